@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace vp {
+
+/// A trace file that cannot be created.
+struct TraceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The run's trace: one JSON object a line, in the order in which models write them.
+///
+/// It holds only what is simulated, so that equal inputs give equal files: no wall clock, no host
+/// name, no path. A line costs its formatting and a copy; the file is written in large pieces.
+///
+///     if (trace.on()) trace.write("{{\"t\":{},\"link\":\"{}\"}}", vp::now(), name);
+class Trace {
+ public:
+  /// A trace that is off.
+  Trace() = default;
+  ~Trace() { close(); }
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  /// Creates or truncates the file; `head`, an object with the versions and the hashes of all
+  /// inputs, becomes its first line. Throws TraceError.
+  void open(const std::string& path, const nlohmann::json& head);
+
+  /// Goes on in another file with the same first line. For a process that has been forked: lines
+  /// not yet flushed belong to the parent, and are dropped. Throws TraceError.
+  void reopen(const std::string& path);
+
+  bool on() const { return on_; }
+
+  /// Appends one line, given without its line feed; does nothing while the trace is off.
+  template <typename... Args>
+  void write(fmt::format_string<Args...> format, Args&&... args) {
+    if (!on_) return;
+    fmt::format_to(fmt::appender(lines_), format, std::forward<Args>(args)...);
+    lines_.push_back('\n');
+    if (lines_.size() >= piece) flush();
+  }
+
+  /// Hands all lines to the file. A file that refuses them (disk full) is reported once in the log
+  /// and ends the trace, not the run: see failed(). Call it before fork().
+  void flush();
+
+  /// Flushes, and closes the file. A trace may be opened again.
+  void close();
+
+  /// Whether lines were lost since open(); the run's result is then not to be trusted.
+  bool failed() const { return failed_; }
+
+ private:
+  static constexpr std::size_t piece = 64 * 1024;
+
+  void create(const std::string& path);
+  void fail(const char* what, int error);
+
+  bool on_ = false;
+  bool failed_ = false;
+  int file_ = -1;
+  std::string path_;
+  std::string head_;
+  fmt::memory_buffer lines_;
+};
+
+}  // namespace vp
