@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vp/time/time.h"
+
+namespace vp {
+
+/// The distribution of a span of simulated time, exact to the picosecond.
+///
+/// Samples are counted by value, of which models with fixed delays have few. Memory is bounded
+/// (about 17 MiB): beyond `max_values` distinct values, they are rounded down to the smallest power
+/// of two of picoseconds that makes them few enough; count, min and max stay exact.
+class Latency {
+ public:
+  static constexpr std::size_t max_values = std::size_t{1} << 20;
+
+  struct Summary {
+    std::uint64_t count = 0;
+    Picoseconds min = 0;
+    Picoseconds median = 0;  ///< the smallest sample that at least half of all do not exceed
+    Picoseconds p99 = 0;     ///< the smallest sample that at least 99 of 100 do not exceed
+    Picoseconds max = 0;
+    Picoseconds resolution = 1;  ///< of median and p99; a power of two
+  };
+
+  /// Takes one sample; `span` is not negative.
+  void sample(Picoseconds span) {
+    recent_.push_back(span);
+    if (recent_.size() == max_recent) merge();
+  }
+
+  /// All zero while there is no sample.
+  Summary summary() const;
+
+ private:
+  static constexpr std::size_t max_recent = 16 * 1024;
+
+  struct Value {
+    Picoseconds span;
+    std::uint64_t count;
+  };
+
+  void merge() const;
+  void coarsen() const;
+  Picoseconds at_rank(std::uint64_t rank) const;
+
+  // Merging is not seen from outside.
+  mutable std::vector<Picoseconds> recent_;
+  mutable std::vector<Value> values_;  // ascending
+  mutable std::uint64_t count_ = 0;
+  mutable Picoseconds min_ = never;
+  mutable Picoseconds max_ = 0;
+  mutable Picoseconds resolution_ = 1;
+};
+
+}  // namespace vp
