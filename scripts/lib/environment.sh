@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What every script of this folder stands on: the same environment whoever calls it, and where things are.
+
+# Compilers, interpreters and flags of a user's own environment (conda, pyenv, a cross SDK) are not Debian's.
+export LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
+unset CC CXX CPP LD AR NM AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVEL MFLAGS NINJA_STATUS \
+  PYTHONPATH PYTHONHOME VIRTUAL_ENV PKG_CONFIG_PATH PKG_CONFIG_LIBDIR LD_LIBRARY_PATH LD_PRELOAD \
+  CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH CROSS_COMPILE ARCH DESTDIR CDPATH GREP_OPTIONS \
+  CMAKE_PREFIX_PATH CMAKE_GENERATOR CMAKE_BUILD_TYPE CMAKE_TOOLCHAIN_FILE APT_CONFIG TAR_OPTIONS
+umask 022
+
+PROGRAM=${PROGRAM:-${0##*/}}
+ROOT=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
+BUILD=${OAE_VP_BUILD:-$ROOT/build}
+PYTHON=/usr/bin/python3
+
+# Compiler cache: the user's own if there is a home for it. Clones share it: no paths of the clone in the keys.
+if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then
+  export CCACHE_DIR=$BUILD/ccache
+fi
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$ROOT} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Mistake of the caller: nothing was started.
+usage_error() {
+  say "$PROGRAM: $1"
+  say "Try '$PROGRAM --help'."
+  exit 2
+}
+
+# Sets BUILD to an absolute path that the build systems can work with, or leaves with 2.
+settle_paths() {
+  BUILD=$(realpath -m -- "$BUILD")
+  local path
+  for path in "$ROOT" "$BUILD"; do
+    if [[ $path =~ [^A-Za-z0-9/._+@~,=-] ]]; then
+      say "$PROGRAM: the path '$path' holds '${BASH_REMATCH[0]}', which the build systems of QEMU and Linux do not" \
+        "take; move it to a path of letters, digits and /._+@~,=- (the build directory alone: OAE_VP_BUILD=DIR)."
+      exit 2
+    fi
+  done
+}
+
+# How many compilers at once: one per core, each with 1.5 GB of memory.
+jobs_at_once() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemTotal:/ { print int($2 / 1500000) }' /proc/meminfo)
+  if ((memory < 1)); then memory=1; fi
+  printf '%d\n' "${OAE_VP_JOBS:-$((cores < memory ? cores : memory))}"
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes DIR/manifest.json: SHA-256 and size of every file below DIR, by its name from there.
+
+Usage: manifest.py DIR
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import sys
+
+MANIFEST = "manifest.json"
+
+
+def main() -> None:
+    folder = pathlib.Path(sys.argv[1])
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not name.startswith(MANIFEST):
+            data = path.read_bytes()
+            files[name] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
+    new = folder / (MANIFEST + ".new")
+    new.write_text(json.dumps({"files": files}, indent=2) + "\n")
+    os.replace(new, folder / MANIFEST)
+
+
+main()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The project itself: CMake configuration, build, and the images that a platform boots, listed in images/manifest.json.
+
+configure_project() { cmake -G Ninja -S "$ROOT" -B "$BUILD/cmake" "$@"; }
+
+# What setup builds: all of the folders that a run needs, or with the tests too.
+project_targets() {
+  local folder
+  if [[ ${with_tests:-} ]]; then
+    echo all
+    return
+  fi
+  for folder in platforms firmware guest; do
+    if [[ -e $ROOT/$folder/CMakeLists.txt ]]; then echo "$folder/all"; fi
+  done
+}
+
+build_project() {
+  local targets
+  mapfile -t targets < <(project_targets)
+  if ((${#targets[@]} > 0)); then
+    ninja -C "$BUILD/cmake" -j "$(jobs_at_once)" "${targets[@]}"
+  fi
+}
+
+# What there is to build is ninja's to say; asked without a word first, so that nothing to do shows nothing.
+project_is_built() {
+  local targets
+  mapfile -t targets < <(project_targets)
+  [[ -e $BUILD/cmake/build.ninja ]] && ((${#targets[@]} > 0)) &&
+    ninja -C "$BUILD/cmake" -n "${targets[@]}" 2>/dev/null | tail -n 1 | grep -q '^ninja: no work to do'
+}
+
+# Images made by the build take their place next to those that were fetched.
+place_images() {
+  local from to
+  while read -r from to; do
+    if [[ -e $BUILD/cmake/$from ]]; then cp -p --remove-destination "$BUILD/cmake/$from" "$BUILD/images/$to"; fi
+  done <<<"guest/initramfs.cpio initramfs.cpio
+firmware/oae-fw.elf oae-fw.elf"
+  "$PYTHON" -I "$ROOT/scripts/lib/manifest.py" "$BUILD/images"
+}
+
+steps_project() {
+  local options=(
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    -DPython3_EXECUTABLE="$PYTHON"
+    -DOAE_VP_BUILD="$BUILD"
+    -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
+  )
+  step configure "Configuration" "${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
+    "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
+  if ! project_is_built; then rm -f "$BUILD/stamp/build"; fi
+  step build "Build" "" "The first error above is the one to look at." -- build_project
+  step images "Images" "$(find "$BUILD/images/" "$BUILD/cmake"/{guest/initramfs.cpio,firmware/oae-fw.elf} -type f \
+    ! -name manifest.json -printf '%p %s %T@\n' 2>/dev/null | sort)" "" "$BUILD/images/manifest.json" -- place_images
+}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# QEMU: Debian's source (or the user's), our overlay on it, configured and built once for both targets, and linked as
+# one library each.
+
+QEMU_SERIES=10.0
+OVERLAY=$ROOT/vp/qemu/overlay
+
+# shellcheck disable=SC2054 # the comma is in a value
+QEMU_CONFIGURE=(
+  --python="$PYTHON"
+  --cc="ccache gcc"
+  --target-list=x86_64-softmmu,aarch64-softmmu
+  --without-default-features
+  --without-default-devices
+  --with-devices-x86_64=oae
+  --with-devices-aarch64=oae
+  --enable-system
+  --enable-tcg
+  --enable-fdt=system
+  --disable-download
+  --disable-docs
+  --disable-tools
+  --disable-guest-agent
+  --disable-install-blobs
+  --disable-pie
+  --extra-cflags=-fPIC
+)
+
+# A version of QEMU that the overlay is for, or the step fails.
+check_qemu_version() {
+  local version=$1 where=$2
+  case $version in
+    "$QEMU_SERIES" | "$QEMU_SERIES".*) ;;
+    *) fail "$where holds QEMU ${version:-of unknown version}, and the overlay is for $QEMU_SERIES.x; unpack that" \
+      "and set OAE_VP_QEMU_SOURCE=DIR." ;;
+  esac
+}
+
+# BUILD/qemu/archive: Debian's source package, or a link to the user's source.
+fetch_qemu_source() {
+  local version
+  rm -rf "$BUILD/qemu/archive"
+  mkdir -p "$BUILD/qemu"
+  if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]]; then
+    [[ -r $OAE_VP_QEMU_SOURCE/VERSION ]] ||
+      fail "OAE_VP_QEMU_SOURCE=$OAE_VP_QEMU_SOURCE is no unpacked source of QEMU (it has no file VERSION)."
+    check_qemu_version "$(<"$OAE_VP_QEMU_SOURCE/VERSION")" "$OAE_VP_QEMU_SOURCE"
+    ln -s "$(realpath -- "$OAE_VP_QEMU_SOURCE")" "$BUILD/qemu/archive"
+    return
+  fi
+  version=$(suite_apt apt-cache showsrc --only-source qemu | sed -nE 's/^Version: ([0-9]+:)?//p' | sort -V | tail -n 1)
+  check_qemu_version "${version%%[+-]*}" "Debian's '$SUITE'"
+  mkdir "$BUILD/qemu/archive"
+  cd "$BUILD/qemu/archive"
+  suite_apt apt-get -q source --download-only --only-source qemu ||
+    fail "QEMU's source package cannot be fetched from this machine's archive; if it is reachable, run" \
+      "'$PROGRAM' again, else unpack QEMU $QEMU_SERIES.x and set OAE_VP_QEMU_SOURCE=DIR."
+}
+
+# Meson of the same suite, since Debian 12's is older than QEMU asks for. Releases of QEMU bring their own.
+fetch_meson() {
+  local package
+  rm -rf "$BUILD/meson"
+  mkdir -p "$BUILD/meson"
+  if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]] && compgen -G "$OAE_VP_QEMU_SOURCE/python/wheels/meson-*.whl" >/dev/null; then
+    mkdir -p "$BUILD/meson/usr"
+    return
+  fi
+  cd "$BUILD/meson"
+  suite_apt apt-get -q download meson ||
+    fail "The package meson of Debian's '$SUITE' cannot be fetched from this machine's archive; run '$PROGRAM' again."
+  package=$(compgen -G 'meson_*.deb')
+  dpkg-deb -x "$package" .
+  rm "$package"
+}
+
+# BUILD/qemu/src: the source with the overlay. Files whose contents stay keep their time, so that ninja rebuilds little.
+apply_overlay() {
+  local new=$BUILD/qemu/src.new patch output rejected
+  rm -rf "$new"
+  if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]]; then
+    rsync -a --exclude=/.git --exclude=/build --exclude='/roms/*/' "$BUILD/qemu/archive/" "$new/"
+  else
+    dpkg-source --no-check -q -x "$BUILD"/qemu/archive/*.dsc "$new"
+    find "$new/roms" -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} + # firmware of other machines, two thirds of it all
+  fi
+  if [[ -d $OVERLAY/files ]]; then rsync -rlp "$OVERLAY/files/" "$new/"; fi
+  for patch in "$OVERLAY"/patches/*.patch; do
+    if [[ ! -e $patch ]]; then continue; fi
+    echo "== ${patch##*/}"
+    if ! output=$(patch -d "$new" -p1 --fuzz=0 --no-backup-if-mismatch -f <"$patch"); then
+      printf '%s\n' "$output"
+      rejected=$(printf '%s\n' "$output" | awk '/^patching file/ { file = $3 } /FAILED|can.t find file/ { print file; exit }')
+      fail "${patch##*/} of the overlay does not fit ${rejected:-a file it changes} of QEMU $(<"$new/VERSION"), which" \
+        "has changed there: adapt $patch to the source in $new, or set OAE_VP_QEMU_SOURCE=DIR to a QEMU" \
+        "$QEMU_SERIES.x that it fits."
+    fi
+    printf '%s\n' "$output"
+  done
+  mkdir -p "$BUILD/qemu/src"
+  rsync -rlp --checksum --delete "$new/" "$BUILD/qemu/src/"
+  rm -rf "$new"
+}
+
+with_meson() { env PATH="$BUILD/meson/usr/bin:$PATH" PYTHONPATH="$BUILD/meson/usr/lib/python3/dist-packages" "$@"; }
+
+configure_qemu() {
+  rm -rf "$BUILD/qemu/build"
+  mkdir -p "$BUILD/qemu/build"
+  cd "$BUILD/qemu/build"
+  with_meson ../src/configure "${QEMU_CONFIGURE[@]}"
+}
+
+build_qemu() {
+  with_meson ninja -C "$BUILD/qemu/build" -j "$(jobs_at_once)" qemu-system-x86_64 qemu-system-aarch64
+}
+
+link_qemu() {
+  mkdir -p "$BUILD/images"
+  bash "$OVERLAY/link" "$BUILD/qemu/build" "$BUILD/images"
+}
+
+steps_qemu() {
+  local origin overlay compiler configuration again="Run '$PROGRAM' again; '$PROGRAM --clean' makes it start afresh."
+  if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]]; then
+    origin="$OAE_VP_QEMU_SOURCE $(find "$OAE_VP_QEMU_SOURCE/" -type f -printf '%P %s %T@\n' 2>/dev/null | sort | sha256sum)"
+  else
+    origin=$SUITE
+    step suite "Package lists of Debian $SUITE" "$SUITE $ROOT" \
+      "Is the machine's package archive reachable ('apt-get update')?" "$BUILD/apt/apt.conf" -- fetch_suite_lists
+  fi
+  step qemu-source "QEMU source" "$origin" "$again" "$BUILD/qemu/archive" -- fetch_qemu_source
+  step meson "Meson" "$origin" "$again" "$BUILD/meson/usr" -- fetch_meson
+
+  overlay=$(hash_of_files "$OVERLAY/files" "$OVERLAY/patches")
+  step qemu-overlay "QEMU overlay" "$origin $overlay $(ls "$BUILD/qemu/archive/")" "$again" "$BUILD/qemu/src/VERSION" \
+    -- apply_overlay
+
+  compiler="$(package_version gcc-12) $(package_version libglib2.0-dev) $(package_version libfdt-dev)"
+  configuration="$(<"$BUILD/qemu/src/VERSION") ${QEMU_CONFIGURE[*]} $compiler"
+  step qemu-configure "QEMU configuration" "$configuration" "$again" "$BUILD/qemu/build/build.ninja" -- configure_qemu
+  step qemu-build "QEMU" "$configuration $overlay $origin" "$again" \
+    "$BUILD"/qemu/build/qemu-system-{x86_64,aarch64} -- build_qemu
+  if [[ -e $OVERLAY/link ]]; then
+    step qemu-libraries "QEMU libraries" "$configuration $overlay $origin $(hash_of_files "$OVERLAY/link")" "$again" \
+      "$BUILD"/images/libqemu-{x86_64,aarch64}.so -- link_qemu
+  fi
+}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Steps of setup: each is done once for given inputs, shows that it runs and for how long, and logs to BUILD/log.
+#
+# Public: step, fail (within a step), take_lock, hash_of.
+
+step_pid=          # process group of the running step
+step_patient=      # set: an interruption waits for the running step
+steps_done=0       # steps that had something to do
+until_step=        # --until: the last step to do
+missing_output='(nothing)'
+
+[[ -t 1 ]] && on_terminal=1 || on_terminal=
+
+# SHA-256 of the words given.
+hash_of() { printf '%s\0' "$@" | sha256sum | cut -d' ' -f1; }
+
+# SHA-256 over names and contents of all files at and below those of the given paths that exist.
+hash_of_files() {
+  local path
+  for path; do
+    if [[ -e $path ]]; then find "$path" -type f -print0; fi
+  done | sort -z | xargs -0r sha256sum -- | sed "s|  $ROOT/|  |" | sha256sum | cut -d' ' -f1
+}
+
+# Within a step: says in one sentence what is wrong and what to do about it, and ends the step.
+fail() {
+  printf '%s\n' "$*" >"$BUILD/log/$STEP.why"
+  exit 1
+}
+
+outputs_exist() {
+  local output
+  for output; do
+    if [[ ! -e $output ]]; then
+      missing_output=$output
+      return 1
+    fi
+  done
+}
+
+# step NAME TITLE INPUTS REMEDY OUTPUT... -- FUNCTION [ARGUMENT...]
+# Runs the function in a shell of its own unless it was done for the same INPUTS (any text) and its outputs exist.
+# REMEDY is shown if it fails without a sentence of its own (`fail`).
+step() {
+  local STEP=$1 title=$2 inputs=$3 remedy=$4 outputs=()
+  shift 4
+  while [[ $1 != -- ]]; do
+    outputs+=("$1")
+    shift
+  done
+  shift
+
+  local stamp=$BUILD/stamp/$STEP log=$BUILD/log/$STEP.log
+  inputs=$(hash_of "$inputs")
+  if [[ -e $stamp && $(<"$stamp") == "$inputs" ]] && outputs_exist "${outputs[@]}"; then
+    stop_after "$STEP"
+    return
+  fi
+  rm -f "$stamp" "$BUILD/log/$STEP.why"
+  run_step "$title" "$log" "$remedy" "$@"
+  if ! outputs_exist "${outputs[@]}"; then
+    say "$PROGRAM: $title: ended well but did not make $missing_output (log: $log)."
+    exit 1
+  fi
+  printf '%s\n' "$inputs" >"$stamp"
+  stop_after "$STEP"
+}
+
+stop_after() {
+  if [[ $1 == "$until_step" ]]; then
+    exit 0
+  fi
+}
+
+run_step() {
+  local title=$1 log=$2 remedy=$3 begin=$SECONDS line status=0
+  shift 3
+  steps_done=$((steps_done + 1))
+  printf -v line '[%3d s] %s ...' "$SECONDS" "$title"
+  printf '%s' "$line"
+
+  # A process group of its own, so that an interruption ends all of it.
+  set -m
+  (
+    set +m -e
+    trap - INT TERM HUP
+    "$@"
+  ) >"$log" 2>&1 </dev/null &
+  step_pid=$!
+  set +m
+  if [[ $on_terminal ]]; then show_progress "$line" "$log" "$begin"; fi
+  while :; do
+    status=0
+    wait "$step_pid" || status=$?
+    kill -0 "$step_pid" 2>/dev/null || break # otherwise a signal that was waited out
+  done
+  step_pid=
+  if [[ $leave_with ]]; then exit "$leave_with"; fi
+
+  if [[ $on_terminal ]]; then printf '\r\033[K%s' "$line"; fi
+  if ((status == 0)); then
+    printf ' %d s\n' $((SECONDS - begin))
+    return
+  fi
+  printf ' failed after %d s\n' $((SECONDS - begin))
+  if [[ -s $BUILD/log/$STEP.why ]]; then
+    say "$PROGRAM: $(<"$BUILD/log/$STEP.why")"
+  else
+    tail -n 30 "$log" >&2
+    say "$PROGRAM: $title failed. $remedy"
+  fi
+  say "The whole log: $log"
+  exit 1
+}
+
+# On a terminal: seconds so far, and how far ninja is if the step runs it.
+show_progress() {
+  local line=$1 log=$2 begin=$3 at
+  while kill -0 "$step_pid" 2>/dev/null; do
+    at=$(tail -c 2000 "$log" 2>/dev/null | tr '\r' '\n' | grep -aoE '^\[[0-9]+/[0-9]+\]' | tail -n 1) || at=
+    printf '\r\033[K%s %d s %s' "$line" $((SECONDS - begin)) "$at"
+    sleep 0.2 || true
+  done
+}
+
+# What took the signals INT, TERM and HUP: ends the running step; what is done stays done.
+interrupted() {
+  local code=$1
+  if [[ $step_pid ]]; then
+    if [[ $step_patient ]]; then
+      step_patient=
+      say ""
+      say "$PROGRAM: interrupted; letting the package installation end first (once more: end it now)."
+      leave_with=$code
+      return
+    fi
+    kill -TERM -- "-$step_pid" 2>/dev/null || true
+    wait "$step_pid" 2>/dev/null || true
+  fi
+  say ""
+  say "$PROGRAM: interrupted; the next run goes on from here."
+  exit "$code"
+}
+leave_with=
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
+trap 'interrupted 129' HUP
+
+# One setup at a time in a build directory. The lock is inherited by what setup starts, so that it outlives a killed setup.
+take_lock() {
+  local holder
+  while :; do
+    mkdir -p "$BUILD"
+    exec {lock}>>"$BUILD/lock"
+    if ! flock -n "$lock"; then
+      holder=$(<"$BUILD/lock") || holder=
+      say "$PROGRAM: another setup works in $BUILD (process ${holder:-unknown}); waiting for it."
+      flock "$lock"
+    fi
+    # Whoever held it may have removed it (--clean): then the lock is on a file that nobody else sees.
+    if [[ $BUILD/lock -ef /proc/self/fd/$lock ]]; then break; fi
+    exec {lock}>&-
+  done
+  printf '%s\n' "$$" >"$BUILD/lock"
+}
