@@ -110,8 +110,8 @@ void set_level(std::string_view component, std::string_view level) {
   if (found == all.loggers.end()) {
     std::string names = "all";
     for (const auto& [name, logger] : all.loggers) names += ", " + name;
-    throw Mistake(fmt::format("unknown log component \"{}\"; components are: {}", component,
-                              names));
+    throw Mistake(
+        fmt::format("unknown log component \"{}\"; components are: {}", component, names));
   }
   found->second->set_level(value);
 }
