@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vCPUs that the caller runs: no thread, and a local time of their own that is
+ * counted in instructions and stalls.
+ */
+#include "qemu/osdep.h"
+#include "qemu/guest-random.h"
+#include "qemu/main-loop.h"
+#include "qemu/timer.h"
+#include "exec/cpu-common.h"
+#include "hw/core/cpu.h"
+#include "system/cpu-timers.h"
+#include "system/cpus.h"
+#include "system/oae-vcpu.h"
+#include "system/runstate.h"
+#include "tcg/startup.h"
+#include "tcg-accel-ops.h"
+
+#define PS_PER_SECOND 1000000000000ull
+#define PS_PER_NS 1000
+
+/* As many as one run may execute; far more than any horizon allows. */
+#define MAX_GRANT (1 << 30)
+
+typedef struct OaeVcpu {
+    CPUState *cpu;
+    uint64_t executed; /* instructions, without those of the run in progress */
+    uint32_t granted;  /* instructions that the run in progress may execute */
+    int64_t stalled;   /* ps */
+} OaeVcpu;
+
+bool oae_embedded;
+OaeCallbacks oae_callbacks;
+
+static GArray *vcpus;
+static uint64_t ips;
+static uint64_t ps_per_instruction; /* 0 if it is not a whole number */
+static int inside_access;
+
+static OaeVcpu *vcpu_at(int index)
+{
+    return &g_array_index(vcpus, OaeVcpu, index);
+}
+
+/* Instructions of the run in progress that have not been executed. */
+static uint32_t remaining(const OaeVcpu *v)
+{
+    return v->cpu->neg.icount_decr.u16.low + v->cpu->icount_extra;
+}
+
+static uint64_t instructions(const OaeVcpu *v)
+{
+    return v->executed + v->granted - remaining(v);
+}
+
+static int64_t local_time(const OaeVcpu *v)
+{
+    uint64_t n = instructions(v);
+
+    return v->stalled + (ps_per_instruction
+                         ? n * ps_per_instruction
+                         : (unsigned __int128)n * PS_PER_SECOND / ips);
+}
+
+/* The least number of further instructions after which `v` has reached `until`. */
+static uint32_t instructions_until(const OaeVcpu *v, int64_t until)
+{
+    unsigned __int128 total;
+    uint64_t done = instructions(v);
+
+    if (local_time(v) >= until) {
+        return 0;
+    }
+    total = ((unsigned __int128)(until - v->stalled) * ips + PS_PER_SECOND - 1)
+            / PS_PER_SECOND;
+    return MIN(total - done, MAX_GRANT);
+}
+
+static void grant(OaeVcpu *v, uint32_t count)
+{
+    CPUState *cpu = v->cpu;
+
+    v->executed = instructions(v);
+    v->granted = count;
+    cpu->icount_budget = count;
+    cpu->neg.icount_decr.u16.low = MIN(0xffff, count);
+    cpu->icount_extra = count - cpu->neg.icount_decr.u16.low;
+}
+
+void oae_vcpu_init(uint64_t rate)
+{
+    oae_embedded = true;
+    ips = rate;
+    ps_per_instruction = PS_PER_SECOND % ips ? 0 : PS_PER_SECOND / ips;
+    vcpus = g_array_new(false, true, sizeof(OaeVcpu));
+}
+
+int oae_vcpu_count(void)
+{
+    return vcpus->len;
+}
+
+int64_t oae_vcpu_local_time(int cpu)
+{
+    return local_time(vcpu_at(cpu));
+}
+
+uint64_t oae_vcpu_instructions(int cpu)
+{
+    return instructions(vcpu_at(cpu));
+}
+
+void oae_vcpu_stall(int cpu, int64_t span)
+{
+    vcpu_at(cpu)->stalled += span;
+}
+
+void oae_vcpu_set_limit(int cpu, int64_t until)
+{
+    OaeVcpu *v = vcpu_at(cpu);
+
+    grant(v, instructions_until(v, until));
+}
+
+static bool asleep(CPUState *cpu)
+{
+    return cpu->halted && !cpu_has_work(cpu);
+}
+
+enum OaeRun oae_vcpu_run(int index, int64_t until)
+{
+    OaeVcpu *v = vcpu_at(index);
+    CPUState *cpu = v->cpu;
+    int64_t now = oae_callbacks.now(oae_callbacks.opaque);
+    uint32_t count;
+    int reason;
+
+    if (!cpu_work_list_empty(cpu)) {
+        if (inside_access) {
+            return OAE_RUN_BUSY;
+        }
+        current_cpu = cpu;
+        process_queued_cpu_work(cpu);
+        current_cpu = NULL;
+    }
+    if (!cpu_can_run(cpu)) {
+        return OAE_RUN_STOPPED;
+    }
+    if (asleep(cpu)) {
+        return OAE_RUN_HALTED;
+    }
+    /* It slept until now. */
+    if (local_time(v) < now) {
+        v->stalled += now - local_time(v);
+    }
+    count = instructions_until(v, until);
+    if (!count) {
+        return OAE_RUN_LIMIT;
+    }
+
+    grant(v, count);
+    qatomic_set(&cpu->exit_request, 0);
+    bql_unlock();
+    reason = tcg_cpu_exec(cpu);
+    bql_lock();
+    grant(v, 0);
+    current_cpu = NULL;
+
+    switch (reason) {
+    case EXCP_DEBUG:
+        cpu_handle_guest_debug(cpu);
+        return OAE_RUN_STOPPED;
+    case EXCP_ATOMIC:
+        /* Never translated for parallel execution, so never asked for. */
+        g_assert_not_reached();
+    default:
+        break;
+    }
+    if (asleep(cpu)) {
+        return OAE_RUN_HALTED;
+    }
+    return local_time(v) >= until ? OAE_RUN_LIMIT : OAE_RUN_EXIT;
+}
+
+int oae_access_begin(void)
+{
+    CPUState *cpu = current_cpu;
+
+    if (!cpu) {
+        return -1;
+    }
+    inside_access++;
+    current_cpu = NULL;
+    qatomic_set(&cpu->running, false);
+    return cpu->cpu_index;
+}
+
+void oae_access_end(int index)
+{
+    CPUState *cpu;
+
+    if (index < 0) {
+        return;
+    }
+    cpu = vcpu_at(index)->cpu;
+    qatomic_set(&cpu->running, true);
+    current_cpu = cpu;
+    inside_access--;
+}
+
+/* The time of whoever asks: a vCPU that executes, or the simulation. */
+static int64_t present(void)
+{
+    CPUState *cpu = current_cpu;
+
+    return cpu && cpu->running ? local_time(vcpu_at(cpu->cpu_index))
+                               : oae_callbacks.now(oae_callbacks.opaque);
+}
+
+static int64_t virtual_clock(void)
+{
+    return present() / PS_PER_NS;
+}
+
+int64_t oae_next_deadline(void)
+{
+    int64_t left = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL,
+                                              QEMU_TIMER_ATTR_ALL);
+
+    return left < 0 ? INT64_MAX : (virtual_clock() + left) * PS_PER_NS;
+}
+
+void oae_timers_changed(void)
+{
+    if (current_cpu) {
+        cpu_exit(current_cpu);
+    }
+    oae_callbacks.timers_changed(oae_callbacks.opaque);
+}
+
+static void handle_interrupt(CPUState *cpu, int mask)
+{
+    cpu->interrupt_request |= mask;
+    qatomic_set(&cpu->neg.icount_decr.u16.high, -1);
+    if (cpu != current_cpu) {
+        oae_callbacks.wake(oae_callbacks.opaque, cpu->cpu_index, present());
+    }
+}
+
+static void kick_vcpu(CPUState *cpu)
+{
+    cpu_exit(cpu);
+    if (cpu != current_cpu) {
+        oae_callbacks.wake(oae_callbacks.opaque, cpu->cpu_index, present());
+    }
+}
+
+static void create_vcpu(CPUState *cpu)
+{
+    OaeVcpu v = { .cpu = cpu };
+
+    g_assert(cpu->cpu_index == vcpus->len);
+    tcg_cpu_init_cflags(cpu, false);
+    if (!vcpus->len) {
+        tcg_register_thread();
+        qemu_guest_random_seed_thread_part2(cpu->random_seed);
+    }
+    qemu_thread_get_self(cpu->thread);
+    cpu->thread_id = qemu_get_thread_id();
+    cpu->neg.can_do_io = true;
+    cpu->created = true;
+    g_array_append_val(vcpus, v);
+}
+
+void oae_accel_ops_init(AccelOpsClass *ops)
+{
+    ops->create_vcpu_thread = create_vcpu;
+    ops->kick_vcpu_thread = kick_vcpu;
+    ops->handle_interrupt = handle_interrupt;
+    ops->get_virtual_clock = virtual_clock;
+    ops->get_elapsed_ticks = virtual_clock;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
+/*
+ * QEMU as a model in somebody else's simulation: the C interface of the library.
+ *
+ * The library has no thread and no main loop. The caller runs each vCPU in a
+ * coroutine of its own, all of them on one thread, and decides how far; a
+ * callback may switch coroutines, so that a vCPU that waits inside an access
+ * does not stop its siblings. The caller holds QEMU's big lock whenever it is
+ * not inside vcpu_run(): create() returns with it held.
+ *
+ * Times are picoseconds of simulated time. A vCPU's local time is the time of
+ * n instructions at its rate, floor(n * 10^12 / ips), plus its stalls.
+ */
+#ifndef SYSTEM_OAE_EMBED_H
+#define SYSTEM_OAE_EMBED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OAE_QEMU_API_VERSION 1
+
+/* Why vcpu_run() returned. */
+enum OaeRun {
+    OAE_RUN_LIMIT,   /* local time has reached the limit */
+    OAE_RUN_EXIT,    /* left early: interrupted, or it yielded to its siblings */
+    OAE_RUN_HALTED,  /* sleeps until wake() is called for it */
+    OAE_RUN_STOPPED, /* the machine is stopped (GDB, shutdown, reset) */
+    OAE_RUN_BUSY,    /* has exclusive work, to be run when no vCPU is inside an access */
+};
+
+/* What the guest or GDB asked for; bits of service()'s result. */
+enum OaeRequest {
+    OAE_REQUEST_SHUTDOWN = 1, /* power off, or a panic notifier */
+    OAE_REQUEST_RESET = 2,    /* the machine has been reset */
+    OAE_REQUEST_STOPPED = 4,  /* GDB holds the machine */
+};
+
+enum OaeSpace { OAE_SPACE_MEMORY, OAE_SPACE_IO };
+
+typedef struct OaeCallbacks {
+    void *opaque;
+    /* The simulation's time. */
+    int64_t (*now)(void *opaque);
+    /*
+     * A vCPU (or, with cpu == -1, GDB or a device of QEMU) accesses a mapped
+     * region. Little-endian, 1 to 8 bytes. False: bus error.
+     */
+    bool (*read)(void *opaque, int region, int cpu, uint64_t offset,
+                 unsigned size, uint64_t *value);
+    bool (*write)(void *opaque, int region, int cpu, uint64_t offset,
+                  unsigned size, uint64_t value);
+    /* vCPU `cpu` has work to do at `when`: it must be run if it slept. */
+    void (*wake)(void *opaque, int cpu, int64_t when);
+    /* The next deadline may have become earlier. */
+    void (*timers_changed)(void *opaque);
+    /* Guest output on console `index`. */
+    void (*console_output)(void *opaque, int index, const uint8_t *data,
+                           size_t size);
+    /* Console `index` can take input again. */
+    void (*console_ready)(void *opaque, int index);
+} OaeCallbacks;
+
+typedef struct OaeQemuApi {
+    uint32_t version;
+
+    /*
+     * Starts QEMU with the command line of a system emulator. Mistakes in it
+     * end the process, as they do in QEMU: the caller checks what users give.
+     */
+    void (*create)(int argc, char **argv, const OaeCallbacks *callbacks,
+                   uint64_t ips);
+
+    int (*vcpu_count)(void);
+    /* Runs a vCPU until its local time is `until` or later. */
+    enum OaeRun (*vcpu_run)(int cpu, int64_t until);
+    int64_t (*vcpu_local_time)(int cpu);
+    /* Moves a vCPU's local time on without instructions. */
+    void (*vcpu_stall)(int cpu, int64_t span);
+    /* From inside an access: replaces the limit of the run in progress. */
+    void (*vcpu_set_limit)(int cpu, int64_t until);
+    uint64_t (*vcpu_instructions)(int cpu);
+
+    /* Next deadline of QEMU's timers, INT64_MAX if there is none. */
+    int64_t (*next_deadline)(void);
+    void (*run_timers)(void);
+
+    /*
+     * Acts on requests of guest and GDB and polls file descriptors if `io`.
+     * Only while no vCPU is inside an access.
+     */
+    unsigned (*service)(bool io);
+
+    void (*map_region)(int region, enum OaeSpace space, uint64_t base,
+                       uint64_t size, int priority);
+    void (*set_line)(int line, bool level);
+    /* Physical memory as the bus sees it. False: no such memory. */
+    bool (*read_memory)(uint64_t address, void *data, uint64_t size);
+    bool (*write_memory)(uint64_t address, const void *data, uint64_t size);
+    /* RAM at `address`, and how many bytes follow; NULL if it is none. */
+    void *(*ram_pointer)(uint64_t address, uint64_t *size);
+    /* Where the machine has its PCI Express windows; false if it has none. */
+    bool (*pcie_windows)(uint64_t *ecam, uint64_t *ecam_size, uint64_t *mmio32,
+                         uint64_t *mmio32_size, uint64_t *mmio64,
+                         uint64_t *mmio64_size);
+    /* Gives input to a console; returns how many bytes it took. */
+    size_t (*console_input)(int index, const uint8_t *data, size_t size);
+} OaeQemuApi;
+
+/* The one symbol that the library exports. */
+const OaeQemuApi *oae_qemu_api(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

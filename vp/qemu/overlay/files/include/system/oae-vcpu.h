@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the embedding share inside QEMU. */
+#ifndef SYSTEM_OAE_VCPU_H
+#define SYSTEM_OAE_VCPU_H
+
+#include "hw/core/cpu.h"
+#include "hw/irq.h"
+#include "system/accel-ops.h"
+#include "system/oae-embed.h"
+
+/* Whether this QEMU is embedded; false in the ordinary executables. */
+extern bool oae_embedded;
+extern OaeCallbacks oae_callbacks;
+
+/* accel/tcg/oae-vcpu.c: vCPUs and their time */
+void oae_vcpu_init(uint64_t ips);
+void oae_accel_ops_init(AccelOpsClass *ops);
+void oae_timers_changed(void);
+int oae_vcpu_count(void);
+enum OaeRun oae_vcpu_run(int cpu, int64_t until);
+int64_t oae_vcpu_local_time(int cpu);
+void oae_vcpu_stall(int cpu, int64_t span);
+void oae_vcpu_set_limit(int cpu, int64_t until);
+uint64_t oae_vcpu_instructions(int cpu);
+int64_t oae_next_deadline(void);
+/* Bracket a callback that may switch coroutines; begin returns the vCPU's index or -1. */
+int oae_access_begin(void);
+void oae_access_end(int cpu);
+
+/* chardev/oae-console.c */
+size_t oae_console_input(int index, const uint8_t *data, size_t size);
+
+/* A machine offers its interrupt inputs to set_line(). */
+void oae_offer_lines(qemu_irq *lines, int count);
+/* A machine tells where its PCI Express windows are. */
+struct GPEXConfig;
+void oae_offer_pcie_windows(const struct GPEXConfig *windows);
+
+#endif
