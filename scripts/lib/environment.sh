@@ -10,9 +10,10 @@ unset CC CXX CPP LD AR NM AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVE
   CMAKE_PREFIX_PATH CMAKE_GENERATOR CMAKE_BUILD_TYPE CMAKE_TOOLCHAIN_FILE APT_CONFIG TAR_OPTIONS
 umask 022
 
-PROGRAM=${PROGRAM:-${0##*/}}
+PROGRAM=scripts/${0##*/}
 ROOT=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
 BUILD=${OAE_VP_BUILD:-$ROOT/build}
+# shellcheck disable=SC2034 # for those that source this
 PYTHON=/usr/bin/python3
 
 # Compiler cache: the user's own if there is a home for it. Clones share it: no paths of the clone in the keys.

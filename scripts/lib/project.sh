@@ -2,7 +2,12 @@
 # shellcheck shell=bash
 # The project itself: CMake configuration, build, and the images that a platform boots, listed in images/manifest.json.
 
-configure_project() { cmake -G Ninja -S "$ROOT" -B "$BUILD/cmake" "$@"; }
+configure_project() {
+  if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$ROOT" "$BUILD/cmake/CMakeCache.txt"; then
+    rm -rf "$BUILD/cmake" # made by a clone elsewhere
+  fi
+  cmake -G Ninja -S "$ROOT" -B "$BUILD/cmake" "$@"
+}
 
 # What setup builds: all of the folders that a run needs, or with the tests too.
 project_targets() {
@@ -49,7 +54,7 @@ steps_project() {
     -DOAE_VP_BUILD="$BUILD"
     -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
   )
-  step configure "Configuration" "${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
+  step configure "Configuration" "$ROOT $BUILD ${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
     "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
   if ! project_is_built; then rm -f "$BUILD/stamp/build"; fi
   step build "Build" "" "The first error above is the one to look at." -- build_project

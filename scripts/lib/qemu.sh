@@ -127,7 +127,7 @@ steps_qemu() {
     origin="$OAE_VP_QEMU_SOURCE $(find "$OAE_VP_QEMU_SOURCE/" -type f -printf '%P %s %T@\n' 2>/dev/null | sort | sha256sum)"
   else
     origin=$SUITE
-    step suite "Package lists of Debian $SUITE" "$SUITE $ROOT" \
+    step suite "Package lists of Debian $SUITE" "$SUITE $BUILD" \
       "Is the machine's package archive reachable ('apt-get update')?" "$BUILD/apt/apt.conf" -- fetch_suite_lists
   fi
   step qemu-source "QEMU source" "$origin" "$again" "$BUILD/qemu/archive" -- fetch_qemu_source
@@ -138,7 +138,7 @@ steps_qemu() {
     -- apply_overlay
 
   compiler="$(package_version gcc-12) $(package_version libglib2.0-dev) $(package_version libfdt-dev)"
-  configuration="$(<"$BUILD/qemu/src/VERSION") ${QEMU_CONFIGURE[*]} $compiler"
+  configuration="$BUILD $(<"$BUILD/qemu/src/VERSION") ${QEMU_CONFIGURE[*]} $compiler"
   step qemu-configure "QEMU configuration" "$configuration" "$again" "$BUILD/qemu/build/build.ninja" -- configure_qemu
   step qemu-build "QEMU" "$configuration $overlay $origin" "$again" \
     "$BUILD"/qemu/build/qemu-system-{x86_64,aarch64} -- build_qemu
