@@ -35,7 +35,9 @@ class Console {
   /// The guest sends a byte at time `when`, which may be ahead of the kernel's.
   void put(char byte, Picoseconds when = now());
   bool has_input() const { return taken_ < input_.size(); }
-  /// Takes the next byte of input; there must be one.
+  /// The next byte of input; there must be one.
+  char peek() const { return input_[taken_]; }
+  /// Takes it.
   char take();
   /// `action` is called when input comes and there was none.
   void on_input(std::function<void()> action) { on_input_ = std::move(action); }

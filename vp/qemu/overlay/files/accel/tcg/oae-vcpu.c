@@ -4,7 +4,6 @@
  * counted in instructions and stalls.
  */
 #include "qemu/osdep.h"
-#include "qemu/guest-random.h"
 #include "qemu/main-loop.h"
 #include "qemu/timer.h"
 #include "exec/cpu-common.h"
@@ -263,7 +262,6 @@ static void create_vcpu(CPUState *cpu)
     tcg_cpu_init_cflags(cpu, false);
     if (!vcpus->len) {
         tcg_register_thread();
-        qemu_guest_random_seed_thread_part2(cpu->random_seed);
     }
     qemu_thread_get_self(cpu->thread);
     cpu->thread_id = qemu_get_thread_id();

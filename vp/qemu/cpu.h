@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "vp/time/time.h"
+
+namespace vp::qemu {
+
+class Instance;
+
+/// A vCPU: a SystemC process that runs ahead of the kernel's time as far as its domain allows, and
+/// is back at its exact local time for each access to the simulation.
+class Cpu : public sc_core::sc_module {
+ public:
+  Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index);
+
+  /// Accesses by physical address, 1 to 8 bytes. b_transport is called at the vCPU's exact local
+  /// time and may wait; the vCPU is stalled for as long, and for the delay that comes back.
+  tlm_utils::simple_initiator_socket<Cpu> socket;
+
+ private:
+  friend class Instance;
+
+  void run();
+  Picoseconds limit() const;
+  /// Waits until the kernel's time is the local time, and takes what arrives at that instant.
+  void synchronise();
+  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size,
+              std::uint64_t& value);
+  void wake(Picoseconds when);
+  /// The earliest time at which it can act.
+  Picoseconds floor() const;
+
+  Instance& instance_;
+  const int index_;
+  Picoseconds local_ = 0;         // local time as of the last return from QEMU
+  bool asleep_ = false;
+  Picoseconds wake_time_ = never;  // when it is going to wake
+  sc_core::sc_event wake_;
+  tlm::tlm_generic_payload payload_;
+};
+
+}  // namespace vp::qemu

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vp/qemu/instance.h"
+
+#include <algorithm>
+
+#include "vp/qemu/library.h"
+
+namespace vp::qemu {
+
+Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config config)
+    : sc_module(name),
+      domain_(domain),
+      config_(std::move(config)),
+      api_(load_library(config_.library)),
+      timers_(domain, [this] {
+        api_->run_timers();
+        rearm_timers();
+      }) {
+  OaeCallbacks callbacks{};
+  callbacks.opaque = this;
+  callbacks.now = [](void*) -> std::int64_t { return now(); };
+  callbacks.read = [](void* self, int region, int cpu, std::uint64_t offset, unsigned size,
+                      std::uint64_t* value) {
+    *value = 0;
+    return static_cast<Instance*>(self)->access(region, cpu, tlm::TLM_READ_COMMAND, offset, size,
+                                                *value);
+  };
+  callbacks.write = [](void* self, int region, int cpu, std::uint64_t offset, unsigned size,
+                       std::uint64_t value) {
+    return static_cast<Instance*>(self)->access(region, cpu, tlm::TLM_WRITE_COMMAND, offset, size,
+                                                value);
+  };
+  callbacks.wake = [](void* self, int cpu, std::int64_t when) {
+    auto& cpus = static_cast<Instance*>(self)->cpu;
+    // QEMU kicks its vCPUs also while it makes them.
+    if (static_cast<std::size_t>(cpu) < cpus.size()) cpus[static_cast<std::size_t>(cpu)].wake(when);
+  };
+  callbacks.timers_changed = [](void* self) { static_cast<Instance*>(self)->rearm_timers(); };
+  callbacks.console_output = [](void* self, int index, const std::uint8_t* data, std::size_t size) {
+    auto& instance = *static_cast<Instance*>(self);
+    Console& console = *instance.config_.consoles.at(static_cast<std::size_t>(index));
+    for (std::size_t i = 0; i < size; ++i) {
+      console.put(static_cast<char>(data[i]), instance.present());
+    }
+  };
+  callbacks.console_ready = [](void* self, int index) {
+    static_cast<Instance*>(self)->feed(static_cast<unsigned>(index));
+  };
+
+  std::vector<std::string> words{config_.library};
+  words.insert(words.end(), config_.arguments.begin(), config_.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  api_->create(static_cast<int>(words.size()), argv.data(), &callbacks, config_.ips);
+
+  cpu.init(config_.cpus, [this](const char* cpu_name, std::size_t index) {
+    return new Cpu(cpu_name, *this, static_cast<unsigned>(index));
+  });
+  for (unsigned i = 0; i < config_.consoles.size(); ++i) {
+    config_.consoles[i]->on_input([this, i] { feed(i); });
+  }
+  domain_.add_actor(*this);
+  rearm_timers();
+}
+
+void Instance::map_memory(std::uint64_t base, std::uint64_t size, int priority) {
+  regions_.push_back({base, {}});
+  api_->map_region(static_cast<int>(regions_.size()) - 1, OAE_SPACE_MEMORY, base, size, priority);
+}
+
+void Instance::map_io(std::uint64_t base, std::uint64_t size, IoPorts ports) {
+  regions_.push_back({base, std::move(ports)});
+  api_->map_region(static_cast<int>(regions_.size()) - 1, OAE_SPACE_IO, base, size, 0);
+}
+
+Instance::PcieWindows Instance::pcie_windows() const {
+  PcieWindows windows{};
+  if (!api_->pcie_windows(&windows.ecam, &windows.ecam_size, &windows.mmio32, &windows.mmio32_size,
+                          &windows.mmio64, &windows.mmio64_size)) {
+    throw LibraryError(config_.library + ": its machine has no PCI Express host bridge");
+  }
+  return windows;
+}
+
+bool Instance::read_memory(std::uint64_t address, void* data, std::uint64_t size) {
+  return api_->read_memory(address, data, size);
+}
+
+bool Instance::write_memory(std::uint64_t address, const void* data, std::uint64_t size) {
+  return api_->write_memory(address, data, size);
+}
+
+void* Instance::ram(std::uint64_t address, std::uint64_t& size) {
+  return api_->ram_pointer(address, &size);
+}
+
+void Instance::set_line(unsigned number, bool level) {
+  api_->set_line(static_cast<int>(number), level);
+}
+
+Picoseconds Instance::floor() const {
+  Picoseconds floor = never;
+  for (const Cpu& one : cpu) floor = std::min(floor, one.floor());
+  return floor;
+}
+
+bool Instance::poll() { return accesses_ > 0 || service(true); }
+
+std::uint64_t Instance::instructions() const {
+  std::uint64_t sum = 0;
+  for (unsigned i = 0; i < config_.cpus; ++i) sum += api_->vcpu_instructions(static_cast<int>(i));
+  return sum;
+}
+
+bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::uint64_t offset,
+                      unsigned size, std::uint64_t& value) {
+  const Region& target = regions_[static_cast<std::size_t>(region)];
+  if (target.ports.read) {
+    if (command == tlm::TLM_READ_COMMAND) {
+      value = target.ports.read(offset, size);
+    } else {
+      target.ports.write(offset, size, value);
+    }
+    return true;
+  }
+  const std::uint64_t address = target.base + offset;
+  if (cpu_index >= 0) {
+    return cpu[static_cast<std::size_t>(cpu_index)].access(command, address, size, value);
+  }
+  // GDB looks without touching.
+  tlm::tlm_generic_payload payload;
+  payload.set_command(command);
+  payload.set_address(address);
+  payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+  payload.set_data_length(size);
+  payload.set_streaming_width(size);
+  return cpu[0].socket->transport_dbg(payload) == size;
+}
+
+void Instance::rearm_timers() {
+  const Picoseconds deadline = api_->next_deadline();
+  if (deadline == never) {
+    timers_.cancel();
+  } else if (const Picoseconds when = std::max(deadline, now()); when != timers_.when()) {
+    timers_.at(when);
+  }
+}
+
+void Instance::feed(unsigned index) {
+  Console& console = *config_.consoles[index];
+  while (console.has_input()) {
+    const auto byte = static_cast<std::uint8_t>(console.peek());
+    if (api_->console_input(static_cast<int>(index), &byte, 1) == 0) return;
+    console.take();
+  }
+}
+
+bool Instance::service(bool io) {
+  const unsigned requests = api_->service(io);
+  if (requests == 0) return true;
+  if ((requests & OAE_REQUEST_RESET) != 0 && requests_.reset) requests_.reset();
+  if ((requests & OAE_REQUEST_SHUTDOWN) != 0 && requests_.shutdown) requests_.shutdown();
+  if ((requests & OAE_REQUEST_STOPPED) == 0) return true;
+  if (requests_.stopped) requests_.stopped();
+  return false;
+}
+
+Picoseconds Instance::present() const {
+  return running_ != nullptr ? api_->vcpu_local_time(running_->index_) : now();
+}
+
+}  // namespace vp::qemu

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "system/oae-embed.h"
+#include "vp/console/console.h"
+#include "vp/line.h"
+#include "vp/qemu/cpu.h"
+#include "vp/time/domain.h"
+
+namespace vp::qemu {
+
+/// The library cannot be used; says why and what to do.
+struct LibraryError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One QEMU: a machine with its vCPUs, its timers and its memory, as a model of a domain.
+///
+/// QEMU runs no thread: every vCPU is a SystemC process that calls it, and whatever QEMU wants of
+/// the simulation comes back as a call on the same thread. Its virtual clock is the simulation's
+/// time or, while a vCPU executes, that vCPU's local time.
+class Instance : public sc_core::sc_module, public Actor, public LineIf {
+ public:
+  struct Config {
+    std::string library;                 ///< path of libqemu-<target>.so
+    std::vector<std::string> arguments;  ///< as for qemu-system-<target>, without argv[0]
+    unsigned cpus = 1;                   ///< vCPUs; the arguments must say the same
+    std::uint64_t ips = 1'000'000'000;   ///< instructions per second of simulated time, >= 1
+    Picoseconds max_quantum = 1 * us;    ///< how far a vCPU may run ahead of the kernel's time
+    std::vector<Console*> consoles;      ///< console n is the argument "-chardev oae,id=consolen"
+  };
+
+  /// What the guest or GDB asks of the platform.
+  struct Requests {
+    std::function<void()> shutdown;  ///< the guest powers off
+    std::function<void()> reset;     ///< the guest's machine has been reset
+    std::function<void()> stopped;   ///< GDB holds the machine: time must not go on
+  };
+
+  /// A handler of x86 I/O ports; takes no simulated time.
+  struct IoPorts {
+    std::function<std::uint64_t(std::uint64_t offset, unsigned size)> read;
+    std::function<void(std::uint64_t offset, unsigned size, std::uint64_t value)> write;
+  };
+
+  /// Where a machine has its PCI Express windows; sizes in bytes.
+  struct PcieWindows {
+    std::uint64_t ecam, ecam_size, mmio32, mmio32_size, mmio64, mmio64_size;
+  };
+
+  /// Loads the library and starts QEMU in it. Throws LibraryError.
+  Instance(const sc_core::sc_module_name& name, Domain& domain, Config config);
+
+  /// The vCPUs; each has a socket for the accesses that leave QEMU's machine.
+  sc_core::sc_vector<Cpu> cpu;
+
+  void on_requests(Requests requests) { requests_ = std::move(requests); }
+
+  /// Accesses of this physical range go to the accessing vCPU's socket. The region of the higher
+  /// priority wins; QEMU's own have priority 0.
+  void map_memory(std::uint64_t base, std::uint64_t size, int priority);
+  void map_io(std::uint64_t base, std::uint64_t size, IoPorts ports);
+  /// Throws LibraryError if the machine has no PCI Express host bridge.
+  PcieWindows pcie_windows() const;
+
+  /// Physical memory as the machine's bus sees it, interrupt addresses included; false where there
+  /// is none. The translator forgets code that is written over.
+  bool read_memory(std::uint64_t address, void* data, std::uint64_t size);
+  bool write_memory(std::uint64_t address, const void* data, std::uint64_t size);
+  /// RAM at `address` and how many bytes follow, or nullptr.
+  void* ram(std::uint64_t address, std::uint64_t& size);
+
+  /// Interrupt input `number` of the machine's controller (IPU: SPI number).
+  void set_line(unsigned number, bool level) override;
+
+  Picoseconds floor() const override;
+
+  /// Polls GDB and lets it act. Call it while the kernel is not running; returns false while GDB
+  /// holds the machine.
+  bool poll();
+
+  /// Instructions executed by all vCPUs.
+  std::uint64_t instructions() const;
+
+ private:
+  friend class Cpu;
+
+  struct Region {
+    std::uint64_t base;
+    IoPorts ports;  // empty: goes to the vCPU's socket
+  };
+
+  bool access(int region, int cpu, tlm::tlm_command command, std::uint64_t offset, unsigned size,
+              std::uint64_t& value);
+  void rearm_timers();
+  void feed(unsigned console);
+  /// Acts on requests, unless a vCPU is inside an access. Returns whether the machine may run.
+  bool service(bool io);
+  /// The local time of the vCPU that executes, or the kernel's.
+  Picoseconds present() const;
+
+  Domain& domain_;
+  const Config config_;
+  const OaeQemuApi* api_;
+  std::vector<Region> regions_;
+  Requests requests_;
+  Event timers_;
+  const Cpu* running_ = nullptr;
+  unsigned accesses_ = 0;  // vCPUs inside an access
+  sc_core::sc_event accesses_done_;
+};
+
+}  // namespace vp::qemu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vp/qemu/library.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "vp/qemu/instance.h"
+
+namespace vp::qemu {
+namespace {
+
+// The copy has a file of its own, which is what the dynamic loader tells libraries apart by.
+std::string copy_in_memory(const std::string& path) {
+  const int source = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int copy = memfd_create("libqemu", MFD_CLOEXEC);
+  struct stat status{};
+  if (source < 0 || copy < 0 || fstat(source, &status) != 0) {
+    throw LibraryError(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  for (off_t left = status.st_size; left > 0;) {
+    const ssize_t sent = sendfile(copy, source, nullptr, static_cast<std::size_t>(left));
+    if (sent <= 0) {
+      throw LibraryError(fmt::format("{}: cannot copy it to memory: {}", path,
+                                     sent < 0 ? std::strerror(errno) : "it has become shorter"));
+    }
+    left -= sent;
+  }
+  close(source);
+  // The descriptor stays open: the loader may still look at the name.
+  return fmt::format("/proc/self/fd/{}", copy);
+}
+
+}  // namespace
+
+const OaeQemuApi* load_library(const std::string& path) {
+  static std::set<std::string> loaded;
+  const bool first = loaded.insert(path).second;
+
+  void* handle = dlopen((first ? path : copy_in_memory(path)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    throw LibraryError(fmt::format("{}\n  remedy: scripts/setup builds the QEMU libraries", dlerror()));
+  }
+  const auto get_api =
+      reinterpret_cast<const OaeQemuApi* (*)()>(dlsym(handle, "oae_qemu_api"));
+  if (get_api == nullptr) {
+    throw LibraryError(fmt::format("{}: not an embeddable QEMU, it has no oae_qemu_api\n"
+                                   "  remedy: scripts/setup builds the QEMU libraries",
+                                   path));
+  }
+  const OaeQemuApi* api = get_api();
+  if (api->version != OAE_QEMU_API_VERSION) {
+    throw LibraryError(fmt::format("{}: its interface has version {}, this program wants {}\n"
+                                   "  remedy: scripts/setup builds the QEMU libraries",
+                                   path, api->version, OAE_QEMU_API_VERSION));
+  }
+  return api;
+}
+
+}  // namespace vp::qemu
