@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <stdexcept>
 
 namespace vp {
 namespace {
 
-Picoseconds sum(Picoseconds a, Picoseconds b) { return a > never - b ? never : a + b; }
+Picoseconds sum(Picoseconds a, Picoseconds b) {
+  return a > never - b ? never : a + b;
+}
 
 bool earlier(Picoseconds when_a, std::uint64_t order_a, Picoseconds when_b, std::uint64_t order_b) {
   return when_a != when_b ? when_a < when_b : order_a < order_b;
@@ -44,7 +47,29 @@ Domain::Domain(const sc_core::sc_module_name& name) : sc_module(name) {
 
 void Domain::add_peer(const Domain& peer, Picoseconds lookahead) {
   assert(lookahead > 0);
+  if (sc_core::sc_get_status() > sc_core::SC_BEFORE_END_OF_ELABORATION) {
+    throw std::logic_error("a domain gets a peer after elaboration");
+  }
   peers_.push_back({&peer, lookahead});
+}
+
+// A peer that is idle now may pass on, after both lookaheads, what a peer of its own does. Finds
+// the shortest way from each domain (Dijkstra); there are few domains.
+void Domain::end_of_elaboration() {
+  const auto nearer = [](const Peer& a, const Peer& b) { return a.lookahead < b.lookahead; };
+  std::vector<Peer> found = std::move(peers_);
+  peers_.clear();
+  while (!found.empty()) {
+    const auto nearest = std::min_element(found.begin(), found.end(), nearer);
+    const Peer peer = *nearest;
+    found.erase(nearest);
+    const auto same = [&](const Peer& known) { return known.domain == peer.domain; };
+    if (peer.domain == this || std::any_of(peers_.begin(), peers_.end(), same)) continue;
+    peers_.push_back(peer);
+    for (const Peer& next : peer.domain->peers_) {
+      found.push_back({next.domain, sum(peer.lookahead, next.lookahead)});
+    }
+  }
 }
 
 Picoseconds Domain::floor() const {
@@ -106,9 +131,8 @@ void Domain::sift_down(std::size_t slot) {
   for (;;) {
     std::size_t child = 2 * slot + 1;
     if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() &&
-        earlier(heap_[child + 1]->when_, heap_[child + 1]->order_, heap_[child]->when_,
-                heap_[child]->order_)) {
+    if (child + 1 < heap_.size() && earlier(heap_[child + 1]->when_, heap_[child + 1]->order_,
+                                            heap_[child]->when_, heap_[child]->order_)) {
       ++child;
     }
     Event* below = heap_[child];

@@ -60,7 +60,8 @@ class Domain : public sc_core::sc_module {
  public:
   explicit Domain(const sc_core::sc_module_name& name);
 
-  /// Nothing that `peer` does at time t reaches this domain before t + `lookahead`.
+  /// Nothing that `peer` does at time t reaches this domain before t + `lookahead`, which is
+  /// positive. Only before the end of elaboration; later it throws std::logic_error.
   void add_peer(const Domain& peer, Picoseconds lookahead);
   void add_actor(const Actor& actor) { actors_.push_back(&actor); }
 
@@ -82,6 +83,7 @@ class Domain : public sc_core::sc_module {
     Picoseconds lookahead;
   };
 
+  void end_of_elaboration() override;
   void insert(Event& event);
   void remove(Event& event);
   void sift_up(std::size_t slot);
@@ -94,7 +96,7 @@ class Domain : public sc_core::sc_module {
 
   std::vector<Event*> heap_;  // binary heap by (when, order)
   std::uint64_t orders_ = 0;
-  std::vector<Peer> peers_;
+  std::vector<Peer> peers_;  // after elaboration, all domains that can act on this one
   std::vector<const Actor*> actors_;
   sc_core::sc_event wake_;
   Picoseconds armed_ = never;  // when wake_ is notified
