@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
+#ifndef OAE_CLOCK_H
+#define OAE_CLOCK_H
+
+#include <linux/jump_label.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#ifdef CONFIG_X86
+#include <asm/msr.h>
+#include <asm/tsc.h>
+#endif
+
+/*
+ * The clock that swaps are timed by: the TSC where the kernel trusts it, since reading it costs a
+ * few instructions, else the kernel's own clock.
+ */
+#ifdef CONFIG_X86
+DECLARE_STATIC_KEY_FALSE(oae_clock_is_tsc);
+#endif
+
+/* Ticks; ordered after the loads and stores before it in program order. */
+static inline u64 oae_clock(void)
+{
+#ifdef CONFIG_X86
+	if (static_branch_likely(&oae_clock_is_tsc))
+		return rdtsc_ordered();
+#endif
+	return ktime_get_ns();
+}
+
+static inline u64 oae_clock_to_ns(u64 ticks)
+{
+#ifdef CONFIG_X86
+	if (static_branch_likely(&oae_clock_is_tsc))
+		return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, tsc_khz);
+#endif
+	return ticks;
+}
+
+#endif

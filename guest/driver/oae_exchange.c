@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
+#include "oae_exchange.h"
+
+#include <linux/compiler.h>
+#include <linux/io.h>
+#include <linux/preempt.h>
+#include <linux/string.h>
+
+#include "oae_clock.h"
+#include "oae_crc.h"
+#include "oae_registers.h"
+
+void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence)
+{
+	exchange->epoch = epoch;
+	exchange->sequence = sequence;
+	exchange->doubt = false;
+	WRITE_ONCE(exchange->confirmation, 0);
+}
+
+void oae_exchange_confirm(struct oae_exchange *exchange)
+{
+	u64 confirmation = READ_ONCE(exchange->confirmation);
+
+	if (confirmation)
+		writeq(confirmation, exchange->page + OAE_PORT_CONFIRM);
+}
+
+/* An answer that was pushed earlier must not pass for the one to come. */
+static void oae_exchange_clear_cell(struct oae_exchange *exchange)
+{
+	WRITE_ONCE(exchange->cell[0], 0);
+}
+
+/* Takes the cell into the answer if it holds the slot that slice 0 belongs to. */
+static bool oae_exchange_take_cell(struct oae_exchange *exchange, u64 header,
+				   struct oae_answer *answer)
+{
+	unsigned int i;
+
+	for (i = 0; i < OAE_SLOT_SIZE / 8; i++)
+		answer->slot[i] = le64_to_cpu(READ_ONCE(exchange->cell[i]));
+	if (answer->slot[0] == header && answer->slot[OAE_SLOT_CRC / 8] == oae_crc(answer->slot))
+		return true;
+	memset(answer->slot, 0, sizeof(answer->slot));
+	answer->slot[0] = header;
+	return false;
+}
+
+/* What slice 0, as the read returned it, says of swap sequence + 1. */
+static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header,
+					   struct oae_answer *answer)
+{
+	bool pushed = oae_exchange_take_cell(exchange, header, answer);
+
+	/* All ones, as a read that failed returns, is never the header of a slot. */
+	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch ||
+	    OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE) != exchange->sequence + 1)
+		return OAE_IN_DOUBT;
+	if (OAE_GET(header, OAE_SLOT_HEADER_STATUS) == OAE_STATUS_OK)
+		return pushed ? OAE_COMMITTED : OAE_IN_DOUBT;
+	/* Without Bus Master the block answers NOT_READY and pushes nothing. */
+	return OAE_NOT_TAKEN;
+}
+
+/*
+ * Says whether a repeated read proves that swap sequence + 1 did not take place: had it, its own
+ * answer would have been retained, not that of the swap before, and not none.
+ */
+static bool oae_exchange_disproved(struct oae_exchange *exchange, const struct oae_answer *answer)
+{
+	u64 header = answer->slot[0];
+
+	if (answer->slot[OAE_SLOT_CRC / 8] != oae_crc(answer->slot) ||
+	    OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
+		return false;
+	return OAE_GET(header, OAE_SLOT_HEADER_STATUS) == OAE_STATUS_NOT_READY ||
+	       OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE) == exchange->sequence;
+}
+
+static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae_outcome outcome)
+{
+	exchange->doubt = outcome == OAE_IN_DOUBT;
+	if (outcome == OAE_COMMITTED) {
+		exchange->sequence++;
+		WRITE_ONCE(exchange->confirmation,
+			   OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
+				   OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, exchange->sequence));
+		if (exchange->flags & OAE_FLAG_MORE)
+			return outcome;
+	}
+	/*
+	 * A swap that did not take place may be held up by one whose confirmation was left to
+	 * this offer, or was lost.
+	 */
+	if (outcome != OAE_IN_DOUBT)
+		oae_exchange_confirm(exchange);
+	return outcome;
+}
+
+static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, unsigned int reads,
+					       struct oae_answer *answer)
+{
+	enum oae_outcome outcome = OAE_IN_DOUBT;
+	unsigned int i;
+	u64 header;
+
+	for (i = 0; i < reads && outcome == OAE_IN_DOUBT; i++) {
+		oae_exchange_clear_cell(exchange);
+		answer->issued = oae_clock();
+		header = readq(exchange->page + OAE_PORT_PUSHED_ANSWER);
+		answer->answered = oae_clock();
+		outcome = oae_exchange_judge(exchange, header, answer);
+		answer->reads++;
+		if (outcome == OAE_IN_DOUBT && oae_exchange_disproved(exchange, answer)) {
+			memset(answer->slot, 0, sizeof(answer->slot));
+			answer->slot[0] = OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
+					  OAE_PUT(OAE_SLOT_HEADER_STATUS, OAE_STATUS_NOT_READY) |
+					  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, exchange->sequence + 1);
+			outcome = OAE_NOT_TAKEN;
+		}
+	}
+	return outcome;
+}
+
+enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 flags,
+				   const u64 *payload, unsigned int reads,
+				   struct oae_answer *answer)
+{
+	void __iomem *page = exchange->page;
+	enum oae_outcome outcome;
+	u64 slot[8], header;
+	unsigned int i;
+
+	slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, verb) |
+		  OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
+		  OAE_PUT(OAE_SLOT_HEADER_FLAGS, flags) |
+		  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, exchange->sequence + 1);
+	memcpy(&slot[1], payload, OAE_SLOT_PAYLOAD_COUNT * sizeof(*payload));
+	slot[OAE_SLOT_CRC / 8] = oae_crc(slot);
+	exchange->flags = flags;
+	answer->reads = 0;
+	oae_exchange_clear_cell(exchange);
+
+	/* One CPU, so that its clock tells the time, and nothing else in between. */
+	preempt_disable();
+	answer->stored = oae_clock();
+	for (i = 0; i < OAE_PORT_WINDOW_COUNT; i++)
+		writeq(slot[i], page + OAE_PORT_WINDOW_AT(i));
+	answer->issued = oae_clock();
+	header = readq(page + OAE_PORT_PUSHED_ANSWER);
+	answer->answered = oae_clock();
+	preempt_enable();
+
+	outcome = oae_exchange_judge(exchange, header, answer);
+	if (unlikely(outcome == OAE_IN_DOUBT))
+		outcome = oae_exchange_ask_again(exchange, reads, answer);
+	answer->committed = oae_clock();
+	return oae_exchange_end(exchange, outcome);
+}
+
+enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
+				     struct oae_answer *answer)
+{
+	enum oae_outcome outcome;
+
+	answer->reads = 0;
+	answer->stored = oae_clock();
+	outcome = oae_exchange_ask_again(exchange, reads, answer);
+	answer->committed = oae_clock();
+	return oae_exchange_end(exchange, outcome);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
+#ifndef OAE_EXCHANGE_H
+#define OAE_EXCHANGE_H
+
+#include <linux/compiler_types.h>
+#include <linux/types.h>
+
+/* The host's side of a port's bilateral swap in its pushed form. The caller holds a lock. */
+struct oae_exchange {
+	void __iomem *page; /* the port's page of BAR 2 */
+	__le64 *cell; /* the slot in memory that answers are pushed to */
+	u32 sequence; /* of the last swap that the host has committed in this epoch */
+	u8 epoch;
+	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
+	bool doubt; /* it is not known whether swap sequence + 1 took place */
+	u8 flags; /* of the swap in doubt */
+};
+
+enum oae_outcome {
+	OAE_COMMITTED,
+	OAE_NOT_TAKEN, /* nothing was exchanged; the answer's status says why */
+	OAE_IN_DOUBT,
+};
+
+struct oae_answer {
+	u64 slot[8]; /* as the firmware or the block made it; zero but for slice 0 if not pushed */
+	u32 reads; /* further reads that it took */
+	u64 stored, issued, answered, committed; /* ticks of oae_clock() */
+};
+
+/* Takes up an epoch. */
+void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence);
+
+/*
+ * Offers a slot and reads the answer; confirms at once unless flags say that more follows. If the
+ * answer is in doubt, asks again up to @reads times.
+ */
+enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 flags,
+				   const u64 *payload, unsigned int reads,
+				   struct oae_answer *answer);
+
+/* Asks again up to @reads times for the swap in doubt. */
+enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
+				     struct oae_answer *answer);
+
+/*
+ * Confirms what the host has committed last; does no harm if that is confirmed already. Needs no
+ * lock: an interrupt handler may call it.
+ */
+void oae_exchange_confirm(struct oae_exchange *exchange);
+
+#endif

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Driver of the OAE block's PCIe function: probing, interrupts, resets, and unbinding. */
+#include "oae.h"
+
+#include <linux/dma-mapping.h>
+#include <linux/idr.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "oae_clock.h"
+#include "oae_crc.h"
+
+#define OAE_PCI_VENDOR_ID 0x1d9b
+#define OAE_PCI_DEVICE_ID 0x0ae0
+
+static const u64 oae_identity =
+	OAE_HOST_ID_RESET & (OAE_HOST_ID_MAGIC_MASK | OAE_HOST_ID_VERSION_MASK);
+
+static DEFINE_IDA(oae_ids);
+
+#ifdef CONFIG_X86
+DEFINE_STATIC_KEY_FALSE(oae_clock_is_tsc);
+#endif
+
+int oae_enter(struct oae_device *oae)
+{
+	down_read(&oae->lock);
+	switch (oae->state) {
+	case OAE_LIVE:
+		return 0;
+	case OAE_FROZEN:
+		up_read(&oae->lock);
+		return -EIO;
+	default:
+		up_read(&oae->lock);
+		return -ENODEV;
+	}
+}
+
+void oae_leave(struct oae_device *oae)
+{
+	up_read(&oae->lock);
+}
+
+static void oae_free(struct kref *kref)
+{
+	struct oae_device *oae = container_of(kref, struct oae_device, kref);
+
+	ida_free(&oae_ids, oae->id);
+	pci_dev_put(oae->pdev);
+	kfree(oae);
+}
+
+void oae_get(struct oae_device *oae)
+{
+	kref_get(&oae->kref);
+}
+
+void oae_put(struct oae_device *oae)
+{
+	kref_put(&oae->kref, oae_free);
+}
+
+static void oae_put_action(void *oae)
+{
+	oae_put(oae);
+}
+
+static irqreturn_t oae_interrupt(int irq, void *data)
+{
+	struct oae_vector *vector = data;
+	struct oae_device *oae = vector->oae;
+	unsigned int i;
+
+	if (!oae_is_live(oae))
+		return IRQ_HANDLED;
+	if (vector->index == OAE_VECTOR_MAILBOX)
+		complete(&oae->mailbox.replied);
+	for (i = 0; i < oae->num_ports; i++)
+		if (oae->ports[i]->vector == vector->index)
+			oae_port_signal(oae->ports[i]);
+	return IRQ_HANDLED;
+}
+
+/* Lets no request begin, and waits until no request and no interrupt is at work. */
+static void oae_freeze(struct oae_device *oae, enum oae_state state)
+{
+	unsigned int i;
+
+	WRITE_ONCE(oae->state, state);
+	complete_all(&oae->mailbox.replied);
+	for (i = 0; i < oae->num_ports; i++)
+		wake_up_all(&oae->ports[i]->wait);
+	down_write(&oae->lock);
+	up_write(&oae->lock);
+	for (i = 0; i < oae->num_vectors; i++)
+		synchronize_irq(pci_irq_vector(oae->pdev, i));
+}
+
+/* Brings the hardware to what it was before a reset; the ports that are open begin anew. */
+static int oae_thaw(struct oae_device *oae)
+{
+	unsigned int i;
+	int ret = 0;
+
+	down_write(&oae->lock);
+	reinit_completion(&oae->mailbox.replied);
+	oae_mailbox_start(oae);
+	for (i = 0; i < oae->num_ports && !ret; i++)
+		if (oae->ports[i]->opened)
+			ret = oae_port_start(oae->ports[i]);
+	if (!ret)
+		WRITE_ONCE(oae->state, OAE_LIVE);
+	up_write(&oae->lock);
+	return ret;
+}
+
+/* Stops what reaches into the host's memory. */
+static void oae_stop(struct oae_device *oae)
+{
+	unsigned int i;
+
+	if (pci_device_is_present(oae->pdev)) {
+		writeq(0, oae->mailbox.base + OAE_MAILBOX_VECTOR);
+		for (i = 0; i < oae->num_ports; i++)
+			if (oae->ports[i]->opened)
+				oae_port_stop(oae->ports[i]);
+	}
+	pci_clear_master(oae->pdev);
+}
+
+static void oae_retire(void *data)
+{
+	struct oae_device *oae = data;
+
+	oae_freeze(oae, OAE_GONE);
+	oae_stop(oae);
+}
+
+static int oae_map(struct oae_device *oae)
+{
+	struct device *dev = &oae->pdev->dev;
+	int ret;
+
+	ret = pcim_enable_device(oae->pdev);
+	if (ret)
+		return dev_err_probe(dev, ret, "cannot be enabled\n");
+	ret = pcim_iomap_regions(oae->pdev, BIT(OAE_BAR_HOST) | BIT(OAE_BAR_PORTS), "oae");
+	if (ret)
+		return dev_err_probe(dev, ret, "BARs cannot be mapped\n");
+	if (pci_resource_len(oae->pdev, OAE_BAR_HOST) < OAE_MAILBOX_OFFSET + OAE_MAILBOX_SIZE)
+		return dev_err_probe(dev, -ENODEV, "BAR %d is too small\n", OAE_BAR_HOST);
+	oae->host = pcim_iomap_table(oae->pdev)[OAE_BAR_HOST];
+	oae->pages = pcim_iomap_table(oae->pdev)[OAE_BAR_PORTS];
+	oae->mailbox.base = oae->host + OAE_MAILBOX_OFFSET;
+	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
+	if (ret)
+		return dev_err_probe(dev, ret, "no usable DMA address width\n");
+	return 0;
+}
+
+static int oae_identify(struct oae_device *oae)
+{
+	struct device *dev = &oae->pdev->dev;
+	u64 features;
+
+	oae->identity = readq(oae->host + OAE_HOST_ID);
+	if ((oae->identity & ~OAE_HOST_ID_PORTS_MASK) != oae_identity)
+		return dev_err_probe(dev, -ENODEV, "identity %#llx is not that of an OAE block\n",
+				     oae->identity);
+	oae->num_ports = OAE_GET(oae->identity, OAE_HOST_ID_PORTS);
+	if (!oae->num_ports || oae->num_ports > OAE_MAX_PORTS ||
+	    pci_resource_len(oae->pdev, OAE_BAR_PORTS) < oae->num_ports * OAE_PORT_SIZE)
+		return dev_err_probe(dev, -ENODEV, "%u ports do not fit BAR %d\n", oae->num_ports,
+				     OAE_BAR_PORTS);
+	features = readq(oae->host + OAE_HOST_FEATURES);
+	if (!(features & OAE_HOST_FEATURES_PUSHED_MASK))
+		return dev_err_probe(dev, -ENODEV, "no pushed answers, features %#llx\n", features);
+	oae->clock_khz = OAE_GET(readq(oae->host + OAE_HOST_CLOCK), OAE_HOST_CLOCK_KHZ);
+	return 0;
+}
+
+static int oae_request_interrupts(struct oae_device *oae)
+{
+	struct device *dev = &oae->pdev->dev;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < oae->num_vectors; i++) {
+		oae->vectors[i] = (struct oae_vector){ .oae = oae, .index = i };
+		ret = devm_request_irq(dev, pci_irq_vector(oae->pdev, i), oae_interrupt, 0,
+				       dev_name(dev), &oae->vectors[i]);
+		if (ret)
+			return dev_err_probe(dev, ret, "vector %u cannot be requested\n", i);
+	}
+	return 0;
+}
+
+static struct oae_device *oae_alloc(struct pci_dev *pdev)
+{
+	struct oae_device *oae;
+	int ret;
+
+	oae = kzalloc(sizeof(*oae), GFP_KERNEL);
+	if (!oae)
+		return ERR_PTR(-ENOMEM);
+	oae->id = ida_alloc_max(&oae_ids, OAE_MAX_DEVICES - 1, GFP_KERNEL);
+	if (oae->id < 0) {
+		ret = oae->id;
+		kfree(oae);
+		return ERR_PTR(ret);
+	}
+	kref_init(&oae->kref);
+	oae->pdev = pci_dev_get(pdev);
+	oae->state = OAE_FROZEN;
+	init_rwsem(&oae->lock);
+	mutex_init(&oae->mailbox.lock);
+	init_completion(&oae->mailbox.replied);
+	ret = devm_add_action_or_reset(&pdev->dev, oae_put_action, oae);
+	return ret ? ERR_PTR(ret) : oae;
+}
+
+/* All is managed: the unbinding undoes it from the last line to the first. */
+static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct device *dev = &pdev->dev;
+	struct oae_device *oae;
+	unsigned int i;
+	int ret;
+
+	oae = oae_alloc(pdev);
+	if (IS_ERR(oae))
+		return dev_err_probe(dev, PTR_ERR(oae), "no memory or number for the device\n");
+	pci_set_drvdata(pdev, oae);
+	ret = oae_map(oae);
+	if (ret)
+		return ret;
+	ret = oae_identify(oae);
+	if (ret)
+		return ret;
+	ret = pci_alloc_irq_vectors(pdev, 1, 1 + oae->num_ports, PCI_IRQ_MSIX);
+	if (ret < 0)
+		return dev_err_probe(dev, ret, "no MSI-X vector\n");
+	oae->num_vectors = ret;
+	for (i = 0; i < oae->num_ports; i++) {
+		ret = oae_port_create(oae, i);
+		if (ret)
+			return dev_err_probe(dev, ret, "port %u cannot be created\n", i);
+	}
+	ret = oae_request_interrupts(oae);
+	if (ret)
+		return ret;
+	pci_set_master(pdev);
+	ret = devm_add_action_or_reset(dev, oae_retire, oae);
+	if (ret)
+		return ret;
+	ret = oae_thaw(oae);
+	if (ret)
+		return ret;
+	for (i = 0; i < oae->num_ports; i++) {
+		ret = oae_port_publish(oae->ports[i]);
+		if (ret)
+			return dev_err_probe(dev, ret, "port %u cannot be published\n", i);
+	}
+	pci_save_state(pdev);
+	dev_info(dev, "oae%d: %u ports, block at %u kHz, %u vectors\n", oae->id, oae->num_ports,
+		 oae->clock_khz, oae->num_vectors);
+	return 0;
+}
+
+static void oae_shutdown(struct pci_dev *pdev)
+{
+	struct oae_device *oae = pci_get_drvdata(pdev);
+
+	oae_freeze(oae, OAE_FROZEN);
+	oae_stop(oae);
+}
+
+static pci_ers_result_t oae_error_detected(struct pci_dev *pdev, pci_channel_state_t channel)
+{
+	/* What failed while the link works leaves a swap in doubt at most, which is settled. */
+	if (channel == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	oae_freeze(pci_get_drvdata(pdev), OAE_FROZEN);
+	return channel == pci_channel_io_frozen ? PCI_ERS_RESULT_NEED_RESET :
+						  PCI_ERS_RESULT_DISCONNECT;
+}
+
+static pci_ers_result_t oae_mmio_enabled(struct pci_dev *pdev)
+{
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static pci_ers_result_t oae_slot_reset(struct pci_dev *pdev)
+{
+	struct oae_device *oae = pci_get_drvdata(pdev);
+
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	pci_set_master(pdev);
+	if (readq(oae->host + OAE_HOST_ID) != oae->identity)
+		return PCI_ERS_RESULT_DISCONNECT;
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static void oae_error_resume(struct pci_dev *pdev)
+{
+	struct oae_device *oae = pci_get_drvdata(pdev);
+
+	if (!oae_is_live(oae) && oae_thaw(oae))
+		dev_err(&pdev->dev, "ports do not come back after an error\n");
+}
+
+static void oae_reset_prepare(struct pci_dev *pdev)
+{
+	oae_freeze(pci_get_drvdata(pdev), OAE_FROZEN);
+}
+
+static void oae_reset_done(struct pci_dev *pdev)
+{
+	if (oae_thaw(pci_get_drvdata(pdev)))
+		dev_err(&pdev->dev, "ports do not come back after a reset\n");
+}
+
+static const struct pci_error_handlers oae_error_handlers = {
+	.error_detected = oae_error_detected,
+	.mmio_enabled = oae_mmio_enabled,
+	.slot_reset = oae_slot_reset,
+	.resume = oae_error_resume,
+	.reset_prepare = oae_reset_prepare,
+	.reset_done = oae_reset_done,
+};
+
+static int oae_suspend(struct device *dev)
+{
+	oae_shutdown(to_pci_dev(dev));
+	return 0;
+}
+
+static int oae_resume(struct device *dev)
+{
+	struct pci_dev *pdev = to_pci_dev(dev);
+
+	pci_set_master(pdev);
+	return oae_thaw(pci_get_drvdata(pdev));
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(oae_pm, oae_suspend, oae_resume);
+
+/* Other ids: echo VENDOR DEVICE > /sys/bus/pci/drivers/oae/new_id */
+static const struct pci_device_id oae_pci_ids[] = {
+	{ PCI_DEVICE(OAE_PCI_VENDOR_ID, OAE_PCI_DEVICE_ID) },
+	{}
+};
+MODULE_DEVICE_TABLE(pci, oae_pci_ids);
+
+static struct pci_driver oae_driver = {
+	.name = "oae",
+	.id_table = oae_pci_ids,
+	.probe = oae_probe,
+	.shutdown = oae_shutdown,
+	.err_handler = &oae_error_handlers,
+	.driver.pm = pm_sleep_ptr(&oae_pm),
+};
+
+static int __init oae_init(void)
+{
+	int ret;
+
+	oae_crc_init();
+#ifdef CONFIG_X86
+	if (tsc_khz && !check_tsc_unstable())
+		static_branch_enable(&oae_clock_is_tsc);
+#endif
+	ret = oae_ports_init();
+	if (ret)
+		return ret;
+	ret = pci_register_driver(&oae_driver);
+	if (ret)
+		oae_ports_exit();
+	return ret;
+}
+module_init(oae_init);
+
+static void __exit oae_exit(void)
+{
+	pci_unregister_driver(&oae_driver);
+	oae_ports_exit();
+}
+module_exit(oae_exit);
+
+MODULE_DESCRIPTION("Open Atomic Ethernet swap ports over PCIe");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A swap port and its character device, /dev/oae<N>p<PORT>. */
+#include "oae.h"
+
+#include <linux/dma-mapping.h>
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/preempt.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <uapi/linux/oae.h>
+
+#include "oae_clock.h"
+
+#define OAE_OPENED 0
+
+static unsigned int settle_reads = 3;
+module_param(settle_reads, uint, 0644);
+MODULE_PARM_DESC(settle_reads, "How often an answer in doubt is asked for again (3)");
+
+static unsigned int confirm_limit_us = 1000;
+module_param(confirm_limit_us, uint, 0644);
+MODULE_PARM_DESC(confirm_limit_us,
+		 "How long a slot may wait for its confirmation by the next swap, in us (1000)");
+
+static_assert(sizeof(struct oae_info) == 64);
+static_assert(sizeof(struct oae_swap) == 152);
+static_assert(sizeof(struct oae_stats) == 64);
+static_assert(sizeof(struct oae_firmware_stats) == 48);
+static_assert(sizeof(struct oae_read_bench) == 16);
+static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
+static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
+static_assert(OAE_SWAP_FLAG_MORE == OAE_FLAG_MORE);
+static_assert(OAE_SWAP_STATUS_OK == OAE_STATUS_OK);
+static_assert(OAE_SWAP_STATUS_NOT_READY == OAE_STATUS_NOT_READY);
+static_assert(OAE_SWAP_STATUS_BUSY == OAE_STATUS_BUSY);
+static_assert(OAE_SWAP_STATUS_HISTORY_LOST == OAE_STATUS_HISTORY_LOST);
+static_assert(OAE_SWAP_STATUS_REVERSED == OAE_STATUS_REVERSED);
+static_assert(OAE_SWAP_STATUS_BAD_VERB == OAE_STATUS_BAD_VERB);
+
+static dev_t oae_first_dev;
+
+static u64 oae_port_read(struct oae_port *port, unsigned int reg)
+{
+	return readq(port->oae->host + reg + port->index * OAE_HOST_PORT_CONTROL_STRIDE);
+}
+
+static void oae_port_write(struct oae_port *port, unsigned int reg, u64 value)
+{
+	writeq(value, port->oae->host + reg + port->index * OAE_HOST_PORT_CONTROL_STRIDE);
+}
+
+/* Asks for one signal when an offer of the firmware stands, at once if one does. */
+static void oae_port_arm(struct oae_port *port, u64 armed)
+{
+	oae_port_write(port, OAE_HOST_PORT_EVENT,
+		       OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port->vector) |
+			       OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | armed);
+}
+
+static u64 oae_port_confirm_limit(struct oae_port *port)
+{
+	u64 clocks = (u64)READ_ONCE(confirm_limit_us) * port->oae->clock_khz / USEC_PER_MSEC;
+
+	return min_t(u64, clocks, OAE_HOST_PORT_TENTATIVE_LIMIT_CLOCKS_MASK);
+}
+
+int oae_port_start(struct oae_port *port)
+{
+	u64 state;
+
+	oae_port_write(port, OAE_HOST_PORT_CELL, port->cell);
+	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
+	oae_port_arm(port, 0);
+	/* A driver that crashed may have left it open. */
+	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
+	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
+	state = oae_port_read(port, OAE_HOST_PORT_STATE);
+	if (state == ~0ULL ||
+	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED) {
+		dev_err(&port->dev, "port does not open, state %#llx\n", state);
+		return -EIO;
+	}
+	mutex_lock(&port->lock);
+	oae_exchange_begin(&port->exchange, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
+			   OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
+	mutex_unlock(&port->lock);
+	return 0;
+}
+
+void oae_port_stop(struct oae_port *port)
+{
+	oae_exchange_confirm(&port->exchange);
+	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
+	oae_port_write(port, OAE_HOST_PORT_EVENT, 0);
+	oae_port_write(port, OAE_HOST_PORT_CELL, 0);
+	/* No answer is on its way to the cell any more once this has returned. */
+	oae_port_read(port, OAE_HOST_PORT_STATE);
+}
+
+void oae_port_signal(struct oae_port *port)
+{
+	atomic64_inc(&port->signals);
+	wake_up_interruptible(&port->wait);
+	oae_exchange_confirm(&port->exchange);
+}
+
+static int oae_port_open(struct inode *inode, struct file *file)
+{
+	struct oae_port *port = container_of(inode->i_cdev, struct oae_port, cdev);
+	int ret;
+
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	if (test_and_set_bit(OAE_OPENED, &port->opened)) {
+		ret = -EBUSY;
+		goto leave;
+	}
+	ret = oae_port_start(port);
+	if (ret)
+		clear_bit(OAE_OPENED, &port->opened);
+	file->private_data = port;
+leave:
+	oae_leave(port->oae);
+	return ret ?: nonseekable_open(inode, file);
+}
+
+static int oae_port_release(struct inode *inode, struct file *file)
+{
+	struct oae_port *port = file->private_data;
+	bool live = !oae_enter(port->oae);
+
+	if (live)
+		oae_port_stop(port);
+	clear_bit(OAE_OPENED, &port->opened);
+	if (live)
+		oae_leave(port->oae);
+	return 0;
+}
+
+static long oae_ioctl_info(struct oae_port *port, struct oae_info __user *arg)
+{
+	struct oae_device *oae = port->oae;
+	struct oae_info info = {
+		.abi = OAE_ABI_VERSION,
+		.port = port->index,
+		.ports = oae->num_ports,
+		.block_version = OAE_GET(oae->identity, OAE_HOST_ID_VERSION),
+		.clock_khz = oae->clock_khz,
+		.vectors = oae->num_vectors,
+		.features = readq(oae->host + OAE_HOST_FEATURES),
+	};
+
+	strscpy(info.pci_address, pci_name(oae->pdev), sizeof(info.pci_address));
+	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static void oae_swap_fill(struct oae_swap *swap, const struct oae_answer *answer)
+{
+	u64 header = answer->slot[0];
+
+	memcpy(swap->answer, &answer->slot[1], sizeof(swap->answer));
+	swap->status = OAE_GET(header, OAE_SLOT_HEADER_STATUS);
+	swap->epoch = OAE_GET(header, OAE_SLOT_HEADER_EPOCH);
+	swap->sequence = OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE);
+	swap->store_ns = oae_clock_to_ns(answer->answered - answer->stored);
+	swap->read_ns = oae_clock_to_ns(answer->answered - answer->issued);
+	swap->commit_ns = oae_clock_to_ns(answer->committed - answer->stored);
+	swap->reads += answer->reads;
+}
+
+static void oae_port_count(struct oae_port *port, bool was, const struct oae_answer *answer)
+{
+	bool is = port->exchange.doubt;
+
+	if (!was && answer->reads)
+		port->doubts++;
+	if (!is && answer->reads)
+		port->settled++;
+}
+
+/* One try. 1: nothing was exchanged and the caller may wait for an offer of the firmware. */
+static int oae_port_try(struct oae_port *port, struct oae_swap *swap)
+{
+	struct oae_answer answer;
+	enum oae_outcome outcome;
+
+	if (mutex_lock_interruptible(&port->lock))
+		return -EINTR;
+	if (port->exchange.doubt) {
+		mutex_unlock(&port->lock);
+		return -EIO;
+	}
+	outcome = oae_exchange_swap(&port->exchange, swap->verb, swap->flags, swap->offer,
+				    READ_ONCE(settle_reads), &answer);
+	oae_port_count(port, false, &answer);
+	mutex_unlock(&port->lock);
+
+	if (outcome == OAE_IN_DOUBT)
+		return -EIO;
+	swap->tries++;
+	oae_swap_fill(swap, &answer);
+	return outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY;
+}
+
+/* Until an offer of the firmware stands or the deadline (ktime, ns): 0, -ETIME, -EINTR, -EIO. */
+static int oae_port_wait(struct oae_port *port, u64 deadline)
+{
+	u64 seen = atomic64_read(&port->signals), now = ktime_get_ns();
+	int ret;
+
+	if (now >= deadline)
+		return -ETIME;
+	oae_port_arm(port, OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
+	ret = wait_event_interruptible_hrtimeout(port->wait,
+						 atomic64_read(&port->signals) != seen ||
+							 !oae_is_live(port->oae),
+						 ns_to_ktime(deadline - now));
+	if (ret == -ERESTARTSYS)
+		return -EINTR;
+	return oae_is_live(port->oae) ? ret : -EIO;
+}
+
+static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_swap __user *arg)
+{
+	struct oae_swap swap;
+	u64 deadline = 0;
+	int ret;
+
+	if (copy_from_user(&swap, arg, sizeof(swap)))
+		return -EFAULT;
+	if (swap.verb != OAE_SWAP_VERB_SWAP || swap.flags & ~OAE_SWAP_FLAG_MORE || swap.reserved)
+		return -EINVAL;
+	swap.tries = 0;
+	swap.reads = 0;
+	if (swap.timeout_ns && !(file->f_flags & O_NONBLOCK))
+		deadline = ktime_get_ns() + min_t(u64, swap.timeout_ns, KTIME_MAX / 2);
+
+	do {
+		ret = oae_port_try(port, &swap);
+		if (ret == 1)
+			ret = oae_port_wait(port, deadline) ?: 1;
+	} while (ret == 1);
+	if (ret && ret != -ETIME)
+		return ret;
+	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
+}
+
+static long oae_ioctl_settle(struct oae_port *port, struct oae_swap __user *arg)
+{
+	struct oae_swap swap = { .verb = OAE_SWAP_VERB_SWAP };
+	struct oae_answer answer;
+	enum oae_outcome outcome;
+
+	if (mutex_lock_interruptible(&port->lock))
+		return -EINTR;
+	if (!port->exchange.doubt) {
+		mutex_unlock(&port->lock);
+		return -ENODATA;
+	}
+	swap.flags = port->exchange.flags;
+	outcome = oae_exchange_settle(&port->exchange, max(READ_ONCE(settle_reads), 1U), &answer);
+	oae_port_count(port, true, &answer);
+	mutex_unlock(&port->lock);
+
+	if (outcome == OAE_IN_DOUBT)
+		return -EIO;
+	oae_swap_fill(&swap, &answer);
+	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
+}
+
+static long oae_ioctl_stats(struct oae_port *port, struct oae_stats __user *arg)
+{
+	u64 state = oae_port_read(port, OAE_HOST_PORT_STATE);
+	u64 liveness = readq(port->oae->host + OAE_HOST_LIVENESS);
+	struct oae_stats stats = {
+		.state = OAE_GET(state, OAE_HOST_PORT_STATE_STATE),
+		.epoch = OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
+		.offered = OAE_GET(state, OAE_HOST_PORT_STATE_OFFERED),
+		.sequence = OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE),
+		.committed = oae_port_read(port, OAE_HOST_PORT_COMMITTED),
+		.not_ready = oae_port_read(port, OAE_HOST_PORT_NOT_READY),
+		.rejected = oae_port_read(port, OAE_HOST_PORT_REJECTED),
+		.liveness = OAE_GET(liveness, OAE_HOST_LIVENESS_COUNT),
+		.liveness_age = OAE_GET(liveness, OAE_HOST_LIVENESS_AGE),
+		.signals = atomic64_read(&port->signals),
+	};
+
+	/* A state of all ones is none: the device does not answer. */
+	if (state == ~0ULL)
+		return -EIO;
+	if (mutex_lock_interruptible(&port->lock))
+		return -EINTR;
+	stats.doubts = port->doubts;
+	stats.settled = port->settled;
+	mutex_unlock(&port->lock);
+	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long oae_ioctl_firmware_stats(struct oae_port *port, struct oae_firmware_stats __user *arg)
+{
+	u64 words[OAE_MAILBOX_REQUEST_COUNT] = {
+		OAE_MAILBOX_COMMAND_PORT_STATISTICS,
+		port->index,
+	};
+	struct oae_firmware_stats stats;
+	int ret;
+
+	ret = oae_mailbox_call(port->oae, words);
+	if (ret)
+		return ret;
+	stats = (struct oae_firmware_stats){
+		.exchanged = words[1],
+		.committed = words[2],
+		.reversed = words[3],
+		.bad_offers = words[4],
+		.liveness = words[5],
+		.mode = words[6],
+	};
+	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long oae_ioctl_read_bench(struct oae_port *port, struct oae_read_bench __user *arg)
+{
+	void __iomem *status = port->exchange.page + OAE_PORT_STATUS;
+	struct oae_read_bench bench;
+	long ret = 0;
+	u64 *samples;
+	u32 i;
+
+	if (copy_from_user(&bench, arg, sizeof(bench)))
+		return -EFAULT;
+	if (!bench.count || bench.count > OAE_READ_BENCH_MAX || bench.reserved)
+		return -EINVAL;
+	samples = kvmalloc_array(bench.count, sizeof(*samples), GFP_KERNEL);
+	if (!samples)
+		return -ENOMEM;
+	for (i = 0; i < bench.count && !ret; i++) {
+		u64 issued, state;
+
+		preempt_disable();
+		issued = oae_clock();
+		state = readq(status);
+		samples[i] = oae_clock() - issued;
+		preempt_enable();
+
+		samples[i] = oae_clock_to_ns(samples[i]);
+		if (state == ~0ULL || !oae_is_live(port->oae))
+			ret = -EIO;
+		else if (signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	}
+	if (!ret && copy_to_user(u64_to_user_ptr(bench.samples), samples,
+				 array_size(bench.count, sizeof(*samples))))
+		ret = -EFAULT;
+	kvfree(samples);
+	return ret;
+}
+
+static long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
+{
+	struct oae_port *port = file->private_data;
+	void __user *arg = (void __user *)argument;
+	long ret;
+
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	switch (cmd) {
+	case OAE_IOC_INFO:
+		ret = oae_ioctl_info(port, arg);
+		break;
+	case OAE_IOC_SWAP:
+		ret = oae_ioctl_swap(port, file, arg);
+		break;
+	case OAE_IOC_SETTLE:
+		ret = oae_ioctl_settle(port, arg);
+		break;
+	case OAE_IOC_STATS:
+		ret = oae_ioctl_stats(port, arg);
+		break;
+	case OAE_IOC_FIRMWARE_STATS:
+		ret = oae_ioctl_firmware_stats(port, arg);
+		break;
+	case OAE_IOC_READ_BENCH:
+		ret = oae_ioctl_read_bench(port, arg);
+		break;
+	default:
+		ret = -ENOTTY;
+	}
+	oae_leave(port->oae);
+	return ret;
+}
+
+static __poll_t oae_port_poll(struct file *file, poll_table *table)
+{
+	struct oae_port *port = file->private_data;
+	__poll_t ready = 0;
+	u64 state;
+
+	poll_wait(file, &port->wait, table);
+	if (oae_enter(port->oae))
+		return EPOLLERR | EPOLLHUP;
+	state = oae_port_read(port, OAE_HOST_PORT_STATE);
+	if (state == ~0ULL)
+		ready = EPOLLERR;
+	else if (state & OAE_HOST_PORT_STATE_OFFERED_MASK)
+		ready = EPOLLIN | EPOLLRDNORM;
+	else
+		oae_port_arm(port, OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
+	oae_leave(port->oae);
+	return ready;
+}
+
+static const struct file_operations oae_port_operations = {
+	.owner = THIS_MODULE,
+	.open = oae_port_open,
+	.release = oae_port_release,
+	.unlocked_ioctl = oae_port_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = oae_port_poll,
+	.llseek = no_llseek,
+};
+
+static char *oae_devnode(struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0660;
+	return NULL;
+}
+
+static struct class oae_class = {
+	.name = "oae",
+	.owner = THIS_MODULE,
+	.devnode = oae_devnode,
+};
+
+static void oae_port_free(struct device *dev)
+{
+	struct oae_port *port = container_of(dev, struct oae_port, dev);
+
+	oae_put(port->oae);
+	kfree(port);
+}
+
+static void oae_port_put(void *port)
+{
+	put_device(&((struct oae_port *)port)->dev);
+}
+
+int oae_port_create(struct oae_device *oae, unsigned int index)
+{
+	struct device *parent = &oae->pdev->dev;
+	struct oae_port *port;
+	int ret;
+
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	if (!port)
+		return -ENOMEM;
+	oae_get(oae);
+	port->oae = oae;
+	port->index = index;
+	/* Vectors that are fewer than ports are shared, the mailbox's last. */
+	port->vector = oae->num_vectors > 1 ? 1 + index % (oae->num_vectors - 1) : 0;
+	port->exchange.page = oae->pages + index * OAE_PORT_SIZE;
+	mutex_init(&port->lock);
+	init_waitqueue_head(&port->wait);
+	atomic64_set(&port->signals, 0);
+	device_initialize(&port->dev);
+	port->dev.class = &oae_class;
+	port->dev.parent = parent;
+	port->dev.release = oae_port_free;
+	port->dev.devt = oae_first_dev + oae->id * OAE_MAX_PORTS + index;
+	cdev_init(&port->cdev, &oae_port_operations);
+	port->cdev.owner = THIS_MODULE;
+	oae->ports[index] = port;
+	ret = devm_add_action_or_reset(parent, oae_port_put, port);
+	if (ret)
+		return ret;
+	/* Coherent memory is a page at least, so aligned to 64 bytes. */
+	port->exchange.cell = dmam_alloc_coherent(parent, OAE_SLOT_SIZE, &port->cell, GFP_KERNEL);
+	if (!port->exchange.cell)
+		return -ENOMEM;
+	return dev_set_name(&port->dev, "oae%dp%u", oae->id, index);
+}
+
+static void oae_port_unpublish(void *data)
+{
+	struct oae_port *port = data;
+
+	cdev_device_del(&port->cdev, &port->dev);
+}
+
+int oae_port_publish(struct oae_port *port)
+{
+	int ret;
+
+	ret = cdev_device_add(&port->cdev, &port->dev);
+	if (ret)
+		return ret;
+	return devm_add_action_or_reset(port->dev.parent, oae_port_unpublish, port);
+}
+
+int oae_ports_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&oae_first_dev, 0, OAE_MAX_DEVICES * OAE_MAX_PORTS, "oae");
+	if (ret)
+		return ret;
+	ret = class_register(&oae_class);
+	if (ret)
+		unregister_chrdev_region(oae_first_dev, OAE_MAX_DEVICES * OAE_MAX_PORTS);
+	return ret;
+}
+
+void oae_ports_exit(void)
+{
+	class_unregister(&oae_class);
+	unregister_chrdev_region(oae_first_dev, OAE_MAX_DEVICES * OAE_MAX_PORTS);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR Apache-2.0 */
+/*
+ * Interface of the OAE swap driver: one character device for each swap port, /dev/oae<N>p<PORT>.
+ *
+ * A port has one opener at a time; another open fails with EBUSY. An open begins a new epoch, the
+ * last close ends it. poll() says POLLIN while an offer of the firmware stands, so that a swap
+ * would not be answered NOT_READY for want of one.
+ *
+ * Errors of every request: ENODEV the device is unbound or gone, EIO it is being reset or does not
+ * answer, EFAULT bad address, EINVAL a flag, a verb or a reserved field that is not known here.
+ * Times are nanoseconds of the host's clock.
+ */
+#ifndef _UAPI_LINUX_OAE_H
+#define _UAPI_LINUX_OAE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define OAE_ABI_VERSION 1
+
+#define OAE_PAYLOAD_WORDS 6
+
+/**
+ * struct oae_info - what a port is part of
+ * @abi: OAE_ABI_VERSION of the driver
+ * @port: number of this port
+ * @ports: ports of the device
+ * @block_version: version of the block's register map
+ * @clock_khz: frequency of the block's clock in kHz
+ * @vectors: MSI-X vectors that the driver was given
+ * @features: word of the same name of the register map
+ * @pci_address: where the device is, as "0000:00:00.0", terminated
+ */
+struct oae_info {
+	__u32 abi;
+	__u32 port;
+	__u32 ports;
+	__u32 block_version;
+	__u32 clock_khz;
+	__u32 vectors;
+	__u64 features;
+	char pci_address[32];
+};
+
+/* Verbs, numbered as in a slot's header. */
+#define OAE_SWAP_VERB_SWAP 1
+
+/* More swaps follow: the next one confirms this one. */
+#define OAE_SWAP_FLAG_MORE 1
+
+/* Status of an answer, numbered as in a slot's header. */
+#define OAE_SWAP_STATUS_OK 0
+#define OAE_SWAP_STATUS_NOT_READY 1
+#define OAE_SWAP_STATUS_BUSY 2
+#define OAE_SWAP_STATUS_HISTORY_LOST 3
+#define OAE_SWAP_STATUS_REVERSED 4
+#define OAE_SWAP_STATUS_BAD_VERB 5
+
+/**
+ * struct oae_swap - one bilateral swap
+ * @offer: in: payload of the host's slot
+ * @answer: out: payload of the firmware's slot if @status is OK; if it is NOT_READY, word 0 is the
+ *	age of the firmware's sign of life in clocks of the block
+ * @verb: in: OAE_SWAP_VERB_*
+ * @flags: in: OAE_SWAP_FLAG_*
+ * @status: out: OAE_SWAP_STATUS_*; OK: both sides have committed, else: neither has
+ * @epoch: out: epoch of the swap
+ * @sequence: out: sequence of the swap within its epoch
+ * @timeout_ns: in: how long to wait for an offer of the firmware; 0, or a file opened with
+ *	O_NONBLOCK: not at all
+ * @store_ns: out: from the first store of the offer to the answer
+ * @read_ns: out: from the issue of the read to the answer
+ * @commit_ns: out: from the first store to the answer found valid, which commits the host
+ * @tries: out: how many times the offer was made
+ * @reads: out: how many more reads it took to settle doubt, 0 normally
+ * @reserved: zero
+ *
+ * The times are those of the last try. OAE_IOC_SWAP fails with EIO if the answer stays in doubt,
+ * and until OAE_IOC_SETTLE has settled that; with EINTR if a signal ended the wait: nothing has
+ * been exchanged then. OAE_IOC_SETTLE fills in what is marked "out" with the outcome of the swap
+ * in doubt, or fails with EIO (ask again later) or ENODATA (nothing is in doubt).
+ */
+struct oae_swap {
+	__u64 offer[OAE_PAYLOAD_WORDS];
+	__u64 answer[OAE_PAYLOAD_WORDS];
+	__u8 verb;
+	__u8 flags;
+	__u8 status;
+	__u8 epoch;
+	__u32 sequence;
+	__u64 timeout_ns;
+	__u64 store_ns;
+	__u64 read_ns;
+	__u64 commit_ns;
+	__u32 tries;
+	__u32 reads;
+	__u64 reserved;
+};
+
+/**
+ * struct oae_stats - counters of the block and of the driver
+ * @state: state of the port's last swap, numbered as port_state of the register map
+ * @epoch: present epoch
+ * @offered: 1 if an offer of the firmware stands
+ * @reserved: zero
+ * @sequence: sequence of the last exchanged swap, 0 before the first
+ * @committed: swaps committed since the card's power-up
+ * @not_ready: answers NOT_READY since then
+ * @rejected: offers of the host rejected since then
+ * @liveness: the firmware's sign of life
+ * @liveness_age: clocks of the block since it changed, saturating
+ * @doubts: swaps whose answer was in doubt since the driver was loaded
+ * @settled: of these, settled
+ * @signals: interrupts of the port's vector since the driver was loaded
+ */
+struct oae_stats {
+	__u8 state;
+	__u8 epoch;
+	__u8 offered;
+	__u8 reserved;
+	__u32 sequence;
+	__u64 committed;
+	__u64 not_ready;
+	__u64 rejected;
+	__u32 liveness;
+	__u32 liveness_age;
+	__u64 doubts;
+	__u64 settled;
+	__u64 signals;
+};
+
+/**
+ * struct oae_firmware_stats - the firmware's own count of this port's swaps
+ * @exchanged: swaps it has seen exchanged
+ * @committed: swaps it has seen committed
+ * @reversed: swaps it was told reversed
+ * @bad_offers: offers of its own that the block refused
+ * @liveness: its sign of life
+ * @mode: 0 it sleeps until an interrupt, 1 it polls
+ *
+ * Asked for over the mailbox. ETIMEDOUT: no reply; EPROTO: a reply that is an error.
+ */
+struct oae_firmware_stats {
+	__u64 exchanged;
+	__u64 committed;
+	__u64 reversed;
+	__u64 bad_offers;
+	__u64 liveness;
+	__u64 mode;
+};
+
+#define OAE_READ_BENCH_MAX 65536
+
+/**
+ * struct oae_read_bench - times 8-byte reads of the port's status register
+ * @samples: in: address of @count words of 64 bits that get the time of each read, from its issue
+ *	to its answer
+ * @count: in: how many reads, 1 to OAE_READ_BENCH_MAX
+ * @reserved: zero
+ */
+struct oae_read_bench {
+	__u64 samples;
+	__u32 count;
+	__u32 reserved;
+};
+
+#define OAE_IOC_MAGIC 0xea
+#define OAE_IOC_INFO _IOR(OAE_IOC_MAGIC, 0x00, struct oae_info)
+#define OAE_IOC_SWAP _IOWR(OAE_IOC_MAGIC, 0x01, struct oae_swap)
+#define OAE_IOC_SETTLE _IOR(OAE_IOC_MAGIC, 0x02, struct oae_swap)
+#define OAE_IOC_STATS _IOR(OAE_IOC_MAGIC, 0x03, struct oae_stats)
+#define OAE_IOC_FIRMWARE_STATS _IOR(OAE_IOC_MAGIC, 0x04, struct oae_firmware_stats)
+#define OAE_IOC_READ_BENCH _IOW(OAE_IOC_MAGIC, 0x05, struct oae_read_bench)
+
+#endif
