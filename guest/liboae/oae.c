@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oae.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct oae_port {
+  int fd;
+};
+
+static int request(const struct oae_port *port, unsigned long code, void *argument) {
+  return ioctl(port->fd, code, argument) < 0 ? -errno : 0;
+}
+
+int oae_port_path(unsigned int device, unsigned int port, char *path, size_t size) {
+  int length = snprintf(path, size, "/dev/oae%up%u", device, port);
+  return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int oae_port_open(const char *path, struct oae_port **port) {
+  struct oae_port *opened = malloc(sizeof(*opened));
+  struct oae_info info;
+  int error;
+
+  if (!opened) return -ENOMEM;
+  opened->fd = open(path, O_RDWR | O_CLOEXEC);
+  if (opened->fd < 0) {
+    error = -errno;
+    free(opened);
+    return error;
+  }
+  error = oae_port_info(opened, &info);
+  if (!error && info.abi != OAE_ABI_VERSION) error = -EPROTO;
+  if (error) {
+    oae_port_close(opened);
+    return error;
+  }
+  *port = opened;
+  return 0;
+}
+
+void oae_port_close(struct oae_port *port) {
+  if (!port) return;
+  close(port->fd);
+  free(port);
+}
+
+int oae_port_fd(const struct oae_port *port) { return port->fd; }
+
+int oae_port_info(struct oae_port *port, struct oae_info *info) {
+  return request(port, OAE_IOC_INFO, info);
+}
+
+int oae_port_swap(struct oae_port *port, struct oae_swap *swap) {
+  return request(port, OAE_IOC_SWAP, swap);
+}
+
+int oae_port_settle(struct oae_port *port, struct oae_swap *swap) {
+  return request(port, OAE_IOC_SETTLE, swap);
+}
+
+int oae_port_wait(struct oae_port *port, int timeout_ms) {
+  struct pollfd file = {.fd = port->fd, .events = POLLIN};
+  int ready = poll(&file, 1, timeout_ms);
+
+  if (ready < 0) return -errno;
+  if (!ready) return -ETIMEDOUT;
+  return file.revents & POLLIN ? 0 : -ENODEV;
+}
+
+int oae_port_stats(struct oae_port *port, struct oae_stats *stats) {
+  return request(port, OAE_IOC_STATS, stats);
+}
+
+int oae_port_firmware_stats(struct oae_port *port, struct oae_firmware_stats *stats) {
+  return request(port, OAE_IOC_FIRMWARE_STATS, stats);
+}
+
+int oae_port_read_bench(struct oae_port *port, uint64_t *samples, uint32_t count) {
+  struct oae_read_bench bench = {.samples = (uintptr_t)samples, .count = count, .reserved = 0};
+  return request(port, OAE_IOC_READ_BENCH, &bench);
+}
+
+const char *oae_error_text(int error) {
+  switch (error) {
+    case 0:
+      return "no error";
+    case -ENOENT:
+    case -ENXIO:
+      return "no such swap port (is the driver loaded, and is there such a device?)";
+    case -ENODEV:
+      return "the device is gone";
+    case -EBUSY:
+      return "the port is in use";
+    case -EIO:
+      return "the device does not answer, or the answer is in doubt";
+    case -EPROTO:
+      return "the other side speaks another protocol";
+    case -ETIMEDOUT:
+      return "no reply in time";
+    case -ENOTTY:
+      return "not a swap port";
+    case -ENODATA:
+      return "no swap is in doubt";
+    default:
+      return strerror(-error);
+  }
+}
+
+static const char *name_of(const char *const *names, size_t count, unsigned int value) {
+  return value < count ? names[value] : "unknown";
+}
+
+const char *oae_status_name(unsigned int status) {
+  static const char *const names[] = {
+      [OAE_SWAP_STATUS_OK] = "committed",
+      [OAE_SWAP_STATUS_NOT_READY] = "not ready",
+      [OAE_SWAP_STATUS_BUSY] = "busy",
+      [OAE_SWAP_STATUS_HISTORY_LOST] = "history lost",
+      [OAE_SWAP_STATUS_REVERSED] = "reversed",
+      [OAE_SWAP_STATUS_BAD_VERB] = "bad verb",
+  };
+  return name_of(names, sizeof(names) / sizeof(*names), status);
+}
+
+const char *oae_state_name(unsigned int state) {
+  /* As port_state in rtl/registers/host.yaml. */
+  static const char *const names[] = {"closed",    "idle",     "tentative",
+                                      "committed", "reversed", "history lost"};
+  return name_of(names, sizeof(names) / sizeof(*names), state);
+}
