@@ -5,7 +5,7 @@
 # "RELEASE VERSION" of the kernel headers installed, as "6.1.0-1-cloud-amd64 6.1.4-1".
 kernel_headers() {
   # shellcheck disable=SC2016 # the format is dpkg's
-  dpkg-query -W -f '${Depends}' linux-headers-cloud-amd64 2>/dev/null |
+  dpkg-query -W -f '${Depends}\n' linux-headers-cloud-amd64 2>/dev/null |
     sed -nE 's/.*linux-headers-([^ ]*) \(= ([^)]*)\).*/\1 \2/p'
 }
 

@@ -29,14 +29,6 @@ build_project() {
   fi
 }
 
-# What there is to build is ninja's to say; asked without a word first, so that nothing to do shows nothing.
-project_is_built() {
-  local targets
-  mapfile -t targets < <(project_targets)
-  [[ -e $BUILD/cmake/build.ninja ]] && ((${#targets[@]} > 0)) &&
-    ninja -C "$BUILD/cmake" -n "${targets[@]}" 2>/dev/null | tail -n 1 | grep -q '^ninja: no work to do'
-}
-
 # Images made by the build take their place next to those that were fetched.
 place_images() {
   local from to
@@ -56,8 +48,10 @@ steps_project() {
   )
   step configure "Configuration" "$ROOT $BUILD ${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
     "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
-  if ! project_is_built; then rm -f "$BUILD/stamp/build"; fi
-  step build "Build" "" "The first error above is the one to look at." -- build_project
+  rm -f "$BUILD/stamp/build" # whether there is something to build is ninja's to say
+  step_hushed=1
+  step build "Build" "" "The first error in the log is the one to look at." -- build_project
+  step_hushed=
   step images "Images" "$(find "$BUILD/images/" "$BUILD/cmake"/{guest/initramfs.cpio,firmware/oae-fw.elf} -type f \
     ! -name manifest.json -printf '%p %s %T@\n' 2>/dev/null | sort)" "" "$BUILD/images/manifest.json" -- place_images
 }

@@ -2,14 +2,18 @@
 # shellcheck shell=bash
 # Where setup's disk space is.
 
-size_of() { du -sk -- "$1" 2>/dev/null | awk '{ printf $1 < 1000000 ? "%d MB" : "%.1f GB", $1 / ($1 < 1000000 ? 1000 : 1e6) }'; }
+size_of() { du -sk -- "$1" 2>/dev/null | readable_sizes | cut -f1; }
+
+# Kilobytes at the head of each line become MB or GB.
+readable_sizes() {
+  awk -F'\t' '{ print ($1 < 1e6 ? int($1 / 1000) " MB" : sprintf("%.1f GB", $1 / 1e6)) "\t" $2 }'
+}
 
 show_sizes() {
-  local parts
-  parts=$(cd "$BUILD" && du -sk -- qemu cmake kernel images apt meson ccache 2>/dev/null | sort -rn | head -n 4 |
-    awk '{ printf "%s%s %s", NR > 1 ? ", " : "", $2, $1 < 1000000 ? int($1 / 1000) " MB" : sprintf("%.1f GB", $1 / 1e6) }')
+  local parts cache
+  parts=$(cd "$BUILD" && { du -sk -- qemu cmake kernel images apt meson ccache 2>/dev/null || true; } | sort -rn |
+    head -n 4 | readable_sizes | sed -E 's/(.*)\t(.*)/\2 \1/' | paste -sd, | sed 's/,/, /g')
   printf '%s: %s (%s)\n' "$BUILD" "$(size_of "$BUILD")" "$parts"
-  local cache
   cache=${CCACHE_DIR:-$(ccache --get-config cache_dir 2>/dev/null)} || return 0
   printf '%s: %s (compiler cache, shared by all that uses ccache)\n' "$cache" "$(size_of "$cache")"
 }

@@ -6,6 +6,7 @@
 
 step_pid=          # process group of the running step
 step_patient=      # set: an interruption waits for the running step
+step_hushed=       # set: nothing is shown of a step that is done within a second, since it had nothing to do
 steps_done=0       # steps that had something to do
 until_step=        # --until: the last step to do
 missing_output='(nothing)'
@@ -76,19 +77,32 @@ stop_after() {
 run_step() {
   local title=$1 log=$2 remedy=$3 begin=$SECONDS line status=0
   shift 3
-  steps_done=$((steps_done + 1))
   printf -v line '[%3d s] %s ...' "$SECONDS" "$title"
-  printf '%s' "$line"
+  if [[ -z $step_hushed ]]; then printf '%s' "$line"; fi
 
   # A process group of its own, so that an interruption ends all of it.
   set -m
   (
-    set +m -e
+    set +m -eE
     trap - INT TERM HUP
+    trap 'echo "$PROGRAM: exit code $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)"' ERR
     "$@"
   ) >"$log" 2>&1 </dev/null &
   step_pid=$!
   set +m
+  if [[ $step_hushed ]]; then
+    local try
+    for ((try = 0; try < 20; try++)); do
+      if ! kill -0 "$step_pid" 2>/dev/null; then break; fi
+      sleep 0.05 || true
+    done
+    if ((try < 20)) && wait "$step_pid"; then
+      step_pid=
+      return
+    fi
+    printf '%s' "$line"
+  fi
+  steps_done=$((steps_done + 1))
   if [[ $on_terminal ]]; then show_progress "$line" "$log" "$begin"; fi
   while :; do
     status=0
