@@ -226,7 +226,11 @@ int64_t oae_next_deadline(void)
     int64_t left = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL,
                                               QEMU_TIMER_ATTR_ALL);
 
-    return left < 0 ? INT64_MAX : (virtual_clock() + left) * PS_PER_NS;
+    /* Some devices set a timer to the end of time instead of deleting it. */
+    if (left < 0 || left > INT64_MAX / PS_PER_NS - virtual_clock()) {
+        return INT64_MAX;
+    }
+    return (virtual_clock() + left) * PS_PER_NS;
 }
 
 void oae_timers_changed(void)
