@@ -9,14 +9,14 @@
  *   if (error) fprintf(stderr, "%s\n", oae_error_text(error));
  *
  * Functions return 0, or a negative errno value; a pointer that they fill in is left alone then. A port may
- * be used by several threads. Structures and what each error means: uapi/linux/oae.h.
+ * be used by several threads. Structures and what each error means: linux/oae.h.
  */
 #ifndef LIBOAE_OAE_H
 #define LIBOAE_OAE_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <uapi/linux/oae.h>
+#include <linux/oae.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GUEST_OAE_BENCH_H
+#define GUEST_OAE_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "guest/liboae/oae.h"
+#include "latency.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a bench has found; times in ns. */
+struct bench {
+  uint32_t count;               /* swaps asked for */
+  uint64_t committed;           /* ... that the host has committed */
+  uint64_t not_ready;           /* ... that had no offer of the firmware in time */
+  uint64_t retries;             /* offers made again while waiting for the firmware */
+  uint64_t doubts;              /* answers that were asked for again */
+  uint64_t firmware_committed;  /* what the firmware has counted meanwhile */
+  uint64_t block_committed;     /* what the block has counted meanwhile */
+  struct latency store;         /* of the committed: first store to answer */
+  struct latency read;          /* of the committed: issue of the read to answer */
+  struct latency commit;        /* of the committed: first store to answer found valid */
+  struct latency mmio_read;     /* 8-byte reads of the device */
+};
+
+/* Runs it. 0, or a negative errno value. */
+int bench_run(struct oae_port *port, uint32_t count, uint64_t timeout_ns, bool more,
+              struct bench *bench);
+
+/* Whether all swaps were committed, and host, block and firmware have counted as many. */
+bool bench_agrees(const struct bench *bench);
+
+void bench_print(FILE *out, const struct bench *bench);
+void bench_print_json(FILE *out, const struct bench *bench);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "oae_registers.h"
+#include "options.h"
+
+enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3 };
+
+static int failed(const char *what, int error) {
+  fprintf(stderr, "oae: %s: %s\n", what, oae_error_text(error));
+  return exit_failed;
+}
+
+static int run_info(struct oae_port *port, const struct options *options) {
+  struct oae_info info;
+  int error = oae_port_info(port, &info);
+
+  if (error) return failed("info", error);
+  if (options->json) {
+    printf("{\"pci_address\": \"%s\", \"port\": %" PRIu32 ", \"ports\": %" PRIu32
+           ", \"block_version\": %" PRIu32 ", \"clock_khz\": %" PRIu32 ", \"features\": %" PRIu64
+           ", \"vectors\": %" PRIu32 ", \"interface\": %" PRIu32 "}\n",
+           info.pci_address, info.port, info.ports, info.block_version, info.clock_khz,
+           (uint64_t)info.features, info.vectors, info.abi);
+    return exit_good;
+  }
+  printf("device      %s\n", info.pci_address);
+  printf("port        %" PRIu32 " of %" PRIu32 "\n", info.port, info.ports);
+  printf("block       version %" PRIu32 ", %" PRIu32 ".%03" PRIu32 " MHz\n", info.block_version,
+         info.clock_khz / 1000, info.clock_khz % 1000);
+  printf("answers    %s%s\n", OAE_GET(info.features, OAE_HOST_FEATURES_PUSHED) ? " pushed" : "",
+         OAE_GET(info.features, OAE_HOST_FEATURES_STREAMED) ? " streamed" : "");
+  printf("verbs       0x%02x\n", (unsigned int)OAE_GET(info.features, OAE_HOST_FEATURES_VERBS));
+  printf("vectors     %" PRIu32 "\n", info.vectors);
+  printf("interface   %" PRIu32 "\n", info.abi);
+  return exit_good;
+}
+
+static void print_words(const char *name, const __u64 *words) {
+  printf("%-6s", name);
+  for (int i = 0; i < OAE_PAYLOAD_WORDS; i++) printf(" %016" PRIx64, (uint64_t)words[i]);
+  printf("\n");
+}
+
+static int run_swap(struct oae_port *port, const struct options *options) {
+  struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = options->timeout_ns};
+  int error;
+
+  if (options->more) swap.flags = OAE_SWAP_FLAG_MORE;
+  memcpy(swap.offer, options->payload, sizeof(swap.offer));
+  error = oae_port_swap(port, &swap);
+  if (error == -EIO) error = oae_port_settle(port, &swap);
+  if (error) return failed("swap", error);
+  if (options->json) {
+    printf("{\"status\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
+           ", \"from_store_ns\": %" PRIu64 ", \"from_read_ns\": %" PRIu64 ", \"tries\": %" PRIu32
+           ", \"answer\": [",
+           oae_status_name(swap.status), swap.epoch, swap.sequence, (uint64_t)swap.store_ns,
+           (uint64_t)swap.read_ns, swap.tries);
+    for (int i = 0; i < OAE_PAYLOAD_WORDS; i++)
+      printf("%s\"0x%016" PRIx64 "\"", i ? ", " : "", (uint64_t)swap.answer[i]);
+    printf("]}\n");
+  } else {
+    printf("%s, epoch %u, sequence %" PRIu32 ", %" PRIu64 " ns from the first store, %" PRIu64
+           " ns from the read\n",
+           oae_status_name(swap.status), swap.epoch, swap.sequence, (uint64_t)swap.store_ns,
+           (uint64_t)swap.read_ns);
+    print_words("offer", swap.offer);
+    print_words("answer", swap.answer);
+  }
+  if (swap.status == OAE_SWAP_STATUS_OK) return exit_good;
+  return swap.status == OAE_SWAP_STATUS_NOT_READY ? exit_not_ready : exit_failed;
+}
+
+static int run_bench(struct oae_port *port, const struct options *options) {
+  struct bench bench;
+  int error = bench_run(port, options->count, options->timeout_ns, options->more, &bench);
+
+  if (error) return failed("bench", error);
+  if (options->json)
+    bench_print_json(stdout, &bench);
+  else
+    bench_print(stdout, &bench);
+  return bench_agrees(&bench) ? exit_good : exit_failed;
+}
+
+struct counter {
+  const char *name;
+  uint64_t value;
+};
+
+static int run_stat(struct oae_port *port, const struct options *options) {
+  struct oae_firmware_stats firmware;
+  struct oae_stats stats;
+  int error = oae_port_stats(port, &stats);
+
+  if (!error) error = oae_port_firmware_stats(port, &firmware);
+  if (error) return failed("stat", error);
+
+  const struct counter counters[] = {
+      {"block.epoch", stats.epoch},
+      {"block.sequence", stats.sequence},
+      {"block.offered", stats.offered},
+      {"block.committed", stats.committed},
+      {"block.not_ready", stats.not_ready},
+      {"block.rejected", stats.rejected},
+      {"block.liveness", stats.liveness},
+      {"block.liveness_age", stats.liveness_age},
+      {"driver.doubts", stats.doubts},
+      {"driver.settled", stats.settled},
+      {"driver.signals", stats.signals},
+      {"firmware.exchanged", firmware.exchanged},
+      {"firmware.committed", firmware.committed},
+      {"firmware.reversed", firmware.reversed},
+      {"firmware.bad_offers", firmware.bad_offers},
+      {"firmware.liveness", firmware.liveness},
+      {"firmware.polls", firmware.mode},
+  };
+  printf(options->json ? "{\"block.state\": \"%s\"" : "block.state          %s\n",
+         oae_state_name(stats.state));
+  for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
+    printf(options->json ? ", \"%s\": %" PRIu64 : "%-20s %" PRIu64 "\n", counters[i].name,
+           counters[i].value);
+  if (options->json) printf("}\n");
+  return exit_good;
+}
+
+static int run(const struct options *options) {
+  static int (*const runs[])(struct oae_port *, const struct options *) = {
+      [COMMAND_INFO] = run_info,
+      [COMMAND_SWAP] = run_swap,
+      [COMMAND_BENCH] = run_bench,
+      [COMMAND_STAT] = run_stat,
+  };
+  struct oae_port *port;
+  char path[64];
+  int error, code;
+
+  error = oae_port_path(options->device, options->port, path, sizeof(path));
+  if (!error) error = oae_port_open(path, &port);
+  if (error) return failed(path, error);
+  code = runs[options->command](port, options);
+  oae_port_close(port);
+  return code;
+}
+
+int main(int argc, char **argv) {
+  struct options options;
+  char mistake[128];
+  int code;
+
+  if (!options_parse(argc, argv, &options, mistake)) {
+    fprintf(stderr, "oae: %s\nTry: oae --help\n", mistake);
+    return exit_usage;
+  }
+  if (options.command == COMMAND_HELP) {
+    fputs(options_help, stdout);
+    code = exit_good;
+  } else {
+    code = run(&options);
+  }
+  /* Output that is lost is a failure. */
+  if (fflush(stdout) || ferror(stdout)) return failed("standard output", -errno);
+  return code;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GUEST_OAE_OPTIONS_H
+#define GUEST_OAE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guest/liboae/oae.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum command { COMMAND_HELP, COMMAND_INFO, COMMAND_SWAP, COMMAND_BENCH, COMMAND_STAT };
+
+struct options {
+  enum command command;
+  unsigned int device;
+  unsigned int port;
+  uint32_t count;
+  uint64_t timeout_ns;
+  bool json;
+  bool more;
+  uint64_t payload[OAE_PAYLOAD_WORDS];
+};
+
+/* What a command line asks for. False: it is wrong, and `mistake` says how. */
+bool options_parse(int argc, char **argv, struct options *options, char mistake[128]);
+
+extern const char options_help[];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
