@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "channel.h"
+
+#include <string.h>
+
+bool channel_present(const struct channel *channel) {
+  uint32_t status = channel->in(CHANNEL_STATUS);
+  return status != UINT32_MAX && (status & CHANNEL_PRESENT);
+}
+
+bool message_open(struct message *message, const struct channel *channel, uint64_t length) {
+  if (length > CHANNEL_LONGEST) return false;
+  *message = (struct message){.channel = channel, .left = length};
+  channel->out(CHANNEL_LENGTH, (uint32_t)length);
+  return true;
+}
+
+static void put(struct message *message, uint8_t byte) {
+  message->word |= (uint32_t)byte << 8 * message->in_word++;
+  message->left--;
+  if (message->in_word == 4 || !message->left) {
+    message->channel->out(CHANNEL_DATA, message->word);
+    message->word = 0;
+    message->in_word = 0;
+  }
+}
+
+void message_write(struct message *message, const void *bytes, size_t count) {
+  const uint8_t *next = bytes;
+  for (; count && message->left; count--) put(message, *next++);
+}
+
+void message_close(struct message *message) {
+  while (message->left) put(message, 0);
+}
+
+bool channel_answer(const struct channel *channel, char *text, size_t size) {
+  static const char refusal[] = "error ";
+  uint32_t available = channel->in(CHANNEL_STATUS);
+  size_t length = 0;
+  char *end;
+
+  available = available == UINT32_MAX ? 0 : available & CHANNEL_AVAILABLE;
+  while (available) {
+    uint32_t word = channel->in(CHANNEL_DATA);
+    for (int i = 0; i < 4 && available; i++, available--, word >>= 8)
+      if (length + 1 < size) text[length++] = (char)word;
+  }
+  text[length] = 0;
+  end = strchr(text, '\n');
+  if (end) *end = 0;
+  if (strncmp(text, refusal, strlen(refusal)) != 0) return true;
+  memmove(text, text + strlen(refusal), strlen(text) - strlen(refusal) + 1);
+  return false;
+}
