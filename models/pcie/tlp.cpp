@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/tlp.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cstring>
+#include <vector>
+
+namespace pcie {
+
+std::string to_string(Id id) {
+  return fmt::format("{:02x}:{:02x}.{}", bus_of(id), device_of(id), function_of(id));
+}
+
+const char* to_string(TlpType type) {
+  static constexpr const char* names[tlp_types] = {"MRd",    "MWr", "CfgRd0", "CfgWr0", "CfgRd1",
+                                                   "CfgWr1", "Cpl", "CplD",   "Msg"};
+  return names[static_cast<unsigned>(type)];
+}
+
+class TlpPool : public tlm::tlm_mm_interface {
+ public:
+  // Never destroyed: packets may be in flight when static objects are.
+  static TlpPool& instance() {
+    static TlpPool& pool = *new TlpPool;
+    return pool;
+  }
+
+  Tlp* take() {
+    if (free_.empty()) {
+      free_.reserve(++made_);
+      auto* tlp = new Tlp;
+      tlp->set_mm(this);
+      return tlp;
+    }
+    Tlp* tlp = free_.back();
+    free_.pop_back();
+    return tlp;
+  }
+
+  void free(tlm::tlm_generic_payload* payload) override {
+    free_.push_back(static_cast<Tlp*>(payload));
+  }
+
+ private:
+  std::vector<Tlp*> free_;
+  std::size_t made_ = 0;
+};
+
+void TlpRelease::operator()(Tlp* tlp) const {
+  tlp->release();
+}
+
+Tlp::Tlp() {
+  set_data_ptr(data_.data());
+  set_extension(&header);
+}
+
+TlpPtr Tlp::make(TlpType type) {
+  Tlp* tlp = TlpPool::instance().take();
+  tlp->acquire();
+  tlp->header = TlpHeader();
+  tlp->header.type = type;
+  tlp->set_command(tlm::TLM_IGNORE_COMMAND);
+  tlp->set_address(0);
+  tlp->set_data_length(0);
+  tlp->set_streaming_width(0);
+  tlp->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  return TlpPtr(tlp);
+}
+
+namespace {
+
+// Sets address, length and byte enables of a request for `bytes` from `address`.
+void request(Tlp& tlp, tlm::tlm_command command, std::uint64_t address, unsigned bytes) {
+  assert(bytes >= 1 && (address & 0xfff) + bytes <= Tlp::max_bytes);
+  const unsigned offset = address & 3;
+  const unsigned end = (offset + bytes) & 3;
+  const unsigned tail = end != 0 ? (1u << end) - 1 : 0xfu;
+  TlpHeader& header = tlp.header;
+  header.length = (offset + bytes + 3) / 4;
+  header.first_be = 0xf << offset & 0xf;
+  if (header.length == 1) {
+    header.first_be &= tail;
+  } else {
+    header.last_be = tail;
+  }
+  tlp.set_command(command);
+  tlp.set_address(address & ~std::uint64_t{3});
+  tlp.set_data_length(4u * header.length);
+  tlp.set_streaming_width(4u * header.length);
+}
+
+}  // namespace
+
+TlpPtr Tlp::memory_write(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+  TlpPtr tlp = make(TlpType::MWr);
+  request(*tlp, tlm::TLM_WRITE_COMMAND, address, bytes);
+  std::memset(tlp->data(), 0, 4);
+  std::memset(tlp->data() + 4 * (tlp->header.length - 1), 0, 4);
+  std::memcpy(tlp->data() + (address & 3), data, bytes);
+  return tlp;
+}
+
+TlpPtr Tlp::memory_read(std::uint64_t address, unsigned bytes) {
+  TlpPtr tlp = make(TlpType::MRd);
+  request(*tlp, tlm::TLM_READ_COMMAND, address, bytes);
+  return tlp;
+}
+
+TlpPtr Tlp::config_read(bool type1, Id target, unsigned offset, unsigned bytes) {
+  TlpPtr tlp = make(type1 ? TlpType::CfgRd1 : TlpType::CfgRd0);
+  request(*tlp, tlm::TLM_READ_COMMAND, offset, bytes);
+  tlp->header.target = target;
+  tlp->header.register_offset = offset & 0xffc;
+  return tlp;
+}
+
+TlpPtr Tlp::config_write(bool type1, Id target, unsigned offset, unsigned bytes,
+                         std::uint32_t value) {
+  TlpPtr tlp = make(type1 ? TlpType::CfgWr1 : TlpType::CfgWr0);
+  request(*tlp, tlm::TLM_WRITE_COMMAND, offset, bytes);
+  tlp->header.target = target;
+  tlp->header.register_offset = offset & 0xffc;
+  std::memset(tlp->data(), 0, 4);
+  for (unsigned i = 0; i < bytes; ++i) tlp->data()[(offset & 3) + i] = value >> 8 * i;
+  return tlp;
+}
+
+TlpPtr Tlp::completion(const Tlp& request, Id completer, Status status) {
+  TlpPtr tlp = make(TlpType::Cpl);
+  TlpHeader& header = tlp->header;
+  header.requester = request.header.requester;
+  header.tag = request.header.tag;
+  header.traffic_class = request.header.traffic_class;
+  header.relaxed_ordering = request.header.relaxed_ordering;
+  header.id_based_ordering = request.header.id_based_ordering;
+  header.no_snoop = request.header.no_snoop;
+  header.completer = completer;
+  header.status = status;
+  // 2.2.9: of all but memory reads the byte count is 4 and the lower address 0.
+  header.byte_count = 4;
+  if (request.header.type == TlpType::MRd) {
+    header.byte_count = request.span();
+    header.lower_address = (request.get_address() + request.first_byte()) & 0x7f;
+  }
+  return tlp;
+}
+
+TlpPtr Tlp::message(MessageCode code, Id requester) {
+  TlpPtr tlp = make(TlpType::Msg);
+  tlp->header.message_code = code;
+  tlp->header.requester = requester;
+  return tlp;
+}
+
+bool Tlp::has_data() const {
+  switch (header.type) {
+    case TlpType::MWr:
+    case TlpType::CfgWr0:
+    case TlpType::CfgWr1:
+    case TlpType::CplD:
+      return true;
+    default:
+      return false;
+  }
+}
+
+unsigned Tlp::header_bytes() const {
+  switch (header.type) {
+    case TlpType::MRd:
+    case TlpType::MWr:
+      return get_address() >> 32 != 0 ? 16 : 12;
+    case TlpType::Msg:
+      return 16;
+    default:
+      return 12;
+  }
+}
+
+bool Tlp::enabled(unsigned index) const {
+  if (index < 4) return header.first_be >> index & 1;
+  const unsigned last = 4u * (header.length - 1);
+  return index < last || (header.last_be >> (index - last) & 1);
+}
+
+unsigned Tlp::first_byte() const {
+  for (unsigned i = 0; i < 4; ++i) {
+    if (header.first_be >> i & 1) return i;
+  }
+  return 0;
+}
+
+unsigned Tlp::span() const {
+  unsigned end = 4u * header.length;
+  for (unsigned i = 0; i < 4 && !enabled(end - 1); ++i) --end;
+  const unsigned first = first_byte();
+  return end > first ? end - first : 1;
+}
+
+Tlp::Run Tlp::next_run(unsigned from) const {
+  const unsigned end = 4u * header.length;
+  const unsigned last = end - 4;
+  Run run{from, from};
+  while (run.begin < end && !enabled(run.begin)) ++run.begin;
+  run.end = run.begin;
+  while (run.end < end && enabled(run.end))
+    run.end = run.end >= 4 && run.end < last ? last : run.end + 1;
+  return run;
+}
+
+namespace {
+unsigned framing_bytes(unsigned generation) {
+  return generation <= 2 ? 2 + 2 + 4 : 4 + 4;
+}
+}  // namespace
+
+unsigned wire_bytes(const Tlp& tlp, unsigned generation) {
+  return framing_bytes(generation) + tlp.header_bytes() + tlp.payload_bytes() +
+         (tlp.header.ecrc ? 4 : 0);
+}
+
+unsigned min_wire_bytes(unsigned generation) {
+  return framing_bytes(generation) + 12;
+}
+
+bool well_formed(const Tlp& tlp, unsigned max_payload) {
+  const TlpHeader& header = tlp.header;
+  if (header.type == TlpType::Cpl || header.type == TlpType::Msg) return true;
+  if (header.length < 1 || header.length > 1024) return false;
+  if (tlp.has_data() && tlp.payload_bytes() > max_payload) return false;
+  if (header.type == TlpType::CplD) return header.byte_count >= 1 && header.byte_count <= 4096;
+  const bool one = header.length == 1;
+  if (one ? header.last_be != 0 : header.first_be == 0 || header.last_be == 0) return false;
+  if (header.first_be > 0xf || header.last_be > 0xf) return false;
+  if (tlp.is_config()) return one;
+  return tlp.get_address() % 4 == 0 && tlp.get_address() % 4096 + 4u * header.length <= 4096;
+}
+
+}  // namespace pcie
