@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/pcie/tlp.h"
+#include "vp/time/domain.h"
+
+namespace pcie {
+
+class Link;
+
+struct PortConfig {
+  unsigned generation = 5;  ///< highest, 1 to 5
+  unsigned lanes = 16;      ///< most, 1 to 16
+  /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
+  vp::Picoseconds latency = 0;
+};
+
+/// What stands at an end of a link.
+class Port {
+ public:
+  virtual ~Port() = default;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  const PortConfig& port_config() const { return config_; }
+  vp::Domain& domain() const { return domain_; }
+  bool link_up() const { return link_ != nullptr; }
+
+ protected:
+  Port(vp::Domain& domain, const PortConfig& config) : domain_(domain), config_(config) {}
+
+  /// Runs `latency` after the last byte has arrived; must not wait.
+  virtual void receive(TlpPtr tlp) = 0;
+  /// The link has come up with this generation and width.
+  virtual void trained(unsigned generation, unsigned lanes) = 0;
+  /// Leaves `latency` from now, or as soon as all that was sent before has left. Needs a link.
+  void send(TlpPtr tlp);
+
+ private:
+  friend class Link;
+  vp::Domain& domain_;
+  PortConfig config_;
+  Link* link_ = nullptr;
+};
+
+}  // namespace pcie
