@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/capabilities/pci_express.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/pcie/errors.h"
+
+namespace pcie {
+namespace {
+
+// 128 to 4096 bytes as 0 to 5.
+unsigned payload_code(unsigned bytes) {
+  for (unsigned code = 0; code <= 5; ++code) {
+    if (bytes == 128u << code) return code;
+  }
+  throw ConfigurationError(
+      fmt::format("payload of {} bytes: 128 to 4096, a power of two, is possible", bytes));
+}
+
+// Unlike the link speeds of the other registers, which are numbers, this is one bit a speed.
+std::uint32_t speeds_vector(unsigned generation) {
+  return (1u << generation) - 1;
+}
+
+}  // namespace
+
+PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
+    : space_(space),
+      offset_(space.add_capability(0x10, 0x3c)),
+      supported_payload_(config.max_payload),
+      root_port_(config.type == PortType::root_port) {
+  const unsigned payload = payload_code(config.max_payload);
+  if (config.generation < 1 || config.generation > 5) {
+    throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 5", config.generation));
+  }
+  if (config.read_boundary != 64 && config.read_boundary != 128) {
+    throw ConfigurationError(
+        fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
+  }
+  const unsigned at = offset_;
+  const bool root = root_port_;
+
+  space.define(
+      {at + 0x02, 2, 2u | static_cast<unsigned>(config.type) << 4 | (root ? 1u << 8 : 0)});  // slot
+  space.define({at + 0x04, 4,
+                payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15});  // role-based errors
+  // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
+  space.define(
+      {at + 0x08, 2, 0x2810,
+       0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 | 7u << 12});
+  space.define({at + 0x0a, 2, 0, 0, 0x000f});
+
+  // Speed 3:0, width 9:4, link active reporting 20, bandwidth notification 21, ASPM optionality 22.
+  space.define({at + 0x0c, 4,
+                config.generation | config.lanes << 4 | (root ? 3u << 20 : 0) | 1u << 22 |
+                    config.port_number << 24});
+  // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
+  // endpoint. Common clock 6, extended synch 7.
+  const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
+  space.define({at + 0x10, 2, root ? boundary : 0, (root ? 0u : 1u << 3) | 3u << 6});
+  // Bandwidth status 15:14 of a root port.
+  space.define({at + 0x12, 2, 1u << 12, 0, root ? 3u << 14 : 0});
+
+  if (root) {
+    space.define(
+        {at + 0x14, 4, config.slot_number << 19});  // nothing that is plugged while running
+    space.define({at + 0x18, 2});
+    space.define({at + 0x1a, 2});
+    space.define(
+        {at + 0x1c, 2, 0, 0x001f});   // SERR on errors 2:0, PME interrupt 3, retry visible 4
+    space.define({at + 0x1e, 2, 1});  // retries can be made visible
+    space.define({at + 0x20, 4, 0, 0, 1u << 16});
+  }
+
+  // Timeout can be disabled 4; a port of 16 GT/s must complete 10-bit tags 16.
+  space.define({at + 0x24, 4, 1u << 4 | (config.generation >= 4 ? 1u << 16 : 0)});
+  space.define({at + 0x28, 2, 0, 1u << 4 | 3u << 8});  // timeout disable; IDO request, completion
+  space.define({at + 0x2c, 4, speeds_vector(config.generation) << 1});
+  space.define({at + 0x30, 2, config.generation, 0xf});  // target speed, a number
+  space.define({at + 0x32, 2});
+}
+
+unsigned PciExpress::max_payload() const {
+  return std::min(128u << (space_.get(offset_ + 0x08, 2) >> 5 & 7), supported_payload_);
+}
+
+unsigned PciExpress::max_read_request() const {
+  return std::min(128u << (space_.get(offset_ + 0x08, 2) >> 12 & 7), 4096u);
+}
+
+void PciExpress::trained(unsigned generation, unsigned lanes) {
+  const std::uint32_t slot_clock = 1u << 12;
+  const std::uint32_t link_active = root_port_ ? 1u << 13 : 0;
+  space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | link_active);
+  if (root_port_) space_.set(offset_ + 0x1a, 2, 1u << 6);         // presence
+  if (generation >= 3) space_.set(offset_ + 0x32, 2, 0xfu << 1);  // equalisation and its phases
+}
+
+void PciExpress::detected(std::uint32_t device_status) {
+  space_.set(offset_ + 0x0a, 2, space_.get(offset_ + 0x0a, 2) | device_status);
+}
+
+}  // namespace pcie

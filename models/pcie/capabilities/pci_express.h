@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/pcie/config_space.h"
+
+namespace pcie {
+
+enum class PortType : std::uint8_t { endpoint = 0, root_port = 4 };
+
+struct PciExpressConfig {
+  PortType type = PortType::endpoint;
+  unsigned generation = 5;     ///< highest link speed, 1 to 5
+  unsigned lanes = 16;         ///< most lanes
+  unsigned max_payload = 256;  ///< supported, bytes, 128 to 4096
+  bool extended_tags = true;   ///< can have 256 requests outstanding instead of 32
+  unsigned port_number = 0;
+  unsigned slot_number = 0;     ///< root port
+  unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
+};
+
+/// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
+///
+///     +00 id 0x10, PCIe capabilities   +04 device capabilities   +08 device control, status
+///     +0c link capabilities            +10 link control, status
+///     +14 slot capabilities            +18 slot control, status  (root port)
+///     +1c root control, capabilities   +20 root status           (root port)
+///     +24 device capabilities 2        +28 device control 2, status 2
+///     +2c link capabilities 2          +30 link control 2, status 2
+///     +34 slot capabilities 2          +38 slot control 2, status 2
+class PciExpress {
+ public:
+  /// Throws ConfigurationError if a value is impossible.
+  PciExpress(ConfigSpace& space, const PciExpressConfig& config);
+  PciExpress(const PciExpress&) = delete;
+
+  unsigned offset() const { return offset_; }
+
+  /// Bytes, from Device Control; never more than supported.
+  unsigned max_payload() const;
+  /// Bytes, from Device Control.
+  unsigned max_read_request() const;
+  bool relaxed_ordering() const { return space_.test(offset_ + 0x08, 4); }
+  bool extended_tags() const { return space_.test(offset_ + 0x08, 8); }
+  bool completion_timeout() const { return !space_.test(offset_ + 0x28, 4); }
+  bool id_based_ordering() const { return space_.test(offset_ + 0x28, 8); }
+  /// Root port: a retry of a configuration read of the vendor id is shown to software.
+  bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }
+
+  /// The link is up with this generation and width.
+  void trained(unsigned generation, unsigned lanes);
+  /// Sets bits of Device Status: 0 correctable, 1 non-fatal, 3 unsupported request detected.
+  void detected(std::uint32_t device_status);
+
+ private:
+  ConfigSpace& space_;
+  unsigned offset_;
+  unsigned supported_payload_;
+  bool root_port_;
+};
+
+}  // namespace pcie

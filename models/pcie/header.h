@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/pcie/config_space.h"
+
+namespace pcie {
+
+/// Who a function says it is.
+struct Identity {
+  std::uint16_t vendor = 0x1d9b;
+  std::uint16_t device = 0x0ae0;
+  std::uint32_t class_code = 0x120000;  ///< class, subclass, programming interface; 24 bits
+  std::uint8_t revision = 0;
+  std::uint16_t subsystem_vendor = 0;  ///< type 0 only
+  std::uint16_t subsystem = 0;         ///< type 0 only
+};
+
+struct BarConfig {
+  unsigned index = 0;      ///< 0 to 5; a 64-bit BAR takes the next one too
+  std::uint64_t size = 0;  ///< bytes, a power of two from 128; up to 2 GiB if 32-bit
+  bool is_64bit = false;
+  bool prefetchable = false;
+};
+
+/// What both header types share (PCIe 5.0, 7.5.1.1).
+///
+///     0x00 vendor   0x02 device     0x04 command     0x06 status
+///     0x08 revision 0x09 class code 0x0c cache line  0x0e header type
+///     0x3c interrupt line           0x3d interrupt pin
+class Header {
+ public:
+  enum Offset : unsigned {
+    vendor = 0x00,
+    device = 0x02,
+    command = 0x04,
+    status = 0x06,
+    revision = 0x08,
+    class_code = 0x09,
+    cache_line_size = 0x0c,
+    header_type = 0x0e,
+    interrupt_line = 0x3c,
+    interrupt_pin = 0x3d,
+  };
+  enum CommandBit : unsigned {
+    memory_space = 1,
+    bus_master = 2,
+    parity_error_response = 6,
+    serr_enable = 8,
+    interrupt_disable = 10,
+  };
+  static constexpr std::uint32_t interrupt_status = 1u << 3;
+
+  /// `pin` 1 to 4 for INTA to INTD, 0 for a function without.
+  Header(ConfigSpace& space, const Identity& identity, std::uint8_t type, bool multi_function,
+         unsigned pin);
+
+  bool memory_enabled() const { return space_.test(command, memory_space); }
+  bool master_enabled() const { return space_.test(command, bus_master); }
+  bool intx_enabled() const { return !space_.test(command, interrupt_disable); }
+  void set_interrupt_status(bool pending);
+
+ protected:
+  ConfigSpace& space_;
+};
+
+/// Header of an endpoint (7.5.1.2).
+///
+///     0x10..0x27 BAR 0 to 5    0x2c subsystem vendor    0x2e subsystem
+class Type0Header : public Header {
+ public:
+  /// Throws ConfigurationError if a BAR is impossible or two overlap.
+  Type0Header(ConfigSpace& space, const Identity& identity, bool multi_function, unsigned pin,
+              const std::vector<BarConfig>& bars);
+
+  const std::vector<BarConfig>& bars() const { return bars_; }
+  /// The address that software has given to a BAR.
+  std::uint64_t bar_address(const BarConfig& bar) const;
+
+ private:
+  std::vector<BarConfig> bars_;
+};
+
+/// Header of a bridge without I/O window (7.5.1.3).
+///
+///     0x18 primary, 0x19 secondary, 0x1a subordinate bus   0x1e secondary status
+///     0x20 memory base      0x22 limit           bits 31:20 of the 32-bit window
+///     0x24 prefetch base    0x26 limit           and 0x28, 0x2c their upper halves
+///     0x3e bridge control
+class Type1Header : public Header {
+ public:
+  Type1Header(ConfigSpace& space, const Identity& identity, unsigned pin);
+
+  unsigned secondary_bus() const { return space_.get(0x19, 1); }
+  unsigned subordinate_bus() const { return space_.get(0x1a, 1); }
+  /// Whether Memory Space is enabled and one of the two windows, which have 1 MiB steps, holds it.
+  bool claims(std::uint64_t address) const;
+};
+
+}  // namespace pcie
