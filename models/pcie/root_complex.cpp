@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/root_complex.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cstring>
+
+#include "models/pcie/errors.h"
+#include "models/pcie/split.h"
+
+namespace pcie {
+namespace {
+
+constexpr unsigned max_access = 64;
+
+void check(const RootComplexConfig& config) {
+  const std::uint64_t buses = config.ecam.size >> 20;
+  if (buses < 1 || buses > 256 || config.ecam.size & 0xfffff || config.ecam.base & 0xfffff) {
+    throw ConfigurationError("ECAM has 1 to 256 MiB at a multiple of 1 MiB");
+  }
+  for (const AddressRange& range : {config.memory32, config.memory64}) {
+    if (range.base + range.size < range.base) {
+      throw ConfigurationError("a memory window wraps around");
+    }
+  }
+  if (config.memory32.base + config.memory32.size > std::uint64_t{1} << 32) {
+    throw ConfigurationError("the 32-bit window ends below 4 GiB");
+  }
+  const AddressRange* ranges[] = {&config.ecam, &config.memory32, &config.memory64};
+  for (const AddressRange* a : ranges) {
+    for (const AddressRange* b : ranges) {
+      if (a != b && a->size != 0 && b->contains(a->base)) {
+        throw ConfigurationError("ECAM and the memory windows overlap");
+      }
+    }
+  }
+  if (config.ports.size() > 31) throw ConfigurationError("more than 31 root ports");
+  if (config.tags != 32 && config.tags != 256) throw ConfigurationError("tags: 32 or 256");
+  if (config.latency < 0 || config.memory_latency < 0 || config.completion_timeout <= 0) {
+    throw ConfigurationError("a latency is negative, or the completion timeout not positive");
+  }
+}
+
+std::uint32_t little_endian(const std::uint8_t* data, unsigned bytes) {
+  std::uint32_t value = 0;
+  for (unsigned i = 0; i < bytes; ++i) value |= std::uint32_t{data[i]} << 8 * i;
+  return value;
+}
+
+}  // namespace
+
+RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexConfig& config,
+                         vp::Domain& domain, vp::Statistics& statistics)
+    : sc_module(name), host("host"), memory("memory"), interrupt("interrupt"), config_(config) {
+  check(config);
+  host.register_b_transport(this, &RootComplex::transport);
+  if (config.host_bridge) {
+    host_bridge_ = std::make_unique<Type0Header>(host_bridge_space_, config.host_bridge_identity,
+                                                 false, 0, std::vector<BarConfig>{});
+  }
+  const RootPort::Common common{config.latency, config.completion_timeout, config.tags,
+                                config.max_payload, config.read_boundary};
+  HostIf& host_side = *this;
+  for (unsigned i = 0; i < config.ports.size(); ++i) {
+    ports_.push_back(std::make_unique<RootPort>(fmt::format("port{}", i).c_str(), i,
+                                                config.ports[i], common, host_side, domain,
+                                                statistics));
+  }
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.latency(prefix + "read_latency", read_latency_);
+  statistics.counter(prefix + "reads", reads_);
+  statistics.counter(prefix + "writes", writes_);
+  statistics.counter(prefix + "config_reads", config_reads_);
+  statistics.counter(prefix + "config_writes", config_writes_);
+  statistics.counter(prefix + "reads_all_ones", reads_all_ones_);
+  statistics.counter(prefix + "writes_dropped", writes_dropped_);
+}
+
+void RootComplex::transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const unsigned length = payload.get_data_length();
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    return payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  }
+  if (length < 1 || length > max_access || payload.get_streaming_width() < length) {
+    return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+  }
+  if (delay != sc_core::SC_ZERO_TIME) {
+    sc_core::wait(delay);
+    delay = sc_core::SC_ZERO_TIME;
+  }
+  const bool write = payload.is_write();
+  const std::uint64_t address = payload.get_address();
+  std::uint8_t* data = payload.get_data_ptr();
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+  if (enables == nullptr) {
+    status = access(write, address, data, length);
+  } else {
+    const unsigned period = payload.get_byte_enable_length();
+    if (period == 0) return payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    for (unsigned begin = 0, end; begin < length; begin = end + 1) {
+      for (end = begin; end < length && enables[end % period] != 0;) ++end;
+      if (end == begin) continue;
+      status = access(write, address + begin, data + begin, end - begin);
+      if (status != tlm::TLM_OK_RESPONSE) break;
+    }
+  }
+  payload.set_response_status(status);
+}
+
+tlm::tlm_response_status RootComplex::access(bool write, std::uint64_t address, std::uint8_t* data,
+                                             unsigned bytes) {
+  for (const AddressRange* range : {&config_.memory64, &config_.memory32, &config_.ecam}) {
+    if (!range->contains(address)) continue;
+    if (bytes > range->size - (address - range->base)) break;
+    if (range == &config_.ecam) {
+      access_config(write, address - range->base, data, bytes);
+    } else {
+      access_memory(write, address, data, bytes);
+    }
+    return tlm::TLM_OK_RESPONSE;
+  }
+  if (!write) std::memset(data, 0xff, bytes);
+  return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
+void RootComplex::access_memory(bool write, std::uint64_t address, std::uint8_t* data,
+                                unsigned bytes) {
+  const vp::Picoseconds start = vp::now();
+  for (unsigned piece; bytes > 0; address += piece, data += piece, bytes -= piece) {
+    piece = request_piece(address, bytes, 4096);
+    RootPort* port = port_of_address(address);
+    if (port != nullptr) {
+      piece = request_piece(address, piece, port->max_payload());
+    }
+    if (write) {
+      ++writes_;
+      if (port != nullptr) {
+        port->post(Tlp::memory_write(address, data, piece));
+      } else {
+        ++writes_dropped_;
+      }
+    } else {
+      ++reads_;
+      if (port == nullptr || !port->transact(Tlp::memory_read(address, piece), data).good()) {
+        ++reads_all_ones_;
+        std::memset(data, 0xff, piece);
+      }
+    }
+  }
+  if (!write) read_latency_.sample(vp::now() - start);
+}
+
+//     ECAM offset:  bus 27:20 | device 19:15 | function 14:12 | register 11:0
+void RootComplex::access_config(bool write, std::uint64_t offset, std::uint8_t* data,
+                                unsigned bytes) {
+  for (unsigned piece; bytes > 0; offset += piece, data += piece, bytes -= piece) {
+    piece = request_piece(offset, bytes, 4);
+    const Id target = static_cast<Id>(offset >> 12);
+    if (write) {
+      ++config_writes_;
+      config_write(target, offset & 0xfff, data, piece);
+    } else {
+      ++config_reads_;
+      config_read(target, offset & 0xfff, data, piece);
+    }
+  }
+}
+
+void RootComplex::config_read(Id target, unsigned offset, std::uint8_t* data, unsigned bytes) {
+  std::memset(data, 0xff, bytes);
+  if (bus_of(target) == 0) {
+    if (config_.latency > 0) sc_core::wait(vp::to_sc_time(2 * config_.latency));
+    if (const ConfigSpace* space = internal(target)) {
+      const std::uint32_t value = space->read(offset, bytes);
+      for (unsigned i = 0; i < bytes; ++i) data[i] = value >> 8 * i;
+    }
+    return;
+  }
+  RootPort* port = port_of_bus(target);
+  if (port == nullptr) return;
+  const bool type1 = bus_of(target) != port->secondary_bus();
+  const vp::Picoseconds patience = vp::now() + config_.completion_timeout;
+  std::uint8_t word[4];
+  RootPort::Answer answer;
+  do {
+    answer = port->transact(Tlp::config_read(type1, target, offset, bytes), word);
+    if (answer.good()) {
+      std::memcpy(data, word + (offset & 3), bytes);
+      return;
+    }
+    if (!answer.answered || answer.status != Status::configuration_retry) return;
+    if (port->retry_visible() && offset == 0 && bytes >= 2) {  // 2.3.2: vendor id 0001
+      data[0] = 1;
+      data[1] = 0;
+      return;
+    }
+  } while (vp::now() < patience);
+}
+
+void RootComplex::config_write(Id target, unsigned offset, const std::uint8_t* data,
+                               unsigned bytes) {
+  const std::uint32_t value = little_endian(data, bytes);
+  if (bus_of(target) == 0) {
+    if (config_.latency > 0) sc_core::wait(vp::to_sc_time(2 * config_.latency));
+    if (ConfigSpace* space = internal(target)) space->write(offset, bytes, value);
+    return;
+  }
+  RootPort* port = port_of_bus(target);
+  if (port == nullptr) return;
+  const bool type1 = bus_of(target) != port->secondary_bus();
+  const vp::Picoseconds patience = vp::now() + config_.completion_timeout;
+  RootPort::Answer answer;
+  do {
+    answer = port->transact(Tlp::config_write(type1, target, offset, bytes, value), nullptr);
+  } while (answer.answered && answer.status == Status::configuration_retry && vp::now() < patience);
+}
+
+ConfigSpace* RootComplex::internal(Id target) {
+  if (function_of(target) != 0) return nullptr;
+  const unsigned device = device_of(target);
+  if (device == 0) return host_bridge_ ? &host_bridge_space_ : nullptr;
+  return device <= ports_.size() ? &ports_[device - 1]->config_space() : nullptr;
+}
+
+// A link has one device, number 0.
+RootPort* RootComplex::port_of_bus(Id target) {
+  for (const auto& port : ports_) {
+    if (!port->routes(bus_of(target))) continue;
+    return bus_of(target) == port->secondary_bus() && device_of(target) != 0 ? nullptr : port.get();
+  }
+  return nullptr;
+}
+
+RootPort* RootComplex::port_of_address(std::uint64_t address) {
+  for (const auto& port : ports_) {
+    if (port->claims(address)) return port.get();
+  }
+  return nullptr;
+}
+
+bool RootComplex::write(const Tlp& request) {
+  bool claimed = true;
+  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
+    sc_core::sc_time delay;
+    claimed &= access_host_memory(tlm::TLM_WRITE_COMMAND, request.get_address() + run.begin,
+                                  const_cast<std::uint8_t*>(request.data()) + run.begin,
+                                  run.end - run.begin, delay);
+  }
+  return claimed;
+}
+
+bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
+  std::memset(request.data(), 0, 4);
+  std::memset(request.data() + 4 * (request.header.length - 1), 0, 4);
+  sc_core::sc_time annotated;
+  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
+    if (!access_host_memory(tlm::TLM_READ_COMMAND, request.get_address() + run.begin,
+                            request.data() + run.begin, run.end - run.begin, annotated)) {
+      return false;
+    }
+  }
+  delay = config_.memory_latency + static_cast<vp::Picoseconds>(annotated.value());
+  return true;
+}
+
+// What is the root complex's own would come back to it: peers are not reached this way.
+bool RootComplex::own_address(std::uint64_t address) const {
+  return config_.ecam.contains(address) || config_.memory32.contains(address) ||
+         config_.memory64.contains(address);
+}
+
+bool RootComplex::access_host_memory(tlm::tlm_command command, std::uint64_t address,
+                                     std::uint8_t* data, unsigned bytes, sc_core::sc_time& delay) {
+  if (own_address(address)) return false;
+  memory_access_.set_command(command);
+  memory_access_.set_address(address);
+  memory_access_.set_data_ptr(data);
+  memory_access_.set_data_length(bytes);
+  memory_access_.set_streaming_width(bytes);
+  memory_access_.set_byte_enable_ptr(nullptr);
+  memory_access_.set_dmi_allowed(false);
+  memory_access_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  memory->b_transport(memory_access_, delay);
+  return memory_access_.is_response_ok();
+}
+
+// Bridges swizzle pins by device number, 0 below a root port; then the root port's own.
+void RootComplex::intx(unsigned port, unsigned pin, bool level) {
+  const unsigned line = (pin + port + 1) % 4;
+  const std::uint32_t before = intx_levels_[line];
+  const std::uint32_t mask = 1u << port;
+  intx_levels_[line] = level ? before | mask : before & ~mask;
+  if ((before != 0) != (intx_levels_[line] != 0) && interrupt.size() > 0) {
+    interrupt->set_line(line, level);
+  }
+}
+
+}  // namespace pcie

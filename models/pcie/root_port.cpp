@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/root_port.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/pcie/errors.h"
+#include "models/pcie/split.h"
+#include "vp/log/log.h"
+
+namespace pcie {
+
+class RootPort::Turn {
+ public:
+  explicit Turn(RootPort& port) : port_(port) { port_.turns_.push_back(this); }
+  // Also when the thread is killed while it waits.
+  ~Turn() {
+    auto& turns = port_.turns_;
+    turns.erase(std::find(turns.begin(), turns.end(), this));
+    if (!turns.empty()) turns.front()->ready.notify();
+  }
+  sc_core::sc_event ready;
+
+ private:
+  RootPort& port_;
+};
+
+RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
+                   const RootPortConfig& config, const Common& common, HostIf& host,
+                   vp::Domain& domain, vp::Statistics& statistics)
+    : sc_module(name),
+      Port(domain, {config.generation, config.lanes, common.latency}),
+      index_(index),
+      id_(make_id(0, index + 1, 0)),
+      common_(common),
+      host_(host),
+      log_(vp::log::get("pcie")),
+      header_(space_, config.identity, 0),
+      power_(space_),
+      express_(space_, {PortType::root_port, config.generation, config.lanes, common.max_payload,
+                        common.tags > 32, index + 1, index + 1, common.read_boundary}),
+      timeout_(domain, [this] { expire(); }),
+      departure_(domain, [this] { send_due(); }) {
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.counter(prefix + "completion_timeouts", timeouts_);
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+  statistics.counter(prefix + "unsupported_requests", unsupported_);
+  statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "requests_without_link", no_link_);
+}
+
+bool RootPort::routes(unsigned bus) const {
+  const unsigned secondary = header_.secondary_bus();
+  return secondary != 0 && secondary <= bus && bus <= header_.subordinate_bus();
+}
+
+void RootPort::post(TlpPtr request) {
+  if (!link_up()) {
+    ++no_link_;
+    return;
+  }
+  request->header.requester = id_;
+  send(std::move(request));
+}
+
+RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
+  if (!link_up()) {
+    ++no_link_;
+    return {false, Status::unsupported_request};
+  }
+  wait_for_tag();
+  request->header.requester = id_;
+  Requests::Request& pending = requests_.start(*request, tags(), into);
+  pending.owner.finished = false;
+  pending.owner.abandoned = false;
+  if (express_.completion_timeout()) {
+    pending.deadline = vp::now() + common_.completion_timeout;
+    if (!timeout_.pending()) timeout_.at(pending.deadline);
+  }
+  send(std::move(request));
+
+  // A killed thread unwinds from wait(); its tag stays taken until the completion or the timeout.
+  struct Guard {
+    Requests::Request& pending;
+    ~Guard() {
+      if (pending.owner.finished) return;
+      pending.owner.abandoned = true;
+      pending.into = nullptr;
+    }
+  } guard{pending};
+  while (!pending.owner.finished) sc_core::wait(pending.owner.done);
+  const Answer answer{!pending.timed_out, pending.status};
+  release(pending);
+  return answer;
+}
+
+void RootPort::wait_for_tag() {
+  if (turns_.empty() && requests_.available(tags())) return;
+  Turn turn(*this);
+  while (turns_.front() != &turn || !requests_.available(tags())) sc_core::wait(turn.ready);
+}
+
+void RootPort::finish(Requests::Request& request) {
+  if (request.owner.abandoned) {
+    release(request);
+  } else {
+    request.owner.finished = true;
+    request.deadline = vp::never;
+    request.owner.done.notify();
+  }
+}
+
+void RootPort::release(Requests::Request& request) {
+  requests_.release(request);
+  if (requests_.count() == 0) timeout_.cancel();
+  if (!turns_.empty()) turns_.front()->ready.notify();
+}
+
+void RootPort::expire() {
+  while (Requests::Request* request = requests_.expired(vp::now())) {
+    log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+             "{}: no completion in time", name());
+    request->timed_out = true;
+    finish(*request);
+  }
+  const vp::Picoseconds next = requests_.deadline();
+  if (next != vp::never) timeout_.at(next);
+}
+
+void RootPort::receive(TlpPtr tlp) {
+  if (!well_formed(*tlp, express_.max_payload())) {
+    log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
+             name(), to_string(tlp->header.type));
+    return;
+  }
+  switch (tlp->header.type) {
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      return receive_completion(*tlp);
+    case TlpType::MWr:
+      return receive_write(*tlp);
+    case TlpType::MRd:
+      return receive_read(*tlp);
+    case TlpType::Msg: {
+      const unsigned code = tlp->header.message_code;
+      if (code >= assert_inta && code < deassert_inta + 4) {
+        return host_.intx(index_, code & 3, code < deassert_inta);
+      }
+      return unsupported(*tlp);
+    }
+    default:  // configuration requests only go down
+      return unsupported(*tlp);
+  }
+}
+
+void RootPort::trained(unsigned generation, unsigned lanes) {
+  express_.trained(generation, lanes);
+}
+
+void RootPort::receive_completion(const Tlp& completion) {
+  const Requests::Outcome outcome = completion.header.requester == id_
+                                        ? requests_.complete(completion)
+                                        : Requests::Outcome{nullptr, false};
+  if (!outcome.expected) {
+    log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+             "{}: unexpected completion, tag {}", name(), completion.header.tag);
+    return;
+  }
+  if (outcome.finished != nullptr) finish(*outcome.finished);
+}
+
+void RootPort::receive_write(const Tlp& request) {
+  if (!header_.master_enabled() || request.header.poisoned || !host_.write(request)) {
+    unsupported(request);
+  }
+}
+
+void RootPort::receive_read(Tlp& request) {
+  vp::Picoseconds delay = 0;
+  if (!header_.master_enabled() || !host_.read(request, delay)) return unsupported(request);
+  complete_read(request, id_, express_.max_payload(), common_.read_boundary,
+                [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
+}
+
+void RootPort::unsupported(const Tlp& request) {
+  log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  const bool posted = request.header.type == TlpType::MWr || request.header.type == TlpType::Msg;
+  express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0));
+  if (!posted) send(Tlp::completion(request, id_, Status::unsupported_request));
+}
+
+// Completions keep their order, also when memory answers a later read sooner.
+void RootPort::send_after(vp::Picoseconds delay, TlpPtr tlp) {
+  last_delayed_ = std::max(last_delayed_, vp::now() + delay);
+  if (last_delayed_ <= vp::now()) return send(std::move(tlp));
+  delayed_.push({last_delayed_, std::move(tlp)});
+  if (!departure_.pending()) departure_.at(last_delayed_);
+}
+
+void RootPort::send_due() {
+  while (!delayed_.empty() && delayed_.front().when <= vp::now()) send(delayed_.pop().tlp);
+  if (!delayed_.empty()) departure_.at(delayed_.front().when);
+}
+
+}  // namespace pcie

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <deque>
+#include <string>
+
+#include "models/pcie/capabilities/pci_express.h"
+#include "models/pcie/capabilities/power_management.h"
+#include "models/pcie/config_space.h"
+#include "models/pcie/header.h"
+#include "models/pcie/outstanding.h"
+#include "models/pcie/port.h"
+#include "models/pcie/ring.h"
+#include "vp/statistics/statistics.h"
+
+namespace pcie {
+
+/// What root ports need of the host behind them.
+class HostIf {
+ public:
+  virtual ~HostIf() = default;
+  /// A memory write of a device; false if nothing claims the address.
+  virtual bool write(const Tlp& request) = 0;
+  /// Fills the request's 4 x length bytes and adds the time that took to `delay`; false if nothing
+  /// claims the address.
+  virtual bool read(Tlp& request, vp::Picoseconds& delay) = 0;
+  /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
+  virtual void intx(unsigned port, unsigned pin, bool level) = 0;
+};
+
+struct RootPortConfig {
+  Identity identity{0x1d9b, 0x0a01, 0x060400};  ///< class is PCI-to-PCI bridge
+  unsigned generation = 5;
+  unsigned lanes = 16;
+};
+
+/// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
+///
+/// Downstream it is the requester of all that processors ask for; upstream it passes on what
+/// devices ask for. Windows, Memory Space and Bus Master of its header gate both.
+class RootPort : public sc_core::sc_module, public Port {
+ public:
+  /// What all root ports of a root complex share.
+  struct Common {
+    vp::Picoseconds latency;
+    vp::Picoseconds completion_timeout;
+    unsigned tags;           ///< 32 or 256
+    unsigned max_payload;    ///< supported, bytes
+    unsigned read_boundary;  ///< RCB, 64 or 128 bytes
+  };
+
+  /// `index` counts from 0; the port is device index + 1 of bus 0.
+  RootPort(const sc_core::sc_module_name& name, unsigned index, const RootPortConfig& config,
+           const Common& common, HostIf& host, vp::Domain& domain, vp::Statistics& statistics);
+
+  Id id() const { return id_; }
+  ConfigSpace& config_space() { return space_; }
+  /// Whether a memory address, or a bus, is behind this port.
+  bool claims(std::uint64_t address) const { return header_.claims(address) && power_.d0(); }
+  bool routes(unsigned bus) const;
+  unsigned secondary_bus() const { return header_.secondary_bus(); }
+  unsigned max_payload() const { return express_.max_payload(); }
+  bool retry_visible() const { return express_.retry_visible(); }
+
+  /// Sends a posted request, or drops it while the link is down.
+  void post(TlpPtr request);
+  /// Sends a non-posted request and waits for its completion; called by an SC_THREAD. A read leaves
+  /// its bytes, from the first to the last enabled, in `into`. False as `answered` means that no
+  /// completion came in time, or that there is no link.
+  struct Answer {
+    bool answered;
+    Status status;
+    bool good() const { return answered && status == Status::success; }
+  };
+  Answer transact(TlpPtr request, std::uint8_t* into);
+
+ private:
+  // A thread that waits for a completion.
+  struct Waiter {
+    sc_core::sc_event done;
+    bool finished = false;
+    bool abandoned = false;  // the thread was killed; the completion is dropped
+  };
+  using Requests = Outstanding<Waiter>;
+  // A thread's turn to get a tag, while there is none.
+  class Turn;
+  struct Delayed {
+    vp::Picoseconds when = 0;
+    TlpPtr tlp;
+  };
+
+  unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
+  void wait_for_tag();
+  void finish(Requests::Request& request);
+  void release(Requests::Request& request);
+  void expire();
+
+  void receive(TlpPtr tlp) override;
+  void trained(unsigned generation, unsigned lanes) override;
+  void receive_completion(const Tlp& completion);
+  void receive_write(const Tlp& request);
+  void receive_read(Tlp& request);
+  void unsupported(const Tlp& request);
+  void send_after(vp::Picoseconds delay, TlpPtr tlp);
+  void send_due();
+
+  const unsigned index_;
+  const Id id_;
+  const Common common_;
+  HostIf& host_;
+  spdlog::logger& log_;
+
+  ConfigSpace space_;
+  Type1Header header_;
+  PowerManagement power_;
+  PciExpress express_;
+
+  Requests requests_;
+  std::deque<Turn*> turns_;
+  vp::Event timeout_;
+  Ring<Delayed> delayed_;  // completions of reads, while memory takes its time
+  vp::Picoseconds last_delayed_ = 0;
+  vp::Event departure_;
+
+  std::uint64_t timeouts_ = 0;
+  std::uint64_t unexpected_ = 0;
+  std::uint64_t unsupported_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t no_link_ = 0;
+};
+
+}  // namespace pcie
