@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/endpoint.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "models/pcie/errors.h"
+#include "vp/log/log.h"
+
+namespace pcie {
+
+Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& config,
+                   vp::Domain& domain, vp::Statistics& statistics)
+    : sc_module(name),
+      Port(domain, {config.generation, config.lanes, config.latency}),
+      log_(vp::log::get("pcie")) {
+  const std::size_t count = config.functions.size();
+  if (count < 1 || count > 8) throw ConfigurationError("an endpoint has 1 to 8 functions");
+  if (config.tags != 32 && config.tags != 256) throw ConfigurationError("tags: 32 or 256");
+  if (config.latency < 0 || config.completion_timeout <= 0) {
+    throw ConfigurationError("a latency is negative, or the completion timeout not positive");
+  }
+  const Function::Common common{config.generation,         config.lanes,
+                                config.max_payload,        config.tags,
+                                config.completion_timeout, count > 1};
+  Function::Uplink& uplink = *this;
+  for (unsigned i = 0; i < count; ++i) {
+    functions_.push_back(std::make_unique<Function>(fmt::format("pf{}", i).c_str(), i,
+                                                    config.functions[i], common, uplink, domain,
+                                                    statistics));
+  }
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.counter(prefix + "unsupported_requests", unsupported_);
+  statistics.counter(prefix + "absent_function_requests", absent_);
+  statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+  statistics.counter(prefix + "messages_ignored", messages_ignored_);
+}
+
+void Endpoint::receive(TlpPtr tlp) {
+  if (!well_formed(*tlp, functions_[0]->max_payload())) {
+    log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
+             name(), to_string(tlp->header.type));
+    return;
+  }
+  switch (tlp->header.type) {
+    case TlpType::CfgRd0:
+    case TlpType::CfgWr0:
+      if (Function* function = present(tlp->header.target)) {
+        return function->receive_config(*tlp);
+      }
+      ++absent_;
+      return send(Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
+    case TlpType::MWr:
+      if (Function* function = claiming(*tlp)) {
+        if (!tlp->header.poisoned) return function->receive_write(*tlp);
+      }
+      return unsupported(*tlp);
+    case TlpType::MRd:
+      if (Function* function = claiming(*tlp)) return function->receive_read(std::move(tlp));
+      return unsupported(*tlp);
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      if (Function* function = present(tlp->header.requester)) {
+        return function->receive_completion(*tlp);
+      }
+      ++unexpected_;
+      return;
+    case TlpType::Msg:
+      ++messages_ignored_;
+      return;
+    case TlpType::CfgRd1:  // there is no bus behind an endpoint
+    case TlpType::CfgWr1:
+      return unsupported(*tlp);
+  }
+}
+
+void Endpoint::trained(unsigned generation, unsigned lanes) {
+  for (const auto& function : functions_) function->trained(generation, lanes);
+}
+
+Function* Endpoint::present(Id target) {
+  const unsigned number = function_of(target);
+  return number < functions_.size() ? functions_[number].get() : nullptr;
+}
+
+Function* Endpoint::claiming(const Tlp& request) {
+  for (const auto& function : functions_) {
+    if (function->claims(request)) return function.get();
+  }
+  return nullptr;
+}
+
+void Endpoint::unsupported(const Tlp& request) {
+  log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unsupported {} at {:#x}", name(), to_string(request.header.type),
+           request.get_address());
+  const bool posted = request.header.type == TlpType::MWr;
+  // 6.2.4: an error that belongs to no function is told by all.
+  for (const auto& function : functions_) function->detected(posted);
+  if (!posted) {
+    send(Tlp::completion(request, functions_[0]->id(), Status::unsupported_request));
+  }
+}
+
+}  // namespace pcie

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <memory>
+#include <vector>
+
+#include "models/pcie/function.h"
+#include "models/pcie/port.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+
+namespace pcie {
+
+struct EndpointConfig {
+  unsigned generation = 5;
+  unsigned lanes = 16;
+  vp::Picoseconds latency = 0;  ///< traversal, each way
+  unsigned max_payload = 256;   ///< supported, bytes
+  unsigned tags = 256;          ///< outstanding DMA reads a function, 32 or 256
+  vp::Picoseconds completion_timeout = 50 * vp::ms;            ///< above 0
+  std::vector<FunctionConfig> functions = {FunctionConfig{}};  ///< 1 to 8, numbered from 0
+};
+
+/// Endpoint: one to eight functions behind one link. It finds the function that a TLP is for, and
+/// answers for those that are not there.
+class Endpoint : public sc_core::sc_module, public Port, private Function::Uplink {
+ public:
+  /// Throws ConfigurationError if a value is impossible.
+  Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& config, vp::Domain& domain,
+           vp::Statistics& statistics);
+
+  Function& function(unsigned number) { return *functions_.at(number); }
+
+ private:
+  void receive(TlpPtr tlp) override;
+  void trained(unsigned generation, unsigned lanes) override;
+  bool up() const override { return link_up(); }
+  void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
+
+  Function* present(Id target);
+  Function* claiming(const Tlp& request);
+  void unsupported(const Tlp& request);
+
+  spdlog::logger& log_;
+  std::vector<std::unique_ptr<Function>> functions_;
+
+  std::uint64_t unsupported_ = 0;
+  std::uint64_t absent_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t unexpected_ = 0;
+  std::uint64_t messages_ignored_ = 0;
+};
+
+}  // namespace pcie

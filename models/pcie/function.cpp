@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "models/pcie/capabilities/serial_number.h"
+#include "models/pcie/errors.h"
+#include "models/pcie/split.h"
+#include "vp/log/log.h"
+
+namespace pcie {
+namespace {
+
+constexpr unsigned max_bar_piece = 64;
+constexpr unsigned endpoint_read_boundary = 128;  // RCB of all but root complexes
+
+Status to_status(tlm::tlm_response_status response) {
+  if (response > tlm::TLM_INCOMPLETE_RESPONSE) return Status::success;
+  return response == tlm::TLM_ADDRESS_ERROR_RESPONSE ? Status::unsupported_request
+                                                     : Status::completer_abort;
+}
+
+void check_msi_x(const FunctionConfig& config) {
+  const MsiXConfig& msi_x = config.msi_x;
+  const std::uint64_t table = 16u * std::uint64_t{msi_x.vectors};
+  const std::uint64_t pending = (msi_x.vectors + 63) / 64 * 8;
+  auto inside = [&config](unsigned index, std::uint64_t end) {
+    return std::any_of(config.bars.begin(), config.bars.end(),
+                       [&](const BarConfig& bar) { return bar.index == index && end <= bar.size; });
+  };
+  if (!inside(msi_x.table_bar, msi_x.table_offset + table) ||
+      !inside(msi_x.pending_bar, msi_x.pending_offset + pending)) {
+    throw ConfigurationError("MSI-X table and pending bits are inside a BAR");
+  }
+  if (msi_x.table_bar == msi_x.pending_bar && msi_x.table_offset < msi_x.pending_offset + pending &&
+      msi_x.pending_offset < msi_x.table_offset + table) {
+    throw ConfigurationError("MSI-X table and pending bits overlap");
+  }
+}
+
+}  // namespace
+
+Function::Function(const sc_core::sc_module_name& name, unsigned number,
+                   const FunctionConfig& config, const Common& common, Uplink& uplink,
+                   vp::Domain& domain, vp::Statistics& statistics)
+    : sc_module(name),
+      bar("bar"),
+      dma("dma"),
+      interrupt("interrupt"),
+      number_(number),
+      config_(config),
+      common_(common),
+      uplink_(uplink),
+      log_(vp::log::get("pcie")),
+      id_(make_id(0, 0, number)),
+      header_(space_, config.identity, common.multi_function, config.interrupt_pin, config.bars),
+      power_(space_),
+      express_(space_, {PortType::endpoint, common.generation, common.lanes, common.max_payload,
+                        common.tags > 32}),
+      resume_(domain, [this] { resume(); }),
+      timeout_(domain, [this] { expire(); }) {
+  if (config.msi_x.vectors > 0) {
+    check_msi_x(config);
+    msi_x_.emplace(space_, config.msi_x, [this](std::uint64_t address, std::uint32_t data) {
+      return send_message_interrupt(address, data);
+    });
+  }
+  if (config.serial_number) add_serial_number(space_, *config.serial_number);
+  if (config.bar_reads < 1) throw ConfigurationError("device logic takes at least one read");
+
+  bar.register_nb_transport_bw(this, &Function::bar_response);
+  dma.register_nb_transport_fw(this, &Function::dma_request);
+  interrupt.bind(*this);
+  write_.set_extension(&write_access_);
+  write_.set_command(tlm::TLM_WRITE_COMMAND);
+
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.latency(prefix + "dma_read_latency", dma_latency_);
+  statistics.counter(prefix + "bar_reads", bar_read_count_);
+  statistics.counter(prefix + "bar_writes", bar_write_count_);
+  statistics.counter(prefix + "refused", refused_);
+  statistics.counter(prefix + "dma_refused", dma_refused_);
+  statistics.counter(prefix + "completion_timeouts", timeouts_);
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+  statistics.counter(prefix + "interrupts", interrupts_);
+  statistics.counter(prefix + "interrupts_ignored", interrupts_ignored_);
+}
+
+// Configuration.
+
+void Function::receive_config(const Tlp& request) {
+  if (vp::now() < config_.initialisation) {
+    return uplink_.transmit(Tlp::completion(request, id_, Status::configuration_retry));
+  }
+  const TlpHeader& header = request.header;
+  if (header.type == TlpType::CfgRd0) {
+    TlpPtr completion = Tlp::completion(request, id_, Status::success);
+    completion->header.type = TlpType::CplD;
+    completion->header.length = 1;
+    completion->set_data_length(4);
+    const std::uint32_t value = space_.read(header.register_offset, 4);
+    for (unsigned i = 0; i < 4; ++i) completion->data()[i] = value >> 8 * i;
+    return uplink_.transmit(std::move(completion));
+  }
+  id_ = make_id(bus_of(header.target), device_of(header.target), number_);
+  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
+    std::uint32_t value = 0;
+    for (unsigned i = run.begin; i < run.end; ++i) {
+      value |= std::uint32_t{request.data()[i]} << 8 * (i - run.begin);
+    }
+    space_.write(header.register_offset + run.begin, run.end - run.begin, value);
+  }
+  uplink_.transmit(Tlp::completion(request, id_, Status::success));
+  // The completion is on its way before anything that the write permits.
+  map();
+  update_intx();
+  if (msi_x_) msi_x_->flush();
+  issue();
+}
+
+void Function::map() {
+  ranges_.clear();
+  if (!header_.memory_enabled() || !power_.d0()) return;
+  for (const BarConfig& bar : header_.bars()) {
+    ranges_.push_back({header_.bar_address(bar), bar.size, bar.index});
+  }
+}
+
+const Function::Range* Function::hit(const Tlp& request) const {
+  const std::uint64_t address = request.get_address();
+  const std::uint64_t bytes = 4u * request.header.length;
+  for (const Range& range : ranges_) {
+    const std::uint64_t offset = address - range.base;
+    if (offset < range.size) return bytes <= range.size - offset ? &range : nullptr;
+  }
+  return nullptr;
+}
+
+// Whose the byte at `offset` is; `bytes` shrinks to where that ends.
+Function::Region Function::region(unsigned bar, std::uint64_t offset, unsigned& bytes) const {
+  bytes = request_piece(offset, bytes, max_bar_piece);
+  if (!msi_x_) return Region::logic;
+  const MsiXConfig& msi_x = msi_x_->config();
+  auto within = [&](unsigned region_bar, std::uint64_t begin, std::uint64_t size) {
+    if (bar != region_bar || offset >= begin + size) return false;
+    const std::uint64_t end = offset < begin ? begin : begin + size;
+    bytes = static_cast<unsigned>(std::min<std::uint64_t>(bytes, end - offset));
+    return offset >= begin;
+  };
+  if (within(msi_x.table_bar, msi_x.table_offset, msi_x_->table_bytes())) return Region::table;
+  if (within(msi_x.pending_bar, msi_x.pending_offset, msi_x_->pending_bytes())) {
+    return Region::pending;
+  }
+  return Region::logic;
+}
+
+// Writes to a BAR.
+
+void Function::receive_write(const Tlp& request) {
+  const Range range = *hit(request);  // a write to the MSI-X table may not move it, but be safe
+  ++bar_write_count_;
+  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
+    for (unsigned at = run.begin; at < run.end;) {
+      const std::uint64_t offset = request.get_address() + at - range.base;
+      unsigned bytes = run.end - at;
+      const std::uint8_t* data = request.data() + at;
+      switch (region(range.bar, offset, bytes)) {
+        case Region::table:
+          msi_x_->write_table(offset - config_.msi_x.table_offset, data, bytes);
+          break;
+        case Region::pending:  // read-only
+          break;
+        case Region::logic:
+          if (write_piece(request, range, at, bytes) != tlm::TLM_OK_RESPONSE) {
+            log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+                     "{}: write of BAR {} + {:#x} refused", name(), range.bar, offset);
+            detected(true);
+          }
+          break;
+      }
+      at += bytes;
+    }
+  }
+}
+
+tlm::tlm_response_status Function::write_piece(const Tlp& request, const Range& range,
+                                               unsigned begin, unsigned bytes) {
+  if (bar.size() == 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  write_access_.bar = range.bar;
+  write_access_.function = number_;
+  write_access_.requester = request.header.requester;
+  write_access_.traffic_class = request.header.traffic_class;
+  write_access_.relaxed_ordering = request.header.relaxed_ordering;
+  write_access_.id_based_ordering = request.header.id_based_ordering;
+  write_.set_address(request.get_address() + begin - range.base);
+  write_.set_data_ptr(const_cast<std::uint8_t*>(request.data()) + begin);
+  write_.set_data_length(bytes);
+  write_.set_streaming_width(bytes);
+  write_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay;
+  if (bar->nb_transport_fw(write_, phase, delay) != tlm::TLM_COMPLETED) {
+    throw std::logic_error(fmt::format("{}: device logic did not complete a write", name()));
+  }
+  return write_.get_response_status();
+}
+
+// Reads of a BAR.
+
+void Function::receive_read(TlpPtr request) {
+  ++bar_read_count_;
+  if (free_bar_reads_.empty() && bar_reads_.size() == config_.bar_reads) {
+    waiting_reads_.push(std::move(request));
+  } else {
+    start(std::move(request));
+  }
+}
+
+Function::BarRead* Function::take_bar_read() {
+  if (free_bar_reads_.empty()) {
+    bar_reads_.push_back(std::make_unique<BarRead>());
+    BarRead& read = *bar_reads_.back();
+    read.set_mm(this);
+    read.set_extension(&read.access);
+    read.set_command(tlm::TLM_READ_COMMAND);
+    free_bar_reads_.push_back(&read);
+  }
+  BarRead* read = free_bar_reads_.back();
+  free_bar_reads_.pop_back();
+  read->acquire();
+  return read;
+}
+
+void Function::free(tlm::tlm_generic_payload* payload) {
+  free_bar_reads_.push_back(static_cast<BarRead*>(payload));
+}
+
+void Function::start(TlpPtr request) {
+  BarRead& read = *take_bar_read();
+  const TlpHeader& header = request->header;
+  read.access.function = number_;
+  read.access.requester = header.requester;
+  read.access.traffic_class = header.traffic_class;
+  read.access.relaxed_ordering = header.relaxed_ordering;
+  read.access.id_based_ordering = header.id_based_ordering;
+  read.at = 0;
+  std::memset(request->data(), 0, 4u * header.length);
+  read.request = std::move(request);
+  advance(read);
+}
+
+void Function::advance(BarRead& read) {
+  Tlp& request = *read.request;
+  for (;;) {
+    const Tlp::Run run = request.next_run(read.at);
+    if (run.empty()) return finish(read, Status::success);
+    // Software may have moved the BAR since the read arrived.
+    const Range* range = hit(request);
+    if (range == nullptr) return finish(read, Status::unsupported_request);
+    const std::uint64_t offset = request.get_address() + run.begin - range->base;
+    read.at = run.begin;
+    read.piece = run.end - run.begin;
+    std::uint8_t* data = request.data() + read.at;
+    switch (region(range->bar, offset, read.piece)) {
+      case Region::table:
+        msi_x_->read_table(offset - config_.msi_x.table_offset, data, read.piece);
+        break;
+      case Region::pending:
+        msi_x_->read_pending(offset - config_.msi_x.pending_offset, data, read.piece);
+        break;
+      case Region::logic: {
+        if (bar.size() == 0) return finish(read, Status::unsupported_request);
+        read.access.bar = range->bar;
+        read.set_address(offset);
+        read.set_data_ptr(data);
+        read.set_data_length(read.piece);
+        read.set_streaming_width(read.piece);
+        read.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay;
+        if (bar->nb_transport_fw(read, phase, delay) != tlm::TLM_COMPLETED) return;
+        const Status status = to_status(read.get_response_status());
+        if (status != Status::success) return finish(read, status);
+        break;
+      }
+    }
+    read.at += read.piece;
+  }
+}
+
+tlm::tlm_sync_enum Function::bar_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                          sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  BarRead& read = static_cast<BarRead&>(payload);
+  const Status status = to_status(read.get_response_status());
+  read.at += read.piece;
+  if (status != Status::success || read.request->next_run(read.at).empty()) {
+    finish(read, status);
+  } else {
+    // The payload is not free for the next piece before this call has returned.
+    resumed_.push(&read);
+    if (!resume_.pending()) resume_.at(vp::now());
+  }
+  return tlm::TLM_COMPLETED;
+}
+
+void Function::resume() {
+  for (std::size_t count = resumed_.size(); count > 0; --count) advance(*resumed_.pop());
+}
+
+void Function::finish(BarRead& read, Status status) {
+  TlpPtr request = std::move(read.request);
+  read.release();
+  auto transmit = [this](TlpPtr completion) { uplink_.transmit(std::move(completion)); };
+  if (status == Status::success) {
+    complete_read(*request, id_, express_.max_payload(), endpoint_read_boundary, transmit);
+  } else {
+    log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+             "{}: read at {:#x} refused", name(), request->get_address());
+    if (status == Status::unsupported_request) detected(false);
+    transmit(Tlp::completion(*request, id_, status));
+  }
+  start_waiting();
+}
+
+void Function::start_waiting() {
+  if (starting_) return;
+  starting_ = true;
+  while (!waiting_reads_.empty() && !free_bar_reads_.empty()) start(waiting_reads_.pop());
+  starting_ = false;
+}
+
+// DMA.
+
+tlm::tlm_sync_enum Function::dma_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                         sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
+  const unsigned length = payload.get_data_length();
+  const std::uint64_t address = payload.get_address();
+  const Access* extension = payload.get_extension<Access>();
+  const Access access = extension != nullptr ? *extension : Access();
+  tlm::tlm_response_status refusal = tlm::TLM_OK_RESPONSE;
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || !may_master()) {
+    refusal = tlm::TLM_COMMAND_ERROR_RESPONSE;
+  } else if (length < 1 || length > Tlp::max_bytes) {
+    refusal = tlm::TLM_BURST_ERROR_RESPONSE;
+  } else if (payload.get_byte_enable_ptr() != nullptr) {
+    refusal = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  } else if (address + (length - 1) < address) {
+    refusal = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  }
+  if (refusal != tlm::TLM_OK_RESPONSE) {
+    ++dma_refused_;
+    payload.set_response_status(refusal);
+    return tlm::TLM_COMPLETED;
+  }
+  if (payload.is_write()) {
+    dma_write(payload, access);
+    return tlm::TLM_COMPLETED;
+  }
+  if (free_dma_reads_.empty()) {
+    dma_reads_.push_back(std::make_unique<DmaRead>());
+    free_dma_reads_.push_back(dma_reads_.back().get());
+  }
+  DmaRead& read = *free_dma_reads_.back();
+  free_dma_reads_.pop_back();
+  read.payload = &payload;
+  read.access = access;
+  read.issued = 0;
+  read.outstanding = 0;
+  read.status = tlm::TLM_OK_RESPONSE;
+  read.start = vp::now();
+  unissued_.push(&read);
+  issue();
+  return tlm::TLM_ACCEPTED;
+}
+
+void Function::dma_write(tlm::tlm_generic_payload& payload, const Access& access) {
+  const unsigned length = payload.get_data_length();
+  for (unsigned done = 0, piece; done < length; done += piece) {
+    const std::uint64_t address = payload.get_address() + done;
+    piece = request_piece(address, length - done, express_.max_payload());
+    TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + done, piece);
+    attributes(tlp->header, access);
+    uplink_.transmit(std::move(tlp));
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void Function::attributes(TlpHeader& header, const Access& access) const {
+  header.requester = id_;
+  header.traffic_class = access.traffic_class & 7;
+  header.relaxed_ordering = access.relaxed_ordering && express_.relaxed_ordering();
+  header.id_based_ordering = access.id_based_ordering && express_.id_based_ordering();
+}
+
+void Function::issue() {
+  while (!unissued_.empty()) {
+    DmaRead& read = *unissued_.front();
+    const unsigned length = read.payload->get_data_length();
+    if (!may_master()) {
+      read.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
+      read.issued = length;
+      ++dma_refused_;
+    }
+    while (read.issued < length) {
+      if (!requests_.available(tags())) return;
+      const std::uint64_t address = read.payload->get_address() + read.issued;
+      const unsigned piece =
+          request_piece(address, length - read.issued, express_.max_read_request());
+      TlpPtr tlp = Tlp::memory_read(address, piece);
+      attributes(tlp->header, read.access);
+      Requests::Request& request =
+          requests_.start(*tlp, tags(), read.payload->get_data_ptr() + read.issued);
+      request.owner = &read;
+      if (express_.completion_timeout()) {
+        request.deadline = vp::now() + common_.completion_timeout;
+        if (!timeout_.pending()) timeout_.at(request.deadline);
+      }
+      read.issued += piece;
+      ++read.outstanding;
+      uplink_.transmit(std::move(tlp));
+    }
+    unissued_.pop();
+    if (read.outstanding == 0) respond(read);
+  }
+}
+
+void Function::receive_completion(const Tlp& completion) {
+  const Requests::Outcome outcome = completion.header.requester == id_
+                                        ? requests_.complete(completion)
+                                        : Requests::Outcome{nullptr, false};
+  if (!outcome.expected) {
+    log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+             "{}: unexpected completion, tag {}", name(), completion.header.tag);
+    return;
+  }
+  if (outcome.finished != nullptr) {
+    finish(*outcome.finished);
+    issue();
+  }
+}
+
+void Function::finish(Requests::Request& request) {
+  DmaRead& read = *request.owner;
+  if (read.status == tlm::TLM_OK_RESPONSE) {
+    if (request.timed_out) {
+      read.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    } else if (request.status != Status::success) {
+      read.status = request.status == Status::unsupported_request ? tlm::TLM_ADDRESS_ERROR_RESPONSE
+                                                                  : tlm::TLM_GENERIC_ERROR_RESPONSE;
+    }
+  }
+  requests_.release(request);
+  if (requests_.count() == 0) timeout_.cancel();
+  if (--read.outstanding == 0 && read.issued == read.payload->get_data_length()) respond(read);
+}
+
+void Function::respond(DmaRead& read) {
+  tlm::tlm_generic_payload& payload = *read.payload;
+  payload.set_response_status(read.status);
+  dma_latency_.sample(vp::now() - read.start);
+  free_dma_reads_.push_back(&read);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  dma->nb_transport_bw(payload, phase, delay);
+}
+
+void Function::expire() {
+  while (Requests::Request* request = requests_.expired(vp::now())) {
+    log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+             "{}: no completion in time", name());
+    request->timed_out = true;
+    finish(*request);
+  }
+  issue();
+  const vp::Picoseconds next = requests_.deadline();
+  if (next != vp::never) timeout_.at(next);
+}
+
+// Interrupts.
+
+void Function::signal(unsigned vector) {
+  ++(msi_x_ && msi_x_->signal(vector) ? interrupts_ : interrupts_ignored_);
+}
+
+bool Function::send_message_interrupt(std::uint64_t address, std::uint32_t data) {
+  if (!may_master()) return false;
+  const std::uint8_t bytes[4] = {
+      static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(data >> 8),
+      static_cast<std::uint8_t>(data >> 16), static_cast<std::uint8_t>(data >> 24)};
+  TlpPtr tlp = Tlp::memory_write(address, bytes, 4);
+  tlp->header.requester = id_;
+  uplink_.transmit(std::move(tlp));
+  return true;
+}
+
+void Function::set_intx(bool level) {
+  if (config_.interrupt_pin == 0) return;
+  intx_level_ = level;
+  header_.set_interrupt_status(level);
+  update_intx();
+}
+
+void Function::update_intx() {
+  const bool level = intx_level_ && header_.intx_enabled() && power_.d0();
+  if (level == intx_told_ || !uplink_.up()) return;
+  intx_told_ = level;
+  const unsigned code = (level ? assert_inta : deassert_inta) + config_.interrupt_pin - 1;
+  uplink_.transmit(Tlp::message(static_cast<MessageCode>(code), id_));
+}
+
+}  // namespace pcie

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <spdlog/logger.h>
+#include <tlm_utils/passthrough_target_socket.h>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/pcie/access.h"
+#include "models/pcie/capabilities/msi_x.h"
+#include "models/pcie/capabilities/pci_express.h"
+#include "models/pcie/capabilities/power_management.h"
+#include "models/pcie/config_space.h"
+#include "models/pcie/header.h"
+#include "models/pcie/outstanding.h"
+#include "models/pcie/ring.h"
+#include "vp/statistics/latency.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+
+namespace pcie {
+
+struct FunctionConfig {
+  Identity identity;
+  std::vector<BarConfig> bars;
+  MsiXConfig msi_x;                            ///< 0 vectors: none
+  unsigned interrupt_pin = 0;                  ///< 1 to 4 for INTA to INTD, 0 for none
+  std::optional<std::uint64_t> serial_number;  ///< EUI-64
+  vp::Picoseconds initialisation = 0;          ///< answers configuration with a retry until then
+  unsigned bar_reads = 32;                     ///< reads that device logic works on at a time
+};
+
+/// A function of an endpoint: its configuration space, its MSI-X table, and the way between TLPs
+/// and device logic, by the protocol of access.h. Several reads may be outstanding on either
+/// socket, told apart by their payload; timing annotations are not used.
+class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm_mm_interface {
+ public:
+  /// To device logic, in pieces of up to 64 bytes that cross no multiple of 64; unbound, every
+  /// access but those to the MSI-X table is an Unsupported Request.
+  tlm_utils::simple_initiator_socket_optional<Function> bar;
+  /// From device logic. A write or read while Bus Master is off, or outside of D0, or without a
+  /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE; more than 4096 bytes, or none, by
+  /// TLM_BURST_ERROR_RESPONSE; a completion timeout is TLM_GENERIC_ERROR_RESPONSE.
+  tlm_utils::passthrough_target_socket_optional<Function> dma;
+  sc_core::sc_export<InterruptIf> interrupt;
+
+  /// What all functions of an endpoint share.
+  struct Common {
+    unsigned generation;
+    unsigned lanes;
+    unsigned max_payload;  ///< supported, bytes
+    unsigned tags;         ///< outstanding DMA reads, 32 or 256
+    vp::Picoseconds completion_timeout;
+    bool multi_function;
+  };
+  /// The endpoint below.
+  class Uplink {
+   public:
+    virtual ~Uplink() = default;
+    virtual bool up() const = 0;
+    virtual void transmit(TlpPtr tlp) = 0;
+  };
+
+  /// Throws ConfigurationError if a value is impossible.
+  Function(const sc_core::sc_module_name& name, unsigned number, const FunctionConfig& config,
+           const Common& common, Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics);
+
+  void signal(unsigned vector) override;
+  /// The level of the function's INTx pin; ignored by a function without one.
+  void set_intx(bool level);
+
+  /// As captured from the last configuration write.
+  Id id() const { return id_; }
+  ConfigSpace& config_space() { return space_; }
+  bool may_master() const { return header_.master_enabled() && power_.d0() && uplink_.up(); }
+
+  // The endpoint's side.
+  bool claims(const Tlp& request) const { return hit(request) != nullptr; }
+  void receive_config(const Tlp& request);
+  void receive_write(const Tlp& request);
+  void receive_read(TlpPtr request);
+  void receive_completion(const Tlp& completion);
+  void trained(unsigned generation, unsigned lanes) { express_.trained(generation, lanes); }
+  unsigned max_payload() const { return express_.max_payload(); }
+  /// An Unsupported Request, told in Device Status.
+  void detected(bool posted) { express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0)); }
+
+ private:
+  // A BAR while it decodes.
+  struct Range {
+    std::uint64_t base;
+    std::uint64_t size;
+    unsigned bar;
+  };
+  // A read of a BAR that device logic works on; its data gathers in the request's own room.
+  struct BarRead : tlm::tlm_generic_payload {
+    Access access;
+    TlpPtr request;
+    unsigned at = 0;     // of its 4 x length bytes
+    unsigned piece = 0;  // bytes asked for
+  };
+  // A read of host memory by device logic.
+  struct DmaRead {
+    tlm::tlm_generic_payload* payload = nullptr;
+    Access access;
+    unsigned issued = 0;       // bytes
+    unsigned outstanding = 0;  // requests
+    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+    vp::Picoseconds start = 0;
+  };
+  enum class Region { logic, table, pending };
+  using Requests = Outstanding<DmaRead*>;
+
+  void map();
+  const Range* hit(const Tlp& request) const;
+  Region region(unsigned bar, std::uint64_t offset, unsigned& bytes) const;
+  tlm::tlm_response_status write_piece(const Tlp& request, const Range& range, unsigned begin,
+                                       unsigned bytes);
+
+  BarRead* take_bar_read();
+  void free(tlm::tlm_generic_payload* payload) override;
+  void start(TlpPtr request);
+  void start_waiting();
+  void advance(BarRead& read);
+  bool piece_done(BarRead& read);
+  void finish(BarRead& read, Status status);
+  void resume();
+  tlm::tlm_sync_enum bar_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                  sc_core::sc_time& delay);
+
+  tlm::tlm_sync_enum dma_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                 sc_core::sc_time& delay);
+  void dma_write(tlm::tlm_generic_payload& payload, const Access& access);
+  void attributes(TlpHeader& header, const Access& access) const;
+  unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
+  void issue();
+  void finish(Requests::Request& request);
+  void respond(DmaRead& read);
+  void expire();
+
+  bool send_message_interrupt(std::uint64_t address, std::uint32_t data);
+  void update_intx();
+
+  const unsigned number_;
+  const FunctionConfig config_;
+  const Common common_;
+  Uplink& uplink_;
+  spdlog::logger& log_;
+  Id id_;
+
+  ConfigSpace space_;
+  Type0Header header_;
+  PowerManagement power_;
+  PciExpress express_;
+  std::optional<MsiX> msi_x_;
+  std::vector<Range> ranges_;  // those that decode now
+  bool intx_level_ = false;
+  bool intx_told_ = false;
+
+  tlm::tlm_generic_payload write_;
+  Access write_access_;
+  std::vector<std::unique_ptr<BarRead>> bar_reads_;
+  std::vector<BarRead*> free_bar_reads_;
+  Ring<TlpPtr> waiting_reads_;  // while device logic works on as many as it can
+  bool starting_ = false;       // keeps start_waiting() from calling itself
+  Ring<BarRead*> resumed_;      // that go on with their next piece
+  vp::Event resume_;
+
+  Requests requests_;
+  std::vector<std::unique_ptr<DmaRead>> dma_reads_;
+  std::vector<DmaRead*> free_dma_reads_;
+  Ring<DmaRead*> unissued_;  // the first may be partly issued
+  vp::Event timeout_;
+
+  vp::Latency dma_latency_;
+  std::uint64_t bar_read_count_ = 0;
+  std::uint64_t bar_write_count_ = 0;
+  std::uint64_t refused_ = 0;
+  std::uint64_t dma_refused_ = 0;
+  std::uint64_t timeouts_ = 0;
+  std::uint64_t unexpected_ = 0;
+  std::uint64_t interrupts_ = 0;
+  std::uint64_t interrupts_ignored_ = 0;
+};
+
+}  // namespace pcie
