@@ -91,7 +91,10 @@ apply_overlay() {
     echo "== ${patch##*/}"
     if ! output=$(patch -d "$new" -p1 --fuzz=0 --no-backup-if-mismatch -f <"$patch"); then
       printf '%s\n' "$output"
-      rejected=$(printf '%s\n' "$output" | awk '/^patching file/ { file = $3 } /FAILED|can.t find file/ { print file; exit }')
+      rejected=$(printf '%s\n' "$output" | awk '
+        /^patching file / { file = $3 }
+        /^\|--- a\// { file = substr($2, 3) }
+        /FAILED|No file to patch/ { print file; exit }')
       fail "${patch##*/} of the overlay does not fit ${rejected:-a file it changes} of QEMU $(<"$new/VERSION"), which" \
         "has changed there: adapt $patch to the source in $new, or set OAE_VP_QEMU_SOURCE=DIR to a QEMU" \
         "$QEMU_SERIES.x that it fits."

@@ -138,23 +138,23 @@ show_progress() {
   done
 }
 
-# What took the signals INT, TERM and HUP: ends the running step; what is done stays done.
+# Takes the signals INT, TERM and HUP: ends the running step; what is done stays done.
+# (No `return` in here: bash 5.2 takes one in a trap for a failure under `set -e`.)
 interrupted() {
   local code=$1
-  if [[ $step_pid ]]; then
-    if [[ $step_patient ]]; then
-      step_patient=
-      say ""
-      say "$PROGRAM: interrupted; letting the package installation end first (once more: end it now)."
-      leave_with=$code
-      return
-    fi
-    kill -TERM -- "-$step_pid" 2>/dev/null || true
-    wait "$step_pid" 2>/dev/null || true
-  fi
   say ""
-  say "$PROGRAM: interrupted; the next run goes on from here."
-  exit "$code"
+  if [[ $step_pid && $step_patient ]]; then
+    step_patient=
+    leave_with=$code
+    say "$PROGRAM: interrupted; letting the package installation end first (once more: end it now)."
+  else
+    if [[ $step_pid ]]; then
+      kill -TERM -- "-$step_pid" 2>/dev/null || true
+      wait "$step_pid" 2>/dev/null || true
+    fi
+    say "$PROGRAM: interrupted; the next run goes on from here."
+    exit "$code"
+  fi
 }
 leave_with=
 trap 'interrupted 130' INT

@@ -1,0 +1,490 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/setup, run, test and their library. Nothing is downloaded and nothing is installed.
+
+Usage: setup_test.py [GROUP[.CASE]]...
+"""
+
+import json
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+PYTHON = "/usr/bin/python3"
+
+
+def output_of(*command, env=None, cwd=None):
+    """Exit code and merged output of a command."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        timeout=60,
+    )
+    return done.returncode, done.stdout
+
+
+class InFolder(unittest.TestCase):
+    """A case with a folder of its own."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="oae-vp-test."))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, name, text=""):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+class WithLibrary(InFolder):
+    """A case that calls functions of scripts/lib in a build directory of its own."""
+
+    PROLOGUE = """
+        set -euo pipefail
+        for part in environment steps packages archive qemu; do source "$LIBRARY/$part.sh"; done
+        BUILD=$FOLDER/build
+        OVERLAY=$FOLDER/overlay
+        mkdir -p "$BUILD"/{log,stamp,images}
+    """
+
+    def script(self, text):
+        return ["bash", "-c", self.PROLOGUE + text, "scripts/setup"]
+
+    def environment(self, **variables):
+        library = {"LIBRARY": str(SCRIPTS / "lib"), "FOLDER": str(self.folder), "OAE_VP_BUILD": ""}
+        return {**library, **variables}
+
+    def bash(self, text, **variables):
+        return output_of(*self.script(text), env=self.environment(**variables))
+
+
+class Options(InFolder):
+    def test_help(self):
+        for script in ("setup", "run", "test", "bench"):
+            code, text = output_of(SCRIPTS / script, "--help", env={"OAE_VP_BUILD": str(self.folder / "build")})
+            self.assertEqual(code, 0, text)
+            self.assertTrue(text.startswith(f"Usage: scripts/{script}"), text)
+            self.assertFalse((self.folder / "build").exists(), script)
+
+    def test_mistakes_leave_with_2_and_start_nothing(self):
+        build = self.folder / "build"
+        for command, word in (
+            (["setup", "--nope"], "--nope"),
+            (["setup", "word"], "word"),
+            (["setup", "--build"], "--build"),
+            (["setup", "--until", "nope"], "packages"),
+            (["run", "nope"], "no platform 'nope'"),
+            (["run", "--append"], "--append"),
+            (["test", "--nope"], "--nope"),
+            (["test", ""], "not empty"),
+            (["bench", "--nope"], "--nope"),
+            (["bench", "--json"], "--json"),
+            (["bench", "nope"], "nope"),
+        ):
+            code, text = output_of(SCRIPTS / command[0], *command[1:], env={"OAE_VP_BUILD": str(build)})
+            self.assertEqual(code, 2, f"{command}: {text}")
+            self.assertIn(word, text)
+            self.assertFalse(build.exists(), command)
+
+    def test_path_that_build_systems_do_not_take(self):
+        for name in ("a b", "a:b", "a'b"):
+            code, text = output_of(SCRIPTS / "setup", "--build", self.folder / name)
+            self.assertEqual(code, 2, text)
+            self.assertIn("OAE_VP_BUILD", text)
+            self.assertFalse((self.folder / name).exists())
+            clone = self.folder / "clone" / name
+            shutil.copytree(SCRIPTS, clone / "scripts")
+            code, text = output_of(clone / "scripts" / "setup")
+            self.assertEqual(code, 2, text)
+            self.assertIn(str(clone), text)
+
+    def test_somebody_elses_folder_is_left_alone(self):
+        self.write("mine/log/letter", "dear")
+        for arguments in ([], ["--clean"]):
+            code, text = output_of(SCRIPTS / "setup", "--build", self.folder / "mine", *arguments)
+            self.assertEqual(code, 2, text)
+            self.assertEqual([p.name for p in self.folder.rglob("*")], ["mine", "log", "letter"])
+
+    def test_clean_removes_what_setup_made(self):
+        code, _ = output_of(SCRIPTS / "setup", "--clean", "--build", self.folder / "never")
+        self.assertEqual(code, 0)
+        for name in ("CACHEDIR.TAG", "qemu/src/VERSION", "images/vmlinuz", "stamp/qemu", "lock"):
+            self.write("build/" + name)
+        self.write("build/letter")
+        code, text = output_of(SCRIPTS / "setup", "--clean", "--build", self.folder / "build")
+        self.assertEqual(code, 0, text)
+        self.assertEqual([p.name for p in (self.folder / "build").iterdir()], ["letter"])
+
+
+class Steps(WithLibrary):
+    STEP = 'make() { echo ran >>"$FOLDER/ran"; cp "$FOLDER/in" "$FOLDER/out"; }\n'
+    CALL = 'step one "The step" "$(hash_of_files "$FOLDER/in")" "Remedy." "$FOLDER/out" -- make\n'
+
+    def runs(self):
+        return (self.folder / "ran").read_text().count("ran")
+
+    def test_done_once_for_the_same_inputs(self):
+        self.write("in", "1")
+        code, text = self.bash(self.STEP + self.CALL)
+        self.assertEqual(code, 0, text)
+        self.assertRegex(text, r"^\[  0 s\] The step \.\.\. \d s\n$")
+        self.assertEqual(self.bash(self.STEP + self.CALL), (0, ""))
+        self.assertEqual(self.runs(), 1)
+        self.write("in", "2")
+        self.bash(self.STEP + self.CALL)
+        self.assertEqual(self.runs(), 2)
+        (self.folder / "out").unlink()
+        self.bash(self.STEP + self.CALL)
+        self.assertEqual(self.runs(), 3)
+
+    def test_failure_shows_end_of_log_and_remedy_and_is_tried_again(self):
+        self.write("in", "1")
+        bad = "make() { seq 100; false; echo not reached; }\n"
+        for _ in range(2):
+            code, text = self.bash(bad + self.CALL)
+            self.assertEqual(code, 1)
+            lines = text.splitlines()
+            self.assertIn("failed after", lines[0])
+            self.assertEqual(lines[1], "72")
+            self.assertIn("exit code 1 of: false", text)
+            self.assertIn("Remedy.", lines[-2])
+            self.assertIn("build/log/one.log", lines[-1])
+            self.assertNotIn("not reached", text)
+        self.bash(self.STEP + self.CALL)
+        self.assertEqual(self.runs(), 1)
+
+    def test_failure_with_a_sentence_of_its_own(self):
+        self.write("in", "1")
+        code, text = self.bash("make() { seq 100; fail 'All is lost;' 'give up.'; }\n" + self.CALL)
+        self.assertEqual(code, 1)
+        self.assertIn("scripts/setup: All is lost; give up.\n", text)
+        self.assertEqual(len(text.splitlines()), 3, text)
+
+    def test_step_that_does_not_make_its_output(self):
+        self.write("in", "1")
+        code, text = self.bash("make() { :; }\n" + self.CALL)
+        self.assertEqual(code, 1)
+        self.assertIn(f"did not make {self.folder}/out", text)
+
+    def test_hushed_step_shows_only_work_and_failure(self):
+        hushed = "step_hushed=1\n" + 'step one "The step" "" "Remedy." -- make\n'
+        self.assertEqual(self.bash("make() { :; }\n" + hushed), (0, ""))
+        self.write("in", "1")
+        code, text = self.bash("make() { sleep 1.2; }; rm -f $BUILD/stamp/*\n" + hushed)
+        self.assertEqual(code, 0)
+        self.assertIn("The step", text)
+        code, text = self.bash("make() { return 3; }; rm -f $BUILD/stamp/*\n" + hushed)
+        self.assertEqual(code, 1)
+        self.assertIn("The step failed. Remedy.", text)
+
+    def test_until_stops_there_done_or_not(self):
+        self.write("in", "1")
+        text = "until_step=one\n" + self.STEP + self.CALL + "echo later\n"
+        for _ in range(2):
+            code, out = self.bash(text)
+            self.assertEqual(code, 0)
+            self.assertNotIn("later", out)
+
+    def start_slow(self, prologue=""):
+        slow = 'make() { (sleep 30; echo late >>"$FOLDER/late") & echo $BASHPID >"$FOLDER/pid"; wait; }\n'
+        process = subprocess.Popen(
+            self.script(prologue + slow + 'step one "Slow" "" "" -- make\n'),
+            env={**os.environ, **self.environment()},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.wait_for(self.folder / "pid")
+        return process
+
+    def wait_for(self, path):
+        for _ in range(200):
+            if path.exists() and path.read_text():
+                return
+            time.sleep(0.05)
+        self.fail(f"no {path}")
+
+    def test_interruption_ends_the_step_and_the_next_run_goes_on(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            (self.folder / "pid").unlink(missing_ok=True)
+            process = self.start_slow()
+            group = int((self.folder / "pid").read_text())
+            os.killpg(process.pid, number)
+            text, _ = process.communicate(timeout=10)
+            self.assertEqual(process.returncode, code, text)
+            self.assertIn("the next run goes on from here", text)
+            with self.assertRaises(ProcessLookupError):
+                for _ in range(100):
+                    os.killpg(group, 0)
+                    time.sleep(0.02)
+        self.write("in", "1")
+        self.assertEqual(self.bash(self.STEP + self.CALL)[0], 0)
+
+    def test_package_installation_is_let_end(self):
+        quick = 'make() { echo x >"$FOLDER/pid"; sleep 1; echo done >"$FOLDER/done"; }\n'
+        process = subprocess.Popen(
+            self.script("step_patient=1\n" + quick + 'step one "Slow" "" "" -- make\necho later\n'),
+            env={**os.environ, **self.environment()},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.wait_for(self.folder / "pid")
+        os.killpg(process.pid, signal.SIGINT)
+        text, _ = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130, text)
+        self.assertTrue((self.folder / "done").exists())
+        self.assertNotIn("later", text)
+
+    def test_second_setup_waits_for_the_first(self):
+        process = self.start_slow("take_lock\n")
+        second = subprocess.Popen(
+            self.script("take_lock\necho mine\n"),
+            env={**os.environ, **self.environment()},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.assertIn(f"(process {process.pid}); waiting", second.stdout.readline())
+        os.killpg(process.pid, signal.SIGTERM)
+        process.communicate(timeout=10)
+        self.assertEqual(second.communicate(timeout=10)[0], "mine\n")
+
+    def test_terminal_shows_seconds_and_how_far_ninja_is(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            self.script("make() { echo '[7/9] x'; sleep 1.2; }\n" + 'step one "Work" "" "" -- make\n'),
+            env={**os.environ, **self.environment()},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+        )
+        os.close(slave)
+        text = b""
+        try:
+            while piece := os.read(master, 4096):
+                text += piece
+        except OSError:  # Linux's end of a terminal
+            pass
+        os.close(master)
+        self.assertEqual(process.wait(), 0)
+        self.assertIn(b"Work ... 1 s [7/9]", text)
+        self.assertTrue(text.endswith(b"\r\x1b[K[  0 s] Work ... 1 s\r\n"), text)
+
+
+class Source(WithLibrary):
+    def test_archive_without_the_suite(self):
+        (self.folder / "mirror").mkdir()
+        code, text = self.bash(
+            'machine_archive() { echo "file://$FOLDER/mirror/"; }; STEP=suite; step suite "Lists" "" "" -- fetch_suite_lists\n',
+            OAE_VP_SUITE="sid-of-nowhere",
+        )
+        self.assertEqual(code, 1, text)
+        for word in ("'sid-of-nowhere'", f"file://{self.folder}/mirror/", "OAE_VP_SUITE", "OAE_VP_QEMU_SOURCE"):
+            self.assertIn(word, text)
+        self.assertEqual(len(text.splitlines()), 3, text)
+
+    def test_archive_address_is_the_machines(self):
+        lines = (
+            "Debian|Debian-Security|bookworm-security|main|http://a/",
+            "Docker|Docker CE|bookworm|stable|http://b/",
+            "Debian|Debian|bookworm-updates|main|http://c/",
+            "Debian Backports|Debian Backports|bookworm-backports|main|http://d/",
+            "Debian|Debian|bookworm|non-free|http://e/",
+            "Debian|Debian|bookworm|main|http://f/",
+            "Debian|Debian|bookworm|main|http://g/",
+        )
+        fake = "apt-get() { printf '%s\\n' " + " ".join(f"'{line}'" for line in lines) + "; }\n"
+        self.assertEqual(self.bash(fake + "machine_archive\n"), (0, "http://f/\n"))
+
+    def test_version_is_of_the_series(self):
+        for version, good in (
+            ("10.0", 1),
+            ("10.0.2", 1),
+            ("10.0.13", 1),
+            ("10.0.50", 1),
+            ("10.1.0", 0),
+            ("10", 0),
+            ("10.00.1", 0),
+            ("110.0.1", 0),
+            ("", 0),
+        ):
+            self.write("qemu/VERSION", version + "\n")
+            code, text = self.bash(
+                'STEP=q; rm -f $BUILD/stamp/*; step q "Source" "" "" -- fetch_qemu_source\n',
+                OAE_VP_QEMU_SOURCE=str(self.folder / "qemu"),
+            )
+            self.assertEqual(code, 0 if good else 1, f"{version}: {text}")
+            if not good:
+                self.assertIn("10.0.x", text)
+
+    def test_source_that_is_none(self):
+        code, text = self.bash(
+            'step q "Source" "" "" -- fetch_qemu_source\n', OAE_VP_QEMU_SOURCE=str(self.folder / "nothing")
+        )
+        self.assertEqual(code, 1)
+        self.assertIn("no unpacked source of QEMU", text)
+
+
+class Overlay(WithLibrary):
+    PATCH = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write("qemu/VERSION", "10.0.2\n")
+        self.write("qemu/roms/keep")
+        self.write("qemu/roms/bios/big")
+        self.write("qemu/a.c", "one\ntwo\nthree\n")
+        self.write("qemu/b.c", "b\n")
+        self.write("overlay/files/new/c.c", "c\n")
+        self.write("overlay/patches/0001-a.patch", self.PATCH)
+
+    def apply(self):
+        return self.bash(
+            'step q "Source" "" "" -- fetch_qemu_source\n'
+            'step o "Overlay" "$(hash_of_files "$OVERLAY/files" "$OVERLAY/patches")" "" -- apply_overlay\n',
+            OAE_VP_QEMU_SOURCE=str(self.folder / "qemu"),
+        )
+
+    def source(self, name):
+        return self.folder / "build/qemu/src" / name
+
+    def test_files_and_patches(self):
+        code, text = self.apply()
+        self.assertEqual(code, 0, text)
+        self.assertEqual(self.source("a.c").read_text(), "one\nTWO\nthree\n")
+        self.assertEqual(self.source("new/c.c").read_text(), "c\n")
+        self.assertTrue(self.source("roms/keep").exists())
+        self.assertFalse(self.source("roms/bios").exists())
+        self.assertEqual((self.folder / "qemu/a.c").read_text(), "one\ntwo\nthree\n")
+        self.assertFalse((self.folder / "build/qemu/src.new").exists())
+
+    def test_changed_overlay_touches_only_what_it_changes(self):
+        self.apply()
+        for name in ("a.c", "b.c", "new/c.c"):
+            os.utime(self.source(name), (1, 1))
+        self.write("overlay/files/new/c.c", "C\n")
+        self.assertEqual(self.apply()[0], 0)
+        self.assertEqual(self.source("a.c").stat().st_mtime, 1)
+        self.assertEqual(self.source("b.c").stat().st_mtime, 1)
+        self.assertNotEqual(self.source("new/c.c").stat().st_mtime, 1)
+
+        (self.folder / "overlay/patches/0001-a.patch").unlink()
+        shutil.rmtree(self.folder / "overlay/files/new")
+        self.assertEqual(self.apply()[0], 0)
+        self.assertEqual(self.source("a.c").read_text(), "one\ntwo\nthree\n")
+        self.assertNotEqual(self.source("a.c").stat().st_mtime, 1)
+        self.assertFalse(self.source("new").exists())
+        self.assertEqual(self.source("b.c").stat().st_mtime, 1)
+
+    def test_patch_that_does_not_fit(self):
+        for source, word in (("one\n2\nthree\n", "a.c"), (None, "a.c"), ("zero\none\n2\nthree\n", "a.c")):
+            if source is None:
+                (self.folder / "qemu/a.c").unlink()
+            else:
+                self.write("qemu/a.c", source)
+            code, text = self.apply()
+            self.assertEqual(code, 1)
+            for part in ("0001-a.patch", word, "QEMU 10.0.2", "adapt", "OAE_VP_QEMU_SOURCE"):
+                self.assertIn(part, text)
+            self.assertFalse(self.source("VERSION").exists())
+
+    def test_context_has_to_fit_but_may_move(self):
+        self.write("qemu/a.c", "zero\none\ntwo\nthree\n")
+        self.assertEqual(self.apply()[0], 0)
+        self.assertEqual(self.source("a.c").read_text(), "zero\none\nTWO\nthree\n")
+        self.write("qemu/a.c", "one \ntwo\nthree\n")
+        self.write("overlay/files/d.c")
+        self.assertEqual(self.apply()[0], 1)
+
+
+class Packages(WithLibrary):
+    def test_list_names_packages_once(self):
+        code, text = self.bash("listed_packages\n")
+        names = text.split()
+        self.assertEqual(code, 0)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertGreater(len(names), 20)
+        for name in names:
+            self.assertRegex(name, r"^[a-z0-9][a-z0-9+.-]+$")
+
+    def test_missing_ones_are_found(self):
+        fake = """
+            listed_packages() { printf '%s\\n' good removed half libmulti never; }
+            dpkg-query() {
+              printf '%s\\n' 'good ii ' 'removed rc ' 'half iF ' 'libmulti:amd64 ii ' 'never un '
+              return 1
+            }
+        """
+        self.assertEqual(self.bash(fake + "missing_packages\n"), (0, "half\nnever\nremoved\n"))
+
+    def test_without_root(self):
+        fake = "missing_packages() { echo libx-dev; }; can_be_root() { return 1; }\n"
+        code, text = self.bash(fake + "step_packages\n")
+        self.assertEqual(code, 1)
+        self.assertIn("apt-get install --no-install-recommends libx-dev", text)
+
+
+class Manifest(InFolder):
+    def test_lists_all_but_itself(self):
+        self.write("images/vmlinuz", "abc")
+        self.write("images/firmware/bios.bin", "")
+        for _ in range(2):
+            code, text = output_of(PYTHON, SCRIPTS / "lib/manifest.py", self.folder / "images")
+            self.assertEqual(code, 0, text)
+            manifest = json.loads((self.folder / "images/manifest.json").read_text())
+            abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+            empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+            self.assertEqual(
+                manifest,
+                {
+                    "files": {
+                        "firmware/bios.bin": {"sha256": empty, "size": 0},
+                        "vmlinuz": {"sha256": abc, "size": 3},
+                    }
+                },
+            )
+
+
+class Results(InFolder):
+    PASSED = '<testcase name="a.Good" status="run"/>'
+
+    def count(self, cases, code=0, *names):
+        file = self.write("tests.xml", f"<testsuite>{cases}</testsuite>" if cases is not None else "")
+        status, text = output_of(PYTHON, SCRIPTS / "lib/results.py", file, code, *names)
+        self.assertEqual(status, 0, text)
+        return text.splitlines()[-1]
+
+    def test_counts(self):
+        failed = '<testcase name="a.Bad" status="fail"><failure message="Failed"/></testcase>'
+        unbuilt = '<testcase name="b_NOT_BUILT" status="notrun"><skipped message="Unable to find executable"/></testcase>'
+        for message in ("SKIP_REGULAR_EXPRESSION_MATCHED", "SKIP_RETURN_CODE=77"):
+            skipped = f'<testcase name="a.Skip" status="notrun"><skipped message="{message}"/></testcase>'
+            self.assertEqual(self.count(self.PASSED + skipped), "1 0")
+        self.assertEqual(self.count(self.PASSED), "1 0")
+        self.assertEqual(self.count(self.PASSED + failed + unbuilt, 8), "1 2")
+        self.assertEqual(self.count(self.PASSED, 0, "Good", "Nope"), "1 1")
+        self.assertEqual(self.count(self.PASSED, 8), "1 1")
+        self.assertEqual(self.count(""), "0 1")
+        self.assertEqual(self.count(None), "0 1")
+
+
+if __name__ == "__main__":
+    unittest.main()
