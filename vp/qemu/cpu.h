@@ -23,6 +23,11 @@ class Cpu : public sc_core::sc_module {
   /// time and may wait; the vCPU is stalled for as long, and for the delay that comes back.
   tlm_utils::simple_initiator_socket<Cpu> socket;
 
+  /// Makes an access on behalf of the instruction that the vCPU is executing, 1 to 8 bytes, little
+  /// endian. Returns whether the target answered TLM_OK_RESPONSE.
+  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size,
+              std::uint64_t& value);
+
  private:
   friend class Instance;
 
@@ -30,8 +35,6 @@ class Cpu : public sc_core::sc_module {
   Picoseconds limit() const;
   /// Waits until the kernel's time is the local time, and takes what arrives at that instant.
   void synchronise();
-  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size,
-              std::uint64_t& value);
   void wake(Picoseconds when);
   /// The earliest time at which it can act.
   Picoseconds floor() const;

@@ -117,10 +117,12 @@ bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::
                       unsigned size, std::uint64_t& value) {
   const Region& target = regions_[static_cast<std::size_t>(region)];
   if (target.ports.read) {
+    if (cpu_index < 0) return false;
+    Cpu& accessor = cpu[static_cast<std::size_t>(cpu_index)];
     if (command == tlm::TLM_READ_COMMAND) {
-      value = target.ports.read(offset, size);
+      value = target.ports.read(accessor, offset, size);
     } else {
-      target.ports.write(offset, size, value);
+      target.ports.write(accessor, offset, size, static_cast<std::uint32_t>(value));
     }
     return true;
   }

@@ -45,10 +45,11 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     std::function<void()> stopped;   ///< GDB holds the machine: time must not go on
   };
 
-  /// A handler of x86 I/O ports; takes no simulated time.
+  /// A handler of x86 I/O ports, 1, 2 or 4 bytes wide. Takes no simulated time but that of the
+  /// accesses that it makes for the vCPU.
   struct IoPorts {
-    std::function<std::uint64_t(std::uint64_t offset, unsigned size)> read;
-    std::function<void(std::uint64_t offset, unsigned size, std::uint64_t value)> write;
+    std::function<std::uint32_t(Cpu& cpu, std::uint64_t offset, unsigned size)> read;
+    std::function<void(Cpu& cpu, std::uint64_t offset, unsigned size, std::uint32_t value)> write;
   };
 
   /// Where a machine has its PCI Express windows; sizes in bytes.
