@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/multi_passthrough_initiator_socket.h>
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/ipu/address_map.h"
+#include "vp/time/time.h"
+
+namespace ipu {
+
+/// The IPU's network on chip: takes blocking transactions from any number of initiators to the
+/// target that the address map names, with the address made relative to the target's region.
+///
+///     noc.connect(0x0900'0000, 0x1000, console.socket);
+///     noc.connect(0x8000'0000, 128 * MiB, dram.socket);
+///     core.socket.bind(noc.in);
+///
+/// A transaction takes `hop` on its way to the target and again on its way back, added to its
+/// delay annotation (0 ps or more). One that no region holds completely ends as
+/// TLM_ADDRESS_ERROR_RESPONSE, one whose payload is malformed is left to the target.
+class Noc : public sc_core::sc_module {
+ public:
+  /// From the initiators; more than one may bind.
+  tlm_utils::multi_passthrough_target_socket<Noc> in;
+
+  Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop);
+
+  /// One line of the address map; a target may have several. Throws MapMistake.
+  void connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target);
+
+  const std::uint64_t& transactions() const { return transactions_; }
+  /// Transactions that no region held.
+  const std::uint64_t& unmapped() const { return unmapped_; }
+
+ private:
+  void b_transport(int initiator, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned transport_dbg(int initiator, tlm::tlm_generic_payload& payload);
+  bool get_direct_mem_ptr(int initiator, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+  void invalidate_direct_mem_ptr(int port, sc_dt::uint64 start, sc_dt::uint64 end);
+
+  tlm_utils::multi_passthrough_initiator_socket<Noc> out_;
+  std::vector<const void*> targets_;  // by port of out_
+  std::vector<AddressMap::Region> connections_;
+  AddressMap map_;
+  const sc_core::sc_time hop_;
+  std::uint64_t transactions_ = 0;
+  std::uint64_t unmapped_ = 0;
+};
+
+}  // namespace ipu

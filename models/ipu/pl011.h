@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string_view>
+
+#include "models/ipu/irq_output.h"
+#include "models/ipu/register_block.h"
+#include "vp/time/domain.h"
+
+namespace ipu {
+
+/// PrimeCell UART PL011, revision r1p5 (Arm DDI 0183G), without DMA and IrDA. Register map
+/// (section 3.2), 32-bit registers:
+///
+///     0x000 DR     data, with the error bits of the byte read
+///     0x004 RSR    receive status; a write clears it
+///     0x018 FR     flags
+///     0x020 ILPR   IrDA divisor: kept, of no effect
+///     0x024 IBRD   integer baud rate divisor
+///     0x028 FBRD   fractional baud rate divisor, in 64ths
+///     0x02c LCR_H  line control; a write makes the divisors take effect
+///     0x030 CR     control
+///     0x034 IFLS   FIFO levels that interrupt
+///     0x038 IMSC   interrupt mask, 1 lets an interrupt through
+///     0x03c RIS    raw interrupts
+///     0x040 MIS    masked interrupts
+///     0x044 ICR    a write clears interrupts
+///     0x048 DMACR  DMA control: kept, of no effect
+///     0xfe0 PeriphID0 to 3, 0xff0 PCellID0 to 3
+///
+/// Other offsets read zero and ignore writes.
+///
+/// Other ends of the wires: CTS, DSR and DCD are asserted, RI is not, and bytes to be received wait
+/// until receiving is enabled. Untimed, a byte is sent at the moment it is written, and one to be
+/// received enters the FIFO as soon as there is room. Timed, bytes take their time by the divisors
+/// (nothing moves while they are 0); a full FIFO overruns unless RTS flow control is on.
+class Pl011 : public RegisterBlock {
+ public:
+  struct Config {
+    bool timed = false;
+    std::uint64_t clock_hz = 24'000'000;  ///< UARTCLK, 1 or more; used if timed
+  };
+  /// Takes the bytes sent, in the order sent; called at the time their stop bit ends.
+  using Sink = std::function<void(std::uint8_t)>;
+
+  /// The combined interrupt UARTINTR.
+  IrqOutput irq;
+
+  /// `line` is the number of `irq` at its controller.
+  Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Config& config,
+        unsigned line, Sink sink);
+
+  /// Bytes that the far end sends from now on.
+  void receive(std::string_view bytes);
+
+  /// Bytes sent.
+  const std::uint64_t& sent() const { return sent_; }
+  /// Bytes that entered the receive FIFO.
+  const std::uint64_t& received() const { return received_; }
+
+ private:
+  static constexpr unsigned fifo_depth = 16;
+
+  /// A ring of up to 16 entries; with FIFOs off, of one.
+  struct Fifo {
+    std::array<std::uint16_t, fifo_depth> entries;
+    unsigned head = 0;
+    unsigned level = 0;
+    void push(std::uint16_t entry) { entries[(head + level++) % fifo_depth] = entry; }
+    std::uint16_t pop();
+    void clear() { level = 0; }
+  };
+
+  std::optional<std::uint64_t> read(std::uint64_t offset) override;
+  bool write(std::uint64_t offset, std::uint64_t value, std::uint64_t mask,
+             vp::Picoseconds delay) override;
+
+  std::uint32_t flags() const;
+  std::uint32_t modem_inputs() const;
+  std::uint32_t read_data();
+  void write_line_control(std::uint32_t value);
+  void write_control(std::uint32_t value);
+
+  unsigned depth() const;
+  unsigned transmit_trigger() const;
+  unsigned receive_trigger() const;
+  vp::Picoseconds bit_periods(unsigned number) const;
+  vp::Picoseconds frame() const;
+
+  void transmit(std::uint8_t byte, vp::Picoseconds delay);
+  void start_transmit(vp::Picoseconds delay);
+  void send(std::uint8_t byte);
+  bool may_receive() const;
+  void start_receive();
+  void take(std::uint8_t byte);
+  void update_irq();
+
+  const Config config_;
+  const Sink sink_;
+
+  Fifo transmit_;
+  Fifo receive_;
+  std::uint8_t shift_ = 0;         // the byte that is being sent
+  std::deque<std::uint8_t> wire_;  // bytes that have not reached the UART
+  vp::Event sent_event_;           // the last bit of shift_ has left
+  vp::Event arrived_event_;        // the byte at the head of wire_ is here
+  vp::Event quiet_event_;          // no byte came for 32 bit periods
+
+  std::uint32_t status_ = 0;  // RSR
+  std::uint32_t irda_ = 0;
+  std::uint32_t integer_divisor_ = 0;
+  std::uint32_t fractional_divisor_ = 0;
+  std::uint32_t divisor_ = 0;  // in effect, in 64ths
+  std::uint32_t line_control_ = 0;
+  std::uint32_t control_;
+  std::uint32_t levels_;
+  std::uint32_t mask_ = 0;
+  std::uint32_t raw_ = 0;
+  std::uint32_t dma_ = 0;
+  bool overrun_ = false;  // the next byte that is received carries OE
+
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+};
+
+}  // namespace ipu

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "models/ipu/register_block.h"
+
+namespace ipu {
+
+/// Tells the firmware of its machine, and lets it end the run. Register map:
+/// rtl/registers/system.yaml.
+///
+///     0x000 id            ro  cores
+///     0x008 sram_base     ro
+///     0x010 sram_size     ro
+///     0x018 dram_base     ro
+///     0x020 dram_size     ro
+///     0x028 boot_options  ro  poll
+///     0x030 halt          wo  reason
+class SystemController : public RegisterBlock {
+ public:
+  enum class HaltReason { shutdown = 1, fault = 2 };
+
+  /// What the platform file says; sizes in bytes.
+  struct Machine {
+    unsigned cores;  ///< 1 to 24
+    std::uint64_t sram_base;
+    std::uint64_t sram_size;
+    std::uint64_t dram_base;
+    std::uint64_t dram_size;
+    bool poll;  ///< the firmware polls instead of sleeping until an interrupt
+  };
+  /// Ends the run; called in the context of the core that writes, each time it does.
+  using Halt = std::function<void(HaltReason)>;
+
+  SystemController(const sc_core::sc_module_name& name, const Machine& machine, Halt halt);
+
+ private:
+  std::optional<std::uint64_t> read(std::uint64_t offset) override;
+  bool write(std::uint64_t offset, std::uint64_t value, std::uint64_t mask,
+             vp::Picoseconds delay) override;
+
+  const Machine machine_;
+  const Halt halt_;
+};
+
+}  // namespace ipu
