@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks of OAE-VP, each as a ratio against a baseline taken in the same run. Called by scripts/bench.
+
+A benchmark is a function that takes the Bench and gives a Result; the list BENCHMARKS at the end names them all.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Callable, Dict, List, Optional, Tuple
+
+LIBRARY = pathlib.Path(__file__).resolve().parent
+ROOT = LIBRARY.parents[1]
+PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
+SECONDS_AT_MOST = 300  # of wall time, for one run of a machine
+
+READS = 400_000
+SWAPS = 20_000
+
+
+class Failure(Exception):
+    """A benchmark that could not be taken; the message says why."""
+
+
+@dataclasses.dataclass
+class Result:
+    value: float
+    baseline: float
+    unit: str
+    baseline_name: str
+    more_is_better: bool
+    goal: Optional[float] = None  # in the unit of the value
+    ratio_goal: Optional[float] = None
+
+    @property
+    def ratio(self) -> float:
+        return self.value / self.baseline
+
+    @property
+    def met(self) -> Optional[bool]:
+        """Whether the goals are met, if there are any."""
+        sign = 1 if self.more_is_better else -1
+        pairs = [(self.value, self.goal), (self.ratio, self.ratio_goal)]
+        pairs = [(is_, goal) for is_, goal in pairs if goal is not None]
+        return all(sign * is_ >= sign * goal for is_, goal in pairs) if pairs else None
+
+
+@dataclasses.dataclass
+class Run:
+    """One run of a machine: wall time in seconds from its start to each awaited line, and its peak memory."""
+
+    at: Dict[str, float]
+    memory_mb: float
+
+    def between(self, begin: str, end: str) -> float:
+        return self.at[end] - self.at[begin]
+
+
+def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
+    """Runs a machine until it ends; every one of the lines has to be on its console, in this order."""
+    at: Dict[str, float] = {}
+    with open(log, "wb") as record:
+        start = time.monotonic()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        watchdog = subprocess.Popen(["sleep", str(SECONDS_AT_MOST)])
+        try:
+            os.set_blocking(process.stdout.fileno(), False)
+            rest = b""
+            while True:
+                piece = process.stdout.read()
+                if piece == b"":
+                    break
+                if piece is None:
+                    if watchdog.poll() is not None:
+                        raise Failure(f"no end within {SECONDS_AT_MOST} s; its console: {log}")
+                    time.sleep(0.0005)
+                    continue
+                now = time.monotonic() - start
+                record.write(piece)
+                *whole, rest = (rest + piece).split(b"\n")
+                for line in whole:
+                    text = line.decode(errors="replace").strip()
+                    if "bench: failed" in text:
+                        raise Failure(f"{text}; its console: {log}")
+                    for awaited in lines:
+                        if text.endswith(awaited):
+                            at.setdefault(awaited, now)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            watchdog.kill()
+            watchdog.wait()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0 or any(line not in at for line in lines):
+        missing = [line for line in lines if line not in at]
+        raise Failure(f"exit code {process.returncode}, without the lines {missing}; its console: {log}")
+    return Run(at, usage.ru_maxrss / 1000)
+
+
+def cpio(entries: List[Tuple[str, int, Tuple[int, int], bytes]]) -> bytes:
+    """An archive in the format that Linux unpacks at boot: name, mode, (major, minor) of a device node, data."""
+    archive = b""
+    for number, (name, mode, (major, minor), data) in enumerate(entries + [("TRAILER!!!", 0, (0, 0), b"")]):
+        path = name.encode() + b"\0"
+        fields = (number + 1, mode, 0, 0, 1, 0, len(data), 0, 0, major, minor, len(path), 0)
+        entry = b"070701" + b"".join(b"%08x" % field for field in fields) + path
+        entry += b"\0" * (-len(entry) % 4)
+        archive += entry + data + b"\0" * (-len(data) % 4)
+    return archive
+
+
+class Bench:
+    """The machines: OAE-VP, and plain QEMU of the same build with the same kernel, initramfs and memory."""
+
+    def __init__(self, build: pathlib.Path, folder: pathlib.Path, repeat: int):
+        self.build = build
+        self.images = build / "images"
+        self.folder = folder
+        self.repeat = repeat
+        self.runs = 0
+        self.memory = memory_of(PLATFORM)
+        init = folder / "init"
+        subprocess.run(
+            ["gcc", "-O2", "-Wall", "-static", "-o", str(init), str(LIBRARY / "bench-init.c")], check=True
+        )
+        directory, program, node = 0o40755, 0o100755, 0o20600
+        self.initrd = folder / "initramfs.cpio"
+        self.initrd.write_bytes(
+            cpio(
+                [
+                    ("dev", directory, (0, 0), b""),
+                    ("dev/console", node, (5, 1), b""),
+                    ("init", program, (0, 0), init.read_bytes()),
+                ]
+            )
+        )
+
+    def log(self, name: str) -> pathlib.Path:
+        self.runs += 1
+        logs = self.build / "log" / "bench"
+        logs.mkdir(parents=True, exist_ok=True)
+        return logs / f"{self.runs:02d}-{name}.log"
+
+    def qemu(self, append: str, lines: List[str], *options: str) -> Run:
+        command = [str(self.build / "qemu" / "build" / "qemu-system-x86_64")]
+        command += ["-M", "microvm,pcie=on,acpi=on", "-icount", "shift=0,sleep=off", "-m", f"{self.memory}M"]
+        command += ["-L", str(self.images / "firmware"), "-nodefaults", "-display", "none", "-no-reboot"]
+        command += ["-serial", "stdio", "-kernel", str(self.images / "vmlinuz"), "-initrd", str(self.initrd)]
+        command += ["-append", f"console=ttyS0 quiet {append}", *options]
+        return run_machine(command, lines, self.log("qemu"))
+
+    def oae_vp(self, append: str, lines: List[str], *options: str) -> Run:
+        command = [str(self.build / "cmake" / "platforms" / "oae-vp"), "run", str(PLATFORM)]
+        command += ["--images", str(self.images), "--console", "host", "--append", f"quiet {append}"]
+        return run_machine(command + list(options), lines, self.log("oae-vp"))
+
+    def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
+        """Medians of a measure and its baseline, taken in turns, so that a machine that gets slower slows both."""
+        values, baselines = [], []
+        for _ in range(self.repeat):
+            baselines.append(baseline())
+            values.append(measure())
+        return statistics.median(values), statistics.median(baselines)
+
+
+def memory_of(platform: pathlib.Path) -> int:
+    """The host's memory in MiB, as the platform file says."""
+    import yaml
+
+    units = {"MiB": 1, "GiB": 1024}
+    try:
+        text = str(yaml.safe_load(platform.read_text())["host"]["memory"])
+        return int(text[:-3]) * units[text[-3:]]
+    except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
+        raise Failure(f"{platform} does not tell the host's memory ({error!r})") from error
+
+
+USER_SPACE, BEGIN, END = "bench: user space", "bench: begin", "bench: end"
+
+
+def boot(bench: Bench) -> Result:
+    """Wall time from the start of the program to the first process of the guest."""
+    value, baseline = bench.pairs(
+        lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).at[USER_SPACE],
+        lambda: bench.qemu("bench.do=boot", [USER_SPACE]).at[USER_SPACE],
+    )
+    return Result(value, baseline, "s", "plain QEMU", more_is_better=False)
+
+
+def reads_of(device: str, offset: int) -> str:
+    return f"bench.do=read bench.device={device} bench.offset={offset} bench.count={READS}"
+
+
+def edu_reads(bench: Bench) -> float:
+    """Reads per second of a register of QEMU's own test device."""
+    run = bench.qemu(reads_of("1234:11e8", 0), [USER_SPACE, BEGIN, END], "-device", "edu")
+    return READS / run.between(BEGIN, END)
+
+
+def mmio(bench: Bench) -> Result:
+    """Host reads of a device register per second of wall time: root complex, link, function and back."""
+
+    def measure() -> float:
+        run = bench.oae_vp(
+            reads_of("1d9b:0ae0", 0), [USER_SPACE, BEGIN, END], "--initrd", str(bench.initrd)
+        )
+        return READS / run.between(BEGIN, END)
+
+    value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
+    return Result(value, baseline, "reads/s", "QEMU's edu device", more_is_better=True, goal=400_000)
+
+
+def swap(bench: Bench) -> Result:
+    """Swaps between driver and firmware per second of wall time, against register reads of plain QEMU."""
+
+    def measure() -> float:
+        append = f'oae.run="echo {BEGIN}; oae bench --count {SWAPS}; echo {END}"'
+        run = bench.oae_vp(append, [BEGIN, END])
+        return SWAPS / run.between(BEGIN, END)
+
+    value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
+    return Result(value, baseline, "swaps/s", "reads of QEMU's edu device", more_is_better=True)
+
+
+def memory(bench: Bench) -> Result:
+    """Peak memory of the process that boots to user space."""
+    value, baseline = bench.pairs(
+        lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).memory_mb,
+        lambda: bench.qemu("bench.do=boot", [USER_SPACE]).memory_mb,
+    )
+    return Result(value, baseline, "MB", "plain QEMU", more_is_better=False)
+
+
+BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {"boot": boot, "mmio": mmio, "swap": swap, "memory": memory}
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def line(name: str, result: Result) -> str:
+    goal = {None: "", True: "  goal met", False: "  GOAL NOT MET"}[result.met]
+    return (
+        f"{name:8} {number(result.value):>9} {result.unit:8} {result.ratio:6.3f} times the {number(result.baseline)} "
+        f"{result.unit if 'reads of' not in result.baseline_name else 'reads/s'} of {result.baseline_name}{goal}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/bench", add_help=False)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+
+    results, failed = {}, False
+    with tempfile.TemporaryDirectory(prefix="oae-vp-bench.") as folder:
+        bench = Bench(options.build, pathlib.Path(folder), options.repeat)
+        for name in options.names or BENCHMARKS:
+            try:
+                result = BENCHMARKS[name](bench)
+            except Failure as failure:
+                print(f"{name:8} failed: {failure}", flush=True)
+                failed = True
+                continue
+            print(line(name, result), flush=True)
+            results[name] = {
+                **dataclasses.asdict(result),
+                "ratio": result.ratio,
+                "met": result.met,
+                "text": " ".join(BENCHMARKS[name].__doc__.split()),
+            }
+            failed |= result.met is False
+    if options.json:
+        new = options.json.with_name(options.json.name + ".new")
+        new.write_text(json.dumps({"repeat": options.repeat, "benchmarks": results}, indent=2) + "\n")
+        os.replace(new, options.json)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        try:
+            sys.exit(main())
+        except Failure as failure:
+            print(f"scripts/bench: {failure}", file=sys.stderr)
+            sys.exit(1)
+        except KeyboardInterrupt:
+            sys.exit(130)
