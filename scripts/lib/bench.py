@@ -226,7 +226,7 @@ def swap(bench: Bench) -> Result:
     """Swaps between driver and firmware per second of wall time, against register reads of plain QEMU."""
 
     def measure() -> float:
-        append = f'oae.run="echo {BEGIN}; oae bench --count {SWAPS}; echo {END}"'
+        append = f'oae.exec="echo {BEGIN}; oae bench --count {SWAPS}; echo {END}"'
         run = bench.oae_vp(append, [BEGIN, END])
         return SWAPS / run.between(BEGIN, END)
 
