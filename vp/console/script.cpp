@@ -6,8 +6,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <sstream>
+
+#include "vp/config/units.h"
 
 namespace vp {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 using Step = Script::Step;
 
 constexpr std::size_t max_text = 4096;
+// Of one time and of all waits together, so that no sum overflows.
+constexpr Picoseconds max_time = 1'000'000 * s;
+constexpr char too_long[] = "the time is too long; the times of a script may add up to 1000000s";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -73,43 +77,15 @@ class Line {
     return text;
   }
 
-  /// A decimal number and its unit, exactly.
   Picoseconds time() {
     const std::size_t begin = at_;
-    const std::string_view word = this->word();
-    const auto mistake = [&](const char* what) {
-      return LineMistake{begin, fmt::format("\"{}\" {}; write a decimal number and s, ms, us, ns "
-                                            "or ps, as in 1.5s",
-                                            word, what)};
-    };
-    std::size_t i = 0;
-    while (i < word.size() && (is_digit(word[i]) || word[i] == '.')) ++i;
-    const std::string_view number = word.substr(0, i);
-    const std::string_view unit = word.substr(i);
-    Picoseconds scale = 0;
-    if (unit == "s") scale = s;
-    if (unit == "ms") scale = ms;
-    if (unit == "us") scale = us;
-    if (unit == "ns") scale = ns;
-    if (unit == "ps") scale = 1;
-    const std::size_t point = std::min(number.find('.'), number.size());
-    if (scale == 0 || point == 0 || point + 1 == number.size() ||
-        number.find('.', point + 1) != number.npos) {
-      throw mistake("is not a time");
+    const config::Measured measured = config::measure(word(), config::duration_quantity());
+    if (!measured.found.empty()) {
+      throw LineMistake{begin, fmt::format("{}{}{}", measured.found,
+                                           measured.remedy.empty() ? "" : "; ", measured.remedy)};
     }
-    Picoseconds whole = 0;
-    for (const char digit : number.substr(0, point)) {
-      whole = whole * 10 + (digit - '0');
-      if (whole > never / 2 / scale) throw mistake("is longer than 53 days");
-    }
-    Picoseconds time = whole * scale;
-    for (std::size_t k = point + 1; k < number.size(); ++k) {
-      if (scale % 10 != 0 && number[k] != '0')
-        throw mistake("is not a whole number of picoseconds");
-      scale /= 10;
-      time += scale * (number[k] - '0');
-    }
-    return time;
+    if (measured.value > max_time) throw LineMistake{begin, too_long};
+    return measured.value;
   }
 
   void end() const {
@@ -189,6 +165,8 @@ class Parser {
   }
 
   void add(Step::Kind kind, std::string text, Picoseconds time, std::size_t offset) {
+    if (kind != Step::Kind::at) waits_ += time;
+    if (waits_ > max_time) throw LineMistake{offset, too_long};
     script_.steps.push_back({kind, std::move(text), time, place(offset)});
   }
 
@@ -250,6 +228,7 @@ class Parser {
   std::size_t number_ = 0;
   std::string mistakes_;
   Picoseconds timeout_ = 60 * s;
+  Picoseconds waits_ = 0;   // sum of all that was waited for so far
   Picoseconds latest_ = 0;  // of the times of "at" so far
   Script script_;
 };

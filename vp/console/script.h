@@ -25,7 +25,7 @@ struct ScriptMistake : std::runtime_error {
 ///     wait 100us                waits
 ///     at 1.5s send "date\n"     waits until this time of the simulation, and types
 ///
-/// Text has the escapes \n \r \t \e \" \\ \xHH. A time is a decimal number and s, ms, us, ns or ps.
+/// Text has the escapes \n \r \t \e \" \\ \xHH. Times are written as in a platform file.
 struct Script {
   struct Step {
     enum class Kind { expect, send, wait, at };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "vp/config/units.h"
+
 namespace vp {
 namespace {
 
@@ -87,8 +89,9 @@ void ScriptPlayer::alarm() {
   expecting_ = false;
   next_ = script_.steps.size();
   const std::size_t shown = std::min<std::size_t>(output_.size(), 200);
-  on_missing_(fmt::format("{}: \"{}\" did not come within {} us; the last output was \"{}\"",
-                          step.place, printable(step.text), step.time / us,
+  on_missing_(fmt::format("{}: \"{}\" did not come within {}; the last output was \"{}\"",
+                          step.place, printable(step.text),
+                          config::duration_quantity().print(step.time),
                           printable(std::string_view(output_).substr(output_.size() - shown))));
 }
 
