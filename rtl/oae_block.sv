@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OAE block: swap ports between a host, behind PCIe, and firmware, behind AXI4-Lite.
+//
+// The clock may stop while `busy` is low and nothing is asked of the block; it must then run again
+// for the next request, or when `now` reaches `deadline`. `now` comes from a time base that counts
+// this clock's edges whether they reach the block or not.
+module oae_block #(
+  parameter int unsigned PORTS = 64     // ports built, 1 to 64
+) (
+  input  logic         clock,
+  input  logic         reset,           // synchronous; power-up only, since it clears the journals
+  input  logic [63:0]  now,             // block clocks since power-up
+
+  // Straps
+  input  logic [6:0]   ports,           // ports in use, 1 to PORTS
+  input  logic [31:0]  clock_khz,
+
+  // PCIe: requests for lines of 64 bytes, completed in order
+  input  logic         request_valid,
+  output logic         request_ready,
+  input  logic         request_write,
+  input  logic         request_pages,   // BAR 2, else BAR 0
+  input  logic [11:0]  request_line,    // address[17:6]
+  input  logic [511:0] request_data,
+  input  logic [63:0]  request_enable,  // bytes to write or to read
+  input  logic [9:0]   request_tag,
+  input  logic [2:0]   request_class,   // traffic class
+  output logic         completion_valid,
+  input  logic         completion_ready,
+  output logic [511:0] completion_data,
+  output logic [9:0]   completion_tag,
+
+  // PCIe: a slot to host memory; `refused` counts with `ready`
+  output logic         dma_valid,
+  input  logic         dma_ready,
+  input  logic         dma_refused,
+  output logic [63:0]  dma_address,
+  output logic [511:0] dma_data,
+  output logic [2:0]   dma_class,
+
+  // PCIe: MSI-X
+  output logic         interrupt_valid,
+  input  logic         interrupt_ready,
+  output logic [15:0]  interrupt_vector,
+
+  // Firmware: AXI4-Lite slave, 64 bits, and an interrupt
+  input  logic         axi_awvalid,
+  output logic         axi_awready,
+  input  logic [16:0]  axi_awaddr,
+  input  logic [2:0]   axi_awprot,
+  input  logic         axi_wvalid,
+  output logic         axi_wready,
+  input  logic [63:0]  axi_wdata,
+  input  logic [7:0]   axi_wstrb,
+  output logic         axi_bvalid,
+  input  logic         axi_bready,
+  output logic [1:0]   axi_bresp,
+  input  logic         axi_arvalid,
+  output logic         axi_arready,
+  input  logic [16:0]  axi_araddr,
+  input  logic [2:0]   axi_arprot,
+  output logic         axi_rvalid,
+  input  logic         axi_rready,
+  output logic [63:0]  axi_rdata,
+  output logic [1:0]   axi_rresp,
+  output logic         irq,
+
+  // A change of a journal's state (enum port_state), for one clock
+  output logic         trace_valid,
+  output logic [5:0]   trace_port,
+  output logic [7:0]   trace_epoch,
+  output logic [31:0]  trace_sequence,
+  output logic [7:0]   trace_from,
+  output logic [7:0]   trace_to,
+
+  // Clock gate
+  output logic         busy,
+  output logic         deadline_valid,
+  output logic [63:0]  deadline
+);
+
+  if (PORTS < 1 || PORTS > 64) $error("PORTS must be 1 to 64");
+
+  logic        access_valid;
+  logic        access_ready;
+  logic        access_write;
+  logic [13:0] access_word;
+  logic [63:0] access_data;
+  logic [7:0]  access_strobe;
+  logic        access_done;
+  logic        access_error;
+  logic [63:0] access_result;
+  logic        axil_busy;
+  logic        swap_busy;
+
+  oae_axil axil (
+    .clock, .reset,
+    .awvalid(axi_awvalid), .awready(axi_awready), .awaddr(axi_awaddr), .awprot(axi_awprot),
+    .wvalid(axi_wvalid), .wready(axi_wready), .wdata(axi_wdata), .wstrb(axi_wstrb),
+    .bvalid(axi_bvalid), .bready(axi_bready), .bresp(axi_bresp),
+    .arvalid(axi_arvalid), .arready(axi_arready), .araddr(axi_araddr), .arprot(axi_arprot),
+    .rvalid(axi_rvalid), .rready(axi_rready), .rdata(axi_rdata), .rresp(axi_rresp),
+    .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
+    .access_done, .access_error, .access_result,
+    .busy(axil_busy));
+
+  oae_ports #(.PORTS(PORTS)) swap (
+    .clock, .reset, .now, .ports, .clock_khz,
+    .request_valid, .request_ready, .request_write, .request_pages, .request_line,
+    .request_data, .request_enable, .request_tag, .request_class,
+    .completion_valid, .completion_ready, .completion_data, .completion_tag,
+    .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
+    .access_done, .access_error, .access_result,
+    .dma_valid, .dma_ready, .dma_refused, .dma_address, .dma_data, .dma_class,
+    .interrupt_valid, .interrupt_ready, .interrupt_vector, .irq,
+    .trace_valid, .trace_port, .trace_epoch, .trace_sequence, .trace_from, .trace_to,
+    .busy(swap_busy), .deadline_valid, .deadline);
+
+  assign busy = swap_busy || axil_busy;
+
+endmodule

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operation is next, and what it is about. Host, firmware and the watch over deadlines take
+// turns, so that none waits for more than one operation of each of the others.
+module oae_decode (
+  input  logic [6:0]         ports,
+  input  oae_types::source_t last,            // who had the last turn
+
+  input  logic               host_waits,
+  input  logic               request_pages,   // BAR 2, else BAR 0
+  input  logic [11:0]        request_line,    // address[17:6]
+  input  logic               firmware_waits,
+  input  logic [13:0]        access_word,     // address[16:3]
+  input  logic               watch_waits,
+  input  logic [5:0]         watch_port,
+
+  output oae_types::source_t source,
+  output oae_types::target_t target,
+  output logic [5:0]         port             // 0 if it is about none
+);
+
+  localparam logic [11:0] HOST_PORTS = 12'(oae_registers::HOST_PORT_CONTROL >> 6);
+  localparam logic [13:0] FIRMWARE_PORTS = 14'(oae_registers::FIRMWARE_OFFER >> 3);
+  localparam logic [5:0] WINDOW_LINE = 6'(oae_registers::PORT_WINDOW >> 6);
+  localparam logic [5:0] PAGE_LINE = 6'(oae_registers::PORT_PUSHED_ANSWER >> 6);
+  localparam logic [2:0] LAST_GLOBAL = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_EVENT >> 3);
+
+  always_comb begin
+    case (last)
+      oae_types::HOST:
+        source = firmware_waits ? oae_types::FIRMWARE
+               : watch_waits ? oae_types::WATCH : oae_types::HOST;
+      oae_types::FIRMWARE:
+        source = watch_waits ? oae_types::WATCH
+               : host_waits ? oae_types::HOST : oae_types::FIRMWARE;
+      default:
+        source = host_waits ? oae_types::HOST
+               : firmware_waits ? oae_types::FIRMWARE : oae_types::WATCH;
+    endcase
+  end
+
+  // Two lines of 64 bytes for each port in BAR 0, of which the first has registers; 64 in BAR 2;
+  // four on the firmware's side.
+  logic [11:0] host_line;
+  logic [13:0] firmware_word;
+  assign host_line = request_line - HOST_PORTS;
+  assign firmware_word = access_word - FIRMWARE_PORTS;
+
+  always_comb begin
+    target = oae_types::NOTHING;
+    port = '0;
+    if (source == oae_types::WATCH) begin
+      target = oae_types::DEADLINE;
+      port = watch_port;
+    end else if (source == oae_types::HOST) begin
+      if (request_pages) begin
+        port = request_line[11:6];
+        if (request_line[5:0] == WINDOW_LINE) target = oae_types::WINDOW;
+        if (request_line[5:0] == PAGE_LINE) target = oae_types::PAGE;
+      end else if (request_line == '0) begin
+        target = oae_types::HOST_GLOBAL;
+      end else if (host_line[11:7] == '0 && !host_line[0]) begin
+        target = oae_types::HOST_PORT;
+        port = host_line[6:1];
+      end
+    end else if (access_word[13:3] == '0) begin
+      if (access_word[2:0] <= LAST_GLOBAL) target = oae_types::FIRMWARE_GLOBAL;
+    end else if (firmware_word[13:11] == '0) begin
+      port = firmware_word[10:5];
+      case (firmware_word[4:3])
+        2'd0: target = oae_types::FIRMWARE_OFFER;
+        2'd1: if (firmware_word[2:0] <= LAST_FIRMWARE) target = oae_types::FIRMWARE_PORT;
+        2'd2: target = oae_types::FIRMWARE_TENTATIVE;
+        default: target = oae_types::FIRMWARE_COMMITTED;
+      endcase
+    end
+    if ({1'b0, port} >= ports) begin
+      target = oae_types::NOTHING;
+      port = '0;
+    end
+  end
+
+endmodule

@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: Apache-2.0
+// The swap ports. One operation at a time loads its port's row, changes it and stores it, so that
+// whatever an operation does is one step for everybody else. Slots lie still in their memory; the
+// row says which bank plays which part.
+module oae_ports #(
+  parameter int unsigned PORTS = 64
+) (
+  input  logic         clock,
+  input  logic         reset,
+  input  logic [63:0]  now,               // block clocks since power-up
+  input  logic [6:0]   ports,             // ports in use, 1 to PORTS
+  input  logic [31:0]  clock_khz,
+
+  // Requests of the host, in order: one line of 64 bytes each
+  input  logic         request_valid,
+  output logic         request_ready,
+  input  logic         request_write,
+  input  logic         request_pages,     // BAR 2, else BAR 0
+  input  logic [11:0]  request_line,      // address[17:6]
+  input  logic [511:0] request_data,
+  input  logic [63:0]  request_enable,    // bytes to write or to read
+  input  logic [9:0]   request_tag,
+  input  logic [2:0]   request_class,
+  output logic         completion_valid,  // of a read
+  input  logic         completion_ready,
+  output logic [511:0] completion_data,   // words not asked for are 0
+  output logic [9:0]   completion_tag,
+
+  // Accesses of the firmware: one word each
+  input  logic         access_valid,
+  output logic         access_ready,
+  input  logic         access_write,
+  input  logic [13:0]  access_word,       // address[16:3]
+  input  logic [63:0]  access_data,
+  input  logic [7:0]   access_strobe,     // of a read: all
+  output logic         access_done,       // one clock; the two that follow are valid with it
+  output logic         access_error,
+  output logic [63:0]  access_result,
+
+  // Answers to the cell. The slot leaves and the journal changes at one edge.
+  output logic         dma_valid,
+  input  logic         dma_ready,
+  input  logic         dma_refused,       // with ready: the function may not write
+  output logic [63:0]  dma_address,
+  output logic [511:0] dma_data,
+  output logic [2:0]   dma_class,         // that of the read
+
+  output logic         interrupt_valid,   // MSI-X to the host
+  input  logic         interrupt_ready,
+  output logic [15:0]  interrupt_vector,
+  output logic         irq,               // to the firmware, a level
+
+  // A change of a journal's state, for one clock
+  output logic         trace_valid,
+  output logic [5:0]   trace_port,
+  output logic [7:0]   trace_epoch,
+  output logic [31:0]  trace_sequence,
+  output logic [7:0]   trace_from,
+  output logic [7:0]   trace_to,
+
+  output logic         busy,              // the clock must not stop
+  output logic         deadline_valid,    // it must run when `now` reaches the deadline
+  output logic [63:0]  deadline
+);
+
+  // ---- Words of a line, from the register maps ----
+
+  localparam logic [2:0] ID = 3'(oae_registers::HOST_ID >> 3);
+  localparam logic [2:0] FEATURES = 3'(oae_registers::HOST_FEATURES >> 3);
+  localparam logic [2:0] CLOCK = 3'(oae_registers::HOST_CLOCK >> 3);
+  localparam logic [2:0] LIVENESS = 3'(oae_registers::HOST_LIVENESS >> 3);
+  localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
+
+  localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
+  localparam logic [2:0] CELL = 3'(oae_registers::HOST_PORT_CELL >> 3);
+  localparam logic [2:0] STATE = 3'(oae_registers::HOST_PORT_STATE >> 3);
+  localparam logic [2:0] COMMITTED = 3'(oae_registers::HOST_PORT_COMMITTED >> 3);
+  localparam logic [2:0] NOT_READY = 3'(oae_registers::HOST_PORT_NOT_READY >> 3);
+  localparam logic [2:0] REJECTED = 3'(oae_registers::HOST_PORT_REJECTED >> 3);
+  localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
+  localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
+
+  localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
+  localparam logic [2:0] CONFIRM = 3'(oae_registers::PORT_CONFIRM >> 3);
+  localparam logic [2:0] PAGE_STATUS = 3'(oae_registers::PORT_STATUS >> 3);
+
+  localparam logic [2:0] FIRMWARE_ID = 3'(oae_registers::FIRMWARE_ID >> 3);
+  localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
+  localparam logic [2:0] IRQ_STATUS = 3'(oae_registers::FIRMWARE_IRQ_STATUS >> 3);
+  localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
+  localparam logic [2:0] FIRMWARE_STATUS = 3'(oae_registers::FIRMWARE_STATUS >> 3);
+  localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
+
+  localparam int unsigned TAKE = oae_registers::FIRMWARE_COMMAND_TAKE_SHIFT;
+  localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
+  localparam int unsigned PUBLISH = oae_registers::FIRMWARE_COMMAND_PUBLISH_SHIFT;
+
+  localparam int unsigned VECTOR = oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT;
+  localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
+  localparam int unsigned CONFIRM_ENABLE = oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT;
+
+  // ---- The operation in work ----
+
+  typedef enum logic [3:0] {
+    CLEAR,               // power-up: every row and bank
+    LOAD,                // idle until there is an operation; loads its row
+    EXECUTE,             // does one word, unless it takes more:
+    BEGIN_EPOCH,         //   an open
+    FETCH,               //   a slot is read, and then
+    DELIVER,             //     one of its words is what the firmware reads
+    JUDGE_HOST,          //     it is the host's offer, all arrived
+    JUDGE_FIRMWARE,      //     it is the firmware's, published
+    FORM,                //     it is the offer that a NOT_READY speaks of
+    SEAL,                //       which gets its CRC
+    ANSWER,              //     it goes to the cell
+    STORE,               // puts the row back
+    SIGNAL               // interrupts the host
+  } state_t;
+
+  typedef enum logic [1:0] {EXCHANGE, RETAINED, FORMED} answer_t;
+
+  state_t              state;
+  state_t              fetched;    // where FETCH goes
+  oae_types::source_t  source;
+  oae_types::target_t  target;
+  logic                write;
+  logic [5:0]          port;
+  logic [7:0]          words;      // of the line, still to be done
+  logic [511:0]        data;
+  logic [63:0]         enable;
+  logic [2:0]          bank;       // that FETCH reads
+  answer_t             answer;
+  logic                signals;    // interrupt the host when the row is stored
+
+  // ---- The rows ----
+
+  localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
+  localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
+
+  logic [oae_types::ROW_BITS-1:0] rows [PORTS];
+  oae_types::row_t row;            // of the port in work
+  logic            stores;
+
+  always_ff @(posedge clock)
+    if (stores) rows[port[PORT_BITS-1:0]] <= row;
+
+  // ---- What is next ----
+
+  logic               host_waits;
+  logic               watching;
+  logic [5:0]         watch_port;
+  oae_types::source_t next_source;
+  oae_types::target_t next_target;
+  logic [5:0]         next_port;
+  logic [7:0]         request_words;
+
+  assign host_waits = request_valid && !completion_valid;
+
+  oae_decode decode (
+    .ports, .last(source),
+    .host_waits, .request_pages, .request_line,
+    .firmware_waits(access_valid), .access_word,
+    .watch_waits(watching), .watch_port,
+    .source(next_source), .target(next_target), .port(next_port));
+
+  assign request_ready = state == LOAD && next_source == oae_types::HOST && host_waits;
+  assign access_ready = state == LOAD && next_source == oae_types::FIRMWARE && access_valid;
+
+  always_comb
+    for (int unsigned i = 0; i < 8; i++) request_words[i] = |request_enable[8*i +: 8];
+
+  // ---- The word in work ----
+
+  logic [2:0]  word;
+  logic [7:0]  words_after;
+  state_t      next_word;          // where this one's end leads
+  logic [63:0] word_data;
+  logic [7:0]  word_enable;
+  logic [63:0] word_mask;
+
+  always_comb begin
+    word = '0;
+    for (int unsigned i = 0; i < 8; i++)
+      if (words[7-i]) word = 3'(7 - i);
+    words_after = words & (words - 8'd1);
+    next_word = words_after == '0 ? STORE : EXECUTE;
+    word_data = data[64*word +: 64];
+    word_enable = enable[8*word +: 8];
+    for (int unsigned i = 0; i < 8; i++) word_mask[8*i +: 8] = {8{word_enable[i]}};
+  end
+
+  // ---- What a read finds ----
+
+  logic [31:0] liveness_count;
+  logic [31:0] liveness_age;
+  logic [31:0] liveness_limit;
+  logic [63:0] irq_enable;
+  logic [63:0] irq_pending;        // bit n: port n has an event
+  logic [5:0]  pending;            // events of the port in work
+  logic [63:0] value;
+
+  logic [63:0] id_word;
+  logic [63:0] state_word;
+  logic [63:0] event_word;
+  logic [63:0] status_word;
+
+  assign pending = {row.event_bad_offer, row.event_closed, row.event_opened, row.event_reversed,
+                    row.event_committed, row.event_exchanged};
+
+  always_comb begin
+    id_word = oae_registers::HOST_ID_RESET;
+    id_word[oae_registers::HOST_ID_PORTS_SHIFT +: 7] = ports;
+    state_word = '0;
+    state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
+    state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
+    state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
+    state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
+    event_word = '0;
+    event_word[VECTOR +: 16] = row.msix_vector;
+    event_word[OFFER_ARMED] = row.offer_armed;
+    event_word[CONFIRM_ENABLE] = row.confirm_enable;
+    status_word = '0;
+    status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
+    status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
+    status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
+    status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
+    status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
+    status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
+        oae_types::following(row.sequence_last);
+  end
+
+  always_comb begin
+    value = '0;
+    case (target)
+      oae_types::HOST_GLOBAL:
+        case (word)
+          ID: value = id_word;
+          FEATURES: value = oae_registers::HOST_FEATURES_RESET;
+          CLOCK: value = {32'd0, clock_khz};
+          LIVENESS: value = {liveness_age, liveness_count};
+          LIVENESS_LIMIT: value = {32'd0, liveness_limit};
+          default: ;
+        endcase
+      oae_types::HOST_PORT:
+        case (word)
+          CONTROL: value = {63'd0, row.open};
+          CELL: value = {row.cell_line, 6'd0};
+          STATE: value = state_word;
+          COMMITTED: value = row.count_committed;
+          NOT_READY: value = row.count_not_ready;
+          REJECTED: value = row.count_rejected;
+          EVENT: value = event_word;
+          LIMIT: value = {32'd0, row.limit};
+          default: ;
+        endcase
+      oae_types::WINDOW: value = '1;
+      oae_types::PAGE: if (word == PAGE_STATUS) value = state_word;
+      oae_types::FIRMWARE_GLOBAL:
+        case (word)
+          FIRMWARE_ID: value = id_word;
+          FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
+          IRQ_STATUS: value = irq_pending & irq_enable;
+          IRQ_ENABLE: value = irq_enable;
+          default: ;
+        endcase
+      oae_types::FIRMWARE_PORT:
+        case (word)
+          FIRMWARE_STATUS: value = status_word;
+          FIRMWARE_EVENT: value = {58'd0, pending};
+          default: ;
+        endcase
+      default: ;
+    endcase
+  end
+
+  // What a write leaves in a register that can be read back
+  logic [63:0] merged;
+  assign merged = (value & ~word_mask) | (word_data & word_mask);
+
+  // ---- The slot in work ----
+
+  logic [511:0]        slot;
+  logic [63:0]         slot_crc;
+  oae_types::verdict_t host_verdict;
+  logic                host_rejected;
+  logic                host_more;
+  logic                firmware_good;
+  logic [63:0]         nothing_header;
+  logic [63:0]         not_ready_header;
+  logic [SLOT_BITS-1:0] slot_row;
+  logic                slot_write;
+  logic [2:0]          slot_bank;
+  logic [8:0]          sweep;      // row that CLEAR clears
+
+  oae_slots #(.PORTS(PORTS)) slots (
+    .clock, .row(slot_row), .write(slot_write), .write_data(data), .write_enable(enable),
+    .read(state == FETCH),
+    .form(state == FORM), .form_header(not_ready_header),
+    .form_slice_1({32'd0, liveness_age}),
+    .seal(state == SEAL), .seal_crc(slot_crc),
+    .slot);
+
+  oae_slot_check check (
+    .enable(state == JUDGE_HOST || state == JUDGE_FIRMWARE || state == SEAL), .slot,
+    .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
+    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .firmware_good,
+    .nothing_header, .not_ready_header);
+
+  assign slot_row = state == CLEAR ? SLOT_BITS'(sweep) : SLOT_BITS'({port, slot_bank});
+
+  always_comb begin
+    if (state == FETCH) slot_bank = bank;
+    else if (target == oae_types::WINDOW) slot_bank = {1'b0, row.inbox_bank};
+    else slot_bank = {2'b10, !row.answer_bank};
+    // An offer that stands is not written over.
+    slot_write = state == CLEAR || (state == EXECUTE && write &&
+        ((target == oae_types::WINDOW && row.open) ||
+         (target == oae_types::FIRMWARE_OFFER && !row.offered)));
+  end
+
+  // ---- What happens to the journal, each at one edge ----
+
+  logic writes;                    // a word is being written
+  logic opens;
+  logic closes;
+  logic confirms;                  // by the register
+  logic continues;                 // by the offer that was said to follow
+  logic commits;
+  logic exchanges;
+  logic moves;                     // a confirmed slot finds room among the committed
+  logic late;                      // a tentative slot waits for its confirmation beyond the limit
+  logic [63:0] arrived;
+
+  assign writes = state == EXECUTE && write;
+  assign opens = writes && target == oae_types::HOST_PORT && word == CONTROL && word_enable[0] &&
+                 word_data[0] && !row.open;
+  assign closes = writes && target == oae_types::HOST_PORT && word == CONTROL && word_enable[0] &&
+                  !word_data[0] && row.open;
+  assign confirms = writes && target == oae_types::PAGE && word == CONFIRM && &word_enable &&
+      word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch &&
+      word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
+  assign continues = state == JUDGE_HOST && host_verdict == oae_types::GOOD && row.more;
+  assign commits = (opens || confirms || continues) &&
+                   row.state == oae_registers::PORT_STATE_TENTATIVE;
+  assign exchanges = state == ANSWER && dma_ready && !dma_refused && answer == EXCHANGE;
+  assign moves = state == STORE && row.tentative && row.settled && !row.committed;
+  assign late = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
+                !row.asked && now - row.since > {32'd0, row.limit};
+  // The first byte after a verdict begins a new offer.
+  assign arrived = (row.verdict == oae_types::NONE ? row.arrived : '0) | enable;
+
+  assign stores = state == CLEAR || (state == STORE && !moves);
+
+  // ---- The operation ----
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      state <= CLEAR;
+      fetched <= DELIVER;
+      source <= oae_types::WATCH;
+      target <= oae_types::NOTHING;
+      write <= 1'b0;
+      port <= '0;
+      words <= '0;
+      data <= '0;
+      enable <= '1;
+      bank <= '0;
+      answer <= FORMED;
+      signals <= 1'b0;
+      row <= '0;
+      row.state <= oae_registers::PORT_STATE_CLOSED;
+      row.tentative_bank <= 2'd1;
+      row.committed_bank <= 2'd2;
+      row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
+      sweep <= '0;
+      liveness_limit <= oae_registers::HOST_LIVENESS_LIMIT_RESET[31:0];
+      irq_enable <= '0;
+      irq_pending <= '0;
+      completion_valid <= 1'b0;
+      completion_data <= '0;
+      completion_tag <= '0;
+      dma_class <= '0;
+      access_result <= '0;
+    end else begin
+      if (completion_ready) completion_valid <= 1'b0;
+
+      case (state)
+        CLEAR: begin
+          sweep <= sweep + 9'd1;
+          port <= sweep[8:3];
+          if (sweep == 9'(8 * PORTS - 1)) state <= LOAD;
+        end
+
+        LOAD: begin
+          row <= rows[next_port[PORT_BITS-1:0]];
+          target <= next_target;
+          port <= next_port;
+          if (request_ready) begin
+            state <= EXECUTE;
+            source <= oae_types::HOST;
+            write <= request_write;
+            words <= request_words;
+            data <= request_data;
+            enable <= request_enable;
+            completion_data <= '0;
+            completion_tag <= request_tag;
+            dma_class <= request_class;
+          end else if (access_ready) begin
+            state <= EXECUTE;
+            source <= oae_types::FIRMWARE;
+            write <= access_write;
+            words <= 8'd1 << access_word[2:0];
+            data <= {8{access_data}};
+            enable <= {56'd0, access_strobe} << {access_word[2:0], 3'd0};
+            access_result <= '0;
+          end else if (watching) begin
+            state <= EXECUTE;
+            source <= oae_types::WATCH;
+            write <= 1'b0;
+            words <= 8'd1;
+          end
+        end
+
+        EXECUTE: begin
+          state <= next_word;
+          words <= words_after;
+          if (write) begin
+            case (target)
+              oae_types::HOST_GLOBAL: if (word == LIVENESS_LIMIT) liveness_limit <= merged[31:0];
+
+              oae_types::HOST_PORT:
+                case (word)
+                  CONTROL: begin
+                    if (opens) begin
+                      words <= words;
+                      state <= BEGIN_EPOCH;
+                    end
+                    if (closes) begin
+                      row.open <= 1'b0;
+                      row.offered <= 1'b0;
+                      row.verdict <= oae_types::NONE;
+                      row.arrived <= '0;
+                      row.event_closed <= 1'b1;
+                      if (row.state != oae_registers::PORT_STATE_TENTATIVE)
+                        row.state <= oae_registers::PORT_STATE_CLOSED;
+                    end
+                  end
+                  CELL: row.cell_line <= merged[63:6];
+                  EVENT: begin
+                    row.msix_vector <= merged[VECTOR +: 16];
+                    row.offer_armed <= merged[OFFER_ARMED] && !row.offered;
+                    row.confirm_enable <= merged[CONFIRM_ENABLE];
+                    row.asked <= 1'b0;
+                    if (merged[OFFER_ARMED] && row.offered) signals <= 1'b1;
+                  end
+                  LIMIT: begin
+                    row.limit <= merged[31:0];
+                    row.asked <= 1'b0;
+                  end
+                  default: ;
+                endcase
+
+              oae_types::WINDOW: begin
+                // The line as a whole
+                words <= '0;
+                state <= STORE;
+                if (row.open) begin
+                  row.verdict <= oae_types::NONE;
+                  row.arrived <= arrived;
+                  bank <= {1'b0, row.inbox_bank};
+                  fetched <= JUDGE_HOST;
+                  if (&arrived) state <= FETCH;
+                end
+              end
+
+              oae_types::FIRMWARE_GLOBAL: if (word == IRQ_ENABLE) irq_enable <= merged;
+
+              oae_types::FIRMWARE_PORT:
+                case (word)
+                  COMMAND: if (word_enable[0]) begin
+                    if (word_data[TAKE]) row.committed <= 1'b0;
+                    if (word_data[WITHDRAW]) row.offered <= 1'b0;
+                    if (word_data[PUBLISH] && (!row.offered || word_data[WITHDRAW])) begin
+                      words <= words;
+                      bank <= {2'b10, !row.answer_bank};
+                      fetched <= JUDGE_FIRMWARE;
+                      state <= FETCH;
+                    end
+                  end
+                  FIRMWARE_EVENT: if (word_enable[0]) begin
+                    if (word_data[0]) row.event_exchanged <= 1'b0;
+                    if (word_data[1]) row.event_committed <= 1'b0;
+                    if (word_data[2]) row.event_reversed <= 1'b0;
+                    if (word_data[3]) row.event_opened <= 1'b0;
+                    if (word_data[4]) row.event_closed <= 1'b0;
+                    if (word_data[5]) row.event_bad_offer <= 1'b0;
+                  end
+                  default: ;
+                endcase
+
+              default: ;
+            endcase
+          end else begin
+            if (source == oae_types::HOST) completion_data[64*word +: 64] <= value;
+            else access_result <= value;
+
+            case (target)
+              oae_types::PAGE: if (word == PUSHED_ANSWER && words != '0) begin
+                words <= words;
+                if (row.cell_line == '0) begin
+                  // Nowhere to put an answer: nothing takes place.
+                  completion_data[63:0] <= nothing_header;
+                  row.count_not_ready <= row.count_not_ready + 64'd1;
+                  words <= words_after;
+                end else begin
+                  state <= FETCH;
+                  if (row.verdict == oae_types::GOOD && row.offered && !row.tentative) begin
+                    answer <= EXCHANGE;
+                    bank <= {2'b10, !row.answer_bank};
+                    fetched <= ANSWER;
+                  end else if (row.verdict == oae_types::NONE && row.sequence_last != '0) begin
+                    answer <= RETAINED;
+                    bank <= {2'b10, row.answer_bank};
+                    fetched <= ANSWER;
+                  end else begin
+                    answer <= FORMED;
+                    bank <= {1'b0, row.inbox_bank};
+                    fetched <= FORM;
+                  end
+                end
+              end
+
+              oae_types::FIRMWARE_OFFER: begin
+                words <= words;
+                bank <= {2'b10, !row.answer_bank};
+                fetched <= DELIVER;
+                state <= FETCH;
+              end
+              oae_types::FIRMWARE_TENTATIVE: if (row.tentative) begin
+                words <= words;
+                bank <= {1'b0, row.tentative_bank};
+                fetched <= DELIVER;
+                state <= FETCH;
+              end
+              oae_types::FIRMWARE_COMMITTED: if (row.committed) begin
+                words <= words;
+                bank <= {1'b0, row.committed_bank};
+                fetched <= DELIVER;
+                state <= FETCH;
+              end
+
+              oae_types::DEADLINE: if (late) begin
+                row.asked <= 1'b1;
+                signals <= 1'b1;
+              end
+
+              default: ;
+            endcase
+          end
+        end
+
+        BEGIN_EPOCH: begin
+          row.open <= 1'b1;
+          row.epoch <= row.epoch + 8'd1;
+          row.sequence_last <= '0;
+          row.state <= oae_registers::PORT_STATE_IDLE;
+          row.event_opened <= 1'b1;
+          words <= words_after;
+          state <= next_word;
+        end
+
+        FETCH: state <= fetched;
+
+        DELIVER: begin
+          access_result <= slot[64*word +: 64];
+          words <= words_after;
+          state <= next_word;
+        end
+
+        JUDGE_HOST: begin
+          row.verdict <= host_verdict;
+          row.offered_more <= host_more;
+          row.arrived <= '0;
+          if (host_rejected) row.count_rejected <= row.count_rejected + 64'd1;
+          state <= STORE;
+        end
+
+        JUDGE_FIRMWARE: begin
+          row.offered <= firmware_good;
+          if (!firmware_good) row.event_bad_offer <= 1'b1;
+          if (firmware_good && row.offer_armed) begin
+            row.offer_armed <= 1'b0;
+            signals <= 1'b1;
+          end
+          words <= words_after;
+          state <= next_word;
+        end
+
+        FORM: state <= SEAL;
+        SEAL: state <= ANSWER;
+
+        ANSWER: if (dma_ready) begin
+          completion_data[63:0] <= dma_refused ? nothing_header : slot[63:0];
+          if (dma_refused || (answer == FORMED && row.verdict != oae_types::BAD_VERB))
+            row.count_not_ready <= row.count_not_ready + 64'd1;
+          words <= words_after;
+          state <= next_word;
+        end
+
+        STORE: if (!moves) begin
+          irq_pending[port] <= |pending;
+          completion_valid <= source == oae_types::HOST && !write;
+          state <= signals ? SIGNAL : LOAD;
+        end
+
+        SIGNAL: if (interrupt_ready) begin
+          signals <= 1'b0;
+          state <= LOAD;
+        end
+
+        default: state <= LOAD;
+      endcase
+
+      if (exchanges) begin
+        row.state <= oae_registers::PORT_STATE_TENTATIVE;
+        row.sequence_last <= oae_types::following(row.sequence_last);
+        row.offered <= 1'b0;
+        row.verdict <= oae_types::NONE;
+        row.more <= row.offered_more;
+        row.tentative <= 1'b1;
+        row.settled <= 1'b0;
+        row.answer_bank <= !row.answer_bank;
+        row.inbox_bank <= row.tentative_bank;
+        row.tentative_bank <= row.inbox_bank;
+        row.since <= now;
+        row.asked <= 1'b0;
+        row.event_exchanged <= 1'b1;
+      end
+      if (commits) begin
+        row.state <= oae_registers::PORT_STATE_COMMITTED;
+        row.settled <= 1'b1;
+        row.count_committed <= row.count_committed + 64'd1;
+      end
+      if (moves) begin
+        row.tentative <= 1'b0;
+        row.settled <= 1'b0;
+        row.committed <= 1'b1;
+        row.tentative_bank <= row.committed_bank;
+        row.committed_bank <= row.tentative_bank;
+        row.event_committed <= 1'b1;
+      end
+    end
+  end
+
+  assign access_done = stores && state == STORE && source == oae_types::FIRMWARE;
+  assign access_error = target == oae_types::NOTHING;
+
+  assign dma_valid = state == ANSWER;
+  assign dma_address = {row.cell_line, 6'd0};
+  assign dma_data = slot;
+
+  assign interrupt_valid = state == SIGNAL;
+  assign interrupt_vector = row.msix_vector;
+  assign irq = |(irq_pending & irq_enable);
+
+  // ---- Time ----
+
+  oae_liveness liveness (
+    .clock, .reset, .now,
+    .write(writes && target == oae_types::FIRMWARE_GLOBAL && word == FIRMWARE_LIVENESS),
+    .write_count(merged[31:0]), .count(liveness_count), .age(liveness_age));
+
+  logic deadline_busy;
+  oae_deadline watch (
+    .clock, .reset, .now, .ports,
+    .set(stores && row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
+         !row.asked),
+    .set_deadline(row.since + {32'd0, row.limit} + 64'd1),
+    .look(state == EXECUTE && source == oae_types::WATCH),
+    .watching, .port(watch_port), .valid(deadline_valid), .deadline, .busy(deadline_busy));
+
+  assign busy = state != LOAD || completion_valid || deadline_busy;
+
+  // ---- What the trace is told ----
+
+  always_ff @(posedge clock) begin
+    trace_valid <= 1'b0;
+    trace_port <= port;
+    trace_epoch <= row.epoch;
+    trace_sequence <= row.sequence_last;
+    trace_from <= row.state;
+    if (!reset) begin
+      if (commits) begin
+        trace_valid <= 1'b1;
+        trace_to <= oae_registers::PORT_STATE_COMMITTED;
+      end
+      if (exchanges) begin
+        trace_valid <= 1'b1;
+        trace_sequence <= oae_types::following(row.sequence_last);
+        trace_to <= oae_registers::PORT_STATE_TENTATIVE;
+      end
+      if (closes && row.state != oae_registers::PORT_STATE_TENTATIVE) begin
+        trace_valid <= 1'b1;
+        trace_to <= oae_registers::PORT_STATE_CLOSED;
+      end
+      if (state == BEGIN_EPOCH) begin
+        trace_valid <= 1'b1;
+        trace_epoch <= row.epoch + 8'd1;
+        trace_sequence <= '0;
+        trace_to <= oae_registers::PORT_STATE_IDLE;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  if ($bits(oae_types::row_t) != oae_types::ROW_BITS) $error("ROW_BITS is wrong");
+
+  always_ff @(posedge clock)
+    if (!reset) begin
+      if (state == STORE && !moves) begin
+        assert ((row.state == oae_registers::PORT_STATE_TENTATIVE) ==
+                (row.tentative && !row.settled)) else $error("state and tentative slot disagree");
+        assert (row.tentative || !row.settled) else $error("settled without a slot");
+        assert (row.open || (!row.offered && row.verdict == oae_types::NONE))
+          else $error("an offer outlived its port");
+        assert (row.inbox_bank != row.tentative_bank && row.inbox_bank != row.committed_bank &&
+                row.tentative_bank != row.committed_bank && row.inbox_bank != 2'd3 &&
+                row.tentative_bank != 2'd3 && row.committed_bank != 2'd3)
+          else $error("two slots share a bank");
+        assert ({1'b0, port} < ports) else $error("no such port");
+      end
+      assert (!exchanges || (row.open && row.offered && !row.tentative &&
+                             row.verdict == oae_types::GOOD)) else $error("exchange without offers");
+      assert (!commits || (row.tentative && !row.settled)) else $error("commit of nothing");
+      assert (!(commits && exchanges)) else $error("commit within an exchange");
+      assert (state != DELIVER || source == oae_types::FIRMWARE) else $error("a slot delivered to the host");
+      assert (state != ANSWER || source == oae_types::HOST) else $error("an answer unasked");
+    end
+`endif
+
+endmodule

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the slot in work is worth to its port, and the answer that the block makes if it is worth
+// nothing. Combinational.
+module oae_slot_check (
+  input  logic                enable,          // of the CRC
+  input  logic [511:0]        slot,
+  input  oae_types::verdict_t verdict,         // on the host's offer, once it was judged
+  input  logic                open,
+  input  logic [7:0]          epoch,
+  input  logic [31:0]         sequence_last,
+  output logic [63:0]         crc,
+  output oae_types::verdict_t host_verdict,    // on this slot as the host's offer
+  output logic                host_rejected,   // it is to be counted
+  output logic                host_more,
+  output logic                firmware_good,   // as the firmware's offer
+  output logic [63:0]         nothing_header,  // of an answer that names no swap
+  output logic [63:0]         not_ready_header // of one that names this slot's if it may
+);
+
+  localparam int unsigned VERB = oae_registers::SLOT_HEADER_VERB_SHIFT;
+  localparam int unsigned EPOCH = oae_registers::SLOT_HEADER_EPOCH_SHIFT;
+  localparam int unsigned STATUS = oae_registers::SLOT_HEADER_STATUS_SHIFT;
+  localparam int unsigned FLAGS = oae_registers::SLOT_HEADER_FLAGS_SHIFT;
+  localparam int unsigned SEQUENCE = oae_registers::SLOT_HEADER_SEQUENCE_SHIFT;
+  localparam int unsigned CRC = 8 * oae_registers::SLOT_CRC;
+
+  logic sound;
+  logic of_last;
+  logic of_next;
+  logic ok;
+  logic known;
+
+  oae_crc64 #(.BYTES(oae_registers::SLOT_CRC)) network (
+    .enable(enable), .data(slot[CRC-1:0]), .crc(crc));
+
+  assign sound = slot[CRC +: 64] == crc;
+  assign of_last = slot[EPOCH +: 8] == epoch && slot[SEQUENCE +: 32] == sequence_last &&
+                   sequence_last != '0;
+  assign of_next = slot[EPOCH +: 8] == epoch &&
+                   slot[SEQUENCE +: 32] == oae_types::following(sequence_last);
+  assign ok = slot[STATUS +: 8] == oae_registers::STATUS_OK;
+  assign known = slot[VERB +: 8] == oae_registers::VERB_SWAP;
+
+  // A slot that names the last swap is never a new offer, not even a damaged one: it asks for the
+  // retained answer.
+  always_comb begin
+    if (of_last) host_verdict = oae_types::NONE;
+    else if (!sound || !of_next || !ok) host_verdict = oae_types::BAD;
+    else if (!known) host_verdict = oae_types::BAD_VERB;
+    else host_verdict = oae_types::GOOD;
+  end
+  assign host_rejected = of_last ? !sound : host_verdict != oae_types::GOOD;
+  assign host_more = (slot[FLAGS +: 8] & oae_registers::FLAG_MORE) != '0;
+  assign firmware_good = open && sound && of_next && ok && known;
+
+  // Only of the next swap can it be said that it has not taken place.
+  always_comb begin
+    nothing_header = '0;
+    nothing_header[VERB +: 8] = oae_registers::VERB_NONE;
+    nothing_header[EPOCH +: 8] = epoch;
+    nothing_header[STATUS +: 8] = oae_registers::STATUS_NOT_READY;
+    not_ready_header = nothing_header;
+    if (verdict != oae_types::NONE && of_next) begin
+      not_ready_header[VERB +: 8] = slot[VERB +: 8];
+      not_ready_header[SEQUENCE +: 32] = slot[SEQUENCE +: 32];
+      if (verdict == oae_types::BAD_VERB)
+        not_ready_header[STATUS +: 8] = oae_registers::STATUS_BAD_VERB;
+    end
+  end
+
+endmodule

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slot memory, eight banks a port (the host's are 0 to 2, the firmware's 4 and 5), and the slot
+// in work, which is read from it or formed by the block.
+module oae_slots #(
+  parameter int unsigned PORTS = 64
+) (
+  input  logic         clock,
+  input  logic [$clog2(8*PORTS)-1:0] row,  // port and bank to read or write
+  input  logic         write,
+  input  logic [511:0] write_data,
+  input  logic [63:0]  write_enable,
+  input  logic         read,
+  input  logic         form,        // an answer without payload but its slice 1
+  input  logic [63:0]  form_header,
+  input  logic [63:0]  form_slice_1,
+  input  logic         seal,        // puts in slice 7
+  input  logic [63:0]  seal_crc,
+  output logic [511:0] slot
+);
+
+  logic [511:0] memory [8*PORTS];
+
+  always_ff @(posedge clock)
+    if (write)
+      for (int unsigned i = 0; i < 64; i++)
+        if (write_enable[i]) memory[row][8*i +: 8] <= write_data[8*i +: 8];
+
+  always_ff @(posedge clock) begin
+    if (read) slot <= memory[row];
+    else if (form) slot <= {384'd0, form_slice_1, form_header};
+    else if (seal) slot[511:448] <= seal_crc;
+  end
+
+endmodule

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the block tell each other.
+package oae_types;
+
+  // What the offer in the host's inbox is worth
+  typedef enum logic [1:0] {
+    NONE,                       // no new offer: incomplete, or a repetition of the last swap's
+    GOOD,
+    BAD,                        // CRC, epoch, sequence or status
+    BAD_VERB
+  } verdict_t;
+
+  // All that a port keeps between two operations, but its slots
+  typedef struct packed {
+    // The journal
+    logic [7:0]  state;         // enum port_state
+    logic [7:0]  epoch;
+    logic [31:0] sequence_last; // 0 before the first swap of the epoch
+    logic        open;
+    logic        tentative;     // a slot is tentative, or
+    logic        settled;       //   confirmed and waiting for room among the committed
+    logic        committed;     // a slot is committed and not yet taken
+    logic        more;          // the last host slot said MORE
+
+    // The offers
+    logic        offered;       // the firmware's stands
+    verdict_t    verdict;       // on the host's
+    logic        offered_more;  // the host's says MORE
+
+    // Which bank of the slot memory plays which part
+    logic        answer_bank;   // of the firmware's two: the retained answer; the other its offer
+    logic [1:0]  inbox_bank;    // of the host's three
+    logic [1:0]  tentative_bank;
+    logic [1:0]  committed_bank;
+
+    // What the firmware has not yet been seen to know, as in its register
+    logic        event_bad_offer;
+    logic        event_closed;
+    logic        event_opened;
+    logic        event_reversed;
+    logic        event_committed;
+    logic        event_exchanged;
+
+    // Interrupts to the host
+    logic [15:0] msix_vector;
+    logic        offer_armed;
+    logic        confirm_enable;
+    logic        asked;         // for the confirmation of this swap
+
+    logic [57:0] cell_line;     // address[63:6], 0 is no cell
+    logic [31:0] limit;         // clocks that a swap may stay tentative
+    logic [63:0] since;         // when the last swap took place
+    logic [63:0] arrived;       // bytes of the inbox written since the last verdict
+    logic [63:0] count_committed;
+    logic [63:0] count_not_ready;
+    logic [63:0] count_rejected;
+  } row_t;
+
+  localparam int unsigned ROW_BITS = 499;
+
+  typedef enum logic [1:0] {HOST, FIRMWARE, WATCH} source_t;
+
+  // What an operation is about
+  typedef enum logic [3:0] {
+    NOTHING,                    // an address without a register
+    HOST_GLOBAL,
+    HOST_PORT,
+    WINDOW,
+    PAGE,                       // a page's registers behind its window
+    FIRMWARE_GLOBAL,
+    FIRMWARE_OFFER,
+    FIRMWARE_PORT,
+    FIRMWARE_TENTATIVE,
+    FIRMWARE_COMMITTED,
+    DEADLINE
+  } target_t;
+
+  function automatic logic [31:0] following(input logic [31:0] sequence_number);
+    following = &sequence_number ? 32'd1 : sequence_number + 32'd1;
+  endfunction
+
+endpackage
