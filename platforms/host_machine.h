@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <systemc>
+
+#include "models/pcie/config_mechanism.h"
+#include "models/pcie/root_complex.h"
+#include "platforms/outcome.h"
+#include "platforms/platform.h"
+#include "vp/console/console.h"
+#include "vp/control/control_channel.h"
+#include "vp/qemu/instance.h"
+#include "vp/qemu/memory_target.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+
+namespace platform {
+
+/// A host: processors, memory and console in QEMU, and the PCI Express hierarchy they see.
+///
+///     vCPUs --- ECAM, PCIe windows, ports 0xcf8 --- root complex --- root port n --- link n
+///       |                                                |
+///       +-- ports 0xe00: control channel                 +--- memory, interrupts
+class HostMachine : public sc_core::sc_module {
+ public:
+  struct Options {
+    std::optional<unsigned> gdb_port;  ///< waits for GDB before the first instruction
+    vp::ControlChannel::Handlers control;
+  };
+
+  /// `links` are those of the platform that begin at this host, in the order of its root ports.
+  HostMachine(const sc_core::sc_module_name& name, const Host& host, const Platform& platform,
+              const std::vector<const PcieLink*>& links, Options options, Outcome& outcome,
+              vp::Statistics& statistics);
+
+  vp::Domain domain;
+  vp::Console console;
+  vp::ControlChannel control;
+  vp::qemu::Instance qemu;
+  vp::qemu::MemoryTarget memory;
+  pcie::ConfigMechanism config_mechanism;
+  pcie::RootComplex root_complex;
+
+ private:
+  void map_pcie();
+};
+
+}  // namespace platform

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <systemc>
+
+#include "models/ipu/bar_router.h"
+#include "models/ipu/dma_engine.h"
+#include "models/ipu/mailbox.h"
+#include "models/ipu/memory.h"
+#include "models/ipu/noc.h"
+#include "models/ipu/pl011.h"
+#include "models/ipu/system_controller.h"
+#include "models/oae/block.h"
+#include "models/pcie/endpoint.h"
+#include "platforms/outcome.h"
+#include "platforms/platform.h"
+#include "platforms/qemu_storage.h"
+#include "vp/console/console.h"
+#include "vp/qemu/instance.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+#include "vp/trace/trace.h"
+
+namespace platform {
+
+/// An IPU: an endpoint whose function 0 is the OAE device, and the machine behind it.
+///
+///     link --- endpoint PF0 --- BARs --- OAE block ---+
+///                   |             `----- mailbox -----+
+///                   +--- DMA --- OAE block, engine ---+--- NoC --- cores (QEMU: GICv3, timers)
+///                                console, controller -+
+///                                      SRAM, DRAM ----+
+class IpuMachine : public sc_core::sc_module {
+ public:
+  struct Options {
+    std::optional<unsigned> gdb_port;  ///< waits for GDB before the first instruction
+    std::string vcd;                   ///< waveform file of the OAE block, empty for none
+  };
+
+  /// `link` is the one that ends at this IPU.
+  IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu, const Platform& platform,
+             const PcieLink& link, const Options& options, Outcome& outcome, vp::Trace& trace,
+             vp::Statistics& statistics);
+
+  vp::Domain domain;
+  vp::Console console;
+  vp::qemu::Instance qemu;
+  QemuStorage sram_bytes;
+  QemuStorage dram_bytes;
+
+  pcie::Endpoint endpoint;
+  ipu::BarRouter bars;
+  ipu::Noc noc;
+  ipu::Memory sram;
+  ipu::Memory dram;
+  ipu::Pl011 uart;
+  ipu::Mailbox mailbox;
+  ipu::DmaEngine dma;
+  ipu::SystemController system_controller;
+  oae::Block oae;
+};
+
+}  // namespace platform
