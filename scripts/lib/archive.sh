@@ -9,8 +9,8 @@ DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # Address of the archive that the machine's Debian comes from (not security, updates or somebody else's packages).
 machine_archive() {
   # shellcheck disable=SC2016 # the format is apt's
-  apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
-    awk -F'|' '$1 == "Debian" && $2 == "Debian" && $3 !~ /[-\/]/ && $4 == "main" { print $5; exit }'
+  apt-get indextargets --format '$(ORIGIN)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
+    awk -F'|' '$1 == "Debian" && $2 !~ /[-\/]/ && $3 == "main" { print $4; exit }'
 }
 
 suite_apt() {

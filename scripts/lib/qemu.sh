@@ -78,7 +78,7 @@ fetch_meson() {
 # BUILD/qemu/src: the source with the overlay. Files whose contents stay keep their time, so that ninja rebuilds little.
 apply_overlay() {
   local new=$BUILD/qemu/src.new patch output rejected
-  rm -rf "$new"
+  rm -rf "$new" "$BUILD"/qemu/*.tmp-extract.* # of an interrupted dpkg-source
   if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]]; then
     rsync -a --exclude=/.git --exclude=/build --exclude='/roms/*/' "$BUILD/qemu/archive/" "$new/"
   else

@@ -22,7 +22,7 @@ def outcome(case: xml.Element) -> str:
         return "passed"
     reason = case.find("skipped" if status in ("notrun", "disabled") else "failure")
     message = (reason.get("message") if reason is not None else None) or status or "no result"
-    if status == "notrun" and SKIPPED_ITSELF.match(message):
+    if SKIPPED_ITSELF.match(message):
         return "skipped"
     return "disabled" if status == "disabled" else message
 

@@ -83,7 +83,7 @@ run_step() {
   # A process group of its own, so that an interruption ends all of it.
   set -m
   (
-    set +m -eE
+    set +m -E
     trap - INT TERM HUP
     trap 'echo "$PROGRAM: exit code $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)"' ERR
     "$@"

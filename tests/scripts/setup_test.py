@@ -107,9 +107,11 @@ class Options(InFolder):
             self.assertFalse((self.folder / name).exists())
             clone = self.folder / "clone" / name
             shutil.copytree(SCRIPTS, clone / "scripts")
-            code, text = output_of(clone / "scripts" / "setup")
-            self.assertEqual(code, 2, text)
-            self.assertIn(str(clone), text)
+            for arguments in ([], ["--build", self.folder / "good"]):
+                code, text = output_of(clone / "scripts" / "setup", *arguments)
+                self.assertEqual(code, 2, text)
+                self.assertIn(str(clone), text)
+                self.assertFalse((self.folder / "good").exists())
 
     def test_somebody_elses_folder_is_left_alone(self):
         self.write("mine/log/letter", "dear")
@@ -290,26 +292,29 @@ class Steps(WithLibrary):
 
 
 class Source(WithLibrary):
-    def test_archive_without_the_suite(self):
+    def test_archive_without_the_suite_or_not_reachable(self):
         (self.folder / "mirror").mkdir()
-        code, text = self.bash(
-            'machine_archive() { echo "file://$FOLDER/mirror/"; }; STEP=suite; step suite "Lists" "" "" -- fetch_suite_lists\n',
-            OAE_VP_SUITE="sid-of-nowhere",
-        )
-        self.assertEqual(code, 1, text)
-        for word in ("'sid-of-nowhere'", f"file://{self.folder}/mirror/", "OAE_VP_SUITE", "OAE_VP_QEMU_SOURCE"):
-            self.assertIn(word, text)
-        self.assertEqual(len(text.splitlines()), 3, text)
+        for archive in (f"file://{self.folder}/mirror/", "http://127.0.0.1:9/debian"):
+            code, text = self.bash(
+                f'machine_archive() {{ echo "{archive}"; }}\n'
+                'suite_apt() { "$1" -c "$BUILD/apt/apt.conf" -o Acquire::Retries=0 "${@:2}"; }\n'
+                'step suite "Lists" "" "" -- fetch_suite_lists\n',
+                OAE_VP_SUITE="sid-of-nowhere",
+            )
+            self.assertEqual(code, 1, text)
+            for word in ("'sid-of-nowhere'", archive, "OAE_VP_SUITE", "OAE_VP_QEMU_SOURCE"):
+                self.assertIn(word, text)
+            self.assertEqual(len(text.splitlines()), 3, text)
 
     def test_archive_address_is_the_machines(self):
         lines = (
-            "Debian|Debian-Security|bookworm-security|main|http://a/",
-            "Docker|Docker CE|bookworm|stable|http://b/",
-            "Debian|Debian|bookworm-updates|main|http://c/",
-            "Debian Backports|Debian Backports|bookworm-backports|main|http://d/",
-            "Debian|Debian|bookworm|non-free|http://e/",
-            "Debian|Debian|bookworm|main|http://f/",
-            "Debian|Debian|bookworm|main|http://g/",
+            "Debian|bookworm-security|main|http://a/",
+            "Docker|bookworm|stable|http://b/",
+            "Debian|bookworm-updates|main|http://c/",
+            "Debian Backports|bookworm-backports|main|http://d/",
+            "Debian|bookworm|non-free|http://e/",
+            "Debian|bookworm|main|http://f/",
+            "Debian|bookworm|main|http://g/",
         )
         fake = "apt-get() { printf '%s\\n' " + " ".join(f"'{line}'" for line in lines) + "; }\n"
         self.assertEqual(self.bash(fake + "machine_archive\n"), (0, "http://f/\n"))
@@ -427,9 +432,9 @@ class Packages(WithLibrary):
 
     def test_missing_ones_are_found(self):
         fake = """
-            listed_packages() { printf '%s\\n' good removed half libmulti never; }
+            listed_packages() { printf '%s\\n' good removed half held libmulti never; }
             dpkg-query() {
-              printf '%s\\n' 'good ii ' 'removed rc ' 'half iF ' 'libmulti:amd64 ii ' 'never un '
+              printf '%s\\n' 'good ii ' 'removed rc ' 'half iF ' 'held hi ' 'libmulti:amd64 ii ' 'never un '
               return 1
             }
         """
