@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channel.h"
 
-#include <string.h>
-
 bool channel_present(const struct channel *channel) {
   uint32_t status = channel->in(CHANNEL_STATUS);
   return status != UINT32_MAX && (status & CHANNEL_PRESENT);
 }
 
-bool message_open(struct message *message, const struct channel *channel, uint64_t length) {
-  if (length > CHANNEL_LONGEST) return false;
+void message_open(struct message *message, const struct channel *channel, uint32_t length) {
   *message = (struct message){.channel = channel, .left = length};
-  channel->out(CHANNEL_LENGTH, (uint32_t)length);
-  return true;
+  channel->out(CHANNEL_LENGTH, length);
 }
 
 static void put(struct message *message, uint8_t byte) {
@@ -34,22 +30,16 @@ void message_close(struct message *message) {
   while (message->left) put(message, 0);
 }
 
-bool channel_answer(const struct channel *channel, char *text, size_t size) {
-  static const char refusal[] = "error ";
-  uint32_t available = channel->in(CHANNEL_STATUS);
-  size_t length = 0;
-  char *end;
+size_t channel_read(const struct channel *channel, void *bytes, size_t size) {
+  size_t available = channel->in(CHANNEL_STATUS) & ~CHANNEL_PRESENT;
+  uint8_t *next = bytes;
+  uint32_t word = 0;
 
-  available = available == UINT32_MAX ? 0 : available & CHANNEL_AVAILABLE;
-  while (available) {
-    uint32_t word = channel->in(CHANNEL_DATA);
-    for (int i = 0; i < 4 && available; i++, available--, word >>= 8)
-      if (length + 1 < size) text[length++] = (char)word;
+  /* A word cannot be put back. */
+  if (size < available) available = size & ~(size_t)3;
+  for (size_t i = 0; i < available; i++) {
+    if (i % 4 == 0) word = channel->in(CHANNEL_DATA);
+    next[i] = (uint8_t)(word >> 8 * (i % 4));
   }
-  text[length] = 0;
-  end = strchr(text, '\n');
-  if (end) *end = 0;
-  if (strncmp(text, refusal, strlen(refusal)) != 0) return true;
-  memmove(text, text + strlen(refusal), strlen(text) - strlen(refusal) + 1);
-  return false;
+  return available;
 }

@@ -13,15 +13,14 @@ extern "C" {
 /* The platform's control port: 32-bit registers in x86 I/O space. README.md has the protocol. */
 enum {
   CHANNEL_BASE = 0xe00,
-  CHANNEL_DATA = 0x0,   /* rw: write: the next 4 bytes of the message; read: of the answer */
-  CHANNEL_STATUS = 0x4, /* ro: CHANNEL_PRESENT and the number of bytes that can be read */
+  CHANNEL_DATA = 0x0,   /* rw: the next 4 bytes of the message, or of what the platform has sent */
+  CHANNEL_STATUS = 0x4, /* ro: CHANNEL_PRESENT, and how many bytes there are to be read */
   CHANNEL_LENGTH = 0x8, /* wo: opens a message of so many bytes */
   CHANNEL_SIZE = 0xc,
+  CHANNEL_LONGEST_FILE = 64 * 1024 * 1024,
 };
 
 #define CHANNEL_PRESENT UINT32_C(0x80000000)
-#define CHANNEL_AVAILABLE UINT32_C(0x7fffffff)
-#define CHANNEL_LONGEST UINT32_C(0xffffffff)
 
 /* How registers are reached. */
 struct channel {
@@ -35,13 +34,12 @@ bool channel_present(const struct channel *channel);
 /* A message is opened with its length; its bytes follow in pieces of any size. */
 struct message {
   const struct channel *channel;
-  uint64_t left;   /* bytes still to come */
-  uint32_t word;   /* bytes that do not yet fill a word, from bit 0 */
+  uint32_t left; /* bytes still to come */
+  uint32_t word; /* bytes that do not yet fill a word, from bit 0 */
   unsigned int in_word;
 };
 
-/* False: the message is longer than CHANNEL_LONGEST, and nothing was sent. */
-bool message_open(struct message *message, const struct channel *channel, uint64_t length);
+void message_open(struct message *message, const struct channel *channel, uint32_t length);
 
 /* What exceeds the length is dropped. */
 void message_write(struct message *message, const void *bytes, size_t count);
@@ -49,11 +47,8 @@ void message_write(struct message *message, const void *bytes, size_t count);
 /* Fills up with zeros what has not been written. */
 void message_close(struct message *message);
 
-/*
- * Reads the answer, if there is one, without its newline, and cuts it to size. Returns false, with
- * what is wrong in `text`, if the platform has refused.
- */
-bool channel_answer(const struct channel *channel, char *text, size_t size);
+/* Takes up to `size` of the bytes that the platform has sent; returns how many there were. */
+size_t channel_read(const struct channel *channel, void *bytes, size_t size);
 
 #ifdef __cplusplus
 }

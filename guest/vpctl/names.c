@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "names.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-bool parse_exit_code(const char *text, unsigned int *code) {
+bool is_exit_code(const char *text) {
   size_t digits = strspn(text, "0123456789");
 
-  if (!digits || digits > 3 || text[digits]) return false;
-  *code = 0;
-  for (; *text; text++) *code = *code * 10 + (unsigned int)(*text - '0');
-  return *code <= 255;
+  return digits && digits <= 3 && !text[digits] && atoi(text) <= 255;
 }
 
-bool is_mark_name(const char *name) {
-  size_t length = strlen(name);
+bool is_name(const char *text) {
+  size_t length = strspn(text,
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "abcdefghijklmnopqrstuvwxyz"
+                         "0123456789._+-");
 
-  if (!length || length > 200) return false;
-  for (; *name; name++)
-    if ((unsigned char)*name <= ' ' || *name == 0x7f) return false;
-  return true;
+  return length && length <= 128 && !text[length] && *text != '.' && *text != '-';
 }
 
-bool is_file_name(const char *name) {
-  size_t length = strlen(name);
-  const char *part = name;
+const char *name_of_path(const char *path) {
+  const char *slash = strrchr(path, '/');
 
-  if (!length || length > 4095 || *name == '/') return false;
-  for (const char *c = name; *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 0x7f) return false;
-  for (;;) {
-    size_t size = strcspn(part, "/");
-    if (size == 2 && strncmp(part, "..", 2) == 0) return false;
-    if (!part[size]) return true;
-    part += size + 1;
-  }
+  return slash ? slash + 1 : path;
 }

@@ -8,14 +8,14 @@
 extern "C" {
 #endif
 
-/* 0 to 255, decimal digits only. */
-bool parse_exit_code(const char *text, unsigned int *code);
+/* 0 to 255, up to 3 decimal digits. */
+bool is_exit_code(const char *text);
 
-/* A mark is one word: 1 to 200 printable characters, no space. */
-bool is_mark_name(const char *name);
+/* Of a mark or a file: 1 to 128 of A-Z a-z 0-9 . _ + - with neither . nor - first. */
+bool is_name(const char *text);
 
-/* What `put` may send: relative, no part of it "..", no control character, up to 4095 bytes. */
-bool is_file_name(const char *name);
+/* What stands behind the last slash. */
+const char *name_of_path(const char *path);
 
 #ifdef __cplusplus
 }
