@@ -74,6 +74,7 @@ module oae_block #(
   output logic [7:0]   trace_to,
 
   // Clock gate
+  output logic         idle,            // the next edge looks at requests and accesses
   output logic         busy,
   output logic         deadline_valid,
   output logic [63:0]  deadline
@@ -114,7 +115,7 @@ module oae_block #(
     .dma_valid, .dma_ready, .dma_refused, .dma_address, .dma_data, .dma_class,
     .interrupt_valid, .interrupt_ready, .interrupt_vector, .irq,
     .trace_valid, .trace_port, .trace_epoch, .trace_sequence, .trace_from, .trace_to,
-    .busy(swap_busy), .deadline_valid, .deadline);
+    .idle, .busy(swap_busy), .deadline_valid, .deadline);
 
   assign busy = swap_busy || axil_busy;
 

@@ -58,6 +58,7 @@ module oae_ports #(
   output logic [7:0]   trace_from,
   output logic [7:0]   trace_to,
 
+  output logic         idle,              // the next edge looks at requests and accesses
   output logic         busy,              // the clock must not stop
   output logic         deadline_valid,    // it must run when `now` reaches the deadline
   output logic [63:0]  deadline
@@ -680,6 +681,7 @@ module oae_ports #(
     .look(state == EXECUTE && source == oae_types::WATCH),
     .watching, .port(watch_port), .valid(deadline_valid), .deadline, .busy(deadline_busy));
 
+  assign idle = state == LOAD;
   assign busy = state != LOAD || completion_valid || deadline_busy;
 
   // ---- What the trace is told ----
