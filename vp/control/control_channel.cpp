@@ -21,25 +21,7 @@ std::optional<std::size_t> number(std::string_view text, std::size_t limit) {
   return value;
 }
 
-// Cuts the part before the first `separator` off `text`; all of it if there is none.
-std::string_view cut(std::string_view& text, char separator) {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
-
-bool allowed(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '+' || c == '-';
-}
-
 }  // namespace
-
-bool ControlChannel::valid_name(std::string_view name) {
-  return !name.empty() && name.size() <= max_name && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), allowed);
-}
 
 std::uint32_t ControlChannel::read(unsigned offset, unsigned size) {
   if (size != 4) return ~0u;
@@ -47,7 +29,7 @@ std::uint32_t ControlChannel::read(unsigned offset, unsigned size) {
     case DATA:
       return take();
     case STATUS:
-      return 1u << 31 | static_cast<std::uint32_t>(to_guest_.size() - taken_);
+      return 1u << 31 | static_cast<std::uint32_t>(answer_.size() - taken_);
     default:
       return ~0u;
   }
@@ -65,22 +47,10 @@ void ControlChannel::write(unsigned offset, unsigned size, std::uint32_t value) 
   }
 }
 
-bool ControlChannel::send(std::string_view bytes) {
-  if (bytes.size() > max_length - (to_guest_.size() - taken_)) return false;
-  to_guest_.erase(0, taken_);
-  taken_ = 0;
-  to_guest_ += bytes;
-  return true;
-}
-
 std::uint32_t ControlChannel::take() {
   std::uint32_t word = 0;
-  for (unsigned i = 0; i < 4 && taken_ < to_guest_.size(); ++i) {
-    word |= std::uint32_t{static_cast<std::uint8_t>(to_guest_[taken_++])} << 8 * i;
-  }
-  if (taken_ == to_guest_.size()) {
-    to_guest_.clear();
-    taken_ = 0;
+  for (unsigned i = 0; i < 4 && taken_ < answer_.size(); ++i) {
+    word |= std::uint32_t{static_cast<std::uint8_t>(answer_[taken_++])} << 8 * i;
   }
   return word;
 }
@@ -90,65 +60,77 @@ void ControlChannel::begin(std::uint32_t length) {
     reject(fmt::format("only {} of {} bytes came", message_.size(), expected_));
   }
   message_.clear();
+  answer_.clear();
+  taken_ = 0;
   expected_ = length;
-  if (length > max_length) {
+  if (length > max_line + max_file) {
     expected_ = 0;
-    reject(fmt::format("{} bytes are more than {}", length, max_length));
+    reject(fmt::format("a message of {} bytes; files may have {}", length, max_file));
   }
 }
 
 // Memory grows with what really comes, not with what was announced.
 void ControlChannel::data(std::uint32_t word) {
+  if (expected_ == 0) return;
   for (unsigned i = 0; i < 4 && message_.size() < expected_; ++i) {
     message_.push_back(static_cast<char>(word >> 8 * i));
   }
-  if (expected_ != 0 && message_.size() == expected_) finish();
-}
-
-void ControlChannel::finish() {
-  // A handler may end the run, or even make the guest send.
-  std::string message;
-  message.swap(message_);
+  if (message_.size() < expected_) return;
   expected_ = 0;
-  if (obey(message)) {
+  const std::string message = std::move(message_);
+  message_.clear();
+  const std::string refusal = obey(message);
+  if (refusal.empty()) {
     ++messages_;
   } else {
-    reject("not understood");
+    reject(refusal);
   }
 }
 
-bool ControlChannel::obey(std::string_view message) {
-  std::string_view bytes = message;
-  std::string_view line = cut(bytes, '\n');
-  if (line.size() == message.size()) return false;  // no line feed
-  const std::string_view verb = cut(line, ' ');
-  if (verb == "put") {
-    const std::string_view name = cut(line, ' ');
-    const auto size = number(line, max_file);
-    if (!valid_name(name) || !size || *size != bytes.size()) return false;
-    if (handlers_.on_file) handlers_.on_file(std::string(name), bytes);
-    return true;
+std::string ControlChannel::obey(std::string_view message) {
+  const std::size_t end = message.find('\n');
+  if (end == message.npos || end >= max_line) return "a message that is no line";
+  const std::string_view line = message.substr(0, end);
+  const std::string_view bytes = message.substr(end + 1);
+  const std::size_t blank = std::min(line.find(' '), line.size());
+  const std::string_view verb = line.substr(0, blank);
+  const std::string_view operand = line.substr(std::min(blank + 1, line.size()));
+  if (verb == "put") return put(operand, bytes);
+  if (verb != "mark" && verb != "exit") return "no such message; there are exit, mark and put";
+  if (!bytes.empty()) return "bytes after the line";
+  if (verb == "mark") return mark(operand);
+  const auto code = number(operand, 255);
+  if (!code) return "the code is not from 0 to 255";
+  if (handlers_.on_exit) handlers_.on_exit(static_cast<int>(*code));
+  return {};
+}
+
+std::string ControlChannel::mark(std::string_view name) {
+  const auto bad = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; };
+  if (name.empty() || name.size() > max_mark || std::any_of(name.begin(), name.end(), bad)) {
+    return "a mark is one word of at most 200 printable characters";
   }
-  if (!bytes.empty()) return false;
-  if (verb == "mark") {
-    if (!valid_name(line)) return false;
-    if (handlers_.on_mark) handlers_.on_mark(std::string(line));
-    return true;
-  }
-  if (verb == "exit") {
-    const auto code = number(line, 255);
-    if (!code) return false;
-    if (handlers_.on_exit) handlers_.on_exit(static_cast<int>(*code));
-    return true;
-  }
-  return false;
+  if (handlers_.on_mark) handlers_.on_mark(std::string(name));
+  return {};
+}
+
+std::string ControlChannel::put(std::string_view name_and_size, std::string_view bytes) {
+  const std::size_t blank = name_and_size.rfind(' ');
+  if (blank == name_and_size.npos) return "the size of the file is missing";
+  const auto size = number(name_and_size.substr(blank + 1), max_file);
+  if (!size) return fmt::format("the size of the file is not from 0 to {}", max_file);
+  if (*size != bytes.size()) return "the file has another size than said";
+  if (!handlers_.on_file) return "no directory is shared with the guest";
+  return handlers_.on_file(std::string(name_and_size.substr(0, blank)), bytes);
 }
 
 // A guest that sends nothing but garbage must not fill the log.
 void ControlChannel::reject(const std::string& why) {
+  answer_ = "error " + why + "\n";
+  taken_ = 0;
   ++rejected_;
   if (rejected_ > max_warnings) return;
-  log::get("control").warn("message of the guest dropped: {}{}", why,
+  log::get("control").warn("message of the guest refused: {}{}", why,
                            rejected_ == max_warnings ? "; further ones are only counted" : "");
 }
 

@@ -4,37 +4,105 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include "vp/control/control_channel.h"
+#include <vector>
 
 namespace vp {
 namespace {
 
 // No name that a guest may choose begins with a dot.
 constexpr char unfinished[] = ".unfinished";
+constexpr std::size_t max_name = 4095;
 
-int write_all(int file, std::string_view bytes) {
+/// An open file or directory.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  void replace(int number) {
+    const int error = errno;
+    close();
+    number_ = number;
+    errno = error;
+  }
+  int number() const { return number_; }
+  bool valid() const { return number_ >= 0; }
+  /// False with errno if what was written is lost.
+  bool close() {
+    const int number = number_;
+    number_ = -1;
+    return number < 0 || ::close(number) == 0;
+  }
+
+ private:
+  int number_;
+};
+
+// The parts of a name between its slashes; none if it could name anything outside of the share.
+std::vector<std::string> parts(std::string_view name) {
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+  std::vector<std::string> parts;
+  if (name.empty() || name.size() > max_name || name.front() == '/' || name.back() == '/' ||
+      std::any_of(name.begin(), name.end(), control)) {
+    return parts;
+  }
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find('/'), name.size());
+    const std::string part(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+    if (part.empty() || part == ".") continue;
+    if (part.front() == '.') return {};
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+// Opens a directory in `parent`, and makes it first if it is not there.
+int enter(int parent, const std::string& name) {
+  if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) return -1;
+  return ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t taken = ::write(file, bytes.data(), bytes.size());
     if (taken >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(taken));
     } else if (errno != EINTR) {
-      return errno;
+      return false;
     }
   }
-  return 0;
+  return true;
+}
+
+// Writes beside and renames, so that nobody sees half a file. False with errno.
+bool write_file(int directory, const std::string& name, std::string_view bytes) {
+  ::unlinkat(directory, unfinished, 0);
+  Descriptor file(
+      ::openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.valid() && write_all(file.number(), bytes) && file.close() &&
+      ::renameat(directory, unfinished, directory, name.c_str()) == 0) {
+    return true;
+  }
+  const int error = errno;
+  ::unlinkat(directory, unfinished, 0);
+  errno = error;
+  return false;
 }
 
 }  // namespace
 
 Share::Share(const std::string& directory)
-    : path_(directory), directory_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    : directory_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (directory_ < 0) {
-    throw ShareError(fmt::format("cannot share {}: {}", path_, strerror(errno)));
+    throw ShareError(fmt::format("cannot share {}: {}", directory, strerror(errno)));
   }
 }
 
@@ -42,20 +110,16 @@ Share::~Share() {
   ::close(directory_);
 }
 
-void Share::write(const std::string& name, std::string_view bytes) {
-  if (!ControlChannel::valid_name(name)) throw ShareError("not a name of a file: " + name);
-  ::unlinkat(directory_, unfinished, 0);
-  const int file =
-      ::openat(directory_, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  int error = file < 0 ? errno : write_all(file, bytes);
-  if (file >= 0 && ::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && ::renameat(directory_, unfinished, directory_, name.c_str()) != 0) {
-    error = errno;
+std::string Share::write(const std::string& name, std::string_view bytes) {
+  const std::vector<std::string> path = parts(name);
+  if (path.empty()) return "not a relative name without hidden or parent directories";
+  Descriptor directory(::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (std::size_t i = 0; i + 1 < path.size() && directory.valid(); ++i) {
+    directory.replace(enter(directory.number(), path[i]));
   }
-  if (error != 0) {
-    ::unlinkat(directory_, unfinished, 0);
-    throw ShareError(fmt::format("cannot write {}/{}: {}", path_, name, strerror(error)));
-  }
+  if (directory.valid() && write_file(directory.number(), path.back(), bytes)) return {};
+  // Goes to the guest, which shall not depend on where the share is.
+  return fmt::format("cannot write {}: {}", name, strerror(errno));
 }
 
 }  // namespace vp
