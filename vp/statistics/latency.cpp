@@ -43,7 +43,8 @@ void Latency::merge() const {
   for (; known != values_.end(); ++known) add(known->span, known->count);
   recent_.clear();
   values_ = std::move(merged);
-  while (values_.size() > max_values) coarsen();
+  while (values_.size() > max_values_) coarsen();
+  max_recent_ = std::max(max_recent_, values_.size() / 4);
 }
 
 void Latency::coarsen() const {

@@ -11,12 +11,13 @@ namespace vp {
 
 /// The distribution of a span of simulated time, exact to the picosecond.
 ///
-/// Samples are counted by value, of which models with fixed delays have few. Memory is bounded
-/// (about 17 MiB): beyond `max_values` distinct values, they are rounded down to the smallest power
-/// of two of picoseconds that makes them few enough; count, min and max stay exact.
+/// Samples are counted by value, of which models with fixed delays have few. Memory is bounded:
+/// beyond `max_values` distinct values, they are rounded down to the smallest power of two of
+/// picoseconds that makes them few enough; count, min and max stay exact.
 class Latency {
  public:
-  static constexpr std::size_t max_values = std::size_t{1} << 20;
+  /// A distinct value takes 16 bytes, up to 40 while values are merged: 40 MiB at the very most.
+  explicit Latency(std::size_t max_values = std::size_t{1} << 20) : max_values_(max_values) {}
 
   struct Summary {
     std::uint64_t count = 0;
@@ -30,15 +31,13 @@ class Latency {
   /// Takes one sample; `span` is not negative.
   void sample(Picoseconds span) {
     recent_.push_back(span);
-    if (recent_.size() == max_recent) merge();
+    if (recent_.size() >= max_recent_) merge();
   }
 
   /// All zero while there is no sample.
   Summary summary() const;
 
  private:
-  static constexpr std::size_t max_recent = 16 * 1024;
-
   struct Value {
     Picoseconds span;
     std::uint64_t count;
@@ -48,9 +47,11 @@ class Latency {
   void coarsen() const;
   Picoseconds at_rank(std::uint64_t rank) const;
 
+  const std::size_t max_values_;
   // Merging is not seen from outside.
   mutable std::vector<Picoseconds> recent_;
-  mutable std::vector<Value> values_;  // ascending
+  mutable std::vector<Value> values_;      // ascending
+  mutable std::size_t max_recent_ = 4096;  // grows with values_, so that merging stays cheap
   mutable std::uint64_t count_ = 0;
   mutable Picoseconds min_ = never;
   mutable Picoseconds max_ = 0;

@@ -88,36 +88,40 @@ TEST(LatencyTest, AskingInBetweenChangesNothing) {
   expect_equal(asked.summary(), left_alone.summary());
 }
 
-TEST(LatencyTest, AsManyDistinctValuesAsAreKeptAreExact) {
-  Latency latency;
-  for (std::size_t i = Latency::max_values; i-- > 0;) latency.sample(Picoseconds(3 * i + 1));
-  const Picoseconds n = Latency::max_values;
+class LatencyLimitTest : public testing::TestWithParam<Picoseconds> {};
+
+TEST_P(LatencyLimitTest, AsManyDistinctValuesAsAreKeptAreExact) {
+  const Picoseconds n = GetParam();
+  Latency latency(static_cast<std::size_t>(n));
+  for (Picoseconds i = n; i-- > 0;) latency.sample(3 * i + 1);
   expect_equal(latency.summary(), {std::uint64_t(n), 1, 3 * (n / 2 - 1) + 1,
                                    3 * (n - n / 100 - 1) + 1, 3 * (n - 1) + 1, 1});
 }
 
-TEST(LatencyTest, MoreDistinctValuesAreRoundedDownToThePrintedResolution) {
-  Latency latency;
-  const Picoseconds n = 3 * Latency::max_values;
+TEST_P(LatencyLimitTest, MoreDistinctValuesAreRoundedDownToTheResolution) {
+  const Picoseconds n = 3 * GetParam();
+  Latency latency(static_cast<std::size_t>(GetParam()));
   for (Picoseconds i = 0; i < n; ++i) latency.sample(2 * i + 1);
   const Latency::Summary summary = latency.summary();
   EXPECT_EQ(summary.count, std::uint64_t(n));
   EXPECT_EQ(summary.min, 1);
   EXPECT_EQ(summary.max, 2 * n - 1);
   EXPECT_EQ(summary.resolution, 8);
-  const Picoseconds median = n - 1, p99 = 2 * (n - n / 100 - 1) + 1;
+  const Picoseconds median = 2 * ((n + 1) / 2) - 1, p99 = 2 * (n - n / 100) - 1;
   EXPECT_EQ(summary.median, median / 8 * 8);
   EXPECT_EQ(summary.p99, p99 / 8 * 8);
 }
 
-TEST(LatencyTest, RoundingDownDoesNotFallBelowTheMinimum) {
-  Latency latency;
-  const Picoseconds n = Latency::max_values + 1;
+TEST_P(LatencyLimitTest, RoundingDownDoesNotFallBelowTheMinimum) {
+  const Picoseconds n = GetParam() + 1;
+  Latency latency(static_cast<std::size_t>(GetParam()));
   for (Picoseconds i = 0; i < n; ++i) latency.sample(i + 7);
   for (Picoseconds i = 0; i < 2 * n; ++i) latency.sample(7);
   EXPECT_EQ(latency.summary().median, 7);
   EXPECT_EQ(latency.summary().resolution, 2);
 }
+
+INSTANTIATE_TEST_SUITE_P(Limits, LatencyLimitTest, testing::Values(100, 4096, 10'000, 50'000));
 
 }  // namespace
 }  // namespace vp
