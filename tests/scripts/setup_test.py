@@ -309,7 +309,7 @@ class Source(WithLibrary):
     def test_archive_address_is_the_machines(self):
         lines = (
             "Debian|bookworm-security|main|http://a/",
-            "Docker|bookworm|stable|http://b/",
+            "Docker|bookworm|main|http://b/",
             "Debian|bookworm-updates|main|http://c/",
             "Debian Backports|bookworm-backports|main|http://d/",
             "Debian|bookworm|non-free|http://e/",
