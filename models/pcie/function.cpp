@@ -76,7 +76,6 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
   bar.register_nb_transport_bw(this, &Function::bar_response);
   dma.register_nb_transport_fw(this, &Function::dma_request);
   interrupt.bind(*this);
-  write_.set_extension(&write_access_);
   write_.set_command(tlm::TLM_WRITE_COMMAND);
 
   const std::string prefix = std::string(this->name()) + ".";
@@ -191,12 +190,13 @@ void Function::receive_write(const Tlp& request) {
 tlm::tlm_response_status Function::write_piece(const Tlp& request, const Range& range,
                                                unsigned begin, unsigned bytes) {
   if (bar.size() == 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
-  write_access_.bar = range.bar;
-  write_access_.function = number_;
-  write_access_.requester = request.header.requester;
-  write_access_.traffic_class = request.header.traffic_class;
-  write_access_.relaxed_ordering = request.header.relaxed_ordering;
-  write_access_.id_based_ordering = request.header.id_based_ordering;
+  Access& access = write_.access;
+  access.bar = range.bar;
+  access.function = number_;
+  access.requester = request.header.requester;
+  access.traffic_class = request.header.traffic_class;
+  access.relaxed_ordering = request.header.relaxed_ordering;
+  access.id_based_ordering = request.header.id_based_ordering;
   write_.set_address(request.get_address() + begin - range.base);
   write_.set_data_ptr(const_cast<std::uint8_t*>(request.data()) + begin);
   write_.set_data_length(bytes);
@@ -226,7 +226,6 @@ Function::BarRead* Function::take_bar_read() {
     bar_reads_.push_back(std::make_unique<BarRead>());
     BarRead& read = *bar_reads_.back();
     read.set_mm(this);
-    read.set_extension(&read.access);
     read.set_command(tlm::TLM_READ_COMMAND);
     free_bar_reads_.push_back(&read);
   }

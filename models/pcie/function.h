@@ -89,6 +89,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void detected(bool posted) { express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0)); }
 
  private:
+  // A payload with the extension of access.h, which it owns, as TLM-2.0 has it.
+  struct BarPayload : tlm::tlm_generic_payload {
+    BarPayload() : access(*new Access) { set_extension(&access); }
+    Access& access;
+  };
   // A BAR while it decodes.
   struct Range {
     std::uint64_t base;
@@ -96,8 +101,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
     unsigned bar;
   };
   // A read of a BAR that device logic works on; its data gathers in the request's own room.
-  struct BarRead : tlm::tlm_generic_payload {
-    Access access;
+  struct BarRead : BarPayload {
     TlpPtr request;
     unsigned at = 0;     // of its 4 x length bytes
     unsigned piece = 0;  // bytes asked for
@@ -160,8 +164,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   bool intx_level_ = false;
   bool intx_told_ = false;
 
-  tlm::tlm_generic_payload write_;
-  Access write_access_;
+  BarPayload write_;
   std::vector<std::unique_ptr<BarRead>> bar_reads_;
   std::vector<BarRead*> free_bar_reads_;
   Ring<TlpPtr> waiting_reads_;  // while device logic works on as many as it can

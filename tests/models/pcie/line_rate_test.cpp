@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/line_rate.h"
+
+#include <gtest/gtest.h>
+
+#include "models/pcie/errors.h"
+
+namespace pcie {
+namespace {
+
+// Usable rates published by Neugebauer et al., SIGCOMM 2018, in Gb/s.
+TEST(LineRate, PublishedRates) {
+  EXPECT_NEAR(LineRate::of(3, 8, 256).gigabits_per_second(), 57.9, 57.9 * 0.001);
+  EXPECT_NEAR(LineRate::of(3, 16, 256).gigabits_per_second(), 113.7, 113.7 * 0.001);
+  EXPECT_NEAR(LineRate::of(4, 16, 256).gigabits_per_second(), 227.4, 227.4 * 0.001);
+}
+
+TEST(LineRate, GrowsWithGenerationAndWidthAndStaysBelowTheRawRate) {
+  const double raw[] = {2.0, 4.0, 8.0 * 128 / 130, 16.0 * 128 / 130, 32.0 * 128 / 130};
+  for (unsigned payload = 128; payload <= 4096; payload *= 2) {
+    for (unsigned generation = 1; generation <= 5; ++generation) {
+      double before = 0;
+      for (unsigned lanes = 1; lanes <= 16; lanes *= 2) {
+        const double rate = LineRate::of(generation, lanes, payload).gigabits_per_second();
+        EXPECT_GT(rate, before * 1.5);
+        EXPECT_LT(rate, raw[generation - 1] * lanes);
+        EXPECT_GT(rate, raw[generation - 1] * lanes * 0.6);
+        before = rate;
+      }
+    }
+  }
+}
+
+TEST(LineRate, ImpossibleLinksAreRefused) {
+  EXPECT_THROW(LineRate::of(0, 8, 256), ConfigurationError);
+  EXPECT_THROW(LineRate::of(6, 8, 256), ConfigurationError);
+  EXPECT_THROW(LineRate::of(3, 0, 256), ConfigurationError);
+  EXPECT_THROW(LineRate::of(3, 3, 256), ConfigurationError);
+  EXPECT_THROW(LineRate::of(3, 32, 256), ConfigurationError);
+  EXPECT_THROW(LineRate::of(3, 8, 64), ConfigurationError);
+  EXPECT_THROW(LineRate::of(3, 8, 300), ConfigurationError);
+  EXPECT_THROW(LineRate::of(3, 8, 8192), ConfigurationError);
+}
+
+// However many packets follow each other, the last ends when the sum of their bytes says.
+TEST(Wire, NoFractionIsLost) {
+  for (unsigned generation = 1; generation <= 5; ++generation) {
+    const LineRate rate = LineRate::of(generation, 16, 256);
+    Wire wire(rate);
+    std::uint64_t total = 0;
+    for (unsigned i = 0; i < 100'000; ++i) {
+      const unsigned bytes = 20 + i * 7 % 260;
+      const Wire::Occupied occupied = wire.occupy(0, bytes);
+      const auto exact = [&](std::uint64_t sum) {
+        const __int128 product = static_cast<__int128>(sum) * rate.picoseconds;
+        return static_cast<vp::Picoseconds>((product + rate.bytes - 1) / rate.bytes);
+      };
+      ASSERT_EQ(occupied.from, exact(total));
+      total += bytes;
+      ASSERT_EQ(occupied.to, exact(total));
+    }
+  }
+}
+
+TEST(Wire, StartsWhenReadyIfIdle) {
+  const LineRate rate{3, 2};  // 1.5 ps a byte
+  Wire wire(rate);
+  EXPECT_EQ(wire.occupy(100, 1).to, 102);  // ends at 101.5
+  const Wire::Occupied next = wire.occupy(101, 1);
+  EXPECT_EQ(next.from, 102);  // begins at 101.5
+  EXPECT_EQ(next.to, 103);
+  EXPECT_EQ(wire.occupy(200, 2).from, 200);
+}
+
+}  // namespace
+}  // namespace pcie
