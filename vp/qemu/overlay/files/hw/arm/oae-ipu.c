@@ -27,6 +27,7 @@
 #include "qobject/qlist.h"
 #include "qom/object.h"
 #include "system/oae-vcpu.h"
+#include "system/reset.h"
 #include "system/system.h"
 #include "target/arm/cpu.h"
 #include "target/arm/cpu-qom.h"
@@ -70,6 +71,12 @@ static uint64_t load_firmware(MachineState *machine)
     return entry;
 }
 
+/* A core resets what its GIC interface keeps in it, so it must be reset after it has one. */
+static void reset_core(void *core)
+{
+    cpu_reset(CPU(core));
+}
+
 static void create_core(MachineState *machine, int index, uint64_t entry)
 {
     Object *core = object_new(machine->cpu_type);
@@ -83,6 +90,7 @@ static void create_core(MachineState *machine, int index, uint64_t entry)
     object_property_set_link(core, "memory", OBJECT(get_system_memory()),
                              &error_abort);
     qdev_realize(DEVICE(core), NULL, &error_fatal);
+    qemu_register_reset(reset_core, core);
     object_unref(core);
 }
 
