@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vCPU's local time is exact: floor(n * 10^12 / ips) after n instructions, plus its stalls.
+#include "tests/vp/qemu/machine.h"
+
+namespace vp::qemu {
+namespace {
+
+Picoseconds time_of(std::uint64_t instructions, std::uint64_t ips) {
+  return static_cast<Picoseconds>(static_cast<unsigned __int128>(instructions) *
+                                  1'000'000'000'000u / ips);
+}
+
+class RateTest : public testing::TestWithParam<std::uint64_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Rates, RateTest,
+                         testing::Values(1, 3, 7'777, 333'333'333, 999'999'999, 1'000'000'000,
+                                         1'000'000'001, 2'500'000'000, 3'000'000'000,
+                                         1'000'000'000'000, 1'700'000'000'000),
+                         [](const auto& param) { return std::to_string(param.param); });
+
+TEST_P(RateTest, AnAccessHappensAfterItsInstructions) {
+  const std::uint64_t ips = GetParam();
+  Instance::Config config = ipu("beats");
+  config.ips = ips;
+  Machine machine(std::move(config));
+  constexpr std::uint64_t count = 1000;
+  run(time_of(3 * count + 1, ips) + 1);
+
+  ASSERT_GE(machine.device.accesses.size(), count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Access expected{time_of(2 + 3 * i, ips), 0, 'w', device, 8, i};
+    ASSERT_EQ(machine.device.accesses[i], expected);
+  }
+}
+
+TEST_P(RateTest, AStallCostsWhatItLasts) {
+  const std::uint64_t ips = GetParam();
+  const Picoseconds instruction = time_of(1, ips);
+  Instance::Config config = ipu("stalls");
+  config.ips = ips;
+  Machine machine(std::move(config));
+  machine.device.at[device + 8].wait = 750 * ns;
+  constexpr std::uint64_t count = 300;
+  run(static_cast<Picoseconds>(count) * (750 * ns + 6 * instruction + 6));
+
+  const auto reads = machine.device.of(device + 8);
+  const auto before = machine.device.of(device + 16);
+  const auto after = machine.device.of(device + 24);
+  ASSERT_GE(after.size(), count - 1);
+  for (std::uint64_t i = 0; i < after.size(); ++i) {
+    const auto stalled = static_cast<Picoseconds>(i) * 750 * ns;
+    ASSERT_EQ(reads[i].time, time_of(3 + 6 * i, ips) + stalled);
+    ASSERT_EQ(after[i].time, time_of(6 + 6 * i, ips) + stalled + 750 * ns);
+    // The counter counts whole nanoseconds.
+    ASSERT_EQ(before[i].value, (time_of(2 + 6 * i, ips) + stalled) / ns);
+    ASSERT_EQ(after[i].value, (time_of(4 + 6 * i, ips) + stalled + 750 * ns) / ns);
+  }
+}
+
+std::string stalled_by(Picoseconds wait, Picoseconds delay) {
+  return in_child([&] {
+    Machine machine(ipu("stalls"));
+    machine.device.at[device + 8].wait = wait;
+    machine.device.at[device + 8].delay = delay;
+    run(1 * ms);
+    return machine.device.trace();
+  });
+}
+
+TEST(CpuTimeTest, AnnotatedDelayIsTimeWaited) {
+  const std::string waited = stalled_by(750 * ns, 0);
+  EXPECT_GT(waited.size(), 10'000u);
+  EXPECT_EQ(stalled_by(0, 750 * ns), waited);
+  EXPECT_EQ(stalled_by(300 * ns, 450 * ns), waited);
+}
+
+TEST(CpuTimeTest, ADelayLongerThanTheQuantumCountsInFull) {
+  const std::string waited = stalled_by(33'333'333, 0);
+  EXPECT_EQ(stalled_by(0, 33'333'333), waited);
+}
+
+TEST(CpuTimeTest, InstructionsAreThoseOfTheElapsedTime) {
+  Instance::Config config = ipu("stalls");
+  config.max_quantum = 10 * ns;
+  Machine machine(std::move(config));
+  machine.device.at[device + 8].wait = 500 * ns;
+  run(506 * ns * 100);
+  // The vCPU may be ahead of the kernel by its quantum.
+  EXPECT_GE(machine.qemu.instructions(), 600u);
+  EXPECT_LE(machine.qemu.instructions(), 610u);
+}
+
+}  // namespace
+}  // namespace vp::qemu
