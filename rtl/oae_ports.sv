@@ -611,7 +611,7 @@ module oae_ports #(
 
         STORE: if (!moves) begin
           irq_pending[port] <= |pending;
-          completion_valid <= source == oae_types::HOST && !write;
+          if (source == oae_types::HOST && !write) completion_valid <= 1'b1;
           state <= signals ? SIGNAL : LOAD;
         end
 

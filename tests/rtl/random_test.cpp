@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random traffic on both sides of the block, compared with the reference block.
+#include <gtest/gtest.h>
+
+#include "oae_registers.h"
+#include "tests/rtl/bench.h"
+
+namespace {
+
+constexpr unsigned ports = 3;
+
+/// What each side does next, mostly right and now and then wrong.
+class Traffic {
+ public:
+  explicit Traffic(std::uint64_t seed) : bench_(ports, seed) {
+    for (unsigned i = 0; i < ports; ++i) {
+      bench_.write(false, OAE_HOST_PORT_CELL_AT(i), 0x10'0000'0000 + 0x40 * i);
+      bench_.write(false, OAE_HOST_PORT_EVENT_AT(i), i + 1);
+      bench_.write(false, OAE_HOST_PORT_CONTROL_AT(i), 1);
+    }
+    bench_.put(OAE_FIRMWARE_IRQ_ENABLE, ~std::uint64_t{0});
+    bench_.stall = pick(4) * 20;
+  }
+
+  void run(unsigned steps) {
+    for (unsigned i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
+      if (bench_.posted() < 12) chance(60) ? host() : firmware();
+      bench_.clock();
+      if (chance(1)) {
+        bench_.drain();
+        bench_.sleep(pick(1000));
+      }
+    }
+    bench_.drain();
+  }
+
+  Bench& bench() { return bench_; }
+
+ private:
+  std::uint64_t pick(std::uint64_t n) { return bench_.random() % n; }
+  bool chance(unsigned percent) { return pick(100) < percent; }
+
+  /// A header that is right at this moment, or not quite.
+  Header header(const ReferencePort& port) {
+    Header header;
+    header.epoch = port.epoch();
+    header.sequence = port.next();
+    if (chance(30)) header.flags = pick(4);
+    if (chance(85)) return header;
+    switch (pick(5)) {
+      case 0:
+        header.sequence = port.last();
+        break;
+      case 1:
+        header.sequence += pick(3) - 1;
+        break;
+      case 2:
+        header.epoch += 1;
+        break;
+      case 3:
+        header.verb = pick(8);
+        break;
+      default:
+        header.status = pick(3);
+        break;
+    }
+    return header;
+  }
+
+  Slot slot(const ReferencePort& port) {
+    Slot slot = make_slot(header(port), bench_.random());
+    if (chance(5)) slot[pick(8)] ^= std::uint64_t{1} << pick(64);
+    return slot;
+  }
+
+  void host() {
+    const unsigned number = pick(ports);
+    const ReferencePort& port = bench_.reference.ports[number];
+    const unsigned page = number * OAE_PORT_SIZE;
+    switch (pick(20)) {
+      case 0:
+        return offer_in_pieces(page, slot(port));
+      case 1:
+      case 2:
+      case 3:
+      case 4:
+      case 5: {
+        const Slot data = slot(port);
+        bench_.post_write(true, page, data.data(), 64);
+        bench_.post_read(true, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        return;
+      }
+      case 6:
+      case 7:
+        return bench_.post_read(true, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+      case 8:
+      case 9:
+      case 10:
+      case 11:
+      case 12:
+      case 13: {
+        std::uint64_t word = OAE_PUT(OAE_PORT_CONFIRM_EPOCH, port.epoch()) |
+                             OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, port.last());
+        if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
+        return bench_.post_write(true, page + OAE_PORT_CONFIRM, &word, chance(95) ? 8 : 4);
+      }
+      case 14:
+        return bench_.post_read(true, page + OAE_PORT_STATUS, 8);
+      case 15: {
+        const std::uint64_t open = chance(50);
+        if (chance(60)) return;
+        bench_.post_write(false, OAE_HOST_PORT_CONTROL_AT(number), &open, 8);
+        return;
+      }
+      case 16: {
+        const std::uint64_t armed =
+            OAE_PUT(OAE_HOST_PORT_EVENT_OFFER_ARMED, 1) | (number + pick(3));
+        return bench_.post_write(false, OAE_HOST_PORT_EVENT_AT(number), &armed, 4);
+      }
+      case 17: {
+        if (chance(80)) return;
+        const std::uint64_t cell = chance(50) ? 0 : bench_.random();
+        return bench_.post_write(false, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+      }
+      case 18: {  // anything
+        const unsigned address = pick(0x4000);
+        const unsigned bytes = 1 + pick(64 - address % 64);
+        return bench_.post_read(false, address, bytes);
+      }
+      default: {
+        const unsigned address = pick((ports + 1) * OAE_PORT_SIZE) & ~(chance(80) ? 0xf80u : 0u);
+        const unsigned bytes = 1 + pick(64 - address % 64);
+        return bench_.post_read(true, address, bytes, chance(5));
+      }
+    }
+  }
+
+  void offer_in_pieces(unsigned page, const Slot& slot) {
+    const char* bytes = reinterpret_cast<const char*>(slot.data());
+    std::vector<unsigned> cuts{0};
+    while (cuts.back() < 64) {
+      cuts.push_back(std::min<unsigned>(64, cuts.back() + 1 + pick(chance(50) ? 8 : 30)));
+    }
+    std::vector<unsigned> order(cuts.size() - 1);
+    for (unsigned i = 0; i < order.size(); ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), bench_.random);
+    if (chance(20)) order.pop_back();
+    for (const unsigned i : order) {
+      bench_.post_write(true, page + cuts[i], bytes + cuts[i], cuts[i + 1] - cuts[i]);
+    }
+  }
+
+  void firmware() {
+    const unsigned number = pick(ports);
+    const ReferencePort& port = bench_.reference.ports[number];
+    const unsigned base = OAE_FIRMWARE_OFFER_AT(number);
+    switch (pick(12)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4: {
+        const Slot data = slot(port);
+        for (unsigned i = 0; i < 8; ++i) bench_.post_put(base + 8 * i, data[i]);
+        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number),
+                               OAE_FIRMWARE_COMMAND_PUBLISH_MASK |
+                                   (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0));
+      }
+      case 5:
+      case 6:
+        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), OAE_FIRMWARE_COMMAND_TAKE_MASK);
+      case 7:
+        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(8), chance(90) ? 0xff : 0xfe);
+      case 8:
+        return bench_.post_put(OAE_FIRMWARE_EVENT_AT(number), pick(64), pick(256));
+      case 9:
+        return bench_.post_put(OAE_FIRMWARE_LIVENESS, bench_.random());
+      case 10:
+        if (chance(10)) {
+          return bench_.post_put(OAE_FIRMWARE_IRQ_ENABLE, bench_.random(), pick(256));
+        }
+        return bench_.post_put(pick(OAE_FIRMWARE_SIZE), bench_.random(), pick(256));
+      default:
+        return bench_.post_get(chance(80) ? base + pick(256)
+                                          : pick(chance(50) ? 0x40 : OAE_FIRMWARE_SIZE));
+    }
+  }
+
+  Bench bench_;
+};
+
+class Random : public testing::TestWithParam<unsigned> {};
+
+TEST_P(Random, AgreesWithTheReference) {
+  Traffic traffic(GetParam());
+  traffic.run(100'000);
+  std::uint64_t committed = 0;
+  std::uint64_t not_ready = 0;
+  std::uint64_t rejected = 0;
+  for (const ReferencePort& port : traffic.bench().reference.ports) {
+    committed += port.committed_count;
+    not_ready += port.not_ready_count;
+    rejected += port.rejected_count;
+  }
+  // The traffic must be worth something.
+  EXPECT_GT(committed, 25u);
+  EXPECT_GT(not_ready, 25u);
+  EXPECT_GT(rejected, 10u);
+  RecordProperty("committed", static_cast<int>(committed));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Random, testing::Range(1u, 9u));
+
+}  // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tests/rtl/reference_port.h"
+
+/// The registers of the block on both its sides, over reference ports: what a request or an access
+/// of the RTL is compared with. Of time it knows only what it is told.
+class ReferenceBlock {
+ public:
+  ReferenceBlock(unsigned ports, std::uint32_t clock_khz);
+
+  /// Of a request for one line of 64 bytes; page lines are those of BAR 2.
+  struct Line {
+    bool pages;
+    unsigned line;  ///< address / 64
+    bool operator==(const Line& o) const { return pages == o.pages && line == o.line; }
+  };
+  struct Read {
+    Slot data{};         ///< the words asked for
+    bool aged = false;   ///< word 3 holds an age, which is left open
+    std::optional<ReferencePort::Answer> answer;  ///< of an interaction
+    std::uint64_t cell = 0;
+  };
+  void host_write(const Line& line, const Slot& data, std::uint64_t enable);
+  Read host_read(const Line& line, std::uint64_t enable, bool refused);
+
+  /// Nothing if the address has no register.
+  std::optional<std::uint64_t> firmware_read(unsigned address);
+  bool firmware_write(unsigned address, std::uint64_t data, unsigned strobe);
+
+  bool irq() const { return (pending() & irq_enable_) != 0; }
+  std::uint64_t pending() const;
+
+  std::vector<ReferencePort> ports;
+  std::vector<unsigned> signals;  ///< MSI-X vectors since the start
+  std::vector<Transition> transitions;
+
+ private:
+  struct Settings {
+    std::uint64_t event = 0;  // without offer_armed
+    std::uint64_t limit = 0xffff'ffff;
+  };
+  std::uint64_t id() const;
+  void gather(ReferencePort& port);
+  std::uint64_t host_word(unsigned port, unsigned word);
+
+  const std::uint32_t clock_khz_;
+  std::vector<Settings> settings_;
+  std::uint64_t liveness_ = 0;
+  std::uint64_t liveness_limit_ = 0xffff'ffff;
+  std::uint64_t irq_enable_ = 0;
+};
+
+/// The bits of the bytes that `enable` names.
+std::uint64_t byte_mask(unsigned enable);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/rtl/reference_port.h"
+
+#include <utility>
+
+#include "oae_registers.h"
+
+namespace {
+
+constexpr unsigned exchanged = 1u << OAE_FIRMWARE_EVENT_EXCHANGED_SHIFT;
+constexpr unsigned committed_event = 1u << OAE_FIRMWARE_EVENT_COMMITTED_SHIFT;
+constexpr unsigned opened = 1u << OAE_FIRMWARE_EVENT_OPENED_SHIFT;
+constexpr unsigned closed = 1u << OAE_FIRMWARE_EVENT_CLOSED_SHIFT;
+constexpr unsigned bad_offer = 1u << OAE_FIRMWARE_EVENT_BAD_OFFER_SHIFT;
+
+}  // namespace
+
+void ReferencePort::change(unsigned to) {
+  transitions.push_back({number_, epoch_, last_, state_, to});
+  state_ = to;
+}
+
+void ReferencePort::commit() {
+  change(OAE_PORT_STATE_COMMITTED);
+  ++committed_count;
+  confirmed_ = true;
+  settle();
+}
+
+// A confirmed slot moves as soon as there is room.
+void ReferencePort::settle() {
+  if (!confirmed_ || committed_) return;
+  committed_ = tentative_;
+  tentative_.reset();
+  confirmed_ = false;
+  events |= committed_event;
+}
+
+void ReferencePort::set_open(bool now_open) {
+  if (now_open == open) return;
+  open = now_open;
+  verdict_ = Verdict::none;
+  arrived_ = 0;
+  offered_ = false;
+  if (!open) {
+    events |= closed;
+    if (state_ != OAE_PORT_STATE_TENTATIVE) change(OAE_PORT_STATE_CLOSED);
+    return;
+  }
+  if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
+  ++epoch_;
+  last_ = 0;
+  change(OAE_PORT_STATE_IDLE);
+  events |= opened;
+}
+
+void ReferencePort::write_window(const Slot& data, std::uint64_t enable) {
+  if (!open) return;
+  if (verdict_ != Verdict::none) {
+    verdict_ = Verdict::none;
+    arrived_ = 0;
+  }
+  for (unsigned i = 0; i < 64; ++i) {
+    if (enable >> i & 1) {
+      reinterpret_cast<char*>(inbox_.data())[i] = reinterpret_cast<const char*>(data.data())[i];
+    }
+  }
+  arrived_ |= enable;
+  if (arrived_ == ~std::uint64_t{0}) judge();
+}
+
+void ReferencePort::judge() {
+  const Header header = Header::of(inbox_[0]);
+  arrived_ = 0;
+  if (last_ != 0 && header.epoch == epoch_ && header.sequence == last_) {
+    if (!sealed(inbox_)) ++rejected_count;
+    return;
+  }
+  if (!sealed(inbox_) || header.epoch != epoch_ || header.sequence != next() ||
+      header.status != OAE_STATUS_OK) {
+    verdict_ = Verdict::bad;
+    ++rejected_count;
+    return;
+  }
+  if (header.verb != OAE_VERB_SWAP) {
+    verdict_ = Verdict::bad_verb;
+    ++rejected_count;
+    return;
+  }
+  verdict_ = Verdict::good;
+  if (state_ == OAE_PORT_STATE_TENTATIVE && Header::of((*tentative_)[0]).flags & OAE_FLAG_MORE) {
+    commit();
+  }
+}
+
+ReferencePort::Answer ReferencePort::read_answer(bool refused) {
+  Answer answer;
+  Header nothing;
+  nothing.verb = OAE_VERB_NONE;
+  nothing.epoch = epoch_;
+  nothing.status = OAE_STATUS_NOT_READY;
+  if (cell == 0 || refused) {
+    ++not_ready_count;
+    answer.word = nothing.word();
+    return answer;
+  }
+  answer.written = true;
+  if (verdict_ == Verdict::good && offered_ && !tentative_) {
+    std::swap(retained_, offer_);
+    answer.slot = retained_;
+    offered_ = false;
+    tentative_ = inbox_;
+    verdict_ = Verdict::none;
+    last_ = next();
+    change(OAE_PORT_STATE_TENTATIVE);
+    events |= exchanged;
+  } else if (verdict_ == Verdict::none && last_ != 0) {
+    answer.slot = retained_;
+  } else {
+    Header header = nothing;
+    const Header offered_header = Header::of(inbox_[0]);
+    if (verdict_ != Verdict::none && offered_header.epoch == epoch_ &&
+        offered_header.sequence == next()) {
+      header.verb = offered_header.verb;
+      header.sequence = offered_header.sequence;
+      if (verdict_ == Verdict::bad_verb) header.status = OAE_STATUS_BAD_VERB;
+    }
+    if (header.status == OAE_STATUS_NOT_READY) ++not_ready_count;
+    answer.formed = true;
+    answer.slot[0] = header.word();
+  }
+  answer.word = answer.slot[0];
+  return answer;
+}
+
+void ReferencePort::confirm(std::uint8_t epoch, std::uint32_t sequence) {
+  if (state_ == OAE_PORT_STATE_TENTATIVE && epoch == epoch_ && sequence == last_) commit();
+}
+
+std::uint64_t ReferencePort::state_word() const {
+  return OAE_PUT(OAE_HOST_PORT_STATE_STATE, state_) | OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch_) |
+         OAE_PUT(OAE_HOST_PORT_STATE_OFFERED, offered_) |
+         OAE_PUT(OAE_HOST_PORT_STATE_SEQUENCE, last_);
+}
+
+bool ReferencePort::arm(bool now_armed) {
+  armed = now_armed && !offered_;
+  return now_armed && offered_;
+}
+
+void ReferencePort::write_offer(unsigned slice, std::uint64_t data, std::uint64_t mask) {
+  if (!offered_) offer_[slice] = (offer_[slice] & ~mask) | (data & mask);
+}
+
+bool ReferencePort::command(bool publish, bool take, bool withdraw) {
+  if (take) {
+    committed_.reset();
+    settle();
+  }
+  if (withdraw) offered_ = false;
+  if (!publish || offered_) return false;
+  const Header header = Header::of(offer_[0]);
+  if (!open || !sealed(offer_) || header.epoch != epoch_ || header.sequence != next() ||
+      header.status != OAE_STATUS_OK || header.verb != OAE_VERB_SWAP) {
+    events |= bad_offer;
+    return false;
+  }
+  offered_ = true;
+  return std::exchange(armed, false);
+}
+
+std::uint64_t ReferencePort::status_word() const {
+  return OAE_PUT(OAE_FIRMWARE_STATUS_OFFERED, offered_) |
+         OAE_PUT(OAE_FIRMWARE_STATUS_TENTATIVE, tentative_.has_value()) |
+         OAE_PUT(OAE_FIRMWARE_STATUS_COMMITTED, committed_.has_value()) |
+         OAE_PUT(OAE_FIRMWARE_STATUS_OPEN, open) | OAE_PUT(OAE_FIRMWARE_STATUS_EPOCH, epoch_) |
+         OAE_PUT(OAE_FIRMWARE_STATUS_NEXT_SEQUENCE, next());
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tests/rtl/slot.h"
+
+/// A change of a journal's state, as the block traces it.
+struct Transition {
+  unsigned port;
+  unsigned epoch;
+  std::uint32_t sequence;
+  unsigned from;
+  unsigned to;
+  bool operator==(const Transition& o) const {
+    return port == o.port && epoch == o.epoch && sequence == o.sequence && from == o.from &&
+           to == o.to;
+  }
+};
+
+/// A swap port as the design says it, one call per operation, slots kept by value: what the RTL is
+/// compared with. It knows no time.
+class ReferencePort {
+ public:
+  /// What the read of the pushed answer gives.
+  struct Answer {
+    bool written = false;  ///< a slot went to the cell
+    bool formed = false;   ///< by the block; its slice 1 and CRC are left open
+    Slot slot{};           ///< that went to the cell
+    std::uint64_t word = 0;
+  };
+
+  explicit ReferencePort(unsigned number) : number_(number) {}
+
+  // The host
+  void set_open(bool open);
+  void write_window(const Slot& data, std::uint64_t enable);
+  /// What would be asked of the DMA, and with `refused` the outcome if that says no.
+  bool wants_dma() const { return cell != 0; }
+  Answer read_answer(bool refused);
+  void confirm(std::uint8_t epoch, std::uint32_t sequence);
+  std::uint64_t state_word() const;
+  /// Arms the one-shot interrupt; true if it signals at once.
+  bool arm(bool armed);
+
+  // The firmware
+  void write_offer(unsigned slice, std::uint64_t data, std::uint64_t mask);
+  /// True if the host is signalled.
+  bool command(bool publish, bool take, bool withdraw);
+  std::uint64_t status_word() const;
+  Slot offer() const { return offer_; }
+  Slot tentative() const { return tentative_.value_or(Slot{}); }
+  Slot committed() const { return committed_.value_or(Slot{}); }
+
+  std::uint64_t cell = 0;
+  std::uint64_t committed_count = 0;
+  std::uint64_t not_ready_count = 0;
+  std::uint64_t rejected_count = 0;
+  unsigned events = 0;  ///< as in the firmware's event register
+  bool armed = false;
+  bool open = false;
+  std::vector<Transition> transitions;  ///< since the start
+
+  unsigned state() const { return state_; }
+  std::uint8_t epoch() const { return epoch_; }
+  std::uint32_t last() const { return last_; }
+  std::uint32_t next() const { return last_ == 0xffff'ffff ? 1 : last_ + 1; }
+  bool offered() const { return offered_; }
+
+ private:
+  enum class Verdict { none, good, bad, bad_verb };
+
+  void change(unsigned to);
+  void commit();
+  void settle();
+  void judge();
+
+  const unsigned number_;
+  unsigned state_ = 0;
+  std::uint8_t epoch_ = 0;
+  std::uint32_t last_ = 0;
+
+  Slot inbox_{};
+  std::uint64_t arrived_ = 0;
+  Verdict verdict_ = Verdict::none;
+  bool offered_ = false;
+  Slot offer_{};  // the firmware's, in the making or standing
+  Slot retained_{};
+  std::optional<Slot> tentative_;
+  bool confirmed_ = false;  // the tentative slot is, and waits
+  std::optional<Slot> committed_;
+};

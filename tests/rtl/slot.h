@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// CRC-64/XZ bit by bit, as its catalogue entry defines it.
+std::uint64_t crc64(const void* data, std::size_t bytes);
+
+/// A slot: eight slices, little-endian in memory.
+using Slot = std::array<std::uint64_t, 8>;
+
+/// What a slot's header says (rtl/registers/slot.yaml).
+struct Header {
+  std::uint8_t verb = 1;
+  std::uint8_t epoch = 0;
+  std::uint8_t status = 0;
+  std::uint8_t flags = 0;
+  std::uint32_t sequence = 0;
+
+  std::uint64_t word() const;
+  static Header of(std::uint64_t word);
+};
+
+/// Gives the slot its CRC.
+void seal(Slot& slot);
+bool sealed(const Slot& slot);
+/// A sealed slot whose payload is made from `seed`.
+Slot make_slot(const Header& header, std::uint64_t seed);
