@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vp/images/qemu_library.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "vp/images/elf_file.h"
+
+namespace vp::images {
+
+namespace {
+
+/// True if a dynamic symbol table of the file defines the function `name`.
+bool exports(const ElfFile& file, std::string_view name) {
+  Elf* elf = file.elf();
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM) continue;
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (!data) throw Mistake("its dynamic symbols are cut off", "copy or build it again");
+    const std::size_t count = data->d_size / sizeof(Elf64_Sym);
+    for (std::size_t i = 0; i < count; ++i) {
+      GElf_Sym symbol;
+      if (!gelf_getsym(data, static_cast<int>(i), &symbol)) continue;
+      const char* text = elf_strptr(elf, header.sh_link, symbol.st_name);
+      if (text && name == text && symbol.st_shndx != SHN_UNDEF &&
+          GELF_ST_TYPE(symbol.st_info) == STT_FUNC && GELF_ST_BIND(symbol.st_info) != STB_LOCAL)
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_qemu_library(Bytes& file) {
+  const ElfFile elf(file, EM_X86_64, "x86-64");
+  constexpr const char* remedy = "run scripts/setup, which builds the QEMU libraries";
+  if (elf.header().e_type != ET_DYN || !elf.has(PT_DYNAMIC))
+    throw Mistake("it is no shared library", remedy);
+  const GElf_Ehdr& header = elf.header();
+  std::size_t sections = 0;
+  if (elf_getshdrnum(elf.elf(), &sections) != 0 || sections == 0 ||
+      !file.holds(header.e_shoff, sections * sizeof(Elf64_Shdr)))
+    throw Mistake("it is cut off: its section headers are not all in the file", remedy);
+  if (!exports(elf, qemu_entry_symbol))
+    throw Mistake(fmt::format("it does not export `{}`, and so is no QEMU library of this program",
+                              qemu_entry_symbol),
+                  remedy);
+}
+
+}  // namespace vp::images

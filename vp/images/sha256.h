@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace vp::images {
+
+/// SHA-256 (FIPS 180-4) of bytes, as 64 lower-case hexadecimal digits.
+std::string sha256(const void* data, std::size_t size);
+
+}  // namespace vp::images
