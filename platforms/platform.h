@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vp/config/schema.h"
+
+/// What a platform file describes. The keys are those of platforms/schema.cpp, which also holds
+/// ranges and texts; the values here are the defaults. Times are in picoseconds, sizes in bytes.
+namespace platform {
+
+using vp::config::File;
+using vp::config::Instant;
+using vp::config::PciId;
+
+inline constexpr std::int64_t ns = 1'000;
+inline constexpr std::int64_t us = 1'000 * ns;
+inline constexpr std::int64_t ms = 1'000 * us;
+inline constexpr std::int64_t s = 1'000 * ms;
+inline constexpr std::int64_t KiB = 1'024;
+inline constexpr std::int64_t MiB = 1'024 * KiB;
+inline constexpr std::int64_t GiB = 1'024 * MiB;
+
+/// Where the firmware sees its memories.
+inline constexpr std::uint64_t sram_base = 0x1000'0000;
+inline constexpr std::uint64_t dram_base = 0x8000'0000;
+
+/// Where a console of the platform file goes.
+enum class ConsoleKind { terminal, pty, off };
+
+struct Simulation {
+  std::int64_t max_quantum = 1 * us;  ///< how far a vCPU may run ahead; changes no result
+  std::int64_t vcpu_slice = 1 * us;   ///< turns of vCPUs that share memory; changes results
+  std::uint32_t seed = 1;             ///< of everything random in a guest's view
+  Instant rtc{1'767'225'600};         ///< 2026-01-01, what the guest's clock shows at start
+};
+
+struct Qemu {
+  File host_library;  ///< libqemu-x86_64.so
+  File ipu_library;   ///< libqemu-aarch64.so
+  File roms;          ///< directory of BIOS and option ROMs
+};
+
+struct RootComplex {
+  std::int64_t latency = 100 * ns;  ///< traversal, each way
+  std::int64_t memory_latency = 0;  ///< of a device's read of host memory
+  std::int64_t completion_timeout = 50 * ms;
+};
+
+struct Host {
+  std::string name;
+  unsigned vcpus = 1;
+  std::string cpu = "max";
+  std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each vCPU
+  std::int64_t memory = 512 * MiB;
+  File kernel;
+  std::optional<File> initrd;
+  std::string append;
+  ConsoleKind console = ConsoleKind::terminal;
+  RootComplex root_complex;
+};
+
+struct FirmwareOptions {
+  bool poll = false;  ///< instead of sleeping until an interrupt
+};
+
+struct Dma {
+  std::int64_t latency = 100 * ns;      ///< from start to the first request
+  std::int64_t rate = 200'000'000'000;  ///< bit/s
+  unsigned outstanding = 8;             ///< pieces asked for ahead
+};
+
+struct Endpoint {
+  PciId id{0x1d9b, 0x0ae0};
+  PciId subsystem{0x1d9b, 0x0001};
+  std::uint32_t class_code = 0x120000;  ///< processing accelerator
+  std::uint8_t revision = 1;
+  std::int64_t latency = 50 * ns;  ///< traversal, each way
+};
+
+struct Oae {
+  unsigned ports = 8;
+  std::int64_t clock = 500'000'000;  ///< Hz
+};
+
+struct Ipu {
+  std::string name;
+  unsigned cores = 1;
+  std::string core = "neoverse-n1";
+  std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each core
+  std::int64_t sram = 4 * MiB;
+  std::int64_t dram = 128 * MiB;
+  File firmware;
+  FirmwareOptions firmware_options;
+  std::int64_t noc_latency = 10 * ns;  ///< one way
+  Dma dma;
+  Endpoint endpoint;
+  Oae oae;
+  ConsoleKind console = ConsoleKind::off;
+};
+
+struct PcieLink {
+  std::string up;    ///< name of the host
+  std::string down;  ///< name of the IPU
+  unsigned generation = 4;
+  unsigned lanes = 16;
+  std::int64_t latency_down = 250 * ns;  ///< PHY and wire
+  std::int64_t latency_up = 250 * ns;
+  unsigned max_payload_size = 256;
+  unsigned max_read_request_size = 512;
+};
+
+struct Platform {
+  std::string name;
+  std::string title;
+  Simulation simulation;
+  Qemu qemu;
+  std::vector<Host> hosts;
+  std::vector<Ipu> ipus;
+  std::vector<PcieLink> pcie_links;
+  std::map<std::string, std::string> log;  ///< level of each component; `all` comes first
+};
+
+}  // namespace platform

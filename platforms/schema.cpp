@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/schema.h"
+
+namespace platform {
+
+using namespace vp::config;
+
+namespace {
+
+Type<ConsoleKind> console() {
+  return choice<ConsoleKind>(
+      {{"terminal", ConsoleKind::terminal}, {"pty", ConsoleKind::pty}, {"off", ConsoleKind::off}});
+}
+
+const Struct<Simulation> simulation({
+    {"max_quantum", &Simulation::max_quantum, duration(50 * ns, 1 * ms),
+     "How far a vCPU may run ahead of the models. Costs or saves wall time; changes no result"},
+    {"vcpu_slice", &Simulation::vcpu_slice, duration(50 * ns, 1 * ms),
+     "How long a vCPU runs before a sibling that shares its memory has its turn. Changes results"},
+    {"seed", &Simulation::seed, integer(0, 0xffff'ffff), "Of all that is random to a guest"},
+    {"rtc", &Simulation::rtc, instant(), "What a guest's real-time clock shows at the start"},
+});
+
+const Struct<Qemu> qemu({
+    {"host_library", &Qemu::host_library, file(), "QEMU of the hosts", required},
+    {"ipu_library", &Qemu::ipu_library, file(), "QEMU of the IPUs", required},
+    {"roms", &Qemu::roms, directory(), "BIOS and option ROMs of the hosts", required},
+});
+
+const Struct<RootComplex> root_complex({
+    {"latency", &RootComplex::latency, duration(0, 100 * us),
+     "Traversal by a request or a completion, in either direction"},
+    {"memory_latency", &RootComplex::memory_latency, duration(0, 100 * us),
+     "Added to each read of host memory by a device"},
+    {"completion_timeout", &RootComplex::completion_timeout, duration(50 * us, 64 * s),
+     "After which a read that has no answer gives all ones (PCIe 6.0, 7.5.3.16)"},
+});
+
+const Struct<Host> host({
+    {"name", &Host::name, name(), "Unique among hosts and IPUs", required},
+    {"vcpus", &Host::vcpus, integer(1, 16), "Virtual CPUs"},
+    {"cpu", &Host::cpu,
+     word({"max", "qemu64", "Nehalem", "Haswell", "Skylake-Server", "Icelake-Server",
+           "SapphireRapids", "EPYC", "EPYC-Rome", "EPYC-Milan"}),
+     "Model of the vCPUs, as QEMU calls it"},
+    {"instruction_rate", &Host::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
+     "Instructions that each vCPU executes in a second of simulated time"},
+    {"memory", &Host::memory, size(64 * MiB, 64 * GiB, MiB), "RAM"},
+    {"kernel", &Host::kernel, file(), "Linux for x86-64, a bzImage", required},
+    {"initrd", &Host::initrd, optional_file(), "Initial RAM file system, a newc cpio archive"},
+    // COMMAND_LINE_SIZE of Linux on x86 is 2048, a NUL included.
+    {"append", &Host::append, string(2047), "Kernel command line"},
+    {"console", &Host::console, console(), "Where the serial console goes"},
+    {"root_complex", &Host::root_complex, root_complex, "PCIe root complex"},
+});
+
+const Struct<FirmwareOptions> firmware_options({
+    {"poll", &FirmwareOptions::poll, boolean(), "Poll instead of sleeping until an interrupt"},
+});
+
+const Struct<Dma> dma({
+    {"latency", &Dma::latency, duration(0, 100 * us), "From a start to the first request"},
+    {"rate", &Dma::rate, bit_rate(8'000, 10'000'000'000'000), "At which data passes the engine"},
+    {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces of 4 KiB asked for ahead"},
+});
+
+const Struct<Endpoint> endpoint({
+    {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
+    {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
+    {"class", &Endpoint::class_code, hexadecimal(0, 0xff'ffff),
+     "PCI class code: base class, sub-class, programming interface"},
+    {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
+    {"latency", &Endpoint::latency, duration(0, 100 * us),
+     "Traversal by a request or a completion, in either direction"},
+});
+
+const Struct<Oae> oae({
+    {"ports", &Oae::ports, integer(1, 64), "Swap ports, a page of 4 KiB each"},
+    {"clock", &Oae::clock, frequency(1'000'000, 10'000'000'000), "Clock of the OAE block"},
+});
+
+const Struct<Ipu> ipu({
+    {"name", &Ipu::name, name(), "Unique among hosts and IPUs", required},
+    {"cores", &Ipu::cores, integer(1, 24), "Arm cores"},
+    {"core", &Ipu::core,
+     word({"cortex-a53", "cortex-a55", "cortex-a57", "cortex-a72", "cortex-a76", "cortex-a710",
+           "neoverse-n1", "neoverse-v1", "neoverse-n2", "max"}),
+     "Model of the cores, as QEMU calls it"},
+    {"instruction_rate", &Ipu::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
+     "Instructions that each core executes in a second of simulated time"},
+    {"sram", &Ipu::sram, size(64 * KiB, 1 * GiB, 4 * KiB), "SRAM, at 0x10000000"},
+    {"dram", &Ipu::dram, size(16 * MiB, 64 * GiB, MiB), "DRAM, at 0x80000000"},
+    {"firmware", &Ipu::firmware, file(), "Bare-metal AArch64 program, an ELF file", required},
+    {"firmware_options", &Ipu::firmware_options, firmware_options, "What the firmware is told"},
+    {"noc_latency", &Ipu::noc_latency, duration(0, 100 * us), "Of the network on chip, one way"},
+    {"dma", &Ipu::dma, dma, "DMA engine"},
+    {"endpoint", &Ipu::endpoint, endpoint, "PCIe function"},
+    {"oae", &Ipu::oae, oae, "Open Atomic Ethernet block"},
+    {"console", &Ipu::console, console(), "Where the serial console goes"},
+});
+
+const Struct<PcieLink> pcie_link({
+    {"up", &PcieLink::up, name(), "Host at the upper end", required},
+    {"down", &PcieLink::down, name(), "IPU at the lower end", required},
+    {"generation", &PcieLink::generation, integer(1, 5), "PCIe generation: 2.5, 5, 8, 16, 32 GT/s"},
+    {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
+    // The link's latency is how far one side may run ahead of the other: 0 would be a standstill.
+    {"latency_down", &PcieLink::latency_down, duration(1 * ns, 1 * ms),
+     "PHY and wire towards the IPU, without the time that the bytes take"},
+    {"latency_up", &PcieLink::latency_up, duration(1 * ns, 1 * ms),
+     "PHY and wire towards the host, without the time that the bytes take"},
+    {"max_payload_size", &PcieLink::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
+     "Largest payload that both ends support"},
+    {"max_read_request_size", &PcieLink::max_read_request_size,
+     size_of({128, 256, 512, 1024, 2048, 4096}), "Largest read that the IPU asks for after reset"},
+});
+
+}  // namespace
+
+const std::vector<std::string>& log_components() {
+  static const std::vector<std::string> names = {"all", "console", "control",  "host", "ipu",
+                                                 "oae", "pcie",    "platform", "qemu"};
+  return names;
+}
+
+const std::vector<std::string>& log_levels() {
+  static const std::vector<std::string> names = {"trace", "debug",    "info", "warning",
+                                                 "error", "critical", "off"};
+  return names;
+}
+
+const Struct<Platform>& schema() {
+  static const Struct<Platform> platform({
+      {"name", &Platform::name, name(), "What the machine is called", required},
+      {"title", &Platform::title, string(200), "What it is, in a line"},
+      {"simulation", &Platform::simulation, simulation, "How it is simulated"},
+      {"qemu", &Platform::qemu, qemu, "What the processors run on", required},
+      {"hosts", &Platform::hosts, list(host, 1, 8), "x86-64 machines that run Linux", required},
+      {"ipus", &Platform::ipus, list(ipu, 1, 8), "Infrastructure processing units", required},
+      {"pcie_links", &Platform::pcie_links, list(pcie_link, 1, 32),
+       "PCIe links, each from a root port of a host to an IPU; a host has its ports in this order",
+       required},
+      {"log", &Platform::log, map_of(log_components(), word(log_levels())),
+       "Least level that each component logs; `all` is for those not named"},
+  });
+  return platform;
+}
+
+}  // namespace platform
