@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choices made when the firmware is built. */
+#ifndef FIRMWARE_CONFIG_H
+#define FIRMWARE_CONFIG_H
+
+/* Microseconds between two signs of life. Shorter ones tell of a dead firmware earlier and keep an
+ * idle machine busier. */
+#ifndef FIRMWARE_TICK_US
+#define FIRMWARE_TICK_US 1000
+#endif
+
+/* Highest level that is logged: 0 error, 1 warning, 2 info, 3 debug. */
+#ifndef FIRMWARE_LOG_LEVEL
+#define FIRMWARE_LOG_LEVEL 2
+#endif
+
+/* Stacks of each core, from low to high: an unmapped page, the stack, the stack of faults. */
+#define FIRMWARE_GUARD_SIZE 0x1000
+#define FIRMWARE_STACK_SIZE 0x4000
+#define FIRMWARE_FAULT_STACK_SIZE 0x1000
+#define FIRMWARE_CORE_STACKS_SIZE \
+	(FIRMWARE_GUARD_SIZE + FIRMWARE_STACK_SIZE + FIRMWARE_FAULT_STACK_SIZE)
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults: what the firmware must not do. They end the run, with a report on the console. */
+#ifndef FIRMWARE_FAULT_H
+#define FIRMWARE_FAULT_H
+
+#define FAULT_SYNCHRONOUS 0
+#define FAULT_IRQ 1
+#define FAULT_FIQ 2
+#define FAULT_SERROR 3
+
+#define FAULT_FRAME_SP 248
+#define FAULT_FRAME_ELR 256
+#define FAULT_FRAME_SIZE 288
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+/* A core at the moment of its fault. */
+struct fault_frame {
+	uint64_t x[31];
+	uint64_t sp;
+	uint64_t elr;  /* the instruction */
+	uint64_t spsr;
+	uint64_t esr;  /* the syndrome */
+	uint64_t far;  /* the address, of aborts */
+};
+_Static_assert(offsetof(struct fault_frame, sp) == FAULT_FRAME_SP, "vectors.S");
+_Static_assert(offsetof(struct fault_frame, elr) == FAULT_FRAME_ELR, "vectors.S");
+_Static_assert(sizeof(struct fault_frame) == FAULT_FRAME_SIZE, "vectors.S");
+
+/* Reports the fault and halts the machine; called by vectors.S on any core. */
+_Noreturn void fault_report(const struct fault_frame *frame, unsigned kind);
+
+/* Halts the machine for a reason that the firmware found itself. */
+_Noreturn void panic(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Access to device registers: one bus access each, in program order on one device. */
+#ifndef FIRMWARE_MMIO_H
+#define FIRMWARE_MMIO_H
+
+#include <stdint.h>
+
+#ifdef FIRMWARE_HOSTED
+/* A test stands in for the devices. */
+uint64_t mmio_read64(uintptr_t address);
+void mmio_write64(uintptr_t address, uint64_t value);
+#else
+static inline uint32_t mmio_read32(uintptr_t address)
+{
+	return *(const volatile uint32_t *)address;
+}
+
+static inline void mmio_write32(uintptr_t address, uint32_t value)
+{
+	*(volatile uint32_t *)address = value;
+}
+
+static inline uint64_t mmio_read64(uintptr_t address)
+{
+	return *(const volatile uint64_t *)address;
+}
+
+static inline void mmio_write64(uintptr_t address, uint64_t value)
+{
+	*(volatile uint64_t *)address = value;
+}
+#endif
+
+#endif

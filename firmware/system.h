@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine as its system controller describes it. */
+#ifndef FIRMWARE_SYSTEM_H
+#define FIRMWARE_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct system_memory {
+	uint64_t base;
+	uint64_t size;
+};
+
+unsigned system_cores(void);
+struct system_memory system_sram(void);
+struct system_memory system_dram(void);
+/* The platform file wants the firmware to poll instead of sleeping. */
+bool system_poll(void);
+
+/* Ends the run, because of a fault or because all is done. */
+_Noreturn void system_halt_fault(void);
+_Noreturn void system_shutdown(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A firmware that does, after an ordinary start, the one thing that FAULT names. */
+#include <stdint.h>
+
+#include "board.h"
+#include "console.h"
+#include "cpu.h"
+#include "fault.h"
+#include "log.h"
+#include "mmio.h"
+#include "mmu.h"
+#include "system.h"
+
+#define CONCATENATE(a, b) a##b
+#define FUNCTION(name) CONCATENATE(fault_, name)
+
+/* Nothing is mapped at 0. */
+static __attribute__((unused, noinline)) void fault_read(void)
+{
+	(void)mmio_read64(0);
+}
+
+/* Mapped as a device, but no register is there: the bus answers with an error. */
+static __attribute__((unused, noinline)) void fault_bus(void)
+{
+	(void)mmio_read64(BOARD_SYSTEM + 0xff8);
+}
+
+static __attribute__((unused, noinline)) void fault_write_text(void)
+{
+	*(volatile uint32_t *)(uintptr_t)fault_write_text = 0;
+}
+
+static __attribute__((unused, noinline)) void fault_execute_data(void)
+{
+	static uint32_t code[] = {0xd65f03c0}; /* RET */
+
+	__asm__ volatile("blr %0" ::"r"(code) : "x30", "memory");
+}
+
+static __attribute__((unused, noinline)) uint64_t recurse(volatile uint64_t *above)
+{
+	volatile uint64_t here[32];
+
+	here[0] = *above + 1;
+	return here[0] ? recurse(here) + here[0] : 0;
+}
+
+static __attribute__((unused, noinline)) void fault_stack_overflow(void)
+{
+	volatile uint64_t depth = 0;
+
+	recurse(&depth);
+}
+
+static __attribute__((unused, noinline)) void fault_undefined(void)
+{
+	__asm__ volatile("udf #0");
+}
+
+static __attribute__((unused, noinline)) void fault_panic(void)
+{
+	panic("a panic, as asked for: %d", 42);
+}
+
+/* On a core that has not been set up: its report must come all the same. */
+static __attribute__((unused, noinline)) void fault_secondary(void)
+{
+}
+
+void core_main(unsigned core);
+void core_main(unsigned core)
+{
+	if (core != 0) {
+		if (FUNCTION(FAULT) == fault_secondary && core == 1)
+			__asm__ volatile("brk #1");
+		cpu_park();
+	}
+	if (FUNCTION(FAULT) == fault_secondary)
+		cpu_park();
+	console_init();
+	mmu_init();
+	log_info("about to fault");
+	FUNCTION(FAULT)();
+	log_error("no fault");
+	system_shutdown();
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/swap_service.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "firmware/crc64.h"
+#include "oae_registers.h"
+#include "tests/firmware/mmio_mock.h"
+
+namespace {
+
+using Slot = std::array<std::uint64_t, 8>;
+constexpr std::uintptr_t base = 0x0c00'0000;
+
+std::uint64_t header(std::uint8_t epoch, std::uint32_t sequence) {
+  return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) | OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch) |
+         OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, sequence);
+}
+
+/// The block as its firmware sees it, with the host's side as functions.
+class Block : public MmioDevice {
+ public:
+  struct Port {
+    bool open = false;
+    std::uint8_t epoch = 0;
+    std::uint32_t next = 1;
+    Slot written{};
+    std::vector<Slot> published;
+    bool offered = false, tentative = false, committed = false;
+    Slot tentative_slot{}, committed_slot{};
+    std::uint64_t events = 0;
+    unsigned taken = 0;
+    bool refuse = false;
+  };
+  std::array<Port, 64> ports;
+  unsigned count;
+  std::uint64_t magic = OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC);
+  std::uint64_t irq_enable = 0;
+  std::vector<std::uint32_t> liveness;
+  /// Called once, before the next access to a status register is answered.
+  std::function<void()> meanwhile;
+
+  explicit Block(unsigned number) : MmioDevice(base, OAE_FIRMWARE_SIZE), count(number) {}
+
+  void open(unsigned n) {
+    Port& port = ports[n];
+    port.open = true;
+    ++port.epoch;
+    port.next = 1;
+    port.offered = port.tentative = false;
+    port.events |= OAE_FIRMWARE_EVENT_OPENED_MASK;
+  }
+  void close(unsigned n) {
+    ports[n].open = ports[n].offered = false;
+    ports[n].events |= OAE_FIRMWARE_EVENT_CLOSED_MASK;
+  }
+  void exchange(unsigned n, std::uint64_t host_word) {
+    Port& port = ports[n];
+    ASSERT_TRUE(port.offered && !port.tentative);
+    port.offered = false;
+    port.tentative = true;
+    port.tentative_slot = {header(port.epoch, port.next++), host_word};
+    port.events |= OAE_FIRMWARE_EVENT_EXCHANGED_MASK;
+  }
+  void confirm(unsigned n) {
+    Port& port = ports[n];
+    ASSERT_TRUE(port.tentative && !port.committed);
+    port.tentative = false;
+    port.committed = true;
+    port.committed_slot = port.tentative_slot;
+    port.events |= OAE_FIRMWARE_EVENT_COMMITTED_MASK;
+  }
+  void reverse(unsigned n) {
+    ports[n].tentative = false;
+    ports[n].events |= OAE_FIRMWARE_EVENT_REVERSED_MASK;
+  }
+  std::uint64_t irq_status() const {
+    std::uint64_t bits = 0;
+    for (unsigned n = 0; n < count; ++n) bits |= std::uint64_t{ports[n].events != 0} << n;
+    return bits & irq_enable;
+  }
+
+ private:
+  std::uint64_t read(std::uintptr_t offset) override {
+    switch (offset) {
+      case OAE_FIRMWARE_ID:
+        return magic | OAE_PUT(OAE_FIRMWARE_ID_VERSION, 1) | OAE_PUT(OAE_FIRMWARE_ID_PORTS, count);
+      case OAE_FIRMWARE_IRQ_STATUS:
+        return irq_status();
+    }
+    if (offset < 0x10000) {
+      ADD_FAILURE() << "read of " << std::hex << offset;
+      return 0;
+    }
+    Port& port = at(offset);
+    const std::uintptr_t within = offset % 0x100;
+    if (within == 0x50) return port.events;
+    if (within == 0x48) {
+      if (auto action = std::exchange(meanwhile, nullptr)) action();
+      return status(port);
+    }
+    if (within >= 0x80 && within < 0xc0) return port.tentative_slot[within / 8 % 8];
+    if (within >= 0xc0) return port.committed_slot[within / 8 % 8];
+    ADD_FAILURE() << "read of " << std::hex << offset;
+    return 0;
+  }
+  void write(std::uintptr_t offset, std::uint64_t value) override {
+    if (offset == OAE_FIRMWARE_LIVENESS) {
+      liveness.push_back(static_cast<std::uint32_t>(value));
+      return;
+    }
+    if (offset == OAE_FIRMWARE_IRQ_ENABLE) {
+      irq_enable = value;
+      return;
+    }
+    ASSERT_GE(offset, 0x10000u);
+    Port& port = at(offset);
+    const std::uintptr_t within = offset % 0x100;
+    if (within < 0x40) {
+      if (!port.offered) port.written[within / 8] = value;
+    } else if (within == 0x50) {
+      port.events &= ~value;
+    } else {
+      ASSERT_EQ(within, 0x40u);
+      if (value & OAE_FIRMWARE_COMMAND_TAKE_MASK) {
+        port.taken += port.committed;
+        port.committed = false;
+      }
+      if (value & OAE_FIRMWARE_COMMAND_PUBLISH_MASK) publish(port);
+    }
+  }
+  void publish(Port& port) {
+    if (port.offered) return;
+    const Slot& slot = port.written;
+    if (!port.open || port.refuse || slot[0] != header(port.epoch, port.next) ||
+        slot[7] != crc64_words(slot.data(), 7)) {
+      port.events |= OAE_FIRMWARE_EVENT_BAD_OFFER_MASK;
+      return;
+    }
+    port.offered = true;
+    port.published.push_back(slot);
+  }
+  static std::uint64_t status(const Port& port) {
+    return OAE_PUT(OAE_FIRMWARE_STATUS_OFFERED, port.offered) |
+           OAE_PUT(OAE_FIRMWARE_STATUS_TENTATIVE, port.tentative) |
+           OAE_PUT(OAE_FIRMWARE_STATUS_COMMITTED, port.committed) |
+           OAE_PUT(OAE_FIRMWARE_STATUS_OPEN, port.open) |
+           OAE_PUT(OAE_FIRMWARE_STATUS_EPOCH, port.epoch) |
+           OAE_PUT(OAE_FIRMWARE_STATUS_NEXT_SEQUENCE, port.next);
+  }
+  Port& at(std::uintptr_t offset) {
+    const std::uintptr_t n = (offset - 0x10000) / 0x100;
+    EXPECT_LT(n, count) << "no such port";
+    return ports[n % 64];
+  }
+};
+
+struct SwapServiceTest : testing::Test {
+  Block block{8};
+  swap_service service;
+
+  void init() { ASSERT_TRUE(swap_service_init(&service, base)); }
+  /// Serves until the block has nothing more to say.
+  void settle() {
+    for (unsigned i = 0; swap_service_serve(&service); ++i) ASSERT_LT(i, 10u) << "never settles";
+  }
+};
+
+TEST_F(SwapServiceTest, RefusesWhatIsNoBlock) {
+  block.magic = 0;
+  EXPECT_FALSE(swap_service_init(&service, base));
+  block.magic = OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC);
+  for (unsigned count : {0u, 65u, 255u}) {
+    block.count = count;
+    EXPECT_FALSE(swap_service_init(&service, base)) << count;
+  }
+}
+
+TEST_F(SwapServiceTest, EnablesThePortsThatThereAre) {
+  for (unsigned count : {1u, 8u, 63u, 64u}) {
+    block.count = count;
+    init();
+    EXPECT_EQ(block.irq_enable, ~std::uint64_t{0} >> (64 - count));
+    EXPECT_EQ(service.count, count);
+  }
+  EXPECT_FALSE(block.liveness.empty()) << "a sign of life from the start";
+}
+
+TEST_F(SwapServiceTest, OffersOnAnOpenPortOnly) {
+  init();
+  EXPECT_FALSE(swap_service_serve(&service));
+  block.open(3);
+  settle();
+  for (unsigned n = 0; n < 8; ++n) EXPECT_EQ(block.ports[n].offered, n == 3) << n;
+  const Slot& slot = block.ports[3].published.at(0);
+  EXPECT_EQ(slot[0], header(1, 1));
+  EXPECT_EQ(slot[1], 0u) << "committed";
+  EXPECT_EQ(slot[2], 1u) << "sequence";
+  EXPECT_EQ(slot[3], service.liveness);
+  for (unsigned i : {4u, 5u, 6u}) EXPECT_EQ(slot[i], 0u) << i;
+  block.close(3);
+  settle();
+  EXPECT_FALSE(block.ports[3].offered);
+}
+
+TEST_F(SwapServiceTest, TakesOverABlockWithOpenPorts) {
+  block.open(0);
+  block.open(7);
+  block.ports[7].events = 0;  // another firmware has seen it
+  init();
+  EXPECT_TRUE(block.ports[0].offered);
+  EXPECT_TRUE(block.ports[7].offered);
+  EXPECT_EQ(block.irq_status(), 0u);
+}
+
+TEST_F(SwapServiceTest, SwapsInSequence) {
+  init();
+  block.open(2);
+  settle();
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    block.exchange(2, 1000 + i);
+    settle();
+    EXPECT_TRUE(block.ports[2].offered) << "the next offer does not wait for the confirmation";
+    block.confirm(2);
+    settle();
+    EXPECT_EQ(block.ports[2].taken, i);
+    EXPECT_EQ(service.ports[2].exchanged, i);
+    EXPECT_EQ(service.ports[2].committed, i);
+    const Slot& next = block.ports[2].published.at(i);
+    EXPECT_EQ(next[0], header(1, static_cast<std::uint32_t>(i + 1)));
+    EXPECT_EQ(next[1], i - 1) << "made before the confirmation";
+    EXPECT_EQ(next[2], i + 1);
+    EXPECT_EQ(next[4], i == 1 ? 0 : 1000 + i - 1);
+  }
+  EXPECT_EQ(service.ports[2].bad_offers, 0u);
+}
+
+TEST_F(SwapServiceTest, TakesAndPublishesWhenBothCameAtOnce) {
+  init();
+  block.open(0);
+  settle();
+  block.exchange(0, 77);
+  block.confirm(0);
+  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_EQ(block.ports[0].taken, 1u);
+  EXPECT_TRUE(block.ports[0].offered);
+  EXPECT_EQ(block.ports[0].published.back()[1], 1u) << "the offer knows of the commit";
+  EXPECT_EQ(block.ports[0].published.back()[4], 77u);
+}
+
+TEST_F(SwapServiceTest, CountsReversals) {
+  init();
+  block.open(0);
+  settle();
+  block.exchange(0, 1);
+  settle();
+  block.reverse(0);
+  settle();
+  EXPECT_EQ(service.ports[0].reversed, 1u);
+  EXPECT_EQ(service.ports[0].committed, 0u);
+}
+
+TEST_F(SwapServiceTest, OffersAnewWhenThePortIsOpenedInBetween) {
+  init();
+  block.open(5);
+  // Opened again after the event was cleared and before the status is read, and after that.
+  block.meanwhile = [&] { block.open(5); };
+  settle();
+  EXPECT_TRUE(block.ports[5].offered);
+  EXPECT_EQ(block.ports[5].published.back()[0], header(2, 1));
+}
+
+TEST_F(SwapServiceTest, OffersAnewWhenAnOfferWasOvertaken) {
+  init();
+  block.open(5);
+  block.ports[5].refuse = true;
+  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_FALSE(block.ports[5].offered);
+  block.ports[5].refuse = false;
+  block.open(5);
+  settle();
+  EXPECT_TRUE(block.ports[5].offered);
+  EXPECT_EQ(service.ports[5].bad_offers, 1u);
+}
+
+TEST_F(SwapServiceTest, RepeatsARefusedOfferOnlyWithASignOfLife) {
+  init();
+  block.ports[1].refuse = true;
+  block.open(1);
+  settle();
+  EXPECT_EQ(service.ports[1].bad_offers, 1u) << "no endless repetition";
+  swap_service_tick(&service, 1);
+  settle();
+  EXPECT_EQ(service.ports[1].bad_offers, 2u);
+  block.ports[1].refuse = false;
+  swap_service_tick(&service, 1);
+  settle();
+  EXPECT_TRUE(block.ports[1].offered);
+  EXPECT_EQ(service.ports[1].bad_offers, 2u);
+}
+
+TEST_F(SwapServiceTest, ServesEveryPortThatWaits) {
+  block.count = 64;
+  init();
+  for (unsigned n = 0; n < 64; ++n) block.open(n);
+  EXPECT_TRUE(swap_service_serve(&service));
+  for (unsigned n = 0; n < 64; ++n) EXPECT_TRUE(block.ports[n].offered) << n;
+}
+
+TEST_F(SwapServiceTest, GivesSignsOfLife) {
+  init();
+  const std::uint32_t first = block.liveness.back();
+  swap_service_tick(&service, 1);
+  swap_service_tick(&service, 3);
+  EXPECT_EQ(block.liveness.back(), first + 4);
+  service.liveness = 0xffff'ffff;
+  swap_service_tick(&service, 1);
+  EXPECT_EQ(block.liveness.back(), 0u) << "it wraps";
+}
+
+}  // namespace
