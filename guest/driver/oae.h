@@ -52,8 +52,10 @@ struct oae_port {
 	struct device dev;
 	struct cdev cdev;
 
-	struct mutex lock; /* exchange, doubts, settled */
+	struct mutex lock; /* what follows up to doubts and settled */
 	struct oae_exchange exchange;
+	struct oae_answer settlement; /* of a swap in doubt, if a reset had to settle it */
+	bool has_settlement;
 	dma_addr_t cell;
 	u64 doubts, settled;
 

@@ -2,10 +2,10 @@
 #ifndef OAE_CLOCK_H
 #define OAE_CLOCK_H
 
-#include <linux/jump_label.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #ifdef CONFIG_X86
+#include <linux/jump_label.h>
+#include <linux/math64.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #endif

@@ -10,6 +10,12 @@
 #include "oae_crc.h"
 #include "oae_registers.h"
 
+/* Sequence of the next swap; 0 is before the first. */
+static u32 oae_exchange_next(const struct oae_exchange *exchange)
+{
+	return exchange->sequence + 1 ?: 1;
+}
+
 void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence)
 {
 	exchange->epoch = epoch;
@@ -47,42 +53,42 @@ static bool oae_exchange_take_cell(struct oae_exchange *exchange, u64 header,
 	return false;
 }
 
-/* What slice 0, as the read returned it, says of swap sequence + 1. */
-static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header,
+/*
+ * What an answer says of the next swap, whose offer this read or one before pushed. It must have
+ * been pushed, since slice 0 alone has no CRC. But a block that cannot push says so, by a
+ * NOT_READY that names no swap, and that counts if it is the first to be said of this one.
+ */
+static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header, bool first,
 					   struct oae_answer *answer)
 {
+	u32 sequence = OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE);
+	u64 status = OAE_GET(header, OAE_SLOT_HEADER_STATUS);
 	bool pushed = oae_exchange_take_cell(exchange, header, answer);
+	bool nothing = !sequence && status == OAE_STATUS_NOT_READY;
 
 	/* All ones, as a read that failed returns, is never the header of a slot. */
-	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch ||
-	    OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE) != exchange->sequence + 1)
+	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
 		return OAE_IN_DOUBT;
-	if (OAE_GET(header, OAE_SLOT_HEADER_STATUS) == OAE_STATUS_OK)
-		return pushed ? OAE_COMMITTED : OAE_IN_DOUBT;
-	/* Without Bus Master the block answers NOT_READY and pushes nothing. */
+	if (!pushed)
+		return nothing && first ? OAE_NOT_TAKEN : OAE_IN_DOUBT;
+	if (sequence == oae_exchange_next(exchange))
+		return status == OAE_STATUS_OK ? OAE_COMMITTED : OAE_NOT_TAKEN;
+	if (nothing)
+		return OAE_NOT_TAKEN;
+	if (sequence != exchange->sequence)
+		return OAE_IN_DOUBT;
+	/* Had the next swap taken place, its own answer would be the one that is retained. */
+	memset(answer->slot, 0, sizeof(answer->slot));
+	answer->slot[0] = OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
+			  OAE_PUT(OAE_SLOT_HEADER_STATUS, OAE_STATUS_NOT_READY);
 	return OAE_NOT_TAKEN;
-}
-
-/*
- * Says whether a repeated read proves that swap sequence + 1 did not take place: had it, its own
- * answer would have been retained, not that of the swap before, and not none.
- */
-static bool oae_exchange_disproved(struct oae_exchange *exchange, const struct oae_answer *answer)
-{
-	u64 header = answer->slot[0];
-
-	if (answer->slot[OAE_SLOT_CRC / 8] != oae_crc(answer->slot) ||
-	    OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
-		return false;
-	return OAE_GET(header, OAE_SLOT_HEADER_STATUS) == OAE_STATUS_NOT_READY ||
-	       OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE) == exchange->sequence;
 }
 
 static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae_outcome outcome)
 {
 	exchange->doubt = outcome == OAE_IN_DOUBT;
 	if (outcome == OAE_COMMITTED) {
-		exchange->sequence++;
+		exchange->sequence = oae_exchange_next(exchange);
 		WRITE_ONCE(exchange->confirmation,
 			   OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
 				   OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, exchange->sequence));
@@ -110,15 +116,8 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 		answer->issued = oae_clock();
 		header = readq(exchange->page + OAE_PORT_PUSHED_ANSWER);
 		answer->answered = oae_clock();
-		outcome = oae_exchange_judge(exchange, header, answer);
+		outcome = oae_exchange_judge(exchange, header, false, answer);
 		answer->reads++;
-		if (outcome == OAE_IN_DOUBT && oae_exchange_disproved(exchange, answer)) {
-			memset(answer->slot, 0, sizeof(answer->slot));
-			answer->slot[0] = OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
-					  OAE_PUT(OAE_SLOT_HEADER_STATUS, OAE_STATUS_NOT_READY) |
-					  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, exchange->sequence + 1);
-			outcome = OAE_NOT_TAKEN;
-		}
 	}
 	return outcome;
 }
@@ -135,7 +134,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 fl
 	slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, verb) |
 		  OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
 		  OAE_PUT(OAE_SLOT_HEADER_FLAGS, flags) |
-		  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, exchange->sequence + 1);
+		  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, oae_exchange_next(exchange));
 	memcpy(&slot[1], payload, OAE_SLOT_PAYLOAD_COUNT * sizeof(*payload));
 	slot[OAE_SLOT_CRC / 8] = oae_crc(slot);
 	exchange->flags = flags;
@@ -152,7 +151,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 fl
 	answer->answered = oae_clock();
 	preempt_enable();
 
-	outcome = oae_exchange_judge(exchange, header, answer);
+	outcome = oae_exchange_judge(exchange, header, true, answer);
 	if (unlikely(outcome == OAE_IN_DOUBT))
 		outcome = oae_exchange_ask_again(exchange, reads, answer);
 	answer->committed = oae_clock();

@@ -12,7 +12,7 @@ struct oae_exchange {
 	u32 sequence; /* of the last swap that the host has committed in this epoch */
 	u8 epoch;
 	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
-	bool doubt; /* it is not known whether swap sequence + 1 took place */
+	bool doubt; /* it is not known whether the next swap took place */
 	u8 flags; /* of the swap in doubt */
 };
 
@@ -23,7 +23,7 @@ enum oae_outcome {
 };
 
 struct oae_answer {
-	u64 slot[8]; /* as the firmware or the block made it; zero but for slice 0 if not pushed */
+	u64 slot[8]; /* as the firmware or the block made it; zero beyond slice 0 if not pushed */
 	u32 reads; /* further reads that it took */
 	u64 stored, issued, answered, committed; /* ticks of oae_clock() */
 };

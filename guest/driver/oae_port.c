@@ -71,10 +71,16 @@ static u64 oae_port_confirm_limit(struct oae_port *port)
 int oae_port_start(struct oae_port *port)
 {
 	u64 state;
+	int ret = 0;
 
+	mutex_lock(&port->lock);
 	oae_port_write(port, OAE_HOST_PORT_CELL, port->cell);
 	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
 	oae_port_arm(port, 0);
+	/* The journal has survived what brought this about; a new epoch forgets its last answer. */
+	if (port->exchange.doubt)
+		port->has_settlement = oae_exchange_settle(&port->exchange, READ_ONCE(settle_reads),
+							   &port->settlement) != OAE_IN_DOUBT;
 	/* A driver that crashed may have left it open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
@@ -82,13 +88,14 @@ int oae_port_start(struct oae_port *port)
 	if (state == ~0ULL ||
 	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED) {
 		dev_err(&port->dev, "port does not open, state %#llx\n", state);
-		return -EIO;
+		ret = -EIO;
+		goto unlock;
 	}
-	mutex_lock(&port->lock);
 	oae_exchange_begin(&port->exchange, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
 			   OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
+unlock:
 	mutex_unlock(&port->lock);
-	return 0;
+	return ret;
 }
 
 void oae_port_stop(struct oae_port *port)
@@ -120,6 +127,9 @@ static int oae_port_open(struct inode *inode, struct file *file)
 		ret = -EBUSY;
 		goto leave;
 	}
+	/* What the last owner was left in doubt of is settled by the new epoch. */
+	port->exchange.doubt = false;
+	port->has_settlement = false;
 	ret = oae_port_start(port);
 	if (ret)
 		clear_bit(OAE_OPENED, &port->opened);
@@ -191,7 +201,7 @@ static int oae_port_try(struct oae_port *port, struct oae_swap *swap)
 
 	if (mutex_lock_interruptible(&port->lock))
 		return -EINTR;
-	if (port->exchange.doubt) {
+	if (port->exchange.doubt || port->has_settlement) {
 		mutex_unlock(&port->lock);
 		return -EIO;
 	}
@@ -250,25 +260,36 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
 }
 
+/* The outcome of the swap in doubt: 0, -ENODATA, -EIO. The port is locked. */
+static int oae_port_settle(struct oae_port *port, struct oae_answer *answer)
+{
+	enum oae_outcome outcome;
+
+	if (port->has_settlement) {
+		*answer = port->settlement;
+		port->has_settlement = false;
+		return 0;
+	}
+	if (!port->exchange.doubt)
+		return -ENODATA;
+	outcome = oae_exchange_settle(&port->exchange, max(READ_ONCE(settle_reads), 1U), answer);
+	oae_port_count(port, true, answer);
+	return outcome == OAE_IN_DOUBT ? -EIO : 0;
+}
+
 static long oae_ioctl_settle(struct oae_port *port, struct oae_swap __user *arg)
 {
 	struct oae_swap swap = { .verb = OAE_SWAP_VERB_SWAP };
 	struct oae_answer answer;
-	enum oae_outcome outcome;
+	int ret;
 
 	if (mutex_lock_interruptible(&port->lock))
 		return -EINTR;
-	if (!port->exchange.doubt) {
-		mutex_unlock(&port->lock);
-		return -ENODATA;
-	}
 	swap.flags = port->exchange.flags;
-	outcome = oae_exchange_settle(&port->exchange, max(READ_ONCE(settle_reads), 1U), &answer);
-	oae_port_count(port, true, &answer);
+	ret = oae_port_settle(port, &answer);
 	mutex_unlock(&port->lock);
-
-	if (outcome == OAE_IN_DOUBT)
-		return -EIO;
+	if (ret)
+		return ret;
 	oae_swap_fill(&swap, &answer);
 	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
 }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's side of the swap (design: "Bilateral swap over PCIe") against a block whose accesses
+// meet faults.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "oae_registers.h"
+#include "tests/guest/driver/block.h"
+
+extern "C" {
+#include "guest/driver/oae_crc.h"
+#include "guest/driver/oae_exchange.h"
+}
+
+namespace guest_test {
+namespace {
+
+using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+class Exchange : public testing::Test {
+ protected:
+  void SetUp() override {
+    oae_crc_init();
+    block.connect();
+    exchange.page = block.page;
+    exchange.cell = block.cell;
+    begin();
+  }
+
+  void begin() { oae_exchange_begin(&exchange, block.epoch, block.sequence); }
+
+  oae_outcome swap(std::uint64_t word, std::uint8_t flags = 0, unsigned reads = 3) {
+    const u64 payload[6] = {word, 2, 3, 4, 5, 6};
+    return took(word, oae_exchange_swap(&exchange, OAE_VERB_SWAP, flags, payload, reads, &answer));
+  }
+
+  oae_outcome settle(std::uint64_t word) {
+    return took(word, oae_exchange_settle(&exchange, 1, &answer));
+  }
+
+  std::uint64_t status() const { return OAE_GET(answer.slot[0], OAE_SLOT_HEADER_STATUS); }
+
+  /// What was accessed since the last call.
+  std::vector<unsigned> accesses() {
+    const std::vector<unsigned> all(block.trace().begin() + seen_, block.trace().end());
+    seen_ = block.trace().size();
+    return all;
+  }
+
+  Block block;
+  oae_exchange exchange{};
+  oae_answer answer{};
+  Pairs host;  ///< the pairs that the host has committed
+
+ private:
+  oae_outcome took(std::uint64_t word, oae_outcome outcome) {
+    if (outcome == OAE_COMMITTED) host.emplace_back(word, answer.slot[1]);
+    return outcome;
+  }
+
+  std::size_t seen_ = 0;
+};
+
+const std::vector<unsigned> eight_stores_one_read_confirm = {0x00, 0x08, 0x10, 0x18, 0x20,
+                                                             0x28, 0x30, 0x38, 0x40, 0x48};
+
+TEST_F(Exchange, EightStoresOneReadOneConfirmation) {
+  EXPECT_EQ(swap(5), OAE_COMMITTED);
+  EXPECT_EQ(accesses(), eight_stores_one_read_confirm);
+  EXPECT_EQ(answer.reads, 0u);
+  EXPECT_EQ(status(), unsigned{OAE_STATUS_OK});
+  EXPECT_EQ(block.committed, (Pairs{{5, 1001}}));
+  EXPECT_EQ(host, block.committed);
+}
+
+TEST_F(Exchange, AnswerIsTheFirmwaresSlot) {
+  swap(5);
+  EXPECT_EQ(answer.slot[1], 1001u);
+  EXPECT_EQ(answer.slot[2], 1u);
+  EXPECT_EQ(OAE_GET(answer.slot[0], OAE_SLOT_HEADER_EPOCH), block.epoch);
+  EXPECT_EQ(OAE_GET(answer.slot[0], OAE_SLOT_HEADER_SEQUENCE), 1u);
+}
+
+TEST_F(Exchange, TimesAreTakenAroundStoresAndRead) {
+  swap(5);
+  // The clock ticks only where it is read: four times, in this order.
+  EXPECT_EQ(answer.issued, answer.stored + 1);
+  EXPECT_EQ(answer.answered, answer.stored + 2);
+  EXPECT_EQ(answer.committed, answer.stored + 3);
+}
+
+TEST_F(Exchange, MoreLeavesTheConfirmationToTheNextOffer) {
+  EXPECT_EQ(swap(1, OAE_FLAG_MORE), OAE_COMMITTED);
+  EXPECT_EQ(accesses().size(), 9u);
+  EXPECT_TRUE(block.committed.empty());
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+  EXPECT_EQ(host.size(), 2u);
+}
+
+TEST_F(Exchange, CloseConfirmsWhatMoreHasLeft) {
+  swap(1, OAE_FLAG_MORE);
+  oae_exchange_confirm(&exchange);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, NothingToConfirmBeforeTheFirstSwap) {
+  oae_exchange_confirm(&exchange);
+  EXPECT_TRUE(accesses().empty());
+}
+
+TEST_F(Exchange, NotReadyChangesNothingAndTellsTheAge) {
+  block.firmware_offers = false;
+  EXPECT_EQ(swap(1), OAE_NOT_TAKEN);
+  EXPECT_EQ(status(), unsigned{OAE_STATUS_NOT_READY});
+  EXPECT_EQ(answer.slot[1], 77u);
+  EXPECT_EQ(answer.reads, 0u);
+  EXPECT_FALSE(exchange.doubt);
+  block.firmware_offers = true;
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, (Pairs{{2, 1001}}));
+}
+
+TEST_F(Exchange, NotReadyConfirmsTheSwapBeforeAgain) {
+  block.fault = [](unsigned n) { return n == 9 ? Fault::LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  EXPECT_TRUE(block.committed.empty()) << "the confirmation was to be lost";
+  EXPECT_EQ(swap(2), OAE_NOT_TAKEN) << "no room beside an unconfirmed swap";
+  EXPECT_EQ(block.committed, host);
+  EXPECT_EQ(swap(3), OAE_COMMITTED);
+}
+
+TEST_F(Exchange, WithoutBusMasterNothingTakesPlace) {
+  block.bus_master = false;
+  EXPECT_EQ(swap(1), OAE_NOT_TAKEN);
+  EXPECT_EQ(answer.slot[1], 0u) << "nothing was pushed";
+  block.bus_master = true;
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, ARefusedPushProvesNothingOfAnEarlierRead) {
+  // The swap takes place and its answer is lost; then the function may not write any more.
+  block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
+  block.bus_master = false;
+  EXPECT_EQ(settle(1), OAE_IN_DOUBT);
+  block.bus_master = true;
+  EXPECT_EQ(settle(1), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, SequenceGoesRoundPastZero) {
+  block.sequence = 0xfffffffe;
+  begin();
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  EXPECT_EQ(exchange.sequence, 0xffffffffu);
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(exchange.sequence, 1u);
+  EXPECT_EQ(swap(3), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, AnAnswerOfAnotherEpochStaysInDoubt) {
+  block.fault = [this](unsigned n) {
+    if (n == 8) block.open();
+    return Fault::NONE;
+  };
+  EXPECT_EQ(swap(1), OAE_IN_DOUBT);
+  EXPECT_TRUE(exchange.doubt);
+  begin();
+  EXPECT_FALSE(exchange.doubt);
+  block.fault = [](unsigned) { return Fault::NONE; };
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+}
+
+TEST_F(Exchange, AnAnswerPushedEarlierDoesNotPass) {
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  // The next answer's slice 0 comes, its slot does not.
+  block.fault = [](unsigned n) { return n == 18 ? Fault::CELL_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(answer.reads, 1u);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, DoubtIsBounded) {
+  block.fault = [](unsigned n) { return n >= 8 ? Fault::LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, 0, 3), OAE_IN_DOUBT);
+  EXPECT_EQ(accesses().size(), 8u + 1 + 3);
+  EXPECT_TRUE(exchange.doubt);
+  EXPECT_EQ(settle(1), OAE_IN_DOUBT);
+  EXPECT_EQ(accesses().size(), 1u);
+}
+
+TEST_F(Exchange, SettlingKeepsWhatMoreSaid) {
+  block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, OAE_FLAG_MORE, 0), OAE_IN_DOUBT);
+  EXPECT_EQ(settle(1), OAE_COMMITTED);
+  EXPECT_TRUE(block.committed.empty());
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+/// Every pair of faults at every two accesses of a row of swaps: host and journal agree once all
+/// is settled, and the port is not stuck. Design: Agreement, No repetition, Progress.
+class Faults : public Exchange, public testing::WithParamInterface<std::tuple<Fault, Fault, bool>> {
+ protected:
+  void run(unsigned at_first, unsigned at_second) {
+    const auto [first, second, more] = GetParam();
+    block.fault = [=, first = first, second = second](unsigned n) {
+      return n == at_first ? first : n == at_second ? second : Fault::NONE;
+    };
+    for (std::uint64_t word = 1; word <= 5; ++word) {
+      oae_outcome outcome = swap(word, more && word < 5 ? OAE_FLAG_MORE : 0, 0);
+      for (int i = 0; outcome == OAE_IN_DOUBT && i < 4; ++i) outcome = settle(word);
+      ASSERT_NE(outcome, OAE_IN_DOUBT) << "not settled after the faults";
+    }
+    block.fault = [](unsigned) { return Fault::NONE; };
+    unsigned tries = 1;
+    while (swap(6) != OAE_COMMITTED) ASSERT_LE(++tries, 2u) << "stuck";
+    ASSERT_EQ(block.committed, host);
+  }
+};
+
+TEST_P(Faults, HostAndJournalAgree) {
+  for (unsigned first = 0; first < 30; ++first) {
+    for (unsigned second = first + 1; second < 32; ++second) {
+      SCOPED_TRACE(testing::Message() << "faults at accesses " << first << " and " << second);
+      block = Block();
+      host.clear();
+      begin();
+      run(first, second);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+std::string fault_names(const testing::TestParamInfo<Faults::ParamType>& info) {
+  static const char* const names[] = {
+      "None",        "Lost",            "CompletionLost", "CellLost",
+      "CellDamaged", "SequenceDamaged", "StatusDamaged",
+  };
+  const auto [first, second, more] = info.param;
+  return std::string(names[static_cast<int>(first)]) + "And" + names[static_cast<int>(second)] +
+         (more ? "WithMore" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pairs, Faults,
+    testing::Combine(testing::Values(Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST,
+                                     Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED,
+                                     Fault::STATUS_DAMAGED),
+                     testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST,
+                                     Fault::CELL_LOST, Fault::CELL_DAMAGED,
+                                     Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
+                     testing::Bool()),
+    fault_names);
+
+}  // namespace
+}  // namespace guest_test
