@@ -84,7 +84,7 @@ run_step() {
   set -m
   (
     set +m -E
-    trap - INT TERM HUP
+    trap - INT TERM HUP PIPE
     trap 'echo "$PROGRAM: exit code $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)"' ERR
     "$@"
   ) >"$log" 2>&1 </dev/null &
@@ -138,20 +138,23 @@ show_progress() {
   done
 }
 
-# Takes the signals INT, TERM and HUP: ends the running step; what is done stays done.
+# Takes the signals INT, TERM, HUP and PIPE: ends the running step; what is done stays done. Says so afterwards, as
+# there may be nobody left to say it to.
 # (No `return` in here: bash 5.2 takes one in a trap for a failure under `set -e`.)
 interrupted() {
   local code=$1
-  say ""
   if [[ $step_pid && $step_patient ]]; then
     step_patient=
     leave_with=$code
+    say ""
     say "$PROGRAM: interrupted; letting the package installation end first (once more: end it now)."
   else
     if [[ $step_pid ]]; then
       kill -TERM -- "-$step_pid" 2>/dev/null || true
       wait "$step_pid" 2>/dev/null || true
     fi
+    trap - PIPE
+    say ""
     say "$PROGRAM: interrupted; the next run goes on from here."
     exit "$code"
   fi
@@ -160,6 +163,7 @@ leave_with=
 trap 'interrupted 130' INT
 trap 'interrupted 143' TERM
 trap 'interrupted 129' HUP
+trap 'interrupted 141' PIPE
 
 # One setup at a time in a build directory. The lock is inherited by what setup starts, so that it outlives a killed setup.
 take_lock() {

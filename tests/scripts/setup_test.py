@@ -237,6 +237,19 @@ class Steps(WithLibrary):
         self.write("in", "1")
         self.assertEqual(self.bash(self.STEP + self.CALL)[0], 0)
 
+    def test_nobody_left_to_tell(self):
+        for number in (signal.SIGTERM, signal.SIGPIPE):
+            (self.folder / "pid").unlink(missing_ok=True)
+            process = self.start_slow()
+            group = int((self.folder / "pid").read_text())
+            process.stdout.close()
+            os.killpg(process.pid, number)
+            process.wait(timeout=10)
+            with self.assertRaises(ProcessLookupError):
+                for _ in range(100):
+                    os.killpg(group, 0)
+                    time.sleep(0.02)
+
     def test_package_installation_is_let_end(self):
         quick = 'make() { echo x >"$FOLDER/pid"; sleep 1; echo done >"$FOLDER/done"; }\n'
         process = subprocess.Popen(
