@@ -163,7 +163,7 @@ class Bench:
 
     def oae_vp(self, append: str, lines: List[str], *options: str) -> Run:
         command = [str(self.build / "cmake" / "platforms" / "oae-vp"), "run", str(PLATFORM)]
-        command += ["--images", str(self.images), "--console", "host", "--append", f"quiet {append}"]
+        command += ["--console", "host", "--append", f"quiet {append}"]
         return run_machine(command + list(options), lines, self.log("oae-vp"))
 
     def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
@@ -181,7 +181,7 @@ def memory_of(platform: pathlib.Path) -> int:
 
     units = {"MiB": 1, "GiB": 1024}
     try:
-        text = str(yaml.safe_load(platform.read_text())["host"]["memory"])
+        text = yaml.safe_load(platform.read_text())["hosts"][0]["memory"]
         return int(text[:-3]) * units[text[-3:]]
     except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
         raise Failure(f"{platform} does not tell the host's memory ({error!r})") from error

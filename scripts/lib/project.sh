@@ -43,7 +43,7 @@ steps_project() {
   local options=(
     -DCMAKE_BUILD_TYPE=RelWithDebInfo
     -DPython3_EXECUTABLE="$PYTHON"
-    -DOAE_VP_BUILD="$BUILD"
+    -DOAE_VP_IMAGES="$BUILD/images"
     -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
   )
   step configure "Configuration" "$ROOT $BUILD ${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
