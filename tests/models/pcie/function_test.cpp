@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/function.h"
+
+#include <gtest/gtest.h>
+
+#include "models/pcie/errors.h"
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+std::vector<std::uint8_t> pattern(unsigned bytes, unsigned seed) {
+  std::vector<std::uint8_t> data(bytes);
+  for (unsigned i = 0; i < bytes; ++i) data[i] = (i + seed) * 41 >> 2;
+  return data;
+}
+
+std::vector<unsigned> lengths_around(std::initializer_list<unsigned> boundaries) {
+  std::vector<unsigned> values;
+  for (const unsigned boundary : boundaries) {
+    for (int delta = -5; delta <= 5; ++delta) {
+      const int value = static_cast<int>(boundary) + delta;
+      if (value >= 1 && value <= 4096) values.push_back(value);
+    }
+  }
+  return values;
+}
+
+TEST(Function, MemorySpaceGatesItsBars) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.write(Bench::bar0, 0x42, 4);
+    bench.config_write(Bench::device, 4, 0x0004, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(Bench::bar2, 8), ~0ull);
+    bench.write(Bench::bar0, 0x43, 4);
+    bench.config_write(Bench::device, 4, 0x0002, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0x42u);
+    EXPECT_EQ(bench.counter("endpoint.unsupported_requests"), 3u);
+    const unsigned express = bench.find_capability(Bench::device, 0x10);
+    EXPECT_EQ(bench.config_read(Bench::device, express + 0x0a, 2) & 8, 8u) << "UR detected";
+    bench.config_write(Bench::device, express + 0x0a, 0xf, 2);
+    EXPECT_EQ(bench.config_read(Bench::device, express + 0x0a, 2), 0u);
+  });
+}
+
+TEST(Function, D3hotGatesItsBarsAndItsRequests) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned power = bench.find_capability(Bench::device, 1);
+    bench.write(Bench::bar0, 0x42, 4);
+    bench.config_write(Bench::device, power + 4, 3, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(bench.logic.dma_write(0x1000, {1})->get_response_status(),
+              tlm::TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), 0x0ae01d9bu);
+    bench.config_write(Bench::device, power + 4, 0, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0x42u) << "registers survive";
+    EXPECT_TRUE(bench.logic.dma_write(0x1000, {1})->is_response_ok());
+  });
+}
+
+TEST(Function, BusMasterGatesDmaAndMessages) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.config_write(Bench::device, 4, 0x0002, 2);
+    for (const auto* dma : {bench.logic.dma_write(0x1000, {1, 2}).release(),
+                            bench.logic.dma_read(0x1000, 8).release()}) {
+      EXPECT_TRUE(dma->done) << "refused at once";
+      EXPECT_EQ(dma->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
+      delete dma;
+    }
+    const unsigned msi_x = bench.find_capability(Bench::device, 0x11);
+    bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
+    bench.write(Bench::msi_x_table, 0xfee00000, 8);
+    bench.write(Bench::msi_x_table + 8, 0x21, 8);
+    bench.read(Bench::msi_x_table, 8);
+    bench.endpoint.function(0).signal(0);
+    sc_core::wait(10, sc_core::SC_US);
+    EXPECT_TRUE(bench.memory.messages.empty());
+    EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 1u);
+    bench.config_write(Bench::device, 4, 0x0006, 2);
+    sc_core::wait(10, sc_core::SC_US);
+    EXPECT_EQ(bench.memory.messages.size(), 1u);
+    EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 0u);
+    EXPECT_TRUE(bench.memory.writes.empty());
+  });
+}
+
+TEST(Function, BarsMoveWithTheirRegisters) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.write(Bench::bar4, 0x42, 4);
+    bench.config_write(Bench::device, 0x20, 0xc0180000, 4);
+    EXPECT_EQ(bench.read(Bench::bar4, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(0xc0180000, 4), 0x42u);
+    bench.config_write(Bench::device, 0x20, ~0u, 4);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x20, 4), 0xfffff000u);
+    bench.config_write(Bench::device, 0x10, ~0u, 4);
+    bench.config_write(Bench::device, 0x14, ~0u, 4);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x10, 4), 0xffff0004u);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x14, 4), ~0u);
+    bench.config_write(Bench::device, 0x18, ~0u, 4);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x18, 4), 0xffff800cu);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x24, 4), 0u) << "BAR 5 is not there";
+  });
+}
+
+TEST(Function, LogicSeesBarOffsetLengthAndRequester) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.write(Bench::bar2 + 0x1235, 0, 3);
+    bench.read(Bench::bar4 + 0xffe, 2);
+    bench.read_bytes(Bench::bar0 + 0x7c0, 64);
+    const auto& uses = bench.logic.uses;
+    ASSERT_EQ(uses.size(), 3u);
+    EXPECT_TRUE(uses[0].write);
+    EXPECT_EQ(uses[0].bar, 2u);
+    EXPECT_EQ(uses[0].offset, 0x1235u);
+    EXPECT_EQ(uses[0].bytes, 3u);
+    EXPECT_EQ(uses[0].requester, Bench::root_port);
+    EXPECT_FALSE(uses[1].write);
+    EXPECT_EQ(uses[1].bar, 4u);
+    EXPECT_EQ(uses[1].offset, 0xffeu);
+    EXPECT_EQ(uses[2].bytes, 64u) << "in one piece";
+  });
+}
+
+TEST(Function, RequesterIdIsCapturedFromConfigurationWrites) {
+  Bench bench;
+  bench.run([&] {
+    EXPECT_EQ(bench.endpoint.function(0).id(), 0);
+    bench.enumerate();
+    EXPECT_EQ(bench.endpoint.function(0).id(), Bench::device);
+    bench.config_write(Bench::root_port, 0x18, 0x00070700, 4);
+    bench.config_read(make_id(7, 0, 0), 0, 4);
+    EXPECT_EQ(bench.endpoint.function(0).id(), Bench::device) << "a read captures nothing";
+    bench.config_write(make_id(7, 0, 0), 4, 6, 2);
+    EXPECT_EQ(bench.endpoint.function(0).id(), make_id(7, 0, 0));
+    auto read = bench.logic.dma_read(0x1000, 16);
+    bench.wait_for(*read);
+    EXPECT_TRUE(read->is_response_ok());
+  });
+}
+
+class DmaSizes : public testing::TestWithParam<unsigned> {};
+
+// Length x offset around every boundary; several completions a read; all bytes, and no others.
+TEST_P(DmaSizes, ReadsAndWritesOfAnySizeAnywhere) {
+  const unsigned payload = GetParam();
+  Bench::Config config;
+  config.root_complex.max_payload = config.endpoint.max_payload = 4096;
+  config.root_complex.read_boundary = payload == 256 ? 128 : 64;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned read_request = payload == 128 ? 4096 : 256;
+    bench.set_sizes(payload, read_request);
+    auto& memory = bench.memory.bytes;
+    unsigned seed = 0;
+    for (const unsigned base : {0u, 64u, 128u, 4096u}) {
+      for (int shift = -3; shift <= 3; ++shift) {
+        for (const unsigned length : lengths_around({1, 64, 128, 256, 512, 1024, 4096})) {
+          const std::uint64_t address = 0x8000 + base + shift;
+          const auto data = pattern(length, ++seed);
+          std::fill(memory.begin() + 0x6000, memory.begin() + 0xc000, 0xcc);
+          bench.memory.writes.clear();
+          auto write = bench.logic.dma_write(address, data);
+          ASSERT_TRUE(write->done && write->is_response_ok());
+          auto read = bench.logic.dma_read(address, length);
+          bench.wait_for(*read);
+          ASSERT_TRUE(read->is_response_ok());
+          ASSERT_EQ(read->data, data) << "the read pushes the writes";
+          for (std::uint64_t at = 0x6000; at < 0xc000; ++at) {
+            const bool inside = at >= address && at < address + length;
+            ASSERT_EQ(memory[at], inside ? data[at - address] : 0xcc) << std::hex << at;
+          }
+          for (const auto& part : bench.memory.writes) {
+            ASSERT_LE((part.address % 4 + part.data.size() + 3) / 4 * 4, payload);
+            ASSERT_LE(part.address % 4096 + part.data.size(), 4096u);
+          }
+        }
+      }
+    }
+    EXPECT_EQ(bench.counter("endpoint.malformed_tlps"), 0u);
+    EXPECT_EQ(bench.counter("root_complex.port0.malformed_tlps"), 0u);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Payloads, DmaSizes, testing::Values(128, 256, 512, 4096));
+
+TEST(Function, ReadsAreSplitByMaxReadRequestSize) {
+  Bench::Config config;
+  config.root_complex.max_payload = config.endpoint.max_payload = 1024;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    std::uint64_t before = 0;
+    for (unsigned request = 128; request <= 4096; request *= 2) {
+      bench.set_sizes(128, request);
+      auto read = bench.logic.dma_read(0x1000, 4096);
+      bench.wait_for(*read);
+      const std::uint64_t reads = bench.link.count(Direction::up, TlpType::MRd).tlps;
+      EXPECT_EQ(reads - before, 4096 / request);
+      before = reads;
+    }
+    EXPECT_EQ(bench.link.count(Direction::down, TlpType::CplD).tlps, 6u * 4096 / 128);
+  });
+}
+
+TEST(Function, ManyReadsWaitForTagsAndAllComplete) {
+  Bench bench;
+  bench.memory.read_time = 1 * vp::us;
+  bench.run([&] {
+    bench.enumerate();
+    bench.set_sizes(128, 128);
+    for (unsigned i = 0; i < bench.memory.bytes.size(); ++i) bench.memory.bytes[i] = i * 7 >> 3;
+    std::vector<std::unique_ptr<Logic::Dma>> reads;
+    for (unsigned i = 0; i < 50; ++i) reads.push_back(bench.logic.dma_read(i * 1000, 4096));
+    for (unsigned i = 0; i < 50; ++i) {
+      bench.wait_for(*reads[i]);
+      EXPECT_TRUE(std::equal(reads[i]->data.begin(), reads[i]->data.end(),
+                             bench.memory.bytes.begin() + i * 1000));
+      EXPECT_GE(reads[i]->when, reads[i == 0 ? 0 : i - 1]->when);
+    }
+  });
+}
+
+TEST(Function, WhatIsNoTransfer) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    EXPECT_EQ(bench.logic.dma_read(0, 0)->get_response_status(), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(bench.logic.dma_write(0, std::vector<std::uint8_t>(4097))->get_response_status(),
+              tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(bench.logic.dma_read(~0ull - 2, 8)->get_response_status(),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    auto last = bench.logic.dma_read(~0ull - 7, 8);
+    bench.wait_for(*last);
+    EXPECT_EQ(last->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "UR";
+    EXPECT_EQ(bench.counter("endpoint.pf0.dma_refused"), 3u);
+  });
+}
+
+TEST(Function, MasteringThatIsTakenAwayEndsWaitingReads) {
+  Bench bench;
+  bench.memory.read_time = 100 * vp::us;
+  bench.run([&] {
+    bench.enumerate();
+    std::vector<std::unique_ptr<Logic::Dma>> reads;
+    for (unsigned i = 0; i < 10; ++i) reads.push_back(bench.logic.dma_read(0x1000, 4096));
+    bench.config_write(Bench::device, 4, 2, 2);
+    unsigned refused = 0;
+    for (auto& read : reads) {
+      bench.wait_for(*read);
+      if (!read->is_response_ok()) {
+        EXPECT_EQ(read->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
+        ++refused;
+      }
+    }
+    EXPECT_EQ(refused, 6u) << "32 tags of 512 bytes were out: four reads";
+  });
+}
+
+TEST(Function, MessagesCarryAddressDataAndRequester) {
+  const std::string trace = testing::TempDir() + "function_test_trace.jsonl";
+  Bench::Config config;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned msi_x = bench.find_capability(Bench::device, 0x11);
+    EXPECT_EQ(bench.config_read(Bench::device, msi_x + 2, 2), 15u);
+    EXPECT_EQ(bench.config_read(Bench::device, msi_x + 4, 4), 0x8000u);
+    EXPECT_EQ(bench.config_read(Bench::device, msi_x + 8, 4), 0xc000u);
+    bench.config_write(Bench::device, msi_x + 2, 0xc000, 2);
+    for (unsigned i = 0; i < 16; ++i) {
+      bench.write(Bench::msi_x_table + 16 * i, 0xfee00000 + 0x1000 * i, 8);
+      bench.write(Bench::msi_x_table + 16 * i + 8, 0x4020 + i, 4);
+      bench.write(Bench::msi_x_table + 16 * i + 12, i == 7, 4);
+    }
+    EXPECT_EQ(bench.read(Bench::msi_x_table + 16 * 3, 8), 0xfee03000u);
+    EXPECT_EQ(bench.read(Bench::msi_x_table + 16 * 7 + 8, 8), 0x100004027u);
+    for (unsigned i = 0; i < 16; ++i) bench.endpoint.function(0).interrupt->signal(i);
+    sc_core::wait(10, sc_core::SC_US);
+    EXPECT_TRUE(bench.memory.messages.empty()) << "function mask";
+    EXPECT_EQ(bench.read(Bench::msi_x_pending, 4), 0xffffu);
+    bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
+    sc_core::wait(10, sc_core::SC_US);
+    ASSERT_EQ(bench.memory.messages.size(), 15u);
+    EXPECT_EQ(bench.read(Bench::msi_x_pending, 4), 0x80u) << "one vector is masked";
+    EXPECT_EQ(bench.memory.messages[3].address, 0xfee03000u);
+    EXPECT_EQ(bench.memory.messages[3].data, (std::vector<std::uint8_t>{0x23, 0x40, 0, 0}));
+    EXPECT_TRUE(bench.logic.uses.empty()) << "table and pending bits are not the logic's";
+    bench.endpoint.function(0).signal(16);
+    bench.endpoint.function(0).signal(~0u);
+    EXPECT_EQ(bench.counter("endpoint.pf0.interrupts_ignored"), 2u);
+  });
+}
+
+// A read across table, logic and pending bits takes each from where it is.
+TEST(Function, AccessesAcrossTheTablesEdges) {
+  Bench::Config config;
+  config.endpoint.functions[0].msi_x = {3, 0, 0x1010, 0, 0x1048};
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.memory[0][0x100f] = 0x11;
+    bench.logic.memory[0][0x1040] = 0x22;
+    bench.logic.memory[0][0x1050] = 0x33;
+    bench.write(Bench::bar0 + 0x1010, 0xabcd0000fee00000, 8);
+    const auto data = bench.read_bytes(Bench::bar0 + 0x1008, 64);
+    const auto more = bench.read_bytes(Bench::bar0 + 0x103f, 20);
+    EXPECT_EQ(data[7], 0x11);
+    EXPECT_EQ(data[10], 0xe0);
+    EXPECT_EQ(data[15], 0xab);
+    EXPECT_EQ(data[8 + 12], 1) << "masked";
+    EXPECT_EQ(data[0x38], 0x22);
+    EXPECT_EQ(more[0x11], 0x33);
+    for (const auto& use : bench.logic.uses) {
+      EXPECT_TRUE(use.offset + use.bytes <= 0x1010 || use.offset >= 0x1040);
+      EXPECT_FALSE(use.offset < 0x1050 && use.offset + use.bytes > 0x1048);
+    }
+  });
+}
+
+TEST(Function, LogicThatTakesOneReadAtATime) {
+  Bench::Config config;
+  config.endpoint.functions[0].bar_reads = 1;
+  Bench bench(config);
+  bench.logic.latency = 1 * vp::us;
+  unsigned done = 0;
+  bench.run([&] {
+    bench.enumerate();
+    for (unsigned i = 0; i < 20; ++i) {
+      bench.logic.memory[2][i * 8] = i + 1;
+      bench.spawn([&, i] {
+        EXPECT_EQ(bench.read(Bench::bar2 + i * 8, 8), i + 1);
+        ++done;
+      });
+    }
+  });
+  EXPECT_EQ(done, 20u);
+  EXPECT_EQ(bench.logic.most_outstanding, 1u);
+}
+
+TEST(Function, SilentMemoryIsATimeout) {
+  Bench::Config config;
+  config.endpoint.completion_timeout = 200 * vp::us;
+  Bench bench(config);
+  bench.memory.read_time = 300 * vp::us;
+  bench.run([&] {
+    bench.enumerate();
+    auto read = bench.logic.dma_read(0x1000, 2048);
+    bench.wait_for(*read);
+    EXPECT_EQ(read->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    sc_core::wait(1, sc_core::SC_MS);
+    bench.memory.read_time = 0;
+    auto next = bench.logic.dma_read(0x1000, 2048);
+    bench.wait_for(*next);
+    EXPECT_TRUE(next->is_response_ok());
+    EXPECT_EQ(bench.counter("endpoint.pf0.completion_timeouts"), 4u);
+    EXPECT_EQ(bench.counter("endpoint.pf0.unexpected_completions"), 16u);
+  });
+}
+
+TEST(Function, ImpossibleConfigurations) {
+  vp::Domain domain("domain");
+  auto make = [&domain](auto&& change) {
+    vp::Statistics statistics;
+    EndpointConfig config;
+    FunctionConfig& function = config.functions[0];
+    function.bars = {{0, 0x10000, true}, {2, 0x1000}};
+    function.msi_x = {16, 0, 0x8000, 0, 0xc000};
+    change(function);
+    Endpoint endpoint("endpoint", config, domain, statistics);
+  };
+  using F = FunctionConfig;
+  EXPECT_NO_THROW(make([](F&) {}));
+  EXPECT_THROW(make([](F& f) { f.msi_x.table_bar = 1; }), ConfigurationError);
+  EXPECT_THROW(make([](F& f) { f.msi_x.table_offset = 0x10000; }), ConfigurationError);
+  EXPECT_THROW(make([](F& f) { f.msi_x.pending_offset = 0x8010; }), ConfigurationError);
+  EXPECT_THROW(make([](F& f) { f.bar_reads = 0; }), ConfigurationError);
+  EXPECT_THROW(make([](F& f) { f.interrupt_pin = 5; }), ConfigurationError);
+  EXPECT_THROW(make([](F& f) { f.identity.class_code = 0x1000000; }), ConfigurationError);
+}
+
+}  // namespace
+}  // namespace pcie

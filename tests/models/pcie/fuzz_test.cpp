@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever software and peers send, the simulator goes on, and what is right still works.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+// A peer that sends what it likes.
+struct Peer : Port {
+  std::uint64_t received = 0;
+  using Port::send;
+  Peer(vp::Domain& domain) : Port(domain, {5, 16, 0}) {}
+  void receive(TlpPtr) override { ++received; }
+  void trained(unsigned, unsigned) override {}
+};
+
+TlpPtr random_tlp(std::mt19937& random) {
+  TlpPtr tlp = Tlp::make(static_cast<TlpType>(random() % tlp_types));
+  TlpHeader& header = tlp->header;
+  const std::uint64_t bases[] = {Bench::bar0,        Bench::bar2, Bench::bar4,
+                                 Bench::msi_x_table, 0x1000,      std::uint64_t{random()} << 32,
+                                 ~0ull << 12};
+  tlp->set_address((bases[random() % 7] + random() % 0x3000) & (random() % 8 ? ~3ull : ~0ull));
+  const bool read = header.type == TlpType::MRd || header.type == TlpType::CfgRd0 ||
+                    header.type == TlpType::CfgRd1;
+  const bool write = header.type == TlpType::MWr || header.type == TlpType::CfgWr0 ||
+                     header.type == TlpType::CfgWr1;
+  tlp->set_command(read    ? tlm::TLM_READ_COMMAND
+                   : write ? tlm::TLM_WRITE_COMMAND
+                           : tlm::TLM_IGNORE_COMMAND);
+  header.requester = random() % 4 ? Bench::root_port : random();
+  header.completer = random();
+  header.target = random() % 4 ? Bench::device : random();
+  header.tag = random() % 8 ? random() % 32 : random();
+  header.length = random() % 4 ? 1 + random() % 4 : random() % 8 ? random() % 80 : random();
+  header.first_be = random() % 4 ? 0xf : random();
+  header.last_be = random() % 4 ? (header.length == 1 ? 0 : 0xf) : random();
+  header.traffic_class = random();
+  header.relaxed_ordering = random() & 1;
+  header.id_based_ordering = random() & 1;
+  header.poisoned = random() % 16 == 0;
+  header.ecrc = random() % 16 == 0;
+  header.status = static_cast<Status>(random() % 8);
+  header.byte_count = random() % 4 ? 4 * header.length : random();
+  header.lower_address = random();
+  header.register_offset = random() % 8 ? random() & 0xffc : random() & 0xfffc;
+  header.message_code = random() % 4 ? 0x20 + random() % 8 : random();
+  if (header.length <= 1024) {
+    for (unsigned i = 0; i < 4u * header.length; ++i) tlp->data()[i] = random();
+  }
+  return tlp;
+}
+
+TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
+  vp::Domain host("host"), card("card");
+  vp::Trace trace;
+  vp::Statistics statistics;
+  Peer peer(host);
+  Bench::Config config;
+  config.endpoint.functions.resize(2, config.endpoint.functions[0]);
+  Endpoint endpoint("endpoint", config.endpoint, card, statistics);
+  Link link("link", {}, peer, endpoint, trace, statistics);
+  Logic logic("logic", card);
+  endpoint.function(0).bar.bind(logic.bar);
+  logic.dma.bind(endpoint.function(0).dma);
+  std::mt19937 random(7);
+  for (unsigned i = 0; i < 100'000; ++i) {
+    if (i % 100 == 0) {  // gives it back its addresses
+      const std::uint32_t values[][2] = {{0x10, 0xc0000000}, {0x14, 0},          {0x18, 0},
+                                         {0x1c, 0x40},       {0x20, 0xc0100000}, {0x04, 6}};
+      for (const auto& value : values) {
+        peer.send(Tlp::config_write(false, Bench::device, value[0], 4, value[1]));
+      }
+    }
+    logic.latency = random() % 2 * 1000;
+    logic.answer = random() % 8 ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE;
+    peer.send(random_tlp(random));
+    if (random() % 4 == 0) endpoint.function(0).signal(random() % 20);
+    if (i % 50 == 49) sc_core::sc_start(10, sc_core::SC_US);
+  }
+  sc_core::sc_start(1, sc_core::SC_MS);
+  EXPECT_GT(peer.received, 10'000u);
+  EXPECT_GT(logic.uses.size(), 1'000u);
+}
+
+TEST(Fuzz, ARootComplexSurvivesAnyTlp) {
+  Bench::Config config;
+  config.root_complex.ports.resize(2);
+  config.root_complex.completion_timeout = 20 * vp::us;
+  Bench bench(config);
+  Peer peer(bench.card);
+  Link second("second", {}, bench.root_complex.port(1), peer, bench.trace, bench.statistics);
+  std::mt19937 random(11);
+  bench.run([&] {
+    bench.enumerate();
+    const Id other = make_id(0, 2, 0);
+    bench.config_write(other, 0x18, 0x00020200, 4);
+    bench.config_write(other, 0x20, 0xc200c200, 4);
+    bench.config_write(other, 0x04, 0x0006, 2);
+    for (unsigned i = 0; i < 100'000; ++i) {
+      TlpPtr tlp = random_tlp(random);
+      if (tlp->is_completion() && random() % 2) tlp->header.requester = other;
+      peer.send(std::move(tlp));
+      if (i % 1000 == 0) {
+        bench.read(0xc2000000 + random() % 4096, 1 + random() % 8);  // all ones, or what it said
+      }
+      if (i % 100 == 99) {
+        bench.write(Bench::bar2, i, 8);
+        ASSERT_EQ(bench.read(Bench::bar2, 8), i) << "the other port works on";
+      }
+    }
+  });
+  EXPECT_GT(peer.received, 1'000u);
+}
+
+// Accesses of software anywhere, with the devices' registers written at random too.
+TEST(Fuzz, AnySoftwareIsSurvived) {
+  Bench::Config config;
+  config.root_complex.completion_timeout = 50 * vp::us;
+  config.endpoint.functions[0].interrupt_pin = 1;
+  Bench bench(config);
+  bench.logic.keep_uses = false;
+  std::mt19937 random(23);
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned timeout_control = bench.find_capability(Bench::device, 0x10) + 0x28;
+    EXPECT_EQ(timeout_control, bench.find_capability(Bench::root_port, 0x10) + 0x28);
+    for (unsigned i = 0; i < 100'000; ++i) {
+      std::uint8_t data[64], enables[64];
+      for (unsigned j = 0; j < 64; ++j) data[j] = random();
+      for (unsigned j = 0; j < 64; ++j) enables[j] = random() % 4 ? 0xff : 0;
+      const std::uint64_t config_space =
+          Bench::ecam + (std::uint64_t{random() % 2 ? Bench::device : Bench::root_port} << 12);
+      const std::uint64_t bases[] = {Bench::bar0, Bench::bar2,  Bench::bar4,
+                                     Bench::ecam, config_space, config_space};
+      tlm::tlm_generic_payload payload;
+      payload.set_command(random() % 2 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+      payload.set_address(random() % 64 ? bases[random() % 6] + random() % 0x1100
+                                        : std::uint64_t{random()} << random() % 33);
+      const unsigned sizes[] = {1, 2, 4, 8, 64};
+      const unsigned length = random() % 2 ? sizes[random() % 5] : random() % 68;
+      // Software that turns the timeout off may wait forever, and is right to.
+      const unsigned register_offset = payload.get_address() & 0xfff;
+      if (payload.get_address() >= Bench::ecam && register_offset < timeout_control + 2 &&
+          register_offset + length > timeout_control) {
+        continue;
+      }
+      payload.set_data_ptr(data);
+      payload.set_data_length(length);
+      payload.set_streaming_width(length);
+      if (random() % 4 == 0) {
+        payload.set_byte_enable_ptr(enables);
+        payload.set_byte_enable_length(random() % 65);
+      }
+      bench.access(payload);
+      if (random() % 16 == 0) {
+        bench.logic.dma_write(random() % 0x110000, std::vector<std::uint8_t>(1 + random() % 300));
+      }
+      if (random() % 16 == 0) {
+        auto read = bench.logic.dma_read(random() % 0x110000, 1 + random() % 300);
+        bench.wait_for(*read);
+      }
+      if (random() % 16 == 0) bench.endpoint.function(0).signal(random() % 17);
+      if (random() % 16 == 0) bench.endpoint.function(0).set_intx(random() & 1);
+      if (i % 500 == 0) {
+        bench.enumerate();
+        const unsigned power = bench.find_capability(Bench::device, 1);
+        bench.config_write(Bench::root_port, 0x44, 0, 4);
+        bench.config_write(Bench::device, power + 4, 0, 2);
+        bench.enumerate();
+        bench.set_sizes(128, 512);
+        bench.write(Bench::bar2, i, 8);
+        ASSERT_EQ(bench.read(Bench::bar2, 8), i);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace pcie

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/link.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "models/pcie/errors.h"
+#include "models/pcie/tlp_trace.h"
+
+namespace pcie {
+namespace {
+
+struct End : Port {
+  struct Arrival {
+    vp::Picoseconds when;
+    std::uint64_t address;
+  };
+  std::vector<Arrival> arrivals;
+  std::function<void()> on_arrival;
+  unsigned generation = 0, lanes = 0;
+
+  using Port::Port;
+  using Port::send;
+  End(vp::Domain& domain, const PortConfig& config) : Port(domain, config) {}
+  void receive(TlpPtr tlp) override {
+    arrivals.push_back({vp::now(), tlp->get_address()});
+    if (on_arrival) on_arrival();
+  }
+  void trained(unsigned new_generation, unsigned new_lanes) override {
+    generation = new_generation;
+    lanes = new_lanes;
+  }
+};
+
+struct Pair {
+  vp::Domain host{sc_core::sc_gen_unique_name("host")};
+  vp::Domain card{sc_core::sc_gen_unique_name("card")};
+  vp::Trace trace;
+  vp::Statistics statistics;
+  End up;
+  End down;
+  Link link;
+
+  explicit Pair(LinkConfig config, PortConfig up_config = {5, 16, 7 * vp::ns},
+                PortConfig down_config = {5, 16, 3 * vp::ns})
+      : up(host, up_config),
+        down(card, down_config),
+        link("link", config, up, down, trace, statistics) {}
+};
+
+TEST(Link, ArrivesAfterAllLatenciesAndItsBytes) {
+  Pair pair({3, 8, 100 * vp::ns, 90 * vp::ns});
+  const LineRate rate = pair.link.rate();
+  auto time = [&](unsigned bytes) {
+    return static_cast<vp::Picoseconds>((bytes * rate.picoseconds + rate.bytes - 1) / rate.bytes);
+  };
+  pair.up.send(Tlp::memory_read(0x1000, 8));
+  pair.down.send(Tlp::memory_read(0x100000000, 8));
+  sc_core::sc_start();
+  ASSERT_EQ(pair.down.arrivals.size(), 1u);
+  ASSERT_EQ(pair.up.arrivals.size(), 1u);
+  EXPECT_EQ(pair.down.arrivals[0].when, 110 * vp::ns + time(20));
+  EXPECT_EQ(pair.up.arrivals[0].when, 100 * vp::ns + time(24));
+}
+
+TEST(Link, KeepsOrderAndRateOverManyInFlight) {
+  Pair pair({4, 16, 5 * vp::us, 0});
+  const LineRate rate = pair.link.rate();
+  const std::vector<std::uint8_t> data(256);
+  std::uint64_t bytes = 0;
+  std::vector<vp::Picoseconds> expected;
+  for (unsigned i = 0; i < 500; ++i) {
+    const unsigned length = 1 + i % 256;
+    pair.up.send(Tlp::memory_write(0x1000 * i, data.data(), length));
+    bytes += 20 + (length + 3) / 4 * 4;
+    expected.push_back(
+        5 * vp::us + 10 * vp::ns +
+        static_cast<vp::Picoseconds>((bytes * rate.picoseconds + rate.bytes - 1) / rate.bytes));
+  }
+  sc_core::sc_start();
+  ASSERT_EQ(pair.down.arrivals.size(), 500u);
+  for (unsigned i = 0; i < 500; ++i) {
+    EXPECT_EQ(pair.down.arrivals[i].address, 0x1000 * i);
+    EXPECT_EQ(pair.down.arrivals[i].when, expected[i]);
+  }
+  EXPECT_EQ(pair.link.count(Direction::down, TlpType::MWr).tlps, 500u);
+  EXPECT_EQ(pair.link.count(Direction::up, TlpType::MWr).tlps, 0u);
+}
+
+TEST(Link, AnIdleLinkHasNoAppointment) {
+  Pair pair({});
+  EXPECT_EQ(pair.host.next_event(), vp::never);
+  EXPECT_EQ(pair.card.next_event(), vp::never);
+  pair.up.send(Tlp::memory_read(0, 4));
+  pair.up.send(Tlp::memory_read(0, 4));
+  EXPECT_EQ(pair.host.next_event(), vp::never) << "it is the receiver's future";
+  EXPECT_NE(pair.card.next_event(), vp::never);
+  sc_core::sc_start();
+  EXPECT_EQ(pair.down.arrivals.size(), 2u);
+  EXPECT_EQ(pair.card.next_event(), vp::never);
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+// The lookahead holds for the shortest packet, and is no less than it could be by more than the
+// rounding.
+TEST(Link, NothingArrivesBeforeTheLookahead) {
+  Pair pair({5, 16, 100 * vp::ns, 80 * vp::ns});
+  EXPECT_EQ(pair.card.horizon(), vp::never) << "both domains are idle";
+  pair.up.send(Tlp::completion(*Tlp::memory_read(0, 4), 0, Status::unsupported_request));
+  pair.down.send(Tlp::completion(*Tlp::memory_read(0, 4), 0, Status::unsupported_request));
+  sc_core::sc_start();
+  const vp::Picoseconds down = pair.link.min_latency(Direction::down);
+  const vp::Picoseconds up = pair.link.min_latency(Direction::up);
+  EXPECT_GT(down, 110 * vp::ns);
+  EXPECT_GT(up, 90 * vp::ns);
+  EXPECT_GE(pair.down.arrivals.at(0).when, down);
+  EXPECT_LE(pair.down.arrivals.at(0).when, down + 1);
+  EXPECT_GE(pair.up.arrivals.at(0).when, up);
+  EXPECT_LE(pair.up.arrivals.at(0).when, up + 1);
+}
+
+TEST(Link, DomainsKnowEachOther) {
+  Pair pair({5, 16, 100 * vp::ns, 80 * vp::ns});
+  vp::Event something(pair.host, [] {});
+  something.at(1 * vp::us);
+  EXPECT_EQ(pair.card.horizon(), 1 * vp::us + pair.link.min_latency(Direction::down));
+  something.cancel();
+  vp::Event other(pair.card, [] {});
+  other.at(2 * vp::us);
+  EXPECT_EQ(pair.host.horizon(), 2 * vp::us + pair.link.min_latency(Direction::up));
+}
+
+TEST(Link, TrainsToWhatAllPartsKnow) {
+  Pair pair({4, 8}, {5, 16, 0}, {3, 4, 0});
+  EXPECT_EQ(pair.link.generation(), 3u);
+  EXPECT_EQ(pair.link.lanes(), 4u);
+  EXPECT_EQ(pair.up.generation, 3u);
+  EXPECT_EQ(pair.down.lanes, 4u);
+}
+
+TEST(Link, ImpossibleLinks) {
+  EXPECT_THROW(Pair({6, 16}, {6, 16, 0}, {6, 16, 0}), ConfigurationError);
+  EXPECT_THROW(Pair({5, 3}), ConfigurationError);
+  EXPECT_THROW(Pair({5, 16, -1}), ConfigurationError);
+  EXPECT_THROW(Pair({5, 16, 0, 0, 100}), ConfigurationError);
+}
+
+TEST(Link, APortTakesOneLink) {
+  Pair pair({});
+  End other(pair.card, {5, 16, 0});
+  EXPECT_THROW(Link("second", {}, pair.up, other, pair.trace, pair.statistics), ConfigurationError);
+  EXPECT_FALSE(other.link_up());
+}
+
+TEST(Link, TraceTellsEachPacketOnce) {
+  const std::string path = testing::TempDir() + "link_test_trace.jsonl";
+  Pair pair({3, 8, 100 * vp::ns, 100 * vp::ns});
+  pair.trace.open(path, {{"version", 1}});
+  const std::vector<std::uint8_t> data{'1', '2', '3', '4', '5', '6', '7', '8', '9'};
+  TlpPtr write = Tlp::memory_write(0x40000003, data.data(), 9);
+  write->header.requester = make_id(0, 1, 0);
+  pair.up.send(std::move(write));
+  TlpPtr config = Tlp::config_read(false, make_id(1, 0, 2), 0x3d, 1);
+  config->header.tag = 17;
+  TlpPtr refusal = Tlp::completion(*config, make_id(1, 0, 2), Status::unsupported_request);
+  pair.up.send(std::move(config));
+  pair.down.send(std::move(refusal));
+  sc_core::sc_start();
+  pair.trace.close();
+
+  std::ifstream file(path);
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[1]["t"], 7 * vp::ns);
+  EXPECT_EQ(lines[1]["arr"].get<vp::Picoseconds>() + 3 * vp::ns, pair.down.arrivals[0].when);
+  EXPECT_EQ(lines[1]["link"], "link");
+  EXPECT_EQ(lines[1]["dir"], "down");
+  EXPECT_EQ(lines[1]["type"], "MWr");
+  EXPECT_EQ(lines[1]["req"], "00:01.0");
+  EXPECT_EQ(lines[1]["addr"], "0x40000003");
+  EXPECT_EQ(lines[1]["len"], 9);
+  EXPECT_EQ(lines[1]["digest"], "cbf43926") << "the check value of CRC-32";
+  EXPECT_EQ(lines[2]["type"], "CfgRd0");
+  EXPECT_EQ(lines[2]["id"], "01:00.2");
+  EXPECT_EQ(lines[2]["reg"], "0x03d");
+  EXPECT_EQ(lines[2]["tag"], 17);
+  EXPECT_FALSE(lines[2].contains("digest"));
+  EXPECT_EQ(lines[3]["dir"], "up");
+  EXPECT_EQ(lines[3]["type"], "Cpl");
+  EXPECT_EQ(lines[3]["status"], "UR");
+}
+
+}  // namespace
+}  // namespace pcie

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/root_complex.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "models/pcie/errors.h"
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+std::vector<std::uint8_t> pattern(unsigned bytes, unsigned seed = 1) {
+  std::vector<std::uint8_t> data(bytes);
+  for (unsigned i = 0; i < bytes; ++i) data[i] = (i + seed) * 37 >> 1;
+  return data;
+}
+
+TEST(RootComplex, EnumerationFindsBridgePortAndDevice) {
+  Bench bench;
+  bench.run([&] {
+    EXPECT_EQ(bench.config_read(make_id(0, 0, 0), 0, 4), 0x0a001d9bu);
+    EXPECT_EQ(bench.config_read(make_id(0, 0, 0), 8, 4) >> 8, 0x060000u);
+    EXPECT_EQ(bench.config_read(Bench::root_port, 8, 4) >> 8, 0x060400u);
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x0e, 1), 1u);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), ~0u) << "no bus number yet";
+    bench.enumerate();
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), 0x0ae01d9bu);
+    EXPECT_EQ(bench.config_read(Bench::device, 8, 4) >> 8, 0x120000u);
+    for (const std::uint8_t id : {0x01, 0x10, 0x11}) {
+      EXPECT_NE(bench.find_capability(Bench::device, id), 0u) << int{id};
+    }
+    EXPECT_NE(bench.find_capability(Bench::root_port, 0x10), 0u);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x100, 4), 0x00010003u) << "serial number";
+  });
+}
+
+TEST(RootComplex, EveryAbsentFunctionIsAllOnes) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    for (unsigned bus = 0; bus < 256; bus += bus < 3 ? 1 : 50) {
+      for (unsigned device = 0; device < 32; ++device) {
+        for (unsigned function = 0; function < 8; ++function) {
+          const Id id = make_id(bus, device, function);
+          const bool present =
+              id == make_id(0, 0, 0) || id == Bench::root_port || id == Bench::device;
+          EXPECT_EQ(bench.config_read(id, 0, 4) != ~0u, present) << to_string(id);
+          if (!present) bench.config_write(id, 4, ~0u, 4);
+        }
+      }
+    }
+  });
+}
+
+TEST(RootComplex, ConfigAccessesOfEverySize) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    const std::uint64_t at = Bench::ecam + (std::uint64_t{Bench::device} << 12);
+    EXPECT_EQ(bench.read(at + 0, 8), 0x001000060ae01d9bull);
+    EXPECT_EQ(bench.read(at + 2, 4), 0x00060ae0ull) << "across two DW";
+    EXPECT_EQ(bench.read(at + 3, 1), 0x0aull);
+    bench.write(at + 0x3c, 0x5a, 1);
+    EXPECT_EQ(bench.read(at + 0x3c, 1), 0x5aull);
+    bench.write(at + 0x0c, 0x77, 4);
+    EXPECT_EQ(bench.read(at + 0x0c, 4), 0x77ull);
+  });
+}
+
+// Every length at every offset around DW, 64 bytes and 4 KiB, both ways, through a BAR.
+TEST(RootComplex, ReadsAndWritesOfAnySizeAnywhere) {
+  Bench bench;
+  bench.logic.keep_uses = false;
+  bench.run([&] {
+    bench.enumerate();
+    unsigned seed = 0;
+    for (const unsigned base : {0u, 64u, 128u, 4096u}) {
+      for (unsigned offset = base < 66 ? 0 : base - 66; offset < base + 9; ++offset) {
+        for (const unsigned bytes : {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 63, 64}) {
+          auto& memory = bench.logic.memory[2];
+          std::fill(memory.begin(), memory.end(), 0xcc);
+          const auto data = pattern(bytes, ++seed);
+          bench.write_bytes(Bench::bar2 + offset, data);
+          ASSERT_EQ(bench.read_bytes(Bench::bar2 + offset, bytes), data)
+              << offset << " + " << bytes;
+          for (unsigned i = 0; i < 0x2000; ++i) {
+            const bool inside = i >= offset && i < offset + bytes;
+            ASSERT_EQ(memory[i], inside ? data[i - offset] : 0xcc) << i;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(RootComplex, ByteEnablesOfTheProcessor) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    auto& memory = bench.logic.memory[0];
+    for (unsigned mask = 0; mask < 256; ++mask) {
+      std::uint8_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8}, enables[8];
+      for (unsigned i = 0; i < 8; ++i) enables[i] = mask >> i & 1 ? 0xff : 0;
+      std::fill(memory.begin(), memory.begin() + 16, 0);
+      tlm::tlm_generic_payload payload;
+      payload.set_command(tlm::TLM_WRITE_COMMAND);
+      payload.set_address(Bench::bar0 + 3);
+      payload.set_data_ptr(data);
+      payload.set_data_length(8);
+      payload.set_streaming_width(8);
+      payload.set_byte_enable_ptr(enables);
+      payload.set_byte_enable_length(8);
+      EXPECT_EQ(bench.access(payload), tlm::TLM_OK_RESPONSE);
+      bench.read(Bench::bar0 + 0x100, 1);  // pushes the writes
+      for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(memory[3 + i], mask >> i & 1 ? data[i] : 0);
+    }
+  });
+}
+
+TEST(RootComplex, WhatIsNoAccess) {
+  Bench bench;
+  bench.run([&] {
+    std::uint8_t data[128];
+    tlm::tlm_generic_payload payload;
+    payload.set_data_ptr(data);
+    auto response = [&](tlm::tlm_command command, std::uint64_t address, unsigned bytes,
+                        unsigned width) {
+      payload.set_command(command);
+      payload.set_address(address);
+      payload.set_data_length(bytes);
+      payload.set_streaming_width(width);
+      return bench.access(payload);
+    };
+    using namespace tlm;
+    EXPECT_EQ(response(TLM_READ_COMMAND, Bench::bar0, 0, 0), TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, Bench::bar0, 65, 65), TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, Bench::bar0, 8, 4), TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_IGNORE_COMMAND, Bench::bar0, 4, 4), TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, 0, 4, 4), TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, 0xbfffffff, 4, 4), TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, 0xeffffffe, 4, 4), TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, ~0ull, 4, 4), TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(response(TLM_READ_COMMAND, 0xeffffffc, 4, 4), TLM_OK_RESPONSE);
+  });
+}
+
+TEST(RootComplex, MemorySpaceOfTheBridgeGates) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.write(Bench::bar0, 0x11223344, 4);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0x11223344u);
+    bench.config_write(Bench::root_port, 4, 0x0004, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(Bench::bar2, 8), ~0ull);
+    bench.write(Bench::bar0, 0x55667788, 4);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), 0x0ae01d9bu) << "configuration is not gated";
+    bench.config_write(Bench::root_port, 4, 0x0006, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0x11223344u);
+    EXPECT_EQ(bench.counter("root_complex.reads_all_ones"), 2u);
+    EXPECT_EQ(bench.counter("root_complex.writes_dropped"), 1u);
+  });
+}
+
+TEST(RootComplex, WindowsOfTheBridgeGate) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.memory[4][0xffc] = 0x42;
+    EXPECT_EQ(bench.read(Bench::bar4 + 0xffc, 4), 0x42u);
+    bench.config_write(Bench::root_port, 0x20, 0xc000c000, 4);  // 1 MiB less
+    EXPECT_EQ(bench.read(Bench::bar4 + 0xffc, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
+    bench.config_write(Bench::root_port, 0x20, 0xc000c010, 4);  // closed
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(Bench::bar2, 4), 0u) << "the other window";
+  });
+}
+
+TEST(RootComplex, BusMasterOfTheBridgeGates) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.config_write(Bench::root_port, 4, 0x0002, 2);
+    auto write = bench.logic.dma_write(0x1000, {1, 2, 3, 4});
+    auto read = bench.logic.dma_read(0x1000, 4);
+    bench.wait_for(*read);
+    EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "UR";
+    EXPECT_TRUE(bench.memory.writes.empty());
+    EXPECT_EQ(bench.counter("root_complex.port0.unsupported_requests"), 2u);
+    bench.config_write(Bench::root_port, 4, 0x0006, 2);
+    read = bench.logic.dma_read(0x1000, 4);
+    bench.wait_for(*read);
+    EXPECT_TRUE(read->is_response_ok());
+  });
+}
+
+TEST(RootComplex, D3hotOfTheBridgeClosesIt) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned power = bench.find_capability(Bench::root_port, 1);
+    bench.config_write(Bench::root_port, power + 4, 3, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    bench.config_write(Bench::root_port, power + 4, 0, 2);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
+  });
+}
+
+TEST(RootComplex, ErrorsOfTheDeviceAreAllOnes) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    for (const auto answer : {tlm::TLM_ADDRESS_ERROR_RESPONSE, tlm::TLM_GENERIC_ERROR_RESPONSE}) {
+      bench.logic.answer = answer;
+      EXPECT_EQ(bench.read(Bench::bar0, 8), ~0ull);
+      bench.write(Bench::bar0, 1, 8);
+      bench.config_read(Bench::device, 0, 4);  // pushes the write
+    }
+    bench.logic.answer = tlm::TLM_OK_RESPONSE;
+    EXPECT_EQ(bench.read(Bench::bar0, 8), 0u);
+    EXPECT_EQ(bench.link.count(Direction::up, TlpType::Cpl).tlps,
+              2u + bench.link.count(Direction::down, TlpType::CfgWr0).tlps);
+  });
+}
+
+TEST(RootComplex, SilenceEndsInATimeout) {
+  Bench::Config config;
+  config.root_complex.completion_timeout = 3 * vp::ms;
+  Bench bench(config);
+  bench.logic.silent = true;
+  vp::Picoseconds both_end = 0;
+  bench.spawn([&] {
+    sc_core::wait(1, sc_core::SC_MS);
+    const vp::Picoseconds start = vp::now();
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(vp::now() - start, 3 * vp::ms);
+    both_end = vp::now();
+  });
+  bench.run([&] {
+    bench.enumerate();
+    const vp::Picoseconds start = vp::now();
+    EXPECT_EQ(bench.read(Bench::bar0, 8), ~0ull);
+    EXPECT_EQ(vp::now() - start, 3 * vp::ms);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 2), 0x1d9bu) << "the rest goes on";
+    EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 1u);
+  });
+  EXPECT_GT(both_end, 0);
+  EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 2u);
+}
+
+TEST(RootComplex, ACompletionAfterItsTimeoutIsDropped) {
+  Bench::Config config;
+  config.root_complex.completion_timeout = 100 * vp::us;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.latency = 150 * vp::us;
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    bench.logic.memory[0][8] = 0x42;
+    bench.logic.latency = 60 * vp::us;
+    EXPECT_EQ(bench.read(Bench::bar0 + 8, 4), 0x42u) << "and not mistaken for another";
+    EXPECT_EQ(bench.counter("root_complex.port0.unexpected_completions"), 1u);
+  });
+}
+
+TEST(RootComplex, TheTimeoutCanBeDisabled) {
+  Bench::Config config;
+  config.root_complex.completion_timeout = 100 * vp::us;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned express = bench.find_capability(Bench::root_port, 0x10);
+    bench.config_write(Bench::root_port, express + 0x28, 0x10, 2);
+    bench.logic.latency = 10 * vp::ms;
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
+  });
+}
+
+// 40 processors and 32 tags: eight wait, all are answered, in turn.
+TEST(RootComplex, ReadersWaitForATag) {
+  Bench bench;
+  bench.logic.latency = 10 * vp::us;
+  unsigned done = 0;
+  bench.run([&] {
+    bench.enumerate();
+    for (unsigned i = 0; i < 40; ++i) {
+      bench.logic.memory[0][8 * i] = i;
+      bench.spawn([&, i] {
+        EXPECT_EQ(bench.read(Bench::bar0 + 8 * i, 8), i);
+        EXPECT_EQ(bench.read(Bench::bar0 + 8 * i, 8), i);
+        ++done;
+      });
+    }
+  });
+  EXPECT_EQ(done, 40u);
+  EXPECT_EQ(bench.logic.most_outstanding, 32u);
+}
+
+TEST(RootComplex, ExtendedTagsLetMoreThrough) {
+  Bench::Config config;
+  config.endpoint.functions[0].bar_reads = 300;
+  Bench bench(config);
+  bench.logic.latency = 10 * vp::us;
+  unsigned done = 0;
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned express = bench.find_capability(Bench::root_port, 0x10);
+    bench.config_write(Bench::root_port, express + 8, 0x0100, 2);
+    for (unsigned i = 0; i < 300; ++i) {
+      bench.logic.memory[0][8 * i] = i & 0xff;
+      bench.spawn([&, i] {
+        EXPECT_EQ(bench.read(Bench::bar0 + 8 * i, 8), i & 0xff);
+        ++done;
+      });
+    }
+  });
+  EXPECT_EQ(done, 300u);
+  EXPECT_EQ(bench.logic.most_outstanding, 256u);
+}
+
+// A thread that is killed while it waits for its answer, or for a tag, leaves nothing behind.
+TEST(RootComplex, AKilledReaderDoesNoHarm) {
+  Bench bench;
+  bench.logic.latency = 10 * vp::us;
+  unsigned done = 0;
+  bench.run([&] {
+    bench.enumerate();
+    std::vector<sc_core::sc_process_handle> readers;
+    for (unsigned i = 0; i < 40; ++i) {
+      readers.push_back(sc_core::sc_spawn([&] {
+        bench.read(Bench::bar0, 8);
+        ++done;
+      }));
+    }
+    sc_core::wait(2, sc_core::SC_US);
+    for (unsigned i = 0; i < 40; i += 2) readers[i].kill();
+    sc_core::wait(100, sc_core::SC_US);
+    EXPECT_EQ(done, 20u);
+    for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(bench.read(Bench::bar0, 8), 0u);
+  });
+}
+
+TEST(RootComplex, ARetryIsRepeatedUntilTheDeviceIsReady) {
+  Bench::Config config;
+  config.endpoint.functions[0].initialisation = 1 * vp::ms;
+  Bench bench(config);
+  bench.run([&] {
+    bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), 0x0ae01d9bu);
+    EXPECT_GE(vp::now(), 1 * vp::ms);
+    EXPECT_LT(vp::now(), 1 * vp::ms + 10 * vp::us);
+  });
+}
+
+TEST(RootComplex, ARetryIsShownToSoftwareThatAsksForIt) {
+  Bench::Config config;
+  config.endpoint.functions[0].initialisation = 1 * vp::ms;
+  Bench bench(config);
+  bench.run([&] {
+    bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
+    const unsigned express = bench.find_capability(Bench::root_port, 0x10);
+    EXPECT_EQ(bench.config_read(Bench::root_port, express + 0x1e, 2), 1u);
+    bench.config_write(Bench::root_port, express + 0x1c, 0x10, 2);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), 0xffff0001u);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 2), 0x0001u);
+    sc_core::wait(1, sc_core::SC_MS);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), 0x0ae01d9bu);
+  });
+}
+
+TEST(RootComplex, ARetryThatNeverEndsIsATimeout) {
+  Bench::Config config;
+  config.endpoint.functions[0].initialisation = 10 * vp::s;
+  config.link.latency_down = config.link.latency_up = 1 * vp::us;
+  config.root_complex.completion_timeout = 1 * vp::ms;
+  Bench bench(config);
+  bench.run([&] {
+    bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), ~0u);
+    bench.config_write(Bench::device, 4, 6, 2);
+    EXPECT_LT(vp::now(), 3 * vp::ms);
+  });
+}
+
+// The device is at the end of the link; what is behind it, if its number says so, is asked by
+// type 1 requests, which an endpoint refuses.
+TEST(RootComplex, ConfigurationIsRoutedByBus) {
+  Bench bench;
+  bench.run([&] {
+    bench.config_write(Bench::root_port, 0x18, 0x00050300, 4);
+    EXPECT_EQ(bench.config_read(make_id(3, 0, 0), 0, 4), 0x0ae01d9bu);
+    EXPECT_EQ(bench.config_read(make_id(2, 0, 0), 0, 4), ~0u);
+    EXPECT_EQ(bench.config_read(make_id(6, 0, 0), 0, 4), ~0u);
+    EXPECT_EQ(bench.config_read(make_id(3, 1, 0), 0, 4), ~0u);
+    EXPECT_EQ(bench.link.count(Direction::down, TlpType::CfgRd0).tlps, 1u);
+    EXPECT_EQ(bench.config_read(make_id(5, 0, 0), 0, 4), ~0u);
+    EXPECT_EQ(bench.config_read(make_id(4, 7, 1), 0, 4), ~0u);
+    EXPECT_EQ(bench.link.count(Direction::down, TlpType::CfgRd1).tlps, 2u);
+  });
+}
+
+TEST(RootComplex, DevicesReachMemoryButNotTheRootComplexItself) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    for (const std::uint64_t address : {Bench::bar0, Bench::bar2, Bench::ecam,
+                                        std::uint64_t{0x10000000}, ~std::uint64_t{0} - 63}) {
+      auto read = bench.logic.dma_read(address, 64);
+      bench.wait_for(*read);
+      EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE) << address;
+      auto write = bench.logic.dma_write(address, {1, 2, 3});
+    }
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
+    EXPECT_EQ(bench.counter("root_complex.port0.unsupported_requests"), 10u);
+  });
+}
+
+struct Lines : sc_core::sc_module, vp::LineIf {
+  std::vector<std::pair<unsigned, bool>> changes;
+  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
+  void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
+};
+
+TEST(RootComplex, IntxIsGatedAndSwizzled) {
+  Bench::Config config;
+  config.endpoint.functions[0].interrupt_pin = 1;
+  Bench bench(config);
+  Lines lines("lines");
+  bench.root_complex.interrupt.bind(lines);
+  bench.run([&] {
+    bench.enumerate();
+    Function& function = bench.endpoint.function(0);
+    using Changes = std::vector<std::pair<unsigned, bool>>;
+    auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
+    function.set_intx(true);
+    function.set_intx(true);
+    settle();
+    EXPECT_EQ(lines.changes, (Changes{{1, true}})) << "INTA of device 1";
+    EXPECT_TRUE(bench.config_read(Bench::device, 6, 2) & 8) << "interrupt status";
+    bench.config_write(Bench::device, 4, 0x0406, 2);
+    settle();
+    EXPECT_EQ(lines.changes, (Changes{{1, true}, {1, false}})) << "disabled while it stands";
+    function.set_intx(false);
+    function.set_intx(true);
+    settle();
+    EXPECT_EQ(lines.changes.size(), 2u) << "disabled";
+    bench.config_write(Bench::device, 4, 0x0006, 2);
+    settle();
+    EXPECT_EQ(lines.changes.size(), 3u) << "enabled while it stands";
+    function.set_intx(false);
+    settle();
+    EXPECT_EQ(lines.changes.size(), 4u);
+    EXPECT_FALSE(bench.config_read(Bench::device, 6, 2) & 8);
+  });
+}
+
+TEST(RootComplex, ImpossibleConfigurations) {
+  vp::Domain domain("domain");
+  auto make = [&domain](auto&& change) {
+    vp::Statistics statistics;
+    RootComplexConfig config;
+    change(config);
+    RootComplex complex("complex", config, domain, statistics);
+  };
+  using C = RootComplexConfig;
+  EXPECT_THROW(make([](C& c) { c.ecam.size = 0; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.ecam.size = 0x20000000; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.memory32.base = 0xf0000000; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.memory32.base = 0xd0000000; }), ConfigurationError) << "overlap";
+  EXPECT_THROW(make([](C& c) { c.memory64 = {~0ull - 10, 100}; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.tags = 33; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.latency = -1; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.completion_timeout = 0; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.read_boundary = 96; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.max_payload = 100; }), ConfigurationError);
+  EXPECT_THROW(make([](C& c) { c.ports.resize(32); }), ConfigurationError);
+}
+
+TEST(RootComplex, AnEmptySlotIsAllOnes) {
+  Bench::Config config;
+  config.root_complex.ports.resize(2);
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    const Id empty = make_id(0, 2, 0);
+    EXPECT_EQ(bench.config_read(empty, 0, 4), 0x0a011d9bu);
+    const unsigned express = bench.find_capability(empty, 0x10);
+    EXPECT_EQ(bench.config_read(empty, express + 0x1a, 2) & 0x40, 0u) << "nobody present";
+    EXPECT_EQ(bench.config_read(Bench::root_port, express + 0x1a, 2) & 0x40, 0x40u);
+    bench.config_write(empty, 0x18, 0x00020200, 4);
+    bench.config_write(empty, 0x20, 0xc200c200, 4);
+    bench.config_write(empty, 0x04, 0x0006, 2);
+    EXPECT_EQ(bench.config_read(make_id(2, 0, 0), 0, 4), ~0u);
+    EXPECT_EQ(bench.read(0xc2000000, 4), 0xffffffffu);
+    bench.write(0xc2000000, 0, 4);
+    EXPECT_EQ(bench.counter("root_complex.port1.requests_without_link"), 3u);
+  });
+}
+
+}  // namespace
+}  // namespace pcie

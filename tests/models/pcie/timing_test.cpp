@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of accesses through the whole path, to the picosecond.
+#include <gtest/gtest.h>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+struct Case {
+  unsigned generation, lanes;
+};
+
+// An account of its own: picoseconds of `bytes` on an idle link, MPS 256.
+vp::Picoseconds wire_time(const Case& link, unsigned bytes) {
+  const unsigned tenths_of_gt[] = {25, 50, 80, 160, 320};
+  const unsigned limits[5][5] = {{416, 217, 118, 107, 72},
+                                 {467, 268, 169, 158, 123},
+                                 {512, 313, 214, 203, 168},
+                                 {512, 313, 214, 203, 168},
+                                 {512, 313, 214, 203, 168}};
+  unsigned column = 0;
+  while (1u << column < link.lanes) ++column;
+  const __int128 limit = limits[link.generation - 1][column];
+  const __int128 coded = link.generation <= 2 ? 10 : 130, plain = link.generation <= 2 ? 8 : 128;
+  // bytes x 8 bit / (GT/s x lanes x plain/coded x (1 - 16/limit - 4/1538))
+  const __int128 numerator = __int128{80'000} * bytes * coded * limit * 1538;
+  const __int128 denominator = plain * tenths_of_gt[link.generation - 1] * link.lanes *
+                               (limit * 1538 - 16 * 1538 - 4 * limit);
+  return static_cast<vp::Picoseconds>((numerator + denominator - 1) / denominator);
+}
+
+class Timing : public testing::TestWithParam<Case> {};
+
+TEST_P(Timing, RoundTripOfReads) {
+  Bench::Config config;
+  config.link.generation = GetParam().generation;
+  config.link.lanes = GetParam().lanes;
+  config.link.latency_down = 123'457;
+  config.link.latency_up = 98'765;
+  config.root_complex.latency = 150'001;
+  config.endpoint.latency = 33'333;
+  Bench bench(config);
+  const vp::Picoseconds fixed = 123'457 + 98'765 + 2 * 150'001 + 2 * 33'333;
+  bench.run([&] {
+    bench.enumerate();
+    for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
+      vp::Picoseconds start = vp::now();
+      bench.read_bytes(Bench::bar0, bytes);
+      EXPECT_EQ(vp::now() - start,
+                fixed + wire_time(GetParam(), 20) + wire_time(GetParam(), 20 + (bytes + 3) / 4 * 4))
+          << bytes;
+      start = vp::now();
+      bench.read_bytes(Bench::bar2, bytes);  // 64-bit address, 4 DW header
+      EXPECT_EQ(vp::now() - start,
+                fixed + wire_time(GetParam(), 24) + wire_time(GetParam(), 20 + (bytes + 3) / 4 * 4))
+          << bytes;
+    }
+    bench.logic.latency = 40'000;
+    vp::Picoseconds start = vp::now();
+    bench.read(Bench::bar0, 4);
+    EXPECT_EQ(vp::now() - start,
+              fixed + 40'000 + wire_time(GetParam(), 20) + wire_time(GetParam(), 24));
+    start = vp::now();
+    bench.write(Bench::bar0, 0, 8);
+    EXPECT_EQ(vp::now(), start) << "posted";
+    bench.config_read(Bench::device, 0, 4);
+    EXPECT_EQ(vp::now() - start, fixed + wire_time(GetParam(), 28 + 20) + wire_time(GetParam(), 24))
+        << "behind the write";
+    start = vp::now();
+    bench.config_read(Bench::root_port, 0, 4);
+    EXPECT_EQ(vp::now() - start, 2 * 150'001);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Links, Timing, testing::ValuesIn([] {
+                           std::vector<Case> cases;
+                           for (unsigned generation = 1; generation <= 5; ++generation) {
+                             for (unsigned lanes = 1; lanes <= 16; lanes *= 2)
+                               cases.push_back({generation, lanes});
+                           }
+                           return cases;
+                         }()),
+                         [](const auto& info) {
+                           return "Gen" + std::to_string(info.param.generation) + "x" +
+                                  std::to_string(info.param.lanes);
+                         });
+
+TEST(DmaTiming, ReadTakesBothWaysAndMemory) {
+  Bench::Config config;
+  config.link = {3, 8, 100 * vp::ns, 70 * vp::ns};
+  config.root_complex.latency = 60 * vp::ns;
+  config.root_complex.memory_latency = 90 * vp::ns;
+  config.endpoint.latency = 20 * vp::ns;
+  Bench bench(config);
+  bench.memory.read_time = 5 * vp::ns;
+  bench.run([&] {
+    bench.enumerate();
+    const vp::Picoseconds start = vp::now();
+    auto dma = bench.logic.dma_read(0x2000, 64);
+    bench.wait_for(*dma);
+    EXPECT_EQ(dma->when - start, (100 + 70 + 2 * 60 + 90 + 2 * 20 + 5) * vp::ns +
+                                     wire_time({3, 8}, 20) + wire_time({3, 8}, 84));
+  });
+}
+
+// Streams back to back reach the goodput published for 64-bit addresses; here the writes.
+TEST(DmaTiming, WritesReachTheGoodputOfTheLink) {
+  const struct {
+    unsigned generation, lanes, bytes;
+    double published;
+  } rows[] = {{3, 8, 64, 42.1},  {3, 16, 64, 82.7},   {4, 16, 64, 165.4},
+              {3, 8, 256, 52.9}, {3, 16, 256, 104.0}, {4, 16, 256, 207.9}};
+  for (const auto& row : rows) {
+    const Case link{row.generation, row.lanes};
+    const double goodput = 8000.0 * row.bytes * 1000 / wire_time(link, (24 + row.bytes) * 1000);
+    EXPECT_NEAR(goodput, row.published, row.published * 0.005);
+  }
+  Bench::Config config;
+  config.link = {4, 16, 100 * vp::ns, 100 * vp::ns};
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    bench.set_sizes(256, 512);
+    const vp::Picoseconds start = vp::now();
+    // To 32-bit addresses, whose header is 4 bytes shorter.
+    for (unsigned i = 0; i < 1000; ++i) {
+      bench.logic.dma_write(256 * (i % 1024), std::vector<std::uint8_t>(256));
+    }
+    sc_core::wait(1, sc_core::SC_MS);
+    EXPECT_EQ(bench.memory.writes.size(), 1000u);
+    EXPECT_EQ(bench.memory.writes.back().when - start,
+              100 * vp::ns + wire_time({4, 16}, 276 * 1000));
+  });
+}
+
+}  // namespace
+}  // namespace pcie
