@@ -25,10 +25,6 @@ inline constexpr std::int64_t KiB = 1'024;
 inline constexpr std::int64_t MiB = 1'024 * KiB;
 inline constexpr std::int64_t GiB = 1'024 * MiB;
 
-/// Where the firmware sees its memories.
-inline constexpr std::uint64_t sram_base = 0x1000'0000;
-inline constexpr std::uint64_t dram_base = 0x8000'0000;
-
 /// Where a console of the platform file goes.
 enum class ConsoleKind { terminal, pty, off };
 

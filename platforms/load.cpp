@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "platforms/schema.h"
+
+namespace platform {
+
+namespace fs = std::filesystem;
+using vp::config::alternatives;
+using vp::config::nearest;
+using vp::config::Reading;
+using vp::config::shown;
+
+namespace {
+
+/// The longest command line of Linux on x86, bytes without the NUL (COMMAND_LINE_SIZE).
+constexpr std::size_t longest_command_line = 2047;
+
+template <class T>
+std::vector<std::string> names_of(const std::vector<T>& parts) {
+  std::vector<std::string> names;
+  for (const T& part : parts) names.push_back(part.name);
+  return names;
+}
+
+/// A name is how consoles and debuggers find a part, so there is one part of a name, and none is
+/// called like a part of the other kind.
+void check_names(const Platform& platform, Reading& reading) {
+  std::map<std::string, std::string> first;
+  const auto check = [&](const char* list, std::size_t i, const std::string& name,
+                         const std::set<std::string>& reserved) {
+    const std::string path = fmt::format("{}[{}].name", list, i);
+    if (!reading.good(path)) return;
+    if (reserved.count(name) != 0)
+      reading.mistake(path, fmt::format("{} means something else in options", shown(name)),
+                      "another name",
+                      fmt::format("call it `{}0`", list[0] == 'h' ? "host" : "ipu"));
+    const auto [earlier, is_first] = first.emplace(name, path);
+    if (!is_first)
+      reading.mistake(path, fmt::format("{} is also {}", shown(name), earlier->second),
+                      "names that differ", "rename one of them");
+  };
+  for (std::size_t i = 0; i < platform.hosts.size(); ++i)
+    check("hosts", i, platform.hosts[i].name, {"ipu", "both"});
+  for (std::size_t i = 0; i < platform.ipus.size(); ++i)
+    check("ipus", i, platform.ipus[i].name, {"host", "both"});
+}
+
+/// One end of a link: true if `name` is among `right`.
+bool check_end(const std::string& path, const std::string& name, const char* kind,
+               const std::vector<std::string>& right, const std::vector<std::string>& wrong,
+               Reading& reading) {
+  if (!reading.good(path)) return false;
+  if (std::count(right.begin(), right.end(), name)) return true;
+  const std::string meant = nearest(name, right);
+  const bool exchanged = std::count(wrong.begin(), wrong.end(), name) != 0;
+  reading.mistake(path, fmt::format("there is no {} {}", kind, shown(name)), alternatives(right),
+                  exchanged        ? "exchange `up` and `down`"
+                  : !meant.empty() ? fmt::format("did you mean {}?", shown(meant))
+                                   : "");
+  return false;
+}
+
+void check_links(const Platform& platform, Reading& reading) {
+  if (!reading.good("hosts") || !reading.good("ipus")) return;
+  const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus);
+  std::map<std::string, std::string> leads_to;  // IPU, path of its link
+  for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
+    const PcieLink& link = platform.pcie_links[i];
+    const std::string path = fmt::format("pcie_links[{}]", i);
+    const bool up = check_end(path + ".up", link.up, "host", hosts, ipus, reading);
+    const bool down = check_end(path + ".down", link.down, "IPU", ipus, hosts, reading);
+    if (down) {
+      const auto [earlier, is_first] = leads_to.emplace(link.down, path);
+      if (!is_first)
+        reading.mistake(path + ".down",
+                        fmt::format("{} already leads to {}", earlier->second, shown(link.down)),
+                        "one link to each IPU", "remove one of them");
+    }
+    if (!up || !down || !reading.good(path)) continue;
+    const auto host = std::find_if(platform.hosts.begin(), platform.hosts.end(),
+                                   [&](const Host& each) { return each.name == link.up; });
+    const auto ipu = std::find_if(platform.ipus.begin(), platform.ipus.end(),
+                                  [&](const Ipu& each) { return each.name == link.down; });
+    const std::int64_t round_trip = 2 * host->root_complex.latency + link.latency_down +
+                                    2 * ipu->endpoint.latency + link.latency_up;
+    if (round_trip >= host->root_complex.completion_timeout)
+      reading.mistake(
+          path,
+          fmt::format("a read takes at least {} there and back, and {} gives up after {}",
+                      vp::config::duration_quantity().print(round_trip), host->name,
+                      vp::config::duration_quantity().print(host->root_complex.completion_timeout)),
+          "latencies that add up to less than the completion timeout",
+          "raise root_complex.completion_timeout of the host, or lower the latencies");
+  }
+  if (!reading.good("pcie_links")) return;
+  for (std::size_t i = 0; i < ipus.size(); ++i)
+    if (leads_to.count(ipus[i]) == 0)
+      reading.mistake(fmt::format("ipus[{}].name", i),
+                      fmt::format("no PCIe link leads to {}", shown(ipus[i])),
+                      "one link to each IPU",
+                      fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], ipus[i]));
+}
+
+}  // namespace
+
+fs::path find_platform(const std::string& platform, const std::vector<fs::path>& directories) {
+  std::error_code error;
+  if (fs::exists(platform, error)) {
+    // A directory called like a platform does not hide it.
+    if (!fs::is_directory(platform, error) || platform.find('/') != platform.npos) return platform;
+  }
+  std::vector<std::string> names;
+  if (platform.find('/') == platform.npos) {
+    for (const fs::path& directory : directories) {
+      for (const char* end : {".yaml", ""}) {
+        const fs::path file = directory / (platform + end);
+        if (!platform.empty() && fs::is_regular_file(file, error) && file.extension() == ".yaml")
+          return file;
+      }
+      for (fs::directory_iterator each(directory, error), end; !error && each != end;
+           each.increment(error))
+        if (each->path().extension() == ".yaml") names.push_back(each->path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const std::string meant = nearest(fs::path(platform).stem().string(), names);
+  vp::config::Problem problem;
+  problem.origin.source = vp::config::argument_source("platform", platform);
+  problem.found = "there is no such platform and no such file";
+  problem.accepted = names.empty() ? "the path of a platform file"
+                                   : alternatives(names) + ", or the path of a platform file";
+  if (!meant.empty()) problem.remedy = fmt::format("did you mean {}?", shown(meant));
+  vp::config::fail(std::move(problem));
+}
+
+Platform load(const fs::path& file, const fs::path& images,
+              const std::vector<vp::config::Override>& overrides, const std::string& append) {
+  vp::config::Node root = vp::config::parse_yaml(vp::config::read_source(file));
+  Reading reading(images);
+  for (const vp::config::Override& change : overrides) apply(change, root, reading.report());
+  Platform platform = read(schema(), root, reading);
+  check_names(platform, reading);
+  check_links(platform, reading);
+
+  for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {
+    std::string& line = platform.hosts[i].append;
+    line += line.empty() ? append : " " + append;
+    if (line.size() > longest_command_line)
+      reading.mistake(fmt::format("hosts[{}].append", i),
+                      fmt::format("{} bytes, with what --append adds", line.size()),
+                      fmt::format("at most {} bytes", longest_command_line), "shorten --append");
+  }
+  reading.report().check();
+  return platform;
+}
+
+}  // namespace platform
