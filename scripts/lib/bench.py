@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import select
 import statistics
 import subprocess
 import sys
@@ -67,42 +68,35 @@ class Run:
 def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
     """Runs a machine until it ends; every one of the lines has to be on its console, in this order."""
     at: Dict[str, float] = {}
-    with open(log, "wb") as record:
-        start = time.monotonic()
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        watchdog = subprocess.Popen(["sleep", str(SECONDS_AT_MOST)])
-        try:
-            os.set_blocking(process.stdout.fileno(), False)
-            rest = b""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    console = process.stdout.fileno()
+    rest = b""
+    try:
+        with open(log, "wb") as record:
             while True:
-                piece = process.stdout.read()
-                if piece == b"":
-                    break
-                if piece is None:
-                    if watchdog.poll() is not None:
-                        raise Failure(f"no end within {SECONDS_AT_MOST} s; its console: {log}")
-                    time.sleep(0.0005)
-                    continue
+                left = start + SECONDS_AT_MOST - time.monotonic()
+                if left <= 0 or not select.select([console], [], [], left)[0]:
+                    raise Failure(f"no end within {SECONDS_AT_MOST} s; its console: {log}")
+                piece = os.read(console, 65536)
                 now = time.monotonic() - start
+                if not piece:
+                    break
                 record.write(piece)
                 *whole, rest = (rest + piece).split(b"\n")
-                for line in whole:
-                    text = line.decode(errors="replace").strip()
-                    if "bench: failed" in text:
-                        raise Failure(f"{text}; its console: {log}")
+                for line in (text.decode(errors="replace").strip() for text in whole):
+                    if "bench: failed" in line:
+                        raise Failure(f"{line}; its console: {log}")
                     for awaited in lines:
-                        if text.endswith(awaited):
+                        if line.endswith(awaited):
                             at.setdefault(awaited, now)
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            watchdog.kill()
-            watchdog.wait()
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        process.stdout.close()
     if process.returncode != 0 or any(line not in at for line in lines):
         missing = [line for line in lines if line not in at]
         raise Failure(f"exit code {process.returncode}, without the lines {missing}; its console: {log}")
