@@ -50,7 +50,7 @@ steps_project() {
     "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
   rm -f "$BUILD/stamp/build" # whether there is something to build is ninja's to say
   step_hushed=1
-  step build "Build" "" "The first error in the log is the one to look at." -- build_project
+  step build "Build" "" "The first error is the one to look at." -- build_project
   step_hushed=
   step images "Images" "$(find "$BUILD/images/" "$BUILD/cmake"/{guest/initramfs.cpio,firmware/oae-fw.elf} -type f \
     ! -name manifest.json -printf '%p %s %T@\n' 2>/dev/null | sort)" "" "$BUILD/images/manifest.json" -- place_images

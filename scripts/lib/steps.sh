@@ -121,11 +121,20 @@ run_step() {
   if [[ -s $BUILD/log/$STEP.why ]]; then
     say "$PROGRAM: $(<"$BUILD/log/$STEP.why")"
   else
-    tail -n 30 "$log" >&2
+    end_of_log "$log" >&2
     say "$PROGRAM: $title failed. $remedy"
   fi
   say "The whole log: $log"
   exit 1
+}
+
+# The 30 lines of a log that tell most: from ninja's first failure on, or the last ones.
+end_of_log() {
+  if grep -q '^FAILED: ' "$1"; then
+    awk '/^FAILED: / { found = 1 } found && ++shown <= 30' "$1"
+  else
+    tail -n 30 "$1"
+  fi
 }
 
 # On a terminal: seconds so far, and how far ninja is if the step runs it.

@@ -174,6 +174,15 @@ class Steps(WithLibrary):
         self.bash(self.STEP + self.CALL)
         self.assertEqual(self.runs(), 1)
 
+    def test_failure_of_ninja_shows_its_first_failure(self):
+        self.write("in", "1")
+        log = "seq 100; echo 'FAILED: x.o'; echo 'x.c:1: error'; seq 200 300; false"
+        code, text = self.bash(f"make() {{ {log}; }}\n" + self.CALL)
+        self.assertEqual(code, 1)
+        self.assertEqual(text.splitlines()[1:3], ["FAILED: x.o", "x.c:1: error"])
+        self.assertEqual(text.splitlines()[30], "227")
+        self.assertEqual(len(text.splitlines()), 33)
+
     def test_failure_with_a_sentence_of_its_own(self):
         self.write("in", "1")
         code, text = self.bash("make() { seq 100; fail 'All is lost;' 'give up.'; }\n" + self.CALL)
