@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channel.h"
 
+#include <string.h>
+
 bool channel_present(const struct channel *channel) {
   uint32_t status = channel->in(CHANNEL_STATUS);
   return status != UINT32_MAX && (status & CHANNEL_PRESENT);
@@ -30,16 +32,19 @@ void message_close(struct message *message) {
   while (message->left) put(message, 0);
 }
 
-size_t channel_read(const struct channel *channel, void *bytes, size_t size) {
-  size_t available = channel->in(CHANNEL_STATUS) & ~CHANNEL_PRESENT;
-  uint8_t *next = bytes;
-  uint32_t word = 0;
+bool channel_answer(const struct channel *channel, char *text, size_t size) {
+  static const char refusal[] = "error ";
+  uint32_t left = channel->in(CHANNEL_STATUS) & ~CHANNEL_PRESENT;
+  size_t length = 0;
 
-  /* A word cannot be put back. */
-  if (size < available) available = size & ~(size_t)3;
-  for (size_t i = 0; i < available; i++) {
-    if (i % 4 == 0) word = channel->in(CHANNEL_DATA);
-    next[i] = (uint8_t)(word >> 8 * (i % 4));
+  while (left) {
+    uint32_t word = channel->in(CHANNEL_DATA);
+    for (int i = 0; i < 4 && left; i++, left--, word >>= 8)
+      if (length + 1 < size) text[length++] = (char)word;
   }
-  return available;
+  text[length] = 0;
+  text[strcspn(text, "\n")] = 0;
+  if (strncmp(text, refusal, strlen(refusal)) != 0) return true;
+  memmove(text, text + strlen(refusal), strlen(text + strlen(refusal)) + 1);
+  return false;
 }

@@ -13,8 +13,8 @@ extern "C" {
 /* The platform's control port: 32-bit registers in x86 I/O space. README.md has the protocol. */
 enum {
   CHANNEL_BASE = 0xe00,
-  CHANNEL_DATA = 0x0,   /* rw: the next 4 bytes of the message, or of what the platform has sent */
-  CHANNEL_STATUS = 0x4, /* ro: CHANNEL_PRESENT, and how many bytes there are to be read */
+  CHANNEL_DATA = 0x0,   /* rw: the next 4 bytes of the message, or of the answer */
+  CHANNEL_STATUS = 0x4, /* ro: CHANNEL_PRESENT, and how many bytes of the answer are left */
   CHANNEL_LENGTH = 0x8, /* wo: opens a message of so many bytes */
   CHANNEL_SIZE = 0xc,
   CHANNEL_LONGEST_FILE = 64 * 1024 * 1024,
@@ -47,8 +47,11 @@ void message_write(struct message *message, const void *bytes, size_t count);
 /* Fills up with zeros what has not been written. */
 void message_close(struct message *message);
 
-/* Takes up to `size` of the bytes that the platform has sent; returns how many there were. */
-size_t channel_read(const struct channel *channel, void *bytes, size_t size);
+/*
+ * The answer to the last message, without its newline and cut to `size`. False: the platform has
+ * refused, and `text` says why.
+ */
+bool channel_answer(const struct channel *channel, char *text, size_t size);
 
 #ifdef __cplusplus
 }

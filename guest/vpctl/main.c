@@ -13,20 +13,17 @@
 enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_absent = 3 };
 
 static const char help[] =
-    "usage: vpctl exit CODE | mark NAME | put FILE... | get | present\n"
+    "usage: vpctl exit CODE | mark NAME | put FILE... | present\n"
     "\n"
     "Talks from inside the guest to the platform that simulates it.\n"
     "\n"
     "  exit CODE    ends the run with this code, 0 to 255\n"
     "  mark NAME    says that a point has been reached, which the platform may wait for\n"
-    "  put FILE...  hands over files of up to 64 MiB, without their folders\n"
-    "  get          prints what the platform has sent; exit code 1 if there is nothing\n"
+    "  put FILE...  hands over files of up to 64 MiB by their relative names\n"
     "  present      whether there is such a platform: exit code 0 or 3\n"
     "\n"
-    "A name, of a file too, is 1 to 128 of A-Z a-z 0-9 . _ + - and does not begin with . or -.\n"
-    "\n"
-    "exit codes: 0 done; 1 it failed; 2 mistake on the command line; 3 there is no such platform, or\n"
-    "no right to its I/O ports (CAP_SYS_RAWIO)\n";
+    "exit codes: 0 done; 1 the platform refused, or a file cannot be read; 2 mistake on the command\n"
+    "line; 3 there is no such platform, or no right to its I/O ports (CAP_SYS_RAWIO)\n";
 
 static uint32_t port_in(unsigned int offset) {
   return inl((unsigned short)(CHANNEL_BASE + offset));
@@ -48,6 +45,12 @@ static int failed(const char *what, const char *why) {
   return exit_failed;
 }
 
+static int answered(const char *what) {
+  char answer[256];
+
+  return channel_answer(&ports, answer, sizeof(answer)) ? exit_good : failed(what, answer);
+}
+
 static int send_line(const char *command, const char *operand) {
   char line[256];
   struct message message;
@@ -55,11 +58,11 @@ static int send_line(const char *command, const char *operand) {
 
   message_open(&message, &ports, length);
   message_write(&message, line, length);
-  return exit_good;
+  return answered(command);
 }
 
 static int send_open_file(const char *path, int file) {
-  char line[256], bytes[16384];
+  char line[4096 + 64], bytes[16384];
   struct message message;
   struct stat status;
   uint32_t length, size;
@@ -69,7 +72,7 @@ static int send_open_file(const char *path, int file) {
   if (!S_ISREG(status.st_mode)) return failed(path, "not a regular file");
   if (status.st_size > CHANNEL_LONGEST_FILE) return failed(path, "larger than 64 MiB");
   size = (uint32_t)status.st_size;
-  length = (uint32_t)snprintf(line, sizeof(line), "put %s %u\n", name_of_path(path), size);
+  length = (uint32_t)snprintf(line, sizeof(line), "put %s %u\n", path, size);
   message_open(&message, &ports, length + size);
   message_write(&message, line, length);
   /* A file that shrinks meanwhile ends in zeros, one that grows is cut. */
@@ -77,13 +80,13 @@ static int send_open_file(const char *path, int file) {
     message_write(&message, bytes, (size_t)count);
   if (count < 0) return failed(path, strerror(errno)); /* the next message discards this one */
   message_close(&message);
-  return exit_good;
+  return answered(path);
 }
 
 static int send_file(const char *path) {
   int file, code;
 
-  if (!is_name(name_of_path(path))) return usage("not a name that a file may have", path);
+  if (!is_file_name(path)) return usage("not a relative name without hidden parts", path);
   file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return failed(path, strerror(errno));
   code = send_open_file(path, file);
@@ -101,28 +104,17 @@ static int send_files(char **paths) {
   return code;
 }
 
-static int get(void) {
-  char bytes[4096];
-  size_t count, all = 0;
-
-  for (; (count = channel_read(&ports, bytes, sizeof(bytes))) > 0; all += count)
-    if (fwrite(bytes, 1, count, stdout) != count) return failed("get", strerror(errno));
-  if (fflush(stdout)) return failed("get", strerror(errno));
-  return all ? exit_good : exit_failed;
-}
-
 static int run(int argc, char **argv) {
   const char *command = argc >= 2 ? argv[1] : "";
 
   if (strcmp(command, "present") == 0 && argc == 2) return exit_good;
-  if (strcmp(command, "get") == 0 && argc == 2) return get();
   if (strcmp(command, "put") == 0 && argc >= 3) return send_files(argv + 2);
   if (strcmp(command, "exit") == 0 && argc == 3)
     return is_exit_code(argv[2]) ? send_line("exit", argv[2])
                                  : usage("not an exit code (0 to 255)", argv[2]);
   if (strcmp(command, "mark") == 0 && argc == 3)
-    return is_name(argv[2]) ? send_line("mark", argv[2])
-                            : usage("not the name of a mark", argv[2]);
+    return is_mark_name(argv[2]) ? send_line("mark", argv[2])
+                                 : usage("not a mark (one word of up to 200 characters)", argv[2]);
   return usage("not a command with its operands", command);
 }
 

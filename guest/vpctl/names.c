@@ -10,17 +10,29 @@ bool is_exit_code(const char *text) {
   return digits && digits <= 3 && !text[digits] && atoi(text) <= 255;
 }
 
-bool is_name(const char *text) {
-  size_t length = strspn(text,
-                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                         "abcdefghijklmnopqrstuvwxyz"
-                         "0123456789._+-");
-
-  return length && length <= 128 && !text[length] && *text != '.' && *text != '-';
+/* Whether all bytes are above this one and none is DEL. */
+static bool all_above(const char *text, unsigned char limit) {
+  for (; *text; text++)
+    if ((unsigned char)*text <= limit || *text == 0x7f) return false;
+  return true;
 }
 
-const char *name_of_path(const char *path) {
-  const char *slash = strrchr(path, '/');
+bool is_mark_name(const char *name) {
+  size_t length = strlen(name);
 
-  return slash ? slash + 1 : path;
+  return length && length <= 200 && all_above(name, ' ');
+}
+
+bool is_file_name(const char *name) {
+  const char *part = name;
+  size_t size = 0;
+  bool named = false; /* by the last part */
+
+  if (strlen(name) > 4095 || *name == '/' || !all_above(name, ' ' - 1)) return false;
+  for (; *part; part += size + (part[size] == '/')) {
+    size = strcspn(part, "/");
+    named = size && *part != '.';
+    if (*part == '.' && size > 1) return false;
+  }
+  return named && part[-1] != '/';
 }

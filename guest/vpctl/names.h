@@ -11,11 +11,14 @@ extern "C" {
 /* 0 to 255, up to 3 decimal digits. */
 bool is_exit_code(const char *text);
 
-/* Of a mark or a file: 1 to 128 of A-Z a-z 0-9 . _ + - with neither . nor - first. */
-bool is_name(const char *text);
+/* A mark is one word: 1 to 200 bytes, neither spaces nor control characters. */
+bool is_mark_name(const char *name);
 
-/* What stands behind the last slash. */
-const char *name_of_path(const char *path);
+/*
+ * What the platform takes a file by: relative, up to 4095 bytes, no control character, no part of
+ * it hidden or "..", and the last one not empty.
+ */
+bool is_file_name(const char *name);
 
 #ifdef __cplusplus
 }

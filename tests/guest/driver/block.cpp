@@ -20,7 +20,9 @@ std::uint64_t header(std::uint64_t verb, std::uint64_t epoch, std::uint64_t stat
          OAE_PUT(OAE_SLOT_HEADER_STATUS, status) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, sequence);
 }
 
-std::uint32_t following(std::uint32_t sequence) { return sequence == ~0u ? 1 : sequence + 1; }
+std::uint32_t following(std::uint32_t sequence) {
+  return sequence == ~0u ? 1 : sequence + 1;
+}
 
 }  // namespace
 
@@ -38,7 +40,9 @@ Slot sealed(Slot slot) {
   return slot;
 }
 
-void Block::connect() { connected = this; }
+void Block::connect() {
+  connected = this;
+}
 
 unsigned Block::offset(const volatile void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -100,8 +104,8 @@ std::uint64_t Block::interact(Fault met) {
   if (verdict_ == Verdict::GOOD && firmware_offers && !tentative_) {
     sequence = following(sequence);
     verdict_ = Verdict::NONE;
-    answer = retained_ = sealed({header(OAE_VERB_SWAP, epoch, OAE_STATUS_OK, sequence),
-                                 ++firmware_offer_, sequence});
+    answer = retained_ = sealed(
+        {header(OAE_VERB_SWAP, epoch, OAE_STATUS_OK, sequence), ++firmware_offer_, sequence});
     pair_ = {window_[1], firmware_offer_};
     tentative_ = true;
     more_ = offer_more_;
@@ -131,8 +135,12 @@ std::uint64_t Block::read(const volatile void* address) {
 
 }  // namespace guest_test
 
-u64 readq(const volatile void* address) { return guest_test::connected->read(address); }
-void writeq(u64 value, volatile void* address) { guest_test::connected->write(address, value); }
+u64 readq(const volatile void* address) {
+  return guest_test::connected->read(address);
+}
+void writeq(u64 value, volatile void* address) {
+  guest_test::connected->write(address, value);
+}
 
 // Each look at the clock is a tick later.
 u64 ktime_get_ns(void) {

@@ -21,12 +21,12 @@ Slot sealed(Slot slot);
 /// What one access of the host meets on its way.
 enum class Fault {
   NONE,
-  LOST,             ///< a write or a read that never arrives; the read returns all ones
-  COMPLETION_LOST,  ///< a read that arrives and returns all ones
-  CELL_LOST,        ///< the answer is not written to the cell
-  CELL_DAMAGED,     ///< a bit of it is wrong
-  SEQUENCE_DAMAGED, ///< a bit of the completion is wrong, in its sequence
-  STATUS_DAMAGED,   ///< ... in its status: OK and NOT_READY are a bit apart
+  LOST,              ///< a write or a read that never arrives; the read returns all ones
+  COMPLETION_LOST,   ///< a read that arrives and returns all ones
+  CELL_LOST,         ///< the answer is not written to the cell
+  CELL_DAMAGED,      ///< a bit of it is wrong
+  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, in its sequence
+  STATUS_DAMAGED,    ///< ... in its status: OK and NOT_READY are a bit apart
 };
 
 /// A swap port with its firmware, one port as the host sees it: the rules of the pushed form,

@@ -242,8 +242,8 @@ TEST_P(Faults, HostAndJournalAgree) {
 
 std::string fault_names(const testing::TestParamInfo<Faults::ParamType>& info) {
   static const char* const names[] = {
-      "None",        "Lost",            "CompletionLost", "CellLost",
-      "CellDamaged", "SequenceDamaged", "StatusDamaged",
+      "None",          "Lost", "CompletionLost", "CellLost", "CellDamaged", "SequenceDamaged",
+      "StatusDamaged",
   };
   const auto [first, second, more] = info.param;
   return std::string(names[static_cast<int>(first)]) + "And" + names[static_cast<int>(second)] +
@@ -256,8 +256,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED,
                                      Fault::STATUS_DAMAGED),
                      testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST,
-                                     Fault::CELL_LOST, Fault::CELL_DAMAGED,
-                                     Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
+                                     Fault::CELL_LOST, Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED,
+                                     Fault::STATUS_DAMAGED),
                      testing::Bool()),
     fault_names);
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the library needs no driver: names, errors, and files that are no swap ports.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "guest/liboae/oae.hpp"
+#include "oae_registers.h"
+
+namespace {
+
+TEST(Liboae, Paths) {
+  char path[16];
+  EXPECT_EQ(oae_port_path(0, 0, path, sizeof(path)), 0);
+  EXPECT_STREQ(path, "/dev/oae0p0");
+  EXPECT_EQ(oae_port_path(12, 63, path, sizeof(path)), 0);
+  EXPECT_STREQ(path, "/dev/oae12p63");
+  EXPECT_EQ(oae_port_path(0, 0, path, sizeof("/dev/oae0p0")), 0);
+  EXPECT_EQ(oae_port_path(0, 0, path, sizeof("/dev/oae0p0") - 1), -ENAMETOOLONG);
+  EXPECT_EQ(oae::Port::path(3, 4), "/dev/oae3p4");
+}
+
+TEST(Liboae, FilesThatAreNoPorts) {
+  oae_port* const untouched = reinterpret_cast<oae_port*>(1);
+  oae_port* port = untouched;
+  EXPECT_EQ(oae_port_open("/nowhere/oae0p0", &port), -ENOENT);
+  EXPECT_EQ(oae_port_open("/dev/null", &port), -ENOTTY);
+  EXPECT_EQ(port, untouched);
+  oae_port_close(nullptr);
+}
+
+TEST(Liboae, AFailedOpenLeavesNoFileOpen) {
+  oae_port* port = nullptr;
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(oae_port_open("/dev/null", &port), -ENOTTY) << i;
+}
+
+TEST(Liboae, ErrorsHaveATextEach) {
+  std::set<std::string> texts;
+  for (const int error :
+       {0, ENOENT, ENODEV, EBUSY, EIO, EPROTO, ETIMEDOUT, ENOTTY, ENODATA, EACCES})
+    EXPECT_TRUE(texts.insert(oae_error_text(-error)).second) << error;
+}
+
+TEST(Liboae, StatusNamesAreThoseOfTheRegisterMap) {
+  EXPECT_STREQ(oae_status_name(OAE_STATUS_OK), "committed");
+  EXPECT_STREQ(oae_status_name(OAE_STATUS_NOT_READY), "not ready");
+  EXPECT_STREQ(oae_status_name(OAE_STATUS_BUSY), "busy");
+  EXPECT_STREQ(oae_status_name(OAE_STATUS_HISTORY_LOST), "history lost");
+  EXPECT_STREQ(oae_status_name(OAE_STATUS_REVERSED), "reversed");
+  EXPECT_STREQ(oae_status_name(OAE_STATUS_BAD_VERB), "bad verb");
+  EXPECT_STREQ(oae_status_name(6), "unknown");
+  EXPECT_STREQ(oae_status_name(~0u), "unknown");
+}
+
+TEST(Liboae, StateNamesAreThoseOfTheRegisterMap) {
+  EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_CLOSED), "closed");
+  EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_IDLE), "idle");
+  EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_TENTATIVE), "tentative");
+  EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_COMMITTED), "committed");
+  EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_REVERSED), "reversed");
+  EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_HISTORY_LOST), "history lost");
+  EXPECT_STREQ(oae_state_name(6), "unknown");
+}
+
+TEST(Liboae, TheCppFaceThrows) {
+  try {
+    oae::Port port("/nowhere/oae0p0");
+    FAIL() << "opened";
+  } catch (const oae::Error& error) {
+    EXPECT_EQ(error.code().value(), ENOENT);
+    EXPECT_NE(std::string(error.what()).find("/nowhere/oae0p0"), std::string::npos);
+  }
+}
+
+}  // namespace

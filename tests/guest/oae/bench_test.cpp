@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// `oae bench` on a port made of a few lines.
+#include "guest/oae/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+/// Stands in for liboae's: what each swap is answered, and how both sides count.
+struct oae_port {
+  std::vector<int> errors;         ///< of swap n; 0 beyond
+  std::vector<unsigned> statuses;  ///< of swap n; OK beyond
+  std::vector<unsigned> tries;     ///< of swap n; 1 beyond
+  unsigned settles_after = 1;      ///< asked so often, doubt is settled
+  unsigned count_lag = 0;          ///< counts are so many requests behind
+  int firmware_misses = 0;         ///< swaps that the firmware does not count
+  int block_misses = 0;
+  int firmware_error = 0;
+
+  std::vector<oae_swap> swaps;
+  std::uint64_t committed = 40;  // of an earlier life
+  unsigned asked = 0;
+};
+
+namespace {
+
+template <typename T>
+T at(const std::vector<T>& values, std::size_t n, T otherwise) {
+  return n < values.size() ? values[n] : otherwise;
+}
+
+void answer(oae_port* port, oae_swap* swap) {
+  const std::size_t n = port->swaps.size() - 1;
+  swap->status = static_cast<__u8>(at(port->statuses, n, unsigned{OAE_SWAP_STATUS_OK}));
+  swap->store_ns = 800 + n;
+  swap->read_ns = 700 + n;
+  swap->commit_ns = 900 + n;
+  if (swap->status == OAE_SWAP_STATUS_OK) ++port->committed;
+}
+
+}  // namespace
+
+int oae_port_swap(oae_port* port, oae_swap* swap) {
+  port->swaps.push_back(*swap);
+  const std::size_t n = port->swaps.size() - 1;
+  if (const int error = at(port->errors, n, 0)) return error;
+  swap->tries = at(port->tries, n, 1u);
+  answer(port, swap);
+  return 0;
+}
+
+int oae_port_settle(oae_port* port, oae_swap* swap) {
+  if (++port->asked < port->settles_after) return -EIO;
+  port->asked = 0;
+  swap->reads = 1;
+  answer(port, swap);
+  return 0;
+}
+
+int oae_port_stats(oae_port* port, oae_stats* stats) {
+  *stats = {};
+  stats->committed = port->committed;
+  if (!port->swaps.empty()) stats->committed -= port->block_misses;
+  return 0;
+}
+
+int oae_port_firmware_stats(oae_port* port, oae_firmware_stats* stats) {
+  *stats = {};
+  stats->committed = port->committed;
+  if (!port->swaps.empty()) {
+    stats->committed -= port->firmware_misses;
+    if (port->count_lag && port->count_lag--) stats->committed -= 1;
+  }
+  return port->firmware_error;
+}
+
+int oae_port_read_bench(oae_port*, std::uint64_t* samples, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) samples[i] = 600 + i;
+  return 0;
+}
+
+namespace {
+
+std::string printed(void (*print)(FILE*, const bench*), const bench& result) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  FILE* out = open_memstream(&text, &size);
+  print(out, &result);
+  fclose(out);
+  std::string copy(text, size);
+  free(text);
+  return copy;
+}
+
+TEST(Bench, AllCommittedAndAgreed) {
+  oae_port port;
+  bench result;
+  ASSERT_EQ(bench_run(&port, 100, 5000, false, &result), 0);
+  EXPECT_TRUE(bench_agrees(&result));
+  EXPECT_EQ(result.committed, 100u);
+  EXPECT_EQ(result.firmware_committed, 100u);
+  EXPECT_EQ(result.block_committed, 100u);
+  EXPECT_EQ(result.store.min, 800u);
+  EXPECT_EQ(result.store.max, 899u);
+  EXPECT_EQ(result.read.median, 749u);
+  EXPECT_EQ(result.commit.p99, 998u);
+  EXPECT_EQ(result.mmio_read.min, 600u);
+  EXPECT_EQ(result.mmio_read.max, 699u);
+  ASSERT_EQ(port.swaps.size(), 100u);
+  EXPECT_EQ(port.swaps[99].timeout_ns, 5000u);
+  EXPECT_EQ(port.swaps[99].flags, 0u);
+  EXPECT_EQ(port.swaps[99].verb, OAE_SWAP_VERB_SWAP);
+}
+
+TEST(Bench, MoreOnAllButTheLast) {
+  oae_port port;
+  bench result;
+  ASSERT_EQ(bench_run(&port, 3, 0, true, &result), 0);
+  EXPECT_EQ(port.swaps[0].flags, OAE_SWAP_FLAG_MORE);
+  EXPECT_EQ(port.swaps[1].flags, OAE_SWAP_FLAG_MORE);
+  EXPECT_EQ(port.swaps[2].flags, 0u);
+}
+
+TEST(Bench, WhatIsNotReadyIsNoSample) {
+  oae_port port;
+  port.statuses = {OAE_SWAP_STATUS_NOT_READY, OAE_SWAP_STATUS_OK, OAE_SWAP_STATUS_NOT_READY};
+  bench result;
+  ASSERT_EQ(bench_run(&port, 4, 0, false, &result), 0);
+  EXPECT_EQ(result.committed, 2u);
+  EXPECT_EQ(result.not_ready, 2u);
+  EXPECT_EQ(result.store.min, 801u);
+  EXPECT_EQ(result.store.max, 803u);
+  EXPECT_FALSE(bench_agrees(&result)) << "not all were committed";
+}
+
+TEST(Bench, DoubtIsSettledAndCounted) {
+  oae_port port;
+  port.errors = {0, -EIO};
+  port.settles_after = 3;
+  bench result;
+  ASSERT_EQ(bench_run(&port, 3, 0, false, &result), 0);
+  EXPECT_EQ(result.committed, 3u);
+  EXPECT_EQ(result.doubts, 1u);
+  EXPECT_TRUE(bench_agrees(&result));
+}
+
+TEST(Bench, RetriesAreOffersBeyondTheFirst) {
+  oae_port port;
+  port.tries = {4, 1, 2};
+  bench result;
+  ASSERT_EQ(bench_run(&port, 3, 0, false, &result), 0);
+  EXPECT_EQ(result.retries, 4u);
+}
+
+TEST(Bench, WaitsForTheLastConfirmation) {
+  oae_port port;
+  port.count_lag = 5;
+  bench result;
+  ASSERT_EQ(bench_run(&port, 3, 0, false, &result), 0);
+  EXPECT_TRUE(bench_agrees(&result));
+}
+
+TEST(Bench, ACountThatDiffersIsTold) {
+  for (const int misses : {1, -1}) {
+    oae_port port;
+    port.firmware_misses = misses;
+    bench result;
+    ASSERT_EQ(bench_run(&port, 3, 0, false, &result), 0);
+    EXPECT_FALSE(bench_agrees(&result));
+    EXPECT_NE(printed(bench_print, result).find("DISAGREE"), std::string::npos);
+    oae_port other;
+    other.block_misses = misses;
+    ASSERT_EQ(bench_run(&other, 3, 0, false, &result), 0);
+    EXPECT_FALSE(bench_agrees(&result));
+  }
+}
+
+TEST(Bench, ErrorsEndIt) {
+  oae_port port;
+  port.errors = {0, -ENODEV};
+  bench result;
+  EXPECT_EQ(bench_run(&port, 3, 0, false, &result), -ENODEV);
+  EXPECT_EQ(port.swaps.size(), 2u);
+  oae_port mute;
+  mute.firmware_error = -ETIMEDOUT;
+  EXPECT_EQ(bench_run(&mute, 3, 0, false, &result), -ETIMEDOUT);
+  EXPECT_TRUE(mute.swaps.empty());
+}
+
+TEST(Bench, PrintsForPeople) {
+  oae_port port;
+  bench result;
+  ASSERT_EQ(bench_run(&port, 100, 0, false, &result), 0);
+  const std::string text = printed(bench_print, result);
+  EXPECT_NE(text.find("committed 100 of 100"), std::string::npos) << text;
+  EXPECT_NE(text.find("the firmware 100: agree"), std::string::npos) << text;
+}
+
+TEST(Bench, PrintsJson) {
+  oae_port port;
+  bench result;
+  ASSERT_EQ(bench_run(&port, 100, 0, false, &result), 0);
+  const auto json = nlohmann::json::parse(printed(bench_print_json, result));
+  EXPECT_EQ(json["count"], 100);
+  EXPECT_EQ(json["committed"], 100);
+  EXPECT_EQ(json["agree"], true);
+  EXPECT_EQ(json["firmware_committed"], 100);
+  EXPECT_EQ(json["swap_from_store_ns"]["median"], 849);
+  EXPECT_EQ(json["swap_from_read_ns"]["p99"], 798);
+  EXPECT_EQ(json["swap_until_valid_ns"]["max"], 999);
+  EXPECT_EQ(json["mmio_read_ns"]["min"], 600);
+}
+
+}  // namespace

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/oae/options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Parsed {
+  bool good;
+  options value;
+  std::string mistake;
+};
+
+Parsed parse(std::vector<std::string> words) {
+  words.insert(words.begin(), "oae");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  Parsed parsed{};
+  char mistake[128] = "";
+  parsed.good = options_parse(static_cast<int>(words.size()), argv.data(), &parsed.value, mistake);
+  parsed.mistake = mistake;
+  return parsed;
+}
+
+TEST(Options, Commands) {
+  EXPECT_EQ(parse({"info"}).value.command, COMMAND_INFO);
+  EXPECT_EQ(parse({"swap"}).value.command, COMMAND_SWAP);
+  EXPECT_EQ(parse({"bench"}).value.command, COMMAND_BENCH);
+  EXPECT_EQ(parse({"stat"}).value.command, COMMAND_STAT);
+  EXPECT_EQ(parse({"help"}).value.command, COMMAND_HELP);
+  EXPECT_EQ(parse({"bench", "--help"}).value.command, COMMAND_HELP);
+  EXPECT_TRUE(parse({"--help"}).good);
+}
+
+TEST(Options, Defaults) {
+  const options value = parse({"bench"}).value;
+  EXPECT_EQ(value.device, 0u);
+  EXPECT_EQ(value.port, 0u);
+  EXPECT_EQ(value.count, 100u);
+  EXPECT_EQ(value.timeout_ns, 1000000000u);
+  EXPECT_FALSE(value.json);
+  EXPECT_FALSE(value.more);
+}
+
+TEST(Options, StandBeforeAndBehindTheCommand) {
+  const options value =
+      parse({"-d", "2", "bench", "--port=63", "-c65536", "-t", "0s", "-mj"}).value;
+  EXPECT_EQ(value.command, COMMAND_BENCH);
+  EXPECT_EQ(value.device, 2u);
+  EXPECT_EQ(value.port, 63u);
+  EXPECT_EQ(value.count, 65536u);
+  EXPECT_EQ(value.timeout_ns, 0u);
+  EXPECT_TRUE(value.json);
+  EXPECT_TRUE(value.more);
+}
+
+TEST(Options, TimesHaveUnits) {
+  EXPECT_EQ(parse({"swap", "-t", "7ns"}).value.timeout_ns, 7u);
+  EXPECT_EQ(parse({"swap", "-t", "50us"}).value.timeout_ns, 50000u);
+  EXPECT_EQ(parse({"swap", "-t", "10ms"}).value.timeout_ns, 10000000u);
+  EXPECT_EQ(parse({"swap", "-t", "9223372036s"}).value.timeout_ns, 9223372036000000000u);
+  for (const char* wrong : {"5", "", "s", "-1s", "1.5ms", "1 ms", "1min", "9223372037s"})
+    EXPECT_FALSE(parse({"swap", "-t", wrong}).good) << wrong;
+}
+
+TEST(Options, PayloadWords) {
+  const options value =
+      parse({"swap", "1", "0xffffffffffffffff", "--more", "18446744073709551615"}).value;
+  EXPECT_EQ(value.payload[0], 1u);
+  EXPECT_EQ(value.payload[1], ~0ull);
+  EXPECT_EQ(value.payload[2], ~0ull);
+  EXPECT_EQ(value.payload[3], 0u);
+  EXPECT_TRUE(parse({"swap", "1", "2", "3", "4", "5", "6"}).good);
+  EXPECT_FALSE(parse({"swap", "1", "2", "3", "4", "5", "6", "7"}).good);
+  for (const char* wrong : {"18446744073709551616", "x", "1x", "", " 1", "+1"})
+    EXPECT_FALSE(parse({"swap", wrong}).good) << "'" << wrong << "'";
+}
+
+TEST(Options, Mistakes) {
+  const std::vector<std::vector<std::string>> lines = {
+      {},
+      {"dance"},
+      {"info", "7"},
+      {"bench", "-c", "0"},
+      {"bench", "-c", "65537"},
+      {"bench", "-c", "-1"},
+      {"bench", "-p", "64"},
+      {"bench", "-d", "4294967296"},
+      {"bench", "-c"},
+      {"bench", "--colour"},
+      {"bench", "-x"},
+      {std::string(300, 'x')},
+  };
+  for (const auto& line : lines) {
+    const Parsed parsed = parse(line);
+    EXPECT_FALSE(parsed.good) << testing::PrintToString(line);
+    EXPECT_FALSE(parsed.mistake.empty()) << testing::PrintToString(line);
+  }
+}
+
+TEST(Options, AMistakeNamesItsCause) {
+  EXPECT_NE(parse({"bench", "-c", "many"}).mistake.find("many"), std::string::npos);
+  EXPECT_NE(parse({"bench", "--colour"}).mistake.find("--colour"), std::string::npos);
+  EXPECT_NE(parse({"dance"}).mistake.find("dance"), std::string::npos);
+}
+
+}  // namespace
