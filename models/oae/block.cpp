@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Before SystemC, which Verilator's headers would otherwise ask for the time by a name it lacks.
+#include <Voae_block.h>
+#include <verilated_vcd_c.h>
+
+#include "models/oae/block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "oae_registers.h"
+
+namespace oae {
+namespace {
+
+constexpr unsigned line_bytes = 64;
+constexpr unsigned max_ports = 64;
+constexpr std::uint64_t min_clock = 1'000;
+constexpr std::uint64_t max_clock = 10'000'000'000;
+
+const char* state_name(unsigned state) {
+  switch (state) {
+    case OAE_PORT_STATE_CLOSED:
+      return "closed";
+    case OAE_PORT_STATE_IDLE:
+      return "idle";
+    case OAE_PORT_STATE_TENTATIVE:
+      return "tentative";
+    case OAE_PORT_STATE_COMMITTED:
+      return "committed";
+    case OAE_PORT_STATE_REVERSED:
+      return "reversed";
+    default:
+      return "history_lost";
+  }
+}
+
+bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte) {
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  const unsigned length = payload.get_byte_enable_length();
+  return enables == nullptr || length == 0 || enables[byte % length] == TLM_BYTE_ENABLED;
+}
+
+tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, unsigned boundary) {
+  const unsigned length = payload.get_data_length();
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (length == 0 || payload.get_streaming_width() < length ||
+      payload.get_address() % boundary + length > boundary) {
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  }
+  return tlm::TLM_OK_RESPONSE;
+}
+
+}  // namespace
+
+struct Block::Pins {
+  VerilatedContext context;
+  std::optional<Voae_block> block;
+  std::unique_ptr<VerilatedVcdC> vcd;
+};
+
+Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp::Domain& domain,
+             vp::Trace& trace, vp::Statistics& statistics)
+    : sc_module(name),
+      bar("bar"),
+      registers("registers"),
+      dma("dma"),
+      interrupt("interrupt"),
+      irq("irq", config.irq_line),
+      config_(config),
+      grid_(config.clock_hz),
+      trace_(trace),
+      pins_(std::make_unique<Pins>()),
+      clock_(domain, [this] { tick(); }) {
+  if (config.ports < 1 || config.ports > max_ports) {
+    throw ConfigurationError(fmt::format("{} swap ports: 1 to {} are possible", config.ports,
+                                         max_ports));
+  }
+  if (config.clock_hz < min_clock || config.clock_hz > max_clock) {
+    throw ConfigurationError(
+        fmt::format("clock of {} Hz: 1 kHz to 10 GHz are possible", config.clock_hz));
+  }
+  bar.register_nb_transport_fw(this, &Block::nb_transport_fw);
+  registers.register_b_transport(this, &Block::b_transport);
+
+  slot_.set_command(tlm::TLM_WRITE_COMMAND);
+  slot_.set_data_ptr(slot_data_);
+  slot_.set_data_length(sizeof slot_data_);
+  slot_.set_streaming_width(sizeof slot_data_);
+  slot_.set_extension(new pcie::Access);  // the payload's from now on
+
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.latency(prefix + "read_latency", read_latency_);
+  statistics.counter(prefix + "clocks", clocks_);
+  statistics.counter(prefix + "requests", requests_seen_);
+  statistics.counter(prefix + "firmware_accesses", accesses_seen_);
+  statistics.counter(prefix + "exchanged", exchanged_);
+  statistics.counter(prefix + "committed", committed_);
+  statistics.counter(prefix + "slots_written", slots_written_);
+  statistics.counter(prefix + "slots_refused", slots_refused_);
+  statistics.counter(prefix + "interrupts", interrupts_);
+
+  power_up();
+}
+
+Block::~Block() {
+  pins_->block->final();
+}
+
+// The card had power long before time 0: reset and the clearing of the journals are over.
+void Block::power_up() {
+  VerilatedContext& context = pins_->context;
+  context.threads(1);
+  if (!config_.vcd.empty()) context.traceEverOn(true);
+  pins_->block.emplace(&context, "oae_block");
+  Voae_block& block = *pins_->block;
+  block.ports = config_.ports;
+  block.clock_khz = static_cast<std::uint32_t>(config_.clock_hz / 1'000);
+  block.completion_ready = 1;
+  block.dma_ready = 1;
+  block.interrupt_ready = 1;
+  block.axi_bready = 1;
+  block.axi_rready = 1;
+  block.reset = 1;
+  do {
+    block.clock = 0;
+    block.eval();
+    block.clock = 1;
+    block.eval();
+    block.reset = 0;
+  } while (block.busy);
+  if (config_.vcd.empty()) return;
+  pins_->vcd = std::make_unique<VerilatedVcdC>();
+  pins_->vcd->set_time_unit("1ps");
+  pins_->vcd->set_time_resolution("1ps");
+  block.trace(pins_->vcd.get(), 99);
+  pins_->vcd->open(config_.vcd.c_str());
+  if (!pins_->vcd->isOpen()) {
+    throw ConfigurationError("cannot write the waveform file " + config_.vcd);
+  }
+}
+
+// Requests of the host.
+
+tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload,
+                                          tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  const auto* access = payload.get_extension<pcie::Access>();
+  const unsigned bar_number = access != nullptr ? access->bar : 0;
+  const std::uint64_t address = payload.get_address();
+  const std::uint64_t size =
+      bar_number == 0 ? OAE_HOST_SIZE : bar_number == 2 ? max_ports * OAE_PORT_SIZE : 0;
+  tlm::tlm_response_status status = check(payload, line_bytes);
+  if (address >= size) status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  payload.set_response_status(status);
+  if (status != tlm::TLM_OK_RESPONSE) return tlm::TLM_COMPLETED;
+
+  Request request{};
+  request.payload = payload.is_read() ? &payload : nullptr;
+  request.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
+  request.write = payload.is_write();
+  request.pages = bar_number == 2;
+  request.line = static_cast<unsigned>(address / line_bytes);
+  request.at = address % line_bytes;
+  request.traffic_class = access != nullptr ? access->traffic_class & 7 : 0;
+  const unsigned length = payload.get_data_length();
+  for (unsigned i = 0; i < length; ++i) {
+    if (enabled(payload, i)) request.enable |= std::uint64_t{1} << (request.at + i);
+  }
+  if (request.write) std::memcpy(request.data + request.at, payload.get_data_ptr(), length);
+  requests_.push(request);
+  ++requests_seen_;
+  schedule();
+  return request.write ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+}
+
+// Accesses of the firmware.
+
+void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const std::uint64_t address = payload.get_address();
+  const unsigned length = payload.get_data_length();
+  tlm::tlm_response_status status = check(payload, 8);
+  if (address >= OAE_FIRMWARE_SIZE) status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  payload.set_response_status(status);
+  if (status != tlm::TLM_OK_RESPONSE) return;
+
+  const unsigned at = address % 8;
+  Access access{};
+  access.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
+  access.write = payload.is_write();
+  access.address = static_cast<std::uint32_t>(address);
+  for (unsigned i = 0; i < length; ++i) {
+    if (enabled(payload, i)) access.strobe |= 1u << (at + i);
+  }
+  auto* word = reinterpret_cast<std::uint8_t*>(&access.data);
+  if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
+  accesses_.push(&access);
+  ++accesses_seen_;
+  schedule();
+  while (!access.done) wait(responded_);
+
+  delay = sc_core::SC_ZERO_TIME;
+  if (access.error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (access.write) return;
+  for (unsigned i = 0; i < length; ++i) {
+    if (enabled(payload, i)) payload.get_data_ptr()[i] = word[at + i];
+  }
+}
+
+// The clock.
+
+// Finds the next edge that anybody can tell of.
+void Block::schedule() {
+  if (ticking_ || ahead_) return;
+  const Voae_block& block = *pins_->block;
+  constexpr std::uint64_t no_edge = ~std::uint64_t{0};
+  std::uint64_t edge = no_edge;
+  if (block.busy || block.request_valid || access_ != nullptr) {
+    edge = next_;
+  } else {
+    if (!requests_.empty()) edge = std::min(edge, grid_.after(requests_.front().arrival));
+    if (!accesses_.empty()) edge = std::min(edge, grid_.after(accesses_.front()->arrival));
+  }
+  running_ = edge != no_edge;
+  if (block.deadline_valid) edge = std::min<std::uint64_t>(edge, block.deadline);
+  if (edge == no_edge) return clock_.cancel();
+  next_ = std::max(next_, edge);
+  clock_.at(grid_.time(next_));
+}
+
+void Block::tick() {
+  ticking_ = true;
+  if (!ahead_) visible_edge();
+  ahead_ = false;
+  show();
+  while (!ahead_ && hidden()) {
+    settle();
+    rise();
+    ahead_ = shows();
+  }
+  ticking_ = false;
+  if (ahead_) {
+    clock_.at(grid_.time(next_ - 1));
+  } else {
+    schedule();
+  }
+}
+
+/// The low phase before an edge.
+void Block::settle() {
+  Voae_block& block = *pins_->block;
+  block.clock = 0;
+  block.now = next_;
+  block.eval();
+  if (pins_->vcd) {
+    const vp::Picoseconds before = grid_.time(next_ - 1);
+    pins_->vcd->dump(static_cast<std::uint64_t>((before + grid_.time(next_)) / 2));
+  }
+}
+
+void Block::rise() {
+  Voae_block& block = *pins_->block;
+  block.clock = 1;
+  block.eval();
+  if (pins_->vcd) pins_->vcd->dump(static_cast<std::uint64_t>(grid_.time(next_)));
+  ++next_;
+  ++clocks_;
+}
+
+// The block works and shows nothing: its inputs do not matter now.
+bool Block::hidden() const {
+  const Voae_block& block = *pins_->block;
+  return !block.idle && !block.dma_valid && !block.completion_valid && !block.interrupt_valid &&
+         !block.axi_bvalid && !block.axi_rvalid;
+}
+
+bool Block::shows() const {
+  return pins_->block->trace_valid || irq_level_ != static_cast<bool>(pins_->block->irq);
+}
+
+// What the last edge changed for others.
+void Block::show() {
+  const Voae_block& block = *pins_->block;
+  if (block.trace_valid) {
+    if (block.trace_to == OAE_PORT_STATE_TENTATIVE) ++exchanged_;
+    if (block.trace_to == OAE_PORT_STATE_COMMITTED) ++committed_;
+    if (trace_.on()) {
+      trace_.write(
+          "{{\"t\":{},\"swap\":\"{}\",\"port\":{},\"epoch\":{},\"seq\":{},"
+          "\"from\":\"{}\",\"to\":\"{}\"}}",
+          vp::now(), name(), block.trace_port, block.trace_epoch, block.trace_sequence,
+          state_name(block.trace_from), state_name(block.trace_to));
+    }
+  }
+  irq_level_ = block.irq;
+  irq.set(irq_level_);
+}
+
+// An edge at which pins matter, at its time.
+void Block::visible_edge() {
+  Voae_block& block = *pins_->block;
+  present();
+  settle();
+  const bool requested = block.request_valid && block.request_ready;
+  const bool addressed = block.axi_awready || block.axi_arready;
+  const bool completed = block.completion_valid;
+  const bool interrupts = block.interrupt_valid;
+  const unsigned vector = block.interrupt_vector;
+  const bool responded = block.axi_bvalid || block.axi_rvalid;
+  if (block.dma_valid) block.dma_refused = !send_slot();
+  if (completed) std::memcpy(read_.data, block.completion_data.data(), line_bytes);
+  if (responded) {
+    access_->data = block.axi_rdata;
+    access_->error = (access_->write ? block.axi_bresp : block.axi_rresp) != 0;
+  }
+  rise();
+  if (requested) {
+    block.request_valid = 0;
+    Request request = requests_.pop();
+    if (!request.write) read_ = request;
+  }
+  if (addressed) block.axi_awvalid = block.axi_wvalid = block.axi_arvalid = 0;
+  if (interrupts) {
+    ++interrupts_;
+    interrupt->signal(vector);
+  }
+  if (completed) complete();
+  if (responded) respond();
+}
+
+// Puts what has arrived on the pins.
+void Block::present() {
+  Voae_block& block = *pins_->block;
+  const vp::Picoseconds now = vp::now();
+  if (!block.request_valid && !requests_.empty() && requests_.front().arrival < now) {
+    const Request& request = requests_.front();
+    block.request_valid = 1;
+    block.request_write = request.write;
+    block.request_pages = request.pages;
+    block.request_line = request.line;
+    block.request_enable = request.enable;
+    block.request_class = request.traffic_class;
+    if (request.write) std::memcpy(block.request_data.data(), request.data, line_bytes);
+  }
+  if (access_ == nullptr && !accesses_.empty() && accesses_.front()->arrival < now) {
+    access_ = accesses_.pop();
+    if (access_->write) {
+      block.axi_awvalid = block.axi_wvalid = 1;
+      block.axi_awaddr = access_->address;
+      block.axi_wdata = access_->data;
+      block.axi_wstrb = access_->strobe;
+    } else {
+      block.axi_arvalid = 1;
+      block.axi_araddr = access_->address;
+    }
+  }
+}
+
+// Writes the answer to its cell; false if the function refuses.
+bool Block::send_slot() {
+  const Voae_block& block = *pins_->block;
+  std::memcpy(slot_data_, block.dma_data.data(), sizeof slot_data_);
+  auto& access = *slot_.get_extension<pcie::Access>();
+  access.traffic_class = block.dma_class;
+  slot_.set_address(block.dma_address);
+  slot_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay;
+  dma->nb_transport_fw(slot_, phase, delay);
+  const bool sent = slot_.is_response_ok();
+  ++(sent ? slots_written_ : slots_refused_);
+  return sent;
+}
+
+void Block::complete() {
+  tlm::tlm_generic_payload& payload = *read_.payload;
+  const unsigned length = payload.get_data_length();
+  for (unsigned i = 0; i < length; ++i) {
+    if (read_.enable >> (read_.at + i) & 1) {
+      payload.get_data_ptr()[i] = read_.data[read_.at + i];
+    }
+  }
+  read_latency_.sample(vp::now() - read_.arrival);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  bar->nb_transport_bw(payload, phase, delay);
+}
+
+void Block::respond() {
+  access_->done = true;
+  access_ = nullptr;
+  responded_.notify();
+}
+
+}  // namespace oae

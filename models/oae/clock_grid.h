@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "vp/time/time.h"
+
+namespace oae {
+
+/// The edges of a clock: edge n is at floor(n x 1 s / frequency) in whole picoseconds, also where
+/// the frequency does not divide a second, so that no error adds up. Edge 0 is at time 0.
+class ClockGrid {
+ public:
+  /// 1 Hz to 1 THz.
+  explicit ClockGrid(std::uint64_t hertz) : hertz_(hertz) {}
+
+  vp::Picoseconds time(std::uint64_t edge) const {
+    const std::uint64_t seconds = edge / hertz_;
+    return static_cast<vp::Picoseconds>(seconds * second +
+                                        divide(edge % hertz_ * Wide{second}, hertz_));
+  }
+
+  /// The first edge later than `time`, which is 0 or more.
+  std::uint64_t after(vp::Picoseconds time) const {
+    // The smallest n with n x second / hertz >= time + 1
+    const auto limit = static_cast<std::uint64_t>(time) + 1;
+    return limit / second * hertz_ + divide(limit % second * Wide{hertz_} + second - 1, second);
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr std::uint64_t second = vp::s;
+
+  static std::uint64_t divide(Wide a, std::uint64_t b) { return static_cast<std::uint64_t>(a / b); }
+
+  std::uint64_t hertz_;
+};
+
+}  // namespace oae

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/oae/block.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/models/oae/bench.h"
+
+namespace {
+
+constexpr vp::Picoseconds period = 2 * vp::ns;  // of the default clock
+
+Header header(std::uint8_t epoch, std::uint32_t sequence, std::uint8_t flags = 0) {
+  Header header;
+  header.epoch = epoch;
+  header.sequence = sequence;
+  header.flags = flags;
+  return header;
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct TemporaryFile {
+  explicit TemporaryFile(const std::string& name)
+      : path(testing::TempDir() + "oae_block_test_" + std::to_string(::getpid()) + name) {}
+  ~TemporaryFile() { std::remove(path.c_str()); }
+  const std::string path;
+};
+
+TEST(Block, SwapsThroughItsSockets) {
+  const TemporaryFile file(".trace");
+  Bench bench({8, 500'000'000, 4, ""}, file.path);
+  const Slot host = make_slot(header(1, 1), 1);
+  const Slot firmware = make_slot(header(1, 1), 2);
+  bench.access.traffic_class = 3;
+  bench.run({[&] {
+    bench.open(5);
+    bench.put(OAE_FIRMWARE_IRQ_ENABLE, 1u << 5);
+    bench.publish(5, firmware);
+    EXPECT_EQ(bench.write(2, Bench::page(5, OAE_PORT_WINDOW), host.data(), 64),
+              tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(bench.read(2, Bench::page(5, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
+    EXPECT_EQ(bench.cells.at(Bench::cell_of(5)), firmware);
+    EXPECT_LT(bench.stored, bench.completed) << "the answer goes first";
+    EXPECT_EQ(bench.stored_class, 3u);
+    bench.write(2, Bench::page(5, OAE_PORT_CONFIRM), host[0]);
+    Bench::pass(10 * period);  // it is posted
+    for (unsigned i = 0; i < 8; ++i) {
+      EXPECT_EQ(bench.get(OAE_FIRMWARE_COMMITTED_AT(5) + 8 * i), host[i]);
+    }
+    EXPECT_EQ(bench.get(OAE_FIRMWARE_IRQ_STATUS), 1u << 5);
+    bench.put(OAE_FIRMWARE_EVENT_AT(5), ~std::uint64_t{0});
+  }});
+  // Raised by the event `opened` once it was enabled, lowered when all were cleared.
+  ASSERT_EQ(bench.lines.size(), 2u);
+  EXPECT_EQ(bench.lines[0].number, 4u);
+  EXPECT_TRUE(bench.lines[0].level);
+  EXPECT_FALSE(bench.lines[1].level);
+  const nlohmann::json counters = bench.statistics.json()["counters"];
+  EXPECT_EQ(counters["bench.oae.exchanged"], 1);
+  EXPECT_EQ(counters["bench.oae.committed"], 1);
+  EXPECT_EQ(counters["bench.oae.slots_written"], 1);
+  EXPECT_EQ(counters["bench.oae.slots_refused"], 0);
+
+  bench.trace.close();
+  std::istringstream lines(contents(file.path));
+  std::string line;
+  std::getline(lines, line);  // versions
+  const char* const expected[] = {
+      R"("swap":"bench.oae","port":5,"epoch":1,"seq":0,"from":"closed","to":"idle"})",
+      R"("swap":"bench.oae","port":5,"epoch":1,"seq":1,"from":"idle","to":"tentative"})",
+      R"("swap":"bench.oae","port":5,"epoch":1,"seq":1,"from":"tentative","to":"committed"})"};
+  for (const char* const rest : expected) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_THAT(line, testing::EndsWith(rest));
+    const vp::Picoseconds time = nlohmann::json::parse(line)["t"];
+    EXPECT_EQ(time % period, 0) << line;
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST(Block, StopsItsClockWhileIdle) {
+  Bench bench;
+  bench.run({[&] {
+    EXPECT_TRUE(bench.block->clock_stopped());
+    EXPECT_EQ(bench.domain.next_event(), vp::never);
+    Bench::pass(vp::ms);
+    EXPECT_EQ(bench.block->clocks(), 0u);
+    bench.write(0, OAE_HOST_PORT_CONTROL_AT(0), 1);
+    EXPECT_FALSE(bench.block->clock_stopped());
+    Bench::pass(100 * period);
+    EXPECT_TRUE(bench.block->clock_stopped());
+    EXPECT_EQ(bench.domain.next_event(), vp::never);
+    const std::uint64_t clocks = bench.block->clocks();
+    EXPECT_LT(clocks, 10u);
+    bench.get(OAE_FIRMWARE_STATUS_AT(0));
+    Bench::pass(vp::ms);
+    EXPECT_LT(bench.block->clocks(), clocks + 10);
+  }});
+}
+
+TEST(Block, AgesWhileItsClockIsStopped) {
+  Bench bench;
+  bench.run({[&] {
+    Bench::pass(100 * period + 1);
+    bench.put(OAE_FIRMWARE_LIVENESS, 7);
+    const vp::Picoseconds written = vp::now();
+    Bench::pass(vp::s);
+    const std::uint64_t first = bench.read(0, OAE_HOST_LIVENESS);
+    EXPECT_EQ(OAE_GET(first, OAE_HOST_LIVENESS_COUNT), 7u);
+    // Written two clocks before its response, found one before its completion.
+    const auto age = static_cast<std::int64_t>(OAE_GET(first, OAE_HOST_LIVENESS_AGE));
+    EXPECT_NEAR(age, (bench.completed - written) / period, 3);
+    // And once more, to the clock
+    const vp::Picoseconds before = bench.completed;
+    Bench::pass(12'345 * vp::ns + 678);
+    const std::uint64_t second = bench.read(0, OAE_HOST_LIVENESS);
+    EXPECT_EQ(OAE_GET(second, OAE_HOST_LIVENESS_AGE) - OAE_GET(first, OAE_HOST_LIVENESS_AGE),
+              static_cast<std::uint64_t>((bench.completed - before) / period));
+  }});
+}
+
+TEST(Block, WakesForADeadline) {
+  Bench bench;
+  constexpr unsigned limit = 5'000'000;
+  bench.run({[&] {
+    bench.open(2);
+    bench.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(2), limit);
+    bench.write(0, OAE_HOST_PORT_EVENT_AT(2),
+                OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, 9) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+    bench.publish(2, make_slot(header(1, 1), 1));
+    bench.write(2, Bench::page(2, OAE_PORT_WINDOW), make_slot(header(1, 1), 2).data(), 64);
+    bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER));
+    const vp::Picoseconds exchanged = bench.stored;
+    Bench::pass(50 * period);
+    EXPECT_TRUE(bench.block->clock_stopped()) << "a deadline alone does not run the clock";
+    EXPECT_EQ(bench.domain.next_event(), exchanged + (limit + 1) * period);
+    Bench::pass(limit * period);
+    ASSERT_EQ(bench.signals.size(), 1u);
+    EXPECT_EQ(bench.signals[0].second, 9u);
+    EXPECT_GT(bench.signals[0].first, exchanged + limit * period);
+    // All ports are looked at, three clocks each.
+    EXPECT_LT(bench.signals[0].first, exchanged + (limit + 40) * period);
+    Bench::pass(3 * limit * period);
+    EXPECT_EQ(bench.signals.size(), 1u) << "once a swap";
+    EXPECT_EQ(bench.domain.next_event(), vp::never);
+  }});
+}
+
+TEST(Block, AnswersWithinTenClocks) {
+  Bench bench;
+  bench.run({[&] {
+    bench.open(0);
+    bench.publish(0, make_slot(header(1, 1), 1));
+    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+    const vp::Picoseconds written = vp::now();
+    bench.read(2, OAE_PORT_PUSHED_ANSWER);  // right behind it
+    EXPECT_LE(bench.completed - written, 14 * period) << "write and read";
+    EXPECT_EQ(bench.read(2, OAE_PORT_STATUS) & 0xff, std::uint64_t{OAE_PORT_STATE_TENTATIVE});
+    Bench::pass(100 * period);
+    const vp::Picoseconds asked = vp::now();
+    bench.read(2, OAE_PORT_PUSHED_ANSWER);
+    EXPECT_LE(bench.completed - asked, 6 * period) << "retained";
+    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 2), 2).data(), 64);
+    Bench::pass(100 * period);
+    const vp::Picoseconds asked_again = vp::now();
+    bench.read(2, OAE_PORT_PUSHED_ANSWER);
+    EXPECT_LE(bench.completed - asked_again, 10 * period) << "not ready";
+  }});
+}
+
+TEST(Block, KeepsToItsGrid) {
+  // A clock that does not divide a second
+  constexpr std::uint64_t hertz = 333'333'333;
+  Bench bench({8, hertz, 0, ""});
+  const oae::ClockGrid grid(hertz);
+  const auto on_grid = [&](vp::Picoseconds time) {
+    return grid.time(grid.after(time) - 1) == time;
+  };
+  bench.run({[&] {
+    for (vp::Picoseconds pause = 1; pause < 3 * vp::us; pause = pause * 3 + 1) {
+      Bench::pass(pause);
+      bench.read(0, OAE_HOST_ID);
+      EXPECT_TRUE(on_grid(bench.completed)) << bench.completed;
+      bench.get(OAE_FIRMWARE_ID);
+      EXPECT_TRUE(on_grid(vp::now())) << vp::now();
+    }
+    EXPECT_EQ(bench.read(0, OAE_HOST_CLOCK), hertz / 1000);
+  }});
+}
+
+TEST(Block, SeesAnArrivalAtAnEdgeAtTheNext) {
+  Bench bench;
+  bench.run({[&] {
+    vp::Picoseconds took[3];
+    for (int i = 0; i < 3; ++i) {
+      Bench::pass(vp::us - vp::now() % vp::us + i - 1);  // an edge less 1 ps, it, and 1 ps more
+      const vp::Picoseconds asked = vp::now();
+      bench.read(0, OAE_HOST_ID);
+      took[i] = bench.completed - asked;
+    }
+    EXPECT_EQ(took[1], took[0] + period - 1);
+    EXPECT_EQ(took[2], took[1] - 1);
+  }});
+}
+
+TEST(Block, TakesPostedRequestsInOrder) {
+  Bench bench;
+  bench.run({[&] {
+    for (std::uint64_t i = 0; i < 100; ++i) bench.write(0, OAE_HOST_LIVENESS_LIMIT, i);
+    EXPECT_EQ(bench.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
+    const Slot slot = make_slot(header(1, 1), 3);
+    bench.open(1);
+    bench.publish(1, make_slot(header(1, 1), 4));
+    for (unsigned i = 0; i < 64; ++i) {
+      bench.write(2, Bench::page(1, 63 - i), reinterpret_cast<const char*>(slot.data()) + 63 - i, 1);
+    }
+    EXPECT_EQ(OAE_GET(bench.read(2, Bench::page(1, OAE_PORT_PUSHED_ANSWER)),
+                      OAE_SLOT_HEADER_SEQUENCE),
+              1u);
+  }});
+}
+
+TEST(Block, SaysWhenDmaIsRefused) {
+  Bench bench;
+  bench.run({[&] {
+    bench.open(0);
+    bench.publish(0, make_slot(header(1, 1), 1));
+    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+    bench.bus_master = false;
+    const std::uint64_t refused = bench.read(2, OAE_PORT_PUSHED_ANSWER);
+    EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_STATUS), std::uint64_t{OAE_STATUS_NOT_READY});
+    EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_SEQUENCE), 0u);
+    EXPECT_TRUE(bench.cells.empty());
+    bench.bus_master = true;
+    EXPECT_EQ(OAE_GET(bench.read(2, OAE_PORT_PUSHED_ANSWER), OAE_SLOT_HEADER_SEQUENCE), 1u);
+  }});
+  EXPECT_EQ(bench.statistics.json()["counters"]["bench.oae.slots_refused"], 1);
+}
+
+TEST(Block, RefusesWhatIsNotARequest) {
+  Bench bench;
+  std::uint8_t data[128] = {};
+  bench.run({[&] {
+    EXPECT_EQ(bench.read(0, 0x4000, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.write(2, 64 * OAE_PORT_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(4, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(0, 60, data, 8), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(0, 0, data, 65), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(bench.write(0, 0, data, 0), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(2, 63 * OAE_PORT_SIZE, data, 64), tlm::TLM_OK_RESPONSE) << "reads 0";
+    const auto access = [&](std::uint64_t address, unsigned bytes) {
+      return bench.firmware_access(tlm::TLM_READ_COMMAND, address, data, bytes);
+    };
+    EXPECT_EQ(access(OAE_FIRMWARE_SIZE, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(access(0x20, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "no register";
+    EXPECT_EQ(access(OAE_FIRMWARE_STATUS_AT(8), 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(access(4, 8), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(access(0, 16), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(access(4, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(data[0], 1) << "version";
+    EXPECT_EQ(bench.firmware_access(tlm::TLM_IGNORE_COMMAND, 0, data, 8),
+              tlm::TLM_COMMAND_ERROR_RESPONSE);
+  }});
+}
+
+TEST(Block, ServesSeveralCoresAndTheHostAtOnce) {
+  Bench bench;
+  const auto core = [&](unsigned port) {
+    return [&bench, port] {
+      for (std::uint64_t i = 0; i < 50; ++i) {
+        bench.put(OAE_FIRMWARE_OFFER_AT(port) + 8, i * 8 + port);
+        EXPECT_EQ(bench.get(OAE_FIRMWARE_OFFER_AT(port) + 8), i * 8 + port);
+        Bench::pass(port * vp::ns);
+      }
+    };
+  };
+  bench.run({core(0), core(1), core(7), [&] {
+               for (unsigned i = 0; i < 50; ++i) {
+                 bench.write(0, OAE_HOST_PORT_CELL_AT(1), 64 * i);
+                 EXPECT_EQ(bench.read(0, OAE_HOST_PORT_CELL_AT(1)), 64 * i);
+               }
+             }});
+}
+
+TEST(Block, TakesAnAccessWhenItsDelayIsOver) {
+  Bench bench;
+  bench.run({[&] {
+    std::uint64_t value = 0;
+    Bench::pass(10 * period);
+    const vp::Picoseconds start = vp::now();
+    bench.firmware_access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_ID, &value, 8);
+    const vp::Picoseconds plain = vp::now() - start;
+    Bench::pass(10 * period);
+    const vp::Picoseconds again = vp::now();
+    bench.firmware_access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_ID, &value, 8, 100 * period);
+    EXPECT_EQ(vp::now() - again, plain + 100 * period);
+    EXPECT_LE(plain, 5 * period);
+  }});
+}
+
+TEST(Block, WritesAWaveform) {
+  const TemporaryFile file(".vcd");
+  {
+    Bench bench({2, 500'000'000, 0, file.path});
+    bench.run({[&] {
+      bench.open(1);
+      bench.get(OAE_FIRMWARE_STATUS_AT(1));
+    }});
+    bench.block.reset();
+  }
+  const std::string vcd = contents(file.path);
+  EXPECT_THAT(vcd, testing::HasSubstr("$timescale"));
+  EXPECT_THAT(vcd, testing::HasSubstr("trace_sequence"));
+  EXPECT_THAT(vcd, testing::HasSubstr("\n#2000\n"));
+}
+
+TEST(Block, RefusesImpossibleValues) {
+  vp::Domain domain("domain");
+  vp::Trace trace;
+  vp::Statistics statistics;
+  const auto make = [&](const oae::BlockConfig& config) {
+    oae::Block block("oae", config, domain, trace, statistics);
+  };
+  EXPECT_THROW(make({0, 500'000'000, 0, ""}), oae::ConfigurationError);
+  EXPECT_THROW(make({65, 500'000'000, 0, ""}), oae::ConfigurationError);
+  EXPECT_THROW(make({8, 999, 0, ""}), oae::ConfigurationError);
+  EXPECT_THROW(make({8, 10'000'000'001, 0, ""}), oae::ConfigurationError);
+  EXPECT_THROW(make({8, 500'000'000, 0, "/nowhere/to/be.vcd"}), oae::ConfigurationError);
+}
+
+}  // namespace
