@@ -16,10 +16,7 @@ BUILD=${OAE_VP_BUILD:-$ROOT/build}
 # shellcheck disable=SC2034 # for those that source this
 PYTHON=/usr/bin/python3
 
-# Compiler cache: the user's own if there is a home for it. Clones share it: no paths of the clone in the keys.
-if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then
-  export CCACHE_DIR=$BUILD/ccache
-fi
+# Clones share the compiler cache: no paths of the clone in its keys.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$ROOT} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
 
 say() { printf '%s\n' "$*" >&2; }
@@ -42,6 +39,8 @@ settle_paths() {
       exit 2
     fi
   done
+  # The compiler cache is the user's own if there is a home for it.
+  if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$BUILD/ccache; fi
 }
 
 # How many compilers at once: one per core, each with 1.5 GB of memory.

@@ -130,7 +130,7 @@ run_step() {
 
 # The 30 lines of a log that tell most: from ninja's first failure on, or the last ones.
 end_of_log() {
-  if grep -q '^FAILED: ' "$1"; then
+  if grep '^FAILED: ' "$1" | grep -qv 'build.ninja'; then # cmake's own errors stand before it
     awk '/^FAILED: / { found = 1 } found && ++shown <= 30' "$1"
   else
     tail -n 30 "$1"
