@@ -4,6 +4,7 @@
 # one library each.
 
 QEMU_SERIES=10.0
+MESON_NEEDED=1.5.0
 OVERLAY=$ROOT/vp/qemu/overlay
 
 # shellcheck disable=SC2054 # the comma is in a value
@@ -58,15 +59,20 @@ fetch_qemu_source() {
       "'$PROGRAM' again, else unpack QEMU $QEMU_SERIES.x and set OAE_VP_QEMU_SOURCE=DIR."
 }
 
-# Meson of the same suite, since Debian 12's is older than QEMU asks for. Releases of QEMU bring their own.
+# Whether meson has to be fetched: not if the source is a release of QEMU, which brings one, or the machine has one that
+# is new enough; Debian 12's own is not.
+needs_meson() {
+  local own
+  if compgen -G "${OAE_VP_QEMU_SOURCE:-/nonexistent}/python/wheels/meson-*.whl" >/dev/null; then return 1; fi
+  own=$(meson --version 2>/dev/null) || return 0
+  [[ $(printf '%s\n' "$MESON_NEEDED" "$own" | sort -V | head -n 1) != "$MESON_NEEDED" ]]
+}
+
+# BUILD/meson: meson of the same suite.
 fetch_meson() {
   local package
   rm -rf "$BUILD/meson"
   mkdir -p "$BUILD/meson"
-  if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]] && compgen -G "$OAE_VP_QEMU_SOURCE/python/wheels/meson-*.whl" >/dev/null; then
-    mkdir -p "$BUILD/meson/usr"
-    return
-  fi
   cd "$BUILD/meson"
   suite_apt apt-get -q download meson ||
     fail "The package meson of Debian's '$SUITE' cannot be fetched from this machine's archive; run '$PROGRAM' again."
@@ -130,11 +136,17 @@ steps_qemu() {
     origin="$OAE_VP_QEMU_SOURCE $(find "$OAE_VP_QEMU_SOURCE/" -type f -printf '%P %s %T@\n' 2>/dev/null | sort | sha256sum)"
   else
     origin=$SUITE
+  fi
+  if [[ -z ${OAE_VP_QEMU_SOURCE:-} ]] || needs_meson; then
     step suite "Package lists of Debian $SUITE" "$SUITE $BUILD" \
       "Is the machine's package archive reachable ('apt-get update')?" "$BUILD/apt/apt.conf" -- fetch_suite_lists
   fi
+  stop_after suite
   step qemu-source "QEMU source" "$origin" "$again" "$BUILD/qemu/archive" -- fetch_qemu_source
-  step meson "Meson" "$origin" "$again" "$BUILD/meson/usr" -- fetch_meson
+  if needs_meson; then
+    step meson "Meson" "$SUITE" "$again" "$BUILD/meson/usr" -- fetch_meson
+  fi
+  stop_after meson
 
   overlay=$(hash_of_files "$OVERLAY/files" "$OVERLAY/patches")
   step qemu-overlay "QEMU overlay" "$origin $overlay $(ls "$BUILD/qemu/archive/")" "$again" "$BUILD/qemu/src/VERSION" \
@@ -149,4 +161,5 @@ steps_qemu() {
     step qemu-libraries "QEMU libraries" "$configuration $overlay $origin $(hash_of_files "$OVERLAY/link")" "$again" \
       "$BUILD"/images/libqemu-{x86_64,aarch64}.so -- link_qemu
   fi
+  stop_after qemu-libraries
 }

@@ -368,6 +368,16 @@ class Source(WithLibrary):
             if not good:
                 self.assertIn("10.0.x", text)
 
+    def test_meson_is_fetched_where_there_is_none_or_an_old_one(self):
+        for own, needed in (("", 1), ("0.64", 1), ("1.0.1", 1), ("1.4.9", 1), ("1.5.0", 0), ("1.10.0", 0), ("2.0", 0)):
+            fake = f"meson() {{ echo {own}; }}\n" if own else "meson() { return 127; }\n"
+            self.assertEqual(self.bash(fake + "if needs_meson; then echo 1; else echo 0; fi\n")[1], f"{needed}\n", own)
+        self.write("qemu/python/wheels/meson-1.5.0-py3-none-any.whl")
+        code, text = self.bash(
+            "meson() { return 127; }; needs_meson || echo brought\n", OAE_VP_QEMU_SOURCE=str(self.folder / "qemu")
+        )
+        self.assertEqual(text, "brought\n")
+
     def test_source_that_is_none(self):
         code, text = self.bash(
             'step q "Source" "" "" -- fetch_qemu_source\n', OAE_VP_QEMU_SOURCE=str(self.folder / "nothing")
