@@ -38,9 +38,9 @@ void check_names(const Platform& platform, Reading& reading) {
     const std::string path = fmt::format("{}[{}].name", list, i);
     if (!reading.good(path)) return;
     if (reserved.count(name) != 0)
-      reading.mistake(path, fmt::format("{} means something else in options", shown(name)),
-                      "another name",
-                      fmt::format("call it `{}0`", list[0] == 'h' ? "host" : "ipu"));
+      return reading.mistake(path, fmt::format("{} means something else in options", shown(name)),
+                             "another name",
+                             fmt::format("call it `{}0`", list[0] == 'h' ? "host" : "ipu"));
     const auto [earlier, is_first] = first.emplace(name, path);
     if (!is_first)
       reading.mistake(path, fmt::format("{} is also {}", shown(name), earlier->second),

@@ -336,8 +336,8 @@ void Function::start_waiting() {
 
 // DMA.
 
-tlm::tlm_sync_enum Function::dma_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                         sc_core::sc_time&) {
+tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload& payload,
+                                         tlm::tlm_phase& phase, sc_core::sc_time&) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
   const unsigned length = payload.get_data_length();
   const std::uint64_t address = payload.get_address();
@@ -369,6 +369,7 @@ tlm::tlm_sync_enum Function::dma_request(tlm::tlm_generic_payload& payload, tlm:
   DmaRead& read = *free_dma_reads_.back();
   free_dma_reads_.pop_back();
   read.payload = &payload;
+  read.initiator = initiator;
   read.access = access;
   read.issued = 0;
   read.outstanding = 0;
@@ -467,7 +468,7 @@ void Function::respond(DmaRead& read) {
   free_dma_reads_.push_back(&read);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;
-  dma->nb_transport_bw(payload, phase, delay);
+  dma[read.initiator]->nb_transport_bw(payload, phase, delay);
 }
 
 void Function::expire() {

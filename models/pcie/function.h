@@ -2,7 +2,7 @@
 #pragma once
 
 #include <spdlog/logger.h>
-#include <tlm_utils/passthrough_target_socket.h>
+#include <tlm_utils/multi_passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <memory>
@@ -44,7 +44,10 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   /// From device logic. A write or read while Bus Master is off, or outside of D0, or without a
   /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE; more than 4096 bytes, or none, by
   /// TLM_BURST_ERROR_RESPONSE; a completion timeout is TLM_GENERIC_ERROR_RESPONSE.
-  tlm_utils::passthrough_target_socket_optional<Function> dma;
+  /// Any number of initiators may bind.
+  tlm_utils::multi_passthrough_target_socket<Function, 32, tlm::tlm_base_protocol_types, 0,
+                                             sc_core::SC_ZERO_OR_MORE_BOUND>
+      dma;
   sc_core::sc_export<InterruptIf> interrupt;
 
   /// What all functions of an endpoint share.
@@ -109,6 +112,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   // A read of host memory by device logic.
   struct DmaRead {
     tlm::tlm_generic_payload* payload = nullptr;
+    int initiator = 0;  // of those bound to `dma`
     Access access;
     unsigned issued = 0;       // bytes
     unsigned outstanding = 0;  // requests
@@ -135,8 +139,8 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   tlm::tlm_sync_enum bar_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                   sc_core::sc_time& delay);
 
-  tlm::tlm_sync_enum dma_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                 sc_core::sc_time& delay);
+  tlm::tlm_sync_enum dma_request(int initiator, tlm::tlm_generic_payload& payload,
+                                 tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void dma_write(tlm::tlm_generic_payload& payload, const Access& access);
   void attributes(TlpHeader& header, const Access& access) const;
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }

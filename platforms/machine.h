@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "models/pcie/link.h"
+#include "platforms/host_machine.h"
+#include "platforms/ipu_machine.h"
+#include "platforms/platform.h"
+
+namespace platform {
+
+/// Everything that a platform file describes, wired.
+class Machine {
+ public:
+  /// What a run adds to the parts of the platform.
+  struct Options {
+    std::function<HostMachine::Options(const Host&)> host;
+    std::function<IpuMachine::Options(const Ipu&)> ipu;
+  };
+
+  Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,
+          vp::Statistics& statistics);
+
+  std::vector<std::unique_ptr<HostMachine>> hosts;
+  std::vector<std::unique_ptr<IpuMachine>> ipus;
+  std::vector<std::unique_ptr<pcie::Link>> links;
+};
+
+}  // namespace platform

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace platform {
+
+/// The files of a directory as a second archive behind a guest's initramfs, where the guest finds
+/// them in /share. Equal files make equal bytes: names are sorted, times are left out.
+class ShareArchive {
+ public:
+  /// `initrd` may be empty. Throws std::runtime_error if a file cannot be read.
+  ShareArchive(const std::filesystem::path& initrd, const std::filesystem::path& directory);
+  ~ShareArchive();
+  ShareArchive(const ShareArchive&) = delete;
+  ShareArchive& operator=(const ShareArchive&) = delete;
+
+  /// Where both can be read for as long as this object lives.
+  std::filesystem::path path() const;
+  /// Of the directory's part.
+  const std::string& sha256() const { return sha256_; }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  int file_;
+  std::string sha256_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace platform
