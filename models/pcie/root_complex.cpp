@@ -48,11 +48,25 @@ std::uint32_t little_endian(const std::uint8_t* data, unsigned bytes) {
   return value;
 }
 
+// A processor's wait is an appointment of its domain, or its peers would believe the domain idle.
+void wait_in(vp::Domain& domain, vp::Picoseconds span) {
+  if (span <= 0) return;
+  sc_core::sc_event over;
+  vp::Event appointment(domain, [&over] { over.notify(); });
+  appointment.after(span);
+  sc_core::wait(over);
+}
+
 }  // namespace
 
 RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexConfig& config,
                          vp::Domain& domain, vp::Statistics& statistics)
-    : sc_module(name), host("host"), memory("memory"), interrupt("interrupt"), config_(config) {
+    : sc_module(name),
+      host("host"),
+      memory("memory"),
+      interrupt("interrupt"),
+      config_(config),
+      domain_(domain) {
   check(config);
   host.register_b_transport(this, &RootComplex::transport);
   if (config.host_bridge) {
@@ -86,7 +100,7 @@ void RootComplex::transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_
     return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
   }
   if (delay != sc_core::SC_ZERO_TIME) {
-    sc_core::wait(delay);
+    wait_in(domain_, static_cast<vp::Picoseconds>(delay.value()));
     delay = sc_core::SC_ZERO_TIME;
   }
   const bool write = payload.is_write();
@@ -171,7 +185,7 @@ void RootComplex::access_config(bool write, std::uint64_t offset, std::uint8_t* 
 void RootComplex::config_read(Id target, unsigned offset, std::uint8_t* data, unsigned bytes) {
   std::memset(data, 0xff, bytes);
   if (bus_of(target) == 0) {
-    if (config_.latency > 0) sc_core::wait(vp::to_sc_time(2 * config_.latency));
+    wait_in(domain_, 2 * config_.latency);
     if (const ConfigSpace* space = internal(target)) {
       const std::uint32_t value = space->read(offset, bytes);
       for (unsigned i = 0; i < bytes; ++i) data[i] = value >> 8 * i;
@@ -203,7 +217,7 @@ void RootComplex::config_write(Id target, unsigned offset, const std::uint8_t* d
                                unsigned bytes) {
   const std::uint32_t value = little_endian(data, bytes);
   if (bus_of(target) == 0) {
-    if (config_.latency > 0) sc_core::wait(vp::to_sc_time(2 * config_.latency));
+    wait_in(domain_, 2 * config_.latency);
     if (ConfigSpace* space = internal(target)) space->write(offset, bytes, value);
     return;
   }

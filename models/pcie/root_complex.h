@@ -85,7 +85,8 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   bool access_host_memory(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
                           unsigned bytes, sc_core::sc_time& delay);
 
-  RootComplexConfig config_;
+  const RootComplexConfig config_;
+  vp::Domain& domain_;
   ConfigSpace host_bridge_space_;
   std::unique_ptr<Header> host_bridge_;
   std::vector<std::unique_ptr<RootPort>> ports_;

@@ -23,7 +23,7 @@ void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
   if (payload.is_write()) {
-    writes.push_back({vp::now(), address, {data, data + length}});
+    if (keep_writes) writes.push_back({vp::now(), address, {data, data + length}});
     std::memcpy(&bytes[address], data, length);
   } else {
     std::memcpy(data, &bytes[address], length);
@@ -107,14 +107,18 @@ std::unique_ptr<Logic::Dma> Logic::start(tlm::tlm_command command, std::uint64_t
   transfer->set_data_ptr(transfer->data.data());
   transfer->set_data_length(transfer->data.size());
   transfer->set_streaming_width(transfer->data.size());
-  transfer->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  start(*transfer);
+  return transfer;
+}
+
+void Logic::start(Dma& transfer) {
+  transfer.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay;
-  if (dma->nb_transport_fw(*transfer, phase, delay) == tlm::TLM_COMPLETED) {
-    transfer->done = true;
-    transfer->when = vp::now();
+  if (dma->nb_transport_fw(transfer, phase, delay) == tlm::TLM_COMPLETED) {
+    transfer.done = true;
+    transfer.when = vp::now();
   }
-  return transfer;
 }
 
 tlm::tlm_sync_enum Logic::dma_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

@@ -28,6 +28,7 @@ struct HostMemory : sc_core::sc_module {
   tlm_utils::passthrough_target_socket<HostMemory> socket;
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x100000);  // from address 0
   std::vector<Write> writes;
+  bool keep_writes = true;
   std::vector<Write> messages;    // to 0xfee00000 and on
   vp::Picoseconds read_time = 0;  // annotated
 
@@ -71,6 +72,7 @@ struct Logic : sc_core::sc_module {
   /// Starts a transfer; a write is done on return. Read: wait for `done`.
   std::unique_ptr<Dma> dma_write(std::uint64_t address, const std::vector<std::uint8_t>& data);
   std::unique_ptr<Dma> dma_read(std::uint64_t address, unsigned bytes);
+  void start(Dma& transfer);
 
  private:
   std::unique_ptr<Dma> start(tlm::tlm_command command, std::uint64_t address,

@@ -457,6 +457,37 @@ TEST(RootComplex, IntxIsGatedAndSwizzled) {
   });
 }
 
+// While a processor waits, its domain says when it will go on.
+TEST(RootComplex, AWaitIsAnAppointmentOfTheDomain) {
+  Bench::Config config;
+  config.root_complex.latency = 100 * vp::ns;
+  Bench bench(config);
+  bench.spawn([&] {
+    sc_core::wait(10, sc_core::SC_NS);
+    EXPECT_EQ(bench.host.next_event(), 200 * vp::ns);
+  });
+  bench.run([&] { bench.config_read(Bench::root_port, 0, 4); });
+}
+
+TEST(RootComplex, AnnotatedTimeIsSpentFirst) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    const vp::Picoseconds start = vp::now();
+    std::uint8_t data[4] = {};
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(Bench::bar0);
+    payload.set_data_ptr(data);
+    payload.set_data_length(4);
+    payload.set_streaming_width(4);
+    sc_core::sc_time delay(3, sc_core::SC_US);
+    bench.processor->b_transport(payload, delay);
+    EXPECT_EQ(vp::now() - start, 3 * vp::us);
+    EXPECT_EQ(delay, sc_core::SC_ZERO_TIME);
+  });
+}
+
 TEST(RootComplex, ImpossibleConfigurations) {
   vp::Domain domain("domain");
   auto make = [&domain](auto&& change) {

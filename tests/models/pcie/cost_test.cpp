@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an access costs the simulator: no allocation, few scheduler rounds, none when idle.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "tests/models/pcie/bench.h"
+
+namespace {
+std::uint64_t allocations = 0;
+}
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace pcie {
+namespace {
+
+TEST(Cost, AReadAllocatesNothingAndTakesTwoRounds) {
+  Bench::Config config;
+  config.root_complex.latency = config.endpoint.latency = 50 * vp::ns;
+  Bench bench(config);
+  bench.logic.keep_uses = false;
+  bench.run([&] {
+    bench.enumerate();
+    for (const vp::Picoseconds latency : {vp::Picoseconds{0}, 30 * vp::ns}) {
+      bench.logic.latency = latency;
+      std::uint64_t value = 0;
+      tlm::tlm_generic_payload payload;
+      payload.set_command(tlm::TLM_READ_COMMAND);
+      payload.set_address(Bench::bar0);
+      payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+      payload.set_data_length(8);
+      payload.set_streaming_width(8);
+      for (unsigned i = 0; i < 1000; ++i) bench.access(payload);
+      const std::uint64_t start = allocations;
+      const std::uint64_t rounds = sc_core::sc_delta_count();
+      for (unsigned i = 0; i < 5000; ++i) bench.access(payload);
+      // The latency statistics allocate once in some thousand samples, and so does the queue of the
+      // bench's device, whose waiting reads cost one more round.
+      EXPECT_LE(allocations - start, 200u);
+      EXPECT_LE(sc_core::sc_delta_count() - rounds, latency == 0 ? 10'000u : 15'000u);
+    }
+  });
+}
+
+TEST(Cost, PostedWritesAndDmaAllocateNothing) {
+  Bench bench;
+  bench.logic.keep_uses = false;
+  bench.memory.keep_writes = false;
+  bench.run([&] {
+    bench.enumerate();
+    std::uint64_t value = 0;
+    tlm::tlm_generic_payload payload;
+    payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    payload.set_data_length(8);
+    payload.set_streaming_width(8);
+    auto dma = bench.logic.dma_write(0x1000, std::vector<std::uint8_t>(2048));
+    std::uint64_t start = 0;
+    for (unsigned i = 0; i < 2000; ++i) {
+      if (i == 1000) start = allocations;
+      payload.set_command(tlm::TLM_WRITE_COMMAND);
+      for (unsigned j = 0; j < 16; ++j) {
+        payload.set_address(Bench::bar2 + 8 * j);
+        bench.access(payload);
+      }
+      dma->done = false;
+      dma->set_command(i % 2 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+      bench.logic.start(*dma);
+      bench.wait_for(*dma);
+      payload.set_command(tlm::TLM_READ_COMMAND);
+      bench.access(payload);
+    }
+    EXPECT_LE(allocations - start, 10u) << "in 18,000 accesses: the statistics'";
+  });
+}
+
+TEST(Cost, NothingIsScheduledWhenAllIsDone) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.read(Bench::bar0, 8);
+    auto read = bench.logic.dma_read(0x1000, 4096);
+    bench.wait_for(*read);
+    EXPECT_EQ(bench.host.next_event(), vp::never);
+    EXPECT_EQ(bench.card.next_event(), vp::never);
+  });
+}
+
+}  // namespace
+}  // namespace pcie
