@@ -20,10 +20,16 @@ module oae_slots #(
 
   logic [511:0] memory [8*PORTS];
 
+  // A memory with byte enables, written as what it does to a row.
+  function automatic logic [511:0] merge(
+      input logic [511:0] old_row, input logic [511:0] new_row, input logic [63:0] enable);
+    merge = old_row;
+    for (int unsigned i = 0; i < 64; i++)
+      if (enable[i]) merge[8*i +: 8] = new_row[8*i +: 8];
+  endfunction
+
   always_ff @(posedge clock)
-    if (write)
-      for (int unsigned i = 0; i < 64; i++)
-        if (write_enable[i]) memory[row][8*i +: 8] <= write_data[8*i +: 8];
+    if (write) memory[row] <= merge(memory[row], write_data, write_enable);
 
   always_ff @(posedge clock) begin
     if (read) slot <= memory[row];
