@@ -144,6 +144,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 fl
 	/* One CPU, so that its clock tells the time, and nothing else in between. */
 	preempt_disable();
 	answer->stored = oae_clock();
+#pragma GCC unroll 8
 	for (i = 0; i < OAE_PORT_WINDOW_COUNT; i++)
 		writeq(slot[i], page + OAE_PORT_WINDOW_AT(i));
 	answer->issued = oae_clock();
