@@ -11,7 +11,6 @@ namespace vp {
 namespace {
 
 using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 TEST(LogTest, LinesBeginWithTheSimulatedTime) {
   LogCapture log;
@@ -103,6 +102,18 @@ TEST(LogTest, AnUnknownComponentOrLevelIsAMistakeThatTellsWhatThereIs) {
   mistake("a=debug=1", "unknown log level \"debug=1\"" + levels);
   mistake("Debug", "unknown log level \"Debug\"" + levels);
   EXPECT_EQ(log::get("a").level(), spdlog::level::info);
+}
+
+TEST(LogTest, ASinkIsForThoseWhoAskedBeforeToo) {
+  spdlog::logger& logger = log::get("a");
+  {
+    LogCapture log;
+    logger.error("kept");
+    EXPECT_THAT(log.text(), HasSubstr("kept"));
+  }
+  testing::internal::CaptureStderr();
+  logger.error("shown");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("shown"));
 }
 
 TEST(LogTest, GoesToStandardErrorWithoutColourWhereThereIsNoTerminal) {
