@@ -531,7 +531,7 @@ class Results(InFolder):
 
 class Bench(InFolder):
     def result(self, value, baseline, more_is_better, **goals):
-        return bench.Result(value, baseline, "u", "it", more_is_better, **goals)
+        return bench.Result(value, baseline, "u", "v", "it", more_is_better, **goals)
 
     def test_goals_are_met_on_their_edge(self):
         self.assertIsNone(self.result(1, 1, True).met)
