@@ -143,7 +143,12 @@ fs::path find_platform(const std::string& platform, const std::vector<fs::path>&
 
 Platform load(const fs::path& file, const fs::path& images,
               const std::vector<vp::config::Override>& overrides, const std::string& append) {
-  vp::config::Node root = vp::config::parse_yaml(vp::config::read_source(file));
+  return load(vp::config::read_source(file), images, overrides, append);
+}
+
+Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs::path& images,
+              const std::vector<vp::config::Override>& overrides, const std::string& append) {
+  vp::config::Node root = vp::config::parse_yaml(source);
   Reading reading(images);
   for (const vp::config::Override& change : overrides) apply(change, root, reading.report());
   Platform platform = read(schema(), root, reading);

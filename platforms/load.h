@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ std::filesystem::path find_platform(const std::string& platform,
 /// `append` is added to the command line of every host's kernel. Throws vp::config::Mistakes with
 /// all mistakes.
 Platform load(const std::filesystem::path& file, const std::filesystem::path& images,
+              const std::vector<vp::config::Override>& overrides, const std::string& append);
+/// The same of a text that is here already.
+Platform load(const std::shared_ptr<const vp::config::Source>& source,
+              const std::filesystem::path& images,
               const std::vector<vp::config::Override>& overrides, const std::string& append);
 
 }  // namespace platform

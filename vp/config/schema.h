@@ -48,6 +48,8 @@ class Reading {
   /// False if the value at `path`, or one it is in, or one in it, is known to be mistaken: a
   /// consequence would only distract.
   bool good(const std::string& path) const;
+  /// Makes the value at `path` not good, where the mistake has been told in other words.
+  void distrust(const std::string& path) { bad_.insert(path); }
   Origin origin(std::string_view path) const;
 
   /// A key that the map at `path` does not have; it has `keys`.

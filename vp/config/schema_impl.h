@@ -171,11 +171,16 @@ void Struct<S>::read(const Node& node, const std::string& path, Reading& reading
                      keys_[key].read(child, at, reading, value);
                    });
   if (node.kind != Node::Kind::map) return;
-  for (std::size_t i = 0; i < keys_.size(); ++i)
-    if (keys_[i].presence == required && !seen[i] && !reading.misspelt(path, keys_[i].name))
-      reading.mistake(detail::child(path, keys_[i].name),
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (keys_[i].presence != required || seen[i]) continue;
+    const std::string at = detail::child(path, keys_[i].name);
+    if (reading.misspelt(path, keys_[i].name))
+      reading.distrust(at);
+    else
+      reading.mistake(at,
                       shown(keys_[i].name) + " is missing" + (path.empty() ? "" : " in " + path),
                       keys_[i].accepts, "add `" + keys_[i].name + ": ...`: " + keys_[i].text);
+  }
 }
 
 template <class S>

@@ -110,9 +110,15 @@ std::shared_ptr<const Source> read_source(const fs::path& file) {
   if (!stream || !text)
     fail({whole, fmt::format("cannot be read: {}", std::strerror(errno)), "a file that can be read",
           "check its permissions"});
-  source->text = text.str();
-  source->directory = fs::absolute(file).parent_path();
+  return text_source(file.string(), text.str(), fs::absolute(file).parent_path());
+}
 
+std::shared_ptr<const Source> text_source(std::string label, std::string text, fs::path directory) {
+  auto source = std::make_shared<Source>();
+  source->label = std::move(label);
+  source->text = std::move(text);
+  source->directory = std::move(directory);
+  const Origin whole{source, 0, 0};
   for (const char* mark : {"\xff\xfe", "\xfe\xff"})
     if (source->text.compare(0, 2, mark) == 0)
       fail({whole, "the file is in UTF-16", "text in UTF-8", "save the file as UTF-8"});

@@ -42,6 +42,10 @@ inline constexpr std::size_t max_file_size = 1 << 20;
 /// control characters, not empty. A byte order mark is dropped. Throws Mistakes.
 std::shared_ptr<const Source> read_source(const std::filesystem::path& file);
 
+/// The same of a text that is here already.
+std::shared_ptr<const Source> text_source(std::string label, std::string text,
+                                          std::filesystem::path directory);
+
 /// The text of one argument: `option` is its name with dashes, and `value` what follows.
 std::shared_ptr<const Source> argument_source(std::string_view option, std::string_view value);
 

@@ -74,7 +74,8 @@ TEST(Report, SortsFilesByLineAndPutsArgumentsLast) {
 TEST(Report, KeepsSoManyAndCountsTheOthers) {
   Report report;
   EXPECT_NO_THROW(report.check());
-  for (int i = 0; i < 250; ++i) report.add({{file("x"), 1, 1}, "wrong", "", ""});
+  const auto source = file("x");
+  for (int i = 0; i < 250; ++i) report.add({{source, 1, 1}, "wrong", "", ""});
   EXPECT_EQ(report.problems().size(), Report::limit);
   EXPECT_EQ(report.count(), 250u);
   Report other;
