@@ -72,7 +72,7 @@ bool DmaEngine::write(std::uint64_t offset, std::uint64_t value, std::uint64_t m
       break;
     }
     case OAE_DMA_STATUS:
-      status_ &= ~(value & mask & status_mask);
+      status_ &= ~(value & status_mask);
       break;
     default:
       return false;
@@ -96,7 +96,7 @@ void DmaEngine::start(vp::Picoseconds delay) {
 void DmaEngine::advance() {
   fetch_ahead();
   pass_head();
-  if (copy_.left == 0 && fetched_ == delivered_ && !end_.pending()) {
+  if (copy_.left == 0 && fetched_ == delivered_) {
     end_.at(std::max(vp::now(), copy_.written));
   }
 }
@@ -141,7 +141,7 @@ tlm::tlm_sync_enum DmaEngine::nb_transport_bw(tlm::tlm_generic_payload& payload,
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   for (std::uint64_t number = delivered_; number != fetched_; ++number) {
     Piece& waiting = piece(number);
-    if (&waiting.payload != &payload || waiting.landed != vp::never) continue;
+    if (&waiting.payload != &payload) continue;
     waiting.landed = vp::now() + static_cast<vp::Picoseconds>(delay.value());
     advance();
     break;
@@ -158,8 +158,7 @@ void DmaEngine::pass_head() {
       pass_.at(std::max(vp::now(), head.landed) + duration(head.length, timing_.bytes_per_second));
       return;
     }
-    copy_.failed = true;
-    copy_.left = 0;
+    fail();
     copy_.written = std::max(copy_.written, head.landed);
     ++delivered_;
   }
@@ -183,11 +182,16 @@ void DmaEngine::deliver() {
   if (head.payload.is_response_ok()) {
     bytes_ += head.length;
   } else {
-    copy_.failed = true;
-    copy_.left = 0;
+    fail();
   }
   ++delivered_;
   advance();
+}
+
+// No more pieces are asked for.
+void DmaEngine::fail() {
+  copy_.failed = true;
+  copy_.left = 0;
 }
 
 void DmaEngine::finish() {

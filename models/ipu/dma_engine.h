@@ -74,6 +74,7 @@ class DmaEngine : public RegisterBlock {
   void fetch(Piece& piece, std::uint64_t source);
   void pass_head();
   void deliver();
+  void fail();
   void finish();
   void update_irq();
   /// A read or write of the piece in IPU memory; returns when it is done.

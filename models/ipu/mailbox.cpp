@@ -66,7 +66,7 @@ bool Mailbox::write(Side side, std::uint64_t offset, std::uint64_t value, std::u
   }
   switch (offset) {
     case OAE_MAILBOX_DOORBELL:
-      if (value & mask & OAE_MAILBOX_DOORBELL_RING_MASK) {
+      if (value & OAE_MAILBOX_DOORBELL_RING_MASK) {
         if (side == Side::host) {
           request();
         } else {

@@ -119,7 +119,7 @@ Pl011::Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Conf
                      }),
       quiet_event_(domain,
                    [this] {
-                     if (receive_.level > 0) raw_ |= int_rt;
+                     raw_ |= int_rt;
                      update_irq();
                    }),
       control_(control_reset),

@@ -18,8 +18,9 @@ class Registers {
   virtual ~Registers() = default;
   /// The register at `offset`, a multiple of the width, or nothing where there is none.
   virtual std::optional<std::uint64_t> read(std::uint64_t offset) = 0;
-  /// Writes the bits of `value` that are set in `mask`, those of the bytes written; false where
-  /// there is no register. Takes effect `delay` (ps) after the kernel's present time.
+  /// Writes the bits of `value` that are set in `mask`, those of the bytes written; the others of
+  /// `value` are 0. False where there is no register. Takes effect `delay` (ps) after the kernel's
+  /// present time.
   virtual bool write(std::uint64_t offset, std::uint64_t value, std::uint64_t mask,
                      vp::Picoseconds delay) = 0;
 };

@@ -37,8 +37,8 @@ std::optional<std::uint64_t> SystemController::read(std::uint64_t offset) {
 bool SystemController::write(std::uint64_t offset, std::uint64_t value, std::uint64_t mask,
                              vp::Picoseconds) {
   if (offset > OAE_SYSTEM_HALT) return false;
-  if (offset != OAE_SYSTEM_HALT || !(mask & OAE_SYSTEM_HALT_REASON_MASK)) return true;
-  const std::uint64_t reason = OAE_GET(value & mask, OAE_SYSTEM_HALT_REASON);
+  if (offset != OAE_SYSTEM_HALT || (mask & OAE_SYSTEM_HALT_REASON_MASK) == 0) return true;
+  const std::uint64_t reason = OAE_GET(value, OAE_SYSTEM_HALT_REASON);
   if (reason == OAE_HALT_REASON_SHUTDOWN) {
     halt_(HaltReason::shutdown);
   } else if (reason == OAE_HALT_REASON_FAULT) {

@@ -3,23 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "tests/firmware/crc64_reference.h"
+
 namespace {
 
-/// The definition, bit by bit.
 std::uint64_t reference(const std::string& bytes) {
-  std::uint64_t crc = ~std::uint64_t{0};
-  for (unsigned char byte : bytes) {
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      const bool feedback = (crc ^ (byte >> bit)) & 1;
-      crc >>= 1;
-      if (feedback) crc ^= 0xc96c5795d7870f42;
-    }
-  }
-  return ~crc;
+  return crc64_reference(bytes.data(), bytes.size());
 }
 
 TEST(Crc64, ReferenceHasThePublishedCheckValue) {

@@ -3,159 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <functional>
-#include <vector>
-
-#include "firmware/crc64.h"
-#include "oae_registers.h"
 #include "tests/firmware/mmio_mock.h"
+#include "tests/firmware/swap_block.h"
 
 namespace {
 
-using Slot = std::array<std::uint64_t, 8>;
 constexpr std::uintptr_t base = 0x0c00'0000;
 
-std::uint64_t header(std::uint8_t epoch, std::uint32_t sequence) {
-  return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) | OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch) |
-         OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, sequence);
-}
-
-/// The block as its firmware sees it, with the host's side as functions.
-class Block : public MmioDevice {
- public:
-  struct Port {
-    bool open = false;
-    std::uint8_t epoch = 0;
-    std::uint32_t next = 1;
-    Slot written{};
-    std::vector<Slot> published;
-    bool offered = false, tentative = false, committed = false;
-    Slot tentative_slot{}, committed_slot{};
-    std::uint64_t events = 0;
-    unsigned taken = 0;
-    bool refuse = false;
-  };
-  std::array<Port, 64> ports;
-  unsigned count;
-  std::uint64_t magic = OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC);
-  std::uint64_t irq_enable = 0;
-  std::vector<std::uint32_t> liveness;
-  /// Called once, before the next access to a status register is answered.
-  std::function<void()> meanwhile;
-
-  explicit Block(unsigned number) : MmioDevice(base, OAE_FIRMWARE_SIZE), count(number) {}
-
-  void open(unsigned n) {
-    Port& port = ports[n];
-    port.open = true;
-    ++port.epoch;
-    port.next = 1;
-    port.offered = port.tentative = false;
-    port.events |= OAE_FIRMWARE_EVENT_OPENED_MASK;
-  }
-  void close(unsigned n) {
-    ports[n].open = ports[n].offered = false;
-    ports[n].events |= OAE_FIRMWARE_EVENT_CLOSED_MASK;
-  }
-  void exchange(unsigned n, std::uint64_t host_word) {
-    Port& port = ports[n];
-    ASSERT_TRUE(port.offered && !port.tentative);
-    port.offered = false;
-    port.tentative = true;
-    port.tentative_slot = {header(port.epoch, port.next++), host_word};
-    port.events |= OAE_FIRMWARE_EVENT_EXCHANGED_MASK;
-  }
-  void confirm(unsigned n) {
-    Port& port = ports[n];
-    ASSERT_TRUE(port.tentative && !port.committed);
-    port.tentative = false;
-    port.committed = true;
-    port.committed_slot = port.tentative_slot;
-    port.events |= OAE_FIRMWARE_EVENT_COMMITTED_MASK;
-  }
-  void reverse(unsigned n) {
-    ports[n].tentative = false;
-    ports[n].events |= OAE_FIRMWARE_EVENT_REVERSED_MASK;
-  }
-  std::uint64_t irq_status() const {
-    std::uint64_t bits = 0;
-    for (unsigned n = 0; n < count; ++n) bits |= std::uint64_t{ports[n].events != 0} << n;
-    return bits & irq_enable;
-  }
-
- private:
-  std::uint64_t read(std::uintptr_t offset) override {
-    switch (offset) {
-      case OAE_FIRMWARE_ID:
-        return magic | OAE_PUT(OAE_FIRMWARE_ID_VERSION, 1) | OAE_PUT(OAE_FIRMWARE_ID_PORTS, count);
-      case OAE_FIRMWARE_IRQ_STATUS:
-        return irq_status();
-    }
-    if (offset < 0x10000) {
-      ADD_FAILURE() << "read of " << std::hex << offset;
-      return 0;
-    }
-    Port& port = at(offset);
-    const std::uintptr_t within = offset % 0x100;
-    if (within == 0x50) return port.events;
-    if (within == 0x48) {
-      if (auto action = std::exchange(meanwhile, nullptr)) action();
-      return status(port);
-    }
-    if (within >= 0x80 && within < 0xc0) return port.tentative_slot[within / 8 % 8];
-    if (within >= 0xc0) return port.committed_slot[within / 8 % 8];
-    ADD_FAILURE() << "read of " << std::hex << offset;
-    return 0;
-  }
+struct Block : SwapBlock, MmioDevice {
+  explicit Block(unsigned number) : SwapBlock(number), MmioDevice(base, OAE_FIRMWARE_SIZE) {}
+  std::uint64_t read(std::uintptr_t offset) override { return SwapBlock::read(offset); }
   void write(std::uintptr_t offset, std::uint64_t value) override {
-    if (offset == OAE_FIRMWARE_LIVENESS) {
-      liveness.push_back(static_cast<std::uint32_t>(value));
-      return;
-    }
-    if (offset == OAE_FIRMWARE_IRQ_ENABLE) {
-      irq_enable = value;
-      return;
-    }
-    ASSERT_GE(offset, 0x10000u);
-    Port& port = at(offset);
-    const std::uintptr_t within = offset % 0x100;
-    if (within < 0x40) {
-      if (!port.offered) port.written[within / 8] = value;
-    } else if (within == 0x50) {
-      port.events &= ~value;
-    } else {
-      ASSERT_EQ(within, 0x40u);
-      if (value & OAE_FIRMWARE_COMMAND_TAKE_MASK) {
-        port.taken += port.committed;
-        port.committed = false;
-      }
-      if (value & OAE_FIRMWARE_COMMAND_PUBLISH_MASK) publish(port);
-    }
-  }
-  void publish(Port& port) {
-    if (port.offered) return;
-    const Slot& slot = port.written;
-    if (!port.open || port.refuse || slot[0] != header(port.epoch, port.next) ||
-        slot[7] != crc64_words(slot.data(), 7)) {
-      port.events |= OAE_FIRMWARE_EVENT_BAD_OFFER_MASK;
-      return;
-    }
-    port.offered = true;
-    port.published.push_back(slot);
-  }
-  static std::uint64_t status(const Port& port) {
-    return OAE_PUT(OAE_FIRMWARE_STATUS_OFFERED, port.offered) |
-           OAE_PUT(OAE_FIRMWARE_STATUS_TENTATIVE, port.tentative) |
-           OAE_PUT(OAE_FIRMWARE_STATUS_COMMITTED, port.committed) |
-           OAE_PUT(OAE_FIRMWARE_STATUS_OPEN, port.open) |
-           OAE_PUT(OAE_FIRMWARE_STATUS_EPOCH, port.epoch) |
-           OAE_PUT(OAE_FIRMWARE_STATUS_NEXT_SEQUENCE, port.next);
-  }
-  Port& at(std::uintptr_t offset) {
-    const std::uintptr_t n = (offset - 0x10000) / 0x100;
-    EXPECT_LT(n, count) << "no such port";
-    return ports[n % 64];
+    SwapBlock::write(offset, value);
   }
 };
 

@@ -279,6 +279,7 @@ TEST_F(DmaEngineTest, EndsByAnErrorThatTheHostAnswers) {
   EXPECT_TRUE(
       std::equal(storage.bytes() + 0x2000, storage.bytes() + memory_size, old.begin() + 0x2000))
       << "nothing after it is written";
+  EXPECT_LT(host.requests.size(), 8u) << "nothing more is asked for";
   host.requests.clear();
   copy(memory_base, host_base, 0x8000, to_host);
   run();

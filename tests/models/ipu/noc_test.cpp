@@ -108,6 +108,10 @@ TEST_F(NocTest, TellsEveryInitiatorOfAnInvalidationInEveryRegion) {
       {0x8000'0800, 0x8000'0fff}, {0x9000'0800, 0x9000'1800}};
   EXPECT_EQ(core.invalidated, expected);
   EXPECT_EQ(dma.invalidated, expected);
+  core.invalidated.clear();
+  high.socket->invalidate_direct_mem_ptr(0x1000, 0x1fff);
+  EXPECT_THAT(core.invalidated, testing::ElementsAre(std::make_pair(0x9000'1000u, 0x9000'1fffu)))
+      << "beyond the end of the other region";
 }
 
 TEST_F(NocTest, RefusesOverlaps) {
