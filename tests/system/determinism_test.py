@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same inputs give the same trace, bit for bit, and the quantum does not matter."""
+import machine
+
+DEMO = dict(append="vp.run=demo", trace=True)
+
+
+class Determinism(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.first = machine.Run(**DEMO).finish()
+
+    def test_demonstration_commits_all_swaps(self):
+        self.assertEqual(self.first.code, 0, self.first)
+        self.assertIn("committed 100 of 100", self.first.console)
+        self.assertIn("the firmware 100: agree", self.first.console)
+
+    def test_two_runs_write_the_same_trace(self):
+        again = self.succeed(**DEMO)
+        self.assertEqual(again.trace_bytes, self.first.trace_bytes)
+        self.assertEqual(again.console, self.first.console)
+
+    def test_the_quantum_changes_nothing(self):
+        for quantum in ("200ns", "1ms"):
+            with self.subTest(quantum=quantum):
+                other = self.succeed("--set", f"simulation.max_quantum={quantum}", **DEMO)
+                self.assertEqual(other.trace, self.first.trace)
+
+
+if __name__ == "__main__":
+    machine.main()

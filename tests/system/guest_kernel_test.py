@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Debian's kernel and lspci say of the machine."""
+import machine
+
+SCRIPT = """
+dmesg -r > /share/dmesg
+lspci -vvv > /share/lspci
+nproc > /share/nproc
+oae info > /share/info
+oae bench --count 20 > /share/bench
+"""
+
+
+class GuestKernel(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(script=SCRIPT).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_it_controls_hot_plug_and_aer(self):
+        self.assertRegex(self.run_.file("dmesg"), r"OS now controls \[PCIeHotplug.* AER ")
+
+    def test_it_has_write_combining(self):
+        self.assertRegex(self.run_.file("dmesg"), r"x86/PAT: Configuration \[0-7\]: .*\bWC\b")
+
+    def test_it_finds_configuration_space(self):
+        self.assertRegex(self.run_.file("dmesg"), r"PCI: MMCONFIG .* reserved in E820")
+
+    def test_it_reports_no_error(self):
+        self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 3), [])
+
+    def test_lspci_decodes_the_device(self):
+        listing = self.run_.file("lspci")
+        for text in ("Region 0: Memory at", "[size=64K]", "Region 2: Memory at", "[size=32K]",
+                     "LnkSta:\tSpeed 16GT/s, Width x16", "MSI-X: Enable+ Count=9",
+                     "Kernel driver in use: oae"):
+            self.assertIn(text, listing)
+        self.assertNotIn("<?>", listing)
+
+
+class ManyProcessors(machine.TestCase):
+    def test_four_vcpus_and_four_cores_swap(self):
+        run = self.succeed("--set", "hosts[0].vcpus=4", "--set", "ipus[0].cores=4", script=SCRIPT)
+        self.assertEqual(run.file("nproc").strip(), "4")
+        self.assertIn("committed 20 of 20", run.file("bench"))
+        self.assertEqual(machine.kernel_messages(run.file("dmesg"), 3), [])
+
+
+class PollingFirmware(machine.TestCase):
+    def test_it_serves_swaps_too(self):
+        run = self.succeed("--set", "ipus[0].firmware_options.poll=true", script=SCRIPT)
+        self.assertIn("committed 20 of 20", run.file("bench"))
+
+
+class Servers(machine.TestCase):
+    def test_e2000_boots(self):
+        run = self.succeed(platform="e2000", script=SCRIPT)
+        self.assertIn("committed 20 of 20", run.file("bench"))
+
+
+if __name__ == "__main__":
+    machine.main()
