@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "vp/time/time.h"
+
+namespace vp {
+
+class Calendar;
+
+/// An appointment that a model owns and keeps for its whole life: making, moving and cancelling
+/// it costs no allocation.
+///
+/// The action runs in the SystemC kernel's method context at exactly the appointed time, and must
+/// not wait. Appointments of one calendar at the same time are kept in the order of their ranks;
+/// those without a rank come after all that have one, in the order they were made.
+class Event {
+ public:
+  using Action = std::function<void()>;
+  static constexpr std::uint32_t no_rank = 0xffff'ffff;
+
+  Event(Calendar& calendar, Action action, std::uint32_t rank = no_rank)
+      : calendar_(calendar), action_(std::move(action)), rank_(rank), order_(rank) {}
+  ~Event() { cancel(); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  /// Makes the appointment, or moves the one that stands. `when` is absolute and not in the past.
+  void at(Picoseconds when);
+  void after(Picoseconds delay) { at(now() + delay); }
+  void cancel();
+
+  bool pending() const { return when_ != never; }
+  /// The appointed time, or `never`.
+  Picoseconds when() const { return when_; }
+
+ private:
+  friend class Calendar;
+  Calendar& calendar_;
+  Action action_;
+  const std::uint32_t rank_;
+  Picoseconds when_ = never;
+  std::uint64_t order_;
+  std::size_t slot_ = 0;  // place in the calendar's heap
+};
+
+/// Appointments, ordered by their times.
+///
+/// SystemC keeps no order among equal times, and what has no order of its own would take one from
+/// how far processors happen to run ahead. So one process keeps the appointments of all calendars:
+/// at each instant calendar after calendar, in the order they were made, and Calendar::processors()
+/// last.
+class Calendar {
+ public:
+  Calendar();
+  ~Calendar();
+  Calendar(const Calendar&) = delete;
+  Calendar& operator=(const Calendar&) = delete;
+
+  /// When processors go on: at any instant after everything that arrives.
+  static Calendar& processors();
+
+  /// The next appointment, or `never`.
+  Picoseconds next_event() const { return heap_.empty() ? never : heap_.front()->when_; }
+
+  /// Takes every appointment that is due. A processor calls it before it steps, since at any
+  /// instant arrivals come before processors.
+  void run_due();
+
+  /// A rank for an event of this calendar, higher than those given before.
+  std::uint32_t new_rank() { return ranks_++; }
+
+ private:
+  friend class Agenda;
+  friend class Event;
+  struct Last {};
+
+  explicit Calendar(Last) {}
+  void insert(Event& event);
+  void remove(Event& event);
+  void sift_up(std::size_t slot);
+  void sift_down(std::size_t slot);
+  void place(std::size_t slot, Event* event) {
+    heap_[slot] = event;
+    event->slot_ = slot;
+  }
+
+  std::vector<Event*> heap_;  // binary heap by (when, order)
+  std::uint64_t orders_ = Event::no_rank;
+  std::uint32_t ranks_ = 0;
+};
+
+}  // namespace vp
