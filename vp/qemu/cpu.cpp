@@ -14,7 +14,17 @@ constexpr int stack_size = 8 * 1024 * 1024;
 }  // namespace
 
 Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index)
-    : sc_module(name), socket("socket"), instance_(instance), index_(static_cast<int>(index)) {
+    : sc_module(name),
+      socket("socket"),
+      instance_(instance),
+      index_(static_cast<int>(index)),
+      turn_(
+          Calendar::processors(),
+          [this] {
+            asleep_ = false;
+            resume_.notify();
+          },
+          Calendar::processors().new_rank()) {
   sc_core::sc_spawn_options options;
   options.set_stack_size(stack_size);
   sc_core::sc_spawn([this] { run(); }, "run", &options);
@@ -31,41 +41,40 @@ void Cpu::run() {
 
     // What wakes it from here on is not lost, whoever calls.
     asleep_ = reason == OAE_RUN_HALTED;
+    if (asleep_) --instance_.awake_;
 
     if (instance_.accesses_ == 0) {
+      instance_.gathering_ = false;
       // While GDB holds the machine the kernel pauses before this wait ends.
       while (!instance_.service(false)) wait(sc_core::SC_ZERO_TIME);
     } else if (reason == OAE_RUN_BUSY || reason == OAE_RUN_STOPPED) {
-      wait(instance_.accesses_done_);
-      continue;
+      instance_.gathering_ = true;
     }
-    if (asleep_) {
-      wait(wake_);
-      asleep_ = false;
-      wake_time_ = never;
-    } else {
-      synchronise();
-    }
+    while (asleep_) wait(resume_);
+    synchronise();
+    while (instance_.gathering_ && instance_.accesses_ > 0) wait(instance_.gathered_);
   }
 }
 
 Picoseconds Cpu::limit() const {
-  return std::min(now() + instance_.config_.max_quantum, instance_.domain_.horizon());
+  if (instance_.gathering_) return now();
+  const Domain& domain = instance_.domain_;
+  const Instance::Config& config = instance_.config_;
+  // Siblings share memory, so their turns must not depend on how far anybody may run ahead.
+  const Picoseconds ahead =
+      instance_.awake_ > 1 ? std::min(config.slice, domain.lookahead()) : config.max_quantum;
+  return std::min(now() + ahead, domain.horizon());
 }
 
 void Cpu::synchronise() {
-  if (local_ > now()) wait(to_sc_time(local_ - now()));
+  if (local_ <= now()) return;
+  turn_.at(local_);
+  while (turn_.pending()) wait(resume_);
 }
 
 bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
                  std::uint64_t& value) {
-  const OaeQemuApi& qemu = *instance_.api_;
-  instance_.running_ = nullptr;
-  const Picoseconds begin = local_ = qemu.vcpu_local_time(index_);
-  ++instance_.accesses_;
-  synchronise();
-  instance_.domain_.run_due();
-
+  enter();
   payload_.set_command(command);
   payload_.set_address(address);
   payload_.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
@@ -76,23 +85,41 @@ bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
   payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay;
   socket->b_transport(payload_, delay);
-
-  local_ = now() + static_cast<Picoseconds>(delay.value());
-  if (--instance_.accesses_ == 0) instance_.accesses_done_.notify();
-  instance_.running_ = this;
-  qemu.vcpu_stall(index_, local_ - begin);
-  qemu.vcpu_set_limit(index_, limit());
+  leave(now() + static_cast<Picoseconds>(delay.value()));
   return payload_.is_response_ok();
 }
 
+void Cpu::enter() {
+  instance_.running_ = nullptr;
+  local_ = instance_.api_->vcpu_local_time(index_);
+  ++instance_.accesses_;
+  synchronise();
+  instance_.domain_.run_due();
+}
+
+void Cpu::leave(Picoseconds until) {
+  const OaeQemuApi& qemu = *instance_.api_;
+  local_ = std::max(local_, until);
+  if (--instance_.accesses_ == 0 && instance_.gathering_) instance_.gathered_.notify();
+  instance_.running_ = this;
+  qemu.vcpu_stall(index_, local_ - qemu.vcpu_local_time(index_));
+  qemu.vcpu_set_limit(index_, limit());
+}
+
 void Cpu::wake(Picoseconds when) {
-  if (!asleep_ || when >= wake_time_) return;
-  wake_time_ = when;
-  wake_.notify(to_sc_time(std::max(when - now(), Picoseconds{0})));
+  if (!asleep_ || when >= turn_.when()) return;
+  if (!turn_.pending()) {
+    ++instance_.awake_;
+    // Whoever has been alone until now, and ran as far as it might, takes turns from here on.
+    if (instance_.running_ != nullptr) {
+      instance_.api_->vcpu_set_limit(instance_.running_->index_, now());
+    }
+  }
+  turn_.at(std::max(when, now()));
 }
 
 Picoseconds Cpu::floor() const {
-  return asleep_ ? wake_time_ : std::max(now(), local_);
+  return asleep_ ? turn_.when() : std::max(now(), local_);
 }
 
 }  // namespace vp::qemu

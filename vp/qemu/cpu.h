@@ -7,7 +7,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "vp/time/time.h"
+#include "vp/time/calendar.h"
 
 namespace vp::qemu {
 
@@ -25,26 +25,28 @@ class Cpu : public sc_core::sc_module {
 
   /// Makes an access on behalf of the instruction that the vCPU is executing, 1 to 8 bytes, little
   /// endian. Returns whether the target answered TLM_OK_RESPONSE.
-  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size,
-              std::uint64_t& value);
+  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size, std::uint64_t& value);
 
  private:
   friend class Instance;
 
   void run();
   Picoseconds limit() const;
-  /// Waits until the kernel's time is the local time, and takes what arrives at that instant.
+  /// Waits until the kernel's time is the local time and the vCPUs before it have had their turn.
   void synchronise();
+  /// Bracket what it does to the simulation, at its exact local time; it goes on at `until`.
+  void enter();
+  void leave(Picoseconds until);
   void wake(Picoseconds when);
   /// The earliest time at which it can act.
   Picoseconds floor() const;
 
   Instance& instance_;
   const int index_;
-  Picoseconds local_ = 0;         // local time as of the last return from QEMU
+  Picoseconds local_ = 0;  // local time as of the last return from QEMU
   bool asleep_ = false;
-  Picoseconds wake_time_ = never;  // when it is going to wake
-  sc_core::sc_event wake_;
+  Event turn_;  // when it goes on
+  sc_core::sc_event resume_;
   tlm::tlm_generic_payload payload_;
 };
 

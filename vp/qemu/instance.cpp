@@ -2,6 +2,7 @@
 #include "vp/qemu/instance.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "vp/qemu/library.h"
 
@@ -11,11 +12,15 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
     : sc_module(name),
       domain_(domain),
       config_(std::move(config)),
+      gdb_(std::count(config_.arguments.begin(), config_.arguments.end(), "-gdb") > 0),
       api_(load_library(config_.library)),
-      timers_(domain, [this] {
-        api_->run_timers();
-        rearm_timers();
-      }) {
+      timers_(
+          domain,
+          [this] {
+            api_->run_timers();
+            rearm_timers();
+          },
+          domain.new_rank()) {
   OaeCallbacks callbacks{};
   callbacks.opaque = this;
   callbacks.now = [](void*) -> std::int64_t { return now(); };
@@ -57,6 +62,7 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
   cpu.init(config_.cpus, [this](const char* cpu_name, std::size_t index) {
     return new Cpu(cpu_name, *this, static_cast<unsigned>(index));
   });
+  awake_ = config_.cpus;
   for (unsigned i = 0; i < config_.consoles.size(); ++i) {
     config_.consoles[i]->on_input([this, i] { feed(i); });
   }
@@ -105,7 +111,12 @@ Picoseconds Instance::floor() const {
   return floor;
 }
 
-bool Instance::poll() { return accesses_ > 0 || service(true); }
+bool Instance::poll() {
+  if (accesses_ == 0) return service(true);
+  polled_ = true;
+  gathering_ = gdb_;
+  return true;
+}
 
 std::uint64_t Instance::instructions() const {
   std::uint64_t sum = 0;
@@ -119,11 +130,13 @@ bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::
   if (target.ports.read) {
     if (cpu_index < 0) return false;
     Cpu& accessor = cpu[static_cast<std::size_t>(cpu_index)];
+    accessor.enter();
     if (command == tlm::TLM_READ_COMMAND) {
       value = target.ports.read(accessor, offset, size);
     } else {
       target.ports.write(accessor, offset, size, static_cast<std::uint32_t>(value));
     }
+    accessor.leave(now());
     return true;
   }
   const std::uint64_t address = target.base + offset;
@@ -159,7 +172,7 @@ void Instance::feed(unsigned index) {
 }
 
 bool Instance::service(bool io) {
-  const unsigned requests = api_->service(io);
+  const unsigned requests = api_->service(io || std::exchange(polled_, false));
   if (requests == 0) return true;
   if ((requests & OAE_REQUEST_RESET) != 0 && requests_.reset) requests_.reset();
   if ((requests & OAE_REQUEST_SHUTDOWN) != 0 && requests_.shutdown) requests_.shutdown();

@@ -35,6 +35,8 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     unsigned cpus = 1;                   ///< vCPUs; the arguments must say the same
     std::uint64_t ips = 1'000'000'000;   ///< instructions per second of simulated time, >= 1
     Picoseconds max_quantum = 1 * us;    ///< how far a vCPU may run ahead of the kernel's time
+    Picoseconds slice = 1 * us;          ///< the same while a sibling is awake, whose memory it
+                                         ///< shares; at most the domain's lookahead counts
     std::vector<Console*> consoles;      ///< console n is the argument "-chardev oae,id=consolen"
   };
 
@@ -45,8 +47,8 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     std::function<void()> stopped;   ///< GDB holds the machine: time must not go on
   };
 
-  /// A handler of x86 I/O ports, 1, 2 or 4 bytes wide. Takes no simulated time but that of the
-  /// accesses that it makes for the vCPU.
+  /// A handler of x86 I/O ports, 1, 2 or 4 bytes wide, called at the vCPU's exact local time. Takes
+  /// no simulated time but that of the accesses that it makes for the vCPU.
   struct IoPorts {
     std::function<std::uint32_t(Cpu& cpu, std::uint64_t offset, unsigned size)> read;
     std::function<void(Cpu& cpu, std::uint64_t offset, unsigned size, std::uint32_t value)> write;
@@ -110,13 +112,17 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
 
   Domain& domain_;
   const Config config_;
+  const bool gdb_;  // may attach
   const OaeQemuApi* api_;
   std::vector<Region> regions_;
   Requests requests_;
   Event timers_;
   const Cpu* running_ = nullptr;
-  unsigned accesses_ = 0;  // vCPUs inside an access
-  sc_core::sc_event accesses_done_;
+  unsigned awake_ = 0;      // vCPUs that run or are about to
+  unsigned accesses_ = 0;   // vCPUs inside an access
+  bool gathering_ = false;  // somebody needs a moment without one
+  bool polled_ = false;     // GDB has been waiting for such a moment
+  sc_core::sc_event gathered_;
 };
 
 }  // namespace vp::qemu
