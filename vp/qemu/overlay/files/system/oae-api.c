@@ -83,10 +83,15 @@ static unsigned service(bool io)
 static MemTxResult region_read(void *opaque, hwaddr offset, uint64_t *value,
                                unsigned size, MemTxAttrs attrs)
 {
-    int cpu = oae_access_begin();
-    bool ok = oae_callbacks.read(oae_callbacks.opaque, GPOINTER_TO_INT(opaque),
-                                 cpu, offset, size, value);
+    int cpu;
+    bool ok;
 
+    if (oae_translating()) {
+        return MEMTX_DECODE_ERROR;
+    }
+    cpu = oae_access_begin();
+    ok = oae_callbacks.read(oae_callbacks.opaque, GPOINTER_TO_INT(opaque), cpu,
+                            offset, size, value);
     oae_access_end(cpu);
     return ok ? MEMTX_OK : MEMTX_DECODE_ERROR;
 }

@@ -12,7 +12,9 @@
 #include "system/cpus.h"
 #include "system/oae-vcpu.h"
 #include "system/runstate.h"
+#include "exec/tb-flush.h"
 #include "tcg/startup.h"
+#include "tcg/tcg.h"
 #include "tcg-accel-ops.h"
 
 #define PS_PER_SECOND 1000000000000ull
@@ -20,6 +22,8 @@
 
 /* As many as one run may execute; far more than any horizon allows. */
 #define MAX_GRANT (1 << 30)
+/* Of these, as many as go into QEMU's 16-bit decrementer; a fault adds to it. */
+#define MAX_DECREMENTER 0xf000
 
 typedef struct OaeVcpu {
     CPUState *cpu;
@@ -35,6 +39,7 @@ static GArray *vcpus;
 static uint64_t ips;
 static uint64_t ps_per_instruction; /* 0 if it is not a whole number */
 static int inside_access;
+static bool flush_put_off; /* translated code is to be thrown away */
 
 static OaeVcpu *vcpu_at(int index)
 {
@@ -82,7 +87,7 @@ static void grant(OaeVcpu *v, uint32_t count)
     v->executed = instructions(v);
     v->granted = count;
     cpu->icount_budget = count;
-    cpu->neg.icount_decr.u16.low = MIN(0xffff, count);
+    cpu->neg.icount_decr.u16.low = MIN(MAX_DECREMENTER, count);
     cpu->icount_extra = count - cpu->neg.icount_decr.u16.low;
 }
 
@@ -121,6 +126,35 @@ void oae_vcpu_set_limit(int cpu, int64_t until)
     grant(v, instructions_until(v, until));
 }
 
+bool oae_translating(void)
+{
+    return tcg_ctx && tcg_ctx->gen_tb;
+}
+
+bool oae_put_off_tb_flush(void)
+{
+    flush_put_off = inside_access > 0;
+    return flush_put_off;
+}
+
+/*
+ * A vCPU inside an access goes on in code that was translated for it, so that code must not be
+ * thrown away. Early, while there is room, any moment without an access will do.
+ */
+static bool make_room_for_code(CPUState *cpu)
+{
+    size_t room = tcg_ctx->code_gen_highwater - tcg_ctx->code_gen_ptr;
+
+    if (inside_access) {
+        return !flush_put_off;
+    }
+    if (flush_put_off || room < tcg_ctx->code_gen_buffer_size / 4) {
+        flush_put_off = false;
+        tb_flush(cpu);
+    }
+    return true;
+}
+
 static bool asleep(CPUState *cpu)
 {
     return cpu->halted && !cpu_has_work(cpu);
@@ -134,10 +168,11 @@ enum OaeRun oae_vcpu_run(int index, int64_t until)
     uint32_t count;
     int reason;
 
+    if (!make_room_for_code(cpu)) {
+        return OAE_RUN_BUSY;
+    }
+    /* Exclusive work too: it flushes this vCPU's TLB, and no other executes. */
     if (!cpu_work_list_empty(cpu)) {
-        if (inside_access) {
-            return OAE_RUN_BUSY;
-        }
         current_cpu = cpu;
         process_queued_cpu_work(cpu);
         current_cpu = NULL;
@@ -223,14 +258,22 @@ static int64_t virtual_clock(void)
 
 int64_t oae_next_deadline(void)
 {
-    int64_t left = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL,
-                                              QEMU_TIMER_ATTR_ALL);
+    CPUState *cpu = current_cpu;
+    int64_t left, clock;
 
+    /*
+     * Counted from the simulation's time: a vCPU that executes may be past the
+     * deadline of a sibling's timer.
+     */
+    current_cpu = NULL;
+    left = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
+    clock = virtual_clock();
+    current_cpu = cpu;
     /* Some devices set a timer to the end of time instead of deleting it. */
-    if (left < 0 || left > INT64_MAX / PS_PER_NS - virtual_clock()) {
+    if (left < 0 || left > INT64_MAX / PS_PER_NS - clock) {
         return INT64_MAX;
     }
-    return (virtual_clock() + left) * PS_PER_NS;
+    return (clock + left) * PS_PER_NS;
 }
 
 void oae_timers_changed(void)

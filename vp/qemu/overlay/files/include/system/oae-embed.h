@@ -30,7 +30,7 @@ enum OaeRun {
     OAE_RUN_EXIT,    /* left early: interrupted, or it yielded to its siblings */
     OAE_RUN_HALTED,  /* sleeps until wake() is called for it */
     OAE_RUN_STOPPED, /* the machine is stopped (GDB, shutdown, reset) */
-    OAE_RUN_BUSY,    /* has exclusive work, to be run when no vCPU is inside an access */
+    OAE_RUN_BUSY,    /* can run only when no vCPU is inside an access */
 };
 
 /* What the guest or GDB asked for; bits of service()'s result. */
@@ -48,7 +48,8 @@ typedef struct OaeCallbacks {
     int64_t (*now)(void *opaque);
     /*
      * A vCPU (or, with cpu == -1, GDB or a device of QEMU) accesses a mapped
-     * region. Little-endian, 1 to 8 bytes. False: bus error.
+     * region. Little-endian, 1 to 8 bytes. False: bus error. Instructions are
+     * never read from a region; that is a bus error.
      */
     bool (*read)(void *opaque, int region, int cpu, uint64_t offset,
                  unsigned size, uint64_t *value);

@@ -27,6 +27,11 @@ int64_t oae_next_deadline(void);
 int oae_access_begin(void);
 void oae_access_end(int cpu);
 
+/* Whether the translator runs: it reads code, and must not be left in mid-work. */
+bool oae_translating(void);
+/* Puts a flush of translated code off until no vCPU is inside an access; false if none is. */
+bool oae_put_off_tb_flush(void);
+
 /* chardev/oae-console.c */
 size_t oae_console_input(int index, const uint8_t *data, size_t size);
 
