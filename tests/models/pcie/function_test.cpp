@@ -26,6 +26,12 @@ std::vector<unsigned> lengths_around(std::initializer_list<unsigned> boundaries)
   return values;
 }
 
+// Gives a device's unused BAR socket its other end.
+struct Idle : sc_core::sc_module {
+  tlm_utils::simple_initiator_socket<Idle> bar;
+  explicit Idle(const sc_core::sc_module_name& name) : sc_module(name), bar("bar") {}
+};
+
 TEST(Function, MemorySpaceGatesItsBars) {
   Bench bench;
   bench.run([&] {
@@ -346,6 +352,28 @@ TEST(Function, LogicThatTakesOneReadAtATime) {
   });
   EXPECT_EQ(done, 20u);
   EXPECT_EQ(bench.logic.most_outstanding, 1u);
+}
+
+// Answers go back to whom they belong to.
+TEST(Function, SeveralInitiatorsShareTheDma) {
+  Bench bench;
+  Logic second("second", bench.card);
+  second.dma.bind(bench.endpoint.function(0).dma);
+  std::vector<std::uint8_t>& memory = bench.memory.bytes;
+  memory[0x1000] = 0x11;
+  memory[0x2000] = 0x22;
+  Idle idle("idle");
+  idle.bar.bind(second.bar);
+  bench.run([&] {
+    bench.enumerate();
+    auto one = bench.logic.dma_read(0x1000, 1000);
+    auto two = second.dma_read(0x2000, 10);
+    auto three = bench.logic.dma_read(0x1000, 10);
+    for (Logic::Dma* dma : {one.get(), two.get(), three.get()}) bench.wait_for(*dma);
+    EXPECT_EQ(one->data[0], 0x11);
+    EXPECT_EQ(two->data[0], 0x22);
+    EXPECT_EQ(three->data[0], 0x11);
+  });
 }
 
 TEST(Function, SilentMemoryIsATimeout) {
