@@ -137,9 +137,10 @@ module oae_ports #(
   // ---- The rows ----
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
+  localparam int unsigned ROW_BITS = 499;  // of row_t
   localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
 
-  logic [oae_types::ROW_BITS-1:0] rows [PORTS];
+  logic [ROW_BITS-1:0] rows [PORTS];
   oae_types::row_t row;            // of the port in work
   logic            stores;
 
@@ -716,7 +717,7 @@ module oae_ports #(
   end
 
 `ifndef SYNTHESIS
-  if ($bits(oae_types::row_t) != oae_types::ROW_BITS) $error("ROW_BITS is wrong");
+  if ($bits(oae_types::row_t) != ROW_BITS) $error("ROW_BITS is wrong");
 
   always_ff @(posedge clock)
     if (!reset) begin

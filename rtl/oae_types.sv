@@ -56,8 +56,6 @@ package oae_types;
     logic [63:0] count_rejected;
   } row_t;
 
-  localparam int unsigned ROW_BITS = 499;
-
   typedef enum logic [1:0] {HOST, FIRMWARE, WATCH} source_t;
 
   // What an operation is about

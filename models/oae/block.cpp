@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before SystemC, which Verilator's headers would otherwise ask for the time by a name it lacks.
+// clang-format off
 #include <Voae_block.h>
 #include <verilated_vcd_c.h>
+// clang-format on
 
 #include "models/oae/block.h"
 
@@ -76,8 +78,8 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
       pins_(std::make_unique<Pins>()),
       clock_(domain, [this] { tick(); }) {
   if (config.ports < 1 || config.ports > max_ports) {
-    throw ConfigurationError(fmt::format("{} swap ports: 1 to {} are possible", config.ports,
-                                         max_ports));
+    throw ConfigurationError(
+        fmt::format("{} swap ports: 1 to {} are possible", config.ports, max_ports));
   }
   if (config.clock_hz < min_clock || config.clock_hz > max_clock) {
     throw ConfigurationError(
@@ -145,14 +147,15 @@ void Block::power_up() {
 
 // Requests of the host.
 
-tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload,
-                                          tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                          sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   const auto* access = payload.get_extension<pcie::Access>();
   const unsigned bar_number = access != nullptr ? access->bar : 0;
   const std::uint64_t address = payload.get_address();
-  const std::uint64_t size =
-      bar_number == 0 ? OAE_HOST_SIZE : bar_number == 2 ? max_ports * OAE_PORT_SIZE : 0;
+  const std::uint64_t size = bar_number == 0   ? OAE_HOST_SIZE
+                             : bar_number == 2 ? max_ports * OAE_PORT_SIZE
+                                               : 0;
   tlm::tlm_response_status status = check(payload, line_bytes);
   if (address >= size) status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   payload.set_response_status(status);

@@ -28,10 +28,10 @@ struct ConfigurationError : std::runtime_error {
 };
 
 struct BlockConfig {
-  unsigned ports = 8;                     ///< swap ports, 1 to 64
-  std::uint64_t clock_hz = 500'000'000;   ///< 1 kHz to 10 GHz
-  unsigned irq_line = 0;                  ///< number of `irq` at its controller
-  std::string vcd;                        ///< waveform file, empty for none
+  unsigned ports = 8;                    ///< swap ports, 1 to 64
+  std::uint64_t clock_hz = 500'000'000;  ///< 1 kHz to 10 GHz
+  unsigned irq_line = 0;                 ///< number of `irq` at its controller
+  std::string vcd;                       ///< waveform file, empty for none
 };
 
 /// The OAE block: the SystemVerilog of rtl/, verilated, with TLM-2.0 sockets on its pins. Knows
@@ -116,14 +116,14 @@ class Block : public sc_core::sc_module {
   std::unique_ptr<Pins> pins_;
 
   vp::Event clock_;
-  bool running_ = false;    // an edge is due, and not only for a deadline
+  bool running_ = false;  // an edge is due, and not only for a deadline
   bool ticking_ = false;
   bool ahead_ = false;      // the edge before next_ was run ahead and is to be shown at its time
   std::uint64_t next_ = 1;  // the first edge not yet run
   bool irq_level_ = false;
 
   pcie::Ring<Request> requests_;
-  Request read_{};            // the one that the block works on
+  Request read_{};  // the one that the block works on
   pcie::Ring<Access*> accesses_;
   Access* access_ = nullptr;  // the one that is on the pins or worked on
   sc_core::sc_event responded_;

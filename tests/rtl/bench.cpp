@@ -120,8 +120,8 @@ void Bench::clock() {
   if (put) top.axi_awvalid = top.axi_wvalid = 0;
   if (get) top.axi_arvalid = 0;
   if (!top.reset && top.trace_valid) {
-    transitions.push_back({top.trace_port, top.trace_epoch, top.trace_sequence, top.trace_from,
-                           top.trace_to});
+    transitions.push_back(
+        {top.trace_port, top.trace_epoch, top.trace_sequence, top.trace_from, top.trace_to});
   }
 }
 

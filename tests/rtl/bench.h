@@ -53,13 +53,13 @@ class Bench {
   ReferenceBlock reference;
   std::mt19937_64 random;
 
-  std::uint64_t now = 0;              ///< clocks so far
-  std::uint64_t latency = 0;          ///< clocks from accepting the last read to its completion
-  Slot cell{};                        ///< the last slot written
+  std::uint64_t now = 0;      ///< clocks so far
+  std::uint64_t latency = 0;  ///< clocks from accepting the last read to its completion
+  Slot cell{};                ///< the last slot written
   std::uint64_t cell_address = 0;
-  unsigned cells = 0;                 ///< slots written
-  bool error = false;                 ///< of the last access
-  std::vector<unsigned> signals;      ///< MSI-X vectors
+  unsigned cells = 0;             ///< slots written
+  bool error = false;             ///< of the last access
+  std::vector<unsigned> signals;  ///< MSI-X vectors
   std::vector<Transition> transitions;
 
  private:

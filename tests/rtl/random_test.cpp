@@ -162,9 +162,9 @@ class Traffic {
       case 4: {
         const Slot data = slot(port);
         for (unsigned i = 0; i < 8; ++i) bench_.post_put(base + 8 * i, data[i]);
-        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number),
-                               OAE_FIRMWARE_COMMAND_PUBLISH_MASK |
-                                   (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0));
+        return bench_.post_put(
+            OAE_FIRMWARE_COMMAND_AT(number),
+            OAE_FIRMWARE_COMMAND_PUBLISH_MASK | (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0));
       }
       case 5:
       case 6:

@@ -21,8 +21,8 @@ class ReferenceBlock {
     bool operator==(const Line& o) const { return pages == o.pages && line == o.line; }
   };
   struct Read {
-    Slot data{};         ///< the words asked for
-    bool aged = false;   ///< word 3 holds an age, which is left open
+    Slot data{};                                  ///< the words asked for
+    bool aged = false;                            ///< word 3 holds an age, which is left open
     std::optional<ReferencePort::Answer> answer;  ///< of an interaction
     std::uint64_t cell = 0;
   };

@@ -31,11 +31,7 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
 
   explicit Bench(const oae::BlockConfig& config = {}, const std::string& trace_path = {},
                  const sc_core::sc_module_name& name = "bench")
-      : sc_module(name),
-        bar("bar"),
-        firmware("firmware"),
-        memory("memory"),
-        domain("domain") {
+      : sc_module(name), bar("bar"), firmware("firmware"), memory("memory"), domain("domain") {
     if (!trace_path.empty()) trace.open(trace_path, {});
     block = std::make_unique<oae::Block>("oae", config, domain, trace, statistics);
     bar.bind(block->bar);
@@ -86,8 +82,7 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   // The firmware; from any script
 
   tlm::tlm_response_status firmware_access(tlm::tlm_command command, std::uint64_t address,
-                                           void* data, unsigned bytes,
-                                           vp::Picoseconds delay = 0) {
+                                           void* data, unsigned bytes, vp::Picoseconds delay = 0) {
     tlm::tlm_generic_payload payload;
     payload.set_command(command);
     payload.set_address(address);
@@ -124,7 +119,9 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   }
 
   void signal(unsigned vector) override { signals.emplace_back(vp::now(), vector); }
-  void set_line(unsigned number, bool level) override { lines.push_back({vp::now(), number, level}); }
+  void set_line(unsigned number, bool level) override {
+    lines.push_back({vp::now(), number, level});
+  }
 
   struct Line {
     vp::Picoseconds time;
@@ -138,7 +135,7 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   std::unique_ptr<oae::Block> block;
   bool bus_master = true;
   std::map<std::uint64_t, Slot> cells;
-  vp::Picoseconds stored = 0;     ///< when the last slot came
+  vp::Picoseconds stored = 0;  ///< when the last slot came
   unsigned stored_class = 0;
   vp::Picoseconds completed = 0;  ///< when the last read did
   std::vector<std::pair<vp::Picoseconds, unsigned>> signals;
@@ -184,7 +181,8 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   tlm::tlm_sync_enum store(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time&) {
     EXPECT_TRUE(payload.is_write());
     EXPECT_EQ(payload.get_data_length(), 64u);
-    payload.set_response_status(bus_master ? tlm::TLM_OK_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
+    payload.set_response_status(bus_master ? tlm::TLM_OK_RESPONSE
+                                           : tlm::TLM_COMMAND_ERROR_RESPONSE);
     if (bus_master) {
       std::memcpy(cells[payload.get_address()].data(), payload.get_data_ptr(), 64);
       stored = vp::now();

@@ -223,11 +223,12 @@ TEST(Block, TakesPostedRequestsInOrder) {
     bench.open(1);
     bench.publish(1, make_slot(header(1, 1), 4));
     for (unsigned i = 0; i < 64; ++i) {
-      bench.write(2, Bench::page(1, 63 - i), reinterpret_cast<const char*>(slot.data()) + 63 - i, 1);
+      bench.write(2, Bench::page(1, 63 - i), reinterpret_cast<const char*>(slot.data()) + 63 - i,
+                  1);
     }
-    EXPECT_EQ(OAE_GET(bench.read(2, Bench::page(1, OAE_PORT_PUSHED_ANSWER)),
-                      OAE_SLOT_HEADER_SEQUENCE),
-              1u);
+    EXPECT_EQ(
+        OAE_GET(bench.read(2, Bench::page(1, OAE_PORT_PUSHED_ANSWER)), OAE_SLOT_HEADER_SEQUENCE),
+        1u);
   }});
 }
 

@@ -28,13 +28,13 @@ TEST(ClockGrid, NoErrorAddsUp) {
 TEST(ClockGrid, AfterIsTheNextEdge) {
   for (const std::uint64_t hertz : {1'000ull, 500'000'000ull, 333'333'333ull, 7'000'000'001ull}) {
     const ClockGrid grid(hertz);
-    for (const std::uint64_t edge :
-         {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, hertz - 1, hertz, hertz + 1,
-          1'000'000 * hertz + 12'345}) {
+    for (const std::uint64_t edge : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3},
+                                     hertz - 1, hertz, hertz + 1, 1'000'000 * hertz + 12'345}) {
       const vp::Picoseconds time = grid.time(edge);
       EXPECT_EQ(grid.after(time - 1), edge) << hertz;
       EXPECT_EQ(grid.after(time), edge + 1) << hertz;
-      EXPECT_EQ(grid.after(time + 1), grid.time(edge + 1) > time + 1 ? edge + 1 : edge + 2) << hertz;
+      EXPECT_EQ(grid.after(time + 1), grid.time(edge + 1) > time + 1 ? edge + 1 : edge + 2)
+          << hertz;
     }
     EXPECT_EQ(grid.after(0), 1u);
   }

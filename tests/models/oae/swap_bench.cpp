@@ -3,9 +3,8 @@
 // makes for each. Not a test: wall time is no property of the model.
 #include <chrono>
 #include <cstdio>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/models/oae/bench.h"
 

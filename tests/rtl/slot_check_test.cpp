@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a slot is worth, beyond what a port can be brought to in a test: the ends of epoch and
+// sequence.
+#include <Voae_slot_check.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "oae_registers.h"
+#include "tests/rtl/slot.h"
+
+namespace {
+
+enum Verdict { none, good, bad, bad_verb };  // rtl/oae_types.sv
+
+class SlotCheck : public testing::Test {
+ protected:
+  void check(const Slot& slot, std::uint8_t epoch, std::uint32_t last, Verdict verdict = none) {
+    std::memcpy(top_.slot.data(), slot.data(), 64);
+    top_.enable = 1;
+    top_.open = 1;
+    top_.epoch = epoch;
+    top_.sequence_last = last;
+    top_.verdict = verdict;
+    top_.eval();
+  }
+  static Slot slot(std::uint8_t epoch, std::uint32_t sequence, std::uint8_t verb = OAE_VERB_SWAP) {
+    Header header;
+    header.verb = verb;
+    header.epoch = epoch;
+    header.sequence = sequence;
+    return make_slot(header, sequence);
+  }
+
+  VerilatedContext context_;
+  Voae_slot_check top_{&context_};
+};
+
+TEST_F(SlotCheck, SequenceGoesAroundWithoutZero) {
+  for (const std::uint32_t last :
+       {0u, 1u, 0x7fff'ffffu, 0x8000'0000u, 0xffff'fffeu, 0xffff'ffffu}) {
+    const std::uint32_t next = last == 0xffff'ffff ? 1 : last + 1;
+    for (const std::uint32_t sequence : {next, last, next + 1, 0u, 1u, 0xffff'ffffu}) {
+      check(slot(7, sequence), 7, last);
+      const Verdict expected = sequence == next ? good : sequence == last && last ? none : bad;
+      EXPECT_EQ(top_.host_verdict, expected) << last << " then " << sequence;
+      EXPECT_EQ(top_.host_rejected, expected == bad);
+      EXPECT_EQ(top_.firmware_good, expected == good);
+    }
+  }
+}
+
+TEST_F(SlotCheck, EpochIsCompared) {
+  for (const unsigned epoch : {0u, 1u, 127u, 128u, 255u}) {
+    check(slot(static_cast<std::uint8_t>(epoch), 1), epoch, 0);
+    EXPECT_EQ(top_.host_verdict, good);
+    check(slot(static_cast<std::uint8_t>(epoch + 1), 1), epoch, 0);
+    EXPECT_EQ(top_.host_verdict, bad);
+    EXPECT_FALSE(top_.firmware_good);
+  }
+}
+
+TEST_F(SlotCheck, EveryBitIsUnderTheCrc) {
+  const Slot sound = slot(1, 2);
+  for (unsigned bit = 0; bit < 512; ++bit) {
+    Slot slot = sound;
+    slot[bit / 64] ^= std::uint64_t{1} << bit % 64;
+    check(slot, 1, 1);
+    EXPECT_NE(top_.host_verdict, good) << bit;
+    EXPECT_TRUE(top_.host_rejected) << bit;
+    EXPECT_FALSE(top_.firmware_good) << bit;
+  }
+}
+
+TEST_F(SlotCheck, VerbsAndStatus) {
+  for (unsigned verb = 0; verb < 256; ++verb) {
+    check(slot(1, 1, static_cast<std::uint8_t>(verb)), 1, 0);
+    EXPECT_EQ(top_.host_verdict, verb == OAE_VERB_SWAP ? good : bad_verb) << verb;
+    EXPECT_EQ(top_.firmware_good, verb == OAE_VERB_SWAP) << verb;
+  }
+  for (unsigned status = 1; status < 256; ++status) {
+    Header header;
+    header.epoch = 1;
+    header.sequence = 1;
+    header.status = static_cast<std::uint8_t>(status);
+    check(make_slot(header, 1), 1, 0);
+    EXPECT_EQ(top_.host_verdict, bad) << status;
+    EXPECT_FALSE(top_.firmware_good) << status;
+  }
+  Slot ones;
+  ones.fill(~std::uint64_t{0});
+  check(ones, 255, 0xffff'fffe);
+  EXPECT_NE(top_.host_verdict, good) << "all ones is never a slot";
+}
+
+TEST_F(SlotCheck, NotReadyNamesOnlyTheNextSwap) {
+  const auto named = [&] { return Header::of(top_.not_ready_header).sequence; };
+  for (const Verdict verdict : {good, bad, bad_verb}) {
+    check(slot(1, 6), 1, 5, verdict);
+    EXPECT_EQ(named(), 6u);
+    EXPECT_EQ(Header::of(top_.not_ready_header).status,
+              verdict == bad_verb ? OAE_STATUS_BAD_VERB : OAE_STATUS_NOT_READY);
+    check(slot(1, 5), 1, 5, verdict);
+    EXPECT_EQ(named(), 0u) << "it took place";
+    check(slot(2, 6), 1, 5, verdict);
+    EXPECT_EQ(named(), 0u) << "of another epoch nothing is known";
+    EXPECT_EQ(Header::of(top_.not_ready_header).epoch, 1);
+  }
+  check(slot(1, 6), 1, 5, none);
+  EXPECT_EQ(named(), 0u) << "what lies in the inbox is no offer";
+}
+
+}  // namespace
