@@ -220,7 +220,7 @@ def swap(bench: Bench) -> Result:
     """Swaps between driver and firmware per second of wall time, against register reads of plain QEMU."""
 
     def measure() -> float:
-        append = f'oae.exec="echo {BEGIN}; oae bench --count {SWAPS}; echo {END}"'
+        append = f'vp.exec="echo {BEGIN}; oae bench --count {SWAPS}; echo {END}"'
         run = bench.oae_vp(append, [BEGIN, END])
         return SWAPS / run.between(BEGIN, END)
 

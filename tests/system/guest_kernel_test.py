@@ -48,7 +48,9 @@ class ManyProcessors(machine.TestCase):
 
 class PollingFirmware(machine.TestCase):
     def test_it_serves_swaps_too(self):
-        run = self.succeed("--set", "ipus[0].firmware_options.poll=true", script=SCRIPT)
+        # A core that polls is as costly to simulate as its polls are many.
+        run = self.succeed("--set", "ipus[0].firmware_options.poll=true",
+                           "--set", "ipus[0].instruction_rate=20MIPS", script=SCRIPT)
         self.assertIn("committed 20 of 20", run.file("bench"))
 
 
