@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/setup, run, test and their library. Nothing is downloaded and nothing is installed.
 
