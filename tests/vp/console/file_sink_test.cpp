@@ -64,6 +64,7 @@ TEST(FileSinkTest, WaitsForASlowReaderOfANonBlockingDescriptor) {
   const std::size_t size = 1'000'000;
   std::size_t got = 0;
   std::thread reader([&] {
+    ::usleep(20'000);  // until the pipe is full
     char bytes[4096];
     while (got < size) got += static_cast<std::size_t>(::read(ends[0], bytes, sizeof bytes));
   });

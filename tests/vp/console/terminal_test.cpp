@@ -15,6 +15,14 @@
 #include <cstdlib>
 #include <string>
 
+#if defined(__SANITIZE_ADDRESS__)
+// Here crashes are what is tested.
+extern "C" const char* __asan_default_options() {
+  return "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:"
+         "use_sigaltstack=0";
+}
+#endif
+
 namespace vp {
 namespace {
 
@@ -60,6 +68,8 @@ class Session {
   void signal(int number) { EXPECT_EQ(::kill(job_, number), 0); }
   void foreground() { order('f'); }
   void background() { order('b'); }
+  /// The job goes on, and gets the terminal at the next foreground().
+  void foreground_later() { order('l'); }
 
   /// The next line of the report, or "nothing" after a while.
   std::string line() {
@@ -154,6 +164,7 @@ class Session {
       if (::read(orders_, &what, 1) != 1) break;
       if (what == 'f') ::tcsetpgrp(0, job);
       ::kill(job, SIGCONT);
+      if (what == 'l' && ::read(orders_, &what, 1) == 1) ::tcsetpgrp(0, job);
     }
     for (;;) ::pause();  // keeps the terminal, until the test has looked at it
   }
@@ -435,6 +446,22 @@ TEST(TerminalTest, ContinuedInTheBackgroundItLeavesTheTerminalAlone) {
   EXPECT_EQ(session.line(), "end signal");
   EXPECT_EQ(session.line(), "exited 7");
   EXPECT_TRUE(session.restored());
+}
+
+TEST(TerminalTest, BroughtToTheForegroundWhileItRunsItIsRawAgain) {
+  Session session;
+  begin(session);
+  session.signal(SIGSTOP);
+  EXPECT_EQ(session.line(), "stopped");
+  session.meddle();
+  session.foreground_later();
+  EXPECT_TRUE(session.silent());
+  EXPECT_FALSE(session.raw());
+  session.foreground();
+  EXPECT_TRUE(session.silent());
+  EXPECT_TRUE(session.raw());
+  session.press("a");
+  EXPECT_EQ(session.line(), "host:a");
 }
 
 TEST(TerminalTest, BegunInTheBackgroundItRunsAndLeavesTheTerminalAlone) {
