@@ -99,7 +99,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   single("--until-mark", line.mark, "end when the guest says `vpctl mark NAME`", "NAME");
   list("--console", line.console, "where a console goes; see below", "NAME[=TARGET]");
   single("--input", line.input, "script of input for the first host's console", "FILE");
-  single("--share", line.share, "existing directory: its files go to the guest, the guest's come here", "DIR");
+  single("--share", line.share, "existing directory whose files the guest has, and may add to",
+         "DIR");
   list("--gdb", line.gdb, "wait for GDB at this TCP port of this machine", "NAME=PORT");
   single("--trace", line.trace, "write all transactions, JSON lines", "FILE");
   single("--vcd", line.vcd, "write the signals of the OAE block", "FILE");

@@ -94,7 +94,7 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
                         ? ""
                         : fmt::format("the guest ended with code {}", outcome.guest_code()));
       },
-      [this] {  /* TODO reset */  },
+      [this] { root_complex.reset(); },
       [] { Outcome::pause(); },
   });
   statistics.counter(host.name + ".control.messages", control.messages());

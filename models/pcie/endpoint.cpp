@@ -80,6 +80,10 @@ void Endpoint::trained(unsigned generation, unsigned lanes) {
   for (const auto& function : functions_) function->trained(generation, lanes);
 }
 
+void Endpoint::reset_by_link() {
+  for (const auto& function : functions_) function->reset();
+}
+
 Function* Endpoint::present(Id target) {
   const unsigned number = function_of(target);
   return number < functions_.size() ? functions_[number].get() : nullptr;

@@ -90,6 +90,14 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
   statistics.counter(prefix + "interrupts_ignored", interrupts_ignored_);
 }
 
+void Function::reset() {
+  space_.reset();
+  if (msi_x_) msi_x_->reset();
+  id_ = make_id(0, 0, number_);
+  map();
+  if (on_reset_) on_reset_();
+}
+
 // Configuration.
 
 void Function::receive_config(const Tlp& request) {

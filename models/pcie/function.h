@@ -5,6 +5,7 @@
 #include <tlm_utils/multi_passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -72,6 +73,8 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
            const Common& common, Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics);
 
   void signal(unsigned vector) override;
+  /// Calls `action` when the function is reset, for the device logic behind it.
+  void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
   /// The level of the function's INTx pin; ignored by a function without one.
   void set_intx(bool level);
 
@@ -81,6 +84,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   bool may_master() const { return header_.master_enabled() && power_.d0() && uplink_.up(); }
 
   // The endpoint's side.
+  void reset();
   bool claims(const Tlp& request) const { return hit(request) != nullptr; }
   void receive_config(const Tlp& request);
   void receive_write(const Tlp& request);
@@ -156,6 +160,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   const FunctionConfig config_;
   const Common common_;
   Uplink& uplink_;
+  std::function<void()> on_reset_;
   spdlog::logger& log_;
   Id id_;
 

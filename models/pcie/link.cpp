@@ -14,6 +14,10 @@ void Port::send(TlpPtr tlp) {
   link_->send(*this, std::move(tlp));
 }
 
+void Port::reset_link() {
+  if (link_up()) link_->reset();
+}
+
 Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, vp::Picoseconds latency)
     : name(direction == Direction::down ? "down" : "up"),
       from(from),
@@ -32,7 +36,11 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
           std::min({config.lanes, upstream.port_config().lanes, downstream.port_config().lanes})),
       rate_(LineRate::of(generation_, lanes_, config.max_payload)),
       ways_{{{*this, Direction::down, upstream, downstream, config.latency_down},
-             {*this, Direction::up, downstream, upstream, config.latency_up}}} {
+             {*this, Direction::up, downstream, upstream, config.latency_up}}},
+      reset_(downstream.domain(), [this] {
+        ways_[0].to.reset_by_link();
+        ways_[0].to.trained(generation_, lanes_);
+      }) {
   if (config.latency_down < 0 || config.latency_up < 0) {
     throw ConfigurationError(fmt::format("{}: a latency cannot be negative", this->name()));
   }
@@ -57,6 +65,11 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
   }
   upstream.trained(generation_, lanes_);
   downstream.trained(generation_, lanes_);
+}
+
+void Link::reset() {
+  reset_.after(min_latency(Direction::down));
+  ways_[0].from.trained(generation_, lanes_);
 }
 
 vp::Picoseconds Link::min_latency(Direction direction) const {

@@ -77,12 +77,14 @@ class Link : public sc_core::sc_module {
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
   void send(const Port& from, TlpPtr tlp);
   void arrive(Way& way);
+  void reset();
 
   vp::Trace& trace_;
   unsigned generation_;
   unsigned lanes_;
   LineRate rate_;
   std::array<Way, 2> ways_;
+  vp::Event reset_;  // is told to the port downstream
 };
 
 }  // namespace pcie

@@ -33,6 +33,10 @@ class Port {
   virtual void receive(TlpPtr tlp) = 0;
   /// The link has come up with this generation and width.
   virtual void trained(unsigned generation, unsigned lanes) = 0;
+  /// The link has told of a hot reset (PCIe 5.0, 6.6.1); trained() follows.
+  virtual void reset_by_link() {}
+  /// Tells the other end, one latency later, to reset itself.
+  void reset_link();
   /// Leaves `latency` from now, or as soon as all that was sent before has left. Needs a link.
   void send(TlpPtr tlp);
 

@@ -91,6 +91,11 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
   statistics.counter(prefix + "writes_dropped", writes_dropped_);
 }
 
+void RootComplex::reset() {
+  host_bridge_space_.reset();
+  for (const auto& port : ports_) port->reset();
+}
+
 void RootComplex::transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const unsigned length = payload.get_data_length();
   if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {

@@ -63,6 +63,10 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   /// Root port `index`, from 0: where a link begins.
   RootPort& port(unsigned index) { return *ports_.at(index); }
 
+  /// Fundamental reset of the hierarchy, as when the host's machine is reset. No processor may be
+  /// inside an access.
+  void reset();
+
   /// Round trips of memory reads as processors see them.
   const vp::Latency& read_latency() const { return read_latency_; }
 

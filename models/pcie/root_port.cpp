@@ -55,6 +55,11 @@ bool RootPort::routes(unsigned bus) const {
   return secondary != 0 && secondary <= bus && bus <= header_.subordinate_bus();
 }
 
+void RootPort::reset() {
+  space_.reset();
+  reset_link();
+}
+
 void RootPort::post(TlpPtr request) {
   if (!link_up()) {
     ++no_link_;

@@ -64,6 +64,10 @@ class RootPort : public sc_core::sc_module, public Port {
   unsigned max_payload() const { return express_.max_payload(); }
   bool retry_visible() const { return express_.retry_visible(); }
 
+  /// Fundamental reset: of the port and, by its link, of all that is behind it. Nothing of the
+  /// processors may be outstanding.
+  void reset();
+
   /// Sends a posted request, or drops it while the link is down.
   void post(TlpPtr request);
   /// Sends a non-posted request and waits for its completion; called by an SC_THREAD. A read leaves

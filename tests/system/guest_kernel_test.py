@@ -54,6 +54,22 @@ class PollingFirmware(machine.TestCase):
         self.assertIn("committed 20 of 20", run.file("bench"))
 
 
+class Reboot(machine.TestCase):
+    SCRIPT = """
+oae bench --count 3 > /dev/null
+if oae stat | grep -q '^block.committed *3$'; then reboot -f; fi
+oae stat > /share/stat
+lspci -vvv > /share/lspci
+"""
+
+    def test_the_host_starts_again_and_the_ipu_goes_on(self):
+        run = self.succeed(script=self.SCRIPT)
+        self.assertEqual(run.console.count("Run /init as init process"), 2)
+        self.assertRegex(run.file("stat"), r"(?m)^block.committed +6$")
+        self.assertRegex(run.file("stat"), r"(?m)^firmware.committed +6$")
+        self.assertIn("LnkSta:\tSpeed 16GT/s, Width x16", run.file("lspci"))
+
+
 class Servers(machine.TestCase):
     def test_e2000_boots(self):
         run = self.succeed(platform="e2000", script=SCRIPT)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/pcie/errors.h"
 
 namespace pcie {
@@ -22,14 +24,20 @@ MsiX::MsiX(ConfigSpace& space, const MsiXConfig& config, Send send)
       config.table_bar > 5 || config.pending_bar > 5) {
     throw ConfigurationError("MSI-X table and pending bits are in BAR 0 to 5 at a multiple of 8");
   }
-  // 7.7.2.2: each vector comes out of reset masked.
-  for (unsigned i = 0; i < config.vectors; ++i) table_[entry_bytes * i + control_byte] = 1;
+  reset();
   space.define({offset_ + 2, 2, config.vectors - 1, 3u << 14});
   space.define(
       {offset_ + 4, 4, static_cast<std::uint32_t>(config.table_offset) | config.table_bar});
   space.define(
       {offset_ + 8, 4, static_cast<std::uint32_t>(config.pending_offset) | config.pending_bar});
   space.on_write(offset_ + 2, 2, [this](std::uint32_t) { flush(); });
+}
+
+void MsiX::reset() {
+  std::fill(table_.begin(), table_.end(), 0);
+  for (unsigned i = 0; i < config_.vectors; ++i) table_[entry_bytes * i + control_byte] = 1;
+  std::fill(pending_.begin(), pending_.end(), 0);
+  pending_count_ = 0;
 }
 
 void MsiX::read_table(std::uint64_t offset, std::uint8_t* data, unsigned bytes) const {

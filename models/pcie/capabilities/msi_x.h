@@ -38,6 +38,9 @@ class MsiX {
   std::uint64_t pending_bytes() const { return (config_.vectors + 63) / 64 * 8; }
   bool enabled() const { return space_.test(offset_ + 2, 15); }
 
+  /// Every vector masked and its message forgotten, nothing pending (7.7.2.2).
+  void reset();
+
   /// Software's access to table and pending bits, of any size; beyond the end reads are zero.
   void read_table(std::uint64_t offset, std::uint8_t* data, unsigned bytes) const;
   void write_table(std::uint64_t offset, const std::uint8_t* data, unsigned bytes);
