@@ -22,6 +22,7 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
   config.cpus = ipu.cores;
   config.ips = static_cast<std::uint64_t>(ipu.instruction_rate);
   config.max_quantum = platform.simulation.max_quantum;
+  config.slice = platform.simulation.vcpu_slice;
 
   QemuArguments arguments(platform.simulation, options.gdb_port);
   arguments.add("-machine", fmt::format("oae-ipu,sram-size={}", ipu.sram));
