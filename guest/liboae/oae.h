@@ -8,8 +8,8 @@
  *   if (!error) error = oae_port_swap(port, &swap);
  *   if (error) fprintf(stderr, "%s\n", oae_error_text(error));
  *
- * Functions return 0, or a negative errno value; a pointer that they fill in is left alone then. A port may
- * be used by several threads. Structures and what each error means: linux/oae.h.
+ * Functions return 0, or a negative errno value; a pointer that they fill in is left alone then. A
+ * port may be used by several threads. Structures and what each error means: linux/oae.h.
  */
 #ifndef LIBOAE_OAE_H
 #define LIBOAE_OAE_H
@@ -25,25 +25,26 @@ extern "C" {
 /* An open swap port. */
 struct oae_port;
 
-/* Writes the name of a port's device, "/dev/oae<DEVICE>p<PORT>". -ENAMETOOLONG: it does not fit. */
+/* Writes the name of a port's device, "/dev/oae<DEVICE>p<PORT>". -ENAMETOOLONG: no room for it. */
 int oae_port_path(unsigned int device, unsigned int port, char *path, size_t size);
 
 /*
- * Opens a port, which begins a new epoch. -ENOENT: no such port; -EBUSY: somebody has it open; -EACCES; -EPROTO: the
- * driver speaks another version of the interface; -ENOTTY: not a swap port.
+ * Opens a port, which begins a new epoch. -ENOENT: no such port; -EBUSY: somebody has it open;
+ * -EACCES: no right to it; -EPROTO: the driver speaks another version of the interface; -ENOTTY:
+ * not a swap port.
  */
 int oae_port_open(const char *path, struct oae_port **port);
 
 /* Closes a port, which ends its epoch; a null pointer is allowed. */
 void oae_port_close(struct oae_port *port);
 
-/* The file descriptor, for an event loop of one's own: readable while an offer of the firmware stands. */
+/* The file, for an event loop of one's own: readable while an offer of the firmware stands. */
 int oae_port_fd(const struct oae_port *port);
 
 int oae_port_info(struct oae_port *port, struct oae_info *info);
 
 /*
- * One swap; times in ns. 0: the exchange has an outcome, swap->status says which. -EIO: the answer is in
+ * One swap; times in ns. 0: it has an outcome, and swap->status says which. -EIO: the answer is in
  * doubt, see oae_port_settle(). -EINTR: a signal came while waiting, nothing was exchanged.
  */
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap);
@@ -52,8 +53,8 @@ int oae_port_swap(struct oae_port *port, struct oae_swap *swap);
 int oae_port_settle(struct oae_port *port, struct oae_swap *swap);
 
 /*
- * Waits up to timeout_ms (negative: for ever) for an offer of the firmware. 0: one stands; -ETIMEDOUT: none; -ENODEV: the device
- * is gone; -EINTR: a signal.
+ * Waits up to timeout_ms (negative: for ever) for an offer of the firmware. 0: one stands;
+ * -ETIMEDOUT: none; -ENODEV: the device is gone or does not answer; -EINTR: a signal.
  */
 int oae_port_wait(struct oae_port *port, int timeout_ms);
 

@@ -69,8 +69,9 @@ static int await_counts(struct oae_port *port, const struct counts *before, stru
     if (error) return error;
     bench->firmware_committed = after.firmware - before->firmware;
     bench->block_committed = after.block - before->block;
-    if (bench->firmware_committed >= bench->committed && bench->block_committed >= bench->committed)
-      break;
+    if (bench->firmware_committed >= bench->committed &&
+        bench->block_committed >= bench->committed)
+      return 0;
     usleep(pause_us);
   }
   return 0;
@@ -120,8 +121,9 @@ void bench_print(FILE *out, const struct bench *bench) {
   if (bench->mmio_read.median)
     fprintf(out, "\n  a swap costs %.3f reads (medians, from the read's issue)\n",
             (double)bench->read.median / (double)bench->mmio_read.median);
-  fprintf(out, "\ncommitted %" PRIu64 " of %" PRIu32 ", not ready %" PRIu64 ", offered again %" PRIu64
-               ", in doubt for a while %" PRIu64 "\n",
+  fprintf(out,
+          "\ncommitted %" PRIu64 " of %" PRIu32 ", not ready %" PRIu64 ", offered again %" PRIu64
+          ", in doubt for a while %" PRIu64 "\n",
           bench->committed, bench->count, bench->not_ready, bench->retries, bench->doubts);
   fprintf(out, "the block has counted %" PRIu64 ", the firmware %" PRIu64 ": %s\n",
           bench->block_committed, bench->firmware_committed,

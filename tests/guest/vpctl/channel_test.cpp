@@ -13,17 +13,22 @@
 namespace {
 
 vp::ControlChannel* platform = nullptr;
+unsigned words = 0;  ///< written to DATA
 
 std::uint32_t in(unsigned offset) {
   return platform ? platform->read(offset, 4) : ~0u;
 }
 void out(unsigned offset, std::uint32_t value) {
+  words += offset == CHANNEL_DATA;
   if (platform) platform->write(offset, 4, value);
 }
 
 class Channel : public testing::Test {
  protected:
-  void SetUp() override { platform = &end_; }
+  void SetUp() override {
+    platform = &end_;
+    words = 0;
+  }
   void TearDown() override { platform = nullptr; }
 
   void send(const std::string& bytes) {
@@ -96,9 +101,12 @@ TEST_F(Channel, AFileThatShrinksOrGrowsKeepsItsSize) {
   message_write(&message, "put f 6\nab", 10);
   message_close(&message);
   EXPECT_EQ(file, std::string("ab\0\0\0\0", 6));
+  EXPECT_EQ(words, 4u);
   message_open(&message, &ports, 8 + 2);
   message_write(&message, "put f 2\nabcdef", 14);
+  EXPECT_EQ(words, 4u + 3);
   message_close(&message);
+  EXPECT_EQ(words, 4u + 3);
   EXPECT_EQ(file, "ab");
   EXPECT_EQ(end_.rejected(), 0u);
 }
