@@ -4,7 +4,9 @@
 
 APT_OPTIONS=(-o APT::Sandbox::User=root -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -q)
 
-listed_packages() { sed -E 's/[[:space:]]*#.*//; /^$/d' "$ROOT/scripts/lib/packages"; }
+listed_packages() {
+  sed -E 's/[[:space:]]*#.*//; /^$/d' "$ROOT/scripts/lib/packages" ${with_tests:+"$ROOT/scripts/lib/packages-tests"}
+}
 
 missing_packages() {
   local listed installed
@@ -78,4 +80,5 @@ step_packages() {
   step packages "Debian packages (${#missing[@]})" "${missing[*]} $(date +%s)" \
     "Is the machine's package archive reachable ('apt-get update')?" -- install_packages "${missing[@]}"
   step_patient=
+  rm -f "$BUILD/stamp/configure" # looks for programs again
 }
