@@ -86,6 +86,10 @@ class Contents(Case):
             self.assertTrue(not parent or parent in seen, name)
             seen.add(name)
 
+    def test_names_are_in_order(self):
+        names = list(entries(self.make()))
+        self.assertEqual(names, sorted(names))
+
     def test_lspci_has_its_libraries_and_loader(self):
         found = entries(self.make())
         self.assertIn("bin/lspci", found)
@@ -123,6 +127,16 @@ class Mistakes(Case):
     def test_a_failure_leaves_no_archive(self):
         out = self.folder / "archive"
         result = run("--output", out, "--init", INIT, "--module", self.program)
+        self.assertEqual(result.returncode, 1)
+        self.assertFalse(out.exists())
+
+    def test_half_an_archive_is_none(self):
+        out = self.folder / "archive"
+        cpio = self.folder / "cpio"
+        cpio.write_text("#!/bin/sh\necho half\nexit 1\n")
+        cpio.chmod(0o755)
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
+        result = run("--output", out, "--init", INIT, env=environment)
         self.assertEqual(result.returncode, 1)
         self.assertFalse(out.exists())
 
