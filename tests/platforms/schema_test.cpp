@@ -32,7 +32,7 @@ TEST(Shipped, OaeMini) {
   EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
   EXPECT_EQ(platform.pcie_links[0].latency_down, 250'000);
   EXPECT_EQ(platform.pcie_links[0].latency_up, 250'000);
-  EXPECT_EQ(platform.simulation.max_quantum, 1'000'000);
+  EXPECT_EQ(platform.simulation.max_quantum, 100'000'000);
 }
 
 TEST(Shipped, E2000) {
