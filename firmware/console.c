@@ -25,44 +25,38 @@
 #define INTEGER_DIVISOR 13
 #define FRACTIONAL_DIVISOR 1
 
-void console_init(void)
-{
-	mmio_write32(UART_IMSC, 0);
-	mmio_write32(UART_IBRD, INTEGER_DIVISOR);
-	mmio_write32(UART_FBRD, FRACTIONAL_DIVISOR);
-	mmio_write32(UART_LCR_H, LCR_H_FEN | LCR_H_WLEN_8);
-	mmio_write32(UART_CR, CR_UARTEN | CR_TXE | CR_RXE);
+void console_init(void) {
+  mmio_write32(UART_IMSC, 0);
+  mmio_write32(UART_IBRD, INTEGER_DIVISOR);
+  mmio_write32(UART_FBRD, FRACTIONAL_DIVISOR);
+  mmio_write32(UART_LCR_H, LCR_H_FEN | LCR_H_WLEN_8);
+  mmio_write32(UART_CR, CR_UARTEN | CR_TXE | CR_RXE);
 }
 
-static void put(char c)
-{
-	while (mmio_read32(UART_FR) & FR_TXFF)
-		;
-	mmio_write32(UART_DR, (unsigned char)c);
+static void put(char c) {
+  while (mmio_read32(UART_FR) & FR_TXFF)
+    ;
+  mmio_write32(UART_DR, (unsigned char)c);
 }
 
-void console_write(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '\n')
-			put('\r');
-		put(text[i]);
-	}
+void console_write(const char* text, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '\n') put('\r');
+    put(text[i]);
+  }
 }
 
-void console_vprintf(const char *format, va_list arguments)
-{
-	char text[256];
-	size_t length = format_text_v(text, sizeof(text), format, arguments);
+void console_vprintf(const char* format, va_list arguments) {
+  char text[256];
+  size_t length = format_text_v(text, sizeof(text), format, arguments);
 
-	console_write(text, length < sizeof(text) ? length : sizeof(text) - 1);
+  console_write(text, length < sizeof(text) ? length : sizeof(text) - 1);
 }
 
-void console_printf(const char *format, ...)
-{
-	va_list arguments;
+void console_printf(const char* format, ...) {
+  va_list arguments;
 
-	va_start(arguments, format);
-	console_vprintf(format, arguments);
-	va_end(arguments);
+  va_start(arguments, format);
+  console_vprintf(format, arguments);
+  va_end(arguments);
 }

@@ -9,8 +9,8 @@
 /* May be called again at any time. */
 void console_init(void);
 /* A line feed becomes carriage return and line feed. */
-void console_write(const char *text, size_t length);
-void console_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void console_vprintf(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+void console_write(const char* text, size_t length);
+void console_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
+void console_vprintf(const char* format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 #endif

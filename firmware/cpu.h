@@ -5,53 +5,45 @@
 
 #include <stdint.h>
 
-#define cpu_read(reg)                                                    \
-	({                                                               \
-		uint64_t value_;                                         \
-		__asm__ volatile("mrs %0, " #reg : "=r"(value_)::"memory"); \
-		value_;                                                  \
-	})
+#define cpu_read(reg)                                           \
+  ({                                                            \
+    uint64_t value_;                                            \
+    __asm__ volatile("mrs %0, " #reg : "=r"(value_)::"memory"); \
+    value_;                                                     \
+  })
 #define cpu_write(reg, value) \
-	__asm__ volatile("msr " #reg ", %0" ::"r"((uint64_t)(value)) : "memory")
+  __asm__ volatile("msr " #reg ", %0" ::"r"((uint64_t)(value)) : "memory")
 
-static inline void cpu_isb(void)
-{
-	__asm__ volatile("isb" ::: "memory");
+static inline void cpu_isb(void) {
+  __asm__ volatile("isb" ::: "memory");
 }
 
-static inline void cpu_dsb(void)
-{
-	__asm__ volatile("dsb sy" ::: "memory");
+static inline void cpu_dsb(void) {
+  __asm__ volatile("dsb sy" ::: "memory");
 }
 
 /* Masks IRQs; they stay masked until cpu_unmask_irqs(). */
-static inline void cpu_mask_irqs(void)
-{
-	__asm__ volatile("msr daifset, #2" ::: "memory");
+static inline void cpu_mask_irqs(void) {
+  __asm__ volatile("msr daifset, #2" ::: "memory");
 }
 
-static inline void cpu_unmask_irqs(void)
-{
-	__asm__ volatile("msr daifclr, #2\n\tisb" ::: "memory");
+static inline void cpu_unmask_irqs(void) {
+  __asm__ volatile("msr daifclr, #2\n\tisb" ::: "memory");
 }
 
 /* Sleeps until an interrupt is pending, masked or not. */
-static inline void cpu_wait(void)
-{
-	__asm__ volatile("dsb sy\n\twfi" ::: "memory");
+static inline void cpu_wait(void) {
+  __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
-static inline unsigned cpu_core(void)
-{
-	return cpu_read(mpidr_el1) & 0xff;
+static inline unsigned cpu_core(void) {
+  return cpu_read(mpidr_el1) & 0xff;
 }
 
 /* Sleeps for good, with everything masked. */
-_Noreturn static inline void cpu_park(void)
-{
-	__asm__ volatile("msr daifset, #15" ::: "memory");
-	for (;;)
-		cpu_wait();
+_Noreturn static inline void cpu_park(void) {
+  __asm__ volatile("msr daifset, #15" ::: "memory");
+  for (;;) cpu_wait();
 }
 
 #endif

@@ -15,7 +15,7 @@ extern "C" {
 void crc64_init(void);
 
 /* Over little-endian words. */
-uint64_t crc64_words(const uint64_t *words, size_t count);
+uint64_t crc64_words(const uint64_t* words, size_t count);
 
 #ifdef __cplusplus
 }

@@ -15,10 +15,10 @@ extern "C" {
  * whole text has without it, as snprintf does. Conversions: %d %i %u %x %c %s %p %%, with l, ll or
  * z, a width and the flags 0 and -. Anything else is written as it stands.
  */
-size_t format_text_v(char *text, size_t size, const char *format, va_list arguments)
-	__attribute__((format(printf, 3, 0)));
-size_t format_text(char *text, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+size_t format_text_v(char* text, size_t size, const char* format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+size_t format_text(char* text, size_t size, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #ifdef __cplusplus
 }

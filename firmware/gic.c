@@ -50,94 +50,82 @@
 static uintptr_t redistributor;
 
 /* GICR_TYPER holds the core's affinity in its upper half, as MPIDR does in two parts. */
-static bool find_redistributor(void)
-{
-	uint64_t mpidr = cpu_read(mpidr_el1);
-	uint32_t affinity = (uint32_t)((mpidr & 0xffffff) | (mpidr >> 8 & 0xff000000));
-	uint64_t type;
+static bool find_redistributor(void) {
+  uint64_t mpidr = cpu_read(mpidr_el1);
+  uint32_t affinity = (uint32_t)((mpidr & 0xffffff) | (mpidr >> 8 & 0xff000000));
+  uint64_t type;
 
-	redistributor = BOARD_GICR;
-	for (unsigned i = 0; i < BOARD_CORES_MAX; i++, redistributor += GICR_STRIDE) {
-		type = mmio_read64(redistributor + GICR_TYPER);
-		if (type >> 32 == affinity)
-			return true;
-		if (type & TYPER_LAST)
-			break;
-	}
-	return false;
+  redistributor = BOARD_GICR;
+  for (unsigned i = 0; i < BOARD_CORES_MAX; i++, redistributor += GICR_STRIDE) {
+    type = mmio_read64(redistributor + GICR_TYPER);
+    if (type >> 32 == affinity) return true;
+    if (type & TYPER_LAST) break;
+  }
+  return false;
 }
 
-static void wait_distributor(void)
-{
-	while (mmio_read32(GICD_CTLR) & CTLR_RWP)
-		;
+static void wait_distributor(void) {
+  while (mmio_read32(GICD_CTLR) & CTLR_RWP)
+    ;
 }
 
 /* Interrupts `first` to first + 31: group 1, disabled, inactive, level-sensitive. */
-static void reset_interrupts(uintptr_t frame, unsigned first)
-{
-	mmio_write32(frame + ICENABLER + first / 8, ~0u);
-	mmio_write32(frame + ICACTIVER + first / 8, ~0u);
-	mmio_write32(frame + IGROUPR + first / 8, ~0u);
-	for (unsigned id = first; id < first + 32; id += 4)
-		mmio_write32(frame + IPRIORITYR + id, PRIORITY);
-	for (unsigned id = first; id < first + 32; id += 16)
-		mmio_write32(frame + ICFGR + id / 4, 0);
+static void reset_interrupts(uintptr_t frame, unsigned first) {
+  mmio_write32(frame + ICENABLER + first / 8, ~0u);
+  mmio_write32(frame + ICACTIVER + first / 8, ~0u);
+  mmio_write32(frame + IGROUPR + first / 8, ~0u);
+  for (unsigned id = first; id < first + 32; id += 4)
+    mmio_write32(frame + IPRIORITYR + id, PRIORITY);
+  for (unsigned id = first; id < first + 32; id += 16) mmio_write32(frame + ICFGR + id / 4, 0);
 }
 
-bool gic_init(void)
-{
-	unsigned lines = 32 * ((mmio_read32(GICD_TYPER) & 0x1f) + 1);
+bool gic_init(void) {
+  unsigned lines = 32 * ((mmio_read32(GICD_TYPER) & 0x1f) + 1);
 
-	if (!find_redistributor())
-		return false;
-	mmio_write32(GICD_CTLR, CTLR_ARE);
-	wait_distributor();
-	for (unsigned first = FIRST_SPI; first < lines && first < GIC_SPECIAL; first += 32)
-		reset_interrupts(BOARD_GICD, first);
-	mmio_write32(GICD_CTLR, CTLR_ARE | CTLR_ENABLE_GROUP1);
-	wait_distributor();
+  if (!find_redistributor()) return false;
+  mmio_write32(GICD_CTLR, CTLR_ARE);
+  wait_distributor();
+  for (unsigned first = FIRST_SPI; first < lines && first < GIC_SPECIAL; first += 32)
+    reset_interrupts(BOARD_GICD, first);
+  mmio_write32(GICD_CTLR, CTLR_ARE | CTLR_ENABLE_GROUP1);
+  wait_distributor();
 
-	mmio_write32(redistributor + GICR_WAKER,
-		     mmio_read32(redistributor + GICR_WAKER) & ~WAKER_PROCESSOR_SLEEP);
-	while (mmio_read32(redistributor + GICR_WAKER) & WAKER_CHILDREN_ASLEEP)
-		;
-	reset_interrupts(redistributor + GICR_SGI_FRAME, 0);
+  mmio_write32(redistributor + GICR_WAKER,
+               mmio_read32(redistributor + GICR_WAKER) & ~WAKER_PROCESSOR_SLEEP);
+  while (mmio_read32(redistributor + GICR_WAKER) & WAKER_CHILDREN_ASLEEP)
+    ;
+  reset_interrupts(redistributor + GICR_SGI_FRAME, 0);
 
-	write_interface(ICC_SRE_EL1, 1);
-	cpu_isb();
-	write_interface(ICC_PMR_EL1, 0xff);
-	write_interface(ICC_CTLR_EL1, CTLR_EOIMODE);
-	write_interface(ICC_IGRPEN1_EL1, 1);
-	cpu_isb();
-	return true;
+  write_interface(ICC_SRE_EL1, 1);
+  cpu_isb();
+  write_interface(ICC_PMR_EL1, 0xff);
+  write_interface(ICC_CTLR_EL1, CTLR_EOIMODE);
+  write_interface(ICC_IGRPEN1_EL1, 1);
+  cpu_isb();
+  return true;
 }
 
-void gic_enable(unsigned id)
-{
-	uint32_t bit = 1u << id % 32;
+void gic_enable(unsigned id) {
+  uint32_t bit = 1u << id % 32;
 
-	if (id < FIRST_SPI) {
-		mmio_write32(redistributor + GICR_SGI_FRAME + ISENABLER, bit);
-		return;
-	}
-	mmio_write64(GICD_IROUTER + 8 * id, cpu_read(mpidr_el1) & 0xff00ffffff);
-	mmio_write32(BOARD_GICD + ISENABLER + id / 32 * 4, bit);
+  if (id < FIRST_SPI) {
+    mmio_write32(redistributor + GICR_SGI_FRAME + ISENABLER, bit);
+    return;
+  }
+  mmio_write64(GICD_IROUTER + 8 * id, cpu_read(mpidr_el1) & 0xff00ffffff);
+  mmio_write32(BOARD_GICD + ISENABLER + id / 32 * 4, bit);
 }
 
-unsigned gic_acknowledge(void)
-{
-	return read_interface(ICC_IAR1_EL1) & 0xffffff;
+unsigned gic_acknowledge(void) {
+  return read_interface(ICC_IAR1_EL1) & 0xffffff;
 }
 
-void gic_drop(unsigned id)
-{
-	write_interface(ICC_EOIR1_EL1, id);
-	cpu_isb();
+void gic_drop(unsigned id) {
+  write_interface(ICC_EOIR1_EL1, id);
+  cpu_isb();
 }
 
-void gic_deactivate(unsigned id)
-{
-	write_interface(ICC_DIR_EL1, id);
-	cpu_isb();
+void gic_deactivate(unsigned id) {
+  write_interface(ICC_DIR_EL1, id);
+  cpu_isb();
 }

@@ -7,55 +7,50 @@
 #include "gic.h"
 
 static const struct {
-	enum irq_event event;
-	unsigned id;
+  enum irq_event event;
+  unsigned id;
 } sources[] = {
-	{IRQ_EVENT_TICK, BOARD_IRQ_VIRTUAL_TIMER},
-	{IRQ_EVENT_MAILBOX, BOARD_IRQ_MAILBOX},
-	{IRQ_EVENT_OAE, BOARD_IRQ_OAE},
+    {IRQ_EVENT_TICK, BOARD_IRQ_VIRTUAL_TIMER},
+    {IRQ_EVENT_MAILBOX, BOARD_IRQ_MAILBOX},
+    {IRQ_EVENT_OAE, BOARD_IRQ_OAE},
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static volatile uint32_t noted;
 
-void irq_handle(void)
-{
-	unsigned id = gic_acknowledge();
+void irq_handle(void) {
+  unsigned id = gic_acknowledge();
 
-	if (id >= GIC_SPECIAL)
-		return;
-	for (unsigned i = 0; i < SOURCES; i++) {
-		if (sources[i].id == id) {
-			noted |= sources[i].event;
-			gic_drop(id);
-			return;
-		}
-	}
-	panic("interrupt %u has no service", id);
+  if (id >= GIC_SPECIAL) return;
+  for (unsigned i = 0; i < SOURCES; i++) {
+    if (sources[i].id == id) {
+      noted |= sources[i].event;
+      gic_drop(id);
+      return;
+    }
+  }
+  panic("interrupt %u has no service", id);
 }
 
 /* WFI ends for a masked interrupt too, so one that comes after the look at `noted` is not slept
  * through: it is taken once unmasked. */
-uint32_t irq_take(bool sleep)
-{
-	uint32_t events;
+uint32_t irq_take(bool sleep) {
+  uint32_t events;
 
-	cpu_mask_irqs();
-	while (!(events = noted) && sleep) {
-		cpu_wait();
-		cpu_unmask_irqs();
-		cpu_mask_irqs();
-	}
-	noted = 0;
-	cpu_unmask_irqs();
-	return events;
+  cpu_mask_irqs();
+  while (!(events = noted) && sleep) {
+    cpu_wait();
+    cpu_unmask_irqs();
+    cpu_mask_irqs();
+  }
+  noted = 0;
+  cpu_unmask_irqs();
+  return events;
 }
 
-void irq_done(uint32_t events)
-{
-	for (unsigned i = 0; i < SOURCES; i++) {
-		if (events & sources[i].event)
-			gic_deactivate(sources[i].id);
-	}
+void irq_done(uint32_t events) {
+  for (unsigned i = 0; i < SOURCES; i++) {
+    if (events & sources[i].event) gic_deactivate(sources[i].id);
+  }
 }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 enum irq_event {
-	IRQ_EVENT_TICK = 1 << 0,
-	IRQ_EVENT_MAILBOX = 1 << 1,
-	IRQ_EVENT_OAE = 1 << 2,
+  IRQ_EVENT_TICK = 1 << 0,
+  IRQ_EVENT_MAILBOX = 1 << 1,
+  IRQ_EVENT_OAE = 1 << 2,
 };
 
 /* Called by vectors.S. */

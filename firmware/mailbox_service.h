@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Serves the request that waits at the mailbox, if one does. */
-void mailbox_serve(uintptr_t mailbox, const struct swap_service *swaps, bool polling);
+void mailbox_serve(uintptr_t mailbox, const struct swap_service* swaps, bool polling);
 
 #ifdef __cplusplus
 }

@@ -10,24 +10,20 @@
 uint64_t mmio_read64(uintptr_t address);
 void mmio_write64(uintptr_t address, uint64_t value);
 #else
-static inline uint32_t mmio_read32(uintptr_t address)
-{
-	return *(const volatile uint32_t *)address;
+static inline uint32_t mmio_read32(uintptr_t address) {
+  return *(const volatile uint32_t*)address;
 }
 
-static inline void mmio_write32(uintptr_t address, uint32_t value)
-{
-	*(volatile uint32_t *)address = value;
+static inline void mmio_write32(uintptr_t address, uint32_t value) {
+  *(volatile uint32_t*)address = value;
 }
 
-static inline uint64_t mmio_read64(uintptr_t address)
-{
-	return *(const volatile uint64_t *)address;
+static inline uint64_t mmio_read64(uintptr_t address) {
+  return *(const volatile uint64_t*)address;
 }
 
-static inline void mmio_write64(uintptr_t address, uint64_t value)
-{
-	*(volatile uint64_t *)address = value;
+static inline void mmio_write64(uintptr_t address, uint64_t value) {
+  *(volatile uint64_t*)address = value;
 }
 #endif
 

@@ -34,61 +34,52 @@ extern char __text_start[], __text_end[], __constants_end[], stacks[], __image_e
 static uint64_t pages[12][TRANSLATION_ENTRIES] __attribute__((aligned(4096)));
 static struct translation tables;
 
-static void map(uint64_t base, uint64_t end, enum translation_kind kind)
-{
-	if (!translation_map(&tables, base, end - base, kind))
-		panic("cannot map %lx to %lx", base, end);
+static void map(uint64_t base, uint64_t end, enum translation_kind kind) {
+  if (!translation_map(&tables, base, end - base, kind)) panic("cannot map %lx to %lx", base, end);
 }
 
-static void map_device(uint64_t base, uint64_t size)
-{
-	map(base & ~(BLOCK - 1), (base + size + BLOCK - 1) & ~(BLOCK - 1), TRANSLATION_KIND_DEVICE);
+static void map_device(uint64_t base, uint64_t size) {
+  map(base & ~(BLOCK - 1), (base + size + BLOCK - 1) & ~(BLOCK - 1), TRANSLATION_KIND_DEVICE);
 }
 
 /* An overflow of a stack runs into a page that is not mapped. */
-static void map_stacks(void)
-{
-	uint64_t core = (uintptr_t)stacks;
+static void map_stacks(void) {
+  uint64_t core = (uintptr_t)stacks;
 
-	for (unsigned i = 0; i < BOARD_CORES_MAX; i++, core += FIRMWARE_CORE_STACKS_SIZE)
-		map(core + FIRMWARE_GUARD_SIZE, core + FIRMWARE_CORE_STACKS_SIZE,
-		    TRANSLATION_KIND_DATA);
+  for (unsigned i = 0; i < BOARD_CORES_MAX; i++, core += FIRMWARE_CORE_STACKS_SIZE)
+    map(core + FIRMWARE_GUARD_SIZE, core + FIRMWARE_CORE_STACKS_SIZE, TRANSLATION_KIND_DATA);
 }
 
-static void map_image(void)
-{
-	map((uintptr_t)__text_start, (uintptr_t)__text_end, TRANSLATION_KIND_TEXT);
-	map((uintptr_t)__text_end, (uintptr_t)__constants_end, TRANSLATION_KIND_CONSTANTS);
-	map((uintptr_t)__constants_end, (uintptr_t)stacks, TRANSLATION_KIND_DATA);
-	map_stacks();
+static void map_image(void) {
+  map((uintptr_t)__text_start, (uintptr_t)__text_end, TRANSLATION_KIND_TEXT);
+  map((uintptr_t)__text_end, (uintptr_t)__constants_end, TRANSLATION_KIND_CONSTANTS);
+  map((uintptr_t)__constants_end, (uintptr_t)stacks, TRANSLATION_KIND_DATA);
+  map_stacks();
 }
 
-void mmu_init(void)
-{
-	struct system_memory sram = system_sram();
-	struct system_memory dram = system_dram();
+void mmu_init(void) {
+  struct system_memory sram = system_sram();
+  struct system_memory dram = system_dram();
 
-	if (dram.base != (uintptr_t)__text_start || dram.size < (size_t)(__image_end - __text_start))
-		panic("linked for %p, but DRAM is %lx bytes at %lx", (void *)__text_start, dram.size,
-		      dram.base);
-	translation_init(&tables, pages, sizeof(pages) / sizeof(pages[0]));
-	map_device(BOARD_GICD, BOARD_GICR - BOARD_GICD + BOARD_CORES_MAX * 0x20000);
-	map_device(BOARD_CONSOLE, 0x1000);
-	map_device(BOARD_MAILBOX, 0x1000);
-	map_device(BOARD_DMA, 0x1000);
-	map_device(BOARD_OAE, 0x20000);
-	map_device(BOARD_SYSTEM, 0x1000);
-	map(sram.base, sram.base + sram.size, TRANSLATION_KIND_DATA);
-	map_image();
-	map((uintptr_t)__image_end, dram.base + dram.size, TRANSLATION_KIND_DATA);
-	cpu_dsb();
+  if (dram.base != (uintptr_t)__text_start || dram.size < (size_t)(__image_end - __text_start))
+    panic("linked for %p, but DRAM is %lx bytes at %lx", (void*)__text_start, dram.size, dram.base);
+  translation_init(&tables, pages, sizeof(pages) / sizeof(pages[0]));
+  map_device(BOARD_GICD, BOARD_GICR - BOARD_GICD + BOARD_CORES_MAX * 0x20000);
+  map_device(BOARD_CONSOLE, 0x1000);
+  map_device(BOARD_MAILBOX, 0x1000);
+  map_device(BOARD_DMA, 0x1000);
+  map_device(BOARD_OAE, 0x20000);
+  map_device(BOARD_SYSTEM, 0x1000);
+  map(sram.base, sram.base + sram.size, TRANSLATION_KIND_DATA);
+  map_image();
+  map((uintptr_t)__image_end, dram.base + dram.size, TRANSLATION_KIND_DATA);
+  cpu_dsb();
 
-	cpu_write(mair_el1, MAIR);
-	cpu_write(tcr_el1, TCR_T0SZ | TCR_WALKS | TCR_EPD1 | TCR_IPS_40);
-	cpu_write(ttbr0_el1, (uintptr_t)pages[0]);
-	cpu_isb();
-	__asm__ volatile("tlbi vmalle1\n\tic iallu\n\tdsb sy\n\tisb" ::: "memory");
-	cpu_write(sctlr_el1,
-		  cpu_read(sctlr_el1) | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_WXN);
-	cpu_isb();
+  cpu_write(mair_el1, MAIR);
+  cpu_write(tcr_el1, TCR_T0SZ | TCR_WALKS | TCR_EPD1 | TCR_IPS_40);
+  cpu_write(ttbr0_el1, (uintptr_t)pages[0]);
+  cpu_isb();
+  __asm__ volatile("tlbi vmalle1\n\tic iallu\n\tdsb sy\n\tisb" ::: "memory");
+  cpu_write(sctlr_el1, cpu_read(sctlr_el1) | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_WXN);
+  cpu_isb();
 }

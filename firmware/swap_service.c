@@ -7,121 +7,107 @@
 
 #define SLICES 8
 
-static uint64_t block_read(const struct swap_service *service, unsigned offset)
-{
-	return mmio_read64(service->block + offset);
+static uint64_t block_read(const struct swap_service* service, unsigned offset) {
+  return mmio_read64(service->block + offset);
 }
 
-static void block_write(const struct swap_service *service, unsigned offset, uint64_t value)
-{
-	mmio_write64(service->block + offset, value);
+static void block_write(const struct swap_service* service, unsigned offset, uint64_t value) {
+  mmio_write64(service->block + offset, value);
 }
 
 /* The header of the next offer; epoch and sequence have the same place in status and slot. */
-static uint64_t header_of(uint64_t status)
-{
-	return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) |
-	       OAE_PUT(OAE_SLOT_HEADER_EPOCH, OAE_GET(status, OAE_FIRMWARE_STATUS_EPOCH)) |
-	       OAE_PUT(OAE_SLOT_HEADER_SEQUENCE,
-		       OAE_GET(status, OAE_FIRMWARE_STATUS_NEXT_SEQUENCE));
+static uint64_t header_of(uint64_t status) {
+  return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) |
+         OAE_PUT(OAE_SLOT_HEADER_EPOCH, OAE_GET(status, OAE_FIRMWARE_STATUS_EPOCH)) |
+         OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, OAE_GET(status, OAE_FIRMWARE_STATUS_NEXT_SEQUENCE));
 }
 
-static void write_offer(struct swap_service *service, unsigned n, uint64_t header)
-{
-	const struct swap_port *port = &service->ports[n];
-	uint64_t slices[SLICES] = {
-		header,
-		port->committed,
-		OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE),
-		service->liveness,
-		port->host_word,
-	};
+static void write_offer(struct swap_service* service, unsigned n, uint64_t header) {
+  const struct swap_port* port = &service->ports[n];
+  uint64_t slices[SLICES] = {
+      header,
+      port->committed,
+      OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE),
+      service->liveness,
+      port->host_word,
+  };
 
-	slices[SLICES - 1] = crc64_words(slices, SLICES - 1);
-	for (unsigned i = 0; i < SLICES; i++)
-		block_write(service, OAE_FIRMWARE_OFFER_AT(n) + 8 * i, slices[i]);
+  slices[SLICES - 1] = crc64_words(slices, SLICES - 1);
+  for (unsigned i = 0; i < SLICES; i++)
+    block_write(service, OAE_FIRMWARE_OFFER_AT(n) + 8 * i, slices[i]);
 }
 
 /*
  * Events are cleared before the status is read: what happens after leaves an event behind. What to
  * do follows from the status alone, the events are counted.
  */
-static void serve_port(struct swap_service *service, unsigned n)
-{
-	struct swap_port *port = &service->ports[n];
-	uint64_t events = block_read(service, OAE_FIRMWARE_EVENT_AT(n));
-	uint64_t command = 0;
-	uint64_t status;
+static void serve_port(struct swap_service* service, unsigned n) {
+  struct swap_port* port = &service->ports[n];
+  uint64_t events = block_read(service, OAE_FIRMWARE_EVENT_AT(n));
+  uint64_t command = 0;
+  uint64_t status;
+  uint64_t header;
 
-	if (events)
-		block_write(service, OAE_FIRMWARE_EVENT_AT(n), events);
-	status = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
+  if (events) block_write(service, OAE_FIRMWARE_EVENT_AT(n), events);
+  status = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
+  header = header_of(status);
 
-	if (events & OAE_FIRMWARE_EVENT_EXCHANGED_MASK)
-		port->exchanged++;
-	if (events & OAE_FIRMWARE_EVENT_REVERSED_MASK)
-		port->reversed++;
-	if (events & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) {
-		port->bad_offers++;
-		/* Most likely the port was opened anew meanwhile; the same again is not. */
-		port->refused = header_of(status) == port->published;
-	}
-	if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) {
-		port->host_word = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n) + 8);
-		port->committed++;
-		command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
-	}
-	if ((status & OAE_FIRMWARE_STATUS_OPEN_MASK) &&
-	    !(status & OAE_FIRMWARE_STATUS_OFFERED_MASK) && !port->refused) {
-		port->published = header_of(status);
-		write_offer(service, n, port->published);
-		command |= OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
-	}
-	if (command)
-		block_write(service, OAE_FIRMWARE_COMMAND_AT(n), command);
+  if (events & OAE_FIRMWARE_EVENT_EXCHANGED_MASK) port->exchanged++;
+  if (events & OAE_FIRMWARE_EVENT_REVERSED_MASK) port->reversed++;
+  if (events & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) {
+    port->bad_offers++;
+    port->refused = true;
+  }
+  if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) {
+    port->host_word = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n) + 8);
+    port->committed++;
+    command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
+  }
+  /* An offer is refused when the port was opened anew meanwhile; the same again is not made. */
+  if ((status & OAE_FIRMWARE_STATUS_OPEN_MASK) && !(status & OAE_FIRMWARE_STATUS_OFFERED_MASK) &&
+      !(port->refused && header == port->published)) {
+    port->published = header;
+    port->refused = false;
+    write_offer(service, n, header);
+    command |= OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
+  }
+  if (command) block_write(service, OAE_FIRMWARE_COMMAND_AT(n), command);
 }
 
-bool swap_service_init(struct swap_service *service, uintptr_t block)
-{
-	uint64_t id = mmio_read64(block + OAE_FIRMWARE_ID);
-	uint64_t ports = OAE_GET(id, OAE_FIRMWARE_ID_PORTS);
+bool swap_service_init(struct swap_service* service, uintptr_t block) {
+  uint64_t id = mmio_read64(block + OAE_FIRMWARE_ID);
+  uint64_t ports = OAE_GET(id, OAE_FIRMWARE_ID_PORTS);
 
-	if (OAE_GET(id, OAE_FIRMWARE_ID_MAGIC) !=
-		    OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC) ||
-	    !ports || ports > SWAP_PORTS_MAX)
-		return false;
-	*service = (struct swap_service){.block = block, .count = (unsigned)ports};
-	crc64_init();
-	swap_service_tick(service, 1);
-	for (unsigned n = 0; n < service->count; n++)
-		serve_port(service, n);
-	block_write(service, OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (64 - service->count));
-	return true;
+  if (OAE_GET(id, OAE_FIRMWARE_ID_MAGIC) != OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC) ||
+      !ports || ports > SWAP_PORTS_MAX)
+    return false;
+  *service = (struct swap_service){.block = block, .count = (unsigned)ports};
+  crc64_init();
+  swap_service_tick(service, 1);
+  for (unsigned n = 0; n < service->count; n++) serve_port(service, n);
+  block_write(service, OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (64 - service->count));
+  return true;
 }
 
-bool swap_service_serve(struct swap_service *service)
-{
-	uint64_t waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS);
+bool swap_service_serve(struct swap_service* service) {
+  uint64_t waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS);
 
-	if (!waiting)
-		return false;
-	for (; waiting; waiting &= waiting - 1) {
-		unsigned n = (unsigned)__builtin_ctzll(waiting);
+  if (!waiting) return false;
+  for (; waiting; waiting &= waiting - 1) {
+    unsigned n = (unsigned)__builtin_ctzll(waiting);
 
-		if (n < service->count)
-			serve_port(service, n);
-	}
-	return true;
+    if (n < service->count) serve_port(service, n);
+  }
+  return true;
 }
 
-void swap_service_tick(struct swap_service *service, uint64_t ticks)
-{
-	service->liveness += (uint32_t)ticks;
-	block_write(service, OAE_FIRMWARE_LIVENESS, service->liveness);
-	for (unsigned n = 0; n < service->count; n++) {
-		if (service->ports[n].refused) {
-			service->ports[n].refused = false;
-			serve_port(service, n);
-		}
-	}
+void swap_service_tick(struct swap_service* service, uint64_t ticks) {
+  service->liveness += (uint32_t)ticks;
+  block_write(service, OAE_FIRMWARE_LIVENESS, service->liveness);
+  for (unsigned n = 0; n < service->count; n++) {
+    if (service->ports[n].refused) {
+      service->ports[n].refused = false;
+      serve_port(service, n);
+    }
+  }
 }

@@ -6,45 +6,37 @@
 #include "mmio.h"
 #include "oae_registers.h"
 
-static uint64_t system_register(unsigned offset)
-{
-	return mmio_read64(BOARD_SYSTEM + offset);
+static uint64_t system_register(unsigned offset) {
+  return mmio_read64(BOARD_SYSTEM + offset);
 }
 
-unsigned system_cores(void)
-{
-	return OAE_GET(system_register(OAE_SYSTEM_ID), OAE_SYSTEM_ID_CORES);
+unsigned system_cores(void) {
+  return OAE_GET(system_register(OAE_SYSTEM_ID), OAE_SYSTEM_ID_CORES);
 }
 
-struct system_memory system_sram(void)
-{
-	return (struct system_memory){system_register(OAE_SYSTEM_SRAM_BASE),
-				      system_register(OAE_SYSTEM_SRAM_SIZE)};
+struct system_memory system_sram(void) {
+  return (struct system_memory){system_register(OAE_SYSTEM_SRAM_BASE),
+                                system_register(OAE_SYSTEM_SRAM_SIZE)};
 }
 
-struct system_memory system_dram(void)
-{
-	return (struct system_memory){system_register(OAE_SYSTEM_DRAM_BASE),
-				      system_register(OAE_SYSTEM_DRAM_SIZE)};
+struct system_memory system_dram(void) {
+  return (struct system_memory){system_register(OAE_SYSTEM_DRAM_BASE),
+                                system_register(OAE_SYSTEM_DRAM_SIZE)};
 }
 
-bool system_poll(void)
-{
-	return OAE_GET(system_register(OAE_SYSTEM_BOOT_OPTIONS), OAE_SYSTEM_BOOT_OPTIONS_POLL);
+bool system_poll(void) {
+  return OAE_GET(system_register(OAE_SYSTEM_BOOT_OPTIONS), OAE_SYSTEM_BOOT_OPTIONS_POLL);
 }
 
-_Noreturn static void halt(uint64_t reason)
-{
-	mmio_write64(BOARD_SYSTEM + OAE_SYSTEM_HALT, reason);
-	cpu_park();
+_Noreturn static void halt(uint64_t reason) {
+  mmio_write64(BOARD_SYSTEM + OAE_SYSTEM_HALT, reason);
+  cpu_park();
 }
 
-void system_halt_fault(void)
-{
-	halt(OAE_HALT_REASON_FAULT);
+void system_halt_fault(void) {
+  halt(OAE_HALT_REASON_FAULT);
 }
 
-void system_shutdown(void)
-{
-	halt(OAE_HALT_REASON_SHUTDOWN);
+void system_shutdown(void) {
+  halt(OAE_HALT_REASON_SHUTDOWN);
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct system_memory {
-	uint64_t base;
-	uint64_t size;
+  uint64_t base;
+  uint64_t size;
 };
 
 unsigned system_cores(void);

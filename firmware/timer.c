@@ -8,44 +8,38 @@
 static uint64_t period;
 static uint64_t deadline;
 
-static uint64_t counter(void)
-{
-	cpu_isb();
-	return cpu_read(cntvct_el0);
+static uint64_t counter(void) {
+  cpu_isb();
+  return cpu_read(cntvct_el0);
 }
 
-uint64_t timer_us(void)
-{
-	uint64_t frequency = cpu_read(cntfrq_el0);
-	uint64_t ticks = counter();
+uint64_t timer_us(void) {
+  uint64_t frequency = cpu_read(cntfrq_el0);
+  uint64_t ticks = counter();
 
-	if (!frequency)
-		return 0;
-	return ticks / frequency * 1000000 + ticks % frequency * 1000000 / frequency;
+  if (!frequency) return 0;
+  return ticks / frequency * 1000000 + ticks % frequency * 1000000 / frequency;
 }
 
-void timer_start(uint64_t us)
-{
-	period = cpu_read(cntfrq_el0) * us / 1000000;
-	if (!period)
-		period = 1;
-	deadline = counter() + period;
-	cpu_write(cntv_cval_el0, deadline);
-	cpu_write(cntv_ctl_el0, CTL_ENABLE);
-	cpu_isb();
+void timer_start(uint64_t us) {
+  period = cpu_read(cntfrq_el0) * us / 1000000;
+  if (!period) period = 1;
+  deadline = counter() + period;
+  cpu_write(cntv_cval_el0, deadline);
+  cpu_write(cntv_ctl_el0, CTL_ENABLE);
+  cpu_isb();
 }
 
 /* Deadlines stay multiples of the period, however late they are taken. */
-uint64_t timer_take(void)
-{
-	uint64_t now = counter();
-	uint64_t passed = 0;
+uint64_t timer_take(void) {
+  uint64_t now = counter();
+  uint64_t passed = 0;
 
-	if (now >= deadline) {
-		passed = (now - deadline) / period + 1;
-		deadline += passed * period;
-		cpu_write(cntv_cval_el0, deadline);
-		cpu_isb();
-	}
-	return passed;
+  if (now >= deadline) {
+    passed = (now - deadline) / period + 1;
+    deadline += passed * period;
+    cpu_write(cntv_cval_el0, deadline);
+    cpu_isb();
+  }
+  return passed;
 }

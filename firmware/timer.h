@@ -10,7 +10,8 @@ uint64_t timer_us(void);
 
 /* Makes the timer interrupt every `us` microseconds from now on. */
 void timer_start(uint64_t us);
-/* Takes the interrupt's level away, and returns how many periods have passed since the last time. */
+/* Takes the interrupt's level away, and returns how many periods have passed since the last time.
+ */
 uint64_t timer_take(void);
 
 #endif

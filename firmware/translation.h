@@ -19,29 +19,29 @@ extern "C" {
 #define TRANSLATION_NORMAL 1 /* write-back, inner shareable */
 
 enum translation_kind {
-	TRANSLATION_KIND_DEVICE,    /* read, write */
-	TRANSLATION_KIND_TEXT,	    /* read, execute */
-	TRANSLATION_KIND_CONSTANTS, /* read */
-	TRANSLATION_KIND_DATA,	    /* read, write */
+  TRANSLATION_KIND_DEVICE,    /* read, write */
+  TRANSLATION_KIND_TEXT,      /* read, execute */
+  TRANSLATION_KIND_CONSTANTS, /* read */
+  TRANSLATION_KIND_DATA,      /* read, write */
 };
 
 /* Tables are taken from `pages` as they are needed; the first is that of level 1. */
 struct translation {
-	uint64_t (*pages)[TRANSLATION_ENTRIES]; /* aligned to 4 KiB, zero */
-	size_t count;
-	size_t used;
+  uint64_t (*pages)[TRANSLATION_ENTRIES]; /* aligned to 4 KiB, zero */
+  size_t count;
+  size_t used;
 };
 
-void translation_init(struct translation *tables, uint64_t (*pages)[TRANSLATION_ENTRIES],
-		      size_t count);
+void translation_init(struct translation* tables, uint64_t (*pages)[TRANSLATION_ENTRIES],
+                      size_t count);
 
 /*
  * Maps whole pages to themselves, in blocks as large as possible. False, and some of it may be
  * mapped, if base or size are not multiples of 4 KiB, the region is already mapped or beyond 39
  * bits, or the pages run out.
  */
-bool translation_map(struct translation *tables, uint64_t base, uint64_t size,
-		     enum translation_kind kind);
+bool translation_map(struct translation* tables, uint64_t base, uint64_t size,
+                     enum translation_kind kind);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,8 @@
 #ifndef FIRMWARE_VERSION_H
 #define FIRMWARE_VERSION_H
 
-#define FIRMWARE_VERSION_NUMBER                                                             \
-	((uint64_t)FIRMWARE_VERSION_MAJOR << 32 | (uint64_t)FIRMWARE_VERSION_MINOR << 16 | \
-	 FIRMWARE_VERSION_PATCH)
+#define FIRMWARE_VERSION_NUMBER                                                      \
+  ((uint64_t)FIRMWARE_VERSION_MAJOR << 32 | (uint64_t)FIRMWARE_VERSION_MINOR << 16 | \
+   FIRMWARE_VERSION_PATCH)
 
 #endif

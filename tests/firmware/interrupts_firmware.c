@@ -10,56 +10,50 @@
 #include "irq.h"
 #include "log.h"
 #include "mmu.h"
+#include "start.h"
 #include "system.h"
 #include "timer.h"
 
 #define INTERRUPTS 200
 #define PERIOD_US 3
 
-uint64_t registers_check(const volatile uint32_t *count, uint32_t target);
+uint64_t registers_check(const volatile uint32_t* count, uint32_t target);
 
 static volatile uint32_t interrupts;
 
 /* In place of irq.c: spoils all that a handler may. */
-void irq_handle(void)
-{
-	unsigned id = gic_acknowledge();
+void irq_handle(void) {
+  unsigned id = gic_acknowledge();
 
-	if (id >= GIC_SPECIAL)
-		return;
-	timer_take();
-	interrupts++;
-	gic_drop(id);
-	gic_deactivate(id);
-	__asm__ volatile("mov x0, #-1\n\tmov x1, x0\n\tmov x2, x0\n\tmov x3, x0\n\t"
-			 "mov x4, x0\n\tmov x5, x0\n\tmov x6, x0\n\tmov x7, x0\n\t"
-			 "mov x8, x0\n\tmov x9, x0\n\tmov x10, x0\n\tmov x11, x0\n\t"
-			 "mov x12, x0\n\tmov x13, x0\n\tmov x14, x0\n\tmov x15, x0\n\t"
-			 "mov x16, x0\n\tmov x17, x0\n\tmov x18, x0\n\t"
-			 "msr elr_el1, xzr\n\tmsr spsr_el1, xzr\n\tcmp xzr, x0" ::
-				 : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
-				   "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "cc",
-				   "memory");
+  if (id >= GIC_SPECIAL) return;
+  timer_take();
+  interrupts++;
+  gic_drop(id);
+  gic_deactivate(id);
+  __asm__ volatile(
+      "mov x0, #-1\n\tmov x1, x0\n\tmov x2, x0\n\tmov x3, x0\n\t"
+      "mov x4, x0\n\tmov x5, x0\n\tmov x6, x0\n\tmov x7, x0\n\t"
+      "mov x8, x0\n\tmov x9, x0\n\tmov x10, x0\n\tmov x11, x0\n\t"
+      "mov x12, x0\n\tmov x13, x0\n\tmov x14, x0\n\tmov x15, x0\n\t"
+      "mov x16, x0\n\tmov x17, x0\n\tmov x18, x0\n\t"
+      "msr elr_el1, xzr\n\tmsr spsr_el1, xzr\n\tcmp xzr, x0" ::
+          : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+            "x14", "x15", "x16", "x17", "x18", "cc", "memory");
 }
 
-void core_main(unsigned core);
-void core_main(unsigned core)
-{
-	uint64_t spoilt;
+void core_main(unsigned core) {
+  uint64_t spoilt;
 
-	if (core != 0)
-		cpu_park();
-	console_init();
-	mmu_init();
-	if (!gic_init())
-		panic("no redistributor");
-	gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
-	timer_start(PERIOD_US);
-	cpu_unmask_irqs();
-	spoilt = registers_check(&interrupts, INTERRUPTS);
-	cpu_mask_irqs();
-	if (spoilt)
-		panic("an interrupt spoilt x%lu", spoilt - 1);
-	log_info("registers: as they were after %u interrupts", interrupts);
-	system_shutdown();
+  if (core != 0) cpu_park();
+  console_init();
+  mmu_init();
+  if (!gic_init()) panic("no redistributor");
+  gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
+  timer_start(PERIOD_US);
+  cpu_unmask_irqs();
+  spoilt = registers_check(&interrupts, INTERRUPTS);
+  cpu_mask_irqs();
+  if (spoilt) panic("an interrupt spoilt x%lu", spoilt - 1);
+  log_info("registers: as they were after %u interrupts", interrupts);
+  system_shutdown();
 }

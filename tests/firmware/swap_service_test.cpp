@@ -146,6 +146,17 @@ TEST_F(SwapServiceTest, OffersAnewWhenAnOfferWasOvertaken) {
   EXPECT_EQ(service.ports[5].bad_offers, 1u);
 }
 
+TEST_F(SwapServiceTest, OffersAtOnceOnAPortOpenedAfterARefusal) {
+  init();
+  block.ports[5].refuse = true;
+  block.open(5);
+  settle();
+  block.ports[5].refuse = false;
+  block.open(5);
+  settle();
+  EXPECT_TRUE(block.ports[5].offered);
+}
+
 TEST_F(SwapServiceTest, RepeatsARefusedOfferOnlyWithASignOfLife) {
   init();
   block.ports[1].refuse = true;
