@@ -35,7 +35,11 @@ void Cpu::run() {
   for (;;) {
     instance_.domain_.run_due();
     instance_.running_ = this;
-    const OaeRun reason = qemu.vcpu_run(index_, limit());
+    OaeRun reason;
+    // One that yields while it is alone yields to nobody.
+    do {
+      reason = qemu.vcpu_run(index_, limit());
+    } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1);
     instance_.running_ = nullptr;
     local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
 
