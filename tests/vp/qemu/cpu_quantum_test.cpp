@@ -146,14 +146,14 @@ std::string pair_trace(const Pair& pair) {
 
 class PairTest : public testing::TestWithParam<std::tuple<bool, bool, Picoseconds>> {};
 
-INSTANTIATE_TEST_SUITE_P(
-    , PairTest,
-    testing::Combine(testing::Bool(), testing::Bool(), testing::Values(1 * ns, 250 * ns)),
-    [](const auto& param) {
-      return std::string(std::get<0>(param.param) ? "Sleeping" : "Polling") +
-             (std::get<1>(param.param) ? "Sleeping" : "Polling") +
-             std::to_string(std::get<2>(param.param));
-    });
+INSTANTIATE_TEST_SUITE_P(, PairTest,
+                         testing::Combine(testing::Bool(), testing::Bool(),
+                                          testing::Values(1 * ns, 250 * ns)),
+                         [](const auto& param) {
+                           return std::string(std::get<0>(param.param) ? "Sleeping" : "Polling") +
+                                  (std::get<1>(param.param) ? "Sleeping" : "Polling") +
+                                  std::to_string(std::get<2>(param.param));
+                         });
 
 TEST_P(PairTest, TheTraceIsTheSame) {
   const auto [sleeps, other_sleeps, latency] = GetParam();

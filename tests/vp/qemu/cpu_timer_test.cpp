@@ -5,8 +5,8 @@
 namespace vp::qemu {
 namespace {
 
-std::string name(const testing::TestParamInfo<std::tuple<std::uint64_t, Picoseconds, std::uint64_t>>&
-                     info) {
+std::string name(
+    const testing::TestParamInfo<std::tuple<std::uint64_t, Picoseconds, std::uint64_t>>& info) {
   return std::to_string(std::get<0>(info.param)) + "Quantum" +
          std::to_string(std::get<1>(info.param)) + "Ticks" +
          std::to_string(std::get<2>(info.param));
@@ -41,11 +41,12 @@ class TimerTest
   std::unique_ptr<Machine> machine_;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    , TimerTest,
-    testing::Combine(testing::Values(77'777'777, 333'333'333, 1'000'000'000, 3'000'000'000),
-                     testing::Values(50 * ns, 1 * us, 1 * ms), testing::Values(900, 10'000, 123'457)),
-    name);
+INSTANTIATE_TEST_SUITE_P(, TimerTest,
+                         testing::Combine(testing::Values(77'777'777, 333'333'333, 1'000'000'000,
+                                                          3'000'000'000),
+                                          testing::Values(50 * ns, 1 * us, 1 * ms),
+                                          testing::Values(900, 10'000, 123'457)),
+                         name);
 
 TEST_P(TimerTest, WakesASleeperAtTheDeadline) {
   machine_->parameter(1, 1);

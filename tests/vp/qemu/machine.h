@@ -33,9 +33,8 @@ struct Access {
   bool operator==(const Access& other) const { return text() == other.text(); }
   std::string text() const {
     char line[128];
-    std::snprintf(line, sizeof line, "%lld cpu%u %c %llx/%u = %llx\n",
-                  static_cast<long long>(time), cpu, kind,
-                  static_cast<unsigned long long>(address), size,
+    std::snprintf(line, sizeof line, "%lld cpu%u %c %llx/%u = %llx\n", static_cast<long long>(time),
+                  cpu, kind, static_cast<unsigned long long>(address), size,
                   static_cast<unsigned long long>(value));
     return line;
   }
@@ -49,10 +48,10 @@ inline std::ostream& operator<<(std::ostream& out, const Access& access) {
 class Device : public sc_core::sc_module {
  public:
   struct Behaviour {
-    std::uint64_t value = 0;   ///< that is read
-    Picoseconds wait = 0;      ///< spent inside b_transport
-    Picoseconds delay = 0;     ///< spent by its delay argument
-    bool refuse = false;       ///< answers with an address error
+    std::uint64_t value = 0;  ///< that is read
+    Picoseconds wait = 0;     ///< spent inside b_transport
+    Picoseconds delay = 0;    ///< spent by its delay argument
+    bool refuse = false;      ///< answers with an address error
   };
 
   Device(const sc_core::sc_module_name& name, Instance& instance) : sc_module(name) {
@@ -96,8 +95,12 @@ class Device : public sc_core::sc_module {
     EXPECT_EQ(payload.get_streaming_width(), payload.get_data_length());
     EXPECT_EQ(payload.get_byte_enable_ptr(), nullptr);
     EXPECT_EQ(delay, sc_core::SC_ZERO_TIME);
-    Access access{now(), static_cast<unsigned>(cpu), payload.is_read() ? 'r' : 'w',
-                  payload.get_address(), payload.get_data_length(), 0};
+    Access access{now(),
+                  static_cast<unsigned>(cpu),
+                  payload.is_read() ? 'r' : 'w',
+                  payload.get_address(),
+                  payload.get_data_length(),
+                  0};
     const auto found = at.find(access.address);
     const Behaviour behaviour = found == at.end() ? Behaviour{} : found->second;
     if (payload.is_read()) {
@@ -136,12 +139,35 @@ inline Instance::Config ipu(const std::string& guest, unsigned cpus = 1) {
   Instance::Config config;
   config.library = OAE_VP_IMAGES "/libqemu-aarch64.so";
   config.cpus = cpus;
-  config.arguments = {"-nodefaults", "-no-user-config", "-display", "none",
-                      "-machine",    "oae-ipu",         "-m",       "128",
+  config.arguments = {"-nodefaults", "-no-user-config",
+                      "-display",    "none",
+                      "-machine",    "oae-ipu",
+                      "-m",          "128",
                       "-smp",        std::to_string(cpus),
-                      "-cpu",        "neoverse-n1",     "-accel",   "tcg",
-                      "-icount",     "shift=0,sleep=off", "-seed",  "1",
+                      "-cpu",        "neoverse-n1",
+                      "-accel",      "tcg",
+                      "-icount",     "shift=0,sleep=off",
+                      "-seed",       "1",
                       "-kernel",     OAE_VP_GUESTS "/" + guest + ".elf"};
+  return config;
+}
+
+/// The host machine with one of the programs in guests/ as its BIOS.
+inline Instance::Config host(const std::string& guest, unsigned cpus = 1) {
+  Instance::Config config;
+  config.library = OAE_VP_IMAGES "/libqemu-x86_64.so";
+  config.cpus = cpus;
+  config.arguments = {"-nodefaults", "-no-user-config",
+                      "-display",    "none",
+                      "-machine",    "microvm,pcie=on,acpi=on,rtc=on",
+                      "-m",          "16",
+                      "-smp",        std::to_string(cpus),
+                      "-cpu",        "max",
+                      "-accel",      "tcg",
+                      "-icount",     "shift=0,sleep=off",
+                      "-rtc",        "base=2026-01-01T00:00:00,clock=vm",
+                      "-seed",       "1",
+                      "-bios",       OAE_VP_GUESTS "/" + guest + ".rom"};
   return config;
 }
 
@@ -164,7 +190,9 @@ struct Machine {
   Device device;
 };
 
-inline void run(Picoseconds span) { sc_core::sc_start(to_sc_time(span)); }
+inline void run(Picoseconds span) {
+  sc_core::sc_start(to_sc_time(span));
+}
 
 /// Runs `work` in a process of its own and returns what it returned: SystemC elaborates once.
 std::string in_child(const std::function<std::string()>& work);

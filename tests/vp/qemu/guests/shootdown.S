@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core 0 broadcasts invalidations of the TLB and notes each, at 0; the others read the device at
-// 8 times their number. Parameter 0: 1 fills the translator's memory too, with code that core 0
-// writes and runs.
+// Core 0 broadcasts invalidations of the TLB and notes each, at 0, every 7 instructions; the others
+// read the device at 8 times their number. Parameter 0: 1 fills the translator's memory too, with
+// code that core 0 writes and runs, whose result is what it notes.
 .include "ipu.inc"
 begin
   core 1
@@ -9,6 +9,8 @@ begin
   parameter 11, 0
   ldr x10, =0x80100000
   mov x0, #0
+  mov x2, #0
+  ldr x3, =0x123456789abcdef1
 next:
   tlbi alle2is
   dsb ish
@@ -30,6 +32,7 @@ next:
   isb
   blr x10
   mov x10, x4
+  str x2, [x28, #0x400]
 note:
   str x0, [x28]
   add x0, x0, #1
