@@ -14,7 +14,7 @@ module oae_slot_check (
   output logic                host_more,
   output logic                firmware_good,   // as the firmware's offer
   output logic [63:0]         nothing_header,  // of an answer that names no swap
-  output logic [63:0]         not_ready_header // of one that names this slot's if it may
+  output logic [63:0]         not_ready_header // of one that names this slot's
 );
 
   localparam int unsigned VERB = oae_registers::SLOT_HEADER_VERB_SHIFT;
@@ -41,26 +41,25 @@ module oae_slot_check (
   assign ok = slot[STATUS +: 8] == oae_registers::STATUS_OK;
   assign known = slot[VERB +: 8] == oae_registers::VERB_SWAP;
 
-  // A slot that names the last swap is never a new offer, not even a damaged one: it asks for the
-  // retained answer.
+  // What does not name the next swap is no new offer, sound or not: it is answered by the retained
+  // answer, so that a swap that took place is never denied to a host that asks for it again.
   always_comb begin
-    if (of_last) host_verdict = oae_types::NONE;
-    else if (!sound || !of_next || !ok) host_verdict = oae_types::BAD;
+    if (!of_next) host_verdict = oae_types::NONE;
+    else if (!sound || !ok) host_verdict = oae_types::BAD;
     else if (!known) host_verdict = oae_types::BAD_VERB;
     else host_verdict = oae_types::GOOD;
   end
-  assign host_rejected = of_last ? !sound : host_verdict != oae_types::GOOD;
+  assign host_rejected = host_verdict != oae_types::GOOD && !(of_last && sound);
   assign host_more = (slot[FLAGS +: 8] & oae_registers::FLAG_MORE) != '0;
   assign firmware_good = open && sound && of_next && ok && known;
 
-  // Only of the next swap can it be said that it has not taken place.
   always_comb begin
     nothing_header = '0;
     nothing_header[VERB +: 8] = oae_registers::VERB_NONE;
     nothing_header[EPOCH +: 8] = epoch;
     nothing_header[STATUS +: 8] = oae_registers::STATUS_NOT_READY;
     not_ready_header = nothing_header;
-    if (verdict != oae_types::NONE && of_next) begin
+    if (verdict != oae_types::NONE) begin
       not_ready_header[VERB +: 8] = slot[VERB +: 8];
       not_ready_header[SEQUENCE +: 32] = slot[SEQUENCE +: 32];
       if (verdict == oae_types::BAD_VERB)

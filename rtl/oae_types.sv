@@ -4,9 +4,9 @@ package oae_types;
 
   // What the offer in the host's inbox is worth
   typedef enum logic [1:0] {
-    NONE,                       // no new offer: incomplete, or a repetition of the last swap's
+    NONE,                       // no new offer: incomplete, or not of the next swap
     GOOD,
-    BAD,                        // CRC, epoch, sequence or status
+    BAD,                        // of the next swap, but for its CRC or status
     BAD_VERB
   } verdict_t;
 

@@ -72,12 +72,13 @@ void ReferencePort::write_window(const Slot& data, std::uint64_t enable) {
 void ReferencePort::judge() {
   const Header header = Header::of(inbox_[0]);
   arrived_ = 0;
-  if (last_ != 0 && header.epoch == epoch_ && header.sequence == last_) {
-    if (!sealed(inbox_)) ++rejected_count;
+  if (header.epoch != epoch_ || header.sequence != next()) {
+    // No new offer. A sound repetition of the last one is nothing to complain of.
+    const bool repetition = header.epoch == epoch_ && header.sequence == last_ && last_ != 0;
+    if (!repetition || !sealed(inbox_)) ++rejected_count;
     return;
   }
-  if (!sealed(inbox_) || header.epoch != epoch_ || header.sequence != next() ||
-      header.status != OAE_STATUS_OK) {
+  if (!sealed(inbox_) || header.status != OAE_STATUS_OK) {
     verdict_ = Verdict::bad;
     ++rejected_count;
     return;
@@ -118,11 +119,9 @@ ReferencePort::Answer ReferencePort::read_answer(bool refused) {
     answer.slot = retained_;
   } else {
     Header header = nothing;
-    const Header offered_header = Header::of(inbox_[0]);
-    if (verdict_ != Verdict::none && offered_header.epoch == epoch_ &&
-        offered_header.sequence == next()) {
-      header.verb = offered_header.verb;
-      header.sequence = offered_header.sequence;
+    if (verdict_ != Verdict::none) {
+      header.verb = Header::of(inbox_[0]).verb;
+      header.sequence = next();
       if (verdict_ == Verdict::bad_verb) header.status = OAE_STATUS_BAD_VERB;
     }
     if (header.status == OAE_STATUS_NOT_READY) ++not_ready_count;
