@@ -20,6 +20,7 @@ void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     return;
   }
   if (address >= bytes.size() || length > bytes.size() - address) {
+    ++refused;
     return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
   if (payload.is_write()) {

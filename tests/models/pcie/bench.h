@@ -29,6 +29,7 @@ struct HostMemory : sc_core::sc_module {
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x100000);  // from address 0
   std::vector<Write> writes;
   bool keep_writes = true;
+  unsigned refused = 0;
   std::vector<Write> messages;    // to 0xfee00000 and on
   vp::Picoseconds read_time = 0;  // annotated
 

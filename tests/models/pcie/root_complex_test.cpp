@@ -69,9 +69,14 @@ TEST(RootComplex, ConfigAccessesOfEverySize) {
   });
 }
 
-// Every length at every offset around DW, 64 bytes and 4 KiB, both ways, through a BAR.
-TEST(RootComplex, ReadsAndWritesOfAnySizeAnywhere) {
+class Sizes : public testing::TestWithParam<vp::Picoseconds> {};
+INSTANTIATE_TEST_SUITE_P(Latencies, Sizes, testing::Values(0, 7 * vp::ns));
+
+// Every length at every offset around DW, 64 bytes and 4 KiB, both ways, through a BAR of logic
+// that answers at once or later.
+TEST_P(Sizes, ReadsAndWritesOfAnySizeAnywhere) {
   Bench bench;
+  bench.logic.latency = GetParam();
   bench.logic.keep_uses = false;
   bench.run([&] {
     bench.enumerate();
@@ -328,18 +333,71 @@ TEST(RootComplex, AKilledReaderDoesNoHarm) {
   unsigned done = 0;
   bench.run([&] {
     bench.enumerate();
-    std::vector<sc_core::sc_process_handle> readers;
-    for (unsigned i = 0; i < 40; ++i) {
-      readers.push_back(sc_core::sc_spawn([&] {
-        bench.read(Bench::bar0, 8);
-        ++done;
-      }));
+    for (unsigned round = 0; round < 10; ++round) {  // lost tags would run out
+      std::vector<sc_core::sc_process_handle> readers;
+      for (unsigned i = 0; i < 40; ++i) {
+        readers.push_back(sc_core::sc_spawn([&] {
+          bench.read(Bench::bar0, 8);
+          ++done;
+        }));
+      }
+      sc_core::wait(2, sc_core::SC_US);
+      for (unsigned i = 0; i < 40; i += 2) readers[i].kill();
+      sc_core::wait(100, sc_core::SC_US);
+      EXPECT_EQ(done, 20 * (round + 1));
     }
-    sc_core::wait(2, sc_core::SC_US);
-    for (unsigned i = 0; i < 40; i += 2) readers[i].kill();
-    sc_core::wait(100, sc_core::SC_US);
-    EXPECT_EQ(done, 20u);
     for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(bench.read(Bench::bar0, 8), 0u);
+  });
+}
+
+// Those who have a tag and ask again do not go before one who waits.
+TEST(RootComplex, NobodyJumpsTheQueueForTags) {
+  Bench bench;
+  bench.logic.latency = 10 * vp::us;
+  vp::Picoseconds waited = 0;
+  bench.run([&] {
+    bench.enumerate();
+    for (unsigned i = 0; i < 32; ++i) {
+      bench.spawn([&] {
+        for (unsigned j = 0; j < 50; ++j) bench.read(Bench::bar0, 8);
+      });
+    }
+    sc_core::wait(1, sc_core::SC_US);
+    const vp::Picoseconds start = vp::now();
+    bench.read(Bench::bar0, 8);
+    waited = vp::now() - start;
+  });
+  EXPECT_LT(waited, 25 * vp::us);
+}
+
+// A device that answers first in another's name, then in its own.
+struct Impostor : Port {
+  explicit Impostor(vp::Domain& domain) : Port(domain, {5, 16, 0}) {}
+  void receive(TlpPtr request) override {
+    for (const bool right : {false, true}) {
+      TlpPtr completion = Tlp::completion(*request, make_id(2, 0, 0), Status::success);
+      completion->header.type = TlpType::CplD;
+      completion->header.length = 1;
+      std::fill_n(completion->data(), 4, right ? 0x11 : 0x66);
+      if (!right) completion->header.requester ^= 8;
+      send(std::move(completion));
+    }
+  }
+  void trained(unsigned, unsigned) override {}
+};
+
+TEST(RootComplex, ACompletionForAnotherRequesterIsDropped) {
+  Bench::Config config;
+  config.root_complex.ports.resize(2);
+  Bench bench(config);
+  Impostor impostor(bench.card);
+  Link link("second", {}, bench.root_complex.port(1), impostor, bench.trace, bench.statistics);
+  bench.run([&] {
+    const Id port = make_id(0, 2, 0);
+    bench.config_write(port, 0x20, 0xc200c200, 4);
+    bench.config_write(port, 0x04, 0x0006, 2);
+    EXPECT_EQ(bench.read(0xc2000000, 4), 0x11111111u);
+    EXPECT_EQ(bench.counter("root_complex.port1.unexpected_completions"), 1u);
   });
 }
 
@@ -415,6 +473,7 @@ TEST(RootComplex, DevicesReachMemoryButNotTheRootComplexItself) {
     }
     EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
     EXPECT_EQ(bench.counter("root_complex.port0.unsupported_requests"), 10u);
+    EXPECT_EQ(bench.memory.refused, 4u) << "memory is asked for its own addresses only";
   });
 }
 
