@@ -29,6 +29,8 @@ class Report {
 
   void add(Problem problem);
   void add(const Report& other);
+  /// Counts problems that are not kept.
+  void omit(std::size_t count) { beyond_ += count; }
 
   bool empty() const { return problems_.empty(); }
   std::size_t count() const { return problems_.size() + beyond_; }

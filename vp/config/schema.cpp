@@ -236,12 +236,11 @@ bool Reading::good(const std::string& path) const {
 
 void Reading::unknown_key(const std::string& path, const Entry& entry,
                           const std::vector<std::string>& keys) {
-  if (unknown_.size() >= Report::limit) {
-    // The report keeps no more than this either.
-    report_.add({entry.origin, "unknown key", "", ""});
-    return;
-  }
-  unknown_.push_back({path, entry.key, entry.origin, keys, nearest(entry.key, keys)});
+  // The report keeps no more than this either.
+  if (unknown_.size() == Report::limit)
+    ++more_unknown_;
+  else
+    unknown_.push_back({path, entry.key, entry.origin, keys, nearest(entry.key, keys)});
 }
 
 bool Reading::misspelt(const std::string& path, const std::string& key) const {
@@ -267,7 +266,7 @@ void Reading::tell_unknown_keys(const std::vector<Row>& rows) {
     report_.add({unknown.origin, fmt::format("unknown key {}{}", shown(unknown.key), where),
                  alternatives(unknown.keys), remedy});
   }
-  unknown_.clear();
+  report_.omit(more_unknown_);
 }
 
 void wrong_type(const Node& node, const std::string& path, Reading& reading,

@@ -73,6 +73,7 @@ class Reading {
   std::map<std::string, Origin, std::less<>> origins_;
   std::set<std::string> bad_;
   std::vector<UnknownKey> unknown_;
+  std::size_t more_unknown_ = 0;
 };
 
 /// One line of the printed reference.
