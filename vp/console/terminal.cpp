@@ -126,8 +126,11 @@ Terminal::~Terminal() {
   restore();
   if (owner != 0) {
     for (const int signal : ending) give_back(signal);
+    give_back(SIGPIPE);
+  }
+  if (terminal >= 0) {
     for (const int signal : crashing) give_back(signal);
-    for (const int signal : {SIGTSTP, SIGCONT, SIGPIPE}) give_back(signal);
+    for (const int signal : {SIGTSTP, SIGCONT}) give_back(signal);
   }
   terminal = -1;
   owner = 0;

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -41,6 +42,7 @@ class Session {
     EXPECT_EQ(::pipe(report), 0);
     EXPECT_EQ(::pipe(orders), 0);
     shell_ = ::forkpty(&keyboard_, nullptr, nullptr, nullptr);
+    if (shell_ < 0) throw std::runtime_error("no pseudo-terminal");
     if (shell_ == 0) {
       report_ = report[1];
       orders_ = orders[0];
@@ -142,6 +144,7 @@ class Session {
   [[noreturn]] void shell(Finish finish, bool background) {
     ::signal(SIGTTOU, SIG_IGN);
     const pid_t job = ::fork();
+    if (job < 0) ::_exit(1);
     if (job == 0) {
       ::setpgid(0, 0);
       ::signal(SIGTTOU, SIG_DFL);
@@ -153,11 +156,14 @@ class Session {
     if (!background) ::tcsetpgrp(0, job);
     report("job " + std::to_string(job));
     for (;;) {
-      int status = 0;
-      ::waitpid(job, &status, WUNTRACED);
-      if (WIFEXITED(status)) report("exited " + std::to_string(WEXITSTATUS(status)));
-      if (WIFSIGNALED(status)) report("killed " + std::to_string(WTERMSIG(status)));
-      if (!WIFSTOPPED(status)) break;
+      // Its process number stays its own until the session ends.
+      siginfo_t change = {};
+      ::waitid(P_PID, static_cast<id_t>(job), &change, WEXITED | WSTOPPED | WNOWAIT);
+      const std::string status = std::to_string(change.si_status);
+      if (change.si_code == CLD_EXITED) report("exited " + status);
+      if (change.si_code == CLD_KILLED || change.si_code == CLD_DUMPED) report("killed " + status);
+      if (change.si_code != CLD_STOPPED) break;
+      ::waitid(P_PID, static_cast<id_t>(job), &change, WSTOPPED);
       ::tcsetpgrp(0, ::getpgrp());
       report("stopped");
       char what = 0;
@@ -496,6 +502,7 @@ TEST(TerminalTest, InputThatIsNoTerminalIsNotTouchedAndCtrlCEnds) {
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "ls\n", 3), 3);
   const pid_t child = simulator_reading(ends[0]);
+  ASSERT_GT(child, 0);
   ::usleep(30'000);
   ::kill(child, SIGINT);
   int status = 0;
