@@ -230,13 +230,16 @@ void Block::schedule() {
   running_ = edge != no_edge;
   if (block.deadline_valid) edge = std::min<std::uint64_t>(edge, block.deadline);
   if (edge == no_edge) return clock_.cancel();
-  next_ = std::max(next_, edge);
-  clock_.at(grid_.time(next_));
+  due_ = std::max(next_, edge);
+  clock_.at(grid_.time(due_));
 }
 
 void Block::tick() {
   ticking_ = true;
-  if (!ahead_) visible_edge();
+  if (!ahead_) {
+    next_ = due_;
+    visible_edge();
+  }
   ahead_ = false;
   show();
   while (!ahead_ && hidden()) {

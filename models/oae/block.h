@@ -120,6 +120,7 @@ class Block : public sc_core::sc_module {
   bool ticking_ = false;
   bool ahead_ = false;      // the edge before next_ was run ahead and is to be shown at its time
   std::uint64_t next_ = 1;  // the first edge not yet run
+  std::uint64_t due_ = 0;   // the edge that clock_ is set to, unless ahead_: those before are idle
   bool irq_level_ = false;
 
   pcie::Ring<Request> requests_;

@@ -157,6 +157,35 @@ TEST(Block, WakesForADeadline) {
   }});
 }
 
+TEST(Block, WhatComesBeforeADeadlineDoesNotWaitForIt) {
+  Bench bench;
+  bench.run({[&] {
+    bench.open(2);
+    bench.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(2), 5'000'000);
+    bench.write(0, OAE_HOST_PORT_EVENT_AT(2),
+                OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, 9) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+    bench.publish(2, make_slot(header(1, 1), 1));
+    bench.write(2, Bench::page(2, OAE_PORT_WINDOW), make_slot(header(1, 1), 2).data(), 64);
+    bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER));
+    Bench::pass(50 * period);
+    ASSERT_NE(bench.domain.next_event(), vp::never);
+
+    vp::Picoseconds start = vp::now();
+    bench.read(2, Bench::page(2, OAE_PORT_STATUS));
+    EXPECT_LE(bench.completed - start, 10 * period);
+    Bench::pass(50 * period);
+    start = vp::now();
+    bench.get(OAE_FIRMWARE_STATUS_AT(2));
+    EXPECT_LE(vp::now() - start, 10 * period);
+    Bench::pass(50 * period);
+    bench.write(2, Bench::page(2, OAE_PORT_CONFIRM), OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) |
+                                                         OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1));
+    Bench::pass(50 * period);
+    EXPECT_EQ(OAE_GET(bench.get(OAE_FIRMWARE_STATUS_AT(2)), OAE_FIRMWARE_STATUS_COMMITTED), 1u);
+    EXPECT_EQ(bench.domain.next_event(), vp::never) << "confirmed: nothing is due";
+  }});
+}
+
 TEST(Block, AnswersWithinTenClocks) {
   Bench bench;
   bench.run({[&] {
