@@ -23,6 +23,7 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, vp::Picose
       from(from),
       to(to),
       latency(latency),
+      crosses(&from.domain() != &to.domain()),
       wire(link.rate_),
       arrival(to.domain(), [&link, this] { link.arrive(*this); }) {}
 
@@ -52,9 +53,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
   for (const Direction direction : {Direction::down, Direction::up}) {
     Way& way = ways_[index(direction)];
     way.from.link_ = this;
-    if (&way.from.domain() != &way.to.domain()) {
-      way.to.domain().add_peer(way.from.domain(), min_latency(direction));
-    }
+    if (way.crosses) way.to.domain().add_peer(way.from.domain(), min_latency(direction));
     for (unsigned i = 0; i < tlp_types; ++i) {
       const std::string prefix =
           fmt::format("{}.{}.{}.", this->name(), way.name, to_string(static_cast<TlpType>(i)));
@@ -89,7 +88,9 @@ void Link::send(const Port& from, TlpPtr tlp) {
   count.bytes += tlp->payload_bytes();
   way.wire_bytes += bytes;
   if (trace_.on()) trace_tlp(trace_, wire.from, arrival, name(), way.name, *tlp);
-  way.flying.push({arrival + way.to.config_.latency, std::move(tlp)});
+  const vp::Picoseconds received = arrival + way.to.config_.latency;
+  if (way.crosses) way.to.domain().expect(received, name());
+  way.flying.push({received, std::move(tlp)});
   if (!way.arrival.pending()) way.arrival.at(way.flying.front().received);
 }
 

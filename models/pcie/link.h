@@ -67,6 +67,7 @@ class Link : public sc_core::sc_module {
     Port& from;
     Port& to;
     vp::Picoseconds latency;
+    bool crosses;  // from one domain into another
     Wire wire;
     Ring<Flying> flying;
     vp::Event arrival;

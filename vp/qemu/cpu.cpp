@@ -33,12 +33,13 @@ Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index
 void Cpu::run() {
   const OaeQemuApi& qemu = *instance_.api_;
   for (;;) {
+    if (instance_.off_) return retire();
     instance_.domain_.run_due();
     instance_.running_ = this;
     OaeRun reason;
     // One that yields while it is alone yields to nobody.
     do {
-      reason = qemu.vcpu_run(index_, limit());
+      reason = qemu.vcpu_run(index_, grant());
     } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1);
     instance_.running_ = nullptr;
     local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
@@ -46,7 +47,10 @@ void Cpu::run() {
     // What wakes it from here on is not lost, whoever calls.
     asleep_ = reason == OAE_RUN_HALTED;
     if (asleep_) --instance_.awake_;
+    instance_.domain_.reach(std::min(local_, granted_));
 
+    // What stopped it takes place at its own time.
+    if (reason == OAE_RUN_STOPPED) synchronise();
     if (instance_.accesses_ == 0) {
       instance_.gathering_ = false;
       // While GDB holds the machine the kernel pauses before this wait ends.
@@ -60,6 +64,11 @@ void Cpu::run() {
   }
 }
 
+void Cpu::retire() {
+  asleep_ = true;
+  --instance_.awake_;
+}
+
 Picoseconds Cpu::limit() const {
   if (instance_.gathering_) return now();
   const Domain& domain = instance_.domain_;
@@ -68,6 +77,10 @@ Picoseconds Cpu::limit() const {
   const Picoseconds ahead =
       instance_.awake_ > 1 ? std::min(config.slice, domain.lookahead()) : config.max_quantum;
   return std::min(now() + ahead, domain.horizon());
+}
+
+Picoseconds Cpu::grant() {
+  return granted_ = limit();
 }
 
 void Cpu::synchronise() {
@@ -107,11 +120,11 @@ void Cpu::leave(Picoseconds until) {
   if (--instance_.accesses_ == 0 && instance_.gathering_) instance_.gathered_.notify();
   instance_.running_ = this;
   qemu.vcpu_stall(index_, local_ - qemu.vcpu_local_time(index_));
-  qemu.vcpu_set_limit(index_, limit());
+  qemu.vcpu_set_limit(index_, grant());
 }
 
 void Cpu::wake(Picoseconds when) {
-  if (!asleep_ || when >= turn_.when()) return;
+  if (!asleep_ || when >= turn_.when() || instance_.off_) return;
   if (!turn_.pending()) {
     ++instance_.awake_;
     // Whoever has been alone until now, and ran as far as it might, takes turns from here on.

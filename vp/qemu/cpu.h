@@ -31,7 +31,11 @@ class Cpu : public sc_core::sc_module {
   friend class Instance;
 
   void run();
+  /// Sleeps for good.
+  void retire();
   Picoseconds limit() const;
+  /// How far it may run from here.
+  Picoseconds grant();
   /// Waits until the kernel's time is the local time and the vCPUs before it have had their turn.
   void synchronise();
   /// Bracket what it does to the simulation, at its exact local time; it goes on at `until`.
@@ -44,6 +48,7 @@ class Cpu : public sc_core::sc_module {
   Instance& instance_;
   const int index_;
   Picoseconds local_ = 0;  // local time as of the last return from QEMU
+  Picoseconds granted_ = 0;
   bool asleep_ = false;
   Event turn_;  // when it goes on
   sc_core::sc_event resume_;

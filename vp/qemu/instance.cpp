@@ -47,6 +47,8 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
     for (std::size_t i = 0; i < size; ++i) {
       console.put(static_cast<char>(data[i]), instance.present());
     }
+    // Somebody may answer before the vCPU would have come back.
+    if (Cpu* cpu = instance.running_) instance.api_->vcpu_set_limit(cpu->index_, cpu->grant());
   };
   callbacks.console_ready = [](void* self, int index) {
     static_cast<Instance*>(self)->feed(static_cast<unsigned>(index));
@@ -154,7 +156,7 @@ bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::
 }
 
 void Instance::rearm_timers() {
-  const Picoseconds deadline = api_->next_deadline();
+  const Picoseconds deadline = off_ ? never : api_->next_deadline();
   if (deadline == never) {
     timers_.cancel();
   } else if (const Picoseconds when = std::max(deadline, now()); when != timers_.when()) {
@@ -175,7 +177,11 @@ bool Instance::service(bool io) {
   const unsigned requests = api_->service(io || std::exchange(polled_, false));
   if (requests == 0) return true;
   if ((requests & OAE_REQUEST_RESET) != 0 && requests_.reset) requests_.reset();
-  if ((requests & OAE_REQUEST_SHUTDOWN) != 0 && requests_.shutdown) requests_.shutdown();
+  if ((requests & OAE_REQUEST_SHUTDOWN) != 0 && !off_) {
+    off_ = true;
+    rearm_timers();
+    if (requests_.shutdown) requests_.shutdown();
+  }
   if ((requests & OAE_REQUEST_STOPPED) == 0) return true;
   if (requests_.stopped) requests_.stopped();
   return false;

@@ -42,7 +42,7 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
 
   /// What the guest or GDB asks of the platform.
   struct Requests {
-    std::function<void()> shutdown;  ///< the guest powers off
+    std::function<void()> shutdown;  ///< the guest has powered off: no vCPU executes any more
     std::function<void()> reset;     ///< the guest's machine has been reset
     std::function<void()> stopped;   ///< GDB holds the machine: time must not go on
   };
@@ -90,6 +90,9 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
   /// holds the machine.
   bool poll();
 
+  /// The local time of the vCPU that executes, or the kernel's.
+  Picoseconds present() const;
+
   /// Instructions executed by all vCPUs.
   std::uint64_t instructions() const;
 
@@ -107,8 +110,6 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
   void feed(unsigned console);
   /// Acts on requests, unless a vCPU is inside an access. Returns whether the machine may run.
   bool service(bool io);
-  /// The local time of the vCPU that executes, or the kernel's.
-  Picoseconds present() const;
 
   Domain& domain_;
   const Config config_;
@@ -117,11 +118,12 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
   std::vector<Region> regions_;
   Requests requests_;
   Event timers_;
-  const Cpu* running_ = nullptr;
+  Cpu* running_ = nullptr;
   unsigned awake_ = 0;      // vCPUs that run or are about to
   unsigned accesses_ = 0;   // vCPUs inside an access
   bool gathering_ = false;  // somebody needs a moment without one
   bool polled_ = false;     // GDB has been waiting for such a moment
+  bool off_ = false;        // the guest has powered off
   sc_core::sc_event gathered_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vp/time/domain.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>
@@ -55,6 +57,12 @@ Picoseconds Domain::horizon() const {
     horizon = std::min(horizon, sum(peer.domain->floor(), peer.lookahead));
   }
   return horizon;
+}
+
+void Domain::broken_promise(Picoseconds when, const char* sender) const {
+  throw BrokenPromise(
+      fmt::format("{} delivers to {} at {} ps, but has let its processors run to {} ps", sender,
+                  name(), when, reached_));
 }
 
 }  // namespace vp

@@ -210,6 +210,9 @@ enum OaeRun oae_vcpu_run(int index, int64_t until)
     default:
         break;
     }
+    if (!cpu_can_run(cpu)) {
+        return OAE_RUN_STOPPED;
+    }
     if (asleep(cpu)) {
         return OAE_RUN_HALTED;
     }
