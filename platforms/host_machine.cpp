@@ -73,7 +73,9 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
       qemu("qemu", domain, qemu_config(host, platform, options, console)),
       memory("memory", qemu),
       root_complex("root_complex", root_complex_config(host, links, qemu.pcie_windows()), domain,
-                   statistics) {
+                   statistics),
+      panicked_(domain, [&outcome, this] { outcome.end(vp::ExitCode::guest_panic, panic_); }) {
+  outcome.add_host();
   for (vp::qemu::Cpu& cpu : qemu.cpu) cpu.socket.bind(root_complex.host);
   root_complex.memory.bind(memory.socket);
   map_pcie();
@@ -85,16 +87,13 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
                  control.write(static_cast<unsigned>(offset), size, value);
                }});
 
-  console.watch(std::string(vp::kernel_panic), [&outcome, who = host.name](std::string_view line) {
-    outcome.end(vp::ExitCode::guest_panic, fmt::format("{}: {}", who, line));
+  console.watch(std::string(vp::kernel_panic), [this](std::string_view line) {
+    if (panicked_.pending()) return;
+    panic_ = fmt::format("{}: {}", console.name(), line);
+    panicked_.at(qemu.present());
   });
   qemu.on_requests({
-      [&outcome] {
-        outcome.end(outcome.guest_code() == 0 ? vp::ExitCode::success : vp::ExitCode::failed,
-                    outcome.guest_code() == 0
-                        ? ""
-                        : fmt::format("the guest ended with code {}", outcome.guest_code()));
-      },
+      [&outcome] { outcome.host_is_off(); },
       [this] { root_complex.reset(); },
       [] { Outcome::pause(); },
   });

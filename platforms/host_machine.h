@@ -44,6 +44,9 @@ class HostMachine : public sc_core::sc_module {
 
  private:
   void map_pcie();
+
+  std::string panic_;
+  vp::Event panicked_;
 };
 
 }  // namespace platform

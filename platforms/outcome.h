@@ -24,9 +24,20 @@ class Outcome {
   vp::ExitCode code() const { return code_; }
   const std::string& why() const { return why_; }
 
-  /// The guest's own verdict, of which the run's end takes notice: 0 is success.
-  void set_guest_code(int code) { guest_code_ = code; }
-  int guest_code() const { return guest_code_; }
+  /// @name Of the hosts: the run ends when the last of them is off
+  /// @{
+  void add_host() { ++hosts_on_; }
+  /// The guest's own verdict: 0 is success. The first other one stands.
+  void set_guest_code(const std::string& host, int code) {
+    if (code == 0 || guest_failed_) return;
+    guest_failed_ = true;
+    guest_verdict_ = host + ": the guest ended with code " + std::to_string(code);
+  }
+  void host_is_off() {
+    if (--hosts_on_ > 0) return;
+    end(guest_failed_ ? vp::ExitCode::failed : vp::ExitCode::success, guest_verdict_);
+  }
+  /// @}
 
   /// Makes the kernel return to the run's loop before time goes on.
   static void pause() {
@@ -37,7 +48,9 @@ class Outcome {
   bool ended_ = false;
   vp::ExitCode code_ = vp::ExitCode::success;
   std::string why_;
-  int guest_code_ = 0;
+  unsigned hosts_on_ = 0;
+  bool guest_failed_ = false;
+  std::string guest_verdict_;
 };
 
 }  // namespace platform

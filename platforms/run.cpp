@@ -106,7 +106,9 @@ void Run::prepare_share() {
 HostMachine::Options Run::host_options(const Host& host) {
   HostMachine::Options options;
   options.gdb_port = gdb_port(host.name);
-  options.control.on_exit = [this](int code) { outcome_.set_guest_code(code); };
+  options.control.on_exit = [this, name = host.name](int code) {
+    outcome_.set_guest_code(name, code);
+  };
   options.control.on_mark = [this](const std::string& name) {
     vp::log::get("control").info("mark {}", name);
     if (name == options_.mark) outcome_.end(ExitCode::success, "");
