@@ -2,6 +2,7 @@
 #include "vp/time/calendar.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace vp {
@@ -20,24 +21,31 @@ class Agenda {
   Calendar processors{Calendar::Last{}};
 
  private:
+  struct Alarm {
+    sc_core::sc_event rings;
+    Picoseconds when = never;
+  };
+
   Agenda();
   void run();
 
-  sc_core::sc_event wake_;
-  Picoseconds armed_ = never;  // when wake_ is notified
+  // The kernel keeps a notification that is moved until its old time has come, and searches among
+  // all it keeps. So an alarm that has become too late stays, and an earlier one is set before it.
+  std::array<Alarm, 32> alarms_;  // those that are set come first, each earlier than the last
+  std::size_t set_ = 0;
 };
 
 Agenda::Agenda() {
   sc_core::sc_spawn_options options;
   options.spawn_method();
   options.dont_initialize();
-  options.set_sensitivity(&wake_);
+  for (Alarm& alarm : alarms_) options.set_sensitivity(&alarm.rings);
   sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("agenda"), &options);
 }
 
 void Agenda::run() {
   const Picoseconds present = now();
-  armed_ = never;
+  while (set_ > 0 && alarms_[set_ - 1].when <= present) --set_;
   for (std::size_t i = 0; i < calendars.size();) {
     if (calendars[i]->next_event() <= present) {
       calendars[i]->run_due();
@@ -52,12 +60,13 @@ void Agenda::run() {
   arm(next);
 }
 
-// The kernel keeps the earliest notification of an sc_event; one that has become too early only
-// finds nothing due and arms again.
+// One that rings too early finds nothing due.
 void Agenda::arm(Picoseconds next) {
-  if (next >= armed_) return;
-  armed_ = next;
-  wake_.notify(to_sc_time(next - now()));
+  if (next == never || (set_ > 0 && next >= alarms_[set_ - 1].when)) return;
+  if (set_ < alarms_.size()) ++set_;
+  Alarm& alarm = alarms_[set_ - 1];
+  alarm.when = next;
+  alarm.rings.notify(to_sc_time(next - now()));
 }
 
 void Event::at(Picoseconds when) {
