@@ -22,6 +22,7 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
   config.cpus = ipu.cores;
   config.ips = static_cast<std::uint64_t>(ipu.instruction_rate);
   config.max_quantum = platform.simulation.max_quantum;
+  config.decoupled = true;
   config.slice = platform.simulation.vcpu_slice;
 
   QemuArguments arguments(platform.simulation, options.gdb_port);
@@ -111,7 +112,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   noc.connect(ipu_map::uart.base, ipu_map::uart.size, uart.socket);
   noc.connect(ipu_map::mailbox.base, ipu_map::mailbox.size, mailbox.socket);
   noc.connect(ipu_map::dma.base, ipu_map::dma.size, dma.socket);
-  noc.connect(ipu_map::oae.base, ipu_map::oae.size, oae.registers);
+  noc.connect(ipu_map::oae.base, ipu_map::oae.size, oae.registers, ipu::Noc::Timing::decoupled);
   noc.connect(ipu_map::system_controller.base, ipu_map::system_controller.size,
               system_controller.socket);
   noc.connect(ipu_map::sram_base, sram_bytes.size(), sram.socket);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "vp/time/decoupled.h"
+
 namespace ipu {
 
 Noc::Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop)
@@ -13,26 +15,30 @@ Noc::Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop)
   out_.register_invalidate_direct_mem_ptr(this, &Noc::invalidate_direct_mem_ptr);
 }
 
-void Noc::connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target) {
-  const auto known = std::find(targets_.begin(), targets_.end(), &target);
+void Noc::connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target,
+                  Timing timing) {
+  const auto known = std::find_if(targets_.begin(), targets_.end(),
+                                  [&](const Target& one) { return one.socket == &target; });
   const auto port = static_cast<unsigned>(known - targets_.begin());
   map_.add(base, size, port);
   connections_.push_back({base, size, port});
   if (known == targets_.end()) {
-    targets_.push_back(&target);
+    targets_.push_back({&target, timing});
     out_.bind(target);
   }
 }
 
 void Noc::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   ++transactions_;
-  delay += hop_;
   const std::uint64_t address = payload.get_address();
   if (const auto* region = map_.find(address, payload.get_data_length())) {
+    if (targets_[region->port].timing == Timing::exact) vp::catch_up(payload, delay);
+    delay += hop_;
     payload.set_address(address - region->base);
     out_[static_cast<int>(region->port)]->b_transport(payload, delay);
     payload.set_address(address);
   } else {
+    delay += hop_;
     ++unmapped_;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }

@@ -29,10 +29,15 @@ class Noc : public sc_core::sc_module {
   /// From the initiators; more than one may bind.
   tlm_utils::multi_passthrough_target_socket<Noc> in;
 
+  enum class Timing { exact, decoupled };
+
   Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop);
 
-  /// One line of the address map; a target may have several. Throws MapMistake.
-  void connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target);
+  /// One line of the address map; a target may have several. Accesses that are ahead of the
+  /// kernel's time (vp::Decoupled) reach only targets that are connected as `decoupled`; for others
+  /// they catch up first. Throws MapMistake.
+  void connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target,
+               Timing timing = Timing::exact);
 
   const std::uint64_t& transactions() const { return transactions_; }
   /// Transactions that no region held.
@@ -45,7 +50,11 @@ class Noc : public sc_core::sc_module {
   void invalidate_direct_mem_ptr(int port, sc_dt::uint64 start, sc_dt::uint64 end);
 
   tlm_utils::multi_passthrough_initiator_socket<Noc> out_;
-  std::vector<const void*> targets_;  // by port of out_
+  struct Target {
+    const void* socket;
+    Timing timing;
+  };
+  std::vector<Target> targets_;  // by port of out_
   std::vector<AddressMap::Region> connections_;
   AddressMap map_;
   const sc_core::sc_time hop_;

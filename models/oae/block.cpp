@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "oae_registers.h"
+#include "vp/time/decoupled.h"
 
 namespace oae {
 namespace {
@@ -22,6 +23,7 @@ constexpr unsigned line_bytes = 64;
 constexpr unsigned max_ports = 64;
 constexpr std::uint64_t min_clock = 1'000;
 constexpr std::uint64_t max_clock = 10'000'000'000;
+constexpr std::uint64_t no_edge = ~std::uint64_t{0};
 
 const char* state_name(unsigned state) {
   switch (state) {
@@ -73,6 +75,7 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
       interrupt("interrupt"),
       irq("irq", config.irq_line),
       config_(config),
+      domain_(domain),
       grid_(config.clock_hz),
       trace_(trace),
       pins_(std::make_unique<Pins>()),
@@ -202,10 +205,13 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
   if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
   accesses_.push(&access);
   ++accesses_seen_;
-  schedule();
-  while (!access.done) wait(responded_);
-
-  delay = sc_core::SC_ZERO_TIME;
+  if (vp::may_stay_ahead(payload) && run_ahead(access)) {
+    delay = vp::to_sc_time(grid_.time(next_ - 1) - vp::now());
+  } else {
+    schedule();
+    while (!access.done) wait(responded_);
+    delay = sc_core::SC_ZERO_TIME;
+  }
   if (access.error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (access.write) return;
   for (unsigned i = 0; i < length; ++i) {
@@ -215,23 +221,45 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 
 // The clock.
 
+// The next edge at which the block works.
+std::uint64_t Block::next_input() const {
+  const Voae_block& block = *pins_->block;
+  if (block.busy || block.request_valid || access_ != nullptr) return next_;
+  std::uint64_t edge = no_edge;
+  if (!requests_.empty()) edge = std::min(edge, grid_.after(requests_.front().arrival));
+  if (!accesses_.empty()) edge = std::min(edge, grid_.after(accesses_.front()->arrival));
+  return edge;
+}
+
 // Finds the next edge that anybody can tell of.
 void Block::schedule() {
   if (ticking_ || ahead_) return;
   const Voae_block& block = *pins_->block;
-  constexpr std::uint64_t no_edge = ~std::uint64_t{0};
-  std::uint64_t edge = no_edge;
-  if (block.busy || block.request_valid || access_ != nullptr) {
-    edge = next_;
-  } else {
-    if (!requests_.empty()) edge = std::min(edge, grid_.after(requests_.front().arrival));
-    if (!accesses_.empty()) edge = std::min(edge, grid_.after(accesses_.front()->arrival));
-  }
+  std::uint64_t edge = next_input();
   running_ = edge != no_edge;
   if (block.deadline_valid) edge = std::min<std::uint64_t>(edge, block.deadline);
   if (edge == no_edge) return clock_.cancel();
   due_ = std::max(next_, edge);
   clock_.at(grid_.time(due_));
+}
+
+// Answers an access at once, at edges to come that nothing else can reach; whether it could. What
+// an edge shows to others is shown at its time.
+bool Block::run_ahead(const Access& access) {
+  const Voae_block& block = *pins_->block;
+  if (ahead_ || !requests_.empty()) return false;
+  clock_.cancel();
+  const vp::Picoseconds horizon = domain_.horizon();
+  while (!access.done && !ahead_ && !block.dma_valid && !block.completion_valid &&
+         !block.interrupt_valid) {
+    const std::uint64_t edge = std::max(next_, next_input());
+    if (grid_.time(edge) >= horizon || (block.deadline_valid && block.deadline <= edge)) break;
+    next_ = edge;
+    visible_edge();
+    ahead_ = shows();
+  }
+  arm();
+  return access.done;
 }
 
 void Block::tick() {
@@ -248,6 +276,10 @@ void Block::tick() {
     ahead_ = shows();
   }
   ticking_ = false;
+  arm();
+}
+
+void Block::arm() {
   if (ahead_) {
     clock_.at(grid_.time(next_ - 1));
   } else {
@@ -340,7 +372,7 @@ void Block::visible_edge() {
 // Puts what has arrived on the pins.
 void Block::present() {
   Voae_block& block = *pins_->block;
-  const vp::Picoseconds now = vp::now();
+  const vp::Picoseconds now = grid_.time(next_);
   if (!block.request_valid && !requests_.empty() && requests_.front().arrival < now) {
     const Request& request = requests_.front();
     block.request_valid = 1;

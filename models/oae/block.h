@@ -47,8 +47,8 @@ class Block : public sc_core::sc_module {
   /// order.
   tlm_utils::passthrough_target_socket<Block> bar;
   /// The firmware's registers (rtl/registers/firmware.yaml), over AXI4-Lite: within an aligned
-  /// word of 8 bytes. The caller's process waits for the response. SLVERR is
-  /// TLM_ADDRESS_ERROR_RESPONSE.
+  /// word of 8 bytes; may be ahead of the kernel's time, see vp::Decoupled. The caller's process
+  /// waits for the response, or gets it with a delay. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
   tlm_utils::passthrough_target_socket<Block> registers;
   /// Slots to the host, 64 bytes each. Any response but TLM_OK_RESPONSE is a refusal.
   tlm_utils::simple_initiator_socket<Block> dma;
@@ -98,6 +98,9 @@ class Block : public sc_core::sc_module {
 
   void power_up();
   void schedule();
+  std::uint64_t next_input() const;
+  bool run_ahead(const Access& access);
+  void arm();
   void tick();
   void visible_edge();
   void settle();
@@ -111,6 +114,7 @@ class Block : public sc_core::sc_module {
   void respond();
 
   const BlockConfig config_;
+  vp::Domain& domain_;
   const ClockGrid grid_;
   vp::Trace& trace_;
   std::unique_ptr<Pins> pins_;

@@ -12,9 +12,11 @@ namespace oae {
 class ClockGrid {
  public:
   /// 1 Hz to 1 THz.
-  explicit ClockGrid(std::uint64_t hertz) : hertz_(hertz) {}
+  explicit ClockGrid(std::uint64_t hertz)
+      : hertz_(hertz), period_(second % hertz == 0 ? second / hertz : 0) {}
 
   vp::Picoseconds time(std::uint64_t edge) const {
+    if (period_ != 0) return static_cast<vp::Picoseconds>(edge * period_);
     const std::uint64_t seconds = edge / hertz_;
     return static_cast<vp::Picoseconds>(seconds * second +
                                         divide(edge % hertz_ * Wide{second}, hertz_));
@@ -22,6 +24,7 @@ class ClockGrid {
 
   /// The first edge later than `time`, which is 0 or more.
   std::uint64_t after(vp::Picoseconds time) const {
+    if (period_ != 0) return static_cast<std::uint64_t>(time) / period_ + 1;
     // The smallest n with n x second / hertz >= time + 1
     const auto limit = static_cast<std::uint64_t>(time) + 1;
     return limit / second * hertz_ + divide(limit % second * Wide{hertz_} + second - 1, second);
@@ -34,6 +37,7 @@ class ClockGrid {
   static std::uint64_t divide(Wide a, std::uint64_t b) { return static_cast<std::uint64_t>(a / b); }
 
   std::uint64_t hertz_;
+  std::uint64_t period_;  // ps; 0 if it is not a whole number
 };
 
 }  // namespace oae

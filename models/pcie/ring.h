@@ -14,6 +14,7 @@ class Ring {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   T& front() { return slots_[head_]; }
+  const T& front() const { return slots_[head_]; }
 
   void push(T value) {
     if (size_ == slots_.size()) grow();

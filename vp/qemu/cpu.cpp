@@ -26,6 +26,7 @@ Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index
           },
           Calendar::processors().new_rank()) {
   sc_core::sc_spawn_options options;
+  payload_.set_extension<Decoupled>(this);
   options.set_stack_size(stack_size);
   sc_core::sc_spawn([this] { run(); }, "run", &options);
 }
@@ -92,6 +93,8 @@ void Cpu::synchronise() {
 bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
                  std::uint64_t& value) {
   enter();
+  const bool ahead = may_stay_ahead();
+  if (!ahead) catch_up();
   payload_.set_command(command);
   payload_.set_address(address);
   payload_.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
@@ -100,7 +103,7 @@ bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
   payload_.set_byte_enable_ptr(nullptr);
   payload_.set_dmi_allowed(false);
   payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  sc_core::sc_time delay;
+  sc_core::sc_time delay = ahead ? to_sc_time(local_ - now()) : sc_core::SC_ZERO_TIME;
   socket->b_transport(payload_, delay);
   leave(now() + static_cast<Picoseconds>(delay.value()));
   return payload_.is_response_ok();
@@ -110,8 +113,16 @@ void Cpu::enter() {
   instance_.running_ = nullptr;
   local_ = instance_.api_->vcpu_local_time(index_);
   ++instance_.accesses_;
+}
+
+void Cpu::catch_up() {
   synchronise();
   instance_.domain_.run_due();
+}
+
+bool Cpu::may_stay_ahead() const {
+  return instance_.config_.decoupled && instance_.awake_ == 1 &&
+         local_ < instance_.domain_.horizon();
 }
 
 void Cpu::leave(Picoseconds until) {

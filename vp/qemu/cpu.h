@@ -8,6 +8,7 @@
 #include <tlm>
 
 #include "vp/time/calendar.h"
+#include "vp/time/decoupled.h"
 
 namespace vp::qemu {
 
@@ -15,12 +16,13 @@ class Instance;
 
 /// A vCPU: a SystemC process that runs ahead of the kernel's time as far as its domain allows, and
 /// is back at its exact local time for each access to the simulation.
-class Cpu : public sc_core::sc_module {
+class Cpu : public sc_core::sc_module, private Decoupled {
  public:
   Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index);
 
   /// Accesses by physical address, 1 to 8 bytes. b_transport is called at the vCPU's exact local
-  /// time and may wait; the vCPU is stalled for as long, and for the delay that comes back.
+  /// time, or for it (see Decoupled), and may wait; the vCPU is stalled for as long, and for the
+  /// delay that comes back.
   tlm_utils::simple_initiator_socket<Cpu> socket;
 
   /// Makes an access on behalf of the instruction that the vCPU is executing, 1 to 8 bytes, little
@@ -38,7 +40,10 @@ class Cpu : public sc_core::sc_module {
   Picoseconds grant();
   /// Waits until the kernel's time is the local time and the vCPUs before it have had their turn.
   void synchronise();
-  /// Bracket what it does to the simulation, at its exact local time; it goes on at `until`.
+  /// The same, and what is due at that instant has happened.
+  void catch_up() override;
+  bool may_stay_ahead() const override;
+  /// Bracket what it does to the simulation, for its exact local time; it goes on at `until`.
   void enter();
   void leave(Picoseconds until);
   void wake(Picoseconds when);

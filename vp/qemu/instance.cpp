@@ -133,6 +133,7 @@ bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::
     if (cpu_index < 0) return false;
     Cpu& accessor = cpu[static_cast<std::size_t>(cpu_index)];
     accessor.enter();
+    accessor.catch_up();
     if (command == tlm::TLM_READ_COMMAND) {
       value = target.ports.read(accessor, offset, size);
     } else {

@@ -37,6 +37,7 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     Picoseconds max_quantum = 1 * us;    ///< how far a vCPU may run ahead of the kernel's time
     Picoseconds slice = 1 * us;          ///< the same while a sibling is awake, whose memory it
                                          ///< shares; at most the domain's lookahead counts
+    bool decoupled = false;              ///< targets know of accesses ahead of time, see Decoupled
     std::vector<Console*> consoles;      ///< console n is the argument "-chardev oae,id=consolen"
   };
 

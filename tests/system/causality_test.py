@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far processors may run ahead changes nothing: booting, loading the driver and 10,000 swaps leave the same
+trace, byte for byte, whatever the quantum."""
+import hashlib
+
+import machine
+
+QUANTA = ("50ns", "200ns", "1us", "10us", "1ms")
+SWAPS = 10_000
+
+
+def poll(ipu):
+    return ("--set", f"ipus[{ipu}].firmware_options.poll=true")
+
+
+class Causality(machine.TestCase):
+    def digests(self, *options, quanta=QUANTA, swaps=SWAPS, hosts=1, **more):
+        """Of the trace of each quantum; the consoles must not differ either."""
+        found = {}
+        for quantum in quanta:
+            run = self.succeed("--set", f"simulation.max_quantum={quantum}", *options, trace=True,
+                               append=f'vp.exec="oae bench --count {swaps}"', **more)
+            self.assertEqual(run.console.count(f"committed {swaps} of {swaps}"), hosts, run)
+            self.assertEqual(run.console.count(f"the firmware {swaps}: agree"), hosts, run)
+            committed = run.trace_bytes.count(b'"to":"committed"')
+            self.assertEqual(committed, hosts * swaps)
+            found[quantum] = hashlib.sha256(run.trace_bytes + run.console.encode()).hexdigest()
+        return found
+
+    def assert_same(self, digests):
+        self.assertEqual(len(set(digests.values())), 1, digests)
+
+
+class Sleeping(Causality):
+    def test_firmware_that_sleeps(self):
+        self.assert_same(self.digests())
+
+
+class Polling(Causality):
+    def test_firmware_that_polls(self):
+        self.assert_same(self.digests(*poll(0)))
+
+
+class Pair(Causality):
+    def test_two_machines_of_which_one_polls(self):
+        self.assert_same(self.digests(*poll(0), platform="pair", hosts=2))
+
+
+class Siblings(Causality):
+    """Turns of vCPUs that share memory depend on the slice, and on nothing else."""
+
+    def test_several_processors_on_both_sides(self):
+        for vcpu_slice in ("300ns", "1us"):
+            with self.subTest(slice=vcpu_slice):
+                self.assert_same(self.digests(
+                    "--set", "hosts[0].vcpus=2", "--set", "ipus[0].cores=2",
+                    "--set", f"simulation.vcpu_slice={vcpu_slice}", quanta=("50ns", "1us", "1ms"), swaps=1000))
+
+
+if __name__ == "__main__":
+    machine.main()
