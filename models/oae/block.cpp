@@ -113,6 +113,8 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
 
 Block::~Block() {
   pins_->block->final();
+  // Verilator's destructors look in the thread's context, which may be that of a block gone before.
+  Verilated::threadContextp(&pins_->context);
 }
 
 // The card had power long before time 0: reset and the clearing of the journals are over.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/models/oae/bench.h"
+#include "vp/time/decoupled.h"
 
 namespace {
 
@@ -320,6 +321,109 @@ TEST(Block, ServesSeveralCoresAndTheHostAtOnce) {
                  EXPECT_EQ(bench.read(0, OAE_HOST_PORT_CELL_AT(1)), 64 * i);
                }
              }});
+}
+
+/// A core that is ahead of the kernel's time, or is not.
+struct Core : vp::Decoupled {
+  Core(Bench& bench, bool ahead) : bench(bench), ahead(ahead) {
+    payload.set_extension<vp::Decoupled>(this);
+  }
+  void catch_up() override { Bench::pass(local - vp::now()); }
+  bool may_stay_ahead() const override {
+    return ahead && local < std::min(bench.domain.horizon(), vp::now() + 1 * vp::us);
+  }
+
+  std::uint64_t access(tlm::tlm_command command, std::uint64_t address, std::uint64_t value = 0) {
+    if (!may_stay_ahead()) catch_up();
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    payload.set_data_length(8);
+    payload.set_streaming_width(8);
+    sc_core::sc_time delay = vp::to_sc_time(local - vp::now());
+    bench.firmware->b_transport(payload, delay);
+    const vp::Picoseconds begin = local;
+    local = vp::now() + static_cast<vp::Picoseconds>(delay.value());
+    log << begin << ' ' << command << ' ' << address << ' ' << value << " until " << local << '\n';
+    return value;
+  }
+  void publish(unsigned port, const Slot& slot) {
+    for (unsigned i = 0; i < 8; ++i) {
+      access(tlm::TLM_WRITE_COMMAND, OAE_FIRMWARE_OFFER_AT(port) + 8 * i, slot[i]);
+    }
+    access(tlm::TLM_WRITE_COMMAND, OAE_FIRMWARE_COMMAND_AT(port),
+           OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+  }
+
+  Bench& bench;
+  const bool ahead;
+  tlm::tlm_generic_payload payload;
+  vp::Picoseconds local = 0;
+  std::ostringstream log;
+};
+
+// Swaps with polls between them, at times that have nothing to do with the clock.
+std::string serve(Core& core) {
+  constexpr unsigned swaps = 20;
+  Bench::pass(100 * period);
+  core.local = vp::now();
+  core.access(tlm::TLM_WRITE_COMMAND, OAE_FIRMWARE_IRQ_ENABLE, 1);
+  for (unsigned n = 1; n <= swaps;) {
+    core.local += 17'321;
+    core.access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_IRQ_STATUS);
+    core.access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_EVENT_AT(0));
+    core.access(tlm::TLM_WRITE_COMMAND, OAE_FIRMWARE_EVENT_AT(0), ~0ull);
+    const std::uint64_t status = core.access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_STATUS_AT(0));
+    if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) {
+      core.access(tlm::TLM_WRITE_COMMAND, OAE_FIRMWARE_COMMAND_AT(0),
+                  OAE_FIRMWARE_COMMAND_TAKE_MASK);
+      ++n;
+    }
+    if ((status & OAE_FIRMWARE_STATUS_OPEN_MASK) && !(status & OAE_FIRMWARE_STATUS_OFFERED_MASK)) {
+      const auto next = OAE_GET(status, OAE_FIRMWARE_STATUS_NEXT_SEQUENCE);
+      core.publish(0, make_slot(header(1, static_cast<std::uint32_t>(next)), n));
+    }
+  }
+  Bench::pass(core.local + 100 * period - vp::now());
+  for (const auto& line : core.bench.lines) {
+    core.log << "irq " << line.time << ' ' << line.level << '\n';
+  }
+  return core.log.str();
+}
+
+// The host of it. What it will do is due in the domain, as arrivals over a link are.
+void ask(Bench& bench) {
+  vp::Event arrival(bench.domain, [] {});
+  bench.open(0);
+  for (std::uint32_t n = 1; n <= 20; ++n) {
+    arrival.after(1'234'567);
+    Bench::pass(1'234'567);
+    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, n), n).data(), 64);
+    bench.read(2, OAE_PORT_PUSHED_ANSWER);
+    bench.write(2, OAE_PORT_CONFIRM,
+                OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, n));
+  }
+}
+
+TEST(Block, AnswersAheadOfTimeAreThoseInTime) {
+  Bench in_time({}, {}, "in_time");
+  Bench ahead({}, {}, "ahead");
+  std::string expected;
+  std::string found;
+  in_time.run({[&] {
+                 Core core(in_time, false);
+                 expected = serve(core);
+               },
+               [&] {
+                 Core core(ahead, true);
+                 found = serve(core);
+               },
+               [&] { ask(in_time); }, [&] { ask(ahead); }});
+  EXPECT_GT(expected.size(), 10'000u);
+  const auto differs = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+  EXPECT_TRUE(found == expected) << std::string(differs.second, expected.end()).substr(0, 200)
+                                 << "\nis told as\n"
+                                 << std::string(differs.first, found.end()).substr(0, 200);
 }
 
 TEST(Block, TakesAnAccessWhenItsDelayIsOver) {
