@@ -36,6 +36,7 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
 }
 
 // The smallest that a BAR of whole ports can be.
+static_assert(OAE_STREAM_SIZE == OAE_PORT_SIZE);
 std::uint64_t port_bar_size(unsigned ports) {
   std::uint64_t bytes = OAE_PORT_SIZE;
   while (bytes < ports * std::uint64_t{OAE_PORT_SIZE}) bytes *= 2;
@@ -53,6 +54,7 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   function.bars = {
       {ipu_map::register_bar, ipu_map::register_bar_size, true, false},
       {ipu_map::port_bar, port_bar_size(ipu.oae.ports), true, true},
+      {ipu_map::stream_bar, port_bar_size(ipu.oae.ports), true, true},
   };
   function.msi_x.vectors = ipu_map::vectors(ipu.oae.ports);
   function.msi_x.table_bar = ipu_map::register_bar;
@@ -125,6 +127,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   bars.connect(ipu_map::register_bar, ipu_map::host_mailbox.base, ipu_map::host_mailbox.size,
                mailbox.host);
   bars.connect(ipu_map::port_bar, 0, ipu.oae.ports * std::uint64_t{OAE_PORT_SIZE}, oae.bar);
+  bars.connect(ipu_map::stream_bar, 0, ipu.oae.ports * std::uint64_t{OAE_STREAM_SIZE}, oae.bar);
 
   oae.dma.bind(function.dma);
   dma.host.bind(function.dma);

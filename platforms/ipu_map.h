@@ -27,7 +27,7 @@ inline constexpr std::uint64_t dram_base = 0x8000'0000;
 /// Shared peripheral interrupts of the GIC; the INTID is 32 more.
 enum Spi : unsigned { UART_SPI = 1, MAILBOX_SPI = 2, DMA_SPI = 3, OAE_SPI = 4 };
 
-/// @name Seen by the host: BAR 0 holds registers, BAR 2 a page of 4 KiB for each swap port
+/// @name Seen by the host: BAR 0 holds registers, BAR 2 and BAR 4 a page of 4 KiB for each swap port
 /// @{
 inline constexpr unsigned register_bar = 0;
 inline constexpr std::uint64_t register_bar_size = 0x1'0000;
@@ -36,6 +36,7 @@ inline constexpr Region host_mailbox{0x4000, OAE_MAILBOX_SIZE};
 inline constexpr std::uint64_t msi_x_table = 0x8000;
 inline constexpr std::uint64_t msi_x_pending = 0xc000;
 inline constexpr unsigned port_bar = 2;
+inline constexpr unsigned stream_bar = 4;
 /// @}
 
 /// MSI-X vectors: 0 is the mailbox's, 1 + n that of swap port n.

@@ -19,7 +19,7 @@ module oae_block #(
   input  logic         request_valid,
   output logic         request_ready,
   input  logic         request_write,
-  input  logic         request_pages,   // BAR 2, else BAR 0
+  input  logic [2:0]   request_bar,     // 0, 2 or 4
   input  logic [11:0]  request_line,    // address[17:6]
   input  logic [511:0] request_data,
   input  logic [63:0]  request_enable,  // bytes to write or to read
@@ -107,7 +107,7 @@ module oae_block #(
 
   oae_ports #(.PORTS(PORTS)) swap (
     .clock, .reset, .now, .ports, .clock_khz,
-    .request_valid, .request_ready, .request_write, .request_pages, .request_line,
+    .request_valid, .request_ready, .request_write, .request_bar, .request_line,
     .request_data, .request_enable, .request_tag, .request_class,
     .completion_valid, .completion_ready, .completion_data, .completion_tag,
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,

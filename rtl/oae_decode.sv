@@ -6,7 +6,7 @@ module oae_decode (
   input  oae_types::source_t last,            // who had the last turn
 
   input  logic               host_waits,
-  input  logic               request_pages,   // BAR 2, else BAR 0
+  input  logic [2:0]         request_bar,     // 0, 2 or 4
   input  logic [11:0]        request_line,    // address[17:6]
   input  logic               firmware_waits,
   input  logic [13:0]        access_word,     // address[16:3]
@@ -22,6 +22,8 @@ module oae_decode (
   localparam logic [13:0] FIRMWARE_PORTS = 14'(oae_registers::FIRMWARE_OFFER >> 3);
   localparam logic [5:0] WINDOW_LINE = 6'(oae_registers::PORT_WINDOW >> 6);
   localparam logic [5:0] PAGE_LINE = 6'(oae_registers::PORT_PUSHED_ANSWER >> 6);
+  localparam logic [2:0] REGISTERS = 3'd0;  // BARs
+  localparam logic [2:0] STREAMS = 3'd4;
   localparam logic [2:0] LAST_GLOBAL = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
   localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_EVENT >> 3);
 
@@ -39,8 +41,8 @@ module oae_decode (
     endcase
   end
 
-  // Two lines of 64 bytes for each port in BAR 0, of which the first has registers; 64 in BAR 2;
-  // four on the firmware's side.
+  // Two lines of 64 bytes for each port in BAR 0, of which the first has registers; 64 in BAR 2 and
+  // BAR 4, laid out alike; four on the firmware's side.
   logic [11:0] host_line;
   logic [13:0] firmware_word;
   assign host_line = request_line - HOST_PORTS;
@@ -53,10 +55,11 @@ module oae_decode (
       target = oae_types::DEADLINE;
       port = watch_port;
     end else if (source == oae_types::HOST) begin
-      if (request_pages) begin
+      if (request_bar != REGISTERS) begin
         port = request_line[11:6];
         if (request_line[5:0] == WINDOW_LINE) target = oae_types::WINDOW;
-        if (request_line[5:0] == PAGE_LINE) target = oae_types::PAGE;
+        if (request_line[5:0] == PAGE_LINE)
+          target = request_bar == STREAMS ? oae_types::STREAM : oae_types::PAGE;
       end else if (request_line == '0) begin
         target = oae_types::HOST_GLOBAL;
       end else if (host_line[11:7] == '0 && !host_line[0]) begin
@@ -79,5 +82,10 @@ module oae_decode (
       port = '0;
     end
   end
+
+  if (oae_registers::STREAM_WINDOW != oae_registers::PORT_WINDOW ||
+      oae_registers::STREAM_CONFIRM != oae_registers::PORT_CONFIRM ||
+      oae_registers::STREAM_STATUS != oae_registers::PORT_STATUS)
+    $error("the pages of a port are not laid out alike");
 
 endmodule

@@ -15,7 +15,7 @@ module oae_ports #(
   input  logic         request_valid,
   output logic         request_ready,
   input  logic         request_write,
-  input  logic         request_pages,     // BAR 2, else BAR 0
+  input  logic [2:0]   request_bar,       // 0, 2 or 4
   input  logic [11:0]  request_line,      // address[17:6]
   input  logic [511:0] request_data,
   input  logic [63:0]  request_enable,    // bytes to write or to read
@@ -114,7 +114,7 @@ module oae_ports #(
     JUDGE_FIRMWARE,      //     it is the firmware's, published
     FORM,                //     it is the offer that a NOT_READY speaks of
     SEAL,                //       which gets its CRC
-    ANSWER,              //     it goes to the cell
+    ANSWER,              //     it goes to the cell, or completes the read
     STORE,               // puts the row back
     SIGNAL               // interrupts the host
   } state_t;
@@ -137,7 +137,7 @@ module oae_ports #(
   // ---- The rows ----
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 499;  // of row_t
+  localparam int unsigned ROW_BITS = 532;  // of row_t
   localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
 
   logic [ROW_BITS-1:0] rows [PORTS];
@@ -161,7 +161,7 @@ module oae_ports #(
 
   oae_decode decode (
     .ports, .last(source),
-    .host_waits, .request_pages, .request_line,
+    .host_waits, .request_bar, .request_line,
     .firmware_waits(access_valid), .access_word,
     .watch_waits(watching), .watch_port,
     .source(next_source), .target(next_target), .port(next_port));
@@ -256,8 +256,7 @@ module oae_ports #(
           LIMIT: value = {32'd0, row.limit};
           default: ;
         endcase
-      oae_types::WINDOW: value = '1;
-      oae_types::PAGE: if (word == PAGE_STATUS) value = state_word;
+      oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
       oae_types::FIRMWARE_GLOBAL:
         case (word)
           FIRMWARE_ID: value = id_word;
@@ -299,7 +298,7 @@ module oae_ports #(
     .clock, .row(slot_row), .write(slot_write), .write_data(data), .write_enable(enable),
     .read(state == FETCH),
     .form(state == FORM), .form_header(not_ready_header),
-    .form_slice_1({32'd0, liveness_age}),
+    .form_slice_1({32'd0, row.age}),
     .seal(state == SEAL), .seal_crc(slot_crc),
     .slot);
 
@@ -324,6 +323,9 @@ module oae_ports #(
   // ---- What happens to the journal, each at one edge ----
 
   logic writes;                    // a word is being written
+  logic streams;                   // the answer is to be streamed, else pushed
+  logic refused;                   // it cannot be pushed
+  logic answers;                   // it leaves
   logic opens;
   logic closes;
   logic confirms;                  // by the register
@@ -339,13 +341,17 @@ module oae_ports #(
                  word_data[0] && !row.open;
   assign closes = writes && target == oae_types::HOST_PORT && word == CONTROL && word_enable[0] &&
                   !word_data[0] && row.open;
-  assign confirms = writes && target == oae_types::PAGE && word == CONFIRM && &word_enable &&
+  assign confirms = writes && (target == oae_types::PAGE || target == oae_types::STREAM) &&
+      word == CONFIRM && &word_enable &&
       word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch &&
       word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
   assign continues = state == JUDGE_HOST && host_verdict == oae_types::GOOD && row.more;
   assign commits = (opens || confirms || continues) &&
                    row.state == oae_registers::PORT_STATE_TENTATIVE;
-  assign exchanges = state == ANSWER && dma_ready && !dma_refused && answer == EXCHANGE;
+  assign streams = target == oae_types::WINDOW;
+  assign refused = !streams && (row.cell_line == '0 || dma_refused);
+  assign answers = state == ANSWER && (dma_ready || !dma_valid);
+  assign exchanges = answers && !refused && answer == EXCHANGE;
   assign moves = state == STORE && row.tentative && row.settled && !row.committed;
   assign late = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
                 !row.asked && now - row.since > {32'd0, row.limit};
@@ -442,6 +448,7 @@ module oae_ports #(
                       row.open <= 1'b0;
                       row.offered <= 1'b0;
                       row.verdict <= oae_types::NONE;
+                      row.spent <= 1'b0;
                       row.arrived <= '0;
                       row.event_closed <= 1'b1;
                       if (row.state != oae_registers::PORT_STATE_TENTATIVE)
@@ -469,6 +476,7 @@ module oae_ports #(
                 state <= STORE;
                 if (row.open) begin
                   row.verdict <= oae_types::NONE;
+                  row.spent <= 1'b0;
                   row.arrived <= arrived;
                   bank <= {1'b0, row.inbox_bank};
                   fetched <= JUDGE_HOST;
@@ -508,16 +516,13 @@ module oae_ports #(
             else access_result <= value;
 
             case (target)
-              oae_types::PAGE: if (word == PUSHED_ANSWER && words != '0) begin
-                words <= words;
-                if (row.cell_line == '0) begin
-                  // Nowhere to put an answer: nothing takes place.
-                  completion_data[63:0] <= nothing_header;
-                  row.count_not_ready <= row.count_not_ready + 64'd1;
-                  words <= words_after;
-                end else begin
+              oae_types::WINDOW, oae_types::PAGE:
+                if (words != '0 && (streams || word == PUSHED_ANSWER)) begin
+                  words <= words;
                   state <= FETCH;
-                  if (row.verdict == oae_types::GOOD && row.offered && !row.tentative) begin
+                  if (!row.spent) row.age <= liveness_age;
+                  if (row.verdict == oae_types::GOOD && !row.spent && row.offered &&
+                      !row.tentative) begin
                     answer <= EXCHANGE;
                     bank <= {2'b10, !row.answer_bank};
                     fetched <= ANSWER;
@@ -531,7 +536,6 @@ module oae_ports #(
                     fetched <= FORM;
                   end
                 end
-              end
 
               oae_types::FIRMWARE_OFFER: begin
                 words <= words;
@@ -566,6 +570,7 @@ module oae_ports #(
           row.open <= 1'b1;
           row.epoch <= row.epoch + 8'd1;
           row.sequence_last <= '0;
+          row.spent <= 1'b0;
           row.state <= oae_registers::PORT_STATE_IDLE;
           row.event_opened <= 1'b1;
           words <= words_after;
@@ -602,12 +607,22 @@ module oae_ports #(
         FORM: state <= SEAL;
         SEAL: state <= ANSWER;
 
-        ANSWER: if (dma_ready) begin
-          completion_data[63:0] <= dma_refused ? nothing_header : slot[63:0];
-          if (dma_refused || (answer == FORMED && row.verdict != oae_types::BAD_VERB))
+        ANSWER: if (answers) begin
+          if (streams) begin
+            for (int unsigned i = 0; i < 8; i++)
+              if (words[i]) completion_data[64*i +: 64] <= slot[64*i +: 64];
+            words <= '0;
+            state <= STORE;
+          end else begin
+            completion_data[63:0] <= refused ? nothing_header : slot[63:0];
+            words <= words_after;
+            state <= next_word;
+          end
+          // What was answered NOT_READY stays so.
+          if (answer == FORMED || (refused && answer == EXCHANGE)) row.spent <= 1'b1;
+          if (refused ||
+              (answer == FORMED && !row.spent && row.verdict != oae_types::BAD_VERB))
             row.count_not_ready <= row.count_not_ready + 64'd1;
-          words <= words_after;
-          state <= next_word;
         end
 
         STORE: if (!moves) begin
@@ -658,7 +673,7 @@ module oae_ports #(
   assign access_done = stores && state == STORE && source == oae_types::FIRMWARE;
   assign access_error = target == oae_types::NOTHING;
 
-  assign dma_valid = state == ANSWER;
+  assign dma_valid = state == ANSWER && !streams && row.cell_line != '0;
   assign dma_address = {row.cell_line, 6'd0};
   assign dma_data = slot;
 
@@ -733,7 +748,7 @@ module oae_ports #(
           else $error("two slots share a bank");
         assert ({1'b0, port} < ports) else $error("no such port");
       end
-      assert (!exchanges || (row.open && row.offered && !row.tentative &&
+      assert (!exchanges || (row.open && row.offered && !row.tentative && !row.spent &&
                              row.verdict == oae_types::GOOD)) else $error("exchange without offers");
       assert (!commits || (row.tentative && !row.settled)) else $error("commit of nothing");
       assert (!(commits && exchanges)) else $error("commit within an exchange");

@@ -26,6 +26,8 @@ package oae_types;
     logic        offered;       // the firmware's stands
     verdict_t    verdict;       // on the host's
     logic        offered_more;  // the host's says MORE
+    logic        spent;         // it was answered NOT_READY, and that is retained
+    logic [31:0] age;           //   with this age of the firmware's liveness
 
     // Which bank of the slot memory plays which part
     logic        answer_bank;   // of the firmware's two: the retained answer; the other its offer
@@ -65,6 +67,7 @@ package oae_types;
     HOST_PORT,
     WINDOW,
     PAGE,                       // a page's registers behind its window
+    STREAM,                     // the same in BAR 4, without a pushed answer
     FIRMWARE_GLOBAL,
     FIRMWARE_OFFER,
     FIRMWARE_PORT,

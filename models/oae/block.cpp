@@ -160,6 +160,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
   const std::uint64_t address = payload.get_address();
   const std::uint64_t size = bar_number == 0   ? OAE_HOST_SIZE
                              : bar_number == 2 ? max_ports * OAE_PORT_SIZE
+                             : bar_number == 4 ? max_ports * OAE_STREAM_SIZE
                                                : 0;
   tlm::tlm_response_status status = check(payload, line_bytes);
   if (address >= size) status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
@@ -170,7 +171,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
   request.payload = payload.is_read() ? &payload : nullptr;
   request.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
   request.write = payload.is_write();
-  request.pages = bar_number == 2;
+  request.bar = static_cast<std::uint8_t>(bar_number);
   request.line = static_cast<unsigned>(address / line_bytes);
   request.at = address % line_bytes;
   request.traffic_class = access != nullptr ? access->traffic_class & 7 : 0;
@@ -379,7 +380,7 @@ void Block::present() {
     const Request& request = requests_.front();
     block.request_valid = 1;
     block.request_write = request.write;
-    block.request_pages = request.pages;
+    block.request_bar = request.bar;
     block.request_line = request.line;
     block.request_enable = request.enable;
     block.request_class = request.traffic_class;

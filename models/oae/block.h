@@ -42,9 +42,9 @@ struct BlockConfig {
 /// looks at its inputs nor shows an output are run ahead of their time; nothing can tell.
 class Block : public sc_core::sc_module {
  public:
-  /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml) and BAR 2
-  /// (port.yaml). Protocol: models/pcie/access.h, within a multiple of 64 bytes; completed in
-  /// order.
+  /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
+  /// (port.yaml) and BAR 4 (stream.yaml). Protocol: models/pcie/access.h, within a multiple of 64
+  /// bytes; completed in order.
   tlm_utils::passthrough_target_socket<Block> bar;
   /// The firmware's registers (rtl/registers/firmware.yaml), over AXI4-Lite: within an aligned
   /// word of 8 bytes; may be ahead of the kernel's time, see vp::Decoupled. The caller's process
@@ -74,11 +74,11 @@ class Block : public sc_core::sc_module {
     tlm::tlm_generic_payload* payload;  // of a read; a write's may be gone
     vp::Picoseconds arrival;
     bool write;
-    bool pages;
     unsigned line;
     unsigned at;  // first byte within the line
     std::uint64_t enable;
     std::uint8_t data[64];
+    std::uint8_t bar;
     std::uint8_t traffic_class;
   };
   /// A firmware access whose caller waits.

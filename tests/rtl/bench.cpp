@@ -26,23 +26,23 @@ Bench::Bench(unsigned ports, std::uint64_t seed) : reference(ports, clock_khz), 
   drain();
 }
 
-void Bench::post(bool write, bool pages, unsigned address, const void* data, unsigned bytes,
+void Bench::post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,
                  bool refused) {
   const unsigned at = address % 64;
   if (at + bytes > 64) throw std::logic_error("a request crosses a line");
-  Request request{write, {pages, address / 64}, {}, 0, refused, 0};
+  Request request{write, {bar, address / 64}, {}, 0, refused, 0};
   if (data) std::memcpy(reinterpret_cast<char*>(request.data.data()) + at, data, bytes);
   for (unsigned i = at; i < at + bytes; ++i) request.enable |= std::uint64_t{1} << i;
   request.tag = tag_ = (tag_ + 1) % 1024;
   requests_.push_back(request);
 }
 
-void Bench::post_write(bool pages, unsigned address, const void* data, unsigned bytes) {
-  post(true, pages, address, data, bytes, false);
+void Bench::post_write(unsigned bar, unsigned address, const void* data, unsigned bytes) {
+  post(true, bar, address, data, bytes, false);
 }
 
-void Bench::post_read(bool pages, unsigned address, unsigned bytes, bool refused) {
-  post(false, pages, address, nullptr, bytes, refused);
+void Bench::post_read(unsigned bar, unsigned address, unsigned bytes, bool refused) {
+  post(false, bar, address, nullptr, bytes, refused);
 }
 
 void Bench::post_put(unsigned address, std::uint64_t data, unsigned strobe) {
@@ -59,7 +59,7 @@ void Bench::drive() {
     const Request& request = requests_.front();
     top.request_valid = 1;
     top.request_write = request.write;
-    top.request_pages = request.line.pages;
+    top.request_bar = request.line.bar;
     top.request_line = request.line.line;
     std::memcpy(top.request_data.data(), request.data.data(), 64);
     top.request_enable = request.enable;
@@ -135,6 +135,9 @@ void Bench::take_request() {
     EXPECT_FALSE(read_) << "one read at a time";
     read_ = Read{request, reference.host_read(request.line, request.enable, request.refused), now,
                  alive_};
+    const auto& answer = read_->expected.answer;
+    if (answer && answer->refusal) refusals_[request.line.port()] = {now - alive_, {}, {}};
+    if (answer && answer->exchanged) ++(read_->expected.streamed ? streamed : pushed);
   }
 }
 
@@ -168,15 +171,33 @@ void Bench::take_answer() {
   std::memcpy(cell.data(), top.dma_data.data(), 64);
   cell_address = top.dma_address;
   ++cells;
-  const ReferencePort::Answer& answer = *read_->expected.answer;
   EXPECT_TRUE(sealed(cell));
-  Slot expected = answer.slot;
-  if (answer.formed) {
-    check_age(cell[1]);
-    expected[1] = cell[1];
-    seal(expected);
-  }
+  Slot expected = read_->expected.answer->slot;
+  if (read_->expected.answer->formed) check_formed(cell, 0xff, expected);
   EXPECT_EQ(cell, expected);
+}
+
+// A slot that the block forms has the age of the moment at which it did, however often and in
+// whatever pieces it is read, and its CRC.
+void Bench::check_formed(const Slot& seen, unsigned words, Slot& expected) {
+  Refusal& refusal = refusals_[read_->request.line.port()];
+  if (words & 2) {
+    if (!refusal.age) {
+      EXPECT_GE(seen[1], std::min<std::uint64_t>(refusal.age_at_least, 0xffff'ffff));
+      EXPECT_LE(seen[1], std::min<std::uint64_t>(refusal.age_at_least + 2, 0xffff'ffff));
+      refusal.age = seen[1];
+    }
+    expected[1] = *refusal.age;
+  }
+  if (words & 0x80) {
+    if (!refusal.crc) refusal.crc = seen[7];
+    expected[7] = *refusal.crc;
+  }
+  if (!refusal.age || !refusal.crc) return;
+  Slot whole = read_->expected.answer->slot;
+  whole[1] = *refusal.age;
+  seal(whole);
+  EXPECT_EQ(*refusal.crc, whole[7]);
 }
 
 void Bench::take_completion() {
@@ -189,13 +210,20 @@ void Bench::take_completion() {
     check_age(data[3] >> 32);
     expected[3] |= data[3] >> 32 << 32;
   }
+  unsigned words = 0;
+  for (unsigned word = 0; word < 8; ++word) {
+    if (read_->request.enable >> 8 * word & 0xff) words |= 1u << word;
+  }
+  if (read_->expected.streamed && read_->expected.answer->formed) {
+    check_formed(data, words, expected);
+  }
   EXPECT_EQ(data, expected) << "line " << read_->request.line.line;
   EXPECT_EQ(top.completion_tag, read_->request.tag);
   if (read_->expected.answer) {
     EXPECT_EQ(read_->answered, read_->expected.cell != 0);
   }
   for (unsigned word = 8; word-- > 0;) {
-    if (read_->request.enable >> 8 * word & 0xff) result_ = data[word];
+    if (words >> word & 1) result_ = line[word] = data[word];
   }
   latency = now - read_->accepted;
   read_.reset();
@@ -239,28 +267,33 @@ void Bench::sleep(std::uint64_t clocks) {
   now += clocks;
 }
 
-void Bench::write(bool pages, unsigned address, std::uint64_t value, unsigned bytes) {
-  post_write(pages, address, &value, bytes);
+void Bench::write(unsigned bar, unsigned address, std::uint64_t value, unsigned bytes) {
+  post_write(bar, address, &value, bytes);
   drain();
 }
 
-std::uint64_t Bench::read(bool pages, unsigned address, unsigned bytes, bool refused) {
-  post_read(pages, address, bytes, refused);
+std::uint64_t Bench::read(unsigned bar, unsigned address, unsigned bytes, bool refused) {
+  post_read(bar, address, bytes, refused);
   drain();
   return result_;
 }
 
 void Bench::write_slot(unsigned port, const Slot& slot) {
-  post_write(true, port * OAE_PORT_SIZE + OAE_PORT_WINDOW, slot.data(), 64);
+  post_write(2, port * OAE_PORT_SIZE + OAE_PORT_WINDOW, slot.data(), 64);
   drain();
 }
 
 std::uint64_t Bench::answer(unsigned port, bool refused) {
-  return read(true, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 8, refused);
+  return read(2, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 8, refused);
+}
+
+Slot Bench::stream(unsigned port) {
+  read(4, port * OAE_STREAM_SIZE + OAE_STREAM_WINDOW, 64);
+  return line;
 }
 
 void Bench::confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
-  write(true, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
+  write(2, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
         OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch) | OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, sequence));
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <random>
 #include <vector>
@@ -25,8 +26,8 @@ class Bench {
   bool compare_signals = true;
 
   // Posts. Requests are done in this order; firmware's writes and reads each in theirs.
-  void post_write(bool pages, unsigned address, const void* data, unsigned bytes);
-  void post_read(bool pages, unsigned address, unsigned bytes, bool refused = false);
+  void post_write(unsigned bar, unsigned address, const void* data, unsigned bytes);
+  void post_read(unsigned bar, unsigned address, unsigned bytes, bool refused = false);
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff);
   void post_get(unsigned address);
 
@@ -38,10 +39,12 @@ class Bench {
   std::size_t posted() const { return requests_.size() + puts_.size() + gets_.size(); }
 
   // One thing at a time
-  void write(bool pages, unsigned address, std::uint64_t value, unsigned bytes = 8);
-  std::uint64_t read(bool pages, unsigned address, unsigned bytes = 8, bool refused = false);
+  void write(unsigned bar, unsigned address, std::uint64_t value, unsigned bytes = 8);
+  std::uint64_t read(unsigned bar, unsigned address, unsigned bytes = 8, bool refused = false);
   void write_slot(unsigned port, const Slot& slot);
   std::uint64_t answer(unsigned port, bool refused = false);
+  /// The streamed answer, in one read.
+  Slot stream(unsigned port);
   void confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
   void put(unsigned address, std::uint64_t value, unsigned strobe = 0xff);
   std::uint64_t get(unsigned address);
@@ -55,9 +58,12 @@ class Bench {
 
   std::uint64_t now = 0;      ///< clocks so far
   std::uint64_t latency = 0;  ///< clocks from accepting the last read to its completion
+  Slot line{};                ///< what was read last of each word of a line
   Slot cell{};                ///< the last slot written
   std::uint64_t cell_address = 0;
   unsigned cells = 0;             ///< slots written
+  unsigned pushed = 0;            ///< swaps that took place so
+  unsigned streamed = 0;          ///< and so
   bool error = false;             ///< of the last access
   std::vector<unsigned> signals;  ///< MSI-X vectors
   std::vector<Transition> transitions;
@@ -86,15 +92,22 @@ class Bench {
     bool answered = false;  // the slot was written
     bool refused = false;
   };
+  /// A NOT_READY that stays, and what has been seen of it so far.
+  struct Refusal {
+    std::uint64_t age_at_least;
+    std::optional<std::uint64_t> age;
+    std::optional<std::uint64_t> crc;
+  };
 
   // A valid pin stays up, once up, until its ready; a ready pin may do as it likes.
   bool go() { return stall == 0 || random() % 100 >= stall; }
-  void post(bool write, bool pages, unsigned address, const void* data, unsigned bytes,
+  void post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,
             bool refused);
   void drive();
   void take_request();
   void take_access();
   void take_answer();
+  void check_formed(const Slot& seen, unsigned words, Slot& expected);
   void take_completion();
   void take_response();
   void check_age(std::uint64_t age) const;
@@ -104,7 +117,8 @@ class Bench {
   std::deque<Access> gets_;
   unsigned tag_ = 0;
   std::optional<Read> read_;
-  std::optional<bool> put_;  // whether it must be well
+  std::map<unsigned, Refusal> refusals_;  // by port
+  std::optional<bool> put_;               // whether it must be well
   bool getting_ = false;
   std::optional<std::uint64_t> get_;
   std::uint64_t result_ = 0;

@@ -3,13 +3,18 @@
 // each result with the reference block besides.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <vector>
+
 #include "oae_registers.h"
 #include "tests/rtl/bench.h"
 
 namespace {
 
-constexpr bool pages = true;
-constexpr bool registers = false;
+// BARs
+constexpr unsigned registers = 0;
+constexpr unsigned pages = 2;
+constexpr unsigned streams = 4;
 constexpr std::uint64_t all = ~std::uint64_t{0};
 
 class Block : public testing::Test {
@@ -61,7 +66,7 @@ TEST_F(Block, SaysWhatItIs) {
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_VERSION), 1u);
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_PORTS), 8u);
   EXPECT_EQ(bench.get(OAE_FIRMWARE_ID), id);
-  EXPECT_EQ(bench.read(registers, OAE_HOST_FEATURES), 0x201u) << "pushed; SWAP alone";
+  EXPECT_EQ(bench.read(registers, OAE_HOST_FEATURES), 0x203u) << "pushed, streamed; SWAP alone";
   EXPECT_EQ(bench.read(registers, OAE_HOST_CLOCK), 500'000u);
   bench.write(registers, OAE_HOST_ID, all);
   EXPECT_EQ(bench.read(registers, OAE_HOST_ID), id);
@@ -119,11 +124,14 @@ TEST_F(Block, AddressesWithoutARegister) {
   for (const unsigned page : {0u, 7u, 8u, 63u}) {
     for (const unsigned line : {2u, 62u, 63u}) {
       const Slot ones{all, all, all, all, all, all, all, all};
-      bench.post_write(pages, page * OAE_PORT_SIZE + line * 64, ones.data(), 64);
-      EXPECT_EQ(bench.read(pages, page * OAE_PORT_SIZE + line * 64), 0u);
+      for (const unsigned bar : {pages, streams}) {
+        bench.post_write(bar, page * OAE_PORT_SIZE + line * 64, ones.data(), 64);
+        EXPECT_EQ(bench.read(bar, page * OAE_PORT_SIZE + line * 64), 0u);
+      }
     }
   }
   EXPECT_EQ(bench.read(pages, 8 * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER), 0u) << "port 8 of 8";
+  EXPECT_EQ(bench.stream(8), Slot{});
   EXPECT_EQ(bench.cells, 0u);
   for (const unsigned address : std::initializer_list<unsigned>{
            0x20u, 0x38u, 0x40u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x58u,
@@ -151,12 +159,6 @@ TEST_F(Block, ReadsAWholeLineOfRegisters) {
   EXPECT_EQ(bench.cells, cells + 1);
   bench.read(pages, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM, 16);
   EXPECT_EQ(bench.cells, cells + 1) << "not asked for";
-}
-
-TEST_F(Block, WindowCannotBeStreamedYet) {
-  open();
-  EXPECT_EQ(bench.read(pages, port * OAE_PORT_SIZE + OAE_PORT_WINDOW), all);
-  EXPECT_EQ(bench.read(pages, port * OAE_PORT_SIZE + 0x38), all);
 }
 
 // Registers of the firmware
@@ -297,10 +299,37 @@ TEST_F(Block, NotReadyWithoutTheOtherSide) {
   EXPECT_TRUE(sealed(bench.cell));
   EXPECT_EQ(bench.latency, 7u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
-  // The offer stands: the same read swaps as soon as the firmware offers.
-  bench.publish(port, slot(1, 10));
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
-  EXPECT_EQ(tentative(), slot(1, 20));
+}
+
+TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
+  for (const bool streamed : {false, true}) {
+    SCOPED_TRACE(streamed ? "streamed" : "pushed");
+    open();
+    const std::uint8_t epoch = OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH);
+    bench.write_slot(port, slot(1, 20, 0, epoch));
+    const auto ask = [&] {
+      if (streamed) return bench.stream(port);
+      bench.answer(port);
+      return bench.cell;
+    };
+    const Slot refusal = ask();
+    EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
+    bench.publish(port, slot(1, 10, 0, epoch));
+    bench.sleep(1000);
+    bench.put(OAE_FIRMWARE_LIVENESS, 1);
+    // The host was told that the swap does not take place. Whoever reads then, it must not.
+    EXPECT_EQ(bench.stream(port), refusal) << "the age is that of the answer";
+    bench.answer(port);
+    EXPECT_EQ(bench.cell, refusal);
+    EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+    EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u + streamed) << "it is one answer";
+    bench.write_slot(port, slot(1, 21, 0, epoch));
+    EXPECT_EQ(ask(), slot(1, 10, 0, epoch));
+    EXPECT_EQ(tentative(), slot(1, 21, 0, epoch));
+    bench.confirm(port, epoch, 1);
+    take();
+    close();
+  }
 }
 
 TEST_F(Block, NotReadyWithoutAHostOffer) {
@@ -321,6 +350,7 @@ TEST_F(Block, NotReadyWithoutRoom) {
   bench.write_slot(port, slot(2, 22));
   EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << "one is tentative";
   bench.confirm(port, 1, 1);
+  bench.write_slot(port, slot(2, 22));
   EXPECT_EQ(bench.answer(port), slot(2, 12)[0]) << "committed one, tentative one";
   bench.confirm(port, 1, 2);
   EXPECT_EQ(committed(), slot(1, 201)) << "not yet taken";
@@ -333,6 +363,7 @@ TEST_F(Block, NotReadyWithoutRoom) {
   take();
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_COMMITTED_MASK) << "the next has moved up";
   EXPECT_EQ(committed(), slot(2, 22));
+  bench.write_slot(port, slot(3, 23));
   EXPECT_EQ(bench.answer(port), slot(3, 13)[0]);
 }
 
@@ -555,6 +586,7 @@ TEST_F(Block, AStandingOfferIsNotWrittenOver) {
   bench.publish(port, slot(1, 11));
   bench.put(OAE_FIRMWARE_COMMAND_AT(port),
             OAE_FIRMWARE_COMMAND_WITHDRAW_MASK | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+  bench.write_slot(port, slot(1, 20));
   EXPECT_EQ(bench.answer(port), slot(1, 11)[0]) << "taken back and published in one";
 }
 
@@ -591,9 +623,148 @@ TEST_F(Block, NothingTakesPlaceWithoutBusMaster) {
   EXPECT_EQ(answer.sequence, 0u) << "it names no swap";
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]) << "the offers stayed";
+  const Header again = Header::of(bench.answer(port));
+  EXPECT_EQ(again.status, OAE_STATUS_NOT_READY) << "it was denied, and that stays";
+  EXPECT_EQ(again.sequence, 1u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
+  bench.write_slot(port, slot(1, 21));
+  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]) << "the firmware's offer stayed";
   EXPECT_EQ(Header::of(bench.answer(port, true)).sequence, 0u) << "nor does a repetition";
   EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
+}
+
+// The streamed answer
+
+TEST_F(Block, StreamsTheAnswerInOneRead) {
+  open();
+  bench.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  bench.publish(port, slot(1, 10));
+  const Slot offer = slot(1, 20);
+  bench.post_write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_WINDOW, offer.data(), 64);
+  EXPECT_EQ(bench.stream(port), slot(1, 10)) << "without a cell";
+  EXPECT_EQ(bench.latency, 5u);
+  EXPECT_EQ(bench.cells, 0u) << "nothing is written to memory";
+  EXPECT_EQ(bench.reference.ports[port].state(), unsigned{OAE_PORT_STATE_TENTATIVE});
+  EXPECT_EQ(tentative(), offer);
+  bench.write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_CONFIRM, slot(1, 0)[0]);
+  EXPECT_EQ(committed(), offer);
+  EXPECT_EQ(bench.read(streams, port * OAE_STREAM_SIZE + OAE_STREAM_STATUS),
+            slot(1, 0)[0] >> 32 << 32 | 1 << 8 | OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(bench.stream(port), slot(1, 10)) << "also when committed";
+}
+
+// Whatever byte is read first, in whatever size: that read is the interaction.
+TEST_F(Block, AnyReadOfTheWindowIsTheInteraction) {
+  open();
+  std::uint32_t sequence = 0;
+  for (const unsigned bar : {pages, streams}) {
+    for (unsigned at = 0; at < 64; at += 7) {
+      for (const unsigned size : {1u, 2u, 8u, 16u}) {
+        if (at + size > 64) continue;
+        ++sequence;
+        bench.publish(port, slot(sequence, 10));
+        bench.write_slot(port, slot(sequence, 20));
+        bench.read(bar, port * OAE_PORT_SIZE + at, size);
+        EXPECT_EQ(tentative(), slot(sequence, 20)) << at << ", " << size;
+        EXPECT_EQ(bench.stream(port), slot(sequence, 10));
+        bench.confirm(port, 1, sequence);
+        take();
+      }
+    }
+  }
+  EXPECT_EQ(bench.cells, 0u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), sequence);
+}
+
+TEST_F(Block, ReadsOfTheStreamedPageDoNothingElse) {
+  open();
+  bench.publish(port, slot(1, 10));
+  bench.write_slot(port, slot(1, 20));
+  for (unsigned at = 64; at < OAE_STREAM_SIZE; at += 64) {
+    bench.read(streams, port * OAE_STREAM_SIZE + at, 64);
+  }
+  EXPECT_EQ(bench.cells, 0u) << "nothing there is pushed";
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u);
+  EXPECT_EQ(bench.stream(port), slot(1, 10));
+}
+
+// A slot that is read in pieces is one slot, whatever the firmware does between them.
+TEST_F(Block, PiecesAreOfOneSlot) {
+  open();
+  const auto pieces = [&](const std::vector<std::function<void()>>& between) {
+    Slot slot{};
+    for (unsigned i = 0; i < 8; ++i) {
+      slot[7 - i] = bench.read(streams, port * OAE_STREAM_SIZE + 8 * (7 - i));
+      if (i < between.size()) between[i]();
+    }
+    EXPECT_TRUE(sealed(slot));
+    return slot;
+  };
+  const auto liveness = [&] { bench.put(OAE_FIRMWARE_LIVENESS, 1); };
+  // NOT_READY before there is any offer, then of an offer, although firmware offers meanwhile
+  EXPECT_EQ(Header::of(pieces({liveness})[0]).sequence, 0u);
+  bench.write_slot(port, slot(1, 20));
+  const Slot refusal = pieces({[&] { bench.publish(port, slot(1, 10)); }, liveness});
+  EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(Header::of(refusal[0]).sequence, 1u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 2u) << "one each, whatever the pieces";
+  // The exchange, although firmware makes its next offer and the host confirms
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(pieces({[&] { bench.publish(port, slot(2, 11)); }, [&] { bench.confirm(port, 1, 1); },
+                    [&] { take(); }}),
+            slot(1, 10));
+}
+
+TEST_F(Block, BadOffersAreStreamedTheirNotReady) {
+  open();
+  bench.publish(port, slot(1, 10));
+  Slot damaged = slot(1, 20);
+  damaged[3] ^= 1;
+  bench.write_slot(port, damaged);
+  const Slot answer = bench.stream(port);
+  EXPECT_TRUE(sealed(answer));
+  EXPECT_EQ(Header::of(answer[0]).status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(Header::of(answer[0]).sequence, 1u);
+  Header header = Header::of(slot(1, 20)[0]);
+  header.verb = OAE_VERB_CAS;
+  bench.write_slot(port, make_slot(header, 1));
+  EXPECT_EQ(Header::of(bench.stream(port)[0]).status, OAE_STATUS_BAD_VERB);
+  EXPECT_EQ(bench.latency, 7u);
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(bench.stream(port), slot(1, 10));
+}
+
+TEST_F(Block, OfferMadeThroughEitherPageIsAnsweredThroughEither) {
+  open();
+  std::uint32_t sequence = 0;
+  for (const unsigned bar : {pages, streams}) {
+    for (const bool streamed : {false, true}) {
+      ++sequence;
+      bench.publish(port, slot(sequence, 10));
+      const Slot offer = slot(sequence, 20);
+      const unsigned cells = bench.cells;
+      bench.post_write(bar, port * OAE_PORT_SIZE, offer.data(), 64);
+      EXPECT_EQ(streamed ? bench.stream(port)[0] : bench.answer(port), slot(sequence, 10)[0]);
+      EXPECT_EQ(bench.cells, cells + !streamed);
+      // Retained for the other form too
+      EXPECT_EQ(streamed ? bench.answer(port) : bench.stream(port)[0], slot(sequence, 10)[0]);
+      bench.confirm(port, 1, sequence);
+      take();
+    }
+  }
+}
+
+TEST_F(Block, StreamedAnswerOfAClosedPort) {
+  EXPECT_EQ(Header::of(bench.stream(port)[0]).status, OAE_STATUS_NOT_READY);
+  open();
+  swap(1);
+  close();
+  EXPECT_EQ(bench.stream(port), slot(1, 101)) << "retained for whoever is in doubt";
+  open();
+  const Header header = Header::of(bench.stream(port)[0]);
+  EXPECT_EQ(header.status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(header.epoch, 2);
 }
 
 // Interrupts of the host

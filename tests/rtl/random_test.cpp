@@ -2,6 +2,10 @@
 // Random traffic on both sides of the block, compared with the reference block.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "oae_registers.h"
 #include "tests/rtl/bench.h"
 
@@ -14,9 +18,9 @@ class Traffic {
  public:
   explicit Traffic(std::uint64_t seed) : bench_(ports, seed) {
     for (unsigned i = 0; i < ports; ++i) {
-      bench_.write(false, OAE_HOST_PORT_CELL_AT(i), 0x10'0000'0000 + 0x40 * i);
-      bench_.write(false, OAE_HOST_PORT_EVENT_AT(i), i + 1);
-      bench_.write(false, OAE_HOST_PORT_CONTROL_AT(i), 1);
+      bench_.write(0, OAE_HOST_PORT_CELL_AT(i), 0x10'0000'0000 + 0x40 * i);
+      bench_.write(0, OAE_HOST_PORT_EVENT_AT(i), i + 1);
+      bench_.write(0, OAE_HOST_PORT_CONTROL_AT(i), 1);
     }
     bench_.put(OAE_FIRMWARE_IRQ_ENABLE, ~std::uint64_t{0});
     bench_.stall = pick(4) * 20;
@@ -77,22 +81,31 @@ class Traffic {
     const unsigned number = pick(ports);
     const ReferencePort& port = bench_.reference.ports[number];
     const unsigned page = number * OAE_PORT_SIZE;
-    switch (pick(20)) {
+    switch (pick(24)) {
       case 0:
         return offer_in_pieces(page, slot(port));
+      case 20:
+      case 21:
+      case 22: {
+        const Slot data = slot(port);
+        bench_.post_write(any_page(), page, data.data(), 64);
+        return chance(50) ? stream_in_pieces(page) : bench_.post_read(4, page, 64);
+      }
+      case 23:
+        return chance(50) ? stream_in_pieces(page) : bench_.post_read(any_page(), page, 64);
       case 1:
       case 2:
       case 3:
       case 4:
       case 5: {
         const Slot data = slot(port);
-        bench_.post_write(true, page, data.data(), 64);
-        bench_.post_read(true, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        bench_.post_write(2, page, data.data(), 64);
+        bench_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
         return;
       }
       case 6:
       case 7:
-        return bench_.post_read(true, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        return bench_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
       case 8:
       case 9:
       case 10:
@@ -102,52 +115,66 @@ class Traffic {
         std::uint64_t word = OAE_PUT(OAE_PORT_CONFIRM_EPOCH, port.epoch()) |
                              OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, port.last());
         if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
-        return bench_.post_write(true, page + OAE_PORT_CONFIRM, &word, chance(95) ? 8 : 4);
+        return bench_.post_write(any_page(), page + OAE_PORT_CONFIRM, &word, chance(95) ? 8 : 4);
       }
       case 14:
-        return bench_.post_read(true, page + OAE_PORT_STATUS, 8);
+        return bench_.post_read(2, page + OAE_PORT_STATUS, 8);
       case 15: {
         const std::uint64_t open = chance(50);
         if (chance(60)) return;
-        bench_.post_write(false, OAE_HOST_PORT_CONTROL_AT(number), &open, 8);
+        bench_.post_write(0, OAE_HOST_PORT_CONTROL_AT(number), &open, 8);
         return;
       }
       case 16: {
         const std::uint64_t armed =
             OAE_PUT(OAE_HOST_PORT_EVENT_OFFER_ARMED, 1) | (number + pick(3));
-        return bench_.post_write(false, OAE_HOST_PORT_EVENT_AT(number), &armed, 4);
+        return bench_.post_write(0, OAE_HOST_PORT_EVENT_AT(number), &armed, 4);
       }
       case 17: {
         if (chance(80)) return;
         const std::uint64_t cell = chance(50) ? 0 : bench_.random();
-        return bench_.post_write(false, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+        return bench_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
       }
       case 18: {  // anything
         const unsigned address = pick(0x4000);
         const unsigned bytes = 1 + pick(64 - address % 64);
-        return bench_.post_read(false, address, bytes);
+        return bench_.post_read(0, address, bytes);
       }
       default: {
         const unsigned address = pick((ports + 1) * OAE_PORT_SIZE) & ~(chance(80) ? 0xf80u : 0u);
         const unsigned bytes = 1 + pick(64 - address % 64);
-        return bench_.post_read(true, address, bytes, chance(5));
+        return bench_.post_read(any_page(), address, bytes, chance(5));
       }
     }
   }
 
-  void offer_in_pieces(unsigned page, const Slot& slot) {
-    const char* bytes = reinterpret_cast<const char*>(slot.data());
+  unsigned any_page() { return chance(50) ? 2 : 4; }
+
+  /// The pieces of a line, at first offset and size, in any order.
+  std::vector<std::pair<unsigned, unsigned>> pieces() {
     std::vector<unsigned> cuts{0};
     while (cuts.back() < 64) {
       cuts.push_back(std::min<unsigned>(64, cuts.back() + 1 + pick(chance(50) ? 8 : 30)));
     }
-    std::vector<unsigned> order(cuts.size() - 1);
-    for (unsigned i = 0; i < order.size(); ++i) order[i] = i;
-    std::shuffle(order.begin(), order.end(), bench_.random);
-    if (chance(20)) order.pop_back();
-    for (const unsigned i : order) {
-      bench_.post_write(true, page + cuts[i], bytes + cuts[i], cuts[i + 1] - cuts[i]);
+    std::vector<std::pair<unsigned, unsigned>> pieces;
+    for (unsigned i = 0; i + 1 < cuts.size(); ++i) {
+      pieces.emplace_back(cuts[i], cuts[i + 1] - cuts[i]);
     }
+    std::shuffle(pieces.begin(), pieces.end(), bench_.random);
+    return pieces;
+  }
+
+  void offer_in_pieces(unsigned page, const Slot& slot) {
+    const char* bytes = reinterpret_cast<const char*>(slot.data());
+    auto order = pieces();
+    if (chance(20)) order.pop_back();
+    const unsigned bar = any_page();
+    for (const auto& [at, size] : order) bench_.post_write(bar, page + at, bytes + at, size);
+  }
+
+  void stream_in_pieces(unsigned page) {
+    const unsigned bar = any_page();
+    for (const auto& [at, size] : pieces()) bench_.post_read(bar, page + at, size);
   }
 
   void firmware() {
@@ -206,6 +233,8 @@ TEST_P(Random, AgreesWithTheReference) {
   EXPECT_GT(committed, 25u);
   EXPECT_GT(not_ready, 25u);
   EXPECT_GT(rejected, 10u);
+  EXPECT_GT(traffic.bench().pushed, 10u);
+  EXPECT_GT(traffic.bench().streamed, 10u);
   RecordProperty("committed", static_cast<int>(committed));
 }
 

@@ -71,8 +71,8 @@ std::uint64_t ReferenceBlock::host_word(unsigned number, unsigned word) {
 }
 
 void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_t enable) {
-  if (line.pages) {
-    const unsigned number = line.line / 64;
+  if (line.bar != 0) {
+    const unsigned number = line.port();
     if (number >= ports.size()) return;
     ReferencePort& port = ports[number];
     if (line.line % 64 == line_of(OAE_PORT_WINDOW)) port.write_window(data, enable);
@@ -125,20 +125,24 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
 ReferenceBlock::Read ReferenceBlock::host_read(const Line& line, std::uint64_t enable,
                                                bool refused) {
   Read read;
-  if (line.pages) {
-    const unsigned number = line.line / 64;
+  if (line.bar != 0) {
+    const unsigned number = line.port();
     if (number >= ports.size()) return read;
     ReferencePort& port = ports[number];
-    if (line.line % 64 == line_of(OAE_PORT_WINDOW)) read.data.fill(~std::uint64_t{0});
+    if (line.line % 64 == line_of(OAE_PORT_WINDOW) && enable != 0) {
+      read.streamed = true;
+      read.answer = port.stream_answer();
+      read.data = read.answer->slot;
+    }
     if (line.line % 64 == line_of(OAE_PORT_PUSHED_ANSWER)) {
-      if (enable & 0xff) {
+      if (line.bar == 2 && enable & 0xff) {
         read.cell = port.cell;
-        read.answer = port.read_answer(refused);
+        read.answer = port.push_answer(refused);
         read.data[0] = read.answer->word;
       }
       read.data[2] = port.state_word();
-      gather(port);
     }
+    gather(port);
   } else if (line.line == 0) {
     read.data = {id(), OAE_HOST_FEATURES_RESET, clock_khz_, liveness_, liveness_limit_};
     read.aged = true;

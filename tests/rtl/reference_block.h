@@ -14,17 +14,18 @@ class ReferenceBlock {
  public:
   ReferenceBlock(unsigned ports, std::uint32_t clock_khz);
 
-  /// Of a request for one line of 64 bytes; page lines are those of BAR 2.
+  /// Of a request for one line of 64 bytes.
   struct Line {
-    bool pages;
-    unsigned line;  ///< address / 64
-    bool operator==(const Line& o) const { return pages == o.pages && line == o.line; }
+    unsigned bar;                                ///< 0, 2 or 4
+    unsigned line;                               ///< address / 64
+    unsigned port() const { return line / 64; }  ///< of BAR 2 and 4
   };
   struct Read {
     Slot data{};                                  ///< the words asked for
     bool aged = false;                            ///< word 3 holds an age, which is left open
     std::optional<ReferencePort::Answer> answer;  ///< of an interaction
-    std::uint64_t cell = 0;
+    bool streamed = false;                        ///< that answer
+    std::uint64_t cell = 0;                       ///< that it goes to, else
   };
   void host_write(const Line& line, const Slot& data, std::uint64_t enable);
   Read host_read(const Line& line, std::uint64_t enable, bool refused);

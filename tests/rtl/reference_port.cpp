@@ -40,6 +40,7 @@ void ReferencePort::set_open(bool now_open) {
   if (now_open == open) return;
   open = now_open;
   verdict_ = Verdict::none;
+  refused_ = false;
   arrived_ = 0;
   offered_ = false;
   if (!open) {
@@ -56,6 +57,7 @@ void ReferencePort::set_open(bool now_open) {
 
 void ReferencePort::write_window(const Slot& data, std::uint64_t enable) {
   if (!open) return;
+  refused_ = false;
   if (verdict_ != Verdict::none) {
     verdict_ = Verdict::none;
     arrived_ = 0;
@@ -94,41 +96,54 @@ void ReferencePort::judge() {
   }
 }
 
-ReferencePort::Answer ReferencePort::read_answer(bool refused) {
+ReferencePort::Answer ReferencePort::stream_answer() {
   Answer answer;
-  Header nothing;
-  nothing.verb = OAE_VERB_NONE;
-  nothing.epoch = epoch_;
-  nothing.status = OAE_STATUS_NOT_READY;
-  if (cell == 0 || refused) {
-    ++not_ready_count;
-    answer.word = nothing.word();
-    return answer;
-  }
-  answer.written = true;
-  if (verdict_ == Verdict::good && offered_ && !tentative_) {
+  if (verdict_ == Verdict::good && !refused_ && offered_ && !tentative_) {
     std::swap(retained_, offer_);
     answer.slot = retained_;
+    answer.exchanged = true;
     offered_ = false;
     tentative_ = inbox_;
     verdict_ = Verdict::none;
     last_ = next();
     change(OAE_PORT_STATE_TENTATIVE);
     events |= exchanged;
-  } else if (verdict_ == Verdict::none && last_ != 0) {
+  } else if (retains_swap()) {
     answer.slot = retained_;
   } else {
-    Header header = nothing;
+    Header header;
+    header.verb = OAE_VERB_NONE;
+    header.epoch = epoch_;
+    header.status = OAE_STATUS_NOT_READY;
     if (verdict_ != Verdict::none) {
       header.verb = Header::of(inbox_[0]).verb;
       header.sequence = next();
       if (verdict_ == Verdict::bad_verb) header.status = OAE_STATUS_BAD_VERB;
     }
-    if (header.status == OAE_STATUS_NOT_READY) ++not_ready_count;
+    if (header.status == OAE_STATUS_NOT_READY && !refused_) ++not_ready_count;
+    answer.refusal = !std::exchange(refused_, true);
     answer.formed = true;
     answer.slot[0] = header.word();
   }
-  answer.word = answer.slot[0];
+  return answer;
+}
+
+ReferencePort::Answer ReferencePort::push_answer(bool refused) {
+  Answer answer;
+  if (cell != 0 && !refused) {
+    answer = stream_answer();
+    answer.written = true;
+    answer.word = answer.slot[0];
+    return answer;
+  }
+  // It says so, and what was said of an offer stays.
+  Header nothing;
+  nothing.verb = OAE_VERB_NONE;
+  nothing.epoch = epoch_;
+  nothing.status = OAE_STATUS_NOT_READY;
+  answer.word = nothing.word();
+  ++not_ready_count;
+  if (!retains_swap()) answer.refusal = !std::exchange(refused_, true);
   return answer;
 }
 

@@ -24,12 +24,14 @@ struct Transition {
 /// compared with. It knows no time.
 class ReferencePort {
  public:
-  /// What the read of the pushed answer gives.
+  /// What a read of the answer gives.
   struct Answer {
-    bool written = false;  ///< a slot went to the cell
-    bool formed = false;   ///< by the block; its slice 1 and CRC are left open
-    Slot slot{};           ///< that went to the cell
-    std::uint64_t word = 0;
+    bool written = false;    ///< a slot went to the cell
+    bool exchanged = false;  ///< now
+    bool formed = false;     ///< by the block; its slice 1 and CRC are left open
+    bool refusal = false;    ///< now, and retained: the age in slice 1 is of now
+    Slot slot{};             ///< to the cell, or streamed
+    std::uint64_t word = 0;  ///< of the pushed answer
   };
 
   explicit ReferencePort(unsigned number) : number_(number) {}
@@ -39,7 +41,8 @@ class ReferencePort {
   void write_window(const Slot& data, std::uint64_t enable);
   /// What would be asked of the DMA, and with `refused` the outcome if that says no.
   bool wants_dma() const { return cell != 0; }
-  Answer read_answer(bool refused);
+  Answer push_answer(bool refused);
+  Answer stream_answer();
   void confirm(std::uint8_t epoch, std::uint32_t sequence);
   std::uint64_t state_word() const;
   /// Arms the one-shot interrupt; true if it signals at once.
@@ -76,6 +79,7 @@ class ReferencePort {
   void commit();
   void settle();
   void judge();
+  bool retains_swap() const { return verdict_ == Verdict::none && last_ != 0; }
 
   const unsigned number_;
   unsigned state_ = 0;
@@ -85,6 +89,7 @@ class ReferencePort {
   Slot inbox_{};
   std::uint64_t arrived_ = 0;
   Verdict verdict_ = Verdict::none;
+  bool refused_ = false;  // what stands in the inbox was answered NOT_READY
   bool offered_ = false;
   Slot offer_{};  // the firmware's, in the making or standing
   Slot retained_{};

@@ -261,6 +261,46 @@ TEST(Block, TakesPostedRequestsInOrder) {
   }});
 }
 
+TEST(Block, StreamsAnswersWithoutDma) {
+  Bench bench;
+  bench.bus_master = false;
+  bench.run({[&] {
+    bench.write(0, OAE_HOST_PORT_CONTROL_AT(5), 1);
+    const std::uint64_t window = Bench::page(5, OAE_STREAM_WINDOW);
+    Slot answer;
+    const auto swap = [&](std::uint32_t sequence) {
+      bench.write(4, window, make_slot(header(1, sequence), 20 + sequence).data(), 64);
+      Bench::pass(100 * period);
+      const vp::Picoseconds asked = vp::now();
+      EXPECT_EQ(bench.read(4, window, answer.data(), 64), tlm::TLM_OK_RESPONSE);
+      EXPECT_TRUE(sealed(answer));
+      return (bench.completed - asked) / period;
+    };
+    EXPECT_LE(swap(1), 8) << "not ready";
+    EXPECT_EQ(OAE_GET(answer[0], OAE_SLOT_HEADER_STATUS), std::uint64_t{OAE_STATUS_NOT_READY});
+    bench.publish(5, make_slot(header(1, 1), 1));
+    EXPECT_LE(swap(1), 6);
+    EXPECT_EQ(answer, make_slot(header(1, 1), 1));
+    bench.publish(5, make_slot(header(1, 2), 2));
+    for (unsigned i = 0; i < 8; ++i) {
+      EXPECT_EQ(bench.read(4, window + 8 * i), answer[i]) << "in pieces";
+    }
+    std::uint8_t bytes[64] = {};
+    EXPECT_EQ(bench.read(4, window + 3, bytes + 3, 33), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(std::memcmp(bytes + 3, reinterpret_cast<const char*>(answer.data()) + 3, 33), 0);
+    EXPECT_EQ(bytes[2] | bytes[36], 0) << "what was not asked for";
+    bench.write(4, Bench::page(5, OAE_STREAM_CONFIRM), make_slot(header(1, 1), 1)[0]);
+    EXPECT_LE(swap(2), 6);
+    EXPECT_EQ(answer, make_slot(header(1, 2), 2));
+  }});
+  EXPECT_TRUE(bench.cells.empty());
+  const nlohmann::json counters = bench.statistics.json()["counters"];
+  EXPECT_EQ(counters["bench.oae.exchanged"], 2);
+  EXPECT_EQ(counters["bench.oae.committed"], 1);
+  EXPECT_EQ(counters["bench.oae.slots_written"], 0);
+  EXPECT_EQ(counters["bench.oae.slots_refused"], 0);
+}
+
 TEST(Block, SaysWhenDmaIsRefused) {
   Bench bench;
   bench.run({[&] {
@@ -273,6 +313,7 @@ TEST(Block, SaysWhenDmaIsRefused) {
     EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_SEQUENCE), 0u);
     EXPECT_TRUE(bench.cells.empty());
     bench.bus_master = true;
+    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
     EXPECT_EQ(OAE_GET(bench.read(2, OAE_PORT_PUSHED_ANSWER), OAE_SLOT_HEADER_SEQUENCE), 1u);
   }});
   EXPECT_EQ(bench.statistics.json()["counters"]["bench.oae.slots_refused"], 1);
@@ -284,7 +325,10 @@ TEST(Block, RefusesWhatIsNotARequest) {
   bench.run({[&] {
     EXPECT_EQ(bench.read(0, 0x4000, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(bench.write(2, 64 * OAE_PORT_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(4, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.write(4, 64 * OAE_STREAM_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(1, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(3, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.read(5, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(bench.read(0, 60, data, 8), tlm::TLM_BURST_ERROR_RESPONSE);
     EXPECT_EQ(bench.read(0, 0, data, 65), tlm::TLM_BURST_ERROR_RESPONSE);
     EXPECT_EQ(bench.write(0, 0, data, 0), tlm::TLM_BURST_ERROR_RESPONSE);
