@@ -20,6 +20,7 @@
 /* BAR 0 */
 #define OAE_BAR_HOST 0
 #define OAE_BAR_PORTS 2
+#define OAE_BAR_STREAMS 4
 #define OAE_MAILBOX_OFFSET 0x4000
 
 /* MSI-X vectors */
@@ -73,6 +74,7 @@ struct oae_device {
 	struct rw_semaphore lock; /* read: a request is at work; write: state changes */
 	void __iomem *host; /* BAR 0 */
 	void __iomem *pages; /* BAR 2 */
+	void __iomem *streams; /* BAR 4, write-combining, or NULL */
 	u64 identity;
 	u32 clock_khz;
 	unsigned int num_ports;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
 #include "oae_exchange.h"
 
+#include <asm/barrier.h>
 #include <linux/compiler.h>
 #include <linux/io.h>
 #include <linux/preempt.h>
@@ -9,6 +10,7 @@
 #include "oae_clock.h"
 #include "oae_crc.h"
 #include "oae_registers.h"
+#include "oae_stream.h"
 
 /* Sequence of the next swap; 0 is before the first. */
 static u32 oae_exchange_next(const struct oae_exchange *exchange)
@@ -32,20 +34,79 @@ void oae_exchange_confirm(struct oae_exchange *exchange)
 		writeq(confirmation, exchange->page + OAE_PORT_CONFIRM);
 }
 
+/* Reads slice 0 of an answer that is pushed. */
+static inline u64 oae_exchange_read(struct oae_exchange *exchange, struct oae_answer *answer)
+{
+	u64 header;
+
+	answer->issued = oae_clock();
+	header = readq(exchange->page + OAE_PORT_PUSHED_ANSWER);
+	answer->answered = oae_clock();
+	return header;
+}
+
+/* Reads all of an answer that is streamed; within oae_stream_begin() and oae_stream_end(). */
+static inline u64 oae_exchange_stream(struct oae_exchange *exchange, struct oae_answer *answer)
+{
+	mb(); /* empties the CPU's buffers, and lets no load go before */
+	answer->issued = oae_clock();
+	oae_stream_read(exchange->stream + OAE_STREAM_WINDOW, answer->slot);
+	answer->answered = oae_clock();
+	return answer->slot[0];
+}
+
+/* Stores an offer and reads the answer, on one CPU, so that its clock tells the time. */
+static u64 oae_exchange_offer(struct oae_exchange *exchange, const u64 *slot,
+			      struct oae_answer *answer)
+{
+	unsigned int i;
+	u64 header;
+
+	if (exchange->form == OAE_STREAMED) {
+		oae_stream_begin();
+		answer->stored = oae_clock();
+		oae_stream_write(exchange->stream + OAE_STREAM_WINDOW, slot);
+		header = oae_exchange_stream(exchange, answer);
+		oae_stream_end();
+		return header;
+	}
+	preempt_disable();
+	answer->stored = oae_clock();
+#pragma GCC unroll 8
+	for (i = 0; i < OAE_PORT_WINDOW_COUNT; i++)
+		writeq(slot[i], exchange->page + OAE_PORT_WINDOW_AT(i));
+	header = oae_exchange_read(exchange, answer);
+	preempt_enable();
+	return header;
+}
+
+/* Reads the answer once more. */
+static u64 oae_exchange_repeat(struct oae_exchange *exchange, struct oae_answer *answer)
+{
+	u64 header;
+
+	if (exchange->form == OAE_PUSHED)
+		return oae_exchange_read(exchange, answer);
+	oae_stream_begin();
+	header = oae_exchange_stream(exchange, answer);
+	oae_stream_end();
+	return header;
+}
+
 /* An answer that was pushed earlier must not pass for the one to come. */
 static void oae_exchange_clear_cell(struct oae_exchange *exchange)
 {
 	WRITE_ONCE(exchange->cell[0], 0);
 }
 
-/* Takes the cell into the answer if it holds the slot that slice 0 belongs to. */
-static bool oae_exchange_take_cell(struct oae_exchange *exchange, u64 header,
-				   struct oae_answer *answer)
+/* Whether the answer has come as a whole, with this slice 0. */
+static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct oae_answer *answer)
 {
 	unsigned int i;
 
-	for (i = 0; i < OAE_SLOT_SIZE / 8; i++)
-		answer->slot[i] = le64_to_cpu(READ_ONCE(exchange->cell[i]));
+	if (exchange->form == OAE_PUSHED)
+		for (i = 0; i < OAE_SLOT_SIZE / 8; i++)
+			answer->slot[i] = le64_to_cpu(READ_ONCE(exchange->cell[i]));
 	if (answer->slot[0] == header && answer->slot[OAE_SLOT_CRC / 8] == oae_crc(answer->slot))
 		return true;
 	memset(answer->slot, 0, sizeof(answer->slot));
@@ -55,7 +116,7 @@ static bool oae_exchange_take_cell(struct oae_exchange *exchange, u64 header,
 
 /*
  * What an answer says of the next swap, whose offer this read or one before pushed. It must have
- * been pushed, since slice 0 alone has no CRC. But a block that cannot push says so, by a
+ * come as a whole, since slice 0 alone has no CRC. But a block that cannot push says so, by a
  * NOT_READY that names no swap, and that counts if it is the first to be said of this one.
  */
 static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header, bool first,
@@ -63,14 +124,15 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 {
 	u32 sequence = OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE);
 	u64 status = OAE_GET(header, OAE_SLOT_HEADER_STATUS);
-	bool pushed = oae_exchange_take_cell(exchange, header, answer);
+	bool whole = oae_exchange_take(exchange, header, answer);
 	bool nothing = !sequence && status == OAE_STATUS_NOT_READY;
 
 	/* All ones, as a read that failed returns, is never the header of a slot. */
 	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
 		return OAE_IN_DOUBT;
-	if (!pushed)
-		return nothing && first ? OAE_NOT_TAKEN : OAE_IN_DOUBT;
+	if (!whole)
+		return nothing && first && exchange->form == OAE_PUSHED ? OAE_NOT_TAKEN :
+									  OAE_IN_DOUBT;
 	if (sequence == oae_exchange_next(exchange))
 		return status == OAE_STATUS_OK ? OAE_COMMITTED : OAE_NOT_TAKEN;
 	if (nothing)
@@ -113,23 +175,19 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 
 	for (i = 0; i < reads && outcome == OAE_IN_DOUBT; i++) {
 		oae_exchange_clear_cell(exchange);
-		answer->issued = oae_clock();
-		header = readq(exchange->page + OAE_PORT_PUSHED_ANSWER);
-		answer->answered = oae_clock();
+		header = oae_exchange_repeat(exchange, answer);
 		outcome = oae_exchange_judge(exchange, header, false, answer);
 		answer->reads++;
 	}
 	return outcome;
 }
 
-enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 flags,
-				   const u64 *payload, unsigned int reads,
+enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form form, u8 verb,
+				   u8 flags, const u64 *payload, unsigned int reads,
 				   struct oae_answer *answer)
 {
-	void __iomem *page = exchange->page;
 	enum oae_outcome outcome;
 	u64 slot[8], header;
-	unsigned int i;
 
 	slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, verb) |
 		  OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
@@ -137,21 +195,12 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 fl
 		  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, oae_exchange_next(exchange));
 	memcpy(&slot[1], payload, OAE_SLOT_PAYLOAD_COUNT * sizeof(*payload));
 	slot[OAE_SLOT_CRC / 8] = oae_crc(slot);
+	exchange->form = form;
 	exchange->flags = flags;
 	answer->reads = 0;
 	oae_exchange_clear_cell(exchange);
 
-	/* One CPU, so that its clock tells the time, and nothing else in between. */
-	preempt_disable();
-	answer->stored = oae_clock();
-#pragma GCC unroll 8
-	for (i = 0; i < OAE_PORT_WINDOW_COUNT; i++)
-		writeq(slot[i], page + OAE_PORT_WINDOW_AT(i));
-	answer->issued = oae_clock();
-	header = readq(page + OAE_PORT_PUSHED_ANSWER);
-	answer->answered = oae_clock();
-	preempt_enable();
-
+	header = oae_exchange_offer(exchange, slot, answer);
 	outcome = oae_exchange_judge(exchange, header, true, answer);
 	if (unlikely(outcome == OAE_IN_DOUBT))
 		outcome = oae_exchange_ask_again(exchange, reads, answer);

@@ -5,15 +5,23 @@
 #include <linux/compiler_types.h>
 #include <linux/types.h>
 
-/* The host's side of a port's bilateral swap in its pushed form. The caller holds a lock. */
+/* How the answer comes to the host. */
+enum oae_form {
+	OAE_PUSHED, /* into its memory, before the read completes */
+	OAE_STREAMED, /* in the read's completion */
+};
+
+/* The host's side of a port's bilateral swap. The caller holds a lock. */
 struct oae_exchange {
 	void __iomem *page; /* the port's page of BAR 2 */
+	void __iomem *stream; /* its page of BAR 4, write-combining; NULL: no streamed form */
 	__le64 *cell; /* the slot in memory that answers are pushed to */
 	u32 sequence; /* of the last swap that the host has committed in this epoch */
 	u8 epoch;
 	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
 	bool doubt; /* it is not known whether the next swap took place */
 	u8 flags; /* of the swap in doubt */
+	u8 form; /* enum oae_form of the swap in doubt */
 };
 
 enum oae_outcome {
@@ -23,7 +31,7 @@ enum oae_outcome {
 };
 
 struct oae_answer {
-	u64 slot[8]; /* as the firmware or the block made it; zero beyond slice 0 if not pushed */
+	u64 slot[8]; /* as the firmware or the block made it; zero beyond slice 0 if not whole */
 	u32 reads; /* further reads that it took */
 	u64 stored, issued, answered, committed; /* ticks of oae_clock() */
 };
@@ -35,11 +43,11 @@ void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence);
  * Offers a slot and reads the answer; confirms at once unless flags say that more follows. If the
  * answer is in doubt, asks again up to @reads times.
  */
-enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, u8 verb, u8 flags,
-				   const u64 *payload, unsigned int reads,
+enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form form, u8 verb,
+				   u8 flags, const u64 *payload, unsigned int reads,
 				   struct oae_answer *answer);
 
-/* Asks again up to @reads times for the swap in doubt. */
+/* Asks again up to @reads times for the swap in doubt, in its form. */
 enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
 				     struct oae_answer *answer);
 

@@ -181,6 +181,30 @@ static int oae_identify(struct oae_device *oae)
 	return 0;
 }
 
+/* Streamed answers are an addition: a device that has none works without. */
+static int oae_map_streams(struct oae_device *oae)
+{
+	struct pci_dev *pdev = oae->pdev;
+	resource_size_t size = oae->num_ports * OAE_STREAM_SIZE;
+	int ret;
+
+	if (!(readq(oae->host + OAE_HOST_FEATURES) & OAE_HOST_FEATURES_STREAMED_MASK))
+		return 0;
+	if (pci_resource_len(pdev, OAE_BAR_STREAMS) < size) {
+		dev_warn(&pdev->dev, "no streamed answers, since they do not fit BAR %d\n",
+			 OAE_BAR_STREAMS);
+		return 0;
+	}
+	ret = pci_request_region(pdev, OAE_BAR_STREAMS, "oae");
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "BAR %d is in use\n", OAE_BAR_STREAMS);
+	oae->streams = devm_ioremap_wc(&pdev->dev, pci_resource_start(pdev, OAE_BAR_STREAMS), size);
+	if (!oae->streams)
+		return dev_err_probe(&pdev->dev, -ENOMEM, "BAR %d cannot be mapped\n",
+				     OAE_BAR_STREAMS);
+	return 0;
+}
+
 static int oae_request_interrupts(struct oae_device *oae)
 {
 	struct device *dev = &oae->pdev->dev;
@@ -237,6 +261,9 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		return ret;
 	ret = oae_identify(oae);
+	if (ret)
+		return ret;
+	ret = oae_map_streams(oae);
 	if (ret)
 		return ret;
 	ret = pci_alloc_irq_vectors(pdev, 1, 1 + oae->num_ports, PCI_IRQ_MSIX);

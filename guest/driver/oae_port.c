@@ -10,6 +10,7 @@
 #include <linux/preempt.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <uapi/linux/oae.h>
 
@@ -34,6 +35,8 @@ static_assert(sizeof(struct oae_read_bench) == 16);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
 static_assert(OAE_SWAP_FLAG_MORE == OAE_FLAG_MORE);
+static_assert(OAE_SWAP_FORM_PUSHED == OAE_PUSHED);
+static_assert(OAE_SWAP_FORM_STREAMED == OAE_STREAMED);
 static_assert(OAE_SWAP_STATUS_OK == OAE_STATUS_OK);
 static_assert(OAE_SWAP_STATUS_NOT_READY == OAE_STATUS_NOT_READY);
 static_assert(OAE_SWAP_STATUS_BUSY == OAE_STATUS_BUSY);
@@ -205,8 +208,8 @@ static int oae_port_try(struct oae_port *port, struct oae_swap *swap)
 		mutex_unlock(&port->lock);
 		return -EIO;
 	}
-	outcome = oae_exchange_swap(&port->exchange, swap->verb, swap->flags, swap->offer,
-				    READ_ONCE(settle_reads), &answer);
+	outcome = oae_exchange_swap(&port->exchange, swap->form, swap->verb, swap->flags,
+				    swap->offer, READ_ONCE(settle_reads), &answer);
 	oae_port_count(port, false, &answer);
 	mutex_unlock(&port->lock);
 
@@ -243,8 +246,12 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 
 	if (copy_from_user(&swap, arg, sizeof(swap)))
 		return -EFAULT;
-	if (swap.verb != OAE_SWAP_VERB_SWAP || swap.flags & ~OAE_SWAP_FLAG_MORE || swap.reserved)
+	if (swap.verb != OAE_SWAP_VERB_SWAP || swap.flags & ~OAE_SWAP_FLAG_MORE ||
+	    swap.form > OAE_SWAP_FORM_STREAMED ||
+	    memchr_inv(swap.reserved, 0, sizeof(swap.reserved)))
 		return -EINVAL;
+	if (swap.form == OAE_SWAP_FORM_STREAMED && !port->exchange.stream)
+		return -EOPNOTSUPP;
 	swap.tries = 0;
 	swap.reads = 0;
 	if (swap.timeout_ns && !(file->f_flags & O_NONBLOCK))
@@ -286,6 +293,7 @@ static long oae_ioctl_settle(struct oae_port *port, struct oae_swap __user *arg)
 	if (mutex_lock_interruptible(&port->lock))
 		return -EINTR;
 	swap.flags = port->exchange.flags;
+	swap.form = port->exchange.form;
 	ret = oae_port_settle(port, &answer);
 	mutex_unlock(&port->lock);
 	if (ret)
@@ -489,6 +497,8 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 	/* Vectors that are fewer than ports are shared, the mailbox's last. */
 	port->vector = oae->num_vectors > 1 ? 1 + index % (oae->num_vectors - 1) : 0;
 	port->exchange.page = oae->pages + index * OAE_PORT_SIZE;
+	if (oae->streams)
+		port->exchange.stream = oae->streams + index * OAE_STREAM_SIZE;
 	mutex_init(&port->lock);
 	init_waitqueue_head(&port->wait);
 	atomic64_set(&port->signals, 0);

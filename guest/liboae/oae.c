@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -85,53 +84,4 @@ int oae_port_firmware_stats(struct oae_port *port, struct oae_firmware_stats *st
 int oae_port_read_bench(struct oae_port *port, uint64_t *samples, uint32_t count) {
   struct oae_read_bench bench = {.samples = (uintptr_t)samples, .count = count, .reserved = 0};
   return request(port, OAE_IOC_READ_BENCH, &bench);
-}
-
-const char *oae_error_text(int error) {
-  switch (error) {
-    case 0:
-      return "no error";
-    case -ENOENT:
-    case -ENXIO:
-      return "no such swap port (is the driver loaded, and is there such a device?)";
-    case -ENODEV:
-      return "the device is gone";
-    case -EBUSY:
-      return "the port is in use";
-    case -EIO:
-      return "the device does not answer, or the answer is in doubt";
-    case -EPROTO:
-      return "the other side speaks another protocol";
-    case -ETIMEDOUT:
-      return "no reply in time";
-    case -ENOTTY:
-      return "not a swap port";
-    case -ENODATA:
-      return "no swap is in doubt";
-    default:
-      return strerror(-error);
-  }
-}
-
-static const char *name_of(const char *const *names, size_t count, unsigned int value) {
-  return value < count ? names[value] : "unknown";
-}
-
-const char *oae_status_name(unsigned int status) {
-  static const char *const names[] = {
-      [OAE_SWAP_STATUS_OK] = "committed",
-      [OAE_SWAP_STATUS_NOT_READY] = "not ready",
-      [OAE_SWAP_STATUS_BUSY] = "busy",
-      [OAE_SWAP_STATUS_HISTORY_LOST] = "history lost",
-      [OAE_SWAP_STATUS_REVERSED] = "reversed",
-      [OAE_SWAP_STATUS_BAD_VERB] = "bad verb",
-  };
-  return name_of(names, sizeof(names) / sizeof(*names), status);
-}
-
-const char *oae_state_name(unsigned int state) {
-  /* As port_state in rtl/registers/host.yaml. */
-  static const char *const names[] = {"closed",    "idle",     "tentative",
-                                      "committed", "reversed", "history lost"};
-  return name_of(names, sizeof(names) / sizeof(*names), state);
 }

@@ -46,6 +46,7 @@ int oae_port_info(struct oae_port *port, struct oae_info *info);
 /*
  * One swap; times in ns. 0: it has an outcome, and swap->status says which. -EIO: the answer is in
  * doubt, see oae_port_settle(). -EINTR: a signal came while waiting, nothing was exchanged.
+ * -EOPNOTSUPP: the device does not have swap->form.
  */
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap);
 
@@ -66,10 +67,11 @@ int oae_port_firmware_stats(struct oae_port *port, struct oae_firmware_stats *st
 /* Times `count` (1 to OAE_READ_BENCH_MAX) 8-byte reads of the device; samples in ns. */
 int oae_port_read_bench(struct oae_port *port, uint64_t *samples, uint32_t count);
 
-/* What to tell a person: of a (negative) error of these functions, a status, a state. Never null. */
+/* What to tell a person: of a (negative) error of these functions, a status... Never null. */
 const char *oae_error_text(int error);
 const char *oae_status_name(unsigned int status);
 const char *oae_state_name(unsigned int state);
+const char *oae_form_name(unsigned int form);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,7 @@ class Port {
   }
 
   /// One swap; the result's `status` is OAE_SWAP_STATUS_*. Input: `offer`, `verb`, `flags`,
-  /// `timeout_ns`.
+  /// `form`, `timeout_ns`.
   oae_swap swap(oae_swap swap) const {
     check(oae_port_swap(port_.get(), &swap), "swap");
     return swap;

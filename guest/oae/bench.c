@@ -35,14 +35,15 @@ static int swap_once(struct oae_port *port, struct oae_swap *swap) {
   return error;
 }
 
-static int run_swaps(struct oae_port *port, uint64_t timeout_ns, bool more, uint64_t *samples[3],
+static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *samples[3],
                      struct bench *bench) {
-  for (uint32_t i = 0; i < bench->count; i++) {
-    struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = timeout_ns};
+  for (uint32_t i = 0; i < plan.count; i++) {
+    struct oae_swap swap = {
+        .verb = OAE_SWAP_VERB_SWAP, .form = plan.form, .timeout_ns = plan.timeout_ns};
     int error;
 
     swap.offer[0] = i;
-    if (more && i + 1 < bench->count) swap.flags = OAE_SWAP_FLAG_MORE;
+    if (plan.more && i + 1 < plan.count) swap.flags = OAE_SWAP_FLAG_MORE;
     error = swap_once(port, &swap);
     if (error) return error;
     bench->doubts += swap.reads != 0;
@@ -77,8 +78,8 @@ static int await_counts(struct oae_port *port, const struct counts *before, stru
   return 0;
 }
 
-int bench_run(struct oae_port *port, uint32_t count, uint64_t timeout_ns, bool more,
-              struct bench *bench) {
+int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench) {
+  const uint32_t count = plan.count;
   uint64_t *memory = calloc(count, 4 * sizeof(*memory));
   uint64_t *samples[3] = {memory, memory + count, memory + 2 * (size_t)count};
   uint64_t *reads = memory + 3 * (size_t)count;
@@ -86,9 +87,9 @@ int bench_run(struct oae_port *port, uint32_t count, uint64_t timeout_ns, bool m
   int error;
 
   if (!memory) return -ENOMEM;
-  *bench = (struct bench){.count = count};
+  *bench = (struct bench){.count = count, .form = plan.form};
   error = read_counts(port, &before);
-  if (!error) error = run_swaps(port, timeout_ns, more, samples, bench);
+  if (!error) error = run_swaps(port, plan, samples, bench);
   if (!error) error = await_counts(port, &before, bench);
   if (!error) error = oae_port_read_bench(port, reads, count);
   if (!error) {
@@ -112,7 +113,8 @@ static void print_latency(FILE *out, const char *name, const struct latency *lat
 }
 
 void bench_print(FILE *out, const struct bench *bench) {
-  fprintf(out, "%" PRIu32 " swaps of 64 bytes; simulated time in ns\n\n", bench->count);
+  fprintf(out, "%" PRIu32 " swaps of 64 bytes, %s; simulated time in ns\n\n", bench->count,
+          oae_form_name(bench->form));
   fprintf(out, "  %-30s %8s %8s %8s %8s\n", "", "min", "median", "p99", "max");
   print_latency(out, "swap, from the first store", &bench->store);
   print_latency(out, "swap, from the read's issue", &bench->read);
@@ -139,11 +141,11 @@ static void print_json_latency(FILE *out, const char *name, const struct latency
 
 void bench_print_json(FILE *out, const struct bench *bench) {
   fprintf(out,
-          "{\"count\": %" PRIu32 ", \"committed\": %" PRIu64 ", \"not_ready\": %" PRIu64
+          "{\"form\": \"%s\", \"count\": %" PRIu32 ", \"committed\": %" PRIu64 ", \"not_ready\": %" PRIu64
           ", \"retries\": %" PRIu64 ", \"doubts\": %" PRIu64 ", \"block_committed\": %" PRIu64
           ", \"firmware_committed\": %" PRIu64 ", ",
-          bench->count, bench->committed, bench->not_ready, bench->retries, bench->doubts,
-          bench->block_committed, bench->firmware_committed);
+          oae_form_name(bench->form), bench->count, bench->committed, bench->not_ready,
+          bench->retries, bench->doubts, bench->block_committed, bench->firmware_committed);
   print_json_latency(out, "swap_from_store_ns", &bench->store);
   print_json_latency(out, "swap_from_read_ns", &bench->read);
   print_json_latency(out, "swap_until_valid_ns", &bench->commit);

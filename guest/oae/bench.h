@@ -13,9 +13,18 @@
 extern "C" {
 #endif
 
+/* What a bench is to do. */
+struct bench_plan {
+  uint32_t count;      /* swaps */
+  uint64_t timeout_ns; /* of each */
+  uint8_t form;        /* OAE_SWAP_FORM_* */
+  bool more;           /* each but the last is confirmed by the next */
+};
+
 /* What a bench has found; times in ns. */
 struct bench {
   uint32_t count;               /* swaps asked for */
+  uint8_t form;                 /* in which form */
   uint64_t committed;           /* ... that the host has committed */
   uint64_t not_ready;           /* ... that had no offer of the firmware in time */
   uint64_t retries;             /* offers made again while waiting for the firmware */
@@ -29,8 +38,7 @@ struct bench {
 };
 
 /* Runs it. 0, or a negative errno value. */
-int bench_run(struct oae_port *port, uint32_t count, uint64_t timeout_ns, bool more,
-              struct bench *bench);
+int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench);
 
 /* Whether all swaps were committed, and host, block and firmware have counted as many. */
 bool bench_agrees(const struct bench *bench);

@@ -47,7 +47,8 @@ static void print_words(const char *name, const __u64 *words) {
 }
 
 static int run_swap(struct oae_port *port, const struct options *options) {
-  struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = options->timeout_ns};
+  struct oae_swap swap = {
+      .verb = OAE_SWAP_VERB_SWAP, .form = options->form, .timeout_ns = options->timeout_ns};
   int error;
 
   if (options->more) swap.flags = OAE_SWAP_FLAG_MORE;
@@ -56,19 +57,19 @@ static int run_swap(struct oae_port *port, const struct options *options) {
   if (error == -EIO) error = oae_port_settle(port, &swap);
   if (error) return failed("swap", error);
   if (options->json) {
-    printf("{\"status\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
+    printf("{\"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
            ", \"from_store_ns\": %" PRIu64 ", \"from_read_ns\": %" PRIu64 ", \"tries\": %" PRIu32
            ", \"answer\": [",
-           oae_status_name(swap.status), swap.epoch, swap.sequence, (uint64_t)swap.store_ns,
-           (uint64_t)swap.read_ns, swap.tries);
+           oae_status_name(swap.status), oae_form_name(swap.form), swap.epoch, swap.sequence,
+           (uint64_t)swap.store_ns, (uint64_t)swap.read_ns, swap.tries);
     for (int i = 0; i < OAE_PAYLOAD_WORDS; i++)
       printf("%s\"0x%016" PRIx64 "\"", i ? ", " : "", (uint64_t)swap.answer[i]);
     printf("]}\n");
   } else {
-    printf("%s, epoch %u, sequence %" PRIu32 ", %" PRIu64 " ns from the first store, %" PRIu64
+    printf("%s, %s, epoch %u, sequence %" PRIu32 ", %" PRIu64 " ns from the first store, %" PRIu64
            " ns from the read\n",
-           oae_status_name(swap.status), swap.epoch, swap.sequence, (uint64_t)swap.store_ns,
-           (uint64_t)swap.read_ns);
+           oae_status_name(swap.status), oae_form_name(swap.form), swap.epoch, swap.sequence,
+           (uint64_t)swap.store_ns, (uint64_t)swap.read_ns);
     print_words("offer", swap.offer);
     print_words("answer", swap.answer);
   }
@@ -78,7 +79,11 @@ static int run_swap(struct oae_port *port, const struct options *options) {
 
 static int run_bench(struct oae_port *port, const struct options *options) {
   struct bench bench;
-  int error = bench_run(port, options->count, options->timeout_ns, options->more, &bench);
+  const struct bench_plan plan = {.count = options->count,
+                                  .timeout_ns = options->timeout_ns,
+                                  .form = options->form,
+                                  .more = options->more};
+  int error = bench_run(port, plan, &bench);
 
   if (error) return failed("bench", error);
   if (options->json)

@@ -27,6 +27,8 @@ const char options_help[] =
     "  -c, --count N       bench: how many swaps, and how many reads; 1 to 65536 (100)\n"
     "  -t, --timeout TIME  swap, bench: how long to wait for an offer of the firmware, as 50us, 10ms\n"
     "                      or 1s; 0s: not at all (1s)\n"
+    "  -f, --form FORM     swap, bench: how the answer comes: pushed, into memory; or streamed, in the\n"
+    "                      answer to a load of 64 bytes (pushed)\n"
     "  -m, --more          confirm a swap with the next one instead of at once\n"
     "  -j, --json          print JSON\n"
     "  -h, --help          this text\n"
@@ -41,7 +43,7 @@ const char options_help[] =
     "\n"
     "examples:\n"
     "  oae swap 1 2 0xfeed\n"
-    "  oae bench --count 1000 --port 3 --json\n";
+    "  oae bench --count 1000 --form streamed --port 3 --json\n";
 
 static bool parse_number(const char *text, uint64_t max, uint64_t *value) {
   char *end;
@@ -89,6 +91,16 @@ static bool parse_command(const char *text, enum command *command) {
   return false;
 }
 
+static bool parse_form(const char *text, uint8_t *form) {
+  for (uint8_t i = OAE_SWAP_FORM_PUSHED; i <= OAE_SWAP_FORM_STREAMED; i++) {
+    if (strcmp(text, oae_form_name(i)) == 0) {
+      *form = i;
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool mistaken(char mistake[128], const char *what, const char *text) {
   snprintf(mistake, 128, "%s: %.80s", what, text);
   return false;
@@ -114,8 +126,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
   static const struct option names[] = {
       {"device", required_argument, NULL, 'd'},  {"port", required_argument, NULL, 'p'},
       {"count", required_argument, NULL, 'c'},   {"timeout", required_argument, NULL, 't'},
-      {"more", no_argument, NULL, 'm'},          {"json", no_argument, NULL, 'j'},
-      {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+      {"form", required_argument, NULL, 'f'},    {"more", no_argument, NULL, 'm'},
+      {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
   };
   uint64_t value;
   bool help = false;
@@ -123,7 +136,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
 
   *options = (struct options){.command = COMMAND_INFO, .count = 100, .timeout_ns = 1000000000};
   optind = 0; /* starts anew */
-  while ((option = getopt_long(argc, argv, ":d:p:c:t:mjh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mjh", names, NULL)) != -1) {
     switch (option) {
       case 'd':
         if (!parse_number(optarg, UINT_MAX, &value))
@@ -143,6 +156,10 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
       case 't':
         if (!parse_time(optarg, &options->timeout_ns))
           return mistaken(mistake, "not a time with its unit (ns, us, ms, s)", optarg);
+        break;
+      case 'f':
+        if (!parse_form(optarg, &options->form))
+          return mistaken(mistake, "not a form (pushed, streamed)", optarg);
         break;
       case 'm':
         options->more = true;

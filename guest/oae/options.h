@@ -19,6 +19,7 @@ struct options {
   unsigned int port;
   uint32_t count;
   uint64_t timeout_ns;
+  uint8_t form; /* OAE_SWAP_FORM_* */
   bool json;
   bool more;
   uint64_t payload[OAE_PAYLOAD_WORDS];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/guest/driver/block.h"
 
+#include <asm/barrier.h>
 #include <linux/io.h>
 #include <linux/ktime.h>
 
@@ -47,20 +48,33 @@ void Block::connect() {
 unsigned Block::offset(const volatile void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto base = reinterpret_cast<std::uintptr_t>(page);
-  if (at < base || at >= base + sizeof(page)) throw std::logic_error("access beside the page");
-  trace_.push_back(static_cast<unsigned>(at - base));
+  const auto streamed = reinterpret_cast<std::uintptr_t>(stream);
+  if (at >= base && at < base + sizeof(page)) {
+    trace_.push_back(static_cast<unsigned>(at - base));
+  } else if (at >= streamed && at < streamed + sizeof(stream)) {
+    trace_.push_back(static_cast<unsigned>(at - streamed) + OAE_PORT_SIZE);
+  } else {
+    throw std::logic_error("access beside the pages");
+  }
   return trace_.back();
+}
+
+void Block::pass_barrier() {
+  trace_.push_back(barrier);
+  held_ = false;
 }
 
 void Block::write(const volatile void* address, std::uint64_t value) {
   const unsigned at = offset(address);
+  if (at >= OAE_PORT_SIZE) held_ = true;
   if (fault(accesses_++) == Fault::LOST) return;
-  if (at < 64) {
-    window_[at / 8] = value;
+  if (at % OAE_PORT_SIZE < 64) {
+    window_[at % OAE_PORT_SIZE / 8] = value;
     verdict_ = Verdict::NONE;
-    arrived_ |= 1u << at / 8;
+    refused_ = false;
+    arrived_ |= 1u << at % OAE_PORT_SIZE / 8;
     if (arrived_ == 0xff) judge();
-  } else if (at == OAE_PORT_CONFIRM) {
+  } else if (at % OAE_PORT_SIZE == OAE_PORT_CONFIRM) {
     if (OAE_GET(value, OAE_PORT_CONFIRM_EPOCH) == epoch &&
         OAE_GET(value, OAE_PORT_CONFIRM_SEQUENCE) == sequence) {
       commit();
@@ -92,30 +106,41 @@ void Block::open() {
   sequence = 0;
   arrived_ = 0;
   verdict_ = Verdict::NONE;
+  refused_ = false;
 }
 
-std::uint64_t Block::interact(Fault met) {
-  // What has not arrived by now is lost: the read has pushed it.
-  arrived_ = 0;
-  Slot answer = sealed({header(OAE_VERB_NONE, epoch, OAE_STATUS_NOT_READY, 0), 77});
-  const bool names_next = OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) == epoch &&
-                          OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE) == following(sequence);
-  if (!bus_master) return answer[0];
-  if (verdict_ == Verdict::GOOD && firmware_offers && !tentative_) {
+Slot Block::interact() {
+  if (verdict_ == Verdict::GOOD && !refused_ && firmware_offers && !tentative_) {
     sequence = following(sequence);
     verdict_ = Verdict::NONE;
-    answer = retained_ = sealed(
+    retained_ = sealed(
         {header(OAE_VERB_SWAP, epoch, OAE_STATUS_OK, sequence), ++firmware_offer_, sequence});
     pair_ = {window_[1], firmware_offer_};
     tentative_ = true;
     more_ = offer_more_;
-  } else if (verdict_ == Verdict::NONE && sequence != 0) {
-    answer = retained_;
-  } else if (verdict_ != Verdict::NONE && names_next) {
-    answer = sealed({header(OAE_GET(window_[0], OAE_SLOT_HEADER_VERB), epoch, OAE_STATUS_NOT_READY,
-                            following(sequence)),
-                     77});
+    return retained_;
   }
+  return retains_swap() ? retained_ : refuse();
+}
+
+// What was answered NOT_READY stays so.
+Slot Block::refuse() {
+  if (std::exchange(refused_, true)) return refusal_;
+  const bool names_next = verdict_ != Verdict::NONE &&
+                          OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) == epoch &&
+                          OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE) == following(sequence);
+  const auto verb = names_next ? OAE_GET(window_[0], OAE_SLOT_HEADER_VERB) : OAE_VERB_NONE;
+  refusal_ = sealed(
+      {header(verb, epoch, OAE_STATUS_NOT_READY, names_next ? following(sequence) : 0), age++});
+  return refusal_;
+}
+
+std::uint64_t Block::push(Fault met) {
+  if (!bus_master) {
+    if (!retains_swap()) refuse();
+    return header(OAE_VERB_NONE, epoch, OAE_STATUS_NOT_READY, 0);
+  }
+  const Slot answer = interact();
   if (met != Fault::CELL_LOST) std::memcpy(cell, answer.data(), sizeof(cell));
   if (met == Fault::CELL_DAMAGED) cell[3] ^= 0x100;
   return answer[0];
@@ -125,8 +150,17 @@ std::uint64_t Block::read(const volatile void* address) {
   const unsigned at = offset(address);
   const Fault met = fault(accesses_++);
   if (met == Fault::LOST) return ~std::uint64_t{0};
-  if (at != OAE_PORT_PUSHED_ANSWER) throw std::logic_error("read of another register");
-  const std::uint64_t value = interact(met);
+  // What has not arrived by now is lost: the read has pushed it.
+  arrived_ = 0;
+  std::uint64_t value;
+  if (at == OAE_PORT_PUSHED_ANSWER) {
+    value = push(met);
+  } else if (at >= OAE_PORT_SIZE && at < OAE_PORT_SIZE + OAE_SLOT_SIZE) {
+    if (held_) throw std::logic_error("a load that may go before the stores");
+    value = interact()[at % OAE_PORT_SIZE / 8];
+  } else {
+    throw std::logic_error("read of another register");
+  }
   if (met == Fault::COMPLETION_LOST) return ~std::uint64_t{0};
   if (met == Fault::SEQUENCE_DAMAGED) return value ^ OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 0x100);
   if (met == Fault::STATUS_DAMAGED) return value ^ OAE_PUT(OAE_SLOT_HEADER_STATUS, 1);
@@ -140,6 +174,10 @@ u64 readq(const volatile void* address) {
 }
 void writeq(u64 value, volatile void* address) {
   guest_test::connected->write(address, value);
+}
+
+void mb(void) {
+  guest_test::connected->pass_barrier();
 }
 
 // Each look at the clock is a tick later.

@@ -25,22 +25,24 @@ enum class Fault {
   COMPLETION_LOST,   ///< a read that arrives and returns all ones
   CELL_LOST,         ///< the answer is not written to the cell
   CELL_DAMAGED,      ///< a bit of it is wrong
-  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, in its sequence
+  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, in its sequence (streamed: whatever)
   STATUS_DAMAGED,    ///< ... in its status: OK and NOT_READY are a bit apart
 };
 
-/// A swap port with its firmware, one port as the host sees it: the rules of the pushed form,
-/// without time.
+/// A swap port with its firmware, one port as the host sees it: the rules of both forms, without
+/// time.
 class Block {
  public:
   /// The driver's MMIO goes to this one from now on.
   void connect();
 
-  unsigned char page[0x1000] = {};  ///< its addresses are the port's page
+  unsigned char page[0x1000] = {};    ///< its addresses are the port's page
+  unsigned char stream[0x1000] = {};  ///< ... its streamed page, 0x1000 and more in the trace
   unsigned long long cell[8] = {};
 
   bool firmware_offers = true;
   bool bus_master = true;
+  std::uint64_t age = 77;  ///< of the firmware's liveness, one more at each NOT_READY
   std::uint8_t epoch = 3;
   std::uint32_t sequence = 0;  ///< of the last exchange
   /// What access n (0, 1, ...) meets.
@@ -53,11 +55,13 @@ class Block {
   void open();
 
   unsigned accesses() const { return accesses_; }
-  /// Offsets that were written and read, in order.
+  /// Offsets that were written and read, in order, and `barrier`.
+  static constexpr unsigned barrier = ~0u;
   const std::vector<unsigned>& trace() const { return trace_; }
 
   void write(const volatile void* address, std::uint64_t value);
   std::uint64_t read(const volatile void* address);
+  void pass_barrier();
 
  private:
   enum class Verdict { NONE, GOOD, BAD };
@@ -65,7 +69,10 @@ class Block {
   unsigned offset(const volatile void* address);
   void judge();
   void commit();
-  std::uint64_t interact(Fault fault);
+  bool retains_swap() const { return verdict_ == Verdict::NONE && sequence != 0; }
+  Slot interact();
+  Slot refuse();
+  std::uint64_t push(Fault fault);
 
   Slot window_{};
   unsigned arrived_ = 0;  // bit n: slice n
@@ -76,6 +83,9 @@ class Block {
   std::pair<std::uint64_t, std::uint64_t> pair_;  // the tentative one
   std::uint64_t firmware_offer_ = 1000;
   Slot retained_{};
+  bool refused_ = false;  // what stands in the window was answered NOT_READY
+  bool held_ = false;     // stores wait in the CPU's buffer
+  Slot refusal_{};
   unsigned accesses_ = 0;
   std::vector<unsigned> trace_;
 };

@@ -28,6 +28,7 @@ class Exchange : public testing::Test {
     oae_crc_init();
     block.connect();
     exchange.page = block.page;
+    exchange.stream = block.stream;
     exchange.cell = block.cell;
     begin();
   }
@@ -36,7 +37,8 @@ class Exchange : public testing::Test {
 
   oae_outcome swap(std::uint64_t word, std::uint8_t flags = 0, unsigned reads = 3) {
     const u64 payload[6] = {word, 2, 3, 4, 5, 6};
-    return took(word, oae_exchange_swap(&exchange, OAE_VERB_SWAP, flags, payload, reads, &answer));
+    return took(word,
+                oae_exchange_swap(&exchange, form, OAE_VERB_SWAP, flags, payload, reads, &answer));
   }
 
   oae_outcome settle(std::uint64_t word) {
@@ -53,6 +55,7 @@ class Exchange : public testing::Test {
   }
 
   Block block;
+  oae_form form = OAE_PUSHED;
   oae_exchange exchange{};
   oae_answer answer{};
   Pairs host;  ///< the pairs that the host has committed
@@ -206,16 +209,104 @@ TEST_F(Exchange, SettlingKeepsWhatMoreSaid) {
   EXPECT_EQ(block.committed, host);
 }
 
+class Streamed : public Exchange {
+ protected:
+  Streamed() { form = OAE_STREAMED; }
+};
+
+TEST_F(Streamed, EightStoresABarrierEightLoadsOneConfirmation) {
+  EXPECT_EQ(swap(5), OAE_COMMITTED);
+  EXPECT_EQ(accesses(),
+            (std::vector<unsigned>{0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x1028, 0x1030, 0x1038,
+                                   Block::barrier, 0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x1028,
+                                   0x1030, 0x1038, 0x48}));
+  EXPECT_EQ(answer.reads, 0u);
+  EXPECT_EQ(answer.slot[1], 1001u);
+  EXPECT_EQ(answer.slot[7], crc64_xz(answer.slot, 56));
+  EXPECT_EQ(block.committed, (Pairs{{5, 1001}}));
+  EXPECT_EQ(answer.issued, answer.stored + 1);
+  EXPECT_EQ(answer.answered, answer.stored + 2);
+  EXPECT_EQ(answer.committed, answer.stored + 3);
+}
+
+TEST_F(Streamed, NeedsNoBusMaster) {
+  block.bus_master = false;
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  EXPECT_EQ(swap(2, OAE_FLAG_MORE), OAE_COMMITTED);
+  EXPECT_EQ(swap(3), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Streamed, NotReadyTellsTheAge) {
+  block.firmware_offers = false;
+  EXPECT_EQ(swap(1), OAE_NOT_TAKEN);
+  EXPECT_EQ(status(), unsigned{OAE_STATUS_NOT_READY});
+  EXPECT_EQ(answer.slot[1], 77u);
+  EXPECT_EQ(answer.reads, 0u);
+}
+
+TEST_F(Streamed, NotReadyStaysWhenFirmwareOffersBetweenThePieces) {
+  for (unsigned piece = 0; piece < 8; ++piece) {
+    block.firmware_offers = false;
+    const unsigned at = block.accesses() + 8 + piece;
+    block.fault = [this, at](unsigned n) {
+      if (n == at) block.firmware_offers = true;
+      return Fault::NONE;
+    };
+    EXPECT_EQ(swap(1), piece == 0 ? OAE_COMMITTED : OAE_NOT_TAKEN);
+    EXPECT_EQ(answer.reads, 0u) << "no doubt";
+  }
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Streamed, ANothingThatIsNotWholeProvesNothing) {
+  // Slice 0 alone says that nothing took place, as a block without Bus Master would; the rest does
+  // not arrive.
+  block.firmware_offers = false;
+  block.fault = [](unsigned n) { return n > 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
+  block.fault = [](unsigned) { return Fault::NONE; };
+  block.firmware_offers = true;
+  EXPECT_EQ(settle(1), OAE_NOT_TAKEN) << "what was said stays";
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Streamed, DoubtIsSettledInItsForm) {
+  block.fault = [](unsigned n) { return n == 10 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
+  accesses();
+  EXPECT_EQ(settle(1), OAE_COMMITTED);
+  EXPECT_EQ(accesses(), (std::vector<unsigned>{Block::barrier, 0x1000, 0x1008, 0x1010, 0x1018,
+                                               0x1020, 0x1028, 0x1030, 0x1038, 0x48}));
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Streamed, TakesTurnsWithThePushedForm) {
+  for (std::uint64_t word = 1; word <= 20; ++word) {
+    form = word % 3 ? OAE_STREAMED : OAE_PUSHED;
+    EXPECT_EQ(swap(word, word % 4 && word < 20 ? OAE_FLAG_MORE : 0), OAE_COMMITTED);
+  }
+  EXPECT_EQ(block.committed, host);
+}
+
+/// In which form the swaps of a row are.
+enum class Forms { PUSHED, STREAMED, IN_TURNS };
+
 /// Every pair of faults at every two accesses of a row of swaps: host and journal agree once all
 /// is settled, and the port is not stuck. Design: Agreement, No repetition, Progress.
-class Faults : public Exchange, public testing::WithParamInterface<std::tuple<Fault, Fault, bool>> {
+class Faults : public Exchange,
+               public testing::WithParamInterface<std::tuple<Fault, Fault, bool, Forms>> {
  protected:
   void run(unsigned at_first, unsigned at_second) {
-    const auto [first, second, more] = GetParam();
+    const auto [first, second, more, forms] = GetParam();
     block.fault = [=, first = first, second = second](unsigned n) {
       return n == at_first ? first : n == at_second ? second : Fault::NONE;
     };
     for (std::uint64_t word = 1; word <= 5; ++word) {
+      const bool streamed = forms == Forms::STREAMED || (forms == Forms::IN_TURNS && word % 2);
+      form = streamed ? OAE_STREAMED : OAE_PUSHED;
       oae_outcome outcome = swap(word, more && word < 5 ? OAE_FLAG_MORE : 0, 0);
       for (int i = 0; outcome == OAE_IN_DOUBT && i < 4; ++i) outcome = settle(word);
       ASSERT_NE(outcome, OAE_IN_DOUBT) << "not settled after the faults";
@@ -228,8 +319,10 @@ class Faults : public Exchange, public testing::WithParamInterface<std::tuple<Fa
 };
 
 TEST_P(Faults, HostAndJournalAgree) {
-  for (unsigned first = 0; first < 30; ++first) {
-    for (unsigned second = first + 1; second < 32; ++second) {
+  // Three swaps' accesses
+  const unsigned end = std::get<3>(GetParam()) == Forms::PUSHED ? 32 : 54;
+  for (unsigned first = 0; first < end - 2; ++first) {
+    for (unsigned second = first + 1; second < end; ++second) {
       SCOPED_TRACE(testing::Message() << "faults at accesses " << first << " and " << second);
       block = Block();
       host.clear();
@@ -245,20 +338,22 @@ std::string fault_names(const testing::TestParamInfo<Faults::ParamType>& info) {
       "None",          "Lost", "CompletionLost", "CellLost", "CellDamaged", "SequenceDamaged",
       "StatusDamaged",
   };
-  const auto [first, second, more] = info.param;
+  const auto [first, second, more, forms] = info.param;
   return std::string(names[static_cast<int>(first)]) + "And" + names[static_cast<int>(second)] +
-         (more ? "WithMore" : "");
+         (more ? "WithMore" : "") +
+         (forms == Forms::PUSHED     ? ""
+          : forms == Forms::STREAMED ? "Streamed"
+                                     : "InTurns");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Pairs, Faults,
-    testing::Combine(testing::Values(Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST,
-                                     Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED,
-                                     Fault::STATUS_DAMAGED),
-                     testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST,
-                                     Fault::CELL_LOST, Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED,
-                                     Fault::STATUS_DAMAGED),
-                     testing::Bool()),
+    testing::Combine(
+        testing::Values(Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST, Fault::CELL_DAMAGED,
+                        Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
+        testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST,
+                        Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
+        testing::Bool(), testing::Values(Forms::PUSHED, Forms::STREAMED, Forms::IN_TURNS)),
     fault_names);
 
 }  // namespace

@@ -25,7 +25,8 @@ TEST(Uapi, Offsets) {
   EXPECT_EQ(offsetof(oae_swap, timeout_ns), 104u);
   EXPECT_EQ(offsetof(oae_swap, store_ns), 112u);
   EXPECT_EQ(offsetof(oae_swap, tries), 136u);
-  EXPECT_EQ(offsetof(oae_swap, reserved), 144u);
+  EXPECT_EQ(offsetof(oae_swap, form), 144u);
+  EXPECT_EQ(offsetof(oae_swap, reserved), 145u);
   EXPECT_EQ(offsetof(oae_stats, sequence), 4u);
   EXPECT_EQ(offsetof(oae_stats, committed), 8u);
   EXPECT_EQ(offsetof(oae_stats, liveness), 32u);

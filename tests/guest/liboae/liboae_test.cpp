@@ -49,7 +49,7 @@ TEST(Liboae, AFailedOpenLeavesNoFileOpen) {
 TEST(Liboae, ErrorsHaveATextEach) {
   std::set<std::string> texts;
   for (const int error :
-       {0, ENOENT, ENODEV, EBUSY, EIO, EPROTO, ETIMEDOUT, ENOTTY, ENODATA, EACCES})
+       {0, ENOENT, ENODEV, EBUSY, EIO, EPROTO, ETIMEDOUT, ENOTTY, ENODATA, EOPNOTSUPP, EACCES})
     EXPECT_TRUE(texts.insert(oae_error_text(-error)).second) << error;
 }
 
@@ -72,6 +72,13 @@ TEST(Liboae, StateNamesAreThoseOfTheRegisterMap) {
   EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_REVERSED), "reversed");
   EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_HISTORY_LOST), "history lost");
   EXPECT_STREQ(oae_state_name(6), "unknown");
+}
+
+TEST(Liboae, FormNames) {
+  EXPECT_STREQ(oae_form_name(OAE_SWAP_FORM_PUSHED), "pushed");
+  EXPECT_STREQ(oae_form_name(OAE_SWAP_FORM_STREAMED), "streamed");
+  EXPECT_STREQ(oae_form_name(2), "unknown");
+  EXPECT_STREQ(oae_form_name(~0u), "unknown");
 }
 
 TEST(Liboae, TheCppFaceThrows) {

@@ -44,6 +44,15 @@ TEST(Options, Defaults) {
   EXPECT_EQ(value.timeout_ns, 1000000000u);
   EXPECT_FALSE(value.json);
   EXPECT_FALSE(value.more);
+  EXPECT_EQ(value.form, OAE_SWAP_FORM_PUSHED);
+}
+
+TEST(Options, Forms) {
+  EXPECT_EQ(parse({"swap", "--form", "streamed"}).value.form, OAE_SWAP_FORM_STREAMED);
+  EXPECT_EQ(parse({"bench", "-fstreamed"}).value.form, OAE_SWAP_FORM_STREAMED);
+  EXPECT_EQ(parse({"bench", "-f", "streamed", "-f", "pushed"}).value.form, OAE_SWAP_FORM_PUSHED);
+  for (const char* wrong : {"", "1", "Streamed", "streamed ", "unknown"})
+    EXPECT_FALSE(parse({"bench", "-f", wrong}).good) << "'" << wrong << "'";
 }
 
 TEST(Options, StandBeforeAndBehindTheCommand) {
@@ -91,6 +100,7 @@ TEST(Options, Mistakes) {
       {"bench", "-p", "64"},
       {"bench", "-d", "4294967296"},
       {"bench", "-c"},
+      {"bench", "-f"},
       {"bench", "--colour"},
       {"bench", "-x"},
       {std::string(300, 'x')},

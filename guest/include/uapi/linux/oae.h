@@ -7,7 +7,8 @@
  * would not be answered NOT_READY for want of one.
  *
  * Errors of every request: ENODEV the device is unbound or gone, EIO it is being reset or does not
- * answer, EFAULT bad address, EINVAL a flag, a verb or a reserved field that is not known here.
+ * answer, EFAULT bad address, EINVAL a flag, a verb, a form or a reserved field that is not known
+ * here.
  * Times are nanoseconds of the host's clock.
  */
 #ifndef _UAPI_LINUX_OAE_H
@@ -48,6 +49,14 @@ struct oae_info {
 /* More swaps follow: the next one confirms this one. */
 #define OAE_SWAP_FLAG_MORE 1
 
+/*
+ * How the answer comes: pushed, by DMA into memory, which works on every CPU and wants the device to
+ * be a bus master; or streamed, in the completion of a 64-byte load from a write-combining mapping,
+ * which a CPU without such loads makes of eight.
+ */
+#define OAE_SWAP_FORM_PUSHED 0
+#define OAE_SWAP_FORM_STREAMED 1
+
 /* Status of an answer, numbered as in a slot's header. */
 #define OAE_SWAP_STATUS_OK 0
 #define OAE_SWAP_STATUS_NOT_READY 1
@@ -73,9 +82,11 @@ struct oae_info {
  * @commit_ns: out: from the first store to the answer found valid, which commits the host
  * @tries: out: how many times the offer was made
  * @reads: out: how many more reads it took to settle doubt, 0 normally
+ * @form: in: OAE_SWAP_FORM_*
  * @reserved: zero
  *
- * The times are those of the last try. OAE_IOC_SWAP fails with EIO if the answer stays in doubt,
+ * The times are those of the last try. OAE_IOC_SWAP fails with EOPNOTSUPP if the device does not
+ * have the form; it fails with EIO if the answer stays in doubt,
  * and until OAE_IOC_SETTLE has settled that; with EINTR if a signal ended the wait: nothing has
  * been exchanged then. OAE_IOC_SETTLE fills in what is marked "out" with the outcome of the swap
  * in doubt, or fails with EIO (ask again later) or ENODATA (nothing is in doubt).
@@ -94,7 +105,8 @@ struct oae_swap {
 	__u64 commit_ns;
 	__u32 tries;
 	__u32 reads;
-	__u64 reserved;
+	__u8 form;
+	__u8 reserved[7];
 };
 
 /**

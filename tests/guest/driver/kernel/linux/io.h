@@ -10,6 +10,8 @@ extern "C" {
 
 u64 readq(const volatile void *address);
 void writeq(u64 value, volatile void *address);
+static inline u64 readq_relaxed(const volatile void *address) { return readq(address); }
+static inline void writeq_relaxed(u64 value, volatile void *address) { writeq(value, address); }
 
 static inline u64 le64_to_cpu(__le64 value) { return value; }
 
