@@ -5,7 +5,12 @@ import machine
 SCRIPT = r"""
 device=0000:01:00.0
 driver=/sys/bus/pci/drivers/oae
-busy() { while [ ! -e /tmp/stop ]; do oae bench --count 200 > /dev/null 2>&1 || true; done; }
+busy() {
+  while [ ! -e /tmp/stop ]; do
+    oae bench --count 200 > /dev/null 2>&1 || true
+    oae bench --count 30 --form streamed > /dev/null 2>&1 || true
+  done
+}
 
 dmesg -c > /dev/null
 busy & first=$!
@@ -22,6 +27,7 @@ for i in $(seq 50); do
 done
 oae stat > /share/stat
 oae bench --count 10 > /share/bench
+oae bench --count 10 --form streamed > /share/streamed
 dmesg -r > /share/dmesg
 """
 
@@ -33,7 +39,8 @@ class Driver(machine.TestCase):
 
     def test_the_next_swap_works(self):
         self.assertEqual(self.run_.code, 0, self.run_)
-        self.assertIn("committed 10 of 10", self.run_.file("bench"))
+        for form in ("bench", "streamed"):
+            self.assertIn("committed 10 of 10", self.run_.file(form))
 
     def test_the_kernel_warns_of_nothing(self):
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])

@@ -32,6 +32,7 @@ class GuestKernel(machine.TestCase):
     def test_lspci_decodes_the_device(self):
         listing = self.run_.file("lspci")
         for text in ("Region 0: Memory at", "[size=64K]", "Region 2: Memory at", "[size=32K]",
+                     "Region 4: Memory at",
                      "LnkSta:\tSpeed 16GT/s, Width x16", "MSI-X: Enable+ Count=9",
                      "Kernel driver in use: oae"):
             self.assertIn(text, listing)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Swaps in streamed form: what they do on the link, what they cost, and beside the pushed form."""
+import json
+import os
+import pathlib
+import shutil
+
+import machine
+
+REQUESTS = pathlib.Path(os.environ.get("OAE_VP_REQUESTS", "build/cmake/tests/system/requests"))
+STREAM_PAGE = 0xC000008000  # BAR 4: what Linux assigns behind BAR 2, the ports' pages
+SLOT = 64
+SWAPS = 200
+BLOCK_CLOCKS = 20 * 2  # ns at 500 MHz
+
+SCRIPT = f"""
+oae info > /share/info
+for form in pushed streamed; do oae bench --count {SWAPS} --form $form --json > /share/$form; done
+oae bench --count {SWAPS} --form streamed --more --json > /share/more
+/share/requests > /share/requests.txt
+oae stat > /share/stat
+dmesg -r > /share/dmesg
+"""
+
+# The command register: memory space without bus master, and with it.
+WITHOUT_BUS_MASTER = r"""
+command() { printf "$1" | dd of=/sys/bus/pci/devices/0000:01:00.0/config bs=1 seek=4 conv=notrunc 2> /dev/null; }
+exec > /share/codes
+command '\x02'
+code=0; oae swap --timeout 0s || code=$?; echo "pushed $code"
+code=0; oae swap --timeout 0s --form streamed || code=$?; echo "streamed $code"
+command '\x06'
+oae bench --count 10
+"""
+
+
+def run(*options, script, **more):
+    one = machine.Run(*options, script=script, **more)
+    shutil.copy(REQUESTS, one.share / "requests")
+    return one.finish()
+
+
+class Streamed(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = run(script=SCRIPT, trace=True)
+        assert cls.run_.code == 0, cls.run_
+        cls.pushed, cls.streamed, cls.more = (
+            json.loads(cls.run_.file(name)) for name in ("pushed", "streamed", "more"))
+
+    def test_the_block_has_it(self):
+        self.assertRegex(self.run_.file("info"), "answers +pushed streamed")
+
+    def test_host_block_and_firmware_agree(self):
+        for found in (self.pushed, self.streamed, self.more):
+            self.assertEqual(found["committed"], SWAPS)
+            self.assertEqual(found["block_committed"], SWAPS)
+            self.assertEqual(found["firmware_committed"], SWAPS)
+            self.assertEqual(found["doubts"], 0)
+
+    def test_nothing_is_written_to_memory_but_pushed_answers(self):
+        slots = [line for line in self.run_.trace
+                 if line.get("type") == "MWr" and line["dir"] == "up" and line["len"] == SLOT]
+        # Those of oae bench, and every third of the 60 swaps of tests/system/requests.c
+        self.assertEqual(len(slots), SWAPS + 60 // 3)
+
+    def test_each_swap_reads_the_slot_once(self):
+        reads = [line for line in self.run_.trace
+                 if line.get("type") == "MRd" and int(line["addr"], 16) & ~0xFFF == STREAM_PAGE]
+        self.assertEqual(sum(line["len"] for line in reads), 2 * SWAPS * SLOT)
+        self.assertEqual({int(line["addr"], 16) - STREAM_PAGE + line["len"] <= SLOT for line in reads}, {True})
+
+    def test_it_costs_the_round_trips_of_its_reads(self):
+        reads = [line for line in self.run_.trace
+                 if line.get("type") == "MRd" and int(line["addr"], 16) & ~0xFFF == STREAM_PAGE]
+        trips = len(reads) / (2 * SWAPS)
+        for found in (self.streamed, self.more):
+            swap = found["swap_from_read_ns"]["median"]
+            read = found["mmio_read_ns"]["median"]
+            self.assertGreaterEqual(swap, trips * read)
+            self.assertLessEqual(swap, trips * (1.05 * read + BLOCK_CLOCKS))
+        pushed = self.pushed["swap_from_read_ns"]["median"]
+        print(f"\nmedians from the read's issue: pushed {pushed} ns, streamed {swap} ns in {trips:g} reads of {read} ns")
+
+    def test_requests_are_answered_as_they_must_be(self):
+        self.assertEqual(self.run_.file("requests.txt"), "all requests were answered as they must be\n")
+
+    def test_no_doubt_and_no_rejection(self):
+        stat = dict(line.split() for line in self.run_.file("stat").splitlines())
+        self.assertEqual((stat["driver.doubts"], stat["block.rejected"]), ("0", "0"))
+
+    def test_the_kernel_warns_of_nothing(self):
+        self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 3), [])
+
+    def test_the_quantum_changes_nothing(self):
+        other = run("--set", "simulation.max_quantum=200ns", script=SCRIPT, trace=True)
+        self.assertEqual(other.trace, self.run_.trace)
+
+
+class BusMaster(machine.TestCase):
+    def test_only_the_pushed_form_needs_it(self):
+        codes = self.succeed(script=WITHOUT_BUS_MASTER).file("codes")
+        self.assertIn("pushed 3", codes)
+        self.assertIn("streamed 0", codes)
+        self.assertIn("committed 10 of 10", codes, "nothing is left behind")
+
+
+class OlderProcessor(machine.TestCase):
+    """One that has no streaming loads."""
+
+    def test_it_reads_the_answer_in_pieces(self):
+        one = self.succeed("--set", "hosts[0].cpu=qemu64",
+                           script="grep -c sse4_1 /proc/cpuinfo > /share/flag || true\n"
+                                  "oae bench --count 20 --form streamed > /share/bench\n")
+        self.assertEqual(one.file("flag"), "0\n")
+        self.assertIn("committed 20 of 20", one.file("bench"))
+
+
+if __name__ == "__main__":
+    machine.main()
