@@ -326,6 +326,7 @@ module oae_ports #(
   logic streams;                   // the answer is to be streamed, else pushed
   logic refused;                   // it cannot be pushed
   logic answers;                   // it leaves
+  logic denies;                    // and says NOT_READY
   logic opens;
   logic closes;
   logic confirms;                  // by the register
@@ -352,6 +353,7 @@ module oae_ports #(
   assign refused = !streams && (row.cell_line == '0 || dma_refused);
   assign answers = state == ANSWER && (dma_ready || !dma_valid);
   assign exchanges = answers && !refused && answer == EXCHANGE;
+  assign denies = answers && (answer == FORMED || (answer == EXCHANGE && refused));
   assign moves = state == STORE && row.tentative && row.settled && !row.committed;
   assign late = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
                 !row.asked && now - row.since > {32'd0, row.limit};
@@ -614,14 +616,13 @@ module oae_ports #(
             words <= '0;
             state <= STORE;
           end else begin
-            completion_data[63:0] <= refused ? nothing_header : slot[63:0];
+            completion_data[63:0] <= refused && denies ? nothing_header : slot[63:0];
             words <= words_after;
             state <= next_word;
           end
           // What was answered NOT_READY stays so.
-          if (answer == FORMED || (refused && answer == EXCHANGE)) row.spent <= 1'b1;
-          if (refused ||
-              (answer == FORMED && !row.spent && row.verdict != oae_types::BAD_VERB))
+          if (denies) row.spent <= 1'b1;
+          if (denies && !row.spent && (refused || row.verdict != oae_types::BAD_VERB))
             row.count_not_ready <= row.count_not_ready + 64'd1;
         end
 

@@ -136,14 +136,18 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
     answer.word = answer.slot[0];
     return answer;
   }
-  // It says so, and what was said of an offer stays.
+  // It denies no swap that took place; of what did not, it says so, and that stays.
+  if (retains_swap()) {
+    answer.word = retained_[0];
+    return answer;
+  }
   Header nothing;
   nothing.verb = OAE_VERB_NONE;
   nothing.epoch = epoch_;
   nothing.status = OAE_STATUS_NOT_READY;
   answer.word = nothing.word();
-  ++not_ready_count;
-  if (!retains_swap()) answer.refusal = !std::exchange(refused_, true);
+  answer.refusal = !std::exchange(refused_, true);
+  if (answer.refusal) ++not_ready_count;
   return answer;
 }
 

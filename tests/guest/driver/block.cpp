@@ -137,7 +137,8 @@ Slot Block::refuse() {
 
 std::uint64_t Block::push(Fault met) {
   if (!bus_master) {
-    if (!retains_swap()) refuse();
+    if (retains_swap()) return retained_[0];
+    refuse();
     return header(OAE_VERB_NONE, epoch, OAE_STATUS_NOT_READY, 0);
   }
   const Slot answer = interact();

@@ -291,6 +291,29 @@ TEST_F(Streamed, TakesTurnsWithThePushedForm) {
   EXPECT_EQ(block.committed, host);
 }
 
+TEST_F(Streamed, AReadUnaskedDoesNotLetAPushedSwapBeDenied) {
+  // The processor reads the write-combining page when the offer is there; then Bus Master is off.
+  form = OAE_PUSHED;
+  block.bus_master = false;
+  block.fault = [this](unsigned n) {
+    if (n == 8) block.read(block.stream);
+    return Fault::NONE;
+  };
+  EXPECT_EQ(swap(1, 0, 1), OAE_IN_DOUBT);
+  block.bus_master = true;
+  EXPECT_EQ(settle(1), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Streamed, AReadUnaskedAfterNotReadySwapsNothing) {
+  block.firmware_offers = false;
+  EXPECT_EQ(swap(1), OAE_NOT_TAKEN);
+  block.firmware_offers = true;
+  block.read(block.stream + 0x38);
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, (Pairs{{2, 1001}}));
+}
+
 /// In which form the swaps of a row are.
 enum class Forms { PUSHED, STREAMED, IN_TURNS };
 
