@@ -132,6 +132,7 @@ module oae_ports #(
   logic [63:0]         enable;
   logic [2:0]          bank;       // that FETCH reads
   answer_t             answer;
+  logic                pushes;     // it goes to the cell
   logic                signals;    // interrupt the host when the row is stored
 
   // ---- The rows ----
@@ -350,8 +351,8 @@ module oae_ports #(
   assign commits = (opens || confirms || continues) &&
                    row.state == oae_registers::PORT_STATE_TENTATIVE;
   assign streams = target == oae_types::WINDOW;
-  assign refused = !streams && (row.cell_line == '0 || dma_refused);
-  assign answers = state == ANSWER && (dma_ready || !dma_valid);
+  assign refused = !streams && (!pushes || dma_refused);
+  assign answers = state == ANSWER && (!pushes || dma_ready);
   assign exchanges = answers && !refused && answer == EXCHANGE;
   assign denies = answers && (answer == FORMED || (answer == EXCHANGE && refused));
   assign moves = state == STORE && row.tentative && row.settled && !row.committed;
@@ -377,6 +378,7 @@ module oae_ports #(
       enable <= '1;
       bank <= '0;
       answer <= FORMED;
+      pushes <= 1'b0;
       signals <= 1'b0;
       row <= '0;
       row.state <= oae_registers::PORT_STATE_CLOSED;
@@ -522,6 +524,7 @@ module oae_ports #(
                 if (words != '0 && (streams || word == PUSHED_ANSWER)) begin
                   words <= words;
                   state <= FETCH;
+                  pushes <= !streams && row.cell_line != '0;
                   if (!row.spent) row.age <= liveness_age;
                   if (row.verdict == oae_types::GOOD && !row.spent && row.offered &&
                       !row.tentative) begin
@@ -674,7 +677,7 @@ module oae_ports #(
   assign access_done = stores && state == STORE && source == oae_types::FIRMWARE;
   assign access_error = target == oae_types::NOTHING;
 
-  assign dma_valid = state == ANSWER && !streams && row.cell_line != '0;
+  assign dma_valid = state == ANSWER && pushes;
   assign dma_address = {row.cell_line, 6'd0};
   assign dma_data = slot;
 

@@ -12,6 +12,10 @@ package oae_types;
 
   // All that a port keeps between two operations, but its slots
   typedef struct packed {
+    // What was said of the host's offer
+    logic        spent;         // NOT_READY, and that is retained
+    logic [31:0] age;           //   with this age of the firmware's liveness
+
     // The journal
     logic [7:0]  state;         // enum port_state
     logic [7:0]  epoch;
@@ -26,8 +30,6 @@ package oae_types;
     logic        offered;       // the firmware's stands
     verdict_t    verdict;       // on the host's
     logic        offered_more;  // the host's says MORE
-    logic        spent;         // it was answered NOT_READY, and that is retained
-    logic [31:0] age;           //   with this age of the firmware's liveness
 
     // Which bank of the slot memory plays which part
     logic        answer_bank;   // of the firmware's two: the retained answer; the other its offer
