@@ -25,7 +25,7 @@ enum class Fault {
   COMPLETION_LOST,   ///< a read that arrives and returns all ones
   CELL_LOST,         ///< the answer is not written to the cell
   CELL_DAMAGED,      ///< a bit of it is wrong
-  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, in its sequence (streamed: whatever)
+  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, where slice 0 has its sequence
   STATUS_DAMAGED,    ///< ... in its status: OK and NOT_READY are a bit apart
 };
 
