@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
@@ -34,9 +35,10 @@ class Trace {
   /// inputs, becomes its first line. Throws TraceError.
   void open(const std::string& path, const nlohmann::json& head);
 
-  /// Goes on in another file with the same first line. For a process that has been forked: lines
-  /// not yet flushed belong to the parent, and are dropped. Throws TraceError.
-  void reopen(const std::string& path);
+  /// Goes on in another file, which gets the first line `head` and all other lines so far. For a
+  /// process that has been forked: the parent's file stays as it is, and the parent must not write
+  /// to it meanwhile. Throws TraceError. Does nothing while the trace is off.
+  void continue_in(const std::string& path, const nlohmann::json& head);
 
   bool on() const { return on_; }
 
@@ -50,7 +52,7 @@ class Trace {
   }
 
   /// Hands all lines to the file. A file that refuses them (disk full) is reported once in the log
-  /// and ends the trace, not the run: see failed(). Call it before fork().
+  /// and ends the trace, not the run: see failed().
   void flush();
 
   /// Flushes, and closes the file. A trace may be opened again.
@@ -62,14 +64,16 @@ class Trace {
  private:
   static constexpr std::size_t piece = 64 * 1024;
 
-  void create(const std::string& path);
+  int create(const std::string& path) const;
+  void copy(int from, std::uint64_t begin, std::uint64_t end);
   void fail(const char* what, int error);
 
   bool on_ = false;
   bool failed_ = false;
   int file_ = -1;
   std::string path_;
-  std::string head_;
+  std::size_t head_size_ = 0;  // of the first line
+  std::uint64_t written_ = 0;  // bytes of the file
   fmt::memory_buffer lines_;
 };
 

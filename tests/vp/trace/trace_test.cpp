@@ -144,24 +144,76 @@ TEST_F(TraceTest, CanBeOpenedAgainAfterAFailure) {
   EXPECT_EQ(contents(path_), head_line + "line\n");
 }
 
-TEST_F(TraceTest, AForkedChildGoesOnInItsOwnFile) {
-  const std::string child_path = directory_.path("child");
-  Trace trace;
-  trace.open(path_, head);
-  trace.write("before");
+/// What a child writes that was forked after `before`, and goes on under another head.
+std::string in_child(Trace& trace, const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0) {
-    trace.reopen(child_path);
+    trace.continue_in(path, {{"child", 1}});
     trace.write("child");
     trace.close();
-    ::_exit(0);
+    ::_exit(trace.failed() ? 1 : 0);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  trace.write("parent");
+  EXPECT_EQ(status, 0);
+  return contents(path);
+}
+
+TEST_F(TraceTest, AForkedChildGoesOnInItsOwnFileWithAllThatCameBefore) {
+  const std::string other = "{\"child\":1}\n";
+  // None, some and all of the lines are in the file when it forks.
+  for (const std::size_t length : {0u, 10u, 70'000u, 200'000u}) {
+    for (const bool flushed : {false, true}) {
+      SCOPED_TRACE(length);
+      Trace trace;
+      trace.open(path_, head);
+      trace.write("{}", std::string(length, 'x'));
+      trace.write("before");
+      if (flushed) trace.flush();
+      const std::string before = std::string(length, 'x') + "\nbefore\n";
+      EXPECT_TRUE(in_child(trace, directory_.path("1")) == other + before + "child\n");
+      EXPECT_TRUE(in_child(trace, directory_.path("2")) == other + before + "child\n");
+      trace.write("parent");
+      trace.close();
+      EXPECT_TRUE(contents(path_) == head_line + before + "parent\n");
+    }
+  }
+}
+
+TEST_F(TraceTest, AForkedChildMayForkAgain) {
+  Trace trace;
+  trace.open(path_, head);
+  trace.flush();
+  trace.write("one");
+  trace.continue_in(directory_.path("1"), {{"a", 1}});
+  trace.write("two");
+  trace.flush();
+  trace.continue_in(directory_.path("2"), {{"longer than before", 22}});
+  trace.write("three");
   trace.close();
-  EXPECT_EQ(contents(child_path), head_line + "child\n");
-  EXPECT_EQ(contents(path_), head_line + "before\nparent\n");
+  EXPECT_EQ(contents(path_), head_line);
+  EXPECT_EQ(contents(directory_.path("2")), "{\"longer than before\":22}\none\ntwo\nthree\n");
+}
+
+TEST_F(TraceTest, WhatCannotBeReadAgainEndsTheTrace) {
+  Trace trace;
+  trace.open("/dev/null", head);
+  trace.flush();
+  trace.continue_in(path_, head);
+  EXPECT_FALSE(trace.on());
+  EXPECT_TRUE(trace.failed());
+  EXPECT_THAT(log_.text(), HasSubstr("cannot begin"));
+}
+
+TEST_F(TraceTest, AContinuationThatCannotBeCreatedLeavesTheTraceAsItIs) {
+  Trace trace;
+  trace.open(path_, head);
+  EXPECT_THROW(trace.continue_in(directory_.path("missing/trace"), head), TraceError);
+  trace.write("line");
+  trace.close();
+  EXPECT_EQ(contents(path_), head_line + "line\n");
+  trace.continue_in(directory_.path("none"), head);
+  EXPECT_EQ(contents(directory_.path("none")), "");
 }
 
 }  // namespace
