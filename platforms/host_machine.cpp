@@ -87,10 +87,10 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
                  control.write(static_cast<unsigned>(offset), size, value);
                }});
 
-  console.watch(std::string(vp::kernel_panic), [this](std::string_view line) {
+  console.watch(std::string(vp::kernel_panic), [this](std::string_view line, vp::Picoseconds when) {
     if (panicked_.pending()) return;
     panic_ = fmt::format("{}: {}", console.name(), line);
-    panicked_.at(qemu.present());
+    panicked_.at(when);
   });
   qemu.on_requests({
       [&outcome] { outcome.host_is_off(); },

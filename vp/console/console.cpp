@@ -15,13 +15,13 @@ void Console::put(char byte, Picoseconds when) {
   if (on_output_) on_output_(byte, when);
   if (watchers_.empty()) return;
   if (byte != '\n') line_.push_back(byte);
-  if (byte == '\n' || line_.size() == max_line) end_line();
+  if (byte == '\n' || line_.size() == max_line) end_line(when);
 }
 
-void Console::end_line() {
+void Console::end_line(Picoseconds when) {
   while (!line_.empty() && line_.back() == '\r') line_.pop_back();
   for (const Watcher& watcher : watchers_) {
-    if (line_.find(watcher.text) != line_.npos) watcher.action(line_);
+    if (line_.find(watcher.text) != line_.npos) watcher.action(line_, when);
   }
   line_.clear();
 }
@@ -35,7 +35,7 @@ char Console::take() {
   return byte;
 }
 
-void Console::watch(std::string text, std::function<void(std::string_view)> action) {
+void Console::watch(std::string text, std::function<void(std::string_view, Picoseconds)> action) {
   watchers_.push_back({std::move(text), std::move(action)});
 }
 
@@ -44,6 +44,11 @@ void Console::type(std::string_view bytes) {
   const bool idle = !has_input();
   input_ += bytes;
   if (idle && on_input_) on_input_();
+}
+
+void Console::replace_sinks(std::unique_ptr<Sink> sink) {
+  sinks_.clear();
+  add_sink(std::move(sink));
 }
 
 std::size_t Console::room() const {

@@ -47,9 +47,11 @@ class Console {
   /// @{
 
   void add_sink(std::unique_ptr<Sink> sink) { sinks_.push_back(std::move(sink)); }
-  /// `action` is called with each complete line, without its end, that contains `text`. Lines
-  /// longer than 4 KiB come in pieces.
-  void watch(std::string text, std::function<void(std::string_view line)> action);
+  /// In place of all that there are: for a process that has been forked.
+  void replace_sinks(std::unique_ptr<Sink> sink);
+  /// `action` is called with each complete line, without its end, that contains `text`, and the
+  /// time of its end. Lines longer than 4 KiB come in pieces.
+  void watch(std::string text, std::function<void(std::string_view line, Picoseconds when)> action);
   /// `action` is called with each byte of output and its time.
   void on_output(std::function<void(char byte, Picoseconds when)> action) {
     on_output_ = std::move(action);
@@ -69,10 +71,10 @@ class Console {
  private:
   struct Watcher {
     std::string text;
-    std::function<void(std::string_view)> action;
+    std::function<void(std::string_view, Picoseconds)> action;
   };
 
-  void end_line();
+  void end_line(Picoseconds when);
 
   const std::string name_;
   std::string input_;

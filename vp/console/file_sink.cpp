@@ -13,8 +13,10 @@
 
 namespace vp {
 
-FileSink::FileSink(const std::string& path)
-    : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
+FileSink::FileSink(const std::string& path, Mode mode)
+    : descriptor_(::open(
+          path.c_str(),
+          O_WRONLY | O_CREAT | O_CLOEXEC | (mode == Mode::append ? O_APPEND : O_TRUNC), 0666)),
       name_(path),
       owned_(true) {
   if (descriptor_ < 0) {

@@ -8,8 +8,10 @@ namespace vp {
 /// A file, or a descriptor that somebody else opened, such as the standard output.
 class FileSink : public Sink {
  public:
-  /// Creates or truncates the file. Throws ConsoleError.
-  explicit FileSink(const std::string& path);
+  enum class Mode { truncate, append };
+
+  /// Creates or truncates the file, or goes on at its end. Throws ConsoleError.
+  explicit FileSink(const std::string& path, Mode mode = Mode::truncate);
   /// Writes to `descriptor`, which stays open; `name` is for messages.
   FileSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
   ~FileSink() override;

@@ -76,9 +76,9 @@ TEST_F(ConsoleTest, EverySinkGetsEverything) {
 
 TEST_F(ConsoleTest, WatchersGetTheLinesWithTheirText) {
   std::vector<std::string> panics;
-  console_.watch("", [&](std::string_view line) { lines_.emplace_back(line); });
+  console_.watch("", [&](std::string_view line, auto) { lines_.emplace_back(line); });
   console_.watch(std::string(kernel_panic),
-                 [&](std::string_view line) { panics.emplace_back(line); });
+                 [&](std::string_view line, auto) { panics.emplace_back(line); });
   put("a\r\n\nb\r\r\n[ 1.0] Kernel panic - not syncing: VFS\r\nc");
   EXPECT_THAT(lines_, ElementsAre("a", "", "b", "[ 1.0] Kernel panic - not syncing: VFS"));
   EXPECT_THAT(panics, ElementsAre("[ 1.0] Kernel panic - not syncing: VFS"));
@@ -87,13 +87,13 @@ TEST_F(ConsoleTest, WatchersGetTheLinesWithTheirText) {
 TEST_F(ConsoleTest, AWatcherSeesItsLineAfterItIsShown) {
   add_sink();
   std::size_t shown = 0;
-  console_.watch("end", [&](std::string_view) { shown = writes_.size(); });
+  console_.watch("end", [&](std::string_view, auto) { shown = writes_.size(); });
   put("the end\n");
   EXPECT_EQ(shown, 1);
 }
 
 TEST_F(ConsoleTest, WatchersGetAnEndlessLineInPieces) {
-  console_.watch("", [&](std::string_view line) { lines_.emplace_back(line); });
+  console_.watch("", [&](std::string_view line, auto) { lines_.emplace_back(line); });
   put(std::string(5000, 'x') + "\n");
   ASSERT_EQ(lines_.size(), 2);
   EXPECT_EQ(lines_[0].size(), 4096);
