@@ -32,8 +32,16 @@ void message_close(struct message *message) {
   while (message->left) put(message, 0);
 }
 
+/* Whether the text begins with the word, which is then removed. */
+static bool removed(char *text, const char *word) {
+  size_t length = strlen(word);
+
+  if (strncmp(text, word, length) != 0) return false;
+  memmove(text, text + length, strlen(text + length) + 1);
+  return true;
+}
+
 bool channel_answer(const struct channel *channel, char *text, size_t size) {
-  static const char refusal[] = "error ";
   uint32_t left = channel->in(CHANNEL_STATUS) & ~CHANNEL_PRESENT;
   size_t length = 0;
 
@@ -44,7 +52,7 @@ bool channel_answer(const struct channel *channel, char *text, size_t size) {
   }
   text[length] = 0;
   text[strcspn(text, "\n")] = 0;
-  if (strncmp(text, refusal, strlen(refusal)) != 0) return true;
-  memmove(text, text + strlen(refusal), strlen(text + strlen(refusal)) + 1);
-  return false;
+  if (removed(text, "error ")) return false;
+  removed(text, "ok ");
+  return true;
 }

@@ -48,8 +48,8 @@ void message_write(struct message *message, const void *bytes, size_t count);
 void message_close(struct message *message);
 
 /*
- * The answer to the last message, without its newline and cut to `size`. False: the platform has
- * refused, and `text` says why.
+ * The answer to the last message, without its newline and cut to `size`: what the platform has to
+ * say, mostly nothing. False: it has refused, and `text` says why.
  */
 bool channel_answer(const struct channel *channel, char *text, size_t size);
 

@@ -18,7 +18,8 @@ static const char help[] =
     "Talks from inside the guest to the platform that simulates it.\n"
     "\n"
     "  exit CODE    ends the run with this code, 0 to 255\n"
-    "  mark NAME    says that a point has been reached, which the platform may wait for\n"
+    "  mark NAME    says that a point has been reached, which the platform may wait for, and prints\n"
+    "               the command that the platform gives there, if it gives any\n"
     "  put FILE...  hands over files of up to 64 MiB by their relative names\n"
     "  present      whether there is such a platform: exit code 0 or 3\n"
     "\n"
@@ -46,9 +47,10 @@ static int failed(const char *what, const char *why) {
 }
 
 static int answered(const char *what) {
-  char answer[256];
+  char answer[8192];
 
-  return channel_answer(&ports, answer, sizeof(answer)) ? exit_good : failed(what, answer);
+  if (!channel_answer(&ports, answer, sizeof(answer))) return failed(what, answer);
+  return !*answer || puts(answer) >= 0 ? exit_good : failed(what, strerror(errno));
 }
 
 static int send_line(const char *command, const char *operand) {

@@ -110,7 +110,9 @@ std::string ControlChannel::mark(std::string_view name) {
   if (name.empty() || name.size() > max_mark || std::any_of(name.begin(), name.end(), bad)) {
     return "a mark is one word of at most 200 printable characters";
   }
-  if (handlers_.on_mark) handlers_.on_mark(std::string(name));
+  if (!handlers_.on_mark) return {};
+  const std::string command = handlers_.on_mark(std::string(name));
+  if (!command.empty()) answer("ok " + command + "\n");
   return {};
 }
 
@@ -124,10 +126,14 @@ std::string ControlChannel::put(std::string_view name_and_size, std::string_view
   return handlers_.on_file(std::string(name_and_size.substr(0, blank)), bytes);
 }
 
+void ControlChannel::answer(const std::string& text) {
+  answer_ = text;
+  taken_ = 0;
+}
+
 // A guest that sends nothing but garbage must not fill the log.
 void ControlChannel::reject(const std::string& why) {
-  answer_ = "error " + why + "\n";
-  taken_ = 0;
+  answer("error " + why + "\n");
   ++rejected_;
   if (rejected_ > max_warnings) return;
   log::get("control").warn("message of the guest refused: {}{}", why,

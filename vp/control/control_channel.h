@@ -15,7 +15,8 @@ namespace vp {
 /// then can be read from DATA is the answer, none for well done:
 ///
 ///     exit CODE\n        ends the run with CODE, 0 to 255
-///     mark NAME\n        the run has come to a place that the user may ask for
+///     mark NAME\n        the run has come to a place that the user may ask for; the answer may be a
+///                        command for the guest, `ok COMMAND\n`
 ///     put NAME SIZE\n    and SIZE bytes: a file
 ///
 /// Whatever a guest sends does no harm: what is not a message is answered, counted and dropped.
@@ -37,8 +38,9 @@ class ControlChannel {
   /// What the platform does.
   struct Handlers {
     std::function<void(int code)> on_exit;
-    /// 1 to 200 bytes, none of them a blank or a control character; perhaps quotes.
-    std::function<void(const std::string& name)> on_mark;
+    /// 1 to 200 bytes, none of them a blank or a control character; perhaps quotes. Returns a
+    /// command for the guest, one line, or nothing. May wait, in the process of the vCPU.
+    std::function<std::string(const std::string& name)> on_mark;
     /// Returns why the file was refused, or nothing. The name is not checked. Without it, every
     /// file is refused.
     std::function<std::string(const std::string& name, std::string_view bytes)> on_file;
@@ -61,6 +63,7 @@ class ControlChannel {
   std::uint32_t take();
   std::string obey(std::string_view message);
   std::string mark(std::string_view name);
+  void answer(const std::string& text);
   std::string put(std::string_view name_and_size, std::string_view bytes);
   void reject(const std::string& why);
 

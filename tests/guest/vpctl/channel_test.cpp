@@ -47,9 +47,13 @@ class Channel : public testing::Test {
   const channel ports{in, out};
   std::vector<int> codes;
   std::vector<std::string> marks;
+  std::string command;  // the answer to a mark
   std::string name, file, refusal;
   vp::ControlChannel end_{{[this](int code) { codes.push_back(code); },
-                           [this](const std::string& mark) { marks.push_back(mark); },
+                           [this](const std::string& mark) {
+                             marks.push_back(mark);
+                             return command;
+                           },
                            [this](const std::string& given, std::string_view bytes) {
                              name = given;
                              file = bytes;
@@ -61,6 +65,21 @@ TEST_F(Channel, Present) {
   EXPECT_TRUE(channel_present(&ports));
   platform = nullptr;
   EXPECT_FALSE(channel_present(&ports));
+}
+
+TEST_F(Channel, AMarkMayBeAnsweredWithACommand) {
+  send("mark a\n");
+  EXPECT_EQ(answer(), "");
+  for (const std::string text : {"x", "oae bench --count 5", "ok", "error is no refusal here"}) {
+    command = text;
+    send("mark a\n");
+    EXPECT_EQ(answer(), text);
+  }
+  command = std::string(4000, 'c');
+  send("mark a\n");
+  EXPECT_EQ(answer(8192), command);
+  send("mark a\n");
+  EXPECT_EQ(answer(10), "cccccc");  // cut with its `ok `
 }
 
 TEST_F(Channel, LinesOfEachLength) {

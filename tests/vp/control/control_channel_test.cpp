@@ -52,13 +52,30 @@ class ControlChannelTest : public testing::Test {
 
   LogCapture log_;
   std::vector<std::string> calls_;
+  std::string command_;  // the answer to a mark
   ControlChannel channel_{{[this](int code) { calls_.push_back("exit " + std::to_string(code)); },
-                           [this](const std::string& name) { calls_.push_back("mark " + name); },
+                           [this](const std::string& name) {
+                             calls_.push_back("mark " + name);
+                             return command_;
+                           },
                            [this](const std::string& name, std::string_view bytes) {
                              calls_.push_back("put " + name + ":" + std::string(bytes));
                              return name == "full" ? "no room" : "";
                            }}};
 };
+
+TEST_F(ControlChannelTest, AMarkMayBeAnsweredWithACommand) {
+  message("mark a\n");
+  EXPECT_EQ(answer(), "");
+  command_ = "echo a";
+  message("mark a\n");
+  EXPECT_EQ(answer(), "ok echo a\n");
+  message("mark b\n");
+  message("exit 0\n");
+  EXPECT_EQ(answer(), "");  // that to the last message
+  EXPECT_EQ(channel_.messages(), 4);
+  EXPECT_EQ(channel_.rejected(), 0);
+}
 
 TEST_F(ControlChannelTest, Exit) {
   message("exit 0\n");
