@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vp/snapshot/child.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <utility>
+
+#include "vp/exit_code.h"
+
+// The header of glibc 2.36 does not say so itself.
+extern "C" {
+#include <sys/pidfd.h>
+}
+
+namespace vp {
+namespace {
+
+// A directory of /proc has two links and one more for each directory in it.
+bool has_threads() {
+  struct stat tasks {};
+  return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3;
+}
+
+// What is left in a buffer would be written by both.
+void flush_all() {
+  std::fflush(nullptr);
+  std::cout.flush();
+  std::clog.flush();
+}
+
+[[noreturn]] void be_child(pid_t parent, const std::function<int()>& body) {
+  // The parent may have ended before it could be said that this child shall end with it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(static_cast<int>(ExitCode::interrupted));
+  int code = static_cast<int>(ExitCode::broken_promise);
+  try {
+    code = body();
+  } catch (const std::exception& defect) {
+    fmt::print(stderr, "oae-vp: defect of the simulator: {}\n", defect.what());
+  } catch (...) {
+    fmt::print(stderr, "oae-vp: defect of the simulator\n");
+  }
+  flush_all();
+  ::_exit(code);
+}
+
+}  // namespace
+
+Child::Child(const std::function<int()>& body) {
+  if (has_threads()) throw std::logic_error("a process with threads cannot be forked");
+  flush_all();
+  const pid_t parent = ::getpid();
+  const auto begin = std::chrono::steady_clock::now();
+  process_ = ::fork();
+  if (process_ == 0) be_child(parent, body);
+  fork_time_ = std::chrono::steady_clock::now() - begin;
+  if (process_ < 0) throw ForkError(fmt::format("cannot fork: {}", strerror(errno)));
+  descriptor_ = ::pidfd_open(process_, 0);
+  if (descriptor_ < 0) {
+    const int error = errno;
+    signal(SIGKILL);
+    wait();
+    throw ForkError(fmt::format("cannot watch a child: {}", strerror(error)));
+  }
+}
+
+Child::~Child() {
+  if (process_ > 0) {
+    signal(SIGKILL);
+    wait();
+  }
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Child::Child(Child&& other) noexcept
+    : process_(std::exchange(other.process_, -1)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      fork_time_(other.fork_time_) {}
+
+void Child::signal(int number) const {
+  if (process_ > 0) ::kill(process_, number);
+}
+
+Ending Child::wait() {
+  int status = 0;
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
+  return {WEXITSTATUS(status), 0};
+}
+
+}  // namespace vp
