@@ -36,8 +36,26 @@ constexpr const char* run_examples =
     "host or IPU of the platform, `host` or `ipu` where there is one, or `both`. TARGET is\n"
     "`terminal`, `pty` (a pseudo-terminal, whose name is printed), `off` or a file (`./pty` if it\n"
     "is called so). On the terminal Ctrl-A x ends the simulator; Ctrl-C goes to the guest.\n\n"
+    "Children. MARK is a name that the guest says by `vpctl mark NAME`, whose output is then the\n"
+    "command; or `line:TEXT`, a line of a host's console with TEXT in it, where a shell should "
+    "be:\n"
+    "the command is typed there, and `exit`. The shipped guest says `booted` when it has loaded "
+    "its\n"
+    "driver. A child goes on alone, and writes DIR/N/: NAME.log for each console, trace.jsonl "
+    "with\n"
+    "--trace, stats.json with --stats, share/ with --share, messages.txt. Each begins with the "
+    "boot,\n"
+    "whose own part is in DIR/boot/ and the files of these options. DIR/summary.json tells how "
+    "each\n"
+    "has ended; the exit code is 0, or that of the child that ended worst: 6 (a crash too), 4, 3, "
+    "130,\n"
+    "5, 1. --gdb, --vcd and pseudo-terminals need one machine: find out with --child, whose run "
+    "is\n"
+    "equal to that of a child.\n\n"
     "Examples:\n"
     "  oae-vp run oae-mini --console ipu\n"
+    "  oae-vp run oae-mini --snapshot-at booted --children commands.txt --jobs 4 --until 10s\n"
+    "  oae-vp run oae-mini --snapshot-at booted --child 'oae bench' --gdb host=1234\n"
     "  oae-vp run oae-mini --console ipu=firmware.log --console host=pty\n"
     "  oae-vp run oae-mini --kernel ./bzImage --append 'nokaslr loglevel=7' --gdb host=1234\n"
     "  oae-vp run oae-mini --input commands.txt --until 5s --stats run.json\n"
@@ -97,6 +115,13 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   };
   single("--until", line.until, "end after this simulated time, as 2.5s; exit code 5", "TIME");
   single("--until-mark", line.mark, "end when the guest says `vpctl mark NAME`", "NAME");
+  single("--snapshot-at", line.snapshot_at, "go on from this mark with --children or --child",
+         "MARK");
+  single("--children", line.children, "fork at MARK, once for each line: a guest command", "FILE");
+  single("--children-output", line.children_output, "what children write (default: FILE.out)",
+         "DIR");
+  single("--jobs", line.jobs, "children at once (default: one for each core)", "N");
+  single("--child", line.child, "do at MARK what a child would do, without a fork", "COMMAND");
   list("--console", line.console, "where a console goes; see below", "NAME[=TARGET]");
   single("--input", line.input, "script of input for the first host's console", "FILE");
   single("--share", line.share, "existing directory whose files the guest has, and may add to",

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "platforms/option_checks.h"
+#include "platforms/snapshot_options.h"
 #include "vp/config/units.h"
 
 namespace platform {
@@ -28,12 +30,11 @@ using vp::config::Override;
 using vp::config::Report;
 using vp::config::shown;
 
-namespace {
-
-/// The place of byte `offset` of an option's argument.
-Origin place(const char* option, const std::string& value, std::size_t offset = 0) {
+Origin place(const char* option, const std::string& value, std::size_t offset) {
   return origin_at(argument_source(option, value), offset);
 }
+
+namespace {
 
 /// A value that stands in an option's argument.
 Node scalar(const Origin& origin, std::string text) {
@@ -113,16 +114,6 @@ std::optional<std::int64_t> until(const CommandLine& line, Report& report) {
   else if (measured.value == 0)
     report.add({place("--until", *line.until), "no time at all", accepted, ""});
   return measured.value;
-}
-
-/// Names that a guest can give a mark: those of the control channel.
-void check_mark(const std::string& mark, Report& report) {
-  static constexpr const char* allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
-  if (mark.empty() || mark.size() > 128 || mark[0] == '.' || mark[0] == '-' ||
-      mark.find_first_not_of(allowed) != mark.npos)
-    report.add({place("--until-mark", mark), shown(mark) + " is no name of a mark",
-                "letters, digits and `._+-`, 128 at most, neither `.` nor `-` first", ""});
 }
 
 std::optional<vp::Script> input(const std::optional<std::string>& file, Report& report) {
@@ -308,6 +299,15 @@ void name_debuggers(const CommandLine& line, const Parts& parts, RunOptions& opt
 
 }  // namespace
 
+void check_mark(const char* option, const std::string& mark, Report& report) {
+  static constexpr const char* allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
+  if (mark.empty() || mark.size() > 128 || mark[0] == '.' || mark[0] == '-' ||
+      mark.find_first_not_of(allowed) != mark.npos)
+    report.add({place(option, mark), shown(mark) + " is no name of a mark",
+                "letters, digits and `._+-`, 128 at most, neither `.` nor `-` first", ""});
+}
+
 std::vector<Override> overrides(const CommandLine& line, Report& report) {
   std::vector<Override> changes;
   const auto collect = [&](const auto& make) {
@@ -338,9 +338,10 @@ RunOptions run_options(const CommandLine& line, Report& report) {
   RunOptions options;
   options.until = until(line, report);
   if (line.mark) {
-    check_mark(*line.mark, report);
+    check_mark("--until-mark", *line.mark, report);
     options.mark = *line.mark;
   }
+  options.snapshot = snapshot_options(line, report);
   options.input = input(line.input, report);
   options.share = share(line.share, report);
   options.trace = output("--trace", line.trace, report);
@@ -354,6 +355,7 @@ void name_parts(const CommandLine& line, const Platform& platform, RunOptions& o
   const Parts parts(platform);
   name_consoles(line, platform, parts, options, report);
   name_debuggers(line, parts, options, report);
+  check_forks(line, options, report);
 }
 
 void check_outputs(const CommandLine& line, const fs::path& platform_file,
@@ -365,6 +367,7 @@ void check_outputs(const CommandLine& line, const fs::path& platform_file,
   std::vector<Use> uses = {{"the platform file", platform_file}};
   for (const Input& input : options.inputs) uses.push_back({input.role, input.path});
   if (line.input) uses.push_back({"the file of --input", *line.input});
+  if (line.children) uses.push_back({"the file of --children", *line.children});
 
   const auto same = [](const fs::path& a, const fs::path& b) {
     std::error_code error;

@@ -23,6 +23,7 @@ struct CommandLine {
   std::optional<std::string> kernel, initrd, firmware;
   std::string append;
   std::optional<std::string> until, mark, input, share, trace, vcd, stats;
+  std::optional<std::string> snapshot_at, children, children_output, jobs, child;
   std::vector<std::string> console, gdb;
   std::string filter;  ///< of `keys`
 };

@@ -20,6 +20,11 @@ class Outcome {
     why_ = std::move(why);
     pause();
   }
+  /// Judges anew how it ended.
+  void replace(vp::ExitCode code, std::string why) {
+    code_ = code;
+    why_ = std::move(why);
+  }
   bool ended() const { return ended_; }
   vp::ExitCode code() const { return code_; }
   const std::string& why() const { return why_; }

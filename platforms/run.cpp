@@ -11,7 +11,9 @@
 #include <optional>
 #include <thread>
 
+#include "platforms/children_summary.h"
 #include "platforms/machine.h"
+#include "platforms/outputs.h"
 #include "platforms/share_archive.h"
 #include "vp/console/file_sink.h"
 #include "vp/console/pseudo_terminal.h"
@@ -20,6 +22,7 @@
 #include "vp/console/terminal.h"
 #include "vp/control/share.h"
 #include "vp/log/log.h"
+#include "vp/snapshot/children.h"
 #include "vp/statistics/statistics.h"
 #include "vp/trace/trace.h"
 
@@ -48,7 +51,13 @@ class Run {
   void connect_consoles();
   void connect_console(vp::Console& console, const ConsoleTarget& target);
   std::vector<vp::Console*> all_consoles();
-  nlohmann::json head() const;
+  nlohmann::json head(const std::string& command) const;
+
+  void advance();
+  bool forks() const { return options_.snapshot && options_.snapshot->forks; }
+  void fork_children();
+  int be_child(std::size_t number, vp::ChildNote& note);
+  void settle_child(const std::string& command, const std::filesystem::path& directory);
 
   void look_outside();
   bool gdb_holds();
@@ -66,9 +75,11 @@ class Run {
   vp::FileSink standard_output_{STDOUT_FILENO, "standard output"};
   vp::SharedOutput shared_output_{standard_output_};
   std::optional<Machine> machine_;
+  std::optional<vp::Snapshot> snapshot_;
   std::optional<vp::Terminal> terminal_;
   std::optional<vp::ScriptPlayer> script_;
   bool interactive_ = false;
+  vp::ChildNote* note_ = nullptr;  // of a child
   Clock::time_point looked_;
   Clock::time_point begin_;
 };
@@ -76,11 +87,16 @@ class Run {
 Run::Run(const Platform& platform, const RunOptions& options)
     : platform_(platform), options_(options) {
   if (!options_.share.empty()) prepare_share();
-  if (!options_.trace.empty()) trace_.open(options_.trace.string(), head());
+  if (forks()) Outputs(options_.snapshot->outputs).prepare();
+  if (!options_.trace.empty()) {
+    trace_.open(options_.trace.string(),
+                head(options_.snapshot && !forks() ? options_.snapshot->commands[0] : ""));
+  }
   machine_.emplace(platform_,
                    Machine::Options{[this](const Host& host) { return host_options(host); },
                                     [this](const Ipu& ipu) { return ipu_options(ipu); }},
                    outcome_, trace_, statistics_);
+  if (options_.snapshot) snapshot_.emplace(options_.snapshot->mark);
   set_log_levels();
   connect_consoles();
   if (options_.input) {
@@ -112,6 +128,7 @@ HostMachine::Options Run::host_options(const Host& host) {
   options.control.on_mark = [this](const std::string& name) {
     vp::log::get("control").info("mark {}", name);
     if (name == options_.mark) outcome_.end(ExitCode::success, "");
+    return snapshot_ ? snapshot_->say(name) : std::string();
   };
   if (share_) {
     options.control.on_file = [this](const std::string& name, std::string_view bytes) {
@@ -150,10 +167,19 @@ std::vector<vp::Console*> Run::all_consoles() {
 }
 
 void Run::connect_consoles() {
-  terminal_.emplace([this](vp::Terminal::End) { outcome_.end(ExitCode::interrupted, "interrupted"); });
+  // A run that forks takes no keys, so that Ctrl-C ends it and all of its children.
+  terminal_.emplace([this](vp::Terminal::End) { outcome_.end(ExitCode::interrupted, "interrupted"); },
+                    forks() ? -1 : STDIN_FILENO);
   for (vp::Console* console : all_consoles()) {
     const auto target = options_.consoles.find(console->name());
     if (target != options_.consoles.end()) connect_console(*console, target->second);
+    if (forks()) {
+      console->add_sink(std::make_unique<vp::FileSink>(
+          Outputs(options_.snapshot->outputs).boot_console(console->name()).string()));
+    }
+  }
+  for (const auto& host : machine_->hosts) {
+    if (snapshot_) snapshot_->watch(host->console, host->domain);
   }
 }
 
@@ -169,7 +195,7 @@ void Run::connect_console(vp::Console& console, const ConsoleTarget& target) {
         console.add_sink(std::make_unique<vp::FileSink>(STDOUT_FILENO, "standard output"));
       }
       terminal_->add(console);
-      interactive_ = isatty(STDIN_FILENO) != 0 && !options_.input;
+      interactive_ = isatty(STDIN_FILENO) != 0 && !options_.input && !forks();
       break;
     }
     case ConsoleTarget::Kind::pty: {
@@ -186,13 +212,18 @@ void Run::connect_console(vp::Console& console, const ConsoleTarget& target) {
   }
 }
 
-nlohmann::json Run::head() const {
+nlohmann::json Run::head(const std::string& command) const {
   nlohmann::json inputs;
   for (const Input& input : options_.inputs) inputs[input.role] = input.sha256;
-  return {{"format", 1},
-          {"program", "oae-vp " OAE_VP_VERSION},
-          {"platform", platform_.name},
-          {"inputs", inputs}};
+  nlohmann::json head = {{"format", 1},
+                         {"program", "oae-vp " OAE_VP_VERSION},
+                         {"platform", platform_.name},
+                         {"inputs", inputs}};
+  // What a child does is an input too.
+  if (!command.empty()) {
+    head["child"] = {{"mark", options_.snapshot->mark.print()}, {"command", command}};
+  }
+  return head;
 }
 
 ExitCode Run::simulate() {
@@ -203,13 +234,24 @@ ExitCode Run::simulate() {
   terminal_->start();
   begin_ = looked_ = Clock::now();
   if (script_) script_->start();
+  advance();
+  if (!outcome_.ended()) fork_children();
+  return finish();
+}
 
+// To the end of the run, or to where it is to be forked.
+void Run::advance() {
   const vp::Picoseconds until = options_.until.value_or(vp::never);
   while (!outcome_.ended()) {
+    if (snapshot_ && snapshot_->reached()) {
+      if (forks()) return;
+      snapshot_->go_on(options_.snapshot->commands[0]);
+    }
     if (vp::now() >= until) {
-      outcome_.end(ExitCode::limit,
-                   fmt::format("the time limit came before {}",
-                               options_.mark.empty() ? "the end" : "mark " + options_.mark));
+      const std::string mark =
+          snapshot_ && snapshot_->ahead() ? snapshot_->mark().print() : options_.mark;
+      outcome_.end(ExitCode::limit, fmt::format("the time limit came before {}",
+                                                mark.empty() ? "the end" : "mark " + mark));
       break;
     }
     if (gdb_holds()) {
@@ -217,10 +259,66 @@ ExitCode Run::simulate() {
       continue;
     }
     sc_core::sc_start(vp::to_sc_time(std::min(step, until - vp::now())));
+    if (note_ != nullptr) note_->time = vp::now();
     look_outside();
     if (interactive_) keep_to_real_time();
   }
-  return finish();
+}
+
+void Run::fork_children() {
+  const SnapshotOptions& snapshot = *options_.snapshot;
+  const Outputs outputs(snapshot.outputs);
+  for (vp::Console* console : all_consoles()) console->poll();
+  trace_.flush();
+  ChildrenSummary summary(snapshot.commands, stdout);
+  try {
+    vp::Children::run(snapshot.commands.size(), snapshot.jobs,
+                      {[this](std::size_t number, vp::ChildNote& note) { return be_child(number, note); },
+                       [&](const vp::ChildResult& result) { summary.add(result); },
+                       [this] {
+                         terminal_->poll();
+                         return !outcome_.ended();
+                       }});
+  } catch (const vp::ForkError& error) {
+    outcome_.end(ExitCode::failed, error.what());
+  }
+  if (!summary.finish(outputs.summary(), snapshot.outputs)) {
+    outcome_.end(ExitCode::failed, outputs.summary().string() + ": cannot be written");
+  }
+  outcome_.end(summary.exit_code(), "");
+}
+
+int Run::be_child(std::size_t number, vp::ChildNote& note) {
+  const SnapshotOptions& snapshot = *options_.snapshot;
+  const std::string& command = snapshot.commands[number];
+  settle_child(command, Outputs(snapshot.outputs).make_child(number + 1));
+  snapshot_->go_on(command);
+  note_ = &note;
+  advance();
+  note.time = vp::now();
+  note.guest_code = outcome_.guest_code();
+  return static_cast<int>(finish());
+}
+
+// Nothing is shared with the parent from here on.
+void Run::settle_child(const std::string& command, const std::filesystem::path& directory) {
+  redirect_output(directory / "messages.txt");
+  const Outputs outputs(options_.snapshot->outputs);
+  for (vp::Console* console : all_consoles()) {
+    const std::filesystem::path log = directory / (console->name() + ".log");
+    std::filesystem::copy_file(outputs.boot_console(console->name()), log);
+    console->replace_sinks(
+        std::make_unique<vp::FileSink>(log.string(), vp::FileSink::Mode::append));
+  }
+  if (!options_.trace.empty()) {
+    options_.trace = directory / "trace.jsonl";
+    trace_.continue_in(options_.trace.string(), head(command));
+  }
+  if (!options_.stats.empty()) options_.stats = directory / "stats.json";
+  if (share_) {
+    std::filesystem::create_directory(directory / "share");
+    share_.emplace((directory / "share").string());
+  }
 }
 
 void Run::look_outside() {
@@ -262,6 +360,10 @@ void Run::keep_to_real_time() {
 }
 
 ExitCode Run::finish() {
+  if (snapshot_ && snapshot_->ahead() && outcome_.code() == ExitCode::success) {
+    outcome_.replace(ExitCode::limit,
+                     fmt::format("the run ended before mark {}", snapshot_->mark().print()));
+  }
   ExitCode code = outcome_.code();
   for (vp::Console* console : all_consoles()) console->poll();
   trace_.close();

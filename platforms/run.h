@@ -12,6 +12,7 @@
 #include "platforms/platform.h"
 #include "vp/console/script.h"
 #include "vp/exit_code.h"
+#include "vp/snapshot/snapshot.h"
 
 namespace platform {
 
@@ -22,10 +23,20 @@ struct ConsoleTarget {
   std::filesystem::path file;  ///< of kind file
 };
 
+/// What becomes of a run when its guest reaches a mark.
+struct SnapshotOptions {
+  vp::Mark mark;
+  std::vector<std::string> commands;  ///< for the guest, one for each child
+  bool forks = true;                  ///< if not, the run itself goes on with the only command
+  std::filesystem::path outputs;      ///< directory of what the children write
+  unsigned jobs = 1;                  ///< children at once
+};
+
 /// What a run adds to its platform; every value has been checked.
 struct RunOptions {
   std::optional<std::int64_t> until;  ///< ps of simulated time after which the run ends
   std::string mark;                   ///< of the guest, at which the run ends; empty: none
+  std::optional<SnapshotOptions> snapshot;
   std::map<std::string, ConsoleTarget> consoles;   ///< by name, one for each host and IPU
   std::map<std::string, std::uint16_t> gdb;        ///< by name: TCP port on 127.0.0.1
   std::optional<vp::Script> input;                 ///< of the first host's console

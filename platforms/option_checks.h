@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "vp/config/report.h"
+
+namespace platform {
+
+/// The place of byte `offset` of an option's argument.
+vp::config::Origin place(const char* option, const std::string& value, std::size_t offset = 0);
+
+/// The name of a mark, as a guest can give it through the control channel.
+void check_mark(const char* option, const std::string& name, vp::config::Report& report);
+
+}  // namespace platform

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace platform {
+
+/// The directory of what forked children write:
+///
+///     boot/NAME.log    each console until the fork
+///     N/NAME.log       each console of child N, from the boot on
+///     N/trace.jsonl, N/stats.json, N/share/, N/messages.txt
+///     summary.json     how each has ended
+class Outputs {
+ public:
+  explicit Outputs(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  /// Whether an earlier run has made this directory.
+  static bool is_one(const std::filesystem::path& directory);
+
+  /// Makes the directory, or removes from it what an earlier run has left.
+  void prepare() const;
+  std::filesystem::path boot_console(const std::string& name) const;
+  std::filesystem::path summary() const;
+
+  /// Makes the directory of child `number`, from 1.
+  std::filesystem::path make_child(std::size_t number) const;
+  std::filesystem::path child(std::size_t number) const;
+
+ private:
+  std::filesystem::path directory_;
+};
+
+/// Makes `file` this process's standard output and error, and leaves it no standard input.
+void redirect_output(const std::filesystem::path& file);
+
+}  // namespace platform
