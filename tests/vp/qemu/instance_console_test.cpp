@@ -105,5 +105,35 @@ TEST(InstanceConsoleQuantumTest, TimesDoNotDependOnTheQuantum) {
   EXPECT_TRUE(trace(1 * ms) == expected);
 }
 
+// The guest, which polls, has to stop where somebody may answer it.
+TEST(InstanceConsoleQuantumTest, WhoHearsOutputAnswersInTime) {
+  const auto trace = [](Picoseconds quantum) {
+    return in_child([&] {
+      Console console("host");
+      std::string trace;
+      Instance::Config config = host("echo");
+      config.max_quantum = quantum;
+      config.consoles = {&console};
+      for (const char* word : {"-chardev", "oae,id=console0", "-serial", "chardev:console0"}) {
+        config.arguments.push_back(word);
+      }
+      Machine machine(std::move(config));
+      Event answer(machine.domain, [&] { console.type("b"); });
+      console.on_output([&](char byte, Picoseconds when) {
+        if (when < 50 * us) trace += std::to_string(when) + byte + "\n";
+        answer.at(when + 100 * ns);
+      });
+      Event type(machine.domain, [&] { console.type("a"); });
+      type.at(1'234'567);
+      run(50 * us);
+      return trace;
+    });
+  };
+  const std::string expected = trace(50 * ns);
+  EXPECT_GT(std::count(expected.begin(), expected.end(), 'b'), 50);
+  EXPECT_EQ(trace(1 * us), expected);
+  EXPECT_EQ(trace(1 * ms), expected);
+}
+
 }  // namespace
 }  // namespace vp::qemu
