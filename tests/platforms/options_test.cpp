@@ -90,6 +90,52 @@ TEST(Program, HandsOptionsOn) {
   EXPECT_FALSE(std::filesystem::exists(workshop.path("t.json")));
 }
 
+TEST(Program, HandsCommandsOfChildrenOn) {
+  const Workshop workshop;
+  const std::string commands =
+      workshop.file("c", "# two\n\n  oae bench \r\n\t\n #no\necho '# a' # b").string();
+  const auto result =
+      workshop.call({"run", "good", "--snapshot-at", "booted", "--children", commands, "--console",
+                     "host=off", "--share", workshop.path("").string(), "--trace",
+                     workshop.path("t").string(), "--jobs", "3"});
+  ASSERT_TRUE(result.platform) << result.err;
+  ASSERT_TRUE(result.options.snapshot);
+  const platform::SnapshotOptions& snapshot = *result.options.snapshot;
+  EXPECT_EQ(snapshot.mark.kind, vp::Mark::Kind::name);
+  EXPECT_EQ(snapshot.mark.text, "booted");
+  EXPECT_THAT(snapshot.commands, testing::ElementsAre("oae bench", "echo '# a' # b"));
+  EXPECT_TRUE(snapshot.forks);
+  EXPECT_EQ(snapshot.outputs, commands + ".out");
+  EXPECT_EQ(snapshot.jobs, 3u);
+  EXPECT_FALSE(std::filesystem::exists(snapshot.outputs));
+}
+
+TEST(Program, HandsTheCommandOfAnOnlyChildOn) {
+  const Workshop workshop;
+  const auto result =
+      workshop.call({"run", "good", "--snapshot-at", "line:a shell: # ", "--child", " ls ", "--vcd",
+                     workshop.path("v").string(), "--console", "host=pty"});
+  ASSERT_TRUE(result.platform) << result.err;
+  const platform::SnapshotOptions& snapshot = *result.options.snapshot;
+  EXPECT_EQ(snapshot.mark.kind, vp::Mark::Kind::line);
+  EXPECT_EQ(snapshot.mark.text, "a shell: # ");
+  EXPECT_THAT(snapshot.commands, testing::ElementsAre("ls"));
+  EXPECT_FALSE(snapshot.forks);
+}
+
+TEST(Program, TakesAnEarlierOutputOfChildrenForItsOwn) {
+  const Workshop workshop;
+  const std::string commands = workshop.file("c", "ls\n").string();
+  const std::vector<std::string> arguments = {"run",    "good",       "--snapshot-at",
+                                              "booted", "--children", commands};
+  std::filesystem::create_directory(commands + ".out");
+  EXPECT_TRUE(workshop.call(arguments).platform);  // empty
+  workshop.file("c.out/precious", "");
+  EXPECT_THAT(workshop.call(arguments).err, HasSubstr("is not empty, and not from an earlier run"));
+  workshop.file("c.out/summary.json", "{}");
+  EXPECT_TRUE(workshop.call(arguments).platform);
+}
+
 TEST(Program, TakesFilesOfOptionsFromTheCurrentDirectory) {
   const Workshop workshop;
   workshop.file("own", samples::kernel());
@@ -143,8 +189,10 @@ TEST(Program, Helps) {
   EXPECT_THAT(workshop.call({"--version"}).out, HasSubstr("oae-vp 0."));
   const std::string help = workshop.call({"run", "--help"}).out;
   for (const char* option :
-       {"--until", "--until-mark", "--kernel", "--append", "--initrd", "--firmware", "--console",
-        "--input", "--share", "--gdb", "--trace", "--vcd", "--stats", "--set", "--images", "--log"})
+       {"--until",           "--until-mark", "--kernel", "--append", "--initrd",      "--firmware",
+        "--console",         "--input",      "--share",  "--gdb",    "--trace",       "--vcd",
+        "--stats",           "--set",        "--images", "--log",    "--snapshot-at", "--children",
+        "--children-output", "--jobs",       "--child"})
     EXPECT_THAT(help, HasSubstr(option));
   // Lines fit a terminal.
   std::istringstream lines(help);
@@ -160,6 +208,10 @@ TEST(Program, RefusesCommandLines) {
   const Workshop workshop;
   workshop.file("script", "expect\n");
   workshop.file("read-only", "");
+  workshop.file("commands", "ls\n");
+  workshop.file("comments", "# nothing\n\n");
+  workshop.file("control", "ls\nl\x01s\n");
+  workshop.file("long", "ls\n\n" + std::string(4001, 'x') + "\n");
   const auto path = [&](const char* name) { return workshop.path(name).string(); };
   const Wrong table[] = {
       {{}, "Examples:", ""},
@@ -180,6 +232,87 @@ TEST(Program, RefusesCommandLines) {
       {{"run", "good", "--until", ""}, "no number with a unit", ""},
       {{"run", "good", "--until-mark", "a b"}, "`a b` is no name of a mark", "letters"},
       {{"run", "good", "--until-mark", ""}, "is no name of a mark", "letters"},
+      {{"run", "good", "--snapshot-at", "a"}, "--snapshot-at without --children or --child", ""},
+      {{"run", "good", "--children", path("commands")}, "--children without --snapshot-at", ""},
+      {{"run", "good", "--child", "ls"}, "--child without --snapshot-at", ""},
+      {{"run", "good", "--jobs", "1"}, "--jobs without --children", ""},
+      {{"run", "good", "--snapshot-at", "a", "--child", "ls", "--children-output", "d"},
+       "--children-output without --children",
+       ""},
+      {{"run", "good", "--snapshot-at", "a", "--child", "ls", "--children", path("commands")},
+       "--child and --children",
+       "one of the two"},
+      {{"run", "good", "--snapshot-at", "a b", "--child", "ls"}, "is no name of a mark", "letters"},
+      {{"run", "good", "--snapshot-at", "line:", "--child", "ls"},
+       "--snapshot-at `line:`, column 6: no text that a line can have",
+       "1 to 200"},
+      {{"run", "good", "--snapshot-at", "line:" + std::string(201, 'x'), "--child", "ls"},
+       "no text that a line can have",
+       "1 to 200"},
+      {{"run", "good", "--snapshot-at", "line:a\tb", "--child", "ls"}, "no text", "control"},
+      {{"run", "good", "--snapshot-at", "a", "--until-mark", "a", "--child", "ls"},
+       "this is the mark of --until-mark too",
+       "different"},
+      {{"run", "good", "--snapshot-at", "a", "--child", " "}, "no command", "one line"},
+      {{"run", "good", "--snapshot-at", "a", "--child", "a\nb"}, "a control character", "one line"},
+      {{"run", "good", "--snapshot-at", "a", "--child", std::string(4001, 'x')},
+       "a command of 4001 bytes",
+       "at most 4000"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("absent")}, "absent: no such", ""},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("images")}, "a directory", ""},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("read-only")},
+       "read-only: the file is empty",
+       ""},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("comments")},
+       "there is no command in it",
+       "comments"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("control")}, "control:2:", ""},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("long")},
+       "long:3:1: a command of 4001 bytes",
+       "--share"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--children-output",
+        path("images")},
+       "is not empty, and not from an earlier run",
+       "name another"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--children-output",
+        path("good.yaml")},
+       "is no directory",
+       "name another"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--children-output",
+        path("none/d")},
+       "there is no directory",
+       "create it"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--children-output",
+        ""},
+       "an empty name",
+       ""},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--jobs", "0"},
+       "`0` is no number of children",
+       "1 to 1024"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--jobs", "1025"},
+       "is no number of children",
+       "1 to 1024"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--jobs", "-1"},
+       "is no number of children",
+       "1 to 1024"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--gdb", "host=9999"},
+       "children cannot have a debugger",
+       "--child COMMAND"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--vcd", path("v")},
+       "children cannot have waveforms",
+       "--child COMMAND"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--console",
+        "ipu=pty"},
+       "children cannot have a pseudo-terminal, the console of ipu has one",
+       "--console ipu=off"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--trace",
+        "/dev/null"},
+       "this is no regular file",
+       "name another"},
+      {{"run", "good", "--snapshot-at", "a", "--children", path("commands"), "--stats",
+        path("commands")},
+       "this is the file of --children too",
+       "name another"},
       {{"run", "good", "--set", "hosts[0].vcpus"}, "no `=` in it", "hosts[0].vcpus=2"},
       {{"run", "good", "--set", "hosts[0].vcpus=17"},
        "--set `hosts[0].vcpus=17`, column 16",
