@@ -10,16 +10,18 @@ FAULTING_FIRMWARE = os.environ.get("OAE_VP_FAULTING_FIRMWARE", "")
 
 
 class ExitCode(machine.TestCase):
-    def test_success_is_0(self):
-        self.succeed(script="true\n")
-
     def test_failing_guest_command_is_1(self):
         run = self.fail_with(1, script="exit 7\n")
         self.assertIn("code 7", run.errors)
 
-    def test_guest_panic_is_3(self):
-        run = self.fail_with(3, script="echo c > /proc/sysrq-trigger\n")
-        self.assertIn("Kernel panic - not syncing: sysrq triggered crash", run.errors)
+    def test_of_children_each_its_own_and_of_the_run_the_worst(self):
+        run = machine.Children(scripts={"success": "true\n", "failure": "exit 7\n",
+                                        "panic": "echo c > /proc/sysrq-trigger\n"}).finish()
+        self.assertEqual(run.code, 3, run)
+        self.assertEqual({name: child.code for name, child in run.children.items()},
+                         {"success": 0, "failure": 1, "panic": 3})
+        self.assertIn("code 7", run.children["failure"].errors)
+        self.assertIn("Kernel panic - not syncing: sysrq triggered crash", run.children["panic"].errors)
 
     def test_firmware_fault_is_4_and_shows_registers(self):
         run = self.fail_with(4, "--firmware", FAULTING_FIRMWARE, "--console", "ipu", script="sleep 1\n")

@@ -17,7 +17,31 @@ IMAGES = pathlib.Path(os.environ.get("OAE_VP_IMAGES", "build/images"))
 TIMEOUT = 300  # seconds of wall time that no run comes near
 
 
-class Run:
+class Result:
+    """What a run has left behind: `console`, `errors`, `code`, the guest's files and the trace."""
+
+    share = trace_file = None
+
+    def file(self, name):
+        """A file that the guest has sent back."""
+        return (self.share / name).read_text()
+
+    @property
+    def trace_bytes(self):
+        return self.trace_file.read_bytes()
+
+    @property
+    def trace(self):
+        """The trace's lines, without its head."""
+        with open(self.trace_file, encoding="utf-8") as lines:
+            next(lines)
+            return [json.loads(line) for line in lines]
+
+    def __str__(self):
+        return f"exit code {getattr(self, 'code', '-')}\n{self.console[-4000:]}\n{self.errors[-4000:]}"
+
+
+class Run(Result):
     """One run of oae-vp. `script` is a shell script for the guest, whose files in /share come back."""
 
     def __init__(self, *options, platform="oae-mini", script=None, append="", trace=False, images=IMAGES):
@@ -29,8 +53,9 @@ class Run:
             (self.share / "script").write_text("set -e\n" + script)
             command += ["--share", str(self.share)]
             append += " vp.run=/share/script"
+        self.trace_file = self.folder / "trace"
         if trace:
-            command += ["--trace", str(self.folder / "trace")]
+            command += ["--trace", str(self.trace_file)]
         if append:
             command += ["--append", append.strip()]
         self.command = command + [str(option) for option in options]
@@ -56,23 +81,47 @@ class Run:
         self.code = process.returncode
         return self
 
-    def file(self, name):
-        """A file that the guest has sent back."""
-        return (self.share / name).read_text()
 
-    @property
-    def trace_bytes(self):
-        return (self.folder / "trace").read_bytes()
+class Child(Result):
+    """What a child has left behind that was forked from a booted machine."""
 
-    @property
-    def trace(self):
-        """The trace's lines, without its head."""
-        with open(self.folder / "trace", encoding="utf-8") as lines:
-            next(lines)
-            return [json.loads(line) for line in lines]
+    def __init__(self, folder, summary):
+        self.console = (folder / "host.log").read_text(errors="replace")
+        self.errors = (folder / "messages.txt").read_text(errors="replace")
+        self.share = folder / "share"
+        self.trace_file = folder / "trace.jsonl"
+        self.code = summary.get("exit_code")
+        self.signal = summary.get("signal")
+        self.guest_code = summary["guest_code"]
+        self.time_ps = summary["time_ps"]
 
-    def __str__(self):
-        return f"exit code {getattr(self, 'code', '-')}\n{self.console[-4000:]}\n{self.errors[-4000:]}"
+
+class Children(Run):
+    """Many scripts for one boot: a child is forked for each, and goes on alone. `children[name]` is the Child of
+    `scripts[name]`; `commands` are given as they are, by their own text."""
+
+    def __init__(self, *options, scripts=None, commands=(), mark="booted", **more):
+        super().__init__(*options, **more)
+        self.share.mkdir()
+        self.output = self.folder / "children"
+        self.commands = dict.fromkeys(commands)
+        for number, (name, script) in enumerate((scripts or {}).items()):
+            (self.share / f"script{number}").write_text("set -e\n" + script)
+            self.commands[name] = f"sh /share/script{number}"
+        (self.folder / "commands").write_text(
+            "".join(f"{command or name}\n" for name, command in self.commands.items()))
+        self.command += ["--share", str(self.share), "--snapshot-at", mark, "--console", "host=off",
+                         "--children", str(self.folder / "commands"), "--children-output", str(self.output)]
+
+    def wait(self, process):
+        super().wait(process)
+        self.children = {}
+        if (self.output / "summary.json").exists():
+            names = list(self.commands)
+            for child in json.loads((self.output / "summary.json").read_text())["children"]:
+                number = child["number"]
+                self.children[names[number - 1]] = Child(self.output / str(number), child)
+        return self
 
 
 class TestCase(unittest.TestCase):
