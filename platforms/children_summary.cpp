@@ -97,10 +97,10 @@ bool ChildrenSummary::finish(const std::filesystem::path& file,
   fmt::print(out_, "; output in {}\n", outputs.string());
   std::fflush(out_);
 
+  const Seconds wall = std::chrono::steady_clock::now() - begin_;
+  const nlohmann::json summary = {{"wall_s", wall.count()}, {"children", children}};
   std::ofstream json(file);
-  json << nlohmann::json{{"children", children}}.dump(1, ' ', false,
-                                                      nlohmann::json::error_handler_t::replace)
-       << '\n';
+  json << summary.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   return json.flush().good();
 }
 

@@ -31,6 +31,7 @@ class ChildrenSummary {
 
   const std::vector<std::string>& commands_;
   std::FILE* const out_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::map<std::size_t, vp::ChildResult> results_;  // by number, from 0
   std::size_t printed_ = 0;
   std::size_t good_ = 0;

@@ -23,7 +23,7 @@ ROOT = LIBRARY.parents[1]
 PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
 SECONDS_AT_MOST = 300  # of wall time, for one run of a machine
 
-READS, QEMU_READS, SWAPS = 400_000, 4_000_000, 20_000  # a second or so each
+READS, QEMU_READS, SWAPS, CHILDREN = 400_000, 4_000_000, 20_000, 40  # some seconds each
 
 
 class Failure(Exception):
@@ -56,9 +56,10 @@ class Result:
 
 @dataclasses.dataclass
 class Run:
-    """One run of a machine: wall time in seconds from its start to each awaited line, and its peak memory."""
+    """One run of a machine: wall time in seconds from its start to each awaited line and to its end; peak memory."""
 
     at: Dict[str, float]
+    whole: float
     memory_mb: float
 
     def between(self, begin: str, end: str) -> float:
@@ -100,7 +101,7 @@ def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
     if process.returncode != 0 or any(line not in at for line in lines):
         missing = [line for line in lines if line not in at]
         raise Failure(f"exit code {process.returncode}, without the lines {missing}; its console: {log}")
-    return Run(at, usage.ru_maxrss / 1000)
+    return Run(at, time.monotonic() - start, usage.ru_maxrss / 1000)
 
 
 def cpio(entries: List[Tuple[str, int, Tuple[int, int], bytes]]) -> bytes:
@@ -237,7 +238,42 @@ def memory(bench: Bench) -> Result:
     return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False)
 
 
-BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {"boot": boot, "mmio": mmio, "swap": swap, "memory": memory}
+def forked(bench: Bench) -> Tuple[float, float]:
+    """Wall time of a fork in ms, median, and children per second, of a run with many that do next to nothing."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=bench.folder))
+    commands = folder / "commands"
+    commands.write_text("true\n" * CHILDREN)
+    bench.oae_vp(
+        "", [], "--snapshot-at", "booted", "--children", str(commands), "--children-output", str(folder / "output")
+    )
+    summary = json.loads((folder / "output" / "summary.json").read_text())
+    return statistics.median(one["fork_ms"] for one in summary["children"]), CHILDREN / summary["wall_s"]
+
+
+def unforked(bench: Bench) -> Run:
+    return bench.oae_vp(f'vp.exec="echo {BEGIN}; echo {END}"', [BEGIN, END])
+
+
+def fork(bench: Bench) -> Result:
+    """Wall time of forking a booted machine, against booting it."""
+    value, baseline = bench.pairs(lambda: forked(bench)[0], lambda: 1000 * unforked(bench).at[BEGIN])
+    return Result(value, baseline, "ms", "ms", "a boot", more_is_better=False, goal=10)
+
+
+def children(bench: Bench) -> Result:
+    """Commands per second, each by a child of one boot, on all cores, against booting for each, one after the other."""
+    value, baseline = bench.pairs(lambda: forked(bench)[1], lambda: 1 / unforked(bench).whole)
+    return Result(value, baseline, "per s", "per s", "booting each time", more_is_better=True)
+
+
+BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {
+    "boot": boot,
+    "mmio": mmio,
+    "swap": swap,
+    "memory": memory,
+    "fork": fork,
+    "children": children,
+}
 
 
 def number(value: float) -> str:
