@@ -74,7 +74,7 @@ TEST(ForkedMachine, GoesOnAsIfNotForked) {
     machine.parameter(2, 1);
     machine.device.at[device].wait = 500 * ns;
   };
-  for (const char* guest : {"counter", "pingpong", "timer"}) {
+  for (const char* guest : {"counter", "beats", "timer"}) {
     const std::string whole = in_child([&] {
       Machine machine(ipu_with(guest, 128));
       begin(machine);
