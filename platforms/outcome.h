@@ -34,14 +34,15 @@ class Outcome {
   void add_host() { ++hosts_on_; }
   /// The guest's own verdict: 0 is success. The first other one stands.
   void set_guest_code(const std::string& host, int code) {
-    if (code == 0 || guest_failed_) return;
-    guest_failed_ = true;
+    if (code == 0 || guest_code_ != 0) return;
+    guest_code_ = code;
     guest_verdict_ = host + ": the guest ended with code " + std::to_string(code);
   }
   void host_is_off() {
     if (--hosts_on_ > 0) return;
-    end(guest_failed_ ? vp::ExitCode::failed : vp::ExitCode::success, guest_verdict_);
+    end(guest_code_ != 0 ? vp::ExitCode::failed : vp::ExitCode::success, guest_verdict_);
   }
+  int guest_code() const { return guest_code_; }
   /// @}
 
   /// Makes the kernel return to the run's loop before time goes on.
@@ -54,7 +55,7 @@ class Outcome {
   vp::ExitCode code_ = vp::ExitCode::success;
   std::string why_;
   unsigned hosts_on_ = 0;
-  bool guest_failed_ = false;
+  int guest_code_ = 0;
   std::string guest_verdict_;
 };
 
