@@ -37,7 +37,7 @@ constexpr const char* run_examples =
     "`terminal`, `pty` (a pseudo-terminal, whose name is printed), `off` or a file (`./pty` if it\n"
     "is called so). On the terminal Ctrl-A x ends the simulator; Ctrl-C goes to the guest.\n\n"
     "Children. MARK is a name that the guest says by `vpctl mark NAME`, whose output is then the\n"
-    "command; or `line:TEXT`, a line of a host's console with TEXT in it, where a shell waits: the\n"
+    "command; or `line:TEXT`, a line of a host's console with TEXT in it, where a shell is: the\n"
     "command is typed there, then `exit`. The shipped guest says `booted` when it has loaded its\n"
     "driver. Of several hosts the first that comes to the mark gets the command. A child goes\n"
     "on alone and writes DIR/N/: NAME.log for each console, trace.jsonl with --trace, stats.json\n"
