@@ -125,8 +125,11 @@ TEST(Child, MovesWithItsDuty) {
 TEST(Child, DoesNotOutliveItsParent) {
   Shared<std::atomic<pid_t>> grandchild;
   Child child([&] {
-    const Child inner(forever);
-    *grandchild = inner.process();
+    const Child inner([&] {
+      *grandchild = ::getpid();
+      return forever();
+    });
+    while (*grandchild == 0) ::usleep(1'000);
     ::raise(SIGKILL);
     return 0;
   });
