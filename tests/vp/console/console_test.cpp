@@ -100,6 +100,27 @@ TEST_F(ConsoleTest, WatchersGetAnEndlessLineInPieces) {
   EXPECT_EQ(lines_[1].size(), 5000 - 4096);
 }
 
+TEST_F(ConsoleTest, WatchersLearnTheTimeOfTheEndOfTheLine) {
+  Picoseconds time = 0;
+  console_.watch("ab", [&](std::string_view, Picoseconds when) { time = when; });
+  console_.put('a', 1);
+  console_.put('b', 2);
+  EXPECT_EQ(time, 0);
+  console_.put('\n', 3);
+  EXPECT_EQ(time, 3);
+}
+
+TEST_F(ConsoleTest, OtherSinksTakeOverWithTheNextByte) {
+  std::vector<std::string> others;
+  add_sink();
+  put("before\nunfinished");
+  console_.flush();
+  console_.replace_sinks(std::make_unique<NoteSink>(others));
+  put(" line\n");
+  EXPECT_THAT(writes_, ElementsAre("before\n", "unfinished"));
+  EXPECT_THAT(others, ElementsAre(" line\n"));
+}
+
 TEST_F(ConsoleTest, AListenerGetsEachByteWithItsTime) {
   std::string heard;
   Picoseconds time = 0;

@@ -28,6 +28,17 @@ TEST(FileSinkTest, WritesAtOnce) {
   EXPECT_EQ(contents(path), std::string("a\r\n\0b", 5));
 }
 
+TEST(FileSinkTest, MayGoOnAtTheEnd) {
+  TemporaryDirectory directory;
+  const std::string path = directory.path("console");
+  std::ofstream(path) << "what was there";
+  FileSink sink(path, FileSink::Mode::append);
+  sink.write(", and more");
+  EXPECT_EQ(contents(path), "what was there, and more");
+  FileSink(directory.path("new"), FileSink::Mode::append).write("made");
+  EXPECT_EQ(contents(directory.path("new")), "made");
+}
+
 TEST(FileSinkTest, AFileThatCannotBeCreatedIsAnError) {
   try {
     FileSink sink("/missing/console");
