@@ -25,8 +25,9 @@ Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index
             resume_.notify();
           },
           Calendar::processors().new_rank()) {
-  sc_core::sc_spawn_options options;
+  payload_.set_extension(&attributes_);
   payload_.set_extension<Decoupled>(this);
+  sc_core::sc_spawn_options options;
   options.set_stack_size(stack_size);
   sc_core::sc_spawn([this] { run(); }, "run", &options);
 }
@@ -91,13 +92,28 @@ void Cpu::synchronise() {
 }
 
 bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
-                 std::uint64_t& value) {
+                 std::uint64_t& value, MemoryType type) {
+  attributes_.operation = ProcessorAccess::Operation::access;
+  attributes_.type = type;
+  transport(command, address, reinterpret_cast<unsigned char*>(&value), size);
+  return payload_.is_response_ok();
+}
+
+void Cpu::act(ProcessorAccess::Operation operation, MemoryType type, std::uint64_t address,
+              unsigned size) {
+  attributes_.operation = operation;
+  attributes_.type = type;
+  transport(tlm::TLM_IGNORE_COMMAND, address, nullptr, size);
+}
+
+void Cpu::transport(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
+                    unsigned size) {
   enter();
   const bool ahead = may_stay_ahead();
   if (!ahead) catch_up();
   payload_.set_command(command);
   payload_.set_address(address);
-  payload_.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+  payload_.set_data_ptr(data);
   payload_.set_data_length(size);
   payload_.set_streaming_width(size);
   payload_.set_byte_enable_ptr(nullptr);
@@ -105,8 +121,15 @@ bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
   payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = ahead ? to_sc_time(local_ - now()) : sc_core::SC_ZERO_TIME;
   socket->b_transport(payload_, delay);
+  set_holding(attributes_.holding);
   leave(now() + static_cast<Picoseconds>(delay.value()));
-  return payload_.is_response_ok();
+}
+
+void Cpu::set_holding(bool holding) {
+  attributes_.holding = holding;
+  if (holding == holding_) return;
+  holding_ = holding;
+  instance_.api_->vcpu_set_holding(index_, holding);
 }
 
 void Cpu::enter() {

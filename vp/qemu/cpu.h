@@ -7,6 +7,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "vp/processor_access.h"
 #include "vp/time/calendar.h"
 #include "vp/time/decoupled.h"
 
@@ -20,17 +21,26 @@ class Cpu : public sc_core::sc_module, private Decoupled {
  public:
   Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index);
 
-  /// Accesses by physical address, 1 to 8 bytes. b_transport is called at the vCPU's exact local
-  /// time, or for it (see Decoupled), and may wait; the vCPU is stalled for as long, and for the
-  /// delay that comes back.
+  /// Accesses by physical address, 1 to 8 bytes, with a ProcessorAccess. b_transport is called at
+  /// the vCPU's exact local time, or for it (see Decoupled), and may wait; the vCPU is stalled for
+  /// as long, and for the delay that comes back.
   tlm_utils::simple_initiator_socket<Cpu> socket;
 
   /// Makes an access on behalf of the instruction that the vCPU is executing, 1 to 8 bytes, little
   /// endian. Returns whether the target answered TLM_OK_RESPONSE.
-  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size, std::uint64_t& value);
+  bool access(tlm::tlm_command command, std::uint64_t address, unsigned size, std::uint64_t& value,
+              MemoryType type = MemoryType::uncacheable);
 
  private:
   friend class Instance;
+
+  /// What an instruction asks besides an access; of `size` bytes if it is a load.
+  void act(ProcessorAccess::Operation operation, MemoryType type, std::uint64_t address,
+           unsigned size);
+  void transport(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
+                 unsigned size);
+  /// Whether the vCPU holds data of what it accesses.
+  void set_holding(bool holding);
 
   void run();
   /// Sleeps for good.
@@ -57,6 +67,8 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   bool asleep_ = false;
   Event turn_;  // when it goes on
   sc_core::sc_event resume_;
+  bool holding_ = false;
+  ProcessorAccess attributes_;
   tlm::tlm_generic_payload payload_;
 };
 

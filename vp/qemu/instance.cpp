@@ -7,6 +7,20 @@
 #include "vp/qemu/library.h"
 
 namespace vp::qemu {
+namespace {
+
+ProcessorAccess::Operation operation_of(OaeLineOperation operation) {
+  switch (operation) {
+    case OAE_LINE_FLUSH:
+      return ProcessorAccess::Operation::flush;
+    case OAE_LINE_PREFETCH:
+      return ProcessorAccess::Operation::prefetch;
+    default:
+      return ProcessorAccess::Operation::stream;
+  }
+}
+
+}  // namespace
 
 Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config config)
     : sc_module(name),
@@ -24,16 +38,25 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
   OaeCallbacks callbacks{};
   callbacks.opaque = this;
   callbacks.now = [](void*) -> std::int64_t { return now(); };
-  callbacks.read = [](void* self, int region, int cpu, std::uint64_t offset, unsigned size,
-                      std::uint64_t* value) {
+  callbacks.read = [](void* self, int region, int cpu, OaeMemoryType type, std::uint64_t offset,
+                      unsigned size, std::uint64_t* value) {
     *value = 0;
-    return static_cast<Instance*>(self)->access(region, cpu, tlm::TLM_READ_COMMAND, offset, size,
-                                                *value);
+    return static_cast<Instance*>(self)->access(region, cpu, static_cast<MemoryType>(type),
+                                                tlm::TLM_READ_COMMAND, offset, size, *value);
   };
-  callbacks.write = [](void* self, int region, int cpu, std::uint64_t offset, unsigned size,
-                       std::uint64_t value) {
-    return static_cast<Instance*>(self)->access(region, cpu, tlm::TLM_WRITE_COMMAND, offset, size,
-                                                value);
+  callbacks.write = [](void* self, int region, int cpu, OaeMemoryType type, std::uint64_t offset,
+                       unsigned size, std::uint64_t value) {
+    return static_cast<Instance*>(self)->access(region, cpu, static_cast<MemoryType>(type),
+                                                tlm::TLM_WRITE_COMMAND, offset, size, value);
+  };
+  callbacks.line = [](void* self, int cpu, OaeLineOperation operation, OaeMemoryType type,
+                      std::uint64_t address, unsigned size) {
+    static_cast<Instance*>(self)->cpu[static_cast<std::size_t>(cpu)].act(
+        operation_of(operation), static_cast<MemoryType>(type), address, size);
+  };
+  callbacks.drain = [](void* self, int cpu) {
+    static_cast<Instance*>(self)->cpu[static_cast<std::size_t>(cpu)].act(
+        ProcessorAccess::Operation::drain, MemoryType::uncacheable, 0, 0);
   };
   callbacks.wake = [](void* self, int cpu, std::int64_t when) {
     auto& cpus = static_cast<Instance*>(self)->cpu;
@@ -126,8 +149,8 @@ std::uint64_t Instance::instructions() const {
   return sum;
 }
 
-bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::uint64_t offset,
-                      unsigned size, std::uint64_t& value) {
+bool Instance::access(int region, int cpu_index, MemoryType type, tlm::tlm_command command,
+                      std::uint64_t offset, unsigned size, std::uint64_t& value) {
   const Region& target = regions_[static_cast<std::size_t>(region)];
   if (target.ports.read) {
     if (cpu_index < 0) return false;
@@ -144,7 +167,7 @@ bool Instance::access(int region, int cpu_index, tlm::tlm_command command, std::
   }
   const std::uint64_t address = target.base + offset;
   if (cpu_index >= 0) {
-    return cpu[static_cast<std::size_t>(cpu_index)].access(command, address, size, value);
+    return cpu[static_cast<std::size_t>(cpu_index)].access(command, address, size, value, type);
   }
   // GDB looks without touching.
   tlm::tlm_generic_payload payload;
@@ -177,7 +200,10 @@ void Instance::feed(unsigned index) {
 bool Instance::service(bool io) {
   const unsigned requests = api_->service(io || std::exchange(polled_, false));
   if (requests == 0) return true;
-  if ((requests & OAE_REQUEST_RESET) != 0 && requests_.reset) requests_.reset();
+  if ((requests & OAE_REQUEST_RESET) != 0) {
+    for (Cpu& one : cpu) one.set_holding(false);
+    if (requests_.reset) requests_.reset();
+  }
   if ((requests & OAE_REQUEST_SHUTDOWN) != 0 && !off_) {
     off_ = true;
     rearm_timers();

@@ -105,8 +105,8 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     IoPorts ports;  // empty: goes to the vCPU's socket
   };
 
-  bool access(int region, int cpu, tlm::tlm_command command, std::uint64_t offset, unsigned size,
-              std::uint64_t& value);
+  bool access(int region, int cpu, MemoryType type, tlm::tlm_command command, std::uint64_t offset,
+              unsigned size, std::uint64_t& value);
   void rearm_timers();
   void feed(unsigned console);
   /// Acts on requests, unless a vCPU is inside an access. Returns whether the machine may run.

@@ -25,10 +25,11 @@ inline constexpr std::uint64_t dram = 0x8000'0000;
 struct Access {
   Picoseconds time;
   unsigned cpu;
-  char kind;  // 'r' or 'w'
+  char kind;  // 'r' or 'w'; 'd', 'f', 'p' or 's': drain, flush, prefetch, stream
   std::uint64_t address;
   unsigned size;
   std::uint64_t value;
+  MemoryType type = MemoryType::uncacheable;
 
   bool operator==(const Access& other) const { return text() == other.text(); }
   std::string text() const {
@@ -68,6 +69,8 @@ class Device : public sc_core::sc_module {
   std::map<std::uint64_t, Behaviour> at;
   /// Called after an access is recorded; may wait, and gives the value that is read.
   std::function<void(Access&)> on_access;
+  /// Whether its vCPU holds something after an access; never, if it is empty.
+  std::function<bool(const Access&)> holding;
   /// Written by transport_dbg, and read.
   std::map<std::uint64_t, std::uint8_t> debug;
 
@@ -91,21 +94,26 @@ class Device : public sc_core::sc_module {
   using Socket = tlm_utils::simple_target_socket_tagged<Device>;
 
   void b_transport(int cpu, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    EXPECT_LE(payload.get_data_length(), 8u);
+    if (payload.get_command() != tlm::TLM_IGNORE_COMMAND) {
+      EXPECT_LE(payload.get_data_length(), 8u);
+    }
     EXPECT_EQ(payload.get_streaming_width(), payload.get_data_length());
     EXPECT_EQ(payload.get_byte_enable_ptr(), nullptr);
     EXPECT_EQ(delay, sc_core::SC_ZERO_TIME);
+    auto* attributes = payload.get_extension<ProcessorAccess>();
+    ASSERT_NE(attributes, nullptr);
     Access access{now(),
                   static_cast<unsigned>(cpu),
-                  payload.is_read() ? 'r' : 'w',
+                  payload.is_read() ? 'r' : payload.is_write() ? 'w' : kind_of(*attributes),
                   payload.get_address(),
                   payload.get_data_length(),
-                  0};
+                  0,
+                  attributes->type};
     const auto found = at.find(access.address);
     const Behaviour behaviour = found == at.end() ? Behaviour{} : found->second;
     if (payload.is_read()) {
       access.value = behaviour.value;
-    } else {
+    } else if (payload.is_write()) {
       std::memcpy(&access.value, payload.get_data_ptr(), access.size);
     }
     const std::size_t place = accesses.size();
@@ -115,8 +123,24 @@ class Device : public sc_core::sc_module {
     accesses[place].value = access.value;
     if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &access.value, access.size);
     delay += to_sc_time(behaviour.delay);
+    attributes->holding = holding && holding(access);
     payload.set_response_status(behaviour.refuse ? tlm::TLM_ADDRESS_ERROR_RESPONSE
                                                  : tlm::TLM_OK_RESPONSE);
+  }
+
+  static char kind_of(const ProcessorAccess& access) {
+    using Operation = ProcessorAccess::Operation;
+    EXPECT_NE(access.operation, Operation::access);
+    switch (access.operation) {
+      case Operation::drain:
+        return 'd';
+      case Operation::flush:
+        return 'f';
+      case Operation::prefetch:
+        return 'p';
+      default:
+        return 's';
+    }
   }
 
   unsigned transport_dbg(int, tlm::tlm_generic_payload& payload) {

@@ -91,7 +91,7 @@ static MemTxResult region_read(void *opaque, hwaddr offset, uint64_t *value,
     }
     cpu = oae_access_begin();
     ok = oae_callbacks.read(oae_callbacks.opaque, GPOINTER_TO_INT(opaque), cpu,
-                            offset, size, value);
+                            attrs.memory_type, offset, size, value);
     oae_access_end(cpu);
     return ok ? MEMTX_OK : MEMTX_DECODE_ERROR;
 }
@@ -101,7 +101,7 @@ static MemTxResult region_write(void *opaque, hwaddr offset, uint64_t value,
 {
     int cpu = oae_access_begin();
     bool ok = oae_callbacks.write(oae_callbacks.opaque, GPOINTER_TO_INT(opaque),
-                                  cpu, offset, size, value);
+                                  cpu, attrs.memory_type, offset, size, value);
 
     oae_access_end(cpu);
     return ok ? MEMTX_OK : MEMTX_DECODE_ERROR;
@@ -115,6 +115,21 @@ static const MemoryRegionOps region_ops = {
     .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
 };
 
+static struct {
+    hwaddr base, size;
+} ranges[16];
+static unsigned range_count;
+
+bool oae_is_region(hwaddr address)
+{
+    for (unsigned i = 0; i < range_count; i++) {
+        if (address - ranges[i].base < ranges[i].size) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void map_region(int region, enum OaeSpace space, uint64_t base,
                        uint64_t size, int priority)
 {
@@ -123,6 +138,11 @@ static void map_region(int region, enum OaeSpace space, uint64_t base,
 
     memory_region_init_io(mr, NULL, &region_ops, GINT_TO_POINTER(region), name,
                           size);
+    if (space == OAE_SPACE_MEMORY) {
+        g_assert(range_count < ARRAY_SIZE(ranges));
+        ranges[range_count].base = base;
+        ranges[range_count++].size = size;
+    }
     memory_region_add_subregion_overlap(space == OAE_SPACE_IO
                                         ? get_system_io() : get_system_memory(),
                                         base, mr, priority);
@@ -199,6 +219,7 @@ static const OaeQemuApi api = {
     .vcpu_stall = oae_vcpu_stall,
     .vcpu_set_limit = oae_vcpu_set_limit,
     .vcpu_instructions = oae_vcpu_instructions,
+    .vcpu_set_holding = oae_vcpu_set_holding,
     .next_deadline = oae_next_deadline,
     .run_timers = run_timers,
     .service = service,

@@ -13,6 +13,7 @@
 #include "system/oae-vcpu.h"
 #include "system/runstate.h"
 #include "exec/tb-flush.h"
+#include "exec/translation-block.h"
 #include "tcg/startup.h"
 #include "tcg/tcg.h"
 #include "tcg-accel-ops.h"
@@ -124,6 +125,22 @@ void oae_vcpu_set_limit(int cpu, int64_t until)
     OaeVcpu *v = vcpu_at(cpu);
 
     grant(v, instructions_until(v, until));
+}
+
+bool oae_holds(CPUState *cpu)
+{
+    return tcg_cflags_has(cpu, CF_OAE_HOLDS);
+}
+
+void oae_vcpu_set_holding(int index, bool holding)
+{
+    CPUState *cpu = vcpu_at(index)->cpu;
+
+    if (oae_holds(cpu) != holding) {
+        cpu->tcg_cflags ^= CF_OAE_HOLDS;
+        /* What follows is looked up anew, as code for the new state. */
+        qatomic_set(&cpu->neg.icount_decr.u16.high, -1);
+    }
 }
 
 bool oae_translating(void)
@@ -243,6 +260,30 @@ void oae_access_end(int index)
     qatomic_set(&cpu->running, true);
     current_cpu = cpu;
     inside_access--;
+}
+
+void oae_drain(CPUState *cpu)
+{
+    int index;
+
+    if (!oae_holds(cpu)) {
+        return;
+    }
+    BQL_LOCK_GUARD();
+    index = oae_access_begin();
+    oae_callbacks.drain(oae_callbacks.opaque, index);
+    oae_access_end(index);
+}
+
+void oae_line(CPUState *cpu, enum OaeLineOperation operation,
+              enum OaeMemoryType type, hwaddr address, unsigned size)
+{
+    BQL_LOCK_GUARD();
+    int index = oae_access_begin();
+
+    oae_callbacks.line(oae_callbacks.opaque, index, operation, type, address,
+                       size);
+    oae_access_end(index);
 }
 
 /* The time of whoever asks: a vCPU that executes, or the simulation. */

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 1
+#define OAE_QEMU_API_VERSION 2
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
@@ -42,6 +42,22 @@ enum OaeRequest {
 
 enum OaeSpace { OAE_SPACE_MEMORY, OAE_SPACE_IO };
 
+/* Memory type of an access, as x86 encodes it (Intel SDM volume 3, table 12-2). */
+enum OaeMemoryType {
+    OAE_MEMORY_UC = 0, /* uncacheable; all there is on other processors */
+    OAE_MEMORY_WC = 1, /* write-combining */
+    OAE_MEMORY_WT = 4, /* write-through */
+    OAE_MEMORY_WP = 5, /* write-protected */
+    OAE_MEMORY_WB = 6, /* write-back */
+};
+
+/* What an instruction asks of a line of device memory, besides an access. */
+enum OaeLineOperation {
+    OAE_LINE_FLUSH,    /* clflush, clflushopt */
+    OAE_LINE_PREFETCH, /* prefetch */
+    OAE_LINE_STREAM,   /* movntdqa: the loads that follow at once are streaming */
+};
+
 typedef struct OaeCallbacks {
     void *opaque;
     /* The simulation's time. */
@@ -51,10 +67,18 @@ typedef struct OaeCallbacks {
      * region. Little-endian, 1 to 8 bytes. False: bus error. Instructions are
      * never read from a region; that is a bus error.
      */
-    bool (*read)(void *opaque, int region, int cpu, uint64_t offset,
-                 unsigned size, uint64_t *value);
-    bool (*write)(void *opaque, int region, int cpu, uint64_t offset,
-                  unsigned size, uint64_t value);
+    bool (*read)(void *opaque, int region, int cpu, enum OaeMemoryType type,
+                 uint64_t offset, unsigned size, uint64_t *value);
+    bool (*write)(void *opaque, int region, int cpu, enum OaeMemoryType type,
+                  uint64_t offset, unsigned size, uint64_t value);
+    /*
+     * An instruction of a vCPU acts on the line of `address`, which is in a
+     * region and not uncacheable; of `size` bytes if it is a load.
+     */
+    void (*line)(void *opaque, int cpu, enum OaeLineOperation operation,
+                 enum OaeMemoryType type, uint64_t address, unsigned size);
+    /* A vCPU that holds data (vcpu_set_holding) has to write it out. */
+    void (*drain)(void *opaque, int cpu);
     /* vCPU `cpu` has work to do at `when`: it must be run if it slept. */
     void (*wake)(void *opaque, int cpu, int64_t when);
     /* The next deadline may have become earlier. */
@@ -85,6 +109,13 @@ typedef struct OaeQemuApi {
     /* From inside an access: replaces the limit of the run in progress. */
     void (*vcpu_set_limit)(int cpu, int64_t until);
     uint64_t (*vcpu_instructions)(int cpu);
+    /*
+     * From inside an access: whether the vCPU now holds data on its way to or
+     * from a region. While it does, what orders memory calls drain() first:
+     * fences, locks, serialising instructions, interrupts, uncached accesses,
+     * I/O and halting.
+     */
+    void (*vcpu_set_holding)(int cpu, bool holding);
 
     /* Next deadline of QEMU's timers, INT64_MAX if there is none. */
     int64_t (*next_deadline)(void);

@@ -3,6 +3,7 @@
 #ifndef SYSTEM_OAE_VCPU_H
 #define SYSTEM_OAE_VCPU_H
 
+#include "exec/hwaddr.h"
 #include "hw/core/cpu.h"
 #include "hw/irq.h"
 #include "system/accel-ops.h"
@@ -22,10 +23,18 @@ int64_t oae_vcpu_local_time(int cpu);
 void oae_vcpu_stall(int cpu, int64_t span);
 void oae_vcpu_set_limit(int cpu, int64_t until);
 uint64_t oae_vcpu_instructions(int cpu);
+void oae_vcpu_set_holding(int cpu, bool holding);
+/* Whether `cpu` holds data of a region. */
+bool oae_holds(CPUState *cpu);
 int64_t oae_next_deadline(void);
 /* Bracket a callback that may switch coroutines; begin returns the vCPU's index or -1. */
 int oae_access_begin(void);
 void oae_access_end(int cpu);
+
+/* Of the vCPU that executes: what it holds is written out; it acts on a line. */
+void oae_drain(CPUState *cpu);
+void oae_line(CPUState *cpu, enum OaeLineOperation operation,
+              enum OaeMemoryType type, hwaddr address, unsigned size);
 
 /* Whether the translator runs: it reads code, and must not be left in mid-work. */
 bool oae_translating(void);
@@ -34,6 +43,9 @@ bool oae_put_off_tb_flush(void);
 
 /* chardev/oae-console.c */
 size_t oae_console_input(int index, const uint8_t *data, size_t size);
+
+/* Whether a physical address is in a region of memory that the caller mapped. */
+bool oae_is_region(hwaddr address);
 
 /* A machine offers its interrupt inputs to set_line(). */
 void oae_offer_lines(qemu_irq *lines, int count);
