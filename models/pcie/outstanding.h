@@ -100,6 +100,14 @@ class Outstanding {
     --count_;
   }
 
+  /// Calls act(Request&) for each.
+  template <typename Act>
+  void each(Act&& act) {
+    for (Request& request : requests_) {
+      if (request.busy) act(request);
+    }
+  }
+
   /// The earliest deadline, or `never`.
   vp::Picoseconds deadline() const {
     vp::Picoseconds earliest = vp::never;

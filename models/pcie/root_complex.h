@@ -63,8 +63,8 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   /// Root port `index`, from 0: where a link begins.
   RootPort& port(unsigned index) { return *ports_.at(index); }
 
-  /// Fundamental reset of the hierarchy, as when the host's machine is reset. No processor may be
-  /// inside an access.
+  /// Fundamental reset of the hierarchy, as when the host's machine is reset. Reads that are
+  /// outstanding end with all ones.
   void reset();
 
   /// Round trips of memory reads as processors see them.

@@ -58,6 +58,11 @@ bool RootPort::routes(unsigned bus) const {
 void RootPort::reset() {
   space_.reset();
   reset_link();
+  requests_.each([this](Requests::Request& request) {
+    if (request.owner.finished) return;
+    request.timed_out = true;
+    finish(request);
+  });
 }
 
 void RootPort::post(TlpPtr request) {

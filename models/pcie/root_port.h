@@ -64,8 +64,8 @@ class RootPort : public sc_core::sc_module, public Port {
   unsigned max_payload() const { return express_.max_payload(); }
   bool retry_visible() const { return express_.retry_visible(); }
 
-  /// Fundamental reset: of the port and, by its link, of all that is behind it. Nothing of the
-  /// processors may be outstanding.
+  /// Fundamental reset: of the port and, by its link, of all that is behind it. What is outstanding
+  /// ends without a completion.
   void reset();
 
   /// Sends a posted request, or drops it while the link is down.

@@ -271,6 +271,33 @@ TEST(RootComplex, ACompletionAfterItsTimeoutIsDropped) {
   });
 }
 
+TEST(RootComplex, AResetEndsWhatIsOutstanding) {
+  Bench bench;
+  constexpr vp::Picoseconds when = 20 * vp::us;
+  unsigned ended = 0;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.silent = true;
+    for (unsigned i = 0; i < 3; ++i) {
+      bench.spawn([&] {
+        EXPECT_EQ(bench.read(Bench::bar0, 8), ~std::uint64_t{0});
+        EXPECT_EQ(vp::now(), when);
+        ++ended;
+      });
+    }
+    ASSERT_LT(vp::now(), when);
+    sc_core::wait(vp::to_sc_time(when - vp::now()));
+    bench.root_complex.reset();
+    sc_core::wait(vp::to_sc_time(200 * vp::ms));  // the device is ready again, no timeout comes
+    EXPECT_EQ(ended, 3u);
+    EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 0u);
+    bench.logic.silent = false;
+    bench.enumerate();
+    bench.logic.memory[0][0] = 0x5a;
+    EXPECT_EQ(bench.read(Bench::bar0, 1), 0x5au) << "their tags are free";
+  });
+}
+
 TEST(RootComplex, TheTimeoutCanBeDisabled) {
   Bench::Config config;
   config.root_complex.completion_timeout = 100 * vp::us;
