@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace host {
+
+/// What a processor holds memory in, bytes.
+inline constexpr unsigned line_size = 64;
+
+using LineData = std::array<std::uint8_t, line_size>;
+
+constexpr std::uint64_t line_of(std::uint64_t address) {
+  return address & ~std::uint64_t{line_size - 1};
+}
+constexpr unsigned offset_in_line(std::uint64_t address) {
+  return static_cast<unsigned>(address & (line_size - 1));
+}
+
+/// A bit for each of `bytes` bytes of a line from `address` on, 1 to 64 and within the line.
+constexpr std::uint64_t byte_mask(std::uint64_t address, unsigned bytes) {
+  return ~std::uint64_t{0} >> (line_size - bytes) << offset_in_line(address);
+}
+
+}  // namespace host
