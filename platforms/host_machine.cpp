@@ -72,11 +72,13 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
       control(std::move(options.control)),
       qemu("qemu", domain, qemu_config(host, platform, options, console)),
       memory("memory", qemu),
+      device_memory("device_memory", {host.write_combining_buffers}, statistics),
       root_complex("root_complex", root_complex_config(host, links, qemu.pcie_windows()), domain,
                    statistics),
       panicked_(domain, [&outcome, this] { outcome.end(vp::ExitCode::guest_panic, panic_); }) {
   outcome.add_host();
-  for (vp::qemu::Cpu& cpu : qemu.cpu) cpu.socket.bind(root_complex.host);
+  for (vp::qemu::Cpu& cpu : qemu.cpu) cpu.socket.bind(device_memory.processor);
+  device_memory.out.bind(root_complex.host);
   root_complex.memory.bind(memory.socket);
   map_pcie();
   qemu.map_io(vp::ControlChannel::io_base, vp::ControlChannel::io_size,
@@ -94,7 +96,10 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
   });
   qemu.on_requests({
       [&outcome] { outcome.host_is_off(); },
-      [this] { root_complex.reset(); },
+      [this] {
+        device_memory.reset();
+        root_complex.reset();
+      },
       [] { Outcome::pause(); },
   });
   statistics.counter(host.name + ".control.messages", control.messages());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <systemc>
 
+#include "models/host/device_memory.h"
 #include "models/pcie/config_mechanism.h"
 #include "models/pcie/root_complex.h"
 #include "platforms/outcome.h"
@@ -19,9 +20,9 @@ namespace platform {
 
 /// A host: processors, memory and console in QEMU, and the PCI Express hierarchy they see.
 ///
-///     vCPUs --- ECAM, PCIe windows, ports 0xcf8 --- root complex --- root port n --- link n
-///       |                                                |
-///       +-- ports 0xe00: control channel                 +--- memory, interrupts
+///     vCPUs --- ECAM, PCIe windows --- device memory --- root complex --- root port n --- link n
+///       |       ports 0xcf8                                  |
+///       +-- ports 0xe00: control channel                     +--- memory, interrupts
 class HostMachine : public sc_core::sc_module {
  public:
   struct Options {
@@ -40,6 +41,7 @@ class HostMachine : public sc_core::sc_module {
   vp::qemu::Instance qemu;
   vp::qemu::MemoryTarget memory;
   pcie::ConfigMechanism config_mechanism;
+  host::DeviceMemory device_memory;
   pcie::RootComplex root_complex;
 
  private:

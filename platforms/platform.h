@@ -52,6 +52,7 @@ struct Host {
   unsigned vcpus = 1;
   std::string cpu = "max";
   std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each vCPU
+  unsigned write_combining_buffers = 10;          ///< lines of 64 bytes a vCPU; 0: none
   std::int64_t memory = 512 * MiB;
   File kernel;
   std::optional<File> initrd;

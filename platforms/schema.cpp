@@ -45,6 +45,8 @@ const Struct<Host> host({
      "Model of the vCPUs, as QEMU calls it"},
     {"instruction_rate", &Host::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
      "Instructions that each vCPU executes in a second of simulated time"},
+    {"write_combining_buffers", &Host::write_combining_buffers, integer(0, 64),
+     "Lines of 64 bytes in which each vCPU combines writes; with 0, as if uncached"},
     {"memory", &Host::memory, size(64 * MiB, 64 * GiB, MiB), "RAM"},
     {"kernel", &Host::kernel, file(), "Linux for x86-64, a bzImage", required},
     {"initrd", &Host::initrd, optional_file(), "Initial RAM file system, a newc cpio archive"},
