@@ -320,6 +320,7 @@ TEST_F(DeviceMemoryTest, StreamedLineIsForgotten) {
         [&] { cpu.stream(0x3000); },
     };
     for (const auto& cause : causes) {
+      cpu.drain();
       cpu.stream(0x2000);
       EXPECT_EQ(time_of([&] { cpu.stream(0x2010); }), 0);
       cause();
