@@ -102,6 +102,7 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
       },
       [] { Outcome::pause(); },
   });
+  statistics.counter(host.name + ".instructions", [this] { return qemu.instructions(); });
   statistics.counter(host.name + ".control.messages", control.messages());
   statistics.counter(host.name + ".control.rejected", control.rejected());
 }

@@ -112,7 +112,8 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   for (vp::qemu::Cpu& core : qemu.cpu) core.socket.bind(noc.in);
   dma.memory.bind(noc.in);
   noc.connect(ipu_map::uart.base, ipu_map::uart.size, uart.socket);
-  noc.connect(ipu_map::mailbox.base, ipu_map::mailbox.size, mailbox.socket);
+  noc.connect(ipu_map::mailbox.base, ipu_map::mailbox.size, mailbox.socket,
+              ipu::Noc::Timing::decoupled);
   noc.connect(ipu_map::dma.base, ipu_map::dma.size, dma.socket);
   noc.connect(ipu_map::oae.base, ipu_map::oae.size, oae.registers, ipu::Noc::Timing::decoupled);
   noc.connect(ipu_map::system_controller.base, ipu_map::system_controller.size,
@@ -133,6 +134,8 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   dma.host.bind(function.dma);
   oae.interrupt.bind(function);
   mailbox.interrupt.bind(function);
+
+  statistics.counter(ipu.name + ".instructions", [this] { return qemu.instructions(); });
 
   uart.irq.bind(qemu);
   mailbox.irq.bind(qemu);

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "vp/time/decoupled.h"
+
 namespace ipu {
 namespace {
 
@@ -48,6 +50,7 @@ RegisterBlock::RegisterBlock(const sc_core::sc_module_name& name, unsigned width
 }
 
 void RegisterBlock::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (!payload.is_read()) vp::catch_up(payload, delay);
   access(*this, width_, payload, static_cast<vp::Picoseconds>(delay.value()));
 }
 

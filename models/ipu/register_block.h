@@ -34,7 +34,9 @@ void access(Registers& registers, unsigned width, tlm::tlm_generic_payload& payl
             vp::Picoseconds delay);
 
 /// A module that is a block of registers behind one blocking target socket. Bus addresses are
-/// offsets in the block. A debugger sees nothing: reading registers has side effects.
+/// offsets in the block. A debugger sees nothing: reading registers has side effects. Writes that
+/// are ahead of the kernel's time (vp::Decoupled) catch up; the NoC lets reads be ahead only where
+/// they have no effect.
 class RegisterBlock : public sc_core::sc_module, protected Registers {
  public:
   tlm_utils::simple_target_socket<RegisterBlock> socket;

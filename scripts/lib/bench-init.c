@@ -7,6 +7,12 @@
 //     bench.device=VVVV:DDDD  vendor and device id (hexadecimal)
 //     bench.offset=N          offset in BAR 0
 //     bench.count=N           reads
+//   bench.do=compute   sums over a page, takes simulated time and no other access
+//     bench.count=N           rounds of 512 words
+//   bench.do=sleep     does nothing
+//     bench.count=N           seconds of simulated time
+//
+// The last two say how long they took, in simulated time.
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -18,6 +24,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/pci/devices"
@@ -122,6 +129,34 @@ static void read_register(void) {
   if (sum == (uint32_t)-count) give_up("the device answers all ones");
 }
 
+static uint64_t now_ns(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static void compute(unsigned long count) {
+  static volatile uint64_t page[512];
+
+  for (unsigned long i = 0; i < count; i++)
+    for (unsigned j = 1; j < 512; j++) page[j] += page[j - 1] ^ i;
+}
+
+static void take_time(void) {
+  unsigned long count = strtoul(option("bench.count"), NULL, 0);
+  uint64_t start;
+
+  printf("bench: begin\n");
+  start = now_ns();
+  if (strcmp(option("bench.do"), "compute") == 0)
+    compute(count);
+  else
+    sleep(count);
+  printf("bench: took %llu ns\n", (unsigned long long)(now_ns() - start));
+  printf("bench: end\n");
+}
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   mkdir("/proc", 0755);
@@ -130,7 +165,10 @@ int main(void) {
   mount("sysfs", "/sys", "sysfs", 0, NULL);
   printf("bench: user space\n");
   read_file("/proc/cmdline", command_line, sizeof(command_line));
-  if (strcmp(option("bench.do"), "read") == 0) read_register();
+  if (strcmp(option("bench.do"), "read") == 0)
+    read_register();
+  else if (strcmp(option("bench.do"), "boot") != 0)
+    take_time();
   printf("bench: done\n");
   leave();
 }

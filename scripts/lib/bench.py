@@ -56,11 +56,13 @@ class Result:
 
 @dataclasses.dataclass
 class Run:
-    """One run of a machine: wall time in seconds from its start to each awaited line and to its end; peak memory."""
+    """One run of a machine: wall time in seconds from its start to each awaited line and to its end; peak memory; and
+    how long, in ns of simulated time, what the guest did took, if it says so."""
 
     at: Dict[str, float]
     whole: float
     memory_mb: float
+    took_ns: float
 
     def between(self, begin: str, end: str) -> float:
         return self.at[end] - self.at[begin]
@@ -69,6 +71,7 @@ class Run:
 def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
     """Runs a machine until it ends; every one of the lines has to be on its console, in this order."""
     at: Dict[str, float] = {}
+    took = 0.0
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     console = process.stdout.fileno()
@@ -88,6 +91,8 @@ def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
                 for line in (text.decode(errors="replace").strip() for text in whole):
                     if "bench: failed" in line:
                         raise Failure(f"{line}; its console: {log}")
+                    if line.startswith("bench: took"):
+                        took = float(line.split()[2])
                     for awaited in lines:
                         if line.endswith(awaited):
                             at.setdefault(awaited, now)
@@ -101,7 +106,7 @@ def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
     if process.returncode != 0 or any(line not in at for line in lines):
         missing = [line for line in lines if line not in at]
         raise Failure(f"exit code {process.returncode}, without the lines {missing}; its console: {log}")
-    return Run(at, time.monotonic() - start, usage.ru_maxrss / 1000)
+    return Run(at, time.monotonic() - start, usage.ru_maxrss / 1000, took)
 
 
 def cpio(entries: List[Tuple[str, int, Tuple[int, int], bytes]]) -> bytes:
@@ -125,7 +130,7 @@ class Bench:
         self.folder = folder
         self.repeat = repeat
         self.runs = 0
-        self.memory = memory_of(PLATFORM)
+        self.memory, self.append = host_of(PLATFORM)
         init = folder / "init"
         subprocess.run(
             ["gcc", "-O2", "-Wall", "-static", "-o", str(init), str(LIBRARY / "bench-init.c")], check=True
@@ -153,13 +158,23 @@ class Bench:
         command += ["-M", "microvm,pcie=on,acpi=on", "-icount", "shift=0,sleep=off", "-m", f"{self.memory}M"]
         command += ["-L", str(self.images / "firmware"), "-nodefaults", "-display", "none", "-no-reboot"]
         command += ["-serial", "stdio", "-kernel", str(self.images / "vmlinuz"), "-initrd", str(self.initrd)]
-        command += ["-append", f"console=ttyS0 quiet {append}", *options]
+        command += ["-append", f"{self.append} quiet {append}", *options]
         return run_machine(command, lines, self.log("qemu"))
 
     def oae_vp(self, append: str, lines: List[str], *options: str) -> Run:
         command = [str(self.build / "cmake" / "platforms" / "oae-vp"), "run", str(PLATFORM)]
         command += ["--console", "host", "--append", f"quiet {append}"]
         return run_machine(command + list(options), lines, self.log("oae-vp"))
+
+    def polling_firmware(self, address: int) -> pathlib.Path:
+        """Firmware whose first core polls an address, while the others sleep."""
+        firmware = self.folder / f"poll-{address:x}.elf"
+        subprocess.run(
+            ["aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-Wl,--build-id=none", "-Wl,-Ttext=0x80000000"]
+            + [f"-DADDRESS={address}", "-o", str(firmware), str(LIBRARY / "bench-poll.S")],
+            check=True,
+        )
+        return firmware
 
     def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
         """Medians of a measure and its baseline, taken in turns, so that a machine that gets slower slows both."""
@@ -170,17 +185,20 @@ class Bench:
         return statistics.median(values), statistics.median(baselines)
 
 
-def memory_of(platform: pathlib.Path) -> int:
-    """The host's memory in MiB, as the platform file says."""
+def host_of(platform: pathlib.Path) -> Tuple[int, str]:
+    """The host's memory in MiB and the command line of its kernel, as the platform file says."""
     import yaml
 
     units = {"MiB": 1, "GiB": 1024}
     try:
-        text = yaml.safe_load(platform.read_text())["hosts"][0]["memory"]
-        return int(text[:-3]) * units[text[-3:]]
+        host = yaml.safe_load(platform.read_text())["hosts"][0]
+        return int(host["memory"][:-3]) * units[host["memory"][-3:]], host["append"]
     except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
-        raise Failure(f"{platform} does not tell the host's memory ({error!r})") from error
+        raise Failure(f"{platform} does not tell the host's memory and command line ({error!r})") from error
 
+
+IDLE_SECONDS, ROUNDS = 20, 800_000
+DRAM, MAILBOX = 0x8000_0000, 0x0A00_0000  # of an IPU
 
 USER_SPACE, BEGIN, END = "bench: user space", "bench: begin", "bench: end"
 
@@ -191,7 +209,7 @@ def boot(bench: Bench) -> Result:
         lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).at[USER_SPACE],
         lambda: bench.qemu("bench.do=boot", [USER_SPACE]).at[USER_SPACE],
     )
-    return Result(value, baseline, "s", "s", "plain QEMU", more_is_better=False)
+    return Result(value, baseline, "s", "s", "plain QEMU", more_is_better=False, ratio_goal=1.25)
 
 
 def reads_of(device: str, count: int) -> str:
@@ -214,7 +232,7 @@ def mmio(bench: Bench) -> Result:
         return READS / run.between(BEGIN, END)
 
     value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
-    return Result(value, baseline, "reads/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=400_000)
+    return Result(value, baseline, "reads/s", "reads/s", "QEMU's edu device", more_is_better=True, ratio_goal=1 / 12)
 
 
 def swap(bench: Bench) -> Result:
@@ -226,7 +244,7 @@ def swap(bench: Bench) -> Result:
         return SWAPS / run.between(BEGIN, END)
 
     value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
-    return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True)
+    return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=25_000)
 
 
 def memory(bench: Bench) -> Result:
@@ -235,7 +253,77 @@ def memory(bench: Bench) -> Result:
         lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).memory_mb,
         lambda: bench.qemu("bench.do=boot", [USER_SPACE]).memory_mb,
     )
-    return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False)
+    return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False, goal=250)
+
+
+def idle(bench: Bench) -> Result:
+    """Wall time of a simulated second in which Linux idles and the firmware sleeps."""
+
+    def ms_per_second(run: Run) -> float:
+        return 1e3 * run.between(BEGIN, END) / IDLE_SECONDS
+
+    append, lines = f"bench.do=sleep bench.count={IDLE_SECONDS}", [USER_SPACE, BEGIN, END]
+    value, baseline = bench.pairs(
+        lambda: ms_per_second(bench.oae_vp(append, lines, "--initrd", str(bench.initrd))),
+        lambda: ms_per_second(bench.qemu(append, lines)),
+    )
+    return Result(value, baseline, "ms", "ms", "plain QEMU", more_is_better=False, goal=50)
+
+
+def instructions(bench: Bench, polled: int) -> Tuple[float, float]:
+    """Millions of instructions per second of wall time: a host that computes with a core that polls an address, and a
+    host alone in plain QEMU. Both run 1,000 instructions in a microsecond."""
+    append, lines = f"bench.do=compute bench.count={ROUNDS}", [USER_SPACE, BEGIN, END]
+    firmware = bench.polling_firmware(polled)
+
+    def measure() -> float:
+        statistics_file = bench.folder / "statistics.json"
+        run = bench.oae_vp(
+            append, lines, "--initrd", str(bench.initrd), "--firmware", str(firmware), "--stats", str(statistics_file)
+        )
+        found = json.loads(statistics_file.read_text())
+        of_core = found["counters"]["ipu.instructions"] * 1e3 / found["time_ps"]
+        return run.took_ns * (1 + of_core) / run.between(BEGIN, END) / 1e6
+
+    def baseline() -> float:
+        run = bench.qemu(append, lines)
+        return run.took_ns / run.between(BEGIN, END) / 1e6
+
+    return bench.pairs(measure, baseline)
+
+
+def compute(bench: Bench) -> Result:
+    """Instructions per second of wall time while a host computes and an IPU core polls its own memory."""
+    value, baseline = instructions(bench, DRAM + 0x10_0000)
+    return Result(value, baseline, "MIPS", "MIPS", "plain QEMU", more_is_better=True, ratio_goal=0.6)
+
+
+def poll(bench: Bench) -> Result:
+    """The same while the core polls a register of a model, the mailbox."""
+    value, baseline = instructions(bench, MAILBOX)
+    return Result(value, baseline, "MIPS", "MIPS", "plain QEMU", more_is_better=True, ratio_goal=0.3)
+
+
+def sleeper(bench: Bench) -> Result:
+    """Boot to user space with firmware that sleeps, against a boot whose IPU has nothing to execute."""
+    value, baseline = bench.pairs(
+        lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).at[USER_SPACE],
+        lambda: bench.oae_vp(
+            "bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd), "--set", "ipus=[]", "--set", "pcie_links=[]"
+        ).at[USER_SPACE],
+    )
+    return Result(value, baseline, "s", "s", "a host without an IPU", more_is_better=False, ratio_goal=1.1)
+
+
+def cores(bench: Bench) -> Result:
+    """Wall time of a boot and many swaps with 16 IPU cores, of which 15 sleep."""
+
+    def whole(count: int) -> float:
+        append = f'vp.exec="oae bench --count {SWAPS}"'
+        return bench.oae_vp(append, [], "--set", f"ipus[0].cores={count}").whole
+
+    value, baseline = bench.pairs(lambda: whole(16), lambda: whole(1))
+    return Result(value, baseline, "s", "s", "one core", more_is_better=False, ratio_goal=1.1)
 
 
 def forked(bench: Bench) -> Tuple[float, float]:
@@ -271,6 +359,11 @@ BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {
     "mmio": mmio,
     "swap": swap,
     "memory": memory,
+    "idle": idle,
+    "compute": compute,
+    "poll": poll,
+    "sleeper": sleeper,
+    "cores": cores,
     "fork": fork,
     "children": children,
 }

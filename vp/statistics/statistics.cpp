@@ -11,7 +11,11 @@
 namespace vp {
 
 void Statistics::counter(const std::string& name, const std::uint64_t& value) {
-  if (!counters_.emplace(name, &value).second) {
+  counter(name, [&value] { return value; });
+}
+
+void Statistics::counter(const std::string& name, std::function<std::uint64_t()> value) {
+  if (!counters_.emplace(name, std::move(value)).second) {
     throw std::logic_error("two counters are named " + name);
   }
 }
@@ -24,7 +28,7 @@ void Statistics::latency(const std::string& name, const Latency& latency) {
 
 nlohmann::json Statistics::json() const {
   nlohmann::json counters = nlohmann::json::object();
-  for (const auto& [name, value] : counters_) counters[name] = *value;
+  for (const auto& [name, value] : counters_) counters[name] = value();
   nlohmann::json latencies = nlohmann::json::object();
   for (const auto& [name, latency] : latencies_) {
     const Latency::Summary summary = latency->summary();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
@@ -22,6 +23,8 @@ class Statistics {
  public:
   /// Registers what must live as long as this object; a name taken is std::logic_error.
   void counter(const std::string& name, const std::uint64_t& value);
+  /// One that is asked for.
+  void counter(const std::string& name, std::function<std::uint64_t()> value);
   void latency(const std::string& name, const Latency& latency);
 
   /// {"counters": {NAME: value}, "latencies_ps": {NAME: {"count", "min", "median", "p99", "max"}}},
@@ -33,7 +36,7 @@ class Statistics {
   void write(const std::string& path, const nlohmann::json& head) const;
 
  private:
-  std::map<std::string, const std::uint64_t*> counters_;
+  std::map<std::string, std::function<std::uint64_t()>> counters_;
   std::map<std::string, const Latency*> latencies_;
 };
 

@@ -16,6 +16,7 @@
 
 #include "models/pcie/access.h"
 #include "vp/line.h"
+#include "vp/time/decoupled.h"
 #include "vp/time/domain.h"
 
 namespace ipu::test {
@@ -36,6 +37,9 @@ class Initiator : public sc_core::sc_module {
   /// Added to the annotation of the next transaction, and its annotation when it ended.
   vp::Picoseconds delay = 0;
 
+  /// Carried by the transactions, if it is set.
+  vp::Decoupled* decoupled = nullptr;
+
   explicit Initiator(const sc_core::sc_module_name& name = "initiator")
       : sc_module(name), socket("socket") {
     socket.register_invalidate_direct_mem_ptr(this, &Initiator::invalidate);
@@ -54,6 +58,7 @@ class Initiator : public sc_core::sc_module {
   tlm::tlm_response_status access(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     sc_core::sc_time annotation = vp::to_sc_time(delay);
+    payload.set_extension<vp::Decoupled>(decoupled);
     socket->b_transport(payload, annotation);
     delay = static_cast<vp::Picoseconds>(annotation.value());
     EXPECT_EQ(payload.get_address(), address) << "the address must come back as it was";
@@ -83,6 +88,13 @@ class Initiator : public sc_core::sc_module {
 
  private:
   void invalidate(sc_dt::uint64 start, sc_dt::uint64 end) { invalidated.push_back({start, end}); }
+};
+
+/// An initiator that is ahead of the kernel's time by `ahead`.
+struct Ahead : vp::Decoupled {
+  vp::Picoseconds ahead = 0;
+  void catch_up() override { advance(std::exchange(ahead, 0)); }
+  bool may_stay_ahead() const override { return ahead > 0; }
 };
 
 /// An interrupt controller that remembers.

@@ -69,6 +69,20 @@ TEST_F(MailboxTest, SignalsTheReplyWhenTheWriteHasArrived) {
   EXPECT_EQ(interrupts.signals[0], std::make_pair(5u, rung + 30 * vp::ns));
 }
 
+TEST_F(MailboxTest, IsReadAheadOfTimeAndWrittenInTime) {
+  test::Ahead core;
+  firmware.decoupled = &core;
+  host_write(OAE_MAILBOX_DOORBELL, 1);
+  const vp::Picoseconds before = vp::now();
+  core.ahead = firmware.delay = 700;
+  EXPECT_EQ(firmware.read(OAE_MAILBOX_STATUS), requested);
+  EXPECT_EQ(vp::now(), before);
+  core.ahead = firmware.delay = 700;
+  firmware.write(OAE_MAILBOX_DOORBELL, 1);
+  EXPECT_EQ(vp::now(), before + 700) << "the line falls at the time of the write";
+  EXPECT_FALSE(lines.level[line]);
+}
+
 TEST_F(MailboxTest, IgnoresAReplyToNothing) {
   host_write(OAE_MAILBOX_VECTOR, enable);
   firmware.write(OAE_MAILBOX_DOORBELL, 1);

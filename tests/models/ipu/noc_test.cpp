@@ -53,6 +53,26 @@ TEST_F(NocTest, TakesAHopEachWay) {
   EXPECT_EQ(core.delay, 2 * hop + high_latency);
 }
 
+// What the initiator is ahead by has passed, the hops have not.
+TEST_F(NocTest, OnlyTargetsThatSaySoAreReachedAheadOfTime) {
+  PlainStorage storage{0x1000};
+  Memory patient{"patient", storage, low_latency};
+  noc.connect(0xa000'0000, 0x1000, patient.socket, Noc::Timing::decoupled);
+  start();
+  test::Ahead initiator;
+  core.decoupled = &initiator;
+  const vp::Picoseconds before = vp::now();
+  initiator.ahead = core.delay = 500;
+  core.read(0xa000'0000);
+  EXPECT_EQ(vp::now(), before);
+  EXPECT_EQ(core.delay, 500 + 2 * hop + low_latency);
+
+  initiator.ahead = core.delay = 500;
+  core.read(0x1000);
+  EXPECT_EQ(vp::now(), before + 500);
+  EXPECT_EQ(core.delay, 2 * hop + low_latency);
+}
+
 TEST_F(NocTest, EndsAnUnmappedAddressAsAddressError) {
   start();
   for (std::uint64_t address : std::vector<std::uint64_t>{

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Firmware of a benchmark: polls the word at ADDRESS, for good.
+  .global _start
+_start:
+  mrs x0, mpidr_el1
+  and x0, x0, #0xff
+  cbnz x0, sleep
+  ldr x1, =ADDRESS
+poll:
+  ldr x0, [x1]
+  add x2, x2, #1
+  eor x3, x3, x2
+  cmp x0, x3, lsl #1
+  b poll
+sleep:
+  wfi
+  b sleep
