@@ -198,6 +198,7 @@ TEST_F(TraceTest, AForkedChildMayForkAgain) {
 TEST_F(TraceTest, WhatCannotBeReadAgainEndsTheTrace) {
   Trace trace;
   trace.open("/dev/null", head);
+  trace.write("line");
   trace.flush();
   trace.continue_in(path_, head);
   EXPECT_FALSE(trace.on());
