@@ -15,7 +15,7 @@ def poll(ipu):
 
 class Causality(machine.TestCase):
     def digests(self, *options, quanta=QUANTA, swaps=SWAPS, hosts=1, **more):
-        """Of the trace of each quantum; the consoles must not differ either."""
+        """Of the trace of each quantum; the console of a single host must not differ either."""
         found = {}
         for quantum in quanta:
             run = self.succeed("--set", f"simulation.max_quantum={quantum}", *options, trace=True,
@@ -24,7 +24,9 @@ class Causality(machine.TestCase):
             self.assertEqual(run.console.count(f"the firmware {swaps}: agree"), hosts, run)
             committed = run.trace_bytes.count(b'"to":"committed"')
             self.assertEqual(committed, hosts * swaps)
-            found[quantum] = hashlib.sha256(run.trace_bytes + run.console.encode()).hexdigest()
+            # Several consoles share the output as their processors run.
+            console = run.console if hosts == 1 else ""
+            found[quantum] = hashlib.sha256(run.trace_bytes + console.encode()).hexdigest()
         return found
 
     def assert_same(self, digests):
