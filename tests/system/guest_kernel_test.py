@@ -76,6 +76,10 @@ class Servers(machine.TestCase):
         run = self.succeed(platform="e2000", script=SCRIPT)
         self.assertIn("committed 20 of 20", run.file("bench"))
 
+    def test_e2200_boots(self):
+        run = self.succeed(platform="e2200", script=SCRIPT)
+        self.assertIn("committed 20 of 20", run.file("bench"))
+
 
 if __name__ == "__main__":
     machine.main()
