@@ -2,6 +2,7 @@
 #include "vp/qemu/cpu.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "vp/qemu/instance.h"
 
@@ -42,8 +43,9 @@ void Cpu::run() {
     // One that yields while it is alone yields to nobody.
     do {
       reason = qemu.vcpu_run(index_, grant());
-    } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1);
+    } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
     instance_.running_ = nullptr;
+    if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
     local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
 
     // What wakes it from here on is not lost, whoever calls.

@@ -40,23 +40,39 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
   callbacks.now = [](void*) -> std::int64_t { return now(); };
   callbacks.read = [](void* self, int region, int cpu, OaeMemoryType type, std::uint64_t offset,
                       unsigned size, std::uint64_t* value) {
+    auto& instance = *static_cast<Instance*>(self);
+    bool done = false;
     *value = 0;
-    return static_cast<Instance*>(self)->access(region, cpu, static_cast<MemoryType>(type),
-                                                tlm::TLM_READ_COMMAND, offset, size, *value);
+    instance.guard(cpu, [&] {
+      done = instance.access(region, cpu, static_cast<MemoryType>(type), tlm::TLM_READ_COMMAND,
+                             offset, size, *value);
+    });
+    return done;
   };
   callbacks.write = [](void* self, int region, int cpu, OaeMemoryType type, std::uint64_t offset,
                        unsigned size, std::uint64_t value) {
-    return static_cast<Instance*>(self)->access(region, cpu, static_cast<MemoryType>(type),
-                                                tlm::TLM_WRITE_COMMAND, offset, size, value);
+    auto& instance = *static_cast<Instance*>(self);
+    bool done = false;
+    instance.guard(cpu, [&] {
+      done = instance.access(region, cpu, static_cast<MemoryType>(type), tlm::TLM_WRITE_COMMAND,
+                             offset, size, value);
+    });
+    return done;
   };
   callbacks.line = [](void* self, int cpu, OaeLineOperation operation, OaeMemoryType type,
                       std::uint64_t address, unsigned size) {
-    static_cast<Instance*>(self)->cpu[static_cast<std::size_t>(cpu)].act(
-        operation_of(operation), static_cast<MemoryType>(type), address, size);
+    auto& instance = *static_cast<Instance*>(self);
+    instance.guard(cpu, [&] {
+      instance.cpu[static_cast<std::size_t>(cpu)].act(
+          operation_of(operation), static_cast<MemoryType>(type), address, size);
+    });
   };
   callbacks.drain = [](void* self, int cpu) {
-    static_cast<Instance*>(self)->cpu[static_cast<std::size_t>(cpu)].act(
-        ProcessorAccess::Operation::drain, MemoryType::uncacheable, 0, 0);
+    auto& instance = *static_cast<Instance*>(self);
+    instance.guard(cpu, [&] {
+      instance.cpu[static_cast<std::size_t>(cpu)].act(ProcessorAccess::Operation::drain,
+                                                      MemoryType::uncacheable, 0, 0);
+    });
   };
   callbacks.wake = [](void* self, int cpu, std::int64_t when) {
     auto& cpus = static_cast<Instance*>(self)->cpu;
@@ -147,6 +163,16 @@ std::uint64_t Instance::instructions() const {
   std::uint64_t sum = 0;
   for (unsigned i = 0; i < config_.cpus; ++i) sum += api_->vcpu_instructions(static_cast<int>(i));
   return sum;
+}
+
+template <typename Work>
+void Instance::guard(int cpu_index, Work work) {
+  try {
+    work();
+  } catch (...) {
+    failure_ = std::current_exception();
+    if (cpu_index >= 0) api_->vcpu_set_limit(cpu_index, now());
+  }
 }
 
 bool Instance::access(int region, int cpu_index, MemoryType type, tlm::tlm_command command,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -105,6 +106,10 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     IoPorts ports;  // empty: goes to the vCPU's socket
   };
 
+  /// Does what a vCPU asks for. What it throws must not cross QEMU's frames: the vCPU's process
+  /// throws it again.
+  template <typename Work>
+  void guard(int cpu, Work work);
   bool access(int region, int cpu, MemoryType type, tlm::tlm_command command, std::uint64_t offset,
               unsigned size, std::uint64_t& value);
   void rearm_timers();
@@ -125,6 +130,7 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
   bool gathering_ = false;  // somebody needs a moment without one
   bool polled_ = false;     // GDB has been waiting for such a moment
   bool off_ = false;        // the guest has powered off
+  std::exception_ptr failure_;
   sc_core::sc_event gathered_;
 };
 

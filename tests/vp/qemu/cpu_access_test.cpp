@@ -52,6 +52,19 @@ TEST(CpuAccessTest, SizesAndOrder) {
                           "w10/8=3736353433323130", "w10/8=3f3e3d3c3b3a3938"));
 }
 
+TEST(CpuAccessTest, WhatAModelThrowsReachesTheKernelPastQemu) {
+  Machine machine(ipu("sizes"));
+  read_offsets(machine);
+  machine.device.on_access = [](Access&) { throw BrokenPromise("a link delivers too early"); };
+  try {
+    run(10 * us);
+    FAIL() << "nothing thrown";
+  } catch (const sc_core::sc_report& report) {
+    EXPECT_THAT(report.what(), testing::HasSubstr("a link delivers too early"));
+  }
+  EXPECT_EQ(machine.device.accesses.size(), 1u) << "nothing more is executed";
+}
+
 TEST(CpuAccessTest, AllPartsOfAnInstructionHappenAtItsTime) {
   Machine machine(ipu("sizes"));
   run(10 * us);
