@@ -577,13 +577,15 @@ class Bench(InFolder):
         ).stdout.decode()
         self.assertRegex(listing, r"^drwxr-xr-x .* dev\ncrw------- .* 5,  *1 .* dev/console\n-rwxr-xr-x .* 5 .* init\n$")
 
-    def test_memory_of_the_host(self):
+    def test_memory_and_command_line_of_the_host(self):
         for text, mib in (("512MiB", 512), ("2GiB", 2048), ("512MB", None), ("", None)):
-            file = self.write("platform.yaml", f"hosts:\n  - memory: {text}\n")
+            file = self.write("platform.yaml", f"hosts:\n  - memory: {text}\n    append: console=ttyS0 panic=-1\n")
             if mib:
-                self.assertEqual(bench.memory_of(file), mib)
+                self.assertEqual(bench.host_of(file), (mib, "console=ttyS0 panic=-1"))
             else:
-                self.assertRaises(bench.Failure, bench.memory_of, file)
+                self.assertRaises(bench.Failure, bench.host_of, file)
+        file = self.write("platform.yaml", "hosts:\n  - memory: 1GiB\n")
+        self.assertRaises(bench.Failure, bench.host_of, file)
 
     def test_guest_program_compiles(self):
         command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", SCRIPTS / "lib/bench-init.c"]
