@@ -42,7 +42,8 @@ void Cpu::run() {
     OaeRun reason;
     // One that yields while it is alone yields to nobody.
     do {
-      reason = qemu.vcpu_run(index_, grant());
+      grant();
+      reason = qemu.vcpu_run(index_, granted_, exact_);
     } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
     instance_.running_ = nullptr;
     if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
@@ -83,8 +84,15 @@ Picoseconds Cpu::limit() const {
   return std::min(now() + ahead, domain.horizon());
 }
 
-Picoseconds Cpu::grant() {
-  return granted_ = limit();
+// Only what is due just then, and turns that siblings take, need an end to the instruction.
+void Cpu::grant() {
+  granted_ = limit();
+  exact_ = instance_.awake_ > 1 || granted_ == instance_.domain_.next_event();
+}
+
+void Cpu::renew() {
+  grant();
+  instance_.api_->vcpu_set_limit(index_, granted_, exact_);
 }
 
 void Cpu::synchronise() {
@@ -156,7 +164,7 @@ void Cpu::leave(Picoseconds until) {
   if (--instance_.accesses_ == 0 && instance_.gathering_) instance_.gathered_.notify();
   instance_.running_ = this;
   qemu.vcpu_stall(index_, local_ - qemu.vcpu_local_time(index_));
-  qemu.vcpu_set_limit(index_, grant());
+  renew();
 }
 
 void Cpu::wake(Picoseconds when) {
@@ -165,7 +173,7 @@ void Cpu::wake(Picoseconds when) {
     ++instance_.awake_;
     // Whoever has been alone until now, and ran as far as it might, takes turns from here on.
     if (instance_.running_ != nullptr) {
-      instance_.api_->vcpu_set_limit(instance_.running_->index_, now());
+      instance_.api_->vcpu_set_limit(instance_.running_->index_, now(), true);
     }
   }
   turn_.at(std::max(when, now()));

@@ -46,8 +46,10 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   /// Sleeps for good.
   void retire();
   Picoseconds limit() const;
-  /// How far it may run from here.
-  Picoseconds grant();
+  /// Determines how far it may run from here.
+  void grant();
+  /// The same, in the middle of a run.
+  void renew();
   /// Waits until the kernel's time is the local time and the vCPUs before it have had their turn.
   void synchronise();
   /// The same, and what is due at that instant has happened.
@@ -64,6 +66,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   const int index_;
   Picoseconds local_ = 0;  // local time as of the last return from QEMU
   Picoseconds granted_ = 0;
+  bool exact_ = true;  // the run ends there to the instruction
   bool asleep_ = false;
   Event turn_;  // when it goes on
   sc_core::sc_event resume_;

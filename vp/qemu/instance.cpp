@@ -87,7 +87,7 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
       console.put(static_cast<char>(data[i]), instance.present());
     }
     // Somebody may answer before the vCPU would have come back.
-    if (Cpu* cpu = instance.running_) instance.api_->vcpu_set_limit(cpu->index_, cpu->grant());
+    if (Cpu* cpu = instance.running_) cpu->renew();
   };
   callbacks.console_ready = [](void* self, int index) {
     static_cast<Instance*>(self)->feed(static_cast<unsigned>(index));
@@ -171,7 +171,7 @@ void Instance::guard(int cpu_index, Work work) {
     work();
   } catch (...) {
     failure_ = std::current_exception();
-    if (cpu_index >= 0) api_->vcpu_set_limit(cpu_index, now());
+    if (cpu_index >= 0) api_->vcpu_set_limit(cpu_index, now(), true);
   }
 }
 

@@ -31,6 +31,9 @@ typedef struct OaeVcpu {
     uint64_t executed; /* instructions, without those of the run in progress */
     uint32_t granted;  /* instructions that the run in progress may execute */
     int64_t stalled;   /* ps */
+    bool exact;        /* the run in progress ends at its limit, not a little before */
+    bool ended_early;
+    uint64_t faulted;  /* instructions at the last exception */
 } OaeVcpu;
 
 bool oae_embedded;
@@ -70,15 +73,16 @@ static int64_t local_time(const OaeVcpu *v)
 /* The least number of further instructions after which `v` has reached `until`. */
 static uint32_t instructions_until(const OaeVcpu *v, int64_t until)
 {
+    uint64_t span = until - v->stalled;
     unsigned __int128 total;
-    uint64_t done = instructions(v);
 
     if (local_time(v) >= until) {
         return 0;
     }
-    total = ((unsigned __int128)(until - v->stalled) * ips + PS_PER_SECOND - 1)
-            / PS_PER_SECOND;
-    return MIN(total - done, MAX_GRANT);
+    total = ps_per_instruction
+            ? (span + ps_per_instruction - 1) / ps_per_instruction
+            : ((unsigned __int128)span * ips + PS_PER_SECOND - 1) / PS_PER_SECOND;
+    return MIN(total - instructions(v), MAX_GRANT);
 }
 
 static void grant(OaeVcpu *v, uint32_t count)
@@ -120,11 +124,37 @@ void oae_vcpu_stall(int cpu, int64_t span)
     vcpu_at(cpu)->stalled += span;
 }
 
-void oae_vcpu_set_limit(int cpu, int64_t until)
+void oae_vcpu_set_limit(int cpu, int64_t until, bool exact)
 {
     OaeVcpu *v = vcpu_at(cpu);
 
+    v->exact = exact;
     grant(v, instructions_until(v, until));
+}
+
+bool oae_ends_early(CPUState *cpu)
+{
+    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+
+    v->ended_early = !v->exact && remaining(v) < v->granted;
+    return v->ended_early;
+}
+
+void oae_exception_taken(CPUState *cpu)
+{
+    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+    bool endless = instructions(v) == v->faulted;
+
+    if (endless) {
+        if (cpu->neg.icount_decr.u16.low) {
+            cpu->neg.icount_decr.u16.low--;
+        } else if (cpu->icount_extra) {
+            cpu->icount_extra--;
+        } else {
+            v->executed++;
+        }
+    }
+    v->faulted = instructions(v);
 }
 
 bool oae_holds(CPUState *cpu)
@@ -177,7 +207,7 @@ static bool asleep(CPUState *cpu)
     return cpu->halted && !cpu_has_work(cpu);
 }
 
-enum OaeRun oae_vcpu_run(int index, int64_t until)
+enum OaeRun oae_vcpu_run(int index, int64_t until, bool exact)
 {
     OaeVcpu *v = vcpu_at(index);
     CPUState *cpu = v->cpu;
@@ -209,11 +239,15 @@ enum OaeRun oae_vcpu_run(int index, int64_t until)
         return OAE_RUN_LIMIT;
     }
 
+    v->exact = exact;
+    v->ended_early = false;
     grant(v, count);
     qatomic_set(&cpu->exit_request, 0);
+    qatomic_set(&cpu->running, true);
     bql_unlock();
-    reason = tcg_cpu_exec(cpu);
+    reason = cpu_exec(cpu);
     bql_lock();
+    qatomic_set(&cpu->running, false);
     grant(v, 0);
     current_cpu = NULL;
 
@@ -233,7 +267,7 @@ enum OaeRun oae_vcpu_run(int index, int64_t until)
     if (asleep(cpu)) {
         return OAE_RUN_HALTED;
     }
-    return local_time(v) >= until ? OAE_RUN_LIMIT : OAE_RUN_EXIT;
+    return v->ended_early || local_time(v) >= until ? OAE_RUN_LIMIT : OAE_RUN_EXIT;
 }
 
 int oae_access_begin(void)

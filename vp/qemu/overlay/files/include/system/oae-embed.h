@@ -22,11 +22,11 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 2
+#define OAE_QEMU_API_VERSION 3
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
-    OAE_RUN_LIMIT,   /* local time has reached the limit */
+    OAE_RUN_LIMIT,   /* local time has reached the limit, see vcpu_run() */
     OAE_RUN_EXIT,    /* left early: interrupted, or it yielded to its siblings */
     OAE_RUN_HALTED,  /* sleeps until wake() is called for it */
     OAE_RUN_STOPPED, /* the machine is stopped (GDB, shutdown, reset) */
@@ -101,13 +101,16 @@ typedef struct OaeQemuApi {
                    uint64_t ips);
 
     int (*vcpu_count)(void);
-    /* Runs a vCPU until its local time is `until` or later. */
-    enum OaeRun (*vcpu_run)(int cpu, int64_t until);
+    /*
+     * Runs a vCPU until its local time is `until` or the least later or, unless
+     * `exact`, a little less after at least one instruction, which is cheaper.
+     */
+    enum OaeRun (*vcpu_run)(int cpu, int64_t until, bool exact);
     int64_t (*vcpu_local_time)(int cpu);
     /* Moves a vCPU's local time on without instructions. */
     void (*vcpu_stall)(int cpu, int64_t span);
     /* From inside an access: replaces the limit of the run in progress. */
-    void (*vcpu_set_limit)(int cpu, int64_t until);
+    void (*vcpu_set_limit)(int cpu, int64_t until, bool exact);
     uint64_t (*vcpu_instructions)(int cpu);
     /*
      * From inside an access: whether the vCPU now holds data on its way to or

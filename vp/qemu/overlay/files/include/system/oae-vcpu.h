@@ -18,10 +18,10 @@ void oae_vcpu_init(uint64_t ips);
 void oae_accel_ops_init(AccelOpsClass *ops);
 void oae_timers_changed(void);
 int oae_vcpu_count(void);
-enum OaeRun oae_vcpu_run(int cpu, int64_t until);
+enum OaeRun oae_vcpu_run(int cpu, int64_t until, bool exact);
 int64_t oae_vcpu_local_time(int cpu);
 void oae_vcpu_stall(int cpu, int64_t span);
-void oae_vcpu_set_limit(int cpu, int64_t until);
+void oae_vcpu_set_limit(int cpu, int64_t until, bool exact);
 uint64_t oae_vcpu_instructions(int cpu);
 void oae_vcpu_set_holding(int cpu, bool holding);
 /* Whether `cpu` holds data of a region. */
@@ -30,6 +30,18 @@ int64_t oae_next_deadline(void);
 /* Bracket a callback that may switch coroutines; begin returns the vCPU's index or -1. */
 int oae_access_begin(void);
 void oae_access_end(int cpu);
+
+/* Whether the run ends here, before a block for which what is left of the limit is too short. */
+bool oae_ends_early(CPUState *cpu);
+/* Counts an exception as an instruction if there was none since the last: time goes on. */
+void oae_exception_taken(CPUState *cpu);
+
+/*
+ * accel/tcg/oae-io.c: the addresses of instructions that have accessed a device. They get blocks
+ * of their own, so that they need not be translated again in the middle of a block.
+ */
+void oae_remember_io(vaddr pc);
+bool oae_does_io(vaddr pc);
 
 /* Of the vCPU that executes: what it holds is written out; it acts on a line. */
 void oae_drain(CPUState *cpu);
