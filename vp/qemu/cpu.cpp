@@ -7,12 +7,6 @@
 #include "vp/qemu/instance.h"
 
 namespace vp::qemu {
-namespace {
-
-// QEMU's translator runs on the stack of the process.
-constexpr int stack_size = 8 * 1024 * 1024;
-
-}  // namespace
 
 Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index)
     : sc_module(name),
@@ -23,55 +17,76 @@ Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index
           Calendar::processors(),
           [this] {
             asleep_ = false;
-            resume_.notify();
+            carrier_->resume();
           },
-          Calendar::processors().new_rank()) {
+          Calendar::processors().new_rank()),
+      own_carrier_(*this) {
   payload_.set_extension(&attributes_);
   payload_.set_extension<Decoupled>(this);
-  sc_core::sc_spawn_options options;
-  options.set_stack_size(stack_size);
-  sc_core::sc_spawn([this] { run(); }, "run", &options);
 }
 
-void Cpu::run() {
+bool Cpu::execute() {
   const OaeQemuApi& qemu = *instance_.api_;
-  for (;;) {
-    if (instance_.off_) return retire();
-    instance_.domain_.run_due();
-    instance_.running_ = this;
-    OaeRun reason;
-    // One that yields while it is alone yields to nobody.
-    do {
-      grant();
-      reason = qemu.vcpu_run(index_, granted_, exact_);
-    } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
-    instance_.running_ = nullptr;
-    if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
-    local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
-
-    // What wakes it from here on is not lost, whoever calls.
-    asleep_ = reason == OAE_RUN_HALTED;
-    if (asleep_) --instance_.awake_;
-    instance_.domain_.reach(std::min(local_, granted_));
-
-    // What stopped it takes place at its own time.
-    if (reason == OAE_RUN_STOPPED) synchronise();
-    if (instance_.accesses_ == 0) {
-      instance_.gathering_ = false;
-      // While GDB holds the machine the kernel pauses before this wait ends.
-      while (!instance_.service(false)) wait(sc_core::SC_ZERO_TIME);
-    } else if (reason == OAE_RUN_BUSY || reason == OAE_RUN_STOPPED) {
-      instance_.gathering_ = true;
-    }
-    while (asleep_) wait(resume_);
-    synchronise();
-    while (instance_.gathering_ && instance_.accesses_ > 0) wait(instance_.gathered_);
+  instance_.waiting_ = nullptr;
+  while (instance_.gathering_ && instance_.accesses_ > 0) wait(instance_.gathered_);
+  if (instance_.off_) {
+    asleep_ = true;
+    --instance_.awake_;
+    return false;
   }
+  instance_.domain_.run_due();
+  instance_.running_ = this;
+  OaeRun reason;
+  // One that yields while it is alone yields to nobody.
+  do {
+    grant();
+    reason = qemu.vcpu_run(index_, granted_, exact_);
+  } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
+  instance_.running_ = nullptr;
+  if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
+  local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
+
+  // What wakes it from here on is not lost, whoever calls.
+  asleep_ = reason == OAE_RUN_HALTED;
+  if (asleep_) --instance_.awake_;
+  instance_.domain_.reach(std::min(local_, granted_));
+
+  // What stopped it takes place at its own time.
+  if (reason == OAE_RUN_STOPPED) synchronise();
+  if (instance_.accesses_ == 0) {
+    instance_.gathering_ = false;
+    // While GDB holds the machine the kernel pauses before this wait ends.
+    while (!instance_.service(false)) wait(sc_core::SC_ZERO_TIME);
+  } else if (reason == OAE_RUN_BUSY || reason == OAE_RUN_STOPPED) {
+    instance_.gathering_ = true;
+  }
+  return true;
 }
 
-void Cpu::retire() {
-  asleep_ = true;
-  --instance_.awake_;
+bool Cpu::ready() {
+  if (asleep_ || turn_.pending()) return false;
+  if (local_ <= now()) return true;
+  turn_.at(local_);
+  instance_.waiting_ = this;
+  return false;
+}
+
+Cpu* Cpu::able_to_go_on() {
+  Cpu* next = nullptr;
+  for (Instance* instance : Instance::all()) {
+    Cpu* cpu = instance->waiting_;
+    if (cpu != nullptr && cpu->goes_on() && (next == nullptr || cpu->local_ < next->local_)) {
+      next = cpu;
+    }
+  }
+  if (next != nullptr) next->turn_.cancel();
+  return next;
+}
+
+// Siblings take turns in the order of the kernel's time, which they share memory in.
+bool Cpu::goes_on() const {
+  return !asleep_ && instance_.awake_ == 1 && instance_.accesses_ == 0 && !instance_.off_ &&
+         turn_.pending() && local_ < limit();
 }
 
 Picoseconds Cpu::limit() const {
@@ -98,7 +113,7 @@ void Cpu::renew() {
 void Cpu::synchronise() {
   if (local_ <= now()) return;
   turn_.at(local_);
-  while (turn_.pending()) wait(resume_);
+  while (turn_.pending()) carrier_->wait();
 }
 
 bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,

@@ -8,6 +8,7 @@
 #include <tlm>
 
 #include "vp/processor_access.h"
+#include "vp/qemu/carrier.h"
 #include "vp/time/calendar.h"
 #include "vp/time/decoupled.h"
 
@@ -15,8 +16,8 @@ namespace vp::qemu {
 
 class Instance;
 
-/// A vCPU: a SystemC process that runs ahead of the kernel's time as far as its domain allows, and
-/// is back at its exact local time for each access to the simulation.
+/// A vCPU, which runs ahead of the kernel's time as far as its domain allows, and is back at its
+/// exact local time for each access to the simulation.
 class Cpu : public sc_core::sc_module, private Decoupled {
  public:
   Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index);
@@ -32,6 +33,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
               MemoryType type = MemoryType::uncacheable);
 
  private:
+  friend class Carrier;
   friend class Instance;
 
   /// What an instruction asks besides an access; of `size` bytes if it is a load.
@@ -42,9 +44,14 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   /// Whether the vCPU holds data of what it accesses.
   void set_holding(bool holding);
 
-  void run();
-  /// Sleeps for good.
-  void retire();
+  /// Takes a turn; false if there are no more.
+  bool execute();
+  /// Whether its next turn can begin; until then the calendar knows when, if it does not sleep.
+  bool ready();
+  /// One that could take its next turn although the kernel's time is not there, if there is any:
+  /// nothing reaches it before. It gives its turn in the calendar up.
+  static Cpu* able_to_go_on();
+  bool goes_on() const;
   Picoseconds limit() const;
   /// Determines how far it may run from here.
   void grant();
@@ -69,7 +76,8 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   bool exact_ = true;  // the run ends there to the instruction
   bool asleep_ = false;
   Event turn_;  // when it goes on
-  sc_core::sc_event resume_;
+  Carrier own_carrier_;
+  Carrier* carrier_ = &own_carrier_;
   bool holding_ = false;
   ProcessorAccess attributes_;
   tlm::tlm_generic_payload payload_;

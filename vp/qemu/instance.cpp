@@ -108,7 +108,17 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
     config_.consoles[i]->on_input([this, i] { feed(i); });
   }
   domain_.add_actor(*this);
+  all().push_back(this);
   rearm_timers();
+}
+
+Instance::~Instance() {
+  all().erase(std::remove(all().begin(), all().end(), this), all().end());
+}
+
+std::vector<Instance*>& Instance::all() {
+  static std::vector<Instance*> instances;
+  return instances;
 }
 
 void Instance::map_memory(std::uint64_t base, std::uint64_t size, int priority) {

@@ -63,6 +63,7 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
 
   /// Loads the library and starts QEMU in it. Throws LibraryError.
   Instance(const sc_core::sc_module_name& name, Domain& domain, Config config);
+  ~Instance() override;
 
   /// The vCPUs; each has a socket for the accesses that leave QEMU's machine.
   sc_core::sc_vector<Cpu> cpu;
@@ -106,6 +107,9 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
     IoPorts ports;  // empty: goes to the vCPU's socket
   };
 
+  /// Those that there are.
+  static std::vector<Instance*>& all();
+
   /// Does what a vCPU asks for. What it throws must not cross QEMU's frames: the vCPU's process
   /// throws it again.
   template <typename Work>
@@ -125,6 +129,7 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
   Requests requests_;
   Event timers_;
   Cpu* running_ = nullptr;
+  Cpu* waiting_ = nullptr;  // the last one whose turn is in the calendar
   unsigned awake_ = 0;      // vCPUs that run or are about to
   unsigned accesses_ = 0;   // vCPUs inside an access
   bool gathering_ = false;  // somebody needs a moment without one
