@@ -38,19 +38,16 @@ static void write_offer(struct swap_service* service, unsigned n, uint64_t heade
 }
 
 /*
- * Events are cleared before the status is read: what happens after leaves an event behind. What to
- * do follows from the status alone, the events are counted.
+ * The events that the status tells are acknowledged by the command that ends the service. What
+ * happens in between leaves an event behind: another one or, if the port was opened anew, that the
+ * offer is refused. What to do follows from the rest of the status, the events are counted.
  */
 static void serve_port(struct swap_service* service, unsigned n) {
   struct swap_port* port = &service->ports[n];
-  uint64_t events = block_read(service, OAE_FIRMWARE_EVENT_AT(n));
-  uint64_t command = 0;
-  uint64_t status;
-  uint64_t header;
-
-  if (events) block_write(service, OAE_FIRMWARE_EVENT_AT(n), events);
-  status = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
-  header = header_of(status);
+  uint64_t status = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
+  uint64_t events = OAE_GET(status, OAE_FIRMWARE_STATUS_EVENTS);
+  uint64_t command = OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, events);
+  uint64_t header = header_of(status);
 
   if (events & OAE_FIRMWARE_EVENT_EXCHANGED_MASK) port->exchanged++;
   if (events & OAE_FIRMWARE_EVENT_REVERSED_MASK) port->reversed++;

@@ -97,6 +97,8 @@ module oae_ports #(
   localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
   localparam int unsigned PUBLISH = oae_registers::FIRMWARE_COMMAND_PUBLISH_SHIFT;
 
+  localparam int unsigned ACKNOWLEDGE = oae_registers::FIRMWARE_COMMAND_ACKNOWLEDGE_SHIFT;
+
   localparam int unsigned VECTOR = oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT;
   localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
   localparam int unsigned CONFIRM_ENABLE = oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT;
@@ -156,7 +158,6 @@ module oae_ports #(
   oae_types::source_t next_source;
   oae_types::target_t next_target;
   logic [5:0]         next_port;
-  logic [7:0]         request_words;
 
   assign host_waits = request_valid && !completion_valid;
 
@@ -170,8 +171,10 @@ module oae_ports #(
   assign request_ready = state == LOAD && next_source == oae_types::HOST && host_waits;
   assign access_ready = state == LOAD && next_source == oae_types::FIRMWARE && access_valid;
 
-  always_comb
-    for (int unsigned i = 0; i < 8; i++) request_words[i] = |request_enable[8*i +: 8];
+  // The words that bytes belong to
+  function automatic logic [7:0] words_of(input logic [63:0] bytes);
+    for (int unsigned i = 0; i < 8; i++) words_of[i] = |bytes[8*i +: 8];
+  endfunction
 
   // ---- The word in work ----
 
@@ -229,6 +232,7 @@ module oae_ports #(
     status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
     status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
     status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
+    status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 6] = pending;
     status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
         oae_types::following(row.sequence_last);
   end
@@ -274,6 +278,16 @@ module oae_ports #(
         endcase
       default: ;
     endcase
+  end
+
+  // The events that a write clears
+  logic [5:0] cleared;
+  always_comb begin
+    cleared = '0;
+    if (state == EXECUTE && write && target == oae_types::FIRMWARE_PORT) begin
+      if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 6];
+      if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[5:0];
+    end
   end
 
   // What a write leaves in a register that can be read back
@@ -412,7 +426,7 @@ module oae_ports #(
             state <= EXECUTE;
             source <= oae_types::HOST;
             write <= request_write;
-            words <= request_words;
+            words <= words_of(request_enable);
             data <= request_data;
             enable <= request_enable;
             completion_data <= '0;
@@ -491,27 +505,16 @@ module oae_ports #(
               oae_types::FIRMWARE_GLOBAL: if (word == IRQ_ENABLE) irq_enable <= merged;
 
               oae_types::FIRMWARE_PORT:
-                case (word)
-                  COMMAND: if (word_enable[0]) begin
-                    if (word_data[TAKE]) row.committed <= 1'b0;
-                    if (word_data[WITHDRAW]) row.offered <= 1'b0;
-                    if (word_data[PUBLISH] && (!row.offered || word_data[WITHDRAW])) begin
-                      words <= words;
-                      bank <= {2'b10, !row.answer_bank};
-                      fetched <= JUDGE_FIRMWARE;
-                      state <= FETCH;
-                    end
+                if (word == COMMAND && word_enable[0]) begin
+                  if (word_data[TAKE]) row.committed <= 1'b0;
+                  if (word_data[WITHDRAW]) row.offered <= 1'b0;
+                  if (word_data[PUBLISH] && (!row.offered || word_data[WITHDRAW])) begin
+                    words <= words;
+                    bank <= {2'b10, !row.answer_bank};
+                    fetched <= JUDGE_FIRMWARE;
+                    state <= FETCH;
                   end
-                  FIRMWARE_EVENT: if (word_enable[0]) begin
-                    if (word_data[0]) row.event_exchanged <= 1'b0;
-                    if (word_data[1]) row.event_committed <= 1'b0;
-                    if (word_data[2]) row.event_reversed <= 1'b0;
-                    if (word_data[3]) row.event_opened <= 1'b0;
-                    if (word_data[4]) row.event_closed <= 1'b0;
-                    if (word_data[5]) row.event_bad_offer <= 1'b0;
-                  end
-                  default: ;
-                endcase
+                end
 
               default: ;
             endcase
@@ -643,6 +646,12 @@ module oae_ports #(
         default: state <= LOAD;
       endcase
 
+      if (cleared[0]) row.event_exchanged <= 1'b0;
+      if (cleared[1]) row.event_committed <= 1'b0;
+      if (cleared[2]) row.event_reversed <= 1'b0;
+      if (cleared[3]) row.event_opened <= 1'b0;
+      if (cleared[4]) row.event_closed <= 1'b0;
+      if (cleared[5]) row.event_bad_offer <= 1'b0;
       if (exchanges) begin
         row.state <= oae_registers::PORT_STATE_TENTATIVE;
         row.sequence_last <= oae_types::following(row.sequence_last);

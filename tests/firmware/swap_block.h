@@ -97,8 +97,9 @@ class SwapBlock {
     const std::uintptr_t within = offset % 0x100;
     if (within == 0x50) return port.events;
     if (within == 0x48) {
+      const std::uint64_t seen = status(port);
       if (auto action = std::exchange(meanwhile, nullptr)) action();
-      return status(port);
+      return seen;
     }
     if (within >= 0x80 && within < 0xc0) return port.tentative_slot[within / 8 % 8];
     if (within >= 0xc0) return port.committed_slot[within / 8 % 8];
@@ -123,6 +124,7 @@ class SwapBlock {
       port.events &= ~value;
     } else {
       ASSERT_EQ(within, 0x40u);
+      port.events &= ~OAE_GET(value, OAE_FIRMWARE_COMMAND_ACKNOWLEDGE);
       if (value & OAE_FIRMWARE_COMMAND_TAKE_MASK) {
         port.taken += port.committed;
         port.committed = false;
@@ -149,6 +151,7 @@ class SwapBlock {
            OAE_PUT(OAE_FIRMWARE_STATUS_COMMITTED, port.committed) |
            OAE_PUT(OAE_FIRMWARE_STATUS_OPEN, port.open) |
            OAE_PUT(OAE_FIRMWARE_STATUS_EPOCH, port.epoch) |
+           OAE_PUT(OAE_FIRMWARE_STATUS_EVENTS, port.events) |
            OAE_PUT(OAE_FIRMWARE_STATUS_NEXT_SEQUENCE, port.next);
   }
   Port& at(std::uintptr_t offset) {

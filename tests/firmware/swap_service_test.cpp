@@ -126,7 +126,7 @@ TEST_F(SwapServiceTest, CountsReversals) {
 TEST_F(SwapServiceTest, OffersAnewWhenThePortIsOpenedInBetween) {
   init();
   block.open(5);
-  // Opened again after the event was cleared and before the status is read, and after that.
+  // Opened again after the status was read: the event that is acknowledged was another's.
   block.meanwhile = [&] { block.open(5); };
   settle();
   EXPECT_TRUE(block.ports[5].offered);

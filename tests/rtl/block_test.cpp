@@ -211,6 +211,24 @@ TEST_F(Block, InterruptFollowsEventsThatAreEnabled) {
   EXPECT_FALSE(bench.top.irq);
 }
 
+TEST_F(Block, CommandAcknowledgesEvents) {
+  open();
+  bench.publish(port, Slot{});  // refused
+  const std::uint64_t opened = OAE_FIRMWARE_EVENT_OPENED_MASK;
+  const std::uint64_t bad_offer = OAE_FIRMWARE_EVENT_BAD_OFFER_MASK;
+  EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_EVENTS), opened | bad_offer);
+  const std::uint64_t acknowledge = OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, opened);
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port), acknowledge, 0xfd);
+  EXPECT_EQ(event(), opened | bad_offer) << "its byte was not written";
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port), acknowledge);
+  EXPECT_EQ(event(), bad_offer) << "others stay";
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port),
+            OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, bad_offer) | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+  EXPECT_EQ(event(), bad_offer) << "of the offer that was published with it";
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, bad_offer));
+  EXPECT_EQ(status() & (OAE_FIRMWARE_STATUS_EVENTS_MASK | OAE_FIRMWARE_STATUS_OFFERED_MASK), 0u);
+}
+
 // The swap
 
 TEST_F(Block, SwapsOnce) {

@@ -191,13 +191,15 @@ class Traffic {
         for (unsigned i = 0; i < 8; ++i) bench_.post_put(base + 8 * i, data[i]);
         return bench_.post_put(
             OAE_FIRMWARE_COMMAND_AT(number),
-            OAE_FIRMWARE_COMMAND_PUBLISH_MASK | (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0));
+            OAE_FIRMWARE_COMMAND_PUBLISH_MASK | (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0) |
+                (chance(50) ? OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, pick(64)) : 0));
       }
       case 5:
       case 6:
         return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), OAE_FIRMWARE_COMMAND_TAKE_MASK);
       case 7:
-        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(8), chance(90) ? 0xff : 0xfe);
+        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(0x4000),
+                               chance(80) ? 0xff : pick(256));
       case 8:
         return bench_.post_put(OAE_FIRMWARE_EVENT_AT(number), pick(64), pick(256));
       case 9:

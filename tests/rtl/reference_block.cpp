@@ -205,6 +205,7 @@ bool ReferenceBlock::firmware_write(unsigned address, std::uint64_t data, unsign
   data &= mask;
   if (place < 64) port.write_offer(place / 8, data, mask);
   if (place == OAE_FIRMWARE_COMMAND % OAE_FIRMWARE_OFFER_STRIDE) {
+    port.events &= ~OAE_GET(data, OAE_FIRMWARE_COMMAND_ACKNOWLEDGE);
     if (port.command(data & OAE_FIRMWARE_COMMAND_PUBLISH_MASK,
                      data & OAE_FIRMWARE_COMMAND_TAKE_MASK,
                      data & OAE_FIRMWARE_COMMAND_WITHDRAW_MASK)) {

@@ -192,5 +192,6 @@ std::uint64_t ReferencePort::status_word() const {
          OAE_PUT(OAE_FIRMWARE_STATUS_TENTATIVE, tentative_.has_value()) |
          OAE_PUT(OAE_FIRMWARE_STATUS_COMMITTED, committed_.has_value()) |
          OAE_PUT(OAE_FIRMWARE_STATUS_OPEN, open) | OAE_PUT(OAE_FIRMWARE_STATUS_EPOCH, epoch_) |
+         OAE_PUT(OAE_FIRMWARE_STATUS_EVENTS, events) |
          OAE_PUT(OAE_FIRMWARE_STATUS_NEXT_SEQUENCE, next());
 }
