@@ -4,6 +4,9 @@
 // The clock may stop while `busy` is low and nothing is asked of the block; it must then run again
 // for the next request, or when `now` reaches `deadline`. `now` comes from a time base that counts
 // this clock's edges whether they reach the block or not.
+//
+// A read by the firmware has no effect. It is answered alike, after as many clocks, until a request,
+// a write or a deadline has kept the block busy.
 module oae_block #(
   parameter int unsigned PORTS = 64     // ports built, 1 to 64
 ) (

@@ -24,9 +24,11 @@ Mailbox::Mailbox(const sc_core::sc_module_name& name, vp::Domain& domain, unsign
         interrupt->signal(static_cast<unsigned>(OAE_GET(vector_, OAE_MAILBOX_VECTOR_VECTOR)));
       }) {
   host.register_nb_transport_fw(this, &Mailbox::nb_transport_fw);
+  version_ = &changes_;
 }
 
 void Mailbox::reset() {
+  ++changes_;
   signal_.cancel();
   request_ = {};
   reply_ = {};
@@ -54,6 +56,7 @@ std::optional<std::uint64_t> Mailbox::read(std::uint64_t offset) {
 
 bool Mailbox::write(Side side, std::uint64_t offset, std::uint64_t value, std::uint64_t mask,
                     vp::Picoseconds delay) {
+  ++changes_;
   if (offset < request_end) {
     std::uint64_t& word = request_[offset / 8];
     word = merge(word, value, mask);

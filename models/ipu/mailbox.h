@@ -70,6 +70,7 @@ class Mailbox : public RegisterBlock {
   bool replied_ = false;
   std::uint64_t vector_ = 0;
   std::uint64_t requests_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace ipu

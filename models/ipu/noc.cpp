@@ -37,6 +37,7 @@ void Noc::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     payload.set_address(address - region->base);
     out_[static_cast<int>(region->port)]->b_transport(payload, delay);
     payload.set_address(address);
+    vp::repeats_count(payload, transactions_);
   } else {
     delay += hop_;
     ++unmapped_;

@@ -52,6 +52,7 @@ RegisterBlock::RegisterBlock(const sc_core::sc_module_name& name, unsigned width
 void RegisterBlock::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!payload.is_read()) vp::catch_up(payload, delay);
   access(*this, width_, payload, static_cast<vp::Picoseconds>(delay.value()));
+  if (version_ != nullptr && payload.is_read()) vp::repeatable(payload, {version_});
 }
 
 }  // namespace ipu

@@ -44,6 +44,9 @@ class RegisterBlock : public sc_core::sc_module, protected Registers {
  protected:
   RegisterBlock(const sc_core::sc_module_name& name, unsigned width);
 
+  /// Of a block whose reads have no effect: changes whenever a read may find something new.
+  const std::uint64_t* version_ = nullptr;
+
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 

@@ -182,6 +182,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
   if (request.write) std::memcpy(request.data + request.at, payload.get_data_ptr(), length);
   requests_.push(request);
   ++requests_seen_;
+  ++version_;
   schedule();
   return request.write ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
 }
@@ -206,10 +207,18 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
   }
   auto* word = reinterpret_cast<std::uint8_t*>(&access.data);
   if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
+  const std::uint64_t clocks = clocks_;
+  const bool idle = next_input() == no_edge;
   accesses_.push(&access);
   ++accesses_seen_;
+  if (access.write) ++version_;
   if (vp::may_stay_ahead(payload) && run_ahead(access)) {
-    delay = vp::to_sc_time(grid_.time(next_ - 1) - vp::now());
+    const vp::Picoseconds answered = grid_.time(next_ - 1);
+    delay = vp::to_sc_time(answered - vp::now());
+    if (idle && !access.write && !running_ && grid_.period() != 0 && !pins_->vcd) {
+      vp::repeatable(payload, {&version_, grid_.period(), access.arrival, answered,
+                               {{&accesses_seen_, 1}, {&clocks_, clocks_ - clocks}}});
+    }
   } else {
     schedule();
     while (!access.done) wait(responded_);
@@ -267,6 +276,7 @@ bool Block::run_ahead(const Access& access) {
 
 void Block::tick() {
   ticking_ = true;
+  ++version_;
   if (!ahead_) {
     next_ = due_;
     visible_edge();

@@ -126,6 +126,7 @@ class Block : public sc_core::sc_module {
   std::uint64_t next_ = 1;  // the first edge not yet run
   std::uint64_t due_ = 0;   // the edge that clock_ is set to, unless ahead_: those before are idle
   bool irq_level_ = false;
+  std::uint64_t version_ = 0;  // changes with whatever but a read may change the next read's answer
 
   pcie::Ring<Request> requests_;
   Request read_{};  // the one that the block works on

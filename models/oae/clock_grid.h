@@ -22,6 +22,9 @@ class ClockGrid {
                                         divide(edge % hertz_ * Wide{second}, hertz_));
   }
 
+  /// In ps; 0 if it is not a whole number.
+  vp::Picoseconds period() const { return static_cast<vp::Picoseconds>(period_); }
+
   /// The first edge later than `time`, which is 0 or more.
   std::uint64_t after(vp::Picoseconds time) const {
     if (period_ != 0) return static_cast<std::uint64_t>(time) / period_ + 1;

@@ -2,6 +2,8 @@
 #include "vp/qemu/cpu.h"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "vp/qemu/instance.h"
@@ -40,7 +42,7 @@ bool Cpu::execute() {
   // One that yields while it is alone yields to nobody.
   do {
     grant();
-    reason = qemu.vcpu_run(index_, granted_, exact_);
+    reason = qemu.vcpu_run(index_, granted_, limit_);
   } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
   instance_.running_ = nullptr;
   if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
@@ -102,12 +104,14 @@ Picoseconds Cpu::limit() const {
 // Only what is due just then, and turns that siblings take, need an end to the instruction.
 void Cpu::grant() {
   granted_ = limit();
-  exact_ = instance_.awake_ > 1 || granted_ == instance_.domain_.next_event();
+  const bool alone = instance_.awake_ == 1;
+  limit_ = !alone || granted_ == instance_.domain_.next_event() ? OAE_LIMIT_EXACT : 0;
+  if (alone && instance_.config_.decoupled) limit_ |= OAE_LIMIT_ANSWERS;
 }
 
 void Cpu::renew() {
   grant();
-  instance_.api_->vcpu_set_limit(index_, granted_, exact_);
+  instance_.api_->vcpu_set_limit(index_, granted_, limit_);
 }
 
 void Cpu::synchronise() {
@@ -145,9 +149,35 @@ void Cpu::transport(tlm::tlm_command command, std::uint64_t address, unsigned ch
   payload_.set_dmi_allowed(false);
   payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = ahead ? to_sc_time(local_ - now()) : sc_core::SC_ZERO_TIME;
+  repeatable.version = nullptr;
   socket->b_transport(payload_, delay);
   set_holding(attributes_.holding);
-  leave(now() + static_cast<Picoseconds>(delay.value()));
+  const Picoseconds end = now() + static_cast<Picoseconds>(delay.value());
+  if (ahead && repeatable.version != nullptr && payload_.is_response_ok()) {
+    remember(address, data, size, local_, end);
+  }
+  leave(end);
+}
+
+void Cpu::remember(std::uint64_t address, const unsigned char* data, unsigned size,
+                   Picoseconds start, Picoseconds end) {
+  OaeAnswer answer{};
+  answer.address = address;
+  answer.size = size;
+  std::memcpy(&answer.value, data, size);
+  answer.version = repeatable.version;
+  answer.seen = *repeatable.version;
+  answer.latency = end - start;
+  answer.period = repeatable.clock;
+  if (answer.period != 0) {
+    answer.before = repeatable.arrival - start;
+    answer.edges = repeatable.answered / answer.period - repeatable.arrival / answer.period;
+    answer.after = end - repeatable.answered;
+  }
+  for (std::size_t i = 0; i < std::size(repeatable.counts); ++i) {
+    answer.counts[i] = {repeatable.counts[i].counter, repeatable.counts[i].amount};
+  }
+  instance_.api_->vcpu_remember(index_, &answer);
 }
 
 void Cpu::set_holding(bool holding) {
@@ -188,7 +218,7 @@ void Cpu::wake(Picoseconds when) {
     ++instance_.awake_;
     // Whoever has been alone until now, and ran as far as it might, takes turns from here on.
     if (instance_.running_ != nullptr) {
-      instance_.api_->vcpu_set_limit(instance_.running_->index_, now(), true);
+      instance_.api_->vcpu_set_limit(instance_.running_->index_, now(), OAE_LIMIT_EXACT);
     }
   }
   turn_.at(std::max(when, now()));

@@ -7,6 +7,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "system/oae-embed.h"
 #include "vp/processor_access.h"
 #include "vp/qemu/carrier.h"
 #include "vp/time/calendar.h"
@@ -41,6 +42,9 @@ class Cpu : public sc_core::sc_module, private Decoupled {
            unsigned size);
   void transport(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
                  unsigned size);
+  /// Lets QEMU give the answer to a load that began at `start` and ended at `end` again.
+  void remember(std::uint64_t address, const unsigned char* data, unsigned size, Picoseconds start,
+                Picoseconds end);
   /// Whether the vCPU holds data of what it accesses.
   void set_holding(bool holding);
 
@@ -73,7 +77,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   const int index_;
   Picoseconds local_ = 0;  // local time as of the last return from QEMU
   Picoseconds granted_ = 0;
-  bool exact_ = true;  // the run ends there to the instruction
+  unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;
   Event turn_;  // when it goes on
   Carrier own_carrier_;

@@ -181,7 +181,7 @@ void Instance::guard(int cpu_index, Work work) {
     work();
   } catch (...) {
     failure_ = std::current_exception();
-    if (cpu_index >= 0) api_->vcpu_set_limit(cpu_index, now(), true);
+    if (cpu_index >= 0) api_->vcpu_set_limit(cpu_index, now(), OAE_LIMIT_EXACT);
   }
 }
 

@@ -3,9 +3,27 @@
 
 #include <tlm>
 
+#include <cstdint>
+
 #include "vp/time/time.h"
 
 namespace vp {
+
+/// What a target may say of its answer to a read: that the same read at any later time has the same
+/// answer, and no effect but that counters grow, until a version changes.
+struct Repeatable {
+  const std::uint64_t* version = nullptr;  ///< lives as long as the target; nullptr: not repeatable
+  /// The target's clock in ps, or 0: the read has arrived at `arrival`, and is answered at `answered`
+  /// or, without a clock, as long after as the delay says.
+  Picoseconds clock = 0;
+  Picoseconds arrival = 0;
+  Picoseconds answered = 0;
+  struct Count {
+    std::uint64_t* counter;
+    std::uint64_t amount;
+  };
+  Count counts[4] = {};  ///< those that it adds to
+};
 
 /// An initiator that may be ahead of the kernel's time, as an extension of its payloads.
 ///
@@ -20,6 +38,9 @@ class Decoupled : public tlm::tlm_extension<Decoupled> {
   /// Whether the answer too may lie ahead, since nobody else accesses its domain meanwhile.
   virtual bool may_stay_ahead() const = 0;
 
+  /// Said by the target of a read that it answers ahead of the kernel's time.
+  Repeatable repeatable;
+
   // The initiator and its payload live as long as each other.
   tlm::tlm_extension_base* clone() const override { return nullptr; }
   void copy_from(const tlm::tlm_extension_base&) override {}
@@ -29,6 +50,22 @@ class Decoupled : public tlm::tlm_extension<Decoupled> {
 inline bool may_stay_ahead(const tlm::tlm_generic_payload& payload) {
   const auto* initiator = payload.get_extension<Decoupled>();
   return initiator != nullptr && initiator->may_stay_ahead();
+}
+
+inline void repeatable(tlm::tlm_generic_payload& payload, const Repeatable& answer) {
+  if (auto* initiator = payload.get_extension<Decoupled>()) initiator->repeatable = answer;
+}
+
+/// Said on the way back by what has counted the read too.
+inline void repeats_count(tlm::tlm_generic_payload& payload, std::uint64_t& counter) {
+  auto* initiator = payload.get_extension<Decoupled>();
+  if (initiator == nullptr || initiator->repeatable.version == nullptr) return;
+  for (Repeatable::Count& count : initiator->repeatable.counts) {
+    if (count.counter != nullptr) continue;
+    count = {&counter, 1};
+    return;
+  }
+  initiator->repeatable.version = nullptr;  // more than can be kept
 }
 
 inline void catch_up(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -64,7 +64,7 @@ static unsigned service(bool io)
     if (io) {
         while (g_main_context_iteration(NULL, false)) {
         }
-    } else {
+    } else if (!QSLIST_EMPTY(&qemu_get_aio_context()->bh_list)) {
         aio_bh_poll(qemu_get_aio_context());
     }
     if (qemu_reset_requested_get()) {
@@ -218,6 +218,7 @@ static const OaeQemuApi api = {
     .vcpu_local_time = oae_vcpu_local_time,
     .vcpu_stall = oae_vcpu_stall,
     .vcpu_set_limit = oae_vcpu_set_limit,
+    .vcpu_remember = oae_vcpu_remember,
     .vcpu_instructions = oae_vcpu_instructions,
     .vcpu_set_holding = oae_vcpu_set_holding,
     .next_deadline = oae_next_deadline,

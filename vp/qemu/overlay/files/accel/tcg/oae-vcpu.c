@@ -26,20 +26,29 @@
 /* Of these, as many as go into QEMU's 16-bit decrementer; a fault adds to it. */
 #define MAX_DECREMENTER 0xf000
 
+/* Remembered for a vCPU; a loop that polls looks at few registers. */
+#define ANSWERS 8
+
 typedef struct OaeVcpu {
     CPUState *cpu;
     uint64_t executed; /* instructions, without those of the run in progress */
     uint32_t granted;  /* instructions that the run in progress may execute */
     int64_t stalled;   /* ps */
-    bool exact;        /* the run in progress ends at its limit, not a little before */
+    int64_t until;     /* its limit */
+    unsigned limit;    /* and how that is meant */
     bool ended_early;
     uint64_t faulted;  /* instructions at the last exception */
+    struct {
+        OaeAnswer answer;
+        uint16_t instructions; /* that its latency is the time of; 0 if it is no whole number */
+    } remembered[ANSWERS];
 } OaeVcpu;
 
 bool oae_embedded;
 OaeCallbacks oae_callbacks;
 
-static GArray *vcpus;
+static OaeVcpu *vcpus;
+static int vcpu_count;
 static uint64_t ips;
 static uint64_t ps_per_instruction; /* 0 if it is not a whole number */
 static int inside_access;
@@ -47,7 +56,7 @@ static bool flush_put_off; /* translated code is to be thrown away */
 
 static OaeVcpu *vcpu_at(int index)
 {
-    return &g_array_index(vcpus, OaeVcpu, index);
+    return &vcpus[index];
 }
 
 /* Instructions of the run in progress that have not been executed. */
@@ -92,7 +101,9 @@ static void grant(OaeVcpu *v, uint32_t count)
     v->executed = instructions(v);
     v->granted = count;
     cpu->icount_budget = count;
-    cpu->neg.icount_decr.u16.low = MIN(MAX_DECREMENTER, count);
+    /* As the word that the next block loads, see 05-speed.patch. */
+    cpu->neg.icount_decr.u32 = deposit32(cpu->neg.icount_decr.u32, 0, 16,
+                                         MIN(MAX_DECREMENTER, count));
     cpu->icount_extra = count - cpu->neg.icount_decr.u16.low;
 }
 
@@ -101,12 +112,11 @@ void oae_vcpu_init(uint64_t rate)
     oae_embedded = true;
     ips = rate;
     ps_per_instruction = PS_PER_SECOND % ips ? 0 : PS_PER_SECOND / ips;
-    vcpus = g_array_new(false, true, sizeof(OaeVcpu));
 }
 
 int oae_vcpu_count(void)
 {
-    return vcpus->len;
+    return vcpu_count;
 }
 
 int64_t oae_vcpu_local_time(int cpu)
@@ -124,19 +134,76 @@ void oae_vcpu_stall(int cpu, int64_t span)
     vcpu_at(cpu)->stalled += span;
 }
 
-void oae_vcpu_set_limit(int cpu, int64_t until, bool exact)
+static void set_limit(OaeVcpu *v, int64_t until, unsigned limit)
+{
+    v->until = until;
+    v->limit = limit;
+    grant(v, instructions_until(v, until));
+}
+
+void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit)
+{
+    set_limit(vcpu_at(cpu), until, limit);
+}
+
+static unsigned place_of(hwaddr address)
+{
+    return address / 4 % ANSWERS;
+}
+
+void oae_vcpu_remember(int cpu, const OaeAnswer *answer)
 {
     OaeVcpu *v = vcpu_at(cpu);
+    unsigned place = place_of(answer->address);
+    uint64_t n = ps_per_instruction ? answer->latency / ps_per_instruction : 0;
 
-    v->exact = exact;
-    grant(v, instructions_until(v, until));
+    v->remembered[place].answer = *answer;
+    v->remembered[place].instructions =
+        n <= UINT16_MAX && n * ps_per_instruction == answer->latency ? n : 0;
+}
+
+bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value)
+{
+    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+    unsigned place = place_of(address);
+    OaeAnswer *a = &v->remembered[place].answer;
+    uint16_t n = v->remembered[place].instructions;
+
+    if (a->address != address || a->size != size || !a->version ||
+        *a->version != a->seen || !(v->limit & OAE_LIMIT_ANSWERS) || !cpu->neg.can_do_io) {
+        return false;
+    }
+    if (a->period) {
+        int64_t start = local_time(v);
+        int64_t end = ((start + a->before) / a->period + a->edges) * a->period;
+
+        if (end >= v->until) {
+            return false;
+        }
+        v->stalled += end + a->after - start;
+        grant(v, instructions_until(v, v->until));
+    } else if (n && cpu->neg.icount_decr.u16.low > n) {
+        v->stalled += a->latency;
+        v->granted -= n;
+        cpu->neg.icount_decr.u32 -= n;
+    } else if (local_time(v) < v->until) {
+        v->stalled += a->latency;
+        grant(v, instructions_until(v, v->until));
+    } else {
+        return false;
+    }
+    for (int i = 0; i < ARRAY_SIZE(a->counts) && a->counts[i].counter; i++) {
+        *a->counts[i].counter += a->counts[i].amount;
+    }
+    *value = a->value;
+    return true;
 }
 
 bool oae_ends_early(CPUState *cpu)
 {
     OaeVcpu *v = vcpu_at(cpu->cpu_index);
 
-    v->ended_early = !v->exact && remaining(v) < v->granted;
+    v->ended_early = !(v->limit & OAE_LIMIT_EXACT) && remaining(v) < v->granted;
     return v->ended_early;
 }
 
@@ -207,12 +274,11 @@ static bool asleep(CPUState *cpu)
     return cpu->halted && !cpu_has_work(cpu);
 }
 
-enum OaeRun oae_vcpu_run(int index, int64_t until, bool exact)
+enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
 {
     OaeVcpu *v = vcpu_at(index);
     CPUState *cpu = v->cpu;
     int64_t now = oae_callbacks.now(oae_callbacks.opaque);
-    uint32_t count;
     int reason;
 
     if (!make_room_for_code(cpu)) {
@@ -234,14 +300,12 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, bool exact)
     if (local_time(v) < now) {
         v->stalled += now - local_time(v);
     }
-    count = instructions_until(v, until);
-    if (!count) {
+    set_limit(v, until, limit);
+    if (!v->granted) {
         return OAE_RUN_LIMIT;
     }
 
-    v->exact = exact;
     v->ended_early = false;
-    grant(v, count);
     qatomic_set(&cpu->exit_request, 0);
     qatomic_set(&cpu->running, true);
     bql_unlock();
@@ -381,18 +445,17 @@ static void kick_vcpu(CPUState *cpu)
 
 static void create_vcpu(CPUState *cpu)
 {
-    OaeVcpu v = { .cpu = cpu };
-
-    g_assert(cpu->cpu_index == vcpus->len);
+    g_assert(cpu->cpu_index == vcpu_count);
     tcg_cpu_init_cflags(cpu, false);
-    if (!vcpus->len) {
+    if (!vcpu_count) {
         tcg_register_thread();
     }
     qemu_thread_get_self(cpu->thread);
     cpu->thread_id = qemu_get_thread_id();
     cpu->neg.can_do_io = true;
     cpu->created = true;
-    g_array_append_val(vcpus, v);
+    vcpus = g_renew(OaeVcpu, vcpus, vcpu_count + 1);
+    vcpus[vcpu_count++] = (OaeVcpu){ .cpu = cpu };
 }
 
 void oae_accel_ops_init(AccelOpsClass *ops)

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 3
+#define OAE_QEMU_API_VERSION 4
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
@@ -50,6 +50,34 @@ enum OaeMemoryType {
     OAE_MEMORY_WP = 5, /* write-protected */
     OAE_MEMORY_WB = 6, /* write-back */
 };
+
+/* How a limit is meant; bits. */
+enum OaeLimit {
+    OAE_LIMIT_EXACT = 1,   /* the run ends there, not a little before */
+    OAE_LIMIT_ANSWERS = 2, /* until there, answers may be given again */
+};
+
+/*
+ * The answer to a load, which may be given again without a callback as long as
+ * `*version` is `seen`. A load at time t ends at t + latency or, if its target
+ * has a clock, at
+ *     (floor((t + before) / period) + edges) * period + after
+ * where the sum without `after` must be before the limit, as t must be else.
+ */
+typedef struct OaeAnswer {
+    uint64_t address; /* physical */
+    unsigned size;    /* bytes, 1 to 8 */
+    uint64_t value;
+    const uint64_t *version;
+    uint64_t seen;
+    int64_t latency;                        /* ps */
+    int64_t before, period, edges, after;   /* period 0: no clock */
+    /* Grow by these when it is given. */
+    struct {
+        uint64_t *counter; /* NULL ends the list */
+        uint64_t amount;
+    } counts[4];
+} OaeAnswer;
 
 /* What an instruction asks of a line of device memory, besides an access. */
 enum OaeLineOperation {
@@ -103,14 +131,17 @@ typedef struct OaeQemuApi {
     int (*vcpu_count)(void);
     /*
      * Runs a vCPU until its local time is `until` or the least later or, unless
-     * `exact`, a little less after at least one instruction, which is cheaper.
+     * OAE_LIMIT_EXACT is in `limit`, a little less after at least one
+     * instruction, which is cheaper.
      */
-    enum OaeRun (*vcpu_run)(int cpu, int64_t until, bool exact);
+    enum OaeRun (*vcpu_run)(int cpu, int64_t until, unsigned limit);
     int64_t (*vcpu_local_time)(int cpu);
     /* Moves a vCPU's local time on without instructions. */
     void (*vcpu_stall)(int cpu, int64_t span);
     /* From inside an access: replaces the limit of the run in progress. */
-    void (*vcpu_set_limit)(int cpu, int64_t until, bool exact);
+    void (*vcpu_set_limit)(int cpu, int64_t until, unsigned limit);
+    /* From inside a load: its answer, for OAE_LIMIT_ANSWERS. */
+    void (*vcpu_remember)(int cpu, const OaeAnswer *answer);
     uint64_t (*vcpu_instructions)(int cpu);
     /*
      * From inside an access: whether the vCPU now holds data on its way to or

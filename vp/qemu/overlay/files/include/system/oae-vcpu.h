@@ -18,10 +18,11 @@ void oae_vcpu_init(uint64_t ips);
 void oae_accel_ops_init(AccelOpsClass *ops);
 void oae_timers_changed(void);
 int oae_vcpu_count(void);
-enum OaeRun oae_vcpu_run(int cpu, int64_t until, bool exact);
+enum OaeRun oae_vcpu_run(int cpu, int64_t until, unsigned limit);
 int64_t oae_vcpu_local_time(int cpu);
 void oae_vcpu_stall(int cpu, int64_t span);
-void oae_vcpu_set_limit(int cpu, int64_t until, bool exact);
+void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit);
+void oae_vcpu_remember(int cpu, const OaeAnswer *answer);
 uint64_t oae_vcpu_instructions(int cpu);
 void oae_vcpu_set_holding(int cpu, bool holding);
 /* Whether `cpu` holds data of a region. */
@@ -31,6 +32,11 @@ int64_t oae_next_deadline(void);
 int oae_access_begin(void);
 void oae_access_end(int cpu);
 
+/*
+ * Gives the remembered answer to a load at the end of a block, if there is one that holds: its time
+ * has passed then.
+ */
+bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value);
 /* Whether the run ends here, before a block for which what is left of the limit is too short. */
 bool oae_ends_early(CPUState *cpu);
 /* Counts an exception as an instruction if there was none since the last: time goes on. */
