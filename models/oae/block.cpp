@@ -208,7 +208,7 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
   auto* word = reinterpret_cast<std::uint8_t*>(&access.data);
   if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
   const std::uint64_t clocks = clocks_;
-  const bool idle = next_input() == no_edge;
+  const bool idle = next_input() == no_edge && next_ <= grid_.after(access.arrival);
   accesses_.push(&access);
   ++accesses_seen_;
   if (access.write) ++version_;

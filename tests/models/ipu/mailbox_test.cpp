@@ -83,6 +83,30 @@ TEST_F(MailboxTest, IsReadAheadOfTimeAndWrittenInTime) {
   EXPECT_FALSE(lines.level[line]);
 }
 
+TEST_F(MailboxTest, AReadHoldsUntilSomebodyWrites) {
+  test::Ahead core;
+  firmware.decoupled = &core;
+  const auto version = [&](std::uint64_t address) {
+    core.ahead = firmware.delay = 700;
+    core.repeatable = {};
+    firmware.read(address);
+    EXPECT_EQ(core.repeatable.clock, 0);
+    return core.repeatable.version == nullptr ? 0 : *core.repeatable.version;
+  };
+  const std::uint64_t first = version(OAE_MAILBOX_STATUS);
+  ASSERT_NE(core.repeatable.version, nullptr);
+  EXPECT_EQ(version(OAE_MAILBOX_REQUEST), first) << "reading changes nothing";
+  host_write(OAE_MAILBOX_REQUEST, 1);
+  const std::uint64_t second = version(OAE_MAILBOX_STATUS);
+  EXPECT_NE(second, first);
+  core.ahead = firmware.delay = 700;
+  firmware.write(OAE_MAILBOX_REPLY, 1);
+  const std::uint64_t third = version(OAE_MAILBOX_STATUS);
+  EXPECT_NE(third, second);
+  mailbox.reset();
+  EXPECT_NE(version(OAE_MAILBOX_STATUS), third);
+}
+
 TEST_F(MailboxTest, IgnoresAReplyToNothing) {
   host_write(OAE_MAILBOX_VECTOR, enable);
   firmware.write(OAE_MAILBOX_DOORBELL, 1);

@@ -73,6 +73,44 @@ TEST_F(NocTest, OnlyTargetsThatSaySoAreReachedAheadOfTime) {
   EXPECT_EQ(core.delay, 2 * hop + low_latency);
 }
 
+/// A target whose reads have no effect and may be counted more than once.
+struct Repeating : sc_core::sc_module {
+  tlm_utils::simple_target_socket<Repeating> socket{"socket"};
+  std::uint64_t version = 0;
+  std::uint64_t reads = 0;
+  unsigned counts = 1;
+
+  explicit Repeating(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_b_transport(this, &Repeating::b_transport);
+  }
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    vp::Repeatable answer{&version};
+    for (unsigned i = 0; i < counts; ++i) answer.counts[i] = {&reads, 1};
+    vp::repeatable(payload, answer);
+  }
+};
+
+TEST_F(NocTest, AReadThatIsAnsweredAgainIsCounted) {
+  Repeating target{"target"};
+  noc.connect(0xa000'0000, 0x1000, target.socket, Noc::Timing::decoupled);
+  start();
+  test::Ahead initiator;
+  core.decoupled = &initiator;
+  initiator.ahead = core.delay = 500;
+  core.read(0xa000'0000);
+  ASSERT_EQ(initiator.repeatable.version, &target.version);
+  EXPECT_EQ(initiator.repeatable.counts[0].counter, &target.reads);
+  EXPECT_EQ(initiator.repeatable.counts[1].counter, &noc.transactions());
+  EXPECT_EQ(initiator.repeatable.counts[1].amount, 1u);
+  EXPECT_EQ(initiator.repeatable.counts[2].counter, nullptr);
+
+  target.counts = std::size(initiator.repeatable.counts);
+  initiator.ahead = core.delay = 500;
+  core.read(0xa000'0000);
+  EXPECT_EQ(initiator.repeatable.version, nullptr) << "there is no room for another counter";
+}
+
 TEST_F(NocTest, EndsAnUnmappedAddressAsAddressError) {
   start();
   for (std::uint64_t address : std::vector<std::uint64_t>{
