@@ -148,7 +148,7 @@ void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit)
 
 static unsigned place_of(hwaddr address)
 {
-    return address / 4 % ANSWERS;
+    return (address ^ address >> 3) % ANSWERS;
 }
 
 void oae_vcpu_remember(int cpu, const OaeAnswer *answer)
