@@ -216,7 +216,10 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
     const vp::Picoseconds answered = grid_.time(next_ - 1);
     delay = vp::to_sc_time(answered - vp::now());
     if (idle && !access.write && !running_ && grid_.period() != 0 && !pins_->vcd) {
-      vp::repeatable(payload, {&version_, grid_.period(), access.arrival, answered,
+      vp::repeatable(payload, {&version_,
+                               grid_.period(),
+                               access.arrival,
+                               answered,
                                {{&accesses_seen_, 1}, {&clocks_, clocks_ - clocks}}});
     }
   } else {

@@ -222,8 +222,8 @@ TEST_F(Block, CommandAcknowledgesEvents) {
   EXPECT_EQ(event(), opened | bad_offer) << "its byte was not written";
   bench.put(OAE_FIRMWARE_COMMAND_AT(port), acknowledge);
   EXPECT_EQ(event(), bad_offer) << "others stay";
-  bench.put(OAE_FIRMWARE_COMMAND_AT(port),
-            OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, bad_offer) | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, bad_offer) |
+                                               OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
   EXPECT_EQ(event(), bad_offer) << "of the offer that was published with it";
   bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, bad_offer));
   EXPECT_EQ(status() & (OAE_FIRMWARE_STATUS_EVENTS_MASK | OAE_FIRMWARE_STATUS_OFFERED_MASK), 0u);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm>
-
 #include <cstdint>
+#include <tlm>
 
 #include "vp/time/time.h"
 
@@ -13,8 +12,8 @@ namespace vp {
 /// answer, and no effect but that counters grow, until a version changes.
 struct Repeatable {
   const std::uint64_t* version = nullptr;  ///< lives as long as the target; nullptr: not repeatable
-  /// The target's clock in ps, or 0: the read has arrived at `arrival`, and is answered at `answered`
-  /// or, without a clock, as long after as the delay says.
+  /// The target's clock in ps, or 0: the read has arrived at `arrival`, and is answered at
+  /// `answered` or, without a clock, as long after as the delay says.
   Picoseconds clock = 0;
   Picoseconds arrival = 0;
   Picoseconds answered = 0;
