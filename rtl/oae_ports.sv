@@ -206,26 +206,30 @@ module oae_ports #(
   logic [5:0]  pending;            // events of the port in work
   logic [63:0] value;
 
-  logic [63:0] id_word;
-  logic [63:0] state_word;
-  logic [63:0] event_word;
-  logic [63:0] status_word;
-
   assign pending = {row.event_bad_offer, row.event_closed, row.event_opened, row.event_reversed,
                     row.event_committed, row.event_exchanged};
 
-  always_comb begin
+  function automatic logic [63:0] id_word();
     id_word = oae_registers::HOST_ID_RESET;
     id_word[oae_registers::HOST_ID_PORTS_SHIFT +: 7] = ports;
+  endfunction
+
+  function automatic logic [63:0] state_word();
     state_word = '0;
     state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
     state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
     state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
     state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
+  endfunction
+
+  function automatic logic [63:0] event_word();
     event_word = '0;
     event_word[VECTOR +: 16] = row.msix_vector;
     event_word[OFFER_ARMED] = row.offer_armed;
     event_word[CONFIRM_ENABLE] = row.confirm_enable;
+  endfunction
+
+  function automatic logic [63:0] status_word();
     status_word = '0;
     status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
     status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
@@ -235,14 +239,15 @@ module oae_ports #(
     status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 6] = pending;
     status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
         oae_types::following(row.sequence_last);
-  end
+  endfunction
 
+  // Held still while no word is in work
   always_comb begin
     value = '0;
-    case (target)
+    if (state == EXECUTE) case (target)
       oae_types::HOST_GLOBAL:
         case (word)
-          ID: value = id_word;
+          ID: value = id_word();
           FEATURES: value = oae_registers::HOST_FEATURES_RESET;
           CLOCK: value = {32'd0, clock_khz};
           LIVENESS: value = {liveness_age, liveness_count};
@@ -253,18 +258,18 @@ module oae_ports #(
         case (word)
           CONTROL: value = {63'd0, row.open};
           CELL: value = {row.cell_line, 6'd0};
-          STATE: value = state_word;
+          STATE: value = state_word();
           COMMITTED: value = row.count_committed;
           NOT_READY: value = row.count_not_ready;
           REJECTED: value = row.count_rejected;
-          EVENT: value = event_word;
+          EVENT: value = event_word();
           LIMIT: value = {32'd0, row.limit};
           default: ;
         endcase
-      oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
+      oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word();
       oae_types::FIRMWARE_GLOBAL:
         case (word)
-          FIRMWARE_ID: value = id_word;
+          FIRMWARE_ID: value = id_word();
           FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
           IRQ_STATUS: value = irq_pending & irq_enable;
           IRQ_ENABLE: value = irq_enable;
@@ -272,7 +277,7 @@ module oae_ports #(
         endcase
       oae_types::FIRMWARE_PORT:
         case (word)
-          FIRMWARE_STATUS: value = status_word;
+          FIRMWARE_STATUS: value = status_word();
           FIRMWARE_EVENT: value = {58'd0, pending};
           default: ;
         endcase
