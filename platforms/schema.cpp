@@ -104,7 +104,8 @@ const Struct<Ipu> ipu({
 const Struct<PcieLink> pcie_link({
     {"up", &PcieLink::up, name(), "Host at the upper end", required},
     {"down", &PcieLink::down, name(), "IPU at the lower end", required},
-    {"generation", &PcieLink::generation, integer(1, 5), "PCIe generation: 2.5, 5, 8, 16, 32 GT/s"},
+    {"generation", &PcieLink::generation, integer(1, 6),
+     "PCIe generation: 2.5, 5, 8, 16, 32, 64 GT/s"},
     {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
     // The link's latency is how far one side may run ahead of the other: 0 would be a standstill.
     {"latency_down", &PcieLink::latency_down, duration(1 * ns, 1 * ms),

@@ -10,6 +10,8 @@
 namespace pcie {
 namespace {
 
+constexpr unsigned tlp_bytes_of_flit = 236;
+
 // Symbol times (PCIe 5.0, tables 3-7 to 3-9): (payload + 28) x factor / lanes + internal delay.
 std::uint64_t ack_latency_limit(unsigned generation, unsigned lanes, unsigned max_payload) {
   const unsigned delay = generation == 1 ? 19 : generation == 2 ? 70 : 115;
@@ -29,8 +31,8 @@ bool power_of_two(unsigned value) {
 }  // namespace
 
 LineRate LineRate::of(unsigned generation, unsigned lanes, unsigned max_payload) {
-  if (generation < 1 || generation > 5) {
-    throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 5 are possible", generation));
+  if (generation < 1 || generation > 6) {
+    throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6 are possible", generation));
   }
   if (!power_of_two(lanes) || lanes > 16) {
     throw ConfigurationError(fmt::format("x{} lanes: 1, 2, 4, 8 and 16 are possible", lanes));
@@ -38,6 +40,14 @@ LineRate LineRate::of(unsigned generation, unsigned lanes, unsigned max_payload)
   if (!power_of_two(max_payload) || max_payload < 128 || max_payload > 4096) {
     throw ConfigurationError(
         fmt::format("payload of {} bytes: 128 to 4096, a power of two, is possible", max_payload));
+  }
+  if (generation == 6) {
+    // 64 Gb/s a lane: 125 ps a byte
+    constexpr std::uint64_t skip_interval = 748 * 256 / 16, skip = 40;  // symbols of a lane
+    const std::uint64_t picoseconds = 125 * 256 * (skip_interval + skip);
+    const std::uint64_t bytes = lanes * tlp_bytes_of_flit * skip_interval;
+    const std::uint64_t divisor = std::gcd(picoseconds, bytes);
+    return {picoseconds / divisor, bytes / divisor, tlp_bytes_of_flit};
   }
   static constexpr std::uint64_t transfers[] = {25, 50, 80, 160, 320};  // 0.1 GT/s
   const bool scrambled = generation >= 3;

@@ -9,7 +9,7 @@ namespace pcie {
 class Link;
 
 struct PortConfig {
-  unsigned generation = 5;  ///< highest, 1 to 5
+  unsigned generation = 5;  ///< highest, 1 to 6
   unsigned lanes = 16;      ///< most, 1 to 16
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;

@@ -211,14 +211,33 @@ Tlp::Run Tlp::next_run(unsigned from) const {
 }
 
 namespace {
+
 unsigned framing_bytes(unsigned generation) {
+  if (generation == 6) return 0;
   return generation <= 2 ? 2 + 2 + 4 : 4 + 4;
 }
+
+bool has_orthogonal_content(const Tlp& tlp) {
+  const TlpHeader& header = tlp.header;
+  switch (header.type) {
+    case TlpType::MRd:
+    case TlpType::MWr:
+      return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      return header.status != Status::success || (header.lower_address & 3) != 0;
+    case TlpType::Msg:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 unsigned wire_bytes(const Tlp& tlp, unsigned generation) {
   return framing_bytes(generation) + tlp.header_bytes() + tlp.payload_bytes() +
-         (tlp.header.ecrc ? 4 : 0);
+         (tlp.header.ecrc ? 4 : 0) + (generation == 6 && has_orthogonal_content(tlp) ? 4 : 0);
 }
 
 unsigned min_wire_bytes(unsigned generation) {

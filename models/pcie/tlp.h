@@ -137,10 +137,15 @@ class Tlp : public tlm::tlm_generic_payload {
   std::array<std::uint8_t, max_bytes> data_;
 };
 
-/// Bytes that `tlp` occupies on a link of `generation` 1 to 5, framing and LCRC included.
+/// Bytes that `tlp` occupies on a link of `generation` 1 to 6, framing and LCRC included.
 ///
 ///     1, 2:  STP 1 | sequence 2 | header 12 or 16 | payload | ECRC 0 or 4 | LCRC 4 | END 1
 ///     3-5:   STP with sequence 4 | header 12 or 16 | payload | ECRC 0 or 4 | LCRC 4
+///     6:     header 12 or 16 | orthogonal header content 0 or 4 | payload | ECRC 0 or 4
+///
+/// In flits, what few headers need is content of its own (PCIe 6.0, 2.2.1.2): byte enables that are
+/// not all set (OHC-A1), those of a configuration request (OHC-A3), a completion's status if it is
+/// not success and the lower two bits of its address if they are not 0 (OHC-A5).
 unsigned wire_bytes(const Tlp& tlp, unsigned generation);
 /// The least that any TLP occupies.
 unsigned min_wire_bytes(unsigned generation);

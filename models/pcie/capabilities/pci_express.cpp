@@ -32,8 +32,8 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
       supported_payload_(config.max_payload),
       root_port_(config.type == PortType::root_port) {
   const unsigned payload = payload_code(config.max_payload);
-  if (config.generation < 1 || config.generation > 5) {
-    throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 5", config.generation));
+  if (config.generation < 1 || config.generation > 6) {
+    throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6", config.generation));
   }
   if (config.read_boundary != 64 && config.read_boundary != 128) {
     throw ConfigurationError(
@@ -42,8 +42,9 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
   const unsigned at = offset_;
   const bool root = root_port_;
 
-  space.define(
-      {at + 0x02, 2, 2u | static_cast<unsigned>(config.type) << 4 | (root ? 1u << 8 : 0)});  // slot
+  space.define({at + 0x02, 2,
+                2u | static_cast<unsigned>(config.type) << 4 | (root ? 1u << 8 : 0) |  // slot
+                    (config.generation >= 6 ? 1u << 15 : 0)});                         // flit mode
   space.define({at + 0x04, 4,
                 payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15});  // role-based errors
   // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
@@ -94,8 +95,11 @@ void PciExpress::trained(unsigned generation, unsigned lanes) {
   const std::uint32_t slot_clock = 1u << 12;
   const std::uint32_t link_active = root_port_ ? 1u << 13 : 0;
   space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | link_active);
-  if (root_port_) space_.set(offset_ + 0x1a, 2, 1u << 6);         // presence
-  if (generation >= 3) space_.set(offset_ + 0x32, 2, 0xfu << 1);  // equalisation and its phases
+  if (root_port_) space_.set(offset_ + 0x1a, 2, 1u << 6);  // presence
+  // Equalisation and its phases, flit mode
+  if (generation >= 3) {
+    space_.set(offset_ + 0x32, 2, 0xfu << 1 | (generation >= 6 ? 1u << 10 : 0));
+  }
 }
 
 void PciExpress::detected(std::uint32_t device_status) {

@@ -9,7 +9,7 @@ enum class PortType : std::uint8_t { endpoint = 0, root_port = 4 };
 
 struct PciExpressConfig {
   PortType type = PortType::endpoint;
-  unsigned generation = 5;     ///< highest link speed, 1 to 5
+  unsigned generation = 5;     ///< highest link speed, 1 to 6
   unsigned lanes = 16;         ///< most lanes
   unsigned max_payload = 256;  ///< supported, bytes, 128 to 4096
   bool extended_tags = true;   ///< can have 256 requests outstanding instead of 32

@@ -19,15 +19,16 @@ void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     messages.push_back({vp::now(), address, {data, data + length}});
     return;
   }
-  if (address >= bytes.size() || length > bytes.size() - address) {
+  const std::uint64_t offset = address - base;
+  if (offset >= bytes.size() || length > bytes.size() - offset) {
     ++refused;
     return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
   if (payload.is_write()) {
     if (keep_writes) writes.push_back({vp::now(), address, {data, data + length}});
-    std::memcpy(&bytes[address], data, length);
+    std::memcpy(&bytes[offset], data, length);
   } else {
-    std::memcpy(data, &bytes[address], length);
+    std::memcpy(data, &bytes[offset], length);
     delay += vp::to_sc_time(read_time);
   }
 }

@@ -26,7 +26,8 @@ struct HostMemory : sc_core::sc_module {
   };
 
   tlm_utils::passthrough_target_socket<HostMemory> socket;
-  std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x100000);  // from address 0
+  std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x100000);
+  std::uint64_t base = 0;  // address of the first
   std::vector<Write> writes;
   bool keep_writes = true;
   unsigned refused = 0;

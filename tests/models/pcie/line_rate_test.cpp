@@ -16,9 +16,9 @@ TEST(LineRate, PublishedRates) {
 }
 
 TEST(LineRate, GrowsWithGenerationAndWidthAndStaysBelowTheRawRate) {
-  const double raw[] = {2.0, 4.0, 8.0 * 128 / 130, 16.0 * 128 / 130, 32.0 * 128 / 130};
+  const double raw[] = {2.0, 4.0, 8.0 * 128 / 130, 16.0 * 128 / 130, 32.0 * 128 / 130, 64.0};
   for (unsigned payload = 128; payload <= 4096; payload *= 2) {
-    for (unsigned generation = 1; generation <= 5; ++generation) {
+    for (unsigned generation = 1; generation <= 6; ++generation) {
       double before = 0;
       for (unsigned lanes = 1; lanes <= 16; lanes *= 2) {
         const double rate = LineRate::of(generation, lanes, payload).gigabits_per_second();
@@ -33,7 +33,7 @@ TEST(LineRate, GrowsWithGenerationAndWidthAndStaysBelowTheRawRate) {
 
 TEST(LineRate, ImpossibleLinksAreRefused) {
   EXPECT_THROW(LineRate::of(0, 8, 256), ConfigurationError);
-  EXPECT_THROW(LineRate::of(6, 8, 256), ConfigurationError);
+  EXPECT_THROW(LineRate::of(7, 8, 256), ConfigurationError);
   EXPECT_THROW(LineRate::of(3, 0, 256), ConfigurationError);
   EXPECT_THROW(LineRate::of(3, 3, 256), ConfigurationError);
   EXPECT_THROW(LineRate::of(3, 32, 256), ConfigurationError);
@@ -60,6 +60,29 @@ TEST(Wire, NoFractionIsLost) {
       ASSERT_EQ(occupied.to, exact(total));
     }
   }
+}
+
+// 236 of 256 bytes, and 40 symbols of each lane after 748 flits.
+TEST(LineRate, OfFlitsIsWhatIsLeftForTlps) {
+  for (unsigned lanes = 1; lanes <= 16; lanes *= 2) {
+    const LineRate rate = LineRate::of(6, lanes, 256);
+    EXPECT_DOUBLE_EQ(rate.gigabits_per_second(), 64.0 * lanes * 236 / 256 * 11968 / 12008);
+    EXPECT_EQ(rate.flit, 236u);
+  }
+}
+
+TEST(Wire, AFlitArrivesAsAWhole) {
+  const LineRate rate{3, 2, 10};  // 15 ps a flit
+  Wire wire(rate);
+  Wire::Occupied first = wire.occupy(0, 4);
+  EXPECT_EQ(first.from, 0);
+  EXPECT_EQ(first.to, 15);
+  EXPECT_EQ(wire.occupy(0, 6).to, 15) << "in the same flit";
+  const Wire::Occupied next = wire.occupy(0, 1);
+  EXPECT_EQ(next.from, 15);
+  EXPECT_EQ(next.to, 30);
+  EXPECT_EQ(wire.occupy(31, 20).to, 75) << "over three flits: begun in one that had begun";
+  EXPECT_EQ(wire.occupy(60'000'000'000'000'001, 1).to, 60'000'000'000'000'015);
 }
 
 TEST(Wire, StartsWhenReadyIfIdle) {

@@ -103,6 +103,26 @@ TEST(Tlp, WireBytes) {
   }
 }
 
+// No framing; what few headers need is content of its own.
+TEST(Tlp, WireBytesInFlits) {
+  const std::vector<std::uint8_t> data(256);
+  EXPECT_EQ(wire_bytes(*Tlp::memory_write(0x100000000, data.data(), 256), 6), 272u);
+  EXPECT_EQ(wire_bytes(*Tlp::memory_write(0x1000, data.data(), 256), 6), 268u);
+  EXPECT_EQ(wire_bytes(*Tlp::memory_write(0x1000, data.data(), 3), 6), 20u) << "byte enables";
+  EXPECT_EQ(wire_bytes(*Tlp::memory_write(0x1000, data.data(), 7), 6), 24u) << "of the last DW";
+  EXPECT_EQ(wire_bytes(*Tlp::memory_read(0x100000000, 512), 6), 16u);
+  EXPECT_EQ(wire_bytes(*Tlp::config_read(false, 0x100, 0, 4), 6), 16u);
+  EXPECT_EQ(wire_bytes(*Tlp::message(assert_inta, 0x100), 6), 16u);
+  const TlpPtr read = Tlp::memory_read(0x1000, 8);
+  TlpPtr completion = Tlp::completion(*read, 0x100, Status::success);
+  EXPECT_EQ(wire_bytes(*completion, 6), 12u);
+  EXPECT_EQ(wire_bytes(*completion, 6), min_wire_bytes(6));
+  completion->header.lower_address = 1;
+  EXPECT_EQ(wire_bytes(*completion, 6), 16u);
+  completion = Tlp::completion(*read, 0x100, Status::unsupported_request);
+  EXPECT_EQ(wire_bytes(*completion, 6), 16u);
+}
+
 TEST(Tlp, ConfigWriteHasItsBytesInPlace) {
   const TlpPtr tlp = Tlp::config_write(true, make_id(2, 3, 1), 0x3e, 2, 0xabcd1234);
   EXPECT_EQ(tlp->header.type, TlpType::CfgWr1);

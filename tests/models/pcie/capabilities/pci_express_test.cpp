@@ -9,8 +9,8 @@ namespace pcie {
 namespace {
 
 TEST(PciExpress, SupportedSpeedsAreAVectorAndOtherSpeedsNumbers) {
-  const unsigned vectors[] = {0x02, 0x06, 0x0e, 0x1e, 0x3e};
-  for (unsigned generation = 1; generation <= 5; ++generation) {
+  const unsigned vectors[] = {0x02, 0x06, 0x0e, 0x1e, 0x3e, 0x7e};
+  for (unsigned generation = 1; generation <= 6; ++generation) {
     ConfigSpace space;
     PciExpress express(space, {PortType::endpoint, generation, 8});
     const unsigned at = express.offset();
@@ -19,6 +19,8 @@ TEST(PciExpress, SupportedSpeedsAreAVectorAndOtherSpeedsNumbers) {
     EXPECT_EQ(space.read(at + 0x30, 2) & 0xf, generation) << "target speed";
     express.trained(generation, 4);
     EXPECT_EQ(space.read(at + 0x12, 2) & 0x3ff, generation | 4u << 4);
+    EXPECT_EQ(space.read(at + 0x02, 2) >> 15, generation == 6) << "flit mode is supported";
+    EXPECT_EQ(space.read(at + 0x32, 2) >> 10 & 1, generation == 6) << "and in use";
   }
 }
 
@@ -77,7 +79,7 @@ TEST(PciExpress, ReadBoundaryOfARootPortIsFixed) {
 
 TEST(PciExpress, ImpossibleValues) {
   ConfigSpace a, b, c, d;
-  EXPECT_THROW(PciExpress(a, {PortType::endpoint, 6}), ConfigurationError);
+  EXPECT_THROW(PciExpress(a, {PortType::endpoint, 7}), ConfigurationError);
   EXPECT_THROW(PciExpress(b, {PortType::endpoint, 0}), ConfigurationError);
   EXPECT_THROW(PciExpress(c, {PortType::endpoint, 4, 8, 200}), ConfigurationError);
   EXPECT_THROW(PciExpress(d, {PortType::root_port, 4, 8, 256, true, 1, 1, 32}), ConfigurationError);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goodput of streams through the model, against the published table and, for links that are not in
+// it, against an account of its own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+struct Stream {
+  unsigned generation;
+  unsigned lanes;
+  unsigned bytes;  // of a transfer
+  bool read;
+  unsigned payload = 256;       // MPS
+  unsigned read_request = 512;  // MRRS
+  unsigned read_boundary = 64;  // RCB
+
+  std::string name() const {
+    return "Gen" + std::to_string(generation) + " x" + std::to_string(lanes) + ", " +
+           std::to_string(bytes) + " B " + (read ? "read" : "write") + ", MPS " +
+           std::to_string(payload) + ", MRRS " + std::to_string(read_request) + ", RCB " +
+           std::to_string(read_boundary);
+  }
+};
+
+/// A device that streams; latencies are so short that its tags suffice.
+class Streamer {
+ public:
+  Streamer(const Stream& stream, const std::string& name)
+      : stream_(stream), bench_(config(stream), name.c_str()) {
+    bench_.memory.base = 0x8'0000'0000;  // its addresses need 64 bits
+    bench_.spawn([this] { run(); });
+  }
+
+  /// Gb/s of payload.
+  double goodput() const { return goodput_; }
+  void start() {
+    bench_.run([] {});
+  }
+
+ private:
+  static Bench::Config config(const Stream& stream) {
+    Bench::Config config;
+    config.link = {stream.generation, stream.lanes, 5 * vp::ns, 5 * vp::ns, stream.payload};
+    config.root_complex.max_payload = stream.payload;
+    config.root_complex.read_boundary = stream.read_boundary;
+    config.root_complex.ports[0].generation = stream.generation;
+    config.endpoint.generation = stream.generation;
+    config.endpoint.max_payload = stream.payload;
+    return config;
+  }
+
+  void run() {
+    bench_.enumerate();
+    bench_.set_sizes(stream_.payload, stream_.read_request);
+    // Ten microseconds of it, beside which the latency at its begin is little.
+    const LineRate rate = LineRate::of(stream_.generation, stream_.lanes, stream_.payload);
+    const auto bytes = std::clamp<std::uint64_t>(10 * vp::us * rate.bytes / rate.picoseconds,
+                                                 0x8000, bench_.memory.bytes.size());
+    const auto transfers = static_cast<unsigned>(bytes / stream_.bytes);
+    std::vector<std::unique_ptr<Logic::Dma>> all;
+    const vp::Picoseconds start = vp::now();
+    for (unsigned i = 0; i < transfers; ++i) {
+      const std::uint64_t address = bench_.memory.base + std::uint64_t{i} * stream_.bytes;
+      all.push_back(
+          stream_.read ? bench_.logic.dma_read(address, stream_.bytes)
+                       : bench_.logic.dma_write(address, std::vector<std::uint8_t>(stream_.bytes)));
+    }
+    vp::Picoseconds end = start;
+    if (stream_.read) {
+      for (const auto& one : all) {
+        bench_.wait_for(*one);
+        end = std::max(end, one->when);
+      }
+    } else {
+      sc_core::wait(50, sc_core::SC_MS);
+      ASSERT_EQ(bench_.memory.refused, 0u);
+      end = bench_.memory.writes.back().when;
+    }
+    goodput_ = 8000.0 * stream_.bytes * transfers / static_cast<double>(end - start);
+  }
+
+  const Stream stream_;
+  Bench bench_;
+  double goodput_ = 0;
+};
+
+std::vector<double> goodputs(const std::vector<Stream>& streams) {
+  std::vector<std::unique_ptr<Streamer>> all;
+  for (const Stream& stream : streams) {
+    all.push_back(std::make_unique<Streamer>(stream, "bench" + std::to_string(all.size())));
+  }
+  all.front()->start();
+  std::vector<double> found;
+  for (const auto& one : all) found.push_back(one->goodput());
+  return found;
+}
+
+// Neugebauer et al., SIGCOMM 2018: 64-bit addresses, MPS 256, MRRS 512, completions split at MPS.
+TEST(Reference, GoodputIsThePublished) {
+  const struct {
+    unsigned generation, lanes;
+    double published[4];
+  } rows[] = {{3, 8, {42.1, 44.1, 52.9, 53.7}},
+              {3, 16, {82.7, 86.6, 104.0, 105.5}},
+              {4, 16, {165.4, 173.3, 207.9, 210.9}}};
+  std::vector<Stream> streams;
+  for (const auto& row : rows) {
+    for (unsigned bytes : {64u, 256u}) {
+      streams.push_back({row.generation, row.lanes, bytes, false});
+      streams.push_back({row.generation, row.lanes, bytes, true});
+    }
+  }
+  const std::vector<double> found = goodputs(streams);
+  std::printf("Gb/s, model (published)\n%-10s %15s %15s %15s %15s\n", "link", "64 B write",
+              "64 B read", "256 B write", "256 B read");
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    std::printf("Gen%u x%-5u", rows[i].generation, rows[i].lanes);
+    for (std::size_t j = 0; j < 4; ++j) {
+      const double model = found[4 * i + j];
+      std::printf("   %5.1f (%5.1f)", model, rows[i].published[j]);
+      EXPECT_NEAR(model, rows[i].published[j], 0.03 * rows[i].published[j])
+          << streams[4 * i + j].name();
+    }
+    std::printf("\n");
+  }
+}
+
+// What a stream's data take of a link that carries nothing else in that direction.
+double expected(const Stream& stream) {
+  const double rate =
+      LineRate::of(stream.generation, stream.lanes, stream.payload).gigabits_per_second();
+  const unsigned framing = stream.generation == 6 ? 0 : 8;
+  if (!stream.read) {
+    const unsigned piece = std::min(stream.bytes, stream.payload);
+    return rate * piece / (piece + 16 + framing);
+  }
+  // Addresses are multiples of all sizes, so that pieces are as long as they may be.
+  const unsigned piece = std::min({stream.bytes, stream.read_request, stream.payload});
+  return rate * piece / (piece + 12 + framing);
+}
+
+class ReferenceSweep : public testing::TestWithParam<unsigned> {};
+
+TEST_P(ReferenceSweep, GoodputIsThatOfTheWireBytes) {
+  std::vector<Stream> streams;
+  for (unsigned lanes = 1; lanes <= 16; lanes *= 2) {
+    for (unsigned payload = 128; payload <= 4096; payload *= 4) {
+      for (unsigned read_request = 128; read_request <= 4096; read_request *= 4) {
+        const unsigned boundary = lanes % 3 == 1 ? 64 : 128;
+        streams.push_back({GetParam(), lanes, 4096, true, payload, read_request, boundary});
+      }
+      streams.push_back({GetParam(), lanes, 4096, false, payload});
+      streams.push_back({GetParam(), lanes, 64, false, payload});
+      streams.push_back({GetParam(), lanes, 128, true, payload});
+    }
+  }
+  const std::vector<double> found = goodputs(streams);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    EXPECT_NEAR(found[i], expected(streams[i]), 0.03 * expected(streams[i])) << streams[i].name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generations, ReferenceSweep, testing::Range(1u, 7u));
+
+}  // namespace
+}  // namespace pcie
