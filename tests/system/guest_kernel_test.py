@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Debian's kernel and lspci say of the machine."""
+import pathlib
+import tempfile
+
 import machine
 
 SCRIPT = """
@@ -45,6 +48,45 @@ class ManyProcessors(machine.TestCase):
         self.assertEqual(run.file("nproc").strip(), "4")
         self.assertIn("committed 20 of 20", run.file("bench"))
         self.assertEqual(machine.kernel_messages(run.file("dmesg"), 3), [])
+
+
+class Counts(machine.TestCase):
+    """Two machines in one process, each with a number of vCPUs and of cores; together the classes have all numbers."""
+
+    def boot(self, vcpus, cores):
+        options = []
+        for number in range(2):
+            options += ["--set", f"hosts[{number}].vcpus={vcpus[number]}",
+                        "--set", f"ipus[{number}].cores={cores[number]}"]
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            for number in range(2):
+                for name in (f"host{number}", f"ipu{number}"):
+                    options += ["--console", f"{name}={folder}/{name}"]
+            self.succeed(*options, platform="pair", append='vp.exec="nproc; oae bench --count 1"')
+            consoles = {file.name: file.read_text(errors="replace") for file in pathlib.Path(folder).iterdir()}
+        for number in range(2):
+            host, ipu = consoles[f"host{number}"], consoles[f"ipu{number}"]
+            self.assertRegex(host, rf"(?m)^{vcpus[number]}$")
+            self.assertIn("committed 1 of 1,", host)
+            self.assertIn("the firmware 1: agree", host)
+            self.assertRegex(ipu, rf"OAE firmware [\d.]+: {cores[number]} cores?,")
+
+
+def counts(*boots):
+    """A class of these boots, so that the classes can run at the same time."""
+    def test(vcpus, cores):
+        return lambda self: self.boot(vcpus, cores)
+    names = (f"test_{a}_and_{b}_vcpus_{c}_and_{d}_cores" for (a, b), (c, d) in boots)
+    return type("Counts", (Counts,), {name: test(*boot) for name, boot in zip(names, boots)})
+
+
+# Every number of vCPUs from 1 to 16 and of cores from 1 to 24; many vCPUs take long to boot.
+Counts1 = counts(((16, 1), (1, 24)), ((1, 1), (17, 18)))
+Counts2 = counts(((15, 2), (2, 23)), ((1, 1), (19, 20)))
+Counts3 = counts(((14, 3), (3, 22)), ((13, 4), (4, 21)))
+Counts4 = counts(((12, 5), (5, 16)), ((11, 6), (6, 15)))
+Counts5 = counts(((10, 7), (7, 14)), ((9, 8), (8, 13)))
+Counts6 = counts(((1, 2), (9, 12)), ((2, 1), (10, 11)))
 
 
 class PollingFirmware(machine.TestCase):

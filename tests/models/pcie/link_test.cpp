@@ -143,7 +143,7 @@ TEST(Link, TrainsToWhatAllPartsKnow) {
 }
 
 TEST(Link, ImpossibleLinks) {
-  EXPECT_THROW(Pair({6, 16}, {6, 16, 0}, {6, 16, 0}), ConfigurationError);
+  EXPECT_THROW(Pair({7, 16}, {7, 16, 0}, {7, 16, 0}), ConfigurationError);
   EXPECT_THROW(Pair({5, 3}), ConfigurationError);
   EXPECT_THROW(Pair({5, 16, -1}), ConfigurationError);
   EXPECT_THROW(Pair({5, 16, 0, 0, 100}), ConfigurationError);

@@ -16,6 +16,7 @@
 #include "exec/translation-block.h"
 #include "tcg/startup.h"
 #include "tcg/tcg.h"
+#include "tb-context.h"
 #include "tcg-accel-ops.h"
 
 #define PS_PER_SECOND 1000000000000ull
@@ -38,6 +39,7 @@ typedef struct OaeVcpu {
     unsigned limit;    /* and how that is meant */
     bool ended_early;
     uint64_t faulted;  /* instructions at the last exception */
+    unsigned invalidated; /* blocks in all, when it began its access */
     struct {
         OaeAnswer answer;
         uint16_t instructions; /* that its latency is the time of; 0 if it is no whole number */
@@ -342,6 +344,7 @@ int oae_access_begin(void)
         return -1;
     }
     inside_access++;
+    vcpu_at(cpu->cpu_index)->invalidated = tb_ctx.tb_phys_invalidate_count;
     current_cpu = NULL;
     qatomic_set(&cpu->running, false);
     return cpu->cpu_index;
@@ -358,6 +361,10 @@ void oae_access_end(int index)
     qatomic_set(&cpu->running, true);
     current_cpu = cpu;
     inside_access--;
+    if (tb_ctx.tb_phys_invalidate_count != vcpu_at(index)->invalidated) {
+        /* Its block may be among them, whose jumps may lead to others: what follows is looked up. */
+        qatomic_set(&cpu->neg.icount_decr.u16.high, -1);
+    }
 }
 
 void oae_drain(CPUState *cpu)
