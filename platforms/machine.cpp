@@ -6,13 +6,16 @@
 namespace platform {
 namespace {
 
-pcie::LinkConfig link_config(const PcieLink& link) {
+pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   pcie::LinkConfig config;
   config.generation = link.generation;
   config.lanes = link.lanes;
   config.latency_down = link.latency_down;
   config.latency_up = link.latency_up;
   config.max_payload = link.max_payload_size;
+  config.bit_error_rate = link.bit_error_rate;
+  config.retraining = link.retraining;
+  config.seed = seed;
   return config;
 }
 
@@ -37,7 +40,8 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
       const auto end = std::find_if(platform.ipus.begin(), platform.ipus.end(),
                                     [&](const Ipu& one) { return one.name == own[port]->down; });
       links.push_back(std::make_unique<pcie::Link>(
-          (host.name + "_" + end->name).c_str(), link_config(*own[port]),
+          (host.name + "_" + end->name).c_str(),
+          link_config(*own[port], links.size() + (std::uint64_t{platform.simulation.seed} << 32)),
           hosts.back()->root_complex.port(port),
           ipus[static_cast<std::size_t>(end - platform.ipus.begin())]->endpoint, trace,
           statistics));

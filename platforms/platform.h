@@ -109,6 +109,8 @@ struct PcieLink {
   std::int64_t latency_up = 250 * ns;
   unsigned max_payload_size = 256;
   unsigned max_read_request_size = 512;
+  double bit_error_rate = 0;          ///< of each lane
+  std::int64_t retraining = 20 * us;  ///< Recovery and back to L0
 };
 
 struct Platform {

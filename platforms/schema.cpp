@@ -116,6 +116,10 @@ const Struct<PcieLink> pcie_link({
      "Largest payload that both ends support"},
     {"max_read_request_size", &PcieLink::max_read_request_size,
      size_of({128, 256, 512, 1024, 2048, 4096}), "Largest read that the IPU asks for after reset"},
+    {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
+     "Of each lane; what is wrong is sent again"},
+    {"retraining", &PcieLink::retraining, duration(0, 1 * s),
+     "Time to get the link back after four replays in vain"},
 });
 
 }  // namespace

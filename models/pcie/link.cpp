@@ -18,13 +18,31 @@ void Port::reset_link() {
   if (link_up()) link_->reset();
 }
 
-Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, vp::Picoseconds latency)
+namespace {
+
+DataLinkConfig data_link_config(const LinkConfig& config, unsigned generation, const LineRate& rate,
+                                Direction direction) {
+  constexpr std::uint64_t dllp_bytes = 8;
+  const auto dllp = static_cast<vp::Picoseconds>(dllp_bytes * rate.picoseconds / rate.bytes);
+  DataLinkConfig found;
+  found.generation = generation;
+  found.bit_error_rate = config.bit_error_rate;
+  found.seed = 2 * config.seed + (direction == Direction::up);
+  found.round_trip = config.latency_down + config.latency_up + dllp;
+  found.replay_timer = 3 * found.round_trip;
+  found.retraining = config.retraining;
+  return found;
+}
+
+}  // namespace
+
+Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const LinkConfig& config)
     : name(direction == Direction::down ? "down" : "up"),
       from(from),
       to(to),
-      latency(latency),
+      latency(direction == Direction::down ? config.latency_down : config.latency_up),
       crosses(&from.domain() != &to.domain()),
-      wire(link.rate_),
+      data_link(link.rate_, data_link_config(config, link.generation_, link.rate_, direction)),
       arrival(to.domain(), [&link, this] { link.arrive(*this); }) {}
 
 Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& upstream,
@@ -36,8 +54,8 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       lanes_(
           std::min({config.lanes, upstream.port_config().lanes, downstream.port_config().lanes})),
       rate_(LineRate::of(generation_, lanes_, config.max_payload)),
-      ways_{{{*this, Direction::down, upstream, downstream, config.latency_down},
-             {*this, Direction::up, downstream, upstream, config.latency_up}}},
+      ways_{{{*this, Direction::down, upstream, downstream, config},
+             {*this, Direction::up, downstream, upstream, config}}},
       reset_(downstream.domain(), [this] {
         ways_[0].to.reset_by_link();
         ways_[0].to.trained(generation_, lanes_);
@@ -60,7 +78,13 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       statistics.counter(prefix + "tlps", way.counts[i].tlps);
       statistics.counter(prefix + "bytes", way.counts[i].bytes);
     }
-    statistics.counter(fmt::format("{}.{}.wire_bytes", this->name(), way.name), way.wire_bytes);
+    const std::string prefix = fmt::format("{}.{}.", this->name(), way.name);
+    statistics.counter(prefix + "wire_bytes", way.wire_bytes);
+    const DataLink::Counts& errors = way.data_link.counts();
+    statistics.counter(prefix + "bad_tlps", errors.bad);
+    statistics.counter(prefix + "replays", errors.replays);
+    statistics.counter(prefix + "replay_timeouts", errors.timeouts);
+    statistics.counter(prefix + "retrainings", errors.retrainings);
   }
   upstream.trained(generation_, lanes_);
   downstream.trained(generation_, lanes_);
@@ -81,7 +105,7 @@ vp::Picoseconds Link::min_latency(Direction direction) const {
 void Link::send(const Port& from, TlpPtr tlp) {
   Way& way = ways_[&from == &ways_[0].from ? 0 : 1];
   const unsigned bytes = pcie::wire_bytes(*tlp, generation_);
-  const Wire::Occupied wire = way.wire.occupy(vp::now() + from.config_.latency, bytes);
+  const Wire::Occupied wire = way.data_link.transmit(vp::now() + from.config_.latency, bytes);
   const vp::Picoseconds arrival = wire.to + way.latency;
   Count& count = way.counts[static_cast<unsigned>(tlp->header.type)];
   ++count.tlps;

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "models/pcie/line_rate.h"
+#include "models/pcie/data_link.h"
 #include "models/pcie/port.h"
 #include "models/pcie/ring.h"
 #include "vp/statistics/statistics.h"
@@ -21,13 +21,17 @@ struct LinkConfig {
   unsigned lanes = 16;               ///< wired
   vp::Picoseconds latency_down = 0;  ///< PHY and wire
   vp::Picoseconds latency_up = 0;
-  unsigned max_payload = 256;  ///< for the share that DLLPs take, see LineRate
+  unsigned max_payload = 256;                ///< for the share that DLLPs take, see LineRate
+  double bit_error_rate = 0;                 ///< of each lane, 0 to 1e-4
+  std::uint64_t seed = 1;                    ///< of the errors
+  vp::Picoseconds retraining = 20 * vp::us;  ///< after four replays in vain
 };
 
 /// A link between two ports, and between their domains, whose lookahead it is.
 ///
 /// TLPs of a direction are serialised one after the other and arrive in order. Those in flight are
 /// in a ring with one appointment, in the receiving domain, for the first: an idle link has none.
+/// What bit errors cost is known when a TLP is sent, see DataLink.
 ///
 ///     departure                    arrival            received
 ///        |<- wire bytes at rate ->|                      |
@@ -50,6 +54,9 @@ class Link : public sc_core::sc_module {
     std::uint64_t tlps = 0;
     std::uint64_t bytes = 0;  ///< payload
   };
+  const DataLink::Counts& errors(Direction direction) const {
+    return ways_[index(direction)].data_link.counts();
+  }
   const Count& count(Direction direction, TlpType type) const {
     return ways_[index(direction)].counts[static_cast<unsigned>(type)];
   }
@@ -62,13 +69,13 @@ class Link : public sc_core::sc_module {
     TlpPtr tlp;
   };
   struct Way {
-    Way(Link& link, Direction direction, Port& from, Port& to, vp::Picoseconds latency);
+    Way(Link& link, Direction direction, Port& from, Port& to, const LinkConfig& config);
     const char* name;
     Port& from;
     Port& to;
     vp::Picoseconds latency;
     bool crosses;  // from one domain into another
-    Wire wire;
+    DataLink data_link;
     Ring<Flying> flying;
     vp::Event arrival;
     std::array<Count, tlp_types> counts{};

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <system_error>
 
 namespace vp::config {
@@ -300,6 +302,35 @@ Type<bool> boolean() {
     }
   };
   type.print = [](bool value) { return std::string(value ? "true" : "false"); };
+  return type;
+}
+
+Type<double> ratio(double low, double high) {
+  Type<double> type;
+  type.accepts = fmt::format("a number from {} to {}", low, high);
+  type.read = [accepts = type.accepts, low, high](const Node& node, const std::string& path,
+                                                  Reading& reading, double& value) {
+    if (node.kind != Node::Kind::scalar) return wrong_type(node, path, reading, accepts);
+    const std::string& text = node.text;
+    if (node.quoted) {
+      return reading.mistake(path, fmt::format("the string {}", shown(text)), accepts,
+                             "remove the quotes");
+    }
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || rest != end || !std::isfinite(number)) {
+      return reading.mistake(path, fmt::format("{} is no number", shown(text)), accepts,
+                             "write it as `0.5` or `1e-9`");
+    }
+    if (number < low || number > high) {
+      return reading.mistake(path, "found " + shown(text), accepts,
+                             number < low ? fmt::format("write {} or more", low)
+                                          : fmt::format("write {} or less", high));
+    }
+    value = number;
+  };
+  type.print = [](double value) { return fmt::format("{}", value); };
   return type;
 }
 

@@ -166,6 +166,9 @@ inline SizeChoice size_of(std::vector<std::int64_t> values) {
 /// `true` or `false`.
 Type<bool> boolean();
 
+/// A number without a unit, as `0`, `0.25` or `1e-9`.
+Type<double> ratio(double low, double high);
+
 /// Text of at most `longest` bytes, on one line.
 Type<std::string> string(std::size_t longest = 4096);
 
