@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import dataclasses
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
@@ -111,6 +112,7 @@ class Copy:
         self.logs = build / "log" / "mutations"
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir(parents=True)
+        self.digest = ""  # of the sources without any defect, and of the images of setup
         self.environment = {**os.environ, "CCACHE_BASEDIR": str(self.source)}
 
     def log(self, name: str) -> pathlib.Path:
@@ -134,12 +136,15 @@ class Copy:
             why = listing.stderr.decode(errors="replace").strip()
             raise Failure(f"git does not tell the files of {self.root}, which has to be a clone of the project: {why}")
         tracked: Set[str] = set()
+        digest = hashlib.sha256((self.original / "images" / "manifest.json").read_bytes())
         for name in os.fsdecode(listing.stdout).split("\0"):
             origin, copy = self.root / name, self.source / name
             if not name or not origin.is_file():
                 continue
             tracked.add(name)
             data, mode = origin.read_bytes(), origin.stat().st_mode
+            if FOLDER.as_posix() not in name:
+                digest.update(b"%s\0%d\0%s" % (os.fsencode(name), len(data), data))
             if not copy.is_file() or copy.read_bytes() != data:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(data)
@@ -152,6 +157,7 @@ class Copy:
                     path.unlink()
                 elif not any(path.iterdir()):
                     path.rmdir()
+        self.digest = digest.hexdigest()
 
     def configure(self, stage: Stage) -> None:
         cache = (self.original / "cmake" / "CMakeCache.txt").read_text()
@@ -175,6 +181,18 @@ class Copy:
             for test in json.loads(listing.stdout)["tests"]
             if test.get("command")
         }
+
+    def known_to_pass(self) -> Set[str]:
+        """Tests that have passed on the same sources without any defect."""
+        try:
+            known = json.loads((self.folder / "passed.json").read_text())
+        except (OSError, ValueError):
+            return set()
+        return set(known["tests"]) if known["digest"] == self.digest else set()
+
+    def pass_known(self, tests: Set[str]) -> None:
+        known = {"digest": self.digest, "tests": sorted(tests)}
+        (self.folder / "passed.json").write_text(json.dumps(known, indent=2) + "\n")
 
     def make(self, targets: List[str], stage: Stage, log: pathlib.Path) -> None:
         command = ["ninja", "-C", str(self.cmake), "-j", str(self.jobs), *targets]
@@ -234,6 +252,7 @@ def skipped_itself(case: xml.Element) -> bool:
 
 
 def shown(tests: List[str], most: int = 3) -> str:
+    tests = [test.partition("  #")[0] for test in tests]  # without the parameters of GoogleTest
     return ", ".join(tests[:most]) + (f" and {len(tests) - most} more" if len(tests) > most else "")
 
 
@@ -254,6 +273,22 @@ def check(copy: Copy, mutation: Mutation, targets: List[str]) -> bool:
     return caught
 
 
+def check_unchanged(copy: Copy, tests: Dict[str, Set[str]], targets: List[str], stage: Stage) -> None:
+    """Raises Failure unless all the tests, given by their patterns, pass without any defect."""
+    log = copy.log("unchanged")
+    copy.make(targets, stage, log)
+    known = copy.known_to_pass()
+    for pattern, names in tests.items():  # one by one, since ctest's expressions must be small
+        if names <= known:
+            continue
+        failed = copy.failing(pattern, stage, log)
+        if failed:
+            raise Failure(f"without any defect there fails {shown(failed)}, so failures prove nothing; see {log}")
+        known |= names
+    copy.pass_known(known)
+    stage.end(f"passes the {len(set().union(*tests.values()))} tests that should catch a mutation")
+
+
 def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
     """Whether all are caught."""
     stage = Stage("unchanged")
@@ -261,10 +296,9 @@ def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
     copy.refresh()
     copy.configure(stage)
 
-    sound, targets, tests, good = [], {}, set(), True
+    sound, targets, tests, good = [], {}, {}, True
     for mutation in mutations:
         needed = copy.tests(mutation.tests)
-        targets[mutation.name] = sorted({target for one in needed.values() for target in one})
         why: Optional[str] = None
         if not needed:
             why = f"no test matches '{mutation.tests}'; 'scripts/test --list' tells which there are"
@@ -273,19 +307,13 @@ def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
         if why:
             Stage(mutation.name).end(f"PROVES NOTHING: {why}")
             good = False
-        else:
-            sound.append(mutation)
-            tests.update(needed)
+            continue
+        sound.append(mutation)
+        targets[mutation.name] = sorted({target for one in needed.values() for target in one})
+        tests[mutation.tests] = set(needed)
     if not sound:
         return False
-
-    log = copy.log("unchanged")
-    copy.make(sorted({target for mutation in sound for target in targets[mutation.name]}), stage, log)
-    # One by one, since ctest's expressions must be small.
-    failed = [test for pattern in dict.fromkeys(one.tests for one in sound) for test in copy.failing(pattern, stage, log)]
-    if failed:
-        raise Failure(f"without any defect there fails {shown(failed)}, so failures prove nothing; see {log}")
-    stage.end(f"passes the {len(tests)} tests that should catch a mutation")
+    check_unchanged(copy, tests, sorted({target for mutation in sound for target in targets[mutation.name]}), stage)
     for mutation in sound:
         good &= check(copy, mutation, targets[mutation.name])
     return good
