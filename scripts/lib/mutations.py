@@ -65,10 +65,10 @@ class Mutation:
 
 
 class Stage:
-    """Tells on a terminal what is going on and for how long; elsewhere nothing."""
+    """A line that begins with a name and ends with what came of it; meanwhile a terminal shows what is going on."""
 
     def __init__(self, name: str):
-        self.name, self.start = name, time.monotonic()
+        self.name, self.start, self.begun = name, time.monotonic(), False
 
     @property
     def seconds(self) -> int:
@@ -77,16 +77,19 @@ class Stage:
     def show(self, what: str) -> None:
         if sys.stdout.isatty():
             print(f"\r\033[K{self.name}  {what} ... {self.seconds} s", end="", flush=True)
+        elif not self.begun:
+            print(self.name, end="", flush=True)
+        self.begun = True
 
     def end(self, text: str) -> None:
-        print("\r\033[K" if sys.stdout.isatty() else "", f"{self.name}  {text}  {self.seconds} s", sep="", flush=True)
+        begun = "\r\033[K" + self.name if sys.stdout.isatty() else "" if self.begun else self.name
+        print(f"{begun}  {text}  {self.seconds} s", flush=True)
 
     def run(self, what: str, command: Sequence[str], log: pathlib.Path, **more) -> int:
         """Exit code of a command, whose output is added to the log. It ends with this process."""
         with open(log, "ab") as output:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, **more
-            )
+            more.update(stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            process = subprocess.Popen(command, **more)
             try:
                 while True:
                     self.show(what)
@@ -129,8 +132,8 @@ class Copy:
             yield
 
     def refresh(self) -> None:
-        """Makes the copy equal to the clone. Files whose contents stay keep their time, so that ninja builds little; the
-        others get a new one, also when they go back to what they were."""
+        """Makes the copy equal to the clone. Files whose contents stay keep their time, so that ninja builds little;
+        the others get a new one, also when they go back to what they were."""
         listing = subprocess.run(["git", "-C", str(self.root), "ls-files", "-z"], capture_output=True, check=False)
         if listing.returncode != 0:
             why = listing.stderr.decode(errors="replace").strip()
@@ -163,10 +166,10 @@ class Copy:
         cache = (self.original / "cmake" / "CMakeCache.txt").read_text()
         same = ("CMAKE_BUILD_TYPE", "Python3_EXECUTABLE", "OAE_VP_KERNEL_RELEASE")
         options = re.findall(rf"^((?:{'|'.join(same)}):\w+=.*)$", cache, re.MULTILINE)
-        command = ["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.cmake), f"-DOAE_VP_IMAGES={self.images}"]
-        command += [f"-D{option}" for option in options]
+        command = ["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.cmake)]
+        command += [f"-DOAE_VP_IMAGES={self.images}", *(f"-D{option}" for option in options)]
         if stage.run("configuring", command, self.log("unchanged"), env=self.environment) != 0:
-            raise Failure(f"the copy cannot be configured, see {self.log('unchanged')}; 'scripts/test' has to pass first")
+            raise Failure(f"the copy cannot be configured, see {self.log('unchanged')}; does 'scripts/test' pass?")
 
     def tests(self, pattern: str) -> Dict[str, List[str]]:
         """The tests that match, and the targets that each needs, as the build of the clone itself tells."""
@@ -224,8 +227,9 @@ class Copy:
         """The tests that match and fail."""
         results = self.folder / "results.xml"
         results.unlink(missing_ok=True)
-        command = ["ctest", "--test-dir", str(self.cmake), "--parallel", str(self.jobs), "--output-on-failure"]
-        command += ["--timeout", str(SECONDS_AT_MOST), "--no-tests=error", "--output-junit", str(results), "-R", pattern]
+        command = ["ctest", "--test-dir", str(self.cmake), "-R", pattern, "--parallel", str(self.jobs)]
+        command += ["--timeout", str(SECONDS_AT_MOST), "--no-tests=error", "--output-on-failure"]
+        command += ["--output-junit", str(results)]
         code = stage.run("testing", command, log, env=self.environment)
         try:
             cases = list(xml.parse(results).getroot().iter("testcase"))
@@ -243,7 +247,8 @@ class Copy:
         done = subprocess.run([*command, str(mutation.patch)], capture_output=True, check=False)
         log.write_bytes(done.stdout + done.stderr)
         if done.returncode != 0:
-            raise Failure(f"does not apply: adapt {FOLDER / mutation.patch.name} to {', '.join(mutation.files)}; see {log}")
+            where = f"{FOLDER / mutation.patch.name} to {', '.join(mutation.files)}"
+            raise Failure(f"does not apply: adapt {where}; see {log}")
 
 
 def skipped_itself(case: xml.Element) -> bool:
@@ -273,29 +278,31 @@ def check(copy: Copy, mutation: Mutation, targets: List[str]) -> bool:
     return caught
 
 
-def check_unchanged(copy: Copy, tests: Dict[str, Set[str]], targets: List[str], stage: Stage) -> None:
-    """Raises Failure unless all the tests, given by their patterns, pass without any defect."""
-    log = copy.log("unchanged")
-    copy.make(targets, stage, log)
-    known = copy.known_to_pass()
-    for pattern, names in tests.items():  # one by one, since ctest's expressions must be small
-        if names <= known:
-            continue
-        failed = copy.failing(pattern, stage, log)
-        if failed:
-            raise Failure(f"without any defect there fails {shown(failed)}, so failures prove nothing; see {log}")
-        known |= names
-    copy.pass_known(known)
+def check_unchanged(copy: Copy, tests: Dict[str, Set[str]], targets: List[str]) -> bool:
+    """Whether all the tests, given by their patterns, pass without any defect; prints the line."""
+    stage, log = Stage("unchanged"), copy.log("unchanged")
+    try:
+        copy.configure(stage)
+        copy.make(targets, stage, log)
+        known = copy.known_to_pass()
+        for pattern, names in tests.items():  # one by one, since ctest's expressions must be small
+            if names <= known:
+                continue
+            failed = copy.failing(pattern, stage, log)
+            if failed:
+                raise Failure(f"without any defect there fails {shown(failed)}; see {log}")
+            known |= names
+            copy.pass_known(known)
+    except Failure as failure:
+        stage.end(f"PROVES NOTHING: {failure}")
+        return False
     stage.end(f"passes the {len(set().union(*tests.values()))} tests that should catch a mutation")
+    return True
 
 
 def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
     """Whether all are caught."""
-    stage = Stage("unchanged")
-    stage.show("copying")
     copy.refresh()
-    copy.configure(stage)
-
     sound, targets, tests, good = [], {}, {}, True
     for mutation in mutations:
         needed = copy.tests(mutation.tests)
@@ -311,9 +318,8 @@ def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
         sound.append(mutation)
         targets[mutation.name] = sorted({target for one in needed.values() for target in one})
         tests[mutation.tests] = set(needed)
-    if not sound:
+    if not sound or not check_unchanged(copy, tests, sorted({one for some in targets.values() for one in some})):
         return False
-    check_unchanged(copy, tests, sorted({target for mutation in sound for target in targets[mutation.name]}), stage)
     for mutation in sound:
         good &= check(copy, mutation, targets[mutation.name])
     return good

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Callable, Counter, Iterable, List, Optional, Tuple
+from typing import Callable, Counter, List, Optional, Tuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bench  # noqa: E402
@@ -157,9 +157,10 @@ class Recorder(bench.Watcher):
                 return
             if self.perf.poll() is not None:
                 break
+        why = self.messages.read_text(errors="replace").strip() or "it does not answer"
         raise bench.Failure(
-            f"perf does not record: {self.messages.read_text(errors='replace').strip() or 'it does not answer'}\nIt may "
-            "have to be permitted: run this as root, or 'sysctl kernel.perf_event_paranoid=1' as root before."
+            f"perf does not record: {why}\nIt may have to be permitted: run this as root, or 'sysctl "
+            "kernel.perf_event_paranoid=1' as root before."
         )
 
     def end(self) -> None:
@@ -177,7 +178,8 @@ class Recorder(bench.Watcher):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode != 0:
             raise bench.Failure(f"perf cannot read what it recorded: {done.stderr.decode(errors='replace').strip()}")
-        return subprocess.run(["c++filt"], input=done.stdout, capture_output=True, check=True).stdout.decode(errors="replace")
+        named = subprocess.run(["c++filt"], input=done.stdout, capture_output=True, check=True)
+        return named.stdout.decode(errors="replace")
 
 
 class Profiled(bench.Bench):
@@ -207,16 +209,16 @@ def profile(name: str, build: pathlib.Path) -> str:
         if samples == 0:
             raise bench.Failure("perf recorded no sample; does 'perf record -e cpu-clock true' work on this machine?")
         return (
-            f"{name}: {bench.number(result.value)} {result.unit} under perf; {samples} samples of {profiled.seconds:.2f} s "
-            f"of wall time\n\n{table(profiled.lines)}"
+            f"{name}: {bench.number(result.value)} {result.unit} under perf; {samples} samples of "
+            f"{profiled.seconds:.2f} s of wall time\n\n{table(profiled.lines)}"
         )
 
 
-def main(arguments: Optional[Iterable[str]] = None) -> int:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench --profile", add_help=False)
     parser.add_argument("name", choices=NAMES)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     print(profile(options.name, options.build), flush=True)
     return 0
 

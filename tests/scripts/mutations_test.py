@@ -150,7 +150,7 @@ class Run(unittest.TestCase):
         self.mutation("wrong", patch(r"value\."))
         code, text = self.run_all()
         self.assertEqual(code, 1, text)
-        self.assertRegex(text, r"without any defect there fails value.IsZero, so .*unchanged.log")
+        self.assertRegex(text, r"^unchanged  PROVES NOTHING: without any defect there fails value.IsZero; see .*\.log  \d+ s$")
         self.assertNotIn("caught", text)
 
     def test_files_that_are_no_mutations(self):
@@ -176,6 +176,16 @@ class Run(unittest.TestCase):
         self.assertEqual(self.run_all()[0], 0)
         self.assertEqual(sorted(path.name for path in (self.build / "mutations" / "source").iterdir()),
                          [".gitignore", "CMakeLists.txt", "build", "platforms", "source", "value"])
+
+    def test_what_passed_is_remembered_until_a_file_changes(self):
+        log = self.build / "log" / "mutations" / "unchanged.log"
+        self.mutation("wrong", patch(r"value\.IsOne"))
+        for again, tested in ((False, True), (True, False)):
+            self.assertEqual(self.run_all()[0], 0)
+            self.assertEqual("value.IsOne" in log.read_text(), tested, again)
+        self.write("value", "0\n")
+        self.assertEqual(self.run_all()[0], 1)
+        self.assertIn("value.IsOne", log.read_text())
 
     def test_images_are_those_of_the_build(self):
         self.mutation("wrong", patch(r"value\.IsOne"))
