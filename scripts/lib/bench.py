@@ -68,7 +68,17 @@ class Run:
         return self.at[end] - self.at[begin]
 
 
-def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
+class Watcher:
+    """Is told of a run as it goes on."""
+
+    def started(self, process: int) -> None:
+        pass
+
+    def heard(self, line: str) -> None:
+        """One of the awaited lines has come."""
+
+
+def run_machine(command: List[str], lines: List[str], log: pathlib.Path, watcher: Watcher = Watcher()) -> Run:
     """Runs a machine until it ends; every one of the lines has to be on its console, in this order."""
     at: Dict[str, float] = {}
     took = 0.0
@@ -77,6 +87,7 @@ def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
     console = process.stdout.fileno()
     rest = b""
     try:
+        watcher.started(process.pid)
         with open(log, "wb") as record:
             while True:
                 left = start + SECONDS_AT_MOST - time.monotonic()
@@ -94,8 +105,9 @@ def run_machine(command: List[str], lines: List[str], log: pathlib.Path) -> Run:
                     if line.startswith("bench: took"):
                         took = float(line.split()[2])
                     for awaited in lines:
-                        if line.endswith(awaited):
-                            at.setdefault(awaited, now)
+                        if line.endswith(awaited) and awaited not in at:
+                            at[awaited] = now
+                            watcher.heard(awaited)
     except BaseException:
         process.kill()
         raise
@@ -159,12 +171,15 @@ class Bench:
         command += ["-L", str(self.images / "firmware"), "-nodefaults", "-display", "none", "-no-reboot"]
         command += ["-serial", "stdio", "-kernel", str(self.images / "vmlinuz"), "-initrd", str(self.initrd)]
         command += ["-append", f"{self.append} quiet {append}", *options]
-        return run_machine(command, lines, self.log("qemu"))
+        return self.run(command, lines, self.log("qemu"))
 
     def oae_vp(self, append: str, lines: List[str], *options: str) -> Run:
         command = [str(self.build / "cmake" / "platforms" / "oae-vp"), "run", str(PLATFORM)]
         command += ["--console", "host", "--append", f"quiet {append}"]
-        return run_machine(command + list(options), lines, self.log("oae-vp"))
+        return self.run(command + list(options), lines, self.log("oae-vp"))
+
+    def run(self, command: List[str], lines: List[str], log: pathlib.Path) -> Run:
+        return run_machine(command, lines, log)
 
     def firmware(self, polled: Optional[int]) -> pathlib.Path:
         """Firmware whose first core polls an address, if there is one; all else sleeps."""

@@ -111,6 +111,19 @@ TEST_F(SwapServiceTest, TakesAndPublishesWhenBothCameAtOnce) {
   EXPECT_EQ(block.ports[0].published.back()[4], 77u);
 }
 
+TEST_F(SwapServiceTest, AnEventThatComesAfterTheStatusIsServedNext) {
+  init();
+  block.open(0);
+  settle();
+  block.exchange(0, 77);
+  block.meanwhile = [&] { block.confirm(0); };
+  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_EQ(block.ports[0].events, OAE_FIRMWARE_EVENT_COMMITTED_MASK) << "not acknowledged unseen";
+  settle();
+  EXPECT_EQ(block.ports[0].taken, 1u);
+  EXPECT_EQ(service.ports[0].committed, 1u);
+}
+
 TEST_F(SwapServiceTest, CountsReversals) {
   init();
   block.open(0);

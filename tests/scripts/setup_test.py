@@ -100,6 +100,10 @@ class Options(InFolder):
             (["bench", "--nope"], "--nope"),
             (["bench", "--json"], "--json"),
             (["bench", "nope"], "nope"),
+            (["bench", "--profile"], "--profile"),
+            (["bench", "--profile=memory"], "swap mmio"),
+            (["bench", "--profile", "swap", "mmio"], "exclude each other"),
+            (["bench", "--profile", "swap", "--repeat", "2"], "exclude each other"),
         ):
             code, text = output_of(SCRIPTS / command[0], *command[1:], env={"OAE_VP_BUILD": str(build)})
             self.assertEqual(code, 2, f"{command}: {text}")

@@ -123,6 +123,13 @@ TEST(Link, NothingArrivesBeforeTheLookahead) {
   EXPECT_LE(pair.up.arrivals.at(0).when, up + 1);
 }
 
+TEST(Link, AnArrivalWhereAProcessorHasBeenIsABrokenPromise) {
+  Pair pair({5, 16, 100 * vp::ns, 90 * vp::ns});
+  pair.card.reach(1 * vp::us);
+  EXPECT_THROW(pair.up.send(Tlp::memory_read(0x1000, 8)), vp::BrokenPromise);
+  EXPECT_NO_THROW(pair.down.send(Tlp::memory_read(0x1000, 8)));
+}
+
 TEST(Link, DomainsKnowEachOther) {
   Pair pair({5, 16, 100 * vp::ns, 80 * vp::ns});
   vp::Event something(pair.host, [] {});

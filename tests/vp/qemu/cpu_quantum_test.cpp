@@ -53,6 +53,12 @@ std::string busy_trace(Picoseconds quantum, std::uint64_t ips) {
   });
 }
 
+TEST(CpuQuantumTest, ItsDomainKnowsHowFarItHasRun) {
+  Machine machine(ipu("counter"));
+  run(10 * us);
+  EXPECT_THROW(machine.domain.expect(9 * us, "a link"), BrokenPromise);
+}
+
 class QuantumTest : public testing::TestWithParam<std::uint64_t> {};
 
 INSTANTIATE_TEST_SUITE_P(Rates, QuantumTest,

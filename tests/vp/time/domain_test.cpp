@@ -293,6 +293,13 @@ TEST_F(DomainTest, OwnActorsDoNotLimitTheHorizon) {
   EXPECT_EQ(domain_.horizon(), 40);
 }
 
+TEST_F(DomainTest, WhatArrivesWhereAProcessorHasBeenIsABrokenPromise) {
+  domain_.reach(100);
+  domain_.reach(50);
+  EXPECT_NO_THROW(domain_.expect(100, "link"));
+  EXPECT_THROW(domain_.expect(99, "link"), BrokenPromise);
+}
+
 TEST_F(DomainTest, PeersLimitTheHorizonByTheirLookahead) {
   Domain near("near"), far("far");
   FixedActor near_actor, far_actor;
