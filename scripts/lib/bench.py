@@ -23,7 +23,7 @@ ROOT = LIBRARY.parents[1]
 PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
 SECONDS_AT_MOST = 300  # of wall time, for one run of a machine
 
-READS, QEMU_READS, SWAPS, CHILDREN = 400_000, 4_000_000, 20_000, 40  # some seconds each
+READS, QEMU_READS, SWAPS, CHILDREN = 400_000, 4_000_000, 60_000, 40  # some seconds each
 
 
 class Failure(Exception):
@@ -336,7 +336,7 @@ def cores(bench: Bench) -> Result:
     """Wall time of a boot and many swaps with 16 IPU cores, of which 15 sleep."""
 
     def whole(count: int) -> float:
-        append = f'vp.exec="oae bench --count {SWAPS}"'
+        append = f'vp.exec="oae bench --count {SWAPS // 3}"'
         return bench.oae_vp(append, [], "--set", f"ipus[0].cores={count}").whole
 
     value, baseline = bench.pairs(lambda: whole(16), lambda: whole(1))

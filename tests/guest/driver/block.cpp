@@ -84,10 +84,12 @@ void Block::write(const volatile void* address, std::uint64_t value) {
 
 void Block::judge() {
   arrived_ = 0;
-  const auto of = OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE);
-  if (of == sequence && sequence != 0) return;
-  const bool good = window_ == sealed(window_) && of == following(sequence) &&
-                    OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) == epoch;
+  // What does not name the next swap is no new offer.
+  if (OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE) != following(sequence) ||
+      OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) != epoch) {
+    return;
+  }
+  const bool good = window_ == sealed(window_);
   verdict_ = good ? Verdict::GOOD : Verdict::BAD;
   offer_more_ = OAE_GET(window_[0], OAE_SLOT_HEADER_FLAGS) & OAE_FLAG_MORE;
   // The offer that was said to follow confirms the swap before.

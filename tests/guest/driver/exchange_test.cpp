@@ -182,6 +182,16 @@ TEST_F(Exchange, AnAnswerOfAnotherEpochStaysInDoubt) {
   EXPECT_EQ(swap(2), OAE_COMMITTED);
 }
 
+// A whole answer of this epoch, but neither of this swap nor of the one before.
+TEST_F(Exchange, AnAnswerOfAnyOtherSwapStaysInDoubt) {
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  exchange.sequence = 7;
+  EXPECT_EQ(swap(3), OAE_IN_DOUBT);
+  EXPECT_TRUE(exchange.doubt);
+  EXPECT_EQ(block.committed.size(), 2u);
+}
+
 TEST_F(Exchange, AnAnswerPushedEarlierDoesNotPass) {
   EXPECT_EQ(swap(1), OAE_COMMITTED);
   // The next answer's slice 0 comes, its slot does not.

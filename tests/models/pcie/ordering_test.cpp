@@ -109,6 +109,23 @@ TEST(Ordering, WritesReachADeviceThatHoldsARead) {
 }
 
 // Completions of memory reads wait for memory; a processor's write is not held up behind them.
+// Also where memory answers a later read sooner.
+TEST(Ordering, CompletionsKeepTheOrderOfTheirReads) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.memory.read_time = 20 * vp::us;
+    const auto slow = bench.logic.dma_read(0x1000, 64);
+    sc_core::wait(10, sc_core::SC_US);
+    bench.memory.read_time = 0;
+    const auto fast = bench.logic.dma_read(0x2000, 64);
+    bench.wait_for(*fast);
+    bench.wait_for(*slow);
+    EXPECT_GE(slow->when, 20 * vp::us);
+    EXPECT_GT(fast->when, slow->when);
+  });
+}
+
 TEST(Ordering, MemoryTimeDoesNotHoldUpWrites) {
   Bench bench;
   bench.memory.read_time = 500 * vp::us;
