@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/pcie/errors.h"
+#include "models/pcie/ordering.h"
 #include "models/pcie/tlp_trace.h"
 
 namespace pcie {
@@ -14,11 +15,30 @@ void Port::send(TlpPtr tlp) {
   link_->send(*this, std::move(tlp));
 }
 
+void Port::drain() {
+  if (link_up()) link_->drain(*this);
+}
+
 void Port::reset_link() {
   if (link_up()) link_->reset();
 }
 
 namespace {
+
+/// Takes out the first packet that can go and may overtake those before it.
+template <typename CanGo>
+TlpPtr take_next(std::vector<TlpPtr>& queue, CanGo can_go) {
+  for (auto one = queue.begin(); one != queue.end(); ++one) {
+    const auto holds_it_up = [&](const TlpPtr& earlier) {
+      return passing((*one)->header, earlier->header) == Passing::no;
+    };
+    if (!can_go(**one) || std::any_of(queue.begin(), one, holds_it_up)) continue;
+    TlpPtr found = std::move(*one);
+    queue.erase(one);
+    return found;
+  }
+  return nullptr;
+}
 
 DataLinkConfig data_link_config(const LinkConfig& config, unsigned generation, const LineRate& rate,
                                 Direction direction) {
@@ -43,7 +63,9 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       latency(direction == Direction::down ? config.latency_down : config.latency_up),
       crosses(&from.domain() != &to.domain()),
       data_link(link.rate_, data_link_config(config, link.generation_, link.rate_, direction)),
-      arrival(to.domain(), [&link, this] { link.arrive(*this); }) {}
+      arrival(to.domain(), [&link, this] { link.arrive(*this); }),
+      credits(to.config_.credits, config.max_payload),
+      update(from.domain(), [&link, this] { link.send_waiting(*this); }) {}
 
 Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& upstream,
            Port& downstream, vp::Trace& trace, vp::Statistics& statistics)
@@ -104,6 +126,24 @@ vp::Picoseconds Link::min_latency(Direction direction) const {
 
 void Link::send(const Port& from, TlpPtr tlp) {
   Way& way = ways_[&from == &ways_[0].from ? 0 : 1];
+  if (way.waiting.empty() && way.credits.enough_for(*tlp)) return transmit(way, std::move(tlp));
+  way.waiting.push_back(std::move(tlp));
+  send_waiting(way);
+}
+
+void Link::send_waiting(Way& way) {
+  while (!way.returning.empty() && way.returning.front().when <= vp::now()) {
+    const Returning returned = way.returning.pop();
+    way.credits.give_back(returned.of, returned.credits);
+  }
+  const auto enough = [&](const Tlp& tlp) { return way.credits.enough_for(tlp); };
+  while (TlpPtr next = take_next(way.waiting, enough)) transmit(way, std::move(next));
+  if (!way.waiting.empty() && !way.returning.empty()) way.update.at(way.returning.front().when);
+}
+
+void Link::transmit(Way& way, TlpPtr tlp) {
+  const Port& from = way.from;
+  way.credits.consume(*tlp);
   const unsigned bytes = pcie::wire_bytes(*tlp, generation_);
   const Wire::Occupied wire = way.data_link.transmit(vp::now() + from.config_.latency, bytes);
   const vp::Picoseconds arrival = wire.to + way.latency;
@@ -121,6 +161,29 @@ void Link::send(const Port& from, TlpPtr tlp) {
 void Link::arrive(Way& way) {
   TlpPtr tlp = way.flying.pop().tlp;
   if (!way.flying.empty()) way.arrival.at(way.flying.front().received);
+  if (way.received.empty() && way.to.ready(credit_class(tlp->header.type))) {
+    return deliver(way, std::move(tlp));
+  }
+  way.received.push_back(std::move(tlp));
+  drain(way.to);
+}
+
+void Link::drain(const Port& to) {
+  Way& way = ways_[&to == &ways_[0].to ? 0 : 1];
+  const auto ready = [&](const Tlp& tlp) { return way.to.ready(credit_class(tlp.header.type)); };
+  while (TlpPtr next = take_next(way.received, ready)) deliver(way, std::move(next));
+}
+
+// Out of the receive buffer: its credits go back.
+void Link::deliver(Way& way, TlpPtr tlp) {
+  const CreditClass of = credit_class(tlp->header.type);
+  if (!way.credits.infinite(of)) {
+    const Direction back = &way == &ways_[0] ? Direction::up : Direction::down;
+    const vp::Picoseconds when = vp::now() + min_latency(back);
+    if (way.crosses) way.from.domain().expect(when, name());
+    way.returning.push({when, of, Credits::of(*tlp)});
+    if (!way.waiting.empty() && !way.update.pending()) way.update.at(when);
+  }
   way.to.receive(std::move(tlp));
 }
 

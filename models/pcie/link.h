@@ -3,8 +3,10 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "models/pcie/data_link.h"
+#include "models/pcie/flow_control.h"
 #include "models/pcie/port.h"
 #include "models/pcie/ring.h"
 #include "vp/statistics/statistics.h"
@@ -32,6 +34,10 @@ struct LinkConfig {
 /// TLPs of a direction are serialised one after the other and arrive in order. Those in flight are
 /// in a ring with one appointment, in the receiving domain, for the first: an idle link has none.
 /// What bit errors cost is known when a TLP is sent, see DataLink.
+///
+/// A TLP for which its receiver has no credits waits, and those behind it pass or wait as the
+/// ordering table says; so it is in the receive buffer of a port that is not ready. Credits are
+/// back at the sender, in an UpdateFC, as late as a packet would be.
 ///
 ///     departure                    arrival            received
 ///        |<- wire bytes at rate ->|                      |
@@ -68,6 +74,11 @@ class Link : public sc_core::sc_module {
     vp::Picoseconds received = 0;
     TlpPtr tlp;
   };
+  struct Returning {
+    vp::Picoseconds when = 0;
+    CreditClass of{};
+    Credits credits;
+  };
   struct Way {
     Way(Link& link, Direction direction, Port& from, Port& to, const LinkConfig& config);
     const char* name;
@@ -78,13 +89,22 @@ class Link : public sc_core::sc_module {
     DataLink data_link;
     Ring<Flying> flying;
     vp::Event arrival;
+    CreditAccount credits;         // the sender's
+    std::vector<TlpPtr> waiting;   // for credits, in the order sent
+    Ring<Returning> returning;     // credits on their way back
+    vp::Event update;              // when they have come, while somebody waits for them
+    std::vector<TlpPtr> received;  // the receive buffer, while the receiver is not ready
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
   };
 
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
   void send(const Port& from, TlpPtr tlp);
+  void transmit(Way& way, TlpPtr tlp);
+  void send_waiting(Way& way);
   void arrive(Way& way);
+  void deliver(Way& way, TlpPtr tlp);
+  void drain(const Port& to);
   void reset();
 
   vp::Trace& trace_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "models/pcie/flow_control.h"
 #include "models/pcie/tlp.h"
 #include "vp/time/domain.h"
 
@@ -13,6 +14,7 @@ struct PortConfig {
   unsigned lanes = 16;      ///< most, 1 to 16
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;
+  CreditConfig credits{};  ///< of its receive buffer; all infinite unless said otherwise
 };
 
 /// What stands at an end of a link.
@@ -29,8 +31,13 @@ class Port {
  protected:
   Port(vp::Domain& domain, const PortConfig& config) : domain_(domain), config_(config) {}
 
-  /// Runs `latency` after the last byte has arrived; must not wait.
+  /// Runs `latency` after the last byte has arrived, or when it is ready for it; must not wait.
   virtual void receive(TlpPtr tlp) = 0;
+  /// Whether receive() may be called with a packet of that class; else it stays in the receive
+  /// buffer, and its credits with it, until drain().
+  virtual bool ready(CreditClass) const { return true; }
+  /// It has become ready for more.
+  void drain();
   /// The link has come up with this generation and width.
   virtual void trained(unsigned generation, unsigned lanes) = 0;
   /// The link has told of a hot reset (PCIe 5.0, 6.6.1); trained() follows.

@@ -5,10 +5,13 @@
 
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "models/pcie/errors.h"
+#include "models/pcie/ordering.h"
 #include "models/pcie/tlp_trace.h"
 
 namespace pcie {
@@ -20,16 +23,21 @@ struct End : Port {
     std::uint64_t address;
   };
   std::vector<Arrival> arrivals;
+  std::vector<TlpPtr> packets;
   std::function<void()> on_arrival;
+  bool is_ready[credit_classes] = {true, true, true};
   unsigned generation = 0, lanes = 0;
 
+  using Port::drain;
   using Port::Port;
   using Port::send;
   End(vp::Domain& domain, const PortConfig& config) : Port(domain, config) {}
   void receive(TlpPtr tlp) override {
     arrivals.push_back({vp::now(), tlp->get_address()});
+    packets.push_back(std::move(tlp));
     if (on_arrival) on_arrival();
   }
+  bool ready(CreditClass of) const override { return is_ready[static_cast<unsigned>(of)]; }
   void trained(unsigned new_generation, unsigned new_lanes) override {
     generation = new_generation;
     lanes = new_lanes;
@@ -140,6 +148,154 @@ TEST(Link, DomainsKnowEachOther) {
   other.at(2 * vp::us);
   EXPECT_EQ(pair.host.horizon(), 2 * vp::us + pair.link.min_latency(Direction::up));
 }
+
+// Credits
+
+PortConfig with_credits(Credits posted, Credits non_posted, Credits completion) {
+  PortConfig config{5, 16, 3 * vp::ns};
+  config.credits.classes = {posted, non_posted, completion};
+  return config;
+}
+
+std::vector<std::uint64_t> addresses(const End& end) {
+  std::vector<std::uint64_t> found;
+  for (const auto& one : end.arrivals) found.push_back(one.address);
+  return found;
+}
+
+TEST(Link, WhatHasNoCreditsWaitsForTheReceiver) {
+  Pair pair({5, 16, 100 * vp::ns, 90 * vp::ns}, {5, 16, 7 * vp::ns}, with_credits({2, 32}, {}, {}));
+  const std::vector<std::uint8_t> data(256);
+  for (unsigned i = 0; i < 5; ++i) pair.up.send(Tlp::memory_write(0x1000 * i, data.data(), 256));
+  sc_core::sc_start();
+  EXPECT_EQ(addresses(pair.down), (std::vector<std::uint64_t>{0, 0x1000, 0x2000, 0x3000, 0x4000}));
+  const vp::Picoseconds back = pair.link.min_latency(Direction::up);
+  const auto& at = pair.down.arrivals;
+  const vp::Picoseconds way = at[0].when;  // sent at 0
+  EXPECT_EQ(at[2].when, at[0].when + back + way);
+  EXPECT_EQ(at[3].when, at[1].when + back + way);
+  EXPECT_EQ(at[4].when, at[2].when + back + way);
+  EXPECT_EQ(pair.host.next_event(), vp::never) << "all have left";
+}
+
+TEST(Link, OthersPassWhatWaitsForCreditsAsTheTableSays) {
+  Pair pair({5, 16, 100 * vp::ns, 90 * vp::ns}, {5, 16, 7 * vp::ns},
+            with_credits({1, 16}, {1, 1}, {}));
+  pair.down.is_ready[static_cast<unsigned>(CreditClass::non_posted)] = false;
+  const std::uint8_t byte = 0;
+  pair.up.send(Tlp::memory_read(0x1000, 4));
+  pair.up.send(Tlp::memory_read(0x2000, 4));  // no credit
+  pair.up.send(Tlp::memory_write(0x3000, &byte, 1));
+  pair.up.send(Tlp::memory_write(0x4000, &byte, 1));
+  sc_core::sc_start();
+  EXPECT_EQ(addresses(pair.down), (std::vector<std::uint64_t>{0x3000, 0x4000}));
+  pair.down.is_ready[static_cast<unsigned>(CreditClass::non_posted)] = true;
+  pair.down.drain();
+  sc_core::sc_start();
+  EXPECT_EQ(addresses(pair.down), (std::vector<std::uint64_t>{0x3000, 0x4000, 0x1000, 0x2000}));
+}
+
+TEST(Link, AReadWaitsBehindAWriteThatWaits) {
+  Pair pair({5, 16, 100 * vp::ns, 90 * vp::ns}, {5, 16, 7 * vp::ns}, with_credits({1, 16}, {}, {}));
+  pair.down.is_ready[static_cast<unsigned>(CreditClass::posted)] = false;
+  const std::uint8_t byte = 0;
+  pair.up.send(Tlp::memory_write(0x1000, &byte, 1));
+  pair.up.send(Tlp::memory_write(0x2000, &byte, 1));
+  pair.up.send(Tlp::memory_read(0x3000, 4));
+  TlpPtr relaxed = Tlp::memory_write(0x4000, &byte, 1);
+  relaxed->header.relaxed_ordering = true;
+  pair.up.send(std::move(relaxed));
+  sc_core::sc_start();
+  EXPECT_TRUE(pair.down.arrivals.empty()) << "neither the read nor, for credits, the write";
+  pair.down.is_ready[static_cast<unsigned>(CreditClass::posted)] = true;
+  pair.down.drain();
+  sc_core::sc_start();
+  EXPECT_EQ(addresses(pair.down), (std::vector<std::uint64_t>{0x1000, 0x2000, 0x3000, 0x4000}));
+}
+
+// Any advertisement, both ways, with receivers that stop and go: all arrive once, and none where
+// the ordering table forbids it.
+class LinkCredits : public testing::TestWithParam<unsigned> {};
+
+TEST_P(LinkCredits, LoseNothingAndKeepTheOrder) {
+  std::mt19937 random(GetParam());
+  const auto any = [&](unsigned least, unsigned most) {
+    return random() % 4 == 0 ? 0 : least + static_cast<unsigned>(random() % (most - least + 1));
+  };
+  const auto port = [&] {
+    return with_credits({any(1, 20), any(16, 200)}, {any(1, 8), any(1, 8)},
+                        {any(1, 20), any(16, 200)});
+  };
+  Pair pair({5, 16, 30 * vp::ns, 20 * vp::ns}, port(), port());
+  const std::vector<std::uint8_t> data(256);
+  std::map<const End*, std::vector<TlpHeader>> sent;
+  std::uint64_t serial = 0;
+  const auto send = [&](End& from) {
+    TlpPtr tlp;
+    const unsigned bytes = 4 * (1 + random() % 64);
+    switch (random() % 5) {
+      case 0:
+        tlp = Tlp::memory_read(0, bytes);
+        break;
+      case 1:
+        tlp = Tlp::config_write(false, 0, 0, 4, 0);
+        break;
+      case 2:
+        tlp = Tlp::completion(*Tlp::memory_read(0, bytes), 0, Status::success);
+        tlp->header.type = TlpType::CplD;
+        tlp->header.length = bytes / 4;
+        break;
+      default:
+        tlp = Tlp::memory_write(0, data.data(), bytes);
+    }
+    tlp->header.requester = static_cast<Id>(random() % 2);
+    tlp->header.completer = static_cast<Id>(random() % 2);
+    tlp->header.tag = random() % 3;
+    tlp->header.relaxed_ordering = random() % 4 == 0;
+    tlp->header.id_based_ordering = random() % 4 == 0;
+    tlp->set_address(4 * serial++);
+    sent[&from].push_back(tlp->header);
+    sent[&from].back().register_offset = static_cast<std::uint16_t>(sent[&from].size() - 1);
+    tlp->header.register_offset = sent[&from].back().register_offset;
+    from.send(std::move(tlp));
+  };
+  for (unsigned i = 0; i < 3'000; ++i) {
+    for (End* end : {&pair.up, &pair.down}) {
+      if (random() % 2) send(*end);
+      if (random() % 8 == 0) {
+        bool& ready = end->is_ready[random() % credit_classes];
+        ready = !ready;
+        end->drain();
+      }
+    }
+    sc_core::sc_start(vp::to_sc_time(1 + random() % 8'000));
+  }
+  for (End* end : {&pair.up, &pair.down}) {
+    std::fill(std::begin(end->is_ready), std::end(end->is_ready), true);
+    end->drain();
+  }
+  if (sc_core::sc_pending_activity()) sc_core::sc_start();
+  for (End* end : {&pair.up, &pair.down}) {
+    const auto& all = sent[end == &pair.up ? &pair.down : &pair.up];
+    ASSERT_EQ(end->packets.size(), all.size());
+    std::vector<std::size_t> place(all.size(), all.size());
+    for (std::size_t i = 0; i < end->packets.size(); ++i) {
+      ASSERT_EQ(place.at(end->packets[i]->header.register_offset), all.size()) << "twice";
+      place[end->packets[i]->header.register_offset] = i;
+    }
+    for (std::size_t later = 0; later < all.size(); ++later) {
+      for (std::size_t earlier = later > 200 ? later - 200 : 0; earlier < later; ++earlier) {
+        if (passing(all[later], all[earlier]) == Passing::no) {
+          ASSERT_LT(place[earlier], place[later])
+              << to_string(all[later].type) << " has passed " << to_string(all[earlier].type);
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LinkCredits, testing::Range(1u, 21u));
 
 TEST(Link, TrainsToWhatAllPartsKnow) {
   Pair pair({4, 8}, {5, 16, 0}, {3, 4, 0});
