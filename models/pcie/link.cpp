@@ -11,11 +11,16 @@
 namespace pcie {
 
 void Port::send(TlpPtr tlp) {
-  link_->send(*this, std::move(tlp));
+  if (link_up_) link_->send(*this, std::move(tlp));
 }
 
-void Port::reset_link() {
-  if (link_up()) link_->reset();
+void Port::hold_link(Reset kind) {
+  if (link_ != nullptr) link_->hold(kind);
+}
+
+bool Port::release_link(Reset kind) {
+  if (link_ != nullptr) link_->release(kind);
+  return link_ != nullptr;
 }
 
 Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, vp::Picoseconds latency)
@@ -25,7 +30,11 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, vp::Picose
       latency(latency),
       crosses(&from.domain() != &to.domain()),
       wire(link.rate_),
-      arrival(to.domain(), [&link, this] { link.arrive(*this); }) {}
+      arrival(to.domain(), [&link, this] { link.arrive(*this); }),
+      rise(from.domain(), [&link, this] {
+        this->from.link_up_ = true;
+        this->from.trained(link.generation_, link.lanes_);
+      }) {}
 
 Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& upstream,
            Port& downstream, vp::Trace& trace, vp::Statistics& statistics)
@@ -38,21 +47,20 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       rate_(LineRate::of(generation_, lanes_, config.max_payload)),
       ways_{{{*this, Direction::down, upstream, downstream, config.latency_down},
              {*this, Direction::up, downstream, upstream, config.latency_up}}},
-      reset_(downstream.domain(), [this] {
-        ways_[0].to.reset_by_link();
-        ways_[0].to.trained(generation_, lanes_);
-      }) {
-  if (config.latency_down < 0 || config.latency_up < 0) {
-    throw ConfigurationError(fmt::format("{}: a latency cannot be negative", this->name()));
+      training_(config.training),
+      fall_(downstream.domain(), [this] { fall(); }) {
+  if (config.latency_down < 0 || config.latency_up < 0 || config.training < 0) {
+    throw ConfigurationError(fmt::format("{}: a time cannot be negative", this->name()));
   }
   for (Way& way : ways_) {
-    if (way.from.link_up()) {
+    if (way.from.link_ != nullptr) {
       throw ConfigurationError(fmt::format("{}: a port has another link already", this->name()));
     }
   }
   for (const Direction direction : {Direction::down, Direction::up}) {
     Way& way = ways_[index(direction)];
     way.from.link_ = this;
+    way.from.link_up_ = true;
     if (way.crosses) way.to.domain().add_peer(way.from.domain(), min_latency(direction));
     for (unsigned i = 0; i < tlp_types; ++i) {
       const std::string prefix =
@@ -66,9 +74,30 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
   downstream.trained(generation_, lanes_);
 }
 
-void Link::reset() {
-  reset_.after(min_latency(Direction::down));
-  ways_[0].from.trained(generation_, lanes_);
+void Link::hold(Reset kind) {
+  for (Way& way : ways_) way.rise.cancel();
+  ways_[0].from.link_up_ = false;
+  // One that follows before the first has arrived is not told apart from it.
+  kind_ = fall_.pending() ? std::min(kind_, kind) : kind;
+  if (!fall_.pending()) fall_.after(min_latency(Direction::down));
+  ways_[0].from.link_lost(kind);
+}
+
+void Link::fall() {
+  ways_[1].from.link_up_ = false;
+  for (Way& way : ways_) {
+    way.flying.clear();
+    way.arrival.cancel();
+    way.wire = Wire(rate_);
+  }
+  ways_[1].from.link_lost(kind_);
+}
+
+void Link::release(Reset kind) {
+  // The host's first instruction after a fundamental reset finds a link that has trained.
+  const vp::Picoseconds least = min_latency(Direction::down) + min_latency(Direction::up);
+  const vp::Picoseconds span = kind == Reset::fundamental ? least : std::max(training_, least);
+  for (Way& way : ways_) way.rise.after(span);
 }
 
 vp::Picoseconds Link::min_latency(Direction direction) const {
@@ -97,7 +126,7 @@ void Link::send(const Port& from, TlpPtr tlp) {
 void Link::arrive(Way& way) {
   TlpPtr tlp = way.flying.pop().tlp;
   if (!way.flying.empty()) way.arrival.at(way.flying.front().received);
-  way.to.receive(std::move(tlp));
+  if (way.to.link_up_) way.to.receive(std::move(tlp));
 }
 
 }  // namespace pcie

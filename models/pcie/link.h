@@ -22,6 +22,8 @@ struct LinkConfig {
   vp::Picoseconds latency_down = 0;  ///< PHY and wire
   vp::Picoseconds latency_up = 0;
   unsigned max_payload = 256;  ///< for the share that DLLPs take, see LineRate
+  /// From the end of a hot reset until the link is up; never less than both directions' latencies.
+  vp::Picoseconds training = 0;
 };
 
 /// A link between two ports, and between their domains, whose lookahead it is.
@@ -33,6 +35,9 @@ struct LinkConfig {
 ///        |<- wire bytes at rate ->|                      |
 ///     ---+------------------------+---- latency ----+----+--->
 ///   sender's port latency before                     receiver's port latency
+///
+/// Its upstream port can take it down: at once for itself, one latency later for the port
+/// downstream. What has not arrived before its receiver's end goes down is lost.
 class Link : public sc_core::sc_module {
  public:
   /// Throws ConfigurationError if a value is impossible or a port is taken.
@@ -71,6 +76,7 @@ class Link : public sc_core::sc_module {
     Wire wire;
     Ring<Flying> flying;
     vp::Event arrival;
+    vp::Event rise;  // of the link, for `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
   };
@@ -78,14 +84,18 @@ class Link : public sc_core::sc_module {
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
   void send(const Port& from, TlpPtr tlp);
   void arrive(Way& way);
-  void reset();
+  void hold(Reset kind);
+  void fall();
+  void release(Reset kind);
 
   vp::Trace& trace_;
   unsigned generation_;
   unsigned lanes_;
   LineRate rate_;
   std::array<Way, 2> ways_;
-  vp::Event reset_;  // is told to the port downstream
+  const vp::Picoseconds training_;
+  Reset kind_ = Reset::hot;  // of the reset that `fall_` is about
+  vp::Event fall_;           // of the link, for the port downstream
 };
 
 }  // namespace pcie
