@@ -13,6 +13,7 @@ pcie::LinkConfig link_config(const PcieLink& link) {
   config.latency_down = link.latency_down;
   config.latency_up = link.latency_up;
   config.max_payload = link.max_payload_size;
+  config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
   return config;
 }
 
