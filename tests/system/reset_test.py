@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 
 import machine
 
@@ -46,6 +47,40 @@ oae bench --count {SWAPS} --json > /share/bench
 oae stat > /share/stat
 dmesg -r > /share/dmesg
 """
+
+
+# Both wait for what the firmware never does; a reset ends them.
+WAITING = f"""
+device=/sys/bus/pci/devices/0000:01:00.0
+echo 1000000 > /sys/module/oae/parameters/mailbox_timeout_ms
+dmesg -c > /dev/null
+waits() {{ code=0; "$@" > /dev/null 2>> /share/errors || code=$?; echo $code >> /share/codes; }}
+for method in {" ".join(METHODS)}; do
+  echo $method > $device/reset_method
+  for i in $(seq {TIMES}); do
+    waits oae swap --timeout 1000s & first=$!
+    waits oae stat --port 1 & second=$!
+    sleep 0.05
+    kill -0 $first
+    kill -0 $second
+    echo 1 > $device/reset
+    wait $first
+    wait $second
+    code=0; oae swap --timeout 0s > /dev/null || code=$?; echo $code >> /share/next
+  done
+done
+cut -d. -f1 /proc/uptime > /share/uptime
+dmesg -r > /share/dmesg
+"""
+
+
+def write_silent_firmware(path):
+    """An ELF file whose only segment, at the start of the IPU's DRAM, is `wfi; b . - 4`."""
+    base, at = 0x80000000, 0x78
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 183, 1, base, 0x40, 0, 0, 0x40, 0x38, 1, 0, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, at, base, base, 8, 8, 8)
+    path.write_bytes(header + segment + struct.pack("<II", 0xD503207F, 0x17FFFFFF))
 
 
 class Idle(machine.TestCase):
@@ -102,6 +137,33 @@ class Load(machine.TestCase):
 
     def test_the_next_process_swaps(self):
         self.assertEqual(json.loads(self.run_.file("bench"))["firmware_committed"], SWAPS)
+
+    def test_the_kernel_warns_of_nothing(self):
+        self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
+
+
+class Waiting(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(script=WAITING)
+        firmware = cls.run_.folder / "silent.elf"
+        write_silent_firmware(firmware)
+        cls.run_.command += ["--firmware", str(firmware)]
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_a_waiting_process_gets_an_error(self):
+        self.assertEqual(self.run_.file("codes").split(), ["1"] * (2 * TIMES * len(METHODS)))
+        errors = self.run_.file("errors").splitlines()
+        self.assertEqual(len(errors), 2 * TIMES * len(METHODS))
+        for error in errors:
+            self.assertIn("the device does not answer", error)
+
+    def test_none_waits_for_its_own_timeout(self):
+        self.assertLess(int(self.run_.file("uptime")), 100)
+
+    def test_the_next_is_told_that_nothing_is_offered(self):
+        self.assertEqual(self.run_.file("next").split(), ["3"] * (TIMES * len(METHODS)))
 
     def test_the_kernel_warns_of_nothing(self):
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
