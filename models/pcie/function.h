@@ -31,7 +31,7 @@ struct FunctionConfig {
   unsigned interrupt_pin = 0;                  ///< 1 to 4 for INTA to INTD, 0 for none
   std::optional<std::uint64_t> serial_number;  ///< EUI-64
   vp::Picoseconds initialisation = 0;          ///< answers configuration with a retry so long, from
-                                       ///< power-up and from the training of the link on
+                                               ///< power-up and from the training of the link on
   vp::Picoseconds reset_time = 0;  ///< and so long after a reset of its own, up to 100 ms
   bool no_soft_reset = true;       ///< the return from D3hot to D0 keeps all registers
   unsigned bar_reads = 32;         ///< reads that device logic works on at a time
