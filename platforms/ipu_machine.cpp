@@ -13,7 +13,9 @@ namespace {
 constexpr int under_qemu = -1000;
 constexpr std::uint64_t address_space = 1ull << 40;
 
-std::uint64_t size(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes); }
+std::uint64_t size(std::int64_t bytes) {
+  return static_cast<std::uint64_t>(bytes);
+}
 
 vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
                                        const IpuMachine::Options& options) {
@@ -51,6 +53,8 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   function.identity.revision = ipu.endpoint.revision;
   function.identity.subsystem_vendor = ipu.endpoint.subsystem.vendor;
   function.identity.subsystem = ipu.endpoint.subsystem.device;
+  function.reset_time = 1 * vp::ms;
+  function.no_soft_reset = false;  // the host can reset it by D3hot, too
   function.bars = {
       {ipu_map::register_bar, ipu_map::register_bar_size, true, false},
       {ipu_map::port_bar, port_bar_size(ipu.oae.ports), true, true},
@@ -93,17 +97,18 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       dma("dma", domain,
           {ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8, ipu.dma.outstanding},
           ipu_map::DMA_SPI),
-      system_controller("system_controller",
-                        {ipu.cores, ipu_map::sram_base, size(ipu.sram), ipu_map::dram_base,
-                         size(ipu.dram), ipu.firmware_options.poll},
-                        [&outcome, who = ipu.name](ipu::SystemController::HaltReason reason) {
-                          if (reason == ipu::SystemController::HaltReason::fault) {
-                            outcome.end(vp::ExitCode::firmware_fault,
-                                        who + ": the firmware faulted; its console has the registers");
-                          } else {
-                            outcome.end(vp::ExitCode::success, who + ": the firmware ended the run");
-                          }
-                        }),
+      system_controller(
+          "system_controller",
+          {ipu.cores, ipu_map::sram_base, size(ipu.sram), ipu_map::dram_base, size(ipu.dram),
+           ipu.firmware_options.poll},
+          [&outcome, who = ipu.name](ipu::SystemController::HaltReason reason) {
+            if (reason == ipu::SystemController::HaltReason::fault) {
+              outcome.end(vp::ExitCode::firmware_fault,
+                          who + ": the firmware faulted; its console has the registers");
+            } else {
+              outcome.end(vp::ExitCode::success, who + ": the firmware ended the run");
+            }
+          }),
       oae("oae",
           {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), ipu_map::OAE_SPI, options.vcd},
           domain, trace, statistics) {

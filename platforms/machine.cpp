@@ -16,6 +16,7 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.bit_error_rate = link.bit_error_rate;
   config.retraining = link.retraining;
   config.seed = seed;
+  config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
   return config;
 }
 

@@ -84,6 +84,23 @@ void ConfigSpace::define(const Register& entry) {
   set_reset(entry.offset, entry.bytes, entry.reset);
 }
 
+void ConfigSpace::keep(Reset strongest, unsigned offset, unsigned bytes, std::uint32_t mask) {
+  const std::uint32_t bits = (mask & low_bytes(bytes)) << 8 * (offset & 3);
+  if (strongest == Reset::hot) kept_by_hot_[offset / 4] |= bits;
+  kept_by_function_[offset / 4] |= bits;
+}
+
+void ConfigSpace::reset(Reset kind) {
+  if (kind == Reset::fundamental) {
+    words_ = resets_;
+    return;
+  }
+  const Words& kept = kind == Reset::hot ? kept_by_hot_ : kept_by_function_;
+  for (unsigned i = 0; i < words_.size(); ++i) {
+    words_[i] = (words_[i] & kept[i]) | (resets_[i] & ~kept[i]);
+  }
+}
+
 unsigned ConfigSpace::add_capability(std::uint8_t id, unsigned bytes) {
   const unsigned offset = next_free_;
   if (bytes < 2 || offset + bytes > 0x100) {

@@ -9,6 +9,10 @@
 
 namespace pcie {
 
+/// What resets a function (PCIe 5.0, 6.6), the strongest first: power or PERST#, its link, or
+/// itself alone by an FLR or its return from D3hot.
+enum class Reset : std::uint8_t { fundamental, hot, function };
+
 /// One register of configuration space: its reset value and what software may do to each bit.
 /// Bits in neither mask are read-only.
 struct Register {
@@ -45,6 +49,8 @@ class ConfigSpace {
 
   /// Throws ConfigurationError if the register is not aligned or any of its bytes is defined.
   void define(const Register& entry);
+  /// A reset leaves the bits of `mask` as they are, if it is `strongest` or a weaker one.
+  void keep(Reset strongest, unsigned offset, unsigned bytes, std::uint32_t mask);
 
   /// Place a capability of `bytes` bytes, header included, at the end of its chain, aligned to a
   /// DW, and return its offset. Throws ConfigurationError if there is no room.
@@ -56,8 +62,8 @@ class ConfigSpace {
   using Action = std::function<void(std::uint32_t before)>;
   void on_write(unsigned offset, unsigned bytes, Action action);
 
-  /// All registers to their reset values.
-  void reset() { words_ = resets_; }
+  /// All registers to their reset values, but for what the reset keeps.
+  void reset(Reset kind = Reset::fundamental);
 
  private:
   using Words = std::array<std::uint32_t, size / 4>;
@@ -73,6 +79,8 @@ class ConfigSpace {
   Words resets_{};
   Words writable_{};
   Words write_clears_{};
+  Words kept_by_hot_{};       // sticky bits
+  Words kept_by_function_{};  // and those that are the link's or the device's
   std::bitset<size> defined_;
   std::vector<Observer> observers_;
   unsigned last_capability_ = 0;  // whose next pointer ends the chain; 0: none yet

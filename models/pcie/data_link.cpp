@@ -24,7 +24,7 @@ std::uint64_t next(std::uint64_t& state) {
 }  // namespace
 
 DataLink::DataLink(LineRate rate, const DataLinkConfig& config)
-    : config_(config), wire_(rate), random_(config.seed) {
+    : config_(config), rate_(rate), wire_(rate), random_(config.seed) {
   if (!(config.bit_error_rate >= 0 && config.bit_error_rate <= 1e-4)) {
     throw ConfigurationError("a bit error rate is from 0 to 1e-4");
   }

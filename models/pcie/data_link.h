@@ -36,6 +36,9 @@ class DataLink {
     return config_.bit_error_rate == 0 ? occupied : repair(occupied, bytes);
   }
 
+  /// The link went down: what was on the wire is lost.
+  void reset() { wire_ = Wire(rate_); }
+
   struct Counts {
     std::uint64_t bad = 0;  ///< packets that arrived with an error
     std::uint64_t replays = 0;
@@ -50,6 +53,7 @@ class DataLink {
   bool lost(unsigned bytes);
 
   const DataLinkConfig config_;
+  const LineRate rate_;
   Wire wire_;
   std::uint64_t random_;
   Counts counts_;

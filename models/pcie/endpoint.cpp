@@ -80,8 +80,8 @@ void Endpoint::trained(unsigned generation, unsigned lanes) {
   for (const auto& function : functions_) function->trained(generation, lanes);
 }
 
-void Endpoint::reset_by_link() {
-  for (const auto& function : functions_) function->reset();
+void Endpoint::link_lost(Reset kind) {
+  for (const auto& function : functions_) function->reset(kind);
 }
 
 Function* Endpoint::present(Id target) {

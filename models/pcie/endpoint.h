@@ -36,7 +36,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
  private:
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
-  void reset_by_link() override;
+  void link_lost(Reset kind) override;
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "models/pcie/capabilities/serial_number.h"
 #include "models/pcie/errors.h"
@@ -59,7 +60,7 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
       log_(vp::log::get("pcie")),
       id_(make_id(0, 0, number)),
       header_(space_, config.identity, common.multi_function, config.interrupt_pin, config.bars),
-      power_(space_),
+      power_(space_, config.no_soft_reset),
       express_(space_, {PortType::endpoint, common.generation, common.lanes, common.max_payload,
                         common.tags > 32}),
       resume_(domain, [this] { resume(); }),
@@ -71,6 +72,10 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
     });
   }
   if (config.serial_number) add_serial_number(space_, *config.serial_number);
+  // 6.6.2: a function level reset is over within 100 ms.
+  if (config.reset_time < 0 || config.reset_time > 100 * vp::ms || config.initialisation < 0) {
+    throw ConfigurationError("a reset takes 0 to 100 ms, and initialisation no negative time");
+  }
   if (config.bar_reads < 1) throw ConfigurationError("device logic takes at least one read");
 
   bar.register_nb_transport_bw(this, &Function::bar_response);
@@ -90,18 +95,33 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
   statistics.counter(prefix + "interrupts_ignored", interrupts_ignored_);
 }
 
-void Function::reset() {
-  space_.reset();
+void Function::reset(Reset kind) {
+  set_intx(false);  // 6.6.2: Deassert_INTx goes before the reset, if there is a link
+  intx_told_ = false;
+  space_.reset(kind);
   if (msi_x_) msi_x_->reset();
-  id_ = make_id(0, 0, number_);
+  if (kind == Reset::function) {
+    ready_ = vp::now() + config_.reset_time;
+  } else {
+    id_ = make_id(0, 0, number_);  // otherwise the device's, which is not reset
+  }
   map();
+  end_bar_reads();
+  end_dma_reads();
   if (on_reset_) on_reset_();
+}
+
+void Function::trained(unsigned generation, unsigned lanes) {
+  express_.trained(generation, lanes);
+  ready_ = vp::now() + config_.initialisation;
+  update_intx();
 }
 
 // Configuration.
 
 void Function::receive_config(const Tlp& request) {
-  if (vp::now() < config_.initialisation) {
+  // 2.3.1: permitted after any reset, that of the return from D3hot included.
+  if (!ready()) {
     return uplink_.transmit(Tlp::completion(request, id_, Status::configuration_retry));
   }
   const TlpHeader& header = request.header;
@@ -110,6 +130,7 @@ void Function::receive_config(const Tlp& request) {
     completion->header.type = TlpType::CplD;
     completion->header.length = 1;
     completion->set_data_length(4);
+    express_.set_transactions_pending(requests_.count() > 0);
     const std::uint32_t value = space_.read(header.register_offset, 4);
     for (unsigned i = 0; i < 4; ++i) completion->data()[i] = value >> 8 * i;
     return uplink_.transmit(std::move(completion));
@@ -123,6 +144,8 @@ void Function::receive_config(const Tlp& request) {
     space_.write(header.register_offset + run.begin, run.end - run.begin, value);
   }
   uplink_.transmit(Tlp::completion(request, id_, Status::success));
+  const bool asked = express_.take_reset();
+  if (power_.take_reset() || asked) return reset(Reset::function);
   // The completion is on its way before anything that the write permits.
   map();
   update_intx();
@@ -304,6 +327,10 @@ tlm::tlm_sync_enum Function::bar_response(tlm::tlm_generic_payload& payload, tlm
                                           sc_core::sc_time&) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   BarRead& read = static_cast<BarRead&>(payload);
+  if (read.dropped) {
+    drop(read);
+    return tlm::TLM_COMPLETED;
+  }
   const Status status = to_status(read.get_response_status());
   read.at += read.piece;
   if (status != Status::success || read.request->next_run(read.at).empty()) {
@@ -317,7 +344,10 @@ tlm::tlm_sync_enum Function::bar_response(tlm::tlm_generic_payload& payload, tlm
 }
 
 void Function::resume() {
-  for (std::size_t count = resumed_.size(); count > 0; --count) advance(*resumed_.pop());
+  for (std::size_t count = resumed_.size(); count > 0; --count) {
+    BarRead& read = *resumed_.pop();
+    read.dropped ? drop(read) : advance(read);
+  }
 }
 
 void Function::finish(BarRead& read, Status status) {
@@ -333,6 +363,27 @@ void Function::finish(BarRead& read, Status status) {
     transmit(Tlp::completion(*request, id_, status));
   }
   start_waiting();
+}
+
+// The request was kept since device logic had its data's address.
+void Function::drop(BarRead& read) {
+  read.dropped = false;
+  read.request.reset();
+  read.release();
+  start_waiting();
+}
+
+// Memory Space is off after a reset, so reads of BARs end as what finds none, if there is a link.
+void Function::end_bar_reads() {
+  auto refuse = [this](const Tlp& request) {
+    ++refused_;
+    uplink_.transmit(Tlp::completion(request, id_, Status::unsupported_request));
+  };
+  for (const auto& read : bar_reads_) {
+    if (!read->request || std::exchange(read->dropped, true)) continue;
+    refuse(*read->request);
+  }
+  while (!waiting_reads_.empty()) refuse(*waiting_reads_.pop());
 }
 
 void Function::start_waiting() {
@@ -440,6 +491,7 @@ void Function::issue() {
 }
 
 void Function::receive_completion(const Tlp& completion) {
+  if (!ready()) return;  // 6.6.2: silently, while a reset is in progress
   const Requests::Outcome outcome = completion.header.requester == id_
                                         ? requests_.complete(completion)
                                         : Requests::Outcome{nullptr, false};
@@ -489,6 +541,23 @@ void Function::expire() {
   issue();
   const vp::Picoseconds next = requests_.deadline();
   if (next != vp::never) timeout_.at(next);
+}
+
+// 6.6.2: the function loses track of its requests. Device logic is told once all are forgotten.
+void Function::end_dma_reads() {
+  timeout_.cancel();
+  std::vector<DmaRead*> ended;
+  auto abort = [&ended](DmaRead& read) {
+    if (read.status == tlm::TLM_OK_RESPONSE) read.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    ended.push_back(&read);
+  };
+  requests_.each([&](Requests::Request& request) {
+    DmaRead& read = *request.owner;
+    requests_.release(request);
+    if (--read.outstanding == 0 && read.issued == read.payload->get_data_length()) abort(read);
+  });
+  while (!unissued_.empty()) abort(*unissued_.pop());
+  for (DmaRead* read : ended) respond(*read);
 }
 
 // Interrupts.

@@ -30,8 +30,11 @@ struct FunctionConfig {
   MsiXConfig msi_x;                            ///< 0 vectors: none
   unsigned interrupt_pin = 0;                  ///< 1 to 4 for INTA to INTD, 0 for none
   std::optional<std::uint64_t> serial_number;  ///< EUI-64
-  vp::Picoseconds initialisation = 0;          ///< answers configuration with a retry until then
-  unsigned bar_reads = 32;                     ///< reads that device logic works on at a time
+  vp::Picoseconds initialisation = 0;          ///< answers configuration with a retry so long, from
+                                               ///< power-up and from the training of the link on
+  vp::Picoseconds reset_time = 0;  ///< and so long after a reset of its own, up to 100 ms
+  bool no_soft_reset = true;       ///< the return from D3hot to D0 keeps all registers
+  unsigned bar_reads = 32;         ///< reads that device logic works on at a time
 };
 
 /// A function of an endpoint: its configuration space, its MSI-X table, and the way between TLPs
@@ -44,7 +47,8 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   tlm_utils::simple_initiator_socket_optional<Function> bar;
   /// From device logic. A write or read while Bus Master is off, or outside of D0, or without a
   /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE; more than 4096 bytes, or none, by
-  /// TLM_BURST_ERROR_RESPONSE; a completion timeout is TLM_GENERIC_ERROR_RESPONSE.
+  /// TLM_BURST_ERROR_RESPONSE; a completion timeout, or a reset while the read is outstanding, is
+  /// TLM_GENERIC_ERROR_RESPONSE.
   /// Any number of initiators may bind.
   tlm_utils::multi_passthrough_target_socket<Function, 32, tlm::tlm_base_protocol_types, 0,
                                              sc_core::SC_ZERO_OR_MORE_BOUND>
@@ -73,7 +77,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
            const Common& common, Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics);
 
   void signal(unsigned vector) override;
-  /// Calls `action` when the function is reset, for the device logic behind it.
+  /// Calls `action` when the function is reset in any way, for the device logic behind it.
   void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
   /// The level of the function's INTx pin; ignored by a function without one.
   void set_intx(bool level);
@@ -84,16 +88,18 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   bool may_master() const { return header_.master_enabled() && power_.d0() && uplink_.up(); }
 
   // The endpoint's side.
-  void reset();
+  void reset(Reset kind);
   bool claims(const Tlp& request) const { return hit(request) != nullptr; }
   void receive_config(const Tlp& request);
   void receive_write(const Tlp& request);
   void receive_read(TlpPtr request);
   void receive_completion(const Tlp& completion);
-  void trained(unsigned generation, unsigned lanes) { express_.trained(generation, lanes); }
+  void trained(unsigned generation, unsigned lanes);
   unsigned max_payload() const { return express_.max_payload(); }
-  /// An Unsupported Request, told in Device Status.
-  void detected(bool posted) { express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0)); }
+  /// An Unsupported Request, told in Device Status, but not during a reset (6.6.2).
+  void detected(bool posted) {
+    if (ready()) express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0));
+  }
 
  private:
   // A payload with the extension of access.h, which it owns, as TLM-2.0 has it.
@@ -110,8 +116,9 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   // A read of a BAR that device logic works on; its data gathers in the request's own room.
   struct BarRead : BarPayload {
     TlpPtr request;
-    unsigned at = 0;     // of its 4 x length bytes
-    unsigned piece = 0;  // bytes asked for
+    unsigned at = 0;       // of its 4 x length bytes
+    unsigned piece = 0;    // bytes asked for
+    bool dropped = false;  // by a reset: the answer of device logic is for nobody
   };
   // A read of host memory by device logic.
   struct DmaRead {
@@ -126,6 +133,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   enum class Region { logic, table, pending };
   using Requests = Outstanding<DmaRead*>;
 
+  bool ready() const { return vp::now() >= ready_; }
   void map();
   const Range* hit(const Tlp& request) const;
   Region region(unsigned bar, std::uint64_t offset, unsigned& bytes) const;
@@ -139,6 +147,8 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void advance(BarRead& read);
   bool piece_done(BarRead& read);
   void finish(BarRead& read, Status status);
+  void drop(BarRead& read);
+  void end_bar_reads();
   void resume();
   tlm::tlm_sync_enum bar_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                   sc_core::sc_time& delay);
@@ -152,6 +162,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void finish(Requests::Request& request);
   void respond(DmaRead& read);
   void expire();
+  void end_dma_reads();
 
   bool send_message_interrupt(std::uint64_t address, std::uint32_t data);
   void update_intx();
@@ -163,6 +174,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   std::function<void()> on_reset_;
   spdlog::logger& log_;
   Id id_;
+  vp::Picoseconds ready_ = 0;  // configuration is answered with a retry until then
 
   ConfigSpace space_;
   Type0Header header_;

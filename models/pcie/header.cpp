@@ -75,7 +75,7 @@ Type1Header::Type1Header(ConfigSpace& space, const Identity& identity, unsigned 
   space.define({0x26, 2, 1, 0xfff0});
   space.define({0x28, 4, 0, ~0u});
   space.define({0x2c, 4, 0, ~0u});
-  space.define({0x3e, 2, 0, 0x0003});
+  space.define({bridge_control, 2, 0, 0x0003 | 1u << secondary_bus_reset});
 }
 
 bool Type1Header::claims(std::uint64_t address) const {

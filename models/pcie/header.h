@@ -88,9 +88,12 @@ class Type0Header : public Header {
 ///     0x18 primary, 0x19 secondary, 0x1a subordinate bus   0x1e secondary status
 ///     0x20 memory base      0x22 limit           bits 31:20 of the 32-bit window
 ///     0x24 prefetch base    0x26 limit           and 0x28, 0x2c their upper halves
-///     0x3e bridge control
+///     0x3e bridge control: parity 0, SERR# 1, secondary bus reset 6
 class Type1Header : public Header {
  public:
+  static constexpr unsigned bridge_control = 0x3e;
+  static constexpr unsigned secondary_bus_reset = 6;
+
   Type1Header(ConfigSpace& space, const Identity& identity, unsigned pin);
 
   unsigned secondary_bus() const { return space_.get(0x19, 1); }

@@ -12,15 +12,20 @@
 namespace pcie {
 
 void Port::send(TlpPtr tlp) {
-  link_->send(*this, std::move(tlp));
+  if (link_up_) link_->send(*this, std::move(tlp));
 }
 
 void Port::drain() {
-  if (link_up()) link_->drain(*this);
+  if (link_up_) link_->drain(*this);
 }
 
-void Port::reset_link() {
-  if (link_up()) link_->reset();
+void Port::hold_link(Reset kind) {
+  if (link_ != nullptr) link_->hold(kind);
+}
+
+bool Port::release_link(Reset kind) {
+  if (link_ != nullptr) link_->release(kind);
+  return link_ != nullptr;
 }
 
 namespace {
@@ -64,8 +69,13 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       crosses(&from.domain() != &to.domain()),
       data_link(link.rate_, data_link_config(config, link.generation_, link.rate_, direction)),
       arrival(to.domain(), [&link, this] { link.arrive(*this); }),
-      credits(to.config_.credits, config.max_payload),
-      update(from.domain(), [&link, this] { link.send_waiting(*this); }) {}
+      advertised(to.config_.credits, config.max_payload),
+      credits(advertised),
+      update(from.domain(), [&link, this] { link.send_waiting(*this); }),
+      rise(from.domain(), [&link, this] {
+        this->from.link_up_ = true;
+        this->from.trained(link.generation_, link.lanes_);
+      }) {}
 
 Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& upstream,
            Port& downstream, vp::Trace& trace, vp::Statistics& statistics)
@@ -78,21 +88,20 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       rate_(LineRate::of(generation_, lanes_, config.max_payload)),
       ways_{{{*this, Direction::down, upstream, downstream, config},
              {*this, Direction::up, downstream, upstream, config}}},
-      reset_(downstream.domain(), [this] {
-        ways_[0].to.reset_by_link();
-        ways_[0].to.trained(generation_, lanes_);
-      }) {
-  if (config.latency_down < 0 || config.latency_up < 0) {
-    throw ConfigurationError(fmt::format("{}: a latency cannot be negative", this->name()));
+      training_(config.training),
+      fall_(downstream.domain(), [this] { fall(); }) {
+  if (config.latency_down < 0 || config.latency_up < 0 || config.training < 0) {
+    throw ConfigurationError(fmt::format("{}: a time cannot be negative", this->name()));
   }
   for (Way& way : ways_) {
-    if (way.from.link_up()) {
+    if (way.from.link_ != nullptr) {
       throw ConfigurationError(fmt::format("{}: a port has another link already", this->name()));
     }
   }
   for (const Direction direction : {Direction::down, Direction::up}) {
     Way& way = ways_[index(direction)];
     way.from.link_ = this;
+    way.from.link_up_ = true;
     if (way.crosses) way.to.domain().add_peer(way.from.domain(), min_latency(direction));
     for (unsigned i = 0; i < tlp_types; ++i) {
       const std::string prefix =
@@ -112,9 +121,37 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
   downstream.trained(generation_, lanes_);
 }
 
-void Link::reset() {
-  reset_.after(min_latency(Direction::down));
-  ways_[0].from.trained(generation_, lanes_);
+void Link::hold(Reset kind) {
+  for (Way& way : ways_) way.rise.cancel();
+  ways_[0].from.link_up_ = false;
+  ways_[0].waiting.clear();
+  ways_[0].update.cancel();
+  // One that follows before the first has arrived is not told apart from it.
+  kind_ = fall_.pending() ? std::min(kind_, kind) : kind;
+  if (!fall_.pending()) fall_.after(min_latency(Direction::down));
+  ways_[0].from.link_lost(kind);
+}
+
+void Link::fall() {
+  ways_[1].from.link_up_ = false;
+  for (Way& way : ways_) {
+    way.flying.clear();
+    way.arrival.cancel();
+    way.waiting.clear();
+    way.returning.clear();
+    way.update.cancel();
+    way.received.clear();
+    way.credits = way.advertised;
+    way.data_link.reset();
+  }
+  ways_[1].from.link_lost(kind_);
+}
+
+void Link::release(Reset kind) {
+  // The host's first instruction after a fundamental reset finds a link that has trained.
+  const vp::Picoseconds least = min_latency(Direction::down) + min_latency(Direction::up);
+  const vp::Picoseconds span = kind == Reset::fundamental ? least : std::max(training_, least);
+  for (Way& way : ways_) way.rise.after(span);
 }
 
 vp::Picoseconds Link::min_latency(Direction direction) const {
@@ -161,6 +198,7 @@ void Link::transmit(Way& way, TlpPtr tlp) {
 void Link::arrive(Way& way) {
   TlpPtr tlp = way.flying.pop().tlp;
   if (!way.flying.empty()) way.arrival.at(way.flying.front().received);
+  if (!way.to.link_up_) return;
   if (way.received.empty() && way.to.ready(credit_class(tlp->header.type))) {
     return deliver(way, std::move(tlp));
   }

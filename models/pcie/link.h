@@ -27,6 +27,8 @@ struct LinkConfig {
   double bit_error_rate = 0;                 ///< of each lane, 0 to 1e-4
   std::uint64_t seed = 1;                    ///< of the errors
   vp::Picoseconds retraining = 20 * vp::us;  ///< after four replays in vain
+  /// From the end of a hot reset until the link is up; never less than both directions' latencies.
+  vp::Picoseconds training = 0;
 };
 
 /// A link between two ports, and between their domains, whose lookahead it is.
@@ -43,6 +45,9 @@ struct LinkConfig {
 ///        |<- wire bytes at rate ->|                      |
 ///     ---+------------------------+---- latency ----+----+--->
 ///   sender's port latency before                     receiver's port latency
+///
+/// Its upstream port can take it down: at once for itself, one latency later for the port
+/// downstream. What has not arrived before its receiver's end goes down is lost.
 class Link : public sc_core::sc_module {
  public:
   /// Throws ConfigurationError if a value is impossible or a port is taken.
@@ -89,11 +94,13 @@ class Link : public sc_core::sc_module {
     DataLink data_link;
     Ring<Flying> flying;
     vp::Event arrival;
+    const CreditAccount advertised;
     CreditAccount credits;         // the sender's
     std::vector<TlpPtr> waiting;   // for credits, in the order sent
     Ring<Returning> returning;     // credits on their way back
     vp::Event update;              // when they have come, while somebody waits for them
     std::vector<TlpPtr> received;  // the receive buffer, while the receiver is not ready
+    vp::Event rise;                // of the link, for `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
   };
@@ -105,14 +112,18 @@ class Link : public sc_core::sc_module {
   void arrive(Way& way);
   void deliver(Way& way, TlpPtr tlp);
   void drain(const Port& to);
-  void reset();
+  void hold(Reset kind);
+  void fall();
+  void release(Reset kind);
 
   vp::Trace& trace_;
   unsigned generation_;
   unsigned lanes_;
   LineRate rate_;
   std::array<Way, 2> ways_;
-  vp::Event reset_;  // is told to the port downstream
+  const vp::Picoseconds training_;
+  Reset kind_ = Reset::hot;  // of the reset that `fall_` is about
+  vp::Event fall_;           // of the link, for the port downstream
 };
 
 }  // namespace pcie

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "models/pcie/config_space.h"
 #include "models/pcie/flow_control.h"
 #include "models/pcie/tlp.h"
 #include "vp/time/domain.h"
@@ -26,7 +27,8 @@ class Port {
 
   const PortConfig& port_config() const { return config_; }
   vp::Domain& domain() const { return domain_; }
-  bool link_up() const { return link_ != nullptr; }
+  /// There is a link, and it is in DL_Active.
+  bool link_up() const { return link_up_; }
 
  protected:
   Port(vp::Domain& domain, const PortConfig& config) : domain_(domain), config_(config) {}
@@ -40,11 +42,15 @@ class Port {
   void drain();
   /// The link has come up with this generation and width.
   virtual void trained(unsigned generation, unsigned lanes) = 0;
-  /// The link has told of a hot reset (PCIe 5.0, 6.6.1); trained() follows.
-  virtual void reset_by_link() {}
-  /// Tells the other end, one latency later, to reset itself.
-  void reset_link();
-  /// Leaves `latency` from now, or as soon as all that was sent before has left. Needs a link.
+  /// The link has gone down, for a port downstream by a reset of this kind (PCIe 5.0, 6.6.1). What
+  /// was on its way is lost; trained() follows when it is up again.
+  virtual void link_lost(Reset) {}
+  /// The port upstream takes the link down, which resets what is behind it one latency later, and
+  /// lets it train again; whether there is a link to train.
+  void hold_link(Reset kind);
+  bool release_link(Reset kind);
+  /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a
+  /// link.
   void send(TlpPtr tlp);
 
  private:
@@ -52,6 +58,7 @@ class Port {
   vp::Domain& domain_;
   PortConfig config_;
   Link* link_ = nullptr;
+  bool link_up_ = false;
 };
 
 }  // namespace pcie

@@ -21,6 +21,10 @@ class Ring {
     slots_[(head_ + size_++) & (slots_.size() - 1)] = std::move(value);
   }
 
+  void clear() {
+    while (!empty()) pop();
+  }
+
   T pop() {
     T value = std::move(slots_[head_]);
     head_ = (head_ + 1) & (slots_.size() - 1);

@@ -42,6 +42,8 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                         common.tags > 32, index + 1, index + 1, common.read_boundary}),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
+  space_.on_write(Type1Header::bridge_control, 2,
+                  [this](std::uint32_t before) { bridge_controlled(before); });
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "completion_timeouts", timeouts_);
   statistics.counter(prefix + "unexpected_completions", unexpected_);
@@ -57,10 +59,33 @@ bool RootPort::routes(unsigned bus) const {
 
 void RootPort::reset() {
   space_.reset();
-  reset_link();
+  hold_link(Reset::fundamental);
+  if (release_link(Reset::fundamental)) express_.link_down(true);
+}
+
+// 7.5.1.3.13: Secondary Bus Reset is a hot reset for as long as it is set.
+void RootPort::bridge_controlled(std::uint32_t before) {
+  const bool was = before >> Type1Header::secondary_bus_reset & 1;
+  const bool is = space_.test(Type1Header::bridge_control, Type1Header::secondary_bus_reset);
+  if (is == was) return;
+  if (is) {
+    hold_link(Reset::hot);
+  } else if (release_link(Reset::hot)) {
+    express_.link_down(true);
+  }
+}
+
+// 2.9.1: what waits for a completion ends as an Unsupported Request; completions are dropped.
+void RootPort::link_lost(Reset) {
+  express_.link_down(false);
+  delayed_.clear();
+  departure_.cancel();
+  last_delayed_ = 0;
+  // 2.2.8.1: no interrupt is asserted without a link.
+  for (unsigned pin = 0; pin < 4; ++pin) host_.intx(index_, pin, false);
   requests_.each([this](Requests::Request& request) {
     if (request.owner.finished) return;
-    request.timed_out = true;
+    request.status = Status::unsupported_request;
     finish(request);
   });
 }
@@ -77,9 +102,13 @@ void RootPort::post(TlpPtr request) {
 RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
   if (!link_up()) {
     ++no_link_;
-    return {false, Status::unsupported_request};
+    return {true, Status::unsupported_request};
   }
   wait_for_tag();
+  if (!link_up()) {
+    ++no_link_;
+    return {true, Status::unsupported_request};
+  }
   request->header.requester = id_;
   Requests::Request& pending = requests_.start(*request, tags(), into);
   pending.owner.finished = false;

@@ -72,7 +72,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void post(TlpPtr request);
   /// Sends a non-posted request and waits for its completion; called by an SC_THREAD. A read leaves
   /// its bytes, from the first to the last enabled, in `into`. False as `answered` means that no
-  /// completion came in time, or that there is no link.
+  /// completion came in time; without a link, or if it is lost, the answer is Unsupported Request.
   struct Answer {
     bool answered;
     Status status;
@@ -103,6 +103,8 @@ class RootPort : public sc_core::sc_module, public Port {
 
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
+  void link_lost(Reset kind) override;
+  void bridge_controlled(std::uint32_t before);
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);

@@ -19,6 +19,13 @@ unsigned payload_code(unsigned bytes) {
       fmt::format("payload of {} bytes: 128 to 4096, a power of two, is possible", bytes));
 }
 
+constexpr std::uint32_t function_level_reset_capable = 1u << 28;
+constexpr std::uint32_t initiate_reset = 1u << 15;
+constexpr std::uint32_t transactions_pending = 1u << 5;
+constexpr std::uint32_t link_training = 1u << 11;
+constexpr std::uint32_t link_active = 1u << 13;
+constexpr std::uint32_t presence = 1u << 6;
+
 // Unlike the link speeds of the other registers, which are numbers, this is one bit a speed.
 std::uint32_t speeds_vector(unsigned generation) {
   return (1u << generation) - 1;
@@ -46,11 +53,12 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
                 2u | static_cast<unsigned>(config.type) << 4 | (root ? 1u << 8 : 0) |  // slot
                     (config.generation >= 6 ? 1u << 15 : 0)});                         // flit mode
   space.define({at + 0x04, 4,
-                payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15});  // role-based errors
+                payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15 |  // role-based errors
+                    (root ? 0 : function_level_reset_capable)});
   // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
-  space.define(
-      {at + 0x08, 2, 0x2810,
-       0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 | 7u << 12});
+  space.define({at + 0x08, 2, 0x2810,
+                0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 |
+                    7u << 12 | (root ? 0 : initiate_reset)});
   space.define({at + 0x0a, 2, 0, 0, 0x000f});
 
   // Speed 3:0, width 9:4, link active reporting 20, bandwidth notification 21, ASPM optionality 22.
@@ -81,6 +89,13 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
   space.define({at + 0x2c, 4, speeds_vector(config.generation) << 1});
   space.define({at + 0x30, 2, config.generation, 0xf});  // target speed, a number
   space.define({at + 0x32, 2});
+
+  // 6.6.2: a reset of one function does not change the link, nor Max_Payload_Size.
+  space.keep(Reset::function, at + 0x08, 2, 7u << 5);
+  space.keep(Reset::function, at + 0x10, 2, 0xffff);
+  space.keep(Reset::function, at + 0x12, 2, 0xffff);
+  space.keep(Reset::hot, at + 0x30, 2, 0xffff);  // 7.5.3.19: sticky
+  space.keep(Reset::function, at + 0x32, 2, 0xffff);
 }
 
 unsigned PciExpress::max_payload() const {
@@ -93,13 +108,31 @@ unsigned PciExpress::max_read_request() const {
 
 void PciExpress::trained(unsigned generation, unsigned lanes) {
   const std::uint32_t slot_clock = 1u << 12;
-  const std::uint32_t link_active = root_port_ ? 1u << 13 : 0;
-  space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | link_active);
-  if (root_port_) space_.set(offset_ + 0x1a, 2, 1u << 6);  // presence
+  const std::uint32_t active = root_port_ ? link_active : 0;
+  space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | active);
+  if (root_port_) space_.set(offset_ + 0x1a, 2, presence);
   // Equalisation and its phases, flit mode
   if (generation >= 3) {
     space_.set(offset_ + 0x32, 2, 0xfu << 1 | (generation >= 6 ? 1u << 10 : 0));
   }
+}
+
+void PciExpress::link_down(bool training) {
+  const std::uint32_t others = space_.get(offset_ + 0x12, 2) & ~(link_active | link_training);
+  space_.set(offset_ + 0x12, 2, others | (training ? link_training : 0));
+  space_.set(offset_ + 0x1a, 2, presence);
+}
+
+void PciExpress::set_transactions_pending(bool pending) {
+  const std::uint32_t others = space_.get(offset_ + 0x0a, 2) & ~transactions_pending;
+  space_.set(offset_ + 0x0a, 2, others | (pending ? transactions_pending : 0));
+}
+
+bool PciExpress::take_reset() {
+  const std::uint32_t control = space_.get(offset_ + 0x08, 2);
+  if (root_port_ || !(control & initiate_reset)) return false;
+  space_.set(offset_ + 0x08, 2, control & ~initiate_reset);  // it always reads 0
+  return true;
 }
 
 void PciExpress::detected(std::uint32_t device_status) {

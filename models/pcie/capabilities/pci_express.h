@@ -48,8 +48,14 @@ class PciExpress {
 
   /// The link is up with this generation and width.
   void trained(unsigned generation, unsigned lanes);
+  /// The link of a root port is down, and may be on its way up again.
+  void link_down(bool training);
   /// Sets bits of Device Status: 0 correctable, 1 non-fatal, 3 unsupported request detected.
   void detected(std::uint32_t device_status);
+  /// Endpoint: whether requests of its own wait for completions.
+  void set_transactions_pending(bool pending);
+  /// Endpoint: whether software has asked for a function level reset; once.
+  bool take_reset();
 
  private:
   ConfigSpace& space_;

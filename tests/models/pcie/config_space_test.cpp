@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "models/pcie/capabilities/serial_number.h"
 #include "models/pcie/errors.h"
 
@@ -27,6 +29,22 @@ TEST(ConfigSpace, EachBitKeepsToItsMask) {
   EXPECT_EQ(space.read(0x10, 4), 0x000000f0u);
   space.reset();
   EXPECT_EQ(space.read(0x10, 4), 0xf0f0f0f0);
+}
+
+// Sticky bits survive all but a fundamental reset; others only one of the function itself.
+TEST(ConfigSpace, ResetsKeepBitsByTheirStrength) {
+  ConfigSpace space;
+  space.define({0x12, 2, 0x1111, 0xffff});
+  space.keep(Reset::hot, 0x12, 2, 0x00f0);
+  space.keep(Reset::function, 0x12, 2, 0x0f00);
+  const std::pair<Reset, std::uint32_t> kinds[] = {
+      {Reset::function, 0x1ee1}, {Reset::hot, 0x11e1}, {Reset::fundamental, 0x1111}};
+  for (const auto& [kind, left] : kinds) {
+    space.write(0x12, 2, 0xeeee);
+    space.reset(kind);
+    EXPECT_EQ(space.read(0x12, 2), left);
+    EXPECT_EQ(space.read(0x10, 2), 0u);
+  }
 }
 
 // Every size at every offset of a DW touches its own bytes alone.

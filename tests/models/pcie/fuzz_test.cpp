@@ -167,6 +167,8 @@ TEST(Fuzz, AnySoftwareIsSurvived) {
       if (random() % 16 == 0) bench.endpoint.function(0).signal(random() % 17);
       if (random() % 16 == 0) bench.endpoint.function(0).set_intx(random() & 1);
       if (i % 500 == 0) {
+        bench.config_write(Bench::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus
+        sc_core::wait(1, sc_core::SC_US);
         bench.enumerate();
         const unsigned power = bench.find_capability(Bench::device, 1);
         bench.config_write(Bench::root_port, 0x44, 0, 4);

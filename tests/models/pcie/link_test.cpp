@@ -29,7 +29,9 @@ struct End : Port {
   unsigned generation = 0, lanes = 0;
 
   using Port::drain;
+  using Port::hold_link;
   using Port::Port;
+  using Port::release_link;
   using Port::send;
   End(vp::Domain& domain, const PortConfig& config) : Port(domain, config) {}
   void receive(TlpPtr tlp) override {
@@ -41,7 +43,11 @@ struct End : Port {
   void trained(unsigned new_generation, unsigned new_lanes) override {
     generation = new_generation;
     lanes = new_lanes;
+    up_since = vp::now();
   }
+  void link_lost(Reset) override { lost.push_back(vp::now()); }
+  std::vector<vp::Picoseconds> lost;
+  vp::Picoseconds up_since = 0;
 };
 
 struct Pair {
@@ -305,11 +311,55 @@ TEST(Link, TrainsToWhatAllPartsKnow) {
   EXPECT_EQ(pair.down.lanes, 4u);
 }
 
+// What has not arrived when an end goes down is lost; the lanes are free afterwards.
+TEST(Link, GoesDownForEachEndAndLosesWhatIsOnItsWay) {
+  Pair pair({3, 8, 100 * vp::ns, 90 * vp::ns, 256, 10 * vp::us});
+  const std::vector<std::uint8_t> data(256);
+  const vp::Picoseconds away = pair.link.min_latency(Direction::down);
+  sc_core::sc_spawn([&] {
+    for (unsigned i = 0; i < 1000; ++i) {
+      pair.up.send(Tlp::memory_write(0x1000, data.data(), 256));
+      pair.down.send(Tlp::memory_write(0x2000, data.data(), 256));
+    }
+    sc_core::wait(sc_core::SC_ZERO_TIME);
+    sc_core::wait(vp::to_sc_time(1 * vp::us));
+    pair.up.hold_link(Reset::hot);
+    EXPECT_FALSE(pair.up.link_up());
+    EXPECT_TRUE(pair.down.link_up());
+    pair.up.send(Tlp::memory_write(0x3000, data.data(), 256));
+    pair.down.send(Tlp::memory_write(0x3000, data.data(), 256));
+    sc_core::wait(vp::to_sc_time(1 * vp::us));
+    EXPECT_FALSE(pair.down.link_up());
+    pair.down.send(Tlp::memory_write(0x3000, data.data(), 256));
+    EXPECT_TRUE(pair.up.release_link(Reset::hot));
+    sc_core::wait(vp::to_sc_time(10 * vp::us));
+    sc_core::wait(1, sc_core::SC_PS);
+    EXPECT_TRUE(pair.up.link_up() && pair.down.link_up());
+    pair.up.send(Tlp::memory_write(0x4000, data.data(), 4));
+    pair.down.send(Tlp::memory_write(0x4000, data.data(), 4));
+  });
+  sc_core::sc_start();
+  EXPECT_EQ(pair.up.lost, std::vector<vp::Picoseconds>{1 * vp::us});
+  EXPECT_EQ(pair.down.lost, std::vector<vp::Picoseconds>{1 * vp::us + away});
+  for (const End* end : {&pair.up, &pair.down}) {
+    EXPECT_EQ(end->up_since, 12 * vp::us);
+    ASSERT_GT(end->arrivals.size(), 10u);
+    ASSERT_LT(end->arrivals.size(), 100u);
+    for (std::size_t i = 0; i + 1 < end->arrivals.size(); ++i) {
+      EXPECT_LE(end->arrivals[i].when, end->lost[0]);
+      EXPECT_LT(end->arrivals[i].address, 0x3000u);
+    }
+    EXPECT_EQ(end->arrivals.back().address, 0x4000u);
+    EXPECT_LT(end->arrivals.back().when, 12 * vp::us + 130 * vp::ns) << "nothing is before it";
+  }
+}
+
 TEST(Link, ImpossibleLinks) {
   EXPECT_THROW(Pair({7, 16}, {7, 16, 0}, {7, 16, 0}), ConfigurationError);
   EXPECT_THROW(Pair({5, 3}), ConfigurationError);
   EXPECT_THROW(Pair({5, 16, -1}), ConfigurationError);
   EXPECT_THROW(Pair({5, 16, 0, 0, 100}), ConfigurationError);
+  EXPECT_THROW(Pair({5, 16, 0, 0, 256, -1}), ConfigurationError);
 }
 
 TEST(Link, APortTakesOneLink) {

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux resets the function in all the ways that it knows, idle and under load; swaps go on."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+
+import machine
+
+RESETS = pathlib.Path(os.environ.get("OAE_VP_RESETS", "build/cmake/tests/system/resets"))
+METHODS = ("flr", "pm", "bus")  # in the kernel's order
+TIMES = 20
+SWAPS = 5
+
+SCRIPT = f"""
+device=/sys/bus/pci/devices/0000:01:00.0
+cat $device/reset_method > /share/methods
+dmesg -c > /dev/null
+for method in {" ".join(METHODS)}; do
+  echo $method > $device/reset_method
+  cat $device/reset_method > /share/$method.method
+  for i in $(seq {TIMES}); do
+    oae bench --count {SWAPS} --json >> /share/$method.before
+    od -An -v -tx1 $device/config > /tmp/before
+    echo 1 > $device/reset
+    od -An -v -tx1 $device/config > /tmp/after
+    cmp /tmp/before /tmp/after
+    cat $device/current_link_speed $device/current_link_width $device/power_state > /share/$method.link
+    oae bench --count {SWAPS} --form streamed --json >> /share/$method.after
+  done
+done
+oae stat > /share/stat
+dmesg -r > /share/dmesg
+"""
+
+LOAD = f"""
+device=/sys/bus/pci/devices/0000:01:00.0
+dmesg -c > /dev/null
+for method in {" ".join(METHODS)}; do
+  echo $method > $device/reset_method
+  code=0; /share/resets {TIMES} $device/reset > /share/$method || code=$?
+  echo $code > /share/$method.code
+done
+oae bench --count {SWAPS} --json > /share/bench
+oae stat > /share/stat
+dmesg -r > /share/dmesg
+"""
+
+
+# Both wait for what the firmware never does; a reset ends them.
+WAITING = f"""
+device=/sys/bus/pci/devices/0000:01:00.0
+echo 1000000 > /sys/module/oae/parameters/mailbox_timeout_ms
+dmesg -c > /dev/null
+waits() {{ code=0; "$@" > /dev/null 2>> /share/errors || code=$?; echo $code >> /share/codes; }}
+for method in {" ".join(METHODS)}; do
+  echo $method > $device/reset_method
+  for i in $(seq {TIMES}); do
+    waits oae swap --timeout 1000s & first=$!
+    waits oae stat --port 1 & second=$!
+    sleep 0.05
+    kill -0 $first
+    kill -0 $second
+    echo 1 > $device/reset
+    wait $first
+    wait $second
+    code=0; oae swap --timeout 0s > /dev/null || code=$?; echo $code >> /share/next
+  done
+done
+cut -d. -f1 /proc/uptime > /share/uptime
+dmesg -r > /share/dmesg
+"""
+
+
+def write_silent_firmware(path):
+    """An ELF file whose only segment, at the start of the IPU's DRAM, is `wfi; b . - 4`."""
+    base, at = 0x80000000, 0x78
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 183, 1, base, 0x40, 0, 0, 0x40, 0x38, 1, 0, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, at, base, base, 8, 8, 8)
+    path.write_bytes(header + segment + struct.pack("<II", 0xD503207F, 0x17FFFFFF))
+
+
+class Idle(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(script=SCRIPT, trace=True).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_linux_finds_the_methods(self):
+        self.assertEqual(self.run_.file("methods").split(), list(METHODS))
+
+    def test_each_is_taken(self):
+        for method in METHODS:
+            self.assertEqual(self.run_.file(f"{method}.method").strip(), method)
+
+    def test_swaps_before_and_after_commit_and_all_agree(self):
+        for method in METHODS:
+            for when in ("before", "after"):
+                results = [json.loads(line) for line in self.run_.file(f"{method}.{when}").splitlines()]
+                self.assertEqual(len(results), TIMES)
+                for result in results:
+                    for count in ("committed", "block_committed", "firmware_committed"):
+                        self.assertEqual(result[count], SWAPS, (method, when, result))
+
+    def test_the_card_has_counted_all(self):
+        stat = dict(line.split() for line in self.run_.file("stat").splitlines())
+        total = str(len(METHODS) * TIMES * 2 * SWAPS)
+        self.assertEqual((stat["block.committed"], stat["firmware.committed"]), (total, total))
+
+    def test_the_link_has_its_speed_and_the_function_its_power(self):
+        for method in METHODS:
+            self.assertEqual(self.run_.file(f"{method}.link").splitlines(), ["16.0 GT/s PCIe", "16", "D0"])
+
+    def test_the_kernel_warns_of_nothing(self):
+        self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
+
+
+class Load(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run("--set", "hosts[0].vcpus=2", script=LOAD)
+        shutil.copy(RESETS, cls.run_.share / "resets")
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_every_request_ends_and_host_block_and_firmware_agree(self):
+        for method in METHODS:
+            said = self.run_.file(method)
+            self.assertEqual(self.run_.file(f"{method}.code").strip(), "0", said)
+            found = re.fullmatch(rf"{TIMES} resets, (\d+) committed, (\d+) interrupted, \d+ settled: agree\n", said)
+            self.assertTrue(found, said)
+            self.assertGreaterEqual(int(found[1]), 2 * TIMES)
+            self.assertGreaterEqual(int(found[2]), TIMES)
+
+    def test_the_next_process_swaps(self):
+        self.assertEqual(json.loads(self.run_.file("bench"))["firmware_committed"], SWAPS)
+
+    def test_the_kernel_warns_of_nothing(self):
+        self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
+
+
+class Waiting(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(script=WAITING)
+        firmware = cls.run_.folder / "silent.elf"
+        write_silent_firmware(firmware)
+        cls.run_.command += ["--firmware", str(firmware)]
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_a_waiting_process_gets_an_error(self):
+        self.assertEqual(self.run_.file("codes").split(), ["1"] * (2 * TIMES * len(METHODS)))
+        errors = self.run_.file("errors").splitlines()
+        self.assertEqual(len(errors), 2 * TIMES * len(METHODS))
+        for error in errors:
+            self.assertIn("the device does not answer", error)
+
+    def test_none_waits_for_its_own_timeout(self):
+        self.assertLess(int(self.run_.file("uptime")), 100)
+
+    def test_the_next_is_told_that_nothing_is_offered(self):
+        self.assertEqual(self.run_.file("next").split(), ["3"] * (TIMES * len(METHODS)))
+
+    def test_the_kernel_warns_of_nothing(self):
+        self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
+
+
+if __name__ == "__main__":
+    machine.main()
