@@ -66,6 +66,12 @@ void ConfigSpace::set_reset(unsigned offset, unsigned bytes, std::uint32_t value
   set(offset, bytes, value);
 }
 
+void ConfigSpace::reset_but_sticky() {
+  for (unsigned i = 0; i < words_.size(); ++i) {
+    words_[i] = (words_[i] & sticky_[i]) | (resets_[i] & ~sticky_[i]);
+  }
+}
+
 void ConfigSpace::define(const Register& entry) {
   const bool sized = entry.bytes == 1 || entry.bytes == 2 || entry.bytes == 4;
   if (!sized || entry.offset % entry.bytes != 0 || entry.offset + entry.bytes > size) {
@@ -81,6 +87,7 @@ void ConfigSpace::define(const Register& entry) {
   const unsigned shift = 8 * (entry.offset & 3);
   writable_[entry.offset / 4] |= entry.writable << shift;
   write_clears_[entry.offset / 4] |= entry.write_clears << shift;
+  sticky_[entry.offset / 4] |= entry.sticky << shift;
   set_reset(entry.offset, entry.bytes, entry.reset);
 }
 

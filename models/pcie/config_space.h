@@ -17,6 +17,7 @@ struct Register {
   std::uint32_t reset = 0;
   std::uint32_t writable = 0;      ///< RW
   std::uint32_t write_clears = 0;  ///< RW1C
+  std::uint32_t sticky = 0;        ///< kept by every reset but a fundamental one (7.4)
 };
 
 /// The 4 KiB of configuration registers of a function. What was not defined reads zero and ignores
@@ -58,6 +59,8 @@ class ConfigSpace {
 
   /// All registers to their reset values.
   void reset() { words_ = resets_; }
+  /// As by a reset that is not fundamental: sticky bits keep their values.
+  void reset_but_sticky();
 
  private:
   using Words = std::array<std::uint32_t, size / 4>;
@@ -73,6 +76,7 @@ class ConfigSpace {
   Words resets_{};
   Words writable_{};
   Words write_clears_{};
+  Words sticky_{};
   std::bitset<size> defined_;
   std::vector<Observer> observers_;
   unsigned last_capability_ = 0;  // whose next pointer ends the chain; 0: none yet

@@ -15,6 +15,7 @@
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
 #include "models/pcie/config_space.h"
+#include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/ring.h"
@@ -92,8 +93,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void receive_completion(const Tlp& completion);
   void trained(unsigned generation, unsigned lanes) { express_.trained(generation, lanes); }
   unsigned max_payload() const { return express_.max_payload(); }
-  /// An Unsupported Request, told in Device Status.
-  void detected(bool posted) { express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0)); }
+  /// An error of this function; `tlp` is at fault, if one is. Logged, and told of if software asks.
+  void report(Error error, const Tlp* tlp);
+  /// The same without telling, which is left to the caller.
+  std::optional<Severity> log(Error error, const Tlp* tlp) { return errors_.report(error, tlp); }
+  void tell(Severity severity);
 
  private:
   // A payload with the extension of access.h, which it owns, as TLM-2.0 has it.
@@ -168,6 +172,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   Type0Header header_;
   PowerManagement power_;
   PciExpress express_;
+  ErrorReporting errors_;
   std::optional<MsiX> msi_x_;
   std::vector<Range> ranges_;  // those that decode now
   bool intx_level_ = false;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "models/pcie/error.h"
 #include "models/pcie/line_rate.h"
 #include "models/pcie/port.h"
 #include "models/pcie/ring.h"
@@ -22,6 +25,14 @@ struct LinkConfig {
   vp::Picoseconds latency_down = 0;  ///< PHY and wire
   vp::Picoseconds latency_up = 0;
   unsigned max_payload = 256;  ///< for the share that DLLPs take, see LineRate
+};
+
+/// An error that is made to happen, for tests and for whoever wants to see software cope with it.
+struct Fault {
+  Error error = Error::receiver_error;
+  /// What it strikes when it arrives; none: nothing, the port believes to have seen a packet.
+  std::optional<TlpType> type;
+  unsigned number = 1;  ///< the how manieth of that type from now on
 };
 
 /// A link between two ports, and between their domains, whose lookahead it is.
@@ -46,6 +57,18 @@ class Link : public sc_core::sc_module {
   unsigned lanes() const { return lanes_; }
   const LineRate& rate() const { return rate_; }
 
+  /// The port that `direction` leads to detects the error: without a type one latency from now.
+  ///
+  ///     completion_timeout     the TLP is lost, and who waits for a completion waits in vain
+  ///     unexpected_completion  the completion comes twice
+  ///     poisoned_tlp           the data is marked as bad
+  ///     unsupported_request    the request is refused, and so by completer_abort
+  ///     malformed_tlp, ecrc, receiver_overflow    the TLP is dropped
+  ///     all others             the TLP comes as it is
+  ///
+  /// False if no such TLP can have such an error.
+  bool inject(Direction direction, const Fault& fault);
+
   struct Count {
     std::uint64_t tlps = 0;
     std::uint64_t bytes = 0;  ///< payload
@@ -61,6 +84,10 @@ class Link : public sc_core::sc_module {
     vp::Picoseconds received = 0;
     TlpPtr tlp;
   };
+  struct Coming {
+    vp::Picoseconds when = 0;
+    Error error = Error::receiver_error;
+  };
   struct Way {
     Way(Link& link, Direction direction, Port& from, Port& to, vp::Picoseconds latency);
     const char* name;
@@ -71,6 +98,9 @@ class Link : public sc_core::sc_module {
     Wire wire;
     Ring<Flying> flying;
     vp::Event arrival;
+    std::vector<Fault> faults;  // that wait for their TLP
+    Ring<Coming> errors;
+    vp::Event error;
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
   };
@@ -79,6 +109,8 @@ class Link : public sc_core::sc_module {
   void send(const Port& from, TlpPtr tlp);
   void arrive(Way& way);
   void reset();
+  bool strike(Way& way, TlpPtr& tlp);
+  void detect(Way& way);
 
   vp::Trace& trace_;
   unsigned generation_;

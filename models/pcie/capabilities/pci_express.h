@@ -48,7 +48,15 @@ class PciExpress {
 
   /// The link is up with this generation and width.
   void trained(unsigned generation, unsigned lanes);
-  /// Sets bits of Device Status: 0 correctable, 1 non-fatal, 3 unsupported request detected.
+  /// Bits of Device Status, what was detected, and of Device Control, what is reported.
+  enum ErrorKind : std::uint32_t {
+    correctable_error = 1u << 0,
+    non_fatal_error = 1u << 1,
+    fatal_error = 1u << 2,
+    unsupported_request = 1u << 3,
+  };
+  bool reports(std::uint32_t kind) const { return space_.get(offset_ + 0x08, 2) & kind; }
+  /// Sets bits of Device Status.
   void detected(std::uint32_t device_status);
 
  private:
