@@ -17,6 +17,7 @@ namespace vp {
 ///     exit CODE\n        ends the run with CODE, 0 to 255
 ///     mark NAME\n        the run has come to a place that the user may ask for; the answer may be a
 ///                        command for the guest, `ok COMMAND\n`
+///     inject WHAT\n      something in the platform fails
 ///     put NAME SIZE\n    and SIZE bytes: a file
 ///
 /// Whatever a guest sends does no harm: what is not a message is answered, counted and dropped.
@@ -41,6 +42,9 @@ class ControlChannel {
     /// 1 to 200 bytes, none of them a blank or a control character; perhaps quotes. Returns a
     /// command for the guest, one line, or nothing. May wait, in the process of the vCPU.
     std::function<std::string(const std::string& name)> on_mark;
+    /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
+    /// Without it, nothing can.
+    std::function<std::string(std::string_view what)> on_inject;
     /// Returns why the file was refused, or nothing. The name is not checked. Without it, every
     /// file is refused.
     std::function<std::string(const std::string& name, std::string_view bytes)> on_file;
