@@ -180,6 +180,7 @@ void Link::detect(Way& way) {
     const Error error = way.errors.pop().error;
     const std::uint8_t nothing[4] = {};
     TlpPtr tlp = Tlp::memory_write(0, nothing, 4);
+    tlp->header.poisoned = error == Error::poisoned_tlp;
     if (error == Error::unexpected_completion) {
       tlp = Tlp::completion(*Tlp::memory_read(0, 4), 0, Status::success);
     }
