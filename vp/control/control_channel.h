@@ -42,12 +42,12 @@ class ControlChannel {
     /// 1 to 200 bytes, none of them a blank or a control character; perhaps quotes. Returns a
     /// command for the guest, one line, or nothing. May wait, in the process of the vCPU.
     std::function<std::string(const std::string& name)> on_mark;
-    /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
-    /// Without it, nothing can.
-    std::function<std::string(std::string_view what)> on_inject;
     /// Returns why the file was refused, or nothing. The name is not checked. Without it, every
     /// file is refused.
     std::function<std::string(const std::string& name, std::string_view bytes)> on_file;
+    /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
+    /// Without it, nothing can.
+    std::function<std::string(std::string_view what)> on_inject;
   };
 
   explicit ControlChannel(Handlers handlers) : handlers_(std::move(handlers)) {}
