@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 
 namespace platform {
 namespace {
@@ -18,6 +21,16 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.seed = seed;
   config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
   return config;
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
 }
 
 }  // namespace
@@ -48,6 +61,42 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
           statistics));
     }
   }
+}
+
+std::string Machine::inject(std::string_view what) {
+  const auto word = words(what);
+  if (word.size() < 2 || word.size() > 4)
+    return "inject takes a way, an error, perhaps a TLP and a number";
+  const std::size_t dot = std::min(word[0].rfind('.'), word[0].size());
+  const std::string_view way = word[0].substr(dot);
+  const auto link = std::find_if(links.begin(), links.end(), [&](const auto& one) {
+    return word[0].substr(0, dot) == one->name();
+  });
+  if (link == links.end() || (way != ".down" && way != ".up")) {
+    std::string all;
+    for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
+    return "no such way; there are" + all;
+  }
+  const auto error = pcie::error_of(word[1]);
+  if (!error) {
+    std::string all;
+    for (const pcie::Error one : pcie::all_errors) all += std::string(" ") + pcie::to_string(one);
+    return "no such error; there are" + all;
+  }
+  pcie::Fault fault{*error, {}, 1};
+  if (word.size() >= 3) {
+    fault.type = pcie::tlp_type_of(word[2]);
+    if (!fault.type) return fmt::format("no TLP is a {}", word[2]);
+  }
+  if (word.size() == 4) {
+    const char* end = word[3].data() + word[3].size();
+    const auto parsed = std::from_chars(word[3].data(), end, fault.number);
+    if (parsed.ec != std::errc() || parsed.ptr != end || fault.number == 0) {
+      return "the number counts from 1";
+    }
+  }
+  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
+  return (*link)->inject(direction, fault) ? "" : "no such packet can have this error there";
 }
 
 }  // namespace platform

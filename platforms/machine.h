@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/pcie/link.h"
@@ -23,6 +25,10 @@ class Machine {
 
   Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,
           vp::Statistics& statistics);
+
+  /// Makes an error happen: `LINK.down ERROR`, or up, and perhaps ` TLP` and ` NUMBER`, see
+  /// pcie::Fault. Returns why it cannot, or nothing.
+  std::string inject(std::string_view what);
 
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<IpuMachine>> ipus;

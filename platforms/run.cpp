@@ -130,6 +130,7 @@ HostMachine::Options Run::host_options(const Host& host) {
     if (name == options_.mark) outcome_.end(ExitCode::success, "");
     return snapshot_ ? snapshot_->say(name) : std::string();
   };
+  options.control.on_inject = [this](std::string_view what) { return machine_->inject(what); };
   if (share_) {
     options.control.on_file = [this](const std::string& name, std::string_view bytes) {
       return share_->write(name, bytes);

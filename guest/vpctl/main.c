@@ -13,11 +13,14 @@
 enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_absent = 3 };
 
 static const char help[] =
-    "usage: vpctl exit CODE | mark NAME | put FILE... | present\n"
+    "usage: vpctl exit CODE | inject WAY ERROR [TLP [NUMBER]] | mark NAME | put FILE... | present\n"
     "\n"
     "Talks from inside the guest to the platform that simulates it.\n"
     "\n"
     "  exit CODE    ends the run with this code, 0 to 255\n"
+    "  inject WAY ERROR [TLP [NUMBER]]\n"
+    "               makes an error happen on a PCIe link, at the end that WAY leads to: LINK.down or\n"
+    "               LINK.up; at once, or to the NUMBERth (1) packet of a type as the trace names it\n"
     "  mark NAME    says that a point has been reached, which the platform may wait for, and prints\n"
     "               the command that the platform gives there, if it gives any\n"
     "  put FILE...  hands over files of up to 64 MiB by their relative names\n"
@@ -106,6 +109,20 @@ static int send_files(char **paths) {
   return code;
 }
 
+/* The platform knows what there is, and says so. */
+static int inject(int count, char **words) {
+  char what[200] = "";
+  size_t length = 0;
+  int i;
+
+  for (i = 0; i < count; i++) {
+    if (!is_mark_name(words[i]) || length + strlen(words[i]) + 2 > sizeof(what))
+      return usage("not what can be injected", words[i]);
+    length += (size_t)snprintf(what + length, sizeof(what) - length, i ? " %s" : "%s", words[i]);
+  }
+  return send_line("inject", what);
+}
+
 static int run(int argc, char **argv) {
   const char *command = argc >= 2 ? argv[1] : "";
 
@@ -114,6 +131,7 @@ static int run(int argc, char **argv) {
   if (strcmp(command, "exit") == 0 && argc == 3)
     return is_exit_code(argv[2]) ? send_line("exit", argv[2])
                                  : usage("not an exit code (0 to 255)", argv[2]);
+  if (strcmp(command, "inject") == 0 && argc >= 4 && argc <= 6) return inject(argc - 2, argv + 2);
   if (strcmp(command, "mark") == 0 && argc == 3)
     return is_mark_name(argv[2]) ? send_line("mark", argv[2])
                                  : usage("not a mark (one word of up to 200 characters)", argv[2]);

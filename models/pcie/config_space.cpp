@@ -81,6 +81,8 @@ void ConfigSpace::define(const Register& entry) {
   const unsigned shift = 8 * (entry.offset & 3);
   writable_[entry.offset / 4] |= entry.writable << shift;
   write_clears_[entry.offset / 4] |= entry.write_clears << shift;
+  kept_by_hot_[entry.offset / 4] |= entry.sticky << shift;
+  kept_by_function_[entry.offset / 4] |= entry.sticky << shift;
   set_reset(entry.offset, entry.bytes, entry.reset);
 }
 

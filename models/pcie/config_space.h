@@ -21,6 +21,7 @@ struct Register {
   std::uint32_t reset = 0;
   std::uint32_t writable = 0;      ///< RW
   std::uint32_t write_clears = 0;  ///< RW1C
+  std::uint32_t sticky = 0;        ///< kept by every reset but a fundamental one (7.4)
 };
 
 /// The 4 KiB of configuration registers of a function. What was not defined reads zero and ignores

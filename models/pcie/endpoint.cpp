@@ -42,19 +42,22 @@ void Endpoint::receive(TlpPtr tlp) {
   if (!well_formed(*tlp, functions_[0]->max_payload())) {
     log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
              name(), to_string(tlp->header.type));
-    return;
+    return report(Error::malformed_tlp, tlp.get());
   }
   switch (tlp->header.type) {
     case TlpType::CfgRd0:
     case TlpType::CfgWr0:
       if (Function* function = present(tlp->header.target)) {
-        return function->receive_config(*tlp);
+        if (!tlp->header.poisoned) return function->receive_config(*tlp);
+        function->report(Error::poisoned_tlp, tlp.get());
+        return send(Tlp::completion(*tlp, function->id(), Status::unsupported_request));
       }
       ++absent_;
       return send(Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
     case TlpType::MWr:
       if (Function* function = claiming(*tlp)) {
         if (!tlp->header.poisoned) return function->receive_write(*tlp);
+        return function->report(Error::poisoned_tlp, tlp.get());
       }
       return unsupported(*tlp);
     case TlpType::MRd:
@@ -66,7 +69,7 @@ void Endpoint::receive(TlpPtr tlp) {
         return function->receive_completion(*tlp);
       }
       ++unexpected_;
-      return;
+      return report(Error::unexpected_completion, tlp.get());
     case TlpType::Msg:
       ++messages_ignored_;
       return;
@@ -100,12 +103,42 @@ void Endpoint::unsupported(const Tlp& request) {
   log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
            "{}: unsupported {} at {:#x}", name(), to_string(request.header.type),
            request.get_address());
-  const bool posted = request.header.type == TlpType::MWr;
-  // 6.2.4: an error that belongs to no function is told by all.
-  for (const auto& function : functions_) function->detected(posted);
-  if (!posted) {
+  report(Error::unsupported_request, &request);
+  if (request.is_non_posted()) {
     send(Tlp::completion(request, functions_[0]->id(), Status::unsupported_request));
   }
+}
+
+// 6.2.4: an error that belongs to no function is logged by all, and told of once.
+void Endpoint::report(Error error, const Tlp* tlp) {
+  bool told[3] = {};
+  for (const auto& function : functions_) {
+    const auto severity = function->log(error, tlp);
+    if (!severity || told[static_cast<unsigned>(*severity)]) continue;
+    told[static_cast<unsigned>(*severity)] = true;
+    function->tell(*severity);
+  }
+}
+
+void Endpoint::detected(Error error, const Tlp* tlp) {
+  Function* function = nullptr;
+  switch (error) {
+    case Error::poisoned_tlp:
+    case Error::completer_abort:
+    case Error::unsupported_request:
+      if (tlp != nullptr && tlp->is_memory()) function = claiming(*tlp);
+      if (tlp != nullptr && tlp->is_config()) function = present(tlp->header.target);
+      [[fallthrough]];
+    case Error::completion_timeout:
+    case Error::unexpected_completion:
+      if (function == nullptr) function = functions_[0].get();
+      function->report(error, tlp);
+      break;
+    default:
+      return report(error, tlp);
+  }
+  if (tlp == nullptr || !tlp->is_non_posted()) return;
+  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, function->id(), *status));
 }
 
 }  // namespace pcie

@@ -37,11 +37,13 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
+  void detected(Error error, const Tlp* tlp) override;
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
 
   Function* present(Id target);
   Function* claiming(const Tlp& request);
+  void report(Error error, const Tlp* tlp);
   void unsupported(const Tlp& request);
 
   spdlog::logger& log_;

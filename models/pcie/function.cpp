@@ -26,6 +26,11 @@ Status to_status(tlm::tlm_response_status response) {
                                                      : Status::completer_abort;
 }
 
+Error to_error(Status status) {
+  return status == Status::unsupported_request ? Error::unsupported_request
+                                               : Error::completer_abort;
+}
+
 void check_msi_x(const FunctionConfig& config) {
   const MsiXConfig& msi_x = config.msi_x;
   const std::uint64_t table = 16u * std::uint64_t{msi_x.vectors};
@@ -63,6 +68,7 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
       power_(space_, config.no_soft_reset),
       express_(space_, {PortType::endpoint, common.generation, common.lanes, common.max_payload,
                         common.tags > 32}),
+      errors_(space_, express_, PortType::endpoint),
       resume_(domain, [this] { resume(); }),
       timeout_(domain, [this] { expire(); }) {
   if (config.msi_x.vectors > 0) {
@@ -194,6 +200,7 @@ Function::Region Function::region(unsigned bar, std::uint64_t offset, unsigned& 
 void Function::receive_write(const Tlp& request) {
   const Range range = *hit(request);  // a write to the MSI-X table may not move it, but be safe
   ++bar_write_count_;
+  Status status = Status::success;
   for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
     for (unsigned at = run.begin; at < run.end;) {
       const std::uint64_t offset = request.get_address() + at - range.base;
@@ -206,16 +213,19 @@ void Function::receive_write(const Tlp& request) {
         case Region::pending:  // read-only
           break;
         case Region::logic:
-          if (write_piece(request, range, at, bytes) != tlm::TLM_OK_RESPONSE) {
+          if (const Status answer = to_status(write_piece(request, range, at, bytes));
+              answer != Status::success) {
             log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
                      "{}: write of BAR {} + {:#x} refused", name(), range.bar, offset);
-            detected(true);
+            if (status == Status::success) status = answer;
           }
           break;
       }
       at += bytes;
     }
   }
+  // 6.2.3.2.3: one error a TLP.
+  if (status != Status::success) report(to_error(status), &request);
 }
 
 tlm::tlm_response_status Function::write_piece(const Tlp& request, const Range& range,
@@ -359,7 +369,7 @@ void Function::finish(BarRead& read, Status status) {
   } else {
     log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: read at {:#x} refused", name(), request->get_address());
-    if (status == Status::unsupported_request) detected(false);
+    report(to_error(status), request.get());
     transmit(Tlp::completion(*request, id_, status));
   }
   start_waiting();
@@ -498,8 +508,9 @@ void Function::receive_completion(const Tlp& completion) {
   if (!outcome.expected) {
     log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: unexpected completion, tag {}", name(), completion.header.tag);
-    return;
+    return report(Error::unexpected_completion, &completion);
   }
+  if (completion.header.poisoned) report(Error::poisoned_tlp, &completion);
   if (outcome.finished != nullptr) {
     finish(*outcome.finished);
     issue();
@@ -535,6 +546,7 @@ void Function::expire() {
   while (Requests::Request* request = requests_.expired(vp::now())) {
     log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: no completion in time", name());
+    report(Error::completion_timeout, nullptr);
     request->timed_out = true;
     finish(*request);
   }
@@ -558,6 +570,21 @@ void Function::end_dma_reads() {
   });
   while (!unissued_.empty()) abort(*unissued_.pop());
   for (DmaRead* read : ended) respond(*read);
+}
+
+// Errors.
+
+// 6.6.2: during a reset none is logged.
+std::optional<Severity> Function::log(Error error, const Tlp* tlp) {
+  return ready() ? errors_.report(error, tlp) : std::nullopt;
+}
+
+void Function::report(Error error, const Tlp* tlp) {
+  if (const auto severity = log(error, tlp)) tell(*severity);
+}
+
+void Function::tell(Severity severity) {
+  if (uplink_.up()) uplink_.transmit(Tlp::message(error_message(severity), id_));
 }
 
 // Interrupts.

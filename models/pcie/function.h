@@ -15,6 +15,7 @@
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
 #include "models/pcie/config_space.h"
+#include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/ring.h"
@@ -96,10 +97,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void receive_completion(const Tlp& completion);
   void trained(unsigned generation, unsigned lanes);
   unsigned max_payload() const { return express_.max_payload(); }
-  /// An Unsupported Request, told in Device Status, but not during a reset (6.6.2).
-  void detected(bool posted) {
-    if (ready()) express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0));
-  }
+  /// An error of this function; `tlp` is at fault, if one is. Logged, and told of if software asks.
+  void report(Error error, const Tlp* tlp);
+  /// The same without telling, which is left to the caller.
+  std::optional<Severity> log(Error error, const Tlp* tlp);
+  void tell(Severity severity);
 
  private:
   // A payload with the extension of access.h, which it owns, as TLM-2.0 has it.
@@ -180,6 +182,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   Type0Header header_;
   PowerManagement power_;
   PciExpress express_;
+  ErrorReporting errors_;
   std::optional<MsiX> msi_x_;
   std::vector<Range> ranges_;  // those that decode now
   bool intx_level_ = false;

@@ -10,8 +10,8 @@ namespace pcie {
 /// The time a byte of a TLP takes on a link, as an exact fraction.
 ///
 /// Generation 1 to 5: from the raw rate go the encoding (8b/10b, 128b/130b), an ACK and an UpdateFC
-/// of 8 bytes each per ACK latency limit (PCIe 5.0, 3.6.3.1 and 2.6.1.2), and SKP ordered sets (4 in
-/// 1538 symbols, 4.2.7): the rate usable for TLPs of Neugebauer et al., SIGCOMM 2018.
+/// of 8 bytes each per ACK latency limit (PCIe 5.0, 3.6.3.1 and 2.6.1.2), and SKP ordered sets (4
+/// in 1538 symbols, 4.2.7): the rate usable for TLPs of Neugebauer et al., SIGCOMM 2018.
 ///
 /// Generation 6: flits of 256 bytes, of which 236 are for TLPs (PCIe 6.0, 4.2.3.4), without an
 /// encoding; acknowledgements and credits have their place in each flit. SKP ordered sets of 40

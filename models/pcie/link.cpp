@@ -72,6 +72,7 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       advertised(to.config_.credits, config.max_payload),
       credits(advertised),
       update(from.domain(), [&link, this] { link.send_waiting(*this); }),
+      error(to.domain(), [&link, this] { link.detect(*this); }),
       rise(from.domain(), [&link, this] {
         this->from.link_up_ = true;
         this->from.trained(link.generation_, link.lanes_);
@@ -199,6 +200,7 @@ void Link::arrive(Way& way) {
   TlpPtr tlp = way.flying.pop().tlp;
   if (!way.flying.empty()) way.arrival.at(way.flying.front().received);
   if (!way.to.link_up_) return;
+  if (!way.faults.empty() && strike(way, tlp)) return give_back(way, *tlp);
   if (way.received.empty() && way.to.ready(credit_class(tlp->header.type))) {
     return deliver(way, std::move(tlp));
   }
@@ -212,17 +214,107 @@ void Link::drain(const Port& to) {
   while (TlpPtr next = take_next(way.received, ready)) deliver(way, std::move(next));
 }
 
-// Out of the receive buffer: its credits go back.
+// What leaves the receive buffer gives its credits back.
+void Link::give_back(Way& way, const Tlp& tlp) {
+  const CreditClass of = credit_class(tlp.header.type);
+  if (way.credits.infinite(of)) return;
+  const Direction back = &way == &ways_[0] ? Direction::up : Direction::down;
+  const vp::Picoseconds when = vp::now() + min_latency(back);
+  if (way.crosses) way.from.domain().expect(when, name());
+  way.returning.push({when, of, Credits::of(tlp)});
+  if (!way.waiting.empty() && !way.update.pending()) way.update.at(when);
+}
+
 void Link::deliver(Way& way, TlpPtr tlp) {
-  const CreditClass of = credit_class(tlp->header.type);
-  if (!way.credits.infinite(of)) {
-    const Direction back = &way == &ways_[0] ? Direction::up : Direction::down;
-    const vp::Picoseconds when = vp::now() + min_latency(back);
-    if (way.crosses) way.from.domain().expect(when, name());
-    way.returning.push({when, of, Credits::of(*tlp)});
-    if (!way.waiting.empty() && !way.update.pending()) way.update.at(when);
-  }
+  give_back(way, *tlp);
   way.to.receive(std::move(tlp));
+}
+
+namespace {
+
+bool is_possible(const Fault& fault) {
+  if (fault.number < 1) return false;
+  if (!fault.type) return true;
+  const TlpPtr tlp = Tlp::make(*fault.type);
+  switch (fault.error) {
+    case Error::completion_timeout:
+      return tlp->is_non_posted() || tlp->is_completion();
+    case Error::unexpected_completion:
+      return tlp->is_completion();
+    case Error::poisoned_tlp:
+      return tlp->has_data();
+    case Error::unsupported_request:
+    case Error::completer_abort:
+      return !tlp->is_completion();
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+bool Link::inject(Direction direction, const Fault& fault) {
+  // Only a downstream port sees its link go down, and its is the end that leads up.
+  if (!is_possible(fault)) return false;
+  if (fault.error == Error::surprise_down && direction == Direction::down) return false;
+  Way& way = ways_[index(direction)];
+  if (fault.type) {
+    way.faults.push_back(fault);
+    return true;
+  }
+  const vp::Picoseconds when = vp::now() + min_latency(direction);
+  way.errors.push({when, fault.error});
+  if (!way.error.pending()) way.error.at(when);
+  return true;
+}
+
+// Whether the TLP has found its end.
+bool Link::strike(Way& way, TlpPtr& tlp) {
+  // All that wait for this type count it; the first whose turn it is strikes.
+  auto struck = way.faults.end();
+  for (auto fault = way.faults.begin(); fault != way.faults.end(); ++fault) {
+    if (*fault->type != tlp->header.type) continue;
+    if (fault->number > 1) {
+      --fault->number;
+    } else if (struck == way.faults.end()) {
+      struck = fault;
+    }
+  }
+  if (struck == way.faults.end()) return false;
+  const Error error = struck->error;
+  way.faults.erase(struck);
+  switch (error) {
+    case Error::completion_timeout:
+      return true;
+    case Error::unexpected_completion: {
+      TlpPtr copy = Tlp::make(tlp->header.type);
+      copy->header = tlp->header;
+      copy->set_data_length(tlp->get_data_length());
+      std::copy_n(tlp->data(), std::min(tlp->payload_bytes(), Tlp::max_bytes), copy->data());
+      way.to.receive(std::move(copy));
+      return false;
+    }
+    case Error::poisoned_tlp:
+      tlp->header.poisoned = true;
+      return false;
+    default:
+      way.to.detected(error, has_tlp(error) ? tlp.get() : nullptr);
+      return has_tlp(error) || error == Error::receiver_overflow;
+  }
+}
+
+void Link::detect(Way& way) {
+  while (!way.errors.empty() && way.errors.front().when <= vp::now()) {
+    const Error error = way.errors.pop().error;
+    const std::uint8_t nothing[4] = {};
+    TlpPtr tlp = Tlp::memory_write(0, nothing, 4);
+    tlp->header.poisoned = error == Error::poisoned_tlp;
+    if (error == Error::unexpected_completion) {
+      tlp = Tlp::completion(*Tlp::memory_read(0, 4), 0, Status::success);
+    }
+    way.to.detected(error, has_tlp(error) ? tlp.get() : nullptr);
+  }
+  if (!way.errors.empty()) way.error.at(way.errors.front().when);
 }
 
 }  // namespace pcie

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/pcie/data_link.h"
+#include "models/pcie/error.h"
 #include "models/pcie/flow_control.h"
 #include "models/pcie/port.h"
 #include "models/pcie/ring.h"
@@ -23,12 +25,20 @@ struct LinkConfig {
   unsigned lanes = 16;               ///< wired
   vp::Picoseconds latency_down = 0;  ///< PHY and wire
   vp::Picoseconds latency_up = 0;
-  unsigned max_payload = 256;                ///< for the share that DLLPs take, see LineRate
+  unsigned max_payload = 256;  ///< for the share that DLLPs take, see LineRate
+  /// From the end of a hot reset until the link is up; never less than both directions' latencies.
+  vp::Picoseconds training = 0;
   double bit_error_rate = 0;                 ///< of each lane, 0 to 1e-4
   std::uint64_t seed = 1;                    ///< of the errors
   vp::Picoseconds retraining = 20 * vp::us;  ///< after four replays in vain
-  /// From the end of a hot reset until the link is up; never less than both directions' latencies.
-  vp::Picoseconds training = 0;
+};
+
+/// An error that is made to happen, for tests and for whoever wants to see software cope with it.
+struct Fault {
+  Error error = Error::receiver_error;
+  /// What it strikes when it arrives; none: nothing, the port believes to have seen a packet.
+  std::optional<TlpType> type;
+  unsigned number = 1;  ///< the how manieth of that type from now on
 };
 
 /// A link between two ports, and between their domains, whose lookahead it is.
@@ -61,6 +71,18 @@ class Link : public sc_core::sc_module {
   unsigned lanes() const { return lanes_; }
   const LineRate& rate() const { return rate_; }
 
+  /// The port that `direction` leads to detects the error: without a type one latency from now.
+  ///
+  ///     completion_timeout     the TLP is lost, and who waits for a completion waits in vain
+  ///     unexpected_completion  the completion comes twice
+  ///     poisoned_tlp           the data is marked as bad
+  ///     unsupported_request    the request is refused, and so by completer_abort
+  ///     malformed_tlp, ecrc, receiver_overflow    the TLP is dropped
+  ///     all others             the TLP comes as it is
+  ///
+  /// False if no such TLP can have such an error.
+  bool inject(Direction direction, const Fault& fault);
+
   struct Count {
     std::uint64_t tlps = 0;
     std::uint64_t bytes = 0;  ///< payload
@@ -84,6 +106,10 @@ class Link : public sc_core::sc_module {
     CreditClass of{};
     Credits credits;
   };
+  struct Coming {
+    vp::Picoseconds when = 0;
+    Error error = Error::receiver_error;
+  };
   struct Way {
     Way(Link& link, Direction direction, Port& from, Port& to, const LinkConfig& config);
     const char* name;
@@ -100,7 +126,10 @@ class Link : public sc_core::sc_module {
     Ring<Returning> returning;     // credits on their way back
     vp::Event update;              // when they have come, while somebody waits for them
     std::vector<TlpPtr> received;  // the receive buffer, while the receiver is not ready
-    vp::Event rise;                // of the link, for `from`
+    std::vector<Fault> faults;     // that wait for their TLP
+    Ring<Coming> errors;
+    vp::Event error;
+    vp::Event rise;  // of the link, for `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
   };
@@ -111,10 +140,13 @@ class Link : public sc_core::sc_module {
   void send_waiting(Way& way);
   void arrive(Way& way);
   void deliver(Way& way, TlpPtr tlp);
+  void give_back(Way& way, const Tlp& tlp);
   void drain(const Port& to);
   void hold(Reset kind);
   void fall();
   void release(Reset kind);
+  bool strike(Way& way, TlpPtr& tlp);
+  void detect(Way& way);
 
   vp::Trace& trace_;
   unsigned generation_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "models/pcie/config_space.h"
+#include "models/pcie/error.h"
 #include "models/pcie/flow_control.h"
 #include "models/pcie/tlp.h"
 #include "vp/time/domain.h"
@@ -40,6 +43,9 @@ class Port {
   virtual bool ready(CreditClass) const { return true; }
   /// It has become ready for more.
   void drain();
+  /// An injected error, as if the port had detected it in `tlp`, which it does not receive unless
+  /// the error leaves it whole; a request that it refuses by the error it answers.
+  virtual void detected(Error, const Tlp*) {}
   /// The link has come up with this generation and width.
   virtual void trained(unsigned generation, unsigned lanes) = 0;
   /// The link has gone down, for a port downstream by a reset of this kind (PCIe 5.0, 6.6.1). What
@@ -49,6 +55,12 @@ class Port {
   /// lets it train again; whether there is a link to train.
   void hold_link(Reset kind);
   bool release_link(Reset kind);
+  /// The completion status of a request that ends in this error, if it is answered at all.
+  static std::optional<Status> refusal_of(Error error) {
+    if (error == Error::unsupported_request) return Status::unsupported_request;
+    if (error == Error::completer_abort) return Status::completer_abort;
+    return {};
+  }
   /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a
   /// link.
   void send(TlpPtr tlp);

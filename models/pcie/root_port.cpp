@@ -40,10 +40,17 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
       power_(space_),
       express_(space_, {PortType::root_port, config.generation, config.lanes, common.max_payload,
                         common.tags > 32, index + 1, index + 1, common.read_boundary}),
+      msi_(space_),
+      errors_(space_, express_, PortType::root_port),
+      interrupt_(domain, [this] { send_interrupt(); }),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
   space_.on_write(Type1Header::bridge_control, 2,
                   [this](std::uint32_t before) { bridge_controlled(before); });
+  errors_.advanced().on_root_write([this] { update_interrupt(); });
+  for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
+    space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
+  }
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "completion_timeouts", timeouts_);
   statistics.counter(prefix + "unexpected_completions", unexpected_);
@@ -59,6 +66,7 @@ bool RootPort::routes(unsigned bus) const {
 
 void RootPort::reset() {
   space_.reset();
+  update_interrupt();
   hold_link(Reset::fundamental);
   if (release_link(Reset::fundamental)) express_.link_down(true);
 }
@@ -160,6 +168,7 @@ void RootPort::expire() {
   while (Requests::Request* request = requests_.expired(vp::now())) {
     log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: no completion in time", name());
+    report(Error::completion_timeout, nullptr);
     request->timed_out = true;
     finish(*request);
   }
@@ -171,7 +180,7 @@ void RootPort::receive(TlpPtr tlp) {
   if (!well_formed(*tlp, express_.max_payload())) {
     log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
              name(), to_string(tlp->header.type));
-    return;
+    return report(Error::malformed_tlp, tlp.get());
   }
   switch (tlp->header.type) {
     case TlpType::Cpl:
@@ -181,13 +190,8 @@ void RootPort::receive(TlpPtr tlp) {
       return receive_write(*tlp);
     case TlpType::MRd:
       return receive_read(*tlp);
-    case TlpType::Msg: {
-      const unsigned code = tlp->header.message_code;
-      if (code >= assert_inta && code < deassert_inta + 4) {
-        return host_.intx(index_, code & 3, code < deassert_inta);
-      }
-      return unsupported(*tlp);
-    }
+    case TlpType::Msg:
+      return receive_message(*tlp);
     default:  // configuration requests only go down
       return unsupported(*tlp);
   }
@@ -197,6 +201,29 @@ void RootPort::trained(unsigned generation, unsigned lanes) {
   express_.trained(generation, lanes);
 }
 
+void RootPort::receive_message(const Tlp& message) {
+  const unsigned code = message.header.message_code;
+  if (code >= assert_inta && code < deassert_inta + 4) {
+    return host_.intx(index_, code & 3, code < deassert_inta);
+  }
+  switch (code) {
+    case err_cor:
+      break;
+    case err_nonfatal:
+    case err_fatal:
+      header_.set_received_system_error();
+      break;
+    default:
+      return unsupported(message);
+  }
+  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
+  if (!header_.forwards_errors()) return;
+  const Severity severity = code == err_cor        ? Severity::correctable
+                            : code == err_nonfatal ? Severity::non_fatal
+                                                   : Severity::fatal;
+  collect(severity, message.header.requester);
+}
+
 void RootPort::receive_completion(const Tlp& completion) {
   const Requests::Outcome outcome = completion.header.requester == id_
                                         ? requests_.complete(completion)
@@ -204,15 +231,16 @@ void RootPort::receive_completion(const Tlp& completion) {
   if (!outcome.expected) {
     log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: unexpected completion, tag {}", name(), completion.header.tag);
-    return;
+    return report(Error::unexpected_completion, &completion);
   }
+  if (completion.header.poisoned) report(Error::poisoned_tlp, &completion);
   if (outcome.finished != nullptr) finish(*outcome.finished);
 }
 
 void RootPort::receive_write(const Tlp& request) {
-  if (!header_.master_enabled() || request.header.poisoned || !host_.write(request)) {
-    unsupported(request);
-  }
+  if (!header_.master_enabled()) return unsupported(request);
+  if (request.header.poisoned) return report(Error::poisoned_tlp, &request);
+  if (!host_.write(request)) unsupported(request);
 }
 
 void RootPort::receive_read(Tlp& request) {
@@ -226,9 +254,41 @@ void RootPort::unsupported(const Tlp& request) {
   log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
            "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
            pcie::to_string(request.header.requester), request.get_address());
-  const bool posted = request.header.type == TlpType::MWr || request.header.type == TlpType::Msg;
-  express_.detected(1u << 3 | (posted ? 1u << 1 : 1u << 0));
-  if (!posted) send(Tlp::completion(request, id_, Status::unsupported_request));
+  report(Error::unsupported_request, &request);
+  if (request.is_non_posted()) send(Tlp::completion(request, id_, Status::unsupported_request));
+}
+
+void RootPort::detected(Error error, const Tlp* tlp) {
+  report(error, tlp);
+  if (tlp == nullptr || !tlp->is_non_posted()) return;
+  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id_, *status));
+}
+
+// 7.8.4.10: as if the root port had sent a message to itself.
+void RootPort::report(Error error, const Tlp* tlp) {
+  if (const auto severity = errors_.report(error, tlp)) collect(*severity, id_);
+}
+
+void RootPort::collect(Severity severity, Id source) {
+  errors_.advanced().collect(severity, source);
+  update_interrupt();
+}
+
+// 6.2.4.1.2: one message each time the condition becomes true.
+void RootPort::update_interrupt() {
+  const bool before = interrupting_;
+  interrupting_ = msi_.enabled() && header_.master_enabled() && errors_.advanced().interrupting();
+  if (interrupting_ && !before && !interrupt_.pending()) interrupt_.after(common_.latency);
+  if (!interrupting_) interrupt_.cancel();
+}
+
+void RootPort::send_interrupt() {
+  const std::uint32_t data = msi_.data();
+  const std::uint8_t bytes[4] = {static_cast<std::uint8_t>(data),
+                                 static_cast<std::uint8_t>(data >> 8), 0, 0};
+  const TlpPtr tlp = Tlp::memory_write(msi_.address(), bytes, 4);
+  tlp->header.requester = id_;
+  host_.write(*tlp);
 }
 
 // Completions keep their order, also when memory answers a later read sooner.

@@ -6,9 +6,11 @@
 #include <deque>
 #include <string>
 
+#include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
 #include "models/pcie/config_space.h"
+#include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/port.h"
@@ -39,7 +41,8 @@ struct RootPortConfig {
 /// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
 ///
 /// Downstream it is the requester of all that processors ask for; upstream it passes on what
-/// devices ask for. Windows, Memory Space and Bus Master of its header gate both.
+/// devices ask for. Windows, Memory Space and Bus Master of its header gate both. It collects the
+/// error messages of devices and its own, and tells the host by MSI.
 class RootPort : public sc_core::sc_module, public Port {
  public:
   /// What all root ports of a root complex share.
@@ -105,10 +108,16 @@ class RootPort : public sc_core::sc_module, public Port {
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
   void bridge_controlled(std::uint32_t before);
+  void detected(Error error, const Tlp* tlp) override;
+  void receive_message(const Tlp& message);
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
   void unsupported(const Tlp& request);
+  void report(Error error, const Tlp* tlp);
+  void collect(Severity severity, Id source);
+  void update_interrupt();
+  void send_interrupt();
   void send_after(vp::Picoseconds delay, TlpPtr tlp);
   void send_due();
 
@@ -122,6 +131,10 @@ class RootPort : public sc_core::sc_module, public Port {
   Type1Header header_;
   PowerManagement power_;
   PciExpress express_;
+  Msi msi_;
+  ErrorReporting errors_;
+  bool interrupting_ = false;
+  vp::Event interrupt_;
 
   Requests requests_;
   std::deque<Turn*> turns_;

@@ -19,6 +19,13 @@ const char* to_string(TlpType type) {
   return names[static_cast<unsigned>(type)];
 }
 
+std::optional<TlpType> tlp_type_of(std::string_view name) {
+  for (unsigned i = 0; i < tlp_types; ++i) {
+    if (name == to_string(static_cast<TlpType>(i))) return static_cast<TlpType>(i);
+  }
+  return {};
+}
+
 class TlpPool : public tlm::tlm_mm_interface {
  public:
   // Never destroyed: packets may be in flight when static objects are.
@@ -177,6 +184,68 @@ unsigned Tlp::header_bytes() const {
     default:
       return 12;
   }
+}
+
+namespace {
+
+// Fmt 31:29 and Type 28:24 (2.2.1, table 2-3), for an address of 32 bits.
+std::uint32_t format_and_type(const TlpHeader& header) {
+  switch (header.type) {
+    case TlpType::MRd:
+      return 0x00;
+    case TlpType::MWr:
+      return 0x40;
+    case TlpType::CfgRd0:
+      return 0x04;
+    case TlpType::CfgWr0:
+      return 0x44;
+    case TlpType::CfgRd1:
+      return 0x05;
+    case TlpType::CfgWr1:
+      return 0x45;
+    case TlpType::Cpl:
+      return 0x0a;
+    case TlpType::CplD:
+      return 0x4a;
+    case TlpType::Msg:  // 2.2.8: INTx ends at the receiver, an error message at the root complex
+      return header.message_code < err_cor ? 0x34 : 0x30;
+  }
+  return 0;
+}
+
+}  // namespace
+
+HeaderWords Tlp::header_words() const {
+  const std::uint32_t tag = header.tag;
+  const std::uint32_t long_header = is_memory() && get_address() >> 32 != 0 ? 1u << 29 : 0;
+  HeaderWords words{};
+  words[0] = format_and_type(header) << 24 | long_header | (tag >> 9 & 1) << 23 |
+             (header.traffic_class & 7u) << 20 | (tag >> 8 & 1) << 19 |
+             std::uint32_t{header.id_based_ordering} << 18 | std::uint32_t{header.ecrc} << 15 |
+             std::uint32_t{header.poisoned} << 14 | std::uint32_t{header.relaxed_ordering} << 13 |
+             std::uint32_t{header.no_snoop} << 12 | (header.length & 0x3ffu);
+  if (is_completion()) {
+    words[1] = std::uint32_t{header.completer} << 16 |
+               (static_cast<std::uint32_t>(header.status) & 7) << 13 | (header.byte_count & 0xfffu);
+    words[2] =
+        std::uint32_t{header.requester} << 16 | (tag & 0xff) << 8 | (header.lower_address & 0x7fu);
+    return words;
+  }
+  words[1] = std::uint32_t{header.requester} << 16 | (tag & 0xff) << 8;
+  if (header.type == TlpType::Msg) {
+    words[1] |= header.message_code;
+    return words;
+  }
+  words[1] |= (header.last_be & 0xfu) << 4 | (header.first_be & 0xfu);
+  if (is_config()) {
+    words[2] = std::uint32_t{header.target} << 16 | (header.register_offset & 0xffcu);
+  } else if (long_header != 0) {
+    words[2] = static_cast<std::uint32_t>(get_address() >> 32);
+    words[3] = static_cast<std::uint32_t>(get_address()) & ~3u;
+  } else {
+    words[2] = static_cast<std::uint32_t>(get_address()) & ~3u;
+  }
+  return words;
 }
 
 bool Tlp::enabled(unsigned index) const {

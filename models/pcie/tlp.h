@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <systemc>
 #include <tlm>
 
@@ -25,6 +27,7 @@ enum class TlpType : std::uint8_t {
 inline constexpr unsigned tlp_types = 9;
 
 const char* to_string(TlpType type);
+std::optional<TlpType> tlp_type_of(std::string_view name);
 
 /// Completion status as encoded on the wire (PCIe 5.0, table 2-35).
 enum class Status : std::uint8_t {
@@ -38,6 +41,9 @@ enum class Status : std::uint8_t {
 enum MessageCode : std::uint8_t {
   assert_inta = 0x20,    ///< + 0..3 for INTA..INTD
   deassert_inta = 0x24,  ///< + 0..3
+  err_cor = 0x30,        ///< correctable
+  err_nonfatal = 0x31,
+  err_fatal = 0x33,
 };
 
 /// What a PCIe header says beyond the generic payload's address, data and response.
@@ -68,6 +74,9 @@ struct TlpHeader : tlm::tlm_extension<TlpHeader> {
   }
   void free() override {}  // lives and ends with its Tlp
 };
+
+/// A header as on the wire: byte 0 in bits 31:24 of the first DW; 0 behind the end.
+using HeaderWords = std::array<std::uint32_t, 4>;
 
 class Tlp;
 struct TlpRelease {
@@ -106,11 +115,16 @@ class Tlp : public tlm::tlm_generic_payload {
 
   bool has_data() const;
   bool is_completion() const { return header.type == TlpType::Cpl || header.type == TlpType::CplD; }
+  bool is_memory() const { return header.type == TlpType::MRd || header.type == TlpType::MWr; }
   bool is_config() const {
     return header.type >= TlpType::CfgRd0 && header.type <= TlpType::CfgWr1;
   }
+  /// A request that is answered by a completion.
+  bool is_non_posted() const { return header.type == TlpType::MRd || is_config(); }
   /// 16 bytes if the address needs 64 bits, or for a message; else 12.
   unsigned header_bytes() const;
+  /// The header of a generation 1 to 5 (PCIe 5.0, 2.2).
+  HeaderWords header_words() const;
   unsigned payload_bytes() const { return has_data() ? 4u * header.length : 0; }
 
   /// Whether byte `index` of a request's 4 x length bytes is enabled.

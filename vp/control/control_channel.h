@@ -17,6 +17,7 @@ namespace vp {
 ///     exit CODE\n        ends the run with CODE, 0 to 255
 ///     mark NAME\n        the run has come to a place that the user may ask for; the answer may be a
 ///                        command for the guest, `ok COMMAND\n`
+///     inject WHAT\n      something in the platform fails
 ///     put NAME SIZE\n    and SIZE bytes: a file
 ///
 /// Whatever a guest sends does no harm: what is not a message is answered, counted and dropped.
@@ -44,6 +45,9 @@ class ControlChannel {
     /// Returns why the file was refused, or nothing. The name is not checked. Without it, every
     /// file is refused.
     std::function<std::string(const std::string& name, std::string_view bytes)> on_file;
+    /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
+    /// Without it, nothing can.
+    std::function<std::string(std::string_view what)> on_inject;
   };
 
   explicit ControlChannel(Handlers handlers) : handlers_(std::move(handlers)) {}

@@ -61,9 +61,10 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
                     7u << 12 | (root ? 0 : initiate_reset)});
   space.define({at + 0x0a, 2, 0, 0, 0x000f});
 
-  // Speed 3:0, width 9:4, link active reporting 20, bandwidth notification 21, ASPM optionality 22.
+  // Speed 3:0, width 9:4, surprise down reporting 19, link active reporting 20, bandwidth
+  // notification 21, ASPM optionality 22.
   space.define({at + 0x0c, 4,
-                config.generation | config.lanes << 4 | (root ? 3u << 20 : 0) | 1u << 22 |
+                config.generation | config.lanes << 4 | (root ? 7u << 19 : 0) | 1u << 22 |
                     config.port_number << 24});
   // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
   // endpoint. Common clock 6, extended synch 7.

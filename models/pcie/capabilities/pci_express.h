@@ -50,7 +50,15 @@ class PciExpress {
   void trained(unsigned generation, unsigned lanes);
   /// The link of a root port is down, and may be on its way up again.
   void link_down(bool training);
-  /// Sets bits of Device Status: 0 correctable, 1 non-fatal, 3 unsupported request detected.
+  /// Bits of Device Status, what was detected, and of Device Control, what is reported.
+  enum ErrorKind : std::uint32_t {
+    correctable_error = 1u << 0,
+    non_fatal_error = 1u << 1,
+    fatal_error = 1u << 2,
+    unsupported_request = 1u << 3,
+  };
+  bool reports(std::uint32_t kind) const { return space_.get(offset_ + 0x08, 2) & kind; }
+  /// Sets bits of Device Status.
   void detected(std::uint32_t device_status);
   /// Endpoint: whether requests of its own wait for completions.
   void set_transactions_pending(bool pending);

@@ -32,7 +32,9 @@ TEST(RootComplex, EnumerationFindsBridgePortAndDevice) {
       EXPECT_NE(bench.find_capability(Bench::device, id), 0u) << int{id};
     }
     EXPECT_NE(bench.find_capability(Bench::root_port, 0x10), 0u);
-    EXPECT_EQ(bench.config_read(Bench::device, 0x100, 4), 0x00010003u) << "serial number";
+    EXPECT_EQ(bench.config_read(Bench::device, 0x100, 4), 0x12c20001u) << "error reporting";
+    EXPECT_EQ(bench.config_read(Bench::device, 0x12c, 4), 0x00010003u) << "serial number";
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x100, 4), 0x00020001u) << "error reporting";
   });
 }
 

@@ -184,6 +184,61 @@ TEST(Tlp, PoolGivesBackWhatWasReleasedAndClean) {
   EXPECT_EQ(tlp->get_extension<TlpHeader>(), &tlp->header);
 }
 
+// By hand from PCIe 5.0, 2.2: figures 2-17 (memory), 2-20 (configuration), 2-22 (messages), 2-29
+// (completions).
+TEST(Tlp, HeadersAsOnTheWire) {
+  const std::uint8_t bytes[8] = {};
+  TlpPtr tlp = Tlp::memory_read(0xc0000004, 4);
+  tlp->header.requester = 0x0108;
+  tlp->header.tag = 0x2a5;
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x00800001, 0x0108a50f, 0xc0000004, 0}));
+  tlp = Tlp::memory_read(0x123456789000, 4096);
+  tlp->header.tag = 0x1ff;
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x20080000, 0x0000ffff, 0x1234, 0x56789000}));
+  tlp = Tlp::memory_write(0x1003, bytes, 3);
+  tlp->header.poisoned = tlp->header.relaxed_ordering = true;
+  tlp->header.traffic_class = 7;
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x40706002, 0x00000038, 0x1000, 0}));
+  tlp = Tlp::memory_write(0x100000000, bytes, 4);
+  tlp->header.id_based_ordering = tlp->header.no_snoop = tlp->header.ecrc = true;
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x60049001, 0x0000000f, 1, 0}));
+
+  const struct {
+    TlpPtr tlp;
+    std::uint32_t first;
+  } configurations[] = {
+      {Tlp::config_read(false, 0x0108, 0x10e, 2), 0x04000001},
+      {Tlp::config_read(true, 0x0108, 0x10e, 2), 0x05000001},
+      {Tlp::config_write(false, 0x0108, 0x10e, 2, 0), 0x44000001},
+      {Tlp::config_write(true, 0x0108, 0x10e, 2, 0), 0x45000001},
+  };
+  for (const auto& one : configurations) {
+    EXPECT_EQ(one.tlp->header_words(), (HeaderWords{one.first, 0x0000000c, 0x0108010c, 0}));
+  }
+
+  const TlpPtr request = Tlp::memory_read(0x1041, 2);
+  request->header.requester = 0x0100;
+  request->header.tag = 3;
+  tlp = Tlp::completion(*request, 0x0008, Status::completer_abort);
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x0a000000, 0x00088002, 0x01000341, 0}));
+  tlp->header.type = TlpType::CplD;
+  tlp->header.length = 1024;
+  tlp->header.byte_count = 4096;
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x4a000000, 0x00088000, 0x01000341, 0}));
+
+  tlp = Tlp::message(assert_inta, 0x0100);
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x34000000, 0x01000020, 0, 0})) << "local";
+  tlp = Tlp::message(err_fatal, 0x0100);
+  EXPECT_EQ(tlp->header_words(), (HeaderWords{0x30000000, 0x01000033, 0, 0})) << "to the root";
+}
+
+TEST(Tlp, TypesByName) {
+  for (unsigned i = 0; i < tlp_types; ++i) {
+    EXPECT_EQ(tlp_type_of(to_string(static_cast<TlpType>(i))), static_cast<TlpType>(i));
+  }
+  for (const char* name : {"", "mrd", "MRd ", "Memory"}) EXPECT_FALSE(tlp_type_of(name)) << name;
+}
+
 TEST(Tlp, IdsReadLikeLspci) {
   EXPECT_EQ(to_string(make_id(0xab, 0x1f, 7)), "ab:1f.7");
   EXPECT_EQ(make_id(0xab, 0x1f, 7), 0xabff);

@@ -61,6 +61,10 @@ class ControlChannelTest : public testing::Test {
                            [this](const std::string& name, std::string_view bytes) {
                              calls_.push_back("put " + name + ":" + std::string(bytes));
                              return name == "full" ? "no room" : "";
+                           },
+                           [this](std::string_view what) {
+                             calls_.push_back("inject " + std::string(what));
+                             return what == "nothing" ? "no such error" : "";
                            }}};
 };
 
@@ -184,10 +188,13 @@ TEST_F(ControlChannelTest, TheLongestFile) {
   const std::string bytes(ControlChannel::max_file, 'x');
   const std::string header = "put f " + std::to_string(bytes.size()) + "\n";
   std::size_t got = 0;
-  ControlChannel channel({{}, {}, [&](const std::string&, std::string_view b) {
+  ControlChannel channel({{},
+                          {},
+                          [&](const std::string&, std::string_view b) {
                             got = b.size();
                             return std::string();
-                          }});
+                          },
+                          {}});
   channel.write(ControlChannel::LENGTH, 4,
                 static_cast<std::uint32_t>(header.size() + bytes.size()));
   const std::string all = header + bytes;
@@ -256,6 +263,20 @@ TEST_F(ControlChannelTest, TheLastWordOfAnAnswerIsPadded) {
   EXPECT_EQ(data() >> 8 * (left - 1), '\n');
 }
 
+TEST_F(ControlChannelTest, WhatShallFailIsForThePlatformToUnderstand) {
+  for (const std::string what : {"a.down bad_tlp MRd 3", "", "a"}) {
+    message("inject " + what + "\n");
+    EXPECT_EQ(answer(), "");
+    EXPECT_EQ(calls_.back(), "inject " + what);
+  }
+  message("inject nothing\n");
+  EXPECT_EQ(answer(), "error no such error\n");
+  message("inject a\nb");
+  EXPECT_EQ(answer(), "error bytes after the line\n");
+  EXPECT_EQ(channel_.messages(), 3u);
+  EXPECT_EQ(channel_.rejected(), 2u);
+}
+
 TEST_F(ControlChannelTest, WellDoneHasNoAnswer) {
   message("mark a\n");
   EXPECT_EQ(status(), 0x80000000);
@@ -273,7 +294,7 @@ TEST_F(ControlChannelTest, ANewMessageDropsTheAnswerBefore) {
 
 TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
   ControlChannel channel({});
-  for (const std::string text : {"exit 1\n", "mark a\n", "put a 0\n"}) {
+  for (const std::string text : {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n"}) {
     channel.write(ControlChannel::LENGTH, 4, static_cast<std::uint32_t>(text.size()));
     for (std::size_t i = 0; i < text.size(); i += 4) {
       std::uint32_t word = 0;
@@ -282,7 +303,7 @@ TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
     }
   }
   EXPECT_EQ(channel.messages(), 2);
-  EXPECT_EQ(channel.rejected(), 1);
+  EXPECT_EQ(channel.rejected(), 2);
 }
 
 TEST_F(ControlChannelTest, AGuestAtRandomDoesNoHarm) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "models/pcie/capabilities/pci_express.h"
+#include "models/pcie/config_space.h"
+#include "models/pcie/error.h"
+#include "models/pcie/tlp.h"
+
+namespace pcie {
+
+enum class Severity : std::uint8_t { correctable, non_fatal, fatal };
+
+/// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without ECRC and without
+/// multiple headers. Its registers are sticky.
+///
+///     +00 id 0x0001            +04 uncorrectable status  +08 mask   +0c severity
+///     +10 correctable status   +14 mask                  +18 capabilities and control
+///     +1c header log, 4 DW
+///     +2c root error command   +30 root error status     +34 error sources  (root port)
+class AdvancedErrorReporting {
+ public:
+  AdvancedErrorReporting(ConfigSpace& space, PortType type);
+  AdvancedErrorReporting(const AdvancedErrorReporting&) = delete;
+
+  unsigned offset() const { return offset_; }
+  /// Only a downstream port can see its link go down.
+  bool knows(Error error) const { return is_correctable(error) || uncorrectable_ & bit_of(error); }
+
+  Severity severity(Error error) const;
+  bool masked(Error error) const;
+  bool advisory_masked() const { return space_.test(offset_ + 0x14, 13); }
+
+  /// Sets the error's status bit, and unless it is masked, or an earlier error holds the log, the
+  /// first error pointer and header log (6.2.4.2).
+  void log(Error error, const Tlp* tlp);
+  void log_advisory();
+
+  /// Root port: an error message of `source` has come, itself perhaps (7.8.4.10, 7.8.4.11).
+  void collect(Severity severity, Id source);
+  /// Root port: an error has come of a kind that Root Error Command enables interrupts for.
+  bool interrupting() const;
+  /// Calls `action` when software has written a register that interrupting() depends on.
+  void on_root_write(const std::function<void()>& action);
+
+ private:
+  ConfigSpace& space_;
+  unsigned offset_;
+  std::uint32_t uncorrectable_;  // bits that there are
+  bool logged_ = false;          // the first error pointer is of an error, unless that was cleared
+};
+
+}  // namespace pcie

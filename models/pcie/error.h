@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace pcie {
+
+/// What can go wrong, by its bit in the Uncorrectable Error Status register or, from 32 on, in the
+/// Correctable one (PCIe 5.0, 7.8.4.2 and 7.8.4.5).
+enum class Error : std::uint8_t {
+  data_link_protocol = 4,
+  surprise_down = 5,
+  poisoned_tlp = 12,
+  completion_timeout = 14,
+  completer_abort = 15,
+  unexpected_completion = 16,
+  receiver_overflow = 17,
+  malformed_tlp = 18,
+  ecrc = 19,
+  unsupported_request = 20,
+  receiver_error = 32 + 0,
+  bad_tlp = 32 + 6,
+  bad_dllp = 32 + 7,
+  replay_rollover = 32 + 8,
+  replay_timeout = 32 + 12,
+};
+inline constexpr Error all_errors[] = {
+    Error::data_link_protocol,
+    Error::surprise_down,
+    Error::poisoned_tlp,
+    Error::completion_timeout,
+    Error::completer_abort,
+    Error::unexpected_completion,
+    Error::receiver_overflow,
+    Error::malformed_tlp,
+    Error::ecrc,
+    Error::unsupported_request,
+    Error::receiver_error,
+    Error::bad_tlp,
+    Error::bad_dllp,
+    Error::replay_rollover,
+    Error::replay_timeout,
+};
+
+constexpr bool is_correctable(Error error) {
+  return static_cast<unsigned>(error) >= 32;
+}
+/// Its bit in the status register.
+constexpr std::uint32_t bit_of(Error error) {
+  return 1u << (static_cast<unsigned>(error) & 31);
+}
+/// Whether a TLP is at fault, whose header is logged; other errors are of symbols, DLLPs, silence.
+constexpr bool has_tlp(Error error) {
+  switch (error) {
+    case Error::poisoned_tlp:
+    case Error::completer_abort:
+    case Error::unexpected_completion:
+    case Error::malformed_tlp:
+    case Error::ecrc:
+    case Error::unsupported_request:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// As the enumerators are spelt.
+const char* to_string(Error error);
+std::optional<Error> error_of(std::string_view name);
+
+}  // namespace pcie

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/pcie/capabilities/advanced_error_reporting.h"
+#include "models/pcie/capabilities/pci_express.h"
+#include "models/pcie/config_space.h"
+#include "models/pcie/error.h"
+
+namespace pcie {
+
+constexpr MessageCode error_message(Severity severity) {
+  switch (severity) {
+    case Severity::correctable:
+      return err_cor;
+    case Severity::non_fatal:
+      return err_nonfatal;
+    default:
+      return err_fatal;
+  }
+}
+
+/// What a function does about an error: status bits, log, and whether it tells of it (PCIe 5.0,
+/// 6.2.5). The message is the caller's to send, since a root port sends it to itself.
+class ErrorReporting {
+ public:
+  ErrorReporting(ConfigSpace& space, PciExpress& express, PortType type)
+      : space_(space), express_(express), advanced_(space, type) {}
+  ErrorReporting(const ErrorReporting&) = delete;
+
+  AdvancedErrorReporting& advanced() { return advanced_; }
+
+  /// `tlp` is the one at fault, if the error is of a TLP. Returns the message that the enables of
+  /// Device Control and SERR# let out. An error that this function cannot have is ignored.
+  std::optional<Severity> report(Error error, const Tlp* tlp);
+
+ private:
+  std::optional<Severity> report_correctable(Error error);
+  std::optional<Severity> report_advisory(Error error, const Tlp* tlp);
+  std::optional<Severity> report_uncorrectable(Error error, const Tlp* tlp, Severity severity);
+
+  ConfigSpace& space_;
+  PciExpress& express_;
+  AdvancedErrorReporting advanced_;
+};
+
+}  // namespace pcie

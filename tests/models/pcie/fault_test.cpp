@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors from where they are injected to the root port's interrupt.
+#include <gtest/gtest.h>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+class Faults : public testing::Test {
+ protected:
+  static Bench::Config config() {
+    Bench::Config config;
+    config.root_complex.completion_timeout = 100 * vp::us;
+    config.endpoint.completion_timeout = 100 * vp::us;
+    return config;
+  }
+
+  unsigned find_extended(Id id, std::uint16_t capability) {
+    for (unsigned at = 0x100; at != 0; at = bench.config_read(id, at, 4) >> 20) {
+      if ((bench.config_read(id, at, 4) & 0xffff) == capability) return at;
+    }
+    ADD_FAILURE() << "no capability " << capability;
+    return 0x100;
+  }
+  std::uint32_t get(Id id, unsigned at) {
+    return bench.config_read(id, find_extended(id, 1) + at, 4);
+  }
+  void put(Id id, unsigned at, std::uint32_t value) {
+    bench.config_write(id, find_extended(id, 1) + at, value, 4);
+  }
+  std::uint32_t device_status(Id id) {
+    return bench.config_read(id, bench.find_capability(id, 0x10) + 0xa, 2) & 0xf;
+  }
+
+  // As an operating system does that listens to all errors.
+  void prepare() {
+    bench.enumerate();
+    for (const Id id : {Bench::root_port, Bench::device}) {
+      const unsigned control = bench.find_capability(id, 0x10) + 8;
+      bench.config_write(id, control, bench.config_read(id, control, 2) | 0xf, 2);
+      put(id, 0x14, 0);  // advisory non-fatal errors too
+    }
+    bench.config_write(Bench::root_port, 0x3e, 2, 2);
+    const unsigned msi = bench.find_capability(Bench::root_port, 5);
+    bench.config_write(Bench::root_port, msi + 4, 0xfee01004, 4);
+    bench.config_write(Bench::root_port, msi + 12, 0x4123, 2);
+    bench.config_write(Bench::root_port, msi + 2, 1, 2);
+    put(Bench::root_port, 0x2c, 7);
+  }
+
+  struct Told {
+    std::uint32_t status;
+    std::uint32_t sources;
+  };
+  // Root error status and sources, cleared; an interrupt was sent if there was anything.
+  Told take() {
+    const Told told{get(Bench::root_port, 0x30), get(Bench::root_port, 0x34)};
+    put(Bench::root_port, 0x30, ~0u);
+    EXPECT_EQ(bench.memory.messages.size(), told.status != 0 ? 1u : 0u);
+    for (const auto& message : bench.memory.messages) {
+      EXPECT_EQ(message.address, 0xfee01004u);
+      EXPECT_EQ(message.data, (std::vector<std::uint8_t>{0x23, 0x41, 0, 0}));
+    }
+    bench.memory.messages.clear();
+    return told;
+  }
+  void clear(Id id) {
+    put(id, 0x04, ~0u);
+    put(id, 0x10, ~0u);
+    bench.config_write(id, bench.find_capability(id, 0x10) + 0xa, 0xf, 2);
+  }
+  static void pause() { sc_core::wait(1, sc_core::SC_MS); }
+
+  Bench bench{config()};
+};
+
+// The kind that root error status tells of, by hand from 7.8.4.4 and 6.2.3.2.4.
+unsigned expected_status(Error error) {
+  switch (error) {
+    case Error::data_link_protocol:
+    case Error::surprise_down:
+    case Error::receiver_overflow:
+    case Error::malformed_tlp:
+      return 0x54;
+    case Error::unexpected_completion:
+      return 0x01;
+    default:
+      return is_correctable(error) ? 0x01 : 0x24;
+  }
+}
+
+TEST_F(Faults, EachErrorAtOnceAtBothEnds) {
+  bench.run([&] {
+    prepare();
+    for (const Direction direction : {Direction::down, Direction::up}) {
+      const Id id = direction == Direction::down ? Bench::device : Bench::root_port;
+      for (const Error error : all_errors) {
+        if (error == Error::surprise_down && direction == Direction::down) {
+          EXPECT_FALSE(bench.link.inject(direction, {error, {}, 1}));
+          continue;
+        }
+        EXPECT_TRUE(bench.link.inject(direction, {error, {}, 1}));
+        pause();
+        const Told told = take();
+        EXPECT_EQ(told.status, expected_status(error)) << to_string(error);
+        EXPECT_EQ(told.sources >> (told.status & 1 ? 0 : 16) & 0xffff, id) << to_string(error);
+        EXPECT_EQ(get(id, is_correctable(error) ? 0x10 : 0x04), bit_of(error)) << to_string(error);
+        clear(id);
+        EXPECT_EQ(device_status(id), 0u);
+        EXPECT_EQ(device_status(id == Bench::device ? Bench::root_port : Bench::device), 0u);
+      }
+    }
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u) << "all goes on";
+  });
+}
+
+TEST_F(Faults, StrikeTheNthPacketOfTheirType) {
+  bench.run([&] {
+    prepare();
+    for (unsigned number = 1; number <= 4; ++number) {
+      EXPECT_TRUE(
+          bench.link.inject(Direction::down, {Error::unsupported_request, TlpType::MRd, number}));
+      for (unsigned i = 1; i <= 5; ++i) {
+        bench.write(Bench::bar0, 7, 4);  // is not counted
+        EXPECT_EQ(bench.read(Bench::bar0 + 4 * i, 4), i == number ? 0xffffffffu : 0u);
+      }
+      EXPECT_EQ(take().status, 0x01u) << "advisory: the reader has its all ones";
+      EXPECT_EQ(get(Bench::device, 0x04), 1u << 20);
+      EXPECT_EQ(get(Bench::device, 0x10), 1u << 13);
+      EXPECT_EQ(get(Bench::device, 0x1c), 0x00000001u);
+      EXPECT_EQ(get(Bench::device, 0x24), Bench::bar0 + 4 * number);
+      clear(Bench::device);
+    }
+  });
+}
+
+TEST_F(Faults, TwoAtATimeStrikeOneAfterTheOther) {
+  bench.run([&] {
+    prepare();
+    const Fault fault{Error::completer_abort, TlpType::MRd, 1};
+    EXPECT_TRUE(bench.link.inject(Direction::down, fault));
+    EXPECT_TRUE(bench.link.inject(Direction::down, fault));
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
+    EXPECT_EQ(get(Bench::root_port, 0x30), 0x03u) << "more than one";
+  });
+}
+
+TEST_F(Faults, ALostCompletionIsATimeoutOfTheRequester) {
+  bench.run([&] {
+    prepare();
+    EXPECT_TRUE(bench.link.inject(Direction::up, {Error::completion_timeout, TlpType::CplD, 1}));
+    const vp::Picoseconds start = vp::now();
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_GE(vp::now() - start, 100 * vp::us);
+    const Told told = take();
+    EXPECT_EQ(told.status, 0x24u);
+    EXPECT_EQ(told.sources >> 16, Bench::root_port);
+    EXPECT_EQ(get(Bench::root_port, 0x04), 1u << 14);
+    clear(Bench::root_port);
+
+    EXPECT_TRUE(bench.link.inject(Direction::up, {Error::completion_timeout, TlpType::MRd, 1}));
+    auto dma = bench.logic.dma_read(0x1000, 16);
+    bench.wait_for(*dma);
+    EXPECT_EQ(dma->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    pause();
+    EXPECT_EQ(take().sources >> 16, Bench::device);
+    EXPECT_EQ(get(Bench::device, 0x04), 1u << 14);
+  });
+}
+
+TEST_F(Faults, ACompletionThatComesTwiceIsUnexpected) {
+  bench.run([&] {
+    prepare();
+    bench.write(Bench::bar0, 0x1234, 4);
+    EXPECT_TRUE(bench.link.inject(Direction::up, {Error::unexpected_completion, TlpType::CplD, 1}));
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0x1234u) << "and the first is good";
+    pause();
+    EXPECT_EQ(take().status, 0x01u);
+    EXPECT_EQ(get(Bench::root_port, 0x04), 1u << 16);
+    EXPECT_EQ(get(Bench::root_port, 0x1c), 0x4a000001u);
+    EXPECT_EQ(get(Bench::root_port, 0x20), std::uint32_t{Bench::device} << 16 | 4);
+  });
+}
+
+TEST_F(Faults, PoisonedDataIsNotUsed) {
+  bench.run([&] {
+    prepare();
+    EXPECT_TRUE(bench.link.inject(Direction::down, {Error::poisoned_tlp, TlpType::MWr, 1}));
+    bench.write(Bench::bar0, 0x1234, 4);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
+    EXPECT_EQ(take().status, 0x24u);
+    EXPECT_EQ(get(Bench::device, 0x04), 1u << 12);
+    EXPECT_EQ(get(Bench::device, 0x1c), 0x40004001u) << "EP is set";
+    clear(Bench::device);
+
+    EXPECT_TRUE(bench.link.inject(Direction::up, {Error::poisoned_tlp, TlpType::CplD, 1}));
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 0xffffffffu);
+    EXPECT_EQ(take().sources >> 16, Bench::root_port);
+
+    EXPECT_TRUE(bench.link.inject(Direction::down, {Error::poisoned_tlp, TlpType::CfgWr0, 1}));
+    bench.config_write(Bench::device, 0x3c, 0x5a, 1);
+    EXPECT_EQ(bench.config_read(Bench::device, 0x3c, 1), 0u);
+    pause();
+    EXPECT_EQ(take().sources >> 16, Bench::device);
+
+    EXPECT_TRUE(bench.link.inject(Direction::up, {Error::poisoned_tlp, TlpType::MWr, 1}));
+    bench.logic.dma_write(0x1000, {1, 2, 3, 4});
+    pause();
+    EXPECT_TRUE(bench.memory.writes.empty());
+    EXPECT_EQ(take().sources >> 16, Bench::root_port);
+  });
+}
+
+TEST_F(Faults, MalformedAndOverflowingPacketsAreDropped) {
+  bench.run([&] {
+    prepare();
+    for (const Error error : {Error::malformed_tlp, Error::ecrc, Error::receiver_overflow}) {
+      EXPECT_TRUE(bench.link.inject(Direction::down, {error, TlpType::MWr, 1}));
+      bench.write(Bench::bar0, 0x1234, 4);
+      EXPECT_EQ(bench.read(Bench::bar0, 4), 0u) << to_string(error);
+      EXPECT_EQ(take().status, expected_status(error)) << to_string(error);
+      EXPECT_EQ(get(Bench::device, 0x04), bit_of(error));
+      EXPECT_EQ(get(Bench::device, 0x24), has_tlp(error) ? Bench::bar0 : 0u);
+      clear(Bench::device);
+    }
+  });
+}
+
+TEST_F(Faults, CorrectableErrorsLetThePacketThrough) {
+  bench.run([&] {
+    prepare();
+    unsigned value = 0;
+    for (const Error error : all_errors) {
+      if (!is_correctable(error)) continue;
+      EXPECT_TRUE(bench.link.inject(Direction::down, {error, TlpType::MWr, 1}));
+      bench.write(Bench::bar0, ++value, 4);
+      EXPECT_EQ(bench.read(Bench::bar0, 4), value);
+      EXPECT_EQ(take().status, 0x01u);
+    }
+  });
+}
+
+TEST_F(Faults, ImpossibleOnesAreRefused) {
+  auto refused = [&](Error error, TlpType type, unsigned number = 1) {
+    return !bench.link.inject(Direction::up, {error, type, number});
+  };
+  EXPECT_TRUE(refused(Error::bad_tlp, TlpType::MRd, 0));
+  EXPECT_TRUE(refused(Error::poisoned_tlp, TlpType::MRd));
+  EXPECT_TRUE(refused(Error::poisoned_tlp, TlpType::Cpl));
+  EXPECT_TRUE(refused(Error::unexpected_completion, TlpType::MWr));
+  EXPECT_TRUE(refused(Error::completion_timeout, TlpType::MWr));
+  EXPECT_TRUE(refused(Error::completion_timeout, TlpType::Msg));
+  EXPECT_TRUE(refused(Error::unsupported_request, TlpType::CplD));
+  EXPECT_TRUE(refused(Error::completer_abort, TlpType::Cpl));
+}
+
+TEST_F(Faults, BridgeControlHoldsMessagesBack) {
+  bench.run([&] {
+    prepare();
+    bench.config_write(Bench::root_port, 0x3e, 0, 2);
+    bench.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
+    bench.link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(take().status, 0u);
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x1e, 2) & 0x4000, 0x4000u)
+        << "received system error";
+    EXPECT_EQ(device_status(Bench::device), 5u);
+  });
+}
+
+// 6.2.4.1.2: edges of the condition, not messages.
+TEST_F(Faults, AnInterruptEachTimeThatThereIsSomethingNew) {
+  bench.run([&] {
+    prepare();
+    for (unsigned i = 0; i < 3; ++i) bench.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(bench.memory.messages.size(), 1u);
+    put(Bench::root_port, 0x30, 0x02);
+    EXPECT_EQ(bench.memory.messages.size(), 1u) << "one is not told of yet";
+    put(Bench::root_port, 0x30, 0x01);
+    bench.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(bench.memory.messages.size(), 2u);
+    put(Bench::root_port, 0x2c, 0);
+    put(Bench::root_port, 0x2c, 1);
+    pause();
+    EXPECT_EQ(bench.memory.messages.size(), 3u) << "enabled while an error stands";
+    bench.config_write(Bench::root_port, bench.find_capability(Bench::root_port, 5) + 2, 0, 2);
+    put(Bench::root_port, 0x30, ~0u);
+    bench.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(bench.memory.messages.size(), 3u) << "MSI is off";
+  });
+}
+
+// 6.2.4: of all functions, and told of once.
+TEST(FunctionsErrors, OneMessageOfAllFunctions) {
+  Bench::Config config;
+  config.endpoint.functions.resize(8);
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    bench.config_write(Bench::root_port, 0x3e, 2, 2);
+    for (unsigned i = 0; i < 8; ++i) {
+      const Id id = make_id(1, 0, i);
+      const unsigned control = bench.find_capability(id, 0x10) + 8;
+      bench.config_write(id, control, 0xf, 2);
+    }
+    bench.link.inject(Direction::down, {Error::bad_dllp, {}, 1});
+    sc_core::wait(1, sc_core::SC_MS);
+    for (unsigned i = 0; i < 8; ++i) {
+      EXPECT_EQ(bench.config_read(make_id(1, 0, i), 0x110, 4), 1u << 7) << i;
+    }
+    EXPECT_EQ(bench.link.count(Direction::up, TlpType::Msg).tlps, 1u);
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x130, 4), 1u);
+  });
+}
+
+}  // namespace
+}  // namespace pcie
