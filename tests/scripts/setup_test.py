@@ -205,7 +205,7 @@ class Steps(WithLibrary):
         hushed = "step_hushed=1\n" + 'step one "The step" "" "Remedy." -- make\n'
         self.assertEqual(self.bash("make() { :; }\n" + hushed), (0, ""))
         self.write("in", "1")
-        code, text = self.bash("make() { sleep 1.2; }; rm -f $BUILD/stamp/*\n" + hushed)
+        code, text = self.bash("make() { sleep 3; }; rm -f $BUILD/stamp/*\n" + hushed)
         self.assertEqual(code, 0)
         self.assertIn("The step", text)
         code, text = self.bash("make() { return 3; }; rm -f $BUILD/stamp/*\n" + hushed)
