@@ -222,6 +222,15 @@ class Run(unittest.TestCase):
         self.assertIn("has to be a clone", text)
 
 
+class Patches(unittest.TestCase):
+    def test_each_still_fits_the_project(self):
+        for patch in sorted((ROOT / "tests" / "mutations").glob("*.patch")):
+            with self.subTest(patch.stem):
+                done = subprocess.run(["patch", "-p1", "--dry-run", "--fuzz=0", "-f", "-i", str(patch)], cwd=ROOT,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout)
+
+
 class Lines(unittest.TestCase):
     def test_many_tests_are_shortened(self):
         self.assertEqual(mutations.shown(["a", "b  # GetParam() = 1", "c"]), "a, b, c")
