@@ -112,6 +112,7 @@ module oae_ports #(
     BEGIN_EPOCH,         //   an open
     FETCH,               //   a slot is read, and then
     DELIVER,             //     one of its words is what the firmware reads
+    COMPARE,             //     a write meets the host's good offer
     JUDGE_HOST,          //     it is the host's offer, all arrived
     JUDGE_FIRMWARE,      //     it is the firmware's, published
     FORM,                //     it is the offer that a NOT_READY speaks of
@@ -335,9 +336,8 @@ module oae_ports #(
     else if (target == oae_types::WINDOW) slot_bank = {1'b0, row.inbox_bank};
     else slot_bank = {2'b10, !row.answer_bank};
     // An offer that stands is not written over.
-    slot_write = state == CLEAR || (state == EXECUTE && write &&
-        ((target == oae_types::WINDOW && row.open) ||
-         (target == oae_types::FIRMWARE_OFFER && !row.offered)));
+    slot_write = state == CLEAR || offers ||
+        (state == EXECUTE && write && target == oae_types::FIRMWARE_OFFER && !row.offered);
   end
 
   // ---- What happens to the journal, each at one edge ----
@@ -355,6 +355,9 @@ module oae_ports #(
   logic exchanges;
   logic moves;                     // a confirmed slot finds room among the committed
   logic late;                      // a tentative slot waits for its confirmation beyond the limit
+  logic repeats;                   // a write of the host may be of its good offer, not of a new one
+  logic differs;
+  logic offers;                    // a write of the host is of an offer
   logic [63:0] arrived;
 
   assign writes = state == EXECUTE && write;
@@ -377,6 +380,16 @@ module oae_ports #(
   assign moves = state == STORE && row.tentative && row.settled && !row.committed;
   assign late = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
                 !row.asked && now - row.since > {32'd0, row.limit};
+  // What was answered NOT_READY is only made good by a new offer, though it be the same.
+  assign repeats = row.verdict == oae_types::GOOD && !row.spent;
+  always_comb begin
+    differs = 1'b0;
+    if (state == COMPARE)
+      for (int unsigned i = 0; i < 64; i++)
+        if (enable[i] && slot[8*i +: 8] != data[8*i +: 8]) differs = 1'b1;
+  end
+  assign offers = row.open && ((writes && target == oae_types::WINDOW && !repeats) ||
+                               (state == COMPARE && differs));
   // The first byte after a verdict begins a new offer.
   assign arrived = (row.verdict == oae_types::NONE ? row.arrived : '0) | enable;
 
@@ -497,14 +510,9 @@ module oae_ports #(
                 // The line as a whole
                 words <= '0;
                 state <= STORE;
-                if (row.open) begin
-                  row.verdict <= oae_types::NONE;
-                  row.spent <= 1'b0;
-                  row.arrived <= arrived;
-                  bank <= {1'b0, row.inbox_bank};
-                  fetched <= JUDGE_HOST;
-                  if (&arrived) state <= FETCH;
-                end
+                bank <= {1'b0, row.inbox_bank};
+                fetched <= repeats ? COMPARE : JUDGE_HOST;
+                if (row.open && (repeats || &arrived)) state <= FETCH;
               end
 
               oae_types::FIRMWARE_GLOBAL: if (word == IRQ_ENABLE) irq_enable <= merged;
@@ -592,6 +600,15 @@ module oae_ports #(
 
         FETCH: state <= fetched;
 
+        // The rest of an offer that is whole already: a part of it was lost, and came with the next.
+        COMPARE: begin
+          state <= STORE;
+          if (offers) begin
+            fetched <= JUDGE_HOST;
+            if (&arrived) state <= FETCH;
+          end
+        end
+
         DELIVER: begin
           access_result <= slot[64*word +: 64];
           words <= words_after;
@@ -651,6 +668,11 @@ module oae_ports #(
         default: state <= LOAD;
       endcase
 
+      if (offers) begin
+        row.verdict <= oae_types::NONE;
+        row.spent <= 1'b0;
+        row.arrived <= arrived;
+      end
       if (cleared[0]) row.event_exchanged <= 1'b0;
       if (cleared[1]) row.event_committed <= 1'b0;
       if (cleared[2]) row.event_reversed <= 1'b0;

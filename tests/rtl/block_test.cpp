@@ -423,6 +423,36 @@ TEST_F(Block, AnOfferBegunAnewIsANewOne) {
   EXPECT_EQ(tentative(), other);
 }
 
+// Each slice in turn, so that the next offer is whole before all of it was written again.
+TEST_F(Block, AnOfferOfWhichASliceWasLostIsMadeGoodByTheNext) {
+  open();
+  for (unsigned lost = 0; lost < 8; ++lost) {
+    for (const bool ready : {false, true}) {
+      const std::uint32_t sequence = bench.reference.ports[port].next();
+      const Slot offer = slot(sequence, 20 + lost);
+      const auto write = [&](unsigned but) {
+        for (unsigned i = 0; i < 8; ++i) {
+          if (i != but) bench.write(pages, port * OAE_PORT_SIZE + 8 * i, offer[i]);
+        }
+      };
+      if (ready) bench.publish(port, slot(sequence, 10 + lost));
+      write(lost);
+      EXPECT_NE(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << "incomplete";
+      write(8);
+      if (!ready) {
+        EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << lost;
+        bench.publish(port, slot(sequence, 10 + lost));
+        EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << "and stays so";
+        write(8);
+      }
+      EXPECT_EQ(bench.answer(port), slot(sequence, 10 + lost)[0]) << lost;
+      EXPECT_EQ(tentative(), offer);
+      bench.confirm(port, 1, sequence);
+      take();
+    }
+  }
+}
+
 TEST_F(Block, BadOffersAreCountedAndAnswered) {
   open();
   bench.publish(port, slot(1, 10));

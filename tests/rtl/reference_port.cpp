@@ -57,6 +57,15 @@ void ReferencePort::set_open(bool now_open) {
 
 void ReferencePort::write_window(const Slot& data, std::uint64_t enable) {
   if (!open) return;
+  // What is written of a good offer again is no new one, unless that was answered NOT_READY.
+  if (verdict_ == Verdict::good && !refused_) {
+    bool differs = false;
+    for (unsigned i = 0; i < 64; ++i) {
+      differs |= (enable >> i & 1) && reinterpret_cast<const char*>(inbox_.data())[i] !=
+                                          reinterpret_cast<const char*>(data.data())[i];
+    }
+    if (!differs) return;
+  }
   refused_ = false;
   if (verdict_ != Verdict::none) {
     verdict_ = Verdict::none;

@@ -69,7 +69,9 @@ void Block::write(const volatile void* address, std::uint64_t value) {
   if (at >= OAE_PORT_SIZE) held_ = true;
   if (fault(accesses_++) == Fault::LOST) return;
   if (at % OAE_PORT_SIZE < 64) {
-    window_[at % OAE_PORT_SIZE / 8] = value;
+    std::uint64_t& slice = window_[at % OAE_PORT_SIZE / 8];
+    if (verdict_ == Verdict::GOOD && !refused_ && slice == value) return;
+    slice = value;
     verdict_ = Verdict::NONE;
     refused_ = false;
     arrived_ |= 1u << at % OAE_PORT_SIZE / 8;
