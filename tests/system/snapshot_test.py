@@ -159,7 +159,7 @@ class Interrupted(machine.TestCase):
         process = subprocess.Popen(run.command, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True,
                                    preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        wait_for(lambda: len(processes_of(process.pid)) == 2)
+        wait_for(lambda: all((run.output / number / "host.log").exists() for number in "12"))
         self.assertEqual(termios.tcgetattr(slave), before)
         os.write(master, b"\x03")
         run.wait(process)
