@@ -153,7 +153,7 @@ class Steps(WithLibrary):
         self.write("in", "1")
         code, text = self.bash(self.STEP + self.CALL)
         self.assertEqual(code, 0, text)
-        self.assertRegex(text, r"^\[  0 s\] The step \.\.\. \d s\n$")
+        self.assertRegex(text, r"^\[ *\d+ s\] The step \.\.\. \d+ s\n$")
         self.assertEqual(self.bash(self.STEP + self.CALL), (0, ""))
         self.assertEqual(self.runs(), 1)
         self.write("in", "2")
