@@ -86,8 +86,8 @@ module oae_axil (
 `ifndef SYNTHESIS
   always_ff @(posedge clock)
     if (!reset) begin
-      assert (!(bvalid && rvalid)) else $error("two responses at once");
-      assert (!(access_done && busy)) else $error("a response overtakes the one before");
+      if (bvalid) assert (!rvalid) else $error("two responses at once");
+      if (access_done) assert (!busy) else $error("a response overtakes the one before");
     end
 `endif
 

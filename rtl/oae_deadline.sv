@@ -45,7 +45,7 @@ module oae_deadline (
 
 `ifndef SYNTHESIS
   always_ff @(posedge clock)
-    if (!reset) assert (!look || watching) else $error("a port was looked at unasked");
+    if (!reset && look) assert (watching) else $error("a port was looked at unasked");
 `endif
 
 endmodule

@@ -194,7 +194,9 @@ module oae_ports #(
     next_word = words_after == '0 ? STORE : EXECUTE;
     word_data = data[64*word +: 64];
     word_enable = enable[8*word +: 8];
-    for (int unsigned i = 0; i < 8; i++) word_mask[8*i +: 8] = {8{word_enable[i]}};
+    word_mask = '0;
+    if (state == EXECUTE && write)
+      for (int unsigned i = 0; i < 8; i++) word_mask[8*i +: 8] = {8{word_enable[i]}};
   end
 
   // ---- What a read finds ----
@@ -788,12 +790,17 @@ module oae_ports #(
           else $error("two slots share a bank");
         assert ({1'b0, port} < ports) else $error("no such port");
       end
-      assert (!exchanges || (row.open && row.offered && !row.tentative && !row.spent &&
-                             row.verdict == oae_types::GOOD)) else $error("exchange without offers");
-      assert (!commits || (row.tentative && !row.settled)) else $error("commit of nothing");
-      assert (!(commits && exchanges)) else $error("commit within an exchange");
-      assert (state != DELIVER || source == oae_types::FIRMWARE) else $error("a slot delivered to the host");
-      assert (state != ANSWER || source == oae_types::HOST) else $error("an answer unasked");
+      if (exchanges)
+        assert (row.open && row.offered && !row.tentative && !row.spent &&
+                row.verdict == oae_types::GOOD) else $error("exchange without offers");
+      if (commits) begin
+        assert (row.tentative && !row.settled) else $error("commit of nothing");
+        assert (!exchanges) else $error("commit within an exchange");
+      end
+      if (state == DELIVER)
+        assert (source == oae_types::FIRMWARE) else $error("a slot delivered to the host");
+      if (state == ANSWER)
+        assert (source == oae_types::HOST) else $error("an answer unasked");
     end
 `endif
 
