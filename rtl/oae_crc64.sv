@@ -19,13 +19,13 @@ module oae_crc64 #(
       weight = {1'b0, weight[63:1]} ^ (weight[0] ? POLYNOMIAL : 64'd0);
   endfunction
 
-  localparam logic [7:0][63:0] WEIGHTS = {
+  localparam logic [511:0] WEIGHTS = {
     weight(7), weight(6), weight(5), weight(4), weight(3), weight(2), weight(1), weight(0)};
 
   // The terms of a byte do not wait for each other, in hardware nor in a simulator.
   function automatic logic [63:0] terms(input logic [7:0] first);
     terms = '0;
-    for (int unsigned j = 0; j < 8; j++) terms ^= {64{first[j]}} & WEIGHTS[j];
+    for (int unsigned j = 0; j < 8; j++) terms ^= {64{first[j]}} & WEIGHTS[64*j +: 64];
   endfunction
 
   always_comb begin
