@@ -289,6 +289,7 @@ void TestFunction::finish() {
 
 // Interrupts.
 
+// The register numbers the types as InterruptMode does.
 void TestFunction::raise(std::uint32_t type) {
   const std::uint32_t vector = words_[interrupt_number] - 1;
   if (type != static_cast<std::uint32_t>(interrupt->interrupt_mode())) return;
