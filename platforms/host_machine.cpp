@@ -82,6 +82,7 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
   for (vp::qemu::Cpu& cpu : qemu.cpu) cpu.socket.bind(device_memory.processor);
   device_memory.out.bind(root_complex.host);
   root_complex.memory.bind(memory.socket);
+  root_complex.interrupt.bind(qemu);
   map_pcie();
   qemu.map_io(vp::ControlChannel::io_base, vp::ControlChannel::io_size,
               {[this](auto&, auto offset, auto size) {

@@ -69,6 +69,15 @@ const Struct<Dma> dma({
     {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces of 4 KiB asked for ahead"},
 });
 
+const Struct<TestFunction> test_function({
+    {"present", &TestFunction::present, boolean(),
+     "Whether the endpoint has a function 1 that Linux's pci_endpoint_test tries out; its DMA is "
+     "as fast as the engine's"},
+    {"id", &TestFunction::id, pci_id(), "PCI vendor and device id"},
+    {"msi_vectors", &TestFunction::msi_vectors, integer(0, 32), "MSI vectors; 0: no MSI"},
+    {"msi_x_vectors", &TestFunction::msi_x_vectors, integer(0, 2048), "MSI-X vectors; 0: no MSI-X"},
+});
+
 const Struct<Endpoint> endpoint({
     {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
     {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
@@ -77,6 +86,7 @@ const Struct<Endpoint> endpoint({
     {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
     {"latency", &Endpoint::latency, duration(0, 100 * us),
      "Traversal by a request or a completion, in either direction"},
+    {"test_function", &Endpoint::test_function, test_function, "Function for tests of PCIe"},
 });
 
 const Struct<Oae> oae({

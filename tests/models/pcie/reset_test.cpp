@@ -352,6 +352,7 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
     bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
     function.signal(3);
     EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 8u) << "masked";
+    bench.config_write(Bench::device, msi_x + 2, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
     bench.initiate();
@@ -364,6 +365,7 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
     bench.write(Bench::msi_x_table + 16 * 3 + 12, 0, 4);
     EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 0u);
     EXPECT_TRUE(bench.memory.messages.empty());
+    bench.config_write(Bench::device, msi_x + 2, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes.size(), 3u) << "and works again";
