@@ -39,14 +39,14 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
       header_(space_, config.identity, 0),
       power_(space_),
       express_(space_, {PortType::root_port, config.generation, config.lanes, common.max_payload,
-                        common.tags > 32, index + 1, index + 1, common.read_boundary}),
+                        common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot}),
       msi_(space_),
       errors_(space_, express_, PortType::root_port),
       interrupt_(domain, [this] { send_interrupt(); }),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
-  space_.on_write(Type1Header::bridge_control, 2,
-                  [this](std::uint32_t before) { bridge_controlled(before); });
+  space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
+  express_.slot().on_write([this] { slot_controlled(); });
   errors_.advanced().on_root_write([this] { update_interrupt(); });
   for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
@@ -66,21 +66,68 @@ bool RootPort::routes(unsigned bus) const {
 
 void RootPort::reset() {
   space_.reset();
-  update_interrupt();
+  express_.slot().reset();
+  holds_ &= no_card;
   hold_link(Reset::fundamental);
-  if (release_link(Reset::fundamental)) express_.link_down(true);
+  if (holds_ == 0 && release_link(Reset::fundamental)) express_.link_down(true);
+  update_interrupt();
+}
+
+void RootPort::hold(Hold reason, Reset kind) {
+  if (holds_ & reason) return;
+  holds_ |= reason;
+  hold_link(kind);
+}
+
+void RootPort::let_go(Hold reason) {
+  if (!(holds_ & reason)) return;
+  holds_ &= ~reason;
+  if (holds_ == 0 && release_link(Reset::hot)) express_.link_down(true);
 }
 
 // 7.5.1.3.13: Secondary Bus Reset is a hot reset for as long as it is set.
-void RootPort::bridge_controlled(std::uint32_t before) {
-  const bool was = before >> Type1Header::secondary_bus_reset & 1;
-  const bool is = space_.test(Type1Header::bridge_control, Type1Header::secondary_bus_reset);
-  if (is == was) return;
-  if (is) {
-    hold_link(Reset::hot);
-  } else if (release_link(Reset::hot)) {
-    express_.link_down(true);
+void RootPort::bridge_controlled() {
+  if (space_.test(Type1Header::bridge_control, Type1Header::secondary_bus_reset)) {
+    hold(bus_reset, Reset::hot);
+  } else {
+    let_go(bus_reset);
   }
+}
+
+// 6.7.1.8: a card without power is as one that is not there, but for its presence.
+void RootPort::slot_controlled() {
+  if (express_.slot().powered()) {
+    let_go(no_power);
+  } else {
+    hold(no_power, Reset::fundamental);
+  }
+  update_interrupt();
+}
+
+bool RootPort::remove_card() {
+  Slot& slot = express_.slot();
+  if (!slot.occupied()) return false;
+  const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
+  slot.set_occupied(false);
+  hold(no_card, Reset::fundamental);
+  if (surprise) report(Error::surprise_down, nullptr);
+  update_interrupt();
+  return true;
+}
+
+bool RootPort::insert_card() {
+  Slot& slot = express_.slot();
+  if (slot.occupied()) return false;
+  slot.set_occupied(true);
+  let_go(no_card);
+  update_interrupt();
+  return true;
+}
+
+bool RootPort::press_attention_button() {
+  const bool pressed = express_.slot().press_button();
+  update_interrupt();
+  return pressed;
 }
 
 // 2.9.1: what waits for a completion ends as an Unsupported Request; completions are dropped.
@@ -96,6 +143,7 @@ void RootPort::link_lost(Reset) {
     request.status = Status::unsupported_request;
     finish(request);
   });
+  update_interrupt();
 }
 
 void RootPort::post(TlpPtr request) {
@@ -168,9 +216,9 @@ void RootPort::expire() {
   while (Requests::Request* request = requests_.expired(vp::now())) {
     log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: no completion in time", name());
-    report(Error::completion_timeout, nullptr);
     request->timed_out = true;
     finish(*request);
+    report(Error::completion_timeout, nullptr);
   }
   const vp::Picoseconds next = requests_.deadline();
   if (next != vp::never) timeout_.at(next);
@@ -198,7 +246,9 @@ void RootPort::receive(TlpPtr tlp) {
 }
 
 void RootPort::trained(unsigned generation, unsigned lanes) {
+  express_.slot().seat();
   express_.trained(generation, lanes);
+  update_interrupt();
 }
 
 void RootPort::receive_message(const Tlp& message) {
@@ -233,8 +283,8 @@ void RootPort::receive_completion(const Tlp& completion) {
              "{}: unexpected completion, tag {}", name(), completion.header.tag);
     return report(Error::unexpected_completion, &completion);
   }
-  if (completion.header.poisoned) report(Error::poisoned_tlp, &completion);
   if (outcome.finished != nullptr) finish(*outcome.finished);
+  if (completion.header.poisoned) report(Error::poisoned_tlp, &completion);
 }
 
 void RootPort::receive_write(const Tlp& request) {
@@ -274,12 +324,16 @@ void RootPort::collect(Severity severity, Id source) {
   update_interrupt();
 }
 
-// 6.2.4.1.2: one message each time the condition becomes true.
+// 6.2.4.1.2, 6.7.3.4: a message each time one of the conditions becomes true.
 void RootPort::update_interrupt() {
-  const bool before = interrupting_;
-  interrupting_ = msi_.enabled() && header_.master_enabled() && errors_.advanced().interrupting();
-  if (interrupting_ && !before && !interrupt_.pending()) interrupt_.after(common_.latency);
-  if (!interrupting_) interrupt_.cancel();
+  const unsigned before = conditions_;
+  conditions_ = 0;
+  if (msi_.enabled() && header_.master_enabled()) {
+    if (errors_.advanced().interrupting()) conditions_ |= root_error;
+    if (express_.slot().interrupting()) conditions_ |= slot_event;
+  }
+  if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(common_.latency);
+  if (conditions_ == 0) interrupt_.cancel();
 }
 
 void RootPort::send_interrupt() {

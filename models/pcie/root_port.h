@@ -36,13 +36,14 @@ struct RootPortConfig {
   Identity identity{0x1d9b, 0x0a01, 0x060400};  ///< class is PCI-to-PCI bridge
   unsigned generation = 5;
   unsigned lanes = 16;
+  SlotConfig slot{};
 };
 
 /// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
 ///
 /// Downstream it is the requester of all that processors ask for; upstream it passes on what
 /// devices ask for. Windows, Memory Space and Bus Master of its header gate both. It collects the
-/// error messages of devices and its own, and tells the host by MSI.
+/// error messages of devices and its own, and tells the host of these and of its slot by MSI.
 class RootPort : public sc_core::sc_module, public Port {
  public:
   /// What all root ports of a root complex share.
@@ -71,6 +72,14 @@ class RootPort : public sc_core::sc_module, public Port {
   /// ends without a completion.
   void reset();
 
+  /// Somebody at the slot, at any moment (6.7). Without its card the link is down at once, and what
+  /// is outstanding ends; if the slot was not made for surprises, that is a Surprise Down error. A
+  /// card comes back as after power-up. False, and nothing happens, if there is no card to remove,
+  /// no room for one, or no button.
+  bool remove_card();
+  bool insert_card();
+  bool press_attention_button();
+
   /// Sends a posted request, or drops it while the link is down.
   void post(TlpPtr request);
   /// Sends a non-posted request and waits for its completion; called by an SC_THREAD. A read leaves
@@ -98,6 +107,11 @@ class RootPort : public sc_core::sc_module, public Port {
     TlpPtr tlp;
   };
 
+  // Why the link is held down; it trains once there is no reason left.
+  enum Hold : unsigned { bus_reset = 1u << 0, no_card = 1u << 1, no_power = 1u << 2 };
+  // What the host is to be told of by MSI.
+  enum Condition : unsigned { root_error = 1u << 0, slot_event = 1u << 1 };
+
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
   void wait_for_tag();
   void finish(Requests::Request& request);
@@ -107,7 +121,10 @@ class RootPort : public sc_core::sc_module, public Port {
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
-  void bridge_controlled(std::uint32_t before);
+  void hold(Hold reason, Reset kind);
+  void let_go(Hold reason);
+  void bridge_controlled();
+  void slot_controlled();
   void detected(Error error, const Tlp* tlp) override;
   void receive_message(const Tlp& message);
   void receive_completion(const Tlp& completion);
@@ -133,7 +150,8 @@ class RootPort : public sc_core::sc_module, public Port {
   PciExpress express_;
   Msi msi_;
   ErrorReporting errors_;
-  bool interrupting_ = false;
+  unsigned holds_ = 0;       // of Hold
+  unsigned conditions_ = 0;  // of Condition
   vp::Event interrupt_;
 
   Requests requests_;
