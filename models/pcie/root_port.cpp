@@ -11,6 +11,8 @@
 
 namespace pcie {
 
+using RequestError = DownstreamPortContainment::RequestError;
+
 class RootPort::Turn {
  public:
   explicit Turn(RootPort& port) : port_(port) { port_.turns_.push_back(this); }
@@ -48,6 +50,10 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
   express_.slot().on_write([this] { slot_controlled(); });
   errors_.advanced().on_root_write([this] { update_interrupt(); });
+  if (config.containment) {
+    containment_.emplace(space_);
+    containment_->on_write([this] { containment_controlled(); });
+  }
   for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
@@ -104,6 +110,21 @@ void RootPort::slot_controlled() {
   update_interrupt();
 }
 
+void RootPort::containment_controlled() {
+  if (containment_->trigger_by_software()) contain();
+  if (!containment_->triggered()) let_go(contained);
+  update_interrupt();
+}
+
+// 6.2.11: the link is disabled, so that nothing passes any more in either direction.
+void RootPort::contain() {
+  hold(contained, Reset::hot);
+  if (containment_->tells_by_correctable() && express_.reports(PciExpress::correctable_error)) {
+    collect(Severity::correctable, id_);
+  }
+  update_interrupt();
+}
+
 bool RootPort::remove_card() {
   Slot& slot = express_.slot();
   if (!slot.occupied()) return false;
@@ -140,10 +161,16 @@ void RootPort::link_lost(Reset) {
   for (unsigned pin = 0; pin < 4; ++pin) host_.intx(index_, pin, false);
   requests_.each([this](Requests::Request& request) {
     if (request.owner.finished) return;
-    request.status = Status::unsupported_request;
+    request.status = refusal();
     finish(request);
   });
   update_interrupt();
+}
+
+// How requests end without a link.
+Status RootPort::refusal() const {
+  return containment_ && containment_->triggered() ? containment_->refusal()
+                                                   : Status::unsupported_request;
 }
 
 void RootPort::post(TlpPtr request) {
@@ -158,15 +185,16 @@ void RootPort::post(TlpPtr request) {
 RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
   if (!link_up()) {
     ++no_link_;
-    return {true, Status::unsupported_request};
+    return {true, refusal()};
   }
   wait_for_tag();
   if (!link_up()) {
     ++no_link_;
-    return {true, Status::unsupported_request};
+    return {true, refusal()};
   }
   request->header.requester = id_;
   Requests::Request& pending = requests_.start(*request, tags(), into);
+  if (containment_) pending.owner.header = request->header_words();
   pending.owner.finished = false;
   pending.owner.abandoned = false;
   if (express_.completion_timeout()) {
@@ -212,13 +240,23 @@ void RootPort::release(Requests::Request& request) {
   if (!turns_.empty()) turns_.front()->ready.notify();
 }
 
+bool RootPort::failed(RequestError error, const HeaderWords& request) {
+  if (!containment_ || !containment_->log(error, request)) return false;
+  if (containment_->severe(error, request) &&
+      containment_->trigger(DownstreamPortContainment::Reason::request)) {
+    contain();
+  }
+  return true;
+}
+
 void RootPort::expire() {
   while (Requests::Request* request = requests_.expired(vp::now())) {
     log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: no completion in time", name());
     request->timed_out = true;
+    const HeaderWords header = request->owner.header;
     finish(*request);
-    report(Error::completion_timeout, nullptr);
+    if (!failed(RequestError::timeout, header)) report(Error::completion_timeout, nullptr);
   }
   const vp::Picoseconds next = requests_.deadline();
   if (next != vp::never) timeout_.at(next);
@@ -266,11 +304,15 @@ void RootPort::receive_message(const Tlp& message) {
     default:
       return unsupported(message);
   }
-  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
-  if (!header_.forwards_errors()) return;
   const Severity severity = code == err_cor        ? Severity::correctable
                             : code == err_nonfatal ? Severity::non_fatal
                                                    : Severity::fatal;
+  // 6.2.11: a message that triggers goes no further.
+  if (containment_ && containment_->trigger_by_message(severity, message.header.requester)) {
+    return contain();
+  }
+  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
+  if (!header_.forwards_errors()) return;
   collect(severity, message.header.requester);
 }
 
@@ -283,7 +325,15 @@ void RootPort::receive_completion(const Tlp& completion) {
              "{}: unexpected completion, tag {}", name(), completion.header.tag);
     return report(Error::unexpected_completion, &completion);
   }
-  if (outcome.finished != nullptr) finish(*outcome.finished);
+  if (outcome.finished != nullptr) {
+    const HeaderWords header = outcome.finished->owner.header;
+    finish(*outcome.finished);
+    if (completion.header.status == Status::unsupported_request) {
+      failed(RequestError::unsupported, header);
+    } else if (completion.header.status == Status::completer_abort) {
+      failed(RequestError::aborted, header);
+    }
+  }
   if (completion.header.poisoned) report(Error::poisoned_tlp, &completion);
 }
 
@@ -314,9 +364,15 @@ void RootPort::detected(Error error, const Tlp* tlp) {
   if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id_, *status));
 }
 
-// 7.8.4.10: as if the root port had sent a message to itself.
+// 7.8.4.10: as if the root port had sent a message to itself; but none that triggers containment.
 void RootPort::report(Error error, const Tlp* tlp) {
-  if (const auto severity = errors_.report(error, tlp)) collect(*severity, id_);
+  const bool uncorrectable = errors_.is_uncorrectable(error, tlp);
+  const auto severity = errors_.report(error, tlp);
+  if (uncorrectable && containment_ &&
+      containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
+    return contain();
+  }
+  if (severity) collect(*severity, id_);
 }
 
 void RootPort::collect(Severity severity, Id source) {
@@ -331,6 +387,7 @@ void RootPort::update_interrupt() {
   if (msi_.enabled() && header_.master_enabled()) {
     if (errors_.advanced().interrupting()) conditions_ |= root_error;
     if (express_.slot().interrupting()) conditions_ |= slot_event;
+    if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
   }
   if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(common_.latency);
   if (conditions_ == 0) interrupt_.cancel();

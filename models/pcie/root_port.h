@@ -4,8 +4,10 @@
 #include <spdlog/logger.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 
+#include "models/pcie/capabilities/downstream_port_containment.h"
 #include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
@@ -37,6 +39,7 @@ struct RootPortConfig {
   unsigned generation = 5;
   unsigned lanes = 16;
   SlotConfig slot{};
+  bool containment = false;  ///< Downstream Port Containment
 };
 
 /// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
@@ -98,6 +101,7 @@ class RootPort : public sc_core::sc_module, public Port {
     sc_core::sc_event done;
     bool finished = false;
     bool abandoned = false;  // the thread was killed; the completion is dropped
+    HeaderWords header{};    // of the request, where containment logs it
   };
   using Requests = Outstanding<Waiter>;
   // A thread's turn to get a tag, while there is none.
@@ -108,14 +112,21 @@ class RootPort : public sc_core::sc_module, public Port {
   };
 
   // Why the link is held down; it trains once there is no reason left.
-  enum Hold : unsigned { bus_reset = 1u << 0, no_card = 1u << 1, no_power = 1u << 2 };
+  enum Hold : unsigned {
+    bus_reset = 1u << 0,
+    no_card = 1u << 1,
+    no_power = 1u << 2,
+    contained = 1u << 3,
+  };
   // What the host is to be told of by MSI.
-  enum Condition : unsigned { root_error = 1u << 0, slot_event = 1u << 1 };
+  enum Condition : unsigned { root_error = 1u << 0, slot_event = 1u << 1, containment_event = 1u << 2 };
 
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
   void wait_for_tag();
   void finish(Requests::Request& request);
   void release(Requests::Request& request);
+  // Whether containment takes care of how a request of the port has ended.
+  bool failed(DownstreamPortContainment::RequestError error, const HeaderWords& request);
   void expire();
 
   void receive(TlpPtr tlp) override;
@@ -125,6 +136,9 @@ class RootPort : public sc_core::sc_module, public Port {
   void let_go(Hold reason);
   void bridge_controlled();
   void slot_controlled();
+  void containment_controlled();
+  void contain();
+  Status refusal() const;
   void detected(Error error, const Tlp* tlp) override;
   void receive_message(const Tlp& message);
   void receive_completion(const Tlp& completion);
@@ -150,6 +164,7 @@ class RootPort : public sc_core::sc_module, public Port {
   PciExpress express_;
   Msi msi_;
   ErrorReporting errors_;
+  std::optional<DownstreamPortContainment> containment_;
   unsigned holds_ = 0;       // of Hold
   unsigned conditions_ = 0;  // of Condition
   vp::Event interrupt_;
