@@ -100,6 +100,14 @@ struct Ipu {
   ConsoleKind console = ConsoleKind::off;
 };
 
+struct Slot {
+  bool hot_plug = false;
+  bool surprise = false;
+  bool attention_button = false;
+  bool indicators = false;
+  bool power_controller = false;
+};
+
 struct PcieLink {
   std::string up;    ///< name of the host
   std::string down;  ///< name of the IPU
@@ -111,6 +119,8 @@ struct PcieLink {
   unsigned max_read_request_size = 512;
   double bit_error_rate = 0;          ///< of each lane
   std::int64_t retraining = 20 * us;  ///< Recovery and back to L0
+  Slot slot;                          ///< of the IPU's card
+  bool downstream_port_containment = false;
 };
 
 struct Platform {
