@@ -264,6 +264,32 @@ TEST_F(Containment, RequestsOfProcessors) {
   });
 }
 
+// The timeout of a request whose thread was killed contains the port, which ends all requests: this
+// one once.
+TEST_F(Containment, AKilledReaderEndsOnce) {
+  bench.run([&] {
+    for (unsigned round = 0; round < 3; ++round) {
+      begin();
+      bench.logic.silent = true;
+      auto reader = sc_core::sc_spawn([&] { bench.read(Bench::bar0, 8); });
+      unsigned ended = 0;
+      bench.spawn([&] {
+        pause(5 * vp::us);
+        EXPECT_EQ(bench.read(Bench::bar0, 4), ~0u);
+        ++ended;
+      });
+      pause(10 * vp::us);
+      reader.kill();
+      pause(100 * vp::us);
+      EXPECT_EQ(ended, 1u) << "by the link, before its own timeout";
+      EXPECT_EQ(get(8) & 1, 1u);
+      bench.logic.silent = false;
+      recover();
+    }
+    EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 3u);
+  });
+}
+
 TEST_F(Containment, ACardThatGoesByErrorIsContainedToo) {
   bench.run([&] {
     begin();
