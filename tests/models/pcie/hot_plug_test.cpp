@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <ostream>
 #include <vector>
 
 #include "tests/models/pcie/bench.h"
@@ -214,6 +215,9 @@ struct Surprise {
   SlotConfig slot;
   bool error;
 };
+void PrintTo(const Surprise& surprise, std::ostream* out) {
+  *out << surprise.slots;
+}
 class SurpriseDown : public testing::TestWithParam<Surprise> {};
 
 TEST_P(SurpriseDown, IsReportedWhereItIsOne) {
