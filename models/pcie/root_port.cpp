@@ -48,6 +48,7 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
+  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
   express_.slot().on_write([this] { slot_controlled(); });
   errors_.advanced().on_root_write([this] { update_interrupt(); });
   if (config.containment) {
@@ -97,6 +98,15 @@ void RootPort::bridge_controlled() {
     hold(bus_reset, Reset::hot);
   } else {
     let_go(bus_reset);
+  }
+}
+
+// 7.5.3.7: Link Disable.
+void RootPort::link_controlled() {
+  if (express_.link_disabled()) {
+    hold(disabled, Reset::hot);
+  } else {
+    let_go(disabled);
   }
 }
 

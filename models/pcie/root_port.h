@@ -117,9 +117,14 @@ class RootPort : public sc_core::sc_module, public Port {
     no_card = 1u << 1,
     no_power = 1u << 2,
     contained = 1u << 3,
+    disabled = 1u << 4,
   };
   // What the host is to be told of by MSI.
-  enum Condition : unsigned { root_error = 1u << 0, slot_event = 1u << 1, containment_event = 1u << 2 };
+  enum Condition : unsigned {
+    root_error = 1u << 0,
+    slot_event = 1u << 1,
+    containment_event = 1u << 2
+  };
 
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
   void wait_for_tag();
@@ -135,6 +140,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void hold(Hold reason, Reset kind);
   void let_go(Hold reason);
   void bridge_controlled();
+  void link_controlled();
   void slot_controlled();
   void containment_controlled();
   void contain();

@@ -66,9 +66,9 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
                 config.generation | config.lanes << 4 | (root ? 7u << 19 : 0) | 1u << 22 |
                     config.port_number << 24});
   // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
-  // endpoint. Common clock 6, extended synch 7.
+  // endpoint. Link disable 4 of a root port. Common clock 6, extended synch 7.
   const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
-  space.define({at + 0x10, 2, root ? boundary : 0, (root ? 0u : 1u << 3) | 3u << 6});
+  space.define({at + 0x10, 2, root ? boundary : 0, (root ? 1u << 4 : 1u << 3) | 3u << 6});
   // Bandwidth status 15:14 of a root port.
   space.define({at + 0x12, 2, 1u << 12, 0, root ? 3u << 14 : 0});
 

@@ -50,6 +50,8 @@ class PciExpress {
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }
 
+  /// Root port: software wants no link.
+  bool link_disabled() const { return space_.test(offset_ + 0x10, 4); }
   /// Root port.
   Slot& slot() { return *slot_; }
   const Slot& slot() const { return *slot_; }

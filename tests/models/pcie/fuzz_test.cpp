@@ -205,6 +205,7 @@ TEST_P(AnySoftware, IsSurvived) {
       if (random() % 16 == 0) bench.endpoint.function(0).set_intx(random() & 1);
       if (i % 500 == 0) {
         bench.config_write(Bench::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus
+        bench.config_write(Bench::root_port, timeout_control - 0x18, 0, 2);  // enables the link
         if (cards) put_right();
         sc_core::wait(1, sc_core::SC_US);
         bench.enumerate();
