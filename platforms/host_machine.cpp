@@ -57,6 +57,9 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
     port.generation = link->generation;
     port.lanes = link->lanes;
     port.credits = credit_config(link->credits_up);
+    port.slot = {link->slot.hot_plug, link->slot.surprise, link->slot.attention_button,
+                 link->slot.indicators, link->slot.power_controller};
+    port.containment = link->downstream_port_containment;
     config.ports.push_back(port);
     config.max_payload = std::max(config.max_payload, link->max_payload_size);
   }

@@ -127,6 +127,14 @@ struct PcieFault {
   std::int64_t at = 0;  ///< since the start
 };
 
+struct Slot {
+  bool hot_plug = false;
+  bool surprise = false;
+  bool attention_button = false;
+  bool indicators = false;
+  bool power_controller = false;
+};
+
 struct PcieLink {
   std::string up;    ///< name of the host
   std::string down;  ///< name of the IPU
@@ -141,6 +149,8 @@ struct PcieLink {
   Credits credits_down;               ///< of the IPU's receive buffer
   Credits credits_up;                 ///< of the root port's
   std::vector<PcieFault> faults;
+  Slot slot;  ///< of the IPU's card
+  bool downstream_port_containment = false;
 };
 
 struct Platform {

@@ -148,6 +148,17 @@ const Struct<PcieFault> fault({
     {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
 });
 
+const Struct<Slot> slot({
+    {"hot_plug", &Slot::hot_plug, boolean(), "Cards may come and go while the host runs"},
+    {"surprise", &Slot::surprise, boolean(),
+     "A card may go without notice, which is no error then; only with hot_plug"},
+    {"attention_button", &Slot::attention_button, boolean(),
+     "A button, by which a user asks to remove or to insert a card; only with hot_plug"},
+    {"indicators", &Slot::indicators, boolean(), "Attention and power; only with hot_plug"},
+    {"power_controller", &Slot::power_controller, boolean(),
+     "The host can take the card's power away; only with hot_plug"},
+});
+
 const Struct<PcieLink> pcie_link({
     {"up", &PcieLink::up, name(), "Host at the upper end", required},
     {"down", &PcieLink::down, name(), "IPU at the lower end", required},
@@ -172,6 +183,9 @@ const Struct<PcieLink> pcie_link({
     {"credits_up", &PcieLink::credits_up, credits,
      "Flow control credits of the root port's receive buffer; 0 is infinite"},
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
+    {"slot", &PcieLink::slot, slot, "Slot of the host's root port"},
+    {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
+     "The host's root port can disable the link upon an error (DPC)"},
 });
 
 }  // namespace

@@ -178,6 +178,23 @@ TEST(Load, AReadThatCannotBeAnsweredInTimeIsAMistake) {
              "less than the completion timeout", "raise");
 }
 
+TEST(Load, WhatASlotHasIsForHotPlug) {
+  const Workshop workshop;
+  const auto load = [&](const std::string& slot) {
+    return mistakes_of([&] {
+      platform::load(workshop.path("good.yaml"), workshop.images(),
+                     {vp::config::parse_override("pcie_links[0].slot=" + slot)}, "");
+    });
+  };
+  for (const std::string key : {"surprise", "attention_button", "indicators", "power_controller"}) {
+    EXPECT_TRUE(load("{hot_plug: true, " + key + ": true}").empty()) << key;
+    EXPECT_TRUE(load("{" + key + ": false}").empty()) << key;
+    const auto report = load("{" + key + ": true}");
+    EXPECT_NE(report.text().find("pcie_links[0].slot." + key), std::string::npos) << report.text();
+    EXPECT_NE(report.text().find("add hot_plug: true"), std::string::npos) << report.text();
+  }
+}
+
 TEST(Load, SeveralHostsAndIpus) {
   const Workshop workshop;
   const std::string text = R"(name: pair

@@ -430,6 +430,29 @@ TEST(SecondaryBusReset, TheLinkIsDownWhileItIsSetAndTrainsAfterwards) {
   });
 }
 
+TEST(LinkDisable, IsAHotResetForAsLongAsItIsSet) {
+  ResetBench bench;
+  bench.run([&] {
+    bench.begin();
+    const unsigned control = bench.port_express + 0x10;
+    bench.config_write(Bench::device, bench.express + 0x10, 0x10, 2);
+    EXPECT_EQ(bench.config_read(Bench::device, bench.express + 0x10, 2), 0u) << "a root port's";
+    bench.config_write(Bench::root_port, control, 0x10, 2);
+    EXPECT_EQ(bench.config_read(Bench::root_port, control, 2), 0x10u);
+    pause(1 * vp::ms);
+    EXPECT_EQ(bench.link_status() & (link_active | link_training), 0u);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), ~0u);
+    bench.hold();
+    bench.config_write(Bench::root_port, control, 0, 2);
+    EXPECT_EQ(bench.link_status() & (link_active | link_training), 0u) << "held in reset, too";
+    bench.release();
+    bench.wait_for_link();
+    EXPECT_EQ(bench.config_read(Bench::device, 4, 2), 0u) << "reset";
+    bench.begin();
+    bench.expect_work();
+  });
+}
+
 TEST(SecondaryBusReset, ConfigurationIsRetriedUntilTheDeviceIsInitialised) {
   auto config = ResetBench::configuration();
   config.endpoint.functions[0].initialisation = 1 * vp::ms;
