@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
+#include <random>
 
 #include "models/pcie/errors.h"
 #include "tests/models/pcie/bench.h"
@@ -480,6 +480,42 @@ TEST(TestFunction, MemoryThatNeverAnswersIsAFailure) {
     EXPECT_EQ(bench.transfer(copy, 0x1000, 0x8000, 0x10000), copy_failed | raised);
     bench.settle(2 * vp::ms);
     EXPECT_TRUE(bench.memory.writes.empty());
+  });
+}
+
+// Registers, BARs and configuration with anything, at any time; afterwards it works.
+TEST(TestFunction, AnySoftwareIsSurvived) {
+  TestBench bench;
+  bench.memory.keep_writes = false;
+  bench.run([&] {
+    std::mt19937 random(1);
+    auto any = [&random](unsigned count) { return random() % count; };
+    for (unsigned round = 0; round < 40; ++round) {
+      bench.begin();
+      if (any(2)) bench.enable_msi(any(6));
+      if (any(3) == 0) bench.enable_msi_x();
+      for (unsigned i = 0; i < 200; ++i) {
+        const unsigned bar = any(6), bytes = 1u << any(7);
+        const std::uint64_t at = bar == 0 ? any(64) : any(bar_sizes[bar]);
+        std::vector<std::uint8_t> data(std::min<std::uint64_t>(bytes, bar_sizes[bar] - at));
+        for (auto& byte : data) byte = any(4) ? any(256) : 0;
+        bench.write_bytes(bars[bar] + at, data);
+        if (any(4) == 0) bench.put(command, 1u << any(6));
+        if (any(8) == 0) bench.put_address(source, any(2) ? any(0x400000) : ~0ull - any(5000));
+        if (any(8) == 0) bench.put_address(destination, any(2) ? any(0x400000) : ~0ull - any(5000));
+        if (any(8) == 0) bench.put(size, any(0x110000));
+        if (any(8) == 0) bench.put(interrupt_type, any(4));
+        if (any(64) == 0) bench.config_write(function_id, 4, any(8), 2);
+        if (any(4) == 0) TestBench::settle(any(20) * vp::us);
+      }
+      const unsigned express = bench.find_capability(function_id, 0x10);
+      bench.config_write(function_id, express + 8, 0x8000, 2);
+      TestBench::settle();
+    }
+    bench.begin();
+    bench.enable_msi(0);
+    EXPECT_EQ(bench.transfer(copy, 0x1000, 0x200000, 0x4000), copy_done | raised);
+    EXPECT_EQ(bench.crc(0x1000, 0x4000), bench.crc(0x200000, 0x4000));
   });
 }
 
