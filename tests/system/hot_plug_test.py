@@ -74,6 +74,19 @@ done
 dmesg -r > /share/dmesg
 """
 
+ONCE = HEAD + f"""
+oae bench --count 65536 > /dev/null 2>&1 & load=$!
+sleep 0.01
+kill -0 $load
+vpctl slot host_ipu remove
+wait $load || true
+await gone
+vpctl slot host_ipu insert
+await bound
+oae bench --count {SWAPS} --json > /share/bench
+dmesg > /share/dmesg
+"""
+
 WAITING = HEAD + """
 echo 1000000 > /sys/module/oae/parameters/mailbox_timeout_ms
 waits() { code=0; "$@" > /dev/null 2>> /share/errors || code=$?; echo $code >> /share/codes; }
@@ -177,6 +190,22 @@ class Surprise(HotPlugCase):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
                          ["the slot has a card", "there is no button", "a slot knows remove, insert and button",
                           "no such slot; there are host_ipu"])
+
+
+class Quantum(HotPlugCase):
+    """How far processors run ahead changes nothing, not even when the card is pulled between their instructions."""
+
+    def test_the_trace_is_the_same(self):
+        def pull(quantum):
+            self.run_ = machine.Run("--set", f"simulation.max_quantum={quantum}", *slot("surprise"), script=ONCE, trace=True).finish()
+            self.assertEqual(self.run_.code, 0, self.run_)
+            self.check_benches("bench", 1)
+            self.check_nothing_in_vain()
+            return self.run_
+
+        first, second = pull("100us"), pull("300ns")
+        self.assertEqual(first.file("dmesg"), second.file("dmesg"))
+        self.assertTrue(first.trace_bytes == second.trace_bytes, "the traces differ")
 
 
 class Waiting(HotPlugCase):
