@@ -104,6 +104,36 @@ code=0; oae swap --timeout 0s > /dev/null || code=$?; echo $code > /share/next
 dmesg -r > /share/dmesg
 """
 
+# What takes the link down and is no removal; and removals of what nobody drives, or Linux has given up before.
+OTHERS = HEAD + f"""
+bench() {{ oae bench --count {SWAPS} --json >> /share/bench; }}
+for method in flr pm bus; do
+  echo $method > $device/reset_method
+  echo 1 > $device/reset
+  bench
+done
+for way in up down; do
+  vpctl inject host_ipu.$way malformed_tlp
+  sleep 0.5
+  bench
+done
+dmesg -c > /share/resets
+rmmod oae
+vpctl slot host_ipu remove
+await eval '! [ -e $device ]'
+vpctl slot host_ipu insert
+await [ -e $device ]
+modprobe oae
+await bound; bench
+echo 1 > $device/remove
+await gone
+vpctl slot host_ipu remove
+sleep 0.1
+vpctl slot host_ipu insert
+await bound; bench
+dmesg > /share/dmesg
+"""
+
 ORDERLY = HEAD + f"""
 each() {{ # NAME: what the kernel says of what has just been done
   dmesg -c > /share/$1
@@ -190,6 +220,27 @@ class Surprise(HotPlugCase):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
                          ["the slot has a card", "there is no button", "a slot knows remove, insert and button",
                           "no such slot; there are host_ipu"])
+
+
+class Others(HotPlugCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(*slot("surprise"), script=OTHERS).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_resets_and_recoveries_are_no_removals(self):
+        said = self.run_.file("resets")
+        self.assertEqual(said.count("AER: device recovery successful"), 2, said)
+        self.assertNotIn("pciehp", said)
+
+    def test_swaps_work_each_time(self):
+        self.check_benches("bench", 7)
+        self.check_nothing_in_vain()
+
+    def test_a_card_without_a_driver_goes_and_comes_too(self):
+        said = self.run_.file("dmesg")
+        self.assertEqual([said.count(text) for text in ("Card not present", "Card present")], [2, 2], said)
+        self.check_no_trouble(said)
 
 
 class Quantum(HotPlugCase):
