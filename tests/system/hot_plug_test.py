@@ -134,6 +134,20 @@ await bound; bench
 dmesg > /share/dmesg
 """
 
+# The second boot begins with an empty slot, in which there is room for a card.
+REBOOT = HEAD + f"""
+if vpctl slot host_ipu insert 2> /dev/null; then
+  await bound
+  oae bench --count {SWAPS} --json > /share/bench
+  dmesg > /share/dmesg
+else
+  vpctl slot host_ipu remove
+  await gone
+  reboot -f
+  sleep 1000
+fi
+"""
+
 ORDERLY = HEAD + f"""
 each() {{ # NAME: what the kernel says of what has just been done
   dmesg -c > /share/$1
@@ -257,6 +271,17 @@ class Quantum(HotPlugCase):
         first, second = pull("100us"), pull("300ns")
         self.assertEqual(first.file("dmesg"), second.file("dmesg"))
         self.assertTrue(first.trace_bytes == second.trace_bytes, "the traces differ")
+
+
+class Reboot(HotPlugCase):
+    def test_a_card_may_come_after_a_boot_without_one(self):
+        self.run_ = self.succeed(*slot("surprise"), script=REBOOT)
+        self.assertEqual(self.run_.console.count("Linux version"), 2)
+        self.assertNotIn("0000:01:00.0", self.run_.file("boot"))
+        self.assertIn("Card present", self.run_.file("dmesg"))
+        self.check_no_trouble(self.run_.file("dmesg"))
+        self.check_benches("bench", 1)
+        self.check_nothing_in_vain()
 
 
 class Waiting(HotPlugCase):
