@@ -126,7 +126,7 @@ class RootPort : public sc_core::sc_module, public Port {
   enum Condition : unsigned {
     root_error = 1u << 0,
     slot_event = 1u << 1,
-    containment_event = 1u << 2
+    containment_event = 1u << 2,
   };
 
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }

@@ -154,5 +154,41 @@ dmesg -r > /share/dmesg
         self.assertNotRegex(self.run_.file("dmesg"), "WARNING|BUG|Oops|hung|stall|Call Trace")
 
 
+class Binding(Case):
+    """The link goes down with one of the completions that binding the driver takes, each time with a later one."""
+
+    TIMES = range(1, 40, 2)
+
+    @classmethod
+    def setUpClass(cls):
+        script = HEAD + f"""
+bound() {{ [ -e /sys/bus/pci/devices/0000:01:00.0/driver ] && [ -e /dev/oae0p7 ]; }}
+dmesg -c > /dev/null
+for number in $(seq {cls.TIMES.start} {cls.TIMES.step} {cls.TIMES.stop}); do
+  rmmod oae
+  vpctl inject host_ipu.up malformed_tlp CplD $number
+  modprobe oae
+  sleep 0.5
+  for i in $(seq 200); do bound && break; sleep 0.01; done
+  bound && echo $number >> /share/bound
+done
+dmesg -r > /share/dmesg
+each afterwards true
+"""
+        cls.run_ = machine.Run(*CONTAINMENT, "--set", "hosts[0].vcpus=2", "--set",
+                               "pcie_links[0].slot={hot_plug: true, surprise: true}", script=script).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_the_link_was_lost_each_time_and_the_driver_bound_in_the_end(self):
+        said = self.run_.file("dmesg")
+        self.assertEqual(said.count("DPC: containment event"), len(self.TIMES))
+        self.assertGreater(said.count("oae: probe of 0000:01:00.0 failed"), 0)
+        self.assertEqual(self.run_.file("bound").split(), [str(number) for number in self.TIMES])
+        self.check_device_works("afterwards")
+
+    def test_the_kernel_is_intact(self):
+        self.assertNotRegex(self.run_.file("dmesg"), "WARNING|BUG|Oops|hung|stall|Call Trace")
+
+
 if __name__ == "__main__":
     machine.main()

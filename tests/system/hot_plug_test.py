@@ -74,6 +74,19 @@ done
 dmesg -r > /share/dmesg
 """
 
+ONCE = HEAD + f"""
+oae bench --count 65536 > /dev/null 2>&1 & load=$!
+sleep 0.01
+kill -0 $load
+vpctl slot host_ipu remove
+wait $load || true
+await gone
+vpctl slot host_ipu insert
+await bound
+oae bench --count {SWAPS} --json > /share/bench
+dmesg > /share/dmesg
+"""
+
 WAITING = HEAD + """
 echo 1000000 > /sys/module/oae/parameters/mailbox_timeout_ms
 waits() { code=0; "$@" > /dev/null 2>> /share/errors || code=$?; echo $code >> /share/codes; }
@@ -89,6 +102,50 @@ vpctl slot host_ipu insert
 await bound
 code=0; oae swap --timeout 0s > /dev/null || code=$?; echo $code > /share/next
 dmesg -r > /share/dmesg
+"""
+
+# What takes the link down and is no removal; and removals of what nobody drives, or Linux has given up before.
+OTHERS = HEAD + f"""
+bench() {{ oae bench --count {SWAPS} --json >> /share/bench; }}
+for method in flr pm bus; do
+  echo $method > $device/reset_method
+  echo 1 > $device/reset
+  bench
+done
+for way in up down; do
+  vpctl inject host_ipu.$way malformed_tlp
+  sleep 0.5
+  bench
+done
+dmesg -c > /share/resets
+rmmod oae
+vpctl slot host_ipu remove
+await eval '! [ -e $device ]'
+vpctl slot host_ipu insert
+await [ -e $device ]
+modprobe oae
+await bound; bench
+echo 1 > $device/remove
+await gone
+vpctl slot host_ipu remove
+sleep 0.1
+vpctl slot host_ipu insert
+await bound; bench
+dmesg > /share/dmesg
+"""
+
+# The second boot begins with an empty slot, in which there is room for a card.
+REBOOT = HEAD + f"""
+if vpctl slot host_ipu insert 2> /dev/null; then
+  await bound
+  oae bench --count {SWAPS} --json > /share/bench
+  dmesg > /share/dmesg
+else
+  vpctl slot host_ipu remove
+  await gone
+  reboot -f
+  sleep 1000
+fi
 """
 
 ORDERLY = HEAD + f"""
@@ -177,6 +234,54 @@ class Surprise(HotPlugCase):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
                          ["the slot has a card", "there is no button", "a slot knows remove, insert and button",
                           "no such slot; there are host_ipu"])
+
+
+class Others(HotPlugCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(*slot("surprise"), script=OTHERS).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_resets_and_recoveries_are_no_removals(self):
+        said = self.run_.file("resets")
+        self.assertEqual(said.count("AER: device recovery successful"), 2, said)
+        self.assertNotIn("pciehp", said)
+
+    def test_swaps_work_each_time(self):
+        self.check_benches("bench", 7)
+        self.check_nothing_in_vain()
+
+    def test_a_card_without_a_driver_goes_and_comes_too(self):
+        said = self.run_.file("dmesg")
+        self.assertEqual([said.count(text) for text in ("Card not present", "Card present")], [2, 2], said)
+        self.check_no_trouble(said)
+
+
+class Quantum(HotPlugCase):
+    """How far processors run ahead changes nothing, not even when the card is pulled between their instructions."""
+
+    def test_the_trace_is_the_same(self):
+        def pull(quantum):
+            self.run_ = machine.Run("--set", f"simulation.max_quantum={quantum}", *slot("surprise"), script=ONCE, trace=True).finish()
+            self.assertEqual(self.run_.code, 0, self.run_)
+            self.check_benches("bench", 1)
+            self.check_nothing_in_vain()
+            return self.run_
+
+        first, second = pull("100us"), pull("300ns")
+        self.assertEqual(first.file("dmesg"), second.file("dmesg"))
+        self.assertTrue(first.trace_bytes == second.trace_bytes, "the traces differ")
+
+
+class Reboot(HotPlugCase):
+    def test_a_card_may_come_after_a_boot_without_one(self):
+        self.run_ = self.succeed(*slot("surprise"), script=REBOOT)
+        self.assertEqual(self.run_.console.count("Linux version"), 2)
+        self.assertNotIn("0000:01:00.0", self.run_.file("boot"))
+        self.assertIn("Card present", self.run_.file("dmesg"))
+        self.check_no_trouble(self.run_.file("dmesg"))
+        self.check_benches("bench", 1)
+        self.check_nothing_in_vain()
 
 
 class Waiting(HotPlugCase):

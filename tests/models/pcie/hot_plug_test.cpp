@@ -182,6 +182,19 @@ TEST(HotPlug, WhatIsThereAlreadyOrGoneAlreadyChangesNothing) {
   });
 }
 
+TEST(HotPlug, WithoutALinkThereIsNoCardToMove) {
+  auto config = SlotBench::configuration(everything);
+  config.root_complex.ports.push_back(config.root_complex.ports[0]);
+  SlotBench bench(config);
+  bench.run([&] {
+    RootPort& port = bench.root_complex.port(1);
+    EXPECT_FALSE(port.remove_card());
+    EXPECT_FALSE(port.insert_card());
+    EXPECT_TRUE(port.press_attention_button());
+    EXPECT_EQ(bench.config_read(make_id(0, 2, 0), 0x48 + 0x1a, 2), button_pressed);
+  });
+}
+
 // The interrupt is one for each time that the condition becomes true.
 TEST(HotPlug, EventsThatAreNotClearedAreToldOfOnce) {
   SlotBench bench(everything);
