@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "oae_registers.h"
+#include "vp/time/transfer.h"
 
 namespace ipu {
 namespace {
@@ -12,12 +13,6 @@ constexpr std::uint64_t control_mask =
     OAE_DMA_CONTROL_START_MASK | OAE_DMA_CONTROL_SOURCE_HOST_MASK |
     OAE_DMA_CONTROL_DESTINATION_HOST_MASK | OAE_DMA_CONTROL_IRQ_ENABLE_MASK;
 constexpr std::uint64_t status_mask = OAE_DMA_STATUS_DONE_MASK | OAE_DMA_STATUS_ERROR_MASK;
-
-/// How long `bytes` take, rounded up.
-vp::Picoseconds duration(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  const std::uint64_t product = bytes * static_cast<std::uint64_t>(vp::s);
-  return static_cast<vp::Picoseconds>((product + bytes_per_second - 1) / bytes_per_second);
-}
 
 }  // namespace
 
@@ -160,7 +155,8 @@ void DmaEngine::pass_head() {
     const Piece& head = piece(delivered_);
     if (head.landed == vp::never || pass_.pending() || writing_) return;
     if (!copy_.failed && head.payload.is_response_ok()) {
-      pass_.at(std::max(vp::now(), head.landed) + duration(head.length, timing_.bytes_per_second));
+      pass_.at(std::max(vp::now(), head.landed) +
+               vp::transfer_time(head.length, timing_.bytes_per_second));
       return;
     }
     fail();

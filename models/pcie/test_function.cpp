@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "models/pcie/errors.h"
+#include "vp/time/transfer.h"
 
 namespace pcie {
 namespace {
@@ -39,12 +40,6 @@ std::uint32_t done(std::uint32_t command) {
 }
 std::uint32_t failed(std::uint32_t command) {
   return done(command) << 1;
-}
-
-// How long `bytes` take, rounded up.
-vp::Picoseconds duration(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  const std::uint64_t product = bytes * static_cast<std::uint64_t>(vp::s);
-  return static_cast<vp::Picoseconds>((product + bytes_per_second - 1) / bytes_per_second);
 }
 
 unsigned to_boundary(std::uint64_t address, unsigned boundary) {
@@ -244,7 +239,7 @@ void TestFunction::pass_head() {
     const Piece& head = piece(delivered_);
     if (!head.landed) return;
     if (transfer_.status == 0 && head.payload.is_response_ok()) {
-      pass_.after(duration(head.length, config_.bytes_per_second));
+      pass_.after(vp::transfer_time(head.length, config_.bytes_per_second));
       return;
     }
     fail(head.payload.get_response_status(), source_invalid);
