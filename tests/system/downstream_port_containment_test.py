@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's kernel has the root port contain errors (DPC), decodes them, lets the link go again and recovers the device."""
+"""Debian's kernel has the root port contain errors (DPC), decodes them, and recovers the device."""
 import re
 
 import machine

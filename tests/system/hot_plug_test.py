@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The card goes and comes back while Linux runs, by surprise under load and in order; the kernel's own pciehp sees to it."""
+"""The card goes and comes back while Linux runs, by surprise and in order; the kernel's own pciehp sees to it."""
 import json
 import re
 
@@ -262,7 +262,8 @@ class Quantum(HotPlugCase):
 
     def test_the_trace_is_the_same(self):
         def pull(quantum):
-            self.run_ = machine.Run("--set", f"simulation.max_quantum={quantum}", *slot("surprise"), script=ONCE, trace=True).finish()
+            self.run_ = machine.Run("--set", f"simulation.max_quantum={quantum}", *slot("surprise"), script=ONCE,
+                                    trace=True).finish()
             self.assertEqual(self.run_.code, 0, self.run_)
             self.check_benches("bench", 1)
             self.check_nothing_in_vain()
@@ -316,7 +317,8 @@ class Orderly(HotPlugCase):
         assert cls.run_.code == 0, cls.run_
 
     def test_the_kernel_does_as_it_is_asked(self):
-        for name, text in (("button_off", "Powering off due to button press"), ("button_on", "Powering on due to button press"),
+        for name, text in (("button_off", "Powering off due to button press"),
+                           ("button_on", "Powering on due to button press"),
                            ("cancelled", "Action canceled due to button press")):
             self.assertIn(text, self.run_.file(name), name)
 
