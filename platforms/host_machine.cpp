@@ -49,6 +49,7 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
   config.memory64 = {windows.mmio64, windows.mmio64_size};
   config.latency = host.root_complex.latency;
   config.memory_latency = host.root_complex.memory_latency;
+  config.interrupt_latency = host.root_complex.interrupt_latency;
   config.completion_timeout = host.root_complex.completion_timeout;
   config.ports.clear();
   for (const PcieLink* link : links) {
