@@ -142,6 +142,11 @@ tlm::tlm_sync_enum DmaEngine::nb_transport_bw(tlm::tlm_generic_payload& payload,
   for (std::uint64_t number = delivered_; number != fetched_; ++number) {
     Piece& waiting = piece(number);
     if (&waiting.payload != &payload) continue;
+    if (payload.is_write()) {
+      writing_ = false;
+      delivered(vp::now() + static_cast<vp::Picoseconds>(delay.value()));
+      break;
+    }
     waiting.landed = vp::now() + static_cast<vp::Picoseconds>(delay.value());
     advance();
     break;
@@ -153,7 +158,7 @@ tlm::tlm_sync_enum DmaEngine::nb_transport_bw(tlm::tlm_generic_payload& payload,
 void DmaEngine::pass_head() {
   while (delivered_ != fetched_) {
     const Piece& head = piece(delivered_);
-    if (head.landed == vp::never || pass_.pending()) return;
+    if (head.landed == vp::never || pass_.pending() || writing_) return;
     if (!copy_.failed && head.payload.is_response_ok()) {
       pass_.at(std::max(vp::now(), head.landed) + duration(head.length, timing_.bytes_per_second));
       return;
@@ -173,11 +178,17 @@ void DmaEngine::deliver() {
   if (copy_.destination_host) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay;
-    host->nb_transport_fw(head.payload, phase, delay);
+    writing_ = host->nb_transport_fw(head.payload, phase, delay) == tlm::TLM_ACCEPTED;
+    if (writing_) return;
     written += static_cast<vp::Picoseconds>(delay.value());
   } else {
     written = access_memory(head);
   }
+  delivered(written);
+}
+
+void DmaEngine::delivered(vp::Picoseconds written) {
+  const Piece& head = piece(delivered_);
   copy_.written = std::max(copy_.written, written);
   if (head.payload.is_response_ok()) {
     bytes_ += head.length;

@@ -74,6 +74,7 @@ class DmaEngine : public RegisterBlock {
   void fetch(Piece& piece, std::uint64_t source);
   void pass_head();
   void deliver();
+  void delivered(vp::Picoseconds written);
   void fail();
   void finish();
   void update_irq();
@@ -108,6 +109,7 @@ class DmaEngine : public RegisterBlock {
   std::vector<Piece> pieces_;  // a ring; pieces fetched_ - delivered_ are in use
   std::uint64_t fetched_ = 0;
   std::uint64_t delivered_ = 0;
+  bool writing_ = false;  // the host has no room for the head piece yet
   tlm::tlm_generic_payload probe_;
   vp::Event begin_;
   vp::Event pass_;  // the head piece has passed the engine

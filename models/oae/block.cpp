@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "oae_registers.h"
 #include "vp/time/decoupled.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr unsigned line_bytes = 64;
 constexpr unsigned max_ports = 64;
+constexpr unsigned max_requests = 32;  // from which on writes wait
 constexpr std::uint64_t min_clock = 1'000;
 constexpr std::uint64_t max_clock = 10'000'000'000;
 constexpr std::uint64_t no_edge = ~std::uint64_t{0};
@@ -90,6 +92,7 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   }
   bar.register_nb_transport_fw(this, &Block::nb_transport_fw);
   registers.register_b_transport(this, &Block::b_transport);
+  dma.register_nb_transport_bw(this, &Block::slot_answered);
 
   slot_.set_command(tlm::TLM_WRITE_COMMAND);
   slot_.set_data_ptr(slot_data_);
@@ -168,7 +171,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
   if (status != tlm::TLM_OK_RESPONSE) return tlm::TLM_COMPLETED;
 
   Request request{};
-  request.payload = payload.is_read() ? &payload : nullptr;
+  request.payload = &payload;
   request.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
   request.write = payload.is_write();
   request.bar = static_cast<std::uint8_t>(bar_number);
@@ -180,11 +183,29 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
     if (enabled(payload, i)) request.enable |= std::uint64_t{1} << (request.at + i);
   }
   if (request.write) std::memcpy(request.data + request.at, payload.get_data_ptr(), length);
-  requests_.push(request);
   ++requests_seen_;
-  ++version_;
+  if (request.write && requests_.size() >= max_requests) {
+    write_ = request;
+    return tlm::TLM_ACCEPTED;
+  }
+  push(request);
   schedule();
   return request.write ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+}
+
+void Block::push(const Request& request) {
+  requests_.push(request);
+  ++version_;
+}
+
+// There is room again for the write that waits.
+void Block::take_write() {
+  if (write_.payload == nullptr) return;
+  tlm::tlm_generic_payload& payload = *std::exchange(write_.payload, nullptr);
+  push(write_);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  bar->nb_transport_bw(payload, phase, delay);
 }
 
 // Accesses of the firmware.
@@ -239,6 +260,7 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 // The next edge at which the block works.
 std::uint64_t Block::next_input() const {
   const Voae_block& block = *pins_->block;
+  if (slot_waits_ && !slot_answered_) return no_edge;
   if (block.busy || block.request_valid || access_ != nullptr) return next_;
   std::uint64_t edge = no_edge;
   if (!requests_.empty()) edge = std::min(edge, grid_.after(requests_.front().arrival));
@@ -364,7 +386,7 @@ void Block::visible_edge() {
   const bool interrupts = block.interrupt_valid;
   const unsigned vector = block.interrupt_vector;
   const bool responded = block.axi_bvalid || block.axi_rvalid;
-  if (block.dma_valid) block.dma_refused = !send_slot();
+  if (block.dma_valid) offer_slot();
   if (completed) std::memcpy(read_.data, block.completion_data.data(), line_bytes);
   if (responded) {
     access_->data = block.axi_rdata;
@@ -375,6 +397,7 @@ void Block::visible_edge() {
     block.request_valid = 0;
     Request request = requests_.pop();
     if (!request.write) read_ = request;
+    take_write();
   }
   if (addressed) block.axi_awvalid = block.axi_wvalid = block.axi_arvalid = 0;
   if (interrupts) {
@@ -416,8 +439,18 @@ void Block::present() {
   }
 }
 
-// Writes the answer to its cell; false if the function refuses.
-bool Block::send_slot() {
+// The answer goes to its cell, or the block stands still until it can.
+void Block::offer_slot() {
+  Voae_block& block = *pins_->block;
+  if (!slot_waits_) send_slot();
+  block.dma_ready = !slot_waits_ || slot_answered_;
+  if (!block.dma_ready) return;
+  slot_waits_ = slot_answered_ = false;
+  block.dma_refused = !slot_.is_response_ok();
+  ++(block.dma_refused ? slots_refused_ : slots_written_);
+}
+
+void Block::send_slot() {
   const Voae_block& block = *pins_->block;
   std::memcpy(slot_data_, block.dma_data.data(), sizeof slot_data_);
   auto& access = *slot_.get_extension<pcie::Access>();
@@ -426,10 +459,16 @@ bool Block::send_slot() {
   slot_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay;
-  dma->nb_transport_fw(slot_, phase, delay);
-  const bool sent = slot_.is_response_ok();
-  ++(sent ? slots_written_ : slots_refused_);
-  return sent;
+  slot_waits_ = dma->nb_transport_fw(slot_, phase, delay) == tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum Block::slot_answered(tlm::tlm_generic_payload&, tlm::tlm_phase& phase,
+                                        sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  slot_answered_ = true;
+  next_ = std::max(next_, grid_.after(vp::now()));
+  schedule();
+  return tlm::TLM_COMPLETED;
 }
 
 void Block::complete() {

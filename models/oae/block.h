@@ -44,7 +44,7 @@ class Block : public sc_core::sc_module {
  public:
   /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
   /// (port.yaml) and BAR 4 (stream.yaml). Protocol: models/pcie/access.h, within a multiple of 64
-  /// bytes; completed in order.
+  /// bytes; completed in order. While 32 wait, a write is not taken.
   tlm_utils::passthrough_target_socket<Block> bar;
   /// The firmware's registers (rtl/registers/firmware.yaml), over AXI4-Lite: within an aligned
   /// word of 8 bytes; may be ahead of the kernel's time, see vp::Decoupled. The caller's process
@@ -71,7 +71,7 @@ class Block : public sc_core::sc_module {
 
   /// A request on its way to the pins.
   struct Request {
-    tlm::tlm_generic_payload* payload;  // of a read; a write's may be gone
+    tlm::tlm_generic_payload* payload;  // of a read, or of a write that waits
     vp::Picoseconds arrival;
     bool write;
     unsigned line;
@@ -97,6 +97,9 @@ class Block : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
   void power_up();
+  tlm::tlm_sync_enum slot_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                   sc_core::sc_time& delay);
+
   void schedule();
   std::uint64_t next_input() const;
   bool run_ahead(const Access& access);
@@ -109,7 +112,10 @@ class Block : public sc_core::sc_module {
   bool shows() const;
   void show();
   void present();
-  bool send_slot();
+  void push(const Request& request);
+  void take_write();
+  void offer_slot();
+  void send_slot();
   void complete();
   void respond();
 
@@ -129,12 +135,15 @@ class Block : public sc_core::sc_module {
   std::uint64_t version_ = 0;  // changes with whatever but a read may change the next read's answer
 
   pcie::Ring<Request> requests_;
-  Request read_{};  // the one that the block works on
+  Request write_{};  // the one that there is no room for, if its payload is set
+  Request read_{};   // the one that the block works on
   pcie::Ring<Access*> accesses_;
   Access* access_ = nullptr;  // the one that is on the pins or worked on
   sc_core::sc_event responded_;
   tlm::tlm_generic_payload slot_;
   std::uint8_t slot_data_[64] = {};
+  bool slot_waits_ = false;     // for the way to the host
+  bool slot_answered_ = false;  // it has left or was refused, which the next edge sees
 
   vp::Latency read_latency_;
   std::uint64_t clocks_ = 0;

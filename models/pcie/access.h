@@ -14,9 +14,12 @@ namespace pcie {
 /// the BAR) and `dma` (device logic to function, address = host bus address), a subset of the
 /// TLM-2.0 base protocol (IEEE 1666-2011, 15.2):
 ///   - the initiator calls nb_transport_fw with BEGIN_REQ, 1 to 64 bytes (bar) or 1 to 4096 (dma);
-///   - a write answers TLM_COMPLETED: it is posted, the target has taken the data;
-///   - a read answers TLM_ACCEPTED, and later the target calls nb_transport_bw with BEGIN_RESP,
-///     which the initiator answers with TLM_COMPLETED. Or the read answers TLM_COMPLETED at once.
+///   - a write answers TLM_COMPLETED: it is posted, the target has taken the data. Or, while the
+///     target has no room, TLM_ACCEPTED, and once it has taken the data it calls nb_transport_bw
+///     with BEGIN_RESP, which the initiator answers with TLM_COMPLETED. Only then has the write
+///     its place among all that happens; until then a function sends no other write;
+///   - a read answers TLM_ACCEPTED, and later the target calls nb_transport_bw with BEGIN_RESP.
+///     Or the read answers TLM_COMPLETED at once;
 ///   - the payload and its data belong to the initiator until the transaction completes;
 ///   - TLM_ADDRESS_ERROR_RESPONSE becomes Unsupported Request, TLM_GENERIC_ERROR_RESPONSE becomes
 ///     Completer Abort, and the reverse for completions of DMA reads.

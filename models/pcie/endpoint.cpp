@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "models/pcie/errors.h"
@@ -13,7 +14,7 @@ namespace pcie {
 Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& config,
                    vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency}),
+      Port(domain, {config.generation, config.lanes, config.latency, config.credits}),
       log_(vp::log::get("pcie")) {
   const std::size_t count = config.functions.size();
   if (count < 1 || count > 8) throw ConfigurationError("an endpoint has 1 to 8 functions");
@@ -56,7 +57,7 @@ void Endpoint::receive(TlpPtr tlp) {
       return send(Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
     case TlpType::MWr:
       if (Function* function = claiming(*tlp)) {
-        if (!tlp->header.poisoned) return function->receive_write(*tlp);
+        if (!tlp->header.poisoned) return function->receive_write(std::move(tlp));
         return function->report(Error::poisoned_tlp, tlp.get());
       }
       return unsupported(*tlp);
@@ -81,6 +82,21 @@ void Endpoint::receive(TlpPtr tlp) {
 
 void Endpoint::trained(unsigned generation, unsigned lanes) {
   for (const auto& function : functions_) function->trained(generation, lanes);
+}
+
+// Nothing passes a write that device logic has not taken yet.
+bool Endpoint::ready(CreditClass) const {
+  return std::none_of(functions_.begin(), functions_.end(),
+                      [](const auto& function) { return function->writing(); });
+}
+
+void Endpoint::unblocked(CreditClass of) {
+  if (of != CreditClass::posted) return;
+  // They take turns to be the first.
+  first_ = (first_ + 1) % functions_.size();
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    functions_[(first_ + i) % functions_.size()]->unblocked();
+  }
 }
 
 void Endpoint::link_lost(Reset kind) {

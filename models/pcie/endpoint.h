@@ -16,6 +16,7 @@ namespace pcie {
 struct EndpointConfig {
   unsigned generation = 5;
   unsigned lanes = 16;
+  CreditConfig credits{};       ///< of its receive buffer; for completions always infinite
   vp::Picoseconds latency = 0;  ///< traversal, each way
   unsigned max_payload = 256;   ///< supported, bytes
   unsigned tags = 256;          ///< outstanding DMA reads a function, 32 or 256
@@ -38,8 +39,12 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
+  bool ready(CreditClass) const override;
+  void unblocked(CreditClass of) override;
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
+  bool full() const override { return blocked(CreditClass::posted); }
+  void taken() override { drain(); }
 
   Function* present(Id target);
   Function* claiming(const Tlp& request);
@@ -48,6 +53,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
 
   spdlog::logger& log_;
   std::vector<std::unique_ptr<Function>> functions_;
+  std::size_t first_ = 0;  // of those that wait for the way up
 
   std::uint64_t unsupported_ = 0;
   std::uint64_t absent_ = 0;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -112,8 +111,9 @@ void Function::reset(Reset kind) {
     id_ = make_id(0, 0, number_);  // otherwise the device's, which is not reset
   }
   map();
+  written_.reset();
   end_bar_reads();
-  end_dma_reads();
+  end_dma();
   if (on_reset_) on_reset_();
 }
 
@@ -197,40 +197,66 @@ Function::Region Function::region(unsigned bar, std::uint64_t offset, unsigned& 
 
 // Writes to a BAR.
 
-void Function::receive_write(const Tlp& request) {
-  const Range range = *hit(request);  // a write to the MSI-X table may not move it, but be safe
+void Function::receive_write(TlpPtr request) {
   ++bar_write_count_;
-  Status status = Status::success;
-  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
-    for (unsigned at = run.begin; at < run.end;) {
-      const std::uint64_t offset = request.get_address() + at - range.base;
-      unsigned bytes = run.end - at;
-      const std::uint8_t* data = request.data() + at;
-      switch (region(range.bar, offset, bytes)) {
-        case Region::table:
-          msi_x_->write_table(offset - config_.msi_x.table_offset, data, bytes);
-          break;
-        case Region::pending:  // read-only
-          break;
-        case Region::logic:
-          if (const Status answer = to_status(write_piece(request, range, at, bytes));
-              answer != Status::success) {
-            log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-                     "{}: write of BAR {} + {:#x} refused", name(), range.bar, offset);
-            if (status == Status::success) status = answer;
-          }
-          break;
-      }
-      at += bytes;
+  written_ = std::move(request);
+  written_at_ = 0;
+  write_status_ = Status::success;
+  continue_write();
+}
+
+void Function::continue_write() {
+  const Tlp& request = *written_;
+  const Range range = *hit(request);  // no configuration passes a write
+  for (;;) {
+    const Tlp::Run run = request.next_run(written_at_);
+    if (run.empty()) break;
+    const std::uint64_t offset = request.get_address() + run.begin - range.base;
+    unsigned bytes = run.end - run.begin;
+    const std::uint8_t* data = request.data() + run.begin;
+    const Region whose = region(range.bar, offset, bytes);
+    written_at_ = run.begin + bytes;
+    switch (whose) {
+      case Region::table:
+        msi_x_->write_table(offset - config_.msi_x.table_offset, data, bytes);
+        break;
+      case Region::pending:  // read-only
+        break;
+      case Region::logic:
+        if (bar.size() == 0) {
+          note(request, Status::unsupported_request);
+        } else if (write_piece(request, range, run.begin, bytes) == tlm::TLM_COMPLETED) {
+          note(request, to_status(write_.get_response_status()));
+        } else {
+          write_waits_ = true;
+          return;
+        }
     }
   }
   // 6.2.3.2.3: one error a TLP.
-  if (status != Status::success) report(to_error(status), &request);
+  if (write_status_ != Status::success) report(to_error(write_status_), &request);
+  written_.reset();
 }
 
-tlm::tlm_response_status Function::write_piece(const Tlp& request, const Range& range,
-                                               unsigned begin, unsigned bytes) {
-  if (bar.size() == 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+void Function::note(const Tlp& request, Status answer) {
+  if (answer == Status::success) return;
+  log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: write at {:#x} refused", name(), request.get_address());
+  if (write_status_ == Status::success) write_status_ = answer;
+}
+
+void Function::resume_write() {
+  if (!std::exchange(write_taken_, false)) return;
+  write_waits_ = false;
+  if (written_) {
+    note(*written_, to_status(write_.get_response_status()));
+    continue_write();
+  }
+  if (!writing()) uplink_.taken();
+}
+
+tlm::tlm_sync_enum Function::write_piece(const Tlp& request, const Range& range, unsigned begin,
+                                         unsigned bytes) {
   Access& access = write_.access;
   access.bar = range.bar;
   access.function = number_;
@@ -245,10 +271,7 @@ tlm::tlm_response_status Function::write_piece(const Tlp& request, const Range& 
   write_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay;
-  if (bar->nb_transport_fw(write_, phase, delay) != tlm::TLM_COMPLETED) {
-    throw std::logic_error(fmt::format("{}: device logic did not complete a write", name()));
-  }
-  return write_.get_response_status();
+  return bar->nb_transport_fw(write_, phase, delay);
 }
 
 // Reads of a BAR.
@@ -336,6 +359,12 @@ void Function::advance(BarRead& read) {
 tlm::tlm_sync_enum Function::bar_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                           sc_core::sc_time&) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  // A payload is not free for the next piece before this call has returned.
+  if (&payload == &write_) {
+    write_taken_ = true;
+    if (!resume_.pending()) resume_.at(vp::now());
+    return tlm::TLM_COMPLETED;
+  }
   BarRead& read = static_cast<BarRead&>(payload);
   if (read.dropped) {
     drop(read);
@@ -346,7 +375,6 @@ tlm::tlm_sync_enum Function::bar_response(tlm::tlm_generic_payload& payload, tlm
   if (status != Status::success || read.request->next_run(read.at).empty()) {
     finish(read, status);
   } else {
-    // The payload is not free for the next piece before this call has returned.
     resumed_.push(&read);
     if (!resume_.pending()) resume_.at(vp::now());
   }
@@ -354,6 +382,7 @@ tlm::tlm_sync_enum Function::bar_response(tlm::tlm_generic_payload& payload, tlm
 }
 
 void Function::resume() {
+  resume_write();
   for (std::size_t count = resumed_.size(); count > 0; --count) {
     BarRead& read = *resumed_.pop();
     read.dropped ? drop(read) : advance(read);
@@ -428,8 +457,10 @@ tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload
     return tlm::TLM_COMPLETED;
   }
   if (payload.is_write()) {
-    dma_write(payload, access);
-    return tlm::TLM_COMPLETED;
+    DmaWrite write{&payload, initiator, access};
+    if (dma_writes_.empty() && transmit(write)) return tlm::TLM_COMPLETED;
+    dma_writes_.push(write);
+    return tlm::TLM_ACCEPTED;
   }
   if (free_dma_reads_.empty()) {
     dma_reads_.push_back(std::make_unique<DmaRead>());
@@ -449,16 +480,39 @@ tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload
   return tlm::TLM_ACCEPTED;
 }
 
-void Function::dma_write(tlm::tlm_generic_payload& payload, const Access& access) {
+// As far as there is room on the way up; whether that was all of it.
+bool Function::transmit(DmaWrite& write) {
+  tlm::tlm_generic_payload& payload = *write.payload;
   const unsigned length = payload.get_data_length();
-  for (unsigned done = 0, piece; done < length; done += piece) {
-    const std::uint64_t address = payload.get_address() + done;
-    piece = request_piece(address, length - done, express_.max_payload());
-    TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + done, piece);
-    attributes(tlp->header, access);
+  for (unsigned piece; write.done < length; write.done += piece) {
+    if (uplink_.full()) return false;
+    const std::uint64_t address = payload.get_address() + write.done;
+    piece = request_piece(address, length - write.done, express_.max_payload());
+    TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + write.done, piece);
+    attributes(tlp->header, write.access);
     uplink_.transmit(std::move(tlp));
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  return true;
+}
+
+void Function::unblocked() {
+  while (!dma_writes_.empty()) {
+    if (!may_master()) {
+      ++dma_refused_;
+      dma_writes_.front().payload->set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    } else if (!transmit(dma_writes_.front())) {
+      return;
+    }
+    respond(dma_writes_.pop());
+  }
+  if (msi_x_) msi_x_->flush();
+}
+
+void Function::respond(const DmaWrite& write) {
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  dma[write.initiator]->nb_transport_bw(*write.payload, phase, delay);
 }
 
 void Function::attributes(TlpHeader& header, const Access& access) const {
@@ -556,7 +610,7 @@ void Function::expire() {
 }
 
 // 6.6.2: the function loses track of its requests. Device logic is told once all are forgotten.
-void Function::end_dma_reads() {
+void Function::end_dma() {
   timeout_.cancel();
   std::vector<DmaRead*> ended;
   auto abort = [&ended](DmaRead& read) {
@@ -570,6 +624,10 @@ void Function::end_dma_reads() {
   });
   while (!unissued_.empty()) abort(*unissued_.pop());
   for (DmaRead* read : ended) respond(*read);
+  for (std::size_t count = dma_writes_.size(); count > 0; --count) {
+    dma_writes_.front().payload->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    respond(dma_writes_.pop());
+  }
 }
 
 // Errors.
@@ -594,7 +652,7 @@ void Function::signal(unsigned vector) {
 }
 
 bool Function::send_message_interrupt(std::uint64_t address, std::uint32_t data) {
-  if (!may_master()) return false;
+  if (!may_master() || uplink_.full() || !dma_writes_.empty()) return false;
   const std::uint8_t bytes[4] = {
       static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(data >> 8),
       static_cast<std::uint8_t>(data >> 16), static_cast<std::uint8_t>(data >> 24)};

@@ -48,8 +48,9 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   tlm_utils::simple_initiator_socket_optional<Function> bar;
   /// From device logic. A write or read while Bus Master is off, or outside of D0, or without a
   /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE; more than 4096 bytes, or none, by
-  /// TLM_BURST_ERROR_RESPONSE; a completion timeout, or a reset while the read is outstanding, is
-  /// TLM_GENERIC_ERROR_RESPONSE.
+  /// TLM_BURST_ERROR_RESPONSE; a completion timeout, or a reset while the read or write is
+  /// outstanding, is TLM_GENERIC_ERROR_RESPONSE. A write that finds the way up full is taken when
+  /// those before it have left.
   /// Any number of initiators may bind.
   tlm_utils::multi_passthrough_target_socket<Function, 32, tlm::tlm_base_protocol_types, 0,
                                              sc_core::SC_ZERO_OR_MORE_BOUND>
@@ -71,6 +72,10 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
     virtual ~Uplink() = default;
     virtual bool up() const = 0;
     virtual void transmit(TlpPtr tlp) = 0;
+    /// Posted requests wait for credits; Function::unblocked() follows.
+    virtual bool full() const = 0;
+    /// A function that was writing() is not any more.
+    virtual void taken() = 0;
   };
 
   /// Throws ConfigurationError if a value is impossible.
@@ -92,7 +97,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void reset(Reset kind);
   bool claims(const Tlp& request) const { return hit(request) != nullptr; }
   void receive_config(const Tlp& request);
-  void receive_write(const Tlp& request);
+  void receive_write(TlpPtr request);
+  /// Device logic has not yet taken the last write; none may follow.
+  bool writing() const { return written_ != nullptr || write_waits_; }
+  /// Posted requests can leave again.
+  void unblocked();
   void receive_read(TlpPtr request);
   void receive_completion(const Tlp& completion);
   void trained(unsigned generation, unsigned lanes);
@@ -132,6 +141,13 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
     vp::Picoseconds start = 0;
   };
+  // A write to host memory that waits for those before it to leave.
+  struct DmaWrite {
+    tlm::tlm_generic_payload* payload = nullptr;
+    int initiator = 0;
+    Access access;
+    unsigned done = 0;  // bytes
+  };
   enum class Region { logic, table, pending };
   using Requests = Outstanding<DmaRead*>;
 
@@ -139,8 +155,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   void map();
   const Range* hit(const Tlp& request) const;
   Region region(unsigned bar, std::uint64_t offset, unsigned& bytes) const;
-  tlm::tlm_response_status write_piece(const Tlp& request, const Range& range, unsigned begin,
-                                       unsigned bytes);
+  void continue_write();
+  void note(const Tlp& request, Status answer);
+  void resume_write();
+  tlm::tlm_sync_enum write_piece(const Tlp& request, const Range& range, unsigned begin,
+                                 unsigned bytes);
 
   BarRead* take_bar_read();
   void free(tlm::tlm_generic_payload* payload) override;
@@ -157,14 +176,15 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
 
   tlm::tlm_sync_enum dma_request(int initiator, tlm::tlm_generic_payload& payload,
                                  tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void dma_write(tlm::tlm_generic_payload& payload, const Access& access);
+  bool transmit(DmaWrite& write);
   void attributes(TlpHeader& header, const Access& access) const;
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
   void issue();
   void finish(Requests::Request& request);
   void respond(DmaRead& read);
+  void respond(const DmaWrite& write);
   void expire();
-  void end_dma_reads();
+  void end_dma();
 
   bool send_message_interrupt(std::uint64_t address, std::uint32_t data);
   void update_intx();
@@ -189,6 +209,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   bool intx_told_ = false;
 
   BarPayload write_;
+  TlpPtr written_;            // the request that it is of; none after a reset
+  unsigned written_at_ = 0;   // of its 4 x length bytes
+  Status write_status_{};     // the first that was no success
+  bool write_waits_ = false;  // device logic has no room for it yet
+  bool write_taken_ = false;  // it had, now
   std::vector<std::unique_ptr<BarRead>> bar_reads_;
   std::vector<BarRead*> free_bar_reads_;
   Ring<TlpPtr> waiting_reads_;  // while device logic works on as many as it can
@@ -199,7 +224,8 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   Requests requests_;
   std::vector<std::unique_ptr<DmaRead>> dma_reads_;
   std::vector<DmaRead*> free_dma_reads_;
-  Ring<DmaRead*> unissued_;  // the first may be partly issued
+  Ring<DmaRead*> unissued_;    // the first may be partly issued
+  Ring<DmaWrite> dma_writes_;  // that wait; the first may have left in part
   vp::Event timeout_;
 
   vp::Latency dma_latency_;

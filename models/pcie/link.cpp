@@ -15,6 +15,10 @@ void Port::send(TlpPtr tlp) {
   if (link_up_) link_->send(*this, std::move(tlp));
 }
 
+bool Port::blocked(CreditClass of) const {
+  return link_up_ && link_->blocked(*this, of);
+}
+
 void Port::drain() {
   if (link_up_) link_->drain(*this);
 }
@@ -71,7 +75,7 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       arrival(to.domain(), [&link, this] { link.arrive(*this); }),
       advertised(to.config_.credits, config.max_payload),
       credits(advertised),
-      update(from.domain(), [&link, this] { link.send_waiting(*this); }),
+      update(from.domain(), [&link, this] { link.updated(*this); }),
       error(to.domain(), [&link, this] { link.detect(*this); }),
       rise(from.domain(), [&link, this] {
         this->from.link_up_ = true;
@@ -125,8 +129,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
 void Link::hold(Reset kind) {
   for (Way& way : ways_) way.rise.cancel();
   ways_[0].from.link_up_ = false;
-  ways_[0].waiting.clear();
-  ways_[0].update.cancel();
+  forget_waiting(ways_[0]);
   // One that follows before the first has arrived is not told apart from it.
   kind_ = fall_.pending() ? std::min(kind_, kind) : kind;
   if (!fall_.pending()) fall_.after(min_latency(Direction::down));
@@ -138,9 +141,8 @@ void Link::fall() {
   for (Way& way : ways_) {
     way.flying.clear();
     way.arrival.cancel();
-    way.waiting.clear();
+    forget_waiting(way);
     way.returning.clear();
-    way.update.cancel();
     way.received.clear();
     way.credits = way.advertised;
     way.data_link.reset();
@@ -163,20 +165,56 @@ vp::Picoseconds Link::min_latency(Direction direction) const {
 }
 
 void Link::send(const Port& from, TlpPtr tlp) {
-  Way& way = ways_[&from == &ways_[0].from ? 0 : 1];
-  if (way.waiting.empty() && way.credits.enough_for(*tlp)) return transmit(way, std::move(tlp));
+  Way& way = way_from(from);
+  if (way.waiting.empty()) {
+    if (!way.credits.enough_for(*tlp)) take_returned(way);
+    if (way.credits.enough_for(*tlp)) return transmit(way, std::move(tlp));
+  }
+  ++way.waiting_of[index(credit_class(tlp->header.type))];
   way.waiting.push_back(std::move(tlp));
-  send_waiting(way);
+  // Those before it still cannot go, but it may pass them.
+  transmit_next(way);
+  await_credits(way);
 }
 
-void Link::send_waiting(Way& way) {
+void Link::updated(Way& way) {
+  take_returned(way);
+  const auto waited = way.waiting_of;
+  while (transmit_next(way)) continue;
+  await_credits(way);
+  for (const CreditClass of : {CreditClass::posted, CreditClass::non_posted}) {
+    if (waited[index(of)] > 0 && way.waiting_of[index(of)] == 0) way.from.unblocked(of);
+  }
+}
+
+void Link::take_returned(Way& way) {
   while (!way.returning.empty() && way.returning.front().when <= vp::now()) {
     const Returning returned = way.returning.pop();
     way.credits.give_back(returned.of, returned.credits);
   }
-  const auto enough = [&](const Tlp& tlp) { return way.credits.enough_for(tlp); };
-  while (TlpPtr next = take_next(way.waiting, enough)) transmit(way, std::move(next));
+}
+
+bool Link::transmit_next(Way& way) {
+  TlpPtr next =
+      take_next(way.waiting, [&way](const Tlp& tlp) { return way.credits.enough_for(tlp); });
+  if (!next) return false;
+  --way.waiting_of[index(credit_class(next->header.type))];
+  transmit(way, std::move(next));
+  return true;
+}
+
+void Link::await_credits(Way& way) {
   if (!way.waiting.empty() && !way.returning.empty()) way.update.at(way.returning.front().when);
+}
+
+bool Link::blocked(const Port& from, CreditClass of) {
+  return way_from(from).waiting_of[index(of)] > 0;
+}
+
+void Link::forget_waiting(Way& way) {
+  way.waiting.clear();
+  way.waiting_of = {};
+  way.update.cancel();
 }
 
 void Link::transmit(Way& way, TlpPtr tlp) {

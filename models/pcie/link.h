@@ -121,8 +121,9 @@ class Link : public sc_core::sc_module {
     Ring<Flying> flying;
     vp::Event arrival;
     const CreditAccount advertised;
-    CreditAccount credits;         // the sender's
-    std::vector<TlpPtr> waiting;   // for credits, in the order sent
+    CreditAccount credits;        // the sender's
+    std::vector<TlpPtr> waiting;  // for credits, in the order sent
+    std::array<unsigned, credit_classes> waiting_of{};
     Ring<Returning> returning;     // credits on their way back
     vp::Event update;              // when they have come, while somebody waits for them
     std::vector<TlpPtr> received;  // the receive buffer, while the receiver is not ready
@@ -135,9 +136,16 @@ class Link : public sc_core::sc_module {
   };
 
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
+  static unsigned index(CreditClass of) { return static_cast<unsigned>(of); }
+  Way& way_from(const Port& port) { return ways_[&port == &ways_[0].from ? 0 : 1]; }
   void send(const Port& from, TlpPtr tlp);
   void transmit(Way& way, TlpPtr tlp);
-  void send_waiting(Way& way);
+  void updated(Way& way);
+  void take_returned(Way& way);
+  bool transmit_next(Way& way);
+  void await_credits(Way& way);
+  bool blocked(const Port& from, CreditClass of);
+  void forget_waiting(Way& way);
   void arrive(Way& way);
   void deliver(Way& way, TlpPtr tlp);
   void give_back(Way& way, const Tlp& tlp);

@@ -64,6 +64,11 @@ class Port {
   /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a
   /// link.
   void send(TlpPtr tlp);
+  /// Whether packets of that class wait for credits of the receiver; who sends more of them stops
+  /// until unblocked().
+  bool blocked(CreditClass of) const;
+  /// Those that waited have left, or are lost with the link. Must not wait; may send.
+  virtual void unblocked(CreditClass) {}
 
  private:
   friend class Link;

@@ -13,24 +13,30 @@ namespace pcie {
 
 class RootPort::Turn {
  public:
-  explicit Turn(RootPort& port) : port_(port) { port_.turns_.push_back(this); }
+  explicit Turn(Turns& turns) : turns_(turns) { turns_.push_back(this); }
   // Also when the thread is killed while it waits.
   ~Turn() {
-    auto& turns = port_.turns_;
-    turns.erase(std::find(turns.begin(), turns.end(), this));
-    if (!turns.empty()) turns.front()->ready.notify();
+    turns_.erase(std::find(turns_.begin(), turns_.end(), this));
+    next(turns_);
   }
-  sc_core::sc_event ready;
+  static void next(Turns& turns) {
+    if (!turns.empty()) turns.front()->ready_.notify();
+  }
+  template <typename Possible>
+  void wait(Possible possible) {
+    while (turns_.front() != this || !possible()) sc_core::wait(ready_);
+  }
 
  private:
-  RootPort& port_;
+  Turns& turns_;
+  sc_core::sc_event ready_;
 };
 
 RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                    const RootPortConfig& config, const Common& common, HostIf& host,
                    vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, common.latency}),
+      Port(domain, {config.generation, config.lanes, common.latency, config.credits}),
       index_(index),
       id_(make_id(0, index + 1, 0)),
       common_(common),
@@ -89,6 +95,7 @@ void RootPort::link_lost(Reset) {
   delayed_.clear();
   departure_.cancel();
   last_delayed_ = 0;
+  Turn::next(for_credits_);
   // 2.2.8.1: no interrupt is asserted without a link.
   for (unsigned pin = 0; pin < 4; ++pin) host_.intx(index_, pin, false);
   requests_.each([this](Requests::Request& request) {
@@ -99,12 +106,25 @@ void RootPort::link_lost(Reset) {
 }
 
 void RootPort::post(TlpPtr request) {
+  if (!for_credits_.empty() || blocked(CreditClass::posted)) {
+    Turn turn(for_credits_);
+    turn.wait([this] { return !blocked(CreditClass::posted); });
+    return send_posted(std::move(request));
+  }
+  send_posted(std::move(request));
+}
+
+void RootPort::send_posted(TlpPtr request) {
   if (!link_up()) {
     ++no_link_;
     return;
   }
   request->header.requester = id_;
   send(std::move(request));
+}
+
+void RootPort::unblocked(CreditClass of) {
+  if (of == CreditClass::posted) Turn::next(for_credits_);
 }
 
 RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
@@ -143,9 +163,9 @@ RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
 }
 
 void RootPort::wait_for_tag() {
-  if (turns_.empty() && requests_.available(tags())) return;
-  Turn turn(*this);
-  while (turns_.front() != &turn || !requests_.available(tags())) sc_core::wait(turn.ready);
+  if (for_tags_.empty() && requests_.available(tags())) return;
+  Turn turn(for_tags_);
+  turn.wait([this] { return requests_.available(tags()); });
 }
 
 void RootPort::finish(Requests::Request& request) {
@@ -161,7 +181,7 @@ void RootPort::finish(Requests::Request& request) {
 void RootPort::release(Requests::Request& request) {
   requests_.release(request);
   if (requests_.count() == 0) timeout_.cancel();
-  if (!turns_.empty()) turns_.front()->ready.notify();
+  Turn::next(for_tags_);
 }
 
 void RootPort::expire() {

@@ -36,6 +36,7 @@ struct RootPortConfig {
   Identity identity{0x1d9b, 0x0a01, 0x060400};  ///< class is PCI-to-PCI bridge
   unsigned generation = 5;
   unsigned lanes = 16;
+  CreditConfig credits{};  ///< of its receive buffer; for completions always infinite
 };
 
 /// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
@@ -71,7 +72,8 @@ class RootPort : public sc_core::sc_module, public Port {
   /// ends without a completion.
   void reset();
 
-  /// Sends a posted request, or drops it while the link is down.
+  /// Sends a posted request, or drops it while the link is down; called by an SC_THREAD, which
+  /// stops here while one before it waits for credits of the device.
   void post(TlpPtr request);
   /// Sends a non-posted request and waits for its completion; called by an SC_THREAD. A read leaves
   /// its bytes, from the first to the last enabled, in `into`. False as `answered` means that no
@@ -91,8 +93,9 @@ class RootPort : public sc_core::sc_module, public Port {
     bool abandoned = false;  // the thread was killed; the completion is dropped
   };
   using Requests = Outstanding<Waiter>;
-  // A thread's turn to get a tag, while there is none.
+  // A thread's turn, while it waits for what is not there.
   class Turn;
+  using Turns = std::deque<Turn*>;
   struct Delayed {
     vp::Picoseconds when = 0;
     TlpPtr tlp;
@@ -100,6 +103,7 @@ class RootPort : public sc_core::sc_module, public Port {
 
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
   void wait_for_tag();
+  void send_posted(TlpPtr request);
   void finish(Requests::Request& request);
   void release(Requests::Request& request);
   void expire();
@@ -109,6 +113,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void link_lost(Reset kind) override;
   void bridge_controlled(std::uint32_t before);
   void detected(Error error, const Tlp* tlp) override;
+  void unblocked(CreditClass of) override;
   void receive_message(const Tlp& message);
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
@@ -137,7 +142,8 @@ class RootPort : public sc_core::sc_module, public Port {
   vp::Event interrupt_;
 
   Requests requests_;
-  std::deque<Turn*> turns_;
+  Turns for_tags_;
+  Turns for_credits_;
   vp::Event timeout_;
   Ring<Delayed> delayed_;  // completions of reads, while memory takes its time
   vp::Picoseconds last_delayed_ = 0;

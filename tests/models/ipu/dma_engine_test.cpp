@@ -40,6 +40,7 @@ struct Host : sc_core::sc_module {
   PlainStorage storage{host_size};
   bool at_once = false;      // reads complete in the call
   bool inside_call = false;  // reads are answered by nb_transport_bw within the call
+  bool full = false;         // writes have to wait, for as long as reads
   std::uint64_t refuse = ~std::uint64_t{0};  // requests that hold this address fail
   std::vector<std::pair<std::uint64_t, unsigned>> requests;
   std::size_t most_waiting = 0;
@@ -59,7 +60,7 @@ struct Host : sc_core::sc_module {
     EXPECT_GE(length, 1u);
     EXPECT_LE(address % 4096 + length, 4096u) << "a piece crosses 4 KiB";
     requests.push_back({address, length});
-    if (payload.is_write() || at_once) {
+    if ((payload.is_write() && !full) || at_once) {
       carry_out(payload);
       return tlm::TLM_COMPLETED;
     }
@@ -209,6 +210,31 @@ TEST_F(DmaEngineTest, AsksAheadAndPassesAtItsRate) {
       engine_latency + link_latency + passing(0x10000) + memory_latency;
   EXPECT_EQ(run(), expected) << "the round trip is hidden behind the pieces asked for";
   EXPECT_EQ(host.most_waiting, 4u);
+}
+
+// A full host takes one piece at a time.
+TEST_F(DmaEngineTest, PausesWhileTheHostHasNoRoom) {
+  host.full = true;
+  for (std::uint64_t length : {16u, 4096u, 20000u}) {
+    const std::uint64_t pieces = (length + 4095) / 4096;
+    copy(memory_base, host_base, length, to_host);
+    EXPECT_EQ(run(), engine_latency + memory_latency + passing(length) +
+                         static_cast<vp::Picoseconds>(pieces) * link_latency);
+    EXPECT_TRUE(std::equal(storage.bytes(), storage.bytes() + length, host.storage.bytes()));
+    EXPECT_EQ(core.read(OAE_DMA_STATUS), done);
+  }
+  EXPECT_EQ(host.most_waiting, 1u);
+}
+
+TEST_F(DmaEngineTest, EndsIfAWriteThatWaitedFails) {
+  host.full = true;
+  host.refuse = host_base + 0x1800;
+  copy(memory_base, host_base, 0x10000, to_host);
+  run();
+  EXPECT_EQ(core.read(OAE_DMA_STATUS), done | OAE_DMA_STATUS_ERROR_MASK);
+  EXPECT_TRUE(std::equal(storage.bytes(), storage.bytes() + 0x1000, host.storage.bytes()));
+  EXPECT_EQ(engine.errors(), 1u);
+  EXPECT_EQ(engine.bytes(), 0x1000u);
 }
 
 TEST_F(DmaEngineTest, TakesAnswersGivenInTheCall) {

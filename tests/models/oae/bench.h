@@ -79,6 +79,17 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   /// The access of all requests.
   pcie::Access access;
 
+  /// The slot that waits, if one does, has left.
+  void make_room() {
+    full = false;
+    if (unstored_ == nullptr) return;
+    tlm::tlm_generic_payload& payload = *std::exchange(unstored_, nullptr);
+    store(payload);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay;
+    EXPECT_EQ(memory->nb_transport_bw(payload, phase, delay), tlm::TLM_COMPLETED);
+  }
+
   // The firmware; from any script
 
   tlm::tlm_response_status firmware_access(tlm::tlm_command command, std::uint64_t address,
@@ -134,6 +145,7 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   vp::Statistics statistics;
   std::unique_ptr<oae::Block> block;
   bool bus_master = true;
+  bool full = false;  ///< slots have to wait until make_room()
   std::map<std::uint64_t, Slot> cells;
   vp::Picoseconds stored = 0;  ///< when the last slot came
   unsigned stored_class = 0;
@@ -181,6 +193,16 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
   tlm::tlm_sync_enum store(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time&) {
     EXPECT_TRUE(payload.is_write());
     EXPECT_EQ(payload.get_data_length(), 64u);
+    EXPECT_EQ(unstored_, nullptr);
+    if (full) {
+      unstored_ = &payload;
+      return tlm::TLM_ACCEPTED;
+    }
+    store(payload);
+    return tlm::TLM_COMPLETED;
+  }
+
+  void store(tlm::tlm_generic_payload& payload) {
     payload.set_response_status(bus_master ? tlm::TLM_OK_RESPONSE
                                            : tlm::TLM_COMMAND_ERROR_RESPONSE);
     if (bus_master) {
@@ -190,9 +212,9 @@ class Bench : public sc_core::sc_module, public pcie::InterruptIf, public vp::Li
       stored_class = extension->traffic_class;
       EXPECT_FALSE(extension->relaxed_ordering || extension->id_based_ordering);
     }
-    return tlm::TLM_COMPLETED;
   }
 
+  tlm::tlm_generic_payload* unstored_ = nullptr;
   std::deque<tlm::tlm_generic_payload*> waiting_;
   sc_core::sc_event completion_;
 };

@@ -180,8 +180,8 @@ TEST(Block, WhatComesBeforeADeadlineDoesNotWaitForIt) {
     bench.get(OAE_FIRMWARE_STATUS_AT(2));
     EXPECT_LE(vp::now() - start, 10 * period);
     Bench::pass(50 * period);
-    bench.write(2, Bench::page(2, OAE_PORT_CONFIRM), OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) |
-                                                         OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1));
+    bench.write(2, Bench::page(2, OAE_PORT_CONFIRM),
+                OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1));
     Bench::pass(50 * period);
     EXPECT_EQ(OAE_GET(bench.get(OAE_FIRMWARE_STATUS_AT(2)), OAE_FIRMWARE_STATUS_COMMITTED), 1u);
   }});
@@ -320,6 +320,71 @@ TEST(Block, SaysWhenDmaIsRefused) {
   EXPECT_EQ(bench.statistics.json()["counters"]["bench.oae.slots_refused"], 1);
 }
 
+// The block stands still, and its clock with it, until its slot has left or is refused.
+TEST(Block, WaitsForTheWayToItsCell) {
+  Bench bench;
+  std::uint64_t asked = 0, answered = 0, made = 0, got = 0;
+  std::uint64_t header_seen = 0;
+  bench.run({[&] {
+               for (unsigned sequence : {1u, 2u}) {
+                 if (sequence == 1) bench.open(0);
+                 bench.publish(0, make_slot(header(1, sequence), sequence));
+                 bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, sequence), 5).data(), 64);
+                 Bench::pass(100 * period);
+                 bench.full = true;
+                 bench.bus_master = true;
+                 ++asked;
+                 header_seen = bench.read(2, OAE_PORT_PUSHED_ANSWER);
+                 ++answered;
+                 EXPECT_LE(vp::now() - made, 4 * period);
+                 EXPECT_EQ(OAE_GET(header_seen, OAE_SLOT_HEADER_SEQUENCE), sequence % 2);
+                 bench.write(2, OAE_PORT_CONFIRM, header_seen);
+               }
+             },
+             [&] {
+               for (unsigned sequence : {1u, 2u}) {
+                 while (asked < sequence) Bench::pass(10 * period);
+                 Bench::pass(100 * period);
+                 const std::uint64_t clocks = bench.block->clocks();
+                 Bench::pass(10 * vp::us);
+                 EXPECT_EQ(bench.block->clocks(), clocks);
+                 EXPECT_EQ(answered, sequence - 1);
+                 EXPECT_EQ(got, sequence - 1) << "the firmware waits too";
+                 EXPECT_EQ(bench.cells.size(), sequence - 1);
+                 bench.bus_master = sequence == 1;
+                 made = vp::now();
+                 bench.make_room();
+               }
+             },
+             [&] {
+               for (unsigned sequence : {1u, 2u}) {
+                 while (asked < sequence) Bench::pass(10 * period);
+                 Bench::pass(50 * period);
+                 bench.get(OAE_FIRMWARE_STATUS_AT(0));
+                 ++got;
+               }
+             }});
+  EXPECT_EQ(bench.cells.at(Bench::cell_of(0)), make_slot(header(1, 1), 1));
+  const nlohmann::json counters = bench.statistics.json()["counters"];
+  EXPECT_EQ(counters["bench.oae.slots_written"], 1);
+  EXPECT_EQ(counters["bench.oae.slots_refused"], 1);
+  EXPECT_EQ(counters["bench.oae.exchanged"], 1);
+}
+
+TEST(Block, TakesNoMoreWritesThanItHasRoomFor) {
+  Bench bench;
+  bench.run({[&] {
+    std::vector<vp::Picoseconds> taken;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      bench.write(0, OAE_HOST_LIVENESS_LIMIT, i);
+      taken.push_back(vp::now());
+    }
+    EXPECT_EQ(std::count(taken.begin(), taken.end(), 0), 32);
+    for (unsigned i = 33; i < 100; ++i) EXPECT_EQ(taken[i] - taken[i - 1], 3 * period) << i;
+    EXPECT_EQ(bench.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
+  }});
+}
+
 TEST(Block, RefusesWhatIsNotARequest) {
   Bench bench;
   std::uint8_t data[128] = {};
@@ -376,9 +441,7 @@ struct Core : vp::Decoupled {
     payload.set_extension<vp::Decoupled>(this);
   }
   void catch_up() override { Bench::pass(local - vp::now()); }
-  vp::Picoseconds limit() const {
-    return std::min(bench.domain.horizon(), vp::now() + 1 * vp::us);
-  }
+  vp::Picoseconds limit() const { return std::min(bench.domain.horizon(), vp::now() + 1 * vp::us); }
   bool may_stay_ahead() const override { return kind != Kind::in_time && local < limit(); }
 
   std::uint64_t access(tlm::tlm_command command, std::uint64_t address, std::uint64_t value = 0) {

@@ -51,6 +51,11 @@ tlm::tlm_sync_enum Logic::bar_access(tlm::tlm_generic_payload& payload, tlm::tlm
                     payload.get_data_length(), access.requester});
     if (on_use) on_use(uses.back());
   }
+  EXPECT_FALSE(payload.is_write() && holds_write()) << "after a write that was not taken";
+  if (payload.is_write() && full) {
+    untaken_ = &payload;
+    return tlm::TLM_ACCEPTED;
+  }
   if (payload.is_write()) {
     perform(payload);
     return tlm::TLM_COMPLETED;
@@ -65,6 +70,15 @@ tlm::tlm_sync_enum Logic::bar_access(tlm::tlm_generic_payload& payload, tlm::tlm
   pending_.push_back({vp::now() + latency, &payload});
   if (!response_.pending()) response_.at(pending_.front().first);
   return tlm::TLM_ACCEPTED;
+}
+
+void Logic::take() {
+  if (untaken_ == nullptr) return;
+  tlm::tlm_generic_payload& payload = *std::exchange(untaken_, nullptr);
+  perform(payload);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  EXPECT_EQ(bar->nb_transport_bw(payload, phase, delay), tlm::TLM_COMPLETED);
 }
 
 void Logic::perform(tlm::tlm_generic_payload& payload) {

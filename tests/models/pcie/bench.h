@@ -65,16 +65,21 @@ struct Logic : sc_core::sc_module {
   vp::Picoseconds latency = 0;  // of reads; 0 answers at once
   tlm::tlm_response_status answer = tlm::TLM_OK_RESPONSE;
   bool silent = false;  // never answers a read
+  bool full = false;    // takes no write, until take()
   bool keep_uses = true;
   unsigned outstanding = 0, most_outstanding = 0;
   std::function<void(const Use&)> on_use;
 
   Logic(const sc_core::sc_module_name& name, vp::Domain& domain);
 
-  /// Starts a transfer; a write is done on return. Read: wait for `done`.
+  /// Starts a transfer; a write is done on return, unless the way up is full. Else: wait for
+  /// `done`.
   std::unique_ptr<Dma> dma_write(std::uint64_t address, const std::vector<std::uint8_t>& data);
   std::unique_ptr<Dma> dma_read(std::uint64_t address, unsigned bytes);
   void start(Dma& transfer);
+  /// Takes the write that waits, if one does.
+  void take();
+  bool holds_write() const { return untaken_ != nullptr; }
 
  private:
   std::unique_ptr<Dma> start(tlm::tlm_command command, std::uint64_t address,
@@ -87,6 +92,7 @@ struct Logic : sc_core::sc_module {
                                   sc_core::sc_time& delay);
 
   std::deque<std::pair<vp::Picoseconds, tlm::tlm_generic_payload*>> pending_;
+  tlm::tlm_generic_payload* untaken_ = nullptr;
   vp::Event response_;
 };
 

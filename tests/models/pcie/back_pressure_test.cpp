@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver does not drain stops who sends: the processor at its store, device logic at its
+// write. Nothing is lost, overtaken or stuck.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+using vp::ns;
+using vp::us;
+
+CreditConfig posted(unsigned headers, unsigned data) {
+  CreditConfig credits;
+  credits.classes[0] = {headers, data};
+  return credits;
+}
+
+void wait(vp::Picoseconds span) {
+  sc_core::wait(vp::to_sc_time(span));
+}
+
+Bench::Config with_endpoint_credits(const CreditConfig& credits) {
+  Bench::Config config;
+  config.endpoint.credits = credits;
+  return config;
+}
+
+Bench::Config with_root_port_credits(const CreditConfig& credits) {
+  Bench::Config config;
+  config.root_complex.ports[0].credits = credits;
+  return config;
+}
+
+class StoreOf : public testing::TestWithParam<unsigned> {};
+
+// One is at device logic, `headers` in the receive buffer, one at the root port.
+TEST_P(StoreOf, AProcessorStopsWhereThereIsNoRoom) {
+  const unsigned headers = GetParam();
+  Bench bench(with_endpoint_credits(posted(headers, 0)));
+  unsigned stored = 0;
+  constexpr unsigned stores = 200;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    bench.spawn([&] {
+      for (; stored < stores; ++stored) bench.write(Bench::bar0 + 4 * stored, stored, 4);
+    });
+    wait(100 * us);
+    EXPECT_EQ(stored, headers + 2);
+    EXPECT_TRUE(bench.logic.uses.size() == 1 && bench.logic.holds_write());
+    // One is taken: one more can be stored.
+    bench.logic.take();
+    wait(100 * us);
+    EXPECT_EQ(stored, headers + 3);
+    EXPECT_EQ(bench.logic.uses.size(), 2u);
+    bench.logic.full = false;
+    bench.logic.take();
+    wait(100 * us);
+    EXPECT_EQ(stored, stores);
+    ASSERT_EQ(bench.logic.uses.size(), stores);
+    for (unsigned i = 0; i < stores; ++i) {
+      EXPECT_EQ(bench.logic.uses[i].offset, 4 * i);
+      EXPECT_EQ(bench.read(Bench::bar0 + 4 * i, 4), i);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(BackPressure, StoreOf, testing::Values(1, 2, 3, 8, 127),
+                         testing::PrintToStringParamName());
+
+TEST(BackPressure, ProcessorsKeepTheirTurns) {
+  Bench bench(with_endpoint_credits(posted(1, 0)));
+  std::vector<unsigned> order;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    for (unsigned processor = 0; processor < 8; ++processor) {
+      bench.spawn([&, processor] {
+        wait(processor * ns);
+        bench.write(Bench::bar0 + 4 * processor, processor, 4);
+        order.push_back(processor);
+      });
+    }
+    wait(10 * us);
+    EXPECT_EQ(order.size(), 3u);
+    bench.logic.full = false;
+    bench.logic.take();
+  });
+  std::vector<unsigned> expected(8);
+  std::iota(expected.begin(), expected.end(), 0u);
+  EXPECT_EQ(order, expected);
+  ASSERT_EQ(bench.logic.uses.size(), 8u);
+  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(bench.logic.uses[i].offset, 4 * i);
+}
+
+TEST(BackPressure, NothingPassesAWriteThatIsNotTaken) {
+  Bench bench;
+  bool read = false, configured = false;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    bench.write(Bench::bar0, 0x1234, 4);
+    bench.spawn([&] {
+      EXPECT_EQ(bench.read(Bench::bar0, 4), 0x1234u);
+      read = true;
+    });
+    bench.spawn([&] {
+      bench.config_write(Bench::device, 0x10, static_cast<std::uint32_t>(Bench::bar0), 4);
+      configured = true;
+    });
+    wait(100 * us);
+    EXPECT_FALSE(read || configured);
+    bench.logic.full = false;
+    bench.logic.take();
+  });
+  EXPECT_TRUE(read && configured);
+}
+
+TEST(BackPressure, AWriteInPiecesGoesOnWhereItStopped) {
+  Bench bench;
+  std::vector<std::uint8_t> data(256);
+  std::iota(data.begin(), data.end(), 1);
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::vector<std::uint8_t> line(data.begin() + 64 * i, data.begin() + 64 * (i + 1));
+      bench.write_bytes(Bench::bar0 + 0x3e + 64 * i, line);  // two pieces each
+    }
+    for (unsigned piece = 1; piece <= 8; ++piece) {
+      wait(10 * us);
+      EXPECT_EQ(bench.logic.uses.size(), piece);
+      bench.logic.take();
+    }
+    wait(10 * us);
+    EXPECT_EQ(bench.logic.uses.size(), 8u);
+    bench.logic.full = false;
+    for (unsigned i = 0; i < 256; ++i) EXPECT_EQ(bench.read(Bench::bar0 + 0x3e + i, 1), data[i]);
+  });
+}
+
+// A refusal is one error a TLP, whenever it comes.
+TEST(BackPressure, ALateRefusalIsAnErrorOfTheWholeWrite) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    bench.write_bytes(Bench::bar0 + 0x20, std::vector<std::uint8_t>(64, 1));
+    bench.logic.answer = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    wait(10 * us);
+    bench.logic.take();
+    wait(10 * us);
+    bench.logic.take();
+    wait(10 * us);
+    const unsigned status = bench.find_capability(Bench::device, 0x10) + 0xa;
+    EXPECT_EQ(bench.config_read(Bench::device, status, 2) & 0xf, 0xau)
+        << "non-fatal, and unsupported";
+    EXPECT_EQ(bench.counter("endpoint.pf0.refused"), 2u);
+  });
+}
+
+// The time that a credit needs for its way around is what a write in turn has to wait.
+TEST(BackPressure, DeviceLogicWaitsForCredits) {
+  Bench::Config config = with_root_port_credits(posted(2, 32));
+  config.link.latency_up = 300 * ns;
+  config.link.latency_down = 200 * ns;
+  Bench bench(config);
+  constexpr unsigned writes = 50, packets = 8;  // of 128 bytes, Max_Payload_Size after reset
+  bench.run([&] {
+    bench.enumerate();
+    std::vector<std::unique_ptr<Logic::Dma>> all;
+    for (unsigned i = 0; i < writes; ++i) {
+      all.push_back(bench.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(1024, i)));
+      EXPECT_FALSE(all.back()->done);
+    }
+    const vp::Picoseconds begin = vp::now();
+    for (unsigned i = 0; i < writes; ++i) {
+      bench.wait_for(*all[i]);
+      EXPECT_TRUE(all[i]->is_response_ok());
+      if (i > 0) EXPECT_GE(all[i]->when, all[i - 1]->when);
+    }
+    // Two packets a round trip; the last two leave without waiting for their own credits.
+    const vp::Picoseconds around =
+        bench.link.min_latency(Direction::up) + bench.link.min_latency(Direction::down);
+    const double rounds = static_cast<double>(vp::now() - begin) / static_cast<double>(around);
+    EXPECT_GT(rounds, packets / 2 * writes - 2.0);
+    EXPECT_LT(rounds, packets / 2 * writes * 1.01);
+    wait(10 * us);
+  });
+  ASSERT_EQ(bench.memory.writes.size(), packets * writes);
+  for (unsigned i = 0; i < packets * writes; ++i) {
+    EXPECT_EQ(bench.memory.writes[i].address, 0x1000 * (i / packets) + 128 * (i % packets));
+    EXPECT_EQ(bench.memory.writes[i].data, std::vector<std::uint8_t>(128, i / packets));
+  }
+}
+
+// Interrupts that have to wait are pending bits, behind the writes before them.
+TEST(BackPressure, InterruptsWaitAsPendingBits) {
+  Bench bench(with_root_port_credits(posted(1, 0)));
+  bench.run([&] {
+    bench.enumerate();
+    for (unsigned vector = 0; vector < 4; ++vector) {
+      bench.write(Bench::msi_x_table + 16 * vector, 0xfee00000, 4);
+      bench.write(Bench::msi_x_table + 16 * vector + 8, 0x40 + vector, 4);
+      bench.write(Bench::msi_x_table + 16 * vector + 12, 0, 4);
+    }
+    bench.config_write(Bench::device, bench.find_capability(Bench::device, 0x11) + 2, 0x8000, 2);
+    const auto write = bench.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
+    EXPECT_FALSE(write->done);
+    for (unsigned time = 0; time < 3; ++time) {
+      for (unsigned vector = 0; vector < 4; ++vector) bench.endpoint.function(0).signal(vector);
+    }
+    EXPECT_EQ(bench.memory.messages.size(), 0u);
+    bench.wait_for(*write);
+    wait(20 * us);
+    EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 0u);
+  });
+  ASSERT_EQ(bench.memory.messages.size(), 4u) << "one for each vector";
+  for (unsigned vector = 0; vector < 4; ++vector) {
+    EXPECT_EQ(bench.memory.messages[vector].data[0], 0x40 + vector);
+    EXPECT_GT(bench.memory.messages[vector].when, bench.memory.writes.back().when);
+  }
+}
+
+TEST(BackPressure, AResetEndsWhatWaits) {
+  Bench::Config config = with_endpoint_credits(posted(1, 0));
+  config.root_complex.ports[0].credits = posted(1, 0);
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    unsigned stored = 0;
+    bench.spawn([&] {
+      for (; stored < 10; ++stored) bench.write(Bench::bar0 + 4 * stored, stored, 4);
+    });
+    wait(10 * us);
+    EXPECT_EQ(stored, 3u);
+    const auto write = bench.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
+    EXPECT_FALSE(write->done);
+    bench.root_complex.reset();
+    wait(100 * us);
+    EXPECT_EQ(stored, 10u) << "a processor goes on without a link";
+    EXPECT_TRUE(write->done);
+    EXPECT_EQ(write->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_TRUE(bench.logic.holds_write());
+    bench.logic.full = false;
+    bench.logic.take();  // nobody is interested any more
+    wait(10 * us);
+    bench.enumerate();
+    const std::size_t uses = bench.logic.uses.size();
+    bench.write(Bench::bar0 + 0x100, 0xabcd, 4);
+    EXPECT_EQ(bench.read(Bench::bar0 + 0x100, 4), 0xabcdu);
+    EXPECT_EQ(bench.logic.uses.size(), uses + 2);
+    const auto again = bench.logic.dma_write(0x2000, std::vector<std::uint8_t>(4096, 8));
+    bench.wait_for(*again);
+    EXPECT_TRUE(again->is_response_ok());
+  });
+}
+
+// Device logic that answers in the middle of a reset's aftermath holds nothing up.
+TEST(BackPressure, AFunctionLevelResetForgetsTheWriteThatWaits) {
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    bench.logic.full = true;
+    bench.write(Bench::bar0, 1, 4);
+    wait(10 * us);
+    bench.endpoint.function(0).reset(Reset::function);
+    EXPECT_TRUE(bench.endpoint.function(0).writing()) << "device logic still has the payload";
+    bench.logic.full = false;
+    bench.logic.take();
+    wait(10 * us);
+    EXPECT_FALSE(bench.endpoint.function(0).writing());
+    bench.enumerate();
+    EXPECT_EQ(bench.read(Bench::bar0, 4), 1u);
+  });
+}
+
+class Advertised : public testing::TestWithParam<unsigned> {};
+
+// Whatever is advertised, between the least and infinity, all arrives, and it ends.
+TEST_P(Advertised, NothingIsLostAndNothingLocks) {
+  std::mt19937 random(GetParam());
+  auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  auto credits = [&] {
+    CreditConfig found;
+    found.scale = 1u << 2 * below(3);
+    const unsigned most_headers = 127 * found.scale, most_data = 2047 * found.scale;
+    for (unsigned of = 0; of < 2; ++of) {
+      const unsigned least = of == 0 ? 16 : 1;  // 256 bytes
+      const unsigned kind = below(3);
+      found.classes[of].headers = kind == 0 ? 0 : kind == 1 ? 1 : 1 + below(most_headers);
+      found.classes[of].data = kind == 0   ? 0
+                               : kind == 1 ? least
+                                           : least + below(most_data - least + 1);
+    }
+    return found;
+  };
+  Bench::Config config;
+  config.root_complex.ports[0].credits = credits();
+  config.endpoint.credits = credits();
+  config.link.generation = 1 + below(5);
+  config.link.latency_down = (1 + below(1000)) * ns;
+  config.link.latency_up = (1 + below(1000)) * ns;
+  Bench bench(config);
+  bench.memory.keep_writes = false;
+  bench.logic.keep_uses = false;
+  bench.logic.latency = below(2) * 100 * ns;
+  bool over = false;
+  unsigned processors = 4;
+  bench.run([&] {
+    bench.enumerate();
+    // Device logic has room at times.
+    bench.spawn([&] {
+      while (!over || bench.logic.holds_write()) {
+        wait((1 + below(2000)) * ns);
+        bench.logic.full = !over && below(2) == 0;
+        if (!bench.logic.full) bench.logic.take();
+      }
+    });
+    for (unsigned processor = 0; processor < 4; ++processor) {
+      bench.spawn([&, processor] {
+        const std::uint64_t mine = 0x1000 * processor;
+        std::vector<std::uint8_t> expected(0x1000);
+        for (unsigned i = 0; i < 200; ++i) {
+          const unsigned bytes = 1 + below(64), at = below(0x1000 - 64);
+          if (below(3) > 0) {
+            std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(i));
+            std::copy(data.begin(), data.end(), expected.begin() + at);
+            bench.write_bytes(Bench::bar0 + mine + at, data);
+          } else {
+            const std::vector<std::uint8_t> part(expected.begin() + at,
+                                                 expected.begin() + at + bytes);
+            EXPECT_EQ(bench.read_bytes(Bench::bar0 + mine + at, bytes), part);
+          }
+        }
+        over = --processors == 0;
+      });
+    }
+    std::vector<std::uint8_t> expected(0x10000);
+    std::vector<std::unique_ptr<Logic::Dma>> transfers;
+    for (unsigned i = 0; i < 100; ++i) {
+      const unsigned bytes = 1 + below(4096), at = below(0x10000 - 4096);
+      if (below(2) == 0) {
+        std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(i));
+        std::copy(data.begin(), data.end(), expected.begin() + at);
+        transfers.push_back(bench.logic.dma_write(0x80000 + at, data));
+      } else {
+        // A write has its place among others when it is done.
+        for (const auto& transfer : transfers) bench.wait_for(*transfer);
+        const auto read = bench.logic.dma_read(0x80000 + at, bytes);
+        bench.wait_for(*read);
+        const std::vector<std::uint8_t> part(expected.begin() + at, expected.begin() + at + bytes);
+        EXPECT_EQ(read->data, part);
+      }
+    }
+    for (const auto& transfer : transfers) bench.wait_for(*transfer);
+  });
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+INSTANTIATE_TEST_SUITE_P(BackPressure, Advertised, testing::Range(0u, 40u),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace pcie
