@@ -306,6 +306,10 @@ bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
   return true;
 }
 
+bool RootComplex::is_ram(std::uint64_t address, unsigned bytes) const {
+  return config_.ram.contains(address) && bytes <= config_.ram.size - (address - config_.ram.base);
+}
+
 // What is the root complex's own would come back to it: peers are not reached this way.
 bool RootComplex::own_address(std::uint64_t address) const {
   return config_.ecam.contains(address) || config_.memory32.contains(address) ||

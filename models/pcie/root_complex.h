@@ -26,7 +26,9 @@ struct RootComplexConfig {
   AddressRange ecam{0xe0000000, 0x10000000};      ///< 1 MiB a bus, up to 256
   AddressRange memory32{0xc0000000, 0x20000000};  ///< below 4 GiB
   AddressRange memory64{};                        ///< prefetchable; size 0: none
-  vp::Picoseconds latency = 0;                    ///< traversal, each way
+  /// Memory that takes every write; size 0: not known. Costs or saves wall time, see Link.
+  AddressRange ram{};
+  vp::Picoseconds latency = 0;         ///< traversal, each way
   vp::Picoseconds memory_latency = 0;  ///< of a device's read, besides what memory annotates
   /// Of a message interrupt from here on: to the local APIC and into the processor.
   vp::Picoseconds interrupt_latency = 0;
@@ -87,6 +89,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
 
   bool write(const Tlp& request) override;
   bool read(Tlp& request, vp::Picoseconds& delay) override;
+  bool is_ram(std::uint64_t address, unsigned bytes) const override;
   void intx(unsigned port, unsigned pin, bool level) override;
   void deliver_interrupts();
   bool own_address(std::uint64_t address) const;

@@ -67,6 +67,7 @@ struct Streamer : sc_core::sc_module, vp::LineIf {
 int sc_main(int argc, char** argv) {
   const unsigned copies = argc > 1 ? std::strtoul(argv[1], nullptr, 0) : 1000;
   pcie::Bench::Config config;
+  config.root_complex.ram = {0, bytes};
   config.root_complex.latency = 100 * vp::ns;
   config.link.latency_down = config.link.latency_up = 100 * vp::ns;
   config.endpoint.latency = 50 * vp::ns;
