@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "platforms/credits.h"
 #include "platforms/qemu_arguments.h"
 
 namespace platform {
@@ -30,9 +31,9 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
   arguments.add("-cpu", host.cpu);
   arguments.add("-smp", std::to_string(host.vcpus));
   arguments.add("-m", fmt::format("{}b", host.memory));
-  arguments.add("-rtc", fmt::format("base={:%Y-%m-%dT%H:%M:%S},clock=vm",
-                                    fmt::gmtime(static_cast<std::time_t>(
-                                        platform.simulation.rtc.seconds))));
+  arguments.add(
+      "-rtc", fmt::format("base={:%Y-%m-%dT%H:%M:%S},clock=vm",
+                          fmt::gmtime(static_cast<std::time_t>(platform.simulation.rtc.seconds))));
   arguments.add("-L", platform.qemu.roms.path);
   arguments.add("-chardev", "oae,id=console0");
   arguments.add("-serial", "chardev:console0");
@@ -61,6 +62,7 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
     pcie::RootPortConfig port;
     port.generation = link->generation;
     port.lanes = link->lanes;
+    port.credits = credit_config(link->credits_up);
     config.ports.push_back(port);
     config.max_payload = std::max(config.max_payload, link->max_payload_size);
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "platforms/credits.h"
 #include "platforms/ipu_map.h"
 #include "platforms/qemu_arguments.h"
 
@@ -71,6 +72,7 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.lanes = link.lanes;
   config.latency = ipu.endpoint.latency;
   config.max_payload = link.max_payload_size;
+  config.credits = credit_config(link.credits_down);
   config.functions = {function};
   return config;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "platforms/faults.h"
 #include "platforms/schema.h"
 
 namespace platform {
@@ -67,6 +68,40 @@ bool check_end(const std::string& path, const std::string& name, const char* kin
   return false;
 }
 
+void check_credits(const std::string& path, const Credits& credits, const PcieLink& link,
+                   Reading& reading) {
+  if (!reading.good(path)) return;
+  const auto most = [&](const char* key, unsigned value, unsigned unscaled) {
+    if (value > unscaled * credits.scale)
+      reading.mistake(
+          path + "." + key, fmt::format("{} credits are more than the counters can tell", value),
+          fmt::format("at most {} with a scale of {}", unscaled * credits.scale, credits.scale),
+          "raise `scale` to 4 or 16, or write 0 for infinite");
+  };
+  most("posted_headers", credits.posted_headers, 127);
+  most("posted_data", credits.posted_data, 2047);
+  most("non_posted_headers", credits.non_posted_headers, 127);
+  most("non_posted_data", credits.non_posted_data, 2047);
+  if (credits.posted_data != 0 && 16 * credits.posted_data < link.max_payload_size)
+    reading.mistake(path + ".posted_data",
+                    fmt::format("{} credits are less than one packet of {} bytes",
+                                credits.posted_data, link.max_payload_size),
+                    fmt::format("{} or more, or 0 for infinite", link.max_payload_size / 16),
+                    "raise it, or lower max_payload_size");
+}
+
+void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
+  if (!reading.good(path)) return;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (pcie::is_possible(to_direction(faults[i]), to_fault(faults[i]))) continue;
+    reading.mistake(fmt::format("{}[{}]", path, i),
+                    faults[i].tlp.empty()
+                        ? fmt::format("{} is not seen by the lower end of a link", faults[i].error)
+                        : fmt::format("no {} can have {}", faults[i].tlp, faults[i].error),
+                    "an error that can happen there", "see models/pcie/README.md, Errors");
+  }
+}
+
 void check_links(const Platform& platform, Reading& reading) {
   if (!reading.good("hosts") || !reading.good("ipus")) return;
   const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus);
@@ -98,6 +133,13 @@ void check_links(const Platform& platform, Reading& reading) {
                       vp::config::duration_quantity().print(host->root_complex.completion_timeout)),
           "latencies that add up to less than the completion timeout",
           "raise root_complex.completion_timeout of the host, or lower the latencies");
+  }
+  for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
+    const PcieLink& link = platform.pcie_links[i];
+    const std::string path = fmt::format("pcie_links[{}]", i);
+    check_credits(path + ".credits_down", link.credits_down, link, reading);
+    check_credits(path + ".credits_up", link.credits_up, link, reading);
+    check_faults(path + ".faults", link.faults, reading);
   }
   if (!reading.good("pcie_links")) return;
   for (std::size_t i = 0; i < ipus.size(); ++i)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "platforms/faults.h"
+
 namespace platform {
 namespace {
 
@@ -59,6 +61,13 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
           hosts.back()->root_complex.port(port),
           ipus[static_cast<std::size_t>(end - platform.ipus.begin())]->endpoint, trace,
           statistics));
+      for (const PcieFault& fault : own[port]->faults) {
+        faults.push_back(
+            std::make_unique<vp::Event>(hosts.back()->domain, [link = links.back().get(), fault] {
+              link->inject(to_direction(fault), to_fault(fault));
+            }));
+        faults.back()->at(fault.at);
+      }
     }
   }
 }

@@ -33,6 +33,7 @@ class Machine {
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<IpuMachine>> ipus;
   std::vector<std::unique_ptr<pcie::Link>> links;
+  std::vector<std::unique_ptr<vp::Event>> faults;  ///< those of the platform file
 };
 
 }  // namespace platform

@@ -101,6 +101,24 @@ struct Ipu {
   ConsoleKind console = ConsoleKind::off;
 };
 
+/// Flow control credits that a receiver advertises; 0 is infinite.
+struct Credits {
+  unsigned posted_headers = 0;
+  unsigned posted_data = 0;  ///< of 16 bytes
+  unsigned non_posted_headers = 0;
+  unsigned non_posted_data = 0;
+  unsigned scale = 1;  ///< what a credit on the wire counts for
+};
+
+/// An error that a link is made to have, see pcie::Fault.
+struct PcieFault {
+  std::string direction;
+  std::string error;
+  std::string tlp;  ///< type; none: the receiver believes to have seen one
+  unsigned number = 1;
+  std::int64_t at = 0;  ///< since the start
+};
+
 struct PcieLink {
   std::string up;    ///< name of the host
   std::string down;  ///< name of the IPU
@@ -112,6 +130,9 @@ struct PcieLink {
   unsigned max_read_request_size = 512;
   double bit_error_rate = 0;          ///< of each lane
   std::int64_t retraining = 20 * us;  ///< Recovery and back to L0
+  Credits credits_down;               ///< of the IPU's receive buffer
+  Credits credits_up;                 ///< of the root port's
+  std::vector<PcieFault> faults;
 };
 
 struct Platform {

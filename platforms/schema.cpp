@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/schema.h"
 
+#include "models/pcie/error.h"
+#include "models/pcie/tlp.h"
+
 namespace platform {
 
 using namespace vp::config;
@@ -103,6 +106,40 @@ const Struct<Ipu> ipu({
     {"console", &Ipu::console, console(), "Where the serial console goes"},
 });
 
+// What the counters of scaled flow control can tell (PCIe 5.0, 2.6.1 and 3.4.2).
+const Struct<Credits> credits({
+    {"posted_headers", &Credits::posted_headers, integer(0, 127 * 16), "Posted requests"},
+    {"posted_data", &Credits::posted_data, integer(0, 2047 * 16), "Their data, in 16 bytes"},
+    {"non_posted_headers", &Credits::non_posted_headers, integer(0, 127 * 16),
+     "Non-posted requests"},
+    {"non_posted_data", &Credits::non_posted_data, integer(0, 2047 * 16),
+     "Their data, in 16 bytes"},
+    {"scale", &Credits::scale, one_of({1, 4, 16}), "How many credits one on the wire stands for"},
+});
+
+std::vector<std::string> errors() {
+  std::vector<std::string> names;
+  for (const pcie::Error error : pcie::all_errors) names.push_back(pcie::to_string(error));
+  return names;
+}
+
+std::vector<std::string> tlps() {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < pcie::tlp_types; ++i) {
+    names.push_back(pcie::to_string(static_cast<pcie::TlpType>(i)));
+  }
+  return names;
+}
+
+const Struct<PcieFault> fault({
+    {"direction", &PcieFault::direction, word({"down", "up"}), "Whose receiver detects it",
+     required},
+    {"error", &PcieFault::error, word(errors()), "What happens", required},
+    {"tlp", &PcieFault::tlp, word(tlps()), "Type of the packet that it strikes; else it has none"},
+    {"number", &PcieFault::number, integer(1, 0xffff'ffff), "The how manieth of that type"},
+    {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
+});
+
 const Struct<PcieLink> pcie_link({
     {"up", &PcieLink::up, name(), "Host at the upper end", required},
     {"down", &PcieLink::down, name(), "IPU at the lower end", required},
@@ -122,6 +159,11 @@ const Struct<PcieLink> pcie_link({
      "Of each lane; what is wrong is sent again"},
     {"retraining", &PcieLink::retraining, duration(0, 1 * s),
      "Time to get the link back after four replays in vain"},
+    {"credits_down", &PcieLink::credits_down, credits,
+     "Flow control credits of the IPU's receive buffer; 0 is infinite"},
+    {"credits_up", &PcieLink::credits_up, credits,
+     "Flow control credits of the root port's receive buffer; 0 is infinite"},
+    {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
 });
 
 }  // namespace

@@ -293,9 +293,9 @@ void Link::deliver(Way& way, TlpPtr tlp) {
   way.to.receive(std::move(tlp));
 }
 
-namespace {
-
-bool is_possible(const Fault& fault) {
+bool is_possible(Direction direction, const Fault& fault) {
+  // Only a downstream port sees its link go down, and its is the end that leads up.
+  if (fault.error == Error::surprise_down && direction == Direction::down) return false;
   if (fault.number < 1) return false;
   if (!fault.type) return true;
   const TlpPtr tlp = Tlp::make(*fault.type);
@@ -314,12 +314,8 @@ bool is_possible(const Fault& fault) {
   }
 }
 
-}  // namespace
-
 bool Link::inject(Direction direction, const Fault& fault) {
-  // Only a downstream port sees its link go down, and its is the end that leads up.
-  if (!is_possible(fault)) return false;
-  if (fault.error == Error::surprise_down && direction == Direction::down) return false;
+  if (!is_possible(direction, fault)) return false;
   Way& way = ways_[index(direction)];
   if (fault.type) {
     way.faults.push_back(fault);

@@ -41,6 +41,9 @@ struct Fault {
   unsigned number = 1;  ///< the how manieth of that type from now on
 };
 
+/// Whether a port at the end that `direction` leads to can have that.
+bool is_possible(Direction direction, const Fault& fault);
+
 /// A link between two ports, and between their domains, whose lookahead it is.
 ///
 /// TLPs of a direction are serialised one after the other and arrive in order. Those in flight are

@@ -82,8 +82,9 @@ TEST(Schema, EveryDefaultReadsBack) {
   const Workshop workshop;
   for (const auto& row : vp::config::reference(platform::schema())) {
     if (row.fallback.empty() || row.accepts == "a map" || row.fallback == "not set" ||
-        row.path.find('[') == row.path.npos)
-      continue;
+        row.path.find('[') == row.path.npos ||
+        row.path.find("[]", row.path.find("[]") + 2) != row.path.npos)
+      continue;  // of a list within a list there is none in the file
     std::string path = row.path;
     path.replace(path.find("[]"), 2, "[0]");
     const auto file = workshop.path("good.yaml");

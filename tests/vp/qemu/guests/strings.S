@@ -31,25 +31,7 @@ long:
   movw %ax, %es
   movw %ax, %ss
   movl $0x8000, %esp
-  # 65 gates in RAM, all but the last for page faults
-  movl $0x9000, %edi
-  movl $65, %ecx
-1:
-  movl $(fault + 0xf0000), %eax
-  cmpl $1, %ecx
-  jne 2f
-  movl $(interrupt + 0xf0000), %eax
-2:
-  movl %eax, %edx
-  andl $0xffff, %eax
-  orl $0x80000, %eax
-  movl %eax, (%rdi)
-  andl $0xffff0000, %edx
-  orl $0x8e00, %edx
-  movl %edx, 4(%rdi)
-  addl $16, %edi
-  decl %ecx
-  jnz 1b
+  gates 16
   movl $(idt_pointer + 0xf0000), %eax
   lidt (%rax)
   movl $DEVICE, %r15d

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/pcie/flow_control.h"
+#include "platforms/platform.h"
+
+namespace platform {
+
+/// Credits as the model of a port takes them. Completions have infinite ones at both ends of a
+/// link without a switch (PCIe 5.0, 2.6.1).
+inline pcie::CreditConfig credit_config(const Credits& credits) {
+  return {{{{credits.posted_headers, credits.posted_data},
+            {credits.non_posted_headers, credits.non_posted_data},
+            {0, 0}}},
+          credits.scale};
+}
+
+}  // namespace platform
