@@ -287,7 +287,13 @@ class SoftwareFuzz : public testing::Test {
     }
   }
 
-  Bench bench;
+  static constexpr unsigned functions = 2;
+  static Bench::Config config() {
+    Bench::Config config;
+    config.endpoint.functions.resize(functions, config.endpoint.functions[0]);
+    return config;
+  }
+  Bench bench{config()};
 };
 
 TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
@@ -297,8 +303,11 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
   bench.run([&] {
     bench.enumerate();
     ConfigSpace& port_space = bench.root_complex.port(0).config_space();
-    ConfigSpace& device_space = bench.endpoint.function(0).config_space();
-    const auto port_chains = chains(port_space), device_chains = chains(device_space);
+    const auto space_of = [&](Id id) -> ConfigSpace& {
+      return id == Bench::root_port ? port_space
+                                    : bench.endpoint.function(function_of(id)).config_space();
+    };
+    const auto port_chains = chains(port_space), device_chains = chains(space_of(Bench::device));
     ASSERT_GT(port_chains.size(), 4u);
     ASSERT_GT(device_chains.size(), 4u);
     for (unsigned i = 0; i < million && !HasFatalFailure(); ++i) {
@@ -308,15 +317,14 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
         bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
       }
       const bool of_port = random() % 2;
-      const Id id = of_port        ? Bench::root_port
-                    : random() % 8 ? Bench::device
-                                   : make_id(1, 0, any(random, 1, 7));
+      const bool absent = !of_port && random() % 8 == 0;
+      const unsigned function = absent ? any(random, functions, 7) : random() % functions;
+      const Id id = of_port ? Bench::root_port : make_id(1, 0, function);
       const unsigned length = any(random, 1, 8);
       const unsigned offset = random() % 2 ? any(random, 0, 0x3f) : any(random, 0, 4096 - length);
       std::vector<std::uint8_t> data(length);
       for (std::uint8_t& byte : data) byte = random() % 4 ? random() : random() % 2 ? 0 : 0xff;
-      // The word of the header that it writes to, if the reference knows it, and what becomes of
-      // it.
+      // The word of the header that it writes to, if the reference knows it, and its new value.
       const Word* word = nullptr;
       const auto find = [&](const auto& words) {
         for (const Word& one : words) {
@@ -324,10 +332,10 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
         }
       };
       if (of_port) find(port_header);
-      if (id == Bench::device) find(device_header);
+      if (!of_port && !absent) find(device_header);
       std::uint32_t wanted = 0;
       if (word != nullptr) {
-        wanted = (of_port ? port_space : device_space).get(word->offset, 4);
+        wanted = space_of(id).get(word->offset, 4);
         for (unsigned j = 0; j < length; ++j) {
           const unsigned byte = offset + j - word->offset;
           if (byte < 4)
@@ -336,8 +344,11 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
         wanted = (wanted & word->writable) | word->fixed;
       }
       const bool reached = of_port || reachable();
-      if (!reached && word != nullptr) wanted = device_space.get(word->offset, 4);
+      if (!reached && word != nullptr) wanted = space_of(id).get(word->offset, 4);
       bench.write_bytes(Bench::ecam + (std::uint64_t{id} << 12) + offset, data);
+      if (absent) {
+        ASSERT_EQ(bench.config_read(id, 0, 4), ~0u);
+      }
       if (word == nullptr) continue;
       if (of_port || reachable()) {
         ASSERT_EQ(bench.config_read(id, word->offset, 4), wanted)
@@ -349,7 +360,7 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
       }
       if (i % 16 == 0) {
         expect_chains(port_space, port_chains);
-        expect_chains(device_space, device_chains);
+        expect_chains(space_of(make_id(1, 0, i / 16 % functions)), device_chains);
       }
     }
   });
