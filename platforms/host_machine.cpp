@@ -63,6 +63,9 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
     port.generation = link->generation;
     port.lanes = link->lanes;
     port.credits = credit_config(link->credits_up);
+    port.slot = {link->slot.hot_plug, link->slot.surprise, link->slot.attention_button,
+                 link->slot.indicators, link->slot.power_controller};
+    port.containment = link->downstream_port_containment;
     config.ports.push_back(port);
     config.max_payload = std::max(config.max_payload, link->max_payload_size);
   }
@@ -88,6 +91,7 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
   for (vp::qemu::Cpu& cpu : qemu.cpu) cpu.socket.bind(device_memory.processor);
   device_memory.out.bind(root_complex.host);
   root_complex.memory.bind(memory.socket);
+  root_complex.interrupt.bind(qemu);
   map_pcie();
   qemu.map_io(vp::ControlChannel::io_base, vp::ControlChannel::io_size,
               {[this](auto&, auto offset, auto size) {

@@ -46,6 +46,21 @@ std::uint64_t port_bar_size(unsigned ports) {
   return bytes;
 }
 
+pcie::FunctionConfig test_function_config(const Endpoint& endpoint) {
+  const TestFunction& test = endpoint.test_function;
+  pcie::FunctionConfig function =
+      pcie::TestFunction::function_config(test.msi_vectors, test.msi_x_vectors);
+  function.identity.vendor = test.id.vendor;
+  function.identity.device = test.id.device;
+  function.identity.class_code = 0xff0000;  // fits no defined class (PCI Code and ID Assignment)
+  function.identity.revision = endpoint.revision;
+  function.identity.subsystem_vendor = endpoint.subsystem.vendor;
+  function.identity.subsystem = endpoint.subsystem.device;
+  function.reset_time = 1 * vp::ms;
+  function.no_soft_reset = false;
+  return function;
+}
+
 pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   pcie::FunctionConfig function;
   function.identity.vendor = ipu.endpoint.id.vendor;
@@ -74,6 +89,9 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.max_payload = link.max_payload_size;
   config.credits = credit_config(link.credits_down);
   config.functions = {function};
+  if (ipu.endpoint.test_function.present) {
+    config.functions.push_back(test_function_config(ipu.endpoint));
+  }
   return config;
 }
 
@@ -141,6 +159,19 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   dma.host.bind(function.dma);
   oae.interrupt.bind(function);
   mailbox.interrupt.bind(function);
+
+  if (ipu.endpoint.test_function.present) {
+    pcie::Function& second = endpoint.function(1);
+    test_function.emplace(
+        "test_function",
+        pcie::TestFunctionConfig{ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8,
+                                 ipu.dma.outstanding},
+        domain);
+    second.bar.bind(test_function->bar);
+    test_function->dma.bind(second.dma);
+    test_function->interrupt.bind(second);
+    second.on_reset([this] { test_function->reset(); });
+  }
 
   statistics.counter(ipu.name + ".instructions", [this] { return qemu.instructions(); });
 

@@ -14,6 +14,7 @@
 #include "models/ipu/system_controller.h"
 #include "models/oae/block.h"
 #include "models/pcie/endpoint.h"
+#include "models/pcie/test_function.h"
 #include "platforms/outcome.h"
 #include "platforms/platform.h"
 #include "platforms/qemu_storage.h"
@@ -32,6 +33,7 @@ namespace platform {
 ///                   +--- DMA --- OAE block, engine ---+--- NoC --- cores (QEMU: GICv3, timers)
 ///                                console, controller -+
 ///                                      SRAM, DRAM ----+
+///                 PF1, if there is one: test function
 class IpuMachine : public sc_core::sc_module {
  public:
   struct Options {
@@ -60,6 +62,7 @@ class IpuMachine : public sc_core::sc_module {
   ipu::DmaEngine dma;
   ipu::SystemController system_controller;
   oae::Block oae;
+  std::optional<pcie::TestFunction> test_function;
 };
 
 }  // namespace platform

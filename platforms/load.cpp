@@ -102,6 +102,23 @@ void check_faults(const std::string& path, const std::vector<PcieFault>& faults,
   }
 }
 
+/// What a slot has is for hot-plug.
+void check_slots(const Platform& platform, Reading& reading) {
+  if (!reading.good("pcie_links")) return;
+  for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
+    const Slot& slot = platform.pcie_links[i].slot;
+    const std::pair<const char*, bool> keys[] = {{"surprise", slot.surprise},
+                                                 {"attention_button", slot.attention_button},
+                                                 {"indicators", slot.indicators},
+                                                 {"power_controller", slot.power_controller}};
+    for (const auto& [key, set] : keys) {
+      if (!set || slot.hot_plug) continue;
+      reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key), "the slot has no hot_plug",
+                      "false", "add hot_plug: true");
+    }
+  }
+}
+
 void check_links(const Platform& platform, Reading& reading) {
   if (!reading.good("hosts") || !reading.good("ipus")) return;
   const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus);
@@ -196,6 +213,7 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
   Platform platform = read(schema(), root, reading);
   check_names(platform, reading);
   check_links(platform, reading);
+  check_slots(platform, reading);
 
   for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {
     std::string& line = platform.hosts[i].append;

@@ -68,6 +68,7 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
             }));
         faults.back()->at(fault.at);
       }
+      slots_.push_back({host.name, links.back().get(), &hosts.back()->root_complex.port(port)});
     }
   }
 }
@@ -106,6 +107,22 @@ std::string Machine::inject(std::string_view what) {
   }
   const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
   return (*link)->inject(direction, fault) ? "" : "no such packet can have this error there";
+}
+
+std::string Machine::operate_slot(const std::string& host, std::string_view what) {
+  const auto word = words(what);
+  if (word.size() != 2) return "slot takes a link, and remove, insert or button";
+  std::string all;
+  for (const SlotOf& slot : slots_) {
+    if (slot.host != host) continue;
+    all += std::string(" ") + slot.link->name();
+    if (word[0] != slot.link->name()) continue;
+    if (word[1] == "remove") return slot.port->remove_card() ? "" : "the slot is empty";
+    if (word[1] == "insert") return slot.port->insert_card() ? "" : "the slot has a card";
+    if (word[1] == "button") return slot.port->press_attention_button() ? "" : "there is no button";
+    return "a slot knows remove, insert and button";
+  }
+  return "no such slot; there are" + all;
 }
 
 }  // namespace platform

@@ -30,10 +30,22 @@ class Machine {
   /// pcie::Fault. Returns why it cannot, or nothing.
   std::string inject(std::string_view what);
 
+  /// Somebody at a slot of this host: `LINK remove`, `insert` or `button`. Returns why not, or
+  /// nothing.
+  std::string operate_slot(const std::string& host, std::string_view what);
+
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<IpuMachine>> ipus;
   std::vector<std::unique_ptr<pcie::Link>> links;
   std::vector<std::unique_ptr<vp::Event>> faults;  ///< those of the platform file
+
+ private:
+  struct SlotOf {
+    std::string host;
+    const pcie::Link* link;
+    pcie::RootPort* port;
+  };
+  std::vector<SlotOf> slots_;
 };
 
 }  // namespace platform

@@ -72,12 +72,21 @@ struct Dma {
   unsigned outstanding = 8;             ///< pieces asked for ahead
 };
 
+/// Function 1: what Linux's pci_endpoint_test speaks to.
+struct TestFunction {
+  bool present = false;
+  PciId id{0x1d9b, 0x0ae1};
+  unsigned msi_vectors = 32;
+  unsigned msi_x_vectors = 128;
+};
+
 struct Endpoint {
   PciId id{0x1d9b, 0x0ae0};
   PciId subsystem{0x1d9b, 0x0001};
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< traversal, each way
+  TestFunction test_function;
 };
 
 struct Oae {
@@ -119,6 +128,14 @@ struct PcieFault {
   std::int64_t at = 0;  ///< since the start
 };
 
+struct Slot {
+  bool hot_plug = false;
+  bool surprise = false;
+  bool attention_button = false;
+  bool indicators = false;
+  bool power_controller = false;
+};
+
 struct PcieLink {
   std::string up;    ///< name of the host
   std::string down;  ///< name of the IPU
@@ -133,6 +150,8 @@ struct PcieLink {
   Credits credits_down;               ///< of the IPU's receive buffer
   Credits credits_up;                 ///< of the root port's
   std::vector<PcieFault> faults;
+  Slot slot;  ///< of the IPU's card
+  bool downstream_port_containment = false;
 };
 
 struct Platform {

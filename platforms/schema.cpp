@@ -71,6 +71,15 @@ const Struct<Dma> dma({
     {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces of 4 KiB asked for ahead"},
 });
 
+const Struct<TestFunction> test_function({
+    {"present", &TestFunction::present, boolean(),
+     "Whether the endpoint has a function 1 that Linux's pci_endpoint_test tries out; its DMA is "
+     "as fast as the engine's"},
+    {"id", &TestFunction::id, pci_id(), "PCI vendor and device id"},
+    {"msi_vectors", &TestFunction::msi_vectors, integer(0, 32), "MSI vectors; 0: no MSI"},
+    {"msi_x_vectors", &TestFunction::msi_x_vectors, integer(0, 2048), "MSI-X vectors; 0: no MSI-X"},
+});
+
 const Struct<Endpoint> endpoint({
     {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
     {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
@@ -79,6 +88,7 @@ const Struct<Endpoint> endpoint({
     {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
     {"latency", &Endpoint::latency, duration(0, 100 * us),
      "Traversal by a request or a completion, in either direction"},
+    {"test_function", &Endpoint::test_function, test_function, "Function for tests of PCIe"},
 });
 
 const Struct<Oae> oae({
@@ -140,6 +150,17 @@ const Struct<PcieFault> fault({
     {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
 });
 
+const Struct<Slot> slot({
+    {"hot_plug", &Slot::hot_plug, boolean(), "Cards may come and go while the host runs"},
+    {"surprise", &Slot::surprise, boolean(),
+     "A card may go without notice, which is no error then; only with hot_plug"},
+    {"attention_button", &Slot::attention_button, boolean(),
+     "A button, by which a user asks to remove or to insert a card; only with hot_plug"},
+    {"indicators", &Slot::indicators, boolean(), "Attention and power; only with hot_plug"},
+    {"power_controller", &Slot::power_controller, boolean(),
+     "The host can take the card's power away; only with hot_plug"},
+});
+
 const Struct<PcieLink> pcie_link({
     {"up", &PcieLink::up, name(), "Host at the upper end", required},
     {"down", &PcieLink::down, name(), "IPU at the lower end", required},
@@ -164,6 +185,9 @@ const Struct<PcieLink> pcie_link({
     {"credits_up", &PcieLink::credits_up, credits,
      "Flow control credits of the root port's receive buffer; 0 is infinite"},
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
+    {"slot", &PcieLink::slot, slot, "Slot of the host's root port"},
+    {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
+     "The host's root port can disable the link upon an error (DPC)"},
 });
 
 }  // namespace

@@ -346,6 +346,8 @@ static void oae_reset_prepare(struct pci_dev *pdev)
 
 static void oae_reset_done(struct pci_dev *pdev)
 {
+	/* The kernel has restored what probing saved, and that can be done only once. */
+	pci_save_state(pdev);
 	if (oae_thaw(pci_get_drvdata(pdev)))
 		dev_err(&pdev->dev, "ports do not come back after a reset\n");
 }
@@ -370,6 +372,7 @@ static int oae_resume(struct device *dev)
 	struct pci_dev *pdev = to_pci_dev(dev);
 
 	pci_set_master(pdev);
+	pci_save_state(pdev);
 	return oae_thaw(pci_get_drvdata(pdev));
 }
 

@@ -13,7 +13,8 @@
 enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_absent = 3 };
 
 static const char help[] =
-    "usage: vpctl exit CODE | inject WAY ERROR [TLP [NUMBER]] | mark NAME | put FILE... | present\n"
+    "usage: vpctl exit CODE | inject WAY ERROR [TLP [NUMBER]] | mark NAME | put FILE... | present |\n"
+    "             slot LINK remove|insert|button\n"
     "\n"
     "Talks from inside the guest to the platform that simulates it.\n"
     "\n"
@@ -25,6 +26,9 @@ static const char help[] =
     "               the command that the platform gives there, if it gives any\n"
     "  put FILE...  hands over files of up to 64 MiB by their relative names\n"
     "  present      whether there is such a platform: exit code 0 or 3\n"
+    "  slot LINK remove|insert|button\n"
+    "               removes the card at the end of a PCIe link from its slot, inserts it again, or\n"
+    "               presses the slot's attention button\n"
     "\n"
     "exit codes: 0 done; 1 the platform refused, or a file cannot be read; 2 mistake on the command\n"
     "line; 3 there is no such platform, or no right to its I/O ports (CAP_SYS_RAWIO)\n";
@@ -110,17 +114,17 @@ static int send_files(char **paths) {
 }
 
 /* The platform knows what there is, and says so. */
-static int inject(int count, char **words) {
+static int send_words(const char *command, int count, char **words) {
   char what[200] = "";
   size_t length = 0;
   int i;
 
   for (i = 0; i < count; i++) {
     if (!is_mark_name(words[i]) || length + strlen(words[i]) + 2 > sizeof(what))
-      return usage("not what can be injected", words[i]);
+      return usage("not a word for the platform", words[i]);
     length += (size_t)snprintf(what + length, sizeof(what) - length, i ? " %s" : "%s", words[i]);
   }
-  return send_line("inject", what);
+  return send_line(command, what);
 }
 
 static int run(int argc, char **argv) {
@@ -131,7 +135,9 @@ static int run(int argc, char **argv) {
   if (strcmp(command, "exit") == 0 && argc == 3)
     return is_exit_code(argv[2]) ? send_line("exit", argv[2])
                                  : usage("not an exit code (0 to 255)", argv[2]);
-  if (strcmp(command, "inject") == 0 && argc >= 4 && argc <= 6) return inject(argc - 2, argv + 2);
+  if ((strcmp(command, "inject") == 0 && argc >= 4 && argc <= 6) ||
+      (strcmp(command, "slot") == 0 && argc == 4))
+    return send_words(command, argc - 2, argv + 2);
   if (strcmp(command, "mark") == 0 && argc == 3)
     return is_mark_name(argv[2]) ? send_line("mark", argv[2])
                                  : usage("not a mark (one word of up to 200 characters)", argv[2]);

@@ -39,9 +39,22 @@ struct Access : tlm::tlm_extension<Access> {
 
 /// How device logic asks its function for an interrupt.
 struct InterruptIf : virtual sc_core::sc_interface {
-  /// Sends vector `vector` by MSI-X, or sets its pending bit while it is masked; a vector beyond
-  /// the table is ignored and counted.
+  /// Sends vector `vector` by MSI-X if that is enabled, else by MSI if that is; while the vector is
+  /// masked, its pending bit is set instead. Ignored and counted if neither is enabled, or the
+  /// vector is beyond the table or what software has granted.
   virtual void signal(unsigned vector) = 0;
+};
+
+/// By what software lets a function interrupt (PCIe 5.0, 6.1).
+enum class InterruptMode : std::uint8_t { intx, msi, msi_x };
+
+/// For device logic that knows the ways apart, or has a pin.
+struct InterruptModesIf : InterruptIf {
+  virtual InterruptMode interrupt_mode() const = 0;
+  /// Vectors that signal() takes now; 0 in INTx mode.
+  virtual unsigned interrupt_vectors() const = 0;
+  /// The level of the function's INTx pin, passed on in INTx mode; ignored by a function without.
+  virtual void set_intx(bool level) = 0;
 };
 
 }  // namespace pcie

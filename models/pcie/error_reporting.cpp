@@ -40,6 +40,13 @@ std::optional<Severity> ErrorReporting::report(Error error, const Tlp* tlp) {
   return report_uncorrectable(error, tlp, severity);
 }
 
+bool ErrorReporting::is_uncorrectable(Error error, const Tlp* tlp) const {
+  if (!advanced_.knows(error) || advanced_.masked(error)) return false;
+  const Severity severity = advanced_.severity(error);
+  return severity == Severity::fatal ||
+         (severity == Severity::non_fatal && !is_advisory(error, tlp));
+}
+
 std::optional<Severity> ErrorReporting::report_correctable(Error error) {
   express_.detected(PciExpress::correctable_error);
   advanced_.log(error, nullptr);

@@ -35,6 +35,8 @@ class ErrorReporting {
   /// `tlp` is the one at fault, if the error is of a TLP. Returns the message that the enables of
   /// Device Control and SERR# let out. An error that this function cannot have is ignored.
   std::optional<Severity> report(Error error, const Tlp* tlp);
+  /// Whether it is uncorrectable, not masked, and no advisory error: what containment is for.
+  bool is_uncorrectable(Error error, const Tlp* tlp) const;
 
  private:
   std::optional<Severity> report_correctable(Error error);

@@ -70,11 +70,13 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
       errors_(space_, express_, PortType::endpoint),
       resume_(domain, [this] { resume(); }),
       timeout_(domain, [this] { expire(); }) {
+  const auto send = [this](std::uint64_t address, std::uint32_t data) {
+    return send_message_interrupt(address, data);
+  };
+  if (config.msi.vectors > 0) msi_.emplace(space_, config.msi, send);
   if (config.msi_x.vectors > 0) {
     check_msi_x(config);
-    msi_x_.emplace(space_, config.msi_x, [this](std::uint64_t address, std::uint32_t data) {
-      return send_message_interrupt(address, data);
-    });
+    msi_x_.emplace(space_, config.msi_x, send);
   }
   if (config.serial_number) add_serial_number(space_, *config.serial_number);
   // 6.6.2: a function level reset is over within 100 ms.
@@ -104,6 +106,7 @@ void Function::reset(Reset kind) {
   set_intx(false);  // 6.6.2: Deassert_INTx goes before the reset, if there is a link
   intx_told_ = false;
   space_.reset(kind);
+  if (msi_) msi_->reset();
   if (msi_x_) msi_x_->reset();
   if (kind == Reset::function) {
     ready_ = vp::now() + config_.reset_time;
@@ -155,6 +158,7 @@ void Function::receive_config(const Tlp& request) {
   // The completion is on its way before anything that the write permits.
   map();
   update_intx();
+  if (msi_) msi_->flush();
   if (msi_x_) msi_x_->flush();
   issue();
 }
@@ -506,6 +510,7 @@ void Function::unblocked() {
     }
     respond(dma_writes_.pop());
   }
+  if (msi_) msi_->flush();
   if (msi_x_) msi_x_->flush();
 }
 
@@ -647,8 +652,37 @@ void Function::tell(Severity severity) {
 
 // Interrupts.
 
+// MSI-X goes before MSI: enabling both is undefined (6.1.4).
+InterruptMode Function::interrupt_mode() const {
+  if (msi_x_ && msi_x_->enabled()) return InterruptMode::msi_x;
+  return msi_ && msi_->enabled() ? InterruptMode::msi : InterruptMode::intx;
+}
+
+unsigned Function::interrupt_vectors() const {
+  switch (interrupt_mode()) {
+    case InterruptMode::msi_x:
+      return config_.msi_x.vectors;
+    case InterruptMode::msi:
+      return std::min(msi_->granted(), config_.msi.vectors);
+    case InterruptMode::intx:
+      break;
+  }
+  return 0;
+}
+
 void Function::signal(unsigned vector) {
-  ++(msi_x_ && msi_x_->signal(vector) ? interrupts_ : interrupts_ignored_);
+  bool taken = false;
+  switch (interrupt_mode()) {
+    case InterruptMode::msi_x:
+      taken = msi_x_->signal(vector);
+      break;
+    case InterruptMode::msi:
+      taken = msi_->signal(vector);
+      break;
+    case InterruptMode::intx:
+      break;
+  }
+  ++(taken ? interrupts_ : interrupts_ignored_);
 }
 
 bool Function::send_message_interrupt(std::uint64_t address, std::uint32_t data) {
@@ -669,8 +703,10 @@ void Function::set_intx(bool level) {
   update_intx();
 }
 
+// 6.1.4: messages and INTx exclude each other.
 void Function::update_intx() {
-  const bool level = intx_level_ && header_.intx_enabled() && power_.d0();
+  const bool level = intx_level_ && header_.intx_enabled() && power_.d0() &&
+                     interrupt_mode() == InterruptMode::intx;
   if (level == intx_told_ || !uplink_.up()) return;
   intx_told_ = level;
   const unsigned code = (level ? assert_inta : deassert_inta) + config_.interrupt_pin - 1;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/pcie/access.h"
+#include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/msi_x.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
@@ -28,6 +29,7 @@ namespace pcie {
 struct FunctionConfig {
   Identity identity;
   std::vector<BarConfig> bars;
+  MsiConfig msi;                               ///< 0 vectors: none
   MsiXConfig msi_x;                            ///< 0 vectors: none
   unsigned interrupt_pin = 0;                  ///< 1 to 4 for INTA to INTD, 0 for none
   std::optional<std::uint64_t> serial_number;  ///< EUI-64
@@ -41,7 +43,7 @@ struct FunctionConfig {
 /// A function of an endpoint: its configuration space, its MSI-X table, and the way between TLPs
 /// and device logic, by the protocol of access.h. Several reads may be outstanding on either
 /// socket, told apart by their payload; timing annotations are not used.
-class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm_mm_interface {
+class Function : public sc_core::sc_module, public InterruptModesIf, private tlm::tlm_mm_interface {
  public:
   /// To device logic, in pieces of up to 64 bytes that cross no multiple of 64; unbound, every
   /// access but those to the MSI-X table is an Unsupported Request.
@@ -55,7 +57,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   tlm_utils::multi_passthrough_target_socket<Function, 32, tlm::tlm_base_protocol_types, 0,
                                              sc_core::SC_ZERO_OR_MORE_BOUND>
       dma;
-  sc_core::sc_export<InterruptIf> interrupt;
+  sc_core::sc_export<InterruptModesIf> interrupt;
 
   /// What all functions of an endpoint share.
   struct Common {
@@ -83,10 +85,11 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
            const Common& common, Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics);
 
   void signal(unsigned vector) override;
+  InterruptMode interrupt_mode() const override;
+  unsigned interrupt_vectors() const override;
+  void set_intx(bool level) override;
   /// Calls `action` when the function is reset in any way, for the device logic behind it.
   void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
-  /// The level of the function's INTx pin; ignored by a function without one.
-  void set_intx(bool level);
 
   /// As captured from the last configuration write.
   Id id() const { return id_; }
@@ -203,6 +206,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   PowerManagement power_;
   PciExpress express_;
   ErrorReporting errors_;
+  std::optional<Msi> msi_;
   std::optional<MsiX> msi_x_;
   std::vector<Range> ranges_;  // those that decode now
   bool intx_level_ = false;

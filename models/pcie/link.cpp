@@ -274,7 +274,12 @@ void Link::run_ahead(Way& way) {
 void Link::drain(const Port& to) {
   Way& way = ways_[&to == &ways_[0].to ? 0 : 1];
   const auto ready = [&](const Tlp& tlp) { return way.to.ready(credit_class(tlp.header.type)); };
-  while (TlpPtr next = take_next(way.received, ready)) deliver(way, std::move(next));
+  // What the port receives may take the link down.
+  while (way.to.link_up_) {
+    TlpPtr next = take_next(way.received, ready);
+    if (next == nullptr) break;
+    deliver(way, std::move(next));
+  }
 }
 
 // What leaves the receive buffer gives its credits back.
@@ -365,6 +370,7 @@ bool Link::strike(Way& way, TlpPtr& tlp) {
 void Link::detect(Way& way) {
   while (!way.errors.empty() && way.errors.front().when <= vp::now()) {
     const Error error = way.errors.pop().error;
+    if (!way.to.link_up_) continue;
     const std::uint8_t nothing[4] = {};
     TlpPtr tlp = Tlp::memory_write(0, nothing, 4);
     tlp->header.poisoned = error == Error::poisoned_tlp;

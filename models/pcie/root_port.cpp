@@ -11,6 +11,8 @@
 
 namespace pcie {
 
+using RequestError = DownstreamPortContainment::RequestError;
+
 class RootPort::Turn {
  public:
   explicit Turn(Turns& turns) : turns_(turns) { turns_.push_back(this); }
@@ -45,15 +47,20 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
       header_(space_, config.identity, 0),
       power_(space_),
       express_(space_, {PortType::root_port, config.generation, config.lanes, common.max_payload,
-                        common.tags > 32, index + 1, index + 1, common.read_boundary}),
+                        common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot}),
       msi_(space_),
       errors_(space_, express_, PortType::root_port),
       interrupt_(domain, [this] { send_interrupt(); }),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
-  space_.on_write(Type1Header::bridge_control, 2,
-                  [this](std::uint32_t before) { bridge_controlled(before); });
+  space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
+  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
+  express_.slot().on_write([this] { slot_controlled(); });
   errors_.advanced().on_root_write([this] { update_interrupt(); });
+  if (config.containment) {
+    containment_.emplace(space_);
+    containment_->on_write([this] { containment_controlled(); });
+  }
   for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
@@ -72,21 +79,92 @@ bool RootPort::routes(unsigned bus) const {
 
 void RootPort::reset() {
   space_.reset();
-  update_interrupt();
+  express_.slot().reset();
+  holds_ &= no_card;
   hold_link(Reset::fundamental);
-  if (release_link(Reset::fundamental)) express_.link_down(true);
+  if (holds_ == 0 && release_link(Reset::fundamental)) express_.link_down(true);
+  update_interrupt();
+}
+
+void RootPort::hold(Hold reason, Reset kind) {
+  if (holds_ & reason) return;
+  holds_ |= reason;
+  hold_link(kind);
+}
+
+void RootPort::let_go(Hold reason) {
+  if (!(holds_ & reason)) return;
+  holds_ &= ~reason;
+  if (holds_ == 0 && release_link(Reset::hot)) express_.link_down(true);
 }
 
 // 7.5.1.3.13: Secondary Bus Reset is a hot reset for as long as it is set.
-void RootPort::bridge_controlled(std::uint32_t before) {
-  const bool was = before >> Type1Header::secondary_bus_reset & 1;
-  const bool is = space_.test(Type1Header::bridge_control, Type1Header::secondary_bus_reset);
-  if (is == was) return;
-  if (is) {
-    hold_link(Reset::hot);
-  } else if (release_link(Reset::hot)) {
-    express_.link_down(true);
+void RootPort::bridge_controlled() {
+  if (space_.test(Type1Header::bridge_control, Type1Header::secondary_bus_reset)) {
+    hold(bus_reset, Reset::hot);
+  } else {
+    let_go(bus_reset);
   }
+}
+
+// 7.5.3.7: Link Disable.
+void RootPort::link_controlled() {
+  if (express_.link_disabled()) {
+    hold(disabled, Reset::hot);
+  } else {
+    let_go(disabled);
+  }
+}
+
+// 6.7.1.8: a card without power is as one that is not there, but for its presence.
+void RootPort::slot_controlled() {
+  if (express_.slot().powered()) {
+    let_go(no_power);
+  } else {
+    hold(no_power, Reset::fundamental);
+  }
+  update_interrupt();
+}
+
+void RootPort::containment_controlled() {
+  if (containment_->trigger_by_software()) contain();
+  if (!containment_->triggered()) let_go(contained);
+  update_interrupt();
+}
+
+// 6.2.11: the link is disabled, so that nothing passes any more in either direction.
+void RootPort::contain() {
+  hold(contained, Reset::hot);
+  if (containment_->tells_by_correctable() && express_.reports(PciExpress::correctable_error)) {
+    collect(Severity::correctable, id_);
+  }
+  update_interrupt();
+}
+
+bool RootPort::remove_card() {
+  Slot& slot = express_.slot();
+  if (!slot.occupied()) return false;
+  const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
+  slot.set_occupied(false);
+  hold(no_card, Reset::fundamental);
+  if (surprise) report(Error::surprise_down, nullptr);
+  update_interrupt();
+  return true;
+}
+
+bool RootPort::insert_card() {
+  Slot& slot = express_.slot();
+  if (!(holds_ & no_card)) return false;
+  slot.set_occupied(true);
+  let_go(no_card);
+  update_interrupt();
+  return true;
+}
+
+bool RootPort::press_attention_button() {
+  const bool pressed = express_.slot().press_button();
+  update_interrupt();
+  return pressed;
 }
 
 // 2.9.1: what waits for a completion ends as an Unsupported Request; completions are dropped.
@@ -100,9 +178,16 @@ void RootPort::link_lost(Reset) {
   for (unsigned pin = 0; pin < 4; ++pin) host_.intx(index_, pin, false);
   requests_.each([this](Requests::Request& request) {
     if (request.owner.finished) return;
-    request.status = Status::unsupported_request;
+    request.status = refusal();
     finish(request);
   });
+  update_interrupt();
+}
+
+// How requests end without a link.
+Status RootPort::refusal() const {
+  return containment_ && containment_->triggered() ? containment_->refusal()
+                                                   : Status::unsupported_request;
 }
 
 void RootPort::post(TlpPtr request) {
@@ -130,15 +215,16 @@ void RootPort::unblocked(CreditClass of) {
 RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
   if (!link_up()) {
     ++no_link_;
-    return {true, Status::unsupported_request};
+    return {true, refusal()};
   }
   wait_for_tag();
   if (!link_up()) {
     ++no_link_;
-    return {true, Status::unsupported_request};
+    return {true, refusal()};
   }
   request->header.requester = id_;
   Requests::Request& pending = requests_.start(*request, tags(), into);
+  if (containment_) pending.owner.header = request->header_words();
   pending.owner.finished = false;
   pending.owner.abandoned = false;
   if (express_.completion_timeout()) {
@@ -184,13 +270,23 @@ void RootPort::release(Requests::Request& request) {
   Turn::next(for_tags_);
 }
 
+bool RootPort::failed(RequestError error, const HeaderWords& request) {
+  if (!containment_ || !containment_->log(error, request)) return false;
+  if (containment_->severe(error, request) &&
+      containment_->trigger(DownstreamPortContainment::Reason::request)) {
+    contain();
+  }
+  return true;
+}
+
 void RootPort::expire() {
   while (Requests::Request* request = requests_.expired(vp::now())) {
     log_.log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: no completion in time", name());
-    report(Error::completion_timeout, nullptr);
     request->timed_out = true;
+    const HeaderWords header = request->owner.header;
     finish(*request);
+    if (!failed(RequestError::timeout, header)) report(Error::completion_timeout, nullptr);
   }
   const vp::Picoseconds next = requests_.deadline();
   if (next != vp::never) timeout_.at(next);
@@ -224,7 +320,9 @@ bool RootPort::timeless(const Tlp& tlp) const {
 }
 
 void RootPort::trained(unsigned generation, unsigned lanes) {
+  express_.slot().seat();
   express_.trained(generation, lanes);
+  update_interrupt();
 }
 
 void RootPort::receive_message(const Tlp& message) {
@@ -242,11 +340,15 @@ void RootPort::receive_message(const Tlp& message) {
     default:
       return unsupported(message);
   }
-  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
-  if (!header_.forwards_errors()) return;
   const Severity severity = code == err_cor        ? Severity::correctable
                             : code == err_nonfatal ? Severity::non_fatal
                                                    : Severity::fatal;
+  // 6.2.11: a message that triggers goes no further.
+  if (containment_ && containment_->trigger_by_message(severity, message.header.requester)) {
+    return contain();
+  }
+  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
+  if (!header_.forwards_errors()) return;
   collect(severity, message.header.requester);
 }
 
@@ -259,8 +361,16 @@ void RootPort::receive_completion(const Tlp& completion) {
              "{}: unexpected completion, tag {}", name(), completion.header.tag);
     return report(Error::unexpected_completion, &completion);
   }
+  if (outcome.finished != nullptr) {
+    const HeaderWords header = outcome.finished->owner.header;
+    finish(*outcome.finished);
+    if (completion.header.status == Status::unsupported_request) {
+      failed(RequestError::unsupported, header);
+    } else if (completion.header.status == Status::completer_abort) {
+      failed(RequestError::aborted, header);
+    }
+  }
   if (completion.header.poisoned) report(Error::poisoned_tlp, &completion);
-  if (outcome.finished != nullptr) finish(*outcome.finished);
 }
 
 void RootPort::receive_write(const Tlp& request) {
@@ -290,9 +400,15 @@ void RootPort::detected(Error error, const Tlp* tlp) {
   if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id_, *status));
 }
 
-// 7.8.4.10: as if the root port had sent a message to itself.
+// 7.8.4.10: as if the root port had sent a message to itself; but none that triggers containment.
 void RootPort::report(Error error, const Tlp* tlp) {
-  if (const auto severity = errors_.report(error, tlp)) collect(*severity, id_);
+  const bool uncorrectable = errors_.is_uncorrectable(error, tlp);
+  const auto severity = errors_.report(error, tlp);
+  if (uncorrectable && containment_ &&
+      containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
+    return contain();
+  }
+  if (severity) collect(*severity, id_);
 }
 
 void RootPort::collect(Severity severity, Id source) {
@@ -300,12 +416,17 @@ void RootPort::collect(Severity severity, Id source) {
   update_interrupt();
 }
 
-// 6.2.4.1.2: one message each time the condition becomes true.
+// 6.2.4.1.2, 6.7.3.4: a message each time one of the conditions becomes true.
 void RootPort::update_interrupt() {
-  const bool before = interrupting_;
-  interrupting_ = msi_.enabled() && header_.master_enabled() && errors_.advanced().interrupting();
-  if (interrupting_ && !before && !interrupt_.pending()) interrupt_.after(common_.latency);
-  if (!interrupting_) interrupt_.cancel();
+  const unsigned before = conditions_;
+  conditions_ = 0;
+  if (msi_.enabled() && header_.master_enabled()) {
+    if (errors_.advanced().interrupting()) conditions_ |= root_error;
+    if (express_.slot().interrupting()) conditions_ |= slot_event;
+    if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
+  }
+  if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(common_.latency);
+  if (conditions_ == 0) interrupt_.cancel();
 }
 
 void RootPort::send_interrupt() {

@@ -4,8 +4,10 @@
 #include <spdlog/logger.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 
+#include "models/pcie/capabilities/downstream_port_containment.h"
 #include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
@@ -39,13 +41,15 @@ struct RootPortConfig {
   unsigned generation = 5;
   unsigned lanes = 16;
   CreditConfig credits{};  ///< of its receive buffer; for completions always infinite
+  SlotConfig slot{};
+  bool containment = false;  ///< Downstream Port Containment
 };
 
 /// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
 ///
 /// Downstream it is the requester of all that processors ask for; upstream it passes on what
 /// devices ask for. Windows, Memory Space and Bus Master of its header gate both. It collects the
-/// error messages of devices and its own, and tells the host by MSI.
+/// error messages of devices and its own, and tells the host of these and of its slot by MSI.
 class RootPort : public sc_core::sc_module, public Port {
  public:
   /// What all root ports of a root complex share.
@@ -74,6 +78,14 @@ class RootPort : public sc_core::sc_module, public Port {
   /// ends without a completion.
   void reset();
 
+  /// Somebody at the slot, at any moment (6.7). Without its card the link is down at once, and what
+  /// is outstanding ends; if the slot was not made for surprises, that is a Surprise Down error. A
+  /// card comes back as after power-up. False, and nothing happens, if there is no card to remove,
+  /// no room for one, or no button.
+  bool remove_card();
+  bool insert_card();
+  bool press_attention_button();
+
   /// Sends a posted request, or drops it while the link is down; called by an SC_THREAD, which
   /// stops here while one before it waits for credits of the device.
   void post(TlpPtr request);
@@ -93,6 +105,7 @@ class RootPort : public sc_core::sc_module, public Port {
     sc_core::sc_event done;
     bool finished = false;
     bool abandoned = false;  // the thread was killed; the completion is dropped
+    HeaderWords header{};    // of the request, where containment logs it
   };
   using Requests = Outstanding<Waiter>;
   // A thread's turn, while it waits for what is not there.
@@ -103,18 +116,42 @@ class RootPort : public sc_core::sc_module, public Port {
     TlpPtr tlp;
   };
 
+  // Why the link is held down; it trains once there is no reason left.
+  enum Hold : unsigned {
+    bus_reset = 1u << 0,
+    no_card = 1u << 1,
+    no_power = 1u << 2,
+    contained = 1u << 3,
+    disabled = 1u << 4,
+  };
+  // What the host is to be told of by MSI.
+  enum Condition : unsigned {
+    root_error = 1u << 0,
+    slot_event = 1u << 1,
+    containment_event = 1u << 2,
+  };
+
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
   void wait_for_tag();
   void send_posted(TlpPtr request);
   void finish(Requests::Request& request);
   void release(Requests::Request& request);
+  // Whether containment takes care of how a request of the port has ended.
+  bool failed(DownstreamPortContainment::RequestError error, const HeaderWords& request);
   void expire();
 
   void receive(TlpPtr tlp) override;
   bool timeless(const Tlp& tlp) const override;
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
-  void bridge_controlled(std::uint32_t before);
+  void hold(Hold reason, Reset kind);
+  void let_go(Hold reason);
+  void bridge_controlled();
+  void link_controlled();
+  void slot_controlled();
+  void containment_controlled();
+  void contain();
+  Status refusal() const;
   void detected(Error error, const Tlp* tlp) override;
   void unblocked(CreditClass of) override;
   void receive_message(const Tlp& message);
@@ -141,7 +178,9 @@ class RootPort : public sc_core::sc_module, public Port {
   PciExpress express_;
   Msi msi_;
   ErrorReporting errors_;
-  bool interrupting_ = false;
+  std::optional<DownstreamPortContainment> containment_;
+  unsigned holds_ = 0;       // of Hold
+  unsigned conditions_ = 0;  // of Condition
   vp::Event interrupt_;
 
   Requests requests_;

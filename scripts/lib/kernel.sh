@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The guest's kernel with its modules, and the machine's firmware, out of Debian's packages without installing them.
+# The guest's kernel with its modules, its own test of PCI endpoints, and the machine's firmware, out of Debian's packages
+# without installing them.
 
 # "RELEASE VERSION" of the kernel headers installed, as "6.1.0-1-cloud-amd64 6.1.4-1".
 kernel_headers() {
@@ -42,6 +43,37 @@ fetch_kernel() {
   install -m 644 "$BUILD/kernel/boot/vmlinuz-$release" "$BUILD/images/vmlinuz"
 }
 
+# The kernel's driver and program for tests of PCI endpoints, in the folders that they have in its source.
+ENDPOINT_TEST=(drivers/misc/pci_endpoint_test.c include/uapi/linux/pcitest.h tools/pci/pcitest.c tools/pci/pcitest.sh)
+
+# Where they are, for the headers that are installed.
+endpoint_test_folder() {
+  local version
+  read -r _ version < <(kernel_headers)
+  printf '%s\n' "$BUILD/kernel-source/${version//[^[:alnum:].+-]/_}"
+}
+
+# BUILD/kernel-source/VERSION: the few files of the kernel's source that the tests need.
+fetch_endpoint_test() {
+  local release version series file dir=$BUILD/debs/kernel-source
+  read -r release version < <(kernel_headers)
+  series=$(cut -d. -f1,2 <<<"$release")
+  rm -rf "$dir" "$BUILD/kernel-source"
+  mkdir -p "$dir/tree" "$BUILD/kernel-source"
+  cd "$dir"
+  download "linux-source-$series=$version" ||
+    fail "The package linux-source-$series=$version cannot be fetched from the machine's archive; if a newer kernel is" \
+      "there, run 'apt-get update && apt-get install linux-headers-cloud-amd64' as root, then '$PROGRAM' again."
+  # tar ends at the last of the files, and what feeds it fails then; whether all are there is seen below.
+  dpkg-deb --fsys-tarfile linux-source-*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" | xz -dc |
+    tar -x -C tree --strip-components=1 --occurrence=1 "${ENDPOINT_TEST[@]/#/linux-source-$series/}" || true
+  for file in "${ENDPOINT_TEST[@]}"; do
+    [[ -s tree/$file ]] || fail "The package linux-source-$series=$version has no $file."
+  done
+  mv tree "$(endpoint_test_folder)"
+  rm -r "$dir"
+}
+
 # What QEMU's microvm machine loads: its BIOS and the ROMs that boot a kernel.
 fetch_firmware() {
   local dir=$BUILD/debs/firmware
@@ -61,5 +93,10 @@ fetch_firmware() {
 steps_kernel() {
   local again="Run '$PROGRAM' again."
   step kernel "Guest kernel" "$(kernel_headers)" "$again" "$BUILD/kernel/release" "$BUILD/images/vmlinuz" -- fetch_kernel
+  if [[ ${with_tests:-} ]]; then
+    step kernel-source "Kernel's endpoint test" "$(kernel_headers) ${ENDPOINT_TEST[*]}" "$again" \
+      "${ENDPOINT_TEST[@]/#/$(endpoint_test_folder)/}" -- fetch_endpoint_test
+  fi
+  stop_after kernel-source
   step firmware "Machine firmware" "1" "$again" "$BUILD/images/firmware/bios-microvm.bin" -- fetch_firmware
 }

@@ -164,7 +164,7 @@ class Copy:
 
     def configure(self, stage: Stage) -> None:
         cache = (self.original / "cmake" / "CMakeCache.txt").read_text()
-        same = ("CMAKE_BUILD_TYPE", "Python3_EXECUTABLE", "OAE_VP_KERNEL_RELEASE")
+        same = ("CMAKE_BUILD_TYPE", "Python3_EXECUTABLE", "OAE_VP_KERNEL_RELEASE", "OAE_VP_ENDPOINT_TEST")
         options = re.findall(rf"^((?:{'|'.join(same)}):\w+=.*)$", cache, re.MULTILINE)
         command = ["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.cmake)]
         command += [f"-DOAE_VP_IMAGES={self.images}", *(f"-D{option}" for option in options)]

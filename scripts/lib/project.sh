@@ -46,6 +46,8 @@ steps_project() {
     -DOAE_VP_IMAGES="$BUILD/images"
     -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
   )
+  # Once it is there it stays, so that the images are the same with and without --tests.
+  if [[ -d $(endpoint_test_folder) ]]; then options+=(-DOAE_VP_ENDPOINT_TEST="$(endpoint_test_folder)"); fi
   step configure "Configuration" "$ROOT $BUILD ${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
     "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
   rm -f "$BUILD/stamp/build" # whether there is something to build is ninja's to say

@@ -67,6 +67,10 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
        "1d9b:0ae0", ""},
       {"name: ipu\n", "name: ipu\n    endpoint: {class: 0x1000000}\n", "13:23", "found `0x1000000`",
        "0xffffff", "0xffffff or less"},
+      {"name: ipu\n", "name: ipu\n    endpoint: {test_function: {msi_vectors: 33}}\n", "13:45",
+       "found `33`", "0 to 32", "32 or less"},
+      {"name: ipu\n", "name: ipu\n    endpoint: {test_function: {msi_x_vectors: 2049}}\n", "13:47",
+       "found `2049`", "0 to 2048", "2048 or less"},
       {"name: ipu\n", "name: ipu\n    firmware_options: {poll: yes}\n", "13:30", "found `yes`",
        "true or false", "write `true`"},
       {"name: ipu\n", "name: ipu\n    sram: 64\n", "13:11", "no unit", "", "write a unit"},
@@ -172,6 +176,23 @@ TEST(Load, AReadThatCannotBeAnsweredInTimeIsAMistake) {
   EXPECT_TRUE(load("24.999999us").empty());
   expect_one(load("25us"), "15:5", "at least 50us there and back, and host gives up after 50us",
              "less than the completion timeout", "raise");
+}
+
+TEST(Load, WhatASlotHasIsForHotPlug) {
+  const Workshop workshop;
+  const auto load = [&](const std::string& slot) {
+    return mistakes_of([&] {
+      platform::load(workshop.path("good.yaml"), workshop.images(),
+                     {vp::config::parse_override("pcie_links[0].slot=" + slot)}, "");
+    });
+  };
+  for (const std::string key : {"surprise", "attention_button", "indicators", "power_controller"}) {
+    EXPECT_TRUE(load("{hot_plug: true, " + key + ": true}").empty()) << key;
+    EXPECT_TRUE(load("{" + key + ": false}").empty()) << key;
+    const auto report = load("{" + key + ": true}");
+    EXPECT_NE(report.text().find("pcie_links[0].slot." + key), std::string::npos) << report.text();
+    EXPECT_NE(report.text().find("add hot_plug: true"), std::string::npos) << report.text();
+  }
 }
 
 TEST(Load, SeveralHostsAndIpus) {

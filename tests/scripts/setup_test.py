@@ -392,6 +392,63 @@ class Source(WithLibrary):
         self.assertIn("no unpacked source of QEMU", text)
 
 
+class KernelSource(WithLibrary):
+    """The few files of the kernel's source that tests need."""
+
+    FILES = (
+        "drivers/misc/pci_endpoint_test.c",
+        "include/uapi/linux/pcitest.h",
+        "tools/pci/pcitest.c",
+        "tools/pci/pcitest.sh",
+    )
+    CALL = """
+        source "$LIBRARY/kernel.sh"
+        kernel_headers() { echo 6.1.0-9-cloud-amd64 6.1.9-1~deb; }
+        download() { [[ $1 == linux-source-6.1=6.1.9-1~deb ]] && cp "$FOLDER/linux-source-6.1_6.1.9-1_all.deb" .; }
+        step source "Source" "" "" "$(endpoint_test_folder)/tools/pci/pcitest.sh" -- fetch_endpoint_test
+    """
+
+    def package(self, files):
+        source = self.folder / "linux-source-6.1"
+        for name in files:
+            self.write(f"linux-source-6.1/{name}", name)
+        (source / "virt").mkdir(parents=True)
+        (source / "virt" / "rest").write_bytes(os.urandom(1 << 20))  # more than a pipe holds
+        tree = self.folder / "package" / "usr" / "src"
+        tree.mkdir(parents=True)
+        subprocess.run(["tar", "-C", self.folder, "--sort=name", "-cJf", tree / "linux-source-6.1.tar.xz", source.name],
+                       check=True)
+        control = "Package: linux-source-6.1\nVersion: 6.1.9-1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: c\n"
+        self.write("package/DEBIAN/control", control)
+        subprocess.run(["dpkg-deb", "-b", self.folder / "package",
+                        self.folder / "linux-source-6.1_6.1.9-1_all.deb"], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def test_they_are_taken_out_and_nothing_else_is_left(self):
+        self.package((*self.FILES, "drivers/misc/other.c", "tools/pci/Build"))
+        code, text = self.bash(self.CALL)
+        self.assertEqual(code, 0, text)
+        tree = self.folder / "build/kernel-source/6.1.9-1_deb"
+        self.assertEqual(sorted(str(f.relative_to(tree)) for f in tree.rglob("*") if f.is_file()), sorted(self.FILES))
+        self.assertEqual((tree / self.FILES[0]).read_text(), self.FILES[0])
+        self.assertEqual(list((self.folder / "build/debs").iterdir()), [])
+
+    def test_a_source_without_one_of_them(self):
+        for missing in (self.FILES[0], self.FILES[-1]):
+            shutil.rmtree(self.folder)
+            self.folder.mkdir()
+            self.package([name for name in self.FILES if name != missing])
+            code, text = self.bash(self.CALL)
+            self.assertEqual(code, 1, text)
+            self.assertIn(f"has no {missing}", text)
+            self.assertEqual(list((self.folder / "build/kernel-source").iterdir()), [])
+
+    def test_a_source_that_cannot_be_had(self):
+        code, text = self.bash(self.CALL.replace("cp ", "false "))
+        self.assertEqual(code, 1)
+        self.assertIn("linux-source-6.1=6.1.9-1~deb cannot be fetched", text)
+
+
 class Overlay(WithLibrary):
     PATCH = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
 

@@ -59,6 +59,7 @@ class Kernel(machine.TestCase):
         for way in WAYS:
             for error in [*CORRECTABLE, *NON_FATAL, *FATAL, "unexpected_completion", "surprise_down"]:
                 script += f"each {way}.{error} vpctl inject host_ipu.{way} {error}\n"
+        script += "echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset\neach reset vpctl inject host_ipu.up malformed_tlp\n"
         script += "poke 276 000\n"
         for way in WAYS:
             script += f"each {way}.advisory vpctl inject host_ipu.{way} unexpected_completion\n"
@@ -109,6 +110,10 @@ class Kernel(machine.TestCase):
             self.assertEqual(rest[-2:], [f"pcieport {ROOT_PORT}: AER: Root Port link has been reset (0)",
                                          f"pcieport {ROOT_PORT}: AER: device recovery successful"], error)
             self.check_device_works(f"up.{error}")
+
+    def test_the_device_recovers_from_a_fatal_error_after_a_reset(self):
+        self.assertEqual(self.said("reset")[-1], f"pcieport {ROOT_PORT}: AER: device recovery successful")
+        self.check_device_works("reset")
 
     def test_surprise_down_is_seen_by_the_root_port_alone(self):
         decoded = (5, "SDES", "Transaction Layer", "Receiver ID")

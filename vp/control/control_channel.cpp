@@ -96,14 +96,15 @@ std::string ControlChannel::obey(std::string_view message) {
   const std::string_view verb = line.substr(0, blank);
   const std::string_view operand = line.substr(std::min(blank + 1, line.size()));
   if (verb == "put") return put(operand, bytes);
-  if (verb != "mark" && verb != "exit" && verb != "inject") {
-    return "no such message; there are exit, inject, mark and put";
+  if (verb != "mark" && verb != "exit" && verb != "inject" && verb != "slot") {
+    return "no such message; there are exit, inject, mark, put and slot";
   }
   if (!bytes.empty()) return "bytes after the line";
   if (verb == "mark") return mark(operand);
   if (verb == "inject") {
     return handlers_.on_inject ? handlers_.on_inject(operand) : "nothing can be made to fail";
   }
+  if (verb == "slot") return handlers_.on_slot ? handlers_.on_slot(operand) : "there is no slot";
   const auto code = number(operand, 255);
   if (!code) return "the code is not from 0 to 255";
   if (handlers_.on_exit) handlers_.on_exit(static_cast<int>(*code));

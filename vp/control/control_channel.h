@@ -15,9 +15,11 @@ namespace vp {
 /// then can be read from DATA is the answer, none for well done:
 ///
 ///     exit CODE\n        ends the run with CODE, 0 to 255
-///     mark NAME\n        the run has come to a place that the user may ask for; the answer may be a
+///     mark NAME\n        the run has come to a place that the user may ask for; the answer may be
+///     a
 ///                        command for the guest, `ok COMMAND\n`
 ///     inject WHAT\n      something in the platform fails
+///     slot WHAT\n        somebody at a slot removes a card, inserts it, presses a button
 ///     put NAME SIZE\n    and SIZE bytes: a file
 ///
 /// Whatever a guest sends does no harm: what is not a message is answered, counted and dropped.
@@ -48,6 +50,8 @@ class ControlChannel {
     /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
     /// Without it, nothing can.
     std::function<std::string(std::string_view what)> on_inject;
+    /// What somebody does at a slot of the guest's machine, likewise. Without it, there is none.
+    std::function<std::string(std::string_view what)> on_slot;
   };
 
   explicit ControlChannel(Handlers handlers) : handlers_(std::move(handlers)) {}

@@ -84,7 +84,8 @@ class Instance : public sc_core::sc_module, public Actor, public LineIf {
   /// RAM at `address` and how many bytes follow, or nullptr.
   void* ram(std::uint64_t address, std::uint64_t& size);
 
-  /// Interrupt input `number` of the machine's controller (IPU: SPI number).
+  /// Interrupt input `number` of the machine's controller (IPU: SPI number; host: 0 to 3 for INTA
+  /// to INTD of its PCI Express hierarchy).
   void set_line(unsigned number, bool level) override;
 
   Picoseconds floor() const override;

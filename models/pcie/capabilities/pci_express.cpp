@@ -23,8 +23,7 @@ constexpr std::uint32_t function_level_reset_capable = 1u << 28;
 constexpr std::uint32_t initiate_reset = 1u << 15;
 constexpr std::uint32_t transactions_pending = 1u << 5;
 constexpr std::uint32_t link_training = 1u << 11;
-constexpr std::uint32_t link_active = 1u << 13;
-constexpr std::uint32_t presence = 1u << 6;
+constexpr unsigned link_active_bit = 13;
 
 // Unlike the link speeds of the other registers, which are numbers, this is one bit a speed.
 std::uint32_t speeds_vector(unsigned generation) {
@@ -67,17 +66,14 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
                 config.generation | config.lanes << 4 | (root ? 7u << 19 : 0) | 1u << 22 |
                     config.port_number << 24});
   // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
-  // endpoint. Common clock 6, extended synch 7.
+  // endpoint. Link disable 4 of a root port. Common clock 6, extended synch 7.
   const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
-  space.define({at + 0x10, 2, root ? boundary : 0, (root ? 0u : 1u << 3) | 3u << 6});
+  space.define({at + 0x10, 2, root ? boundary : 0, (root ? 1u << 4 : 1u << 3) | 3u << 6});
   // Bandwidth status 15:14 of a root port.
   space.define({at + 0x12, 2, 1u << 12, 0, root ? 3u << 14 : 0});
 
   if (root) {
-    space.define(
-        {at + 0x14, 4, config.slot_number << 19});  // nothing that is plugged while running
-    space.define({at + 0x18, 2});
-    space.define({at + 0x1a, 2});
+    slot_.emplace(space, at + 0x14, config.slot, config.slot_number);
     space.define(
         {at + 0x1c, 2, 0, 0x001f});   // SERR on errors 2:0, PME interrupt 3, retry visible 4
     space.define({at + 0x1e, 2, 1});  // retries can be made visible
@@ -109,9 +105,10 @@ unsigned PciExpress::max_read_request() const {
 
 void PciExpress::trained(unsigned generation, unsigned lanes) {
   const std::uint32_t slot_clock = 1u << 12;
-  const std::uint32_t active = root_port_ ? link_active : 0;
+  const std::uint32_t active = root_port_ ? 1u << link_active_bit : 0;
+  const bool was_active = link_active();
   space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | active);
-  if (root_port_) space_.set(offset_ + 0x1a, 2, presence);
+  if (slot_ && !was_active) slot_->link_changed();
   // Equalisation and its phases, flit mode
   if (generation >= 3) {
     space_.set(offset_ + 0x32, 2, 0xfu << 1 | (generation >= 6 ? 1u << 10 : 0));
@@ -119,9 +116,14 @@ void PciExpress::trained(unsigned generation, unsigned lanes) {
 }
 
 void PciExpress::link_down(bool training) {
-  const std::uint32_t others = space_.get(offset_ + 0x12, 2) & ~(link_active | link_training);
+  if (slot_ && link_active()) slot_->link_changed();
+  const std::uint32_t others =
+      space_.get(offset_ + 0x12, 2) & ~(1u << link_active_bit | link_training);
   space_.set(offset_ + 0x12, 2, others | (training ? link_training : 0));
-  space_.set(offset_ + 0x1a, 2, presence);
+}
+
+bool PciExpress::link_active() const {
+  return space_.test(offset_ + 0x12, link_active_bit);
 }
 
 void PciExpress::set_transactions_pending(bool pending) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "models/pcie/capabilities/slot.h"
 #include "models/pcie/config_space.h"
 
 namespace pcie {
@@ -16,13 +19,14 @@ struct PciExpressConfig {
   unsigned port_number = 0;
   unsigned slot_number = 0;     ///< root port
   unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
+  SlotConfig slot{};            ///< root port
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
 ///
 ///     +00 id 0x10, PCIe capabilities   +04 device capabilities   +08 device control, status
 ///     +0c link capabilities            +10 link control, status
-///     +14 slot capabilities            +18 slot control, status  (root port)
+///     +14 slot capabilities            +18 slot control, status  (root port: slot.h)
 ///     +1c root control, capabilities   +20 root status           (root port)
 ///     +24 device capabilities 2        +28 device control 2, status 2
 ///     +2c link capabilities 2          +30 link control 2, status 2
@@ -46,10 +50,17 @@ class PciExpress {
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }
 
+  /// Root port: software wants no link.
+  bool link_disabled() const { return space_.test(offset_ + 0x10, 4); }
+  /// Root port.
+  Slot& slot() { return *slot_; }
+  const Slot& slot() const { return *slot_; }
+
   /// The link is up with this generation and width.
   void trained(unsigned generation, unsigned lanes);
   /// The link of a root port is down, and may be on its way up again.
   void link_down(bool training);
+  bool link_active() const;
   /// Bits of Device Status, what was detected, and of Device Control, what is reported.
   enum ErrorKind : std::uint32_t {
     correctable_error = 1u << 0,
@@ -70,6 +81,7 @@ class PciExpress {
   unsigned offset_;
   unsigned supported_payload_;
   bool root_port_;
+  std::optional<Slot> slot_;
 };
 
 }  // namespace pcie

@@ -308,6 +308,99 @@ TEST(Function, MessagesCarryAddressDataAndRequester) {
   });
 }
 
+// Every way software may choose, in a function that has them all.
+TEST(Function, InterruptsGoTheWayThatSoftwareHasEnabled) {
+  Bench::Config config;
+  config.endpoint.functions[0].msi.vectors = 32;
+  config.endpoint.functions[0].interrupt_pin = 1;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    Function& function = bench.endpoint.function(0);
+    auto& messages = bench.memory.messages;
+    auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
+    const unsigned msi = bench.find_capability(Bench::device, 0x05);
+    const unsigned msi_x = bench.find_capability(Bench::device, 0x11);
+    bench.config_write(Bench::device, msi + 4, 0xfee04000, 4);
+    bench.config_write(Bench::device, msi + 12, 0x4100, 2);
+    bench.write(Bench::msi_x_table, 0xfee05000, 8);
+    bench.write(Bench::msi_x_table + 8, 0x4055, 8);
+
+    EXPECT_EQ(function.interrupt_mode(), InterruptMode::intx);
+    EXPECT_EQ(function.interrupt_vectors(), 0u);
+    function.signal(0);
+    settle();
+    EXPECT_TRUE(messages.empty());
+
+    for (unsigned power = 0; power <= 5; ++power) {
+      bench.config_write(Bench::device, msi + 2, 1 | power << 4, 2);
+      EXPECT_EQ(function.interrupt_mode(), InterruptMode::msi);
+      EXPECT_EQ(function.interrupt_vectors(), 1u << power);
+      messages.clear();
+      for (unsigned vector = 0; vector < 40; ++vector) function.signal(vector);
+      settle();
+      ASSERT_EQ(messages.size(), 1u << power);
+      for (unsigned vector = 0; vector < messages.size(); ++vector) {
+        EXPECT_EQ(messages[vector].address, 0xfee04000u);
+        EXPECT_EQ(messages[vector].data,
+                  (std::vector<std::uint8_t>{static_cast<std::uint8_t>(vector), 0x41, 0, 0}));
+      }
+    }
+
+    messages.clear();
+    bench.config_write(Bench::device, msi + 16, ~0u, 4);
+    function.signal(31);
+    settle();
+    EXPECT_TRUE(messages.empty());
+    EXPECT_EQ(bench.config_read(Bench::device, msi + 20, 4), 1u << 31);
+    bench.config_write(Bench::device, msi + 16, ~(1u << 31), 4);
+    settle();
+    EXPECT_EQ(messages.size(), 1u) << "a write to configuration space releases it";
+    EXPECT_EQ(bench.config_read(Bench::device, msi + 20, 4), 0u);
+
+    bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
+    EXPECT_EQ(function.interrupt_mode(), InterruptMode::msi_x);
+    EXPECT_EQ(function.interrupt_vectors(), 16u);
+    function.signal(0);
+    settle();
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(messages[1].address, 0xfee05000u);
+  });
+}
+
+TEST(Function, MessagesAndIntxExcludeEachOther) {
+  struct Lines : sc_core::sc_module, vp::LineIf {
+    explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
+    void set_line(unsigned, bool level) override { changes.push_back(level); }
+    std::vector<bool> changes;
+  };
+  Bench::Config config;
+  config.endpoint.functions[0].msi.vectors = 1;
+  config.endpoint.functions[0].interrupt_pin = 1;
+  Bench bench(config);
+  Lines lines("lines");
+  bench.root_complex.interrupt.bind(lines);
+  bench.run([&] {
+    bench.enumerate();
+    auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
+    const unsigned msi = bench.find_capability(Bench::device, 0x05);
+    const unsigned msi_x = bench.find_capability(Bench::device, 0x11);
+    bench.endpoint.function(0).set_intx(true);
+    settle();
+    EXPECT_EQ(lines.changes, (std::vector<bool>{true}));
+    bench.config_write(Bench::device, msi + 2, 1, 2);
+    settle();
+    EXPECT_EQ(lines.changes, (std::vector<bool>{true, false}));
+    bench.config_write(Bench::device, msi + 2, 0, 2);
+    settle();
+    EXPECT_EQ(lines.changes.size(), 3u);
+    bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
+    settle();
+    EXPECT_EQ(lines.changes.size(), 4u);
+    EXPECT_FALSE(lines.changes.back());
+  });
+}
+
 // A read across table, logic and pending bits takes each from where it is.
 TEST(Function, AccessesAcrossTheTablesEdges) {
   Bench::Config config;

@@ -308,11 +308,13 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
                                     : bench.endpoint.function(function_of(id)).config_space();
     };
     const auto port_chains = chains(port_space), device_chains = chains(space_of(Bench::device));
+    const unsigned link_control = bench.find_capability(Bench::root_port, 0x10) + 0x10;
     ASSERT_GT(port_chains.size(), 4u);
     ASSERT_GT(device_chains.size(), 4u);
     for (unsigned i = 0; i < million && !HasFatalFailure(); ++i) {
       if (i % 64 == 0) {  // the way to the device is there again
         bench.config_write(Bench::root_port, 0x3e, 0, 2);
+        bench.config_write(Bench::root_port, link_control, 0, 2);
         sc_core::wait(1, sc_core::SC_US);
         bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
       }

@@ -2,6 +2,7 @@
 // Whatever software and peers send, the simulator goes on, and what is right still works.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <random>
 
 #include "tests/models/pcie/bench.h"
@@ -117,14 +118,49 @@ TEST(Fuzz, ARootComplexSurvivesAnyTlp) {
   EXPECT_GT(peer.received, 1'000u);
 }
 
-// Accesses of software anywhere, with the devices' registers written at random too.
-TEST(Fuzz, AnySoftwareIsSurvived) {
+// Accesses of software anywhere, with the devices' registers written at random too; and perhaps a
+// card that is pulled at any moment, and errors that contain it.
+class AnySoftware : public testing::TestWithParam<bool> {};
+
+TEST_P(AnySoftware, IsSurvived) {
+  const bool cards = GetParam();
   Bench::Config config;
   config.root_complex.completion_timeout = 50 * vp::us;
+  if (cards) {
+    config.root_complex.ports[0].slot = {true, false, true, true, true};
+    config.root_complex.ports[0].containment = true;
+  }
   config.endpoint.functions[0].interrupt_pin = 1;
   Bench bench(config);
   bench.logic.keep_uses = false;
   std::mt19937 random(23);
+  unsigned removed = 0, contained = 0;
+  auto disturb = [&] {
+    RootPort& port = bench.root_complex.port(0);
+    const auto direction = static_cast<Direction>(random() % 2);
+    switch (random() % 4) {
+      case 0:
+        removed += port.remove_card();
+        break;
+      case 1:
+        port.insert_card();
+        break;
+      case 2:
+        port.press_attention_button();
+        break;
+      default:
+        bench.link.inject(direction, {all_errors[random() % std::size(all_errors)], {}, 1});
+    }
+  };
+  auto put_right = [&] {
+    sc_core::wait(1, sc_core::SC_US);  // for what is on its way
+    const unsigned express = bench.find_capability(Bench::root_port, 0x10);
+    contained += bench.config_read(Bench::root_port, 0x138 + 8, 2) & 1;
+    bench.config_write(Bench::root_port, 0x138 + 6, 0, 2);
+    bench.config_write(Bench::root_port, 0x138 + 8, 1, 2);
+    bench.config_write(Bench::root_port, express + 0x18, 0, 2);
+    bench.root_complex.port(0).insert_card();
+  };
   bench.run([&] {
     bench.enumerate();
     const unsigned timeout_control = bench.find_capability(Bench::device, 0x10) + 0x28;
@@ -156,6 +192,7 @@ TEST(Fuzz, AnySoftwareIsSurvived) {
         payload.set_byte_enable_ptr(enables);
         payload.set_byte_enable_length(random() % 65);
       }
+      if (cards && random() % 32 == 0) bench.spawn(disturb);
       bench.access(payload);
       if (random() % 16 == 0) {
         bench.logic.dma_write(random() % 0x110000, std::vector<std::uint8_t>(1 + random() % 300));
@@ -168,6 +205,8 @@ TEST(Fuzz, AnySoftwareIsSurvived) {
       if (random() % 16 == 0) bench.endpoint.function(0).set_intx(random() & 1);
       if (i % 500 == 0) {
         bench.config_write(Bench::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus
+        bench.config_write(Bench::root_port, timeout_control - 0x18, 0, 2);  // enables the link
+        if (cards) put_right();
         sc_core::wait(1, sc_core::SC_US);
         bench.enumerate();
         const unsigned power = bench.find_capability(Bench::device, 1);
@@ -177,10 +216,15 @@ TEST(Fuzz, AnySoftwareIsSurvived) {
         bench.set_sizes(128, 512);
         bench.write(Bench::bar2, i, 8);
         ASSERT_EQ(bench.read(Bench::bar2, 8), i);
+        if (cards) bench.config_write(Bench::root_port, 0x138 + 6, random() % 3, 2);
       }
     }
   });
+  EXPECT_EQ(removed > 100, cards);
+  EXPECT_EQ(contained > 10, cards);
 }
+
+INSTANTIATE_TEST_SUITE_P(Cards, AnySoftware, testing::Bool());
 
 }  // namespace
 }  // namespace pcie

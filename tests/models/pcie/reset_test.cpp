@@ -352,6 +352,7 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
     bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
     function.signal(3);
     EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 8u) << "masked";
+    bench.config_write(Bench::device, msi_x + 2, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
     bench.initiate();
@@ -364,6 +365,7 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
     bench.write(Bench::msi_x_table + 16 * 3 + 12, 0, 4);
     EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 0u);
     EXPECT_TRUE(bench.memory.messages.empty());
+    bench.config_write(Bench::device, msi_x + 2, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes.size(), 3u) << "and works again";
@@ -425,6 +427,29 @@ TEST(SecondaryBusReset, TheLinkIsDownWhileItIsSetAndTrainsAfterwards) {
     EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 0u);
     EXPECT_TRUE(bench.memory.writes.empty());
     EXPECT_EQ(bench.logic.uses.size(), 1u) << "what was sent without a link is lost";
+  });
+}
+
+TEST(LinkDisable, IsAHotResetForAsLongAsItIsSet) {
+  ResetBench bench;
+  bench.run([&] {
+    bench.begin();
+    const unsigned control = bench.port_express + 0x10;
+    bench.config_write(Bench::device, bench.express + 0x10, 0x10, 2);
+    EXPECT_EQ(bench.config_read(Bench::device, bench.express + 0x10, 2), 0u) << "a root port's";
+    bench.config_write(Bench::root_port, control, 0x10, 2);
+    EXPECT_EQ(bench.config_read(Bench::root_port, control, 2), 0x10u);
+    pause(1 * vp::ms);
+    EXPECT_EQ(bench.link_status() & (link_active | link_training), 0u);
+    EXPECT_EQ(bench.read(Bench::bar0, 4), ~0u);
+    bench.hold();
+    bench.config_write(Bench::root_port, control, 0, 2);
+    EXPECT_EQ(bench.link_status() & (link_active | link_training), 0u) << "held in reset, too";
+    bench.release();
+    bench.wait_for_link();
+    EXPECT_EQ(bench.config_read(Bench::device, 4, 2), 0u) << "reset";
+    bench.begin();
+    bench.expect_work();
   });
 }
 
@@ -653,19 +678,24 @@ TEST(D3hot, InterruptsWaitAndIntxIsDeasserted) {
   bench.run([&] {
     bench.begin();
     const unsigned msi_x = bench.find_capability(Bench::device, 0x11);
-    bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
-    bench.write(Bench::msi_x_table, 0xfee00000, 8);
-    bench.write(Bench::msi_x_table + 8, 0x21, 8);
     bench.endpoint.function(0).set_intx(true);
     bench.config_write(Bench::device, bench.power + 4, 3, 2);
-    bench.endpoint.function(0).signal(0);
     pause(10 * vp::us);
     using Changes = std::vector<std::pair<unsigned, bool>>;
     EXPECT_EQ(lines.changes, (Changes{{1, true}, {1, false}}));
-    EXPECT_TRUE(bench.memory.messages.empty());
     bench.config_write(Bench::device, bench.power + 4, 0, 2);
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes.size(), 3u);
+
+    bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
+    bench.write(Bench::msi_x_table, 0xfee00000, 8);
+    bench.write(Bench::msi_x_table + 8, 0x21, 8);
+    bench.config_write(Bench::device, bench.power + 4, 3, 2);
+    bench.endpoint.function(0).signal(0);
+    pause(10 * vp::us);
+    EXPECT_TRUE(bench.memory.messages.empty());
+    bench.config_write(Bench::device, bench.power + 4, 0, 2);
+    pause(10 * vp::us);
     EXPECT_EQ(bench.memory.messages.size(), 1u) << "registers and pending bits were kept";
   });
 }

@@ -65,6 +65,10 @@ class ControlChannelTest : public testing::Test {
                            [this](std::string_view what) {
                              calls_.push_back("inject " + std::string(what));
                              return what == "nothing" ? "no such error" : "";
+                           },
+                           [this](std::string_view what) {
+                             calls_.push_back("slot " + std::string(what));
+                             return what == "0 remove" ? "the slot is empty" : "";
                            }}};
 };
 
@@ -277,6 +281,18 @@ TEST_F(ControlChannelTest, WhatShallFailIsForThePlatformToUnderstand) {
   EXPECT_EQ(channel_.rejected(), 2u);
 }
 
+TEST_F(ControlChannelTest, WhatHappensAtASlotIsForThePlatformToo) {
+  for (const std::string what : {"1 remove", "", "a"}) {
+    message("slot " + what + "\n");
+    EXPECT_EQ(answer(), "");
+    EXPECT_EQ(calls_.back(), "slot " + what);
+  }
+  message("slot 0 remove\n");
+  EXPECT_EQ(answer(), "error the slot is empty\n");
+  message("slot a\nb");
+  EXPECT_EQ(answer(), "error bytes after the line\n");
+}
+
 TEST_F(ControlChannelTest, WellDoneHasNoAnswer) {
   message("mark a\n");
   EXPECT_EQ(status(), 0x80000000);
@@ -294,7 +310,7 @@ TEST_F(ControlChannelTest, ANewMessageDropsTheAnswerBefore) {
 
 TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
   ControlChannel channel({});
-  for (const std::string text : {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n"}) {
+  for (const std::string text : {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n", "slot a\n"}) {
     channel.write(ControlChannel::LENGTH, 4, static_cast<std::uint32_t>(text.size()));
     for (std::size_t i = 0; i < text.size(); i += 4) {
       std::uint32_t word = 0;
@@ -303,7 +319,7 @@ TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
     }
   }
   EXPECT_EQ(channel.messages(), 2);
-  EXPECT_EQ(channel.rejected(), 2);
+  EXPECT_EQ(channel.rejected(), 3);
 }
 
 TEST_F(ControlChannelTest, AGuestAtRandomDoesNoHarm) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/capabilities/slot.h"
+
+#include <gtest/gtest.h>
+
+#include "models/pcie/errors.h"
+
+namespace pcie {
+namespace {
+
+constexpr unsigned at = 0x54;  // where the slot's registers begin
+constexpr unsigned control = at + 4;
+constexpr unsigned status = at + 6;
+
+constexpr SlotConfig none{};
+constexpr SlotConfig everything{true, true, true, true, true};
+
+constexpr std::uint32_t button = 1u << 0;
+constexpr std::uint32_t presence = 1u << 3;
+constexpr std::uint32_t present = 1u << 6;
+constexpr std::uint32_t link = 1u << 8;
+
+struct Registers {
+  explicit Registers(const SlotConfig& config) : slot(space, at, config, 5) {}
+  std::uint32_t read(unsigned offset) const { return space.read(offset, 2); }
+  void write(unsigned offset, std::uint32_t value) { space.write(offset, 2, value); }
+  ConfigSpace space;
+  Slot slot;
+};
+
+TEST(Slot, CapabilitiesSayWhatThereIs) {
+  auto capabilities = [](const SlotConfig& config) { return Registers(config).space.read(at, 4); };
+  const std::uint32_t number = 5u << 19, hot_plug = 1u << 6 | 1u << 18;
+  EXPECT_EQ(capabilities(none), number);
+  EXPECT_EQ(capabilities({true}), number | hot_plug);
+  EXPECT_EQ(capabilities({true, true}), number | hot_plug | 1u << 5);
+  EXPECT_EQ(capabilities({true, false, true}), number | hot_plug | 1u << 0);
+  EXPECT_EQ(capabilities({true, false, false, true}), number | hot_plug | 3u << 3);
+  EXPECT_EQ(capabilities({true, false, false, false, true}), number | hot_plug | 1u << 1);
+}
+
+TEST(Slot, ControlsExistWithWhatTheyControl) {
+  auto writable = [](const SlotConfig& config) {
+    Registers slot(config);
+    slot.write(control, 0xffff);
+    const std::uint32_t ones = slot.read(control);
+    slot.write(control, 0);
+    EXPECT_EQ(slot.read(control), 0u);
+    return ones;
+  };
+  EXPECT_EQ(writable(none), 0u);
+  EXPECT_EQ(writable({true}), 0x1028u);
+  EXPECT_EQ(writable({true, false, true}), 0x1029u);
+  EXPECT_EQ(writable({true, false, false, true}), 0x13e8u);
+  EXPECT_EQ(writable({true, false, false, false, true}), 0x1428u);
+  EXPECT_EQ(Registers(everything).read(control), 0x03c0u) << "indicators are off";
+}
+
+TEST(Slot, OnlyAHotPlugSlotHasMore) {
+  for (unsigned set = 1; set < 16; ++set) {
+    const SlotConfig config{false, (set & 1) != 0, (set & 2) != 0, (set & 4) != 0, (set & 8) != 0};
+    EXPECT_THROW(Registers{config}, ConfigurationError) << set;
+  }
+  ConfigSpace a, b;
+  EXPECT_NO_THROW(Slot(a, at, none, 0x1fff));
+  EXPECT_THROW(Slot(b, at, none, 0x2000), ConfigurationError);
+}
+
+TEST(Slot, PresenceIsAStateAndItsChangeAnEvent) {
+  Registers slot(everything);
+  EXPECT_EQ(slot.read(status), 0u);
+  slot.slot.seat();
+  EXPECT_EQ(slot.read(status), present) << "from power-up on";
+  slot.slot.set_occupied(true);
+  EXPECT_EQ(slot.read(status), present) << "no change";
+  slot.slot.set_occupied(false);
+  EXPECT_EQ(slot.read(status), presence);
+  slot.write(status, 0xffff);
+  EXPECT_EQ(slot.read(status), 0u);
+  slot.slot.set_occupied(true);
+  EXPECT_EQ(slot.read(status), present | presence);
+  slot.write(status, 0xffff);
+  EXPECT_EQ(slot.read(status), present) << "the state is read-only";
+}
+
+TEST(Slot, EventsAreClearedOneByOne) {
+  Registers slot(everything);
+  slot.slot.set_occupied(true);
+  EXPECT_TRUE(slot.slot.press_button());
+  slot.slot.link_changed();
+  EXPECT_EQ(slot.read(status), present | presence | button | link);
+  slot.write(status, button);
+  EXPECT_EQ(slot.read(status), present | presence | link);
+  slot.write(status, link);
+  EXPECT_EQ(slot.read(status), present | presence);
+}
+
+TEST(Slot, WithoutHotPlugThereIsPresenceButNoEvent) {
+  Registers slot(none);
+  slot.slot.set_occupied(true);
+  slot.slot.link_changed();
+  EXPECT_FALSE(slot.slot.press_button());
+  EXPECT_EQ(slot.read(status), present);
+  slot.slot.set_occupied(false);
+  EXPECT_EQ(slot.read(status), 0u);
+  slot.write(control, 0xffff);
+  EXPECT_FALSE(slot.slot.interrupting());
+  EXPECT_TRUE(slot.slot.powered());
+}
+
+TEST(Slot, WithoutAButtonNoneIsPressed) {
+  Registers slot({true, true});
+  EXPECT_FALSE(slot.slot.press_button());
+  EXPECT_EQ(slot.read(status), 0u);
+}
+
+// Each event with each set of enables: 0 button, 3 presence, 12 link, and 5 over all.
+TEST(Slot, InterruptsAreOfEnabledEvents) {
+  const std::uint32_t enable_of[] = {1u << 0, 1u << 3, 1u << 12};
+  for (unsigned event = 0; event < 3; ++event) {
+    for (unsigned set = 0; set < 16; ++set) {
+      Registers slot(everything);
+      std::uint32_t enables = set & 8 ? 1u << 5 : 0;
+      for (unsigned i = 0; i < 3; ++i) enables |= set >> i & 1 ? enable_of[i] : 0;
+      slot.write(control, enables);
+      EXPECT_FALSE(slot.slot.interrupting());
+      if (event == 0) slot.slot.press_button();
+      if (event == 1) slot.slot.set_occupied(true);
+      if (event == 2) slot.slot.link_changed();
+      EXPECT_EQ(slot.slot.interrupting(), (set & 8) != 0 && (set >> event & 1) != 0)
+          << event << ' ' << set;
+      slot.write(status, 0xffff);
+      EXPECT_FALSE(slot.slot.interrupting());
+    }
+  }
+}
+
+TEST(Slot, AResetMovesNoCard) {
+  Registers slot(everything);
+  slot.slot.set_occupied(true);
+  slot.write(control, 0x0400);
+  EXPECT_FALSE(slot.slot.powered());
+  slot.space.reset();
+  slot.slot.reset();
+  EXPECT_EQ(slot.read(status), present);
+  EXPECT_TRUE(slot.slot.powered());
+  EXPECT_TRUE(slot.slot.occupied());
+}
+
+TEST(Slot, TellsOfWritesToControlAndStatus) {
+  Registers slot(everything);
+  unsigned told = 0;
+  slot.slot.on_write([&] { ++told; });
+  slot.space.write(at, 4, ~0u);
+  EXPECT_EQ(told, 0u);
+  slot.write(control, 0);
+  EXPECT_EQ(told, 1u);
+  slot.space.write(status + 1, 1, 1);
+  EXPECT_EQ(told, 2u);
+}
+
+}  // namespace
+}  // namespace pcie

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cards that go and come (PCIe 5.0, 6.7): the slot's registers as software sees them, and what
+// becomes of all that is under way.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+constexpr std::uint32_t link_training = 1u << 11;  // Link Status
+constexpr std::uint32_t link_active = 1u << 13;
+
+constexpr std::uint32_t button_pressed = 1u << 0;  // Slot Status
+constexpr std::uint32_t presence_changed = 1u << 3;
+constexpr std::uint32_t present = 1u << 6;
+constexpr std::uint32_t link_changed = 1u << 8;
+
+constexpr std::uint32_t all_events = 1u << 0 | 1u << 3 | 1u << 5 | 1u << 12;  // Slot Control
+constexpr std::uint32_t power_off = 1u << 10;
+
+constexpr SlotConfig everything{true, true, true, true, true};
+constexpr SlotConfig no_surprises{true, false, true, true, true};
+
+struct Lines : sc_core::sc_module, vp::LineIf {
+  std::vector<std::pair<unsigned, bool>> changes;
+  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
+  void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
+};
+
+void pause(vp::Picoseconds span) {
+  sc_core::wait(vp::to_sc_time(span));
+}
+
+/// A bench whose software listens to the slot and to errors of the root port.
+struct SlotBench : Bench {
+  explicit SlotBench(const SlotConfig& slot) : SlotBench(configuration(slot)) {}
+  explicit SlotBench(const Config& config) : Bench(config) {
+    for (std::size_t i = 0; i < memory.bytes.size(); ++i) memory.bytes[i] = i * 7 >> 3;
+    endpoint.function(0).on_reset([this] { ++resets; });
+  }
+  static Config configuration(const SlotConfig& slot) {
+    Config config;
+    config.root_complex.ports[0].slot = slot;
+    config.link.latency_down = 300 * vp::ns;
+    config.link.latency_up = 200 * vp::ns;
+    config.link.training = 50 * vp::us;
+    return config;
+  }
+  RootPort& port() { return root_complex.port(0); }
+
+  void begin() {
+    enumerate();
+    express = find_capability(root_port, 0x10);
+    const unsigned msi = find_capability(root_port, 5);
+    config_write(root_port, msi + 4, 0xfee01000, 4);
+    config_write(root_port, msi + 12, 0x41, 2);
+    config_write(root_port, msi + 2, 1, 2);
+    config_write(root_port, express + 8, 0x281f, 2);
+    config_write(root_port, 0x100 + 0x2c, 7, 4);  // AER is the first: Root Error Command
+    config_write(root_port, express + 0x1a, 0xffff, 2);
+    config_write(root_port, express + 0x18, all_events, 2);
+  }
+  std::uint32_t link_status() {
+    return config_read(root_port, express + 0x12, 2) & (link_active | link_training);
+  }
+  std::uint32_t slot_status() { return config_read(root_port, express + 0x1a, 2); }
+  // Slot Status, whose events it clears, as software that is told by an interrupt.
+  std::uint32_t take() {
+    pause(1);
+    const std::uint32_t status = slot_status();
+    config_write(root_port, express + 0x1a, status, 2);
+    return status;
+  }
+  void control(std::uint32_t value) { config_write(root_port, express + 0x18, value, 2); }
+  void wait_for_link() {
+    while (link_status() != link_active) pause(1 * vp::us);
+  }
+  std::vector<std::uint8_t> host_bytes(std::uint64_t address, unsigned bytes) const {
+    const auto first = memory.bytes.begin() + static_cast<std::ptrdiff_t>(address);
+    return {first, first + bytes};
+  }
+  // The device works in both directions.
+  void expect_work() {
+    logic.memory[2][8] = 0x42;
+    EXPECT_EQ(read(bar2 + 8, 1), 0x42u);
+    auto dma = logic.dma_read(0x1000, 4096);
+    wait_for(*dma);
+    EXPECT_TRUE(dma->is_response_ok());
+    EXPECT_EQ(dma->data, host_bytes(0x1000, 4096));
+  }
+  void expect_nobody() {
+    EXPECT_EQ(config_read(device, 0, 4), ~0u);
+    config_write(device, 4, 6, 2);
+    EXPECT_EQ(read(bar0, 4), ~0u);
+    write(bar0, 1, 4);
+    EXPECT_EQ(logic.dma_write(0x1000, {1})->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(logic.dma_read(0x1000, 64)->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
+  }
+
+  unsigned resets = 0;
+  unsigned express = 0;
+};
+
+TEST(HotPlug, ARemovedCardIsGoneAtOnceAndSoftwareIsToldOnce) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    bench.expect_work();
+    EXPECT_EQ(bench.slot_status(), present);
+    const std::size_t uses = bench.logic.uses.size();
+    EXPECT_TRUE(bench.port().remove_card());
+    EXPECT_EQ(bench.slot_status(), presence_changed | link_changed);
+    EXPECT_EQ(bench.link_status(), 0u);
+    pause(1 * vp::us);
+    bench.expect_nobody();
+    pause(10 * vp::ms);
+    EXPECT_EQ(bench.link_status(), 0u) << "nor does it train";
+    bench.expect_nobody();
+    EXPECT_EQ(bench.memory.messages.size(), 1u);
+    EXPECT_EQ(bench.memory.messages[0].data, (std::vector<std::uint8_t>{0x41, 0, 0, 0}));
+    EXPECT_EQ(bench.logic.uses.size(), uses);
+    EXPECT_EQ(bench.resets, 1u);
+    EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 0u);
+  });
+}
+
+TEST(HotPlug, AnInsertedCardIsAsAfterPowerUp) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    const unsigned express = bench.find_capability(Bench::device, 0x10);
+    bench.config_write(Bench::device, express + 0x30, 3, 2);  // sticky: target speed
+    bench.port().remove_card();
+    bench.take();
+    pause(1 * vp::ms);
+    EXPECT_TRUE(bench.port().insert_card());
+    const vp::Picoseconds start = vp::now();
+    EXPECT_EQ(bench.link_status(), link_training);
+    EXPECT_EQ(bench.take(), present | presence_changed);
+    pause(start + 50 * vp::us - 1 - vp::now());
+    EXPECT_EQ(bench.link_status(), link_training);
+    EXPECT_EQ(bench.slot_status(), present);
+    pause(1);
+    EXPECT_EQ(bench.link_status(), link_active);
+    EXPECT_EQ(bench.take(), present | link_changed);
+    pause(1 * vp::us);
+    EXPECT_EQ(bench.memory.messages.size(), 3u);
+    EXPECT_EQ(bench.config_read(Bench::device, 4, 2), 0u);
+    EXPECT_EQ(bench.config_read(Bench::device, express + 0x30, 2) & 0xf, 5u);
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x18, 4), 0x00010100u) << "the port is not reset";
+    bench.enumerate();
+    bench.expect_work();
+  });
+}
+
+TEST(HotPlug, WhatIsThereAlreadyOrGoneAlreadyChangesNothing) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    EXPECT_FALSE(bench.port().insert_card());
+    bench.expect_work();
+    EXPECT_TRUE(bench.port().remove_card());
+    bench.take();
+    EXPECT_FALSE(bench.port().remove_card());
+    EXPECT_EQ(bench.slot_status(), 0u);
+    EXPECT_TRUE(bench.port().insert_card());
+    EXPECT_FALSE(bench.port().insert_card());
+    bench.wait_for_link();
+    EXPECT_TRUE(bench.port().remove_card()) << "and again, at once";
+    EXPECT_TRUE(bench.port().insert_card());
+    EXPECT_TRUE(bench.port().remove_card()) << "while it trains";
+    EXPECT_TRUE(bench.port().insert_card());
+    bench.wait_for_link();
+    bench.enumerate();
+    bench.expect_work();
+  });
+}
+
+TEST(HotPlug, WithoutALinkThereIsNoCardToMove) {
+  auto config = SlotBench::configuration(everything);
+  config.root_complex.ports.push_back(config.root_complex.ports[0]);
+  SlotBench bench(config);
+  bench.run([&] {
+    RootPort& port = bench.root_complex.port(1);
+    EXPECT_FALSE(port.remove_card());
+    EXPECT_FALSE(port.insert_card());
+    EXPECT_TRUE(port.press_attention_button());
+    EXPECT_EQ(bench.config_read(make_id(0, 2, 0), 0x48 + 0x1a, 2), button_pressed);
+  });
+}
+
+// The interrupt is one for each time that the condition becomes true.
+TEST(HotPlug, EventsThatAreNotClearedAreToldOfOnce) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    for (unsigned i = 0; i < 3; ++i) {
+      bench.port().remove_card();
+      bench.port().insert_card();
+      bench.wait_for_link();
+    }
+    EXPECT_EQ(bench.memory.messages.size(), 1u);
+    EXPECT_EQ(bench.take(), present | presence_changed | link_changed);
+    EXPECT_TRUE(bench.port().press_attention_button());
+    pause(1 * vp::us);
+    EXPECT_EQ(bench.memory.messages.size(), 2u);
+    EXPECT_EQ(bench.take(), present | button_pressed);
+    bench.control(0);
+    bench.port().press_attention_button();
+    pause(1 * vp::us);
+    EXPECT_EQ(bench.memory.messages.size(), 2u) << "not enabled";
+    bench.control(all_events);
+    pause(1 * vp::us);
+    EXPECT_EQ(bench.memory.messages.size(), 3u) << "enabled while an event stands";
+    EXPECT_EQ(bench.link_status(), link_active) << "a button does nothing by itself";
+  });
+}
+
+// Surprise Down (3.2.1): an error unless the slot is for surprises, or the link was not up.
+struct Surprise {
+  const char* slots;
+  SlotConfig slot;
+  bool error;
+};
+void PrintTo(const Surprise& surprise, std::ostream* out) {
+  *out << surprise.slots;
+}
+class SurpriseDown : public testing::TestWithParam<Surprise> {};
+
+TEST_P(SurpriseDown, IsReportedWhereItIsOne) {
+  SlotBench bench(GetParam().slot);
+  bench.run([&] {
+    bench.begin();
+    auto errors = [&] {
+      const std::uint32_t status = bench.config_read(Bench::root_port, 0x104, 4);
+      bench.config_write(Bench::root_port, 0x104, ~0u, 4);
+      bench.config_write(Bench::root_port, 0x130, ~0u, 4);
+      return status;
+    };
+    const std::uint32_t expected = GetParam().error ? 1u << 5 : 0;
+    EXPECT_EQ(errors(), 0u);
+    bench.port().remove_card();
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x130, 4) != 0, GetParam().error);
+    EXPECT_EQ(errors(), expected);
+    bench.port().insert_card();
+    pause(1 * vp::us);
+    bench.port().remove_card();
+    EXPECT_EQ(errors(), 0u) << "it had not been up";
+    bench.port().insert_card();
+    bench.wait_for_link();
+    bench.config_write(Bench::root_port, 0x3e, 0x40, 2);
+    bench.port().remove_card();
+    EXPECT_EQ(errors(), 0u) << "held in reset";
+    bench.port().insert_card();
+    bench.config_write(Bench::root_port, 0x3e, 0, 2);
+    bench.wait_for_link();
+    EXPECT_EQ(errors(), 0u);
+    bench.control(all_events | power_off);
+    EXPECT_EQ(errors(), 0u) << "asked for";
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Slots, SurpriseDown,
+                         testing::Values(Surprise{"NoHotPlug", {}, true},
+                                         Surprise{"NoSurprise", no_surprises, true},
+                                         Surprise{"ForSurprises", everything, false}),
+                         [](const auto& one) { return one.param.slots; });
+
+// At every moment of reads, configuration and DMA in both directions: each ends once, and what was
+// on its way harms nothing.
+TEST(HotPlug, RemovalAtAnyMomentEndsWhatIsUnderWay) {
+  unsigned lost = 0, answered = 0, whole = 0, aborted = 0;
+  SlotBench bench(everything);
+  bench.memory.read_time = 500 * vp::ns;
+  bench.run([&] {
+    for (vp::Picoseconds moment = 0; moment < 3 * vp::us; moment += 67 * vp::ns) {
+      bench.logic.latency = 700 * vp::ns;
+      bench.begin();
+      bench.logic.memory[0][3] = 0x33;
+      std::unique_ptr<Logic::Dma> dma = bench.logic.dma_read(0x1000, 4096);
+      unsigned ended = 0;
+      for (unsigned i = 0; i < 40; ++i) {  // more than tags
+        bench.spawn([&, i] {
+          const bool config = i % 4 == 0;
+          const std::uint32_t value =
+              config ? bench.config_read(Bench::device, 0, 4) : bench.read(Bench::bar0 + 3, 1);
+          const std::uint32_t good = config ? 0x0ae01d9b : 0x33;
+          EXPECT_TRUE(value == good || value == (config ? ~0u : 0xffu)) << std::hex << value;
+          ++(value == good ? answered : lost);
+          ++ended;
+        });
+      }
+      pause(moment);
+      bench.port().remove_card();
+      pause(1);
+      EXPECT_EQ(ended, 40u) << "at once, by the port";
+      pause(1 * vp::us);
+      EXPECT_TRUE(dma->done);
+      if (dma->is_response_ok()) {
+        ++whole;
+        EXPECT_EQ(dma->data, bench.host_bytes(0x1000, 4096));
+      } else {
+        ++aborted;
+        EXPECT_EQ(dma->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
+      }
+      std::fill(dma->data.begin(), dma->data.end(), 0x5a);
+      pause(100 * vp::us);
+      EXPECT_EQ(std::count(dma->data.begin(), dma->data.end(), 0x5a), 4096);
+      bench.port().insert_card();
+      bench.wait_for_link();
+      bench.logic.latency = 0;
+      bench.begin();
+      bench.expect_work();
+    }
+    for (const char* port : {"root_complex.port0.", "endpoint.pf0."}) {
+      EXPECT_EQ(bench.counter(port + std::string("unexpected_completions")), 0u) << port;
+      EXPECT_EQ(bench.counter(port + std::string("completion_timeouts")), 0u) << port;
+    }
+  });
+  EXPECT_GT(lost, 100u);
+  EXPECT_GT(answered, 100u);
+  EXPECT_GT(whole, 0u);
+  EXPECT_GT(aborted, 0u);
+}
+
+TEST(HotPlug, ARemovedCardHasNoInterrupt) {
+  auto config = SlotBench::configuration(everything);
+  config.endpoint.functions[0].interrupt_pin = 1;
+  SlotBench bench(config);
+  Lines lines("lines");
+  bench.root_complex.interrupt.bind(lines);
+  bench.run([&] {
+    using Changes = std::vector<std::pair<unsigned, bool>>;
+    bench.begin();
+    Function& function = bench.endpoint.function(0);
+    function.set_intx(true);
+    pause(1 * vp::us);
+    bench.port().remove_card();
+    EXPECT_EQ(lines.changes, (Changes{{1, true}, {1, false}}));
+    bench.take();
+    pause(1 * vp::us);
+    function.set_intx(true);
+    function.signal(0);
+    pause(1 * vp::ms);
+    EXPECT_EQ(lines.changes.size(), 2u);
+    EXPECT_EQ(bench.memory.messages.size(), 1u) << "the slot's own";
+  });
+}
+
+// Errors that were on their way to either end when the card was pulled are no one's.
+TEST(HotPlug, AnErrorOnItsWayIsLostWithTheCard) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    for (const Direction direction : {Direction::down, Direction::up}) {
+      bench.link.inject(direction, {Error::malformed_tlp, {}, 1});
+    }
+    bench.port().remove_card();
+    pause(10 * vp::us);
+    EXPECT_EQ(bench.config_read(Bench::root_port, 0x104, 4), 0u);
+    bench.port().insert_card();
+    bench.wait_for_link();
+    EXPECT_EQ(bench.config_read(Bench::device, 0x104, 4), 0u);
+  });
+}
+
+TEST(HotPlug, PowerIsSoftwaresAndPresenceIsNot) {
+  SlotBench bench(no_surprises);
+  bench.run([&] {
+    bench.begin();
+    bench.control(all_events | power_off);
+    EXPECT_EQ(bench.take(), present | link_changed);
+    pause(1 * vp::us);
+    bench.expect_nobody();
+    EXPECT_EQ(bench.resets, 1u);
+    EXPECT_EQ(bench.link_status(), 0u);
+    bench.port().remove_card();
+    bench.port().insert_card();
+    pause(1 * vp::ms);
+    EXPECT_EQ(bench.link_status(), 0u) << "in the slot, but off";
+    EXPECT_EQ(bench.take(), present | presence_changed);
+    bench.control(all_events);
+    EXPECT_EQ(bench.link_status(), link_training);
+    bench.wait_for_link();
+    bench.enumerate();
+    bench.expect_work();
+  });
+}
+
+// Whoever holds the link lets it go in any order; it trains with the last.
+class Holders : public testing::TestWithParam<bool> {};
+
+TEST_P(Holders, TheLinkTrainsWhenTheLastLetsGo) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    bench.config_write(Bench::root_port, 0x3e, 0x40, 2);
+    bench.port().remove_card();
+    pause(10 * vp::us);
+    for (const bool card : {GetParam(), !GetParam()}) {
+      EXPECT_EQ(bench.link_status(), 0u);
+      if (card) {
+        bench.port().insert_card();
+      } else {
+        bench.config_write(Bench::root_port, 0x3e, 0, 2);
+      }
+    }
+    EXPECT_EQ(bench.link_status(), link_training);
+    bench.wait_for_link();
+    bench.enumerate();
+    bench.expect_work();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(CardFirst, Holders, testing::Bool());
+
+TEST(HotPlug, AResetOfTheMachineInsertsNoCard) {
+  SlotBench bench(everything);
+  bench.run([&] {
+    bench.begin();
+    bench.port().remove_card();
+    pause(10 * vp::us);
+    bench.root_complex.reset();
+    bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
+    pause(1 * vp::ms);
+    EXPECT_EQ(bench.link_status(), 0u);
+    EXPECT_EQ(bench.slot_status(), 0u);
+    EXPECT_EQ(bench.config_read(Bench::device, 0, 4), ~0u);
+    bench.port().insert_card();
+    bench.wait_for_link();
+    bench.begin();
+    bench.expect_work();
+    bench.control(all_events | power_off);
+    bench.root_complex.reset();
+    pause(10 * vp::us);
+    EXPECT_EQ(bench.link_status(), link_active) << "power is on again";
+    EXPECT_EQ(bench.slot_status(), present | link_changed);
+  });
+}
+
+}  // namespace
+}  // namespace pcie
