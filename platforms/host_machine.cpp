@@ -12,6 +12,9 @@ namespace {
 
 // Above whatever QEMU's own machine has there.
 constexpr int over_qemu = 10;
+// Below, ROM shadows RAM; from the end of low memory on, RAM goes on above 4 GiB.
+constexpr std::uint64_t ram_base = 1ull << 20;
+constexpr std::uint64_t low_memory_end = 3ull << 30;
 
 vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platform,
                                        const HostMachine::Options& options, vp::Console& console) {
@@ -48,8 +51,11 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
   config.ecam = {windows.ecam, windows.ecam_size};
   config.memory32 = {windows.mmio32, windows.mmio32_size};
   config.memory64 = {windows.mmio64, windows.mmio64_size};
+  config.ram = {ram_base,
+                std::min(static_cast<std::uint64_t>(host.memory), low_memory_end) - ram_base};
   config.latency = host.root_complex.latency;
   config.memory_latency = host.root_complex.memory_latency;
+  config.interrupt_latency = host.root_complex.interrupt_latency;
   config.completion_timeout = host.root_complex.completion_timeout;
   config.ports.clear();
   for (const PcieLink* link : links) {

@@ -42,8 +42,9 @@ struct Qemu {
 };
 
 struct RootComplex {
-  std::int64_t latency = 100 * ns;  ///< traversal, each way
-  std::int64_t memory_latency = 0;  ///< of a device's read of host memory
+  std::int64_t latency = 100 * ns;     ///< traversal, each way
+  std::int64_t memory_latency = 0;     ///< of a device's read of host memory
+  std::int64_t interrupt_latency = 0;  ///< of a message interrupt, beyond the traversal
   std::int64_t completion_timeout = 50 * ms;
 };
 

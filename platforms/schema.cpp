@@ -35,6 +35,8 @@ const Struct<RootComplex> root_complex({
      "Traversal by a request or a completion, in either direction"},
     {"memory_latency", &RootComplex::memory_latency, duration(0, 100 * us),
      "Added to each read of host memory by a device"},
+    {"interrupt_latency", &RootComplex::interrupt_latency, duration(0, 100 * us),
+     "Added to each message interrupt: to the local APIC and into the processor"},
     {"completion_timeout", &RootComplex::completion_timeout, duration(50 * us, 64 * s),
      "After which a read that has no answer gives all ones (PCIe 6.0, 7.5.3.16)"},
 });

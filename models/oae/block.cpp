@@ -402,6 +402,9 @@ void Block::visible_edge() {
   if (addressed) block.axi_awvalid = block.axi_wvalid = block.axi_arvalid = 0;
   if (interrupts) {
     ++interrupts_;
+    if (trace_.on()) {
+      trace_.write("{{\"t\":{},\"interrupt\":\"{}\",\"vector\":{}}}", vp::now(), name(), vector);
+    }
     interrupt->signal(vector);
   }
   if (completed) complete();

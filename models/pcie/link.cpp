@@ -72,7 +72,13 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       latency(direction == Direction::down ? config.latency_down : config.latency_up),
       crosses(&from.domain() != &to.domain()),
       data_link(link.rate_, data_link_config(config, link.generation_, link.rate_, direction)),
-      arrival(to.domain(), [&link, this] { link.arrive(*this); }),
+      arrival(
+          to.domain(),
+          [&link, this] {
+            link.arrive(*this);
+            link.run_ahead(*this);
+          },
+          to.domain().new_rank()),
       advertised(to.config_.credits, config.max_payload),
       credits(advertised),
       update(from.domain(), [&link, this] { link.updated(*this); }),
@@ -244,6 +250,25 @@ void Link::arrive(Way& way) {
   }
   way.received.push_back(std::move(tlp));
   drain(way.to);
+}
+
+// A rank keeps the order of arrivals at one time, whenever their appointments are made.
+void Link::run_ahead(Way& way) {
+  const auto is_timeless = [&way] {
+    return !way.flying.empty() && way.to.timeless(*way.flying.front().tlp);
+  };
+  if (!is_timeless() || !way.faults.empty() || !way.received.empty() || !way.to.link_up_ ||
+      !way.credits.infinite(CreditClass::posted) || !way.to.ready(CreditClass::posted) ||
+      sc_core::sc_pending_activity_at_current_time()) {
+    return;
+  }
+  way.arrival.cancel();
+  const vp::Domain& domain = way.to.domain();
+  const vp::Picoseconds limit = std::min(domain.floor(), domain.horizon());
+  while (is_timeless() && way.flying.front().received < limit) {
+    way.to.receive(way.flying.pop().tlp);
+  }
+  if (!way.flying.empty()) way.arrival.at(way.flying.front().received);
 }
 
 void Link::drain(const Port& to) {

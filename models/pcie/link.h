@@ -48,7 +48,9 @@ bool is_possible(Direction direction, const Fault& fault);
 ///
 /// TLPs of a direction are serialised one after the other and arrive in order. Those in flight are
 /// in a ring with one appointment, in the receiving domain, for the first: an idle link has none.
-/// What bit errors cost is known when a TLP is sent, see DataLink.
+/// What bit errors cost is known when a TLP is sent, see DataLink. Of a train of writes to memory
+/// that nobody could read before its last has arrived, all end with the first, which saves their
+/// appointments and changes nothing else.
 ///
 /// A TLP for which its receiver has no credits waits, and those behind it pass or wait as the
 /// ordering table says; so it is in the receive buffer of a port that is not ready. Credits are
@@ -150,6 +152,7 @@ class Link : public sc_core::sc_module {
   bool blocked(const Port& from, CreditClass of);
   void forget_waiting(Way& way);
   void arrive(Way& way);
+  void run_ahead(Way& way);
   void deliver(Way& way, TlpPtr tlp);
   void give_back(Way& way, const Tlp& tlp);
   void drain(const Port& to);

@@ -41,6 +41,9 @@ class Port {
   /// Whether receive() may be called with a packet of that class; else it stays in the receive
   /// buffer, and its credits with it, until drain().
   virtual bool ready(CreditClass) const { return true; }
+  /// Whether receive() of this packet would only change what is read later, without a trace of
+  /// when: then it may come before its time, as long as nothing in the domain could tell.
+  virtual bool timeless(const Tlp&) const { return false; }
   /// It has become ready for more.
   void drain();
   /// An injected error, as if the port had detected it in `tlp`, which it does not receive unless

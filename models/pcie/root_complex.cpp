@@ -13,6 +13,8 @@ namespace pcie {
 namespace {
 
 constexpr unsigned max_access = 64;
+/// Writes of a DW to here are message interrupts (Intel SDM volume 3, 11.11.1).
+constexpr AddressRange interrupt_messages{0xfee00000, 0x100000};
 
 void check(const RootComplexConfig& config) {
   const std::uint64_t buses = config.ecam.size >> 20;
@@ -37,7 +39,8 @@ void check(const RootComplexConfig& config) {
   }
   if (config.ports.size() > 31) throw ConfigurationError("more than 31 root ports");
   if (config.tags != 32 && config.tags != 256) throw ConfigurationError("tags: 32 or 256");
-  if (config.latency < 0 || config.memory_latency < 0 || config.completion_timeout <= 0) {
+  if (config.latency < 0 || config.memory_latency < 0 || config.interrupt_latency < 0 ||
+      config.completion_timeout <= 0) {
     throw ConfigurationError("a latency is negative, or the completion timeout not positive");
   }
 }
@@ -66,7 +69,8 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
       memory("memory"),
       interrupt("interrupt"),
       config_(config),
-      domain_(domain) {
+      domain_(domain),
+      interrupts_due_(domain, [this] { deliver_interrupts(); }) {
   check(config);
   host.register_b_transport(this, &RootComplex::transport);
   if (config.host_bridge) {
@@ -93,6 +97,8 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
 
 void RootComplex::reset() {
   host_bridge_space_.reset();
+  interrupts_.clear();
+  interrupts_due_.cancel();
   for (const auto& port : ports_) port->reset();
 }
 
@@ -260,6 +266,14 @@ RootPort* RootComplex::port_of_address(std::uint64_t address) {
 }
 
 bool RootComplex::write(const Tlp& request) {
+  if (config_.interrupt_latency > 0 && interrupt_messages.contains(request.get_address()) &&
+      request.header.length == 1 && request.header.first_be == 0xf) {
+    Interrupt interrupt{vp::now() + config_.interrupt_latency, request.get_address(), {}};
+    std::memcpy(interrupt.data, request.data(), sizeof interrupt.data);
+    interrupts_.push(interrupt);
+    if (!interrupts_due_.pending()) interrupts_due_.at(interrupt.when);
+    return true;
+  }
   bool claimed = true;
   for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
     sc_core::sc_time delay;
@@ -268,6 +282,14 @@ bool RootComplex::write(const Tlp& request) {
                                   run.end - run.begin, delay);
   }
   return claimed;
+}
+
+void RootComplex::deliver_interrupts() {
+  Interrupt interrupt = interrupts_.pop();
+  if (!interrupts_.empty()) interrupts_due_.at(interrupts_.front().when);
+  sc_core::sc_time delay;
+  access_host_memory(tlm::TLM_WRITE_COMMAND, interrupt.address, interrupt.data,
+                     sizeof interrupt.data, delay);
 }
 
 bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
@@ -282,6 +304,10 @@ bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
   }
   delay = config_.memory_latency + static_cast<vp::Picoseconds>(annotated.value());
   return true;
+}
+
+bool RootComplex::is_ram(std::uint64_t address, unsigned bytes) const {
+  return config_.ram.contains(address) && bytes <= config_.ram.size - (address - config_.ram.base);
 }
 
 // What is the root complex's own would come back to it: peers are not reached this way.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/pcie/ring.h"
 #include "models/pcie/root_port.h"
 #include "vp/line.h"
 #include "vp/statistics/latency.h"
@@ -25,8 +26,12 @@ struct RootComplexConfig {
   AddressRange ecam{0xe0000000, 0x10000000};      ///< 1 MiB a bus, up to 256
   AddressRange memory32{0xc0000000, 0x20000000};  ///< below 4 GiB
   AddressRange memory64{};                        ///< prefetchable; size 0: none
-  vp::Picoseconds latency = 0;                    ///< traversal, each way
+  /// Memory that takes every write; size 0: not known. Costs or saves wall time, see Link.
+  AddressRange ram{};
+  vp::Picoseconds latency = 0;         ///< traversal, each way
   vp::Picoseconds memory_latency = 0;  ///< of a device's read, besides what memory annotates
+  /// Of a message interrupt from here on: to the local APIC and into the processor.
+  vp::Picoseconds interrupt_latency = 0;
   vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
   unsigned tags = 256;                               ///< outstanding a port, 32 or 256
   unsigned max_payload = 256;                        ///< supported, bytes
@@ -84,10 +89,19 @@ class RootComplex : public sc_core::sc_module, private HostIf {
 
   bool write(const Tlp& request) override;
   bool read(Tlp& request, vp::Picoseconds& delay) override;
+  bool is_ram(std::uint64_t address, unsigned bytes) const override;
   void intx(unsigned port, unsigned pin, bool level) override;
+  void deliver_interrupts();
   bool own_address(std::uint64_t address) const;
   bool access_host_memory(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
                           unsigned bytes, sc_core::sc_time& delay);
+
+  // A message interrupt on its way.
+  struct Interrupt {
+    vp::Picoseconds when = 0;
+    std::uint64_t address = 0;
+    std::uint8_t data[4] = {};
+  };
 
   const RootComplexConfig config_;
   vp::Domain& domain_;
@@ -95,6 +109,8 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   std::unique_ptr<Header> host_bridge_;
   std::vector<std::unique_ptr<RootPort>> ports_;
   tlm::tlm_generic_payload memory_access_;
+  Ring<Interrupt> interrupts_;
+  vp::Event interrupts_due_;
   std::uint32_t intx_levels_[4] = {};  // per line, a bit for each root port
 
   vp::Latency read_latency_;

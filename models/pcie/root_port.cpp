@@ -313,6 +313,12 @@ void RootPort::receive(TlpPtr tlp) {
   }
 }
 
+bool RootPort::timeless(const Tlp& tlp) const {
+  return tlp.header.type == TlpType::MWr && !tlp.header.poisoned && header_.master_enabled() &&
+         well_formed(tlp, express_.max_payload()) &&
+         host_.is_ram(tlp.get_address(), tlp.payload_bytes());
+}
+
 void RootPort::trained(unsigned generation, unsigned lanes) {
   express_.slot().seat();
   express_.trained(generation, lanes);

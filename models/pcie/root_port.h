@@ -30,6 +30,8 @@ class HostIf {
   /// Fills the request's 4 x length bytes and adds the time that took to `delay`; false if nothing
   /// claims the address.
   virtual bool read(Tlp& request, vp::Picoseconds& delay) = 0;
+  /// Whether all of it is RAM: a write takes it, and nothing but memory tells of it.
+  virtual bool is_ram(std::uint64_t address, unsigned bytes) const = 0;
   /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
   virtual void intx(unsigned port, unsigned pin, bool level) = 0;
 };
@@ -139,6 +141,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void expire();
 
   void receive(TlpPtr tlp) override;
+  bool timeless(const Tlp& tlp) const override;
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
   void hold(Hold reason, Reset kind);

@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import select
 import statistics
 import subprocess
@@ -23,7 +24,7 @@ ROOT = LIBRARY.parents[1]
 PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
 SECONDS_AT_MOST = 300  # of wall time, for one run of a machine
 
-READS, QEMU_READS, SWAPS, CHILDREN = 400_000, 4_000_000, 60_000, 40  # some seconds each
+READS, QEMU_READS, SWAPS, COPIES, CHILDREN = 400_000, 4_000_000, 60_000, 4_000, 40  # some seconds each
 
 
 class Failure(Exception):
@@ -264,6 +265,22 @@ def swap(bench: Bench) -> Result:
     return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=25_000)
 
 
+def stream(bench: Bench) -> Result:
+    """Payload of a DMA engine's 4 KiB writes per second of wall time: engine, function, link, root complex, memory."""
+    cmake = bench.build / "cmake"
+    subprocess.run(["ninja", "-C", str(cmake), "bench_pcie_write"], check=True, stdout=subprocess.DEVNULL)
+    found = []
+    for _ in range(bench.repeat):
+        command = [str(cmake / "tests" / "models" / "pcie" / "bench_pcie_write"), str(COPIES)]
+        run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        rates = re.search(r": ([\d.]+) Gb/s, a plain copy ([\d.]+) Gb/s", run.stdout)
+        if run.returncode != 0 or not rates:
+            raise Failure(f"exit code {run.returncode}: {run.stdout.strip()}")
+        found.append([float(rate) for rate in rates.groups()])
+    value, baseline = (statistics.median(rates) for rates in zip(*found))
+    return Result(value, baseline, "Gb/s", "Gb/s", "a plain copy", more_is_better=True, goal=4)
+
+
 def memory(bench: Bench) -> Result:
     """Peak memory of the process that boots to user space."""
     value, baseline = bench.pairs(
@@ -375,6 +392,7 @@ BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {
     "boot": boot,
     "mmio": mmio,
     "swap": swap,
+    "stream": stream,
     "memory": memory,
     "idle": idle,
     "compute": compute,

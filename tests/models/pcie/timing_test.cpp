@@ -104,6 +104,44 @@ TEST(DmaTiming, ReadTakesBothWaysAndMemory) {
   });
 }
 
+// To the local APIC, each with its own time and none before another; what else is written there, or
+// near it, is no message.
+TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
+  Bench::Config config;
+  config.link = {3, 8, 100 * vp::ns, 70 * vp::ns};
+  config.root_complex.latency = 60 * vp::ns;
+  config.root_complex.interrupt_latency = 1'080 * vp::ns;
+  config.endpoint.latency = 20 * vp::ns;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    const vp::Picoseconds way = (20 + 70 + 60) * vp::ns;
+    const auto send = [&](std::uint64_t address, std::vector<std::uint8_t> data) {
+      bench.logic.dma_write(address, data);
+    };
+    const vp::Picoseconds start = vp::now();
+    send(0xfee00000, {0x21, 0, 0, 0});
+    sc_core::wait(vp::to_sc_time(500 * vp::ns));
+    send(0xfeeffffc, {0x22, 0, 0, 0});
+    send(0x1000, {1, 2, 3, 4});
+    sc_core::wait(vp::to_sc_time(2 * vp::us));
+    const auto& messages = bench.memory.messages;
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(messages[0].when - start, way + wire_time({3, 8}, 24) + 1'080 * vp::ns);
+    EXPECT_EQ(messages[0].data[0], 0x21);
+    EXPECT_EQ(messages[1].when - messages[0].when, 500 * vp::ns);
+    EXPECT_EQ(messages[1].address, 0xfeeffffcu);
+    EXPECT_EQ(bench.memory.writes.back().when - start, 500 * vp::ns + way + wire_time({3, 8}, 48))
+        << "memory is not behind it";
+
+    send(0xfee00000, {0x23, 0, 0, 0});
+    sc_core::wait(vp::to_sc_time(500 * vp::ns));
+    bench.root_complex.reset();
+    sc_core::wait(vp::to_sc_time(2 * vp::us));
+    EXPECT_EQ(messages.size(), 2u) << "a reset host has forgotten it";
+  });
+}
+
 // Streams back to back reach the goodput published for 64-bit addresses; here the writes.
 TEST(DmaTiming, WritesReachTheGoodputOfTheLink) {
   const struct {
