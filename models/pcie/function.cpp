@@ -78,6 +78,9 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
     });
   }
   if (config.serial_number) add_serial_number(space_, *config.serial_number);
+  if (number == 0) {
+    link_capabilities_.emplace(space_, PortType::endpoint, common.generation, common.lanes);
+  }
   // 6.6.2: a function level reset is over within 100 ms.
   if (config.reset_time < 0 || config.reset_time > 100 * vp::ms || config.initialisation < 0) {
     throw ConfigurationError("a reset takes 0 to 100 ms, and initialisation no negative time");
@@ -119,6 +122,7 @@ void Function::reset(Reset kind) {
 
 void Function::trained(unsigned generation, unsigned lanes) {
   express_.trained(generation, lanes);
+  if (link_capabilities_) link_capabilities_->trained(generation);
   ready_ = vp::now() + config_.initialisation;
   update_intx();
 }

@@ -17,6 +17,7 @@
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
+#include "models/pcie/link_capabilities.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/ring.h"
 #include "vp/statistics/latency.h"
@@ -183,6 +184,7 @@ class Function : public sc_core::sc_module, public InterruptIf, private tlm::tlm
   PowerManagement power_;
   PciExpress express_;
   ErrorReporting errors_;
+  std::optional<LinkCapabilities> link_capabilities_;  // of function 0
   std::optional<MsiX> msi_x_;
   std::vector<Range> ranges_;  // those that decode now
   bool intx_level_ = false;

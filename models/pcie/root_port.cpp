@@ -42,6 +42,7 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                         common.tags > 32, index + 1, index + 1, common.read_boundary}),
       msi_(space_),
       errors_(space_, express_, PortType::root_port),
+      link_capabilities_(space_, PortType::root_port, config.generation, config.lanes),
       interrupt_(domain, [this] { send_interrupt(); }),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
@@ -199,6 +200,7 @@ void RootPort::receive(TlpPtr tlp) {
 
 void RootPort::trained(unsigned generation, unsigned lanes) {
   express_.trained(generation, lanes);
+  link_capabilities_.trained(generation);
 }
 
 void RootPort::receive_message(const Tlp& message) {

@@ -12,6 +12,7 @@
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
+#include "models/pcie/link_capabilities.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/port.h"
 #include "models/pcie/ring.h"
@@ -133,6 +134,7 @@ class RootPort : public sc_core::sc_module, public Port {
   PciExpress express_;
   Msi msi_;
   ErrorReporting errors_;
+  LinkCapabilities link_capabilities_;
   bool interrupting_ = false;
   vp::Event interrupt_;
 

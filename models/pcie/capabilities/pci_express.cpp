@@ -42,6 +42,9 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
   if (config.generation < 1 || config.generation > 6) {
     throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6", config.generation));
   }
+  if (config.lanes < 1 || config.lanes > 16) {
+    throw ConfigurationError(fmt::format("{} lanes: 1 to 16", config.lanes));
+  }
   if (config.read_boundary != 64 && config.read_boundary != 128) {
     throw ConfigurationError(
         fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
@@ -87,7 +90,9 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
   // Timeout can be disabled 4; a port of 16 GT/s must complete 10-bit tags 16.
   space.define({at + 0x24, 4, 1u << 4 | (config.generation >= 4 ? 1u << 16 : 0)});
   space.define({at + 0x28, 2, 0, 1u << 4 | 3u << 8});  // timeout disable; IDO request, completion
-  space.define({at + 0x2c, 4, speeds_vector(config.generation) << 1});
+  // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
+  space.define({at + 0x2c, 4,
+                speeds_vector(config.generation) << 1 | (config.generation >= 4 ? 3u << 23 : 0)});
   space.define({at + 0x30, 2, config.generation, 0xf});  // target speed, a number
   space.define({at + 0x32, 2});
 
