@@ -67,7 +67,7 @@ std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const 
   express_.detected(kind | (unsupported ? unsupported_detected : 0));
   advanced_.log(error, tlp);
   if (advanced_.masked(error)) return {};
-  const bool serr = space_.test(Header::command, Header::serr_enable);
+  const bool serr = commands_.test(Header::command, Header::serr_enable);
   if (unsupported && !serr && !express_.reports(PciExpress::unsupported_request)) return {};
   if (!serr && !express_.reports(kind)) return {};
   if (serr) {

@@ -92,7 +92,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   const RootComplexConfig config_;
   vp::Domain& domain_;
   ConfigSpace host_bridge_space_;
-  std::unique_ptr<Header> host_bridge_;
+  std::unique_ptr<Type0Header> host_bridge_;
   std::vector<std::unique_ptr<RootPort>> ports_;
   tlm::tlm_generic_payload memory_access_;
   std::uint32_t intx_levels_[4] = {};  // per line, a bit for each root port

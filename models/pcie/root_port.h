@@ -67,6 +67,7 @@ class RootPort : public sc_core::sc_module, public Port {
   unsigned secondary_bus() const { return header_.secondary_bus(); }
   unsigned max_payload() const { return express_.max_payload(); }
   bool retry_visible() const { return express_.retry_visible(); }
+  bool forwards_ari() const { return express_.forwards_ari(); }
 
   /// Fundamental reset: of the port and, by its link, of all that is behind it. What is outstanding
   /// ends without a completion.
