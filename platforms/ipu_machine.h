@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <systemc>
+#include <vector>
 
 #include "models/ipu/bar_router.h"
+#include "models/ipu/copy_device.h"
 #include "models/ipu/dma_engine.h"
 #include "models/ipu/mailbox.h"
 #include "models/ipu/memory.h"
@@ -32,6 +35,7 @@ namespace platform {
 ///                   +--- DMA --- OAE block, engine ---+--- NoC --- cores (QEMU: GICv3, timers)
 ///                                console, controller -+
 ///                                      SRAM, DRAM ----+
+///                  VF i --- BAR, DMA --- engine with memory of its own
 class IpuMachine : public sc_core::sc_module {
  public:
   struct Options {
@@ -60,6 +64,7 @@ class IpuMachine : public sc_core::sc_module {
   ipu::DmaEngine dma;
   ipu::SystemController system_controller;
   oae::Block oae;
+  std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by virtual function
 };
 
 }  // namespace platform

@@ -77,6 +77,7 @@ struct Endpoint {
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< traversal, each way
+  unsigned virtual_functions = 0;  ///< most that software can enable
 };
 
 struct Oae {

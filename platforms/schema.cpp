@@ -74,6 +74,8 @@ const Struct<Endpoint> endpoint({
     {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
     {"latency", &Endpoint::latency, duration(0, 100 * us),
      "Traversal by a request or a completion, in either direction"},
+    {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
+     "SR-IOV: DMA engines that software can enable, with the device id that follows"},
 });
 
 const Struct<Oae> oae({

@@ -16,6 +16,7 @@ bool is_advisory(Error error, const Tlp* tlp) {
   switch (error) {
     case Error::unsupported_request:
     case Error::completer_abort:
+    case Error::acs_violation:
       return tlp != nullptr && tlp->is_non_posted();
     case Error::unexpected_completion:
       return true;

@@ -245,6 +245,7 @@ bool is_possible(const Fault& fault) {
       return tlp->has_data();
     case Error::unsupported_request:
     case Error::completer_abort:
+    case Error::acs_violation:
       return !tlp->is_completion();
     default:
       return true;
@@ -254,9 +255,12 @@ bool is_possible(const Fault& fault) {
 }  // namespace
 
 bool Link::inject(Direction direction, const Fault& fault) {
-  // Only a downstream port sees its link go down, and its is the end that leads up.
+  // Only a downstream port sees its link go down or validates sources, and its is the end that
+  // leads up.
   if (!is_possible(fault)) return false;
-  if (fault.error == Error::surprise_down && direction == Direction::down) return false;
+  const bool port_alone =
+      fault.error == Error::surprise_down || fault.error == Error::acs_violation;
+  if (port_alone && direction == Direction::down) return false;
   Way& way = ways_[index(direction)];
   if (fault.type) {
     way.faults.push_back(fault);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 
+#include "models/pcie/capabilities/access_control.h"
 #include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
@@ -116,6 +117,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
   void unsupported(const Tlp& request);
+  bool is_foreign(const Tlp& tlp) const;
   void report(Error error, const Tlp* tlp);
   void collect(Severity severity, Id source);
   void update_interrupt();
@@ -136,6 +138,7 @@ class RootPort : public sc_core::sc_module, public Port {
   Msi msi_;
   ErrorReporting errors_;
   LinkCapabilities link_capabilities_;
+  AccessControl access_control_;
   bool interrupting_ = false;
   vp::Event interrupt_;
 
@@ -149,6 +152,7 @@ class RootPort : public sc_core::sc_module, public Port {
   std::uint64_t timeouts_ = 0;
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;
+  std::uint64_t acs_violations_ = 0;
   std::uint64_t malformed_ = 0;
   std::uint64_t no_link_ = 0;
 };
