@@ -61,6 +61,10 @@ pcie::FunctionConfig test_function_config(const Endpoint& endpoint) {
   return function;
 }
 
+ipu::DmaEngine::Timing dma_timing(const Ipu& ipu) {
+  return {ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8, ipu.dma.outstanding};
+}
+
 pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   pcie::FunctionConfig function;
   function.identity.vendor = ipu.endpoint.id.vendor;
@@ -81,6 +85,15 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   function.msi_x.table_offset = ipu_map::msi_x_table;
   function.msi_x.pending_bar = ipu_map::register_bar;
   function.msi_x.pending_offset = ipu_map::msi_x_pending;
+
+  if (ipu.endpoint.virtual_functions > 0) {
+    pcie::VirtualFunctionsConfig& virtual_functions = function.virtual_functions;
+    virtual_functions.count = ipu.endpoint.virtual_functions;
+    virtual_functions.device = static_cast<std::uint16_t>(ipu.endpoint.id.device + 1);
+    virtual_functions.bars = {{ipu_map::virtual_bar, ipu_map::virtual_bar_size, true, true}};
+    virtual_functions.msi_x = {1, ipu_map::virtual_bar, ipu_map::virtual_msi_x_table,
+                               ipu_map::virtual_bar, ipu_map::virtual_msi_x_pending};
+  }
 
   pcie::EndpointConfig config;
   config.generation = link.generation;
@@ -114,9 +127,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       uart("uart", domain, {}, ipu_map::UART_SPI,
            [this](std::uint8_t byte) { console.put(static_cast<char>(byte)); }),
       mailbox("mailbox", domain, ipu_map::MAILBOX_SPI),
-      dma("dma", domain,
-          {ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8, ipu.dma.outstanding},
-          ipu_map::DMA_SPI),
+      dma("dma", domain, dma_timing(ipu), ipu_map::DMA_SPI),
       system_controller(
           "system_controller",
           {ipu.cores, ipu_map::sram_base, size(ipu.sram), ipu_map::dram_base, size(ipu.dram),
@@ -171,6 +182,16 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     test_function->dma.bind(second.dma);
     test_function->interrupt.bind(second);
     second.on_reset([this] { test_function->reset(); });
+  }
+  for (unsigned i = 0; i < ipu.endpoint.virtual_functions; ++i) {
+    pcie::Function& virtual_function = function.virtual_function(i);
+    virtual_devices.push_back(std::make_unique<ipu::CopyDevice>(
+        fmt::format("vf{}", i).c_str(), domain, dma_timing(ipu), ipu_map::virtual_memory_size));
+    ipu::CopyDevice& device = *virtual_devices.back();
+    virtual_function.bar.bind(device.bar);
+    virtual_function.on_reset([&device] { device.reset(); });
+    device.engine.host.bind(virtual_function.dma);
+    device.interrupt.bind(virtual_function);
   }
 
   statistics.counter(ipu.name + ".instructions", [this] { return qemu.instructions(); });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <systemc>
+#include <vector>
 
 #include "models/ipu/bar_router.h"
+#include "models/ipu/copy_device.h"
 #include "models/ipu/dma_engine.h"
 #include "models/ipu/mailbox.h"
 #include "models/ipu/memory.h"
@@ -34,6 +37,7 @@ namespace platform {
 ///                                console, controller -+
 ///                                      SRAM, DRAM ----+
 ///                 PF1, if there is one: test function
+///                  VF i --- BAR, DMA --- engine with memory of its own
 class IpuMachine : public sc_core::sc_module {
  public:
   struct Options {
@@ -63,6 +67,7 @@ class IpuMachine : public sc_core::sc_module {
   ipu::SystemController system_controller;
   oae::Block oae;
   std::optional<pcie::TestFunction> test_function;
+  std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by virtual function
 };
 
 }  // namespace platform

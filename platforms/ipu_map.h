@@ -39,6 +39,16 @@ inline constexpr unsigned port_bar = 2;
 inline constexpr unsigned stream_bar = 4;
 /// @}
 
+/// @name BAR 0 of a virtual function
+/// @{
+inline constexpr unsigned virtual_bar = 0;
+inline constexpr std::uint64_t virtual_bar_size = 0x4000;  ///< the DMA engine's registers first
+inline constexpr std::uint64_t virtual_msi_x_table = 0x2000;
+inline constexpr std::uint64_t virtual_msi_x_pending = 0x3000;
+inline constexpr std::uint64_t virtual_memory_size = 0x1'0000;  ///< that its engine alone reaches
+static_assert(OAE_DMA_SIZE <= virtual_msi_x_table);
+/// @}
+
 /// MSI-X vectors: 0 is the mailbox's, 1 + n that of swap port n.
 inline constexpr unsigned vectors(unsigned ports) { return 1 + ports; }
 

@@ -87,6 +87,7 @@ struct Endpoint {
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< traversal, each way
   TestFunction test_function;
+  unsigned virtual_functions = 0;  ///< most that software can enable
 };
 
 struct Oae {

@@ -89,6 +89,8 @@ const Struct<Endpoint> endpoint({
     {"latency", &Endpoint::latency, duration(0, 100 * us),
      "Traversal by a request or a completion, in either direction"},
     {"test_function", &Endpoint::test_function, test_function, "Function for tests of PCIe"},
+    {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
+     "SR-IOV: DMA engines that software can enable, with the device id that follows"},
 });
 
 const Struct<Oae> oae({

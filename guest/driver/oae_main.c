@@ -296,6 +296,12 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 }
 
+/* The virtual functions are for others to drive; they do not outlive the binding. */
+static void oae_remove(struct pci_dev *pdev)
+{
+	pci_disable_sriov(pdev);
+}
+
 static void oae_shutdown(struct pci_dev *pdev)
 {
 	struct oae_device *oae = pci_get_drvdata(pdev);
@@ -389,7 +395,9 @@ static struct pci_driver oae_driver = {
 	.name = "oae",
 	.id_table = oae_pci_ids,
 	.probe = oae_probe,
+	.remove = oae_remove,
 	.shutdown = oae_shutdown,
+	.sriov_configure = pci_sriov_configure_simple,
 	.err_handler = &oae_error_handlers,
 	.driver.pm = pm_sleep_ptr(&oae_pm),
 };

@@ -30,6 +30,14 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, vp::Domain& domain, co
   host.register_nb_transport_bw(this, &DmaEngine::nb_transport_bw);
 }
 
+void DmaEngine::reset() {
+  for (vp::Event* event : {&begin_, &pass_, &end_}) event->cancel();
+  delivered_ = fetched_;
+  copy_ = {};
+  source_ = destination_ = length_ = control_ = status_ = 0;
+  update_irq();
+}
+
 std::optional<std::uint64_t> DmaEngine::read(std::uint64_t offset) {
   switch (offset) {
     case OAE_DMA_SOURCE:

@@ -47,6 +47,10 @@ class DmaEngine : public RegisterBlock {
   DmaEngine(const sc_core::sc_module_name& name, vp::Domain& domain, const Timing& timing,
             unsigned line);
 
+  /// To what it was at first. A copy that runs ends without a trace, but for what it has written;
+  /// no read of host memory may be outstanding.
+  void reset();
+
   /// Copies done, with or without error.
   const std::uint64_t& copies() const { return copies_; }
   const std::uint64_t& errors() const { return errors_; }

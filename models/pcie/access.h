@@ -24,12 +24,13 @@ namespace pcie {
 ///   - TLM_ADDRESS_ERROR_RESPONSE becomes Unsupported Request, TLM_GENERIC_ERROR_RESPONSE becomes
 ///     Completer Abort, and the reverse for completions of DMA reads.
 struct Access : tlm::tlm_extension<Access> {
-  std::uint8_t bar = 0;            ///< BAR number, 0 to 5, of a 64-bit BAR the lower
-  std::uint8_t function = 0;       ///< function number within the device
-  std::uint16_t requester = 0;     ///< bus[15:8] device[7:3] function[2:0]
-  std::uint8_t traffic_class = 0;  ///< 0 to 7
-  bool relaxed_ordering = false;   ///< RO attribute
-  bool id_based_ordering = false;  ///< IDO attribute
+  std::uint8_t bar = 0;       ///< BAR number, 0 to 5, of a 64-bit BAR the lower
+  std::uint8_t function = 0;  ///< function number within the device, of a physical function
+  std::uint16_t virtual_function = 0;  ///< from 1 on; 0 for the physical function itself
+  std::uint16_t requester = 0;         ///< bus[15:8] device[7:3] function[2:0]
+  std::uint8_t traffic_class = 0;      ///< 0 to 7
+  bool relaxed_ordering = false;       ///< RO attribute
+  bool id_based_ordering = false;      ///< IDO attribute
 
   tlm_extension_base* clone() const override { return new Access(*this); }
   void copy_from(const tlm_extension_base& other) override {

@@ -17,19 +17,33 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
       Port(domain, {config.generation, config.lanes, config.latency, config.credits}),
       log_(vp::log::get("pcie")) {
   const std::size_t count = config.functions.size();
-  if (count < 1 || count > 8) throw ConfigurationError("an endpoint has 1 to 8 functions");
+  if (count < 1 || count > 256) throw ConfigurationError("an endpoint has 1 to 256 functions");
+  unsigned virtual_functions = 0;
+  for (const FunctionConfig& function : config.functions) {
+    virtual_functions += function.virtual_functions.count;
+  }
+  if (256 + virtual_functions > 0xffff) throw ConfigurationError("too many virtual functions");
+  alternative_routing_ = count > 8 || virtual_functions > 0;
   if (config.tags != 32 && config.tags != 256) throw ConfigurationError("tags: 32 or 256");
   if (config.latency < 0 || config.completion_timeout <= 0) {
     throw ConfigurationError("a latency is negative, or the completion timeout not positive");
   }
-  const Function::Common common{config.generation,         config.lanes,
-                                config.max_payload,        config.tags,
-                                config.completion_timeout, count > 1};
+  const Function::Common common{
+      config.generation,         config.lanes, config.max_payload,  config.tags,
+      config.completion_timeout, count > 1,    alternative_routing_};
   Function::Uplink& uplink = *this;
+  Function::Place place;
+  place.first_virtual = count;
   for (unsigned i = 0; i < count; ++i) {
-    functions_.push_back(std::make_unique<Function>(fmt::format("pf{}", i).c_str(), i,
-                                                    config.functions[i], common, uplink, domain,
-                                                    statistics));
+    place.number = i;
+    place.next = i + 1 < count ? i + 1 : 0;
+    const FunctionConfig& function = config.functions[i];
+    functions_.push_back(std::make_unique<Function>(fmt::format("pf{}", i).c_str(), place, function,
+                                                    common, uplink, domain, statistics));
+    if (function.virtual_functions.count == 0) continue;
+    if (place.lowest_with_sr_iov == nullptr) place.lowest_with_sr_iov = functions_[i].get();
+    place.first_virtual += function.virtual_functions.count;
+    place.first_virtual_without_ari += function.virtual_functions.count;
   }
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "unsupported_requests", unsupported_);
@@ -48,13 +62,13 @@ void Endpoint::receive(TlpPtr tlp) {
   switch (tlp->header.type) {
     case TlpType::CfgRd0:
     case TlpType::CfgWr0:
-      if (Function* function = present(tlp->header.target)) {
-        if (!tlp->header.poisoned) return function->receive_config(*tlp);
-        function->report(Error::poisoned_tlp, tlp.get());
-        return send(Tlp::completion(*tlp, function->id(), Status::unsupported_request));
-      }
+      if (Function* function = addressed(*tlp)) return configure(*function, *tlp);
       ++absent_;
       return send(Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
+    case TlpType::CfgRd1:  // 9.2.1.2: there is no bus behind an endpoint, but virtual functions'
+    case TlpType::CfgWr1:
+      if (Function* function = addressed(*tlp)) return configure(*function, *tlp);
+      return unsupported(*tlp);
     case TlpType::MWr:
       if (Function* function = claiming(*tlp)) {
         if (!tlp->header.poisoned) return function->receive_write(std::move(tlp));
@@ -66,7 +80,10 @@ void Endpoint::receive(TlpPtr tlp) {
       return unsupported(*tlp);
     case TlpType::Cpl:
     case TlpType::CplD:
-      if (Function* function = present(tlp->header.requester)) {
+      if (Function* function = virtual_function(tlp->header.requester)) {
+        return function->receive_completion(*tlp);
+      }
+      if (Function* function = physical(tlp->header.requester)) {
         return function->receive_completion(*tlp);
       }
       ++unexpected_;
@@ -74,20 +91,11 @@ void Endpoint::receive(TlpPtr tlp) {
     case TlpType::Msg:
       ++messages_ignored_;
       return;
-    case TlpType::CfgRd1:  // there is no bus behind an endpoint
-    case TlpType::CfgWr1:
-      return unsupported(*tlp);
   }
 }
 
 void Endpoint::trained(unsigned generation, unsigned lanes) {
   for (const auto& function : functions_) function->trained(generation, lanes);
-}
-
-// Nothing passes a write that device logic has not taken yet.
-bool Endpoint::ready(CreditClass) const {
-  return std::none_of(functions_.begin(), functions_.end(),
-                      [](const auto& function) { return function->writing(); });
 }
 
 void Endpoint::unblocked(CreditClass of) {
@@ -103,14 +111,37 @@ void Endpoint::link_lost(Reset kind) {
   for (const auto& function : functions_) function->reset(kind);
 }
 
-Function* Endpoint::present(Id target) {
-  const unsigned number = function_of(target);
+void Endpoint::configure(Function& function, const Tlp& request) {
+  if (!request.header.poisoned) return function.receive_config(request);
+  function.report(Error::poisoned_tlp, &request);
+  send(Tlp::completion(request, function.id(), Status::unsupported_request));
+}
+
+// By its number alone, since its bus is what the last configuration write has told.
+Function* Endpoint::physical(Id id) {
+  const unsigned number = alternative_routing_ ? alternative_function_of(id) : function_of(id);
   return number < functions_.size() ? functions_[number].get() : nullptr;
+}
+
+Function* Endpoint::virtual_function(Id id) {
+  if (!alternative_routing_) return nullptr;
+  for (const auto& function : functions_) {
+    if (Function* found = function->virtual_function_of(id)) return found;
+  }
+  return nullptr;
+}
+
+// A bridge makes type 0 of what is for the bus of its link, and so for all physical functions.
+Function* Endpoint::addressed(const Tlp& config_request) {
+  const TlpHeader& header = config_request.header;
+  const bool direct = header.type == TlpType::CfgRd0 || header.type == TlpType::CfgWr0;
+  Function* function = direct ? physical(header.target) : nullptr;
+  return function != nullptr ? function : virtual_function(header.target);
 }
 
 Function* Endpoint::claiming(const Tlp& request) {
   for (const auto& function : functions_) {
-    if (function->claims(request)) return function.get();
+    if (Function* found = function->claiming(request)) return found;
   }
   return nullptr;
 }
@@ -143,7 +174,7 @@ void Endpoint::detected(Error error, const Tlp* tlp) {
     case Error::completer_abort:
     case Error::unsupported_request:
       if (tlp != nullptr && tlp->is_memory()) function = claiming(*tlp);
-      if (tlp != nullptr && tlp->is_config()) function = present(tlp->header.target);
+      if (tlp != nullptr && tlp->is_config()) function = addressed(*tlp);
       [[fallthrough]];
     case Error::completion_timeout:
     case Error::unexpected_completion:

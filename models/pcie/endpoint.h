@@ -20,12 +20,18 @@ struct EndpointConfig {
   vp::Picoseconds latency = 0;  ///< traversal, each way
   unsigned max_payload = 256;   ///< supported, bytes
   unsigned tags = 256;          ///< outstanding DMA reads a function, 32 or 256
-  vp::Picoseconds completion_timeout = 50 * vp::ms;            ///< above 0
-  std::vector<FunctionConfig> functions = {FunctionConfig{}};  ///< 1 to 8, numbered from 0
+  vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
+  /// 1 to 256, numbered from 0. More than 8, or one with virtual functions, have alternative
+  /// routing (ARI, 6.13): a function's number has 8 bits.
+  std::vector<FunctionConfig> functions = {FunctionConfig{}};
 };
 
-/// Endpoint: one to eight functions behind one link. It finds the function that a TLP is for, and
-/// answers for those that are not there.
+/// Endpoint: functions behind one link. It finds the function that a TLP is for, and answers for
+/// those that are not there.
+///
+/// The virtual functions of all follow one another in the order of their physical ones: where ARI
+/// is known from the first id after the last physical function's on, else on the next bus, since
+/// there they would be devices of their own.
 class Endpoint : public sc_core::sc_module, public Port, private Function::Uplink {
  public:
   /// Throws ConfigurationError if a value is impossible.
@@ -39,21 +45,30 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
-  bool ready(CreditClass) const override;
+  // Nothing passes a write that device logic has not taken yet.
+  bool ready(CreditClass) const override { return held_ == 0; }
   void unblocked(CreditClass of) override;
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
   bool full() const override { return blocked(CreditClass::posted); }
-  void taken() override { drain(); }
+  void hold() override { ++held_; }
+  void let_go() override {
+    if (--held_ == 0) drain();
+  }
 
-  Function* present(Id target);
+  Function* physical(Id id);
+  Function* virtual_function(Id id);
+  Function* addressed(const Tlp& config_request);
+  void configure(Function& function, const Tlp& request);
   Function* claiming(const Tlp& request);
   void report(Error error, const Tlp* tlp);
   void unsupported(const Tlp& request);
 
   spdlog::logger& log_;
+  bool alternative_routing_ = false;
   std::vector<std::unique_ptr<Function>> functions_;
   std::size_t first_ = 0;  // of those that wait for the way up
+  unsigned held_ = 0;      // functions whose device logic has not taken a write
 
   std::uint64_t unsupported_ = 0;
   std::uint64_t absent_ = 0;

@@ -25,6 +25,8 @@ const char* to_string(Error error) {
       return "ecrc";
     case Error::unsupported_request:
       return "unsupported_request";
+    case Error::acs_violation:
+      return "acs_violation";
     case Error::receiver_error:
       return "receiver_error";
     case Error::bad_tlp:

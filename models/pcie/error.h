@@ -20,6 +20,7 @@ enum class Error : std::uint8_t {
   malformed_tlp = 18,
   ecrc = 19,
   unsupported_request = 20,
+  acs_violation = 21,
   receiver_error = 32 + 0,
   bad_tlp = 32 + 6,
   bad_dllp = 32 + 7,
@@ -37,6 +38,7 @@ inline constexpr Error all_errors[] = {
     Error::malformed_tlp,
     Error::ecrc,
     Error::unsupported_request,
+    Error::acs_violation,
     Error::receiver_error,
     Error::bad_tlp,
     Error::bad_dllp,
@@ -60,6 +62,7 @@ constexpr bool has_tlp(Error error) {
     case Error::malformed_tlp:
     case Error::ecrc:
     case Error::unsupported_request:
+    case Error::acs_violation:
       return true;
     default:
       return false;

@@ -16,6 +16,7 @@ bool is_advisory(Error error, const Tlp* tlp) {
   switch (error) {
     case Error::unsupported_request:
     case Error::completer_abort:
+    case Error::acs_violation:
       return tlp != nullptr && tlp->is_non_posted();
     case Error::unexpected_completion:
       return true;
@@ -74,7 +75,7 @@ std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const 
   express_.detected(kind | (unsupported ? unsupported_detected : 0));
   advanced_.log(error, tlp);
   if (advanced_.masked(error)) return {};
-  const bool serr = space_.test(Header::command, Header::serr_enable);
+  const bool serr = commands_.test(Header::command, Header::serr_enable);
   if (unsupported && !serr && !express_.reports(PciExpress::unsupported_request)) return {};
   if (!serr && !express_.reports(kind)) return {};
   if (serr) {

@@ -26,8 +26,13 @@ constexpr MessageCode error_message(Severity severity) {
 /// 6.2.5). The message is the caller's to send, since a root port sends it to itself.
 class ErrorReporting {
  public:
-  ErrorReporting(ConfigSpace& space, PciExpress& express, PortType type)
-      : space_(space), express_(express), advanced_(space, type) {}
+  /// Of a virtual function, `physical` is that of its physical one, whose enables hold.
+  ErrorReporting(ConfigSpace& space, PciExpress& express, PortType type,
+                 const ErrorReporting* physical = nullptr)
+      : space_(space),
+        commands_(physical != nullptr ? physical->space_ : space),
+        express_(express),
+        advanced_(space, type, physical != nullptr ? &physical->advanced_ : nullptr) {}
   ErrorReporting(const ErrorReporting&) = delete;
 
   AdvancedErrorReporting& advanced() { return advanced_; }
@@ -44,6 +49,7 @@ class ErrorReporting {
   std::optional<Severity> report_uncorrectable(Error error, const Tlp* tlp, Severity severity);
 
   ConfigSpace& space_;
+  const ConfigSpace& commands_;  // where SERR# Enable is
   PciExpress& express_;
   AdvancedErrorReporting advanced_;
 };

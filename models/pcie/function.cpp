@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "models/pcie/capabilities/alternative_routing.h"
 #include "models/pcie/capabilities/serial_number.h"
 #include "models/pcie/errors.h"
 #include "models/pcie/split.h"
@@ -48,26 +49,58 @@ void check_msi_x(const FunctionConfig& config) {
   }
 }
 
+std::unique_ptr<EndpointHeader> make_header(ConfigSpace& space, const FunctionConfig& config,
+                                            bool multi_function, const SrIov* virtual_by,
+                                            unsigned index) {
+  if (virtual_by != nullptr) {
+    return std::make_unique<VirtualHeader>(space, config.identity, *virtual_by, index);
+  }
+  return std::make_unique<Type0Header>(space, config.identity, multi_function, config.interrupt_pin,
+                                       config.bars);
+}
+
+FunctionConfig virtual_config(const FunctionConfig& physical) {
+  FunctionConfig config = physical;
+  config.bars = physical.virtual_functions.bars;
+  config.msi_x = physical.virtual_functions.msi_x;
+  config.virtual_functions = {};
+  config.interrupt_pin = 0;
+  config.serial_number.reset();
+  return config;
+}
+
 }  // namespace
 
-Function::Function(const sc_core::sc_module_name& name, unsigned number,
+Function::Function(const sc_core::sc_module_name& name, const Place& place,
                    const FunctionConfig& config, const Common& common, Uplink& uplink,
                    vp::Domain& domain, vp::Statistics& statistics)
+    : Function(name, place, nullptr, 0, config, common, uplink, domain, statistics) {}
+
+Function::Function(const sc_core::sc_module_name& name, const Place& place, Function* physical,
+                   unsigned index, const FunctionConfig& config, const Common& common,
+                   Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
       bar("bar"),
       dma("dma"),
       interrupt("interrupt"),
-      number_(number),
+      number_(place.number),
+      physical_(physical),
+      index_(index),
+      exists_(physical == nullptr),
       config_(config),
       common_(common),
       uplink_(uplink),
       log_(vp::log::get("pcie")),
-      id_(make_id(0, 0, number)),
-      header_(space_, config.identity, common.multi_function, config.interrupt_pin, config.bars),
+      id_(make_alternative_id(0, place.number)),
+      header_(make_header(space_, config, common.multi_function,
+                          physical != nullptr ? &*physical->sr_iov_ : nullptr, index)),
       power_(space_, config.no_soft_reset),
-      express_(space_, {PortType::endpoint, common.generation, common.lanes, common.max_payload,
-                        common.tags > 32}),
-      errors_(space_, express_, PortType::endpoint),
+      express_(space_,
+               {PortType::endpoint, common.generation, common.lanes, common.max_payload,
+                common.tags > 32},
+               physical != nullptr ? &physical->express_ : nullptr),
+      errors_(space_, express_, PortType::endpoint,
+              physical != nullptr ? &physical->errors_ : nullptr),
       resume_(domain, [this] { resume(); }),
       timeout_(domain, [this] { expire(); }) {
   const auto send = [this](std::uint64_t address, std::uint32_t data) {
@@ -79,6 +112,25 @@ Function::Function(const sc_core::sc_module_name& name, unsigned number,
     msi_x_.emplace(space_, config.msi_x, send);
   }
   if (config.serial_number) add_serial_number(space_, *config.serial_number);
+  if (common.alternative_routing) add_alternative_routing(space_, place.next);
+  if (physical == nullptr && number_ == 0) {
+    link_capabilities_.emplace(space_, PortType::endpoint, common.generation, common.lanes);
+  }
+  if (const VirtualFunctionsConfig& virtual_functions = config.virtual_functions;
+      virtual_functions.count > 0) {
+    SrIov* lowest =
+        place.lowest_with_sr_iov != nullptr ? &*place.lowest_with_sr_iov->sr_iov_ : nullptr;
+    sr_iov_.emplace(space_,
+                    SrIovConfig{virtual_functions.count, virtual_functions.device,
+                                virtual_functions.bars, number_, place.first_virtual - number_,
+                                place.first_virtual_without_ari - number_},
+                    lowest);
+    for (unsigned i = 0; i < virtual_functions.count; ++i) {
+      virtual_functions_.emplace_back(new Function(fmt::format("vf{}", i).c_str(), {number_}, this,
+                                                   i, virtual_config(config), common, uplink,
+                                                   domain, statistics));
+    }
+  }
   // 6.6.2: a function level reset is over within 100 ms.
   if (config.reset_time < 0 || config.reset_time > 100 * vp::ms || config.initialisation < 0) {
     throw ConfigurationError("a reset takes 0 to 100 ms, and initialisation no negative time");
@@ -110,18 +162,20 @@ void Function::reset(Reset kind) {
   if (msi_x_) msi_x_->reset();
   if (kind == Reset::function) {
     ready_ = vp::now() + config_.reset_time;
-  } else {
-    id_ = make_id(0, 0, number_);  // otherwise the device's, which is not reset
+  } else if (physical_ == nullptr) {
+    id_ = make_alternative_id(0, number_);  // otherwise the device's, which is not reset
   }
   map();
   written_.reset();
   end_bar_reads();
   end_dma();
+  update_virtual_functions();
   if (on_reset_) on_reset_();
 }
 
 void Function::trained(unsigned generation, unsigned lanes) {
   express_.trained(generation, lanes);
+  if (link_capabilities_) link_capabilities_->trained(generation);
   ready_ = vp::now() + config_.initialisation;
   update_intx();
 }
@@ -134,7 +188,7 @@ void Function::receive_config(const Tlp& request) {
     return uplink_.transmit(Tlp::completion(request, id_, Status::configuration_retry));
   }
   const TlpHeader& header = request.header;
-  if (header.type == TlpType::CfgRd0) {
+  if (!request.has_data()) {
     TlpPtr completion = Tlp::completion(request, id_, Status::success);
     completion->header.type = TlpType::CplD;
     completion->header.length = 1;
@@ -144,7 +198,11 @@ void Function::receive_config(const Tlp& request) {
     for (unsigned i = 0; i < 4; ++i) completion->data()[i] = value >> 8 * i;
     return uplink_.transmit(std::move(completion));
   }
-  id_ = make_id(bus_of(header.target), device_of(header.target), number_);
+  if (physical_ == nullptr) {
+    id_ = common_.alternative_routing
+              ? make_alternative_id(bus_of(header.target), number_)
+              : make_id(bus_of(header.target), device_of(header.target), number_);
+  }
   for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
     std::uint32_t value = 0;
     for (unsigned i = run.begin; i < run.end; ++i) {
@@ -157,17 +215,59 @@ void Function::receive_config(const Tlp& request) {
   if (power_.take_reset() || asked) return reset(Reset::function);
   // The completion is on its way before anything that the write permits.
   map();
+  update_virtual_functions();
   update_intx();
   if (msi_) msi_->flush();
   if (msi_x_) msi_x_->flush();
   issue();
 }
 
+// Virtual functions.
+
+// After whatever may have changed the capability, the id, or the power state.
+void Function::update_virtual_functions() {
+  if (!sr_iov_) return;
+  for (unsigned i = 0; i < virtual_functions_.size(); ++i) {
+    Function& function = *virtual_functions_[i];
+    const bool exists = i < sr_iov_->count();
+    if (function.exists_ && !exists) function.vanish();
+    function.id_ = sr_iov_->id(id_, i);
+    if (!function.exists_ && exists) function.appear();
+    function.map();
+  }
+}
+
+// 9.2.1.2: as after a reset.
+void Function::appear() {
+  exists_ = true;
+  ready_ = vp::now() + config_.initialisation;
+}
+
+void Function::vanish() {
+  exists_ = false;
+  reset(Reset::fundamental);
+}
+
+Function* Function::claiming(const Tlp& request) {
+  if (hit(request) != nullptr) return this;
+  if (!sr_iov_) return nullptr;
+  const unsigned index = sr_iov_->index_at(request.get_address());
+  if (index == sr_iov_->count()) return nullptr;
+  Function& function = *virtual_functions_[index];
+  return function.hit(request) != nullptr ? &function : nullptr;
+}
+
+Function* Function::virtual_function_of(Id id) {
+  if (!sr_iov_) return nullptr;
+  const unsigned index = sr_iov_->index_of(id_, id);
+  return index < sr_iov_->count() ? virtual_functions_[index].get() : nullptr;
+}
+
 void Function::map() {
   ranges_.clear();
-  if (!header_.memory_enabled() || !power_.d0()) return;
-  for (const BarConfig& bar : header_.bars()) {
-    ranges_.push_back({header_.bar_address(bar), bar.size, bar.index});
+  if (!exists_ || !header_->decodes() || !d0()) return;
+  for (const BarConfig& bar : header_->bars()) {
+    ranges_.push_back({header_->bar_address(bar), bar.size, bar.index});
   }
 }
 
@@ -232,7 +332,7 @@ void Function::continue_write() {
         } else if (write_piece(request, range, run.begin, bytes) == tlm::TLM_COMPLETED) {
           note(request, to_status(write_.get_response_status()));
         } else {
-          write_waits_ = true;
+          uplink_.hold();
           return;
         }
     }
@@ -251,12 +351,11 @@ void Function::note(const Tlp& request, Status answer) {
 
 void Function::resume_write() {
   if (!std::exchange(write_taken_, false)) return;
-  write_waits_ = false;
   if (written_) {
     note(*written_, to_status(write_.get_response_status()));
     continue_write();
   }
-  if (!writing()) uplink_.taken();
+  uplink_.let_go();
 }
 
 tlm::tlm_sync_enum Function::write_piece(const Tlp& request, const Range& range, unsigned begin,
@@ -264,6 +363,7 @@ tlm::tlm_sync_enum Function::write_piece(const Tlp& request, const Range& range,
   Access& access = write_.access;
   access.bar = range.bar;
   access.function = number_;
+  access.virtual_function = physical_ != nullptr ? index_ + 1 : 0;
   access.requester = request.header.requester;
   access.traffic_class = request.header.traffic_class;
   access.relaxed_ordering = request.header.relaxed_ordering;
@@ -311,6 +411,7 @@ void Function::start(TlpPtr request) {
   BarRead& read = *take_bar_read();
   const TlpHeader& header = request->header;
   read.access.function = number_;
+  read.access.virtual_function = physical_ != nullptr ? index_ + 1 : 0;
   read.access.requester = header.requester;
   read.access.traffic_class = header.traffic_class;
   read.access.relaxed_ordering = header.relaxed_ordering;
@@ -512,6 +613,7 @@ void Function::unblocked() {
   }
   if (msi_) msi_->flush();
   if (msi_x_) msi_x_->flush();
+  for (const auto& function : virtual_functions_) function->unblocked();
 }
 
 void Function::respond(const DmaWrite& write) {
@@ -699,13 +801,13 @@ bool Function::send_message_interrupt(std::uint64_t address, std::uint32_t data)
 void Function::set_intx(bool level) {
   if (config_.interrupt_pin == 0) return;
   intx_level_ = level;
-  header_.set_interrupt_status(level);
+  header_->set_interrupt_status(level);
   update_intx();
 }
 
 // 6.1.4: messages and INTx exclude each other.
 void Function::update_intx() {
-  const bool level = intx_level_ && header_.intx_enabled() && power_.d0() &&
+  const bool level = intx_level_ && header_->intx_enabled() && d0() &&
                      interrupt_mode() == InterruptMode::intx;
   if (level == intx_told_ || !uplink_.up()) return;
   intx_told_ = level;

@@ -15,9 +15,11 @@
 #include "models/pcie/capabilities/msi_x.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
+#include "models/pcie/capabilities/sr_iov.h"
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
+#include "models/pcie/link_capabilities.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/ring.h"
 #include "vp/statistics/latency.h"
@@ -25,6 +27,15 @@
 #include "vp/time/domain.h"
 
 namespace pcie {
+
+/// The virtual functions of a physical one. They have its identity but for the device id, and its
+/// reset and initialisation times.
+struct VirtualFunctionsConfig {
+  unsigned count = 0;           ///< most that software can enable; 0: no SR-IOV
+  std::uint16_t device = 0;     ///< device id
+  std::vector<BarConfig> bars;  ///< of each
+  MsiXConfig msi_x;             ///< in these BARs; 0 vectors: none
+};
 
 struct FunctionConfig {
   Identity identity;
@@ -38,11 +49,17 @@ struct FunctionConfig {
   vp::Picoseconds reset_time = 0;  ///< and so long after a reset of its own, up to 100 ms
   bool no_soft_reset = true;       ///< the return from D3hot to D0 keeps all registers
   unsigned bar_reads = 32;         ///< reads that device logic works on at a time
+  VirtualFunctionsConfig virtual_functions;
 };
 
 /// A function of an endpoint: its configuration space, its MSI-X table, and the way between TLPs
 /// and device logic, by the protocol of access.h. Several reads may be outstanding on either
 /// socket, told apart by their payload; timing annotations are not used.
+///
+/// A physical function has its virtual ones, which are functions in every respect but these (9.3):
+/// they are there while its SR-IOV capability enables them, answer after `initialisation`, have
+/// the ids and BARs that it gives them, obey the controls that 9.3.5 says it has for all, and are
+/// in D3hot when it is. A reset of the physical function in any way takes them away.
 class Function : public sc_core::sc_module, public InterruptModesIf, private tlm::tlm_mm_interface {
  public:
   /// To device logic, in pieces of up to 64 bytes that cross no multiple of 64; unbound, every
@@ -67,6 +84,16 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
     unsigned tags;         ///< outstanding DMA reads, 32 or 256
     vp::Picoseconds completion_timeout;
     bool multi_function;
+    bool alternative_routing;  ///< ARI
+  };
+  /// Where a function is among those of its endpoint.
+  struct Place {
+    unsigned number = 0;
+    unsigned next = 0;                       ///< function of the chain of ARI; 0: none
+    Function* lowest_with_sr_iov = nullptr;  ///< unless this is it
+    unsigned first_virtual = 1;  ///< routing id of its first virtual function less that of function
+                                 ///< 0, where ARI is known
+    unsigned first_virtual_without_ari = 256;  ///< and where it is not
   };
   /// The endpoint below.
   class Uplink {
@@ -76,13 +103,19 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
     virtual void transmit(TlpPtr tlp) = 0;
     /// Posted requests wait for credits; Function::unblocked() follows.
     virtual bool full() const = 0;
-    /// A function that was writing() is not any more.
-    virtual void taken() = 0;
+    /// Device logic has not yet taken a write, and then it has; between, none may follow.
+    virtual void hold() = 0;
+    virtual void let_go() = 0;
   };
 
   /// Throws ConfigurationError if a value is impossible.
-  Function(const sc_core::sc_module_name& name, unsigned number, const FunctionConfig& config,
+  Function(const sc_core::sc_module_name& name, const Place& place, const FunctionConfig& config,
            const Common& common, Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics);
+
+  /// Virtual function `index`, from 0, whether it is enabled or not.
+  Function& virtual_function(unsigned index) { return *virtual_functions_.at(index); }
+  /// Whether software can see it: a virtual function while it is enabled.
+  bool exists() const { return exists_; }
 
   void signal(unsigned vector) override;
   InterruptMode interrupt_mode() const override;
@@ -91,18 +124,19 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   /// Calls `action` when the function is reset in any way, for the device logic behind it.
   void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
 
-  /// As captured from the last configuration write.
+  /// As captured from the last configuration write; of a virtual function by its physical one.
   Id id() const { return id_; }
   ConfigSpace& config_space() { return space_; }
-  bool may_master() const { return header_.master_enabled() && power_.d0() && uplink_.up(); }
+  bool may_master() const { return header_->master_enabled() && d0() && uplink_.up(); }
 
   // The endpoint's side.
   void reset(Reset kind);
-  bool claims(const Tlp& request) const { return hit(request) != nullptr; }
+  /// This function or a virtual one of it, or nullptr: in whose BAR a request is, or whose id it
+  /// is.
+  Function* claiming(const Tlp& request);
+  Function* virtual_function_of(Id id);
   void receive_config(const Tlp& request);
   void receive_write(TlpPtr request);
-  /// Device logic has not yet taken the last write; none may follow.
-  bool writing() const { return written_ != nullptr || write_waits_; }
   /// Posted requests can leave again.
   void unblocked();
   void receive_read(TlpPtr request);
@@ -116,6 +150,10 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   void tell(Severity severity);
 
  private:
+  Function(const sc_core::sc_module_name& name, const Place& place, Function* physical,
+           unsigned index, const FunctionConfig& config, const Common& common, Uplink& uplink,
+           vp::Domain& domain, vp::Statistics& statistics);
+
   // A payload with the extension of access.h, which it owns, as TLM-2.0 has it.
   struct BarPayload : tlm::tlm_generic_payload {
     BarPayload() : access(*new Access) { set_extension(&access); }
@@ -155,6 +193,10 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   using Requests = Outstanding<DmaRead*>;
 
   bool ready() const { return vp::now() >= ready_; }
+  bool d0() const { return power_.d0() && (physical_ == nullptr || physical_->power_.d0()); }
+  void update_virtual_functions();
+  void appear();
+  void vanish();
   void map();
   const Range* hit(const Tlp& request) const;
   Region region(unsigned bar, std::uint64_t offset, unsigned& bytes) const;
@@ -193,6 +235,9 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   void update_intx();
 
   const unsigned number_;
+  Function* const physical_;  // of a virtual function
+  const unsigned index_;      // of a virtual function, from 0
+  bool exists_;
   const FunctionConfig config_;
   const Common common_;
   Uplink& uplink_;
@@ -202,12 +247,15 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   vp::Picoseconds ready_ = 0;  // configuration is answered with a retry until then
 
   ConfigSpace space_;
-  Type0Header header_;
+  std::optional<SrIov> sr_iov_;
+  const std::unique_ptr<EndpointHeader> header_;
   PowerManagement power_;
   PciExpress express_;
   ErrorReporting errors_;
+  std::optional<LinkCapabilities> link_capabilities_;  // of function 0
   std::optional<Msi> msi_;
   std::optional<MsiX> msi_x_;
+  std::vector<std::unique_ptr<Function>> virtual_functions_;
   std::vector<Range> ranges_;  // those that decode now
   bool intx_level_ = false;
   bool intx_told_ = false;
@@ -216,8 +264,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   TlpPtr written_;            // the request that it is of; none after a reset
   unsigned written_at_ = 0;   // of its 4 x length bytes
   Status write_status_{};     // the first that was no success
-  bool write_waits_ = false;  // device logic has no room for it yet
-  bool write_taken_ = false;  // it had, now
+  bool write_taken_ = false;  // by device logic, which had no room for it at first
   std::vector<std::unique_ptr<BarRead>> bar_reads_;
   std::vector<BarRead*> free_bar_reads_;
   Ring<TlpPtr> waiting_reads_;  // while device logic works on as many as it can

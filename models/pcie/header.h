@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/pcie/base_address_registers.h"
+#include "models/pcie/capabilities/sr_iov.h"
 #include "models/pcie/config_space.h"
 
 namespace pcie {
@@ -16,13 +18,6 @@ struct Identity {
   std::uint8_t revision = 0;
   std::uint16_t subsystem_vendor = 0;  ///< type 0 only
   std::uint16_t subsystem = 0;         ///< type 0 only
-};
-
-struct BarConfig {
-  unsigned index = 0;      ///< 0 to 5; a 64-bit BAR takes the next one too
-  std::uint64_t size = 0;  ///< bytes, a power of two from 128; up to 2 GiB if 32-bit
-  bool is_64bit = false;
-  bool prefetchable = false;
 };
 
 /// What both header types share (PCIe 5.0, 7.5.1.1).
@@ -53,7 +48,7 @@ class Header {
   };
   static constexpr std::uint32_t interrupt_status = 1u << 3;
 
-  /// `pin` 1 to 4 for INTA to INTD, 0 for a function without.
+  /// Of a physical function; `pin` 1 to 4 for INTA to INTD, 0 for a function without.
   Header(ConfigSpace& space, const Identity& identity, std::uint8_t type, bool multi_function,
          unsigned pin);
 
@@ -63,24 +58,65 @@ class Header {
   void set_interrupt_status(bool pending);
 
  protected:
+  /// What software can write: bits of Command, and whether cache line size and interrupt line.
+  struct Writable {
+    std::uint32_t command;
+    bool lines;
+  };
+  Header(ConfigSpace& space, const Identity& identity, std::uint8_t type, bool multi_function,
+         unsigned pin, const Writable& writable);
+
   ConfigSpace& space_;
 };
 
-/// Header of an endpoint (7.5.1.2).
+/// Header of an endpoint's function, and where its BARs are.
+class EndpointHeader : public Header {
+ public:
+  virtual ~EndpointHeader() = default;
+  virtual const std::vector<BarConfig>& bars() const = 0;
+  /// Whether Memory Space is enabled.
+  virtual bool decodes() const = 0;
+  virtual std::uint64_t bar_address(const BarConfig& bar) const = 0;
+
+ protected:
+  using Header::Header;
+};
+
+/// Header of a physical function (7.5.1.2).
 ///
 ///     0x10..0x27 BAR 0 to 5    0x2c subsystem vendor    0x2e subsystem
-class Type0Header : public Header {
+class Type0Header : public EndpointHeader {
  public:
   /// Throws ConfigurationError if a BAR is impossible or two overlap.
   Type0Header(ConfigSpace& space, const Identity& identity, bool multi_function, unsigned pin,
               const std::vector<BarConfig>& bars);
 
-  const std::vector<BarConfig>& bars() const { return bars_; }
+  const std::vector<BarConfig>& bars() const override { return bars_.bars(); }
+  bool decodes() const override { return memory_enabled(); }
   /// The address that software has given to a BAR.
-  std::uint64_t bar_address(const BarConfig& bar) const;
+  std::uint64_t bar_address(const BarConfig& bar) const override { return bars_.address(bar); }
 
  private:
-  std::vector<BarConfig> bars_;
+  BaseAddressRegisters bars_;
+};
+
+/// Header of a virtual function (9.3.4.1): only Bus Master and the errors of Status are its own.
+/// Vendor and device read 0xffff, and there are no BARs, since software takes both from the SR-IOV
+/// capability of the physical function; and so it does Memory Space.
+class VirtualHeader : public EndpointHeader {
+ public:
+  /// `identity` is that of the physical function; `index` from 0.
+  VirtualHeader(ConfigSpace& space, const Identity& identity, const SrIov& sr_iov, unsigned index);
+
+  const std::vector<BarConfig>& bars() const override { return sr_iov_.bars(); }
+  bool decodes() const override { return sr_iov_.memory_enabled(); }
+  std::uint64_t bar_address(const BarConfig& bar) const override {
+    return sr_iov_.bar_address(bar, index_);
+  }
+
+ private:
+  const SrIov& sr_iov_;
+  unsigned index_;
 };
 
 /// Header of a bridge without I/O window (7.5.1.3).

@@ -12,6 +12,10 @@ using Id = std::uint16_t;
 constexpr Id make_id(unsigned bus, unsigned device, unsigned function) {
   return static_cast<Id>(bus << 8 | (device & 0x1f) << 3 | (function & 0x7));
 }
+/// With alternative routing: bus[15:8] function[7:0].
+constexpr Id make_alternative_id(unsigned bus, unsigned function) {
+  return static_cast<Id>(bus << 8 | (function & 0xff));
+}
 constexpr unsigned bus_of(Id id) {
   return id >> 8;
 }
@@ -20,6 +24,10 @@ constexpr unsigned device_of(Id id) {
 }
 constexpr unsigned function_of(Id id) {
   return id & 0x7;
+}
+
+constexpr unsigned alternative_function_of(Id id) {
+  return id & 0xff;
 }
 
 /// "bb:dd.f" in hexadecimal, as lspci prints it.

@@ -299,8 +299,11 @@ void Link::deliver(Way& way, TlpPtr tlp) {
 }
 
 bool is_possible(Direction direction, const Fault& fault) {
-  // Only a downstream port sees its link go down, and its is the end that leads up.
-  if (fault.error == Error::surprise_down && direction == Direction::down) return false;
+  // Only a downstream port sees its link go down or validates sources, and its is the end that
+  // leads up.
+  const bool port_alone =
+      fault.error == Error::surprise_down || fault.error == Error::acs_violation;
+  if (port_alone && direction == Direction::down) return false;
   if (fault.number < 1) return false;
   if (!fault.type) return true;
   const TlpPtr tlp = Tlp::make(*fault.type);
@@ -313,6 +316,7 @@ bool is_possible(Direction direction, const Fault& fault) {
       return tlp->has_data();
     case Error::unsupported_request:
     case Error::completer_abort:
+    case Error::acs_violation:
       return !tlp->is_completion();
     default:
       return true;

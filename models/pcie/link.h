@@ -81,7 +81,7 @@ class Link : public sc_core::sc_module {
   ///     completion_timeout     the TLP is lost, and who waits for a completion waits in vain
   ///     unexpected_completion  the completion comes twice
   ///     poisoned_tlp           the data is marked as bad
-  ///     unsupported_request    the request is refused, and so by completer_abort
+  ///     unsupported_request    the request is refused, and so by completer_abort, acs_violation
   ///     malformed_tlp, ecrc, receiver_overflow    the TLP is dropped
   ///     all others             the TLP comes as it is
   ///

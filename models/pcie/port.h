@@ -61,7 +61,9 @@ class Port {
   /// The completion status of a request that ends in this error, if it is answered at all.
   static std::optional<Status> refusal_of(Error error) {
     if (error == Error::unsupported_request) return Status::unsupported_request;
-    if (error == Error::completer_abort) return Status::completer_abort;
+    if (error == Error::completer_abort || error == Error::acs_violation) {
+      return Status::completer_abort;
+    }
     return {};
   }
   /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a

@@ -249,11 +249,12 @@ ConfigSpace* RootComplex::internal(Id target) {
   return device <= ports_.size() ? &ports_[device - 1]->config_space() : nullptr;
 }
 
-// A link has one device, number 0.
+// A link has one device, number 0, unless the number is part of a function's.
 RootPort* RootComplex::port_of_bus(Id target) {
   for (const auto& port : ports_) {
     if (!port->routes(bus_of(target))) continue;
-    return bus_of(target) == port->secondary_bus() && device_of(target) != 0 ? nullptr : port.get();
+    const bool direct = bus_of(target) == port->secondary_bus() && !port->forwards_ari();
+    return direct && device_of(target) != 0 ? nullptr : port.get();
   }
   return nullptr;
 }

@@ -106,7 +106,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   const RootComplexConfig config_;
   vp::Domain& domain_;
   ConfigSpace host_bridge_space_;
-  std::unique_ptr<Header> host_bridge_;
+  std::unique_ptr<Type0Header> host_bridge_;
   std::vector<std::unique_ptr<RootPort>> ports_;
   tlm::tlm_generic_payload memory_access_;
   Ring<Interrupt> interrupts_;

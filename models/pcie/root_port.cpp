@@ -50,6 +50,8 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                         common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot}),
       msi_(space_),
       errors_(space_, express_, PortType::root_port),
+      link_capabilities_(space_, PortType::root_port, config.generation, config.lanes),
+      access_control_(space_),
       interrupt_(domain, [this] { send_interrupt(); }),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
@@ -68,6 +70,7 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
   statistics.counter(prefix + "completion_timeouts", timeouts_);
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "unsupported_requests", unsupported_);
+  statistics.counter(prefix + "acs_violations", acs_violations_);
   statistics.counter(prefix + "malformed_tlps", malformed_);
   statistics.counter(prefix + "requests_without_link", no_link_);
 }
@@ -298,6 +301,10 @@ void RootPort::receive(TlpPtr tlp) {
              name(), to_string(tlp->header.type));
     return report(Error::malformed_tlp, tlp.get());
   }
+  if (is_foreign(*tlp)) {
+    ++acs_violations_;
+    return detected(Error::acs_violation, tlp.get());
+  }
   switch (tlp->header.type) {
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -322,6 +329,7 @@ bool RootPort::timeless(const Tlp& tlp) const {
 void RootPort::trained(unsigned generation, unsigned lanes) {
   express_.slot().seat();
   express_.trained(generation, lanes);
+  link_capabilities_.trained(generation);
   update_interrupt();
 }
 
@@ -384,6 +392,12 @@ void RootPort::receive_read(Tlp& request) {
   if (!header_.master_enabled() || !host_.read(request, delay)) return unsupported(request);
   complete_read(request, id_, express_.max_payload(), common_.read_boundary,
                 [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
+}
+
+// 6.12.1.1: ACS source validation.
+bool RootPort::is_foreign(const Tlp& tlp) const {
+  return access_control_.validates_sources() && !tlp.is_completion() &&
+         !routes(bus_of(tlp.header.requester));
 }
 
 void RootPort::unsupported(const Tlp& request) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "models/pcie/capabilities/access_control.h"
 #include "models/pcie/capabilities/downstream_port_containment.h"
 #include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/pci_express.h"
@@ -14,6 +15,7 @@
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
 #include "models/pcie/header.h"
+#include "models/pcie/link_capabilities.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/port.h"
 #include "models/pcie/ring.h"
@@ -73,6 +75,7 @@ class RootPort : public sc_core::sc_module, public Port {
   unsigned secondary_bus() const { return header_.secondary_bus(); }
   unsigned max_payload() const { return express_.max_payload(); }
   bool retry_visible() const { return express_.retry_visible(); }
+  bool forwards_ari() const { return express_.forwards_ari(); }
 
   /// Fundamental reset: of the port and, by its link, of all that is behind it. What is outstanding
   /// ends without a completion.
@@ -159,6 +162,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
   void unsupported(const Tlp& request);
+  bool is_foreign(const Tlp& tlp) const;
   void report(Error error, const Tlp* tlp);
   void collect(Severity severity, Id source);
   void update_interrupt();
@@ -178,6 +182,8 @@ class RootPort : public sc_core::sc_module, public Port {
   PciExpress express_;
   Msi msi_;
   ErrorReporting errors_;
+  LinkCapabilities link_capabilities_;
+  AccessControl access_control_;
   std::optional<DownstreamPortContainment> containment_;
   unsigned holds_ = 0;       // of Hold
   unsigned conditions_ = 0;  // of Condition
@@ -194,6 +200,7 @@ class RootPort : public sc_core::sc_module, public Port {
   std::uint64_t timeouts_ = 0;
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;
+  std::uint64_t acs_violations_ = 0;
   std::uint64_t malformed_ = 0;
   std::uint64_t no_link_ = 0;
 };

@@ -57,7 +57,8 @@ class Kernel(machine.TestCase):
     def setUpClass(cls):
         script = HEAD + "dmesg > /share/boot\n"
         for way in WAYS:
-            for error in [*CORRECTABLE, *NON_FATAL, *FATAL, "unexpected_completion", "surprise_down"]:
+            for error in [*CORRECTABLE, *NON_FATAL, *FATAL, "unexpected_completion", "surprise_down",
+                          "acs_violation"]:
                 script += f"each {way}.{error} vpctl inject host_ipu.{way} {error}\n"
         script += "echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset\neach reset vpctl inject host_ipu.up malformed_tlp\n"
         script += "poke 276 000\n"
@@ -120,6 +121,14 @@ class Kernel(machine.TestCase):
         self.check_decoded("up.surprise_down", "surprise_down", "Uncorrected (Fatal)", ROOT_PORT, decoded)
         self.assertEqual(self.said("down.surprise_down"), [])
         self.assertIn("no such packet can have this error there", self.run_.file("refused"))
+
+    # Linux shows no header of such a request, although it is logged.
+    def test_acs_violations_are_seen_by_the_root_port_alone(self):
+        decoded = (21, "ACSViol", "Transaction Layer", "Receiver ID")
+        rest = self.check_decoded("up.acs_violation", "acs_violation", "Uncorrected (Non-Fatal)", ROOT_PORT, decoded)
+        self.assertEqual(rest, [f"pcieport {ROOT_PORT}: AER: device recovery successful"])
+        self.check_device_works("up.acs_violation")
+        self.assertEqual(self.said("down.acs_violation"), [])
 
     # Linux does not read the registers of a device whose link may be broken.
     def test_fatal_errors_of_the_device_are_told_of_and_the_link_is_reset(self):

@@ -42,19 +42,27 @@ constexpr std::uint32_t fatal_by_default =
 
 }  // namespace
 
-AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type)
+AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type,
+                                               const AdvancedErrorReporting* physical)
     : space_(space),
+      governor_(physical != nullptr ? physical : this),
       offset_(space.add_extended_capability(0x0001, 2, type == PortType::root_port ? 0x38 : 0x2c)),
       uncorrectable_(bits(false)) {
   const bool root = type == PortType::root_port;
-  if (!root) uncorrectable_ &= ~bit_of(Error::surprise_down);
+  if (!root) uncorrectable_ &= ~(bit_of(Error::surprise_down) | bit_of(Error::acs_violation));
   const std::uint32_t all = uncorrectable_;
   const std::uint32_t correctable = bits(true) | advisory_non_fatal;
   space.define({offset_ + uncorrectable_status, 4, 0, 0, all, all});
-  space.define({offset_ + uncorrectable_mask, 4, 0, all, 0, all});
-  space.define({offset_ + uncorrectable_severity, 4, fatal_by_default & all, all, 0, all});
+  if (physical != nullptr) {
+    for (const unsigned at : {uncorrectable_mask, uncorrectable_severity, correctable_mask}) {
+      space.define({offset_ + at, 4});
+    }
+  } else {
+    space.define({offset_ + uncorrectable_mask, 4, 0, all, 0, all});
+    space.define({offset_ + uncorrectable_severity, 4, fatal_by_default & all, all, 0, all});
+    space.define({offset_ + correctable_mask, 4, advisory_non_fatal, correctable, 0, correctable});
+  }
   space.define({offset_ + correctable_status, 4, 0, 0, correctable, correctable});
-  space.define({offset_ + correctable_mask, 4, advisory_non_fatal, correctable, 0, correctable});
   space.define({offset_ + control, 4, 0, 0, 0, first_error_pointer});
   for (unsigned i = 0; i < 4; ++i) space.define({offset_ + header_log + 4 * i, 4, 0, 0, 0, ~0u});
   if (!root) return;
@@ -66,13 +74,13 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
 
 Severity AdvancedErrorReporting::severity(Error error) const {
   if (is_correctable(error)) return Severity::correctable;
-  const bool fatal = space_.get(offset_ + uncorrectable_severity, 4) & bit_of(error);
+  const bool fatal = governing(uncorrectable_severity) & bit_of(error);
   return fatal ? Severity::fatal : Severity::non_fatal;
 }
 
 bool AdvancedErrorReporting::masked(Error error) const {
   const unsigned mask = is_correctable(error) ? correctable_mask : uncorrectable_mask;
-  return space_.get(offset_ + mask, 4) & bit_of(error);
+  return governing(mask) & bit_of(error);
 }
 
 void AdvancedErrorReporting::log(Error error, const Tlp* tlp) {

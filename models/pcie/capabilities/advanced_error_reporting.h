@@ -14,7 +14,8 @@ namespace pcie {
 enum class Severity : std::uint8_t { correctable, non_fatal, fatal };
 
 /// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without ECRC and without
-/// multiple headers. Its registers are sticky.
+/// multiple headers. Its registers are sticky. A virtual function has status and log of its own,
+/// and the mask and severity of its physical one (9.4.2.2).
 ///
 ///     +00 id 0x0001            +04 uncorrectable status  +08 mask   +0c severity
 ///     +10 correctable status   +14 mask                  +18 capabilities and control
@@ -22,16 +23,18 @@ enum class Severity : std::uint8_t { correctable, non_fatal, fatal };
 ///     +2c root error command   +30 root error status     +34 error sources  (root port)
 class AdvancedErrorReporting {
  public:
-  AdvancedErrorReporting(ConfigSpace& space, PortType type);
+  /// Of a virtual function, `physical` is that of its physical one.
+  AdvancedErrorReporting(ConfigSpace& space, PortType type,
+                         const AdvancedErrorReporting* physical = nullptr);
   AdvancedErrorReporting(const AdvancedErrorReporting&) = delete;
 
   unsigned offset() const { return offset_; }
-  /// Only a downstream port can see its link go down.
+  /// Only a downstream port can see its link go down, and validates the sources of requests.
   bool knows(Error error) const { return is_correctable(error) || uncorrectable_ & bit_of(error); }
 
   Severity severity(Error error) const;
   bool masked(Error error) const;
-  bool advisory_masked() const { return space_.test(offset_ + 0x14, 13); }
+  bool advisory_masked() const { return governing(0x14) >> 13 & 1; }
 
   /// Sets the error's status bit, and unless it is masked, or an earlier error holds the log, the
   /// first error pointer and header log (6.2.4.2).
@@ -46,7 +49,13 @@ class AdvancedErrorReporting {
   void on_root_write(const std::function<void()>& action);
 
  private:
+  // A register of mask or severity.
+  std::uint32_t governing(unsigned at) const {
+    return governor_->space_.get(governor_->offset_ + at, 4);
+  }
+
   ConfigSpace& space_;
+  const AdvancedErrorReporting* governor_;
   unsigned offset_;
   std::uint32_t uncorrectable_;  // bits that there are
   bool logged_ = false;          // the first error pointer is of an error, unless that was cleared

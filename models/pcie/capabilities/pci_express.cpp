@@ -23,6 +23,7 @@ constexpr std::uint32_t function_level_reset_capable = 1u << 28;
 constexpr std::uint32_t initiate_reset = 1u << 15;
 constexpr std::uint32_t transactions_pending = 1u << 5;
 constexpr std::uint32_t link_training = 1u << 11;
+constexpr std::uint32_t slot_clock = 1u << 12;
 constexpr unsigned link_active_bit = 13;
 
 // Unlike the link speeds of the other registers, which are numbers, this is one bit a speed.
@@ -32,8 +33,10 @@ std::uint32_t speeds_vector(unsigned generation) {
 
 }  // namespace
 
-PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
+PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
+                       const PciExpress* physical)
     : space_(space),
+      governor_(physical != nullptr ? physical : this),
       offset_(space.add_capability(0x10, 0x3c)),
       supported_payload_(config.max_payload),
       root_port_(config.type == PortType::root_port) {
@@ -41,12 +44,16 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
   if (config.generation < 1 || config.generation > 6) {
     throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6", config.generation));
   }
+  if (config.lanes < 1 || config.lanes > 16) {
+    throw ConfigurationError(fmt::format("{} lanes: 1 to 16", config.lanes));
+  }
   if (config.read_boundary != 64 && config.read_boundary != 128) {
     throw ConfigurationError(
         fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
   }
   const unsigned at = offset_;
   const bool root = root_port_;
+  const bool own = physical == nullptr;
 
   space.define({at + 0x02, 2,
                 2u | static_cast<unsigned>(config.type) << 4 | (root ? 1u << 8 : 0) |  // slot
@@ -55,9 +62,10 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
                 payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15 |  // role-based errors
                     (root ? 0 : function_level_reset_capable)});
   // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
-  space.define({at + 0x08, 2, 0x2810,
-                0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 |
-                    7u << 12 | (root ? 0 : initiate_reset)});
+  const std::uint32_t device_control =
+      0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 | 7u << 12;
+  space.define(
+      {at + 0x08, 2, own ? 0x2810u : 0, (own ? device_control : 0) | (root ? 0 : initiate_reset)});
   space.define({at + 0x0a, 2, 0, 0, 0x000f});
 
   // Speed 3:0, width 9:4, surprise down reporting 19, link active reporting 20, bandwidth
@@ -68,9 +76,9 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
   // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
   // endpoint. Link disable 4 of a root port. Common clock 6, extended synch 7.
   const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
-  space.define({at + 0x10, 2, root ? boundary : 0, (root ? 1u << 4 : 1u << 3) | 3u << 6});
+  space.define({at + 0x10, 2, root ? boundary : 0, own ? (root ? 1u << 4 : 1u << 3) | 3u << 6 : 0});
   // Bandwidth status 15:14 of a root port.
-  space.define({at + 0x12, 2, 1u << 12, 0, root ? 3u << 14 : 0});
+  space.define({at + 0x12, 2, own ? slot_clock : 0, 0, root ? 3u << 14 : 0});
 
   if (root) {
     slot_.emplace(space, at + 0x14, config.slot, config.slot_number);
@@ -80,11 +88,15 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
     space.define({at + 0x20, 4, 0, 0, 1u << 16});
   }
 
-  // Timeout can be disabled 4; a port of 16 GT/s must complete 10-bit tags 16.
-  space.define({at + 0x24, 4, 1u << 4 | (config.generation >= 4 ? 1u << 16 : 0)});
-  space.define({at + 0x28, 2, 0, 1u << 4 | 3u << 8});  // timeout disable; IDO request, completion
-  space.define({at + 0x2c, 4, speeds_vector(config.generation) << 1});
-  space.define({at + 0x30, 2, config.generation, 0xf});  // target speed, a number
+  // Timeout can be disabled 4, ARI forwarded 5; a port of 16 GT/s must complete 10-bit tags 16.
+  space.define(
+      {at + 0x24, 4, 1u << 4 | (root ? 1u << 5 : 0) | (config.generation >= 4 ? 1u << 16 : 0)});
+  // Timeout disable, ARI forwarding, IDO of requests and completions.
+  space.define({at + 0x28, 2, 0, own ? 1u << 4 | (root ? 1u << 5 : 0) | 3u << 8 : 0});
+  // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
+  space.define({at + 0x2c, 4,
+                speeds_vector(config.generation) << 1 | (config.generation >= 4 ? 3u << 23 : 0)});
+  space.define({at + 0x30, 2, own ? config.generation : 0, own ? 0xfu : 0});  // target speed
   space.define({at + 0x32, 2});
 
   // 6.6.2: a reset of one function does not change the link, nor Max_Payload_Size.
@@ -96,15 +108,14 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config)
 }
 
 unsigned PciExpress::max_payload() const {
-  return std::min(128u << (space_.get(offset_ + 0x08, 2) >> 5 & 7), supported_payload_);
+  return std::min(128u << (device_control() >> 5 & 7), supported_payload_);
 }
 
 unsigned PciExpress::max_read_request() const {
-  return std::min(128u << (space_.get(offset_ + 0x08, 2) >> 12 & 7), 4096u);
+  return std::min(128u << (device_control() >> 12 & 7), 4096u);
 }
 
 void PciExpress::trained(unsigned generation, unsigned lanes) {
-  const std::uint32_t slot_clock = 1u << 12;
   const std::uint32_t active = root_port_ ? 1u << link_active_bit : 0;
   const bool was_active = link_active();
   space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | active);

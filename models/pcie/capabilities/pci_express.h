@@ -31,10 +31,15 @@ struct PciExpressConfig {
 ///     +24 device capabilities 2        +28 device control 2, status 2
 ///     +2c link capabilities 2          +30 link control 2, status 2
 ///     +34 slot capabilities 2          +38 slot control 2, status 2
+///
+/// A virtual function has the capabilities, Device Status and the function level reset of its own;
+/// all other control is its physical function's (9.3.5).
 class PciExpress {
  public:
-  /// Throws ConfigurationError if a value is impossible.
-  PciExpress(ConfigSpace& space, const PciExpressConfig& config);
+  /// Of a virtual function, `physical` is that of its physical one. Throws ConfigurationError if a
+  /// value is impossible.
+  PciExpress(ConfigSpace& space, const PciExpressConfig& config,
+             const PciExpress* physical = nullptr);
   PciExpress(const PciExpress&) = delete;
 
   unsigned offset() const { return offset_; }
@@ -43,10 +48,12 @@ class PciExpress {
   unsigned max_payload() const;
   /// Bytes, from Device Control.
   unsigned max_read_request() const;
-  bool relaxed_ordering() const { return space_.test(offset_ + 0x08, 4); }
-  bool extended_tags() const { return space_.test(offset_ + 0x08, 8); }
-  bool completion_timeout() const { return !space_.test(offset_ + 0x28, 4); }
-  bool id_based_ordering() const { return space_.test(offset_ + 0x28, 8); }
+  bool relaxed_ordering() const { return control(4); }
+  bool extended_tags() const { return control(8); }
+  bool completion_timeout() const { return !control_2(4); }
+  /// Root port: a device number is five more bits of a function number (ARI).
+  bool forwards_ari() const { return control_2(5); }
+  bool id_based_ordering() const { return control_2(8); }
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }
 
@@ -68,7 +75,7 @@ class PciExpress {
     fatal_error = 1u << 2,
     unsupported_request = 1u << 3,
   };
-  bool reports(std::uint32_t kind) const { return space_.get(offset_ + 0x08, 2) & kind; }
+  bool reports(std::uint32_t kind) const { return device_control() & kind; }
   /// Sets bits of Device Status.
   void detected(std::uint32_t device_status);
   /// Endpoint: whether requests of its own wait for completions.
@@ -77,7 +84,16 @@ class PciExpress {
   bool take_reset();
 
  private:
+  std::uint32_t device_control() const {
+    return governor_->space_.get(governor_->offset_ + 0x08, 2);
+  }
+  bool control(unsigned bit) const { return device_control() >> bit & 1; }
+  bool control_2(unsigned bit) const {
+    return governor_->space_.test(governor_->offset_ + 0x28, bit);
+  }
+
   ConfigSpace& space_;
+  const PciExpress* governor_;  // whose control registers hold: its own, or its physical function's
   unsigned offset_;
   unsigned supported_payload_;
   bool root_port_;

@@ -254,6 +254,13 @@ unsigned Bench::find_capability(Id id, std::uint8_t capability) {
   return 0;
 }
 
+unsigned Bench::find_extended_capability(Id id, std::uint16_t capability) {
+  for (unsigned offset = 0x100; offset != 0; offset = config_read(id, offset, 4) >> 20) {
+    if (config_read(id, offset, 2) == capability) return offset;
+  }
+  return 0;
+}
+
 void Bench::enumerate() {
   config_write(root_port, 0x18, 0x00010100, 4);  // buses 0, 1, 1
   config_write(root_port, 0x20, 0xc010c000, 4);  // 2 MiB

@@ -139,6 +139,7 @@ class Bench : public sc_core::sc_module {
   tlm::tlm_response_status access(tlm::tlm_generic_payload& payload);
   /// The offset of a capability, by walking the chain as software does; 0 if there is none.
   unsigned find_capability(Id id, std::uint8_t capability);
+  unsigned find_extended_capability(Id id, std::uint16_t capability);
 
   /// Gives numbers to the buses, addresses to windows and BARs, and enables both functions.
   void enumerate();

@@ -61,7 +61,37 @@ TEST(Endpoint, UnclaimedAddressesAreUnsupported) {
   });
 }
 
-TEST(Endpoint, OneToEightFunctions) {
+// A function's number has 8 bits where the port above forwards ARI, and no others are reached else.
+TEST(Endpoint, AlternativeRouting) {
+  Bench::Config config;
+  config.endpoint.functions.resize(256);
+  for (unsigned i = 1; i < 256; ++i) config.endpoint.functions[i].identity.device = 0x1000 + i;
+  Bench bench(config);
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned control = bench.find_capability(Bench::root_port, 0x10) + 0x28;
+    EXPECT_EQ(bench.config_read(Bench::root_port, control - 4, 4) >> 5 & 1, 1u) << "supported";
+    for (const bool forwarded : {false, true}) {
+      bench.config_write(Bench::root_port, control, forwarded ? 1u << 5 : 0, 2);
+      for (unsigned i = 1; i < 256; ++i) {
+        const std::uint32_t id = forwarded || i < 8 ? 0x10001d9bu + (i << 16) : ~0u;
+        ASSERT_EQ(bench.config_read(make_alternative_id(1, i), 0, 4), id);
+      }
+    }
+    unsigned number = 0, next = 0;
+    do {
+      const Id id = make_alternative_id(1, number);
+      bench.config_write(id, 4, 4, 2);
+      ASSERT_EQ(bench.endpoint.function(number).id(), id);
+      const unsigned ari = bench.find_extended_capability(id, 0x000e);
+      next = bench.config_read(id, ari + 5, 1);
+      ASSERT_EQ(next, number == 255 ? 0 : number + 1) << "the chain";
+      number = next;
+    } while (next != 0);
+  });
+}
+
+TEST(Endpoint, OneTo256Functions) {
   vp::Domain domain("domain");
   auto make = [&domain](unsigned count) {
     vp::Statistics statistics;
@@ -70,9 +100,10 @@ TEST(Endpoint, OneToEightFunctions) {
     Endpoint endpoint("endpoint", config, domain, statistics);
   };
   EXPECT_THROW(make(0), ConfigurationError);
-  EXPECT_THROW(make(9), ConfigurationError);
+  EXPECT_THROW(make(257), ConfigurationError);
   EXPECT_NO_THROW(make(1));
   EXPECT_NO_THROW(make(8));
+  EXPECT_NO_THROW(make(256));
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ struct Setting {
   bool advisory() const {
     if (fatal || is_correctable(error)) return false;
     if (error == Error::unexpected_completion) return true;
-    return !posted && (error == Error::unsupported_request || error == Error::completer_abort);
+    return !posted && (error == Error::unsupported_request || error == Error::completer_abort ||
+                       error == Error::acs_violation);
   }
   bool cor_enabled() const { return enables & 1; }
   bool ur_enabled() const { return enables & 8; }

@@ -96,7 +96,8 @@ TEST_F(Faults, EachErrorAtOnceAtBothEnds) {
     for (const Direction direction : {Direction::down, Direction::up}) {
       const Id id = direction == Direction::down ? Bench::device : Bench::root_port;
       for (const Error error : all_errors) {
-        if (error == Error::surprise_down && direction == Direction::down) {
+        const bool of_a_port_above = error == Error::surprise_down || error == Error::acs_violation;
+        if (of_a_port_above && direction == Direction::down) {
           EXPECT_FALSE(bench.link.inject(direction, {error, {}, 1}));
           continue;
         }
@@ -255,6 +256,7 @@ TEST_F(Faults, ImpossibleOnesAreRefused) {
   EXPECT_TRUE(refused(Error::completion_timeout, TlpType::Msg));
   EXPECT_TRUE(refused(Error::unsupported_request, TlpType::CplD));
   EXPECT_TRUE(refused(Error::completer_abort, TlpType::Cpl));
+  EXPECT_TRUE(refused(Error::acs_violation, TlpType::CplD));
 }
 
 TEST_F(Faults, BridgeControlHoldsMessagesBack) {

@@ -56,18 +56,39 @@ TlpPtr random_tlp(std::mt19937& random) {
   return tlp;
 }
 
+constexpr unsigned virtual_functions = 4;
+
+void add_virtual_functions(FunctionConfig& config) {
+  config.virtual_functions = {
+      virtual_functions, 0x0ae1, {{0, 0x4000, true, true}}, {2, 0, 0x2000, 0, 0x3000}};
+}
+
+// Where software may have enabled some, and turned them off since.
+void use_one(Function& physical, std::mt19937& random) {
+  Function& function = physical.virtual_function(random() % virtual_functions);
+  function.signal(random() % 3);
+}
+
 TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
   vp::Domain host("host"), card("card");
   vp::Trace trace;
   vp::Statistics statistics;
   Peer peer(host);
   Bench::Config config;
+  add_virtual_functions(config.endpoint.functions[0]);
   config.endpoint.functions.resize(2, config.endpoint.functions[0]);
   Endpoint endpoint("endpoint", config.endpoint, card, statistics);
   Link link("link", {}, peer, endpoint, trace, statistics);
   Logic logic("logic", card);
   endpoint.function(0).bar.bind(logic.bar);
   logic.dma.bind(endpoint.function(0).dma);
+  const unsigned sr_iov = [&] {
+    const ConfigSpace& space = endpoint.function(1).config_space();
+    unsigned at = 0x100;
+    while (space.read(at, 2) != 0x0010) at = space.read(at, 4) >> 20;
+    return at;
+  }();
+  unsigned most = 0;
   std::mt19937 random(7);
   for (unsigned i = 0; i < 100'000; ++i) {
     if (i % 100 == 0) {  // gives it back its addresses
@@ -76,16 +97,26 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
       for (const auto& value : values) {
         peer.send(Tlp::config_write(false, Bench::device, value[0], 4, value[1]));
       }
+      const Id second = make_id(1, 0, 1);
+      peer.send(Tlp::config_write(false, second, sr_iov + 0x10, 2, random() % 6));
+      peer.send(Tlp::config_write(false, second, sr_iov + 0x24, 4, 0xc0000000));
+      peer.send(Tlp::config_write(false, second, sr_iov + 0x28, 4, 0));
+      peer.send(Tlp::config_write(false, second, sr_iov + 0x08, 2, random()));
     }
     logic.latency = random() % 2 * 1000;
     logic.answer = random() % 8 ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE;
     peer.send(random_tlp(random));
     if (random() % 4 == 0) endpoint.function(0).signal(random() % 20);
+    use_one(endpoint.function(random() % 2), random);
+    for (unsigned j = 0; j < virtual_functions; ++j) {
+      if (endpoint.function(1).virtual_function(j).exists()) most = std::max(most, j + 1);
+    }
     if (i % 50 == 49) sc_core::sc_start(10, sc_core::SC_US);
   }
   sc_core::sc_start(1, sc_core::SC_MS);
   EXPECT_GT(peer.received, 10'000u);
   EXPECT_GT(logic.uses.size(), 1'000u);
+  EXPECT_EQ(most, virtual_functions);
 }
 
 TEST(Fuzz, ARootComplexSurvivesAnyTlp) {
@@ -131,6 +162,7 @@ TEST_P(AnySoftware, IsSurvived) {
     config.root_complex.ports[0].containment = true;
   }
   config.endpoint.functions[0].interrupt_pin = 1;
+  add_virtual_functions(config.endpoint.functions[0]);
   Bench bench(config);
   bench.logic.keep_uses = false;
   std::mt19937 random(23);
@@ -202,6 +234,7 @@ TEST_P(AnySoftware, IsSurvived) {
         bench.wait_for(*read);
       }
       if (random() % 16 == 0) bench.endpoint.function(0).signal(random() % 17);
+      use_one(bench.endpoint.function(0), random);
       if (random() % 16 == 0) bench.endpoint.function(0).set_intx(random() & 1);
       if (i % 500 == 0) {
         bench.config_write(Bench::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t uncorrectable = 0x001fd010;
 constexpr std::uint32_t surprise_down = 1u << 5;
+constexpr std::uint32_t acs_violation = 1u << 21;
 constexpr std::uint32_t correctable = 0x31c1;  // advisory non-fatal among them
 
 class AdvancedErrorReportingTest : public testing::TestWithParam<PortType> {
@@ -15,7 +16,9 @@ class AdvancedErrorReportingTest : public testing::TestWithParam<PortType> {
   std::uint32_t get(unsigned at) const { return space.read(reporting.offset() + at, 4); }
   void put(unsigned at, std::uint32_t value) { space.write(reporting.offset() + at, 4, value); }
   bool root() const { return GetParam() == PortType::root_port; }
-  std::uint32_t known() const { return uncorrectable | (root() ? surprise_down : 0); }
+  std::uint32_t known() const {
+    return uncorrectable | (root() ? surprise_down | acs_violation : 0);
+  }
 
   ConfigSpace space;
   AdvancedErrorReporting reporting{space, GetParam()};
@@ -63,9 +66,10 @@ TEST_P(AdvancedErrorReportingTest, EachStatusBitIsSetAndClearedAlone) {
   }
 }
 
-TEST_P(AdvancedErrorReportingTest, OnlyAPortAboveALinkKnowsSurpriseDown) {
+TEST_P(AdvancedErrorReportingTest, OnlyAPortAboveALinkKnowsSurpriseDownAndSources) {
   for (const Error error : all_errors) {
-    EXPECT_EQ(reporting.knows(error), root() || error != Error::surprise_down) << to_string(error);
+    const bool of_such = error == Error::surprise_down || error == Error::acs_violation;
+    EXPECT_EQ(reporting.knows(error), root() || !of_such) << to_string(error);
   }
 }
 

@@ -9,7 +9,8 @@ namespace pcie {
 namespace {
 
 TEST(PciExpress, SupportedSpeedsAreAVectorAndOtherSpeedsNumbers) {
-  const unsigned vectors[] = {0x02, 0x06, 0x0e, 0x1e, 0x3e, 0x7e};
+  const unsigned retimers = 3u << 23;  // presence of one, of two
+  const unsigned vectors[] = {0x02, 0x06, 0x0e, 0x1e | retimers, 0x3e | retimers, 0x7e | retimers};
   for (unsigned generation = 1; generation <= 6; ++generation) {
     ConfigSpace space;
     PciExpress express(space, {PortType::endpoint, generation, 8});
@@ -78,10 +79,12 @@ TEST(PciExpress, ReadBoundaryOfARootPortIsFixed) {
 }
 
 TEST(PciExpress, ImpossibleValues) {
-  ConfigSpace a, b, c, d;
+  ConfigSpace a, b, c, d, e, f;
   EXPECT_THROW(PciExpress(a, {PortType::endpoint, 7}), ConfigurationError);
   EXPECT_THROW(PciExpress(b, {PortType::endpoint, 0}), ConfigurationError);
   EXPECT_THROW(PciExpress(c, {PortType::endpoint, 4, 8, 200}), ConfigurationError);
+  EXPECT_THROW(PciExpress(e, {PortType::endpoint, 4, 0}), ConfigurationError);
+  EXPECT_THROW(PciExpress(f, {PortType::endpoint, 4, 32}), ConfigurationError);
   EXPECT_THROW(PciExpress(d, {PortType::root_port, 4, 8, 256, true, 1, 1, 32}), ConfigurationError);
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/capabilities/access_control.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+TEST(AccessControl, EveryByte) {
+  ConfigSpace space;
+  AccessControl access_control(space);
+  const unsigned at = access_control.offset();
+  EXPECT_EQ(space.read(at, 4), 0x0001000du);
+  EXPECT_EQ(space.read(at + 4, 4), 0x0000001fu);
+  space.write(at + 4, 4, ~0u);
+  EXPECT_EQ(space.read(at + 4, 4), 0x001f001fu);
+  EXPECT_TRUE(access_control.validates_sources());
+  space.write(at + 6, 2, 0x1e);
+  EXPECT_FALSE(access_control.validates_sources());
+}
+
+// A device believes in the bus number of the last configuration write to it; the port has others.
+TEST(AccessControl, SourcesAreOnTheBusesBehindThePort) {
+  struct Range {
+    unsigned secondary;
+    unsigned subordinate;
+    bool holds;  // bus 4
+  } const ranges[] = {{4, 4, true},  {3, 4, true},  {4, 9, true}, {3, 9, true},
+                      {5, 9, false}, {1, 3, false}, {0, 9, false}};
+  Bench bench;
+  bench.run([&] {
+    bench.enumerate();
+    const unsigned at = bench.find_extended_capability(Bench::root_port, 0x000d);
+    const unsigned errors = bench.find_extended_capability(Bench::root_port, 0x0001);
+    const Id device = make_id(4, 0, 0);
+    bench.config_write(Bench::root_port, 0x18, 0x00040400, 4);
+    bench.config_write(device, 4, 6, 2);
+    for (const bool validated : {false, true}) {
+      bench.config_write(Bench::root_port, at + 6, validated ? 1 : 0, 2);
+      for (const Range& range : ranges) {
+        bench.config_write(Bench::root_port, 0x18, range.secondary << 8 | range.subordinate << 16,
+                           4);
+        const bool passes = range.holds || !validated;
+        const std::size_t writes = bench.memory.writes.size();
+        bench.logic.dma_write(0x1000, {1, 2, 3, 4});
+        auto read = bench.logic.dma_read(0x1000, 4);
+        bench.wait_for(*read);
+        EXPECT_EQ(bench.memory.writes.size(), writes + (passes ? 1 : 0)) << range.secondary;
+        EXPECT_EQ(read->get_response_status(),
+                  passes ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE)
+            << "Completer Abort";
+        EXPECT_EQ(bench.config_read(Bench::root_port, errors + 4, 4), passes ? 0 : 1u << 21);
+        if (passes) continue;
+        EXPECT_EQ(bench.config_read(Bench::root_port, errors + 0x18, 4) & 0x1f, 21u);
+        EXPECT_EQ(bench.config_read(Bench::root_port, errors + 0x1c, 4), 0x40000001u)
+            << "the write";
+        EXPECT_EQ(bench.config_read(Bench::root_port, errors + 0x20, 4), 0x0400000fu);
+        bench.config_write(Bench::root_port, errors + 4, ~0u, 4);
+      }
+    }
+    // Completions have no source: what processors read comes back whatever the device's bus is.
+    bench.config_write(Bench::root_port, 0x18, 0x00050500, 4);
+    EXPECT_EQ(bench.read(Bench::bar4, 4), 0u);
+    EXPECT_EQ(bench.counter("root_complex.port0.acs_violations"), 6u);
+  });
+}
+
+}  // namespace
+}  // namespace pcie
