@@ -20,8 +20,9 @@ OF_THE_PORT = {
 }
 FATAL = ("data_link_protocol", "receiver_overflow", "malformed_tlp")  # told of by a message of the device
 
-# The capability is behind that of AER, at 0x138: control at 0x13e, masks and severities of failed requests at 0x148.
+# In the capability: control at 0x06, masks and severities of failed requests at 0x10.
 HEAD = """
+dpc=0x$(lspci -s 00:01.0 -vv | sed -n 's/.*\\[\\([0-9a-f]*\\) v.*Downstream Port Containment.*/\\1/p')
 poke() { # OFFSET BYTES
   printf "$2" | dd of=/sys/bus/pci/devices/0000:00:01.0/config bs=1 seek=$(($1)) conv=notrunc status=none
 }
@@ -63,8 +64,8 @@ class Kernel(Case):
             script += f"each up.{error} vpctl inject host_ipu.up {error}\n"
         for error in (*FATAL, "ecrc"):
             script += f"each down.{error} vpctl inject host_ipu.down {error}\n"
-        script += "each software poke 0x13e '\\111'\n"
-        script += "poke 0x148 '\\000\\000\\000\\000'\npoke 0x14c '\\007\\000\\007\\000'\n"
+        script += "each software poke $((dpc + 0x06)) '\\111'\n"
+        script += "poke $((dpc + 0x10)) '\\000\\000\\000\\000'\npoke $((dpc + 0x14)) '\\007\\000\\007\\000'\n"
         script += "vpctl inject host_ipu.up completion_timeout CplD 3\neach lost oae bench --count 20\n"
         script += "vpctl inject host_ipu.down completer_abort MRd 3\neach aborted oae bench --count 20\n"
         # A processor that waits for a completion in vain is costly to simulate.

@@ -16,18 +16,11 @@ class Faults : public testing::Test {
     return config;
   }
 
-  unsigned find_extended(Id id, std::uint16_t capability) {
-    for (unsigned at = 0x100; at != 0; at = bench.config_read(id, at, 4) >> 20) {
-      if ((bench.config_read(id, at, 4) & 0xffff) == capability) return at;
-    }
-    ADD_FAILURE() << "no capability " << capability;
-    return 0x100;
-  }
   std::uint32_t get(Id id, unsigned at) {
-    return bench.config_read(id, find_extended(id, 1) + at, 4);
+    return bench.config_read(id, bench.find_extended_capability(id, 1) + at, 4);
   }
   void put(Id id, unsigned at, std::uint32_t value) {
-    bench.config_write(id, find_extended(id, 1) + at, value, 4);
+    bench.config_write(id, bench.find_extended_capability(id, 1) + at, value, 4);
   }
   std::uint32_t device_status(Id id) {
     return bench.config_read(id, bench.find_capability(id, 0x10) + 0xa, 2) & 0xf;

@@ -187,9 +187,10 @@ TEST_P(AnySoftware, IsSurvived) {
   auto put_right = [&] {
     sc_core::wait(1, sc_core::SC_US);  // for what is on its way
     const unsigned express = bench.find_capability(Bench::root_port, 0x10);
-    contained += bench.config_read(Bench::root_port, 0x138 + 8, 2) & 1;
-    bench.config_write(Bench::root_port, 0x138 + 6, 0, 2);
-    bench.config_write(Bench::root_port, 0x138 + 8, 1, 2);
+    const unsigned containment = bench.find_extended_capability(Bench::root_port, 0x1d);
+    contained += bench.config_read(Bench::root_port, containment + 8, 2) & 1;
+    bench.config_write(Bench::root_port, containment + 6, 0, 2);
+    bench.config_write(Bench::root_port, containment + 8, 1, 2);
     bench.config_write(Bench::root_port, express + 0x18, 0, 2);
     bench.root_complex.port(0).insert_card();
   };
@@ -249,7 +250,10 @@ TEST_P(AnySoftware, IsSurvived) {
         bench.set_sizes(128, 512);
         bench.write(Bench::bar2, i, 8);
         ASSERT_EQ(bench.read(Bench::bar2, 8), i);
-        if (cards) bench.config_write(Bench::root_port, 0x138 + 6, random() % 3, 2);
+        if (cards) {
+          const unsigned containment = bench.find_extended_capability(Bench::root_port, 0x1d);
+          bench.config_write(Bench::root_port, containment + 6, random() % 3, 2);
+        }
       }
     }
   });
