@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/pcie/capabilities/serial_number.h"
+#include "models/pcie/config_request.h"
 #include "models/pcie/errors.h"
 #include "models/pcie/split.h"
 #include "vp/log/log.h"
@@ -135,24 +136,11 @@ void Function::receive_config(const Tlp& request) {
   }
   const TlpHeader& header = request.header;
   if (header.type == TlpType::CfgRd0) {
-    TlpPtr completion = Tlp::completion(request, id_, Status::success);
-    completion->header.type = TlpType::CplD;
-    completion->header.length = 1;
-    completion->set_data_length(4);
     express_.set_transactions_pending(requests_.count() > 0);
-    const std::uint32_t value = space_.read(header.register_offset, 4);
-    for (unsigned i = 0; i < 4; ++i) completion->data()[i] = value >> 8 * i;
-    return uplink_.transmit(std::move(completion));
+    return uplink_.transmit(perform(request, space_, id_));
   }
   id_ = make_id(bus_of(header.target), device_of(header.target), number_);
-  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
-    std::uint32_t value = 0;
-    for (unsigned i = run.begin; i < run.end; ++i) {
-      value |= std::uint32_t{request.data()[i]} << 8 * (i - run.begin);
-    }
-    space_.write(header.register_offset + run.begin, run.end - run.begin, value);
-  }
-  uplink_.transmit(Tlp::completion(request, id_, Status::success));
+  uplink_.transmit(perform(request, space_, id_));
   const bool asked = express_.take_reset();
   if (power_.take_reset() || asked) return reset(Reset::function);
   // The completion is on its way before anything that the write permits.
