@@ -648,8 +648,8 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
               to == 0 ? 0x10000 + 0x4000 * i : bar((i + to) % devices) + 0x1000 * (1 + to);
           std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(16 * i + n));
           const auto write = bench.logic_of(i).dma_write(address, data);
+          bench.wait_for(*write);  // only then has it its place
           const auto read = bench.logic_of(i).dma_read(address, bytes);
-          bench.wait_for(*write);
           bench.wait_for(*read);
           EXPECT_EQ(read->data, data) << i << ' ' << n << ' ' << to;
         }
