@@ -59,8 +59,10 @@ each upstream vpctl inject host_sw0.down bad_tlp
 each fatal vpctl inject sw0_ipu1.down malformed_tlp
 each reset reset
 """)
-        for name, source, severity in (("correctable", CARDS[1], "Corrected"), ("port", PORTS[1], "Corrected"),
-                                       ("upstream", UPSTREAM, "Corrected"), ("fatal", CARDS[1], r"Uncorrected \(Fatal\)")):
+        for name, source, severity in (("correctable", CARDS[1], "Corrected"),
+                                       ("port", PORTS[1], "Corrected"),
+                                       ("upstream", UPSTREAM, "Corrected"),
+                                       ("fatal", CARDS[1], r"Uncorrected \(Fatal\)")):
             said = run.file(name)
             self.assertRegex(said, rf"pcieport {ROOT_PORT}: AER: {severity} error message received from {source}")
             self.assertNotIn(CARDS[0], said, name)

@@ -584,6 +584,31 @@ TEST(Switch, AWriteThatIsNotTakenHoldsUpWhatIsBehind) {
   });
 }
 
+// Completions do not pass a write, and those that wait for it are not piled up in the switch.
+TEST(Switch, CompletionsBehindAWriteWaitInTheReceiveBuffer) {
+  SwitchBench::Config config;
+  config.sw.credits = one_packet();
+  config.endpoint.credits.classes[0] = {1, 16};
+  SwitchBench bench(config);
+  bench.run([&] {
+    bench.enumerate_switch();
+    bench.logic_of(0).full = true;
+    for (unsigned i = 0; i < 3; ++i) bench.write(bar(0) + 4 * i, i, 4);  // the last at the port
+    pause();
+    const auto read = bench.logic_of(0).dma_read(0x1000, 4096);
+    pause(100 * us);
+    EXPECT_EQ(bench.counted("bench.above.down.CplD.tlps"), 2u) << "one of them in the buffer";
+    EXPECT_EQ(bench.counted("bench.link0.down.CplD.tlps"), 0u);
+    EXPECT_EQ(bench.logic_of(0).uses.size(), 1u);
+    bench.logic_of(0).full = false;
+    bench.logic_of(0).take();
+    bench.wait_for(*read);
+    EXPECT_TRUE(read->is_response_ok());
+    EXPECT_EQ(bench.counted("bench.link0.down.CplD.tlps"), 4096u / 128);
+    EXPECT_EQ(bench.logic_of(0).uses.size(), 3u);
+  });
+}
+
 class Credited : public testing::TestWithParam<unsigned> {};
 
 // Whatever is advertised: host and devices use each other, all is delivered, and it ends.
