@@ -6,12 +6,12 @@
 
 namespace platform {
 
-/// Credits as the model of a port takes them. Completions have infinite ones at both ends of a
-/// link without a switch (PCIe 5.0, 2.6.1).
+/// Credits as the model of a port takes them. Completions have infinite ones at root ports and
+/// endpoints (PCIe 5.0, 2.6.1).
 inline pcie::CreditConfig credit_config(const Credits& credits) {
   return {{{{credits.posted_headers, credits.posted_data},
             {credits.non_posted_headers, credits.non_posted_data},
-            {0, 0}}},
+            {credits.completion_headers, credits.completion_data}}},
           credits.scale};
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "platforms/credits.h"
+#include "platforms/downstream_port.h"
 #include "platforms/qemu_arguments.h"
 
 namespace platform {
@@ -60,12 +60,7 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
   config.ports.clear();
   for (const PcieLink* link : links) {
     pcie::RootPortConfig port;
-    port.generation = link->generation;
-    port.lanes = link->lanes;
-    port.credits = credit_config(link->credits_up);
-    port.slot = {link->slot.hot_plug, link->slot.surprise, link->slot.attention_button,
-                 link->slot.indicators, link->slot.power_controller};
-    port.containment = link->downstream_port_containment;
+    set_downstream_port(port, *link);
     config.ports.push_back(port);
     config.max_payload = std::max(config.max_payload, link->max_payload_size);
   }

@@ -31,7 +31,7 @@ std::vector<std::string> names_of(const std::vector<T>& parts) {
 }
 
 /// A name is how consoles and debuggers find a part, so there is one part of a name, and none is
-/// called like a part of the other kind.
+/// called like a part of another kind.
 void check_names(const Platform& platform, Reading& reading) {
   std::map<std::string, std::string> first;
   const auto check = [&](const char* list, std::size_t i, const std::string& name,
@@ -41,7 +41,9 @@ void check_names(const Platform& platform, Reading& reading) {
     if (reserved.count(name) != 0)
       return reading.mistake(path, fmt::format("{} means something else in options", shown(name)),
                              "another name",
-                             fmt::format("call it `{}0`", list[0] == 'h' ? "host" : "ipu"));
+                             fmt::format("call it `{}0`", list[0] == 'h'   ? "host"
+                                                          : list[0] == 's' ? "sw"
+                                                                           : "ipu"));
     const auto [earlier, is_first] = first.emplace(name, path);
     if (!is_first)
       reading.mistake(path, fmt::format("{} is also {}", shown(name), earlier->second),
@@ -49,6 +51,8 @@ void check_names(const Platform& platform, Reading& reading) {
   };
   for (std::size_t i = 0; i < platform.hosts.size(); ++i)
     check("hosts", i, platform.hosts[i].name, {"ipu", "both"});
+  for (std::size_t i = 0; i < platform.switches.size(); ++i)
+    check("switches", i, platform.switches[i].name, {"host", "ipu", "both"});
   for (std::size_t i = 0; i < platform.ipus.size(); ++i)
     check("ipus", i, platform.ipus[i].name, {"host", "both"});
 }
@@ -68,8 +72,9 @@ bool check_end(const std::string& path, const std::string& name, const char* kin
   return false;
 }
 
+/// `to_switch`: the receive buffer is a switch's.
 void check_credits(const std::string& path, const Credits& credits, const PcieLink& link,
-                   Reading& reading) {
+                   bool to_switch, Reading& reading) {
   if (!reading.good(path)) return;
   const auto most = [&](const char* key, unsigned value, unsigned unscaled) {
     if (value > unscaled * credits.scale)
@@ -82,12 +87,27 @@ void check_credits(const std::string& path, const Credits& credits, const PcieLi
   most("posted_data", credits.posted_data, 2047);
   most("non_posted_headers", credits.non_posted_headers, 127);
   most("non_posted_data", credits.non_posted_data, 2047);
-  if (credits.posted_data != 0 && 16 * credits.posted_data < link.max_payload_size)
-    reading.mistake(path + ".posted_data",
-                    fmt::format("{} credits are less than one packet of {} bytes",
-                                credits.posted_data, link.max_payload_size),
-                    fmt::format("{} or more, or 0 for infinite", link.max_payload_size / 16),
-                    "raise it, or lower max_payload_size");
+  most("completion_headers", credits.completion_headers, 127);
+  most("completion_data", credits.completion_data, 2047);
+  const auto least = [&](const char* key, unsigned value) {
+    if (value != 0 && 16 * value < link.max_payload_size)
+      reading.mistake(fmt::format("{}.{}", path, key),
+                      fmt::format("{} credits are less than one packet of {} bytes", value,
+                                  link.max_payload_size),
+                      fmt::format("{} or more, or 0 for infinite", link.max_payload_size / 16),
+                      "raise it, or lower max_payload_size");
+  };
+  least("posted_data", credits.posted_data);
+  least("completion_data", credits.completion_data);
+  const std::pair<const char*, unsigned> completions[] = {
+      {"completion_headers", credits.completion_headers},
+      {"completion_data", credits.completion_data}};
+  for (const auto& [key, value] : completions) {
+    if (value == 0 || to_switch) continue;
+    reading.mistake(fmt::format("{}.{}", path, key),
+                    "a root complex and an endpoint have room for all completions",
+                    "0 where no switch is (PCIe 5.0, 2.6.1)", "remove it");
+  }
 }
 
 void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
@@ -119,46 +139,138 @@ void check_slots(const Platform& platform, Reading& reading) {
   }
 }
 
+/// Switches between a host and an IPU.
+constexpr std::size_t deepest = 8;
+
+template <class T>
+const T* find_named(const std::vector<T>& parts, const std::string& name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const T& each) { return each.name == name; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+/// From a part up to its host, if it has one: the links on the way, from below.
+struct Way {
+  const Host* host = nullptr;
+  std::vector<const PcieLink*> links;
+  bool loops = false;
+};
+
+Way way_up(const Platform& platform, std::string from) {
+  Way way;
+  while ((way.host = find_named(platform.hosts, from)) == nullptr) {
+    const auto link = std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                                   [&](const PcieLink& each) { return each.down == from; });
+    if (link == platform.pcie_links.end()) break;
+    way.loops = std::count(way.links.begin(), way.links.end(), &*link) != 0;
+    if (way.loops) break;
+    way.links.push_back(&*link);
+    from = link->up;
+  }
+  return way;
+}
+
+void check_round_trip(const std::string& path, const Platform& platform, const Ipu& ipu,
+                      const Way& way, Reading& reading) {
+  std::int64_t round_trip = 2 * way.host->root_complex.latency + 2 * ipu.endpoint.latency;
+  for (const PcieLink* link : way.links) {
+    round_trip += link->latency_down + link->latency_up;
+    if (const Switch* above = find_named(platform.switches, link->up))
+      round_trip += 2 * above->latency;
+  }
+  if (round_trip < way.host->root_complex.completion_timeout) return;
+  reading.mistake(
+      path,
+      fmt::format("a read takes at least {} there and back, and {} gives up after {}",
+                  vp::config::duration_quantity().print(round_trip), way.host->name,
+                  vp::config::duration_quantity().print(way.host->root_complex.completion_timeout)),
+      "latencies that add up to less than the completion timeout",
+      "raise root_complex.completion_timeout of the host, or lower the latencies");
+}
+
+void check_switches(const Platform& platform, Reading& reading) {
+  for (std::size_t i = 0; i < platform.switches.size(); ++i) {
+    const Switch& each = platform.switches[i];
+    const std::string path = fmt::format("switches[{}]", i);
+    if (!reading.good(path)) continue;
+    if (each.latency % 2 != 0)
+      reading.mistake(path + ".latency", "an odd number of picoseconds",
+                      "an even one, for half of it is spent at each of two ports", "add 1ps");
+    const auto ports = std::count_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                                     [&](const PcieLink& link) { return link.up == each.name; });
+    if (ports == 0)
+      reading.mistake(path + ".name", fmt::format("nothing is below {}", shown(each.name)),
+                      "at least one link from each switch",
+                      "remove the switch, or add a link to pcie_links");
+    const Way way = way_up(platform, each.name);
+    if (way.host != nullptr) {
+      if (way.links.size() > deepest)
+        reading.mistake(path + ".name",
+                        fmt::format("{} switches, one below the other", way.links.size()),
+                        fmt::format("at most {}", deepest), "hang it in further up");
+    } else if (way.loops) {
+      reading.mistake(
+          path + ".name",
+          fmt::format("no host is above {}: its links are a loop", shown(each.name)),
+          "a tree below each host",
+          fmt::format("let the link to {} begin at `{}`", each.name, platform.hosts[0].name));
+    } else if (way.links.empty()) {
+      reading.mistake(path + ".name", fmt::format("no PCIe link leads to {}", shown(each.name)),
+                      "one link to each switch",
+                      fmt::format("add to pcie_links: {{up: {}, down: {}}}", platform.hosts[0].name,
+                                  each.name));
+    }
+  }
+}
+
 void check_links(const Platform& platform, Reading& reading) {
-  if (!reading.good("hosts") || !reading.good("ipus")) return;
-  const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus);
-  std::map<std::string, std::string> leads_to;  // IPU, path of its link
+  if (!reading.good("hosts") || !reading.good("ipus") || !reading.good("switches")) return;
+  const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus),
+                                 switches = names_of(platform.switches);
+  std::vector<std::string> ups = hosts, downs = ipus;
+  ups.insert(ups.end(), switches.begin(), switches.end());
+  downs.insert(downs.end(), switches.begin(), switches.end());
+  std::map<std::string, std::string> leads_to;  // IPU or switch, path of its link
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
     const PcieLink& link = platform.pcie_links[i];
     const std::string path = fmt::format("pcie_links[{}]", i);
-    const bool up = check_end(path + ".up", link.up, "host", hosts, ipus, reading);
-    const bool down = check_end(path + ".down", link.down, "IPU", ipus, hosts, reading);
+    const char* upper = switches.empty() ? "host" : "host or switch";
+    const char* lower = switches.empty() ? "IPU" : "IPU or switch";
+    const bool up = check_end(path + ".up", link.up, upper, ups, ipus, reading);
+    const bool down = check_end(path + ".down", link.down, lower, downs, hosts, reading);
     if (down) {
       const auto [earlier, is_first] = leads_to.emplace(link.down, path);
       if (!is_first)
         reading.mistake(path + ".down",
                         fmt::format("{} already leads to {}", earlier->second, shown(link.down)),
-                        "one link to each IPU", "remove one of them");
+                        fmt::format("one link to each {}", lower), "remove one of them");
     }
     if (!up || !down || !reading.good(path)) continue;
-    const auto host = std::find_if(platform.hosts.begin(), platform.hosts.end(),
-                                   [&](const Host& each) { return each.name == link.up; });
-    const auto ipu = std::find_if(platform.ipus.begin(), platform.ipus.end(),
-                                  [&](const Ipu& each) { return each.name == link.down; });
-    const std::int64_t round_trip = 2 * host->root_complex.latency + link.latency_down +
-                                    2 * ipu->endpoint.latency + link.latency_up;
-    if (round_trip >= host->root_complex.completion_timeout)
-      reading.mistake(
-          path,
-          fmt::format("a read takes at least {} there and back, and {} gives up after {}",
-                      vp::config::duration_quantity().print(round_trip), host->name,
-                      vp::config::duration_quantity().print(host->root_complex.completion_timeout)),
-          "latencies that add up to less than the completion timeout",
-          "raise root_complex.completion_timeout of the host, or lower the latencies");
+    for (const std::string& end : {link.up, link.down}) {
+      const Switch* each = find_named(platform.switches, end);
+      if (each != nullptr && link.max_payload_size > each->max_payload_size)
+        reading.mistake(path + ".max_payload_size",
+                        fmt::format("{} supports {} bytes", each->name, each->max_payload_size),
+                        fmt::format("at most {}B", each->max_payload_size),
+                        fmt::format("lower it, or raise max_payload_size of {}", each->name));
+    }
+    const Way way = way_up(platform, link.down);
+    if (const Ipu* ipu = find_named(platform.ipus, link.down);
+        ipu != nullptr && way.host != nullptr)
+      check_round_trip(path, platform, *ipu, way, reading);
   }
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
     const PcieLink& link = platform.pcie_links[i];
     const std::string path = fmt::format("pcie_links[{}]", i);
-    check_credits(path + ".credits_down", link.credits_down, link, reading);
-    check_credits(path + ".credits_up", link.credits_up, link, reading);
+    const auto is_switch = [&](const std::string& name) {
+      return find_named(platform.switches, name) != nullptr;
+    };
+    check_credits(path + ".credits_down", link.credits_down, link, is_switch(link.down), reading);
+    check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
     check_faults(path + ".faults", link.faults, reading);
   }
   if (!reading.good("pcie_links")) return;
+  check_switches(platform, reading);
   for (std::size_t i = 0; i < ipus.size(); ++i)
     if (leads_to.count(ipus[i]) == 0)
       reading.mistake(fmt::format("ipus[{}].name", i),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "platforms/downstream_port.h"
 #include "platforms/faults.h"
 
 namespace platform {
@@ -25,6 +26,15 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   return config;
 }
 
+/// The links that begin at a host or switch, in the order of its ports.
+std::vector<const PcieLink*> links_below(const Platform& platform, const std::string& name) {
+  std::vector<const PcieLink*> below;
+  for (const PcieLink& link : platform.pcie_links) {
+    if (link.up == name) below.push_back(&link);
+  }
+  return below;
+}
+
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -38,7 +48,8 @@ std::vector<std::string_view> words(std::string_view text) {
 }  // namespace
 
 Machine::Machine(const Platform& platform, const Options& options, Outcome& outcome,
-                 vp::Trace& trace, vp::Statistics& statistics) {
+                 vp::Trace& trace, vp::Statistics& statistics)
+    : platform_(platform), trace_(trace), statistics_(statistics) {
   for (const Ipu& ipu : platform.ipus) {
     const auto link = std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
                                    [&](const PcieLink& one) { return one.down == ipu.name; });
@@ -46,31 +57,57 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
                                                 options.ipu(ipu), outcome, trace, statistics));
   }
   for (const Host& host : platform.hosts) {
-    std::vector<const PcieLink*> own;
-    for (const PcieLink& link : platform.pcie_links) {
-      if (link.up == host.name) own.push_back(&link);
-    }
+    const std::vector<const PcieLink*> own = links_below(platform, host.name);
     hosts.push_back(std::make_unique<HostMachine>(host.name.c_str(), host, platform, own,
                                                   options.host(host), outcome, statistics));
     for (unsigned port = 0; port < own.size(); ++port) {
-      const auto end = std::find_if(platform.ipus.begin(), platform.ipus.end(),
-                                    [&](const Ipu& one) { return one.name == own[port]->down; });
-      links.push_back(std::make_unique<pcie::Link>(
-          (host.name + "_" + end->name).c_str(),
-          link_config(*own[port], links.size() + (std::uint64_t{platform.simulation.seed} << 32)),
-          hosts.back()->root_complex.port(port),
-          ipus[static_cast<std::size_t>(end - platform.ipus.begin())]->endpoint, trace,
-          statistics));
-      for (const PcieFault& fault : own[port]->faults) {
-        faults.push_back(
-            std::make_unique<vp::Event>(hosts.back()->domain, [link = links.back().get(), fault] {
-              link->inject(to_direction(fault), to_fault(fault));
-            }));
-        faults.back()->at(fault.at);
-      }
-      slots_.push_back({host.name, links.back().get(), &hosts.back()->root_complex.port(port)});
+      connect(*own[port], hosts.back()->root_complex.port(port), *hosts.back());
     }
   }
+}
+
+void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host) {
+  const auto described = std::find_if(platform_.switches.begin(), platform_.switches.end(),
+                                      [&](const Switch& one) { return one.name == link.down; });
+  const auto ipu = std::find_if(platform_.ipus.begin(), platform_.ipus.end(),
+                                [&](const Ipu& one) { return one.name == link.down; });
+  const bool to_switch = described != platform_.switches.end();
+  pcie::Port& end = to_switch
+                        ? add_switch(*described, link, host)
+                        : ipus[static_cast<std::size_t>(ipu - platform_.ipus.begin())]->endpoint;
+  links.push_back(std::make_unique<pcie::Link>(
+      (link.up + "_" + link.down).c_str(),
+      link_config(link, links.size() + (std::uint64_t{platform_.simulation.seed} << 32)), port, end,
+      trace_, statistics_));
+  for (const PcieFault& fault : link.faults) {
+    faults.push_back(std::make_unique<vp::Event>(host.domain, [link = links.back().get(), fault] {
+      link->inject(to_direction(fault), to_fault(fault));
+    }));
+    faults.back()->at(fault.at);
+  }
+  slots_.push_back({host.name(), links.back().get(), &port});
+  if (!to_switch) return;
+  pcie::Switch& above = *switches.back();
+  const std::vector<const PcieLink*> below = links_below(platform_, link.down);
+  for (unsigned i = 0; i < below.size(); ++i) connect(*below[i], above.port(i), host);
+}
+
+pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, HostMachine& host) {
+  pcie::SwitchConfig config;
+  config.generation = above.generation;
+  config.lanes = above.lanes;
+  config.credits = credit_config(above.credits_down);
+  config.latency = described.latency;
+  config.max_payload = described.max_payload_size;
+  // Slots of a host have numbers of their own: root ports those below 32.
+  config.first_slot = 32 * (1 + static_cast<unsigned>(switches.size()));
+  config.ports.clear();
+  for (const PcieLink* link : links_below(platform_, described.name)) {
+    set_downstream_port(config.ports.emplace_back(), *link);
+  }
+  switches.push_back(
+      std::make_unique<pcie::Switch>(described.name.c_str(), config, host.domain, statistics_));
+  return switches.back()->upstream();
 }
 
 std::string Machine::inject(std::string_view what) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/pcie/link.h"
+#include "models/pcie/switch.h"
 #include "platforms/host_machine.h"
 #include "platforms/ipu_machine.h"
 #include "platforms/platform.h"
@@ -35,6 +36,7 @@ class Machine {
   std::string operate_slot(const std::string& host, std::string_view what);
 
   std::vector<std::unique_ptr<HostMachine>> hosts;
+  std::vector<std::unique_ptr<pcie::Switch>> switches;
   std::vector<std::unique_ptr<IpuMachine>> ipus;
   std::vector<std::unique_ptr<pcie::Link>> links;
   std::vector<std::unique_ptr<vp::Event>> faults;  ///< those of the platform file
@@ -43,8 +45,15 @@ class Machine {
   struct SlotOf {
     std::string host;
     const pcie::Link* link;
-    pcie::RootPort* port;
+    pcie::DownstreamPort* port;
   };
+
+  void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
+  pcie::Port& add_switch(const Switch& described, const PcieLink& above, HostMachine& host);
+
+  const Platform& platform_;
+  vp::Trace& trace_;
+  vp::Statistics& statistics_;
   std::vector<SlotOf> slots_;
 };
 

@@ -111,12 +111,21 @@ struct Ipu {
   ConsoleKind console = ConsoleKind::off;
 };
 
+/// A PCIe switch, in the domain of the host above it.
+struct Switch {
+  std::string name;
+  std::int64_t latency = 100 * ns;  ///< traversal, from one port to another
+  unsigned max_payload_size = 256;
+};
+
 /// Flow control credits that a receiver advertises; 0 is infinite.
 struct Credits {
   unsigned posted_headers = 0;
   unsigned posted_data = 0;  ///< of 16 bytes
   unsigned non_posted_headers = 0;
   unsigned non_posted_data = 0;
+  unsigned completion_headers = 0;  ///< only of a switch's buffer
+  unsigned completion_data = 0;
   unsigned scale = 1;  ///< what a credit on the wire counts for
 };
 
@@ -138,8 +147,8 @@ struct Slot {
 };
 
 struct PcieLink {
-  std::string up;    ///< name of the host
-  std::string down;  ///< name of the IPU
+  std::string up;    ///< name of the host or switch
+  std::string down;  ///< name of the IPU or switch
   unsigned generation = 4;
   unsigned lanes = 16;
   std::int64_t latency_down = 250 * ns;  ///< PHY and wire
@@ -148,10 +157,10 @@ struct PcieLink {
   unsigned max_read_request_size = 512;
   double bit_error_rate = 0;          ///< of each lane
   std::int64_t retraining = 20 * us;  ///< Recovery and back to L0
-  Credits credits_down;               ///< of the IPU's receive buffer
-  Credits credits_up;                 ///< of the root port's
+  Credits credits_down;               ///< of the lower end's receive buffer
+  Credits credits_up;                 ///< of the upper end's
   std::vector<PcieFault> faults;
-  Slot slot;  ///< of the IPU's card
+  Slot slot;  ///< of the card at the lower end
   bool downstream_port_containment = false;
 };
 
@@ -161,6 +170,7 @@ struct Platform {
   Simulation simulation;
   Qemu qemu;
   std::vector<Host> hosts;
+  std::vector<Switch> switches;
   std::vector<Ipu> ipus;
   std::vector<PcieLink> pcie_links;
   std::map<std::string, std::string> log;  ///< level of each component; `all` comes first

@@ -42,7 +42,7 @@ const Struct<RootComplex> root_complex({
 });
 
 const Struct<Host> host({
-    {"name", &Host::name, name(), "Unique among hosts and IPUs", required},
+    {"name", &Host::name, name(), "Unique among hosts, switches and IPUs", required},
     {"vcpus", &Host::vcpus, integer(1, 16), "Virtual CPUs"},
     {"cpu", &Host::cpu,
      word({"max", "qemu64", "Nehalem", "Haswell", "Skylake-Server", "Icelake-Server",
@@ -99,7 +99,7 @@ const Struct<Oae> oae({
 });
 
 const Struct<Ipu> ipu({
-    {"name", &Ipu::name, name(), "Unique among hosts and IPUs", required},
+    {"name", &Ipu::name, name(), "Unique among hosts, switches and IPUs", required},
     {"cores", &Ipu::cores, integer(1, 24), "Arm cores"},
     {"core", &Ipu::core,
      word({"cortex-a53", "cortex-a55", "cortex-a57", "cortex-a72", "cortex-a76", "cortex-a710",
@@ -118,6 +118,14 @@ const Struct<Ipu> ipu({
     {"console", &Ipu::console, console(), "Where the serial console goes"},
 });
 
+const Struct<Switch> pcie_switch({
+    {"name", &Switch::name, name(), "Unique among hosts, switches and IPUs", required},
+    {"latency", &Switch::latency, duration(0, 100 * us),
+     "Traversal by a packet, from its arrival at one port to its departure from another"},
+    {"max_payload_size", &Switch::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
+     "Largest payload that its ports support"},
+});
+
 // What the counters of scaled flow control can tell (PCIe 5.0, 2.6.1 and 3.4.2).
 const Struct<Credits> credits({
     {"posted_headers", &Credits::posted_headers, integer(0, 127 * 16), "Posted requests"},
@@ -126,6 +134,10 @@ const Struct<Credits> credits({
      "Non-posted requests"},
     {"non_posted_data", &Credits::non_posted_data, integer(0, 2047 * 16),
      "Their data, in 16 bytes"},
+    {"completion_headers", &Credits::completion_headers, integer(0, 127 * 16),
+     "Completions; only at a port of a switch"},
+    {"completion_data", &Credits::completion_data, integer(0, 2047 * 16),
+     "Their data, in 16 bytes; only at a port of a switch"},
     {"scale", &Credits::scale, one_of({1, 4, 16}), "How many credits one on the wire stands for"},
 });
 
@@ -164,14 +176,14 @@ const Struct<Slot> slot({
 });
 
 const Struct<PcieLink> pcie_link({
-    {"up", &PcieLink::up, name(), "Host at the upper end", required},
-    {"down", &PcieLink::down, name(), "IPU at the lower end", required},
+    {"up", &PcieLink::up, name(), "Host or switch at the upper end", required},
+    {"down", &PcieLink::down, name(), "IPU or switch at the lower end", required},
     {"generation", &PcieLink::generation, integer(1, 6),
      "PCIe generation: 2.5, 5, 8, 16, 32, 64 GT/s"},
     {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
     // The link's latency is how far one side may run ahead of the other: 0 would be a standstill.
     {"latency_down", &PcieLink::latency_down, duration(1 * ns, 1 * ms),
-     "PHY and wire towards the IPU, without the time that the bytes take"},
+     "PHY and wire away from the host, without the time that the bytes take"},
     {"latency_up", &PcieLink::latency_up, duration(1 * ns, 1 * ms),
      "PHY and wire towards the host, without the time that the bytes take"},
     {"max_payload_size", &PcieLink::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
@@ -183,13 +195,13 @@ const Struct<PcieLink> pcie_link({
     {"retraining", &PcieLink::retraining, duration(0, 1 * s),
      "Time to get the link back after four replays in vain"},
     {"credits_down", &PcieLink::credits_down, credits,
-     "Flow control credits of the IPU's receive buffer; 0 is infinite"},
+     "Flow control credits of the lower end's receive buffer; 0 is infinite"},
     {"credits_up", &PcieLink::credits_up, credits,
-     "Flow control credits of the root port's receive buffer; 0 is infinite"},
+     "Flow control credits of the upper end's receive buffer; 0 is infinite"},
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
-    {"slot", &PcieLink::slot, slot, "Slot of the host's root port"},
+    {"slot", &PcieLink::slot, slot, "Slot of the port at the upper end"},
     {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
-     "The host's root port can disable the link upon an error (DPC)"},
+     "The port at the upper end can disable the link upon an error (DPC)"},
 });
 
 }  // namespace
@@ -213,9 +225,11 @@ const Struct<Platform>& schema() {
       {"simulation", &Platform::simulation, simulation, "How it is simulated"},
       {"qemu", &Platform::qemu, qemu, "What the processors run on", required},
       {"hosts", &Platform::hosts, list(host, 1, 8), "x86-64 machines that run Linux", required},
+      {"switches", &Platform::switches, list(pcie_switch, 0, 16), "PCIe switches"},
       {"ipus", &Platform::ipus, list(ipu, 1, 8), "Infrastructure processing units", required},
       {"pcie_links", &Platform::pcie_links, list(pcie_link, 1, 32),
-       "PCIe links, each from a root port of a host to an IPU; a host has its ports in this order",
+       "PCIe links, each from a host or switch to an IPU or switch; that has its ports in this "
+       "order",
        required},
       {"log", &Platform::log, map_of(log_components(), word(log_levels())),
        "Least level that each component logs; `all` is for those not named"},

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vp/config/units.h"
 
 namespace platform {
@@ -20,6 +22,13 @@ std::string summary(const Platform& platform) {
     text +=
         fmt::format("  host {}: {} vCPU{} ({}, {}), {} RAM\n", host.name, host.vcpus,
                     plural(host.vcpus), host.cpu, rate(host.instruction_rate), size(host.memory));
+  for (const Switch& each : platform.switches) {
+    const auto ports = static_cast<unsigned>(
+        std::count_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                      [&](const PcieLink& link) { return link.up == each.name; }));
+    text += fmt::format("  switch {}: {} downstream port{}, {}\n", each.name, ports, plural(ports),
+                        time(each.latency));
+  }
   for (const Ipu& ipu : platform.ipus)
     text += fmt::format("  IPU {}: {} core{} ({}, {}), {} SRAM, {} DRAM, {} swap port{} at {}\n",
                         ipu.name, ipu.cores, plural(ipu.cores), ipu.core,

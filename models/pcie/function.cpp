@@ -10,6 +10,7 @@
 
 #include "models/pcie/capabilities/alternative_routing.h"
 #include "models/pcie/capabilities/serial_number.h"
+#include "models/pcie/config_request.h"
 #include "models/pcie/errors.h"
 #include "models/pcie/split.h"
 #include "vp/log/log.h"
@@ -189,28 +190,15 @@ void Function::receive_config(const Tlp& request) {
   }
   const TlpHeader& header = request.header;
   if (!request.has_data()) {
-    TlpPtr completion = Tlp::completion(request, id_, Status::success);
-    completion->header.type = TlpType::CplD;
-    completion->header.length = 1;
-    completion->set_data_length(4);
     express_.set_transactions_pending(requests_.count() > 0);
-    const std::uint32_t value = space_.read(header.register_offset, 4);
-    for (unsigned i = 0; i < 4; ++i) completion->data()[i] = value >> 8 * i;
-    return uplink_.transmit(std::move(completion));
+    return uplink_.transmit(perform(request, space_, id_));
   }
   if (physical_ == nullptr) {
     id_ = common_.alternative_routing
               ? make_alternative_id(bus_of(header.target), number_)
               : make_id(bus_of(header.target), device_of(header.target), number_);
   }
-  for (Tlp::Run run = request.next_run(0); !run.empty(); run = request.next_run(run.end)) {
-    std::uint32_t value = 0;
-    for (unsigned i = run.begin; i < run.end; ++i) {
-      value |= std::uint32_t{request.data()[i]} << 8 * (i - run.begin);
-    }
-    space_.write(header.register_offset + run.begin, run.end - run.begin, value);
-  }
-  uplink_.transmit(Tlp::completion(request, id_, Status::success));
+  uplink_.transmit(perform(request, space_, id_));
   const bool asked = express_.take_reset();
   if (power_.take_reset() || asked) return reset(Reset::function);
   // The completion is on its way before anything that the write permits.
@@ -807,8 +795,8 @@ void Function::set_intx(bool level) {
 
 // 6.1.4: messages and INTx exclude each other.
 void Function::update_intx() {
-  const bool level = intx_level_ && header_->intx_enabled() && d0() &&
-                     interrupt_mode() == InterruptMode::intx;
+  const bool level =
+      intx_level_ && header_->intx_enabled() && d0() && interrupt_mode() == InterruptMode::intx;
   if (level == intx_told_ || !uplink_.up()) return;
   intx_told_ = level;
   const unsigned code = (level ? assert_inta : deassert_inta) + config_.interrupt_pin - 1;

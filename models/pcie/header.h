@@ -56,6 +56,7 @@ class Header {
   bool master_enabled() const { return space_.test(command, bus_master); }
   bool intx_enabled() const { return !space_.test(command, interrupt_disable); }
   void set_interrupt_status(bool pending);
+  void set_detected_parity_error() { space_.set(status, 2, space_.get(status, 2) | 1u << 15); }
 
  protected:
   /// What software can write: bits of Command, and whether cache line size and interrupt line.
@@ -134,9 +135,15 @@ class Type1Header : public Header {
 
   unsigned secondary_bus() const { return space_.get(0x19, 1); }
   unsigned subordinate_bus() const { return space_.get(0x1a, 1); }
+  /// Whether a bus is behind this bridge.
+  bool routes(unsigned bus) const {
+    return secondary_bus() != 0 && secondary_bus() <= bus && bus <= subordinate_bus();
+  }
+  bool resets_bus() const { return space_.test(bridge_control, secondary_bus_reset); }
   /// SERR# Enable of bridge control.
   bool forwards_errors() const { return space_.test(0x3e, 1); }
   void set_received_system_error() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 14); }
+  void set_secondary_parity_error() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 15); }
   /// Whether Memory Space is enabled and one of the two windows, which have 1 MiB steps, holds it.
   bool claims(std::uint64_t address) const;
 };

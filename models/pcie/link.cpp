@@ -188,7 +188,8 @@ void Link::updated(Way& way) {
   const auto waited = way.waiting_of;
   while (transmit_next(way)) continue;
   await_credits(way);
-  for (const CreditClass of : {CreditClass::posted, CreditClass::non_posted}) {
+  for (const CreditClass of :
+       {CreditClass::posted, CreditClass::completion, CreditClass::non_posted}) {
     if (waited[index(of)] > 0 && way.waiting_of[index(of)] == 0) way.from.unblocked(of);
   }
 }

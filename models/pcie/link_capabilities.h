@@ -11,7 +11,7 @@
 namespace pcie {
 
 /// The extended capabilities that a port has for its link, by the highest generation that it knows:
-/// in a root port, and in function 0 of an endpoint.
+/// in a root port, a port of a switch, and function 0 of an endpoint.
 ///
 ///     3   secondary PCI Express
 ///     4   data link feature, physical layer 16.0 GT/s, lane margining

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/root_port.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "models/pcie/errors.h"
 #include "models/pcie/split.h"
-#include "vp/log/log.h"
 
 namespace pcie {
 
@@ -37,160 +33,41 @@ class RootPort::Turn {
 RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                    const RootPortConfig& config, const Common& common, HostIf& host,
                    vp::Domain& domain, vp::Statistics& statistics)
-    : sc_module(name),
-      Port(domain, {config.generation, config.lanes, common.latency, config.credits}),
+    : DownstreamPort(name, config,
+                     {PortType::root_port, config.generation, config.lanes, common.max_payload,
+                      common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot},
+                     common.latency, domain, statistics),
       index_(index),
       id_(make_id(0, index + 1, 0)),
       common_(common),
       host_(host),
-      log_(vp::log::get("pcie")),
-      header_(space_, config.identity, 0),
-      power_(space_),
-      express_(space_, {PortType::root_port, config.generation, config.lanes, common.max_payload,
-                        common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot}),
-      msi_(space_),
-      errors_(space_, express_, PortType::root_port),
-      link_capabilities_(space_, PortType::root_port, config.generation, config.lanes),
       access_control_(space_),
-      interrupt_(domain, [this] { send_interrupt(); }),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
-  space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
-  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
-  express_.slot().on_write([this] { slot_controlled(); });
   errors_.advanced().on_root_write([this] { update_interrupt(); });
-  if (config.containment) {
-    containment_.emplace(space_);
-    containment_->on_write([this] { containment_controlled(); });
-  }
-  for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
-    space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
-  }
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "completion_timeouts", timeouts_);
-  statistics.counter(prefix + "unexpected_completions", unexpected_);
-  statistics.counter(prefix + "unsupported_requests", unsupported_);
   statistics.counter(prefix + "acs_violations", acs_violations_);
-  statistics.counter(prefix + "malformed_tlps", malformed_);
   statistics.counter(prefix + "requests_without_link", no_link_);
 }
 
-bool RootPort::routes(unsigned bus) const {
-  const unsigned secondary = header_.secondary_bus();
-  return secondary != 0 && secondary <= bus && bus <= header_.subordinate_bus();
-}
-
 void RootPort::reset() {
-  space_.reset();
-  express_.slot().reset();
-  holds_ &= no_card;
-  hold_link(Reset::fundamental);
-  if (holds_ == 0 && release_link(Reset::fundamental)) express_.link_down(true);
-  update_interrupt();
-}
-
-void RootPort::hold(Hold reason, Reset kind) {
-  if (holds_ & reason) return;
-  holds_ |= reason;
-  hold_link(kind);
-}
-
-void RootPort::let_go(Hold reason) {
-  if (!(holds_ & reason)) return;
-  holds_ &= ~reason;
-  if (holds_ == 0 && release_link(Reset::hot)) express_.link_down(true);
-}
-
-// 7.5.1.3.13: Secondary Bus Reset is a hot reset for as long as it is set.
-void RootPort::bridge_controlled() {
-  if (space_.test(Type1Header::bridge_control, Type1Header::secondary_bus_reset)) {
-    hold(bus_reset, Reset::hot);
-  } else {
-    let_go(bus_reset);
-  }
-}
-
-// 7.5.3.7: Link Disable.
-void RootPort::link_controlled() {
-  if (express_.link_disabled()) {
-    hold(disabled, Reset::hot);
-  } else {
-    let_go(disabled);
-  }
-}
-
-// 6.7.1.8: a card without power is as one that is not there, but for its presence.
-void RootPort::slot_controlled() {
-  if (express_.slot().powered()) {
-    let_go(no_power);
-  } else {
-    hold(no_power, Reset::fundamental);
-  }
-  update_interrupt();
-}
-
-void RootPort::containment_controlled() {
-  if (containment_->trigger_by_software()) contain();
-  if (!containment_->triggered()) let_go(contained);
-  update_interrupt();
-}
-
-// 6.2.11: the link is disabled, so that nothing passes any more in either direction.
-void RootPort::contain() {
-  hold(contained, Reset::hot);
-  if (containment_->tells_by_correctable() && express_.reports(PciExpress::correctable_error)) {
-    collect(Severity::correctable, id_);
-  }
-  update_interrupt();
-}
-
-bool RootPort::remove_card() {
-  Slot& slot = express_.slot();
-  if (!slot.occupied()) return false;
-  const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
-  slot.set_occupied(false);
-  hold(no_card, Reset::fundamental);
-  if (surprise) report(Error::surprise_down, nullptr);
-  update_interrupt();
-  return true;
-}
-
-bool RootPort::insert_card() {
-  Slot& slot = express_.slot();
-  if (!(holds_ & no_card)) return false;
-  slot.set_occupied(true);
-  let_go(no_card);
-  update_interrupt();
-  return true;
-}
-
-bool RootPort::press_attention_button() {
-  const bool pressed = express_.slot().press_button();
-  update_interrupt();
-  return pressed;
+  begin_reset(Reset::fundamental);
+  end_reset();
 }
 
 // 2.9.1: what waits for a completion ends as an Unsupported Request; completions are dropped.
-void RootPort::link_lost(Reset) {
-  express_.link_down(false);
+void RootPort::link_lost(Reset kind) {
   delayed_.clear();
   departure_.cancel();
   last_delayed_ = 0;
   Turn::next(for_credits_);
-  // 2.2.8.1: no interrupt is asserted without a link.
-  for (unsigned pin = 0; pin < 4; ++pin) host_.intx(index_, pin, false);
   requests_.each([this](Requests::Request& request) {
     if (request.owner.finished) return;
     request.status = refusal();
     finish(request);
   });
-  update_interrupt();
-}
-
-// How requests end without a link.
-Status RootPort::refusal() const {
-  return containment_ && containment_->triggered() ? containment_->refusal()
-                                                   : Status::unsupported_request;
+  DownstreamPort::link_lost(kind);
 }
 
 void RootPort::post(TlpPtr request) {
@@ -296,11 +173,7 @@ void RootPort::expire() {
 }
 
 void RootPort::receive(TlpPtr tlp) {
-  if (!well_formed(*tlp, express_.max_payload())) {
-    log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
-             name(), to_string(tlp->header.type));
-    return report(Error::malformed_tlp, tlp.get());
-  }
+  if (refuse_malformed(*tlp)) return;
   if (is_foreign(*tlp)) {
     ++acs_violations_;
     return detected(Error::acs_violation, tlp.get());
@@ -326,49 +199,11 @@ bool RootPort::timeless(const Tlp& tlp) const {
          host_.is_ram(tlp.get_address(), tlp.payload_bytes());
 }
 
-void RootPort::trained(unsigned generation, unsigned lanes) {
-  express_.slot().seat();
-  express_.trained(generation, lanes);
-  link_capabilities_.trained(generation);
-  update_interrupt();
-}
-
-void RootPort::receive_message(const Tlp& message) {
-  const unsigned code = message.header.message_code;
-  if (code >= assert_inta && code < deassert_inta + 4) {
-    return host_.intx(index_, code & 3, code < deassert_inta);
-  }
-  switch (code) {
-    case err_cor:
-      break;
-    case err_nonfatal:
-    case err_fatal:
-      header_.set_received_system_error();
-      break;
-    default:
-      return unsupported(message);
-  }
-  const Severity severity = code == err_cor        ? Severity::correctable
-                            : code == err_nonfatal ? Severity::non_fatal
-                                                   : Severity::fatal;
-  // 6.2.11: a message that triggers goes no further.
-  if (containment_ && containment_->trigger_by_message(severity, message.header.requester)) {
-    return contain();
-  }
-  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
-  if (!header_.forwards_errors()) return;
-  collect(severity, message.header.requester);
-}
-
 void RootPort::receive_completion(const Tlp& completion) {
   const Requests::Outcome outcome = completion.header.requester == id_
                                         ? requests_.complete(completion)
                                         : Requests::Outcome{nullptr, false};
-  if (!outcome.expected) {
-    log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-             "{}: unexpected completion, tag {}", name(), completion.header.tag);
-    return report(Error::unexpected_completion, &completion);
-  }
+  if (!outcome.expected) return unexpected(completion);
   if (outcome.finished != nullptr) {
     const HeaderWords header = outcome.finished->owner.header;
     finish(*outcome.finished);
@@ -400,56 +235,14 @@ bool RootPort::is_foreign(const Tlp& tlp) const {
          !routes(bus_of(tlp.header.requester));
 }
 
-void RootPort::unsupported(const Tlp& request) {
-  log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
-           pcie::to_string(request.header.requester), request.get_address());
-  report(Error::unsupported_request, &request);
-  if (request.is_non_posted()) send(Tlp::completion(request, id_, Status::unsupported_request));
-}
-
-void RootPort::detected(Error error, const Tlp* tlp) {
-  report(error, tlp);
-  if (tlp == nullptr || !tlp->is_non_posted()) return;
-  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id_, *status));
-}
-
-// 7.8.4.10: as if the root port had sent a message to itself; but none that triggers containment.
-void RootPort::report(Error error, const Tlp* tlp) {
-  const bool uncorrectable = errors_.is_uncorrectable(error, tlp);
-  const auto severity = errors_.report(error, tlp);
-  if (uncorrectable && containment_ &&
-      containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
-    return contain();
-  }
-  if (severity) collect(*severity, id_);
-}
-
-void RootPort::collect(Severity severity, Id source) {
+void RootPort::tell(Severity severity, Id source) {
   errors_.advanced().collect(severity, source);
   update_interrupt();
 }
 
-// 6.2.4.1.2, 6.7.3.4: a message each time one of the conditions becomes true.
-void RootPort::update_interrupt() {
-  const unsigned before = conditions_;
-  conditions_ = 0;
-  if (msi_.enabled() && header_.master_enabled()) {
-    if (errors_.advanced().interrupting()) conditions_ |= root_error;
-    if (express_.slot().interrupting()) conditions_ |= slot_event;
-    if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
-  }
-  if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(common_.latency);
-  if (conditions_ == 0) interrupt_.cancel();
-}
-
-void RootPort::send_interrupt() {
-  const std::uint32_t data = msi_.data();
-  const std::uint8_t bytes[4] = {static_cast<std::uint8_t>(data),
-                                 static_cast<std::uint8_t>(data >> 8), 0, 0};
-  const TlpPtr tlp = Tlp::memory_write(msi_.address(), bytes, 4);
-  tlp->header.requester = id_;
-  host_.write(*tlp);
+unsigned RootPort::more_conditions() {
+  if (!errors_.advanced().interrupting()) return 0;
+  return root_error;
 }
 
 // Completions keep their order, also when memory answers a later read sooner.

@@ -159,6 +159,80 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
   }
 }
 
+// Lines 11 to 17: switches, - name: sw0, ipus, - name: ipu, firmware, pcie_links, {up: host.
+TEST(Load, SwitchesAreATreeBelowEachHost) {
+  const Wrong table[] = {
+      {"", "", "0:0", "", "", ""},
+      {"name: sw0", "name: host", "12:11", "`host` means something else", "another name", "`sw0`"},
+      {"name: sw0", "name: ipu0", "17:22", "there is no IPU or switch `sw0`", "ipu0", ""},
+      {"up: sw0", "up: sw1", "18:10", "there is no host or switch `sw1`", "sw0",
+       "did you mean `sw0`"},
+      {"up: sw0", "up: ipu", "18:10", "there is no host or switch `ipu`", "sw0", "exchange"},
+      {"down: sw0", "down: host", "17:22", "there is no IPU or switch `host`", "sw0", "exchange"},
+      {"  - {up: host, down: sw0}\n", "", "12:11", "no PCIe link leads to `sw0`",
+       "one link to each switch", "{up: host, down: sw0}"},
+      {"up: host", "up: sw0", "12:11", "no host is above `sw0`: its links are a loop",
+       "a tree below each host", "begin at `host`"},
+      {"{up: sw0,", "{up: host,", "12:11", "nothing is below `sw0`", "at least one link", "remove"},
+      {"down: ipu}\n", "down: ipu}\n  - {up: host, down: sw0}\n", "19:22",
+       "pcie_links[0] already leads to `sw0`", "one link", "remove"},
+      {"name: sw0", "name: sw0\n    latency: 101ps", "13:14", "odd number of picoseconds", "even",
+       "1ps"},
+      {"name: sw0", "name: sw0\n    max_payload_size: 128B", "18:5", "sw0 supports 128 bytes",
+       "at most 128B", "raise max_payload_size of sw0"},
+      {"down: sw0}", "down: sw0, credits_down: {completion_headers: 1}}", "0:0", "", "", ""},
+      {"down: sw0}", "down: sw0, credits_up: {completion_headers: 1}}", "17:60",
+       "room for all completions", "0 where no switch is", "remove"},
+      {"down: ipu}", "down: ipu, credits_up: {completion_data: 15}}", "18:56",
+       "15 credits are less than one packet", "16 or more", "raise it"},
+  };
+  const Workshop workshop;
+  for (const Wrong& each : table) {
+    SCOPED_TRACE(each.from + " -> " + each.to);
+    const auto file = workshop.file("switch.yaml", Workshop::with_switch(each.from, each.to));
+    const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
+    if (std::string(each.place) == "0:0") {
+      EXPECT_TRUE(report.empty()) << report.text();
+    } else {
+      ASSERT_FALSE(report.empty());
+      EXPECT_THAT(report.text(), HasSubstr(each.found));
+      EXPECT_THAT(report.text(), HasSubstr(each.accepted));
+      EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+      EXPECT_THAT(report.text(), HasSubstr(std::string(":") + each.place + ":"));
+    }
+  }
+}
+
+// The way leads through all switches: 2 x 100 us of latency at each, and 50 ms of patience.
+TEST(Load, AReadThroughSwitchesHasToBeAnsweredInTime) {
+  const Workshop workshop;
+  for (const unsigned depth : {1u, 8u, 9u}) {
+    std::string switches = "name: sw0\n    latency: 100us\n", links = "down: sw0}\n";
+    for (unsigned i = 1; i < depth; ++i) {
+      switches += "  - {name: sw" + std::to_string(i) + ", latency: 100us}\n";
+      links += "  - {up: sw" + std::to_string(i - 1) + ", down: sw" + std::to_string(i) + "}\n";
+    }
+    links += "  - {up: sw" + std::to_string(depth - 1) + ", down: ipu}\n";
+    std::string text = Workshop::with_switch("name: sw0\n", switches);
+    text.replace(text.find("down: sw0}"), text.npos, links);
+    const auto file = workshop.file("deep.yaml", text);
+    for (const unsigned patience : {50'000u, 200 * depth}) {
+      const auto report = mistakes_of([&] {
+        platform::load(file, workshop.images(),
+                       {vp::config::parse_override("hosts[0].root_complex.completion_timeout=" +
+                                                   std::to_string(patience) + "us")},
+                       "");
+      });
+      SCOPED_TRACE(report.text());
+      if (patience == 50'000) {
+        EXPECT_EQ(report.empty(), depth <= 8);
+      } else {
+        EXPECT_THAT(report.text(), HasSubstr("a read takes at least"));
+      }
+    }
+  }
+}
+
 TEST(Load, AReadThatCannotBeAnsweredInTimeIsAMistake) {
   const Workshop workshop;
   const auto load = [&](const char* latency) {

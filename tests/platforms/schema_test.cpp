@@ -80,6 +80,7 @@ TEST(Schema, EveryKeyHasATextAndNoDefaultIsRefused) {
 // What the reference calls the default can be written into a file, and changes nothing.
 TEST(Schema, EveryDefaultReadsBack) {
   const Workshop workshop;
+  const auto file = workshop.file("switch.yaml", Workshop::with_switch());
   for (const auto& row : vp::config::reference(platform::schema())) {
     if (row.fallback.empty() || row.accepts == "a map" || row.fallback == "not set" ||
         row.path.find('[') == row.path.npos ||
@@ -87,7 +88,6 @@ TEST(Schema, EveryDefaultReadsBack) {
       continue;  // of a list within a list there is none in the file
     std::string path = row.path;
     path.replace(path.find("[]"), 2, "[0]");
-    const auto file = workshop.path("good.yaml");
     const auto load = [&](const std::vector<vp::config::Override>& changes) {
       return platform::load(file, workshop.images(), changes, "");
     };

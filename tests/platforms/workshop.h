@@ -107,6 +107,17 @@ pcie_links:
     return text.replace(at, from.size(), to);
   }
 
+  /// The good file with a switch between host and IPU, and perhaps other texts for parts of it.
+  static std::string with_switch(const std::string& from = "", const std::string& to = "") {
+    std::string text = good;
+    text.replace(text.find("ipus:"), 0, "switches:\n  - name: sw0\n");
+    const std::size_t links = text.find("  - up: host");
+    text.replace(links, text.npos, "  - {up: host, down: sw0}\n  - {up: sw0, down: ipu}\n");
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, text.npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+
  private:
   TemporaryDirectory directory_;
   std::map<std::string, std::string> images_;

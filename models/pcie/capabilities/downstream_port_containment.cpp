@@ -43,13 +43,15 @@ unsigned bit_of(RequestError error, const HeaderWords& request) {
 
 }  // namespace
 
-DownstreamPortContainment::DownstreamPortContainment(ConfigSpace& space)
-    : space_(space), offset_(space.add_extended_capability(0x001d, 1, 0x30)) {
+DownstreamPortContainment::DownstreamPortContainment(ConfigSpace& space, bool root_port)
+    : space_(space), offset_(space.add_extended_capability(0x001d, 1, root_port ? 0x30 : 0x0c)) {
   const unsigned at = offset_;
-  space.define({at + capability, 2, root_port_extensions | software_triggering | log_words << 8});
+  space.define({at + capability, 2,
+                software_triggering | (root_port ? root_port_extensions | log_words << 8 : 0)});
   space.define({at + control, 2, 0, control_writable, 0, control_writable});
   space.define({at + status, 2, 0, 0, trigger_status | interrupt_status, 0xffff});
   space.define({at + source_id, 2, 0, 0, 0, 0xffff});
+  if (!root_port) return;
   space.define({at + pio_status, 4, 0, 0, pio_errors, pio_errors});
   space.define({at + pio_mask, 4, pio_errors, pio_errors, 0, pio_errors});
   space.define({at + pio_severity, 4, 0, pio_errors, 0, pio_errors});

@@ -10,7 +10,7 @@
 
 namespace pcie {
 
-/// Downstream Port Containment of a root port, with the extensions for requests of its own, called
+/// Downstream Port Containment; of a root port with the extensions for requests of its own, called
 /// RP PIO (PCIe 5.0, 6.2.11 and 7.9.14). Its registers are sticky. What the port does about it is
 /// the port's.
 ///
@@ -20,6 +20,9 @@ namespace pcie {
 ///         abort, 1 unsupported request), interrupt 3, ERR_COR 4, software trigger 6
 ///     +08 status: triggered 0, reason 2:1, interrupt 3, its extension 6:5, first RP PIO error 12:8
 ///     +0a source of the message that triggered
+///
+/// Extensions:
+///
 ///     +0c RP PIO status  +10 mask  +14 severity  +18 system error, none  +1c exception, none
 ///     +20 header log, 4 DW
 class DownstreamPortContainment {
@@ -36,7 +39,7 @@ class DownstreamPortContainment {
   /// is that, of a memory request it is 16 more.
   enum class RequestError : unsigned { unsupported = 0, aborted = 1, timeout = 2 };
 
-  explicit DownstreamPortContainment(ConfigSpace& space);
+  DownstreamPortContainment(ConfigSpace& space, bool root_port);
   DownstreamPortContainment(const DownstreamPortContainment&) = delete;
 
   unsigned offset() const { return offset_; }
@@ -49,7 +52,8 @@ class DownstreamPortContainment {
   /// Whether software has asked for it and it is enabled; once.
   bool trigger_by_software();
 
-  /// Logs how a request of the port has ended. Whether that is not masked, and so not left to AER.
+  /// Root port: logs how a request of the port has ended. Whether that is not masked, and so not
+  /// left to AER.
   bool log(RequestError error, const HeaderWords& request);
   /// Whether containment is for such an error.
   bool severe(RequestError error, const HeaderWords& request) const;

@@ -39,7 +39,7 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
       governor_(physical != nullptr ? physical : this),
       offset_(space.add_capability(0x10, 0x3c)),
       supported_payload_(config.max_payload),
-      root_port_(config.type == PortType::root_port) {
+      type_(config.type) {
   const unsigned payload = payload_code(config.max_payload);
   if (config.generation < 1 || config.generation > 6) {
     throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6", config.generation));
@@ -52,47 +52,54 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
         fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
   }
   const unsigned at = offset_;
-  const bool root = root_port_;
+  const bool root = config.type == PortType::root_port;
+  const bool endpoint = config.type == PortType::endpoint;
+  const bool above_link = is_above_link(config.type);
+  const bool of_switch = !root && !endpoint;
   const bool own = physical == nullptr;
 
   space.define({at + 0x02, 2,
-                2u | static_cast<unsigned>(config.type) << 4 | (root ? 1u << 8 : 0) |  // slot
-                    (config.generation >= 6 ? 1u << 15 : 0)});                         // flit mode
+                2u | static_cast<unsigned>(config.type) << 4 | (above_link ? 1u << 8 : 0) |  // slot
+                    (config.generation >= 6 ? 1u << 15 : 0)});  // flit mode
   space.define({at + 0x04, 4,
                 payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15 |  // role-based errors
-                    (root ? 0 : function_level_reset_capable)});
+                    (endpoint ? function_level_reset_capable : 0)});
   // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
   const std::uint32_t device_control =
       0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 | 7u << 12;
-  space.define(
-      {at + 0x08, 2, own ? 0x2810u : 0, (own ? device_control : 0) | (root ? 0 : initiate_reset)});
+  space.define({at + 0x08, 2, own ? 0x2810u : 0,
+                (own ? device_control : 0) | (endpoint ? initiate_reset : 0)});
   space.define({at + 0x0a, 2, 0, 0, 0x000f});
 
   // Speed 3:0, width 9:4, surprise down reporting 19, link active reporting 20, bandwidth
   // notification 21, ASPM optionality 22.
   space.define({at + 0x0c, 4,
-                config.generation | config.lanes << 4 | (root ? 7u << 19 : 0) | 1u << 22 |
+                config.generation | config.lanes << 4 | (above_link ? 7u << 19 : 0) | 1u << 22 |
                     config.port_number << 24});
   // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
-  // endpoint. Link disable 4 of a root port. Common clock 6, extended synch 7.
+  // endpoint, and not a switch's. Link disable 4 of a port above a link. Common clock 6, extended
+  // synch 7.
   const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
-  space.define({at + 0x10, 2, root ? boundary : 0, own ? (root ? 1u << 4 : 1u << 3) | 3u << 6 : 0});
-  // Bandwidth status 15:14 of a root port.
-  space.define({at + 0x12, 2, own ? slot_clock : 0, 0, root ? 3u << 14 : 0});
+  const std::uint32_t link_control = (above_link ? 1u << 4 : endpoint ? 1u << 3 : 0) | 3u << 6;
+  space.define({at + 0x10, 2, root ? boundary : 0, own ? link_control : 0});
+  // Bandwidth status 15:14 of a port above a link.
+  space.define({at + 0x12, 2, own ? slot_clock : 0, 0, above_link ? 3u << 14 : 0});
 
+  if (above_link) slot_.emplace(space, at + 0x14, config.slot, config.slot_number);
   if (root) {
-    slot_.emplace(space, at + 0x14, config.slot, config.slot_number);
     space.define(
         {at + 0x1c, 2, 0, 0x001f});   // SERR on errors 2:0, PME interrupt 3, retry visible 4
     space.define({at + 0x1e, 2, 1});  // retries can be made visible
     space.define({at + 0x20, 4, 0, 0, 1u << 16});
   }
 
-  // Timeout can be disabled 4, ARI forwarded 5; a port of 16 GT/s must complete 10-bit tags 16.
-  space.define(
-      {at + 0x24, 4, 1u << 4 | (root ? 1u << 5 : 0) | (config.generation >= 4 ? 1u << 16 : 0)});
+  // Timeout can be disabled 4, ARI forwarded 5; a port of 16 GT/s must complete 10-bit tags 16. A
+  // switch asks for nothing and completes only configuration requests.
+  const std::uint32_t forwarding = root ? 1u << 5 : 0;
+  space.define({at + 0x24, 4,
+                of_switch ? 0 : 1u << 4 | forwarding | (config.generation >= 4 ? 1u << 16 : 0)});
   // Timeout disable, ARI forwarding, IDO of requests and completions.
-  space.define({at + 0x28, 2, 0, own ? 1u << 4 | (root ? 1u << 5 : 0) | 3u << 8 : 0});
+  space.define({at + 0x28, 2, 0, of_switch || !own ? 0 : 1u << 4 | forwarding | 3u << 8});
   // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
   space.define({at + 0x2c, 4,
                 speeds_vector(config.generation) << 1 | (config.generation >= 4 ? 3u << 23 : 0)});
@@ -116,7 +123,7 @@ unsigned PciExpress::max_read_request() const {
 }
 
 void PciExpress::trained(unsigned generation, unsigned lanes) {
-  const std::uint32_t active = root_port_ ? 1u << link_active_bit : 0;
+  const std::uint32_t active = is_above_link(type_) ? 1u << link_active_bit : 0;
   const bool was_active = link_active();
   space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | active);
   if (slot_ && !was_active) slot_->link_changed();
@@ -144,7 +151,7 @@ void PciExpress::set_transactions_pending(bool pending) {
 
 bool PciExpress::take_reset() {
   const std::uint32_t control = space_.get(offset_ + 0x08, 2);
-  if (root_port_ || !(control & initiate_reset)) return false;
+  if (type_ != PortType::endpoint || !(control & initiate_reset)) return false;
   space_.set(offset_ + 0x08, 2, control & ~initiate_reset);  // it always reads 0
   return true;
 }

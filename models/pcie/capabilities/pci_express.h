@@ -8,7 +8,16 @@
 
 namespace pcie {
 
-enum class PortType : std::uint8_t { endpoint = 0, root_port = 4 };
+enum class PortType : std::uint8_t {
+  endpoint = 0,
+  root_port = 4,
+  upstream_port = 5,    ///< of a switch
+  downstream_port = 6,  ///< of a switch
+};
+/// Whether a link away from the host, and its slot, are the port's.
+constexpr bool is_above_link(PortType type) {
+  return type == PortType::root_port || type == PortType::downstream_port;
+}
 
 struct PciExpressConfig {
   PortType type = PortType::endpoint;
@@ -17,16 +26,16 @@ struct PciExpressConfig {
   unsigned max_payload = 256;  ///< supported, bytes, 128 to 4096
   bool extended_tags = true;   ///< can have 256 requests outstanding instead of 32
   unsigned port_number = 0;
-  unsigned slot_number = 0;     ///< root port
+  unsigned slot_number = 0;     ///< root port, downstream port
   unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
-  SlotConfig slot{};            ///< root port
+  SlotConfig slot{};            ///< root port, downstream port
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
 ///
 ///     +00 id 0x10, PCIe capabilities   +04 device capabilities   +08 device control, status
 ///     +0c link capabilities            +10 link control, status
-///     +14 slot capabilities            +18 slot control, status  (root port: slot.h)
+///     +14 slot capabilities            +18 slot control, status  (above a link: slot.h)
 ///     +1c root control, capabilities   +20 root status           (root port)
 ///     +24 device capabilities 2        +28 device control 2, status 2
 ///     +2c link capabilities 2          +30 link control 2, status 2
@@ -57,15 +66,15 @@ class PciExpress {
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }
 
-  /// Root port: software wants no link.
+  /// Root and downstream port: software wants no link.
   bool link_disabled() const { return space_.test(offset_ + 0x10, 4); }
-  /// Root port.
+  /// Root and downstream port.
   Slot& slot() { return *slot_; }
   const Slot& slot() const { return *slot_; }
 
   /// The link is up with this generation and width.
   void trained(unsigned generation, unsigned lanes);
-  /// The link of a root port is down, and may be on its way up again.
+  /// The link below a root or downstream port is down, and may be on its way up again.
   void link_down(bool training);
   bool link_active() const;
   /// Bits of Device Status, what was detected, and of Device Control, what is reported.
@@ -96,7 +105,7 @@ class PciExpress {
   const PciExpress* governor_;  // whose control registers hold: its own, or its physical function's
   unsigned offset_;
   unsigned supported_payload_;
-  bool root_port_;
+  PortType type_;
   std::optional<Slot> slot_;
 };
 

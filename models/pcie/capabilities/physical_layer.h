@@ -30,7 +30,7 @@ class PhysicalLayer {
       : space_(space),
         generation_(generation),
         lanes_(lanes),
-        downstream_(type == PortType::root_port),
+        downstream_(is_above_link(type)),
         offset_(space.add_extended_capability(id(generation), 1, presets(generation) + lanes)) {
     space.define({offset_ + 0x04, 4, generation == 5 ? usage_mode_0 : 0});
     space.define({offset_ + 0x08, 4});

@@ -22,7 +22,7 @@ class SecondaryPciExpress {
       : space_(space),
         offset_(space.add_extended_capability(0x0019, 1, presets + 2 * lanes)),
         lanes_(lanes),
-        downstream_(type == PortType::root_port) {
+        downstream_(is_above_link(type)) {
     const std::uint32_t every_lane = (1u << lanes) - 1;
     space.define({offset_ + 0x04, 4, 0, downstream_ ? 3u : 0});
     space.define({offset_ + 0x08, 4, 0, 0, every_lane, every_lane});

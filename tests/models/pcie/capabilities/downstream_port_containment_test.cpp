@@ -18,7 +18,7 @@ class ContainmentRegisters : public testing::Test {
     space.write(containment.offset() + offset, bytes, value);
   }
   ConfigSpace space;
-  DownstreamPortContainment containment{space};
+  DownstreamPortContainment containment{space, true};
 };
 
 const HeaderWords memory_read{0x00000001, 0x0008010f, 0xc0000000, 0};

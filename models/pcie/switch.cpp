@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/switch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/pcie/config_request.h"
+#include "models/pcie/errors.h"
+#include "vp/log/log.h"
+
+namespace pcie {
+namespace {
+
+/// How a request ends that is refused: by nothing, if it was posted.
+TlpPtr refused(const Tlp& request, Id completer, Status status) {
+  return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
+}
+
+}  // namespace
+
+class Switch::Upstream : public sc_core::sc_module, public Port {
+ public:
+  Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config, Switch& owner,
+           vp::Domain& domain, vp::Statistics& statistics);
+
+  using Port::blocked;
+  using Port::drain;
+
+  Id id() const { return id_; }
+  unsigned internal_bus() const { return header_.secondary_bus(); }
+  /// Whether the bus is one of this switch or behind it.
+  bool routes(unsigned bus) const { return header_.routes(bus); }
+
+  /// Sends what comes from below. Returns how a request ends that it refuses.
+  TlpPtr forward(TlpPtr tlp);
+  /// An error message from the internal bus.
+  void tell(Severity severity, Id source);
+  void assert_intx(unsigned pin, bool level);
+
+  void receive(TlpPtr tlp) override;
+  bool ready(CreditClass of) const override;
+  void unblocked(CreditClass of) override;
+  void trained(unsigned generation, unsigned lanes) override;
+  void link_lost(Reset kind) override;
+  void detected(Error error, const Tlp* tlp) override;
+
+ private:
+  void receive_config(TlpPtr request);
+  void bridge_controlled(std::uint32_t before);
+  void answer(TlpPtr completion) {
+    if (completion) send(std::move(completion));
+  }
+  TlpPtr unsupported(const Tlp& request);
+  void unexpected(const Tlp& completion);
+  void report(Error error, const Tlp* tlp);
+  void send_untold();
+
+  Switch& switch_;
+  spdlog::logger& log_;
+  Id id_ = 0;  // as captured (2.2.6.2)
+  ConfigSpace space_;
+  Type1Header header_;
+  PowerManagement power_;
+  PciExpress express_;
+  Msi msi_;
+  ErrorReporting errors_;
+  LinkCapabilities link_capabilities_;
+  unsigned untold_ = 0;  // own errors whose message waits for credits, a bit for each Severity
+
+  std::uint64_t unexpected_ = 0;
+  std::uint64_t unsupported_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t messages_ignored_ = 0;
+};
+
+class Switch::Downstream : public DownstreamPort {
+ public:
+  Downstream(const sc_core::sc_module_name& name, const SwitchConfig& config, unsigned index,
+             Switch& owner, vp::Domain& domain, vp::Statistics& statistics);
+
+  using DownstreamPort::begin_reset;
+  using DownstreamPort::end_reset;
+  using Port::blocked;
+  using Port::drain;
+
+  Id id() const override { return make_id(switch_.upstream_->internal_bus(), index_, 0); }
+
+  /// Sends what goes down. Returns how a request ends that it refuses.
+  TlpPtr forward(TlpPtr tlp);
+  /// A configuration request for the bus below or beyond.
+  TlpPtr forward_config(TlpPtr request);
+  /// The port upstream takes posted requests again, or has forgotten all.
+  void send_untold();
+  void forget_untold() { untold_ = 0; }
+
+  void receive(TlpPtr tlp) override;
+  bool ready(CreditClass of) const override;
+  void unblocked(CreditClass of) override { switch_.unblocked(of); }
+  void link_lost(Reset kind) override;
+  void tell(Severity severity, Id source) override;
+  void intx(unsigned pin, bool level) override { switch_.intx(index_, pin, level); }
+  void interrupt(TlpPtr message) override;
+
+ private:
+  void route_memory(TlpPtr request);
+  void route_completion(TlpPtr completion);
+
+  static constexpr unsigned untold_interrupt = 1u << 3;  // beside a bit for each Severity
+
+  const unsigned index_;
+  Switch& switch_;
+  unsigned untold_ = 0;  // what waits for credits above
+  std::uint64_t no_link_ = 0;
+};
+
+Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
+                           Switch& owner, vp::Domain& domain, vp::Statistics& statistics)
+    : sc_module(name),
+      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits}),
+      switch_(owner),
+      log_(vp::log::get("pcie")),
+      header_(space_, config.identity, 0),
+      power_(space_),
+      express_(space_, {PortType::upstream_port, config.generation, config.lanes,
+                        config.max_payload, false}),
+      msi_(space_),
+      errors_(space_, express_, PortType::upstream_port),
+      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes) {
+  space_.on_write(Type1Header::bridge_control, 2,
+                  [this](std::uint32_t before) { bridge_controlled(before); });
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+  statistics.counter(prefix + "unsupported_requests", unsupported_);
+  statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "messages_ignored", messages_ignored_);
+}
+
+void Switch::Upstream::receive(TlpPtr tlp) {
+  if (!well_formed(*tlp, express_.max_payload())) {
+    log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
+             name(), to_string(tlp->header.type));
+    return report(Error::malformed_tlp, tlp.get());
+  }
+  if (tlp->header.poisoned) header_.set_detected_parity_error();
+  switch (tlp->header.type) {
+    case TlpType::CfgRd0:
+    case TlpType::CfgWr0:
+    case TlpType::CfgRd1:
+    case TlpType::CfgWr1:
+      return receive_config(std::move(tlp));
+    case TlpType::MRd:
+    case TlpType::MWr:
+      if (header_.claims(tlp->get_address()) && power_.d0()) {
+        if (Downstream* port = switch_.claiming(tlp->get_address())) {
+          return answer(port->forward(std::move(tlp)));
+        }
+      }
+      return answer(unsupported(*tlp));
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
+        port->forward(std::move(tlp));
+        return;
+      }
+      return unexpected(*tlp);
+    case TlpType::Msg:
+      ++messages_ignored_;
+      return;
+  }
+}
+
+void Switch::Upstream::receive_config(TlpPtr request) {
+  const Id target = request->header.target;
+  const bool type1 =
+      request->header.type == TlpType::CfgRd1 || request->header.type == TlpType::CfgWr1;
+  ConfigSpace* space = nullptr;
+  Id completer = id_;
+  if (!type1) {
+    if (function_of(target) == 0) space = &space_;
+  } else if (bus_of(target) == internal_bus() && internal_bus() != 0) {
+    if (device_of(target) < switch_.ports_.size() && function_of(target) == 0) {
+      Downstream& port = *switch_.ports_[device_of(target)];
+      space = &port.config_space();
+      completer = port.id();
+    }
+  } else if (routes(bus_of(target))) {
+    if (Downstream* port = switch_.routing(bus_of(target))) {
+      return answer(port->forward_config(std::move(request)));
+    }
+  }
+  if (space == nullptr) return answer(unsupported(*request));
+  if (request->header.poisoned) {
+    report(Error::poisoned_tlp, request.get());
+    return send(Tlp::completion(*request, completer, Status::unsupported_request));
+  }
+  if (request->header.type == TlpType::CfgWr0) completer = id_ = target;
+  send(perform(*request, *space, completer));
+}
+
+TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
+  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0() ||
+                           header_.claims(tlp->get_address()))) {  // it would come back
+    return unsupported(*tlp);
+  }
+  send(std::move(tlp));
+  return nullptr;
+}
+
+// 7.5.1.3.13: messages of the ports below pass as those from beyond them.
+void Switch::Upstream::tell(Severity severity, Id source) {
+  if (severity != Severity::correctable) header_.set_received_system_error();
+  if (header_.forwards_errors()) send(Tlp::message(error_message(severity), source));
+}
+
+void Switch::Upstream::assert_intx(unsigned pin, bool level) {
+  const unsigned code = (level ? assert_inta : deassert_inta) + pin;
+  send(Tlp::message(static_cast<MessageCode>(code), id_));
+}
+
+// Requests may be answered here, hence need the way back.
+bool Switch::Upstream::ready(CreditClass of) const {
+  if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
+  return switch_.open(of, *this);
+}
+
+void Switch::Upstream::unblocked(CreditClass of) {
+  if (of == CreditClass::posted) send_untold();
+  switch_.unblocked(of);
+}
+
+void Switch::Upstream::trained(unsigned generation, unsigned lanes) {
+  express_.trained(generation, lanes);
+  link_capabilities_.trained(generation);
+  for (const auto& port : switch_.ports_) port->end_reset();
+}
+
+void Switch::Upstream::link_lost(Reset kind) {
+  space_.reset(kind);
+  id_ = 0;
+  untold_ = 0;
+  for (const auto& port : switch_.ports_) {
+    port->begin_reset(kind);
+    port->forget_untold();
+  }
+  switch_.drain();
+}
+
+// 7.5.1.3.13: Secondary Bus Reset of an upstream port is a hot reset of all that is below.
+void Switch::Upstream::bridge_controlled(std::uint32_t before) {
+  const bool was_reset = before >> Type1Header::secondary_bus_reset & 1;
+  if (was_reset == header_.resets_bus()) return;
+  for (const auto& port : switch_.ports_) {
+    was_reset ? port->end_reset() : port->begin_reset(Reset::hot);
+  }
+}
+
+void Switch::Upstream::detected(Error error, const Tlp* tlp) {
+  report(error, tlp);
+  if (tlp == nullptr) return;
+  if (const auto status = Port::refusal_of(error)) answer(refused(*tlp, id_, *status));
+}
+
+TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
+  log_.log(unsupported_++ == 0 && !request.is_config() ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  report(Error::unsupported_request, &request);
+  return refused(request, id_, Status::unsupported_request);
+}
+
+void Switch::Upstream::unexpected(const Tlp& completion) {
+  log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unexpected completion, tag {}", name(), completion.header.tag);
+  report(Error::unexpected_completion, &completion);
+}
+
+void Switch::Upstream::report(Error error, const Tlp* tlp) {
+  const auto severity = errors_.report(error, tlp);
+  if (!severity) return;
+  untold_ |= 1u << static_cast<unsigned>(*severity);
+  if (!blocked(CreditClass::posted)) send_untold();
+}
+
+void Switch::Upstream::send_untold() {
+  const unsigned untold = std::exchange(untold_, 0);
+  for (const Severity severity : {Severity::correctable, Severity::non_fatal, Severity::fatal}) {
+    if (untold >> static_cast<unsigned>(severity) & 1) {
+      send(Tlp::message(error_message(severity), id_));
+    }
+  }
+}
+
+Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
+                               unsigned index, Switch& owner, vp::Domain& domain,
+                               vp::Statistics& statistics)
+    : DownstreamPort(name, config.ports[index],
+                     {PortType::downstream_port, config.ports[index].generation,
+                      config.ports[index].lanes, config.max_payload, false, index + 1,
+                      config.first_slot + index, 64, config.ports[index].slot},
+                     config.latency / 2, domain, statistics),
+      index_(index),
+      switch_(owner) {
+  statistics.counter(std::string(this->name()) + ".tlps_without_link", no_link_);
+}
+
+TlpPtr Switch::Downstream::forward(TlpPtr tlp) {
+  if (link_up()) {
+    send(std::move(tlp));
+    return nullptr;
+  }
+  // 2.9.1: requests are refused, all else is dropped.
+  ++no_link_;
+  const Status status = refusal();
+  const bool is_contained = containment_ && containment_->triggered();
+  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
+  return refused(*tlp, id(), status);
+}
+
+// 7.3.3: at the bus below it becomes type 0, for device 0.
+TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
+  TlpHeader& header = request->header;
+  if (bus_of(header.target) == secondary_bus()) {
+    if (device_of(header.target) != 0) {
+      report(Error::unsupported_request, request.get());
+      return refused(*request, id(), Status::unsupported_request);
+    }
+    header.type = header.type == TlpType::CfgRd1 ? TlpType::CfgRd0 : TlpType::CfgWr0;
+  }
+  return forward(std::move(request));
+}
+
+void Switch::Downstream::receive(TlpPtr tlp) {
+  if (refuse_malformed(*tlp)) return;
+  if (tlp->header.poisoned) header_.set_secondary_parity_error();
+  switch (tlp->header.type) {
+    case TlpType::Msg:
+      return receive_message(*tlp);
+    case TlpType::MRd:
+    case TlpType::MWr:
+      return route_memory(std::move(tlp));
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      return route_completion(std::move(tlp));
+    default:  // configuration requests only go down
+      return unsupported(*tlp);
+  }
+}
+
+// Peers are reached straight; an access control of the port would decide otherwise here.
+void Switch::Downstream::route_memory(TlpPtr request) {
+  if (!header_.master_enabled() || !power_.d0()) return unsupported(*request);
+  Downstream* peer = switch_.claiming(request->get_address());
+  if (peer == this) return unsupported(*request);
+  switch_.peer_to_peer_ += peer != nullptr;
+  TlpPtr answer = peer != nullptr ? peer->forward(std::move(request))
+                                  : switch_.upstream_->forward(std::move(request));
+  if (answer) send(std::move(answer));
+}
+
+void Switch::Downstream::route_completion(TlpPtr completion) {
+  const Id requester = completion->header.requester;
+  Downstream* peer = switch_.routing(bus_of(requester));
+  if (peer == nullptr && !switch_.upstream_->routes(bus_of(requester)) &&
+      requester != switch_.upstream_->id()) {
+    switch_.upstream_->forward(std::move(completion));
+  } else if (peer != nullptr && peer != this) {
+    ++switch_.peer_to_peer_;
+    peer->forward(std::move(completion));
+  } else {
+    unexpected(*completion);
+  }
+}
+
+bool Switch::Downstream::ready(CreditClass of) const {
+  if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
+  return switch_.open(of, *this);
+}
+
+void Switch::Downstream::link_lost(Reset kind) {
+  DownstreamPort::link_lost(kind);
+  switch_.drain();
+}
+
+// Those of devices have waited in the receive buffer already.
+void Switch::Downstream::tell(Severity severity, Id source) {
+  if (source == id() && switch_.upstream_->blocked(CreditClass::posted)) {
+    untold_ |= 1u << static_cast<unsigned>(severity);
+  } else {
+    switch_.upstream_->tell(severity, source);
+  }
+}
+
+void Switch::Downstream::interrupt(TlpPtr message) {
+  if (switch_.upstream_->blocked(CreditClass::posted)) {
+    untold_ |= untold_interrupt;
+  } else {
+    switch_.upstream_->forward(std::move(message));
+  }
+}
+
+void Switch::Downstream::send_untold() {
+  const unsigned untold = std::exchange(untold_, 0);
+  for (const Severity severity : {Severity::correctable, Severity::non_fatal, Severity::fatal}) {
+    if (untold >> static_cast<unsigned>(severity) & 1) tell(severity, id());
+  }
+  if (untold & untold_interrupt) send_interrupt();
+}
+
+Switch::Switch(const sc_core::sc_module_name& name, const SwitchConfig& config, vp::Domain& domain,
+               vp::Statistics& statistics)
+    : sc_module(name) {
+  if (config.ports.empty() || config.ports.size() > 31) {
+    throw ConfigurationError("a switch has 1 to 31 downstream ports");
+  }
+  if (config.latency < 0 || config.latency % 2 != 0) {
+    throw ConfigurationError("a switch's latency is not negative and even, in picoseconds");
+  }
+  upstream_ = std::make_unique<Upstream>("upstream", config, *this, domain, statistics);
+  for (unsigned i = 0; i < config.ports.size(); ++i) {
+    ports_.push_back(std::make_unique<Downstream>(fmt::format("port{}", i).c_str(), config, i,
+                                                  *this, domain, statistics));
+  }
+  statistics.counter(std::string(this->name()) + ".peer_to_peer", peer_to_peer_);
+}
+
+Switch::~Switch() = default;
+
+Port& Switch::upstream() {
+  return *upstream_;
+}
+
+DownstreamPort& Switch::port(unsigned index) {
+  return *ports_.at(index);
+}
+
+Switch::Downstream* Switch::claiming(std::uint64_t address) const {
+  for (const auto& port : ports_) {
+    if (port->claims(address)) return port.get();
+  }
+  return nullptr;
+}
+
+Switch::Downstream* Switch::routing(unsigned bus) const {
+  for (const auto& port : ports_) {
+    if (port->routes(bus)) return port.get();
+  }
+  return nullptr;
+}
+
+bool Switch::open(CreditClass of, const Port& from) const {
+  if (upstream_.get() != &from && upstream_->blocked(of)) return false;
+  return std::none_of(ports_.begin(), ports_.end(),
+                      [&](const auto& port) { return port.get() != &from && port->blocked(of); });
+}
+
+void Switch::drain() {
+  upstream_->drain();
+  for (const auto& port : ports_) port->drain();
+}
+
+void Switch::unblocked(CreditClass of) {
+  if (of == CreditClass::posted) {
+    for (const auto& port : ports_) port->send_untold();
+  }
+  drain();
+}
+
+// 2.2.8.1: pins are mapped by device number, and a message tells of a change of the wired-or.
+void Switch::intx(unsigned index, unsigned pin, bool level) {
+  const unsigned mapped = (pin + index) % 4;
+  const std::uint32_t before = intx_levels_[mapped];
+  const std::uint32_t mask = 1u << index;
+  intx_levels_[mapped] = level ? before | mask : before & ~mask;
+  if ((before != 0) != (intx_levels_[mapped] != 0)) upstream_->assert_intx(mapped, level);
+}
+
+}  // namespace pcie

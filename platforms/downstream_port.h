@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/pcie/downstream_port.h"
+#include "platforms/credits.h"
+#include "platforms/platform.h"
+
+namespace platform {
+
+/// What a link of a platform file says of the port at its upper end.
+inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink& link) {
+  port.generation = link.generation;
+  port.lanes = link.lanes;
+  port.credits = credit_config(link.credits_up);
+  port.slot = {link.slot.hot_plug, link.slot.surprise, link.slot.attention_button,
+               link.slot.indicators, link.slot.power_controller};
+  port.containment = link.downstream_port_containment;
+}
+
+}  // namespace platform

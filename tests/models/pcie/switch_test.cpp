@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: Apache-2.0
+// A root complex, a switch below its second port, and three devices below the switch.
+#include "models/pcie/switch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "models/pcie/errors.h"
+#include "tests/models/pcie/bench.h"
+
+namespace pcie {
+namespace {
+
+using vp::ns;
+using vp::us;
+
+constexpr unsigned devices = 3;
+constexpr Id root_id = make_id(0, 2, 0), upstream_id = make_id(2, 0, 0);
+constexpr unsigned below[] = {4, 5, 6};  // buses
+constexpr std::uint64_t MiB = 0x100000;
+constexpr std::uint64_t window = 0xc1000000, window64 = 0x4010000000;  // 1 MiB for each device
+
+constexpr Id port_id(unsigned i) {
+  return make_id(3, i, 0);
+}
+constexpr Id device_id(unsigned i) {
+  return make_id(below[i], 0, 0);
+}
+constexpr std::uint64_t bar(unsigned i) {
+  return window + i * MiB;
+}
+constexpr std::uint64_t bar64(unsigned i) {
+  return window64 + i * MiB;
+}
+
+void pause(vp::Picoseconds span = 20 * us) {
+  sc_core::wait(vp::to_sc_time(span));
+}
+
+struct Lines : sc_core::sc_module, vp::LineIf {
+  std::array<unsigned, 4> changes{};
+  std::array<bool, 4> levels{};
+  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
+  void set_line(unsigned line, bool level) override {
+    ++changes[line];
+    levels[line] = level;
+  }
+};
+
+struct Card {
+  Card(unsigned i, const EndpointConfig& config, const LinkConfig& wire, Bench& bench,
+       DownstreamPort& port)
+      : domain(fmt("domain", i).c_str()),
+        endpoint(fmt("endpoint", i).c_str(), config, domain, bench.statistics),
+        link(fmt("link", i).c_str(), wire, port, endpoint, bench.trace, bench.statistics),
+        logic(fmt("logic", i).c_str(), domain) {
+    endpoint.function(0).bar.bind(logic.bar);
+    logic.dma.bind(endpoint.function(0).dma);
+  }
+  static std::string fmt(const char* name, unsigned i) { return name + std::to_string(i); }
+
+  vp::Domain domain;
+  Endpoint endpoint;
+  Link link;
+  Logic logic;
+};
+
+struct SwitchBench : Bench {
+  struct Config {
+    Bench::Config bench;
+    SwitchConfig sw;
+    LinkConfig above;
+    EndpointConfig endpoint;
+    LinkConfig wires;
+    Config() {
+      bench.root_complex.ports.resize(2);
+      endpoint = bench.endpoint;
+      sw.latency = 100 * ns;
+      sw.ports.resize(devices);
+      above.latency_down = wires.latency_down = 150 * ns;
+      above.latency_up = wires.latency_up = 130 * ns;
+    }
+  };
+
+  explicit SwitchBench(const Config& config = Config(),
+                       const sc_core::sc_module_name& name = "bench")
+      : Bench(config.bench, name),
+        sw("switch", config.sw, host, statistics),
+        above("above", config.above, root_complex.port(1), sw.upstream(), trace, statistics) {
+    for (unsigned i = 0; i < devices; ++i) {
+      cards.push_back(std::make_unique<Card>(i, config.endpoint, config.wires, *this, sw.port(i)));
+    }
+  }
+
+  Logic& logic_of(unsigned i) { return cards[i]->logic; }
+
+  void enumerate_bridge(Id id, unsigned secondary, unsigned last, std::uint64_t base,
+                        std::uint64_t base64, unsigned megabytes) {
+    config_write(id, 0x18, bus_of(id) | secondary << 8 | last << 16, 4);
+    const auto range = [&](std::uint64_t from) {
+      return static_cast<std::uint32_t>((from >> 16 & 0xfff0) |
+                                        ((from + megabytes * MiB - 1) >> 16 & 0xfff0) << 16);
+    };
+    config_write(id, 0x20, range(base), 4);
+    config_write(id, 0x24, range(base64), 4);
+    config_write(id, 0x28, 0x40, 4);
+    config_write(id, 0x2c, 0x40, 4);
+    config_write(id, 0x3e, 2, 2);
+    config_write(id, 0x04, 0x0006, 2);
+  }
+  void enumerate_device(unsigned i) {
+    config_write(device_id(i), 0x10, static_cast<std::uint32_t>(bar(i)), 4);
+    config_write(device_id(i), 0x14, 0, 4);
+    config_write(device_id(i), 0x18, static_cast<std::uint32_t>(bar64(i)), 4);
+    config_write(device_id(i), 0x1c, static_cast<std::uint32_t>(bar64(i) >> 32), 4);
+    config_write(device_id(i), 0x20, static_cast<std::uint32_t>(bar(i) + 0x80000), 4);
+    config_write(device_id(i), 0x04, 0x0006, 2);
+  }
+  void enumerate_port(unsigned i) {
+    enumerate_bridge(port_id(i), below[i], below[i], bar(i), bar64(i), 1);
+  }
+  void enumerate_switch() {
+    enumerate_bridge(root_id, 2, 6, window, window64, devices);
+    enumerate_bridge(upstream_id, 3, 6, window, window64, devices);
+    for (unsigned i = 0; i < devices; ++i) {
+      enumerate_port(i);
+      enumerate_device(i);
+    }
+  }
+  /// All errors are told of.
+  void enable_errors(Id id) {
+    const unsigned control = find_capability(id, 0x10) + 8;
+    config_write(id, control, config_read(id, control, 2) | 0xf, 2);
+  }
+  unsigned find_extended(Id id, unsigned capability) {
+    for (unsigned at = 0x100; at != 0; at = config_read(id, at + 2, 2) >> 4) {
+      if (config_read(id, at, 2) == capability) return at;
+    }
+    ADD_FAILURE() << "no capability " << capability;
+    return 0;
+  }
+  std::uint32_t uncorrectable(Id id) { return config_read(id, find_extended(id, 1) + 4, 4); }
+  /// Of an interrupt message's last error, and forgets it.
+  struct Collected {
+    std::uint32_t status;
+    Id uncorrectable;
+  };
+  Collected collect() {
+    const unsigned aer = find_extended(root_id, 1);
+    const Collected found{config_read(root_id, aer + 0x30, 4),
+                          static_cast<Id>(config_read(root_id, aer + 0x36, 2))};
+    config_write(root_id, aer + 0x30, 0x7f, 4);
+    return found;
+  }
+  bool works(unsigned i) {
+    logic_of(i).memory[0][8] = 0x42;
+    auto read = logic_of(i).dma_read(0x1000, 300);
+    wait_for(*read);
+    return Bench::read(bar(i) + 8, 1) == 0x42 && read->is_response_ok();
+  }
+  std::uint64_t counted(const std::string& name) const {
+    const nlohmann::json all = statistics.json();
+    return all.at("counters").at(name);
+  }
+
+  Switch sw;
+  Link above;
+  std::vector<std::unique_ptr<Card>> cards;
+};
+
+TEST(Switch, SoftwareFindsItsPortsAndWhatIsBelow) {
+  SwitchBench bench;
+  bench.run([&] {
+    bench.enumerate_switch();
+    const auto port_type = [&](Id id) {
+      return bench.config_read(id, bench.find_capability(id, 0x10) + 2, 2) >> 4 & 0xf;
+    };
+    EXPECT_EQ(bench.config_read(upstream_id, 0, 4), 0x0a021d9bu);
+    EXPECT_EQ(port_type(upstream_id), 5u);
+    for (unsigned i = 0; i < devices; ++i) {
+      EXPECT_EQ(bench.config_read(port_id(i), 0, 4), 0x0a031d9bu);
+      EXPECT_EQ(bench.config_read(port_id(i), 0xe, 1), 1u);
+      EXPECT_EQ(port_type(port_id(i)), 6u);
+      EXPECT_EQ(bench.config_read(device_id(i), 0, 4), 0x0ae01d9bu);
+      EXPECT_TRUE(bench.works(i)) << i;
+      for (const std::uint8_t capability : {0x01, 0x05, 0x10}) {
+        EXPECT_NE(bench.find_capability(port_id(i), capability), 0u);
+      }
+      const unsigned express = bench.find_capability(port_id(i), 0x10);
+      EXPECT_EQ(bench.config_read(port_id(i), express + 0x14, 4) >> 19, 32 + i) << "slot";
+      EXPECT_TRUE(bench.config_read(port_id(i), express + 0x12, 2) & 1u << 13) << "link active";
+    }
+    // Neither functions, devices nor buses that are not there.
+    const Id absent[] = {make_id(2, 0, 1),  make_id(3, 0, 1), make_id(3, devices, 0),
+                         make_id(3, 31, 7), make_id(4, 1, 0), make_id(4, 31, 0)};
+    for (const Id id : absent) {
+      EXPECT_EQ(bench.config_read(id, 0, 4), ~0u) << to_string(id);
+      bench.config_write(id, 4, 7, 2);
+    }
+    bench.config_write(root_id, 0x1a, 9, 1);
+    EXPECT_EQ(bench.config_read(make_id(9, 0, 0), 0, 4), ~0u) << "beyond the switch";
+    bench.config_write(upstream_id, 0x1a, 9, 1);
+    EXPECT_EQ(bench.config_read(make_id(9, 0, 0), 0, 4), ~0u) << "behind none of its ports";
+    EXPECT_EQ(bench.uncorrectable(root_id), 0u);
+  });
+}
+
+TEST(Switch, WindowsReachToTheirLastByte) {
+  SwitchBench bench;
+  bench.run([&] {
+    bench.enumerate_switch();
+    const auto reaches = [&](std::uint64_t address) {
+      const std::uint64_t before = bench.counted("bench.switch.upstream.unsupported_requests");
+      bench.read(address, 1);
+      return bench.counted("bench.switch.upstream.unsupported_requests") == before;
+    };
+    // The root port lets through more than the switch does.
+    bench.config_write(root_id, 0x20, 0xc1f0c000, 4);
+    EXPECT_FALSE(reaches(window - 1));
+    EXPECT_TRUE(reaches(window));
+    EXPECT_TRUE(reaches(window + 3 * MiB - 1));
+    EXPECT_FALSE(reaches(window + 3 * MiB));
+    bench.config_write(port_id(1), 0x20, 0x0000fff0, 4);  // closed
+    EXPECT_TRUE(reaches(bar(1) - 1));
+    EXPECT_FALSE(reaches(bar(1)));
+    EXPECT_FALSE(reaches(bar(2) - 1));
+    EXPECT_TRUE(reaches(bar(2)));
+    EXPECT_TRUE(reaches(bar64(1))) << "the other window is open";
+    // Memory Space and D3 close a port.
+    for (const Id id : {upstream_id, port_id(0)}) {
+      EXPECT_TRUE(bench.works(0));
+      bench.config_write(id, 4, 4, 2);
+      EXPECT_FALSE(reaches(bar(0)));
+      bench.config_write(id, 4, 6, 2);
+      EXPECT_TRUE(bench.works(0));
+      const unsigned power = bench.find_capability(id, 1) + 4;
+      bench.config_write(id, power, 3, 2);
+      EXPECT_FALSE(reaches(bar(0)));
+      EXPECT_EQ(bench.logic_of(0).dma_write(0x1000, {1})->get_response_status(),
+                tlm::TLM_OK_RESPONSE)
+          << "posted";
+      pause();
+      bench.config_write(id, power, 0, 2);
+      EXPECT_TRUE(bench.works(0));
+    }
+    EXPECT_TRUE(bench.memory.writes.empty());
+  });
+}
+
+TEST(Switch, BusMasterGatesWhatComesFromBelow) {
+  SwitchBench bench;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (const Id id : {upstream_id, port_id(1)}) {
+      bench.config_write(id, 4, 2, 2);
+      auto read = bench.logic_of(1).dma_read(0x1000, 64);
+      bench.wait_for(*read);
+      EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      EXPECT_TRUE(bench.uncorrectable(id) == 0 || id == port_id(1)) << "advisory and masked";
+      bench.logic_of(1).dma_write(0x1000, {1});
+      pause();
+      EXPECT_EQ(bench.uncorrectable(id), bit_of(Error::unsupported_request));
+      bench.config_write(id, 4, 6, 2);
+      EXPECT_TRUE(bench.works(1));
+    }
+    EXPECT_TRUE(bench.memory.writes.empty());
+  });
+}
+
+// The latency is that of the switch, half at each port, whichever way a packet goes.
+TEST(Switch, ReadsTakeTheirTimeToThePicosecond) {
+  SwitchBench::Config config;
+  config.sw.latency = 123'456;
+  config.bench.root_complex.latency = 50'001;
+  config.endpoint.latency = 33'333;
+  config.above.generation = config.wires.generation = 1;  // every byte takes whole picoseconds
+  config.above.lanes = config.wires.lanes = 1;
+  SwitchBench bench(config);
+  bench.run([&] {
+    bench.enumerate_switch();
+    const LineRate& rate = bench.above.rate();
+    const auto wire = [&](std::uint64_t bytes) {
+      return static_cast<vp::Picoseconds>((bytes * rate.picoseconds + rate.bytes - 1) / rate.bytes);
+    };
+    const vp::Picoseconds links = 2 * (150 + 130) * ns;
+    vp::Picoseconds start = vp::now();
+    bench.read(bar(0), 4);
+    EXPECT_EQ(vp::now() - start, 2 * 50'001 + 2 * 123'456 + 2 * 33'333 + links + 4 * wire(20) +
+                                     2 * (wire(24) - wire(20)));
+    start = vp::now();
+    bench.config_read(port_id(2), 0, 4);
+    EXPECT_EQ(vp::now() - start, 2 * 50'001 + 123'456 + links / 2 + wire(20) + wire(24));
+    start = vp::now();
+    bench.logic_of(0).dma_write(bar(1), {1, 2, 3, 4});
+    bench.logic_of(1).on_use = [&](const Logic::Use&) {
+      EXPECT_EQ(vp::now() - start, 33'333 + 123'456 + 33'333 + (130 + 150) * ns + 2 * wire(24));
+    };
+    pause();
+    EXPECT_EQ(bench.logic_of(1).uses.size(), 1u);
+  });
+}
+
+TEST(Switch, PeersReachEachOtherPastTheHost) {
+  SwitchBench bench;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (unsigned from = 0; from < devices; ++from) {
+      for (unsigned to = 0; to < devices; ++to) {
+        std::vector<std::uint8_t> data(700);
+        for (unsigned i = 0; i < data.size(); ++i) data[i] = i * 7 + from * 3 + to;
+        const std::uint64_t address = from % 2 ? bar64(to) + 0x123 : bar(to) + 0x123;
+        const std::uint64_t passed = bench.counted("bench.above.up.MWr.tlps");
+        auto write = bench.logic_of(from).dma_write(address, data);
+        auto read = bench.logic_of(from).dma_read(address, data.size());
+        bench.wait_for(*read);
+        if (from == to) {
+          EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+          continue;
+        }
+        EXPECT_TRUE(read->is_response_ok());
+        EXPECT_EQ(read->data, data);
+        EXPECT_EQ(bench.logic_of(to).uses.back().requester, device_id(from));
+        EXPECT_EQ(bench.counted("bench.above.up.MWr.tlps"), passed);
+      }
+    }
+    // A window of the switch that no port has does not lead up.
+    bench.config_write(port_id(2), 0x20, 0x0000fff0, 4);
+    auto lost = bench.logic_of(0).dma_read(bar(2), 4);
+    bench.wait_for(*lost);
+    EXPECT_EQ(lost->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.counted("bench.above.up.MRd.tlps"), 0u);
+    bench.config_write(port_id(2), 0x20, 0xc120c120, 4);
+    // Without a link a read is refused at once.
+    bench.sw.port(2).remove_card();
+    lost = bench.logic_of(0).dma_read(bar(2), 4);
+    bench.wait_for(*lost);
+    EXPECT_EQ(lost->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bench.memory.refused, 0u);
+  });
+}
+
+TEST(Switch, PinsAreSwizzledAndCollected) {
+  SwitchBench::Config config;
+  config.endpoint.functions.assign(4, config.endpoint.functions[0]);
+  for (unsigned i = 0; i < 4; ++i) {
+    config.endpoint.functions[i].bars.clear();
+    config.endpoint.functions[i].msi_x = {};
+    config.endpoint.functions[i].interrupt_pin = i + 1;
+  }
+  SwitchBench bench(config);
+  Lines lines("lines");
+  bench.root_complex.interrupt.bind(lines);
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) {
+      for (unsigned pin = 0; pin < 4; ++pin) {
+        const unsigned line = (pin + i + 2) % 4;  // the switch's own, then that of the root port
+        Function& function = bench.cards[i]->endpoint.function(pin);
+        const unsigned before = lines.changes[line];
+        function.set_intx(true);
+        pause();
+        EXPECT_TRUE(lines.levels[line]) << i << ' ' << pin;
+        function.set_intx(false);
+        pause();
+        EXPECT_FALSE(lines.levels[line]);
+        EXPECT_EQ(lines.changes[line], before + 2);
+      }
+    }
+    // Two on one line: INTB of device 0, INTA of device 1.
+    Function& one = bench.cards[0]->endpoint.function(1);
+    Function& other = bench.cards[1]->endpoint.function(0);
+    const unsigned before = lines.changes[3];
+    one.set_intx(true);
+    other.set_intx(true);
+    pause();
+    one.set_intx(false);
+    pause();
+    EXPECT_TRUE(lines.levels[3]);
+    EXPECT_EQ(lines.changes[3], before + 1);
+    // A card that is gone asserts nothing.
+    bench.sw.port(1).remove_card();
+    pause();
+    EXPECT_FALSE(lines.levels[3]);
+  });
+}
+
+TEST(Switch, ErrorsAreToldOfAsTheirOwn) {
+  SwitchBench bench;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (const Id id : {root_id, upstream_id, port_id(0), port_id(1), port_id(2), device_id(0),
+                        device_id(1), device_id(2)}) {
+      bench.enable_errors(id);
+    }
+    const auto source = [&](Link& link, Direction direction, Error error) {
+      EXPECT_TRUE(link.inject(direction, {error, {}, 1}));
+      pause();
+      const auto found = bench.collect();
+      return found.status & 1u << 2 ? found.uncorrectable : Id{0};
+    };
+    Link& link = bench.cards[1]->link;
+    EXPECT_EQ(source(link, Direction::down, Error::malformed_tlp), device_id(1));
+    EXPECT_EQ(source(link, Direction::up, Error::malformed_tlp), port_id(1));
+    EXPECT_EQ(source(bench.above, Direction::down, Error::malformed_tlp), upstream_id);
+    EXPECT_EQ(source(bench.above, Direction::up, Error::malformed_tlp), root_id);
+    EXPECT_EQ(bench.uncorrectable(port_id(1)), bit_of(Error::malformed_tlp));
+    EXPECT_EQ(bench.uncorrectable(port_id(0)), 0u);
+    // SERR# Enable of each bridge on the way.
+    for (const Id id : {port_id(1), upstream_id}) {
+      bench.config_write(id, 0x3e, 0, 2);
+      EXPECT_EQ(source(link, Direction::down, Error::ecrc), 0u);
+      EXPECT_EQ(source(link, Direction::up, Error::ecrc), id == upstream_id ? 0u : port_id(1));
+      EXPECT_EQ(source(bench.above, Direction::down, Error::ecrc), upstream_id);
+      bench.config_write(id, 0x3e, 2, 2);
+    }
+    EXPECT_EQ(source(link, Direction::down, Error::ecrc), device_id(1));
+    // A packet that one port refuses is answered, one that is marked as bad goes on.
+    bench.cards[0]->link.inject(Direction::up, {Error::unsupported_request, TlpType::MRd, 1});
+    auto read = bench.logic_of(0).dma_read(0x1000, 4);
+    bench.wait_for(*read);
+    EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    bench.cards[0]->link.inject(Direction::up, {Error::poisoned_tlp, TlpType::MWr, 1});
+    bench.logic_of(0).dma_write(0x1000, {1, 2, 3, 4});
+    pause();
+    EXPECT_EQ(bench.collect().uncorrectable, root_id);
+    EXPECT_TRUE(bench.config_read(port_id(0), 0x1e, 2) & 1u << 15);
+    bench.above.inject(Direction::down, {Error::unsupported_request, TlpType::MRd, 1});
+    EXPECT_EQ(bench.read(bar(0), 4), ~0u);
+    // A completion that comes twice finds its end where its requester is.
+    bench.cards[2]->link.inject(Direction::up, {Error::unexpected_completion, TlpType::CplD, 1});
+    EXPECT_TRUE(bench.works(2));
+    pause();
+    EXPECT_EQ(bench.counter("root_complex.port1.unexpected_completions"), 1u);
+  });
+}
+
+TEST(Switch, AResetReachesWhatIsBelowIt) {
+  SwitchBench bench;
+  bench.run([&] {
+    bench.enumerate_switch();
+    const auto is_reset = [&](Id id) { return bench.config_read(id, 4, 2) == 0; };
+    const auto pulse = [&](Id id) {
+      bench.config_write(id, 0x3e, 0x42, 2);
+      pause();
+      bench.config_write(id, 0x3e, 0x02, 2);
+      pause(30 * us);
+    };
+    pulse(port_id(1));
+    EXPECT_TRUE(is_reset(device_id(1)));
+    EXPECT_FALSE(is_reset(port_id(1)));
+    EXPECT_TRUE(bench.works(0) && bench.works(2)) << "the others have seen nothing";
+    bench.enumerate_device(1);
+    EXPECT_TRUE(bench.works(1));
+
+    pulse(upstream_id);
+    EXPECT_FALSE(is_reset(upstream_id));
+    for (unsigned i = 0; i < devices; ++i) {
+      EXPECT_TRUE(is_reset(port_id(i)));
+      bench.enumerate_port(i);
+      EXPECT_TRUE(is_reset(device_id(i)));
+      bench.enumerate_device(i);
+      EXPECT_TRUE(bench.works(i));
+    }
+
+    bench.cards[0]->logic.silent = true;
+    bool answered = false;
+    bench.spawn([&] {
+      EXPECT_EQ(bench.read(bar(0), 4), ~0u) << "outstanding when the reset comes";
+      answered = true;
+    });
+    pause();
+    pulse(root_id);
+    EXPECT_TRUE(answered);
+    bench.cards[0]->logic.silent = false;
+    EXPECT_TRUE(is_reset(upstream_id));
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i));
+
+    bench.root_complex.reset();
+    pause(30 * us);
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i));
+  });
+}
+
+TEST(Switch, CardsComeAndGoBelowIt) {
+  SwitchBench::Config config;
+  config.sw.ports[1].slot = {true, true, false, false, false};
+  SwitchBench bench(config);
+  bench.run([&] {
+    bench.enumerate_switch();
+    const unsigned express = bench.find_capability(port_id(1), 0x10);
+    const unsigned msi = bench.find_capability(port_id(1), 5);
+    bench.config_write(port_id(1), msi + 4, 0xfee01000, 4);
+    bench.config_write(port_id(1), msi + 2, 1, 2);
+    bench.config_write(port_id(1), express + 0x18, 0x1028, 2);
+    EXPECT_TRUE(bench.sw.port(1).remove_card());
+    EXPECT_FALSE(bench.sw.port(1).remove_card());
+    pause();
+    EXPECT_EQ(bench.memory.messages.size(), 1u);
+    EXPECT_EQ(bench.config_read(port_id(1), express + 0x1a, 2), 0x108u) << "presence and link";
+    EXPECT_EQ(bench.config_read(device_id(1), 0, 4), ~0u);
+    EXPECT_EQ(bench.read(bar(1), 4), ~0u);
+    bench.write(bar(1), 1, 4);
+    EXPECT_TRUE(bench.works(0) && bench.works(2));
+    bench.config_write(port_id(1), express + 0x1a, 0x108, 2);
+    EXPECT_TRUE(bench.sw.port(1).insert_card());
+    pause(30 * us);
+    EXPECT_EQ(bench.memory.messages.size(), 2u);
+    bench.enumerate_device(1);
+    EXPECT_TRUE(bench.works(1));
+    // With the whole switch its cards are gone too.
+    bench.root_complex.port(1).remove_card();
+    pause();
+    for (unsigned i = 0; i < devices; ++i) EXPECT_EQ(bench.config_read(device_id(i), 0, 4), ~0u);
+    bench.root_complex.port(1).insert_card();
+    pause(30 * us);
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i));
+  });
+}
+
+TEST(Switch, APortContainsWhatIsBelowIt) {
+  SwitchBench::Config config;
+  for (auto& each : config.sw.ports) each.containment = true;
+  SwitchBench bench(config);
+  bench.run([&] {
+    bench.enumerate_switch();
+    const unsigned dpc = bench.find_extended(port_id(0), 0x1d);
+    EXPECT_EQ(bench.config_read(port_id(0), dpc + 4, 2), 0x80u) << "no extensions of root ports";
+    for (const Id id : {root_id, upstream_id, port_id(0), device_id(0)}) bench.enable_errors(id);
+    bench.config_write(port_id(0), dpc + 6, 6, 2);  // non-fatal too, Unsupported Request
+    bench.cards[0]->link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(bench.config_read(port_id(0), dpc + 8, 2) & 7, 5u) << "by a fatal message";
+    EXPECT_EQ(bench.config_read(port_id(0), dpc + 10, 2), device_id(0));
+    EXPECT_EQ(bench.collect().status, 0u) << "it went no further";
+    EXPECT_EQ(bench.config_read(device_id(0), 0, 4), ~0u);
+    EXPECT_TRUE(bench.works(1) && bench.works(2));
+    bench.config_write(port_id(0), dpc + 8, 1, 2);
+    pause(30 * us);
+    bench.enumerate_device(0);
+    EXPECT_TRUE(bench.works(0));
+  });
+}
+
+CreditConfig one_packet() {
+  CreditConfig credits;
+  for (unsigned of = 0; of < credit_classes; ++of) credits.classes[of] = {1, 16};
+  return credits;
+}
+
+// A device that takes no writes holds up the way to it, and the store behind that.
+TEST(Switch, AWriteThatIsNotTakenHoldsUpWhatIsBehind) {
+  SwitchBench::Config config;
+  config.sw.credits = config.endpoint.credits = one_packet();
+  config.endpoint.credits.classes[2] = {};
+  SwitchBench bench(config);
+  unsigned stored = 0;
+  constexpr unsigned stores = 50;
+  bench.run([&] {
+    bench.enumerate_switch();
+    bench.logic_of(0).full = true;
+    bench.spawn([&] {
+      for (; stored < stores; ++stored) bench.write(bar(0) + 4 * stored, stored, 4);
+    });
+    pause(100 * us);
+    // One at device logic, in either receive buffer, and at either port's link.
+    EXPECT_EQ(stored, 5u);
+    EXPECT_EQ(bench.logic_of(0).uses.size(), 1u);
+    // What goes up does not care.
+    bench.logic_of(1).dma_write(0x2000, {1, 2, 3, 4});
+    pause();
+    EXPECT_EQ(bench.memory.writes.size(), 0u) << "it might go to the blocked port as well";
+    bench.logic_of(0).full = false;
+    bench.logic_of(0).take();
+    pause(100 * us);
+    EXPECT_EQ(stored, stores);
+    EXPECT_EQ(bench.memory.writes.size(), 1u);
+    for (unsigned i = 0; i < stores; ++i) EXPECT_EQ(bench.read(bar(0) + 4 * i, 4), i);
+  });
+}
+
+// Completions do not pass a write, and those that wait for it are not piled up in the switch.
+TEST(Switch, CompletionsBehindAWriteWaitInTheReceiveBuffer) {
+  SwitchBench::Config config;
+  config.sw.credits = one_packet();
+  config.endpoint.credits.classes[0] = {1, 16};
+  SwitchBench bench(config);
+  bench.run([&] {
+    bench.enumerate_switch();
+    bench.logic_of(0).full = true;
+    for (unsigned i = 0; i < 3; ++i) bench.write(bar(0) + 4 * i, i, 4);  // the last at the port
+    pause();
+    const auto read = bench.logic_of(0).dma_read(0x1000, 4096);
+    pause(100 * us);
+    EXPECT_EQ(bench.counted("bench.above.down.CplD.tlps"), 2u) << "one of them in the buffer";
+    EXPECT_EQ(bench.counted("bench.link0.down.CplD.tlps"), 0u);
+    EXPECT_EQ(bench.logic_of(0).uses.size(), 1u);
+    bench.logic_of(0).full = false;
+    bench.logic_of(0).take();
+    bench.wait_for(*read);
+    EXPECT_TRUE(read->is_response_ok());
+    EXPECT_EQ(bench.counted("bench.link0.down.CplD.tlps"), 4096u / 128);
+    EXPECT_EQ(bench.logic_of(0).uses.size(), 3u);
+  });
+}
+
+class Credited : public testing::TestWithParam<unsigned> {};
+
+// Whatever is advertised: host and devices use each other, all is delivered, and it ends.
+TEST_P(Credited, NothingIsLostAndNothingLocks) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  const auto credits = [&](bool finite_completions) {
+    CreditConfig found;
+    for (unsigned of = 0; of < (finite_completions ? 3u : 2u); ++of) {
+      const unsigned least = of == 1 ? 1 : 16;  // 256 bytes
+      const unsigned kind = below(4);
+      if (kind == 0) continue;
+      found.classes[of] = {1 + (kind > 1 ? below(20) : 0), least + (kind > 1 ? below(100) : 0)};
+    }
+    return found;
+  };
+  SwitchBench::Config config;
+  config.bench.root_complex.ports[1].credits = credits(false);
+  config.sw.credits = credits(true);
+  for (auto& each : config.sw.ports) each.credits = credits(true);
+  config.endpoint.credits = credits(false);
+  config.above.generation = 1 + below(5);
+  config.wires.latency_down = (1 + below(1000)) * ns;
+  SwitchBench bench(config);
+  bench.memory.keep_writes = false;
+  bool over = false;
+  unsigned processors = devices, transferring = devices;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) {
+      Logic& logic = bench.logic_of(i);
+      logic.keep_uses = false;
+      logic.latency = below(2) * 100 * ns;
+      bench.spawn([&] {
+        while (!over || logic.holds_write()) {
+          pause((1 + below(2000)) * ns);
+          logic.full = !over && below(3) == 0;
+          if (!logic.full) logic.take();
+        }
+      });
+      // A processor has the first 4 KiB of each device, its neighbours the next ones.
+      bench.spawn([&, i] {
+        std::vector<std::uint8_t> expected(0x1000);
+        for (unsigned n = 0; n < 60; ++n) {
+          const unsigned bytes = 1 + below(64), at = below(0x1000 - 64);
+          if (below(3) > 0) {
+            const std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(n));
+            std::copy(data.begin(), data.end(), expected.begin() + at);
+            bench.write_bytes(bar(i) + at, data);
+          } else {
+            const std::vector<std::uint8_t> part(expected.begin() + at,
+                                                 expected.begin() + at + bytes);
+            EXPECT_EQ(bench.read_bytes(bar(i) + at, bytes), part);
+          }
+        }
+        over = --processors + transferring == 0;
+      });
+      bench.spawn([&, i] {
+        for (unsigned n = 0; n < 30; ++n) {
+          const unsigned bytes = 1 + below(2000), to = below(3);
+          const std::uint64_t address =
+              to == 0 ? 0x10000 + 0x4000 * i : bar((i + to) % devices) + 0x1000 * (1 + to);
+          std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(16 * i + n));
+          const auto write = bench.logic_of(i).dma_write(address, data);
+          bench.wait_for(*write);  // only then has it its place
+          const auto read = bench.logic_of(i).dma_read(address, bytes);
+          bench.wait_for(*read);
+          EXPECT_EQ(read->data, data) << i << ' ' << n << ' ' << to;
+        }
+        over = processors + --transferring == 0;
+      });
+    }
+  });
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+INSTANTIATE_TEST_SUITE_P(Switch, Credited, testing::Range(0u, 25u),
+                         testing::PrintToStringParamName());
+
+TEST(Switch, WhatNoSwitchCanBeIsRefused) {
+  vp::Domain domain("domain");
+  vp::Statistics statistics;
+  SwitchConfig odd;
+  odd.latency = 1;
+  EXPECT_THROW(Switch("odd", odd, domain, statistics), ConfigurationError);
+  odd.latency = -2;
+  EXPECT_THROW(Switch("negative", odd, domain, statistics), ConfigurationError);
+  SwitchConfig none;
+  none.ports.clear();
+  EXPECT_THROW(Switch("none", none, domain, statistics), ConfigurationError);
+  none.ports.resize(32);
+  EXPECT_THROW(Switch("many", none, domain, statistics), ConfigurationError);
+}
+
+}  // namespace
+}  // namespace pcie
