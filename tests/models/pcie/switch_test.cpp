@@ -589,6 +589,74 @@ TEST(Switch, ASwitchBelowASwitch) {
   });
 }
 
+class Written : public testing::TestWithParam<unsigned> {};
+
+// Whatever software writes, and whatever happens at links and slots meanwhile: after a fundamental
+// reset all is as it was.
+TEST_P(Written, AtRandomNothingIsStuckForGood) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  SwitchBench::Config config;
+  config.nested = GetParam() % 2 == 0;
+  config.bench.root_complex.completion_timeout = 100 * us;
+  for (auto& each : config.sw.ports) {
+    each.slot = {true, below(2) == 0, true, true, true};
+    each.containment = true;
+  }
+  config.sw.credits = config.sw.ports[0].credits = one_packet();
+  SwitchBench bench(config);
+  const Id ids[] = {root_id,      upstream_id,  port_id(0),       port_id(1),      port_id(2),
+                    device_id(0), device_id(2), make_id(7, 0, 0), make_id(3, 9, 1)};
+  std::vector<std::unique_ptr<Logic::Dma>> transfers;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (unsigned n = 0; n < 600; ++n) {
+      const unsigned i = below(devices);
+      switch (below(8)) {
+        case 0:
+        case 1:
+        case 2: {
+          // Registers of the header and capabilities rather than the emptiness behind them.
+          const unsigned offset = 4 * (below(2) ? below(0x40) : below(0x70));
+          const std::uint32_t value = below(2) ? random() : 1u << below(32);
+          bench.config_write(ids[below(std::size(ids))], offset, value, 4);
+          break;
+        }
+        case 3:
+          bench.read(window + 4 * below(devices * MiB / 4), 4);
+          break;
+        case 4:
+          bench.write(window + 4 * below(devices * MiB / 4), random(), 4);
+          break;
+        case 5:
+          transfers.push_back(below(2) ? bench.logic_of(i).dma_read(bar(below(devices)), 256)
+                                       : bench.logic_of(i).dma_write(0x1000, {1, 2, 3, 4}));
+          break;
+        case 6:
+          below(2) ? bench.sw.port(i).remove_card() : bench.sw.port(i).insert_card();
+          break;
+        case 7: {
+          const Error error = all_errors[below(std::size(all_errors))];
+          Link& link = below(3) == 0 ? bench.above : bench.cards[i]->link;
+          link.inject(below(2) ? Direction::down : Direction::up, {error, {}, 1});
+          break;
+        }
+      }
+      if (below(4) == 0) pause(below(3000) * ns);
+    }
+    for (unsigned i = 0; i < devices; ++i) bench.sw.port(i).insert_card();
+    bench.root_complex.reset();
+    pause(60'000 * us);  // all that had a timeout
+    for (const auto& transfer : transfers) EXPECT_TRUE(transfer->done);
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i)) << i;
+  });
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+INSTANTIATE_TEST_SUITE_P(Switch, Written, testing::Range(0u, 40u),
+                         testing::PrintToStringParamName());
+
 TEST(Switch, WhatNoSwitchCanBeIsRefused) {
   vp::Domain domain("domain");
   vp::Statistics statistics;
