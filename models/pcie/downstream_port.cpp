@@ -122,7 +122,7 @@ bool DownstreamPort::remove_card() {
 
 bool DownstreamPort::insert_card() {
   Slot& slot = express_.slot();
-  if (slot.occupied()) return false;
+  if (!(holds_ & no_card)) return false;
   slot.set_occupied(true);
   let_go(no_card);
   update_interrupt();
