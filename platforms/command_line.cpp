@@ -25,6 +25,7 @@ constexpr const char* exit_codes =
 constexpr const char* overview =
     "Examples:\n"
     "  oae-vp run oae-mini                       boot the default platform\n"
+    "  oae-vp run switch                         two IPUs below a PCIe switch\n"
     "  oae-vp run my.yaml --set hosts[0].vcpus=4\n"
     "  oae-vp check my.yaml                      every mistake of a file, with its place\n"
     "  oae-vp keys pcie_links                    what a platform file may say of PCIe links\n"

@@ -9,6 +9,13 @@ PORTS = ["0000:02:00.0", "0000:02:01.0"]
 CARDS = ["0000:03:00.0", "0000:04:00.0"]
 HOT_PLUG = ("--set", "pcie_links[2].slot={hot_plug: true, surprise: true}")
 
+# One packet of each class fits at the end of a link; a switch counts completions too.
+ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 1"
+ONE_AT_SWITCH = ONE + ", completion_headers: 1, completion_data: 16"
+CREDITS = ("--set", f"pcie_links[0].credits_up={{{ONE}}}", "--set", f"pcie_links[0].credits_down={{{ONE_AT_SWITCH}}}",
+           "--set", f"pcie_links[1].credits_up={{{ONE_AT_SWITCH}}}", "--set", f"pcie_links[1].credits_down={{{ONE}}}",
+           "--set", f"pcie_links[2].credits_up={{{ONE_AT_SWITCH}}}", "--set", f"pcie_links[2].credits_down={{{ONE}}}")
+
 BENCH = """
 swaps() { # NAME: of both cards
   for card in 0 1; do oae bench --device $card --count 20 > /share/$1.$card || true; done
@@ -87,6 +94,15 @@ swaps with
         self.check_swaps(run, "without", [0])
         self.assertIn("04:00.0", run.file("with"))
         self.check_swaps(run, "with")
+
+    def test_both_cards_work_at_once_with_room_for_a_packet_only(self):
+        run = self.succeed(*CREDITS, platform="switch", script="""
+oae bench --device 0 --count 200 > /share/at_once.0 &
+oae bench --device 1 --count 200 > /share/at_once.1
+wait
+""")
+        for card in (0, 1):
+            self.assertIn("committed 200 of 200", run.file(f"at_once.{card}"))
 
     def test_the_quantum_changes_nothing(self):
         first, second = (self.succeed("--set", f"simulation.max_quantum={quantum}", platform="switch", trace=True,

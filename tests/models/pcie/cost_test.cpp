@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/switch_bench.h"
 
 namespace {
 std::uint64_t allocations = 0;
@@ -94,6 +94,37 @@ TEST(Cost, NothingIsScheduledWhenAllIsDone) {
     bench.wait_for(*read);
     EXPECT_EQ(bench.host.next_event(), vp::never);
     EXPECT_EQ(bench.card.next_event(), vp::never);
+  });
+}
+
+TEST(Cost, ThroughASwitchNothingIsAllocated) {
+  SwitchBench bench;
+  for (const auto& card : bench.cards) card->logic.keep_uses = false;
+  bench.run([&] {
+    bench.enumerate_switch();
+    std::uint64_t value = 0;
+    tlm::tlm_generic_payload read, write;
+    for (tlm::tlm_generic_payload* each : {&read, &write}) {
+      each->set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+      each->set_data_length(8);
+      each->set_streaming_width(8);
+      each->set_address(bar(1));
+    }
+    read.set_command(tlm::TLM_READ_COMMAND);
+    write.set_command(tlm::TLM_WRITE_COMMAND);
+    const auto peer = bench.logic_of(0).dma_write(bar(1) + 0x100, std::vector<std::uint8_t>(64));
+    const auto use = [&] {
+      bench.access(write);
+      bench.logic_of(0).start(*peer);
+      bench.access(read);
+    };
+    for (unsigned i = 0; i < 1000; ++i) use();
+    const std::uint64_t start = allocations;
+    const std::uint64_t rounds = sc_core::sc_delta_count();
+    for (unsigned i = 0; i < 2000; ++i) use();
+    EXPECT_LE(allocations - start, 100u) << "by the latency statistics";
+    // Two links for each of six ways: an appointment each.
+    EXPECT_LE(sc_core::sc_delta_count() - rounds, 2000u * 12);
   });
 }
 

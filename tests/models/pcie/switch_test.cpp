@@ -5,36 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "models/pcie/errors.h"
-#include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/switch_bench.h"
 
 namespace pcie {
 namespace {
 
 using vp::ns;
 using vp::us;
-
-constexpr unsigned devices = 3;
-constexpr Id root_id = make_id(0, 2, 0), upstream_id = make_id(2, 0, 0);
-constexpr unsigned below[] = {4, 5, 6};  // buses
-constexpr std::uint64_t MiB = 0x100000;
-constexpr std::uint64_t window = 0xc1000000, window64 = 0x4010000000;  // 1 MiB for each device
-
-constexpr Id port_id(unsigned i) {
-  return make_id(3, i, 0);
-}
-constexpr Id device_id(unsigned i) {
-  return make_id(below[i], 0, 0);
-}
-constexpr std::uint64_t bar(unsigned i) {
-  return window + i * MiB;
-}
-constexpr std::uint64_t bar64(unsigned i) {
-  return window64 + i * MiB;
-}
 
 void pause(vp::Picoseconds span = 20 * us) {
   sc_core::wait(vp::to_sc_time(span));
@@ -48,127 +28,6 @@ struct Lines : sc_core::sc_module, vp::LineIf {
     ++changes[line];
     levels[line] = level;
   }
-};
-
-struct Card {
-  Card(unsigned i, const EndpointConfig& config, const LinkConfig& wire, Bench& bench,
-       DownstreamPort& port)
-      : domain(fmt("domain", i).c_str()),
-        endpoint(fmt("endpoint", i).c_str(), config, domain, bench.statistics),
-        link(fmt("link", i).c_str(), wire, port, endpoint, bench.trace, bench.statistics),
-        logic(fmt("logic", i).c_str(), domain) {
-    endpoint.function(0).bar.bind(logic.bar);
-    logic.dma.bind(endpoint.function(0).dma);
-  }
-  static std::string fmt(const char* name, unsigned i) { return name + std::to_string(i); }
-
-  vp::Domain domain;
-  Endpoint endpoint;
-  Link link;
-  Logic logic;
-};
-
-struct SwitchBench : Bench {
-  struct Config {
-    Bench::Config bench;
-    SwitchConfig sw;
-    LinkConfig above;
-    EndpointConfig endpoint;
-    LinkConfig wires;
-    Config() {
-      bench.root_complex.ports.resize(2);
-      endpoint = bench.endpoint;
-      sw.latency = 100 * ns;
-      sw.ports.resize(devices);
-      above.latency_down = wires.latency_down = 150 * ns;
-      above.latency_up = wires.latency_up = 130 * ns;
-    }
-  };
-
-  explicit SwitchBench(const Config& config = Config(),
-                       const sc_core::sc_module_name& name = "bench")
-      : Bench(config.bench, name),
-        sw("switch", config.sw, host, statistics),
-        above("above", config.above, root_complex.port(1), sw.upstream(), trace, statistics) {
-    for (unsigned i = 0; i < devices; ++i) {
-      cards.push_back(std::make_unique<Card>(i, config.endpoint, config.wires, *this, sw.port(i)));
-    }
-  }
-
-  Logic& logic_of(unsigned i) { return cards[i]->logic; }
-
-  void enumerate_bridge(Id id, unsigned secondary, unsigned last, std::uint64_t base,
-                        std::uint64_t base64, unsigned megabytes) {
-    config_write(id, 0x18, bus_of(id) | secondary << 8 | last << 16, 4);
-    const auto range = [&](std::uint64_t from) {
-      return static_cast<std::uint32_t>((from >> 16 & 0xfff0) |
-                                        ((from + megabytes * MiB - 1) >> 16 & 0xfff0) << 16);
-    };
-    config_write(id, 0x20, range(base), 4);
-    config_write(id, 0x24, range(base64), 4);
-    config_write(id, 0x28, 0x40, 4);
-    config_write(id, 0x2c, 0x40, 4);
-    config_write(id, 0x3e, 2, 2);
-    config_write(id, 0x04, 0x0006, 2);
-  }
-  void enumerate_device(unsigned i) {
-    config_write(device_id(i), 0x10, static_cast<std::uint32_t>(bar(i)), 4);
-    config_write(device_id(i), 0x14, 0, 4);
-    config_write(device_id(i), 0x18, static_cast<std::uint32_t>(bar64(i)), 4);
-    config_write(device_id(i), 0x1c, static_cast<std::uint32_t>(bar64(i) >> 32), 4);
-    config_write(device_id(i), 0x20, static_cast<std::uint32_t>(bar(i) + 0x80000), 4);
-    config_write(device_id(i), 0x04, 0x0006, 2);
-  }
-  void enumerate_port(unsigned i) {
-    enumerate_bridge(port_id(i), below[i], below[i], bar(i), bar64(i), 1);
-  }
-  void enumerate_switch() {
-    enumerate_bridge(root_id, 2, 6, window, window64, devices);
-    enumerate_bridge(upstream_id, 3, 6, window, window64, devices);
-    for (unsigned i = 0; i < devices; ++i) {
-      enumerate_port(i);
-      enumerate_device(i);
-    }
-  }
-  /// All errors are told of.
-  void enable_errors(Id id) {
-    const unsigned control = find_capability(id, 0x10) + 8;
-    config_write(id, control, config_read(id, control, 2) | 0xf, 2);
-  }
-  unsigned find_extended(Id id, unsigned capability) {
-    for (unsigned at = 0x100; at != 0; at = config_read(id, at + 2, 2) >> 4) {
-      if (config_read(id, at, 2) == capability) return at;
-    }
-    ADD_FAILURE() << "no capability " << capability;
-    return 0;
-  }
-  std::uint32_t uncorrectable(Id id) { return config_read(id, find_extended(id, 1) + 4, 4); }
-  /// Of an interrupt message's last error, and forgets it.
-  struct Collected {
-    std::uint32_t status;
-    Id uncorrectable;
-  };
-  Collected collect() {
-    const unsigned aer = find_extended(root_id, 1);
-    const Collected found{config_read(root_id, aer + 0x30, 4),
-                          static_cast<Id>(config_read(root_id, aer + 0x36, 2))};
-    config_write(root_id, aer + 0x30, 0x7f, 4);
-    return found;
-  }
-  bool works(unsigned i) {
-    logic_of(i).memory[0][8] = 0x42;
-    auto read = logic_of(i).dma_read(0x1000, 300);
-    wait_for(*read);
-    return Bench::read(bar(i) + 8, 1) == 0x42 && read->is_response_ok();
-  }
-  std::uint64_t counted(const std::string& name) const {
-    const nlohmann::json all = statistics.json();
-    return all.at("counters").at(name);
-  }
-
-  Switch sw;
-  Link above;
-  std::vector<std::unique_ptr<Card>> cards;
 };
 
 TEST(Switch, SoftwareFindsItsPortsAndWhatIsBelow) {
@@ -630,6 +489,9 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
   config.sw.credits = credits(true);
   for (auto& each : config.sw.ports) each.credits = credits(true);
   config.endpoint.credits = credits(false);
+  config.nested = below(2) == 0;
+  config.inner.credits = credits(true);
+  config.inner.ports[0].credits = credits(true);
   config.above.generation = 1 + below(5);
   config.wires.latency_down = (1 + below(1000)) * ns;
   SwitchBench bench(config);
@@ -685,7 +547,114 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
   EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
-INSTANTIATE_TEST_SUITE_P(Switch, Credited, testing::Range(0u, 25u),
+INSTANTIATE_TEST_SUITE_P(Switch, Credited, testing::Range(0u, 40u),
+                         testing::PrintToStringParamName());
+
+TEST(Switch, ASwitchBelowASwitch) {
+  SwitchBench::Config config;
+  config.nested = true;
+  SwitchBench bench(config);
+  Lines lines("lines");
+  bench.root_complex.interrupt.bind(lines);
+  const Id far = make_id(8, 0, 0), far_port = make_id(7, 0, 0);
+  bench.run([&] {
+    bench.enumerate_switch();
+    EXPECT_EQ(bench.config_read(far, 0, 4), 0x0ae01d9bu);
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i)) << i;
+    // Peers, one of them two switches away.
+    for (const auto& [from, to] : {std::pair(0u, 2u), std::pair(2u, 1u)}) {
+      const std::vector<std::uint8_t> data(100, 0x30 + from);
+      bench.logic_of(from).dma_write(bar(to) + 0x100, data);
+      const auto read = bench.logic_of(from).dma_read(bar(to) + 0x100, 100);
+      bench.wait_for(*read);
+      EXPECT_EQ(read->data, data);
+    }
+    EXPECT_EQ(bench.counted("bench.above.up.MWr.tlps"), 0u);
+    for (const Id id : {root_id, far_port, far}) bench.enable_errors(id);
+    bench.cards[2]->link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(bench.collect().uncorrectable, far);
+    bench.cards[2]->link.inject(Direction::up, {Error::malformed_tlp, {}, 1});
+    pause();
+    EXPECT_EQ(bench.collect().uncorrectable, far_port);
+    // What resets the outer one resets the inner one.
+    bench.config_write(upstream_id, 0x3e, 0x42, 2);
+    pause();
+    bench.config_write(upstream_id, 0x3e, 0x02, 2);
+    pause(50 * us);
+    for (unsigned i = 0; i < devices; ++i) bench.enumerate_port(i);
+    EXPECT_EQ(bench.config_read(far, 4, 2), 0u);
+    for (unsigned i = 0; i < devices; ++i) bench.enumerate_device(i);
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i)) << i;
+  });
+}
+
+class Written : public testing::TestWithParam<unsigned> {};
+
+// Whatever software writes, and whatever happens at links and slots meanwhile: after a fundamental
+// reset all is as it was.
+TEST_P(Written, AtRandomNothingIsStuckForGood) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  SwitchBench::Config config;
+  config.nested = GetParam() % 2 == 0;
+  config.bench.root_complex.completion_timeout = 100 * us;
+  for (auto& each : config.sw.ports) {
+    each.slot = {true, below(2) == 0, true, true, true};
+    each.containment = true;
+  }
+  config.sw.credits = config.sw.ports[0].credits = one_packet();
+  SwitchBench bench(config);
+  const Id ids[] = {root_id,      upstream_id,  port_id(0),       port_id(1),      port_id(2),
+                    device_id(0), device_id(2), make_id(7, 0, 0), make_id(3, 9, 1)};
+  std::vector<std::unique_ptr<Logic::Dma>> transfers;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (unsigned n = 0; n < 600; ++n) {
+      const unsigned i = below(devices);
+      switch (below(8)) {
+        case 0:
+        case 1:
+        case 2: {
+          // Registers of the header and capabilities rather than the emptiness behind them.
+          const unsigned offset = 4 * (below(2) ? below(0x40) : below(0x70));
+          const std::uint32_t value = below(2) ? random() : 1u << below(32);
+          bench.config_write(ids[below(std::size(ids))], offset, value, 4);
+          break;
+        }
+        case 3:
+          bench.read(window + 4 * below(devices * MiB / 4), 4);
+          break;
+        case 4:
+          bench.write(window + 4 * below(devices * MiB / 4), random(), 4);
+          break;
+        case 5:
+          transfers.push_back(below(2) ? bench.logic_of(i).dma_read(bar(below(devices)), 256)
+                                       : bench.logic_of(i).dma_write(0x1000, {1, 2, 3, 4}));
+          break;
+        case 6:
+          below(2) ? bench.sw.port(i).remove_card() : bench.sw.port(i).insert_card();
+          break;
+        case 7: {
+          const Error error = all_errors[below(std::size(all_errors))];
+          Link& link = below(3) == 0 ? bench.above : bench.cards[i]->link;
+          link.inject(below(2) ? Direction::down : Direction::up, {error, {}, 1});
+          break;
+        }
+      }
+      if (below(4) == 0) pause(below(3000) * ns);
+    }
+    for (unsigned i = 0; i < devices; ++i) bench.sw.port(i).insert_card();
+    bench.root_complex.reset();
+    pause(60'000 * us);  // all that had a timeout
+    for (const auto& transfer : transfers) EXPECT_TRUE(transfer->done);
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(bench.works(i)) << i;
+  });
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+INSTANTIATE_TEST_SUITE_P(Switch, Written, testing::Range(0u, 40u),
                          testing::PrintToStringParamName());
 
 TEST(Switch, WhatNoSwitchCanBeIsRefused) {
