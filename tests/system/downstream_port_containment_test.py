@@ -156,13 +156,17 @@ dmesg -r > /share/dmesg
 
 
 class Binding(Case):
-    """The link goes down with one of the completions that binding the driver takes, each time with a later one."""
+    """The link goes down with one of the completions that binding the driver takes, each time with a later one.
+
+    Linux's DPC and pciehp threads race for the card. If pciehp is first, DPC waits a minute for a device that is gone,
+    and takes no other event meanwhile; so each loss waits for the end of the recovery from the one before."""
 
     TIMES = range(1, 40, 2)
 
     @classmethod
     def setUpClass(cls):
         script = HEAD + f"""
+losses=0
 bound() {{ [ -e /sys/bus/pci/devices/0000:01:00.0/driver ] && [ -e /dev/oae0p7 ]; }}
 dmesg -c > /dev/null
 for number in $(seq {cls.TIMES.start} {cls.TIMES.step} {cls.TIMES.stop}); do
@@ -172,6 +176,8 @@ for number in $(seq {cls.TIMES.start} {cls.TIMES.step} {cls.TIMES.stop}); do
   sleep 0.5
   for i in $(seq 200); do bound && break; sleep 0.01; done
   bound && echo $number >> /share/bound
+  losses=$((losses + 1))
+  for i in $(seq 100); do [ $(dmesg | grep -c "device recovery") -ge $losses ] && break; sleep 1; done
 done
 dmesg -r > /share/dmesg
 each afterwards true
