@@ -21,10 +21,6 @@ CreditConfig posted(unsigned headers, unsigned data) {
   return credits;
 }
 
-void wait(vp::Picoseconds span) {
-  sc_core::wait(vp::to_sc_time(span));
-}
-
 Bench::Config with_endpoint_credits(const CreditConfig& credits) {
   Bench::Config config;
   config.endpoint.credits = credits;
@@ -51,17 +47,17 @@ TEST_P(StoreOf, AProcessorStopsWhereThereIsNoRoom) {
     bench.spawn([&] {
       for (; stored < stores; ++stored) bench.write(Bench::bar0 + 4 * stored, stored, 4);
     });
-    wait(100 * us);
+    pause(100 * us);
     EXPECT_EQ(stored, headers + 2);
     EXPECT_TRUE(bench.logic.uses.size() == 1 && bench.logic.holds_write());
     // One is taken: one more can be stored.
     bench.logic.take();
-    wait(100 * us);
+    pause(100 * us);
     EXPECT_EQ(stored, headers + 3);
     EXPECT_EQ(bench.logic.uses.size(), 2u);
     bench.logic.full = false;
     bench.logic.take();
-    wait(100 * us);
+    pause(100 * us);
     EXPECT_EQ(stored, stores);
     ASSERT_EQ(bench.logic.uses.size(), stores);
     for (unsigned i = 0; i < stores; ++i) {
@@ -82,12 +78,12 @@ TEST(BackPressure, ProcessorsKeepTheirTurns) {
     bench.logic.full = true;
     for (unsigned processor = 0; processor < 8; ++processor) {
       bench.spawn([&, processor] {
-        wait(processor * ns);
+        pause(processor * ns);
         bench.write(Bench::bar0 + 4 * processor, processor, 4);
         order.push_back(processor);
       });
     }
-    wait(10 * us);
+    pause(10 * us);
     EXPECT_EQ(order.size(), 3u);
     bench.logic.full = false;
     bench.logic.take();
@@ -114,7 +110,7 @@ TEST(BackPressure, NothingPassesAWriteThatIsNotTaken) {
       bench.config_write(Bench::device, 0x10, static_cast<std::uint32_t>(Bench::bar0), 4);
       configured = true;
     });
-    wait(100 * us);
+    pause(100 * us);
     EXPECT_FALSE(read || configured);
     bench.logic.full = false;
     bench.logic.take();
@@ -134,11 +130,11 @@ TEST(BackPressure, AWriteInPiecesGoesOnWhereItStopped) {
       bench.write_bytes(Bench::bar0 + 0x3e + 64 * i, line);  // two pieces each
     }
     for (unsigned piece = 1; piece <= 8; ++piece) {
-      wait(10 * us);
+      pause(10 * us);
       EXPECT_EQ(bench.logic.uses.size(), piece);
       bench.logic.take();
     }
-    wait(10 * us);
+    pause(10 * us);
     EXPECT_EQ(bench.logic.uses.size(), 8u);
     bench.logic.full = false;
     for (unsigned i = 0; i < 256; ++i) EXPECT_EQ(bench.read(Bench::bar0 + 0x3e + i, 1), data[i]);
@@ -153,11 +149,11 @@ TEST(BackPressure, ALateRefusalIsAnErrorOfTheWholeWrite) {
     bench.logic.full = true;
     bench.write_bytes(Bench::bar0 + 0x20, std::vector<std::uint8_t>(64, 1));
     bench.logic.answer = tlm::TLM_ADDRESS_ERROR_RESPONSE;
-    wait(10 * us);
+    pause(10 * us);
     bench.logic.take();
-    wait(10 * us);
+    pause(10 * us);
     bench.logic.take();
-    wait(10 * us);
+    pause(10 * us);
     const unsigned status = bench.find_capability(Bench::device, 0x10) + 0xa;
     EXPECT_EQ(bench.config_read(Bench::device, status, 2) & 0xf, 0xau)
         << "non-fatal, and unsupported";
@@ -191,7 +187,7 @@ TEST(BackPressure, DeviceLogicWaitsForCredits) {
     const double rounds = static_cast<double>(vp::now() - begin) / static_cast<double>(around);
     EXPECT_GT(rounds, packets / 2 * writes - 2.0);
     EXPECT_LT(rounds, packets / 2 * writes * 1.01);
-    wait(10 * us);
+    pause(10 * us);
   });
   ASSERT_EQ(bench.memory.writes.size(), packets * writes);
   for (unsigned i = 0; i < packets * writes; ++i) {
@@ -218,7 +214,7 @@ TEST(BackPressure, InterruptsWaitAsPendingBits) {
     }
     EXPECT_EQ(bench.memory.messages.size(), 0u);
     bench.wait_for(*write);
-    wait(20 * us);
+    pause(20 * us);
     EXPECT_EQ(bench.read(Bench::msi_x_pending, 8), 0u);
   });
   ASSERT_EQ(bench.memory.messages.size(), 4u) << "one for each vector";
@@ -239,19 +235,19 @@ TEST(BackPressure, AResetEndsWhatWaits) {
     bench.spawn([&] {
       for (; stored < 10; ++stored) bench.write(Bench::bar0 + 4 * stored, stored, 4);
     });
-    wait(10 * us);
+    pause(10 * us);
     EXPECT_EQ(stored, 3u);
     const auto write = bench.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
     EXPECT_FALSE(write->done);
     bench.root_complex.reset();
-    wait(100 * us);
+    pause(100 * us);
     EXPECT_EQ(stored, 10u) << "a processor goes on without a link";
     EXPECT_TRUE(write->done);
     EXPECT_EQ(write->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
     EXPECT_TRUE(bench.logic.holds_write());
     bench.logic.full = false;
     bench.logic.take();  // nobody is interested any more
-    wait(10 * us);
+    pause(10 * us);
     bench.enumerate();
     const std::size_t uses = bench.logic.uses.size();
     bench.write(Bench::bar0 + 0x100, 0xabcd, 4);
@@ -270,12 +266,12 @@ TEST(BackPressure, AFunctionLevelResetForgetsTheWriteThatWaits) {
     bench.enumerate();
     bench.logic.full = true;
     bench.write(Bench::bar0, 1, 4);
-    wait(10 * us);
+    pause(10 * us);
     bench.endpoint.function(0).reset(Reset::function);
     EXPECT_TRUE(bench.logic.holds_write()) << "device logic still has the payload";
     bench.logic.full = false;
     bench.logic.take();
-    wait(10 * us);
+    pause(10 * us);
     bench.enumerate();
     EXPECT_EQ(bench.read(Bench::bar0, 4), 1u);
   });
@@ -318,7 +314,7 @@ TEST_P(Advertised, NothingIsLostAndNothingLocks) {
     // Device logic has room at times.
     bench.spawn([&] {
       while (!over || bench.logic.holds_write()) {
-        wait((1 + below(2000)) * ns);
+        pause((1 + below(2000)) * ns);
         bench.logic.full = !over && below(2) == 0;
         if (!bench.logic.full) bench.logic.take();
       }

@@ -33,6 +33,33 @@ void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
   }
 }
 
+void HostMemory::fill() {
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = i * 7 >> 3;
+}
+
+std::vector<std::uint8_t> HostMemory::at(std::uint64_t address, unsigned length) const {
+  const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(address);
+  return {first, first + length};
+}
+
+std::vector<bool> Lines::levels() const {
+  std::vector<bool> found;
+  for (const auto& [number, level] : changes) found.push_back(level);
+  return found;
+}
+
+unsigned Lines::count(unsigned number) const {
+  return static_cast<unsigned>(
+      std::count_if(changes.begin(), changes.end(),
+                    [number](const auto& change) { return change.first == number; }));
+}
+
+bool Lines::level(unsigned number) const {
+  const auto last = std::find_if(changes.rbegin(), changes.rend(),
+                                 [number](const auto& change) { return change.first == number; });
+  return last != changes.rend() && last->second;
+}
+
 Logic::Logic(const sc_core::sc_module_name& name, vp::Domain& domain)
     : sc_module(name), bar("bar"), dma("dma"), response_(domain, [this] { respond(); }) {
   bar.register_nb_transport_fw(this, &Logic::bar_access);
@@ -291,6 +318,15 @@ void Bench::set_sizes(unsigned payload, unsigned read_request) {
 
 void Bench::wait_for(Logic::Dma& dma) {
   while (!dma.done) sc_core::wait(dma.finished);
+}
+
+void Bench::expect_work() {
+  logic.memory[2][8] = 0x42;
+  EXPECT_EQ(read(bar2 + 8, 1), 0x42u);
+  auto dma = logic.dma_read(0x1000, 4096);
+  wait_for(*dma);
+  EXPECT_TRUE(dma->is_response_ok());
+  EXPECT_EQ(dma->data, memory.at(0x1000, 4096));
 }
 
 std::uint64_t Bench::counter(const std::string& name) const {

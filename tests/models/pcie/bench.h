@@ -14,8 +14,27 @@
 #include "models/pcie/endpoint.h"
 #include "models/pcie/link.h"
 #include "models/pcie/root_complex.h"
+#include "vp/line.h"
 
 namespace pcie {
+
+/// INTA to INTD of the host, and how they have changed.
+struct Lines : sc_core::sc_module, vp::LineIf {
+  using Changes = std::vector<std::pair<unsigned, bool>>;
+  Changes changes;
+  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
+  void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
+  /// Without their numbers.
+  std::vector<bool> levels() const;
+  /// Of one line.
+  unsigned count(unsigned number) const;
+  bool level(unsigned number) const;
+};
+
+/// For scripts: so much simulated time passes.
+inline void pause(vp::Picoseconds span) {
+  sc_core::wait(vp::to_sc_time(span));
+}
 
 /// Host memory that remembers what devices did to it, in order.
 struct HostMemory : sc_core::sc_module {
@@ -35,6 +54,9 @@ struct HostMemory : sc_core::sc_module {
   vp::Picoseconds read_time = 0;  // annotated
 
   explicit HostMemory(const sc_core::sc_module_name& name);
+  /// Puts in something that is not the same everywhere.
+  void fill();
+  std::vector<std::uint8_t> at(std::uint64_t address, unsigned length) const;
 
  private:
   void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -146,6 +168,8 @@ class Bench : public sc_core::sc_module {
   /// Sets Max_Payload_Size and Max_Read_Request_Size, in bytes, at both ends.
   void set_sizes(unsigned payload, unsigned read_request);
   void wait_for(Logic::Dma& dma);
+  /// The device works in both directions.
+  void expect_work();
 
   std::uint64_t counter(const std::string& name) const;
 

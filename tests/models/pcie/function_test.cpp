@@ -369,11 +369,6 @@ TEST(Function, InterruptsGoTheWayThatSoftwareHasEnabled) {
 }
 
 TEST(Function, MessagesAndIntxExcludeEachOther) {
-  struct Lines : sc_core::sc_module, vp::LineIf {
-    explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
-    void set_line(unsigned, bool level) override { changes.push_back(level); }
-    std::vector<bool> changes;
-  };
   Bench::Config config;
   config.endpoint.functions[0].msi.vectors = 1;
   config.endpoint.functions[0].interrupt_pin = 1;
@@ -387,17 +382,17 @@ TEST(Function, MessagesAndIntxExcludeEachOther) {
     const unsigned msi_x = bench.find_capability(Bench::device, 0x11);
     bench.endpoint.function(0).set_intx(true);
     settle();
-    EXPECT_EQ(lines.changes, (std::vector<bool>{true}));
+    EXPECT_EQ(lines.levels(), (std::vector<bool>{true}));
     bench.config_write(Bench::device, msi + 2, 1, 2);
     settle();
-    EXPECT_EQ(lines.changes, (std::vector<bool>{true, false}));
+    EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false}));
     bench.config_write(Bench::device, msi + 2, 0, 2);
     settle();
     EXPECT_EQ(lines.changes.size(), 3u);
     bench.config_write(Bench::device, msi_x + 2, 0x8000, 2);
     settle();
     EXPECT_EQ(lines.changes.size(), 4u);
-    EXPECT_FALSE(lines.changes.back());
+    EXPECT_FALSE(lines.levels().back());
   });
 }
 

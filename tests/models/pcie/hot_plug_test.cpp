@@ -27,21 +27,11 @@ constexpr std::uint32_t power_off = 1u << 10;
 constexpr SlotConfig everything{true, true, true, true, true};
 constexpr SlotConfig no_surprises{true, false, true, true, true};
 
-struct Lines : sc_core::sc_module, vp::LineIf {
-  std::vector<std::pair<unsigned, bool>> changes;
-  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
-};
-
-void pause(vp::Picoseconds span) {
-  sc_core::wait(vp::to_sc_time(span));
-}
-
 /// A bench whose software listens to the slot and to errors of the root port.
 struct SlotBench : Bench {
   explicit SlotBench(const SlotConfig& slot) : SlotBench(configuration(slot)) {}
   explicit SlotBench(const Config& config) : Bench(config) {
-    for (std::size_t i = 0; i < memory.bytes.size(); ++i) memory.bytes[i] = i * 7 >> 3;
+    memory.fill();
     endpoint.function(0).on_reset([this] { ++resets; });
   }
   static Config configuration(const SlotConfig& slot) {
@@ -80,19 +70,6 @@ struct SlotBench : Bench {
   void control(std::uint32_t value) { config_write(root_port, express + 0x18, value, 2); }
   void wait_for_link() {
     while (link_status() != link_active) pause(1 * vp::us);
-  }
-  std::vector<std::uint8_t> host_bytes(std::uint64_t address, unsigned bytes) const {
-    const auto first = memory.bytes.begin() + static_cast<std::ptrdiff_t>(address);
-    return {first, first + bytes};
-  }
-  // The device works in both directions.
-  void expect_work() {
-    logic.memory[2][8] = 0x42;
-    EXPECT_EQ(read(bar2 + 8, 1), 0x42u);
-    auto dma = logic.dma_read(0x1000, 4096);
-    wait_for(*dma);
-    EXPECT_TRUE(dma->is_response_ok());
-    EXPECT_EQ(dma->data, host_bytes(0x1000, 4096));
   }
   void expect_nobody() {
     EXPECT_EQ(config_read(device, 0, 4), ~0u);
@@ -304,7 +281,7 @@ TEST(HotPlug, RemovalAtAnyMomentEndsWhatIsUnderWay) {
       EXPECT_TRUE(dma->done);
       if (dma->is_response_ok()) {
         ++whole;
-        EXPECT_EQ(dma->data, bench.host_bytes(0x1000, 4096));
+        EXPECT_EQ(dma->data, bench.memory.at(0x1000, 4096));
       } else {
         ++aborted;
         EXPECT_EQ(dma->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -336,13 +313,12 @@ TEST(HotPlug, ARemovedCardHasNoInterrupt) {
   Lines lines("lines");
   bench.root_complex.interrupt.bind(lines);
   bench.run([&] {
-    using Changes = std::vector<std::pair<unsigned, bool>>;
     bench.begin();
     Function& function = bench.endpoint.function(0);
     function.set_intx(true);
     pause(1 * vp::us);
     bench.port().remove_card();
-    EXPECT_EQ(lines.changes, (Changes{{1, true}, {1, false}}));
+    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
     bench.take();
     pause(1 * vp::us);
     function.set_intx(true);

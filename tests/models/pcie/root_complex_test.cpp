@@ -509,12 +509,6 @@ TEST(RootComplex, DevicesReachMemoryButNotTheRootComplexItself) {
   });
 }
 
-struct Lines : sc_core::sc_module, vp::LineIf {
-  std::vector<std::pair<unsigned, bool>> changes;
-  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
-};
-
 TEST(RootComplex, IntxIsGatedAndSwizzled) {
   Bench::Config config;
   config.endpoint.functions[0].interrupt_pin = 1;
@@ -524,16 +518,15 @@ TEST(RootComplex, IntxIsGatedAndSwizzled) {
   bench.run([&] {
     bench.enumerate();
     Function& function = bench.endpoint.function(0);
-    using Changes = std::vector<std::pair<unsigned, bool>>;
     auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
     function.set_intx(true);
     function.set_intx(true);
     settle();
-    EXPECT_EQ(lines.changes, (Changes{{1, true}})) << "INTA of device 1";
+    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}})) << "INTA of device 1";
     EXPECT_TRUE(bench.config_read(Bench::device, 6, 2) & 8) << "interrupt status";
     bench.config_write(Bench::device, 4, 0x0406, 2);
     settle();
-    EXPECT_EQ(lines.changes, (Changes{{1, true}, {1, false}})) << "disabled while it stands";
+    EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}})) << "disabled while it stands";
     function.set_intx(false);
     function.set_intx(true);
     settle();

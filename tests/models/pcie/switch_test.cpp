@@ -20,16 +20,6 @@ void pause(vp::Picoseconds span = 20 * us) {
   sc_core::wait(vp::to_sc_time(span));
 }
 
-struct Lines : sc_core::sc_module, vp::LineIf {
-  std::array<unsigned, 4> changes{};
-  std::array<bool, 4> levels{};
-  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void set_line(unsigned line, bool level) override {
-    ++changes[line];
-    levels[line] = level;
-  }
-};
-
 TEST(Switch, SoftwareFindsItsPortsAndWhatIsBelow) {
   SwitchBench bench;
   bench.run([&] {
@@ -218,31 +208,31 @@ TEST(Switch, PinsAreSwizzledAndCollected) {
       for (unsigned pin = 0; pin < 4; ++pin) {
         const unsigned line = (pin + i + 2) % 4;  // the switch's own, then that of the root port
         Function& function = bench.cards[i]->endpoint.function(pin);
-        const unsigned before = lines.changes[line];
+        const unsigned before = lines.count(line);
         function.set_intx(true);
         pause();
-        EXPECT_TRUE(lines.levels[line]) << i << ' ' << pin;
+        EXPECT_TRUE(lines.level(line)) << i << ' ' << pin;
         function.set_intx(false);
         pause();
-        EXPECT_FALSE(lines.levels[line]);
-        EXPECT_EQ(lines.changes[line], before + 2);
+        EXPECT_FALSE(lines.level(line));
+        EXPECT_EQ(lines.count(line), before + 2);
       }
     }
     // Two on one line: INTB of device 0, INTA of device 1.
     Function& one = bench.cards[0]->endpoint.function(1);
     Function& other = bench.cards[1]->endpoint.function(0);
-    const unsigned before = lines.changes[3];
+    const unsigned before = lines.count(3);
     one.set_intx(true);
     other.set_intx(true);
     pause();
     one.set_intx(false);
     pause();
-    EXPECT_TRUE(lines.levels[3]);
-    EXPECT_EQ(lines.changes[3], before + 1);
+    EXPECT_TRUE(lines.level(3));
+    EXPECT_EQ(lines.count(3), before + 1);
     // A card that is gone asserts nothing.
     bench.sw.port(1).remove_card();
     pause();
-    EXPECT_FALSE(lines.levels[3]);
+    EXPECT_FALSE(lines.level(3));
   });
 }
 

@@ -65,12 +65,6 @@ std::uint32_t crc_of(const std::uint8_t* data, std::size_t bytes) {
   return crc;
 }
 
-struct Lines : sc_core::sc_module, vp::LineIf {
-  explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void set_line(unsigned, bool level) override { changes.push_back(level); }
-  std::vector<bool> changes;
-};
-
 Bench::Config with_test_function() {
   Bench::Config config;
   FunctionConfig function = TestFunction::function_config(32, 2048);
@@ -178,7 +172,7 @@ TEST(TestFunction, IntxStandsUntilSoftwareHasSeenIt) {
     bench.begin();
     bench.put(command, raise_intx);
     bench.settle();
-    EXPECT_EQ(bench.lines.changes, (std::vector<bool>{true}));
+    EXPECT_EQ(bench.lines.levels(), (std::vector<bool>{true}));
     EXPECT_EQ(bench.get(command), 0u) << "taken";
     EXPECT_EQ(bench.get(status), raised);
     bench.put(status, raised);
@@ -186,7 +180,7 @@ TEST(TestFunction, IntxStandsUntilSoftwareHasSeenIt) {
     EXPECT_EQ(bench.lines.changes.size(), 1u);
     bench.put(status, 0);
     bench.settle();
-    EXPECT_EQ(bench.lines.changes, (std::vector<bool>{true, false}));
+    EXPECT_EQ(bench.lines.levels(), (std::vector<bool>{true, false}));
     bench.enable_msi(5);
     bench.put(command, raise_intx);
     bench.settle();
