@@ -90,6 +90,13 @@ void check_credits(const std::string& path, const Credits& credits, const PcieLi
                     "raise it, or lower max_payload_size");
 }
 
+/// A root port completes AtomicOps.
+void check_atomic_credits(const std::string& path, const Credits& credits, Reading& reading) {
+  if (!reading.good(path) || credits.non_posted_data != 1) return;
+  reading.mistake(path + ".non_posted_data", "1 credit is less than an AtomicOp may need",
+                  "2 or more, or 0 for infinite", "raise it");
+}
+
 void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
   if (!reading.good(path)) return;
   for (std::size_t i = 0; i < faults.size(); ++i) {
@@ -156,6 +163,7 @@ void check_links(const Platform& platform, Reading& reading) {
     const std::string path = fmt::format("pcie_links[{}]", i);
     check_credits(path + ".credits_down", link.credits_down, link, reading);
     check_credits(path + ".credits_up", link.credits_up, link, reading);
+    check_atomic_credits(path + ".credits_up", link.credits_up, reading);
     check_faults(path + ".faults", link.faults, reading);
   }
   if (!reading.good("pcie_links")) return;

@@ -88,6 +88,11 @@ void Endpoint::receive(TlpPtr tlp) {
       }
       ++unexpected_;
       return report(Error::unexpected_completion, tlp.get());
+    case TlpType::FetchAdd:  // 6.15.2: no BAR takes them
+    case TlpType::Swap:
+    case TlpType::CAS:
+      if (Function* function = claiming(*tlp)) return function->refuse(*tlp);
+      return unsupported(*tlp);
     case TlpType::Msg:
       ++messages_ignored_;
       return;

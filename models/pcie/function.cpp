@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "models/pcie/atomic.h"
 #include "models/pcie/capabilities/alternative_routing.h"
 #include "models/pcie/capabilities/serial_number.h"
 #include "models/pcie/errors.h"
@@ -148,6 +149,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
   statistics.counter(prefix + "bar_writes", bar_write_count_);
   statistics.counter(prefix + "refused", refused_);
   statistics.counter(prefix + "dma_refused", dma_refused_);
+  statistics.counter(prefix + "atomics", atomics_);
   statistics.counter(prefix + "completion_timeouts", timeouts_);
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "interrupts", interrupts_);
@@ -537,6 +539,13 @@ void Function::start_waiting() {
   starting_ = false;
 }
 
+void Function::refuse(const Tlp& request) {
+  log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: {} at {:#x} refused",
+           name(), pcie::to_string(request.header.type), request.get_address());
+  report(Error::unsupported_request, &request);
+  uplink_.transmit(Tlp::completion(request, id_, Status::unsupported_request));
+}
+
 // DMA.
 
 tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload& payload,
@@ -547,12 +556,15 @@ tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload
   const Access* extension = payload.get_extension<Access>();
   const Access access = extension != nullptr ? *extension : Access();
   tlm::tlm_response_status refusal = tlm::TLM_OK_RESPONSE;
-  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || !may_master()) {
+  const bool atomic = access.atomic != AtomicOperation::none;
+  if ((payload.get_command() == tlm::TLM_IGNORE_COMMAND) != atomic || !may_request(access)) {
     refusal = tlm::TLM_COMMAND_ERROR_RESPONSE;
   } else if (length < 1 || length > Tlp::max_bytes) {
     refusal = tlm::TLM_BURST_ERROR_RESPONSE;
   } else if (payload.get_byte_enable_ptr() != nullptr) {
     refusal = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  } else if (atomic) {
+    refusal = atomic_refusal(payload, access.atomic);
   } else if (address + (length - 1) < address) {
     refusal = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
@@ -583,6 +595,15 @@ tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload
   unissued_.push(&read);
   issue();
   return tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_response_status Function::atomic_refusal(const tlm::tlm_generic_payload& payload,
+                                                  AtomicOperation operation) {
+  const auto type = tlp_type_of(operation);
+  const unsigned operand = type ? operand_bytes(*type, payload.get_data_length()) : 0;
+  if (operand == 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+  return payload.get_address() % operand == 0 ? tlm::TLM_OK_RESPONSE
+                                              : tlm::TLM_ADDRESS_ERROR_RESPONSE;
 }
 
 // As far as there is room on the way up; whether that was all of it.
@@ -629,22 +650,32 @@ void Function::attributes(TlpHeader& header, const Access& access) const {
   header.id_based_ordering = access.id_based_ordering && express_.id_based_ordering();
 }
 
+TlpPtr Function::next_request(DmaRead& read) const {
+  const tlm::tlm_generic_payload& payload = *read.payload;
+  const std::uint64_t address = payload.get_address() + read.issued;
+  TlpPtr tlp;
+  if (const auto type = tlp_type_of(read.access.atomic)) {
+    tlp = Tlp::atomic(*type, address, payload.get_data_ptr(), payload.get_data_length());
+  } else {
+    tlp = Tlp::memory_read(address, request_piece(address, payload.get_data_length() - read.issued,
+                                                  express_.max_read_request()));
+  }
+  attributes(tlp->header, read.access);
+  return tlp;
+}
+
 void Function::issue() {
   while (!unissued_.empty()) {
     DmaRead& read = *unissued_.front();
     const unsigned length = read.payload->get_data_length();
-    if (!may_master()) {
+    if (!may_request(read.access)) {
       read.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
       read.issued = length;
       ++dma_refused_;
     }
     while (read.issued < length) {
       if (!requests_.available(tags())) return;
-      const std::uint64_t address = read.payload->get_address() + read.issued;
-      const unsigned piece =
-          request_piece(address, length - read.issued, express_.max_read_request());
-      TlpPtr tlp = Tlp::memory_read(address, piece);
-      attributes(tlp->header, read.access);
+      TlpPtr tlp = next_request(read);
       Requests::Request& request =
           requests_.start(*tlp, tags(), read.payload->get_data_ptr() + read.issued);
       request.owner = &read;
@@ -652,7 +683,7 @@ void Function::issue() {
         request.deadline = vp::now() + common_.completion_timeout;
         if (!timeout_.pending()) timeout_.at(request.deadline);
       }
-      read.issued += piece;
+      read.issued += tlp->is_atomic() ? length : request.bytes;
       ++read.outstanding;
       uplink_.transmit(std::move(tlp));
     }
@@ -696,7 +727,11 @@ void Function::finish(Requests::Request& request) {
 void Function::respond(DmaRead& read) {
   tlm::tlm_generic_payload& payload = *read.payload;
   payload.set_response_status(read.status);
-  dma_latency_.sample(vp::now() - read.start);
+  if (read.access.atomic == AtomicOperation::none) {
+    dma_latency_.sample(vp::now() - read.start);
+  } else {
+    ++atomics_;
+  }
   free_dma_reads_.push_back(&read);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;

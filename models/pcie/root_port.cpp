@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/pcie/atomic.h"
 #include "models/pcie/errors.h"
 #include "models/pcie/split.h"
 #include "vp/log/log.h"
@@ -38,7 +39,7 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                    const RootPortConfig& config, const Common& common, HostIf& host,
                    vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, common.latency, config.credits}),
+      Port(domain, {config.generation, config.lanes, common.latency, config.credits, true}),
       index_(index),
       id_(make_id(0, index + 1, 0)),
       common_(common),
@@ -313,6 +314,10 @@ void RootPort::receive(TlpPtr tlp) {
       return receive_write(*tlp);
     case TlpType::MRd:
       return receive_read(*tlp);
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+      return receive_atomic(*tlp);
     case TlpType::Msg:
       return receive_message(*tlp);
     default:  // configuration requests only go down
@@ -392,6 +397,25 @@ void RootPort::receive_read(Tlp& request) {
   if (!header_.master_enabled() || !host_.read(request, delay)) return unsupported(request);
   complete_read(request, id_, express_.max_payload(), common_.read_boundary,
                 [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
+}
+
+// 6.15.2: what is poisoned or not for memory leaves the target as it was.
+void RootPort::receive_atomic(Tlp& request) {
+  if (!header_.master_enabled()) return unsupported(request);
+  if (request.header.poisoned) {
+    report(Error::poisoned_tlp, &request);
+    return send(Tlp::completion(request, id_, Status::unsupported_request));  // 2.7.2.2
+  }
+  vp::Picoseconds delay = 0;
+  switch (host_.atomic(request, delay)) {
+    case Status::success:
+      return send_after(delay, complete_atomic(request, id_));
+    case Status::unsupported_request:
+      return unsupported(request);
+    default:
+      report(Error::completer_abort, &request);
+      return send(Tlp::completion(request, id_, Status::completer_abort));
+  }
 }
 
 // 6.12.1.1: ACS source validation.

@@ -32,6 +32,9 @@ class HostIf {
   /// Fills the request's 4 x length bytes and adds the time that took to `delay`; false if nothing
   /// claims the address.
   virtual bool read(Tlp& request, vp::Picoseconds& delay) = 0;
+  /// Carries out an AtomicOp at once: the first operand becomes the value before. Unsupported
+  /// Request where there is no memory, Completer Abort if memory fails.
+  virtual Status atomic(Tlp& request, vp::Picoseconds& delay) = 0;
   /// Whether all of it is RAM: a write takes it, and nothing but memory tells of it.
   virtual bool is_ram(std::uint64_t address, unsigned bytes) const = 0;
   /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
@@ -161,6 +164,7 @@ class RootPort : public sc_core::sc_module, public Port {
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
+  void receive_atomic(Tlp& request);
   void unsupported(const Tlp& request);
   bool is_foreign(const Tlp& tlp) const;
   void report(Error error, const Tlp* tlp);
