@@ -104,13 +104,13 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
               physical != nullptr ? &physical->errors_ : nullptr),
       resume_(domain, [this] { resume(); }),
       timeout_(domain, [this] { expire(); }) {
-  const auto send = [this](std::uint64_t address, std::uint32_t data) {
+  const auto interrupt_by = [this](std::uint64_t address, std::uint32_t data) {
     return send_message_interrupt(address, data);
   };
-  if (config.msi.vectors > 0) msi_.emplace(space_, config.msi, send);
+  if (config.msi.vectors > 0) msi_.emplace(space_, config.msi, interrupt_by);
   if (config.msi_x.vectors > 0) {
     check_msi_x(config);
-    msi_x_.emplace(space_, config.msi_x, send);
+    msi_x_.emplace(space_, config.msi_x, interrupt_by);
   }
   if (config.serial_number) add_serial_number(space_, *config.serial_number);
   if (common.alternative_routing) add_alternative_routing(space_, place.next);
@@ -187,7 +187,7 @@ void Function::trained(unsigned generation, unsigned lanes) {
 void Function::receive_config(const Tlp& request) {
   // 2.3.1: permitted after any reset, that of the return from D3hot included.
   if (!ready()) {
-    return uplink_.transmit(Tlp::completion(request, id_, Status::configuration_retry));
+    return send(Tlp::completion(request, id_, Status::configuration_retry));
   }
   const TlpHeader& header = request.header;
   if (!request.has_data()) {
@@ -198,7 +198,7 @@ void Function::receive_config(const Tlp& request) {
     express_.set_transactions_pending(requests_.count() > 0);
     const std::uint32_t value = space_.read(header.register_offset, 4);
     for (unsigned i = 0; i < 4; ++i) completion->data()[i] = value >> 8 * i;
-    return uplink_.transmit(std::move(completion));
+    return send(std::move(completion));
   }
   if (physical_ == nullptr) {
     id_ = common_.alternative_routing
@@ -212,7 +212,7 @@ void Function::receive_config(const Tlp& request) {
     }
     space_.write(header.register_offset + run.begin, run.end - run.begin, value);
   }
-  uplink_.transmit(Tlp::completion(request, id_, Status::success));
+  send(Tlp::completion(request, id_, Status::success));
   const bool asked = express_.take_reset();
   if (power_.take_reset() || asked) return reset(Reset::function);
   // The completion is on its way before anything that the write permits.
@@ -499,14 +499,14 @@ void Function::resume() {
 void Function::finish(BarRead& read, Status status) {
   TlpPtr request = std::move(read.request);
   read.release();
-  auto transmit = [this](TlpPtr completion) { uplink_.transmit(std::move(completion)); };
+  auto answer = [this](TlpPtr completion) { send(std::move(completion)); };
   if (status == Status::success) {
-    complete_read(*request, id_, express_.max_payload(), endpoint_read_boundary, transmit);
+    complete_read(*request, id_, express_.max_payload(), endpoint_read_boundary, answer);
   } else {
     log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: read at {:#x} refused", name(), request->get_address());
     report(to_error(status), request.get());
-    transmit(Tlp::completion(*request, id_, status));
+    send(Tlp::completion(*request, id_, status));
   }
   start_waiting();
 }
@@ -523,7 +523,7 @@ void Function::drop(BarRead& read) {
 void Function::end_bar_reads() {
   auto refuse = [this](const Tlp& request) {
     ++refused_;
-    uplink_.transmit(Tlp::completion(request, id_, Status::unsupported_request));
+    send(Tlp::completion(request, id_, Status::unsupported_request));
   };
   for (const auto& read : bar_reads_) {
     if (!read->request || std::exchange(read->dropped, true)) continue;
@@ -539,11 +539,17 @@ void Function::start_waiting() {
   starting_ = false;
 }
 
+// 2.7.1
+void Function::send(TlpPtr tlp) {
+  tlp->header.ecrc = errors_.advanced().generates_digests();
+  uplink_.transmit(std::move(tlp));
+}
+
 void Function::refuse(const Tlp& request) {
   log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: {} at {:#x} refused",
            name(), pcie::to_string(request.header.type), request.get_address());
   report(Error::unsupported_request, &request);
-  uplink_.transmit(Tlp::completion(request, id_, Status::unsupported_request));
+  send(Tlp::completion(request, id_, Status::unsupported_request));
 }
 
 // DMA.
@@ -616,7 +622,7 @@ bool Function::transmit(DmaWrite& write) {
     piece = request_piece(address, length - write.done, express_.max_payload());
     TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + write.done, piece);
     attributes(tlp->header, write.access);
-    uplink_.transmit(std::move(tlp));
+    send(std::move(tlp));
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   return true;
@@ -685,7 +691,7 @@ void Function::issue() {
       }
       read.issued += tlp->is_atomic() ? length : request.bytes;
       ++read.outstanding;
-      uplink_.transmit(std::move(tlp));
+      send(std::move(tlp));
     }
     unissued_.pop();
     if (read.outstanding == 0) respond(read);
@@ -784,7 +790,7 @@ void Function::report(Error error, const Tlp* tlp) {
 }
 
 void Function::tell(Severity severity) {
-  if (uplink_.up()) uplink_.transmit(Tlp::message(error_message(severity), id_));
+  if (uplink_.up()) send(Tlp::message(error_message(severity), id_));
 }
 
 // Interrupts.
@@ -829,7 +835,7 @@ bool Function::send_message_interrupt(std::uint64_t address, std::uint32_t data)
       static_cast<std::uint8_t>(data >> 16), static_cast<std::uint8_t>(data >> 24)};
   TlpPtr tlp = Tlp::memory_write(address, bytes, 4);
   tlp->header.requester = id_;
-  uplink_.transmit(std::move(tlp));
+  send(std::move(tlp));
   return true;
 }
 
@@ -847,7 +853,7 @@ void Function::update_intx() {
   if (level == intx_told_ || !uplink_.up()) return;
   intx_told_ = level;
   const unsigned code = (level ? assert_inta : deassert_inta) + config_.interrupt_pin - 1;
-  uplink_.transmit(Tlp::message(static_cast<MessageCode>(code), id_));
+  send(Tlp::message(static_cast<MessageCode>(code), id_));
 }
 
 }  // namespace pcie

@@ -142,6 +142,9 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   void unblocked();
   void receive_read(TlpPtr request);
   void receive_completion(const Tlp& completion);
+  /// Sends a packet that this function is the origin of, with a digest where software wants that.
+  void send(TlpPtr tlp);
+  bool checks_digests() const { return errors_.advanced().checks_digests(); }
   /// Answers a request, which nothing in this function takes, by Unsupported Request.
   void refuse(const Tlp& request);
   void trained(unsigned generation, unsigned lanes);

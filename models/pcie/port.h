@@ -45,6 +45,8 @@ class Port {
   /// Whether receive() of this packet would only change what is read later, without a trace of
   /// when: then it may come before its time, as long as nothing in the domain could tell.
   virtual bool timeless(const Tlp&) const { return false; }
+  /// Whether a packet with a bad digest is an error, rather than taken as it is.
+  virtual bool checks_digests() const { return false; }
   /// It has become ready for more.
   void drain();
   /// An injected error, as if the port had detected it in `tlp`, which it does not receive unless

@@ -338,6 +338,12 @@ void RootPort::trained(unsigned generation, unsigned lanes) {
   update_interrupt();
 }
 
+// 2.7.1: what the port is the origin of has a digest where software wants that.
+void RootPort::send(TlpPtr tlp) {
+  tlp->header.ecrc = errors_.advanced().generates_digests();
+  Port::send(std::move(tlp));
+}
+
 void RootPort::receive_message(const Tlp& message) {
   const unsigned code = message.header.message_code;
   if (code >= assert_inta && code < deassert_inta + 4) {

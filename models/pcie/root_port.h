@@ -160,6 +160,8 @@ class RootPort : public sc_core::sc_module, public Port {
   Status refusal() const;
   void detected(Error error, const Tlp* tlp) override;
   void unblocked(CreditClass of) override;
+  bool checks_digests() const override { return errors_.advanced().checks_digests(); }
+  void send(TlpPtr tlp);
   void receive_message(const Tlp& message);
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);

@@ -302,6 +302,25 @@ TEST_F(AtomicDma, WhatNoFunctionMaySend) {
   });
 }
 
+TEST_F(AtomicDma, OneThatWaitsForATagNeedsThePermissionStill) {
+  Bench bench;
+  bench.memory.read_time = 10 * vp::us;
+  bench.run([&] {
+    bench.enumerate();
+    permit(bench);
+    std::vector<std::unique_ptr<Logic::Dma>> all;
+    for (unsigned i = 0; i < 33; ++i) {
+      all.push_back(transfer(AtomicOperation::fetch_add, 0x1000, Bytes(4, 1)));
+      bench.logic.start(*all.back());
+    }
+    permit(bench, false);
+    for (const auto& dma : all) bench.wait_for(*dma);
+    for (unsigned i = 0; i < 32; ++i) EXPECT_TRUE(all[i]->is_response_ok());
+    EXPECT_EQ(all[32]->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(bench.memory.bytes[0x1000], 32);
+  });
+}
+
 TEST_F(AtomicDma, WhatIsNoMemoryIsUnsupportedAndStaysAsItWas) {
   Bench bench;
   bench.run([&] {
