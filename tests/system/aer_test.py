@@ -60,7 +60,7 @@ class Kernel(machine.TestCase):
             for error in [*CORRECTABLE, *NON_FATAL, *FATAL, "unexpected_completion", "surprise_down",
                           "acs_violation"]:
                 if error == "ecrc":
-                    script += f"each {way}.unchecked vpctl inject host_ipu.{way} ecrc\npoke 280 377\n"
+                    script += f"poke 280 000\neach {way}.unchecked vpctl inject host_ipu.{way} ecrc\npoke 280 377\n"
                 script += f"each {way}.{error} vpctl inject host_ipu.{way} {error}\n"
         script += "echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset\neach reset vpctl inject host_ipu.up malformed_tlp\n"
         script += "poke 276 000\n"
