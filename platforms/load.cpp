@@ -110,6 +110,13 @@ void check_credits(const std::string& path, const Credits& credits, const PcieLi
   }
 }
 
+/// A root port completes AtomicOps.
+void check_atomic_credits(const std::string& path, const Credits& credits, Reading& reading) {
+  if (!reading.good(path) || credits.non_posted_data != 1) return;
+  reading.mistake(path + ".non_posted_data", "1 credit is less than an AtomicOp may need",
+                  "2 or more, or 0 for infinite", "raise it");
+}
+
 void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
   if (!reading.good(path)) return;
   for (std::size_t i = 0; i < faults.size(); ++i) {
@@ -267,6 +274,7 @@ void check_links(const Platform& platform, Reading& reading) {
     };
     check_credits(path + ".credits_down", link.credits_down, link, is_switch(link.down), reading);
     check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
+    if (!is_switch(link.up)) check_atomic_credits(path + ".credits_up", link.credits_up, reading);
     check_faults(path + ".faults", link.faults, reading);
   }
   if (!reading.good("pcie_links")) return;

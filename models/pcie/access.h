@@ -7,6 +7,9 @@
 
 namespace pcie {
 
+/// What an AtomicOp does with its target (PCIe 5.0, 6.15); `none` is no AtomicOp.
+enum class AtomicOperation : std::uint8_t { none, fetch_add, swap, compare_and_swap };
+
 /// What a PCIe request says beyond address and data; rides on the generic payload between a
 /// function and the device logic behind it.
 ///
@@ -20,6 +23,10 @@ namespace pcie {
 ///     its place among all that happens; until then a function sends no other write;
 ///   - a read answers TLM_ACCEPTED, and later the target calls nb_transport_bw with BEGIN_RESP.
 ///     Or the read answers TLM_COMPLETED at once;
+///   - an AtomicOp, on `dma` only, is a payload of TLM_IGNORE_COMMAND with `atomic` and its
+///   operands
+///     as data: one of 4 or 8 bytes, for compare_and_swap two of 4, 8 or 16, what to compare with
+///     first. It is answered as a read is, and its first operand has become the value before;
 ///   - the payload and its data belong to the initiator until the transaction completes;
 ///   - TLM_ADDRESS_ERROR_RESPONSE becomes Unsupported Request, TLM_GENERIC_ERROR_RESPONSE becomes
 ///     Completer Abort, and the reverse for completions of DMA reads.
@@ -31,6 +38,7 @@ struct Access : tlm::tlm_extension<Access> {
   std::uint8_t traffic_class = 0;      ///< 0 to 7
   bool relaxed_ordering = false;       ///< RO attribute
   bool id_based_ordering = false;      ///< IDO attribute
+  AtomicOperation atomic = AtomicOperation::none;
 
   tlm_extension_base* clone() const override { return new Access(*this); }
   void copy_from(const tlm_extension_base& other) override {

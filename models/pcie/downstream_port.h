@@ -65,6 +65,8 @@ class DownstreamPort : public sc_core::sc_module, public Port {
 
   /// An error message of `source`, a device below or this port, goes on towards the host.
   virtual void tell(Severity severity, Id source) = 0;
+  /// What this port is the origin of leaves it downwards.
+  virtual void send(TlpPtr tlp) { Port::send(std::move(tlp)); }
   /// INTA to INTD (`pin` 0 to 3) behind this port goes to `level`.
   virtual void intx(unsigned pin, bool level) = 0;
   /// The port's own MSI.

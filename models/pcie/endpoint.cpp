@@ -64,7 +64,8 @@ void Endpoint::receive(TlpPtr tlp) {
     case TlpType::CfgWr0:
       if (Function* function = addressed(*tlp)) return configure(*function, *tlp);
       ++absent_;
-      return send(Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
+      return functions_[0]->send(
+          Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
     case TlpType::CfgRd1:  // 9.2.1.2: there is no bus behind an endpoint, but virtual functions'
     case TlpType::CfgWr1:
       if (Function* function = addressed(*tlp)) return configure(*function, *tlp);
@@ -88,6 +89,11 @@ void Endpoint::receive(TlpPtr tlp) {
       }
       ++unexpected_;
       return report(Error::unexpected_completion, tlp.get());
+    case TlpType::FetchAdd:  // 6.15.2: no BAR takes them
+    case TlpType::Swap:
+    case TlpType::CAS:
+      if (Function* function = claiming(*tlp)) return function->refuse(*tlp);
+      return unsupported(*tlp);
     case TlpType::Msg:
       ++messages_ignored_;
       return;
@@ -114,7 +120,7 @@ void Endpoint::link_lost(Reset kind) {
 void Endpoint::configure(Function& function, const Tlp& request) {
   if (!request.header.poisoned) return function.receive_config(request);
   function.report(Error::poisoned_tlp, &request);
-  send(Tlp::completion(request, function.id(), Status::unsupported_request));
+  function.send(Tlp::completion(request, function.id(), Status::unsupported_request));
 }
 
 // By its number alone, since its bus is what the last configuration write has told.
@@ -152,14 +158,20 @@ void Endpoint::unsupported(const Tlp& request) {
            request.get_address());
   report(Error::unsupported_request, &request);
   if (request.is_non_posted()) {
-    send(Tlp::completion(request, functions_[0]->id(), Status::unsupported_request));
+    functions_[0]->send(Tlp::completion(request, functions_[0]->id(), Status::unsupported_request));
   }
+}
+
+bool Endpoint::checks_digests() const {
+  return std::any_of(functions_.begin(), functions_.end(),
+                     [](const auto& function) { return function->checks_digests(); });
 }
 
 // 6.2.4: an error that belongs to no function is logged by all, and told of once.
 void Endpoint::report(Error error, const Tlp* tlp) {
   bool told[3] = {};
   for (const auto& function : functions_) {
+    if (error == Error::ecrc && !function->checks_digests()) continue;
     const auto severity = function->log(error, tlp);
     if (!severity || told[static_cast<unsigned>(*severity)]) continue;
     told[static_cast<unsigned>(*severity)] = true;
@@ -185,7 +197,8 @@ void Endpoint::detected(Error error, const Tlp* tlp) {
       return report(error, tlp);
   }
   if (tlp == nullptr || !tlp->is_non_posted()) return;
-  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, function->id(), *status));
+  if (const auto status = refusal_of(error))
+    function->send(Tlp::completion(*tlp, function->id(), *status));
 }
 
 }  // namespace pcie

@@ -45,6 +45,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
+  bool checks_digests() const override;
   // Nothing passes a write that device logic has not taken yet.
   bool ready(CreditClass) const override { return held_ == 0; }
   void unblocked(CreditClass of) override;

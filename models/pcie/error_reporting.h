@@ -36,6 +36,7 @@ class ErrorReporting {
   ErrorReporting(const ErrorReporting&) = delete;
 
   AdvancedErrorReporting& advanced() { return advanced_; }
+  const AdvancedErrorReporting& advanced() const { return advanced_; }
 
   /// `tlp` is the one at fault, if the error is of a TLP. Returns the message that the enables of
   /// Device Control and SERR# let out. An error that this function cannot have is ignored.

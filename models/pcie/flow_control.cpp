@@ -12,6 +12,7 @@ namespace {
 
 constexpr unsigned header_bits = 8;
 constexpr unsigned data_bits = 12;
+constexpr unsigned max_atomic = 32;  // bytes: both operands of the largest CAS
 
 // At most half of what the counters can tell may be outstanding (PCIe 5.0, 2.6.1 and 3.4.2).
 std::uint32_t mask_of(unsigned advertised, unsigned bits, unsigned scale, const char* what) {
@@ -25,15 +26,15 @@ std::uint32_t mask_of(unsigned advertised, unsigned bits, unsigned scale, const 
 
 }  // namespace
 
-CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payload) {
+CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics) {
   if (advertised.scale != 1 && advertised.scale != 4 && advertised.scale != 16) {
     throw ConfigurationError(fmt::format("credits in units of {}: 1, 4 or 16", advertised.scale));
   }
   for (unsigned i = 0; i < credit_classes; ++i) {
     const Credits& credits = advertised.classes[i];
     Class& one = classes_[i];
-    const unsigned least =
-        static_cast<CreditClass>(i) == CreditClass::non_posted ? 1 : Credits::units(max_payload);
+    const bool non_posted = static_cast<CreditClass>(i) == CreditClass::non_posted;
+    const unsigned least = Credits::units(!non_posted ? max_payload : atomics ? max_atomic : 4);
     if (credits.data != 0 && credits.data < least) {
       throw ConfigurationError(
           fmt::format("{} data credits: a packet may need {}", credits.data, least));

@@ -45,8 +45,9 @@ struct CreditConfig {
 class CreditAccount {
  public:
   /// Throws ConfigurationError if no receiver could advertise that: more than the counters can
-  /// tell, or less data than one packet of `max_payload` bytes has.
-  CreditAccount(const CreditConfig& advertised, unsigned max_payload);
+  /// tell, or less data than one packet of `max_payload` bytes has, or of AtomicOps, if the
+  /// receiver completes these (PCIe 5.0, table 2-43).
+  CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics = false);
 
   bool enough_for(const Tlp& tlp) const { return unlimited_ || enough(tlp); }
   /// A packet leaves; there have to be enough.

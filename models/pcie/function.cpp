@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "models/pcie/atomic.h"
 #include "models/pcie/capabilities/alternative_routing.h"
 #include "models/pcie/capabilities/serial_number.h"
 #include "models/pcie/config_request.h"
@@ -104,13 +105,13 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
               physical != nullptr ? &physical->errors_ : nullptr),
       resume_(domain, [this] { resume(); }),
       timeout_(domain, [this] { expire(); }) {
-  const auto send = [this](std::uint64_t address, std::uint32_t data) {
+  const auto interrupt_by = [this](std::uint64_t address, std::uint32_t data) {
     return send_message_interrupt(address, data);
   };
-  if (config.msi.vectors > 0) msi_.emplace(space_, config.msi, send);
+  if (config.msi.vectors > 0) msi_.emplace(space_, config.msi, interrupt_by);
   if (config.msi_x.vectors > 0) {
     check_msi_x(config);
-    msi_x_.emplace(space_, config.msi_x, send);
+    msi_x_.emplace(space_, config.msi_x, interrupt_by);
   }
   if (config.serial_number) add_serial_number(space_, *config.serial_number);
   if (common.alternative_routing) add_alternative_routing(space_, place.next);
@@ -149,6 +150,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
   statistics.counter(prefix + "bar_writes", bar_write_count_);
   statistics.counter(prefix + "refused", refused_);
   statistics.counter(prefix + "dma_refused", dma_refused_);
+  statistics.counter(prefix + "atomics", atomics_);
   statistics.counter(prefix + "completion_timeouts", timeouts_);
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "interrupts", interrupts_);
@@ -186,19 +188,19 @@ void Function::trained(unsigned generation, unsigned lanes) {
 void Function::receive_config(const Tlp& request) {
   // 2.3.1: permitted after any reset, that of the return from D3hot included.
   if (!ready()) {
-    return uplink_.transmit(Tlp::completion(request, id_, Status::configuration_retry));
+    return send(Tlp::completion(request, id_, Status::configuration_retry));
   }
   const TlpHeader& header = request.header;
   if (!request.has_data()) {
     express_.set_transactions_pending(requests_.count() > 0);
-    return uplink_.transmit(perform(request, space_, id_));
+    return send(perform(request, space_, id_));
   }
   if (physical_ == nullptr) {
     id_ = common_.alternative_routing
               ? make_alternative_id(bus_of(header.target), number_)
               : make_id(bus_of(header.target), device_of(header.target), number_);
   }
-  uplink_.transmit(perform(request, space_, id_));
+  send(perform(request, space_, id_));
   const bool asked = express_.take_reset();
   if (power_.take_reset() || asked) return reset(Reset::function);
   // The completion is on its way before anything that the write permits.
@@ -485,14 +487,14 @@ void Function::resume() {
 void Function::finish(BarRead& read, Status status) {
   TlpPtr request = std::move(read.request);
   read.release();
-  auto transmit = [this](TlpPtr completion) { uplink_.transmit(std::move(completion)); };
+  auto answer = [this](TlpPtr completion) { send(std::move(completion)); };
   if (status == Status::success) {
-    complete_read(*request, id_, express_.max_payload(), endpoint_read_boundary, transmit);
+    complete_read(*request, id_, express_.max_payload(), endpoint_read_boundary, answer);
   } else {
     log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
              "{}: read at {:#x} refused", name(), request->get_address());
     report(to_error(status), request.get());
-    transmit(Tlp::completion(*request, id_, status));
+    send(Tlp::completion(*request, id_, status));
   }
   start_waiting();
 }
@@ -509,7 +511,7 @@ void Function::drop(BarRead& read) {
 void Function::end_bar_reads() {
   auto refuse = [this](const Tlp& request) {
     ++refused_;
-    uplink_.transmit(Tlp::completion(request, id_, Status::unsupported_request));
+    send(Tlp::completion(request, id_, Status::unsupported_request));
   };
   for (const auto& read : bar_reads_) {
     if (!read->request || std::exchange(read->dropped, true)) continue;
@@ -525,6 +527,19 @@ void Function::start_waiting() {
   starting_ = false;
 }
 
+// 2.7.1
+void Function::send(TlpPtr tlp) {
+  tlp->header.ecrc = errors_.advanced().generates_digests();
+  uplink_.transmit(std::move(tlp));
+}
+
+void Function::refuse(const Tlp& request) {
+  log_.log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: {} at {:#x} refused",
+           name(), pcie::to_string(request.header.type), request.get_address());
+  report(Error::unsupported_request, &request);
+  send(Tlp::completion(request, id_, Status::unsupported_request));
+}
+
 // DMA.
 
 tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload& payload,
@@ -535,12 +550,15 @@ tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload
   const Access* extension = payload.get_extension<Access>();
   const Access access = extension != nullptr ? *extension : Access();
   tlm::tlm_response_status refusal = tlm::TLM_OK_RESPONSE;
-  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || !may_master()) {
+  const bool atomic = access.atomic != AtomicOperation::none;
+  if ((payload.get_command() == tlm::TLM_IGNORE_COMMAND) != atomic || !may_request(access)) {
     refusal = tlm::TLM_COMMAND_ERROR_RESPONSE;
   } else if (length < 1 || length > Tlp::max_bytes) {
     refusal = tlm::TLM_BURST_ERROR_RESPONSE;
   } else if (payload.get_byte_enable_ptr() != nullptr) {
     refusal = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  } else if (atomic) {
+    refusal = atomic_refusal(payload, access.atomic);
   } else if (address + (length - 1) < address) {
     refusal = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
@@ -573,6 +591,15 @@ tlm::tlm_sync_enum Function::dma_request(int initiator, tlm::tlm_generic_payload
   return tlm::TLM_ACCEPTED;
 }
 
+tlm::tlm_response_status Function::atomic_refusal(const tlm::tlm_generic_payload& payload,
+                                                  AtomicOperation operation) {
+  const auto type = tlp_type_of(operation);
+  const unsigned operand = type ? operand_bytes(*type, payload.get_data_length()) : 0;
+  if (operand == 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+  return payload.get_address() % operand == 0 ? tlm::TLM_OK_RESPONSE
+                                              : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
 // As far as there is room on the way up; whether that was all of it.
 bool Function::transmit(DmaWrite& write) {
   tlm::tlm_generic_payload& payload = *write.payload;
@@ -583,7 +610,7 @@ bool Function::transmit(DmaWrite& write) {
     piece = request_piece(address, length - write.done, express_.max_payload());
     TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + write.done, piece);
     attributes(tlp->header, write.access);
-    uplink_.transmit(std::move(tlp));
+    send(std::move(tlp));
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   return true;
@@ -617,22 +644,32 @@ void Function::attributes(TlpHeader& header, const Access& access) const {
   header.id_based_ordering = access.id_based_ordering && express_.id_based_ordering();
 }
 
+TlpPtr Function::next_request(DmaRead& read) const {
+  const tlm::tlm_generic_payload& payload = *read.payload;
+  const std::uint64_t address = payload.get_address() + read.issued;
+  TlpPtr tlp;
+  if (const auto type = tlp_type_of(read.access.atomic)) {
+    tlp = Tlp::atomic(*type, address, payload.get_data_ptr(), payload.get_data_length());
+  } else {
+    tlp = Tlp::memory_read(address, request_piece(address, payload.get_data_length() - read.issued,
+                                                  express_.max_read_request()));
+  }
+  attributes(tlp->header, read.access);
+  return tlp;
+}
+
 void Function::issue() {
   while (!unissued_.empty()) {
     DmaRead& read = *unissued_.front();
     const unsigned length = read.payload->get_data_length();
-    if (!may_master()) {
+    if (!may_request(read.access)) {
       read.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
       read.issued = length;
       ++dma_refused_;
     }
     while (read.issued < length) {
       if (!requests_.available(tags())) return;
-      const std::uint64_t address = read.payload->get_address() + read.issued;
-      const unsigned piece =
-          request_piece(address, length - read.issued, express_.max_read_request());
-      TlpPtr tlp = Tlp::memory_read(address, piece);
-      attributes(tlp->header, read.access);
+      TlpPtr tlp = next_request(read);
       Requests::Request& request =
           requests_.start(*tlp, tags(), read.payload->get_data_ptr() + read.issued);
       request.owner = &read;
@@ -640,9 +677,9 @@ void Function::issue() {
         request.deadline = vp::now() + common_.completion_timeout;
         if (!timeout_.pending()) timeout_.at(request.deadline);
       }
-      read.issued += piece;
+      read.issued += tlp->is_atomic() ? length : request.bytes;
       ++read.outstanding;
-      uplink_.transmit(std::move(tlp));
+      send(std::move(tlp));
     }
     unissued_.pop();
     if (read.outstanding == 0) respond(read);
@@ -684,7 +721,11 @@ void Function::finish(Requests::Request& request) {
 void Function::respond(DmaRead& read) {
   tlm::tlm_generic_payload& payload = *read.payload;
   payload.set_response_status(read.status);
-  dma_latency_.sample(vp::now() - read.start);
+  if (read.access.atomic == AtomicOperation::none) {
+    dma_latency_.sample(vp::now() - read.start);
+  } else {
+    ++atomics_;
+  }
   free_dma_reads_.push_back(&read);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;
@@ -737,7 +778,7 @@ void Function::report(Error error, const Tlp* tlp) {
 }
 
 void Function::tell(Severity severity) {
-  if (uplink_.up()) uplink_.transmit(Tlp::message(error_message(severity), id_));
+  if (uplink_.up()) send(Tlp::message(error_message(severity), id_));
 }
 
 // Interrupts.
@@ -782,7 +823,7 @@ bool Function::send_message_interrupt(std::uint64_t address, std::uint32_t data)
       static_cast<std::uint8_t>(data >> 16), static_cast<std::uint8_t>(data >> 24)};
   TlpPtr tlp = Tlp::memory_write(address, bytes, 4);
   tlp->header.requester = id_;
-  uplink_.transmit(std::move(tlp));
+  send(std::move(tlp));
   return true;
 }
 
@@ -800,7 +841,7 @@ void Function::update_intx() {
   if (level == intx_told_ || !uplink_.up()) return;
   intx_told_ = level;
   const unsigned code = (level ? assert_inta : deassert_inta) + config_.interrupt_pin - 1;
-  uplink_.transmit(Tlp::message(static_cast<MessageCode>(code), id_));
+  send(Tlp::message(static_cast<MessageCode>(code), id_));
 }
 
 }  // namespace pcie

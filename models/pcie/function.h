@@ -66,11 +66,12 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   /// access but those to the MSI-X table is an Unsupported Request.
   tlm_utils::simple_initiator_socket_optional<Function> bar;
   /// From device logic. A write or read while Bus Master is off, or outside of D0, or without a
-  /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE; more than 4096 bytes, or none, by
-  /// TLM_BURST_ERROR_RESPONSE; a completion timeout, or a reset while the read or write is
-  /// outstanding, is TLM_GENERIC_ERROR_RESPONSE. A write that finds the way up full is taken when
-  /// those before it have left.
-  /// Any number of initiators may bind.
+  /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE, and so is an AtomicOp while AtomicOp
+  /// Requester Enable is off; more than 4096 bytes, or none, or operands of a size that the
+  /// AtomicOp does not have, by TLM_BURST_ERROR_RESPONSE; operands that are not aligned to their
+  /// size by TLM_ADDRESS_ERROR_RESPONSE; a completion timeout, or a reset while the read or write
+  /// is outstanding, is TLM_GENERIC_ERROR_RESPONSE. A write that finds the way up full is taken
+  /// when those before it have left. Any number of initiators may bind.
   tlm_utils::multi_passthrough_target_socket<Function, 32, tlm::tlm_base_protocol_types, 0,
                                              sc_core::SC_ZERO_OR_MORE_BOUND>
       dma;
@@ -141,6 +142,11 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   void unblocked();
   void receive_read(TlpPtr request);
   void receive_completion(const Tlp& completion);
+  /// Sends a packet that this function is the origin of, with a digest where software wants that.
+  void send(TlpPtr tlp);
+  bool checks_digests() const { return errors_.advanced().checks_digests(); }
+  /// Answers a request, which nothing in this function takes, by Unsupported Request.
+  void refuse(const Tlp& request);
   void trained(unsigned generation, unsigned lanes);
   unsigned max_payload() const { return express_.max_payload(); }
   /// An error of this function; `tlp` is at fault, if one is. Logged, and told of if software asks.
@@ -172,7 +178,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
     unsigned piece = 0;    // bytes asked for
     bool dropped = false;  // by a reset: the answer of device logic is for nobody
   };
-  // A read of host memory by device logic.
+  // A read of host memory by device logic, or an AtomicOp.
   struct DmaRead {
     tlm::tlm_generic_payload* payload = nullptr;
     int initiator = 0;  // of those bound to `dma`
@@ -193,6 +199,9 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   using Requests = Outstanding<DmaRead*>;
 
   bool ready() const { return vp::now() >= ready_; }
+  bool may_request(const Access& access) const {
+    return may_master() && (access.atomic == AtomicOperation::none || express_.requests_atomics());
+  }
   bool d0() const { return power_.d0() && (physical_ == nullptr || physical_->power_.d0()); }
   void update_virtual_functions();
   void appear();
@@ -224,7 +233,10 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   bool transmit(DmaWrite& write);
   void attributes(TlpHeader& header, const Access& access) const;
   unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
+  static tlm::tlm_response_status atomic_refusal(const tlm::tlm_generic_payload& payload,
+                                                 AtomicOperation operation);
   void issue();
+  TlpPtr next_request(DmaRead& read) const;
   void finish(Requests::Request& request);
   void respond(DmaRead& read);
   void respond(const DmaWrite& write);
@@ -284,6 +296,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   std::uint64_t bar_write_count_ = 0;
   std::uint64_t refused_ = 0;
   std::uint64_t dma_refused_ = 0;
+  std::uint64_t atomics_ = 0;
   std::uint64_t timeouts_ = 0;
   std::uint64_t unexpected_ = 0;
   std::uint64_t interrupts_ = 0;

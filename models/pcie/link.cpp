@@ -79,7 +79,7 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
             link.run_ahead(*this);
           },
           to.domain().new_rank()),
-      advertised(to.config_.credits, config.max_payload),
+      advertised(to.config_.credits, config.max_payload, to.config_.completes_atomics),
       credits(advertised),
       update(from.domain(), [&link, this] { link.updated(*this); }),
       error(to.domain(), [&link, this] { link.detect(*this); }),
@@ -366,6 +366,9 @@ bool Link::strike(Way& way, TlpPtr& tlp) {
     case Error::poisoned_tlp:
       tlp->header.poisoned = true;
       return false;
+    case Error::ecrc:
+      if (!tlp->header.ecrc || !way.to.checks_digests()) return false;
+      [[fallthrough]];
     default:
       way.to.detected(error, has_tlp(error) ? tlp.get() : nullptr);
       return has_tlp(error) || error == Error::receiver_overflow;
@@ -376,9 +379,11 @@ void Link::detect(Way& way) {
   while (!way.errors.empty() && way.errors.front().when <= vp::now()) {
     const Error error = way.errors.pop().error;
     if (!way.to.link_up_) continue;
+    if (error == Error::ecrc && !way.to.checks_digests()) continue;
     const std::uint8_t nothing[4] = {};
     TlpPtr tlp = Tlp::memory_write(0, nothing, 4);
     tlp->header.poisoned = error == Error::poisoned_tlp;
+    tlp->header.ecrc = error == Error::ecrc;
     if (error == Error::unexpected_completion) {
       tlp = Tlp::completion(*Tlp::memory_read(0, 4), 0, Status::success);
     }

@@ -82,7 +82,10 @@ class Link : public sc_core::sc_module {
   ///     unexpected_completion  the completion comes twice
   ///     poisoned_tlp           the data is marked as bad
   ///     unsupported_request    the request is refused, and so by completer_abort, acs_violation
-  ///     malformed_tlp, ecrc, receiver_overflow    the TLP is dropped
+  ///     malformed_tlp, receiver_overflow    the TLP is dropped
+  ///     ecrc                   the digest is bad: the TLP is dropped if it has one and the port
+  ///     checks
+  ///                            digests, or else comes as it is
   ///     all others             the TLP comes as it is
   ///
   /// False if no such TLP can have such an error.

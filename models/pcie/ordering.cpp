@@ -24,6 +24,9 @@ Category category(TlpType type) {
       return Category::posted;
     case TlpType::CfgWr0:
     case TlpType::CfgWr1:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       return Category::non_posted_with_data;
     case TlpType::Cpl:
     case TlpType::CplD:

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "models/pcie/atomic.h"
 #include "models/pcie/tlp.h"
 #include "vp/time/time.h"
 
@@ -47,10 +48,11 @@ class Outstanding {
     request.header.tag = tag;
     Request& entry = requests_[tag];
     entry.busy = true;
-    entry.data = request.get_command() == tlm::TLM_READ_COMMAND;
+    const unsigned operand = operand_bytes(request.header.type, request.payload_bytes());
+    entry.data = request.get_command() == tlm::TLM_READ_COMMAND || operand != 0;
     const bool memory = request.header.type == TlpType::MRd;
     entry.address = memory ? request.get_address() + request.first_byte() : 0;
-    entry.bytes = memory ? request.span() : 4;
+    entry.bytes = memory ? request.span() : operand != 0 ? operand : 4;
     entry.received = 0;
     entry.into = into;
     entry.status = Status::success;

@@ -18,7 +18,8 @@ struct PortConfig {
   unsigned lanes = 16;      ///< most, 1 to 16
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;
-  CreditConfig credits{};  ///< of its receive buffer; all infinite unless said otherwise
+  CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
+  bool completes_atomics = false;  ///< so that its buffer has room for their operands
 };
 
 /// What stands at an end of a link.
@@ -44,6 +45,8 @@ class Port {
   /// Whether receive() of this packet would only change what is read later, without a trace of
   /// when: then it may come before its time, as long as nothing in the domain could tell.
   virtual bool timeless(const Tlp&) const { return false; }
+  /// Whether a packet with a bad digest is an error, rather than taken as it is.
+  virtual bool checks_digests() const { return false; }
   /// It has become ready for more.
   void drain();
   /// An injected error, as if the port had detected it in `tlp`, which it does not receive unless

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "models/pcie/atomic.h"
 #include "models/pcie/errors.h"
 #include "models/pcie/split.h"
 
@@ -305,6 +306,28 @@ bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
   }
   delay = config_.memory_latency + static_cast<vp::Picoseconds>(annotated.value());
   return true;
+}
+
+// At one instant of simulated time: nothing comes between the read and the write.
+Status RootComplex::atomic(Tlp& request, vp::Picoseconds& delay) {
+  const unsigned bytes = operand_bytes(request.header.type, request.payload_bytes());
+  const std::uint64_t address = request.get_address();
+  const bool memory =
+      config_.ram.size != 0 ? is_ram(address, bytes) : !interrupt_messages.contains(address);
+  std::uint8_t before[16];
+  std::uint8_t after[16];
+  sc_core::sc_time read_time, write_time;
+  if (!memory || !access_host_memory(tlm::TLM_READ_COMMAND, address, before, bytes, read_time)) {
+    return Status::unsupported_request;
+  }
+  std::memcpy(after, before, bytes);
+  if (execute(request.header.type, after, request.data(), bytes) &&
+      !access_host_memory(tlm::TLM_WRITE_COMMAND, address, after, bytes, write_time)) {
+    return Status::completer_abort;
+  }
+  std::memcpy(request.data(), before, bytes);
+  delay = config_.memory_latency + static_cast<vp::Picoseconds>(read_time.value());
+  return Status::success;
 }
 
 bool RootComplex::is_ram(std::uint64_t address, unsigned bytes) const {

@@ -89,6 +89,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
 
   bool write(const Tlp& request) override;
   bool read(Tlp& request, vp::Picoseconds& delay) override;
+  Status atomic(Tlp& request, vp::Picoseconds& delay) override;
   bool is_ram(std::uint64_t address, unsigned bytes) const override;
   void intx(unsigned port, unsigned pin, bool level) override;
   void deliver_interrupts();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/pcie/atomic.h"
 #include "models/pcie/split.h"
 
 namespace pcie {
@@ -186,6 +187,10 @@ void RootPort::receive(TlpPtr tlp) {
       return receive_write(*tlp);
     case TlpType::MRd:
       return receive_read(*tlp);
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+      return receive_atomic(*tlp);
     case TlpType::Msg:
       return receive_message(*tlp);
     default:  // configuration requests only go down
@@ -197,6 +202,12 @@ bool RootPort::timeless(const Tlp& tlp) const {
   return tlp.header.type == TlpType::MWr && !tlp.header.poisoned && header_.master_enabled() &&
          well_formed(tlp, express_.max_payload()) &&
          host_.is_ram(tlp.get_address(), tlp.payload_bytes());
+}
+
+// 2.7.1: what the port is the origin of has a digest where software wants that.
+void RootPort::send(TlpPtr tlp) {
+  tlp->header.ecrc = errors_.advanced().generates_digests();
+  Port::send(std::move(tlp));
 }
 
 void RootPort::receive_completion(const Tlp& completion) {
@@ -227,6 +238,25 @@ void RootPort::receive_read(Tlp& request) {
   if (!header_.master_enabled() || !host_.read(request, delay)) return unsupported(request);
   complete_read(request, id_, express_.max_payload(), common_.read_boundary,
                 [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
+}
+
+// 6.15.2: what is poisoned or not for memory leaves the target as it was.
+void RootPort::receive_atomic(Tlp& request) {
+  if (!header_.master_enabled()) return unsupported(request);
+  if (request.header.poisoned) {
+    report(Error::poisoned_tlp, &request);
+    return send(Tlp::completion(request, id_, Status::unsupported_request));  // 2.7.2.2
+  }
+  vp::Picoseconds delay = 0;
+  switch (host_.atomic(request, delay)) {
+    case Status::success:
+      return send_after(delay, complete_atomic(request, id_));
+    case Status::unsupported_request:
+      return unsupported(request);
+    default:
+      report(Error::completer_abort, &request);
+      return send(Tlp::completion(request, id_, Status::completer_abort));
+  }
 }
 
 // 6.12.1.1: ACS source validation.

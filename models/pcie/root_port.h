@@ -20,6 +20,9 @@ class HostIf {
   /// Fills the request's 4 x length bytes and adds the time that took to `delay`; false if nothing
   /// claims the address.
   virtual bool read(Tlp& request, vp::Picoseconds& delay) = 0;
+  /// Carries out an AtomicOp at once: the first operand becomes the value before. Unsupported
+  /// Request where there is no memory, Completer Abort if memory fails.
+  virtual Status atomic(Tlp& request, vp::Picoseconds& delay) = 0;
   /// Whether all of it is RAM: a write takes it, and nothing but memory tells of it.
   virtual bool is_ram(std::uint64_t address, unsigned bytes) const = 0;
   /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
@@ -101,6 +104,8 @@ class RootPort : public DownstreamPort {
   bool timeless(const Tlp& tlp) const override;
   void link_lost(Reset kind) override;
   void unblocked(CreditClass of) override;
+  bool checks_digests() const override { return errors_.advanced().checks_digests(); }
+  void send(TlpPtr tlp) override;
   void tell(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }
@@ -108,6 +113,7 @@ class RootPort : public DownstreamPort {
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
+  void receive_atomic(Tlp& request);
   bool is_foreign(const Tlp& tlp) const;
   void send_after(vp::Picoseconds delay, TlpPtr tlp);
   void send_due();

@@ -157,6 +157,10 @@ void Switch::Upstream::receive(TlpPtr tlp) {
         }
       }
       return answer(unsupported(*tlp));
+    case TlpType::FetchAdd:  // not routed
+    case TlpType::Swap:
+    case TlpType::CAS:
+      return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
       if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
@@ -342,7 +346,7 @@ void Switch::Downstream::receive(TlpPtr tlp) {
     case TlpType::Cpl:
     case TlpType::CplD:
       return route_completion(std::move(tlp));
-    default:  // configuration requests only go down
+    default:  // configuration requests only go down, and AtomicOps are not routed
       return unsupported(*tlp);
   }
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "models/pcie/atomic.h"
+
 namespace pcie {
 
 std::string to_string(Id id) {
@@ -14,8 +16,9 @@ std::string to_string(Id id) {
 }
 
 const char* to_string(TlpType type) {
-  static constexpr const char* names[tlp_types] = {"MRd",    "MWr", "CfgRd0", "CfgWr0", "CfgRd1",
-                                                   "CfgWr1", "Cpl", "CplD",   "Msg"};
+  static constexpr const char* names[tlp_types] = {"MRd",    "MWr",      "CfgRd0", "CfgWr0",
+                                                   "CfgRd1", "CfgWr1",   "Cpl",    "CplD",
+                                                   "Msg",    "FetchAdd", "Swap",   "CAS"};
   return names[static_cast<unsigned>(type)];
 }
 
@@ -135,6 +138,20 @@ TlpPtr Tlp::config_write(bool type1, Id target, unsigned offset, unsigned bytes,
   return tlp;
 }
 
+TlpPtr Tlp::atomic(TlpType type, std::uint64_t address, const std::uint8_t* operands,
+                   unsigned bytes) {
+  assert(operand_bytes(type, bytes) != 0 && address % operand_bytes(type, bytes) == 0);
+  TlpPtr tlp = make(type);
+  tlp->header.length = bytes / 4;
+  tlp->header.first_be = 0xf;
+  tlp->header.last_be = bytes > 4 ? 0xf : 0;
+  tlp->set_address(address);
+  tlp->set_data_length(bytes);
+  tlp->set_streaming_width(bytes);
+  std::memcpy(tlp->data(), operands, bytes);
+  return tlp;
+}
+
 TlpPtr Tlp::completion(const Tlp& request, Id completer, Status status) {
   TlpPtr tlp = make(TlpType::Cpl);
   TlpHeader& header = tlp->header;
@@ -168,6 +185,9 @@ bool Tlp::has_data() const {
     case TlpType::CfgWr0:
     case TlpType::CfgWr1:
     case TlpType::CplD:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       return true;
     default:
       return false;
@@ -178,6 +198,9 @@ unsigned Tlp::header_bytes() const {
   switch (header.type) {
     case TlpType::MRd:
     case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       return get_address() >> 32 != 0 ? 16 : 12;
     case TlpType::Msg:
       return 16;
@@ -209,6 +232,12 @@ std::uint32_t format_and_type(const TlpHeader& header) {
       return 0x4a;
     case TlpType::Msg:  // 2.2.8: INTx ends at the receiver, an error message at the root complex
       return header.message_code < err_cor ? 0x34 : 0x30;
+    case TlpType::FetchAdd:
+      return 0x4c;
+    case TlpType::Swap:
+      return 0x4d;
+    case TlpType::CAS:
+      return 0x4e;
   }
   return 0;
 }
@@ -291,6 +320,9 @@ bool has_orthogonal_content(const Tlp& tlp) {
   switch (header.type) {
     case TlpType::MRd:
     case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -323,6 +355,11 @@ bool well_formed(const Tlp& tlp, unsigned max_payload) {
   if (one ? header.last_be != 0 : header.first_be == 0 || header.last_be == 0) return false;
   if (header.first_be > 0xf || header.last_be > 0xf) return false;
   if (tlp.is_config()) return one;
+  if (tlp.is_atomic()) {
+    const unsigned operand = operand_bytes(header.type, tlp.payload_bytes());
+    return operand != 0 && tlp.get_address() % operand == 0 && header.first_be == 0xf &&
+           (one || header.last_be == 0xf);
+  }
   return tlp.get_address() % 4 == 0 && tlp.get_address() % 4096 + 4u * header.length <= 4096;
 }
 

@@ -14,17 +14,24 @@
 namespace pcie {
 
 enum class TlpType : std::uint8_t {
-  MRd,     ///< memory read, non-posted
-  MWr,     ///< memory write, posted
-  CfgRd0,  ///< configuration read of the device at the end of this link
-  CfgWr0,  ///< configuration write of it, non-posted
-  CfgRd1,  ///< configuration read of a device behind a bridge
-  CfgWr1,  ///< configuration write of it, non-posted
-  Cpl,     ///< completion without data
-  CplD,    ///< completion with data
-  Msg,     ///< message without data, posted
+  MRd,       ///< memory read, non-posted
+  MWr,       ///< memory write, posted
+  CfgRd0,    ///< configuration read of the device at the end of this link
+  CfgWr0,    ///< configuration write of it, non-posted
+  CfgRd1,    ///< configuration read of a device behind a bridge
+  CfgWr1,    ///< configuration write of it, non-posted
+  Cpl,       ///< completion without data
+  CplD,      ///< completion with data
+  Msg,       ///< message without data, posted
+  FetchAdd,  ///< AtomicOps, see atomic.h: non-posted, with their operands as data
+  Swap,
+  CAS,
 };
-inline constexpr unsigned tlp_types = 9;
+inline constexpr unsigned tlp_types = 12;
+
+constexpr bool is_atomic(TlpType type) {
+  return type >= TlpType::FetchAdd && type <= TlpType::CAS;
+}
 
 const char* to_string(TlpType type);
 std::optional<TlpType> tlp_type_of(std::string_view name);
@@ -106,6 +113,9 @@ class Tlp : public tlm::tlm_generic_payload {
   static TlpPtr config_read(bool type1, Id target, unsigned offset, unsigned bytes);
   static TlpPtr config_write(bool type1, Id target, unsigned offset, unsigned bytes,
                              std::uint32_t value);
+  /// An AtomicOp with `bytes` of operands, of a size that it has, at an aligned address.
+  static TlpPtr atomic(TlpType type, std::uint64_t address, const std::uint8_t* operands,
+                       unsigned bytes);
   /// A completion without data of `request`.
   static TlpPtr completion(const Tlp& request, Id completer, Status status);
   static TlpPtr message(MessageCode code, Id requester);
@@ -115,12 +125,16 @@ class Tlp : public tlm::tlm_generic_payload {
 
   bool has_data() const;
   bool is_completion() const { return header.type == TlpType::Cpl || header.type == TlpType::CplD; }
-  bool is_memory() const { return header.type == TlpType::MRd || header.type == TlpType::MWr; }
+  bool is_atomic() const { return pcie::is_atomic(header.type); }
+  /// A request that has an address of memory.
+  bool is_memory() const {
+    return header.type == TlpType::MRd || header.type == TlpType::MWr || is_atomic();
+  }
   bool is_config() const {
     return header.type >= TlpType::CfgRd0 && header.type <= TlpType::CfgWr1;
   }
   /// A request that is answered by a completion.
-  bool is_non_posted() const { return header.type == TlpType::MRd || is_config(); }
+  bool is_non_posted() const { return header.type == TlpType::MRd || is_config() || is_atomic(); }
   /// 16 bytes if the address needs 64 bits, or for a message; else 12.
   unsigned header_bytes() const;
   /// The header of a generation 1 to 5 (PCIe 5.0, 2.2).
@@ -165,7 +179,8 @@ unsigned wire_bytes(const Tlp& tlp, unsigned generation);
 unsigned min_wire_bytes(unsigned generation);
 
 /// Whether a receiver may act on `tlp`: length, byte enables, 4 KiB and its Max_Payload_Size are
-/// kept to (PCIe 5.0, 2.2.2, 2.2.5, 2.2.7). A malformed TLP is dropped, without a completion.
+/// kept to, and an AtomicOp has operands of a size that it can have, aligned to that and whole
+/// (PCIe 5.0, 2.2.2, 2.2.5, 2.2.7). A malformed TLP is dropped, without a completion.
 bool well_formed(const Tlp& tlp, unsigned max_payload);
 
 }  // namespace pcie

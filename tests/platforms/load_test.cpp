@@ -96,6 +96,8 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
        ""},
       {"up: host\n", "up: host\n    credits_up: {posted_data: 15}\n", "16:31",
        "15 credits are less than one packet of 256 bytes", "16 or more", "raise it"},
+      {"up: host\n", "up: host\n    credits_up: {non_posted_data: 1}\n", "16:35",
+       "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
       {"up: host\n", "up: host\n    faults: [{direction: up, error: bad_tpl}]\n", "16:37",
        "found `bad_tpl`", "bad_tlp", "did you mean `bad_tlp`"},
       {"up: host\n", "up: host\n    faults: [{error: bad_tlp}]\n", "16:14",

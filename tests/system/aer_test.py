@@ -30,7 +30,7 @@ FATAL = {
 }
 
 # Advanced error reporting is the first extended capability of both: uncorrectable status at 0x104, correctable mask at
-# 0x114. The kernel leaves fatal and advisory errors in the status register, where they would hold the log.
+# 0x114, control, with the enables of ECRC, at 0x118. The kernel leaves fatal and advisory errors in the status register, where they would hold the log.
 HEAD = """
 exec 2> /share/refused
 poke() { # OFFSET OCTAL: a byte, four times, in both functions
@@ -59,6 +59,8 @@ class Kernel(machine.TestCase):
         for way in WAYS:
             for error in [*CORRECTABLE, *NON_FATAL, *FATAL, "unexpected_completion", "surprise_down",
                           "acs_violation"]:
+                if error == "ecrc":
+                    script += f"poke 280 000\neach {way}.unchecked vpctl inject host_ipu.{way} ecrc\npoke 280 377\n"
                 script += f"each {way}.{error} vpctl inject host_ipu.{way} {error}\n"
         script += "echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset\neach reset vpctl inject host_ipu.up malformed_tlp\n"
         script += "poke 276 000\n"
@@ -100,10 +102,15 @@ class Kernel(machine.TestCase):
             for error, decoded in NON_FATAL.items():
                 rest = self.check_decoded(f"{way}.{error}", error, "Uncorrected (Non-Fatal)", source, decoded)
                 if error != "completion_timeout":
-                    header = "40004001" if error == "poisoned_tlp" else "40000001"
+                    header = {"poisoned_tlp": "40004001", "ecrc": "40008001"}.get(error, "40000001")
                     self.assertIn(f"TLP Header: {header} 0000000f 00000000 00000000", rest.pop(0), error)
                 self.assertEqual(rest, [f"pcieport {ROOT_PORT}: AER: device recovery successful"], error)
                 self.check_device_works(f"{way}.{error}")
+
+    def test_bad_digests_are_nothing_where_they_are_not_checked(self):
+        for way in WAYS:
+            self.assertEqual(self.said(f"{way}.unchecked"), [])
+            self.check_device_works(f"{way}.unchecked")
 
     def test_fatal_errors_of_the_root_port_are_decoded_and_the_link_is_reset(self):
         for error, decoded in FATAL.items():

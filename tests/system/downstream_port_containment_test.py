@@ -26,6 +26,11 @@ dpc=0x$(lspci -s 00:01.0 -vv | sed -n 's/.*\\[\\([0-9a-f]*\\) v.*Downstream Port
 poke() { # OFFSET BYTES
   printf "$2" | dd of=/sys/bus/pci/devices/0000:00:01.0/config bs=1 seek=$(($1)) conv=notrunc status=none
 }
+check_digests() { # ECRC Check Enable of AER, which is at 0x100 of both
+  for id in 0000:00:01.0 0000:01:00.0; do
+    printf '\\001' | dd of=/sys/bus/pci/devices/$id/config bs=1 seek=$((0x119)) conv=notrunc status=none
+  done
+}
 each() { # NAME COMMAND...: what the kernel says while a command runs, and whether the device works then
   name=$1; shift
   dmesg -c > /dev/null
@@ -61,8 +66,10 @@ class Kernel(Case):
     def setUpClass(cls):
         script = HEAD
         for error in OF_THE_PORT:
+            script += "check_digests\n"
             script += f"each up.{error} vpctl inject host_ipu.up {error}\n"
         for error in (*FATAL, "ecrc"):
+            script += "check_digests\n"
             script += f"each down.{error} vpctl inject host_ipu.down {error}\n"
         script += "each software poke $((dpc + 0x06)) '\\111'\n"
         script += "poke $((dpc + 0x10)) '\\000\\000\\000\\000'\npoke $((dpc + 0x14)) '\\007\\000\\007\\000'\n"

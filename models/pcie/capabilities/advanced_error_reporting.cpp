@@ -17,6 +17,9 @@ constexpr unsigned sources = 0x34;
 
 constexpr std::uint32_t advisory_non_fatal = 1u << 13;
 constexpr std::uint32_t first_error_pointer = 0x1f;
+// ECRC generation and checking, capable and enable
+constexpr std::uint32_t ecrc_capable = 1u << 5 | 1u << 7;
+constexpr std::uint32_t ecrc_enable = 1u << 6 | 1u << 8;
 
 // Root error status
 constexpr std::uint32_t correctable_received = 1u << 0;
@@ -64,7 +67,8 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
     space.define({offset_ + correctable_mask, 4, advisory_non_fatal, correctable, 0, correctable});
   }
   space.define({offset_ + correctable_status, 4, 0, 0, correctable, correctable});
-  space.define({offset_ + control, 4, 0, 0, 0, first_error_pointer});
+  const std::uint32_t enable = physical == nullptr ? ecrc_enable : 0;
+  space.define({offset_ + control, 4, ecrc_capable, enable, 0, first_error_pointer | enable});
   for (unsigned i = 0; i < 4; ++i) space.define({offset_ + header_log + 4 * i, 4, 0, 0, 0, ~0u});
   if (!root) return;
   space.define({offset_ + root_command, 4, 0, 0x7});

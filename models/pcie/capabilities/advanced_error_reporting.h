@@ -13,9 +13,9 @@ namespace pcie {
 
 enum class Severity : std::uint8_t { correctable, non_fatal, fatal };
 
-/// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without ECRC and without
-/// multiple headers. Its registers are sticky. A virtual function has status and log of its own,
-/// and the mask and severity of its physical one (9.4.2.2).
+/// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without multiple
+/// headers. Its registers are sticky. A virtual function has status and log of its own,
+/// and the mask, severity and ECRC enables of its physical one (9.4.2).
 ///
 ///     +00 id 0x0001            +04 uncorrectable status  +08 mask   +0c severity
 ///     +10 correctable status   +14 mask                  +18 capabilities and control
@@ -34,6 +34,10 @@ class AdvancedErrorReporting {
 
   Severity severity(Error error) const;
   bool masked(Error error) const;
+  /// Whether what the function sends has a digest, and the digests of what it receives are checked
+  /// (7.8.4.7).
+  bool generates_digests() const { return governing(0x18) >> 6 & 1; }
+  bool checks_digests() const { return governing(0x18) >> 8 & 1; }
   bool advisory_masked() const { return governing(0x14) >> 13 & 1; }
 
   /// Sets the error's status bit, and unless it is masked, or an earlier error holds the log, the
@@ -49,7 +53,7 @@ class AdvancedErrorReporting {
   void on_root_write(const std::function<void()>& action);
 
  private:
-  // A register of mask or severity.
+  // A register of mask, severity or control.
   std::uint32_t governing(unsigned at) const {
     return governor_->space_.get(governor_->offset_ + at, 4);
   }

@@ -62,6 +62,8 @@ class PciExpress {
   bool completion_timeout() const { return !control_2(4); }
   /// Root port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
+  /// Endpoint: AtomicOp Requester Enable.
+  bool requests_atomics() const { return control_2(6); }
   bool id_based_ordering() const { return control_2(8); }
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }

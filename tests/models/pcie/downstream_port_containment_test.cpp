@@ -57,6 +57,7 @@ class Containment : public testing::Test {
     bench.config_write(Bench::root_port, msi + 4, 0xfee01000, 4);
     bench.config_write(Bench::root_port, msi + 2, 1, 2);
     bench.config_write(Bench::root_port, aer + 0x2c, 7, 4);
+    bench.config_write(Bench::root_port, aer + 0x18, 0x100, 4);  // digests are checked
     put(6, control);
   }
   // As a driver of containment does.

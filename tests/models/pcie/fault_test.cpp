@@ -32,7 +32,8 @@ class Faults : public testing::Test {
     for (const Id id : {Bench::root_port, Bench::device}) {
       const unsigned control = bench.find_capability(id, 0x10) + 8;
       bench.config_write(id, control, bench.config_read(id, control, 2) | 0xf, 2);
-      put(id, 0x14, 0);  // advisory non-fatal errors too
+      put(id, 0x14, 0);      // advisory non-fatal errors too
+      put(id, 0x18, 0x140);  // digests
     }
     bench.config_write(Bench::root_port, 0x3e, 2, 2);
     const unsigned msi = bench.find_capability(Bench::root_port, 5);
@@ -122,7 +123,7 @@ TEST_F(Faults, StrikeTheNthPacketOfTheirType) {
       EXPECT_EQ(take().status, 0x01u) << "advisory: the reader has its all ones";
       EXPECT_EQ(get(Bench::device, 0x04), 1u << 20);
       EXPECT_EQ(get(Bench::device, 0x10), 1u << 13);
-      EXPECT_EQ(get(Bench::device, 0x1c), 0x00000001u);
+      EXPECT_EQ(get(Bench::device, 0x1c), 0x00008001u);
       EXPECT_EQ(get(Bench::device, 0x24), Bench::bar0 + 4 * number);
       clear(Bench::device);
     }
@@ -174,7 +175,7 @@ TEST_F(Faults, ACompletionThatComesTwiceIsUnexpected) {
     pause();
     EXPECT_EQ(take().status, 0x01u);
     EXPECT_EQ(get(Bench::root_port, 0x04), 1u << 16);
-    EXPECT_EQ(get(Bench::root_port, 0x1c), 0x4a000001u);
+    EXPECT_EQ(get(Bench::root_port, 0x1c), 0x4a008001u);
     EXPECT_EQ(get(Bench::root_port, 0x20), std::uint32_t{Bench::device} << 16 | 4);
   });
 }
@@ -187,7 +188,7 @@ TEST_F(Faults, PoisonedDataIsNotUsed) {
     EXPECT_EQ(bench.read(Bench::bar0, 4), 0u);
     EXPECT_EQ(take().status, 0x24u);
     EXPECT_EQ(get(Bench::device, 0x04), 1u << 12);
-    EXPECT_EQ(get(Bench::device, 0x1c), 0x40004001u) << "EP is set";
+    EXPECT_EQ(get(Bench::device, 0x1c), 0x4000c001u) << "EP is set, and TD";
     clear(Bench::device);
 
     EXPECT_TRUE(bench.link.inject(Direction::up, {Error::poisoned_tlp, TlpType::CplD, 1}));

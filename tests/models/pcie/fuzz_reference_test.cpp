@@ -77,6 +77,22 @@ TlpPtr any_tlp(Random& random) {
 
 // The reference: what PCIe 5.0 has a root port do about a TLP, and nothing about how.
 
+// Bytes of an operand of an AtomicOp (table 2-13), 0 if there is none of this length.
+unsigned operand_of(const TlpHeader& header) {
+  switch (header.length) {
+    case 1:
+      return header.type == TlpType::CAS ? 0 : 4;
+    case 2:
+      return header.type == TlpType::CAS ? 4 : 8;
+    case 4:
+      return header.type == TlpType::CAS ? 8 : 0;
+    case 8:
+      return header.type == TlpType::CAS ? 16 : 0;
+    default:
+      return 0;
+  }
+}
+
 // 2.2.2, 2.2.5, 2.2.7, 2.2.9
 bool malformed(const Tlp& tlp, unsigned max_payload) {
   const TlpHeader& header = tlp.header;
@@ -87,6 +103,11 @@ bool malformed(const Tlp& tlp, unsigned max_payload) {
   if (header.first_be >= 16 || header.last_be >= 16) return true;
   if (header.length == 1 && header.last_be != 0) return true;
   if (header.length > 1 && (header.first_be == 0 || header.last_be == 0)) return true;
+  if (is_atomic(header.type)) {
+    const unsigned operand = operand_of(header);
+    return operand == 0 || tlp.get_address() % operand != 0 || header.first_be != 15 ||
+           (header.length > 1 && header.last_be != 15);
+  }
   if (header.type != TlpType::MRd && header.type != TlpType::MWr) return header.length != 1;
   const std::uint64_t offset = tlp.get_address() & 0xfff;
   return offset % 4 != 0 || offset + 4u * header.length > 0x1000;
@@ -103,7 +124,7 @@ bool known_message(unsigned code) {
 
 struct Expected {
   std::optional<Error> error;
-  enum { nothing, refusal, data } answer = nothing;
+  enum { nothing, refusal, data, before } answer = nothing;
 };
 
 Expected expected(const Tlp& tlp, unsigned max_payload, std::uint64_t memory_size) {
@@ -124,6 +145,12 @@ Expected expected(const Tlp& tlp, unsigned max_payload, std::uint64_t memory_siz
       return {Error::unsupported_request};
     case TlpType::MRd:
       if (none || address < memory_size) return {std::nullopt, Expected::data};
+      return {Error::unsupported_request, Expected::refusal};
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+      if (header.poisoned) return {Error::poisoned_tlp, Expected::refusal};
+      if (address < memory_size) return {std::nullopt, Expected::before};
       return {Error::unsupported_request, Expected::refusal};
     default:  // configuration requests go down only
       return {Error::unsupported_request, Expected::refusal};
@@ -170,6 +197,34 @@ class RootPortFuzz : public testing::Test {
     ASSERT_EQ(first, end) << "all of it has come";
   }
 
+  void check_atomic(const TlpHeader& request, std::uint64_t address,
+                    const std::vector<std::uint8_t>& operands) {
+    const unsigned bytes = operand_of(request);
+    std::uint8_t* target = &shadow[address];
+    ASSERT_EQ(peer.received.size(), 1u);
+    const TlpHeader& header = peer.received[0]->header;
+    ASSERT_EQ(header.type, TlpType::CplD);
+    ASSERT_EQ(header.requester, request.requester);
+    ASSERT_EQ(header.tag, request.tag);
+    ASSERT_EQ(4u * header.length, bytes);
+    ASSERT_EQ(header.byte_count, bytes);
+    ASSERT_EQ(header.lower_address, 0);
+    ASSERT_EQ(std::memcmp(peer.received[0]->data(), target, bytes), 0);
+    if (request.type == TlpType::FetchAdd) {
+      std::uint64_t sum = 0, addend = 0;
+      std::memcpy(&sum, target, bytes);
+      std::memcpy(&addend, operands.data(), bytes);
+      sum += addend;
+      std::memcpy(target, &sum, bytes);
+    } else if (request.type == TlpType::Swap) {
+      std::memcpy(target, operands.data(), bytes);
+    } else if (std::memcmp(target, operands.data(), bytes) == 0) {
+      std::memcpy(target, operands.data() + bytes, bytes);
+    }
+    ASSERT_EQ(std::memcmp(&bench.memory.bytes[address], target, bytes), 0);
+    ++atomics;
+  }
+
   void check(const Tlp& sent, const TlpHeader& header, const std::vector<std::uint8_t>& data) {
     const Expected reference = expected(sent, max_payload, shadow.size());
     ConfigSpace& space = bench.root_complex.port(1).config_space();
@@ -196,6 +251,9 @@ class RootPortFuzz : public testing::Test {
       case Expected::data:
         check_data(header, address);
         break;
+      case Expected::before:
+        check_atomic(header, address, data);
+        break;
     }
   }
 
@@ -205,6 +263,7 @@ class RootPortFuzz : public testing::Test {
   Link second{"second", {}, bench.root_complex.port(1), peer, bench.trace, bench.statistics};
   std::vector<std::uint8_t> shadow = bench.memory.bytes;
   unsigned max_payload = 128;
+  unsigned atomics = 0;
 };
 
 TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
@@ -238,6 +297,7 @@ TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
   });
   EXPECT_GT(errors, million / 4);
   EXPECT_GT(answers, million / 20);
+  EXPECT_GT(atomics, million / 10'000);
 }
 
 // The header of each function as PCIe 5.0, 7.5.1 has it: what software can write.
