@@ -464,10 +464,10 @@ class Credited : public testing::TestWithParam<unsigned> {};
 TEST_P(Credited, NothingIsLostAndNothingLocks) {
   std::mt19937 random(GetParam());
   const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
-  const auto credits = [&](bool finite_completions) {
+  const auto credits = [&](bool finite_completions, unsigned non_posted = 1) {
     CreditConfig found;
     for (unsigned of = 0; of < (finite_completions ? 3u : 2u); ++of) {
-      const unsigned least = of == 1 ? 1 : 16;  // 256 bytes
+      const unsigned least = of == 1 ? non_posted : 16;  // 256 bytes
       const unsigned kind = below(4);
       if (kind == 0) continue;
       found.classes[of] = {1 + (kind > 1 ? below(20) : 0), least + (kind > 1 ? below(100) : 0)};
@@ -475,7 +475,7 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
     return found;
   };
   SwitchBench::Config config;
-  config.bench.root_complex.ports[1].credits = credits(false);
+  config.bench.root_complex.ports[1].credits = credits(false, 2);  // the largest AtomicOp
   config.sw.credits = credits(true);
   for (auto& each : config.sw.ports) each.credits = credits(true);
   config.endpoint.credits = credits(false);
