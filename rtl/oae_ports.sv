@@ -66,31 +66,19 @@ module oae_ports #(
 
   // ---- Words of a line, from the register maps ----
 
-  localparam logic [2:0] ID = 3'(oae_registers::HOST_ID >> 3);
-  localparam logic [2:0] FEATURES = 3'(oae_registers::HOST_FEATURES >> 3);
-  localparam logic [2:0] CLOCK = 3'(oae_registers::HOST_CLOCK >> 3);
-  localparam logic [2:0] LIVENESS = 3'(oae_registers::HOST_LIVENESS >> 3);
   localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
 
   localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
   localparam logic [2:0] CELL = 3'(oae_registers::HOST_PORT_CELL >> 3);
-  localparam logic [2:0] STATE = 3'(oae_registers::HOST_PORT_STATE >> 3);
-  localparam logic [2:0] COMMITTED = 3'(oae_registers::HOST_PORT_COMMITTED >> 3);
-  localparam logic [2:0] NOT_READY = 3'(oae_registers::HOST_PORT_NOT_READY >> 3);
-  localparam logic [2:0] REJECTED = 3'(oae_registers::HOST_PORT_REJECTED >> 3);
   localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
   localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
 
   localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
   localparam logic [2:0] CONFIRM = 3'(oae_registers::PORT_CONFIRM >> 3);
-  localparam logic [2:0] PAGE_STATUS = 3'(oae_registers::PORT_STATUS >> 3);
 
-  localparam logic [2:0] FIRMWARE_ID = 3'(oae_registers::FIRMWARE_ID >> 3);
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
-  localparam logic [2:0] IRQ_STATUS = 3'(oae_registers::FIRMWARE_IRQ_STATUS >> 3);
   localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
-  localparam logic [2:0] FIRMWARE_STATUS = 3'(oae_registers::FIRMWARE_STATUS >> 3);
   localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
 
   localparam int unsigned TAKE = oae_registers::FIRMWARE_COMMAND_TAKE_SHIFT;
@@ -209,84 +197,10 @@ module oae_ports #(
   logic [5:0]  pending;            // events of the port in work
   logic [63:0] value;
 
-  assign pending = {row.event_bad_offer, row.event_closed, row.event_opened, row.event_reversed,
-                    row.event_committed, row.event_exchanged};
-
-  function automatic logic [63:0] id_word();
-    id_word = oae_registers::HOST_ID_RESET;
-    id_word[oae_registers::HOST_ID_PORTS_SHIFT +: 7] = ports;
-  endfunction
-
-  function automatic logic [63:0] state_word();
-    state_word = '0;
-    state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
-    state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
-    state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
-    state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
-  endfunction
-
-  function automatic logic [63:0] event_word();
-    event_word = '0;
-    event_word[VECTOR +: 16] = row.msix_vector;
-    event_word[OFFER_ARMED] = row.offer_armed;
-    event_word[CONFIRM_ENABLE] = row.confirm_enable;
-  endfunction
-
-  function automatic logic [63:0] status_word();
-    status_word = '0;
-    status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
-    status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
-    status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
-    status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
-    status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
-    status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 6] = pending;
-    status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
-        oae_types::following(row.sequence_last);
-  endfunction
-
-  // Held still while no word is in work
-  always_comb begin
-    value = '0;
-    if (state == EXECUTE) case (target)
-      oae_types::HOST_GLOBAL:
-        case (word)
-          ID: value = id_word();
-          FEATURES: value = oae_registers::HOST_FEATURES_RESET;
-          CLOCK: value = {32'd0, clock_khz};
-          LIVENESS: value = {liveness_age, liveness_count};
-          LIVENESS_LIMIT: value = {32'd0, liveness_limit};
-          default: ;
-        endcase
-      oae_types::HOST_PORT:
-        case (word)
-          CONTROL: value = {63'd0, row.open};
-          CELL: value = {row.cell_line, 6'd0};
-          STATE: value = state_word();
-          COMMITTED: value = row.count_committed;
-          NOT_READY: value = row.count_not_ready;
-          REJECTED: value = row.count_rejected;
-          EVENT: value = event_word();
-          LIMIT: value = {32'd0, row.limit};
-          default: ;
-        endcase
-      oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word();
-      oae_types::FIRMWARE_GLOBAL:
-        case (word)
-          FIRMWARE_ID: value = id_word();
-          FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
-          IRQ_STATUS: value = irq_pending & irq_enable;
-          IRQ_ENABLE: value = irq_enable;
-          default: ;
-        endcase
-      oae_types::FIRMWARE_PORT:
-        case (word)
-          FIRMWARE_STATUS: value = status_word();
-          FIRMWARE_EVENT: value = {58'd0, pending};
-          default: ;
-        endcase
-      default: ;
-    endcase
-  end
+  oae_readout readout (
+    .enable(state == EXECUTE), .target, .word, .ports, .clock_khz, .row,
+    .liveness_count, .liveness_age, .liveness_limit, .irq_enable, .irq_pending,
+    .pending, .value);
 
   // The events that a write clears
   logic [5:0] cleared;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a read of a register finds. Combinational.
+module oae_readout (
+  input  logic               enable,         // held still while no word is in work
+  input  oae_types::target_t target,
+  input  logic [2:0]         word,           // of the line
+  input  logic [6:0]         ports,
+  input  logic [31:0]        clock_khz,
+  /* verilator lint_off UNUSEDSIGNAL */      // no register shows all of a row
+  input  oae_types::row_t    row,            // of the port in work
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic [31:0]        liveness_count,
+  input  logic [31:0]        liveness_age,
+  input  logic [31:0]        liveness_limit,
+  input  logic [63:0]        irq_enable,
+  input  logic [63:0]        irq_pending,
+  output logic [5:0]         pending,        // events of the port, as in its register
+  output logic [63:0]        value           // 0 where there is no register, or one of slots
+);
+
+  localparam logic [2:0] ID = 3'(oae_registers::HOST_ID >> 3);
+  localparam logic [2:0] FEATURES = 3'(oae_registers::HOST_FEATURES >> 3);
+  localparam logic [2:0] CLOCK = 3'(oae_registers::HOST_CLOCK >> 3);
+  localparam logic [2:0] LIVENESS = 3'(oae_registers::HOST_LIVENESS >> 3);
+  localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
+
+  localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
+  localparam logic [2:0] CELL = 3'(oae_registers::HOST_PORT_CELL >> 3);
+  localparam logic [2:0] STATE = 3'(oae_registers::HOST_PORT_STATE >> 3);
+  localparam logic [2:0] COMMITTED = 3'(oae_registers::HOST_PORT_COMMITTED >> 3);
+  localparam logic [2:0] NOT_READY = 3'(oae_registers::HOST_PORT_NOT_READY >> 3);
+  localparam logic [2:0] REJECTED = 3'(oae_registers::HOST_PORT_REJECTED >> 3);
+  localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
+  localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
+
+  localparam logic [2:0] PAGE_STATUS = 3'(oae_registers::PORT_STATUS >> 3);
+
+  localparam logic [2:0] FIRMWARE_ID = 3'(oae_registers::FIRMWARE_ID >> 3);
+  localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
+  localparam logic [2:0] IRQ_STATUS = 3'(oae_registers::FIRMWARE_IRQ_STATUS >> 3);
+  localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [2:0] FIRMWARE_STATUS = 3'(oae_registers::FIRMWARE_STATUS >> 3);
+  localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
+
+  logic [63:0] id_word;
+  logic [63:0] state_word;
+  logic [63:0] event_word;
+  logic [63:0] status_word;
+
+  assign pending = {row.event_bad_offer, row.event_closed, row.event_opened, row.event_reversed,
+                    row.event_committed, row.event_exchanged};
+
+  always_comb begin
+    id_word = oae_registers::HOST_ID_RESET;
+    id_word[oae_registers::HOST_ID_PORTS_SHIFT +: 7] = ports;
+
+    state_word = '0;
+    state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
+    state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
+    state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
+    state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
+
+    event_word = '0;
+    event_word[oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT +: 16] = row.msix_vector;
+    event_word[oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT] = row.offer_armed;
+    event_word[oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT] = row.confirm_enable;
+
+    status_word = '0;
+    status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
+    status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
+    status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
+    status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
+    status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
+    status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 6] = pending;
+    status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
+        oae_types::following(row.sequence_last);
+  end
+
+  always_comb begin
+    value = '0;
+    if (enable) case (target)
+      oae_types::HOST_GLOBAL:
+        case (word)
+          ID: value = id_word;
+          FEATURES: value = oae_registers::HOST_FEATURES_RESET;
+          CLOCK: value = {32'd0, clock_khz};
+          LIVENESS: value = {liveness_age, liveness_count};
+          LIVENESS_LIMIT: value = {32'd0, liveness_limit};
+          default: ;
+        endcase
+      oae_types::HOST_PORT:
+        case (word)
+          CONTROL: value = {63'd0, row.open};
+          CELL: value = {row.cell_line, 6'd0};
+          STATE: value = state_word;
+          COMMITTED: value = row.count_committed;
+          NOT_READY: value = row.count_not_ready;
+          REJECTED: value = row.count_rejected;
+          EVENT: value = event_word;
+          LIMIT: value = {32'd0, row.limit};
+          default: ;
+        endcase
+      oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
+      oae_types::FIRMWARE_GLOBAL:
+        case (word)
+          FIRMWARE_ID: value = id_word;
+          FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
+          IRQ_STATUS: value = irq_pending & irq_enable;
+          IRQ_ENABLE: value = irq_enable;
+          default: ;
+        endcase
+      oae_types::FIRMWARE_PORT:
+        case (word)
+          FIRMWARE_STATUS: value = status_word;
+          FIRMWARE_EVENT: value = {58'd0, pending};
+          default: ;
+        endcase
+      default: ;
+    endcase
+  end
+
+endmodule
