@@ -11,7 +11,7 @@ module oae_block #(
   parameter int unsigned PORTS = 64     // ports built, 1 to 64
 ) (
   input  logic         clock,
-  input  logic         reset,           // synchronous; power-up only, since it clears the journals
+  input  logic         reset,           // synchronous; power-up only, since the journals are lost
   input  logic [63:0]  now,             // block clocks since power-up
 
   // Straps
@@ -21,6 +21,7 @@ module oae_block #(
   // PCIe: requests for lines of 64 bytes, completed in order
   input  logic         request_valid,
   output logic         request_ready,
+  input  logic         request_reset,   // of the function; the rest does not matter then
   input  logic         request_write,
   input  logic [2:0]   request_bar,     // 0, 2 or 4
   input  logic [11:0]  request_line,    // address[17:6]
@@ -110,7 +111,7 @@ module oae_block #(
 
   oae_ports #(.PORTS(PORTS)) swap (
     .clock, .reset, .now, .ports, .clock_khz,
-    .request_valid, .request_ready, .request_write, .request_bar, .request_line,
+    .request_valid, .request_ready, .request_reset, .request_write, .request_bar, .request_line,
     .request_data, .request_enable, .request_tag, .request_class,
     .completion_valid, .completion_ready, .completion_data, .completion_tag,
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operation is next, and what it is about. Host, firmware and the watch over deadlines take
-// turns, so that none waits for more than one operation of each of the others.
+// turns, so that none waits for more than one operation of each of the others, but all for a reset
+// of the function.
 module oae_decode (
   input  logic [6:0]         ports,
   input  oae_types::source_t last,            // who had the last turn
@@ -8,6 +9,8 @@ module oae_decode (
   input  logic               host_waits,
   input  logic [2:0]         request_bar,     // 0, 2 or 4
   input  logic [11:0]        request_line,    // address[17:6]
+  input  logic               request_reset,   // of the function, port by port
+  input  logic [5:0]         reset_port,
   input  logic               firmware_waits,
   input  logic [13:0]        access_word,     // address[16:3]
   input  logic               watch_waits,
@@ -28,7 +31,8 @@ module oae_decode (
   localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_EVENT >> 3);
 
   always_comb begin
-    case (last)
+    if (host_waits && request_reset) source = oae_types::HOST;
+    else case (last)
       oae_types::HOST:
         source = firmware_waits ? oae_types::FIRMWARE
                : watch_waits ? oae_types::WATCH : oae_types::HOST;
@@ -54,6 +58,9 @@ module oae_decode (
     if (source == oae_types::WATCH) begin
       target = oae_types::DEADLINE;
       port = watch_port;
+    end else if (source == oae_types::HOST && request_reset) begin
+      target = oae_types::FUNCTION_RESET;
+      port = reset_port;
     end else if (source == oae_types::HOST) begin
       if (request_bar != REGISTERS) begin
         port = request_line[11:6];
@@ -85,7 +92,8 @@ module oae_decode (
 
   if (oae_registers::STREAM_WINDOW != oae_registers::PORT_WINDOW ||
       oae_registers::STREAM_CONFIRM != oae_registers::PORT_CONFIRM ||
-      oae_registers::STREAM_STATUS != oae_registers::PORT_STATUS)
+      oae_registers::STREAM_STATUS != oae_registers::PORT_STATUS ||
+      oae_registers::STREAM_REVERSE != oae_registers::PORT_REVERSE)
     $error("the pages of a port are not laid out alike");
 
 endmodule

@@ -14,6 +14,7 @@ module oae_ports #(
   // Requests of the host, in order: one line of 64 bytes each
   input  logic         request_valid,
   output logic         request_ready,
+  input  logic         request_reset,     // of the function: its settings, and offers not exchanged
   input  logic         request_write,
   input  logic [2:0]   request_bar,       // 0, 2 or 4
   input  logic [11:0]  request_line,      // address[17:6]
@@ -75,6 +76,7 @@ module oae_ports #(
 
   localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
   localparam logic [2:0] CONFIRM = 3'(oae_registers::PORT_CONFIRM >> 3);
+  localparam logic [2:0] REVERSE = 3'(oae_registers::PORT_REVERSE >> 3);
 
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
   localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
@@ -129,7 +131,7 @@ module oae_ports #(
   // ---- The rows ----
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 532;  // of row_t
+  localparam int unsigned ROW_BITS = 533;  // of row_t
   localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
 
   logic [ROW_BITS-1:0] rows [PORTS];
@@ -148,16 +150,21 @@ module oae_ports #(
   oae_types::target_t next_target;
   logic [5:0]         next_port;
 
+  logic               takes_request;
+  logic [5:0]         reset_port;  // whose turn it is in a reset of the function
+
   assign host_waits = request_valid && !completion_valid;
 
   oae_decode decode (
     .ports, .last(source),
-    .host_waits, .request_bar, .request_line,
+    .host_waits, .request_bar, .request_line, .request_reset, .reset_port,
     .firmware_waits(access_valid), .access_word,
     .watch_waits(watching), .watch_port,
     .source(next_source), .target(next_target), .port(next_port));
 
-  assign request_ready = state == LOAD && next_source == oae_types::HOST && host_waits;
+  assign takes_request = state == LOAD && next_source == oae_types::HOST && host_waits;
+  assign request_ready = takes_request &&
+                         (!request_reset || {1'b0, reset_port} + 7'd1 == ports);
   assign access_ready = state == LOAD && next_source == oae_types::FIRMWARE && access_valid;
 
   // The words that bytes belong to
@@ -225,7 +232,7 @@ module oae_ports #(
   logic                host_more;
   logic                firmware_good;
   logic [63:0]         nothing_header;
-  logic [63:0]         not_ready_header;
+  logic [63:0]         formed_header;
   logic [SLOT_BITS-1:0] slot_row;
   logic                slot_write;
   logic [2:0]          slot_bank;
@@ -234,7 +241,7 @@ module oae_ports #(
   oae_slots #(.PORTS(PORTS)) slots (
     .clock, .row(slot_row), .write(slot_write), .write_data(data), .write_enable(enable),
     .read(state == FETCH),
-    .form(state == FORM), .form_header(not_ready_header),
+    .form(state == FORM), .form_header(formed_header),
     .form_slice_1({32'd0, row.age}),
     .seal(state == SEAL), .seal_crc(slot_crc),
     .slot);
@@ -242,8 +249,9 @@ module oae_ports #(
   oae_slot_check check (
     .enable(state == JUDGE_HOST || state == JUDGE_FIRMWARE || state == SEAL), .slot,
     .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
+    .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
     .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .firmware_good,
-    .nothing_header, .not_ready_header);
+    .nothing_header, .formed_header);
 
   assign slot_row = state == CLEAR ? SLOT_BITS'(sweep) : SLOT_BITS'({port, slot_bank});
 
@@ -262,11 +270,19 @@ module oae_ports #(
   logic streams;                   // the answer is to be streamed, else pushed
   logic refused;                   // it cannot be pushed
   logic answers;                   // it leaves
-  logic denies;                    // and says NOT_READY
+  logic denies;                    // and is none of a swap
+  logic not_ready;                 // and says NOT_READY
   logic opens;
   logic closes;
+  logic reverse_written;
+  logic names_last;                // the word written names the last swap,
+  logic names_next;                // or the next
   logic confirms;                  // by the register
+  logic reverses;                  // the tentative swap
+  logic forgoes;                   // the next one
+  logic goes_on;                   //   once the host is taken at its word on the last
   logic continues;                 // by the offer that was said to follow
+  logic unconfirmed;
   logic commits;
   logic exchanges;
   logic moves;                     // a confirmed slot finds room among the committed
@@ -281,21 +297,35 @@ module oae_ports #(
                  word_data[0] && !row.open;
   assign closes = writes && target == oae_types::HOST_PORT && word == CONTROL && word_enable[0] &&
                   !word_data[0] && row.open;
-  assign confirms = writes && (target == oae_types::PAGE || target == oae_types::STREAM) &&
-      word == CONFIRM && &word_enable &&
+  // A confirmation and a reversal name a swap in the same way.
+  assign names_last = &word_enable &&
       word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch &&
       word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
+  assign names_next = &word_enable && row.open &&
+      word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch &&
+      word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==
+          oae_types::following(row.sequence_last);
+  assign reverse_written = writes && word == REVERSE &&
+      (target == oae_types::PAGE || target == oae_types::STREAM);
+  assign reverses = reverse_written && names_last && unconfirmed;
+  assign goes_on = reverse_written && names_next && unconfirmed;
+  assign forgoes = reverse_written && names_next && !unconfirmed;
+  assign confirms = writes && (target == oae_types::PAGE || target == oae_types::STREAM) &&
+      word == CONFIRM && names_last;
   assign continues = state == JUDGE_HOST && host_verdict == oae_types::GOOD && row.more;
-  assign commits = (opens || confirms || continues) &&
-                   row.state == oae_registers::PORT_STATE_TENTATIVE;
+  assign unconfirmed = row.state == oae_registers::PORT_STATE_TENTATIVE;
+  // Who has begun a swap has committed the one before.
+  assign commits = (opens || confirms || continues || goes_on) && unconfirmed;
   assign streams = target == oae_types::WINDOW;
   assign refused = !streams && (!pushes || dma_refused);
   assign answers = state == ANSWER && (!pushes || dma_ready);
   assign exchanges = answers && !refused && answer == EXCHANGE;
   assign denies = answers && (answer == FORMED || (answer == EXCHANGE && refused));
+  assign not_ready = denies && (refused || (row.verdict == oae_types::NONE ?
+      !row.reversed && row.state != oae_registers::PORT_STATE_HISTORY_LOST :
+      row.verdict != oae_types::BAD_VERB));
   assign moves = state == STORE && row.tentative && row.settled && !row.committed;
-  assign late = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
-                !row.asked && now - row.since > {32'd0, row.limit};
+  assign late = unconfirmed && row.confirm_enable && !row.asked && now - row.since > {32'd0, row.limit};
   // What was answered NOT_READY is only made good by a new offer, though it be the same.
   assign repeats = row.verdict == oae_types::GOOD && !row.spent;
   always_comb begin
@@ -329,11 +359,12 @@ module oae_ports #(
       pushes <= 1'b0;
       signals <= 1'b0;
       row <= '0;
-      row.state <= oae_registers::PORT_STATE_CLOSED;
+      row.state <= oae_registers::PORT_STATE_HISTORY_LOST;
       row.tentative_bank <= 2'd1;
       row.committed_bank <= 2'd2;
       row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
       sweep <= '0;
+      reset_port <= '0;
       liveness_limit <= oae_registers::HOST_LIVENESS_LIMIT_RESET[31:0];
       irq_enable <= '0;
       irq_pending <= '0;
@@ -356,11 +387,12 @@ module oae_ports #(
           row <= rows[next_port[PORT_BITS-1:0]];
           target <= next_target;
           port <= next_port;
-          if (request_ready) begin
+          if (takes_request) begin
             state <= EXECUTE;
             source <= oae_types::HOST;
-            write <= request_write;
-            words <= words_of(request_enable);
+            write <= request_write || request_reset;
+            words <= request_reset ? 8'd1 : words_of(request_enable);
+            if (request_reset) reset_port <= request_ready ? '0 : reset_port + 6'd1;
             data <= request_data;
             enable <= request_enable;
             completion_data <= '0;
@@ -422,6 +454,24 @@ module oae_ports #(
                   default: ;
                 endcase
 
+              oae_types::PAGE, oae_types::STREAM: if (goes_on) begin
+                words <= words;
+                state <= EXECUTE;
+              end
+
+              oae_types::FUNCTION_RESET: begin
+                liveness_limit <= oae_registers::HOST_LIVENESS_LIMIT_RESET[31:0];
+                row.cell_line <= '0;
+                row.msix_vector <= '0;
+                row.offer_armed <= 1'b0;
+                row.confirm_enable <= 1'b0;
+                row.asked <= 1'b0;
+                row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
+                row.verdict <= oae_types::NONE;
+                row.spent <= 1'b0;
+                row.arrived <= '0;
+              end
+
               oae_types::WINDOW: begin
                 // The line as a whole
                 words <= '0;
@@ -463,7 +513,8 @@ module oae_ports #(
                     answer <= EXCHANGE;
                     bank <= {2'b10, !row.answer_bank};
                     fetched <= ANSWER;
-                  end else if (row.verdict == oae_types::NONE && row.sequence_last != '0) begin
+                  end else if (row.verdict == oae_types::NONE && row.sequence_last != '0 &&
+                               !row.reversed) begin
                     answer <= RETAINED;
                     bank <= {2'b10, row.answer_bank};
                     fetched <= ANSWER;
@@ -507,6 +558,7 @@ module oae_ports #(
           row.open <= 1'b1;
           row.epoch <= row.epoch + 8'd1;
           row.sequence_last <= '0;
+          row.reversed <= 1'b0;
           row.spent <= 1'b0;
           row.state <= oae_registers::PORT_STATE_IDLE;
           row.event_opened <= 1'b1;
@@ -566,7 +618,7 @@ module oae_ports #(
           end
           // What was answered NOT_READY stays so.
           if (denies) row.spent <= 1'b1;
-          if (denies && !row.spent && (refused || row.verdict != oae_types::BAD_VERB))
+          if (not_ready && !row.spent)
             row.count_not_ready <= row.count_not_ready + 64'd1;
         end
 
@@ -603,6 +655,7 @@ module oae_ports #(
         row.more <= row.offered_more;
         row.tentative <= 1'b1;
         row.settled <= 1'b0;
+        row.reversed <= 1'b0;
         row.answer_bank <= !row.answer_bank;
         row.inbox_bank <= row.tentative_bank;
         row.tentative_bank <= row.inbox_bank;
@@ -614,6 +667,19 @@ module oae_ports #(
         row.state <= oae_registers::PORT_STATE_COMMITTED;
         row.settled <= 1'b1;
         row.count_committed <= row.count_committed + 64'd1;
+      end
+      if (reverses || forgoes) begin
+        row.state <= oae_registers::PORT_STATE_REVERSED;
+        row.reversed <= 1'b1;
+        row.event_reversed <= 1'b1;
+      end
+      if (reverses) row.tentative <= 1'b0;
+      if (forgoes) begin
+        row.sequence_last <= oae_types::following(row.sequence_last);
+        row.offered <= 1'b0;
+        row.verdict <= oae_types::NONE;
+        row.spent <= 1'b0;
+        row.arrived <= '0;
       end
       if (moves) begin
         row.tentative <= 1'b0;
@@ -674,6 +740,11 @@ module oae_ports #(
         trace_sequence <= oae_types::following(row.sequence_last);
         trace_to <= oae_registers::PORT_STATE_TENTATIVE;
       end
+      if (reverses || forgoes) begin
+        trace_valid <= 1'b1;
+        if (forgoes) trace_sequence <= oae_types::following(row.sequence_last);
+        trace_to <= oae_registers::PORT_STATE_REVERSED;
+      end
       if (closes && row.state != oae_registers::PORT_STATE_TENTATIVE) begin
         trace_valid <= 1'b1;
         trace_to <= oae_registers::PORT_STATE_CLOSED;
@@ -711,6 +782,8 @@ module oae_ports #(
         assert (row.tentative && !row.settled) else $error("commit of nothing");
         assert (!exchanges) else $error("commit within an exchange");
       end
+      if (reverses)
+        assert (row.tentative && !row.settled) else $error("what is confirmed was reversed");
       if (state == DELIVER)
         assert (source == oae_types::FIRMWARE) else $error("a slot delivered to the host");
       if (state == ANSWER)

@@ -8,13 +8,15 @@ module oae_slot_check (
   input  logic                open,
   input  logic [7:0]          epoch,
   input  logic [31:0]         sequence_last,
+  input  logic                reversed,        // the last swap was
+  input  logic                history_lost,
   output logic [63:0]         crc,
   output oae_types::verdict_t host_verdict,    // on this slot as the host's offer
   output logic                host_rejected,   // it is to be counted
   output logic                host_more,
   output logic                firmware_good,   // as the firmware's offer
   output logic [63:0]         nothing_header,  // of an answer that names no swap
-  output logic [63:0]         not_ready_header // of one that names this slot's
+  output logic [63:0]         formed_header    // of one that says what is to be said
 );
 
   localparam int unsigned VERB = oae_registers::SLOT_HEADER_VERB_SHIFT;
@@ -58,12 +60,17 @@ module oae_slot_check (
     nothing_header[VERB +: 8] = oae_registers::VERB_NONE;
     nothing_header[EPOCH +: 8] = epoch;
     nothing_header[STATUS +: 8] = oae_registers::STATUS_NOT_READY;
-    not_ready_header = nothing_header;
+    formed_header = nothing_header;
     if (verdict != oae_types::NONE) begin
-      not_ready_header[VERB +: 8] = slot[VERB +: 8];
-      not_ready_header[SEQUENCE +: 32] = slot[SEQUENCE +: 32];
+      formed_header[VERB +: 8] = slot[VERB +: 8];
+      formed_header[SEQUENCE +: 32] = slot[SEQUENCE +: 32];
       if (verdict == oae_types::BAD_VERB)
-        not_ready_header[STATUS +: 8] = oae_registers::STATUS_BAD_VERB;
+        formed_header[STATUS +: 8] = oae_registers::STATUS_BAD_VERB;
+    end else if (history_lost) begin
+      formed_header[STATUS +: 8] = oae_registers::STATUS_HISTORY_LOST;
+    end else if (reversed) begin
+      formed_header[STATUS +: 8] = oae_registers::STATUS_REVERSED;
+      formed_header[SEQUENCE +: 32] = sequence_last;
     end
   end
 

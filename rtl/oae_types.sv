@@ -25,6 +25,7 @@ package oae_types;
     logic        settled;       //   confirmed and waiting for room among the committed
     logic        committed;     // a slot is committed and not yet taken
     logic        more;          // the last host slot said MORE
+    logic        reversed;      // the last swap was, and of it no answer is retained
 
     // The offers
     logic        offered;       // the firmware's stands
@@ -75,7 +76,8 @@ package oae_types;
     FIRMWARE_PORT,
     FIRMWARE_TENTATIVE,
     FIRMWARE_COMMITTED,
-    DEADLINE
+    DEADLINE,
+    FUNCTION_RESET              // one port's part of it
   } target_t;
 
   function automatic logic [31:0] following(input logic [31:0] sequence_number);

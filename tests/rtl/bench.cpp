@@ -30,7 +30,7 @@ void Bench::post(bool write, unsigned bar, unsigned address, const void* data, u
                  bool refused) {
   const unsigned at = address % 64;
   if (at + bytes > 64) throw std::logic_error("a request crosses a line");
-  Request request{write, {bar, address / 64}, {}, 0, refused, 0};
+  Request request{write, false, {bar, address / 64}, {}, 0, refused, 0};
   if (data) std::memcpy(reinterpret_cast<char*>(request.data.data()) + at, data, bytes);
   for (unsigned i = at; i < at + bytes; ++i) request.enable |= std::uint64_t{1} << i;
   request.tag = tag_ = (tag_ + 1) % 1024;
@@ -43,6 +43,10 @@ void Bench::post_write(unsigned bar, unsigned address, const void* data, unsigne
 
 void Bench::post_read(unsigned bar, unsigned address, unsigned bytes, bool refused) {
   post(false, bar, address, nullptr, bytes, refused);
+}
+
+void Bench::post_reset() {
+  requests_.push_back({false, true, {0, 0}, {}, random(), false, 0});
 }
 
 void Bench::post_put(unsigned address, std::uint64_t data, unsigned strobe) {
@@ -59,6 +63,7 @@ void Bench::drive() {
     const Request& request = requests_.front();
     top.request_valid = 1;
     top.request_write = request.write;
+    top.request_reset = request.reset;
     top.request_bar = request.line.bar;
     top.request_line = request.line.line;
     std::memcpy(top.request_data.data(), request.data.data(), 64);
@@ -129,7 +134,9 @@ void Bench::take_request() {
   waited_ = 0;
   const Request request = requests_.front();
   requests_.pop_front();
-  if (request.write) {
+  if (request.reset) {
+    reference.function_reset();
+  } else if (request.write) {
     reference.host_write(request.line, request.data, request.enable);
   } else {
     EXPECT_FALSE(read_) << "one read at a time";
@@ -295,6 +302,16 @@ Slot Bench::stream(unsigned port) {
 void Bench::confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
   write(2, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
         OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch) | OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, sequence));
+}
+
+void Bench::reverse(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
+  write(2, port * OAE_PORT_SIZE + OAE_PORT_REVERSE,
+        OAE_PUT(OAE_PORT_REVERSE_EPOCH, epoch) | OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, sequence));
+}
+
+void Bench::function_reset() {
+  post_reset();
+  drain();
 }
 
 void Bench::put(unsigned address, std::uint64_t value, unsigned strobe) {

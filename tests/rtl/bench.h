@@ -28,6 +28,7 @@ class Bench {
   // Posts. Requests are done in this order; firmware's writes and reads each in theirs.
   void post_write(unsigned bar, unsigned address, const void* data, unsigned bytes);
   void post_read(unsigned bar, unsigned address, unsigned bytes, bool refused = false);
+  void post_reset();  // of the function
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff);
   void post_get(unsigned address);
 
@@ -46,6 +47,8 @@ class Bench {
   /// The streamed answer, in one read.
   Slot stream(unsigned port);
   void confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
+  void reverse(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
+  void function_reset();
   void put(unsigned address, std::uint64_t value, unsigned strobe = 0xff);
   std::uint64_t get(unsigned address);
   /// As put(), publishing a sealed slot.
@@ -73,6 +76,7 @@ class Bench {
 
   struct Request {
     bool write;
+    bool reset;  // of the function, and nothing else
     ReferenceBlock::Line line;
     Slot data;
     std::uint64_t enable;

@@ -81,7 +81,7 @@ class Traffic {
     const unsigned number = pick(ports);
     const ReferencePort& port = bench_.reference.ports[number];
     const unsigned page = number * OAE_PORT_SIZE;
-    switch (pick(24)) {
+    switch (pick(26)) {
       case 0:
         return offer_in_pieces(page, slot(port));
       case 20:
@@ -119,6 +119,19 @@ class Traffic {
       }
       case 14:
         return bench_.post_read(2, page + OAE_PORT_STATUS, 8);
+      case 24: {
+        std::uint64_t word =
+            OAE_PUT(OAE_PORT_REVERSE_EPOCH, port.epoch()) |
+            OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, chance(50) ? port.last() : port.next());
+        if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
+        return bench_.post_write(any_page(), page + OAE_PORT_REVERSE, &word, chance(95) ? 8 : 4);
+      }
+      case 25: {
+        if (chance(98)) return;
+        bench_.post_reset();
+        const std::uint64_t cell = 0x10'0000'0000 + 0x40 * number;
+        return bench_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+      }
       case 15: {
         const std::uint64_t open = chance(50);
         if (chance(60)) return;
@@ -224,6 +237,10 @@ TEST_P(Random, AgreesWithTheReference) {
   Traffic traffic(GetParam());
   traffic.run(100'000);
   std::uint64_t committed = 0;
+  const std::vector<Transition>& seen = traffic.bench().transitions;
+  const auto reversed = std::count_if(seen.begin(), seen.end(), [](const Transition& each) {
+    return each.to == OAE_PORT_STATE_REVERSED;
+  });
   std::uint64_t not_ready = 0;
   std::uint64_t rejected = 0;
   for (const ReferencePort& port : traffic.bench().reference.ports) {
@@ -235,6 +252,7 @@ TEST_P(Random, AgreesWithTheReference) {
   EXPECT_GT(committed, 25u);
   EXPECT_GT(not_ready, 25u);
   EXPECT_GT(rejected, 10u);
+  EXPECT_GT(reversed, 10);
   EXPECT_GT(traffic.bench().pushed, 10u);
   EXPECT_GT(traffic.bench().streamed, 10u);
   RecordProperty("committed", static_cast<int>(committed));

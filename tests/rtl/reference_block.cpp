@@ -80,6 +80,10 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
       port.confirm(OAE_GET(data[1], OAE_PORT_CONFIRM_EPOCH),
                    OAE_GET(data[1], OAE_PORT_CONFIRM_SEQUENCE));
     }
+    if (line.line % 64 == line_of(OAE_PORT_REVERSE) && (enable >> 24 & 0xff) == 0xff) {
+      port.reverse(OAE_GET(data[3], OAE_PORT_REVERSE_EPOCH),
+                   OAE_GET(data[3], OAE_PORT_REVERSE_SEQUENCE));
+    }
     return gather(port);
   }
   if (line.line == 0) {
@@ -120,6 +124,14 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
     }
   }
   gather(port);
+}
+
+void ReferenceBlock::function_reset() {
+  liveness_limit_ = 0xffff'ffff;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    ports[i].function_reset();
+    settings_[i] = {};
+  }
 }
 
 ReferenceBlock::Read ReferenceBlock::host_read(const Line& line, std::uint64_t enable,

@@ -9,6 +9,7 @@ namespace {
 
 constexpr unsigned exchanged = 1u << OAE_FIRMWARE_EVENT_EXCHANGED_SHIFT;
 constexpr unsigned committed_event = 1u << OAE_FIRMWARE_EVENT_COMMITTED_SHIFT;
+constexpr unsigned reversed_event = 1u << OAE_FIRMWARE_EVENT_REVERSED_SHIFT;
 constexpr unsigned opened = 1u << OAE_FIRMWARE_EVENT_OPENED_SHIFT;
 constexpr unsigned closed = 1u << OAE_FIRMWARE_EVENT_CLOSED_SHIFT;
 constexpr unsigned bad_offer = 1u << OAE_FIRMWARE_EVENT_BAD_OFFER_SHIFT;
@@ -36,12 +37,16 @@ void ReferencePort::settle() {
   events |= committed_event;
 }
 
-void ReferencePort::set_open(bool now_open) {
-  if (now_open == open) return;
-  open = now_open;
+void ReferencePort::discard_host_offer() {
   verdict_ = Verdict::none;
   refused_ = false;
   arrived_ = 0;
+}
+
+void ReferencePort::set_open(bool now_open) {
+  if (now_open == open) return;
+  open = now_open;
+  discard_host_offer();
   offered_ = false;
   if (!open) {
     events |= closed;
@@ -51,6 +56,7 @@ void ReferencePort::set_open(bool now_open) {
   if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
   ++epoch_;
   last_ = 0;
+  reversed_ = false;
   change(OAE_PORT_STATE_IDLE);
   events |= opened;
 }
@@ -115,6 +121,7 @@ ReferencePort::Answer ReferencePort::stream_answer() {
     tentative_ = inbox_;
     verdict_ = Verdict::none;
     last_ = next();
+    reversed_ = false;
     change(OAE_PORT_STATE_TENTATIVE);
     events |= exchanged;
   } else if (retains_swap()) {
@@ -128,6 +135,11 @@ ReferencePort::Answer ReferencePort::stream_answer() {
       header.verb = Header::of(inbox_[0]).verb;
       header.sequence = next();
       if (verdict_ == Verdict::bad_verb) header.status = OAE_STATUS_BAD_VERB;
+    } else if (state_ == OAE_PORT_STATE_HISTORY_LOST) {
+      header.status = OAE_STATUS_HISTORY_LOST;
+    } else if (reversed_) {
+      header.status = OAE_STATUS_REVERSED;
+      header.sequence = last_;
     }
     if (header.status == OAE_STATUS_NOT_READY && !refused_) ++not_ready_count;
     answer.refusal = !std::exchange(refused_, true);
@@ -162,6 +174,33 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
 
 void ReferencePort::confirm(std::uint8_t epoch, std::uint32_t sequence) {
   if (state_ == OAE_PORT_STATE_TENTATIVE && epoch == epoch_ && sequence == last_) commit();
+}
+
+void ReferencePort::reverse(std::uint8_t epoch, std::uint32_t sequence) {
+  if (epoch != epoch_) return;
+  if (sequence == last_ && state_ == OAE_PORT_STATE_TENTATIVE) {
+    tentative_.reset();
+    reversed();
+  } else if (sequence == next() && open) {
+    // Who has begun a swap has committed the one before.
+    if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
+    last_ = next();
+    discard_host_offer();
+    offered_ = false;
+    reversed();
+  }
+}
+
+void ReferencePort::reversed() {
+  reversed_ = true;
+  change(OAE_PORT_STATE_REVERSED);
+  events |= reversed_event;
+}
+
+void ReferencePort::function_reset() {
+  cell = 0;
+  armed = false;
+  discard_host_offer();
 }
 
 std::uint64_t ReferencePort::state_word() const {

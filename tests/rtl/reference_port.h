@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "oae_registers.h"
 #include "tests/rtl/slot.h"
 
 /// A change of a journal's state, as the block traces it.
@@ -44,6 +45,9 @@ class ReferencePort {
   Answer push_answer(bool refused);
   Answer stream_answer();
   void confirm(std::uint8_t epoch, std::uint32_t sequence);
+  void reverse(std::uint8_t epoch, std::uint32_t sequence);
+  /// A reset of the function: nothing of the journal, and nothing of the firmware's side.
+  void function_reset();
   std::uint64_t state_word() const;
   /// Arms the one-shot interrupt; true if it signals at once.
   bool arm(bool armed);
@@ -79,12 +83,16 @@ class ReferencePort {
   void commit();
   void settle();
   void judge();
-  bool retains_swap() const { return verdict_ == Verdict::none && last_ != 0; }
+  void reversed();
+  void discard_host_offer();
+  bool retains_swap() const { return verdict_ == Verdict::none && last_ != 0 && !reversed_; }
 
   const unsigned number_;
-  unsigned state_ = 0;
+  unsigned state_ = OAE_PORT_STATE_HISTORY_LOST;
   std::uint8_t epoch_ = 0;
   std::uint32_t last_ = 0;
+
+  bool reversed_ = false;  // the last swap was
 
   Slot inbox_{};
   std::uint64_t arrived_ = 0;

@@ -97,7 +97,7 @@ TEST_F(SlotCheck, VerbsAndStatus) {
 TEST_F(SlotCheck, NotReadyNamesTheOfferOrNothing) {
   for (const Verdict verdict : {good, bad, bad_verb}) {
     check(slot(1, 6, OAE_VERB_SEND), 1, 5, verdict);
-    const Header header = Header::of(top_.not_ready_header);
+    const Header header = Header::of(top_.formed_header);
     EXPECT_EQ(header.verb, OAE_VERB_SEND);
     EXPECT_EQ(header.epoch, 1);
     EXPECT_EQ(header.flags, 0);
@@ -105,11 +105,11 @@ TEST_F(SlotCheck, NotReadyNamesTheOfferOrNothing) {
     EXPECT_EQ(header.status, verdict == bad_verb ? OAE_STATUS_BAD_VERB : OAE_STATUS_NOT_READY);
   }
   check(slot(1, 6), 1, 5, none);
-  const Header nothing = Header::of(top_.not_ready_header);
+  const Header nothing = Header::of(top_.formed_header);
   EXPECT_EQ(nothing.sequence, 0u) << "what lies in the inbox is no offer";
   EXPECT_EQ(nothing.verb, OAE_VERB_NONE);
   EXPECT_EQ(nothing.epoch, 1);
-  EXPECT_EQ(top_.nothing_header, top_.not_ready_header);
+  EXPECT_EQ(top_.nothing_header, top_.formed_header);
 }
 
 }  // namespace

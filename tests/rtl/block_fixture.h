@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "oae_registers.h"
+#include "tests/rtl/bench.h"
+
+// BARs
+inline constexpr unsigned registers = 0;
+inline constexpr unsigned pages = 2;
+inline constexpr unsigned streams = 4;
+inline constexpr std::uint64_t all = ~std::uint64_t{0};
+
+/// A block of eight ports, and what its tests do over and over with one of them.
+class Block : public testing::Test {
+ protected:
+  static constexpr unsigned port = 3;
+  static constexpr std::uint64_t cell = 0x89ab'cdef'0123'4540;
+
+  void open(unsigned number = port) {
+    bench.write(registers, OAE_HOST_PORT_CELL_AT(number), cell);
+    bench.write(registers, OAE_HOST_PORT_CONTROL_AT(number), 1);
+  }
+  void close() { bench.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 0); }
+
+  static Slot slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags = 0,
+                   std::uint8_t epoch = 1) {
+    Header header;
+    header.epoch = epoch;
+    header.sequence = sequence;
+    header.flags = flags;
+    return make_slot(header, seed);
+  }
+  /// One swap up to its answer.
+  void swap(std::uint32_t sequence, std::uint8_t flags = 0) {
+    bench.publish(port, slot(sequence, 100 + sequence));
+    bench.write_slot(port, slot(sequence, 200 + sequence, flags));
+    EXPECT_EQ(bench.answer(port), slot(sequence, 100 + sequence)[0]);
+  }
+  std::uint64_t state() { return bench.read(pages, port * OAE_PORT_SIZE + OAE_PORT_STATUS) & 0xff; }
+  std::uint64_t status() { return bench.get(OAE_FIRMWARE_STATUS_AT(port)); }
+  std::uint64_t event() { return bench.get(OAE_FIRMWARE_EVENT_AT(port)); }
+  void take() { bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_TAKE_MASK); }
+  Slot committed() { return slots(OAE_FIRMWARE_COMMITTED_AT(port)); }
+  Slot tentative() { return slots(OAE_FIRMWARE_TENTATIVE_AT(port)); }
+  Slot slots(unsigned address) {
+    Slot slot;
+    for (unsigned i = 0; i < 8; ++i) slot[i] = bench.get(address + 8 * i);
+    return slot;
+  }
+  std::uint64_t counter(unsigned address) { return bench.read(registers, address); }
+
+  Bench bench{8};
+};

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every step of a swap whose answer is pushed. The bench compares each result with the reference
+// block besides.
+#include <gtest/gtest.h>
+
+#include "tests/rtl/block_fixture.h"
+
+namespace {
+
+TEST_F(Block, SwapsOnce) {
+  EXPECT_EQ(state(), OAE_PORT_STATE_HISTORY_LOST) << "of what was before power-up";
+  open();
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_OPENED_MASK);
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+
+  bench.publish(port, slot(1, 10));
+  EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
+  EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 1u);
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE) << "writing is not swapping";
+
+  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
+  EXPECT_EQ(bench.cell, slot(1, 10));
+  EXPECT_EQ(bench.cell_address, cell);
+  EXPECT_EQ(bench.latency, 5u);
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK);
+  EXPECT_EQ(tentative(), slot(1, 20));
+  EXPECT_EQ(committed(), Slot{});
+  EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
+  EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 2u);
+
+  bench.confirm(port, 1, 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK | OAE_FIRMWARE_EVENT_COMMITTED_MASK);
+  EXPECT_EQ(committed(), slot(1, 20));
+  EXPECT_EQ(tentative(), Slot{});
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
+  take();
+  EXPECT_EQ(committed(), Slot{});
+}
+
+TEST_F(Block, RepeatingTheReadChangesNothing) {
+  open();
+  swap(1);
+  const Slot answer = bench.cell;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(bench.answer(port), answer[0]);
+    EXPECT_EQ(bench.cell, answer);
+  }
+  bench.publish(port, slot(2, 11));
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(bench.answer(port), answer[0]) << "an offer of the same swap is none";
+  bench.confirm(port, 1, 1);
+  EXPECT_EQ(bench.answer(port), answer[0]) << "also when committed";
+  close();
+  EXPECT_EQ(bench.answer(port), answer[0]) << "also when closed";
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), 0u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u);
+}
+
+TEST_F(Block, DamagedRepetitionDoesNotDenyTheSwap) {
+  open();
+  swap(1);
+  bench.publish(port, slot(2, 12));
+  std::uint64_t rejected = 0;
+  for (unsigned bit = 0; bit < 512; ++bit) {
+    Slot damaged = slot(1, 20);
+    damaged[bit / 64] ^= std::uint64_t{1} << bit % 64;
+    bench.write_slot(port, damaged);
+    EXPECT_EQ(bench.answer(port), slot(1, 101)[0]) << "it did take place; bit " << bit;
+    EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), ++rejected);
+  }
+  Slot damaged = slot(3, 20);  // may be a repetition of the first
+  bench.write_slot(port, damaged);
+  EXPECT_EQ(bench.answer(port), slot(1, 101)[0]);
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+}
+
+TEST_F(Block, NotReadyWithoutTheOtherSide) {
+  open();
+  bench.put(OAE_FIRMWARE_LIVENESS, 1);
+  bench.sleep(1000);
+  bench.write_slot(port, slot(1, 20));
+  const Header answer = Header::of(bench.answer(port));
+  EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(answer.sequence, 1u);
+  EXPECT_EQ(answer.verb, OAE_VERB_SWAP);
+  EXPECT_EQ(Header::of(bench.cell[0]).word(), answer.word());
+  EXPECT_GE(bench.cell[1], 1000u);
+  EXPECT_TRUE(sealed(bench.cell));
+  EXPECT_EQ(bench.latency, 7u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
+}
+
+TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
+  for (const bool streamed : {false, true}) {
+    SCOPED_TRACE(streamed ? "streamed" : "pushed");
+    open();
+    const std::uint8_t epoch = OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH);
+    bench.write_slot(port, slot(1, 20, 0, epoch));
+    const auto ask = [&] {
+      if (streamed) return bench.stream(port);
+      bench.answer(port);
+      return bench.cell;
+    };
+    const Slot refusal = ask();
+    EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
+    bench.publish(port, slot(1, 10, 0, epoch));
+    bench.sleep(1000);
+    bench.put(OAE_FIRMWARE_LIVENESS, 1);
+    // The host was told that the swap does not take place. Whoever reads then, it must not.
+    EXPECT_EQ(bench.stream(port), refusal) << "the age is that of the answer";
+    bench.answer(port);
+    EXPECT_EQ(bench.cell, refusal);
+    EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+    EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u + streamed) << "it is one answer";
+    bench.write_slot(port, slot(1, 21, 0, epoch));
+    EXPECT_EQ(ask(), slot(1, 10, 0, epoch));
+    EXPECT_EQ(tentative(), slot(1, 21, 0, epoch));
+    bench.confirm(port, epoch, 1);
+    take();
+    close();
+  }
+}
+
+TEST_F(Block, NotReadyWithoutAHostOffer) {
+  open();
+  bench.publish(port, slot(1, 10));
+  const Header answer = Header::of(bench.answer(port));
+  EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(answer.sequence, 0u);
+  EXPECT_EQ(answer.verb, OAE_VERB_NONE);
+  EXPECT_EQ(answer.epoch, 1);
+  EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "it stays";
+}
+
+TEST_F(Block, NotReadyWithoutRoom) {
+  open();
+  swap(1);
+  bench.publish(port, slot(2, 12));
+  bench.write_slot(port, slot(2, 22));
+  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << "one is tentative";
+  bench.confirm(port, 1, 1);
+  bench.write_slot(port, slot(2, 22));
+  EXPECT_EQ(bench.answer(port), slot(2, 12)[0]) << "committed one, tentative one";
+  bench.confirm(port, 1, 2);
+  EXPECT_EQ(committed(), slot(1, 201)) << "not yet taken";
+  EXPECT_EQ(tentative(), slot(2, 22)) << "confirmed, and waits";
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 2u);
+  bench.publish(port, slot(3, 13));
+  bench.write_slot(port, slot(3, 23));
+  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  take();
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_COMMITTED_MASK) << "the next has moved up";
+  EXPECT_EQ(committed(), slot(2, 22));
+  bench.write_slot(port, slot(3, 23));
+  EXPECT_EQ(bench.answer(port), slot(3, 13)[0]);
+}
+
+TEST_F(Block, OffersArriveInAnyOrderAndSize) {
+  open();
+  const char* bytes;
+  for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
+    const std::uint32_t sequence = bench.reference.ports[port].next();
+    const Slot offer = slot(sequence, 20 + size);
+    bytes = reinterpret_cast<const char*>(offer.data());
+    bench.publish(port, slot(sequence, 10 + size));
+    for (unsigned at = 64; at > 0; at -= size) {
+      EXPECT_NE(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << "incomplete";
+      bench.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
+      if (at == 64) {  // once more is no harm
+        bench.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
+      }
+    }
+    bench.drain();
+    EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << size;
+    EXPECT_EQ(tentative(), offer);
+    bench.confirm(port, 1, sequence);
+    take();
+  }
+}
+
+TEST_F(Block, AnOfferBegunAnewIsANewOne) {
+  open();
+  bench.publish(port, slot(1, 10));
+  bench.write_slot(port, slot(1, 20));
+  const Slot other = slot(1, 21);
+  bench.write(pages, port * OAE_PORT_SIZE + 8, other[1]);
+  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u)
+      << "seven slices are missing";
+  for (const unsigned i : {0u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+    bench.write(pages, port * OAE_PORT_SIZE + 8 * i, other[i]);
+  }
+  bench.answer(port);
+  EXPECT_EQ(tentative(), other);
+}
+
+// Each slice in turn, so that the next offer is whole before all of it was written again.
+TEST_F(Block, AnOfferOfWhichASliceWasLostIsMadeGoodByTheNext) {
+  open();
+  for (unsigned lost = 0; lost < 8; ++lost) {
+    for (const bool ready : {false, true}) {
+      const std::uint32_t sequence = bench.reference.ports[port].next();
+      const Slot offer = slot(sequence, 20 + lost);
+      const auto write = [&](unsigned but) {
+        for (unsigned i = 0; i < 8; ++i) {
+          if (i != but) bench.write(pages, port * OAE_PORT_SIZE + 8 * i, offer[i]);
+        }
+      };
+      if (ready) bench.publish(port, slot(sequence, 10 + lost));
+      write(lost);
+      EXPECT_NE(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << "incomplete";
+      write(8);
+      if (!ready) {
+        EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << lost;
+        bench.publish(port, slot(sequence, 10 + lost));
+        EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << "and stays so";
+        write(8);
+      }
+      EXPECT_EQ(bench.answer(port), slot(sequence, 10 + lost)[0]) << lost;
+      EXPECT_EQ(tentative(), offer);
+      bench.confirm(port, 1, sequence);
+      take();
+    }
+  }
+}
+
+TEST_F(Block, BadOffersAreCountedAndAnswered) {
+  open();
+  bench.publish(port, slot(1, 10));
+  Header header = Header::of(slot(1, 20)[0]);
+  std::uint64_t rejected = 0;
+  const auto offer = [&](const Slot& slot) {
+    bench.write_slot(port, slot);
+    EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), ++rejected);
+    return Header::of(bench.answer(port));
+  };
+  Slot damaged = slot(1, 20);
+  damaged[7] ^= 1;
+  EXPECT_EQ(offer(damaged).status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(offer(slot(2, 20)).sequence, 0u) << "not the next: no new offer";
+  EXPECT_EQ(offer(slot(0, 20)).sequence, 0u);
+  EXPECT_EQ(offer(slot(1, 20, 0, 2)).epoch, 1) << "the port's epoch, not the offer's";
+  header.status = OAE_STATUS_BUSY;
+  EXPECT_EQ(offer(make_slot(header, 1)).status, OAE_STATUS_NOT_READY);
+  header.status = 0;
+  const std::uint64_t not_ready = counter(OAE_HOST_PORT_NOT_READY_AT(port));
+  EXPECT_EQ(not_ready, rejected);
+  header.verb = OAE_VERB_CAS;
+  const Header bad_verb = offer(make_slot(header, 1));
+  EXPECT_EQ(bad_verb.status, OAE_STATUS_BAD_VERB);
+  EXPECT_EQ(bad_verb.sequence, 1u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), not_ready);
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]) << "and a good one is good";
+}
+
+TEST_F(Block, OnlyTheRightConfirmationCommits) {
+  open();
+  bench.confirm(port, 1, 0);
+  swap(1);
+  const unsigned page = port * OAE_PORT_SIZE;
+  const std::uint64_t right = slot(1, 0)[0];
+  bench.confirm(port, 1, 2);
+  bench.confirm(port, 1, 0);
+  bench.confirm(port, 2, 1);
+  bench.confirm(port, 0, 1);
+  bench.write(pages, page + OAE_PORT_CONFIRM, right, 4);
+  bench.write(pages, page + OAE_PORT_CONFIRM + 4, right >> 32, 4);
+  bench.confirm(port + 1, 1, 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+  bench.write(pages, page + OAE_PORT_CONFIRM, right | 0xffff'00ff);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED) << "the rest of the word does not matter";
+  bench.confirm(port, 1, 1);
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u) << "once";
+}
+
+TEST_F(Block, TheNextOfferConfirmsWhereMoreWasSaid) {
+  open();
+  swap(1, OAE_FLAG_MORE);
+  Slot damaged = slot(2, 22);
+  damaged[2] ^= 1;
+  bench.write_slot(port, damaged);
+  bench.write_slot(port, slot(3, 22));
+  bench.write_slot(port, slot(1, 22));
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "no valid next offer yet";
+  const Slot next = slot(2, 22);
+  bench.post_write(pages, port * OAE_PORT_SIZE, next.data(), 56);
+  bench.drain();
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "its last slice is missing";
+  bench.post_write(pages, port * OAE_PORT_SIZE + 56, &next[7], 8);
+  bench.drain();
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(committed(), slot(1, 201, OAE_FLAG_MORE));
+  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u) << "also when it is not ready itself";
+}
+
+TEST_F(Block, TheNextOfferAloneDoesNot) {
+  open();
+  swap(1, OAE_FLAG_EARLY);
+  bench.write_slot(port, slot(2, 22));
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+}
+
+// Open and close
+
+TEST_F(Block, OpenBeginsAnEpochAndRollsForward) {
+  open();
+  swap(1);
+  bench.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "open already";
+  bench.publish(port, slot(2, 12));
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  close();
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "it outlives the close";
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_CLOSED_MASK);
+  EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "the offer is discarded";
+  EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OPEN_MASK);
+  open();
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  EXPECT_EQ(committed(), slot(1, 201)) << "rolled forward";
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_CLOSED_MASK | OAE_FIRMWARE_EVENT_OPENED_MASK |
+                         OAE_FIRMWARE_EVENT_COMMITTED_MASK);
+  EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH), 2u);
+  EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 1u);
+  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "nothing is retained";
+  bench.publish(port, slot(1, 13, 0, 2));
+  bench.write_slot(port, slot(1, 23, 0, 2));
+  EXPECT_EQ(bench.answer(port), slot(1, 13, 0, 2)[0]);
+}
+
+TEST_F(Block, ConfirmsAlsoWhileClosed) {
+  open();
+  swap(1);
+  close();
+  bench.confirm(port, 1, 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(committed(), slot(1, 201));
+}
+
+TEST_F(Block, ClosedPortTakesNoOffer) {
+  bench.publish(port, slot(1, 10, 0, 0));
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_BAD_OFFER_MASK);
+  bench.write_slot(port, slot(1, 20, 0, 0));
+  EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), 0u) << "it is not even looked at";
+  open();
+  bench.write(pages, port * OAE_PORT_SIZE, 1);
+  close();
+  open();
+  const Slot rest = slot(1, 20, 0, 2);
+  bench.post_write(pages, port * OAE_PORT_SIZE + 8, &rest[1], 56);
+  bench.drain();
+  EXPECT_EQ(bench.reference.ports[port].rejected_count, 0u);
+  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "a slice was discarded";
+}
+
+TEST_F(Block, EpochGoesAround) {
+  for (unsigned i = 1; i <= 257; ++i) {
+    open();
+    EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH), i % 256);
+    close();
+  }
+}
+
+// Firmware's commands
+
+TEST_F(Block, PublishChecksTheOffer) {
+  open();
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  const auto refused = [&](const Slot& slot) {
+    bench.publish(port, slot);
+    const bool bad = event() == OAE_FIRMWARE_EVENT_BAD_OFFER_MASK &&
+                     !(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
+    bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+    return bad;
+  };
+  Slot damaged = slot(1, 10);
+  damaged[0] ^= 1ull << 24;
+  EXPECT_TRUE(refused(damaged));
+  EXPECT_TRUE(refused(slot(2, 10)));
+  EXPECT_TRUE(refused(slot(0, 10)));
+  EXPECT_TRUE(refused(slot(1, 10, 0, 0)));
+  Header header = Header::of(slot(1, 10)[0]);
+  header.status = OAE_STATUS_NOT_READY;
+  EXPECT_TRUE(refused(make_slot(header, 1)));
+  header.status = 0;
+  header.verb = OAE_VERB_SEND;
+  EXPECT_TRUE(refused(make_slot(header, 1)));
+  EXPECT_FALSE(refused(slot(1, 10)));
+}
+
+TEST_F(Block, AStandingOfferIsNotWrittenOver) {
+  open();
+  bench.publish(port, slot(1, 10));
+  bench.publish(port, slot(1, 11));
+  EXPECT_FALSE(event() & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) << "ignored";
+  EXPECT_EQ(slots(OAE_FIRMWARE_OFFER_AT(port)), slot(1, 10));
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_WITHDRAW_MASK, 0xfe);
+  EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "its byte was not written";
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_WITHDRAW_MASK);
+  EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
+  bench.publish(port, slot(1, 11));
+  bench.put(OAE_FIRMWARE_COMMAND_AT(port),
+            OAE_FIRMWARE_COMMAND_WITHDRAW_MASK | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+  bench.write_slot(port, slot(1, 20));
+  EXPECT_EQ(bench.answer(port), slot(1, 11)[0]) << "taken back and published in one";
+}
+
+TEST_F(Block, RetainedAnswerIsNotWrittenOver) {
+  open();
+  swap(1);
+  for (unsigned i = 0; i < 8; ++i) bench.put(OAE_FIRMWARE_OFFER_AT(port) + 8 * i, all);
+  EXPECT_EQ(bench.answer(port), slot(1, 101)[0]);
+  EXPECT_EQ(bench.cell, slot(1, 101));
+  for (unsigned i = 0; i < 8; ++i) bench.write(pages, port * OAE_PORT_SIZE + 8 * i, all);
+  EXPECT_EQ(tentative(), slot(1, 201));
+}
+
+// Where the answer goes
+
+TEST_F(Block, NothingTakesPlaceWithoutACell) {
+  open();
+  bench.write(registers, OAE_HOST_PORT_CELL_AT(port), 63);
+  bench.publish(port, slot(1, 10));
+  bench.write_slot(port, slot(1, 20));
+  const Header answer = Header::of(bench.answer(port));
+  EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(answer.sequence, 0u);
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  EXPECT_EQ(bench.cells, 0u);
+}
+
+TEST_F(Block, NothingTakesPlaceWithoutBusMaster) {
+  open();
+  bench.publish(port, slot(1, 10));
+  bench.write_slot(port, slot(1, 20));
+  const Header answer = Header::of(bench.answer(port, true));
+  EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(answer.sequence, 0u) << "it names no swap";
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
+  const Header again = Header::of(bench.answer(port));
+  EXPECT_EQ(again.status, OAE_STATUS_NOT_READY) << "it was denied, and that stays";
+  EXPECT_EQ(again.sequence, 1u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
+  bench.write_slot(port, slot(1, 21));
+  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]) << "the firmware's offer stayed";
+  EXPECT_EQ(bench.answer(port, true), slot(1, 10)[0]) << "what took place is not denied";
+  EXPECT_EQ(bench.cells, 2u) << "nor pushed";
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
+  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
+}
+
+// A processor may have read the window unasked, before the host reads the pushed answer.
+TEST_F(Block, WhatWasStreamedIsNotDeniedWithoutBusMaster) {
+  open();
+  bench.publish(port, slot(1, 10));
+  bench.write_slot(port, slot(1, 20));
+  bench.stream(port);
+  EXPECT_EQ(bench.answer(port, true), slot(1, 10)[0]);
+  bench.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
+  EXPECT_EQ(bench.cells, 0u);
+}
+
+}  // namespace
