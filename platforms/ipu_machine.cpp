@@ -157,7 +157,10 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   noc.connect(ipu_map::sram_base, sram_bytes.size(), sram.socket);
   noc.connect(ipu_map::dram_base, dram_bytes.size(), dram.socket);
 
-  function.on_reset([this] { mailbox.reset(); });
+  function.on_reset([this] {
+    mailbox.reset();
+    oae.function_reset();
+  });
   function.bar.bind(bars.bar);
   bars.connect(ipu_map::register_bar, ipu_map::host_registers.base, ipu_map::host_registers.size,
                oae.bar);

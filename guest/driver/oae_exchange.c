@@ -18,11 +18,19 @@ static u32 oae_exchange_next(const struct oae_exchange *exchange)
 	return exchange->sequence + 1 ?: 1;
 }
 
+/* The next swap, as the registers for confirmations and reversals want it named. */
+static u64 oae_exchange_name_next(const struct oae_exchange *exchange)
+{
+	return OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
+	       OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, oae_exchange_next(exchange));
+}
+
 void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence)
 {
 	exchange->epoch = epoch;
 	exchange->sequence = sequence;
 	exchange->doubt = false;
+	exchange->reversing = false;
 	WRITE_ONCE(exchange->confirmation, 0);
 }
 
@@ -127,14 +135,19 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 	bool whole = oae_exchange_take(exchange, header, answer);
 	bool nothing = !sequence && status == OAE_STATUS_NOT_READY;
 
+	if (whole && !sequence && status == OAE_STATUS_HISTORY_LOST)
+		return OAE_LOST;
 	/* All ones, as a read that failed returns, is never the header of a slot. */
 	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
 		return OAE_IN_DOUBT;
 	if (!whole)
 		return nothing && first && exchange->form == OAE_PUSHED ? OAE_NOT_TAKEN :
 									  OAE_IN_DOUBT;
-	if (sequence == oae_exchange_next(exchange))
+	if (sequence == oae_exchange_next(exchange)) {
+		if (status == OAE_STATUS_REVERSED)
+			return OAE_REVERSED;
 		return status == OAE_STATUS_OK ? OAE_COMMITTED : OAE_NOT_TAKEN;
+	}
 	if (nothing)
 		return OAE_NOT_TAKEN;
 	if (sequence != exchange->sequence)
@@ -149,11 +162,12 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae_outcome outcome)
 {
 	exchange->doubt = outcome == OAE_IN_DOUBT;
-	if (outcome == OAE_COMMITTED) {
+	exchange->reversing = exchange->reversing && exchange->doubt;
+	if (outcome == OAE_REVERSED)
 		exchange->sequence = oae_exchange_next(exchange);
-		WRITE_ONCE(exchange->confirmation,
-			   OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
-				   OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, exchange->sequence));
+	if (outcome == OAE_COMMITTED) {
+		WRITE_ONCE(exchange->confirmation, oae_exchange_name_next(exchange));
+		exchange->sequence = oae_exchange_next(exchange);
 		if (exchange->flags & OAE_FLAG_MORE)
 			return outcome;
 	}
@@ -175,9 +189,14 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 
 	for (i = 0; i < reads && outcome == OAE_IN_DOUBT; i++) {
 		oae_exchange_clear_cell(exchange);
+		if (exchange->reversing)
+			writeq(oae_exchange_name_next(exchange), exchange->page + OAE_PORT_REVERSE);
 		header = oae_exchange_repeat(exchange, answer);
 		outcome = oae_exchange_judge(exchange, header, false, answer);
 		answer->reads++;
+		/* The reversal did not arrive: it may yet, so that no other outcome is final. */
+		if (exchange->reversing && (outcome == OAE_COMMITTED || outcome == OAE_NOT_TAKEN))
+			outcome = OAE_IN_DOUBT;
 	}
 	return outcome;
 }
@@ -206,6 +225,11 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 		outcome = oae_exchange_ask_again(exchange, reads, answer);
 	answer->committed = oae_clock();
 	return oae_exchange_end(exchange, outcome);
+}
+
+void oae_exchange_reverse(struct oae_exchange *exchange)
+{
+	exchange->reversing = exchange->doubt;
 }
 
 enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,

@@ -20,6 +20,7 @@ struct oae_exchange {
 	u8 epoch;
 	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
 	bool doubt; /* it is not known whether the next swap took place */
+	bool reversing; /* and it is to be settled as reversed: nothing else counts any more */
 	u8 flags; /* of the swap in doubt */
 	u8 form; /* enum oae_form of the swap in doubt */
 };
@@ -27,6 +28,8 @@ struct oae_exchange {
 enum oae_outcome {
 	OAE_COMMITTED,
 	OAE_NOT_TAKEN, /* nothing was exchanged; the answer's status says why */
+	OAE_REVERSED, /* settled as reversed, whatever had been exchanged; its number is used up */
+	OAE_LOST, /* the card has lost power, and with it all that it knew of the epoch */
 	OAE_IN_DOUBT,
 };
 
@@ -47,9 +50,15 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 				   u8 flags, const u64 *payload, unsigned int reads,
 				   struct oae_answer *answer);
 
-/* Asks again up to @reads times for the swap in doubt, in its form. */
+/*
+ * Asks again up to @reads times for the swap in doubt, in its form; where it is to be reversed,
+ * tells the block so each time.
+ */
 enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
 				     struct oae_answer *answer);
+
+/* From now on the swap in doubt is only ever settled as reversed. */
+void oae_exchange_reverse(struct oae_exchange *exchange);
 
 /*
  * Confirms what the host has committed last; does no harm if that is confirmed already. Needs no

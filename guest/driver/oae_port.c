@@ -190,9 +190,9 @@ static void oae_port_count(struct oae_port *port, bool was, const struct oae_ans
 {
 	bool is = port->exchange.doubt;
 
-	if (!was && answer->reads)
+	if (!was && (is || answer->reads))
 		port->doubts++;
-	if (!is && answer->reads)
+	if (!is && (was || answer->reads))
 		port->settled++;
 }
 
@@ -268,7 +268,7 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 }
 
 /* The outcome of the swap in doubt: 0, -ENODATA, -EIO. The port is locked. */
-static int oae_port_settle(struct oae_port *port, struct oae_answer *answer)
+static int oae_port_settle(struct oae_port *port, bool reverse, struct oae_answer *answer)
 {
 	enum oae_outcome outcome;
 
@@ -279,12 +279,14 @@ static int oae_port_settle(struct oae_port *port, struct oae_answer *answer)
 	}
 	if (!port->exchange.doubt)
 		return -ENODATA;
+	if (reverse)
+		oae_exchange_reverse(&port->exchange);
 	outcome = oae_exchange_settle(&port->exchange, max(READ_ONCE(settle_reads), 1U), answer);
 	oae_port_count(port, true, answer);
 	return outcome == OAE_IN_DOUBT ? -EIO : 0;
 }
 
-static long oae_ioctl_settle(struct oae_port *port, struct oae_swap __user *arg)
+static long oae_ioctl_settle(struct oae_port *port, bool reverse, struct oae_swap __user *arg)
 {
 	struct oae_swap swap = { .verb = OAE_SWAP_VERB_SWAP };
 	struct oae_answer answer;
@@ -294,7 +296,7 @@ static long oae_ioctl_settle(struct oae_port *port, struct oae_swap __user *arg)
 		return -EINTR;
 	swap.flags = port->exchange.flags;
 	swap.form = port->exchange.form;
-	ret = oae_port_settle(port, &answer);
+	ret = oae_port_settle(port, reverse, &answer);
 	mutex_unlock(&port->lock);
 	if (ret)
 		return ret;
@@ -408,7 +410,10 @@ static long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 		ret = oae_ioctl_swap(port, file, arg);
 		break;
 	case OAE_IOC_SETTLE:
-		ret = oae_ioctl_settle(port, arg);
+		ret = oae_ioctl_settle(port, false, arg);
+		break;
+	case OAE_IOC_REVERSE:
+		ret = oae_ioctl_settle(port, true, arg);
 		break;
 	case OAE_IOC_STATS:
 		ret = oae_ioctl_stats(port, arg);

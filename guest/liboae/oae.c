@@ -64,6 +64,10 @@ int oae_port_settle(struct oae_port *port, struct oae_swap *swap) {
   return request(port, OAE_IOC_SETTLE, swap);
 }
 
+int oae_port_reverse(struct oae_port *port, struct oae_swap *swap) {
+  return request(port, OAE_IOC_REVERSE, swap);
+}
+
 int oae_port_wait(struct oae_port *port, int timeout_ms) {
   struct pollfd file = {.fd = port->fd, .events = POLLIN};
   int ready = poll(&file, 1, timeout_ms);

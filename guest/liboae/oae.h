@@ -54,6 +54,12 @@ int oae_port_swap(struct oae_port *port, struct oae_swap *swap);
 int oae_port_settle(struct oae_port *port, struct oae_swap *swap);
 
 /*
+ * Settles the swap in doubt as reversed: neither side has committed, whatever had taken place. Errors
+ * as above; from then on oae_port_settle() does the same.
+ */
+int oae_port_reverse(struct oae_port *port, struct oae_swap *swap);
+
+/*
  * Waits up to timeout_ms (negative: for ever) for an offer of the firmware. 0: one stands;
  * -ETIMEDOUT: none; -ENODEV: the device is gone or does not answer; -EINTR: a signal.
  */

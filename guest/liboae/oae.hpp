@@ -55,6 +55,9 @@ class Port {
   /// The outcome of the swap in doubt.
   oae_swap settle() const { return get<oae_swap>(oae_port_settle, "settle"); }
 
+  /// The same, but it is settled as reversed.
+  oae_swap reverse() const { return get<oae_swap>(oae_port_reverse, "reverse"); }
+
   /// Whether an offer of the firmware stands within `timeout`; negative: waits for ever.
   bool wait(std::chrono::milliseconds timeout) const {
     int error = oae_port_wait(port_.get(), static_cast<int>(timeout.count()));

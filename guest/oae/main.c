@@ -54,7 +54,8 @@ static int run_swap(struct oae_port *port, const struct options *options) {
   if (options->more) swap.flags = OAE_SWAP_FLAG_MORE;
   memcpy(swap.offer, options->payload, sizeof(swap.offer));
   error = oae_port_swap(port, &swap);
-  if (error == -EIO) error = oae_port_settle(port, &swap);
+  if (error == -EIO)
+    error = options->reverse ? oae_port_reverse(port, &swap) : oae_port_settle(port, &swap);
   if (error) return failed("swap", error);
   if (options->json) {
     printf("{\"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32

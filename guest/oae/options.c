@@ -29,6 +29,7 @@ const char options_help[] =
     "                      or 1s; 0s: not at all (1s)\n"
     "  -f, --form FORM     swap, bench: how the answer comes: pushed, into memory; or streamed, in the\n"
     "                      answer to a load of 64 bytes (pushed)\n"
+    "  -r, --reverse       swap: settle it as reversed if its answer stays in doubt\n"
     "  -m, --more          confirm a swap with the next one instead of at once\n"
     "  -j, --json          print JSON\n"
     "  -h, --help          this text\n"
@@ -127,6 +128,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
       {"device", required_argument, NULL, 'd'},  {"port", required_argument, NULL, 'p'},
       {"count", required_argument, NULL, 'c'},   {"timeout", required_argument, NULL, 't'},
       {"form", required_argument, NULL, 'f'},    {"more", no_argument, NULL, 'm'},
+      {"reverse", no_argument, NULL, 'r'},
       {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
   };
@@ -136,7 +138,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
 
   *options = (struct options){.command = COMMAND_INFO, .count = 100, .timeout_ns = 1000000000};
   optind = 0; /* starts anew */
-  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mjh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mrjh", names, NULL)) != -1) {
     switch (option) {
       case 'd':
         if (!parse_number(optarg, UINT_MAX, &value))
@@ -163,6 +165,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
         break;
       case 'm':
         options->more = true;
+        break;
+      case 'r':
+        options->reverse = true;
         break;
       case 'j':
         options->json = true;

@@ -22,6 +22,7 @@ struct options {
   uint8_t form; /* OAE_SWAP_FORM_* */
   bool json;
   bool more;
+  bool reverse;
   uint64_t payload[OAE_PAYLOAD_WORDS];
 };
 

@@ -107,6 +107,7 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   statistics.counter(prefix + "firmware_accesses", accesses_seen_);
   statistics.counter(prefix + "exchanged", exchanged_);
   statistics.counter(prefix + "committed", committed_);
+  statistics.counter(prefix + "reversed", reversed_);
   statistics.counter(prefix + "slots_written", slots_written_);
   statistics.counter(prefix + "slots_refused", slots_refused_);
   statistics.counter(prefix + "interrupts", interrupts_);
@@ -196,6 +197,15 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
 void Block::push(const Request& request) {
   requests_.push(request);
   ++version_;
+}
+
+void Block::function_reset() {
+  take_write();  // which came before, though there is no room
+  Request request{};
+  request.reset = true;
+  request.arrival = vp::now();
+  push(request);
+  schedule();
 }
 
 // There is room again for the write that waits.
@@ -363,6 +373,7 @@ void Block::show() {
   if (block.trace_valid) {
     if (block.trace_to == OAE_PORT_STATE_TENTATIVE) ++exchanged_;
     if (block.trace_to == OAE_PORT_STATE_COMMITTED) ++committed_;
+    if (block.trace_to == OAE_PORT_STATE_REVERSED) ++reversed_;
     if (trace_.on()) {
       trace_.write(
           "{{\"t\":{},\"swap\":\"{}\",\"port\":{},\"epoch\":{},\"seq\":{},"
@@ -396,8 +407,8 @@ void Block::visible_edge() {
   if (requested) {
     block.request_valid = 0;
     Request request = requests_.pop();
-    if (!request.write) read_ = request;
-    take_write();
+    if (!request.write && !request.reset) read_ = request;
+    if (requests_.size() < max_requests) take_write();
   }
   if (addressed) block.axi_awvalid = block.axi_wvalid = block.axi_arvalid = 0;
   if (interrupts) {
@@ -419,6 +430,7 @@ void Block::present() {
     const Request& request = requests_.front();
     block.request_valid = 1;
     block.request_write = request.write;
+    block.request_reset = request.reset;
     block.request_bar = request.bar;
     block.request_line = request.line;
     block.request_enable = request.enable;

@@ -62,6 +62,9 @@ class Block : public sc_core::sc_module {
         vp::Trace& trace, vp::Statistics& statistics);
   ~Block() override;
 
+  /// The host's function was reset, or lost its link: takes its place among the requests.
+  void function_reset();
+
   /// Edges that the block has seen.
   const std::uint64_t& clocks() const { return clocks_; }
   bool clock_stopped() const { return !running_; }
@@ -74,6 +77,7 @@ class Block : public sc_core::sc_module {
     tlm::tlm_generic_payload* payload;  // of a read, or of a write that waits
     vp::Picoseconds arrival;
     bool write;
+    bool reset;  // of the function, and nothing else
     unsigned line;
     unsigned at;  // first byte within the line
     std::uint64_t enable;
@@ -151,6 +155,7 @@ class Block : public sc_core::sc_module {
   std::uint64_t accesses_seen_ = 0;
   std::uint64_t exchanged_ = 0;
   std::uint64_t committed_ = 0;
+  std::uint64_t reversed_ = 0;
   std::uint64_t slots_written_ = 0;
   std::uint64_t slots_refused_ = 0;
   std::uint64_t interrupts_ = 0;

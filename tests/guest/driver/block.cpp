@@ -81,6 +81,22 @@ void Block::write(const volatile void* address, std::uint64_t value) {
         OAE_GET(value, OAE_PORT_CONFIRM_SEQUENCE) == sequence) {
       commit();
     }
+  } else if (at == OAE_PORT_REVERSE && OAE_GET(value, OAE_PORT_REVERSE_EPOCH) == epoch) {
+    reverse(static_cast<std::uint32_t>(OAE_GET(value, OAE_PORT_REVERSE_SEQUENCE)));
+  }
+}
+
+void Block::reverse(std::uint32_t number) {
+  if (number == sequence && tentative_) {
+    tentative_ = more_ = false;
+    reversed_ = true;
+  } else if (number == following(sequence)) {
+    commit();
+    sequence = number;
+    arrived_ = 0;
+    verdict_ = Verdict::NONE;
+    refused_ = false;
+    reversed_ = true;
   }
 }
 
@@ -108,6 +124,7 @@ void Block::open() {
   commit();
   ++epoch;
   sequence = 0;
+  reversed_ = history_lost = false;
   arrived_ = 0;
   verdict_ = Verdict::NONE;
   refused_ = false;
@@ -116,6 +133,7 @@ void Block::open() {
 Slot Block::interact() {
   if (verdict_ == Verdict::GOOD && !refused_ && firmware_offers && !tentative_) {
     sequence = following(sequence);
+    reversed_ = false;
     verdict_ = Verdict::NONE;
     retained_ = sealed(
         {header(OAE_VERB_SWAP, epoch, OAE_STATUS_OK, sequence), ++firmware_offer_, sequence});
@@ -136,6 +154,9 @@ Slot Block::refuse() {
   const auto verb = names_next ? OAE_GET(window_[0], OAE_SLOT_HEADER_VERB) : OAE_VERB_NONE;
   refusal_ = sealed(
       {header(verb, epoch, OAE_STATUS_NOT_READY, names_next ? following(sequence) : 0), age++});
+  if (verdict_ == Verdict::NONE && reversed_)
+    refusal_ = sealed({header(OAE_VERB_NONE, epoch, OAE_STATUS_REVERSED, sequence), age});
+  if (history_lost) refusal_ = sealed({header(OAE_VERB_NONE, 0, OAE_STATUS_HISTORY_LOST, 0), age});
   return refusal_;
 }
 

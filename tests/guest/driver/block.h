@@ -44,7 +44,8 @@ class Block {
   bool bus_master = true;
   std::uint64_t age = 77;  ///< of the firmware's liveness, one more at each NOT_READY
   std::uint8_t epoch = 3;
-  std::uint32_t sequence = 0;  ///< of the last exchange
+  std::uint32_t sequence = 0;  ///< of the last swap exchanged or reversed
+  bool history_lost = false;
   /// What access n (0, 1, ...) meets.
   std::function<Fault(unsigned)> fault = [](unsigned) { return Fault::NONE; };
 
@@ -69,10 +70,11 @@ class Block {
   unsigned offset(const volatile void* address);
   void judge();
   void commit();
-  bool retains_swap() const { return verdict_ == Verdict::NONE && sequence != 0; }
+  bool retains_swap() const { return verdict_ == Verdict::NONE && sequence != 0 && !reversed_; }
   Slot interact();
   Slot refuse();
   std::uint64_t push(Fault fault);
+  void reverse(std::uint32_t number);
 
   Slot window_{};
   unsigned arrived_ = 0;  // bit n: slice n
@@ -80,6 +82,7 @@ class Block {
   bool more_ = false;  // said by the tentative swap's offer
   bool offer_more_ = false;
   bool tentative_ = false;
+  bool reversed_ = false;                         // the last swap was
   std::pair<std::uint64_t, std::uint64_t> pair_;  // the tentative one
   std::uint64_t firmware_offer_ = 1000;
   Slot retained_{};

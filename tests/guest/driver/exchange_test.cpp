@@ -219,6 +219,60 @@ TEST_F(Exchange, SettlingKeepsWhatMoreSaid) {
   EXPECT_EQ(block.committed, host);
 }
 
+TEST_F(Exchange, ASwapInDoubtIsReversed) {
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  for (const Fault fault : {Fault::LOST, Fault::COMPLETION_LOST}) {  // not exchanged; exchanged
+    block.fault = [=, read = block.accesses() + 8](unsigned n) {
+      return n == read ? fault : Fault::NONE;
+    };
+    EXPECT_EQ(swap(2, 0, 0), OAE_IN_DOUBT);
+    accesses();
+    oae_exchange_reverse(&exchange);
+    EXPECT_EQ(settle(2), OAE_REVERSED);
+    EXPECT_EQ(accesses(),
+              (std::vector<unsigned>{OAE_PORT_REVERSE, OAE_PORT_PUSHED_ANSWER, OAE_PORT_CONFIRM}));
+    EXPECT_EQ(status(), OAE_STATUS_REVERSED);
+    EXPECT_FALSE(exchange.doubt);
+    EXPECT_EQ(block.committed, host);
+    EXPECT_EQ(exchange.sequence, block.sequence) << "its number is used up";
+  }
+  EXPECT_EQ(swap(3), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, OnceReversingNothingElseCounts) {
+  block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
+  oae_exchange_reverse(&exchange);
+  // The reversal is lost: the answer is still retained.
+  block.fault = [](unsigned n) { return n == 9 ? Fault::LOST : Fault::NONE; };
+  EXPECT_EQ(settle(1), OAE_IN_DOUBT);
+  EXPECT_EQ(answer.slot[0] & 0xff, OAE_VERB_SWAP) << "it came";
+  EXPECT_EQ(settle(1), OAE_REVERSED);
+  EXPECT_TRUE(block.committed.empty());
+}
+
+TEST_F(Exchange, NothingIsReversedWithoutDoubt) {
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  oae_exchange_reverse(&exchange);
+  EXPECT_EQ(swap(2), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+TEST_F(Exchange, ACardThatLostPowerSaysSo) {
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  block.fault = [](unsigned n) { return n == 18 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(2, 0, 0), OAE_IN_DOUBT);
+  const Pairs before = host;
+  block = Block();
+  block.connect();
+  block.history_lost = true;
+  EXPECT_EQ(settle(2), OAE_LOST);
+  EXPECT_EQ(status(), OAE_STATUS_HISTORY_LOST);
+  EXPECT_FALSE(exchange.doubt);
+  EXPECT_EQ(host, before);
+}
+
 class Streamed : public Exchange {
  protected:
   Streamed() { form = OAE_STREAMED; }
@@ -327,13 +381,17 @@ TEST_F(Streamed, AReadUnaskedAfterNotReadySwapsNothing) {
 /// In which form the swaps of a row are.
 enum class Forms { PUSHED, STREAMED, IN_TURNS };
 
+/// How a swap in doubt is settled: by its answer, as reversed, or as reversed if one more read of
+/// its answer did not help.
+enum class Settling { ASK, REVERSE, GIVE_UP };
+
 /// Every pair of faults at every two accesses of a row of swaps: host and journal agree once all
 /// is settled, and the port is not stuck. Design: Agreement, No repetition, Progress.
 class Faults : public Exchange,
-               public testing::WithParamInterface<std::tuple<Fault, Fault, bool, Forms>> {
+               public testing::WithParamInterface<std::tuple<Fault, Fault, bool, Forms, Settling>> {
  protected:
   void run(unsigned at_first, unsigned at_second) {
-    const auto [first, second, more, forms] = GetParam();
+    const auto [first, second, more, forms, settling] = GetParam();
     block.fault = [=, first = first, second = second](unsigned n) {
       return n == at_first ? first : n == at_second ? second : Fault::NONE;
     };
@@ -341,7 +399,12 @@ class Faults : public Exchange,
       const bool streamed = forms == Forms::STREAMED || (forms == Forms::IN_TURNS && word % 2);
       form = streamed ? OAE_STREAMED : OAE_PUSHED;
       oae_outcome outcome = swap(word, more && word < 5 ? OAE_FLAG_MORE : 0, 0);
-      for (int i = 0; outcome == OAE_IN_DOUBT && i < 4; ++i) outcome = settle(word);
+      for (int i = 0; outcome == OAE_IN_DOUBT && i < 4; ++i) {
+        if (settling == Settling::REVERSE || (settling == Settling::GIVE_UP && i == 1)) {
+          oae_exchange_reverse(&exchange);
+        }
+        outcome = settle(word);
+      }
       ASSERT_NE(outcome, OAE_IN_DOUBT) << "not settled after the faults";
     }
     block.fault = [](unsigned) { return Fault::NONE; };
@@ -371,12 +434,15 @@ std::string fault_names(const testing::TestParamInfo<Faults::ParamType>& info) {
       "None",          "Lost", "CompletionLost", "CellLost", "CellDamaged", "SequenceDamaged",
       "StatusDamaged",
   };
-  const auto [first, second, more, forms] = info.param;
+  const auto [first, second, more, forms, settling] = info.param;
   return std::string(names[static_cast<int>(first)]) + "And" + names[static_cast<int>(second)] +
          (more ? "WithMore" : "") +
          (forms == Forms::PUSHED     ? ""
           : forms == Forms::STREAMED ? "Streamed"
-                                     : "InTurns");
+                                     : "InTurns") +
+         (settling == Settling::ASK       ? ""
+          : settling == Settling::REVERSE ? "Reversed"
+                                          : "GivenUp");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -386,7 +452,8 @@ INSTANTIATE_TEST_SUITE_P(
                         Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
         testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST,
                         Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
-        testing::Bool(), testing::Values(Forms::PUSHED, Forms::STREAMED, Forms::IN_TURNS)),
+        testing::Bool(), testing::Values(Forms::PUSHED, Forms::STREAMED, Forms::IN_TURNS),
+        testing::Values(Settling::ASK, Settling::REVERSE, Settling::GIVE_UP)),
     fault_names);
 
 }  // namespace

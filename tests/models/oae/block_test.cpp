@@ -79,7 +79,7 @@ TEST(Block, SwapsThroughItsSockets) {
   std::string line;
   std::getline(lines, line);  // versions
   const char* const expected[] = {
-      R"("swap":"bench.oae","port":5,"epoch":1,"seq":0,"from":"closed","to":"idle"})",
+      R"("swap":"bench.oae","port":5,"epoch":1,"seq":0,"from":"history_lost","to":"idle"})",
       R"("swap":"bench.oae","port":5,"epoch":1,"seq":1,"from":"idle","to":"tentative"})",
       R"("swap":"bench.oae","port":5,"epoch":1,"seq":1,"from":"tentative","to":"committed"})"};
   for (const char* const rest : expected) {
@@ -383,6 +383,37 @@ TEST(Block, TakesNoMoreWritesThanItHasRoomFor) {
     for (unsigned i = 33; i < 100; ++i) EXPECT_EQ(taken[i] - taken[i - 1], 3 * period) << i;
     EXPECT_EQ(bench.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
   }});
+}
+
+TEST(Block, AFunctionResetTakesItsPlaceAmongRequests) {
+  Bench bench;
+  const Slot host = make_slot(header(1, 1), 1);
+  const Slot firmware = make_slot(header(1, 1), 2);
+  bench.run({[&] {
+    bench.open(2);
+    bench.publish(2, firmware);
+    bench.write(2, Bench::page(2, 0), host.data(), 64);
+    bench.block->function_reset();
+    bench.write(0, OAE_HOST_PORT_CELL_AT(2), Bench::cell_of(2));
+    EXPECT_NE(bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0])
+        << "the offer is gone";
+    EXPECT_EQ(bench.cells.count(Bench::cell_of(2)), 1u) << "the new cell is not";
+    // More writes than there is room for, and a reset behind them.
+    for (unsigned i = 0; i < 33; ++i) bench.write(2, Bench::page(2, 0), host.data(), 64);
+    bench.block->function_reset();
+    bench.write(0, OAE_HOST_PORT_CELL_AT(2), Bench::cell_of(2));
+    EXPECT_NE(bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
+    bench.write(2, Bench::page(2, 0), host.data(), 64);
+    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
+    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
+    bench.block->function_reset();
+    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
+    bench.write(2, Bench::page(2, OAE_PORT_REVERSE), host[0]);
+    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_REVERSED);
+  }});
+  const nlohmann::json counters = bench.statistics.json()["counters"];
+  EXPECT_EQ(counters["bench.oae.reversed"], 1);
+  EXPECT_TRUE(bench.block->clock_stopped());
 }
 
 TEST(Block, RefusesWhatIsNotARequest) {

@@ -90,6 +90,10 @@ struct oae_info {
  * and until OAE_IOC_SETTLE has settled that; with EINTR if a signal ended the wait: nothing has
  * been exchanged then. OAE_IOC_SETTLE fills in what is marked "out" with the outcome of the swap
  * in doubt, or fails with EIO (ask again later) or ENODATA (nothing is in doubt).
+ *
+ * OAE_IOC_REVERSE is OAE_IOC_SETTLE for who wants no swap that may have taken place: the outcome is
+ * REVERSED, and neither side has committed, unless a reset had to settle it before. Once it was asked
+ * for, OAE_IOC_SETTLE does the same. HISTORY_LOST: the card has lost power, and with it its side.
  */
 struct oae_swap {
 	__u64 offer[OAE_PAYLOAD_WORDS];
@@ -115,7 +119,7 @@ struct oae_swap {
  * @epoch: present epoch
  * @offered: 1 if an offer of the firmware stands
  * @reserved: zero
- * @sequence: sequence of the last exchanged swap, 0 before the first
+ * @sequence: sequence of the last swap that was exchanged or reversed, 0 before the first
  * @committed: swaps committed since the card's power-up
  * @not_ready: answers NOT_READY since then
  * @rejected: offers of the host rejected since then
@@ -183,5 +187,6 @@ struct oae_read_bench {
 #define OAE_IOC_STATS _IOR(OAE_IOC_MAGIC, 0x03, struct oae_stats)
 #define OAE_IOC_FIRMWARE_STATS _IOR(OAE_IOC_MAGIC, 0x04, struct oae_firmware_stats)
 #define OAE_IOC_READ_BENCH _IOW(OAE_IOC_MAGIC, 0x05, struct oae_read_bench)
+#define OAE_IOC_REVERSE _IOR(OAE_IOC_MAGIC, 0x06, struct oae_swap)
 
 #endif
