@@ -131,7 +131,7 @@ module oae_ports #(
   // ---- The rows ----
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 533;  // of row_t
+  localparam int unsigned ROW_BITS = 540;  // of row_t
   localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
 
   logic [ROW_BITS-1:0] rows [PORTS];
@@ -230,6 +230,7 @@ module oae_ports #(
   oae_types::verdict_t host_verdict;
   logic                host_rejected;
   logic                host_more;
+  logic [5:0]          host_attempt;
   logic                firmware_good;
   logic [63:0]         nothing_header;
   logic [63:0]         formed_header;
@@ -250,7 +251,8 @@ module oae_ports #(
     .enable(state == JUDGE_HOST || state == JUDGE_FIRMWARE || state == SEAL), .slot,
     .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
     .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
-    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .firmware_good,
+    .attempt(row.attempt), .attempted(row.attempted),
+    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .firmware_good,
     .nothing_header, .formed_header);
 
   assign slot_row = state == CLEAR ? SLOT_BITS'(sweep) : SLOT_BITS'({port, slot_bank});
@@ -508,6 +510,8 @@ module oae_ports #(
                   state <= FETCH;
                   pushes <= !streams && row.cell_line != '0;
                   if (!row.spent) row.age <= liveness_age;
+                  // The read has pushed what was written: the rest of an offer is lost.
+                  if (row.verdict == oae_types::NONE) row.arrived <= '0;
                   if (row.verdict == oae_types::GOOD && !row.spent && row.offered &&
                       !row.tentative) begin
                     answer <= EXCHANGE;
@@ -559,6 +563,7 @@ module oae_ports #(
           row.epoch <= row.epoch + 8'd1;
           row.sequence_last <= '0;
           row.reversed <= 1'b0;
+          row.attempted <= 1'b0;
           row.spent <= 1'b0;
           row.state <= oae_registers::PORT_STATE_IDLE;
           row.event_opened <= 1'b1;
@@ -587,6 +592,10 @@ module oae_ports #(
           row.verdict <= host_verdict;
           row.offered_more <= host_more;
           row.arrived <= '0;
+          if (host_verdict == oae_types::GOOD) begin
+            row.attempt <= host_attempt;
+            row.attempted <= 1'b1;
+          end
           if (host_rejected) row.count_rejected <= row.count_rejected + 64'd1;
           state <= STORE;
         end
@@ -618,6 +627,8 @@ module oae_ports #(
           end
           // What was answered NOT_READY stays so.
           if (denies) row.spent <= 1'b1;
+          if (denies && !row.spent && row.verdict == oae_types::GOOD)
+            row.attempt <= row.attempt + 6'd1;
           if (not_ready && !row.spent)
             row.count_not_ready <= row.count_not_ready + 64'd1;
         end
@@ -656,6 +667,7 @@ module oae_ports #(
         row.tentative <= 1'b1;
         row.settled <= 1'b0;
         row.reversed <= 1'b0;
+        row.attempted <= 1'b0;
         row.answer_bank <= !row.answer_bank;
         row.inbox_bank <= row.tentative_bank;
         row.tentative_bank <= row.inbox_bank;
@@ -676,6 +688,7 @@ module oae_ports #(
       if (reverses) row.tentative <= 1'b0;
       if (forgoes) begin
         row.sequence_last <= oae_types::following(row.sequence_last);
+        row.attempted <= 1'b0;
         row.offered <= 1'b0;
         row.verdict <= oae_types::NONE;
         row.spent <= 1'b0;

@@ -10,10 +10,13 @@ module oae_slot_check (
   input  logic [31:0]         sequence_last,
   input  logic                reversed,        // the last swap was
   input  logic                history_lost,
+  input  logic [5:0]          attempt,         // the first of the host's that is not old,
+  input  logic                attempted,       // if there was one
   output logic [63:0]         crc,
   output oae_types::verdict_t host_verdict,    // on this slot as the host's offer
   output logic                host_rejected,   // it is to be counted
   output logic                host_more,
+  output logic [5:0]          host_attempt,
   output logic                firmware_good,   // as the firmware's offer
   output logic [63:0]         nothing_header,  // of an answer that names no swap
   output logic [63:0]         formed_header    // of one that says what is to be said
@@ -23,6 +26,7 @@ module oae_slot_check (
   localparam int unsigned EPOCH = oae_registers::SLOT_HEADER_EPOCH_SHIFT;
   localparam int unsigned STATUS = oae_registers::SLOT_HEADER_STATUS_SHIFT;
   localparam int unsigned FLAGS = oae_registers::SLOT_HEADER_FLAGS_SHIFT;
+  localparam int unsigned ATTEMPT = oae_registers::SLOT_HEADER_ATTEMPT_SHIFT;
   localparam int unsigned SEQUENCE = oae_registers::SLOT_HEADER_SEQUENCE_SHIFT;
   localparam int unsigned CRC = 8 * oae_registers::SLOT_CRC;
 
@@ -31,6 +35,7 @@ module oae_slot_check (
   logic of_next;
   logic ok;
   logic known;
+  logic old;
 
   oae_crc64 #(.BYTES(oae_registers::SLOT_CRC)) network (
     .enable(enable), .data(slot[CRC-1:0]), .crc(crc));
@@ -43,16 +48,21 @@ module oae_slot_check (
   assign ok = slot[STATUS +: 8] == oae_registers::STATUS_OK;
   assign known = slot[VERB +: 8] == oae_registers::VERB_SWAP;
 
+  // Of two attempts less than 32 apart it is known which came later.
+  assign host_attempt = slot[ATTEMPT +: 6];
+  assign old = attempted && host_attempt - attempt >= 6'd32;
+
   // What does not name the next swap is no new offer, sound or not: it is answered by the retained
   // answer, so that a swap that took place is never denied to a host that asks for it again.
   always_comb begin
     if (!of_next) host_verdict = oae_types::NONE;
     else if (!sound || !ok) host_verdict = oae_types::BAD;
+    else if (old) host_verdict = oae_types::NONE;
     else if (!known) host_verdict = oae_types::BAD_VERB;
     else host_verdict = oae_types::GOOD;
   end
   assign host_rejected = host_verdict != oae_types::GOOD && !(of_last && sound);
-  assign host_more = (slot[FLAGS +: 8] & oae_registers::FLAG_MORE) != '0;
+  assign host_more = (slot[FLAGS +: 2] & oae_registers::FLAG_MORE) != '0;
   assign firmware_good = open && sound && of_next && ok && known;
 
   always_comb begin

@@ -31,6 +31,8 @@ package oae_types;
     logic        offered;       // the firmware's stands
     verdict_t    verdict;       // on the host's
     logic        offered_more;  // the host's says MORE
+    logic [5:0]  attempt;       // the first of the host's that is not old,
+    logic        attempted;     //   if it has made one at the next swap
 
     // Which bank of the slot memory plays which part
     logic        answer_bank;   // of the firmware's two: the retained answer; the other its offer

@@ -31,6 +31,7 @@ void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence)
 	exchange->sequence = sequence;
 	exchange->doubt = false;
 	exchange->reversing = false;
+	exchange->attempt = 0;
 	WRITE_ONCE(exchange->confirmation, 0);
 }
 
@@ -165,6 +166,10 @@ static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae
 	exchange->reversing = exchange->reversing && exchange->doubt;
 	if (outcome == OAE_REVERSED)
 		exchange->sequence = oae_exchange_next(exchange);
+	if (outcome == OAE_NOT_TAKEN)
+		exchange->attempt++;
+	else if (outcome != OAE_IN_DOUBT)
+		exchange->attempt = 0;
 	if (outcome == OAE_COMMITTED) {
 		WRITE_ONCE(exchange->confirmation, oae_exchange_name_next(exchange));
 		exchange->sequence = oae_exchange_next(exchange);
@@ -211,6 +216,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 	slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, verb) |
 		  OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
 		  OAE_PUT(OAE_SLOT_HEADER_FLAGS, flags) |
+		  OAE_PUT(OAE_SLOT_HEADER_ATTEMPT, exchange->attempt) |
 		  OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, oae_exchange_next(exchange));
 	memcpy(&slot[1], payload, OAE_SLOT_PAYLOAD_COUNT * sizeof(*payload));
 	slot[OAE_SLOT_CRC / 8] = oae_crc(slot);

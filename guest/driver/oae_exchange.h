@@ -18,6 +18,7 @@ struct oae_exchange {
 	__le64 *cell; /* the slot in memory that answers are pushed to */
 	u32 sequence; /* of the last swap that the host has committed in this epoch */
 	u8 epoch;
+	u8 attempt; /* how often the next swap was offered: tells late copies of an offer from it */
 	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
 	bool doubt; /* it is not known whether the next swap took place */
 	bool reversing; /* and it is to be settled as reversed: nothing else counts any more */

@@ -50,6 +50,7 @@ class Traffic {
     header.epoch = port.epoch();
     header.sequence = port.next();
     if (chance(30)) header.flags = pick(4);
+    header.attempt = (port.attempt() + (chance(90) ? pick(3) : pick(64))) & 63;
     if (chance(85)) return header;
     switch (pick(5)) {
       case 0:

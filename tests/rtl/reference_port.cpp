@@ -57,6 +57,7 @@ void ReferencePort::set_open(bool now_open) {
   ++epoch_;
   last_ = 0;
   reversed_ = false;
+  attempt_.reset();
   change(OAE_PORT_STATE_IDLE);
   events |= opened;
 }
@@ -100,19 +101,37 @@ void ReferencePort::judge() {
     ++rejected_count;
     return;
   }
+  if (attempt_ && ((header.attempt - *attempt_) & 63) >= 32) {
+    ++rejected_count;  // an old one
+    return;
+  }
   if (header.verb != OAE_VERB_SWAP) {
     verdict_ = Verdict::bad_verb;
     ++rejected_count;
     return;
   }
   verdict_ = Verdict::good;
+  attempt_ = header.attempt;
   if (state_ == OAE_PORT_STATE_TENTATIVE && Header::of((*tentative_)[0]).flags & OAE_FLAG_MORE) {
     commit();
   }
 }
 
+// A read has pushed what was written before: the rest of an offer is lost.
+void ReferencePort::lose_the_rest() {
+  if (verdict_ == Verdict::none) arrived_ = 0;
+}
+
+// Whether what stands is refused now, rather than once more.
+bool ReferencePort::refuse() {
+  if (std::exchange(refused_, true)) return false;
+  if (verdict_ == Verdict::good) attempt_ = (*attempt_ + 1) & 63;
+  return true;
+}
+
 ReferencePort::Answer ReferencePort::stream_answer() {
   Answer answer;
+  lose_the_rest();
   if (verdict_ == Verdict::good && !refused_ && offered_ && !tentative_) {
     std::swap(retained_, offer_);
     answer.slot = retained_;
@@ -122,6 +141,7 @@ ReferencePort::Answer ReferencePort::stream_answer() {
     verdict_ = Verdict::none;
     last_ = next();
     reversed_ = false;
+    attempt_.reset();
     change(OAE_PORT_STATE_TENTATIVE);
     events |= exchanged;
   } else if (retains_swap()) {
@@ -142,7 +162,7 @@ ReferencePort::Answer ReferencePort::stream_answer() {
       header.sequence = last_;
     }
     if (header.status == OAE_STATUS_NOT_READY && !refused_) ++not_ready_count;
-    answer.refusal = !std::exchange(refused_, true);
+    answer.refusal = refuse();
     answer.formed = true;
     answer.slot[0] = header.word();
   }
@@ -157,6 +177,7 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
     answer.word = answer.slot[0];
     return answer;
   }
+  lose_the_rest();
   // It denies no swap that took place; of what did not, it says so, and that stays.
   if (retains_swap()) {
     answer.word = retained_[0];
@@ -167,7 +188,7 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
   nothing.epoch = epoch_;
   nothing.status = OAE_STATUS_NOT_READY;
   answer.word = nothing.word();
-  answer.refusal = !std::exchange(refused_, true);
+  answer.refusal = refuse();
   if (answer.refusal) ++not_ready_count;
   return answer;
 }
@@ -185,6 +206,7 @@ void ReferencePort::reverse(std::uint8_t epoch, std::uint32_t sequence) {
     // Who has begun a swap has committed the one before.
     if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
     last_ = next();
+    attempt_.reset();
     discard_host_offer();
     offered_ = false;
     reversed();

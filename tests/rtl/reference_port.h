@@ -75,6 +75,7 @@ class ReferencePort {
   std::uint32_t last() const { return last_; }
   std::uint32_t next() const { return last_ == 0xffff'ffff ? 1 : last_ + 1; }
   bool offered() const { return offered_; }
+  std::uint8_t attempt() const { return attempt_.value_or(0); }  ///< the first that is not old
 
  private:
   enum class Verdict { none, good, bad, bad_verb };
@@ -84,6 +85,8 @@ class ReferencePort {
   void settle();
   void judge();
   void reversed();
+  bool refuse();
+  void lose_the_rest();
   void discard_host_offer();
   bool retains_swap() const { return verdict_ == Verdict::none && last_ != 0 && !reversed_; }
 
@@ -97,7 +100,8 @@ class ReferencePort {
   Slot inbox_{};
   std::uint64_t arrived_ = 0;
   Verdict verdict_ = Verdict::none;
-  bool refused_ = false;  // what stands in the inbox was answered NOT_READY
+  std::optional<std::uint8_t> attempt_;  // the first that is not old, once there was one
+  bool refused_ = false;                 // what stands in the inbox was answered NOT_READY
   bool offered_ = false;
   Slot offer_{};  // the firmware's, in the making or standing
   Slot retained_{};

@@ -12,7 +12,7 @@ std::uint64_t crc64(const void* data, std::size_t bytes) {
 
 std::uint64_t Header::word() const {
   return verb | std::uint64_t{epoch} << 8 | std::uint64_t{status} << 16 |
-         std::uint64_t{flags} << 24 | std::uint64_t{sequence} << 32;
+         std::uint64_t{flags} << 24 | std::uint64_t{attempt} << 26 | std::uint64_t{sequence} << 32;
 }
 
 Header Header::of(std::uint64_t word) {
@@ -20,7 +20,8 @@ Header Header::of(std::uint64_t word) {
   header.verb = static_cast<std::uint8_t>(word);
   header.epoch = static_cast<std::uint8_t>(word >> 8);
   header.status = static_cast<std::uint8_t>(word >> 16);
-  header.flags = static_cast<std::uint8_t>(word >> 24);
+  header.flags = word >> 24 & 3;
+  header.attempt = word >> 26 & 63;
   header.sequence = static_cast<std::uint32_t>(word >> 32);
   return header;
 }
@@ -31,6 +32,14 @@ void seal(Slot& slot) {
 
 bool sealed(const Slot& slot) {
   return slot[7] == crc64(slot.data(), 56);
+}
+
+Slot again(Slot slot) {
+  Header header = Header::of(slot[0]);
+  header.attempt = (header.attempt + 1) & 63;
+  slot[0] = header.word();
+  seal(slot);
+  return slot;
 }
 
 Slot make_slot(const Header& header, std::uint64_t seed) {

@@ -16,7 +16,8 @@ struct Header {
   std::uint8_t verb = 1;
   std::uint8_t epoch = 0;
   std::uint8_t status = 0;
-  std::uint8_t flags = 0;
+  std::uint8_t flags = 0;    // 2 bits
+  std::uint8_t attempt = 0;  // 6 bits
   std::uint32_t sequence = 0;
 
   std::uint64_t word() const;
@@ -26,5 +27,7 @@ struct Header {
 /// Gives the slot its CRC.
 void seal(Slot& slot);
 bool sealed(const Slot& slot);
+/// The same offer, made once more.
+Slot again(Slot slot);
 /// A sealed slot whose payload is made from `seed`.
 Slot make_slot(const Header& header, std::uint64_t seed);

@@ -84,7 +84,7 @@ TEST_F(Block, PiecesAreOfOneSlot) {
   EXPECT_EQ(Header::of(refusal[0]).sequence, 1u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 2u) << "one each, whatever the pieces";
   // The exchange, although firmware makes its next offer and the host confirms
-  bench.write_slot(port, slot(1, 20));
+  bench.write_slot(port, again(slot(1, 20)));
   EXPECT_EQ(pieces({[&] { bench.publish(port, slot(2, 11)); }, [&] { bench.confirm(port, 1, 1); },
                     [&] { take(); }}),
             slot(1, 10));

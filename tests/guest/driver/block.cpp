@@ -95,7 +95,7 @@ void Block::reverse(std::uint32_t number) {
     sequence = number;
     arrived_ = 0;
     verdict_ = Verdict::NONE;
-    refused_ = false;
+    refused_ = attempted_ = false;
     reversed_ = true;
   }
 }
@@ -108,6 +108,12 @@ void Block::judge() {
     return;
   }
   const bool good = window_ == sealed(window_);
+  const auto attempt = static_cast<unsigned>(OAE_GET(window_[0], OAE_SLOT_HEADER_ATTEMPT));
+  if (good && attempted_ && (attempt - attempt_) % 64 >= 32) return;
+  if (good) {
+    attempt_ = attempt;
+    attempted_ = true;
+  }
   verdict_ = good ? Verdict::GOOD : Verdict::BAD;
   offer_more_ = OAE_GET(window_[0], OAE_SLOT_HEADER_FLAGS) & OAE_FLAG_MORE;
   // The offer that was said to follow confirms the swap before.
@@ -124,7 +130,7 @@ void Block::open() {
   commit();
   ++epoch;
   sequence = 0;
-  reversed_ = history_lost = false;
+  reversed_ = history_lost = attempted_ = false;
   arrived_ = 0;
   verdict_ = Verdict::NONE;
   refused_ = false;
@@ -133,7 +139,7 @@ void Block::open() {
 Slot Block::interact() {
   if (verdict_ == Verdict::GOOD && !refused_ && firmware_offers && !tentative_) {
     sequence = following(sequence);
-    reversed_ = false;
+    reversed_ = attempted_ = false;
     verdict_ = Verdict::NONE;
     retained_ = sealed(
         {header(OAE_VERB_SWAP, epoch, OAE_STATUS_OK, sequence), ++firmware_offer_, sequence});
@@ -148,6 +154,7 @@ Slot Block::interact() {
 // What was answered NOT_READY stays so.
 Slot Block::refuse() {
   if (std::exchange(refused_, true)) return refusal_;
+  if (verdict_ == Verdict::GOOD) ++attempt_;
   const bool names_next = verdict_ != Verdict::NONE &&
                           OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) == epoch &&
                           OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE) == following(sequence);

@@ -86,8 +86,10 @@ class Block {
   std::pair<std::uint64_t, std::uint64_t> pair_;  // the tentative one
   std::uint64_t firmware_offer_ = 1000;
   Slot retained_{};
-  bool refused_ = false;  // what stands in the window was answered NOT_READY
-  bool held_ = false;     // stores wait in the CPU's buffer
+  unsigned attempt_ = 0;    // the first that is not old,
+  bool attempted_ = false;  // if there was one
+  bool refused_ = false;    // what stands in the window was answered NOT_READY
+  bool held_ = false;       // stores wait in the CPU's buffer
   Slot refusal_{};
   unsigned accesses_ = 0;
   std::vector<unsigned> trace_;

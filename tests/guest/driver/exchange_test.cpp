@@ -219,6 +219,19 @@ TEST_F(Exchange, SettlingKeepsWhatMoreSaid) {
   EXPECT_EQ(block.committed, host);
 }
 
+// Offers that were not taken are told from the one that is, though they come late.
+TEST_F(Exchange, AttemptsAreNumbered) {
+  block.firmware_offers = false;
+  for (unsigned i = 0; i < 130; ++i) {
+    EXPECT_EQ(exchange.attempt % 64, i % 64);
+    EXPECT_EQ(swap(i), OAE_NOT_TAKEN);
+  }
+  block.firmware_offers = true;
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  EXPECT_EQ(exchange.attempt, 0u);
+  EXPECT_EQ(block.committed, host);
+}
+
 TEST_F(Exchange, ASwapInDoubtIsReversed) {
   EXPECT_EQ(swap(1), OAE_COMMITTED);
   for (const Fault fault : {Fault::LOST, Fault::COMPLETION_LOST}) {  // not exchanged; exchanged
