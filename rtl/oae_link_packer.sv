@@ -36,10 +36,8 @@ module oae_link_packer #(
   assign busy = count != '0 || reflection_valid;
 
   // A reflection, if there is one, and the slices behind it
-  logic [64*HELD+63:0] queue;
-  logic [HELD:0]       queue_first;
-  logic [4:0]          queue_count;
-  assign queue = reflection_valid ? {held, reflection} : {64'd0, held};
+  logic [HELD:0] queue_first;
+  logic [4:0]    queue_count;
   assign queue_first = reflection_valid ? {first, 1'b0} : {1'b0, first};
   assign queue_count = {1'b0, count} + {4'd0, reflection_valid};
 
@@ -51,7 +49,7 @@ module oae_link_packer #(
                                            : 2'(oae_registers::KIND_PAYLOAD);
     if (reflection_valid) tx_kind[1:0] = 2'(oae_registers::KIND_REFLECTION);
   end
-  assign tx_data = queue[64*SLICES-1:0];  // 0 where there is none
+  assign tx_data = (64*SLICES)'(reflection_valid ? {held, reflection} : {64'd0, held});
 
   logic [64*HELD-1:0] held_left;
   logic [HELD-1:0]    first_left;
