@@ -59,6 +59,12 @@ LinkEnd::LinkEnd() {
   top.reset = 0;
 }
 
+// Verilator's destructors look in the thread's context, which may be the other end's.
+LinkEnd::~LinkEnd() {
+  top.final();
+  Verilated::threadContextp(&context);
+}
+
 void LinkEnd::post_put(unsigned address, std::uint64_t data, unsigned strobe, Done done) {
   accesses_.push_back({true, address, data, strobe, std::move(done)});
 }

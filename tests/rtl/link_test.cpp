@@ -200,7 +200,9 @@ TEST_F(Link, SliceAcknowledgements) {
     take(b);
     // What a later one says need not have been said before: several may fall into one clock.
     ASSERT_GE(to_a.reflections.size(), 1u);
-    if (slices == 1) EXPECT_EQ(to_a.reflections.size(), asked + 1);
+    if (slices == 1) {
+      EXPECT_EQ(to_a.reflections.size(), asked + 1);
+    }
     unsigned last = 0;
     for (const std::uint64_t word : to_a.reflections) {
       EXPECT_GE(word & 3, last);
@@ -552,7 +554,9 @@ TEST_F(Link, NoKindInAnyPlaceDoesHarm) {
       const unsigned result = send(a, sent);
       const bool sound = kind == (place == 0 ? OAE_KIND_SLICE_0 : OAE_KIND_PAYLOAD);
       EXPECT_EQ(result, sound ? unsigned{OAE_OUTCOME_COMMITTED} : unsigned{OAE_OUTCOME_REVERSED});
-      if (sound) EXPECT_EQ(take(b).slots, sent);
+      if (sound) {
+        EXPECT_EQ(take(b).slots, sent);
+      }
       EXPECT_EQ(transfers(b), 0u);
       EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
       take(b);
