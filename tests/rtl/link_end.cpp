@@ -89,8 +89,7 @@ void LinkEnd::settle(std::uint64_t time) {
 }
 
 void LinkEnd::rise() {
-  const bool taken =
-      (top.axi_awvalid && top.axi_awready) || (top.axi_arvalid && top.axi_arready);
+  const bool taken = (top.axi_awvalid && top.axi_awready) || (top.axi_arvalid && top.axi_arready);
   const bool responded = top.axi_bvalid || top.axi_rvalid;
   const std::uint64_t result = top.axi_rdata;
   if (responded) error = (top.axi_bvalid ? top.axi_bresp : top.axi_rresp) != 0;

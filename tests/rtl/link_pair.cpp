@@ -16,7 +16,7 @@ const void* bytes(const VlWide<words>& wide) {
 
 }  // namespace
 
-LinkPair::LinkPair(unsigned delay) : slices(0), to_b(delay), to_a(delay) {
+LinkPair::LinkPair(unsigned delay) : slices(0), to_b(delay), to_a(delay), delay_(delay) {
   slices = OAE_GET(get(a, OAE_LINK_ID), OAE_LINK_ID_SLICES);
 }
 
@@ -90,7 +90,14 @@ void LinkPair::bring_up() {
   put(a, OAE_LINK_CONTROL, 1);
   put(b, OAE_LINK_CONTROL, 1);
   until([this] { return a.phase() == OAE_LINK_STATE_IDLE && b.phase() == OAE_LINK_STATE_IDLE; });
-  until([this] { return !a.top.busy && !b.top.busy; });
+  rest();
+}
+
+void LinkPair::rest() {
+  for (unsigned i = 0; i < 2; ++i) {
+    clock(2 * delay_ / slices + 8);
+    until([this] { return !a.top.busy && !b.top.busy && a.idle() && b.idle(); });
+  }
 }
 
 Slot LinkPair::slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags) {

@@ -34,6 +34,8 @@ class LinkPair : public testing::Test {
   void command(LinkEnd& end, unsigned verb, unsigned beats = 0);
 
   void bring_up();
+  /// Until nothing moves, on the wires either, but for what waits for a time.
+  void rest();
   /// Writes slots to the send buffer of `end`.
   void fill(LinkEnd& end, const std::vector<Slot>& slots);
   static Slot slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags = 0);
@@ -60,6 +62,7 @@ class LinkPair : public testing::Test {
   void carry(LinkEnd& from, LinkWire& wire) const;
   void deliver(LinkWire& wire, LinkEnd& to, bool carrier) const;
 
+  unsigned delay_;
   bool a_sends_ = false;  // in the clock before
   bool b_sends_ = false;
 };

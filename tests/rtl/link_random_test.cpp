@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random transfers both ways over wires that lose, corrupt, duplicate and are cut, and what must
-// hold whatever happens: agreement, no invention, no repetition, reversal, a bounded answer, progress.
+// hold whatever happens: agreement, no invention, no repetition, reversal, a bounded answer,
+// progress.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -54,9 +55,8 @@ class LinkRandom : public LinkPair, public testing::WithParamInterface<unsigned>
     }
     fill(end, sent.slots);
     ledger.sent.push_back(sent);
-    end.post_put(OAE_LINK_COMMAND,
-                 (sent.flow ? OAE_LINK_COMMAND_FLOW : OAE_LINK_COMMAND_PACKET) |
-                     OAE_PUT(OAE_LINK_COMMAND_BEATS, beats));
+    end.post_put(OAE_LINK_COMMAND, (sent.flow ? OAE_LINK_COMMAND_FLOW : OAE_LINK_COMMAND_PACKET) |
+                                       OAE_PUT(OAE_LINK_COMMAND_BEATS, beats));
     begun_[&end] = true;
   }
 
@@ -133,9 +133,8 @@ class LinkRandom : public LinkPair, public testing::WithParamInterface<unsigned>
     // A side that the other has left is down within the limit, if it was not restarted.
     clock(3000);
     up();
-    until([this] {
-      return a.sender() == OAE_LINK_STATE_IDLE && b.sender() == OAE_LINK_STATE_IDLE;
-    });
+    until(
+        [this] { return a.sender() == OAE_LINK_STATE_IDLE && b.sender() == OAE_LINK_STATE_IDLE; });
     look(a, of_a);
     look(b, of_b);
     collect(a, of_a);

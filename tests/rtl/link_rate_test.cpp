@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a transfer takes on a wire of 100 Gb/s, whose slice lasts 0.64 ns, and how much of the
 // wire it uses. A wire delays by 5 ns a metre, rounded to slices; the rest is this block's own.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "tests/rtl/link_pair.h"
 
@@ -30,6 +33,11 @@ class LinkRate : public LinkPair {
     double settled;       ///< at this side
   };
 
+  /// For who runs the test with --gtest_output=xml.
+  static void record(const std::map<std::string, double>& values) {
+    for (const auto& [name, value] : values) RecordProperty(name, fmt::format("{:.1f}", value));
+  }
+
   double ns() const { return static_cast<double>(now * slices) * slice_ns; }
 
   Times measure(unsigned beats, bool flow) {
@@ -44,8 +52,7 @@ class LinkRate : public LinkPair {
     const auto mark = [this](double& time, bool happened) {
       if (time == 0 && happened) time = ns();
     };
-    std::vector<double> told;
-    std::size_t reflections = to_a.reflections.size();
+    const std::size_t reflections = to_a.reflections.size();
     while (times.settled == 0) {
       clock();
       mark(times.begun, to_b.slices > sent);
@@ -92,10 +99,11 @@ TEST_F(LinkRate1, BeatsRecoverTheWire) {
   const double four = use(1, true);
   const double sixteen = use(2, true);
   const double sixty_four = use(3, true);
-  std::printf("1 m, one phase: %.1f %.1f %.1f %.1f %%, by slices %.1f %%\n", one, four, sixteen,
-              sixty_four, use_by_slices(0));
-  std::printf("1 m, four phases: %.1f %.1f %.1f %.1f %%\n", use(0, false), use(1, false),
-              use(2, false), use(3, false));
+  record({{"beats_1", one}, {"beats_4", four}, {"beats_16", sixteen}, {"beats_64", sixty_four}});
+  record({{"by_slices", use_by_slices(0)}});
+  for (unsigned beats = 0; beats < 4; ++beats) {
+    record({{"four_phases_" + std::to_string(1u << 2 * beats), use(beats, false)}});
+  }
   EXPECT_GT(one, 6);
   EXPECT_GT(four, 2 * one);
   EXPECT_GT(sixteen, 50);
@@ -105,10 +113,11 @@ TEST_F(LinkRate1, BeatsRecoverTheWire) {
 TEST_F(LinkRate10, BeatsRecoverTheWire) {
   const double one = use(0, true);
   const double sixty_four = use(3, true);
-  std::printf("10 m, one phase: %.1f %.1f %.1f %.1f %%, by slices %.1f %%\n", one, use(1, true),
-              use(2, true), sixty_four, use_by_slices(0));
-  std::printf("10 m, four phases: %.1f %.1f %.1f %.1f %%\n", use(0, false), use(1, false),
-              use(2, false), use(3, false));
+  record({{"beats_1", one}, {"beats_4", use(1, true)}, {"beats_16", use(2, true)}});
+  record({{"beats_64", sixty_four}, {"by_slices", use_by_slices(0)}});
+  for (unsigned beats = 0; beats < 4; ++beats) {
+    record({{"four_phases_" + std::to_string(1u << 2 * beats), use(beats, false)}});
+  }
   EXPECT_GT(one, 2.5);
   EXPECT_LT(one, 5);
   EXPECT_GT(sixty_four, 65);
@@ -117,10 +126,12 @@ TEST_F(LinkRate10, BeatsRecoverTheWire) {
 TEST_F(LinkRate1, LatenciesMeetTheirTargets) {
   const Times four = measure(0, false);
   const Times flow = measure(0, true);
-  std::printf("1 m: reflection %.1f ns, there %.1f ns, committed %.1f ns, settled %.1f ns; flow there "
-              "%.1f ns, settled %.1f ns\n",
-              four.reflected - four.begun, four.tentative - four.begun, four.committed - four.begun,
-              four.settled - four.begun, flow.committed - flow.begun, flow.settled - flow.begun);
+  record({{"reflection_ns", four.reflected - four.begun},
+          {"tentative_ns", four.tentative - four.begun},
+          {"committed_ns", four.committed - four.begun},
+          {"settled_ns", four.settled - four.begun},
+          {"flow_committed_ns", flow.committed - flow.begun},
+          {"flow_settled_ns", flow.settled - flow.begun}});
   // Store and forward: from the first slice on the wire until the other side has it all.
   EXPECT_LT(flow.committed - flow.begun, 100);
   // Send to acknowledgement, in a rack.
