@@ -59,6 +59,7 @@ class LinkPair : public testing::Test {
   std::mt19937_64 random{1};
 
  private:
+  void step();
   void carry(LinkEnd& from, LinkWire& wire) const;
   void deliver(LinkWire& wire, LinkEnd& to, bool carrier) const;
 

@@ -524,7 +524,7 @@ TEST_F(Link, DoubtCanBeSettledByHearsayWhileTheLinkIsDown) {
     to_a.fault(LinkWire::Fault::lose, 1);
     command(a, packet);
     until([this] { return a.sender() == OAE_LINK_STATE_COMMITTING; });
-    clock(40);
+    clock(120 / slices + 20);
     to_a.cut();
     to_b.cut();
     until([this] { return b.phase() == OAE_LINK_STATE_DOWN && a.phase() == OAE_LINK_STATE_DOWN; });
