@@ -52,8 +52,9 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
       offset_(space.add_extended_capability(0x0001, 2, type == PortType::root_port ? 0x38 : 0x2c)),
       uncorrectable_(bits(false)) {
   const bool root = type == PortType::root_port;
-  if (!is_above_link(type)) uncorrectable_ &= ~bit_of(Error::surprise_down);
-  if (!root) uncorrectable_ &= ~bit_of(Error::acs_violation);
+  if (!is_above_link(type)) {
+    uncorrectable_ &= ~(bit_of(Error::surprise_down) | bit_of(Error::acs_violation));
+  }
   const std::uint32_t all = uncorrectable_;
   const std::uint32_t correctable = bits(true) | advisory_non_fatal;
   space.define({offset_ + uncorrectable_status, 4, 0, 0, all, all});

@@ -17,19 +17,21 @@ class AdvancedErrorReportingTest : public testing::TestWithParam<PortType> {
   void put(unsigned at, std::uint32_t value) { space.write(reporting.offset() + at, 4, value); }
   unsigned pointer() const { return get(0x18) & 0x1f; }
   bool root() const { return GetParam() == PortType::root_port; }
+  bool above() const { return is_above_link(GetParam()); }
   std::uint32_t known() const {
-    return uncorrectable | (root() ? surprise_down | acs_violation : 0);
+    return uncorrectable | (above() ? surprise_down | acs_violation : 0);
   }
 
   ConfigSpace space;
   AdvancedErrorReporting reporting{space, GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Ports, AdvancedErrorReportingTest,
-                         testing::Values(PortType::endpoint, PortType::root_port));
+                         testing::Values(PortType::endpoint, PortType::root_port,
+                                         PortType::upstream_port, PortType::downstream_port));
 
 TEST_P(AdvancedErrorReportingTest, RegistersOutOfReset) {
   const std::uint32_t expected[] = {
-      0x00020001, 0, 0, 0x00060010u | (root() ? surprise_down : 0), 0, 1u << 13, 0xa0};
+      0x00020001, 0, 0, 0x00060010u | (above() ? surprise_down : 0), 0, 1u << 13, 0xa0};
   for (unsigned i = 0; i < 7; ++i) EXPECT_EQ(get(4 * i), expected[i]) << i;
   for (unsigned at = 0x1c; at < 0x38; at += 4) EXPECT_EQ(get(at), 0u) << at;
 }
@@ -71,7 +73,7 @@ TEST_P(AdvancedErrorReportingTest, EachStatusBitIsSetAndClearedAlone) {
 TEST_P(AdvancedErrorReportingTest, OnlyAPortAboveALinkKnowsSurpriseDownAndSources) {
   for (const Error error : all_errors) {
     const bool of_such = error == Error::surprise_down || error == Error::acs_violation;
-    EXPECT_EQ(reporting.knows(error), root() || !of_such) << to_string(error);
+    EXPECT_EQ(reporting.knows(error), above() || !of_such) << to_string(error);
   }
 }
 
