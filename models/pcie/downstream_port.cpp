@@ -37,6 +37,7 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
   statistics.counter(prefix + "unsupported_requests", unsupported_);
   statistics.counter(prefix + "malformed_tlps", malformed_);
   statistics.counter(prefix + "acs_violations", acs_violations_);
+  statistics.counter(prefix + "tlps_without_link", no_link_);
 }
 
 void DownstreamPort::begin_reset(Reset kind) {
@@ -112,6 +113,19 @@ void DownstreamPort::contain() {
 Status DownstreamPort::refusal() const {
   return containment_ && containment_->triggered() ? containment_->refusal()
                                                    : Status::unsupported_request;
+}
+
+TlpPtr DownstreamPort::forward(TlpPtr tlp) {
+  if (link_up()) {
+    Port::send(std::move(tlp));
+    return nullptr;
+  }
+  // 2.9.1: requests are refused, all else is dropped.
+  ++no_link_;
+  const Status status = refusal();
+  const bool is_contained = containment_ && containment_->triggered();
+  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
+  return refused(*tlp, id(), status);
 }
 
 bool DownstreamPort::remove_card() {

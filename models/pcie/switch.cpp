@@ -10,14 +10,6 @@
 #include "vp/log/log.h"
 
 namespace pcie {
-namespace {
-
-/// How a request ends that is refused: by nothing, if it was posted.
-TlpPtr refused(const Tlp& request, Id completer, Status status) {
-  return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
-}
-
-}  // namespace
 
 class Switch::Upstream : public sc_core::sc_module, public Port {
  public:
@@ -88,8 +80,6 @@ class Switch::Downstream : public DownstreamPort {
 
   Id id() const override { return make_id(switch_.upstream_->internal_bus(), index_, 0); }
 
-  /// Sends what goes down. Returns how a request ends that it refuses.
-  TlpPtr forward(TlpPtr tlp);
   /// A configuration request for the bus below or beyond.
   TlpPtr forward_config(TlpPtr request);
   /// The port upstream takes posted requests again, or has forgotten all.
@@ -114,7 +104,6 @@ class Switch::Downstream : public DownstreamPort {
   const unsigned index_;
   Switch& switch_;
   unsigned untold_ = 0;  // what waits for credits above
-  std::uint64_t no_link_ = 0;
   std::uint64_t redirected_ = 0;
 };
 
@@ -270,7 +259,9 @@ void Switch::Upstream::bridge_controlled(std::uint32_t before) {
 void Switch::Upstream::detected(Error error, const Tlp* tlp) {
   report(error, tlp);
   if (tlp == nullptr) return;
-  if (const auto status = Port::refusal_of(error)) answer(refused(*tlp, id_, *status));
+  if (const auto status = Port::refusal_of(error)) {
+    answer(DownstreamPort::refused(*tlp, id_, *status));
+  }
 }
 
 TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
@@ -278,7 +269,7 @@ TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
            "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
            pcie::to_string(request.header.requester), request.get_address());
   report(Error::unsupported_request, &request);
-  return refused(request, id_, Status::unsupported_request);
+  return DownstreamPort::refused(request, id_, Status::unsupported_request);
 }
 
 void Switch::Upstream::unexpected(const Tlp& completion) {
@@ -314,21 +305,7 @@ Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const Switch
                      statistics),
       index_(index),
       switch_(owner) {
-  statistics.counter(std::string(this->name()) + ".tlps_without_link", no_link_);
   statistics.counter(std::string(this->name()) + ".redirected", redirected_);
-}
-
-TlpPtr Switch::Downstream::forward(TlpPtr tlp) {
-  if (link_up()) {
-    send(std::move(tlp));
-    return nullptr;
-  }
-  // 2.9.1: requests are refused, all else is dropped.
-  ++no_link_;
-  const Status status = refusal();
-  const bool is_contained = containment_ && containment_->triggered();
-  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
-  return refused(*tlp, id(), status);
 }
 
 // 7.3.3: at the bus below it becomes type 0, for device 0.
