@@ -36,7 +36,7 @@ struct End : Port {
 ///
 ///     root --- 02:00.0 --- 03:00.0 --- ends[0]
 ///                      `-- 03:01.0 --- ends[1] ...
-struct SwitchEnds : sc_core::sc_module {
+struct SwitchEnds {
   static constexpr Id host_id = make_id(0, 2, 0), upstream_id = make_id(2, 0, 0);
   static constexpr Id port_id(unsigned i) { return make_id(3, i, 0); }
   static constexpr Id device_id(unsigned i) { return make_id(4 + i, 0, 0); }
@@ -48,10 +48,9 @@ struct SwitchEnds : sc_core::sc_module {
     return config;
   }
 
-  explicit SwitchEnds(const SwitchConfig& config = with_ports(3), const CreditConfig& below = {},
-                      const sc_core::sc_module_name& name = "ends")
-      : sc_module(name),
-        domain("domain"),
+  /// `below` is what the devices advertise.
+  explicit SwitchEnds(const SwitchConfig& config = with_ports(3), const CreditConfig& below = {})
+      : domain("domain"),
         sw("switch", config, domain, statistics),
         root(domain),
         above("above", {}, root, sw.upstream(), trace, statistics) {
@@ -126,7 +125,7 @@ struct SwitchEnds : sc_core::sc_module {
   }
   std::uint64_t counted(const std::string& name) const {
     const nlohmann::json all = statistics.json();
-    return all.at("counters").at("ends." + name);
+    return all.at("counters").at(name);
   }
 
   // Requests of the device below port `from`.
