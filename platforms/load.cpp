@@ -110,7 +110,7 @@ void check_credits(const std::string& path, const Credits& credits, const PcieLi
   }
 }
 
-/// A root port completes AtomicOps.
+/// A root port completes AtomicOps, and a switch routes them.
 void check_atomic_credits(const std::string& path, const Credits& credits, Reading& reading) {
   if (!reading.good(path) || credits.non_posted_data != 1) return;
   reading.mistake(path + ".non_posted_data", "1 credit is less than an AtomicOp may need",
@@ -274,7 +274,10 @@ void check_links(const Platform& platform, Reading& reading) {
     };
     check_credits(path + ".credits_down", link.credits_down, link, is_switch(link.down), reading);
     check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
-    if (!is_switch(link.up)) check_atomic_credits(path + ".credits_up", link.credits_up, reading);
+    check_atomic_credits(path + ".credits_up", link.credits_up, reading);
+    if (is_switch(link.down)) {
+      check_atomic_credits(path + ".credits_down", link.credits_down, reading);
+    }
     check_faults(path + ".faults", link.faults, reading);
   }
   if (!reading.good("pcie_links")) return;

@@ -10,8 +10,7 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
                                vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, latency, config.credits,
-                    express.type == PortType::root_port}),
+      Port(domain, {config.generation, config.lanes, latency, config.credits, true}),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
@@ -116,6 +115,14 @@ Status DownstreamPort::refusal() const {
 }
 
 TlpPtr DownstreamPort::forward(TlpPtr tlp) {
+  if (tlp->is_atomic() && link_up()) {
+    // 6.15.3; a device that does not take AtomicOps need not have room for their operands.
+    const bool is_blocked = express_.blocks_atomics();
+    if (is_blocked || !fits(*tlp)) {
+      report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
+      return refused(*tlp, id(), Status::unsupported_request);
+    }
+  }
   if (link_up()) {
     Port::send(std::move(tlp));
     return nullptr;

@@ -17,6 +17,7 @@ bool is_advisory(Error error, const Tlp* tlp) {
     case Error::unsupported_request:
     case Error::completer_abort:
     case Error::acs_violation:
+    case Error::atomic_egress_blocked:
       return tlp != nullptr && tlp->is_non_posted();
     case Error::unexpected_completion:
       return true;

@@ -110,7 +110,7 @@ class Switch::Downstream : public DownstreamPort {
 Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
                            Switch& owner, vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits}),
+      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, true}),
       switch_(owner),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
@@ -144,15 +144,14 @@ void Switch::Upstream::receive(TlpPtr tlp) {
       return receive_config(std::move(tlp));
     case TlpType::MRd:
     case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       if (header_.claims(tlp->get_address()) && power_.d0()) {
         if (Downstream* port = switch_.claiming(tlp->get_address())) {
           return answer(port->forward(std::move(tlp)));
         }
       }
-      return answer(unsupported(*tlp));
-    case TlpType::FetchAdd:  // not routed
-    case TlpType::Swap:
-    case TlpType::CAS:
       return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -204,6 +203,10 @@ TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
 
 TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
   if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) return unsupported(*tlp);
+  if (tlp->is_atomic() && express_.blocks_atomics()) {  // 6.15.3
+    report(Error::atomic_egress_blocked, tlp.get());
+    return DownstreamPort::refused(*tlp, id_, Status::unsupported_request);
+  }
   send(std::move(tlp));
   return nullptr;
 }
@@ -329,11 +332,14 @@ void Switch::Downstream::receive(TlpPtr tlp) {
       return receive_message(*tlp);
     case TlpType::MRd:
     case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       return route_memory(std::move(tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
       return route_completion(std::move(tlp));
-    default:  // configuration requests only go down, and AtomicOps are not routed
+    default:  // configuration requests only go down
       return unsupported(*tlp);
   }
 }

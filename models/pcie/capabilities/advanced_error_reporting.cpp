@@ -55,6 +55,7 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
   if (!is_above_link(type)) {
     uncorrectable_ &= ~(bit_of(Error::surprise_down) | bit_of(Error::acs_violation));
   }
+  if (type == PortType::endpoint) uncorrectable_ &= ~bit_of(Error::atomic_egress_blocked);
   const std::uint32_t all = uncorrectable_;
   const std::uint32_t correctable = bits(true) | advisory_non_fatal;
   space.define({offset_ + uncorrectable_status, 4, 0, 0, all, all});
