@@ -95,6 +95,7 @@ struct SwitchEnds {
     const auto bridge = [&](Id id, unsigned first, unsigned last, unsigned from, unsigned to) {
       config_write(id, 0x18, bus_of(id) | first << 8 | last << 16, 4);
       config_write(id, 0x20, static_cast<std::uint32_t>(bar(from) >> 16 | bar(to)), 4);
+      config_write(id, 0x24, 0x0000fff0, 4);  // none
       config_write(id, 0x3e, 2, 2);
       config_write(id, 0x04, 6, 2);
     };
