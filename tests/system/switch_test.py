@@ -9,8 +9,8 @@ PORTS = ["0000:02:00.0", "0000:02:01.0"]
 CARDS = ["0000:03:00.0", "0000:04:00.0"]
 HOT_PLUG = ("--set", "pcie_links[2].slot={hot_plug: true, surprise: true}")
 
-# One packet of each class fits at the end of a link; a switch counts completions too.
-ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 1"
+# One packet of each class fits at the end of a link, AtomicOps among them; a switch counts completions too.
+ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 2"
 ONE_AT_SWITCH = ONE + ", completion_headers: 1, completion_data: 16"
 CREDITS = ("--set", f"pcie_links[0].credits_up={{{ONE}}}", "--set", f"pcie_links[0].credits_down={{{ONE_AT_SWITCH}}}",
            "--set", f"pcie_links[1].credits_up={{{ONE_AT_SWITCH}}}", "--set", f"pcie_links[1].credits_down={{{ONE}}}",
