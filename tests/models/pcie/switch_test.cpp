@@ -477,12 +477,12 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
   };
   SwitchBench::Config config;
   config.bench.root_complex.ports[1].credits = credits(false, 2);  // the largest AtomicOp
-  config.sw.credits = credits(true);
-  for (auto& each : config.sw.ports) each.credits = credits(true);
+  config.sw.credits = credits(true, 2);
+  for (auto& each : config.sw.ports) each.credits = credits(true, 2);
   config.endpoint.credits = credits(false);
   config.nested = below(2) == 0;
-  config.inner.credits = credits(true);
-  config.inner.ports[0].credits = credits(true);
+  config.inner.credits = credits(true, 2);
+  config.inner.ports[0].credits = credits(true, 2);
   config.above.generation = 1 + below(5);
   config.wires.latency_down = (1 + below(1000)) * ns;
   SwitchBench bench(config);
