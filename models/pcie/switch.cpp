@@ -311,11 +311,11 @@ Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const Switch
   statistics.counter(std::string(this->name()) + ".redirected", redirected_);
 }
 
-// 7.3.3: at the bus below it becomes type 0, for device 0.
+// 7.3.3: at the bus below it becomes type 0, for device 0, unless the device has no number (ARI).
 TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
   TlpHeader& header = request->header;
   if (bus_of(header.target) == secondary_bus()) {
-    if (device_of(header.target) != 0) {
+    if (device_of(header.target) != 0 && !express_.forwards_ari()) {
       report(Error::unsupported_request, request.get());
       return refused(*request, id(), Status::unsupported_request);
     }

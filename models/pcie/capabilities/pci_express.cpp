@@ -96,7 +96,7 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   // Timeout can be disabled 4, ARI forwarded 5, AtomicOps routed 6 and completed 9:7: host memory
   // takes those of 32, 64 and 128 bits. A port of 16 GT/s must complete 10-bit tags 16. A switch
   // asks for nothing, and completes only configuration requests.
-  const std::uint32_t ari = root ? 1u << 5 : 0;
+  const std::uint32_t ari = above_link ? 1u << 5 : 0;
   const bool routes = of_switch || config.peers;
   const std::uint32_t completer = root ? 7u << 7 : 0;
   space.define({at + 0x24, 4,

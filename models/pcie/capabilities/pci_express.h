@@ -61,7 +61,7 @@ class PciExpress {
   bool relaxed_ordering() const { return control(4); }
   bool extended_tags() const { return control(8); }
   bool completion_timeout() const { return !control_2(4); }
-  /// Root port: a device number is five more bits of a function number (ARI).
+  /// Root and downstream port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
   /// Endpoint: AtomicOp Requester Enable.
   bool requests_atomics() const { return control_2(6); }
