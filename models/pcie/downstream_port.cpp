@@ -114,6 +114,12 @@ Status DownstreamPort::refusal() const {
                                                    : Status::unsupported_request;
 }
 
+bool DownstreamPort::lets_pass(const Tlp& tlp) {
+  if (!tlp.header.poisoned) return true;
+  report(Error::poisoned_tlp, &tlp, Place::passing);
+  return link_up();
+}
+
 TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   if (tlp->is_atomic() && link_up()) {
     // 6.15.3; a device that does not take AtomicOps need not have room for their operands.
@@ -122,6 +128,11 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
       report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
       return refused(*tlp, id(), Status::unsupported_request);
     }
+  }
+  // 2.7.2.1; the error may trigger containment, and then that says how requests end.
+  if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
+    report(Error::poisoned_egress_blocked, tlp.get());
+    return refused(*tlp, id(), refusal());
   }
   if (link_up()) {
     Port::send(std::move(tlp));
@@ -243,17 +254,14 @@ void DownstreamPort::unexpected(const Tlp& completion) {
 void DownstreamPort::detected(Error error, const Tlp* tlp) {
   report(error, tlp);
   if (tlp == nullptr || !tlp->is_non_posted()) return;
-  const auto status = refusal_of(error);
-  if (!status) return;
-  if (*status == Status::completer_abort) header_.set_secondary_target_abort();
-  send(Tlp::completion(*tlp, id(), *status));
+  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id(), *status));
 }
 
 // 7.8.4.10: a port tells of its own errors as of those below it; but not of one that triggers
 // containment.
-void DownstreamPort::report(Error error, const Tlp* tlp) {
-  const bool uncorrectable = errors_.is_uncorrectable(error, tlp);
-  const auto severity = errors_.report(error, tlp);
+void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
+  const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
+  const auto severity = errors_.report(error, tlp, place);
   if (uncorrectable && containment_ &&
       containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
     return contain();

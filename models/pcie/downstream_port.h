@@ -109,7 +109,9 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void receive_message(const Tlp& message);
   void unsupported(const Tlp& request);
   void unexpected(const Tlp& completion);
-  void report(Error error, const Tlp* tlp);
+  void report(Error error, const Tlp* tlp, Place place = Place::end);
+  /// A packet from below that is marked as bad goes on, unless the port contains it.
+  bool lets_pass(const Tlp& tlp);
   void update_interrupt();
   void send_interrupt();
 

@@ -29,6 +29,8 @@ const char* to_string(Error error) {
       return "acs_violation";
     case Error::atomic_egress_blocked:
       return "atomic_egress_blocked";
+    case Error::poisoned_egress_blocked:
+      return "poisoned_egress_blocked";
     case Error::receiver_error:
       return "receiver_error";
     case Error::bad_tlp:

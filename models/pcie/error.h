@@ -22,6 +22,7 @@ enum class Error : std::uint8_t {
   unsupported_request = 20,
   acs_violation = 21,
   atomic_egress_blocked = 24,
+  poisoned_egress_blocked = 26,
   receiver_error = 32 + 0,
   bad_tlp = 32 + 6,
   bad_dllp = 32 + 7,
@@ -29,12 +30,24 @@ enum class Error : std::uint8_t {
   replay_timeout = 32 + 12,
 };
 inline constexpr Error all_errors[] = {
-    Error::data_link_protocol,  Error::surprise_down,   Error::poisoned_tlp,
-    Error::completion_timeout,  Error::completer_abort, Error::unexpected_completion,
-    Error::receiver_overflow,   Error::malformed_tlp,   Error::ecrc,
-    Error::unsupported_request, Error::acs_violation,   Error::atomic_egress_blocked,
-    Error::receiver_error,      Error::bad_tlp,         Error::bad_dllp,
-    Error::replay_rollover,     Error::replay_timeout,
+    Error::data_link_protocol,
+    Error::surprise_down,
+    Error::poisoned_tlp,
+    Error::completion_timeout,
+    Error::completer_abort,
+    Error::unexpected_completion,
+    Error::receiver_overflow,
+    Error::malformed_tlp,
+    Error::ecrc,
+    Error::unsupported_request,
+    Error::acs_violation,
+    Error::atomic_egress_blocked,
+    Error::poisoned_egress_blocked,
+    Error::receiver_error,
+    Error::bad_tlp,
+    Error::bad_dllp,
+    Error::replay_rollover,
+    Error::replay_timeout,
 };
 
 constexpr bool is_correctable(Error error) {
@@ -55,10 +68,16 @@ constexpr bool has_tlp(Error error) {
     case Error::unsupported_request:
     case Error::acs_violation:
     case Error::atomic_egress_blocked:
+    case Error::poisoned_egress_blocked:
       return true;
     default:
       return false;
   }
+}
+
+/// Whether it is of what would leave a port, rather than of what has come.
+constexpr bool is_of_egress(Error error) {
+  return error == Error::atomic_egress_blocked || error == Error::poisoned_egress_blocked;
 }
 
 /// As the enumerators are spelt.

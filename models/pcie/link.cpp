@@ -309,7 +309,7 @@ bool is_possible(Direction direction, const Fault& fault) {
   const bool port_alone =
       fault.error == Error::surprise_down || fault.error == Error::acs_violation;
   if (port_alone && direction == Direction::down) return false;
-  if (fault.error == Error::atomic_egress_blocked) return false;  // of what leaves a port
+  if (is_of_egress(fault.error)) return false;
   if (fault.number < 1) return false;
   if (!fault.type) return true;
   const TlpPtr tlp = Tlp::make(*fault.type);

@@ -228,7 +228,7 @@ bool RootPort::route(TlpPtr& tlp) {
       [[fallthrough]];
     case AccessControl::Way::straight:
       ++peer_to_peer_;
-      if (tlp->header.poisoned) header_.set_secondary_parity_error();
+      if (!lets_pass(*tlp)) return true;
       if (TlpPtr answer = port->take(std::move(tlp))) send(std::move(answer));
       return true;
     case AccessControl::Way::violation:

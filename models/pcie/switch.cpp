@@ -47,7 +47,11 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   }
   TlpPtr unsupported(const Tlp& request);
   void unexpected(const Tlp& completion);
-  void report(Error error, const Tlp* tlp);
+  void report(Error error, const Tlp* tlp, Place place = Place::end);
+  /// A packet from above that is marked as bad goes on.
+  void note_poison(const Tlp& tlp) {
+    if (tlp.header.poisoned) report(Error::poisoned_tlp, &tlp, Place::passing);
+  }
   void send_untold();
 
   Switch& switch_;
@@ -135,7 +139,6 @@ void Switch::Upstream::receive(TlpPtr tlp) {
              name(), to_string(tlp->header.type));
     return report(Error::malformed_tlp, tlp.get());
   }
-  if (tlp->header.poisoned) header_.set_detected_parity_error();
   switch (tlp->header.type) {
     case TlpType::CfgRd0:
     case TlpType::CfgWr0:
@@ -149,6 +152,7 @@ void Switch::Upstream::receive(TlpPtr tlp) {
     case TlpType::CAS:
       if (header_.claims(tlp->get_address()) && power_.d0()) {
         if (Downstream* port = switch_.claiming(tlp->get_address())) {
+          note_poison(*tlp);
           return answer(port->forward(std::move(tlp)));
         }
       }
@@ -156,6 +160,7 @@ void Switch::Upstream::receive(TlpPtr tlp) {
     case TlpType::Cpl:
     case TlpType::CplD:
       if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
+        note_poison(*tlp);
         port->forward(std::move(tlp));
         return;
       }
@@ -182,6 +187,7 @@ void Switch::Upstream::receive_config(TlpPtr request) {
     }
   } else if (routes(bus_of(target))) {
     if (Downstream* port = switch_.routing(bus_of(target))) {
+      note_poison(*request);
       return answer(port->forward_config(std::move(request)));
     }
   }
@@ -281,8 +287,8 @@ void Switch::Upstream::unexpected(const Tlp& completion) {
   report(Error::unexpected_completion, &completion);
 }
 
-void Switch::Upstream::report(Error error, const Tlp* tlp) {
-  const auto severity = errors_.report(error, tlp);
+void Switch::Upstream::report(Error error, const Tlp* tlp, Place place) {
+  const auto severity = errors_.report(error, tlp, place);
   if (!severity) return;
   untold_ |= 1u << static_cast<unsigned>(*severity);
   if (!blocked(CreditClass::posted)) send_untold();
@@ -326,7 +332,6 @@ TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
 
 void Switch::Downstream::receive(TlpPtr tlp) {
   if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
-  if (tlp->header.poisoned) header_.set_secondary_parity_error();
   switch (tlp->header.type) {
     case TlpType::Msg:
       return receive_message(*tlp);
@@ -346,9 +351,12 @@ void Switch::Downstream::receive(TlpPtr tlp) {
 
 void Switch::Downstream::route_memory(TlpPtr request) {
   if (!header_.master_enabled() || !power_.d0()) return unsupported(*request);
-  Downstream* port = switch_.claiming(request->get_address());
-  TlpPtr answer = port != nullptr ? send_to(*port, std::move(request))
-                                  : switch_.upstream_->forward(std::move(request));
+  TlpPtr answer;
+  if (Downstream* port = switch_.claiming(request->get_address())) {
+    answer = send_to(*port, std::move(request));
+  } else if (lets_pass(*request)) {
+    answer = switch_.upstream_->forward(std::move(request));
+  }
   if (answer) send(std::move(answer));
 }
 
@@ -358,6 +366,7 @@ void Switch::Downstream::route_completion(TlpPtr completion) {
     send_to(*port, std::move(completion));
   } else if (!switch_.upstream_->routes(bus_of(requester)) &&
              requester != switch_.upstream_->id()) {
+    if (!lets_pass(*completion)) return;
     switch_.upstream_->forward(std::move(completion));
   } else {
     unexpected(*completion);
@@ -369,9 +378,11 @@ void Switch::Downstream::route_completion(TlpPtr completion) {
 TlpPtr Switch::Downstream::send_to(Downstream& port, TlpPtr tlp) {
   switch (way_to(port, *tlp)) {
     case AccessControl::Way::straight:
+      if (!lets_pass(*tlp)) return nullptr;
       ++switch_.peer_to_peer_;
       return port.forward(std::move(tlp));
     case AccessControl::Way::upstream:
+      if (!lets_pass(*tlp)) return nullptr;
       ++redirected_;
       return switch_.upstream_->redirect(std::move(tlp));
     case AccessControl::Way::violation:

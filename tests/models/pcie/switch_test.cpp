@@ -380,7 +380,7 @@ TEST(Switch, APortContainsWhatIsBelowIt) {
   bench.run([&] {
     bench.enumerate_switch();
     const unsigned dpc = bench.find_extended(port_id(0), 0x1d);
-    EXPECT_EQ(bench.config_read(port_id(0), dpc + 4, 2), 0x80u) << "no extensions of root ports";
+    EXPECT_EQ(bench.config_read(port_id(0), dpc + 4, 2), 0xc0u) << "no extensions of root ports";
     for (const Id id : {root_id, upstream_id, port_id(0), device_id(0)}) bench.enable_errors(id);
     bench.config_write(port_id(0), dpc + 6, 6, 2);  // non-fatal too, Unsupported Request
     bench.cards[0]->link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
