@@ -590,6 +590,7 @@ TEST_P(Written, AtRandomNothingIsStuckForGood) {
   SwitchBench::Config config;
   config.nested = GetParam() % 2 == 0;
   config.bench.root_complex.completion_timeout = 100 * us;
+  config.bench.root_complex.peer_to_peer = GetParam() % 4 < 2;
   for (auto& each : config.sw.ports) {
     each.slot = {true, below(2) == 0, true, true, true};
     each.containment = true;
@@ -608,7 +609,7 @@ TEST_P(Written, AtRandomNothingIsStuckForGood) {
         case 1:
         case 2: {
           // Registers of the header and capabilities rather than the emptiness behind them.
-          const unsigned offset = 4 * (below(2) ? below(0x40) : below(0x70));
+          const unsigned offset = 4 * (below(2) ? below(0x40) : below(0x90));
           const std::uint32_t value = below(2) ? random() : 1u << below(32);
           bench.config_write(ids[below(std::size(ids))], offset, value, 4);
           break;
