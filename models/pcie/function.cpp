@@ -79,7 +79,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
   if (config.reset_time < 0 || config.reset_time > 100 * vp::ms || config.initialisation < 0) {
     throw ConfigurationError("a reset takes 0 to 100 ms, and initialisation no negative time");
   }
-  interrupt.bind(interrupts_);
+  interrupt.bind(*this);
 }
 
 void Function::reset(Reset kind) {

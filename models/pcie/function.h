@@ -28,7 +28,7 @@ namespace pcie {
 /// they are there while its SR-IOV capability enables them, answer after `initialisation`, have
 /// the ids and BARs that it gives them, obey the controls that 9.3.5 says it has for all, and are
 /// in D3hot when it is. A reset of the physical function in any way takes them away.
-class Function : public sc_core::sc_module {
+class Function : public sc_core::sc_module, public InterruptModesIf {
  public:
   using Common = FunctionCore::Common;
   using Uplink = FunctionCore::Uplink;
@@ -65,9 +65,10 @@ class Function : public sc_core::sc_module {
   /// Whether software can see it: a virtual function while it is enabled.
   bool exists() const { return exists_; }
 
-  /// As device logic asks for it.
-  void signal(unsigned vector) { interrupts_.signal(vector); }
-  void set_intx(bool level) { interrupts_.set_intx(level); }
+  void signal(unsigned vector) override { interrupts_.signal(vector); }
+  InterruptMode interrupt_mode() const override { return interrupts_.mode(); }
+  unsigned interrupt_vectors() const override { return interrupts_.vectors(); }
+  void set_intx(bool level) override { interrupts_.set_intx(level); }
   /// Calls `action` when the function is reset in any way, for the device logic behind it.
   void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
 

@@ -43,13 +43,13 @@ Interrupts::Interrupts(FunctionCore& core, const FunctionConfig& config, Send se
 }
 
 // MSI-X goes before MSI: enabling both is undefined (6.1.4).
-InterruptMode Interrupts::interrupt_mode() const {
+InterruptMode Interrupts::mode() const {
   if (msi_x_ && msi_x_->enabled()) return InterruptMode::msi_x;
   return msi_ && msi_->enabled() ? InterruptMode::msi : InterruptMode::intx;
 }
 
-unsigned Interrupts::interrupt_vectors() const {
-  switch (interrupt_mode()) {
+unsigned Interrupts::vectors() const {
+  switch (mode()) {
     case InterruptMode::msi_x:
       return msi_x_->config().vectors;
     case InterruptMode::msi:
@@ -62,7 +62,7 @@ unsigned Interrupts::interrupt_vectors() const {
 
 void Interrupts::signal(unsigned vector) {
   bool taken = false;
-  switch (interrupt_mode()) {
+  switch (mode()) {
     case InterruptMode::msi_x:
       taken = msi_x_->signal(vector);
       break;
@@ -99,8 +99,8 @@ void Interrupts::release_intx() {
 
 // 6.1.4: messages and INTx exclude each other.
 void Interrupts::update_intx() {
-  const bool level = intx_level_ && core_.header().intx_enabled() && core_.d0() &&
-                     interrupt_mode() == InterruptMode::intx;
+  const bool level =
+      intx_level_ && core_.header().intx_enabled() && core_.d0() && mode() == InterruptMode::intx;
   if (level == intx_told_ || !core_.uplink().up()) return;
   intx_told_ = level;
   const unsigned code = (level ? assert_inta : deassert_inta) + pin_ - 1;

@@ -14,7 +14,7 @@
 namespace pcie {
 
 /// How a function interrupts: MSI-X, MSI, and the level of its INTx pin (PCIe 5.0, 6.1).
-class Interrupts : public InterruptModesIf {
+class Interrupts {
  public:
   /// Sends a message interrupt, or returns false while none can leave; flush() follows.
   using Send = std::function<bool(std::uint64_t address, std::uint32_t data)>;
@@ -23,10 +23,11 @@ class Interrupts : public InterruptModesIf {
   Interrupts(FunctionCore& core, const FunctionConfig& config, Send send,
              vp::Statistics& statistics);
 
-  void signal(unsigned vector) override;
-  InterruptMode interrupt_mode() const override;
-  unsigned interrupt_vectors() const override;
-  void set_intx(bool level) override;
+  // As InterruptModesIf says.
+  void signal(unsigned vector);
+  InterruptMode mode() const;
+  unsigned vectors() const;
+  void set_intx(bool level);
 
   /// Takes the pin back before a reset, and its level with it.
   void release_intx();

@@ -61,15 +61,15 @@ tlm::tlm_response_status Requester::refusal(const tlm::tlm_generic_payload& payl
                                             const Access& access) const {
   const unsigned length = payload.get_data_length();
   const std::uint64_t address = payload.get_address();
-  const auto atomic = tlp_type_of(access.atomic);
-  if ((payload.get_command() == tlm::TLM_IGNORE_COMMAND) != atomic.has_value() ||
-      !may_request(access)) {
+  const bool atomic = access.atomic != AtomicOperation::none;
+  if ((payload.get_command() == tlm::TLM_IGNORE_COMMAND) != atomic || !may_request(access)) {
     return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
   if (length < 1 || length > Tlp::max_bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   if (atomic) {
-    const unsigned operand = operand_bytes(*atomic, length);
+    const auto type = tlp_type_of(access.atomic);
+    const unsigned operand = type ? operand_bytes(*type, length) : 0;
     if (operand == 0) return tlm::TLM_BURST_ERROR_RESPONSE;
     return address % operand == 0 ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
