@@ -120,9 +120,12 @@ void check_atomic_credits(const std::string& path, const Credits& credits, Readi
 void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
   if (!reading.good(path)) return;
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    if (pcie::is_possible(to_direction(faults[i]), to_fault(faults[i]))) continue;
+    const pcie::Fault fault = to_fault(faults[i]);
+    if (pcie::is_possible(to_direction(faults[i]), fault)) continue;
     reading.mistake(fmt::format("{}[{}]", path, i),
-                    faults[i].tlp.empty()
+                    pcie::is_of_egress(fault.error)
+                        ? fmt::format("{} is of what would leave a port", faults[i].error)
+                    : faults[i].tlp.empty()
                         ? fmt::format("{} is not seen by the lower end of a link", faults[i].error)
                         : fmt::format("no {} can have {}", faults[i].tlp, faults[i].error),
                     "an error that can happen there", "see models/pcie/README.md, Errors");
