@@ -281,7 +281,7 @@ module oae_ports #(
   oae_words words_unit (
     .clock, .reset,
     .start(state == TRY || state == SETTLE),
-    .job(state == TRY ? oae_types::TRY : oae_types::DO),
+    .job(state == TRY ? oae_types::TRY : row.tentative ? oae_types::DO : oae_types::DROP),
     .steps, .hold(holds), .ready(words_ready), .busy(words_busy), .met(words_met),
     .found(words_found),
     .write(writes && target == oae_types::FIRMWARE_WORDS), .register_word(word),

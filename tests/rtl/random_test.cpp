@@ -286,6 +286,8 @@ TEST_P(Random, AgreesWithTheReference) {
   EXPECT_GT(not_ready, 25u);
   EXPECT_GT(rejected, 10u);
   EXPECT_GT(reversed, 10);
+  EXPECT_GT(traffic.bench().reference.words.refusals(), 25u);
+  EXPECT_GT(traffic.bench().reference.words.done(), 25u);
   EXPECT_GT(traffic.bench().pushed, 10u);
   EXPECT_GT(traffic.bench().streamed, 10u);
   RecordProperty("committed", static_cast<int>(committed));
