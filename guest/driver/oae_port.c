@@ -88,10 +88,19 @@ int oae_port_start(struct oae_port *port)
 	oae_port_write(port, OAE_HOST_PORT_CELL, port->cell);
 	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
 	oae_port_arm(port, 0);
-	/* The journal has survived what brought this about; a new epoch forgets its last answer. */
-	if (port->exchange.doubt)
-		port->has_settlement = oae_exchange_settle(&port->exchange, READ_ONCE(settle_reads),
-							   &port->settlement) != OAE_IN_DOUBT;
+	/*
+	 * The journal has survived what brought this about. A new epoch rolls it forward and forgets
+	 * its last answer, so that nobody would ever know.
+	 */
+	if (port->exchange.doubt) {
+		if (oae_exchange_settle(&port->exchange, max(READ_ONCE(settle_reads), 1U),
+					&port->settlement) == OAE_IN_DOUBT) {
+			dev_err(&port->dev, "a swap stays in doubt, the port does not open\n");
+			ret = -EIO;
+			goto unlock;
+		}
+		port->has_settlement = true;
+	}
 	before = oae_port_read(port, OAE_HOST_PORT_STATE);
 	/* A driver that crashed may have left it open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);

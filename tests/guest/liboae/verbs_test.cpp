@@ -87,12 +87,10 @@ TEST(Verbs, OutcomesOfASwap) {
   swap.verb = OAE_SWAP_VERB_CAS;
   EXPECT_EQ(oae_swap_get_steps(&swap, steps.data(), 2), 0);
   EXPECT_EQ(steps[1].found, 10u) << "it is one word";
-  const std::pair<unsigned, int> others[] = {{OAE_SWAP_STATUS_NOT_READY, -EAGAIN},
-                                             {OAE_SWAP_STATUS_BUSY, -EBUSY},
-                                             {OAE_SWAP_STATUS_HISTORY_LOST, -ENODEV},
-                                             {OAE_SWAP_STATUS_REVERSED, -ECANCELED},
-                                             {OAE_SWAP_STATUS_BAD_VERB, -EINVAL},
-                                             {99, -ENODEV}};
+  const std::pair<unsigned, int> others[] = {
+      {OAE_SWAP_STATUS_NOT_READY, -EAGAIN},    {OAE_SWAP_STATUS_BUSY, -EBUSY},
+      {OAE_SWAP_STATUS_HISTORY_LOST, -ENODEV}, {OAE_SWAP_STATUS_REVERSED, -ECANCELED},
+      {OAE_SWAP_STATUS_BAD_VERB, -EINVAL},     {99, -ENODEV}};
   for (const auto& [status, error] : others) {
     swap.status = static_cast<std::uint8_t>(status);
     EXPECT_EQ(oae_swap_get_steps(&swap, steps.data(), 2), error) << status;

@@ -67,15 +67,31 @@ TEST(Options, Verbs) {
 
 TEST(Options, WhatIsNoVerb) {
   for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-           {"cas"}, {"cas", "1", "2"}, {"cas", "1", "2", "3", "4"}, {"cas", "4096", "0", "1"},
-           {"cas", "x", "0", "1"}, {"cas", "1", "", "1"}, {"add", "1"}, {"add", "1", "2", "3"},
-           {"multi"}, {"multi", "read:0", "read:0", "read:0", "read:0", "read:0"},
-           {"multi", "read"}, {"multi", "read:"}, {"multi", "read:1=2"}, {"multi", "write:1"},
-           {"multi", "write:1="}, {"multi", "write:=1"}, {"multi", "grow:1=1"},
-           {"multi", "writes:1=1"}, {"multi", ":1=1"}, {"multi", "write:4096=1"},
-           {"multi", "write:123456789=1"}, {"multi", "write=1:2"},
+           {"cas"},
+           {"cas", "1", "2"},
+           {"cas", "1", "2", "3", "4"},
+           {"cas", "4096", "0", "1"},
+           {"cas", "x", "0", "1"},
+           {"cas", "1", "", "1"},
+           {"add", "1"},
+           {"add", "1", "2", "3"},
+           {"multi"},
+           {"multi", "read:0", "read:0", "read:0", "read:0", "read:0"},
+           {"multi", "read"},
+           {"multi", "read:"},
+           {"multi", "read:1=2"},
+           {"multi", "write:1"},
+           {"multi", "write:1="},
+           {"multi", "write:=1"},
+           {"multi", "grow:1=1"},
+           {"multi", "writes:1=1"},
+           {"multi", ":1=1"},
+           {"multi", "write:4096=1"},
+           {"multi", "write:123456789=1"},
+           {"multi", "write=1:2"},
            {"add", "--", "1", "-9223372036854775809"},
-           {"send", "1", "2", "3", "4", "5", "6", "7"}, {"send", "one"}}) {
+           {"send", "1", "2", "3", "4", "5", "6", "7"},
+           {"send", "one"}}) {
     EXPECT_FALSE(parse(wrong).good) << wrong[0] << ' ' << wrong.size() << ' ' << wrong.back();
   }
 }
