@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "models/pcie/errors.h"
 
@@ -10,6 +11,7 @@ namespace pcie {
 namespace {
 
 constexpr unsigned dllp_bytes = 8;
+constexpr unsigned framing_token_bytes = 4;
 constexpr unsigned flit_bytes = 256;
 constexpr unsigned replays_at_most = 3;  // REPLAY_NUM has two bits
 
@@ -28,43 +30,123 @@ DataLink::DataLink(LineRate rate, const DataLinkConfig& config)
   if (!(config.bit_error_rate >= 0 && config.bit_error_rate <= 1e-4)) {
     throw ConfigurationError("a bit error rate is from 0 to 1e-4");
   }
-  if (config.round_trip < 0 || config.replay_timer < 0 || config.retraining < 0) {
+  if (config.arrival < 0 || config.round_trip < 0 || config.replay_timer < 0 ||
+      config.retraining < 0) {
     throw ConfigurationError("a time of the data link layer is negative");
   }
 }
 
-bool DataLink::lost(unsigned bytes) {
-  double probability = 0;
+void DataLink::reset() {
+  wire_ = Wire(rate_);
+  unacknowledged_ = {};
+  for (auto& incidents : incidents_) incidents.clear();
+}
+
+DataLink::Incident DataLink::take(End end) {
+  auto& incidents = incidents_[index(end)];
+  const Incident first = incidents.front();
+  incidents.erase(incidents.begin());
+  return first;
+}
+
+unsigned DataLink::first_error(unsigned bytes) {
+  const double sample = static_cast<double>(next(random_) >> 11) * 0x1p-53;
   if (config_.generation == 6) {
     const double bits = 8 * flit_bytes;
     const double good = std::exp(bits * std::log1p(-config_.bit_error_rate));
     const double one = bits * config_.bit_error_rate / (1 - config_.bit_error_rate) * good;
     const double flits = std::ceil(bytes / 236.0);
-    probability = -std::expm1(flits * std::log(std::min(good + one, 1.0)));
-  } else {
-    probability = -std::expm1(8.0 * bytes * std::log1p(-config_.bit_error_rate));
+    const double probability = -std::expm1(flits * std::log(std::min(good + one, 1.0)));
+    return sample < probability ? 0 : no_error;
   }
-  return static_cast<double>(next(random_) >> 11) < probability * 0x1p53;
+  const double bit = std::floor(std::log1p(-sample) / std::log1p(-config_.bit_error_rate));
+  return bit < 8.0 * bytes ? static_cast<unsigned>(bit) : no_error;
 }
 
-Wire::Occupied DataLink::repair(Wire::Occupied occupied, unsigned bytes) {
+Wire::Occupied DataLink::transmit_with_errors(vp::Picoseconds ready, unsigned bytes) {
+  expire(ready);
+  Wire::Occupied occupied = wire_.occupy(ready, bytes);
   unsigned replay_number = 0;
-  while (lost(bytes)) {
-    ++counts_.bad;
-    ++counts_.replays;
+  for (unsigned bit; (bit = first_error(bytes)) != no_error;) {
+    const bool scrambled = config_.generation >= 3 && config_.generation <= 5;
+    const bool framing = scrambled && bit < 8 * framing_token_bytes;
+    refuse(occupied.to, framing);
     vp::Picoseconds again = occupied.to + config_.round_trip;
-    if (config_.generation < 6 && lost(dllp_bytes)) {
-      ++counts_.timeouts;
+    if (framing) {
+      ++counts_.retrainings;
+      again += config_.retraining;
+    } else if (config_.generation < 6 && first_error(dllp_bytes) != no_error) {
+      see(End::transmitter, again, Error::bad_dllp);
       again = std::max(again, occupied.to + config_.replay_timer);
+      see(End::transmitter, again, Error::replay_timeout);
+      ++counts_.bad_dllps;
+      ++counts_.timeouts;
     }
+    ++counts_.replays;
     if (++replay_number > replays_at_most) {
+      see(End::transmitter, again, Error::replay_rollover);
+      ++counts_.rollovers;
       ++counts_.retrainings;
       again += config_.retraining;
       replay_number = 0;
     }
     occupied = wire_.occupy(again, bytes);
   }
+  if (config_.generation < 6) acknowledge(occupied.to, bytes);
   return occupied;
+}
+
+void DataLink::refuse(vp::Picoseconds sent, bool framing) {
+  const vp::Picoseconds when = sent + config_.arrival;
+  ++counts_.bad;
+  if (framing || config_.generation <= 2 || config_.generation == 6) {
+    ++counts_.receiver_errors;
+    see(End::receiver, when, Error::receiver_error);
+  }
+  if (!framing && config_.generation < 6) {
+    ++counts_.bad_tlps;
+    see(End::receiver, when, Error::bad_tlp);
+  }
+}
+
+void DataLink::see(End end, vp::Picoseconds when, Error error) {
+  auto& incidents = incidents_[index(end)];
+  const auto earlier = std::find_if(incidents.rbegin(), incidents.rend(),
+                                    [when](const Incident& one) { return one.when <= when; });
+  incidents.insert(earlier.base(), {when, error});
+}
+
+// The packet without an ACK has been sent again before `limit`; its receiver drops the second.
+void DataLink::expire(vp::Picoseconds limit) {
+  if (unacknowledged_.expires > limit) return;
+  wire_.occupy(unacknowledged_.expires, unacknowledged_.bytes);
+  unacknowledged_ = {};
+}
+
+// An ACK is for all packets before its own, too.
+void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
+  const vp::Picoseconds back = sent + config_.round_trip;
+  const bool lost = first_error(dllp_bytes) != no_error;
+  if (lost) {
+    ++counts_.bad_dllps;
+    see(End::transmitter, back, Error::bad_dllp);
+  } else if (back < unacknowledged_.expires && unacknowledged_.expires != vp::never) {
+    auto& incidents = incidents_[index(End::transmitter)];
+    const auto timeout =
+        std::find_if(incidents.rbegin(), incidents.rend(), [this](const Incident& one) {
+          return one.when == unacknowledged_.expires && one.error == Error::replay_timeout;
+        });
+    if (timeout != incidents.rend()) incidents.erase(std::prev(timeout.base()));
+    --counts_.timeouts;
+    --counts_.replays;
+    unacknowledged_ = {};
+  }
+  if (lost && unacknowledged_.expires == vp::never) {
+    unacknowledged_ = {sent + std::max(config_.replay_timer, config_.round_trip), bytes};
+    see(End::transmitter, unacknowledged_.expires, Error::replay_timeout);
+    ++counts_.timeouts;
+    ++counts_.replays;
+  }
 }
 
 }  // namespace pcie

@@ -7,11 +7,10 @@ namespace pcie {
 
 DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                const DownstreamPortConfig& config, const PciExpressConfig& express,
-                               vp::Picoseconds latency, vp::Domain& domain,
+                               unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
                                vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, latency, config.credits,
-                    express.type == PortType::root_port}),
+      Port(domain, {config.generation, config.lanes, latency, config.credits, true}),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
@@ -19,6 +18,8 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
       msi_(space_),
       errors_(space_, express_, express.type),
       link_capabilities_(space_, express.type, config.generation, config.lanes),
+      access_control_(space_, express.port_number, peers),
+      number_(express.port_number),
       interrupt_(domain, [this] { send_interrupt(); }) {
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
   space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
@@ -34,6 +35,8 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "unsupported_requests", unsupported_);
   statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "acs_violations", acs_violations_);
+  statistics.counter(prefix + "tlps_without_link", no_link_);
 }
 
 void DownstreamPort::begin_reset(Reset kind) {
@@ -111,6 +114,38 @@ Status DownstreamPort::refusal() const {
                                                    : Status::unsupported_request;
 }
 
+bool DownstreamPort::lets_pass(const Tlp& tlp) {
+  if (!tlp.header.poisoned) return true;
+  report(Error::poisoned_tlp, &tlp, Place::passing);
+  return link_up();
+}
+
+TlpPtr DownstreamPort::forward(TlpPtr tlp) {
+  if (tlp->is_atomic() && link_up()) {
+    // 6.15.3; a device that does not take AtomicOps need not have room for their operands.
+    const bool is_blocked = express_.blocks_atomics();
+    if (is_blocked || !fits(*tlp)) {
+      report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
+      return refused(*tlp, id(), Status::unsupported_request);
+    }
+  }
+  // 2.7.2.1; the error may trigger containment, and then that says how requests end.
+  if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
+    report(Error::poisoned_egress_blocked, tlp.get());
+    return refused(*tlp, id(), refusal());
+  }
+  if (link_up()) {
+    Port::send(std::move(tlp));
+    return nullptr;
+  }
+  // 2.9.1: requests are refused, all else is dropped.
+  ++no_link_;
+  const Status status = refusal();
+  const bool is_contained = containment_ && containment_->triggered();
+  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
+  return refused(*tlp, id(), status);
+}
+
 bool DownstreamPort::remove_card() {
   Slot& slot = express_.slot();
   if (!slot.occupied()) return false;
@@ -157,6 +192,24 @@ bool DownstreamPort::refuse_malformed(const Tlp& tlp) {
            name(), to_string(tlp.header.type));
   report(Error::malformed_tlp, &tlp);
   return true;
+}
+
+// 6.12.1.1: completions pass in any case.
+bool DownstreamPort::refuse_foreign(const Tlp& tlp) {
+  if (tlp.is_completion()) return false;
+  const bool foreign = access_control_.validates_sources() && !routes(bus_of(tlp.header.requester));
+  const bool translated = access_control_.blocks_translated() && tlp.is_memory() &&
+                          tlp.header.address_type != AddressType::untranslated;
+  if (!foreign && !translated) return false;
+  violation(tlp);
+  return true;
+}
+
+void DownstreamPort::violation(const Tlp& request) {
+  log_.log(acs_violations_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: access control refuses {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  detected(Error::acs_violation, &request);
 }
 
 void DownstreamPort::receive_message(const Tlp& message) {
@@ -206,9 +259,9 @@ void DownstreamPort::detected(Error error, const Tlp* tlp) {
 
 // 7.8.4.10: a port tells of its own errors as of those below it; but not of one that triggers
 // containment.
-void DownstreamPort::report(Error error, const Tlp* tlp) {
-  const bool uncorrectable = errors_.is_uncorrectable(error, tlp);
-  const auto severity = errors_.report(error, tlp);
+void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
+  const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
+  const auto severity = errors_.report(error, tlp, place);
   if (uncorrectable && containment_ &&
       containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
     return contain();

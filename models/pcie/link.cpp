@@ -15,6 +15,10 @@ void Port::send(TlpPtr tlp) {
   if (link_up_) link_->send(*this, std::move(tlp));
 }
 
+bool Port::fits(const Tlp& tlp) const {
+  return !link_up_ || link_->way_from(*this).advertised.enough_for(tlp);
+}
+
 bool Port::blocked(CreditClass of) const {
   return link_up_ && link_->blocked(*this, of);
 }
@@ -50,13 +54,15 @@ TlpPtr take_next(std::vector<TlpPtr>& queue, CanGo can_go) {
 }
 
 DataLinkConfig data_link_config(const LinkConfig& config, unsigned generation, const LineRate& rate,
-                                Direction direction) {
+                                Direction direction, const PortConfig& to) {
   constexpr std::uint64_t dllp_bytes = 8;
   const auto dllp = static_cast<vp::Picoseconds>(dllp_bytes * rate.picoseconds / rate.bytes);
   DataLinkConfig found;
   found.generation = generation;
   found.bit_error_rate = config.bit_error_rate;
   found.seed = 2 * config.seed + (direction == Direction::up);
+  found.arrival =
+      (direction == Direction::down ? config.latency_down : config.latency_up) + to.latency;
   found.round_trip = config.latency_down + config.latency_up + dllp;
   found.replay_timer = 3 * found.round_trip;
   found.retraining = config.retraining;
@@ -71,7 +77,8 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       to(to),
       latency(direction == Direction::down ? config.latency_down : config.latency_up),
       crosses(&from.domain() != &to.domain()),
-      data_link(link.rate_, data_link_config(config, link.generation_, link.rate_, direction)),
+      data_link(link.rate_, data_link_config(config, link.generation_, link.rate_, direction,
+                                             to.port_config())),
       arrival(
           to.domain(),
           [&link, this] {
@@ -79,10 +86,12 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
             link.run_ahead(*this);
           },
           to.domain().new_rank()),
-      advertised(to.config_.credits, config.max_payload, to.config_.completes_atomics),
+      advertised(to.config_.credits, config.max_payload, to.config_.takes_atomics),
       credits(advertised),
       update(from.domain(), [&link, this] { link.updated(*this); }),
       error(to.domain(), [&link, this] { link.detect(*this); }),
+      sender_sees(from.domain(), [&link, this] { link.see(*this, DataLink::End::transmitter); }),
+      receiver_sees(to.domain(), [&link, this] { link.see(*this, DataLink::End::receiver); }),
       rise(from.domain(), [&link, this] {
         this->from.link_up_ = true;
         this->from.trained(link.generation_, link.lanes_);
@@ -123,10 +132,15 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
     const std::string prefix = fmt::format("{}.{}.", this->name(), way.name);
     statistics.counter(prefix + "wire_bytes", way.wire_bytes);
     const DataLink::Counts& errors = way.data_link.counts();
-    statistics.counter(prefix + "bad_tlps", errors.bad);
+    statistics.counter(prefix + "bad_tlps", errors.bad_tlps);
     statistics.counter(prefix + "replays", errors.replays);
+    statistics.counter(prefix + "receiver_errors", errors.receiver_errors);
     statistics.counter(prefix + "replay_timeouts", errors.timeouts);
+    statistics.counter(prefix + "replay_rollovers", errors.rollovers);
     statistics.counter(prefix + "retrainings", errors.retrainings);
+    // Of what travels this way: acknowledgements of the other one.
+    statistics.counter(prefix + "bad_dllps",
+                       ways_[1 - index(direction)].data_link.counts().bad_dllps);
   }
   upstream.trained(generation_, lanes_);
   downstream.trained(generation_, lanes_);
@@ -152,6 +166,8 @@ void Link::fall() {
     way.received.clear();
     way.credits = way.advertised;
     way.data_link.reset();
+    way.sender_sees.cancel();
+    way.receiver_sees.cancel();
   }
   ways_[1].from.link_lost(kind_);
 }
@@ -239,6 +255,33 @@ void Link::transmit(Way& way, TlpPtr tlp) {
   if (way.crosses) way.to.domain().expect(received, name());
   way.flying.push({received, std::move(tlp)});
   if (!way.arrival.pending()) way.arrival.at(way.flying.front().received);
+  if (!way.data_link.perfect()) expect_incidents(way);
+}
+
+void Link::expect_incidents(Way& way) {
+  for (const DataLink::End end : {DataLink::End::transmitter, DataLink::End::receiver}) {
+    vp::Event& sees = end == DataLink::End::receiver ? way.receiver_sees : way.sender_sees;
+    const auto& incidents = way.data_link.incidents(end);
+    if (incidents.empty()) {
+      sees.cancel();
+    } else if (incidents.front().when != sees.when()) {
+      if (way.crosses && end == DataLink::End::receiver) {
+        way.to.domain().expect(incidents.front().when, name());
+      }
+      sees.at(incidents.front().when);
+    }
+  }
+}
+
+void Link::see(Way& way, DataLink::End end) {
+  Port& port = end == DataLink::End::receiver ? way.to : way.from;
+  const auto& incidents = way.data_link.incidents(end);
+  // What the port sends of it may meet errors, too.
+  while (!incidents.empty() && incidents.front().when <= vp::now()) {
+    const Error error = way.data_link.take(end).error;
+    if (port.link_up_) port.detected(error, nullptr);
+  }
+  expect_incidents(way);
 }
 
 void Link::arrive(Way& way) {
@@ -305,6 +348,7 @@ bool is_possible(Direction direction, const Fault& fault) {
   const bool port_alone =
       fault.error == Error::surprise_down || fault.error == Error::acs_violation;
   if (port_alone && direction == Direction::down) return false;
+  if (is_of_egress(fault.error)) return false;
   if (fault.number < 1) return false;
   if (!fault.type) return true;
   const TlpPtr tlp = Tlp::make(*fault.type);

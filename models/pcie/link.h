@@ -48,9 +48,9 @@ bool is_possible(Direction direction, const Fault& fault);
 ///
 /// TLPs of a direction are serialised one after the other and arrive in order. Those in flight are
 /// in a ring with one appointment, in the receiving domain, for the first: an idle link has none.
-/// What bit errors cost is known when a TLP is sent, see DataLink. Of a train of writes to memory
-/// that nobody could read before its last has arrived, all end with the first, which saves their
-/// appointments and changes nothing else.
+/// What bit errors cost is known when a TLP is sent, see DataLink; the ends report them when they
+/// see them. Of a train of writes to memory that nobody could read before its last has arrived, all
+/// end with the first, which saves their appointments and changes nothing else.
 ///
 /// A TLP for which its receiver has no credits waits, and those behind it pass or wait as the
 /// ordering table says; so it is in the receive buffer of a port that is not ready. Credits are
@@ -138,6 +138,8 @@ class Link : public sc_core::sc_module {
     std::vector<Fault> faults;     // that wait for their TLP
     Ring<Coming> errors;
     vp::Event error;
+    vp::Event sender_sees;  // what bit errors are to the ends, as DataLink::incidents
+    vp::Event receiver_sees;
     vp::Event rise;  // of the link, for `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
@@ -148,6 +150,8 @@ class Link : public sc_core::sc_module {
   Way& way_from(const Port& port) { return ways_[&port == &ways_[0].from ? 0 : 1]; }
   void send(const Port& from, TlpPtr tlp);
   void transmit(Way& way, TlpPtr tlp);
+  void expect_incidents(Way& way);
+  void see(Way& way, DataLink::End end);
   void updated(Way& way);
   void take_returned(Way& way);
   bool transmit_next(Way& way);
