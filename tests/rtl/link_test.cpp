@@ -548,6 +548,27 @@ TEST_F(Link, DoubtCanBeSettledByHearsayWhileTheLinkIsDown) {
   }
 }
 
+TEST_F(Link, OldJournalsAreNotBelieved) {
+  bring_up();
+  const Frame old = to_a.frames.front();
+  ASSERT_EQ(OAE_GET(old[0], OAE_FRAME_HEADER_PROTOCOL), unsigned{OAE_PROTOCOL_INITIALISE});
+  to_a.fault(LinkWire::Fault::lose);
+  fill(a, slots(1, 1));
+  command(a, flow);
+  until([this] { return b.top.trace_received == OAE_OUTCOME_COMMITTED; });
+  put(a, OAE_LINK_CONTROL, 0);
+  until([this] { return a.phase() == OAE_LINK_STATE_DOWN; });
+  ASSERT_EQ(a.sender(), unsigned{OAE_LINK_STATE_IN_DOUBT});
+  put(a, OAE_LINK_CONTROL, 1);
+  // It was on the wire all the time, and says that nothing has arrived.
+  for (unsigned i = 0; i < 8; ++i) {
+    to_a.push({static_cast<std::uint8_t>(i == 0 ? OAE_KIND_SLICE_0 : OAE_KIND_PAYLOAD), old[i]});
+  }
+  until([this] { return a.phase() == OAE_LINK_STATE_IDLE; });
+  EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_COMMITTED});
+  EXPECT_EQ(take(b).slots, slots(1, 1));
+}
+
 TEST_F(Link, NoKindInAnyPlaceDoesHarm) {
   bring_up();
   for (unsigned place = 0; place < 8; ++place) {
