@@ -42,7 +42,6 @@ byte faults;
 #define AT(x, n) ((x) * (TRANSFERS + 2) + (n))
 #define OTHER (1 - self)
 #define me side[self]
-#define SIGNAL(kind, number) send(kind, number, 0, 0, 0, 0, 0)
 
 inline send(kind, number, own, other, expects, ended, agrees) {
   assert(nfull(wire[self]));
@@ -52,11 +51,6 @@ inline send(kind, number, own, other, expects, ended, agrees) {
   fi
 }
 
-inline tell_journal() {
-  send(initialise, me.next, me.session, me.peer, me.expected, me.outcome,
-       (me.phase == PHASE_STATE_IDLE))
-}
-
 inline settle(how) {
   /* Agreement, seen from the sender. */
   assert(fate[AT(self, me.last)] == NONE);
@@ -64,21 +58,84 @@ inline settle(how) {
   fate[AT(self, me.last)] = how
 }
 
-inline move_sender(event) {
-  sender_step(me.sender, event, actions);
+/* What a frame means. A side that is not up looks at journals only. */
+inline read_frame() {
   if
-  :: actions == SENDER_LAUNCH -> me.last = me.next; me.next++
-  :: actions == SENDER_CONFIRM -> SIGNAL(confirm, me.last)
-  :: actions == SENDER_JAM -> SIGNAL(jam, me.last)
+  :: kind == initialise && me.phase == PHASE_STATE_INITIALISING ->
+    me.peer = own;
+    tells = 1;
+    if
+    :: other == me.session -> of_phase = PHASE_EVENT_AGREED
+    :: else -> skip
+    fi
+  :: kind == initialise && me.phase == PHASE_STATE_IDLE &&
+     !(other == me.session && own == me.peer) ->
+    me.peer = own;
+    of_phase = PHASE_EVENT_RESTARTED
+  :: kind == initialise && me.phase == PHASE_STATE_IDLE && other == me.session &&
+     own == me.peer && !agrees -> tells = 1
+  :: kind != initialise && me.phase == PHASE_STATE_IDLE ->
+    named = number;
+    if
+    :: kind == answer && number == me.last -> of_sender = SENDER_EVENT_ANSWERED
+    :: kind == done && number == me.last -> of_sender = SENDER_EVENT_DONE
+    :: kind == refuse && number == me.last -> of_sender = SENDER_EVENT_REFUSED
+    :: kind == told_damage -> of_sender = SENDER_EVENT_DOUBT
+    :: (kind == packet || kind == flow) && me.receiver != RECEIVER_STATE_TENTATIVE &&
+       number == me.expected ->
+      if
+      :: of_receiver = RECEIVER_EVENT_FULL
+      :: kind == packet -> of_receiver = RECEIVER_EVENT_WHOLE
+      :: kind == flow -> of_receiver = RECEIVER_EVENT_WHOLE_FLOW
+      fi
+    :: (kind == confirm || kind == jam) && number + 1 == me.expected ->
+      of_receiver = RECEIVER_EVENT_ASKED
+    :: kind == confirm && number == me.expected && me.receiver == RECEIVER_STATE_TENTATIVE ->
+      of_receiver = RECEIVER_EVENT_CONFIRMED
+    :: kind == jam && number >= me.expected -> of_receiver = RECEIVER_EVENT_JAMMED
+    :: else -> skip
+    fi
+  :: else -> skip
+  fi
+}
+
+/* What the events do: the link first, which may make events of its own. */
+inline move() {
+  phase_step(me.phase, of_phase, actions);
+  if
+  :: actions & PHASE_CUT ->
+    of_sender = SENDER_EVENT_CUT;
+    of_receiver = RECEIVER_EVENT_CUT;
+    named = me.expected /* a tentative transfer is of the one frame that is expected */
+  :: actions & PHASE_JOIN ->
+    if
+    :: number != me.expected -> me.expected = number; me.outcome = REVERSED
+    :: else -> skip
+    fi;
+    of_sender = ((expects == me.last + 1 && ended == COMMITTED) -> SENDER_EVENT_FOUND_COMMITTED
+                                                                : SENDER_EVENT_FOUND_REVERSED)
+  :: else -> skip
+  fi;
+  if
+  :: actions & PHASE_OPEN -> me.session++; tells = 1
+  :: else -> skip
+  fi;
+
+  sender_step(me.sender, of_sender, actions);
+  if
+  :: actions == SENDER_LAUNCH ->
+    me.last = me.next;
+    me.next++;
+    reply = (of_sender == SENDER_EVENT_FLOW -> flow : packet);
+    about = me.last
+  :: actions == SENDER_CONFIRM -> reply = confirm; about = me.last
+  :: actions == SENDER_JAM -> reply = jam; about = me.last
   :: actions == SENDER_SETTLE_COMMITTED -> settle(COMMITTED)
   :: actions == SENDER_SETTLE_REVERSED -> settle(REVERSED)
   :: else -> assert(actions == 0)
   fi;
-  actions = 0
-}
 
-inline move_receiver(event, named) {
-  receiver_step(me.receiver, event, actions);
+  receiver_step(me.receiver, of_receiver, actions);
   if
   :: actions & RECEIVER_COMMIT ->
     /* No invention, no repetition; and agreement, seen from the receiver. */
@@ -86,92 +143,32 @@ inline move_receiver(event, named) {
     assert(!committed[AT(OTHER, named)]);
     assert(fate[AT(OTHER, named)] == NONE);
     committed[AT(OTHER, named)] = 1;
-    me.expected = named + 1; me.outcome = COMMITTED
+    me.expected = named + 1;
+    me.outcome = COMMITTED
   :: actions & RECEIVER_REVERSE -> me.expected = named + 1; me.outcome = REVERSED
   :: else -> skip
   fi;
   if
-  :: actions & RECEIVER_ANSWER -> SIGNAL(answer, named)
-  :: actions & RECEIVER_DONE -> SIGNAL(done, named)
-  :: actions & RECEIVER_REFUSE -> SIGNAL(refuse, named)
-  :: (actions & RECEIVER_TELL) && me.outcome == COMMITTED -> SIGNAL(done, (me.expected - 1))
-  :: (actions & RECEIVER_TELL) && me.outcome != COMMITTED -> SIGNAL(refuse, (me.expected - 1))
+  :: actions & RECEIVER_ANSWER -> reply = answer; about = named
+  :: actions & RECEIVER_DONE -> reply = done; about = named
+  :: actions & RECEIVER_REFUSE -> reply = refuse; about = named
+  :: actions & RECEIVER_TELL ->
+    reply = (me.outcome == COMMITTED -> done : refuse);
+    about = me.expected - 1
   :: else -> skip
   fi;
-  actions = 0
-}
 
-inline cut_both() {
-  move_sender(SENDER_EVENT_CUT);
-  /* A tentative transfer is of the one frame that is expected. */
-  move_receiver(RECEIVER_EVENT_CUT, me.expected)
-}
-
-inline move_phase(event) {
-  phase_step(me.phase, event, doing);
   if
-  :: doing & PHASE_CUT -> cut_both()
+  :: tells ->
+    send(initialise, me.next, me.session, me.peer, me.expected, me.outcome,
+         (me.phase == PHASE_STATE_IDLE))
   :: else -> skip
   fi;
   if
-  :: doing & PHASE_OPEN -> me.session++; tell_journal()
-  :: doing & PHASE_JOIN ->
-    if
-    :: number != me.expected -> me.expected = number; me.outcome = REVERSED
-    :: else -> skip
-    fi;
-    if
-    :: expects == me.last + 1 && ended == COMMITTED -> move_sender(SENDER_EVENT_FOUND_COMMITTED)
-    :: else -> move_sender(SENDER_EVENT_FOUND_REVERSED)
-    fi;
-    tell_journal()
+  :: reply != 0 -> send(reply, about, 0, 0, 0, 0, 0)
   :: else -> skip
   fi;
-  doing = 0
-}
-
-inline take_journal() {
-  if
-  :: me.phase == PHASE_STATE_INITIALISING ->
-    me.peer = own;
-    if
-    :: other == me.session -> move_phase(PHASE_EVENT_AGREED)
-    :: else -> tell_journal()
-    fi
-  :: me.phase == PHASE_STATE_IDLE && !(other == me.session && own == me.peer) ->
-    me.peer = own;
-    move_phase(PHASE_EVENT_RESTARTED)
-  :: me.phase == PHASE_STATE_IDLE && other == me.session && own == me.peer && !agrees ->
-    tell_journal()
-  :: else -> skip
-  fi
-}
-
-inline take_frame() {
-  if
-  :: kind == initialise -> take_journal()
-  :: kind != initialise && me.phase != PHASE_STATE_IDLE -> skip
-  :: else ->
-    if
-    :: kind == answer && number == me.last -> move_sender(SENDER_EVENT_ANSWERED)
-    :: kind == done && number == me.last -> move_sender(SENDER_EVENT_DONE)
-    :: kind == refuse && number == me.last -> move_sender(SENDER_EVENT_REFUSED)
-    :: kind == told_damage -> move_sender(SENDER_EVENT_DOUBT)
-    :: (kind == packet || kind == flow) && me.receiver != RECEIVER_STATE_TENTATIVE &&
-       number == me.expected ->
-      if
-      :: move_receiver(RECEIVER_EVENT_FULL, number)
-      :: kind == packet -> move_receiver(RECEIVER_EVENT_WHOLE, number)
-      :: kind == flow -> move_receiver(RECEIVER_EVENT_WHOLE_FLOW, number)
-      fi
-    :: (kind == confirm || kind == jam) && number + 1 == me.expected ->
-      move_receiver(RECEIVER_EVENT_ASKED, 0)
-    :: kind == confirm && number == me.expected && me.receiver == RECEIVER_STATE_TENTATIVE ->
-      move_receiver(RECEIVER_EVENT_CONFIRMED, number)
-    :: kind == jam && number >= me.expected -> move_receiver(RECEIVER_EVENT_JAMMED, number)
-    :: else -> skip
-    fi
-  fi
+  of_phase = 0; of_sender = 0; of_receiver = 0; named = 0; actions = 0; tells = 0; reply = 0; about = 0
 }
 
 #define IDLE_WIRES (empty(wire[0]) && empty(wire[1]))
@@ -179,56 +176,65 @@ inline take_frame() {
 #define FAULT (faults < FAULTS)
 
 proctype end(byte self) {
-  mtype kind;
-  byte number, own, other, expects, ended, actions, doing;
-  bit agrees;
+  mtype kind, reply;
+  byte number, own, other, expects, ended;           /* of a frame */
+  byte of_phase, of_sender, of_receiver, named;      /* events, and the transfer they name */
+  byte actions, about, times;
+  bit agrees, tells;
 end_rest:
   do
   :: atomic {
-      wire[OTHER]?kind, number, own, other, expects, ended, agrees ->
       if
-      :: take_frame()
-      :: FAULT -> faults++                 /* lost, or damaged beyond notice */
-      :: FAULT && me.phase == PHASE_STATE_IDLE && kind != told_damage ->
-        faults++;                          /* damaged, which is told */
-        move_receiver(RECEIVER_EVENT_BEGUN, 0);
-        move_receiver(RECEIVER_EVENT_BROKEN, 0);
-        SIGNAL(told_damage, 0)
-      :: FAULT -> faults++; take_frame(); take_frame()  /* twice */
+      :: wire[OTHER]?kind, number, own, other, expects, ended, agrees ->
+        times = 1;
+        if
+        :: skip
+        :: FAULT -> faults++; times = 2          /* a copy comes behind it */
+        :: FAULT -> faults++; kind = 0           /* lost */
+        :: FAULT && kind != told_damage && me.phase == PHASE_STATE_IDLE ->
+          faults++;                              /* damaged, which is told */
+          kind = 0;
+          reply = told_damage
+        fi
+      :: self < SENDERS && me.phase == PHASE_STATE_IDLE && me.sender == SENDER_STATE_IDLE &&
+         me.next <= TRANSFERS ->                 /* the firmware sends */
+        if
+        :: of_sender = SENDER_EVENT_PACKET
+        :: of_sender = SENDER_EVENT_FLOW
+        fi
+      :: me.phase == PHASE_STATE_IDLE && me.sender == SENDER_STATE_TENTATIVE ->
+        of_sender = SENDER_EVENT_WITHDRAWN
+      :: me.phase == PHASE_STATE_DOWN -> me.peer = 0; of_phase = PHASE_EVENT_BEGIN
+      /* Silence; a side that initialises speaks before the other has doubted too often. */
+      :: WAITS && IDLE_WIRES && side[OTHER].phase == PHASE_STATE_IDLE ->
+        of_sender = SENDER_EVENT_DOUBT
+      :: me.phase == PHASE_STATE_INITIALISING && IDLE_WIRES &&
+         side[OTHER].phase != PHASE_STATE_DOWN -> tells = 1
+      :: me.phase == PHASE_STATE_IDLE && side[OTHER].phase == PHASE_STATE_DOWN ->
+        of_phase = PHASE_EVENT_LOST              /* nothing arrives */
+      :: FAULT && WAITS -> faults++; of_sender = SENDER_EVENT_DOUBT /* too early */
+      :: FAULT && me.phase != PHASE_STATE_DOWN ->
+        faults++;                                /* taken down, */
+        of_phase = PHASE_EVENT_LOST;
+        if
+        :: skip
+        :: true ->                               /*   or by a cut, which it notices first */
+          do
+          :: nempty(wire[0]) -> wire[0]?kind, _, _, _, _, _, _
+          :: nempty(wire[1]) -> wire[1]?kind, _, _, _, _, _, _
+          :: empty(wire[0]) && empty(wire[1]) -> break
+          od
+        fi
+      fi;
+      if
+      :: times == 0 -> move()
+      :: else ->
+        do
+        :: times > 0 -> read_frame(); move(); times--
+        :: times == 0 -> break
+        od
       fi;
       kind = 0; number = 0; own = 0; other = 0; expects = 0; ended = 0; agrees = 0
-    }
-  :: atomic { /* The firmware */
-      self < SENDERS && me.phase == PHASE_STATE_IDLE && me.sender == SENDER_STATE_IDLE &&
-      me.next <= TRANSFERS ->
-      if
-      :: move_sender(SENDER_EVENT_PACKET); SIGNAL(packet, me.last)
-      :: move_sender(SENDER_EVENT_FLOW); SIGNAL(flow, me.last)
-      fi
-    }
-  :: atomic { me.phase == PHASE_STATE_IDLE && me.sender == SENDER_STATE_TENTATIVE ->
-              move_sender(SENDER_EVENT_WITHDRAWN) }
-  :: atomic { me.phase == PHASE_STATE_DOWN -> me.peer = 0; move_phase(PHASE_EVENT_BEGIN) }
-  :: atomic { /* Silence; a side that initialises speaks before the other has doubted too often */
-      WAITS && IDLE_WIRES && side[OTHER].phase == PHASE_STATE_IDLE ->
-      move_sender(SENDER_EVENT_DOUBT)
-    }
-  :: atomic { me.phase == PHASE_STATE_INITIALISING && IDLE_WIRES &&
-              side[OTHER].phase != PHASE_STATE_DOWN -> tell_journal() }
-  :: atomic { me.phase == PHASE_STATE_IDLE && side[OTHER].phase == PHASE_STATE_DOWN ->
-              move_phase(PHASE_EVENT_LOST) } /* nothing arrives */
-  :: atomic { FAULT && WAITS -> faults++; move_sender(SENDER_EVENT_DOUBT) } /* too early */
-  :: atomic { FAULT && me.phase != PHASE_STATE_DOWN -> faults++; move_phase(PHASE_EVENT_LOST) }
-  :: atomic { /* A cut, which one side notices first */
-      FAULT && me.phase != PHASE_STATE_DOWN ->
-      faults++;
-      do
-      :: nempty(wire[0]) -> wire[0]?kind, _, _, _, _, _, _
-      :: nempty(wire[1]) -> wire[1]?kind, _, _, _, _, _, _
-      :: empty(wire[0]) && empty(wire[1]) -> break
-      od;
-      kind = 0;
-      move_phase(PHASE_EVENT_LOST)
     }
   od
 }
