@@ -69,6 +69,7 @@ module oae_link_phase (
   logic        tells;              // the journal is to leave
   logic [63:0] told;               // when it last did
   logic [63:0] missing;            // since when nothing arrives
+  logic        carried;            // in the clock before, which may be long ago, slices arrived
 
   logic initialise;
   logic to_this;
@@ -84,7 +85,7 @@ module oae_link_phase (
   assign initialise = frame_valid && frame[PROTOCOL +: 3] == oae_registers::PROTOCOL_INITIALISE;
   assign to_this = frame[OTHER +: 32] == session;
   assign of_that = frame[OWN +: 32] == peer_session;
-  assign misses = idle && !carrier && now - missing >= limit;
+  assign misses = idle && !carrier && !carried && now - missing >= limit;
   assign troubled = idle && trouble >= trouble_limit;
   assign repeats = initialising && carrier && !tells && now - told >= limit;
 
@@ -126,6 +127,7 @@ module oae_link_phase (
       tells <= 1'b0;
       told <= '0;
       missing <= '0;
+      carried <= 1'b0;
       trouble <= '0;
       reason <= oae_registers::LINK_DOWN_NONE;
     end else begin
@@ -134,7 +136,8 @@ module oae_link_phase (
         tells <= 1'b0;
         told <= now;
       end
-      if (carrier || !idle) missing <= now;
+      carried <= carrier;
+      if (carrier || carried || !idle) missing <= now;
       if (repeats) tells <= 1'b1;
       if (initialise && (initialising || (idle && !frame[AGREED]))) tells <= 1'b1;
       if (initialise && (initialising || idle)) peer_session <= frame[OWN +: 32];
@@ -158,8 +161,8 @@ module oae_link_phase (
     end
   end
 
-  assign busy = send_valid || misses || troubled || repeats;
-  assign deadline_valid = (idle && !carrier) || (initialising && carrier && !tells);
+  assign busy = send_valid || misses || troubled || repeats || carrier != carried;
+  assign deadline_valid = (idle && !carrier && !carried) || (initialising && carrier && !tells);
   assign deadline = (idle ? missing : told) + limit;
 
 endmodule

@@ -296,6 +296,20 @@ TEST_F(Link, ATentativeTransferCanBeWithdrawn) {
   EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
 }
 
+TEST_F(Link, MissingSlicesAreCountedFromTheirFirst) {
+  bring_up();
+  now += 1'000'000;  // with the clock stopped
+  to_a.cut();
+  to_b.cut();
+  clock(2);
+  EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE});
+  EXPECT_TRUE(a.top.deadline_valid);
+  EXPECT_NEAR((a.top.deadline - now) * slices, 0x1000, 4 * slices);
+  now = a.top.deadline;
+  clock(2);
+  EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_DOWN});
+}
+
 TEST_F(Link, LivenessIsTold) {
   put(a, OAE_LINK_LIVENESS, 41);
   bring_up();

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Before SystemC, which Verilator's headers would otherwise ask for the time by a name it lacks.
+// clang-format off
+#include <Voae_link.h>
+// clang-format on
+
+#include "models/oae/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "models/oae/block.h"
+#include "oae_registers.h"
+
+namespace oae {
+namespace {
+
+constexpr unsigned slice_bits = 64;
+constexpr std::uint64_t min_rate = 1'000'000'000;
+constexpr std::uint64_t max_rate = 1'600'000'000'000;
+constexpr std::uint64_t no_edge = ~std::uint64_t{0};
+
+const char* state_name(unsigned state) {
+  switch (state) {
+    case OAE_LINK_STATE_DOWN:
+      return "down";
+    case OAE_LINK_STATE_INITIALISING:
+      return "initialising";
+    case OAE_LINK_STATE_IDLE:
+      return "idle";
+    case OAE_LINK_STATE_TENTATIVE:
+      return "tentative";
+    case OAE_LINK_STATE_REFLECTING:
+      return "reflecting";
+    case OAE_LINK_STATE_COMMITTING:
+      return "committing";
+    case OAE_LINK_STATE_REVERSING:
+      return "reversing";
+    default:
+      return "in_doubt";
+  }
+}
+
+bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte) {
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  const unsigned length = payload.get_byte_enable_length();
+  return enables == nullptr || length == 0 || enables[byte % length] == TLM_BYTE_ENABLED;
+}
+
+tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload) {
+  const unsigned length = payload.get_data_length();
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (length == 0 || payload.get_streaming_width() < length ||
+      payload.get_address() % 8 + length > 8) {
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  }
+  return payload.get_address() < OAE_LINK_SIZE ? tlm::TLM_OK_RESPONSE
+                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
+}  // namespace
+
+struct Link::Pins {
+  VerilatedContext context;
+  std::optional<Voae_link> end;
+};
+
+Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Domain& domain,
+           vp::Trace& trace, vp::Statistics& statistics)
+    : sc_module(name),
+      registers("registers"),
+      irq("irq", config.irq_line),
+      config_(config),
+      domain_(domain),
+      grid_(std::max<std::uint64_t>(1, config.rate / (slices * slice_bits))),
+      trace_(trace),
+      pins_(std::make_unique<Pins>()),
+      clock_(domain, [this] { tick(); }) {
+  if (config.rate < min_rate || config.rate > max_rate) {
+    throw ConfigurationError(
+        fmt::format("a link of {} bit/s: 1 Gb/s to 1.6 Tb/s are possible", config.rate));
+  }
+  if (config.rate % (slices * slice_bits) != 0) {
+    throw ConfigurationError(fmt::format(
+        "a link of {} bit/s: its clock, of 512 bits, is no whole number of Hz", config.rate));
+  }
+  registers.register_b_transport(this, &Link::b_transport);
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.counter(prefix + "clocks", clocks_);
+  statistics.counter(prefix + "firmware_accesses", accesses_seen_);
+  statistics.counter(prefix + "groups_sent", groups_);
+  power_up();
+}
+
+Link::~Link() {
+  pins_->end->final();
+  // Verilator's destructors look in the thread's context, which may be that of a model gone before.
+  Verilated::threadContextp(&pins_->context);
+}
+
+void Link::power_up() {
+  pins_->context.threads(1);
+  pins_->end.emplace(&pins_->context, "oae_link");
+  Voae_link& end = *pins_->end;
+  end.tx_ready = 1;
+  end.axi_bready = 1;
+  end.axi_rready = 1;
+  end.reset = 1;
+  end.clock = 0;
+  end.eval();
+  end.clock = 1;
+  end.eval();
+  end.reset = 0;
+}
+
+void Link::connect(Link& a, Link& b, vp::Picoseconds delay) {
+  if (a.peer_ != nullptr || b.peer_ != nullptr) {
+    throw ConfigurationError("an end of a link has one wire");
+  }
+  if (a.config_.rate != b.config_.rate) {
+    throw ConfigurationError("both ends of a link have one rate");
+  }
+  if (delay < 1) throw ConfigurationError("a wire has a delay of 1 ps or more");
+  for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+    from->peer_ = to;
+    from->delay_ = delay;
+    if (&from->domain_ != &to->domain_) to->domain_.add_peer(from->domain_, delay);
+  }
+}
+
+// The firmware.
+
+void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const tlm::tlm_response_status status = check(payload);
+  payload.set_response_status(status);
+  if (status != tlm::TLM_OK_RESPONSE) return;
+  const unsigned length = payload.get_data_length();
+  const unsigned at = payload.get_address() % 8;
+  Access access{};
+  access.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
+  access.write = payload.is_write();
+  access.address = static_cast<std::uint32_t>(payload.get_address());
+  for (unsigned i = 0; i < length; ++i) {
+    if (enabled(payload, i)) access.strobe |= 1u << (at + i);
+  }
+  auto* word = reinterpret_cast<std::uint8_t*>(&access.data);
+  if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
+  accesses_.push(&access);
+  ++accesses_seen_;
+  schedule();
+  while (!access.done) wait(responded_);
+  delay = sc_core::SC_ZERO_TIME;
+  if (access.error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (access.write) return;
+  for (unsigned i = 0; i < length; ++i) {
+    if (enabled(payload, i)) payload.get_data_ptr()[i] = word[at + i];
+  }
+}
+
+// The clock.
+
+// Finds the next edge at which there is something to do.
+void Link::schedule() {
+  if (ticking_) return;
+  const Voae_link& end = *pins_->end;
+  std::uint64_t edge = no_edge;
+  if (end.busy || end.tx_kind != 0 || end.tx_valid != sent_valid_ || access_ != nullptr) {
+    edge = next_;
+  }
+  if (!arriving_.empty()) edge = std::min(edge, grid_.after(arriving_.front().arrival));
+  if (!accesses_.empty()) edge = std::min(edge, grid_.after(accesses_.front()->arrival));
+  if (end.deadline_valid) edge = std::min<std::uint64_t>(edge, end.deadline);
+  if (edge == no_edge) return clock_.cancel();
+  due_ = std::max(next_, edge);
+  clock_.at(grid_.time(due_));
+}
+
+void Link::tick() {
+  ticking_ = true;
+  Voae_link& end = *pins_->end;
+  next_ = due_;
+  present();
+  end.clock = 0;
+  end.now = next_;
+  end.eval();
+  const bool taken = (end.axi_awvalid && end.axi_awready) || (end.axi_arvalid && end.axi_arready);
+  const bool responded = end.axi_bvalid || end.axi_rvalid;
+  if (responded) {
+    access_->data = end.axi_rdata;
+    access_->error = (access_->write ? end.axi_bresp : end.axi_rresp) != 0;
+  }
+  send();
+  end.clock = 1;
+  end.eval();
+  ++next_;
+  ++clocks_;
+  if (taken) end.axi_awvalid = end.axi_wvalid = end.axi_arvalid = 0;
+  show();
+  if (responded) {
+    access_->done = true;
+    access_ = nullptr;
+    responded_.notify();
+  }
+  ticking_ = false;
+  schedule();
+}
+
+// Puts what has arrived on the pins.
+void Link::present() {
+  Voae_link& end = *pins_->end;
+  const vp::Picoseconds now = grid_.time(next_);
+  end.rx_kind = 0;
+  std::memset(end.rx_data.data(), 0, sizeof(Group::data));
+  if (!arriving_.empty() && arriving_.front().arrival < now) {
+    const Group group = arriving_.pop();
+    carrier_ = group.valid;
+    end.rx_kind = group.kinds;
+    std::memcpy(end.rx_data.data(), group.data, sizeof group.data);
+  }
+  end.rx_valid = carrier_;
+  if (access_ == nullptr && !accesses_.empty() && accesses_.front()->arrival < now) {
+    access_ = accesses_.pop();
+    end.axi_awvalid = end.axi_wvalid = access_->write;
+    end.axi_arvalid = !access_->write;
+    end.axi_awaddr = end.axi_araddr = access_->address;
+    end.axi_wdata = access_->data;
+    end.axi_wstrb = access_->strobe;
+  }
+}
+
+// Idle slices are not sent: the other end knows them by itself.
+void Link::send() {
+  const Voae_link& end = *pins_->end;
+  const bool valid = end.tx_valid && !cut_;
+  if (peer_ == nullptr || (end.tx_kind == 0 && end.tx_valid == sent_valid_)) {
+    sent_valid_ = end.tx_valid;
+    return;
+  }
+  sent_valid_ = end.tx_valid;
+  if (cut_) return;
+  Group group{};
+  // The last slice has left at the next edge.
+  group.arrival = grid_.time(next_ + 1) + delay_;
+  group.valid = valid;
+  group.kinds = end.tx_kind;
+  std::memcpy(group.data, end.tx_data.data(), sizeof group.data);
+  ++groups_;
+  peer_->arrive(group);
+}
+
+void Link::arrive(const Group& group) {
+  if (&peer_->domain_ != &domain_) domain_.expect(group.arrival, name());
+  arriving_.push(group);
+  schedule();
+}
+
+void Link::cut(bool is_cut) {
+  if (peer_ == nullptr || is_cut == cut_) return;
+  cut_ = is_cut;
+  if (is_cut) {
+    while (!peer_->arriving_.empty()) peer_->arriving_.pop();
+  }
+  Group group{};
+  group.arrival = vp::now() + delay_;
+  group.valid = !is_cut && pins_->end->tx_valid;
+  peer_->arrive(group);
+}
+
+// What the last edge changed for others.
+void Link::show() {
+  const Voae_link& end = *pins_->end;
+  if (trace_.on()) {
+    const auto tell = [this](const char* machine, unsigned& before, unsigned after,
+                             std::uint32_t number) {
+      if (before != after) {
+        trace_.write(
+            "{{\"t\":{},\"link\":\"{}\",\"machine\":\"{}\",\"number\":{},\"from\":\"{}\",\"to\":\"{"
+            "}\"}}",
+            vp::now(), name(), machine, number, state_name(before), state_name(after));
+      }
+      before = after;
+    };
+    tell("phase", phase_, end.trace_phase, 0);
+    tell("sender", sender_, end.trace_sender, end.trace_sent);
+    tell("receiver", receiver_, end.trace_receiver, end.trace_expected);
+  }
+  irq.set(end.irq);
+}
+
+}  // namespace oae

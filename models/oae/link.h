@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/passthrough_target_socket.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+
+#include "models/ipu/irq_output.h"
+#include "models/oae/clock_grid.h"
+#include "models/pcie/ring.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+#include "vp/trace/trace.h"
+
+namespace oae {
+
+struct LinkConfig {
+  std::uint64_t rate = 100'000'000'000;  ///< bit/s, 1 Gb/s to 1.6 Tb/s
+  unsigned irq_line = 0;                 ///< number of `irq` at its controller
+};
+
+/// One end of an OAE link: the SystemVerilog of rtl/oae_link.sv, verilated with eight slices a
+/// clock, with a TLM-2.0 socket and a wire on its pins. Knows nothing of what the link does.
+///
+/// Its clock is the wire's: `rate` / 512 Hz on a fixed grid, see ClockGrid. It stops while the end
+/// has nothing to do and the wire carries idle slices. The slices of an edge are on the wire until
+/// the next one, and are seen at the first edge of the other end after they have arrived.
+class Link : public sc_core::sc_module {
+ public:
+  /// The firmware's registers (rtl/registers/link.yaml), over AXI4-Lite: within an aligned word of
+  /// 8 bytes. The caller's process waits for the response. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
+  tlm_utils::passthrough_target_socket<Link> registers;
+  /// To the firmware.
+  ipu::IrqOutput irq;
+
+  /// Throws ConfigurationError.
+  Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Domain& domain,
+       vp::Trace& trace, vp::Statistics& statistics);
+  ~Link() override;
+
+  /// A wire between two ends of one rate: `delay` ps each way, at least 1. Before the end of
+  /// elaboration, once for an end. Throws ConfigurationError.
+  static void connect(Link& a, Link& b, vp::Picoseconds delay);
+  /// The wire from this end is cut: what is on it is lost, and nothing more arrives until it is
+  /// whole again.
+  void cut(bool is_cut);
+
+  /// Edges that the end has seen.
+  const std::uint64_t& clocks() const { return clocks_; }
+
+ private:
+  struct Pins;
+  static constexpr unsigned slices = 8;  // per clock
+
+  /// What one edge puts on the wire.
+  struct Group {
+    vp::Picoseconds arrival;
+    bool valid;
+    std::uint16_t kinds;
+    std::uint64_t data[slices];
+  };
+  /// A firmware access whose caller waits.
+  struct Access {
+    vp::Picoseconds arrival;
+    bool write;
+    std::uint32_t address;
+    std::uint64_t data;
+    unsigned strobe;
+    bool done;
+    bool error;
+  };
+
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void power_up();
+  void schedule();
+  void tick();
+  void present();
+  void send();
+  void arrive(const Group& group);
+  void show();
+
+  const LinkConfig config_;
+  vp::Domain& domain_;
+  const ClockGrid grid_;
+  vp::Trace& trace_;
+  std::unique_ptr<Pins> pins_;
+  vp::Event clock_;
+  bool ticking_ = false;
+  std::uint64_t next_ = 1;  // the first edge not yet run
+  std::uint64_t due_ = 0;   // the edge that clock_ is set to
+
+  Link* peer_ = nullptr;
+  vp::Picoseconds delay_ = 0;
+  bool sent_valid_ = false;     // the other end was told last
+  bool cut_ = false;            // the wire from here
+  bool carrier_ = false;        // of the other end, as it has arrived
+  pcie::Ring<Group> arriving_;  // in the order of their arrival
+
+  pcie::Ring<Access*> accesses_;
+  Access* access_ = nullptr;  // the one that is on the pins or worked on
+  sc_core::sc_event responded_;
+
+  unsigned phase_ = 0;  // as last traced
+  unsigned sender_ = 0;
+  unsigned receiver_ = 0;
+
+  std::uint64_t clocks_ = 0;
+  std::uint64_t accesses_seen_ = 0;
+  std::uint64_t groups_ = 0;
+};
+
+}  // namespace oae

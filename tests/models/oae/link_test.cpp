@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/oae/link.h"
+
+#include <gtest/gtest.h>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "models/oae/block.h"
+#include "oae_registers.h"
+#include "tests/rtl/slot.h"
+#include "vp/line.h"
+
+namespace {
+
+/// One end with the firmware that a script plays.
+class End : public sc_core::sc_module, public vp::LineIf {
+ public:
+  tlm_utils::simple_initiator_socket<End> firmware;
+
+  End(const sc_core::sc_module_name& name, const oae::LinkConfig& config, vp::Trace& trace,
+      vp::Statistics& statistics)
+      : sc_module(name), firmware("firmware"), domain("domain") {
+    link = std::make_unique<oae::Link>("link", config, domain, trace, statistics);
+    firmware.bind(link->registers);
+    link->irq.bind(*this);
+  }
+
+  void set_line(unsigned, bool level) override { irq = level; }
+
+  tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* data,
+                                  unsigned bytes) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(static_cast<unsigned char*>(data));
+    payload.set_data_length(bytes);
+    payload.set_streaming_width(bytes);
+    sc_core::sc_time delay;
+    firmware->b_transport(payload, delay);
+    return payload.get_response_status();
+  }
+  void put(std::uint64_t address, std::uint64_t value) {
+    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, address, &value, 8), tlm::TLM_OK_RESPONSE);
+  }
+  std::uint64_t get(std::uint64_t address) {
+    std::uint64_t value = 0;
+    EXPECT_EQ(access(tlm::TLM_READ_COMMAND, address, &value, 8), tlm::TLM_OK_RESPONSE);
+    return value;
+  }
+  unsigned phase() { return OAE_GET(get(OAE_LINK_STATE), OAE_LINK_STATE_PHASE); }
+  void send(const Slot& slot, unsigned verb = OAE_LINK_COMMAND_PACKET) {
+    for (unsigned i = 0; i < 8; ++i) put(OAE_LINK_SEND_AT(0) + 8 * i, slot[i]);
+    put(OAE_LINK_COMMAND, verb);
+  }
+  unsigned outcome() { return OAE_GET(get(OAE_LINK_SENT), OAE_LINK_SENT_OUTCOME); }
+  Slot take() {
+    Slot slot;
+    for (unsigned i = 0; i < 8; ++i) slot[i] = get(OAE_LINK_RECEIVE_AT(0) + 8 * i);
+    put(OAE_LINK_COMMAND, OAE_LINK_COMMAND_TAKE);
+    return slot;
+  }
+
+  vp::Domain domain;
+  std::unique_ptr<oae::Link> link;
+  bool irq = false;
+};
+
+class LinkModel : public testing::Test {
+ protected:
+  static constexpr vp::Picoseconds metre = 5'000;
+
+  void connect(vp::Picoseconds delay = metre) { oae::Link::connect(*a.link, *b.link, delay); }
+  void run(std::function<void()> script) {
+    bool ended = false;
+    sc_core::sc_spawn([&] {
+      script();
+      ended = true;
+      sc_core::sc_stop();
+    });
+    sc_core::sc_start();
+    EXPECT_TRUE(ended) << "the script is stuck";
+  }
+  static void pass(vp::Picoseconds span) { sc_core::wait(vp::to_sc_time(span)); }
+  void bring_up() {
+    a.put(OAE_LINK_CONTROL, 1);
+    b.put(OAE_LINK_CONTROL, 1);
+    pass(2 * vp::us);
+    EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE});
+    EXPECT_EQ(b.phase(), unsigned{OAE_LINK_STATE_IDLE});
+  }
+  static Slot slot(std::uint32_t sequence) {
+    Header header;
+    header.sequence = sequence;
+    return make_slot(header, sequence);
+  }
+
+  vp::Trace trace;
+  vp::Statistics statistics;
+  End a{"a", {}, trace, statistics};
+  End b{"b", {}, trace, statistics};
+};
+
+TEST_F(LinkModel, SlotsCrossBothWays) {
+  connect();
+  run([this] {
+    bring_up();
+    b.put(OAE_LINK_IRQ_ENABLE, OAE_LINK_EVENT_RECEIVED_MASK);
+    for (unsigned i = 1; i < 20; ++i) {
+      a.send(slot(i), i % 2 ? OAE_LINK_COMMAND_PACKET : OAE_LINK_COMMAND_FLOW);
+      b.send(slot(100 + i));
+      pass(200 * vp::ns);
+      EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_COMMITTED});
+      EXPECT_EQ(b.outcome(), unsigned{OAE_OUTCOME_COMMITTED});
+      EXPECT_TRUE(b.irq);
+      b.put(OAE_LINK_EVENT, ~std::uint64_t{0});
+      EXPECT_FALSE(b.irq);
+      EXPECT_EQ(b.take(), slot(i));
+      EXPECT_EQ(a.take(), slot(100 + i));
+    }
+  });
+}
+
+TEST_F(LinkModel, ClocksStopWhileTheWireIsIdle) {
+  connect();
+  run([this] {
+    bring_up();
+    const std::uint64_t clocks = a.link->clocks() + b.link->clocks();
+    pass(vp::s);
+    EXPECT_EQ(a.link->clocks() + b.link->clocks(), clocks);
+    a.send(slot(1));
+    pass(vp::us);
+    EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_COMMITTED});
+    EXPECT_LT(a.link->clocks() + b.link->clocks(), clocks + 200);
+  });
+}
+
+TEST_F(LinkModel, OneEndAloneSchedulesNothing) {
+  run([this] {
+    a.put(OAE_LINK_CONTROL, 1);
+    const std::uint64_t clocks = a.link->clocks();
+    pass(vp::s);
+    EXPECT_LE(a.link->clocks(), clocks + 2);
+    EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_INITIALISING});
+  });
+}
+
+TEST_F(LinkModel, ALongerWireTakesLonger) {
+  connect(200 * metre);
+  run([this] {
+    a.put(OAE_LINK_CONTROL, 1);
+    b.put(OAE_LINK_CONTROL, 1);
+    pass(10 * vp::us);
+    a.send(slot(1));
+    // Four ways of 1 us each, and less than 200 ns of the ends' own.
+    pass(3'900 * vp::ns);
+    EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_NONE});
+    pass(400 * vp::ns);
+    EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_COMMITTED});
+  });
+}
+
+TEST_F(LinkModel, ACutTakesBothDownAndIsReconciled) {
+  connect();
+  run([this] {
+    bring_up();
+    for (unsigned i = 1; i < 12; ++i) {
+      // Idle for so long that what a stopped clock forgot would show.
+      pass(vp::ms);
+      a.send(slot(i));
+      pass(i * 10 * vp::ns);
+      a.link->cut(true);
+      b.link->cut(true);
+      pass(2 * vp::us);
+      EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE}) << "down before the limit of silence";
+      pass(5 * vp::us);
+      EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_DOWN});
+      EXPECT_EQ(b.phase(), unsigned{OAE_LINK_STATE_DOWN});
+      a.link->cut(false);
+      b.link->cut(false);
+      bring_up();
+      const bool committed = a.outcome() == OAE_OUTCOME_COMMITTED;
+      EXPECT_EQ(OAE_GET(b.get(OAE_LINK_RECEIVED), OAE_LINK_RECEIVED_TRANSFERS),
+                committed ? 1u : 0u);
+      if (committed) {
+        EXPECT_EQ(b.take(), slot(i));
+      } else {
+        EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_REVERSED});
+      }
+    }
+  });
+}
+
+TEST_F(LinkModel, AccessesThatCannotBe) {
+  run([this] {
+    std::uint64_t word = 0;
+    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, OAE_LINK_SIZE, &word, 8),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, 0x3000, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, 4, &word, 8), tlm::TLM_BURST_ERROR_RESPONSE);
+    std::uint32_t half = 0;
+    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, 4, &half, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(half & 0xffff, 1u);  // version
+  });
+}
+
+TEST_F(LinkModel, ConfigurationsThatCannotBe) {
+  const auto make = [this](std::uint64_t rate) { End end("other", {rate}, trace, statistics); };
+  EXPECT_THROW(make(999'000'000), oae::ConfigurationError);
+  EXPECT_THROW(make(1'600'000'000'512), oae::ConfigurationError);
+  EXPECT_THROW(make(100'000'000'001), oae::ConfigurationError);
+  EXPECT_THROW(connect(0), oae::ConfigurationError);
+  connect(1);
+  EXPECT_THROW(connect(1), oae::ConfigurationError);
+  run([] {});
+}
+
+}  // namespace
