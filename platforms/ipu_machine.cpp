@@ -100,6 +100,7 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.lanes = link.lanes;
   config.latency = ipu.endpoint.latency;
   config.max_payload = link.max_payload_size;
+  config.tags = ipu.endpoint.tags;
   config.credits = credit_config(link.credits_down);
   config.functions = {function};
   if (ipu.endpoint.test_function.present) {

@@ -87,6 +87,7 @@ struct Endpoint {
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< traversal, each way
+  unsigned tags = 256;             ///< requests outstanding a function, if software enables them
   TestFunction test_function;
   unsigned virtual_functions = 0;  ///< most that software can enable
 };

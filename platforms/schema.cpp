@@ -91,6 +91,9 @@ const Struct<Endpoint> endpoint({
     {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
     {"latency", &Endpoint::latency, duration(0, 100 * us),
      "Traversal by a request or a completion, in either direction"},
+    {"tags", &Endpoint::tags, one_of({32, 256, 768}),
+     "Reads that each function can have outstanding; more than 32 need Extended Tag Field Enable, "
+     "which Linux sets, and 768 10-Bit Tag Requester Enable, which it does not"},
     {"test_function", &Endpoint::test_function, test_function, "Function for tests of PCIe"},
     {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
      "SR-IOV: DMA engines that software can enable, with the device id that follows"},

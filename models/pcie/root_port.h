@@ -111,7 +111,7 @@ class RootPort : public DownstreamPort {
     TlpPtr tlp;
   };
 
-  unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
+  TagRange tags() const { return {0, express_.extended_tags() ? common_.tags : 32}; }
   void wait_for_tag();
   void send_posted(TlpPtr request);
   void finish(Requests::Request& request);

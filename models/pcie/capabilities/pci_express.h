@@ -30,6 +30,7 @@ struct PciExpressConfig {
   unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
   SlotConfig slot{};            ///< root port, downstream port
   bool peers = false;           ///< root port: passes on what devices send to each other
+  bool ten_bit_tags = false;    ///< endpoint: and 768, by tags of 10 bits
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
@@ -67,6 +68,8 @@ class PciExpress {
   bool requests_atomics() const { return control_2(6); }
   /// Switch, and root port with peers: AtomicOp Egress Blocking.
   bool blocks_atomics() const { return control_2(7); }
+  /// Endpoint: 10-Bit Tag Requester Enable.
+  bool ten_bit_tags() const { return control_2(12); }
   bool id_based_ordering() const { return control_2(8); }
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }
