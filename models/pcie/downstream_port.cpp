@@ -11,7 +11,7 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                vp::Statistics& statistics)
     : sc_module(name),
       Port(domain, {config.generation, config.lanes, latency, config.credits,
-                    express.type == PortType::root_port}),
+                    express.type == PortType::root_port, express.deferrable_writes}),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),

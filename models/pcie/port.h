@@ -20,6 +20,7 @@ struct PortConfig {
   vp::Picoseconds latency = 0;
   CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
   bool completes_atomics = false;  ///< so that its buffer has room for their operands
+  unsigned deferrable_writes = 0;  ///< and for the data of a DMWr, bytes
 };
 
 /// What stands at an end of a link.

@@ -36,6 +36,7 @@ struct RootComplexConfig {
   unsigned tags = 256;                               ///< outstanding a port, 32 or 256
   unsigned max_payload = 256;                        ///< supported, bytes
   unsigned read_boundary = 64;                       ///< RCB, 64 or 128 bytes
+  unsigned deferrable_writes = 0;                    ///< DMWr to memory, 64 or 128 bytes; 0: none
   bool host_bridge = true;                           ///< function 00:00.0
   Identity host_bridge_identity{0x1d9b, 0x0a00, 0x060000};
   std::vector<RootPortConfig> ports = {RootPortConfig{}};  ///< 00:01.0 and on, at most 31
@@ -90,6 +91,8 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   bool write(const Tlp& request) override;
   bool read(Tlp& request, vp::Picoseconds& delay) override;
   Status atomic(Tlp& request, vp::Picoseconds& delay) override;
+  Status deferrable_write(const Tlp& request, vp::Picoseconds& delay) override;
+  bool is_memory(std::uint64_t address, unsigned bytes) const;
   bool is_ram(std::uint64_t address, unsigned bytes) const override;
   void intx(unsigned port, unsigned pin, bool level) override;
   void deliver_interrupts();

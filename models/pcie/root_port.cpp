@@ -36,7 +36,8 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                    vp::Domain& domain, vp::Statistics& statistics)
     : DownstreamPort(name, config,
                      {PortType::root_port, config.generation, config.lanes, common.max_payload,
-                      common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot},
+                      common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot,
+                      false, common.deferrable_writes},
                      0, common.latency, domain, statistics),
       index_(index),
       id_(make_id(0, index + 1, 0)),
@@ -185,6 +186,8 @@ void RootPort::receive(TlpPtr tlp) {
     case TlpType::Swap:
     case TlpType::CAS:
       return receive_atomic(*tlp);
+    case TlpType::DMWr:
+      return receive_deferrable(*tlp);
     case TlpType::Msg:
       return receive_message(*tlp);
     default:  // configuration requests only go down
@@ -261,6 +264,21 @@ void RootPort::tell(Severity severity, Id source) {
 unsigned RootPort::more_conditions() {
   if (!errors_.advanced().interrupting()) return 0;
   return root_error;
+}
+
+// PCIe 6.0, 6.32: one of a length that is not supported is refused.
+void RootPort::receive_deferrable(const Tlp& request) {
+  if (!header_.master_enabled() || request.payload_bytes() > common_.deferrable_writes) {
+    return unsupported(request);
+  }
+  if (request.header.poisoned) {
+    report(Error::poisoned_tlp, &request);
+    return send(Tlp::completion(request, id_, Status::unsupported_request));
+  }
+  vp::Picoseconds delay = 0;
+  const Status status = host_.deferrable_write(request, delay);
+  if (status != Status::success) return unsupported(request);
+  send_after(delay, Tlp::completion(request, id_, status));
 }
 
 // Completions keep their order, also when memory answers a later read sooner.

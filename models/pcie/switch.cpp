@@ -164,6 +164,7 @@ void Switch::Upstream::receive(TlpPtr tlp) {
     case TlpType::FetchAdd:  // not routed
     case TlpType::Swap:
     case TlpType::CAS:
+    case TlpType::DMWr:
       return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:

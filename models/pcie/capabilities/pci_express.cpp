@@ -51,6 +51,11 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
     throw ConfigurationError(
         fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
   }
+  if (config.deferrable_writes != 0 && config.deferrable_writes != 64 &&
+      config.deferrable_writes != 128) {
+    throw ConfigurationError(
+        fmt::format("deferrable writes of {} bytes: 64 or 128", config.deferrable_writes));
+  }
   const unsigned at = offset_;
   const bool root = config.type == PortType::root_port;
   const bool endpoint = config.type == PortType::endpoint;
@@ -102,7 +107,11 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   const std::uint32_t ten_bit_tags =
       (config.generation >= 4 || config.ten_bit_tags ? 1u << 16 : 0) |
       (config.ten_bit_tags ? 1u << 17 : 0);
-  space.define({at + 0x24, 4, ten_bit_tags | (of_switch ? 0 : 1u << 4 | ari | completer)});
+  // DMWr completer 28, of 128 bytes 29 (PCIe 6.0, 7.5.3.15).
+  const std::uint32_t deferrable_writes = (config.deferrable_writes > 0 ? 1u << 28 : 0) |
+                                          (config.deferrable_writes > 64 ? 1u << 29 : 0);
+  space.define({at + 0x24, 4,
+                deferrable_writes | ten_bit_tags | (of_switch ? 0 : 1u << 4 | ari | completer)});
   // Timeout disable 4, ARI forwarding 5, AtomicOp requester 6, IDO of requests and completions 9:8,
   // 10-bit tag requester 12. Egress blocking 7 is for who routes AtomicOps.
   const std::uint32_t device_control_2 =

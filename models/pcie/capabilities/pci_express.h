@@ -26,10 +26,11 @@ struct PciExpressConfig {
   unsigned max_payload = 256;  ///< supported, bytes, 128 to 4096
   bool extended_tags = true;   ///< can have 256 requests outstanding instead of 32
   unsigned port_number = 0;
-  unsigned slot_number = 0;     ///< root port, downstream port
-  unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
-  SlotConfig slot{};            ///< root port, downstream port
-  bool ten_bit_tags = false;    ///< endpoint: and 768, by tags of 10 bits
+  unsigned slot_number = 0;        ///< root port, downstream port
+  unsigned read_boundary = 64;     ///< root port: RCB, 64 or 128 bytes
+  SlotConfig slot{};               ///< root port, downstream port
+  bool ten_bit_tags = false;       ///< endpoint: and 768, by tags of 10 bits
+  unsigned deferrable_writes = 0;  ///< completer of DMWr with up to 64 or 128 bytes; 0: of none
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
