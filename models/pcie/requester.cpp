@@ -174,9 +174,11 @@ void Requester::issue() {
       Requests::Request& request =
           requests_.start(*tlp, tags(), read.payload->get_data_ptr() + read.issued);
       request.owner = &read;
-      if (core_.express().completion_timeout()) {
-        request.deadline = vp::now() + core_.common().completion_timeout;
-        if (!timeout_.pending()) timeout_.at(request.deadline);
+      const vp::Picoseconds timeout =
+          core_.express().completion_timeout(core_.common().completion_timeout);
+      if (timeout != vp::never) {
+        request.deadline = vp::now() + timeout;
+        if (request.deadline < timeout_.when()) timeout_.at(request.deadline);
       }
       read.issued += tlp->header.type == TlpType::MRd ? request.bytes : length;
       ++read.outstanding;

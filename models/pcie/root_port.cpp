@@ -104,12 +104,14 @@ RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
   }
   request->header.requester = id_;
   Requests::Request& pending = requests_.start(*request, tags(), into);
+  add_digest(*request);
   if (containment_) pending.owner.header = request->header_words();
   pending.owner.finished = false;
   pending.owner.abandoned = false;
-  if (express_.completion_timeout()) {
-    pending.deadline = vp::now() + common_.completion_timeout;
-    if (!timeout_.pending()) timeout_.at(pending.deadline);
+  const vp::Picoseconds timeout = express_.completion_timeout(common_.completion_timeout);
+  if (timeout != vp::never) {
+    pending.deadline = vp::now() + timeout;
+    if (pending.deadline < timeout_.when()) timeout_.at(pending.deadline);
   }
   send(std::move(request));
 
@@ -202,8 +204,12 @@ bool RootPort::timeless(const Tlp& tlp) const {
 }
 
 // 2.7.1: what the port is the origin of has a digest where software wants that.
+void RootPort::add_digest(Tlp& tlp) const {
+  tlp.header.ecrc = errors_.advanced().generates_digests();
+}
+
 void RootPort::send(TlpPtr tlp) {
-  tlp->header.ecrc = errors_.advanced().generates_digests();
+  add_digest(*tlp);
   Port::send(std::move(tlp));
 }
 

@@ -108,6 +108,7 @@ class RootPort : public DownstreamPort {
   void unblocked(CreditClass of) override;
   bool checks_digests() const override { return errors_.advanced().checks_digests(); }
   void send(TlpPtr tlp) override;
+  void add_digest(Tlp& tlp) const;
   void tell(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }

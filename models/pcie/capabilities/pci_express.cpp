@@ -98,10 +98,10 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
     space.define({at + 0x20, 4, 0, 0, 1u << 16});
   }
 
-  // Timeout can be disabled 4, ARI forwarded 5, AtomicOps completed 9:7: host memory takes those of
-  // 32, 64 and 128 bits. 10-bit tags: who can have 16 GT/s, or gives such tags 17, must complete
-  // them 16. A switch asks for nothing, completes only configuration requests, and routes no
-  // AtomicOps.
+  // Timeouts in all ranges 3:0, and they can be disabled 4, ARI forwarded 5, AtomicOps completed
+  // 9:7: host memory takes those of 32, 64 and 128 bits. 10-bit tags: who can have 16 GT/s, or
+  // gives such tags 17, must complete them 16. A switch asks for nothing, completes only
+  // configuration requests, and routes no AtomicOps.
   const std::uint32_t ari = root ? 1u << 5 : 0;
   const std::uint32_t completer = root ? 7u << 7 : 0;
   const std::uint32_t ten_bit_tags =
@@ -110,12 +110,13 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   // DMWr completer 28, of 128 bytes 29 (PCIe 6.0, 7.5.3.15).
   const std::uint32_t deferrable_writes = (config.deferrable_writes > 0 ? 1u << 28 : 0) |
                                           (config.deferrable_writes > 64 ? 1u << 29 : 0);
-  space.define({at + 0x24, 4,
-                deferrable_writes | ten_bit_tags | (of_switch ? 0 : 1u << 4 | ari | completer)});
-  // Timeout disable 4, ARI forwarding 5, AtomicOp requester 6, IDO of requests and completions 9:8,
-  // 10-bit tag requester 12. Egress blocking 7 is for who routes AtomicOps.
+  space.define(
+      {at + 0x24, 4,
+       deferrable_writes | ten_bit_tags | (of_switch ? 0 : 0xfu | 1u << 4 | ari | completer)});
+  // Timeout 3:0, its disable 4, ARI forwarding 5, AtomicOp requester 6, IDO of requests and
+  // completions 9:8, 10-bit tag requester 12. Egress blocking 7 is for who routes AtomicOps.
   const std::uint32_t device_control_2 =
-      1u << 4 | ari | (root ? 0 : 1u << 6) | 3u << 8 | (config.ten_bit_tags ? 1u << 12 : 0);
+      0xfu | 1u << 4 | ari | (root ? 0 : 1u << 6) | 3u << 8 | (config.ten_bit_tags ? 1u << 12 : 0);
   space.define({at + 0x28, 2, 0, of_switch || !own ? 0 : device_control_2});
   // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
   space.define({at + 0x2c, 4,
@@ -137,6 +138,31 @@ unsigned PciExpress::max_payload() const {
 
 unsigned PciExpress::max_read_request() const {
   return std::min(128u << (device_control() >> 12 & 7), 4096u);
+}
+
+vp::Picoseconds PciExpress::completion_timeout(vp::Picoseconds preset) const {
+  const std::uint32_t control = governor_->space_.get(governor_->offset_ + 0x28, 2);
+  if (control & 1u << 4) return vp::never;
+  switch (control & 0xf) {
+    case 0x1:
+      return 50 * vp::us;  // range A
+    case 0x2:
+      return 1 * vp::ms;
+    case 0x5:
+      return 16 * vp::ms;  // B
+    case 0x6:
+      return 65 * vp::ms;
+    case 0x9:
+      return 260 * vp::ms;  // C
+    case 0xa:
+      return 1 * vp::s;
+    case 0xd:
+      return 4 * vp::s;  // D
+    case 0xe:
+      return 17 * vp::s;
+    default:
+      return preset;
+  }
 }
 
 void PciExpress::trained(unsigned generation, unsigned lanes) {

@@ -5,6 +5,7 @@
 
 #include "models/pcie/capabilities/slot.h"
 #include "models/pcie/config_space.h"
+#include "vp/time/time.h"
 
 namespace pcie {
 
@@ -61,7 +62,9 @@ class PciExpress {
   unsigned max_read_request() const;
   bool relaxed_ordering() const { return control(4); }
   bool extended_tags() const { return control(8); }
-  bool completion_timeout() const { return !control_2(4); }
+  /// As software has chosen it, each range by its least; `preset` if it has not, or in a way that
+  /// has no meaning; `never` if it has turned timeouts off (7.5.3.16).
+  vp::Picoseconds completion_timeout(vp::Picoseconds preset) const;
   /// Root port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
   /// Endpoint: AtomicOp Requester Enable.
