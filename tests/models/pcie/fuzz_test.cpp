@@ -76,6 +76,7 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
   Peer peer(host);
   Bench::Config config;
   add_virtual_functions(config.endpoint.functions[0]);
+  config.endpoint.functions[0].deferrable_writes = 128;
   config.endpoint.functions.resize(2, config.endpoint.functions[0]);
   Endpoint endpoint("endpoint", config.endpoint, card, statistics);
   Link link("link", {}, peer, endpoint, trace, statistics);
