@@ -46,6 +46,7 @@ struct RootComplex {
   std::int64_t memory_latency = 0;     ///< of a device's read of host memory
   std::int64_t interrupt_latency = 0;  ///< of a message interrupt, beyond the traversal
   std::int64_t completion_timeout = 50 * ms;
+  bool peer_to_peer = false;  ///< between devices below different root ports, or by redirection
 };
 
 struct Host {

@@ -39,6 +39,9 @@ const Struct<RootComplex> root_complex({
      "Added to each message interrupt: to the local APIC and into the processor"},
     {"completion_timeout", &RootComplex::completion_timeout, duration(50 * us, 64 * s),
      "After which a read that has no answer gives all ones (PCIe 6.0, 7.5.3.16)"},
+    {"peer_to_peer", &RootComplex::peer_to_peer, boolean(),
+     "Devices below one root port reach those below another, and what a switch redirects comes "
+     "back down; else both are refused"},
 });
 
 const Struct<Host> host({

@@ -19,7 +19,7 @@ struct PortConfig {
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;
   CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
-  bool completes_atomics = false;  ///< so that its buffer has room for their operands
+  bool takes_atomics = false;      ///< so that its buffer has room for their operands
   unsigned deferrable_writes = 0;  ///< and for the data of a DMWr, bytes
 };
 
@@ -70,6 +70,8 @@ class Port {
     }
     return {};
   }
+  /// Whether the receiver's buffer is large enough for it at all.
+  bool fits(const Tlp& tlp) const;
   /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a
   /// link.
   void send(TlpPtr tlp);

@@ -30,6 +30,7 @@ struct PciExpressConfig {
   unsigned slot_number = 0;        ///< root port, downstream port
   unsigned read_boundary = 64;     ///< root port: RCB, 64 or 128 bytes
   SlotConfig slot{};               ///< root port, downstream port
+  bool peers = false;              ///< root port: passes on what devices send to each other
   bool ten_bit_tags = false;       ///< endpoint: and 768, by tags of 10 bits
   unsigned deferrable_writes = 0;  ///< completer of DMWr with up to 64 or 128 bytes; 0: of none
 };
@@ -65,10 +66,12 @@ class PciExpress {
   /// As software has chosen it, each range by its least; `preset` if it has not, or in a way that
   /// has no meaning; `never` if it has turned timeouts off (7.5.3.16).
   vp::Picoseconds completion_timeout(vp::Picoseconds preset) const;
-  /// Root port: a device number is five more bits of a function number (ARI).
+  /// Root and downstream port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
   /// Endpoint: AtomicOp Requester Enable.
   bool requests_atomics() const { return control_2(6); }
+  /// Switch, and root port with peers: AtomicOp Egress Blocking.
+  bool blocks_atomics() const { return control_2(7); }
   /// Endpoint: 10-Bit Tag Requester Enable.
   bool ten_bit_tags() const { return control_2(12); }
   bool id_based_ordering() const { return control_2(8); }
