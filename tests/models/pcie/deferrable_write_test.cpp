@@ -52,6 +52,7 @@ TEST(DeferrableWrite, IsWellFormedAsAnyWriteIs) {
     for (unsigned offset = 0; offset < 4 && offset + bytes <= 128; ++offset) {
       TlpPtr tlp = Tlp::deferrable_write(0x1000 - 128 + offset, data.data(), bytes);
       EXPECT_TRUE(well_formed(*tlp, 128));
+      if (tlp->header.length == 1) continue;
       tlp->set_address(0x1004 - 4 * tlp->header.length);
       EXPECT_FALSE(well_formed(*tlp, 128)) << "into the next 4 KiB";
     }
@@ -182,6 +183,7 @@ struct Card {
     write(0x10, 4, base);
     write(0x04, 2, 6);
     if (bytes > 0) write(device_3() + 8, 4, 1);
+    write(extended(0x01) + 0x14, 4, 0);  // advisory errors set their bit too
   }
   static EndpointConfig config(unsigned bytes) {
     EndpointConfig config;
