@@ -10,11 +10,23 @@
 #include "vp/log/log.h"
 
 namespace pcie {
+namespace {
+
+unsigned most_deferrable(const EndpointConfig& config) {
+  unsigned most = 0;
+  for (const FunctionConfig& function : config.functions) {
+    most = std::max(most, function.deferrable_writes);
+  }
+  return most;
+}
+
+}  // namespace
 
 Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& config,
                    vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency, config.credits}),
+      Port(domain, {config.generation, config.lanes, config.latency, config.credits, false,
+                    most_deferrable(config)}),
       log_(vp::log::get("pcie")) {
   const std::size_t count = config.functions.size();
   if (count < 1 || count > 256) throw ConfigurationError("an endpoint has 1 to 256 functions");
@@ -96,10 +108,21 @@ void Endpoint::receive(TlpPtr tlp) {
     case TlpType::CAS:
       if (Function* function = claiming(*tlp)) return function->refuse(*tlp);
       return unsupported(*tlp);
+    case TlpType::DMWr:
+      if (Function* function = claiming(*tlp)) return receive_deferrable(*function, std::move(tlp));
+      return unsupported(*tlp);
     case TlpType::Msg:
       ++messages_ignored_;
       return;
   }
+}
+
+// PCIe 6.0, 6.32: one of a length that is not supported is refused.
+void Endpoint::receive_deferrable(Function& function, TlpPtr request) {
+  if (request->payload_bytes() > function.deferrable_writes()) return function.refuse(*request);
+  if (!request->header.poisoned) return function.receive_read(std::move(request));
+  function.report(Error::poisoned_tlp, request.get());
+  function.send(Tlp::completion(*request, function.id(), Status::unsupported_request));
 }
 
 void Endpoint::trained(unsigned generation, unsigned lanes) {

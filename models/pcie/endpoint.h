@@ -63,6 +63,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   Function* addressed(const Tlp& config_request);
   void configure(Function& function, const Tlp& request);
   Function* claiming(const Tlp& request);
+  void receive_deferrable(Function& function, TlpPtr request);
   void report(Error error, const Tlp* tlp);
   void unsupported(const Tlp& request);
 

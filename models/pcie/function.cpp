@@ -52,7 +52,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
           },
           statistics),
       completer_(core_, bar, config.bar_reads, interrupts_.msi_x(), domain, statistics),
-      requester_(core_, dma, domain, statistics) {
+      requester_(core_, dma, config.deferral, domain, statistics) {
   ConfigSpace& space = core_.space();
   if (config.serial_number) add_serial_number(space, *config.serial_number);
   if (common.alternative_routing) add_alternative_routing(space, place.next);

@@ -86,7 +86,8 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
             link.run_ahead(*this);
           },
           to.domain().new_rank()),
-      advertised(to.config_.credits, config.max_payload, to.config_.takes_atomics),
+      advertised(to.config_.credits, config.max_payload, to.config_.takes_atomics,
+                 to.config_.deferrable_writes),
       credits(advertised),
       update(from.domain(), [&link, this] { link.updated(*this); }),
       error(to.domain(), [&link, this] { link.detect(*this); }),

@@ -18,8 +18,9 @@ struct PortConfig {
   unsigned lanes = 16;      ///< most, 1 to 16
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;
-  CreditConfig credits{};      ///< of its receive buffer; all infinite unless said otherwise
-  bool takes_atomics = false;  ///< so that its buffer has room for their operands
+  CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
+  bool takes_atomics = false;      ///< so that its buffer has room for their operands
+  unsigned deferrable_writes = 0;  ///< and for the data of a DMWr, bytes
 };
 
 /// What stands at an end of a link.

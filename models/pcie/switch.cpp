@@ -157,6 +157,8 @@ void Switch::Upstream::receive(TlpPtr tlp) {
         }
       }
       return answer(unsupported(*tlp));
+    case TlpType::DMWr:  // not routed
+      return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
       if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {

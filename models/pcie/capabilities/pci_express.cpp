@@ -51,6 +51,11 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
     throw ConfigurationError(
         fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
   }
+  if (config.deferrable_writes != 0 && config.deferrable_writes != 64 &&
+      config.deferrable_writes != 128) {
+    throw ConfigurationError(
+        fmt::format("deferrable writes of {} bytes: 64 or 128", config.deferrable_writes));
+  }
   const unsigned at = offset_;
   const bool root = config.type == PortType::root_port;
   const bool endpoint = config.type == PortType::endpoint;
@@ -93,23 +98,27 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
     space.define({at + 0x20, 4, 0, 0, 1u << 16});
   }
 
-  // Timeout can be disabled 4, ARI forwarded 5, AtomicOps routed 6 and completed 9:7: host memory
-  // takes those of 32, 64 and 128 bits. 10-bit tags: who can have 16 GT/s, or gives such tags 17,
-  // must complete them 16. A switch asks for nothing, and completes only configuration requests.
+  // Timeouts in all ranges 3:0, and they can be disabled 4, ARI forwarded 5, AtomicOps routed 6 and
+  // completed 9:7: host memory takes those of 32, 64 and 128 bits. 10-bit tags: who can have 16
+  // GT/s, or gives such tags 17, must complete them 16. A switch asks for nothing, and completes
+  // only configuration requests.
   const std::uint32_t ari = above_link ? 1u << 5 : 0;
   const bool routes = of_switch || config.peers;
   const std::uint32_t completer = root ? 7u << 7 : 0;
   const std::uint32_t ten_bit_tags =
       (config.generation >= 4 || config.ten_bit_tags ? 1u << 16 : 0) |
       (config.ten_bit_tags ? 1u << 17 : 0);
+  // DMWr completer 28, of 128 bytes 29 (PCIe 6.0, 7.5.3.15).
+  const std::uint32_t deferrable_writes = (config.deferrable_writes > 0 ? 1u << 28 : 0) |
+                                          (config.deferrable_writes > 64 ? 1u << 29 : 0);
   space.define({at + 0x24, 4,
-                ari | (routes ? 1u << 6 : 0) | completer | ten_bit_tags |
-                    (of_switch ? 0 : 1u << 4)});
-  // Timeout disable 4, ARI forwarding 5, AtomicOp requester 6 and egress blocking 7, IDO of
-  // requests and completions 9:8, 10-bit tag requester 12.
-  const std::uint32_t own_requests =
-      of_switch ? 0
-                : 1u << 4 | (root ? 0 : 1u << 6) | 3u << 8 | (config.ten_bit_tags ? 1u << 12 : 0);
+                ari | (routes ? 1u << 6 : 0) | completer | ten_bit_tags | deferrable_writes |
+                    (of_switch ? 0 : 0xfu | 1u << 4)});
+  // Timeout 3:0, its disable 4, ARI forwarding 5, AtomicOp requester 6 and egress blocking 7, IDO
+  // of requests and completions 9:8, 10-bit tag requester 12.
+  const std::uint32_t own_requests = of_switch ? 0
+                                               : 0xfu | 1u << 4 | (root ? 0 : 1u << 6) | 3u << 8 |
+                                                     (config.ten_bit_tags ? 1u << 12 : 0);
   space.define({at + 0x28, 2, 0, own ? ari | (routes ? 1u << 7 : 0) | own_requests : 0});
   // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
   space.define({at + 0x2c, 4,
@@ -131,6 +140,31 @@ unsigned PciExpress::max_payload() const {
 
 unsigned PciExpress::max_read_request() const {
   return std::min(128u << (device_control() >> 12 & 7), 4096u);
+}
+
+vp::Picoseconds PciExpress::completion_timeout(vp::Picoseconds preset) const {
+  const std::uint32_t control = governor_->space_.get(governor_->offset_ + 0x28, 2);
+  if (control & 1u << 4) return vp::never;
+  switch (control & 0xf) {
+    case 0x1:
+      return 50 * vp::us;  // range A
+    case 0x2:
+      return 1 * vp::ms;
+    case 0x5:
+      return 16 * vp::ms;  // B
+    case 0x6:
+      return 65 * vp::ms;
+    case 0x9:
+      return 260 * vp::ms;  // C
+    case 0xa:
+      return 1 * vp::s;
+    case 0xd:
+      return 4 * vp::s;  // D
+    case 0xe:
+      return 17 * vp::s;
+    default:
+      return preset;
+  }
 }
 
 void PciExpress::trained(unsigned generation, unsigned lanes) {

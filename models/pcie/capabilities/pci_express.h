@@ -5,6 +5,7 @@
 
 #include "models/pcie/capabilities/slot.h"
 #include "models/pcie/config_space.h"
+#include "vp/time/time.h"
 
 namespace pcie {
 
@@ -26,11 +27,12 @@ struct PciExpressConfig {
   unsigned max_payload = 256;  ///< supported, bytes, 128 to 4096
   bool extended_tags = true;   ///< can have 256 requests outstanding instead of 32
   unsigned port_number = 0;
-  unsigned slot_number = 0;     ///< root port, downstream port
-  unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
-  SlotConfig slot{};            ///< root port, downstream port
-  bool peers = false;           ///< root port: passes on what devices send to each other
-  bool ten_bit_tags = false;    ///< endpoint: and 768, by tags of 10 bits
+  unsigned slot_number = 0;        ///< root port, downstream port
+  unsigned read_boundary = 64;     ///< root port: RCB, 64 or 128 bytes
+  SlotConfig slot{};               ///< root port, downstream port
+  bool peers = false;              ///< root port: passes on what devices send to each other
+  bool ten_bit_tags = false;       ///< endpoint: and 768, by tags of 10 bits
+  unsigned deferrable_writes = 0;  ///< completer of DMWr with up to 64 or 128 bytes; 0: of none
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
@@ -61,7 +63,9 @@ class PciExpress {
   unsigned max_read_request() const;
   bool relaxed_ordering() const { return control(4); }
   bool extended_tags() const { return control(8); }
-  bool completion_timeout() const { return !control_2(4); }
+  /// As software has chosen it, each range by its least; `preset` if it has not, or in a way that
+  /// has no meaning; `never` if it has turned timeouts off (7.5.3.16).
+  vp::Picoseconds completion_timeout(vp::Picoseconds preset) const;
   /// Root and downstream port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
   /// Endpoint: AtomicOp Requester Enable.
