@@ -117,9 +117,17 @@ void check_atomic_credits(const std::string& path, const Credits& credits, Readi
                   "2 or more, or 0 for infinite", "raise it");
 }
 
-void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
+void check_faults(const std::string& path, const PcieLink& link, Reading& reading) {
   if (!reading.good(path)) return;
+  const std::vector<PcieFault>& faults = link.faults;
   for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].error == lane_failure) {
+      if (faults[i].lane < link.lanes) continue;
+      reading.mistake(fmt::format("{}[{}].lane", path, i),
+                      fmt::format("a link of {} lanes has no lane {}", link.lanes, faults[i].lane),
+                      fmt::format("0 to {}", link.lanes - 1), "lanes count from 0");
+      continue;
+    }
     if (pcie::is_possible(to_direction(faults[i]), to_fault(faults[i]))) continue;
     reading.mistake(fmt::format("{}[{}]", path, i),
                     faults[i].tlp.empty()
@@ -275,7 +283,7 @@ void check_links(const Platform& platform, Reading& reading) {
     check_credits(path + ".credits_down", link.credits_down, link, is_switch(link.down), reading);
     check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
     if (!is_switch(link.up)) check_atomic_credits(path + ".credits_up", link.credits_up, reading);
-    check_faults(path + ".faults", link.faults, reading);
+    check_faults(path + ".faults", link, reading);
   }
   if (!reading.good("pcie_links")) return;
   check_switches(platform, reading);

@@ -35,6 +35,12 @@ std::vector<const PcieLink*> links_below(const Platform& platform, const std::st
   return below;
 }
 
+bool parse(std::string_view text, unsigned& number) {
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -80,9 +86,8 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
       link_config(link, links.size() + (std::uint64_t{platform_.simulation.seed} << 32)), port, end,
       trace_, statistics_));
   for (const PcieFault& fault : link.faults) {
-    faults.push_back(std::make_unique<vp::Event>(host.domain, [link = links.back().get(), fault] {
-      link->inject(to_direction(fault), to_fault(fault));
-    }));
+    faults.push_back(std::make_unique<vp::Event>(
+        host.domain, [link = links.back().get(), fault] { platform::inject(*link, fault); }));
     faults.back()->at(fault.at);
   }
   slots_.push_back({host.name(), links.back().get(), &port});
@@ -124,11 +129,17 @@ std::string Machine::inject(std::string_view what) {
     for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
     return "no such way; there are" + all;
   }
+  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
+  if (word[1] == lane_failure) {
+    unsigned lane = 0;
+    if (word.size() != 3 || !parse(word[2], lane)) return "a lane_failure takes the lane";
+    return (*link)->fail_lane(direction, lane) ? "" : "no such lane, or no other would be left";
+  }
   const auto error = pcie::error_of(word[1]);
   if (!error) {
     std::string all;
     for (const pcie::Error one : pcie::all_errors) all += std::string(" ") + pcie::to_string(one);
-    return "no such error; there are" + all;
+    return "no such error; there are" + all + " " + lane_failure;
   }
   pcie::Fault fault{*error, {}, 1};
   if (word.size() >= 3) {
@@ -136,13 +147,8 @@ std::string Machine::inject(std::string_view what) {
     if (!fault.type) return fmt::format("no TLP is a {}", word[2]);
   }
   if (word.size() == 4) {
-    const char* end = word[3].data() + word[3].size();
-    const auto parsed = std::from_chars(word[3].data(), end, fault.number);
-    if (parsed.ec != std::errc() || parsed.ptr != end || fault.number == 0) {
-      return "the number counts from 1";
-    }
+    if (!parse(word[3], fault.number) || fault.number == 0) return "the number counts from 1";
   }
-  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
   return (*link)->inject(direction, fault) ? "" : "no such packet can have this error there";
 }
 

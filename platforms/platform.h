@@ -129,12 +129,13 @@ struct Credits {
   unsigned scale = 1;  ///< what a credit on the wire counts for
 };
 
-/// An error that a link is made to have, see pcie::Fault.
+/// An error that a link is made to have, see pcie::Fault, or lane_failure.
 struct PcieFault {
   std::string direction;
   std::string error;
   std::string tlp;  ///< type; none: the receiver believes to have seen one
   unsigned number = 1;
+  unsigned lane = 0;    ///< of a lane failure
   std::int64_t at = 0;  ///< since the start
 };
 

@@ -3,6 +3,7 @@
 
 #include "models/pcie/error.h"
 #include "models/pcie/tlp.h"
+#include "platforms/faults.h"
 
 namespace platform {
 
@@ -144,6 +145,7 @@ const Struct<Credits> credits({
 std::vector<std::string> errors() {
   std::vector<std::string> names;
   for (const pcie::Error error : pcie::all_errors) names.push_back(pcie::to_string(error));
+  names.push_back(lane_failure);
   return names;
 }
 
@@ -158,9 +160,12 @@ std::vector<std::string> tlps() {
 const Struct<PcieFault> fault({
     {"direction", &PcieFault::direction, word({"down", "up"}), "Whose receiver detects it",
      required},
-    {"error", &PcieFault::error, word(errors()), "What happens", required},
+    {"error", &PcieFault::error, word(errors()),
+     "What happens; a lane_failure is for good, and the link goes on with those that are left",
+     required},
     {"tlp", &PcieFault::tlp, word(tlps()), "Type of the packet that it strikes; else it has none"},
     {"number", &PcieFault::number, integer(1, 0xffff'ffff), "The how manieth of that type"},
+    {"lane", &PcieFault::lane, integer(0, 15), "Which lane fails, for a lane_failure"},
     {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
 });
 
@@ -193,7 +198,7 @@ const Struct<PcieLink> pcie_link({
     {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
      "Of each lane; what is wrong is sent again"},
     {"retraining", &PcieLink::retraining, duration(0, 1 * s),
-     "Time to get the link back after four replays in vain"},
+     "Recovery: after four replays in vain, if a lane fails, or if the host retrains the link"},
     {"credits_down", &PcieLink::credits_down, credits,
      "Flow control credits of the lower end's receive buffer; 0 is infinite"},
     {"credits_up", &PcieLink::credits_up, credits,

@@ -27,7 +27,8 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
     containment_.emplace(space_, express.type == PortType::root_port);
     containment_->on_write([this] { containment_controlled(); });
   }
-  for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
+  for (const unsigned at :
+       {static_cast<unsigned>(Header::command), msi_.offset() + 2, express_.offset() + 0x12}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
   const std::string prefix = std::string(this->name()) + ".";
@@ -72,13 +73,15 @@ void DownstreamPort::bridge_controlled() {
   }
 }
 
-// 7.5.3.7: Link Disable.
+// 7.5.3.7: Link Disable, Retrain Link.
 void DownstreamPort::link_controlled() {
   if (express_.link_disabled()) {
     hold(disabled, Reset::hot);
   } else {
     let_go(disabled);
   }
+  if (express_.take_retrain()) retrain_link();
+  update_interrupt();
 }
 
 // 6.7.1.8: a card without power is as one that is not there, but for its presence.
@@ -139,9 +142,19 @@ bool DownstreamPort::press_attention_button() {
 
 void DownstreamPort::trained(unsigned generation, unsigned lanes) {
   express_.slot().seat();
-  express_.trained(generation, lanes);
+  express_.trained(generation, lanes, flits());
   link_capabilities_.trained(generation);
   update_interrupt();
+}
+
+void DownstreamPort::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  link_capabilities_.retrained(generation);
+  update_interrupt();
+}
+
+void DownstreamPort::recovering() {
+  express_.recovering();
 }
 
 void DownstreamPort::link_lost(Reset) {
@@ -224,6 +237,7 @@ void DownstreamPort::update_interrupt() {
     conditions_ |= more_conditions();
     if (express_.slot().interrupting()) conditions_ |= slot_event;
     if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
+    if (express_.bandwidth_interrupting()) conditions_ |= bandwidth_event;
   }
   if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(port_config().latency);
   if (conditions_ == 0) interrupt_.cancel();

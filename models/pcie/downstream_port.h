@@ -55,7 +55,8 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   enum Condition : unsigned {
     root_error = 1u << 0,
     slot_event = 1u << 1,
-    containment_event = 1u << 2
+    containment_event = 1u << 2,
+    bandwidth_event = 1u << 3
   };
 
   /// `express` says what type of port it is. Throws ConfigurationError if a value is impossible.
@@ -75,6 +76,10 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   virtual unsigned more_conditions() { return 0; }
 
   void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  void recovering() override;
+  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
+  unsigned target_generation() const override { return express_.target_generation(); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
 

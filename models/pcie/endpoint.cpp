@@ -101,7 +101,11 @@ void Endpoint::receive(TlpPtr tlp) {
 }
 
 void Endpoint::trained(unsigned generation, unsigned lanes) {
-  for (const auto& function : functions_) function->trained(generation, lanes);
+  for (const auto& function : functions_) function->trained(generation, lanes, flits());
+}
+
+void Endpoint::retrained(unsigned generation, unsigned lanes) {
+  for (const auto& function : functions_) function->retrained(generation, lanes);
 }
 
 void Endpoint::unblocked(CreditClass of) {

@@ -43,6 +43,8 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
  private:
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  void lane_failed(unsigned lane) override { functions_[0]->lane_failed(lane); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
   bool checks_digests() const override;

@@ -176,11 +176,20 @@ void Function::reset(Reset kind) {
   if (on_reset_) on_reset_();
 }
 
-void Function::trained(unsigned generation, unsigned lanes) {
-  express_.trained(generation, lanes);
+void Function::trained(unsigned generation, unsigned lanes, bool flits) {
+  express_.trained(generation, lanes, flits);
   if (link_capabilities_) link_capabilities_->trained(generation);
   ready_ = vp::now() + config_.initialisation;
   update_intx();
+}
+
+void Function::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  if (link_capabilities_) link_capabilities_->retrained(generation);
+}
+
+void Function::lane_failed(unsigned lane) {
+  if (link_capabilities_) link_capabilities_->lane_failed(lane);
 }
 
 // Configuration.

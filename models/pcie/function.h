@@ -147,7 +147,9 @@ class Function : public sc_core::sc_module, public InterruptModesIf, private tlm
   bool checks_digests() const { return errors_.advanced().checks_digests(); }
   /// Answers a request, which nothing in this function takes, by Unsupported Request.
   void refuse(const Tlp& request);
-  void trained(unsigned generation, unsigned lanes);
+  void trained(unsigned generation, unsigned lanes, bool flits);
+  void retrained(unsigned generation, unsigned lanes);
+  void lane_failed(unsigned lane);
   unsigned max_payload() const { return express_.max_payload(); }
   /// An error of this function; `tlp` is at fault, if one is. Logged, and told of if software asks.
   void report(Error error, const Tlp* tlp);

@@ -38,12 +38,22 @@ class LinkCapabilities {
     for (auto& speed : speeds_) {
       if (speed) speed->trained(generation);
     }
+    equalized_ = generation;
+  }
+  /// It has come back from Recovery: a speed that it was equalized for stays so.
+  void retrained(unsigned generation) {
+    if (generation > equalized_) trained(generation);
+  }
+  /// The receiver of that lane has failed.
+  void lane_failed(unsigned lane) {
+    if (secondary_) secondary_->lane_error(lane);
   }
 
  private:
   std::optional<SecondaryPciExpress> secondary_;
   std::optional<DataLinkFeature> data_link_feature_;
   std::optional<PhysicalLayer> speeds_[3];
+  unsigned equalized_ = 0;  // highest generation since the link came up
 };
 
 }  // namespace pcie

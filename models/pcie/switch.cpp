@@ -42,6 +42,8 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   bool ready(CreditClass of) const override;
   void unblocked(CreditClass of) override;
   void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
 
@@ -234,9 +236,14 @@ void Switch::Upstream::unblocked(CreditClass of) {
 }
 
 void Switch::Upstream::trained(unsigned generation, unsigned lanes) {
-  express_.trained(generation, lanes);
+  express_.trained(generation, lanes, flits());
   link_capabilities_.trained(generation);
   for (const auto& port : switch_.ports_) port->end_reset();
+}
+
+void Switch::Upstream::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  link_capabilities_.retrained(generation);
 }
 
 void Switch::Upstream::link_lost(Reset kind) {
