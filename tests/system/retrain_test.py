@@ -7,12 +7,20 @@ import machine
 ROOT_PORT, DEVICE = "0000:00:01.0", "0000:01:00.0"
 SWAPS = 100
 
-# Link Control 2 of the root port has the target, bit 5 of Link Control asks for it.
+# Link Control 2 of the root port has the target, bit 5 of Link Control asks for it; bit 14 of Link Status says that it was done.
 HEAD = f"""
 device=/sys/bus/pci/devices/{DEVICE}
+port=/sys/bus/pci/devices/{ROOT_PORT}/config
+express=$((0x$(lspci -vs {ROOT_PORT} | sed -n 's/.*Capabilities: .\\(..\\). Express.*/\\1/p')))
+get() {{ # OFFSET: a byte of the PCI Express capability
+  od -An -tu1 -j $((express + $1)) -N 1 $port
+}}
+put() {{ # OFFSET VALUE
+  printf "\\\\$(printf %o $2)" | dd of=$port bs=1 seek=$((express + $1)) conv=notrunc status=none
+}}
 retrain() {{ # SPEED
-  setpci -s {ROOT_PORT} CAP_EXP+30.w=$1:f
-  setpci -s {ROOT_PORT} CAP_EXP+10.w=20:20
+  put 0x30 $(($(get 0x30) & 0xf0 | $1))
+  put 0x10 $(($(get 0x10) | 0x20))
   sleep 0.01
 }}
 state() {{ # NAME
@@ -33,9 +41,9 @@ for speed in 1 2 3 4; do
   state speed$speed
 done
 """ + f"""
-setpci -s {ROOT_PORT} CAP_EXP+12.w > /share/managed
-setpci -s {ROOT_PORT} CAP_EXP+12.w=4000
-setpci -s {ROOT_PORT} CAP_EXP+12.w >> /share/managed
+get 0x13 > /share/managed
+put 0x13 0x40
+get 0x13 >> /share/managed
 retrain 2
 echo 1 > $device/remove
 dmesg -c > /dev/null
@@ -89,8 +97,8 @@ class Speeds(machine.TestCase):
             self.assertIn("committed 20000 of 20000", self.run_.file(f"load{number}"))
 
     def test_bandwidth_management_is_told_and_cleared(self):
-        before, after = (int(word, 16) for word in self.run_.file("managed").split())
-        self.assertEqual((before >> 14, after >> 14), (1, 0))
+        before, after = map(int, self.run_.file("managed").split())
+        self.assertEqual((before >> 6, after >> 6), (1, 0))
 
     def test_the_kernel_tells_what_limits_the_device(self):
         self.assertRegex(self.run_.file("rescan"), r"63\.\d+ Gb/s available PCIe bandwidth, limited by 5\.0 GT/s PCIe x16 link at "
