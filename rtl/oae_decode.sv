@@ -28,6 +28,8 @@ module oae_decode (
   localparam logic [2:0] REGISTERS = 3'd0;  // BARs
   localparam logic [2:0] STREAMS = 3'd4;
   localparam logic [2:0] LAST_GLOBAL = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [10:0] FIRMWARE_WORDS = 11'(oae_registers::FIRMWARE_WORD_OPERAND >> 6);
+  localparam logic [2:0] LAST_OF_WORDS = 3'(oae_registers::FIRMWARE_WORD_OUTCOME >> 3);
   localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_EVENT >> 3);
 
   always_comb begin
@@ -75,6 +77,8 @@ module oae_decode (
       end
     end else if (access_word[13:3] == '0) begin
       if (access_word[2:0] <= LAST_GLOBAL) target = oae_types::FIRMWARE_GLOBAL;
+    end else if (access_word[13:3] == FIRMWARE_WORDS) begin
+      if (access_word[2:0] <= LAST_OF_WORDS) target = oae_types::FIRMWARE_WORDS;
     end else if (firmware_word[13:11] == '0) begin
       port = firmware_word[10:5];
       case (firmware_word[4:3])

@@ -95,7 +95,7 @@ module oae_ports #(
 
   // ---- The operation in work ----
 
-  typedef enum logic [3:0] {
+  typedef enum logic [4:0] {
     CLEAR,               // power-up: every row and bank
     LOAD,                // idle until there is an operation; loads its row
     EXECUTE,             // does one word, unless it takes more:
@@ -105,17 +105,25 @@ module oae_ports #(
     COMPARE,             //     a write meets the host's good offer
     JUDGE_HOST,          //     it is the host's offer, all arrived
     JUDGE_FIRMWARE,      //     it is the firmware's, published
-    FORM,                //     it is the offer that a NOT_READY speaks of
+    TRY,                 //     it is the host's offer, whose steps are tried
+    FORM,                //     it is the offer that the block's own answer speaks of
     SEAL,                //       which gets its CRC
+    SETTLE,              //     it is the tentative one, whose steps are done or dropped
     ANSWER,              //     it goes to the cell, or completes the read
+    WORK,                // until the words are ready
     STORE,               // puts the row back
     SIGNAL               // interrupts the host
   } state_t;
 
-  typedef enum logic [1:0] {EXCHANGE, RETAINED, FORMED} answer_t;
+  typedef enum logic [1:0] {
+    EXCHANGE,            // the firmware's offer
+    WORKED,              // an exchange for which the block answers
+    RETAINED,
+    FORMED               // why there is none
+  } answer_t;
 
   state_t              state;
-  state_t              fetched;    // where FETCH goes
+  state_t              fetched;    // where FETCH goes, or WORK
   oae_types::source_t  source;
   oae_types::target_t  target;
   logic                write;
@@ -131,7 +139,7 @@ module oae_ports #(
   // ---- The rows ----
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 540;  // of row_t
+  localparam int unsigned ROW_BITS = 546;  // of row_t
   localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
 
   logic [ROW_BITS-1:0] rows [PORTS];
@@ -201,21 +209,22 @@ module oae_ports #(
   logic [31:0] liveness_limit;
   logic [63:0] irq_enable;
   logic [63:0] irq_pending;        // bit n: port n has an event
-  logic [5:0]  pending;            // events of the port in work
+  logic [6:0]  pending;            // events of the port in work
+  logic [63:0] words_value;
   logic [63:0] value;
 
   oae_readout readout (
     .enable(state == EXECUTE), .target, .word, .ports, .clock_khz, .row,
     .liveness_count, .liveness_age, .liveness_limit, .irq_enable, .irq_pending,
-    .pending, .value);
+    .words_value, .pending, .value);
 
   // The events that a write clears
-  logic [5:0] cleared;
+  logic [6:0] cleared;
   always_comb begin
     cleared = '0;
     if (state == EXECUTE && write && target == oae_types::FIRMWARE_PORT) begin
-      if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 6];
-      if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[5:0];
+      if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 7];
+      if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[6:0];
     end
   end
 
@@ -231,6 +240,8 @@ module oae_ports #(
   logic                host_rejected;
   logic                host_more;
   logic [5:0]          host_attempt;
+  oae_types::kind_t    host_kind;
+  oae_types::steps_t   steps;
   logic                firmware_good;
   logic [63:0]         nothing_header;
   logic [63:0]         formed_header;
@@ -240,29 +251,51 @@ module oae_ports #(
   logic [8:0]          sweep;      // row that CLEAR clears
 
   oae_slots #(.PORTS(PORTS)) slots (
-    .clock, .row(slot_row), .write(slot_write), .write_data(data), .write_enable(enable),
+    .clock, .row(slot_row), .write(slot_write), .write_data(keeps ? slot : data),
+    .write_enable(keeps ? '1 : enable),
     .read(state == FETCH),
     .form(state == FORM), .form_header(formed_header),
-    .form_slice_1({32'd0, row.age}),
+    .form_payload(answer == WORKED && row.offered_kind == oae_types::STEPS ?
+                  {words_found, 63'd0, words_met} : {288'd0, answer == WORKED ? '0 : row.age}),
     .seal(state == SEAL), .seal_crc(slot_crc),
     .slot);
 
   oae_slot_check check (
-    .enable(state == JUDGE_HOST || state == JUDGE_FIRMWARE || state == SEAL), .slot,
+    .enable(state == JUDGE_HOST || state == JUDGE_FIRMWARE || state == SEAL || state == TRY ||
+            state == SETTLE), .slot,
     .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
     .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
     .attempt(row.attempt), .attempted(row.attempted),
-    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .firmware_good,
-    .nothing_header, .formed_header);
+    .worked(answer == WORKED), .contended(row.contended),
+    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .steps,
+    .firmware_good, .nothing_header, .formed_header);
+
+  // ---- The words ----
+
+  logic         words_ready;
+  logic         words_busy;
+  logic         words_met;
+  logic [255:0] words_found;
+  logic         words_command;
+
+  oae_words words_unit (
+    .clock, .reset,
+    .start(state == TRY || state == SETTLE),
+    .job(state == TRY ? oae_types::TRY : row.tentative ? oae_types::DO : oae_types::DROP),
+    .steps, .hold(holds), .ready(words_ready), .busy(words_busy), .met(words_met),
+    .found(words_found),
+    .write(writes && target == oae_types::FIRMWARE_WORDS), .register_word(word),
+    .write_data(merged), .commands(words_command), .value(words_value));
 
   assign slot_row = state == CLEAR ? SLOT_BITS'(sweep) : SLOT_BITS'({port, slot_bank});
 
   always_comb begin
     if (state == FETCH) slot_bank = bank;
+    else if (keeps) slot_bank = {2'b10, row.answer_bank};
     else if (target == oae_types::WINDOW) slot_bank = {1'b0, row.inbox_bank};
     else slot_bank = {2'b10, !row.answer_bank};
     // An offer that stands is not written over.
-    slot_write = state == CLEAR || offers ||
+    slot_write = state == CLEAR || offers || keeps ||
         (state == EXECUTE && write && target == oae_types::FIRMWARE_OFFER && !row.offered);
   end
 
@@ -287,7 +320,11 @@ module oae_ports #(
   logic unconfirmed;
   logic commits;
   logic exchanges;
+  logic keeps;                     //   with an answer of the block's own, to be retained
+  logic holds;                     //   and words held until it is settled
   logic moves;                     // a confirmed slot finds room among the committed
+  logic settles;                   // steps that were confirmed or reversed are done or dropped
+  logic ends;                      // and their slot is no longer needed
   logic late;                      // a tentative slot waits for its confirmation beyond the limit
   logic repeats;                   // a write of the host may be of its good offer, not of a new one
   logic differs;
@@ -321,12 +358,16 @@ module oae_ports #(
   assign streams = target == oae_types::WINDOW;
   assign refused = !streams && (!pushes || dma_refused);
   assign answers = state == ANSWER && (!pushes || dma_ready);
-  assign exchanges = answers && !refused && answer == EXCHANGE;
-  assign denies = answers && (answer == FORMED || (answer == EXCHANGE && refused));
+  assign exchanges = answers && !refused && (answer == EXCHANGE || answer == WORKED);
+  assign keeps = exchanges && answer == WORKED;
+  assign holds = keeps && row.offered_kind == oae_types::STEPS && words_met;
+  assign denies = answers && (answer == FORMED || (answer != RETAINED && refused));
   assign not_ready = denies && (refused || (row.verdict == oae_types::NONE ?
       !row.reversed && row.state != oae_registers::PORT_STATE_HISTORY_LOST :
       row.verdict != oae_types::BAD_VERB));
-  assign moves = state == STORE && row.tentative && row.settled && !row.committed;
+  assign moves = state == STORE && row.tentative && row.settled && !row.stepped && !row.committed;
+  assign settles = state == STORE && row.holds && (!row.tentative || row.settled);
+  assign ends = state == STORE && row.tentative && row.settled && row.stepped && !row.holds;
   assign late = unconfirmed && row.confirm_enable && !row.asked && now - row.since > {32'd0, row.limit};
   // What was answered NOT_READY is only made good by a new offer, though it be the same.
   assign repeats = row.verdict == oae_types::GOOD && !row.spent;
@@ -341,7 +382,9 @@ module oae_ports #(
   // The first byte after a verdict begins a new offer.
   assign arrived = (row.verdict == oae_types::NONE ? row.arrived : '0) | enable;
 
-  assign stores = state == CLEAR || (state == STORE && !moves);
+  logic finishes;
+  assign finishes = state == STORE && !moves && !settles && !ends;
+  assign stores = state == CLEAR || finishes;
 
   // ---- The operation ----
 
@@ -380,9 +423,9 @@ module oae_ports #(
 
       case (state)
         CLEAR: begin
-          sweep <= sweep + 9'd1;
           port <= sweep[8:3];
-          if (sweep == 9'(8 * PORTS - 1)) state <= LOAD;
+          if (sweep != 9'(8 * PORTS - 1)) sweep <= sweep + 9'd1;
+          else if (words_ready) state <= LOAD;
         end
 
         LOAD: begin
@@ -485,6 +528,11 @@ module oae_ports #(
 
               oae_types::FIRMWARE_GLOBAL: if (word == IRQ_ENABLE) irq_enable <= merged;
 
+              oae_types::FIRMWARE_WORDS: if (words_command) begin
+                fetched <= STORE;
+                state <= WORK;
+              end
+
               oae_types::FIRMWARE_PORT:
                 if (word == COMMAND && word_enable[0]) begin
                   if (word_data[TAKE]) row.committed <= 1'b0;
@@ -512,8 +560,14 @@ module oae_ports #(
                   if (!row.spent) row.age <= liveness_age;
                   // The read has pushed what was written: the rest of an offer is lost.
                   if (row.verdict == oae_types::NONE) row.arrived <= '0;
-                  if (row.verdict == oae_types::GOOD && !row.spent && row.offered &&
-                      !row.tentative) begin
+                  if (!row.spent) row.contended <= 1'b0;
+                  if (row.verdict == oae_types::GOOD && !row.spent && !row.tentative &&
+                      row.offered_kind != oae_types::SLOTS) begin
+                    answer <= WORKED;
+                    bank <= {1'b0, row.inbox_bank};
+                    fetched <= row.offered_kind == oae_types::STEPS ? TRY : FORM;
+                  end else if (row.verdict == oae_types::GOOD && !row.spent && !row.tentative &&
+                               row.offered) begin
                     answer <= EXCHANGE;
                     bank <= {2'b10, !row.answer_bank};
                     fetched <= ANSWER;
@@ -591,6 +645,7 @@ module oae_ports #(
         JUDGE_HOST: begin
           row.verdict <= host_verdict;
           row.offered_more <= host_more;
+          row.offered_kind <= host_kind;
           row.arrived <= '0;
           if (host_verdict == oae_types::GOOD) begin
             row.attempt <= host_attempt;
@@ -609,6 +664,19 @@ module oae_ports #(
           end
           words <= words_after;
           state <= next_word;
+        end
+
+        TRY: begin
+          fetched <= FORM;
+          state <= WORK;
+        end
+
+        WORK: if (words_ready) begin
+          state <= fetched;
+          if (fetched == FORM && words_busy) begin
+            answer <= FORMED;
+            row.contended <= 1'b1;
+          end
         end
 
         FORM: state <= SEAL;
@@ -633,7 +701,17 @@ module oae_ports #(
             row.count_not_ready <= row.count_not_ready + 64'd1;
         end
 
-        STORE: if (!moves) begin
+        SETTLE: begin
+          row.holds <= 1'b0;
+          fetched <= STORE;
+          state <= WORK;
+        end
+
+        STORE: if (settles) begin
+          bank <= {1'b0, row.tentative_bank};
+          fetched <= SETTLE;
+          state <= FETCH;
+        end else if (finishes) begin
           irq_pending[port] <= |pending;
           if (source == oae_types::HOST && !write) completion_valid <= 1'b1;
           state <= signals ? SIGNAL : LOAD;
@@ -658,6 +736,7 @@ module oae_ports #(
       if (cleared[3]) row.event_opened <= 1'b0;
       if (cleared[4]) row.event_closed <= 1'b0;
       if (cleared[5]) row.event_bad_offer <= 1'b0;
+      if (cleared[6]) row.event_passed <= 1'b0;
       if (exchanges) begin
         row.state <= oae_registers::PORT_STATE_TENTATIVE;
         row.sequence_last <= oae_types::following(row.sequence_last);
@@ -668,12 +747,15 @@ module oae_ports #(
         row.settled <= 1'b0;
         row.reversed <= 1'b0;
         row.attempted <= 1'b0;
-        row.answer_bank <= !row.answer_bank;
+        row.stepped <= keeps && row.offered_kind == oae_types::STEPS;
+        row.holds <= holds;
+        if (!keeps) row.answer_bank <= !row.answer_bank;
         row.inbox_bank <= row.tentative_bank;
         row.tentative_bank <= row.inbox_bank;
         row.since <= now;
         row.asked <= 1'b0;
-        row.event_exchanged <= 1'b1;
+        if (keeps) row.event_passed <= 1'b1;
+        if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
       end
       if (commits) begin
         row.state <= oae_registers::PORT_STATE_COMMITTED;
@@ -693,6 +775,10 @@ module oae_ports #(
         row.verdict <= oae_types::NONE;
         row.spent <= 1'b0;
         row.arrived <= '0;
+      end
+      if (ends) begin
+        row.tentative <= 1'b0;
+        row.settled <= 1'b0;
       end
       if (moves) begin
         row.tentative <= 1'b0;
@@ -776,7 +862,7 @@ module oae_ports #(
 
   always_ff @(posedge clock)
     if (!reset) begin
-      if (state == STORE && !moves) begin
+      if (finishes) begin
         assert ((row.state == oae_registers::PORT_STATE_TENTATIVE) ==
                 (row.tentative && !row.settled)) else $error("state and tentative slot disagree");
         assert (row.tentative || !row.settled) else $error("settled without a slot");
@@ -789,7 +875,7 @@ module oae_ports #(
         assert ({1'b0, port} < ports) else $error("no such port");
       end
       if (exchanges)
-        assert (row.open && row.offered && !row.tentative && !row.spent &&
+        assert (row.open && (row.offered || keeps) && !row.tentative && !row.holds && !row.spent &&
                 row.verdict == oae_types::GOOD) else $error("exchange without offers");
       if (commits) begin
         assert (row.tentative && !row.settled) else $error("commit of nothing");

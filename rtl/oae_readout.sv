@@ -14,7 +14,8 @@ module oae_readout (
   input  logic [31:0]        liveness_limit,
   input  logic [63:0]        irq_enable,
   input  logic [63:0]        irq_pending,
-  output logic [5:0]         pending,        // events of the port, as in its register
+  input  logic [63:0]        words_value,    // register about words
+  output logic [6:0]         pending,        // events of the port, as in its register
   output logic [63:0]        value           // 0 where there is no register, or one of slots
 );
 
@@ -47,8 +48,8 @@ module oae_readout (
   logic [63:0] event_word;
   logic [63:0] status_word;
 
-  assign pending = {row.event_bad_offer, row.event_closed, row.event_opened, row.event_reversed,
-                    row.event_committed, row.event_exchanged};
+  assign pending = {row.event_passed, row.event_bad_offer, row.event_closed, row.event_opened,
+                    row.event_reversed, row.event_committed, row.event_exchanged};
 
   always_comb begin
     id_word = oae_registers::HOST_ID_RESET;
@@ -71,7 +72,7 @@ module oae_readout (
     status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
     status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
     status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
-    status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 6] = pending;
+    status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 7] = pending;
     status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
         oae_types::following(row.sequence_last);
   end
@@ -101,6 +102,7 @@ module oae_readout (
           default: ;
         endcase
       oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
+      oae_types::FIRMWARE_WORDS: value = words_value;
       oae_types::FIRMWARE_GLOBAL:
         case (word)
           FIRMWARE_ID: value = id_word;
@@ -112,7 +114,7 @@ module oae_readout (
       oae_types::FIRMWARE_PORT:
         case (word)
           FIRMWARE_STATUS: value = status_word;
-          FIRMWARE_EVENT: value = {58'd0, pending};
+          FIRMWARE_EVENT: value = {57'd0, pending};
           default: ;
         endcase
       default: ;

@@ -12,11 +12,15 @@ module oae_slot_check (
   input  logic                history_lost,
   input  logic [5:0]          attempt,         // the first of the host's that is not old,
   input  logic                attempted,       // if there was one
+  input  logic                worked,          // it is answered by the block, and took place,
+  input  logic                contended,       // or words are held
   output logic [63:0]         crc,
   output oae_types::verdict_t host_verdict,    // on this slot as the host's offer
   output logic                host_rejected,   // it is to be counted
   output logic                host_more,
   output logic [5:0]          host_attempt,
+  output oae_types::kind_t    host_kind,
+  output oae_types::steps_t   steps,           // of its words
   output logic                firmware_good,   // as the firmware's offer
   output logic [63:0]         nothing_header,  // of an answer that names no swap
   output logic [63:0]         formed_header    // of one that says what is to be said
@@ -46,7 +50,25 @@ module oae_slot_check (
   assign of_next = slot[EPOCH +: 8] == epoch &&
                    slot[SEQUENCE +: 32] == oae_types::following(sequence_last);
   assign ok = slot[STATUS +: 8] == oae_registers::STATUS_OK;
-  assign known = slot[VERB +: 8] == oae_registers::VERB_SWAP;
+
+  // ---- The verb ----
+
+  logic sound_steps;
+  oae_steps decode (
+    .enable, .verb(slot[VERB +: 8]), .steps_word(slot[64 +: 64]), .operands(slot[128 +: 256]),
+    .steps, .sound(sound_steps));
+
+  always_comb begin
+    known = 1'b1;
+    host_kind = oae_types::STEPS;
+    case (slot[VERB +: 8])
+      oae_registers::VERB_SWAP: host_kind = oae_types::SLOTS;
+      oae_registers::VERB_SEND: host_kind = oae_types::SLOT;
+      oae_registers::VERB_CAS, oae_registers::VERB_FETCH_ADD, oae_registers::VERB_MULTI:
+        known = sound_steps;
+      default: known = 1'b0;
+    endcase
+  end
 
   // Of two attempts less than 32 apart it is known which came later.
   assign host_attempt = slot[ATTEMPT +: 6];
@@ -63,7 +85,8 @@ module oae_slot_check (
   end
   assign host_rejected = host_verdict != oae_types::GOOD && !(of_last && sound);
   assign host_more = (slot[FLAGS +: 2] & oae_registers::FLAG_MORE) != '0;
-  assign firmware_good = open && sound && of_next && ok && known;
+  assign firmware_good = open && sound && of_next && ok &&
+                         slot[VERB +: 8] == oae_registers::VERB_SWAP;
 
   always_comb begin
     nothing_header = '0;
@@ -76,6 +99,10 @@ module oae_slot_check (
       formed_header[SEQUENCE +: 32] = slot[SEQUENCE +: 32];
       if (verdict == oae_types::BAD_VERB)
         formed_header[STATUS +: 8] = oae_registers::STATUS_BAD_VERB;
+      else if (worked)
+        formed_header[STATUS +: 8] = oae_registers::STATUS_OK;
+      else if (contended)
+        formed_header[STATUS +: 8] = oae_registers::STATUS_BUSY;
     end else if (history_lost) begin
       formed_header[STATUS +: 8] = oae_registers::STATUS_HISTORY_LOST;
     end else if (reversed) begin

@@ -10,9 +10,9 @@ module oae_slots #(
   input  logic [511:0] write_data,
   input  logic [63:0]  write_enable,
   input  logic         read,
-  input  logic         form,        // an answer without payload but its slice 1
+  input  logic         form,        // an answer of the block's own
   input  logic [63:0]  form_header,
-  input  logic [63:0]  form_slice_1,
+  input  logic [319:0] form_payload,  // slices 1 to 5
   input  logic         seal,        // puts in slice 7
   input  logic [63:0]  seal_crc,
   output logic [511:0] slot
@@ -33,7 +33,7 @@ module oae_slots #(
 
   always_ff @(posedge clock) begin
     if (read) slot <= memory[row];
-    else if (form) slot <= {384'd0, form_slice_1, form_header};
+    else if (form) slot <= {128'd0, form_payload, form_header};
     else if (seal) slot[511:448] <= seal_crc;
   end
 

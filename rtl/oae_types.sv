@@ -10,11 +10,33 @@ package oae_types;
     BAD_VERB
   } verdict_t;
 
+  // What a verb is about
+  typedef enum logic [1:0] {
+    SLOTS,                      // the offers of both sides
+    SLOT,                       // the host's only
+    STEPS                       // words of the block
+  } kind_t;
+
+  // What is done with words, in up to four steps
+  typedef struct packed {
+    logic [11:0]  operations;   // of each, enum word_operation
+    logic [47:0]  indices;
+    logic [255:0] operands;
+  } steps_t;
+
+  typedef enum logic [1:0] {
+    TRY,                        // what they find, and whether they can be done
+    DO,                         // those that are held
+    DROP,                       // those
+    ACCESS                      // the firmware's: tried and done
+  } task_t;
+
   // All that a port keeps between two operations, but its slots
   typedef struct packed {
     // What was said of the host's offer
     logic        spent;         // NOT_READY, and that is retained
     logic [31:0] age;           //   with this age of the firmware's liveness
+    logic        contended;     //   or BUSY: words that it asks for were held
 
     // The journal
     logic [7:0]  state;         // enum port_state
@@ -24,6 +46,8 @@ package oae_types;
     logic        tentative;     // a slot is tentative, or
     logic        settled;       //   confirmed and waiting for room among the committed
     logic        committed;     // a slot is committed and not yet taken
+    logic        stepped;       // the tentative slot is of words, and for nobody else
+    logic        holds;         //   which are held until it is settled
     logic        more;          // the last host slot said MORE
     logic        reversed;      // the last swap was, and of it no answer is retained
 
@@ -31,6 +55,7 @@ package oae_types;
     logic        offered;       // the firmware's stands
     verdict_t    verdict;       // on the host's
     logic        offered_more;  // the host's says MORE
+    kind_t       offered_kind;  //   and has such a verb
     logic [5:0]  attempt;       // the first of the host's that is not old,
     logic        attempted;     //   if it has made one at the next swap
 
@@ -41,6 +66,7 @@ package oae_types;
     logic [1:0]  committed_bank;
 
     // What the firmware has not yet been seen to know, as in its register
+    logic        event_passed;
     logic        event_bad_offer;
     logic        event_closed;
     logic        event_opened;
@@ -74,6 +100,7 @@ package oae_types;
     PAGE,                       // a page's registers behind its window
     STREAM,                     // the same in BAR 4, without a pushed answer
     FIRMWARE_GLOBAL,
+    FIRMWARE_WORDS,
     FIRMWARE_OFFER,
     FIRMWARE_PORT,
     FIRMWARE_TENTATIVE,
@@ -81,6 +108,12 @@ package oae_types;
     DEADLINE,
     FUNCTION_RESET              // one port's part of it
   } target_t;
+
+  // Whether an operation changes its word
+  function automatic logic changes(input logic [2:0] operation);
+    changes = operation == oae_registers::WORD_OPERATION_WRITE ||
+              operation == oae_registers::WORD_OPERATION_ADD;
+  endfunction
 
   function automatic logic [31:0] following(input logic [31:0] sequence_number);
     following = &sequence_number ? 32'd1 : sequence_number + 32'd1;

@@ -7,7 +7,7 @@ namespace pcie {
 
 DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                const DownstreamPortConfig& config, const PciExpressConfig& express,
-                               vp::Picoseconds latency, vp::Domain& domain,
+                               unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
                                vp::Statistics& statistics)
     : sc_module(name),
       Port(domain, {config.generation, config.lanes, latency, config.credits,
@@ -19,6 +19,8 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
       msi_(space_),
       errors_(space_, express_, express.type),
       link_capabilities_(space_, express.type, config.generation, config.lanes),
+      access_control_(space_, express.port_number, peers),
+      number_(express.port_number),
       interrupt_(domain, [this] { send_interrupt(); }) {
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
   space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
@@ -35,6 +37,7 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "unsupported_requests", unsupported_);
   statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "acs_violations", acs_violations_);
 }
 
 void DownstreamPort::begin_reset(Reset kind) {
@@ -172,6 +175,24 @@ bool DownstreamPort::refuse_malformed(const Tlp& tlp) {
   return true;
 }
 
+// 6.12.1.1: completions pass in any case.
+bool DownstreamPort::refuse_foreign(const Tlp& tlp) {
+  if (tlp.is_completion()) return false;
+  const bool foreign = access_control_.validates_sources() && !routes(bus_of(tlp.header.requester));
+  const bool translated = access_control_.blocks_translated() && tlp.is_memory() &&
+                          tlp.header.address_type != AddressType::untranslated;
+  if (!foreign && !translated) return false;
+  violation(tlp);
+  return true;
+}
+
+void DownstreamPort::violation(const Tlp& request) {
+  log_.log(acs_violations_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: access control refuses {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  detected(Error::acs_violation, &request);
+}
+
 void DownstreamPort::receive_message(const Tlp& message) {
   const unsigned code = message.header.message_code;
   if (code >= assert_inta && code < deassert_inta + 4) return intx(code & 3, code < deassert_inta);
@@ -214,7 +235,10 @@ void DownstreamPort::unexpected(const Tlp& completion) {
 void DownstreamPort::detected(Error error, const Tlp* tlp) {
   report(error, tlp);
   if (tlp == nullptr || !tlp->is_non_posted()) return;
-  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id(), *status));
+  const auto status = refusal_of(error);
+  if (!status) return;
+  if (*status == Status::completer_abort) header_.set_secondary_target_abort();
+  send(Tlp::completion(*tlp, id(), *status));
 }
 
 // 7.8.4.10: a port tells of its own errors as of those below it; but not of one that triggers

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "models/pcie/capabilities/access_control.h"
 #include "models/pcie/capabilities/downstream_port_containment.h"
 #include "models/pcie/capabilities/msi.h"
 #include "models/pcie/capabilities/pci_express.h"
@@ -59,10 +60,11 @@ class DownstreamPort : public sc_core::sc_module, public Port {
     bandwidth_event = 1u << 3
   };
 
-  /// `express` says what type of port it is. Throws ConfigurationError if a value is impossible.
+  /// `express` says what type of port it is, and `peers` how many ports reach each other, numbered
+  /// from 1, this one among them; 0 if none do. Throws ConfigurationError if a value is impossible.
   DownstreamPort(const sc_core::sc_module_name& name, const DownstreamPortConfig& config,
-                 const PciExpressConfig& express, vp::Picoseconds latency, vp::Domain& domain,
-                 vp::Statistics& statistics);
+                 const PciExpressConfig& express, unsigned peers, vp::Picoseconds latency,
+                 vp::Domain& domain, vp::Statistics& statistics);
 
   /// An error message of `source`, a device below or this port, goes on towards the host.
   virtual void tell(Severity severity, Id source) = 0;
@@ -93,6 +95,14 @@ class DownstreamPort : public sc_core::sc_module, public Port {
 
   /// Counts and reports a malformed TLP; whether it was one, and so is to be dropped.
   bool refuse_malformed(const Tlp& tlp);
+  /// Refuses requests that access control does not let in from below; whether it has.
+  bool refuse_foreign(const Tlp& tlp);
+  /// An ACS violation: counted, reported, and if it is answered, by Completer Abort.
+  void violation(const Tlp& request);
+  /// The way of a packet from below that `port`, perhaps this one, claims.
+  AccessControl::Way way_to(const DownstreamPort& port, const Tlp& tlp) const {
+    return access_control_.way_to(port.number_, tlp.header);
+  }
   /// INTx and error messages of what is below, others are refused.
   void receive_message(const Tlp& message);
   void unsupported(const Tlp& request);
@@ -109,6 +119,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   Msi msi_;
   ErrorReporting errors_;
   LinkCapabilities link_capabilities_;
+  AccessControl access_control_;
   std::optional<DownstreamPortContainment> containment_;
 
  private:
@@ -129,6 +140,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void slot_controlled();
   void containment_controlled();
 
+  const unsigned number_;
   unsigned holds_ = 0;  // of Hold
   Reset reset_kind_ = Reset::fundamental;
   unsigned conditions_ = 0;  // of Condition
@@ -137,6 +149,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;
   std::uint64_t malformed_ = 0;
+  std::uint64_t acs_violations_ = 0;
 };
 
 }  // namespace pcie

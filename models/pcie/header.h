@@ -143,6 +143,7 @@ class Type1Header : public Header {
   /// SERR# Enable of bridge control.
   bool forwards_errors() const { return space_.test(0x3e, 1); }
   void set_received_system_error() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 14); }
+  void set_secondary_target_abort() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 11); }
   void set_secondary_parity_error() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 15); }
   /// Whether Memory Space is enabled and one of the two windows, which have 1 MiB steps, holds it.
   bool claims(std::uint64_t address) const;

@@ -37,18 +37,16 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
     : DownstreamPort(name, config,
                      {PortType::root_port, config.generation, config.lanes, common.max_payload,
                       common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot},
-                     common.latency, domain, statistics),
+                     0, common.latency, domain, statistics),
       index_(index),
       id_(make_id(0, index + 1, 0)),
       common_(common),
       host_(host),
-      access_control_(space_),
       timeout_(domain, [this] { expire(); }),
       departure_(domain, [this] { send_due(); }) {
   errors_.advanced().on_root_write([this] { update_interrupt(); });
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "completion_timeouts", timeouts_);
-  statistics.counter(prefix + "acs_violations", acs_violations_);
   statistics.counter(prefix + "requests_without_link", no_link_);
 }
 
@@ -174,11 +172,7 @@ void RootPort::expire() {
 }
 
 void RootPort::receive(TlpPtr tlp) {
-  if (refuse_malformed(*tlp)) return;
-  if (is_foreign(*tlp)) {
-    ++acs_violations_;
-    return detected(Error::acs_violation, tlp.get());
-  }
+  if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
   switch (tlp->header.type) {
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -257,12 +251,6 @@ void RootPort::receive_atomic(Tlp& request) {
       report(Error::completer_abort, &request);
       return send(Tlp::completion(request, id_, Status::completer_abort));
   }
-}
-
-// 6.12.1.1: ACS source validation.
-bool RootPort::is_foreign(const Tlp& tlp) const {
-  return access_control_.validates_sources() && !tlp.is_completion() &&
-         !routes(bus_of(tlp.header.requester));
 }
 
 void RootPort::tell(Severity severity, Id source) {

@@ -3,7 +3,6 @@
 
 #include <deque>
 
-#include "models/pcie/capabilities/access_control.h"
 #include "models/pcie/downstream_port.h"
 #include "models/pcie/outstanding.h"
 #include "models/pcie/ring.h"
@@ -114,7 +113,6 @@ class RootPort : public DownstreamPort {
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
   void receive_atomic(Tlp& request);
-  bool is_foreign(const Tlp& tlp) const;
   void send_after(vp::Picoseconds delay, TlpPtr tlp);
   void send_due();
 
@@ -122,7 +120,6 @@ class RootPort : public DownstreamPort {
   const Id id_;
   const Common common_;
   HostIf& host_;
-  AccessControl access_control_;
 
   Requests requests_;
   Turns for_tags_;
@@ -133,7 +130,6 @@ class RootPort : public DownstreamPort {
   vp::Event departure_;
 
   std::uint64_t timeouts_ = 0;
-  std::uint64_t acs_violations_ = 0;
   std::uint64_t no_link_ = 0;
 };
 

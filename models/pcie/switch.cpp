@@ -34,6 +34,8 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
 
   /// Sends what comes from below. Returns how a request ends that it refuses.
   TlpPtr forward(TlpPtr tlp);
+  /// Sends what access control wants the root complex to see, though a port below claims it.
+  TlpPtr redirect(TlpPtr tlp);
   /// An error message from the internal bus.
   void tell(Severity severity, Id source);
   void assert_intx(unsigned pin, bool level);
@@ -107,6 +109,7 @@ class Switch::Downstream : public DownstreamPort {
  private:
   void route_memory(TlpPtr request);
   void route_completion(TlpPtr completion);
+  TlpPtr send_to(Downstream& port, TlpPtr tlp);
 
   static constexpr unsigned untold_interrupt = 1u << 3;  // beside a bit for each Severity
 
@@ -114,6 +117,7 @@ class Switch::Downstream : public DownstreamPort {
   Switch& switch_;
   unsigned untold_ = 0;  // what waits for credits above
   std::uint64_t no_link_ = 0;
+  std::uint64_t redirected_ = 0;
 };
 
 Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
@@ -205,10 +209,14 @@ void Switch::Upstream::receive_config(TlpPtr request) {
 }
 
 TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
-  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0() ||
-                           header_.claims(tlp->get_address()))) {  // it would come back
+  if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // it would come back
     return unsupported(*tlp);
   }
+  return redirect(std::move(tlp));
+}
+
+TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
+  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) return unsupported(*tlp);
   send(std::move(tlp));
   return nullptr;
 }
@@ -309,10 +317,12 @@ Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const Switch
                      {PortType::downstream_port, config.ports[index].generation,
                       config.ports[index].lanes, config.max_payload, false, index + 1,
                       config.first_slot + index, 64, config.ports[index].slot},
-                     config.latency / 2, domain, statistics),
+                     static_cast<unsigned>(config.ports.size()), config.latency / 2, domain,
+                     statistics),
       index_(index),
       switch_(owner) {
   statistics.counter(std::string(this->name()) + ".tlps_without_link", no_link_);
+  statistics.counter(std::string(this->name()) + ".redirected", redirected_);
 }
 
 TlpPtr Switch::Downstream::forward(TlpPtr tlp) {
@@ -342,7 +352,7 @@ TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
 }
 
 void Switch::Downstream::receive(TlpPtr tlp) {
-  if (refuse_malformed(*tlp)) return;
+  if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
   if (tlp->header.poisoned) header_.set_secondary_parity_error();
   switch (tlp->header.type) {
     case TlpType::Msg:
@@ -358,29 +368,44 @@ void Switch::Downstream::receive(TlpPtr tlp) {
   }
 }
 
-// Peers are reached straight; an access control of the port would decide otherwise here.
 void Switch::Downstream::route_memory(TlpPtr request) {
   if (!header_.master_enabled() || !power_.d0()) return unsupported(*request);
-  Downstream* peer = switch_.claiming(request->get_address());
-  if (peer == this) return unsupported(*request);
-  switch_.peer_to_peer_ += peer != nullptr;
-  TlpPtr answer = peer != nullptr ? peer->forward(std::move(request))
+  Downstream* port = switch_.claiming(request->get_address());
+  TlpPtr answer = port != nullptr ? send_to(*port, std::move(request))
                                   : switch_.upstream_->forward(std::move(request));
   if (answer) send(std::move(answer));
 }
 
 void Switch::Downstream::route_completion(TlpPtr completion) {
   const Id requester = completion->header.requester;
-  Downstream* peer = switch_.routing(bus_of(requester));
-  if (peer == nullptr && !switch_.upstream_->routes(bus_of(requester)) &&
-      requester != switch_.upstream_->id()) {
+  if (Downstream* port = switch_.routing(bus_of(requester))) {
+    send_to(*port, std::move(completion));
+  } else if (!switch_.upstream_->routes(bus_of(requester)) &&
+             requester != switch_.upstream_->id()) {
     switch_.upstream_->forward(std::move(completion));
-  } else if (peer != nullptr && peer != this) {
-    ++switch_.peer_to_peer_;
-    peer->forward(std::move(completion));
   } else {
     unexpected(*completion);
   }
+}
+
+// What a port below claims, by the way that access control wants. Returns how a request ends that
+// another port refuses.
+TlpPtr Switch::Downstream::send_to(Downstream& port, TlpPtr tlp) {
+  switch (way_to(port, *tlp)) {
+    case AccessControl::Way::straight:
+      ++switch_.peer_to_peer_;
+      return port.forward(std::move(tlp));
+    case AccessControl::Way::upstream:
+      ++redirected_;
+      return switch_.upstream_->redirect(std::move(tlp));
+    case AccessControl::Way::violation:
+      violation(*tlp);
+      return nullptr;
+    case AccessControl::Way::none:
+      tlp->is_completion() ? unexpected(*tlp) : unsupported(*tlp);
+      return nullptr;
+  }
+  return nullptr;
 }
 
 bool Switch::Downstream::ready(CreditClass of) const {

@@ -252,7 +252,8 @@ HeaderWords Tlp::header_words() const {
              (header.traffic_class & 7u) << 20 | (tag >> 8 & 1) << 19 |
              std::uint32_t{header.id_based_ordering} << 18 | std::uint32_t{header.ecrc} << 15 |
              std::uint32_t{header.poisoned} << 14 | std::uint32_t{header.relaxed_ordering} << 13 |
-             std::uint32_t{header.no_snoop} << 12 | (header.length & 0x3ffu);
+             std::uint32_t{header.no_snoop} << 12 |
+             (static_cast<std::uint32_t>(header.address_type) & 3) << 10 | (header.length & 0x3ffu);
   if (is_completion()) {
     words[1] = std::uint32_t{header.completer} << 16 |
                (static_cast<std::uint32_t>(header.status) & 7) << 13 | (header.byte_count & 0xfffu);

@@ -44,6 +44,13 @@ enum class Status : std::uint8_t {
   completer_abort = 4,
 };
 
+/// What a memory request's address is (PCIe 5.0, 2.2.4.1).
+enum class AddressType : std::uint8_t {
+  untranslated = 0,
+  translation_request = 1,  ///< a read of the address's translation
+  translated = 2,
+};
+
 /// Message codes that the model sends (PCIe 5.0, 2.2.8.1).
 enum MessageCode : std::uint8_t {
   assert_inta = 0x20,    ///< + 0..3 for INTA..INTD
@@ -74,6 +81,8 @@ struct TlpHeader : tlm::tlm_extension<TlpHeader> {
   std::uint8_t lower_address = 0;     ///< of a completion: address[6:0] of its first byte
   std::uint16_t register_offset = 0;  ///< of a configuration request, DW aligned, 0 to 0xffc
   std::uint8_t message_code = 0;
+  /// AT, of a memory request
+  AddressType address_type = AddressType::untranslated;
 
   tlm_extension_base* clone() const override { return new TlpHeader(*this); }
   void copy_from(const tlm_extension_base& other) override {

@@ -78,17 +78,42 @@ class Traffic {
     return slot;
   }
 
+  /// One of the words, few enough that ports meet.
+  std::uint64_t word() { return chance(95) ? pick(5) : pick(0x1000); }
+
+  /// The host's: some have another verb.
+  Slot host_slot(const ReferencePort& port) {
+    Slot offer = slot(port);
+    if (chance(60)) return offer;
+    Header header = Header::of(offer[0]);
+    header.verb = OAE_VERB_CAS + pick(4);
+    offer[0] = header.word();
+    if (header.verb == OAE_VERB_CAS || header.verb == OAE_VERB_FETCH_ADD) offer[1] = word();
+    if (header.verb == OAE_VERB_MULTI) {
+      offer[1] = 0;
+      for (unsigned i = 0; i < 4; ++i) {
+        offer[1] |= (pick(chance(98) ? 5 : 16) << 12 | word()) << 16 * i;
+      }
+    }
+    for (unsigned i = 2; i < 6; ++i) {
+      const unsigned at = header.verb == OAE_VERB_MULTI ? 16 * (i - 2) : 0;
+      if (chance(70)) offer[i] = bench_.reference.words.word(offer[1] >> at & 0xfff);
+    }
+    if (!chance(5)) seal(offer);
+    return offer;
+  }
+
   void host() {
     const unsigned number = pick(ports);
     const ReferencePort& port = bench_.reference.ports[number];
     const unsigned page = number * OAE_PORT_SIZE;
     switch (pick(26)) {
       case 0:
-        return offer_in_pieces(page, slot(port));
+        return offer_in_pieces(page, host_slot(port));
       case 20:
       case 21:
       case 22: {
-        const Slot data = slot(port);
+        const Slot data = host_slot(port);
         bench_.post_write(any_page(), page, data.data(), 64);
         return chance(50) ? stream_in_pieces(page) : bench_.post_read(4, page, 64);
       }
@@ -99,7 +124,7 @@ class Traffic {
       case 3:
       case 4:
       case 5: {
-        const Slot data = slot(port);
+        const Slot data = host_slot(port);
         bench_.post_write(2, page, data.data(), 64);
         bench_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
         return;
@@ -195,7 +220,14 @@ class Traffic {
     const unsigned number = pick(ports);
     const ReferencePort& port = bench_.reference.ports[number];
     const unsigned base = OAE_FIRMWARE_OFFER_AT(number);
-    switch (pick(12)) {
+    switch (pick(13)) {
+      case 12: {
+        const std::uint64_t command = pick(chance(95) ? 5 : 16) << 12 | word();
+        bench_.post_put(OAE_FIRMWARE_WORD_OPERAND, bench_.random(), pick(256));
+        bench_.post_put(OAE_FIRMWARE_WORD_COMPARE, bench_.reference.words.word(command & 0xfff));
+        bench_.post_put(OAE_FIRMWARE_WORD_COMMAND, command);
+        return bench_.post_get(chance(50) ? OAE_FIRMWARE_WORD_RESULT : OAE_FIRMWARE_WORD_OUTCOME);
+      }
       case 0:
       case 1:
       case 2:
@@ -206,16 +238,16 @@ class Traffic {
         return bench_.post_put(
             OAE_FIRMWARE_COMMAND_AT(number),
             OAE_FIRMWARE_COMMAND_PUBLISH_MASK | (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0) |
-                (chance(50) ? OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, pick(64)) : 0));
+                (chance(50) ? OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, pick(128)) : 0));
       }
       case 5:
       case 6:
         return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), OAE_FIRMWARE_COMMAND_TAKE_MASK);
       case 7:
-        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(0x4000),
+        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(0x8000),
                                chance(80) ? 0xff : pick(256));
       case 8:
-        return bench_.post_put(OAE_FIRMWARE_EVENT_AT(number), pick(64), pick(256));
+        return bench_.post_put(OAE_FIRMWARE_EVENT_AT(number), pick(128), pick(256));
       case 9:
         return bench_.post_put(OAE_FIRMWARE_LIVENESS, bench_.random());
       case 10:

@@ -25,7 +25,7 @@ std::uint64_t byte_mask(unsigned enable) {
 
 ReferenceBlock::ReferenceBlock(unsigned count, std::uint32_t clock_khz)
     : clock_khz_(clock_khz), settings_(count) {
-  for (unsigned i = 0; i < count; ++i) ports.emplace_back(i);
+  for (unsigned i = 0; i < count; ++i) ports.emplace_back(i, words);
 }
 
 std::uint64_t ReferenceBlock::id() const {
@@ -184,8 +184,9 @@ std::optional<std::uint64_t> ReferenceBlock::firmware_read(unsigned address) {
     default:
       break;
   }
+  if (address < OAE_FIRMWARE_OFFER) return words.read(address);
   const unsigned number = (address - OAE_FIRMWARE_OFFER) / OAE_FIRMWARE_OFFER_STRIDE;
-  if (address < OAE_FIRMWARE_OFFER || number >= ports.size()) return std::nullopt;
+  if (number >= ports.size()) return std::nullopt;
   ReferencePort& port = ports[number];
   const unsigned place = address % OAE_FIRMWARE_OFFER_STRIDE;
   const unsigned slice = place % 64 / 8;
@@ -210,6 +211,7 @@ bool ReferenceBlock::firmware_write(unsigned address, std::uint64_t data, unsign
   const std::uint64_t mask = byte_mask(strobe);
   if (address == OAE_FIRMWARE_LIVENESS) liveness_ = merge(liveness_, data, mask & 0xffff'ffff);
   if (address == OAE_FIRMWARE_IRQ_ENABLE) irq_enable_ = merge(irq_enable_, data, mask);
+  words.write(address, data, mask);
   if (address < OAE_FIRMWARE_OFFER) return true;
   const unsigned number = (address - OAE_FIRMWARE_OFFER) / OAE_FIRMWARE_OFFER_STRIDE;
   ReferencePort& port = ports[number];

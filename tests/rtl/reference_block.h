@@ -38,6 +38,7 @@ class ReferenceBlock {
   bool irq() const { return (pending() & irq_enable_) != 0; }
   std::uint64_t pending() const;
 
+  ReferenceWords words;
   std::vector<ReferencePort> ports;
   std::vector<unsigned> signals;  ///< MSI-X vectors since the start
   std::vector<Transition> transitions;

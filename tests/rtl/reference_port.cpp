@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/reference_port.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "oae_registers.h"
@@ -12,6 +13,7 @@ constexpr unsigned committed_event = 1u << OAE_FIRMWARE_EVENT_COMMITTED_SHIFT;
 constexpr unsigned reversed_event = 1u << OAE_FIRMWARE_EVENT_REVERSED_SHIFT;
 constexpr unsigned opened = 1u << OAE_FIRMWARE_EVENT_OPENED_SHIFT;
 constexpr unsigned closed = 1u << OAE_FIRMWARE_EVENT_CLOSED_SHIFT;
+constexpr unsigned passed = 1u << OAE_FIRMWARE_EVENT_PASSED_SHIFT;
 constexpr unsigned bad_offer = 1u << OAE_FIRMWARE_EVENT_BAD_OFFER_SHIFT;
 
 }  // namespace
@@ -30,11 +32,23 @@ void ReferencePort::commit() {
 
 // A confirmed slot moves as soon as there is room.
 void ReferencePort::settle() {
+  if (confirmed_ && stepped_) {
+    if (holds_) words_.perform(*ReferenceWords::steps(*tentative_));
+    return settle_words();
+  }
   if (!confirmed_ || committed_) return;
   committed_ = tentative_;
   tentative_.reset();
   confirmed_ = false;
   events |= committed_event;
+}
+
+// The tentative slot is of words, and over; its words go free.
+void ReferencePort::settle_words() {
+  if (holds_) words_.release(*ReferenceWords::steps(*tentative_));
+  holds_ = false;
+  confirmed_ = false;
+  tentative_.reset();
 }
 
 void ReferencePort::discard_host_offer() {
@@ -105,7 +119,8 @@ void ReferencePort::judge() {
     ++rejected_count;  // an old one
     return;
   }
-  if (header.verb != OAE_VERB_SWAP) {
+  if (header.verb != OAE_VERB_SWAP && header.verb != OAE_VERB_SEND &&
+      !ReferenceWords::steps(inbox_)) {
     verdict_ = Verdict::bad_verb;
     ++rejected_count;
     return;
@@ -129,21 +144,54 @@ bool ReferencePort::refuse() {
   return true;
 }
 
+// An exchange, if everybody is ready for one; its answer is retained.
+bool ReferencePort::exchange() {
+  if (verdict_ != Verdict::good || refused_ || tentative_) return false;
+  Header header = Header::of(inbox_[0]);
+  const std::optional<ReferenceWords::Steps> steps = ReferenceWords::steps(inbox_);
+  if (header.verb == OAE_VERB_SWAP) {
+    if (!offered_) return false;
+    std::swap(retained_, offer_);
+  } else {
+    if (contended_) return false;
+    header.flags = 0;
+    header.attempt = 0;
+    retained_ = {header.word()};
+    if (steps) {
+      const auto found = words_.found(*steps);
+      std::copy(found.begin(), found.end(), retained_.begin() + 1);
+    }
+    seal(retained_);
+    events |= passed;
+  }
+  stepped_ = steps.has_value();
+  holds_ = steps && words_.met(*steps);
+  if (holds_) words_.hold(*steps);
+  if (!stepped_) events |= exchanged;
+  offered_ = false;
+  tentative_ = inbox_;
+  verdict_ = Verdict::none;
+  last_ = next();
+  reversed_ = false;
+  attempt_.reset();
+  change(OAE_PORT_STATE_TENTATIVE);
+  return true;
+}
+
+// Whether what the offer asks for is held by somebody, as of the first time that it is asked about.
+void ReferencePort::look_at_words() {
+  if (refused_) return;
+  const auto steps = ReferenceWords::steps(inbox_);
+  contended_ = verdict_ == Verdict::good && !tentative_ && steps && words_.busy(*steps);
+}
+
 ReferencePort::Answer ReferencePort::stream_answer() {
   Answer answer;
   lose_the_rest();
-  if (verdict_ == Verdict::good && !refused_ && offered_ && !tentative_) {
-    std::swap(retained_, offer_);
+  look_at_words();
+  if (exchange()) {
     answer.slot = retained_;
     answer.exchanged = true;
-    offered_ = false;
-    tentative_ = inbox_;
-    verdict_ = Verdict::none;
-    last_ = next();
-    reversed_ = false;
-    attempt_.reset();
-    change(OAE_PORT_STATE_TENTATIVE);
-    events |= exchanged;
   } else if (retains_swap()) {
     answer.slot = retained_;
   } else {
@@ -154,14 +202,19 @@ ReferencePort::Answer ReferencePort::stream_answer() {
     if (verdict_ != Verdict::none) {
       header.verb = Header::of(inbox_[0]).verb;
       header.sequence = next();
-      if (verdict_ == Verdict::bad_verb) header.status = OAE_STATUS_BAD_VERB;
+      if (verdict_ == Verdict::bad_verb) {
+        header.status = OAE_STATUS_BAD_VERB;
+      } else if (contended_) {
+        header.status = OAE_STATUS_BUSY;
+      }
     } else if (state_ == OAE_PORT_STATE_HISTORY_LOST) {
       header.status = OAE_STATUS_HISTORY_LOST;
     } else if (reversed_) {
       header.status = OAE_STATUS_REVERSED;
       header.sequence = last_;
     }
-    if (header.status == OAE_STATUS_NOT_READY && !refused_) ++not_ready_count;
+    const bool denied = header.status == OAE_STATUS_NOT_READY || header.status == OAE_STATUS_BUSY;
+    if (denied && !refused_) ++not_ready_count;
     answer.refusal = refuse();
     answer.formed = true;
     answer.slot[0] = header.word();
@@ -178,6 +231,7 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
     return answer;
   }
   lose_the_rest();
+  look_at_words();
   // It denies no swap that took place; of what did not, it says so, and that stays.
   if (retains_swap()) {
     answer.word = retained_[0];
@@ -200,7 +254,7 @@ void ReferencePort::confirm(std::uint8_t epoch, std::uint32_t sequence) {
 void ReferencePort::reverse(std::uint8_t epoch, std::uint32_t sequence) {
   if (epoch != epoch_) return;
   if (sequence == last_ && state_ == OAE_PORT_STATE_TENTATIVE) {
-    tentative_.reset();
+    settle_words();
     reversed();
   } else if (sequence == next() && open) {
     // Who has begun a swap has committed the one before.

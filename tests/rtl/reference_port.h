@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oae_registers.h"
+#include "tests/rtl/reference_words.h"
 #include "tests/rtl/slot.h"
 
 /// A change of a journal's state, as the block traces it.
@@ -35,7 +36,7 @@ class ReferencePort {
     std::uint64_t word = 0;  ///< of the pushed answer
   };
 
-  explicit ReferencePort(unsigned number) : number_(number) {}
+  ReferencePort(unsigned number, ReferenceWords& words) : number_(number), words_(words) {}
 
   // The host
   void set_open(bool open);
@@ -86,11 +87,15 @@ class ReferencePort {
   void judge();
   void reversed();
   bool refuse();
+  bool exchange();
+  void look_at_words();
+  void settle_words();
   void lose_the_rest();
   void discard_host_offer();
   bool retains_swap() const { return verdict_ == Verdict::none && last_ != 0 && !reversed_; }
 
   const unsigned number_;
+  ReferenceWords& words_;
   unsigned state_ = OAE_PORT_STATE_HISTORY_LOST;
   std::uint8_t epoch_ = 0;
   std::uint32_t last_ = 0;
@@ -102,10 +107,13 @@ class ReferencePort {
   Verdict verdict_ = Verdict::none;
   std::optional<std::uint8_t> attempt_;  // the first that is not old, once there was one
   bool refused_ = false;                 // what stands in the inbox was answered NOT_READY
+  bool contended_ = false;               // since words were held
   bool offered_ = false;
   Slot offer_{};  // the firmware's, in the making or standing
   Slot retained_{};
   std::optional<Slot> tentative_;
   bool confirmed_ = false;  // the tentative slot is, and waits
+  bool stepped_ = false;    // the tentative slot is of words,
+  bool holds_ = false;      // which it holds
   std::optional<Slot> committed_;
 };

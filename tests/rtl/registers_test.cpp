@@ -12,7 +12,8 @@ TEST_F(Block, SaysWhatItIs) {
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_VERSION), 1u);
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_PORTS), 8u);
   EXPECT_EQ(bench.get(OAE_FIRMWARE_ID), id);
-  EXPECT_EQ(bench.read(registers, OAE_HOST_FEATURES), 0x203u) << "pushed, streamed; SWAP alone";
+  EXPECT_EQ(bench.read(registers, OAE_HOST_FEATURES), 0x1003e03u)
+      << "pushed, streamed; five verbs, 256 words";
   EXPECT_EQ(bench.read(registers, OAE_HOST_CLOCK), 500'000u);
   bench.write(registers, OAE_HOST_ID, all);
   EXPECT_EQ(bench.read(registers, OAE_HOST_ID), id);
@@ -80,7 +81,7 @@ TEST_F(Block, AddressesWithoutARegister) {
   EXPECT_EQ(bench.stream(8), Slot{});
   EXPECT_EQ(bench.cells, 0u);
   for (const unsigned address : std::initializer_list<unsigned>{
-           0x20u, 0x38u, 0x40u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x58u,
+           0x20u, 0x38u, 0x68u, 0x78u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x58u,
            OAE_FIRMWARE_OFFER_AT(7) + 0x78u, OAE_FIRMWARE_OFFER_AT(8), OAE_FIRMWARE_OFFER_AT(63),
            OAE_FIRMWARE_OFFER_AT(64), OAE_FIRMWARE_SIZE - 8u}) {
     EXPECT_EQ(bench.get(address), 0u);

@@ -75,8 +75,12 @@ TEST_F(SlotCheck, EveryBitIsUnderTheCrc) {
 
 TEST_F(SlotCheck, VerbsAndStatus) {
   for (unsigned verb = 0; verb < 256; ++verb) {
-    check(slot(1, 1, static_cast<std::uint8_t>(verb)), 1, 0);
-    EXPECT_EQ(top_.host_verdict, verb == OAE_VERB_SWAP ? good : bad_verb) << verb;
+    Slot offer = slot(1, 1, static_cast<std::uint8_t>(verb));
+    offer[1] = 0;
+    seal(offer);
+    check(offer, 1, 0);
+    const bool known = verb >= OAE_VERB_SWAP && verb <= OAE_VERB_SEND;
+    EXPECT_EQ(top_.host_verdict, known ? good : bad_verb) << verb;
     EXPECT_EQ(top_.firmware_good, verb == OAE_VERB_SWAP) << verb;
   }
   for (unsigned status = 1; status < 256; ++status) {

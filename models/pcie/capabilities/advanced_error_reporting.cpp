@@ -52,8 +52,9 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
       offset_(space.add_extended_capability(0x0001, 2, type == PortType::root_port ? 0x38 : 0x2c)),
       uncorrectable_(bits(false)) {
   const bool root = type == PortType::root_port;
-  if (!is_above_link(type)) uncorrectable_ &= ~bit_of(Error::surprise_down);
-  if (!root) uncorrectable_ &= ~bit_of(Error::acs_violation);
+  if (!is_above_link(type)) {
+    uncorrectable_ &= ~(bit_of(Error::surprise_down) | bit_of(Error::acs_violation));
+  }
   const std::uint32_t all = uncorrectable_;
   const std::uint32_t correctable = bits(true) | advisory_non_fatal;
   space.define({offset_ + uncorrectable_status, 4, 0, 0, all, all});
@@ -67,8 +68,11 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
     space.define({offset_ + correctable_mask, 4, advisory_non_fatal, correctable, 0, correctable});
   }
   space.define({offset_ + correctable_status, 4, 0, 0, correctable, correctable});
-  const std::uint32_t enable = physical == nullptr ? ecrc_enable : 0;
-  space.define({offset_ + control, 4, ecrc_capable, enable, 0, first_error_pointer | enable});
+  // A switch takes digests as they come: it neither makes nor checks any.
+  const bool digests = root || type == PortType::endpoint;
+  const std::uint32_t enable = digests && physical == nullptr ? ecrc_enable : 0;
+  space.define(
+      {offset_ + control, 4, digests ? ecrc_capable : 0, enable, 0, first_error_pointer | enable});
   for (unsigned i = 0; i < 4; ++i) space.define({offset_ + header_log + 4 * i, 4, 0, 0, 0, ~0u});
   if (!root) return;
   space.define({offset_ + root_command, 4, 0, 0x7});

@@ -29,7 +29,7 @@ class AdvancedErrorReporting {
   AdvancedErrorReporting(const AdvancedErrorReporting&) = delete;
 
   unsigned offset() const { return offset_; }
-  /// Only a downstream port can see its link go down, and validates the sources of requests.
+  /// Only a downstream port can see its link go down, and has access control.
   bool knows(Error error) const { return is_correctable(error) || uncorrectable_ & bit_of(error); }
 
   Severity severity(Error error) const;

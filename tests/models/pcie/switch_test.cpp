@@ -260,12 +260,13 @@ TEST(Switch, ErrorsAreToldOfAsTheirOwn) {
     // SERR# Enable of each bridge on the way.
     for (const Id id : {port_id(1), upstream_id}) {
       bench.config_write(id, 0x3e, 0, 2);
-      EXPECT_EQ(source(link, Direction::down, Error::ecrc), 0u);
-      EXPECT_EQ(source(link, Direction::up, Error::ecrc), id == upstream_id ? 0u : port_id(1));
-      EXPECT_EQ(source(bench.above, Direction::down, Error::ecrc), upstream_id);
+      EXPECT_EQ(source(link, Direction::down, Error::receiver_overflow), 0u);
+      EXPECT_EQ(source(link, Direction::up, Error::receiver_overflow),
+                id == upstream_id ? 0u : port_id(1));
+      EXPECT_EQ(source(bench.above, Direction::down, Error::receiver_overflow), upstream_id);
       bench.config_write(id, 0x3e, 2, 2);
     }
-    EXPECT_EQ(source(link, Direction::down, Error::ecrc), device_id(1));
+    EXPECT_EQ(source(link, Direction::down, Error::receiver_overflow), device_id(1));
     // A packet that one port refuses is answered, one that is marked as bad goes on.
     bench.cards[0]->link.inject(Direction::up, {Error::unsupported_request, TlpType::MRd, 1});
     auto read = bench.logic_of(0).dma_read(0x1000, 4);

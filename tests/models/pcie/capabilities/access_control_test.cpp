@@ -8,17 +8,71 @@
 namespace pcie {
 namespace {
 
-TEST(AccessControl, EveryByte) {
+using Way = AccessControl::Way;
+
+TEST(AccessControl, EveryByteWithoutPeers) {
   ConfigSpace space;
-  AccessControl access_control(space);
+  AccessControl access_control(space, 1, 0);
   const unsigned at = access_control.offset();
   EXPECT_EQ(space.read(at, 4), 0x0001000du);
   EXPECT_EQ(space.read(at + 4, 4), 0x0000001fu);
-  space.write(at + 4, 4, ~0u);
+  for (unsigned i = 0; i < 0x10; i += 4) space.write(at + 4 + i, 4, ~0u);
   EXPECT_EQ(space.read(at + 4, 4), 0x001f001fu);
+  EXPECT_EQ(space.read(at + 8, 4), 0u) << "no vector";
   EXPECT_TRUE(access_control.validates_sources());
-  space.write(at + 6, 2, 0x1e);
+  EXPECT_TRUE(access_control.blocks_translated());
+  space.write(at + 6, 2, 0x1c);
   EXPECT_FALSE(access_control.validates_sources());
+  EXPECT_FALSE(access_control.blocks_translated());
+}
+
+TEST(AccessControl, TheVectorHasABitForEachOtherPort) {
+  for (unsigned ports = 1; ports <= 31; ++ports) {
+    for (unsigned number = 1; number <= ports; ++number) {
+      ConfigSpace space;
+      AccessControl access_control(space, number, ports);
+      const unsigned at = access_control.offset();
+      EXPECT_EQ(space.read(at + 4, 4), (ports + 1) << 8 | 0x7f);
+      space.write(at + 6, 2, 0xffff);
+      space.write(at + 8, 4, ~0u);
+      EXPECT_EQ(space.read(at + 6, 2), 0x7fu);
+      for (unsigned bit = 0; bit < 32; ++bit) {
+        const bool other = bit >= 1 && bit <= ports && bit != number;
+        EXPECT_EQ(space.read(at + 8, 4) >> bit & 1, other ? 1u : 0u);
+      }
+      space.reset(Reset::hot);
+      EXPECT_EQ(space.read(at + 6, 2) | space.read(at + 8, 4), 0u);
+    }
+  }
+}
+
+// Table 6-10 as written there: egress control, request redirect, vector, what is required.
+TEST(AccessControl, EveryRowOfTheTable) {
+  const struct {
+    unsigned egress, redirect, vector;
+    Way way;
+  } rows[] = {{0, 0, 0, Way::straight}, {0, 0, 1, Way::straight},  {0, 1, 0, Way::upstream},
+              {0, 1, 1, Way::upstream}, {1, 0, 1, Way::violation}, {1, 0, 0, Way::straight},
+              {1, 1, 1, Way::upstream}, {1, 1, 0, Way::straight}};
+  ConfigSpace space;
+  AccessControl access_control(space, 31, 31);
+  const unsigned at = access_control.offset();
+  TlpHeader header;
+  for (const auto& row : rows) {
+    for (unsigned number = 1; number < 31; ++number) {
+      for (const unsigned others : {0u, ~(1u << number)}) {
+        space.write(at + 6, 2, row.egress << 5 | row.redirect << 2);
+        space.write(at + 8, 4, others | row.vector << number);
+        for (const TlpType type : {TlpType::MRd, TlpType::MWr, TlpType::Swap}) {
+          header.type = type;
+          ASSERT_EQ(access_control.way_to(number, header), row.way) << number;
+        }
+        header.type = TlpType::CplD;
+        ASSERT_EQ(access_control.way_to(number, header), Way::straight);
+        ASSERT_EQ(access_control.way_to(31, header), Way::none);
+      }
+    }
+  }
 }
 
 // A device believes in the bus number of the last configuration write to it; the port has others.

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/requester.h"
+
+#include <string>
+#include <utility>
+
+#include "models/pcie/atomic.h"
+#include "models/pcie/split.h"
+
+namespace pcie {
+
+Requester::Requester(FunctionCore& core, Socket& dma, vp::Domain& domain,
+                     vp::Statistics& statistics)
+    : core_(core), dma_(dma), timeout_(domain, [this] { expire(); }) {
+  dma.register_nb_transport_fw(this, &Requester::request);
+  const std::string prefix = std::string(core.name()) + ".";
+  statistics.latency(prefix + "dma_read_latency", latency_);
+  statistics.counter(prefix + "dma_refused", refused_);
+  statistics.counter(prefix + "atomics", atomics_);
+  statistics.counter(prefix + "completion_timeouts", timeouts_);
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+}
+
+tlm::tlm_sync_enum Requester::request(int initiator, tlm::tlm_generic_payload& payload,
+                                      tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
+  const Access* extension = payload.get_extension<Access>();
+  const Access access = extension != nullptr ? *extension : Access();
+  const tlm::tlm_response_status refused = refusal(payload, access);
+  if (refused != tlm::TLM_OK_RESPONSE) {
+    ++refused_;
+    payload.set_response_status(refused);
+    return tlm::TLM_COMPLETED;
+  }
+  if (payload.is_write()) {
+    Write write{&payload, initiator, access};
+    if (writes_.empty() && transmit(write)) return tlm::TLM_COMPLETED;
+    writes_.push(write);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (free_reads_.empty()) {
+    reads_.push_back(std::make_unique<Read>());
+    free_reads_.push_back(reads_.back().get());
+  }
+  Read& read = *free_reads_.back();
+  free_reads_.pop_back();
+  read.payload = &payload;
+  read.initiator = initiator;
+  read.access = access;
+  read.issued = 0;
+  read.outstanding = 0;
+  read.status = tlm::TLM_OK_RESPONSE;
+  read.start = vp::now();
+  unissued_.push(&read);
+  issue();
+  return tlm::TLM_ACCEPTED;
+}
+
+// TLM_OK_RESPONSE if there is nothing against it.
+tlm::tlm_response_status Requester::refusal(const tlm::tlm_generic_payload& payload,
+                                            const Access& access) const {
+  const unsigned length = payload.get_data_length();
+  const std::uint64_t address = payload.get_address();
+  const bool atomic = access.atomic != AtomicOperation::none;
+  if ((payload.get_command() == tlm::TLM_IGNORE_COMMAND) != atomic || !may_request(access)) {
+    return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  }
+  if (length < 1 || length > Tlp::max_bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (atomic) {
+    const auto type = tlp_type_of(access.atomic);
+    const unsigned operand = type ? operand_bytes(*type, length) : 0;
+    if (operand == 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+    return address % operand == 0 ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  }
+  return address + (length - 1) < address ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+}
+
+// As far as there is room on the way up; whether that was all of it.
+bool Requester::transmit(Write& write) {
+  tlm::tlm_generic_payload& payload = *write.payload;
+  const unsigned length = payload.get_data_length();
+  for (unsigned piece; write.done < length; write.done += piece) {
+    if (core_.uplink().full()) return false;
+    const std::uint64_t address = payload.get_address() + write.done;
+    piece = request_piece(address, length - write.done, core_.express().max_payload());
+    TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + write.done, piece);
+    attributes(tlp->header, write.access);
+    core_.send(std::move(tlp));
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  return true;
+}
+
+void Requester::unblocked() {
+  while (!writes_.empty()) {
+    if (!core_.may_master()) {
+      ++refused_;
+      writes_.front().payload->set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    } else if (!transmit(writes_.front())) {
+      return;
+    }
+    respond(writes_.pop());
+  }
+}
+
+void Requester::respond(const Write& write) {
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  dma_[write.initiator]->nb_transport_bw(*write.payload, phase, delay);
+}
+
+void Requester::attributes(TlpHeader& header, const Access& access) const {
+  header.requester = core_.id();
+  header.traffic_class = access.traffic_class & 7;
+  header.relaxed_ordering = access.relaxed_ordering && core_.express().relaxed_ordering();
+  header.id_based_ordering = access.id_based_ordering && core_.express().id_based_ordering();
+}
+
+TlpPtr Requester::next_request(Read& read) const {
+  const tlm::tlm_generic_payload& payload = *read.payload;
+  const std::uint64_t address = payload.get_address() + read.issued;
+  TlpPtr tlp;
+  if (const auto type = tlp_type_of(read.access.atomic)) {
+    tlp = Tlp::atomic(*type, address, payload.get_data_ptr(), payload.get_data_length());
+  } else {
+    tlp = Tlp::memory_read(address, request_piece(address, payload.get_data_length() - read.issued,
+                                                  core_.express().max_read_request()));
+  }
+  attributes(tlp->header, read.access);
+  return tlp;
+}
+
+void Requester::issue() {
+  while (!unissued_.empty()) {
+    Read& read = *unissued_.front();
+    const unsigned length = read.payload->get_data_length();
+    if (!may_request(read.access)) {
+      read.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
+      read.issued = length;
+      ++refused_;
+    }
+    while (read.issued < length) {
+      if (!requests_.available(tags())) return;
+      TlpPtr tlp = next_request(read);
+      Requests::Request& request =
+          requests_.start(*tlp, tags(), read.payload->get_data_ptr() + read.issued);
+      request.owner = &read;
+      if (core_.express().completion_timeout()) {
+        request.deadline = vp::now() + core_.common().completion_timeout;
+        if (!timeout_.pending()) timeout_.at(request.deadline);
+      }
+      read.issued += tlp->is_atomic() ? length : request.bytes;
+      ++read.outstanding;
+      core_.send(std::move(tlp));
+    }
+    unissued_.pop();
+    if (read.outstanding == 0) respond(read);
+  }
+}
+
+void Requester::receive_completion(const Tlp& completion) {
+  if (!core_.ready()) return;  // 6.6.2: silently, while a reset is in progress
+  const Requests::Outcome outcome = completion.header.requester == core_.id()
+                                        ? requests_.complete(completion)
+                                        : Requests::Outcome{nullptr, false};
+  if (!outcome.expected) {
+    core_.log().log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+                    "{}: unexpected completion, tag {}", core_.name(), completion.header.tag);
+    return core_.report(Error::unexpected_completion, &completion);
+  }
+  if (completion.header.poisoned) core_.report(Error::poisoned_tlp, &completion);
+  if (outcome.finished != nullptr) {
+    finish(*outcome.finished);
+    issue();
+  }
+}
+
+void Requester::finish(Requests::Request& request) {
+  Read& read = *request.owner;
+  if (read.status == tlm::TLM_OK_RESPONSE) {
+    if (request.timed_out) {
+      read.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    } else if (request.status != Status::success) {
+      read.status = request.status == Status::unsupported_request ? tlm::TLM_ADDRESS_ERROR_RESPONSE
+                                                                  : tlm::TLM_GENERIC_ERROR_RESPONSE;
+    }
+  }
+  requests_.release(request);
+  if (requests_.count() == 0) timeout_.cancel();
+  if (--read.outstanding == 0 && read.issued == read.payload->get_data_length()) respond(read);
+}
+
+void Requester::respond(Read& read) {
+  tlm::tlm_generic_payload& payload = *read.payload;
+  payload.set_response_status(read.status);
+  if (read.access.atomic == AtomicOperation::none) {
+    latency_.sample(vp::now() - read.start);
+  } else {
+    ++atomics_;
+  }
+  free_reads_.push_back(&read);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  dma_[read.initiator]->nb_transport_bw(payload, phase, delay);
+}
+
+void Requester::expire() {
+  while (Requests::Request* request = requests_.expired(vp::now())) {
+    core_.log().log(timeouts_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+                    "{}: no completion in time", core_.name());
+    core_.report(Error::completion_timeout, nullptr);
+    request->timed_out = true;
+    finish(*request);
+  }
+  issue();
+  const vp::Picoseconds next = requests_.deadline();
+  if (next != vp::never) timeout_.at(next);
+}
+
+// 6.6.2: the function loses track of its requests. Device logic is told once all are forgotten.
+void Requester::reset() {
+  timeout_.cancel();
+  std::vector<Read*> ended;
+  auto abort = [&ended](Read& read) {
+    if (read.status == tlm::TLM_OK_RESPONSE) read.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    ended.push_back(&read);
+  };
+  requests_.each([&](Requests::Request& request) {
+    Read& read = *request.owner;
+    requests_.release(request);
+    if (--read.outstanding == 0 && read.issued == read.payload->get_data_length()) abort(read);
+  });
+  while (!unissued_.empty()) abort(*unissued_.pop());
+  for (Read* read : ended) respond(*read);
+  for (std::size_t count = writes_.size(); count > 0; --count) {
+    writes_.front().payload->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    respond(writes_.pop());
+  }
+}
+
+bool Requester::send_message_interrupt(std::uint64_t address, std::uint32_t data) {
+  if (!core_.may_master() || core_.uplink().full() || !writes_.empty()) return false;
+  const std::uint8_t bytes[4] = {
+      static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(data >> 8),
+      static_cast<std::uint8_t>(data >> 16), static_cast<std::uint8_t>(data >> 24)};
+  TlpPtr tlp = Tlp::memory_write(address, bytes, 4);
+  tlp->header.requester = core_.id();
+  core_.send(std::move(tlp));
+  return true;
+}
+
+}  // namespace pcie

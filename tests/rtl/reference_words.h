@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "tests/rtl/slot.h"
+
+/// The words of the block, and who may change them, as the design says it.
+class ReferenceWords {
+ public:
+  static constexpr unsigned count = 256;
+
+  struct Step {
+    unsigned operation = 0;  ///< enum word_operation
+    unsigned index = 0;
+    std::uint64_t operand = 0;
+  };
+  using Steps = std::array<Step, 4>;
+
+  /// What a slot asks for; nothing if that cannot be done, or its verb is not about words.
+  static std::optional<Steps> steps(const Slot& slot);
+
+  bool busy(const Steps& steps) const;
+  /// Whether the words are as they are compared with.
+  bool met(const Steps& steps) const;
+  /// Slices 1 to 5 of the answer.
+  std::array<std::uint64_t, 5> found(const Steps& steps) const;
+  void hold(const Steps& steps);
+  void release(const Steps& steps);
+  void perform(const Steps& steps);
+
+  std::uint64_t word(unsigned index) const;
+
+  /// The firmware's registers.
+  std::optional<std::uint64_t> read(unsigned address) const;
+  void write(unsigned address, std::uint64_t data, std::uint64_t mask);
+
+ private:
+  void command(std::uint64_t data);
+
+  std::map<unsigned, std::uint64_t> words_;
+  std::set<unsigned> held_;
+  std::uint64_t operand_ = 0;
+  std::uint64_t compare_ = 0;
+  std::uint64_t result_ = 0;
+  std::uint64_t outcome_ = 0;
+};

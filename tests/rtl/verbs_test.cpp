@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs for which the block answers itself: on its words, and one-way.
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "tests/rtl/block_fixture.h"
+
+namespace {
+
+class Verbs : public Block {
+ protected:
+  static constexpr unsigned other = 5;
+
+  static Slot offer(std::uint8_t verb, std::uint32_t sequence,
+                    std::initializer_list<std::uint64_t> payload, std::uint8_t flags = 0) {
+    Header header;
+    header.verb = verb;
+    header.epoch = 1;
+    header.sequence = sequence;
+    header.flags = flags;
+    Slot slot{header.word()};
+    std::copy(payload.begin(), payload.end(), slot.begin() + 1);
+    seal(slot);
+    return slot;
+  }
+  static Slot cas(std::uint32_t sequence, std::uint64_t index, std::uint64_t compare,
+                  std::uint64_t value) {
+    return offer(OAE_VERB_CAS, sequence, {index, compare, value});
+  }
+  static Slot add(std::uint32_t sequence, std::uint64_t index, std::uint64_t operand,
+                  std::uint8_t flags = 0) {
+    return offer(OAE_VERB_FETCH_ADD, sequence, {index, operand}, flags);
+  }
+  static std::uint64_t step(unsigned place, std::uint64_t operation, std::uint64_t index) {
+    return (operation << 12 | index) << 16 * place;
+  }
+
+  Slot ask(unsigned number, const Slot& slot) {
+    bench.write_slot(number, slot);
+    return bench.stream(number);
+  }
+  unsigned status_of(const Slot& slot) { return Header::of(slot[0]).status; }
+  /// Done and confirmed.
+  Slot done(unsigned number, const Slot& slot) {
+    const Slot answer = ask(number, slot);
+    EXPECT_EQ(status_of(answer), OAE_STATUS_OK);
+    bench.confirm(number, 1, Header::of(slot[0]).sequence);
+    return answer;
+  }
+
+  std::uint64_t command(std::uint64_t access, std::uint64_t index, std::uint64_t operand = 0,
+                        std::uint64_t compare = 0) {
+    bench.put(OAE_FIRMWARE_WORD_OPERAND, operand);
+    bench.put(OAE_FIRMWARE_WORD_COMPARE, compare);
+    bench.put(OAE_FIRMWARE_WORD_COMMAND, OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, access) | index);
+    return bench.get(OAE_FIRMWARE_WORD_OUTCOME);
+  }
+  std::uint64_t word(unsigned index) {
+    EXPECT_EQ(command(OAE_WORD_ACCESS_READ, index), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK) << index;
+    return bench.get(OAE_FIRMWARE_WORD_RESULT);
+  }
+  bool held(unsigned index) {
+    return command(OAE_WORD_ACCESS_READ, index) == OAE_FIRMWARE_WORD_OUTCOME_BUSY_MASK;
+  }
+};
+
+TEST_F(Verbs, AreAnnounced) {
+  const std::uint64_t features = counter(OAE_HOST_FEATURES);
+  EXPECT_EQ(OAE_GET(features, OAE_HOST_FEATURES_VERBS), 0x3eu);
+  EXPECT_EQ(OAE_GET(features, OAE_HOST_FEATURES_WORDS), ReferenceWords::count);
+}
+
+TEST_F(Verbs, FetchAddIsDoneAtItsConfirmation) {
+  open();
+  const Slot answer = ask(port, add(1, 7, 5));
+  EXPECT_EQ(answer, offer(OAE_VERB_FETCH_ADD, 1, {1, 0})) << "met, and what was there";
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+  EXPECT_TRUE(held(7));
+  EXPECT_FALSE(held(6));
+  bench.confirm(port, 1, 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(word(7), 5u);
+  EXPECT_EQ(tentative(), Slot{}) << "nothing for the firmware";
+  EXPECT_EQ(committed(), Slot{});
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
+  EXPECT_EQ(done(port, add(2, 7, all))[2], 5u);
+  EXPECT_EQ(word(7), 4u) << "modulo 2^64";
+  bench.confirm(port, 1, 2);
+  EXPECT_EQ(word(7), 4u) << "once";
+}
+
+TEST_F(Verbs, CasWritesOnlyWhatItExpects) {
+  open();
+  EXPECT_EQ(done(port, cas(1, 255, 1, 9)), offer(OAE_VERB_CAS, 1, {0, 0, 0}));
+  EXPECT_EQ(word(255), 0u);
+  EXPECT_EQ(done(port, cas(2, 255, 0, 9)), offer(OAE_VERB_CAS, 2, {1, 0, 0}));
+  EXPECT_EQ(word(255), 9u);
+  EXPECT_EQ(done(port, cas(3, 255, 9, 10)), offer(OAE_VERB_CAS, 3, {1, 9, 9}));
+  EXPECT_EQ(word(255), 10u);
+  // What was not met holds nothing.
+  ask(port, cas(4, 255, 0, 11));
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+  EXPECT_EQ(command(OAE_WORD_ACCESS_WRITE, 255, 0), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+  bench.confirm(port, 1, 4);
+  EXPECT_EQ(word(255), 0u) << "though it would be met now";
+}
+
+TEST_F(Verbs, MultiDoesAllOrNothing) {
+  open();
+  const std::uint64_t steps =
+      step(0, OAE_WORD_OPERATION_COMPARE, 1) | step(1, OAE_WORD_OPERATION_WRITE, 2) |
+      step(2, OAE_WORD_OPERATION_ADD, 1) | step(3, OAE_WORD_OPERATION_READ, 3);
+  EXPECT_EQ(done(port, offer(OAE_VERB_MULTI, 1, {steps, 0, 20, 10, 0})),
+            offer(OAE_VERB_MULTI, 1, {1, 0, 0, 0, 0}));
+  EXPECT_EQ(word(1), 10u);
+  EXPECT_EQ(word(2), 20u);
+  command(OAE_WORD_ACCESS_WRITE, 3, 30);
+  EXPECT_EQ(done(port, offer(OAE_VERB_MULTI, 2, {steps, 0, 21, 11, 0})),
+            offer(OAE_VERB_MULTI, 2, {0, 10, 20, 10, 30}))
+      << "the compare was not met";
+  EXPECT_EQ(word(1), 10u);
+  EXPECT_EQ(word(2), 20u);
+  // All steps see the words as they were.
+  const std::uint64_t move =
+      step(0, OAE_WORD_OPERATION_READ, 1) | step(1, OAE_WORD_OPERATION_WRITE, 1) |
+      step(2, OAE_WORD_OPERATION_COMPARE, 1) | step(3, OAE_WORD_OPERATION_ADD, 2);
+  EXPECT_EQ(done(port, offer(OAE_VERB_MULTI, 3, {move, 99, 1, 10, all})),
+            offer(OAE_VERB_MULTI, 3, {1, 10, 10, 10, 20}));
+  EXPECT_EQ(word(1), 1u);
+  EXPECT_EQ(word(2), 19u);
+  EXPECT_EQ(done(port, offer(OAE_VERB_MULTI, 4, {0, 1, 2, 3, 4})),
+            offer(OAE_VERB_MULTI, 4, {1, 0, 0, 0, 0}))
+      << "no step is well, too";
+}
+
+TEST_F(Verbs, HeldWordsAreBusyForEverybody) {
+  open();
+  open(other);
+  done(port, add(1, 7, 5));
+  ask(port, add(2, 7, 5));
+  const Slot busy = ask(other, cas(1, 7, 5, 6));
+  EXPECT_EQ(status_of(busy), OAE_STATUS_BUSY);
+  EXPECT_EQ(Header::of(busy[0]).verb, OAE_VERB_CAS);
+  EXPECT_EQ(Header::of(busy[0]).sequence, 1u);
+  for (const unsigned access :
+       {OAE_WORD_ACCESS_READ, OAE_WORD_ACCESS_WRITE, OAE_WORD_ACCESS_ADD, OAE_WORD_ACCESS_CAS}) {
+    EXPECT_EQ(command(access, 7, 1, 5), OAE_FIRMWARE_WORD_OUTCOME_BUSY_MASK) << access;
+    EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 0u);
+  }
+  const std::uint64_t steps =
+      step(0, OAE_WORD_OPERATION_ADD, 8) | step(3, OAE_WORD_OPERATION_READ, 7);
+  EXPECT_EQ(status_of(ask(other, again(offer(OAE_VERB_MULTI, 1, {steps, 1})))), OAE_STATUS_BUSY);
+  bench.confirm(port, 1, 2);
+  EXPECT_EQ(word(7), 10u);
+  EXPECT_EQ(word(8), 0u) << "none of it was done";
+  EXPECT_EQ(bench.stream(other)[0], Header::of(bench.stream(other)[0]).word());
+  EXPECT_EQ(status_of(bench.stream(other)), OAE_STATUS_BUSY) << "what was said stays";
+  EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(other)), 2u);
+  Slot third = again(again(offer(OAE_VERB_MULTI, 1, {steps, 1})));
+  EXPECT_EQ(status_of(ask(other, third)), OAE_STATUS_OK);
+  bench.confirm(other, 1, 1);
+  EXPECT_EQ(word(8), 1u);
+}
+
+TEST_F(Verbs, AReversalLetsGo) {
+  open();
+  ask(port, add(1, 7, 5));
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  bench.reverse(port, 1, 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
+  EXPECT_EQ(word(7), 0u);
+  EXPECT_EQ(done(port, add(2, 7, 5))[2], 0u);
+  EXPECT_EQ(word(7), 5u);
+  // Of the next swap: the one before is committed.
+  ask(port, add(3, 7, 1));
+  bench.reverse(port, 1, 4);
+  EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
+  EXPECT_EQ(word(7), 6u);
+  bench.reverse(port, 1, 4);
+  EXPECT_EQ(word(7), 6u);
+}
+
+TEST_F(Verbs, TheAnswerIsRetained) {
+  open();
+  done(port, add(1, 7, 5));
+  const Slot answer = ask(port, add(2, 7, 5));
+  EXPECT_EQ(bench.stream(port), answer);
+  EXPECT_EQ(bench.answer(port), answer[0]);
+  EXPECT_EQ(bench.cell, answer) << "in both forms";
+  bench.confirm(port, 1, 2);
+  EXPECT_EQ(ask(port, add(2, 7, 5)), answer) << "a repetition is no new one";
+  EXPECT_EQ(word(7), 10u);
+}
+
+TEST_F(Verbs, MoreIsConfirmedByTheNext) {
+  open();
+  ask(port, add(1, 7, 5, OAE_FLAG_MORE));
+  EXPECT_TRUE(held(7));
+  EXPECT_EQ(ask(port, add(2, 7, 5, OAE_FLAG_MORE))[2], 5u) << "its own words are free by then";
+  bench.publish(port, slot(3, 103));
+  bench.write_slot(port, slot(3, 203));
+  EXPECT_EQ(word(7), 10u);
+  EXPECT_EQ(bench.stream(port), slot(3, 103));
+}
+
+TEST_F(Verbs, ARefusedAnswerHoldsNothing) {
+  open();
+  bench.publish(port, slot(1, 101));
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  bench.write_slot(port, add(1, 7, 5));
+  EXPECT_EQ(Header::of(bench.answer(port, true)).status, OAE_STATUS_NOT_READY);
+  EXPECT_FALSE(held(7));
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "the firmware's offer stands";
+  EXPECT_EQ(event(), 0u);
+  bench.write_slot(port, again(slot(1, 201)));
+  EXPECT_EQ(bench.answer(port), slot(1, 101)[0]) << "and is as it was";
+  EXPECT_EQ(bench.cell, slot(1, 101));
+}
+
+TEST_F(Verbs, PassAnOfferOfTheFirmware) {
+  open();
+  bench.publish(port, slot(1, 101));
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  done(port, add(1, 7, 5));
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_PASSED_MASK);
+  EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
+  EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 2u);
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), OAE_FIRMWARE_EVENT_PASSED_MASK);
+  EXPECT_EQ(event(), 0u);
+  bench.publish(port, slot(1, 101));
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_BAD_OFFER_MASK);
+  swap(2);
+}
+
+TEST_F(Verbs, OutliveAResetAndRollForward) {
+  open();
+  ask(port, add(1, 7, 5));
+  bench.function_reset();
+  EXPECT_TRUE(held(7));
+  close();
+  EXPECT_TRUE(held(7));
+  open();
+  EXPECT_EQ(word(7), 5u) << "an open settles what is left";
+}
+
+TEST_F(Verbs, BadStepsAreNoVerb) {
+  open();
+  std::uint32_t tries = 0;
+  const auto bad = [&](Slot slot) {
+    for (std::uint32_t i = 0; i < tries; ++i) slot = again(slot);
+    EXPECT_EQ(status_of(ask(port, slot)), OAE_STATUS_BAD_VERB) << std::hex << slot[1];
+    tries = (tries + 1) % 30;
+  };
+  for (const std::uint64_t index :
+       {std::uint64_t{256}, std::uint64_t{0xfff}, std::uint64_t{0x1000}, std::uint64_t{1} << 63}) {
+    bad(cas(1, index, 0, 1));
+    bad(add(1, index, 1));
+  }
+  for (unsigned place = 0; place < 4; ++place) {
+    for (const std::uint64_t operation : {5, 6, 7, 8, 9}) {
+      bad(offer(OAE_VERB_MULTI, 1, {step(place, operation, 0)}));
+    }
+    bad(offer(OAE_VERB_MULTI, 1, {step(place, OAE_WORD_OPERATION_READ, 256)}));
+    for (unsigned second = 0; second < place; ++second) {
+      bad(offer(
+          OAE_VERB_MULTI, 1,
+          {step(place, OAE_WORD_OPERATION_WRITE, 3) | step(second, OAE_WORD_OPERATION_ADD, 3)}));
+    }
+  }
+  EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
+  for (unsigned index = 0; index < ReferenceWords::count; index += 17) EXPECT_FALSE(held(index));
+}
+
+TEST_F(Verbs, SendNeedsNoOffer) {
+  open();
+  const Slot sent = offer(OAE_VERB_SEND, 1, {1, 2, 3, 4, 5, 6});
+  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  EXPECT_EQ(ask(port, sent), offer(OAE_VERB_SEND, 1, {}));
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK | OAE_FIRMWARE_EVENT_PASSED_MASK);
+  EXPECT_EQ(tentative(), sent);
+  EXPECT_EQ(committed(), Slot{});
+  bench.confirm(port, 1, 1);
+  EXPECT_EQ(committed(), sent);
+  EXPECT_EQ(status_of(ask(port, sent)), OAE_STATUS_OK) << "a repetition";
+  take();
+  EXPECT_EQ(tentative(), Slot{}) << "came once";
+  EXPECT_EQ(committed(), Slot{});
+  // Two find room.
+  done(port, offer(OAE_VERB_SEND, 2, {2}));
+  done(port, offer(OAE_VERB_SEND, 3, {3}));
+  EXPECT_EQ(status_of(ask(port, offer(OAE_VERB_SEND, 4, {4}))), OAE_STATUS_NOT_READY);
+  EXPECT_EQ(status_of(ask(port, again(add(4, 1, 1)))), OAE_STATUS_NOT_READY) << "no journal";
+  take();
+  EXPECT_EQ(committed()[1], 3u);
+  EXPECT_EQ(status_of(ask(port, again(again(offer(OAE_VERB_SEND, 4, {4}))))), OAE_STATUS_OK);
+  bench.reverse(port, 1, 4);
+  take();
+  EXPECT_EQ(committed(), Slot{});
+}
+
+TEST_F(Verbs, FirmwareDoesOneThingAtOnce) {
+  EXPECT_EQ(command(OAE_WORD_ACCESS_WRITE, 9, 100), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+  EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 0u);
+  EXPECT_EQ(command(OAE_WORD_ACCESS_ADD, 9, 1), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+  EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 100u);
+  EXPECT_EQ(command(OAE_WORD_ACCESS_CAS, 9, 7, 100), 0u) << "not what it expects";
+  EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 101u);
+  EXPECT_EQ(command(OAE_WORD_ACCESS_CAS, 9, 7, 101), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+  EXPECT_EQ(word(9), 7u);
+  for (const unsigned access : {0, 5, 6, 7}) {
+    EXPECT_EQ(command(access, 9), OAE_FIRMWARE_WORD_OUTCOME_BAD_MASK) << access;
+  }
+  for (const unsigned index : {256, 0xfff, 0x8000}) {
+    EXPECT_EQ(command(OAE_WORD_ACCESS_READ, index), OAE_FIRMWARE_WORD_OUTCOME_BAD_MASK) << index;
+    EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 0u);
+  }
+  bench.get(OAE_FIRMWARE_WORD_OUTCOME + 8);
+  EXPECT_TRUE(bench.error) << "no register";
+}
+
+TEST_F(Verbs, PowerUpClearsEveryWord) {
+  for (unsigned index = 0; index < ReferenceWords::count; ++index) EXPECT_EQ(word(index), 0u);
+}
+
+}  // namespace
