@@ -7,6 +7,11 @@
 
 namespace platform {
 
+/// As bits of pcie::ActiveState.
+inline unsigned active_states(const PcieLink& link) {
+  return (link.aspm.l0s ? unsigned{pcie::l0s} : 0) | (link.aspm.l1 ? unsigned{pcie::l1} : 0);
+}
+
 /// What a link of a platform file says of the port at its upper end.
 inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink& link) {
   port.generation = link.generation;
@@ -15,6 +20,7 @@ inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink
   port.slot = {link.slot.hot_plug, link.slot.surprise, link.slot.attention_button,
                link.slot.indicators, link.slot.power_controller};
   port.containment = link.downstream_port_containment;
+  port.active_states = active_states(link);
 }
 
 }  // namespace platform

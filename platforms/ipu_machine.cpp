@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "platforms/credits.h"
+#include "platforms/downstream_port.h"
 #include "platforms/ipu_map.h"
 #include "platforms/qemu_arguments.h"
 
@@ -101,6 +102,7 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.latency = ipu.endpoint.latency;
   config.max_payload = link.max_payload_size;
   config.credits = credit_config(link.credits_down);
+  config.active_states = active_states(link);
   config.functions = {function};
   if (ipu.endpoint.test_function.present) {
     config.functions.push_back(test_function_config(ipu.endpoint));

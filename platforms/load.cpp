@@ -137,6 +137,11 @@ void check_faults(const std::string& path, const PcieLink& link, Reading& readin
   }
 }
 
+void check_active_states(const std::string& path, const PcieLink& link, Reading& reading) {
+  if (!reading.good(path) || !link.aspm.l0s || link.generation < 6) return;
+  reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "l1", "leave it out");
+}
+
 /// What a slot has is for hot-plug.
 void check_slots(const Platform& platform, Reading& reading) {
   if (!reading.good("pcie_links")) return;
@@ -284,6 +289,7 @@ void check_links(const Platform& platform, Reading& reading) {
     check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
     if (!is_switch(link.up)) check_atomic_credits(path + ".credits_up", link.credits_up, reading);
     check_faults(path + ".faults", link, reading);
+    check_active_states(path + ".aspm", link, reading);
   }
   if (!reading.good("pcie_links")) return;
   check_switches(platform, reading);

@@ -21,6 +21,8 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.max_payload = link.max_payload_size;
   config.bit_error_rate = link.bit_error_rate;
   config.retraining = link.retraining;
+  config.l0s_after = link.aspm.l0s_after;
+  config.l1_after = link.aspm.l1_after;
   config.seed = seed;
   config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
   return config;
@@ -102,6 +104,7 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   config.generation = above.generation;
   config.lanes = above.lanes;
   config.credits = credit_config(above.credits_down);
+  config.active_states = active_states(above);
   config.latency = described.latency;
   config.max_payload = described.max_payload_size;
   // Slots of a host have numbers of their own: root ports those below 32.

@@ -139,6 +139,14 @@ struct PcieFault {
   std::int64_t at = 0;  ///< since the start
 };
 
+/// Active state power management: what ports support, and when a link goes there.
+struct ActiveStates {
+  bool l0s = false;
+  bool l1 = false;
+  std::int64_t l0s_after = 1 * us;
+  std::int64_t l1_after = 10 * us;
+};
+
 struct Slot {
   bool hot_plug = false;
   bool surprise = false;
@@ -161,6 +169,7 @@ struct PcieLink {
   Credits credits_down;               ///< of the lower end's receive buffer
   Credits credits_up;                 ///< of the upper end's
   std::vector<PcieFault> faults;
+  ActiveStates aspm;
   Slot slot;  ///< of the card at the lower end
   bool downstream_port_containment = false;
 };

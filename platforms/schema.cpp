@@ -169,6 +169,16 @@ const Struct<PcieFault> fault({
     {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
 });
 
+const Struct<ActiveStates> active_states({
+    {"l0s", &ActiveStates::l0s, boolean(),
+     "Either direction can sleep in L0s, if software lets it; below generation 6"},
+    {"l1", &ActiveStates::l1, boolean(), "The link can sleep in L1, if software lets both ends"},
+    {"l0s_after", &ActiveStates::l0s_after, duration(0, 7 * us),
+     "How long nothing is sent before a direction goes into L0s (PCIe 5.0, 5.4.1.1.1)"},
+    {"l1_after", &ActiveStates::l1_after, duration(0, 1 * s),
+     "How long nothing is sent before the link goes into L1"},
+});
+
 const Struct<Slot> slot({
     {"hot_plug", &Slot::hot_plug, boolean(), "Cards may come and go while the host runs"},
     {"surprise", &Slot::surprise, boolean(),
@@ -204,6 +214,8 @@ const Struct<PcieLink> pcie_link({
     {"credits_up", &PcieLink::credits_up, credits,
      "Flow control credits of the upper end's receive buffer; 0 is infinite"},
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
+    {"aspm", &PcieLink::aspm, active_states,
+     "Active state power management of both ends; waking takes what the generation does"},
     {"slot", &PcieLink::slot, slot, "Slot of the port at the upper end"},
     {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
      "The port at the upper end can disable the link upon an error (DPC)"},

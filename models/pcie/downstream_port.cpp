@@ -11,11 +11,11 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                vp::Statistics& statistics)
     : sc_module(name),
       Port(domain, {config.generation, config.lanes, latency, config.credits,
-                    express.type == PortType::root_port}),
+                    express.type == PortType::root_port, config.active_states}),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
-      express_(space_, express),
+      express_(space_, express.with_active_states(config.active_states)),
       msi_(space_),
       errors_(space_, express_, express.type),
       link_capabilities_(space_, express.type, config.generation, config.lanes),
@@ -83,6 +83,7 @@ void DownstreamPort::link_controlled() {
   } else {
     let_go(disabled);
   }
+  active_states_changed();
   if (express_.take_retrain()) retrain_link();
   update_interrupt();
 }

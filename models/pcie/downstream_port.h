@@ -25,7 +25,8 @@ struct DownstreamPortConfig {
   unsigned lanes = 16;
   CreditConfig credits{};  ///< of its receive buffer
   SlotConfig slot{};
-  bool containment = false;  ///< Downstream Port Containment
+  bool containment = false;    ///< Downstream Port Containment
+  unsigned active_states = 0;  ///< of ActiveState, that its link may go into
 };
 
 /// A port with a link away from the host, of a root complex or a switch: a bridge to the bus of
@@ -81,6 +82,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void retrained(unsigned generation, unsigned lanes) override;
   void recovering() override;
   void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
+  unsigned active_states() const override { return express_.active_states(); }
   unsigned target_generation() const override { return express_.target_generation(); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;

@@ -21,6 +21,7 @@ struct EndpointConfig {
   unsigned max_payload = 256;   ///< supported, bytes
   unsigned tags = 256;          ///< outstanding DMA reads a function, 32 or 256
   vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
+  unsigned active_states = 0;                        ///< of ActiveState, that the link may go into
   /// 1 to 256, numbered from 0. More than 8, or one with virtual functions, have alternative
   /// routing (ARI, 6.13): a function's number has 8 bits.
   std::vector<FunctionConfig> functions = {FunctionConfig{}};
@@ -44,6 +45,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
   void retrained(unsigned generation, unsigned lanes) override;
+  unsigned active_states() const override;
   void lane_failed(unsigned lane) override { functions_[0]->lane_failed(lane); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;

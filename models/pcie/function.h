@@ -95,6 +95,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   void trained(unsigned generation, unsigned lanes, bool flits);
   void retrained(unsigned generation, unsigned lanes);
   void lane_failed(unsigned lane);
+  unsigned active_states() const { return core_.express().active_states(); }
   unsigned max_payload() const { return core_.express().max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }
   std::optional<Severity> log(Error error, const Tlp* tlp) { return core_.log_error(error, tlp); }

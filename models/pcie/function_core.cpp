@@ -33,8 +33,9 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
       header_(make_header(space_, config, common.multi_function, of)),
       power_(space_, config.no_soft_reset),
       express_(space_,
-               {PortType::endpoint, common.generation, common.lanes, common.max_payload,
-                common.tags > 32},
+               PciExpressConfig{PortType::endpoint, common.generation, common.lanes,
+                                common.max_payload, common.tags > 32}
+                   .with_active_states(common.active_states),
                physical_ != nullptr ? &physical_->express_ : nullptr),
       errors_(space_, express_, PortType::endpoint,
               physical_ != nullptr ? &physical_->errors_ : nullptr) {}

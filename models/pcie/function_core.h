@@ -29,6 +29,7 @@ class FunctionCore {
     vp::Picoseconds completion_timeout;
     bool multi_function;
     bool alternative_routing;  ///< ARI
+    unsigned active_states;    ///< that the link may go into
   };
   /// The endpoint below.
   class Uplink {

@@ -36,6 +36,10 @@ bool Port::retrain_link() {
   return link_ != nullptr && link_->retrain();
 }
 
+void Port::active_states_changed() {
+  if (link_ != nullptr) link_->keep_awake(vp::now());
+}
+
 bool Port::flits() const {
   return link_ != nullptr && link_->flits_;
 }
@@ -82,6 +86,7 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
       rise(from.domain(),
            [&link, this] {
              this->from.link_up_ = true;
+             link.keep_awake(vp::now());
              this->from.trained(link.generation_, link.lanes_);
            }),
       recover(from.domain(),
@@ -97,6 +102,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       most_lanes_(
           std::min({config.lanes, upstream.port_config().lanes, downstream.port_config().lanes})),
       flits_(most_generation_ == 6),
+      sleeps_((upstream.port_config().active_states & downstream.port_config().active_states) != 0),
       best_rate_(LineRate::of(most_generation_, most_lanes_, config.max_payload)),
       generation_(most_generation_),
       lanes_(most_lanes_),
@@ -105,7 +111,8 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
              {*this, Direction::up, downstream, upstream, config}}},
       recovery_(upstream.domain(), [this] { ways_[0].from.recovering(); }),
       fall_(downstream.domain(), [this] { fall(); }) {
-  if (config.latency_down < 0 || config.latency_up < 0 || config.training < 0) {
+  if (config.latency_down < 0 || config.latency_up < 0 || config.training < 0 ||
+      config.l0s_after < 0 || config.l1_after < 0) {
     throw ConfigurationError(fmt::format("{}: a time cannot be negative", this->name()));
   }
   for (Way& way : ways_) {
@@ -185,6 +192,7 @@ void Link::release(Reset kind) {
 }
 
 void Link::restart(Way& way) {
+  way.used = way.awake = 0;
   constexpr vp::Picoseconds nothing = -1;
   way.data_link.retrain(rate_, data_link_config(direction_of(way), way.to), vp::now(), nothing,
                         nothing);
@@ -244,6 +252,7 @@ void Link::enter_recovery(const Port& first) {
   const vp::Picoseconds least = min_latency(Direction::down) + min_latency(Direction::up);
   recovered_ = std::max(recovered_, vp::now() + std::max(config_.retraining, least));
   for (Way& way : ways_) way.recover.at(recovered_);
+  keep_awake(recovered_);
   if (&first == &ways_[0].from) {
     ways_[0].from.recovering();
   } else if (!recovery_.pending()) {
@@ -367,12 +376,37 @@ void Link::transmit(Way& way, TlpPtr tlp) {
 
 // When it is received.
 vp::Picoseconds Link::put_on_wire(Way& way, const Tlp& tlp, vp::Picoseconds ready) {
+  if (sleeps_) ready = wake(way, ready);
   const unsigned bytes = pcie::wire_bytes(tlp, flits_ ? 6 : generation_);
   const Wire::Occupied wire = way.data_link.transmit(ready, bytes);
   const vp::Picoseconds arrival = wire.to + way.latency;
+  if (sleeps_) {
+    way.used = std::max(way.used, wire.to);
+    wake(ways_[index(opposite(direction_of(way)))], arrival);  // for the acknowledgement
+  }
   way.wire_bytes += bytes;
   if (trace_.on()) trace_tlp(trace_, wire.from, arrival, name(), way.name, tlp);
   return arrival + way.to.config_.latency;
+}
+
+// When that way is in L0 for what is to leave it at `when`.
+vp::Picoseconds Link::wake(Way& way, vp::Picoseconds when) {
+  Way& other = ways_[index(opposite(direction_of(way)))];
+  const unsigned states = way.from.active_states();
+  if (states & other.from.active_states() & l1 &&
+      when > std::max(way.used, other.used) + config_.l1_after) {
+    way.awake = other.awake = when + exit_latency(l1, generation_);
+    other.used = std::max(other.used, way.awake);
+  } else if (states & l0s && when > way.used + config_.l0s_after) {
+    way.awake = when + exit_latency(l0s, generation_);
+  }
+  const vp::Picoseconds awake = std::max(when, way.awake);
+  way.used = std::max(way.used, awake);
+  return awake;
+}
+
+void Link::keep_awake(vp::Picoseconds until) {
+  for (Way& way : ways_) way.used = std::max(way.used, until);
 }
 
 void Link::expect_incidents(Way& way) {

@@ -31,6 +31,9 @@ struct LinkConfig {
   double bit_error_rate = 0;                 ///< of each lane, 0 to 1e-4
   std::uint64_t seed = 1;                    ///< of the errors
   vp::Picoseconds retraining = 20 * vp::us;  ///< Recovery, with or without a change of speed
+  /// How long nothing is sent before a direction goes into L0s, and the link into L1.
+  vp::Picoseconds l0s_after = 1 * vp::us;
+  vp::Picoseconds l1_after = 10 * vp::us;
 };
 
 /// An error that is made to happen, for tests and for whoever wants to see software cope with it.
@@ -66,6 +69,10 @@ bool is_possible(Direction direction, const Fault& fault);
 /// speed and width that the link has then: the speed is the least of the channel, both ends and the
 /// upstream port's target; of the lanes only those from either end up to the first that has failed
 /// are of use.
+///
+/// Where ports support it and software lets it, a direction that nothing was sent in for a while is
+/// in L0s, and the link in L1 if that is so for both: what is sent then waits until it has come
+/// out. That is found from when it was used last, so that sleep takes no appointment.
 ///
 /// Its upstream port can take it down: at once for itself, one latency later for the port
 /// downstream. What has not arrived before its receiver's end goes down is lost.
@@ -157,6 +164,8 @@ class Link : public sc_core::sc_module {
     vp::Event recover;  // into L0, for `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
+    vp::Picoseconds used = 0;   // nothing was sent after that
+    vp::Picoseconds awake = 0;  // in L0 from then on, if it was asleep
   };
 
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
@@ -187,6 +196,8 @@ class Link : public sc_core::sc_module {
   void hold(Reset kind);
   void fall();
   void release(Reset kind);
+  vp::Picoseconds wake(Way& way, vp::Picoseconds when);
+  void keep_awake(vp::Picoseconds until);
   void restart(Way& way);
   bool retrain();
   void recover(const Port& first);
@@ -205,6 +216,7 @@ class Link : public sc_core::sc_module {
   const unsigned most_generation_;  // that both ends and the channel know
   const unsigned most_lanes_;
   const bool flits_;
+  const bool sleeps_;  // its ports know how to
   const LineRate best_rate_;
   unsigned generation_;
   unsigned lanes_;

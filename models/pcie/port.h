@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/pcie/active_state.h"
 #include "models/pcie/config_space.h"
 #include "models/pcie/error.h"
 #include "models/pcie/flow_control.h"
@@ -20,6 +21,7 @@ struct PortConfig {
   vp::Picoseconds latency = 0;
   CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
   bool completes_atomics = false;  ///< so that its buffer has room for their operands
+  unsigned active_states = 0;      ///< of ActiveState, that it supports
 };
 
 /// What stands at an end of a link.
@@ -62,6 +64,10 @@ class Port {
   virtual void lane_failed(unsigned) {}
   /// The highest generation that a port upstream lets its link have.
   virtual unsigned target_generation() const { return config_.generation; }
+  /// Of ActiveState, what software has enabled.
+  virtual unsigned active_states() const { return 0; }
+  /// That has changed.
+  void active_states_changed();
   /// Whether the link is, or was at last, in flit mode.
   bool flits() const;
   /// The port upstream sends the link to Recovery. False, and nothing happens, if it is not up.

@@ -113,6 +113,8 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
       {"up: host\n",
        "up: host\n    lanes: 8\n    faults: [{direction: up, error: lane_failure, lane: 8}]\n",
        "17:59", "a link of 8 lanes has no lane 8", "0 to 7", "count from 0"},
+      {"up: host\n", "up: host\n    generation: 6\n    aspm: {l0s: true, l1: true}\n", "17:17",
+       "in flit mode has no L0s", "l1", "leave it out"},
       {"up: host", "up: hots", "15:9", "there is no host `hots`", "host", "did you mean `host`"},
       {"down: ipu", "down: iup", "16:11", "there is no IPU `iup`", "ipu", "did you mean `ipu`"},
       {"up: host\n    down: ipu", "up: ipu\n    down: ipu", "15:9", "there is no host `ipu`",

@@ -23,6 +23,7 @@ constexpr std::uint32_t equalized = 0xfu << 1;  // Link Status 2: complete, and 
 constexpr std::uint32_t flit_mode = 1u << 10;
 constexpr std::uint32_t function_level_reset_capable = 1u << 28;
 constexpr std::uint32_t initiate_reset = 1u << 15;
+constexpr std::uint32_t any_exit_latency = 7u << 6 | 7u << 9;  // Device Capabilities: accepted
 constexpr std::uint32_t transactions_pending = 1u << 5;
 constexpr std::uint32_t link_training = 1u << 11;
 constexpr std::uint32_t slot_clock = 1u << 12;
@@ -30,6 +31,14 @@ constexpr unsigned link_active_bit = 13;
 constexpr std::uint32_t bandwidth_managed = 1u << 14;  // and its enable 10 of Link Control
 constexpr std::uint32_t bandwidth_changes = 3u << 14;  // and autonomous ones, enable 11
 constexpr std::uint32_t retrain_link = 1u << 5;        // Link Control
+
+// Active states of the link and how long it takes to come out of them.
+std::uint32_t sleep_capabilities(const PciExpressConfig& config) {
+  const auto code = [&config](ActiveState state) {
+    return config.active_states & state ? exit_latency_code(state, config.generation) : 0;
+  };
+  return config.active_states << 10 | code(l0s) << 12 | code(l1) << 15;
+}
 
 // Unlike the link speeds of the other registers, which are numbers, this is one bit a speed.
 std::uint32_t speeds_vector(unsigned generation) {
@@ -57,6 +66,10 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
     throw ConfigurationError(
         fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
   }
+  if (config.active_states & ~unsigned{l0s | l1} ||
+      (config.generation >= 6 && config.active_states & l0s)) {
+    throw ConfigurationError("a link sleeps in L0s, but not in flit mode, and in L1");
+  }
   const unsigned at = offset_;
   const bool root = config.type == PortType::root_port;
   const bool endpoint = config.type == PortType::endpoint;
@@ -69,7 +82,8 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
                     (config.generation >= 6 ? 1u << 15 : 0)});  // flit mode
   space.define({at + 0x04, 4,
                 payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15 |  // role-based errors
-                    (endpoint ? function_level_reset_capable : 0)});
+                    (endpoint ? function_level_reset_capable : 0) |
+                    (endpoint && config.active_states != 0 ? any_exit_latency : 0)});
   // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
   const std::uint32_t device_control =
       0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 | 7u << 12;
@@ -77,19 +91,19 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
                 (own ? device_control : 0) | (endpoint ? initiate_reset : 0)});
   space.define({at + 0x0a, 2, 0, 0, 0x000f});
 
-  // Speed 3:0, width 9:4, surprise down reporting 19, link active reporting 20, bandwidth
-  // notification 21, ASPM optionality 22.
+  // Speed 3:0, width 9:4, ASPM 11:10 and its exit latencies 14:12 and 17:15, surprise down
+  // reporting 19, link active reporting 20, bandwidth notification 21, ASPM optionality 22.
   space.define({at + 0x0c, 4,
-                config.generation | config.lanes << 4 | (above_link ? 7u << 19 : 0) | 1u << 22 |
-                    config.port_number << 24});
-  // ASPM is not supported, so its control stays 0. RCB 3: fixed in a root port, software's in an
+                config.generation | config.lanes << 4 | sleep_capabilities(config) |
+                    (above_link ? 7u << 19 : 0) | 1u << 22 | config.port_number << 24});
+  // ASPM 1:0, as far as it is supported. RCB 3: fixed in a root port, software's in an
   // endpoint, and not a switch's. Link disable 4, retrain 5 and enables of bandwidth interrupts
   // 11:10 of a port above a link. Common clock 6, extended synch 7.
   const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
   const std::uint32_t link_control = (above_link ? 3u << 4 | 3u << 10
                                       : endpoint ? 1u << 3
                                                  : 0) |
-                                     3u << 6;
+                                     3u << 6 | config.active_states;
   space.define({at + 0x10, 2, root ? boundary : 0, own ? link_control : 0});
   // Bandwidth status 15:14 of a port above a link.
   space.define({at + 0x12, 2, own ? slot_clock : 0, 0, above_link ? bandwidth_changes : 0});

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/pcie/active_state.h"
 #include "models/pcie/capabilities/slot.h"
 #include "models/pcie/config_space.h"
 
@@ -29,6 +30,13 @@ struct PciExpressConfig {
   unsigned slot_number = 0;     ///< root port, downstream port
   unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
   SlotConfig slot{};            ///< root port, downstream port
+  unsigned active_states = 0;   ///< of ActiveState, that the link may go into
+
+  PciExpressConfig with_active_states(unsigned states) const {
+    PciExpressConfig config = *this;
+    config.active_states = states;
+    return config;
+  }
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
@@ -70,6 +78,8 @@ class PciExpress {
 
   /// Root and downstream port: software wants no link.
   bool link_disabled() const { return space_.test(offset_ + 0x10, 4); }
+  /// Of ActiveState, what software lets the link go into.
+  unsigned active_states() const { return space_.get(offset_ + 0x10, 1) & (l0s | l1); }
   /// Root and downstream port: whether software wants the link retrained; once.
   bool take_retrain();
   /// Root and downstream port: Target Link Speed, 1 to the highest.
