@@ -17,8 +17,9 @@ inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink
   port.generation = link.generation;
   port.lanes = link.lanes;
   port.credits = credit_config(link.credits_up);
-  port.slot = {link.slot.hot_plug, link.slot.surprise, link.slot.attention_button,
-               link.slot.indicators, link.slot.power_controller};
+  port.slot = {link.slot.hot_plug,   link.slot.surprise,         link.slot.attention_button,
+               link.slot.indicators, link.slot.power_controller, link.slot.latch,
+               link.slot.interlock,  link.slot.command_time};
   port.containment = link.downstream_port_containment;
   port.active_states = active_states(link);
 }

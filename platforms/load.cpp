@@ -150,7 +150,10 @@ void check_slots(const Platform& platform, Reading& reading) {
     const std::pair<const char*, bool> keys[] = {{"surprise", slot.surprise},
                                                  {"attention_button", slot.attention_button},
                                                  {"indicators", slot.indicators},
-                                                 {"power_controller", slot.power_controller}};
+                                                 {"power_controller", slot.power_controller},
+                                                 {"latch", slot.latch},
+                                                 {"interlock", slot.interlock},
+                                                 {"command_time", slot.command_time != 0}};
     for (const auto& [key, set] : keys) {
       if (!set || slot.hot_plug) continue;
       reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key), "the slot has no hot_plug",

@@ -43,6 +43,22 @@ bool parse(std::string_view text, unsigned& number) {
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
+const std::string slot_actions = "remove, insert, button, open, close or power_fault";
+
+/// Why not, or nothing.
+std::string operate(pcie::DownstreamPort& port, std::string_view action) {
+  const bool moves = action == "remove" || action == "insert";
+  if (moves && port.slot().locked()) return "the interlock holds the card";
+  if (moves && port.slot().latched()) return "the latch is closed";
+  if (action == "remove") return port.remove_card() ? "" : "the slot is empty";
+  if (action == "insert") return port.insert_card() ? "" : "the slot has a card";
+  if (action == "button") return port.press_attention_button() ? "" : "there is no button";
+  if (action == "open") return port.open_latch() ? "" : "there is no latch, or it is open";
+  if (action == "close") return port.close_latch() ? "" : "there is no latch, or it is closed";
+  if (action == "power_fault") return port.fail_power() ? "" : "there is no power to fail";
+  return "a slot knows " + slot_actions;
+}
+
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -157,16 +173,12 @@ std::string Machine::inject(std::string_view what) {
 
 std::string Machine::operate_slot(const std::string& host, std::string_view what) {
   const auto word = words(what);
-  if (word.size() != 2) return "slot takes a link, and remove, insert or button";
+  if (word.size() != 2) return "slot takes a link, and " + slot_actions;
   std::string all;
   for (const SlotOf& slot : slots_) {
     if (slot.host != host) continue;
     all += std::string(" ") + slot.link->name();
-    if (word[0] != slot.link->name()) continue;
-    if (word[1] == "remove") return slot.port->remove_card() ? "" : "the slot is empty";
-    if (word[1] == "insert") return slot.port->insert_card() ? "" : "the slot has a card";
-    if (word[1] == "button") return slot.port->press_attention_button() ? "" : "there is no button";
-    return "a slot knows remove, insert and button";
+    if (word[0] == slot.link->name()) return operate(*slot.port, word[1]);
   }
   return "no such slot; there are" + all;
 }

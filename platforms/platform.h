@@ -153,6 +153,9 @@ struct Slot {
   bool attention_button = false;
   bool indicators = false;
   bool power_controller = false;
+  bool latch = false;
+  bool interlock = false;
+  std::int64_t command_time = 0;
 };
 
 struct PcieLink {

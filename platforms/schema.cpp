@@ -187,7 +187,15 @@ const Struct<Slot> slot({
      "A button, by which a user asks to remove or to insert a card; only with hot_plug"},
     {"indicators", &Slot::indicators, boolean(), "Attention and power; only with hot_plug"},
     {"power_controller", &Slot::power_controller, boolean(),
-     "The host can take the card's power away; only with hot_plug"},
+     "The host can take the card's power away, and is told of faults; only with hot_plug"},
+    {"latch", &Slot::latch, boolean(),
+     "Holds the card, with a sensor of whether it is open (MRL); only with hot_plug"},
+    {"interlock", &Slot::interlock, boolean(),
+     "The host can hold the card (electromechanical interlock); only with hot_plug"},
+    {"command_time", &Slot::command_time, duration(0, 1 * s),
+     "Until a command of the host to the slot is completed, of which it is told; 0: at once, and "
+     "it "
+     "is not told; only with hot_plug"},
 });
 
 const Struct<PcieLink> pcie_link({

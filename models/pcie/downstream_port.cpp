@@ -21,10 +21,11 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
       link_capabilities_(space_, express.type, config.generation, config.lanes),
       access_control_(space_, express.port_number, peers),
       number_(express.port_number),
-      interrupt_(domain, [this] { send_interrupt(); }) {
+      interrupt_(domain, [this] { send_interrupt(); }),
+      command_(domain, [this] { complete_command(); }) {
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
   space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
-  express_.slot().on_write([this] { slot_controlled(); });
+  express_.slot().on_write([this] { slot_controlled(); }, [this] { update_interrupt(); });
   if (config.containment) {
     containment_.emplace(space_, express.type == PortType::root_port);
     containment_->on_write([this] { containment_controlled(); });
@@ -43,9 +44,11 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
 void DownstreamPort::begin_reset(Reset kind) {
   space_.reset(kind);
   express_.slot().reset();
+  command_.cancel();
   // Containment is sticky, and no reset puts a card into its slot.
   const bool still_contained = containment_ && containment_->triggered();
   holds_ = (holds_ & (still_contained ? no_card | contained : no_card)) | in_reset;
+  if (!express_.slot().powered()) holds_ |= no_power;
   reset_kind_ = kind;
   hold_link(kind);
 }
@@ -88,8 +91,21 @@ void DownstreamPort::link_controlled() {
   update_interrupt();
 }
 
-// 6.7.1.8: a card without power is as one that is not there, but for its presence.
 void DownstreamPort::slot_controlled() {
+  const vp::Picoseconds time = express_.slot().config().command_time;
+  if (time == 0) return complete_command();
+  // Software waits for one before the next; if it does not, they are completed together.
+  if (!command_.pending()) command_.after(time);
+  update_interrupt();
+}
+
+void DownstreamPort::complete_command() {
+  express_.slot().complete_command();
+  update_power();
+}
+
+// 6.7.1.8: a card without power is as one that is not there, but for its presence.
+void DownstreamPort::update_power() {
   if (express_.slot().powered()) {
     let_go(no_power);
   } else {
@@ -120,7 +136,7 @@ Status DownstreamPort::refusal() const {
 
 bool DownstreamPort::remove_card() {
   Slot& slot = express_.slot();
-  if (!slot.occupied()) return false;
+  if (!slot.occupied() || slot.locked() || slot.latched()) return false;
   const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
   slot.set_occupied(false);
   hold(no_card, Reset::fundamental);
@@ -131,7 +147,7 @@ bool DownstreamPort::remove_card() {
 
 bool DownstreamPort::insert_card() {
   Slot& slot = express_.slot();
-  if (!(holds_ & no_card)) return false;
+  if (!(holds_ & no_card) || slot.locked() || slot.latched()) return false;
   slot.set_occupied(true);
   let_go(no_card);
   update_interrupt();
@@ -142,6 +158,27 @@ bool DownstreamPort::press_attention_button() {
   const bool pressed = express_.slot().press_button();
   update_interrupt();
   return pressed;
+}
+
+bool DownstreamPort::move_latch(bool open) {
+  const bool was_up = link_up();
+  if (!express_.slot().move_latch(open)) return false;
+  lose_power(was_up);
+  return true;
+}
+
+bool DownstreamPort::fail_power() {
+  const bool was_up = link_up();
+  if (!express_.slot().fail_power()) return false;
+  lose_power(was_up);
+  return true;
+}
+
+// Perhaps; software has not asked for that.
+void DownstreamPort::lose_power(bool was_up) {
+  update_power();
+  const bool surprise = was_up && !link_up() && !express_.slot().config().surprise;  // 3.2.1
+  if (surprise) report(Error::surprise_down, nullptr);
 }
 
 void DownstreamPort::trained(unsigned generation, unsigned lanes) {

@@ -47,10 +47,15 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   /// Somebody at the slot, at any moment (6.7). Without its card the link is down at once, and what
   /// is outstanding ends; if the slot was not made for surprises, that is a Surprise Down error. A
   /// card comes back as after power-up. False, and nothing happens, if there is no card to remove,
-  /// no room for one, or no button.
+  /// no room for one, something that holds it, or no button or latch to move.
   bool remove_card();
   bool insert_card();
   bool press_attention_button();
+  bool open_latch() { return move_latch(true); }
+  bool close_latch() { return move_latch(false); }
+  /// The power controller finds a fault, and turns the card's power off; false if there is none on.
+  bool fail_power();
+  const Slot& slot() const { return express_.slot(); }
 
  protected:
   /// What the host is to be told of by MSI.
@@ -140,6 +145,10 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void bridge_controlled();
   void link_controlled();
   void slot_controlled();
+  void complete_command();
+  void update_power();
+  void lose_power(bool was_up);
+  bool move_latch(bool open);
   void containment_controlled();
 
   const unsigned number_;
@@ -147,6 +156,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   Reset reset_kind_ = Reset::fundamental;
   unsigned conditions_ = 0;  // of Condition
   vp::Event interrupt_;
+  vp::Event command_;  // of Slot Control, when it is completed
 
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;
