@@ -22,6 +22,7 @@ inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink
                link.slot.interlock,  link.slot.command_time};
   port.containment = link.downstream_port_containment;
   port.active_states = active_states(link);
+  port.eye = {link.eye.timing, link.eye.voltage};
 }
 
 }  // namespace platform

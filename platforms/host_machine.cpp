@@ -57,6 +57,7 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
   config.memory_latency = host.root_complex.memory_latency;
   config.interrupt_latency = host.root_complex.interrupt_latency;
   config.completion_timeout = host.root_complex.completion_timeout;
+  config.peer_to_peer = host.root_complex.peer_to_peer;
   config.ports.clear();
   for (const PcieLink* link : links) {
     pcie::RootPortConfig port;

@@ -101,8 +101,10 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.lanes = link.lanes;
   config.latency = ipu.endpoint.latency;
   config.max_payload = link.max_payload_size;
+  config.tags = ipu.endpoint.tags;
   config.credits = credit_config(link.credits_down);
   config.active_states = active_states(link);
+  config.eye = {link.eye.timing, link.eye.voltage};
   config.functions = {function};
   if (ipu.endpoint.test_function.present) {
     config.functions.push_back(test_function_config(ipu.endpoint));

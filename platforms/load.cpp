@@ -110,7 +110,7 @@ void check_credits(const std::string& path, const Credits& credits, const PcieLi
   }
 }
 
-/// A root port completes AtomicOps.
+/// A root port completes AtomicOps, and a switch routes them.
 void check_atomic_credits(const std::string& path, const Credits& credits, Reading& reading) {
   if (!reading.good(path) || credits.non_posted_data != 1) return;
   reading.mistake(path + ".non_posted_data", "1 credit is less than an AtomicOp may need",
@@ -128,9 +128,12 @@ void check_faults(const std::string& path, const PcieLink& link, Reading& readin
                       fmt::format("0 to {}", link.lanes - 1), "lanes count from 0");
       continue;
     }
-    if (pcie::is_possible(to_direction(faults[i]), to_fault(faults[i]))) continue;
+    const pcie::Fault fault = to_fault(faults[i]);
+    if (pcie::is_possible(to_direction(faults[i]), fault)) continue;
     reading.mistake(fmt::format("{}[{}]", path, i),
-                    faults[i].tlp.empty()
+                    pcie::is_of_egress(fault.error)
+                        ? fmt::format("{} is of what would leave a port", faults[i].error)
+                    : faults[i].tlp.empty()
                         ? fmt::format("{} is not seen by the lower end of a link", faults[i].error)
                         : fmt::format("no {} can have {}", faults[i].tlp, faults[i].error),
                     "an error that can happen there", "see models/pcie/README.md, Errors");
@@ -290,7 +293,10 @@ void check_links(const Platform& platform, Reading& reading) {
     };
     check_credits(path + ".credits_down", link.credits_down, link, is_switch(link.down), reading);
     check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
-    if (!is_switch(link.up)) check_atomic_credits(path + ".credits_up", link.credits_up, reading);
+    check_atomic_credits(path + ".credits_up", link.credits_up, reading);
+    if (is_switch(link.down)) {
+      check_atomic_credits(path + ".credits_down", link.credits_down, reading);
+    }
     check_faults(path + ".faults", link, reading);
     check_active_states(path + ".aspm", link, reading);
   }

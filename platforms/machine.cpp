@@ -121,6 +121,7 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   config.lanes = above.lanes;
   config.credits = credit_config(above.credits_down);
   config.active_states = active_states(above);
+  config.eye = {above.eye.timing, above.eye.voltage};
   config.latency = described.latency;
   config.max_payload = described.max_payload_size;
   // Slots of a host have numbers of their own: root ports those below 32.

@@ -46,6 +46,7 @@ struct RootComplex {
   std::int64_t memory_latency = 0;     ///< of a device's read of host memory
   std::int64_t interrupt_latency = 0;  ///< of a message interrupt, beyond the traversal
   std::int64_t completion_timeout = 50 * ms;
+  bool peer_to_peer = false;  ///< between devices below different root ports, or by redirection
 };
 
 struct Host {
@@ -86,6 +87,7 @@ struct Endpoint {
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< traversal, each way
+  unsigned tags = 256;             ///< requests outstanding a function, if software enables them
   TestFunction test_function;
   unsigned virtual_functions = 0;  ///< most that software can enable
 };
@@ -147,6 +149,12 @@ struct ActiveStates {
   std::int64_t l1_after = 10 * us;
 };
 
+/// Steps of lane margining until a receiver sees errors.
+struct Eye {
+  unsigned timing = 10;
+  unsigned voltage = 20;
+};
+
 struct Slot {
   bool hot_plug = false;
   bool surprise = false;
@@ -173,6 +181,7 @@ struct PcieLink {
   Credits credits_up;                 ///< of the upper end's
   std::vector<PcieFault> faults;
   ActiveStates aspm;
+  Eye eye;
   Slot slot;  ///< of the card at the lower end
   bool downstream_port_containment = false;
 };

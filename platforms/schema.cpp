@@ -40,6 +40,9 @@ const Struct<RootComplex> root_complex({
      "Added to each message interrupt: to the local APIC and into the processor"},
     {"completion_timeout", &RootComplex::completion_timeout, duration(50 * us, 64 * s),
      "After which a read that has no answer gives all ones (PCIe 6.0, 7.5.3.16)"},
+    {"peer_to_peer", &RootComplex::peer_to_peer, boolean(),
+     "Devices below one root port reach those below another, and what a switch redirects comes "
+     "back down; else both are refused"},
 });
 
 const Struct<Host> host({
@@ -89,6 +92,9 @@ const Struct<Endpoint> endpoint({
     {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
     {"latency", &Endpoint::latency, duration(0, 100 * us),
      "Traversal by a request or a completion, in either direction"},
+    {"tags", &Endpoint::tags, one_of({32, 256, 768}),
+     "Reads that each function can have outstanding; more than 32 need Extended Tag Field Enable, "
+     "which Linux sets, and 768 10-Bit Tag Requester Enable, which it does not"},
     {"test_function", &Endpoint::test_function, test_function, "Function for tests of PCIe"},
     {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
      "SR-IOV: DMA engines that software can enable, with the device id that follows"},
@@ -179,6 +185,11 @@ const Struct<ActiveStates> active_states({
      "How long nothing is sent before the link goes into L1"},
 });
 
+const Struct<Eye> eye({
+    {"timing", &Eye::timing, integer(0, 16), "Steps of its sampler to either side"},
+    {"voltage", &Eye::voltage, integer(0, 32), "Steps of its sampler up or down"},
+});
+
 const Struct<Slot> slot({
     {"hot_plug", &Slot::hot_plug, boolean(), "Cards may come and go while the host runs"},
     {"surprise", &Slot::surprise, boolean(),
@@ -224,6 +235,8 @@ const Struct<PcieLink> pcie_link({
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
     {"aspm", &PcieLink::aspm, active_states,
      "Active state power management of both ends; waking takes what the generation does"},
+    {"eye", &PcieLink::eye, eye,
+     "How far lane margining gets at each end before a receiver sees errors, from generation 4 on"},
     {"slot", &PcieLink::slot, slot, "Slot of the port at the upper end"},
     {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
      "The port at the upper end can disable the link upon an error (DPC)"},

@@ -76,6 +76,7 @@ struct oae_device {
 	void __iomem *pages; /* BAR 2 */
 	void __iomem *streams; /* BAR 4, write-combining, or NULL */
 	u64 identity;
+	u64 features;
 	u32 clock_khz;
 	unsigned int num_ports;
 	unsigned int num_vectors;

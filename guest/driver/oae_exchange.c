@@ -221,6 +221,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 	memcpy(&slot[1], payload, OAE_SLOT_PAYLOAD_COUNT * sizeof(*payload));
 	slot[OAE_SLOT_CRC / 8] = oae_crc(slot);
 	exchange->form = form;
+	exchange->verb = verb;
 	exchange->flags = flags;
 	answer->reads = 0;
 	oae_exchange_clear_cell(exchange);

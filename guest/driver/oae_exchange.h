@@ -22,7 +22,8 @@ struct oae_exchange {
 	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
 	bool doubt; /* it is not known whether the next swap took place */
 	bool reversing; /* and it is to be settled as reversed: nothing else counts any more */
-	u8 flags; /* of the swap in doubt */
+	u8 verb; /* of the swap in doubt */
+	u8 flags;
 	u8 form; /* enum oae_form of the swap in doubt */
 };
 

@@ -163,7 +163,6 @@ static int oae_map(struct oae_device *oae)
 static int oae_identify(struct oae_device *oae)
 {
 	struct device *dev = &oae->pdev->dev;
-	u64 features;
 
 	oae->identity = readq(oae->host + OAE_HOST_ID);
 	if ((oae->identity & ~OAE_HOST_ID_PORTS_MASK) != oae_identity)
@@ -174,9 +173,10 @@ static int oae_identify(struct oae_device *oae)
 	    pci_resource_len(oae->pdev, OAE_BAR_PORTS) < oae->num_ports * OAE_PORT_SIZE)
 		return dev_err_probe(dev, -ENODEV, "%u ports do not fit BAR %d\n", oae->num_ports,
 				     OAE_BAR_PORTS);
-	features = readq(oae->host + OAE_HOST_FEATURES);
-	if (!(features & OAE_HOST_FEATURES_PUSHED_MASK))
-		return dev_err_probe(dev, -ENODEV, "no pushed answers, features %#llx\n", features);
+	oae->features = readq(oae->host + OAE_HOST_FEATURES);
+	if (!(oae->features & OAE_HOST_FEATURES_PUSHED_MASK))
+		return dev_err_probe(dev, -ENODEV, "no pushed answers, features %#llx\n",
+				     oae->features);
 	oae->clock_khz = OAE_GET(readq(oae->host + OAE_HOST_CLOCK), OAE_HOST_CLOCK_KHZ);
 	return 0;
 }
@@ -188,7 +188,7 @@ static int oae_map_streams(struct oae_device *oae)
 	resource_size_t size = oae->num_ports * OAE_STREAM_SIZE;
 	int ret;
 
-	if (!(readq(oae->host + OAE_HOST_FEATURES) & OAE_HOST_FEATURES_STREAMED_MASK))
+	if (!(oae->features & OAE_HOST_FEATURES_STREAMED_MASK))
 		return 0;
 	if (pci_resource_len(pdev, OAE_BAR_STREAMS) < size) {
 		dev_warn(&pdev->dev, "no streamed answers, since they do not fit BAR %d\n",

@@ -34,6 +34,14 @@ static_assert(sizeof(struct oae_firmware_stats) == 48);
 static_assert(sizeof(struct oae_read_bench) == 16);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
+static_assert(OAE_SWAP_VERB_CAS == OAE_VERB_CAS);
+static_assert(OAE_SWAP_VERB_FETCH_ADD == OAE_VERB_FETCH_ADD);
+static_assert(OAE_SWAP_VERB_MULTI == OAE_VERB_MULTI);
+static_assert(OAE_SWAP_VERB_SEND == OAE_VERB_SEND);
+static_assert(OAE_STEP_READ == OAE_WORD_OPERATION_READ);
+static_assert(OAE_STEP_WRITE == OAE_WORD_OPERATION_WRITE);
+static_assert(OAE_STEP_ADD == OAE_WORD_OPERATION_ADD);
+static_assert(OAE_STEP_COMPARE == OAE_WORD_OPERATION_COMPARE);
 static_assert(OAE_SWAP_FLAG_MORE == OAE_FLAG_MORE);
 static_assert(OAE_SWAP_FORM_PUSHED == OAE_PUSHED);
 static_assert(OAE_SWAP_FORM_STREAMED == OAE_STREAMED);
@@ -73,23 +81,36 @@ static u64 oae_port_confirm_limit(struct oae_port *port)
 
 int oae_port_start(struct oae_port *port)
 {
-	u64 state;
+	u64 before, state;
 	int ret = 0;
 
 	mutex_lock(&port->lock);
 	oae_port_write(port, OAE_HOST_PORT_CELL, port->cell);
 	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
 	oae_port_arm(port, 0);
-	/* The journal has survived what brought this about; a new epoch forgets its last answer. */
-	if (port->exchange.doubt)
-		port->has_settlement = oae_exchange_settle(&port->exchange, READ_ONCE(settle_reads),
-							   &port->settlement) != OAE_IN_DOUBT;
+	/*
+	 * The journal has survived what brought this about. A new epoch rolls it forward and forgets
+	 * its last answer, so that nobody would ever know.
+	 */
+	if (port->exchange.doubt) {
+		if (oae_exchange_settle(&port->exchange, max(READ_ONCE(settle_reads), 1U),
+					&port->settlement) == OAE_IN_DOUBT) {
+			dev_err(&port->dev, "a swap stays in doubt, the port does not open\n");
+			ret = -EIO;
+			goto unlock;
+		}
+		port->has_settlement = true;
+	}
+	before = oae_port_read(port, OAE_HOST_PORT_STATE);
 	/* A driver that crashed may have left it open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
-	if (state == ~0ULL ||
-	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED) {
+	/* In an epoch that is not new, the swaps of the one who had it before would be taken for ours. */
+	if (before == ~0ULL || state == ~0ULL ||
+	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
+	    OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) ==
+		    OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH)) {
 		dev_err(&port->dev, "port does not open, state %#llx\n", state);
 		ret = -EIO;
 		goto unlock;
@@ -165,7 +186,7 @@ static long oae_ioctl_info(struct oae_port *port, struct oae_info __user *arg)
 		.block_version = OAE_GET(oae->identity, OAE_HOST_ID_VERSION),
 		.clock_khz = oae->clock_khz,
 		.vectors = oae->num_vectors,
-		.features = readq(oae->host + OAE_HOST_FEATURES),
+		.features = oae->features,
 	};
 
 	strscpy(info.pci_address, pci_name(oae->pdev), sizeof(info.pci_address));
@@ -246,11 +267,13 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 
 	if (copy_from_user(&swap, arg, sizeof(swap)))
 		return -EFAULT;
-	if (swap.verb != OAE_SWAP_VERB_SWAP || swap.flags & ~OAE_SWAP_FLAG_MORE ||
+	if (swap.verb < OAE_SWAP_VERB_SWAP || swap.verb > OAE_SWAP_VERB_SEND || swap.flags & ~OAE_SWAP_FLAG_MORE ||
 	    swap.form > OAE_SWAP_FORM_STREAMED ||
 	    memchr_inv(swap.reserved, 0, sizeof(swap.reserved)))
 		return -EINVAL;
 	if (swap.form == OAE_SWAP_FORM_STREAMED && !port->exchange.stream)
+		return -EOPNOTSUPP;
+	if (!(OAE_GET(port->oae->features, OAE_HOST_FEATURES_VERBS) & BIT(swap.verb)))
 		return -EOPNOTSUPP;
 	swap.tries = 0;
 	swap.reads = 0;
@@ -288,12 +311,13 @@ static int oae_port_settle(struct oae_port *port, bool reverse, struct oae_answe
 
 static long oae_ioctl_settle(struct oae_port *port, bool reverse, struct oae_swap __user *arg)
 {
-	struct oae_swap swap = { .verb = OAE_SWAP_VERB_SWAP };
+	struct oae_swap swap = {};
 	struct oae_answer answer;
 	int ret;
 
 	if (mutex_lock_interruptible(&port->lock))
 		return -EINTR;
+	swap.verb = port->exchange.verb;
 	swap.flags = port->exchange.flags;
 	swap.form = port->exchange.form;
 	ret = oae_port_settle(port, reverse, &answer);

@@ -14,7 +14,7 @@ const char *oae_error_text(int error) {
     case -ENODEV:
       return "the device is gone";
     case -EBUSY:
-      return "the port is in use";
+      return "in use, the port by somebody or a word by a swap";
     case -EIO:
       return "the device does not answer, or the answer is in doubt";
     case -EPROTO:
@@ -25,8 +25,12 @@ const char *oae_error_text(int error) {
       return "not a swap port";
     case -ENODATA:
       return "no swap is in doubt";
+    case -EAGAIN:
+      return "not ready: the firmware makes no offer, or takes none";
+    case -ECANCELED:
+      return "it was reversed";
     case -EOPNOTSUPP:
-      return "the device does not have this form of the swap";
+      return "the device does not have this form of the swap, or this verb";
     default:
       return strerror(-error);
   }
@@ -54,6 +58,18 @@ const char *oae_form_name(unsigned int form) {
       [OAE_SWAP_FORM_STREAMED] = "streamed",
   };
   return name_of(names, sizeof(names) / sizeof(*names), form);
+}
+
+const char *oae_verb_name(unsigned int verb) {
+  static const char *const names[] = {
+      [0] = "none",
+      [OAE_SWAP_VERB_SWAP] = "swap",
+      [OAE_SWAP_VERB_CAS] = "cas",
+      [OAE_SWAP_VERB_FETCH_ADD] = "fetch_add",
+      [OAE_SWAP_VERB_MULTI] = "multi",
+      [OAE_SWAP_VERB_SEND] = "send",
+  };
+  return name_of(names, sizeof(names) / sizeof(*names), verb);
 }
 
 const char *oae_state_name(unsigned int state) {

@@ -46,7 +46,7 @@ int oae_port_info(struct oae_port *port, struct oae_info *info);
 /*
  * One swap; times in ns. 0: it has an outcome, and swap->status says which. -EIO: the answer is in
  * doubt, see oae_port_settle(). -EINTR: a signal came while waiting, nothing was exchanged.
- * -EOPNOTSUPP: the device does not have swap->form.
+ * -EOPNOTSUPP: the device does not have swap->form, or swap->verb.
  */
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap);
 
@@ -58,6 +58,45 @@ int oae_port_settle(struct oae_port *port, struct oae_swap *swap);
  * as above; from then on oae_port_settle() does the same.
  */
 int oae_port_reverse(struct oae_port *port, struct oae_swap *swap);
+
+/* What to do with a word of the block, which all ports and the firmware share. */
+struct oae_step {
+  uint8_t operation; /* OAE_STEP_* */
+  unsigned int word; /* from 0 */
+  uint64_t operand;  /* what to write, to add or to compare with */
+  uint64_t found;    /* out: the word as it was */
+};
+
+/*
+ * Does up to OAE_STEPS_MAX steps at once, or none of them. 1: all comparisons held, and the steps are
+ * done; 0: one did not, and none is. Each step has found its word as it was, whatever the others do;
+ * one may change it. -EBUSY: another swap holds one of the words; -EAGAIN: the port has no room,
+ * since the firmware does not take what was sent; -EINVAL: no such step, or no such word. Of -EIO and
+ * the rest see oae_port_swap() and oae_swap_get_steps().
+ */
+int oae_port_multi(struct oae_port *port, struct oae_step *steps, unsigned int count);
+
+/* Writes value if the word is as expected: 1, else 0. What it was goes to *found, unless null. */
+int oae_port_cas(struct oae_port *port, unsigned int word, uint64_t expected, uint64_t value,
+                 uint64_t *found);
+
+/* Adds to a word, modulo 2^64: 0. What it was goes to *found, unless null. */
+int oae_port_fetch_add(struct oae_port *port, unsigned int word, uint64_t addend, uint64_t *found);
+
+/*
+ * Sends a payload to the firmware, which gets it exactly once. 0: it will; -EAGAIN: there was no room
+ * for it within timeout_ns; else see oae_port_swap().
+ */
+int oae_port_send(struct oae_port *port, const uint64_t payload[OAE_PAYLOAD_WORDS],
+                  uint64_t timeout_ns);
+
+/*
+ * The same in two parts, for who wants another form of the swap, or has to settle doubt in between:
+ * sets verb and offer of a swap (-EINVAL: no such step), and reads its outcome, as oae_port_multi()
+ * returns it. -ECANCELED: it was reversed; -ENODEV: the card has lost power.
+ */
+int oae_swap_set_steps(struct oae_swap *swap, const struct oae_step *steps, unsigned int count);
+int oae_swap_get_steps(const struct oae_swap *swap, struct oae_step *steps, unsigned int count);
 
 /*
  * Waits up to timeout_ms (negative: for ever) for an offer of the firmware. 0: one stands;
@@ -78,6 +117,7 @@ const char *oae_error_text(int error);
 const char *oae_status_name(unsigned int status);
 const char *oae_state_name(unsigned int state);
 const char *oae_form_name(unsigned int form);
+const char *oae_verb_name(unsigned int verb);
 
 #ifdef __cplusplus
 }

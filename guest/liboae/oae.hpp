@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -58,6 +60,35 @@ class Port {
   /// The same, but it is settled as reversed.
   oae_swap reverse() const { return get<oae_swap>(oae_port_reverse, "reverse"); }
 
+  /// Does all steps or none; whether it did.
+  template <std::size_t Count>
+  bool multi(oae_step (&steps)[Count]) const {
+    static_assert(Count <= OAE_STEPS_MAX, "too many steps");
+    return done(oae_port_multi(port_.get(), steps, Count), "multi");
+  }
+
+  /// Writes `value` if the word is as `expected`, which else becomes what it is; whether it did.
+  bool compare_exchange(unsigned word, std::uint64_t& expected, std::uint64_t value) const {
+    return done(oae_port_cas(port_.get(), word, expected, value, &expected), "cas");
+  }
+
+  /// What the word was before.
+  std::uint64_t fetch_add(unsigned word, std::uint64_t addend) const {
+    std::uint64_t found = 0;
+    check(oae_port_fetch_add(port_.get(), word, addend, &found), "fetch add");
+    return found;
+  }
+
+  /// The firmware gets the payload, exactly once; false if there was no room for it in time.
+  bool send(const std::array<std::uint64_t, OAE_PAYLOAD_WORDS>& payload,
+            std::chrono::nanoseconds timeout) const {
+    int error = oae_port_send(port_.get(), payload.data(),
+                              static_cast<std::uint64_t>(timeout.count()));
+    if (error == -EAGAIN) return false;
+    check(error, "send");
+    return true;
+  }
+
   /// Whether an offer of the firmware stands within `timeout`; negative: waits for ever.
   bool wait(std::chrono::milliseconds timeout) const {
     int error = oae_port_wait(port_.get(), static_cast<int>(timeout.count()));
@@ -80,6 +111,11 @@ class Port {
 
   static void check(int error, const std::string& what) {
     if (error) throw Error(error, what);
+  }
+
+  static bool done(int result, const char* what) {
+    check(result < 0 ? result : 0, what);
+    return result == 1;
   }
 
   template <typename T>

@@ -8,7 +8,7 @@
 #include "oae_registers.h"
 #include "options.h"
 
-enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3 };
+enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3, exit_unequal = 4 };
 
 static int failed(const char *what, int error) {
   fprintf(stderr, "oae: %s: %s\n", what, oae_error_text(error));
@@ -46,23 +46,46 @@ static void print_words(const char *name, const __u64 *words) {
   printf("\n");
 }
 
-static int run_swap(struct oae_port *port, const struct options *options) {
-  struct oae_swap swap = {
-      .verb = OAE_SWAP_VERB_SWAP, .form = options->form, .timeout_ns = options->timeout_ns};
+/* A swap with verb and offer as they are, settled if that is in doubt. */
+static int swap_settled(struct oae_port *port, const struct options *options,
+                        struct oae_swap *swap) {
   int error;
 
-  if (options->more) swap.flags = OAE_SWAP_FLAG_MORE;
-  memcpy(swap.offer, options->payload, sizeof(swap.offer));
-  error = oae_port_swap(port, &swap);
+  swap->form = options->form;
+  swap->timeout_ns = options->timeout_ns;
+  if (options->more) swap->flags = OAE_SWAP_FLAG_MORE;
+  error = oae_port_swap(port, swap);
   if (error == -EIO)
-    error = options->reverse ? oae_port_reverse(port, &swap) : oae_port_settle(port, &swap);
-  if (error) return failed("swap", error);
+    error = options->reverse ? oae_port_reverse(port, swap) : oae_port_settle(port, swap);
+  return error;
+}
+
+static int exit_of(const struct oae_swap *swap) {
+  switch (swap->status) {
+    case OAE_SWAP_STATUS_OK:
+      return exit_good;
+    case OAE_SWAP_STATUS_NOT_READY:
+    case OAE_SWAP_STATUS_BUSY:
+      return exit_not_ready;
+    default:
+      return exit_failed;
+  }
+}
+
+static int run_swap(struct oae_port *port, const struct options *options) {
+  struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP};
+  int error;
+
+  if (options->command == COMMAND_SEND) swap.verb = OAE_SWAP_VERB_SEND;
+  memcpy(swap.offer, options->payload, sizeof(swap.offer));
+  error = swap_settled(port, options, &swap);
+  if (error) return failed(oae_verb_name(swap.verb), error);
   if (options->json) {
-    printf("{\"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
+    printf("{\"verb\": \"%s\", \"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
            ", \"from_store_ns\": %" PRIu64 ", \"from_read_ns\": %" PRIu64 ", \"tries\": %" PRIu32
            ", \"answer\": [",
-           oae_status_name(swap.status), oae_form_name(swap.form), swap.epoch, swap.sequence,
-           (uint64_t)swap.store_ns, (uint64_t)swap.read_ns, swap.tries);
+           oae_verb_name(swap.verb), oae_status_name(swap.status), oae_form_name(swap.form),
+           swap.epoch, swap.sequence, (uint64_t)swap.store_ns, (uint64_t)swap.read_ns, swap.tries);
     for (int i = 0; i < OAE_PAYLOAD_WORDS; i++)
       printf("%s\"0x%016" PRIx64 "\"", i ? ", " : "", (uint64_t)swap.answer[i]);
     printf("]}\n");
@@ -72,10 +95,35 @@ static int run_swap(struct oae_port *port, const struct options *options) {
            oae_status_name(swap.status), oae_form_name(swap.form), swap.epoch, swap.sequence,
            (uint64_t)swap.store_ns, (uint64_t)swap.read_ns);
     print_words("offer", swap.offer);
-    print_words("answer", swap.answer);
+    if (swap.verb == OAE_SWAP_VERB_SWAP) print_words("answer", swap.answer);
   }
-  if (swap.status == OAE_SWAP_STATUS_OK) return exit_good;
-  return swap.status == OAE_SWAP_STATUS_NOT_READY ? exit_not_ready : exit_failed;
+  return exit_of(&swap);
+}
+
+static int run_steps(struct oae_port *port, const struct options *options) {
+  struct oae_step steps[OAE_STEPS_MAX];
+  struct oae_swap swap = {};
+  int error, done;
+
+  memcpy(steps, options->steps, sizeof(steps));
+  error = oae_swap_set_steps(&swap, steps, options->num_steps);
+  if (!error) error = swap_settled(port, options, &swap);
+  if (error) return failed(oae_verb_name(swap.verb), error);
+  done = oae_swap_get_steps(&swap, steps, options->num_steps);
+  if (options->json) {
+    printf("{\"verb\": \"%s\", \"status\": \"%s\", \"done\": %s, \"found\": [",
+           oae_verb_name(swap.verb), oae_status_name(swap.status), done == 1 ? "true" : "false");
+    for (unsigned int i = 0; i < options->num_steps; i++)
+      printf("%s%" PRIu64, i ? ", " : "", steps[i].found);
+    printf("]}\n");
+  } else if (done < 0) {
+    printf("%s\n", oae_status_name(swap.status));
+  } else {
+    printf("%s\n", done ? "done" : "not done, since a comparison does not hold");
+    for (unsigned int i = 0; i < options->num_steps; i++)
+      printf("word %u was %" PRIu64 "\n", steps[i].word, steps[i].found);
+  }
+  return done == 0 ? exit_unequal : exit_of(&swap);
 }
 
 static int run_bench(struct oae_port *port, const struct options *options) {
@@ -139,6 +187,10 @@ static int run(const struct options *options) {
   static int (*const runs[])(struct oae_port *, const struct options *) = {
       [COMMAND_INFO] = run_info,
       [COMMAND_SWAP] = run_swap,
+      [COMMAND_SEND] = run_swap,
+      [COMMAND_CAS] = run_steps,
+      [COMMAND_ADD] = run_steps,
+      [COMMAND_MULTI] = run_steps,
       [COMMAND_BENCH] = run_bench,
       [COMMAND_STAT] = run_stat,
   };

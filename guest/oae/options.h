@@ -11,7 +11,17 @@
 extern "C" {
 #endif
 
-enum command { COMMAND_HELP, COMMAND_INFO, COMMAND_SWAP, COMMAND_BENCH, COMMAND_STAT };
+enum command {
+  COMMAND_HELP,
+  COMMAND_INFO,
+  COMMAND_SWAP,
+  COMMAND_SEND,
+  COMMAND_CAS,
+  COMMAND_ADD,
+  COMMAND_MULTI,
+  COMMAND_BENCH,
+  COMMAND_STAT
+};
 
 struct options {
   enum command command;
@@ -23,7 +33,9 @@ struct options {
   bool json;
   bool more;
   bool reverse;
-  uint64_t payload[OAE_PAYLOAD_WORDS];
+  uint64_t payload[OAE_PAYLOAD_WORDS]; /* swap, send */
+  struct oae_step steps[OAE_STEPS_MAX]; /* cas, add, multi */
+  unsigned int num_steps;
 };
 
 /* What a command line asks for. False: it is wrong, and `mistake` says how. */

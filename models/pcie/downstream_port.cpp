@@ -10,15 +10,15 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
                                vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, latency, config.credits,
-                    express.type == PortType::root_port, config.active_states}),
+      Port(domain,
+           {config.generation, config.lanes, latency, config.credits, true, config.active_states}),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
       express_(space_, express.with_active_states(config.active_states)),
       msi_(space_),
       errors_(space_, express_, express.type),
-      link_capabilities_(space_, express.type, config.generation, config.lanes),
+      link_capabilities_(space_, express.type, config.generation, config.lanes, config.eye),
       access_control_(space_, express.port_number, peers),
       number_(express.port_number),
       interrupt_(domain, [this] { send_interrupt(); }),
@@ -39,6 +39,7 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
   statistics.counter(prefix + "unsupported_requests", unsupported_);
   statistics.counter(prefix + "malformed_tlps", malformed_);
   statistics.counter(prefix + "acs_violations", acs_violations_);
+  statistics.counter(prefix + "tlps_without_link", no_link_);
 }
 
 void DownstreamPort::begin_reset(Reset kind) {
@@ -132,6 +133,38 @@ void DownstreamPort::contain() {
 Status DownstreamPort::refusal() const {
   return containment_ && containment_->triggered() ? containment_->refusal()
                                                    : Status::unsupported_request;
+}
+
+bool DownstreamPort::lets_pass(const Tlp& tlp) {
+  if (!tlp.header.poisoned) return true;
+  report(Error::poisoned_tlp, &tlp, Place::passing);
+  return link_up();
+}
+
+TlpPtr DownstreamPort::forward(TlpPtr tlp) {
+  if (tlp->is_atomic() && link_up()) {
+    // 6.15.3; a device that does not take AtomicOps need not have room for their operands.
+    const bool is_blocked = express_.blocks_atomics();
+    if (is_blocked || !fits(*tlp)) {
+      report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
+      return refused(*tlp, id(), Status::unsupported_request);
+    }
+  }
+  // 2.7.2.1; the error may trigger containment, and then that says how requests end.
+  if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
+    report(Error::poisoned_egress_blocked, tlp.get());
+    return refused(*tlp, id(), refusal());
+  }
+  if (link_up()) {
+    Port::send(std::move(tlp));
+    return nullptr;
+  }
+  // 2.9.1: requests are refused, all else is dropped.
+  ++no_link_;
+  const Status status = refusal();
+  const bool is_contained = containment_ && containment_->triggered();
+  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
+  return refused(*tlp, id(), status);
 }
 
 bool DownstreamPort::remove_card() {
@@ -273,17 +306,14 @@ void DownstreamPort::unexpected(const Tlp& completion) {
 void DownstreamPort::detected(Error error, const Tlp* tlp) {
   report(error, tlp);
   if (tlp == nullptr || !tlp->is_non_posted()) return;
-  const auto status = refusal_of(error);
-  if (!status) return;
-  if (*status == Status::completer_abort) header_.set_secondary_target_abort();
-  send(Tlp::completion(*tlp, id(), *status));
+  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id(), *status));
 }
 
 // 7.8.4.10: a port tells of its own errors as of those below it; but not of one that triggers
 // containment.
-void DownstreamPort::report(Error error, const Tlp* tlp) {
-  const bool uncorrectable = errors_.is_uncorrectable(error, tlp);
-  const auto severity = errors_.report(error, tlp);
+void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
+  const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
+  const auto severity = errors_.report(error, tlp, place);
   if (uncorrectable && containment_ &&
       containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
     return contain();

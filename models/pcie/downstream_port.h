@@ -27,6 +27,7 @@ struct DownstreamPortConfig {
   SlotConfig slot{};
   bool containment = false;    ///< Downstream Port Containment
   unsigned active_states = 0;  ///< of ActiveState, that its link may go into
+  Eye eye{};                   ///< of its receiver
 };
 
 /// A port with a link away from the host, of a root complex or a switch: a bridge to the bus of
@@ -43,6 +44,13 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   bool routes(unsigned bus) const { return header_.routes(bus); }
   unsigned secondary_bus() const { return header_.secondary_bus(); }
   unsigned max_payload() const { return express_.max_payload(); }
+
+  /// Sends down what another port has received. Returns how a request ends that it refuses.
+  TlpPtr forward(TlpPtr tlp);
+  /// How a request ends that `completer` refuses: by nothing, if it was posted.
+  static TlpPtr refused(const Tlp& request, Id completer, Status status) {
+    return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
+  }
 
   /// Somebody at the slot, at any moment (6.7). Without its card the link is down at once, and what
   /// is outstanding ends; if the slot was not made for surprises, that is a Surprise Down error. A
@@ -114,7 +122,9 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void receive_message(const Tlp& message);
   void unsupported(const Tlp& request);
   void unexpected(const Tlp& completion);
-  void report(Error error, const Tlp* tlp);
+  void report(Error error, const Tlp* tlp, Place place = Place::end);
+  /// A packet from below that is marked as bad goes on, unless the port contains it.
+  bool lets_pass(const Tlp& tlp);
   void update_interrupt();
   void send_interrupt();
 
@@ -162,6 +172,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   std::uint64_t unsupported_ = 0;
   std::uint64_t malformed_ = 0;
   std::uint64_t acs_violations_ = 0;
+  std::uint64_t no_link_ = 0;
 };
 
 }  // namespace pcie

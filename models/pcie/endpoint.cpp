@@ -25,13 +25,21 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
   }
   if (256 + virtual_functions > 0xffff) throw ConfigurationError("too many virtual functions");
   alternative_routing_ = count > 8 || virtual_functions > 0;
-  if (config.tags != 32 && config.tags != 256) throw ConfigurationError("tags: 32 or 256");
+  if (config.tags != 32 && config.tags != 256 && config.tags != 768) {
+    throw ConfigurationError("tags: 32, 256 or 768");
+  }
   if (config.latency < 0 || config.completion_timeout <= 0) {
     throw ConfigurationError("a latency is negative, or the completion timeout not positive");
   }
-  const Function::Common common{
-      config.generation,         config.lanes, config.max_payload,   config.tags,
-      config.completion_timeout, count > 1,    alternative_routing_, config.active_states};
+  const Function::Common common{config.generation,
+                                config.lanes,
+                                config.max_payload,
+                                config.tags,
+                                config.completion_timeout,
+                                count > 1,
+                                alternative_routing_,
+                                config.active_states,
+                                config.eye};
   Function::Uplink& uplink = *this;
   Function::Place place;
   place.first_virtual = count;

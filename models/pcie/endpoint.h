@@ -19,9 +19,11 @@ struct EndpointConfig {
   CreditConfig credits{};       ///< of its receive buffer; for completions always infinite
   vp::Picoseconds latency = 0;  ///< traversal, each way
   unsigned max_payload = 256;   ///< supported, bytes
-  unsigned tags = 256;          ///< outstanding DMA reads a function, 32 or 256
+  unsigned tags = 256;          ///< requests outstanding a function, 32, 256 or 768; more than 32
+                                ///< if software enables that
   vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
   unsigned active_states = 0;                        ///< of ActiveState, that the link may go into
+  Eye eye{};                                         ///< of its receiver
   /// 1 to 256, numbered from 0. More than 8, or one with virtual functions, have alternative
   /// routing (ARI, 6.13): a function's number has 8 bits.
   std::vector<FunctionConfig> functions = {FunctionConfig{}};

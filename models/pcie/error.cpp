@@ -27,6 +27,10 @@ const char* to_string(Error error) {
       return "unsupported_request";
     case Error::acs_violation:
       return "acs_violation";
+    case Error::atomic_egress_blocked:
+      return "atomic_egress_blocked";
+    case Error::poisoned_egress_blocked:
+      return "poisoned_egress_blocked";
     case Error::receiver_error:
       return "receiver_error";
     case Error::bad_tlp:

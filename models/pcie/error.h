@@ -21,6 +21,8 @@ enum class Error : std::uint8_t {
   ecrc = 19,
   unsupported_request = 20,
   acs_violation = 21,
+  atomic_egress_blocked = 24,
+  poisoned_egress_blocked = 26,
   receiver_error = 32 + 0,
   bad_tlp = 32 + 6,
   bad_dllp = 32 + 7,
@@ -39,6 +41,8 @@ inline constexpr Error all_errors[] = {
     Error::ecrc,
     Error::unsupported_request,
     Error::acs_violation,
+    Error::atomic_egress_blocked,
+    Error::poisoned_egress_blocked,
     Error::receiver_error,
     Error::bad_tlp,
     Error::bad_dllp,
@@ -63,10 +67,17 @@ constexpr bool has_tlp(Error error) {
     case Error::ecrc:
     case Error::unsupported_request:
     case Error::acs_violation:
+    case Error::atomic_egress_blocked:
+    case Error::poisoned_egress_blocked:
       return true;
     default:
       return false;
   }
+}
+
+/// Whether it is of what would leave a port, rather than of what has come.
+constexpr bool is_of_egress(Error error) {
+  return error == Error::atomic_egress_blocked || error == Error::poisoned_egress_blocked;
 }
 
 /// As the enumerators are spelt.

@@ -8,6 +8,7 @@
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/config_space.h"
 #include "models/pcie/error.h"
+#include "models/pcie/header.h"
 
 namespace pcie {
 
@@ -22,6 +23,9 @@ constexpr MessageCode error_message(Severity severity) {
   }
 }
 
+/// Where a packet with an error is: at its end, or on its way.
+enum class Place : std::uint8_t { end, passing };
+
 /// What a function does about an error: status bits, log, and whether it tells of it (PCIe 5.0,
 /// 6.2.5). The message is the caller's to send, since a root port sends it to itself.
 class ErrorReporting {
@@ -32,6 +36,7 @@ class ErrorReporting {
       : space_(space),
         commands_(physical != nullptr ? physical->space_ : space),
         express_(express),
+        status_(is_above_link(type) ? Type1Header::secondary_status : Header::status),
         advanced_(space, type, physical != nullptr ? &physical->advanced_ : nullptr) {}
   ErrorReporting(const ErrorReporting&) = delete;
 
@@ -40,9 +45,9 @@ class ErrorReporting {
 
   /// `tlp` is the one at fault, if the error is of a TLP. Returns the message that the enables of
   /// Device Control and SERR# let out. An error that this function cannot have is ignored.
-  std::optional<Severity> report(Error error, const Tlp* tlp);
+  std::optional<Severity> report(Error error, const Tlp* tlp, Place place = Place::end);
   /// Whether it is uncorrectable, not masked, and no advisory error: what containment is for.
-  bool is_uncorrectable(Error error, const Tlp* tlp) const;
+  bool is_uncorrectable(Error error, const Tlp* tlp, Place place = Place::end) const;
 
  private:
   std::optional<Severity> report_correctable(Error error);
@@ -52,6 +57,7 @@ class ErrorReporting {
   ConfigSpace& space_;
   const ConfigSpace& commands_;  // where SERR# Enable is
   PciExpress& express_;
+  const unsigned status_;  // of the side that it receives from
   AdvancedErrorReporting advanced_;
 };
 

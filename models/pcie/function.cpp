@@ -57,7 +57,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
   if (config.serial_number) add_serial_number(space, *config.serial_number);
   if (common.alternative_routing) add_alternative_routing(space, place.next);
   if (physical_ && place.number == 0) {
-    link_capabilities_.emplace(space, PortType::endpoint, common.generation, common.lanes);
+    link_capabilities_.emplace(space, PortType::endpoint, common.generation, common.lanes, common.eye);
   }
   if (const VirtualFunctionsConfig& virtual_functions = config.virtual_functions;
       virtual_functions.count > 0) {
@@ -67,7 +67,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
         space,
         SrIovConfig{virtual_functions.count, virtual_functions.device, virtual_functions.bars,
                     place.number, place.first_virtual - place.number,
-                    place.first_virtual_without_ari - place.number},
+                    place.first_virtual_without_ari - place.number, common.tags > 256},
         lowest);
     for (unsigned i = 0; i < virtual_functions.count; ++i) {
       virtual_functions_.emplace_back(new Function(fmt::format("vf{}", i).c_str(), {place.number},

@@ -18,6 +18,18 @@ std::unique_ptr<EndpointHeader> make_header(ConfigSpace& space, const FunctionCo
                                        config.bars);
 }
 
+PciExpressConfig express_config(const FunctionCore::Common& common) {
+  PciExpressConfig config;
+  config.type = PortType::endpoint;
+  config.generation = common.generation;
+  config.lanes = common.lanes;
+  config.max_payload = common.max_payload;
+  config.extended_tags = common.tags > 32;
+  config.ten_bit_tags = common.tags > 256;
+  config.active_states = common.active_states;
+  return config;
+}
+
 }  // namespace
 
 FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConfig& config,
@@ -26,16 +38,14 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
       log_(vp::log::get("pcie")),
       number_(number),
       physical_(of ? &of->physical : nullptr),
+      sr_iov_(of ? &of->sr_iov : nullptr),
       virtual_number_(of ? of->index + 1 : 0),
       common_(common),
       uplink_(uplink),
       id_(make_alternative_id(0, number)),
       header_(make_header(space_, config, common.multi_function, of)),
       power_(space_, config.no_soft_reset),
-      express_(space_,
-               PciExpressConfig{PortType::endpoint, common.generation, common.lanes,
-                                common.max_payload, common.tags > 32}
-                   .with_active_states(common.active_states),
+      express_(space_, express_config(common),
                physical_ != nullptr ? &physical_->express_ : nullptr),
       errors_(space_, express_, PortType::endpoint,
               physical_ != nullptr ? &physical_->errors_ : nullptr) {}

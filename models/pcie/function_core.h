@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 
+#include "models/pcie/capabilities/lane_margining.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
+#include "models/pcie/capabilities/sr_iov.h"
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
 #include "models/pcie/function_config.h"
@@ -25,11 +27,12 @@ class FunctionCore {
     unsigned generation;
     unsigned lanes;
     unsigned max_payload;  ///< supported, bytes
-    unsigned tags;         ///< outstanding DMA reads, 32 or 256
+    unsigned tags;         ///< requests outstanding, 32, 256 or 768
     vp::Picoseconds completion_timeout;
     bool multi_function;
     bool alternative_routing;  ///< ARI
     unsigned active_states;    ///< that the link may go into
+    Eye eye;                   ///< of the receiver
   };
   /// The endpoint below.
   class Uplink {
@@ -79,6 +82,10 @@ class FunctionCore {
   bool ready() const { return vp::now() >= ready_; }
   void be_ready_after(vp::Picoseconds delay) { ready_ = vp::now() + delay; }
   bool d0() const { return power_.d0() && (physical_ == nullptr || physical_->power_.d0()); }
+  /// Whether software lets it use tags of 10 bits.
+  bool ten_bit_tags() const {
+    return sr_iov_ != nullptr ? sr_iov_->ten_bit_tags() : express_.ten_bit_tags();
+  }
   bool may_master() const { return header_->master_enabled() && d0() && uplink_.up(); }
 
   /// Sends a packet that this function is the origin of, with a digest where software wants that.
@@ -97,6 +104,7 @@ class FunctionCore {
   spdlog::logger& log_;
   const unsigned number_;
   FunctionCore* const physical_;  // of a virtual function
+  const SrIov* const sr_iov_;     // and which enables it
   const unsigned virtual_number_;
   const Common common_;
   Uplink& uplink_;

@@ -56,7 +56,6 @@ class Header {
   bool master_enabled() const { return space_.test(command, bus_master); }
   bool intx_enabled() const { return !space_.test(command, interrupt_disable); }
   void set_interrupt_status(bool pending);
-  void set_detected_parity_error() { space_.set(status, 2, space_.get(status, 2) | 1u << 15); }
 
  protected:
   /// What software can write: bits of Command, and whether cache line size and interrupt line.
@@ -128,6 +127,7 @@ class VirtualHeader : public EndpointHeader {
 ///     0x3e bridge control: parity 0, SERR# 1, secondary bus reset 6
 class Type1Header : public Header {
  public:
+  static constexpr unsigned secondary_status = 0x1e;
   static constexpr unsigned bridge_control = 0x3e;
   static constexpr unsigned secondary_bus_reset = 6;
 
@@ -142,9 +142,9 @@ class Type1Header : public Header {
   bool resets_bus() const { return space_.test(bridge_control, secondary_bus_reset); }
   /// SERR# Enable of bridge control.
   bool forwards_errors() const { return space_.test(0x3e, 1); }
-  void set_received_system_error() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 14); }
-  void set_secondary_target_abort() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 11); }
-  void set_secondary_parity_error() { space_.set(0x1e, 2, space_.get(0x1e, 2) | 1u << 15); }
+  void set_received_system_error() {
+    space_.set(secondary_status, 2, space_.get(secondary_status, 2) | 1u << 14);
+  }
   /// Whether Memory Space is enabled and one of the two windows, which have 1 MiB steps, holds it.
   bool claims(std::uint64_t address) const;
 };

@@ -15,6 +15,10 @@ void Port::send(TlpPtr tlp) {
   if (link_up_) link_->send(*this, std::move(tlp));
 }
 
+bool Port::fits(const Tlp& tlp) const {
+  return !link_up_ || link_->way_from(*this).advertised.enough_for(tlp);
+}
+
 bool Port::blocked(CreditClass of) const {
   return link_up_ && link_->blocked(*this, of);
 }
@@ -77,7 +81,7 @@ Link::Way::Way(Link& link, Direction direction, Port& from, Port& to, const Link
             link.run_ahead(*this);
           },
           to.domain().new_rank()),
-      advertised(to.config_.credits, config.max_payload, to.config_.completes_atomics),
+      advertised(to.config_.credits, config.max_payload, to.config_.takes_atomics),
       credits(advertised),
       update(from.domain(), [&link, this] { link.updated(*this); }),
       error(to.domain(), [&link, this] { link.detect(*this); }),
@@ -505,6 +509,7 @@ bool is_possible(Direction direction, const Fault& fault) {
   const bool port_alone =
       fault.error == Error::surprise_down || fault.error == Error::acs_violation;
   if (port_alone && direction == Direction::down) return false;
+  if (is_of_egress(fault.error)) return false;
   if (fault.number < 1) return false;
   if (!fault.type) return true;
   const TlpPtr tlp = Tlp::make(*fault.type);

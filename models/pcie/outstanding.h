@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <vector>
 
 #include "models/pcie/atomic.h"
 #include "models/pcie/tlp.h"
 #include "vp/time/time.h"
 
 namespace pcie {
+
+/// The tags that a requester may give: `first` to `end` - 1.
+struct TagRange {
+  unsigned first;
+  unsigned end;
+  unsigned size() const { return end - first; }
+};
+/// 2.2.6.2: of the ten bits the upper two are not both 0, so that one who has lost them on the way
+/// is noticed.
+inline constexpr TagRange ten_bit_tags{256, 1024};
 
 /// The non-posted requests of one requester that wait for completions, by tag; `Owner` is what the
 /// requester remembers of each.
@@ -20,7 +30,8 @@ namespace pcie {
 template <typename Owner>
 class Outstanding {
  public:
-  static constexpr unsigned most = 256;
+  /// For tags below `tags`.
+  explicit Outstanding(unsigned tags = 256) : requests_(tags), used_((tags + 63) / 64) {}
 
   struct Request {
     bool busy = false;
@@ -36,12 +47,12 @@ class Outstanding {
   };
 
   unsigned count() const { return count_; }
-  bool available(unsigned limit) const { return count_ < limit && find(limit) < limit; }
+  bool available(TagRange range) const { return count_ < range.size() && find(range) < range.end; }
 
-  /// Takes a tag below `limit` for `request`, whose header it completes. Needs available(limit).
+  /// Takes a tag of `range` for `request`, whose header it completes. Needs available(range).
   /// `into` takes the bytes that completions bring, from the first to the last enabled one.
-  Request& start(Tlp& request, unsigned limit, std::uint8_t* into) {
-    const unsigned tag = find(limit);
+  Request& start(Tlp& request, TagRange range, std::uint8_t* into) {
+    const unsigned tag = find(range);
     next_ = tag + 1;
     used_[tag / 64] |= std::uint64_t{1} << tag % 64;
     ++count_;
@@ -69,7 +80,7 @@ class Outstanding {
   };
   Outcome complete(const Tlp& completion) {
     const TlpHeader& header = completion.header;
-    if (header.tag >= most || !requests_[header.tag].busy) return {nullptr, false};
+    if (header.tag >= requests_.size() || !requests_[header.tag].busy) return {nullptr, false};
     Request& request = requests_[header.tag];
     if (header.type == TlpType::Cpl) {
       // Success without the data that was asked for is malformed; the timeout settles it.
@@ -127,18 +138,26 @@ class Outstanding {
   }
 
  private:
-  // The first free tag below `limit` from next_ on, around; `limit` if there is none.
-  unsigned find(unsigned limit) const {
-    const unsigned start = next_ < limit ? next_ : 0;
-    for (unsigned i = 0; i < limit; ++i) {
-      const unsigned tag = start + i < limit ? start + i : start + i - limit;
-      if (!(used_[tag / 64] >> tag % 64 & 1)) return tag;
+  // The first free tag of `range` from next_ on, around; its end if there is none.
+  unsigned find(TagRange range) const {
+    const unsigned start = range.first <= next_ && next_ < range.end ? next_ : range.first;
+    const unsigned above = find(start, range.end);
+    if (above < range.end) return above;
+    const unsigned below = find(range.first, start);
+    return below < start ? below : range.end;
+  }
+  // The first free tag from `tag` on; `end` if there is none before it.
+  unsigned find(unsigned tag, unsigned end) const {
+    while (tag < end) {
+      const std::uint64_t unused = ~used_[tag / 64] >> tag % 64;
+      if (unused != 0) return std::min(end, tag + __builtin_ctzll(unused));
+      tag = (tag / 64 + 1) * 64;
     }
-    return limit;
+    return end;
   }
 
-  std::array<Request, most> requests_;
-  std::array<std::uint64_t, most / 64> used_{};
+  std::vector<Request> requests_;  // by tag
+  std::vector<std::uint64_t> used_;
   unsigned count_ = 0;
   unsigned next_ = 0;
 };

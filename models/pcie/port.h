@@ -19,9 +19,9 @@ struct PortConfig {
   unsigned lanes = 16;      ///< most, 1 to 16
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;
-  CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
-  bool completes_atomics = false;  ///< so that its buffer has room for their operands
-  unsigned active_states = 0;      ///< of ActiveState, that it supports
+  CreditConfig credits{};      ///< of its receive buffer; all infinite unless said otherwise
+  bool takes_atomics = false;  ///< so that its buffer has room for their operands
+  unsigned active_states = 0;  ///< of ActiveState, that it supports
 };
 
 /// What stands at an end of a link.
@@ -87,6 +87,8 @@ class Port {
     }
     return {};
   }
+  /// Whether the receiver's buffer is large enough for it at all.
+  bool fits(const Tlp& tlp) const;
   /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a
   /// link.
   void send(TlpPtr tlp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/requester.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -11,7 +12,10 @@ namespace pcie {
 
 Requester::Requester(FunctionCore& core, Socket& dma, vp::Domain& domain,
                      vp::Statistics& statistics)
-    : core_(core), dma_(dma), timeout_(domain, [this] { expire(); }) {
+    : core_(core),
+      dma_(dma),
+      requests_(core.common().tags > 256 ? ten_bit_tags.end : 256),
+      timeout_(domain, [this] { expire(); }) {
   dma.register_nb_transport_fw(this, &Requester::request);
   const std::string prefix = std::string(core.name()) + ".";
   statistics.latency(prefix + "dma_read_latency", latency_);
@@ -129,6 +133,11 @@ TlpPtr Requester::next_request(Read& read) const {
   }
   attributes(tlp->header, read.access);
   return tlp;
+}
+
+TagRange Requester::tags() const {
+  if (core_.ten_bit_tags()) return ten_bit_tags;
+  return {0, core_.express().extended_tags() ? std::min(core_.common().tags, 256u) : 32};
 }
 
 void Requester::issue() {

@@ -65,7 +65,7 @@ class Requester {
     return core_.may_master() &&
            (access.atomic == AtomicOperation::none || core_.express().requests_atomics());
   }
-  unsigned tags() const { return core_.express().extended_tags() ? core_.common().tags : 32; }
+  TagRange tags() const;
 
   tlm::tlm_sync_enum request(int initiator, tlm::tlm_generic_payload& payload,
                              tlm::tlm_phase& phase, sc_core::sc_time& delay);

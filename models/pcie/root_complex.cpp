@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
+#include <algorithm>
 #include <cstring>
 
 #include "models/pcie/atomic.h"
@@ -78,8 +78,10 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
     host_bridge_ = std::make_unique<Type0Header>(host_bridge_space_, config.host_bridge_identity,
                                                  false, 0, std::vector<BarConfig>{});
   }
-  const RootPort::Common common{config.latency, config.completion_timeout, config.tags,
-                                config.max_payload, config.read_boundary};
+  const RootPort::Common common{
+      config.latency,       config.completion_timeout,
+      config.tags,          config.max_payload,
+      config.read_boundary, config.peer_to_peer ? static_cast<unsigned>(config.ports.size()) : 0};
   HostIf& host_side = *this;
   for (unsigned i = 0; i < config.ports.size(); ++i) {
     ports_.push_back(std::make_unique<RootPort>(fmt::format("port{}", i).c_str(), i,
@@ -334,7 +336,7 @@ bool RootComplex::is_ram(std::uint64_t address, unsigned bytes) const {
   return config_.ram.contains(address) && bytes <= config_.ram.size - (address - config_.ram.base);
 }
 
-// What is the root complex's own would come back to it: peers are not reached this way.
+// What is the root complex's own would come back to it: memory is not reached this way.
 bool RootComplex::own_address(std::uint64_t address) const {
   return config_.ecam.contains(address) || config_.memory32.contains(address) ||
          config_.memory64.contains(address);
@@ -353,6 +355,31 @@ bool RootComplex::access_host_memory(tlm::tlm_command command, std::uint64_t add
   memory_access_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   memory->b_transport(memory_access_, delay);
   return memory_access_.is_response_ok();
+}
+
+RootPort* RootComplex::claiming(std::uint64_t address) {
+  const bool inside = config_.memory32.contains(address) || config_.memory64.contains(address);
+  return inside ? port_of_address(address) : nullptr;
+}
+
+RootPort* RootComplex::routing(unsigned bus) {
+  for (const auto& port : ports_) {
+    if (port->routes(bus)) return port.get();
+  }
+  return nullptr;
+}
+
+bool RootComplex::open(CreditClass of) const {
+  return std::all_of(ports_.begin(), ports_.end(),
+                     [of](const auto& port) { return port->open(of); });
+}
+
+// They take turns to be the first.
+void RootComplex::drain() {
+  first_ = (first_ + 1) % ports_.size();
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    ports_[(first_ + i) % ports_.size()]->drain();
+  }
 }
 
 // Bridges swizzle pins by device number, 0 below a root port; then the root port's own.

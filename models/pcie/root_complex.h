@@ -36,7 +36,9 @@ struct RootComplexConfig {
   unsigned tags = 256;                               ///< outstanding a port, 32 or 256
   unsigned max_payload = 256;                        ///< supported, bytes
   unsigned read_boundary = 64;                       ///< RCB, 64 or 128 bytes
-  bool host_bridge = true;                           ///< function 00:00.0
+  /// Devices below root ports reach each other; without it, that is an Unsupported Request.
+  bool peer_to_peer = false;
+  bool host_bridge = true;  ///< function 00:00.0
   Identity host_bridge_identity{0x1d9b, 0x0a00, 0x060000};
   std::vector<RootPortConfig> ports = {RootPortConfig{}};  ///< 00:01.0 and on, at most 31
 };
@@ -47,6 +49,7 @@ struct RootComplexConfig {
 ///          |                  `-- config TLPs by bus number
 ///          `-- 32/64-bit window - memory TLPs by the root ports' windows
 ///     memory <------------------ memory TLPs of devices, MSI among them
+///     root port <--------------- memory TLPs of devices for its windows, if they reach each other
 ///
 /// Reads of what is not there give all ones, writes to it have no effect.
 class RootComplex : public sc_core::sc_module, private HostIf {
@@ -92,6 +95,10 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   Status atomic(Tlp& request, vp::Picoseconds& delay) override;
   bool is_ram(std::uint64_t address, unsigned bytes) const override;
   void intx(unsigned port, unsigned pin, bool level) override;
+  RootPort* claiming(std::uint64_t address) override;
+  RootPort* routing(unsigned bus) override;
+  bool open(CreditClass of) const override;
+  void drain() override;
   void deliver_interrupts();
   bool own_address(std::uint64_t address) const;
   bool access_host_memory(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
@@ -113,6 +120,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   Ring<Interrupt> interrupts_;
   vp::Event interrupts_due_;
   std::uint32_t intx_levels_[4] = {};  // per line, a bit for each root port
+  std::size_t first_ = 0;              // of the ports whose receive buffers may be drained
 
   vp::Latency read_latency_;
   std::uint64_t reads_ = 0;

@@ -36,8 +36,9 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                    vp::Domain& domain, vp::Statistics& statistics)
     : DownstreamPort(name, config,
                      {PortType::root_port, config.generation, config.lanes, common.max_payload,
-                      common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot},
-                     0, common.latency, domain, statistics),
+                      common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot,
+                      common.peers != 0},
+                     common.peers, common.latency, domain, statistics),
       index_(index),
       id_(make_id(0, index + 1, 0)),
       common_(common),
@@ -47,6 +48,8 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
   errors_.advanced().on_root_write([this] { update_interrupt(); });
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "completion_timeouts", timeouts_);
+  statistics.counter(prefix + "peer_to_peer", peer_to_peer_);
+  statistics.counter(prefix + "redirected", redirected_);
   statistics.counter(prefix + "requests_without_link", no_link_);
 }
 
@@ -67,10 +70,16 @@ void RootPort::link_lost(Reset kind) {
     finish(request);
   });
   DownstreamPort::link_lost(kind);
+  taken_ = {};
+  if (common_.peers != 0) host_.drain();
 }
 
 void RootPort::post(TlpPtr request) {
   if (!for_credits_.empty() || blocked(CreditClass::posted)) {
+    struct Share {
+      RootPort& port;
+      ~Share() { port.let_peers_go(); }
+    } share{*this};
     Turn turn(for_credits_);
     turn.wait([this] { return !blocked(CreditClass::posted); });
     return send_posted(std::move(request));
@@ -87,8 +96,19 @@ void RootPort::send_posted(TlpPtr request) {
   send(std::move(request));
 }
 
+// A processor that waits goes before devices, and one device's packet before the next processor.
 void RootPort::unblocked(CreditClass of) {
-  if (of == CreditClass::posted) Turn::next(for_credits_);
+  const bool processors_turn = of == CreditClass::posted && !for_credits_.empty();
+  if (processors_turn) Turn::next(for_credits_);
+  if (common_.peers == 0) return;
+  taken_[static_cast<unsigned>(of)] = processors_turn;
+  if (!processors_turn) host_.drain();
+}
+
+void RootPort::let_peers_go() {
+  if (common_.peers == 0) return;
+  taken_[static_cast<unsigned>(CreditClass::posted)] = false;
+  host_.drain();
 }
 
 RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
@@ -173,6 +193,7 @@ void RootPort::expire() {
 
 void RootPort::receive(TlpPtr tlp) {
   if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
+  if (common_.peers != 0 && route(tlp)) return;
   switch (tlp->header.type) {
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -190,6 +211,41 @@ void RootPort::receive(TlpPtr tlp) {
     default:  // configuration requests only go down
       return unsupported(*tlp);
   }
+}
+
+// Takes what a root port claims; whether one does.
+bool RootPort::route(TlpPtr& tlp) {
+  RootPort* port = nullptr;
+  if (tlp->is_memory()) {
+    if (header_.master_enabled()) port = host_.claiming(tlp->get_address());
+  } else if (tlp->is_completion() && tlp->header.requester != id_) {
+    port = host_.routing(bus_of(tlp->header.requester));
+  }
+  if (port == nullptr) return false;
+  switch (way_to(*port, *tlp)) {
+    case AccessControl::Way::upstream:  // 6.12.1.1: nothing is known that would speak against it
+      ++redirected_;
+      [[fallthrough]];
+    case AccessControl::Way::straight:
+      ++peer_to_peer_;
+      if (!lets_pass(*tlp)) return true;
+      if (TlpPtr answer = port->take(std::move(tlp))) send(std::move(answer));
+      return true;
+    case AccessControl::Way::violation:
+      violation(*tlp);
+      return true;
+    case AccessControl::Way::none:
+      return false;
+  }
+  return false;
+}
+
+// What a device sends to another. Returns how a request ends that is refused.
+TlpPtr RootPort::take(TlpPtr tlp) {
+  const CreditClass of = credit_class(tlp->header.type);
+  TlpPtr answer = forward(std::move(tlp));
+  taken_[static_cast<unsigned>(of)] = blocked(of);
+  return answer;
 }
 
 bool RootPort::timeless(const Tlp& tlp) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <deque>
 
 #include "models/pcie/downstream_port.h"
@@ -9,6 +10,8 @@
 #include "vp/statistics/statistics.h"
 
 namespace pcie {
+
+class RootPort;
 
 /// What root ports need of the host behind them.
 class HostIf {
@@ -26,6 +29,15 @@ class HostIf {
   virtual bool is_ram(std::uint64_t address, unsigned bytes) const = 0;
   /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
   virtual void intx(unsigned port, unsigned pin, bool level) = 0;
+
+  // Where peers reach each other:
+  /// The root port whose windows hold the address, or behind which the bus is; null: none.
+  virtual RootPort* claiming(std::uint64_t address) = 0;
+  virtual RootPort* routing(unsigned bus) = 0;
+  /// Whether what devices send to each other may go on to any root port.
+  virtual bool open(CreditClass of) const = 0;
+  /// It may again.
+  virtual void drain() = 0;
 };
 
 struct RootPortConfig : DownstreamPortConfig {  // credits for completions are always infinite
@@ -37,6 +49,10 @@ struct RootPortConfig : DownstreamPortConfig {  // credits for completions are a
 /// Downstream it is the requester of all that processors ask for; upstream it passes on what
 /// devices ask for. Windows, Memory Space and Bus Master of its header gate both. It collects the
 /// error messages of devices and its own, and tells the host of these by MSI.
+///
+/// Where peers reach each other, what a root port claims goes there. For a port whose link has no
+/// credits one packet of each class waits, and while it does, all that devices send of that class
+/// stays in the receive buffers; processors and devices take turns to send posted requests.
 class RootPort : public DownstreamPort {
  public:
   /// What all root ports of a root complex share.
@@ -46,13 +62,18 @@ class RootPort : public DownstreamPort {
     unsigned tags;           ///< 32 or 256
     unsigned max_payload;    ///< supported, bytes
     unsigned read_boundary;  ///< RCB, 64 or 128 bytes
+    unsigned peers;          ///< root ports that reach each other; 0: none does
   };
 
   /// `index` counts from 0; the port is device index + 1 of bus 0.
   RootPort(const sc_core::sc_module_name& name, unsigned index, const RootPortConfig& config,
            const Common& common, HostIf& host, vp::Domain& domain, vp::Statistics& statistics);
 
+  using Port::drain;
+
   Id id() const override { return id_; }
+  /// Whether what devices send of that class may go on to this port.
+  bool open(CreditClass of) const { return !taken_[static_cast<unsigned>(of)]; }
   bool retry_visible() const { return express_.retry_visible(); }
   bool forwards_ari() const { return express_.forwards_ari(); }
 
@@ -90,7 +111,7 @@ class RootPort : public DownstreamPort {
     TlpPtr tlp;
   };
 
-  unsigned tags() const { return express_.extended_tags() ? common_.tags : 32; }
+  TagRange tags() const { return {0, express_.extended_tags() ? common_.tags : 32}; }
   void wait_for_tag();
   void send_posted(TlpPtr request);
   void finish(Requests::Request& request);
@@ -100,6 +121,7 @@ class RootPort : public DownstreamPort {
   void expire();
 
   void receive(TlpPtr tlp) override;
+  bool ready(CreditClass of) const override { return common_.peers == 0 || host_.open(of); }
   bool timeless(const Tlp& tlp) const override;
   void link_lost(Reset kind) override;
   void unblocked(CreditClass of) override;
@@ -109,6 +131,9 @@ class RootPort : public DownstreamPort {
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }
   unsigned more_conditions() override;
+  bool route(TlpPtr& tlp);
+  TlpPtr take(TlpPtr tlp);
+  void let_peers_go();
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
@@ -129,7 +154,13 @@ class RootPort : public DownstreamPort {
   vp::Picoseconds last_delayed_ = 0;
   vp::Event departure_;
 
+  // Of each class: devices' packets do not go on to this port, since one waits, or a processor's
+  // turn has come.
+  std::array<bool, credit_classes> taken_{};
+
   std::uint64_t timeouts_ = 0;
+  std::uint64_t peer_to_peer_ = 0;
+  std::uint64_t redirected_ = 0;
   std::uint64_t no_link_ = 0;
 };
 

@@ -10,14 +10,6 @@
 #include "vp/log/log.h"
 
 namespace pcie {
-namespace {
-
-/// How a request ends that is refused: by nothing, if it was posted.
-TlpPtr refused(const Tlp& request, Id completer, Status status) {
-  return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
-}
-
-}  // namespace
 
 class Switch::Upstream : public sc_core::sc_module, public Port {
  public:
@@ -58,7 +50,11 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   }
   TlpPtr unsupported(const Tlp& request);
   void unexpected(const Tlp& completion);
-  void report(Error error, const Tlp* tlp);
+  void report(Error error, const Tlp* tlp, Place place = Place::end);
+  /// A packet from above that is marked as bad goes on.
+  void note_poison(const Tlp& tlp) {
+    if (tlp.header.poisoned) report(Error::poisoned_tlp, &tlp, Place::passing);
+  }
   void send_untold();
 
   Switch& switch_;
@@ -91,8 +87,6 @@ class Switch::Downstream : public DownstreamPort {
 
   Id id() const override { return make_id(switch_.upstream_->internal_bus(), index_, 0); }
 
-  /// Sends what goes down. Returns how a request ends that it refuses.
-  TlpPtr forward(TlpPtr tlp);
   /// A configuration request for the bus below or beyond.
   TlpPtr forward_config(TlpPtr request);
   /// The port upstream takes posted requests again, or has forgotten all.
@@ -117,14 +111,13 @@ class Switch::Downstream : public DownstreamPort {
   const unsigned index_;
   Switch& switch_;
   unsigned untold_ = 0;  // what waits for credits above
-  std::uint64_t no_link_ = 0;
   std::uint64_t redirected_ = 0;
 };
 
 Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
                            Switch& owner, vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, false,
+      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, true,
                     config.active_states}),
       switch_(owner),
       log_(vp::log::get("pcie")),
@@ -135,7 +128,8 @@ Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConf
                            .with_active_states(config.active_states)),
       msi_(space_),
       errors_(space_, express_, PortType::upstream_port),
-      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes) {
+      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes,
+                         config.eye) {
   space_.on_write(Type1Header::bridge_control, 2,
                   [this](std::uint32_t before) { bridge_controlled(before); });
   space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { active_states_changed(); });
@@ -152,7 +146,6 @@ void Switch::Upstream::receive(TlpPtr tlp) {
              name(), to_string(tlp->header.type));
     return report(Error::malformed_tlp, tlp.get());
   }
-  if (tlp->header.poisoned) header_.set_detected_parity_error();
   switch (tlp->header.type) {
     case TlpType::CfgRd0:
     case TlpType::CfgWr0:
@@ -161,19 +154,20 @@ void Switch::Upstream::receive(TlpPtr tlp) {
       return receive_config(std::move(tlp));
     case TlpType::MRd:
     case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       if (header_.claims(tlp->get_address()) && power_.d0()) {
         if (Downstream* port = switch_.claiming(tlp->get_address())) {
+          note_poison(*tlp);
           return answer(port->forward(std::move(tlp)));
         }
       }
       return answer(unsupported(*tlp));
-    case TlpType::FetchAdd:  // not routed
-    case TlpType::Swap:
-    case TlpType::CAS:
-      return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
       if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
+        note_poison(*tlp);
         port->forward(std::move(tlp));
         return;
       }
@@ -200,6 +194,7 @@ void Switch::Upstream::receive_config(TlpPtr request) {
     }
   } else if (routes(bus_of(target))) {
     if (Downstream* port = switch_.routing(bus_of(target))) {
+      note_poison(*request);
       return answer(port->forward_config(std::move(request)));
     }
   }
@@ -221,6 +216,10 @@ TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
 
 TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
   if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) return unsupported(*tlp);
+  if (tlp->is_atomic() && express_.blocks_atomics()) {  // 6.15.3
+    report(Error::atomic_egress_blocked, tlp.get());
+    return DownstreamPort::refused(*tlp, id_, Status::unsupported_request);
+  }
   send(std::move(tlp));
   return nullptr;
 }
@@ -281,7 +280,9 @@ void Switch::Upstream::bridge_controlled(std::uint32_t before) {
 void Switch::Upstream::detected(Error error, const Tlp* tlp) {
   report(error, tlp);
   if (tlp == nullptr) return;
-  if (const auto status = Port::refusal_of(error)) answer(refused(*tlp, id_, *status));
+  if (const auto status = Port::refusal_of(error)) {
+    answer(DownstreamPort::refused(*tlp, id_, *status));
+  }
 }
 
 TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
@@ -289,7 +290,7 @@ TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
            "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
            pcie::to_string(request.header.requester), request.get_address());
   report(Error::unsupported_request, &request);
-  return refused(request, id_, Status::unsupported_request);
+  return DownstreamPort::refused(request, id_, Status::unsupported_request);
 }
 
 void Switch::Upstream::unexpected(const Tlp& completion) {
@@ -298,8 +299,8 @@ void Switch::Upstream::unexpected(const Tlp& completion) {
   report(Error::unexpected_completion, &completion);
 }
 
-void Switch::Upstream::report(Error error, const Tlp* tlp) {
-  const auto severity = errors_.report(error, tlp);
+void Switch::Upstream::report(Error error, const Tlp* tlp, Place place) {
+  const auto severity = errors_.report(error, tlp, place);
   if (!severity) return;
   untold_ |= 1u << static_cast<unsigned>(*severity);
   if (!blocked(CreditClass::posted)) send_untold();
@@ -325,28 +326,14 @@ Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const Switch
                      statistics),
       index_(index),
       switch_(owner) {
-  statistics.counter(std::string(this->name()) + ".tlps_without_link", no_link_);
   statistics.counter(std::string(this->name()) + ".redirected", redirected_);
 }
 
-TlpPtr Switch::Downstream::forward(TlpPtr tlp) {
-  if (link_up()) {
-    send(std::move(tlp));
-    return nullptr;
-  }
-  // 2.9.1: requests are refused, all else is dropped.
-  ++no_link_;
-  const Status status = refusal();
-  const bool is_contained = containment_ && containment_->triggered();
-  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
-  return refused(*tlp, id(), status);
-}
-
-// 7.3.3: at the bus below it becomes type 0, for device 0.
+// 7.3.3: at the bus below it becomes type 0, for device 0, unless the device has no number (ARI).
 TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
   TlpHeader& header = request->header;
   if (bus_of(header.target) == secondary_bus()) {
-    if (device_of(header.target) != 0) {
+    if (device_of(header.target) != 0 && !express_.forwards_ari()) {
       report(Error::unsupported_request, request.get());
       return refused(*request, id(), Status::unsupported_request);
     }
@@ -357,26 +344,31 @@ TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
 
 void Switch::Downstream::receive(TlpPtr tlp) {
   if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
-  if (tlp->header.poisoned) header_.set_secondary_parity_error();
   switch (tlp->header.type) {
     case TlpType::Msg:
       return receive_message(*tlp);
     case TlpType::MRd:
     case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
       return route_memory(std::move(tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
       return route_completion(std::move(tlp));
-    default:  // configuration requests only go down, and AtomicOps are not routed
+    default:  // configuration requests only go down
       return unsupported(*tlp);
   }
 }
 
 void Switch::Downstream::route_memory(TlpPtr request) {
   if (!header_.master_enabled() || !power_.d0()) return unsupported(*request);
-  Downstream* port = switch_.claiming(request->get_address());
-  TlpPtr answer = port != nullptr ? send_to(*port, std::move(request))
-                                  : switch_.upstream_->forward(std::move(request));
+  TlpPtr answer;
+  if (Downstream* port = switch_.claiming(request->get_address())) {
+    answer = send_to(*port, std::move(request));
+  } else if (lets_pass(*request)) {
+    answer = switch_.upstream_->forward(std::move(request));
+  }
   if (answer) send(std::move(answer));
 }
 
@@ -386,6 +378,7 @@ void Switch::Downstream::route_completion(TlpPtr completion) {
     send_to(*port, std::move(completion));
   } else if (!switch_.upstream_->routes(bus_of(requester)) &&
              requester != switch_.upstream_->id()) {
+    if (!lets_pass(*completion)) return;
     switch_.upstream_->forward(std::move(completion));
   } else {
     unexpected(*completion);
@@ -397,9 +390,11 @@ void Switch::Downstream::route_completion(TlpPtr completion) {
 TlpPtr Switch::Downstream::send_to(Downstream& port, TlpPtr tlp) {
   switch (way_to(port, *tlp)) {
     case AccessControl::Way::straight:
+      if (!lets_pass(*tlp)) return nullptr;
       ++switch_.peer_to_peer_;
       return port.forward(std::move(tlp));
     case AccessControl::Way::upstream:
+      if (!lets_pass(*tlp)) return nullptr;
       ++redirected_;
       return switch_.upstream_->redirect(std::move(tlp));
     case AccessControl::Way::violation:

@@ -158,6 +158,7 @@ void Bench::take_access() {
     if ((put.address & ~7u) == OAE_FIRMWARE_LIVENESS) alive_ = now + 1;
   } else {
     getting_ = true;
+    address_ = gets_.front().address;
     get_ = reference.firmware_read(gets_.front().address);
     gets_.pop_front();
   }
@@ -182,6 +183,7 @@ void Bench::take_answer() {
   Slot expected = read_->expected.answer->slot;
   if (read_->expected.answer->formed) check_formed(cell, 0xff, expected);
   EXPECT_EQ(cell, expected);
+  if (on_slot) on_slot(cell_address, cell);
 }
 
 // A slot that the block forms has the age of the moment at which it did, however often and in
@@ -233,7 +235,9 @@ void Bench::take_completion() {
     if (words >> word & 1) result_ = line[word] = data[word];
   }
   latency = now - read_->accepted;
+  const unsigned number = read_->request.tag;
   read_.reset();
+  if (on_completion) on_completion(number, data);
 }
 
 void Bench::take_response() {
@@ -243,14 +247,16 @@ void Bench::take_response() {
     error = top.axi_bresp != 0;
     EXPECT_EQ(top.axi_bresp, *put_ ? 0 : 2);
     put_.reset();
+    if (on_put) on_put();
   }
   if (top.axi_rvalid && top.axi_rready) {
     ASSERT_TRUE(getting_) << "a read response unasked";
     error = top.axi_rresp != 0;
     EXPECT_EQ(top.axi_rresp, get_ ? 0 : 2);
-    EXPECT_EQ(top.axi_rdata, get_.value_or(0));
+    EXPECT_EQ(top.axi_rdata, get_.value_or(0)) << std::hex << address_;
     result_ = top.axi_rdata;
     getting_ = false;
+    if (on_get) on_get(result_);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -37,6 +38,8 @@ class Bench {
   void drain();
   /// Lets time pass with the clock stopped, which it must be allowed to be.
   void sleep(std::uint64_t clocks);
+  /// Number of the request that was posted last, as on_completion has it.
+  unsigned number() const { return tag_; }
   std::size_t posted() const { return requests_.size() + puts_.size() + gets_.size(); }
 
   // One thing at a time
@@ -53,6 +56,12 @@ class Bench {
   std::uint64_t get(unsigned address);
   /// As put(), publishing a sealed slot.
   void publish(unsigned port, const Slot& slot);
+
+  // What the block answers, for software that waits for it
+  std::function<void(unsigned number, const Slot& line)> on_completion;
+  std::function<void(std::uint64_t address, const Slot& slot)> on_slot;
+  std::function<void(std::uint64_t value)> on_get;
+  std::function<void()> on_put;
 
   VerilatedContext context;
   Voae_block top{&context};
@@ -124,6 +133,7 @@ class Bench {
   std::map<unsigned, Refusal> refusals_;  // by port
   std::optional<bool> put_;               // whether it must be well
   bool getting_ = false;
+  unsigned address_ = 0;  // of what it gets
   std::optional<std::uint64_t> get_;
   std::uint64_t result_ = 0;
   std::uint64_t alive_ = 0;

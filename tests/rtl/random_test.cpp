@@ -79,7 +79,7 @@ class Traffic {
   }
 
   /// One of the words, few enough that ports meet.
-  std::uint64_t word() { return chance(95) ? pick(5) : pick(0x1000); }
+  std::uint64_t word() { return chance(97) ? pick(3) : pick(0x1000); }
 
   /// The host's: some have another verb.
   Slot host_slot(const ReferencePort& port) {
@@ -286,6 +286,8 @@ TEST_P(Random, AgreesWithTheReference) {
   EXPECT_GT(not_ready, 25u);
   EXPECT_GT(rejected, 10u);
   EXPECT_GT(reversed, 10);
+  EXPECT_GT(traffic.bench().reference.words.refusals(), 10u);
+  EXPECT_GT(traffic.bench().reference.words.done(), 25u);
   EXPECT_GT(traffic.bench().pushed, 10u);
   EXPECT_GT(traffic.bench().streamed, 10u);
   RecordProperty("committed", static_cast<int>(committed));

@@ -61,6 +61,7 @@ class ReferencePort {
   Slot offer() const { return offer_; }
   Slot tentative() const { return tentative_.value_or(Slot{}); }
   Slot committed() const { return committed_.value_or(Slot{}); }
+  Slot retained() const { return retained_; }
 
   std::uint64_t cell = 0;
   std::uint64_t committed_count = 0;

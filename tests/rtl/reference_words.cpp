@@ -42,9 +42,11 @@ std::optional<ReferenceWords::Steps> ReferenceWords::steps(const Slot& slot) {
 }
 
 bool ReferenceWords::busy(const Steps& steps) const {
-  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+  const bool busy = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
     return step.operation != OAE_WORD_OPERATION_NONE && held_.count(step.index);
   });
+  refusals_ += busy;
+  return busy;
 }
 
 bool ReferenceWords::met(const Steps& steps) const {
@@ -68,13 +70,16 @@ void ReferenceWords::hold(const Steps& steps) {
 }
 
 void ReferenceWords::release(const Steps& steps) {
-  for (const Step& step : steps) held_.erase(step.index);
+  for (const Step& step : steps) {
+    if (step.operation != OAE_WORD_OPERATION_NONE) held_.erase(step.index);
+  }
 }
 
 void ReferenceWords::perform(const Steps& steps) {
   for (const Step& step : steps) {
     if (step.operation == OAE_WORD_OPERATION_WRITE) words_[step.index] = step.operand;
     if (step.operation == OAE_WORD_OPERATION_ADD) words_[step.index] += step.operand;
+    done_ += changes(step);
   }
 }
 

@@ -34,6 +34,9 @@ class ReferenceWords {
   void perform(const Steps& steps);
 
   std::uint64_t word(unsigned index) const;
+  /// How often somebody was told so, and how many steps were done.
+  unsigned refusals() const { return refusals_; }
+  unsigned done() const { return done_; }
 
   /// The firmware's registers.
   std::optional<std::uint64_t> read(unsigned address) const;
@@ -44,6 +47,8 @@ class ReferenceWords {
 
   std::map<unsigned, std::uint64_t> words_;
   std::set<unsigned> held_;
+  mutable unsigned refusals_ = 0;
+  unsigned done_ = 0;
   std::uint64_t operand_ = 0;
   std::uint64_t compare_ = 0;
   std::uint64_t result_ = 0;

@@ -21,7 +21,8 @@ class ActiveState(machine.TestCase):
         run = machine.Run(*options, script=SCRIPT, append=append).finish()
         self.assertEqual(run.code, 0, run)
         self.assertIn("committed 1000 of 1000", run.file("bench"))
-        self.assertEqual(machine.kernel_messages(run.file("dmesg"), 4), [])
+        warnings = machine.kernel_messages(run.file("dmesg"), 4)
+        self.assertEqual([line for line in warnings if "out-of-tree module" not in line], [])
         return run
 
     def test_linux_enables_what_both_ends_have(self):

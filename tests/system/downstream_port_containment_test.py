@@ -82,7 +82,7 @@ class Kernel(Case):
     def test_linux_takes_it(self):
         said = self.run_.file("boot")
         self.assertRegex(said, rf"{ROOT_PORT} DPC: enabled with IRQ \d+")
-        self.assertIn("Int Msg #0, RPExt+ PoisonedTLP- SwTrigger+ RP PIO Log 4, DL_ActiveErr-", said)
+        self.assertIn("Int Msg #0, RPExt+ PoisonedTLP+ SwTrigger+ RP PIO Log 4, DL_ActiveErr-", said)
 
     def test_errors_of_the_port(self):
         for error, (severity, bit, word) in OF_THE_PORT.items():

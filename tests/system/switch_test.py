@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's kernel and two cards below a PCIe switch: it finds them, both work, and each fails alone."""
+import os
+import pathlib
 import re
+import shutil
 
 import machine
 
+COPIES = pathlib.Path(os.environ.get("OAE_VP_COPIES", "build/cmake/tests/system/copies"))
 ROOT_PORT, UPSTREAM = "0000:00:01.0", "0000:01:00.0"
 PORTS = ["0000:02:00.0", "0000:02:01.0"]
 CARDS = ["0000:03:00.0", "0000:04:00.0"]
 HOT_PLUG = ("--set", "pcie_links[2].slot={hot_plug: true, surprise: true}")
 
-# One packet of each class fits at the end of a link; a switch counts completions too.
-ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 1"
+# One packet of each class fits at the end of a link, AtomicOps among them; a switch counts completions too.
+ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 2"
 ONE_AT_SWITCH = ONE + ", completion_headers: 1, completion_data: 16"
 CREDITS = ("--set", f"pcie_links[0].credits_up={{{ONE}}}", "--set", f"pcie_links[0].credits_down={{{ONE_AT_SWITCH}}}",
            "--set", f"pcie_links[1].credits_up={{{ONE_AT_SWITCH}}}", "--set", f"pcie_links[1].credits_down={{{ONE}}}",
@@ -109,6 +113,33 @@ wait
                                       script=BENCH + "swaps bench") for quantum in ("100us", "500ns"))
         self.check_swaps(first, "bench")
         self.assertEqual(first.trace, second.trace)
+
+
+class VirtualFunctions(machine.TestCase):
+    """Those of both cards, whose numbers the switch's ports pass on as ARI has them."""
+    MOST = 12
+
+    def test_all_are_there_and_copy_at_once(self):
+        run = machine.Run("--set", f"ipus[*].endpoint.virtual_functions={self.MOST}", platform="switch", script=f"""
+for card in {" ".join(CARDS)}; do echo {self.MOST} > /sys/bus/pci/devices/$card/sriov_numvfs; done
+lspci -n -d 1d9b:0ae1 > /share/lspci
+dmesg -c > /dev/null
+/share/copies {" ".join(f"/sys/bus/pci/devices/{card}/virtfn*" for card in CARDS)} > /share/agreed
+dmesg -r > /share/dmesg
+swaps() {{ oae bench --device $1 --count 20 > /share/bench.$1; }}
+swaps 0
+swaps 1
+""")
+        shutil.copy(COPIES, run.share / "copies")
+        run.finish()
+        self.assertEqual(run.code, 0, run)
+        found = [line.split()[0] for line in run.file("lspci").splitlines()]
+        self.assertEqual(found, [f"{bus}:{number // 8:02x}.{number % 8}" for bus in ("03", "04")
+                                 for number in range(1, self.MOST + 1)])
+        self.assertEqual(run.file("agreed"), f"{2 * self.MOST} functions: agree\n")
+        self.assertEqual(machine.kernel_messages(run.file("dmesg"), 4), [])
+        for card in (0, 1):
+            self.assertIn("committed 20 of 20", run.file(f"bench.{card}"))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,8 @@ std::uint32_t bits(bool correctable) {
   return found;
 }
 
-// 7.8.4.4
+// 7.8.4.3 and 7.8.4.4
+constexpr std::uint32_t masked_by_default = bit_of(Error::poisoned_egress_blocked);
 constexpr std::uint32_t fatal_by_default =
     bit_of(Error::data_link_protocol) | bit_of(Error::surprise_down) |
     bit_of(Error::receiver_overflow) | bit_of(Error::malformed_tlp);
@@ -53,8 +54,10 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
       uncorrectable_(bits(false)) {
   const bool root = type == PortType::root_port;
   if (!is_above_link(type)) {
-    uncorrectable_ &= ~(bit_of(Error::surprise_down) | bit_of(Error::acs_violation));
+    uncorrectable_ &= ~(bit_of(Error::surprise_down) | bit_of(Error::acs_violation) |
+                        bit_of(Error::poisoned_egress_blocked));
   }
+  if (type == PortType::endpoint) uncorrectable_ &= ~bit_of(Error::atomic_egress_blocked);
   const std::uint32_t all = uncorrectable_;
   const std::uint32_t correctable = bits(true) | advisory_non_fatal;
   space.define({offset_ + uncorrectable_status, 4, 0, 0, all, all});
@@ -63,7 +66,7 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
       space.define({offset_ + at, 4});
     }
   } else {
-    space.define({offset_ + uncorrectable_mask, 4, 0, all, 0, all});
+    space.define({offset_ + uncorrectable_mask, 4, masked_by_default & all, all, 0, all});
     space.define({offset_ + uncorrectable_severity, 4, fatal_by_default & all, all, 0, all});
     space.define({offset_ + correctable_mask, 4, advisory_non_fatal, correctable, 0, correctable});
   }

@@ -29,7 +29,8 @@ class AdvancedErrorReporting {
   AdvancedErrorReporting(const AdvancedErrorReporting&) = delete;
 
   unsigned offset() const { return offset_; }
-  /// Only a downstream port can see its link go down, and has access control.
+  /// Only a downstream port can see its link go down, and has access control; only who passes
+  /// packets on can block them.
   bool knows(Error error) const { return is_correctable(error) || uncorrectable_ & bit_of(error); }
 
   Severity severity(Error error) const;

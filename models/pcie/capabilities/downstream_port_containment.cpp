@@ -14,6 +14,7 @@ constexpr unsigned pio_exception = 0x1c;
 constexpr unsigned header_log = 0x20;
 
 constexpr std::uint32_t root_port_extensions = 1u << 5;
+constexpr std::uint32_t poisoned_egress_blocking = 1u << 6;
 constexpr std::uint32_t software_triggering = 1u << 7;
 constexpr std::uint32_t log_words = 4;
 
@@ -22,7 +23,7 @@ constexpr std::uint32_t fatal_triggers = 1;
 constexpr std::uint32_t non_fatal_triggers = 2;
 constexpr std::uint32_t interrupt_enable = 1u << 3;
 constexpr std::uint32_t software_trigger = 1u << 6;
-constexpr std::uint32_t control_writable = 0x5f;
+constexpr std::uint32_t control_writable = 0x7f;
 
 // Status
 constexpr std::uint32_t trigger_status = 1u << 0;
@@ -47,7 +48,8 @@ DownstreamPortContainment::DownstreamPortContainment(ConfigSpace& space, bool ro
     : space_(space), offset_(space.add_extended_capability(0x001d, 1, root_port ? 0x30 : 0x0c)) {
   const unsigned at = offset_;
   space.define({at + capability, 2,
-                software_triggering | (root_port ? root_port_extensions | log_words << 8 : 0)});
+                poisoned_egress_blocking | software_triggering |
+                    (root_port ? root_port_extensions | log_words << 8 : 0)});
   space.define({at + control, 2, 0, control_writable, 0, control_writable});
   space.define({at + status, 2, 0, 0, trigger_status | interrupt_status, 0xffff});
   space.define({at + source_id, 2, 0, 0, 0, 0xffff});

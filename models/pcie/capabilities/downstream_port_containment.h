@@ -15,9 +15,11 @@ namespace pcie {
 /// the port's.
 ///
 ///     +00 id 0x001d
-///     +04 capability: root port extensions 5, software trigger 7, size of the log in DW 11:8
+///     +04 capability: root port extensions 5, poisoned TLP egress blocking 6, software trigger 7,
+///         size of the log in DW 11:8
 ///     +06 control: trigger 1:0 (1 fatal, 2 also non-fatal messages), completions 2 (0 completer
-///         abort, 1 unsupported request), interrupt 3, ERR_COR 4, software trigger 6
+///         abort, 1 unsupported request), interrupt 3, ERR_COR 4, poisoned TLP egress blocking 5,
+///         software trigger 6
 ///     +08 status: triggered 0, reason 2:1, interrupt 3, its extension 6:5, first RP PIO error 12:8
 ///     +0a source of the message that triggered
 ///
@@ -58,6 +60,8 @@ class DownstreamPortContainment {
   /// Whether containment is for such an error.
   bool severe(RequestError error, const HeaderWords& request) const;
 
+  /// Whether what is marked as bad does not leave the port.
+  bool blocks_poisoned() const { return space_.test(offset_ + control, 5); }
   /// How requests end meanwhile.
   Status refusal() const {
     return space_.test(offset_ + control, 2) ? Status::unsupported_request

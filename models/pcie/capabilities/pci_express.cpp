@@ -116,18 +116,24 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
     space.define({at + 0x20, 4, 0, 0, 1u << 16});
   }
 
-  // Timeout can be disabled 4, ARI forwarded 5, AtomicOps completed 9:7: host memory takes those of
-  // 32, 64 and 128 bits. A port of 16 GT/s must complete 10-bit tags 16. A switch asks for nothing,
-  // completes only configuration requests, and routes no AtomicOps.
-  const std::uint32_t ari = root ? 1u << 5 : 0;
+  // Timeout can be disabled 4, ARI forwarded 5, AtomicOps routed 6 and completed 9:7: host memory
+  // takes those of 32, 64 and 128 bits. 10-bit tags: who can have 16 GT/s, or gives such tags 17,
+  // must complete them 16. A switch asks for nothing, and completes only configuration requests.
+  const std::uint32_t ari = above_link ? 1u << 5 : 0;
+  const bool routes = of_switch || config.peers;
   const std::uint32_t completer = root ? 7u << 7 : 0;
-  space.define(
-      {at + 0x24, 4,
-       of_switch ? 0 : 1u << 4 | ari | completer | (config.generation >= 4 ? 1u << 16 : 0)});
-  // Timeout disable 4, ARI forwarding 5, AtomicOp requester 6, IDO of requests and completions 9:8.
-  // Egress blocking 7 is for who routes AtomicOps.
-  space.define(
-      {at + 0x28, 2, 0, of_switch || !own ? 0 : 1u << 4 | ari | (root ? 0 : 1u << 6) | 3u << 8});
+  const std::uint32_t ten_bit_tags =
+      (config.generation >= 4 || config.ten_bit_tags ? 1u << 16 : 0) |
+      (config.ten_bit_tags ? 1u << 17 : 0);
+  space.define({at + 0x24, 4,
+                ari | (routes ? 1u << 6 : 0) | completer | ten_bit_tags |
+                    (of_switch ? 0 : 1u << 4)});
+  // Timeout disable 4, ARI forwarding 5, AtomicOp requester 6 and egress blocking 7, IDO of
+  // requests and completions 9:8, 10-bit tag requester 12.
+  const std::uint32_t own_requests =
+      of_switch ? 0
+                : 1u << 4 | (root ? 0 : 1u << 6) | 3u << 8 | (config.ten_bit_tags ? 1u << 12 : 0);
+  space.define({at + 0x28, 2, 0, own ? ari | (routes ? 1u << 7 : 0) | own_requests : 0});
   // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
   space.define({at + 0x2c, 4,
                 speeds_vector(config.generation) << 1 | (config.generation >= 4 ? 3u << 23 : 0)});

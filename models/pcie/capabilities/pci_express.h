@@ -30,6 +30,8 @@ struct PciExpressConfig {
   unsigned slot_number = 0;     ///< root port, downstream port
   unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
   SlotConfig slot{};            ///< root port, downstream port
+  bool peers = false;           ///< root port: passes on what devices send to each other
+  bool ten_bit_tags = false;    ///< endpoint: and 768, by tags of 10 bits
   unsigned active_states = 0;   ///< of ActiveState, that the link may go into
 
   PciExpressConfig with_active_states(unsigned states) const {
@@ -68,10 +70,14 @@ class PciExpress {
   bool relaxed_ordering() const { return control(4); }
   bool extended_tags() const { return control(8); }
   bool completion_timeout() const { return !control_2(4); }
-  /// Root port: a device number is five more bits of a function number (ARI).
+  /// Root and downstream port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
   /// Endpoint: AtomicOp Requester Enable.
   bool requests_atomics() const { return control_2(6); }
+  /// Switch, and root port with peers: AtomicOp Egress Blocking.
+  bool blocks_atomics() const { return control_2(7); }
+  /// Endpoint: 10-Bit Tag Requester Enable.
+  bool ten_bit_tags() const { return control_2(12); }
   bool id_based_ordering() const { return control_2(8); }
   /// Root port: a retry of a configuration read of the vendor id is shown to software.
   bool retry_visible() const { return space_.test(offset_ + 0x1c, 4); }

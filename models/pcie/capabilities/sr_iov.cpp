@@ -19,6 +19,8 @@ constexpr unsigned vf_bar = 0x24;
 constexpr std::uint32_t vf_enable = 1u << 0;
 constexpr std::uint32_t vf_memory_space = 1u << 3;
 constexpr std::uint32_t ari_capable = 1u << 4;
+constexpr std::uint32_t ten_bit_tag_requester = 1u << 5;
+constexpr std::uint32_t ten_bit_tags_supported = 1u << 2;  // of the capabilities
 
 // 9.3.3.12: 4, 8, 64 and 256 KiB, 1 and 4 MiB.
 constexpr std::uint32_t page_sizes = 0x553;
@@ -36,9 +38,10 @@ SrIov::SrIov(ConfigSpace& space, const SrIovConfig& config, SrIov* lowest)
         fmt::format("{} virtual functions: 1 to 65535 are possible", config.functions));
   }
   const unsigned total = config.functions;
-  space.define({offset_ + 0x04, 4});
+  space.define({offset_ + 0x04, 4, config.ten_bit_tags ? ten_bit_tags_supported : 0});
   space.define({offset_ + control, 2, 0,
-                vf_enable | vf_memory_space | (lowest == nullptr ? ari_capable : 0)});
+                vf_enable | vf_memory_space | (lowest == nullptr ? ari_capable : 0) |
+                    (config.ten_bit_tags ? ten_bit_tag_requester : 0)});
   space.define({offset_ + 0x0a, 2});
   space.define({offset_ + 0x0c, 2, total});
   space.define({offset_ + 0x0e, 2, total});

@@ -17,12 +17,14 @@ struct SrIovConfig {
   unsigned number = 0;        ///< of the physical function
   unsigned first_offset = 1;  ///< from its id to that of the first virtual one, where ARI is known
   unsigned first_offset_without_ari = 256;  ///< and where it is not
+  bool ten_bit_tags = false;                ///< they can give tags of 10 bits
 };
 
 /// Single Root I/O Virtualization capability of a physical function (PCIe 5.0, 9.3.3).
 ///
-///     +00 id 0x0010, version 1    +04 capabilities: none, no migration
-///     +08 control: VF enable 0, VF memory space 3, ARI capable hierarchy 4 (lowest function)
+///     +00 id 0x0010, version 1    +04 capabilities: VF 10-bit tag requester 2, no migration
+///     +08 control: VF enable 0, VF memory space 3, ARI capable hierarchy 4 (lowest function),
+///         VF 10-bit tag requester 5
 ///     +0a status                  +0c InitialVFs, as many as   +0e TotalVFs
 ///     +10 NumVFs                  +12 function dependency link: itself
 ///     +14 first VF offset         +16 VF stride: 1             +1a VF device id
@@ -42,6 +44,8 @@ class SrIov {
   const std::vector<BarConfig>& bars() const { return bars_.bars(); }
   /// Virtual functions that there are.
   unsigned count() const { return enabled() ? space_.get(offset_ + 0x10, 2) : 0; }
+  /// Whether virtual functions give tags of 10 bits.
+  bool ten_bit_tags() const { return space_.test(offset_ + 0x08, 5); }
   bool memory_enabled() const { return space_.test(offset_ + 0x08, 3); }
   /// The id of virtual function `index`, from 0, if `physical` is that of the physical one.
   Id id(Id physical, unsigned index) const { return physical + first_offset() + index; }

@@ -49,7 +49,8 @@ TEST(Liboae, AFailedOpenLeavesNoFileOpen) {
 TEST(Liboae, ErrorsHaveATextEach) {
   std::set<std::string> texts;
   for (const int error :
-       {0, ENOENT, ENODEV, EBUSY, EIO, EPROTO, ETIMEDOUT, ENOTTY, ENODATA, EOPNOTSUPP, EACCES})
+       {0, ENOENT, ENODEV, EBUSY, EIO, EPROTO, ETIMEDOUT, ENOTTY, ENODATA, EOPNOTSUPP, EACCES,
+                          EAGAIN, ECANCELED})
     EXPECT_TRUE(texts.insert(oae_error_text(-error)).second) << error;
 }
 
@@ -72,6 +73,16 @@ TEST(Liboae, StateNamesAreThoseOfTheRegisterMap) {
   EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_REVERSED), "reversed");
   EXPECT_STREQ(oae_state_name(OAE_PORT_STATE_HISTORY_LOST), "history lost");
   EXPECT_STREQ(oae_state_name(6), "unknown");
+}
+
+TEST(Liboae, VerbNamesAreThoseOfTheRegisterMap) {
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_NONE), "none");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_SWAP), "swap");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_CAS), "cas");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_FETCH_ADD), "fetch_add");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_MULTI), "multi");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_SEND), "send");
+  EXPECT_STREQ(oae_verb_name(6), "unknown");
 }
 
 TEST(Liboae, FormNames) {

@@ -36,6 +36,66 @@ TEST(Options, Commands) {
   EXPECT_TRUE(parse({"--help"}).good);
 }
 
+TEST(Options, Verbs) {
+  const options cas = parse({"cas", "255", "0x10", "7"}).value;
+  EXPECT_EQ(cas.command, COMMAND_CAS);
+  ASSERT_EQ(cas.num_steps, 2u);
+  EXPECT_EQ(cas.steps[0].operation, OAE_STEP_COMPARE);
+  EXPECT_EQ(cas.steps[0].word, 255u);
+  EXPECT_EQ(cas.steps[0].operand, 0x10u);
+  EXPECT_EQ(cas.steps[1].operation, OAE_STEP_WRITE);
+  EXPECT_EQ(cas.steps[1].word, 255u);
+  EXPECT_EQ(cas.steps[1].operand, 7u);
+  const options add = parse({"add", "--", "3", "-2"}).value;
+  EXPECT_EQ(add.command, COMMAND_ADD);
+  ASSERT_EQ(add.num_steps, 1u);
+  EXPECT_EQ(add.steps[0].operation, OAE_STEP_ADD);
+  EXPECT_EQ(add.steps[0].operand, ~std::uint64_t{1});
+  const options multi =
+      parse({"multi", "read:0", "write:1=2", "add:3=-1", "compare:4095=0xffffffffffffffff"}).value;
+  EXPECT_EQ(multi.command, COMMAND_MULTI);
+  ASSERT_EQ(multi.num_steps, 4u);
+  EXPECT_EQ(multi.steps[0].operation, OAE_STEP_READ);
+  EXPECT_EQ(multi.steps[1].operand, 2u);
+  EXPECT_EQ(multi.steps[2].operand, ~std::uint64_t{0});
+  EXPECT_EQ(multi.steps[3].word, 4095u);
+  EXPECT_EQ(multi.steps[3].operation, OAE_STEP_COMPARE);
+  const options send = parse({"send", "1", "2"}).value;
+  EXPECT_EQ(send.command, COMMAND_SEND);
+  EXPECT_EQ(send.payload[1], 2u);
+}
+
+TEST(Options, WhatIsNoVerb) {
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"cas"},
+           {"cas", "1", "2"},
+           {"cas", "1", "2", "3", "4"},
+           {"cas", "4096", "0", "1"},
+           {"cas", "x", "0", "1"},
+           {"cas", "1", "", "1"},
+           {"add", "1"},
+           {"add", "1", "2", "3"},
+           {"multi"},
+           {"multi", "read:0", "read:0", "read:0", "read:0", "read:0"},
+           {"multi", "read"},
+           {"multi", "read:"},
+           {"multi", "read:1=2"},
+           {"multi", "write:1"},
+           {"multi", "write:1="},
+           {"multi", "write:=1"},
+           {"multi", "grow:1=1"},
+           {"multi", "writes:1=1"},
+           {"multi", ":1=1"},
+           {"multi", "write:4096=1"},
+           {"multi", "write:123456789=1"},
+           {"multi", "write=1:2"},
+           {"add", "--", "1", "-9223372036854775809"},
+           {"send", "1", "2", "3", "4", "5", "6", "7"},
+           {"send", "one"}}) {
+    EXPECT_FALSE(parse(wrong).good) << wrong[0] << ' ' << wrong.size() << ' ' << wrong.back();
+  }
+}
+
 TEST(Options, Defaults) {
   const options value = parse({"bench"}).value;
   EXPECT_EQ(value.device, 0u);

@@ -18,7 +18,7 @@ struct Setting {
     if (fatal || is_correctable(error)) return false;
     if (error == Error::unexpected_completion) return true;
     return !posted && (error == Error::unsupported_request || error == Error::completer_abort ||
-                       error == Error::acs_violation);
+                       error == Error::acs_violation || error == Error::atomic_egress_blocked);
   }
   bool cor_enabled() const { return enables & 1; }
   bool ur_enabled() const { return enables & 8; }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/switch_ends.h"
 
 namespace pcie {
 namespace {
@@ -45,6 +46,7 @@ TlpPtr random_tlp(std::mt19937& random) {
   header.id_based_ordering = random() & 1;
   header.poisoned = random() % 16 == 0;
   header.ecrc = random() % 16 == 0;
+  header.address_type = static_cast<AddressType>(random() % 8 ? 0 : random() % 4);
   header.status = static_cast<Status>(random() % 8);
   header.byte_count = random() % 4 ? 4 * header.length : random();
   header.lower_address = random();
@@ -119,9 +121,13 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
   EXPECT_EQ(most, virtual_functions);
 }
 
-TEST(Fuzz, ARootComplexSurvivesAnyTlp) {
+class AnyPeer : public testing::TestWithParam<bool> {};
+
+// Also where what it sends may go on to the other port, or come back to it.
+TEST_P(AnyPeer, IsSurvivedByARootComplex) {
   Bench::Config config;
   config.root_complex.ports.resize(2);
+  config.root_complex.peer_to_peer = GetParam();
   config.root_complex.completion_timeout = 20 * vp::us;
   Bench bench(config);
   Peer peer(bench.card);
@@ -133,20 +139,77 @@ TEST(Fuzz, ARootComplexSurvivesAnyTlp) {
     bench.config_write(other, 0x18, 0x00020200, 4);
     bench.config_write(other, 0x20, 0xc200c200, 4);
     bench.config_write(other, 0x04, 0x0006, 2);
+    const unsigned access_control = bench.find_extended_capability(other, 0x0d);
+    const std::uint64_t checked = Bench::bar2 + 0x7000;  // where it does not write
     for (unsigned i = 0; i < 100'000; ++i) {
       TlpPtr tlp = random_tlp(random);
       if (tlp->is_completion() && random() % 2) tlp->header.requester = other;
+      if (tlp->is_memory() && random() % 8 == 0) {
+        tlp->set_address(0xc2000000 + (tlp->get_address() & 0xfffff));
+      }
+      if (i % 500 == 0) bench.config_write(other, access_control + 6, random() & 0x7e, 2);
       peer.send(std::move(tlp));
       if (i % 1000 == 0) {
         bench.read(0xc2000000 + random() % 4096, 1 + random() % 8);  // all ones, or what it said
       }
       if (i % 100 == 99) {
-        bench.write(Bench::bar2, i, 8);
-        ASSERT_EQ(bench.read(Bench::bar2, 8), i) << "the other port works on";
+        bench.write(checked, i, 8);
+        ASSERT_EQ(bench.read(checked, 8), i) << "the other port works on";
       }
     }
   });
   EXPECT_GT(peer.received, 1'000u);
+  EXPECT_EQ(bench.counter("root_complex.port1.peer_to_peer") > 1'000, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, AnyPeer, testing::Bool());
+
+// From all sides, with the registers of its ports written at random; after a reset it is as new.
+TEST(Fuzz, ASwitchSurvivesAnyTlp) {
+  SwitchConfig config = SwitchEnds::with_ports(3);
+  config.ports[0].containment = config.ports[1].containment = true;
+  config.credits.classes[0] = config.ports[2].credits.classes[1] = {1, 16};
+  SwitchEnds bench(config);
+  std::mt19937 random(13);
+  unsigned received = 0;
+  const auto reset = [&] {
+    bench.root.hold_link(Reset::fundamental);
+    bench.run();
+    bench.root.release_link(Reset::fundamental);
+    bench.run();
+    bench.root.received.clear();
+    bench.enumerate();
+  };
+  for (unsigned i = 0; i < 100'000; ++i) {
+    TlpPtr tlp = random_tlp(random);
+    if (tlp->is_memory() && random() % 2) {
+      tlp->set_address(SwitchEnds::bar(random() % 4) + (tlp->get_address() & 0xffff));
+    }
+    if (random() % 2) tlp->header.requester = SwitchEnds::device_id(random() % 4);
+    if (random() % 2) tlp->header.target = SwitchEnds::port_id(random() % 4) + random() % 2;
+    const unsigned from = random() % 4;
+    (from == 3 ? bench.root : *bench.ends[from]).send(std::move(tlp));
+    if (random() % 64 == 0) {
+      const Id id = random() % 4 ? SwitchEnds::port_id(random() % 3) : SwitchEnds::upstream_id;
+      const unsigned offset = random() % 2 ? random() % 0x240 & ~3u : random() % 0x40 & ~3u;
+      bench.root.send(Tlp::config_write(id != SwitchEnds::upstream_id, id, offset, 4, random()));
+    }
+    if (i % 16 == 0) sc_core::sc_start(1, sc_core::SC_US);
+    for (const auto& end : bench.ends) {
+      received += end->received.size();
+      end->received.clear();
+    }
+    bench.root.received.clear();
+    if (i % 2'000 == 1'999) {
+      reset();
+      bench.ends[0]->send(SwitchEnds::write(0, SwitchEnds::bar(1)));
+      bench.ends[2]->send(SwitchEnds::read(2, 0x1000));
+      bench.run();
+      ASSERT_TRUE(bench.ends[1]->take()) << i;
+      ASSERT_TRUE(bench.root.take()) << i;
+    }
+  }
+  EXPECT_GT(received, 5'000u);
 }
 
 // Accesses of software anywhere, with the devices' registers written at random too; and perhaps a
@@ -160,6 +223,7 @@ TEST_P(AnySoftware, IsSurvived) {
   if (cards) {
     config.root_complex.ports[0].slot = {true, false, true, true, true};
     config.root_complex.ports[0].containment = true;
+    config.root_complex.peer_to_peer = true;  // to itself, where access control lets it
   }
   config.endpoint.functions[0].interrupt_pin = 1;
   add_virtual_functions(config.endpoint.functions[0]);
@@ -228,7 +292,9 @@ TEST_P(AnySoftware, IsSurvived) {
       if (cards && random() % 32 == 0) bench.spawn(disturb);
       bench.access(payload);
       if (random() % 16 == 0) {
-        bench.logic.dma_write(random() % 0x110000, std::vector<std::uint8_t>(1 + random() % 300));
+        const std::uint64_t address = random() % 8 ? 0 : Bench::bar0;
+        bench.logic.dma_write(address + random() % 0x110000,
+                              std::vector<std::uint8_t>(1 + random() % 300));
       }
       if (random() % 16 == 0) {
         auto read = bench.logic.dma_read(random() % 0x110000, 1 + random() % 300);

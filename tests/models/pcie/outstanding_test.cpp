@@ -13,7 +13,7 @@ namespace {
 class OutstandingTest : public testing::Test {
  protected:
   OutstandingTest() {
-    request = &outstanding.start(*read, 32, into);
+    request = &outstanding.start(*read, {0, 32}, into);
     complete_read(*read, 0, 128, 64, [this](TlpPtr tlp) { completion = std::move(tlp); });
   }
 
@@ -68,21 +68,43 @@ TEST_F(OutstandingTest, PoisonedDataIsAnError) {
 }
 
 TEST(Outstanding, TagsAreUniqueAndAllUsed) {
-  for (const unsigned limit : {32u, 256u}) {
-    Outstanding<int> outstanding;
+  for (const TagRange range : {TagRange{0, 32}, TagRange{0, 256}, ten_bit_tags}) {
+    Outstanding<int> outstanding(range.end);
     std::set<unsigned> tags;
     std::vector<Outstanding<int>::Request*> requests;
-    while (outstanding.available(limit)) {
+    while (outstanding.available(range)) {
       const TlpPtr read = Tlp::memory_read(0, 4);
-      requests.push_back(&outstanding.start(*read, limit, nullptr));
+      requests.push_back(&outstanding.start(*read, range, nullptr));
       EXPECT_TRUE(tags.insert(read->header.tag).second);
     }
-    EXPECT_EQ(tags.size(), limit);
-    EXPECT_EQ(*tags.rbegin(), limit - 1);
-    outstanding.release(*requests[7]);
+    EXPECT_EQ(tags.size(), range.size());
+    EXPECT_EQ(*tags.begin(), range.first);
+    EXPECT_EQ(*tags.rbegin(), range.end - 1);
+    for (const unsigned index : {0u, 7u, range.size() - 1}) {
+      outstanding.release(*requests[index]);
+      EXPECT_TRUE(outstanding.available(range));
+      const TlpPtr read = Tlp::memory_read(0, 4);
+      outstanding.start(*read, range, nullptr);
+      EXPECT_EQ(read->header.tag, range.first + index);
+      EXPECT_FALSE(outstanding.available(range));
+    }
+  }
+}
+
+// Software may have changed what is permitted while requests wait.
+TEST(Outstanding, RangesFollowOneAnother) {
+  Outstanding<int> outstanding(ten_bit_tags.end);
+  const TagRange ranges[] = {{0, 32}, ten_bit_tags, {0, 256}, ten_bit_tags, {0, 32}};
+  unsigned number = 0;
+  for (const TagRange range : ranges) {
+    ASSERT_TRUE(outstanding.available(range));
     const TlpPtr read = Tlp::memory_read(0, 4);
-    outstanding.start(*read, limit, nullptr);
-    EXPECT_EQ(read->header.tag, 7);
+    outstanding.start(*read, range, nullptr);
+    EXPECT_GE(read->header.tag, range.first);
+    EXPECT_LT(read->header.tag, range.end);
+    const TlpPtr completion = Tlp::completion(*read, 0, Status::unsupported_request);
+    EXPECT_TRUE(outstanding.complete(*completion).expected);
+    EXPECT_EQ(outstanding.count(), ++number);
   }
 }
 
@@ -90,7 +112,7 @@ TEST(Outstanding, ATagRestsAfterItsRelease) {
   Outstanding<int> outstanding;
   for (unsigned i = 0; i < 100; ++i) {
     const TlpPtr read = Tlp::memory_read(0, 4);
-    Outstanding<int>::Request& request = outstanding.start(*read, 32, nullptr);
+    Outstanding<int>::Request& request = outstanding.start(*read, {0, 32}, nullptr);
     EXPECT_EQ(read->header.tag, i % 32);
     outstanding.release(request);
   }
@@ -100,7 +122,7 @@ TEST(Outstanding, TheEarliestDeadlineIsFoundAndExpires) {
   Outstanding<int> outstanding;
   EXPECT_EQ(outstanding.deadline(), vp::never);
   for (const vp::Picoseconds deadline : {300, 100, 200}) {
-    outstanding.start(*Tlp::memory_read(0, 4), 32, nullptr).deadline = deadline;
+    outstanding.start(*Tlp::memory_read(0, 4), {0, 32}, nullptr).deadline = deadline;
   }
   EXPECT_EQ(outstanding.deadline(), 100);
   EXPECT_EQ(outstanding.expired(99), nullptr);

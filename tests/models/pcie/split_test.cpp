@@ -60,7 +60,7 @@ TEST(Split, CompletionsOfAnyReadComeBackWhole) {
           const TlpPtr read = Tlp::memory_read(offset, length);
           read->header.requester = make_id(1, 0, 0);
           std::vector<std::uint8_t> into(length + 2, 0xee);
-          outstanding.start(*read, 32, into.data() + 1);
+          outstanding.start(*read, {0, 32}, into.data() + 1);
           std::memcpy(read->data(), &memory[offset & ~3u], 4u * read->header.length);
           unsigned position = offset;
           unsigned finished = 0;

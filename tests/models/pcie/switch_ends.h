@@ -16,6 +16,8 @@ namespace pcie {
 
 /// The end of a link in a test's hands: it sends what it likes, and keeps what it receives.
 struct End : Port {
+  using Port::hold_link;
+  using Port::release_link;
   using Port::send;
   std::deque<TlpPtr> received;
   explicit End(vp::Domain& domain, const CreditConfig& credits = {})

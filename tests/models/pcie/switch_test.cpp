@@ -380,7 +380,7 @@ TEST(Switch, APortContainsWhatIsBelowIt) {
   bench.run([&] {
     bench.enumerate_switch();
     const unsigned dpc = bench.find_extended(port_id(0), 0x1d);
-    EXPECT_EQ(bench.config_read(port_id(0), dpc + 4, 2), 0x80u) << "no extensions of root ports";
+    EXPECT_EQ(bench.config_read(port_id(0), dpc + 4, 2), 0xc0u) << "no extensions of root ports";
     for (const Id id : {root_id, upstream_id, port_id(0), device_id(0)}) bench.enable_errors(id);
     bench.config_write(port_id(0), dpc + 6, 6, 2);  // non-fatal too, Unsupported Request
     bench.cards[0]->link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
@@ -477,12 +477,12 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
   };
   SwitchBench::Config config;
   config.bench.root_complex.ports[1].credits = credits(false, 2);  // the largest AtomicOp
-  config.sw.credits = credits(true);
-  for (auto& each : config.sw.ports) each.credits = credits(true);
+  config.sw.credits = credits(true, 2);
+  for (auto& each : config.sw.ports) each.credits = credits(true, 2);
   config.endpoint.credits = credits(false);
   config.nested = below(2) == 0;
-  config.inner.credits = credits(true);
-  config.inner.ports[0].credits = credits(true);
+  config.inner.credits = credits(true, 2);
+  config.inner.ports[0].credits = credits(true, 2);
   config.above.generation = 1 + below(5);
   config.wires.latency_down = (1 + below(1000)) * ns;
   SwitchBench bench(config);
@@ -590,6 +590,7 @@ TEST_P(Written, AtRandomNothingIsStuckForGood) {
   SwitchBench::Config config;
   config.nested = GetParam() % 2 == 0;
   config.bench.root_complex.completion_timeout = 100 * us;
+  config.bench.root_complex.peer_to_peer = GetParam() % 4 < 2;
   for (auto& each : config.sw.ports) {
     each.slot = {true, below(2) == 0, true, true, true};
     each.containment = true;
@@ -608,7 +609,7 @@ TEST_P(Written, AtRandomNothingIsStuckForGood) {
         case 1:
         case 2: {
           // Registers of the header and capabilities rather than the emptiness behind them.
-          const unsigned offset = 4 * (below(2) ? below(0x40) : below(0x70));
+          const unsigned offset = 4 * (below(2) ? below(0x40) : below(0x90));
           const std::uint32_t value = below(2) ? random() : 1u << below(32);
           bench.config_write(ids[below(std::size(ids))], offset, value, 4);
           break;

@@ -2,12 +2,14 @@
 // Tags of 5, 8 and 10 bits: who may give them, how many there are, and what they are good for.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
 
 #include "models/pcie/errors.h"
+#include "models/pcie/split.h"
 #include "tests/models/pcie/bench.h"
 
 namespace pcie {

@@ -45,6 +45,31 @@ struct oae_info {
 
 /* Verbs, numbered as in a slot's header. */
 #define OAE_SWAP_VERB_SWAP 1
+#define OAE_SWAP_VERB_CAS 2
+#define OAE_SWAP_VERB_FETCH_ADD 3
+#define OAE_SWAP_VERB_MULTI 4
+#define OAE_SWAP_VERB_SEND 5
+
+/*
+ * CAS, FETCH_ADD and MULTI are about the words of 64 bits in the block, which all ports and the
+ * firmware share. Up to four steps see the words as they are and are done at once, all if every
+ * comparison holds, else none; of a word, one step may change it.
+ *
+ * MULTI: bits 16 i to 16 i + 11 of @offer[0] name the word of step i, the next three what it does,
+ * and @offer[1 + i] is its operand. CAS: @offer[0] names the word, @offer[1] is what it must be,
+ * @offer[2] what to write. FETCH_ADD: @offer[0] names the word, @offer[1] is what to add.
+ *
+ * In the answer, bit 0 of @answer[0] is 1 if the steps are done, and @answer[1 + i] is what step i
+ * has found. Status BUSY: another swap holds one of the words, and nothing was done. BAD_VERB: no
+ * such word or step.
+ *
+ * SEND: the firmware gets @offer, once, and need not have offered anything.
+ */
+#define OAE_STEPS_MAX 4
+#define OAE_STEP_READ 1
+#define OAE_STEP_WRITE 2
+#define OAE_STEP_ADD 3
+#define OAE_STEP_COMPARE 4
 
 /* More swaps follow: the next one confirms this one. */
 #define OAE_SWAP_FLAG_MORE 1
@@ -68,8 +93,8 @@ struct oae_info {
 /**
  * struct oae_swap - one bilateral swap
  * @offer: in: payload of the host's slot
- * @answer: out: payload of the firmware's slot if @status is OK; if it is NOT_READY, word 0 is the
- *	age of the firmware's sign of life in clocks of the block
+ * @answer: out: payload of the firmware's slot, or of the block's answer to the other verbs, if
+ *	@status is OK; if it is NOT_READY or BUSY, word 0 is the age of the firmware's sign of life in clocks of the block
  * @verb: in: OAE_SWAP_VERB_*
  * @flags: in: OAE_SWAP_FLAG_*
  * @status: out: OAE_SWAP_STATUS_*; OK: both sides have committed, else: neither has
@@ -86,7 +111,7 @@ struct oae_info {
  * @reserved: zero
  *
  * The times are those of the last try. OAE_IOC_SWAP fails with EOPNOTSUPP if the device does not
- * have the form; it fails with EIO if the answer stays in doubt,
+ * have the form or the verb; it fails with EIO if the answer stays in doubt,
  * and until OAE_IOC_SETTLE has settled that; with EINTR if a signal ended the wait: nothing has
  * been exchanged then. OAE_IOC_SETTLE fills in what is marked "out" with the outcome of the swap
  * in doubt, or fails with EIO (ask again later) or ENODATA (nothing is in doubt).

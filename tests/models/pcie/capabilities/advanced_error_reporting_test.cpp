@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint32_t uncorrectable = 0x001fd010;
 constexpr std::uint32_t surprise_down = 1u << 5;
 constexpr std::uint32_t acs_violation = 1u << 21;
+constexpr std::uint32_t atomic_egress_blocked = 1u << 24;
+constexpr std::uint32_t poisoned_egress_blocked = 1u << 26;
 constexpr std::uint32_t correctable = 0x31c1;  // advisory non-fatal among them
 
 class AdvancedErrorReportingTest : public testing::TestWithParam<PortType> {
@@ -17,10 +19,12 @@ class AdvancedErrorReportingTest : public testing::TestWithParam<PortType> {
   void put(unsigned at, std::uint32_t value) { space.write(reporting.offset() + at, 4, value); }
   unsigned pointer() const { return get(0x18) & 0x1f; }
   bool root() const { return GetParam() == PortType::root_port; }
-  bool digests() const { return root() || GetParam() == PortType::endpoint; }
+  bool endpoint() const { return GetParam() == PortType::endpoint; }
+  bool digests() const { return root() || endpoint(); }
   bool above() const { return is_above_link(GetParam()); }
   std::uint32_t known() const {
-    return uncorrectable | (above() ? surprise_down | acs_violation : 0);
+    return uncorrectable | (above() ? surprise_down | acs_violation | poisoned_egress_blocked : 0) |
+           (endpoint() ? 0 : atomic_egress_blocked);
   }
 
   ConfigSpace space;
@@ -32,8 +36,14 @@ INSTANTIATE_TEST_SUITE_P(Ports, AdvancedErrorReportingTest,
 
 TEST_P(AdvancedErrorReportingTest, RegistersOutOfReset) {
   const std::uint32_t expected[] = {
-      0x00020001,           0, 0, 0x00060010u | (above() ? surprise_down : 0), 0, 1u << 13,
-      digests() ? 0xa0u : 0};
+      0x00020001,
+      0,
+      above() ? poisoned_egress_blocked : 0,
+      0x00060010u | (above() ? surprise_down : 0),
+      0,
+      1u << 13,
+      digests() ? 0xa0u : 0,
+  };
   for (unsigned i = 0; i < 7; ++i) EXPECT_EQ(get(4 * i), expected[i]) << i;
   for (unsigned at = 0x1c; at < 0x38; at += 4) EXPECT_EQ(get(at), 0u) << at;
 }
@@ -73,10 +83,15 @@ TEST_P(AdvancedErrorReportingTest, EachStatusBitIsSetAndClearedAlone) {
   }
 }
 
-TEST_P(AdvancedErrorReportingTest, OnlyAPortAboveALinkKnowsSurpriseDownAndSources) {
+TEST_P(AdvancedErrorReportingTest, OnlyPortsThatHaveThemKnowErrorsOfBridges) {
   for (const Error error : all_errors) {
-    const bool of_such = error == Error::surprise_down || error == Error::acs_violation;
-    EXPECT_EQ(reporting.knows(error), above() || !of_such) << to_string(error);
+    bool known = true;
+    if (error == Error::atomic_egress_blocked) known = !endpoint();
+    for (const Error one :
+         {Error::surprise_down, Error::acs_violation, Error::poisoned_egress_blocked}) {
+      if (error == one) known = above();
+    }
+    EXPECT_EQ(reporting.knows(error), known) << to_string(error);
   }
 }
 
@@ -94,7 +109,8 @@ TEST_P(AdvancedErrorReportingTest, StickyThroughAllButAFundamentalReset) {
   EXPECT_EQ(pointer(), 20u);
   EXPECT_EQ(get(0x24), 0x1234u);
   space.reset();
-  for (const unsigned at : {0x04, 0x08, 0x10, 0x24}) EXPECT_EQ(get(at), 0u);
+  for (const unsigned at : {0x04, 0x10, 0x24}) EXPECT_EQ(get(at), 0u);
+  EXPECT_EQ(get(0x08), above() ? poisoned_egress_blocked : 0);
   EXPECT_EQ(get(0x18), digests() ? 0xa0u : 0);
   EXPECT_EQ(get(0x14), 1u << 13);
 }

@@ -27,10 +27,11 @@ const HeaderWords config_read{0x04000001, 0x0008030f, 0x01000010, 0};
 
 TEST_F(ContainmentRegisters, CapabilityAndWhatSoftwareCanWrite) {
   EXPECT_EQ(read(0, 4), 0x0001001du);
-  EXPECT_EQ(read(4), 0x04a0u) << "root port extensions, software trigger, 4 DW";
+  EXPECT_EQ(read(4), 0x04e0u)
+      << "root port extensions, poisoned TLP egress blocking, software trigger, 4 DW";
   for (unsigned offset = 4; offset < 0x30; offset += 2) write(offset, 0xffff & ~0x40);
-  EXPECT_EQ(read(4), 0x04a0u);
-  EXPECT_EQ(read(6), 0x001fu);
+  EXPECT_EQ(read(4), 0x04e0u);
+  EXPECT_EQ(read(6), 0x003fu);
   EXPECT_EQ(read(8, 4), 0u);
   EXPECT_EQ(read(0x0c, 4), 0u);
   EXPECT_EQ(read(0x10, 4), 0x00070007u);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <asm/barrier.h>
+#include <gtest/gtest.h>
+#include <linux/io.h>
+#include <linux/ktime.h>
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "oae_registers.h"
+#include "tests/campaign/card.h"
+#include "tests/campaign/fiber.h"
+#include "tests/campaign/hosts.h"
+
+extern "C" {
+#include "firmware/mmio.h"
+#include "firmware/swap_service.h"
+#include "guest/driver/oae_crc.h"
+}
+
+namespace {
+
+/// What a run is of: the card, the owners of its ports, and its firmware.
+class Machine {
+ public:
+  explicit Machine(std::uint64_t seed) : card_(seed, 1 + seed % 3) {
+    current = this;
+    for (unsigned port = 0; port < card_.bench.reference.ports.size(); ++port) {
+      owners_.push_back(std::make_unique<Owner>(card_, port));
+    }
+    card_.on_reset = [this] {
+      for (auto& owner : owners_) owner->reset();
+    };
+    card_.on_death = [this] {
+      for (auto& owner : owners_) {
+        if (owner->is(Fiber::running())) return owner->die();
+      }
+    };
+    card_.on_restart = [this] { restart_firmware(); };
+    boot_firmware();
+    adder_ = std::make_unique<Fiber>([this] { add_to_words(); });
+    card_.start(*adder_);
+    const unsigned count = 1 + static_cast<unsigned>(card_.pick(4));
+    for (unsigned i = 0; i < count; ++i) {
+      card_.plan(static_cast<unsigned>(card_.pick(horizon)),
+                 static_cast<Fault>(card_.pick(faults)));
+    }
+  }
+  ~Machine() { current = nullptr; }
+
+  void run() {
+    const std::uint64_t end = card_.bench.now + 2'000 + card_.pick(4'000);
+    card_.run_until([&] { return card_.bench.now >= end; });
+    // From here on all goes well, and so everybody gets what he wants.
+    card_.stop_faults();
+    for (auto& owner : owners_) owner->demand(2);
+    card_.run_until([&] {
+      for (auto& owner : owners_) {
+        if (!owner->satisfied()) return false;
+      }
+      return true;
+    });
+    adding_ = false;
+    card_.run_until([&] { return adder_->over(); });
+    const std::uint64_t quiet = card_.bench.now + 500;  // for what the firmware is to take
+    card_.run_until([&] { return card_.bench.now >= quiet; });
+    if (!testing::Test::HasFailure()) card_.ledger.conclude();
+  }
+
+  static Machine* current;
+  Card& card() { return card_; }
+
+  bool find(const volatile void* pointer, unsigned& bar, unsigned& address) {
+    for (auto& owner : owners_) {
+      if (owner->owns(pointer, bar, address)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr unsigned horizon = 400;  // accesses within which faults come
+
+  void boot_firmware() {
+    firmware_ = std::make_unique<Fiber>([this] { serve(); });
+    card_.start(*firmware_);
+  }
+  void restart_firmware() {
+    card_.abandon(*firmware_);
+    dead_.push_back(std::move(firmware_));
+    boot_firmware();
+  }
+  void serve() {
+    static swap_service service;
+    EXPECT_TRUE(swap_service_init(&service, 0));
+    for (unsigned round = 1;; ++round) {
+      swap_service_serve(&service);
+      card_.pause(static_cast<unsigned>(card_.pick(30)));
+      if (round % 50 == 0) swap_service_tick(&service, 1);
+    }
+  }
+  /// Another core, which has no part in swaps.
+  void add_to_words() {
+    while (adding_) {
+      const std::uint64_t addend = card_.pick(100);
+      card_.put(OAE_FIRMWARE_WORD_OPERAND, addend);
+      card_.put(OAE_FIRMWARE_WORD_COMMAND,
+                OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, OAE_WORD_ACCESS_ADD) | Ledger::counter);
+      const std::uint64_t outcome = card_.get(OAE_FIRMWARE_WORD_OUTCOME);
+      if (outcome & OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK) card_.ledger.firmware_added(addend);
+      card_.pause(static_cast<unsigned>(card_.pick(400)));
+    }
+  }
+
+  Card card_;
+  std::vector<std::unique_ptr<Owner>> owners_;
+  std::unique_ptr<Fiber> firmware_;
+  std::unique_ptr<Fiber> adder_;
+  std::vector<std::unique_ptr<Fiber>> dead_;
+  bool adding_ = true;
+};
+
+Machine* Machine::current = nullptr;
+
+struct Place {
+  unsigned bar = 0;
+  unsigned address = 0;
+};
+
+Place place(const volatile void* pointer) {
+  Place found;
+  if (!Machine::current->find(pointer, found.bar, found.address)) {
+    throw std::logic_error("access beside the pages");
+  }
+  return found;
+}
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+constexpr unsigned parts = 4;
+
+class Campaign : public testing::TestWithParam<unsigned> {};
+
+TEST_P(Campaign, Seeds) {
+  oae_crc_init();
+  const std::uint64_t only = setting("OAE_VP_CAMPAIGN_SEED", 0);
+  const std::uint64_t runs = setting("OAE_VP_CAMPAIGN_RUNS", 10'000) / parts;
+  std::uint64_t committed = 0;
+  std::uint64_t reversed = 0;
+  const std::uint64_t first = only ? only : 1 + GetParam() * runs;
+  for (std::uint64_t seed = first; seed < (only ? only + 1 : first + runs); ++seed) {
+    SCOPED_TRACE("OAE_VP_CAMPAIGN_SEED=" + std::to_string(seed) + " repeats it");
+    Machine machine(seed);
+    machine.run();
+    committed += machine.card().ledger.committed;
+    reversed += machine.card().ledger.reversed;
+    if (HasFailure()) return;
+  }
+  // The runs must be worth something.
+  if (!only) {
+    EXPECT_GT(committed, 10 * runs);
+    EXPECT_GT(reversed, runs / 100);
+  }
+  RecordProperty("committed", std::to_string(committed));
+  RecordProperty("reversed", std::to_string(reversed));
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, Campaign, testing::Range(0u, parts));
+
+}  // namespace
+
+// ---- Where the software of both sides reaches the card ----
+
+u64 readq(const volatile void* address) {
+  const Place at = place(address);
+  return Machine::current->card().read(at.bar, at.address);
+}
+void writeq(u64 value, volatile void* address) {
+  const Place at = place(address);
+  Machine::current->card().write(at.bar, at.address, value);
+}
+void mb() {}
+u64 ktime_get_ns() {
+  return Machine::current->card().bench.now;
+}
+std::uint64_t mmio_read64(std::uintptr_t address) {
+  return Machine::current->card().get(static_cast<unsigned>(address));
+}
+void mmio_write64(std::uintptr_t address, std::uint64_t value) {
+  Card& card = Machine::current->card();
+  const auto at = static_cast<unsigned>(address);
+  if (at >= OAE_FIRMWARE_OFFER &&
+      at % OAE_FIRMWARE_OFFER_STRIDE == OAE_FIRMWARE_COMMAND % OAE_FIRMWARE_OFFER_STRIDE &&
+      value & OAE_FIRMWARE_COMMAND_TAKE_MASK) {
+    card.ledger.firmware_takes((at - OAE_FIRMWARE_OFFER) / OAE_FIRMWARE_OFFER_STRIDE);
+  }
+  card.put(at, value);
+}

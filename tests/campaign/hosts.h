@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "oae_registers.h"
+#include "tests/campaign/card.h"
+#include "tests/campaign/fiber.h"
+
+extern "C" {
+#include "guest/driver/oae_exchange.h"
+}
+
+/// The owner of a port: what a driver does for it (guest/driver/oae_port.c), with its own exchange.
+class Owner {
+ public:
+  Owner(Card& card, unsigned port);
+
+  /// Its function was reset: before its next swap it settles, and opens its port anew.
+  void reset() { reset_ = true; }
+  /// It dies; another one comes, that knows of nothing.
+  void die();
+  bool is(const Fiber* fiber) const { return fiber == fiber_.get(); }
+
+  /// Swaps committed since the last call of demand().
+  bool satisfied() const { return got_ >= wanted_ && idle_; }
+  /// Opens its port anew, and then wants so many swaps.
+  void demand(unsigned swaps);
+
+  // Of an access of the driver: whether it is of this port's pages, and its BAR and address.
+  bool owns(const volatile void* pointer, unsigned& bar, unsigned& address) const;
+
+ private:
+  void live();
+  void start();
+  void offer();
+  void settle();
+  void give_up();
+  void note(oae_outcome outcome);
+
+  static constexpr unsigned reads = 3;  // as settle_reads of the driver
+
+  Card& card_;
+  const unsigned port_;
+  oae_exchange exchange_{};
+  oae_answer answer_{};
+  unsigned char page_[OAE_PORT_SIZE];
+  unsigned char stream_[OAE_STREAM_SIZE];
+  std::uint64_t cell_[8]{};
+  std::unique_ptr<Fiber> fiber_;
+  std::vector<std::unique_ptr<Fiber>> dead_;
+  bool reset_ = true;
+  bool idle_ = false;
+  std::uint64_t token_ = 0;  // in work, or in doubt
+  unsigned got_ = 0;
+  unsigned wanted_ = 0;
+};

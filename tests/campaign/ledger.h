@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "tests/rtl/reference_block.h"
+
+/// Everything that a host has offered, by the token in slice 6 of its slot, and what each side says
+/// became of it. Whatever must not be so fails the test at the moment at which it is seen.
+class Ledger {
+ public:
+  explicit Ledger(const ReferenceBlock& block) : block_(block), taken_(block.ports.size()) {}
+
+  /// A new token, for a slot of this port.
+  std::uint64_t offer(unsigned port);
+
+  // The host, of a token
+  void host_committed(std::uint64_t token, const Slot& answer);
+  void host_denied(std::uint64_t token);  ///< given up: it must never take place
+  void host_reversed(std::uint64_t token);
+  void host_forgot(std::uint64_t token);  ///< its owner died, and may have confirmed it
+
+  /// The block's journals have changed so.
+  void saw(const Transition& transition);
+  /// The firmware takes the committed slot of a port.
+  void firmware_takes(unsigned port);
+  /// The firmware has added to the counter.
+  void firmware_added(std::uint64_t addend) { counter_ += addend; }
+
+  /// All is settled.
+  void conclude();
+
+  static constexpr unsigned counter = 0;  ///< word that FETCH_ADD adds to
+  static constexpr unsigned account = 1;  ///< words 1 and 2, between which MULTI moves
+  static constexpr unsigned lock = 3;     ///< word of CAS
+
+  unsigned committed = 0;
+  unsigned reversed = 0;
+
+ private:
+  enum class Fate { none, tentative, committed, reversed };
+  enum class Host { unknown, committed, denied, reversed, forgot };
+  struct Entry {
+    unsigned port;
+    unsigned verb = 0;
+    Slot slot{};
+    Slot answer{};
+    Fate fate = Fate::none;
+    Host host = Host::unknown;
+  };
+  struct Taken {
+    std::uint64_t tentative = 0;  // token of the last exchange
+    std::uint64_t last_committed = 0;
+    std::deque<std::uint64_t> for_firmware;  // committed and not yet taken
+  };
+
+  Entry& entry(std::uint64_t token);
+  void exchanged(unsigned port);
+
+  const ReferenceBlock& block_;
+  std::map<std::uint64_t, Entry> entries_;
+  std::vector<Taken> taken_;
+  std::uint64_t next_ = 1;
+  std::uint64_t counter_ = 0;
+  std::uint64_t moved_ = 0;
+  std::uint64_t locked_ = 0;
+};

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A card's DMA into another card, under Linux: straight through a switch, by the root complex, or refused, as access
+control has it; refusals are in the kernel's log. A virtual function of each card is the engine and the target."""
+import os
+import pathlib
+import re
+import shutil
+
+import machine
+
+PEERS = pathlib.Path(os.environ.get("OAE_VP_PEERS", "build/cmake/tests/system/peers"))
+OPTIONS = ("--set", "ipus[*].endpoint.virtual_functions=1")
+REACHABLE = ("--set", "hosts[0].root_complex.peer_to_peer=true")
+ROOT_PORT, PORTS = "0000:00:01.0", ["0000:02:00.0", "0000:02:01.0"]
+ERROR = f"pcieport {ROOT_PORT}: AER: Uncorrected (Non-Fatal) error message received from "
+
+# Services of access control; redirection is of requests and completions.
+REDIRECT, UPSTREAM_FORWARDING, EGRESS_CONTROL = 0x0c, 0x10, 0x20
+
+# Control of access control is at 6, its vector at 8; the register that the engine writes is at 8.
+HEAD = """
+cards="$(lspci -n -d 1d9b:0ae0 | cut -d' ' -f1)"
+for card in $cards; do echo 1 > /sys/bus/pci/devices/0000:$card/sriov_numvfs; done
+set -- $(for card in $cards; do echo /sys/bus/pci/devices/0000:$card/virtfn0; done)
+head -1 $2/resource | cut -d' ' -f1 > /share/target
+control() { # PORT OFFSET BYTE: of its access control
+  at=0x$(lspci -s $1 -vv | sed -n 's/.*\\[\\([0-9a-f]*\\) v.*Access Control Services.*/\\1/p')
+  printf "\\\\$3" | dd of=/sys/bus/pci/devices/$1/config bs=1 seek=$((at + $2)) conv=notrunc status=none
+}
+peers() {
+  dmesg -c > /dev/null
+  /share/peers-program $1 $2 > /share/peers
+  sleep 0.3
+  dmesg > /share/dmesg
+}
+"""
+
+
+def control(port, services, vector=0):
+    """What the script writes there, octal."""
+    return f"control {port} 6 {services:03o}\ncontrol {port} 8 {vector:03o}\n"
+
+
+class Case(machine.TestCase):
+    platform = "switch"
+
+    @classmethod
+    def boot(cls, options, scripts):
+        run = machine.Children(*OPTIONS, *options, platform=cls.platform, trace=True,
+                               scripts={name: HEAD + text for name, text in scripts.items()})
+        shutil.copy(PEERS, run.share / "peers-program")
+        run.finish()
+        assert run.code == 0, run
+        return run.children
+
+    def way(self, child):
+        """The links that the write of the register has passed."""
+        target = hex(int(child.file("target"), 16) + 8)
+        return [(line["link"].split(".")[-1], line["dir"]) for line in child.trace
+                if line.get("type") == "MWr" and line.get("addr") == target and line["req"] == self.requester]
+
+
+class Switch(Case):
+    requester = "03:00.1"
+
+    @classmethod
+    def setUpClass(cls):
+        redirect = "".join(control(port, REDIRECT) for port in PORTS)
+        refuse = control(PORTS[0], EGRESS_CONTROL, 1 << 2)
+        cls.without = cls.boot((), {
+            "listing": "\n".join(f"lspci -vvv -s {at} > /share/{name}" for name, at in
+                                 (("root", ROOT_PORT), ("upstream", "01:00.0"), ("port", PORTS[1]))) + "\n",
+            "straight": "peers $1 $2\n",
+            "redirected": redirect + "peers $1 $2\n",
+            "refused": refuse + f"lspci -vvv -s {PORTS[0]} > /share/port\npeers $1 $2\n",
+            "back": refuse + "peers $2 $1\n",
+        })
+        cls.reachable = cls.boot(REACHABLE, {
+            "straight": "peers $1 $2\n",
+            "redirected": redirect + control(ROOT_PORT, UPSTREAM_FORWARDING) + "peers $1 $2\n",
+            "not forwarded": redirect + "peers $1 $2\n",
+        })
+
+    def test_lspci_shows_what_each_port_has(self):
+        files = {name: self.without["listing"].file(name) for name in ("root", "upstream", "port")}
+        none = "SrcValid- TransBlk- ReqRedir- CmpltRedir- UpstreamFwd- EgressCtrl- DirectTrans-"
+        self.assertIn("ACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-",
+                      files["root"])
+        self.assertIn("ACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl+ DirectTrans+",
+                      files["port"])
+        for name in ("root", "port"):
+            self.assertIn("ACSCtl:\t" + none, files[name])
+        self.assertNotIn("Access Control Services", files["upstream"])
+        self.assertIn("AtomicOpsCap: Routing+", files["upstream"])
+        self.assertRegex(files["port"], r"DevCap2:(?s:.)*ARIFwd\+")
+        self.assertIn("AtomicOpsCap: Routing+", files["port"])
+        self.assertRegex(files["port"], r"DevCtl2:(?s:.)*ARIFwd\+")
+
+    def test_they_reach_each_other_past_the_host(self):
+        for children in (self.without, self.reachable):
+            child = children["straight"]
+            self.assertEqual(child.file("peers"), "read arrives, write arrives\n")
+            self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("sw0_ipu1", "down")])
+            self.assertEqual(child.file("dmesg"), "")
+
+    def test_what_is_redirected_ends_at_a_host_that_does_not_reflect_it(self):
+        for child in (self.without["redirected"], self.reachable["not forwarded"]):
+            self.assertEqual(child.file("peers"), "read refused, write lost\n")
+            self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("host_sw0", "up")])
+            said = child.file("dmesg")
+            self.assertIn(ERROR + ROOT_PORT, said)
+            self.assertIn("[20] UnsupReq               (First)", said)
+
+    def test_what_is_redirected_comes_back_by_the_root_complex(self):
+        child = self.reachable["redirected"]
+        self.assertEqual(child.file("peers"), "read arrives, write arrives\n")
+        self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("host_sw0", "up"), ("host_sw0", "down"),
+                                           ("sw0_ipu1", "down")])
+        self.assertEqual(child.file("dmesg"), "")
+
+    def test_what_is_out_of_bounds_is_a_violation(self):
+        child = self.without["refused"]
+        self.assertRegex(child.file("port"), r"ACSCtl:.* EgressCtrl\+")
+        self.assertEqual(child.file("peers"), "read refused, write lost\n")
+        self.assertEqual(self.way(child), [("sw0_ipu0", "up")])
+        said = child.file("dmesg")
+        self.assertIn(ERROR + PORTS[0], said)
+        self.assertIn("[21] ACSViol                (First)", said)
+        address = int(child.file("target"), 16) + 8
+        self.assertRegex(said, rf"TLP Header: 60000002 0301\w\wff {address >> 32:08x} {address & 0xffffffff:08x}")
+        self.assertEqual(self.without["back"].file("peers"), "read arrives, write arrives\n")
+
+
+class RootPorts(Case):
+    """The second card has a root port of its own."""
+    requester = "03:00.1"
+
+    @classmethod
+    def setUpClass(cls):
+        options = ("--set", "pcie_links[2]={up: host, down: ipu1, generation: 4, lanes: 16}")
+        cls.without = cls.boot(options, {"peers": "peers $1 $2\n"})["peers"]
+        cls.reachable = cls.boot((*options, *REACHABLE), {
+            "peers": f"lspci -vvv -s {ROOT_PORT} > /share/root\npeers $1 $2\n",
+            "back": "peers $2 $1\n",
+            "refused": control(ROOT_PORT, EGRESS_CONTROL, 1 << 2) + "peers $1 $2\n",
+        })
+
+    def test_without_the_key_it_is_refused(self):
+        self.assertEqual(self.without.file("peers"), "read refused, write lost\n")
+        self.assertEqual(self.way(self.without), [("sw0_ipu0", "up"), ("host_sw0", "up")])
+        self.assertIn("[20] UnsupReq               (First)", self.without.file("dmesg"))
+
+    def test_with_it_they_reach_each_other(self):
+        child = self.reachable["peers"]
+        self.assertEqual(child.file("peers"), "read arrives, write arrives\n")
+        self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("host_sw0", "up"), ("host_ipu1", "down")])
+        self.assertEqual(child.file("dmesg"), "")
+        self.assertRegex(child.file("root"), r"ACSCap:.* EgressCtrl\+ DirectTrans\+")
+        self.assertIn("AtomicOpsCap: Routing+ 32bit+ 64bit+ 128bitCAS+", child.file("root"))
+        self.assertEqual(self.reachable["back"].file("peers"), "read arrives, write arrives\n")
+
+    def test_access_control_of_the_root_port_refuses_it(self):
+        child = self.reachable["refused"]
+        self.assertEqual(child.file("peers"), "read refused, write lost\n")
+        self.assertIn(ERROR + ROOT_PORT, child.file("dmesg"))
+        self.assertIn("[21] ACSViol                (First)", child.file("dmesg"))
+
+
+if __name__ == "__main__":
+    machine.main()
