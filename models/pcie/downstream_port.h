@@ -31,8 +31,9 @@ struct DownstreamPortConfig {
 };
 
 /// A port with a link away from the host, of a root complex or a switch: a bridge to the bus of
-/// that link. It knows what is behind it and in which state the link and its slot are, reports
-/// errors, and tells of these, of its slot and of containment by MSI.
+/// that link. It knows what is behind it and in which state the link and its slot are, refuses what
+/// access control does not let in and what is not to leave, reports errors, and tells of these, of
+/// its slot and of containment by MSI.
 ///
 /// What comes from below, and how messages go on towards the host, is for who derives from it.
 class DownstreamPort : public sc_core::sc_module, public Port {

@@ -285,7 +285,11 @@ void RootPort::receive_write(const Tlp& request) {
 
 void RootPort::receive_read(Tlp& request) {
   vp::Picoseconds delay = 0;
-  if (!header_.master_enabled() || !host_.read(request, delay)) return unsupported(request);
+  // There is no translation agent that could answer.
+  const bool translation = request.header.address_type == AddressType::translation_request;
+  if (!header_.master_enabled() || translation || !host_.read(request, delay)) {
+    return unsupported(request);
+  }
   complete_read(request, id_, express_.max_payload(), common_.read_boundary,
                 [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
 }

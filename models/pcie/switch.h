@@ -36,7 +36,8 @@ struct SwitchConfig {
 ///
 /// Memory requests go by windows, configuration requests and completions by bus number, INTx and
 /// error messages to the upstream port. A memory request of one downstream port that another one
-/// claims goes straight to that. What has no way ends at the port that finds this out.
+/// claims goes straight to that, or as access control of its port has it. What has no way ends at
+/// the port that finds this out.
 ///
 /// There is no queue between the ports: a packet goes on as it comes, and waits only at a port
 /// whose link has no credits, one packet in general; while it does, nothing of its class leaves the
