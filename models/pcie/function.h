@@ -93,7 +93,10 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   bool checks_digests() const { return core_.errors().advanced().checks_digests(); }
   /// Answers a request, which nothing in this function takes, by Unsupported Request.
   void refuse(const Tlp& request) { completer_.refuse(request); }
-  void trained(unsigned generation, unsigned lanes);
+  void trained(unsigned generation, unsigned lanes, bool flits);
+  void retrained(unsigned generation, unsigned lanes);
+  void lane_failed(unsigned lane);
+  unsigned active_states() const { return core_.express().active_states(); }
   unsigned deferrable_writes() const { return core_.deferrable_writes(); }
   unsigned max_payload() const { return core_.express().max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }

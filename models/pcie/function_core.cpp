@@ -28,6 +28,7 @@ PciExpressConfig express_config(const FunctionCore::Common& common,
   config.extended_tags = common.tags > 32;
   config.ten_bit_tags = common.tags > 256;
   config.deferrable_writes = function.deferrable_writes;
+  config.active_states = common.active_states;
   return config;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "models/pcie/capabilities/device_3.h"
+#include "models/pcie/capabilities/lane_margining.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
 #include "models/pcie/capabilities/sr_iov.h"
@@ -31,6 +32,8 @@ class FunctionCore {
     vp::Picoseconds completion_timeout;
     bool multi_function;
     bool alternative_routing;  ///< ARI
+    unsigned active_states;    ///< that the link may go into
+    Eye eye;                   ///< of the receiver
   };
   /// The endpoint below.
   class Uplink {

@@ -17,7 +17,9 @@ struct SwitchConfig {
   Identity identity{0x1d9b, 0x0a02, 0x060400};  ///< of the upstream port
   unsigned generation = 5;                      ///< of the upstream port
   unsigned lanes = 16;
-  CreditConfig credits{};  ///< of its receive buffer
+  CreditConfig credits{};      ///< of its receive buffer
+  unsigned active_states = 0;  ///< of ActiveState, that the link above may go into
+  Eye eye{};                   ///< of the receiver of the upstream port
   /// From the last byte's arrival at one port to the departure from another; even, for half of it
   /// is the receiving port's and half the sending one's.
   vp::Picoseconds latency = 0;
