@@ -38,6 +38,12 @@ module oae_link_reflector (
   logic        mark_waits;
   logic [63:0] mark;
 
+  logic        verdict_comes;
+  logic [63:0] verdict_head;
+  assign verdict_comes = damaged || (frame_valid && is_packet(frame_head[PROTOCOL +: 3]) &&
+                                     frame_head[1:0] == 2'd3 && !frame_head[JAM]);
+  assign verdict_head = damaged ? damaged_head : frame_head;
+
   assign reflection_valid = verdict_waits || mark_waits;
   assign reflection = verdict_waits ? verdict : mark;
 
@@ -56,11 +62,12 @@ module oae_link_reflector (
         mark_waits <= 1'b1;
         mark <= reflected(mark_head[63:8], mark_head[6:2], mark_level, 1'b0);
       end
+      // What is told of a whole frame, or of damage, leaves nothing to tell of what came before.
+      if (verdict_comes && !(mark_valid && mark_head != verdict_head)) mark_waits <= 1'b0;
       if (damaged) begin
         verdict_waits <= 1'b1;
         verdict <= reflected(damaged_head[63:8], damaged_head[6:2], 2'd0, 1'b1);
-      end else if (frame_valid && is_packet(frame_head[PROTOCOL +: 3]) &&
-                   frame_head[1:0] == 2'd3 && !frame_head[JAM]) begin
+      end else if (verdict_comes) begin
         verdict_waits <= 1'b1;
         verdict <= reflected(frame_head[63:8], frame_head[6:2], 2'd3, 1'b0);
       end

@@ -59,6 +59,12 @@ LinkEnd::LinkEnd() {
   top.reset = 0;
 }
 
+// Verilator's destructors look in the thread's context, which may be the other end's.
+LinkEnd::~LinkEnd() {
+  top.final();
+  Verilated::threadContextp(&context);
+}
+
 void LinkEnd::post_put(unsigned address, std::uint64_t data, unsigned strobe, Done done) {
   accesses_.push_back({true, address, data, strobe, std::move(done)});
 }
@@ -83,8 +89,7 @@ void LinkEnd::settle(std::uint64_t time) {
 }
 
 void LinkEnd::rise() {
-  const bool taken =
-      (top.axi_awvalid && top.axi_awready) || (top.axi_arvalid && top.axi_arready);
+  const bool taken = (top.axi_awvalid && top.axi_awready) || (top.axi_arvalid && top.axi_arready);
   const bool responded = top.axi_bvalid || top.axi_rvalid;
   const std::uint64_t result = top.axi_rdata;
   if (responded) error = (top.axi_bvalid ? top.axi_bresp : top.axi_rresp) != 0;

@@ -25,6 +25,7 @@ class LinkEnd {
   };
 
   LinkEnd();
+  ~LinkEnd();
 
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff, Done done = {});
   void post_get(unsigned address, Done done);
@@ -38,7 +39,10 @@ class LinkEnd {
   unsigned sender() const { return top.trace_sender; }
   unsigned receiver() const { return top.trace_receiver; }
 
-  VerilatedContext context;
+  struct Context : VerilatedContext {
+    Context() { threads(1); }
+  };
+  Context context;
   Voae_link top{&context};
   bool error = false;  ///< of the last access
   std::uint64_t now = 0;

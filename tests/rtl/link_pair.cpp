@@ -16,7 +16,7 @@ const void* bytes(const VlWide<words>& wide) {
 
 }  // namespace
 
-LinkPair::LinkPair(unsigned delay) : slices(0), to_b(delay), to_a(delay) {
+LinkPair::LinkPair(unsigned delay) : slices(0), to_b(delay), to_a(delay), delay_(delay) {
   slices = OAE_GET(get(a, OAE_LINK_ID), OAE_LINK_ID_SLICES);
 }
 
@@ -46,28 +46,33 @@ void LinkPair::deliver(LinkWire& wire, LinkEnd& to, bool carrier) const {
 void LinkPair::clock(unsigned clocks) {
   for (unsigned n = 0; n < clocks; ++n) {
     ++now;
-    if (slices != 0) {
-      deliver(to_a, a, b_sends_);
-      deliver(to_b, b, a_sends_);
-      a.top.tx_ready = random() % 100 >= stall;
-      b.top.tx_ready = random() % 100 >= stall;
-    }
-    a.settle(now);
-    b.settle(now);
-    if (slices != 0) {
-      for (auto [end, wire] : {std::pair{&a, &to_b}, std::pair{&b, &to_a}}) {
-        if (end->top.tx_ready) {
-          carry(*end, *wire);
-        } else {
-          for (unsigned i = 0; i < slices; ++i) wire->push({});
-        }
-      }
-      a_sends_ = a.top.tx_valid;
-      b_sends_ = b.top.tx_valid;
+    if (slices == 0) {  // not known yet
+      a.settle(now);
+      b.settle(now);
+    } else {
+      step();
     }
     a.rise();
     b.rise();
   }
+}
+
+// A wire that is held back stands still as a whole.
+void LinkPair::step() {
+  const bool a_goes = random() % 100 >= stall;
+  const bool b_goes = random() % 100 >= stall;
+  a.top.tx_ready = a_goes;
+  b.top.tx_ready = b_goes;
+  a.top.rx_valid = 0;
+  b.top.rx_valid = 0;
+  if (b_goes) deliver(to_a, a, b_sends_);
+  if (a_goes) deliver(to_b, b, a_sends_);
+  a.settle(now);
+  b.settle(now);
+  if (a_goes) carry(a, to_b);
+  if (b_goes) carry(b, to_a);
+  a_sends_ = a.top.tx_valid;
+  b_sends_ = b.top.tx_valid;
 }
 
 void LinkPair::put(LinkEnd& end, unsigned address, std::uint64_t data, unsigned strobe) {
@@ -90,7 +95,14 @@ void LinkPair::bring_up() {
   put(a, OAE_LINK_CONTROL, 1);
   put(b, OAE_LINK_CONTROL, 1);
   until([this] { return a.phase() == OAE_LINK_STATE_IDLE && b.phase() == OAE_LINK_STATE_IDLE; });
-  until([this] { return !a.top.busy && !b.top.busy; });
+  rest();
+}
+
+void LinkPair::rest() {
+  for (unsigned i = 0; i < 2; ++i) {
+    clock(2 * delay_ / slices + 8);
+    until([this] { return !a.top.busy && !b.top.busy && a.idle() && b.idle(); });
+  }
 }
 
 Slot LinkPair::slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags) {

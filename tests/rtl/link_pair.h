@@ -34,6 +34,8 @@ class LinkPair : public testing::Test {
   void command(LinkEnd& end, unsigned verb, unsigned beats = 0);
 
   void bring_up();
+  /// Until nothing moves, on the wires either, but for what waits for a time.
+  void rest();
   /// Writes slots to the send buffer of `end`.
   void fill(LinkEnd& end, const std::vector<Slot>& slots);
   static Slot slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags = 0);
@@ -57,9 +59,11 @@ class LinkPair : public testing::Test {
   std::mt19937_64 random{1};
 
  private:
+  void step();
   void carry(LinkEnd& from, LinkWire& wire) const;
   void deliver(LinkWire& wire, LinkEnd& to, bool carrier) const;
 
+  unsigned delay_;
   bool a_sends_ = false;  // in the clock before
   bool b_sends_ = false;
 };
