@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "platforms/credits.h"
+#include "platforms/downstream_port.h"
 #include "platforms/ipu_map.h"
 #include "platforms/qemu_arguments.h"
 
@@ -102,6 +103,8 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.max_payload = link.max_payload_size;
   config.tags = ipu.endpoint.tags;
   config.credits = credit_config(link.credits_down);
+  config.active_states = active_states(link);
+  config.eye = {link.eye.timing, link.eye.voltage};
   config.functions = {function};
   if (ipu.endpoint.test_function.present) {
     config.functions.push_back(test_function_config(ipu.endpoint));

@@ -117,9 +117,17 @@ void check_atomic_credits(const std::string& path, const Credits& credits, Readi
                   "2 or more, or 0 for infinite", "raise it");
 }
 
-void check_faults(const std::string& path, const std::vector<PcieFault>& faults, Reading& reading) {
+void check_faults(const std::string& path, const PcieLink& link, Reading& reading) {
   if (!reading.good(path)) return;
+  const std::vector<PcieFault>& faults = link.faults;
   for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].error == lane_failure) {
+      if (faults[i].lane < link.lanes) continue;
+      reading.mistake(fmt::format("{}[{}].lane", path, i),
+                      fmt::format("a link of {} lanes has no lane {}", link.lanes, faults[i].lane),
+                      fmt::format("0 to {}", link.lanes - 1), "lanes count from 0");
+      continue;
+    }
     const pcie::Fault fault = to_fault(faults[i]);
     if (pcie::is_possible(to_direction(faults[i]), fault)) continue;
     reading.mistake(fmt::format("{}[{}]", path, i),
@@ -132,6 +140,11 @@ void check_faults(const std::string& path, const std::vector<PcieFault>& faults,
   }
 }
 
+void check_active_states(const std::string& path, const PcieLink& link, Reading& reading) {
+  if (!reading.good(path) || !link.aspm.l0s || link.generation < 6) return;
+  reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "l1", "leave it out");
+}
+
 /// What a slot has is for hot-plug.
 void check_slots(const Platform& platform, Reading& reading) {
   if (!reading.good("pcie_links")) return;
@@ -140,7 +153,10 @@ void check_slots(const Platform& platform, Reading& reading) {
     const std::pair<const char*, bool> keys[] = {{"surprise", slot.surprise},
                                                  {"attention_button", slot.attention_button},
                                                  {"indicators", slot.indicators},
-                                                 {"power_controller", slot.power_controller}};
+                                                 {"power_controller", slot.power_controller},
+                                                 {"latch", slot.latch},
+                                                 {"interlock", slot.interlock},
+                                                 {"command_time", slot.command_time != 0}};
     for (const auto& [key, set] : keys) {
       if (!set || slot.hot_plug) continue;
       reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key), "the slot has no hot_plug",
@@ -281,7 +297,8 @@ void check_links(const Platform& platform, Reading& reading) {
     if (is_switch(link.down)) {
       check_atomic_credits(path + ".credits_down", link.credits_down, reading);
     }
-    check_faults(path + ".faults", link.faults, reading);
+    check_faults(path + ".faults", link, reading);
+    check_active_states(path + ".aspm", link, reading);
   }
   if (!reading.good("pcie_links")) return;
   check_switches(platform, reading);

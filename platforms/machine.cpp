@@ -21,6 +21,8 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.max_payload = link.max_payload_size;
   config.bit_error_rate = link.bit_error_rate;
   config.retraining = link.retraining;
+  config.l0s_after = link.aspm.l0s_after;
+  config.l1_after = link.aspm.l1_after;
   config.seed = seed;
   config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
   return config;
@@ -33,6 +35,28 @@ std::vector<const PcieLink*> links_below(const Platform& platform, const std::st
     if (link.up == name) below.push_back(&link);
   }
   return below;
+}
+
+bool parse(std::string_view text, unsigned& number) {
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
+const std::string slot_actions = "remove, insert, button, open, close or power_fault";
+
+/// Why not, or nothing.
+std::string operate(pcie::DownstreamPort& port, std::string_view action) {
+  const bool moves = action == "remove" || action == "insert";
+  if (moves && port.slot().locked()) return "the interlock holds the card";
+  if (moves && port.slot().latched()) return "the latch is closed";
+  if (action == "remove") return port.remove_card() ? "" : "the slot is empty";
+  if (action == "insert") return port.insert_card() ? "" : "the slot has a card";
+  if (action == "button") return port.press_attention_button() ? "" : "there is no button";
+  if (action == "open") return port.open_latch() ? "" : "there is no latch, or it is open";
+  if (action == "close") return port.close_latch() ? "" : "there is no latch, or it is closed";
+  if (action == "power_fault") return port.fail_power() ? "" : "there is no power to fail";
+  return "a slot knows " + slot_actions;
 }
 
 std::vector<std::string_view> words(std::string_view text) {
@@ -80,9 +104,8 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
       link_config(link, links.size() + (std::uint64_t{platform_.simulation.seed} << 32)), port, end,
       trace_, statistics_));
   for (const PcieFault& fault : link.faults) {
-    faults.push_back(std::make_unique<vp::Event>(host.domain, [link = links.back().get(), fault] {
-      link->inject(to_direction(fault), to_fault(fault));
-    }));
+    faults.push_back(std::make_unique<vp::Event>(
+        host.domain, [link = links.back().get(), fault] { platform::inject(*link, fault); }));
     faults.back()->at(fault.at);
   }
   slots_.push_back({host.name(), links.back().get(), &port});
@@ -97,6 +120,8 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   config.generation = above.generation;
   config.lanes = above.lanes;
   config.credits = credit_config(above.credits_down);
+  config.active_states = active_states(above);
+  config.eye = {above.eye.timing, above.eye.voltage};
   config.latency = described.latency;
   config.max_payload = described.max_payload_size;
   // Slots of a host have numbers of their own: root ports those below 32.
@@ -124,11 +149,17 @@ std::string Machine::inject(std::string_view what) {
     for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
     return "no such way; there are" + all;
   }
+  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
+  if (word[1] == lane_failure) {
+    unsigned lane = 0;
+    if (word.size() != 3 || !parse(word[2], lane)) return "a lane_failure takes the lane";
+    return (*link)->fail_lane(direction, lane) ? "" : "no such lane, or no other would be left";
+  }
   const auto error = pcie::error_of(word[1]);
   if (!error) {
     std::string all;
     for (const pcie::Error one : pcie::all_errors) all += std::string(" ") + pcie::to_string(one);
-    return "no such error; there are" + all;
+    return "no such error; there are" + all + " " + lane_failure;
   }
   pcie::Fault fault{*error, {}, 1};
   if (word.size() >= 3) {
@@ -136,28 +167,19 @@ std::string Machine::inject(std::string_view what) {
     if (!fault.type) return fmt::format("no TLP is a {}", word[2]);
   }
   if (word.size() == 4) {
-    const char* end = word[3].data() + word[3].size();
-    const auto parsed = std::from_chars(word[3].data(), end, fault.number);
-    if (parsed.ec != std::errc() || parsed.ptr != end || fault.number == 0) {
-      return "the number counts from 1";
-    }
+    if (!parse(word[3], fault.number) || fault.number == 0) return "the number counts from 1";
   }
-  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
   return (*link)->inject(direction, fault) ? "" : "no such packet can have this error there";
 }
 
 std::string Machine::operate_slot(const std::string& host, std::string_view what) {
   const auto word = words(what);
-  if (word.size() != 2) return "slot takes a link, and remove, insert or button";
+  if (word.size() != 2) return "slot takes a link, and " + slot_actions;
   std::string all;
   for (const SlotOf& slot : slots_) {
     if (slot.host != host) continue;
     all += std::string(" ") + slot.link->name();
-    if (word[0] != slot.link->name()) continue;
-    if (word[1] == "remove") return slot.port->remove_card() ? "" : "the slot is empty";
-    if (word[1] == "insert") return slot.port->insert_card() ? "" : "the slot has a card";
-    if (word[1] == "button") return slot.port->press_attention_button() ? "" : "there is no button";
-    return "a slot knows remove, insert and button";
+    if (word[0] == slot.link->name()) return operate(*slot.port, word[1]);
   }
   return "no such slot; there are" + all;
 }

@@ -31,8 +31,8 @@ class Machine {
   /// pcie::Fault. Returns why it cannot, or nothing.
   std::string inject(std::string_view what);
 
-  /// Somebody at a slot of this host: `LINK remove`, `insert` or `button`. Returns why not, or
-  /// nothing.
+  /// Somebody at a slot of this host: `LINK remove`, `insert`, `button`, `open`, `close`; or
+  /// something, `power_fault`. Returns why not, or nothing.
   std::string operate_slot(const std::string& host, std::string_view what);
 
   std::vector<std::unique_ptr<HostMachine>> hosts;

@@ -131,13 +131,28 @@ struct Credits {
   unsigned scale = 1;  ///< what a credit on the wire counts for
 };
 
-/// An error that a link is made to have, see pcie::Fault.
+/// An error that a link is made to have, see pcie::Fault, or lane_failure.
 struct PcieFault {
   std::string direction;
   std::string error;
   std::string tlp;  ///< type; none: the receiver believes to have seen one
   unsigned number = 1;
+  unsigned lane = 0;    ///< of a lane failure
   std::int64_t at = 0;  ///< since the start
+};
+
+/// Active state power management: what ports support, and when a link goes there.
+struct ActiveStates {
+  bool l0s = false;
+  bool l1 = false;
+  std::int64_t l0s_after = 1 * us;
+  std::int64_t l1_after = 10 * us;
+};
+
+/// Steps of lane margining until a receiver sees errors.
+struct Eye {
+  unsigned timing = 10;
+  unsigned voltage = 20;
 };
 
 struct Slot {
@@ -146,6 +161,9 @@ struct Slot {
   bool attention_button = false;
   bool indicators = false;
   bool power_controller = false;
+  bool latch = false;
+  bool interlock = false;
+  std::int64_t command_time = 0;
 };
 
 struct PcieLink {
@@ -162,6 +180,8 @@ struct PcieLink {
   Credits credits_down;               ///< of the lower end's receive buffer
   Credits credits_up;                 ///< of the upper end's
   std::vector<PcieFault> faults;
+  ActiveStates aspm;
+  Eye eye;
   Slot slot;  ///< of the card at the lower end
   bool downstream_port_containment = false;
 };

@@ -3,6 +3,7 @@
 
 #include "models/pcie/error.h"
 #include "models/pcie/tlp.h"
+#include "platforms/faults.h"
 
 namespace platform {
 
@@ -150,6 +151,7 @@ const Struct<Credits> credits({
 std::vector<std::string> errors() {
   std::vector<std::string> names;
   for (const pcie::Error error : pcie::all_errors) names.push_back(pcie::to_string(error));
+  names.push_back(lane_failure);
   return names;
 }
 
@@ -164,10 +166,28 @@ std::vector<std::string> tlps() {
 const Struct<PcieFault> fault({
     {"direction", &PcieFault::direction, word({"down", "up"}), "Whose receiver detects it",
      required},
-    {"error", &PcieFault::error, word(errors()), "What happens", required},
+    {"error", &PcieFault::error, word(errors()),
+     "What happens; a lane_failure is for good, and the link goes on with those that are left",
+     required},
     {"tlp", &PcieFault::tlp, word(tlps()), "Type of the packet that it strikes; else it has none"},
     {"number", &PcieFault::number, integer(1, 0xffff'ffff), "The how manieth of that type"},
+    {"lane", &PcieFault::lane, integer(0, 15), "Which lane fails, for a lane_failure"},
     {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
+});
+
+const Struct<ActiveStates> active_states({
+    {"l0s", &ActiveStates::l0s, boolean(),
+     "Either direction can sleep in L0s, if software lets it; below generation 6"},
+    {"l1", &ActiveStates::l1, boolean(), "The link can sleep in L1, if software lets both ends"},
+    {"l0s_after", &ActiveStates::l0s_after, duration(0, 7 * us),
+     "How long nothing is sent before a direction goes into L0s (PCIe 5.0, 5.4.1.1.1)"},
+    {"l1_after", &ActiveStates::l1_after, duration(0, 1 * s),
+     "How long nothing is sent before the link goes into L1"},
+});
+
+const Struct<Eye> eye({
+    {"timing", &Eye::timing, integer(0, 16), "Steps of its sampler to either side"},
+    {"voltage", &Eye::voltage, integer(0, 32), "Steps of its sampler up or down"},
 });
 
 const Struct<Slot> slot({
@@ -178,7 +198,15 @@ const Struct<Slot> slot({
      "A button, by which a user asks to remove or to insert a card; only with hot_plug"},
     {"indicators", &Slot::indicators, boolean(), "Attention and power; only with hot_plug"},
     {"power_controller", &Slot::power_controller, boolean(),
-     "The host can take the card's power away; only with hot_plug"},
+     "The host can take the card's power away, and is told of faults; only with hot_plug"},
+    {"latch", &Slot::latch, boolean(),
+     "Holds the card, with a sensor of whether it is open (MRL); only with hot_plug"},
+    {"interlock", &Slot::interlock, boolean(),
+     "The host can hold the card (electromechanical interlock); only with hot_plug"},
+    {"command_time", &Slot::command_time, duration(0, 1 * s),
+     "Until a command of the host to the slot is completed, of which it is told; 0: at once, and "
+     "it "
+     "is not told; only with hot_plug"},
 });
 
 const Struct<PcieLink> pcie_link({
@@ -199,12 +227,16 @@ const Struct<PcieLink> pcie_link({
     {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
      "Of each lane; what is wrong is sent again"},
     {"retraining", &PcieLink::retraining, duration(0, 1 * s),
-     "Time to get the link back after four replays in vain"},
+     "Recovery: after four replays in vain, if a lane fails, or if the host retrains the link"},
     {"credits_down", &PcieLink::credits_down, credits,
      "Flow control credits of the lower end's receive buffer; 0 is infinite"},
     {"credits_up", &PcieLink::credits_up, credits,
      "Flow control credits of the upper end's receive buffer; 0 is infinite"},
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
+    {"aspm", &PcieLink::aspm, active_states,
+     "Active state power management of both ends; waking takes what the generation does"},
+    {"eye", &PcieLink::eye, eye,
+     "How far lane margining gets at each end before a receiver sees errors, from generation 4 on"},
     {"slot", &PcieLink::slot, slot, "Slot of the port at the upper end"},
     {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
      "The port at the upper end can disable the link upon an error (DPC)"},

@@ -27,6 +27,11 @@ enum class AtomicOperation : std::uint8_t { none, fetch_add, swap, compare_and_s
 ///   operands
 ///     as data: one of 4 or 8 bytes, for compare_and_swap two of 4, 8 or 16, what to compare with
 ///     first. It is answered as a read is, and its first operand has become the value before;
+///   - a deferrable write is a write of up to 128 bytes with `deferrable`, that does not cross 4
+///   KiB.
+///     It is answered as a read is. On `bar` it comes in one piece, with byte enables if there is a
+///     hole in it; device logic that cannot take it now sets `deferred` and has done nothing. On
+///     `dma` it ends when it has been taken: what was deferred is sent again;
 ///   - the payload and its data belong to the initiator until the transaction completes;
 ///   - TLM_ADDRESS_ERROR_RESPONSE becomes Unsupported Request, TLM_GENERIC_ERROR_RESPONSE becomes
 ///     Completer Abort, and the reverse for completions of DMA reads.
@@ -39,6 +44,8 @@ struct Access : tlm::tlm_extension<Access> {
   bool relaxed_ordering = false;       ///< RO attribute
   bool id_based_ordering = false;      ///< IDO attribute
   AtomicOperation atomic = AtomicOperation::none;
+  bool deferrable = false;  ///< a write that may be deferred (PCIe 6.0, 6.32)
+  bool deferred = false;    ///< and was, says device logic
 
   tlm_extension_base* clone() const override { return new Access(*this); }
   void copy_from(const tlm_extension_base& other) override {

@@ -40,6 +40,8 @@ Completer::Completer(FunctionCore& core, Socket& bar, unsigned reads, MsiX* msi_
   statistics.counter(prefix + "bar_reads", read_count_);
   statistics.counter(prefix + "bar_writes", write_count_);
   statistics.counter(prefix + "refused", refused_);
+  statistics.counter(prefix + "deferrable_writes", deferrable_count_);
+  statistics.counter(prefix + "deferred_writes", deferred_);
 }
 
 void Completer::map(bool exists) {
@@ -169,7 +171,7 @@ tlm::tlm_sync_enum Completer::write_piece(const Tlp& request, const Range& range
 // Reads of a BAR.
 
 void Completer::read(TlpPtr request) {
-  ++read_count_;
+  ++(request->header.type == TlpType::DMWr ? deferrable_count_ : read_count_);
   if (free_reads_.empty() && reads_.size() == most_reads_) {
     waiting_reads_.push(std::move(request));
   } else {
@@ -182,7 +184,6 @@ Completer::Read* Completer::take_read() {
     reads_.push_back(std::make_unique<Read>());
     Read& read = *reads_.back();
     read.set_mm(this);
-    read.set_command(tlm::TLM_READ_COMMAND);
     free_reads_.push_back(&read);
   }
   Read* read = free_reads_.back();
@@ -198,10 +199,61 @@ void Completer::free(tlm::tlm_generic_payload* payload) {
 void Completer::start(TlpPtr request) {
   Read& read = *take_read();
   describe(read.access, request->header);
+  const bool deferrable = request->header.type == TlpType::DMWr;
+  read.access.deferrable = deferrable;
+  read.access.deferred = false;
+  read.set_command(deferrable ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  read.set_byte_enable_ptr(nullptr);
+  read.set_byte_enable_length(0);
   read.at = 0;
-  std::memset(request->data(), 0, 4u * request->header.length);
+  if (!deferrable) std::memset(request->data(), 0, 4u * request->header.length);
   read.request = std::move(request);
-  advance(read);
+  deferrable ? offer(read) : advance(read);
+}
+
+// PCIe 6.0, 6.32: all of a deferrable write is taken, or nothing of it.
+void Completer::offer(Read& read) {
+  const Tlp& request = *read.request;
+  if (request.next_run(0).empty()) return finish(read, Status::success);
+  const Range* range = hit(request);
+  const unsigned first = request.first_byte();
+  const std::uint64_t offset = request.get_address() + first - range->base;
+  const unsigned span = request.span();
+  for (unsigned at = 0, bytes; at < span; at += bytes) {
+    bytes = span - at;
+    if (region(range->bar, offset + at, bytes) != Region::logic || bar_.size() == 0) {
+      return finish(read, Status::unsupported_request);
+    }
+  }
+  bool hole = false;
+  for (unsigned i = 0; i < span; ++i) {
+    const bool enabled = request.enabled(first + i);
+    read.enables[i] = enabled ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+    hole |= !enabled;
+  }
+  if (hole) {
+    read.set_byte_enable_ptr(read.enables.data());
+    read.set_byte_enable_length(span);
+  }
+  read.at = first;
+  read.piece = 4u * request.header.length - first;  // there is no other
+  read.access.bar = range->bar;
+  read.set_address(offset);
+  read.set_data_ptr(const_cast<std::uint8_t*>(request.data()) + first);
+  read.set_data_length(span);
+  read.set_streaming_width(span);
+  read.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay;
+  if (bar_->nb_transport_fw(read, phase, delay) == tlm::TLM_COMPLETED) {
+    finish(read, status_of(read));
+  }
+}
+
+Status Completer::status_of(const Read& read) const {
+  const Status status = to_status(read.get_response_status());
+  const bool deferred = read.access.deferrable && read.access.deferred;
+  return deferred && status == Status::success ? Status::configuration_retry : status;
 }
 
 void Completer::advance(Read& read) {
@@ -257,7 +309,7 @@ tlm::tlm_sync_enum Completer::response(tlm::tlm_generic_payload& payload, tlm::t
     drop(read);
     return tlm::TLM_COMPLETED;
   }
-  const Status status = to_status(read.get_response_status());
+  const Status status = status_of(read);
   read.at += read.piece;
   if (status != Status::success || read.request->next_run(read.at).empty()) {
     finish(read, status);
@@ -280,11 +332,16 @@ void Completer::finish(Read& read, Status status) {
   TlpPtr request = std::move(read.request);
   read.release();
   auto answer = [this](TlpPtr completion) { core_.send(std::move(completion)); };
-  if (status == Status::success) {
+  if (request->header.type == TlpType::DMWr &&
+      (status == Status::success || status == Status::configuration_retry)) {
+    if (status != Status::success) ++deferred_;
+    core_.send(Tlp::completion(*request, core_.id(), status));
+  } else if (status == Status::success) {
     complete_read(*request, core_.id(), core_.express().max_payload(), read_boundary, answer);
   } else {
     core_.log().log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-                    "{}: read at {:#x} refused", core_.name(), request->get_address());
+                    "{}: {} at {:#x} refused", core_.name(), to_string(request->header.type),
+                    request->get_address());
     core_.report(to_error(status), request.get());
     core_.send(Tlp::completion(*request, core_.id(), status));
   }

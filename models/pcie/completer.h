@@ -3,6 +3,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -31,7 +32,7 @@ class Completer : private tlm::tlm_mm_interface {
   void map(bool exists);
   /// Whether a request is in a BAR.
   bool claims(const Tlp& request) const { return hit(request) != nullptr; }
-  /// A write or read that is claimed.
+  /// A write, or a read or deferrable write, that is claimed.
   void write(TlpPtr request);
   void read(TlpPtr request);
   /// Answers a request, which nothing in this function takes, by Unsupported Request.
@@ -51,12 +52,14 @@ class Completer : private tlm::tlm_mm_interface {
     std::uint64_t size;
     unsigned bar;
   };
-  // A read that device logic works on; its data gathers in the request's own room.
+  // A read that device logic works on; its data gathers in the request's own room. Or a deferrable
+  // write, which is one piece.
   struct Read : Payload {
     TlpPtr request;
-    unsigned at = 0;       // of its 4 x length bytes
-    unsigned piece = 0;    // bytes asked for
-    bool dropped = false;  // by a reset: the answer of device logic is for nobody
+    unsigned at = 0;                        // of its 4 x length bytes
+    unsigned piece = 0;                     // bytes asked for
+    bool dropped = false;                   // by a reset: the answer of device logic is for nobody
+    std::array<std::uint8_t, 128> enables;  // of a deferrable write with a hole
   };
   enum class Region { logic, table, pending };
 
@@ -74,6 +77,8 @@ class Completer : private tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload* payload) override;
   void start(TlpPtr request);
   void start_waiting();
+  void offer(Read& read);
+  Status status_of(const Read& read) const;
   void advance(Read& read);
   void finish(Read& read, Status status);
   void drop(Read& read);
@@ -104,6 +109,8 @@ class Completer : private tlm::tlm_mm_interface {
   std::uint64_t read_count_ = 0;
   std::uint64_t write_count_ = 0;
   std::uint64_t refused_ = 0;
+  std::uint64_t deferrable_count_ = 0;
+  std::uint64_t deferred_ = 0;
 };
 
 }  // namespace pcie

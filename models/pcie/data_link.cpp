@@ -36,22 +36,47 @@ DataLink::DataLink(LineRate rate, const DataLinkConfig& config)
   }
 }
 
-void DataLink::reset() {
-  wire_ = Wire(rate_);
-  unacknowledged_ = {};
-  for (auto& incidents : incidents_) incidents.clear();
-}
-
 DataLink::Incident DataLink::take(End end) {
   auto& incidents = incidents_[index(end)];
   const Incident first = incidents.front();
   incidents.erase(incidents.begin());
+  counts_.retrainings += first.retrains;
+  switch (first.error) {
+    case Error::bad_tlp:
+      ++counts_.bad_tlps;
+      break;
+    case Error::receiver_error:
+      ++counts_.receiver_errors;
+      break;
+    case Error::bad_dllp:
+      ++counts_.bad_dllps;
+      break;
+    case Error::replay_timeout:
+      ++counts_.timeouts;
+      break;
+    default:
+      ++counts_.rollovers;
+  }
   return first;
+}
+
+void DataLink::retrain(LineRate rate, const DataLinkConfig& config, vp::Picoseconds when,
+                       vp::Picoseconds transmitter_saw, vp::Picoseconds receiver_saw) {
+  rate_ = rate;
+  config_ = config;
+  wire_ = Wire(rate);
+  wire_.occupy(when, 0);
+  unacknowledged_ = {};
+  for (const End end : {End::transmitter, End::receiver}) {
+    auto& incidents = incidents_[index(end)];
+    const vp::Picoseconds last = end == End::receiver ? receiver_saw : transmitter_saw;
+    while (!incidents.empty() && incidents.back().when > last) incidents.pop_back();
+  }
 }
 
 unsigned DataLink::first_error(unsigned bytes) {
   const double sample = static_cast<double>(next(random_) >> 11) * 0x1p-53;
-  if (config_.generation == 6) {
+  if (flits()) {
     const double bits = 8 * flit_bytes;
     const double good = std::exp(bits * std::log1p(-config_.bit_error_rate));
     const double one = bits * config_.bit_error_rate / (1 - config_.bit_error_rate) * good;
@@ -68,52 +93,42 @@ Wire::Occupied DataLink::transmit_with_errors(vp::Picoseconds ready, unsigned by
   Wire::Occupied occupied = wire_.occupy(ready, bytes);
   unsigned replay_number = 0;
   for (unsigned bit; (bit = first_error(bytes)) != no_error;) {
-    const bool scrambled = config_.generation >= 3 && config_.generation <= 5;
-    const bool framing = scrambled && bit < 8 * framing_token_bytes;
+    const bool framing = !flits() && config_.generation >= 3 && bit < 8 * framing_token_bytes;
     refuse(occupied.to, framing);
     vp::Picoseconds again = occupied.to + config_.round_trip;
     if (framing) {
-      ++counts_.retrainings;
       again += config_.retraining;
-    } else if (config_.generation < 6 && first_error(dllp_bytes) != no_error) {
-      see(End::transmitter, again, Error::bad_dllp);
+    } else if (!flits() && first_error(dllp_bytes) != no_error) {
+      see(End::transmitter, {again, Error::bad_dllp});
       again = std::max(again, occupied.to + config_.replay_timer);
-      see(End::transmitter, again, Error::replay_timeout);
-      ++counts_.bad_dllps;
-      ++counts_.timeouts;
+      see(End::transmitter, {again, Error::replay_timeout});
     }
     ++counts_.replays;
     if (++replay_number > replays_at_most) {
-      see(End::transmitter, again, Error::replay_rollover);
-      ++counts_.rollovers;
-      ++counts_.retrainings;
+      see(End::transmitter, {again, Error::replay_rollover, true});
       again += config_.retraining;
       replay_number = 0;
     }
     occupied = wire_.occupy(again, bytes);
   }
-  if (config_.generation < 6) acknowledge(occupied.to, bytes);
+  if (!flits()) acknowledge(occupied.to, bytes);
   return occupied;
 }
 
 void DataLink::refuse(vp::Picoseconds sent, bool framing) {
   const vp::Picoseconds when = sent + config_.arrival;
-  ++counts_.bad;
-  if (framing || config_.generation <= 2 || config_.generation == 6) {
-    ++counts_.receiver_errors;
-    see(End::receiver, when, Error::receiver_error);
+  if (framing || flits() || config_.generation <= 2) {
+    see(End::receiver, {when, Error::receiver_error, framing});
   }
-  if (!framing && config_.generation < 6) {
-    ++counts_.bad_tlps;
-    see(End::receiver, when, Error::bad_tlp);
-  }
+  if (!framing && !flits()) see(End::receiver, {when, Error::bad_tlp});
 }
 
-void DataLink::see(End end, vp::Picoseconds when, Error error) {
+void DataLink::see(End end, const Incident& incident) {
   auto& incidents = incidents_[index(end)];
-  const auto earlier = std::find_if(incidents.rbegin(), incidents.rend(),
-                                    [when](const Incident& one) { return one.when <= when; });
-  incidents.insert(earlier.base(), {when, error});
+  const auto earlier =
+      std::find_if(incidents.rbegin(), incidents.rend(),
+                   [&incident](const Incident& one) { return one.when <= incident.when; });
+  incidents.insert(earlier.base(), incident);
 }
 
 // The packet without an ACK has been sent again before `limit`; its receiver drops the second.
@@ -128,8 +143,7 @@ void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
   const vp::Picoseconds back = sent + config_.round_trip;
   const bool lost = first_error(dllp_bytes) != no_error;
   if (lost) {
-    ++counts_.bad_dllps;
-    see(End::transmitter, back, Error::bad_dllp);
+    see(End::transmitter, {back, Error::bad_dllp});
   } else if (back < unacknowledged_.expires && unacknowledged_.expires != vp::never) {
     auto& incidents = incidents_[index(End::transmitter)];
     const auto timeout =
@@ -137,14 +151,12 @@ void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
           return one.when == unacknowledged_.expires && one.error == Error::replay_timeout;
         });
     if (timeout != incidents.rend()) incidents.erase(std::prev(timeout.base()));
-    --counts_.timeouts;
     --counts_.replays;
     unacknowledged_ = {};
   }
   if (lost && unacknowledged_.expires == vp::never) {
     unacknowledged_ = {sent + std::max(config_.replay_timer, config_.round_trip), bytes};
-    see(End::transmitter, unacknowledged_.expires, Error::replay_timeout);
-    ++counts_.timeouts;
+    see(End::transmitter, {unacknowledged_.expires, Error::replay_timeout});
     ++counts_.replays;
   }
 }

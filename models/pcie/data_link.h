@@ -12,7 +12,7 @@ namespace pcie {
 
 /// How often bits are wrong, and what repairing it takes.
 struct DataLinkConfig {
-  unsigned generation = 5;
+  unsigned generation = 5;           ///< of the rate
   double bit_error_rate = 0;         ///< of each lane, after equalisation; 0 to 1e-4
   std::uint64_t seed = 1;            ///< of the errors
   vp::Picoseconds arrival = 0;       ///< from the last byte on the wire until the receiver has it
@@ -46,29 +46,32 @@ class DataLink {
     return transmit_with_errors(ready, bytes);
   }
 
-  /// The link went down: what was on the wire, and what would have been seen, is lost.
-  void reset();
-
   /// What an end sees of errors. They are known when a packet is sent, and seen later.
   enum class End : std::uint8_t { transmitter, receiver };
   struct Incident {
     vp::Picoseconds when;
     Error error;
+    bool retrains = false;  ///< it sends the link to Recovery
   };
   /// Those of an end that nobody has taken, by their times.
   const std::vector<Incident>& incidents(End end) const { return incidents_[index(end)]; }
-  /// Takes the first one.
+  /// Takes the first one, which has been seen, and counts it.
   Incident take(End end);
 
+  /// The link goes through Recovery, or down and up, and on from `when` at another rate perhaps.
+  /// What was on the wire is lost; what the ends would have seen later than so does not happen.
+  void retrain(LineRate rate, const DataLinkConfig& config, vp::Picoseconds when,
+               vp::Picoseconds transmitter_saw, vp::Picoseconds receiver_saw);
+
+  /// As seen, but for replays, which are known when a packet is sent.
   struct Counts {
-    std::uint64_t bad = 0;              ///< packets that arrived with an error
-    std::uint64_t bad_tlps = 0;         ///< of them with a wrong LCRC
+    std::uint64_t bad_tlps = 0;         ///< packets with a wrong LCRC
     std::uint64_t receiver_errors = 0;  ///< and with wrong symbols, framing or flits
     std::uint64_t bad_dllps = 0;        ///< acknowledgements that arrived with an error
     std::uint64_t replays = 0;
-    std::uint64_t timeouts = 0;   ///< of them by the replay timer
-    std::uint64_t rollovers = 0;  ///< fourth replays in vain
-    std::uint64_t retrainings = 0;
+    std::uint64_t timeouts = 0;     ///< of the replay timer
+    std::uint64_t rollovers = 0;    ///< fourth replays in vain
+    std::uint64_t retrainings = 0;  ///< because of those, and of framing
   };
   const Counts& counts() const { return counts_; }
 
@@ -85,12 +88,13 @@ class DataLink {
   // Of so many bytes, at once on the wire, the first bit for which they are refused.
   unsigned first_error(unsigned bytes);
   void refuse(vp::Picoseconds sent, bool framing);
-  void see(End end, vp::Picoseconds when, Error error);
+  void see(End end, const Incident& incident);
+  bool flits() const { return rate_.flit != 0; }
   void expire(vp::Picoseconds limit);
   void acknowledge(vp::Picoseconds sent, unsigned bytes);
 
-  const DataLinkConfig config_;
-  const LineRate rate_;
+  DataLinkConfig config_;
+  LineRate rate_;
   Wire wire_;
   std::uint64_t random_;
   Unacknowledged unacknowledged_;

@@ -10,25 +10,28 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
                                vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, latency, config.credits, true}),
+      Port(domain, {config.generation, config.lanes, latency, config.credits, true,
+                    express.deferrable_writes, config.active_states}),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
-      express_(space_, express),
+      express_(space_, express.with_active_states(config.active_states)),
       msi_(space_),
       errors_(space_, express_, express.type),
-      link_capabilities_(space_, express.type, config.generation, config.lanes),
+      link_capabilities_(space_, express.type, config.generation, config.lanes, config.eye),
       access_control_(space_, express.port_number, peers),
       number_(express.port_number),
-      interrupt_(domain, [this] { send_interrupt(); }) {
+      interrupt_(domain, [this] { send_interrupt(); }),
+      command_(domain, [this] { complete_command(); }) {
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
   space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
-  express_.slot().on_write([this] { slot_controlled(); });
+  express_.slot().on_write([this] { slot_controlled(); }, [this] { update_interrupt(); });
   if (config.containment) {
     containment_.emplace(space_, express.type == PortType::root_port);
     containment_->on_write([this] { containment_controlled(); });
   }
-  for (const unsigned at : {static_cast<unsigned>(Header::command), msi_.offset() + 2}) {
+  for (const unsigned at :
+       {static_cast<unsigned>(Header::command), msi_.offset() + 2, express_.offset() + 0x12}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
   const std::string prefix = std::string(this->name()) + ".";
@@ -42,9 +45,11 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
 void DownstreamPort::begin_reset(Reset kind) {
   space_.reset(kind);
   express_.slot().reset();
+  command_.cancel();
   // Containment is sticky, and no reset puts a card into its slot.
   const bool still_contained = containment_ && containment_->triggered();
   holds_ = (holds_ & (still_contained ? no_card | contained : no_card)) | in_reset;
+  if (!express_.slot().powered()) holds_ |= no_power;
   reset_kind_ = kind;
   hold_link(kind);
 }
@@ -75,17 +80,33 @@ void DownstreamPort::bridge_controlled() {
   }
 }
 
-// 7.5.3.7: Link Disable.
+// 7.5.3.7: Link Disable, Retrain Link.
 void DownstreamPort::link_controlled() {
   if (express_.link_disabled()) {
     hold(disabled, Reset::hot);
   } else {
     let_go(disabled);
   }
+  active_states_changed();
+  if (express_.take_retrain()) retrain_link();
+  update_interrupt();
+}
+
+void DownstreamPort::slot_controlled() {
+  const vp::Picoseconds time = express_.slot().config().command_time;
+  if (time == 0) return complete_command();
+  // Software waits for one before the next; if it does not, they are completed together.
+  if (!command_.pending()) command_.after(time);
+  update_interrupt();
+}
+
+void DownstreamPort::complete_command() {
+  express_.slot().complete_command();
+  update_power();
 }
 
 // 6.7.1.8: a card without power is as one that is not there, but for its presence.
-void DownstreamPort::slot_controlled() {
+void DownstreamPort::update_power() {
   if (express_.slot().powered()) {
     let_go(no_power);
   } else {
@@ -148,7 +169,7 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
 
 bool DownstreamPort::remove_card() {
   Slot& slot = express_.slot();
-  if (!slot.occupied()) return false;
+  if (!slot.occupied() || slot.locked() || slot.latched()) return false;
   const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
   slot.set_occupied(false);
   hold(no_card, Reset::fundamental);
@@ -159,7 +180,7 @@ bool DownstreamPort::remove_card() {
 
 bool DownstreamPort::insert_card() {
   Slot& slot = express_.slot();
-  if (!(holds_ & no_card)) return false;
+  if (!(holds_ & no_card) || slot.locked() || slot.latched()) return false;
   slot.set_occupied(true);
   let_go(no_card);
   update_interrupt();
@@ -172,11 +193,42 @@ bool DownstreamPort::press_attention_button() {
   return pressed;
 }
 
+bool DownstreamPort::move_latch(bool open) {
+  const bool was_up = link_up();
+  if (!express_.slot().move_latch(open)) return false;
+  lose_power(was_up);
+  return true;
+}
+
+bool DownstreamPort::fail_power() {
+  const bool was_up = link_up();
+  if (!express_.slot().fail_power()) return false;
+  lose_power(was_up);
+  return true;
+}
+
+// Perhaps; software has not asked for that.
+void DownstreamPort::lose_power(bool was_up) {
+  update_power();
+  const bool surprise = was_up && !link_up() && !express_.slot().config().surprise;  // 3.2.1
+  if (surprise) report(Error::surprise_down, nullptr);
+}
+
 void DownstreamPort::trained(unsigned generation, unsigned lanes) {
   express_.slot().seat();
-  express_.trained(generation, lanes);
+  express_.trained(generation, lanes, flits());
   link_capabilities_.trained(generation);
   update_interrupt();
+}
+
+void DownstreamPort::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  link_capabilities_.retrained(generation);
+  update_interrupt();
+}
+
+void DownstreamPort::recovering() {
+  express_.recovering();
 }
 
 void DownstreamPort::link_lost(Reset) {
@@ -277,6 +329,7 @@ void DownstreamPort::update_interrupt() {
     conditions_ |= more_conditions();
     if (express_.slot().interrupting()) conditions_ |= slot_event;
     if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
+    if (express_.bandwidth_interrupting()) conditions_ |= bandwidth_event;
   }
   if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(port_config().latency);
   if (conditions_ == 0) interrupt_.cancel();

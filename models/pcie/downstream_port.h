@@ -25,12 +25,15 @@ struct DownstreamPortConfig {
   unsigned lanes = 16;
   CreditConfig credits{};  ///< of its receive buffer
   SlotConfig slot{};
-  bool containment = false;  ///< Downstream Port Containment
+  bool containment = false;    ///< Downstream Port Containment
+  unsigned active_states = 0;  ///< of ActiveState, that its link may go into
+  Eye eye{};                   ///< of its receiver
 };
 
 /// A port with a link away from the host, of a root complex or a switch: a bridge to the bus of
-/// that link. It knows what is behind it and in which state the link and its slot are, reports
-/// errors, and tells of these, of its slot and of containment by MSI.
+/// that link. It knows what is behind it and in which state the link and its slot are, refuses what
+/// access control does not let in and what is not to leave, reports errors, and tells of these, of
+/// its slot and of containment by MSI.
 ///
 /// What comes from below, and how messages go on towards the host, is for who derives from it.
 class DownstreamPort : public sc_core::sc_module, public Port {
@@ -53,17 +56,23 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   /// Somebody at the slot, at any moment (6.7). Without its card the link is down at once, and what
   /// is outstanding ends; if the slot was not made for surprises, that is a Surprise Down error. A
   /// card comes back as after power-up. False, and nothing happens, if there is no card to remove,
-  /// no room for one, or no button.
+  /// no room for one, something that holds it, or no button or latch to move.
   bool remove_card();
   bool insert_card();
   bool press_attention_button();
+  bool open_latch() { return move_latch(true); }
+  bool close_latch() { return move_latch(false); }
+  /// The power controller finds a fault, and turns the card's power off; false if there is none on.
+  bool fail_power();
+  const Slot& slot() const { return express_.slot(); }
 
  protected:
   /// What the host is to be told of by MSI.
   enum Condition : unsigned {
     root_error = 1u << 0,
     slot_event = 1u << 1,
-    containment_event = 1u << 2
+    containment_event = 1u << 2,
+    bandwidth_event = 1u << 3
   };
 
   /// `express` says what type of port it is, and `peers` how many ports reach each other, numbered
@@ -84,6 +93,11 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   virtual unsigned more_conditions() { return 0; }
 
   void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  void recovering() override;
+  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
+  unsigned active_states() const override { return express_.active_states(); }
+  unsigned target_generation() const override { return express_.target_generation(); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
 
@@ -142,6 +156,10 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void bridge_controlled();
   void link_controlled();
   void slot_controlled();
+  void complete_command();
+  void update_power();
+  void lose_power(bool was_up);
+  bool move_latch(bool open);
   void containment_controlled();
 
   const unsigned number_;
@@ -149,6 +167,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   Reset reset_kind_ = Reset::fundamental;
   unsigned conditions_ = 0;  // of Condition
   vp::Event interrupt_;
+  vp::Event command_;  // of Slot Control, when it is completed
 
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;

@@ -10,11 +10,23 @@
 #include "vp/log/log.h"
 
 namespace pcie {
+namespace {
+
+unsigned most_deferrable(const EndpointConfig& config) {
+  unsigned most = 0;
+  for (const FunctionConfig& function : config.functions) {
+    most = std::max(most, function.deferrable_writes);
+  }
+  return most;
+}
+
+}  // namespace
 
 Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& config,
                    vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency, config.credits}),
+      Port(domain, {config.generation, config.lanes, config.latency, config.credits, false,
+                    most_deferrable(config), config.active_states}),
       log_(vp::log::get("pcie")) {
   const std::size_t count = config.functions.size();
   if (count < 1 || count > 256) throw ConfigurationError("an endpoint has 1 to 256 functions");
@@ -30,9 +42,15 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
   if (config.latency < 0 || config.completion_timeout <= 0) {
     throw ConfigurationError("a latency is negative, or the completion timeout not positive");
   }
-  const Function::Common common{
-      config.generation,         config.lanes, config.max_payload,  config.tags,
-      config.completion_timeout, count > 1,    alternative_routing_};
+  const Function::Common common{config.generation,
+                                config.lanes,
+                                config.max_payload,
+                                config.tags,
+                                config.completion_timeout,
+                                count > 1,
+                                alternative_routing_,
+                                config.active_states,
+                                config.eye};
   Function::Uplink& uplink = *this;
   Function::Place place;
   place.first_virtual = count;
@@ -96,14 +114,37 @@ void Endpoint::receive(TlpPtr tlp) {
     case TlpType::CAS:
       if (Function* function = claiming(*tlp)) return function->refuse(*tlp);
       return unsupported(*tlp);
+    case TlpType::DMWr:
+      if (Function* function = claiming(*tlp)) return receive_deferrable(*function, std::move(tlp));
+      return unsupported(*tlp);
     case TlpType::Msg:
       ++messages_ignored_;
       return;
   }
 }
 
+// PCIe 6.0, 6.32: one of a length that is not supported is refused.
+void Endpoint::receive_deferrable(Function& function, TlpPtr request) {
+  if (request->payload_bytes() > function.deferrable_writes()) return function.refuse(*request);
+  if (!request->header.poisoned) return function.receive_read(std::move(request));
+  function.report(Error::poisoned_tlp, request.get());
+  function.send(Tlp::completion(*request, function.id(), Status::unsupported_request));
+}
+
 void Endpoint::trained(unsigned generation, unsigned lanes) {
-  for (const auto& function : functions_) function->trained(generation, lanes);
+  for (const auto& function : functions_) function->trained(generation, lanes, flits());
+}
+
+void Endpoint::retrained(unsigned generation, unsigned lanes) {
+  for (const auto& function : functions_) function->retrained(generation, lanes);
+}
+
+// 7.5.3.7: with ARI function 0 decides, without it all have to agree.
+unsigned Endpoint::active_states() const {
+  unsigned states = functions_[0]->active_states();
+  if (alternative_routing_) return states;
+  for (const auto& function : functions_) states &= function->active_states();
+  return states;
 }
 
 void Endpoint::unblocked(CreditClass of) {
@@ -120,7 +161,12 @@ void Endpoint::link_lost(Reset kind) {
 }
 
 void Endpoint::configure(Function& function, const Tlp& request) {
-  if (!request.header.poisoned) return function.receive_config(request);
+  if (!request.header.poisoned) {
+    const unsigned before = active_states();
+    function.receive_config(request);
+    if (active_states() != before) active_states_changed();
+    return;
+  }
   function.report(Error::poisoned_tlp, &request);
   function.send(Tlp::completion(request, function.id(), Status::unsupported_request));
 }

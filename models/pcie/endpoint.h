@@ -22,6 +22,8 @@ struct EndpointConfig {
   unsigned tags = 256;          ///< requests outstanding a function, 32, 256 or 768; more than 32
                                 ///< if software enables that
   vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
+  unsigned active_states = 0;                        ///< of ActiveState, that the link may go into
+  Eye eye{};                                         ///< of its receiver
   /// 1 to 256, numbered from 0. More than 8, or one with virtual functions, have alternative
   /// routing (ARI, 6.13): a function's number has 8 bits.
   std::vector<FunctionConfig> functions = {FunctionConfig{}};
@@ -44,6 +46,9 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
  private:
   void receive(TlpPtr tlp) override;
   void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  unsigned active_states() const override;
+  void lane_failed(unsigned lane) override { functions_[0]->lane_failed(lane); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
   bool checks_digests() const override;
@@ -63,6 +68,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   Function* addressed(const Tlp& config_request);
   void configure(Function& function, const Tlp& request);
   Function* claiming(const Tlp& request);
+  void receive_deferrable(Function& function, TlpPtr request);
   void report(Error error, const Tlp* tlp);
   void unsupported(const Tlp& request);
 

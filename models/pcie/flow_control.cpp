@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 
 #include "models/pcie/errors.h"
@@ -26,7 +27,9 @@ std::uint32_t mask_of(unsigned advertised, unsigned bits, unsigned scale, const 
 
 }  // namespace
 
-CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics) {
+CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics,
+                             unsigned deferrable_writes) {
+  const unsigned non_posted_data = std::max(atomics ? max_atomic : 4, deferrable_writes);
   if (advertised.scale != 1 && advertised.scale != 4 && advertised.scale != 16) {
     throw ConfigurationError(fmt::format("credits in units of {}: 1, 4 or 16", advertised.scale));
   }
@@ -34,7 +37,7 @@ CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payloa
     const Credits& credits = advertised.classes[i];
     Class& one = classes_[i];
     const bool non_posted = static_cast<CreditClass>(i) == CreditClass::non_posted;
-    const unsigned least = Credits::units(!non_posted ? max_payload : atomics ? max_atomic : 4);
+    const unsigned least = Credits::units(non_posted ? non_posted_data : max_payload);
     if (credits.data != 0 && credits.data < least) {
       throw ConfigurationError(
           fmt::format("{} data credits: a packet may need {}", credits.data, least));

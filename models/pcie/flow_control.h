@@ -46,8 +46,10 @@ class CreditAccount {
  public:
   /// Throws ConfigurationError if no receiver could advertise that: more than the counters can
   /// tell, or less data than one packet of `max_payload` bytes has, or of AtomicOps, if the
-  /// receiver completes these (PCIe 5.0, table 2-43).
-  CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics = false);
+  /// receiver completes these, or of the `deferrable_writes` bytes of a DMWr (PCIe 6.0, table
+  /// 2-48).
+  CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics = false,
+                unsigned deferrable_writes = 0);
 
   bool enough_for(const Tlp& tlp) const { return unlimited_ || enough(tlp); }
   /// A packet leaves; there have to be enough.

@@ -52,12 +52,12 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
           },
           statistics),
       completer_(core_, bar, config.bar_reads, interrupts_.msi_x(), domain, statistics),
-      requester_(core_, dma, domain, statistics) {
+      requester_(core_, dma, config.deferral, domain, statistics) {
   ConfigSpace& space = core_.space();
   if (config.serial_number) add_serial_number(space, *config.serial_number);
   if (common.alternative_routing) add_alternative_routing(space, place.next);
   if (physical_ && place.number == 0) {
-    link_capabilities_.emplace(space, PortType::endpoint, common.generation, common.lanes);
+    link_capabilities_.emplace(space, PortType::endpoint, common.generation, common.lanes, common.eye);
   }
   if (const VirtualFunctionsConfig& virtual_functions = config.virtual_functions;
       virtual_functions.count > 0) {
@@ -99,11 +99,20 @@ void Function::reset(Reset kind) {
   if (on_reset_) on_reset_();
 }
 
-void Function::trained(unsigned generation, unsigned lanes) {
-  core_.express().trained(generation, lanes);
+void Function::trained(unsigned generation, unsigned lanes, bool flits) {
+  core_.express().trained(generation, lanes, flits);
   if (link_capabilities_) link_capabilities_->trained(generation);
   core_.be_ready_after(initialisation_);
   interrupts_.update_intx();
+}
+
+void Function::retrained(unsigned generation, unsigned lanes) {
+  core_.express().retrained(generation, lanes);
+  if (link_capabilities_) link_capabilities_->retrained(generation);
+}
+
+void Function::lane_failed(unsigned lane) {
+  if (link_capabilities_) link_capabilities_->lane_failed(lane);
 }
 
 void Function::unblocked() {

@@ -84,6 +84,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   Function* virtual_function_of(Id id);
   void receive_config(const Tlp& request);
   void receive_write(TlpPtr request) { completer_.write(std::move(request)); }
+  /// Or a deferrable write.
   void receive_read(TlpPtr request) { completer_.read(std::move(request)); }
   void receive_completion(const Tlp& completion) { requester_.receive_completion(completion); }
   /// Posted requests can leave again.
@@ -92,7 +93,11 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   bool checks_digests() const { return core_.errors().advanced().checks_digests(); }
   /// Answers a request, which nothing in this function takes, by Unsupported Request.
   void refuse(const Tlp& request) { completer_.refuse(request); }
-  void trained(unsigned generation, unsigned lanes);
+  void trained(unsigned generation, unsigned lanes, bool flits);
+  void retrained(unsigned generation, unsigned lanes);
+  void lane_failed(unsigned lane);
+  unsigned active_states() const { return core_.express().active_states(); }
+  unsigned deferrable_writes() const { return core_.deferrable_writes(); }
   unsigned max_payload() const { return core_.express().max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }
   std::optional<Severity> log(Error error, const Tlp* tlp) { return core_.log_error(error, tlp); }

@@ -34,6 +34,10 @@ struct FunctionConfig {
   vp::Picoseconds reset_time = 0;  ///< and so long after a reset of its own, up to 100 ms
   bool no_soft_reset = true;       ///< the return from D3hot to D0 keeps all registers
   unsigned bar_reads = 32;         ///< reads that device logic works on at a time
+  /// Deferrable memory writes (DMWr): bytes that device logic takes at a time, 64 or 128; 0: none,
+  /// nor does it ask for any.
+  unsigned deferrable_writes = 0;
+  vp::Picoseconds deferral = 1 * vp::us;  ///< after which it sends again what was deferred; above 0
   VirtualFunctionsConfig virtual_functions;
 };
 

@@ -18,7 +18,8 @@ std::unique_ptr<EndpointHeader> make_header(ConfigSpace& space, const FunctionCo
                                        config.bars);
 }
 
-PciExpressConfig express_config(const FunctionCore::Common& common) {
+PciExpressConfig express_config(const FunctionCore::Common& common,
+                                const FunctionConfig& function) {
   PciExpressConfig config;
   config.type = PortType::endpoint;
   config.generation = common.generation;
@@ -26,6 +27,8 @@ PciExpressConfig express_config(const FunctionCore::Common& common) {
   config.max_payload = common.max_payload;
   config.extended_tags = common.tags > 32;
   config.ten_bit_tags = common.tags > 256;
+  config.deferrable_writes = function.deferrable_writes;
+  config.active_states = common.active_states;
   return config;
 }
 
@@ -44,10 +47,15 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
       id_(make_alternative_id(0, number)),
       header_(make_header(space_, config, common.multi_function, of)),
       power_(space_, config.no_soft_reset),
-      express_(space_, express_config(common),
+      express_(space_, express_config(common, config),
                physical_ != nullptr ? &physical_->express_ : nullptr),
       errors_(space_, express_, PortType::endpoint,
-              physical_ != nullptr ? &physical_->errors_ : nullptr) {}
+              physical_ != nullptr ? &physical_->errors_ : nullptr),
+      deferrable_writes_(config.deferrable_writes) {
+  if (deferrable_writes_ > 0) {
+    device_3_.emplace(space_, physical_ != nullptr ? &*physical_->device_3_ : nullptr);
+  }
+}
 
 // 6.6.2: during a reset none is logged.
 std::optional<Severity> FunctionCore::log_error(Error error, const Tlp* tlp) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "models/pcie/capabilities/device_3.h"
+#include "models/pcie/capabilities/lane_margining.h"
 #include "models/pcie/capabilities/pci_express.h"
 #include "models/pcie/capabilities/power_management.h"
 #include "models/pcie/capabilities/sr_iov.h"
@@ -30,6 +32,8 @@ class FunctionCore {
     vp::Picoseconds completion_timeout;
     bool multi_function;
     bool alternative_routing;  ///< ARI
+    unsigned active_states;    ///< that the link may go into
+    Eye eye;                   ///< of the receiver
   };
   /// The endpoint below.
   class Uplink {
@@ -83,6 +87,11 @@ class FunctionCore {
   bool ten_bit_tags() const {
     return sr_iov_ != nullptr ? sr_iov_->ten_bit_tags() : express_.ten_bit_tags();
   }
+  /// Most bytes of a deferrable write that device logic takes; 0: it takes none.
+  unsigned deferrable_writes() const { return deferrable_writes_; }
+  bool requests_deferrable_writes() const {
+    return device_3_ && device_3_->requests_deferrable_writes();
+  }
   bool may_master() const { return header_->master_enabled() && d0() && uplink_.up(); }
 
   /// Sends a packet that this function is the origin of, with a digest where software wants that.
@@ -113,6 +122,8 @@ class FunctionCore {
   PowerManagement power_;
   PciExpress express_;
   ErrorReporting errors_;
+  const unsigned deferrable_writes_;
+  std::optional<Device3> device_3_;
 };
 
 }  // namespace pcie

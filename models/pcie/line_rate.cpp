@@ -30,7 +30,7 @@ bool power_of_two(unsigned value) {
 
 }  // namespace
 
-LineRate LineRate::of(unsigned generation, unsigned lanes, unsigned max_payload) {
+LineRate LineRate::of(unsigned generation, unsigned lanes, unsigned max_payload, bool flits) {
   if (generation < 1 || generation > 6) {
     throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6 are possible", generation));
   }
@@ -51,14 +51,14 @@ LineRate LineRate::of(unsigned generation, unsigned lanes, unsigned max_payload)
   }
   static constexpr std::uint64_t transfers[] = {25, 50, 80, 160, 320};  // 0.1 GT/s
   const bool scrambled = generation >= 3;
+  // share of TLPs = 1 - 16 / limit - 4 / 1538, or 236 / 256 x (1 - 4 / 1538)
   const std::uint64_t limit = ack_latency_limit(generation, lanes, max_payload);
-  // share of TLPs = 1 - 16 / limit - 4 / 1538
-  const std::uint64_t share = 1534 * limit - 16 * 1538;
-  const std::uint64_t whole = 1538 * limit;
+  const std::uint64_t share = flits ? tlp_bytes_of_flit * 1534 : 1534 * limit - 16 * 1538;
+  const std::uint64_t whole = 1538 * (flits ? 256 : limit);
   const std::uint64_t picoseconds = 8 * 1000 * 10 * (scrambled ? 130 : 10) * whole;
   const std::uint64_t bytes = transfers[generation - 1] * lanes * (scrambled ? 128 : 8) * share;
   const std::uint64_t divisor = std::gcd(picoseconds, bytes);
-  return {picoseconds / divisor, bytes / divisor};
+  return {picoseconds / divisor, bytes / divisor, flits ? tlp_bytes_of_flit : 0};
 }
 
 }  // namespace pcie

@@ -15,7 +15,8 @@ namespace pcie {
 ///
 /// Generation 6: flits of 256 bytes, of which 236 are for TLPs (PCIe 6.0, 4.2.3.4), without an
 /// encoding; acknowledgements and credits have their place in each flit. SKP ordered sets of 40
-/// symbols come after 748 flits of a x16 link (4.2.8).
+/// symbols come after 748 flits of a x16 link (4.2.8). A link in flit mode keeps it at lower
+/// speeds, with their encodings.
 struct LineRate {
   std::uint64_t picoseconds;  ///< for so many
   std::uint64_t bytes;        ///< bytes; reduced to lowest terms
@@ -23,7 +24,11 @@ struct LineRate {
 
   /// `generation` 1 to 6; `lanes` 1, 2, 4, 8 or 16; `max_payload` 128 to 4096, a power of two.
   /// Throws ConfigurationError.
-  static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload);
+  static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload) {
+    return of(generation, lanes, max_payload, generation == 6);
+  }
+  /// `flits`: in flit mode, as generation 6 always is.
+  static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload, bool flits);
 
   double gigabits_per_second() const { return 8000.0 * bytes / picoseconds; }
 };

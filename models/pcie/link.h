@@ -30,7 +30,10 @@ struct LinkConfig {
   vp::Picoseconds training = 0;
   double bit_error_rate = 0;                 ///< of each lane, 0 to 1e-4
   std::uint64_t seed = 1;                    ///< of the errors
-  vp::Picoseconds retraining = 20 * vp::us;  ///< after four replays in vain
+  vp::Picoseconds retraining = 20 * vp::us;  ///< Recovery, with or without a change of speed
+  /// How long nothing is sent before a direction goes into L0s, and the link into L1.
+  vp::Picoseconds l0s_after = 1 * vp::us;
+  vp::Picoseconds l1_after = 10 * vp::us;
 };
 
 /// An error that is made to happen, for tests and for whoever wants to see software cope with it.
@@ -61,6 +64,16 @@ bool is_possible(Direction direction, const Fault& fault);
 ///     ---+------------------------+---- latency ----+----+--->
 ///   sender's port latency before                     receiver's port latency
 ///
+/// In Recovery (4.2.6.4) the link stays up. What has left its sender before that knows arrives, if
+/// the receiver does not know either; all else is sent once more, and with what follows at the
+/// speed and width that the link has then: the speed is the least of the channel, both ends and the
+/// upstream port's target; of the lanes only those from either end up to the first that has failed
+/// are of use.
+///
+/// Where ports support it and software lets it, a direction that nothing was sent in for a while is
+/// in L0s, and the link in L1 if that is so for both: what is sent then waits until it has come
+/// out. That is found from when it was used last, so that sleep takes no appointment.
+///
 /// Its upstream port can take it down: at once for itself, one latency later for the port
 /// downstream. What has not arrived before its receiver's end goes down is lost.
 class Link : public sc_core::sc_module {
@@ -69,12 +82,18 @@ class Link : public sc_core::sc_module {
   Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& upstream,
        Port& downstream, vp::Trace& trace, vp::Statistics& statistics);
 
-  /// Nothing sent at time t is received before t + this.
+  /// Nothing sent at time t is received before t + this, at the highest speed and width.
   vp::Picoseconds min_latency(Direction direction) const;
 
+  /// As of now, or in Recovery as it will be.
   unsigned generation() const { return generation_; }
   unsigned lanes() const { return lanes_; }
   const LineRate& rate() const { return rate_; }
+
+  /// From now on the receiver that `direction` leads to does not hear that lane any more: if it was
+  /// of use, one latency from now that is a Receiver Error, and the link retrains without it. False
+  /// if there is no such lane, or the link would have none left.
+  bool fail_lane(Direction direction, unsigned lane);
 
   /// The port that `direction` leads to detects the error: without a type one latency from now.
   ///
@@ -117,6 +136,7 @@ class Link : public sc_core::sc_module {
   struct Coming {
     vp::Picoseconds when = 0;
     Error error = Error::receiver_error;
+    std::optional<unsigned> failed_lane{};
   };
   struct Way {
     Way(Link& link, Direction direction, Port& from, Port& to, const LinkConfig& config);
@@ -140,16 +160,26 @@ class Link : public sc_core::sc_module {
     vp::Event error;
     vp::Event sender_sees;  // what bit errors are to the ends, as DataLink::incidents
     vp::Event receiver_sees;
-    vp::Event rise;  // of the link, for `from`
+    vp::Event rise;     // of the link, for `from`
+    vp::Event recover;  // into L0, for `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
+    vp::Picoseconds used = 0;   // nothing was sent after that
+    vp::Picoseconds awake = 0;  // in L0 from then on, if it was asleep
   };
 
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
   static unsigned index(CreditClass of) { return static_cast<unsigned>(of); }
+  static Direction opposite(Direction direction) {
+    return direction == Direction::down ? Direction::up : Direction::down;
+  }
+  Direction direction_of(const Way& way) const {
+    return &way == &ways_[0] ? Direction::down : Direction::up;
+  }
   Way& way_from(const Port& port) { return ways_[&port == &ways_[0].from ? 0 : 1]; }
   void send(const Port& from, TlpPtr tlp);
   void transmit(Way& way, TlpPtr tlp);
+  vp::Picoseconds put_on_wire(Way& way, const Tlp& tlp, vp::Picoseconds ready);
   void expect_incidents(Way& way);
   void see(Way& way, DataLink::End end);
   void updated(Way& way);
@@ -166,15 +196,35 @@ class Link : public sc_core::sc_module {
   void hold(Reset kind);
   void fall();
   void release(Reset kind);
+  vp::Picoseconds wake(Way& way, vp::Picoseconds when);
+  void keep_awake(vp::Picoseconds until);
+  void restart(Way& way);
+  bool retrain();
+  void recover(const Port& first);
+  void recover(Way& way, const Port& first);
+  void enter_recovery(const Port& first);
+  DataLinkConfig data_link_config(Direction direction, const Port& to) const;
+  void choose_mode(unsigned generation);
+  unsigned usable_lanes() const;
   bool strike(Way& way, TlpPtr& tlp);
+  void come(Way& way, const Coming& coming);
+  void lose_lane(Way& way, unsigned lane);
   void detect(Way& way);
 
   vp::Trace& trace_;
+  const LinkConfig config_;
+  const unsigned most_generation_;  // that both ends and the channel know
+  const unsigned most_lanes_;
+  const bool flits_;
+  const bool sleeps_;  // its ports know how to
+  const LineRate best_rate_;
   unsigned generation_;
   unsigned lanes_;
   LineRate rate_;
+  std::uint32_t failed_lanes_ = 0;  // a bit each
+  vp::Picoseconds recovered_ = 0;   // when the last Recovery ends
   std::array<Way, 2> ways_;
-  const vp::Picoseconds training_;
+  vp::Event recovery_;       // begins, for the port upstream
   Reset kind_ = Reset::hot;  // of the reset that `fall_` is about
   vp::Event fall_;           // of the link, for the port downstream
 };

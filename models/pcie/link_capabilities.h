@@ -19,12 +19,13 @@ namespace pcie {
 ///     6   physical layer 64.0 GT/s
 class LinkCapabilities {
  public:
-  LinkCapabilities(ConfigSpace& space, PortType type, unsigned generation, unsigned lanes) {
+  LinkCapabilities(ConfigSpace& space, PortType type, unsigned generation, unsigned lanes,
+                   const Eye& eye = {}) {
     if (generation >= 3) secondary_.emplace(space, type, lanes);
     if (generation >= 4) {
       data_link_feature_.emplace(space);
       speeds_[0].emplace(space, type, 4, lanes);
-      add_lane_margining(space, lanes);
+      margining_.emplace(space, type, lanes, eye);
     }
     if (generation >= 5) speeds_[1].emplace(space, type, 5, lanes);
     if (generation >= 6) speeds_[2].emplace(space, type, 6, lanes);
@@ -38,12 +39,25 @@ class LinkCapabilities {
     for (auto& speed : speeds_) {
       if (speed) speed->trained(generation);
     }
+    if (margining_) margining_->trained(generation);
+    equalized_ = generation;
+  }
+  /// It has come back from Recovery: a speed that it was equalized for stays so.
+  void retrained(unsigned generation) {
+    if (generation > equalized_) return trained(generation);
+    if (margining_) margining_->trained(generation);
+  }
+  /// The receiver of that lane has failed.
+  void lane_failed(unsigned lane) {
+    if (secondary_) secondary_->lane_error(lane);
   }
 
  private:
   std::optional<SecondaryPciExpress> secondary_;
   std::optional<DataLinkFeature> data_link_feature_;
   std::optional<PhysicalLayer> speeds_[3];
+  std::optional<LaneMargining> margining_;
+  unsigned equalized_ = 0;  // highest generation since the link came up
 };
 
 }  // namespace pcie

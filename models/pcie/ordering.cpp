@@ -27,6 +27,7 @@ Category category(TlpType type) {
     case TlpType::FetchAdd:
     case TlpType::Swap:
     case TlpType::CAS:
+    case TlpType::DMWr:
       return Category::non_posted_with_data;
     case TlpType::Cpl:
     case TlpType::CplD:

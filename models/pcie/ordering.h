@@ -11,7 +11,7 @@ namespace pcie {
 enum class Category : std::uint8_t {
   posted,                ///< memory writes, messages
   read,                  ///< non-posted without data: memory and configuration reads
-  non_posted_with_data,  ///< configuration writes, AtomicOps
+  non_posted_with_data,  ///< configuration writes, AtomicOps, deferrable writes
   completion,
 };
 inline constexpr unsigned categories = 4;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/pcie/active_state.h"
 #include "models/pcie/config_space.h"
 #include "models/pcie/error.h"
 #include "models/pcie/flow_control.h"
@@ -18,8 +19,10 @@ struct PortConfig {
   unsigned lanes = 16;      ///< most, 1 to 16
   /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
   vp::Picoseconds latency = 0;
-  CreditConfig credits{};      ///< of its receive buffer; all infinite unless said otherwise
-  bool takes_atomics = false;  ///< so that its buffer has room for their operands
+  CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
+  bool takes_atomics = false;      ///< so that its buffer has room for their operands
+  unsigned deferrable_writes = 0;  ///< and for the data of a DMWr, bytes
+  unsigned active_states = 0;      ///< of ActiveState, that it supports
 };
 
 /// What stands at an end of a link.
@@ -54,6 +57,22 @@ class Port {
   virtual void detected(Error, const Tlp*) {}
   /// The link has come up with this generation and width.
   virtual void trained(unsigned generation, unsigned lanes) = 0;
+  /// The link has come back from Recovery, perhaps with another speed and width.
+  virtual void retrained(unsigned generation, unsigned lanes) { trained(generation, lanes); }
+  /// The link of a port upstream has gone into Recovery; retrained() follows, or link_lost().
+  virtual void recovering() {}
+  /// A lane of its receiver has failed.
+  virtual void lane_failed(unsigned) {}
+  /// The highest generation that a port upstream lets its link have.
+  virtual unsigned target_generation() const { return config_.generation; }
+  /// Of ActiveState, what software has enabled.
+  virtual unsigned active_states() const { return 0; }
+  /// That has changed.
+  void active_states_changed();
+  /// Whether the link is, or was at last, in flit mode.
+  bool flits() const;
+  /// The port upstream sends the link to Recovery. False, and nothing happens, if it is not up.
+  bool retrain_link();
   /// The link has gone down, for a port downstream by a reset of this kind (PCIe 5.0, 6.6.1). What
   /// was on its way is lost; trained() follows when it is up again.
   virtual void link_lost(Reset) {}

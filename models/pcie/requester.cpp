@@ -6,21 +6,32 @@
 #include <utility>
 
 #include "models/pcie/atomic.h"
+#include "models/pcie/errors.h"
 #include "models/pcie/split.h"
 
 namespace pcie {
+namespace {
 
-Requester::Requester(FunctionCore& core, Socket& dma, vp::Domain& domain,
+constexpr unsigned max_deferrable = 128;  // PCIe 6.0, 6.32
+
+}  // namespace
+
+Requester::Requester(FunctionCore& core, Socket& dma, vp::Picoseconds deferral, vp::Domain& domain,
                      vp::Statistics& statistics)
     : core_(core),
       dma_(dma),
+      deferral_(deferral),
       requests_(core.common().tags > 256 ? ten_bit_tags.end : 256),
+      retry_(domain, [this] { retry(); }),
       timeout_(domain, [this] { expire(); }) {
+  if (deferral <= 0) throw ConfigurationError("what is deferred is sent again later, not at once");
   dma.register_nb_transport_fw(this, &Requester::request);
   const std::string prefix = std::string(core.name()) + ".";
   statistics.latency(prefix + "dma_read_latency", latency_);
   statistics.counter(prefix + "dma_refused", refused_);
   statistics.counter(prefix + "atomics", atomics_);
+  statistics.counter(prefix + "dma_deferrable_writes", deferrable_count_);
+  statistics.counter(prefix + "dma_retries", retries_);
   statistics.counter(prefix + "completion_timeouts", timeouts_);
   statistics.counter(prefix + "unexpected_completions", unexpected_);
 }
@@ -36,7 +47,7 @@ tlm::tlm_sync_enum Requester::request(int initiator, tlm::tlm_generic_payload& p
     payload.set_response_status(refused);
     return tlm::TLM_COMPLETED;
   }
-  if (payload.is_write()) {
+  if (payload.is_write() && !access.deferrable) {
     Write write{&payload, initiator, access};
     if (writes_.empty() && transmit(write)) return tlm::TLM_COMPLETED;
     writes_.push(write);
@@ -76,6 +87,12 @@ tlm::tlm_response_status Requester::refusal(const tlm::tlm_generic_payload& payl
     const unsigned operand = type ? operand_bytes(*type, length) : 0;
     if (operand == 0) return tlm::TLM_BURST_ERROR_RESPONSE;
     return address % operand == 0 ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  }
+  if (access.deferrable) {
+    if (!payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    if (length > max_deferrable) return tlm::TLM_BURST_ERROR_RESPONSE;
+    if (request_piece(address, length, 4096) < length) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    return tlm::TLM_OK_RESPONSE;
   }
   return address + (length - 1) < address ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
 }
@@ -127,6 +144,8 @@ TlpPtr Requester::next_request(Read& read) const {
   TlpPtr tlp;
   if (const auto type = tlp_type_of(read.access.atomic)) {
     tlp = Tlp::atomic(*type, address, payload.get_data_ptr(), payload.get_data_length());
+  } else if (read.access.deferrable) {
+    tlp = Tlp::deferrable_write(address, payload.get_data_ptr(), payload.get_data_length());
   } else {
     tlp = Tlp::memory_read(address, request_piece(address, payload.get_data_length() - read.issued,
                                                   core_.express().max_read_request()));
@@ -155,11 +174,13 @@ void Requester::issue() {
       Requests::Request& request =
           requests_.start(*tlp, tags(), read.payload->get_data_ptr() + read.issued);
       request.owner = &read;
-      if (core_.express().completion_timeout()) {
-        request.deadline = vp::now() + core_.common().completion_timeout;
-        if (!timeout_.pending()) timeout_.at(request.deadline);
+      const vp::Picoseconds timeout =
+          core_.express().completion_timeout(core_.common().completion_timeout);
+      if (timeout != vp::never) {
+        request.deadline = vp::now() + timeout;
+        if (request.deadline < timeout_.when()) timeout_.at(request.deadline);
       }
-      read.issued += tlp->is_atomic() ? length : request.bytes;
+      read.issued += tlp->header.type == TlpType::MRd ? request.bytes : length;
       ++read.outstanding;
       core_.send(std::move(tlp));
     }
@@ -187,7 +208,9 @@ void Requester::receive_completion(const Tlp& completion) {
 
 void Requester::finish(Requests::Request& request) {
   Read& read = *request.owner;
-  if (read.status == tlm::TLM_OK_RESPONSE) {
+  const bool deferred =
+      read.access.deferrable && !request.timed_out && request.status == Status::configuration_retry;
+  if (read.status == tlm::TLM_OK_RESPONSE && !deferred) {
     if (request.timed_out) {
       read.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
     } else if (request.status != Status::success) {
@@ -197,16 +220,35 @@ void Requester::finish(Requests::Request& request) {
   }
   requests_.release(request);
   if (requests_.count() == 0) timeout_.cancel();
-  if (--read.outstanding == 0 && read.issued == read.payload->get_data_length()) respond(read);
+  --read.outstanding;
+  if (deferred) {
+    deferred_.push({vp::now() + deferral_, &read});
+    if (!retry_.pending()) retry_.at(deferred_.front().when);
+    return;
+  }
+  if (read.outstanding == 0 && read.issued == read.payload->get_data_length()) respond(read);
+}
+
+void Requester::retry() {
+  while (!deferred_.empty() && deferred_.front().when <= vp::now()) {
+    Read& read = *deferred_.pop().read;
+    read.issued = 0;
+    ++retries_;
+    unissued_.push(&read);
+  }
+  if (!deferred_.empty()) retry_.at(deferred_.front().when);
+  issue();
 }
 
 void Requester::respond(Read& read) {
   tlm::tlm_generic_payload& payload = *read.payload;
   payload.set_response_status(read.status);
-  if (read.access.atomic == AtomicOperation::none) {
-    latency_.sample(vp::now() - read.start);
-  } else {
+  if (read.access.atomic != AtomicOperation::none) {
     ++atomics_;
+  } else if (read.access.deferrable) {
+    ++deferrable_count_;
+  } else {
+    latency_.sample(vp::now() - read.start);
   }
   free_reads_.push_back(&read);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
@@ -230,6 +272,7 @@ void Requester::expire() {
 // 6.6.2: the function loses track of its requests. Device logic is told once all are forgotten.
 void Requester::reset() {
   timeout_.cancel();
+  retry_.cancel();
   std::vector<Read*> ended;
   auto abort = [&ended](Read& read) {
     if (read.status == tlm::TLM_OK_RESPONSE) read.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
@@ -241,6 +284,7 @@ void Requester::reset() {
     if (--read.outstanding == 0 && read.issued == read.payload->get_data_length()) abort(read);
   });
   while (!unissued_.empty()) abort(*unissued_.pop());
+  while (!deferred_.empty()) abort(*deferred_.pop().read);
   for (Read* read : ended) respond(*read);
   for (std::size_t count = writes_.size(); count > 0; --count) {
     writes_.front().payload->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);

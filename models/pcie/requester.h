@@ -17,16 +17,18 @@
 
 namespace pcie {
 
-/// What a function asks of others for its device logic: reads, writes and AtomicOps of host memory,
-/// by the protocol of access.h, and the tags of those that wait for completions.
+/// What a function asks of others for its device logic: reads, writes, deferrable writes and
+/// AtomicOps of host memory, by the protocol of access.h, and the tags of those that wait for
+/// completions.
 class Requester {
  public:
   using Socket =
       tlm_utils::multi_passthrough_target_socket<Requester, 32, tlm::tlm_base_protocol_types, 0,
                                                  sc_core::SC_ZERO_OR_MORE_BOUND>;
 
-  /// From device logic by `dma`.
-  Requester(FunctionCore& core, Socket& dma, vp::Domain& domain, vp::Statistics& statistics);
+  /// From device logic by `dma`; what a completer defers is sent again `deferral` later.
+  Requester(FunctionCore& core, Socket& dma, vp::Picoseconds deferral, vp::Domain& domain,
+            vp::Statistics& statistics);
 
   /// Whether requests wait for completions.
   bool pending() const { return requests_.count() > 0; }
@@ -42,7 +44,7 @@ class Requester {
   void reset();
 
  private:
-  // A read of host memory by device logic, or an AtomicOp.
+  // A read of host memory by device logic, or an AtomicOp, or a deferrable write.
   struct Read {
     tlm::tlm_generic_payload* payload = nullptr;
     int initiator = 0;  // of those bound to the socket
@@ -59,11 +61,17 @@ class Requester {
     Access access;
     unsigned done = 0;  // bytes
   };
+  // One that was deferred.
+  struct Deferred {
+    vp::Picoseconds when = 0;
+    Read* read = nullptr;
+  };
   using Requests = Outstanding<Read*>;
 
   bool may_request(const Access& access) const {
     return core_.may_master() &&
-           (access.atomic == AtomicOperation::none || core_.express().requests_atomics());
+           (access.atomic == AtomicOperation::none || core_.express().requests_atomics()) &&
+           (!access.deferrable || core_.requests_deferrable_writes());
   }
   TagRange tags() const;
 
@@ -78,19 +86,25 @@ class Requester {
   void respond(Read& read);
   void respond(const Write& write);
   void expire();
+  void retry();
 
   FunctionCore& core_;
   Socket& dma_;
+  const vp::Picoseconds deferral_;
   Requests requests_;
   std::vector<std::unique_ptr<Read>> reads_;
   std::vector<Read*> free_reads_;
   Ring<Read*> unissued_;  // the first may be partly issued
-  Ring<Write> writes_;    // that wait; the first may have left in part
+  Ring<Deferred> deferred_;
+  vp::Event retry_;
+  Ring<Write> writes_;  // that wait; the first may have left in part
   vp::Event timeout_;
 
   vp::Latency latency_;
   std::uint64_t refused_ = 0;
   std::uint64_t atomics_ = 0;
+  std::uint64_t deferrable_count_ = 0;
+  std::uint64_t retries_ = 0;
   std::uint64_t timeouts_ = 0;
   std::uint64_t unexpected_ = 0;
 };

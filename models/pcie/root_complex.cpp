@@ -79,9 +79,13 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
                                                  false, 0, std::vector<BarConfig>{});
   }
   const RootPort::Common common{
-      config.latency,       config.completion_timeout,
-      config.tags,          config.max_payload,
-      config.read_boundary, config.peer_to_peer ? static_cast<unsigned>(config.ports.size()) : 0};
+      config.latency,
+      config.completion_timeout,
+      config.tags,
+      config.max_payload,
+      config.read_boundary,
+      config.peer_to_peer ? static_cast<unsigned>(config.ports.size()) : 0,
+      config.deferrable_writes};
   HostIf& host_side = *this;
   for (unsigned i = 0; i < config.ports.size(); ++i) {
     ports_.push_back(std::make_unique<RootPort>(fmt::format("port{}", i).c_str(), i,
@@ -314,12 +318,11 @@ bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
 Status RootComplex::atomic(Tlp& request, vp::Picoseconds& delay) {
   const unsigned bytes = operand_bytes(request.header.type, request.payload_bytes());
   const std::uint64_t address = request.get_address();
-  const bool memory =
-      config_.ram.size != 0 ? is_ram(address, bytes) : !interrupt_messages.contains(address);
   std::uint8_t before[16];
   std::uint8_t after[16];
   sc_core::sc_time read_time, write_time;
-  if (!memory || !access_host_memory(tlm::TLM_READ_COMMAND, address, before, bytes, read_time)) {
+  if (!is_memory(address, bytes) ||
+      !access_host_memory(tlm::TLM_READ_COMMAND, address, before, bytes, read_time)) {
     return Status::unsupported_request;
   }
   std::memcpy(after, before, bytes);
@@ -330,6 +333,22 @@ Status RootComplex::atomic(Tlp& request, vp::Picoseconds& delay) {
   std::memcpy(request.data(), before, bytes);
   delay = config_.memory_latency + static_cast<vp::Picoseconds>(read_time.value());
   return Status::success;
+}
+
+// Memory takes it at once, and tells so as late as it answers a read.
+Status RootComplex::deferrable_write(const Tlp& request, vp::Picoseconds& delay) {
+  delay = config_.memory_latency;
+  const unsigned bytes = request.payload_bytes();
+  if (request.next_run(0).empty()) return Status::success;
+  if (!is_memory(request.get_address(), bytes) || !write(request)) {
+    return Status::unsupported_request;
+  }
+  return Status::success;
+}
+
+// A message interrupt is a posted write, and nothing else is one.
+bool RootComplex::is_memory(std::uint64_t address, unsigned bytes) const {
+  return config_.ram.size != 0 ? is_ram(address, bytes) : !interrupt_messages.contains(address);
 }
 
 bool RootComplex::is_ram(std::uint64_t address, unsigned bytes) const {

@@ -36,6 +36,7 @@ struct RootComplexConfig {
   unsigned tags = 256;                               ///< outstanding a port, 32 or 256
   unsigned max_payload = 256;                        ///< supported, bytes
   unsigned read_boundary = 64;                       ///< RCB, 64 or 128 bytes
+  unsigned deferrable_writes = 0;                    ///< DMWr to memory, 64 or 128 bytes; 0: none
   /// Devices below root ports reach each other; without it, that is an Unsupported Request.
   bool peer_to_peer = false;
   bool host_bridge = true;  ///< function 00:00.0
@@ -93,6 +94,8 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   bool write(const Tlp& request) override;
   bool read(Tlp& request, vp::Picoseconds& delay) override;
   Status atomic(Tlp& request, vp::Picoseconds& delay) override;
+  Status deferrable_write(const Tlp& request, vp::Picoseconds& delay) override;
+  bool is_memory(std::uint64_t address, unsigned bytes) const;
   bool is_ram(std::uint64_t address, unsigned bytes) const override;
   void intx(unsigned port, unsigned pin, bool level) override;
   RootPort* claiming(std::uint64_t address) override;

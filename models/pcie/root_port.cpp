@@ -37,7 +37,7 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
     : DownstreamPort(name, config,
                      {PortType::root_port, config.generation, config.lanes, common.max_payload,
                       common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot,
-                      common.peers != 0},
+                      common.peers != 0, false, common.deferrable_writes},
                      common.peers, common.latency, domain, statistics),
       index_(index),
       id_(make_id(0, index + 1, 0)),
@@ -123,12 +123,14 @@ RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
   }
   request->header.requester = id_;
   Requests::Request& pending = requests_.start(*request, tags(), into);
+  add_digest(*request);
   if (containment_) pending.owner.header = request->header_words();
   pending.owner.finished = false;
   pending.owner.abandoned = false;
-  if (express_.completion_timeout()) {
-    pending.deadline = vp::now() + common_.completion_timeout;
-    if (!timeout_.pending()) timeout_.at(pending.deadline);
+  const vp::Picoseconds timeout = express_.completion_timeout(common_.completion_timeout);
+  if (timeout != vp::never) {
+    pending.deadline = vp::now() + timeout;
+    if (pending.deadline < timeout_.when()) timeout_.at(pending.deadline);
   }
   send(std::move(request));
 
@@ -206,6 +208,8 @@ void RootPort::receive(TlpPtr tlp) {
     case TlpType::Swap:
     case TlpType::CAS:
       return receive_atomic(*tlp);
+    case TlpType::DMWr:
+      return receive_deferrable(*tlp);
     case TlpType::Msg:
       return receive_message(*tlp);
     default:  // configuration requests only go down
@@ -216,6 +220,7 @@ void RootPort::receive(TlpPtr tlp) {
 // Takes what a root port claims; whether one does.
 bool RootPort::route(TlpPtr& tlp) {
   RootPort* port = nullptr;
+  if (tlp->header.type == TlpType::DMWr) return false;
   if (tlp->is_memory()) {
     if (header_.master_enabled()) port = host_.claiming(tlp->get_address());
   } else if (tlp->is_completion() && tlp->header.requester != id_) {
@@ -255,8 +260,12 @@ bool RootPort::timeless(const Tlp& tlp) const {
 }
 
 // 2.7.1: what the port is the origin of has a digest where software wants that.
+void RootPort::add_digest(Tlp& tlp) const {
+  tlp.header.ecrc = errors_.advanced().generates_digests();
+}
+
 void RootPort::send(TlpPtr tlp) {
-  tlp->header.ecrc = errors_.advanced().generates_digests();
+  add_digest(*tlp);
   Port::send(std::move(tlp));
 }
 
@@ -285,7 +294,11 @@ void RootPort::receive_write(const Tlp& request) {
 
 void RootPort::receive_read(Tlp& request) {
   vp::Picoseconds delay = 0;
-  if (!header_.master_enabled() || !host_.read(request, delay)) return unsupported(request);
+  // There is no translation agent that could answer.
+  const bool translation = request.header.address_type == AddressType::translation_request;
+  if (!header_.master_enabled() || translation || !host_.read(request, delay)) {
+    return unsupported(request);
+  }
   complete_read(request, id_, express_.max_payload(), common_.read_boundary,
                 [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
 }
@@ -317,6 +330,21 @@ void RootPort::tell(Severity severity, Id source) {
 unsigned RootPort::more_conditions() {
   if (!errors_.advanced().interrupting()) return 0;
   return root_error;
+}
+
+// PCIe 6.0, 6.32: one of a length that is not supported is refused.
+void RootPort::receive_deferrable(const Tlp& request) {
+  if (!header_.master_enabled() || request.payload_bytes() > common_.deferrable_writes) {
+    return unsupported(request);
+  }
+  if (request.header.poisoned) {
+    report(Error::poisoned_tlp, &request);
+    return send(Tlp::completion(request, id_, Status::unsupported_request));
+  }
+  vp::Picoseconds delay = 0;
+  const Status status = host_.deferrable_write(request, delay);
+  if (status != Status::success) return unsupported(request);
+  send_after(delay, Tlp::completion(request, id_, status));
 }
 
 // Completions keep their order, also when memory answers a later read sooner.

@@ -25,6 +25,8 @@ class HostIf {
   /// Carries out an AtomicOp at once: the first operand becomes the value before. Unsupported
   /// Request where there is no memory, Completer Abort if memory fails.
   virtual Status atomic(Tlp& request, vp::Picoseconds& delay) = 0;
+  /// A deferrable write: Unsupported Request where there is no memory. `delay` as of a read.
+  virtual Status deferrable_write(const Tlp& request, vp::Picoseconds& delay) = 0;
   /// Whether all of it is RAM: a write takes it, and nothing but memory tells of it.
   virtual bool is_ram(std::uint64_t address, unsigned bytes) const = 0;
   /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
@@ -59,10 +61,11 @@ class RootPort : public DownstreamPort {
   struct Common {
     vp::Picoseconds latency;
     vp::Picoseconds completion_timeout;
-    unsigned tags;           ///< 32 or 256
-    unsigned max_payload;    ///< supported, bytes
-    unsigned read_boundary;  ///< RCB, 64 or 128 bytes
-    unsigned peers;          ///< root ports that reach each other; 0: none does
+    unsigned tags;               ///< 32 or 256
+    unsigned max_payload;        ///< supported, bytes
+    unsigned read_boundary;      ///< RCB, 64 or 128 bytes
+    unsigned peers;              ///< root ports that reach each other; 0: none does
+    unsigned deferrable_writes;  ///< bytes of a DMWr that it completes: 64, 128, or 0 for none
   };
 
   /// `index` counts from 0; the port is device index + 1 of bus 0.
@@ -127,6 +130,7 @@ class RootPort : public DownstreamPort {
   void unblocked(CreditClass of) override;
   bool checks_digests() const override { return errors_.advanced().checks_digests(); }
   void send(TlpPtr tlp) override;
+  void add_digest(Tlp& tlp) const;
   void tell(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }
@@ -138,6 +142,7 @@ class RootPort : public DownstreamPort {
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
   void receive_atomic(Tlp& request);
+  void receive_deferrable(const Tlp& request);
   void send_after(vp::Picoseconds delay, TlpPtr tlp);
   void send_due();
 

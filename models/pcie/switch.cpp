@@ -36,6 +36,9 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   bool ready(CreditClass of) const override;
   void unblocked(CreditClass of) override;
   void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  unsigned active_states() const override { return express_.active_states(); }
+  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
 
@@ -114,18 +117,22 @@ class Switch::Downstream : public DownstreamPort {
 Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
                            Switch& owner, vp::Domain& domain, vp::Statistics& statistics)
     : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, true}),
+      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, true,
+                    0, config.active_states}),
       switch_(owner),
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
-      express_(space_, {PortType::upstream_port, config.generation, config.lanes,
-                        config.max_payload, false}),
+      express_(space_, PciExpressConfig{PortType::upstream_port, config.generation, config.lanes,
+                                        config.max_payload, false}
+                           .with_active_states(config.active_states)),
       msi_(space_),
       errors_(space_, express_, PortType::upstream_port),
-      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes) {
+      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes,
+                         config.eye) {
   space_.on_write(Type1Header::bridge_control, 2,
                   [this](std::uint32_t before) { bridge_controlled(before); });
+  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { active_states_changed(); });
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "unsupported_requests", unsupported_);
@@ -156,6 +163,8 @@ void Switch::Upstream::receive(TlpPtr tlp) {
           return answer(port->forward(std::move(tlp)));
         }
       }
+      return answer(unsupported(*tlp));
+    case TlpType::DMWr:  // not routed
       return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -240,9 +249,14 @@ void Switch::Upstream::unblocked(CreditClass of) {
 }
 
 void Switch::Upstream::trained(unsigned generation, unsigned lanes) {
-  express_.trained(generation, lanes);
+  express_.trained(generation, lanes, flits());
   link_capabilities_.trained(generation);
   for (const auto& port : switch_.ports_) port->end_reset();
+}
+
+void Switch::Upstream::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  link_capabilities_.retrained(generation);
 }
 
 void Switch::Upstream::link_lost(Reset kind) {

@@ -17,7 +17,9 @@ struct SwitchConfig {
   Identity identity{0x1d9b, 0x0a02, 0x060400};  ///< of the upstream port
   unsigned generation = 5;                      ///< of the upstream port
   unsigned lanes = 16;
-  CreditConfig credits{};  ///< of its receive buffer
+  CreditConfig credits{};      ///< of its receive buffer
+  unsigned active_states = 0;  ///< of ActiveState, that the link above may go into
+  Eye eye{};                   ///< of the receiver of the upstream port
   /// From the last byte's arrival at one port to the departure from another; even, for half of it
   /// is the receiving port's and half the sending one's.
   vp::Picoseconds latency = 0;
@@ -34,7 +36,8 @@ struct SwitchConfig {
 ///
 /// Memory requests go by windows, configuration requests and completions by bus number, INTx and
 /// error messages to the upstream port. A memory request of one downstream port that another one
-/// claims goes straight to that. What has no way ends at the port that finds this out.
+/// claims goes straight to that, or as access control of its port has it. What has no way ends at
+/// the port that finds this out.
 ///
 /// There is no queue between the ports: a packet goes on as it comes, and waits only at a port
 /// whose link has no credits, one packet in general; while it does, nothing of its class leaves the

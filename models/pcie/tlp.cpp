@@ -16,9 +16,9 @@ std::string to_string(Id id) {
 }
 
 const char* to_string(TlpType type) {
-  static constexpr const char* names[tlp_types] = {"MRd",    "MWr",      "CfgRd0", "CfgWr0",
-                                                   "CfgRd1", "CfgWr1",   "Cpl",    "CplD",
-                                                   "Msg",    "FetchAdd", "Swap",   "CAS"};
+  static constexpr const char* names[tlp_types] = {"MRd",    "MWr", "CfgRd0", "CfgWr0", "CfgRd1",
+                                                   "CfgWr1", "Cpl", "CplD",   "Msg",    "FetchAdd",
+                                                   "Swap",   "CAS", "DMWr"};
   return names[static_cast<unsigned>(type)];
 }
 
@@ -102,15 +102,23 @@ void request(Tlp& tlp, tlm::tlm_command command, std::uint64_t address, unsigned
   tlp.set_streaming_width(4u * header.length);
 }
 
-}  // namespace
-
-TlpPtr Tlp::memory_write(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
-  TlpPtr tlp = make(TlpType::MWr);
+TlpPtr write(TlpType type, std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+  TlpPtr tlp = Tlp::make(type);
   request(*tlp, tlm::TLM_WRITE_COMMAND, address, bytes);
   std::memset(tlp->data(), 0, 4);
   std::memset(tlp->data() + 4 * (tlp->header.length - 1), 0, 4);
   std::memcpy(tlp->data() + (address & 3), data, bytes);
   return tlp;
+}
+
+}  // namespace
+
+TlpPtr Tlp::memory_write(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+  return write(TlpType::MWr, address, data, bytes);
+}
+
+TlpPtr Tlp::deferrable_write(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+  return write(TlpType::DMWr, address, data, bytes);
 }
 
 TlpPtr Tlp::memory_read(std::uint64_t address, unsigned bytes) {
@@ -188,6 +196,7 @@ bool Tlp::has_data() const {
     case TlpType::FetchAdd:
     case TlpType::Swap:
     case TlpType::CAS:
+    case TlpType::DMWr:
       return true;
     default:
       return false;
@@ -201,6 +210,7 @@ unsigned Tlp::header_bytes() const {
     case TlpType::FetchAdd:
     case TlpType::Swap:
     case TlpType::CAS:
+    case TlpType::DMWr:
       return get_address() >> 32 != 0 ? 16 : 12;
     case TlpType::Msg:
       return 16;
@@ -238,6 +248,8 @@ std::uint32_t format_and_type(const TlpHeader& header) {
       return 0x4d;
     case TlpType::CAS:
       return 0x4e;
+    case TlpType::DMWr:
+      return 0x5b;
   }
   return 0;
 }
@@ -324,6 +336,7 @@ bool has_orthogonal_content(const Tlp& tlp) {
     case TlpType::FetchAdd:
     case TlpType::Swap:
     case TlpType::CAS:
+    case TlpType::DMWr:
       return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
     case TlpType::Cpl:
     case TlpType::CplD:

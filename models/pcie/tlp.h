@@ -26,8 +26,9 @@ enum class TlpType : std::uint8_t {
   FetchAdd,  ///< AtomicOps, see atomic.h: non-posted, with their operands as data
   Swap,
   CAS,
+  DMWr,  ///< deferrable memory write: non-posted, answered without data
 };
-inline constexpr unsigned tlp_types = 12;
+inline constexpr unsigned tlp_types = 13;
 
 constexpr bool is_atomic(TlpType type) {
   return type >= TlpType::FetchAdd && type <= TlpType::CAS;
@@ -40,7 +41,7 @@ std::optional<TlpType> tlp_type_of(std::string_view name);
 enum class Status : std::uint8_t {
   success = 0,
   unsupported_request = 1,
-  configuration_retry = 2,
+  configuration_retry = 2,  ///< PCIe 6.0: RRS, request retry; of a DMWr too
   completer_abort = 4,
 };
 
@@ -118,6 +119,8 @@ class Tlp : public tlm::tlm_generic_payload {
   /// and otherwise copied from `data`.
   static TlpPtr memory_write(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
   static TlpPtr memory_read(std::uint64_t address, unsigned bytes);
+  /// As memory_write(); a completer takes up to 64 or 128 bytes of it.
+  static TlpPtr deferrable_write(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
   /// `bytes` within the DW at `offset` & ~3. A write takes its `bytes` bytes from `value`.
   static TlpPtr config_read(bool type1, Id target, unsigned offset, unsigned bytes);
   static TlpPtr config_write(bool type1, Id target, unsigned offset, unsigned bytes,
@@ -137,13 +140,17 @@ class Tlp : public tlm::tlm_generic_payload {
   bool is_atomic() const { return pcie::is_atomic(header.type); }
   /// A request that has an address of memory.
   bool is_memory() const {
-    return header.type == TlpType::MRd || header.type == TlpType::MWr || is_atomic();
+    return header.type == TlpType::MRd || header.type == TlpType::MWr ||
+           header.type == TlpType::DMWr || is_atomic();
   }
   bool is_config() const {
     return header.type >= TlpType::CfgRd0 && header.type <= TlpType::CfgWr1;
   }
   /// A request that is answered by a completion.
-  bool is_non_posted() const { return header.type == TlpType::MRd || is_config() || is_atomic(); }
+  bool is_non_posted() const {
+    return header.type == TlpType::MRd || header.type == TlpType::DMWr || is_config() ||
+           is_atomic();
+  }
   /// 16 bytes if the address needs 64 bits, or for a message; else 12.
   unsigned header_bytes() const;
   /// The header of a generation 1 to 5 (PCIe 5.0, 2.2).

@@ -174,9 +174,38 @@ sleep 6
 works; each cancelled
 """
 
+# A slot with all that there is. The kernel has to turn the power off and on after a fault, and finds a latch open when it tries.
+COMMANDS = HEAD + f"""
+works() {{ await bound; oae bench --count {SWAPS} --json >> /share/bench; }}
+works
+vpctl slot host_ipu remove 2>> /share/mistakes || true
+echo 0 > $power
+gone
+echo 1 > $power
+works
+vpctl slot host_ipu power_fault
+await told "Slot(1): Power fault"
+sleep 2
+works
+vpctl slot host_ipu open
+await told "Slot(1): Latch open"
+await gone
+vpctl slot host_ipu open 2>> /share/mistakes || true
+vpctl slot host_ipu remove
+sleep 0.5
+vpctl slot host_ipu insert
+sleep 0.5
+vpctl slot host_ipu close
+gone
+echo 1 > $power
+works
+dmesg > /share/dmesg
+"""
 
-def slot(*features):
-    return "--set", "pcie_links[0].slot={" + ", ".join(f"{feature}: true" for feature in ("hot_plug",) + features) + "}"
+
+def slot(*features, **values):
+    keys = [f"{feature}: true" for feature in ("hot_plug",) + features] + [f"{key}: {value}" for key, value in values.items()]
+    return "--set", "pcie_links[0].slot={" + ", ".join(keys) + "}"
 
 
 class HotPlugCase(machine.TestCase):
@@ -232,8 +261,8 @@ class Surprise(HotPlugCase):
 
     def test_mistakes_are_told(self):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
-                         ["the slot has a card", "there is no button", "a slot knows remove, insert and button",
-                          "no such slot; there are host_ipu"])
+                         ["the slot has a card", "there is no button",
+                          "a slot knows remove, insert, button, open, close or power_fault", "no such slot; there are host_ipu"])
 
 
 class Others(HotPlugCase):
@@ -334,6 +363,33 @@ class Orderly(HotPlugCase):
             said = self.run_.file(name)
             self.check_no_trouble(said)
             self.assertNotIn("AER", said, name)
+
+
+class Commands(HotPlugCase):
+    """A slot that tells when commands are completed, with a latch, an interlock and power that fails."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run(*slot("surprise", "attention_button", "indicators", "power_controller", "latch", "interlock",
+                                     command_time="10us"), script=COMMANDS).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_linux_takes_the_slot(self):
+        self.assertRegex(self.run_.file("boot"), rf"{ROOT_PORT} Slot #1 AttnBtn\+ PwrCtrl\+ MRL\+ AttnInd\+ PwrInd\+ HotPlug\+ "
+                                                 r"Surprise\+ Interlock\+ NoCompl- IbPresDis- LLActRep\+")
+
+    def test_swaps_work_each_time(self):
+        self.check_benches("bench", 4)
+        self.check_nothing_in_vain()
+
+    def test_a_latch_holds_the_card(self):
+        self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
+                         ["the latch is closed", "there is no latch, or it is open"])
+
+    def test_no_command_is_waited_for_in_vain(self):
+        said = self.run_.file("dmesg")
+        self.assertNotIn("Timeout on hotplug command", said)
+        self.check_no_trouble(said)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ def control(port, services, vector=0):
 
 class Case(machine.TestCase):
     platform = "switch"
+    runs = []
 
     @classmethod
     def boot(cls, options, scripts):
@@ -50,7 +51,9 @@ class Case(machine.TestCase):
                                scripts={name: HEAD + text for name, text in scripts.items()})
         shutil.copy(PEERS, run.share / "peers-program")
         run.finish()
-        assert run.code == 0, run
+        failed = [f"{name}: {child}" for name, child in run.children.items() if child.code != 0]
+        assert run.code == 0, "\n".join(failed) or run
+        cls.runs.append(run)  # whose files go with it
         return run.children
 
     def way(self, child):
@@ -72,7 +75,8 @@ class Switch(Case):
                                  (("root", ROOT_PORT), ("upstream", "01:00.0"), ("port", PORTS[1]))) + "\n",
             "straight": "peers $1 $2\n",
             "redirected": redirect + "peers $1 $2\n",
-            "refused": refuse + f"lspci -vvv -s {PORTS[0]} > /share/port\npeers $1 $2\n",
+            "refused": (refuse + f"lspci -vvv -s {PORTS[0]} > /share/port\npeers $1 $2\n"
+                        f"lspci -vvv -s {PORTS[0]} > /share/after\n"),
             "back": refuse + "peers $2 $1\n",
         })
         cls.reachable = cls.boot(REACHABLE, {
@@ -127,7 +131,8 @@ class Switch(Case):
         self.assertIn(ERROR + PORTS[0], said)
         self.assertIn("[21] ACSViol                (First)", said)
         address = int(child.file("target"), 16) + 8
-        self.assertRegex(said, rf"TLP Header: 60000002 0301\w\wff {address >> 32:08x} {address & 0xffffffff:08x}")
+        self.assertRegex(child.file("after"),
+                         rf"HeaderLog: 60000002 0301\w\wff {address >> 32:08x} {address & 0xffffffff:08x}")
         self.assertEqual(self.without["back"].file("peers"), "read arrives, write arrives\n")
 
 

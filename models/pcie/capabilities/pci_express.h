@@ -3,8 +3,10 @@
 
 #include <optional>
 
+#include "models/pcie/active_state.h"
 #include "models/pcie/capabilities/slot.h"
 #include "models/pcie/config_space.h"
+#include "vp/time/time.h"
 
 namespace pcie {
 
@@ -26,11 +28,19 @@ struct PciExpressConfig {
   unsigned max_payload = 256;  ///< supported, bytes, 128 to 4096
   bool extended_tags = true;   ///< can have 256 requests outstanding instead of 32
   unsigned port_number = 0;
-  unsigned slot_number = 0;     ///< root port, downstream port
-  unsigned read_boundary = 64;  ///< root port: RCB, 64 or 128 bytes
-  SlotConfig slot{};            ///< root port, downstream port
-  bool peers = false;           ///< root port: passes on what devices send to each other
-  bool ten_bit_tags = false;    ///< endpoint: and 768, by tags of 10 bits
+  unsigned slot_number = 0;        ///< root port, downstream port
+  unsigned read_boundary = 64;     ///< root port: RCB, 64 or 128 bytes
+  SlotConfig slot{};               ///< root port, downstream port
+  bool peers = false;              ///< root port: passes on what devices send to each other
+  bool ten_bit_tags = false;       ///< endpoint: and 768, by tags of 10 bits
+  unsigned deferrable_writes = 0;  ///< completer of DMWr with up to 64 or 128 bytes; 0: of none
+  unsigned active_states = 0;      ///< of ActiveState, that the link may go into
+
+  PciExpressConfig with_active_states(unsigned states) const {
+    PciExpressConfig config = *this;
+    config.active_states = states;
+    return config;
+  }
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
@@ -61,7 +71,9 @@ class PciExpress {
   unsigned max_read_request() const;
   bool relaxed_ordering() const { return control(4); }
   bool extended_tags() const { return control(8); }
-  bool completion_timeout() const { return !control_2(4); }
+  /// As software has chosen it, each range by its least; `preset` if it has not, or in a way that
+  /// has no meaning; `never` if it has turned timeouts off (7.5.3.16).
+  vp::Picoseconds completion_timeout(vp::Picoseconds preset) const;
   /// Root and downstream port: a device number is five more bits of a function number (ARI).
   bool forwards_ari() const { return control_2(5); }
   /// Endpoint: AtomicOp Requester Enable.
@@ -76,12 +88,26 @@ class PciExpress {
 
   /// Root and downstream port: software wants no link.
   bool link_disabled() const { return space_.test(offset_ + 0x10, 4); }
+  /// Of ActiveState, what software lets the link go into.
+  unsigned active_states() const { return space_.get(offset_ + 0x10, 1) & (l0s | l1); }
+  /// Root and downstream port: whether software wants the link retrained; once.
+  bool take_retrain();
+  /// Root and downstream port: Target Link Speed, 1 to the highest.
+  unsigned target_generation() const;
+  /// Root and downstream port: the link's speed or width may have changed, and Link Control enables
+  /// an interrupt for that (6.11).
+  bool bandwidth_interrupting() const;
   /// Root and downstream port.
   Slot& slot() { return *slot_; }
   const Slot& slot() const { return *slot_; }
 
   /// The link is up with this generation and width.
-  void trained(unsigned generation, unsigned lanes);
+  void trained(unsigned generation, unsigned lanes, bool flits);
+  /// The link is in Recovery.
+  void recovering();
+  /// And back, with this generation and width; Link Bandwidth Management Status says so if software
+  /// has asked for it, or hardware had to change them.
+  void retrained(unsigned generation, unsigned lanes);
   /// The link below a root or downstream port is down, and may be on its way up again.
   void link_down(bool training);
   bool link_active() const;
@@ -113,6 +139,8 @@ class PciExpress {
   const PciExpress* governor_;  // whose control registers hold: its own, or its physical function's
   unsigned offset_;
   unsigned supported_payload_;
+  unsigned generation_;
+  bool asked_to_retrain_ = false;
   PortType type_;
   std::optional<Slot> slot_;
 };

@@ -35,6 +35,10 @@ class SecondaryPciExpress {
   SecondaryPciExpress(const SecondaryPciExpress&) = delete;
 
   unsigned offset() const { return offset_; }
+  /// Software has not seen yet that this lane had an error.
+  void lane_error(unsigned lane) {
+    space_.set(offset_ + 0x08, 4, space_.get(offset_ + 0x08, 4) | 1u << lane);
+  }
   /// The link is up at the speed of `generation`.
   void trained(unsigned generation) {
     if (downstream_) return;

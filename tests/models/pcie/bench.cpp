@@ -72,14 +72,14 @@ tlm::tlm_sync_enum Logic::bar_access(tlm::tlm_generic_payload& payload, tlm::tlm
   const Access& access = *payload.get_extension<Access>();
   EXPECT_EQ(phase, tlm::BEGIN_REQ);
   EXPECT_GE(payload.get_data_length(), 1u);
-  EXPECT_LE(payload.get_data_length(), 64u);
+  EXPECT_LE(payload.get_data_length(), access.deferrable ? 128u : 64u);
   if (keep_uses) {
     uses.push_back({payload.is_write(), access.bar, payload.get_address(),
                     payload.get_data_length(), access.requester});
     if (on_use) on_use(uses.back());
   }
   EXPECT_FALSE(payload.is_write() && holds_write()) << "after a write that was not taken";
-  if (payload.is_write() && full) {
+  if (payload.is_write() && full && !access.deferrable) {
     untaken_ = &payload;
     return tlm::TLM_ACCEPTED;
   }
@@ -114,7 +114,14 @@ void Logic::perform(tlm::tlm_generic_payload& payload) {
   payload.set_response_status(answer);
   if (answer != tlm::TLM_OK_RESPONSE) return;
   if (payload.is_write()) {
-    std::memcpy(at, payload.get_data_ptr(), payload.get_data_length());
+    const std::uint8_t* enables = payload.get_byte_enable_ptr();
+    if (enables == nullptr) {
+      std::memcpy(at, payload.get_data_ptr(), payload.get_data_length());
+      return;
+    }
+    for (unsigned i = 0; i < payload.get_data_length(); ++i) {
+      if (enables[i] != 0) at[i] = payload.get_data_ptr()[i];
+    }
   } else {
     std::memcpy(payload.get_data_ptr(), at, payload.get_data_length());
   }

@@ -57,6 +57,28 @@ TEST_F(Digests, EachFunctionSendsThemWhereSoftwareWants) {
   });
 }
 
+// TD of what is logged, at whichever end.
+TEST_F(Digests, HeaderLogsTellOfThem) {
+  bench.run([&] {
+    bench.enumerate();
+    for (const bool digest : {false, true, false}) {
+      for (const Id id : {Bench::root_port, Bench::device}) {
+        control(id, digest ? generate : 0);
+        bench.config_write(id, at(id) + 4, ~0u, 4);
+      }
+      bench.write(0xc0050000, 0, 4);  // in the window, of nobody
+      bench.logic.dma_write(1ull << 50, {1, 2, 3, 4});
+      pause(10 * vp::us);
+      const std::uint32_t td = digest ? 0x8000 : 0;
+      EXPECT_EQ(errors(Bench::device), bit_of(Error::unsupported_request));
+      EXPECT_EQ(bench.config_read(Bench::device, at(Bench::device) + 0x1c, 4), 0x40000001 | td);
+      EXPECT_EQ(errors(Bench::root_port), bit_of(Error::unsupported_request));
+      EXPECT_EQ(bench.config_read(Bench::root_port, at(Bench::root_port) + 0x1c, 4),
+                0x60000001 | td);
+    }
+  });
+}
+
 TEST_F(Digests, TakeTheTimeOfFourBytes) {
   bench.run([&] {
     bench.enumerate();

@@ -216,6 +216,23 @@ TEST_F(Containment, EndsWhatIsOutstanding) {
   });
 }
 
+// TD of the header, as it was sent.
+TEST_F(Containment, TheHeaderOfARequestTellsOfItsDigest) {
+  bench.run([&] {
+    begin();
+    const unsigned aer = bench.find_extended_capability(Bench::root_port, 1);
+    for (const bool digest : {false, true, false}) {
+      bench.config_write(Bench::root_port, aer + 0x18, digest ? 1u << 6 : 0, 4);
+      put(0x0c, ~0u, 4);
+      put(0x10, 0, 4);
+      bench.read(0xc0050000, 4);
+      EXPECT_EQ(get(0x0c, 4), 1u << 16);
+      EXPECT_EQ(get(0x20, 4), digest ? 0x00008001u : 0x00000001u);
+      EXPECT_EQ(get(0x28, 4), 0xc0050000u);
+    }
+  });
+}
+
 // Requests of processors that end badly (6.2.11.3).
 TEST_F(Containment, RequestsOfProcessors) {
   bench.run([&] {

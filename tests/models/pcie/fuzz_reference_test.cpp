@@ -122,9 +122,11 @@ bool known_message(unsigned code) {
   return (code >= 0x20 && code <= 0x27) || code == 0x30 || code == 0x31 || code == 0x33;
 }
 
+constexpr unsigned deferrable_bytes = 128;  // that the root complex completes
+
 struct Expected {
   std::optional<Error> error;
-  enum { nothing, refusal, data, before } answer = nothing;
+  enum { nothing, refusal, done, data, before } answer = nothing;
 };
 
 Expected expected(const Tlp& tlp, unsigned max_payload, std::uint64_t memory_size) {
@@ -152,6 +154,13 @@ Expected expected(const Tlp& tlp, unsigned max_payload, std::uint64_t memory_siz
       if (header.poisoned) return {Error::poisoned_tlp, Expected::refusal};
       if (address < memory_size) return {std::nullopt, Expected::before};
       return {Error::unsupported_request, Expected::refusal};
+    case TlpType::DMWr:
+      if (header.length > deferrable_bytes / 4) {
+        return {Error::unsupported_request, Expected::refusal};
+      }
+      if (header.poisoned) return {Error::poisoned_tlp, Expected::refusal};
+      if (none || address < memory_size) return {std::nullopt, Expected::done};
+      return {Error::unsupported_request, Expected::refusal};
     default:  // configuration requests go down only
       return {Error::unsupported_request, Expected::refusal};
   }
@@ -162,6 +171,7 @@ class RootPortFuzz : public testing::Test {
   static Bench::Config config() {
     Bench::Config config;
     config.root_complex.ports.resize(2);
+    config.root_complex.deferrable_writes = deferrable_bytes;
     return config;
   }
 
@@ -231,7 +241,8 @@ class RootPortFuzz : public testing::Test {
     ASSERT_EQ(space.get(aer + 4, 4), reference.error ? bit_of(*reference.error) : 0);
     space.set(aer + 4, 4, 0);
     const std::uint64_t address = sent.get_address();
-    if (header.type == TlpType::MWr && !reference.error && address < shadow.size()) {
+    const bool write = header.type == TlpType::MWr || header.type == TlpType::DMWr;
+    if (write && !reference.error && address < shadow.size()) {
       for (unsigned i = 0; i < data.size(); ++i) {
         if (enabled(header, i)) shadow[address + i] = data[i];
       }
@@ -248,6 +259,14 @@ class RootPortFuzz : public testing::Test {
         ASSERT_EQ(peer.received[0]->header.requester, header.requester);
         ASSERT_EQ(peer.received[0]->header.tag, header.tag);
         break;
+      case Expected::done:
+        ASSERT_EQ(peer.received.size(), 1u);
+        ASSERT_EQ(peer.received[0]->header.type, TlpType::Cpl);
+        ASSERT_EQ(peer.received[0]->header.status, Status::success);
+        ASSERT_EQ(peer.received[0]->header.requester, header.requester);
+        ASSERT_EQ(peer.received[0]->header.tag, header.tag);
+        ++deferrable_writes;
+        break;
       case Expected::data:
         check_data(header, address);
         break;
@@ -263,7 +282,7 @@ class RootPortFuzz : public testing::Test {
   Link second{"second", {}, bench.root_complex.port(1), peer, bench.trace, bench.statistics};
   std::vector<std::uint8_t> shadow = bench.memory.bytes;
   unsigned max_payload = 128;
-  unsigned atomics = 0;
+  unsigned atomics = 0, deferrable_writes = 0;
 };
 
 TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
@@ -298,6 +317,7 @@ TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
   EXPECT_GT(errors, million / 4);
   EXPECT_GT(answers, million / 20);
   EXPECT_GT(atomics, million / 10'000);
+  EXPECT_GT(deferrable_writes, million / 1'000);
 }
 
 // The header of each function as PCIe 5.0, 7.5.1 has it: what software can write.
@@ -351,6 +371,8 @@ class SoftwareFuzz : public testing::Test {
   static constexpr unsigned functions = 2;
   static Bench::Config config() {
     Bench::Config config;
+    config.endpoint.tags = 768;
+    config.endpoint.functions[0].deferrable_writes = 128;
     config.endpoint.functions.resize(functions, config.endpoint.functions[0]);
     return config;
   }

@@ -30,7 +30,7 @@ TlpPtr random_tlp(std::mt19937& random) {
   const bool read = header.type == TlpType::MRd || header.type == TlpType::CfgRd0 ||
                     header.type == TlpType::CfgRd1;
   const bool write = header.type == TlpType::MWr || header.type == TlpType::CfgWr0 ||
-                     header.type == TlpType::CfgWr1;
+                     header.type == TlpType::CfgWr1 || header.type == TlpType::DMWr;
   tlp->set_command(read    ? tlm::TLM_READ_COMMAND
                    : write ? tlm::TLM_WRITE_COMMAND
                            : tlm::TLM_IGNORE_COMMAND);
@@ -78,6 +78,7 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
   Peer peer(host);
   Bench::Config config;
   add_virtual_functions(config.endpoint.functions[0]);
+  config.endpoint.functions[0].deferrable_writes = 128;
   config.endpoint.functions.resize(2, config.endpoint.functions[0]);
   Endpoint endpoint("endpoint", config.endpoint, card, statistics);
   Link link("link", {}, peer, endpoint, trace, statistics);

@@ -25,7 +25,8 @@ TlpHeader packet(TlpType type, Id stream = one, std::uint16_t tag = 1) {
 
 const TlpType all[] = {TlpType::MRd,    TlpType::MWr,      TlpType::CfgRd0, TlpType::CfgWr0,
                        TlpType::CfgRd1, TlpType::CfgWr1,   TlpType::Cpl,    TlpType::CplD,
-                       TlpType::Msg,    TlpType::FetchAdd, TlpType::Swap,   TlpType::CAS};
+                       TlpType::Msg,    TlpType::FetchAdd, TlpType::Swap,   TlpType::CAS,
+                       TlpType::DMWr};
 
 bool is(TlpType type, Category of) {
   return category(type) == of;
@@ -42,6 +43,7 @@ TEST(OrderingTable, CategoriesOfAllTypes) {
   EXPECT_EQ(category(TlpType::FetchAdd), Category::non_posted_with_data);
   EXPECT_EQ(category(TlpType::Swap), Category::non_posted_with_data);
   EXPECT_EQ(category(TlpType::CAS), Category::non_posted_with_data);
+  EXPECT_EQ(category(TlpType::DMWr), Category::non_posted_with_data);
   EXPECT_EQ(category(TlpType::Cpl), Category::completion);
   EXPECT_EQ(category(TlpType::CplD), Category::completion);
 }
@@ -90,7 +92,7 @@ TEST(OrderingTable, IdBasedPostedAndCompletionsMayPassPostedOfOthers) {
 // Else two bridges could wait for each other for ever.
 TEST(OrderingTable, PostedAndCompletionsMustPassNonPosted) {
   for (TlpType earlier : {TlpType::MRd, TlpType::CfgRd0, TlpType::CfgWr0, TlpType::CfgWr1,
-                          TlpType::FetchAdd, TlpType::Swap, TlpType::CAS}) {
+                          TlpType::FetchAdd, TlpType::Swap, TlpType::CAS, TlpType::DMWr}) {
     for (TlpType later : {TlpType::MWr, TlpType::Msg, TlpType::Cpl, TlpType::CplD}) {
       for (bool attribute : {false, true}) {
         TlpHeader header = packet(later, one, 2);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/models/pcie/switch_bench.h"
+#include "tests/models/pcie/switch_ends.h"
 
 namespace pcie {
 namespace {
@@ -309,6 +310,35 @@ TEST(PeerToPeer, ALinkThatGoesDownFreesWhoWaitsForIt) {
     pause(50 * us);
     EXPECT_EQ(bench.memory.writes.size(), 1u);
     EXPECT_TRUE(bench.works(0));
+  });
+}
+
+// A device with addresses of its own making: there is nobody to translate, or to know better.
+TEST(PeerToPeer, TranslatedAddressesAreAddresses) {
+  Bench::Config config;
+  config.root_complex.ports.resize(2);
+  config.root_complex.peer_to_peer = true;
+  Bench bench(config);
+  End end(bench.card);
+  Link link("second", {}, bench.root_complex.port(1), end, bench.trace, bench.statistics);
+  bench.run([&] {
+    bench.enumerate();
+    bench.config_write(root_id, 0x18, 0x00020200, 4);
+    bench.config_write(root_id, 0x04, 0x0006, 2);
+    for (const std::uint64_t address : {std::uint64_t{0x1000}, Bench::bar0}) {
+      for (const AddressType type :
+           {AddressType::untranslated, AddressType::translation_request, AddressType::translated}) {
+        TlpPtr read = Tlp::memory_read(address, 4);
+        read->header.requester = make_id(2, 0, 0);
+        read->header.address_type = type;
+        end.send(std::move(read));
+        pause(10 * us);
+        const TlpPtr answer = end.take();
+        ASSERT_TRUE(answer);
+        const bool refused = type == AddressType::translation_request && address == 0x1000;
+        EXPECT_EQ(answer->header.status, refused ? Status::unsupported_request : Status::success);
+      }
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <tuple>
 
@@ -34,9 +35,11 @@ struct Keeper : Port {
 struct Device {
   explicit Device(unsigned tags, unsigned virtual_functions = 0, unsigned generation = 5)
       : endpoint("endpoint", config(tags, virtual_functions, generation), card, statistics) {
+    endpoint.function(0).bar.bind(logic.bar);
     logic.dma.bind(endpoint.function(0).dma);
     if (virtual_functions > 0) {
       virtual_logic.emplace("virtual_logic", card);
+      endpoint.function(0).virtual_function(0).bar.bind(virtual_logic->bar);
       virtual_logic->dma.bind(endpoint.function(0).virtual_function(0).dma);
     }
     write(0x04, 2, 4);
@@ -111,6 +114,10 @@ struct Case {
   bool ten;
   unsigned first, end;
 };
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.tags << (c.extended ? " extended" : "") << (c.ten ? " ten" : "");
+}
 
 class Tags : public testing::TestWithParam<Case> {};
 

@@ -18,7 +18,7 @@ TEST(PciExpress, SupportedSpeedsAreAVectorAndOtherSpeedsNumbers) {
     EXPECT_EQ(space.read(at + 0x2c, 4), vectors[generation - 1]);
     EXPECT_EQ(space.read(at + 0x0c, 4) & 0xf, generation);
     EXPECT_EQ(space.read(at + 0x30, 2) & 0xf, generation) << "target speed";
-    express.trained(generation, 4);
+    express.trained(generation, 4, generation == 6);
     EXPECT_EQ(space.read(at + 0x12, 2) & 0x3ff, generation | 4u << 4);
     EXPECT_EQ(space.read(at + 0x02, 2) >> 15, generation == 6) << "flit mode is supported";
     EXPECT_EQ(space.read(at + 0x32, 2) >> 10 & 1, generation == 6) << "and in use";
