@@ -125,9 +125,9 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   const std::uint32_t ten_bit_tags =
       (config.generation >= 4 || config.ten_bit_tags ? 1u << 16 : 0) |
       (config.ten_bit_tags ? 1u << 17 : 0);
-  space.define({at + 0x24, 4,
-                ari | (routes ? 1u << 6 : 0) | completer | ten_bit_tags |
-                    (of_switch ? 0 : 1u << 4)});
+  space.define(
+      {at + 0x24, 4,
+       ari | (routes ? 1u << 6 : 0) | completer | ten_bit_tags | (of_switch ? 0 : 1u << 4)});
   // Timeout disable 4, ARI forwarding 5, AtomicOp requester 6 and egress blocking 7, IDO of
   // requests and completions 9:8, 10-bit tag requester 12.
   const std::uint32_t own_requests =
