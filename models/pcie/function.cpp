@@ -57,7 +57,8 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
   if (config.serial_number) add_serial_number(space, *config.serial_number);
   if (common.alternative_routing) add_alternative_routing(space, place.next);
   if (physical_ && place.number == 0) {
-    link_capabilities_.emplace(space, PortType::endpoint, common.generation, common.lanes, common.eye);
+    link_capabilities_.emplace(space, PortType::endpoint, common.generation, common.lanes,
+                               common.eye);
   }
   if (const VirtualFunctionsConfig& virtual_functions = config.virtual_functions;
       virtual_functions.count > 0) {
