@@ -20,6 +20,7 @@
 class Bench {
  public:
   explicit Bench(unsigned ports = 8, std::uint64_t seed = 1);
+  ~Bench();
 
   /// How often a valid or ready pin is held back, in percent of the clocks.
   unsigned stall = 0;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the link is up. Each time it begins, both sides take a new session number; a journal
+// counts only if it names the session of the side that reads it, so that none is believed that was
+// made before this side stopped sending.
+module oae_link_phase (
+  input  logic         clock,
+  input  logic         reset,
+  input  logic [63:0]  now,             // link clocks since power-up
+  input  logic [63:0]  limit,           // clocks of silence to put up with
+  input  logic [7:0]   trouble_limit,
+
+  input  logic         begins,          // the firmware wants it up,
+  input  logic         ends,            //   or down; for one clock
+  input  logic         carrier,         // slices arrive in this clock
+  input  logic         doubts,          // the sender doubts,
+  input  logic         settles,         //   or has committed
+
+  input  logic         frame_valid,     // good, from the other side
+  /* verilator lint_off UNUSEDSIGNAL */ // of an initialise frame not all bits say something
+  input  logic [511:0] frame,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic [31:0]  next_number,     // the journal to tell
+  input  logic [31:0]  expected,
+  input  logic [7:0]   outcome,
+
+  output logic         agreed,          // the link is up from the next edge on; by a journal:
+  output logic [31:0]  peer_next,
+  output logic [31:0]  peer_expected,
+  output logic [7:0]   peer_outcome,
+  output logic         peer_known,
+
+  output logic         send_valid,      // a frame without its check
+  input  logic         send_ready,
+  output logic [447:0] send_frame,
+
+  // To the table, and from it
+  output oae_link_table::phase_event_t phase_event,
+  output oae_link_table::phase_state_t phase,
+  input  oae_link_table::phase_state_t phase_next,
+  input  logic [oae_link_table::PHASE_ACTIONS-1:0] actions,
+
+  output logic [7:0]   trouble,
+  output logic [7:0]   reason,          // why it is down
+  output logic         busy,
+  output logic         deadline_valid,
+  output logic [63:0]  deadline
+);
+
+  localparam int unsigned PROTOCOL = oae_registers::FRAME_HEADER_PROTOCOL_SHIFT;
+  localparam int unsigned OWN = 8 * oae_registers::FRAME_SESSION +
+                                oae_registers::FRAME_SESSION_OWN_SHIFT;
+  localparam int unsigned OTHER = 8 * oae_registers::FRAME_SESSION +
+                                  oae_registers::FRAME_SESSION_OTHER_SHIFT;
+  localparam int unsigned NEXT = 8 * oae_registers::FRAME_JOURNAL +
+                                 oae_registers::FRAME_JOURNAL_NEXT_SHIFT;
+  localparam int unsigned EXPECTED = 8 * oae_registers::FRAME_JOURNAL +
+                                     oae_registers::FRAME_JOURNAL_EXPECTED_SHIFT;
+  localparam int unsigned OUTCOME = 8 * oae_registers::FRAME_HISTORY +
+                                    oae_registers::FRAME_HISTORY_OUTCOME_SHIFT;
+  localparam int unsigned KNOWN = 8 * oae_registers::FRAME_HISTORY +
+                                  oae_registers::FRAME_HISTORY_KNOWN_SHIFT;
+  localparam int unsigned AGREED = 8 * oae_registers::FRAME_HISTORY +
+                                   oae_registers::FRAME_HISTORY_AGREED_SHIFT;
+
+  logic [31:0] session;
+  logic [31:0] peer_session;       // 0 before it is known
+  logic        known;              // an agreement was reached since power-up,
+  logic        known_before;       //   and before this session
+  logic        tells;              // the journal is to leave
+  logic [63:0] told;               // when it last did
+  logic [63:0] missing;            // since when nothing arrives
+
+  logic initialise;
+  logic to_this;
+  logic of_that;
+  logic initialising;
+  logic idle;
+  logic misses;
+  logic troubled;
+  logic repeats;                   // the journal was told, and nothing came back
+
+  assign initialising = phase == oae_link_table::PHASE_STATE_INITIALISING;
+  assign idle = phase == oae_link_table::PHASE_STATE_IDLE;
+  assign initialise = frame_valid && frame[PROTOCOL +: 3] == oae_registers::PROTOCOL_INITIALISE;
+  assign to_this = frame[OTHER +: 32] == session;
+  assign of_that = frame[OWN +: 32] == peer_session;
+  assign misses = idle && !carrier && now - missing >= limit;
+  assign troubled = idle && trouble >= trouble_limit;
+  assign repeats = initialising && carrier && !tells && now - told >= limit;
+
+  always_comb begin
+    phase_event = oae_link_table::PHASE_EVENT_NONE;
+    if (ends || misses || troubled) phase_event = oae_link_table::PHASE_EVENT_LOST;
+    else if (begins) phase_event = oae_link_table::PHASE_EVENT_BEGIN;
+    else if (initialise && initialising && to_this) phase_event = oae_link_table::PHASE_EVENT_AGREED;
+    else if (initialise && idle && !(to_this && of_that))
+      phase_event = oae_link_table::PHASE_EVENT_RESTARTED;
+  end
+
+  assign agreed = actions[oae_link_table::PHASE_JOIN];
+  assign peer_next = frame[NEXT +: 32];
+  assign peer_expected = frame[EXPECTED +: 32];
+  assign peer_outcome = frame[OUTCOME +: 8];
+  assign peer_known = frame[KNOWN];
+
+  always_comb begin
+    send_frame = '0;
+    send_frame[PROTOCOL +: 3] = oae_registers::PROTOCOL_INITIALISE;
+    send_frame[OWN +: 32] = session;
+    send_frame[OTHER +: 32] = peer_session;
+    send_frame[NEXT +: 32] = next_number;
+    send_frame[EXPECTED +: 32] = expected;
+    send_frame[OUTCOME +: 8] = outcome;
+    send_frame[KNOWN] = known_before;
+    send_frame[AGREED] = idle;
+  end
+  assign send_valid = tells && carrier && phase != oae_link_table::PHASE_STATE_DOWN;
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      phase <= oae_link_table::PHASE_STATE_DOWN;
+      session <= '0;
+      peer_session <= '0;
+      known <= 1'b0;
+      known_before <= 1'b0;
+      tells <= 1'b0;
+      told <= '0;
+      missing <= '0;
+      trouble <= '0;
+      reason <= oae_registers::LINK_DOWN_NONE;
+    end else begin
+      phase <= phase_next;
+      if (send_valid && send_ready) begin
+        tells <= 1'b0;
+        told <= now;
+      end
+      if (carrier || !idle) missing <= now;
+      if (repeats) tells <= 1'b1;
+      if (initialise && (initialising || (idle && !frame[AGREED]))) tells <= 1'b1;
+      if (initialise && (initialising || idle)) peer_session <= frame[OWN +: 32];
+      if (doubts && trouble != '1) trouble <= trouble + 8'd1;
+      if (settles) trouble <= '0;
+      if (agreed) known <= 1'b1;
+      if (actions[oae_link_table::PHASE_OPEN]) begin
+        session <= session + 32'd1;
+        known_before <= known;
+        tells <= 1'b1;
+        trouble <= '0;
+        reason <= oae_registers::LINK_DOWN_NONE;
+        if (phase == oae_link_table::PHASE_STATE_DOWN) peer_session <= '0;
+      end
+      if (phase_event == oae_link_table::PHASE_EVENT_LOST &&
+          phase != oae_link_table::PHASE_STATE_DOWN) begin
+        tells <= 1'b0;
+        reason <= ends ? oae_registers::LINK_DOWN_FIRMWARE
+                : misses ? oae_registers::LINK_DOWN_MISSING : oae_registers::LINK_DOWN_TROUBLE;
+      end
+    end
+  end
+
+  assign busy = send_valid || misses || troubled || repeats;
+  assign deadline_valid = (idle && !carrier) || (initialising && carrier && !tells);
+  assign deadline = (idle ? missing : told) + limit;
+
+endmodule

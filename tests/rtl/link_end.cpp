@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/rtl/link_end.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "link_table.h"
+#include "oae_registers.h"
+
+namespace {
+
+namespace table = link_table;
+
+/// Whether some event leads from one state to the other.
+template <unsigned states, unsigned events, typename Cell, typename State>
+bool leads(const Cell (&cells)[states][events], State from, State to) {
+  const auto& row = cells[static_cast<unsigned>(from)];
+  return from == to ||
+         std::any_of(row, row + events, [to](const Cell& cell) { return cell.next == to; });
+}
+
+table::phase::State phase_of(unsigned state) {
+  return state == OAE_LINK_STATE_DOWN           ? table::phase::State::down
+         : state == OAE_LINK_STATE_INITIALISING ? table::phase::State::initialising
+                                                : table::phase::State::idle;
+}
+
+table::sender::State sender_of(unsigned state) {
+  switch (state) {
+    case OAE_LINK_STATE_TENTATIVE:
+      return table::sender::State::tentative;
+    case OAE_LINK_STATE_COMMITTING:
+      return table::sender::State::committing;
+    case OAE_LINK_STATE_REVERSING:
+      return table::sender::State::reversing;
+    case OAE_LINK_STATE_IN_DOUBT:
+      return table::sender::State::in_doubt;
+    default:
+      return table::sender::State::idle;
+  }
+}
+
+table::receiver::State receiver_of(unsigned state) {
+  return state == OAE_LINK_STATE_REFLECTING  ? table::receiver::State::reflecting
+         : state == OAE_LINK_STATE_TENTATIVE ? table::receiver::State::tentative
+                                             : table::receiver::State::idle;
+}
+
+}  // namespace
+
+LinkEnd::LinkEnd() {
+  top.tx_ready = 1;
+  top.axi_bready = 1;
+  top.axi_rready = 1;
+  top.reset = 1;
+  settle(0);
+  rise();
+  top.reset = 0;
+}
+
+void LinkEnd::post_put(unsigned address, std::uint64_t data, unsigned strobe, Done done) {
+  accesses_.push_back({true, address, data, strobe, std::move(done)});
+}
+
+void LinkEnd::post_get(unsigned address, Done done) {
+  accesses_.push_back({false, address, 0, 0xff, std::move(done)});
+}
+
+void LinkEnd::settle(std::uint64_t time) {
+  now = time;
+  top.now = now;
+  if (!waits_ && !accesses_.empty()) {
+    const Access& access = accesses_.front();
+    top.axi_awvalid = top.axi_wvalid = access.write;
+    top.axi_arvalid = !access.write;
+    top.axi_awaddr = top.axi_araddr = access.address;
+    top.axi_wdata = access.data;
+    top.axi_wstrb = access.strobe;
+  }
+  top.clock = 0;
+  top.eval();
+}
+
+void LinkEnd::rise() {
+  const bool taken =
+      (top.axi_awvalid && top.axi_awready) || (top.axi_arvalid && top.axi_arready);
+  const bool responded = top.axi_bvalid || top.axi_rvalid;
+  const std::uint64_t result = top.axi_rdata;
+  if (responded) error = (top.axi_bvalid ? top.axi_bresp : top.axi_rresp) != 0;
+  const States before = states();
+  const bool reset = top.reset;
+  top.clock = 1;
+  top.eval();
+  if (!reset) check(before, states());
+  if (taken) {
+    waits_ = true;
+    top.axi_awvalid = top.axi_wvalid = top.axi_arvalid = 0;
+  }
+  if (responded) {
+    waits_ = false;
+    const Done done = std::move(accesses_.front().done);
+    accesses_.pop_front();
+    if (done) done(result);
+  }
+}
+
+void LinkEnd::check(const States& from, const States& to) {
+  EXPECT_TRUE(leads(table::phase::table, phase_of(from.phase), phase_of(to.phase)))
+      << "phase " << from.phase << " to " << to.phase;
+  EXPECT_TRUE(leads(table::sender::table, sender_of(from.sender), sender_of(to.sender)))
+      << "sender " << from.sender << " to " << to.sender;
+  EXPECT_TRUE(leads(table::receiver::table, receiver_of(from.receiver), receiver_of(to.receiver)))
+      << "receiver " << from.receiver << " to " << to.receiver;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Voae_link.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "tests/rtl/slot.h"
+
+/// One side of a link: the pins of the verilated model, and a firmware that reads and writes its
+/// registers one after the other. Every change of a state machine is held against the table.
+class LinkEnd {
+ public:
+  using Done = std::function<void(std::uint64_t)>;
+
+  /// A transfer as it came out of the receive buffer.
+  struct Received {
+    bool flow;
+    std::uint32_t number;
+    std::vector<Slot> slots;
+  };
+
+  LinkEnd();
+
+  void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff, Done done = {});
+  void post_get(unsigned address, Done done);
+  bool idle() const { return accesses_.empty() && !waits_; }
+
+  /// The low phase of a clock, up to which the outputs are to be sampled.
+  void settle(std::uint64_t now);
+  void rise();
+
+  unsigned phase() const { return top.trace_phase; }
+  unsigned sender() const { return top.trace_sender; }
+  unsigned receiver() const { return top.trace_receiver; }
+
+  VerilatedContext context;
+  Voae_link top{&context};
+  bool error = false;  ///< of the last access
+  std::uint64_t now = 0;
+
+ private:
+  struct Access {
+    bool write;
+    unsigned address;
+    std::uint64_t data;
+    unsigned strobe;
+    Done done;
+  };
+  struct States {
+    unsigned phase;
+    unsigned sender;
+    unsigned receiver;
+  };
+
+  States states() const { return {phase(), sender(), receiver()}; }
+  static void check(const States& from, const States& to);
+
+  std::deque<Access> accesses_;
+  bool waits_ = false;  // for a response to the first
+};

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The journal of a port against its table, every state and event. The bench holds the reference to
+// the block at each step, so that the table is that of both, and SPIN reads the same one.
+#include <gtest/gtest.h>
+
+#include "swap_table.h"
+#include "tests/rtl/block_fixture.h"
+
+namespace {
+
+namespace journal = swap_table::journal;
+using journal::Event;
+using journal::State;
+
+class SwapTransitions : public Block {
+ protected:
+  void bring_to(State state) {
+    switch (state) {
+      case State::history_lost:
+        return;
+      case State::closed:
+        open();
+        return close();
+      case State::idle:
+        return open();
+      case State::tentative:
+        open();
+        return swap(1);
+      case State::committed:
+        bring_to(State::tentative);
+        return bench.confirm(port, 1, 1);
+      case State::reversed:
+        bring_to(State::tentative);
+        return bench.reverse(port, 1, 1);
+      case State::tentative_closed:
+        bring_to(State::tentative);
+        return close();
+      case State::committed_closed:
+        bring_to(State::tentative_closed);
+        return bench.confirm(port, 1, 1);
+      case State::reversed_closed:
+        bring_to(State::tentative_closed);
+        return bench.reverse(port, 1, 1);
+    }
+  }
+
+  void meet(Event event) {
+    const Journal now = look();
+    const std::uint32_t next = now.sequence + 1;
+    switch (event) {
+      case Event::none:
+        return;
+      case Event::open:
+        return open();
+      case Event::close:
+        return close();
+      case Event::exchange:
+        bench.publish(port, slot(next, 100, 0, now.epoch));
+        bench.write_slot(port, slot(next, 200, 0, now.epoch));
+        bench.answer(port);
+        return;
+      case Event::confirm:
+        return bench.confirm(port, now.epoch, now.sequence);
+      case Event::reverse_last:
+        return bench.reverse(port, now.epoch, now.sequence);
+      case Event::reverse_next:
+        return bench.reverse(port, now.epoch, next);
+    }
+  }
+
+  struct Journal {
+    State state;
+    std::uint8_t epoch;
+    std::uint32_t sequence;
+    std::uint64_t committed;
+    bool tentative;
+  };
+  Journal look() {
+    const std::uint64_t word = counter(OAE_HOST_PORT_STATE_AT(port));
+    const bool is_open = bench.read(registers, OAE_HOST_PORT_CONTROL_AT(port)) != 0;
+    const bool tentative = status() & OAE_FIRMWARE_STATUS_TENTATIVE_MASK;
+    return {state_of(OAE_GET(word, OAE_HOST_PORT_STATE_STATE), is_open),
+            static_cast<std::uint8_t>(OAE_GET(word, OAE_HOST_PORT_STATE_EPOCH)),
+            static_cast<std::uint32_t>(OAE_GET(word, OAE_HOST_PORT_STATE_SEQUENCE)),
+            counter(OAE_HOST_PORT_COMMITTED_AT(port)), tentative};
+  }
+
+ private:
+  static State state_of(std::uint64_t state, bool is_open) {
+    switch (state) {
+      case OAE_PORT_STATE_CLOSED:
+        return State::closed;
+      case OAE_PORT_STATE_IDLE:
+        return State::idle;
+      case OAE_PORT_STATE_TENTATIVE:
+        return is_open ? State::tentative : State::tentative_closed;
+      case OAE_PORT_STATE_COMMITTED:
+        return is_open ? State::committed : State::committed_closed;
+      case OAE_PORT_STATE_REVERSED:
+        return is_open ? State::reversed : State::reversed_closed;
+      default:
+        return State::history_lost;
+    }
+  }
+};
+
+class SwapTransition
+    : public SwapTransitions,
+      public testing::WithParamInterface<std::tuple<unsigned, unsigned>> {};
+
+TEST_P(SwapTransition, IsThatOfTheTable) {
+  const auto [state, event] = GetParam();
+  const journal::Cell expected = journal::table[state][event];
+  bring_to(static_cast<State>(state));
+  const Journal before = look();
+  ASSERT_EQ(static_cast<unsigned>(before.state), state);
+  meet(static_cast<Event>(event));
+  const Journal after = look();
+  EXPECT_EQ(after.state, expected.next);
+  const bool begins = expected.actions & journal::begin_epoch;
+  EXPECT_EQ(after.epoch, before.epoch + begins);
+  EXPECT_EQ(after.sequence,
+            begins ? 0 : before.sequence + ((expected.actions & journal::count) ? 1 : 0));
+  EXPECT_EQ(after.committed, before.committed + ((expected.actions & journal::commit) ? 1 : 0));
+  // A slot that goes is committed or taken back, and none else goes.
+  const bool gone = expected.actions & (journal::commit | journal::take_back);
+  const bool comes = expected.next == State::tentative && before.state != State::tentative;
+  EXPECT_EQ(after.tentative, comes || (before.tentative && !gone));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SwapTransition,
+                         testing::Combine(testing::Range(0u, journal::states),
+                                          testing::Range(0u, journal::events)));
+
+}  // namespace

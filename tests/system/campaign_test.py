@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults at random moments while two processes swap, each case in a machine forked from one boot: afterwards what hosts,
+block and firmware have counted fits together, and everything works. OAE_VP_CAMPAIGN_SEED=N runs the case of that seed alone."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+
+import machine
+from hot_plug_test import TROUBLE
+
+SWAPPER = pathlib.Path(os.environ.get("OAE_VP_SWAPPER", "build/cmake/tests/system/swapper"))
+GROUPS, CASES = 4, 50
+PORTS = (0, 1)
+ONLY = os.environ.get("OAE_VP_CAMPAIGN_SEED")
+
+HEAD = """
+device=/sys/bus/pci/devices/0000:01:00.0
+await() { # COMMAND...: until it succeeds, at most 10 s
+  for i in $(seq 1000); do "$@" > /dev/null 2>&1 && return; sleep 0.01; done
+  echo "in vain: $*" >> /share/in_vain
+}
+load() { /share/swapper $1 /tmp/record$1 >> /share/complaints & eval "load$1=$!"; }
+kill_owner() { eval "kill -9 \\$load$1"; eval "wait \\$load$1" || true; load $1; }
+works() { oae bench --port 2 --count 1; }
+load 0
+load 1
+"""
+
+TAIL = """
+await works
+touch /tmp/stop
+wait
+cat /tmp/record0 > /share/record0
+cat /tmp/record1 > /share/record1
+oae bench --port 0 --count 5 --json > /share/bench
+for port in 0 1; do oae stat --port $port --json > /share/stat$port; done
+dmesg -r > /share/dmesg
+"""
+
+
+def recoverable(chance):
+    """An error that is injected, from which Linux recovers."""
+    up = ("completion_timeout CplD", "poisoned_tlp CplD", "completion_timeout MWr", "malformed_tlp CplD", "bad_tlp",
+          "replay_timeout", "unexpected_completion CplD")
+    down = ("completion_timeout MRd", "poisoned_tlp MWr", "bad_dllp", "bad_tlp", "receiver_error", "poisoned_tlp MRd")
+    way, errors = chance.choice((("up", up), ("down", down)))
+    error = chance.choice(errors)
+    return f"vpctl inject host_ipu.{way} {error}" + (f" {chance.randrange(1, 40)}" if " " in error else "")
+
+
+def fault(chance):
+    return chance.choice((
+        lambda: recoverable(chance),
+        lambda: recoverable(chance),
+        lambda: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method; echo 1 > $device/reset || true",
+        lambda: f"kill_owner {chance.choice(PORTS)}",
+        lambda: "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; vpctl slot host_ipu insert; await [ -e $device/driver ]",
+        lambda: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind; echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/bind",
+    ))()
+
+
+def script(seed):
+    chance = random.Random(seed)
+    lines = [HEAD]
+    for _ in range(chance.randrange(1, 4)):
+        lines.append(f"sleep 0.0{chance.randrange(10, 50)}{chance.randrange(1000):03}")
+        lines.append(fault(chance))
+    return "\n".join(lines) + TAIL
+
+
+class Group:
+    """Seeds of one boot."""
+
+    group = 0
+
+    @classmethod
+    def setUpClass(cls):
+        seeds = [int(ONLY)] if ONLY else range(1 + cls.group * CASES, 1 + (cls.group + 1) * CASES)
+        cls.run_ = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].slot={hot_plug: true, surprise: true}",
+                                    scripts={seed: script(seed) for seed in seeds})
+        shutil.copy(SWAPPER, cls.run_.share / "swapper")
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def each(self):
+        for seed, child in self.run_.children.items():
+            with self.subTest(OAE_VP_CAMPAIGN_SEED=seed):
+                yield child
+
+    def test_what_all_have_counted_fits_together(self):
+        swaps = 0
+        for child in self.each():
+            for port in PORTS:
+                record = (child.share / f"record{port}").read_bytes()
+                begun, committed, not_taken, reversed_ = struct.unpack("<4Q", record)
+                unknown = begun - committed - not_taken - reversed_
+                stat = json.loads(child.file(f"stat{port}"))
+                bench = 5 if port == 0 else 0
+                found = stat["block.committed"] - bench
+                self.assertGreaterEqual(found, committed)
+                self.assertLessEqual(found, committed + unknown)
+                self.assertEqual(stat["firmware.committed"], stat["block.committed"])
+                self.assertLessEqual(unknown, 3)
+                swaps += committed
+        self.assertGreater(swaps, 100)
+
+    def test_all_works_afterwards(self):
+        for child in self.each():
+            self.assertFalse((child.share / "in_vain").exists(), "something never came back")
+            self.assertEqual(child.file("complaints"), "")
+            self.assertEqual(json.loads(child.file("bench"))["committed"], 5)
+
+    def test_the_kernel_is_intact(self):
+        for child in self.each():
+            for text in machine.kernel_messages(child.file("dmesg"), 7):
+                self.assertIsNone(TROUBLE.search(text), text)
+
+
+class Cases1(Group, machine.TestCase):
+    group = 0
+
+
+class Cases2(Group, machine.TestCase):
+    group = 1
+
+
+class Cases3(Group, machine.TestCase):
+    group = 2
+
+
+class Cases4(Group, machine.TestCase):
+    group = 3
+
+
+if __name__ == "__main__":
+    machine.main()
