@@ -23,8 +23,8 @@ bool Port::blocked(CreditClass of) const {
   return link_up_ && link_->blocked(*this, of);
 }
 
-void Port::drain() {
-  if (link_up_) link_->drain(*this);
+bool Port::drain() {
+  return link_up_ && link_->drain(*this);
 }
 
 void Port::hold_link(Reset kind) {
@@ -477,15 +477,18 @@ void Link::run_ahead(Way& way) {
   if (!way.flying.empty()) way.arrival.at(way.flying.front().received);
 }
 
-void Link::drain(const Port& to) {
+bool Link::drain(const Port& to) {
   Way& way = ways_[&to == &ways_[0].to ? 0 : 1];
   const auto ready = [&](const Tlp& tlp) { return way.to.ready(credit_class(tlp.header.type)); };
+  bool any = false;
   // What the port receives may take the link down.
   while (way.to.link_up_) {
     TlpPtr next = take_next(way.received, ready);
     if (next == nullptr) break;
     deliver(way, std::move(next));
+    any = true;
   }
+  return any;
 }
 
 // What leaves the receive buffer gives its credits back.

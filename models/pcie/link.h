@@ -192,7 +192,7 @@ class Link : public sc_core::sc_module {
   void run_ahead(Way& way);
   void deliver(Way& way, TlpPtr tlp);
   void give_back(Way& way, const Tlp& tlp);
-  void drain(const Port& to);
+  bool drain(const Port& to);
   void hold(Reset kind);
   void fall();
   void release(Reset kind);

@@ -50,8 +50,8 @@ class Port {
   virtual bool timeless(const Tlp&) const { return false; }
   /// Whether a packet with a bad digest is an error, rather than taken as it is.
   virtual bool checks_digests() const { return false; }
-  /// It has become ready for more.
-  void drain();
+  /// It has become ready for more; whether anything has come.
+  bool drain();
   /// An injected error, as if the port had detected it in `tlp`, which it does not receive unless
   /// the error leaves it whole; a request that it refuses by the error it answers.
   virtual void detected(Error, const Tlp*) {}

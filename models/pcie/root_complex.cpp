@@ -393,11 +393,12 @@ bool RootComplex::open(CreditClass of) const {
                      [of](const auto& port) { return port->open(of); });
 }
 
-// They take turns to be the first.
+// Who had something to pass on is the last to go next time.
 void RootComplex::drain() {
-  first_ = (first_ + 1) % ports_.size();
+  const std::size_t first = first_;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    ports_[(first_ + i) % ports_.size()]->drain();
+    const std::size_t port = (first + i) % ports_.size();
+    if (ports_[port]->drain()) first_ = (port + 1) % ports_.size();
   }
 }
 

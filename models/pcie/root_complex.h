@@ -123,7 +123,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   Ring<Interrupt> interrupts_;
   vp::Event interrupts_due_;
   std::uint32_t intx_levels_[4] = {};  // per line, a bit for each root port
-  std::size_t first_ = 0;              // of the ports whose receive buffers may be drained
+  std::size_t first_ = 0;              // of the ports when receive buffers are drained
 
   vp::Latency read_latency_;
   std::uint64_t reads_ = 0;

@@ -491,9 +491,13 @@ bool Switch::open(CreditClass of, const Port& from) const {
                       [&](const auto& port) { return port.get() != &from && port->blocked(of); });
 }
 
+// Who had something to pass on is the last to go next time.
 void Switch::drain() {
-  upstream_->drain();
-  for (const auto& port : ports_) port->drain();
+  const std::size_t first = first_, all = ports_.size() + 1;
+  for (std::size_t i = 0; i < all; ++i) {
+    const std::size_t at = (first + i) % all;
+    if (at < ports_.size() ? ports_[at]->drain() : upstream_->drain()) first_ = (at + 1) % all;
+  }
 }
 
 void Switch::unblocked(CreditClass of) {

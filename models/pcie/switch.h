@@ -42,7 +42,7 @@ struct SwitchConfig {
 /// There is no queue between the ports: a packet goes on as it comes, and waits only at a port
 /// whose link has no credits, one packet in general; while it does, nothing of its class leaves the
 /// receive buffers that could go there. Posted requests wait only for posted ones, completions for
-/// those and each other, non-posted requests for all: nothing locks.
+/// those and each other, non-posted requests for all: nothing locks. Ports take turns.
 class Switch : public sc_core::sc_module {
  public:
   /// Throws ConfigurationError if a value is impossible. The domain is that of the host above.
@@ -71,6 +71,7 @@ class Switch : public sc_core::sc_module {
   std::unique_ptr<Upstream> upstream_;
   std::vector<std::unique_ptr<Downstream>> ports_;
   std::array<std::uint32_t, 4> intx_levels_{};  // per pin of the upstream port, a bit for each port
+  std::size_t first_ = 0;  // of the ports when receive buffers are drained, upstream is the last
   std::uint64_t peer_to_peer_ = 0;
 };
 

@@ -136,6 +136,38 @@ class Switch(Case):
         self.assertEqual(self.without["back"].file("peers"), "read arrives, write arrives\n")
 
 
+class Poisoned(Case):
+    """What is marked as bad on its way to a card does not reach it, if the kernel's driver of DPC finds that enabled."""
+
+    @classmethod
+    def setUpClass(cls):
+        # The first write goes to memory, for the value that was read.
+        inject = "vpctl inject sw0_ipu0.up poisoned_tlp MWr 2\npeers $1 $2\n"
+        # The kernel has enabled containment for fatal errors, and its interrupt. AER is at 0x100, bit 26 of its mask is clear.
+        block = f"""
+dpc=0x$(lspci -s {PORTS[1]} -vv | sed -n 's/.*\\[\\([0-9a-f]*\\) v.*Downstream Port Containment.*/\\1/p')
+poke() {{ printf "\\\\$2" | dd of=/sys/bus/pci/devices/{PORTS[1]}/config bs=1 seek=$(($1)) conv=notrunc status=none; }}
+poke 0x10b 000
+poke $((dpc + 6)) 051
+"""
+        cls.children = cls.boot(("--set", "pcie_links[2].downstream_port_containment=true"),
+                                {"passes": inject, "blocked": block + inject})
+
+    def test_the_target_refuses_what_arrives(self):
+        child = self.children["passes"]
+        self.assertEqual(child.file("peers"), "read arrives, write lost\n")
+        self.assertIn(ERROR + "0000:04:00.", child.file("dmesg"))
+        self.assertIn("[12] TLP                    (First)", child.file("dmesg"))
+
+    def test_a_blocked_one_is_contained(self):
+        child = self.children["blocked"]
+        said = child.file("dmesg")
+        self.assertIn(f"pcieport {PORTS[1]}: DPC: containment event, status:0x0001 source:0x0000", said)
+        self.assertIn(f"pcieport {PORTS[1]}: DPC: unmasked uncorrectable error detected", said)
+        self.assertIn("[26] PoisonTLPBlocked       (First)", said)
+        self.assertNotIn("[12]", said)
+
+
 class RootPorts(Case):
     """The second card has a root port of its own."""
     requester = "03:00.1"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "models/pcie/errors.h"
 #include "tests/models/pcie/switch_bench.h"
@@ -457,6 +458,32 @@ TEST(Switch, CompletionsBehindAWriteWaitInTheReceiveBuffer) {
     EXPECT_EQ(bench.counted("bench.link0.down.CplD.tlps"), 4096u / 128);
     EXPECT_EQ(bench.logic_of(0).uses.size(), 3u);
   });
+}
+
+// Three devices write through a link with room for a packet, each as fast as it can.
+TEST(Switch, DevicesTakeTurns) {
+  SwitchBench::Config config;
+  config.bench.root_complex.ports[1].credits.classes[0] = {1, 16};
+  for (auto& port : config.sw.ports) port.credits.classes[0] = {1, 16};
+  SwitchBench bench(config);
+  constexpr unsigned count = 50;
+  bench.run([&] {
+    bench.enumerate_switch();
+    for (unsigned i = 0; i < devices; ++i) {
+      bench.spawn([&bench, i] {
+        for (unsigned n = 0; n < count; ++n) {
+          const auto write = bench.logic_of(i).dma_write(0x1000 * (i + 1), {1, 2, 3, 4});
+          bench.wait_for(*write);
+        }
+      });
+    }
+  });
+  ASSERT_EQ(bench.memory.writes.size(), devices * count);
+  for (std::size_t at = 2 * devices; at < bench.memory.writes.size() - 4 * devices; ++at) {
+    std::set<std::uint64_t> seen;
+    for (unsigned i = 0; i < 2 * devices; ++i) seen.insert(bench.memory.writes[at + i].address);
+    EXPECT_EQ(seen.size(), devices) << at;
+  }
 }
 
 class Credited : public testing::TestWithParam<unsigned> {};
