@@ -80,7 +80,8 @@ inline make_room() {
   fi
 }
 
-inline happens(event) {
+/* All that follows from `event`, if it is one. */
+inline happens() {
   journal_step(journal, event, done);
   if
   :: done & JOURNAL_COMMIT ->
@@ -112,72 +113,57 @@ inline happens(event) {
 
 inline discard_host_offer() { good = false; spent = false }
 
-inline answered() {
+/* What a packet is to the journal, and what a read finds: `said`. */
+inline received() {
+  event = JOURNAL_EVENT_NONE;
   if
-  :: good && !spent && offered && !tentative ->
+  :: kind == OFFER && is_open && e == epoch && s == NEXT(last) && sound &&
+     !(attempted && ROUND(a - attempt + 4) >= 2) ->
+    if
+    :: good && !spent && w == inbox && a == attempt  /* a copy */
+    :: else ->
+      good = true; spent = false; inbox = w; inbox_more = m; attempt = a; attempted = true;
+      if
+      :: more && journal == JOURNAL_STATE_TENTATIVE -> event = JOURNAL_EVENT_CONFIRM
+      :: else
+      fi
+    fi
+  :: kind == READ && good && !spent && offered && !tentative ->
     /* No invention, no repetition */
     assert(block_says[inbox] == UNKNOWN && !block_gave[inbox] && host_says[inbox] == UNKNOWN);
     tentative = inbox; settled = false; more = inbox_more;
     retained = offer; block_gave[tentative] = offer;
-    happens(JOURNAL_EVENT_EXCHANGE);
-    up!ANSWER(epoch, last, retained)
-  :: else ->
-    if
-    :: good ->
-      if
-      :: !spent -> attempt = ROUND(attempt + 1); spent = true
-      :: else
-      fi;
-      up!NOT_READY(epoch, NEXT(last), 0)
-    :: !good && reversed_last -> up!REVERSED(epoch, last, 0)
-    :: !good && !reversed_last && last && retained -> up!ANSWER(epoch, last, retained)
-    :: else -> up!NOT_READY(epoch, 0, 0)
-    fi
-  fi
-}
-
-inline received() {
+    event = JOURNAL_EVENT_EXCHANGE
+  :: kind == CONFIRM && e == epoch && s == last -> event = JOURNAL_EVENT_CONFIRM
+  :: kind == REVERSE && e == epoch && s == last -> event = JOURNAL_EVENT_REVERSE_LAST
+  :: kind == REVERSE && e == epoch && s != last && s == NEXT(last) && is_open ->
+    discard_host_offer(); event = JOURNAL_EVENT_REVERSE_NEXT
+  :: kind == CLOSE && is_open ->
+    discard_host_offer(); offered = false; event = JOURNAL_EVENT_CLOSE
+  :: kind == OPEN && !is_open ->
+    discard_host_offer(); offered = false; event = JOURNAL_EVENT_OPEN
+  :: else
+  fi;
+  happens();
   if
-  :: kind == OFFER ->
+  :: kind == STATE -> said = JOURNAL; r_s = last; r_w = is_open
+  :: kind == READ ->
     if
-    :: is_open && e == epoch && s == NEXT(last) && sound &&
-       !(attempted && ROUND(a - attempt + 4) >= 2) ->
+    :: event == JOURNAL_EVENT_EXCHANGE -> said = ANSWER; r_s = last; r_w = retained
+    :: else ->
       if
-      :: good && !spent && w == inbox && a == attempt  /* a copy */
-      :: else ->
-        good = true; spent = false; inbox = w; inbox_more = m; attempt = a; attempted = true;
+      :: good ->
         if
-        :: more && journal == JOURNAL_STATE_TENTATIVE -> happens(JOURNAL_EVENT_CONFIRM)
+        :: !spent -> attempt = ROUND(attempt + 1); spent = true
         :: else
-        fi
+        fi;
+        said = NOT_READY; r_s = NEXT(last)
+      :: !good && reversed_last -> said = REVERSED; r_s = last
+      :: !good && !reversed_last && last && retained -> said = ANSWER; r_s = last; r_w = retained
+      :: else -> said = NOT_READY
       fi
-    :: else -> skip
     fi
-  :: kind == READ -> answered()
-  :: kind == CONFIRM ->
-    if
-    :: e == epoch && s == last -> happens(JOURNAL_EVENT_CONFIRM)
-    :: else
-    fi
-  :: kind == REVERSE ->
-    if
-    :: e == epoch && s == last -> happens(JOURNAL_EVENT_REVERSE_LAST)
-    :: e == epoch && s != last && s == NEXT(last) && is_open ->
-      discard_host_offer();
-      happens(JOURNAL_EVENT_REVERSE_NEXT)
-    :: else
-    fi
-  :: kind == CLOSE ->
-    if
-    :: is_open -> discard_host_offer(); offered = false; happens(JOURNAL_EVENT_CLOSE)
-    :: else
-    fi
-  :: kind == OPEN ->
-    if
-    :: !is_open -> discard_host_offer(); offered = false; happens(JOURNAL_EVENT_OPEN)
-    :: else
-    fi
-  :: kind == STATE -> up!JOURNAL(epoch, last, is_open)
+  :: else
   fi
 }
 
@@ -192,36 +178,42 @@ bool copy_m;
 #define IS_READ (kind == READ || kind == STATE)
 
 active proctype block() {
-  mtype kind;
-  byte e, s, a, w, done;
-  bool m, sound;
+  mtype kind, said;
+  byte e, s, a, w, done, event, r_s, r_w;
+  bool m, sound, unheard;
 end:
   do
-  :: atomic { down?kind(e, s, a, w, m, sound) ->
+  :: atomic {
       if
-      :: received()
-      /* Lost, which the host only sees of a read */
-      :: faults < FAULTS -> faults++;
+      :: down?kind(e, s, a, w, m, sound) ->
         if
-        :: IS_READ -> up!LOST(0, 0, 0)
-        :: else
+        :: skip
+        /* Lost: of a read, before it arrives, or its answer */
+        :: faults < FAULTS -> faults++; unheard = true;
+          if
+          :: !IS_READ -> kind = 0
+          :: IS_READ -> kind = 0; said = LOST
+          :: IS_READ
+          fi
+        /* Damaged: of what a slot carries, its CRC tells */
+        :: faults < FAULTS && kind == OFFER -> faults++; sound = false
+        /* To be received once more; opens and closes are the driver's own, and it looks after them */
+        :: faults < FAULTS && (kind == OFFER || kind == CONFIRM || kind == REVERSE) && copy_kind == 0 ->
+          faults++;
+          copy_kind = kind; copy_e = e; copy_s = s; copy_a = a; copy_w = w; copy_m = m
         fi
-      /* Received, but its answer is lost or damaged */
-      :: faults < FAULTS && IS_READ -> faults++; received(); up?kind(e, s, a); up!LOST(0, 0, 0)
-      /* Damaged: of what a slot carries, its CRC tells */
-      :: faults < FAULTS && kind == OFFER -> faults++; sound = false; received()
-      /* To be received once more; opens and closes are the driver's own, and it looks after them */
-      :: faults < FAULTS && (kind == OFFER || kind == CONFIRM || kind == REVERSE) && copy_kind == 0 -> faults++;
-        copy_kind = kind; copy_e = e; copy_s = s; copy_a = a; copy_w = w; copy_m = m;
-        received()
+      :: copy_kind != 0 ->
+        kind = copy_kind; e = copy_e; s = copy_s; a = copy_a; w = copy_w; m = copy_m; sound = true;
+        copy_kind = 0; copy_e = 0; copy_s = 0; copy_a = 0; copy_w = 0; copy_m = 0
       fi;
-      kind = 0; e = 0; s = 0; a = 0; w = 0; m = 0; sound = 0; done = 0
-    }
-  :: atomic { copy_kind != 0 ->
-      kind = copy_kind; e = copy_e; s = copy_s; a = copy_a; w = copy_w; m = copy_m; sound = true;
-      copy_kind = 0; copy_e = 0; copy_s = 0; copy_a = 0; copy_w = 0; copy_m = 0;
       received();
-      kind = 0; e = 0; s = 0; a = 0; w = 0; m = 0; sound = 0; done = 0
+      if
+      :: said && unheard -> up!LOST(0, 0, 0)
+      :: said && !unheard -> up!said(epoch, r_s, r_w)
+      :: else
+      fi;
+      kind = 0; said = 0; e = 0; s = 0; a = 0; w = 0; m = 0; sound = 0; unheard = 0;
+      done = 0; event = 0; r_s = 0; r_w = 0
     }
   /* A reset of the function: what is on its way is lost, and what the host has offered. */
   :: atomic { faults < FAULTS -> faults++;
