@@ -7,6 +7,11 @@
 
 #define SLICES 8
 
+/* What takes an offer back, or makes one possible. */
+#define OFFER_EVENTS                                                              \
+  (OAE_FIRMWARE_EVENT_REVERSED_MASK | OAE_FIRMWARE_EVENT_OPENED_MASK |            \
+   OAE_FIRMWARE_EVENT_CLOSED_MASK | OAE_FIRMWARE_EVENT_PASSED_MASK)
+
 static uint64_t block_read(const struct swap_service* service, unsigned offset) {
   return mmio_read64(service->block + offset);
 }
@@ -38,11 +43,13 @@ static void write_offer(struct swap_service* service, unsigned n, uint64_t heade
 }
 
 /*
- * The events that the status tells are acknowledged by the command that ends the service. What
- * happens in between leaves an event behind: another one or, if the port was opened anew, that the
- * offer is refused. What to do follows from the rest of the status, the events are counted.
+ * Serves a port by one look at its status; false if it has to be looked at again. The events that
+ * the status tells are acknowledged by the command that ends the service. What happens in between
+ * leaves an event behind: another one or, if the offer is out of date by then, that it is refused.
+ * But the same event once more is acknowledged unseen, and no offer may be made to tell of it. What
+ * to do follows from the rest of the status, the events are counted.
  */
-static void serve_port(struct swap_service* service, unsigned n) {
+static bool serve_once(struct swap_service* service, unsigned n) {
   struct swap_port* port = &service->ports[n];
   uint64_t status = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
   uint64_t events = OAE_GET(status, OAE_FIRMWARE_STATUS_EVENTS);
@@ -69,6 +76,11 @@ static void serve_port(struct swap_service* service, unsigned n) {
     command |= OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
   }
   if (command) block_write(service, OAE_FIRMWARE_COMMAND_AT(n), command);
+  return !(events & OFFER_EVENTS) || command & OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
+}
+
+static void serve_port(struct swap_service* service, unsigned n) {
+  while (!serve_once(service, n));
 }
 
 bool swap_service_init(struct swap_service* service, uintptr_t block) {

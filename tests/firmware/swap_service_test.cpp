@@ -49,6 +49,28 @@ TEST_F(SwapServiceTest, EnablesThePortsThatThereAre) {
   EXPECT_FALSE(block.liveness.empty()) << "a sign of life from the start";
 }
 
+// The event that tells of it is one that the service acknowledges anyway.
+TEST_F(SwapServiceTest, SeesWhatHappensAgainMeanwhile) {
+  init();
+  block.open(3);
+  block.close(3);
+  block.meanwhile = [&] { block.open(3); };
+  settle();
+  EXPECT_TRUE(block.ports[3].offered) << "opened twice";
+  block.exchange(3, 1);
+  block.reverse(3);
+  settle();
+  ASSERT_TRUE(block.ports[3].offered);
+  block.ports[3].events |= OAE_FIRMWARE_EVENT_REVERSED_MASK;
+  block.meanwhile = [&] {  // the next swap is reversed, and with it the offer
+    ++block.ports[3].next;
+    block.ports[3].offered = false;
+    block.reverse(3);
+  };
+  settle();
+  EXPECT_TRUE(block.ports[3].offered) << "reversed twice";
+}
+
 TEST_F(SwapServiceTest, OffersOnAnOpenPortOnly) {
   init();
   EXPECT_FALSE(swap_service_serve(&service));

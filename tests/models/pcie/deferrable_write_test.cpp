@@ -281,7 +281,7 @@ TEST_P(Completing, TakesDefersAndRefuses) {
   EXPECT_EQ(card.errors(), bit_of(Error::unsupported_request));
   card.queue.answer = tlm::TLM_OK_RESPONSE;
   card.queue.offers.clear();
-  for (const std::uint64_t offset : {0x8000, 0x80c0, 0x7fe0, 0xc000, 0xbfd0}) {
+  for (const std::uint64_t offset : {0x8000, 0x80c0, 0xc000}) {
     EXPECT_EQ(card.answer(one(offset)), Status::unsupported_request) << "MSI-X " << offset;
     EXPECT_EQ(card.errors(), bit_of(Error::unsupported_request));
   }

@@ -108,7 +108,9 @@ bool malformed(const Tlp& tlp, unsigned max_payload) {
     return operand == 0 || tlp.get_address() % operand != 0 || header.first_be != 15 ||
            (header.length > 1 && header.last_be != 15);
   }
-  if (header.type != TlpType::MRd && header.type != TlpType::MWr) return header.length != 1;
+  const bool memory = header.type == TlpType::MRd || header.type == TlpType::MWr ||
+                      header.type == TlpType::DMWr;
+  if (!memory) return header.length != 1;
   const std::uint64_t offset = tlp.get_address() & 0xfff;
   return offset % 4 != 0 || offset + 4u * header.length > 0x1000;
 }
