@@ -126,6 +126,13 @@ void Card::fall_down() {
   on_reset();
 }
 
+// Whether an access finds the link down. Who has begun anew while it was begins anew once it is up.
+bool Card::is_down() {
+  if (down_ == 0) return false;
+  if (--down_ == 0) on_reset();
+  return true;
+}
+
 std::uint64_t Card::read(unsigned bar, unsigned address) {
   ++accesses_;
   if (happens(Fault::owner_dies)) {
@@ -138,8 +145,7 @@ std::uint64_t Card::read(unsigned bar, unsigned address) {
     down_ = 1 + static_cast<unsigned>(pick(20));
     fall_down();
   }
-  if (down_ > 0) {
-    --down_;
+  if (is_down()) {
     pause(20);
     return all_ones;
   }
@@ -167,10 +173,7 @@ void Card::write(unsigned bar, unsigned address, std::uint64_t value) {
     on_death();
     Fiber::wait();
   }
-  if (down_ > 0) {
-    --down_;
-    return;
-  }
+  if (is_down()) return;
   if (happens(Fault::write_lost)) return;
   if (of_a_slot(bar, address) && happens(Fault::write_damaged)) {
     value ^= std::uint64_t{1} << pick(64);

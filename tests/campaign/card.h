@@ -76,6 +76,7 @@ class Card {
   void wait(Wait& wait);
   bool happens(Fault fault);
   void fall_down();
+  bool is_down();
   void wake(Wait* wait, std::uint64_t result);
   void slot_written(std::uint64_t address, Slot slot);
 

@@ -192,7 +192,7 @@ TEST(Load, SwitchesAreATreeBelowEachHost) {
       {"down: sw0}", "down: sw0, credits_down: {completion_headers: 1}}", "0:0", "", "", ""},
       {"down: sw0}", "down: sw0, credits_up: {completion_headers: 1}}", "17:60",
        "room for all completions", "0 where no switch is", "remove"},
-      {"down: sw0}", "down: sw0, credits_down: {non_posted_data: 1}}", "17:57",
+      {"down: sw0}", "down: sw0, credits_down: {non_posted_data: 1}}", "17:59",
        "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
       {"down: ipu}", "down: ipu, credits_up: {non_posted_data: 1}}", "18:56",
        "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
