@@ -49,7 +49,7 @@ def recoverable(chance):
     """An error that is injected, from which Linux recovers."""
     up = ("completion_timeout CplD", "poisoned_tlp CplD", "malformed_tlp CplD", "bad_tlp",
           "replay_timeout", "unexpected_completion CplD")
-    down = ("completion_timeout MRd", "poisoned_tlp MWr", "bad_dllp", "bad_tlp", "receiver_error", "poisoned_tlp MRd")
+    down = ("completion_timeout MRd", "poisoned_tlp MWr", "bad_dllp", "bad_tlp", "receiver_error")
     way, errors = chance.choice((("up", up), ("down", down)))
     error = chance.choice(errors)
     return f"vpctl inject host_ipu.{way} {error}" + (f" {chance.randrange(1, 40)}" if " " in error else "")
