@@ -20,6 +20,8 @@ import time
 from typing import Callable, Dict, List, Optional, Tuple
 
 LIBRARY = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(LIBRARY))
+import synthesis  # noqa: E402
 ROOT = LIBRARY.parents[1]
 PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
 SECONDS_AT_MOST = 300  # of wall time, for one run of a machine
@@ -416,6 +418,22 @@ def line(name: str, result: Result) -> str:
     )
 
 
+def report_synthesis(build: pathlib.Path, results: dict) -> bool:
+    """Prints what the designs become; whether all do, without a warning."""
+    good, results["synthesis"] = True, {}
+    for design in synthesis.DESIGNS:
+        try:
+            found = synthesis.synthesise(build, design)
+        except synthesis.Failure as failure:
+            print(f"{'synthesis':8} failed: {failure}", flush=True)
+            good = False
+            continue
+        print(f"{'synthesis':8} {found.line()}", flush=True)
+        results["synthesis"][design] = dataclasses.asdict(found)
+        good &= not found.warnings
+    return good
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench", add_help=False)
     parser.add_argument("names", nargs="*")
@@ -425,9 +443,13 @@ def main() -> int:
     options = parser.parse_args()
 
     results, failed = {}, False
+    names = options.names or [*BENCHMARKS, "synthesis"]
     with tempfile.TemporaryDirectory(prefix="oae-vp-bench.") as folder:
         bench = Bench(options.build, pathlib.Path(folder), options.repeat)
-        for name in options.names or BENCHMARKS:
+        for name in names:
+            if name == "synthesis":
+                failed |= not report_synthesis(options.build, results)
+                continue
             try:
                 result = BENCHMARKS[name](bench)
             except Failure as failure:

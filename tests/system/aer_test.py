@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Debian's kernel says of errors on the PCIe link, and that the device goes on."""
+import json
 import re
 
 import machine
@@ -152,6 +153,34 @@ class Kernel(machine.TestCase):
             self.assertEqual(self.said(f"{way}.unexpected_completion"), [])
             rest = self.check_decoded(f"{way}.advisory", "advisory", "Corrected", source, decoded)
             self.assertEqual(rest, [])
+
+
+class PlatformFile(machine.TestCase):
+    """The same errors from a platform file, each at its time, one after the other in one boot."""
+    FIRST, APART = 6, 0.5  # s of simulated time
+    EXPECTED = [(way, error, "Corrected", decoded) for way in WAYS for error, decoded in CORRECTABLE.items()]
+    EXPECTED += [(way, error, "Uncorrected (Non-Fatal)", decoded) for way in WAYS for error, decoded in NON_FATAL.items()]
+    EXPECTED += [("up", error, "Uncorrected (Fatal)", decoded) for error, decoded in FATAL.items()]
+
+    def test_the_kernel_tells_of_each_in_its_turn(self):
+        faults = [{"direction": way, "error": error, "at": f"{1000 * (self.FIRST + self.APART * number):.0f}ms"}
+                  for number, (way, error, _, _) in enumerate(self.EXPECTED)]
+        last = self.FIRST + self.APART * len(faults)
+        run = self.succeed("--set", f"pcie_links[0].faults={json.dumps(faults)}", script=HEAD + f"""
+poke 280 377
+while [ $(cut -d. -f1 /proc/uptime) -lt {last + 1:.0f} ]; do
+  sleep 0.1
+  poke 260 377
+done
+dmesg > /share/said
+oae bench --count 2 > /share/bench
+""")
+        said = run.file("said")
+        self.assertEqual(re.findall(r"AER: (.*) error message received from (\S+)", said),
+                         [(kind, WAYS[way]) for way, _, kind, _ in self.EXPECTED])
+        self.assertEqual(re.findall(r"error status/mask=(\w+)/", said),
+                         [f"{1 << decoded[0]:08x}" for _, _, _, decoded in self.EXPECTED])
+        self.assertIn("committed 2 of 2", run.file("bench"))
 
 
 class Packets(machine.TestCase):
