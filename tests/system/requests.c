@@ -40,7 +40,8 @@ static void refuse_swaps(int port) {
   for (unsigned int value = 0; value < 256; value++) {
     swap = a_swap(OAE_SWAP_FORM_STREAMED);
     swap.verb = (__u8)value;
-    if (value != OAE_SWAP_VERB_SWAP) expect("verb", asked(port, OAE_IOC_SWAP, &swap), EINVAL);
+    if (value < OAE_SWAP_VERB_SWAP || value > OAE_SWAP_VERB_SEND)
+      expect("verb", asked(port, OAE_IOC_SWAP, &swap), EINVAL);
     swap = a_swap(OAE_SWAP_FORM_STREAMED);
     swap.flags = (__u8)value;
     if (value & ~OAE_SWAP_FLAG_MORE) expect("flags", asked(port, OAE_IOC_SWAP, &swap), EINVAL);

@@ -11,16 +11,17 @@ OPTIONS = ("--set", "ipus[0].endpoint.tags=768", "--set", "ipus[0].endpoint.test
 
 # Device Control 2 is at 0x28 of the PCI Express capability; 10-Bit Tag Requester Enable is bit 4 of its second byte.
 SCRIPT = f"""
+dmesg -c > /dev/null
 modprobe pci_endpoint_test
 echo pci-endpoint-test > {DEVICE}/driver_override
 echo 0000:01:00.1 > /sys/bus/pci/drivers_probe
 lspci -vvv -s 01:00.1 > /share/before
 at=$(sed -n 's/.*Capabilities: \\[\\(..\\)\\] Express.*/\\1/p' /share/before)
 pcitest -i 2
-pcitest -r -s {BYTES} >> /share/said
+pcitest -w -s {BYTES} >> /share/said
 printf '\\020' | dd of={DEVICE}/config bs=1 seek=$((0x$at + 0x29)) conv=notrunc status=none
 lspci -vvv -s 01:00.1 > /share/after
-pcitest -r -s {BYTES} >> /share/said
+pcitest -w -s {BYTES} >> /share/said
 dmesg -r > /share/dmesg
 """
 
@@ -64,7 +65,7 @@ class TenBits(machine.TestCase):
         said = self.run_.file("said").splitlines()
         self.assertEqual(len(said), 2)
         for line in said:
-            self.assertRegex(line, r"^READ .*:\s+OKAY$")
+            self.assertRegex(line, r"^WRITE .*:\s+OKAY$")
 
     def test_the_kernel_has_nothing_to_complain_of(self):
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])

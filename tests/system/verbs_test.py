@@ -32,7 +32,7 @@ for i in $(seq 10); do ./transfer 1 16 17 70 || true; done > t1 & wait
 code oae multi --json read:16 read:17 > transferred
 code ./swap 3 4711 > s0
 code ./swap 3 4712 > s1
-code ./log 4 one two three > log
+code ./log 4 one two three > logged
 oae bench --count 100 > bench
 dmesg -r > dmesg
 """
@@ -75,7 +75,7 @@ class Verbs(machine.TestCase):
         self.assertRegex(self.file("send"), r"^committed, pushed, .*\noffer  0+1 0+2 0+3 .*\ncode 0\n$")
         stat = dict(line.split() for line in self.file("stat").splitlines())
         self.assertEqual(stat["firmware.committed"], "1", "the others are not for the firmware")
-        self.assertEqual(self.file("log"), "the firmware has 3 slots\ncode 0\n")
+        self.assertEqual(self.file("logged"), "the firmware has 3 slots\ncode 0\n")
 
     def test_nothing_is_counted_twice_or_lost(self):
         self.assertEqual(self.found("counted"), [3 * TIMES])
