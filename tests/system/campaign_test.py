@@ -39,7 +39,8 @@ touch /tmp/stop
 wait
 cat /tmp/record0 > /share/record0
 cat /tmp/record1 > /share/record1
-oae --device $(number) bench --port 0 --count 5 --json > /share/bench
+# A swap whose confirmation was lost is rolled forward by this open, and the firmware may count it later.
+oae --device $(number) bench --port 0 --count 5 --json > /share/bench || true
 for port in 0 1; do oae --device $(number) stat --port $port --json > /share/stat$port; done
 dmesg -r > /share/dmesg
 """
