@@ -63,7 +63,9 @@ def fault(chance):
         lambda: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method; echo 1 > $device/reset || true",
         lambda: f"kill_owner {chance.choice(PORTS)}",
         lambda: "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; vpctl slot host_ipu insert; await [ -e $device/driver ]",
-        lambda: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind; echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/bind",
+        # The kernel may be recovering it from the fault before, and refuse.
+        lambda: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind || true; "
+                "await eval '[ -e $device/driver ] || echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/bind'",
     ))()
 
 
