@@ -75,6 +75,7 @@ struct oae_device {
 	void __iomem *host; /* BAR 0 */
 	void __iomem *pages; /* BAR 2 */
 	void __iomem *streams; /* BAR 4, write-combining, or NULL */
+	struct pci_saved_state *configuration; /* of the function when it was bound */
 	u64 identity;
 	u64 features;
 	u32 clock_khz;
