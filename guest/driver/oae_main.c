@@ -21,7 +21,7 @@ static const u64 oae_identity =
 
 static DEFINE_IDA(oae_ids);
 
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 DEFINE_STATIC_KEY_FALSE(oae_clock_is_tsc);
 #endif
 
@@ -101,6 +101,11 @@ static void oae_freeze(struct oae_device *oae, enum oae_state state)
 		wake_up_all(&oae->ports[i]->wait);
 	down_write(&oae->lock);
 	up_write(&oae->lock);
+	for (i = 0; i < oae->num_ports; i++) {
+		mutex_lock(&oae->ports[i]->lock);
+		oae_map_hide(oae->ports[i]);
+		mutex_unlock(&oae->ports[i]->lock);
+	}
 	for (i = 0; i < oae->num_vectors; i++)
 		synchronize_irq(pci_irq_vector(oae->pdev, i));
 }
@@ -463,7 +468,7 @@ static int __init oae_init(void)
 	int ret;
 
 	oae_crc_init();
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 	if (tsc_khz && !check_tsc_unstable())
 		static_branch_enable(&oae_clock_is_tsc);
 #endif
