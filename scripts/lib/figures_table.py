@@ -42,7 +42,7 @@ class Requirement:
 
     def text(self) -> str:
         verdict = {True: "met", False: "NOT MET", None: "not modelled"}[self.met]
-        return f"  {self.what} ({self.source})\n    {verdict}: {self.found}"
+        return f"  {verdict:12}  {self.what}: {self.found} ({self.source})"
 
 
 def ns(picoseconds: float) -> str:
