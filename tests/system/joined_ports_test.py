@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Swap ports joined by OAE links: what one host commits the other gets, in order, once, whatever becomes of the link."""
+import collections
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+
+import machine
+
+PROGRAM = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system/joined"))
+COUNT = 200
+APPEND = "console=ttyS0 panic=-1 tsc=reliable"
+
+
+def cuts(spans):
+    """The first link is cut at these times, from and to, in us."""
+    return "--set", "oae_links[0].cuts=[" + ", ".join(f"{{at: {at}us, until: {until}us}}" for at, until in spans) + "]"
+
+
+class Joined(machine.TestCase):
+    def run_(self, *options, **more):
+        one = machine.Run(*options, trace=True, **more)
+        shutil.copy(PROGRAM, one.share / "joined")
+        one.finish()
+        self.assertEqual(one.code, 0, one)
+        return one
+
+    def settled(self, run, name):
+        """What a link's sender went through: {(from, to): how often}."""
+        return collections.Counter((line["from"], line["to"]) for line in run.trace
+                                   if line.get("link") == name and line["machine"] == "sender")
+
+
+class Pair(Joined):
+    """Two hosts, each with an IPU of its own."""
+
+    SCRIPT = f"""
+cd /share
+role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
+for port in 4 7; do ./joined /dev/oae0p$port $((10 * port + role)) $((10 * port + 1 - role)) {COUNT} > $role.$port & done
+oae swap --port 0 1 2 3 > $role.own
+wait
+oae stat --port 4 > $role.stat
+"""
+    ROLES = [word for role in range(2) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
+
+    def pair(self, *options):
+        return self.run_(*self.ROLES, *options, script=self.SCRIPT, platform="pair")
+
+    def assert_all_came(self, run):
+        for role in range(2):
+            for port in (4, 7):
+                self.assertEqual(run.file(f"{role}.{port}"), f"{COUNT} swaps\n", run)
+            self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
+            self.assertRegex(run.file(f"{role}.stat"), rf"(?m)^firmware.committed +{COUNT}$")
+
+    def test_hosts_exchange_slots(self):
+        run = self.pair()
+        self.assert_all_came(run)
+        again = self.pair("--set", "simulation.max_quantum=3us")
+        self.assertEqual(run.trace_bytes, again.trace_bytes, "another quantum, another course")
+
+    def test_a_link_that_is_cut_loses_and_repeats_nothing(self):
+        begin = self.begin(self.pair())
+        # One that is back before silence is noticed, some in the middle, and a long one.
+        spans = [(begin + 40, begin + 41)]
+        spans += [(begin + 100 + 200 * n, begin + 110 + 213 * n) for n in range(8)]
+        spans += [(begin + 2000, begin + 9000)]
+        run = self.pair(*cuts(spans))
+        self.assert_all_came(run)
+        downs = [line for line in run.trace if line.get("machine") == "phase" and line["to"] == "down"]
+        self.assertGreaterEqual(len(downs), 10)
+
+    def begin(self, run):
+        """When the first slot crossed the link, in us."""
+        return min(line["t"] for line in run.trace if line.get("machine") == "sender") // 1_000_000
+
+
+class Triangle(Joined):
+    """One host, three IPUs, a link between any two of them."""
+
+    PORTS = {2: "01", 4: "12", 6: "20"}
+    SCRIPT = "cd /share\n" + "".join(
+        f"./joined /dev/oae{end}p{port} {10 * port + int(end)} {10 * port + int(other)} {COUNT} > {port}.{end} &\n"
+        for port, ends in PORTS.items() for end, other in (ends, ends[::-1])) + "wait\n"
+
+    def triangle(self, *options):
+        return self.run_(*options, script=self.SCRIPT, platform="triangle")
+
+    def assert_all_came(self, run):
+        for port, ends in self.PORTS.items():
+            for end in ends:
+                self.assertEqual(run.file(f"{port}.{end}"), f"{COUNT} swaps\n", run)
+
+    def test_all_three_pass_slots_on(self):
+        run = self.triangle()
+        self.assert_all_came(run)
+        for cell in "abc":
+            for n in range(2):
+                self.assertIn(("committing", "idle"), self.settled(run, f"cell_{cell}.oae_link{n}"))
+
+    def test_doubt_is_settled_through_the_third(self):
+        busy = [(line["t"], line["to"]) for line in self.triangle().trace
+                if line.get("link") == "cell_a.oae_link0" and line["machine"] == "sender"]
+        # The cut falls upon a transfer whose end only the other side can tell: its third phase has left,
+        # and is lost on the wire of 50 ns, or has arrived, and the fourth is.
+        committing = [t for t, to in busy if to == "committing"][5]
+        for after, outcome in ((20_000, "reversed"), (90_000, "committed")):
+            with self.subTest(outcome):
+                self.assert_settled(committing + after, outcome)
+
+    def assert_settled(self, at, outcome):
+        until = at // 1_000_000 + 20_000
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            log = pathlib.Path(folder) / "a.log"
+            run = self.triangle("--set", f"oae_links[0].cuts=[{{at: {at}ps, until: {until}us}}]", "--console", f"cell_a={log}")
+            text = log.read_text()
+        self.assert_all_came(run)
+        found = re.findall(r"(?m)^\[ *([\d.]+)\] link 0 to cell 1: transfer \d+ is settled through another cell: (\w+)$", text)
+        self.assertEqual([said for _, said in found], [outcome], text)
+        self.assertLess(float(found[0][0]), until / 1e6, "not before the link was back")
+
+
+if __name__ == "__main__":
+    machine.main()
