@@ -11,7 +11,7 @@ from hot_plug_test import TROUBLE
 
 FUZZER = pathlib.Path(os.environ.get("OAE_VP_FUZZER", "build/cmake/tests/system/fuzzer"))
 THREADS = 4
-CALLS = 7000  # of each thread
+CALLS = 8000  # of each thread
 SEEDS = (1, 2, 3, 4)
 
 SCRIPT = f"""
@@ -26,7 +26,7 @@ dmesg -r > /share/dmesg
 """
 
 RESETS = """
-while ! [ -e /tmp/stop ]; do echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset || true; sleep 0.02; done &
+sleep 0.1 && while ! [ -e /tmp/stop ]; do echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset || true; sleep 0.02; done &
 """
 
 
