@@ -38,13 +38,17 @@ module oae_answer (
   assign asks = stage == oae_types::EXECUTE && !write && words != '0 &&
                 (streams || (target == oae_types::PAGE && word == PUSHED_ANSWER));
   assign good = row.verdict == oae_types::GOOD && !row.spent && !row.tentative;
-  assign cell_given = !streams && row.cell_line != '0;
 
   always_comb begin
-    if (good && row.offered_kind != oae_types::SLOTS) begin
+    choice = oae_types::FORMED;
+    bank = {1'b0, row.inbox_bank};
+    way = oae_types::FORM;
+    cell_given = asks && !streams && row.cell_line != '0;
+    if (!asks) begin
+      // held still
+    end else if (good && row.offered_kind != oae_types::SLOTS) begin
       choice = oae_types::WORKED;
-      bank = {1'b0, row.inbox_bank};
-      way = row.offered_kind == oae_types::STEPS ? oae_types::TRY_STEPS : oae_types::FORM;
+      if (row.offered_kind == oae_types::STEPS) way = oae_types::TRY_STEPS;
     end else if (good && row.offered) begin
       choice = oae_types::EXCHANGE;
       bank = {2'b10, !row.answer_bank};
@@ -53,10 +57,6 @@ module oae_answer (
       choice = oae_types::RETAINED;
       bank = {2'b10, row.answer_bank};
       way = oae_types::ANSWER;
-    end else begin
-      choice = oae_types::FORMED;
-      bank = {1'b0, row.inbox_bank};
-      way = oae_types::FORM;
     end
   end
 

@@ -34,7 +34,6 @@ module oae_journal (
   logic names_last;                // the word written names the last swap,
   logic names_next;                // or the next
   logic confirms;                  // by the register
-  logic reverse_written;
   logic continues;                 // confirmed by the offer that was said to follow
   logic unconfirmed;
 
@@ -46,18 +45,20 @@ module oae_journal (
   // A confirmation and a reversal name a swap in the same way.
   assign page_written = stage == oae_types::EXECUTE && write &&
       (target == oae_types::PAGE || target == oae_types::STREAM);
-  assign names_last = &word_enable &&
-      word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch &&
-      word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
-  assign names_next = &word_enable && row.open &&
-      word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch &&
-      word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==
-          oae_types::following(row.sequence_last);
-  assign confirms = page_written && word == CONFIRM && names_last;
-  assign reverse_written = page_written && word == REVERSE;
-  assign reverses = reverse_written && names_last && unconfirmed;
-  assign goes_on = reverse_written && names_next && unconfirmed;
-  assign forgoes = reverse_written && names_next && !unconfirmed;
+  always_comb begin
+    names_last = 1'b0;
+    names_next = 1'b0;
+    if (page_written && &word_enable &&
+        word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch) begin
+      names_last = word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
+      names_next = row.open && word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==
+                   oae_types::following(row.sequence_last);
+    end
+  end
+  assign confirms = names_last && word == CONFIRM;
+  assign reverses = names_last && word == REVERSE && unconfirmed;
+  assign goes_on = names_next && word == REVERSE && unconfirmed;
+  assign forgoes = names_next && word == REVERSE && !unconfirmed;
 
   assign continues = stage == oae_types::JUDGE_HOST && host_verdict == oae_types::GOOD && row.more;
   assign unconfirmed = row.state == oae_registers::PORT_STATE_TENTATIVE;

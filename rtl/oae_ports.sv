@@ -225,7 +225,8 @@ module oae_ports #(
                   {words_found, 63'd0, words_met} :
                   {288'd0, answer == oae_types::WORKED ? '0 : row.age}),
     .seal(stage == oae_types::SEAL), .seal_crc(slot_crc),
-    .slot);
+    .slot(dma_data));
+  assign slot = dma_data;          // thus not a copy for simulation
 
   oae_slot_check check (
     .enable(stage == oae_types::JUDGE_HOST || stage == oae_types::JUDGE_FIRMWARE ||
@@ -314,7 +315,6 @@ module oae_ports #(
 
   assign dma_valid = stage == oae_types::ANSWER && pushes;
   assign dma_address = {row.cell_line, 6'd0};
-  assign dma_data = slot;
   assign interrupt_vector = row.msix_vector;
   assign irq = |(irq_pending & irq_enable);
   assign idle = stage == oae_types::LOAD;

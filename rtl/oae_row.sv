@@ -78,10 +78,8 @@ module oae_row #(
   logic [6:0] cleared;
   always_comb begin
     cleared = '0;
-    if (stage == oae_types::EXECUTE && write && target == oae_types::FIRMWARE_PORT) begin
-      if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 7];
-      if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[6:0];
-    end
+    if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 7];
+    if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[6:0];
   end
 
   always_ff @(posedge clock) begin
@@ -97,7 +95,7 @@ module oae_row #(
 
         oae_types::EXECUTE: if (write) begin
           case (target)
-            oae_types::HOST_PORT:
+            oae_types::HOST_PORT: begin
               case (word)
                 CELL: row.cell_line <= merged[63:6];
                 EVENT: begin
@@ -112,6 +110,34 @@ module oae_row #(
                 end
                 default: ;
               endcase
+              if (closes) begin
+                row.open <= 1'b0;
+                row.offered <= 1'b0;
+                row.verdict <= oae_types::NONE;
+                row.spent <= 1'b0;
+                row.arrived <= '0;
+                row.event_closed <= 1'b1;
+                if (row.state != oae_registers::PORT_STATE_TENTATIVE)
+                  row.state <= oae_registers::PORT_STATE_CLOSED;
+              end
+            end
+
+            oae_types::PAGE, oae_types::STREAM: begin
+              if (reverses || forgoes) begin
+                row.state <= oae_registers::PORT_STATE_REVERSED;
+                row.reversed <= 1'b1;
+                row.event_reversed <= 1'b1;
+              end
+              if (reverses) row.tentative <= 1'b0;
+              if (forgoes) begin
+                row.sequence_last <= oae_types::following(row.sequence_last);
+                row.attempted <= 1'b0;
+                row.offered <= 1'b0;
+                row.verdict <= oae_types::NONE;
+                row.spent <= 1'b0;
+                row.arrived <= '0;
+              end
+            end
 
             oae_types::FUNCTION_RESET: begin
               row.cell_line <= '0;
@@ -125,16 +151,30 @@ module oae_row #(
               row.arrived <= '0;
             end
 
-            oae_types::FIRMWARE_PORT:
+            oae_types::FIRMWARE_PORT: begin
               if (word == COMMAND && word_enable[0]) begin
                 if (word_data[TAKE]) row.committed <= 1'b0;
                 if (word_data[WITHDRAW]) row.offered <= 1'b0;
               end
+              if (cleared[0]) row.event_exchanged <= 1'b0;
+              if (cleared[1]) row.event_committed <= 1'b0;
+              if (cleared[2]) row.event_reversed <= 1'b0;
+              if (cleared[3]) row.event_opened <= 1'b0;
+              if (cleared[4]) row.event_closed <= 1'b0;
+              if (cleared[5]) row.event_bad_offer <= 1'b0;
+              if (cleared[6]) row.event_passed <= 1'b0;
+            end
 
             default: ;
           endcase
-        end else if (target == oae_types::DEADLINE && late) begin
-          row.asked <= 1'b1;
+        end else begin
+          if (asks) begin
+            // The read has pushed what was written: the rest of an offer is lost.
+            if (row.verdict == oae_types::NONE) row.arrived <= '0;
+            if (!row.spent) row.age <= liveness_age;
+            if (!row.spent) row.contended <= 1'b0;
+          end
+          if (target == oae_types::DEADLINE && late) row.asked <= 1'b1;
         end
 
         oae_types::BEGIN_EPOCH: begin
@@ -166,95 +206,64 @@ module oae_row #(
           if (firmware_good) row.offer_armed <= 1'b0;
         end
 
+        oae_types::WORK: if (contends) row.contended <= 1'b1;
+
+        oae_types::ANSWER: begin
+          // What was answered NOT_READY stays so.
+          if (denies) row.spent <= 1'b1;
+          if (denies && !row.spent && row.verdict == oae_types::GOOD)
+            row.attempt <= row.attempt + 6'd1;
+          if (not_ready && !row.spent) row.count_not_ready <= row.count_not_ready + 64'd1;
+          if (exchanges) begin
+            row.state <= oae_registers::PORT_STATE_TENTATIVE;
+            row.sequence_last <= oae_types::following(row.sequence_last);
+            row.offered <= 1'b0;
+            row.verdict <= oae_types::NONE;
+            row.more <= row.offered_more;
+            row.tentative <= 1'b1;
+            row.settled <= 1'b0;
+            row.reversed <= 1'b0;
+            row.attempted <= 1'b0;
+            row.stepped <= keeps && row.offered_kind == oae_types::STEPS;
+            row.holds <= holds;
+            if (!keeps) row.answer_bank <= !row.answer_bank;
+            row.inbox_bank <= row.tentative_bank;
+            row.tentative_bank <= row.inbox_bank;
+            row.since <= now;
+            row.asked <= 1'b0;
+            if (keeps) row.event_passed <= 1'b1;
+            if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
+          end
+        end
+
         oae_types::SETTLE: row.holds <= 1'b0;
+
+        oae_types::STORE: begin
+          if (moves || ends) begin
+            row.tentative <= 1'b0;
+            row.settled <= 1'b0;
+          end
+          if (moves) begin
+            row.committed <= 1'b1;
+            row.tentative_bank <= row.committed_bank;
+            row.committed_bank <= row.tentative_bank;
+            row.event_committed <= 1'b1;
+          end
+        end
 
         default: ;
       endcase
 
-      if (closes) begin
-        row.open <= 1'b0;
-        row.offered <= 1'b0;
-        row.verdict <= oae_types::NONE;
-        row.spent <= 1'b0;
-        row.arrived <= '0;
-        row.event_closed <= 1'b1;
-        if (row.state != oae_registers::PORT_STATE_TENTATIVE)
-          row.state <= oae_registers::PORT_STATE_CLOSED;
-      end
+      // These come of more than one stage.
       if (offers) begin
         row.verdict <= oae_types::NONE;
         row.spent <= 1'b0;
         row.arrived <= arrived_after;
       end
-      if (asks) begin
-        // The read has pushed what was written: the rest of an offer is lost.
-        if (row.verdict == oae_types::NONE) row.arrived <= '0;
-        if (!row.spent) row.age <= liveness_age;
-        if (!row.spent) row.contended <= 1'b0;
-      end
-      if (contends) row.contended <= 1'b1;
-      // What was answered NOT_READY stays so.
-      if (denies) row.spent <= 1'b1;
-      if (denies && !row.spent && row.verdict == oae_types::GOOD)
-        row.attempt <= row.attempt + 6'd1;
-      if (not_ready && !row.spent) row.count_not_ready <= row.count_not_ready + 64'd1;
-      if (cleared[0]) row.event_exchanged <= 1'b0;
-      if (cleared[1]) row.event_committed <= 1'b0;
-      if (cleared[2]) row.event_reversed <= 1'b0;
-      if (cleared[3]) row.event_opened <= 1'b0;
-      if (cleared[4]) row.event_closed <= 1'b0;
-      if (cleared[5]) row.event_bad_offer <= 1'b0;
-      if (cleared[6]) row.event_passed <= 1'b0;
-      if (exchanges) begin
-        row.state <= oae_registers::PORT_STATE_TENTATIVE;
-        row.sequence_last <= oae_types::following(row.sequence_last);
-        row.offered <= 1'b0;
-        row.verdict <= oae_types::NONE;
-        row.more <= row.offered_more;
-        row.tentative <= 1'b1;
-        row.settled <= 1'b0;
-        row.reversed <= 1'b0;
-        row.attempted <= 1'b0;
-        row.stepped <= keeps && row.offered_kind == oae_types::STEPS;
-        row.holds <= holds;
-        if (!keeps) row.answer_bank <= !row.answer_bank;
-        row.inbox_bank <= row.tentative_bank;
-        row.tentative_bank <= row.inbox_bank;
-        row.since <= now;
-        row.asked <= 1'b0;
-        if (keeps) row.event_passed <= 1'b1;
-        if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
-      end
       if (commits) begin
         row.state <= oae_registers::PORT_STATE_COMMITTED;
         row.settled <= 1'b1;
         row.count_committed <= row.count_committed + 64'd1;
-      end
-      if (reverses || forgoes) begin
-        row.state <= oae_registers::PORT_STATE_REVERSED;
-        row.reversed <= 1'b1;
-        row.event_reversed <= 1'b1;
-      end
-      if (reverses) row.tentative <= 1'b0;
-      if (forgoes) begin
-        row.sequence_last <= oae_types::following(row.sequence_last);
-        row.attempted <= 1'b0;
-        row.offered <= 1'b0;
-        row.verdict <= oae_types::NONE;
-        row.spent <= 1'b0;
-        row.arrived <= '0;
-      end
-      if (ends) begin
-        row.tentative <= 1'b0;
-        row.settled <= 1'b0;
-      end
-      if (moves) begin
-        row.tentative <= 1'b0;
-        row.settled <= 1'b0;
-        row.committed <= 1'b1;
-        row.tentative_bank <= row.committed_bank;
-        row.committed_bank <= row.tentative_bank;
-        row.event_committed <= 1'b1;
       end
     end
   end
