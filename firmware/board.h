@@ -24,8 +24,13 @@
 #ifndef BOARD_SYSTEM
 #define BOARD_SYSTEM 0x0d000000
 #endif
+#ifndef BOARD_LINK
+#define BOARD_LINK 0x0e000000 /* OAE link 0, 64 KiB each */
+#endif
+#define BOARD_LINK_AT(n) (BOARD_LINK + (n) * 0x10000)
 
 #define BOARD_CORES_MAX 24
+#define BOARD_LINKS_MAX 4
 
 /* Interrupt ids of the GIC: PPIs from 16, SPIs from 32. */
 #define BOARD_IRQ_VIRTUAL_TIMER 27
@@ -33,5 +38,6 @@
 #define BOARD_IRQ_MAILBOX (32 + 2)
 #define BOARD_IRQ_DMA (32 + 3)
 #define BOARD_IRQ_OAE (32 + 4)
+#define BOARD_IRQ_LINK(n) (32 + 5 + (n))
 
 #endif

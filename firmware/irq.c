@@ -13,6 +13,10 @@ static const struct {
     {IRQ_EVENT_TICK, BOARD_IRQ_VIRTUAL_TIMER},
     {IRQ_EVENT_MAILBOX, BOARD_IRQ_MAILBOX},
     {IRQ_EVENT_OAE, BOARD_IRQ_OAE},
+    {IRQ_EVENT_LINK << 0, BOARD_IRQ_LINK(0)},
+    {IRQ_EVENT_LINK << 1, BOARD_IRQ_LINK(1)},
+    {IRQ_EVENT_LINK << 2, BOARD_IRQ_LINK(2)},
+    {IRQ_EVENT_LINK << 3, BOARD_IRQ_LINK(3)},
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))

@@ -10,6 +10,7 @@ enum irq_event {
   IRQ_EVENT_TICK = 1 << 0,
   IRQ_EVENT_MAILBOX = 1 << 1,
   IRQ_EVENT_OAE = 1 << 2,
+  IRQ_EVENT_LINK = 1 << 3, /* of link 0; the others follow */
 };
 
 /* Called by vectors.S. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The firmware of the IPU: swap ports and mailbox, on core 0. */
+/* The firmware of the IPU: swap ports, OAE links and mailbox, on core 0. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,15 +10,55 @@
 #include "fault.h"
 #include "gic.h"
 #include "irq.h"
+#include "link_service.h"
 #include "log.h"
 #include "mailbox_service.h"
 #include "mmu.h"
+#include "oae_registers.h"
 #include "start.h"
 #include "swap_service.h"
 #include "system.h"
 #include "timer.h"
 
 static struct swap_service swaps;
+static struct link_service links;
+
+static void link_up(unsigned link) {
+  log_info("link %u to cell %u: up", link, links.links[link].peer);
+}
+
+static void link_down(unsigned link, unsigned reason) {
+  static const char* const reasons[] = {"the other side begins anew", "taken down",
+                                        "nothing arrives", "too much trouble"};
+
+  log_warning("link %u to cell %u: down: %s", link, links.links[link].peer,
+              reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason] : "unknown");
+}
+
+static void link_in_doubt(unsigned link, uint32_t number) {
+  log_warning("link %u to cell %u: transfer %u is in doubt", link, links.links[link].peer, number);
+}
+
+static void link_settled(unsigned link, uint32_t number, unsigned outcome) {
+  log_info("link %u to cell %u: transfer %u is settled through another cell: %s", link,
+           links.links[link].peer, number,
+           outcome == OAE_OUTCOME_COMMITTED ? "committed" : "reversed");
+}
+
+static const struct link_observer link_log = {link_up, link_down, link_in_doubt, link_settled};
+
+static void init_links(void) {
+  struct link_place places[LINKS_MAX];
+  unsigned count = system_links();
+
+  if (count > LINKS_MAX) panic("%u OAE links", count);
+  for (unsigned n = 0; n < count; n++) {
+    struct system_link link = system_link(n);
+
+    places[n] = (struct link_place){BOARD_LINK_AT(n), link.peer, link.ports};
+  }
+  link_service_init(&links, system_cell(), places, count, &swaps, &link_log);
+}
 
 static void print_banner(bool polling) {
   unsigned cores = system_cores();
@@ -27,6 +67,8 @@ static void print_banner(bool polling) {
            FIRMWARE_VERSION_MAJOR, FIRMWARE_VERSION_MINOR, FIRMWARE_VERSION_PATCH, cores,
            cores == 1 ? "" : "s", system_sram().size >> 10, system_dram().size >> 20, swaps.count,
            swaps.count == 1 ? "" : "s", polling ? "polling" : "interrupt-driven");
+  for (unsigned n = 0; n < links.count; n++)
+    log_info("link %u to cell %u, joined ports: %lx", n, links.links[n].peer, links.links[n].ports);
 }
 
 static void enable_interrupts(bool polling) {
@@ -34,6 +76,7 @@ static void enable_interrupts(bool polling) {
   gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
   gic_enable(BOARD_IRQ_MAILBOX);
   if (!polling) gic_enable(BOARD_IRQ_OAE);
+  for (unsigned n = 0; n < links.count && !polling; n++) gic_enable(BOARD_IRQ_LINK(n));
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
 }
@@ -43,7 +86,12 @@ _Noreturn static void serve(bool polling) {
     uint32_t events = irq_take(!polling);
 
     if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps);
-    if (events & IRQ_EVENT_TICK) swap_service_tick(&swaps, timer_take());
+    for (unsigned n = 0; n < links.count; n++)
+      if (polling || events & IRQ_EVENT_LINK << n) link_service_serve(&links, n);
+    if (events & IRQ_EVENT_TICK) {
+      swap_service_tick(&swaps, timer_take());
+      link_service_tick(&links);
+    }
     if (events & IRQ_EVENT_MAILBOX) mailbox_serve(BOARD_MAILBOX, &swaps, polling);
     irq_done(events);
   }
@@ -56,8 +104,10 @@ void core_main(unsigned core) {
   console_init();
   mmu_init();
   polling = system_poll();
-  if (!swap_service_init(&swaps, BOARD_OAE)) panic("no OAE block at %x", BOARD_OAE);
+  init_links();
+  if (!swap_service_init(&swaps, BOARD_OAE, &links.partner)) panic("no OAE block at %x", BOARD_OAE);
   print_banner(polling);
+  link_service_start(&links);
   enable_interrupts(polling);
   serve(polling);
 }

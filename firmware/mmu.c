@@ -70,6 +70,7 @@ void mmu_init(void) {
   map_device(BOARD_DMA, 0x1000);
   map_device(BOARD_OAE, 0x20000);
   map_device(BOARD_SYSTEM, 0x1000);
+  map_device(BOARD_LINK, BOARD_LINKS_MAX * 0x10000);
   map(sram.base, sram.base + sram.size, TRANSLATION_KIND_DATA);
   map_image();
   map((uintptr_t)__image_end, dram.base + dram.size, TRANSLATION_KIND_DATA);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "swap_service.h"
 
+#include <stddef.h>
+
 #include "crc64.h"
 #include "mmio.h"
 #include "oae_registers.h"
@@ -8,8 +10,8 @@
 #define SLICES 8
 
 /* What takes an offer back, or makes one possible. */
-#define OFFER_EVENTS                                                              \
-  (OAE_FIRMWARE_EVENT_REVERSED_MASK | OAE_FIRMWARE_EVENT_OPENED_MASK |            \
+#define OFFER_EVENTS                                                   \
+  (OAE_FIRMWARE_EVENT_REVERSED_MASK | OAE_FIRMWARE_EVENT_OPENED_MASK | \
    OAE_FIRMWARE_EVENT_CLOSED_MASK | OAE_FIRMWARE_EVENT_PASSED_MASK)
 
 static uint64_t block_read(const struct swap_service* service, unsigned offset) {
@@ -27,16 +29,58 @@ static uint64_t header_of(uint64_t status) {
          OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, OAE_GET(status, OAE_FIRMWARE_STATUS_NEXT_SEQUENCE));
 }
 
+static const struct swap_partner* partner_of(const struct swap_service* service, unsigned n) {
+  return service->partner && service->partner->ports >> n & 1 ? service->partner : NULL;
+}
+
+/* Takes the committed slot; false if it has to stay for now. */
+static bool take(struct swap_service* service, unsigned n) {
+  const struct swap_partner* partner = partner_of(service, n);
+  struct swap_port* port = &service->ports[n];
+  uint64_t header;
+
+  if (partner) {
+    header = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n));
+    if (header != port->told) {
+      port->told = header;
+      if (OAE_GET(header, OAE_SLOT_HEADER_VERB) == OAE_VERB_SWAP)
+        partner->used(partner->context, n);
+    }
+    if (!partner->take(partner->context, n, service->block + OAE_FIRMWARE_COMMITTED_AT(n) + 8))
+      return false;
+  } else {
+    port->host_word = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n) + 8);
+  }
+  port->committed++;
+  return true;
+}
+
+/*
+ * Whether an offer can be made now. What a partner gives is offered again if the swap is reversed,
+ * so that its order is kept only if nothing is tentative.
+ */
+static bool may_offer(const struct swap_service* service, unsigned n, uint64_t status) {
+  const struct swap_partner* partner = partner_of(service, n);
+
+  if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK)
+    return false;
+  return !partner ||
+         (!(status & OAE_FIRMWARE_STATUS_TENTATIVE_MASK) && partner->offer(partner->context, n));
+}
+
 static void write_offer(struct swap_service* service, unsigned n, uint64_t header) {
+  const struct swap_partner* partner = partner_of(service, n);
   const struct swap_port* port = &service->ports[n];
-  uint64_t slices[SLICES] = {
-      header,
+  const uint64_t own[SWAP_PAYLOAD_WORDS] = {
       port->committed,
       OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE),
       service->liveness,
       port->host_word,
   };
+  const uint64_t* payload = partner ? partner->offer(partner->context, n) : own;
+  uint64_t slices[SLICES] = {header};
 
+  for (unsigned i = 0; i < SWAP_PAYLOAD_WORDS; i++) slices[1 + i] = payload[i];
   slices[SLICES - 1] = crc64_words(slices, SLICES - 1);
   for (unsigned i = 0; i < SLICES; i++)
     block_write(service, OAE_FIRMWARE_OFFER_AT(n) + 8 * i, slices[i]);
@@ -62,14 +106,10 @@ static bool serve_once(struct swap_service* service, unsigned n) {
     port->bad_offers++;
     port->refused = true;
   }
-  if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) {
-    port->host_word = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n) + 8);
-    port->committed++;
+  if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK && take(service, n))
     command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
-  }
   /* An offer is refused when the port was opened anew meanwhile; the same again is not made. */
-  if ((status & OAE_FIRMWARE_STATUS_OPEN_MASK) && !(status & OAE_FIRMWARE_STATUS_OFFERED_MASK) &&
-      !(port->refused && header == port->published)) {
+  if (may_offer(service, n, status) && !(port->refused && header == port->published)) {
     port->published = header;
     port->refused = false;
     write_offer(service, n, header);
@@ -79,21 +119,23 @@ static bool serve_once(struct swap_service* service, unsigned n) {
   return !(events & OFFER_EVENTS) || command & OAE_FIRMWARE_COMMAND_PUBLISH_MASK;
 }
 
-static void serve_port(struct swap_service* service, unsigned n) {
-  while (!serve_once(service, n));
+void swap_service_serve_port(struct swap_service* service, unsigned n) {
+  while (!serve_once(service, n))
+    ;
 }
 
-bool swap_service_init(struct swap_service* service, uintptr_t block) {
+bool swap_service_init(struct swap_service* service, uintptr_t block,
+                       const struct swap_partner* partner) {
   uint64_t id = mmio_read64(block + OAE_FIRMWARE_ID);
   uint64_t ports = OAE_GET(id, OAE_FIRMWARE_ID_PORTS);
 
   if (OAE_GET(id, OAE_FIRMWARE_ID_MAGIC) != OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC) ||
       !ports || ports > SWAP_PORTS_MAX)
     return false;
-  *service = (struct swap_service){.block = block, .count = (unsigned)ports};
+  *service = (struct swap_service){.block = block, .count = (unsigned)ports, .partner = partner};
   crc64_init();
   swap_service_tick(service, 1);
-  for (unsigned n = 0; n < service->count; n++) serve_port(service, n);
+  for (unsigned n = 0; n < service->count; n++) swap_service_serve_port(service, n);
   block_write(service, OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (64 - service->count));
   return true;
 }
@@ -105,7 +147,7 @@ bool swap_service_serve(struct swap_service* service) {
   for (; waiting; waiting &= waiting - 1) {
     unsigned n = (unsigned)__builtin_ctzll(waiting);
 
-    if (n < service->count) serve_port(service, n);
+    if (n < service->count) swap_service_serve_port(service, n);
   }
   return true;
 }
@@ -116,7 +158,7 @@ void swap_service_tick(struct swap_service* service, uint64_t ticks) {
   for (unsigned n = 0; n < service->count; n++) {
     if (service->ports[n].refused) {
       service->ports[n].refused = false;
-      serve_port(service, n);
+      swap_service_serve_port(service, n);
     }
   }
 }

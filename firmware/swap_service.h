@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware's side of the swap ports: keeps an offer standing on each open port, and takes what
- * the host has committed.
+ * the host has committed. A port may have a partner, who says what is offered and takes what comes.
  *
- * An offer's payload: word 0 the swaps that this port has seen committed, word 1 its sequence,
- * word 2 the firmware's liveness count, word 3 the first payload word of the last committed host
- * slot; words 4 and 5 are zero.
+ * An offer's payload without a partner: word 0 the swaps that this port has seen committed, word 1
+ * its sequence, word 2 the firmware's liveness count, word 3 the first payload word of the last
+ * committed host slot; words 4 and 5 are zero.
  */
 #ifndef FIRMWARE_SWAP_SERVICE_H
 #define FIRMWARE_SWAP_SERVICE_H
@@ -19,6 +19,21 @@ extern "C" {
 
 #define SWAP_PORTS_MAX 64
 
+#define SWAP_PAYLOAD_WORDS 6
+
+/* What offers of some ports are made of, and where their hosts' slots go. */
+struct swap_partner {
+  uint64_t ports; /* bit n: of port n */
+  void* context;
+  /* The payload to offer next, as it stays until it is used up; null: nothing, for now. */
+  const uint64_t* (*offer)(void* context, unsigned n);
+  /* A swap with that payload was committed. */
+  void (*used)(void* context, unsigned n);
+  /* Takes the committed payload at `payload`. False: later, which it tells by a call of
+   * swap_service_serve_port(). */
+  bool (*take)(void* context, unsigned n, uintptr_t payload);
+};
+
 struct swap_port {
   /* Since start. */
   uint64_t exchanged;
@@ -31,20 +46,28 @@ struct swap_port {
   uint64_t published;
   /* The block refused that offer; it is tried again with the next sign of life. */
   bool refused;
+  /* Header of the committed slot that the partner was told of last. */
+  uint64_t told;
 };
 
 struct swap_service {
   uintptr_t block; /* the OAE block's firmware side */
   unsigned count;  /* ports */
   uint32_t liveness;
+  const struct swap_partner* partner; /* null: none */
   struct swap_port ports[SWAP_PORTS_MAX];
 };
 
-/* Takes over the block, whatever state it is in. False if there is none at `block`. */
-bool swap_service_init(struct swap_service* service, uintptr_t block);
+/* Takes over the block, whatever state it is in. False if there is none at `block`. The partner, of
+ * ports that there are, may be null. */
+bool swap_service_init(struct swap_service* service, uintptr_t block,
+                       const struct swap_partner* partner);
 
 /* Serves the ports that have events now; false if none has. */
 bool swap_service_serve(struct swap_service* service);
+
+/* Serves a port for which its partner has something new. */
+void swap_service_serve_port(struct swap_service* service, unsigned n);
 
 /* Gives a sign of life, `ticks` periods after the last one. */
 void swap_service_tick(struct swap_service* service, uint64_t ticks);

@@ -28,6 +28,20 @@ bool system_poll(void) {
   return OAE_GET(system_register(OAE_SYSTEM_BOOT_OPTIONS), OAE_SYSTEM_BOOT_OPTIONS_POLL);
 }
 
+unsigned system_cell(void) {
+  return OAE_GET(system_register(OAE_SYSTEM_ID), OAE_SYSTEM_ID_CELL);
+}
+
+unsigned system_links(void) {
+  return OAE_GET(system_register(OAE_SYSTEM_ID), OAE_SYSTEM_ID_LINKS);
+}
+
+struct system_link system_link(unsigned n) {
+  return (struct system_link){
+      OAE_GET(system_register(OAE_SYSTEM_LINK_PEER_AT(n)), OAE_SYSTEM_LINK_PEER_CELL),
+      system_register(OAE_SYSTEM_LINK_PORTS_AT(n))};
+}
+
 _Noreturn static void halt(uint64_t reason) {
   mmio_write64(BOARD_SYSTEM + OAE_SYSTEM_HALT, reason);
   cpu_park();

@@ -66,6 +66,36 @@ ipu::DmaEngine::Timing dma_timing(const Ipu& ipu) {
   return {ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8, ipu.dma.outstanding};
 }
 
+unsigned cell_of(const Platform& platform, const std::string& name) {
+  unsigned cell = 0;
+  while (platform.ipus[cell].name != name) ++cell;
+  return cell;
+}
+
+std::vector<const OaeLink*> links_of(const Platform& platform, const std::string& ipu) {
+  std::vector<const OaeLink*> links;
+  for (const OaeLink& link : platform.oae_links) {
+    if (link.a == ipu || link.b == ipu) links.push_back(&link);
+  }
+  return links;
+}
+
+ipu::SystemController::Machine machine_of(const Ipu& ipu, const Platform& platform) {
+  ipu::SystemController::Machine machine{ipu.cores,
+                                         ipu_map::sram_base,
+                                         size(ipu.sram),
+                                         ipu_map::dram_base,
+                                         size(ipu.dram),
+                                         ipu.firmware_options.poll,
+                                         cell_of(platform, ipu.name)};
+  for (const OaeLink* link : links_of(platform, ipu.name)) {
+    std::uint64_t ports = 0;
+    for (unsigned i = 0; i < link->ports; ++i) ports |= std::uint64_t{1} << (link->first_port + i);
+    machine.links.push_back({cell_of(platform, link->a == ipu.name ? link->b : link->a), ports});
+  }
+  return machine;
+}
+
 pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   pcie::FunctionConfig function;
   function.identity.vendor = ipu.endpoint.id.vendor;
@@ -133,9 +163,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       mailbox("mailbox", domain, ipu_map::MAILBOX_SPI),
       dma("dma", domain, dma_timing(ipu), ipu_map::DMA_SPI),
       system_controller(
-          "system_controller",
-          {ipu.cores, ipu_map::sram_base, size(ipu.sram), ipu_map::dram_base, size(ipu.dram),
-           ipu.firmware_options.poll},
+          "system_controller", machine_of(ipu, platform),
           [&outcome, who = ipu.name](ipu::SystemController::HaltReason reason) {
             if (reason == ipu::SystemController::HaltReason::fault) {
               outcome.end(vp::ExitCode::firmware_fault,
@@ -199,6 +227,16 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     virtual_function.on_reset([&device] { device.reset(); });
     device.engine.host.bind(virtual_function.dma);
     device.interrupt.bind(virtual_function);
+  }
+
+  for (const OaeLink* link : links_of(platform, ipu.name)) {
+    const auto n = static_cast<unsigned>(oae_links.size());
+    oae_links.push_back(std::make_unique<oae::Link>(
+        fmt::format("oae_link{}", n).c_str(),
+        oae::LinkConfig{static_cast<std::uint64_t>(link->rate), ipu_map::OAE_LINK_SPI + n}, domain,
+        trace, statistics));
+    noc.connect(ipu_map::oae_link(n).base, ipu_map::oae_link(n).size, oae_links.back()->registers);
+    oae_links.back()->irq.bind(qemu);
   }
 
   statistics.counter(ipu.name + ".instructions", [this] { return qemu.instructions(); });

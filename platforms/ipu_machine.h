@@ -16,6 +16,7 @@
 #include "models/ipu/pl011.h"
 #include "models/ipu/system_controller.h"
 #include "models/oae/block.h"
+#include "models/oae/link.h"
 #include "models/pcie/endpoint.h"
 #include "models/pcie/test_function.h"
 #include "platforms/outcome.h"
@@ -36,6 +37,7 @@ namespace platform {
 ///                   +--- DMA --- OAE block, engine ---+--- NoC --- cores (QEMU: GICv3, timers)
 ///                                console, controller -+
 ///                                      SRAM, DRAM ----+
+///                                OAE links to others -+
 ///                 PF1, if there is one: test function
 ///                  VF i --- BAR, DMA --- engine with memory of its own
 class IpuMachine : public sc_core::sc_module {
@@ -66,6 +68,7 @@ class IpuMachine : public sc_core::sc_module {
   ipu::DmaEngine dma;
   ipu::SystemController system_controller;
   oae::Block oae;
+  std::vector<std::unique_ptr<oae::Link>> oae_links;  // in the order of the platform file
   std::optional<pcie::TestFunction> test_function;
   std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by virtual function
 };

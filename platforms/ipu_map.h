@@ -20,14 +20,26 @@ inline constexpr Region mailbox{0x0a00'0000, OAE_MAILBOX_SIZE};
 inline constexpr Region dma{0x0b00'0000, OAE_DMA_SIZE};
 inline constexpr Region oae{0x0c00'0000, OAE_FIRMWARE_SIZE};
 inline constexpr Region system_controller{0x0d00'0000, OAE_SYSTEM_SIZE};
+/// Registers of OAE link n.
+inline constexpr Region oae_link(unsigned n) {
+  return {0x0e00'0000 + std::uint64_t{n} * 0x1'0000, OAE_LINK_SIZE};
+}
+inline constexpr unsigned oae_links = OAE_SYSTEM_LINK_PEER_COUNT;  ///< most that there can be
 inline constexpr std::uint64_t sram_base = 0x1000'0000;
 inline constexpr std::uint64_t dram_base = 0x8000'0000;
 /// @}
 
 /// Shared peripheral interrupts of the GIC; the INTID is 32 more.
-enum Spi : unsigned { UART_SPI = 1, MAILBOX_SPI = 2, DMA_SPI = 3, OAE_SPI = 4 };
+enum Spi : unsigned {
+  UART_SPI = 1,
+  MAILBOX_SPI = 2,
+  DMA_SPI = 3,
+  OAE_SPI = 4,
+  OAE_LINK_SPI = 5,  ///< of link 0; that of link n is n more
+};
 
-/// @name Seen by the host: BAR 0 holds registers, BAR 2 and BAR 4 a page of 4 KiB for each swap port
+/// @name Seen by the host: BAR 0 holds registers, BAR 2 and BAR 4 a page of 4 KiB for each swap
+/// port
 /// @{
 inline constexpr unsigned register_bar = 0;
 inline constexpr std::uint64_t register_bar_size = 0x1'0000;
@@ -50,6 +62,8 @@ static_assert(OAE_DMA_SIZE <= virtual_msi_x_table);
 /// @}
 
 /// MSI-X vectors: 0 is the mailbox's, 1 + n that of swap port n.
-inline constexpr unsigned vectors(unsigned ports) { return 1 + ports; }
+inline constexpr unsigned vectors(unsigned ports) {
+  return 1 + ports;
+}
 
 }  // namespace platform::ipu_map

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "platforms/faults.h"
+#include "platforms/ipu_map.h"
 #include "platforms/schema.h"
 
 namespace platform {
@@ -310,6 +311,69 @@ void check_links(const Platform& platform, Reading& reading) {
                       fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], ipus[i]));
 }
 
+void check_oae_links(const Platform& platform, Reading& reading) {
+  if (!reading.good("ipus")) return;
+  const std::vector<std::string> ipus = names_of(platform.ipus);
+  std::map<std::string, std::vector<std::size_t>> links;  // of each IPU
+  for (std::size_t i = 0; i < platform.oae_links.size(); ++i) {
+    const OaeLink& link = platform.oae_links[i];
+    const std::string path = fmt::format("oae_links[{}]", i);
+    const bool a = check_end(path + ".a", link.a, "IPU", ipus, {}, reading);
+    const bool b = check_end(path + ".b", link.b, "IPU", ipus, {}, reading);
+    if (!a || !b || !reading.good(path)) continue;
+    if (link.a == link.b) {
+      reading.mistake(path + ".b", fmt::format("both ends are at {}", shown(link.a)), "two IPUs",
+                      ipus.size() > 1 ? "name another one" : "add another one to ipus");
+      continue;
+    }
+    if (link.rate % 512 != 0)
+      reading.mistake(path + ".rate",
+                      fmt::format("{} is no whole number of frames in a second",
+                                  vp::config::bit_rate_quantity().print(link.rate)),
+                      "a multiple of 512 bit/s", "round it");
+    // A longer wire is silent for as long as a link puts up with.
+    const std::int64_t longest = 100'000 * s / link.rate;
+    if (link.latency > longest)
+      reading.mistake(path + ".latency",
+                      fmt::format("{} are more than 100,000 bits of this wire",
+                                  vp::config::duration_quantity().print(link.latency)),
+                      fmt::format("at most {}", vp::config::duration_quantity().print(longest)),
+                      "shorten it, or lower the rate");
+    for (const std::string& end : {link.a, link.b}) {
+      const Ipu& ipu = *find_named(platform.ipus, end);
+      std::vector<std::size_t>& others = links[end];
+      if (others.size() == ipu_map::oae_links)
+        reading.mistake(path, fmt::format("{} has {} links already", end, others.size()),
+                        fmt::format("at most {} at each IPU", ipu_map::oae_links), "remove it");
+      if (link.ports > 0 && link.first_port + link.ports > ipu.oae.ports)
+        reading.mistake(path + ".ports",
+                        fmt::format("{} to {} are joined, and {} has {}", link.first_port,
+                                    link.first_port + link.ports - 1, end, ipu.oae.ports),
+                        "ports that both IPUs have", fmt::format("raise oae.ports of {}", end));
+      for (const std::size_t other : others) {
+        const OaeLink& one = platform.oae_links[other];
+        if (link.first_port < one.first_port + one.ports &&
+            one.first_port < link.first_port + link.ports)
+          reading.mistake(
+              path + ".first_port",
+              fmt::format("oae_links[{}] joins some of these ports of {} already", other, end),
+              "each port joined once", "choose others");
+      }
+      others.push_back(i);
+    }
+    std::int64_t whole = 0;
+    for (std::size_t n = 0; n < link.cuts.size(); ++n) {
+      const OaeCut& cut = link.cuts[n];
+      if (cut.at < whole || cut.until <= cut.at)
+        reading.mistake(fmt::format("{}.cuts[{}]", path, n),
+                        cut.until <= cut.at ? "it ends before it begins"
+                                            : "it begins before the one before it has ended",
+                        "cuts one after the other", "correct `at` and `until`");
+      whole = cut.until + 1;
+    }
+  }
+}
+
 }  // namespace
 
 fs::path find_platform(const std::string& platform, const std::vector<fs::path>& directories) {
@@ -357,6 +421,7 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
   check_names(platform, reading);
   check_links(platform, reading);
   check_slots(platform, reading);
+  check_oae_links(platform, reading);
 
   for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {
     std::string& line = platform.hosts[i].append;

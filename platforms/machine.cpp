@@ -80,12 +80,36 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
     ipus.push_back(std::make_unique<IpuMachine>(ipu.name.c_str(), ipu, platform, *link,
                                                 options.ipu(ipu), outcome, trace, statistics));
   }
+  for (const OaeLink& link : platform.oae_links) connect(link);
   for (const Host& host : platform.hosts) {
     const std::vector<const PcieLink*> own = links_below(platform, host.name);
     hosts.push_back(std::make_unique<HostMachine>(host.name.c_str(), host, platform, own,
                                                   options.host(host), outcome, statistics));
     for (unsigned port = 0; port < own.size(); ++port) {
       connect(*own[port], hosts.back()->root_complex.port(port), *hosts.back());
+    }
+  }
+}
+
+void Machine::connect(const OaeLink& link) {
+  // An IPU numbers its links in the order of the platform file.
+  const auto end_at = [&](const std::string& name) -> std::pair<IpuMachine&, oae::Link&> {
+    std::size_t i = 0, n = 0;
+    while (platform_.ipus[i].name != name) ++i;
+    for (const OaeLink* one = platform_.oae_links.data(); one != &link; ++one) {
+      n += one->a == name || one->b == name;
+    }
+    return {*ipus[i], *ipus[i]->oae_links[n]};
+  };
+  const auto a = end_at(link.a), b = end_at(link.b);
+  oae::Link::connect(a.second, b.second, link.latency);
+  for (const OaeCut& cut : link.cuts) {
+    for (const auto& [ipu, end] : {a, b}) {
+      for (const bool is_cut : {true, false}) {
+        faults.push_back(
+            std::make_unique<vp::Event>(ipu.domain, [from = &end, is_cut] { from->cut(is_cut); }));
+        faults.back()->at(is_cut ? cut.at : cut.until);
+      }
     }
   }
 }

@@ -39,7 +39,7 @@ class Machine {
   std::vector<std::unique_ptr<pcie::Switch>> switches;
   std::vector<std::unique_ptr<IpuMachine>> ipus;
   std::vector<std::unique_ptr<pcie::Link>> links;
-  std::vector<std::unique_ptr<vp::Event>> faults;  ///< those of the platform file
+  std::vector<std::unique_ptr<vp::Event>> faults;  ///< and cuts, those of the platform file
 
  private:
   struct SlotOf {
@@ -48,6 +48,7 @@ class Machine {
     pcie::DownstreamPort* port;
   };
 
+  void connect(const OaeLink& link);
   void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
   pcie::Port& add_switch(const Switch& described, const PcieLink& above, HostMachine& host);
 

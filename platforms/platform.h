@@ -186,6 +186,24 @@ struct PcieLink {
   bool downstream_port_containment = false;
 };
 
+/// A time in which the wires of an OAE link are cut.
+struct OaeCut {
+  std::int64_t at = 0;
+  std::int64_t until = 1'000'000 * s;
+};
+
+/// An OAE link between two IPUs, which also joins swap ports of the one with those of the same
+/// numbers of the other: the firmwares pass on what their hosts commit there.
+struct OaeLink {
+  std::string a;
+  std::string b;
+  std::int64_t rate = 100'000'000'000;  ///< bit/s
+  std::int64_t latency = 50 * ns;       ///< PHYs and wire, each way
+  unsigned first_port = 0;
+  unsigned ports = 0;  ///< joined, from the first on
+  std::vector<OaeCut> cuts;
+};
+
 struct Platform {
   std::string name;
   std::string title;
@@ -195,6 +213,7 @@ struct Platform {
   std::vector<Switch> switches;
   std::vector<Ipu> ipus;
   std::vector<PcieLink> pcie_links;
+  std::vector<OaeLink> oae_links;
   std::map<std::string, std::string> log;  ///< level of each component; `all` comes first
 };
 

@@ -242,6 +242,28 @@ const Struct<PcieLink> pcie_link({
      "The port at the upper end can disable the link upon an error (DPC)"},
 });
 
+const Struct<OaeCut> oae_cut({
+    {"at", &OaeCut::at, duration(0, 1'000'000 * s), "Simulated time from which on nothing arrives"},
+    {"until", &OaeCut::until, duration(0, 1'000'000 * s),
+     "When the wires are whole again; without it they stay cut"},
+});
+
+const Struct<OaeLink> oae_link({
+    {"a", &OaeLink::a, name(), "IPU at one end", required},
+    {"b", &OaeLink::b, name(), "IPU at the other end", required},
+    {"rate", &OaeLink::rate, bit_rate(1'000'000'000, 1'600'000'000'000),
+     "Of the wire; its clock, a frame of 512 bits each, is a whole number of Hz"},
+    // The link's latency is how far one side may run ahead of the other: 0 would be a standstill.
+    {"latency", &OaeLink::latency, duration(1 * ns, 100 * us),
+     "PHYs and wire, each way, without the time that a frame takes; at most 100,000 bits of the "
+     "wire"},
+    {"first_port", &OaeLink::first_port, integer(0, 63), "First of the swap ports that are joined"},
+    {"ports", &OaeLink::ports, integer(0, 64),
+     "Swap ports of one IPU that are joined with those of the same numbers of the other: what one "
+     "host commits there the other is offered"},
+    {"cuts", &OaeLink::cuts, list(oae_cut, 0, 1000), "When the wires are cut"},
+});
+
 }  // namespace
 
 const std::vector<std::string>& log_components() {
@@ -269,6 +291,8 @@ const Struct<Platform>& schema() {
        "PCIe links, each from a host or switch to an IPU or switch; that has its ports in this "
        "order",
        required},
+      {"oae_links", &Platform::oae_links, list(oae_link, 0, 28),
+       "OAE links between IPUs; an IPU has at most 4, and numbers them in this order"},
       {"log", &Platform::log, map_of(log_components(), word(log_levels())),
        "Least level that each component logs; `all` is for those not named"},
   });

@@ -5,6 +5,17 @@
 #include "vp/log/log.h"
 
 namespace ipu {
+namespace {
+
+/// The link that a register of one of the arrays is of, or `most` if it is none of it.
+constexpr unsigned most = OAE_SYSTEM_LINK_PEER_COUNT;
+static_assert(OAE_SYSTEM_LINK_PORTS_COUNT == most);
+unsigned link_of(std::uint64_t offset, std::uint64_t array) {
+  const std::uint64_t n = (offset - array) / 8;
+  return offset < array || n >= most ? most : static_cast<unsigned>(n);
+}
+
+}  // namespace
 
 static_assert(static_cast<int>(SystemController::HaltReason::shutdown) == OAE_HALT_REASON_SHUTDOWN);
 static_assert(static_cast<int>(SystemController::HaltReason::fault) == OAE_HALT_REASON_FAULT);
@@ -16,7 +27,9 @@ SystemController::SystemController(const sc_core::sc_module_name& name, const Ma
 std::optional<std::uint64_t> SystemController::read(std::uint64_t offset) {
   switch (offset) {
     case OAE_SYSTEM_ID:
-      return OAE_PUT(OAE_SYSTEM_ID_CORES, machine_.cores);
+      return OAE_PUT(OAE_SYSTEM_ID_CORES, machine_.cores) |
+             OAE_PUT(OAE_SYSTEM_ID_LINKS, machine_.links.size()) |
+             OAE_PUT(OAE_SYSTEM_ID_CELL, machine_.cell);
     case OAE_SYSTEM_SRAM_BASE:
       return machine_.sram_base;
     case OAE_SYSTEM_SRAM_SIZE:
@@ -30,13 +43,21 @@ std::optional<std::uint64_t> SystemController::read(std::uint64_t offset) {
     case OAE_SYSTEM_HALT:
       return 0;
     default:
-      return std::nullopt;
+      break;
   }
+  const SystemController::Link none{};
+  if (const unsigned n = link_of(offset, OAE_SYSTEM_LINK_PEER_AT(0)); n < most) {
+    return (n < machine_.links.size() ? machine_.links[n] : none).peer;
+  }
+  if (const unsigned n = link_of(offset, OAE_SYSTEM_LINK_PORTS_AT(0)); n < most) {
+    return (n < machine_.links.size() ? machine_.links[n] : none).ports;
+  }
+  return std::nullopt;
 }
 
 bool SystemController::write(std::uint64_t offset, std::uint64_t value, std::uint64_t mask,
                              vp::Picoseconds) {
-  if (offset > OAE_SYSTEM_HALT) return false;
+  if (!read(offset)) return false;
   if (offset != OAE_SYSTEM_HALT || (mask & OAE_SYSTEM_HALT_REASON_MASK) == 0) return true;
   const std::uint64_t reason = OAE_GET(value, OAE_SYSTEM_HALT_REASON);
   if (reason == OAE_HALT_REASON_SHUTDOWN) {

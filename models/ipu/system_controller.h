@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "models/ipu/register_block.h"
 
@@ -11,17 +12,24 @@ namespace ipu {
 /// Tells the firmware of its machine, and lets it end the run. Register map:
 /// rtl/registers/system.yaml.
 ///
-///     0x000 id            ro  cores
+///     0x000 id            ro  cores, links, cell
 ///     0x008 sram_base     ro
 ///     0x010 sram_size     ro
 ///     0x018 dram_base     ro
 ///     0x020 dram_size     ro
 ///     0x028 boot_options  ro  poll
 ///     0x030 halt          wo  reason
+///     0x100 link_peer[4]  ro  cell
+///     0x140 link_ports[4] ro
 class SystemController : public RegisterBlock {
  public:
   enum class HaltReason { shutdown = 1, fault = 2 };
 
+  /// An OAE link that ends here.
+  struct Link {
+    unsigned peer;        ///< number of the IPU at its other end
+    std::uint64_t ports;  ///< bit p: it joins swap port p with that of the same number there
+  };
   /// What the platform file says; sizes in bytes.
   struct Machine {
     unsigned cores;  ///< 1 to 24
@@ -29,7 +37,9 @@ class SystemController : public RegisterBlock {
     std::uint64_t sram_size;
     std::uint64_t dram_base;
     std::uint64_t dram_size;
-    bool poll;  ///< the firmware polls instead of sleeping until an interrupt
+    bool poll;                     ///< the firmware polls instead of sleeping until an interrupt
+    unsigned cell = 0;             ///< number of this IPU
+    std::vector<Link> links = {};  ///< at most OAE_SYSTEM_LINK_PEER_COUNT
   };
   /// Ends the run; called in the context of the core that writes, each time it does.
   using Halt = std::function<void(HaltReason)>;

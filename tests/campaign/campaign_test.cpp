@@ -94,7 +94,7 @@ class Machine {
   }
   void serve() {
     static swap_service service;
-    EXPECT_TRUE(swap_service_init(&service, 0));
+    EXPECT_TRUE(swap_service_init(&service, 0, nullptr));
     for (unsigned round = 1;; ++round) {
       swap_service_serve(&service);
       card_.pause(static_cast<unsigned>(card_.pick(30)));

@@ -22,7 +22,7 @@ struct SwapServiceTest : testing::Test {
   Block block{8};
   swap_service service;
 
-  void init() { ASSERT_TRUE(swap_service_init(&service, base)); }
+  void init() { ASSERT_TRUE(swap_service_init(&service, base, nullptr)); }
   /// Serves until the block has nothing more to say.
   void settle() {
     for (unsigned i = 0; swap_service_serve(&service); ++i) ASSERT_LT(i, 10u) << "never settles";
@@ -31,11 +31,11 @@ struct SwapServiceTest : testing::Test {
 
 TEST_F(SwapServiceTest, RefusesWhatIsNoBlock) {
   block.magic = 0;
-  EXPECT_FALSE(swap_service_init(&service, base));
+  EXPECT_FALSE(swap_service_init(&service, base, nullptr));
   block.magic = OAE_GET(OAE_FIRMWARE_ID_RESET, OAE_FIRMWARE_ID_MAGIC);
   for (unsigned count : {0u, 65u, 255u}) {
     block.count = count;
-    EXPECT_FALSE(swap_service_init(&service, base)) << count;
+    EXPECT_FALSE(swap_service_init(&service, base, nullptr)) << count;
   }
 }
 

@@ -12,16 +12,19 @@ using test::start;
 
 struct SystemControllerTest : testing::Test {
   std::vector<Reason> halts;
-  SystemController controller{"controller",
-                              {24, 0x1000'0000, 0x40'0000, 0x8000'0000, 0x800'0000, true},
-                              [this](Reason reason) { halts.push_back(reason); }};
+  SystemController controller{
+      "controller",
+      {24, 0x1000'0000, 0x40'0000, 0x8000'0000, 0x800'0000, true, 5, {{7, 0xf0}, {2, 1}}},
+      [this](Reason reason) { halts.push_back(reason); }};
   test::Initiator core;
   SystemControllerTest() { core.socket.bind(controller.socket); }
 };
 
 TEST_F(SystemControllerTest, TellsOfTheMachine) {
   start();
-  EXPECT_EQ(core.read(OAE_SYSTEM_ID), 24u);
+  EXPECT_EQ(core.read(OAE_SYSTEM_ID), OAE_PUT(OAE_SYSTEM_ID_CORES, 24) |
+                                          OAE_PUT(OAE_SYSTEM_ID_LINKS, 2) |
+                                          OAE_PUT(OAE_SYSTEM_ID_CELL, 5));
   EXPECT_EQ(core.read(OAE_SYSTEM_SRAM_BASE), 0x1000'0000u);
   EXPECT_EQ(core.read(OAE_SYSTEM_SRAM_SIZE), 0x40'0000u);
   EXPECT_EQ(core.read(OAE_SYSTEM_DRAM_BASE), 0x8000'0000u);
@@ -30,6 +33,20 @@ TEST_F(SystemControllerTest, TellsOfTheMachine) {
   EXPECT_EQ(core.read(OAE_SYSTEM_HALT), 0u);
   EXPECT_EQ(core.try_read(OAE_SYSTEM_HALT + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(core.try_write(OAE_SYSTEM_HALT + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(SystemControllerTest, TellsOfTheLinks) {
+  start();
+  const std::uint64_t peers[] = {7, 2, 0, 0}, ports[] = {0xf0, 1, 0, 0};
+  for (unsigned n = 0; n < 4; ++n) {
+    EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PEER_AT(n)), peers[n]);
+    EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PORTS_AT(n)), ports[n]);
+    core.write(OAE_SYSTEM_LINK_PORTS_AT(n), ~std::uint64_t{0});
+    EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PORTS_AT(n)), ports[n]);
+  }
+  EXPECT_EQ(core.try_read(OAE_SYSTEM_LINK_PORTS_AT(4)), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(core.try_write(OAE_SYSTEM_LINK_PORTS_AT(4)), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(core.try_read(OAE_SYSTEM_LINK_PEER_AT(0) - 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 TEST_F(SystemControllerTest, IgnoresWritesToWhatCannotBeWritten) {
