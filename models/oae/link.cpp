@@ -110,7 +110,9 @@ void Link::connect(Link& a, Link& b, vp::Picoseconds delay) {
   for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
     from->peer_ = to;
     from->delay_ = delay;
-    if (&from->domain_ != &to->domain_) to->domain_.add_peer(from->domain_, delay);
+    // What an edge or a cut does leaves with the next edge.
+    if (&from->domain_ != &to->domain_)
+      to->domain_.add_peer(from->domain_, delay + from->grid_.time(1));
   }
 }
 
@@ -217,7 +219,7 @@ void Link::cut(bool is_cut) {
     while (!peer_->arriving_.empty()) peer_->arriving_.pop();
   }
   Group group{};
-  group.arrival = vp::now() + delay_;
+  group.arrival = vp::now() + grid_.time(1) + delay_;
   group.valid = !is_cut && pins_->end->tx_valid;
   peer_->arrive(group);
 }

@@ -179,8 +179,14 @@ class Copy:
             raise Failure(f"ctest does not take '{pattern}': {listing.stderr.decode(errors='replace').strip()}")
         folder = f"{self.original / 'cmake'}/"
         everything = [f"{one}/all" for one in SYSTEM_FOLDERS if (self.source / one / "CMakeLists.txt").exists()]
+
+        def programs(words: List[str]) -> List[str]:
+            """A test is a program of the build, or is given those that it runs."""
+            built = [word for word in words if word.startswith(folder) and not pathlib.Path(word).is_dir()]
+            return [word[len(folder) :] for word in built]
+
         return {
-            test["name"]: [program[len(folder) :]] if (program := test["command"][0]).startswith(folder) else everything
+            test["name"]: programs(test["command"]) or everything
             for test in json.loads(listing.stdout)["tests"]
             if test.get("command")
         }

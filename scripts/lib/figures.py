@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the protocol costs in simulated time, beside what is required of it. Called by scripts/figures."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import figures_link  # noqa: E402
+from figures_table import Failure  # noqa: E402
+
+# Each takes the build folder and a function that tells of progress, and gives tables, requirements and all numbers.
+PARTS = {
+    "link": figures_link.take,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/figures", add_help=False)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+
+    names = [name for name in PARTS if name in options.names or not options.names]
+    failed, required, numbers = False, [], {}
+    for name in names:
+        try:
+            tables, requirements, numbers[name] = PARTS[name](
+                options.build, lambda text, name=name: print(f"{name}: {text}", file=sys.stderr, flush=True)
+            )
+        except Failure as failure:
+            print(f"{name}: failed: {failure}\n", flush=True)
+            failed = True
+            continue
+        required += requirements
+        for table in tables:
+            print(table.text() + "\n", flush=True)
+    if required:
+        print("Required")
+        print("\n".join(each.text() for each in required), flush=True)
+    if options.json:
+        new = options.json.with_name(options.json.name + ".new")
+        new.write_text(json.dumps(numbers, indent=2) + "\n")
+        os.replace(new, options.json)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        try:
+            sys.exit(main())
+        except KeyboardInterrupt:
+            sys.exit(130)

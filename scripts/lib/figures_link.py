@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the link between two IPUs: two models of its ends, joined by a wire, and the RTL alone. Times in ps."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+from typing import Callable, Dict, List, Tuple
+
+from figures_table import Failure, Requirement, Table, ns, rtts, us
+
+METRE = 5_000  # ps
+RATES = (100, 200, 400)  # Gb/s
+METRES = (1, 10)
+WIDTHS = (1, 2, 4, 8)  # slices a clock, of the RTL
+SLOT = 512  # bits on the wire
+SECONDS_AT_MOST = 120  # of wall time, for one program
+
+# Of the user of a wire who waits for each acknowledgement, in percent by length in metres.
+PUBLISHED_USE = {1: "35", 10: "6.2"}
+REQUIREMENTS = "Open Atomic Ethernet requirements"
+
+# What takes place in a transfer of one slot: its name, whether it is a flow, its key, and how often it passes the wire.
+STEPS = (
+    ("slice 0 back at the sender", False, "reflected", 2),
+    ("packet whole at the receiver, tentative", False, "tentative", 1),
+    ("third phase: the receiver has committed", False, "committed", 3),
+    ("fourth phase: the sender has committed", False, "settled", 4),
+    ("one-phase flow: the receiver has committed", True, "committed", 1),
+    ("one-phase flow: the sender has settled", True, "settled", 2),
+)
+
+
+def run(command: List[str]) -> str:
+    try:
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               timeout=SECONDS_AT_MOST)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise Failure(str(failure)) from None
+    if ended.returncode != 0:
+        raise Failure(f"{command[0]}: exit code {ended.returncode}: {ended.stdout[-2000:].strip()}")
+    return ended.stdout
+
+
+def measure_models(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[int, dict]]:
+    """By rate in Gb/s and length in metres."""
+    program = str(build / "cmake" / "tests" / "models" / "oae" / "figures_oae_link")
+    found: Dict[int, Dict[int, dict]] = {}
+    for rate in RATES:
+        for metres in METRES:
+            progress(f"two models, {rate} Gb/s, {metres} m")
+            said = run([program, str(rate * 10**9), str(metres * METRE)])
+            line = next((line for line in said.splitlines() if line.startswith("{")), None)
+            if line is None:
+                raise Failure(f"{program} has told nothing")
+            found.setdefault(rate, {})[metres] = json.loads(line)
+    return found
+
+
+def measure_rtl(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[str, Dict[str, float]]]:
+    """By slices a clock and case of tests/rtl/link_rate_test.cpp: what it has recorded, at 100 Gb/s, times in ns."""
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as folder:
+        for width in WIDTHS:
+            progress(f"the RTL alone, slices a clock: {width}")
+            told = pathlib.Path(folder) / "told.json"
+            program = build / "cmake" / "tests" / "rtl" / f"rtl_link_{width}_test"
+            run([str(program), "--gtest_filter=LinkRate*", f"--gtest_output=json:{told}"])
+            found[width] = recorded(json.loads(told.read_text()))
+    return found
+
+
+def recorded(told: dict) -> Dict[str, Dict[str, float]]:
+    """The properties of each case in GoogleTest's JSON; they are what is a number in a string."""
+    found = {}
+    for suite in told["testsuites"]:
+        for case in suite["testsuite"]:
+            values = {}
+            for name, value in case.items():
+                try:
+                    values[name] = float(value) if isinstance(value, str) else None
+                except ValueError:
+                    values[name] = None
+            found[f"{suite['name']}.{case['name']}"] = {
+                name: value for name, value in values.items() if value is not None
+            }
+    return found
+
+
+def transfer(of: dict, flow: bool, beats: int = 1) -> dict:
+    return next(one for one in of["transfers"] if one["flow"] == flow and one["beats"] == beats)
+
+
+def use(of: dict, flow: bool, beats: int) -> float:
+    """Of the wire to the other side, in percent, if the next transfer begins once this one is settled."""
+    return 100 * beats * SLOT * 10**12 / of["rate"] / transfer(of, flow, beats)["settled"]
+
+
+def steps_table(models: Dict[int, Dict[int, dict]]) -> Table:
+    near, far = (models[100][metres] for metres in METRES)
+    rows = []
+    for name, flow, key, ways in STEPS:
+        cells = [str(ways)]
+        for of in (near, far):
+            time = transfer(of, flow)[key]
+            cells += [ns(time), rtts(time, 2 * of["delay"])]
+        rows.append((name, cells + [ns(transfer(near, flow)[key] - ways * near["delay"])]))
+    columns = ["ways"]
+    for metres in METRES:
+        columns += [f"{metres} m, ns", "RTT"]
+    return Table(
+        f"A slot over the link, 100 Gb/s, 8 slices a clock of {ns(near['clock'])} ns; from the first slice on the wire",
+        columns + ["ends, ns"],
+        rows,
+        [
+            "ways: how often it passes the wire, of 5 ns a metre; an RTT is two of them.",
+            "ends: what is left of 1 m, the time in the two ends. Firmware, which moves slots, is not in it.",
+        ],
+    )
+
+
+def rates_table(models: Dict[int, Dict[int, dict]]) -> Table:
+    columns = [f"{rate} Gb/s, {metres} m" for metres in METRES for rate in RATES]
+    rows = []
+    for name, flow, key, _ in STEPS:
+        rows.append((name, [ns(transfer(models[rate][metres], flow)[key]) for metres in METRES for rate in RATES]))
+    return Table("The same at other rates, in ns", columns, rows)
+
+
+def use_table(models: Dict[int, Dict[int, dict]]) -> Table:
+    rows: List[Tuple[str, List[str]]] = [("published", [PUBLISHED_USE[metres] for metres in METRES] + ["", ""])]
+    for beats in (1, 4, 16, 64):
+        cells = [f"{use(models[100][metres], flow, beats):.1f}" for flow in (True, False) for metres in METRES]
+        rows.append((f"{beats} slots" if beats > 1 else "1 slot", cells))
+    return Table(
+        "Use of a wire of 100 Gb/s by stop and wait: percent, and so Gb/s, by slots of a transfer",
+        [f"{name}, {metres} m" for name in ("one phase", "four phases") for metres in METRES],
+        rows,
+        [f"published: {REQUIREMENTS}, of 64 bytes that wait for their acknowledgement."],
+    )
+
+
+def widths_table(rtl: Dict[int, Dict[str, Dict[str, float]]]) -> Table:
+    names = ("reflection_ns", "tentative_ns", "committed_ns", "settled_ns", "flow_settled_ns")
+    rows = []
+    for width in WIDTHS:
+        times, uses = (rtl[width][f"LinkRate1.{case}"] for case in ("LatenciesMeetTheirTargets", "BeatsRecoverTheWire"))
+        cells = [f"{1e3 / (width * 0.64):,.0f}"] + [f"{times[name]:.1f}" for name in names]
+        rows.append((f"{width} a clock", cells + [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]))
+    return Table(
+        "The RTL alone by slices a clock, 100 Gb/s, 1 m; in ns",
+        ["MHz", "reflected", "tentative", "committed", "settled", "flow settled", "use by 1, %", "early, %", "by 64, %"],
+        rows,
+        [
+            "Pin to pin, and the wire rounded to slices; the model of an end has slices leave after the edge that shows",
+            "them, which is a clock more each way. use: of the wire, by one-phase flows of 1 and 64 slots; early: by 1, if the",
+            "next went with the acknowledgement of the last slice.",
+        ],
+    )
+
+
+def failures_table(models: Dict[int, Dict[int, dict]]) -> Table:
+    ends = [models[100][metres] for metres in METRES]
+    short, long = ([of["silence"][i] for of in ends] for i in (0, 1))
+    doubts = [of["doubt"] for of in ends]
+    rows = [
+        ("idle wire cut, down is told after", [f"{us(each['noticed'])} us" for each in long]),
+        ("  with a limit of silence of", [f"{each['slices']} slices" for each in short]),
+        ("  after", [f"{us(each['noticed'])} us" for each in short]),
+        ("transfers cut, at each clock of one", [str(each["cuts"]) for each in doubts]),
+        ("  reversed as the link goes down", [str(each["reversed_at_once"]) for each in doubts]),
+        ("  in doubt until it is back", [str(each["in_doubt"]) for each in doubts]),
+        ("    committed then", [str(each["committed"]) for each in doubts]),
+        ("    reversed then", [str(each["in_doubt"] - each["committed"]) for each in doubts]),
+        ("wire whole again after", [f"{us(each['outage'])} us" for each in doubts]),
+        ("  settled after that, at most", [f"{us(each['settled_after'])} us" for each in doubts]),
+        ("  both ends up after that", [f"{us(each['up_after'])} us" for each in doubts]),
+    ]
+    return Table(
+        "A link of 100 Gb/s that fails",
+        [f"{metres} m" for metres in METRES],
+        rows,
+        [
+            f"The limit of silence is {long[0]['slices']} slices if firmware sets none. Doubt across a dead wire lasts",
+            "as long as the wire is dead; firmware may settle it earlier by what it learns on another way.",
+        ],
+    )
+
+
+def requirements(models: Dict[int, Dict[int, dict]]) -> List[Requirement]:
+    near, far = (models[100][metres] for metres in METRES)
+
+    def both(flow: bool, key: str) -> List[int]:
+        return [transfer(of, flow)[key] for of in (near, far)]
+
+    flow, commit, acknowledged = both(True, "committed"), both(False, "committed"), both(False, "settled")
+    rate, best = use(near, False, 1), use(near, False, 64)
+    found = [
+        Requirement(
+            "64 bytes committed at the line rate of 100 Gb/s", REQUIREMENTS,
+            f"one transfer is under way at a time: {rate:.1f} Gb/s over 1 m by transfers of one slot, {best:.1f} by "
+            "those of 64", rate >= 100,
+        ),
+        Requirement("a hop below 50 ns, cut through", REQUIREMENTS, "every frame is stored and checked", None),
+    ]  # fmt: skip
+    for what, limit, times in (
+        ("a hop below 100 ns, store and forward, of a one-phase flow", 100, flow),
+        ("a hop below 100 ns, store and forward, of a slot that is committed first", 100, commit),
+        ("send to acknowledgement below 300 ns in a rack, four phases", 300, acknowledged),
+    ):
+        for metres, time in zip(METRES, times):
+            met = time < limit * 1000
+            found.append(Requirement(f"{what}, over {metres} m", REQUIREMENTS, f"{ns(time)} ns", met))
+    return found
+
+
+def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+    """The tables, what is required, and all that was measured."""
+    models, rtl = measure_models(build, progress), measure_rtl(build, progress)
+    tables = [steps_table(models), rates_table(models), use_table(models), widths_table(rtl), failures_table(models)]
+    return tables, requirements(models), {"models": models, "rtl": rtl}

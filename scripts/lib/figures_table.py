@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts/figures prints: tables, and requirements beside them."""
+
+import dataclasses
+from typing import List, Optional, Tuple
+
+
+class Failure(Exception):
+    """Figures that could not be taken; the message says why."""
+
+
+@dataclasses.dataclass
+class Table:
+    """Rows of a name and a cell for each column, below a title."""
+
+    title: str
+    columns: List[str]
+    rows: List[Tuple[str, List[str]]]
+    notes: List[str] = dataclasses.field(default_factory=list)
+
+    def text(self) -> str:
+        """Names to the left, cells to the right, no column narrower than it has to be."""
+        first = 2 + max(len(name) for name, _ in self.rows)
+        widths = [2 + max(map(len, cells)) for cells in zip(self.columns, *(cells for _, cells in self.rows))]
+
+        def line(name: str, cells: List[str]) -> str:
+            return (f"{name:{first}}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths))).rstrip()
+
+        lines = [self.title, "", line("", self.columns)]
+        lines += [line(f"  {name}", cells) for name, cells in self.rows]
+        return "\n".join(lines + [f"  {note}" for note in self.notes])
+
+
+@dataclasses.dataclass
+class Requirement:
+    """What is asked for, by whom, what there is, and whether that will do; None where there is nothing to judge."""
+
+    what: str
+    source: str
+    found: str
+    met: Optional[bool]
+
+    def text(self) -> str:
+        verdict = {True: "met", False: "NOT MET", None: "not modelled"}[self.met]
+        return f"  {verdict:12}  {self.what}: {self.found} ({self.source})"
+
+
+def ns(picoseconds: float) -> str:
+    return f"{picoseconds / 1000:,.2f}"
+
+
+def us(picoseconds: float) -> str:
+    return f"{picoseconds / 1e6:,.3f}"
+
+
+def rtts(picoseconds: float, rtt: float) -> str:
+    """In round trips of the wire or link."""
+    return f"{picoseconds / rtt:.2f}"

@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/figures: its options and the arithmetic of its tables; and those of the link, taken and held against
+each other and against what rtl/README.md tells. For the latter the programs may be named that measure, else they are
+those of build/.
+
+Usage: figures_test.py [GROUP[.CASE]]... [PROGRAM]...
+"""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPTS / "lib"))
+import figures  # noqa: E402
+import figures_link  # noqa: E402
+from figures_table import Failure, Requirement, Table, ns, rtts  # noqa: E402
+
+BUILD = ROOT / "build"
+
+
+class Options(unittest.TestCase):
+    def refuse(self, *options):
+        run = subprocess.run([str(SCRIPTS / "figures"), *options], capture_output=True, text=True,
+                             env={**os.environ, "OAE_VP_BUILD": "/nonexistent"})
+        self.assertEqual(run.returncode, 2, run)
+        return run.stderr
+
+    def test_help_names_all_figures(self):
+        run = subprocess.run([str(SCRIPTS / "figures"), "--help"], capture_output=True, text=True, check=True)
+        for name in figures.PARTS:
+            self.assertRegex(run.stdout, rf"(?m)^  {name} ")
+        self.assertIn("An RTT is what the wire or link delays", run.stdout)
+
+    def test_mistakes_start_nothing(self):
+        self.assertIn("no figures of 'nothing'; there are: " + " ".join(figures.PARTS), self.refuse("nothing"))
+        self.assertIn("unknown option '--what'", self.refuse("--what"))
+        self.assertIn("--json wants a value", self.refuse("--json"))
+        self.assertIn("--json: no folder", self.refuse("--json", "/nonexistent/file"))
+
+
+class Tables(unittest.TestCase):
+    def told(self, *names, **parts):
+        """Exit code, output and JSON of a run with other parts."""
+        before, argv = figures.PARTS, sys.argv
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+            file = pathlib.Path(folder) / "json"
+            try:
+                figures.PARTS, sys.argv = parts, ["figures", "--build", "/b", "--json", str(file), *names]
+                code = figures.main()
+            finally:
+                figures.PARTS, sys.argv = before, argv
+            return code, out.getvalue(), json.loads(file.read_text())
+
+    def test_columns_are_as_wide_as_their_widest(self):
+        table = Table("Title", ["a", "long head"], [("one", ["1", "2"]), ("the second", ["10.00", "3"])], ["Note."])
+        self.assertEqual(
+            table.text().splitlines(),
+            [
+                "Title",
+                "",
+                "                  a  long head",
+                "  one             1          2",
+                "  the second  10.00          3",
+                "  Note.",
+            ],
+        )
+
+    def test_units(self):
+        self.assertEqual((ns(1_234_567), ns(5), ns(0)), ("1,234.57", "0.01", "0.00"))
+        self.assertEqual((rtts(15_000, 10_000), rtts(99_999, 100_000)), ("1.50", "1.00"))
+
+    def test_verdicts(self):
+        for met, word in ((True, "met "), (False, "NOT MET "), (None, "not modelled ")):
+            text = Requirement("what", "who", "that", met).text()
+            self.assertTrue(text.strip().startswith(word), text)
+            self.assertTrue(text.endswith("what: that (who)"), text)
+
+    def test_a_part_that_fails_does_not_hide_the_others(self):
+        def good(_, progress):
+            progress("at work")
+            return [Table("Good", ["x"], [("row", ["1"])])], [Requirement("a", "b", "c", True)], {"x": 1}
+
+        def bad(*_):
+            raise Failure("no such thing")
+
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            code, out, numbers = self.told(bad=bad, good=good)
+        self.assertEqual((code, numbers), (1, {"good": {"x": 1}}))
+        self.assertIn("bad: failed: no such thing", out)
+        self.assertRegex(out, r"(?s)Good.*row.*Required\n  met +a: c \(b\)\n$")
+        self.assertEqual(said.getvalue(), "good: at work\n")
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(self.told("good", bad=bad, good=good)[0], 0)
+
+    def models(self):
+        """Of made up times: each is the wire's, and 1 ns a step for the ends; of others than these nothing is told."""
+        found = {}
+        for rate in figures_link.RATES:
+            for metres in figures_link.METRES:
+                delay = metres * figures_link.METRE
+                transfers = []
+                for beats in (1, 4, 16, 64):
+                    times = {"reflected": 2, "tentative": 1, "committed": 3, "settled": 4}
+                    transfers.append({"flow": False, "beats": beats,
+                                      **{key: ways * delay + 1_000 for key, ways in times.items()}})
+                    transfers.append({"flow": True, "beats": beats, "committed": delay + 1_000,
+                                      "settled": 2 * delay + 1_000})
+                found.setdefault(rate, {})[metres] = {
+                    "rate": rate * 10**9, "delay": delay, "clock": 512_000 // rate, "transfers": transfers}
+        return found
+
+    def test_round_trips_of_the_wire_and_what_the_ends_take(self):
+        for name, cells in figures_link.steps_table(self.models()).rows:
+            ways = int(cells[0])
+            near, far = ways * 5 + 1, ways * 50 + 1
+            expected = [f"{near:.2f}", f"{near / 10:.2f}", f"{far:.2f}", f"{far / 100:.2f}", "1.00"]
+            self.assertEqual(cells[1:], expected, name)
+
+    def test_use_of_the_wire_is_of_its_own_rate(self):
+        models = self.models()
+        # A slot takes 5.12 ns of 100 Gb/s, and a flow is settled after 11 ns.
+        self.assertAlmostEqual(figures_link.use(models[100][1], True, 1), 100 * 5.12 / 11)
+        self.assertAlmostEqual(figures_link.use(models[200][1], True, 1), 50 * 5.12 / 11)
+        self.assertAlmostEqual(figures_link.use(models[100][10], False, 4), 100 * 4 * 5.12 / 201)
+
+    def test_a_limit_is_not_met_on_its_edge(self):
+        for settled, met in ((299_999, True), (300_000, False)):
+            models = self.models()
+            figures_link.transfer(models[100][10], False)["settled"] = settled
+            verdicts = {each.what: each.met for each in figures_link.requirements(models)}
+            self.assertIs(verdicts["send to acknowledgement below 300 ns in a rack, four phases, over 10 m"], met)
+
+    def test_records_of_a_test(self):
+        told = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
+                                                             "settled_ns": "46.7"}]}]}
+        self.assertEqual(figures_link.recorded(told), {"A.b": {"settled_ns": 46.7}})
+
+
+class Link(unittest.TestCase):
+    """A run of all programs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tables, cls.required, cls.numbers = figures_link.take(BUILD, lambda text: None)
+        cls.models, cls.rtl = cls.numbers["models"], cls.numbers["rtl"]
+        cls.readme = (ROOT / "rtl" / "README.md").read_text()
+
+    def test_it_is_the_same_again(self):
+        tables, required, numbers = figures_link.take(BUILD, lambda text: None)
+        self.assertEqual([table.text() for table in tables], [table.text() for table in self.tables])
+        self.assertEqual(required, self.required)
+        self.assertEqual(json.dumps(numbers), json.dumps(self.numbers))
+
+    def test_times_of_the_rtl_are_those_of_its_readme(self):
+        number = r"([\d.]+)(?: ns)?"
+        found = re.search(rf"reflection back after {number} \(8 slices: {number}\).* checked at the other side after "
+                          rf"{number}, third phase there after {number} \({number}\), settled after {number} "
+                          rf"\({number}\)", self.readme.replace("\n", " "))
+        self.assertTrue(found, "rtl/README.md does not tell them")
+        one, eight = (self.rtl[width]["LinkRate1.LatenciesMeetTheirTargets"] for width in (1, 8))
+        expected = [one["reflection_ns"], eight["reflection_ns"], one["tentative_ns"], one["committed_ns"],
+                    eight["committed_ns"], one["settled_ns"], eight["settled_ns"]]  # fmt: skip
+        self.assertEqual([float(text) for text in found.groups()], expected)
+
+    def test_use_of_the_wire_by_the_rtl_is_that_of_its_readme(self):
+        for width in (1, 8):
+            row = re.search(rf"(?m)^\| {width} slices? a clock .*$", self.readme)[0]
+            told = [[float(text) for text in cell.split(",")] for cell in row.split("|")[2:-1]]
+            near, far = (self.rtl[width][f"LinkRate{metres}.BeatsRecoverTheWire"] for metres in (1, 10))
+            for names, cells in (("beats_", told[:2]), ("four_phases_", told[2:])):
+                for of, cell in zip((near, far), cells):
+                    self.assertEqual([of[f"{names}{beats}"] for beats in (1, 4, 16, 64)], cell)
+
+    def test_a_model_is_the_rtl_and_a_clock_more_each_way(self):
+        """Of the RTL a clock's slices are seen at the next; of a model they leave until then, pass the wire, and are
+        seen at the first edge after they have come."""
+        pins = self.rtl[8]["LinkRate1.LatenciesMeetTheirTargets"]
+        names = {(False, "reflected"): "reflection_ns", (False, "tentative"): "tentative_ns",
+                 (False, "committed"): "committed_ns", (False, "settled"): "settled_ns",
+                 (True, "committed"): "flow_committed_ns", (True, "settled"): "flow_settled_ns"}  # fmt: skip
+        for rate, metres in ((rate, metres) for rate in figures_link.RATES for metres in figures_link.METRES):
+            of = self.models[rate][metres]
+            for text, flow, key, ways in figures_link.STEPS:
+                with self.subTest(text, rate=rate, metres=metres):
+                    clocks = round(pins[names[flow, key]] / 5.12) - ways + ways * (2 + of["delay"] // of["clock"])
+                    self.assertEqual(figures_link.transfer(of, flow)[key], clocks * of["clock"])
+
+    def test_slots_of_a_transfer_follow_each_other_without_a_gap(self):
+        for flow in (True, False):
+            one = figures_link.transfer(self.models[100][1], flow)
+            for beats in (4, 16, 64):
+                many = figures_link.transfer(self.models[100][1], flow, beats)
+                for key in ("committed", "settled"):
+                    self.assertEqual(many[key] - one[key], (beats - 1) * self.models[100][1]["clock"])
+
+    def test_silence_is_noticed_when_its_limit_is_over(self):
+        for of in (self.models[rate][metres] for rate in figures_link.RATES for metres in figures_link.METRES):
+            for each in of["silence"]:
+                limit = each["slices"] * of["clock"] / 8
+                self.assertGreaterEqual(each["noticed"], limit)
+                self.assertLess(each["noticed"], limit + of["delay"] + 5 * of["clock"])
+
+    def test_doubt_ends_with_the_outage(self):
+        for of in (self.models[rate][metres] for rate in figures_link.RATES for metres in figures_link.METRES):
+            doubt = of["doubt"]
+            self.assertEqual(doubt["cuts"], doubt["reversed_at_once"] + doubt["in_doubt"])
+            self.assertEqual(doubt["in_doubt"] % 2, 0)
+            # The confirm, in doubt, is lost or the done is: each passes the wire once.
+            self.assertEqual(doubt["committed"], doubt["in_doubt"] // 2)
+            self.assertGreater(doubt["longest"], doubt["outage"])
+            self.assertLess(doubt["settled_after"], 4 * of["delay"] + 16 * of["clock"])
+
+
+def main():
+    global BUILD
+    programs = [pathlib.Path(word) for word in sys.argv[1:] if "/" in word]
+    if programs:
+        # CMake's build folder is that of `cmake/` in the build.
+        BUILD = next(folder.parent for folder in programs[0].parents if folder.name == "cmake")
+    sys.argv[1:] = [word for word in sys.argv[1:] if "/" not in word]
+    unittest.main(verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
