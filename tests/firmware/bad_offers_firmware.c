@@ -8,7 +8,11 @@
 
 #include "board.h"
 #include "console.h"
+#include "cpu.h"
 #include "crc64.h"
+#include "fault.h"
+#include "gic.h"
+#include "irq.h"
 #include "log.h"
 #include "mmio.h"
 #include "mmu.h"
@@ -37,9 +41,7 @@ static const struct {
 };
 #define WRONGS (sizeof(wrongs) / sizeof(wrongs[0]))
 
-static struct port {
-  uint64_t epoch, made, told;
-} ports[PORTS_MAX];
+static struct port { uint64_t epoch, made, told; } ports[PORTS_MAX];
 
 static void write_offer(unsigned n, uint64_t status, unsigned wrong) {
   uint64_t slices[SLICES] = {
@@ -70,7 +72,8 @@ static void serve(unsigned n, bool never_good) {
   if (events & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) port->told++;
   if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
   if (command) mmio_write64(BOARD_OAE + OAE_FIRMWARE_COMMAND_AT(n), command);
-  if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK) return;
+  if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK)
+    return;
   wrong = port->made % (WRONGS + 1);
   if (never_good && wrong == WRONGS) wrong = 0;
   write_offer(n, status, (unsigned)wrong);
@@ -86,6 +89,14 @@ void core_main(unsigned core) {
   crc64_init();
   count = (unsigned)OAE_GET(mmio_read64(BOARD_OAE + OAE_FIRMWARE_ID), OAE_FIRMWARE_ID_PORTS);
   log_info("bad offers of %lu kinds at %u ports", WRONGS, count);
-  for (;;)
+  if (!gic_init()) panic("no redistributor");
+  gic_enable(BOARD_IRQ_OAE);
+  mmio_write64(BOARD_OAE + OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (PORTS_MAX - count));
+  cpu_unmask_irqs();
+  for (;;) {
+    uint32_t events = irq_take(true);
+
     for (unsigned n = 0; n < count; n++) serve(n, n == count - 1);
+    irq_done(events);
+  }
 }
