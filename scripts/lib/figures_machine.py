@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines for scripts/figures: the default platform with other values, booted once, and a child for each script."""
+
+import contextlib
+import dataclasses
+import json
+import pathlib
+import subprocess
+import tempfile
+from typing import Dict, Iterator, Optional
+
+from figures_table import Failure
+from latency import latencies_of
+
+PLATFORM = pathlib.Path(__file__).resolve().parents[2] / "platforms" / "oae-mini.yaml"
+SECONDS_AT_MOST = 1200  # of wall time, for one boot and its children
+
+# The guest's own: where the function's BARs are, which it hands over, and where its port 0 is in them.
+HEAD = "set -e\ncat /sys/bus/pci/devices/0000:01:00.0/resource > /share/resource\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Child:
+    """What a script has left behind."""
+
+    folder: pathlib.Path
+
+    def file(self, name: str) -> str:
+        return (self.folder / "share" / name).read_text()
+
+    def json(self, name: str) -> dict:
+        return json.loads(self.file(name))
+
+    def bar(self, number: int) -> int:
+        return int(self.file("resource").splitlines()[number].split()[0], 16)
+
+    def trace(self, key: str = "") -> Iterator[dict]:
+        """Its lines from the first state of a swap port on: all, or those with this key."""
+        begun = False
+        with open(self.folder / "trace.jsonl", encoding="utf-8") as lines:
+            next(lines)
+            for line in lines:
+                begun = begun or '"swap":' in line
+                if begun and f'"{key}' in line:
+                    yield json.loads(line)
+
+
+def root_complex_latency(build: pathlib.Path) -> int:
+    """One way, ps: from a processor to the link and back."""
+    return latencies_of(program_of(build), PLATFORM).root_complex
+
+
+def program_of(build: pathlib.Path) -> str:
+    return str(build / "cmake" / "platforms" / "oae-vp")
+
+
+@contextlib.contextmanager
+def children(
+    build: pathlib.Path, scripts: Dict[str, str], *values: str, firmware: Optional[pathlib.Path] = None
+) -> Iterator[Dict[str, Child]]:
+    """Boots with these KEY=VALUE, and runs each script in a child of its own. They are gone at the end of the `with`."""
+    with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
+        folder = pathlib.Path(name)
+        (folder / "share").mkdir()
+        for number, script in enumerate(scripts.values()):
+            (folder / "share" / f"script{number}").write_text(HEAD + script)
+        commands = folder / "commands"
+        commands.write_text("".join(f"sh /share/script{number}\n" for number in range(len(scripts))))
+        command = [program_of(build), "run", str(PLATFORM), "--images", str(build / "images")]
+        command += [word for value in values for word in ("--set", value)]
+        command += ["--firmware", str(firmware)] if firmware else []
+        command += ["--share", str(folder / "share"), "--trace", str(folder / "boot"), "--console", "host=off"]
+        command += ["--snapshot-at", "booted", "--children", str(commands), "--children-output", str(folder / "out")]
+        try:
+            run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True, errors="replace", timeout=SECONDS_AT_MOST)  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as failure:
+            raise Failure(str(failure)) from None
+        if run.returncode != 0:
+            logs = sorted((folder / "out").glob("*/host.log"))
+            console = logs[-1].read_text(errors="replace")[-2000:] if logs else ""
+            raise Failure(f"exit code {run.returncode}:\n{run.stdout[-2000:]}\n{console}")
+        yield {text: Child(folder / "out" / str(number + 1)) for number, text in enumerate(scripts)}
