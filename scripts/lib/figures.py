@@ -10,12 +10,14 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import figures_link  # noqa: E402
+import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
 from figures_table import Failure  # noqa: E402
 
 # Each takes the build folder and a function that tells of progress, and gives tables, requirements and all numbers.
 PARTS = {
     "swap": figures_swap.take,
+    "ports": figures_ports.take,
     "link": figures_link.take,
 }
 

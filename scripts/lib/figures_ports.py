@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of many swap ports at once: a process for each, and one core of firmware for all. Times in ps."""
+
+import collections
+import pathlib
+from typing import Callable, Dict, Iterable, List, Tuple
+
+from figures_machine import Child, children
+from figures_table import Failure, Requirement, Table, ns
+
+PROCESSORS = 16  # of the host
+SWAPS = {1: 400, 4: 400, 16: 200, 64: 100}  # of each port, by ports
+RATES = (1, 4)  # of the firmware's core, 1,000 instructions/us
+LATENCY = 250_000  # of the link, one way
+
+# All processes open the FIFO at once: it has no writer until then.
+SCRIPT = """
+mkfifo /tmp/go
+for port in $(seq 0 $((PORTS - 1))); do
+  (read -r nothing < /tmp/go || true; exec oae bench --count COUNT --port $port --json > /share/bench$port) &
+done
+sleep 0.2
+: > /tmp/go
+wait
+"""
+
+
+def middle_of(commits: List[int]) -> Tuple[int, int, int]:
+    """Begin and end of the time in which the middle half of the swaps was committed, and how many were after the begin."""
+    times = sorted(commits)
+    first, last = len(times) // 4, len(times) * 3 // 4
+    return times[first], times[last], last - first
+
+
+def use_of(lines: Iterable[dict], way: str, begin: int, end: int) -> float:
+    """Share of a time in which a direction of the link carried bytes."""
+    return sum(
+        line["arr"] - line["t"] - LATENCY for line in lines if line["dir"] == way and begin <= line["t"] < end
+    ) / (end - begin)  # fmt: skip
+
+
+def figures_of(child: Child, ports: int) -> dict:
+    commits: Dict[int, List[int]] = collections.defaultdict(list)
+    for line in child.trace("swap"):
+        if line["from"] == "tentative" and line["to"] == "committed":
+            commits[line["port"]].append(line["t"])
+    begin, end, swaps = middle_of([time for times in commits.values() for time in times])
+    if len(commits) != ports or end <= begin:
+        raise Failure(f"{len(commits)} ports of {ports} were at work")
+    links = list(child.trace("link"))
+    benches = [child.json(f"bench{port}") for port in range(ports)]
+    for bench in benches:
+        if not bench["agree"]:
+            raise Failure(f"{ports} ports: the two sides disagree: {bench}")
+    return {
+        "time": end - begin,
+        "swaps": swaps,
+        "at_work": sum(any(begin < time <= end for time in times) for times in commits.values()),
+        "again": sum(bench["retries"] for bench in benches),
+        "of": sum(bench["committed"] for bench in benches),
+        "latency": sorted(bench["swap_from_store_ns"]["median"] for bench in benches)[(ports - 1) // 2] * 1000,
+        "down": use_of(links, "down", begin, end),
+        "up": use_of(links, "up", begin, end),
+    }
+
+
+def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[int, dict]]:
+    """By rate of the firmware's core and number of ports."""
+    scripts = {
+        str(ports): SCRIPT.replace("PORTS", str(ports)).replace("COUNT", str(count)) for ports, count in SWAPS.items()
+    }
+    values = [f"hosts[0].vcpus={PROCESSORS}", f"ipus[0].oae.ports={max(SWAPS)}"]
+    found: Dict[int, Dict[int, dict]] = {}
+    for rate in RATES:
+        progress(f"{', '.join(scripts)} ports, firmware of {rate},000 instructions/us")
+        with children(build, scripts, *values, f"ipus[0].instruction_rate={rate}GIPS") as ended:
+            found[rate] = {int(ports): figures_of(child, int(ports)) for ports, child in ended.items()}
+    return found
+
+
+def per_second(of: dict) -> float:
+    return of["swaps"] * 10**12 / of["time"]
+
+
+def table(found: Dict[int, Dict[int, dict]]) -> Table:
+    rows = []
+    for rate, by_ports in found.items():
+        for ports, of in by_ports.items():
+            again = of["again"] / of["of"]
+            rows.append(
+                (
+                    f"{ports} port{'s' if ports > 1 else ''}, {rate},000 instructions/us",
+                    [
+                        f"{per_second(of):,.0f}",
+                        f"{per_second(of) / ports:,.0f}",
+                        str(of["at_work"]),
+                        f"{again:.2f}",
+                        ns(of["latency"]),
+                        f"{100 * of['down']:.2f}",
+                        f"{100 * of['up']:.2f}",
+                    ],
+                )
+            )
+    return Table(
+        f"Swaps by many ports, pushed: a process each on {PROCESSORS} processors, one core of firmware; link of 250 ns a way",
+        ["swaps/s", "of a port", "at work", "not ready", "median, ns", "link down, %", "up, %"],
+        rows,
+        [
+            "The firmware's core is as fast as told, a processor of the host runs 1,000 instructions/us. not ready: offers",
+            "per swap that were refused, since the firmware had not taken the swap before; then it is what limits, and a",
+            "faster core swaps more. Where none is refused, each process waits for itself: for its answer, and its driver.",
+            "median: from the first store of the offer that was taken. Firmware uses one core, however many there are.",
+        ],
+    )
+
+
+def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+    """The table, and all that was measured; nothing is required."""
+    found = measure(build, progress)
+    return [table(found)], [], found
