@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import figures_failures  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
@@ -18,6 +19,7 @@ from figures_table import Failure  # noqa: E402
 PARTS = {
     "swap": figures_swap.take,
     "ports": figures_ports.take,
+    "failures": figures_failures.take,
     "link": figures_link.take,
 }
 

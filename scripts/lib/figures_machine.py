@@ -5,9 +5,10 @@ import contextlib
 import dataclasses
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
-from typing import Dict, Iterator, Optional
+from typing import Dict, Iterable, Iterator, Optional
 
 from figures_table import Failure
 from latency import latencies_of
@@ -34,6 +35,9 @@ class Child:
     def bar(self, number: int) -> int:
         return int(self.file("resource").splitlines()[number].split()[0], 16)
 
+    def stats(self) -> dict:
+        return json.loads((self.folder / "stats.json").read_text())
+
     def trace(self, key: str = "") -> Iterator[dict]:
         """Its lines from the first state of a swap port on: all, or those with this key."""
         begun = False
@@ -56,19 +60,30 @@ def program_of(build: pathlib.Path) -> str:
 
 @contextlib.contextmanager
 def children(
-    build: pathlib.Path, scripts: Dict[str, str], *values: str, firmware: Optional[pathlib.Path] = None
+    build: pathlib.Path,
+    scripts: Dict[str, str],
+    *values: str,
+    append: str = "",
+    files: Iterable[pathlib.Path] = (),
+    firmware: Optional[pathlib.Path] = None,
+    stats: bool = False,
 ) -> Iterator[Dict[str, Child]]:
-    """Boots with these KEY=VALUE, and runs each script in a child of its own. They are gone at the end of the `with`."""
+    """Boots with these KEY=VALUE, and runs each script in a child of its own, with files of its own. All is gone at the
+    end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
         folder = pathlib.Path(name)
         (folder / "share").mkdir()
         for number, script in enumerate(scripts.values()):
             (folder / "share" / f"script{number}").write_text(HEAD + script)
+        for file in files:
+            shutil.copy(file, folder / "share")
         commands = folder / "commands"
         commands.write_text("".join(f"sh /share/script{number}\n" for number in range(len(scripts))))
         command = [program_of(build), "run", str(PLATFORM), "--images", str(build / "images")]
         command += [word for value in values for word in ("--set", value)]
         command += ["--firmware", str(firmware)] if firmware else []
+        command += ["--append", append] if append else []
+        command += ["--stats", str(folder / "stats")] if stats else []
         command += ["--share", str(folder / "share"), "--trace", str(folder / "boot"), "--console", "host=off"]
         command += ["--snapshot-at", "booted", "--children", str(commands), "--children-output", str(folder / "out")]
         try:
