@@ -37,30 +37,13 @@ static uint64_t header_of(unsigned kind) {
 
 /* ---- Sending ---- */
 
-static void launch(struct link* link, unsigned sends, const uint64_t* words, unsigned verb) {
+static void launch(struct link* link, unsigned sends, const uint64_t* words) {
   uint64_t crc = crc64_words(words, SLICES - 1);
 
   for (unsigned i = 0; i < SLICES - 1; i++) link_write(link, OAE_LINK_SEND_AT(0) + 8 * i, words[i]);
   link_write(link, OAE_LINK_SEND_AT(0) + 8 * (SLICES - 1), crc);
   link->sends = sends;
-  link_write(link, OAE_LINK_COMMAND, OAE_PUT(OAE_LINK_COMMAND_VERB, verb));
-}
-
-/* A count, so one that is lost is made good by the next: a flow does. */
-static bool send_credit(struct link_service* service, struct link* link) {
-  for (uint64_t ports = link->ports; ports; ports &= ports - 1) {
-    unsigned n = (unsigned)__builtin_ctzll(ports);
-    const struct link_port* port = &service->ports[n];
-    uint64_t words[SLICES - 1] = {
-        header_of(OAE_MESSAGE_CREDIT) | OAE_PUT(OAE_MESSAGE_HEADER_PORT, n), port->used};
-
-    if (port->used - port->told < LINK_SLOTS / 2) continue;
-    link->port = n;
-    link->value = port->used;
-    launch(link, LINK_CREDIT, words, OAE_LINK_COMMAND_FLOW);
-    return true;
-  }
-  return false;
+  link_write(link, OAE_LINK_COMMAND, OAE_PUT(OAE_LINK_COMMAND_VERB, OAE_LINK_COMMAND_PACKET));
 }
 
 static void send_slot_of(struct link_service* service, struct link* link, unsigned n) {
@@ -69,7 +52,7 @@ static void send_slot_of(struct link_service* service, struct link* link, unsign
   for (unsigned i = 0; i < SWAP_PAYLOAD_WORDS; i++)
     words[1 + i] = mmio_read64(service->ports[n].waits + 8 * i);
   link->port = n;
-  launch(link, LINK_SLOT, words, OAE_LINK_COMMAND_PACKET);
+  launch(link, LINK_SLOT, words);
 }
 
 /* The ports take turns. */
@@ -77,12 +60,8 @@ static void send_slot(struct link_service* service, struct link* link) {
   uint64_t ready = 0;
   uint64_t later;
 
-  for (uint64_t ports = link->ports; ports; ports &= ports - 1) {
-    unsigned n = (unsigned)__builtin_ctzll(ports);
-    const struct link_port* port = &service->ports[n];
-
-    if (port->waits && port->sent - port->passed < LINK_SLOTS) ready |= 1ull << n;
-  }
+  for (uint64_t ports = link->ports; ports; ports &= ports - 1)
+    if (service->ports[__builtin_ctzll(ports)].waits) ready |= ports & -ports;
   later = ready & ~1ull << link->port;
   if (ready) send_slot_of(service, link, (unsigned)__builtin_ctzll(later ? later : ready));
 }
@@ -91,8 +70,8 @@ static void send_slot(struct link_service* service, struct link* link) {
 static void pump(struct link_service* service, struct link* link) {
   if (!link->up || link->sends != LINK_IDLE) return;
   if (link->waiting)
-    launch(link, LINK_MESSAGE, link->messages[link->first].words, OAE_LINK_COMMAND_PACKET);
-  else if (!send_credit(service, link))
+    launch(link, LINK_MESSAGE, link->messages[link->first].words);
+  else
     send_slot(service, link);
 }
 
@@ -120,10 +99,7 @@ static void settled(struct link_service* service, struct link* link) {
   if (sends == LINK_MESSAGE) {
     link->first = (link->first + 1) % LINK_MESSAGES;
     link->waiting--;
-  } else if (sends == LINK_CREDIT) {
-    port->told = link->value;
   } else {
-    port->sent++;
     port->waits = 0;
     port->has_arrived = true;
     swap_service_serve_port(service->swaps, link->port);
@@ -239,14 +215,6 @@ static bool receive_slot(struct link_service* service, unsigned n, const uint64_
   return true;
 }
 
-static bool receive_credit(struct link_service* service, unsigned n, uint32_t passed) {
-  struct link_port* port = &service->ports[n];
-
-  if (port->sent - passed > LINK_SLOTS) return false;
-  port->passed = passed;
-  return true;
-}
-
 static bool receive_one(struct link_service* service, struct link* link,
                         const struct link_message* message) {
   uint64_t header = message->words[0];
@@ -257,8 +225,6 @@ static bool receive_one(struct link_service* service, struct link* link,
   switch (OAE_GET(header, OAE_MESSAGE_HEADER_KIND)) {
     case OAE_MESSAGE_SLOT:
       return joined && receive_slot(service, n, &message->words[1]);
-    case OAE_MESSAGE_CREDIT:
-      return joined && receive_credit(service, n, (uint32_t)message->words[1]);
     case OAE_MESSAGE_QUERY:
     case OAE_MESSAGE_VERDICT:
       return receive_message(service, link, message);
@@ -343,11 +309,9 @@ static struct link* link_of_port(struct link_service* service, unsigned n) {
 }
 
 static void used(void* context, unsigned n) {
-  struct link_service* service = context;
+  struct link_port* port = &((struct link_service*)context)->ports[n];
 
-  if (service->ports[n].arrived == service->ports[n].used) return;
-  service->ports[n].used++;
-  pump(service, link_of_port(service, n));
+  if (port->arrived != port->used) port->used++;
 }
 
 static bool take(void* context, unsigned n, uintptr_t payload) {
@@ -376,6 +340,9 @@ void link_service_init(struct link_service* service, unsigned cell, const struct
     service->links[n] =
         (struct link){.base = places[n].base, .peer = places[n].peer, .ports = places[n].ports};
     service->partner.ports |= places[n].ports;
+    /* The empty slot that answers the first swap. */
+    for (uint64_t ports = places[n].ports; ports; ports &= ports - 1)
+      service->ports[__builtin_ctzll(ports)].arrived = 1;
   }
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware's side of the OAE links: keeps them up, and joins swap ports with those of the same
- * number at the other end. What one host has committed at a joined port is what the other is
- * offered there, in order, once. A slot stays in the block's journal until the other side has it.
+ * number at the other end. What one host has swapped at a joined port is what the other is offered
+ * there, in order, once; the first swap is answered by an empty slot. So each swap of the one waits
+ * for one of the other, neither is more than two ahead, and no port waits for room or for another
+ * port. A slot stays in the block's journal until the other side has it.
  *
  * A transfer that a failing link leaves in doubt is settled by the other side's journal: when the
  * link comes back, or, sooner, by asking the other side through a cell that both have a link to.
@@ -20,8 +22,8 @@ extern "C" {
 #endif
 
 #define LINKS_MAX 4
-/* Slots of a joined port that may wait for the other host; a credit comes back for two. */
-#define LINK_SLOTS 4
+/* Slots of a joined port that may wait for its host: as many as there are on both sides in all. */
+#define LINK_SLOTS 2
 /* Queries and verdicts that may wait for a link. Others are dropped: who asks asks again. */
 #define LINK_MESSAGES 8
 
@@ -35,10 +37,7 @@ struct link_port {
   uint64_t inbox[LINK_SLOTS][SWAP_PAYLOAD_WORDS];
   uint32_t arrived;
   uint32_t used;
-  uint32_t told; /* of those used the other side knows */
-  /* Slots to the other host. */
-  uint32_t sent;
-  uint32_t passed;  /* to it, as the other side told last */
+  /* To the other host. */
   uintptr_t waits;  /* payload that is to be sent, in the block; 0: none */
   bool has_arrived; /* there, so that the block may forget it */
 };
@@ -49,10 +48,9 @@ struct link {
   uint64_t ports; /* joined, a bit each */
   bool up;
   /* The transfer under way. */
-  enum { LINK_IDLE, LINK_SLOT, LINK_CREDIT, LINK_MESSAGE } sends;
+  enum { LINK_IDLE, LINK_SLOT, LINK_MESSAGE } sends;
   uint32_t number; /* of the transfer before */
-  unsigned port;   /* of slot and credit; the next slot is of another */
-  uint32_t value;  /* of the credit */
+  unsigned port;   /* of the slot; the next one is of another */
   struct link_message messages[LINK_MESSAGES];
   unsigned first; /* of the messages */
   unsigned waiting;

@@ -37,15 +37,11 @@ static const struct swap_partner* partner_of(const struct swap_service* service,
 static bool take(struct swap_service* service, unsigned n) {
   const struct swap_partner* partner = partner_of(service, n);
   struct swap_port* port = &service->ports[n];
-  uint64_t header;
+  uint64_t header = partner ? block_read(service, OAE_FIRMWARE_COMMITTED_AT(n)) : 0;
 
-  if (partner) {
-    header = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n));
-    if (header != port->told) {
-      port->told = header;
-      if (OAE_GET(header, OAE_SLOT_HEADER_VERB) == OAE_VERB_SWAP)
-        partner->used(partner->context, n);
-    }
+  if (OAE_GET(header, OAE_SLOT_HEADER_VERB) == OAE_VERB_SWAP) {
+    if (header != port->told) partner->used(partner->context, n);
+    port->told = header;
     if (!partner->take(partner->context, n, service->block + OAE_FIRMWARE_COMMITTED_AT(n) + 8))
       return false;
   } else {

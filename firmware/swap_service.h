@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware's side of the swap ports: keeps an offer standing on each open port, and takes what
- * the host has committed. A port may have a partner, who says what is offered and takes what comes.
+ * the host has committed. A port may have a partner, who says what is offered and takes what is
+ * given for it; what is sent without asking for an offer is for the firmware.
  *
  * An offer's payload without a partner: word 0 the swaps that this port has seen committed, word 1
  * its sequence, word 2 the firmware's liveness count, word 3 the first payload word of the last
@@ -29,7 +30,7 @@ struct swap_partner {
   const uint64_t* (*offer)(void* context, unsigned n);
   /* A swap with that payload was committed. */
   void (*used)(void* context, unsigned n);
-  /* Takes the committed payload at `payload`. False: later, which it tells by a call of
+  /* Takes what the host gave for it, at `payload`. False: later, which it tells by a call of
    * swap_service_serve_port(). */
   bool (*take)(void* context, unsigned n, uintptr_t payload);
 };

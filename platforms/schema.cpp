@@ -260,7 +260,7 @@ const Struct<OaeLink> oae_link({
     {"first_port", &OaeLink::first_port, integer(0, 63), "First of the swap ports that are joined"},
     {"ports", &OaeLink::ports, integer(0, 64),
      "Swap ports of one IPU that are joined with those of the same numbers of the other: what one "
-     "host commits there the other is offered"},
+     "host swaps there the other is offered"},
     {"cuts", &OaeLink::cuts, list(oae_cut, 0, 1000), "When the wires are cut"},
 });
 

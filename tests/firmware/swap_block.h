@@ -14,8 +14,9 @@
 
 using Slot = std::array<std::uint64_t, 8>;
 
-inline std::uint64_t header(std::uint8_t epoch, std::uint32_t sequence) {
-  return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) | OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch) |
+inline std::uint64_t header(std::uint8_t epoch, std::uint32_t sequence,
+                            std::uint8_t verb = OAE_VERB_SWAP) {
+  return OAE_PUT(OAE_SLOT_HEADER_VERB, verb) | OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch) |
          OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, sequence);
 }
 
@@ -62,6 +63,15 @@ class SwapBlock {
     port.offered = false;
     port.tentative = true;
     port.tentative_slot = {header(port.epoch, port.next++), host_word};
+    port.events |= OAE_FIRMWARE_EVENT_EXCHANGED_MASK;
+  }
+  /// The host sends, which needs no offer and voids one that stands.
+  void send(unsigned n, std::uint64_t host_word) {
+    Port& port = ports[n];
+    ASSERT_TRUE(port.open && !port.tentative);
+    if (std::exchange(port.offered, false)) port.events |= OAE_FIRMWARE_EVENT_PASSED_MASK;
+    port.tentative = true;
+    port.tentative_slot = {header(port.epoch, port.next++, OAE_VERB_SEND), host_word};
     port.events |= OAE_FIRMWARE_EVENT_EXCHANGED_MASK;
   }
   void confirm(unsigned n) {

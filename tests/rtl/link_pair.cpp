@@ -1,78 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/link_pair.h"
 
-#include <cstring>
-
-namespace {
-
-template <typename Word>
-const void* bytes(const Word& word) {
-  return &word;
-}
-template <std::size_t words>
-const void* bytes(const VlWide<words>& wide) {
-  return wide.data();
-}
-
-}  // namespace
-
-LinkPair::LinkPair(unsigned delay) : slices(0), to_b(delay), to_a(delay), delay_(delay) {
-  slices = OAE_GET(get(a, OAE_LINK_ID), OAE_LINK_ID_SLICES);
-}
-
-void LinkPair::carry(LinkEnd& from, LinkWire& wire) const {
-  std::uint64_t data[8];
-  std::memcpy(data, bytes(from.top.tx_data), sizeof data[0] * slices);
-  for (unsigned i = 0; i < slices; ++i) {
-    const unsigned kind = from.top.tx_kind >> 2 * i & 3;
-    EXPECT_TRUE(kind != OAE_KIND_IDLE || data[i] == 0) << "an idle slice says something";
-    wire.push({static_cast<std::uint8_t>(kind), data[i]});
-  }
-}
-
-void LinkPair::deliver(LinkWire& wire, LinkEnd& to, bool carrier) const {
-  std::uint64_t data[8] = {};
-  unsigned kinds = 0;
-  for (unsigned i = 0; i < slices; ++i) {
-    const Slice slice = wire.pop();
-    kinds |= slice.kind << 2 * i;
-    data[i] = slice.data;
-  }
-  to.top.rx_valid = carrier && wire.whole();
-  to.top.rx_kind = kinds;
-  std::memcpy(const_cast<void*>(bytes(to.top.rx_data)), data, sizeof data[0] * slices);
-}
+LinkPair::LinkPair(unsigned delay) : LinkCable(delay), delay_(delay) {}
 
 void LinkPair::clock(unsigned clocks) {
   for (unsigned n = 0; n < clocks; ++n) {
-    ++now;
-    if (slices == 0) {  // not known yet
-      a.settle(now);
-      b.settle(now);
-    } else {
-      step();
-    }
-    a.rise();
-    b.rise();
+    const bool to_b_goes = random() % 100 >= stall;
+    const bool to_a_goes = random() % 100 >= stall;
+    settle(++now, to_b_goes, to_a_goes);
+    rise();
   }
-}
-
-// A wire that is held back stands still as a whole.
-void LinkPair::step() {
-  const bool a_goes = random() % 100 >= stall;
-  const bool b_goes = random() % 100 >= stall;
-  a.top.tx_ready = a_goes;
-  b.top.tx_ready = b_goes;
-  a.top.rx_valid = 0;
-  b.top.rx_valid = 0;
-  if (b_goes) deliver(to_a, a, b_sends_);
-  if (a_goes) deliver(to_b, b, a_sends_);
-  a.settle(now);
-  b.settle(now);
-  if (a_goes) carry(a, to_b);
-  if (b_goes) carry(b, to_a);
-  a_sends_ = a.top.tx_valid;
-  b_sends_ = b.top.tx_valid;
 }
 
 void LinkPair::put(LinkEnd& end, unsigned address, std::uint64_t data, unsigned strobe) {

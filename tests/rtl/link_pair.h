@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "oae_registers.h"
-#include "tests/rtl/link_end.h"
-#include "tests/rtl/link_wire.h"
+#include "tests/rtl/link_cable.h"
 
-/// Two ends and the wires between them, on one clock.
-class LinkPair : public testing::Test {
+/// A cable, and what firmware does at its ends.
+class LinkPair : public testing::Test, protected LinkCable {
  protected:
   static constexpr unsigned patience = 100'000;
 
@@ -48,22 +47,11 @@ class LinkPair : public testing::Test {
   LinkEnd::Received take(LinkEnd& end);
   unsigned transfers(LinkEnd& end) { return get(end, OAE_LINK_RECEIVED) & 3; }
 
-  unsigned slices;  ///< per clock
   std::uint64_t now = 0;
-  LinkEnd a;
-  LinkEnd b;
-  LinkWire to_b;
-  LinkWire to_a;
   /// How often the wires' ends hold a clock back, in percent.
   unsigned stall = 0;
   std::mt19937_64 random{1};
 
  private:
-  void step();
-  void carry(LinkEnd& from, LinkWire& wire) const;
-  void deliver(LinkWire& wire, LinkEnd& to, bool carrier) const;
-
   unsigned delay_;
-  bool a_sends_ = false;  // in the clock before
-  bool b_sends_ = false;
 };

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/rtl/link_cable.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "oae_registers.h"
+
+namespace {
+
+template <typename Word>
+void* bytes(Word& word) {
+  return &word;
+}
+template <std::size_t words>
+void* bytes(VlWide<words>& wide) {
+  return wide.data();
+}
+
+void carry(LinkEnd& from, LinkWire& wire) {
+  std::uint64_t data[LinkCable::slices];
+  std::memcpy(data, bytes(from.top.tx_data), sizeof data);
+  for (unsigned i = 0; i < LinkCable::slices; ++i) {
+    const unsigned kind = from.top.tx_kind >> 2 * i & 3;
+    EXPECT_TRUE(kind != OAE_KIND_IDLE || data[i] == 0) << "an idle slice says something";
+    wire.push({static_cast<std::uint8_t>(kind), data[i]});
+  }
+}
+
+void deliver(LinkWire& wire, LinkEnd& to, bool carrier) {
+  std::uint64_t data[LinkCable::slices];
+  unsigned kinds = 0;
+  for (unsigned i = 0; i < LinkCable::slices; ++i) {
+    const Slice slice = wire.pop();
+    kinds |= slice.kind << 2 * i;
+    data[i] = slice.data;
+  }
+  to.top.rx_valid = carrier && wire.whole();
+  to.top.rx_kind = kinds;
+  std::memcpy(bytes(to.top.rx_data), data, sizeof data);
+}
+
+}  // namespace
+
+void LinkCable::settle(std::uint64_t now, bool to_b_goes, bool to_a_goes) {
+  a.top.tx_ready = to_b_goes;
+  b.top.tx_ready = to_a_goes;
+  a.top.rx_valid = 0;
+  b.top.rx_valid = 0;
+  if (to_a_goes) deliver(to_a, a, b_sends_);
+  if (to_b_goes) deliver(to_b, b, a_sends_);
+  a.settle(now);
+  b.settle(now);
+  if (to_b_goes) carry(a, to_b);
+  if (to_a_goes) carry(b, to_a);
+  a_sends_ = a.top.tx_valid;
+  b_sends_ = b.top.tx_valid;
+}
+
+void LinkCable::rise() {
+  a.rise();
+  b.rise();
+}

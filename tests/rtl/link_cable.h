@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "tests/rtl/link_end.h"
+#include "tests/rtl/link_wire.h"
+
+/// Two ends and the wires between them, on one clock.
+class LinkCable {
+ public:
+  /// `delay` in slices, each way.
+  explicit LinkCable(unsigned delay) : to_b(delay), to_a(delay) {}
+
+  /// The low phase of a clock. A wire that does not go stands still as a whole.
+  void settle(std::uint64_t now, bool to_b_goes = true, bool to_a_goes = true);
+  void rise();
+
+  static constexpr unsigned slices = sizeof(Voae_link::tx_data) / 8;  ///< per clock
+  LinkEnd a;
+  LinkEnd b;
+  LinkWire to_b;
+  LinkWire to_a;
+
+ private:
+  bool a_sends_ = false;  // in the clock before
+  bool b_sends_ = false;
+};
