@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import figures_failures  # noqa: E402
+import figures_hosts  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
@@ -21,6 +22,7 @@ PARTS = {
     "ports": figures_ports.take,
     "failures": figures_failures.take,
     "link": figures_link.take,
+    "hosts": figures_hosts.take,
 }
 
 

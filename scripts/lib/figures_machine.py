@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines for scripts/figures: the default platform with other values, booted once, and a child for each script."""
+"""Machines for scripts/figures: platforms with other values, that run a script, or are booted once with a child for each."""
 
 import contextlib
 import dataclasses
@@ -8,12 +8,13 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import Dict, Iterable, Iterator, Optional
+from typing import Dict, Iterable, Iterator, List, Optional
 
 from figures_table import Failure
 from latency import latencies_of
 
-PLATFORM = pathlib.Path(__file__).resolve().parents[2] / "platforms" / "oae-mini.yaml"
+PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
+PLATFORM = PLATFORMS / "oae-mini.yaml"
 SECONDS_AT_MOST = 1200  # of wall time, for one boot and its children
 
 # The guest's own: where the function's BARs are, which it hands over, and where its port 0 is in them.
@@ -58,6 +59,42 @@ def program_of(build: pathlib.Path) -> str:
     return str(build / "cmake" / "platforms" / "oae-vp")
 
 
+def run_machine(build: pathlib.Path, platform: pathlib.Path, folder: pathlib.Path, *options: str) -> None:
+    """Runs a platform with a trace and what is in folder/share; Failure if it does not end well."""
+    command = [program_of(build), "run", str(platform), "--images", str(build / "images")]
+    command += ["--share", str(folder / "share"), "--trace", str(folder / "trace.jsonl"), *options]
+    try:
+        run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, errors="replace", timeout=SECONDS_AT_MOST)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise Failure(str(failure)) from None
+    if run.returncode != 0:
+        consoles = sorted(folder.glob("*/*/host.log"))
+        console = consoles[-1].read_text(errors="replace")[-2000:] if consoles else ""
+        raise Failure(f"exit code {run.returncode}:\n{run.stdout[-2000:]}\n{console}")
+
+
+def set_options(values: Iterable[str]) -> List[str]:
+    return [word for value in values for word in ("--set", value)]
+
+
+@contextlib.contextmanager
+def ended(
+    build: pathlib.Path, platform: str, script: str, *values: str, files: Iterable[pathlib.Path] = ()
+) -> Iterator[Child]:
+    """Boots a platform with these KEY=VALUE, each host of which runs the script, with files of its own. All is gone at the
+    end of the `with`."""
+    with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
+        folder = pathlib.Path(name)
+        (folder / "share").mkdir()
+        (folder / "share" / "script").write_text(HEAD + script)
+        for file in files:
+            shutil.copy(file, folder / "share")
+        run_machine(build, PLATFORMS / f"{platform}.yaml", folder, "--append", "vp.run=/share/script",
+                    *set_options(values))  # fmt: skip
+        yield Child(folder)
+
+
 @contextlib.contextmanager
 def children(
     build: pathlib.Path,
@@ -68,8 +105,8 @@ def children(
     firmware: Optional[pathlib.Path] = None,
     stats: bool = False,
 ) -> Iterator[Dict[str, Child]]:
-    """Boots with these KEY=VALUE, and runs each script in a child of its own, with files of its own. All is gone at the
-    end of the `with`."""
+    """Boots the default platform with these KEY=VALUE, and runs each script in a child of its own, with files of its own.
+    All is gone at the end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
         folder = pathlib.Path(name)
         (folder / "share").mkdir()
@@ -79,20 +116,10 @@ def children(
             shutil.copy(file, folder / "share")
         commands = folder / "commands"
         commands.write_text("".join(f"sh /share/script{number}\n" for number in range(len(scripts))))
-        command = [program_of(build), "run", str(PLATFORM), "--images", str(build / "images")]
-        command += [word for value in values for word in ("--set", value)]
-        command += ["--firmware", str(firmware)] if firmware else []
-        command += ["--append", append] if append else []
-        command += ["--stats", str(folder / "stats")] if stats else []
-        command += ["--share", str(folder / "share"), "--trace", str(folder / "boot"), "--console", "host=off"]
-        command += ["--snapshot-at", "booted", "--children", str(commands), "--children-output", str(folder / "out")]
-        try:
-            run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 text=True, errors="replace", timeout=SECONDS_AT_MOST)  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as failure:
-            raise Failure(str(failure)) from None
-        if run.returncode != 0:
-            logs = sorted((folder / "out").glob("*/host.log"))
-            console = logs[-1].read_text(errors="replace")[-2000:] if logs else ""
-            raise Failure(f"exit code {run.returncode}:\n{run.stdout[-2000:]}\n{console}")
+        options = set_options(values)
+        options += ["--firmware", str(firmware)] if firmware else []
+        options += ["--append", append] if append else []
+        options += ["--stats", str(folder / "stats")] if stats else []
+        options += ["--console", "host=off", "--snapshot-at", "booted", "--children", str(commands)]
+        run_machine(build, PLATFORM, folder, *options, "--children-output", str(folder / "out"))
         yield {text: Child(folder / "out" / str(number + 1)) for number, text in enumerate(scripts)}
