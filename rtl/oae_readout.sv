@@ -52,73 +52,74 @@ module oae_readout (
                     row.event_reversed, row.event_committed, row.event_exchanged};
 
   always_comb begin
-    id_word = oae_registers::HOST_ID_RESET;
-    id_word[oae_registers::HOST_ID_PORTS_SHIFT +: 7] = ports;
-
+    id_word = '0;
     state_word = '0;
-    state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
-    state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
-    state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
-    state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
-
     event_word = '0;
-    event_word[oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT +: 16] = row.msix_vector;
-    event_word[oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT] = row.offer_armed;
-    event_word[oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT] = row.confirm_enable;
-
     status_word = '0;
-    status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
-    status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
-    status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
-    status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
-    status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
-    status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 7] = pending;
-    status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
-        oae_types::following(row.sequence_last);
-  end
-
-  always_comb begin
     value = '0;
-    if (enable) case (target)
-      oae_types::HOST_GLOBAL:
-        case (word)
-          ID: value = id_word;
-          FEATURES: value = oae_registers::HOST_FEATURES_RESET;
-          CLOCK: value = {32'd0, clock_khz};
-          LIVENESS: value = {liveness_age, liveness_count};
-          LIVENESS_LIMIT: value = {32'd0, liveness_limit};
-          default: ;
-        endcase
-      oae_types::HOST_PORT:
-        case (word)
-          CONTROL: value = {63'd0, row.open};
-          CELL: value = {row.cell_line, 6'd0};
-          STATE: value = state_word;
-          COMMITTED: value = row.count_committed;
-          NOT_READY: value = row.count_not_ready;
-          REJECTED: value = row.count_rejected;
-          EVENT: value = event_word;
-          LIMIT: value = {32'd0, row.limit};
-          default: ;
-        endcase
-      oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
-      oae_types::FIRMWARE_WORDS: value = words_value;
-      oae_types::FIRMWARE_GLOBAL:
-        case (word)
-          FIRMWARE_ID: value = id_word;
-          FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
-          IRQ_STATUS: value = irq_pending & irq_enable;
-          IRQ_ENABLE: value = irq_enable;
-          default: ;
-        endcase
-      oae_types::FIRMWARE_PORT:
-        case (word)
-          FIRMWARE_STATUS: value = status_word;
-          FIRMWARE_EVENT: value = {57'd0, pending};
-          default: ;
-        endcase
-      default: ;
-    endcase
+    if (enable) begin
+      id_word = oae_registers::HOST_ID_RESET;
+      id_word[oae_registers::HOST_ID_PORTS_SHIFT +: 7] = ports;
+
+      state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
+      state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
+      state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
+      state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
+
+      event_word[oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT +: 16] = row.msix_vector;
+      event_word[oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT] = row.offer_armed;
+      event_word[oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT] = row.confirm_enable;
+
+      status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
+      status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
+      status_word[oae_registers::FIRMWARE_STATUS_COMMITTED_SHIFT] = row.committed;
+      status_word[oae_registers::FIRMWARE_STATUS_OPEN_SHIFT] = row.open;
+      status_word[oae_registers::FIRMWARE_STATUS_EPOCH_SHIFT +: 8] = row.epoch;
+      status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 7] = pending;
+      status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
+          oae_types::following(row.sequence_last);
+
+      case (target)
+        oae_types::HOST_GLOBAL:
+          case (word)
+            ID: value = id_word;
+            FEATURES: value = oae_registers::HOST_FEATURES_RESET;
+            CLOCK: value = {32'd0, clock_khz};
+            LIVENESS: value = {liveness_age, liveness_count};
+            LIVENESS_LIMIT: value = {32'd0, liveness_limit};
+            default: ;
+          endcase
+        oae_types::HOST_PORT:
+          case (word)
+            CONTROL: value = {63'd0, row.open};
+            CELL: value = {row.cell_line, 6'd0};
+            STATE: value = state_word;
+            COMMITTED: value = row.count_committed;
+            NOT_READY: value = row.count_not_ready;
+            REJECTED: value = row.count_rejected;
+            EVENT: value = event_word;
+            LIMIT: value = {32'd0, row.limit};
+            default: ;
+          endcase
+        oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
+        oae_types::FIRMWARE_WORDS: value = words_value;
+        oae_types::FIRMWARE_GLOBAL:
+          case (word)
+            FIRMWARE_ID: value = id_word;
+            FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
+            IRQ_STATUS: value = irq_pending & irq_enable;
+            IRQ_ENABLE: value = irq_enable;
+            default: ;
+          endcase
+        oae_types::FIRMWARE_PORT:
+          case (word)
+            FIRMWARE_STATUS: value = status_word;
+            FIRMWARE_EVENT: value = {57'd0, pending};
+            default: ;
+          endcase
+        default: ;
+      endcase
+    end
   end
 
 endmodule

@@ -109,6 +109,35 @@ package oae_types;
     FUNCTION_RESET              // one port's part of it
   } target_t;
 
+  // Where the operation in work stands
+  typedef enum logic [4:0] {
+    CLEAR,                      // power-up: every row and bank
+    LOAD,                       // idle until there is an operation; loads its row
+    EXECUTE,                    // does one word, unless it takes more:
+    BEGIN_EPOCH,                //   an open
+    FETCH,                      //   a slot is read, and then
+    DELIVER,                    //     one of its words is what the firmware reads
+    COMPARE,                    //     a write meets the host's good offer
+    JUDGE_HOST,                 //     it is the host's offer, all arrived
+    JUDGE_FIRMWARE,             //     it is the firmware's, published
+    TRY_STEPS,                  //     it is the host's offer, whose steps are tried
+    FORM,                       //     it is the offer that the block's own answer speaks of
+    SEAL,                       //       which gets its CRC
+    SETTLE,                     //     it is the tentative one, whose steps are done or dropped
+    ANSWER,                     //     it goes to the cell, or completes the read
+    WORK,                       // until the words are ready
+    STORE,                      // puts the row back
+    SIGNAL                      // interrupts the host
+  } stage_t;
+
+  // What the answer to the host is
+  typedef enum logic [1:0] {
+    EXCHANGE,                   // the firmware's offer
+    WORKED,                     // an exchange for which the block answers
+    RETAINED,
+    FORMED                      // why there is none
+  } answer_t;
+
   // Whether an operation changes its word
   function automatic logic changes(input logic [2:0] operation);
     changes = operation == oae_registers::WORD_OPERATION_WRITE ||

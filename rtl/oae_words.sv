@@ -95,7 +95,7 @@ module oae_words (
   always_comb begin
     named = '0;
     met = 1'b1;
-    for (int unsigned i = 0; i < 4; i++) begin
+    if (operations != '0) for (int unsigned i = 0; i < 4; i++) begin
       if (operations[3*i +: 3] != oae_registers::WORD_OPERATION_NONE)
         named[indices[12*i +: BITS]] = 1'b1;
       if (operations[3*i +: 3] == oae_registers::WORD_OPERATION_COMPARE &&

@@ -44,22 +44,6 @@ const char* state_name(unsigned state) {
   }
 }
 
-bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte) {
-  const std::uint8_t* enables = payload.get_byte_enable_ptr();
-  const unsigned length = payload.get_byte_enable_length();
-  return enables == nullptr || length == 0 || enables[byte % length] == TLM_BYTE_ENABLED;
-}
-
-tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, unsigned boundary) {
-  const unsigned length = payload.get_data_length();
-  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-  if (length == 0 || payload.get_streaming_width() < length ||
-      payload.get_address() % boundary + length > boundary) {
-    return tlm::TLM_BURST_ERROR_RESPONSE;
-  }
-  return tlm::TLM_OK_RESPONSE;
-}
-
 }  // namespace
 
 struct Block::Pins {
@@ -166,8 +150,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
                              : bar_number == 2 ? max_ports * OAE_PORT_SIZE
                              : bar_number == 4 ? max_ports * OAE_STREAM_SIZE
                                                : 0;
-  tlm::tlm_response_status status = check(payload, line_bytes);
-  if (address >= size) status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  const tlm::tlm_response_status status = check(payload, line_bytes, size);
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return tlm::TLM_COMPLETED;
 
@@ -221,26 +204,14 @@ void Block::take_write() {
 // Accesses of the firmware.
 
 void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  const std::uint64_t address = payload.get_address();
-  const unsigned length = payload.get_data_length();
-  tlm::tlm_response_status status = check(payload, 8);
-  if (address >= OAE_FIRMWARE_SIZE) status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  const tlm::tlm_response_status status = check(payload, 8, OAE_FIRMWARE_SIZE);
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return;
 
-  const unsigned at = address % 8;
-  Access access{};
-  access.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
-  access.write = payload.is_write();
-  access.address = static_cast<std::uint32_t>(address);
-  for (unsigned i = 0; i < length; ++i) {
-    if (enabled(payload, i)) access.strobe |= 1u << (at + i);
-  }
-  auto* word = reinterpret_cast<std::uint8_t*>(&access.data);
-  if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
+  RegisterAccess access(payload, vp::now() + static_cast<vp::Picoseconds>(delay.value()));
   const std::uint64_t clocks = clocks_;
   const bool idle = next_input() == no_edge && next_ <= grid_.after(access.arrival);
-  accesses_.push(&access);
+  accesses_.push(access);
   ++accesses_seen_;
   if (access.write) ++version_;
   if (vp::may_stay_ahead(payload) && run_ahead(access)) {
@@ -255,14 +226,10 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
     }
   } else {
     schedule();
-    while (!access.done) wait(responded_);
+    while (!access.done) wait(accesses_.responded());
     delay = sc_core::SC_ZERO_TIME;
   }
-  if (access.error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  if (access.write) return;
-  for (unsigned i = 0; i < length; ++i) {
-    if (enabled(payload, i)) payload.get_data_ptr()[i] = word[at + i];
-  }
+  access.answer(payload);
 }
 
 // The clock.
@@ -271,10 +238,10 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 std::uint64_t Block::next_input() const {
   const Voae_block& block = *pins_->block;
   if (slot_waits_ && !slot_answered_) return no_edge;
-  if (block.busy || block.request_valid || access_ != nullptr) return next_;
+  if (block.busy || block.request_valid || accesses_.in_work()) return next_;
   std::uint64_t edge = no_edge;
   if (!requests_.empty()) edge = std::min(edge, grid_.after(requests_.front().arrival));
-  if (!accesses_.empty()) edge = std::min(edge, grid_.after(accesses_.front()->arrival));
+  if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
   return edge;
 }
 
@@ -292,7 +259,7 @@ void Block::schedule() {
 
 // Answers an access at once, at edges to come that nothing else can reach; whether it could. What
 // an edge shows to others is shown at its time.
-bool Block::run_ahead(const Access& access) {
+bool Block::run_ahead(const RegisterAccess& access) {
   const Voae_block& block = *pins_->block;
   if (ahead_ || !requests_.empty()) return false;
   clock_.cancel();
@@ -392,17 +359,12 @@ void Block::visible_edge() {
   present();
   settle();
   const bool requested = block.request_valid && block.request_ready;
-  const bool addressed = block.axi_awready || block.axi_arready;
   const bool completed = block.completion_valid;
   const bool interrupts = block.interrupt_valid;
   const unsigned vector = block.interrupt_vector;
-  const bool responded = block.axi_bvalid || block.axi_rvalid;
   if (block.dma_valid) offer_slot();
   if (completed) std::memcpy(read_.data, block.completion_data.data(), line_bytes);
-  if (responded) {
-    access_->data = block.axi_rdata;
-    access_->error = (access_->write ? block.axi_bresp : block.axi_rresp) != 0;
-  }
+  accesses_.sample(block);
   rise();
   if (requested) {
     block.request_valid = 0;
@@ -410,7 +372,7 @@ void Block::visible_edge() {
     if (!request.write && !request.reset) read_ = request;
     if (requests_.size() < max_requests) take_write();
   }
-  if (addressed) block.axi_awvalid = block.axi_wvalid = block.axi_arvalid = 0;
+  accesses_.release(block);
   if (interrupts) {
     ++interrupts_;
     if (trace_.on()) {
@@ -419,7 +381,7 @@ void Block::visible_edge() {
     interrupt->signal(vector);
   }
   if (completed) complete();
-  if (responded) respond();
+  accesses_.finish();
 }
 
 // Puts what has arrived on the pins.
@@ -437,18 +399,7 @@ void Block::present() {
     block.request_class = request.traffic_class;
     if (request.write) std::memcpy(block.request_data.data(), request.data, line_bytes);
   }
-  if (access_ == nullptr && !accesses_.empty() && accesses_.front()->arrival < now) {
-    access_ = accesses_.pop();
-    if (access_->write) {
-      block.axi_awvalid = block.axi_wvalid = 1;
-      block.axi_awaddr = access_->address;
-      block.axi_wdata = access_->data;
-      block.axi_wstrb = access_->strobe;
-    } else {
-      block.axi_arvalid = 1;
-      block.axi_araddr = access_->address;
-    }
-  }
+  accesses_.present(block, now);
 }
 
 // The answer goes to its cell, or the block stands still until it can.
@@ -495,12 +446,6 @@ void Block::complete() {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;
   bar->nb_transport_bw(payload, phase, delay);
-}
-
-void Block::respond() {
-  access_->done = true;
-  access_ = nullptr;
-  responded_.notify();
 }
 
 }  // namespace oae

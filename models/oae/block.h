@@ -14,6 +14,7 @@
 
 #include "models/ipu/irq_output.h"
 #include "models/oae/clock_grid.h"
+#include "models/oae/register_access.h"
 #include "models/pcie/access.h"
 #include "models/pcie/ring.h"
 #include "vp/statistics/statistics.h"
@@ -85,16 +86,6 @@ class Block : public sc_core::sc_module {
     std::uint8_t bar;
     std::uint8_t traffic_class;
   };
-  /// A firmware access whose caller waits.
-  struct Access {
-    vp::Picoseconds arrival;
-    bool write;
-    std::uint32_t address;
-    std::uint64_t data;
-    unsigned strobe;
-    bool done;
-    bool error;
-  };
 
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
@@ -106,7 +97,7 @@ class Block : public sc_core::sc_module {
 
   void schedule();
   std::uint64_t next_input() const;
-  bool run_ahead(const Access& access);
+  bool run_ahead(const RegisterAccess& access);
   void arm();
   void tick();
   void visible_edge();
@@ -121,7 +112,6 @@ class Block : public sc_core::sc_module {
   void offer_slot();
   void send_slot();
   void complete();
-  void respond();
 
   const BlockConfig config_;
   vp::Domain& domain_;
@@ -139,11 +129,9 @@ class Block : public sc_core::sc_module {
   std::uint64_t version_ = 0;  // changes with whatever but a read may change the next read's answer
 
   pcie::Ring<Request> requests_;
-  Request write_{};  // the one that there is no room for, if its payload is set
-  Request read_{};   // the one that the block works on
-  pcie::Ring<Access*> accesses_;
-  Access* access_ = nullptr;  // the one that is on the pins or worked on
-  sc_core::sc_event responded_;
+  Request write_{};            // the one that there is no room for, if its payload is set
+  Request read_{};             // the one that the block works on
+  RegisterAccesses accesses_;  // of the firmware
   tlm::tlm_generic_payload slot_;
   std::uint8_t slot_data_[64] = {};
   bool slot_waits_ = false;     // for the way to the host

@@ -44,23 +44,6 @@ const char* state_name(unsigned state) {
   }
 }
 
-bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte) {
-  const std::uint8_t* enables = payload.get_byte_enable_ptr();
-  const unsigned length = payload.get_byte_enable_length();
-  return enables == nullptr || length == 0 || enables[byte % length] == TLM_BYTE_ENABLED;
-}
-
-tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload) {
-  const unsigned length = payload.get_data_length();
-  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-  if (length == 0 || payload.get_streaming_width() < length ||
-      payload.get_address() % 8 + length > 8) {
-    return tlm::TLM_BURST_ERROR_RESPONSE;
-  }
-  return payload.get_address() < OAE_LINK_SIZE ? tlm::TLM_OK_RESPONSE
-                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE;
-}
-
 }  // namespace
 
 struct Link::Pins {
@@ -127,37 +110,25 @@ void Link::connect(Link& a, Link& b, vp::Picoseconds delay) {
   for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
     from->peer_ = to;
     from->delay_ = delay;
-    if (&from->domain_ != &to->domain_) to->domain_.add_peer(from->domain_, delay);
+    // What an edge or a cut does leaves with the next edge.
+    if (&from->domain_ != &to->domain_)
+      to->domain_.add_peer(from->domain_, delay + from->grid_.time(1));
   }
 }
 
 // The firmware.
 
 void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  const tlm::tlm_response_status status = check(payload);
+  const tlm::tlm_response_status status = check(payload, 8, OAE_LINK_SIZE);
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return;
-  const unsigned length = payload.get_data_length();
-  const unsigned at = payload.get_address() % 8;
-  Access access{};
-  access.arrival = vp::now() + static_cast<vp::Picoseconds>(delay.value());
-  access.write = payload.is_write();
-  access.address = static_cast<std::uint32_t>(payload.get_address());
-  for (unsigned i = 0; i < length; ++i) {
-    if (enabled(payload, i)) access.strobe |= 1u << (at + i);
-  }
-  auto* word = reinterpret_cast<std::uint8_t*>(&access.data);
-  if (access.write) std::memcpy(word + at, payload.get_data_ptr(), length);
-  accesses_.push(&access);
+  RegisterAccess access(payload, vp::now() + static_cast<vp::Picoseconds>(delay.value()));
+  accesses_.push(access);
   ++accesses_seen_;
   schedule();
-  while (!access.done) wait(responded_);
+  while (!access.done) wait(accesses_.responded());
   delay = sc_core::SC_ZERO_TIME;
-  if (access.error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  if (access.write) return;
-  for (unsigned i = 0; i < length; ++i) {
-    if (enabled(payload, i)) payload.get_data_ptr()[i] = word[at + i];
-  }
+  access.answer(payload);
 }
 
 // The clock.
@@ -167,11 +138,11 @@ void Link::schedule() {
   if (ticking_) return;
   const Voae_link& end = *pins_->end;
   std::uint64_t edge = no_edge;
-  if (end.busy || end.tx_kind != 0 || end.tx_valid != sent_valid_ || access_ != nullptr) {
+  if (end.busy || end.tx_kind != 0 || end.tx_valid != sent_valid_ || accesses_.in_work()) {
     edge = next_;
   }
   if (!arriving_.empty()) edge = std::min(edge, grid_.after(arriving_.front().arrival));
-  if (!accesses_.empty()) edge = std::min(edge, grid_.after(accesses_.front()->arrival));
+  if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
   if (end.deadline_valid) edge = std::min<std::uint64_t>(edge, end.deadline);
   if (edge == no_edge) return clock_.cancel();
   due_ = std::max(next_, edge);
@@ -186,24 +157,15 @@ void Link::tick() {
   end.clock = 0;
   end.now = next_;
   end.eval();
-  const bool taken = (end.axi_awvalid && end.axi_awready) || (end.axi_arvalid && end.axi_arready);
-  const bool responded = end.axi_bvalid || end.axi_rvalid;
-  if (responded) {
-    access_->data = end.axi_rdata;
-    access_->error = (access_->write ? end.axi_bresp : end.axi_rresp) != 0;
-  }
+  accesses_.sample(end);
   send();
   end.clock = 1;
   end.eval();
   ++next_;
   ++clocks_;
-  if (taken) end.axi_awvalid = end.axi_wvalid = end.axi_arvalid = 0;
+  accesses_.release(end);
   show();
-  if (responded) {
-    access_->done = true;
-    access_ = nullptr;
-    responded_.notify();
-  }
+  accesses_.finish();
   ticking_ = false;
   schedule();
 }
@@ -221,14 +183,7 @@ void Link::present() {
     std::memcpy(end.rx_data.data(), group.data, sizeof group.data);
   }
   end.rx_valid = carrier_;
-  if (access_ == nullptr && !accesses_.empty() && accesses_.front()->arrival < now) {
-    access_ = accesses_.pop();
-    end.axi_awvalid = end.axi_wvalid = access_->write;
-    end.axi_arvalid = !access_->write;
-    end.axi_awaddr = end.axi_araddr = access_->address;
-    end.axi_wdata = access_->data;
-    end.axi_wstrb = access_->strobe;
-  }
+  accesses_.present(end, now);
 }
 
 // Idle slices are not sent: the other end knows them by itself.
@@ -264,7 +219,7 @@ void Link::cut(bool is_cut) {
     while (!peer_->arriving_.empty()) peer_->arriving_.pop();
   }
   Group group{};
-  group.arrival = vp::now() + delay_;
+  group.arrival = vp::now() + grid_.time(1) + delay_;
   group.valid = !is_cut && pins_->end->tx_valid;
   peer_->arrive(group);
 }

@@ -11,6 +11,7 @@
 
 #include "models/ipu/irq_output.h"
 #include "models/oae/clock_grid.h"
+#include "models/oae/register_access.h"
 #include "models/pcie/ring.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
@@ -63,16 +64,6 @@ class Link : public sc_core::sc_module {
     std::uint16_t kinds;
     std::uint64_t data[slices];
   };
-  /// A firmware access whose caller waits.
-  struct Access {
-    vp::Picoseconds arrival;
-    bool write;
-    std::uint32_t address;
-    std::uint64_t data;
-    unsigned strobe;
-    bool done;
-    bool error;
-  };
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void power_up();
@@ -100,9 +91,7 @@ class Link : public sc_core::sc_module {
   bool carrier_ = false;        // of the other end, as it has arrived
   pcie::Ring<Group> arriving_;  // in the order of their arrival
 
-  pcie::Ring<Access*> accesses_;
-  Access* access_ = nullptr;  // the one that is on the pins or worked on
-  sc_core::sc_event responded_;
+  RegisterAccesses accesses_;  // of the firmware
 
   unsigned phase_ = 0;  // as last traced
   unsigned sender_ = 0;

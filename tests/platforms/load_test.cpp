@@ -217,6 +217,60 @@ TEST(Load, SwitchesAreATreeBelowEachHost) {
   }
 }
 
+TEST(Load, LinksBetweenIpus) {
+  const struct {
+    const char* links;
+    const char* place;  // path; "" if there is no mistake
+    const char* found;
+    const char* remedy;
+  } table[] = {
+      {"{a: x, b: y}", "", "", ""},
+      {"{a: x, b: y, first_port: 7, ports: 1}", "", "", ""},
+      {"{a: x, b: y, ports: 4}, {a: y, b: x, first_port: 4, ports: 4}", "", "", ""},
+      {"{a: x, b: y, ports: 5}, {a: y, b: x, first_port: 4, ports: 4}", "oae_links[1].first_port",
+       "oae_links[0] joins some of these ports of y already", "choose others"},
+      {"{a: x, b: y, first_port: 7, ports: 2}", "oae_links[0].ports",
+       "7 to 8 are joined, and x has 8", "raise oae.ports of x"},
+      {"{a: x, b: x}", "oae_links[0].b", "both ends are at `x`", "name another one"},
+      {"{a: x, b: z}", "oae_links[0].b", "there is no IPU `z`", ""},
+      {"{a: host, b: y}", "oae_links[0].a", "there is no IPU `host`", ""},
+      {"{a: x, b: y}, {a: x, b: y}, {a: x, b: y}, {a: x, b: y}", "", "", ""},
+      {"{a: x, b: y}, {a: x, b: y}, {a: x, b: y}, {a: x, b: y}, {a: y, b: x}", "oae_links[4]",
+       "y has 4 links already", "remove it"},
+      {"{a: x, b: y, rate: 1000000001b/s}", "oae_links[0].rate", "no whole number of frames",
+       "round it"},
+      {"{a: x, b: y, latency: 1us}", "", "", ""},
+      {"{a: x, b: y, latency: 1001ns}", "oae_links[0].latency", "more than 100,000 bits",
+       "shorten it, or lower the rate"},
+      {"{a: x, b: y, latency: 0ns}", "oae_links[0].latency", "", ""},
+      {"{a: x, b: y, rate: 1Gb/s, latency: 100us}", "", "", ""},
+      {"{a: x, b: y, cuts: [{at: 1s, until: 2s}, {at: 3s}]}", "", "", ""},
+      {"{a: x, b: y, cuts: [{at: 1s, until: 1s}]}", "oae_links[0].cuts[0]",
+       "it ends before it begins", "correct"},
+      {"{a: x, b: y, cuts: [{at: 1s, until: 3s}, {at: 2s}]}", "oae_links[0].cuts[1]",
+       "it begins before the one before it has ended", "correct"},
+      {"{a: x, b: y, cuts: [{at: 1s}, {at: 2s}]}", "oae_links[0].cuts[1]",
+       "it begins before the one before it has ended", "correct"},
+  };
+  const Workshop workshop;
+  for (const auto& each : table) {
+    SCOPED_TRACE(each.links);
+    const auto report = mistakes_of([&] {
+      platform::load(workshop.path("good.yaml"), workshop.images(),
+                     {vp::config::parse_override("ipus=[{name: x, firmware: oae-fw.elf}, {name: y, "
+                                                 "firmware: oae-fw.elf}]"),
+                      vp::config::parse_override("pcie_links=[{up: host, down: x}, {up: host, "
+                                                 "down: y}]"),
+                      vp::config::parse_override(std::string("oae_links=[") + each.links + "]")},
+                     "");
+    });
+    EXPECT_EQ(report.empty(), *each.place == 0) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr(each.place));
+    EXPECT_THAT(report.text(), HasSubstr(each.found));
+    EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+  }
+}
+
 // The way leads through all switches: 2 x 100 us of latency at each, and 50 ms of patience.
 TEST(Load, AReadThroughSwitchesHasToBeAnsweredInTime) {
   const Workshop workshop;

@@ -3,13 +3,12 @@
  * One end of joined ports: swaps COUNT slots for those of the other end, and holds what it gets
  * against what that gives: all of it, once, in order, after an empty one.
  *
- *   joined DEVICE PORT OWN OTHER COUNT
+ *   joined DEVICE OWN OTHER COUNT
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "oae.h"
 
@@ -32,15 +31,15 @@ int main(int argc, char** argv) {
   struct oae_port* port;
   int error;
 
-  if (argc != 6) return 2;
+  if (argc != 5) return 2;
   error = oae_port_open(argv[1], &port);
   if (error) return fail("open", 0, error);
-  other = strtoull(argv[4], NULL, 0);
-  count = strtoull(argv[5], NULL, 0);
+  other = strtoull(argv[3], NULL, 0);
+  count = strtoull(argv[4], NULL, 0);
   for (uint64_t i = 1; i <= count; i++) {
     struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = TIMEOUT_NS};
 
-    fill(payload, strtoull(argv[3], NULL, 0), i);
+    fill(payload, strtoull(argv[2], NULL, 0), i);
     for (int k = 0; k < OAE_PAYLOAD_WORDS; k++) swap.offer[k] = payload[k];
     error = oae_port_swap(port, &swap);
     if (error) return fail("swap", i, error);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/oae/register_access.h"
+
+#include <cstring>
+#include <utility>
+
+namespace oae {
+
+bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte) {
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  const unsigned length = payload.get_byte_enable_length();
+  return enables == nullptr || length == 0 || enables[byte % length] == TLM_BYTE_ENABLED;
+}
+
+tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, unsigned boundary,
+                               std::uint64_t size) {
+  const unsigned length = payload.get_data_length();
+  if (payload.get_address() >= size) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (length == 0 || payload.get_streaming_width() < length ||
+      payload.get_address() % boundary + length > boundary) {
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  }
+  return tlm::TLM_OK_RESPONSE;
+}
+
+RegisterAccess::RegisterAccess(const tlm::tlm_generic_payload& payload, vp::Picoseconds at)
+    : arrival(at),
+      write(payload.is_write()),
+      address(static_cast<std::uint32_t>(payload.get_address())) {
+  const unsigned first = address % 8;
+  const unsigned length = payload.get_data_length();
+  for (unsigned i = 0; i < length; ++i) {
+    if (enabled(payload, i)) strobe |= 1u << (first + i);
+  }
+  auto* word = reinterpret_cast<std::uint8_t*>(&data);
+  if (write) std::memcpy(word + first, payload.get_data_ptr(), length);
+}
+
+void RegisterAccess::answer(tlm::tlm_generic_payload& payload) const {
+  if (error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (write) return;
+  const auto* word = reinterpret_cast<const std::uint8_t*>(&data) + address % 8;
+  for (unsigned i = 0; i < payload.get_data_length(); ++i) {
+    if (enabled(payload, i)) payload.get_data_ptr()[i] = word[i];
+  }
+}
+
+void RegisterAccesses::finish() {
+  if (!responds_) return;
+  std::exchange(access_, nullptr)->done = true;
+  response_.notify();
+}
+
+}  // namespace oae

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "models/pcie/ring.h"
+#include "vp/time/time.h"
+
+namespace oae {
+
+/// Whether byte `byte` of the payload's data is to be transferred.
+bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte);
+
+/// What is wrong with an access that has to lie within a multiple of `boundary` bytes, and below
+/// `size`; TLM_OK_RESPONSE if nothing is.
+tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, unsigned boundary,
+                               std::uint64_t size);
+
+/// An access of the firmware to one word of 8 bytes, on its way over AXI4-Lite.
+struct RegisterAccess {
+  /// Of a payload that was found good; `arrival` in ps.
+  RegisterAccess(const tlm::tlm_generic_payload& payload, vp::Picoseconds arrival);
+  /// Puts the response into the payload. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
+  void answer(tlm::tlm_generic_payload& payload) const;
+
+  vp::Picoseconds arrival;
+  bool write;
+  std::uint32_t address;
+  std::uint64_t data = 0;
+  unsigned strobe = 0;
+  bool done = false;
+  bool error = false;
+};
+
+/// The accesses of the firmware to a verilated AXI4-Lite slave (pins axi_*), one after the other.
+/// At an edge: present(), the slave's low phase, sample(), its rising edge, release(), finish().
+class RegisterAccesses {
+ public:
+  /// The access stays until it is done.
+  void push(RegisterAccess& access) { waiting_.push(&access); }
+  bool waiting() const { return !waiting_.empty(); }
+  /// Of the first that waits.
+  vp::Picoseconds arrival() const { return waiting_.front()->arrival; }
+  /// One is on the pins or worked on.
+  bool in_work() const { return access_ != nullptr; }
+  /// Notified when one is done.
+  const sc_core::sc_event& responded() const { return response_; }
+
+  /// Puts the next one on the pins if it came before the edge at `now`.
+  template <typename Slave>
+  void present(Slave& slave, vp::Picoseconds now) {
+    if (access_ != nullptr || waiting_.empty() || waiting_.front()->arrival >= now) return;
+    access_ = waiting_.pop();
+    slave.axi_awvalid = slave.axi_wvalid = access_->write;
+    slave.axi_arvalid = !access_->write;
+    slave.axi_awaddr = slave.axi_araddr = access_->address;
+    slave.axi_wdata = access_->data;
+    slave.axi_wstrb = access_->strobe;
+  }
+
+  template <typename Slave>
+  void sample(const Slave& slave) {
+    accepts_ = slave.axi_awready || slave.axi_arready;
+    responds_ = slave.axi_bvalid || slave.axi_rvalid;
+    if (!responds_) return;
+    access_->data = slave.axi_rdata;
+    access_->error = (access_->write ? slave.axi_bresp : slave.axi_rresp) != 0;
+  }
+
+  template <typename Slave>
+  void release(Slave& slave) const {
+    if (accepts_) slave.axi_awvalid = slave.axi_wvalid = slave.axi_arvalid = 0;
+  }
+
+  void finish();
+
+ private:
+  pcie::Ring<RegisterAccess*> waiting_;
+  RegisterAccess* access_ = nullptr;
+  bool accepts_ = false;  // the slave, at this edge
+  bool responds_ = false;
+  sc_core::sc_event response_;
+};
+
+}  // namespace oae

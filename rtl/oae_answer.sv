@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the answer to the host is, and what its leaving means. Combinational.
+module oae_answer (
+  input  oae_types::stage_t  stage,
+  input  logic               write,
+  input  oae_types::target_t target,
+  input  logic [7:0]         words,        // of the line, still to be done
+  input  logic [2:0]         word,
+  /* verilator lint_off UNUSEDSIGNAL */    // no more of the row matters
+  input  oae_types::row_t    row,
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic               asks,         // a read asks for the answer, which is
+  output oae_types::answer_t choice,
+  output oae_types::stage_t  way,          //   and goes this way
+  output logic [2:0]         bank,         //   from this bank,
+  output logic               cell_given,   //   to the cell
+
+  input  oae_types::answer_t answer,       // chosen then
+  input  logic               pushes,       // to the cell
+  input  logic               dma_ready,
+  input  logic               dma_refused,
+  input  logic               words_met,    // by the words, what the steps compare with
+  output logic               streams,      // it is to be streamed, else pushed
+  output logic               refused,      // it cannot be pushed
+  output logic               answers,      // it leaves,
+  output logic               denies,       //   and is none of a swap,
+  output logic               not_ready,    //   and says NOT_READY
+  output logic               exchanges,    // the swap takes place
+  output logic               keeps,        //   with an answer of the block's own, to be retained,
+  output logic               holds         //   and words held until it is settled
+);
+
+  localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
+
+  logic good;                      // an offer of the host that can take place
+
+  assign streams = target == oae_types::WINDOW;
+  assign asks = stage == oae_types::EXECUTE && !write && words != '0 &&
+                (streams || (target == oae_types::PAGE && word == PUSHED_ANSWER));
+  assign good = row.verdict == oae_types::GOOD && !row.spent && !row.tentative;
+
+  always_comb begin
+    choice = oae_types::FORMED;
+    bank = {1'b0, row.inbox_bank};
+    way = oae_types::FORM;
+    cell_given = asks && !streams && row.cell_line != '0;
+    if (!asks) begin
+      // held still
+    end else if (good && row.offered_kind != oae_types::SLOTS) begin
+      choice = oae_types::WORKED;
+      if (row.offered_kind == oae_types::STEPS) way = oae_types::TRY_STEPS;
+    end else if (good && row.offered) begin
+      choice = oae_types::EXCHANGE;
+      bank = {2'b10, !row.answer_bank};
+      way = oae_types::ANSWER;
+    end else if (row.verdict == oae_types::NONE && row.sequence_last != '0 && !row.reversed) begin
+      choice = oae_types::RETAINED;
+      bank = {2'b10, row.answer_bank};
+      way = oae_types::ANSWER;
+    end
+  end
+
+  assign refused = !streams && (!pushes || dma_refused);
+  assign answers = stage == oae_types::ANSWER && (!pushes || dma_ready);
+  assign exchanges = answers && !refused &&
+                     (answer == oae_types::EXCHANGE || answer == oae_types::WORKED);
+  assign keeps = exchanges && answer == oae_types::WORKED;
+  assign holds = keeps && row.offered_kind == oae_types::STEPS && words_met;
+  assign denies = answers && (answer == oae_types::FORMED ||
+                              (answer != oae_types::RETAINED && refused));
+  assign not_ready = denies && (refused || (row.verdict == oae_types::NONE ?
+      !row.reversed && row.state != oae_registers::PORT_STATE_HISTORY_LOST :
+      row.verdict != oae_types::BAD_VERB));
+
+endmodule

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a port's journal at this edge, but for the exchange, which is the answer's
+// (oae_answer.sv). Combinational; oae_row.sv does it.
+module oae_journal (
+  input  oae_types::stage_t   stage,
+  input  logic                write,
+  input  oae_types::target_t  target,
+  input  logic [2:0]          word,          // of the line
+  input  logic [7:0]          word_enable,
+  input  logic [63:0]         now,
+  input  oae_types::verdict_t host_verdict,  // while JUDGE_HOST
+  /* verilator lint_off UNUSEDSIGNAL */      // no more of these matters
+  input  logic [63:0]         word_data,
+  input  oae_types::row_t     row,
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic                opens,
+  output logic                closes,
+  output logic                commits,
+  output logic                reverses,      // the tentative swap
+  output logic                forgoes,       // the next one
+  output logic                goes_on,       //   once the host is taken at its word on the last
+  output logic                moves,         // a confirmed slot finds room among the committed
+  output logic                settles,       // steps that were confirmed or reversed are done or dropped
+  output logic                ends,          // and their slot is no longer needed
+  output logic                late           // a tentative slot waits for its confirmation beyond the limit
+);
+
+  localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
+  localparam logic [2:0] CONFIRM = 3'(oae_registers::PORT_CONFIRM >> 3);
+  localparam logic [2:0] REVERSE = 3'(oae_registers::PORT_REVERSE >> 3);
+
+  logic control_written;
+  logic page_written;
+  logic names_last;                // the word written names the last swap,
+  logic names_next;                // or the next
+  logic confirms;                  // by the register
+  logic continues;                 // confirmed by the offer that was said to follow
+  logic unconfirmed;
+
+  assign control_written = stage == oae_types::EXECUTE && write &&
+      target == oae_types::HOST_PORT && word == CONTROL && word_enable[0];
+  assign opens = control_written && word_data[0] && !row.open;
+  assign closes = control_written && !word_data[0] && row.open;
+
+  // A confirmation and a reversal name a swap in the same way.
+  assign page_written = stage == oae_types::EXECUTE && write &&
+      (target == oae_types::PAGE || target == oae_types::STREAM);
+  always_comb begin
+    names_last = 1'b0;
+    names_next = 1'b0;
+    if (page_written && &word_enable &&
+        word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch) begin
+      names_last = word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
+      names_next = row.open && word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==
+                   oae_types::following(row.sequence_last);
+    end
+  end
+  assign confirms = names_last && word == CONFIRM;
+  assign reverses = names_last && word == REVERSE && unconfirmed;
+  assign goes_on = names_next && word == REVERSE && unconfirmed;
+  assign forgoes = names_next && word == REVERSE && !unconfirmed;
+
+  assign continues = stage == oae_types::JUDGE_HOST && host_verdict == oae_types::GOOD && row.more;
+  assign unconfirmed = row.state == oae_registers::PORT_STATE_TENTATIVE;
+  // Who has begun a swap has committed the one before.
+  assign commits = (opens || confirms || continues || goes_on) && unconfirmed;
+
+  // One after the other, until none is left to do and the row can be stored
+  assign moves = stage == oae_types::STORE && row.tentative && row.settled && !row.stepped &&
+                 !row.committed;
+  assign settles = stage == oae_types::STORE && row.holds && (!row.tentative || row.settled);
+  assign ends = stage == oae_types::STORE && row.tentative && row.settled && row.stepped &&
+                !row.holds;
+
+  assign late = unconfirmed && row.confirm_enable && !row.asked &&
+                now - row.since > {32'd0, row.limit};
+
+endmodule

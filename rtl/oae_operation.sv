@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operation in work: taken from those that wait, done word by word, and answered.
+module oae_operation #(
+  parameter int unsigned PORTS = 64
+) (
+  input  logic                clock,
+  input  logic                reset,
+  input  logic [6:0]          ports,
+
+  // Operations that wait
+  input  logic                request_valid,
+  output logic                request_ready,
+  input  logic                request_reset,
+  input  logic                request_write,
+  input  logic [2:0]          request_bar,
+  input  logic [11:0]         request_line,
+  input  logic [511:0]        request_data,
+  input  logic [63:0]         request_enable,
+  input  logic [9:0]          request_tag,
+  input  logic [2:0]          request_class,
+  input  logic                access_valid,
+  output logic                access_ready,
+  input  logic                access_write,
+  input  logic [13:0]         access_word,
+  input  logic [63:0]         access_data,
+  input  logic [7:0]          access_strobe,
+  input  logic                watching,
+  input  logic [5:0]          watch_port,
+
+  // The one in work
+  output oae_types::stage_t   stage,
+  output oae_types::source_t  source,
+  output oae_types::target_t  target,
+  output logic                write,
+  output logic [5:0]          port,
+  output logic [5:0]          next_port,     // while LOAD
+  output logic [511:0]        data,
+  output logic [63:0]         enable,
+  output logic [7:0]          words,         // of the line, still to be done
+  output logic [2:0]          word,          // the one in work
+  output logic [63:0]         word_data,
+  output logic [7:0]          word_enable,
+  input  logic [63:0]         value,         // what a read of it finds
+  output logic [63:0]         merged,        //   and what a write leaves there
+  output logic [$clog2(8*PORTS)-1:0] sweep,  // row of slots that CLEAR clears
+  output logic [2:0]          bank,          // that FETCH reads
+  output logic                finishes,      // the row is stored at this edge
+
+  // What it meets
+  input  logic [511:0]        slot,
+  /* verilator lint_off UNUSEDSIGNAL */      // no more of the row matters
+  input  oae_types::row_t     row,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic                opens,         // oae_journal.sv
+  input  logic                goes_on,
+  input  logic                moves,
+  input  logic                settles,
+  input  logic                ends,
+  input  logic                late,
+  input  logic                repeats,       // oae_inbox.sv
+  input  logic                offers,
+  input  logic [63:0]         arrived_after,
+  input  logic                firmware_good, // oae_slot_check.sv
+  input  logic [63:0]         nothing_header,
+  input  logic                words_command, // oae_words.sv
+  input  logic                words_ready,
+  input  logic                words_busy,
+  output logic                contends,      // words that the offer asks for are held
+
+  // The answer (oae_answer.sv)
+  input  logic                asks,
+  input  oae_types::answer_t  choice,
+  input  oae_types::stage_t   way,
+  input  logic [2:0]          answer_bank,
+  input  logic                cell_given,
+  output oae_types::answer_t  answer,
+  output logic                pushes,        // it goes to the cell
+  input  logic                streams,
+  input  logic                refused,
+  input  logic                answers,
+  input  logic                denies,
+
+  // What comes of it
+  output logic                completion_valid,
+  input  logic                completion_ready,
+  output logic [511:0]        completion_data,
+  output logic [9:0]          completion_tag,
+  output logic [2:0]          dma_class,
+  output logic                access_done,
+  output logic                access_error,
+  output logic [63:0]         access_result,
+  output logic                interrupt_valid,
+  input  logic                interrupt_ready
+);
+
+  localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
+  localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
+  localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
+  localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
+  localparam int unsigned PUBLISH = oae_registers::FIRMWARE_COMMAND_PUBLISH_SHIFT;
+
+  localparam logic [$clog2(8*PORTS)-1:0] LAST_SLOT = $bits(sweep)'(8 * PORTS - 1);
+
+  oae_types::stage_t fetched;        // where FETCH goes, or WORK
+  logic              signals;        // interrupt the host when the row is stored
+
+  // ---- What is next ----
+
+  logic               host_waits;
+  oae_types::source_t next_source;
+  oae_types::target_t next_target;
+  logic               takes_request;
+  logic [5:0]         reset_port;    // whose turn it is in a reset of the function
+
+  assign host_waits = request_valid && !completion_valid;
+
+  oae_decode decode (
+    .ports, .last(source),
+    .host_waits, .request_bar, .request_line, .request_reset, .reset_port,
+    .firmware_waits(access_valid), .access_word,
+    .watch_waits(watching), .watch_port,
+    .source(next_source), .target(next_target), .port(next_port));
+
+  assign takes_request = stage == oae_types::LOAD && next_source == oae_types::HOST && host_waits;
+  assign request_ready = takes_request &&
+                         (!request_reset || {1'b0, reset_port} + 7'd1 == ports);
+  assign access_ready = stage == oae_types::LOAD && next_source == oae_types::FIRMWARE &&
+                        access_valid;
+
+  // The words that bytes belong to
+  function automatic logic [7:0] words_of(input logic [63:0] bytes);
+    for (int unsigned i = 0; i < 8; i++) words_of[i] = |bytes[8*i +: 8];
+  endfunction
+
+  // ---- The word in work ----
+
+  logic [7:0]        words_after;
+  oae_types::stage_t next_word;      // where this one's end leads
+  logic [63:0]       word_mask;
+
+  always_comb begin
+    word = '0;
+    for (int unsigned i = 0; i < 8; i++)
+      if (words[7-i]) word = 3'(7 - i);
+    words_after = words & (words - 8'd1);
+    next_word = words_after == '0 ? oae_types::STORE : oae_types::EXECUTE;
+    word_data = data[64*word +: 64];
+    word_enable = enable[8*word +: 8];
+    word_mask = '0;
+    if (stage == oae_types::EXECUTE && write)
+      for (int unsigned i = 0; i < 8; i++) word_mask[8*i +: 8] = {8{word_enable[i]}};
+  end
+  assign merged = (value & ~word_mask) | (word_data & word_mask);
+
+  // ---- Its stages ----
+
+  assign finishes = stage == oae_types::STORE && !moves && !settles && !ends;
+  assign contends = stage == oae_types::WORK && words_ready && words_busy &&
+                    fetched == oae_types::FORM;
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      stage <= oae_types::CLEAR;
+      fetched <= oae_types::DELIVER;
+      source <= oae_types::WATCH;
+      target <= oae_types::NOTHING;
+      write <= 1'b0;
+      port <= '0;
+      words <= '0;
+      data <= '0;
+      enable <= '1;
+      bank <= '0;
+      answer <= oae_types::FORMED;
+      pushes <= 1'b0;
+      signals <= 1'b0;
+      sweep <= '0;
+      reset_port <= '0;
+      completion_valid <= 1'b0;
+      completion_data <= '0;
+      completion_tag <= '0;
+      dma_class <= '0;
+      access_result <= '0;
+    end else begin
+      if (completion_ready) completion_valid <= 1'b0;
+
+      case (stage)
+        oae_types::CLEAR: begin
+          port <= 6'({6'd0, sweep} >> 3);
+          if (sweep != LAST_SLOT) sweep <= sweep + 1'b1;
+          else if (words_ready) stage <= oae_types::LOAD;
+        end
+
+        oae_types::LOAD: begin
+          target <= next_target;
+          port <= next_port;
+          if (takes_request) begin
+            stage <= oae_types::EXECUTE;
+            source <= oae_types::HOST;
+            write <= request_write || request_reset;
+            words <= request_reset ? 8'd1 : words_of(request_enable);
+            if (request_reset) reset_port <= request_ready ? '0 : reset_port + 6'd1;
+            data <= request_data;
+            enable <= request_enable;
+            completion_data <= '0;
+            completion_tag <= request_tag;
+            dma_class <= request_class;
+          end else if (access_ready) begin
+            stage <= oae_types::EXECUTE;
+            source <= oae_types::FIRMWARE;
+            write <= access_write;
+            words <= 8'd1 << access_word[2:0];
+            data <= {8{access_data}};
+            enable <= {56'd0, access_strobe} << {access_word[2:0], 3'd0};
+            access_result <= '0;
+          end else if (watching) begin
+            stage <= oae_types::EXECUTE;
+            source <= oae_types::WATCH;
+            write <= 1'b0;
+            words <= 8'd1;
+          end
+        end
+
+        oae_types::EXECUTE: begin
+          stage <= next_word;
+          words <= words_after;
+          if (write) begin
+            case (target)
+              oae_types::HOST_PORT: begin
+                if (opens) begin
+                  words <= words;
+                  stage <= oae_types::BEGIN_EPOCH;
+                end
+                if (word == EVENT && merged[OFFER_ARMED] && row.offered) signals <= 1'b1;
+              end
+
+              oae_types::PAGE, oae_types::STREAM: if (goes_on) begin
+                words <= words;
+                stage <= oae_types::EXECUTE;
+              end
+
+              oae_types::WINDOW: begin
+                // The line as a whole
+                words <= '0;
+                stage <= oae_types::STORE;
+                bank <= {1'b0, row.inbox_bank};
+                fetched <= repeats ? oae_types::COMPARE : oae_types::JUDGE_HOST;
+                if (row.open && (repeats || &arrived_after)) stage <= oae_types::FETCH;
+              end
+
+              oae_types::FIRMWARE_WORDS: if (words_command) begin
+                fetched <= oae_types::STORE;
+                stage <= oae_types::WORK;
+              end
+
+              oae_types::FIRMWARE_PORT:
+                if (word == COMMAND && word_enable[0] && word_data[PUBLISH] &&
+                    (!row.offered || word_data[WITHDRAW])) begin
+                  words <= words;
+                  bank <= {2'b10, !row.answer_bank};
+                  fetched <= oae_types::JUDGE_FIRMWARE;
+                  stage <= oae_types::FETCH;
+                end
+
+              default: ;
+            endcase
+          end else begin
+            if (source == oae_types::HOST) completion_data[64*word +: 64] <= value;
+            else access_result <= value;
+
+            case (target)
+              oae_types::FIRMWARE_OFFER: begin
+                words <= words;
+                bank <= {2'b10, !row.answer_bank};
+                fetched <= oae_types::DELIVER;
+                stage <= oae_types::FETCH;
+              end
+              oae_types::FIRMWARE_TENTATIVE: if (row.tentative) begin
+                words <= words;
+                bank <= {1'b0, row.tentative_bank};
+                fetched <= oae_types::DELIVER;
+                stage <= oae_types::FETCH;
+              end
+              oae_types::FIRMWARE_COMMITTED: if (row.committed) begin
+                words <= words;
+                bank <= {1'b0, row.committed_bank};
+                fetched <= oae_types::DELIVER;
+                stage <= oae_types::FETCH;
+              end
+              oae_types::DEADLINE: if (late) signals <= 1'b1;
+              default: ;
+            endcase
+            if (asks) begin
+              words <= words;
+              stage <= oae_types::FETCH;
+              answer <= choice;
+              bank <= answer_bank;
+              fetched <= way;
+              pushes <= cell_given;
+            end
+          end
+        end
+
+        oae_types::BEGIN_EPOCH: begin
+          words <= words_after;
+          stage <= next_word;
+        end
+
+        oae_types::FETCH: stage <= fetched;
+
+        // The rest of an offer that is whole already: a part of it was lost, and came with the next.
+        oae_types::COMPARE: begin
+          stage <= oae_types::STORE;
+          if (offers) begin
+            fetched <= oae_types::JUDGE_HOST;
+            if (&arrived_after) stage <= oae_types::FETCH;
+          end
+        end
+
+        oae_types::DELIVER: begin
+          access_result <= slot[64*word +: 64];
+          words <= words_after;
+          stage <= next_word;
+        end
+
+        oae_types::JUDGE_HOST: stage <= oae_types::STORE;
+
+        oae_types::JUDGE_FIRMWARE: begin
+          if (firmware_good && row.offer_armed) signals <= 1'b1;
+          words <= words_after;
+          stage <= next_word;
+        end
+
+        oae_types::TRY_STEPS: begin
+          fetched <= oae_types::FORM;
+          stage <= oae_types::WORK;
+        end
+
+        oae_types::WORK: if (words_ready) begin
+          stage <= fetched;
+          if (contends) answer <= oae_types::FORMED;
+        end
+
+        oae_types::FORM: stage <= oae_types::SEAL;
+        oae_types::SEAL: stage <= oae_types::ANSWER;
+
+        oae_types::ANSWER: if (answers) begin
+          if (streams) begin
+            for (int unsigned i = 0; i < 8; i++)
+              if (words[i]) completion_data[64*i +: 64] <= slot[64*i +: 64];
+            words <= '0;
+            stage <= oae_types::STORE;
+          end else begin
+            completion_data[63:0] <= refused && denies ? nothing_header : slot[63:0];
+            words <= words_after;
+            stage <= next_word;
+          end
+        end
+
+        oae_types::SETTLE: begin
+          fetched <= oae_types::STORE;
+          stage <= oae_types::WORK;
+        end
+
+        oae_types::STORE: if (settles) begin
+          bank <= {1'b0, row.tentative_bank};
+          fetched <= oae_types::SETTLE;
+          stage <= oae_types::FETCH;
+        end else if (finishes) begin
+          if (source == oae_types::HOST && !write) completion_valid <= 1'b1;
+          stage <= signals ? oae_types::SIGNAL : oae_types::LOAD;
+        end
+
+        oae_types::SIGNAL: if (interrupt_ready) begin
+          signals <= 1'b0;
+          stage <= oae_types::LOAD;
+        end
+
+        default: stage <= oae_types::LOAD;
+      endcase
+    end
+  end
+
+  assign access_done = finishes && source == oae_types::FIRMWARE;
+  assign access_error = target == oae_types::NOTHING;
+  assign interrupt_valid = stage == oae_types::SIGNAL;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clock)
+    if (!reset) begin
+      if (finishes) assert ({1'b0, port} < ports) else $error("no such port");
+      if (stage == oae_types::DELIVER)
+        assert (source == oae_types::FIRMWARE) else $error("a slot delivered to the host");
+      if (stage == oae_types::ANSWER)
+        assert (source == oae_types::HOST) else $error("an answer unasked");
+    end
+`endif
+
+endmodule

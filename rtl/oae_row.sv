@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of all ports, the one in work, and everything that changes it. Whatever else decides, this
+// does.
+module oae_row #(
+  parameter int unsigned PORTS = 64
+) (
+  input  logic                clock,
+  input  logic                reset,
+  input  logic [63:0]         now,
+
+  // The operation
+  input  oae_types::stage_t   stage,
+  /* verilator lint_off UNUSEDSIGNAL */      // few ports need few bits
+  input  logic [5:0]          port,
+  input  logic [5:0]          next_port,     // whose row LOAD takes
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic                write,
+  input  oae_types::target_t  target,
+  input  logic [2:0]          word,
+  input  logic [63:0]         word_data,
+  input  logic [1:0]          word_enable,   // of its first bytes
+  input  logic [63:0]         merged,        // what a write leaves in a register
+  input  logic                finishes,      // the row is stored at this edge
+
+  // The journal (oae_journal.sv)
+  input  logic                closes,
+  input  logic                commits,
+  input  logic                reverses,
+  input  logic                forgoes,
+  input  logic                moves,
+  input  logic                ends,
+  input  logic                late,
+
+  // Offers (oae_inbox.sv, oae_slot_check.sv)
+  input  logic                offers,
+  input  logic [63:0]         arrived_after,
+  input  oae_types::verdict_t host_verdict,
+  input  logic                host_rejected,
+  input  logic                host_more,
+  input  logic [5:0]          host_attempt,
+  input  oae_types::kind_t    host_kind,
+  input  logic                firmware_good,
+
+  // Answers (oae_answer.sv)
+  input  logic                asks,
+  input  logic [31:0]         liveness_age,
+  input  logic                contends,      // words that it asks for are held
+  input  logic                denies,
+  input  logic                not_ready,
+  input  logic                exchanges,
+  input  logic                keeps,
+  input  logic                holds,
+
+  output oae_types::row_t     row
+);
+
+  localparam logic [2:0] CELL = 3'(oae_registers::HOST_PORT_CELL >> 3);
+  localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
+  localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
+  localparam int unsigned VECTOR = oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT;
+  localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
+  localparam int unsigned CONFIRM_ENABLE = oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT;
+
+  localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
+  localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
+  localparam int unsigned TAKE = oae_registers::FIRMWARE_COMMAND_TAKE_SHIFT;
+  localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
+  localparam int unsigned ACKNOWLEDGE = oae_registers::FIRMWARE_COMMAND_ACKNOWLEDGE_SHIFT;
+
+  localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
+  localparam int unsigned ROW_BITS = 546;  // of row_t
+
+  logic [ROW_BITS-1:0] rows [PORTS];
+  always_ff @(posedge clock)
+    if (stage == oae_types::CLEAR || finishes) rows[port[PORT_BITS-1:0]] <= row;
+
+  // The events that a write of the firmware clears
+  logic [6:0] cleared;
+  always_comb begin
+    cleared = '0;
+    if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 7];
+    if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[6:0];
+  end
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      row <= '0;
+      row.state <= oae_registers::PORT_STATE_HISTORY_LOST;
+      row.tentative_bank <= 2'd1;
+      row.committed_bank <= 2'd2;
+      row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
+    end else begin
+      case (stage)
+        oae_types::LOAD: row <= rows[next_port[PORT_BITS-1:0]];
+
+        oae_types::EXECUTE: if (write) begin
+          case (target)
+            oae_types::HOST_PORT: begin
+              case (word)
+                CELL: row.cell_line <= merged[63:6];
+                EVENT: begin
+                  row.msix_vector <= merged[VECTOR +: 16];
+                  row.offer_armed <= merged[OFFER_ARMED] && !row.offered;
+                  row.confirm_enable <= merged[CONFIRM_ENABLE];
+                  row.asked <= 1'b0;
+                end
+                LIMIT: begin
+                  row.limit <= merged[31:0];
+                  row.asked <= 1'b0;
+                end
+                default: ;
+              endcase
+              if (closes) begin
+                row.open <= 1'b0;
+                row.offered <= 1'b0;
+                row.verdict <= oae_types::NONE;
+                row.spent <= 1'b0;
+                row.arrived <= '0;
+                row.event_closed <= 1'b1;
+                if (row.state != oae_registers::PORT_STATE_TENTATIVE)
+                  row.state <= oae_registers::PORT_STATE_CLOSED;
+              end
+            end
+
+            oae_types::PAGE, oae_types::STREAM: begin
+              if (reverses || forgoes) begin
+                row.state <= oae_registers::PORT_STATE_REVERSED;
+                row.reversed <= 1'b1;
+                row.event_reversed <= 1'b1;
+              end
+              if (reverses) row.tentative <= 1'b0;
+              if (forgoes) begin
+                row.sequence_last <= oae_types::following(row.sequence_last);
+                row.attempted <= 1'b0;
+                row.offered <= 1'b0;
+                row.verdict <= oae_types::NONE;
+                row.spent <= 1'b0;
+                row.arrived <= '0;
+              end
+            end
+
+            oae_types::FUNCTION_RESET: begin
+              row.cell_line <= '0;
+              row.msix_vector <= '0;
+              row.offer_armed <= 1'b0;
+              row.confirm_enable <= 1'b0;
+              row.asked <= 1'b0;
+              row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
+              row.verdict <= oae_types::NONE;
+              row.spent <= 1'b0;
+              row.arrived <= '0;
+            end
+
+            oae_types::FIRMWARE_PORT: begin
+              if (word == COMMAND && word_enable[0]) begin
+                if (word_data[TAKE]) row.committed <= 1'b0;
+                if (word_data[WITHDRAW]) row.offered <= 1'b0;
+              end
+              if (cleared[0]) row.event_exchanged <= 1'b0;
+              if (cleared[1]) row.event_committed <= 1'b0;
+              if (cleared[2]) row.event_reversed <= 1'b0;
+              if (cleared[3]) row.event_opened <= 1'b0;
+              if (cleared[4]) row.event_closed <= 1'b0;
+              if (cleared[5]) row.event_bad_offer <= 1'b0;
+              if (cleared[6]) row.event_passed <= 1'b0;
+            end
+
+            default: ;
+          endcase
+        end else begin
+          if (asks) begin
+            // The read has pushed what was written: the rest of an offer is lost.
+            if (row.verdict == oae_types::NONE) row.arrived <= '0;
+            if (!row.spent) row.age <= liveness_age;
+            if (!row.spent) row.contended <= 1'b0;
+          end
+          if (target == oae_types::DEADLINE && late) row.asked <= 1'b1;
+        end
+
+        oae_types::BEGIN_EPOCH: begin
+          row.open <= 1'b1;
+          row.epoch <= row.epoch + 8'd1;
+          row.sequence_last <= '0;
+          row.reversed <= 1'b0;
+          row.attempted <= 1'b0;
+          row.spent <= 1'b0;
+          row.state <= oae_registers::PORT_STATE_IDLE;
+          row.event_opened <= 1'b1;
+        end
+
+        oae_types::JUDGE_HOST: begin
+          row.verdict <= host_verdict;
+          row.offered_more <= host_more;
+          row.offered_kind <= host_kind;
+          row.arrived <= '0;
+          if (host_verdict == oae_types::GOOD) begin
+            row.attempt <= host_attempt;
+            row.attempted <= 1'b1;
+          end
+          if (host_rejected) row.count_rejected <= row.count_rejected + 64'd1;
+        end
+
+        oae_types::JUDGE_FIRMWARE: begin
+          row.offered <= firmware_good;
+          if (!firmware_good) row.event_bad_offer <= 1'b1;
+          if (firmware_good) row.offer_armed <= 1'b0;
+        end
+
+        oae_types::WORK: if (contends) row.contended <= 1'b1;
+
+        oae_types::ANSWER: begin
+          // What was answered NOT_READY stays so.
+          if (denies) row.spent <= 1'b1;
+          if (denies && !row.spent && row.verdict == oae_types::GOOD)
+            row.attempt <= row.attempt + 6'd1;
+          if (not_ready && !row.spent) row.count_not_ready <= row.count_not_ready + 64'd1;
+          if (exchanges) begin
+            row.state <= oae_registers::PORT_STATE_TENTATIVE;
+            row.sequence_last <= oae_types::following(row.sequence_last);
+            row.offered <= 1'b0;
+            row.verdict <= oae_types::NONE;
+            row.more <= row.offered_more;
+            row.tentative <= 1'b1;
+            row.settled <= 1'b0;
+            row.reversed <= 1'b0;
+            row.attempted <= 1'b0;
+            row.stepped <= keeps && row.offered_kind == oae_types::STEPS;
+            row.holds <= holds;
+            if (!keeps) row.answer_bank <= !row.answer_bank;
+            row.inbox_bank <= row.tentative_bank;
+            row.tentative_bank <= row.inbox_bank;
+            row.since <= now;
+            row.asked <= 1'b0;
+            if (keeps) row.event_passed <= 1'b1;
+            if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
+          end
+        end
+
+        oae_types::SETTLE: row.holds <= 1'b0;
+
+        oae_types::STORE: begin
+          if (moves || ends) begin
+            row.tentative <= 1'b0;
+            row.settled <= 1'b0;
+          end
+          if (moves) begin
+            row.committed <= 1'b1;
+            row.tentative_bank <= row.committed_bank;
+            row.committed_bank <= row.tentative_bank;
+            row.event_committed <= 1'b1;
+          end
+        end
+
+        default: ;
+      endcase
+
+      // These come of more than one stage.
+      if (offers) begin
+        row.verdict <= oae_types::NONE;
+        row.spent <= 1'b0;
+        row.arrived <= arrived_after;
+      end
+      if (commits) begin
+        row.state <= oae_registers::PORT_STATE_COMMITTED;
+        row.settled <= 1'b1;
+        row.count_committed <= row.count_committed + 64'd1;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  if ($bits(oae_types::row_t) != ROW_BITS) $error("ROW_BITS is wrong");
+
+  always_ff @(posedge clock)
+    if (!reset) begin
+      if (finishes) begin
+        assert ((row.state == oae_registers::PORT_STATE_TENTATIVE) ==
+                (row.tentative && !row.settled)) else $error("state and tentative slot disagree");
+        assert (row.tentative || !row.settled) else $error("settled without a slot");
+        assert (row.open || (!row.offered && row.verdict == oae_types::NONE))
+          else $error("an offer outlived its port");
+        assert (row.inbox_bank != row.tentative_bank && row.inbox_bank != row.committed_bank &&
+                row.tentative_bank != row.committed_bank && row.inbox_bank != 2'd3 &&
+                row.tentative_bank != 2'd3 && row.committed_bank != 2'd3)
+          else $error("two slots share a bank");
+      end
+      if (exchanges)
+        assert (row.open && (row.offered || keeps) && !row.tentative && !row.holds && !row.spent &&
+                row.verdict == oae_types::GOOD) else $error("exchange without offers");
+      if (commits) begin
+        assert (row.tentative && !row.settled) else $error("commit of nothing");
+        assert (!exchanges) else $error("commit within an exchange");
+      end
+      if (reverses)
+        assert (row.tentative && !row.settled) else $error("what is confirmed was reversed");
+    end
+`endif
+
+endmodule
