@@ -32,8 +32,11 @@ void core_main(unsigned core) {
   while (swaps.ports[0].committed < SWAPS) {
     uint32_t events = irq_take(true);
 
-    if (events & IRQ_EVENT_OAE) swap_service_serve(&swaps);
-    if (events & IRQ_EVENT_TICK) swap_service_tick(&swaps, timer_take());
+    if (events & IRQ_EVENT_OAE) swap_service_serve(&swaps, ~0ull);
+    if (events & IRQ_EVENT_TICK) {
+      swap_service_tick(&swaps, timer_take());
+      swap_service_retry(&swaps, ~0ull);
+    }
     if (events & IRQ_EVENT_MAILBOX) mailbox_serve(BOARD_MAILBOX, &swaps, false);
     irq_done(events);
   }
