@@ -91,9 +91,11 @@ def table(found: Dict[int, Dict[str, int]]) -> Table:
         "A slot from host to host, at a port joined by the link of two IPUs, 100 Gb/s, in ns",
         [f"{metres} m" for metres in found],
         rows,
-        ["Medians. One port, and each swap of the one host waits for one of the other. The firmware's cores run 1,000",
-         "instructions/us."],
-    )  # fmt: skip
+        [
+            "Medians. The hosts swap as fast as they can, on one port: each swap of the one waits for one of the other, so that",
+            "a slot waits behind the one before it. One core of each firmware runs 1,000 instructions/us.",
+        ],
+    )
 
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:

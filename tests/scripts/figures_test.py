@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS / "lib"))
 import figures  # noqa: E402
 import figures_failures  # noqa: E402
+import figures_hosts  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
@@ -232,6 +233,34 @@ class Traces(unittest.TestCase):
         self.assertAlmostEqual(figures_ports.use_of(lines, "up", 0, 1000), 0.5)
 
 
+    def test_a_slot_from_host_to_host_by_its_parts(self):
+        def port(t, end, to, before):
+            return {**state(t, to, before, figures_hosts.PORT), "swap": f"ipu{end}.oae"}
+
+        def link(t, end, machine, to, before):
+            return {"t": t, "link": f"ipu{end}.oae_link0", "machine": machine, "number": 1, "from": before, "to": to}
+
+        lines = [
+            port(90, 1, "tentative", "idle"),  # answered by an empty slot
+            port(100, 0, "committed", "tentative"),
+            state(101, "committed", "tentative", port=0),
+            link(110, 0, "sender", "tentative", "idle"),
+            link(115, 1, "receiver", "tentative", "idle"),
+            link(120, 0, "sender", "committing", "tentative"),
+            link(130, 1, "receiver", "idle", "tentative"),
+            link(150, 0, "sender", "idle", "committing"),
+            port(200, 1, "tentative", "committed"),
+        ]
+        count, figures_hosts.COUNT = figures_hosts.COUNT, 1
+        try:
+            (way,) = figures_hosts.ways_of(lines, 0, 1)
+            self.assertEqual(way, {"to_link": 10, "link": 20, "settled": 40, "to_host": 70, "whole": 100})
+            with self.assertRaisesRegex(Failure, "0 slots of 1 were committed"):
+                figures_hosts.ways_of(lines, 1, 0)
+        finally:
+            figures_hosts.COUNT = count
+
+
 class Machines(unittest.TestCase):
     """Machines that run Linux."""
 
@@ -245,6 +274,18 @@ class Machines(unittest.TestCase):
         self.assertEqual(found["stopped"]["left"], 1)
         # Seen by the guest, whose clock counts whole ns and a few instructions more.
         self.assertLess(abs(found["stopped"]["later"] - found["stopped"]["answered"]), 50_000)
+
+    def test_slots_from_host_to_host(self):
+        metres, figures_hosts.METRES = figures_hosts.METRES, (10,)
+        try:
+            ((_, found),) = figures_hosts.take(BUILD, lambda text: None)[2].items()
+        finally:
+            figures_hosts.METRES = metres
+        # Three ways of 50 ns and four.
+        self.assertGreater(found["link"], 150_000)
+        self.assertGreater(found["settled"], max(200_000, found["link"]))
+        self.assertLess(found["settled"], 400_000)
+        self.assertGreater(found["whole"], found["to_link"] + found["link"])
 
     def test_swaps_cost_one_round_trip(self):
         latencies, figures_swap.LATENCIES = figures_swap.LATENCIES, (50, 1000)
