@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of swaps over PCIe that fail: an answer that is lost, a link that goes down, firmware that stops. Times in ps."""
+"""Figures of swaps over PCIe that fail: a lost answer, a link that goes down, firmware that stops. Times in ps."""
 
 import pathlib
 import re

@@ -19,9 +19,11 @@ role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
 """
 
 
-def changes(lines: Iterable[dict], machine: str, to: str, before: Iterable[str]) -> List[int]:
-    """When one of a link's state machines came to a state from one of others."""
-    return [line["t"] for line in lines if line.get("machine") == machine and line["to"] == to and line["from"] in before]
+def changes(lines: Iterable[dict], machine: str, before: str, to: str) -> List[int]:
+    """When one of a link's state machines went from a state to another."""
+    return [
+        line["t"] for line in lines if line.get("machine") == machine and (line["from"], line["to"]) == (before, to)
+    ]
 
 
 def ways_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
@@ -31,12 +33,12 @@ def ways_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
         end: [line for line in lines if line.get("swap") == f"ipu{end}.oae" and line["port"] == PORT]
         for end in (here, there)
     }
-    committed = [line["t"] for line in of_port[here] if (line["from"], line["to"]) == ("tentative", "committed")]
+    committed = [line["t"] for line in of_port[here] if line["from"] == "tentative" and line["to"] == "committed"]
     # What is answered by the n-th swap there is what the swap before has brought from here.
     given = [line["t"] for line in of_port[there] if line["to"] == "tentative"][1:]
-    sent = changes(of_link[here], "sender", "tentative", ("idle",))
-    received = changes(of_link[there], "receiver", "idle", ("tentative",))
-    settled = changes(of_link[here], "sender", "idle", ("committing",))
+    sent = changes(of_link[here], "sender", "idle", "tentative")
+    received = changes(of_link[there], "receiver", "tentative", "idle")
+    settled = changes(of_link[here], "sender", "committing", "idle")
     if not len(committed) == len(sent) == len(received) == len(settled) == COUNT:
         raise Failure(f"{len(committed)} slots of {COUNT} were committed, {len(sent)} sent, {len(received)} received")
     return [
@@ -92,8 +94,8 @@ def table(found: Dict[int, Dict[str, int]]) -> Table:
         [f"{metres} m" for metres in found],
         rows,
         [
-            "Medians. The hosts swap as fast as they can, on one port: each swap of the one waits for one of the other, so that",
-            "a slot waits behind the one before it. One core of each firmware runs 1,000 instructions/us.",
+            "Medians. The hosts swap as fast as they can, on one port: each swap of the one waits for one of the",
+            "other, so that a slot waits behind the one before it. The firmwares' cores run 1,000 instructions/us.",
         ],
     )
 

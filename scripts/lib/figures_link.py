@@ -146,15 +146,16 @@ def widths_table(rtl: Dict[int, Dict[str, Dict[str, float]]]) -> Table:
     for width in WIDTHS:
         times, uses = (rtl[width][f"LinkRate1.{case}"] for case in ("LatenciesMeetTheirTargets", "BeatsRecoverTheWire"))
         cells = [f"{1e3 / (width * 0.64):,.0f}"] + [f"{times[name]:.1f}" for name in names]
-        rows.append((f"{width} a clock", cells + [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]))
+        cells += [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]
+        rows.append((f"{width} a clock", cells))
     return Table(
         "The RTL alone by slices a clock, 100 Gb/s, 1 m; in ns",
         ["MHz", "reflected", "tentative", "committed", "settled", "flow settled", "use by 1, %", "early, %", "by 64, %"],
         rows,
         [
             "Pin to pin, and the wire rounded to slices; the model of an end has slices leave after the edge that shows",
-            "them, which is a clock more each way. use: of the wire, by one-phase flows of 1 and 64 slots; early: by 1, if the",
-            "next went with the acknowledgement of the last slice.",
+            "them, which is a clock more each way. use: of the wire, by one-phase flows of 1 and 64 slots; early: by 1,",
+            "if the next went with the acknowledgement of the last slice.",
         ],
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines for scripts/figures: platforms with other values, that run a script, or are booted once with a child for each."""
+"""Machines for scripts/figures: platforms with other values, that run a script, or are booted once for many."""
 
 import contextlib
 import dataclasses
@@ -82,8 +82,8 @@ def set_options(values: Iterable[str]) -> List[str]:
 def ended(
     build: pathlib.Path, platform: str, script: str, *values: str, files: Iterable[pathlib.Path] = ()
 ) -> Iterator[Child]:
-    """Boots a platform with these KEY=VALUE, each host of which runs the script, with files of its own. All is gone at the
-    end of the `with`."""
+    """Boots a platform with these KEY=VALUE, each host of which runs the script, with files of its own. All is gone at
+    the end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
         folder = pathlib.Path(name)
         (folder / "share").mkdir()
@@ -105,8 +105,8 @@ def children(
     firmware: Optional[pathlib.Path] = None,
     stats: bool = False,
 ) -> Iterator[Dict[str, Child]]:
-    """Boots the default platform with these KEY=VALUE, and runs each script in a child of its own, with files of its own.
-    All is gone at the end of the `with`."""
+    """Boots the default platform with these KEY=VALUE, and runs each script in a child of its own, with files of its
+    own. All is gone at the end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
         folder = pathlib.Path(name)
         (folder / "share").mkdir()

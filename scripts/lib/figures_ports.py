@@ -35,7 +35,7 @@ wait
 
 
 def middle_of(commits: List[int]) -> Tuple[int, int, int]:
-    """Begin and end of the time in which the middle half of the swaps was committed, and how many were after the begin."""
+    """Begin and end of the time in which the middle half of the swaps was committed, and how many, without the first."""
     times = sorted(commits)
     first, last = len(times) // 4, len(times) * 3 // 4
     return times[first], times[last], last - first
@@ -114,10 +114,11 @@ def table(found: Dict[str, Dict[int, dict]], processors: int) -> Table:
         ["swaps/s", "of a port", "at work", "not ready", "median, ns", "link down, %", "up, %"],
         rows,
         [
-            "Processors and cores run 1,000 instructions/us, the link delays by 250 ns a way. What is counted is the middle half",
-            "of all swaps. at work: ports that swapped meanwhile. not ready: offers a swap that were refused, since the firmware",
-            "had not taken the swap before: then the firmware is what limits. Where none is refused it is the host: each process",
-            "waits for its answer, and for its driver. median: from the first store of the offer that was taken.",
+            "Processors and cores run 1,000 instructions/us, the link delays by 250 ns a way. What is counted is the",
+            "middle half of all swaps. at work: ports that swapped meanwhile. not ready: offers a swap that were refused,",
+            "since the firmware had not taken the swap before: then the firmware is what limits. Where none is refused it",
+            "is the host: each process waits for its answer, and for its driver. median: from the first store of the",
+            "offer that was taken.",
         ],
     )
 

@@ -131,9 +131,9 @@ def form_table(form: str, times: Dict[int, Dict[str, int]]) -> Table:
 def tables(times: Dict[str, Dict[int, Dict[str, int]]]) -> List[Table]:
     found = [form_table(form, of) for form, of in times.items()]
     found[-1].notes = [
-        f"Medians of {SWAPS}. Host: a processor of 1,000 instructions/us, whose part are the root complex, 50 ns a way, and the",
-        "driver. What an RTT does not count: root complex, endpoint, bytes, the block. The host confirms once its driver has",
-        "checked the answer; the journal in the block is the firmware's side.",
+        f"Medians of {SWAPS}, at the host's processor, of 1,000 instructions/us. What an RTT does not count: root complex (50",
+        "ns a way), endpoint, bytes, block, instructions. The host confirms once its driver has checked the answer; the",
+        "journal in the block is the firmware's side.",
     ]
     return found
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/figures: its options and the arithmetic of its tables; the figures of the link, taken and held against
-each other and against what rtl/README.md tells; and those of machines. Without the programs that measure they are those
+"""Tests of scripts/figures: its options and the arithmetic of its tables; the figures of the link, taken and held
+against each other and against what rtl/README.md tells; and those of machines. Without the programs that measure they are those
 of OAE_VP_BUILD, or of build/.
 
 Usage: figures_test.py [GROUP[.CASE]]... [PROGRAM]...
