@@ -14,7 +14,7 @@ import figures_hosts  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
-from figures_table import Failure  # noqa: E402
+from figures_table import Failure, required_text  # noqa: E402
 
 # Each takes the build folder and a function that tells of progress, and gives tables, requirements and all numbers.
 PARTS = {
@@ -51,8 +51,7 @@ def main() -> int:
         for table in tables:
             print(table.text() + "\n", flush=True)
     if required:
-        print("Required")
-        print("\n".join(each.text() for each in required), flush=True)
+        print(required_text(required), flush=True)
     if options.json:
         new = options.json.with_name(options.json.name + ".new")
         new.write_text(json.dumps(numbers, indent=2) + "\n")

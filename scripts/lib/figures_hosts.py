@@ -6,6 +6,7 @@ import statistics
 from typing import Callable, Dict, Iterable, List, Tuple
 
 from figures_machine import PLATFORMS, ended
+from figures_link import REQUIREMENTS
 from figures_table import Failure, Requirement, Table, ns
 
 PORT = 4  # the first of platforms/pair.yaml that is joined
@@ -100,7 +101,21 @@ def table(found: Dict[int, Dict[str, int]]) -> Table:
     )
 
 
+def requirements(found: Dict[int, Dict[str, int]]) -> List[Requirement]:
+    """What is asked for of a link, with the firmware that moves its slots."""
+    required = []
+    for metres, of in found.items():
+        for what, limit, key in (
+            ("a hop below 100 ns", 100, "link"),
+            ("send to acknowledgement below 300 ns", 300, "settled"),
+        ):
+            time = of["to_link"] + of[key]
+            text = f"{what}, of what a host has committed, firmware included, over {metres} m"
+            required.append(Requirement(text, REQUIREMENTS, f"{ns(time)} ns", time < limit * 1000))
+    return required
+
+
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The table, and all that was measured; nothing is required."""
+    """The table, what is required, and all that was measured."""
     found = measure(build, progress)
-    return [table(found)], [], found
+    return [table(found)], requirements(found), found

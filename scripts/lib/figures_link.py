@@ -18,7 +18,7 @@ SECONDS_AT_MOST = 120  # of wall time, for one program
 
 # Of the user of a wire who waits for each acknowledgement, in percent by length in metres.
 PUBLISHED_USE = {1: "35", 10: "6.2"}
-REQUIREMENTS = "Open Atomic Ethernet requirements"
+REQUIREMENTS = "the Open Atomic Ethernet requirements"
 
 # What takes place in a transfer of one slot: its name, whether it is a flow, its key, and how often it passes the wire.
 STEPS = (
@@ -120,11 +120,11 @@ def steps_table(models: Dict[int, Dict[int, dict]]) -> Table:
 
 
 def rates_table(models: Dict[int, Dict[int, dict]]) -> Table:
-    columns = [f"{rate} Gb/s, {metres} m" for metres in METRES for rate in RATES]
+    columns = [f"{rate}, {metres} m" for metres in METRES for rate in RATES]
     rows = []
     for name, flow, key, _ in STEPS:
         rows.append((name, [ns(transfer(models[rate][metres], flow)[key]) for metres in METRES for rate in RATES]))
-    return Table("The same at other rates, in ns", columns, rows)
+    return Table("The same by rate, in Gb/s, and length; in ns", columns, rows)
 
 
 def use_table(models: Dict[int, Dict[int, dict]]) -> Table:
