@@ -15,7 +15,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXCEPTIONS = ROOT / "tests" / "rtl" / "coverage_exceptions.yaml"
-TESTS = ("rtl_test", "campaign_test")
+TESTS = ("rtl_test", "campaign_test", *(f"rtl_link_{slices}_test" for slices in (1, 2, 4, 8)), "rtl_link_transitions_test")
 CAMPAIGN = 200  # runs
 GOAL = 0.95
 POINT = re.compile(r"C '(.*)' (\d+)$")
