@@ -22,6 +22,18 @@ static inline void cpu_dsb(void) {
   __asm__ volatile("dsb sy" ::: "memory");
 }
 
+/* Leaves a line of memory to whoever does not share the cache. */
+static inline void cpu_clean(const volatile void* address, uint64_t size) {
+  for (uint64_t line = (uint64_t)address & ~63ull; line < (uint64_t)address + size; line += 64)
+    __asm__ volatile("dc civac, %0" ::"r"(line) : "memory");
+  cpu_dsb();
+}
+
+/* Between two looks at something that another core changes. */
+static inline void cpu_pause(void) {
+  __asm__ volatile("yield" ::: "memory");
+}
+
 /* Masks IRQs; they stay masked until cpu_unmask_irqs(). */
 static inline void cpu_mask_irqs(void) {
   __asm__ volatile("msr daifset, #2" ::: "memory");

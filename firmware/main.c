@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The firmware of the IPU: swap ports, OAE links and mailbox, on core 0. */
+/*
+ * The firmware of the IPU. Core 0 does all of it: swap ports, OAE links, mailbox and the sign of
+ * life. If it polls, the others poll a part of the ports each; else they sleep.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -81,15 +84,28 @@ static void enable_interrupts(bool polling) {
   cpu_unmask_irqs();
 }
 
+/* The ports that a core serves: those that links join are core 0's. */
+static uint64_t ports_of(unsigned core, bool polling) {
+  unsigned cores = polling ? system_cores() : 1;
+  uint64_t mine = 0;
+
+  for (unsigned n = 0; n < swaps.count; n++)
+    if ((links.partner.ports >> n & 1 ? 0 : n % cores) == core) mine |= 1ull << n;
+  return mine;
+}
+
 _Noreturn static void serve(bool polling) {
+  uint64_t mine = ports_of(0, polling);
+
   for (;;) {
     uint32_t events = irq_take(!polling);
 
-    if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps);
+    if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps, mine);
     for (unsigned n = 0; n < links.count; n++)
       if (polling || events & IRQ_EVENT_LINK << n) link_service_serve(&links, n);
     if (events & IRQ_EVENT_TICK) {
       swap_service_tick(&swaps, timer_take());
+      swap_service_retry(&swaps, mine);
       link_service_tick(&links);
     }
     if (events & IRQ_EVENT_MAILBOX) mailbox_serve(BOARD_MAILBOX, &swaps, polling);
@@ -97,17 +113,40 @@ _Noreturn static void serve(bool polling) {
   }
 }
 
-void core_main(unsigned core) {
-  bool polling;
+_Noreturn static void serve_ports_only(unsigned core) {
+  uint64_t mine = ports_of(core, true);
+  uint32_t seen = 0;
 
-  if (core != 0) cpu_park();
+  if (!mine) cpu_park();
+  for (;;) {
+    uint32_t liveness = swaps.liveness;
+
+    swap_service_serve(&swaps, mine);
+    if (liveness != seen) swap_service_retry(&swaps, mine);
+    seen = liveness;
+  }
+}
+
+/* Not in .bss, which core 0 clears while the others are at work already. */
+static volatile uint32_t others_may_begin __attribute__((section(".data"))) = 0;
+
+void core_main(unsigned core) {
+  bool polling = system_poll();
+
+  if (core != 0) {
+    if (!polling) cpu_park();
+    while (!others_may_begin) cpu_pause();
+    mmu_join();
+    serve_ports_only(core);
+  }
   console_init();
   mmu_init();
-  polling = system_poll();
   init_links();
   if (!swap_service_init(&swaps, BOARD_OAE, &links.partner)) panic("no OAE block at %x", BOARD_OAE);
   print_banner(polling);
   link_service_start(&links);
+  others_may_begin = 1;
+  cpu_clean(&others_may_begin, sizeof(others_may_begin));
   enable_interrupts(polling);
   serve(polling);
 }

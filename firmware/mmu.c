@@ -75,7 +75,10 @@ void mmu_init(void) {
   map_image();
   map((uintptr_t)__image_end, dram.base + dram.size, TRANSLATION_KIND_DATA);
   cpu_dsb();
+  mmu_join();
+}
 
+void mmu_join(void) {
   cpu_write(mair_el1, MAIR);
   cpu_write(tcr_el1, TCR_T0SZ | TCR_WALKS | TCR_EPD1 | TCR_IPS_40);
   cpu_write(ttbr0_el1, (uintptr_t)pages[0]);

@@ -6,4 +6,7 @@
 /* Builds the tables of the whole machine and turns MMU and caches of this core on. */
 void mmu_init(void);
 
+/* The same for another core, once the tables are built. */
+void mmu_join(void);
+
 #endif

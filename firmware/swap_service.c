@@ -136,8 +136,8 @@ bool swap_service_init(struct swap_service* service, uintptr_t block,
   return true;
 }
 
-bool swap_service_serve(struct swap_service* service) {
-  uint64_t waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS);
+bool swap_service_serve(struct swap_service* service, uint64_t ports) {
+  uint64_t waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS) & ports;
 
   if (!waiting) return false;
   for (; waiting; waiting &= waiting - 1) {
@@ -149,10 +149,15 @@ bool swap_service_serve(struct swap_service* service) {
 }
 
 void swap_service_tick(struct swap_service* service, uint64_t ticks) {
-  service->liveness += (uint32_t)ticks;
-  block_write(service, OAE_FIRMWARE_LIVENESS, service->liveness);
+  uint32_t liveness = service->liveness + (uint32_t)ticks;
+
+  service->liveness = liveness;
+  block_write(service, OAE_FIRMWARE_LIVENESS, liveness);
+}
+
+void swap_service_retry(struct swap_service* service, uint64_t ports) {
   for (unsigned n = 0; n < service->count; n++) {
-    if (service->ports[n].refused) {
+    if (ports >> n & 1 && service->ports[n].refused) {
       service->ports[n].refused = false;
       swap_service_serve_port(service, n);
     }

@@ -54,7 +54,7 @@ struct swap_port {
 struct swap_service {
   uintptr_t block; /* the OAE block's firmware side */
   unsigned count;  /* ports */
-  uint32_t liveness;
+  volatile uint32_t liveness;
   const struct swap_partner* partner; /* null: none */
   struct swap_port ports[SWAP_PORTS_MAX];
 };
@@ -64,14 +64,18 @@ struct swap_service {
 bool swap_service_init(struct swap_service* service, uintptr_t block,
                        const struct swap_partner* partner);
 
-/* Serves the ports that have events now; false if none has. */
-bool swap_service_serve(struct swap_service* service);
+/* Serves those of `ports`, a bit each, that have events now; false if none has. Several cores may
+ * serve, each ports of its own; those of one partner are one core's. */
+bool swap_service_serve(struct swap_service* service, uint64_t ports);
 
 /* Serves a port for which its partner has something new. */
 void swap_service_serve_port(struct swap_service* service, unsigned n);
 
-/* Gives a sign of life, `ticks` periods after the last one. */
+/* Gives a sign of life, `ticks` periods after the last one; by one core. */
 void swap_service_tick(struct swap_service* service, uint64_t ticks);
+
+/* Makes offers that were refused anew, on those of `ports`; after each sign of life. */
+void swap_service_retry(struct swap_service* service, uint64_t ports);
 
 #ifdef __cplusplus
 }

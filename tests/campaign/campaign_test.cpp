@@ -96,9 +96,12 @@ class Machine {
     static swap_service service;
     EXPECT_TRUE(swap_service_init(&service, 0, nullptr));
     for (unsigned round = 1;; ++round) {
-      swap_service_serve(&service);
+      swap_service_serve(&service, ~std::uint64_t{0});
       card_.pause(static_cast<unsigned>(card_.pick(30)));
-      if (round % 50 == 0) swap_service_tick(&service, 1);
+      if (round % 50 == 0) {
+        swap_service_tick(&service, 1);
+        swap_service_retry(&service, ~std::uint64_t{0});
+      }
     }
   }
   /// Another core, which has no part in swaps.

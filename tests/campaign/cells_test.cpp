@@ -99,13 +99,14 @@ struct Cell : SwapBlock, MmioDevice {
     SwapBlock::write(offset, value);
   }
   void serve() {
-    swap_service_serve(&swaps);
+    swap_service_serve(&swaps, ~std::uint64_t{0});
     for (unsigned n = 0; n < 2; ++n) {
       if (ends[n]->top.irq) link_service_serve(&links, n);
     }
   }
   void tick() {
     swap_service_tick(&swaps, 1);
+    swap_service_retry(&swaps, ~std::uint64_t{0});
     link_service_tick(&links);
   }
 
@@ -121,7 +122,7 @@ struct End {
   Cell* cell;
   unsigned port;
   std::vector<std::uint64_t> given{0};  // an empty slot is the first
-  std::vector<std::uint64_t> got;
+  std::vector<std::uint64_t> got{};
   bool swaps = false;           // and not sends; then
   std::uint64_t tentative = 0;  // the host's word
   std::uint64_t answered = 0;   // and the other's

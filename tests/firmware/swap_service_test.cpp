@@ -9,6 +9,7 @@
 namespace {
 
 constexpr std::uintptr_t base = 0x0c00'0000;
+constexpr std::uint64_t every = ~std::uint64_t{0};  // port
 
 struct Block : SwapBlock, MmioDevice {
   explicit Block(unsigned number) : SwapBlock(number), MmioDevice(base, OAE_FIRMWARE_SIZE) {}
@@ -25,7 +26,8 @@ struct SwapServiceTest : testing::Test {
   void init() { ASSERT_TRUE(swap_service_init(&service, base, nullptr)); }
   /// Serves until the block has nothing more to say.
   void settle() {
-    for (unsigned i = 0; swap_service_serve(&service); ++i) ASSERT_LT(i, 10u) << "never settles";
+    for (unsigned i = 0; swap_service_serve(&service, every); ++i)
+      ASSERT_LT(i, 10u) << "never settles";
   }
 };
 
@@ -73,7 +75,7 @@ TEST_F(SwapServiceTest, SeesWhatHappensAgainMeanwhile) {
 
 TEST_F(SwapServiceTest, OffersOnAnOpenPortOnly) {
   init();
-  EXPECT_FALSE(swap_service_serve(&service));
+  EXPECT_FALSE(swap_service_serve(&service, every));
   block.open(3);
   settle();
   for (unsigned n = 0; n < 8; ++n) EXPECT_EQ(block.ports[n].offered, n == 3) << n;
@@ -126,7 +128,7 @@ TEST_F(SwapServiceTest, TakesAndPublishesWhenBothCameAtOnce) {
   settle();
   block.exchange(0, 77);
   block.confirm(0);
-  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_TRUE(swap_service_serve(&service, every));
   EXPECT_EQ(block.ports[0].taken, 1u);
   EXPECT_TRUE(block.ports[0].offered);
   EXPECT_EQ(block.ports[0].published.back()[1], 1u) << "the offer knows of the commit";
@@ -139,7 +141,7 @@ TEST_F(SwapServiceTest, AnEventThatComesAfterTheStatusIsServedNext) {
   settle();
   block.exchange(0, 77);
   block.meanwhile = [&] { block.confirm(0); };
-  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_TRUE(swap_service_serve(&service, every));
   EXPECT_EQ(block.ports[0].events, OAE_FIRMWARE_EVENT_COMMITTED_MASK) << "not acknowledged unseen";
   settle();
   EXPECT_EQ(block.ports[0].taken, 1u);
@@ -172,7 +174,7 @@ TEST_F(SwapServiceTest, OffersAnewWhenAnOfferWasOvertaken) {
   init();
   block.open(5);
   block.ports[5].refuse = true;
-  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_TRUE(swap_service_serve(&service, every));
   EXPECT_FALSE(block.ports[5].offered);
   block.ports[5].refuse = false;
   block.open(5);
@@ -192,17 +194,17 @@ TEST_F(SwapServiceTest, OffersAtOnceOnAPortOpenedAfterARefusal) {
   EXPECT_TRUE(block.ports[5].offered);
 }
 
-TEST_F(SwapServiceTest, RepeatsARefusedOfferOnlyWithASignOfLife) {
+TEST_F(SwapServiceTest, RepeatsARefusedOfferOnlyWhenToldTo) {
   init();
   block.ports[1].refuse = true;
   block.open(1);
   settle();
   EXPECT_EQ(service.ports[1].bad_offers, 1u) << "no endless repetition";
-  swap_service_tick(&service, 1);
+  swap_service_retry(&service, every);
   settle();
   EXPECT_EQ(service.ports[1].bad_offers, 2u);
   block.ports[1].refuse = false;
-  swap_service_tick(&service, 1);
+  swap_service_retry(&service, every);
   settle();
   EXPECT_TRUE(block.ports[1].offered);
   EXPECT_EQ(service.ports[1].bad_offers, 2u);
@@ -212,8 +214,30 @@ TEST_F(SwapServiceTest, ServesEveryPortThatWaits) {
   block.count = 64;
   init();
   for (unsigned n = 0; n < 64; ++n) block.open(n);
-  EXPECT_TRUE(swap_service_serve(&service));
+  EXPECT_TRUE(swap_service_serve(&service, every));
   for (unsigned n = 0; n < 64; ++n) EXPECT_TRUE(block.ports[n].offered) << n;
+}
+
+// Each core has its own.
+TEST_F(SwapServiceTest, ServesThePortsThatItIsToldTo) {
+  block.count = 64;
+  init();
+  for (unsigned n = 0; n < 64; ++n) block.open(n);
+  for (std::uint64_t ports : {std::uint64_t{1}, std::uint64_t{0x8000'0000'0000'0002}}) {
+    EXPECT_TRUE(swap_service_serve(&service, ports));
+    EXPECT_FALSE(swap_service_serve(&service, ports));
+  }
+  EXPECT_FALSE(swap_service_serve(&service, 0));
+  for (unsigned n = 0; n < 64; ++n) EXPECT_EQ(block.ports[n].offered, n < 2 || n == 63) << n;
+  block.ports[7].refuse = true;
+  EXPECT_TRUE(swap_service_serve(&service, every));
+  while (swap_service_serve(&service, every))
+    ;
+  block.ports[7].refuse = false;
+  swap_service_retry(&service, every & ~(1u << 7));
+  EXPECT_FALSE(block.ports[7].offered);
+  swap_service_retry(&service, 1u << 7);
+  EXPECT_TRUE(block.ports[7].offered);
 }
 
 TEST_F(SwapServiceTest, GivesSignsOfLife) {
