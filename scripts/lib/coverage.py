@@ -142,6 +142,25 @@ class Report:
         return result
 
 
+def gathered(missing: List[Point]) -> List[str]:
+    """One line for the bits of a signal that follow each other."""
+    result: List[str] = []
+    spans: Dict[Tuple[str, int, str], List[int]] = collections.defaultdict(list)
+    for point in missing:
+        found = re.fullmatch(r"(.*)\[(\d+)\]", point.name) if point.kind == "bits" else None
+        if found:
+            spans[point.file, point.line, found[1]].append(int(found[2]))
+        else:
+            result.append(f"{point.file}:{point.line}: {point.name}")
+    for (file, line, signal), bits in spans.items():
+        bits.sort()
+        starts = [bit for bit in bits if bit - 1 not in bits]
+        ends = [bit for bit in bits if bit + 1 not in bits]
+        ranges = ",".join(str(low) if low == high else f"{high}:{low}" for low, high in reversed(list(zip(starts, ends))))
+        result.append(f"{file}:{line}: {signal}[{ranges}]")
+    return result
+
+
 def report(points: Dict[Point, int], known: List[Exempt]) -> Report:
     """A point that no test reached and an exception names does not count."""
     made = Report(collections.defaultdict(lambda: {kind: [0, 0] for kind in KINDS}), [], 0, [])
@@ -177,7 +196,7 @@ def main() -> int:
     print("\n".join(found.lines()))
     print(f"{found.excepted} points excepted, for the reasons in {EXCEPTIONS.relative_to(ROOT)}")
     if options.missing:
-        print("\n".join(f"{point.file}:{point.line}: {point.name} ({point.kind})" for point in found.missing))
+        print("\n".join(gathered(found.missing)))
     for line in found.wrong:
         print(line)
     if options.json:

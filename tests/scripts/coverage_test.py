@@ -103,6 +103,12 @@ class Reports(unittest.TestCase):
             points[coverage.Point("a.sv", kind, 5, "x")] = 0
             self.assertFalse(coverage.report(points, []).good(), kind)
 
+    def test_bits_that_follow_each_other_are_told_together(self):
+        bits = [coverage.Point("a.sv", "bits", 2, f"count[{bit}]") for bit in (0, 5, 6, 7, 10, 11)]
+        others = [coverage.Point("a.sv", "lines", 9, "default: ;"), coverage.Point("a.sv", "bits", 3, "one")]
+        self.assertEqual(coverage.gathered(bits + others),
+                         ["a.sv:9: default: ;", "a.sv:3: one", "a.sv:2: count[11:10,7:5,0]"])
+
     def test_the_table_ends_with_all(self):
         lines = coverage.report(self.POINTS, []).lines()
         self.assertEqual([line.split()[0] for line in lines], ["file", "a.sv", "b.sv", "all"])
