@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the RTL by its tests. Called by scripts/coverage."""
+"""Coverage of the RTL by its tests. Called by scripts/coverage.
+
+Verilator counts each line (a block of statements without a branch within it) and each bit of a signal that changed.
+A point is a line or bit of a file: modules that are built more than once, or with other parameters, share it.
+"""
 
 import argparse
 import collections
+import dataclasses
 import json
 import os
 import pathlib
@@ -10,19 +15,41 @@ import re
 import subprocess
 import sys
 import tempfile
+from typing import Dict, Iterable, List, Tuple
 
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXCEPTIONS = ROOT / "tests" / "rtl" / "coverage_exceptions.yaml"
-TESTS = ("rtl_test", "campaign_test")
+TESTS = ("rtl_test", "campaign_test", "rtl_link_transitions_test",
+         "rtl_link_1_test", "rtl_link_2_test", "rtl_link_4_test", "rtl_link_8_test")
+MACHINES = r"^campaign_test\.Cases"  # those of tests/system that are named alike
 CAMPAIGN = 200  # runs
 GOAL = 0.95
+KINDS = ("lines", "bits")
 POINT = re.compile(r"C '(.*)' (\d+)$")
 
 
 class Failure(Exception):
     """Something without which there are no numbers."""
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Point:
+    file: str
+    kind: str  # one of KINDS
+    line: int
+    name: str  # of a bit: signal and index; of a line: its text
+
+
+@dataclasses.dataclass
+class Exempt:
+    file: str
+    what: "re.Pattern"  # the whole name
+    reason: str
+
+    def fits(self, point: Point) -> bool:
+        return point.file == self.file and self.what.fullmatch(point.name) is not None
 
 
 def run(command, **more):
@@ -32,84 +59,151 @@ def run(command, **more):
     return done.stdout
 
 
-def build(folder):
-    """The tests, with counters; told as it goes on, since it takes a minute or two."""
+def build(folder: pathlib.Path, jobs: int) -> None:
+    """The tests, with counters; told as it goes on, since it takes a few minutes."""
     print("Building the RTL's tests with counters ...", flush=True)
     run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOVERAGE=ON",
          f"-DPython3_EXECUTABLE={sys.executable}"])
-    run(["ninja", "-C", folder, *TESTS])
+    run(["ninja", "-C", folder, "-j", jobs, *TESTS])
 
 
-def take(folder):
-    """How often each point was reached by all tests together: {(file, kind, line, name): count}."""
+def count(lines: Iterable[str], points: Dict[Tuple[str, str, int, str], int]) -> None:
+    """Adds what a file of Verilator's says: {(path, kind, line, what): times}."""
+    for line in lines:
+        found = POINT.match(line)
+        if not found:
+            continue
+        keys = dict(part.split("\x02", 1) for part in found[1].split("\x01") if "\x02" in part)
+        kind = "bits" if keys["page"].startswith("v_toggle") else "lines"
+        points[keys["f"], kind, int(keys["l"]), keys["o"]] += int(found[2])
+
+
+def named(points: Dict[Tuple[str, str, int, str], int]) -> Dict[Point, int]:
+    """The same by names that stay when lines are added to a file."""
+    texts: Dict[str, List[str]] = {}
+    result: Dict[Point, int] = collections.Counter()
+    for (path, kind, line, what), times in points.items():
+        if kind == "lines":
+            if path not in texts:
+                texts[path] = pathlib.Path(path).read_text().splitlines()
+            what = texts[path][line - 1].strip() + (" (else)" if what == "else" else "")
+        result[Point(pathlib.Path(path).name, kind, line, what)] += times
+    return result
+
+
+def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
+    """How often each point was reached by all tests together."""
     print("Running them ...", flush=True)
-    points = collections.Counter()
-    with tempfile.TemporaryDirectory() as data:
+    points: Dict[Tuple[str, str, int, str], int] = collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="oae-vp-coverage.") as data:
         environment = {**os.environ, "OAE_VP_COVERAGE": data, "OAE_VP_CAMPAIGN_RUNS": str(CAMPAIGN)}
-        run(["ctest", "--test-dir", folder, "-j", os.cpu_count(), "-R", "^(" + "|".join(TESTS) + r")\.", "--no-tests=error",
-             "--timeout", "600"], env=environment)
+        run(["ctest", "--test-dir", folder, "-j", jobs, "-R", "^(" + "|".join(TESTS) + r")\.",
+             "-E", MACHINES, "--no-tests=error", "--timeout", "900"], env=environment)
         for file in pathlib.Path(data).iterdir():
-            for line in file.read_text(errors="replace").splitlines():
-                found = POINT.match(line)
-                if not found:
-                    continue
-                keys = dict(part.split("\x02", 1) for part in found[1].split("\x01") if "\x02" in part)
-                kind = "lines" if "line" in keys["page"] else "bits"
-                points[pathlib.Path(keys["f"]).name, kind, int(keys["l"]), keys["o"]] += int(found[2])
+            with file.open(errors="replace") as lines:
+                count(lines, points)
     if not points:
         raise Failure("the tests have counted nothing")
-    return points
+    return named(points)
 
 
-def exceptions():
-    found = yaml.safe_load(EXCEPTIONS.read_text()) or []
-    return [(each["file"], re.compile(each["what"]), each["reason"], each.get("line")) for each in found]
+def exceptions(path: pathlib.Path) -> List[Exempt]:
+    """Raises Failure if one lacks something."""
+    try:
+        return [Exempt(each["file"], re.compile(each["what"]), each["reason"])
+                for each in yaml.safe_load(path.read_text()) or []]
+    except (KeyError, TypeError, re.error, yaml.YAMLError) as error:
+        raise Failure(f"{path}: {error}") from error
 
 
-def main():
+@dataclasses.dataclass
+class Report:
+    table: Dict[str, Dict[str, List[int]]]  # of each file and kind: how many were reached, of how many
+    missing: List[Point]
+    excepted: int
+    wrong: List[str]  # exceptions that there is no need of
+
+    def total(self, kind: str) -> Tuple[int, int]:
+        return (sum(kinds[kind][0] for kinds in self.table.values()), sum(kinds[kind][1] for kinds in self.table.values()))
+
+    def share(self, kind: str) -> float:
+        reached, of = self.total(kind)
+        return reached / max(1, of)
+
+    def good(self) -> bool:
+        return not self.wrong and all(self.share(kind) >= GOAL for kind in KINDS)
+
+    def lines(self) -> List[str]:
+        result = [f"{'file':26} {'lines':>14}          {'bits':>16}"]
+        rows = [(file, [kinds[kind] for kind in KINDS]) for file, kinds in sorted(self.table.items())]
+        rows.append(("all", [list(self.total(kind)) for kind in KINDS]))
+        for file, cells in rows:
+            texts = [f"{reached:6} of {of:6} {reached / of if of else 1:6.1%}" for reached, of in cells]
+            result.append(f"{file:26} {texts[0]}   {texts[1]}")
+        return result
+
+
+def gathered(missing: List[Point]) -> List[str]:
+    """One line for the bits of a signal that follow each other."""
+    result: List[str] = []
+    spans: Dict[Tuple[str, int, str], List[int]] = collections.defaultdict(list)
+    for point in missing:
+        found = re.fullmatch(r"(.*)\[(\d+)\]", point.name) if point.kind == "bits" else None
+        if found:
+            spans[point.file, point.line, found[1]].append(int(found[2]))
+        else:
+            result.append(f"{point.file}:{point.line}: {point.name}")
+    for (file, line, signal), bits in spans.items():
+        bits.sort()
+        starts = [bit for bit in bits if bit - 1 not in bits]
+        ends = [bit for bit in bits if bit + 1 not in bits]
+        ranges = ",".join(str(low) if low == high else f"{high}:{low}" for low, high in reversed(list(zip(starts, ends))))
+        result.append(f"{file}:{line}: {signal}[{ranges}]")
+    return result
+
+
+def report(points: Dict[Point, int], known: List[Exempt]) -> Report:
+    """A point that no test reached and an exception names does not count."""
+    made = Report(collections.defaultdict(lambda: {kind: [0, 0] for kind in KINDS}), [], 0, [])
+    used = set()
+    for point, times in sorted(points.items()):
+        fitting = [number for number, each in enumerate(known) if each.fits(point)] if not times else []
+        if fitting:
+            used.update(fitting)
+            made.excepted += 1
+            continue
+        cell = made.table[point.file][point.kind]
+        cell[0] += times > 0
+        cell[1] += 1
+        if not times:
+            made.missing.append(point)
+    made.wrong = [f"nothing is left for the exception '{each.what.pattern}' of {each.file}"
+                  for number, each in enumerate(known) if number not in used]
+    return made
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/coverage", add_help=False)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
 
+    known = exceptions(EXCEPTIONS)
     folder = options.build / "coverage"
-    build(folder)
-    points = take(folder)
-    table = collections.defaultdict(lambda: {"lines": [0, 0], "bits": [0, 0]})
-    used, missing, excepted = collections.Counter(), [], 0
-    known = exceptions()
-    for (file, kind, line, name), count in sorted(points.items()):
-        matching = [i for i, (where, what, _, _) in enumerate(known) if where == file and what.fullmatch(name)]
-        if matching and not count:
-            used.update(matching)
-            excepted += 1
-            continue
-        table[file][kind][1] += 1
-        table[file][kind][0] += count > 0
-        if not count:
-            missing.append(f"{file}:{line}: {name} ({kind})")
-
-    print(f"{'file':24} {'lines':>14} {'bits':>16}")
-    total = {"lines": [0, 0], "bits": [0, 0]}
-    for file, kinds in sorted(table.items()):
-        cells = []
-        for kind, (reached, all_of) in kinds.items():
-            total[kind][0] += reached
-            total[kind][1] += all_of
-            cells.append(f"{reached:6} of {all_of:6}")
-        print(f"{file:24} {cells[0]:>14} {cells[1]:>16}")
-    shares = {kind: reached / max(1, all_of) for kind, (reached, all_of) in total.items()}
-    print(f"lines {shares['lines']:.1%}, bits {shares['bits']:.1%}; {excepted} points excepted, for the reasons in "
-          f"{EXCEPTIONS.relative_to(ROOT)}")
+    build(folder, options.jobs)
+    found = report(take(folder, options.jobs), known)
+    print("\n".join(found.lines()))
+    print(f"{found.excepted} points excepted, for the reasons in {EXCEPTIONS.relative_to(ROOT)}")
     if options.missing:
-        print("\n".join(missing))
-    wrong = [f"nothing is left for the exception '{what.pattern}' of {file}"
-             for i, (file, what, _, _) in enumerate(known) if not used[i]]
-    print("\n".join(wrong), end="\n" if wrong else "")
+        print("\n".join(gathered(found.missing)))
+    for line in found.wrong:
+        print(line)
     if options.json:
-        options.json.write_text(json.dumps({"total": total, "files": table, "excepted": excepted}, indent=2) + "\n")
-    return 1 if wrong or min(shares.values()) < GOAL else 0
+        total = {kind: found.total(kind) for kind in KINDS}
+        options.json.write_text(json.dumps({"total": total, "files": found.table, "excepted": found.excepted}, indent=2) + "\n")
+    return 0 if found.good() else 1
 
 
 if __name__ == "__main__":

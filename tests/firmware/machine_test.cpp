@@ -173,7 +173,7 @@ struct Running {
   Machine machine;
   SwapBlock& block = machine.oae.block;
 
-  explicit Running(bool poll) : machine(FIRMWARE, 2, poll) {
+  explicit Running(bool poll, unsigned cores = 2) : machine(FIRMWARE, cores, poll) {
     machine.run(200 * us);
     EXPECT_FALSE(machine.halted) << machine.text;
   }
@@ -229,6 +229,35 @@ TEST_P(FirmwareTest, Swaps) {
   EXPECT_EQ(machine.function.read(0, OAE_MAILBOX_REPLY_AT(2)), 50u);
   EXPECT_EQ(machine.function.read(0, OAE_MAILBOX_REPLY_AT(6)), polling ? 1u : 0u);
 }
+
+struct PollingCores : testing::TestWithParam<unsigned>, Running {
+  PollingCores() : Running(true, GetParam()) {}
+  /// Until all ports have been served that got work at one time.
+  vp::Picoseconds serve_all() {
+    for (unsigned port = 0; port < 8; ++port) block.exchange(port, port);
+    machine.oae.update();
+    return machine.run_until([&] { return all_offered(); }, 100 * us);
+  }
+  bool all_offered() const {
+    for (unsigned port = 0; port < 8; ++port) {
+      if (!block.ports[port].offered) return false;
+    }
+    return true;
+  }
+};
+
+TEST_P(PollingCores, ServeAPartOfThePortsEach) {
+  for (unsigned port = 0; port < 8; ++port) open(port);
+  EXPECT_TRUE(all_offered());
+  const vp::Picoseconds took = serve_all();
+  RecordProperty("ns", std::to_string(took / vp::ns));
+  // The one that has most of them needs a time for each.
+  const unsigned most = (8 + GetParam() - 1) / GetParam();
+  EXPECT_GT(took, most * 300 * vp::ns);
+  EXPECT_LT(took, (most + 2) * us);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, PollingCores, testing::Values(1u, 2u, 3u, 8u, 24u));
 
 // At whatever instant a request comes, also between the last look at the events and the sleep, it
 // is served at once and not with the next tick.

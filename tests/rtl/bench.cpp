@@ -2,15 +2,13 @@
 #include "tests/rtl/bench.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 
 #include "oae_registers.h"
+#include "tests/rtl/coverage.h"
 
 namespace {
 
@@ -29,15 +27,8 @@ Bench::Bench(unsigned ports, std::uint64_t seed) : reference(ports, clock_khz), 
   drain();
 }
 
-// Where scripts/coverage wants them, the counts of what this bench has reached.
 Bench::~Bench() {
-#if VM_COVERAGE
-  static unsigned number = 0;
-  const char* const folder = std::getenv("OAE_VP_COVERAGE");
-  if (folder == nullptr) return;
-  const std::string file = std::to_string(getpid()) + '-' + std::to_string(number++);
-  context.coveragep()->write((std::string(folder) + '/' + file).c_str());
-#endif
+  write_coverage(context);
 }
 
 void Bench::post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,

@@ -7,6 +7,7 @@
 
 #include "link_table.h"
 #include "oae_registers.h"
+#include "tests/rtl/coverage.h"
 
 namespace {
 
@@ -61,6 +62,7 @@ LinkEnd::LinkEnd() {
 
 // Verilator's destructors look in the thread's context, which may be the other end's.
 LinkEnd::~LinkEnd() {
+  write_coverage(context);
   top.final();
   Verilated::threadContextp(&context);
 }

@@ -396,8 +396,9 @@ TEST_F(Link, ADamagedReflectionReversesAtOnce) {
   fill(a, slots(64, 1));
   command(a, packet, OAE_BEATS_OF_64);
   EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_REVERSED});
-  // Most of the frames have not left, and silence was not waited for.
+  // Most of the frames have not left, and none after the reversal; silence was not waited for.
   EXPECT_LT(to_b.frames.size(), 40u);
+  EXPECT_EQ(to_b.frames.back()[0], header(OAE_PROTOCOL_CONFIRM, 64, true));
   EXPECT_EQ(get(a, OAE_LINK_COUNT_MISMATCHED), 1u);
   EXPECT_EQ(get(a, OAE_LINK_COUNT_SILENT), 0u);
   EXPECT_EQ(transfers(b), 0u);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "link_table.h"
+#include "tests/rtl/coverage.h"
 
 namespace {
 
@@ -11,7 +12,10 @@ namespace table = link_table;
 
 class LinkTransitions : public testing::Test {
  protected:
-  ~LinkTransitions() override { Verilated::threadContextp(&context_); }
+  ~LinkTransitions() override {
+    write_coverage(context_);
+    Verilated::threadContextp(&context_);
+  }
 
   VerilatedContext context_;
   Voae_link_transitions gates_{&context_};

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "oae_registers.h"
+#include "tests/rtl/coverage.h"
 #include "tests/rtl/slot.h"
 
 namespace {
@@ -15,6 +16,8 @@ enum Verdict { none, good, bad, bad_verb };  // rtl/oae_types.sv
 
 class SlotCheck : public testing::Test {
  protected:
+  ~SlotCheck() override { write_coverage(context_); }
+
   void check(const Slot& slot, std::uint8_t epoch, std::uint32_t last, Verdict verdict = none) {
     std::memcpy(top_.slot.data(), slot.data(), 64);
     top_.enable = 1;
