@@ -110,8 +110,8 @@ def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
 def exceptions(path: pathlib.Path) -> List[Exempt]:
     """Raises Failure if one lacks something."""
     try:
-        return [Exempt(each["file"], re.compile(each["what"]), each["reason"])
-                for each in yaml.safe_load(path.read_text()) or []]
+        return [Exempt(file, re.compile(each["what"]), each["reason"])
+                for each in yaml.safe_load(path.read_text()) or [] for file in each["files"]]
     except (KeyError, TypeError, re.error, yaml.YAMLError) as error:
         raise Failure(f"{path}: {error}") from error
 

@@ -102,6 +102,22 @@ TEST(Limits, ClocksOfAnyFrequency) {
   }
 }
 
+TEST(Limits, EveryVerbThatThereIsNot) {
+  Bench bench(1);
+  open(bench, 0, 0x40);
+  for (unsigned verb = OAE_VERB_SEND + 1; verb < 256; ++verb) {
+    Header header;
+    header.verb = static_cast<std::uint8_t>(verb);
+    header.epoch = 1;
+    header.sequence = 1;
+    bench.write_slot(0, make_slot(header, verb));
+    const Header answer = Header::of(bench.stream(0)[0]);
+    EXPECT_EQ(answer.verb, verb);
+    EXPECT_EQ(answer.status, OAE_STATUS_BAD_VERB);
+    EXPECT_EQ(answer.sequence, 1u);
+  }
+}
+
 // Each word is held from the interaction to the confirmation, whatever is asked of the others.
 TEST(Limits, EveryWord) {
   Bench bench(1);

@@ -44,6 +44,7 @@ TEST_F(Link, SaysWhatItIs) {
   const std::uint64_t id = get(a, OAE_LINK_ID);
   EXPECT_EQ(OAE_GET(id, OAE_LINK_ID_MAGIC), 0x4c45'414fu);
   EXPECT_EQ(OAE_GET(id, OAE_LINK_ID_FRAMES), 64u);
+  for (unsigned byte = 1; byte < 8; ++byte) EXPECT_EQ(get(a, OAE_LINK_ID + byte), id);
   EXPECT_EQ(state(a, 0), unsigned{OAE_LINK_STATE_DOWN});
   get(a, 0x098);
   EXPECT_TRUE(a.error);
