@@ -10,6 +10,7 @@
 #include <linux/pci.h>
 #include <linux/rwsem.h>
 #include <linux/wait.h>
+#include <uapi/linux/oae.h>
 
 #include "oae_exchange.h"
 #include "oae_registers.h"
@@ -53,12 +54,20 @@ struct oae_port {
 	struct device dev;
 	struct cdev cdev;
 
-	struct mutex lock; /* what follows up to doubts and settled */
+	struct mutex lock; /* what follows up to mapped_by */
 	struct oae_exchange exchange;
 	struct oae_answer settlement; /* of a swap in doubt, if a reset had to settle it */
 	bool has_settlement;
 	dma_addr_t cell;
 	u64 doubts, settled;
+	bool stale; /* the epoch is not the exchange's any more */
+	bool present; /* its pages stand for the port, and not what stands in for them */
+	struct oae_cell *page; /* the page that the cell is in */
+	u64 generation; /* how often they have come to */
+	void *absent; /* the page that stands in for all of them */
+	struct address_space *mapping; /* of the file that is open, or NULL */
+	unsigned int maps;
+	const struct mm_struct *mapped_by;
 
 	unsigned long opened; /* bit 0 */
 	wait_queue_head_t wait; /* for an offer of the firmware */
@@ -75,6 +84,7 @@ struct oae_device {
 	void __iomem *host; /* BAR 0 */
 	void __iomem *pages; /* BAR 2 */
 	void __iomem *streams; /* BAR 4, write-combining, or NULL */
+	struct pci_saved_state *configuration; /* of the function when it was bound */
 	u64 identity;
 	u64 features;
 	u32 clock_khz;
@@ -105,6 +115,15 @@ int oae_port_start(struct oae_port *port);
 void oae_port_stop(struct oae_port *port);
 /* The port's vector: an offer stands, or a confirmation is missing. */
 void oae_port_signal(struct oae_port *port);
+/* Begins an epoch; the port is locked. */
+int oae_port_begin(struct oae_port *port);
+
+/* mmap() of a port's file. */
+int oae_port_mmap(struct file *file, struct vm_area_struct *vma);
+/* The pages of a mapping come to stand for the port, or do so no more; the port is locked. */
+void oae_map_show(struct oae_port *port);
+void oae_map_hide(struct oae_port *port);
+
 int oae_ports_init(void);
 void oae_ports_exit(void);
 

@@ -3,7 +3,7 @@
 #define OAE_CLOCK_H
 
 #include <linux/ktime.h>
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 #include <linux/jump_label.h>
 #include <linux/math64.h>
 #include <asm/msr.h>
@@ -14,14 +14,14 @@
  * The clock that swaps are timed by: the TSC where the kernel trusts it, since reading it costs a
  * few instructions, else the kernel's own clock.
  */
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 DECLARE_STATIC_KEY_FALSE(oae_clock_is_tsc);
 #endif
 
 /* Ticks; ordered after the loads and stores before it in program order. */
 static inline u64 oae_clock(void)
 {
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 	if (static_branch_likely(&oae_clock_is_tsc))
 		return rdtsc_ordered();
 #endif
@@ -30,7 +30,7 @@ static inline u64 oae_clock(void)
 
 static inline u64 oae_clock_to_ns(u64 ticks)
 {
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 	if (static_branch_likely(&oae_clock_is_tsc))
 		return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, tsc_khz);
 #endif

@@ -43,6 +43,16 @@ void oae_exchange_confirm(struct oae_exchange *exchange)
 		writeq(confirmation, exchange->page + OAE_PORT_CONFIRM);
 }
 
+/*
+ * Whether the pages have been taken from the process that has them mapped. What stands in for them
+ * is memory, which may give back what was stored to it, for an answer.
+ */
+static inline bool oae_exchange_is_away(const struct oae_exchange *exchange)
+{
+	return unlikely(exchange->generation &&
+			READ_ONCE(*exchange->generation) != exchange->present);
+}
+
 /* Reads slice 0 of an answer that is pushed. */
 static inline u64 oae_exchange_read(struct oae_exchange *exchange, struct oae_answer *answer)
 {
@@ -51,7 +61,7 @@ static inline u64 oae_exchange_read(struct oae_exchange *exchange, struct oae_an
 	answer->issued = oae_clock();
 	header = readq(exchange->page + OAE_PORT_PUSHED_ANSWER);
 	answer->answered = oae_clock();
-	return header;
+	return oae_exchange_is_away(exchange) ? ~0ULL : header;
 }
 
 /* Reads all of an answer that is streamed; within oae_stream_begin() and oae_stream_end(). */
@@ -61,7 +71,7 @@ static inline u64 oae_exchange_stream(struct oae_exchange *exchange, struct oae_
 	answer->issued = oae_clock();
 	oae_stream_read(exchange->stream + OAE_STREAM_WINDOW, answer->slot);
 	answer->answered = oae_clock();
-	return answer->slot[0];
+	return oae_exchange_is_away(exchange) ? ~0ULL : answer->slot[0];
 }
 
 /* Stores an offer and reads the answer, on one CPU, so that its clock tells the time. */

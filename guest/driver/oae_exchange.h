@@ -16,6 +16,8 @@ struct oae_exchange {
 	void __iomem *page; /* the port's page of BAR 2 */
 	void __iomem *stream; /* its page of BAR 4, write-combining; NULL: no streamed form */
 	__le64 *cell; /* the slot in memory that answers are pushed to */
+	const __u64 *generation; /* NULL in the kernel: a word that is as below for as long */
+	__u64 present; /* as the pages are the port's; a read behind which it is not, has failed */
 	u32 sequence; /* of the last swap that the host has committed in this epoch */
 	u8 epoch;
 	u8 attempt; /* how often the next swap was offered: tells late copies of an offer from it */

@@ -14,12 +14,14 @@
 #define OAE_PCI_VENDOR_ID 0x1d9b
 #define OAE_PCI_DEVICE_ID 0x0ae0
 
+#define OAE_THAW_TRIES 3
+
 static const u64 oae_identity =
 	OAE_HOST_ID_RESET & (OAE_HOST_ID_MAGIC_MASK | OAE_HOST_ID_VERSION_MASK);
 
 static DEFINE_IDA(oae_ids);
 
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 DEFINE_STATIC_KEY_FALSE(oae_clock_is_tsc);
 #endif
 
@@ -67,6 +69,11 @@ static void oae_put_action(void *oae)
 	oae_put(oae);
 }
 
+static void oae_free_action(void *memory)
+{
+	kfree(memory);
+}
+
 static irqreturn_t oae_interrupt(int irq, void *data)
 {
 	struct oae_vector *vector = data;
@@ -94,22 +101,58 @@ static void oae_freeze(struct oae_device *oae, enum oae_state state)
 		wake_up_all(&oae->ports[i]->wait);
 	down_write(&oae->lock);
 	up_write(&oae->lock);
+	for (i = 0; i < oae->num_ports; i++) {
+		mutex_lock(&oae->ports[i]->lock);
+		oae_map_hide(oae->ports[i]);
+		mutex_unlock(&oae->ports[i]->lock);
+	}
 	for (i = 0; i < oae->num_vectors; i++)
 		synchronize_irq(pci_irq_vector(oae->pdev, i));
 }
 
-/* Brings the hardware to what it was before a reset; the ports that are open begin anew. */
-static int oae_thaw(struct oae_device *oae)
+/*
+ * Whether the function answers as the block that it was. It has lost its addresses if it was reset
+ * while no driver was bound, or if the kernel saved for one reset what another had left: the
+ * kernel's errors and its resets take turns. Only who knows them from before can give them back.
+ */
+static bool oae_answers(struct oae_device *oae)
+{
+	if (readq(oae->host + OAE_HOST_ID) == oae->identity)
+		return true;
+	pci_load_saved_state(oae->pdev, oae->configuration);
+	pci_restore_state(oae->pdev);
+	return readq(oae->host + OAE_HOST_ID) == oae->identity;
+}
+
+static int oae_start(struct oae_device *oae)
 {
 	unsigned int i;
 	int ret = 0;
 
-	down_write(&oae->lock);
-	reinit_completion(&oae->mailbox.replied);
+	if (!oae_answers(oae))
+		return -EIO;
+	pci_set_master(oae->pdev);
 	oae_mailbox_start(oae);
 	for (i = 0; i < oae->num_ports && !ret; i++)
 		if (oae->ports[i]->opened)
 			ret = oae_port_start(oae->ports[i]);
+	return ret;
+}
+
+/*
+ * Brings the hardware to what it was before a reset; the ports that are open begin anew. An answer
+ * that is lost on the way is no reason to give the device up.
+ */
+static int oae_thaw(struct oae_device *oae)
+{
+	unsigned int tries = OAE_THAW_TRIES;
+	int ret;
+
+	down_write(&oae->lock);
+	reinit_completion(&oae->mailbox.replied);
+	do {
+		ret = oae_start(oae);
+	} while (ret && --tries);
 	if (!ret)
 		WRITE_ONCE(oae->state, OAE_LIVE);
 	up_write(&oae->lock);
@@ -165,6 +208,11 @@ static int oae_identify(struct oae_device *oae)
 	struct device *dev = &oae->pdev->dev;
 
 	oae->identity = readq(oae->host + OAE_HOST_ID);
+	/* An error while no driver was bound: the kernel reset the function and left it at that. */
+	if (oae->identity == ~0ULL) {
+		pci_restore_state(oae->pdev);
+		oae->identity = readq(oae->host + OAE_HOST_ID);
+	}
 	if ((oae->identity & ~OAE_HOST_ID_PORTS_MASK) != oae_identity)
 		return dev_err_probe(dev, -ENODEV, "identity %#llx is not that of an OAE block\n",
 				     oae->identity);
@@ -219,6 +267,16 @@ static int oae_request_interrupts(struct oae_device *oae)
 			return dev_err_probe(dev, ret, "vector %u cannot be requested\n", i);
 	}
 	return 0;
+}
+
+/* What the kernel restores after a reset, and what is left should it save another. */
+static int oae_save(struct oae_device *oae)
+{
+	pci_save_state(oae->pdev);
+	oae->configuration = pci_store_saved_state(oae->pdev);
+	if (!oae->configuration)
+		return -ENOMEM;
+	return devm_add_action_or_reset(&oae->pdev->dev, oae_free_action, oae->configuration);
 }
 
 static struct oae_device *oae_alloc(struct pci_dev *pdev)
@@ -279,6 +337,9 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		return ret;
 	pci_set_master(pdev);
+	ret = oae_save(oae);
+	if (ret)
+		return ret;
 	ret = devm_add_action_or_reset(dev, oae_retire, oae);
 	if (ret)
 		return ret;
@@ -290,7 +351,6 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		if (ret)
 			return dev_err_probe(dev, ret, "port %u cannot be published\n", i);
 	}
-	pci_save_state(pdev);
 	dev_info(dev, "oae%d: %u ports, block at %u kHz, %u vectors\n", oae->id, oae->num_ports,
 		 oae->clock_khz, oae->num_vectors);
 	return 0;
@@ -329,11 +389,12 @@ static pci_ers_result_t oae_slot_reset(struct pci_dev *pdev)
 {
 	struct oae_device *oae = pci_get_drvdata(pdev);
 
+	/* Another reset may have thawed it since the error was detected. */
+	oae_freeze(oae, OAE_FROZEN);
 	pci_restore_state(pdev);
-	pci_save_state(pdev);
-	pci_set_master(pdev);
-	if (readq(oae->host + OAE_HOST_ID) != oae->identity)
+	if (!oae_answers(oae))
 		return PCI_ERS_RESULT_DISCONNECT;
+	pci_save_state(pdev);
 	return PCI_ERS_RESULT_RECOVERED;
 }
 
@@ -352,10 +413,10 @@ static void oae_reset_prepare(struct pci_dev *pdev)
 
 static void oae_reset_done(struct pci_dev *pdev)
 {
-	/* The kernel has restored what probing saved, and that can be done only once. */
-	pci_save_state(pdev);
 	if (oae_thaw(pci_get_drvdata(pdev)))
 		dev_err(&pdev->dev, "ports do not come back after a reset\n");
+	/* The kernel has restored what it had, and that can be done only once. */
+	pci_save_state(pdev);
 }
 
 static const struct pci_error_handlers oae_error_handlers = {
@@ -376,10 +437,10 @@ static int oae_suspend(struct device *dev)
 static int oae_resume(struct device *dev)
 {
 	struct pci_dev *pdev = to_pci_dev(dev);
+	int ret = oae_thaw(pci_get_drvdata(pdev));
 
-	pci_set_master(pdev);
 	pci_save_state(pdev);
-	return oae_thaw(pci_get_drvdata(pdev));
+	return ret;
 }
 
 static DEFINE_SIMPLE_DEV_PM_OPS(oae_pm, oae_suspend, oae_resume);
@@ -407,7 +468,7 @@ static int __init oae_init(void)
 	int ret;
 
 	oae_crc_init();
-#ifdef CONFIG_X86
+#ifdef CONFIG_X86_TSC
 	if (tsc_khz && !check_tsc_unstable())
 		static_branch_enable(&oae_clock_is_tsc);
 #endif

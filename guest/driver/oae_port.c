@@ -12,9 +12,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include <uapi/linux/oae.h>
 
 #include "oae_clock.h"
+#include "oae_swap.h"
 
 #define OAE_OPENED 0
 
@@ -32,6 +32,8 @@ static_assert(sizeof(struct oae_swap) == 152);
 static_assert(sizeof(struct oae_stats) == 64);
 static_assert(sizeof(struct oae_firmware_stats) == 48);
 static_assert(sizeof(struct oae_read_bench) == 16);
+static_assert(sizeof(struct oae_cell) == 80);
+static_assert(sizeof(struct oae_epoch) == 16);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
 static_assert(OAE_SWAP_VERB_CAS == OAE_VERB_CAS);
@@ -79,9 +81,31 @@ static u64 oae_port_confirm_limit(struct oae_port *port)
 	return min_t(u64, clocks, OAE_HOST_PORT_TENTATIVE_LIMIT_CLOCKS_MASK);
 }
 
-int oae_port_start(struct oae_port *port)
+int oae_port_begin(struct oae_port *port)
 {
 	u64 before, state;
+
+	before = oae_port_read(port, OAE_HOST_PORT_STATE);
+	/* A driver that crashed may have left it open. */
+	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
+	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
+	state = oae_port_read(port, OAE_HOST_PORT_STATE);
+	/* In an epoch that is not new, the swaps of the one who had it before would be taken for ours. */
+	if (before == ~0ULL || state == ~0ULL ||
+	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
+	    OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) ==
+		    OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH)) {
+		dev_err(&port->dev, "port does not open, state %#llx\n", state);
+		return -EIO;
+	}
+	oae_exchange_begin(&port->exchange, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
+			   OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
+	port->stale = port->maps;
+	return 0;
+}
+
+int oae_port_start(struct oae_port *port)
+{
 	int ret = 0;
 
 	mutex_lock(&port->lock);
@@ -101,30 +125,30 @@ int oae_port_start(struct oae_port *port)
 		}
 		port->has_settlement = true;
 	}
-	before = oae_port_read(port, OAE_HOST_PORT_STATE);
-	/* A driver that crashed may have left it open. */
-	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
-	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
-	state = oae_port_read(port, OAE_HOST_PORT_STATE);
-	/* In an epoch that is not new, the swaps of the one who had it before would be taken for ours. */
-	if (before == ~0ULL || state == ~0ULL ||
-	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
-	    OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) ==
-		    OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH)) {
-		dev_err(&port->dev, "port does not open, state %#llx\n", state);
-		ret = -EIO;
-		goto unlock;
-	}
-	oae_exchange_begin(&port->exchange, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
-			   OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
+	/* What is in doubt where it is mapped, its process alone knows: it settles that, and begins. */
+	if (!port->maps)
+		ret = oae_port_begin(port);
+	if (!ret)
+		oae_map_show(port);
 unlock:
 	mutex_unlock(&port->lock);
 	return ret;
 }
 
+/* Of a swap in a mapping, the process leaves word. */
+static void oae_port_confirm(struct oae_port *port)
+{
+	u64 confirmation = READ_ONCE(port->page->confirmation);
+
+	if (!READ_ONCE(port->stale))
+		oae_exchange_confirm(&port->exchange);
+	else if (confirmation)
+		writeq(confirmation, port->exchange.page + OAE_PORT_CONFIRM);
+}
+
 void oae_port_stop(struct oae_port *port)
 {
-	oae_exchange_confirm(&port->exchange);
+	oae_port_confirm(port);
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_EVENT, 0);
 	oae_port_write(port, OAE_HOST_PORT_CELL, 0);
@@ -136,7 +160,16 @@ void oae_port_signal(struct oae_port *port)
 {
 	atomic64_inc(&port->signals);
 	wake_up_interruptible(&port->wait);
-	oae_exchange_confirm(&port->exchange);
+	oae_port_confirm(port);
+}
+
+static void oae_port_give_up(struct oae_port *port)
+{
+	mutex_lock(&port->lock);
+	oae_map_hide(port);
+	port->mapping = NULL;
+	mutex_unlock(&port->lock);
+	clear_bit(OAE_OPENED, &port->opened);
 }
 
 static int oae_port_open(struct inode *inode, struct file *file)
@@ -151,12 +184,14 @@ static int oae_port_open(struct inode *inode, struct file *file)
 		ret = -EBUSY;
 		goto leave;
 	}
-	/* What the last owner was left in doubt of is settled by the new epoch. */
+	/* What the last owner was left in doubt of is settled by the new epoch, and not shown to this one. */
 	port->exchange.doubt = false;
 	port->has_settlement = false;
+	memset(port->page, 0, OAE_MAP_SIZE);
+	port->mapping = file->f_mapping;
 	ret = oae_port_start(port);
 	if (ret)
-		clear_bit(OAE_OPENED, &port->opened);
+		oae_port_give_up(port);
 	file->private_data = port;
 leave:
 	oae_leave(port->oae);
@@ -170,7 +205,7 @@ static int oae_port_release(struct inode *inode, struct file *file)
 
 	if (live)
 		oae_port_stop(port);
-	clear_bit(OAE_OPENED, &port->opened);
+	oae_port_give_up(port);
 	if (live)
 		oae_leave(port->oae);
 	return 0;
@@ -193,20 +228,6 @@ static long oae_ioctl_info(struct oae_port *port, struct oae_info __user *arg)
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static void oae_swap_fill(struct oae_swap *swap, const struct oae_answer *answer)
-{
-	u64 header = answer->slot[0];
-
-	memcpy(swap->answer, &answer->slot[1], sizeof(swap->answer));
-	swap->status = OAE_GET(header, OAE_SLOT_HEADER_STATUS);
-	swap->epoch = OAE_GET(header, OAE_SLOT_HEADER_EPOCH);
-	swap->sequence = OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE);
-	swap->store_ns = oae_clock_to_ns(answer->answered - answer->stored);
-	swap->read_ns = oae_clock_to_ns(answer->answered - answer->issued);
-	swap->commit_ns = oae_clock_to_ns(answer->committed - answer->stored);
-	swap->reads += answer->reads;
-}
-
 static void oae_port_count(struct oae_port *port, bool was, const struct oae_answer *answer)
 {
 	bool is = port->exchange.doubt;
@@ -217,17 +238,29 @@ static void oae_port_count(struct oae_port *port, bool was, const struct oae_ans
 		port->settled++;
 }
 
+/* Whether the next swap is the kernel's to make; the port is locked. */
+static int oae_port_prepare(struct oae_port *port)
+{
+	if (port->maps)
+		return -EBUSY;
+	if (port->exchange.doubt || port->has_settlement)
+		return -EIO;
+	return port->stale ? oae_port_begin(port) : 0;
+}
+
 /* One try. 1: nothing was exchanged and the caller may wait for an offer of the firmware. */
 static int oae_port_try(struct oae_port *port, struct oae_swap *swap)
 {
 	struct oae_answer answer;
 	enum oae_outcome outcome;
+	int ret;
 
 	if (mutex_lock_interruptible(&port->lock))
 		return -EINTR;
-	if (port->exchange.doubt || port->has_settlement) {
+	ret = oae_port_prepare(port);
+	if (ret) {
 		mutex_unlock(&port->lock);
-		return -EIO;
+		return ret;
 	}
 	outcome = oae_exchange_swap(&port->exchange, swap->form, swap->verb, swap->flags,
 				    swap->offer, READ_ONCE(settle_reads), &answer);
@@ -267,14 +300,9 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 
 	if (copy_from_user(&swap, arg, sizeof(swap)))
 		return -EFAULT;
-	if (swap.verb < OAE_SWAP_VERB_SWAP || swap.verb > OAE_SWAP_VERB_SEND || swap.flags & ~OAE_SWAP_FLAG_MORE ||
-	    swap.form > OAE_SWAP_FORM_STREAMED ||
-	    memchr_inv(swap.reserved, 0, sizeof(swap.reserved)))
-		return -EINVAL;
-	if (swap.form == OAE_SWAP_FORM_STREAMED && !port->exchange.stream)
-		return -EOPNOTSUPP;
-	if (!(OAE_GET(port->oae->features, OAE_HOST_FEATURES_VERBS) & BIT(swap.verb)))
-		return -EOPNOTSUPP;
+	ret = oae_swap_check(&swap, &port->exchange, port->oae->features);
+	if (ret)
+		return ret;
 	swap.tries = 0;
 	swap.reads = 0;
 	if (swap.timeout_ns && !(file->f_flags & O_NONBLOCK))
@@ -290,11 +318,13 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
 }
 
-/* The outcome of the swap in doubt: 0, -ENODATA, -EIO. The port is locked. */
+/* The outcome of the swap in doubt: 0, -ENODATA, -EIO, -EBUSY. The port is locked. */
 static int oae_port_settle(struct oae_port *port, bool reverse, struct oae_answer *answer)
 {
 	enum oae_outcome outcome;
 
+	if (port->maps)
+		return -EBUSY;
 	if (port->has_settlement) {
 		*answer = port->settlement;
 		port->has_settlement = false;
@@ -311,15 +341,13 @@ static int oae_port_settle(struct oae_port *port, bool reverse, struct oae_answe
 
 static long oae_ioctl_settle(struct oae_port *port, bool reverse, struct oae_swap __user *arg)
 {
-	struct oae_swap swap = {};
 	struct oae_answer answer;
+	struct oae_swap swap;
 	int ret;
 
 	if (mutex_lock_interruptible(&port->lock))
 		return -EINTR;
-	swap.verb = port->exchange.verb;
-	swap.flags = port->exchange.flags;
-	swap.form = port->exchange.form;
+	oae_swap_recall(&swap, &port->exchange);
 	ret = oae_port_settle(port, reverse, &answer);
 	mutex_unlock(&port->lock);
 	if (ret)
@@ -417,6 +445,25 @@ static long oae_ioctl_read_bench(struct oae_port *port, struct oae_read_bench __
 	return ret;
 }
 
+static long oae_ioctl_begin(struct oae_port *port, struct oae_epoch __user *arg)
+{
+	struct oae_epoch epoch;
+	int ret;
+
+	if (mutex_lock_interruptible(&port->lock))
+		return -EINTR;
+	ret = port->exchange.doubt || port->has_settlement ? -EIO : oae_port_begin(port);
+	epoch = (struct oae_epoch){
+		.generation = port->generation,
+		.sequence = port->exchange.sequence,
+		.epoch = port->exchange.epoch,
+	};
+	mutex_unlock(&port->lock);
+	if (ret)
+		return ret;
+	return copy_to_user(arg, &epoch, sizeof(epoch)) ? -EFAULT : 0;
+}
+
 static long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 {
 	struct oae_port *port = file->private_data;
@@ -447,6 +494,9 @@ static long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 		break;
 	case OAE_IOC_READ_BENCH:
 		ret = oae_ioctl_read_bench(port, arg);
+		break;
+	case OAE_IOC_BEGIN:
+		ret = oae_ioctl_begin(port, arg);
 		break;
 	default:
 		ret = -ENOTTY;
@@ -482,6 +532,7 @@ static const struct file_operations oae_port_operations = {
 	.unlocked_ioctl = oae_port_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = oae_port_poll,
+	.mmap = oae_port_mmap,
 	.llseek = no_llseek,
 };
 
@@ -503,6 +554,7 @@ static void oae_port_free(struct device *dev)
 	struct oae_port *port = container_of(dev, struct oae_port, dev);
 
 	oae_put(port->oae);
+	free_page((unsigned long)port->absent);
 	kfree(port);
 }
 
@@ -542,10 +594,15 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 	ret = devm_add_action_or_reset(parent, oae_port_put, port);
 	if (ret)
 		return ret;
-	/* Coherent memory is a page at least, so aligned to 64 bytes. */
-	port->exchange.cell = dmam_alloc_coherent(parent, OAE_SLOT_SIZE, &port->cell, GFP_KERNEL);
-	if (!port->exchange.cell)
+	port->absent = (void *)__get_free_page(GFP_KERNEL);
+	if (!port->absent)
 		return -ENOMEM;
+	memset(port->absent, 0xff, PAGE_SIZE);
+	/* All of a page, since its owner may have it mapped. */
+	port->page = dmam_alloc_coherent(parent, PAGE_SIZE, &port->cell, GFP_KERNEL);
+	if (!port->page)
+		return -ENOMEM;
+	port->exchange.cell = port->page->slot;
 	return dev_set_name(&port->dev, "oae%dp%u", oae->id, index);
 }
 

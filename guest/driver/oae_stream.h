@@ -17,6 +17,13 @@
  */
 #define OAE_STREAM_WORDS 8
 
+/* What the streaming loads change; the kernel's compiler knows of no vector registers. */
+#ifdef __SSE__
+#define OAE_STREAM_CLOBBERS "xmm0", "xmm1", "xmm2", "xmm3", "memory"
+#else
+#define OAE_STREAM_CLOBBERS "memory"
+#endif
+
 static inline bool oae_stream_loads(void)
 {
 #ifdef CONFIG_X86
@@ -74,7 +81,7 @@ static inline void oae_stream_read(const void __iomem *line, u64 *words)
 			     "movups %%xmm3, 0x30(%1)"
 			     :
 			     : "r"(line), "r"(words)
-			     : "memory");
+			     : OAE_STREAM_CLOBBERS);
 		return;
 	}
 #endif

@@ -9,8 +9,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "mapping.h"
+
 struct oae_port {
   int fd;
+  struct oae_mapping *mapping; /* NULL: swaps are the kernel's */
 };
 
 static int request(const struct oae_port *port, unsigned long code, void *argument) {
@@ -23,7 +26,7 @@ int oae_port_path(unsigned int device, unsigned int port, char *path, size_t siz
 }
 
 int oae_port_open(const char *path, struct oae_port **port) {
-  struct oae_port *opened = malloc(sizeof(*opened));
+  struct oae_port *opened = calloc(1, sizeof(*opened));
   struct oae_info info;
   int error;
 
@@ -46,25 +49,42 @@ int oae_port_open(const char *path, struct oae_port **port) {
 
 void oae_port_close(struct oae_port *port) {
   if (!port) return;
+  oae_mapping_free(port->mapping);
   close(port->fd);
   free(port);
 }
 
 int oae_port_fd(const struct oae_port *port) { return port->fd; }
 
+int oae_port_map(struct oae_port *port) {
+  struct oae_info info;
+  int error = oae_port_info(port, &info);
+
+  if (error || port->mapping) return error;
+  return oae_mapping_create(port->fd, info.features, &port->mapping);
+}
+
+void oae_port_unmap(struct oae_port *port) {
+  oae_mapping_free(port->mapping);
+  port->mapping = NULL;
+}
+
 int oae_port_info(struct oae_port *port, struct oae_info *info) {
   return request(port, OAE_IOC_INFO, info);
 }
 
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap) {
+  if (port->mapping) return oae_mapping_swap(port->mapping, swap);
   return request(port, OAE_IOC_SWAP, swap);
 }
 
 int oae_port_settle(struct oae_port *port, struct oae_swap *swap) {
+  if (port->mapping) return oae_mapping_settle(port->mapping, swap);
   return request(port, OAE_IOC_SETTLE, swap);
 }
 
 int oae_port_reverse(struct oae_port *port, struct oae_swap *swap) {
+  if (port->mapping) return oae_mapping_reverse(port->mapping, swap);
   return request(port, OAE_IOC_REVERSE, swap);
 }
 

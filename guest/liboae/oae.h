@@ -44,6 +44,16 @@ int oae_port_fd(const struct oae_port *port);
 int oae_port_info(struct oae_port *port, struct oae_info *info);
 
 /*
+ * Maps the port into this process: from now on its swaps, verbs and settlements go without the
+ * kernel, which helps to wait for the firmware only. All works as before, but in doubt the process's
+ * death is the end of the story, and a child has no part in it. Begins an epoch, as the unmapping does:
+ * what is in doubt then is rolled forward, and nobody will know. Not while another thread uses the
+ * port. -EIO: a swap is in doubt; -ENODEV: the device is gone, or the driver maps nothing.
+ */
+int oae_port_map(struct oae_port *port);
+void oae_port_unmap(struct oae_port *port);
+
+/*
  * One swap; times in ns. 0: it has an outcome, and swap->status says which. -EIO: the answer is in
  * doubt, see oae_port_settle(). -EINTR: a signal came while waiting, nothing was exchanged.
  * -EOPNOTSUPP: the device does not have swap->form, or swap->verb.

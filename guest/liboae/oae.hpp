@@ -41,6 +41,10 @@ class Port {
 
   int fd() const { return oae_port_fd(port_.get()); }
 
+  /// Swaps go without the kernel from now on, or by it again.
+  void map() { check(oae_port_map(port_.get()), "map"); }
+  void unmap() { oae_port_unmap(port_.get()); }
+
   oae_info info() const { return get<oae_info>(oae_port_info, "info"); }
   oae_stats stats() const { return get<oae_stats>(oae_port_stats, "stats"); }
   oae_firmware_stats firmware_stats() const {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { patience = 100, pause_us = 1000 };
@@ -24,6 +25,13 @@ static int read_counts(struct oae_port *port, struct counts *counts) {
   return 0;
 }
 
+static uint64_t now_ns(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* One swap with its outcome, doubt included. */
 static int swap_once(struct oae_port *port, struct oae_swap *swap) {
   int error = oae_port_swap(port, swap);
@@ -35,16 +43,19 @@ static int swap_once(struct oae_port *port, struct oae_swap *swap) {
   return error;
 }
 
-static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *samples[3],
+static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *samples[4],
                      struct bench *bench) {
   for (uint32_t i = 0; i < plan.count; i++) {
     struct oae_swap swap = {
         .verb = OAE_SWAP_VERB_SWAP, .form = plan.form, .timeout_ns = plan.timeout_ns};
+    uint64_t called;
     int error;
 
     swap.offer[0] = i;
     if (plan.more && i + 1 < plan.count) swap.flags = OAE_SWAP_FLAG_MORE;
+    called = now_ns();
     error = swap_once(port, &swap);
+    called = now_ns() - called;
     if (error) return error;
     bench->doubts += swap.reads != 0;
     if (swap.tries) bench->retries += swap.tries - 1;
@@ -55,6 +66,7 @@ static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *sa
     samples[0][bench->committed] = swap.store_ns;
     samples[1][bench->committed] = swap.read_ns;
     samples[2][bench->committed] = swap.commit_ns;
+    samples[3][bench->committed] = called;
     bench->committed++;
   }
   return 0;
@@ -80,14 +92,15 @@ static int await_counts(struct oae_port *port, const struct counts *before, stru
 
 int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench) {
   const uint32_t count = plan.count;
-  uint64_t *memory = calloc(count, 4 * sizeof(*memory));
-  uint64_t *samples[3] = {memory, memory + count, memory + 2 * (size_t)count};
-  uint64_t *reads = memory + 3 * (size_t)count;
+  uint64_t *memory = calloc(count, 5 * sizeof(*memory));
+  uint64_t *samples[4] = {memory, memory + count, memory + 2 * (size_t)count,
+                          memory + 3 * (size_t)count};
+  uint64_t *reads = memory + 4 * (size_t)count;
   struct counts before;
   int error;
 
   if (!memory) return -ENOMEM;
-  *bench = (struct bench){.count = count, .form = plan.form};
+  *bench = (struct bench){.count = count, .form = plan.form, .mapped = plan.mapped};
   error = read_counts(port, &before);
   if (!error) error = run_swaps(port, plan, samples, bench);
   if (!error) error = await_counts(port, &before, bench);
@@ -96,6 +109,7 @@ int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench
     bench->store = latency_of(samples[0], bench->committed);
     bench->read = latency_of(samples[1], bench->committed);
     bench->commit = latency_of(samples[2], bench->committed);
+    bench->call = latency_of(samples[3], bench->committed);
     bench->mmio_read = latency_of(reads, count);
   }
   free(memory);
@@ -113,12 +127,13 @@ static void print_latency(FILE *out, const char *name, const struct latency *lat
 }
 
 void bench_print(FILE *out, const struct bench *bench) {
-  fprintf(out, "%" PRIu32 " swaps of 64 bytes, %s; simulated time in ns\n\n", bench->count,
-          oae_form_name(bench->form));
+  fprintf(out, "%" PRIu32 " swaps of 64 bytes, %s%s; simulated time in ns\n\n", bench->count,
+          oae_form_name(bench->form), bench->mapped ? ", mapped" : "");
   fprintf(out, "  %-30s %8s %8s %8s %8s\n", "", "min", "median", "p99", "max");
   print_latency(out, "swap, from the first store", &bench->store);
   print_latency(out, "swap, from the read's issue", &bench->read);
   print_latency(out, "swap, until found valid", &bench->commit);
+  print_latency(out, "swap, as its caller waits", &bench->call);
   print_latency(out, "8-byte read of the device", &bench->mmio_read);
   if (bench->mmio_read.median)
     fprintf(out, "\n  a swap costs %.3f reads (medians, from the read's issue)\n",
@@ -141,14 +156,15 @@ static void print_json_latency(FILE *out, const char *name, const struct latency
 
 void bench_print_json(FILE *out, const struct bench *bench) {
   fprintf(out,
-          "{\"form\": \"%s\", \"count\": %" PRIu32 ", \"committed\": %" PRIu64 ", \"not_ready\": %" PRIu64
+          "{\"form\": \"%s\", \"mapped\": %s, \"count\": %" PRIu32 ", \"committed\": %" PRIu64 ", \"not_ready\": %" PRIu64
           ", \"retries\": %" PRIu64 ", \"doubts\": %" PRIu64 ", \"block_committed\": %" PRIu64
           ", \"firmware_committed\": %" PRIu64 ", ",
-          oae_form_name(bench->form), bench->count, bench->committed, bench->not_ready,
+          oae_form_name(bench->form), bench->mapped ? "true" : "false", bench->count, bench->committed, bench->not_ready,
           bench->retries, bench->doubts, bench->block_committed, bench->firmware_committed);
   print_json_latency(out, "swap_from_store_ns", &bench->store);
   print_json_latency(out, "swap_from_read_ns", &bench->read);
   print_json_latency(out, "swap_until_valid_ns", &bench->commit);
+  print_json_latency(out, "swap_call_ns", &bench->call);
   print_json_latency(out, "mmio_read_ns", &bench->mmio_read);
   fprintf(out, "\"agree\": %s}\n", bench_agrees(bench) ? "true" : "false");
 }

@@ -19,12 +19,14 @@ struct bench_plan {
   uint64_t timeout_ns; /* of each */
   uint8_t form;        /* OAE_SWAP_FORM_* */
   bool more;           /* each but the last is confirmed by the next */
+  bool mapped;         /* the port is: told of, no more */
 };
 
 /* What a bench has found; times in ns. */
 struct bench {
   uint32_t count;               /* swaps asked for */
   uint8_t form;                 /* in which form */
+  bool mapped;                  /* without the kernel */
   uint64_t committed;           /* ... that the host has committed */
   uint64_t not_ready;           /* ... that had no offer of the firmware in time */
   uint64_t retries;             /* offers made again while waiting for the firmware */
@@ -34,6 +36,7 @@ struct bench {
   struct latency store;         /* of the committed: first store to answer */
   struct latency read;          /* of the committed: issue of the read to answer */
   struct latency commit;        /* of the committed: first store to answer found valid */
+  struct latency call;          /* of the committed: what the caller waits for, doubt included */
   struct latency mmio_read;     /* 8-byte reads of the device */
 };
 

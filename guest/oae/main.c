@@ -131,7 +131,8 @@ static int run_bench(struct oae_port *port, const struct options *options) {
   const struct bench_plan plan = {.count = options->count,
                                   .timeout_ns = options->timeout_ns,
                                   .form = options->form,
-                                  .more = options->more};
+                                  .more = options->more,
+                                  .mapped = options->mapped};
   int error = bench_run(port, plan, &bench);
 
   if (error) return failed("bench", error);
@@ -201,7 +202,8 @@ static int run(const struct options *options) {
   error = oae_port_path(options->device, options->port, path, sizeof(path));
   if (!error) error = oae_port_open(path, &port);
   if (error) return failed(path, error);
-  code = runs[options->command](port, options);
+  if (options->mapped) error = oae_port_map(port);
+  code = error ? failed("mapping", error) : runs[options->command](port, options);
   oae_port_close(port);
   return code;
 }

@@ -34,6 +34,7 @@ const char options_help[] =
     "  -f, --form FORM     how the answer comes: pushed, into memory; or streamed, in the answer to a\n"
     "                      load of 64 bytes (pushed)\n"
     "  -r, --reverse       settle a swap as reversed if its answer stays in doubt\n"
+    "  -M, --mapped        map the port into the process, and swap without the kernel\n"
     "  -m, --more          confirm a swap with the next one instead of at once\n"
     "  -j, --json          print JSON\n"
     "  -h, --help          this text\n"
@@ -50,7 +51,7 @@ const char options_help[] =
     "examples:\n"
     "  oae swap 1 2 0xfeed\n"
     "  oae multi compare:0=0 write:0=1 add:1=-5 add:2=5\n"
-    "  oae bench --count 1000 --form streamed --port 3 --json\n";
+    "  oae bench --count 1000 --form streamed --mapped --port 3 --json\n";
 
 static bool parse_number(const char *text, uint64_t max, uint64_t *value) {
   char *end;
@@ -110,7 +111,7 @@ static bool parse_form(const char *text, uint8_t *form) {
 }
 
 static bool mistaken(char mistake[128], const char *what, const char *text) {
-  snprintf(mistake, 128, "%s: %.80s", what, text);
+  snprintf(mistake, 128, "%.53s: %.72s", what, text);
   return false;
 }
 
@@ -221,7 +222,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
       {"device", required_argument, NULL, 'd'},  {"port", required_argument, NULL, 'p'},
       {"count", required_argument, NULL, 'c'},   {"timeout", required_argument, NULL, 't'},
       {"form", required_argument, NULL, 'f'},    {"more", no_argument, NULL, 'm'},
-      {"reverse", no_argument, NULL, 'r'},
+      {"reverse", no_argument, NULL, 'r'},       {"mapped", no_argument, NULL, 'M'},
       {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
   };
@@ -231,7 +232,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
 
   *options = (struct options){.command = COMMAND_INFO, .count = 100, .timeout_ns = 1000000000};
   optind = 0; /* starts anew */
-  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mrjh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrjh", names, NULL)) != -1) {
     switch (option) {
       case 'd':
         if (!parse_number(optarg, UINT_MAX, &value))
@@ -258,6 +259,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
         break;
       case 'm':
         options->more = true;
+        break;
+      case 'M':
+        options->mapped = true;
         break;
       case 'r':
         options->reverse = true;

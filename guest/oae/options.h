@@ -32,6 +32,7 @@ struct options {
   uint8_t form; /* OAE_SWAP_FORM_* */
   bool json;
   bool more;
+  bool mapped;
   bool reverse;
   uint64_t payload[OAE_PAYLOAD_WORDS]; /* swap, send */
   struct oae_step steps[OAE_STEPS_MAX]; /* cas, add, multi */

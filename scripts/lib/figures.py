@@ -9,13 +9,24 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import figures_failures  # noqa: E402
+import figures_hosts  # noqa: E402
 import figures_link  # noqa: E402
-from figures_table import Failure  # noqa: E402
+import figures_ports  # noqa: E402
+import figures_swap  # noqa: E402
+from figures_table import Failure, required_text  # noqa: E402
 
 # Each takes the build folder and a function that tells of progress, and gives tables, requirements and all numbers.
 PARTS = {
+    "swap": figures_swap.take,
+    "ports": figures_ports.take,
+    "failures": figures_failures.take,
     "link": figures_link.take,
+    "hosts": figures_hosts.take,
+    "cores": figures_ports.take_cores,
 }
+# Only if they are named: they take long.
+LONG = ("cores",)
 
 
 def main() -> int:
@@ -25,7 +36,7 @@ def main() -> int:
     parser.add_argument("--build", type=pathlib.Path, required=True)
     options = parser.parse_args()
 
-    names = [name for name in PARTS if name in options.names or not options.names]
+    names = [name for name in PARTS if name in options.names or (not options.names and name not in LONG)]
     failed, required, numbers = False, [], {}
     for name in names:
         try:
@@ -40,8 +51,7 @@ def main() -> int:
         for table in tables:
             print(table.text() + "\n", flush=True)
     if required:
-        print("Required")
-        print("\n".join(each.text() for each in required), flush=True)
+        print(required_text(required), flush=True)
     if options.json:
         new = options.json.with_name(options.json.name + ".new")
         new.write_text(json.dumps(numbers, indent=2) + "\n")

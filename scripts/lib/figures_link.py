@@ -18,7 +18,7 @@ SECONDS_AT_MOST = 120  # of wall time, for one program
 
 # Of the user of a wire who waits for each acknowledgement, in percent by length in metres.
 PUBLISHED_USE = {1: "35", 10: "6.2"}
-REQUIREMENTS = "Open Atomic Ethernet requirements"
+REQUIREMENTS = "the Open Atomic Ethernet requirements"
 
 # What takes place in a transfer of one slot: its name, whether it is a flow, its key, and how often it passes the wire.
 STEPS = (
@@ -120,11 +120,11 @@ def steps_table(models: Dict[int, Dict[int, dict]]) -> Table:
 
 
 def rates_table(models: Dict[int, Dict[int, dict]]) -> Table:
-    columns = [f"{rate} Gb/s, {metres} m" for metres in METRES for rate in RATES]
+    columns = [f"{rate}, {metres} m" for metres in METRES for rate in RATES]
     rows = []
     for name, flow, key, _ in STEPS:
         rows.append((name, [ns(transfer(models[rate][metres], flow)[key]) for metres in METRES for rate in RATES]))
-    return Table("The same at other rates, in ns", columns, rows)
+    return Table("The same by rate, in Gb/s, and length; in ns", columns, rows)
 
 
 def use_table(models: Dict[int, Dict[int, dict]]) -> Table:
@@ -146,15 +146,16 @@ def widths_table(rtl: Dict[int, Dict[str, Dict[str, float]]]) -> Table:
     for width in WIDTHS:
         times, uses = (rtl[width][f"LinkRate1.{case}"] for case in ("LatenciesMeetTheirTargets", "BeatsRecoverTheWire"))
         cells = [f"{1e3 / (width * 0.64):,.0f}"] + [f"{times[name]:.1f}" for name in names]
-        rows.append((f"{width} a clock", cells + [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]))
+        cells += [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]
+        rows.append((f"{width} a clock", cells))
     return Table(
         "The RTL alone by slices a clock, 100 Gb/s, 1 m; in ns",
         ["MHz", "reflected", "tentative", "committed", "settled", "flow settled", "use by 1, %", "early, %", "by 64, %"],
         rows,
         [
             "Pin to pin, and the wire rounded to slices; the model of an end has slices leave after the edge that shows",
-            "them, which is a clock more each way. use: of the wire, by one-phase flows of 1 and 64 slots; early: by 1, if the",
-            "next went with the acknowledgement of the last slice.",
+            "them, which is a clock more each way. use: of the wire, by one-phase flows of 1 and 64 slots; early: by 1,",
+            "if the next went with the acknowledgement of the last slice.",
         ],
     )
 

@@ -42,7 +42,16 @@ class Requirement:
 
     def text(self) -> str:
         verdict = {True: "met", False: "NOT MET", None: "not modelled"}[self.met]
-        return f"  {verdict:12}  {self.what}: {self.found} ({self.source})"
+        return f"  {verdict:12}  {self.what}: {self.found}"
+
+
+def required_text(requirements: List[Requirement]) -> str:
+    """By who asks for them, in order."""
+    sources = list(dict.fromkeys(each.source for each in requirements))
+    return "\n\n".join(
+        "\n".join([f"Required by {source}", *(each.text() for each in requirements if each.source == source)])
+        for source in sources
+    )
 
 
 def ns(picoseconds: float) -> str:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/figures: its options and the arithmetic of its tables; and those of the link, taken and held against
-each other and against what rtl/README.md tells. For the latter the programs may be named that measure, else they are
-those of build/.
+"""Tests of scripts/figures: its options and the arithmetic of its tables; the figures of the link, taken and held
+against each other and against what rtl/README.md tells; and those of machines. Without the programs that measure they are those
+of OAE_VP_BUILD, or of build/.
 
 Usage: figures_test.py [GROUP[.CASE]]... [PROGRAM]...
 """
@@ -24,10 +24,24 @@ SCRIPTS = ROOT / "scripts"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS / "lib"))
 import figures  # noqa: E402
+import figures_failures  # noqa: E402
+import figures_hosts  # noqa: E402
 import figures_link  # noqa: E402
-from figures_table import Failure, Requirement, Table, ns, rtts  # noqa: E402
+import figures_ports  # noqa: E402
+import figures_swap  # noqa: E402
+from figures_table import Failure, Requirement, Table, ns, required_text, rtts  # noqa: E402
 
-BUILD = ROOT / "build"
+BUILD = pathlib.Path(os.environ.get("OAE_VP_BUILD", ROOT / "build")).resolve()
+PAGE = 0xC0_0000_0000
+
+
+def packet(kind, way, t, arr, address=0, tag=0):
+    line = {"t": t, "arr": arr, "link": "host_ipu", "dir": way, "type": kind, "tag": tag}
+    return line if kind == "CplD" else {**line, "addr": hex(address)}
+
+
+def state(t, to, before, port=0, sequence=1):
+    return {"t": t, "swap": "ipu.oae", "port": port, "epoch": 1, "seq": sequence, "from": before, "to": to}
 
 
 class Options(unittest.TestCase):
@@ -85,7 +99,10 @@ class Tables(unittest.TestCase):
         for met, word in ((True, "met "), (False, "NOT MET "), (None, "not modelled ")):
             text = Requirement("what", "who", "that", met).text()
             self.assertTrue(text.strip().startswith(word), text)
-            self.assertTrue(text.endswith("what: that (who)"), text)
+            self.assertTrue(text.endswith("  what: that"), text)
+        required = [Requirement("a", "X", "1", True), Requirement("b", "Y", "2", True), Requirement("c", "X", "3", False)]
+        self.assertEqual([line.split()[-2:] for line in required_text(required).splitlines() if line],
+                         [["by", "X"], ["a:", "1"], ["c:", "3"], ["by", "Y"], ["b:", "2"]])
 
     def test_a_part_that_fails_does_not_hide_the_others(self):
         def good(_, progress):
@@ -99,7 +116,7 @@ class Tables(unittest.TestCase):
             code, out, numbers = self.told(bad=bad, good=good)
         self.assertEqual((code, numbers), (1, {"good": {"x": 1}}))
         self.assertIn("bad: failed: no such thing", out)
-        self.assertRegex(out, r"(?s)Good.*row.*Required\n  met +a: c \(b\)\n$")
+        self.assertRegex(out, r"(?s)Good.*row.*Required by b\n  met +a: c\n$")
         self.assertEqual(said.getvalue(), "good: at work\n")
         with contextlib.redirect_stderr(io.StringIO()):
             self.assertEqual(self.told("good", bad=bad, good=good)[0], 0)
@@ -146,6 +163,151 @@ class Tables(unittest.TestCase):
         told = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
                                                              "settled_ns": "46.7"}]}]}
         self.assertEqual(figures_link.recorded(told), {"A.b": {"settled_ns": 46.7}})
+
+
+class Traces(unittest.TestCase):
+    """What is made of the traces of machines."""
+
+    LINES = [
+        packet("MWr", "down", 100, 350, PAGE),
+        packet("MWr", "down", 103, 353, PAGE + 8),
+        packet("MRd", "down", 130, 380, PAGE + 0x40, tag=3),
+        packet("MRd", "down", 135, 385, PAGE + 0x1040, tag=4),  # of another port
+        state(390, "tentative", "idle", port=1),
+        state(400, "tentative", "idle"),
+        packet("CplD", "up", 420, 670, tag=4),
+        packet("CplD", "up", 421, 671, tag=3),
+        state(800, "committed", "tentative", port=1),
+        packet("MWr", "down", 700, 950, PAGE + 0x48),
+        state(960, "committed", "tentative"),
+        packet("MRd", "down", 1000, 1250, PAGE + 0x50, tag=3),
+        packet("CplD", "up", 1300, 1550, tag=3),
+    ]
+
+    def test_a_swap_by_its_packets_and_the_journal(self):
+        self.assertEqual(figures_swap.swaps_of(self.LINES, PAGE, PAGE + 0x40), [figures_swap.Swap(100, 130, 671, 960)])
+        self.assertEqual(figures_swap.reads_of(self.LINES, PAGE + 0x50), [550])
+
+    def test_an_answer_that_never_came_is_no_swap_until_it_is_asked_for_again(self):
+        lines = [line for line in self.LINES if line.get("type") != "CplD" or line["tag"] != 3]
+        lines = [line for line in lines if line.get("to") != "committed" and line["t"] < 1000]
+        again = [packet("MRd", "down", 5000, 5250, PAGE + 0x40, tag=7), packet("CplD", "up", 5300, 5550, tag=7)]
+        self.assertEqual(figures_failures.answers_of(lines + again, [PAGE + 0x40]), [(130, 0), (5000, 5550)])
+        self.assertEqual(figures_swap.swaps_of(lines, PAGE, PAGE + 0x40), [])
+
+    def test_states_of_the_port(self):
+        self.assertEqual(figures_failures.states_of(self.LINES, "committed"), [960])
+
+    def test_beyond_the_round_trips(self):
+        times = {50: {"answered": 100_206}, 250: {"answered": 500_206}, 1000: {"answered": 2_000_206}}
+        self.assertEqual(figures_swap.beyond(times, "answered", 1), [206])
+        self.assertEqual(figures_swap.beyond(times, "answered", 0.5), [50_206, 250_206, 1_000_206])
+        times[1000]["answered"] += 1
+        self.assertEqual(figures_swap.beyond(times, "answered", 1), [206, 207])
+
+    def swap_times(self, extra):
+        one = {latency: {key: round(trips * 2000 * latency) + 100_000 for key, _, trips in figures_swap.STEPS}
+               for latency in figures_swap.LATENCIES}  # fmt: skip
+        one[1000]["answered"] += extra
+        return {"pushed": one}
+
+    def test_a_swap_is_round_trips_and_a_constant(self):
+        for name, cells in figures_swap.tables(self.swap_times(0))[0].rows:
+            trips = float(cells[-2].split()[0])
+            self.assertEqual(cells[:2], [f"{trips * 100 + 100:.2f}", f"{trips + 1:.2f}"], name)
+            self.assertEqual(cells[-1], "100.00", name)
+        self.assertTrue(figures_swap.requirements(self.swap_times(0))[0].met)
+        self.assertFalse(figures_swap.requirements(self.swap_times(1))[0].met)
+        rest = {name: cells[-1] for name, cells in figures_swap.tables(self.swap_times(2_000))[0].rows}
+        self.assertEqual(rest["host has committed, from its first store"], "100.00 to 102.00")
+
+    def test_a_hop_with_its_firmware(self):
+        for link, met in ((90_000, True), (90_001, False)):
+            of = {"to_link": 9_999, "link": link, "settled": 290_000 + link - 90_000}
+            self.assertEqual([each.met for each in figures_hosts.requirements({1: of})], [met, met])
+
+    def test_the_middle_half_of_swaps(self):
+        self.assertEqual(figures_ports.middle_of([9, 1, 2, 3, 4, 5, 6, 7]), (3, 7, 4))
+        self.assertEqual(figures_ports.middle_of(range(0, 4000, 10)), (1000, 3000, 200))
+
+    def test_swaps_a_second_are_of_simulated_time(self):
+        self.assertEqual(figures_ports.per_second({"swaps": 200, "time": 100_000_000}), 2_000_000)
+
+    def test_use_of_a_link_is_bytes_and_not_latency(self):
+        lines = [packet("MWr", "down", t, t + figures_ports.LATENCY + 10) for t in range(0, 1000, 100)]
+        lines.append(packet("MWr", "up", 500, 500 + figures_ports.LATENCY + 500))
+        self.assertAlmostEqual(figures_ports.use_of(lines, "down", 0, 1000), 0.1)
+        self.assertAlmostEqual(figures_ports.use_of(lines, "down", 500, 1000), 0.1)
+        self.assertAlmostEqual(figures_ports.use_of(lines, "up", 0, 1000), 0.5)
+
+
+    def test_a_slot_from_host_to_host_by_its_parts(self):
+        def port(t, end, to, before):
+            return {**state(t, to, before, figures_hosts.PORT), "swap": f"ipu{end}.oae"}
+
+        def link(t, end, machine, to, before):
+            return {"t": t, "link": f"ipu{end}.oae_link0", "machine": machine, "number": 1, "from": before, "to": to}
+
+        lines = [
+            port(90, 1, "tentative", "idle"),  # answered by an empty slot
+            port(100, 0, "committed", "tentative"),
+            state(101, "committed", "tentative", port=0),
+            link(110, 0, "sender", "tentative", "idle"),
+            link(115, 1, "receiver", "tentative", "idle"),
+            link(120, 0, "sender", "committing", "tentative"),
+            link(130, 1, "receiver", "idle", "tentative"),
+            link(150, 0, "sender", "idle", "committing"),
+            port(200, 1, "tentative", "committed"),
+        ]
+        count, figures_hosts.COUNT = figures_hosts.COUNT, 1
+        try:
+            (way,) = figures_hosts.ways_of(lines, 0, 1)
+            self.assertEqual(way, {"to_link": 10, "link": 20, "settled": 40, "to_host": 70, "whole": 100})
+            with self.assertRaisesRegex(Failure, "0 slots of 1 were committed"):
+                figures_hosts.ways_of(lines, 1, 0)
+        finally:
+            figures_hosts.COUNT = count
+
+
+class Machines(unittest.TestCase):
+    """Machines that run Linux."""
+
+    def test_swaps_that_fail(self):
+        _, required, found = figures_failures.take(BUILD, lambda text: None)
+        self.assertEqual([each.what for each in required if not each.met], [])
+        self.assertEqual(found["lost"]["noticed"], found["lost"]["timeout"])
+        self.assertEqual(found["down"]["outcome"], "committed")
+        self.assertEqual(found["down"]["doubt"], found["down"]["back"] + found["down"]["settled"])
+        self.assertLess(found["down"]["slowest"], 2 * figures_failures.RTT)
+        self.assertEqual(found["stopped"]["left"], 1)
+        # Seen by the guest, whose clock counts whole ns and a few instructions more.
+        self.assertLess(abs(found["stopped"]["later"] - found["stopped"]["answered"]), 50_000)
+
+    def test_slots_from_host_to_host(self):
+        metres, figures_hosts.METRES = figures_hosts.METRES, (10,)
+        try:
+            ((_, found),) = figures_hosts.take(BUILD, lambda text: None)[2].items()
+        finally:
+            figures_hosts.METRES = metres
+        # Three ways of 50 ns and four.
+        self.assertGreater(found["link"], 150_000)
+        self.assertGreater(found["settled"], max(200_000, found["link"]))
+        self.assertLess(found["settled"], 400_000)
+        self.assertGreater(found["whole"], found["to_link"] + found["link"])
+
+    def test_swaps_cost_one_round_trip(self):
+        latencies, figures_swap.LATENCIES = figures_swap.LATENCIES, (50, 1000)
+        try:
+            _, required, found = figures_swap.take(BUILD, lambda text: None)
+        finally:
+            figures_swap.LATENCIES = latencies
+        self.assertEqual([each.what for each in required if not each.met], [])
+        for form, times in found.items():
+            self.assertEqual(len(figures_swap.beyond(times, "answered_from_read", 1)), 1, form)
+            for of in times.values():
+                self.assertLess(of["read"], of["answered_from_read"])
+                self.assertLess(of["answered"], of["found_valid"])
+                self.assertLess(of["found_valid"] - 20_000, of["committed"])
 
 
 class Link(unittest.TestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults at random moments while two processes swap, each case in a machine forked from one boot: afterwards what hosts,
+"""Faults at random moments while two processes swap, one through the kernel and one in a mapped port, each case in a machine forked from one boot: afterwards what hosts,
 block and firmware have counted fits together, and everything works. OAE_VP_CAMPAIGN_SEED=N runs the case of that seed alone,
 OAE_VP_CAMPAIGN_CASES=200 so many instead of a few."""
 import json
@@ -23,7 +23,10 @@ await() { # COMMAND...: until it succeeds, at most 10 s
   for i in $(seq 1000); do "$@" > /dev/null 2>&1 && return; sleep 0.01; done
   echo "in vain: $*" >> /share/in_vain
 }
-load() { /share/swapper $1 /tmp/record$1 >> /share/complaints & eval "load$1=$!"; }
+load() { # PORT: that of port 1 has it mapped
+  if [ $1 = 1 ]; then set -- 1 mapped; fi
+  /share/swapper $1 /tmp/record$1 $2 >> /share/complaints & eval "load$1=$!"
+}
 kill_owner() { eval "kill -9 \\$load$1"; eval "wait \\$load$1" || true; load $1; }
 # A device that is bound anew while somebody has a file of it open has another number.
 number() { set -- /dev/oae*p2; set -- "${1#/dev/oae}"; echo "${1%p2}"; }

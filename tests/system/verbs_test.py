@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 
 import machine
@@ -32,6 +33,7 @@ for i in $(seq 10); do ./transfer 1 16 17 70 || true; done > t1 & wait
 code oae multi --json read:16 read:17 > transferred
 code ./swap 3 4711 > s0
 code ./swap 3 4712 > s1
+code ./mapped 5 50 > m0
 code ./log 4 one two three > logged
 oae bench --count 100 > bench
 dmesg -r > dmesg
@@ -40,7 +42,7 @@ dmesg -r > dmesg
 
 def run(*options):
     one = machine.Run("--set", "hosts[0].vcpus=2", *options, script=SCRIPT, trace=True)
-    for example in ("swap", "counter", "transfer", "lock", "log"):
+    for example in ("swap", "mapped", "counter", "transfer", "lock", "log"):
         shutil.copy(EXAMPLES / example, one.share / example)
     return one.finish()
 
@@ -87,6 +89,11 @@ class Verbs(machine.TestCase):
         moved = (self.file("t0") + self.file("t1")).split("\n").count("moved")
         self.assertEqual(moved, 1000 // 70)
         self.assertEqual(self.found("transferred"), [1000 - 70 * moved, 70 * moved])
+
+    def test_a_mapped_swap_takes_less(self):
+        found = re.fullmatch(r"a swap takes (\d+) ns through the kernel, (\d+) ns without it\ncode 0\n", self.file("m0"))
+        self.assertTrue(found, self.file("m0"))
+        self.assertLess(int(found[2]), 0.8 * int(found[1]))
 
     def test_swaps_go_on_between(self):
         self.assertIn("the firmware has seen 0 before", self.file("s0"))

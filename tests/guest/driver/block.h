@@ -46,6 +46,13 @@ class Block {
   std::uint8_t epoch = 3;
   std::uint32_t sequence = 0;  ///< of the last swap exchanged or reversed
   bool history_lost = false;
+  /// The pages have been taken away, and this stands in for all of them.
+  bool away = false;
+  std::array<unsigned long long, 512> memory = [] {
+    std::array<unsigned long long, 512> ones;
+    ones.fill(~0ull);
+    return ones;
+  }();
   /// What access n (0, 1, ...) meets.
   std::function<Fault(unsigned)> fault = [](unsigned) { return Fault::NONE; };
 

@@ -14,6 +14,8 @@ TEST(Uapi, Sizes) {
   EXPECT_EQ(sizeof(oae_stats), 64u);
   EXPECT_EQ(sizeof(oae_firmware_stats), 48u);
   EXPECT_EQ(sizeof(oae_read_bench), 16u);
+  EXPECT_EQ(sizeof(oae_cell), 80u);
+  EXPECT_EQ(sizeof(oae_epoch), 16u);
 }
 
 TEST(Uapi, Offsets) {
@@ -31,6 +33,17 @@ TEST(Uapi, Offsets) {
   EXPECT_EQ(offsetof(oae_stats, committed), 8u);
   EXPECT_EQ(offsetof(oae_stats, liveness), 32u);
   EXPECT_EQ(offsetof(oae_read_bench, count), 8u);
+  EXPECT_EQ(offsetof(oae_cell, generation), 64u);
+  EXPECT_EQ(offsetof(oae_cell, confirmation), 72u);
+  EXPECT_EQ(offsetof(oae_epoch, sequence), 8u);
+  EXPECT_EQ(offsetof(oae_epoch, epoch), 12u);
+}
+
+TEST(Uapi, PagesOfAMapping) {
+  EXPECT_EQ(OAE_MAP_PORT, 0x0000);
+  EXPECT_EQ(OAE_MAP_STREAM, 0x1000);
+  EXPECT_EQ(OAE_MAP_CELL, 0x2000);
+  EXPECT_EQ(OAE_MAP_SIZE, 0x1000);
 }
 
 TEST(Uapi, Codes) {
@@ -41,6 +54,7 @@ TEST(Uapi, Codes) {
   EXPECT_EQ(OAE_IOC_FIRMWARE_STATS, 0x8030ea04u);
   EXPECT_EQ(OAE_IOC_READ_BENCH, 0x4010ea05u);
   EXPECT_EQ(OAE_IOC_REVERSE, 0x8098ea06u);
+  EXPECT_EQ(OAE_IOC_BEGIN, 0x8010ea07u);
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ std::string printed(void (*print)(FILE*, const bench*), const bench& result) {
 TEST(Bench, AllCommittedAndAgreed) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {100, 5000, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {100, 5000, pushed, false, false}, &result), 0);
   EXPECT_TRUE(bench_agrees(&result));
   EXPECT_EQ(result.committed, 100u);
   EXPECT_EQ(result.firmware_committed, 100u);
@@ -122,7 +122,7 @@ TEST(Bench, EachSwapHasTheForm) {
   for (const std::uint8_t form : {OAE_SWAP_FORM_PUSHED, OAE_SWAP_FORM_STREAMED}) {
     oae_port port;
     bench result;
-    ASSERT_EQ(bench_run(&port, {3, 0, form, true}, &result), 0);
+    ASSERT_EQ(bench_run(&port, {3, 0, form, true, false}, &result), 0);
     for (const oae_swap& swap : port.swaps) EXPECT_EQ(swap.form, form);
     const std::string name = oae_form_name(form);
     EXPECT_NE(printed(bench_print, result).find("of 64 bytes, " + name), std::string::npos);
@@ -130,10 +130,31 @@ TEST(Bench, EachSwapHasTheForm) {
   }
 }
 
+TEST(Bench, TellsWhetherThePortWasMapped) {
+  for (const bool mapped : {false, true}) {
+    oae_port port;
+    bench result;
+    ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, mapped}, &result), 0);
+    EXPECT_EQ(printed(bench_print, result).find("pushed, mapped") != std::string::npos, mapped);
+    EXPECT_EQ(nlohmann::json::parse(printed(bench_print_json, result))["mapped"], mapped);
+  }
+}
+
+TEST(Bench, CallsAreTimedByItsOwnClock) {
+  oae_port port;
+  port.statuses = {OAE_SWAP_STATUS_OK, OAE_SWAP_STATUS_NOT_READY};
+  bench result;
+  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
+  EXPECT_LE(result.call.min, result.call.median);
+  EXPECT_LE(result.call.median, result.call.max);
+  const auto json = nlohmann::json::parse(printed(bench_print_json, result));
+  EXPECT_EQ(json["swap_call_ns"]["max"], result.call.max);
+}
+
 TEST(Bench, MoreOnAllButTheLast) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, true}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {3, 0, pushed, true, false}, &result), 0);
   EXPECT_EQ(port.swaps[0].flags, OAE_SWAP_FLAG_MORE);
   EXPECT_EQ(port.swaps[1].flags, OAE_SWAP_FLAG_MORE);
   EXPECT_EQ(port.swaps[2].flags, 0u);
@@ -143,7 +164,7 @@ TEST(Bench, WhatIsNotReadyIsNoSample) {
   oae_port port;
   port.statuses = {OAE_SWAP_STATUS_NOT_READY, OAE_SWAP_STATUS_OK, OAE_SWAP_STATUS_NOT_READY};
   bench result;
-  ASSERT_EQ(bench_run(&port, {4, 0, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {4, 0, pushed, false, false}, &result), 0);
   EXPECT_EQ(result.committed, 2u);
   EXPECT_EQ(result.not_ready, 2u);
   EXPECT_EQ(result.store.min, 801u);
@@ -156,7 +177,7 @@ TEST(Bench, DoubtIsSettledAndCounted) {
   port.errors = {0, -EIO};
   port.settles_after = 3;
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
   EXPECT_EQ(result.committed, 3u);
   EXPECT_EQ(result.doubts, 1u);
   EXPECT_TRUE(bench_agrees(&result));
@@ -166,7 +187,7 @@ TEST(Bench, RetriesAreOffersBeyondTheFirst) {
   oae_port port;
   port.tries = {4, 1, 2};
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
   EXPECT_EQ(result.retries, 4u);
 }
 
@@ -174,7 +195,7 @@ TEST(Bench, WaitsForTheLastConfirmation) {
   oae_port port;
   port.count_lag = 5;
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
   EXPECT_TRUE(bench_agrees(&result));
 }
 
@@ -183,12 +204,12 @@ TEST(Bench, ACountThatDiffersIsTold) {
     oae_port port;
     port.firmware_misses = misses;
     bench result;
-    ASSERT_EQ(bench_run(&port, {3, 0, pushed, false}, &result), 0);
+    ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
     EXPECT_FALSE(bench_agrees(&result));
     EXPECT_NE(printed(bench_print, result).find("DISAGREE"), std::string::npos);
     oae_port other;
     other.block_misses = misses;
-    ASSERT_EQ(bench_run(&other, {3, 0, pushed, false}, &result), 0);
+    ASSERT_EQ(bench_run(&other, {3, 0, pushed, false, false}, &result), 0);
     EXPECT_FALSE(bench_agrees(&result));
   }
 }
@@ -197,18 +218,18 @@ TEST(Bench, ErrorsEndIt) {
   oae_port port;
   port.errors = {0, -ENODEV};
   bench result;
-  EXPECT_EQ(bench_run(&port, {3, 0, pushed, false}, &result), -ENODEV);
+  EXPECT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), -ENODEV);
   EXPECT_EQ(port.swaps.size(), 2u);
   oae_port mute;
   mute.firmware_error = -ETIMEDOUT;
-  EXPECT_EQ(bench_run(&mute, {3, 0, pushed, false}, &result), -ETIMEDOUT);
+  EXPECT_EQ(bench_run(&mute, {3, 0, pushed, false, false}, &result), -ETIMEDOUT);
   EXPECT_TRUE(mute.swaps.empty());
 }
 
 TEST(Bench, PrintsForPeople) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {100, 0, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {100, 0, pushed, false, false}, &result), 0);
   const std::string text = printed(bench_print, result);
   EXPECT_NE(text.find("committed 100 of 100"), std::string::npos) << text;
   EXPECT_NE(text.find("the firmware 100: agree"), std::string::npos) << text;
@@ -217,7 +238,7 @@ TEST(Bench, PrintsForPeople) {
 TEST(Bench, PrintsJson) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {100, 0, pushed, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, {100, 0, pushed, false, false}, &result), 0);
   const auto json = nlohmann::json::parse(printed(bench_print_json, result));
   EXPECT_EQ(json["count"], 100);
   EXPECT_EQ(json["committed"], 100);

@@ -104,6 +104,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(value.timeout_ns, 1000000000u);
   EXPECT_FALSE(value.json);
   EXPECT_FALSE(value.more);
+  EXPECT_FALSE(value.mapped);
   EXPECT_EQ(value.form, OAE_SWAP_FORM_PUSHED);
 }
 
@@ -113,6 +114,15 @@ TEST(Options, Forms) {
   EXPECT_EQ(parse({"bench", "-f", "streamed", "-f", "pushed"}).value.form, OAE_SWAP_FORM_PUSHED);
   for (const char* wrong : {"", "1", "Streamed", "streamed ", "unknown"})
     EXPECT_FALSE(parse({"bench", "-f", wrong}).good) << "'" << wrong << "'";
+}
+
+TEST(Options, Mapped) {
+  for (const char* command : {"info", "swap", "send", "bench", "stat"})
+    for (const char* option : {"-M", "--mapped"}) {
+      const options value = parse({command, option}).value;
+      EXPECT_TRUE(value.mapped) << command;
+      EXPECT_FALSE(value.more) << command;
+    }
 }
 
 TEST(Options, StandBeforeAndBehindTheCommand) {

@@ -205,6 +205,59 @@ struct oae_read_bench {
 	__u32 reserved;
 };
 
+/*
+ * mmap() of a port's file, shared, a page of OAE_MAP_SIZE bytes at each of these offsets: what its
+ * owner needs to swap without the kernel, by the rules of the register map. While one of them is
+ * mapped, OAE_IOC_SWAP, OAE_IOC_SETTLE and OAE_IOC_REVERSE fail with EBUSY; all else works.
+ *
+ * OAE_MAP_PORT: the port's page of BAR 2, uncached. OAE_MAP_STREAM: its page of BAR 4,
+ * write-combining. OAE_MAP_CELL: struct oae_cell, memory that the device writes.
+ *
+ * mmap() fails with EINVAL (another offset or size, or private), EACCES (to be executed), EOPNOTSUPP
+ * (no streamed form), EBUSY (another process has mapped the port) and EIO (a swap is in doubt: settle
+ * it first). A mapping is not inherited by a child, and does not grow.
+ *
+ * The first mapping and the end of the last one end the epoch: OAE_IOC_BEGIN begins one for the
+ * process, the next OAE_IOC_SWAP behind the last unmapping one for the kernel. Either rolls forward what is left.
+ *
+ * A reset, an error of the link, a sleep and an unbinding take the pages away: memory stands in for
+ * them, all ones at first, until the device is back; for good, if it is unbound. @generation of
+ * struct oae_cell is not what OAE_IOC_BEGIN has told then, and never again; a process that has read
+ * an answer looks there behind it, as what stands in gives back what was stored. The epoch of the
+ * process ends with the reset, but can be settled in the new pages until OAE_IOC_BEGIN.
+ */
+#define OAE_MAP_PORT 0x0000
+#define OAE_MAP_STREAM 0x1000
+#define OAE_MAP_CELL 0x2000
+#define OAE_MAP_SIZE 0x1000
+
+/**
+ * struct oae_cell - the page of OAE_MAP_CELL; little-endian
+ * @slot: what was pushed last
+ * @generation: how often the pages have come to stand for the port; all ones: they do not
+ * @confirmation: the process leaves here what it has written to the port's CONFIRM last, or left to
+ *	an offer to come: the kernel writes it when the device asks for it
+ */
+struct oae_cell {
+	__le64 slot[8];
+	__u64 generation;
+	__u64 confirmation;
+};
+
+/**
+ * struct oae_epoch - an epoch that has begun
+ * @generation: of struct oae_cell
+ * @sequence: sequence of its last swap: the next one is this + 1
+ * @epoch: its number
+ * @reserved: zero
+ */
+struct oae_epoch {
+	__u64 generation;
+	__u32 sequence;
+	__u8 epoch;
+	__u8 reserved[3];
+};
+
 #define OAE_IOC_MAGIC 0xea
 #define OAE_IOC_INFO _IOR(OAE_IOC_MAGIC, 0x00, struct oae_info)
 #define OAE_IOC_SWAP _IOWR(OAE_IOC_MAGIC, 0x01, struct oae_swap)
@@ -213,5 +266,7 @@ struct oae_read_bench {
 #define OAE_IOC_FIRMWARE_STATS _IOR(OAE_IOC_MAGIC, 0x04, struct oae_firmware_stats)
 #define OAE_IOC_READ_BENCH _IOW(OAE_IOC_MAGIC, 0x05, struct oae_read_bench)
 #define OAE_IOC_REVERSE _IOR(OAE_IOC_MAGIC, 0x06, struct oae_swap)
+/* Begins an epoch, as an open does. EIO: a swap of the kernel's is in doubt. */
+#define OAE_IOC_BEGIN _IOR(OAE_IOC_MAGIC, 0x07, struct oae_epoch)
 
 #endif

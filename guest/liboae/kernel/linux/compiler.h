@@ -3,4 +3,4 @@
 
 #define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
-#define unlikely(x) (x)
+#define unlikely(x) __builtin_expect(!!(x), 0)

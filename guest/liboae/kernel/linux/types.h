@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
-// The few words of the kernel that the driver's portable parts use, for user space.
+// The few words of the kernel that the driver's portable parts use, for a process.
 #pragma once
 
 #include_next <linux/types.h>

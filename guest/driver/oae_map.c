@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The pages of a port in the process that owns it: swaps without the kernel. */
+#include "oae.h"
+
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+static_assert(OAE_MAP_SIZE == OAE_PORT_SIZE);
+static_assert(OAE_MAP_SIZE == OAE_STREAM_SIZE);
+static_assert(sizeof(struct oae_cell) <= OAE_MAP_SIZE);
+
+/* Coherent memory may have an address of its own in the kernel. */
+static unsigned long oae_map_pfn_of(const void *memory)
+{
+	return is_vmalloc_addr(memory) ? vmalloc_to_pfn(memory) : PHYS_PFN(virt_to_phys((void *)memory));
+}
+
+static unsigned long oae_map_pfn(const struct oae_port *port, unsigned long offset)
+{
+	struct pci_dev *pdev = port->oae->pdev;
+
+	if (!port->present)
+		return oae_map_pfn_of(port->absent);
+	switch (offset) {
+	case OAE_MAP_PORT:
+		return PHYS_PFN(pci_resource_start(pdev, OAE_BAR_PORTS)) + port->index;
+	case OAE_MAP_STREAM:
+		return PHYS_PFN(pci_resource_start(pdev, OAE_BAR_STREAMS)) + port->index;
+	default:
+		return oae_map_pfn_of(port->page);
+	}
+}
+
+/* Its address space is locked, and the device may not be: a request may fault on a mapped page. */
+static vm_fault_t oae_map_fault(struct vm_fault *vmf)
+{
+	struct oae_port *port = vmf->vma->vm_private_data;
+	vm_fault_t ret;
+
+	mutex_lock(&port->lock);
+	ret = vmf_insert_pfn(vmf->vma, vmf->address, oae_map_pfn(port, vmf->pgoff << PAGE_SHIFT));
+	mutex_unlock(&port->lock);
+	return ret;
+}
+
+static void oae_map_open(struct vm_area_struct *vma)
+{
+	struct oae_port *port = vma->vm_private_data;
+
+	mutex_lock(&port->lock);
+	port->maps++;
+	mutex_unlock(&port->lock);
+}
+
+static void oae_map_close(struct vm_area_struct *vma)
+{
+	struct oae_port *port = vma->vm_private_data;
+
+	mutex_lock(&port->lock);
+	port->maps--;
+	mutex_unlock(&port->lock);
+}
+
+static const struct vm_operations_struct oae_map_operations = {
+	.open = oae_map_open,
+	.close = oae_map_close,
+	.fault = oae_map_fault,
+};
+
+static int oae_map_check(const struct oae_port *port, const struct vm_area_struct *vma)
+{
+	if (PAGE_SIZE != OAE_MAP_SIZE)
+		return -EOPNOTSUPP;
+	if (vma->vm_pgoff > OAE_MAP_CELL >> PAGE_SHIFT ||
+	    vma->vm_end - vma->vm_start != OAE_MAP_SIZE || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EACCES;
+	if (vma->vm_pgoff == OAE_MAP_STREAM >> PAGE_SHIFT && !port->exchange.stream)
+		return -EOPNOTSUPP;
+	if (port->exchange.doubt || port->has_settlement)
+		return -EIO;
+	if (port->maps && port->mapped_by != vma->vm_mm)
+		return -EBUSY;
+	return 0;
+}
+
+int oae_port_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct oae_port *port = file->private_data;
+	int ret;
+
+	mutex_lock(&port->lock);
+	ret = oae_map_check(port, vma);
+	if (ret)
+		goto unlock;
+	/* What is mapped by whom outlives neither the mapping nor a fork. */
+	port->maps++;
+	port->mapped_by = vma->vm_mm;
+	port->stale = true;
+	vma->vm_flags |= VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
+	vma->vm_flags &= ~VM_MAYEXEC;
+	if (vma->vm_pgoff == OAE_MAP_PORT >> PAGE_SHIFT)
+		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	else if (vma->vm_pgoff == OAE_MAP_STREAM >> PAGE_SHIFT)
+		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	vma->vm_private_data = port;
+	vma->vm_ops = &oae_map_operations;
+unlock:
+	mutex_unlock(&port->lock);
+	return ret;
+}
+
+static void oae_map_switch(struct oae_port *port, bool present)
+{
+	port->present = present;
+	if (port->mapping)
+		unmap_mapping_range(port->mapping, 0, 0, 1);
+}
+
+void oae_map_show(struct oae_port *port)
+{
+	port->page->generation = ++port->generation;
+	oae_map_switch(port, true);
+	memset(port->absent, 0xff, OAE_MAP_SIZE);
+}
+
+void oae_map_hide(struct oae_port *port)
+{
+	oae_map_switch(port, false);
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
+#pragma once
+
+static inline void mb(void) { __sync_synchronize(); }

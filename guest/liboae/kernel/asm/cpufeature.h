@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
+#pragma once
+
+#define X86_FEATURE_XMM4_1 "sse4.1"
+#define static_cpu_has(feature) __builtin_cpu_supports(feature)

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Swaps by the driver's own exchange, in this process instead of the kernel. */
+#define _GNU_SOURCE /* ppoll() */
+#include "mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/compiler.h>
+#include <linux/ktime.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "guest/driver/oae_crc.h"
+#include "guest/driver/oae_swap.h"
+
+enum {
+  settle_reads = 3, /* how often an answer in doubt is asked for again */
+  second = 1000000000,
+};
+
+static const uint64_t absent = ~(uint64_t)0; /* the generation of what stands in for the pages */
+
+struct oae_mapping {
+  int fd;
+  uint64_t features;
+  pthread_mutex_t lock; /* what follows */
+  struct oae_exchange exchange;
+  struct oae_cell *cell;
+  uint64_t began; /* the generation of the epoch */
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t generation(const struct oae_mapping *mapping) {
+  return READ_ONCE(mapping->cell->generation);
+}
+
+static int map_page(int fd, off_t offset, void *page) {
+  void *at = mmap(NULL, OAE_MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+  if (at == MAP_FAILED) return -errno;
+  *(void **)page = at;
+  return 0;
+}
+
+static void unmap_page(void *page) {
+  if (page) munmap(page, OAE_MAP_SIZE);
+}
+
+static int begin(struct oae_mapping *mapping) {
+  struct oae_epoch epoch;
+
+  if (ioctl(mapping->fd, OAE_IOC_BEGIN, &epoch) < 0) return -errno;
+  oae_exchange_begin(&mapping->exchange, epoch.epoch, epoch.sequence);
+  mapping->began = epoch.generation;
+  mapping->exchange.present = epoch.generation;
+  return 0;
+}
+
+/* Why there is no answer: what the kernel says of the device, or -EIO, since it may say so later.
+ */
+static int failure(const struct oae_mapping *mapping) {
+  struct oae_info info;
+
+  return ioctl(mapping->fd, OAE_IOC_INFO, &info) < 0 ? -errno : -EIO;
+}
+
+int oae_mapping_create(int fd, uint64_t features, struct oae_mapping **mapping) {
+  struct oae_mapping *made = calloc(1, sizeof(*made));
+  int error;
+
+  if (!made) return -ENOMEM;
+  pthread_once(&once, oae_crc_init);
+  made->fd = fd;
+  made->features = features;
+  pthread_mutex_init(&made->lock, NULL);
+  error = map_page(fd, OAE_MAP_PORT, &made->exchange.page);
+  if (!error) error = map_page(fd, OAE_MAP_CELL, &made->cell);
+  if (!error) error = map_page(fd, OAE_MAP_STREAM, &made->exchange.stream);
+  /* Streamed answers are an addition. */
+  if (error == -EOPNOTSUPP && made->cell) error = 0;
+  if (!error) {
+    made->exchange.cell = made->cell->slot;
+    made->exchange.generation = &made->cell->generation;
+    error = begin(made);
+  }
+  if (error) {
+    oae_mapping_free(made);
+    return error;
+  }
+  *mapping = made;
+  return 0;
+}
+
+void oae_mapping_free(struct oae_mapping *mapping) {
+  if (!mapping) return;
+  unmap_page(mapping->exchange.page);
+  unmap_page(mapping->exchange.stream);
+  unmap_page(mapping->cell);
+  pthread_mutex_destroy(&mapping->lock);
+  free(mapping);
+}
+
+/* One try. 1: nothing was exchanged and the caller may wait for an offer of the firmware. */
+static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
+  struct oae_exchange *exchange = &mapping->exchange;
+  struct oae_answer answer;
+  enum oae_outcome outcome;
+  int error = 0;
+
+  if (exchange->doubt) return failure(mapping);
+  if (generation(mapping) != mapping->began) error = begin(mapping);
+  if (error) return error;
+  outcome = oae_exchange_swap(exchange, swap->form, swap->verb, swap->flags,
+                              (const u64 *)swap->offer, settle_reads, &answer);
+  WRITE_ONCE(mapping->cell->confirmation, exchange->confirmation);
+  if (outcome == OAE_IN_DOUBT) return failure(mapping);
+  swap->tries++;
+  oae_swap_fill(swap, &answer);
+  return outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY;
+}
+
+/* Until an offer of the firmware stands: 0; -ETIME: not by then; -EINTR, -EIO. */
+static int wait_for_offer(struct oae_mapping *mapping, uint64_t deadline) {
+  struct pollfd file = {.fd = mapping->fd, .events = POLLIN};
+  uint64_t now = ktime_get_ns();
+  struct timespec left;
+  int ready;
+
+  if (now >= deadline || fcntl(mapping->fd, F_GETFL) & O_NONBLOCK) return -ETIME;
+  left.tv_sec = (time_t)((deadline - now) / second);
+  left.tv_nsec = (long)((deadline - now) % second);
+  ready = ppoll(&file, 1, &left, NULL);
+  if (ready < 0) return -errno;
+  if (!ready) return -ETIME;
+  return file.revents & POLLIN ? 0 : failure(mapping);
+}
+
+int oae_mapping_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
+  int result = oae_swap_check(swap, &mapping->exchange, mapping->features);
+  uint64_t deadline = 0;
+
+  if (result) return result;
+  swap->tries = 0;
+  swap->reads = 0;
+  if (swap->timeout_ns)
+    deadline =
+        ktime_get_ns() + (swap->timeout_ns < INT64_MAX / 2 ? swap->timeout_ns : INT64_MAX / 2);
+  do {
+    pthread_mutex_lock(&mapping->lock);
+    result = try_swap(mapping, swap);
+    pthread_mutex_unlock(&mapping->lock);
+    if (result == 1) {
+      result = wait_for_offer(mapping, deadline);
+      if (!result) result = 1;
+    }
+  } while (result == 1);
+  return result == -ETIME ? 0 : result;
+}
+
+static int settle(struct oae_mapping *mapping, bool reverse, struct oae_swap *swap) {
+  struct oae_exchange *exchange = &mapping->exchange;
+  struct oae_answer answer;
+
+  if (!exchange->doubt) return -ENODATA;
+  /* The pages of a later generation answer for this epoch, too, as long as it is the last. */
+  exchange->present = generation(mapping);
+  if (exchange->present == absent) return failure(mapping);
+  if (reverse) oae_exchange_reverse(exchange);
+  oae_swap_recall(swap, exchange);
+  if (oae_exchange_settle(exchange, settle_reads, &answer) == OAE_IN_DOUBT) return failure(mapping);
+  WRITE_ONCE(mapping->cell->confirmation, exchange->confirmation);
+  oae_swap_fill(swap, &answer);
+  return 0;
+}
+
+static int settle_locked(struct oae_mapping *mapping, bool reverse, struct oae_swap *swap) {
+  int result;
+
+  pthread_mutex_lock(&mapping->lock);
+  result = settle(mapping, reverse, swap);
+  pthread_mutex_unlock(&mapping->lock);
+  return result;
+}
+
+int oae_mapping_settle(struct oae_mapping *mapping, struct oae_swap *swap) {
+  return settle_locked(mapping, false, swap);
+}
+
+int oae_mapping_reverse(struct oae_mapping *mapping, struct oae_swap *swap) {
+  return settle_locked(mapping, true, swap);
+}

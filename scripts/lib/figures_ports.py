@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of many swap ports at once: a process for each, and one or more cores of firmware for all. Times in ps."""
+
+import collections
+import pathlib
+from typing import Callable, Dict, Iterable, List, Tuple
+
+from figures_machine import Child, children
+from figures_table import Failure, Requirement, Table, ns
+
+SWAPS = {1: 400, 4: 400, 16: 200, 64: 100}  # of each port, by ports
+
+# Of the firmware: what it is called, and the values of the platform file that make it so. It shares the ports among its
+# cores if it polls.
+ONE_CORE = {
+    "1 core": [],
+    "1 core, 4 times as fast": ["ipus[0].instruction_rate=4GIPS"],
+}
+CORES = {
+    "1 core": [],
+    "4 cores, polling": ["ipus[0].cores=4", "ipus[0].firmware_options.poll=true"],
+}
+LATENCY = 250_000  # of the link, one way
+
+# All processes open the FIFO at once: it has no writer until then.
+SCRIPT = """
+mkfifo /tmp/go
+for port in $(seq 0 $((PORTS - 1))); do
+  (read -r nothing < /tmp/go || true; exec oae bench --count COUNT --port $port --json > /share/bench$port) &
+done
+sleep 0.2
+: > /tmp/go
+wait
+"""
+
+
+def middle_of(commits: List[int]) -> Tuple[int, int, int]:
+    """Begin and end of the time in which the middle half of the swaps was committed, and how many, without the first."""
+    times = sorted(commits)
+    first, last = len(times) // 4, len(times) * 3 // 4
+    return times[first], times[last], last - first
+
+
+def use_of(lines: Iterable[dict], way: str, begin: int, end: int) -> float:
+    """Share of a time in which a direction of the link carried bytes."""
+    return sum(
+        line["arr"] - line["t"] - LATENCY for line in lines if line["dir"] == way and begin <= line["t"] < end
+    ) / (end - begin)  # fmt: skip
+
+
+def figures_of(child: Child, ports: int) -> dict:
+    commits: Dict[int, List[int]] = collections.defaultdict(list)
+    for line in child.trace("swap"):
+        if line["from"] == "tentative" and line["to"] == "committed":
+            commits[line["port"]].append(line["t"])
+    begin, end, swaps = middle_of([time for times in commits.values() for time in times])
+    if len(commits) != ports or end <= begin:
+        raise Failure(f"{len(commits)} ports of {ports} were at work")
+    links = list(child.trace("link"))
+    benches = [child.json(f"bench{port}") for port in range(ports)]
+    for bench in benches:
+        if not bench["agree"]:
+            raise Failure(f"{ports} ports: the two sides disagree: {bench}")
+    return {
+        "time": end - begin,
+        "swaps": swaps,
+        "at_work": sum(any(begin < time <= end for time in times) for times in commits.values()),
+        "again": sum(bench["retries"] for bench in benches),
+        "of": sum(bench["committed"] for bench in benches),
+        "latency": sorted(bench["swap_from_store_ns"]["median"] for bench in benches)[(ports - 1) // 2] * 1000,
+        "down": use_of(links, "down", begin, end),
+        "up": use_of(links, "up", begin, end),
+    }
+
+
+def measure(
+    build: pathlib.Path,
+    firmwares: Dict[str, List[str]],
+    processors: int,
+    ports: Iterable[int],
+    progress: Callable[[str], None],
+) -> Dict[str, Dict[int, dict]]:
+    """By the firmware's name and number of ports; so many processors of the host."""
+    scripts = {str(each): SCRIPT.replace("PORTS", str(each)).replace("COUNT", str(SWAPS[each])) for each in ports}
+    values = [f"hosts[0].vcpus={processors}", f"ipus[0].oae.ports={max(ports)}"]
+    found: Dict[str, Dict[int, dict]] = {}
+    for name, firmware in firmwares.items():
+        progress(f"{', '.join(scripts)} ports, firmware of {name}")
+        with children(build, scripts, *values, *firmware) as ended:
+            found[name] = {int(each): figures_of(child, int(each)) for each, child in ended.items()}
+    return found
+
+
+def per_second(of: dict) -> float:
+    return of["swaps"] * 10**12 / of["time"]
+
+
+def table(found: Dict[str, Dict[int, dict]], processors: int) -> Table:
+    rows = []
+    for name, by_ports in found.items():
+        for ports, of in by_ports.items():
+            cells = [
+                f"{per_second(of):,.0f}",
+                f"{per_second(of) / ports:,.0f}",
+                str(of["at_work"]),
+                f"{of['again'] / of['of']:.2f}",
+                ns(of["latency"]),
+                f"{100 * of['down']:.2f}",
+                f"{100 * of['up']:.2f}",
+            ]
+            rows.append((f"{name}; {ports} port{'s' if ports > 1 else ''}", cells))
+    return Table(
+        f"Swaps by many ports, pushed: a process each on {processors} processors, by cores of the firmware",
+        ["swaps/s", "of a port", "at work", "not ready", "median, ns", "link down, %", "up, %"],
+        rows,
+        [
+            "Processors and cores run 1,000 instructions/us, the link delays by 250 ns a way. What is counted is the",
+            "middle half of all swaps. at work: ports that swapped meanwhile. not ready: offers a swap that were refused,",
+            "since the firmware had not taken the swap before: then the firmware is what limits. Where none is refused it",
+            "is the host: each process waits for its answer, and for its driver. median: from the first store of the",
+            "offer that was taken.",
+        ],
+    )
+
+
+def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+    """The table, and all that was measured; nothing is required."""
+    found = measure(build, ONE_CORE, 16, tuple(SWAPS), progress)
+    return [table(found, 16)], [], found
+
+
+def take_cores(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+    """The same of a firmware that has several cores poll, on fewer processors, since that takes minutes."""
+    found = measure(build, CORES, 8, (4, 16), progress)
+    return [table(found, 8)], [], found

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A firmware that serves its swap ports and the mailbox as any does, until port 0 has seen SWAPS of
+ * them committed. Then it stops, without a word; its last offer stands. */
+#include <stdint.h>
+
+#include "board.h"
+#include "config.h"
+#include "console.h"
+#include "cpu.h"
+#include "fault.h"
+#include "gic.h"
+#include "irq.h"
+#include "mailbox_service.h"
+#include "mmu.h"
+#include "start.h"
+#include "swap_service.h"
+#include "timer.h"
+
+static struct swap_service swaps;
+
+void core_main(unsigned core) {
+  if (core != 0) cpu_park();
+  console_init();
+  mmu_init();
+  if (!swap_service_init(&swaps, BOARD_OAE, 0)) panic("no OAE block");
+  if (!gic_init()) panic("no redistributor");
+  gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
+  gic_enable(BOARD_IRQ_MAILBOX);
+  gic_enable(BOARD_IRQ_OAE);
+  timer_start(FIRMWARE_TICK_US);
+  cpu_unmask_irqs();
+  while (swaps.ports[0].committed < SWAPS) {
+    uint32_t events = irq_take(true);
+
+    if (events & IRQ_EVENT_OAE) swap_service_serve(&swaps, ~0ull);
+    if (events & IRQ_EVENT_TICK) {
+      swap_service_tick(&swaps, timer_take());
+      swap_service_retry(&swaps, ~0ull);
+    }
+    if (events & IRQ_EVENT_MAILBOX) mailbox_serve(BOARD_MAILBOX, &swaps, false);
+    irq_done(events);
+  }
+  cpu_park();
+}
