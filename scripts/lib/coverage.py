@@ -27,7 +27,6 @@ MACHINES = r"^campaign_test\.Cases"  # those of tests/system that are named alik
 CAMPAIGN = 200  # runs
 GOAL = 0.95
 KINDS = ("lines", "bits")
-POINT = re.compile(r"C '(.*)' (\d+)$")
 
 
 class Failure(Exception):
@@ -67,22 +66,23 @@ def build(folder: pathlib.Path, jobs: int) -> None:
     run(["ninja", "-C", folder, "-j", jobs, *TESTS])
 
 
-def count(lines: Iterable[str], points: Dict[Tuple[str, str, int, str], int]) -> None:
-    """Adds what a file of Verilator's says: {(path, kind, line, what): times}."""
+def count(lines: Iterable[str], counts: Dict[str, int]) -> None:
+    """Adds what a file of Verilator's says: how often each of its points was reached, by the point's keys."""
     for line in lines:
-        found = POINT.match(line)
-        if not found:
-            continue
-        keys = dict(part.split("\x02", 1) for part in found[1].split("\x01") if "\x02" in part)
-        kind = "bits" if keys["page"].startswith("v_toggle") else "lines"
-        points[keys["f"], kind, int(keys["l"]), keys["o"]] += int(found[2])
+        if line.startswith("C '"):
+            keys, _, times = line[3:].rpartition("' ")
+            if keys and times.strip().isdigit():
+                counts[keys] += int(times)
 
 
-def named(points: Dict[Tuple[str, str, int, str], int]) -> Dict[Point, int]:
-    """The same by names that stay when lines are added to a file."""
+def named(counts: Dict[str, int]) -> Dict[Point, int]:
+    """The same by names that stay when lines are added to a file; instances are added up."""
     texts: Dict[str, List[str]] = {}
     result: Dict[Point, int] = collections.Counter()
-    for (path, kind, line, what), times in points.items():
+    for text, times in counts.items():
+        keys = dict(part.split("\x02", 1) for part in text.split("\x01") if "\x02" in part)
+        path, line, what = keys["f"], int(keys["l"]), keys["o"]
+        kind = "bits" if keys["page"].startswith("v_toggle") else "lines"
         if kind == "lines":
             if path not in texts:
                 texts[path] = pathlib.Path(path).read_text().splitlines()
@@ -94,24 +94,24 @@ def named(points: Dict[Tuple[str, str, int, str], int]) -> Dict[Point, int]:
 def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
     """How often each point was reached by all tests together."""
     print("Running them ...", flush=True)
-    points: Dict[Tuple[str, str, int, str], int] = collections.Counter()
+    counts: Dict[str, int] = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="oae-vp-coverage.") as data:
         environment = {**os.environ, "OAE_VP_COVERAGE": data, "OAE_VP_CAMPAIGN_RUNS": str(CAMPAIGN)}
         run(["ctest", "--test-dir", folder, "-j", jobs, "-R", "^(" + "|".join(TESTS) + r")\.",
              "-E", MACHINES, "--no-tests=error", "--timeout", "900"], env=environment)
         for file in pathlib.Path(data).iterdir():
             with file.open(errors="replace") as lines:
-                count(lines, points)
-    if not points:
+                count(lines, counts)
+    if not counts:
         raise Failure("the tests have counted nothing")
-    return named(points)
+    return named(counts)
 
 
 def exceptions(path: pathlib.Path) -> List[Exempt]:
     """Raises Failure if one lacks something."""
     try:
-        return [Exempt(each["file"], re.compile(each["what"]), each["reason"])
-                for each in yaml.safe_load(path.read_text()) or []]
+        return [Exempt(file, re.compile(each["what"]), each["reason"])
+                for each in yaml.safe_load(path.read_text()) or [] for file in each["files"]]
     except (KeyError, TypeError, re.error, yaml.YAMLError) as error:
         raise Failure(f"{path}: {error}") from error
 

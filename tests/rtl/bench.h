@@ -19,7 +19,7 @@
 /// Nothing is checked by time but that a thing happens at all, within `patience` clocks.
 class Bench {
  public:
-  explicit Bench(unsigned ports = 8, std::uint64_t seed = 1);
+  explicit Bench(unsigned ports = 8, std::uint64_t seed = 1, std::uint32_t clock_khz = 500'000);
   ~Bench();
 
   /// How often a valid or ready pin is held back, in percent of the clocks.

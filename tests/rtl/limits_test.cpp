@@ -95,6 +95,64 @@ TEST(Limits, SequencesGoOnByTheHundredThousand) {
   EXPECT_EQ(bench.get(OAE_FIRMWARE_COMMITTED_AT(port)), slot(last + 1, 0)[0]);
 }
 
+TEST(Limits, ClocksOfAnyFrequency) {
+  for (const std::uint32_t khz : {1u, 0x5555'5555u, 0xaaaa'aaaau, 0xffff'ffffu}) {
+    Bench bench(1, 1, khz);
+    EXPECT_EQ(bench.read(registers, OAE_HOST_CLOCK), khz);
+  }
+}
+
+TEST(Limits, EveryVerbThatThereIsNot) {
+  Bench bench(1);
+  open(bench, 0, 0x40);
+  for (unsigned verb = OAE_VERB_SEND + 1; verb < 256; ++verb) {
+    Header header;
+    header.verb = static_cast<std::uint8_t>(verb);
+    header.epoch = 1;
+    header.sequence = 1;
+    bench.write_slot(0, make_slot(header, verb));
+    const Header answer = Header::of(bench.stream(0)[0]);
+    EXPECT_EQ(answer.verb, verb);
+    EXPECT_EQ(answer.status, OAE_STATUS_BAD_VERB);
+    EXPECT_EQ(answer.sequence, 1u);
+  }
+}
+
+// Each word is held from the interaction to the confirmation, whatever is asked of the others.
+TEST(Limits, EveryWord) {
+  Bench bench(1);
+  open(bench, 0, 0x40);
+  const auto busy = [&bench](unsigned word) {
+    bench.put(OAE_FIRMWARE_WORD_COMMAND,
+              OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, OAE_WORD_ACCESS_READ) | word);
+    return bench.get(OAE_FIRMWARE_WORD_OUTCOME) == OAE_FIRMWARE_WORD_OUTCOME_BUSY_MASK;
+  };
+  for (unsigned i = 0; i < 64; ++i) {
+    Header header;
+    header.verb = OAE_VERB_MULTI;
+    header.epoch = 1;
+    header.sequence = i + 1;
+    Slot offer{header.word()};
+    for (unsigned step = 0; step < 4; ++step) {
+      const std::uint64_t word = 64 * step + i;
+      offer[1] |= (std::uint64_t{OAE_WORD_OPERATION_WRITE} << 12 | word) << 16 * step;
+      offer[2 + step] = ~word << 8;
+    }
+    seal(offer);
+    bench.write_slot(0, offer);
+    bench.stream(0);
+    for (unsigned step = 0; step < 4; ++step) {
+      EXPECT_TRUE(busy(64 * step + i));
+      EXPECT_FALSE(busy((64 * step + i + 1) % 256));
+    }
+    bench.confirm(0, 1, i + 1);
+  }
+  for (unsigned word = 0; word < 256; ++word) {
+    EXPECT_FALSE(busy(word));
+    EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), ~std::uint64_t{word} << 8);
+  }
+}
+
 TEST(Limits, EveryPortAtOnce) {
   constexpr unsigned ports = 64;
   Bench bench(ports);
@@ -128,6 +186,11 @@ TEST(Limits, EveryPortAtOnce) {
   for (unsigned i = 0; i < ports; ++i) bench.confirm(i, 1, 1);
   for (unsigned i = 0; i < ports; ++i) {
     EXPECT_EQ(bench.get(OAE_FIRMWARE_COMMITTED_AT(i) + 8), slot(1, 200 + i)[1]);
+  }
+  bench.function_reset();
+  for (unsigned i = 0; i < ports; ++i) {
+    EXPECT_EQ(bench.read(registers, OAE_HOST_PORT_CELL_AT(i)), 0u);
+    EXPECT_EQ(bench.read(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(i)), 0xffff'ffffu);
   }
 }
 

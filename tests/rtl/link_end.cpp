@@ -83,6 +83,7 @@ void LinkEnd::settle(std::uint64_t time) {
     top.axi_awvalid = top.axi_wvalid = access.write;
     top.axi_arvalid = !access.write;
     top.axi_awaddr = top.axi_araddr = access.address;
+    top.axi_awprot = top.axi_arprot = access.address >> 3 & 7;  // which matters to nobody
     top.axi_wdata = access.data;
     top.axi_wstrb = access.strobe;
   }

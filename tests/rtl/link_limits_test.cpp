@@ -16,6 +16,7 @@ class LinkLimits : public LinkPair {
   /// A slot of any content that is good.
   Slot any_slot() {
     Header header;
+    header.verb = 1 + random() % 15;
     header.epoch = static_cast<std::uint8_t>(random());
     header.sequence = static_cast<std::uint32_t>(random());
     header.flags = random() % 4;
@@ -36,6 +37,20 @@ TEST_F(LinkLimits, AnySlotGoesOver) {
     EXPECT_EQ(take(i % 3 == 0 ? a : b).slots, sent);
     put(from, OAE_LINK_LIVENESS, random());
   }
+}
+
+// As many doubts as the limit can say, and none too early.
+TEST_F(LinkLimits, TroubleUpTo255) {
+  bring_up();
+  put(a, OAE_LINK_LIMITS,
+      OAE_PUT(OAE_LINK_LIMITS_SILENCE, 200) | OAE_PUT(OAE_LINK_LIMITS_TROUBLE, 255));
+  for (unsigned i = 0; i < 256; ++i) to_b.fault(LinkWire::Fault::lose, i);
+  fill(a, slots(1, 1));
+  command(a, OAE_LINK_COMMAND_PACKET);
+  until([this] { return a.phase() == OAE_LINK_STATE_DOWN; });
+  EXPECT_EQ(get(a, OAE_LINK_COUNT_SILENT), 255u);
+  EXPECT_EQ(get(a, OAE_LINK_STATE) >> OAE_LINK_STATE_REASON_SHIFT & 0xff,
+            unsigned{OAE_LINK_DOWN_TROUBLE});
 }
 
 TEST_F(LinkLimits, FramesGoOnByTheHundredThousand) {

@@ -44,13 +44,18 @@ TEST_F(Link, SaysWhatItIs) {
   const std::uint64_t id = get(a, OAE_LINK_ID);
   EXPECT_EQ(OAE_GET(id, OAE_LINK_ID_MAGIC), 0x4c45'414fu);
   EXPECT_EQ(OAE_GET(id, OAE_LINK_ID_FRAMES), 64u);
+  for (unsigned byte = 1; byte < 8; ++byte) EXPECT_EQ(get(a, OAE_LINK_ID + byte), id);
   EXPECT_EQ(state(a, 0), unsigned{OAE_LINK_STATE_DOWN});
   get(a, 0x098);
   EXPECT_TRUE(a.error);
   get(a, 0x3000);
   EXPECT_TRUE(a.error);
-  get(a, OAE_LINK_SIZE);
-  EXPECT_TRUE(a.error);
+  for (const unsigned address : {unsigned{OAE_LINK_SIZE}, 0x8000u, 0x1'0000u, 0x1'fff8u}) {
+    get(a, address);
+    EXPECT_TRUE(a.error);
+    put(a, address, 1);
+    EXPECT_TRUE(a.error);
+  }
   put(a, 0x1ff8, 1);
   EXPECT_FALSE(a.error);
 }
@@ -60,6 +65,10 @@ TEST_F(Link, RegistersKeepWhatIsWritten) {
   EXPECT_EQ(get(a, OAE_LINK_LIMITS), 0x34'5678'9abcu);
   put(a, OAE_LINK_LIMITS, ~std::uint64_t{0}, 0x02);
   EXPECT_EQ(get(a, OAE_LINK_LIMITS), 0x34'5678'ffbcu);
+  for (const std::uint64_t limits : {0xff'ffff'ffffull, 0ull, 0x55'aaaa'aaaaull}) {
+    put(a, OAE_LINK_LIMITS, limits);
+    EXPECT_EQ(get(a, OAE_LINK_LIMITS), limits);
+  }
   put(a, OAE_LINK_IRQ_ENABLE, 0x1ff);
   EXPECT_EQ(get(a, OAE_LINK_IRQ_ENABLE), 0xffu);
   put(a, OAE_LINK_CONTROL, 0x301);
@@ -560,6 +569,31 @@ TEST_F(Link, DoubtCanBeSettledByHearsayWhileTheLinkIsDown) {
     EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
     take(b);
     while (to_b.faulty()) send(b, slots(1, 2)), take(a);
+  }
+}
+
+// The other side has lost power, and with it what it knew of the transfer in doubt.
+TEST_F(Link, ALostJournalIsTold) {
+  for (const bool once : {true, false}) {
+    bring_up();
+    limit_silence(400);
+    fill(a, slots(1, 1));
+    command(a, once ? flow : packet);
+    until([this] { return a.sender() == OAE_LINK_STATE_COMMITTING; });
+    to_a.cut();
+    to_b.cut();
+    until([this] { return a.phase() == OAE_LINK_STATE_DOWN && b.phase() == OAE_LINK_STATE_DOWN; });
+    ASSERT_EQ(a.sender(), unsigned{OAE_LINK_STATE_IN_DOUBT});
+    b.top.reset = 1;
+    clock();
+    b.top.reset = 0;
+    to_a.join();
+    to_b.join();
+    bring_up();
+    EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_LOST});
+    EXPECT_EQ(transfers(b), 0u);
+    EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+    EXPECT_EQ(take(b).slots, slots(1, 2));
   }
 }
 

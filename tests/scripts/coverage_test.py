@@ -129,7 +129,8 @@ class Exceptions(unittest.TestCase):
 
     def test_mistakes_are_told(self):
         self.assertEqual(self.read("[]"), [])
-        for text in ("- {file: a.sv, what: x}", "- {file: a.sv, what: '(', reason: so}", "- 5", "{"):
+        self.assertEqual([each.file for each in self.read("- {files: [a.sv, b.sv], what: x, reason: so}")], ["a.sv", "b.sv"])
+        for text in ("- {files: [a.sv], what: x}", "- {files: [a.sv], what: '(', reason: so}", "- 5", "{"):
             with self.assertRaises(coverage.Failure, msg=text):
                 self.read(text)
 
