@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for the guest: maps a port into itself, and asks for what must be refused. Argument: what
-// to do, see main(). Tells what is not as it must be; its exit code is 1 then.
+// A program for the guest: maps a port into itself, and asks for what must be refused. Argument:
+// what to do, see main(). Tells what is not as it must be; its exit code is 1 then.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,24 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "expect.h"
 #include "guest/driver/oae_crc.h"
 #include "guest/liboae/oae.h"
 #include "oae_registers.h"
 
 static const char path[] = "/dev/oae0p1";
 static const off_t pages[] = {OAE_MAP_PORT, OAE_MAP_STREAM, OAE_MAP_CELL};
-static bool failed;
-
-static void expect(const char *what, long value, long expected) {
-  if (value == expected) return;
-  printf("%s: %ld, must be %ld\n", what, value, expected);
-  failed = true;
-}
-
-/* 0, or the errno value that a request fails with. */
-static int asked(int port, unsigned long request, void *argument) {
-  return ioctl(port, request, argument) < 0 ? errno : 0;
-}
 
 static struct oae_swap a_swap(void) {
   return (struct oae_swap){.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
@@ -41,22 +30,22 @@ static struct oae_swap a_swap(void) {
 
 /* 0 or the errno value of a mapping, which is taken back. */
 static int mapped(int port, off_t offset, size_t size, int protection, int flags) {
-  void *page = mmap(NULL, size, protection, flags, port, offset);
+  void* page = mmap(NULL, size, protection, flags, port, offset);
 
   if (page == MAP_FAILED) return errno;
   munmap(page, size);
   return 0;
 }
 
-static void *map(int port, off_t offset) {
-  void *page = mmap(NULL, OAE_MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, port, offset);
+static void* map(int port, off_t offset) {
+  void* page = mmap(NULL, OAE_MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, port, offset);
 
   expect("a mapping", page == MAP_FAILED, false);
   return page;
 }
 
 /* The signal that ends a child which does this, or minus its exit code. */
-static int child(int (*act)(int port, void *page), int port, void *page) {
+static int child(int (*act)(int port, void* page), int port, void* page) {
   pid_t pid = fork();
   int status;
 
@@ -65,28 +54,30 @@ static int child(int (*act)(int port, void *page), int port, void *page) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
-static int touch(int port, void *page) {
+static int touch(int port, void* page) {
   (void)port;
-  return (int)(*(volatile uint64_t *)page & 1);
+  return (int)(*(volatile uint64_t*)page & 1);
 }
 
 static sigjmp_buf back;
 
-static void go_back(int signal) { siglongjmp(back, signal); }
+static void go_back(int signal) {
+  siglongjmp(back, signal);
+}
 
 /* The signal that a store ends with, or 0. */
-static int store(void *page) {
+static int store(void* page) {
   int caught;
 
   signal(SIGSEGV, go_back);
   caught = sigsetjmp(back, 1);
-  if (!caught) *(volatile uint64_t *)page = 0;
+  if (!caught) *(volatile uint64_t*)page = 0;
   signal(SIGSEGV, SIG_DFL);
   return caught;
 }
 
 /* In the child: it has the file, but the port is its parent's. */
-static int map_too(int port, void *page) {
+static int map_too(int port, void* page) {
   struct oae_swap swap = a_swap();
 
   (void)page;
@@ -106,7 +97,8 @@ static void refuse_places(int port) {
   expect("between pages", mapped(port, 0x800, OAE_MAP_SIZE, both, MAP_SHARED), EINVAL);
   for (size_t i = 0; i < 3; i++) {
     for (size_t size = 2; size <= 4; size++)
-      expect("several pages", mapped(port, pages[i], size * OAE_MAP_SIZE, both, MAP_SHARED), EINVAL);
+      expect("several pages", mapped(port, pages[i], size * OAE_MAP_SIZE, both, MAP_SHARED),
+             EINVAL);
     expect("a private one", mapped(port, pages[i], OAE_MAP_SIZE, both, MAP_PRIVATE), EINVAL);
     expect("one to be executed",
            mapped(port, pages[i], OAE_MAP_SIZE, PROT_READ | PROT_EXEC, MAP_SHARED), EACCES);
@@ -117,7 +109,7 @@ static void refuse_places(int port) {
 }
 
 /* What the kernel does while the port is mapped. */
-static void refuse_requests(int port, void *page) {
+static void refuse_requests(int port, void* page) {
   struct oae_swap swap = a_swap();
   struct oae_firmware_stats firmware;
   struct oae_stats stats;
@@ -135,10 +127,10 @@ static void refuse_requests(int port, void *page) {
   expect("its sequence", epoch.sequence, 0);
   expect("no address", asked(port, OAE_IOC_BEGIN, NULL), EFAULT);
   /* A request whose answer goes to the device itself. */
-  expect("info to the page", asked(port, OAE_IOC_INFO, (char *)page + 0x800), 0);
+  expect("info to the page", asked(port, OAE_IOC_INFO, (char*)page + 0x800), 0);
 }
 
-static void refuse_access(int port, void *page, off_t offset) {
+static void refuse_access(int port, void* page, off_t offset) {
   struct iovec remote = {.iov_base = page, .iov_len = 8}, local;
   uint64_t word;
   void *read_only = mmap(NULL, OAE_MAP_SIZE, PROT_READ, MAP_SHARED, port, offset), *moved;
@@ -148,10 +140,12 @@ static void refuse_access(int port, void *page, off_t offset) {
   munmap(read_only, OAE_MAP_SIZE);
   expect("to execute it", mprotect(page, OAE_MAP_SIZE, PROT_READ | PROT_EXEC), -1);
   expect("as a debugger reads", process_vm_readv(getpid(), &local, 1, &remote, 1, 0), -1);
-  expect("to grow", mremap(page, OAE_MAP_SIZE, 2 * OAE_MAP_SIZE, MREMAP_MAYMOVE) == MAP_FAILED, true);
+  expect("to grow", mremap(page, OAE_MAP_SIZE, 2 * OAE_MAP_SIZE, MREMAP_MAYMOVE) == MAP_FAILED,
+         true);
   expect("a twin", mremap(page, 0, OAE_MAP_SIZE, MREMAP_MAYMOVE) == MAP_FAILED, true);
   moved = mmap(NULL, OAE_MAP_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  expect("to move", mremap(page, OAE_MAP_SIZE, OAE_MAP_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == moved,
+  expect("to move",
+         mremap(page, OAE_MAP_SIZE, OAE_MAP_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == moved,
          true);
   touch(port, moved);
   expect("what a child has of it", child(touch, port, moved), SIGSEGV);
@@ -166,7 +160,7 @@ static void refuse(void) {
   expect("an open", port >= 0, true);
   refuse_places(port);
   for (size_t i = 0; i < 3; i++) {
-    void *page = map(port, pages[i]);
+    void* page = map(port, pages[i]);
 
     refuse_requests(port, page);
     refuse_access(port, page, pages[i]);
@@ -185,7 +179,7 @@ static void refuse(void) {
 }
 
 /* A swap by the library, of which the next sequence and the firmware's word are told. */
-static void swap_once(struct oae_port *port, uint32_t sequence, uint8_t form, uint8_t flags) {
+static void swap_once(struct oae_port* port, uint32_t sequence, uint8_t form, uint8_t flags) {
   struct oae_swap swap = a_swap();
 
   swap.form = form;
@@ -196,15 +190,15 @@ static void swap_once(struct oae_port *port, uint32_t sequence, uint8_t form, ui
   expect("the firmware's sequence", (long)swap.answer[1], sequence);
 }
 
-static uint64_t committed(struct oae_port *port) {
+static uint64_t committed(struct oae_port* port) {
   struct oae_stats stats;
 
   expect("stats", oae_port_stats(port, &stats), 0);
   return stats.committed;
 }
 
-static struct oae_port *open_port(void) {
-  struct oae_port *port = NULL;
+static struct oae_port* open_port(void) {
+  struct oae_port* port = NULL;
 
   expect("open", oae_port_open(path, &port), 0);
   return port;
@@ -212,7 +206,7 @@ static struct oae_port *open_port(void) {
 
 /* By turns: both forms, confirmed at once or by the next, mapped or through the kernel. */
 static void take_turns(void) {
-  struct oae_port *port = open_port();
+  struct oae_port* port = open_port();
   uint64_t before = committed(port);
   struct oae_swap swap = a_swap();
 
@@ -242,9 +236,10 @@ static void take_turns(void) {
   oae_port_close(port);
 }
 
-/* Words left unconfirmed: the kernel confirms them when it is asked, or the next owner's open does. */
+/* Words left unconfirmed: the kernel confirms them when it is asked, or the next owner's open does.
+ */
 static void leave_unconfirmed(void) {
-  struct oae_port *port = open_port();
+  struct oae_port* port = open_port();
   uint64_t before = committed(port);
 
   expect("map", oae_port_map(port), 0);
@@ -259,7 +254,7 @@ static void leave_unconfirmed(void) {
 
 /* Is killed with a swap that the block has exchanged and nobody has confirmed. */
 static void die(uint8_t form) {
-  struct oae_port *port = open_port();
+  struct oae_port* port = open_port();
 
   expect("map", oae_port_map(port), 0);
   swap_once(port, 1, form, OAE_SWAP_FLAG_MORE);
@@ -268,7 +263,7 @@ static void die(uint8_t form) {
 
 /* A port's pages, and what is stored there by hand. */
 struct pages {
-  struct oae_port *port;
+  struct oae_port* port;
   volatile uint64_t *pushed, *streamed;
   uint8_t epoch;
 };
@@ -287,8 +282,8 @@ static struct pages open_pages(void) {
 }
 
 /* Stores the slices of a mask, and reads what slice 0 of the answer says. */
-static uint64_t ask(struct pages *pages, uint8_t form, const __u64 *slot, unsigned int slices) {
-  volatile uint64_t *page = form == OAE_SWAP_FORM_PUSHED ? pages->pushed : pages->streamed;
+static uint64_t ask(struct pages* pages, uint8_t form, const __u64* slot, unsigned int slices) {
+  volatile uint64_t* page = form == OAE_SWAP_FORM_PUSHED ? pages->pushed : pages->streamed;
 
   for (unsigned int i = 0; i < 8; i++)
     if (slices >> i & 1) page[i] = slot[i];
@@ -297,12 +292,12 @@ static uint64_t ask(struct pages *pages, uint8_t form, const __u64 *slot, unsign
 }
 
 struct slot {
-  const char *what;
+  const char* what;
   uint64_t header_flips, crc_flips; /* what is wrong with it */
   unsigned int slices;
 };
 
-static void make_slot(const struct pages *pages, const struct slot *how, __u64 slot[8]) {
+static void make_slot(const struct pages* pages, const struct slot* how, __u64 slot[8]) {
   slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) |
             OAE_PUT(OAE_SLOT_HEADER_EPOCH, pages->epoch) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1);
   slot[0] ^= how->header_flips;
@@ -319,7 +314,8 @@ static void offer_badly(uint8_t form) {
   struct oae_stats stats, before;
   __u64 slot[8], header;
 
-  /* Each bit of the header but those of the attempt, with a CRC that holds: verb, epoch, status, sequence. */
+  /* Each bit of the header but those of the attempt, with a CRC that holds: verb, epoch, status,
+   * sequence. */
   for (unsigned int bit = 0; bit < 64; bit++)
     if (~(OAE_SLOT_HEADER_FLAGS_MASK | OAE_SLOT_HEADER_ATTEMPT_MASK) >> bit & 1)
       hows[count++] = (struct slot){"a bit of the header", UINT64_C(1) << bit, 0, 0xff};
@@ -367,18 +363,27 @@ static void die_in_doubt(void) {
   if (!failed) raise(SIGKILL);
 }
 
-int main(int count, char **arguments) {
-  const char *what = count > 1 ? arguments[1] : "";
+int main(int count, char** arguments) {
+  const char* what = count > 1 ? arguments[1] : "";
 
-  if (!strcmp(what, "refuse")) refuse();
-  else if (!strcmp(what, "turns")) take_turns();
-  else if (!strcmp(what, "unconfirmed")) leave_unconfirmed();
-  else if (!strcmp(what, "die_pushed")) die(OAE_SWAP_FORM_PUSHED);
-  else if (!strcmp(what, "die_streamed")) die(OAE_SWAP_FORM_STREAMED);
-  else if (!strcmp(what, "die_in_doubt")) die_in_doubt();
-  else if (!strcmp(what, "bad_pushed")) offer_badly(OAE_SWAP_FORM_PUSHED);
-  else if (!strcmp(what, "bad_streamed")) offer_badly(OAE_SWAP_FORM_STREAMED);
-  else return 2;
+  if (!strcmp(what, "refuse"))
+    refuse();
+  else if (!strcmp(what, "turns"))
+    take_turns();
+  else if (!strcmp(what, "unconfirmed"))
+    leave_unconfirmed();
+  else if (!strcmp(what, "die_pushed"))
+    die(OAE_SWAP_FORM_PUSHED);
+  else if (!strcmp(what, "die_streamed"))
+    die(OAE_SWAP_FORM_STREAMED);
+  else if (!strcmp(what, "die_in_doubt"))
+    die_in_doubt();
+  else if (!strcmp(what, "bad_pushed"))
+    offer_badly(OAE_SWAP_FORM_PUSHED);
+  else if (!strcmp(what, "bad_streamed"))
+    offer_badly(OAE_SWAP_FORM_STREAMED);
+  else
+    return 2;
   if (!failed) printf("all is as it must be\n");
   return failed;
 }

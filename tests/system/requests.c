@@ -12,21 +12,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "expect.h"
+
 enum { swaps = 60 };
 
 static const char path[] = "/dev/oae0p1";
-static bool failed;
-
-static void expect(const char *what, long value, long expected) {
-  if (value == expected) return;
-  printf("%s: %ld, must be %ld\n", what, value, expected);
-  failed = true;
-}
-
-/* 0, or the errno value that a request fails with. */
-static int asked(int port, unsigned long request, void *argument) {
-  return ioctl(port, request, argument) < 0 ? errno : 0;
-}
 
 static struct oae_swap a_swap(uint8_t form) {
   return (struct oae_swap){.verb = OAE_SWAP_VERB_SWAP, .form = form, .timeout_ns = 1000000000};
@@ -36,7 +26,7 @@ static void refuse_swaps(int port) {
   struct oae_swap swap;
 
   expect("no address", asked(port, OAE_IOC_SWAP, NULL), EFAULT);
-  expect("a bad address", asked(port, OAE_IOC_SWAP, (void *)-64L), EFAULT);
+  expect("a bad address", asked(port, OAE_IOC_SWAP, (void*)-64L), EFAULT);
   for (unsigned int value = 0; value < 256; value++) {
     swap = a_swap(OAE_SWAP_FORM_STREAMED);
     swap.verb = (__u8)value;
