@@ -23,10 +23,7 @@ PARTS = {
     "failures": figures_failures.take,
     "link": figures_link.take,
     "hosts": figures_hosts.take,
-    "cores": figures_ports.take_cores,
 }
-# Only if they are named: they take long.
-LONG = ("cores",)
 
 
 def main() -> int:
@@ -36,7 +33,7 @@ def main() -> int:
     parser.add_argument("--build", type=pathlib.Path, required=True)
     options = parser.parse_args()
 
-    names = [name for name in PARTS if name in options.names or (not options.names and name not in LONG)]
+    names = [name for name in PARTS if name in options.names or not options.names]
     failed, required, numbers = False, [], {}
     for name in names:
         try:

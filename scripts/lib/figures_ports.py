@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of many swap ports at once: a process for each, and one or more cores of firmware for all. Times in ps."""
+"""Figures of many swap ports at once: a process for each, and one core of firmware for all. Times in ps."""
 
 import collections
 import pathlib
@@ -9,16 +9,12 @@ from figures_machine import Child, children
 from figures_table import Failure, Requirement, Table, ns
 
 SWAPS = {1: 400, 4: 400, 16: 200, 64: 100}  # of each port, by ports
-
-# Of the firmware: what it is called, and the values of the platform file that make it so. It shares the ports among its
-# cores if it polls.
-ONE_CORE = {
+PROCESSORS = 16  # of the host
+# Of the firmware: what it is called, and the values of the platform file that make it so. It shares the ports among
+# several cores if they poll, but beside these Linux boots too slowly.
+FIRMWARES = {
     "1 core": [],
     "1 core, 4 times as fast": ["ipus[0].instruction_rate=4GIPS"],
-}
-CORES = {
-    "1 core": [],
-    "4 cores, polling": ["ipus[0].cores=4", "ipus[0].firmware_options.poll=true"],
 }
 LATENCY = 250_000  # of the link, one way
 
@@ -73,18 +69,14 @@ def figures_of(child: Child, ports: int) -> dict:
     }
 
 
-def measure(
-    build: pathlib.Path,
-    firmwares: Dict[str, List[str]],
-    processors: int,
-    ports: Iterable[int],
-    progress: Callable[[str], None],
-) -> Dict[str, Dict[int, dict]]:
-    """By the firmware's name and number of ports; so many processors of the host."""
-    scripts = {str(each): SCRIPT.replace("PORTS", str(each)).replace("COUNT", str(SWAPS[each])) for each in ports}
-    values = [f"hosts[0].vcpus={processors}", f"ipus[0].oae.ports={max(ports)}"]
+def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[str, Dict[int, dict]]:
+    """By the firmware's name and number of ports."""
+    scripts = {
+        str(ports): SCRIPT.replace("PORTS", str(ports)).replace("COUNT", str(count)) for ports, count in SWAPS.items()
+    }
+    values = [f"hosts[0].vcpus={PROCESSORS}", f"ipus[0].oae.ports={max(SWAPS)}"]
     found: Dict[str, Dict[int, dict]] = {}
-    for name, firmware in firmwares.items():
+    for name, firmware in FIRMWARES.items():
         progress(f"{', '.join(scripts)} ports, firmware of {name}")
         with children(build, scripts, *values, *firmware) as ended:
             found[name] = {int(each): figures_of(child, int(each)) for each, child in ended.items()}
@@ -95,7 +87,7 @@ def per_second(of: dict) -> float:
     return of["swaps"] * 10**12 / of["time"]
 
 
-def table(found: Dict[str, Dict[int, dict]], processors: int) -> Table:
+def table(found: Dict[str, Dict[int, dict]]) -> Table:
     rows = []
     for name, by_ports in found.items():
         for ports, of in by_ports.items():
@@ -110,7 +102,7 @@ def table(found: Dict[str, Dict[int, dict]], processors: int) -> Table:
             ]
             rows.append((f"{name}; {ports} port{'s' if ports > 1 else ''}", cells))
     return Table(
-        f"Swaps by many ports, pushed: a process each on {processors} processors, by cores of the firmware",
+        f"Swaps by many ports, pushed: a process each on {PROCESSORS} processors, by cores of the firmware",
         ["swaps/s", "of a port", "at work", "not ready", "median, ns", "link down, %", "up, %"],
         rows,
         [
@@ -125,11 +117,5 @@ def table(found: Dict[str, Dict[int, dict]], processors: int) -> Table:
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
     """The table, and all that was measured; nothing is required."""
-    found = measure(build, ONE_CORE, 16, tuple(SWAPS), progress)
-    return [table(found, 16)], [], found
-
-
-def take_cores(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The same of a firmware that has several cores poll, on fewer processors, since that takes minutes."""
-    found = measure(build, CORES, 8, (4, 16), progress)
-    return [table(found, 8)], [], found
+    found = measure(build, progress)
+    return [table(found)], [], found
