@@ -88,10 +88,14 @@ TEST(Schema, EveryDefaultReadsBack) {
       continue;  // of a list within a list there is none in the file
     std::string path = row.path;
     path.replace(path.find("[]"), 2, "[0]");
-    const auto load = [&](const std::vector<vp::config::Override>& changes) {
-      return platform::load(file, workshop.images(), changes, "");
-    };
-    EXPECT_NO_THROW(load({vp::config::parse_override(path + "=" + row.fallback)})) << path;
+    std::vector<vp::config::Override> changes;
+    for (const std::string& change :
+         {std::string("ipus=[{name: x, firmware: oae-fw.elf}, {name: y, firmware: oae-fw.elf}]"),
+          std::string("pcie_links=[{up: host, down: sw0}, {up: sw0, down: x}, {up: sw0, down: y}]"),
+          std::string("oae_links=[{a: x, b: y}]"), path + "=" + row.fallback}) {
+      changes.push_back(vp::config::parse_override(change));
+    }
+    EXPECT_NO_THROW(platform::load(file, workshop.images(), changes, "")) << path;
   }
 }
 
