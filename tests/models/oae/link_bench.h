@@ -2,26 +2,26 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <tlm_utils/simple_initiator_socket.h>
 
 #include <functional>
 #include <memory>
 
 #include "models/oae/link.h"
 #include "oae_registers.h"
+#include "tests/models/ipu/bench.h"
 #include "tests/rtl/slot.h"
 #include "vp/line.h"
 
 /// One end of the model with the firmware that a script plays.
 class LinkModelEnd : public sc_core::sc_module, public vp::LineIf {
  public:
-  tlm_utils::simple_initiator_socket<LinkModelEnd> firmware;
+  ipu::test::Initiator firmware{"firmware"};
 
   LinkModelEnd(const sc_core::sc_module_name& name, const oae::LinkConfig& config, vp::Trace& trace,
                vp::Statistics& statistics)
-      : sc_module(name), firmware("firmware"), domain("domain") {
+      : sc_module(name), domain("domain") {
     link = std::make_unique<oae::Link>("link", config, domain, trace, statistics);
-    firmware.bind(link->registers);
+    firmware.socket.bind(link->registers);
     link->irq.bind(*this);
   }
 
@@ -30,26 +30,8 @@ class LinkModelEnd : public sc_core::sc_module, public vp::LineIf {
     if (level) told = vp::now();
   }
 
-  tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* data,
-                                  unsigned bytes) {
-    tlm::tlm_generic_payload payload;
-    payload.set_command(command);
-    payload.set_address(address);
-    payload.set_data_ptr(static_cast<unsigned char*>(data));
-    payload.set_data_length(bytes);
-    payload.set_streaming_width(bytes);
-    sc_core::sc_time delay;
-    firmware->b_transport(payload, delay);
-    return payload.get_response_status();
-  }
-  void put(std::uint64_t address, std::uint64_t value) {
-    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, address, &value, 8), tlm::TLM_OK_RESPONSE);
-  }
-  std::uint64_t get(std::uint64_t address) {
-    std::uint64_t value = 0;
-    EXPECT_EQ(access(tlm::TLM_READ_COMMAND, address, &value, 8), tlm::TLM_OK_RESPONSE);
-    return value;
-  }
+  void put(std::uint64_t address, std::uint64_t value) { firmware.write(address, value); }
+  std::uint64_t get(std::uint64_t address) { return firmware.read(address); }
   unsigned phase() { return OAE_GET(get(OAE_LINK_STATE), OAE_LINK_STATE_PHASE); }
   void send(const Slot& slot, unsigned verb = OAE_LINK_COMMAND_PACKET) {
     for (unsigned i = 0; i < 8; ++i) put(OAE_LINK_SEND_AT(0) + 8 * i, slot[i]);

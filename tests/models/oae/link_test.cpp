@@ -103,12 +103,13 @@ TEST_F(LinkModel, ACutTakesBothDownAndIsReconciled) {
 TEST_F(LinkModel, AccessesThatCannotBe) {
   run([this] {
     std::uint64_t word = 0;
-    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, OAE_LINK_SIZE, &word, 8),
+    EXPECT_EQ(a.firmware.access(tlm::TLM_READ_COMMAND, OAE_LINK_SIZE, &word, 8),
               tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, 0x3000, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, 4, &word, 8), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(a.firmware.access(tlm::TLM_READ_COMMAND, 0x3000, &word, 8),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(a.firmware.access(tlm::TLM_READ_COMMAND, 4, &word, 8), tlm::TLM_BURST_ERROR_RESPONSE);
     std::uint32_t half = 0;
-    EXPECT_EQ(a.access(tlm::TLM_READ_COMMAND, 4, &half, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(a.firmware.access(tlm::TLM_READ_COMMAND, 4, &half, 4), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(half & 0xffff, 1u);  // version
   });
 }
