@@ -21,6 +21,7 @@ from typing import Callable, Dict, List, Optional, Tuple
 
 LIBRARY = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(LIBRARY))
+import json_file  # noqa: E402
 import synthesis  # noqa: E402
 ROOT = LIBRARY.parents[1]
 PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
@@ -465,9 +466,7 @@ def main() -> int:
             }
             failed |= result.met is False
     if options.json:
-        new = options.json.with_name(options.json.name + ".new")
-        new.write_text(json.dumps({"repeat": options.repeat, "benchmarks": results}, indent=2) + "\n")
-        os.replace(new, options.json)
+        json_file.write(options.json, {"repeat": options.repeat, "benchmarks": results})
     return 1 if failed else 0
 
 

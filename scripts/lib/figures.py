@@ -3,8 +3,6 @@
 
 import argparse
 import contextlib
-import json
-import os
 import pathlib
 import sys
 
@@ -14,6 +12,7 @@ import figures_hosts  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
+import json_file  # noqa: E402
 from figures_table import Failure, required_text  # noqa: E402
 
 # Each takes the build folder and a function that tells of progress, and gives tables, requirements and all numbers.
@@ -50,9 +49,7 @@ def main() -> int:
     if required:
         print(required_text(required), flush=True)
     if options.json:
-        new = options.json.with_name(options.json.name + ".new")
-        new.write_text(json.dumps(numbers, indent=2) + "\n")
-        os.replace(new, options.json)
+        json_file.write(options.json, numbers)
     return 1 if failed else 0
 
 
