@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The pages of a port in the process that owns it: swaps without the kernel. */
 #include "oae.h"
+#include "oae_compat.h"
 
 #include <linux/fs.h>
 #include <linux/io.h>
@@ -100,8 +101,8 @@ int oae_port_mmap(struct file *file, struct vm_area_struct *vma)
 	port->maps++;
 	port->mapped_by = vma->vm_mm;
 	port->stale = true;
-	vma->vm_flags |= VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
-	vma->vm_flags &= ~VM_MAYEXEC;
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_clear(vma, VM_MAYEXEC);
 	if (vma->vm_pgoff == OAE_MAP_PORT >> PAGE_SHIFT)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	else if (vma->vm_pgoff == OAE_MAP_STREAM >> PAGE_SHIFT)

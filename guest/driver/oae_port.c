@@ -533,20 +533,10 @@ static const struct file_operations oae_port_operations = {
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = oae_port_poll,
 	.mmap = oae_port_mmap,
-	.llseek = no_llseek,
 };
-
-static char *oae_devnode(struct device *dev, umode_t *mode)
-{
-	if (mode)
-		*mode = 0660;
-	return NULL;
-}
 
 static struct class oae_class = {
 	.name = "oae",
-	.owner = THIS_MODULE,
-	.devnode = oae_devnode,
 };
 
 static void oae_port_free(struct device *dev)

@@ -27,7 +27,7 @@
 static inline bool oae_stream_loads(void)
 {
 #ifdef CONFIG_X86
-	return static_cpu_has(X86_FEATURE_XMM4_1);
+	return cpu_feature_enabled(X86_FEATURE_XMM4_1);
 #else
 	return false;
 #endif

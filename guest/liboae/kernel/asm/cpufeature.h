@@ -2,4 +2,4 @@
 #pragma once
 
 #define X86_FEATURE_XMM4_1 "sse4.1"
-#define static_cpu_has(feature) __builtin_cpu_supports(feature)
+#define cpu_feature_enabled(feature) __builtin_cpu_supports(feature)
