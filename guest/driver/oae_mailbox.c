@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "oae.h"
+#include "oae_mailbox.h"
 
 #include <linux/io.h>
 #include <linux/jiffies.h>

@@ -1,73 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Driver of the OAE block's PCIe function: probing, interrupts, resets, and unbinding. */
-#include "oae.h"
-
+/* Driver of the OAE block's PCIe function: probing, interrupts, errors, and unbinding. */
 #include <linux/dma-mapping.h>
-#include <linux/idr.h>
 #include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "oae_clock.h"
 #include "oae_crc.h"
+#include "oae_device.h"
+#include "oae_file.h"
+#include "oae_port.h"
+#include "oae_reset.h"
 
 #define OAE_PCI_VENDOR_ID 0x1d9b
 #define OAE_PCI_DEVICE_ID 0x0ae0
 
-#define OAE_THAW_TRIES 3
-
 static const u64 oae_identity =
 	OAE_HOST_ID_RESET & (OAE_HOST_ID_MAGIC_MASK | OAE_HOST_ID_VERSION_MASK);
-
-static DEFINE_IDA(oae_ids);
 
 #ifdef CONFIG_X86_TSC
 DEFINE_STATIC_KEY_FALSE(oae_clock_is_tsc);
 #endif
-
-int oae_enter(struct oae_device *oae)
-{
-	down_read(&oae->lock);
-	switch (oae->state) {
-	case OAE_LIVE:
-		return 0;
-	case OAE_FROZEN:
-		up_read(&oae->lock);
-		return -EIO;
-	default:
-		up_read(&oae->lock);
-		return -ENODEV;
-	}
-}
-
-void oae_leave(struct oae_device *oae)
-{
-	up_read(&oae->lock);
-}
-
-static void oae_free(struct kref *kref)
-{
-	struct oae_device *oae = container_of(kref, struct oae_device, kref);
-
-	ida_free(&oae_ids, oae->id);
-	pci_dev_put(oae->pdev);
-	kfree(oae);
-}
-
-void oae_get(struct oae_device *oae)
-{
-	kref_get(&oae->kref);
-}
-
-void oae_put(struct oae_device *oae)
-{
-	kref_put(&oae->kref, oae_free);
-}
-
-static void oae_put_action(void *oae)
-{
-	oae_put(oae);
-}
 
 static void oae_free_action(void *memory)
 {
@@ -88,89 +41,6 @@ static irqreturn_t oae_interrupt(int irq, void *data)
 		if (oae->ports[i]->vector == vector->index)
 			oae_port_signal(oae->ports[i]);
 	return IRQ_HANDLED;
-}
-
-/* Lets no request begin, and waits until no request and no interrupt is at work. */
-static void oae_freeze(struct oae_device *oae, enum oae_state state)
-{
-	unsigned int i;
-
-	WRITE_ONCE(oae->state, state);
-	complete_all(&oae->mailbox.replied);
-	for (i = 0; i < oae->num_ports; i++)
-		wake_up_all(&oae->ports[i]->wait);
-	down_write(&oae->lock);
-	up_write(&oae->lock);
-	for (i = 0; i < oae->num_ports; i++) {
-		mutex_lock(&oae->ports[i]->lock);
-		oae_map_hide(oae->ports[i]);
-		mutex_unlock(&oae->ports[i]->lock);
-	}
-	for (i = 0; i < oae->num_vectors; i++)
-		synchronize_irq(pci_irq_vector(oae->pdev, i));
-}
-
-/*
- * Whether the function answers as the block that it was. It has lost its addresses if it was reset
- * while no driver was bound, or if the kernel saved for one reset what another had left: the
- * kernel's errors and its resets take turns. Only who knows them from before can give them back.
- */
-static bool oae_answers(struct oae_device *oae)
-{
-	if (readq(oae->host + OAE_HOST_ID) == oae->identity)
-		return true;
-	pci_load_saved_state(oae->pdev, oae->configuration);
-	pci_restore_state(oae->pdev);
-	return readq(oae->host + OAE_HOST_ID) == oae->identity;
-}
-
-static int oae_start(struct oae_device *oae)
-{
-	unsigned int i;
-	int ret = 0;
-
-	if (!oae_answers(oae))
-		return -EIO;
-	pci_set_master(oae->pdev);
-	oae_mailbox_start(oae);
-	for (i = 0; i < oae->num_ports && !ret; i++)
-		if (oae->ports[i]->opened)
-			ret = oae_port_start(oae->ports[i]);
-	return ret;
-}
-
-/*
- * Brings the hardware to what it was before a reset; the ports that are open begin anew. An answer
- * that is lost on the way is no reason to give the device up.
- */
-static int oae_thaw(struct oae_device *oae)
-{
-	unsigned int tries = OAE_THAW_TRIES;
-	int ret;
-
-	down_write(&oae->lock);
-	reinit_completion(&oae->mailbox.replied);
-	do {
-		ret = oae_start(oae);
-	} while (ret && --tries);
-	if (!ret)
-		WRITE_ONCE(oae->state, OAE_LIVE);
-	up_write(&oae->lock);
-	return ret;
-}
-
-/* Stops what reaches into the host's memory. */
-static void oae_stop(struct oae_device *oae)
-{
-	unsigned int i;
-
-	if (pci_device_is_present(oae->pdev)) {
-		writeq(0, oae->mailbox.base + OAE_MAILBOX_VECTOR);
-		for (i = 0; i < oae->num_ports; i++)
-			if (oae->ports[i]->opened)
-				oae_port_stop(oae->ports[i]);
-	}
-	pci_clear_master(oae->pdev);
 }
 
 static void oae_retire(void *data)
@@ -279,30 +149,6 @@ static int oae_save(struct oae_device *oae)
 	return devm_add_action_or_reset(&oae->pdev->dev, oae_free_action, oae->configuration);
 }
 
-static struct oae_device *oae_alloc(struct pci_dev *pdev)
-{
-	struct oae_device *oae;
-	int ret;
-
-	oae = kzalloc(sizeof(*oae), GFP_KERNEL);
-	if (!oae)
-		return ERR_PTR(-ENOMEM);
-	oae->id = ida_alloc_max(&oae_ids, OAE_MAX_DEVICES - 1, GFP_KERNEL);
-	if (oae->id < 0) {
-		ret = oae->id;
-		kfree(oae);
-		return ERR_PTR(ret);
-	}
-	kref_init(&oae->kref);
-	oae->pdev = pci_dev_get(pdev);
-	oae->state = OAE_FROZEN;
-	init_rwsem(&oae->lock);
-	mutex_init(&oae->mailbox.lock);
-	init_completion(&oae->mailbox.replied);
-	ret = devm_add_action_or_reset(&pdev->dev, oae_put_action, oae);
-	return ret ? ERR_PTR(ret) : oae;
-}
-
 /* All is managed: the unbinding undoes it from the last line to the first. */
 static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
@@ -311,7 +157,7 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	unsigned int i;
 	int ret;
 
-	oae = oae_alloc(pdev);
+	oae = oae_device_create(pdev);
 	if (IS_ERR(oae))
 		return dev_err_probe(dev, PTR_ERR(oae), "no memory or number for the device\n");
 	pci_set_drvdata(pdev, oae);
@@ -347,7 +193,7 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		return ret;
 	for (i = 0; i < oae->num_ports; i++) {
-		ret = oae_port_publish(oae->ports[i]);
+		ret = oae_file_publish(oae->ports[i]);
 		if (ret)
 			return dev_err_probe(dev, ret, "port %u cannot be published\n", i);
 	}
@@ -472,12 +318,12 @@ static int __init oae_init(void)
 	if (tsc_khz && !check_tsc_unstable())
 		static_branch_enable(&oae_clock_is_tsc);
 #endif
-	ret = oae_ports_init();
+	ret = oae_files_init();
 	if (ret)
 		return ret;
 	ret = pci_register_driver(&oae_driver);
 	if (ret)
-		oae_ports_exit();
+		oae_files_exit();
 	return ret;
 }
 module_init(oae_init);
@@ -485,7 +331,7 @@ module_init(oae_init);
 static void __exit oae_exit(void)
 {
 	pci_unregister_driver(&oae_driver);
-	oae_ports_exit();
+	oae_files_exit();
 }
 module_exit(oae_exit);
 

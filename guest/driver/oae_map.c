@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The pages of a port in the process that owns it: swaps without the kernel. */
-#include "oae.h"
-#include "oae_compat.h"
+#include "oae_map.h"
 
 #include <linux/fs.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+
+#include "oae_compat.h"
+#include "oae_port.h"
 
 static_assert(OAE_MAP_SIZE == OAE_PORT_SIZE);
 static_assert(OAE_MAP_SIZE == OAE_STREAM_SIZE);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The character device of a swap port, /dev/oae<N>p<PORT>: open, close, poll. */
+#include "oae_file.h"
+
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/string.h>
+
+#include "oae_map.h"
+#include "oae_port.h"
+#include "oae_request.h"
+
+static dev_t oae_first_dev;
+
+static void oae_port_give_up(struct oae_port *port)
+{
+	mutex_lock(&port->lock);
+	oae_map_hide(port);
+	port->mapping = NULL;
+	mutex_unlock(&port->lock);
+	clear_bit(OAE_OPENED, &port->opened);
+}
+
+static int oae_port_open(struct inode *inode, struct file *file)
+{
+	struct oae_port *port = container_of(inode->i_cdev, struct oae_port, cdev);
+	int ret;
+
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	if (test_and_set_bit(OAE_OPENED, &port->opened)) {
+		ret = -EBUSY;
+		goto leave;
+	}
+	/* What the last owner was left in doubt of is settled by the new epoch, and not shown to this one. */
+	port->exchange.doubt = false;
+	port->has_settlement = false;
+	memset(port->page, 0, OAE_MAP_SIZE);
+	port->mapping = file->f_mapping;
+	ret = oae_port_start(port);
+	if (ret)
+		oae_port_give_up(port);
+	file->private_data = port;
+leave:
+	oae_leave(port->oae);
+	return ret ?: nonseekable_open(inode, file);
+}
+
+static int oae_port_release(struct inode *inode, struct file *file)
+{
+	struct oae_port *port = file->private_data;
+	bool live = !oae_enter(port->oae);
+
+	if (live)
+		oae_port_stop(port);
+	oae_port_give_up(port);
+	if (live)
+		oae_leave(port->oae);
+	return 0;
+}
+
+static __poll_t oae_port_poll(struct file *file, poll_table *table)
+{
+	struct oae_port *port = file->private_data;
+	__poll_t ready = 0;
+	u64 state;
+
+	poll_wait(file, &port->wait, table);
+	if (oae_enter(port->oae))
+		return EPOLLERR | EPOLLHUP;
+	state = oae_port_read(port, OAE_HOST_PORT_STATE);
+	if (state == ~0ULL)
+		ready = EPOLLERR;
+	else if (state & OAE_HOST_PORT_STATE_OFFERED_MASK)
+		ready = EPOLLIN | EPOLLRDNORM;
+	else
+		oae_port_arm(port, OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
+	oae_leave(port->oae);
+	return ready;
+}
+
+static const struct file_operations oae_port_operations = {
+	.owner = THIS_MODULE,
+	.open = oae_port_open,
+	.release = oae_port_release,
+	.unlocked_ioctl = oae_port_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = oae_port_poll,
+	.mmap = oae_port_mmap,
+};
+
+static struct class oae_class = {
+	.name = "oae",
+};
+
+static void oae_port_unpublish(void *data)
+{
+	struct oae_port *port = data;
+
+	cdev_device_del(&port->cdev, &port->dev);
+}
+
+int oae_file_publish(struct oae_port *port)
+{
+	int ret;
+
+	port->dev.class = &oae_class;
+	port->dev.devt = oae_first_dev + port->oae->id * OAE_MAX_PORTS + port->index;
+	cdev_init(&port->cdev, &oae_port_operations);
+	port->cdev.owner = THIS_MODULE;
+	ret = cdev_device_add(&port->cdev, &port->dev);
+	if (ret)
+		return ret;
+	return devm_add_action_or_reset(port->dev.parent, oae_port_unpublish, port);
+}
+
+int oae_files_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&oae_first_dev, 0, OAE_MAX_DEVICES * OAE_MAX_PORTS, "oae");
+	if (ret)
+		return ret;
+	ret = class_register(&oae_class);
+	if (ret)
+		unregister_chrdev_region(oae_first_dev, OAE_MAX_DEVICES * OAE_MAX_PORTS);
+	return ret;
+}
+
+void oae_files_exit(void)
+{
+	class_unregister(&oae_class);
+	unregister_chrdev_region(oae_first_dev, OAE_MAX_DEVICES * OAE_MAX_PORTS);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Freezing and thawing a device around resets, errors, sleep and unbinding. */
+#include "oae_reset.h"
+
+#include <linux/interrupt.h>
+#include <linux/io.h>
+
+#include "oae_mailbox.h"
+#include "oae_map.h"
+#include "oae_port.h"
+
+#define OAE_THAW_TRIES 3
+
+void oae_freeze(struct oae_device *oae, enum oae_state state)
+{
+	unsigned int i;
+
+	WRITE_ONCE(oae->state, state);
+	complete_all(&oae->mailbox.replied);
+	for (i = 0; i < oae->num_ports; i++)
+		wake_up_all(&oae->ports[i]->wait);
+	down_write(&oae->lock);
+	up_write(&oae->lock);
+	for (i = 0; i < oae->num_ports; i++) {
+		mutex_lock(&oae->ports[i]->lock);
+		oae_map_hide(oae->ports[i]);
+		mutex_unlock(&oae->ports[i]->lock);
+	}
+	for (i = 0; i < oae->num_vectors; i++)
+		synchronize_irq(pci_irq_vector(oae->pdev, i));
+}
+
+/*
+ * Whether the function answers as the block that it was. It has lost its addresses if it was reset
+ * while no driver was bound, or if the kernel saved for one reset what another had left: the
+ * kernel's errors and its resets take turns. Only who knows them from before can give them back.
+ */
+bool oae_answers(struct oae_device *oae)
+{
+	if (readq(oae->host + OAE_HOST_ID) == oae->identity)
+		return true;
+	pci_load_saved_state(oae->pdev, oae->configuration);
+	pci_restore_state(oae->pdev);
+	return readq(oae->host + OAE_HOST_ID) == oae->identity;
+}
+
+static int oae_start(struct oae_device *oae)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (!oae_answers(oae))
+		return -EIO;
+	pci_set_master(oae->pdev);
+	oae_mailbox_start(oae);
+	for (i = 0; i < oae->num_ports && !ret; i++)
+		if (oae->ports[i]->opened)
+			ret = oae_port_start(oae->ports[i]);
+	return ret;
+}
+
+int oae_thaw(struct oae_device *oae)
+{
+	unsigned int tries = OAE_THAW_TRIES;
+	int ret;
+
+	down_write(&oae->lock);
+	reinit_completion(&oae->mailbox.replied);
+	do {
+		ret = oae_start(oae);
+	} while (ret && --tries);
+	if (!ret)
+		WRITE_ONCE(oae->state, OAE_LIVE);
+	up_write(&oae->lock);
+	return ret;
+}
+
+void oae_stop(struct oae_device *oae)
+{
+	unsigned int i;
+
+	if (pci_device_is_present(oae->pdev)) {
+		writeq(0, oae->mailbox.base + OAE_MAILBOX_VECTOR);
+		for (i = 0; i < oae->num_ports; i++)
+			if (oae->ports[i]->opened)
+				oae_port_stop(oae->ports[i]);
+	}
+	pci_clear_master(oae->pdev);
+}

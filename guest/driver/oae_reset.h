@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef OAE_RESET_H
+#define OAE_RESET_H
+
+#include "oae_device.h"
+
+/* Lets no request begin, and waits until no request and no interrupt is at work. */
+void oae_freeze(struct oae_device *oae, enum oae_state state);
+/*
+ * Brings the hardware to what it was before a reset; the ports that are open begin anew. An answer
+ * that is lost on the way is no reason to give the device up.
+ */
+int oae_thaw(struct oae_device *oae);
+/* Stops what reaches into the host's memory. */
+void oae_stop(struct oae_device *oae);
+/* Whether the function answers as the block that it was. */
+bool oae_answers(struct oae_device *oae);
+
+#endif
