@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/host/line.h"
+#include "models/host/cache_line.h"
 
 namespace host {
 

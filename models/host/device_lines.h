@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/host/line.h"
+#include "models/host/cache_line.h"
 
 namespace host {
 

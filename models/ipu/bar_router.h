@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/ipu/address_map.h"
-#include "models/pcie/access.h"
+#include "models/pcie/endpoint/access.h"
 
 namespace ipu {
 
@@ -23,7 +23,7 @@ namespace ipu {
 ///     router.connect(2, 0x0000, 8 * 4 * KiB, oae.host);
 ///     function.bar.bind(router.bar);
 ///
-/// Protocol on both sides: models/pcie/access.h. A request that no region holds completely
+/// Protocol on both sides: models/pcie/endpoint/access.h. A request that no region holds completely
 /// completes at once with TLM_ADDRESS_ERROR_RESPONSE, one without a pcie::Access with
 /// TLM_GENERIC_ERROR_RESPONSE. Passes in no time.
 class BarRouter : public sc_core::sc_module {

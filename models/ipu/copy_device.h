@@ -9,8 +9,8 @@
 
 #include "models/ipu/dma_engine.h"
 #include "models/ipu/memory.h"
-#include "models/pcie/access.h"
-#include "vp/line.h"
+#include "models/pcie/endpoint/access.h"
+#include "vp/interrupt_line.h"
 #include "vp/time/domain.h"
 
 namespace ipu {
@@ -19,9 +19,10 @@ namespace ipu {
 /// alone reaches, at address 0. The end of a copy is MSI-X vector 0, if its interrupt is enabled.
 ///
 ///     BAR 0, 0x000: registers of the engine (rtl/registers/dma.yaml)
-class CopyDevice : public sc_core::sc_module, private vp::LineIf {
+class CopyDevice : public sc_core::sc_module, private vp::InterruptLineIf {
  public:
-  /// Addresses are offsets in the BAR. Protocol: models/pcie/access.h; reads complete at once.
+  /// Addresses are offsets in the BAR. Protocol: models/pcie/endpoint/access.h; reads complete at
+  /// once.
   tlm_utils::passthrough_target_socket<CopyDevice> bar;
   sc_core::sc_port<pcie::InterruptIf> interrupt;
   /// Its `host` is bound to the function's `dma`.

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/ipu/irq_output.h"
 #include "models/ipu/register_block.h"
-#include "models/pcie/access.h"
+#include "models/pcie/endpoint/access.h"
+#include "vp/irq_output.h"
 #include "vp/time/domain.h"
 
 namespace ipu {
@@ -39,9 +39,9 @@ class DmaEngine : public RegisterBlock {
 
   /// To the NoC.
   tlm_utils::simple_initiator_socket<DmaEngine> memory;
-  /// To the function's `dma` socket. Protocol: models/pcie/access.h.
+  /// To the function's `dma` socket. Protocol: models/pcie/endpoint/access.h.
   tlm_utils::simple_initiator_socket<DmaEngine> host;
-  IrqOutput irq;
+  vp::IrqOutput irq;
 
   /// `line` is the number of `irq` at its controller.
   DmaEngine(const sc_core::sc_module_name& name, vp::Domain& domain, const Timing& timing,

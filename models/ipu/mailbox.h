@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdint>
 
-#include "models/ipu/irq_output.h"
 #include "models/ipu/register_block.h"
-#include "models/pcie/access.h"
+#include "models/pcie/endpoint/access.h"
+#include "vp/irq_output.h"
 #include "vp/time/domain.h"
 
 namespace ipu {
@@ -25,10 +25,11 @@ namespace ipu {
 /// `irq` is high while a request waits. The firmware's doorbell does nothing while none waits.
 class Mailbox : public RegisterBlock {
  public:
-  /// The host's side; addresses are offsets in the mailbox. Protocol: models/pcie/access.h; reads
-  /// complete at once. RegisterBlock's `socket` is the firmware's side.
+  /// The host's side; addresses are offsets in the mailbox. Protocol:
+  /// models/pcie/endpoint/access.h; reads complete at once. RegisterBlock's `socket` is the
+  /// firmware's side.
   tlm_utils::passthrough_target_socket<Mailbox> host;
-  IrqOutput irq;
+  vp::IrqOutput irq;
   sc_core::sc_port<pcie::InterruptIf> interrupt;
 
   /// `line` is the number of `irq` at its controller.

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string_view>
 
-#include "models/ipu/irq_output.h"
 #include "models/ipu/register_block.h"
+#include "vp/irq_output.h"
 #include "vp/time/domain.h"
 
 namespace ipu {
@@ -48,7 +48,7 @@ class Pl011 : public RegisterBlock {
   using Sink = std::function<void(std::uint8_t)>;
 
   /// The combined interrupt UARTINTR.
-  IrqOutput irq;
+  vp::IrqOutput irq;
 
   /// `line` is the number of `irq` at its controller.
   Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Config& config,

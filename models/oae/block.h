@@ -12,11 +12,11 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/ipu/irq_output.h"
 #include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
-#include "models/pcie/access.h"
-#include "models/pcie/ring.h"
+#include "models/pcie/endpoint/access.h"
+#include "vp/irq_output.h"
+#include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
 #include "vp/trace/trace.h"
@@ -44,8 +44,8 @@ struct BlockConfig {
 class Block : public sc_core::sc_module {
  public:
   /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
-  /// (port.yaml) and BAR 4 (stream.yaml). Protocol: models/pcie/access.h, within a multiple of 64
-  /// bytes; completed in order. While 32 wait, a write is not taken.
+  /// (port.yaml) and BAR 4 (stream.yaml). Protocol: models/pcie/endpoint/access.h, within a
+  /// multiple of 64 bytes; completed in order. While 32 wait, a write is not taken.
   tlm_utils::passthrough_target_socket<Block> bar;
   /// The firmware's registers (rtl/registers/firmware.yaml), over AXI4-Lite: within an aligned
   /// word of 8 bytes; may be ahead of the kernel's time, see vp::Decoupled. The caller's process
@@ -56,7 +56,7 @@ class Block : public sc_core::sc_module {
   /// MSI-X to the host.
   sc_core::sc_port<pcie::InterruptIf> interrupt;
   /// To the firmware.
-  ipu::IrqOutput irq;
+  vp::IrqOutput irq;
 
   /// Throws ConfigurationError.
   Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp::Domain& domain,
@@ -128,7 +128,7 @@ class Block : public sc_core::sc_module {
   bool irq_level_ = false;
   std::uint64_t version_ = 0;  // changes with whatever but a read may change the next read's answer
 
-  pcie::Ring<Request> requests_;
+  vp::Ring<Request> requests_;
   Request write_{};            // the one that there is no room for, if its payload is set
   Request read_{};             // the one that the block works on
   RegisterAccesses accesses_;  // of the firmware

@@ -9,10 +9,10 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/ipu/irq_output.h"
 #include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
-#include "models/pcie/ring.h"
+#include "vp/irq_output.h"
+#include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
 #include "vp/trace/trace.h"
@@ -36,7 +36,7 @@ class Link : public sc_core::sc_module {
   /// 8 bytes. The caller's process waits for the response. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
   tlm_utils::passthrough_target_socket<Link> registers;
   /// To the firmware.
-  ipu::IrqOutput irq;
+  vp::IrqOutput irq;
 
   /// Throws ConfigurationError.
   Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Domain& domain,
@@ -86,10 +86,10 @@ class Link : public sc_core::sc_module {
 
   Link* peer_ = nullptr;
   vp::Picoseconds delay_ = 0;
-  bool sent_valid_ = false;     // the other end was told last
-  bool cut_ = false;            // the wire from here
-  bool carrier_ = false;        // of the other end, as it has arrived
-  pcie::Ring<Group> arriving_;  // in the order of their arrival
+  bool sent_valid_ = false;   // the other end was told last
+  bool cut_ = false;          // the wire from here
+  bool carrier_ = false;      // of the other end, as it has arrived
+  vp::Ring<Group> arriving_;  // in the order of their arrival
 
   RegisterAccesses accesses_;  // of the firmware
 

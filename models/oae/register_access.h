@@ -5,7 +5,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/pcie/ring.h"
+#include "vp/ring.h"
 #include "vp/time/time.h"
 
 namespace oae {
@@ -77,7 +77,7 @@ class RegisterAccesses {
   void finish();
 
  private:
-  pcie::Ring<RegisterAccess*> waiting_;
+  vp::Ring<RegisterAccess*> waiting_;
   RegisterAccess* access_ = nullptr;
   bool accepts_ = false;  // the slave, at this edge
   bool responds_ = false;

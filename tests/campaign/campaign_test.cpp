@@ -28,7 +28,7 @@ class Machine {
  public:
   explicit Machine(std::uint64_t seed) : card_(seed, 1 + seed % 3) {
     current = this;
-    for (unsigned port = 0; port < card_.bench.reference.ports.size(); ++port) {
+    for (unsigned port = 0; port < card_.fixture.reference.ports.size(); ++port) {
       owners_.push_back(std::make_unique<Owner>(card_, port));
     }
     card_.on_reset = [this] {
@@ -52,8 +52,8 @@ class Machine {
   ~Machine() { current = nullptr; }
 
   void run() {
-    const std::uint64_t end = card_.bench.now + 2'000 + card_.pick(4'000);
-    card_.run_until([&] { return card_.bench.now >= end; });
+    const std::uint64_t end = card_.fixture.now + 2'000 + card_.pick(4'000);
+    card_.run_until([&] { return card_.fixture.now >= end; });
     // From here on all goes well, and so everybody gets what he wants.
     card_.stop_faults();
     for (auto& owner : owners_) owner->demand(2);
@@ -65,8 +65,8 @@ class Machine {
     });
     adding_ = false;
     card_.run_until([&] { return adder_->over(); });
-    const std::uint64_t quiet = card_.bench.now + 500;  // for what the firmware is to take
-    card_.run_until([&] { return card_.bench.now >= quiet; });
+    const std::uint64_t quiet = card_.fixture.now + 500;  // for what the firmware is to take
+    card_.run_until([&] { return card_.fixture.now >= quiet; });
     if (!testing::Test::HasFailure()) card_.ledger.conclude();
   }
 
@@ -189,7 +189,7 @@ void writeq(u64 value, volatile void* address) {
 }
 void mb() {}
 u64 ktime_get_ns() {
-  return Machine::current->card().bench.now;
+  return Machine::current->card().fixture.now;
 }
 std::uint64_t mmio_read64(std::uintptr_t address) {
   return Machine::current->card().get(static_cast<unsigned>(address));

@@ -28,9 +28,9 @@ bool is_answer(unsigned bar, unsigned address) {
 }  // namespace
 
 Card::Card(std::uint64_t seed, unsigned ports)
-    : bench(ports, seed), ledger(bench.reference), random_(seed * 2 + 1) {
-  bench.stall = static_cast<unsigned>(pick(3)) * 20;
-  bench.on_completion = [this](unsigned tag, const Slot& line) {
+    : fixture(ports, seed), ledger(fixture.reference), random_(seed * 2 + 1) {
+  fixture.stall = static_cast<unsigned>(pick(3)) * 20;
+  fixture.on_completion = [this](unsigned tag, const Slot& line) {
     const auto found = reads_.find(tag);
     if (found == reads_.end()) return;
     std::uint64_t value = 0;
@@ -38,12 +38,14 @@ Card::Card(std::uint64_t seed, unsigned ports)
     wake(found->second, value);
     reads_.erase(found);
   };
-  bench.on_slot = [this](std::uint64_t address, const Slot& slot) { slot_written(address, slot); };
-  bench.on_get = [this](std::uint64_t value) {
+  fixture.on_slot = [this](std::uint64_t address, const Slot& slot) {
+    slot_written(address, slot);
+  };
+  fixture.on_get = [this](std::uint64_t value) {
     wake(gets_.front(), value);
     gets_.pop_front();
   };
-  bench.on_put = [this] {
+  fixture.on_put = [this] {
     wake(puts_.front(), 0);
     puts_.pop_front();
   };
@@ -80,10 +82,10 @@ void Card::slot_written(std::uint64_t address, Slot slot) {
 }
 
 void Card::step() {
-  bench.clock();
-  const std::vector<Transition>& seen = bench.reference.transitions;
+  fixture.clock();
+  const std::vector<Transition>& seen = fixture.reference.transitions;
   while (seen_ < seen.size()) ledger.saw(seen[seen_++]);
-  while (!sleepers_.empty() && sleepers_.begin()->first <= bench.now) {
+  while (!sleepers_.empty() && sleepers_.begin()->first <= fixture.now) {
     ready_.push_back(sleepers_.begin()->second);
     sleepers_.erase(sleepers_.begin());
   }
@@ -108,7 +110,7 @@ bool Card::run_until(const std::function<bool()>& condition) {
 }
 
 void Card::pause(unsigned clocks) {
-  sleepers_.emplace(bench.now + 1 + clocks, Fiber::running());
+  sleepers_.emplace(fixture.now + 1 + clocks, Fiber::running());
   Fiber::wait();
 }
 
@@ -122,7 +124,7 @@ bool Card::happens(Fault fault) {
 }
 
 void Card::fall_down() {
-  bench.post_reset();
+  fixture.post_reset();
   on_reset();
 }
 
@@ -160,8 +162,8 @@ std::uint64_t Card::read(unsigned bar, unsigned address) {
   const bool lost = happens(Fault::completion_lost);
   const bool refused = answer && happens(Fault::answer_refused);
   Wait mine{Fiber::running()};
-  bench.post_read(bar, address, 8, refused);
-  reads_[bench.number()] = &mine;
+  fixture.post_read(bar, address, 8, refused);
+  reads_[fixture.number()] = &mine;
   wait(mine);
   if (lost) return all_ones;
   return damaged_word ? mine.result ^ std::uint64_t{1} << pick(64) : mine.result;
@@ -181,18 +183,18 @@ void Card::write(unsigned bar, unsigned address, std::uint64_t value) {
   while (!copies_.empty() && copies_.begin()->first <= accesses_) {
     const Copy copy = copies_.begin()->second;
     copies_.erase(copies_.begin());
-    bench.post_write(copy.bar, copy.address, &copy.value, 8);
+    fixture.post_write(copy.bar, copy.address, &copy.value, 8);
   }
   if (bar != 0 && happens(Fault::write_again)) {
     copies_.insert({accesses_ + 1 + static_cast<unsigned>(pick(60)), {bar, address, value}});
   }
-  bench.post_write(bar, address, &value, 8);
+  fixture.post_write(bar, address, &value, 8);
 }
 
 std::uint64_t Card::get(unsigned address) {
   Wait mine{Fiber::running()};
   gets_.push_back(&mine);
-  bench.post_get(address);
+  fixture.post_get(address);
   wait(mine);
   return mine.result;
 }
@@ -200,6 +202,6 @@ std::uint64_t Card::get(unsigned address) {
 void Card::put(unsigned address, std::uint64_t value) {
   Wait mine{Fiber::running()};
   puts_.push_back(&mine);
-  bench.post_put(address, value);
+  fixture.post_put(address, value);
   wait(mine);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/campaign/ledger.h"
-#include "tests/rtl/bench.h"
+#include "tests/rtl/fixture.h"
 
 class Fiber;
 
@@ -59,7 +59,7 @@ class Card {
 
   std::uint64_t pick(std::uint64_t n) { return random_() % n; }
 
-  Bench bench;
+  Fixture fixture;
   Ledger ledger;
   std::map<std::uint64_t, std::uint64_t*> cells;  ///< host memory, by address
   std::function<void()> on_reset;                 ///< the function was: its owners begin anew

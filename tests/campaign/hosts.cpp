@@ -112,7 +112,7 @@ void Owner::offer() {
     case 2:
       verb = OAE_VERB_CAS;
       payload[0] = Ledger::lock;
-      payload[1] = card_.bench.reference.words.word(Ledger::lock);
+      payload[1] = card_.fixture.reference.words.word(Ledger::lock);
       payload[2] = token_;
       break;
     case 3: {  // from one account to the other, with a look at both
@@ -126,7 +126,7 @@ void Owner::offer() {
                    step(3, OAE_WORD_OPERATION_COMPARE, Ledger::account + 1);
       payload[2] = 0 - token_;
       payload[3] = token_;
-      payload[4] = card_.bench.reference.words.word(Ledger::account + 1);
+      payload[4] = card_.fixture.reference.words.word(Ledger::account + 1);
       break;
     }
     default:

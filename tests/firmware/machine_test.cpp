@@ -16,7 +16,7 @@
 #include "models/ipu/register_block.h"
 #include "models/ipu/system_controller.h"
 #include "tests/firmware/swap_block.h"
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 #include "vp/qemu/instance.h"
 
 namespace {
@@ -57,7 +57,7 @@ class CoreStorage : public ipu::Storage {
 class BlockTarget : public ipu::RegisterBlock {
  public:
   SwapBlock block;
-  ipu::IrqOutput irq{"irq", 4};
+  vp::IrqOutput irq{"irq", 4};
   std::vector<vp::Picoseconds> signs_of_life;
   std::function<void()> on_sign_of_life = [] {};
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "platforms/program.h"
+#include "platforms/program/program.h"
 #include "tests/vp/config/temporary.h"
 #include "tests/vp/images/samples.h"
 #include "vp/images/sha256.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "oae_registers.h"
-#include "tests/rtl/bench.h"
+#include "tests/rtl/fixture.h"
 
 // BARs
 inline constexpr unsigned registers = 0;
@@ -19,10 +19,10 @@ class Block : public testing::Test {
   static constexpr std::uint64_t cell = 0x89ab'cdef'0123'4540;
 
   void open(unsigned number = port) {
-    bench.write(registers, OAE_HOST_PORT_CELL_AT(number), cell);
-    bench.write(registers, OAE_HOST_PORT_CONTROL_AT(number), 1);
+    fixture.write(registers, OAE_HOST_PORT_CELL_AT(number), cell);
+    fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(number), 1);
   }
-  void close() { bench.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 0); }
+  void close() { fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 0); }
 
   static Slot slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags = 0,
                    std::uint8_t epoch = 1) {
@@ -34,22 +34,24 @@ class Block : public testing::Test {
   }
   /// One swap up to its answer.
   void swap(std::uint32_t sequence, std::uint8_t flags = 0) {
-    bench.publish(port, slot(sequence, 100 + sequence));
-    bench.write_slot(port, slot(sequence, 200 + sequence, flags));
-    EXPECT_EQ(bench.answer(port), slot(sequence, 100 + sequence)[0]);
+    fixture.publish(port, slot(sequence, 100 + sequence));
+    fixture.write_slot(port, slot(sequence, 200 + sequence, flags));
+    EXPECT_EQ(fixture.answer(port), slot(sequence, 100 + sequence)[0]);
   }
-  std::uint64_t state() { return bench.read(pages, port * OAE_PORT_SIZE + OAE_PORT_STATUS) & 0xff; }
-  std::uint64_t status() { return bench.get(OAE_FIRMWARE_STATUS_AT(port)); }
-  std::uint64_t event() { return bench.get(OAE_FIRMWARE_EVENT_AT(port)); }
-  void take() { bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_TAKE_MASK); }
+  std::uint64_t state() {
+    return fixture.read(pages, port * OAE_PORT_SIZE + OAE_PORT_STATUS) & 0xff;
+  }
+  std::uint64_t status() { return fixture.get(OAE_FIRMWARE_STATUS_AT(port)); }
+  std::uint64_t event() { return fixture.get(OAE_FIRMWARE_EVENT_AT(port)); }
+  void take() { fixture.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_TAKE_MASK); }
   Slot committed() { return slots(OAE_FIRMWARE_COMMITTED_AT(port)); }
   Slot tentative() { return slots(OAE_FIRMWARE_TENTATIVE_AT(port)); }
   Slot slots(unsigned address) {
     Slot slot;
-    for (unsigned i = 0; i < 8; ++i) slot[i] = bench.get(address + 8 * i);
+    for (unsigned i = 0; i < 8; ++i) slot[i] = fixture.get(address + 8 * i);
     return slot;
   }
-  std::uint64_t counter(unsigned address) { return bench.read(registers, address); }
+  std::uint64_t counter(unsigned address) { return fixture.read(registers, address); }
 
-  Bench bench{8};
+  Fixture fixture{8};
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "oae_registers.h"
-#include "tests/rtl/bench.h"
+#include "tests/rtl/fixture.h"
 
 namespace {
 
@@ -16,32 +16,32 @@ constexpr unsigned ports = 3;
 /// What each side does next, mostly right and now and then wrong.
 class Traffic {
  public:
-  explicit Traffic(std::uint64_t seed) : bench_(ports, seed) {
+  explicit Traffic(std::uint64_t seed) : fixture_(ports, seed) {
     for (unsigned i = 0; i < ports; ++i) {
-      bench_.write(0, OAE_HOST_PORT_CELL_AT(i), 0x10'0000'0000 + 0x40 * i);
-      bench_.write(0, OAE_HOST_PORT_EVENT_AT(i), i + 1);
-      bench_.write(0, OAE_HOST_PORT_CONTROL_AT(i), 1);
+      fixture_.write(0, OAE_HOST_PORT_CELL_AT(i), 0x10'0000'0000 + 0x40 * i);
+      fixture_.write(0, OAE_HOST_PORT_EVENT_AT(i), i + 1);
+      fixture_.write(0, OAE_HOST_PORT_CONTROL_AT(i), 1);
     }
-    bench_.put(OAE_FIRMWARE_IRQ_ENABLE, ~std::uint64_t{0});
-    bench_.stall = pick(4) * 20;
+    fixture_.put(OAE_FIRMWARE_IRQ_ENABLE, ~std::uint64_t{0});
+    fixture_.stall = pick(4) * 20;
   }
 
   void run(unsigned steps) {
     for (unsigned i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
-      if (bench_.posted() < 12) chance(60) ? host() : firmware();
-      bench_.clock();
+      if (fixture_.posted() < 12) chance(60) ? host() : firmware();
+      fixture_.clock();
       if (chance(1)) {
-        bench_.drain();
-        bench_.sleep(pick(1000));
+        fixture_.drain();
+        fixture_.sleep(pick(1000));
       }
     }
-    bench_.drain();
+    fixture_.drain();
   }
 
-  Bench& bench() { return bench_; }
+  Fixture& fixture() { return fixture_; }
 
  private:
-  std::uint64_t pick(std::uint64_t n) { return bench_.random() % n; }
+  std::uint64_t pick(std::uint64_t n) { return fixture_.random() % n; }
   bool chance(unsigned percent) { return pick(100) < percent; }
 
   /// A header that is right at this moment, or not quite.
@@ -73,7 +73,7 @@ class Traffic {
   }
 
   Slot slot(const ReferencePort& port) {
-    Slot slot = make_slot(header(port), bench_.random());
+    Slot slot = make_slot(header(port), fixture_.random());
     if (chance(5)) slot[pick(8)] ^= std::uint64_t{1} << pick(64);
     return slot;
   }
@@ -97,7 +97,7 @@ class Traffic {
     }
     for (unsigned i = 2; i < 6; ++i) {
       const unsigned at = header.verb == OAE_VERB_MULTI ? 16 * (i - 2) : 0;
-      if (chance(70)) offer[i] = bench_.reference.words.word(offer[1] >> at & 0xfff);
+      if (chance(70)) offer[i] = fixture_.reference.words.word(offer[1] >> at & 0xfff);
     }
     if (!chance(5)) seal(offer);
     return offer;
@@ -105,7 +105,7 @@ class Traffic {
 
   void host() {
     const unsigned number = pick(ports);
-    const ReferencePort& port = bench_.reference.ports[number];
+    const ReferencePort& port = fixture_.reference.ports[number];
     const unsigned page = number * OAE_PORT_SIZE;
     switch (pick(26)) {
       case 0:
@@ -114,24 +114,24 @@ class Traffic {
       case 21:
       case 22: {
         const Slot data = host_slot(port);
-        bench_.post_write(any_page(), page, data.data(), 64);
-        return chance(50) ? stream_in_pieces(page) : bench_.post_read(4, page, 64);
+        fixture_.post_write(any_page(), page, data.data(), 64);
+        return chance(50) ? stream_in_pieces(page) : fixture_.post_read(4, page, 64);
       }
       case 23:
-        return chance(50) ? stream_in_pieces(page) : bench_.post_read(any_page(), page, 64);
+        return chance(50) ? stream_in_pieces(page) : fixture_.post_read(any_page(), page, 64);
       case 1:
       case 2:
       case 3:
       case 4:
       case 5: {
         const Slot data = host_slot(port);
-        bench_.post_write(2, page, data.data(), 64);
-        bench_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        fixture_.post_write(2, page, data.data(), 64);
+        fixture_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
         return;
       }
       case 6:
       case 7:
-        return bench_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        return fixture_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
       case 8:
       case 9:
       case 10:
@@ -141,48 +141,48 @@ class Traffic {
         std::uint64_t word = OAE_PUT(OAE_PORT_CONFIRM_EPOCH, port.epoch()) |
                              OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, port.last());
         if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
-        return bench_.post_write(any_page(), page + OAE_PORT_CONFIRM, &word, chance(95) ? 8 : 4);
+        return fixture_.post_write(any_page(), page + OAE_PORT_CONFIRM, &word, chance(95) ? 8 : 4);
       }
       case 14:
-        return bench_.post_read(2, page + OAE_PORT_STATUS, 8);
+        return fixture_.post_read(2, page + OAE_PORT_STATUS, 8);
       case 24: {
         std::uint64_t word =
             OAE_PUT(OAE_PORT_REVERSE_EPOCH, port.epoch()) |
             OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, chance(50) ? port.last() : port.next());
         if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
-        return bench_.post_write(any_page(), page + OAE_PORT_REVERSE, &word, chance(95) ? 8 : 4);
+        return fixture_.post_write(any_page(), page + OAE_PORT_REVERSE, &word, chance(95) ? 8 : 4);
       }
       case 25: {
         if (chance(98)) return;
-        bench_.post_reset();
+        fixture_.post_reset();
         const std::uint64_t cell = 0x10'0000'0000 + 0x40 * number;
-        return bench_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+        return fixture_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
       }
       case 15: {
         const std::uint64_t open = chance(50);
         if (chance(60)) return;
-        bench_.post_write(0, OAE_HOST_PORT_CONTROL_AT(number), &open, 8);
+        fixture_.post_write(0, OAE_HOST_PORT_CONTROL_AT(number), &open, 8);
         return;
       }
       case 16: {
         const std::uint64_t armed =
             OAE_PUT(OAE_HOST_PORT_EVENT_OFFER_ARMED, 1) | (number + pick(3));
-        return bench_.post_write(0, OAE_HOST_PORT_EVENT_AT(number), &armed, 4);
+        return fixture_.post_write(0, OAE_HOST_PORT_EVENT_AT(number), &armed, 4);
       }
       case 17: {
         if (chance(80)) return;
-        const std::uint64_t cell = chance(50) ? 0 : bench_.random();
-        return bench_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+        const std::uint64_t cell = chance(50) ? 0 : fixture_.random();
+        return fixture_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
       }
       case 18: {  // anything
         const unsigned address = pick(0x4000);
         const unsigned bytes = 1 + pick(64 - address % 64);
-        return bench_.post_read(0, address, bytes);
+        return fixture_.post_read(0, address, bytes);
       }
       default: {
         const unsigned address = pick((ports + 1) * OAE_PORT_SIZE) & ~(chance(80) ? 0xf80u : 0u);
         const unsigned bytes = 1 + pick(64 - address % 64);
-        return bench_.post_read(any_page(), address, bytes, chance(5));
+        return fixture_.post_read(any_page(), address, bytes, chance(5));
       }
     }
   }
@@ -199,7 +199,7 @@ class Traffic {
     for (unsigned i = 0; i + 1 < cuts.size(); ++i) {
       pieces.emplace_back(cuts[i], cuts[i + 1] - cuts[i]);
     }
-    std::shuffle(pieces.begin(), pieces.end(), bench_.random);
+    std::shuffle(pieces.begin(), pieces.end(), fixture_.random);
     return pieces;
   }
 
@@ -208,25 +208,26 @@ class Traffic {
     auto order = pieces();
     if (chance(20)) order.pop_back();
     const unsigned bar = any_page();
-    for (const auto& [at, size] : order) bench_.post_write(bar, page + at, bytes + at, size);
+    for (const auto& [at, size] : order) fixture_.post_write(bar, page + at, bytes + at, size);
   }
 
   void stream_in_pieces(unsigned page) {
     const unsigned bar = any_page();
-    for (const auto& [at, size] : pieces()) bench_.post_read(bar, page + at, size);
+    for (const auto& [at, size] : pieces()) fixture_.post_read(bar, page + at, size);
   }
 
   void firmware() {
     const unsigned number = pick(ports);
-    const ReferencePort& port = bench_.reference.ports[number];
+    const ReferencePort& port = fixture_.reference.ports[number];
     const unsigned base = OAE_FIRMWARE_OFFER_AT(number);
     switch (pick(13)) {
       case 12: {
         const std::uint64_t command = pick(chance(95) ? 5 : 16) << 12 | word();
-        bench_.post_put(OAE_FIRMWARE_WORD_OPERAND, bench_.random(), pick(256));
-        bench_.post_put(OAE_FIRMWARE_WORD_COMPARE, bench_.reference.words.word(command & 0xfff));
-        bench_.post_put(OAE_FIRMWARE_WORD_COMMAND, command);
-        return bench_.post_get(chance(50) ? OAE_FIRMWARE_WORD_RESULT : OAE_FIRMWARE_WORD_OUTCOME);
+        fixture_.post_put(OAE_FIRMWARE_WORD_OPERAND, fixture_.random(), pick(256));
+        fixture_.post_put(OAE_FIRMWARE_WORD_COMPARE,
+                          fixture_.reference.words.word(command & 0xfff));
+        fixture_.post_put(OAE_FIRMWARE_WORD_COMMAND, command);
+        return fixture_.post_get(chance(50) ? OAE_FIRMWARE_WORD_RESULT : OAE_FIRMWARE_WORD_OUTCOME);
       }
       case 0:
       case 1:
@@ -234,34 +235,34 @@ class Traffic {
       case 3:
       case 4: {
         const Slot data = slot(port);
-        for (unsigned i = 0; i < 8; ++i) bench_.post_put(base + 8 * i, data[i]);
-        return bench_.post_put(
+        for (unsigned i = 0; i < 8; ++i) fixture_.post_put(base + 8 * i, data[i]);
+        return fixture_.post_put(
             OAE_FIRMWARE_COMMAND_AT(number),
             OAE_FIRMWARE_COMMAND_PUBLISH_MASK | (chance(50) ? OAE_FIRMWARE_COMMAND_TAKE_MASK : 0) |
                 (chance(50) ? OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, pick(128)) : 0));
       }
       case 5:
       case 6:
-        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), OAE_FIRMWARE_COMMAND_TAKE_MASK);
+        return fixture_.post_put(OAE_FIRMWARE_COMMAND_AT(number), OAE_FIRMWARE_COMMAND_TAKE_MASK);
       case 7:
-        return bench_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(0x8000),
-                               chance(80) ? 0xff : pick(256));
+        return fixture_.post_put(OAE_FIRMWARE_COMMAND_AT(number), pick(0x8000),
+                                 chance(80) ? 0xff : pick(256));
       case 8:
-        return bench_.post_put(OAE_FIRMWARE_EVENT_AT(number), pick(128), pick(256));
+        return fixture_.post_put(OAE_FIRMWARE_EVENT_AT(number), pick(128), pick(256));
       case 9:
-        return bench_.post_put(OAE_FIRMWARE_LIVENESS, bench_.random());
+        return fixture_.post_put(OAE_FIRMWARE_LIVENESS, fixture_.random());
       case 10:
         if (chance(10)) {
-          return bench_.post_put(OAE_FIRMWARE_IRQ_ENABLE, bench_.random(), pick(256));
+          return fixture_.post_put(OAE_FIRMWARE_IRQ_ENABLE, fixture_.random(), pick(256));
         }
-        return bench_.post_put(pick(OAE_FIRMWARE_SIZE), bench_.random(), pick(256));
+        return fixture_.post_put(pick(OAE_FIRMWARE_SIZE), fixture_.random(), pick(256));
       default:
-        return bench_.post_get(chance(80) ? base + pick(256)
-                                          : pick(chance(50) ? 0x40 : OAE_FIRMWARE_SIZE));
+        return fixture_.post_get(chance(80) ? base + pick(256)
+                                            : pick(chance(50) ? 0x40 : OAE_FIRMWARE_SIZE));
     }
   }
 
-  Bench bench_;
+  Fixture fixture_;
 };
 
 class Random : public testing::TestWithParam<unsigned> {};
@@ -270,13 +271,13 @@ TEST_P(Random, AgreesWithTheReference) {
   Traffic traffic(GetParam());
   traffic.run(100'000);
   std::uint64_t committed = 0;
-  const std::vector<Transition>& seen = traffic.bench().transitions;
+  const std::vector<Transition>& seen = traffic.fixture().transitions;
   const auto reversed = std::count_if(seen.begin(), seen.end(), [](const Transition& each) {
     return each.to == OAE_PORT_STATE_REVERSED;
   });
   std::uint64_t not_ready = 0;
   std::uint64_t rejected = 0;
-  for (const ReferencePort& port : traffic.bench().reference.ports) {
+  for (const ReferencePort& port : traffic.fixture().reference.ports) {
     committed += port.committed_count;
     not_ready += port.not_ready_count;
     rejected += port.rejected_count;
@@ -286,10 +287,10 @@ TEST_P(Random, AgreesWithTheReference) {
   EXPECT_GT(not_ready, 25u);
   EXPECT_GT(rejected, 10u);
   EXPECT_GT(reversed, 10);
-  EXPECT_GT(traffic.bench().reference.words.refusals(), 10u);
-  EXPECT_GT(traffic.bench().reference.words.done(), 25u);
-  EXPECT_GT(traffic.bench().pushed, 10u);
-  EXPECT_GT(traffic.bench().streamed, 10u);
+  EXPECT_GT(traffic.fixture().reference.words.refusals(), 10u);
+  EXPECT_GT(traffic.fixture().reference.words.done(), 25u);
+  EXPECT_GT(traffic.fixture().pushed, 10u);
+  EXPECT_GT(traffic.fixture().streamed, 10u);
   RecordProperty("committed", static_cast<int>(committed));
 }
 

@@ -8,25 +8,25 @@ namespace {
 
 class Reversal : public Block {
  protected:
-  Header seen() { return Header::of(bench.stream(port)[0]); }
+  Header seen() { return Header::of(fixture.stream(port)[0]); }
   std::uint32_t last() {
     return static_cast<std::uint32_t>(
         OAE_GET(counter(OAE_HOST_PORT_STATE_AT(port)), OAE_HOST_PORT_STATE_SEQUENCE));
   }
-  void clear_events() { bench.put(OAE_FIRMWARE_EVENT_AT(port), all); }
+  void clear_events() { fixture.put(OAE_FIRMWARE_EVENT_AT(port), all); }
 };
 
 TEST_F(Reversal, TakesTheTentativeSlotBack) {
   open();
   swap(1);
   clear_events();
-  bench.reverse(port, 1, 1);
+  fixture.reverse(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_REVERSED_MASK);
   EXPECT_EQ(tentative(), Slot{});
   EXPECT_EQ(committed(), Slot{});
   EXPECT_EQ(last(), 1u) << "its number is used up";
-  bench.confirm(port, 1, 1);
+  fixture.confirm(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED) << "settled for good";
   EXPECT_EQ(committed(), Slot{});
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 0u);
@@ -35,13 +35,13 @@ TEST_F(Reversal, TakesTheTentativeSlotBack) {
 TEST_F(Reversal, NoAnswerIsRetained) {
   open();
   swap(1);
-  bench.reverse(port, 1, 1);
+  fixture.reverse(port, 1, 1);
   EXPECT_EQ(seen().status, OAE_STATUS_REVERSED);
   EXPECT_EQ(seen().sequence, 1u);
   EXPECT_EQ(seen().epoch, 1u);
-  EXPECT_EQ(bench.answer(port), seen().word()) << "pushed, too";
-  EXPECT_EQ(bench.cell[0], seen().word());
-  EXPECT_EQ(Header::of(bench.answer(port, true)).status, OAE_STATUS_NOT_READY) << "refused";
+  EXPECT_EQ(fixture.answer(port), seen().word()) << "pushed, too";
+  EXPECT_EQ(fixture.cell[0], seen().word());
+  EXPECT_EQ(Header::of(fixture.answer(port, true)).status, OAE_STATUS_NOT_READY) << "refused";
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u) << "it is another answer";
   close();
   EXPECT_EQ(state(), OAE_PORT_STATE_CLOSED);
@@ -52,10 +52,10 @@ TEST_F(Reversal, NoAnswerIsRetained) {
 
 TEST_F(Reversal, SettlesWhatHasNotTakenPlace) {
   open();
-  bench.publish(port, slot(1, 10));
-  bench.write_slot(port, slot(1, 20));
+  fixture.publish(port, slot(1, 10));
+  fixture.write_slot(port, slot(1, 20));
   clear_events();
-  bench.reverse(port, 1, 1);
+  fixture.reverse(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   EXPECT_EQ(last(), 1u);
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_REVERSED_MASK);
@@ -64,8 +64,8 @@ TEST_F(Reversal, SettlesWhatHasNotTakenPlace) {
   EXPECT_EQ(seen().sequence, 1u);
   EXPECT_EQ(tentative(), Slot{});
   // A late copy of the offer is no new one.
-  bench.publish(port, slot(2, 11));
-  bench.write_slot(port, slot(1, 20));
+  fixture.publish(port, slot(2, 11));
+  fixture.write_slot(port, slot(1, 20));
   EXPECT_EQ(seen().status, OAE_STATUS_REVERSED);
   swap(2);
   EXPECT_EQ(tentative(), slot(2, 202));
@@ -74,13 +74,13 @@ TEST_F(Reversal, SettlesWhatHasNotTakenPlace) {
 TEST_F(Reversal, DiscardsAHalfWrittenOffer) {
   open();
   const Slot half = slot(1, 20);
-  bench.post_write(pages, port * OAE_PORT_SIZE, half.data(), 40);
-  bench.drain();
-  bench.reverse(port, 1, 1);
-  bench.publish(port, slot(2, 11));
+  fixture.post_write(pages, port * OAE_PORT_SIZE, half.data(), 40);
+  fixture.drain();
+  fixture.reverse(port, 1, 1);
+  fixture.publish(port, slot(2, 11));
   const Slot next = slot(2, 21);
-  bench.post_write(pages, port * OAE_PORT_SIZE + 40, &next[5], 24);
-  bench.post_write(pages, port * OAE_PORT_SIZE, next.data(), 40);
+  fixture.post_write(pages, port * OAE_PORT_SIZE + 40, &next[5], 24);
+  fixture.post_write(pages, port * OAE_PORT_SIZE, next.data(), 40);
   EXPECT_EQ(seen().sequence, 2u);
   EXPECT_EQ(tentative(), next);
 }
@@ -89,17 +89,17 @@ TEST_F(Reversal, DiscardsAHalfWrittenOffer) {
 TEST_F(Reversal, OfTheNextSwapCommitsTheOneBefore) {
   open();
   swap(1);
-  bench.reverse(port, 1, 2);
+  fixture.reverse(port, 1, 2);
   EXPECT_EQ(committed(), slot(1, 201));
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   EXPECT_EQ(last(), 2u);
   // With no room among the committed, it waits there.
   swap(3);
-  bench.reverse(port, 1, 4);
+  fixture.reverse(port, 1, 4);
   EXPECT_EQ(tentative(), slot(3, 203));
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
-  bench.reverse(port, 1, 3);
+  fixture.reverse(port, 1, 3);
   EXPECT_EQ(tentative(), slot(3, 203)) << "it is confirmed";
   take();
   EXPECT_EQ(committed(), slot(3, 203));
@@ -110,21 +110,21 @@ TEST_F(Reversal, IsIdempotentAndNamesOneSwap) {
   open();
   swap(1);
   for (const auto& [epoch, sequence] : {std::pair(1, 0), {1, 3}, {0, 1}, {2, 1}, {2, 2}}) {
-    bench.reverse(port, static_cast<std::uint8_t>(epoch), static_cast<std::uint32_t>(sequence));
+    fixture.reverse(port, static_cast<std::uint8_t>(epoch), static_cast<std::uint32_t>(sequence));
     EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << epoch << ' ' << sequence;
   }
   std::uint64_t word = OAE_PUT(OAE_PORT_REVERSE_EPOCH, 1) | OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, 1);
-  bench.post_write(pages, port * OAE_PORT_SIZE + OAE_PORT_REVERSE, &word, 7);
+  fixture.post_write(pages, port * OAE_PORT_SIZE + OAE_PORT_REVERSE, &word, 7);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "not all of it";
-  bench.post_write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_REVERSE, &word, 8);
+  fixture.post_write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_REVERSE, &word, 8);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED) << "through either page";
   clear_events();
-  for (int i = 0; i < 3; ++i) bench.reverse(port, 1, 1);
+  for (int i = 0; i < 3; ++i) fixture.reverse(port, 1, 1);
   EXPECT_EQ(last(), 1u);
   EXPECT_EQ(event(), 0u) << "the firmware is told once";
   swap(2);
-  bench.confirm(port, 1, 2);
-  bench.reverse(port, 1, 2);
+  fixture.confirm(port, 1, 2);
+  fixture.reverse(port, 1, 2);
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED) << "what is confirmed stays";
   EXPECT_EQ(committed(), slot(2, 202));
 }
@@ -133,9 +133,9 @@ TEST_F(Reversal, OfAClosedPort) {
   open();
   swap(1);
   close();
-  bench.reverse(port, 1, 2);
+  fixture.reverse(port, 1, 2);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "no swap begins there";
-  bench.reverse(port, 1, 1);
+  fixture.reverse(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   open();
   EXPECT_EQ(committed(), Slot{}) << "nothing to roll forward";
@@ -143,17 +143,17 @@ TEST_F(Reversal, OfAClosedPort) {
 }
 
 TEST_F(Reversal, NobodyIsAskedToConfirmIt) {
-  bench.compare_signals = false;
+  fixture.compare_signals = false;
   open();
-  bench.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port), 1'000);
-  bench.write(registers, OAE_HOST_PORT_EVENT_AT(port), OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+  fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port), 1'000);
+  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(port), OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
   swap(1);
-  bench.reverse(port, 1, 1);
+  fixture.reverse(port, 1, 1);
   for (int i = 0; i < 3; ++i) {
-    bench.sleep(10'000);
-    bench.drain();
+    fixture.sleep(10'000);
+    fixture.drain();
   }
-  EXPECT_TRUE(bench.signals.empty());
+  EXPECT_TRUE(fixture.signals.empty());
 }
 
 }  // namespace

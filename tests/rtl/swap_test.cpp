@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every step of a swap whose answer is pushed. The bench compares each result with the reference
+// Every step of a swap whose answer is pushed. The fixture compares each result with the reference
 // block besides.
 #include <gtest/gtest.h>
 
@@ -12,18 +12,18 @@ TEST_F(Block, SwapsOnce) {
   open();
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_OPENED_MASK);
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
 
-  bench.publish(port, slot(1, 10));
+  fixture.publish(port, slot(1, 10));
   EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 1u);
-  bench.write_slot(port, slot(1, 20));
+  fixture.write_slot(port, slot(1, 20));
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE) << "writing is not swapping";
 
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
-  EXPECT_EQ(bench.cell, slot(1, 10));
-  EXPECT_EQ(bench.cell_address, cell);
-  EXPECT_EQ(bench.latency, 5u);
+  EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
+  EXPECT_EQ(fixture.cell, slot(1, 10));
+  EXPECT_EQ(fixture.cell_address, cell);
+  EXPECT_EQ(fixture.latency, 5u);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK);
   EXPECT_EQ(tentative(), slot(1, 20));
@@ -31,7 +31,7 @@ TEST_F(Block, SwapsOnce) {
   EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 2u);
 
-  bench.confirm(port, 1, 1);
+  fixture.confirm(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK | OAE_FIRMWARE_EVENT_COMMITTED_MASK);
   EXPECT_EQ(committed(), slot(1, 20));
@@ -44,18 +44,18 @@ TEST_F(Block, SwapsOnce) {
 TEST_F(Block, RepeatingTheReadChangesNothing) {
   open();
   swap(1);
-  const Slot answer = bench.cell;
+  const Slot answer = fixture.cell;
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(bench.answer(port), answer[0]);
-    EXPECT_EQ(bench.cell, answer);
+    EXPECT_EQ(fixture.answer(port), answer[0]);
+    EXPECT_EQ(fixture.cell, answer);
   }
-  bench.publish(port, slot(2, 11));
-  bench.write_slot(port, slot(1, 20));
-  EXPECT_EQ(bench.answer(port), answer[0]) << "an offer of the same swap is none";
-  bench.confirm(port, 1, 1);
-  EXPECT_EQ(bench.answer(port), answer[0]) << "also when committed";
+  fixture.publish(port, slot(2, 11));
+  fixture.write_slot(port, slot(1, 20));
+  EXPECT_EQ(fixture.answer(port), answer[0]) << "an offer of the same swap is none";
+  fixture.confirm(port, 1, 1);
+  EXPECT_EQ(fixture.answer(port), answer[0]) << "also when committed";
   close();
-  EXPECT_EQ(bench.answer(port), answer[0]) << "also when closed";
+  EXPECT_EQ(fixture.answer(port), answer[0]) << "also when closed";
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
   EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), 0u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u);
@@ -64,34 +64,34 @@ TEST_F(Block, RepeatingTheReadChangesNothing) {
 TEST_F(Block, DamagedRepetitionDoesNotDenyTheSwap) {
   open();
   swap(1);
-  bench.publish(port, slot(2, 12));
+  fixture.publish(port, slot(2, 12));
   std::uint64_t rejected = 0;
   for (unsigned bit = 0; bit < 512; ++bit) {
     Slot damaged = slot(1, 20);
     damaged[bit / 64] ^= std::uint64_t{1} << bit % 64;
-    bench.write_slot(port, damaged);
-    EXPECT_EQ(bench.answer(port), slot(1, 101)[0]) << "it did take place; bit " << bit;
+    fixture.write_slot(port, damaged);
+    EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]) << "it did take place; bit " << bit;
     EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), ++rejected);
   }
   Slot damaged = slot(3, 20);  // may be a repetition of the first
-  bench.write_slot(port, damaged);
-  EXPECT_EQ(bench.answer(port), slot(1, 101)[0]);
+  fixture.write_slot(port, damaged);
+  EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
 }
 
 TEST_F(Block, NotReadyWithoutTheOtherSide) {
   open();
-  bench.put(OAE_FIRMWARE_LIVENESS, 1);
-  bench.sleep(1000);
-  bench.write_slot(port, slot(1, 20));
-  const Header answer = Header::of(bench.answer(port));
+  fixture.put(OAE_FIRMWARE_LIVENESS, 1);
+  fixture.sleep(1000);
+  fixture.write_slot(port, slot(1, 20));
+  const Header answer = Header::of(fixture.answer(port));
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 1u);
   EXPECT_EQ(answer.verb, OAE_VERB_SWAP);
-  EXPECT_EQ(Header::of(bench.cell[0]).word(), answer.word());
-  EXPECT_GE(bench.cell[1], 1000u);
-  EXPECT_TRUE(sealed(bench.cell));
-  EXPECT_EQ(bench.latency, 7u);
+  EXPECT_EQ(Header::of(fixture.cell[0]).word(), answer.word());
+  EXPECT_GE(fixture.cell[1], 1000u);
+  EXPECT_TRUE(sealed(fixture.cell));
+  EXPECT_EQ(fixture.latency, 7u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
 }
 
@@ -100,28 +100,28 @@ TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
     SCOPED_TRACE(streamed ? "streamed" : "pushed");
     open();
     const std::uint8_t epoch = OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH);
-    bench.write_slot(port, slot(1, 20, 0, epoch));
+    fixture.write_slot(port, slot(1, 20, 0, epoch));
     const auto ask = [&] {
-      if (streamed) return bench.stream(port);
-      bench.answer(port);
-      return bench.cell;
+      if (streamed) return fixture.stream(port);
+      fixture.answer(port);
+      return fixture.cell;
     };
     const Slot refusal = ask();
     EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
-    bench.publish(port, slot(1, 10, 0, epoch));
-    bench.sleep(1000);
-    bench.put(OAE_FIRMWARE_LIVENESS, 1);
+    fixture.publish(port, slot(1, 10, 0, epoch));
+    fixture.sleep(1000);
+    fixture.put(OAE_FIRMWARE_LIVENESS, 1);
     // The host was told that the swap does not take place. Whoever reads then, it must not.
-    EXPECT_EQ(bench.stream(port), refusal) << "the age is that of the answer";
-    bench.answer(port);
-    EXPECT_EQ(bench.cell, refusal);
+    EXPECT_EQ(fixture.stream(port), refusal) << "the age is that of the answer";
+    fixture.answer(port);
+    EXPECT_EQ(fixture.cell, refusal);
     EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
     EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u + streamed) << "it is one answer";
     const Slot next = again(slot(1, 21, 0, epoch));
-    bench.write_slot(port, next);
+    fixture.write_slot(port, next);
     EXPECT_EQ(ask(), slot(1, 10, 0, epoch));
     EXPECT_EQ(tentative(), next);
-    bench.confirm(port, epoch, 1);
+    fixture.confirm(port, epoch, 1);
     take();
     close();
   }
@@ -129,8 +129,8 @@ TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
 
 TEST_F(Block, NotReadyWithoutAHostOffer) {
   open();
-  bench.publish(port, slot(1, 10));
-  const Header answer = Header::of(bench.answer(port));
+  fixture.publish(port, slot(1, 10));
+  const Header answer = Header::of(fixture.answer(port));
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 0u);
   EXPECT_EQ(answer.verb, OAE_VERB_NONE);
@@ -141,63 +141,63 @@ TEST_F(Block, NotReadyWithoutAHostOffer) {
 TEST_F(Block, NotReadyWithoutRoom) {
   open();
   swap(1);
-  bench.publish(port, slot(2, 12));
-  bench.write_slot(port, slot(2, 22));
-  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << "one is tentative";
-  bench.confirm(port, 1, 1);
-  bench.write_slot(port, again(slot(2, 22)));
-  EXPECT_EQ(bench.answer(port), slot(2, 12)[0]) << "committed one, tentative one";
-  bench.confirm(port, 1, 2);
+  fixture.publish(port, slot(2, 12));
+  fixture.write_slot(port, slot(2, 22));
+  EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY) << "one is tentative";
+  fixture.confirm(port, 1, 1);
+  fixture.write_slot(port, again(slot(2, 22)));
+  EXPECT_EQ(fixture.answer(port), slot(2, 12)[0]) << "committed one, tentative one";
+  fixture.confirm(port, 1, 2);
   EXPECT_EQ(committed(), slot(1, 201)) << "not yet taken";
   EXPECT_EQ(tentative(), again(slot(2, 22))) << "confirmed, and waits";
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 2u);
-  bench.publish(port, slot(3, 13));
-  bench.write_slot(port, slot(3, 23));
-  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.publish(port, slot(3, 13));
+  fixture.write_slot(port, slot(3, 23));
+  EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY);
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
   take();
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_COMMITTED_MASK) << "the next has moved up";
   EXPECT_EQ(committed(), again(slot(2, 22)));
-  bench.write_slot(port, again(slot(3, 23)));
-  EXPECT_EQ(bench.answer(port), slot(3, 13)[0]);
+  fixture.write_slot(port, again(slot(3, 23)));
+  EXPECT_EQ(fixture.answer(port), slot(3, 13)[0]);
 }
 
 TEST_F(Block, OffersArriveInAnyOrderAndSize) {
   open();
   const char* bytes;
   for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
-    const std::uint32_t sequence = bench.reference.ports[port].next();
+    const std::uint32_t sequence = fixture.reference.ports[port].next();
     const Slot offer = slot(sequence, 20 + size);
     bytes = reinterpret_cast<const char*>(offer.data());
-    bench.publish(port, slot(sequence, 10 + size));
+    fixture.publish(port, slot(sequence, 10 + size));
     for (unsigned at = 64; at > 0; at -= size) {
-      bench.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
+      fixture.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
       if (at == 64) {  // once more is no harm
-        bench.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
+        fixture.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
       }
     }
-    bench.drain();
-    EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << size;
+    fixture.drain();
+    EXPECT_EQ(OAE_GET(fixture.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << size;
     EXPECT_EQ(tentative(), offer);
-    bench.confirm(port, 1, sequence);
+    fixture.confirm(port, 1, sequence);
     take();
   }
 }
 
 TEST_F(Block, AnOfferBegunAnewIsANewOne) {
   open();
-  bench.publish(port, slot(1, 10));
-  bench.write_slot(port, slot(1, 20));
+  fixture.publish(port, slot(1, 10));
+  fixture.write_slot(port, slot(1, 20));
   const Slot other = slot(1, 21);
-  bench.write(pages, port * OAE_PORT_SIZE + 8, other[1]);
-  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u)
+  fixture.write(pages, port * OAE_PORT_SIZE + 8, other[1]);
+  EXPECT_EQ(OAE_GET(fixture.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u)
       << "seven slices are missing";
   for (const unsigned i : {0u, 2u, 3u, 4u, 5u, 6u, 7u}) {
-    bench.write(pages, port * OAE_PORT_SIZE + 8 * i, other[i]);
+    fixture.write(pages, port * OAE_PORT_SIZE + 8 * i, other[i]);
   }
-  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "and one was lost";
-  for (unsigned i = 0; i < 8; ++i) bench.write(pages, port * OAE_PORT_SIZE + 8 * i, other[i]);
-  bench.answer(port);
+  EXPECT_EQ(OAE_GET(fixture.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "and one was lost";
+  for (unsigned i = 0; i < 8; ++i) fixture.write(pages, port * OAE_PORT_SIZE + 8 * i, other[i]);
+  fixture.answer(port);
   EXPECT_EQ(tentative(), other);
 }
 
@@ -206,27 +206,27 @@ TEST_F(Block, AnOfferOfWhichASliceWasLostIsMadeGoodByTheNext) {
   open();
   for (unsigned lost = 0; lost < 8; ++lost) {
     for (const bool ready : {false, true}) {
-      const std::uint32_t sequence = bench.reference.ports[port].next();
+      const std::uint32_t sequence = fixture.reference.ports[port].next();
       Slot offer = slot(sequence, 20 + lost);
       const auto write = [&](unsigned but) {
         for (unsigned i = 0; i < 8; ++i) {
-          if (i != but) bench.write(pages, port * OAE_PORT_SIZE + 8 * i, offer[i]);
+          if (i != but) fixture.write(pages, port * OAE_PORT_SIZE + 8 * i, offer[i]);
         }
         offer = again(offer);
       };
-      if (ready) bench.publish(port, slot(sequence, 10 + lost));
+      if (ready) fixture.publish(port, slot(sequence, 10 + lost));
       write(lost);
-      EXPECT_NE(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << "incomplete";
+      EXPECT_NE(OAE_GET(fixture.answer(port), OAE_SLOT_HEADER_SEQUENCE), sequence) << "incomplete";
       write(8);
       if (!ready) {
-        EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << lost;
-        bench.publish(port, slot(sequence, 10 + lost));
-        EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY) << "and stays so";
+        EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY) << lost;
+        fixture.publish(port, slot(sequence, 10 + lost));
+        EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY) << "and stays so";
         write(8);
       }
-      EXPECT_EQ(bench.answer(port), slot(sequence, 10 + lost)[0]) << lost;
+      EXPECT_EQ(fixture.answer(port), slot(sequence, 10 + lost)[0]) << lost;
       EXPECT_EQ(again(tentative()), offer);
-      bench.confirm(port, 1, sequence);
+      fixture.confirm(port, 1, sequence);
       take();
     }
   }
@@ -240,39 +240,39 @@ TEST_F(Block, AnOldAttemptIsNoNewOffer) {
     Slot copy = offer;
     const unsigned tries = n % 70;
     for (unsigned i = 0; i < tries; ++i) {
-      bench.write_slot(port, offer);
-      EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
+      fixture.write_slot(port, offer);
+      EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY);
       if (i % 31 == 0) copy = offer;
       offer = again(offer);
     }
-    bench.publish(port, slot(n, 10));
+    fixture.publish(port, slot(n, 10));
     if (tries > 0) {
       const std::uint64_t rejected = counter(OAE_HOST_PORT_REJECTED_AT(port));
-      bench.write_slot(port, copy);
-      EXPECT_NE(bench.stream(port), slot(n, 10)) << tries << ": the swap was denied";
+      fixture.write_slot(port, copy);
+      EXPECT_NE(fixture.stream(port), slot(n, 10)) << tries << ": the swap was denied";
       EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), rejected + 1);
-      bench.write_slot(port, offer);
-      bench.write_slot(port, copy);
-      EXPECT_NE(bench.stream(port), slot(n, 10)) << tries << ": it is not what was offered last";
+      fixture.write_slot(port, offer);
+      fixture.write_slot(port, copy);
+      EXPECT_NE(fixture.stream(port), slot(n, 10)) << tries << ": it is not what was offered last";
       offer = again(offer);
     }
-    bench.write_slot(port, offer);
-    EXPECT_EQ(bench.stream(port), slot(n, 10));
+    fixture.write_slot(port, offer);
+    EXPECT_EQ(fixture.stream(port), slot(n, 10));
     EXPECT_EQ(tentative(), offer);
-    bench.confirm(port, 1, n);
+    fixture.confirm(port, 1, n);
     take();
   }
 }
 
 TEST_F(Block, BadOffersAreCountedAndAnswered) {
   open();
-  bench.publish(port, slot(1, 10));
+  fixture.publish(port, slot(1, 10));
   Header header = Header::of(slot(1, 20)[0]);
   std::uint64_t rejected = 0;
   const auto offer = [&](const Slot& slot) {
-    bench.write_slot(port, slot);
+    fixture.write_slot(port, slot);
     EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), ++rejected);
-    return Header::of(bench.answer(port));
+    return Header::of(fixture.answer(port));
   };
   Slot damaged = slot(1, 20);
   damaged[7] ^= 1;
@@ -291,27 +291,27 @@ TEST_F(Block, BadOffersAreCountedAndAnswered) {
   EXPECT_EQ(bad_verb.sequence, 1u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), not_ready);
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
-  bench.write_slot(port, slot(1, 20));
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]) << "and a good one is good";
+  fixture.write_slot(port, slot(1, 20));
+  EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]) << "and a good one is good";
 }
 
 TEST_F(Block, OnlyTheRightConfirmationCommits) {
   open();
-  bench.confirm(port, 1, 0);
+  fixture.confirm(port, 1, 0);
   swap(1);
   const unsigned page = port * OAE_PORT_SIZE;
   const std::uint64_t right = slot(1, 0)[0];
-  bench.confirm(port, 1, 2);
-  bench.confirm(port, 1, 0);
-  bench.confirm(port, 2, 1);
-  bench.confirm(port, 0, 1);
-  bench.write(pages, page + OAE_PORT_CONFIRM, right, 4);
-  bench.write(pages, page + OAE_PORT_CONFIRM + 4, right >> 32, 4);
-  bench.confirm(port + 1, 1, 1);
+  fixture.confirm(port, 1, 2);
+  fixture.confirm(port, 1, 0);
+  fixture.confirm(port, 2, 1);
+  fixture.confirm(port, 0, 1);
+  fixture.write(pages, page + OAE_PORT_CONFIRM, right, 4);
+  fixture.write(pages, page + OAE_PORT_CONFIRM + 4, right >> 32, 4);
+  fixture.confirm(port + 1, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
-  bench.write(pages, page + OAE_PORT_CONFIRM, right | 0xffff'00ff);
+  fixture.write(pages, page + OAE_PORT_CONFIRM, right | 0xffff'00ff);
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED) << "the rest of the word does not matter";
-  bench.confirm(port, 1, 1);
+  fixture.confirm(port, 1, 1);
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u) << "once";
 }
 
@@ -320,26 +320,26 @@ TEST_F(Block, TheNextOfferConfirmsWhereMoreWasSaid) {
   swap(1, OAE_FLAG_MORE);
   Slot damaged = slot(2, 22);
   damaged[2] ^= 1;
-  bench.write_slot(port, damaged);
-  bench.write_slot(port, slot(3, 22));
-  bench.write_slot(port, slot(1, 22));
+  fixture.write_slot(port, damaged);
+  fixture.write_slot(port, slot(3, 22));
+  fixture.write_slot(port, slot(1, 22));
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "no valid next offer yet";
   const Slot next = slot(2, 22);
-  bench.post_write(pages, port * OAE_PORT_SIZE, next.data(), 56);
-  bench.drain();
+  fixture.post_write(pages, port * OAE_PORT_SIZE, next.data(), 56);
+  fixture.drain();
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "its last slice is missing";
-  bench.post_write(pages, port * OAE_PORT_SIZE + 56, &next[7], 8);
-  bench.drain();
+  fixture.post_write(pages, port * OAE_PORT_SIZE + 56, &next[7], 8);
+  fixture.drain();
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
   EXPECT_EQ(committed(), slot(1, 201, OAE_FLAG_MORE));
-  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u) << "also when it is not ready itself";
 }
 
 TEST_F(Block, TheNextOfferAloneDoesNot) {
   open();
   swap(1, OAE_FLAG_EARLY);
-  bench.write_slot(port, slot(2, 22));
+  fixture.write_slot(port, slot(2, 22));
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
 }
 
@@ -348,10 +348,10 @@ TEST_F(Block, TheNextOfferAloneDoesNot) {
 TEST_F(Block, OpenBeginsAnEpochAndRollsForward) {
   open();
   swap(1);
-  bench.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 1);
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "open already";
-  bench.publish(port, slot(2, 12));
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.publish(port, slot(2, 12));
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
   close();
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "it outlives the close";
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_CLOSED_MASK);
@@ -364,35 +364,35 @@ TEST_F(Block, OpenBeginsAnEpochAndRollsForward) {
                          OAE_FIRMWARE_EVENT_COMMITTED_MASK);
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH), 2u);
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 1u);
-  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "nothing is retained";
-  bench.publish(port, slot(1, 13, 0, 2));
-  bench.write_slot(port, slot(1, 23, 0, 2));
-  EXPECT_EQ(bench.answer(port), slot(1, 13, 0, 2)[0]);
+  EXPECT_EQ(OAE_GET(fixture.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "nothing is retained";
+  fixture.publish(port, slot(1, 13, 0, 2));
+  fixture.write_slot(port, slot(1, 23, 0, 2));
+  EXPECT_EQ(fixture.answer(port), slot(1, 13, 0, 2)[0]);
 }
 
 TEST_F(Block, ConfirmsAlsoWhileClosed) {
   open();
   swap(1);
   close();
-  bench.confirm(port, 1, 1);
+  fixture.confirm(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
   EXPECT_EQ(committed(), slot(1, 201));
 }
 
 TEST_F(Block, ClosedPortTakesNoOffer) {
-  bench.publish(port, slot(1, 10, 0, 0));
+  fixture.publish(port, slot(1, 10, 0, 0));
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_BAD_OFFER_MASK);
-  bench.write_slot(port, slot(1, 20, 0, 0));
+  fixture.write_slot(port, slot(1, 20, 0, 0));
   EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), 0u) << "it is not even looked at";
   open();
-  bench.write(pages, port * OAE_PORT_SIZE, 1);
+  fixture.write(pages, port * OAE_PORT_SIZE, 1);
   close();
   open();
   const Slot rest = slot(1, 20, 0, 2);
-  bench.post_write(pages, port * OAE_PORT_SIZE + 8, &rest[1], 56);
-  bench.drain();
-  EXPECT_EQ(bench.reference.ports[port].rejected_count, 0u);
-  EXPECT_EQ(OAE_GET(bench.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "a slice was discarded";
+  fixture.post_write(pages, port * OAE_PORT_SIZE + 8, &rest[1], 56);
+  fixture.drain();
+  EXPECT_EQ(fixture.reference.ports[port].rejected_count, 0u);
+  EXPECT_EQ(OAE_GET(fixture.answer(port), OAE_SLOT_HEADER_SEQUENCE), 0u) << "a slice was discarded";
 }
 
 TEST_F(Block, EpochGoesAround) {
@@ -407,12 +407,12 @@ TEST_F(Block, EpochGoesAround) {
 
 TEST_F(Block, PublishChecksTheOffer) {
   open();
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
   const auto refused = [&](const Slot& slot) {
-    bench.publish(port, slot);
+    fixture.publish(port, slot);
     const bool bad = event() == OAE_FIRMWARE_EVENT_BAD_OFFER_MASK &&
                      !(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
-    bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+    fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
     return bad;
   };
   Slot damaged = slot(1, 10);
@@ -432,30 +432,30 @@ TEST_F(Block, PublishChecksTheOffer) {
 
 TEST_F(Block, AStandingOfferIsNotWrittenOver) {
   open();
-  bench.publish(port, slot(1, 10));
-  bench.publish(port, slot(1, 11));
+  fixture.publish(port, slot(1, 10));
+  fixture.publish(port, slot(1, 11));
   EXPECT_FALSE(event() & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) << "ignored";
   EXPECT_EQ(slots(OAE_FIRMWARE_OFFER_AT(port)), slot(1, 10));
-  bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_WITHDRAW_MASK, 0xfe);
+  fixture.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_WITHDRAW_MASK, 0xfe);
   EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "its byte was not written";
-  bench.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_WITHDRAW_MASK);
+  fixture.put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_WITHDRAW_MASK);
   EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
-  bench.write_slot(port, slot(1, 20));
-  EXPECT_EQ(Header::of(bench.answer(port)).status, OAE_STATUS_NOT_READY);
-  bench.publish(port, slot(1, 11));
-  bench.put(OAE_FIRMWARE_COMMAND_AT(port),
-            OAE_FIRMWARE_COMMAND_WITHDRAW_MASK | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
-  bench.write_slot(port, again(slot(1, 20)));
-  EXPECT_EQ(bench.answer(port), slot(1, 11)[0]) << "taken back and published in one";
+  fixture.write_slot(port, slot(1, 20));
+  EXPECT_EQ(Header::of(fixture.answer(port)).status, OAE_STATUS_NOT_READY);
+  fixture.publish(port, slot(1, 11));
+  fixture.put(OAE_FIRMWARE_COMMAND_AT(port),
+              OAE_FIRMWARE_COMMAND_WITHDRAW_MASK | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+  fixture.write_slot(port, again(slot(1, 20)));
+  EXPECT_EQ(fixture.answer(port), slot(1, 11)[0]) << "taken back and published in one";
 }
 
 TEST_F(Block, RetainedAnswerIsNotWrittenOver) {
   open();
   swap(1);
-  for (unsigned i = 0; i < 8; ++i) bench.put(OAE_FIRMWARE_OFFER_AT(port) + 8 * i, all);
-  EXPECT_EQ(bench.answer(port), slot(1, 101)[0]);
-  EXPECT_EQ(bench.cell, slot(1, 101));
-  for (unsigned i = 0; i < 8; ++i) bench.write(pages, port * OAE_PORT_SIZE + 8 * i, all);
+  for (unsigned i = 0; i < 8; ++i) fixture.put(OAE_FIRMWARE_OFFER_AT(port) + 8 * i, all);
+  EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
+  EXPECT_EQ(fixture.cell, slot(1, 101));
+  for (unsigned i = 0; i < 8; ++i) fixture.write(pages, port * OAE_PORT_SIZE + 8 * i, all);
   EXPECT_EQ(tentative(), slot(1, 201));
 }
 
@@ -463,47 +463,47 @@ TEST_F(Block, RetainedAnswerIsNotWrittenOver) {
 
 TEST_F(Block, NothingTakesPlaceWithoutACell) {
   open();
-  bench.write(registers, OAE_HOST_PORT_CELL_AT(port), 63);
-  bench.publish(port, slot(1, 10));
-  bench.write_slot(port, slot(1, 20));
-  const Header answer = Header::of(bench.answer(port));
+  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 63);
+  fixture.publish(port, slot(1, 10));
+  fixture.write_slot(port, slot(1, 20));
+  const Header answer = Header::of(fixture.answer(port));
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 0u);
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
-  EXPECT_EQ(bench.cells, 0u);
+  EXPECT_EQ(fixture.cells, 0u);
 }
 
 TEST_F(Block, NothingTakesPlaceWithoutBusMaster) {
   open();
-  bench.publish(port, slot(1, 10));
-  bench.write_slot(port, slot(1, 20));
-  const Header answer = Header::of(bench.answer(port, true));
+  fixture.publish(port, slot(1, 10));
+  fixture.write_slot(port, slot(1, 20));
+  const Header answer = Header::of(fixture.answer(port, true));
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 0u) << "it names no swap";
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
-  const Header repeated = Header::of(bench.answer(port));
+  const Header repeated = Header::of(fixture.answer(port));
   EXPECT_EQ(repeated.status, OAE_STATUS_NOT_READY) << "it was denied, and that stays";
   EXPECT_EQ(repeated.sequence, 1u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
-  bench.write_slot(port, again(slot(1, 21)));
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]) << "the firmware's offer stayed";
-  EXPECT_EQ(bench.answer(port, true), slot(1, 10)[0]) << "what took place is not denied";
-  EXPECT_EQ(bench.cells, 2u) << "nor pushed";
+  fixture.write_slot(port, again(slot(1, 21)));
+  EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]) << "the firmware's offer stayed";
+  EXPECT_EQ(fixture.answer(port, true), slot(1, 10)[0]) << "what took place is not denied";
+  EXPECT_EQ(fixture.cells, 2u) << "nor pushed";
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
+  EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
 }
 
 // A processor may have read the window unasked, before the host reads the pushed answer.
 TEST_F(Block, WhatWasStreamedIsNotDeniedWithoutBusMaster) {
   open();
-  bench.publish(port, slot(1, 10));
-  bench.write_slot(port, slot(1, 20));
-  bench.stream(port);
-  EXPECT_EQ(bench.answer(port, true), slot(1, 10)[0]);
-  bench.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
-  EXPECT_EQ(bench.answer(port), slot(1, 10)[0]);
-  EXPECT_EQ(bench.cells, 0u);
+  fixture.publish(port, slot(1, 10));
+  fixture.write_slot(port, slot(1, 20));
+  fixture.stream(port);
+  EXPECT_EQ(fixture.answer(port, true), slot(1, 10)[0]);
+  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
+  EXPECT_EQ(fixture.cells, 0u);
 }
 
 }  // namespace

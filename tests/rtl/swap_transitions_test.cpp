@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal of a port against its table, every state and event. The bench holds the reference to
+// The journal of a port against its table, every state and event. The fixture holds the reference to
 // the block at each step, so that the table is that of both, and SPIN reads the same one.
 #include <gtest/gtest.h>
 
@@ -28,19 +28,19 @@ class SwapTransitions : public Block {
         return swap(1);
       case State::committed:
         bring_to(State::tentative);
-        return bench.confirm(port, 1, 1);
+        return fixture.confirm(port, 1, 1);
       case State::reversed:
         bring_to(State::tentative);
-        return bench.reverse(port, 1, 1);
+        return fixture.reverse(port, 1, 1);
       case State::tentative_closed:
         bring_to(State::tentative);
         return close();
       case State::committed_closed:
         bring_to(State::tentative_closed);
-        return bench.confirm(port, 1, 1);
+        return fixture.confirm(port, 1, 1);
       case State::reversed_closed:
         bring_to(State::tentative_closed);
-        return bench.reverse(port, 1, 1);
+        return fixture.reverse(port, 1, 1);
     }
   }
 
@@ -55,16 +55,16 @@ class SwapTransitions : public Block {
       case Event::close:
         return close();
       case Event::exchange:
-        bench.publish(port, slot(next, 100, 0, now.epoch));
-        bench.write_slot(port, slot(next, 200, 0, now.epoch));
-        bench.answer(port);
+        fixture.publish(port, slot(next, 100, 0, now.epoch));
+        fixture.write_slot(port, slot(next, 200, 0, now.epoch));
+        fixture.answer(port);
         return;
       case Event::confirm:
-        return bench.confirm(port, now.epoch, now.sequence);
+        return fixture.confirm(port, now.epoch, now.sequence);
       case Event::reverse_last:
-        return bench.reverse(port, now.epoch, now.sequence);
+        return fixture.reverse(port, now.epoch, now.sequence);
       case Event::reverse_next:
-        return bench.reverse(port, now.epoch, next);
+        return fixture.reverse(port, now.epoch, next);
     }
   }
 
@@ -77,7 +77,7 @@ class SwapTransitions : public Block {
   };
   Journal look() {
     const std::uint64_t word = counter(OAE_HOST_PORT_STATE_AT(port));
-    const bool is_open = bench.read(registers, OAE_HOST_PORT_CONTROL_AT(port)) != 0;
+    const bool is_open = fixture.read(registers, OAE_HOST_PORT_CONTROL_AT(port)) != 0;
     const bool tentative = status() & OAE_FIRMWARE_STATUS_TENTATIVE_MASK;
     return {state_of(OAE_GET(word, OAE_HOST_PORT_STATE_STATE), is_open),
             static_cast<std::uint8_t>(OAE_GET(word, OAE_HOST_PORT_STATE_EPOCH)),

@@ -37,28 +37,29 @@ class Verbs : public Block {
   }
 
   Slot ask(unsigned number, const Slot& slot) {
-    bench.write_slot(number, slot);
-    return bench.stream(number);
+    fixture.write_slot(number, slot);
+    return fixture.stream(number);
   }
   unsigned status_of(const Slot& slot) { return Header::of(slot[0]).status; }
   /// Done and confirmed.
   Slot done(unsigned number, const Slot& slot) {
     const Slot answer = ask(number, slot);
     EXPECT_EQ(status_of(answer), OAE_STATUS_OK);
-    bench.confirm(number, 1, Header::of(slot[0]).sequence);
+    fixture.confirm(number, 1, Header::of(slot[0]).sequence);
     return answer;
   }
 
   std::uint64_t command(std::uint64_t access, std::uint64_t index, std::uint64_t operand = 0,
                         std::uint64_t compare = 0) {
-    bench.put(OAE_FIRMWARE_WORD_OPERAND, operand);
-    bench.put(OAE_FIRMWARE_WORD_COMPARE, compare);
-    bench.put(OAE_FIRMWARE_WORD_COMMAND, OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, access) | index);
-    return bench.get(OAE_FIRMWARE_WORD_OUTCOME);
+    fixture.put(OAE_FIRMWARE_WORD_OPERAND, operand);
+    fixture.put(OAE_FIRMWARE_WORD_COMPARE, compare);
+    fixture.put(OAE_FIRMWARE_WORD_COMMAND,
+                OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, access) | index);
+    return fixture.get(OAE_FIRMWARE_WORD_OUTCOME);
   }
   std::uint64_t word(unsigned index) {
     EXPECT_EQ(command(OAE_WORD_ACCESS_READ, index), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK) << index;
-    return bench.get(OAE_FIRMWARE_WORD_RESULT);
+    return fixture.get(OAE_FIRMWARE_WORD_RESULT);
   }
   bool held(unsigned index) {
     return command(OAE_WORD_ACCESS_READ, index) == OAE_FIRMWARE_WORD_OUTCOME_BUSY_MASK;
@@ -78,7 +79,7 @@ TEST_F(Verbs, FetchAddIsDoneAtItsConfirmation) {
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
   EXPECT_TRUE(held(7));
   EXPECT_FALSE(held(6));
-  bench.confirm(port, 1, 1);
+  fixture.confirm(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
   EXPECT_EQ(word(7), 5u);
   EXPECT_EQ(tentative(), Slot{}) << "nothing for the firmware";
@@ -86,7 +87,7 @@ TEST_F(Verbs, FetchAddIsDoneAtItsConfirmation) {
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
   EXPECT_EQ(done(port, add(2, 7, all))[2], 5u);
   EXPECT_EQ(word(7), 4u) << "modulo 2^64";
-  bench.confirm(port, 1, 2);
+  fixture.confirm(port, 1, 2);
   EXPECT_EQ(word(7), 4u) << "once";
 }
 
@@ -102,7 +103,7 @@ TEST_F(Verbs, CasWritesOnlyWhatItExpects) {
   ask(port, cas(4, 255, 0, 11));
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
   EXPECT_EQ(command(OAE_WORD_ACCESS_WRITE, 255, 0), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
-  bench.confirm(port, 1, 4);
+  fixture.confirm(port, 1, 4);
   EXPECT_EQ(word(255), 0u) << "though it would be met now";
 }
 
@@ -146,38 +147,38 @@ TEST_F(Verbs, HeldWordsAreBusyForEverybody) {
   for (const unsigned access :
        {OAE_WORD_ACCESS_READ, OAE_WORD_ACCESS_WRITE, OAE_WORD_ACCESS_ADD, OAE_WORD_ACCESS_CAS}) {
     EXPECT_EQ(command(access, 7, 1, 5), OAE_FIRMWARE_WORD_OUTCOME_BUSY_MASK) << access;
-    EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 0u);
+    EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_RESULT), 0u);
   }
   const std::uint64_t steps =
       step(0, OAE_WORD_OPERATION_ADD, 8) | step(3, OAE_WORD_OPERATION_READ, 7);
   EXPECT_EQ(status_of(ask(other, again(offer(OAE_VERB_MULTI, 1, {steps, 1})))), OAE_STATUS_BUSY);
-  bench.confirm(port, 1, 2);
+  fixture.confirm(port, 1, 2);
   EXPECT_EQ(word(7), 10u);
   EXPECT_EQ(word(8), 0u) << "none of it was done";
-  EXPECT_EQ(bench.stream(other)[0], Header::of(bench.stream(other)[0]).word());
-  EXPECT_EQ(status_of(bench.stream(other)), OAE_STATUS_BUSY) << "what was said stays";
+  EXPECT_EQ(fixture.stream(other)[0], Header::of(fixture.stream(other)[0]).word());
+  EXPECT_EQ(status_of(fixture.stream(other)), OAE_STATUS_BUSY) << "what was said stays";
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(other)), 2u);
   Slot third = again(again(offer(OAE_VERB_MULTI, 1, {steps, 1})));
   EXPECT_EQ(status_of(ask(other, third)), OAE_STATUS_OK);
-  bench.confirm(other, 1, 1);
+  fixture.confirm(other, 1, 1);
   EXPECT_EQ(word(8), 1u);
 }
 
 TEST_F(Verbs, AReversalLetsGo) {
   open();
   ask(port, add(1, 7, 5));
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
-  bench.reverse(port, 1, 1);
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.reverse(port, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   EXPECT_EQ(word(7), 0u);
   EXPECT_EQ(done(port, add(2, 7, 5))[2], 0u);
   EXPECT_EQ(word(7), 5u);
   // Of the next swap: the one before is committed.
   ask(port, add(3, 7, 1));
-  bench.reverse(port, 1, 4);
+  fixture.reverse(port, 1, 4);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   EXPECT_EQ(word(7), 6u);
-  bench.reverse(port, 1, 4);
+  fixture.reverse(port, 1, 4);
   EXPECT_EQ(word(7), 6u);
 }
 
@@ -185,10 +186,10 @@ TEST_F(Verbs, TheAnswerIsRetained) {
   open();
   done(port, add(1, 7, 5));
   const Slot answer = ask(port, add(2, 7, 5));
-  EXPECT_EQ(bench.stream(port), answer);
-  EXPECT_EQ(bench.answer(port), answer[0]);
-  EXPECT_EQ(bench.cell, answer) << "in both forms";
-  bench.confirm(port, 1, 2);
+  EXPECT_EQ(fixture.stream(port), answer);
+  EXPECT_EQ(fixture.answer(port), answer[0]);
+  EXPECT_EQ(fixture.cell, answer) << "in both forms";
+  fixture.confirm(port, 1, 2);
   EXPECT_EQ(ask(port, add(2, 7, 5)), answer) << "a repetition is no new one";
   EXPECT_EQ(word(7), 10u);
 }
@@ -198,38 +199,38 @@ TEST_F(Verbs, MoreIsConfirmedByTheNext) {
   ask(port, add(1, 7, 5, OAE_FLAG_MORE));
   EXPECT_TRUE(held(7));
   EXPECT_EQ(ask(port, add(2, 7, 5, OAE_FLAG_MORE))[2], 5u) << "its own words are free by then";
-  bench.publish(port, slot(3, 103));
-  bench.write_slot(port, slot(3, 203));
+  fixture.publish(port, slot(3, 103));
+  fixture.write_slot(port, slot(3, 203));
   EXPECT_EQ(word(7), 10u);
-  EXPECT_EQ(bench.stream(port), slot(3, 103));
+  EXPECT_EQ(fixture.stream(port), slot(3, 103));
 }
 
 TEST_F(Verbs, ARefusedAnswerHoldsNothing) {
   open();
-  bench.publish(port, slot(1, 101));
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
-  bench.write_slot(port, add(1, 7, 5));
-  EXPECT_EQ(Header::of(bench.answer(port, true)).status, OAE_STATUS_NOT_READY);
+  fixture.publish(port, slot(1, 101));
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.write_slot(port, add(1, 7, 5));
+  EXPECT_EQ(Header::of(fixture.answer(port, true)).status, OAE_STATUS_NOT_READY);
   EXPECT_FALSE(held(7));
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
   EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "the firmware's offer stands";
   EXPECT_EQ(event(), 0u);
-  bench.write_slot(port, again(slot(1, 201)));
-  EXPECT_EQ(bench.answer(port), slot(1, 101)[0]) << "and is as it was";
-  EXPECT_EQ(bench.cell, slot(1, 101));
+  fixture.write_slot(port, again(slot(1, 201)));
+  EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]) << "and is as it was";
+  EXPECT_EQ(fixture.cell, slot(1, 101));
 }
 
 TEST_F(Verbs, PassAnOfferOfTheFirmware) {
   open();
-  bench.publish(port, slot(1, 101));
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.publish(port, slot(1, 101));
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
   done(port, add(1, 7, 5));
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_PASSED_MASK);
   EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK);
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_NEXT_SEQUENCE), 2u);
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), OAE_FIRMWARE_EVENT_PASSED_MASK);
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), OAE_FIRMWARE_EVENT_PASSED_MASK);
   EXPECT_EQ(event(), 0u);
-  bench.publish(port, slot(1, 101));
+  fixture.publish(port, slot(1, 101));
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_BAD_OFFER_MASK);
   swap(2);
 }
@@ -237,7 +238,7 @@ TEST_F(Verbs, PassAnOfferOfTheFirmware) {
 TEST_F(Verbs, OutliveAResetAndRollForward) {
   open();
   ask(port, add(1, 7, 5));
-  bench.function_reset();
+  fixture.function_reset();
   EXPECT_TRUE(held(7));
   close();
   EXPECT_TRUE(held(7));
@@ -276,12 +277,12 @@ TEST_F(Verbs, BadStepsAreNoVerb) {
 TEST_F(Verbs, SendNeedsNoOffer) {
   open();
   const Slot sent = offer(OAE_VERB_SEND, 1, {1, 2, 3, 4, 5, 6});
-  bench.put(OAE_FIRMWARE_EVENT_AT(port), all);
+  fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
   EXPECT_EQ(ask(port, sent), offer(OAE_VERB_SEND, 1, {}));
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK | OAE_FIRMWARE_EVENT_PASSED_MASK);
   EXPECT_EQ(tentative(), sent);
   EXPECT_EQ(committed(), Slot{});
-  bench.confirm(port, 1, 1);
+  fixture.confirm(port, 1, 1);
   EXPECT_EQ(committed(), sent);
   EXPECT_EQ(status_of(ask(port, sent)), OAE_STATUS_OK) << "a repetition";
   take();
@@ -295,18 +296,18 @@ TEST_F(Verbs, SendNeedsNoOffer) {
   take();
   EXPECT_EQ(committed()[1], 3u);
   EXPECT_EQ(status_of(ask(port, again(again(offer(OAE_VERB_SEND, 4, {4}))))), OAE_STATUS_OK);
-  bench.reverse(port, 1, 4);
+  fixture.reverse(port, 1, 4);
   take();
   EXPECT_EQ(committed(), Slot{});
 }
 
 TEST_F(Verbs, FirmwareDoesOneThingAtOnce) {
   EXPECT_EQ(command(OAE_WORD_ACCESS_WRITE, 9, 100), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
-  EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 0u);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_RESULT), 0u);
   EXPECT_EQ(command(OAE_WORD_ACCESS_ADD, 9, 1), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
-  EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 100u);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_RESULT), 100u);
   EXPECT_EQ(command(OAE_WORD_ACCESS_CAS, 9, 7, 100), 0u) << "not what it expects";
-  EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 101u);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_RESULT), 101u);
   EXPECT_EQ(command(OAE_WORD_ACCESS_CAS, 9, 7, 101), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
   EXPECT_EQ(word(9), 7u);
   for (const unsigned access : {0, 5, 6, 7}) {
@@ -314,10 +315,10 @@ TEST_F(Verbs, FirmwareDoesOneThingAtOnce) {
   }
   for (const unsigned index : {256, 0xfff, 0x8000}) {
     EXPECT_EQ(command(OAE_WORD_ACCESS_READ, index), OAE_FIRMWARE_WORD_OUTCOME_BAD_MASK) << index;
-    EXPECT_EQ(bench.get(OAE_FIRMWARE_WORD_RESULT), 0u);
+    EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_RESULT), 0u);
   }
-  bench.get(OAE_FIRMWARE_WORD_OUTCOME + 8);
-  EXPECT_TRUE(bench.error) << "no register";
+  fixture.get(OAE_FIRMWARE_WORD_OUTCOME + 8);
+  EXPECT_TRUE(fixture.error) << "no register";
 }
 
 TEST_F(Verbs, PowerUpClearsEveryWord) {

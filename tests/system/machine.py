@@ -156,7 +156,7 @@ def kernel_messages(raw, level):
     return found
 
 
-# What Debian 12's lspci knows by name only; tests/models/pcie/link_capabilities_test.cpp checks their bytes.
+# What Debian 12's lspci knows by name only; tests/models/pcie/config/link_capabilities_test.cpp checks their bytes.
 NAMED_ONLY = ("Data Link Feature", "Physical Layer 16.0 GT/s", "Lane Margining at the Receiver")
 
 

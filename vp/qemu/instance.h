@@ -12,7 +12,7 @@
 
 #include "system/oae-embed.h"
 #include "vp/console/console.h"
-#include "vp/line.h"
+#include "vp/interrupt_line.h"
 #include "vp/qemu/cpu.h"
 #include "vp/time/domain.h"
 
@@ -28,7 +28,7 @@ struct LibraryError : std::runtime_error {
 /// QEMU runs no thread: every vCPU is a SystemC process that calls it, and whatever QEMU wants of
 /// the simulation comes back as a call on the same thread. Its virtual clock is the simulation's
 /// time or, while a vCPU executes, that vCPU's local time.
-class Instance : public sc_core::sc_module, public Actor, public LineIf {
+class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf {
  public:
   struct Config {
     std::string library;                 ///< path of libqemu-<target>.so

@@ -3,7 +3,7 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {

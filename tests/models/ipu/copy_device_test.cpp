@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "oae_registers.h"
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {

@@ -9,7 +9,7 @@
 #include "models/ipu/memory.h"
 #include "models/ipu/noc.h"
 #include "oae_registers.h"
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {

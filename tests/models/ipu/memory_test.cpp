@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {
@@ -29,11 +29,11 @@ struct HiddenStorage : PlainStorage {
 };
 
 template <typename Kept>
-struct Bench : testing::Test {
+struct Fixture : testing::Test {
   Kept storage{size};
   Memory memory{"memory", storage, 40 * vp::ns};
   test::Initiator core;
-  Bench() { core.socket.bind(memory.socket); }
+  Fixture() { core.socket.bind(memory.socket); }
 
   bool direct(tlm::tlm_command command, std::uint64_t address, tlm::tlm_dmi& dmi) {
     tlm::tlm_generic_payload payload;
@@ -42,9 +42,9 @@ struct Bench : testing::Test {
     return core.socket->get_direct_mem_ptr(payload, dmi);
   }
 };
-using MemoryTest = Bench<PlainStorage>;
-using WatchedMemoryTest = Bench<WatchedStorage>;
-using HiddenMemoryTest = Bench<HiddenStorage>;
+using MemoryTest = Fixture<PlainStorage>;
+using WatchedMemoryTest = Fixture<WatchedStorage>;
+using HiddenMemoryTest = Fixture<HiddenStorage>;
 
 TEST_F(MemoryTest, TakesAnyLengthAtAnyOffsetUpToTheEnd) {
   start();

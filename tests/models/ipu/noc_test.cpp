@@ -2,7 +2,7 @@
 #include "models/ipu/noc.h"
 
 #include "models/ipu/memory.h"
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::uint64_t RX = 0x10, TX = 0x20, RT = 0x40, OE = 0x400;
 constexpr unsigned line = 1;
 
 template <bool timed>
-struct Bench : testing::Test {
+struct Fixture : testing::Test {
   vp::Domain domain{"domain"};
   test::Lines lines;
   std::string sent;
@@ -36,7 +36,7 @@ struct Bench : testing::Test {
              }};
   test::Initiator core;
 
-  Bench() {
+  Fixture() {
     core.socket.bind(uart.socket);
     uart.irq.bind(lines);
     start();
@@ -53,8 +53,8 @@ struct Bench : testing::Test {
     write(CR, control);
   }
 };
-using Pl011Test = Bench<false>;
-using TimedPl011Test = Bench<true>;
+using Pl011Test = Fixture<false>;
+using TimedPl011Test = Fixture<true>;
 
 TEST_F(Pl011Test, ComesOutOfResetAsTheManualSays) {
   EXPECT_EQ(read(FR), TXFE | RXFE | modem);

@@ -2,7 +2,7 @@
 #include "models/ipu/system_controller.h"
 
 #include "oae_registers.h"
-#include "tests/models/ipu/bench.h"
+#include "tests/models/ipu/fixture.h"
 
 namespace ipu {
 namespace {

@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "tests/models/oae/bench.h"
+#include "tests/models/oae/fixture.h"
 #include "vp/time/decoupled.h"
 
 namespace {
@@ -41,47 +41,47 @@ struct TemporaryFile {
 
 TEST(Block, SwapsThroughItsSockets) {
   const TemporaryFile file(".trace");
-  Bench bench({8, 500'000'000, 4, ""}, file.path);
+  Fixture fixture({8, 500'000'000, 4, ""}, file.path);
   const Slot host = make_slot(header(1, 1), 1);
   const Slot firmware = make_slot(header(1, 1), 2);
-  bench.access.traffic_class = 3;
-  bench.run({[&] {
-    bench.open(5);
-    bench.put(OAE_FIRMWARE_IRQ_ENABLE, 1u << 5);
-    bench.publish(5, firmware);
-    EXPECT_EQ(bench.write(2, Bench::page(5, OAE_PORT_WINDOW), host.data(), 64),
+  fixture.access.traffic_class = 3;
+  fixture.run({[&] {
+    fixture.open(5);
+    fixture.put(OAE_FIRMWARE_IRQ_ENABLE, 1u << 5);
+    fixture.publish(5, firmware);
+    EXPECT_EQ(fixture.write(2, Fixture::page(5, OAE_PORT_WINDOW), host.data(), 64),
               tlm::TLM_OK_RESPONSE);
-    EXPECT_EQ(bench.read(2, Bench::page(5, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
-    EXPECT_EQ(bench.cells.at(Bench::cell_of(5)), firmware);
-    EXPECT_LT(bench.stored, bench.completed) << "the answer goes first";
-    EXPECT_EQ(bench.stored_class, 3u);
-    bench.write(2, Bench::page(5, OAE_PORT_CONFIRM), host[0]);
-    Bench::pass(10 * period);  // it is posted
+    EXPECT_EQ(fixture.read(2, Fixture::page(5, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
+    EXPECT_EQ(fixture.cells.at(Fixture::cell_of(5)), firmware);
+    EXPECT_LT(fixture.stored, fixture.completed) << "the answer goes first";
+    EXPECT_EQ(fixture.stored_class, 3u);
+    fixture.write(2, Fixture::page(5, OAE_PORT_CONFIRM), host[0]);
+    Fixture::pass(10 * period);  // it is posted
     for (unsigned i = 0; i < 8; ++i) {
-      EXPECT_EQ(bench.get(OAE_FIRMWARE_COMMITTED_AT(5) + 8 * i), host[i]);
+      EXPECT_EQ(fixture.get(OAE_FIRMWARE_COMMITTED_AT(5) + 8 * i), host[i]);
     }
-    EXPECT_EQ(bench.get(OAE_FIRMWARE_IRQ_STATUS), 1u << 5);
-    bench.put(OAE_FIRMWARE_EVENT_AT(5), ~std::uint64_t{0});
+    EXPECT_EQ(fixture.get(OAE_FIRMWARE_IRQ_STATUS), 1u << 5);
+    fixture.put(OAE_FIRMWARE_EVENT_AT(5), ~std::uint64_t{0});
   }});
   // Raised by the event `opened` once it was enabled, lowered when all were cleared.
-  ASSERT_EQ(bench.lines.size(), 2u);
-  EXPECT_EQ(bench.lines[0].number, 4u);
-  EXPECT_TRUE(bench.lines[0].level);
-  EXPECT_FALSE(bench.lines[1].level);
-  const nlohmann::json counters = bench.statistics.json()["counters"];
-  EXPECT_EQ(counters["bench.oae.exchanged"], 1);
-  EXPECT_EQ(counters["bench.oae.committed"], 1);
-  EXPECT_EQ(counters["bench.oae.slots_written"], 1);
-  EXPECT_EQ(counters["bench.oae.slots_refused"], 0);
+  ASSERT_EQ(fixture.lines.size(), 2u);
+  EXPECT_EQ(fixture.lines[0].number, 4u);
+  EXPECT_TRUE(fixture.lines[0].level);
+  EXPECT_FALSE(fixture.lines[1].level);
+  const nlohmann::json counters = fixture.statistics.json()["counters"];
+  EXPECT_EQ(counters["fixture.oae.exchanged"], 1);
+  EXPECT_EQ(counters["fixture.oae.committed"], 1);
+  EXPECT_EQ(counters["fixture.oae.slots_written"], 1);
+  EXPECT_EQ(counters["fixture.oae.slots_refused"], 0);
 
-  bench.trace.close();
+  fixture.trace.close();
   std::istringstream lines(contents(file.path));
   std::string line;
   std::getline(lines, line);  // versions
   const char* const expected[] = {
-      R"("swap":"bench.oae","port":5,"epoch":1,"seq":0,"from":"history_lost","to":"idle"})",
-      R"("swap":"bench.oae","port":5,"epoch":1,"seq":1,"from":"idle","to":"tentative"})",
-      R"("swap":"bench.oae","port":5,"epoch":1,"seq":1,"from":"tentative","to":"committed"})"};
+      R"("swap":"fixture.oae","port":5,"epoch":1,"seq":0,"from":"history_lost","to":"idle"})",
+      R"("swap":"fixture.oae","port":5,"epoch":1,"seq":1,"from":"idle","to":"tentative"})",
+      R"("swap":"fixture.oae","port":5,"epoch":1,"seq":1,"from":"tentative","to":"committed"})"};
   for (const char* const rest : expected) {
     ASSERT_TRUE(std::getline(lines, line));
     EXPECT_THAT(line, testing::EndsWith(rest));
@@ -92,152 +92,152 @@ TEST(Block, SwapsThroughItsSockets) {
 }
 
 TEST(Block, StopsItsClockWhileIdle) {
-  Bench bench;
-  bench.run({[&] {
-    EXPECT_TRUE(bench.block->clock_stopped());
-    EXPECT_EQ(bench.domain.next_event(), vp::never);
-    Bench::pass(vp::ms);
-    EXPECT_EQ(bench.block->clocks(), 0u);
-    bench.write(0, OAE_HOST_PORT_CONTROL_AT(0), 1);
-    EXPECT_FALSE(bench.block->clock_stopped());
-    Bench::pass(100 * period);
-    EXPECT_TRUE(bench.block->clock_stopped());
-    EXPECT_EQ(bench.domain.next_event(), vp::never);
-    const std::uint64_t clocks = bench.block->clocks();
+  Fixture fixture;
+  fixture.run({[&] {
+    EXPECT_TRUE(fixture.block->clock_stopped());
+    EXPECT_EQ(fixture.domain.next_event(), vp::never);
+    Fixture::pass(vp::ms);
+    EXPECT_EQ(fixture.block->clocks(), 0u);
+    fixture.write(0, OAE_HOST_PORT_CONTROL_AT(0), 1);
+    EXPECT_FALSE(fixture.block->clock_stopped());
+    Fixture::pass(100 * period);
+    EXPECT_TRUE(fixture.block->clock_stopped());
+    EXPECT_EQ(fixture.domain.next_event(), vp::never);
+    const std::uint64_t clocks = fixture.block->clocks();
     EXPECT_LT(clocks, 10u);
-    bench.get(OAE_FIRMWARE_STATUS_AT(0));
-    Bench::pass(vp::ms);
-    EXPECT_LT(bench.block->clocks(), clocks + 10);
+    fixture.get(OAE_FIRMWARE_STATUS_AT(0));
+    Fixture::pass(vp::ms);
+    EXPECT_LT(fixture.block->clocks(), clocks + 10);
   }});
 }
 
 TEST(Block, AgesWhileItsClockIsStopped) {
-  Bench bench;
-  bench.run({[&] {
-    Bench::pass(100 * period + 1);
-    bench.put(OAE_FIRMWARE_LIVENESS, 7);
+  Fixture fixture;
+  fixture.run({[&] {
+    Fixture::pass(100 * period + 1);
+    fixture.put(OAE_FIRMWARE_LIVENESS, 7);
     const vp::Picoseconds written = vp::now();
-    Bench::pass(vp::s);
-    const std::uint64_t first = bench.read(0, OAE_HOST_LIVENESS);
+    Fixture::pass(vp::s);
+    const std::uint64_t first = fixture.read(0, OAE_HOST_LIVENESS);
     EXPECT_EQ(OAE_GET(first, OAE_HOST_LIVENESS_COUNT), 7u);
     // Written two clocks before its response, found one before its completion.
     const auto age = static_cast<std::int64_t>(OAE_GET(first, OAE_HOST_LIVENESS_AGE));
-    EXPECT_NEAR(age, (bench.completed - written) / period, 3);
+    EXPECT_NEAR(age, (fixture.completed - written) / period, 3);
     // And once more, to the clock
-    const vp::Picoseconds before = bench.completed;
-    Bench::pass(12'345 * vp::ns + 678);
-    const std::uint64_t second = bench.read(0, OAE_HOST_LIVENESS);
+    const vp::Picoseconds before = fixture.completed;
+    Fixture::pass(12'345 * vp::ns + 678);
+    const std::uint64_t second = fixture.read(0, OAE_HOST_LIVENESS);
     EXPECT_EQ(OAE_GET(second, OAE_HOST_LIVENESS_AGE) - OAE_GET(first, OAE_HOST_LIVENESS_AGE),
-              static_cast<std::uint64_t>((bench.completed - before) / period));
+              static_cast<std::uint64_t>((fixture.completed - before) / period));
   }});
 }
 
 TEST(Block, WakesForADeadline) {
-  Bench bench;
+  Fixture fixture;
   constexpr unsigned limit = 5'000'000;
-  bench.run({[&] {
-    bench.open(2);
-    bench.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(2), limit);
-    bench.write(0, OAE_HOST_PORT_EVENT_AT(2),
-                OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, 9) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
-    bench.publish(2, make_slot(header(1, 1), 1));
-    bench.write(2, Bench::page(2, OAE_PORT_WINDOW), make_slot(header(1, 1), 2).data(), 64);
-    bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER));
-    const vp::Picoseconds exchanged = bench.stored;
-    Bench::pass(50 * period);
-    EXPECT_TRUE(bench.block->clock_stopped()) << "a deadline alone does not run the clock";
-    EXPECT_EQ(bench.domain.next_event(), exchanged + (limit + 1) * period);
-    Bench::pass(limit * period);
-    ASSERT_EQ(bench.signals.size(), 1u);
-    EXPECT_EQ(bench.signals[0].second, 9u);
-    EXPECT_GT(bench.signals[0].first, exchanged + limit * period);
+  fixture.run({[&] {
+    fixture.open(2);
+    fixture.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(2), limit);
+    fixture.write(0, OAE_HOST_PORT_EVENT_AT(2),
+                  OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, 9) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+    fixture.publish(2, make_slot(header(1, 1), 1));
+    fixture.write(2, Fixture::page(2, OAE_PORT_WINDOW), make_slot(header(1, 1), 2).data(), 64);
+    fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER));
+    const vp::Picoseconds exchanged = fixture.stored;
+    Fixture::pass(50 * period);
+    EXPECT_TRUE(fixture.block->clock_stopped()) << "a deadline alone does not run the clock";
+    EXPECT_EQ(fixture.domain.next_event(), exchanged + (limit + 1) * period);
+    Fixture::pass(limit * period);
+    ASSERT_EQ(fixture.signals.size(), 1u);
+    EXPECT_EQ(fixture.signals[0].second, 9u);
+    EXPECT_GT(fixture.signals[0].first, exchanged + limit * period);
     // All ports are looked at, three clocks each.
-    EXPECT_LT(bench.signals[0].first, exchanged + (limit + 40) * period);
-    Bench::pass(3 * limit * period);
-    EXPECT_EQ(bench.signals.size(), 1u) << "once a swap";
-    EXPECT_EQ(bench.domain.next_event(), vp::never);
+    EXPECT_LT(fixture.signals[0].first, exchanged + (limit + 40) * period);
+    Fixture::pass(3 * limit * period);
+    EXPECT_EQ(fixture.signals.size(), 1u) << "once a swap";
+    EXPECT_EQ(fixture.domain.next_event(), vp::never);
   }});
 }
 
 TEST(Block, WhatComesBeforeADeadlineDoesNotWaitForIt) {
-  Bench bench;
-  bench.run({[&] {
-    bench.open(2);
-    bench.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(2), 5'000'000);
-    bench.write(0, OAE_HOST_PORT_EVENT_AT(2),
-                OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, 9) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
-    bench.publish(2, make_slot(header(1, 1), 1));
-    bench.write(2, Bench::page(2, OAE_PORT_WINDOW), make_slot(header(1, 1), 2).data(), 64);
-    bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER));
-    Bench::pass(50 * period);
-    ASSERT_NE(bench.domain.next_event(), vp::never);
+  Fixture fixture;
+  fixture.run({[&] {
+    fixture.open(2);
+    fixture.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(2), 5'000'000);
+    fixture.write(0, OAE_HOST_PORT_EVENT_AT(2),
+                  OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, 9) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+    fixture.publish(2, make_slot(header(1, 1), 1));
+    fixture.write(2, Fixture::page(2, OAE_PORT_WINDOW), make_slot(header(1, 1), 2).data(), 64);
+    fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER));
+    Fixture::pass(50 * period);
+    ASSERT_NE(fixture.domain.next_event(), vp::never);
 
     vp::Picoseconds start = vp::now();
-    bench.read(2, Bench::page(2, OAE_PORT_STATUS));
-    EXPECT_LE(bench.completed - start, 10 * period);
-    Bench::pass(50 * period);
+    fixture.read(2, Fixture::page(2, OAE_PORT_STATUS));
+    EXPECT_LE(fixture.completed - start, 10 * period);
+    Fixture::pass(50 * period);
     start = vp::now();
-    bench.get(OAE_FIRMWARE_STATUS_AT(2));
+    fixture.get(OAE_FIRMWARE_STATUS_AT(2));
     EXPECT_LE(vp::now() - start, 10 * period);
-    Bench::pass(50 * period);
-    bench.write(2, Bench::page(2, OAE_PORT_CONFIRM),
-                OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1));
-    Bench::pass(50 * period);
-    EXPECT_EQ(OAE_GET(bench.get(OAE_FIRMWARE_STATUS_AT(2)), OAE_FIRMWARE_STATUS_COMMITTED), 1u);
+    Fixture::pass(50 * period);
+    fixture.write(2, Fixture::page(2, OAE_PORT_CONFIRM),
+                  OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1));
+    Fixture::pass(50 * period);
+    EXPECT_EQ(OAE_GET(fixture.get(OAE_FIRMWARE_STATUS_AT(2)), OAE_FIRMWARE_STATUS_COMMITTED), 1u);
   }});
 }
 
 TEST(Block, AnswersWithinTenClocks) {
-  Bench bench;
-  bench.run({[&] {
-    bench.open(0);
-    bench.publish(0, make_slot(header(1, 1), 1));
-    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+  Fixture fixture;
+  fixture.run({[&] {
+    fixture.open(0);
+    fixture.publish(0, make_slot(header(1, 1), 1));
+    fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
     const vp::Picoseconds written = vp::now();
-    bench.read(2, OAE_PORT_PUSHED_ANSWER);  // right behind it
-    EXPECT_LE(bench.completed - written, 14 * period) << "write and read";
-    EXPECT_EQ(bench.read(2, OAE_PORT_STATUS) & 0xff, std::uint64_t{OAE_PORT_STATE_TENTATIVE});
-    Bench::pass(100 * period);
+    fixture.read(2, OAE_PORT_PUSHED_ANSWER);  // right behind it
+    EXPECT_LE(fixture.completed - written, 14 * period) << "write and read";
+    EXPECT_EQ(fixture.read(2, OAE_PORT_STATUS) & 0xff, std::uint64_t{OAE_PORT_STATE_TENTATIVE});
+    Fixture::pass(100 * period);
     const vp::Picoseconds asked = vp::now();
-    bench.read(2, OAE_PORT_PUSHED_ANSWER);
-    EXPECT_LE(bench.completed - asked, 6 * period) << "retained";
-    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 2), 2).data(), 64);
-    Bench::pass(100 * period);
+    fixture.read(2, OAE_PORT_PUSHED_ANSWER);
+    EXPECT_LE(fixture.completed - asked, 6 * period) << "retained";
+    fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 2), 2).data(), 64);
+    Fixture::pass(100 * period);
     const vp::Picoseconds asked_again = vp::now();
-    bench.read(2, OAE_PORT_PUSHED_ANSWER);
-    EXPECT_LE(bench.completed - asked_again, 10 * period) << "not ready";
+    fixture.read(2, OAE_PORT_PUSHED_ANSWER);
+    EXPECT_LE(fixture.completed - asked_again, 10 * period) << "not ready";
   }});
 }
 
 TEST(Block, KeepsToItsGrid) {
   // A clock that does not divide a second
   constexpr std::uint64_t hertz = 333'333'333;
-  Bench bench({8, hertz, 0, ""});
+  Fixture fixture({8, hertz, 0, ""});
   const oae::ClockGrid grid(hertz);
   const auto on_grid = [&](vp::Picoseconds time) {
     return grid.time(grid.after(time) - 1) == time;
   };
-  bench.run({[&] {
+  fixture.run({[&] {
     for (vp::Picoseconds pause = 1; pause < 3 * vp::us; pause = pause * 3 + 1) {
-      Bench::pass(pause);
-      bench.read(0, OAE_HOST_ID);
-      EXPECT_TRUE(on_grid(bench.completed)) << bench.completed;
-      bench.get(OAE_FIRMWARE_ID);
+      Fixture::pass(pause);
+      fixture.read(0, OAE_HOST_ID);
+      EXPECT_TRUE(on_grid(fixture.completed)) << fixture.completed;
+      fixture.get(OAE_FIRMWARE_ID);
       EXPECT_TRUE(on_grid(vp::now())) << vp::now();
     }
-    EXPECT_EQ(bench.read(0, OAE_HOST_CLOCK), hertz / 1000);
+    EXPECT_EQ(fixture.read(0, OAE_HOST_CLOCK), hertz / 1000);
   }});
 }
 
 TEST(Block, SeesAnArrivalAtAnEdgeAtTheNext) {
-  Bench bench;
-  bench.run({[&] {
+  Fixture fixture;
+  fixture.run({[&] {
     vp::Picoseconds took[3];
     for (int i = 0; i < 3; ++i) {
-      Bench::pass(vp::us - vp::now() % vp::us + i - 1);  // an edge less 1 ps, it, and 1 ps more
+      Fixture::pass(vp::us - vp::now() % vp::us + i - 1);  // an edge less 1 ps, it, and 1 ps more
       const vp::Picoseconds asked = vp::now();
-      bench.read(0, OAE_HOST_ID);
-      took[i] = bench.completed - asked;
+      fixture.read(0, OAE_HOST_ID);
+      took[i] = fixture.completed - asked;
     }
     EXPECT_EQ(took[1], took[0] + period - 1);
     EXPECT_EQ(took[2], took[1] - 1);
@@ -245,194 +245,194 @@ TEST(Block, SeesAnArrivalAtAnEdgeAtTheNext) {
 }
 
 TEST(Block, TakesPostedRequestsInOrder) {
-  Bench bench;
-  bench.run({[&] {
-    for (std::uint64_t i = 0; i < 100; ++i) bench.write(0, OAE_HOST_LIVENESS_LIMIT, i);
-    EXPECT_EQ(bench.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
+  Fixture fixture;
+  fixture.run({[&] {
+    for (std::uint64_t i = 0; i < 100; ++i) fixture.write(0, OAE_HOST_LIVENESS_LIMIT, i);
+    EXPECT_EQ(fixture.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
     const Slot slot = make_slot(header(1, 1), 3);
-    bench.open(1);
-    bench.publish(1, make_slot(header(1, 1), 4));
+    fixture.open(1);
+    fixture.publish(1, make_slot(header(1, 1), 4));
     for (unsigned i = 0; i < 64; ++i) {
-      bench.write(2, Bench::page(1, 63 - i), reinterpret_cast<const char*>(slot.data()) + 63 - i,
-                  1);
+      fixture.write(2, Fixture::page(1, 63 - i),
+                    reinterpret_cast<const char*>(slot.data()) + 63 - i, 1);
     }
-    EXPECT_EQ(
-        OAE_GET(bench.read(2, Bench::page(1, OAE_PORT_PUSHED_ANSWER)), OAE_SLOT_HEADER_SEQUENCE),
-        1u);
+    EXPECT_EQ(OAE_GET(fixture.read(2, Fixture::page(1, OAE_PORT_PUSHED_ANSWER)),
+                      OAE_SLOT_HEADER_SEQUENCE),
+              1u);
   }});
 }
 
 TEST(Block, StreamsAnswersWithoutDma) {
-  Bench bench;
-  bench.bus_master = false;
-  bench.run({[&] {
-    bench.write(0, OAE_HOST_PORT_CONTROL_AT(5), 1);
-    const std::uint64_t window = Bench::page(5, OAE_STREAM_WINDOW);
+  Fixture fixture;
+  fixture.bus_master = false;
+  fixture.run({[&] {
+    fixture.write(0, OAE_HOST_PORT_CONTROL_AT(5), 1);
+    const std::uint64_t window = Fixture::page(5, OAE_STREAM_WINDOW);
     Slot answer;
     const auto swap = [&](std::uint32_t sequence, bool once_more = false) {
       const Slot offer = make_slot(header(1, sequence), 20 + sequence);
-      bench.write(4, window, (once_more ? again(offer) : offer).data(), 64);
-      Bench::pass(100 * period);
+      fixture.write(4, window, (once_more ? again(offer) : offer).data(), 64);
+      Fixture::pass(100 * period);
       const vp::Picoseconds asked = vp::now();
-      EXPECT_EQ(bench.read(4, window, answer.data(), 64), tlm::TLM_OK_RESPONSE);
+      EXPECT_EQ(fixture.read(4, window, answer.data(), 64), tlm::TLM_OK_RESPONSE);
       EXPECT_TRUE(sealed(answer));
-      return (bench.completed - asked) / period;
+      return (fixture.completed - asked) / period;
     };
     EXPECT_LE(swap(1), 8) << "not ready";
     EXPECT_EQ(OAE_GET(answer[0], OAE_SLOT_HEADER_STATUS), std::uint64_t{OAE_STATUS_NOT_READY});
-    bench.publish(5, make_slot(header(1, 1), 1));
+    fixture.publish(5, make_slot(header(1, 1), 1));
     EXPECT_LE(swap(1, true), 6);
     EXPECT_EQ(answer, make_slot(header(1, 1), 1));
-    bench.publish(5, make_slot(header(1, 2), 2));
+    fixture.publish(5, make_slot(header(1, 2), 2));
     for (unsigned i = 0; i < 8; ++i) {
-      EXPECT_EQ(bench.read(4, window + 8 * i), answer[i]) << "in pieces";
+      EXPECT_EQ(fixture.read(4, window + 8 * i), answer[i]) << "in pieces";
     }
     std::uint8_t bytes[64] = {};
-    EXPECT_EQ(bench.read(4, window + 3, bytes + 3, 33), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(fixture.read(4, window + 3, bytes + 3, 33), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(std::memcmp(bytes + 3, reinterpret_cast<const char*>(answer.data()) + 3, 33), 0);
     EXPECT_EQ(bytes[2] | bytes[36], 0) << "what was not asked for";
-    bench.write(4, Bench::page(5, OAE_STREAM_CONFIRM), make_slot(header(1, 1), 1)[0]);
+    fixture.write(4, Fixture::page(5, OAE_STREAM_CONFIRM), make_slot(header(1, 1), 1)[0]);
     EXPECT_LE(swap(2), 6);
     EXPECT_EQ(answer, make_slot(header(1, 2), 2));
   }});
-  EXPECT_TRUE(bench.cells.empty());
-  const nlohmann::json counters = bench.statistics.json()["counters"];
-  EXPECT_EQ(counters["bench.oae.exchanged"], 2);
-  EXPECT_EQ(counters["bench.oae.committed"], 1);
-  EXPECT_EQ(counters["bench.oae.slots_written"], 0);
-  EXPECT_EQ(counters["bench.oae.slots_refused"], 0);
+  EXPECT_TRUE(fixture.cells.empty());
+  const nlohmann::json counters = fixture.statistics.json()["counters"];
+  EXPECT_EQ(counters["fixture.oae.exchanged"], 2);
+  EXPECT_EQ(counters["fixture.oae.committed"], 1);
+  EXPECT_EQ(counters["fixture.oae.slots_written"], 0);
+  EXPECT_EQ(counters["fixture.oae.slots_refused"], 0);
 }
 
 TEST(Block, SaysWhenDmaIsRefused) {
-  Bench bench;
-  bench.run({[&] {
-    bench.open(0);
-    bench.publish(0, make_slot(header(1, 1), 1));
-    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
-    bench.bus_master = false;
-    const std::uint64_t refused = bench.read(2, OAE_PORT_PUSHED_ANSWER);
+  Fixture fixture;
+  fixture.run({[&] {
+    fixture.open(0);
+    fixture.publish(0, make_slot(header(1, 1), 1));
+    fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+    fixture.bus_master = false;
+    const std::uint64_t refused = fixture.read(2, OAE_PORT_PUSHED_ANSWER);
     EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_STATUS), std::uint64_t{OAE_STATUS_NOT_READY});
     EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_SEQUENCE), 0u);
-    EXPECT_TRUE(bench.cells.empty());
-    bench.bus_master = true;
-    bench.write(2, OAE_PORT_WINDOW, again(make_slot(header(1, 1), 2)).data(), 64);
-    EXPECT_EQ(OAE_GET(bench.read(2, OAE_PORT_PUSHED_ANSWER), OAE_SLOT_HEADER_SEQUENCE), 1u);
+    EXPECT_TRUE(fixture.cells.empty());
+    fixture.bus_master = true;
+    fixture.write(2, OAE_PORT_WINDOW, again(make_slot(header(1, 1), 2)).data(), 64);
+    EXPECT_EQ(OAE_GET(fixture.read(2, OAE_PORT_PUSHED_ANSWER), OAE_SLOT_HEADER_SEQUENCE), 1u);
   }});
-  EXPECT_EQ(bench.statistics.json()["counters"]["bench.oae.slots_refused"], 1);
+  EXPECT_EQ(fixture.statistics.json()["counters"]["fixture.oae.slots_refused"], 1);
 }
 
 // The block stands still, and its clock with it, until its slot has left or is refused.
 TEST(Block, WaitsForTheWayToItsCell) {
-  Bench bench;
+  Fixture fixture;
   std::uint64_t asked = 0, answered = 0, made = 0, got = 0;
   std::uint64_t header_seen = 0;
-  bench.run({[&] {
-               for (unsigned sequence : {1u, 2u}) {
-                 if (sequence == 1) bench.open(0);
-                 bench.publish(0, make_slot(header(1, sequence), sequence));
-                 bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, sequence), 5).data(), 64);
-                 Bench::pass(100 * period);
-                 bench.full = true;
-                 bench.bus_master = true;
-                 ++asked;
-                 header_seen = bench.read(2, OAE_PORT_PUSHED_ANSWER);
-                 ++answered;
-                 EXPECT_LE(vp::now() - made, 4 * period);
-                 EXPECT_EQ(OAE_GET(header_seen, OAE_SLOT_HEADER_SEQUENCE), sequence % 2);
-                 bench.write(2, OAE_PORT_CONFIRM, header_seen);
-               }
-             },
-             [&] {
-               for (unsigned sequence : {1u, 2u}) {
-                 while (asked < sequence) Bench::pass(10 * period);
-                 Bench::pass(100 * period);
-                 const std::uint64_t clocks = bench.block->clocks();
-                 Bench::pass(10 * vp::us);
-                 EXPECT_EQ(bench.block->clocks(), clocks);
-                 EXPECT_EQ(answered, sequence - 1);
-                 EXPECT_EQ(got, sequence - 1) << "the firmware waits too";
-                 EXPECT_EQ(bench.cells.size(), sequence - 1);
-                 bench.bus_master = sequence == 1;
-                 made = vp::now();
-                 bench.make_room();
-               }
-             },
-             [&] {
-               for (unsigned sequence : {1u, 2u}) {
-                 while (asked < sequence) Bench::pass(10 * period);
-                 Bench::pass(50 * period);
-                 bench.get(OAE_FIRMWARE_STATUS_AT(0));
-                 ++got;
-               }
-             }});
-  EXPECT_EQ(bench.cells.at(Bench::cell_of(0)), make_slot(header(1, 1), 1));
-  const nlohmann::json counters = bench.statistics.json()["counters"];
-  EXPECT_EQ(counters["bench.oae.slots_written"], 1);
-  EXPECT_EQ(counters["bench.oae.slots_refused"], 1);
-  EXPECT_EQ(counters["bench.oae.exchanged"], 1);
+  fixture.run({[&] {
+                 for (unsigned sequence : {1u, 2u}) {
+                   if (sequence == 1) fixture.open(0);
+                   fixture.publish(0, make_slot(header(1, sequence), sequence));
+                   fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, sequence), 5).data(), 64);
+                   Fixture::pass(100 * period);
+                   fixture.full = true;
+                   fixture.bus_master = true;
+                   ++asked;
+                   header_seen = fixture.read(2, OAE_PORT_PUSHED_ANSWER);
+                   ++answered;
+                   EXPECT_LE(vp::now() - made, 4 * period);
+                   EXPECT_EQ(OAE_GET(header_seen, OAE_SLOT_HEADER_SEQUENCE), sequence % 2);
+                   fixture.write(2, OAE_PORT_CONFIRM, header_seen);
+                 }
+               },
+               [&] {
+                 for (unsigned sequence : {1u, 2u}) {
+                   while (asked < sequence) Fixture::pass(10 * period);
+                   Fixture::pass(100 * period);
+                   const std::uint64_t clocks = fixture.block->clocks();
+                   Fixture::pass(10 * vp::us);
+                   EXPECT_EQ(fixture.block->clocks(), clocks);
+                   EXPECT_EQ(answered, sequence - 1);
+                   EXPECT_EQ(got, sequence - 1) << "the firmware waits too";
+                   EXPECT_EQ(fixture.cells.size(), sequence - 1);
+                   fixture.bus_master = sequence == 1;
+                   made = vp::now();
+                   fixture.make_room();
+                 }
+               },
+               [&] {
+                 for (unsigned sequence : {1u, 2u}) {
+                   while (asked < sequence) Fixture::pass(10 * period);
+                   Fixture::pass(50 * period);
+                   fixture.get(OAE_FIRMWARE_STATUS_AT(0));
+                   ++got;
+                 }
+               }});
+  EXPECT_EQ(fixture.cells.at(Fixture::cell_of(0)), make_slot(header(1, 1), 1));
+  const nlohmann::json counters = fixture.statistics.json()["counters"];
+  EXPECT_EQ(counters["fixture.oae.slots_written"], 1);
+  EXPECT_EQ(counters["fixture.oae.slots_refused"], 1);
+  EXPECT_EQ(counters["fixture.oae.exchanged"], 1);
 }
 
 TEST(Block, TakesNoMoreWritesThanItHasRoomFor) {
-  Bench bench;
-  bench.run({[&] {
+  Fixture fixture;
+  fixture.run({[&] {
     std::vector<vp::Picoseconds> taken;
     for (std::uint64_t i = 0; i < 100; ++i) {
-      bench.write(0, OAE_HOST_LIVENESS_LIMIT, i);
+      fixture.write(0, OAE_HOST_LIVENESS_LIMIT, i);
       taken.push_back(vp::now());
     }
     EXPECT_EQ(std::count(taken.begin(), taken.end(), 0), 32);
     for (unsigned i = 33; i < 100; ++i) EXPECT_EQ(taken[i] - taken[i - 1], 3 * period) << i;
-    EXPECT_EQ(bench.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
+    EXPECT_EQ(fixture.read(0, OAE_HOST_LIVENESS_LIMIT), 99u);
   }});
 }
 
 TEST(Block, AFunctionResetTakesItsPlaceAmongRequests) {
-  Bench bench;
+  Fixture fixture;
   const Slot host = make_slot(header(1, 1), 1);
   const Slot firmware = make_slot(header(1, 1), 2);
-  bench.run({[&] {
-    bench.open(2);
-    bench.publish(2, firmware);
-    bench.write(2, Bench::page(2, 0), host.data(), 64);
-    bench.block->function_reset();
-    bench.write(0, OAE_HOST_PORT_CELL_AT(2), Bench::cell_of(2));
-    EXPECT_NE(bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0])
+  fixture.run({[&] {
+    fixture.open(2);
+    fixture.publish(2, firmware);
+    fixture.write(2, Fixture::page(2, 0), host.data(), 64);
+    fixture.block->function_reset();
+    fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
+    EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0])
         << "the offer is gone";
-    EXPECT_EQ(bench.cells.count(Bench::cell_of(2)), 1u) << "the new cell is not";
+    EXPECT_EQ(fixture.cells.count(Fixture::cell_of(2)), 1u) << "the new cell is not";
     // More writes than there is room for, and a reset behind them.
-    for (unsigned i = 0; i < 33; ++i) bench.write(2, Bench::page(2, 0), host.data(), 64);
-    bench.block->function_reset();
-    bench.write(0, OAE_HOST_PORT_CELL_AT(2), Bench::cell_of(2));
-    EXPECT_NE(bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
-    bench.write(2, Bench::page(2, 0), host.data(), 64);
-    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
-    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
-    bench.block->function_reset();
-    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
-    bench.write(2, Bench::page(2, OAE_PORT_REVERSE), host[0]);
-    EXPECT_EQ(bench.read(2, Bench::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_REVERSED);
+    for (unsigned i = 0; i < 33; ++i) fixture.write(2, Fixture::page(2, 0), host.data(), 64);
+    fixture.block->function_reset();
+    fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
+    EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
+    fixture.write(2, Fixture::page(2, 0), host.data(), 64);
+    EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
+    EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
+    fixture.block->function_reset();
+    EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
+    fixture.write(2, Fixture::page(2, OAE_PORT_REVERSE), host[0]);
+    EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_REVERSED);
   }});
-  const nlohmann::json counters = bench.statistics.json()["counters"];
-  EXPECT_EQ(counters["bench.oae.reversed"], 1);
-  EXPECT_TRUE(bench.block->clock_stopped());
+  const nlohmann::json counters = fixture.statistics.json()["counters"];
+  EXPECT_EQ(counters["fixture.oae.reversed"], 1);
+  EXPECT_TRUE(fixture.block->clock_stopped());
 }
 
 TEST(Block, RefusesWhatIsNotARequest) {
-  Bench bench;
+  Fixture fixture;
   std::uint8_t data[128] = {};
-  bench.run({[&] {
-    EXPECT_EQ(bench.read(0, 0x4000, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.write(2, 64 * OAE_PORT_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.write(4, 64 * OAE_STREAM_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(1, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(3, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(5, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(0, 60, data, 8), tlm::TLM_BURST_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(0, 0, data, 65), tlm::TLM_BURST_ERROR_RESPONSE);
-    EXPECT_EQ(bench.write(0, 0, data, 0), tlm::TLM_BURST_ERROR_RESPONSE);
-    EXPECT_EQ(bench.read(2, 63 * OAE_PORT_SIZE, data, 64), tlm::TLM_OK_RESPONSE) << "reads 0";
+  fixture.run({[&] {
+    EXPECT_EQ(fixture.read(0, 0x4000, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.write(2, 64 * OAE_PORT_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.write(4, 64 * OAE_STREAM_SIZE, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.read(1, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.read(3, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.read(5, 0, data, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.read(0, 60, data, 8), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.read(0, 0, data, 65), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.write(0, 0, data, 0), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(fixture.read(2, 63 * OAE_PORT_SIZE, data, 64), tlm::TLM_OK_RESPONSE) << "reads 0";
     const auto access = [&](std::uint64_t address, unsigned bytes) {
-      return bench.firmware_access(tlm::TLM_READ_COMMAND, address, data, bytes);
+      return fixture.firmware_access(tlm::TLM_READ_COMMAND, address, data, bytes);
     };
     EXPECT_EQ(access(OAE_FIRMWARE_SIZE, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(access(0x20, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "no register";
@@ -441,39 +441,41 @@ TEST(Block, RefusesWhatIsNotARequest) {
     EXPECT_EQ(access(0, 16), tlm::TLM_BURST_ERROR_RESPONSE);
     EXPECT_EQ(access(4, 4), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(data[0], 1) << "version";
-    EXPECT_EQ(bench.firmware_access(tlm::TLM_IGNORE_COMMAND, 0, data, 8),
+    EXPECT_EQ(fixture.firmware_access(tlm::TLM_IGNORE_COMMAND, 0, data, 8),
               tlm::TLM_COMMAND_ERROR_RESPONSE);
   }});
 }
 
 TEST(Block, ServesSeveralCoresAndTheHostAtOnce) {
-  Bench bench;
+  Fixture fixture;
   const auto core = [&](unsigned port) {
-    return [&bench, port] {
+    return [&fixture, port] {
       for (std::uint64_t i = 0; i < 50; ++i) {
-        bench.put(OAE_FIRMWARE_OFFER_AT(port) + 8, i * 8 + port);
-        EXPECT_EQ(bench.get(OAE_FIRMWARE_OFFER_AT(port) + 8), i * 8 + port);
-        Bench::pass(port * vp::ns);
+        fixture.put(OAE_FIRMWARE_OFFER_AT(port) + 8, i * 8 + port);
+        EXPECT_EQ(fixture.get(OAE_FIRMWARE_OFFER_AT(port) + 8), i * 8 + port);
+        Fixture::pass(port * vp::ns);
       }
     };
   };
-  bench.run({core(0), core(1), core(7), [&] {
-               for (unsigned i = 0; i < 50; ++i) {
-                 bench.write(0, OAE_HOST_PORT_CELL_AT(1), 64 * i);
-                 EXPECT_EQ(bench.read(0, OAE_HOST_PORT_CELL_AT(1)), 64 * i);
-               }
-             }});
+  fixture.run({core(0), core(1), core(7), [&] {
+                 for (unsigned i = 0; i < 50; ++i) {
+                   fixture.write(0, OAE_HOST_PORT_CELL_AT(1), 64 * i);
+                   EXPECT_EQ(fixture.read(0, OAE_HOST_PORT_CELL_AT(1)), 64 * i);
+                 }
+               }});
 }
 
 /// A core that is ahead of the kernel's time and gives itself the answers that hold, or does not.
 struct Core : vp::Decoupled {
   enum class Kind { in_time, ahead, repeating };
 
-  Core(Bench& bench, Kind kind) : bench(bench), kind(kind) {
+  Core(Fixture& fixture, Kind kind) : fixture(fixture), kind(kind) {
     payload.set_extension<vp::Decoupled>(this);
   }
-  void catch_up() override { Bench::pass(local - vp::now()); }
-  vp::Picoseconds limit() const { return std::min(bench.domain.horizon(), vp::now() + 1 * vp::us); }
+  void catch_up() override { Fixture::pass(local - vp::now()); }
+  vp::Picoseconds limit() const {
+    return std::min(fixture.domain.horizon(), vp::now() + 1 * vp::us);
+  }
   bool may_stay_ahead() const override { return kind != Kind::in_time && local < limit(); }
 
   std::uint64_t access(tlm::tlm_command command, std::uint64_t address, std::uint64_t value = 0) {
@@ -490,7 +492,7 @@ struct Core : vp::Decoupled {
            OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
   }
 
-  Bench& bench;
+  Fixture& fixture;
   const Kind kind;
   tlm::tlm_generic_payload payload;
   vp::Picoseconds local = 0;
@@ -530,7 +532,7 @@ struct Core : vp::Decoupled {
     payload.set_streaming_width(8);
     sc_core::sc_time delay = vp::to_sc_time(local - vp::now());
     repeatable = {};
-    bench.firmware->b_transport(payload, delay);
+    fixture.firmware->b_transport(payload, delay);
     local = vp::now() + static_cast<vp::Picoseconds>(delay.value());
     if (repeatable.version != nullptr && kind == Kind::repeating) {
       EXPECT_TRUE(payload.is_read());
@@ -544,7 +546,7 @@ struct Core : vp::Decoupled {
 // Swaps with polls between them, at times that have nothing to do with the clock.
 std::string serve(Core& core) {
   constexpr unsigned swaps = 20;
-  Bench::pass(100 * period);
+  Fixture::pass(100 * period);
   core.local = vp::now();
   core.access(tlm::TLM_WRITE_COMMAND, OAE_FIRMWARE_IRQ_ENABLE, 1);
   for (unsigned n = 1; n <= swaps;) {
@@ -566,31 +568,31 @@ std::string serve(Core& core) {
       core.publish(0, make_slot(header(1, static_cast<std::uint32_t>(next)), n));
     }
   }
-  Bench::pass(core.local + 100 * period - vp::now());
-  for (const auto& line : core.bench.lines) {
+  Fixture::pass(core.local + 100 * period - vp::now());
+  for (const auto& line : core.fixture.lines) {
     core.log << "irq " << line.time << ' ' << line.level << '\n';
   }
-  core.log << core.bench.statistics.json()["counters"];
+  core.log << core.fixture.statistics.json()["counters"];
   return core.log.str();
 }
 
 // The host of it. What it will do is due in the domain, as arrivals over a link are.
-void ask(Bench& bench) {
-  vp::Event arrival(bench.domain, [] {});
-  bench.open(0);
+void ask(Fixture& fixture) {
+  vp::Event arrival(fixture.domain, [] {});
+  fixture.open(0);
   for (std::uint32_t n = 1; n <= 20; ++n) {
     arrival.after(1'234'567);
-    Bench::pass(1'234'567);
-    bench.write(2, OAE_PORT_WINDOW, make_slot(header(1, n), n).data(), 64);
-    bench.read(2, OAE_PORT_PUSHED_ANSWER);
-    bench.write(2, OAE_PORT_CONFIRM,
-                OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, n));
+    Fixture::pass(1'234'567);
+    fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, n), n).data(), 64);
+    fixture.read(2, OAE_PORT_PUSHED_ANSWER);
+    fixture.write(2, OAE_PORT_CONFIRM,
+                  OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, n));
   }
 }
 
 void expect_as_in_time(Core::Kind kind) {
-  Bench in_time({}, {}, "in_time");
-  Bench other({}, {}, "ahead");
+  Fixture in_time({}, {}, "in_time");
+  Fixture other({}, {}, "ahead");
   std::string expected;
   std::string found;
   in_time.run({[&] {
@@ -620,16 +622,16 @@ TEST(Block, AnswersGivenAgainAreThoseInTime) {
 }
 
 TEST(Block, TakesAnAccessWhenItsDelayIsOver) {
-  Bench bench;
-  bench.run({[&] {
+  Fixture fixture;
+  fixture.run({[&] {
     std::uint64_t value = 0;
-    Bench::pass(10 * period);
+    Fixture::pass(10 * period);
     const vp::Picoseconds start = vp::now();
-    bench.firmware_access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_ID, &value, 8);
+    fixture.firmware_access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_ID, &value, 8);
     const vp::Picoseconds plain = vp::now() - start;
-    Bench::pass(10 * period);
+    Fixture::pass(10 * period);
     const vp::Picoseconds again = vp::now();
-    bench.firmware_access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_ID, &value, 8, 100 * period);
+    fixture.firmware_access(tlm::TLM_READ_COMMAND, OAE_FIRMWARE_ID, &value, 8, 100 * period);
     EXPECT_EQ(vp::now() - again, plain + 100 * period);
     EXPECT_LE(plain, 5 * period);
   }});
@@ -638,12 +640,12 @@ TEST(Block, TakesAnAccessWhenItsDelayIsOver) {
 TEST(Block, WritesAWaveform) {
   const TemporaryFile file(".vcd");
   {
-    Bench bench({2, 500'000'000, 0, file.path});
-    bench.run({[&] {
-      bench.open(1);
-      bench.get(OAE_FIRMWARE_STATUS_AT(1));
+    Fixture fixture({2, 500'000'000, 0, file.path});
+    fixture.run({[&] {
+      fixture.open(1);
+      fixture.get(OAE_FIRMWARE_STATUS_AT(1));
     }});
-    bench.block.reset();
+    fixture.block.reset();
   }
   const std::string vcd = contents(file.path);
   EXPECT_THAT(vcd, testing::HasSubstr("$timescale"));

@@ -15,7 +15,7 @@
 
 #include "models/oae/block.h"
 #include "models/oae/clock_grid.h"
-#include "tests/models/oae/link_bench.h"
+#include "tests/models/oae/link_fixture.h"
 
 namespace {
 
@@ -26,10 +26,10 @@ constexpr unsigned patience = 100'000;  // clocks
 constexpr unsigned default_silence = 0x1000;
 constexpr Picoseconds outage = 20 * vp::us;
 
-class Figures : public LinkBench {
+class Figures : public LinkFixture {
  public:
   Figures(std::uint64_t rate, Picoseconds delay)
-      : LinkBench(oae::LinkConfig{rate}), rate_(rate), grid_(rate / 512), delay_(delay) {
+      : LinkFixture(oae::LinkConfig{rate}), rate_(rate), grid_(rate / 512), delay_(delay) {
     char path[] = "/tmp/oae-vp-figures.XXXXXX";
     const int file = ::mkstemp(path);
     if (file < 0) throw std::runtime_error("no temporary file");

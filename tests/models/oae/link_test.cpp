@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "models/oae/block.h"
-#include "tests/models/oae/link_bench.h"
+#include "tests/models/oae/link_fixture.h"
 
 namespace {
 
-class LinkModel : public testing::Test, protected LinkBench {};
+class LinkModel : public testing::Test, protected LinkFixture {};
 
 TEST_F(LinkModel, SlotsCrossBothWays) {
   connect();

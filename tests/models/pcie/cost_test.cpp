@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/models/pcie/switch_bench.h"
+#include "tests/models/pcie/hierarchy/switch_fixture.h"
 
 namespace {
 std::uint64_t allocations = 0;
@@ -27,27 +27,27 @@ namespace pcie {
 namespace {
 
 TEST(Cost, AReadAllocatesNothingAndTakesTwoRounds) {
-  Bench::Config config;
+  Fixture::Config config;
   config.root_complex.latency = config.endpoint.latency = 50 * vp::ns;
-  Bench bench(config);
-  bench.logic.keep_uses = false;
-  bench.run([&] {
-    bench.enumerate();
+  Fixture fixture(config);
+  fixture.logic.keep_uses = false;
+  fixture.run([&] {
+    fixture.enumerate();
     for (const vp::Picoseconds latency : {vp::Picoseconds{0}, 30 * vp::ns}) {
-      bench.logic.latency = latency;
+      fixture.logic.latency = latency;
       std::uint64_t value = 0;
       tlm::tlm_generic_payload payload;
       payload.set_command(tlm::TLM_READ_COMMAND);
-      payload.set_address(Bench::bar0);
+      payload.set_address(Fixture::bar0);
       payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
       payload.set_data_length(8);
       payload.set_streaming_width(8);
-      for (unsigned i = 0; i < 1000; ++i) bench.access(payload);
+      for (unsigned i = 0; i < 1000; ++i) fixture.access(payload);
       const std::uint64_t start = allocations;
       const std::uint64_t rounds = sc_core::sc_delta_count();
-      for (unsigned i = 0; i < 5000; ++i) bench.access(payload);
+      for (unsigned i = 0; i < 5000; ++i) fixture.access(payload);
       // The latency statistics allocate once in some thousand samples, and so does the queue of the
-      // bench's device, whose waiting reads cost one more round.
+      // fixture's device, whose waiting reads cost one more round.
       EXPECT_LE(allocations - start, 200u);
       EXPECT_LE(sc_core::sc_delta_count() - rounds, latency == 0 ? 10'000u : 15'000u);
     }
@@ -55,53 +55,53 @@ TEST(Cost, AReadAllocatesNothingAndTakesTwoRounds) {
 }
 
 TEST(Cost, PostedWritesAndDmaAllocateNothing) {
-  Bench bench;
-  bench.logic.keep_uses = false;
-  bench.memory.keep_writes = false;
-  bench.run([&] {
-    bench.enumerate();
+  Fixture fixture;
+  fixture.logic.keep_uses = false;
+  fixture.memory.keep_writes = false;
+  fixture.run([&] {
+    fixture.enumerate();
     std::uint64_t value = 0;
     tlm::tlm_generic_payload payload;
     payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
     payload.set_data_length(8);
     payload.set_streaming_width(8);
-    auto dma = bench.logic.dma_write(0x1000, std::vector<std::uint8_t>(2048));
+    auto dma = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(2048));
     std::uint64_t start = 0;
     for (unsigned i = 0; i < 2000; ++i) {
       if (i == 1000) start = allocations;
       payload.set_command(tlm::TLM_WRITE_COMMAND);
       for (unsigned j = 0; j < 16; ++j) {
-        payload.set_address(Bench::bar2 + 8 * j);
-        bench.access(payload);
+        payload.set_address(Fixture::bar2 + 8 * j);
+        fixture.access(payload);
       }
       dma->done = false;
       dma->set_command(i % 2 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
-      bench.logic.start(*dma);
-      bench.wait_for(*dma);
+      fixture.logic.start(*dma);
+      fixture.wait_for(*dma);
       payload.set_command(tlm::TLM_READ_COMMAND);
-      bench.access(payload);
+      fixture.access(payload);
     }
     EXPECT_LE(allocations - start, 10u) << "in 18,000 accesses: the statistics'";
   });
 }
 
 TEST(Cost, NothingIsScheduledWhenAllIsDone) {
-  Bench bench;
-  bench.run([&] {
-    bench.enumerate();
-    bench.read(Bench::bar0, 8);
-    auto read = bench.logic.dma_read(0x1000, 4096);
-    bench.wait_for(*read);
-    EXPECT_EQ(bench.host.next_event(), vp::never);
-    EXPECT_EQ(bench.card.next_event(), vp::never);
+  Fixture fixture;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.read(Fixture::bar0, 8);
+    auto read = fixture.logic.dma_read(0x1000, 4096);
+    fixture.wait_for(*read);
+    EXPECT_EQ(fixture.host.next_event(), vp::never);
+    EXPECT_EQ(fixture.card.next_event(), vp::never);
   });
 }
 
 TEST(Cost, ThroughASwitchNothingIsAllocated) {
-  SwitchBench bench;
-  for (const auto& card : bench.cards) card->logic.keep_uses = false;
-  bench.run([&] {
-    bench.enumerate_switch();
+  SwitchFixture fixture;
+  for (const auto& card : fixture.cards) card->logic.keep_uses = false;
+  fixture.run([&] {
+    fixture.enumerate_switch();
     std::uint64_t value = 0;
     tlm::tlm_generic_payload read, write;
     for (tlm::tlm_generic_payload* each : {&read, &write}) {
@@ -112,11 +112,11 @@ TEST(Cost, ThroughASwitchNothingIsAllocated) {
     }
     read.set_command(tlm::TLM_READ_COMMAND);
     write.set_command(tlm::TLM_WRITE_COMMAND);
-    const auto peer = bench.logic_of(0).dma_write(bar(1) + 0x100, std::vector<std::uint8_t>(64));
+    const auto peer = fixture.logic_of(0).dma_write(bar(1) + 0x100, std::vector<std::uint8_t>(64));
     const auto use = [&] {
-      bench.access(write);
-      bench.logic_of(0).start(*peer);
-      bench.access(read);
+      fixture.access(write);
+      fixture.logic_of(0).start(*peer);
+      fixture.access(read);
     };
     for (unsigned i = 0; i < 1000; ++i) use();
     const std::uint64_t start = allocations;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/fixture.h"
 
 namespace pcie {
 namespace {
@@ -38,9 +38,9 @@ TlpPtr any_tlp(Random& random) {
   const std::uint64_t bases[] = {0,
                                  0x7f000,
                                  0xfee00000,
-                                 Bench::bar0,
-                                 Bench::bar2,
-                                 Bench::ecam,
+                                 Fixture::bar0,
+                                 Fixture::bar2,
+                                 Fixture::ecam,
                                  std::uint64_t{random()} << 32,
                                  ~0ull << 12};
   tlp->set_address((bases[random() % 8] + random() % 0x3000) & (random() % 8 ? ~3ull : ~0ull));
@@ -170,17 +170,17 @@ Expected expected(const Tlp& tlp, unsigned max_payload, std::uint64_t memory_siz
 
 class RootPortFuzz : public testing::Test {
  protected:
-  static Bench::Config config() {
-    Bench::Config config;
+  static Fixture::Config config() {
+    Fixture::Config config;
     config.root_complex.ports.resize(2);
     config.root_complex.deferrable_writes = deferrable_bytes;
     return config;
   }
 
   void set_max_payload(unsigned bytes) {
-    const unsigned control = bench.find_capability(id, 0x10) + 8;
-    bench.config_write(id, control,
-                       (bench.config_read(id, control, 2) & ~0xe0u) | (bytes / 256) << 5, 2);
+    const unsigned control = fixture.find_capability(id, 0x10) + 8;
+    fixture.config_write(id, control,
+                       (fixture.config_read(id, control, 2) & ~0xe0u) | (bytes / 256) << 5, 2);
     max_payload = bytes;
   }
 
@@ -233,13 +233,13 @@ class RootPortFuzz : public testing::Test {
     } else if (std::memcmp(target, operands.data(), bytes) == 0) {
       std::memcpy(target, operands.data() + bytes, bytes);
     }
-    ASSERT_EQ(std::memcmp(&bench.memory.bytes[address], target, bytes), 0);
+    ASSERT_EQ(std::memcmp(&fixture.memory.bytes[address], target, bytes), 0);
     ++atomics;
   }
 
   void check(const Tlp& sent, const TlpHeader& header, const std::vector<std::uint8_t>& data) {
     const Expected reference = expected(sent, max_payload, shadow.size());
-    ConfigSpace& space = bench.root_complex.port(1).config_space();
+    ConfigSpace& space = fixture.root_complex.port(1).config_space();
     ASSERT_EQ(space.get(aer + 4, 4), reference.error ? bit_of(*reference.error) : 0);
     space.set(aer + 4, 4, 0);
     const std::uint64_t address = sent.get_address();
@@ -248,7 +248,7 @@ class RootPortFuzz : public testing::Test {
       for (unsigned i = 0; i < data.size(); ++i) {
         if (enabled(header, i)) shadow[address + i] = data[i];
       }
-      ASSERT_EQ(std::memcmp(&bench.memory.bytes[address], &shadow[address], data.size()), 0);
+      ASSERT_EQ(std::memcmp(&fixture.memory.bytes[address], &shadow[address], data.size()), 0);
     }
     switch (reference.answer) {
       case Expected::nothing:
@@ -279,23 +279,23 @@ class RootPortFuzz : public testing::Test {
   }
 
   static constexpr Id id = make_id(0, 2, 0);
-  Bench bench{config()};
-  Peer peer{bench.card};
-  Link second{"second", {}, bench.root_complex.port(1), peer, bench.trace, bench.statistics};
-  std::vector<std::uint8_t> shadow = bench.memory.bytes;
+  Fixture fixture{config()};
+  Peer peer{fixture.card};
+  Link second{"second", {}, fixture.root_complex.port(1), peer, fixture.trace, fixture.statistics};
+  std::vector<std::uint8_t> shadow = fixture.memory.bytes;
   unsigned max_payload = 128;
   unsigned atomics = 0, deferrable_writes = 0;
 };
 
 TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
-  bench.memory.keep_writes = false;
+  fixture.memory.keep_writes = false;
   Random random(11);
   unsigned errors = 0, answers = 0;
-  bench.run([&] {
-    bench.config_write(id, 0x18, 0x00020200, 4);
-    bench.config_write(id, 0x04, 0x0006, 2);
-    ASSERT_EQ(bench.config_read(id, aer, 4) & 0xffff, 1u);
-    bench.config_write(id, aer + 0x14, 0, 4);  // advisory errors set their bit too
+  fixture.run([&] {
+    fixture.config_write(id, 0x18, 0x00020200, 4);
+    fixture.config_write(id, 0x04, 0x0006, 2);
+    ASSERT_EQ(fixture.config_read(id, aer, 4) & 0xffff, 1u);
+    fixture.config_write(id, aer + 0x14, 0, 4);  // advisory errors set their bit too
     for (unsigned i = 0; i < million && !HasFatalFailure(); ++i) {
       if (i % 100'000 == 0) set_max_payload(i / 100'000 % 2 ? 256 : 128);
       TlpPtr tlp = any_tlp(random);
@@ -312,9 +312,9 @@ TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
       const Expected reference = expected(*copy, max_payload, shadow.size());
       errors += reference.error.has_value();
       answers += !peer.received.empty();
-      bench.memory.messages.clear();
+      fixture.memory.messages.clear();
     }
-    EXPECT_EQ(bench.config_read(Bench::root_port, 0, 4), 0x0a011d9bu) << "it goes on";
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0, 4), 0x0a011d9bu) << "it goes on";
   });
   EXPECT_GT(errors, million / 4);
   EXPECT_GT(answers, million / 20);
@@ -328,7 +328,7 @@ struct Word {
   std::uint32_t writable;
   std::uint32_t fixed;  // what the other bits read
 };
-// BARs as Bench has them: 64 KiB, 32 KiB prefetchable and 4 KiB, the last one of 32 bits.
+// BARs as Fixture has them: 64 KiB, 32 KiB prefetchable and 4 KiB, the last one of 32 bits.
 constexpr Word device_header[] = {
     {0x00, 0, 0x0ae01d9b}, {0x10, 0xffff0000, 0x4},
     {0x14, ~0u, 0},        {0x18, 0xffff8000, 0xc},
@@ -348,7 +348,7 @@ class SoftwareFuzz : public testing::Test {
  protected:
   // Whether configuration requests for the device reach it.
   bool reachable() {
-    RootPort& port = bench.root_complex.port(0);
+    RootPort& port = fixture.root_complex.port(0);
     return port.link_up() && port.secondary_bus() == 1 && port.routes(1);
   }
   // Ids and links of the capabilities: what software finds its way by.
@@ -371,44 +371,44 @@ class SoftwareFuzz : public testing::Test {
   }
 
   static constexpr unsigned functions = 2;
-  static Bench::Config config() {
-    Bench::Config config;
+  static Fixture::Config config() {
+    Fixture::Config config;
     config.endpoint.tags = 768;
     config.endpoint.functions[0].deferrable_writes = 128;
     config.endpoint.functions.resize(functions, config.endpoint.functions[0]);
     return config;
   }
-  Bench bench{config()};
+  Fixture fixture{config()};
 };
 
 TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
   Random random(23);
-  bench.logic.keep_uses = false;
+  fixture.logic.keep_uses = false;
   unsigned checked = 0, unreachable = 0;
-  bench.run([&] {
-    bench.enumerate();
-    ConfigSpace& port_space = bench.root_complex.port(0).config_space();
+  fixture.run([&] {
+    fixture.enumerate();
+    ConfigSpace& port_space = fixture.root_complex.port(0).config_space();
     const auto space_of = [&](Id id) -> ConfigSpace& {
-      return id == Bench::root_port ? port_space
-                                    : bench.endpoint.function(function_of(id)).config_space();
+      return id == Fixture::root_port ? port_space
+                                    : fixture.endpoint.function(function_of(id)).config_space();
     };
     const auto port_chains = chains(port_space);
     const std::array<Chains, functions> device_chains{chains(space_of(make_id(1, 0, 0))),
                                                       chains(space_of(make_id(1, 0, 1)))};
-    const unsigned link_control = bench.find_capability(Bench::root_port, 0x10) + 0x10;
+    const unsigned link_control = fixture.find_capability(Fixture::root_port, 0x10) + 0x10;
     ASSERT_GT(port_chains.size(), 4u);
     for (const Chains& one : device_chains) ASSERT_GT(one.size(), 4u);
     for (unsigned i = 0; i < million && !HasFatalFailure(); ++i) {
       if (i % 64 == 0) {  // the way to the device is there again
-        bench.config_write(Bench::root_port, 0x3e, 0, 2);
-        bench.config_write(Bench::root_port, link_control, 0, 2);
+        fixture.config_write(Fixture::root_port, 0x3e, 0, 2);
+        fixture.config_write(Fixture::root_port, link_control, 0, 2);
         sc_core::wait(1, sc_core::SC_US);
-        bench.config_write(Bench::root_port, 0x18, 0x00010100, 4);
+        fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
       }
       const bool of_port = random() % 2;
       const bool absent = !of_port && random() % 8 == 0;
       const unsigned function = absent ? any(random, functions, 7) : random() % functions;
-      const Id id = of_port ? Bench::root_port : make_id(1, 0, function);
+      const Id id = of_port ? Fixture::root_port : make_id(1, 0, function);
       const unsigned length = any(random, 1, 8);
       const unsigned offset = random() % 2 ? any(random, 0, 0x3f) : any(random, 0, 4096 - length);
       std::vector<std::uint8_t> data(length);
@@ -434,17 +434,17 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
       }
       const bool reached = of_port || reachable();
       if (!reached && word != nullptr) wanted = space_of(id).get(word->offset, 4);
-      bench.write_bytes(Bench::ecam + (std::uint64_t{id} << 12) + offset, data);
+      fixture.write_bytes(Fixture::ecam + (std::uint64_t{id} << 12) + offset, data);
       if (absent) {
-        ASSERT_EQ(bench.config_read(id, 0, 4), ~0u);
+        ASSERT_EQ(fixture.config_read(id, 0, 4), ~0u);
       }
       if (word == nullptr) continue;
       if (of_port || reachable()) {
-        ASSERT_EQ(bench.config_read(id, word->offset, 4), wanted)
+        ASSERT_EQ(fixture.config_read(id, word->offset, 4), wanted)
             << std::hex << id << " at " << offset << ", bytes " << length;
         ++checked;
       } else {
-        ASSERT_EQ(bench.config_read(id, word->offset, 4), ~0u);
+        ASSERT_EQ(fixture.config_read(id, word->offset, 4), ~0u);
         ++unreachable;
       }
       if (i % 16 == 0) {
@@ -456,7 +456,7 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
   });
   EXPECT_GT(checked, million / 8);
   EXPECT_GT(unreachable, million / 100);
-  EXPECT_EQ(bench.counter("root_complex.port0.completion_timeouts"), 0u) << "all were answered";
+  EXPECT_EQ(fixture.counter("root_complex.port0.completion_timeouts"), 0u) << "all were answered";
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <random>
 
-#include "tests/models/pcie/bench.h"
-#include "tests/models/pcie/switch_ends.h"
+#include "tests/models/pcie/fixture.h"
+#include "tests/models/pcie/hierarchy/switch_ends.h"
 
 namespace pcie {
 namespace {
@@ -23,8 +23,8 @@ struct Peer : Port {
 TlpPtr random_tlp(std::mt19937& random) {
   TlpPtr tlp = Tlp::make(static_cast<TlpType>(random() % tlp_types));
   TlpHeader& header = tlp->header;
-  const std::uint64_t bases[] = {Bench::bar0,        Bench::bar2, Bench::bar4,
-                                 Bench::msi_x_table, 0x1000,      std::uint64_t{random()} << 32,
+  const std::uint64_t bases[] = {Fixture::bar0,        Fixture::bar2, Fixture::bar4,
+                                 Fixture::msi_x_table, 0x1000,        std::uint64_t{random()} << 32,
                                  ~0ull << 12};
   tlp->set_address((bases[random() % 7] + random() % 0x3000) & (random() % 8 ? ~3ull : ~0ull));
   const bool read = header.type == TlpType::MRd || header.type == TlpType::CfgRd0 ||
@@ -34,9 +34,9 @@ TlpPtr random_tlp(std::mt19937& random) {
   tlp->set_command(read    ? tlm::TLM_READ_COMMAND
                    : write ? tlm::TLM_WRITE_COMMAND
                            : tlm::TLM_IGNORE_COMMAND);
-  header.requester = random() % 4 ? Bench::root_port : random();
+  header.requester = random() % 4 ? Fixture::root_port : random();
   header.completer = random();
-  header.target = random() % 4 ? Bench::device : random();
+  header.target = random() % 4 ? Fixture::device : random();
   header.tag = random() % 8 ? random() % 32 : random();
   header.length = random() % 4 ? 1 + random() % 4 : random() % 8 ? random() % 80 : random();
   header.first_be = random() % 4 ? 0xf : random();
@@ -76,7 +76,7 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
   vp::Trace trace;
   vp::Statistics statistics;
   Peer peer(host);
-  Bench::Config config;
+  Fixture::Config config;
   add_virtual_functions(config.endpoint.functions[0]);
   config.endpoint.functions[0].deferrable_writes = 128;
   config.endpoint.functions.resize(2, config.endpoint.functions[0]);
@@ -98,7 +98,7 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
       const std::uint32_t values[][2] = {{0x10, 0xc0000000}, {0x14, 0},          {0x18, 0},
                                          {0x1c, 0x40},       {0x20, 0xc0100000}, {0x04, 6}};
       for (const auto& value : values) {
-        peer.send(Tlp::config_write(false, Bench::device, value[0], 4, value[1]));
+        peer.send(Tlp::config_write(false, Fixture::device, value[0], 4, value[1]));
       }
       const Id second = make_id(1, 0, 1);
       peer.send(Tlp::config_write(false, second, sr_iov + 0x10, 2, random() % 6));
@@ -126,41 +126,41 @@ class AnyPeer : public testing::TestWithParam<bool> {};
 
 // Also where what it sends may go on to the other port, or come back to it.
 TEST_P(AnyPeer, IsSurvivedByARootComplex) {
-  Bench::Config config;
+  Fixture::Config config;
   config.root_complex.ports.resize(2);
   config.root_complex.peer_to_peer = GetParam();
   config.root_complex.completion_timeout = 20 * vp::us;
-  Bench bench(config);
-  Peer peer(bench.card);
-  Link second("second", {}, bench.root_complex.port(1), peer, bench.trace, bench.statistics);
+  Fixture fixture(config);
+  Peer peer(fixture.card);
+  Link second("second", {}, fixture.root_complex.port(1), peer, fixture.trace, fixture.statistics);
   std::mt19937 random(11);
-  bench.run([&] {
-    bench.enumerate();
+  fixture.run([&] {
+    fixture.enumerate();
     const Id other = make_id(0, 2, 0);
-    bench.config_write(other, 0x18, 0x00020200, 4);
-    bench.config_write(other, 0x20, 0xc200c200, 4);
-    bench.config_write(other, 0x04, 0x0006, 2);
-    const unsigned access_control = bench.find_extended_capability(other, 0x0d);
-    const std::uint64_t checked = Bench::bar2 + 0x7000;  // where it does not write
+    fixture.config_write(other, 0x18, 0x00020200, 4);
+    fixture.config_write(other, 0x20, 0xc200c200, 4);
+    fixture.config_write(other, 0x04, 0x0006, 2);
+    const unsigned access_control = fixture.find_extended_capability(other, 0x0d);
+    const std::uint64_t checked = Fixture::bar2 + 0x7000;  // where it does not write
     for (unsigned i = 0; i < 100'000; ++i) {
       TlpPtr tlp = random_tlp(random);
       if (tlp->is_completion() && random() % 2) tlp->header.requester = other;
       if (tlp->is_memory() && random() % 8 == 0) {
         tlp->set_address(0xc2000000 + (tlp->get_address() & 0xfffff));
       }
-      if (i % 500 == 0) bench.config_write(other, access_control + 6, random() & 0x7e, 2);
+      if (i % 500 == 0) fixture.config_write(other, access_control + 6, random() & 0x7e, 2);
       peer.send(std::move(tlp));
       if (i % 1000 == 0) {
-        bench.read(0xc2000000 + random() % 4096, 1 + random() % 8);  // all ones, or what it said
+        fixture.read(0xc2000000 + random() % 4096, 1 + random() % 8);  // all ones, or what it said
       }
       if (i % 100 == 99) {
-        bench.write(checked, i, 8);
-        ASSERT_EQ(bench.read(checked, 8), i) << "the other port works on";
+        fixture.write(checked, i, 8);
+        ASSERT_EQ(fixture.read(checked, 8), i) << "the other port works on";
       }
     }
   });
   EXPECT_GT(peer.received, 1'000u);
-  EXPECT_EQ(bench.counter("root_complex.port1.peer_to_peer") > 1'000, GetParam());
+  EXPECT_EQ(fixture.counter("root_complex.port1.peer_to_peer") > 1'000, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, AnyPeer, testing::Bool());
@@ -170,16 +170,16 @@ TEST(Fuzz, ASwitchSurvivesAnyTlp) {
   SwitchConfig config = SwitchEnds::with_ports(3);
   config.ports[0].containment = config.ports[1].containment = true;
   config.credits.classes[0] = config.ports[2].credits.classes[1] = {1, 16};
-  SwitchEnds bench(config);
+  SwitchEnds fixture(config);
   std::mt19937 random(13);
   unsigned received = 0;
   const auto reset = [&] {
-    bench.root.hold_link(Reset::fundamental);
-    bench.run();
-    bench.root.release_link(Reset::fundamental);
-    bench.run();
-    bench.root.received.clear();
-    bench.enumerate();
+    fixture.root.hold_link(Reset::fundamental);
+    fixture.run();
+    fixture.root.release_link(Reset::fundamental);
+    fixture.run();
+    fixture.root.received.clear();
+    fixture.enumerate();
   };
   for (unsigned i = 0; i < 100'000; ++i) {
     TlpPtr tlp = random_tlp(random);
@@ -189,25 +189,25 @@ TEST(Fuzz, ASwitchSurvivesAnyTlp) {
     if (random() % 2) tlp->header.requester = SwitchEnds::device_id(random() % 4);
     if (random() % 2) tlp->header.target = SwitchEnds::port_id(random() % 4) + random() % 2;
     const unsigned from = random() % 4;
-    (from == 3 ? bench.root : *bench.ends[from]).send(std::move(tlp));
+    (from == 3 ? fixture.root : *fixture.ends[from]).send(std::move(tlp));
     if (random() % 64 == 0) {
       const Id id = random() % 4 ? SwitchEnds::port_id(random() % 3) : SwitchEnds::upstream_id;
       const unsigned offset = random() % 2 ? random() % 0x240 & ~3u : random() % 0x40 & ~3u;
-      bench.root.send(Tlp::config_write(id != SwitchEnds::upstream_id, id, offset, 4, random()));
+      fixture.root.send(Tlp::config_write(id != SwitchEnds::upstream_id, id, offset, 4, random()));
     }
     if (i % 16 == 0) sc_core::sc_start(1, sc_core::SC_US);
-    for (const auto& end : bench.ends) {
+    for (const auto& end : fixture.ends) {
       received += end->received.size();
       end->received.clear();
     }
-    bench.root.received.clear();
+    fixture.root.received.clear();
     if (i % 2'000 == 1'999) {
       reset();
-      bench.ends[0]->send(SwitchEnds::write(0, SwitchEnds::bar(1)));
-      bench.ends[2]->send(SwitchEnds::read(2, 0x1000));
-      bench.run();
-      ASSERT_TRUE(bench.ends[1]->take()) << i;
-      ASSERT_TRUE(bench.root.take()) << i;
+      fixture.ends[0]->send(SwitchEnds::write(0, SwitchEnds::bar(1)));
+      fixture.ends[2]->send(SwitchEnds::read(2, 0x1000));
+      fixture.run();
+      ASSERT_TRUE(fixture.ends[1]->take()) << i;
+      ASSERT_TRUE(fixture.root.take()) << i;
     }
   }
   EXPECT_GT(received, 5'000u);
@@ -219,7 +219,7 @@ class AnySoftware : public testing::TestWithParam<bool> {};
 
 TEST_P(AnySoftware, IsSurvived) {
   const bool cards = GetParam();
-  Bench::Config config;
+  Fixture::Config config;
   config.root_complex.completion_timeout = 50 * vp::us;
   if (cards) {
     config.root_complex.ports[0].slot = {true, false, true, true, true};
@@ -228,12 +228,12 @@ TEST_P(AnySoftware, IsSurvived) {
   }
   config.endpoint.functions[0].interrupt_pin = 1;
   add_virtual_functions(config.endpoint.functions[0]);
-  Bench bench(config);
-  bench.logic.keep_uses = false;
+  Fixture fixture(config);
+  fixture.logic.keep_uses = false;
   std::mt19937 random(23);
   unsigned removed = 0, contained = 0;
   auto disturb = [&] {
-    RootPort& port = bench.root_complex.port(0);
+    RootPort& port = fixture.root_complex.port(0);
     const auto direction = static_cast<Direction>(random() % 2);
     switch (random() % 4) {
       case 0:
@@ -246,31 +246,32 @@ TEST_P(AnySoftware, IsSurvived) {
         port.press_attention_button();
         break;
       default:
-        bench.link.inject(direction, {all_errors[random() % std::size(all_errors)], {}, 1});
+        fixture.link.inject(direction, {all_errors[random() % std::size(all_errors)], {}, 1});
     }
   };
   auto put_right = [&] {
     sc_core::wait(1, sc_core::SC_US);  // for what is on its way
-    const unsigned express = bench.find_capability(Bench::root_port, 0x10);
-    const unsigned containment = bench.find_extended_capability(Bench::root_port, 0x1d);
-    contained += bench.config_read(Bench::root_port, containment + 8, 2) & 1;
-    bench.config_write(Bench::root_port, containment + 6, 0, 2);
-    bench.config_write(Bench::root_port, containment + 8, 1, 2);
-    bench.config_write(Bench::root_port, express + 0x18, 0, 2);
-    bench.root_complex.port(0).insert_card();
+    const unsigned express = fixture.find_capability(Fixture::root_port, 0x10);
+    const unsigned containment = fixture.find_extended_capability(Fixture::root_port, 0x1d);
+    contained += fixture.config_read(Fixture::root_port, containment + 8, 2) & 1;
+    fixture.config_write(Fixture::root_port, containment + 6, 0, 2);
+    fixture.config_write(Fixture::root_port, containment + 8, 1, 2);
+    fixture.config_write(Fixture::root_port, express + 0x18, 0, 2);
+    fixture.root_complex.port(0).insert_card();
   };
-  bench.run([&] {
-    bench.enumerate();
-    const unsigned timeout_control = bench.find_capability(Bench::device, 0x10) + 0x28;
-    EXPECT_EQ(timeout_control, bench.find_capability(Bench::root_port, 0x10) + 0x28);
+  fixture.run([&] {
+    fixture.enumerate();
+    const unsigned timeout_control = fixture.find_capability(Fixture::device, 0x10) + 0x28;
+    EXPECT_EQ(timeout_control, fixture.find_capability(Fixture::root_port, 0x10) + 0x28);
     for (unsigned i = 0; i < 100'000; ++i) {
       std::uint8_t data[64], enables[64];
       for (unsigned j = 0; j < 64; ++j) data[j] = random();
       for (unsigned j = 0; j < 64; ++j) enables[j] = random() % 4 ? 0xff : 0;
       const std::uint64_t config_space =
-          Bench::ecam + (std::uint64_t{random() % 2 ? Bench::device : Bench::root_port} << 12);
-      const std::uint64_t bases[] = {Bench::bar0, Bench::bar2,  Bench::bar4,
-                                     Bench::ecam, config_space, config_space};
+          Fixture::ecam +
+          (std::uint64_t{random() % 2 ? Fixture::device : Fixture::root_port} << 12);
+      const std::uint64_t bases[] = {Fixture::bar0, Fixture::bar2, Fixture::bar4,
+                                     Fixture::ecam, config_space,  config_space};
       tlm::tlm_generic_payload payload;
       payload.set_command(random() % 2 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
       payload.set_address(random() % 64 ? bases[random() % 6] + random() % 0x1100
@@ -279,7 +280,7 @@ TEST_P(AnySoftware, IsSurvived) {
       const unsigned length = random() % 2 ? sizes[random() % 5] : random() % 68;
       // Software that turns the timeout off may wait forever, and is right to.
       const unsigned register_offset = payload.get_address() & 0xfff;
-      if (payload.get_address() >= Bench::ecam && register_offset < timeout_control + 2 &&
+      if (payload.get_address() >= Fixture::ecam && register_offset < timeout_control + 2 &&
           register_offset + length > timeout_control) {
         continue;
       }
@@ -290,36 +291,36 @@ TEST_P(AnySoftware, IsSurvived) {
         payload.set_byte_enable_ptr(enables);
         payload.set_byte_enable_length(random() % 65);
       }
-      if (cards && random() % 32 == 0) bench.spawn(disturb);
-      bench.access(payload);
+      if (cards && random() % 32 == 0) fixture.spawn(disturb);
+      fixture.access(payload);
       if (random() % 16 == 0) {
-        const std::uint64_t address = random() % 8 ? 0 : Bench::bar0;
-        bench.logic.dma_write(address + random() % 0x110000,
-                              std::vector<std::uint8_t>(1 + random() % 300));
+        const std::uint64_t address = random() % 8 ? 0 : Fixture::bar0;
+        fixture.logic.dma_write(address + random() % 0x110000,
+                                std::vector<std::uint8_t>(1 + random() % 300));
       }
       if (random() % 16 == 0) {
-        auto read = bench.logic.dma_read(random() % 0x110000, 1 + random() % 300);
-        bench.wait_for(*read);
+        auto read = fixture.logic.dma_read(random() % 0x110000, 1 + random() % 300);
+        fixture.wait_for(*read);
       }
-      if (random() % 16 == 0) bench.endpoint.function(0).signal(random() % 17);
-      use_one(bench.endpoint.function(0), random);
-      if (random() % 16 == 0) bench.endpoint.function(0).set_intx(random() & 1);
+      if (random() % 16 == 0) fixture.endpoint.function(0).signal(random() % 17);
+      use_one(fixture.endpoint.function(0), random);
+      if (random() % 16 == 0) fixture.endpoint.function(0).set_intx(random() & 1);
       if (i % 500 == 0) {
-        bench.config_write(Bench::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus
-        bench.config_write(Bench::root_port, timeout_control - 0x18, 0, 2);  // enables the link
+        fixture.config_write(Fixture::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus
+        fixture.config_write(Fixture::root_port, timeout_control - 0x18, 0, 2);  // enables the link
         if (cards) put_right();
         sc_core::wait(1, sc_core::SC_US);
-        bench.enumerate();
-        const unsigned power = bench.find_capability(Bench::device, 1);
-        bench.config_write(Bench::root_port, 0x44, 0, 4);
-        bench.config_write(Bench::device, power + 4, 0, 2);
-        bench.enumerate();
-        bench.set_sizes(128, 512);
-        bench.write(Bench::bar2, i, 8);
-        ASSERT_EQ(bench.read(Bench::bar2, 8), i);
+        fixture.enumerate();
+        const unsigned power = fixture.find_capability(Fixture::device, 1);
+        fixture.config_write(Fixture::root_port, 0x44, 0, 4);
+        fixture.config_write(Fixture::device, power + 4, 0, 2);
+        fixture.enumerate();
+        fixture.set_sizes(128, 512);
+        fixture.write(Fixture::bar2, i, 8);
+        ASSERT_EQ(fixture.read(Fixture::bar2, 8), i);
         if (cards) {
-          const unsigned containment = bench.find_extended_capability(Bench::root_port, 0x1d);
-          bench.config_write(Bench::root_port, containment + 6, random() % 3, 2);
+          const unsigned containment = fixture.find_extended_capability(Fixture::root_port, 0x1d);
+          fixture.config_write(Fixture::root_port, containment + 6, random() % 3, 2);
         }
       }
     }

@@ -4,21 +4,21 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/fixture.h"
 
 int sc_main(int argc, char** argv) {
   const unsigned count = argc > 1 ? std::strtoul(argv[1], nullptr, 0) : 1'000'000;
-  pcie::Bench::Config config;
+  pcie::Fixture::Config config;
   config.root_complex.latency = 100 * vp::ns;
   config.link.latency_down = config.link.latency_up = 100 * vp::ns;
   config.endpoint.latency = 50 * vp::ns;
-  pcie::Bench bench(config);
-  bench.logic.keep_uses = false;
+  pcie::Fixture fixture(config);
+  fixture.logic.keep_uses = false;
   double seconds = 0;
   vp::Picoseconds simulated = 0;
   std::uint64_t deltas = 0;
-  bench.run([&] {
-    bench.enumerate();
+  fixture.run([&] {
+    fixture.enumerate();
     std::uint64_t value = 0;
     tlm::tlm_generic_payload payload;
     payload.set_command(tlm::TLM_READ_COMMAND);
@@ -29,8 +29,8 @@ int sc_main(int argc, char** argv) {
     simulated = vp::now();
     deltas = sc_core::sc_delta_count();
     for (unsigned i = 0; i < count; ++i) {
-      payload.set_address(pcie::Bench::bar0 + 8 * (i & 0xff));
-      bench.access(payload);
+      payload.set_address(pcie::Fixture::bar0 + 8 * (i & 0xff));
+      fixture.access(payload);
     }
     simulated = vp::now() - simulated;
     deltas = sc_core::sc_delta_count() - deltas;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/fixture.h"
 
 namespace pcie {
 namespace {
@@ -32,20 +32,20 @@ struct Stream {
 class Streamer {
  public:
   Streamer(const Stream& stream, const std::string& name)
-      : stream_(stream), bench_(config(stream), name.c_str()) {
-    bench_.memory.base = 0x8'0000'0000;  // its addresses need 64 bits
-    bench_.spawn([this] { run(); });
+      : stream_(stream), fixture_(config(stream), name.c_str()) {
+    fixture_.memory.base = 0x8'0000'0000;  // its addresses need 64 bits
+    fixture_.spawn([this] { run(); });
   }
 
   /// Gb/s of payload.
   double goodput() const { return goodput_; }
   void start() {
-    bench_.run([] {});
+    fixture_.run([] {});
   }
 
  private:
-  static Bench::Config config(const Stream& stream) {
-    Bench::Config config;
+  static Fixture::Config config(const Stream& stream) {
+    Fixture::Config config;
     config.link = {stream.generation, stream.lanes, 5 * vp::ns, 5 * vp::ns, stream.payload};
     config.root_complex.max_payload = stream.payload;
     config.root_complex.read_boundary = stream.read_boundary;
@@ -56,44 +56,44 @@ class Streamer {
   }
 
   void run() {
-    bench_.enumerate();
-    bench_.set_sizes(stream_.payload, stream_.read_request);
+    fixture_.enumerate();
+    fixture_.set_sizes(stream_.payload, stream_.read_request);
     // Ten microseconds of it, beside which the latency at its begin is little.
     const LineRate rate = LineRate::of(stream_.generation, stream_.lanes, stream_.payload);
     const auto bytes = std::clamp<std::uint64_t>(10 * vp::us * rate.bytes / rate.picoseconds,
-                                                 0x8000, bench_.memory.bytes.size());
+                                                 0x8000, fixture_.memory.bytes.size());
     const auto transfers = static_cast<unsigned>(bytes / stream_.bytes);
     std::vector<std::unique_ptr<Logic::Dma>> all;
     const vp::Picoseconds start = vp::now();
     for (unsigned i = 0; i < transfers; ++i) {
-      const std::uint64_t address = bench_.memory.base + std::uint64_t{i} * stream_.bytes;
-      all.push_back(
-          stream_.read ? bench_.logic.dma_read(address, stream_.bytes)
-                       : bench_.logic.dma_write(address, std::vector<std::uint8_t>(stream_.bytes)));
+      const std::uint64_t address = fixture_.memory.base + std::uint64_t{i} * stream_.bytes;
+      all.push_back(stream_.read ? fixture_.logic.dma_read(address, stream_.bytes)
+                                 : fixture_.logic.dma_write(
+                                       address, std::vector<std::uint8_t>(stream_.bytes)));
     }
     vp::Picoseconds end = start;
     if (stream_.read) {
       for (const auto& one : all) {
-        bench_.wait_for(*one);
+        fixture_.wait_for(*one);
         end = std::max(end, one->when);
       }
     } else {
       sc_core::wait(50, sc_core::SC_MS);
-      ASSERT_EQ(bench_.memory.refused, 0u);
-      end = bench_.memory.writes.back().when;
+      ASSERT_EQ(fixture_.memory.refused, 0u);
+      end = fixture_.memory.writes.back().when;
     }
     goodput_ = 8000.0 * stream_.bytes * transfers / static_cast<double>(end - start);
   }
 
   const Stream stream_;
-  Bench bench_;
+  Fixture fixture_;
   double goodput_ = 0;
 };
 
 std::vector<double> goodputs(const std::vector<Stream>& streams) {
   std::vector<std::unique_ptr<Streamer>> all;
   for (const Stream& stream : streams) {
-    all.push_back(std::make_unique<Streamer>(stream, "bench" + std::to_string(all.size())));
+    all.push_back(std::make_unique<Streamer>(stream, "fixture" + std::to_string(all.size())));
   }
   all.front()->start();
   std::vector<double> found;

@@ -2,7 +2,7 @@
 // The time of accesses through the whole path, to the picosecond.
 #include <gtest/gtest.h>
 
-#include "tests/models/pcie/bench.h"
+#include "tests/models/pcie/fixture.h"
 
 namespace pcie {
 namespace {
@@ -33,42 +33,42 @@ vp::Picoseconds wire_time(const Case& link, unsigned bytes) {
 class Timing : public testing::TestWithParam<Case> {};
 
 TEST_P(Timing, RoundTripOfReads) {
-  Bench::Config config;
+  Fixture::Config config;
   config.link.generation = GetParam().generation;
   config.link.lanes = GetParam().lanes;
   config.link.latency_down = 123'457;
   config.link.latency_up = 98'765;
   config.root_complex.latency = 150'001;
   config.endpoint.latency = 33'333;
-  Bench bench(config);
+  Fixture fixture(config);
   const vp::Picoseconds fixed = 123'457 + 98'765 + 2 * 150'001 + 2 * 33'333;
-  bench.run([&] {
-    bench.enumerate();
+  fixture.run([&] {
+    fixture.enumerate();
     for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
       vp::Picoseconds start = vp::now();
-      bench.read_bytes(Bench::bar0, bytes);
+      fixture.read_bytes(Fixture::bar0, bytes);
       EXPECT_EQ(vp::now() - start,
                 fixed + wire_time(GetParam(), 20) + wire_time(GetParam(), 20 + (bytes + 3) / 4 * 4))
           << bytes;
       start = vp::now();
-      bench.read_bytes(Bench::bar2, bytes);  // 64-bit address, 4 DW header
+      fixture.read_bytes(Fixture::bar2, bytes);  // 64-bit address, 4 DW header
       EXPECT_EQ(vp::now() - start,
                 fixed + wire_time(GetParam(), 24) + wire_time(GetParam(), 20 + (bytes + 3) / 4 * 4))
           << bytes;
     }
-    bench.logic.latency = 40'000;
+    fixture.logic.latency = 40'000;
     vp::Picoseconds start = vp::now();
-    bench.read(Bench::bar0, 4);
+    fixture.read(Fixture::bar0, 4);
     EXPECT_EQ(vp::now() - start,
               fixed + 40'000 + wire_time(GetParam(), 20) + wire_time(GetParam(), 24));
     start = vp::now();
-    bench.write(Bench::bar0, 0, 8);
+    fixture.write(Fixture::bar0, 0, 8);
     EXPECT_EQ(vp::now(), start) << "posted";
-    bench.config_read(Bench::device, 0, 4);
+    fixture.config_read(Fixture::device, 0, 4);
     EXPECT_EQ(vp::now() - start, fixed + wire_time(GetParam(), 28 + 20) + wire_time(GetParam(), 24))
         << "behind the write";
     start = vp::now();
-    bench.config_read(Bench::root_port, 0, 4);
+    fixture.config_read(Fixture::root_port, 0, 4);
     EXPECT_EQ(vp::now() - start, 2 * 150'001);
   });
 }
@@ -87,18 +87,18 @@ INSTANTIATE_TEST_SUITE_P(Links, Timing, testing::ValuesIn([] {
                          });
 
 TEST(DmaTiming, ReadTakesBothWaysAndMemory) {
-  Bench::Config config;
+  Fixture::Config config;
   config.link = {3, 8, 100 * vp::ns, 70 * vp::ns};
   config.root_complex.latency = 60 * vp::ns;
   config.root_complex.memory_latency = 90 * vp::ns;
   config.endpoint.latency = 20 * vp::ns;
-  Bench bench(config);
-  bench.memory.read_time = 5 * vp::ns;
-  bench.run([&] {
-    bench.enumerate();
+  Fixture fixture(config);
+  fixture.memory.read_time = 5 * vp::ns;
+  fixture.run([&] {
+    fixture.enumerate();
     const vp::Picoseconds start = vp::now();
-    auto dma = bench.logic.dma_read(0x2000, 64);
-    bench.wait_for(*dma);
+    auto dma = fixture.logic.dma_read(0x2000, 64);
+    fixture.wait_for(*dma);
     EXPECT_EQ(dma->when - start, (100 + 70 + 2 * 60 + 90 + 2 * 20 + 5) * vp::ns +
                                      wire_time({3, 8}, 20) + wire_time({3, 8}, 84));
   });
@@ -107,17 +107,17 @@ TEST(DmaTiming, ReadTakesBothWaysAndMemory) {
 // To the local APIC, each with its own time and none before another; what else is written there, or
 // near it, is no message.
 TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
-  Bench::Config config;
+  Fixture::Config config;
   config.link = {3, 8, 100 * vp::ns, 70 * vp::ns};
   config.root_complex.latency = 60 * vp::ns;
   config.root_complex.interrupt_latency = 1'080 * vp::ns;
   config.endpoint.latency = 20 * vp::ns;
-  Bench bench(config);
-  bench.run([&] {
-    bench.enumerate();
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
     const vp::Picoseconds way = (20 + 70 + 60) * vp::ns;
     const auto send = [&](std::uint64_t address, std::vector<std::uint8_t> data) {
-      bench.logic.dma_write(address, data);
+      fixture.logic.dma_write(address, data);
     };
     const vp::Picoseconds start = vp::now();
     send(0xfee00000, {0x21, 0, 0, 0});
@@ -125,18 +125,18 @@ TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
     send(0xfeeffffc, {0x22, 0, 0, 0});
     send(0x1000, {1, 2, 3, 4});
     sc_core::wait(vp::to_sc_time(2 * vp::us));
-    const auto& messages = bench.memory.messages;
+    const auto& messages = fixture.memory.messages;
     ASSERT_EQ(messages.size(), 2u);
     EXPECT_EQ(messages[0].when - start, way + wire_time({3, 8}, 24) + 1'080 * vp::ns);
     EXPECT_EQ(messages[0].data[0], 0x21);
     EXPECT_EQ(messages[1].when - messages[0].when, 500 * vp::ns);
     EXPECT_EQ(messages[1].address, 0xfeeffffcu);
-    EXPECT_EQ(bench.memory.writes.back().when - start, 500 * vp::ns + way + wire_time({3, 8}, 48))
+    EXPECT_EQ(fixture.memory.writes.back().when - start, 500 * vp::ns + way + wire_time({3, 8}, 48))
         << "memory is not behind it";
 
     send(0xfee00000, {0x23, 0, 0, 0});
     sc_core::wait(vp::to_sc_time(500 * vp::ns));
-    bench.root_complex.reset();
+    fixture.root_complex.reset();
     sc_core::wait(vp::to_sc_time(2 * vp::us));
     EXPECT_EQ(messages.size(), 2u) << "a reset host has forgotten it";
   });
@@ -154,20 +154,20 @@ TEST(DmaTiming, WritesReachTheGoodputOfTheLink) {
     const double goodput = 8000.0 * row.bytes * 1000 / wire_time(link, (24 + row.bytes) * 1000);
     EXPECT_NEAR(goodput, row.published, row.published * 0.005);
   }
-  Bench::Config config;
+  Fixture::Config config;
   config.link = {4, 16, 100 * vp::ns, 100 * vp::ns};
-  Bench bench(config);
-  bench.run([&] {
-    bench.enumerate();
-    bench.set_sizes(256, 512);
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.set_sizes(256, 512);
     const vp::Picoseconds start = vp::now();
     // To 32-bit addresses, whose header is 4 bytes shorter.
     for (unsigned i = 0; i < 1000; ++i) {
-      bench.logic.dma_write(256 * (i % 1024), std::vector<std::uint8_t>(256));
+      fixture.logic.dma_write(256 * (i % 1024), std::vector<std::uint8_t>(256));
     }
     sc_core::wait(1, sc_core::SC_MS);
-    EXPECT_EQ(bench.memory.writes.size(), 1000u);
-    EXPECT_EQ(bench.memory.writes.back().when - start,
+    EXPECT_EQ(fixture.memory.writes.size(), 1000u);
+    EXPECT_EQ(fixture.memory.writes.back().when - start,
               100 * vp::ns + wire_time({4, 16}, 276 * 1000));
   });
 }

@@ -10,12 +10,12 @@
 #include "models/ipu/dma_engine.h"
 #include "models/ipu/memory.h"
 #include "oae_registers.h"
-#include "tests/models/pcie/bench.h"
-#include "vp/line.h"
+#include "tests/models/pcie/fixture.h"
+#include "vp/interrupt_line.h"
 
 namespace {
 
-constexpr unsigned bytes = 1 << 20;  // of one copy; as much as the bench has host memory
+constexpr unsigned bytes = 1 << 20;  // of one copy; as much as the fixture has host memory
 constexpr unsigned piece = 4096;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -23,18 +23,18 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // An engine of 400 Gb/s, which the link keeps up with.
-struct Streamer : sc_core::sc_module, vp::LineIf {
+struct Streamer : sc_core::sc_module, vp::InterruptLineIf {
   ipu::PlainStorage storage{bytes};
   ipu::Memory memory{"memory", storage, 0};
   ipu::DmaEngine engine;
   tlm_utils::simple_initiator_socket<Streamer> core{"core"};
 
-  Streamer(const sc_core::sc_module_name& name, pcie::Bench& bench)
-      : sc_module(name), engine("engine", bench.card, {0, 50'000'000'000, 16}, 0) {
+  Streamer(const sc_core::sc_module_name& name, pcie::Fixture& fixture)
+      : sc_module(name), engine("engine", fixture.card, {0, 50'000'000'000, 16}, 0) {
     for (unsigned i = 0; i < bytes; ++i) storage.bytes()[i] = static_cast<std::uint8_t>(i * 7);
     core.bind(engine.socket);
     engine.memory.bind(memory.socket);
-    engine.host.bind(bench.endpoint.function(0).dma);
+    engine.host.bind(fixture.endpoint.function(0).dma);
     engine.irq.bind(*this);
   }
 
@@ -66,35 +66,36 @@ struct Streamer : sc_core::sc_module, vp::LineIf {
 
 int sc_main(int argc, char** argv) {
   const unsigned copies = argc > 1 ? std::strtoul(argv[1], nullptr, 0) : 1000;
-  pcie::Bench::Config config;
+  pcie::Fixture::Config config;
   config.root_complex.ram = {0, bytes};
   config.root_complex.latency = 100 * vp::ns;
   config.link.latency_down = config.link.latency_up = 100 * vp::ns;
   config.endpoint.latency = 50 * vp::ns;
-  pcie::Bench bench(config);
-  bench.memory.keep_writes = false;
-  Streamer streamer("streamer", bench);
+  pcie::Fixture fixture(config);
+  fixture.memory.keep_writes = false;
+  Streamer streamer("streamer", fixture);
   double seconds = 0;
-  bench.run([&] {
-    bench.enumerate();
-    bench.set_sizes(256, 512);
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.set_sizes(256, 512);
     streamer.copy();  // all that is allocated once is
-    std::fill(bench.memory.bytes.begin(), bench.memory.bytes.end(), 0);
+    std::fill(fixture.memory.bytes.begin(), fixture.memory.bytes.end(), 0);
     const auto start = std::chrono::steady_clock::now();
     for (unsigned i = 0; i < copies; ++i) streamer.copy();
     sc_core::wait(10, sc_core::SC_US);  // the last has arrived
     seconds = seconds_since(start);
   });
-  if (!std::equal(bench.memory.bytes.begin(), bench.memory.bytes.end(), streamer.storage.bytes())) {
+  if (!std::equal(fixture.memory.bytes.begin(), fixture.memory.bytes.end(),
+                  streamer.storage.bytes())) {
     std::printf("the bytes did not arrive\n");
     return 1;
   }
   const auto start = std::chrono::steady_clock::now();
   for (unsigned i = 0; i < copies; ++i) {
     for (unsigned at = 0; at < bytes; at += piece) {
-      std::memcpy(&bench.memory.bytes[at], streamer.storage.bytes() + at, piece);
+      std::memcpy(&fixture.memory.bytes[at], streamer.storage.bytes() + at, piece);
     }
-    asm volatile("" : : "r"(bench.memory.bytes.data()) : "memory");
+    asm volatile("" : : "r"(fixture.memory.bytes.data()) : "memory");
   }
   const double plain = seconds_since(start);
   const double gigabits = 8e-9 * bytes * copies;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/config/error_reporting.h"
+
+namespace pcie {
+namespace {
+
+constexpr std::uint32_t signalled_system_error = 1u << 14;
+constexpr std::uint32_t signalled_target_abort = 1u << 11;
+constexpr std::uint32_t detected_parity_error = 1u << 15;
+constexpr std::uint32_t unsupported_detected = PciExpress::unsupported_request;
+
+// 6.2.3.2.4: the requester learns of it by a completion, or the receiver at the end by the packet,
+// or nobody has asked.
+bool is_advisory(Error error, const Tlp* tlp, Place place) {
+  if (place == Place::passing) return true;
+  switch (error) {
+    case Error::unsupported_request:
+    case Error::completer_abort:
+    case Error::acs_violation:
+    case Error::atomic_egress_blocked:
+      return tlp != nullptr && tlp->is_non_posted();
+    case Error::unexpected_completion:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<Severity> ErrorReporting::report(Error error, const Tlp* tlp, Place place) {
+  if (!advanced_.knows(error)) return {};
+  std::uint32_t status = 0;
+  if (error == Error::poisoned_tlp) status = detected_parity_error;
+  if (error == Error::completer_abort) status = signalled_target_abort;
+  // 6.12.4: it is answered by Completer Abort.
+  if (error == Error::acs_violation && tlp != nullptr && tlp->is_non_posted()) {
+    status = signalled_target_abort;
+  }
+  if (status != 0) space_.set(status_, 2, space_.get(status_, 2) | status);
+
+  const Severity severity = advanced_.severity(error);
+  if (severity == Severity::correctable) return report_correctable(error);
+  if (severity == Severity::non_fatal && is_advisory(error, tlp, place))
+    return report_advisory(error, tlp);
+  return report_uncorrectable(error, tlp, severity);
+}
+
+bool ErrorReporting::is_uncorrectable(Error error, const Tlp* tlp, Place place) const {
+  if (!advanced_.knows(error) || advanced_.masked(error)) return false;
+  const Severity severity = advanced_.severity(error);
+  return severity == Severity::fatal ||
+         (severity == Severity::non_fatal && !is_advisory(error, tlp, place));
+}
+
+std::optional<Severity> ErrorReporting::report_correctable(Error error) {
+  express_.detected(PciExpress::correctable_error);
+  advanced_.log(error, nullptr);
+  if (advanced_.masked(error) || !express_.reports(PciExpress::correctable_error)) return {};
+  return Severity::correctable;
+}
+
+// 6.2.4.3
+std::optional<Severity> ErrorReporting::report_advisory(Error error, const Tlp* tlp) {
+  const bool unsupported = error == Error::unsupported_request;
+  express_.detected(PciExpress::correctable_error | (unsupported ? unsupported_detected : 0));
+  advanced_.log_advisory();
+  if (advanced_.advisory_masked()) return {};
+  advanced_.log(error, tlp);
+  if (unsupported && !express_.reports(PciExpress::unsupported_request)) return {};
+  if (!express_.reports(PciExpress::correctable_error)) return {};
+  return Severity::correctable;
+}
+
+std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const Tlp* tlp,
+                                                             Severity severity) {
+  const bool unsupported = error == Error::unsupported_request;
+  const std::uint32_t kind =
+      severity == Severity::fatal ? PciExpress::fatal_error : PciExpress::non_fatal_error;
+  express_.detected(kind | (unsupported ? unsupported_detected : 0));
+  advanced_.log(error, tlp);
+  if (advanced_.masked(error)) return {};
+  const bool serr = commands_.test(Header::command, Header::serr_enable);
+  if (unsupported && !serr && !express_.reports(PciExpress::unsupported_request)) return {};
+  if (!serr && !express_.reports(kind)) return {};
+  if (serr) {
+    space_.set(Header::status, 2, space_.get(Header::status, 2) | signalled_system_error);
+  }
+  return severity;
+}
+
+}  // namespace pcie

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "models/pcie/config/capabilities/data_link_feature.h"
+#include "models/pcie/config/capabilities/lane_margining.h"
+#include "models/pcie/config/capabilities/physical_layer.h"
+#include "models/pcie/config/capabilities/secondary_pci_express.h"
+
+namespace pcie {
+
+/// The extended capabilities that a port has for its link, by the highest generation that it knows:
+/// in a root port, a port of a switch, and function 0 of an endpoint.
+///
+///     3   secondary PCI Express
+///     4   data link feature, physical layer 16.0 GT/s, lane margining
+///     5   physical layer 32.0 GT/s
+///     6   physical layer 64.0 GT/s
+class LinkCapabilities {
+ public:
+  LinkCapabilities(ConfigSpace& space, PortType type, unsigned generation, unsigned lanes,
+                   const Eye& eye = {}) {
+    if (generation >= 3) secondary_.emplace(space, type, lanes);
+    if (generation >= 4) {
+      data_link_feature_.emplace(space);
+      speeds_[0].emplace(space, type, 4, lanes);
+      margining_.emplace(space, type, lanes, eye);
+    }
+    if (generation >= 5) speeds_[1].emplace(space, type, 5, lanes);
+    if (generation >= 6) speeds_[2].emplace(space, type, 6, lanes);
+  }
+  LinkCapabilities(const LinkCapabilities&) = delete;
+
+  /// The link is up at the speed of `generation`.
+  void trained(unsigned generation) {
+    if (secondary_) secondary_->trained(generation);
+    if (data_link_feature_) data_link_feature_->exchanged(generation >= 4);
+    for (auto& speed : speeds_) {
+      if (speed) speed->trained(generation);
+    }
+    if (margining_) margining_->trained(generation);
+    equalized_ = generation;
+  }
+  /// It has come back from Recovery: a speed that it was equalized for stays so.
+  void retrained(unsigned generation) {
+    if (generation > equalized_) return trained(generation);
+    if (margining_) margining_->trained(generation);
+  }
+  /// The receiver of that lane has failed.
+  void lane_failed(unsigned lane) {
+    if (secondary_) secondary_->lane_error(lane);
+  }
+
+ private:
+  std::optional<SecondaryPciExpress> secondary_;
+  std::optional<DataLinkFeature> data_link_feature_;
+  std::optional<PhysicalLayer> speeds_[3];
+  std::optional<LaneMargining> margining_;
+  unsigned equalized_ = 0;  // highest generation since the link came up
+};
+
+}  // namespace pcie

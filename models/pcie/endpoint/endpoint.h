@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <memory>
+#include <vector>
+
+#include "models/pcie/endpoint/function.h"
+#include "models/pcie/link/port.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+
+namespace pcie {
+
+struct EndpointConfig {
+  unsigned generation = 5;
+  unsigned lanes = 16;
+  CreditConfig credits{};       ///< of its receive buffer; for completions always infinite
+  vp::Picoseconds latency = 0;  ///< traversal, each way
+  unsigned max_payload = 256;   ///< supported, bytes
+  unsigned tags = 256;          ///< requests outstanding a function, 32, 256 or 768; more than 32
+                                ///< if software enables that
+  vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
+  unsigned active_states = 0;                        ///< of ActiveState, that the link may go into
+  Eye eye{};                                         ///< of its receiver
+  /// 1 to 256, numbered from 0. More than 8, or one with virtual functions, have alternative
+  /// routing (ARI, 6.13): a function's number has 8 bits.
+  std::vector<FunctionConfig> functions = {FunctionConfig{}};
+};
+
+/// Endpoint: functions behind one link. It finds the function that a TLP is for, and answers for
+/// those that are not there.
+///
+/// The virtual functions of all follow one another in the order of their physical ones: where ARI
+/// is known from the first id after the last physical function's on, else on the next bus, since
+/// there they would be devices of their own.
+class Endpoint : public sc_core::sc_module, public Port, private Function::Uplink {
+ public:
+  /// Throws ConfigurationError if a value is impossible.
+  Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& config, vp::Domain& domain,
+           vp::Statistics& statistics);
+
+  Function& function(unsigned number) { return *functions_.at(number); }
+
+ private:
+  void receive(TlpPtr tlp) override;
+  void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  unsigned active_states() const override;
+  void lane_failed(unsigned lane) override { functions_[0]->lane_failed(lane); }
+  void link_lost(Reset kind) override;
+  void detected(Error error, const Tlp* tlp) override;
+  bool checks_digests() const override;
+  // Nothing passes a write that device logic has not taken yet.
+  bool ready(CreditClass) const override { return held_ == 0; }
+  void unblocked(CreditClass of) override;
+  bool up() const override { return link_up(); }
+  void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
+  bool full() const override { return blocked(CreditClass::posted); }
+  void hold() override { ++held_; }
+  void let_go() override {
+    if (--held_ == 0) drain();
+  }
+
+  Function* physical(Id id);
+  Function* virtual_function(Id id);
+  Function* addressed(const Tlp& config_request);
+  void configure(Function& function, const Tlp& request);
+  Function* claiming(const Tlp& request);
+  void receive_deferrable(Function& function, TlpPtr request);
+  void report(Error error, const Tlp* tlp);
+  void unsupported(const Tlp& request);
+
+  spdlog::logger& log_;
+  bool alternative_routing_ = false;
+  std::vector<std::unique_ptr<Function>> functions_;
+  std::size_t first_ = 0;  // of those that wait for the way up
+  unsigned held_ = 0;      // functions whose device logic has not taken a write
+
+  std::uint64_t unsupported_ = 0;
+  std::uint64_t absent_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t unexpected_ = 0;
+  std::uint64_t messages_ignored_ = 0;
+};
+
+}  // namespace pcie

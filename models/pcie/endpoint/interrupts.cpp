@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/endpoint/interrupts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "models/pcie/protocol/configuration_error.h"
+
+namespace pcie {
+namespace {
+
+void check_msi_x(const FunctionConfig& config) {
+  const MsiXConfig& msi_x = config.msi_x;
+  const std::uint64_t table = 16u * std::uint64_t{msi_x.vectors};
+  const std::uint64_t pending = (msi_x.vectors + 63) / 64 * 8;
+  auto inside = [&config](unsigned index, std::uint64_t end) {
+    return std::any_of(config.bars.begin(), config.bars.end(),
+                       [&](const BarConfig& bar) { return bar.index == index && end <= bar.size; });
+  };
+  if (!inside(msi_x.table_bar, msi_x.table_offset + table) ||
+      !inside(msi_x.pending_bar, msi_x.pending_offset + pending)) {
+    throw ConfigurationError("MSI-X table and pending bits are inside a BAR");
+  }
+  if (msi_x.table_bar == msi_x.pending_bar && msi_x.table_offset < msi_x.pending_offset + pending &&
+      msi_x.pending_offset < msi_x.table_offset + table) {
+    throw ConfigurationError("MSI-X table and pending bits overlap");
+  }
+}
+
+}  // namespace
+
+Interrupts::Interrupts(FunctionCore& core, const FunctionConfig& config, Send send,
+                       vp::Statistics& statistics)
+    : core_(core), pin_(config.interrupt_pin), msi_vectors_(config.msi.vectors) {
+  if (config.msi.vectors > 0) msi_.emplace(core.space(), config.msi, send);
+  if (config.msi_x.vectors > 0) {
+    check_msi_x(config);
+    msi_x_.emplace(core.space(), config.msi_x, send);
+  }
+  const std::string prefix = std::string(core.name()) + ".";
+  statistics.counter(prefix + "interrupts", sent_);
+  statistics.counter(prefix + "interrupts_ignored", ignored_);
+}
+
+// MSI-X goes before MSI: enabling both is undefined (6.1.4).
+InterruptMode Interrupts::mode() const {
+  if (msi_x_ && msi_x_->enabled()) return InterruptMode::msi_x;
+  return msi_ && msi_->enabled() ? InterruptMode::msi : InterruptMode::intx;
+}
+
+unsigned Interrupts::vectors() const {
+  switch (mode()) {
+    case InterruptMode::msi_x:
+      return msi_x_->config().vectors;
+    case InterruptMode::msi:
+      return std::min(msi_->granted(), msi_vectors_);
+    case InterruptMode::intx:
+      break;
+  }
+  return 0;
+}
+
+void Interrupts::signal(unsigned vector) {
+  bool taken = false;
+  switch (mode()) {
+    case InterruptMode::msi_x:
+      taken = msi_x_->signal(vector);
+      break;
+    case InterruptMode::msi:
+      taken = msi_->signal(vector);
+      break;
+    case InterruptMode::intx:
+      break;
+  }
+  ++(taken ? sent_ : ignored_);
+}
+
+void Interrupts::flush() {
+  if (msi_) msi_->flush();
+  if (msi_x_) msi_x_->flush();
+}
+
+void Interrupts::reset() {
+  if (msi_) msi_->reset();
+  if (msi_x_) msi_x_->reset();
+}
+
+void Interrupts::set_intx(bool level) {
+  if (pin_ == 0) return;
+  intx_level_ = level;
+  core_.header().set_interrupt_status(level);
+  update_intx();
+}
+
+void Interrupts::release_intx() {
+  set_intx(false);
+  intx_told_ = false;
+}
+
+// 6.1.4: messages and INTx exclude each other.
+void Interrupts::update_intx() {
+  const bool level =
+      intx_level_ && core_.header().intx_enabled() && core_.d0() && mode() == InterruptMode::intx;
+  if (level == intx_told_ || !core_.uplink().up()) return;
+  intx_told_ = level;
+  const unsigned code = (level ? assert_inta : deassert_inta) + pin_ - 1;
+  core_.send(Tlp::message(static_cast<MessageCode>(code), core_.id()));
+}
+
+}  // namespace pcie

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/hierarchy/downstream_port.h"
+
+#include "vp/log/log.h"
+
+namespace pcie {
+
+DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
+                               const DownstreamPortConfig& config, const PciExpressConfig& express,
+                               unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
+                               vp::Statistics& statistics)
+    : sc_module(name),
+      Port(domain, {config.generation, config.lanes, latency, config.credits, true,
+                    express.deferrable_writes, config.active_states}),
+      log_(vp::log::get("pcie")),
+      header_(space_, config.identity, 0),
+      power_(space_),
+      express_(space_, express.with_active_states(config.active_states)),
+      msi_(space_),
+      errors_(space_, express_, express.type),
+      link_capabilities_(space_, express.type, config.generation, config.lanes, config.eye),
+      access_control_(space_, express.port_number, peers),
+      number_(express.port_number),
+      interrupt_(domain, [this] { send_interrupt(); }),
+      command_(domain, [this] { complete_command(); }) {
+  space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
+  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
+  express_.slot().on_write([this] { slot_controlled(); }, [this] { update_interrupt(); });
+  if (config.containment) {
+    containment_.emplace(space_, express.type == PortType::root_port);
+    containment_->on_write([this] { containment_controlled(); });
+  }
+  for (const unsigned at :
+       {static_cast<unsigned>(Header::command), msi_.offset() + 2, express_.offset() + 0x12}) {
+    space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
+  }
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+  statistics.counter(prefix + "unsupported_requests", unsupported_);
+  statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "acs_violations", acs_violations_);
+  statistics.counter(prefix + "tlps_without_link", no_link_);
+}
+
+void DownstreamPort::begin_reset(Reset kind) {
+  space_.reset(kind);
+  express_.slot().reset();
+  command_.cancel();
+  // Containment is sticky, and no reset puts a card into its slot.
+  const bool still_contained = containment_ && containment_->triggered();
+  holds_ = (holds_ & (still_contained ? no_card | contained : no_card)) | in_reset;
+  if (!express_.slot().powered()) holds_ |= no_power;
+  reset_kind_ = kind;
+  hold_link(kind);
+}
+
+void DownstreamPort::end_reset() {
+  let_go(in_reset, reset_kind_);
+  update_interrupt();
+}
+
+void DownstreamPort::hold(Hold reason, Reset kind) {
+  if (holds_ & reason) return;
+  holds_ |= reason;
+  hold_link(kind);
+}
+
+void DownstreamPort::let_go(Hold reason, Reset kind) {
+  if (!(holds_ & reason)) return;
+  holds_ &= ~reason;
+  if (holds_ == 0 && release_link(kind)) express_.link_down(true);
+}
+
+// 7.5.1.3.13: Secondary Bus Reset is a hot reset for as long as it is set.
+void DownstreamPort::bridge_controlled() {
+  if (header_.resets_bus()) {
+    hold(bus_reset, Reset::hot);
+  } else {
+    let_go(bus_reset);
+  }
+}
+
+// 7.5.3.7: Link Disable, Retrain Link.
+void DownstreamPort::link_controlled() {
+  if (express_.link_disabled()) {
+    hold(disabled, Reset::hot);
+  } else {
+    let_go(disabled);
+  }
+  active_states_changed();
+  if (express_.take_retrain()) retrain_link();
+  update_interrupt();
+}
+
+void DownstreamPort::slot_controlled() {
+  const vp::Picoseconds time = express_.slot().config().command_time;
+  if (time == 0) return complete_command();
+  // Software waits for one before the next; if it does not, they are completed together.
+  if (!command_.pending()) command_.after(time);
+  update_interrupt();
+}
+
+void DownstreamPort::complete_command() {
+  express_.slot().complete_command();
+  update_power();
+}
+
+// 6.7.1.8: a card without power is as one that is not there, but for its presence.
+void DownstreamPort::update_power() {
+  if (express_.slot().powered()) {
+    let_go(no_power);
+  } else {
+    hold(no_power, Reset::fundamental);
+  }
+  update_interrupt();
+}
+
+void DownstreamPort::containment_controlled() {
+  if (containment_->trigger_by_software()) contain();
+  if (!containment_->triggered()) let_go(contained);
+  update_interrupt();
+}
+
+// 6.2.11: the link is disabled, so that nothing passes any more in either direction.
+void DownstreamPort::contain() {
+  hold(contained, Reset::hot);
+  if (containment_->tells_by_correctable() && express_.reports(PciExpress::correctable_error)) {
+    tell(Severity::correctable, id());
+  }
+  update_interrupt();
+}
+
+Status DownstreamPort::refusal() const {
+  return containment_ && containment_->triggered() ? containment_->refusal()
+                                                   : Status::unsupported_request;
+}
+
+bool DownstreamPort::lets_pass(const Tlp& tlp) {
+  if (!tlp.header.poisoned) return true;
+  report(Error::poisoned_tlp, &tlp, Place::passing);
+  return link_up();
+}
+
+TlpPtr DownstreamPort::forward(TlpPtr tlp) {
+  if (tlp->is_atomic() && link_up()) {
+    // 6.15.3; a device that does not take AtomicOps need not have room for their operands.
+    const bool is_blocked = express_.blocks_atomics();
+    if (is_blocked || !fits(*tlp)) {
+      report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
+      return refused(*tlp, id(), Status::unsupported_request);
+    }
+  }
+  // 2.7.2.1; the error may trigger containment, and then that says how requests end.
+  if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
+    report(Error::poisoned_egress_blocked, tlp.get());
+    return refused(*tlp, id(), refusal());
+  }
+  if (link_up()) {
+    Port::send(std::move(tlp));
+    return nullptr;
+  }
+  // 2.9.1: requests are refused, all else is dropped.
+  ++no_link_;
+  const Status status = refusal();
+  const bool is_contained = containment_ && containment_->triggered();
+  if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
+  return refused(*tlp, id(), status);
+}
+
+bool DownstreamPort::remove_card() {
+  Slot& slot = express_.slot();
+  if (!slot.occupied() || slot.locked() || slot.latched()) return false;
+  const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
+  slot.set_occupied(false);
+  hold(no_card, Reset::fundamental);
+  if (surprise) report(Error::surprise_down, nullptr);
+  update_interrupt();
+  return true;
+}
+
+bool DownstreamPort::insert_card() {
+  Slot& slot = express_.slot();
+  if (!(holds_ & no_card) || slot.locked() || slot.latched()) return false;
+  slot.set_occupied(true);
+  let_go(no_card);
+  update_interrupt();
+  return true;
+}
+
+bool DownstreamPort::press_attention_button() {
+  const bool pressed = express_.slot().press_button();
+  update_interrupt();
+  return pressed;
+}
+
+bool DownstreamPort::move_latch(bool open) {
+  const bool was_up = link_up();
+  if (!express_.slot().move_latch(open)) return false;
+  lose_power(was_up);
+  return true;
+}
+
+bool DownstreamPort::fail_power() {
+  const bool was_up = link_up();
+  if (!express_.slot().fail_power()) return false;
+  lose_power(was_up);
+  return true;
+}
+
+// Perhaps; software has not asked for that.
+void DownstreamPort::lose_power(bool was_up) {
+  update_power();
+  const bool surprise = was_up && !link_up() && !express_.slot().config().surprise;  // 3.2.1
+  if (surprise) report(Error::surprise_down, nullptr);
+}
+
+void DownstreamPort::trained(unsigned generation, unsigned lanes) {
+  express_.slot().seat();
+  express_.trained(generation, lanes, flits());
+  link_capabilities_.trained(generation);
+  update_interrupt();
+}
+
+void DownstreamPort::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  link_capabilities_.retrained(generation);
+  update_interrupt();
+}
+
+void DownstreamPort::recovering() {
+  express_.recovering();
+}
+
+void DownstreamPort::link_lost(Reset) {
+  express_.link_down(false);
+  // 2.2.8.1: no interrupt is asserted without a link.
+  for (unsigned pin = 0; pin < 4; ++pin) intx(pin, false);
+  update_interrupt();
+}
+
+bool DownstreamPort::refuse_malformed(const Tlp& tlp) {
+  if (well_formed(tlp, express_.max_payload())) return false;
+  log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
+           name(), to_string(tlp.header.type));
+  report(Error::malformed_tlp, &tlp);
+  return true;
+}
+
+// 6.12.1.1: completions pass in any case.
+bool DownstreamPort::refuse_foreign(const Tlp& tlp) {
+  if (tlp.is_completion()) return false;
+  const bool foreign = access_control_.validates_sources() && !routes(bus_of(tlp.header.requester));
+  const bool translated = access_control_.blocks_translated() && tlp.is_memory() &&
+                          tlp.header.address_type != AddressType::untranslated;
+  if (!foreign && !translated) return false;
+  violation(tlp);
+  return true;
+}
+
+void DownstreamPort::violation(const Tlp& request) {
+  log_.log(acs_violations_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: access control refuses {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  detected(Error::acs_violation, &request);
+}
+
+void DownstreamPort::receive_message(const Tlp& message) {
+  const unsigned code = message.header.message_code;
+  if (code >= assert_inta && code < deassert_inta + 4) return intx(code & 3, code < deassert_inta);
+  switch (code) {
+    case err_cor:
+      break;
+    case err_nonfatal:
+    case err_fatal:
+      header_.set_received_system_error();
+      break;
+    default:
+      return unsupported(message);
+  }
+  const Severity severity = code == err_cor        ? Severity::correctable
+                            : code == err_nonfatal ? Severity::non_fatal
+                                                   : Severity::fatal;
+  // 6.2.11: a message that triggers goes no further.
+  if (containment_ && containment_->trigger_by_message(severity, message.header.requester)) {
+    return contain();
+  }
+  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
+  if (!header_.forwards_errors()) return;
+  tell(severity, message.header.requester);
+}
+
+void DownstreamPort::unsupported(const Tlp& request) {
+  log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  report(Error::unsupported_request, &request);
+  if (request.is_non_posted()) send(Tlp::completion(request, id(), Status::unsupported_request));
+}
+
+void DownstreamPort::unexpected(const Tlp& completion) {
+  log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unexpected completion, tag {}", name(), completion.header.tag);
+  report(Error::unexpected_completion, &completion);
+}
+
+void DownstreamPort::detected(Error error, const Tlp* tlp) {
+  report(error, tlp);
+  if (tlp == nullptr || !tlp->is_non_posted()) return;
+  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id(), *status));
+}
+
+// 7.8.4.10: a port tells of its own errors as of those below it; but not of one that triggers
+// containment.
+void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
+  const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
+  const auto severity = errors_.report(error, tlp, place);
+  if (uncorrectable && containment_ &&
+      containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
+    return contain();
+  }
+  if (severity) tell(*severity, id());
+}
+
+// 6.2.4.1.2, 6.7.3.4: a message each time one of the conditions becomes true.
+void DownstreamPort::update_interrupt() {
+  const unsigned before = conditions_;
+  conditions_ = 0;
+  if (msi_.enabled() && header_.master_enabled()) {
+    conditions_ |= more_conditions();
+    if (express_.slot().interrupting()) conditions_ |= slot_event;
+    if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
+    if (express_.bandwidth_interrupting()) conditions_ |= bandwidth_event;
+  }
+  if (conditions_ & ~before && !interrupt_.pending()) interrupt_.after(port_config().latency);
+  if (conditions_ == 0) interrupt_.cancel();
+}
+
+void DownstreamPort::send_interrupt() {
+  const std::uint32_t data = msi_.data();
+  const std::uint8_t bytes[4] = {static_cast<std::uint8_t>(data),
+                                 static_cast<std::uint8_t>(data >> 8), 0, 0};
+  TlpPtr message = Tlp::memory_write(msi_.address(), bytes, 4);
+  message->header.requester = id();
+  interrupt(std::move(message));
+}
+
+}  // namespace pcie

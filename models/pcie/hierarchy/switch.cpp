@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/hierarchy/switch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/pcie/config/config_request.h"
+#include "models/pcie/protocol/configuration_error.h"
+#include "vp/log/log.h"
+
+namespace pcie {
+
+class Switch::Upstream : public sc_core::sc_module, public Port {
+ public:
+  Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config, Switch& owner,
+           vp::Domain& domain, vp::Statistics& statistics);
+
+  using Port::blocked;
+  using Port::drain;
+
+  Id id() const { return id_; }
+  unsigned internal_bus() const { return header_.secondary_bus(); }
+  /// Whether the bus is one of this switch or behind it.
+  bool routes(unsigned bus) const { return header_.routes(bus); }
+
+  /// Sends what comes from below. Returns how a request ends that it refuses.
+  TlpPtr forward(TlpPtr tlp);
+  /// Sends what access control wants the root complex to see, though a port below claims it.
+  TlpPtr redirect(TlpPtr tlp);
+  /// An error message from the internal bus.
+  void tell(Severity severity, Id source);
+  void assert_intx(unsigned pin, bool level);
+
+  void receive(TlpPtr tlp) override;
+  bool ready(CreditClass of) const override;
+  void unblocked(CreditClass of) override;
+  void trained(unsigned generation, unsigned lanes) override;
+  void retrained(unsigned generation, unsigned lanes) override;
+  unsigned active_states() const override { return express_.active_states(); }
+  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
+  void link_lost(Reset kind) override;
+  void detected(Error error, const Tlp* tlp) override;
+
+ private:
+  void receive_config(TlpPtr request);
+  void bridge_controlled(std::uint32_t before);
+  void answer(TlpPtr completion) {
+    if (completion) send(std::move(completion));
+  }
+  TlpPtr unsupported(const Tlp& request);
+  void unexpected(const Tlp& completion);
+  void report(Error error, const Tlp* tlp, Place place = Place::end);
+  /// A packet from above that is marked as bad goes on.
+  void note_poison(const Tlp& tlp) {
+    if (tlp.header.poisoned) report(Error::poisoned_tlp, &tlp, Place::passing);
+  }
+  void send_untold();
+
+  Switch& switch_;
+  spdlog::logger& log_;
+  Id id_ = 0;  // as captured (2.2.6.2)
+  ConfigSpace space_;
+  Type1Header header_;
+  PowerManagement power_;
+  PciExpress express_;
+  Msi msi_;
+  ErrorReporting errors_;
+  LinkCapabilities link_capabilities_;
+  unsigned untold_ = 0;  // own errors whose message waits for credits, a bit for each Severity
+
+  std::uint64_t unexpected_ = 0;
+  std::uint64_t unsupported_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t messages_ignored_ = 0;
+};
+
+class Switch::Downstream : public DownstreamPort {
+ public:
+  Downstream(const sc_core::sc_module_name& name, const SwitchConfig& config, unsigned index,
+             Switch& owner, vp::Domain& domain, vp::Statistics& statistics);
+
+  using DownstreamPort::begin_reset;
+  using DownstreamPort::end_reset;
+  using Port::blocked;
+  using Port::drain;
+
+  Id id() const override { return make_id(switch_.upstream_->internal_bus(), index_, 0); }
+
+  /// A configuration request for the bus below or beyond.
+  TlpPtr forward_config(TlpPtr request);
+  /// The port upstream takes posted requests again, or has forgotten all.
+  void send_untold();
+  void forget_untold() { untold_ = 0; }
+
+  void receive(TlpPtr tlp) override;
+  bool ready(CreditClass of) const override;
+  void unblocked(CreditClass of) override { switch_.unblocked(of); }
+  void link_lost(Reset kind) override;
+  void tell(Severity severity, Id source) override;
+  void intx(unsigned pin, bool level) override { switch_.intx(index_, pin, level); }
+  void interrupt(TlpPtr message) override;
+
+ private:
+  void route_memory(TlpPtr request);
+  void route_completion(TlpPtr completion);
+  TlpPtr send_to(Downstream& port, TlpPtr tlp);
+
+  static constexpr unsigned untold_interrupt = 1u << 3;  // beside a bit for each Severity
+
+  const unsigned index_;
+  Switch& switch_;
+  unsigned untold_ = 0;  // what waits for credits above
+  std::uint64_t redirected_ = 0;
+};
+
+Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
+                           Switch& owner, vp::Domain& domain, vp::Statistics& statistics)
+    : sc_module(name),
+      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, true, 0,
+                    config.active_states}),
+      switch_(owner),
+      log_(vp::log::get("pcie")),
+      header_(space_, config.identity, 0),
+      power_(space_),
+      express_(space_, PciExpressConfig{PortType::upstream_port, config.generation, config.lanes,
+                                        config.max_payload, false}
+                           .with_active_states(config.active_states)),
+      msi_(space_),
+      errors_(space_, express_, PortType::upstream_port),
+      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes,
+                         config.eye) {
+  space_.on_write(Type1Header::bridge_control, 2,
+                  [this](std::uint32_t before) { bridge_controlled(before); });
+  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { active_states_changed(); });
+  const std::string prefix = std::string(this->name()) + ".";
+  statistics.counter(prefix + "unexpected_completions", unexpected_);
+  statistics.counter(prefix + "unsupported_requests", unsupported_);
+  statistics.counter(prefix + "malformed_tlps", malformed_);
+  statistics.counter(prefix + "messages_ignored", messages_ignored_);
+}
+
+void Switch::Upstream::receive(TlpPtr tlp) {
+  if (!well_formed(*tlp, express_.max_payload())) {
+    log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
+             name(), to_string(tlp->header.type));
+    return report(Error::malformed_tlp, tlp.get());
+  }
+  switch (tlp->header.type) {
+    case TlpType::CfgRd0:
+    case TlpType::CfgWr0:
+    case TlpType::CfgRd1:
+    case TlpType::CfgWr1:
+      return receive_config(std::move(tlp));
+    case TlpType::MRd:
+    case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+      if (header_.claims(tlp->get_address()) && power_.d0()) {
+        if (Downstream* port = switch_.claiming(tlp->get_address())) {
+          note_poison(*tlp);
+          return answer(port->forward(std::move(tlp)));
+        }
+      }
+      return answer(unsupported(*tlp));
+    case TlpType::DMWr:  // not routed
+      return answer(unsupported(*tlp));
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
+        note_poison(*tlp);
+        port->forward(std::move(tlp));
+        return;
+      }
+      return unexpected(*tlp);
+    case TlpType::Msg:
+      ++messages_ignored_;
+      return;
+  }
+}
+
+void Switch::Upstream::receive_config(TlpPtr request) {
+  const Id target = request->header.target;
+  const bool type1 =
+      request->header.type == TlpType::CfgRd1 || request->header.type == TlpType::CfgWr1;
+  ConfigSpace* space = nullptr;
+  Id completer = id_;
+  if (!type1) {
+    if (function_of(target) == 0) space = &space_;
+  } else if (bus_of(target) == internal_bus() && internal_bus() != 0) {
+    if (device_of(target) < switch_.ports_.size() && function_of(target) == 0) {
+      Downstream& port = *switch_.ports_[device_of(target)];
+      space = &port.config_space();
+      completer = port.id();
+    }
+  } else if (routes(bus_of(target))) {
+    if (Downstream* port = switch_.routing(bus_of(target))) {
+      note_poison(*request);
+      return answer(port->forward_config(std::move(request)));
+    }
+  }
+  if (space == nullptr) return answer(unsupported(*request));
+  if (request->header.poisoned) {
+    report(Error::poisoned_tlp, request.get());
+    return send(Tlp::completion(*request, completer, Status::unsupported_request));
+  }
+  if (request->header.type == TlpType::CfgWr0) completer = id_ = target;
+  send(perform(*request, *space, completer));
+}
+
+TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
+  if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // it would come back
+    return unsupported(*tlp);
+  }
+  return redirect(std::move(tlp));
+}
+
+TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
+  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) return unsupported(*tlp);
+  if (tlp->is_atomic() && express_.blocks_atomics()) {  // 6.15.3
+    report(Error::atomic_egress_blocked, tlp.get());
+    return DownstreamPort::refused(*tlp, id_, Status::unsupported_request);
+  }
+  send(std::move(tlp));
+  return nullptr;
+}
+
+// 7.5.1.3.13: messages of the ports below pass as those from beyond them.
+void Switch::Upstream::tell(Severity severity, Id source) {
+  if (severity != Severity::correctable) header_.set_received_system_error();
+  if (header_.forwards_errors()) send(Tlp::message(error_message(severity), source));
+}
+
+void Switch::Upstream::assert_intx(unsigned pin, bool level) {
+  const unsigned code = (level ? assert_inta : deassert_inta) + pin;
+  send(Tlp::message(static_cast<MessageCode>(code), id_));
+}
+
+// Requests may be answered here, hence need the way back.
+bool Switch::Upstream::ready(CreditClass of) const {
+  if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
+  return switch_.open(of, *this);
+}
+
+void Switch::Upstream::unblocked(CreditClass of) {
+  if (of == CreditClass::posted) send_untold();
+  switch_.unblocked(of);
+}
+
+void Switch::Upstream::trained(unsigned generation, unsigned lanes) {
+  express_.trained(generation, lanes, flits());
+  link_capabilities_.trained(generation);
+  for (const auto& port : switch_.ports_) port->end_reset();
+}
+
+void Switch::Upstream::retrained(unsigned generation, unsigned lanes) {
+  express_.retrained(generation, lanes);
+  link_capabilities_.retrained(generation);
+}
+
+void Switch::Upstream::link_lost(Reset kind) {
+  space_.reset(kind);
+  id_ = 0;
+  untold_ = 0;
+  for (const auto& port : switch_.ports_) {
+    port->begin_reset(kind);
+    port->forget_untold();
+  }
+  switch_.drain();
+}
+
+// 7.5.1.3.13: Secondary Bus Reset of an upstream port is a hot reset of all that is below.
+void Switch::Upstream::bridge_controlled(std::uint32_t before) {
+  const bool was_reset = before >> Type1Header::secondary_bus_reset & 1;
+  if (was_reset == header_.resets_bus()) return;
+  for (const auto& port : switch_.ports_) {
+    was_reset ? port->end_reset() : port->begin_reset(Reset::hot);
+  }
+}
+
+void Switch::Upstream::detected(Error error, const Tlp* tlp) {
+  report(error, tlp);
+  if (tlp == nullptr) return;
+  if (const auto status = Port::refusal_of(error)) {
+    answer(DownstreamPort::refused(*tlp, id_, *status));
+  }
+}
+
+TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
+  log_.log(unsupported_++ == 0 && !request.is_config() ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
+           pcie::to_string(request.header.requester), request.get_address());
+  report(Error::unsupported_request, &request);
+  return DownstreamPort::refused(request, id_, Status::unsupported_request);
+}
+
+void Switch::Upstream::unexpected(const Tlp& completion) {
+  log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
+           "{}: unexpected completion, tag {}", name(), completion.header.tag);
+  report(Error::unexpected_completion, &completion);
+}
+
+void Switch::Upstream::report(Error error, const Tlp* tlp, Place place) {
+  const auto severity = errors_.report(error, tlp, place);
+  if (!severity) return;
+  untold_ |= 1u << static_cast<unsigned>(*severity);
+  if (!blocked(CreditClass::posted)) send_untold();
+}
+
+void Switch::Upstream::send_untold() {
+  const unsigned untold = std::exchange(untold_, 0);
+  for (const Severity severity : {Severity::correctable, Severity::non_fatal, Severity::fatal}) {
+    if (untold >> static_cast<unsigned>(severity) & 1) {
+      send(Tlp::message(error_message(severity), id_));
+    }
+  }
+}
+
+Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
+                               unsigned index, Switch& owner, vp::Domain& domain,
+                               vp::Statistics& statistics)
+    : DownstreamPort(name, config.ports[index],
+                     {PortType::downstream_port, config.ports[index].generation,
+                      config.ports[index].lanes, config.max_payload, false, index + 1,
+                      config.first_slot + index, 64, config.ports[index].slot},
+                     static_cast<unsigned>(config.ports.size()), config.latency / 2, domain,
+                     statistics),
+      index_(index),
+      switch_(owner) {
+  statistics.counter(std::string(this->name()) + ".redirected", redirected_);
+}
+
+// 7.3.3: at the bus below it becomes type 0, for device 0, unless the device has no number (ARI).
+TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
+  TlpHeader& header = request->header;
+  if (bus_of(header.target) == secondary_bus()) {
+    if (device_of(header.target) != 0 && !express_.forwards_ari()) {
+      report(Error::unsupported_request, request.get());
+      return refused(*request, id(), Status::unsupported_request);
+    }
+    header.type = header.type == TlpType::CfgRd1 ? TlpType::CfgRd0 : TlpType::CfgWr0;
+  }
+  return forward(std::move(request));
+}
+
+void Switch::Downstream::receive(TlpPtr tlp) {
+  if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
+  switch (tlp->header.type) {
+    case TlpType::Msg:
+      return receive_message(*tlp);
+    case TlpType::MRd:
+    case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+      return route_memory(std::move(tlp));
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      return route_completion(std::move(tlp));
+    default:  // configuration requests only go down
+      return unsupported(*tlp);
+  }
+}
+
+void Switch::Downstream::route_memory(TlpPtr request) {
+  if (!header_.master_enabled() || !power_.d0()) return unsupported(*request);
+  TlpPtr answer;
+  if (Downstream* port = switch_.claiming(request->get_address())) {
+    answer = send_to(*port, std::move(request));
+  } else if (lets_pass(*request)) {
+    answer = switch_.upstream_->forward(std::move(request));
+  }
+  if (answer) send(std::move(answer));
+}
+
+void Switch::Downstream::route_completion(TlpPtr completion) {
+  const Id requester = completion->header.requester;
+  if (Downstream* port = switch_.routing(bus_of(requester))) {
+    send_to(*port, std::move(completion));
+  } else if (!switch_.upstream_->routes(bus_of(requester)) &&
+             requester != switch_.upstream_->id()) {
+    if (!lets_pass(*completion)) return;
+    switch_.upstream_->forward(std::move(completion));
+  } else {
+    unexpected(*completion);
+  }
+}
+
+// What a port below claims, by the way that access control wants. Returns how a request ends that
+// another port refuses.
+TlpPtr Switch::Downstream::send_to(Downstream& port, TlpPtr tlp) {
+  switch (route_to(port, *tlp)) {
+    case AccessControl::Route::straight:
+      if (!lets_pass(*tlp)) return nullptr;
+      ++switch_.peer_to_peer_;
+      return port.forward(std::move(tlp));
+    case AccessControl::Route::upstream:
+      if (!lets_pass(*tlp)) return nullptr;
+      ++redirected_;
+      return switch_.upstream_->redirect(std::move(tlp));
+    case AccessControl::Route::violation:
+      violation(*tlp);
+      return nullptr;
+    case AccessControl::Route::none:
+      tlp->is_completion() ? unexpected(*tlp) : unsupported(*tlp);
+      return nullptr;
+  }
+  return nullptr;
+}
+
+bool Switch::Downstream::ready(CreditClass of) const {
+  if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
+  return switch_.open(of, *this);
+}
+
+void Switch::Downstream::link_lost(Reset kind) {
+  DownstreamPort::link_lost(kind);
+  switch_.drain();
+}
+
+// Those of devices have waited in the receive buffer already.
+void Switch::Downstream::tell(Severity severity, Id source) {
+  if (source == id() && switch_.upstream_->blocked(CreditClass::posted)) {
+    untold_ |= 1u << static_cast<unsigned>(severity);
+  } else {
+    switch_.upstream_->tell(severity, source);
+  }
+}
+
+void Switch::Downstream::interrupt(TlpPtr message) {
+  if (switch_.upstream_->blocked(CreditClass::posted)) {
+    untold_ |= untold_interrupt;
+  } else {
+    switch_.upstream_->forward(std::move(message));
+  }
+}
+
+void Switch::Downstream::send_untold() {
+  const unsigned untold = std::exchange(untold_, 0);
+  for (const Severity severity : {Severity::correctable, Severity::non_fatal, Severity::fatal}) {
+    if (untold >> static_cast<unsigned>(severity) & 1) tell(severity, id());
+  }
+  if (untold & untold_interrupt) send_interrupt();
+}
+
+Switch::Switch(const sc_core::sc_module_name& name, const SwitchConfig& config, vp::Domain& domain,
+               vp::Statistics& statistics)
+    : sc_module(name) {
+  if (config.ports.empty() || config.ports.size() > 31) {
+    throw ConfigurationError("a switch has 1 to 31 downstream ports");
+  }
+  if (config.latency < 0 || config.latency % 2 != 0) {
+    throw ConfigurationError("a switch's latency is not negative and even, in picoseconds");
+  }
+  upstream_ = std::make_unique<Upstream>("upstream", config, *this, domain, statistics);
+  for (unsigned i = 0; i < config.ports.size(); ++i) {
+    ports_.push_back(std::make_unique<Downstream>(fmt::format("port{}", i).c_str(), config, i,
+                                                  *this, domain, statistics));
+  }
+  statistics.counter(std::string(this->name()) + ".peer_to_peer", peer_to_peer_);
+}
+
+Switch::~Switch() = default;
+
+Port& Switch::upstream() {
+  return *upstream_;
+}
+
+DownstreamPort& Switch::port(unsigned index) {
+  return *ports_.at(index);
+}
+
+Switch::Downstream* Switch::claiming(std::uint64_t address) const {
+  for (const auto& port : ports_) {
+    if (port->claims(address)) return port.get();
+  }
+  return nullptr;
+}
+
+Switch::Downstream* Switch::routing(unsigned bus) const {
+  for (const auto& port : ports_) {
+    if (port->routes(bus)) return port.get();
+  }
+  return nullptr;
+}
+
+bool Switch::open(CreditClass of, const Port& from) const {
+  if (upstream_.get() != &from && upstream_->blocked(of)) return false;
+  return std::none_of(ports_.begin(), ports_.end(),
+                      [&](const auto& port) { return port.get() != &from && port->blocked(of); });
+}
+
+// Who had something to pass on is the last to go next time.
+void Switch::drain() {
+  const std::size_t first = first_, all = ports_.size() + 1;
+  for (std::size_t i = 0; i < all; ++i) {
+    const std::size_t at = (first + i) % all;
+    if (at < ports_.size() ? ports_[at]->drain() : upstream_->drain()) first_ = (at + 1) % all;
+  }
+}
+
+void Switch::unblocked(CreditClass of) {
+  if (of == CreditClass::posted) {
+    for (const auto& port : ports_) port->send_untold();
+  }
+  drain();
+}
+
+// 2.2.8.1: pins are mapped by device number, and a message tells of a change of the wired-or.
+void Switch::intx(unsigned index, unsigned pin, bool level) {
+  const unsigned mapped = (pin + index) % 4;
+  const std::uint32_t before = intx_levels_[mapped];
+  const std::uint32_t mask = 1u << index;
+  intx_levels_[mapped] = level ? before | mask : before & ~mask;
+  if ((before != 0) != (intx_levels_[mapped] != 0)) upstream_->assert_intx(mapped, level);
+}
+
+}  // namespace pcie

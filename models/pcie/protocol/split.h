@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "models/pcie/protocol/tlp.h"
+
+namespace pcie {
+
+/// How many of `bytes` from `address` go into one request: up to the next multiple of `boundary`, a
+/// power of two of at most 4096. With a boundary of MPS or MRRS the request keeps to it in whole
+/// DW and never crosses 4 KiB.
+inline unsigned request_piece(std::uint64_t address, std::uint64_t bytes, unsigned boundary) {
+  const std::uint64_t room = boundary - (address & (boundary - 1));
+  return static_cast<unsigned>(std::min(bytes, room));
+}
+
+/// How many of `bytes` from `address` go into one completion: all that fit into `max_payload`, else
+/// up to the last multiple of `boundary` (RCB) that does (PCIe 5.0, 2.3.1.1).
+inline unsigned completion_piece(std::uint64_t address, unsigned bytes, unsigned max_payload,
+                                 unsigned boundary) {
+  const unsigned offset = address & 3;
+  if (offset + bytes <= max_payload) return bytes;
+  const std::uint64_t end = (address + max_payload) & ~std::uint64_t{boundary - 1};
+  return static_cast<unsigned>(end - address);
+}
+
+/// Answers a memory read whose 4 x length bytes stand in the request's own, otherwise unused, room
+/// for data; calls send(TlpPtr) for each completion.
+template <typename Send>
+void complete_read(const Tlp& request, Id completer, unsigned max_payload, unsigned boundary,
+                   Send&& send) {
+  const unsigned first = request.first_byte();
+  const unsigned span = request.span();
+  for (unsigned done = 0; done < span;) {
+    const std::uint64_t address = request.get_address() + first + done;
+    const unsigned bytes = completion_piece(address, span - done, max_payload, boundary);
+    const unsigned offset = address & 3;
+    TlpPtr completion = Tlp::completion(request, completer, Status::success);
+    TlpHeader& header = completion->header;
+    header.type = TlpType::CplD;
+    header.length = (offset + bytes + 3) / 4;
+    header.byte_count = span - done;
+    header.lower_address = address & 0x7f;
+    completion->set_data_length(4u * header.length);
+    std::memcpy(completion->data(), request.data() + (first + done - offset), 4u * header.length);
+    send(std::move(completion));
+    done += bytes;
+  }
+}
+
+}  // namespace pcie

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/description/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "platforms/description/faults.h"
+#include "platforms/description/ipu_map.h"
+#include "platforms/description/schema.h"
+
+namespace platform {
+
+namespace fs = std::filesystem;
+using vp::config::alternatives;
+using vp::config::nearest;
+using vp::config::Reading;
+using vp::config::shown;
+
+namespace {
+
+/// The longest command line of Linux on x86, bytes without the NUL (COMMAND_LINE_SIZE).
+constexpr std::size_t longest_command_line = 2047;
+
+template <class T>
+std::vector<std::string> names_of(const std::vector<T>& parts) {
+  std::vector<std::string> names;
+  for (const T& part : parts) names.push_back(part.name);
+  return names;
+}
+
+/// A name is how consoles and debuggers find a part, so there is one part of a name, and none is
+/// called like a part of another kind.
+void check_names(const Platform& platform, Reading& reading) {
+  std::map<std::string, std::string> first;
+  const auto check = [&](const char* list, std::size_t i, const std::string& name,
+                         const std::set<std::string>& reserved) {
+    const std::string path = fmt::format("{}[{}].name", list, i);
+    if (!reading.good(path)) return;
+    if (reserved.count(name) != 0)
+      return reading.mistake(path, fmt::format("{} means something else in options", shown(name)),
+                             "another name",
+                             fmt::format("call it `{}0`", list[0] == 'h'   ? "host"
+                                                          : list[0] == 's' ? "sw"
+                                                                           : "ipu"));
+    const auto [earlier, is_first] = first.emplace(name, path);
+    if (!is_first)
+      reading.mistake(path, fmt::format("{} is also {}", shown(name), earlier->second),
+                      "names that differ", "rename one of them");
+  };
+  for (std::size_t i = 0; i < platform.hosts.size(); ++i)
+    check("hosts", i, platform.hosts[i].name, {"ipu", "both"});
+  for (std::size_t i = 0; i < platform.switches.size(); ++i)
+    check("switches", i, platform.switches[i].name, {"host", "ipu", "both"});
+  for (std::size_t i = 0; i < platform.ipus.size(); ++i)
+    check("ipus", i, platform.ipus[i].name, {"host", "both"});
+}
+
+/// One end of a link: true if `name` is among `right`.
+bool check_end(const std::string& path, const std::string& name, const char* kind,
+               const std::vector<std::string>& right, const std::vector<std::string>& wrong,
+               Reading& reading) {
+  if (!reading.good(path)) return false;
+  if (std::count(right.begin(), right.end(), name)) return true;
+  const std::string meant = nearest(name, right);
+  const bool exchanged = std::count(wrong.begin(), wrong.end(), name) != 0;
+  reading.mistake(path, fmt::format("there is no {} {}", kind, shown(name)), alternatives(right),
+                  exchanged        ? "exchange `up` and `down`"
+                  : !meant.empty() ? fmt::format("did you mean {}?", shown(meant))
+                                   : "");
+  return false;
+}
+
+/// `to_switch`: the receive buffer is a switch's.
+void check_credits(const std::string& path, const Credits& credits, const PcieLink& link,
+                   bool to_switch, Reading& reading) {
+  if (!reading.good(path)) return;
+  const auto most = [&](const char* key, unsigned value, unsigned unscaled) {
+    if (value > unscaled * credits.scale)
+      reading.mistake(
+          path + "." + key, fmt::format("{} credits are more than the counters can tell", value),
+          fmt::format("at most {} with a scale of {}", unscaled * credits.scale, credits.scale),
+          "raise `scale` to 4 or 16, or write 0 for infinite");
+  };
+  most("posted_headers", credits.posted_headers, 127);
+  most("posted_data", credits.posted_data, 2047);
+  most("non_posted_headers", credits.non_posted_headers, 127);
+  most("non_posted_data", credits.non_posted_data, 2047);
+  most("completion_headers", credits.completion_headers, 127);
+  most("completion_data", credits.completion_data, 2047);
+  const auto least = [&](const char* key, unsigned value) {
+    if (value != 0 && 16 * value < link.max_payload_size)
+      reading.mistake(fmt::format("{}.{}", path, key),
+                      fmt::format("{} credits are less than one packet of {} bytes", value,
+                                  link.max_payload_size),
+                      fmt::format("{} or more, or 0 for infinite", link.max_payload_size / 16),
+                      "raise it, or lower max_payload_size");
+  };
+  least("posted_data", credits.posted_data);
+  least("completion_data", credits.completion_data);
+  const std::pair<const char*, unsigned> completions[] = {
+      {"completion_headers", credits.completion_headers},
+      {"completion_data", credits.completion_data}};
+  for (const auto& [key, value] : completions) {
+    if (value == 0 || to_switch) continue;
+    reading.mistake(fmt::format("{}.{}", path, key),
+                    "a root complex and an endpoint have room for all completions",
+                    "0 where no switch is (PCIe 5.0, 2.6.1)", "remove it");
+  }
+}
+
+/// A root port completes AtomicOps, and a switch routes them.
+void check_atomic_credits(const std::string& path, const Credits& credits, Reading& reading) {
+  if (!reading.good(path) || credits.non_posted_data != 1) return;
+  reading.mistake(path + ".non_posted_data", "1 credit is less than an AtomicOp may need",
+                  "2 or more, or 0 for infinite", "raise it");
+}
+
+void check_faults(const std::string& path, const PcieLink& link, Reading& reading) {
+  if (!reading.good(path)) return;
+  const std::vector<PcieFault>& faults = link.faults;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].error == lane_failure) {
+      if (faults[i].lane < link.lanes) continue;
+      reading.mistake(fmt::format("{}[{}].lane", path, i),
+                      fmt::format("a link of {} lanes has no lane {}", link.lanes, faults[i].lane),
+                      fmt::format("0 to {}", link.lanes - 1), "lanes count from 0");
+      continue;
+    }
+    const pcie::Fault fault = to_fault(faults[i]);
+    if (pcie::is_possible(to_direction(faults[i]), fault)) continue;
+    reading.mistake(fmt::format("{}[{}]", path, i),
+                    pcie::is_of_egress(fault.error)
+                        ? fmt::format("{} is of what would leave a port", faults[i].error)
+                    : faults[i].tlp.empty()
+                        ? fmt::format("{} is not seen by the lower end of a link", faults[i].error)
+                        : fmt::format("no {} can have {}", faults[i].tlp, faults[i].error),
+                    "an error that can happen there", "see models/pcie/README.md, Errors");
+  }
+}
+
+void check_active_states(const std::string& path, const PcieLink& link, Reading& reading) {
+  if (!reading.good(path) || !link.aspm.l0s || link.generation < 6) return;
+  reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "l1", "leave it out");
+}
+
+/// What a slot has is for hot-plug.
+void check_slots(const Platform& platform, Reading& reading) {
+  if (!reading.good("pcie_links")) return;
+  for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
+    const Slot& slot = platform.pcie_links[i].slot;
+    const std::pair<const char*, bool> keys[] = {{"surprise", slot.surprise},
+                                                 {"attention_button", slot.attention_button},
+                                                 {"indicators", slot.indicators},
+                                                 {"power_controller", slot.power_controller},
+                                                 {"latch", slot.latch},
+                                                 {"interlock", slot.interlock},
+                                                 {"command_time", slot.command_time != 0}};
+    for (const auto& [key, set] : keys) {
+      if (!set || slot.hot_plug) continue;
+      reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key), "the slot has no hot_plug",
+                      "false", "add hot_plug: true");
+    }
+  }
+}
+
+/// Switches between a host and an IPU.
+constexpr std::size_t deepest = 8;
+
+template <class T>
+const T* find_named(const std::vector<T>& parts, const std::string& name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const T& each) { return each.name == name; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+/// From a part up to its host, if it has one: the links on the route, from below.
+struct RouteToHost {
+  const Host* host = nullptr;
+  std::vector<const PcieLink*> links;
+  bool loops = false;
+};
+
+RouteToHost route_to_host(const Platform& platform, std::string from) {
+  RouteToHost route;
+  while ((route.host = find_named(platform.hosts, from)) == nullptr) {
+    const auto link = std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                                   [&](const PcieLink& each) { return each.down == from; });
+    if (link == platform.pcie_links.end()) break;
+    route.loops = std::count(route.links.begin(), route.links.end(), &*link) != 0;
+    if (route.loops) break;
+    route.links.push_back(&*link);
+    from = link->up;
+  }
+  return route;
+}
+
+void check_round_trip(const std::string& path, const Platform& platform, const Ipu& ipu,
+                      const RouteToHost& route, Reading& reading) {
+  std::int64_t round_trip = 2 * route.host->root_complex.latency + 2 * ipu.endpoint.latency;
+  for (const PcieLink* link : route.links) {
+    round_trip += link->latency_down + link->latency_up;
+    if (const Switch* above = find_named(platform.switches, link->up))
+      round_trip += 2 * above->latency;
+  }
+  if (round_trip < route.host->root_complex.completion_timeout) return;
+  reading.mistake(path,
+                  fmt::format("a read takes at least {} there and back, and {} gives up after {}",
+                              vp::config::duration_quantity().print(round_trip), route.host->name,
+                              vp::config::duration_quantity().print(
+                                  route.host->root_complex.completion_timeout)),
+                  "latencies that add up to less than the completion timeout",
+                  "raise root_complex.completion_timeout of the host, or lower the latencies");
+}
+
+void check_switches(const Platform& platform, Reading& reading) {
+  for (std::size_t i = 0; i < platform.switches.size(); ++i) {
+    const Switch& each = platform.switches[i];
+    const std::string path = fmt::format("switches[{}]", i);
+    if (!reading.good(path)) continue;
+    if (each.latency % 2 != 0)
+      reading.mistake(path + ".latency", "an odd number of picoseconds",
+                      "an even one, for half of it is spent at each of two ports", "add 1ps");
+    const auto ports = std::count_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                                     [&](const PcieLink& link) { return link.up == each.name; });
+    if (ports == 0)
+      reading.mistake(path + ".name", fmt::format("nothing is below {}", shown(each.name)),
+                      "at least one link from each switch",
+                      "remove the switch, or add a link to pcie_links");
+    const RouteToHost route = route_to_host(platform, each.name);
+    if (route.host != nullptr) {
+      if (route.links.size() > deepest)
+        reading.mistake(path + ".name",
+                        fmt::format("{} switches, one below the other", route.links.size()),
+                        fmt::format("at most {}", deepest), "hang it in further up");
+    } else if (route.loops) {
+      reading.mistake(
+          path + ".name",
+          fmt::format("no host is above {}: its links are a loop", shown(each.name)),
+          "a tree below each host",
+          fmt::format("let the link to {} begin at `{}`", each.name, platform.hosts[0].name));
+    } else if (route.links.empty()) {
+      reading.mistake(path + ".name", fmt::format("no PCIe link leads to {}", shown(each.name)),
+                      "one link to each switch",
+                      fmt::format("add to pcie_links: {{up: {}, down: {}}}", platform.hosts[0].name,
+                                  each.name));
+    }
+  }
+}
+
+void check_links(const Platform& platform, Reading& reading) {
+  if (!reading.good("hosts") || !reading.good("ipus") || !reading.good("switches")) return;
+  const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus),
+                                 switches = names_of(platform.switches);
+  std::vector<std::string> ups = hosts, downs = ipus;
+  ups.insert(ups.end(), switches.begin(), switches.end());
+  downs.insert(downs.end(), switches.begin(), switches.end());
+  std::map<std::string, std::string> leads_to;  // IPU or switch, path of its link
+  for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
+    const PcieLink& link = platform.pcie_links[i];
+    const std::string path = fmt::format("pcie_links[{}]", i);
+    const char* upper = switches.empty() ? "host" : "host or switch";
+    const char* lower = switches.empty() ? "IPU" : "IPU or switch";
+    const bool up = check_end(path + ".up", link.up, upper, ups, ipus, reading);
+    const bool down = check_end(path + ".down", link.down, lower, downs, hosts, reading);
+    if (down) {
+      const auto [earlier, is_first] = leads_to.emplace(link.down, path);
+      if (!is_first)
+        reading.mistake(path + ".down",
+                        fmt::format("{} already leads to {}", earlier->second, shown(link.down)),
+                        fmt::format("one link to each {}", lower), "remove one of them");
+    }
+    if (!up || !down || !reading.good(path)) continue;
+    for (const std::string& end : {link.up, link.down}) {
+      const Switch* each = find_named(platform.switches, end);
+      if (each != nullptr && link.max_payload_size > each->max_payload_size)
+        reading.mistake(path + ".max_payload_size",
+                        fmt::format("{} supports {} bytes", each->name, each->max_payload_size),
+                        fmt::format("at most {}B", each->max_payload_size),
+                        fmt::format("lower it, or raise max_payload_size of {}", each->name));
+    }
+    const RouteToHost route = route_to_host(platform, link.down);
+    if (const Ipu* ipu = find_named(platform.ipus, link.down);
+        ipu != nullptr && route.host != nullptr)
+      check_round_trip(path, platform, *ipu, route, reading);
+  }
+  for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
+    const PcieLink& link = platform.pcie_links[i];
+    const std::string path = fmt::format("pcie_links[{}]", i);
+    const auto is_switch = [&](const std::string& name) {
+      return find_named(platform.switches, name) != nullptr;
+    };
+    check_credits(path + ".credits_down", link.credits_down, link, is_switch(link.down), reading);
+    check_credits(path + ".credits_up", link.credits_up, link, is_switch(link.up), reading);
+    check_atomic_credits(path + ".credits_up", link.credits_up, reading);
+    if (is_switch(link.down)) {
+      check_atomic_credits(path + ".credits_down", link.credits_down, reading);
+    }
+    check_faults(path + ".faults", link, reading);
+    check_active_states(path + ".aspm", link, reading);
+  }
+  if (!reading.good("pcie_links")) return;
+  check_switches(platform, reading);
+  for (std::size_t i = 0; i < ipus.size(); ++i)
+    if (leads_to.count(ipus[i]) == 0)
+      reading.mistake(fmt::format("ipus[{}].name", i),
+                      fmt::format("no PCIe link leads to {}", shown(ipus[i])),
+                      "one link to each IPU",
+                      fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], ipus[i]));
+}
+
+void check_oae_links(const Platform& platform, Reading& reading) {
+  if (!reading.good("ipus")) return;
+  const std::vector<std::string> ipus = names_of(platform.ipus);
+  std::map<std::string, std::vector<std::size_t>> links;  // of each IPU
+  for (std::size_t i = 0; i < platform.oae_links.size(); ++i) {
+    const OaeLink& link = platform.oae_links[i];
+    const std::string path = fmt::format("oae_links[{}]", i);
+    const bool a = check_end(path + ".a", link.a, "IPU", ipus, {}, reading);
+    const bool b = check_end(path + ".b", link.b, "IPU", ipus, {}, reading);
+    if (!a || !b || !reading.good(path)) continue;
+    if (link.a == link.b) {
+      reading.mistake(path + ".b", fmt::format("both ends are at {}", shown(link.a)), "two IPUs",
+                      ipus.size() > 1 ? "name another one" : "add another one to ipus");
+      continue;
+    }
+    if (link.rate % 512 != 0)
+      reading.mistake(path + ".rate",
+                      fmt::format("{} is no whole number of frames in a second",
+                                  vp::config::bit_rate_quantity().print(link.rate)),
+                      "a multiple of 512 bit/s", "round it");
+    // A longer wire is silent for as long as a link puts up with.
+    const std::int64_t longest = 100'000 * s / link.rate;
+    if (link.latency > longest)
+      reading.mistake(path + ".latency",
+                      fmt::format("{} are more than 100,000 bits of this wire",
+                                  vp::config::duration_quantity().print(link.latency)),
+                      fmt::format("at most {}", vp::config::duration_quantity().print(longest)),
+                      "shorten it, or lower the rate");
+    for (const std::string& end : {link.a, link.b}) {
+      const Ipu& ipu = *find_named(platform.ipus, end);
+      std::vector<std::size_t>& others = links[end];
+      if (others.size() == ipu_map::oae_links)
+        reading.mistake(path, fmt::format("{} has {} links already", end, others.size()),
+                        fmt::format("at most {} at each IPU", ipu_map::oae_links), "remove it");
+      if (link.ports > 0 && link.first_port + link.ports > ipu.oae.ports)
+        reading.mistake(path + ".ports",
+                        fmt::format("{} to {} are joined, and {} has {}", link.first_port,
+                                    link.first_port + link.ports - 1, end, ipu.oae.ports),
+                        "ports that both IPUs have", fmt::format("raise oae.ports of {}", end));
+      for (const std::size_t other : others) {
+        const OaeLink& one = platform.oae_links[other];
+        if (link.first_port < one.first_port + one.ports &&
+            one.first_port < link.first_port + link.ports)
+          reading.mistake(
+              path + ".first_port",
+              fmt::format("oae_links[{}] joins some of these ports of {} already", other, end),
+              "each port joined once", "choose others");
+      }
+      others.push_back(i);
+    }
+    std::int64_t whole = 0;
+    for (std::size_t n = 0; n < link.cuts.size(); ++n) {
+      const OaeCut& cut = link.cuts[n];
+      if (cut.at < whole || cut.until <= cut.at)
+        reading.mistake(fmt::format("{}.cuts[{}]", path, n),
+                        cut.until <= cut.at ? "it ends before it begins"
+                                            : "it begins before the one before it has ended",
+                        "cuts one after the other", "correct `at` and `until`");
+      whole = cut.until + 1;
+    }
+  }
+}
+
+}  // namespace
+
+fs::path find_platform(const std::string& platform, const std::vector<fs::path>& directories) {
+  std::error_code error;
+  if (fs::exists(platform, error)) {
+    // A directory called like a platform does not hide it.
+    if (!fs::is_directory(platform, error) || platform.find('/') != platform.npos) return platform;
+  }
+  std::vector<std::string> names;
+  if (platform.find('/') == platform.npos) {
+    for (const fs::path& directory : directories) {
+      for (const char* end : {".yaml", ""}) {
+        const fs::path file = directory / (platform + end);
+        if (!platform.empty() && fs::is_regular_file(file, error) && file.extension() == ".yaml")
+          return file;
+      }
+      for (fs::directory_iterator each(directory, error), end; !error && each != end;
+           each.increment(error))
+        if (each->path().extension() == ".yaml") names.push_back(each->path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const std::string meant = nearest(fs::path(platform).stem().string(), names);
+  vp::config::Problem problem;
+  problem.origin.source = vp::config::argument_source("platform", platform);
+  problem.found = "there is no such platform and no such file";
+  problem.accepted = names.empty() ? "the path of a platform file"
+                                   : alternatives(names) + ", or the path of a platform file";
+  if (!meant.empty()) problem.remedy = fmt::format("did you mean {}?", shown(meant));
+  vp::config::fail(std::move(problem));
+}
+
+Platform load(const fs::path& file, const fs::path& images,
+              const std::vector<vp::config::Override>& overrides, const std::string& append) {
+  return load(vp::config::read_source(file), images, overrides, append);
+}
+
+Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs::path& images,
+              const std::vector<vp::config::Override>& overrides, const std::string& append) {
+  vp::config::Node root = vp::config::parse_yaml(source);
+  Reading reading(images);
+  for (const vp::config::Override& change : overrides) apply(change, root, reading.report());
+  Platform platform = read(schema(), root, reading);
+  check_names(platform, reading);
+  check_links(platform, reading);
+  check_slots(platform, reading);
+  check_oae_links(platform, reading);
+
+  for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {
+    std::string& line = platform.hosts[i].append;
+    line += line.empty() ? append : " " + append;
+    if (line.size() > longest_command_line)
+      reading.mistake(fmt::format("hosts[{}].append", i),
+                      fmt::format("{} bytes, with what --append adds", line.size()),
+                      fmt::format("at most {} bytes", longest_command_line), "shorten --append");
+  }
+  reading.report().check();
+  return platform;
+}
+
+}  // namespace platform

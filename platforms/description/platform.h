@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vp/config/schema.h"
+
+/// What a platform file describes. The keys are those of platforms/description/schema.cpp, which
+/// also holds ranges and texts; the values here are the defaults. Times are in picoseconds, sizes
+/// in bytes.
+namespace platform {
+
+using vp::config::File;
+using vp::config::Instant;
+using vp::config::PciId;
+
+inline constexpr std::int64_t ns = 1'000;
+inline constexpr std::int64_t us = 1'000 * ns;
+inline constexpr std::int64_t ms = 1'000 * us;
+inline constexpr std::int64_t s = 1'000 * ms;
+inline constexpr std::int64_t KiB = 1'024;
+inline constexpr std::int64_t MiB = 1'024 * KiB;
+inline constexpr std::int64_t GiB = 1'024 * MiB;
+
+/// Where a console of the platform file goes.
+enum class ConsoleKind { terminal, pty, off };
+
+struct Simulation {
+  std::int64_t max_quantum = 1 * us;  ///< how far a vCPU may run ahead; changes no result
+  std::int64_t vcpu_slice = 1 * us;   ///< turns of vCPUs that share memory; changes results
+  std::uint32_t seed = 1;             ///< of everything random in a guest's view
+  Instant rtc{1'767'225'600};         ///< 2026-01-01, what the guest's clock shows at start
+};
+
+struct Qemu {
+  File host_library;  ///< libqemu-x86_64.so
+  File ipu_library;   ///< libqemu-aarch64.so
+  File roms;          ///< directory of BIOS and option ROMs
+};
+
+struct RootComplex {
+  std::int64_t latency = 100 * ns;     ///< traversal, each way
+  std::int64_t memory_latency = 0;     ///< of a device's read of host memory
+  std::int64_t interrupt_latency = 0;  ///< of a message interrupt, beyond the traversal
+  std::int64_t completion_timeout = 50 * ms;
+  bool peer_to_peer = false;  ///< between devices below different root ports, or by redirection
+};
+
+struct Host {
+  std::string name;
+  unsigned vcpus = 1;
+  std::string cpu = "max";
+  std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each vCPU
+  unsigned write_combining_buffers = 10;          ///< lines of 64 bytes a vCPU; 0: none
+  std::int64_t memory = 512 * MiB;
+  File kernel;
+  std::optional<File> initrd;
+  std::string append;
+  ConsoleKind console = ConsoleKind::terminal;
+  RootComplex root_complex;
+};
+
+struct FirmwareOptions {
+  bool poll = false;  ///< instead of sleeping until an interrupt
+};
+
+struct Dma {
+  std::int64_t latency = 100 * ns;      ///< from start to the first request
+  std::int64_t rate = 200'000'000'000;  ///< bit/s
+  unsigned outstanding = 8;             ///< pieces asked for ahead
+};
+
+/// Function 1: what Linux's pci_endpoint_test speaks to.
+struct TestFunction {
+  bool present = false;
+  PciId id{0x1d9b, 0x0ae1};
+  unsigned msi_vectors = 32;
+  unsigned msi_x_vectors = 128;
+};
+
+struct Endpoint {
+  PciId id{0x1d9b, 0x0ae0};
+  PciId subsystem{0x1d9b, 0x0001};
+  std::uint32_t class_code = 0x120000;  ///< processing accelerator
+  std::uint8_t revision = 1;
+  std::int64_t latency = 50 * ns;  ///< traversal, each way
+  unsigned tags = 256;             ///< requests outstanding a function, if software enables them
+  TestFunction test_function;
+  unsigned virtual_functions = 0;  ///< most that software can enable
+};
+
+struct Oae {
+  unsigned ports = 8;
+  std::int64_t clock = 500'000'000;  ///< Hz
+};
+
+struct Ipu {
+  std::string name;
+  unsigned cores = 1;
+  std::string core = "neoverse-n1";
+  std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each core
+  std::int64_t sram = 4 * MiB;
+  std::int64_t dram = 128 * MiB;
+  File firmware;
+  FirmwareOptions firmware_options;
+  std::int64_t noc_latency = 10 * ns;  ///< one way
+  Dma dma;
+  Endpoint endpoint;
+  Oae oae;
+  ConsoleKind console = ConsoleKind::off;
+};
+
+/// A PCIe switch, in the domain of the host above it.
+struct Switch {
+  std::string name;
+  std::int64_t latency = 100 * ns;  ///< traversal, from one port to another
+  unsigned max_payload_size = 256;
+};
+
+/// Flow control credits that a receiver advertises; 0 is infinite.
+struct Credits {
+  unsigned posted_headers = 0;
+  unsigned posted_data = 0;  ///< of 16 bytes
+  unsigned non_posted_headers = 0;
+  unsigned non_posted_data = 0;
+  unsigned completion_headers = 0;  ///< only of a switch's buffer
+  unsigned completion_data = 0;
+  unsigned scale = 1;  ///< what a credit on the wire counts for
+};
+
+/// An error that a link is made to have, see pcie::Fault, or lane_failure.
+struct PcieFault {
+  std::string direction;
+  std::string error;
+  std::string tlp;  ///< type; none: the receiver believes to have seen one
+  unsigned number = 1;
+  unsigned lane = 0;    ///< of a lane failure
+  std::int64_t at = 0;  ///< since the start
+};
+
+/// Active state power management: what ports support, and when a link goes there.
+struct ActiveStates {
+  bool l0s = false;
+  bool l1 = false;
+  std::int64_t l0s_after = 1 * us;
+  std::int64_t l1_after = 10 * us;
+};
+
+/// Steps of lane margining until a receiver sees errors.
+struct Eye {
+  unsigned timing = 10;
+  unsigned voltage = 20;
+};
+
+struct Slot {
+  bool hot_plug = false;
+  bool surprise = false;
+  bool attention_button = false;
+  bool indicators = false;
+  bool power_controller = false;
+  bool latch = false;
+  bool interlock = false;
+  std::int64_t command_time = 0;
+};
+
+struct PcieLink {
+  std::string up;    ///< name of the host or switch
+  std::string down;  ///< name of the IPU or switch
+  unsigned generation = 4;
+  unsigned lanes = 16;
+  std::int64_t latency_down = 250 * ns;  ///< PHY and wire
+  std::int64_t latency_up = 250 * ns;
+  unsigned max_payload_size = 256;
+  unsigned max_read_request_size = 512;
+  double bit_error_rate = 0;          ///< of each lane
+  std::int64_t retraining = 20 * us;  ///< Recovery and back to L0
+  Credits credits_down;               ///< of the lower end's receive buffer
+  Credits credits_up;                 ///< of the upper end's
+  std::vector<PcieFault> faults;
+  ActiveStates aspm;
+  Eye eye;
+  Slot slot;  ///< of the card at the lower end
+  bool downstream_port_containment = false;
+};
+
+/// A time in which the wires of an OAE link are cut.
+struct OaeCut {
+  std::int64_t at = 0;
+  std::int64_t until = 1'000'000 * s;
+};
+
+/// An OAE link between two IPUs, which also joins swap ports of the one with those of the same
+/// numbers of the other: the firmwares pass on what their hosts commit there.
+struct OaeLink {
+  std::string a;
+  std::string b;
+  std::int64_t rate = 100'000'000'000;  ///< bit/s
+  std::int64_t latency = 50 * ns;       ///< PHYs and wire, each way
+  unsigned first_port = 0;
+  unsigned ports = 0;  ///< joined, from the first on
+  std::vector<OaeCut> cuts;
+};
+
+struct Platform {
+  std::string name;
+  std::string title;
+  Simulation simulation;
+  Qemu qemu;
+  std::vector<Host> hosts;
+  std::vector<Switch> switches;
+  std::vector<Ipu> ipus;
+  std::vector<PcieLink> pcie_links;
+  std::vector<OaeLink> oae_links;
+  std::map<std::string, std::string> log;  ///< level of each component; `all` comes first
+};
+
+}  // namespace platform

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/pcie/protocol/flow_control.h"
+#include "platforms/description/platform.h"
+
+namespace platform {
+
+/// Credits as the model of a port takes them. Completions have infinite ones at root ports and
+/// endpoints (PCIe 5.0, 2.6.1).
+inline pcie::CreditConfig credit_config(const Credits& credits) {
+  return {{{{credits.posted_headers, credits.posted_data},
+            {credits.non_posted_headers, credits.non_posted_data},
+            {credits.completion_headers, credits.completion_data}}},
+          credits.scale};
+}
+
+}  // namespace platform

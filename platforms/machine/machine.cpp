@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/machine/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "platforms/description/faults.h"
+#include "platforms/machine/downstream_port.h"
+
+namespace platform {
+namespace {
+
+pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
+  pcie::LinkConfig config;
+  config.generation = link.generation;
+  config.lanes = link.lanes;
+  config.latency_down = link.latency_down;
+  config.latency_up = link.latency_up;
+  config.max_payload = link.max_payload_size;
+  config.bit_error_rate = link.bit_error_rate;
+  config.retraining = link.retraining;
+  config.l0s_after = link.aspm.l0s_after;
+  config.l1_after = link.aspm.l1_after;
+  config.seed = seed;
+  config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
+  return config;
+}
+
+/// The links that begin at a host or switch, in the order of its ports.
+std::vector<const PcieLink*> links_below(const Platform& platform, const std::string& name) {
+  std::vector<const PcieLink*> below;
+  for (const PcieLink& link : platform.pcie_links) {
+    if (link.up == name) below.push_back(&link);
+  }
+  return below;
+}
+
+bool parse(std::string_view text, unsigned& number) {
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
+const std::string slot_actions = "remove, insert, button, open, close or power_fault";
+
+/// Why not, or nothing.
+std::string operate(pcie::DownstreamPort& port, std::string_view action) {
+  const bool moves = action == "remove" || action == "insert";
+  if (moves && port.slot().locked()) return "the interlock holds the card";
+  if (moves && port.slot().latched()) return "the latch is closed";
+  if (action == "remove") return port.remove_card() ? "" : "the slot is empty";
+  if (action == "insert") return port.insert_card() ? "" : "the slot has a card";
+  if (action == "button") return port.press_attention_button() ? "" : "there is no button";
+  if (action == "open") return port.open_latch() ? "" : "there is no latch, or it is open";
+  if (action == "close") return port.close_latch() ? "" : "there is no latch, or it is closed";
+  if (action == "power_fault") return port.fail_power() ? "" : "there is no power to fail";
+  return "a slot knows " + slot_actions;
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+Machine::Machine(const Platform& platform, const Options& options, Outcome& outcome,
+                 vp::Trace& trace, vp::Statistics& statistics)
+    : platform_(platform), trace_(trace), statistics_(statistics) {
+  for (const Ipu& ipu : platform.ipus) {
+    const auto link = std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                                   [&](const PcieLink& one) { return one.down == ipu.name; });
+    ipus.push_back(std::make_unique<IpuMachine>(ipu.name.c_str(), ipu, platform, *link,
+                                                options.ipu(ipu), outcome, trace, statistics));
+  }
+  for (const OaeLink& link : platform.oae_links) connect(link);
+  for (const Host& host : platform.hosts) {
+    const std::vector<const PcieLink*> own = links_below(platform, host.name);
+    hosts.push_back(std::make_unique<HostMachine>(host.name.c_str(), host, platform, own,
+                                                  options.host(host), outcome, statistics));
+    for (unsigned port = 0; port < own.size(); ++port) {
+      connect(*own[port], hosts.back()->root_complex.port(port), *hosts.back());
+    }
+  }
+}
+
+void Machine::connect(const OaeLink& link) {
+  // An IPU numbers its links in the order of the platform file.
+  const auto end_at = [&](const std::string& name) -> std::pair<IpuMachine&, oae::Link&> {
+    std::size_t i = 0, n = 0;
+    while (platform_.ipus[i].name != name) ++i;
+    for (const OaeLink* one = platform_.oae_links.data(); one != &link; ++one) {
+      n += one->a == name || one->b == name;
+    }
+    return {*ipus[i], *ipus[i]->oae_links[n]};
+  };
+  const auto a = end_at(link.a), b = end_at(link.b);
+  oae::Link::connect(a.second, b.second, link.latency);
+  for (const OaeCut& cut : link.cuts) {
+    for (const auto& [ipu, end] : {a, b}) {
+      for (const bool is_cut : {true, false}) {
+        faults.push_back(
+            std::make_unique<vp::Event>(ipu.domain, [from = &end, is_cut] { from->cut(is_cut); }));
+        faults.back()->at(is_cut ? cut.at : cut.until);
+      }
+    }
+  }
+}
+
+void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host) {
+  const auto described = std::find_if(platform_.switches.begin(), platform_.switches.end(),
+                                      [&](const Switch& one) { return one.name == link.down; });
+  const auto ipu = std::find_if(platform_.ipus.begin(), platform_.ipus.end(),
+                                [&](const Ipu& one) { return one.name == link.down; });
+  const bool to_switch = described != platform_.switches.end();
+  pcie::Port& end = to_switch
+                        ? add_switch(*described, link, host)
+                        : ipus[static_cast<std::size_t>(ipu - platform_.ipus.begin())]->endpoint;
+  links.push_back(std::make_unique<pcie::Link>(
+      (link.up + "_" + link.down).c_str(),
+      link_config(link, links.size() + (std::uint64_t{platform_.simulation.seed} << 32)), port, end,
+      trace_, statistics_));
+  for (const PcieFault& fault : link.faults) {
+    faults.push_back(std::make_unique<vp::Event>(
+        host.domain, [link = links.back().get(), fault] { platform::inject(*link, fault); }));
+    faults.back()->at(fault.at);
+  }
+  slots_.push_back({host.name(), links.back().get(), &port});
+  if (!to_switch) return;
+  pcie::Switch& above = *switches.back();
+  const std::vector<const PcieLink*> below = links_below(platform_, link.down);
+  for (unsigned i = 0; i < below.size(); ++i) connect(*below[i], above.port(i), host);
+}
+
+pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, HostMachine& host) {
+  pcie::SwitchConfig config;
+  config.generation = above.generation;
+  config.lanes = above.lanes;
+  config.credits = credit_config(above.credits_down);
+  config.active_states = active_states(above);
+  config.eye = {above.eye.timing, above.eye.voltage};
+  config.latency = described.latency;
+  config.max_payload = described.max_payload_size;
+  // Slots of a host have numbers of their own: root ports those below 32.
+  config.first_slot = 32 * (1 + static_cast<unsigned>(switches.size()));
+  config.ports.clear();
+  for (const PcieLink* link : links_below(platform_, described.name)) {
+    set_downstream_port(config.ports.emplace_back(), *link);
+  }
+  switches.push_back(
+      std::make_unique<pcie::Switch>(described.name.c_str(), config, host.domain, statistics_));
+  return switches.back()->upstream();
+}
+
+std::string Machine::inject(std::string_view what) {
+  const auto word = words(what);
+  if (word.size() < 2 || word.size() > 4)
+    return "inject takes a way, an error, perhaps a TLP and a number";
+  const std::size_t dot = std::min(word[0].rfind('.'), word[0].size());
+  const std::string_view way = word[0].substr(dot);
+  const auto link = std::find_if(links.begin(), links.end(), [&](const auto& one) {
+    return word[0].substr(0, dot) == one->name();
+  });
+  if (link == links.end() || (way != ".down" && way != ".up")) {
+    std::string all;
+    for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
+    return "no such way; there are" + all;
+  }
+  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
+  if (word[1] == lane_failure) {
+    unsigned lane = 0;
+    if (word.size() != 3 || !parse(word[2], lane)) return "a lane_failure takes the lane";
+    return (*link)->fail_lane(direction, lane) ? "" : "no such lane, or no other would be left";
+  }
+  const auto error = pcie::error_of(word[1]);
+  if (!error) {
+    std::string all;
+    for (const pcie::Error one : pcie::all_errors) all += std::string(" ") + pcie::to_string(one);
+    return "no such error; there are" + all + " " + lane_failure;
+  }
+  pcie::Fault fault{*error, {}, 1};
+  if (word.size() >= 3) {
+    fault.type = pcie::tlp_type_of(word[2]);
+    if (!fault.type) return fmt::format("no TLP is a {}", word[2]);
+  }
+  if (word.size() == 4) {
+    if (!parse(word[3], fault.number) || fault.number == 0) return "the number counts from 1";
+  }
+  return (*link)->inject(direction, fault) ? "" : "no such packet can have this error there";
+}
+
+std::string Machine::operate_slot(const std::string& host, std::string_view what) {
+  const auto word = words(what);
+  if (word.size() != 2) return "slot takes a link, and " + slot_actions;
+  std::string all;
+  for (const SlotOf& slot : slots_) {
+    if (slot.host != host) continue;
+    all += std::string(" ") + slot.link->name();
+    if (word[0] == slot.link->name()) return operate(*slot.port, word[1]);
+  }
+  return "no such slot; there are" + all;
+}
+
+}  // namespace platform

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/pcie/hierarchy/switch.h"
+#include "models/pcie/link/link.h"
+#include "platforms/description/platform.h"
+#include "platforms/machine/host_machine.h"
+#include "platforms/machine/ipu_machine.h"
+
+namespace platform {
+
+/// Everything that a platform file describes, wired.
+class Machine {
+ public:
+  /// What a run adds to the parts of the platform.
+  struct Options {
+    std::function<HostMachine::Options(const Host&)> host;
+    std::function<IpuMachine::Options(const Ipu&)> ipu;
+  };
+
+  Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,
+          vp::Statistics& statistics);
+
+  /// Makes an error happen: `LINK.down ERROR`, or up, and perhaps ` TLP` and ` NUMBER`, see
+  /// pcie::Fault. Returns why it cannot, or nothing.
+  std::string inject(std::string_view what);
+
+  /// Somebody at a slot of this host: `LINK remove`, `insert`, `button`, `open`, `close`; or
+  /// something, `power_fault`. Returns why not, or nothing.
+  std::string operate_slot(const std::string& host, std::string_view what);
+
+  std::vector<std::unique_ptr<HostMachine>> hosts;
+  std::vector<std::unique_ptr<pcie::Switch>> switches;
+  std::vector<std::unique_ptr<IpuMachine>> ipus;
+  std::vector<std::unique_ptr<pcie::Link>> links;
+  std::vector<std::unique_ptr<vp::Event>> faults;  ///< and cuts, those of the platform file
+
+ private:
+  struct SlotOf {
+    std::string host;
+    const pcie::Link* link;
+    pcie::DownstreamPort* port;
+  };
+
+  void connect(const OaeLink& link);
+  void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
+  pcie::Port& add_switch(const Switch& described, const PcieLink& above, HostMachine& host);
+
+  const Platform& platform_;
+  vp::Trace& trace_;
+  vp::Statistics& statistics_;
+  std::vector<SlotOf> slots_;
+};
+
+}  // namespace platform

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platforms/run/run.h"
+#include "vp/config/override.h"
+#include "vp/config/report.h"
+
+namespace platform {
+
+/// The command line as it was written.
+struct CommandLine {
+  enum class Command { run, check, keys };
+  Command command = Command::run;
+  std::string platform;  ///< a name or a path
+  std::optional<std::string> images;
+  std::vector<std::string> set, log;
+  std::optional<std::string> kernel, initrd, firmware;
+  std::string append;
+  std::optional<std::string> until, mark, input, share, trace, vcd, stats;
+  std::optional<std::string> snapshot_at, children, children_output, jobs, child;
+  std::vector<std::string> console, gdb;
+  std::string filter;  ///< of `keys`
+};
+
+/// What became of parsing: the command line, or the process's exit code after help, the version or
+/// a mistake have been printed.
+struct Parsed {
+  std::optional<CommandLine> command_line;
+  vp::ExitCode exit_code = vp::ExitCode::success;
+};
+Parsed parse_command_line(int argc, char** argv, std::ostream& out, std::ostream& err);
+
+/// The options that change the platform, as changes of its file; mistakes go to the report.
+std::vector<vp::config::Override> overrides(const CommandLine& line, vp::config::Report& report);
+
+/// The options of a run that need no platform to be checked. Files are only looked at.
+RunOptions run_options(const CommandLine& line, vp::config::Report& report);
+
+/// The options that name parts of the platform: fills in consoles and GDB ports.
+void name_parts(const CommandLine& line, const Platform& platform, RunOptions& options,
+                vp::config::Report& report);
+
+/// Makes sure that no file is written that is read, or twice.
+void check_outputs(const CommandLine& line, const std::filesystem::path& platform_file,
+                   const RunOptions& options, vp::config::Report& report);
+
+}  // namespace platform

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/program/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vp/config/units.h"
+
+namespace platform {
+
+std::string summary(const Platform& platform) {
+  const auto time = [](auto value) { return vp::config::duration_quantity().print(value); };
+  const auto size = [](auto value) { return vp::config::size_quantity().print(value); };
+  const auto rate = [](auto value) { return vp::config::instruction_rate_quantity().print(value); };
+  const auto clock = [](auto value) { return vp::config::frequency_quantity().print(value); };
+  const auto plural = [](unsigned count) { return count == 1 ? "" : "s"; };
+
+  std::string text =
+      fmt::format("{}{}{}\n", platform.name, platform.title.empty() ? "" : ": ", platform.title);
+  for (const Host& host : platform.hosts)
+    text +=
+        fmt::format("  host {}: {} vCPU{} ({}, {}), {} RAM\n", host.name, host.vcpus,
+                    plural(host.vcpus), host.cpu, rate(host.instruction_rate), size(host.memory));
+  for (const Switch& each : platform.switches) {
+    const auto ports = static_cast<unsigned>(
+        std::count_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                      [&](const PcieLink& link) { return link.up == each.name; }));
+    text += fmt::format("  switch {}: {} downstream port{}, {}\n", each.name, ports, plural(ports),
+                        time(each.latency));
+  }
+  for (const Ipu& ipu : platform.ipus)
+    text += fmt::format("  IPU {}: {} core{} ({}, {}), {} SRAM, {} DRAM, {} swap port{} at {}\n",
+                        ipu.name, ipu.cores, plural(ipu.cores), ipu.core,
+                        rate(ipu.instruction_rate), size(ipu.sram), size(ipu.dram), ipu.oae.ports,
+                        plural(ipu.oae.ports), clock(ipu.oae.clock));
+  for (const PcieLink& link : platform.pcie_links)
+    text +=
+        fmt::format("  PCIe {} -> {}: generation {} x{}, {} down, {} up\n", link.up, link.down,
+                    link.generation, link.lanes, time(link.latency_down), time(link.latency_up));
+  return text;
+}
+
+}  // namespace platform

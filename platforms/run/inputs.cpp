@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/run/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "platforms/description/ipu_map.h"
+#include "vp/images/firmware.h"
+#include "vp/images/initramfs.h"
+#include "vp/images/kernel.h"
+#include "vp/images/manifest.h"
+#include "vp/images/qemu_library.h"
+#include "vp/images/sha256.h"
+
+namespace platform {
+
+namespace fs = std::filesystem;
+using vp::config::Report;
+using vp::images::Bytes;
+using vp::images::Mistake;
+
+namespace {
+
+/// Files that QEMU's microvm machine loads from the directory of ROMs.
+constexpr const char* roms[] = {"bios-microvm.bin", "linuxboot_dma.bin"};
+
+class Checker {
+ public:
+  explicit Checker(const fs::path& images) : images_(images) {}
+
+  /// Checks one file; the same file is read once for each use, and its hash listed for each.
+  void check(const std::string& role, const File& file, const std::function<void(Bytes&)>& check) {
+    try {
+      Bytes bytes = Bytes::read(file.path);
+      const std::string hash = vp::images::sha256(bytes.data(), bytes.size());
+      // First: of a file that setup made, and that has changed since, nothing else matters.
+      if (file.found_by_name && manifest())
+        manifest_->check(fs::path(file.text).lexically_normal().generic_string(), bytes.size(),
+                         hash);
+      check(bytes);
+      inputs_.push_back({role, file.path, bytes.size(), hash});
+    } catch (const Mistake& mistake) {
+      report_.add(
+          {file.origin,
+           fmt::format("{} {}: {}", role, vp::config::shown(file.path.string()), mistake.what()),
+           "", mistake.remedy()});
+    }
+  }
+
+  void mistake(const File& file, std::string found, std::string remedy) {
+    report_.add({file.origin, std::move(found), "", std::move(remedy)});
+  }
+
+  std::vector<Input> take() {
+    report_.check();
+    return std::move(inputs_);
+  }
+
+ private:
+  /// The manifest, read at its first use; false if there is none, which is told once.
+  bool manifest() {
+    if (!manifest_read_) {
+      manifest_read_ = true;
+      manifest_ = vp::images::Manifest::read(images_);
+    }
+    return manifest_.has_value();
+  }
+
+  const fs::path images_;
+  Report report_;
+  std::vector<Input> inputs_;
+  std::optional<vp::images::Manifest> manifest_;
+  bool manifest_read_ = false;
+};
+
+bool has_option(const std::string& command_line, const std::string& option) {
+  return (" " + command_line).find(" " + option) != std::string::npos;
+}
+
+void check_host(const Host& host, Checker& checker) {
+  std::uint64_t needed = 0;
+  checker.check(host.name + ".kernel", host.kernel, [&](Bytes& bytes) {
+    const vp::images::Kernel kernel = vp::images::check_kernel(bytes);
+    needed += kernel.init_size;
+    if (host.append.size() > kernel.command_line_size)
+      throw Mistake(fmt::format("its command line may have {} bytes, and `append` has {}",
+                                kernel.command_line_size, host.append.size()),
+                    "shorten `append`");
+  });
+  if (host.initrd)
+    checker.check(host.name + ".initrd", *host.initrd, [&](Bytes& bytes) {
+      const vp::images::Initramfs found = vp::images::check_initramfs(bytes);
+      needed += bytes.size();
+      // Another program, or a file system that takes its place, does without.
+      if (!found.has_init && !found.opaque && !has_option(host.append, "rdinit=") &&
+          !has_option(host.append, "root="))
+        throw Mistake("it has no /init, which Linux starts first",
+                      "pack it from inside its directory, as `(cd ROOT && find . | cpio -o -H "
+                      "newc)`, or name another program by `rdinit=` in `append`");
+    });
+  if (needed > static_cast<std::uint64_t>(host.memory))
+    checker.mistake(host.kernel,
+                    fmt::format("{}: kernel and initramfs need {} bytes, and its memory has {}",
+                                host.name, needed, host.memory),
+                    "raise `memory` of the host");
+}
+
+void check_ipu(const Ipu& ipu, Checker& checker) {
+  checker.check(ipu.name + ".firmware", ipu.firmware, [&](Bytes& bytes) {
+    vp::images::check_firmware(
+        bytes, {{"sram", ipu_map::sram_base, static_cast<std::uint64_t>(ipu.sram)},
+                {"dram", ipu_map::dram_base, static_cast<std::uint64_t>(ipu.dram)}});
+  });
+}
+
+void check_qemu(const Qemu& qemu, Checker& checker) {
+  checker.check("qemu.host_library", qemu.host_library, vp::images::check_qemu_library);
+  checker.check("qemu.ipu_library", qemu.ipu_library, vp::images::check_qemu_library);
+  for (const char* rom : roms) {
+    File file = qemu.roms;
+    file.text += "/" + std::string(rom);
+    file.path /= rom;
+    checker.check(fmt::format("qemu.roms.{}", rom), file, [](Bytes&) {});
+  }
+}
+
+}  // namespace
+
+std::vector<Input> check_inputs(const Platform& platform, const fs::path& images) {
+  Checker checker(images);
+  check_qemu(platform.qemu, checker);
+  for (const Host& host : platform.hosts) check_host(host, checker);
+  for (const Ipu& ipu : platform.ipus) check_ipu(ipu, checker);
+  return checker.take();
+}
+
+}  // namespace platform

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/run/run.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "platforms/machine/machine.h"
+#include "platforms/run/children_summary.h"
+#include "platforms/run/outputs.h"
+#include "platforms/run/share_archive.h"
+#include "vp/console/file_sink.h"
+#include "vp/console/pseudo_terminal.h"
+#include "vp/console/script_player.h"
+#include "vp/console/shared_output.h"
+#include "vp/console/terminal.h"
+#include "vp/control/share.h"
+#include "vp/log/log.h"
+#include "vp/snapshot/children.h"
+#include "vp/statistics/statistics.h"
+#include "vp/trace/trace.h"
+
+namespace platform {
+namespace {
+
+using vp::ExitCode;
+using Clock = std::chrono::steady_clock;
+
+// Simulated time between two looks at the outside, unless the looks would come too often.
+constexpr vp::Picoseconds step = 1 * vp::ms;
+constexpr auto look_interval = std::chrono::milliseconds(10);
+
+/// A platform from its first to its last picosecond.
+class Run {
+ public:
+  Run(const Platform& platform, const RunOptions& options);
+  ExitCode simulate();
+
+ private:
+  void prepare_share();
+  HostMachine::Options host_options(const Host& host);
+  IpuMachine::Options ipu_options(const Ipu& ipu) const;
+  std::optional<unsigned> gdb_port(const std::string& name) const;
+  void set_log_levels();
+  void connect_consoles();
+  void connect_console(vp::Console& console, const ConsoleTarget& target);
+  std::vector<vp::Console*> all_consoles();
+  nlohmann::json head(const std::string& command) const;
+
+  void advance();
+  bool forks() const { return options_.snapshot && options_.snapshot->forks; }
+  void fork_children();
+  int be_child(std::size_t number, vp::ChildNote& note);
+  void settle_child(const std::string& command, const std::filesystem::path& directory);
+
+  void look_outside();
+  bool gdb_holds();
+  void wait_for_gdb();
+  void keep_to_real_time();
+  ExitCode finish();
+
+  Platform platform_;
+  RunOptions options_;
+  Outcome outcome_;
+  vp::Trace trace_;
+  vp::Statistics statistics_;
+  std::optional<ShareArchive> share_archive_;
+  std::optional<vp::Share> share_;
+  vp::FileSink standard_output_{STDOUT_FILENO, "standard output"};
+  vp::SharedOutput shared_output_{standard_output_};
+  std::optional<Machine> machine_;
+  std::optional<vp::Snapshot> snapshot_;
+  std::optional<vp::Terminal> terminal_;
+  std::optional<vp::ScriptPlayer> script_;
+  bool interactive_ = false;
+  vp::ChildNote* note_ = nullptr;  // of a child
+  Clock::time_point looked_;
+  Clock::time_point begin_;
+};
+
+Run::Run(const Platform& platform, const RunOptions& options)
+    : platform_(platform), options_(options) {
+  if (!options_.share.empty()) prepare_share();
+  if (forks()) Outputs(options_.snapshot->outputs).prepare();
+  if (!options_.trace.empty()) {
+    trace_.open(options_.trace.string(),
+                head(options_.snapshot && !forks() ? options_.snapshot->commands[0] : ""));
+  }
+  machine_.emplace(platform_,
+                   Machine::Options{[this](const Host& host) { return host_options(host); },
+                                    [this](const Ipu& ipu) { return ipu_options(ipu); }},
+                   outcome_, trace_, statistics_);
+  if (options_.snapshot) snapshot_.emplace(options_.snapshot->mark);
+  set_log_levels();
+  connect_consoles();
+  if (options_.input) {
+    HostMachine& first = *machine_->hosts.front();
+    script_.emplace(first.domain, first.console, *options_.input,
+                    [this](const std::string& what) { outcome_.end(ExitCode::limit, what); });
+  }
+}
+
+void Run::prepare_share() {
+  share_.emplace(options_.share.string());
+  for (Host& host : platform_.hosts) {
+    const std::filesystem::path initrd = host.initrd ? host.initrd->path : std::filesystem::path();
+    share_archive_.emplace(initrd, options_.share);
+    if (!host.initrd) host.initrd.emplace();
+    host.initrd->path = share_archive_->path();
+    options_.inputs.push_back(
+        {host.name + ".share", options_.share, share_archive_->size(), share_archive_->sha256()});
+  }
+}
+
+HostMachine::Options Run::host_options(const Host& host) {
+  HostMachine::Options options;
+  options.gdb_port = gdb_port(host.name);
+  options.control.on_exit = [this, name = host.name](int code) {
+    outcome_.set_guest_code(name, code);
+  };
+  options.control.on_mark = [this](const std::string& name) {
+    vp::log::get("control").info("mark {}", name);
+    if (name == options_.mark) outcome_.end(ExitCode::success, "");
+    return snapshot_ ? snapshot_->say(name) : std::string();
+  };
+  options.control.on_inject = [this](std::string_view what) { return machine_->inject(what); };
+  options.control.on_slot = [this, name = host.name](std::string_view what) {
+    return machine_->operate_slot(name, what);
+  };
+  if (share_) {
+    options.control.on_file = [this](const std::string& name, std::string_view bytes) {
+      return share_->write(name, bytes);
+    };
+  }
+  return options;
+}
+
+IpuMachine::Options Run::ipu_options(const Ipu& ipu) const {
+  return {gdb_port(ipu.name), &ipu == platform_.ipus.data() ? options_.vcd.string() : ""};
+}
+
+std::optional<unsigned> Run::gdb_port(const std::string& name) const {
+  const auto found = options_.gdb.find(name);
+  return found == options_.gdb.end() ? std::nullopt : std::optional<unsigned>(found->second);
+}
+
+void Run::set_log_levels() {
+  // The general level first, so that it does not undo the others.
+  if (const auto all = platform_.log.find("all"); all != platform_.log.end()) {
+    vp::log::set_level("all", all->second);
+  }
+  for (const auto& [component, level] : platform_.log) {
+    if (component == "all") continue;
+    vp::log::get(component);
+    vp::log::set_level(component, level);
+  }
+}
+
+std::vector<vp::Console*> Run::all_consoles() {
+  std::vector<vp::Console*> consoles;
+  for (const auto& host : machine_->hosts) consoles.push_back(&host->console);
+  for (const auto& ipu : machine_->ipus) consoles.push_back(&ipu->console);
+  return consoles;
+}
+
+void Run::connect_consoles() {
+  // A run that forks takes no keys, so that Ctrl-C ends it and all of its children.
+  terminal_.emplace(
+      [this](vp::Terminal::End) { outcome_.end(ExitCode::interrupted, "interrupted"); },
+      forks() ? -1 : STDIN_FILENO);
+  for (vp::Console* console : all_consoles()) {
+    const auto target = options_.consoles.find(console->name());
+    if (target != options_.consoles.end()) connect_console(*console, target->second);
+    if (forks()) {
+      console->add_sink(std::make_unique<vp::FileSink>(
+          Outputs(options_.snapshot->outputs).boot_console(console->name()).string()));
+    }
+  }
+  for (const auto& host : machine_->hosts) {
+    if (snapshot_) snapshot_->watch(host->console, host->domain);
+  }
+}
+
+void Run::connect_console(vp::Console& console, const ConsoleTarget& target) {
+  switch (target.kind) {
+    case ConsoleTarget::Kind::terminal: {
+      const auto at_terminal = std::count_if(
+          options_.consoles.begin(), options_.consoles.end(),
+          [](const auto& one) { return one.second.kind == ConsoleTarget::Kind::terminal; });
+      if (at_terminal > 1) {
+        console.add_sink(shared_output_.sink(console.name()));
+      } else {
+        console.add_sink(std::make_unique<vp::FileSink>(STDOUT_FILENO, "standard output"));
+      }
+      terminal_->add(console);
+      interactive_ = isatty(STDIN_FILENO) != 0 && !options_.input && !forks();
+      break;
+    }
+    case ConsoleTarget::Kind::pty: {
+      auto pty = std::make_unique<vp::PseudoTerminal>();
+      fmt::print(stderr, "oae-vp: console of {}: {}\n", console.name(), pty->path());
+      console.add_sink(std::move(pty));
+      break;
+    }
+    case ConsoleTarget::Kind::file:
+      console.add_sink(std::make_unique<vp::FileSink>(target.file.string()));
+      break;
+    case ConsoleTarget::Kind::off:
+      break;
+  }
+}
+
+nlohmann::json Run::head(const std::string& command) const {
+  nlohmann::json inputs;
+  for (const Input& input : options_.inputs) inputs[input.role] = input.sha256;
+  nlohmann::json head = {{"format", 1},
+                         {"program", "oae-vp " OAE_VP_VERSION},
+                         {"platform", platform_.name},
+                         {"inputs", inputs}};
+  // What a child does is an input too.
+  if (!command.empty()) {
+    head["child"] = {{"mark", options_.snapshot->mark.print()}, {"command", command}};
+  }
+  return head;
+}
+
+ExitCode Run::simulate() {
+  for (const auto& [name, port] : options_.gdb) {
+    fmt::print(stderr, "oae-vp: {} waits for GDB: target remote 127.0.0.1:{}\n", name, port);
+  }
+  // QEMU's start has taken the signals.
+  terminal_->start();
+  begin_ = looked_ = Clock::now();
+  if (script_) script_->start();
+  advance();
+  if (!outcome_.ended()) fork_children();
+  return finish();
+}
+
+// To the end of the run, or to where it is to be forked.
+void Run::advance() {
+  const vp::Picoseconds until = options_.until.value_or(vp::never);
+  while (!outcome_.ended()) {
+    if (snapshot_ && snapshot_->reached()) {
+      if (forks()) return;
+      snapshot_->go_on(options_.snapshot->commands[0]);
+    }
+    if (vp::now() >= until) {
+      const std::string mark =
+          snapshot_ && snapshot_->ahead() ? snapshot_->mark().print() : options_.mark;
+      outcome_.end(ExitCode::limit, fmt::format("the time limit came before {}",
+                                                mark.empty() ? "the end" : "mark " + mark));
+      break;
+    }
+    if (gdb_holds()) {
+      wait_for_gdb();
+      continue;
+    }
+    sc_core::sc_start(vp::to_sc_time(std::min(step, until - vp::now())));
+    if (note_ != nullptr) note_->time = vp::now();
+    look_outside();
+    if (interactive_) keep_to_real_time();
+  }
+}
+
+void Run::fork_children() {
+  const SnapshotOptions& snapshot = *options_.snapshot;
+  const Outputs outputs(snapshot.outputs);
+  for (vp::Console* console : all_consoles()) console->poll();
+  trace_.flush();
+  ChildrenSummary summary(snapshot.commands, stdout);
+  try {
+    vp::Children::run(
+        snapshot.commands.size(), snapshot.jobs,
+        {[this](std::size_t number, vp::ChildNote& note) { return be_child(number, note); },
+         [&](const vp::ChildResult& result) { summary.add(result); },
+         [this] {
+           terminal_->poll();
+           return !outcome_.ended();
+         }});
+  } catch (const vp::ForkError& error) {
+    outcome_.end(ExitCode::failed, error.what());
+  }
+  if (!summary.finish(outputs.summary(), snapshot.outputs)) {
+    outcome_.end(ExitCode::failed, outputs.summary().string() + ": cannot be written");
+  }
+  outcome_.end(summary.exit_code(), "");
+}
+
+int Run::be_child(std::size_t number, vp::ChildNote& note) {
+  const SnapshotOptions& snapshot = *options_.snapshot;
+  const std::string& command = snapshot.commands[number];
+  settle_child(command, Outputs(snapshot.outputs).make_child(number + 1));
+  snapshot_->go_on(command);
+  note_ = &note;
+  advance();
+  note.time = vp::now();
+  note.guest_code = outcome_.guest_code();
+  return static_cast<int>(finish());
+}
+
+// Nothing is shared with the parent from here on.
+void Run::settle_child(const std::string& command, const std::filesystem::path& directory) {
+  redirect_output(directory / "messages.txt");
+  const Outputs outputs(options_.snapshot->outputs);
+  for (vp::Console* console : all_consoles()) {
+    const std::filesystem::path log = directory / (console->name() + ".log");
+    std::filesystem::copy_file(outputs.boot_console(console->name()), log);
+    console->replace_sinks(
+        std::make_unique<vp::FileSink>(log.string(), vp::FileSink::Mode::append));
+  }
+  if (!options_.trace.empty()) {
+    options_.trace = directory / "trace.jsonl";
+    trace_.continue_in(options_.trace.string(), head(command));
+  }
+  if (!options_.stats.empty()) options_.stats = directory / "stats.json";
+  if (share_) {
+    std::filesystem::create_directory(directory / "share");
+    share_.emplace((directory / "share").string());
+  }
+}
+
+void Run::look_outside() {
+  const auto present = Clock::now();
+  if (present - looked_ < look_interval) return;
+  looked_ = present;
+  terminal_->poll();
+  for (vp::Console* console : all_consoles()) console->poll();
+}
+
+bool Run::gdb_holds() {
+  bool holds = false;
+  if (options_.gdb.empty()) return false;
+  for (const auto& host : machine_->hosts) holds |= !host->qemu.poll();
+  for (const auto& ipu : machine_->ipus) holds |= !ipu->qemu.poll();
+  return holds;
+}
+
+void Run::wait_for_gdb() {
+  while (!outcome_.ended() && gdb_holds()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    look_outside();
+  }
+}
+
+// A guest that only waits would otherwise run hours ahead of the user at its shell.
+void Run::keep_to_real_time() {
+  const auto simulated = std::chrono::nanoseconds(vp::now() / vp::ns);
+  const auto ahead = simulated - (Clock::now() - begin_);
+  if (ahead < look_interval) {
+    // Time that was lost to a busy guest is not made up for.
+    if (ahead < -look_interval) begin_ = Clock::now() - simulated;
+    return;
+  }
+  pollfd keyboard{STDIN_FILENO, POLLIN, 0};
+  const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(ahead);
+  ::poll(&keyboard, 1, static_cast<int>(wait.count()));
+  look_outside();
+}
+
+ExitCode Run::finish() {
+  if (snapshot_ && snapshot_->ahead() && outcome_.code() == ExitCode::success) {
+    outcome_.replace(ExitCode::limit,
+                     fmt::format("the run ended before mark {}", snapshot_->mark().print()));
+  }
+  ExitCode code = outcome_.code();
+  for (vp::Console* console : all_consoles()) console->poll();
+  trace_.close();
+  if (trace_.failed()) {
+    fmt::print(stderr, "oae-vp: {}: the trace is incomplete\n", options_.trace.string());
+    if (code == ExitCode::success) code = ExitCode::failed;
+  }
+  if (!options_.stats.empty()) {
+    statistics_.write(options_.stats.string(), {{"platform", platform_.name},
+                                                {"time_ps", vp::now()},
+                                                {"exit_code", static_cast<int>(code)}});
+  }
+  if (!outcome_.why().empty()) fmt::print(stderr, "oae-vp: {}\n", outcome_.why());
+  return code;
+}
+
+}  // namespace
+
+ExitCode run(const Platform& platform, const RunOptions& options) {
+  return Run(platform, options).simulate();
+}
+
+}  // namespace platform

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands of a slot, its latch, its interlock and power that fails (PCIe 5.0, 6.7.1 and 6.7.3), by
+// the registers of the port and what becomes of the card.
+#include <gtest/gtest.h>
+
+#include "tests/models/pcie/reset_fixture.h"
+
+namespace pcie {
+namespace {
+
+constexpr vp::Picoseconds command_time = 10 * vp::us;
+constexpr SlotConfig everything{true, true, true, true, true, true, true, command_time};
+
+constexpr std::uint32_t power_fault = 1u << 1;  // Slot Status
+constexpr std::uint32_t latch_moved = 1u << 2;
+constexpr std::uint32_t presence_changed = 1u << 3;
+constexpr std::uint32_t completed = 1u << 4;
+constexpr std::uint32_t latch_open = 1u << 5;
+constexpr std::uint32_t present = 1u << 6;
+constexpr std::uint32_t engaged = 1u << 7;
+constexpr std::uint32_t link_changed = 1u << 8;
+
+constexpr std::uint32_t interrupts = 0x1f | 1u << 5 | 1u << 12;  // Slot Control
+constexpr std::uint32_t power_off = 1u << 10;
+constexpr std::uint32_t toggle = 1u << 11;
+
+struct CommandFixture : ResetFixture {
+  explicit CommandFixture(const SlotConfig& slot = everything)
+      : ResetFixture(configuration(slot)) {}
+  static Config configuration(const SlotConfig& slot) {
+    Config config = ResetFixture::configuration();
+    config.root_complex.ports[0].slot = slot;
+    return config;
+  }
+  RootPort& port() { return root_complex.port(0); }
+  void listen() {
+    begin();
+    const unsigned msi = find_capability(root_port, 5);
+    config_write(root_port, msi + 4, 0xfee01000, 4);
+    config_write(root_port, msi + 2, 1, 2);
+    config_write(root_port, port_express + 8, 0x281f, 2);
+    clear();  // the link has come up
+    command(interrupts);
+    memory.messages.clear();
+  }
+  std::uint32_t status() { return config_read(root_port, port_express + 0x1a, 2); }
+  void clear() { config_write(root_port, port_express + 0x1a, 0xffff, 2); }
+  void write_control(std::uint32_t value) {
+    config_write(root_port, port_express + 0x18, value, 2);
+  }
+  // As software that waits for its commands.
+  void command(std::uint32_t value) {
+    write_control(value);
+    while (!(status() & completed)) pause(1 * vp::us);
+    config_write(root_port, port_express + 0x1a, completed, 2);
+    pause(1);
+  }
+  bool up() { return (link_status() & link_active) != 0; }
+};
+
+TEST(SlotCommand, TakesEffectWhenItIsCompletedAndThenTells) {
+  CommandFixture fixture;
+  fixture.run([&] {
+    fixture.listen();
+    EXPECT_EQ(fixture.status(), present);
+    fixture.write_control(interrupts | power_off);
+    const vp::Picoseconds start = vp::now();
+    EXPECT_EQ(fixture.status(), present);
+    pause(start + command_time - 1 - vp::now());
+    EXPECT_EQ(fixture.status(), present);
+    EXPECT_TRUE(fixture.up());
+    pause(1);
+    EXPECT_EQ(fixture.status(), present | completed | link_changed);
+    EXPECT_FALSE(fixture.up());
+    pause(1 * vp::us);
+    EXPECT_EQ(fixture.memory.messages.size(), 1u);
+    fixture.clear();
+    // An enable is a command, too.
+    fixture.write_control(interrupts | power_off);
+    pause(command_time);
+    EXPECT_EQ(fixture.status(), present | completed);
+    fixture.clear();
+    // Two at a time are one, whose effect is that of the last.
+    fixture.write_control(interrupts);
+    pause(command_time / 2);
+    fixture.write_control(interrupts | power_off);
+    pause(command_time / 2);
+    EXPECT_EQ(fixture.status(), present | completed);
+    fixture.clear();
+    pause(1 * vp::ms);
+    EXPECT_EQ(fixture.status(), present);
+    EXPECT_FALSE(fixture.up());
+    fixture.command(interrupts);
+    fixture.wait_for_link();
+    fixture.begin();
+    fixture.expect_work();
+  });
+}
+
+TEST(SlotCommand, IsForgottenByAReset) {
+  CommandFixture fixture;
+  fixture.run([&] {
+    fixture.listen();
+    fixture.write_control(interrupts | power_off | toggle);
+    fixture.root_complex.reset();
+    pause(1 * vp::ms);
+    EXPECT_EQ(fixture.status(), present | link_changed);
+    EXPECT_TRUE(fixture.up());
+    fixture.listen();
+    fixture.expect_work();
+  });
+}
+
+TEST(SlotCommand, AnInterlockHoldsTheCard) {
+  SlotConfig config = everything;
+  config.latch = false;
+  CommandFixture fixture(config);
+  fixture.run([&] {
+    fixture.listen();
+    fixture.command(interrupts | toggle);
+    EXPECT_EQ(fixture.status(), present | engaged);
+    EXPECT_FALSE(fixture.port().remove_card());
+    fixture.expect_work();
+    fixture.command(interrupts | toggle);
+    EXPECT_TRUE(fixture.port().remove_card());
+    fixture.command(interrupts | toggle);
+    EXPECT_FALSE(fixture.port().insert_card()) << "nor is one let in";
+    EXPECT_EQ(fixture.status() & (present | engaged), engaged);
+    fixture.command(interrupts | toggle);
+    EXPECT_TRUE(fixture.port().insert_card());
+  });
+}
+
+TEST(SlotCommand, ALatchHoldsTheCardAndTakesItsPower) {
+  CommandFixture fixture;
+  fixture.run([&] {
+    fixture.listen();
+    EXPECT_FALSE(fixture.port().remove_card()) << "closed";
+    EXPECT_FALSE(fixture.port().close_latch());
+    EXPECT_TRUE(fixture.port().open_latch());
+    EXPECT_FALSE(fixture.port().open_latch());
+    EXPECT_EQ(fixture.status(), present | latch_open | latch_moved | link_changed);
+    EXPECT_FALSE(fixture.up());
+    pause(1 * vp::us);
+    EXPECT_EQ(fixture.memory.messages.size(), 1u);
+    fixture.clear();
+    EXPECT_TRUE(fixture.port().remove_card());
+    EXPECT_TRUE(fixture.port().insert_card());
+    EXPECT_EQ(fixture.status(), present | latch_open | presence_changed);
+    fixture.command(interrupts | power_off);
+    fixture.command(interrupts);
+    pause(1 * vp::ms);
+    EXPECT_FALSE(fixture.up()) << "open";
+    fixture.root_complex.reset();
+    pause(1 * vp::ms);
+    EXPECT_FALSE(fixture.up()) << "a reset does not close it";
+    EXPECT_TRUE(fixture.port().close_latch());
+    pause(1 * vp::ms);
+    EXPECT_FALSE(fixture.up()) << "software has to ask for power";
+    fixture.write_control(power_off);
+    pause(command_time);
+    fixture.write_control(0);
+    pause(command_time);
+    fixture.wait_for_link();
+    fixture.listen();
+    fixture.expect_work();
+  });
+}
+
+TEST(SlotCommand, PowerFails) {
+  SlotConfig config = everything;
+  config.surprise = false;
+  CommandFixture fixture(config);
+  fixture.run([&] {
+    fixture.listen();
+    EXPECT_TRUE(fixture.port().fail_power());
+    EXPECT_FALSE(fixture.port().fail_power());
+    EXPECT_EQ(fixture.status(), present | power_fault | link_changed);
+    EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
+    pause(1 * vp::us);
+    EXPECT_EQ(fixture.memory.messages.size(), 1u);
+    // AER is the first: a link that goes down so is a surprise where none is to be expected.
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x104, 4), bit_of(Error::surprise_down));
+    fixture.clear();
+    fixture.command(interrupts);
+    pause(1 * vp::ms);
+    EXPECT_FALSE(fixture.up());
+    fixture.command(interrupts | power_off);
+    fixture.command(interrupts);
+    fixture.wait_for_link();
+    fixture.begin();
+    fixture.expect_work();
+  });
+}
+
+}  // namespace
+}  // namespace pcie

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links that sleep while nothing is sent (PCIe 5.0, 5.4.1), and what it costs to wake them.
+#include "models/pcie/link/active_state.h"
+
+#include <gtest/gtest.h>
+
+#include "models/pcie/protocol/configuration_error.h"
+#include "tests/models/pcie/reset_fixture.h"
+
+namespace pcie {
+namespace {
+
+constexpr vp::Picoseconds l0s_after = 700 * vp::ns, l1_after = 5 * vp::us;
+
+struct SleepyFixture : ResetFixture {
+  explicit SleepyFixture(unsigned states, unsigned generation = 4)
+      : SleepyFixture(configuration(states, generation)) {}
+  explicit SleepyFixture(const Config& config) : ResetFixture(config) {}
+  static Config configuration(unsigned states, unsigned generation = 4) {
+    Config config = ResetFixture::configuration();
+    config.root_complex.ports[0].generation = generation;
+    config.root_complex.ports[0].active_states = states;
+    config.endpoint.generation = generation;
+    config.endpoint.active_states = states;
+    config.link.generation = generation;
+    config.link.l0s_after = l0s_after;
+    config.link.l1_after = l1_after;
+    return config;
+  }
+  void enable(Id id, unsigned states) {
+    config_write(id, (id == device ? express : port_express) + 0x10, states, 2);
+  }
+  vp::Picoseconds time_of_read() {
+    const vp::Picoseconds start = vp::now();
+    read(bar0, 4);
+    return vp::now() - start;
+  }
+  // After nothing was sent for `idle`: the way down, since the completion before was acknowledged.
+  vp::Picoseconds time_after(vp::Picoseconds idle) {
+    time_of_read();
+    pause(idle);
+    return time_of_read();
+  }
+};
+
+class Generations : public testing::TestWithParam<unsigned> {};
+
+TEST_P(Generations, ALinkInL1WakesInBothDirectionsAtOnce) {
+  const unsigned generation = GetParam();
+  const double tolerance = generation == 6 ? 2'400 : 1;  // two flits
+  SleepyFixture fixture(l1, generation);
+  fixture.run([&] {
+    fixture.begin();
+    const vp::Picoseconds awake = fixture.time_after(0);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)), static_cast<double>(awake),
+                tolerance)
+        << "nobody has enabled it";
+    const vp::Picoseconds exit = exit_latency(l1, generation);
+    for (const unsigned enabled : {0u, 1u, 2u, 3u}) {
+      fixture.enable(Fixture::root_port, enabled & 1 ? unsigned{l1} : 0u);
+      fixture.enable(Fixture::device, enabled & 2 ? unsigned{l1} : 0u);
+      const vp::Picoseconds more = enabled == 3 ? exit : 0;
+      EXPECT_NEAR(static_cast<double>(fixture.time_after(l1_after)), static_cast<double>(awake),
+                  tolerance);
+      EXPECT_NEAR(static_cast<double>(fixture.time_after(l1_after + 10)),
+                  static_cast<double>(awake + more), tolerance);
+      EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                  static_cast<double>(awake + more), tolerance);
+    }
+    // The card wakes it, and the host finds it awake, or half so.
+    pause(1 * vp::ms);
+    auto dma = fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+    const vp::Picoseconds start = vp::now();
+    fixture.time_of_read();
+    const vp::Picoseconds half = vp::now() - start;
+    EXPECT_NEAR(static_cast<double>(half), static_cast<double>(awake + exit), tolerance);
+    EXPECT_EQ(fixture.memory.at(0x1000, 4), (std::vector<std::uint8_t>{1, 2, 3, 4}));
+    EXPECT_NEAR(static_cast<double>(fixture.memory.writes.back().when),
+                static_cast<double>(start + exit + 200 * vp::ns), 20'000);
+  });
+}
+
+TEST_P(Generations, OneDirectionWakesFromL0sAlone) {
+  const unsigned generation = GetParam();
+  if (generation == 6) return;
+  SleepyFixture fixture(l0s, generation);
+  fixture.run([&] {
+    fixture.begin();
+    const vp::Picoseconds awake = fixture.time_after(0);
+    const vp::Picoseconds exit = exit_latency(l0s, generation);
+    // A port decides for what it sends.
+    fixture.enable(Fixture::root_port, l0s);
+    EXPECT_EQ(fixture.time_after(l0s_after), awake);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(l0s_after + 10)),
+                static_cast<double>(awake + exit), 1);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                static_cast<double>(awake + exit), 1);
+    // The way up is woken by the acknowledgement of the request, so that the answer, which the
+    // endpoint gives at once here, waits as long.
+    fixture.enable(Fixture::root_port, 0);
+    fixture.enable(Fixture::device, l0s);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                static_cast<double>(awake + exit), 1);
+    fixture.logic.latency = exit / 4;
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                static_cast<double>(awake + exit), 1);
+    fixture.logic.latency = exit + 100 * vp::ns;
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                static_cast<double>(awake + exit + 100 * vp::ns), 1);
+    fixture.logic.latency = 0;
+    fixture.enable(Fixture::root_port, l0s);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                static_cast<double>(awake + 2 * exit), 1);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(ActiveState, Generations, testing::Range(1u, 7u));
+
+TEST(ActiveState, TheDeeperOneCounts) {
+  SleepyFixture fixture(l0s | l1, 4);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::root_port, l0s | l1);
+    fixture.enable(Fixture::device, l0s | l1);
+    const vp::Picoseconds awake = fixture.time_after(0);
+    const vp::Picoseconds of_l0s = exit_latency(l0s, 4), of_l1 = exit_latency(l1, 4);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(l0s_after + 10)),
+                static_cast<double>(awake + 2 * of_l0s), 1);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(l1_after)),
+                static_cast<double>(awake + 2 * of_l0s), 1);
+    // Since then: the acknowledgement of the completion has woken the way down from L0s.
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(l1_after + of_l0s)),
+                static_cast<double>(awake + 2 * of_l0s), 1);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(l1_after + of_l0s + 10)),
+                static_cast<double>(awake + of_l1), 1);
+  });
+}
+
+TEST(ActiveState, WhatSoftwareOrTheLinkDoesCountsAsUse) {
+  SleepyFixture fixture(l1, 4);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::device, l1);
+    const vp::Picoseconds awake = fixture.time_after(0);
+    pause(1 * vp::ms);
+    fixture.enable(Fixture::root_port, l1);  // a register of the port itself
+    EXPECT_EQ(fixture.time_of_read(), awake) << "it has just been allowed to sleep";
+    fixture.config_write(Fixture::root_port, fixture.port_express + 0x30, 2, 2);
+    fixture.config_write(Fixture::root_port, fixture.port_express + 0x10, 1u << 5 | l1, 2);
+    pause(20 * vp::us);
+    const vp::Picoseconds slower = fixture.time_of_read();
+    EXPECT_LT(slower, awake + 100 * vp::ns) << "Recovery is no sleep";
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
+                static_cast<double>(slower + exit_latency(l1, 2)), 1)
+        << "by the speed that it has";
+    fixture.hold();
+    fixture.release();
+    fixture.wait_for_link();
+    fixture.begin();
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x10, 2), 0u);
+    EXPECT_EQ(fixture.time_after(1 * vp::ms), slower) << "a reset takes back what was enabled";
+  });
+}
+
+// 7.5.3.7: without ARI all functions have to agree.
+TEST(ActiveState, OfFunctions) {
+  auto config = SleepyFixture::configuration(l1);
+  config.endpoint.functions.resize(2);
+  SleepyFixture fixture(config);
+  Logic other("other", fixture.card);
+  fixture.endpoint.function(1).bar.bind(other.bar);
+  other.dma.bind(fixture.endpoint.function(1).dma);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::root_port, l1);
+    fixture.enable(Fixture::device, l1);
+    const vp::Picoseconds awake = fixture.time_after(0);
+    EXPECT_EQ(fixture.time_after(1 * vp::ms), awake);
+    fixture.config_write(make_id(1, 0, 1), fixture.express + 0x10, l1, 2);
+    EXPECT_EQ(fixture.time_after(1 * vp::ms), awake + exit_latency(l1, 4));
+  });
+}
+
+// An idle link has no appointments, whether it sleeps or not.
+TEST(ActiveState, SleepTakesNoEvent) {
+  SleepyFixture fixture(l0s | l1, 4);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.enable(Fixture::root_port, l0s | l1);
+    fixture.enable(Fixture::device, l0s | l1);
+    fixture.time_of_read();
+    EXPECT_EQ(fixture.host.next_event(), vp::never);
+    EXPECT_EQ(fixture.card.next_event(), vp::never);
+  });
+}
+
+TEST(ActiveState, Registers) {
+  for (unsigned generation = 1; generation <= 6; ++generation) {
+    for (const PortType type : {PortType::endpoint, PortType::root_port, PortType::upstream_port}) {
+      for (unsigned states = 0; states <= 3; ++states) {
+        ConfigSpace space;
+        const auto config = PciExpressConfig{type, generation, 8}.with_active_states(states);
+        if (generation == 6 && states & l0s) {
+          EXPECT_THROW(PciExpress(space, config), ConfigurationError);
+          continue;
+        }
+        PciExpress express(space, config);
+        const std::uint32_t capabilities = space.read(express.offset() + 0x0c, 4);
+        EXPECT_EQ(capabilities >> 10 & 3, states);
+        const unsigned codes_of_l0s[] = {0, 5, 4, 5, 4, 3, 0},
+                       codes_of_l1[] = {0, 2, 2, 3, 4, 4, 4};
+        EXPECT_EQ(capabilities >> 12 & 7, states & l0s ? codes_of_l0s[generation] : 0);
+        EXPECT_EQ(capabilities >> 15 & 7, states & l1 ? codes_of_l1[generation] : 0);
+        space.write(express.offset() + 0x10, 2, 3);
+        EXPECT_EQ(space.read(express.offset() + 0x10, 2), states);
+        EXPECT_EQ(express.active_states(), states);
+        const bool accepts = type == PortType::endpoint && states != 0;
+        EXPECT_EQ(space.read(express.offset() + 4, 4) >> 6 & 0x3f, accepts ? 0x3fu : 0u);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pcie

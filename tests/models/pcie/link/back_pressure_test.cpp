@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver does not drain stops who sends: the processor at its store, device logic at its
+// write. Nothing is lost, overtaken or stuck.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "tests/models/pcie/fixture.h"
+
+namespace pcie {
+namespace {
+
+using vp::ns;
+using vp::us;
+
+CreditConfig posted(unsigned headers, unsigned data) {
+  CreditConfig credits;
+  credits.classes[0] = {headers, data};
+  return credits;
+}
+
+Fixture::Config with_endpoint_credits(const CreditConfig& credits) {
+  Fixture::Config config;
+  config.endpoint.credits = credits;
+  return config;
+}
+
+Fixture::Config with_root_port_credits(const CreditConfig& credits) {
+  Fixture::Config config;
+  config.root_complex.ports[0].credits = credits;
+  return config;
+}
+
+class StoreOf : public testing::TestWithParam<unsigned> {};
+
+// One is at device logic, `headers` in the receive buffer, one at the root port.
+TEST_P(StoreOf, AProcessorStopsWhereThereIsNoRoom) {
+  const unsigned headers = GetParam();
+  Fixture fixture(with_endpoint_credits(posted(headers, 0)));
+  unsigned stored = 0;
+  constexpr unsigned stores = 200;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    fixture.spawn([&] {
+      for (; stored < stores; ++stored) fixture.write(Fixture::bar0 + 4 * stored, stored, 4);
+    });
+    pause(100 * us);
+    EXPECT_EQ(stored, headers + 2);
+    EXPECT_TRUE(fixture.logic.uses.size() == 1 && fixture.logic.holds_write());
+    // One is taken: one more can be stored.
+    fixture.logic.take();
+    pause(100 * us);
+    EXPECT_EQ(stored, headers + 3);
+    EXPECT_EQ(fixture.logic.uses.size(), 2u);
+    fixture.logic.full = false;
+    fixture.logic.take();
+    pause(100 * us);
+    EXPECT_EQ(stored, stores);
+    ASSERT_EQ(fixture.logic.uses.size(), stores);
+    for (unsigned i = 0; i < stores; ++i) {
+      EXPECT_EQ(fixture.logic.uses[i].offset, 4 * i);
+      EXPECT_EQ(fixture.read(Fixture::bar0 + 4 * i, 4), i);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(BackPressure, StoreOf, testing::Values(1, 2, 3, 8, 127),
+                         testing::PrintToStringParamName());
+
+TEST(BackPressure, ProcessorsKeepTheirTurns) {
+  Fixture fixture(with_endpoint_credits(posted(1, 0)));
+  std::vector<unsigned> order;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    for (unsigned processor = 0; processor < 8; ++processor) {
+      fixture.spawn([&, processor] {
+        pause(processor * ns);
+        fixture.write(Fixture::bar0 + 4 * processor, processor, 4);
+        order.push_back(processor);
+      });
+    }
+    pause(10 * us);
+    EXPECT_EQ(order.size(), 3u);
+    fixture.logic.full = false;
+    fixture.logic.take();
+  });
+  std::vector<unsigned> expected(8);
+  std::iota(expected.begin(), expected.end(), 0u);
+  EXPECT_EQ(order, expected);
+  ASSERT_EQ(fixture.logic.uses.size(), 8u);
+  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(fixture.logic.uses[i].offset, 4 * i);
+}
+
+TEST(BackPressure, NothingPassesAWriteThatIsNotTaken) {
+  Fixture fixture;
+  bool read = false, configured = false;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    fixture.write(Fixture::bar0, 0x1234, 4);
+    fixture.spawn([&] {
+      EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x1234u);
+      read = true;
+    });
+    fixture.spawn([&] {
+      fixture.config_write(Fixture::device, 0x10, static_cast<std::uint32_t>(Fixture::bar0), 4);
+      configured = true;
+    });
+    pause(100 * us);
+    EXPECT_FALSE(read || configured);
+    fixture.logic.full = false;
+    fixture.logic.take();
+  });
+  EXPECT_TRUE(read && configured);
+}
+
+TEST(BackPressure, AWriteInPiecesGoesOnWhereItStopped) {
+  Fixture fixture;
+  std::vector<std::uint8_t> data(256);
+  std::iota(data.begin(), data.end(), 1);
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::vector<std::uint8_t> line(data.begin() + 64 * i, data.begin() + 64 * (i + 1));
+      fixture.write_bytes(Fixture::bar0 + 0x3e + 64 * i, line);  // two pieces each
+    }
+    for (unsigned piece = 1; piece <= 8; ++piece) {
+      pause(10 * us);
+      EXPECT_EQ(fixture.logic.uses.size(), piece);
+      fixture.logic.take();
+    }
+    pause(10 * us);
+    EXPECT_EQ(fixture.logic.uses.size(), 8u);
+    fixture.logic.full = false;
+    for (unsigned i = 0; i < 256; ++i)
+      EXPECT_EQ(fixture.read(Fixture::bar0 + 0x3e + i, 1), data[i]);
+  });
+}
+
+// A refusal is one error a TLP, whenever it comes.
+TEST(BackPressure, ALateRefusalIsAnErrorOfTheWholeWrite) {
+  Fixture fixture;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    fixture.write_bytes(Fixture::bar0 + 0x20, std::vector<std::uint8_t>(64, 1));
+    fixture.logic.answer = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    pause(10 * us);
+    fixture.logic.take();
+    pause(10 * us);
+    fixture.logic.take();
+    pause(10 * us);
+    const unsigned status = fixture.find_capability(Fixture::device, 0x10) + 0xa;
+    EXPECT_EQ(fixture.config_read(Fixture::device, status, 2) & 0xf, 0xau)
+        << "non-fatal, and unsupported";
+    EXPECT_EQ(fixture.counter("endpoint.pf0.refused"), 2u);
+  });
+}
+
+// The time that a credit needs for its way around is what a write in turn has to wait.
+TEST(BackPressure, DeviceLogicWaitsForCredits) {
+  Fixture::Config config = with_root_port_credits(posted(2, 32));
+  config.link.latency_up = 300 * ns;
+  config.link.latency_down = 200 * ns;
+  Fixture fixture(config);
+  constexpr unsigned writes = 50, packets = 8;  // of 128 bytes, Max_Payload_Size after reset
+  fixture.run([&] {
+    fixture.enumerate();
+    std::vector<std::unique_ptr<Logic::Dma>> all;
+    for (unsigned i = 0; i < writes; ++i) {
+      all.push_back(fixture.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(1024, i)));
+      EXPECT_FALSE(all.back()->done);
+    }
+    const vp::Picoseconds begin = vp::now();
+    for (unsigned i = 0; i < writes; ++i) {
+      fixture.wait_for(*all[i]);
+      EXPECT_TRUE(all[i]->is_response_ok());
+      EXPECT_GE(all[i]->when, i > 0 ? all[i - 1]->when : begin);
+    }
+    // Two packets a round trip; the last two leave without waiting for their own credits.
+    const vp::Picoseconds around =
+        fixture.link.min_latency(Direction::up) + fixture.link.min_latency(Direction::down);
+    const double rounds = static_cast<double>(vp::now() - begin) / static_cast<double>(around);
+    EXPECT_GT(rounds, packets / 2 * writes - 2.0);
+    EXPECT_LT(rounds, packets / 2 * writes * 1.01);
+    pause(10 * us);
+  });
+  ASSERT_EQ(fixture.memory.writes.size(), packets * writes);
+  for (unsigned i = 0; i < packets * writes; ++i) {
+    EXPECT_EQ(fixture.memory.writes[i].address, 0x1000 * (i / packets) + 128 * (i % packets));
+    EXPECT_EQ(fixture.memory.writes[i].data, std::vector<std::uint8_t>(128, i / packets));
+  }
+}
+
+// Interrupts that have to wait are pending bits, behind the writes before them.
+TEST(BackPressure, InterruptsWaitAsPendingBits) {
+  Fixture fixture(with_root_port_credits(posted(1, 0)));
+  fixture.run([&] {
+    fixture.enumerate();
+    for (unsigned vector = 0; vector < 4; ++vector) {
+      fixture.write(Fixture::msi_x_table + 16 * vector, 0xfee00000, 4);
+      fixture.write(Fixture::msi_x_table + 16 * vector + 8, 0x40 + vector, 4);
+      fixture.write(Fixture::msi_x_table + 16 * vector + 12, 0, 4);
+    }
+    fixture.config_write(Fixture::device, fixture.find_capability(Fixture::device, 0x11) + 2,
+                         0x8000, 2);
+    const auto write = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
+    EXPECT_FALSE(write->done);
+    for (unsigned time = 0; time < 3; ++time) {
+      for (unsigned vector = 0; vector < 4; ++vector) fixture.endpoint.function(0).signal(vector);
+    }
+    EXPECT_EQ(fixture.memory.messages.size(), 0u);
+    fixture.wait_for(*write);
+    pause(20 * us);
+    EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 8), 0u);
+  });
+  ASSERT_EQ(fixture.memory.messages.size(), 4u) << "one for each vector";
+  for (unsigned vector = 0; vector < 4; ++vector) {
+    EXPECT_EQ(fixture.memory.messages[vector].data[0], 0x40 + vector);
+    EXPECT_GT(fixture.memory.messages[vector].when, fixture.memory.writes.back().when);
+  }
+}
+
+TEST(BackPressure, AResetEndsWhatWaits) {
+  Fixture::Config config = with_endpoint_credits(posted(1, 0));
+  config.root_complex.ports[0].credits = posted(1, 0);
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    unsigned stored = 0;
+    fixture.spawn([&] {
+      for (; stored < 10; ++stored) fixture.write(Fixture::bar0 + 4 * stored, stored, 4);
+    });
+    pause(10 * us);
+    EXPECT_EQ(stored, 3u);
+    const auto write = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
+    EXPECT_FALSE(write->done);
+    fixture.root_complex.reset();
+    pause(100 * us);
+    EXPECT_EQ(stored, 10u) << "a processor goes on without a link";
+    EXPECT_TRUE(write->done);
+    EXPECT_EQ(write->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_TRUE(fixture.logic.holds_write());
+    fixture.logic.full = false;
+    fixture.logic.take();  // nobody is interested any more
+    pause(10 * us);
+    fixture.enumerate();
+    const std::size_t uses = fixture.logic.uses.size();
+    fixture.write(Fixture::bar0 + 0x100, 0xabcd, 4);
+    EXPECT_EQ(fixture.read(Fixture::bar0 + 0x100, 4), 0xabcdu);
+    EXPECT_EQ(fixture.logic.uses.size(), uses + 2);
+    const auto again = fixture.logic.dma_write(0x2000, std::vector<std::uint8_t>(4096, 8));
+    fixture.wait_for(*again);
+    EXPECT_TRUE(again->is_response_ok());
+  });
+}
+
+// Device logic that answers in the middle of a reset's aftermath holds nothing up.
+TEST(BackPressure, AFunctionLevelResetForgetsTheWriteThatWaits) {
+  Fixture fixture;
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.logic.full = true;
+    fixture.write(Fixture::bar0, 1, 4);
+    pause(10 * us);
+    fixture.endpoint.function(0).reset(Reset::function);
+    EXPECT_TRUE(fixture.logic.holds_write()) << "device logic still has the payload";
+    fixture.logic.full = false;
+    fixture.logic.take();
+    pause(10 * us);
+    fixture.enumerate();
+    EXPECT_EQ(fixture.read(Fixture::bar0, 4), 1u);
+  });
+}
+
+class Advertised : public testing::TestWithParam<unsigned> {};
+
+// Whatever is advertised, between the least and infinity, all arrives, and it ends.
+TEST_P(Advertised, NothingIsLostAndNothingLocks) {
+  std::mt19937 random(GetParam());
+  auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  auto credits = [&] {
+    CreditConfig found;
+    found.scale = 1u << 2 * below(3);
+    const unsigned most_headers = 127 * found.scale, most_data = 2047 * found.scale;
+    for (unsigned of = 0; of < 2; ++of) {
+      const unsigned least = of == 0 ? 16 : 2;  // 256 bytes; a CAS of 128 bits
+      const unsigned kind = below(3);
+      found.classes[of].headers = kind == 0 ? 0 : kind == 1 ? 1 : 1 + below(most_headers);
+      found.classes[of].data = kind == 0   ? 0
+                               : kind == 1 ? least
+                                           : least + below(most_data - least + 1);
+    }
+    return found;
+  };
+  Fixture::Config config;
+  config.root_complex.ports[0].credits = credits();
+  config.endpoint.credits = credits();
+  config.link.generation = 1 + below(5);
+  config.link.latency_down = (1 + below(1000)) * ns;
+  config.link.latency_up = (1 + below(1000)) * ns;
+  Fixture fixture(config);
+  fixture.memory.keep_writes = false;
+  fixture.logic.keep_uses = false;
+  fixture.logic.latency = below(2) * 100 * ns;
+  bool over = false;
+  unsigned processors = 4;
+  fixture.run([&] {
+    fixture.enumerate();
+    // Device logic has room at times.
+    fixture.spawn([&] {
+      while (!over || fixture.logic.holds_write()) {
+        pause((1 + below(2000)) * ns);
+        fixture.logic.full = !over && below(2) == 0;
+        if (!fixture.logic.full) fixture.logic.take();
+      }
+    });
+    for (unsigned processor = 0; processor < 4; ++processor) {
+      fixture.spawn([&, processor] {
+        const std::uint64_t mine = 0x1000 * processor;
+        std::vector<std::uint8_t> expected(0x1000);
+        for (unsigned i = 0; i < 200; ++i) {
+          const unsigned bytes = 1 + below(64), at = below(0x1000 - 64);
+          if (below(3) > 0) {
+            std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(i));
+            std::copy(data.begin(), data.end(), expected.begin() + at);
+            fixture.write_bytes(Fixture::bar0 + mine + at, data);
+          } else {
+            const std::vector<std::uint8_t> part(expected.begin() + at,
+                                                 expected.begin() + at + bytes);
+            EXPECT_EQ(fixture.read_bytes(Fixture::bar0 + mine + at, bytes), part);
+          }
+        }
+        over = --processors == 0;
+      });
+    }
+    std::vector<std::uint8_t> expected(0x10000);
+    std::vector<std::unique_ptr<Logic::Dma>> transfers;
+    for (unsigned i = 0; i < 100; ++i) {
+      const unsigned bytes = 1 + below(4096), at = below(0x10000 - 4096);
+      if (below(2) == 0) {
+        std::vector<std::uint8_t> data(bytes, static_cast<std::uint8_t>(i));
+        std::copy(data.begin(), data.end(), expected.begin() + at);
+        transfers.push_back(fixture.logic.dma_write(0x80000 + at, data));
+      } else {
+        // A write has its place among others when it is done.
+        for (const auto& transfer : transfers) fixture.wait_for(*transfer);
+        const auto read = fixture.logic.dma_read(0x80000 + at, bytes);
+        fixture.wait_for(*read);
+        const std::vector<std::uint8_t> part(expected.begin() + at, expected.begin() + at + bytes);
+        EXPECT_EQ(read->data, part);
+      }
+    }
+    for (const auto& transfer : transfers) fixture.wait_for(*transfer);
+  });
+  EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+INSTANTIATE_TEST_SUITE_P(BackPressure, Advertised, testing::Range(0u, 40u),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace pcie

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// A burst of writes to memory ends with its first, and nobody can tell: the same script, once where
+// memory is known to be RAM and once where it is not, so that each write has its own appointment.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "models/pcie/protocol/tlp_trace.h"
+#include "tests/models/pcie/fixture.h"
+
+namespace pcie {
+namespace {
+
+using nlohmann::json;
+using vp::ns;
+using vp::us;
+
+constexpr unsigned memory_size = 0x100000;
+
+struct Look {
+  vp::Picoseconds when;
+  std::uint32_t digest;
+  bool operator==(const Look& other) const { return when == other.when && digest == other.digest; }
+};
+
+// Looks at memory again and again: as a model of the host does, by appointments of its domain, or
+// as a processor, which the domain knows by its floor.
+class Observer : public vp::Actor {
+ public:
+  enum class Kind { none, model, processor };
+
+  Observer(Fixture& fixture, Kind kind)
+      : fixture_(fixture),
+        kind_(kind),
+        model_(fixture.host, [this] { look(); }),
+        processor_(vp::Calendar::processors(), [this] { look(); }) {
+    fixture.host.add_actor(*this);
+  }
+  vp::Picoseconds floor() const override { return processor_.when(); }
+
+  void watch(vp::Picoseconds span, vp::Picoseconds period) {
+    begin_ = vp::now();
+    end_ = begin_ + span;
+    period_ = period;
+    if (kind_ != Kind::none) next();
+  }
+  std::vector<Look> looks;
+
+ private:
+  void look() {
+    looks.push_back({vp::now() - begin_, digest(fixture_.memory.bytes.data(), 0x10000)});
+    if (vp::now() < end_) next();
+  }
+  void next() { (kind_ == Kind::model ? model_ : processor_).after(period_); }
+
+  Fixture& fixture_;
+  const Kind kind_;
+  vp::Event model_, processor_;
+  vp::Picoseconds begin_ = 0, end_ = 0, period_ = 0;
+};
+
+struct Outcome {
+  std::vector<Look> looks;
+  std::vector<Look> messages;
+  json counters;
+  std::vector<json> trace;
+  std::vector<std::uint8_t> memory;
+  std::uint64_t rounds = 0;
+};
+
+class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picoseconds>> {
+ protected:
+  struct Side {
+    explicit Side(const char* name, bool known, Observer::Kind kind)
+        : path(testing::TempDir() + "train_test_" + std::to_string(getpid()) + name),
+          fixture(config(known, path), name),
+          observer(fixture, kind) {
+      fixture.memory.keep_writes = false;
+      fixture.logic.latency = 20 * ns;
+    }
+    static Fixture::Config config(bool known, const std::string& path) {
+      Fixture::Config config;
+      config.link = {4, 16, 100 * ns, 100 * ns};
+      config.root_complex.latency = 50 * ns;
+      config.root_complex.interrupt_latency = 77 * ns;
+      if (known) config.root_complex.ram = {0, memory_size};
+      config.trace = path;
+      return config;
+    }
+    ~Side() { std::remove(path.c_str()); }
+    std::string path;
+    Fixture fixture;
+    Observer observer;
+  };
+
+  // Streams with all that may stand between: messages, errors, reads both ways.
+  static Outcome run(Side& side, vp::Picoseconds period) {
+    Fixture& fixture = side.fixture;
+    Outcome outcome;
+    vp::Picoseconds begin = 0;
+    fixture.run([&] {
+      fixture.enumerate();
+      fixture.set_sizes(256, 512);
+      const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
+      fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+      fixture.write(Fixture::msi_x_table, 0xfee00000, 8);
+      fixture.write(Fixture::msi_x_table + 8, 0x21, 8);
+      fixture.read(Fixture::msi_x_table, 8);
+      wait_until_round(10 * us);
+      fixture.memory.messages.clear();
+      begin = vp::now();
+      side.observer.watch(6 * us, period);
+      fixture.spawn([&] {
+        for (unsigned i = 0; i < 4; ++i) fixture.read(Fixture::bar2 + 8 * i, 8);
+      });
+      const std::uint64_t rounds = sc_core::sc_delta_count();
+      for (unsigned i = 0; i < 20; ++i) {
+        fixture.logic.dma_write(0x1000 * (i % 16), std::vector<std::uint8_t>(4096, i + 1));
+        if (i % 5 == 4) fixture.endpoint.function(0).signal(0);
+        if (i == 7) fixture.logic.dma_write(memory_size - 128, std::vector<std::uint8_t>(256, 9));
+        if (i == 9) {
+          auto read = fixture.logic.dma_read(0x9000, 4096);
+          fixture.wait_for(*read);
+          EXPECT_EQ(read->data, std::vector<std::uint8_t>(4096, 10));
+        }
+      }
+      sc_core::wait(vp::to_sc_time(10 * us));
+      outcome.rounds = sc_core::sc_delta_count() - rounds;
+    });
+    fixture.trace.close();
+    outcome.looks = side.observer.looks;
+    outcome.memory = fixture.memory.bytes;
+    for (const auto& one : fixture.memory.messages) {
+      outcome.messages.push_back({one.when - begin, digest(one.data.data(), one.data.size())});
+    }
+    const std::string prefix = fixture.name();
+    for (const auto& [name, value] : fixture.statistics.json().at("counters").items()) {
+      outcome.counters[name.substr(prefix.size())] = value;
+    }
+    std::ifstream file(side.path);
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+      json one = json::parse(line);
+      if (one["t"] < begin) continue;
+      for (const char* key : {"t", "arr"}) one[key] = one[key].get<vp::Picoseconds>() - begin;
+      one.erase("link");
+      outcome.trace.push_back(one);
+    }
+    return outcome;
+  }
+  static void wait_until_round(vp::Picoseconds unit) {
+    sc_core::wait(vp::to_sc_time(unit - vp::now() % unit));
+  }
+};
+
+TEST_P(Burst, IsAsOneByOne) {
+  const auto [kind, period] = GetParam();
+  Side known("known", true, kind), unknown("unknown", false, kind);
+  const Outcome burst = run(known, period);
+  const Outcome single = run(unknown, period);
+  EXPECT_EQ(burst.looks, single.looks);
+  EXPECT_EQ(burst.looks.empty(), kind == Observer::Kind::none);
+  EXPECT_EQ(burst.messages, single.messages);
+  EXPECT_EQ(burst.messages.size(), 4u);
+  EXPECT_EQ(burst.memory, single.memory);
+  EXPECT_EQ(burst.counters, single.counters);
+  EXPECT_GT(burst.trace.size(), 20u * 16);
+  EXPECT_EQ(burst.trace, single.trace);
+  if (kind == Observer::Kind::none) {
+    EXPECT_LT(burst.rounds, single.rounds / 2) << "it takes fewer appointments";
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Burst::ParamType>& info) {
+  const char* names[] = {"Unobserved", "ByAModel", "ByAProcessor"};
+  const auto [kind, period] = info.param;
+  return names[static_cast<int>(kind)] + std::string("Every") + std::to_string(period / ns) + "ns";
+}
+
+INSTANTIATE_TEST_SUITE_P(Unobserved, Burst,
+                         testing::Combine(testing::Values(Observer::Kind::none),
+                                          testing::Values(vp::Picoseconds{0})),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Observed, Burst,
+                         testing::Combine(testing::Values(Observer::Kind::model,
+                                                          Observer::Kind::processor),
+                                          testing::Values(7 * ns, 50 * ns, 333 * ns)),
+                         name_of);
+
+}  // namespace
+}  // namespace pcie

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/description/load.h"
+
+#include "tests/platforms/workshop.h"
+#include "tests/vp/config/mistakes.h"
+
+using platform::Platform;
+using testing::HasSubstr;
+
+namespace {
+
+struct Wrong {
+  std::string from, to;
+  const char *place, *found, *accepted, *remedy;
+};
+
+// One piece of the good file replaced by another, and what is then told.
+TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
+  const Wrong table[] = {
+      // What must be there
+      {"name: good\n", "", "1:1", "`name` is missing", "a name", "add `name: ...`"},
+      {"    kernel: vmlinuz\n", "", "7:5", "`kernel` is missing in hosts[0]", "existing file",
+       "add"},
+      {"    firmware: oae-fw.elf\n", "", "12:5", "`firmware` is missing in ipus[0]", "", "add"},
+      {"    down: ipu\n", "", "15:5", "`down` is missing in pcie_links[0]", "a name", "add"},
+      {"  roms: firmware\n", "", "3:3", "`roms` is missing in qemu", "directory", "add"},
+      // Keys
+      {"kernel:", "kernal:", "8:5", "unknown key `kernal`", "vcpus", "did you mean `kernel`"},
+      {"    kernel:", "    lanes: 4\n    kernel:", "8:5", "unknown key `lanes` in hosts[0]", "",
+       "`pcie_links[].lanes`"},
+      {"hosts:", "host:", "6:1", "unknown key `host`", "hosts", "did you mean `hosts`"},
+      {"name: good", "name: good\nname: two", "2:1", "second time", ":1:1", "remove"},
+      // Hosts
+      {"name: host\n", "name: host\n    vcpus: 17\n", "8:12", "hosts[0].vcpus: found `17`",
+       "1 to 16", "16 or less"},
+      {"name: host\n", "name: host\n    vcpus: 0\n", "8:12", "found `0`", "1 to 16", "1 or more"},
+      {"name: host\n", "name: host\n    memory: 512\n", "8:13", "has no unit", "", "write a unit"},
+      {"name: host\n", "name: host\n    memory: 512MB\n", "8:13", "`MB` is no unit", "64MiB",
+       "did you mean `512MiB`"},
+      {"name: host\n", "name: host\n    memory: 63MiB\n", "8:13", "found `63MiB`", "from 64MiB",
+       "64MiB or more"},
+      {"name: host\n", "name: host\n    memory: 512.5MiB\n", "8:13", "found `512.5MiB`",
+       "a multiple of 1MiB", "write 512MiB or 513MiB"},
+      {"name: host\n", "name: host\n    cpu: haswell\n", "8:10", "found `haswell`", "Nehalem",
+       "did you mean `Haswell`"},
+      {"name: host\n", "name: host\n    instruction_rate: 1GHz\n", "8:23", "`GHz` is no unit",
+       "GIPS", "did you mean `1GIPS`"},
+      {"name: host\n", "name: host\n    console: tty\n", "8:14", "found `tty`",
+       "terminal, pty or off", "did you mean `pty`"},
+      {"name: host\n", "name: host\n    root_complex:\n      latency: 1s\n", "9:16",
+       "hosts[0].root_complex.latency: found `1s`", "100us", "100us or less"},
+      {"name: host\n", "name: host\n    root_complex:\n      completion_timeout: 49us\n", "9:27",
+       "found `49us`", "50us to 64s", "50us or more"},
+      {"console=ttyS0", std::string(2048, 'x'), "10:13", "2048 bytes", "at most 2047", "shorten"},
+      // IPUs
+      {"name: ipu\n", "name: ipu\n    cores: 25\n", "13:12", "found `25`", "1 to 24", "24 or less"},
+      {"name: ipu\n", "name: ipu\n    cores: 0\n", "13:12", "found `0`", "1 to 24", "1 or more"},
+      {"name: ipu\n", "name: ipu\n    core: neoverse-n3\n", "13:11", "found `neoverse-n3`",
+       "neoverse-n1", "did you mean `neoverse-n"},
+      {"name: ipu\n", "name: ipu\n    oae: {ports: 65}\n", "13:18", "found `65`", "1 to 64",
+       "64 or less"},
+      {"name: ipu\n", "name: ipu\n    oae: {clock: 0.5Hz}\n", "13:18", "no whole number of Hz", "",
+       "1Hz"},
+      {"name: ipu\n", "name: ipu\n    dma: {rate: 200Gbps}\n", "13:17", "`Gbps` is no unit", "",
+       "did you mean `200Gb/s`"},
+      {"name: ipu\n", "name: ipu\n    endpoint: {id: 1d9b}\n", "13:20", "no pair of PCI ids",
+       "1d9b:0ae0", ""},
+      {"name: ipu\n", "name: ipu\n    endpoint: {class: 0x1000000}\n", "13:23", "found `0x1000000`",
+       "0xffffff", "0xffffff or less"},
+      {"name: ipu\n", "name: ipu\n    endpoint: {test_function: {msi_vectors: 33}}\n", "13:45",
+       "found `33`", "0 to 32", "32 or less"},
+      {"name: ipu\n", "name: ipu\n    endpoint: {test_function: {msi_x_vectors: 2049}}\n", "13:47",
+       "found `2049`", "0 to 2048", "2048 or less"},
+      {"name: ipu\n", "name: ipu\n    firmware_options: {poll: yes}\n", "13:30", "found `yes`",
+       "true or false", "write `true`"},
+      {"name: ipu\n", "name: ipu\n    sram: 64\n", "13:11", "no unit", "", "write a unit"},
+      // Links
+      {"up: host\n", "up: host\n    lanes: 3\n", "16:12", "pcie_links[0].lanes: found `3`",
+       "1, 2, 4, 8 or 16", "write 2 or 4"},
+      {"up: host\n", "up: host\n    lanes: x3\n", "16:12", "no whole number", "1, 2, 4, 8 or 16",
+       ""},
+      {"up: host\n", "up: host\n    generation: 7\n", "16:17", "found `7`", "1 to 6", "6 or less"},
+      {"up: host\n", "up: host\n    generation: 0\n", "16:17", "found `0`", "1 to 6", "1 or more"},
+      {"up: host\n", "up: host\n    latency_down: 250\n", "16:19", "has no unit", "", "unit"},
+      {"up: host\n", "up: host\n    latency_up: 0ns\n", "16:17", "found `0ns`", "from 1ns",
+       "1ns or more"},
+      {"up: host\n", "up: host\n    max_payload_size: 300B\n", "16:23", "found `300B`", "128B",
+       "write 256B or 512B"},
+      {"up: host\n", "up: host\n    max_read_request_size: 8KiB\n", "16:28", "found `8KiB`", "4KiB",
+       "write 4KiB"},
+      {"up: host\n", "up: host\n    credits_down: {posted_headers: 128}\n", "16:36",
+       "128 credits are more", "at most 127 with a scale of 1", "raise `scale`"},
+      {"up: host\n", "up: host\n    credits_up: {scale: 4, posted_data: 8189}\n", "16:41",
+       "8189 credits are more", "at most 8188 with a scale of 4", "raise `scale`"},
+      {"up: host\n", "up: host\n    credits_up: {scale: 2}\n", "16:25", "found `2`", "1, 4 or 16",
+       ""},
+      {"up: host\n", "up: host\n    credits_up: {posted_data: 15}\n", "16:31",
+       "15 credits are less than one packet of 256 bytes", "16 or more", "raise it"},
+      {"up: host\n", "up: host\n    credits_up: {non_posted_data: 1}\n", "16:35",
+       "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
+      {"up: host\n", "up: host\n    faults: [{direction: up, error: bad_tpl}]\n", "16:37",
+       "found `bad_tpl`", "bad_tlp", "did you mean `bad_tlp`"},
+      {"up: host\n", "up: host\n    faults: [{error: bad_tlp}]\n", "16:14",
+       "`direction` is missing", "down or up", "add"},
+      {"up: host\n", "up: host\n    faults: [{direction: down, error: surprise_down}]\n", "16:14",
+       "surprise_down is not seen by the lower end", "", "Errors"},
+      {"up: host\n", "up: host\n    faults: [{direction: up, error: poisoned_egress_blocked}]\n",
+       "16:14", "poisoned_egress_blocked is of what would leave a port", "", "Errors"},
+      {"up: host\n",
+       "up: host\n    faults: [{direction: up, error: completion_timeout, tlp: MWr}]\n", "16:14",
+       "no MWr can have completion_timeout", "", "Errors"},
+      {"up: host\n",
+       "up: host\n    faults: [{direction: up, error: bad_tlp, tlp: MWr, number: 0}]\n", "16:64",
+       "found `0`", "1 to", "1 or more"},
+      {"up: host\n",
+       "up: host\n    lanes: 8\n    faults: [{direction: up, error: lane_failure, lane: 8}]\n",
+       "17:57", "a link of 8 lanes has no lane 8", "0 to 7", "count from 0"},
+      {"up: host\n", "up: host\n    generation: 6\n    aspm: {l0s: true, l1: true}\n", "17:17",
+       "in flit mode has no L0s", "l1", "leave it out"},
+      {"up: host", "up: hots", "15:9", "there is no host `hots`", "host", "did you mean `host`"},
+      {"down: ipu", "down: iup", "16:11", "there is no IPU `iup`", "ipu", "did you mean `ipu`"},
+      {"up: host\n    down: ipu", "up: ipu\n    down: ipu", "15:9", "there is no host `ipu`",
+       "host", "exchange `up` and `down`"},
+      {"down: ipu\n", "down: ipu\n  - {up: host, down: ipu}\n", "17:22",
+       "pcie_links[0] already leads to `ipu`", "one link to each IPU", "remove"},
+      {"pcie_links:\n  - up: host\n    down: ipu\n", "pcie_links: []\n", "14:13", "a list of 0",
+       "1 to 32", "add"},
+      {"up: host\n", "up: host\n    latency_down: 1ms\n    latency_up: 1ms\n", "0:0", "", "", ""},
+      // Names
+      {"- name: ipu", "- name: host", "12:11", "`host` means something else", "another name",
+       "`ipu0`"},
+      {"- name: host", "- name: both", "7:11", "`both` means something else", "another name",
+       "`host0`"},
+      {"- name: host", "- name: Host", "7:11", "`Host` is no name", "lower-case", "rename"},
+      {"firmware: oae-fw.elf\n", "firmware: oae-fw.elf\n  - {name: ipu2, firmware: oae-fw.elf}\n",
+       "14:12", "no PCIe link leads to `ipu2`", "one link", "{up: host, down: ipu2}"},
+      // Files
+      {"kernel: vmlinuz", "kernel: vmlinux", "8:13", "there is no", "an existing file",
+       "did you mean `vmlinuz`"},
+      {"firmware: oae-fw.elf", "firmware: ./none.elf", "13:15", "there is no", "an existing file",
+       "check the name"},
+      {"roms: firmware", "roms: vmlinuz", "5:9", "is no directory", "an existing directory", ""},
+      {"kernel: vmlinuz", "kernel: firmware", "8:13", "is a directory", "an existing file",
+       "name a file in it"},
+      // The rest
+      {"name: good\n", "name: good\nsimulation: {max_quantum: 49ns}\n", "2:27", "found `49ns`",
+       "from 50ns to 1ms", "50ns or more"},
+      {"name: good\n", "name: good\nsimulation: {vcpu_slice: 2ms}\n", "2:26", "found `2ms`",
+       "from 50ns to 1ms", "1ms or less"},
+      {"name: good\n", "name: good\nsimulation: {seed: -1}\n", "2:20", "found `-1`",
+       "0 to 4294967295", "0 or more"},
+      {"name: good\n", "name: good\nsimulation: {rtc: now}\n", "2:19", "no date and time", "UTC",
+       ""},
+      {"name: good\n", "name: good\nlog: {pcei: debug}\n", "2:7", "unknown key `pcei`", "pcie",
+       "did you mean `pcie`"},
+      {"name: good\n", "name: good\nlog: {pcie: verbose}\n", "2:13", "found `verbose`", "trace",
+       ""},
+  };
+  const Workshop workshop;
+  for (const Wrong& each : table) {
+    SCOPED_TRACE(each.from + " -> " + each.to.substr(0, 80));
+    const auto file = workshop.file("bad.yaml", Workshop::changed(each.from, each.to));
+    const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
+    if (std::string(each.place) == "0:0")
+      EXPECT_TRUE(report.empty()) << report.text();
+    else
+      expect_one(report, each.place, each.found, each.accepted, each.remedy);
+  }
+}
+
+// Lines 11 to 17: switches, - name: sw0, ipus, - name: ipu, firmware, pcie_links, {up: host.
+TEST(Load, SwitchesAreATreeBelowEachHost) {
+  const Wrong table[] = {
+      {"", "", "0:0", "", "", ""},
+      {"name: sw0", "name: host", "12:11", "`host` means something else", "another name", "`sw0`"},
+      {"name: sw0", "name: ipu0", "17:22", "there is no IPU or switch `sw0`", "ipu0", ""},
+      {"up: sw0", "up: sw1", "18:10", "there is no host or switch `sw1`", "sw0",
+       "did you mean `sw0`"},
+      {"up: sw0", "up: ipu", "18:10", "there is no host or switch `ipu`", "sw0", "exchange"},
+      {"down: sw0", "down: host", "17:22", "there is no IPU or switch `host`", "sw0", "exchange"},
+      {"  - {up: host, down: sw0}\n", "", "12:11", "no PCIe link leads to `sw0`",
+       "one link to each switch", "{up: host, down: sw0}"},
+      {"up: host", "up: sw0", "12:11", "no host is above `sw0`: its links are a loop",
+       "a tree below each host", "begin at `host`"},
+      {"{up: sw0,", "{up: host,", "12:11", "nothing is below `sw0`", "at least one link", "remove"},
+      {"down: ipu}\n", "down: ipu}\n  - {up: host, down: sw0}\n", "19:22",
+       "pcie_links[0] already leads to `sw0`", "one link", "remove"},
+      {"name: sw0", "name: sw0\n    latency: 101ps", "13:14", "odd number of picoseconds", "even",
+       "1ps"},
+      {"name: sw0", "name: sw0\n    max_payload_size: 128B", "18:5", "sw0 supports 128 bytes",
+       "at most 128B", "raise max_payload_size of sw0"},
+      {"down: sw0}", "down: sw0, credits_down: {completion_headers: 1}}", "0:0", "", "", ""},
+      {"down: sw0}", "down: sw0, credits_up: {completion_headers: 1}}", "17:60",
+       "room for all completions", "0 where no switch is", "remove"},
+      {"down: sw0}", "down: sw0, credits_down: {non_posted_data: 1}}", "17:59",
+       "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
+      {"down: ipu}", "down: ipu, credits_up: {non_posted_data: 1}}", "18:56",
+       "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
+      {"down: ipu}", "down: ipu, credits_down: {non_posted_data: 1}}", "0:0", "", "", ""},
+      {"down: ipu}", "down: ipu, credits_up: {completion_data: 15}}", "18:56",
+       "15 credits are less than one packet", "16 or more", "raise it"},
+  };
+  const Workshop workshop;
+  for (const Wrong& each : table) {
+    SCOPED_TRACE(each.from + " -> " + each.to);
+    const auto file = workshop.file("switch.yaml", Workshop::with_switch(each.from, each.to));
+    const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
+    if (std::string(each.place) == "0:0") {
+      EXPECT_TRUE(report.empty()) << report.text();
+    } else {
+      ASSERT_FALSE(report.empty());
+      EXPECT_THAT(report.text(), HasSubstr(each.found));
+      EXPECT_THAT(report.text(), HasSubstr(each.accepted));
+      EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+      EXPECT_THAT(report.text(), HasSubstr(std::string(":") + each.place + ":"));
+    }
+  }
+}
+
+TEST(Load, LinksBetweenIpus) {
+  const struct {
+    const char* links;
+    const char* place;  // path; "" if there is no mistake
+    const char* found;
+    const char* remedy;
+  } table[] = {
+      {"{a: x, b: y}", "", "", ""},
+      {"{a: x, b: y, first_port: 7, ports: 1}", "", "", ""},
+      {"{a: x, b: y, ports: 4}, {a: y, b: x, first_port: 4, ports: 4}", "", "", ""},
+      {"{a: x, b: y, ports: 5}, {a: y, b: x, first_port: 4, ports: 4}", "oae_links[1].first_port",
+       "oae_links[0] joins some of these ports of y already", "choose others"},
+      {"{a: x, b: y, first_port: 7, ports: 2}", "oae_links[0].ports",
+       "7 to 8 are joined, and x has 8", "raise oae.ports of x"},
+      {"{a: x, b: x}", "oae_links[0].b", "both ends are at `x`", "name another one"},
+      {"{a: x, b: z}", "oae_links[0].b", "there is no IPU `z`", ""},
+      {"{a: host, b: y}", "oae_links[0].a", "there is no IPU `host`", ""},
+      {"{a: x, b: y}, {a: x, b: y}, {a: x, b: y}, {a: x, b: y}", "", "", ""},
+      {"{a: x, b: y}, {a: x, b: y}, {a: x, b: y}, {a: x, b: y}, {a: y, b: x}", "oae_links[4]",
+       "y has 4 links already", "remove it"},
+      {"{a: x, b: y, rate: 1000000001b/s}", "oae_links[0].rate", "no whole number of frames",
+       "round it"},
+      {"{a: x, b: y, latency: 1us}", "", "", ""},
+      {"{a: x, b: y, latency: 1001ns}", "oae_links[0].latency", "more than 100,000 bits",
+       "shorten it, or lower the rate"},
+      {"{a: x, b: y, latency: 0ns}", "oae_links[0].latency", "", ""},
+      {"{a: x, b: y, rate: 1Gb/s, latency: 100us}", "", "", ""},
+      {"{a: x, b: y, cuts: [{at: 1s, until: 2s}, {at: 3s}]}", "", "", ""},
+      {"{a: x, b: y, cuts: [{at: 1s, until: 1s}]}", "oae_links[0].cuts[0]",
+       "it ends before it begins", "correct"},
+      {"{a: x, b: y, cuts: [{at: 1s, until: 3s}, {at: 2s}]}", "oae_links[0].cuts[1]",
+       "it begins before the one before it has ended", "correct"},
+      {"{a: x, b: y, cuts: [{at: 1s}, {at: 2s}]}", "oae_links[0].cuts[1]",
+       "it begins before the one before it has ended", "correct"},
+  };
+  const Workshop workshop;
+  for (const auto& each : table) {
+    SCOPED_TRACE(each.links);
+    const auto report = mistakes_of([&] {
+      platform::load(workshop.path("good.yaml"), workshop.images(),
+                     {vp::config::parse_override("ipus=[{name: x, firmware: oae-fw.elf}, {name: y, "
+                                                 "firmware: oae-fw.elf}]"),
+                      vp::config::parse_override("pcie_links=[{up: host, down: x}, {up: host, "
+                                                 "down: y}]"),
+                      vp::config::parse_override(std::string("oae_links=[") + each.links + "]")},
+                     "");
+    });
+    EXPECT_EQ(report.empty(), *each.place == 0) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr(each.place));
+    EXPECT_THAT(report.text(), HasSubstr(each.found));
+    EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+  }
+}
+
+// The way leads through all switches: 2 x 100 us of latency at each, and 50 ms of patience.
+TEST(Load, AReadThroughSwitchesHasToBeAnsweredInTime) {
+  const Workshop workshop;
+  for (const unsigned depth : {1u, 8u, 9u}) {
+    std::string switches = "name: sw0\n    latency: 100us\n", links = "down: sw0}\n";
+    for (unsigned i = 1; i < depth; ++i) {
+      switches += "  - {name: sw" + std::to_string(i) + ", latency: 100us}\n";
+      links += "  - {up: sw" + std::to_string(i - 1) + ", down: sw" + std::to_string(i) + "}\n";
+    }
+    links += "  - {up: sw" + std::to_string(depth - 1) + ", down: ipu}\n";
+    std::string text = Workshop::with_switch("name: sw0\n", switches);
+    text.replace(text.find("down: sw0}"), text.npos, links);
+    const auto file = workshop.file("deep.yaml", text);
+    for (const unsigned patience : {50'000u, 200 * depth}) {
+      const auto report = mistakes_of([&] {
+        platform::load(file, workshop.images(),
+                       {vp::config::parse_override("hosts[0].root_complex.completion_timeout=" +
+                                                   std::to_string(patience) + "us")},
+                       "");
+      });
+      SCOPED_TRACE(report.text());
+      if (patience == 50'000) {
+        EXPECT_EQ(report.empty(), depth <= 8);
+      } else {
+        EXPECT_THAT(report.text(), HasSubstr("a read takes at least"));
+      }
+    }
+  }
+}
+
+TEST(Load, AReadThatCannotBeAnsweredInTimeIsAMistake) {
+  const Workshop workshop;
+  const auto load = [&](const char* latency) {
+    return mistakes_of([&] {
+      platform::load(
+          workshop.path("good.yaml"), workshop.images(),
+          {vp::config::parse_override("hosts[0].root_complex.completion_timeout=50us"),
+           vp::config::parse_override("hosts[0].root_complex.latency=0ns"),
+           vp::config::parse_override("ipus[0].endpoint.latency=0ns"),
+           vp::config::parse_override("pcie_links[0].latency_down=25us"),
+           vp::config::parse_override(std::string("pcie_links[0].latency_up=") + latency)},
+          "");
+    });
+  };
+  EXPECT_TRUE(load("24.999999us").empty());
+  expect_one(load("25us"), "15:5", "at least 50us there and back, and host gives up after 50us",
+             "less than the completion timeout", "raise");
+}
+
+TEST(Load, WhatASlotHasIsForHotPlug) {
+  const Workshop workshop;
+  const auto load = [&](const std::string& slot) {
+    return mistakes_of([&] {
+      platform::load(workshop.path("good.yaml"), workshop.images(),
+                     {vp::config::parse_override("pcie_links[0].slot=" + slot)}, "");
+    });
+  };
+  for (const std::string key : {"surprise", "attention_button", "indicators", "power_controller"}) {
+    EXPECT_TRUE(load("{hot_plug: true, " + key + ": true}").empty()) << key;
+    EXPECT_TRUE(load("{" + key + ": false}").empty()) << key;
+    const auto report = load("{" + key + ": true}");
+    EXPECT_NE(report.text().find("pcie_links[0].slot." + key), std::string::npos) << report.text();
+    EXPECT_NE(report.text().find("add hot_plug: true"), std::string::npos) << report.text();
+  }
+}
+
+TEST(Load, SeveralHostsAndIpus) {
+  const Workshop workshop;
+  const std::string text = R"(name: pair
+qemu: {host_library: libqemu-x86_64.so, ipu_library: libqemu-aarch64.so, roms: firmware}
+hosts:
+  - {name: a, kernel: vmlinuz}
+  - {name: b, kernel: vmlinuz}
+ipus:
+  - {name: x, firmware: oae-fw.elf}
+  - {name: y, firmware: oae-fw.elf}
+pcie_links:
+  - {up: a, down: x}
+  - {up: b, down: y, lanes: 8}
+)";
+  const Platform pair =
+      platform::load(workshop.file("pair.yaml", text), workshop.images(), {}, "quiet");
+  ASSERT_EQ(pair.hosts.size(), 2u);
+  EXPECT_EQ(pair.hosts[1].append, "quiet");
+  EXPECT_EQ(pair.pcie_links[1].down, "y");
+  EXPECT_EQ(pair.pcie_links[1].lanes, 8u);
+
+  std::string twice = text;
+  twice.replace(twice.find("name: b"), 7, "name: a");
+  const auto report = mistakes_of(
+      [&] { platform::load(workshop.file("twice.yaml", twice), workshop.images(), {}, ""); });
+  EXPECT_THAT(report.text(), HasSubstr("`a` is also hosts[0].name"));
+}
+
+// All mistakes at once, of the file and of the command line, and no consequence of any of them.
+TEST(Load, TellsOfAllMistakesAtOnce) {
+  const Workshop workshop;
+  const auto file =
+      workshop.file("bad.yaml", Workshop::changed("name: host\n", "name: Host\n    vcpus: 99\n"));
+  const auto report = mistakes_of([&] {
+    platform::load(file, workshop.images(),
+                   {vp::config::parse_override("pcie_links[0].lanes=3"),
+                    vp::config::parse_override("ipus[7].cores=1")},
+                   "");
+  });
+  EXPECT_EQ(report.count(), 4u) << report.text();
+}
+
+TEST(Load, OverridesTakeThePlaceOfMistakes) {
+  const Workshop workshop;
+  const auto file = workshop.file("bad.yaml", Workshop::changed("kernel: vmlinuz", "kernel: none"));
+  const Platform platform =
+      platform::load(file, workshop.images(),
+                     {vp::config::parse_override("hosts[0].kernel=vmlinuz"),
+                      vp::config::parse_override("hosts[*].vcpus=16"),
+                      vp::config::parse_override("pcie_links[0].latency_up=1.25us")},
+                     "a=b");
+  EXPECT_EQ(platform.hosts[0].vcpus, 16u);
+  EXPECT_EQ(platform.pcie_links[0].latency_up, 1'250'000);
+  EXPECT_EQ(platform.hosts[0].append, "console=ttyS0 a=b");
+}
+
+TEST(Load, WhatAppendAddsCounts) {
+  const Workshop workshop;
+  const auto load = [&](std::size_t length) {
+    return mistakes_of([&] {
+      platform::load(workshop.path("good.yaml"), workshop.images(), {}, std::string(length, 'x'));
+    });
+  };
+  const std::size_t rest = 2047 - std::string("console=ttyS0 ").size();
+  EXPECT_TRUE(load(rest).empty());
+  expect_one(load(rest + 1), "10:13", "2048 bytes", "2047", "--append");
+}
+
+TEST(FindPlatform, ByNameOrPath) {
+  const Workshop workshop;
+  const std::vector<std::filesystem::path> directories = {workshop.path("")};
+  EXPECT_EQ(platform::find_platform("good", directories), workshop.path("good.yaml"));
+  EXPECT_EQ(platform::find_platform("good.yaml", directories), workshop.path("good.yaml"));
+  const std::string path = workshop.path("good.yaml").string();
+  EXPECT_EQ(platform::find_platform(path, {}), path);
+  for (const char* name : {"god", "", ".", "..", "images", "good.yml"}) {
+    SCOPED_TRACE(name);
+    const auto report = mistakes_of([&] { platform::find_platform(name, directories); });
+    EXPECT_EQ(report.count(), 1u);
+    EXPECT_THAT(report.text(), HasSubstr("good, or the path of a platform file"));
+  }
+  EXPECT_THAT(mistakes_of([&] { platform::find_platform("god", directories); }).text(),
+              HasSubstr("did you mean `good`"));
+  EXPECT_EQ(mistakes_of([&] { platform::find_platform("a/good", directories); }).count(), 1u);
+  // A directory of that name is in nobody's way.
+  workshop.file("good/x", "");
+  EXPECT_EQ(platform::find_platform("good", directories), workshop.path("good.yaml"));
+}
+
+}  // namespace

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/description/schema.h"
+
+#include "platforms/description/load.h"
+#include "tests/platforms/workshop.h"
+
+using platform::Platform;
+using testing::HasSubstr;
+
+namespace {
+
+Platform shipped(const Workshop& workshop, const std::string& name) {
+  return platform::load(std::filesystem::path(PLATFORMS) / (name + ".yaml"), workshop.images(), {},
+                        "");
+}
+
+TEST(Shipped, OaeMini) {
+  const Workshop workshop;
+  const Platform platform = shipped(workshop, "oae-mini");
+  EXPECT_EQ(platform.name, "oae-mini");
+  ASSERT_EQ(platform.hosts.size(), 1u);
+  EXPECT_EQ(platform.hosts[0].vcpus, 1u);
+  EXPECT_EQ(platform.hosts[0].memory, 512 * platform::MiB);
+  EXPECT_EQ(platform.hosts[0].instruction_rate, 1'000'000'000);
+  ASSERT_EQ(platform.ipus.size(), 1u);
+  EXPECT_EQ(platform.ipus[0].cores, 1u);
+  EXPECT_EQ(platform.ipus[0].endpoint.id, (platform::PciId{0x1d9b, 0x0ae0}));
+  EXPECT_EQ(platform.ipus[0].oae.ports, 8u);
+  EXPECT_EQ(platform.ipus[0].oae.clock, 500'000'000);
+  ASSERT_EQ(platform.pcie_links.size(), 1u);
+  EXPECT_EQ(platform.pcie_links[0].generation, 4u);
+  EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
+  EXPECT_EQ(platform.pcie_links[0].latency_down, 250'000);
+  EXPECT_EQ(platform.pcie_links[0].latency_up, 250'000);
+  EXPECT_EQ(platform.simulation.max_quantum, 100'000'000);
+}
+
+TEST(Shipped, E2000) {
+  const Workshop workshop;
+  const Platform platform = shipped(workshop, "e2000");
+  EXPECT_EQ(platform.ipus.at(0).cores, 16u);
+  EXPECT_EQ(platform.ipus[0].core, "neoverse-n1");
+  EXPECT_EQ(platform.ipus[0].instruction_rate, 2'500'000'000);
+  EXPECT_EQ(platform.ipus[0].dma.rate, 200'000'000'000);
+  EXPECT_EQ(platform.pcie_links.at(0).generation, 4u);
+  EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
+  // The parts that a read of the host's passes add up to what is published, 2 % for bytes and
+  // block.
+  const std::int64_t read = 2 * platform.hosts.at(0).root_complex.latency +
+                            2 * platform.ipus[0].endpoint.latency +
+                            platform.pcie_links[0].latency_down + platform.pcie_links[0].latency_up;
+  EXPECT_GE(read, 735 * platform::ns);
+  EXPECT_LE(read, 750 * platform::ns);
+}
+
+// Every platform file in the tree is sound, names itself, and has no path of a machine in it.
+TEST(Shipped, AllAreSound) {
+  const Workshop workshop;
+  unsigned count = 0;
+  for (const auto& each : std::filesystem::directory_iterator(PLATFORMS)) {
+    if (each.path().extension() != ".yaml") continue;
+    ++count;
+    const std::string name = each.path().stem().string();
+    EXPECT_EQ(shipped(workshop, name).name, name);
+    std::stringstream text;
+    text << std::ifstream(each.path()).rdbuf();
+    EXPECT_THAT(text.str(), testing::Not(HasSubstr(": /"))) << name;
+  }
+  EXPECT_GE(count, 2u);
+}
+
+TEST(Schema, EveryKeyHasATextAndNoDefaultIsRefused) {
+  for (const auto& row : vp::config::reference(platform::schema())) {
+    if (row.path.rfind("log.", 0) == 0) continue;
+    EXPECT_NE(row.text, "") << row.path;
+    EXPECT_NE(row.accepts, "") << row.path;
+  }
+}
+
+// What the reference calls the default can be written into a file, and changes nothing.
+TEST(Schema, EveryDefaultReadsBack) {
+  const Workshop workshop;
+  const auto file = workshop.file("switch.yaml", Workshop::with_switch());
+  for (const auto& row : vp::config::reference(platform::schema())) {
+    if (row.fallback.empty() || row.accepts == "a map" || row.fallback == "not set" ||
+        row.path.find('[') == row.path.npos ||
+        row.path.find("[]", row.path.find("[]") + 2) != row.path.npos)
+      continue;  // of a list within a list there is none in the file
+    std::string path = row.path;
+    path.replace(path.find("[]"), 2, "[0]");
+    std::vector<vp::config::Override> changes;
+    for (const std::string& change :
+         {std::string("ipus=[{name: x, firmware: oae-fw.elf}, {name: y, firmware: oae-fw.elf}]"),
+          std::string("pcie_links=[{up: host, down: sw0}, {up: sw0, down: x}, {up: sw0, down: y}]"),
+          std::string("oae_links=[{a: x, b: y}]"), path + "=" + row.fallback}) {
+      changes.push_back(vp::config::parse_override(change));
+    }
+    EXPECT_NO_THROW(platform::load(file, workshop.images(), changes, "")) << path;
+  }
+}
+
+}  // namespace

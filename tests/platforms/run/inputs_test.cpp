@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/run/inputs.h"
+
+#include "tests/platforms/workshop.h"
+
+using testing::HasSubstr;
+using vp::ExitCode;
+
+namespace {
+
+/// What `oae-vp check good` says on its error output.
+std::string verdict(const Workshop& workshop, std::vector<std::string> more = {}) {
+  more.insert(more.begin(), {"check", "good"});
+  return workshop.call(more).err;
+}
+
+TEST(Inputs, AreListedWithTheirHashes) {
+  const Workshop workshop;
+  const auto result = workshop.call({"run", "good"});
+  std::vector<std::string> roles;
+  for (const platform::Input& input : result.options.inputs) {
+    roles.push_back(input.role);
+    EXPECT_EQ(input.sha256.size(), 64u);
+    EXPECT_EQ(input.size, std::filesystem::file_size(input.path));
+  }
+  EXPECT_THAT(roles,
+              testing::ElementsAre("qemu.host_library", "qemu.ipu_library",
+                                   "qemu.roms.bios-microvm.bin", "qemu.roms.linuxboot_dma.bin",
+                                   "host.kernel", "host.initrd", "ipu.firmware"));
+}
+
+TEST(Inputs, OfADifferentStructureAreRefused) {
+  struct Wrong {
+    const char *name, *place, *found;
+    std::string content;
+  };
+  const Wrong table[] = {
+      {"vmlinuz", ":8:13:", "host.kernel", samples::firmware()},
+      {"vmlinuz", ":8:13:", "cut off", samples::kernel().substr(0, 5000)},
+      {"initramfs.cpio", ":9:13:", "host.initrd", samples::kernel()},
+      {"initramfs.cpio", ":9:13:", "has no /init",
+       samples::entry("root/init", "x") + samples::entry("TRAILER!!!", "")},
+      {"oae-fw.elf", ":13:15:", "ipu.firmware", samples::library()},
+      {"oae-fw.elf", ":13:15:", "lies in no memory", samples::firmware(0x4000'0000)},
+      {"libqemu-x86_64.so", ":3:17:", "does not export", samples::library("main")},
+      {"libqemu-aarch64.so", ":4:16:", "qemu.ipu_library", "text"},
+  };
+  for (const Wrong& each : table) {
+    Workshop workshop;
+    workshop.image(each.name, each.content);
+    workshop.write_manifest();
+    const std::string found = verdict(workshop);
+    EXPECT_THAT(found, HasSubstr(each.place)) << each.name;
+    EXPECT_THAT(found, HasSubstr(each.found)) << each.name;
+    EXPECT_THAT(found, HasSubstr("1 mistake, ")) << each.name;
+    EXPECT_THAT(found, HasSubstr("remedy: ")) << each.name;
+  }
+}
+
+TEST(Inputs, ThatSetupDidNotMakeSoAreRefused) {
+  for (const char* name :
+       {"vmlinuz", "initramfs.cpio", "oae-fw.elf", "libqemu-x86_64.so", "libqemu-aarch64.so",
+        "firmware/bios-microvm.bin", "firmware/linuxboot_dma.bin"}) {
+    Workshop workshop;
+    std::string content;
+    std::getline(std::ifstream(workshop.images() / name, std::ios::binary), content, '\1');
+    std::stringstream whole;
+    whole << std::ifstream(workshop.images() / name, std::ios::binary).rdbuf();
+    content = whole.str();
+    content.back() = static_cast<char>(content.back() ^ 1);
+    workshop.image(name, content);  // and no new manifest
+    EXPECT_THAT(verdict(workshop), HasSubstr("contents are not those that setup made")) << name;
+    EXPECT_THAT(verdict(workshop), HasSubstr("run scripts/setup again")) << name;
+    workshop.image(name, content + "x");
+    EXPECT_THAT(verdict(workshop), HasSubstr("setup made it with")) << name;
+  }
+}
+
+TEST(Inputs, WithoutAManifestAreRefused) {
+  const Workshop workshop;
+  std::filesystem::remove(workshop.images() / "manifest.json");
+  EXPECT_THAT(verdict(workshop), HasSubstr("there is no `"));
+  EXPECT_THAT(verdict(workshop), HasSubstr("run scripts/setup"));
+  EXPECT_THAT(verdict(workshop), HasSubstr("1 mistake, "));
+}
+
+TEST(Inputs, OfTheUsersOwnNeedNoManifest) {
+  const Workshop workshop;
+  const std::string own = workshop.file("own/kernel", samples::kernel() + "signed").string();
+  EXPECT_EQ(verdict(workshop, {"--kernel", own}), "");
+  EXPECT_EQ(verdict(workshop, {"--set", "hosts[0].kernel=" + own}), "");
+  workshop.file("own.yaml", Workshop::changed("vmlinuz", "./own/kernel"));
+  EXPECT_EQ(workshop.call({"check", "own"}).err, "");
+  EXPECT_THAT(verdict(workshop, {"--kernel", workshop.file("own/bad", "x").string()}),
+              HasSubstr("--kernel `"));
+}
+
+TEST(Inputs, MayLackInitIfTheKernelIsToldOfAnother) {
+  Workshop workshop;
+  workshop.image("initramfs.cpio", samples::entry("sh", "x") + samples::entry("TRAILER!!!", ""));
+  workshop.write_manifest();
+  EXPECT_THAT(verdict(workshop), HasSubstr("has no /init"));
+  EXPECT_THAT(verdict(workshop, {"--append", "xrdinit=/sh"}), HasSubstr("has no /init"));
+  EXPECT_EQ(verdict(workshop, {"--append", "rdinit=/sh"}), "");
+  EXPECT_EQ(verdict(workshop, {"--append", "root=/dev/vda"}), "");
+  EXPECT_EQ(verdict(workshop, {"--initrd", "none"}), "");
+}
+
+TEST(Inputs, MustFitTheMemory) {
+  Workshop workshop;
+  std::string kernel = samples::kernel();
+  samples::put(kernel, 0x260, 64 << 20, 4);  // init_size: all of the memory
+  workshop.image("vmlinuz", kernel);
+  workshop.write_manifest();
+  EXPECT_THAT(verdict(workshop, {"--set", "hosts[0].memory=64MiB"}),
+              HasSubstr("kernel and initramfs need"));
+  EXPECT_EQ(verdict(workshop, {"--set", "hosts[0].memory=64MiB", "--initrd", "none"}), "");
+  EXPECT_EQ(verdict(workshop, {"--set", "hosts[0].memory=65MiB"}), "");
+}
+
+TEST(Inputs, FirmwareMustFitTheIpu) {
+  Workshop workshop;
+  std::string firmware = samples::firmware();
+  samples::put(firmware, 64 + 40, 16 << 20, 8);  // p_memsz
+  workshop.image("oae-fw.elf", firmware);
+  workshop.write_manifest();
+  EXPECT_EQ(verdict(workshop, {"--set", "ipus[0].dram=16MiB"}), "");
+  samples::put(firmware, 64 + 40, (16 << 20) + 1, 8);
+  workshop.image("oae-fw.elf", firmware);
+  workshop.write_manifest();
+  EXPECT_THAT(verdict(workshop, {"--set", "ipus[0].dram=16MiB"}), HasSubstr("lies in no memory"));
+}
+
+TEST(Inputs, CommandLineMustFitTheKernel) {
+  Workshop workshop;
+  std::string kernel = samples::kernel();
+  samples::put(kernel, 0x238, 12, 4);  // cmdline_size; `console=ttyS0` has 13
+  workshop.image("vmlinuz", kernel);
+  workshop.write_manifest();
+  EXPECT_THAT(verdict(workshop), HasSubstr("may have 12 bytes, and `append` has 13"));
+}
+
+}  // namespace

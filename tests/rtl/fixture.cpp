@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/rtl/fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "oae_registers.h"
+#include "tests/rtl/coverage.h"
+
+Fixture::Fixture(unsigned ports, std::uint64_t seed, std::uint32_t clock_khz)
+    : reference(ports, clock_khz), random(seed) {
+  top.ports = ports;
+  top.clock_khz = clock_khz;
+  top.reset = 1;
+  clock();
+  clock();
+  top.reset = 0;
+  alive_ = now;
+  drain();
+}
+
+Fixture::~Fixture() {
+  write_coverage(context);
+}
+
+void Fixture::post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,
+                   bool refused) {
+  const unsigned at = address % 64;
+  if (at + bytes > 64) throw std::logic_error("a request crosses a line");
+  Request request{write, false, {bar, address / 64}, {}, 0, refused, 0};
+  if (data) std::memcpy(reinterpret_cast<char*>(request.data.data()) + at, data, bytes);
+  for (unsigned i = at; i < at + bytes; ++i) request.enable |= std::uint64_t{1} << i;
+  request.tag = tag_ = (tag_ + 1) % 1024;
+  requests_.push_back(request);
+}
+
+void Fixture::post_write(unsigned bar, unsigned address, const void* data, unsigned bytes) {
+  post(true, bar, address, data, bytes, false);
+}
+
+void Fixture::post_read(unsigned bar, unsigned address, unsigned bytes, bool refused) {
+  post(false, bar, address, nullptr, bytes, refused);
+}
+
+void Fixture::post_reset() {
+  requests_.push_back({false, true, {0, 0}, {}, random(), false, 0});
+}
+
+void Fixture::post_put(unsigned address, std::uint64_t data, unsigned strobe) {
+  puts_.push_back({address, data, strobe});
+}
+
+void Fixture::post_get(unsigned address) {
+  gets_.push_back({address, 0, 0xff});
+}
+
+void Fixture::drive() {
+  top.now = now;
+  if (!top.request_valid && !requests_.empty() && go()) {
+    const Request& request = requests_.front();
+    top.request_valid = 1;
+    top.request_write = request.write;
+    top.request_reset = request.reset;
+    top.request_bar = request.line.bar;
+    top.request_line = request.line.line;
+    std::memcpy(top.request_data.data(), request.data.data(), 64);
+    top.request_enable = request.enable;
+    top.request_tag = request.tag;
+    top.request_class = request.tag % 8;
+  }
+  if (!puts_.empty()) {
+    const Access& put = puts_.front();
+    if (!top.axi_awvalid && go()) {
+      top.axi_awvalid = 1;
+      top.axi_awaddr = put.address;
+      top.axi_awprot = put.address >> 3 & 7;  // which matters to nobody
+    }
+    if (!top.axi_wvalid && go()) {
+      top.axi_wvalid = 1;
+      top.axi_wdata = put.data;
+      top.axi_wstrb = put.strobe;
+    }
+  }
+  if (!top.axi_arvalid && !gets_.empty() && go()) {
+    top.axi_arvalid = 1;
+    top.axi_araddr = gets_.front().address;
+    top.axi_arprot = gets_.front().address >> 3 & 7;
+  }
+  top.axi_bready = go();
+  top.axi_rready = go();
+  top.completion_ready = go();
+  top.interrupt_ready = go();
+  top.dma_ready = go();
+  top.dma_refused = read_ ? read_->request.refused : random() % 2;
+}
+
+void Fixture::clock() {
+  ++now;
+  drive();
+  top.clock = 0;
+  top.eval();
+  const bool request = top.request_valid && top.request_ready;
+  const bool put = top.axi_awvalid && top.axi_awready;
+  const bool get = top.axi_arvalid && top.axi_arready;
+  if (!top.reset) {
+    EXPECT_EQ(put, top.axi_wvalid && top.axi_wready) << "the write channels go together";
+    EXPECT_LE(request + put + get, 1) << "one operation at a time";
+    if (top.idle && !top.busy) {
+      EXPECT_EQ(top.irq, reference.irq());
+    }
+    if (top.dma_valid && top.dma_ready) take_answer();
+    if (top.completion_valid && top.completion_ready) take_completion();
+    if ((top.axi_bvalid && top.axi_bready) || (top.axi_rvalid && top.axi_rready)) take_response();
+    if (top.interrupt_valid && top.interrupt_ready) signals.push_back(top.interrupt_vector);
+    if (request) take_request();
+    if (put || get) take_access();
+    if (posted() || read_ || put_ || getting_) {
+      if (++waited_ > patience) throw std::runtime_error("the block is stuck");
+    }
+  }
+  top.clock = 1;
+  top.eval();
+  if (request) top.request_valid = 0;
+  if (put) top.axi_awvalid = top.axi_wvalid = 0;
+  if (get) top.axi_arvalid = 0;
+  if (!top.reset && top.trace_valid) {
+    transitions.push_back(
+        {top.trace_port, top.trace_epoch, top.trace_sequence, top.trace_from, top.trace_to});
+  }
+}
+
+void Fixture::take_request() {
+  waited_ = 0;
+  const Request request = requests_.front();
+  requests_.pop_front();
+  if (request.reset) {
+    reference.function_reset();
+  } else if (request.write) {
+    reference.host_write(request.line, request.data, request.enable);
+  } else {
+    EXPECT_FALSE(read_) << "one read at a time";
+    read_ = Read{request, reference.host_read(request.line, request.enable, request.refused), now,
+                 alive_};
+    const auto& answer = read_->expected.answer;
+    if (answer && answer->refusal) refusals_[request.line.port()] = {now - alive_, {}, {}};
+    if (answer && answer->exchanged) ++(read_->expected.streamed ? streamed : pushed);
+  }
+}
+
+void Fixture::take_access() {
+  waited_ = 0;
+  if (top.axi_awvalid && top.axi_awready) {
+    const Access put = puts_.front();
+    puts_.pop_front();
+    put_ = reference.firmware_write(put.address, put.data, put.strobe);
+    // The write itself takes place one clock later.
+    if ((put.address & ~7u) == OAE_FIRMWARE_LIVENESS) alive_ = now + 1;
+  } else {
+    getting_ = true;
+    address_ = gets_.front().address;
+    get_ = reference.firmware_read(gets_.front().address);
+    gets_.pop_front();
+  }
+}
+
+void Fixture::check_age(std::uint64_t age) const {
+  EXPECT_GE(age, std::min<std::uint64_t>(read_->accepted - read_->alive, 0xffff'ffff));
+  EXPECT_LE(age, std::min<std::uint64_t>(now - read_->alive, 0xffff'ffff));
+}
+
+void Fixture::take_answer() {
+  ASSERT_TRUE(read_ && read_->expected.answer) << "a slot leaves unasked";
+  EXPECT_FALSE(read_->answered) << "a second slot leaves";
+  EXPECT_EQ(top.dma_address, read_->expected.cell);
+  EXPECT_EQ(top.dma_class, read_->request.tag % 8);
+  read_->answered = true;
+  if (top.dma_refused) return;
+  std::memcpy(cell.data(), top.dma_data.data(), 64);
+  cell_address = top.dma_address;
+  ++cells;
+  EXPECT_TRUE(sealed(cell));
+  Slot expected = read_->expected.answer->slot;
+  if (read_->expected.answer->formed) check_formed(cell, 0xff, expected);
+  EXPECT_EQ(cell, expected);
+  if (on_slot) on_slot(cell_address, cell);
+}
+
+// A slot that the block forms has the age of the moment at which it did, however often and in
+// whatever pieces it is read, and its CRC.
+void Fixture::check_formed(const Slot& seen, unsigned words, Slot& expected) {
+  Refusal& refusal = refusals_[read_->request.line.port()];
+  if (words & 2) {
+    if (!refusal.age) {
+      EXPECT_GE(seen[1], std::min<std::uint64_t>(refusal.age_at_least, 0xffff'ffff));
+      EXPECT_LE(seen[1], std::min<std::uint64_t>(refusal.age_at_least + 2, 0xffff'ffff));
+      refusal.age = seen[1];
+    }
+    expected[1] = *refusal.age;
+  }
+  if (words & 0x80) {
+    if (!refusal.crc) refusal.crc = seen[7];
+    expected[7] = *refusal.crc;
+  }
+  if (!refusal.age || !refusal.crc) return;
+  Slot whole = read_->expected.answer->slot;
+  whole[1] = *refusal.age;
+  seal(whole);
+  EXPECT_EQ(*refusal.crc, whole[7]);
+}
+
+void Fixture::take_completion() {
+  ASSERT_TRUE(read_) << "a completion unasked";
+  waited_ = 0;
+  Slot data;
+  std::memcpy(data.data(), top.completion_data.data(), 64);
+  Slot expected = read_->expected.data;
+  if (read_->expected.aged && read_->request.enable >> 24 & 0xff) {
+    check_age(data[3] >> 32);
+    expected[3] |= data[3] >> 32 << 32;
+  }
+  unsigned words = 0;
+  for (unsigned word = 0; word < 8; ++word) {
+    if (read_->request.enable >> 8 * word & 0xff) words |= 1u << word;
+  }
+  if (read_->expected.streamed && read_->expected.answer->formed) {
+    check_formed(data, words, expected);
+  }
+  EXPECT_EQ(data, expected) << "line " << read_->request.line.line;
+  EXPECT_EQ(top.completion_tag, read_->request.tag);
+  if (read_->expected.answer) {
+    EXPECT_EQ(read_->answered, read_->expected.cell != 0);
+  }
+  for (unsigned word = 8; word-- > 0;) {
+    if (words >> word & 1) result_ = line[word] = data[word];
+  }
+  latency = now - read_->accepted;
+  const unsigned number = read_->request.tag;
+  read_.reset();
+  if (on_completion) on_completion(number, data);
+}
+
+void Fixture::take_response() {
+  waited_ = 0;
+  if (top.axi_bvalid && top.axi_bready) {
+    ASSERT_TRUE(put_) << "a write response unasked";
+    error = top.axi_bresp != 0;
+    EXPECT_EQ(top.axi_bresp, *put_ ? 0 : 2);
+    put_.reset();
+    if (on_put) on_put();
+  }
+  if (top.axi_rvalid && top.axi_rready) {
+    ASSERT_TRUE(getting_) << "a read response unasked";
+    error = top.axi_rresp != 0;
+    EXPECT_EQ(top.axi_rresp, get_ ? 0 : 2);
+    EXPECT_EQ(top.axi_rdata, get_.value_or(0)) << std::hex << address_;
+    result_ = top.axi_rdata;
+    getting_ = false;
+    if (on_get) on_get(result_);
+  }
+}
+
+void Fixture::drain() {
+  do {
+    clock();
+  } while (top.busy || posted() || read_ || put_ || getting_);
+  if (compare_signals) {
+    EXPECT_EQ(signals, reference.signals);
+  }
+  EXPECT_EQ(transitions.size(), reference.transitions.size());
+  EXPECT_TRUE(transitions == reference.transitions) << "the trace tells another story";
+}
+
+void Fixture::sleep(std::uint64_t clocks) {
+  ASSERT_FALSE(top.busy || top.request_valid || top.axi_awvalid || top.axi_arvalid);
+  if (top.deadline_valid) {
+    ASSERT_LT(now, top.deadline);
+    clocks = std::min(clocks, top.deadline - now - 1);
+  }
+  now += clocks;
+}
+
+void Fixture::write(unsigned bar, unsigned address, std::uint64_t value, unsigned bytes) {
+  post_write(bar, address, &value, bytes);
+  drain();
+}
+
+std::uint64_t Fixture::read(unsigned bar, unsigned address, unsigned bytes, bool refused) {
+  post_read(bar, address, bytes, refused);
+  drain();
+  return result_;
+}
+
+void Fixture::write_slot(unsigned port, const Slot& slot) {
+  post_write(2, port * OAE_PORT_SIZE + OAE_PORT_WINDOW, slot.data(), 64);
+  drain();
+}
+
+std::uint64_t Fixture::answer(unsigned port, bool refused) {
+  return read(2, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 8, refused);
+}
+
+Slot Fixture::stream(unsigned port) {
+  read(4, port * OAE_STREAM_SIZE + OAE_STREAM_WINDOW, 64);
+  return line;
+}
+
+void Fixture::confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
+  write(2, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
+        OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch) | OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, sequence));
+}
+
+void Fixture::reverse(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
+  write(2, port * OAE_PORT_SIZE + OAE_PORT_REVERSE,
+        OAE_PUT(OAE_PORT_REVERSE_EPOCH, epoch) | OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, sequence));
+}
+
+void Fixture::function_reset() {
+  post_reset();
+  drain();
+}
+
+void Fixture::put(unsigned address, std::uint64_t value, unsigned strobe) {
+  post_put(address, value, strobe);
+  drain();
+}
+
+std::uint64_t Fixture::get(unsigned address) {
+  post_get(address);
+  drain();
+  return result_;
+}
+
+void Fixture::publish(unsigned port, const Slot& slot) {
+  for (unsigned i = 0; i < 8; ++i) put(OAE_FIRMWARE_OFFER_AT(port) + 8 * i, slot[i]);
+  put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+}
