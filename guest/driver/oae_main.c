@@ -12,7 +12,7 @@
 #include "oae_port.h"
 #include "oae_reset.h"
 
-#define OAE_PCI_VENDOR_ID 0x1d9b
+#define OAE_PCI_VENDOR_ID 0xf0ae
 #define OAE_PCI_DEVICE_ID 0x0ae0
 
 static const u64 oae_identity =

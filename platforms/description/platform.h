@@ -77,14 +77,14 @@ struct Dma {
 /// Function 1: what Linux's pci_endpoint_test speaks to.
 struct TestFunction {
   bool present = false;
-  PciId id{0x1d9b, 0x0ae1};
+  PciId id{0xf0ae, 0x0ae2};
   unsigned msi_vectors = 32;
   unsigned msi_x_vectors = 128;
 };
 
 struct Endpoint {
-  PciId id{0x1d9b, 0x0ae0};
-  PciId subsystem{0x1d9b, 0x0001};
+  PciId id{0xf0ae, 0x0ae0};
+  PciId subsystem{0xf0ae, 0x0001};
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< traversal, each way

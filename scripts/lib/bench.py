@@ -247,7 +247,7 @@ def mmio(bench: Bench) -> Result:
 
     def measure() -> float:
         run = bench.oae_vp(
-            reads_of("1d9b:0ae0", READS), [USER_SPACE, BEGIN, END], "--initrd", str(bench.initrd)
+            reads_of("f0ae:0ae0", READS), [USER_SPACE, BEGIN, END], "--initrd", str(bench.initrd)
         )
         return READS / run.between(BEGIN, END)
 

@@ -19,7 +19,7 @@ REDIRECT, UPSTREAM_FORWARDING, EGRESS_CONTROL = 0x0c, 0x10, 0x20
 
 # Control of access control is at 6, its vector at 8; the register that the engine writes is at 8.
 HEAD = """
-cards="$(lspci -n -d 1d9b:0ae0 | cut -d' ' -f1)"
+cards="$(lspci -n -d f0ae:0ae0 | cut -d' ' -f1)"
 for card in $cards; do echo 1 > /sys/bus/pci/devices/0000:$card/sriov_numvfs; done
 set -- $(for card in $cards; do echo /sys/bus/pci/devices/0000:$card/virtfn0; done)
 head -1 $2/resource | cut -d' ' -f1 > /share/target

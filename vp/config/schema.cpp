@@ -382,7 +382,7 @@ Type<std::string> word(std::vector<std::string> words) {
 Type<PciId> pci_id() {
   Type<PciId> type;
   type.accepts =
-      "`vendor:device`, four hexadecimal digits each, such as `1d9b:0ae0`; no vendor ffff";
+      "`vendor:device`, four hexadecimal digits each, such as `f0ae:0ae0`; no vendor ffff";
   type.read = [accepts = type.accepts](const Node& node, const std::string& path, Reading& reading,
                                        PciId& value) {
     std::string text;

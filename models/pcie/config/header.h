@@ -12,7 +12,7 @@ namespace pcie {
 
 /// Who a function says it is.
 struct Identity {
-  std::uint16_t vendor = 0x1d9b;
+  std::uint16_t vendor = 0xf0ae;
   std::uint16_t device = 0x0ae0;
   std::uint32_t class_code = 0x120000;  ///< class, subclass, programming interface; 24 bits
   std::uint8_t revision = 0;

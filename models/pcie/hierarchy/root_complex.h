@@ -40,7 +40,7 @@ struct RootComplexConfig {
   /// Devices below root ports reach each other; without it, that is an Unsupported Request.
   bool peer_to_peer = false;
   bool host_bridge = true;  ///< function 00:00.0
-  Identity host_bridge_identity{0x1d9b, 0x0a00, 0x060000};
+  Identity host_bridge_identity{0xf0ae, 0x0a00, 0x060000};
   std::vector<RootPortConfig> ports = {RootPortConfig{}};  ///< 00:01.0 and on, at most 31
 };
 

@@ -43,7 +43,7 @@ class HostIf {
 };
 
 struct RootPortConfig : DownstreamPortConfig {  // credits for completions are always infinite
-  RootPortConfig() { identity = {0x1d9b, 0x0a01, 0x060400}; }
+  RootPortConfig() { identity = {0xf0ae, 0x0a01, 0x060400}; }
 };
 
 /// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.

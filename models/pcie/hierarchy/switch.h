@@ -10,11 +10,11 @@
 namespace pcie {
 
 struct SwitchPortConfig : DownstreamPortConfig {
-  SwitchPortConfig() { identity = {0x1d9b, 0x0a03, 0x060400}; }
+  SwitchPortConfig() { identity = {0xf0ae, 0x0a03, 0x060400}; }
 };
 
 struct SwitchConfig {
-  Identity identity{0x1d9b, 0x0a02, 0x060400};  ///< of the upstream port
+  Identity identity{0xf0ae, 0x0a02, 0x060400};  ///< of the upstream port
   unsigned generation = 5;                      ///< of the upstream port
   unsigned lanes = 16;
   CreditConfig credits{};      ///< of its receive buffer

@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 MKINITRAMFS = ROOT / "guest/initramfs/mkinitramfs"
 INIT = ROOT / "guest/initramfs/init"
+OWN_IDS = ROOT / "guest/initramfs/pci.ids"
+DEBIAN_IDS = Path("/usr/share/misc/pci.ids")
 
 
 def run(*arguments, **options):
@@ -100,6 +102,23 @@ class Contents(Case):
         self.assertIn("\nC 12  Processing accelerators\n", "\n" + names)
         self.assertIn("\n8086  Intel Corporation\n", names)
         self.assertNotIn("\n\t0008", names.split("\nC 00")[0])
+
+    def test_lspci_knows_the_platforms_own_ids(self):
+        output = self.folder / "archive"
+        self.assertEqual(run("--output", output, "--init", INIT, "--own-ids", OWN_IDS).returncode, 0)
+        names = self.folder / "pci.ids"
+        names.write_bytes(entries(output)["usr/share/misc/pci.ids"][2])
+        dump = self.folder / "dump"  # of a function: vendor, device, command, status, revision and class
+        dump.write_text("01:00.0 0000: 0000\n00: ae f0 e0 0a 00 00 00 00 01 00 00 12\n")
+        said = subprocess.run(["/usr/bin/lspci", "-i", names, "-F", dump], capture_output=True, text=True, check=True)
+        self.assertEqual(said.stdout,
+                         "01:00.0 Processing accelerators: OAE-VP Open Atomic Ethernet block (rev 01)\n")
+
+    def test_nobody_owns_their_vendor(self):
+        vendors = [line.split()[0] for line in OWN_IDS.read_text().splitlines() if line[0] not in "#\t"]
+        self.assertEqual(len(vendors), 1)
+        for line in DEBIAN_IDS.read_text(errors="replace").splitlines():
+            self.assertFalse(line.startswith(vendors[0]), line)
 
     def test_programs_that_init_calls_are_there(self):
         found = entries(self.make())

@@ -185,7 +185,7 @@ tlm::tlm_sync_enum Logic::dma_response(tlm::tlm_generic_payload& payload, tlm::t
 Fixture::Config::Config() {
   root_complex.memory64 = {0x4000000000, 0x40000000};
   FunctionConfig function;
-  function.identity.subsystem_vendor = 0x1d9b;
+  function.identity.subsystem_vendor = 0xf0ae;
   function.identity.subsystem = 0x0001;
   function.bars = {{0, 0x10000, true, false}, {2, 0x8000, true, true}, {4, 0x1000, false, false}};
   function.msi_x = {16, 0, 0x8000, 0, 0xc000};

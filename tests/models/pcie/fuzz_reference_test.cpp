@@ -314,7 +314,7 @@ TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
       answers += !peer.received.empty();
       fixture.memory.messages.clear();
     }
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0, 4), 0x0a011d9bu) << "it goes on";
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0, 4), 0x0a01f0aeu) << "it goes on";
   });
   EXPECT_GT(errors, million / 4);
   EXPECT_GT(answers, million / 20);
@@ -330,15 +330,15 @@ struct Word {
 };
 // BARs as Fixture has them: 64 KiB, 32 KiB prefetchable and 4 KiB, the last one of 32 bits.
 constexpr Word device_header[] = {
-    {0x00, 0, 0x0ae01d9b}, {0x10, 0xffff0000, 0x4},
+    {0x00, 0, 0x0ae0f0ae}, {0x10, 0xffff0000, 0x4},
     {0x14, ~0u, 0},        {0x18, 0xffff8000, 0xc},
     {0x1c, ~0u, 0},        {0x20, 0xfffff000, 0},
     {0x24, 0, 0},          {0x28, 0, 0},
-    {0x2c, 0, 0x00011d9b}, {0x30, 0, 0},
+    {0x2c, 0, 0x0001f0ae}, {0x30, 0, 0},
     {0x3c, 0xff, 0},
 };
 constexpr Word port_header[] = {
-    {0x00, 0, 0x0a011d9b}, {0x10, 0, 0},          {0x14, 0, 0},
+    {0x00, 0, 0x0a01f0ae}, {0x10, 0, 0},          {0x14, 0, 0},
     {0x18, 0x00ffffff, 0}, {0x20, 0xfff0fff0, 0}, {0x24, 0xfff0fff0, 0x00010001},
     {0x28, ~0u, 0},        {0x2c, ~0u, 0},        {0x30, 0, 0},
     {0x38, 0, 0},

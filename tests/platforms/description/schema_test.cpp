@@ -24,7 +24,7 @@ TEST(Shipped, OaeMini) {
   EXPECT_EQ(platform.hosts[0].instruction_rate, 1'000'000'000);
   ASSERT_EQ(platform.ipus.size(), 1u);
   EXPECT_EQ(platform.ipus[0].cores, 1u);
-  EXPECT_EQ(platform.ipus[0].endpoint.id, (platform::PciId{0x1d9b, 0x0ae0}));
+  EXPECT_EQ(platform.ipus[0].endpoint.id, (platform::PciId{0xf0ae, 0x0ae0}));
   EXPECT_EQ(platform.ipus[0].oae.ports, 8u);
   EXPECT_EQ(platform.ipus[0].oae.clock, 500'000'000);
   ASSERT_EQ(platform.pcie_links.size(), 1u);

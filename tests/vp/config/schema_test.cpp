@@ -27,7 +27,7 @@ struct Thing {
   std::int64_t delay = 1'000;
   std::uint64_t room = 4096;
   unsigned payload = 256;
-  PciId id{0x1d9b, 0x0ae0};
+  PciId id{0xf0ae, 0x0ae0};
   Instant start;
   File file;
   File folder;
@@ -200,8 +200,8 @@ TEST(Schema, RefusesWithPlaceAcceptedAndRemedy) {
       {"payload: 300B\n", "1:10", "found `300B`", "128B, 256B or 512B", "256B or 512B"},
       {"payload: 256\n", "1:10", "has no unit", "128B", "write a unit"},
       // Ids
-      {"id: 1d9b0ae0\n", "1:5", "no pair of PCI ids", "vendor:device", ""},
-      {"id: 1d9b:0aeg\n", "1:5", "no pair of PCI ids", "vendor:device", ""},
+      {"id: f0ae0ae0\n", "1:5", "no pair of PCI ids", "vendor:device", ""},
+      {"id: f0ae:0aeg\n", "1:5", "no pair of PCI ids", "vendor:device", ""},
       {"id: ffff:0000\n", "1:5", "no pair of PCI ids", "no vendor ffff", ""},
       {"id: 12345:678\n", "1:5", "no pair of PCI ids", "vendor:device", ""},
       // Dates
@@ -306,7 +306,7 @@ TEST(Reference, HasEveryKeyWithRangeAndDefault) {
         "on\n    Whether\n    true or false; default false\n",
         "colour\n    Colour\n    red or green; default green\n", "default 'default'",
         "a duration from 50ps to 1ms (units ps, ns, us, ms or s); default 1ns",
-        "a size from 4KiB to 1MiB, a multiple of 4KiB", "default 256B", "default 1d9b:0ae0",
+        "a size from 4KiB to 1MiB, a multiple of 4KiB", "default 256B", "default f0ae:0ae0",
         "default 1970-01-01T00:00:00", "an existing file, or `none`; default none",
         "default [1, 2]", "parts[].name\n    What it is called\n",
         "; required\nparts[].lanes\n    Width\n    1, 2, 4, 8 or 16; default 4\n",

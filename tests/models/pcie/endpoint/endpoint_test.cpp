@@ -74,7 +74,7 @@ TEST(Endpoint, AlternativeRouting) {
     for (const bool forwarded : {false, true}) {
       fixture.config_write(Fixture::root_port, control, forwarded ? 1u << 5 : 0, 2);
       for (unsigned i = 1; i < 256; ++i) {
-        const std::uint32_t id = forwarded || i < 8 ? 0x10001d9bu + (i << 16) : ~0u;
+        const std::uint32_t id = forwarded || i < 8 ? 0x1000f0aeu + (i << 16) : ~0u;
         ASSERT_EQ(fixture.config_read(make_alternative_id(1, i), 0, 4), id);
       }
     }

@@ -84,7 +84,7 @@ TEST_P(ResetTime, ConfigurationIsRetriedUntilItIsOver) {
     EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 8, 2), 0x2810u);
     EXPECT_GE(vp::now(), start + GetParam() - 1 * vp::us);
     EXPECT_LE(vp::now(), start + GetParam() + 2 * vp::us);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae01d9bu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
     fixture.begin();
     fixture.expect_work();
   });

@@ -61,7 +61,7 @@ TEST(Function, D3hotGatesItsBarsAndItsRequests) {
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
     EXPECT_EQ(fixture.logic.dma_write(0x1000, {1})->get_response_status(),
               tlm::TLM_COMMAND_ERROR_RESPONSE);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae01d9bu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
     fixture.config_write(Fixture::device, power + 4, 0, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x42u) << "registers survive";
     EXPECT_TRUE(fixture.logic.dma_write(0x1000, {1})->is_response_ok());

@@ -102,7 +102,7 @@ TEST(VirtualFunction, HeaderHasNeitherIdsNorBars) {
     EXPECT_EQ(fixture.config_read(id, 0x00, 4), ~0u);
     EXPECT_EQ(fixture.config_read(id, 0x0c, 4), 0u);
     for (unsigned at = 0x10; at < 0x28; at += 4) EXPECT_EQ(fixture.config_read(id, at, 4), 0u);
-    EXPECT_EQ(fixture.config_read(id, 0x2c, 4), 0x00011d9bu);
+    EXPECT_EQ(fixture.config_read(id, 0x2c, 4), 0x0001f0aeu);
     EXPECT_EQ(fixture.config_read(id, 0x3c, 4), 0u);
     EXPECT_NE(fixture.find_capability(id, 0x10), 0u);
     EXPECT_NE(fixture.find_capability(id, 0x11), 0u);

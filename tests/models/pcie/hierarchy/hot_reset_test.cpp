@@ -88,7 +88,7 @@ TEST(SecondaryBusReset, ConfigurationIsRetriedUntilTheDeviceIsInitialised) {
     EXPECT_EQ(fixture.config_read(Fixture::device, 2, 2), 0x0ae0u) << "waits";
     EXPECT_GE(vp::now(), up + 1 * vp::ms - 2 * vp::us);
     EXPECT_LE(vp::now(), up + 1 * vp::ms + 5 * vp::us);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae01d9bu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
   });
 }
 

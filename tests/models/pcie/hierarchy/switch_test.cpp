@@ -28,13 +28,13 @@ TEST(Switch, SoftwareFindsItsPortsAndWhatIsBelow) {
     const auto port_type = [&](Id id) {
       return fixture.config_read(id, fixture.find_capability(id, 0x10) + 2, 2) >> 4 & 0xf;
     };
-    EXPECT_EQ(fixture.config_read(upstream_id, 0, 4), 0x0a021d9bu);
+    EXPECT_EQ(fixture.config_read(upstream_id, 0, 4), 0x0a02f0aeu);
     EXPECT_EQ(port_type(upstream_id), 5u);
     for (unsigned i = 0; i < devices; ++i) {
-      EXPECT_EQ(fixture.config_read(port_id(i), 0, 4), 0x0a031d9bu);
+      EXPECT_EQ(fixture.config_read(port_id(i), 0, 4), 0x0a03f0aeu);
       EXPECT_EQ(fixture.config_read(port_id(i), 0xe, 1), 1u);
       EXPECT_EQ(port_type(port_id(i)), 6u);
-      EXPECT_EQ(fixture.config_read(device_id(i), 0, 4), 0x0ae01d9bu);
+      EXPECT_EQ(fixture.config_read(device_id(i), 0, 4), 0x0ae0f0aeu);
       EXPECT_TRUE(fixture.works(i)) << i;
       for (const std::uint8_t capability : {0x01, 0x05, 0x10}) {
         EXPECT_NE(fixture.find_capability(port_id(i), capability), 0u);
@@ -577,7 +577,7 @@ TEST(Switch, ASwitchBelowASwitch) {
   const Id far = make_id(8, 0, 0), far_port = make_id(7, 0, 0);
   fixture.run([&] {
     fixture.enumerate_switch();
-    EXPECT_EQ(fixture.config_read(far, 0, 4), 0x0ae01d9bu);
+    EXPECT_EQ(fixture.config_read(far, 0, 4), 0x0ae0f0aeu);
     for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(fixture.works(i)) << i;
     // Peers, one of them two switches away.
     for (const auto& [from, to] : {std::pair(0u, 2u), std::pair(2u, 1u)}) {
