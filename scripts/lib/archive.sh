@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The newer Debian that QEMU's source and meson come from, by a private apt configuration: the address and the access
-# are those of the machine's own apt, whose lists and sources stay as they are.
+# Newer Debian suites, read through private apt configurations. The address and the access are those of the machine's own
+# apt, whose lists and sources stay as they are.
 
 SUITE=${OAE_VP_SUITE:-trixie}
 DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -19,44 +19,43 @@ suite_apt() {
   "$command" -c "$BUILD/apt/apt.conf" "$@"
 }
 
-# Private apt configuration and the package lists of the suite.
-fetch_suite_lists() {
-  local archive signed=
+# Prints the address of the archive, for which the machine's package lists are read if they never were; else fails with
+# the REMEDY, which ends the sentence "or ...".
+find_archive() {
+  local archive remedy=$1
   archive=$(machine_archive)
   if [[ -z $archive ]]; then # lists were never read, as in a fresh container
-    if can_be_root; then update_lists; fi
+    if can_be_root; then update_lists >&2; fi
     archive=$(machine_archive)
   fi
   if [[ -z $archive ]]; then
-    fail "apt of this machine names no Debian archive to take QEMU's source from; run 'apt-get update' as root," \
-      "or unpack QEMU 10.0.x and set OAE_VP_QEMU_SOURCE=DIR."
+    fail "apt of this machine names no Debian archive to take newer packages from; run 'apt-get update' as root, or $remedy."
   fi
-  if [[ -e $DEBIAN_KEYRING ]]; then signed="Signed-By: $DEBIAN_KEYRING"; fi
+  printf '%s\n' "$archive"
+}
 
-  rm -rf "$BUILD/apt"
-  mkdir -p "$BUILD"/apt/{lists,archives}/partial
-  cat >"$BUILD/apt/suite.sources" <<END
-Types: deb-src
-URIs: $archive
-Suites: $SUITE
-Components: main
-Targets: Sources
-$signed
-
-Types: deb
-URIs: $archive
-Suites: $SUITE
-Components: main
-Architectures: amd64
-Targets: Packages
-$signed
-END
-  cat >"$BUILD/apt/apt.conf" <<END
-Dir::Etc::sourcelist "$BUILD/apt/suite.sources";
+# write_apt_configuration FOLDER ARCHIVE SUITES TYPE...: a private apt configuration for packages of these types (deb,
+# deb-src) in these suites of the archive. The FOLDER is emptied first; the package lists will be in it too.
+write_apt_configuration() {
+  local folder=$1 archive=$2 suites=$3 type
+  shift 3
+  rm -rf "$folder"
+  mkdir -p "$folder"/{lists,archives}/partial
+  for type; do
+    printf '%s\n' "Types: $type" "URIs: $archive" "Suites: $suites" "Components: main"
+    case $type in
+      deb) printf '%s\n' "Architectures: amd64" "Targets: Packages" ;;
+      deb-src) printf '%s\n' "Targets: Sources" ;;
+    esac
+    if [[ -e $DEBIAN_KEYRING ]]; then printf '%s\n' "Signed-By: $DEBIAN_KEYRING"; fi
+    echo
+  done >"$folder/suite.sources"
+  cat >"$folder/apt.conf" <<END
+Dir::Etc::sourcelist "$folder/suite.sources";
 Dir::Etc::sourceparts "-";
-Dir::State::lists "$BUILD/apt/lists";
-Dir::Cache "$BUILD/apt";
-Dir::Cache::archives "$BUILD/apt/archives";
+Dir::State::lists "$folder/lists";
+Dir::Cache "$folder";
+Dir::Cache::archives "$folder/archives";
 APT::Sandbox::User "root";
 APT::Update::Error-Mode "any";
 Acquire::Retries "3";
@@ -65,6 +64,13 @@ Acquire::Languages "none";
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
 END
+}
+
+# The package lists of the suite.
+fetch_suite_lists() {
+  local archive
+  archive=$(find_archive "unpack QEMU 10.0.x and set OAE_VP_QEMU_SOURCE=DIR")
+  write_apt_configuration "$BUILD/apt" "$archive" "$SUITE" deb deb-src
   if ! suite_apt apt-get -q update; then
     fail "Debian's '$SUITE', which QEMU 10.0's source comes from, cannot be read from this machine's archive" \
       "($archive); use an archive that has it, name another suite with OAE_VP_SUITE=NAME, or unpack QEMU 10.0.x" \

@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The guest's kernel with its modules, its own test of PCI endpoints, and the machine's firmware, out of Debian's packages
+# The guest's kernel with its modules, a few files of its source, and the machine's firmware, out of Debian's packages
 # without installing them.
 
-# "RELEASE VERSION" of the kernel headers installed, as "6.1.0-1-cloud-amd64 6.1.4-1".
+# RELEASE and VERSION of the kernel headers that are installed, such as "6.1.0-1-cloud-amd64 6.1.4-1".
 kernel_headers() {
   # shellcheck disable=SC2016 # the format is dpkg's
   dpkg-query -W -f '${Depends}\n' linux-headers-cloud-amd64 2>/dev/null |
     sed -nE 's/.*linux-headers-([^ ]*) \(= ([^)]*)\).*/\1 \2/p'
 }
 
-# Downloads packages into the current folder; with the newest package lists if those that are there do not do.
+# Downloads packages into the current folder. If that fails, it tries again with the newest package lists.
 download() {
   apt-get "${APT_OPTIONS[@]}" download "$@" || { can_be_root && update_lists && apt-get "${APT_OPTIONS[@]}" download "$@"; }
 }
 
-# The kernel has to match the headers that our module is built with. An archive keeps the newest version only.
+# A line for each package file: its name, its version and its SHA-256.
+describe_packages() {
+  local file
+  for file; do
+    # shellcheck disable=SC2016 # the format is dpkg's
+    printf '%s %s\n' "$(dpkg-deb -W --showformat='${Package} ${Version}' "$file")" "$(sha256sum <"$file" | cut -c 1-64)"
+  done
+}
+
+# The kernel has to match the headers that our module is built with. An archive keeps only the newest version.
 download_kernel() {
   local release version
   read -r release version < <(kernel_headers)
@@ -29,13 +38,14 @@ download_kernel() {
   fi
 }
 
-# BUILD/kernel: the kernel package unpacked, and the file `release`.
+# BUILD/kernel: the kernel package unpacked, and the files `release` and `packages`.
 fetch_kernel() {
   rm -rf "$BUILD/kernel" "$BUILD/debs/kernel"
   mkdir -p "$BUILD/kernel" "$BUILD/debs/kernel" "$BUILD/images"
   cd "$BUILD/debs/kernel"
   download_kernel
   dpkg-deb -x linux-image-*.deb "$BUILD/kernel"
+  describe_packages linux-image-*.deb >"$BUILD/kernel/packages"
   rm -r "$BUILD/debs/kernel"
   local release
   read -r release _ < <(kernel_headers)
@@ -43,18 +53,20 @@ fetch_kernel() {
   install -m 644 "$BUILD/kernel/boot/vmlinuz-$release" "$BUILD/images/vmlinuz"
 }
 
-# The kernel's driver and program for tests of PCI endpoints, in the folders that they have in its source.
-ENDPOINT_TEST=(drivers/misc/pci_endpoint_test.c include/uapi/linux/pcitest.h tools/pci/pcitest.c tools/pci/pcitest.sh)
+# What tests take from the kernel's source, in the folders that it has there: the kernel's driver and program for tests of
+# PCI endpoints, and checkpatch with what it reads.
+KERNEL_SOURCE=(drivers/misc/pci_endpoint_test.c include/uapi/linux/pcitest.h scripts/checkpatch.pl
+  scripts/const_structs.checkpatch scripts/spelling.txt tools/pci/pcitest.c tools/pci/pcitest.sh)
 
-# Where they are, for the headers that are installed.
-endpoint_test_folder() {
+# Their folder, for the headers that are installed.
+kernel_source_folder() {
   local version
   read -r _ version < <(kernel_headers)
   printf '%s\n' "$BUILD/kernel-source/${version//[^[:alnum:].+-]/_}"
 }
 
 # BUILD/kernel-source/VERSION: the few files of the kernel's source that the tests need.
-fetch_endpoint_test() {
+fetch_kernel_source() {
   local release version series file dir=$BUILD/debs/kernel-source
   read -r release version < <(kernel_headers)
   series=$(cut -d. -f1,2 <<<"$release")
@@ -64,13 +76,13 @@ fetch_endpoint_test() {
   download "linux-source-$series=$version" ||
     fail "The package linux-source-$series=$version cannot be fetched from the machine's archive; if a newer kernel is" \
       "there, run 'apt-get update && apt-get install linux-headers-cloud-amd64' as root, then '$PROGRAM' again."
-  # tar ends at the last of the files, and what feeds it fails then; whether all are there is seen below.
+  # tar ends after the last of the files, which makes the programs before it fail. The check below sees whether all are there.
   dpkg-deb --fsys-tarfile linux-source-*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" | xz -dc |
-    tar -x -C tree --strip-components=1 --occurrence=1 "${ENDPOINT_TEST[@]/#/linux-source-$series/}" || true
-  for file in "${ENDPOINT_TEST[@]}"; do
+    tar -x -C tree --strip-components=1 --occurrence=1 "${KERNEL_SOURCE[@]/#/linux-source-$series/}" || true
+  for file in "${KERNEL_SOURCE[@]}"; do
     [[ -s tree/$file ]] || fail "The package linux-source-$series=$version has no $file."
   done
-  mv tree "$(endpoint_test_folder)"
+  mv tree "$(kernel_source_folder)"
   rm -r "$dir"
 }
 
@@ -92,10 +104,10 @@ fetch_firmware() {
 
 steps_kernel() {
   local again="Run '$PROGRAM' again."
-  step kernel "Guest kernel" "$(kernel_headers)" "$again" "$BUILD/kernel/release" "$BUILD/images/vmlinuz" -- fetch_kernel
+  step kernel "Guest kernel" "$(kernel_headers)" "$again" "$BUILD/kernel"/{release,packages} "$BUILD/images/vmlinuz" -- fetch_kernel
   if [[ ${with_tests:-} ]]; then
-    step kernel-source "Kernel's endpoint test" "$(kernel_headers) ${ENDPOINT_TEST[*]}" "$again" \
-      "${ENDPOINT_TEST[@]/#/$(endpoint_test_folder)/}" -- fetch_endpoint_test
+    step kernel-source "Files of the kernel's source" "$(kernel_headers) ${KERNEL_SOURCE[*]}" "$again" \
+      "${KERNEL_SOURCE[@]/#/$(kernel_source_folder)/}" -- fetch_kernel_source
   fi
   stop_after kernel-source
   step firmware "Machine firmware" "1" "$again" "$BUILD/images/firmware/bios-microvm.bin" -- fetch_firmware

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes DIR/manifest.json: SHA-256 and size of every file below DIR, by its name from there.
+"""Writes DIR/manifest.json: the SHA-256 and the size of every file below DIR, by its path from there.
 
 Usage: manifest.py DIR
 """

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Debian packages of the machine: what is missing, and installing it as root or with sudo.
+# Debian packages of the machine: which are missing, and how they are installed, as root or with sudo.
 
 APT_OPTIONS=(-o APT::Sandbox::User=root -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -q)
 
+package_lists=() # lists beside `packages`: of tests, bench, profile
+
 listed_packages() {
-  sed -E 's/[[:space:]]*#.*//; /^$/d' "$ROOT/scripts/lib/packages" ${with_tests:+"$ROOT/scripts/lib/packages-tests"}
+  sed -E 's/[[:space:]]*#.*//; /^$/d' "$ROOT/scripts/lib/packages" \
+    "${package_lists[@]/#/$ROOT/scripts/lib/packages-}"
 }
 
 missing_packages() {
@@ -22,7 +25,7 @@ package_version() {
   dpkg-query -W -f '${Version}' "$1" 2>/dev/null
 }
 
-# Runs a command as root, in the background too: whoever calls this made sure that sudo asks for no password.
+# Runs a command as root, also in the background. The caller has made sure that sudo needs no password.
 as_root() {
   if ((EUID == 0)); then
     env DEBIAN_FRONTEND=noninteractive "$@"
@@ -80,5 +83,5 @@ step_packages() {
   step packages "Debian packages (${#missing[@]})" "${missing[*]} $(date +%s)" \
     "Is the machine's package archive reachable ('apt-get update')?" -- install_packages "${missing[@]}"
   step_patient=
-  rm -f "$BUILD/stamp/configure" # looks for programs again
+  rm -f "$BUILD/stamp/configure" # CMake looks for programs again
 }

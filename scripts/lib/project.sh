@@ -9,7 +9,7 @@ configure_project() {
   cmake -G Ninja -S "$ROOT" -B "$BUILD/cmake" "$@"
 }
 
-# What setup builds: all of the folders that a run needs, or with the tests too.
+# What setup builds: everything for the tests, or else the folders that a run needs.
 project_targets() {
   local folder
   if [[ ${with_tests:-} ]]; then
@@ -29,13 +29,20 @@ build_project() {
   fi
 }
 
-# Images made by the build take their place next to those that were fetched.
+# Puts images that the build has made next to those that were fetched.
 place_images() {
   local from to
   while read -r from to; do
     if [[ -e $BUILD/cmake/$from ]]; then cp -p --remove-destination "$BUILD/cmake/$from" "$BUILD/images/$to"; fi
   done <<<"guest/initramfs.cpio initramfs.cpio
 firmware/oae-fw.elf oae-fw.elf"
+  local name
+  rm -rf "$BUILD/images/kernels"
+  for name in $(kernels_at_hand); do
+    mkdir -p "$BUILD/images/kernels/$name"
+    cp -p "$BUILD/kernels/$name/vmlinuz" "$BUILD/images/kernels/$name/vmlinuz"
+    cp -p "$BUILD/cmake/guest/initramfs-$name.cpio" "$BUILD/images/kernels/$name/initramfs.cpio"
+  done
   "$PYTHON" -I "$ROOT/scripts/lib/manifest.py" "$BUILD/images"
 }
 
@@ -46,14 +53,17 @@ steps_project() {
     -DOAE_VP_IMAGES="$BUILD/images"
     -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
   )
-  # Once it is there it stays, so that the images are the same with and without --tests.
-  if [[ -d $(endpoint_test_folder) ]]; then options+=(-DOAE_VP_ENDPOINT_TEST="$(endpoint_test_folder)"); fi
+  # Once it is there it is used, so that the images are the same with and without --tests.
+  if [[ -d $(kernel_source_folder) ]]; then options+=(-DOAE_VP_KERNEL_SOURCE="$(kernel_source_folder)"); fi
+  local name kernels=()
+  for name in $(kernels_at_hand); do kernels+=("$BUILD/kernels/$name"); done
+  options+=(-DOAE_VP_KERNELS="$(IFS=';' && echo "${kernels[*]}")")
   step configure "Configuration" "$ROOT $BUILD ${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
     "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
-  rm -f "$BUILD/stamp/build" # whether there is something to build is ninja's to say
+  rm -f "$BUILD/stamp/build" # ninja decides whether there is something to build
   step_hushed=1
   step build "Build" "" "The first error is the one to look at." -- build_project
   step_hushed=
-  step images "Images" "$(find "$BUILD/images/" "$BUILD/cmake"/{guest/initramfs.cpio,firmware/oae-fw.elf} -type f \
+  step images "Images" "$(find "$BUILD/images/" "$BUILD/cmake"/{guest/initramfs*.cpio,firmware/oae-fw.elf} -type f \
     ! -name manifest.json -printf '%p %s %T@\n' 2>/dev/null | sort)" "" "$BUILD/images/manifest.json" -- place_images
 }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Steps of setup: each is done once for given inputs, shows that it runs and for how long, and logs to BUILD/log.
+# Steps of setup. Each is done once for given inputs, shows that it runs and for how long, and logs to BUILD/log.
 #
 # Public: step, fail (within a step), take_lock, hash_of.
 
 step_pid=          # process group of the running step
 step_patient=      # set: an interruption waits for the running step
-step_hushed=       # set: nothing is shown of a step that is done within a second, since it had nothing to do
-steps_done=0       # steps that had something to do
+step_hushed=       # set: a step that ends within a second is not shown, since it had nothing to do
+steps_done=0       # number of steps that had something to do
 until_step=        # --until: the last step to do
 missing_output='(nothing)'
 
@@ -16,7 +16,7 @@ missing_output='(nothing)'
 # SHA-256 of the words given.
 hash_of() { printf '%s\0' "$@" | sha256sum | cut -d' ' -f1; }
 
-# SHA-256 over names and contents of all files at and below those of the given paths that exist.
+# SHA-256 over the names and contents of all files at and below the given paths; a path that does not exist is skipped.
 hash_of_files() {
   local path
   for path; do
@@ -61,7 +61,7 @@ step() {
   rm -f "$stamp" "$BUILD/log/$STEP.why"
   run_step "$title" "$log" "$remedy" "$@"
   if ! outputs_exist "${outputs[@]}"; then
-    say "$PROGRAM: $title: ended well but did not make $missing_output (log: $log)."
+    say "$PROGRAM: $title: it ended well but did not make $missing_output (log: $log)."
     exit 1
   fi
   printf '%s\n' "$inputs" >"$stamp"
@@ -128,7 +128,7 @@ run_step() {
   exit 1
 }
 
-# The 30 lines of a log that tell most: from ninja's first failure on, or the last ones.
+# The 30 most useful lines of a log: from ninja's first failure on, or the last ones.
 end_of_log() {
   if grep '^FAILED: ' "$1" | grep -qv 'build.ninja'; then # cmake's own errors stand before it
     awk '/^FAILED: / { found = 1 } found && ++shown <= 30' "$1"
@@ -147,8 +147,8 @@ show_progress() {
   done
 }
 
-# Takes the signals INT, TERM, HUP and PIPE: ends the running step; what is done stays done. Says so afterwards, as
-# there may be nobody left to say it to.
+# Handles the signals INT, TERM, HUP and PIPE: ends the running step; what is done stays done. The message comes last,
+# since there may be nobody left to read it.
 # (No `return` in here: bash 5.2 takes one in a trap for a failure under `set -e`.)
 interrupted() {
   local code=$1
@@ -156,7 +156,7 @@ interrupted() {
     step_patient=
     leave_with=$code
     say ""
-    say "$PROGRAM: interrupted; letting the package installation end first (once more: end it now)."
+    say "$PROGRAM: interrupted; the package installation ends first (interrupt again to end it now)."
   else
     if [[ $step_pid ]]; then
       kill -TERM -- "-$step_pid" 2>/dev/null || true
@@ -182,10 +182,10 @@ take_lock() {
     exec {lock}>>"$BUILD/lock"
     if ! flock -n "$lock"; then
       holder=$(<"$BUILD/lock") || holder=
-      say "$PROGRAM: another setup works in $BUILD (process ${holder:-unknown}); waiting for it."
+      say "$PROGRAM: another setup is at work in $BUILD (process ${holder:-unknown}); waiting for it."
       flock "$lock"
     fi
-    # Whoever held it may have removed it (--clean): then the lock is on a file that nobody else sees.
+    # The other setup may have removed the file (--clean); then the lock is on a file that nobody else sees.
     if [[ $BUILD/lock -ef /proc/self/fd/$lock ]]; then break; fi
     exec {lock}>&-
   done

@@ -32,6 +32,12 @@ class GuestKernel(machine.TestCase):
     def test_it_reports_no_error(self):
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 3), [])
 
+    def test_lspci_names_the_platforms_devices(self):
+        listing = self.run_.file("lspci")
+        for text in ("Host bridge: OAE-VP Host bridge", "PCI bridge: OAE-VP Root port",
+                     "Processing accelerators: OAE-VP Open Atomic Ethernet block", "Subsystem: OAE-VP IPU"):
+            self.assertIn(text, listing)
+
     def test_lspci_decodes_the_device(self):
         listing = self.run_.file("lspci")
         for text in ("Region 0: Memory at", "[size=64K]", "Region 2: Memory at", "[size=32K]",

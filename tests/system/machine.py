@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs platforms for the full-system tests: oae-vp as a user starts it, and what it leaves behind.
 
-The environment says where things are: OAE_VP (the program) and OAE_VP_IMAGES (what setup made).
+The environment says where things are: OAE_VP (the program) and OAE_VP_IMAGES (what setup made). OAE_VP_KERNEL names the
+kernel that the guest boots instead of its usual one, as in OAE_VP_KERNEL=newest (scripts/kernel).
 """
 import json
 import os
@@ -14,6 +15,7 @@ import unittest
 
 PROGRAM = os.environ.get("OAE_VP", "oae-vp")
 IMAGES = pathlib.Path(os.environ.get("OAE_VP_IMAGES", "build/images"))
+KERNEL = os.environ.get("OAE_VP_KERNEL")
 TIMEOUT = 300  # seconds of wall time that no run comes near
 
 
@@ -58,6 +60,9 @@ class Run(Result):
             command += ["--trace", str(self.trace_file)]
         if append:
             command += ["--append", append.strip()]
+        if KERNEL:
+            command += ["--kernel", str(IMAGES / "kernels" / KERNEL / "vmlinuz")]
+            command += ["--initrd", str(IMAGES / "kernels" / KERNEL / "initramfs.cpio")]
         self.command = command + [str(option) for option in options]
 
     @property

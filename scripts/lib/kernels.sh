@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Further kernels than the guest's own: their images and headers out of Debian's packages, without installing them.
+#
+# BUILD/kernels/NAME holds `vmlinuz`, `headers` (a folder that a module can be built with), `options` (make variables for
+# that, one a line), `release` (the kernel's version) and `packages` (a line each: name, version, SHA-256).
+
+FURTHER_KERNELS=(6.12 newest)
+
+# The suites that a kernel comes from.
+kernel_suites() {
+  if [[ $1 == newest ]]; then echo "$SUITE $SUITE-backports"; else echo "$SUITE"; fi
+}
+
+kernel_apt() {
+  local name=$1 command=$2
+  shift 2
+  "$command" -c "$BUILD/kernels/$name/apt/apt.conf" "$@"
+}
+
+# RELEASE and VERSION, in a line, of the newest cloud kernel among Debian's descriptions of packages (stdin) whose release
+# begins with a SERIES; an empty one takes any.
+newest_kernel() {
+  sed -nE 's/^Depends: .*linux-headers-([0-9][^ ]*) \(= ([^)]*)\).*/\1 \2/p' | { grep "^${1//./\\.}" || true; } |
+    sort -V -k 2 | tail -n 1
+}
+
+# PACKAGE=VERSION, a line each, of what holds the image and the headers of a release: newer kernels split both.
+kernel_packages() {
+  local name=$1 release=$2 version=$3 package
+  local todo=("linux-image-$release" "linux-headers-$release") done=' '
+  while ((${#todo[@]} > 0)); do
+    package=${todo[0]}
+    todo=("${todo[@]:1}")
+    if [[ $done == *" $package "* ]]; then continue; fi
+    done+="$package "
+    printf '%s\n' "$package=$version"
+    mapfile -t -O "${#todo[@]}" todo < <(kernel_apt "$name" apt-cache show "$package=$version" | sed -n 's/^Depends: //p' |
+      grep -oE "linux-(headers|kbuild|binary)-[^ ,]*" || true)
+  done
+}
+
+# The newest libraries that the programs of newer headers need, and the loader that goes with them.
+NEWER_LIBRARIES=(libc6 libelf1t64 zlib1g libzstd1)
+
+# fetch_kernel_named NAME: BUILD/kernels/NAME.
+fetch_kernel_named() {
+  local name=$1 series=$1 folder=$BUILD/kernels/$1 release version archive package
+  if [[ $name == newest ]]; then series=; fi
+  archive=$(find_archive "do without this kernel")
+  mkdir -p "$folder"
+  find "$folder" -mindepth 1 -delete
+  write_apt_configuration "$folder/apt" "$archive" "$(kernel_suites "$name")" deb
+  kernel_apt "$name" apt-get -q update ||
+    fail "Debian's '$(kernel_suites "$name")', which this kernel comes from, cannot be read from this machine's archive" \
+      "($archive)."
+  read -r release version < <(kernel_apt "$name" apt-cache show linux-headers-cloud-amd64 | newest_kernel "$series") ||
+    fail "Debian's '$(kernel_suites "$name")' has no cloud kernel $series."
+  mkdir "$folder/debs" "$folder/libraries"
+  cd "$folder/debs"
+  mapfile -t packages < <(kernel_packages "$name" "$release" "$version")
+  kernel_apt "$name" apt-get -q download "${packages[@]}" "${NEWER_LIBRARIES[@]}" ||
+    fail "The packages ${packages[*]} cannot be fetched from this machine's archive ($archive)."
+  for package in *.deb; do
+    case $package in
+      linux-*) dpkg-deb -x "$package" "$folder" ;;
+      *) dpkg-deb -x "$package" "$folder/libraries" ;;
+    esac
+  done
+  describe_packages ./*.deb >"$folder/packages"
+  cd "$folder"
+  rm -r debs apt lib/modules usr/lib/modules/*/kernel 2>/dev/null || true
+  cp "$(compgen -G 'boot/vmlinuz-*' || compgen -G 'usr/lib/modules/*/vmlinuz')" vmlinuz
+  prepare_headers "$folder" "$release"
+  printf '%s\n' "$release" >release
+}
+
+# Makes unpacked headers work where they are, on an older Debian, with its compiler and its sparse.
+prepare_headers() {
+  local folder=$1 release=$2 headers=usr/src/linux-headers-$2 common
+  cd "$folder"
+  ln -s "$headers" headers
+  sed -i "s|/usr/src|$folder/usr/src|g" "$headers/Makefile"
+  rm -f "$headers/vmlinux" # no BTF for modules
+  run_by_newer_loader "$folder"
+
+  # Options of gcc 13 and later, which change speed and checks of the kernel but nothing that a module shares with it.
+  cat >gcc <<'END'
+#!/bin/bash
+arguments=()
+for argument; do
+  case $argument in
+    -fmin-function-alignment=*) arguments+=("-falign-functions=${argument#*=}") ;;
+    -fstrict-flex-arrays=3) ;;
+    *) arguments+=("$argument") ;;
+  esac
+done
+exec gcc "${arguments[@]}"
+END
+  chmod +x gcc
+  # What sparse 0.6.4 does not know, and the script that newer kernels ask whether sparse is good, which Debian leaves out.
+  cat >sparse.h <<'END'
+#define __typeof_unqual__ __typeof__
+#define __builtin_strlen(string) (sizeof(string) - 1)
+END
+  common=$(compgen -G 'usr/src/linux-headers-*-common')
+  if [[ ! -e $common/scripts/checker-valid.sh ]]; then
+    printf '%s\n' '#!/bin/sh' 'echo 1' >"$common/scripts/checker-valid.sh"
+    chmod +x "$common/scripts/checker-valid.sh"
+  fi
+  cat >options <<END
+CC=$folder/gcc
+CF=-include $folder/sparse.h
+CONFIG_DEBUG_INFO_BTF_MODULES=
+PAHOLE_VERSION=$(sed -n 's/^CONFIG_PAHOLE_VERSION=//p' "$headers/.config")
+END
+}
+
+# Programs among the headers that need a newer libc than the machine's run by the loader and the libraries of that libc.
+run_by_newer_loader() {
+  local folder=$1 program loader
+  loader=$(find "$folder/libraries" -name 'ld-linux-x86-64.so.2' -type f -print -quit)
+  find "$folder/usr/lib" -type f -perm -1 | while read -r program; do
+    if [[ $(head -c 4 "$program" | tr -d '\0') == $'\x7fELF' && $(ldd "$program" 2>&1) == *'not found'* ]]; then
+      mv "$program" "$program.elf"
+      printf '%s\n' '#!/bin/sh' "exec $loader --library-path ${loader%/*} $program.elf \"\$@\"" >"$program"
+      chmod +x "$program"
+    fi
+  done
+}
+
+# The kernels that are wanted and those that are there already.
+kernels_at_hand() {
+  local name
+  for name in "${FURTHER_KERNELS[@]}"; do
+    if [[ -e $BUILD/kernels/$name/release ]]; then echo "$name"; fi
+  done
+}
+
+# steps_kernels NAME...
+steps_kernels() {
+  local name
+  for name; do
+    step "kernel-$name" "Kernel $name" "$name $(kernel_suites "$name") $BUILD $(hash_of_files "$ROOT/scripts/lib/kernels.sh")" \
+      "Run '$PROGRAM' again." "$BUILD/kernels/$name"/{vmlinuz,headers,options,release,packages} -- fetch_kernel_named "$name"
+  done
+  stop_after kernels
+}
