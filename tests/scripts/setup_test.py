@@ -80,7 +80,7 @@ class WithLibrary(InFolder):
 
 class Options(InFolder):
     def test_help(self):
-        for script in ("setup", "run", "test", "bench"):
+        for script in ("setup", "run", "test", "bench", "kernel"):
             code, text = output_of(SCRIPTS / script, "--help", env={"OAE_VP_BUILD": str(self.folder / "build")})
             self.assertEqual(code, 0, text)
             self.assertTrue(text.startswith(f"Usage: scripts/{script}"), text)
@@ -93,10 +93,16 @@ class Options(InFolder):
             (["setup", "word"], "word"),
             (["setup", "--build"], "--build"),
             (["setup", "--until", "nope"], "packages"),
+            (["setup", "--packages", "nope"], "no list of packages 'nope'"),
+            (["setup", "--packages", "../x"], "no list of packages"),
+            (["setup", "--kernel", "2.6"], "6.12, newest"),
+            (["kernel"], "6.1, 6.12, newest"),
+            (["kernel", "2.6"], "6.1, 6.12, newest"),
+            (["run", "--kernel"], "--kernel"),
             (["run", "nope"], "no platform 'nope'"),
             (["run", "--append"], "--append"),
             (["test", "--nope"], "--nope"),
-            (["test", ""], "not empty"),
+            (["test", ""], "may not be empty"),
             (["bench", "--nope"], "--nope"),
             (["bench", "--json"], "--json"),
             (["bench", "nope"], "nope"),
@@ -398,6 +404,9 @@ class KernelSource(WithLibrary):
     FILES = (
         "drivers/misc/pci_endpoint_test.c",
         "include/uapi/linux/pcitest.h",
+        "scripts/checkpatch.pl",
+        "scripts/const_structs.checkpatch",
+        "scripts/spelling.txt",
         "tools/pci/pcitest.c",
         "tools/pci/pcitest.sh",
     )
@@ -405,7 +414,7 @@ class KernelSource(WithLibrary):
         source "$LIBRARY/kernel.sh"
         kernel_headers() { echo 6.1.0-9-cloud-amd64 6.1.9-1~deb; }
         download() { [[ $1 == linux-source-6.1=6.1.9-1~deb ]] && cp "$FOLDER/linux-source-6.1_6.1.9-1_all.deb" .; }
-        step source "Source" "" "" "$(endpoint_test_folder)/tools/pci/pcitest.sh" -- fetch_endpoint_test
+        step source "Source" "" "" "$(kernel_source_folder)/tools/pci/pcitest.sh" -- fetch_kernel_source
     """
 
     def package(self, files):
@@ -522,8 +531,8 @@ class Overlay(WithLibrary):
 
 
 class Packages(WithLibrary):
-    def test_list_names_packages_once(self):
-        code, text = self.bash("listed_packages\n")
+    def test_lists_name_packages_once(self):
+        code, text = self.bash("package_lists=(tests bench profile); listed_packages\n")
         names = text.split()
         self.assertEqual(code, 0)
         self.assertEqual(len(names), len(set(names)))
@@ -572,36 +581,78 @@ class Manifest(InFolder):
 class Results(InFolder):
     PASSED = '<testcase name="a.Good" status="run"/>'
 
-    def count(self, cases, code=0, *names):
+    def results(self, cases, code=0, *names):
+        """Exit code and output for the test cases that ctest wrote; None stands for an empty file."""
         file = self.write("tests.xml", f"<testsuite>{cases}</testsuite>" if cases is not None else "")
-        status, text = output_of(PYTHON, SCRIPTS / "lib/results.py", file, code, *names)
-        self.assertEqual(status, 0, text)
-        return text.splitlines()[-1]
+        return output_of(PYTHON, SCRIPTS / "lib/results.py", file, code, *names)
+
+    def expect(self, passed, failed, *arguments):
+        code, text = self.results(*arguments)
+        self.assertEqual(text.splitlines()[-1], f"{passed} passed, {failed} failed")
+        self.assertEqual(code, 1 if failed else 0, text)
 
     def test_counts(self):
         failed = '<testcase name="a.Bad" status="fail"><failure message="Failed"/></testcase>'
         unbuilt = '<testcase name="b_NOT_BUILT" status="notrun"><skipped message="Unable to find executable"/></testcase>'
         for message in ("SKIP_REGULAR_EXPRESSION_MATCHED", "SKIP_RETURN_CODE=77"):
             skipped = f'<testcase name="a.Skip" status="notrun"><skipped message="{message}"/></testcase>'
-            self.assertEqual(self.count(self.PASSED + skipped), "1 0")
-        self.assertEqual(self.count(self.PASSED), "1 0")
-        self.assertEqual(self.count(self.PASSED + failed + unbuilt, 8), "1 2")
-        self.assertEqual(self.count(self.PASSED, 0, "Good", "Nope"), "1 1")
-        self.assertEqual(self.count(self.PASSED, 8), "1 1")
-        self.assertEqual(self.count(""), "0 1")
-        self.assertEqual(self.count(None), "0 1")
+            self.expect(1, 0, self.PASSED + skipped)
+        self.expect(1, 0, self.PASSED)
+        self.expect(1, 2, self.PASSED + failed + unbuilt, 8)
+        self.expect(1, 1, self.PASSED, 0, "Good", "Nope")
+        self.expect(1, 1, self.PASSED, 8)
+        self.expect(0, 1, "")
+        self.expect(0, 1, None)
+
+    def test_the_slowest_ten_are_named_before_the_last_line(self):
+        times = [0.01, 3.25, 0.3, 100, 2, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.05]
+        cases = "".join(f'<testcase name="t{at}" status="run" time="{time}"/>' for at, time in enumerate(times))
+        lines = self.results(cases)[1].splitlines()
+        self.assertEqual(lines[0], "The slowest tests:")
+        self.assertEqual([line.split() for line in lines[1:3]], [["100.0", "s", "t3"], ["3.2", "s", "t1"]])
+        self.assertEqual([line.split()[-1] for line in lines[1:-1]], ["t3", "t1", *(f"t{at}" for at in range(4, 12))])
+        self.assertEqual(len(self.results('<testcase name="a" status="run" time="0.05"/>')[1].splitlines()), 1)
+
+
+class ScriptTest(InFolder):
+    """scripts/test itself, with a setup that has nothing to do and a build whose tests are told here."""
+
+    def run_tests(self, tests, *arguments):
+        root = self.folder / "clone"
+        shutil.copytree(SCRIPTS, root / "scripts")
+        (root / "scripts/setup").write_text("#!/bin/sh\n")
+        (root / "build/log").mkdir(parents=True)
+        self.write("clone/build/cmake/CTestTestfile.cmake", "".join(
+            f'add_test({name} "/bin/sh" "-c" "{command}")\n' for name, command in tests.items()))
+        return output_of(root / "scripts/test", *arguments)
+
+    def test_a_test_that_passes_is_one_line(self):
+        code, text = self.run_tests({"good": "echo noise", "bad": "echo why; exit 3", "also_good": "true"})
+        self.assertEqual(code, 1, text)
+        self.assertNotIn("Start", text)
+        self.assertNotIn("noise", text)
+        for name, lines in (("good", 1), ("also_good", 1)):
+            self.assertEqual(len([line for line in text.splitlines() if f": {name} " in line]), lines, text)
+        self.assertIn("why\n", text)
+        self.assertIn("FAILED bad: fail\n", text)
+        self.assertEqual(text.splitlines()[-1], "2 passed, 1 failed")
+
+    def test_the_exit_code_says_whether_all_passed(self):
+        self.assertEqual(self.run_tests({"good": "true"})[0], 0)
+
+    def test_a_name_selects(self):
+        code, text = self.run_tests({"good": "true", "bad": "false"}, "^good$")
+        self.assertEqual((code, text.splitlines()[-1]), (0, "1 passed, 0 failed"))
 
 
 class Bench(InFolder):
     def result(self, value, baseline, more_is_better, **goals):
         return bench.Result(value, baseline, "u", "v", "it", more_is_better, **goals)
 
-    def test_goals_are_met_on_their_edge(self):
+    def test_a_goal_is_met_on_its_edge(self):
         self.assertIsNone(self.result(1, 1, True).met)
         for value, more, met in ((9, True, False), (10, True, True), (10, False, True), (11, False, False)):
-            self.assertIs(self.result(value, 5, more, goal=10).met, met)
-            self.assertIs(self.result(value, 5, more, ratio_goal=2).met, met)
-        self.assertIs(self.result(10, 5, True, goal=10, ratio_goal=3).met, False)
+            self.assertIs(self.result(value, 5, more, goal=2).met, met)
         self.assertEqual(self.result(10, 4, True).ratio, 2.5)
 
     def run_shell(self, text, lines):
@@ -626,7 +677,7 @@ class Bench(InFolder):
     def test_machine_that_does_not_end(self):
         limit, bench.SECONDS_AT_MOST = bench.SECONDS_AT_MOST, 0.3
         try:
-            with self.assertRaisesRegex(bench.Failure, "no end within 0.3 s"):
+            with self.assertRaisesRegex(bench.Failure, "did not end within 0.3 s"):
                 self.run_shell("echo one; exec sleep 20", ["one"])
         finally:
             bench.SECONDS_AT_MOST = limit
