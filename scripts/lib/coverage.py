@@ -30,7 +30,7 @@ KINDS = ("lines", "bits")
 
 
 class Failure(Exception):
-    """Something without which there are no numbers."""
+    """There are no numbers; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -59,7 +59,7 @@ def run(command, **more):
 
 
 def build(folder: pathlib.Path, jobs: int) -> None:
-    """The tests, with counters; told as it goes on, since it takes a few minutes."""
+    """Builds the tests with counters, and says so, since it takes a few minutes."""
     print("Building the RTL's tests with counters ...", flush=True)
     run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOVERAGE=ON",
          f"-DPython3_EXECUTABLE={sys.executable}"])
@@ -67,7 +67,7 @@ def build(folder: pathlib.Path, jobs: int) -> None:
 
 
 def count(lines: Iterable[str], counts: Dict[str, int]) -> None:
-    """Adds what a file of Verilator's says: how often each of its points was reached, by the point's keys."""
+    """Adds the lines of one of Verilator's files: how often each point was reached, by the point's keys."""
     for line in lines:
         if line.startswith("C '"):
             keys, _, times = line[3:].rpartition("' ")
@@ -103,7 +103,7 @@ def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
             with file.open(errors="replace") as lines:
                 count(lines, counts)
     if not counts:
-        raise Failure("the tests have counted nothing")
+        raise Failure("the tests counted nothing")
     return named(counts)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What every script of this folder stands on: the same environment whoever calls it, and where things are.
+# What every script of this folder uses: the same environment whatever calls it, and where things are.
 
 # Compilers, interpreters and flags of a user's own environment (conda, pyenv, a cross SDK) are not Debian's.
 export LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -8,12 +8,14 @@ unset CC CXX CPP LD AR NM AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVE
   PYTHONPATH PYTHONHOME VIRTUAL_ENV PKG_CONFIG_PATH PKG_CONFIG_LIBDIR LD_LIBRARY_PATH LD_PRELOAD \
   CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH CROSS_COMPILE ARCH DESTDIR CDPATH GREP_OPTIONS \
   CMAKE_PREFIX_PATH CMAKE_GENERATOR CMAKE_BUILD_TYPE CMAKE_TOOLCHAIN_FILE APT_CONFIG TAR_OPTIONS
+# Programs of SystemC print a banner unless they are told not to.
+export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1
 umask 022
 
 PROGRAM=scripts/${0##*/}
 ROOT=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
 BUILD=${OAE_VP_BUILD:-$ROOT/build}
-# shellcheck disable=SC2034 # for those that source this
+# shellcheck disable=SC2034 # used by scripts that source this
 PYTHON=/usr/bin/python3
 
 # Clones share the compiler cache: no paths of the clone in its keys.
@@ -21,7 +23,7 @@ export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$ROOT} CCACHE_NOHASHDIR=${CCACHE_NOHASHD
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Mistake of the caller: nothing was started.
+# Reports a mistake of the caller; nothing was started.
 usage_error() {
   say "$PROGRAM: $1"
   say "Try '$PROGRAM --help'."

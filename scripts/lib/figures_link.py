@@ -52,7 +52,7 @@ def measure_models(build: pathlib.Path, progress: Callable[[str], None]) -> Dict
             said = run([program, str(rate * 10**9), str(metres * METRE)])
             line = next((line for line in said.splitlines() if line.startswith("{")), None)
             if line is None:
-                raise Failure(f"{program} has told nothing")
+                raise Failure(f"{program} printed nothing")
             found.setdefault(rate, {})[metres] = json.loads(line)
     return found
 

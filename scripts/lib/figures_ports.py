@@ -51,7 +51,7 @@ def figures_of(child: Child, ports: int) -> dict:
             commits[line["port"]].append(line["t"])
     begin, end, swaps = middle_of([time for times in commits.values() for time in times])
     if len(commits) != ports or end <= begin:
-        raise Failure(f"{len(commits)} ports of {ports} were at work")
+        raise Failure(f"{len(commits)} of {ports} ports were at work")
     links = list(child.trace("link"))
     benches = [child.json(f"bench{port}") for port in range(ports)]
     for bench in benches:

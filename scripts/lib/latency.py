@@ -177,7 +177,7 @@ def measure(
             errors="replace", timeout=SECONDS_AT_MOST,
         )  # fmt: skip
         if run.returncode != 0:
-            raise Failure(f"exit code {run.returncode}; the console's end:\n{run.stdout[-3000:]}")
+            raise Failure(f"exit code {run.returncode}; the end of its console:\n{run.stdout[-3000:]}")
         bar = int((share / "resource").read_text().split()[0], 16)
         guest_reads = [1000 * int(text) for text in (share / "reads").read_text().split()]
         with open(folder / "trace", encoding="utf-8") as trace:

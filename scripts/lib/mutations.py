@@ -26,15 +26,17 @@ LIBRARY = pathlib.Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"
 FOLDER = pathlib.Path("tests", "mutations")
 QEMU_OVERLAY = "vp/qemu/overlay/"
-# What tests need that are no programs of the build: they start oae-vp, and it boots what these make.
+# What a test needs that is no program of the build: it starts oae-vp, which boots what these folders make.
 SYSTEM_FOLDERS = ("platforms", "firmware", "guest", "tests/firmware", "tests/system")
 # Images that the build makes, and their names among those that setup made.
-BUILT_IMAGES = {"guest/initramfs.cpio": "initramfs.cpio", "firmware/oae-fw.elf": "oae-fw.elf"}
+BUILT_IMAGES = {"guest/initramfs.cpio": "initramfs.cpio", "firmware/oae-fw.elf": "oae-fw.elf",
+                "guest/initramfs-6.12.cpio": "kernels/6.12/initramfs.cpio",
+                "guest/initramfs-newest.cpio": "kernels/newest/initramfs.cpio"}
 SECONDS_AT_MOST = 300  # for one test
 
 
 class Failure(Exception):
-    """Nothing was proved; the message says why, and what to do about it."""
+    """Nothing was proved; the message says why and what to do about it."""
 
 
 @dataclasses.dataclass
@@ -47,7 +49,7 @@ class Mutation:
 
     @classmethod
     def read(cls, patch: pathlib.Path) -> "Mutation":
-        """Raises Failure if the file is not made as it should be."""
+        """Raises Failure if the file lacks something."""
         head, diff, rest = patch.read_text().partition("\n--- a/")
         lines = [line for line in head.splitlines() if not line.startswith(("diff --git ", "index "))]
         tests = [line.partition(":")[2].strip() for line in lines if line.startswith("Caught by:")]
@@ -101,8 +103,17 @@ class Stage:
                     process.wait()
 
 
+def files_of(root: pathlib.Path) -> Iterator[str]:
+    """The names of a source tree's files, without what git keeps and what builds leave there."""
+    for folder, folders, files in os.walk(root):
+        at = pathlib.Path(folder).relative_to(root)
+        folders[:] = sorted(name for name in folders if name not in (".git", "__pycache__")
+                            and not (at == pathlib.Path() and (name == "build" or name.startswith("build-"))))
+        yield from ((at / name).as_posix() for name in sorted(files))
+
+
 class Copy:
-    """A copy of the tracked files of a clone, with a build of its own."""
+    """A copy of a source tree, with a build of its own."""
 
     def __init__(self, root: pathlib.Path, build: pathlib.Path, jobs: int):
         self.root, self.original, self.jobs = root, build, jobs
@@ -127,24 +138,20 @@ class Copy:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                print(f"scripts/mutations: another one works in {self.folder}; waiting for it.", file=sys.stderr)
+                print(f"scripts/mutations: another run uses {self.folder}; waiting for it.", file=sys.stderr)
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def refresh(self) -> None:
         """Makes the copy equal to the clone. Files whose contents stay keep their time, so that ninja builds little;
         the others get a new one, also when they go back to what they were."""
-        listing = subprocess.run(["git", "-C", str(self.root), "ls-files", "-z"], capture_output=True, check=False)
-        if listing.returncode != 0:
-            why = listing.stderr.decode(errors="replace").strip()
-            raise Failure(f"git does not tell the files of {self.root}, which has to be a clone of the project: {why}")
-        tracked: Set[str] = set()
+        present: Set[str] = set()
         digest = hashlib.sha256((self.original / "images" / "manifest.json").read_bytes())
-        for name in os.fsdecode(listing.stdout).split("\0"):
+        for name in files_of(self.root):
             origin, copy = self.root / name, self.source / name
-            if not name or not origin.is_file():
+            if not origin.is_file():  # a link that leads nowhere
                 continue
-            tracked.add(name)
+            present.add(name)
             data, mode = origin.read_bytes(), origin.stat().st_mode
             if FOLDER.as_posix() not in name:
                 digest.update(b"%s\0%d\0%s" % (os.fsencode(name), len(data), data))
@@ -155,7 +162,7 @@ class Copy:
                 copy.chmod(mode)
         for path in sorted(self.source.rglob("*"), reverse=True):
             name = path.relative_to(self.source).as_posix()
-            if name != "build" and not name.startswith("build/") and name not in tracked:
+            if name != "build" and not name.startswith("build/") and name not in present:
                 if not path.is_dir():
                     path.unlink()
                 elif not any(path.iterdir()):
@@ -164,24 +171,24 @@ class Copy:
 
     def configure(self, stage: Stage) -> None:
         cache = (self.original / "cmake" / "CMakeCache.txt").read_text()
-        same = ("CMAKE_BUILD_TYPE", "Python3_EXECUTABLE", "OAE_VP_KERNEL_RELEASE", "OAE_VP_ENDPOINT_TEST")
+        same = ("CMAKE_BUILD_TYPE", "Python3_EXECUTABLE", "OAE_VP_KERNEL_RELEASE", "OAE_VP_KERNEL_SOURCE", "OAE_VP_KERNELS")
         options = re.findall(rf"^((?:{'|'.join(same)}):\w+=.*)$", cache, re.MULTILINE)
         command = ["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.cmake)]
         command += [f"-DOAE_VP_IMAGES={self.images}", *(f"-D{option}" for option in options)]
         if stage.run("configuring", command, self.log("unchanged"), env=self.environment) != 0:
-            raise Failure(f"the copy cannot be configured, see {self.log('unchanged')}; does 'scripts/test' pass?")
+            raise Failure(f"the copy cannot be configured; see {self.log('unchanged')}, and whether 'scripts/test' passes")
 
     def tests(self, pattern: str) -> Dict[str, List[str]]:
-        """The tests that match, and the targets that each needs, as the build of the clone itself tells."""
+        """The tests that match, and the targets that each needs, from the build of the original."""
         command = ["ctest", "--test-dir", str(self.original / "cmake"), "--show-only=json-v1", "-R", pattern]
         listing = subprocess.run(command, capture_output=True, check=False)
         if listing.returncode != 0:
-            raise Failure(f"ctest does not take '{pattern}': {listing.stderr.decode(errors='replace').strip()}")
+            raise Failure(f"ctest does not accept '{pattern}': {listing.stderr.decode(errors='replace').strip()}")
         folder = f"{self.original / 'cmake'}/"
         everything = [f"{one}/all" for one in SYSTEM_FOLDERS if (self.source / one / "CMakeLists.txt").exists()]
 
         def programs(words: List[str]) -> List[str]:
-            """A test is a program of the build, or is given those that it runs."""
+            """A test is a program of the build, or its arguments name the programs that it runs."""
             built = [word for word in words if word.startswith(folder) and not pathlib.Path(word).is_dir()]
             return [word[len(folder) :] for word in built]
 
@@ -206,15 +213,16 @@ class Copy:
     def make(self, targets: List[str], stage: Stage, log: pathlib.Path) -> None:
         command = ["ninja", "-C", str(self.cmake), "-j", str(self.jobs), *targets]
         if stage.run("building", command, log, env=self.environment) != 0:
-            raise Failure(f"does not build, which proves nothing; see {log}")
+            raise Failure(f"it does not build; see {log}")
         self.place_images()
 
     def place_images(self) -> None:
-        """Those of the clone, but for what the copy builds itself."""
+        """The images of the original, except those that the copy builds itself."""
         changed = False
         for origin in (self.original / "images").rglob("*"):
-            image = self.images / origin.relative_to(self.original / "images")
-            if not origin.is_file() or image.name in ("manifest.json", *BUILT_IMAGES.values()):
+            name = origin.relative_to(self.original / "images").as_posix()
+            image = self.images / name
+            if not origin.is_file() or name in ("manifest.json", *BUILT_IMAGES.values()):
                 continue
             if not image.exists() or not image.samefile(origin):
                 image.parent.mkdir(parents=True, exist_ok=True)
@@ -224,6 +232,7 @@ class Copy:
         for name, place in BUILT_IMAGES.items():
             built, image = self.cmake / name, self.images / place
             if built.exists() and (not image.exists() or built.read_bytes() != image.read_bytes()):
+                image.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(built, image)
                 changed = True
         if changed:
@@ -241,7 +250,7 @@ class Copy:
             cases = list(xml.parse(results).getroot().iter("testcase"))
         except (OSError, xml.ParseError) as error:
             raise Failure(f"ctest left no results ({error}); see {log}") from error
-        # What could not run says nothing of the defect.
+        # A test that could not run says nothing about the defect.
         missing = [case.get("name") for case in cases if case.get("status") == "notrun" and not skipped_itself(case)]
         failed = [case.get("name") for case in cases if case.get("status") == "fail"]
         if missing or (code != 0 and not failed):
@@ -254,7 +263,7 @@ class Copy:
         log.write_bytes(done.stdout + done.stderr)
         if done.returncode != 0:
             where = f"{FOLDER / mutation.patch.name} to {', '.join(mutation.files)}"
-            raise Failure(f"does not apply: adapt {where}; see {log}")
+            raise Failure(f"it does not apply: adapt {where}; see {log}")
 
 
 def skipped_itself(case: xml.Element) -> bool:
@@ -296,7 +305,7 @@ def check_unchanged(copy: Copy, tests: Dict[str, Set[str]], targets: List[str]) 
                 continue
             failed = copy.failing(pattern, stage, log)
             if failed:
-                raise Failure(f"without any defect there fails {shown(failed)}; see {log}")
+                raise Failure(f"without any defect, {shown(failed)} fails too; see {log}")
             known |= names
             copy.pass_known(known)
     except Failure as failure:
@@ -314,7 +323,7 @@ def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
         needed = copy.tests(mutation.tests)
         why: Optional[str] = None
         if not needed:
-            why = f"no test matches '{mutation.tests}'; 'scripts/test --list' tells which there are"
+            why = f"no test matches '{mutation.tests}'; 'scripts/test --list' lists them"
         elif any(name.startswith(QEMU_OVERLAY) for name in mutation.files):
             why = f"changes {QEMU_OVERLAY}, and QEMU is not built anew here; break what calls it instead"
         if why:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the wall time of a benchmark goes: its machine runs once under perf, and the samples of the part that the
-benchmark measures are counted by part of the house. Called by scripts/bench --profile.
+"""Where the wall time of a benchmark goes: its machine runs once under perf, and the samples of what the benchmark measures
+are counted by part of the project. Called by scripts/bench --profile.
 
-What a sample belongs to is told by its shared object and, within oae-vp, by the namespaces of its symbol.
+The shared object of a sample says to which part it belongs; within oae-vp, the namespaces of its symbol do.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def lines_of(report: str) -> List[Line]:
 
 
 def function_of(symbol: str) -> str:
-    """The function itself, without its parameters, which name types of other parts."""
+    """The function without its parameters, which may name types of other parts."""
     symbol = re.sub(r"operator\(\)|operator\W+(?=[(<])|\(anonymous namespace\)", "_", symbol)
     depth = 0
     for at, letter in enumerate(symbol):
@@ -83,7 +83,7 @@ def function_of(symbol: str) -> str:
 
 
 def part_of(line: Line) -> str:
-    """The part of the house that a line belongs to."""
+    """The part of the project that a line belongs to."""
     name = pathlib.PurePath(line.dso).name or line.dso
     if re.search(TRANSLATED, line.dso):
         return TRANSLATED_NAME
@@ -92,7 +92,7 @@ def part_of(line: Line) -> str:
             return part
     if name != "oae-vp":
         return "other libraries"
-    # A template of the library or of SystemC belongs to whose types it is made for.
+    # A template of a library or of SystemC belongs to the part whose types it is made for.
     function = function_of(line.symbol)
     matches = [(match.start(), part) for part, pattern in SYMBOLS if (match := re.search(pattern, function))]
     ours = [match for match in matches if match[1] != "SystemC"]
@@ -159,8 +159,8 @@ class Recorder(bench.Watcher):
                 break
         why = self.messages.read_text(errors="replace").strip() or "it does not answer"
         raise bench.Failure(
-            f"perf does not record: {why}\nIt may have to be permitted: run this as root, or 'sysctl "
-            "kernel.perf_event_paranoid=1' as root before."
+            f"perf does not record: {why}\nRecording may need permission: run this as root, or run 'sysctl "
+            "kernel.perf_event_paranoid=1' as root first."
         )
 
     def end(self) -> None:
@@ -201,7 +201,7 @@ class Profiled(bench.Bench):
 
 def profile(name: str, build: pathlib.Path) -> str:
     if shutil.which("perf") is None:
-        raise bench.Failure("perf is missing; install it, as root: apt-get install linux-perf")
+        raise bench.Failure("perf is missing; 'scripts/setup --packages profile' installs it")
     with tempfile.TemporaryDirectory(prefix="oae-vp-bench.") as folder:
         profiled = Profiled(build, pathlib.Path(folder), 1)
         result = bench.BENCHMARKS[name](profiled)

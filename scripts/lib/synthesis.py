@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What yosys makes of the RTL: gates of two inputs, flip-flops, and the longest path between two of them. Slot memory,
+"""What yosys makes of the RTL: gates of two inputs, flip-flops, and the longest path between two flip-flops. Slot memory,
 rows and words stay memories. Used by scripts/bench."""
 
 import dataclasses
@@ -37,7 +37,7 @@ tee -o {folder}/path ltp -noff
 
 
 class Failure(Exception):
-    """It does not synthesize, or cannot be tried."""
+    """The design does not synthesize, or yosys cannot be run."""
 
 
 @dataclasses.dataclass
@@ -60,7 +60,7 @@ def synthesise(build: pathlib.Path, name: str) -> Synthesis:
     top, parameter, value = DESIGNS[name]
     yosys = shutil.which("yosys")
     if not yosys:
-        raise Failure("yosys is not installed; scripts/setup --tests installs it")
+        raise Failure("yosys is not installed; 'scripts/setup --packages bench' installs it")
     sources = (build / "cmake" / "rtl" / f"{name}.f").read_text().split()
     with tempfile.TemporaryDirectory(prefix="oae-vp-synthesis.") as folder:
         script = pathlib.Path(folder) / "script.ys"

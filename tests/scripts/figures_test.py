@@ -55,13 +55,13 @@ class Options(unittest.TestCase):
         run = subprocess.run([str(SCRIPTS / "figures"), "--help"], capture_output=True, text=True, check=True)
         for name in figures.PARTS:
             self.assertRegex(run.stdout, rf"(?m)^  {name} ")
-        self.assertIn("An RTT is what the wire or link delays", run.stdout)
+        self.assertIn("An RTT is the delay of the wire or link", run.stdout)
 
     def test_mistakes_start_nothing(self):
         self.assertIn("no figures of 'nothing'; there are: " + " ".join(figures.PARTS), self.refuse("nothing"))
         self.assertIn("unknown option '--what'", self.refuse("--what"))
-        self.assertIn("--json wants a value", self.refuse("--json"))
-        self.assertIn("--json: no folder", self.refuse("--json", "/nonexistent/file"))
+        self.assertIn("--json needs a value", self.refuse("--json"))
+        self.assertIn("--json: there is no folder", self.refuse("--json", "/nonexistent/file"))
 
 
 class Tables(unittest.TestCase):
@@ -324,6 +324,14 @@ class Link(unittest.TestCase):
         self.assertEqual([table.text() for table in tables], [table.text() for table in self.tables])
         self.assertEqual(required, self.required)
         self.assertEqual(json.dumps(numbers), json.dumps(self.numbers))
+
+    def test_commands_do_not_show_the_banner_of_systemc(self):
+        program = f"{BUILD}/cmake/tests/models/oae/figures_oae_link {100 * 10**9} {figures_link.METRE}"
+        for environment, shown in (("", True), (f". {ROOT}/scripts/lib/environment.sh && ", False)):
+            said = subprocess.run(["bash", "-c", f"{environment}exec {program}"], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                                  env={"PATH": os.environ["PATH"]}).stdout
+            self.assertIs("SystemC" in said, shown, said[:1000])
 
     def test_times_of_the_rtl_are_those_of_its_readme(self):
         number = r"([\d.]+)(?: ns)?"

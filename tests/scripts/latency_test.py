@@ -103,8 +103,8 @@ class Options(unittest.TestCase):
         self.assertIn("no platform 'nothing'", self.refuse("nothing"))
         self.assertIn("unknown option '--what'", self.refuse("--what"))
         for count in ("0", "10001", "x", ""):
-            self.assertIn("--count wants a number", self.refuse("--count", count))
-        self.assertIn("--json: no folder", self.refuse("--json", "/nonexistent/file"))
+            self.assertIn("--count needs a number", self.refuse("--count", count))
+        self.assertIn("--json: there is no folder", self.refuse("--json", "/nonexistent/file"))
 
 
 if __name__ == "__main__":
