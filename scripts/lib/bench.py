@@ -262,7 +262,7 @@ def swap(bench: Bench) -> Result:
         return SWAPS / run.between(BEGIN, END)
 
     value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
-    return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=25_000)
+    return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=1 / 200)
 
 
 def stream(bench: Bench) -> Result:
@@ -278,7 +278,7 @@ def stream(bench: Bench) -> Result:
             raise Failure(f"exit code {run.returncode}: {run.stdout.strip()}")
         found.append([float(rate) for rate in rates.groups()])
     value, baseline = (statistics.median(rates) for rates in zip(*found))
-    return Result(value, baseline, "Gb/s", "Gb/s", "a plain copy", more_is_better=True, goal=4)
+    return Result(value, baseline, "Gb/s", "Gb/s", "a plain copy", more_is_better=True, goal=1 / 25)
 
 
 def memory(bench: Bench) -> Result:
@@ -287,7 +287,7 @@ def memory(bench: Bench) -> Result:
         lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).memory_mb,
         lambda: bench.qemu("bench.do=boot", [USER_SPACE]).memory_mb,
     )
-    return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False, goal=250)
+    return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False, goal=2)
 
 
 def idle(bench: Bench) -> Result:
@@ -301,7 +301,7 @@ def idle(bench: Bench) -> Result:
         lambda: ms_per_second(bench.oae_vp(append, lines, "--initrd", str(bench.initrd))),
         lambda: ms_per_second(bench.qemu(append, lines)),
     )
-    return Result(value, baseline, "ms", "ms", "plain QEMU", more_is_better=False, goal=50)
+    return Result(value, baseline, "ms", "ms", "plain QEMU", more_is_better=False, goal=5)
 
 
 def instructions(bench: Bench, polled: int) -> Tuple[float, float]:
@@ -379,7 +379,7 @@ def unforked(bench: Bench) -> Run:
 def fork(bench: Bench) -> Result:
     """Wall time of forking a booted machine, against booting it."""
     value, baseline = bench.pairs(lambda: forked(bench)[0], lambda: 1000 * unforked(bench).at[BEGIN])
-    return Result(value, baseline, "ms", "ms", "a boot", more_is_better=False, goal=10)
+    return Result(value, baseline, "ms", "ms", "a boot", more_is_better=False, goal=1 / 100)
 
 
 def children(bench: Bench) -> Result:
