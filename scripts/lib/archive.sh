@@ -6,7 +6,7 @@
 SUITE=${OAE_VP_SUITE:-trixie}
 DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# Address of the archive that the machine's Debian comes from (not security, updates or somebody else's packages).
+# Address of the archive that the machine's Debian comes from (not of security, of updates, or of packages from elsewhere).
 machine_archive() {
   # shellcheck disable=SC2016 # the format is apt's
   apt-get indextargets --format '$(ORIGIN)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |

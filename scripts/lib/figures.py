@@ -15,7 +15,7 @@ import figures_swap  # noqa: E402
 import json_file  # noqa: E402
 from figures_table import Failure, required_text  # noqa: E402
 
-# Each takes the build folder and a function that tells of progress, and gives tables, requirements and all numbers.
+# Each takes the build folder and a function that shows progress, and returns tables, requirements and all numbers.
 PARTS = {
     "swap": figures_swap.take,
     "ports": figures_ports.take,

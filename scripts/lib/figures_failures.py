@@ -69,8 +69,8 @@ def slowest_read(child: Child) -> int:
 
 def lost(build: pathlib.Path) -> dict:
     program = program_of(build)
-    told = subprocess.run([program, "keys", "completion_timeout"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    timeout = picoseconds(re.search(r"default (\S+)", told)[1])
+    listing = subprocess.run([program, "keys", "completion_timeout"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    timeout = picoseconds(re.search(r"default (\S+)", listing)[1])
     with children(build, {"lost": LOST}, append="pci=noaer", stats=True) as ended:
         child = ended["lost"]
         swap = child.json("swap")

@@ -77,7 +77,7 @@ def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, D
     return found
 
 
-# What is told, in order: key and name.
+# What is printed, in order: key and name.
 STEPS = (
     ("to_link", "committed by the one host, until on the link: firmware"),
     ("link", "over the link, until the other firmware may act on it"),

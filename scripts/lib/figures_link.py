@@ -16,7 +16,7 @@ WIDTHS = (1, 2, 4, 8)  # slices a clock, of the RTL
 SLOT = 512  # bits on the wire
 SECONDS_AT_MOST = 120  # of wall time, for one program
 
-# Of the user of a wire who waits for each acknowledgement, in percent by length in metres.
+# The published use of a wire by a sender that waits for each acknowledgement: percent, by length in metres.
 PUBLISHED_USE = {1: "35", 10: "6.2"}
 REQUIREMENTS = "the Open Atomic Ethernet requirements"
 
@@ -63,17 +63,17 @@ def measure_rtl(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[in
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as folder:
         for width in WIDTHS:
             progress(f"the RTL alone, slices a clock: {width}")
-            told = pathlib.Path(folder) / "told.json"
+            results = pathlib.Path(folder) / "results.json"
             program = build / "cmake" / "tests" / "rtl" / f"rtl_link_{width}_test"
-            run([str(program), "--gtest_filter=LinkRate*", f"--gtest_output=json:{told}"])
-            found[width] = recorded(json.loads(told.read_text()))
+            run([str(program), "--gtest_filter=LinkRate*", f"--gtest_output=json:{results}"])
+            found[width] = recorded(json.loads(results.read_text()))
     return found
 
 
-def recorded(told: dict) -> Dict[str, Dict[str, float]]:
+def recorded(results: dict) -> Dict[str, Dict[str, float]]:
     """The properties of each case in GoogleTest's JSON; they are what is a number in a string."""
     found = {}
-    for suite in told["testsuites"]:
+    for suite in results["testsuites"]:
         for case in suite["testsuite"]:
             values = {}
             for name, value in case.items():
@@ -165,7 +165,7 @@ def failures_table(models: Dict[int, Dict[int, dict]]) -> Table:
     short, long = ([of["silence"][i] for of in ends] for i in (0, 1))
     doubts = [of["doubt"] for of in ends]
     rows = [
-        ("idle wire cut, down is told after", [f"{us(each['noticed'])} us" for each in long]),
+        ("idle wire cut, down is reported after", [f"{us(each['noticed'])} us" for each in long]),
         ("  with a limit of silence of", [f"{each['slices']} slices" for each in short]),
         ("  after", [f"{us(each['noticed'])} us" for each in short]),
         ("transfers cut, at each clock of one", [str(each["cuts"]) for each in doubts]),

@@ -62,7 +62,7 @@ def reads_of(lines: Iterable[dict], address: int) -> List[int]:
     return found
 
 
-# What is told of a swap, in order: key, name, round trips of the link in it.
+# What is printed about a swap, in order: key, name, and the round trips of the link in it.
 STEPS = (
     ("read", "read of a register, 8 bytes", 1.0),
     ("answered_from_read", "host has committed, from the read's issue", 1.0),

@@ -46,7 +46,7 @@ class Requirement:
 
 
 def required_text(requirements: List[Requirement]) -> str:
-    """By who asks for them, in order."""
+    """By their source, in order."""
     sources = list(dict.fromkeys(each.source for each in requirements))
     return "\n\n".join(
         "\n".join([f"Required by {source}", *(each.text() for each in requirements if each.source == source)])

@@ -7,7 +7,7 @@ import pathlib
 
 
 def write(path: pathlib.Path, numbers) -> None:
-    """Whole, or not at all: who reads it meanwhile finds what was there before."""
+    """Writes all of it or nothing: a reader finds the old file until the new one is complete."""
     new = path.with_name(path.name + ".new")
     new.write_text(json.dumps(numbers, indent=2) + "\n")
     os.replace(new, path)

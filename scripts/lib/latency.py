@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the time goes of a host's read of its device, and of an interrupt of the device. Called by scripts/latency.
 
-A guest makes many of both; the run's trace and the latencies of the platform file tell when each was where. What is
-told is the one with the median of the whole, so that its parts add up to it exactly. All times are in ps.
+A guest makes many of both. The run's trace and the latencies of the platform file say when each was where. The one that is
+printed has the median total, so that its parts add up to it exactly. All times are in ps.
 """
 
 import argparse
@@ -59,7 +59,7 @@ class Latencies:
 
 
 def latencies_of(program: str, platform: pathlib.Path) -> Latencies:
-    """Those that the file says, or else the defaults that the program tells of."""
+    """The latencies in the file, or else the program's defaults."""
     import yaml
 
     described = yaml.safe_load(platform.read_text())
@@ -73,8 +73,8 @@ def latencies_of(program: str, platform: pathlib.Path) -> Latencies:
             of = of.get(section, {})
         if key in of:
             return picoseconds(of[key])
-        told = subprocess.run([program, "keys", key], check=True, stdout=subprocess.PIPE, text=True).stdout
-        return picoseconds(re.search(rf"^{re.escape(path)}$[^;]*; default (\S+)", told, re.M)[1])
+        listing = subprocess.run([program, "keys", key], check=True, stdout=subprocess.PIPE, text=True).stdout
+        return picoseconds(re.search(rf"^{re.escape(path)}$[^;]*; default (\S+)", listing, re.M)[1])
 
     return Latencies(
         f"{link['up']}_{link['down']}",

@@ -139,16 +139,16 @@ class Recorder(bench.Watcher):
         command += [f"--control={self.names}", "-o", str(self.data), "-p", str(process)]
         with open(self.messages, "wb") as messages:
             self.perf = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=messages, stderr=messages)
-        self.tell("enable" if bench.BEGIN not in self.lines else "ping")
+        self.send("enable" if bench.BEGIN not in self.lines else "ping")
         os.kill(process, signal.SIGCONT)
 
     def heard(self, line: str) -> None:
         if line == self.lines[-1]:
-            self.tell("disable")
+            self.send("disable")
         elif line == bench.BEGIN:
-            self.tell("enable")
+            self.send("enable")
 
-    def tell(self, word: str) -> None:
+    def send(self, word: str) -> None:
         control, answer = self.fifos
         os.write(control, word.encode() + b"\n")
         for _ in range(10 * PATIENCE_SECONDS):

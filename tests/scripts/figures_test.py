@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/figures: its options and the arithmetic of its tables; the figures of the link, taken and held
-against each other and against what rtl/README.md tells; and those of machines. Without the programs that measure they are those
-of OAE_VP_BUILD, or of build/.
+"""Tests of scripts/figures: its options, the arithmetic of its tables, the figures of the link, which have to agree with each
+other and with rtl/README.md, and the figures of machines. The programs that measure are those of OAE_VP_BUILD, or of build/,
+unless they are named.
 
 Usage: figures_test.py [GROUP[.CASE]]... [PROGRAM]...
 """
@@ -122,7 +122,7 @@ class Tables(unittest.TestCase):
             self.assertEqual(self.told("good", bad=bad, good=good)[0], 0)
 
     def models(self):
-        """Of made up times: each is the wire's, and 1 ns a step for the ends; of others than these nothing is told."""
+        """With made-up times: each is the wire's, and 1 ns a step for the ends. Nothing else is printed."""
         found = {}
         for rate in figures_link.RATES:
             for metres in figures_link.METRES:
@@ -338,7 +338,7 @@ class Link(unittest.TestCase):
         found = re.search(rf"reflection back after {number} \(8 slices: {number}\).* checked at the other side after "
                           rf"{number}, third phase there after {number} \({number}\), settled after {number} "
                           rf"\({number}\)", self.readme.replace("\n", " "))
-        self.assertTrue(found, "rtl/README.md does not tell them")
+        self.assertTrue(found, "rtl/README.md does not have them")
         one, eight = (self.rtl[width]["LinkRate1.LatenciesMeetTheirTargets"] for width in (1, 8))
         expected = [one["reflection_ns"], eight["reflection_ns"], one["tentative_ns"], one["committed_ns"],
                     eight["committed_ns"], one["settled_ns"], eight["settled_ns"]]  # fmt: skip

@@ -22,9 +22,9 @@ def packages(*lists):
     """Those with all that they depend on, and what every Debian has. Of alternatives, the one that is installed counts."""
     fields = ("Package", "db:Status-Status", "Essential", "Priority", "Pre-Depends", "Depends", "Provides")
     form = "\\t".join(f"${{{field}}}" for field in fields) + "\\n"
-    told = subprocess.run(["dpkg-query", "-W", "-f", form], check=True, stdout=subprocess.PIPE, text=True).stdout
+    installed = subprocess.run(["dpkg-query", "-W", "-f", form], check=True, stdout=subprocess.PIPE, text=True).stdout
     needs, providers, todo = {}, {}, ["apt", *listed(*lists)]
-    for line in told.splitlines():
+    for line in installed.splitlines():
         name, status, essential, priority, before, depends, provides = line.split("\t")
         if status != "installed":
             continue

@@ -89,7 +89,7 @@ class Attribution(unittest.TestCase):
 
 
 class Recording(unittest.TestCase):
-    """With a perf of our own, which answers and notes what it is told, or does not."""
+    """With a perf of our own, which notes its commands, and answers them or does not."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="oae-vp-test."))
@@ -130,7 +130,7 @@ class Recording(unittest.TestCase):
 
     def test_perf_that_is_missing(self):
         os.environ["PATH"] = str(self.folder)
-        with self.assertRaisesRegex(bench.Failure, re.escape("apt-get install linux-perf")):
+        with self.assertRaisesRegex(bench.Failure, re.escape("scripts/setup --packages profile")):
             profile.profile("swap", self.folder)
 
 

@@ -615,7 +615,7 @@ class Results(InFolder):
 
 
 class ScriptTest(InFolder):
-    """scripts/test itself, with a setup that has nothing to do and a build whose tests are told here."""
+    """scripts/test itself, with a setup that has nothing to do and a build whose tests are given here."""
 
     def run_tests(self, tests, *arguments):
         root = self.folder / "clone"
