@@ -45,7 +45,7 @@ class Polling(Causality):
 
 class Pair(Causality):
     def test_two_machines_of_which_one_polls(self):
-        self.assert_same(self.digests(*poll(0), platform="pair", hosts=2))
+        self.assert_same(self.digests(*poll(0), platform="pair", hosts=2, swaps=2000))
 
 
 class Siblings(Causality):
