@@ -28,7 +28,8 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
 
   QemuArguments arguments(platform.simulation, options.gdb_port);
   arguments.add("-machine", "microvm,pcie=on,acpi=on,rtc=on");
-  arguments.add("-cpu", host.cpu);
+  // All of a machine's vCPUs count the same time, at one rate and whether they halt or not.
+  arguments.add("-cpu", host.cpu + ",+invtsc");
   arguments.add("-smp", std::to_string(host.vcpus));
   arguments.add("-m", fmt::format("{}b", host.memory));
   arguments.add(

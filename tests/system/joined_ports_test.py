@@ -11,7 +11,7 @@ import machine
 
 PROGRAM = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system/joined"))
 COUNT = 200
-APPEND = "console=ttyS0 panic=-1 tsc=reliable"
+APPEND = "console=ttyS0 panic=-1"
 
 
 def cuts(spans):

@@ -98,7 +98,13 @@ Picoseconds Cpu::limit() const {
   // Siblings share memory, so their turns must not depend on how far anybody may run ahead.
   const Picoseconds ahead =
       instance_.awake_ > 1 ? std::min(config.slice, domain.lookahead()) : config.max_quantum;
-  return std::min(now() + ahead, domain.horizon());
+  Picoseconds limit = std::min(now() + ahead, domain.horizon());
+  if (instance_.acting_ > 0) {
+    for (const Cpu& sibling : instance_.cpu) {
+      if (sibling.acts_ && sibling.local_ > now()) limit = std::min(limit, sibling.local_);
+    }
+  }
+  return limit;
 }
 
 // Only what is due just then, and turns that siblings take, need an end to the instruction.
@@ -107,6 +113,7 @@ void Cpu::grant() {
   const bool alone = instance_.awake_ == 1;
   limit_ = !alone || granted_ == instance_.domain_.next_event() ? OAE_LIMIT_EXACT : 0;
   if (alone && instance_.config_.decoupled) limit_ |= OAE_LIMIT_ANSWERS;
+  if (!alone) limit_ |= OAE_LIMIT_SHARED;
 }
 
 void Cpu::renew() {
@@ -157,6 +164,22 @@ void Cpu::transport(tlm::tlm_command command, std::uint64_t address, unsigned ch
     remember(address, data, size, local_, end);
   }
   leave(end);
+}
+
+void Cpu::order(OaeOrder order) {
+  // A clock may be looked at early if no sibling can any more be shown an earlier time.
+  if (order == OAE_ORDER_CLOCK) {
+    const Picoseconds local = instance_.api_->vcpu_local_time(index_);
+    const auto behind = [&](const Cpu& one) { return &one != this && one.floor() < local; };
+    if (std::none_of(instance_.cpu.begin(), instance_.cpu.end(), behind)) return;
+  }
+  enter();
+  acts_ = order == OAE_ORDER_ACCESS;
+  if (acts_) ++instance_.acting_;
+  catch_up();
+  if (acts_) --instance_.acting_;
+  acts_ = false;
+  leave(local_);
 }
 
 void Cpu::remember(std::uint64_t address, const unsigned char* data, unsigned size,

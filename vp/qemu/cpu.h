@@ -42,6 +42,8 @@ class Cpu : public sc_core::sc_module, private Decoupled {
            unsigned size);
   void transport(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
                  unsigned size);
+  /// Lets siblings catch up before it acts on them or looks at a clock.
+  void order(OaeOrder order);
   /// Lets QEMU give the answer to a load that began at `start` and ended at `end` again.
   void remember(std::uint64_t address, const unsigned char* data, unsigned size, Picoseconds start,
                 Picoseconds end);
@@ -79,6 +81,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   Picoseconds granted_ = 0;
   unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;
+  bool acts_ = false;  // is about to act on its siblings, at its local time
   Event turn_;  // when it goes on
   Carrier own_carrier_;
   Carrier* carrier_ = &own_carrier_;

@@ -74,6 +74,10 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
                                                       MemoryType::uncacheable, 0, 0);
     });
   };
+  callbacks.order = [](void* self, int cpu, OaeOrder order) {
+    auto& instance = *static_cast<Instance*>(self);
+    instance.guard(cpu, [&] { instance.cpu[static_cast<std::size_t>(cpu)].order(order); });
+  };
   callbacks.wake = [](void* self, int cpu, std::int64_t when) {
     auto& cpus = static_cast<Instance*>(self)->cpu;
     // QEMU kicks its vCPUs also while it makes them.

@@ -133,6 +133,7 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   Cpu* waiting_ = nullptr;  // the last one whose turn is in the calendar
   unsigned awake_ = 0;      // vCPUs that run or are about to
   unsigned accesses_ = 0;   // vCPUs inside an access
+  unsigned acting_ = 0;     // vCPUs that are about to act on their siblings
   bool gathering_ = false;  // somebody needs a moment without one
   bool polled_ = false;     // GDB has been waiting for such a moment
   bool off_ = false;        // the guest has powered off

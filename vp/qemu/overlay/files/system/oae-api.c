@@ -115,6 +115,16 @@ static const MemoryRegionOps region_ops = {
     .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
 };
 
+void oae_order_access(const MemoryRegion *mr)
+{
+    CPUState *cpu = current_cpu;
+
+    /* Regions keep the order themselves, and the translator only reads code. */
+    if (oae_embedded && cpu && cpu->running && mr->ops != &region_ops && !oae_translating()) {
+        oae_order(cpu, OAE_ORDER_ACCESS);
+    }
+}
+
 static struct {
     hwaddr base, size;
 } ranges[16];

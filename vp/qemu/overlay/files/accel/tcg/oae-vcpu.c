@@ -391,6 +391,25 @@ void oae_line(CPUState *cpu, enum OaeLineOperation operation,
     oae_access_end(index);
 }
 
+void oae_order(CPUState *cpu, enum OaeOrder order)
+{
+    bool locked = bql_locked();
+    int index;
+
+    if (!oae_embedded || !(vcpu_at(cpu->cpu_index)->limit & OAE_LIMIT_SHARED)) {
+        return;
+    }
+    if (!locked) {
+        bql_lock();
+    }
+    index = oae_access_begin();
+    oae_callbacks.order(oae_callbacks.opaque, index, order);
+    oae_access_end(index);
+    if (!locked) {
+        bql_unlock();
+    }
+}
+
 /* The time of whoever asks: a vCPU that executes, or the simulation. */
 static int64_t present(void)
 {
@@ -403,6 +422,14 @@ static int64_t present(void)
 static int64_t virtual_clock(void)
 {
     return present() / PS_PER_NS;
+}
+
+int64_t oae_tlb_clock(CPUState *cpu)
+{
+    bool exists = cpu->cpu_index >= 0 && cpu->cpu_index < vcpu_count;
+
+    /* A vCPU's TLBs are made before it is. */
+    return exists ? oae_vcpu_local_time(cpu->cpu_index) / PS_PER_NS : 0;
 }
 
 int64_t oae_next_deadline(void)

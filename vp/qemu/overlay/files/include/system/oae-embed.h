@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 4
+#define OAE_QEMU_API_VERSION 5
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
@@ -55,6 +55,7 @@ enum OaeMemoryType {
 enum OaeLimit {
     OAE_LIMIT_EXACT = 1,   /* the run ends there, not a little before */
     OAE_LIMIT_ANSWERS = 2, /* until there, answers may be given again */
+    OAE_LIMIT_SHARED = 4,  /* siblings execute too: order() is called */
 };
 
 /*
@@ -86,6 +87,12 @@ enum OaeLineOperation {
     OAE_LINE_STREAM,   /* movntdqa: the loads that follow at once are streaming */
 };
 
+/* Before what a vCPU calls order(). */
+enum OaeOrder {
+    OAE_ORDER_CLOCK,  /* it looks at a clock or reads a system register */
+    OAE_ORDER_ACCESS, /* it may act on a sibling: accesses a device, interrupts */
+};
+
 typedef struct OaeCallbacks {
     void *opaque;
     /* The simulation's time. */
@@ -107,6 +114,12 @@ typedef struct OaeCallbacks {
                  enum OaeMemoryType type, uint64_t address, unsigned size);
     /* A vCPU that holds data (vcpu_set_holding) has to write it out. */
     void (*drain)(void *opaque, int cpu);
+    /*
+     * vCPU `cpu` is about to do what siblings must not see before its time, or
+     * what must not show a time that is earlier than one they have been shown.
+     * Accesses to regions call read() or write() only.
+     */
+    void (*order)(void *opaque, int cpu, enum OaeOrder order);
     /* vCPU `cpu` has work to do at `when`: it must be run if it slept. */
     void (*wake)(void *opaque, int cpu, int64_t when);
     /* The next deadline may have become earlier. */

@@ -54,6 +54,19 @@ void oae_drain(CPUState *cpu);
 void oae_line(CPUState *cpu, enum OaeLineOperation operation,
               enum OaeMemoryType type, hwaddr address, unsigned size);
 
+/*
+ * Called before a vCPU that executes acts on its siblings or looks at a clock: those that execute
+ * too catch up. oae_order_access() is for an access to `mr`.
+ */
+void oae_order(CPUState *cpu, enum OaeOrder order);
+void oae_order_access(const MemoryRegion *mr);
+
+/* A vCPU's time in nanoseconds, for the window in which the use of its TLB is measured. */
+int64_t oae_tlb_clock(CPUState *cpu);
+
+/* Translated code, in MiB: a size that does not follow the host's memory. */
+#define OAE_CODE_BUFFER_MIB 512
+
 /* Whether the translator runs: it reads code, and must not be left in mid-work. */
 bool oae_translating(void);
 /* Puts a flush of translated code off until no vCPU is inside an access; false if none is. */
