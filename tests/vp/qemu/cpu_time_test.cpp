@@ -90,5 +90,24 @@ TEST(CpuTimeTest, InstructionsAreThoseOfTheElapsedTime) {
   EXPECT_LE(machine.qemu.instructions(), 610u);
 }
 
+TEST(CpuTimeTest, InitTakesNoTime) {
+  for (const Picoseconds quantum : {50 * ns, 1 * us, 100 * us}) {
+    const std::string trace = in_child([&] {
+      Instance::Config config = host("init");
+      config.max_quantum = quantum;
+      Machine machine(std::move(config));
+      machine.qemu.map_memory(0xd0000, 0x1000, 10);
+      run(100 * us);
+      return machine.device.trace();
+    });
+    std::string expected;
+    for (int i = 0; 8 + 17 * i <= 100'000; ++i) {
+      expected += Access{(8 + 17 * i) * ns, 0, 'w', 0xd0000, 1, (i + 1) % 256u}.text();
+    }
+    EXPECT_EQ(trace.substr(0, 200), expected.substr(0, 200)) << quantum;
+    EXPECT_TRUE(trace == expected) << quantum;
+  }
+}
+
 }  // namespace
 }  // namespace vp::qemu
