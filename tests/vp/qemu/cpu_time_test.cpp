@@ -109,5 +109,14 @@ TEST(CpuTimeTest, InitTakesNoTime) {
   }
 }
 
+TEST(CpuTimeTest, ThereAreNoPerformanceCounters) {
+  Machine machine(ipu("counters"));
+  run(10 * us);
+  constexpr std::uint64_t unknown_reason = 0;  // the class of an undefined instruction
+  ASSERT_EQ(machine.device.accesses.size(), 2u);
+  EXPECT_EQ(machine.device.of(device).at(0).value, 0u);
+  EXPECT_EQ(machine.device.of(device + 8).at(0).value, unknown_reason);
+}
+
 }  // namespace
 }  // namespace vp::qemu

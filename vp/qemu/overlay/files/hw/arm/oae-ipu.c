@@ -87,6 +87,8 @@ static void create_core(MachineState *machine, int index, uint64_t entry)
     if (object_property_find(core, "has_el3")) {
         object_property_set_bool(core, "has_el3", false, &error_abort);
     }
+    /* QEMU counts neither the cycles of this core's clock nor the instructions of one core alone. */
+    object_property_set_bool(core, "pmu", false, &error_abort);
     object_property_set_link(core, "memory", OBJECT(get_system_memory()),
                              &error_abort);
     qdev_realize(DEVICE(core), NULL, &error_fatal);
