@@ -29,14 +29,61 @@ QEMU_CONFIGURE=(
   --extra-cflags=-fPIC
 )
 
+# The version of Debian's source package that the overlay was last tested with.
+tested_qemu() { awk '!/^#/ { print $1 }' "$OVERLAY/tested"; }
+tested_qemu_hash() { awk '!/^#/ { print $2 }' "$OVERLAY/tested"; }
+
+# Where somebody finds that version whose archive has it no longer.
+remedy_for_qemu() {
+  echo "Debian's snapshot archive keeps $(tested_qemu), which the overlay was last tested with: unpack that" \
+    "('dpkg-source -x') and set OAE_VP_QEMU_SOURCE=DIR."
+}
+
+of_series() {
+  case $1 in
+    "$QEMU_SERIES" | "$QEMU_SERIES"[.+-]*) ;;
+    *) false ;;
+  esac
+}
+
 # A version of QEMU that the overlay is for, or the step fails.
 check_qemu_version() {
   local version=$1 where=$2
-  case $version in
-    "$QEMU_SERIES" | "$QEMU_SERIES".*) ;;
-    *) fail "$where holds QEMU ${version:-of unknown version}, and the overlay is for $QEMU_SERIES.x; unpack that" \
-      "and set OAE_VP_QEMU_SOURCE=DIR." ;;
-  esac
+  of_series "$version" || fail "$where holds QEMU ${version:-of unknown version}, and the overlay is for" \
+    "$QEMU_SERIES.x. $(remedy_for_qemu)"
+}
+
+# Of the versions on the input the one that was tested, or else the newest of the series, or else the newest.
+choose_qemu_version() {
+  local version chosen='' newest=''
+  while read -r version; do
+    if [[ $version == "$(tested_qemu)" ]]; then
+      echo "$version"
+      return
+    fi
+    if of_series "$version"; then chosen=$version; fi
+    newest=$version
+  done < <(sort -V)
+  echo "${chosen:-$newest}"
+}
+
+# The source that was fetched: the version of Debian's package, or what a user's own source says of itself.
+fetched_qemu() {
+  local dsc
+  if [[ -L $BUILD/qemu/archive ]]; then
+    cat "$BUILD/qemu/archive/VERSION"
+  else
+    dsc=$(compgen -G "$BUILD/qemu/archive/qemu_*.dsc")
+    dsc=${dsc##*/qemu_}
+    echo "${dsc%.dsc}"
+  fi
+}
+
+# Whether the overlay was tested with the source that was fetched. A source of the user's own names QEMU's version only.
+qemu_is_tested() {
+  local fetched
+  fetched=$(fetched_qemu)
+  [[ $fetched == "$(tested_qemu)" || $fetched == "$(tested_qemu | sed 's/[+-].*//')" ]]
 }
 
 # BUILD/qemu/archive: Debian's source package, or a link to the user's source.
@@ -51,13 +98,23 @@ fetch_qemu_source() {
     ln -s "$(realpath -- "$OAE_VP_QEMU_SOURCE")" "$BUILD/qemu/archive"
     return
   fi
-  version=$(suite_apt apt-cache showsrc --only-source qemu | sed -nE 's/^Version: ([0-9]+:)?//p' | sort -V | tail -n 1)
-  check_qemu_version "${version%%[+-]*}" "Debian's '$SUITE'"
+  version=$(suite_apt apt-cache showsrc --only-source qemu | sed -nE 's/^Version: //p' | sed 's/^[0-9]*://' |
+    choose_qemu_version)
+  check_qemu_version "$version" "Debian's '$SUITE'"
   mkdir "$BUILD/qemu/archive"
   cd "$BUILD/qemu/archive"
-  suite_apt apt-get -q source --download-only --only-source qemu ||
+  # The version with its epoch, which is in no file's name.
+  suite_apt apt-get -q source --download-only --only-source "qemu=$(epoch_of_qemu "$version")$version" ||
     fail "QEMU's source package cannot be fetched from this machine's archive; if it is reachable, run" \
-      "'$PROGRAM' again, else unpack QEMU $QEMU_SERIES.x and set OAE_VP_QEMU_SOURCE=DIR."
+      "'$PROGRAM' again. $(remedy_for_qemu)"
+  if [[ $version == "$(tested_qemu)" && $(sha256sum <"qemu_$version.dsc") != "$(tested_qemu_hash)  -" ]]; then
+    fail "This machine's archive has other contents under the version that the overlay was tested with: the SHA-256 of" \
+      "qemu_$version.dsc is not $(tested_qemu_hash). $(remedy_for_qemu)"
+  fi
+}
+
+epoch_of_qemu() {
+  suite_apt apt-cache showsrc --only-source qemu | sed -nE "s/^Version: ([0-9]+:)?${1//[+.]/[&]}$/\\1/p" | head -n 1
 }
 
 # Whether meson has to be fetched: not if the source is a release of QEMU, which brings one, or the machine has one that
@@ -103,8 +160,8 @@ apply_overlay() {
         /^\|--- a\// { file = substr($2, 3) }
         /FAILED|No file to patch/ { print file; exit }')
       fail "${patch##*/} of the overlay does not fit ${rejected:-a file it changes} of QEMU $(<"$new/VERSION"), which" \
-        "has changed there: adapt $patch to the source in $new, or set OAE_VP_QEMU_SOURCE=DIR to a QEMU" \
-        "$QEMU_SERIES.x that it fits."
+        "has changed there: adapt $patch to the source in $new, or take a source that it fits." \
+        "$(remedy_for_qemu)"
     fi
     printf '%s\n' "$output"
   done
@@ -143,11 +200,16 @@ steps_qemu() {
       "Is the machine's package archive reachable ('apt-get update')?" "$BUILD/apt/apt.conf" -- fetch_suite_lists
   fi
   stop_after suite
-  step qemu-source "QEMU source" "$origin" "$again" "$BUILD/qemu/archive" -- fetch_qemu_source
+  step qemu-source "QEMU source" "$origin $(tested_qemu)" "$again" "$BUILD/qemu/archive" -- fetch_qemu_source
   if needs_meson; then
     step meson "Meson" "$SUITE" "$again" "$BUILD/meson/usr" -- fetch_meson
   fi
   stop_after meson
+
+  if ! qemu_is_tested; then
+    say "$PROGRAM: QEMU $(fetched_qemu) is tried, though the overlay was tested with $(tested_qemu) only; the tests of" \
+      "the embedding decide whether it fits."
+  fi
 
   overlay=$(hash_of_files "$OVERLAY/files" "$OVERLAY/patches")
   step qemu-overlay "QEMU overlay" "$origin $overlay $(ls "$BUILD/qemu/archive/")" "$again" "$BUILD/qemu/src/VERSION" \
@@ -163,4 +225,20 @@ steps_qemu() {
       "$BUILD"/images/libqemu-{x86_64,aarch64}.so -- link_qemu
   fi
   stop_after qemu-libraries
+}
+
+build_and_run_embedding_tests() {
+  ninja -C "$BUILD/cmake" -j "$(jobs_at_once)" tests/vp/qemu/all
+  # What needs a debugger needs a package that only the tests need.
+  ctest --test-dir "$BUILD/cmake/tests/vp/qemu" --parallel "$(nproc)" --exclude-regex gdb --no-tests=error \
+    --output-on-failure
+}
+
+# A QEMU that the overlay was not tested with passes the tests of the embedding, or setup ends.
+step_embedding_tests() {
+  if qemu_is_tested; then return; fi
+  step qemu-tests "Tests of the embedding" \
+    "$(fetched_qemu) $(sha256sum "$BUILD"/images/libqemu-*.so) $(hash_of_files "$ROOT/vp/qemu" "$ROOT/tests/vp/qemu")" \
+    "QEMU $(fetched_qemu) does not do what the overlay needs. $(remedy_for_qemu)" "$BUILD/cmake/build.ninja" \
+    -- build_and_run_embedding_tests
 }

@@ -5,6 +5,7 @@
 Usage: setup_test.py [GROUP[.CASE]]...
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -66,6 +67,14 @@ class WithLibrary(InFolder):
         OVERLAY=$FOLDER/overlay
         mkdir -p "$BUILD"/{log,stamp,images}
     """
+
+    DSC = "Source: qemu\n"
+    TESTED = "10.0.2+ds-1"
+
+    def setUp(self):
+        super().setUp()
+        digest = hashlib.sha256(self.DSC.encode()).hexdigest()
+        self.write("overlay/tested", f"# Version and hash\n{self.TESTED} {digest}\n")
 
     def script(self, text):
         return ["bash", "-c", self.PROLOGUE + text, "scripts/setup"]
@@ -378,7 +387,68 @@ class Source(WithLibrary):
             )
             self.assertEqual(code, 0 if good else 1, f"{version}: {text}")
             if not good:
-                self.assertIn("10.0.x", text)
+                for word in ("10.0.x", self.TESTED, "Debian's snapshot archive", "OAE_VP_QEMU_SOURCE"):
+                    self.assertIn(word, text)
+
+    # An archive that has these versions, and writes down which one it was asked for.
+    ARCHIVE = """
+        suite_apt() {
+          case $2 in
+            showsrc) printf 'Package: qemu\\nVersion: %s\\n\\n' $VERSIONS ;;
+            *)
+              local asked=${@: -1}
+              echo "$asked" >"$FOLDER/asked"
+              printf '%s' "$DSC" >"qemu_${asked#*:}.dsc" ;;
+          esac
+        }
+        step q "Source" "" "" -- fetch_qemu_source
+        if qemu_is_tested; then echo tested; else echo "not tested: $(fetched_qemu)"; fi
+    """
+
+    def fetch(self, *versions, dsc=None):
+        (self.folder / "build/stamp/q").unlink(missing_ok=True)
+        return self.bash(self.ARCHIVE, VERSIONS=" ".join(versions), DSC=dsc or self.DSC)
+
+    def test_the_version_that_was_tested_is_preferred_to_newer_ones(self):
+        code, text = self.fetch("1:10.0.1+ds-1", "1:10.0.2+ds-1", "1:10.0.13+ds-0+deb13u1", "1:10.1.0+ds-2")
+        self.assertEqual(code, 0, text)
+        self.assertEqual((self.folder / "asked").read_text(), "qemu=1:10.0.2+ds-1\n")
+        self.assertTrue(text.endswith("\ntested\n"), text)
+
+    def test_another_version_of_the_series_is_taken_where_that_is_gone(self):
+        code, text = self.fetch("1:10.0.9+ds-1", "1:10.0.13+ds-0+deb13u1", "1:10.1.0+ds-2", dsc="other")
+        self.assertEqual(code, 0, text)
+        self.assertEqual((self.folder / "asked").read_text(), "qemu=1:10.0.13+ds-0+deb13u1\n")
+        self.assertTrue(text.endswith("\nnot tested: 10.0.13+ds-0+deb13u1\n"), text)
+
+    def test_other_series_are_refused_and_the_tested_version_is_named(self):
+        code, text = self.fetch("1:9.2.1+ds-1", "1:10.1.0+ds-2")
+        self.assertEqual(code, 1, text)
+        for word in ("10.1.0+ds-2", "10.0.x", self.TESTED, "Debian's snapshot archive"):
+            self.assertIn(word, text)
+
+    def test_other_contents_of_the_tested_version_are_refused(self):
+        code, text = self.fetch("1:10.0.2+ds-1", dsc="forged")
+        self.assertEqual(code, 1, text)
+        for word in ("other contents", f"qemu_{self.TESTED}.dsc", "Debian's snapshot archive"):
+            self.assertIn(word, text)
+
+    def test_the_tests_of_the_embedding_run_with_a_version_that_is_new_to_it(self):
+        run = (self.ARCHIVE + """
+            build_and_run_embedding_tests() { echo ran >>"$FOLDER/ran"; $RESULT; }
+            mkdir -p "$BUILD/cmake"; touch "$BUILD/cmake/build.ninja" "$BUILD"/images/libqemu-{x86_64,aarch64}.so
+            step_embedding_tests
+        """)
+        for versions, result, code, ran in (("1:10.0.2+ds-1", "true", 0, False), ("1:10.0.3+ds-1", "true", 0, True),
+                                            ("1:10.0.3+ds-1", "false", 1, True)):
+            shutil.rmtree(self.folder / "build", ignore_errors=True)
+            (self.folder / "ran").unlink(missing_ok=True)
+            found, text = self.bash(run, VERSIONS=versions, DSC=self.DSC, RESULT=result)
+            self.assertEqual(found, code, text)
+            self.assertEqual((self.folder / "ran").exists(), ran, text)
+            if code:
+                for word in ("10.0.3+ds-1", self.TESTED, "Debian's snapshot archive"):
+                    self.assertIn(word, text)
 
     def test_meson_is_fetched_where_there_is_none_or_an_old_one(self):
         for own, needed in (("", 1), ("0.64", 1), ("1.0.1", 1), ("1.4.9", 1), ("1.5.0", 0), ("1.10.0", 0), ("2.0", 0)):
@@ -517,7 +587,8 @@ class Overlay(WithLibrary):
                 self.write("qemu/a.c", source)
             code, text = self.apply()
             self.assertEqual(code, 1)
-            for part in ("0001-a.patch", word, "QEMU 10.0.2", "adapt", "OAE_VP_QEMU_SOURCE"):
+            for part in ("0001-a.patch", word, "QEMU 10.0.2", "adapt", "OAE_VP_QEMU_SOURCE", self.TESTED,
+                         "Debian's snapshot archive"):
                 self.assertIn(part, text)
             self.assertFalse(self.source("VERSION").exists())
 
