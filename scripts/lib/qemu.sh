@@ -170,7 +170,13 @@ apply_overlay() {
   rm -rf "$new"
 }
 
-with_meson() { env PATH="$BUILD/meson/usr/bin:$PATH" PYTHONPATH="$BUILD/meson/usr/lib/python3/dist-packages" "$@"; }
+# QEMU's generators write what they keep in sets in the order of its hashes: with a fixed seed each clone has the same code,
+# and finds it in the compiler cache.
+HASH_SEED=PYTHONHASHSEED=0
+
+with_meson() {
+  env "$HASH_SEED" PATH="$BUILD/meson/usr/bin:$PATH" PYTHONPATH="$BUILD/meson/usr/lib/python3/dist-packages" "$@"
+}
 
 configure_qemu() {
   rm -rf "$BUILD/qemu/build"
@@ -216,7 +222,7 @@ steps_qemu() {
     -- apply_overlay
 
   compiler="$(package_version gcc-12) $(package_version libglib2.0-dev) $(package_version libfdt-dev)"
-  configuration="$BUILD $(<"$BUILD/qemu/src/VERSION") ${QEMU_CONFIGURE[*]} $compiler"
+  configuration="$BUILD $(<"$BUILD/qemu/src/VERSION") $HASH_SEED ${QEMU_CONFIGURE[*]} $compiler"
   step qemu-configure "QEMU configuration" "$configuration" "$again" "$BUILD/qemu/build/build.ninja" -- configure_qemu
   step qemu-build "QEMU" "$configuration $overlay $origin" "$again" \
     "$BUILD"/qemu/build/qemu-system-{x86_64,aarch64} -- build_qemu
