@@ -203,6 +203,9 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 	u64 header;
 
 	for (i = 0; i < reads && outcome == OAE_IN_DOUBT; i++) {
+		/* A read of a device that does not answer may take long. */
+		if (i && exchange->is_interrupted && exchange->is_interrupted())
+			break;
 		oae_exchange_clear_cell(exchange);
 		if (exchange->reversing)
 			writeq(oae_exchange_name_next(exchange), exchange->page + OAE_PORT_REVERSE);

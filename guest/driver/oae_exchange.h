@@ -17,6 +17,7 @@ struct oae_exchange {
 	void __iomem *stream; /* its page of BAR 4, write-combining; NULL: no streamed form */
 	__le64 *cell; /* the slot in memory that answers are pushed to */
 	const __u64 *generation; /* NULL in the kernel: a word that is as below for as long */
+	bool (*is_interrupted)(void); /* NULL: nothing interrupts it */
 	__u64 present; /* as the pages are the port's; a read behind which it is not, has failed */
 	u32 sequence; /* of the last swap that the host has committed in this epoch */
 	u8 epoch;
@@ -56,7 +57,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 
 /*
  * Asks again up to @reads times for the swap in doubt, in its form; where it is to be reversed,
- * tells the block so each time.
+ * tells the block so each time. Asks no more than once if it is interrupted.
  */
 enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
 				     struct oae_answer *answer);

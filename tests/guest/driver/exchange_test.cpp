@@ -210,6 +210,22 @@ TEST_F(Exchange, DoubtIsBounded) {
   EXPECT_EQ(accesses().size(), 1u);
 }
 
+TEST_F(Exchange, DoubtIsAskedForOnceByACallerThatIsInterrupted) {
+  static unsigned asked;
+  asked = 0;
+  exchange.is_interrupted = [] { return ++asked == 3; };
+  block.fault = [](unsigned) { return Fault::LOST; };
+  EXPECT_EQ(swap(5, 0, 16), OAE_IN_DOUBT);
+  EXPECT_EQ(answer.reads, 3u) << "until the interruption came";
+  exchange.is_interrupted = [] { return true; };
+  accesses();
+  EXPECT_EQ(oae_exchange_settle(&exchange, 16, &answer), OAE_IN_DOUBT);
+  EXPECT_EQ(answer.reads, 1u);
+  EXPECT_EQ(accesses().size(), 1u);
+  block.fault = [](unsigned) { return Fault::NONE; };
+  EXPECT_NE(oae_exchange_settle(&exchange, 16, &answer), OAE_IN_DOUBT) << "the first read settles it";
+}
+
 TEST_F(Exchange, SettlingKeepsWhatMoreSaid) {
   block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
   EXPECT_EQ(swap(1, OAE_FLAG_MORE, 0), OAE_IN_DOUBT);
