@@ -7,19 +7,35 @@
 
 static DEFINE_IDA(oae_ids);
 
-int oae_enter(struct oae_device *oae)
+static int oae_error(const struct oae_device *oae)
 {
-	down_read(&oae->lock);
-	switch (oae->state) {
+	switch (READ_ONCE(oae->state)) {
 	case OAE_LIVE:
 		return 0;
 	case OAE_FROZEN:
-		up_read(&oae->lock);
 		return -EIO;
 	default:
-		up_read(&oae->lock);
 		return -ENODEV;
 	}
+}
+
+int oae_enter(struct oae_device *oae)
+{
+	int ret;
+
+	ret = down_read_killable(&oae->lock);
+	if (ret)
+		return ret;
+	ret = oae_error(oae);
+	if (ret)
+		up_read(&oae->lock);
+	return ret;
+}
+
+bool oae_enter_always(struct oae_device *oae)
+{
+	down_read(&oae->lock);
+	return oae_is_live(oae);
 }
 
 void oae_leave(struct oae_device *oae)

@@ -48,7 +48,8 @@ struct oae_device {
 	struct pci_dev *pdev;
 	int id;
 	enum oae_state state;
-	struct rw_semaphore lock; /* read: a request is at work; write: the state changes */
+	struct rw_semaphore lock; /* read: the hardware is accessed; write: the state changes */
+	atomic_t freezes; /* how many times the device has been frozen */
 	void __iomem *host; /* BAR 0 */
 	void __iomem *pages; /* BAR 2 */
 	void __iomem *streams; /* BAR 4, write-combining, or NULL */
@@ -68,8 +69,14 @@ struct oae_device *oae_device_create(struct pci_dev *pdev);
 void oae_get(struct oae_device *oae);
 void oae_put(struct oae_device *oae);
 
-/* Begins a request, or says why not (-ENODEV, -EIO); oae_leave() ends it. */
+/*
+ * Begins an access of the hardware, or says why there can be none: -ENODEV, -EIO, or -EINTR if the
+ * caller is being killed. oae_leave() ends it. A reset waits for that, so that nobody may wait for a
+ * process or access its memory in between.
+ */
 int oae_enter(struct oae_device *oae);
+/* Locks the state as it is; whether it is LIVE. oae_leave() unlocks it. */
+bool oae_enter_always(struct oae_device *oae);
 void oae_leave(struct oae_device *oae);
 
 static inline bool oae_is_live(const struct oae_device *oae)

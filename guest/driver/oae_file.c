@@ -13,13 +13,37 @@
 
 static dev_t oae_first_dev;
 
-static void oae_port_give_up(struct oae_port *port)
+/* Has the hardware follow where it can. A device that is frozen does so when it thaws. */
+static void oae_port_give_up(struct oae_port *port, bool live)
 {
 	mutex_lock(&port->lock);
 	oae_map_hide(port);
 	port->mapping = NULL;
+	clear_bit(OAE_PORT_OPENED, &port->flags);
+	if (live)
+		oae_port_sync_locked(port);
 	mutex_unlock(&port->lock);
-	clear_bit(OAE_OPENED, &port->opened);
+}
+
+static int oae_port_take(struct oae_port *port, struct file *file)
+{
+	int ret = 0;
+
+	mutex_lock(&port->lock);
+	/* The last owner's swap is settled first, as that owner wanted it. */
+	if (port->pending)
+		ret = oae_port_sync_locked(port);
+	if (ret)
+		goto unlock;
+	port->exchange.doubt = false;
+	port->has_settlement = false;
+	memset(port->page, 0, OAE_MAP_SIZE);
+	port->mapping = file->f_mapping;
+	set_bit(OAE_PORT_OPENED, &port->flags);
+	ret = oae_port_sync_locked(port);
+unlock:
+	mutex_unlock(&port->lock);
+	return ret;
 }
 
 static int oae_port_open(struct inode *inode, struct file *file)
@@ -30,18 +54,15 @@ static int oae_port_open(struct inode *inode, struct file *file)
 	ret = oae_enter(port->oae);
 	if (ret)
 		return ret;
-	if (test_and_set_bit(OAE_OPENED, &port->opened)) {
+	if (test_and_set_bit(OAE_PORT_OWNED, &port->flags)) {
 		ret = -EBUSY;
 		goto leave;
 	}
-	/* What the last owner was left in doubt of is settled by the new epoch, and not shown to this one. */
-	port->exchange.doubt = false;
-	port->has_settlement = false;
-	memset(port->page, 0, OAE_MAP_SIZE);
-	port->mapping = file->f_mapping;
-	ret = oae_port_start(port);
-	if (ret)
-		oae_port_give_up(port);
+	ret = oae_port_take(port, file);
+	if (ret) {
+		oae_port_give_up(port, true);
+		clear_bit(OAE_PORT_OWNED, &port->flags);
+	}
 	file->private_data = port;
 leave:
 	oae_leave(port->oae);
@@ -51,13 +72,11 @@ leave:
 static int oae_port_release(struct inode *inode, struct file *file)
 {
 	struct oae_port *port = file->private_data;
-	bool live = !oae_enter(port->oae);
 
-	if (live)
-		oae_port_stop(port);
-	oae_port_give_up(port);
-	if (live)
-		oae_leave(port->oae);
+	/* A thaw comes before this or after it, but never in between. */
+	oae_port_give_up(port, oae_enter_always(port->oae));
+	clear_bit(OAE_PORT_OWNED, &port->flags);
+	oae_leave(port->oae);
 	return 0;
 }
 
@@ -66,9 +85,14 @@ static __poll_t oae_port_poll(struct file *file, poll_table *table)
 	struct oae_port *port = file->private_data;
 	__poll_t ready = 0;
 	u64 state;
+	int ret;
 
 	poll_wait(file, &port->wait, table);
-	if (oae_enter(port->oae))
+	ret = oae_enter(port->oae);
+	/* A reset passes, and wakes whoever polls. */
+	if (ret == -EIO)
+		return 0;
+	if (ret)
 		return EPOLLERR | EPOLLHUP;
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
 	if (state == ~0ULL)

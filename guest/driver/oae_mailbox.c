@@ -34,7 +34,7 @@ static int oae_mailbox_wait(struct oae_device *oae, u64 mask, u64 value, unsigne
 			return -ETIMEDOUT;
 		left = wait_for_completion_interruptible_timeout(&mailbox->replied, deadline - now);
 		if (left < 0)
-			return -EINTR;
+			return -ERESTARTSYS;
 	}
 }
 
@@ -46,7 +46,7 @@ int oae_mailbox_call(struct oae_device *oae, u64 *words)
 	int ret;
 
 	if (mutex_lock_interruptible(&mailbox->lock))
-		return -EINTR;
+		return -ERESTARTSYS;
 	/* A request that was given up must have its reply before the next. */
 	ret = oae_mailbox_wait(oae, OAE_MAILBOX_STATUS_REQUESTED_MASK, 0, deadline);
 	if (ret)

@@ -48,7 +48,7 @@ static void oae_retire(void *data)
 	struct oae_device *oae = data;
 
 	oae_freeze(oae, OAE_GONE);
-	oae_stop(oae);
+	oae_stop(oae, true);
 }
 
 static int oae_map(struct oae_device *oae)
@@ -213,7 +213,7 @@ static void oae_shutdown(struct pci_dev *pdev)
 	struct oae_device *oae = pci_get_drvdata(pdev);
 
 	oae_freeze(oae, OAE_FROZEN);
-	oae_stop(oae);
+	oae_stop(oae, false);
 }
 
 static pci_ers_result_t oae_error_detected(struct pci_dev *pdev, pci_channel_state_t channel)

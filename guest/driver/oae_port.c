@@ -5,14 +5,36 @@
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "oae_map.h"
 
+#define OAE_SETTLE_READS_MAX 16
+#define OAE_CLOSE_TRIES 3
+#define OAE_RETRY_MIN_MS 100U
+#define OAE_RETRY_MAX_MS 10000U
+
+/* A confirmation and a reversal name a swap where the port's state does. */
+static_assert(OAE_HOST_PORT_STATE_EPOCH_MASK == OAE_PORT_CONFIRM_EPOCH_MASK);
+static_assert(OAE_HOST_PORT_STATE_SEQUENCE_MASK == OAE_PORT_CONFIRM_SEQUENCE_MASK);
+static_assert(OAE_PORT_REVERSE_EPOCH_MASK == OAE_PORT_CONFIRM_EPOCH_MASK);
+static_assert(OAE_PORT_REVERSE_SEQUENCE_MASK == OAE_PORT_CONFIRM_SEQUENCE_MASK);
+
+static int oae_settle_reads_set(const char *text, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(text, param, 0, OAE_SETTLE_READS_MAX);
+}
+
+static const struct kernel_param_ops oae_settle_reads_ops = {
+	.set = oae_settle_reads_set,
+	.get = param_get_uint,
+};
+
 static unsigned int settle_reads = 3;
-module_param(settle_reads, uint, 0644);
-MODULE_PARM_DESC(settle_reads, "How often an answer in doubt is asked for again (3)");
+module_param_cb(settle_reads, &oae_settle_reads_ops, &settle_reads, 0644);
+MODULE_PARM_DESC(settle_reads, "How many times an answer in doubt is asked for again, 0 to 16 (3)");
 
 static unsigned int confirm_limit_us = 1000;
 module_param(confirm_limit_us, uint, 0644);
@@ -47,25 +69,33 @@ int oae_port_begin(struct oae_port *port)
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
-	/* In an epoch that is not new, the swaps of the one who had it before would be taken for ours. */
+	/* In an epoch that is not new, swaps of its previous owner would be taken for ours. */
 	if (before == ~0ULL || state == ~0ULL ||
 	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
 	    OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) ==
-		    OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH)) {
-		dev_err(&port->dev, "port does not open, state %#llx\n", state);
+		    OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH))
 		return -EIO;
-	}
 	oae_exchange_begin(&port->exchange, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
 			   OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
-	port->stale = port->maps;
+	WRITE_ONCE(port->stale, port->maps);
 	return 0;
 }
 
-int oae_port_start(struct oae_port *port)
+int oae_port_settle(struct oae_port *port)
+{
+	if (oae_exchange_settle(&port->exchange, max(oae_port_settle_reads(), 1U),
+				&port->settlement) == OAE_IN_DOUBT)
+		return -EIO;
+	port->has_settlement = true;
+	port->settled++;
+	return 0;
+}
+
+/* Opens the port in the hardware, or opens it again after a reset. */
+static int oae_port_start(struct oae_port *port)
 {
 	int ret = 0;
 
-	mutex_lock(&port->lock);
 	oae_port_write(port, OAE_HOST_PORT_CELL, port->cell);
 	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
 	oae_port_arm(port, 0);
@@ -74,25 +104,22 @@ int oae_port_start(struct oae_port *port)
 	 * its last answer, so that nobody would ever know.
 	 */
 	if (port->exchange.doubt) {
-		if (oae_exchange_settle(&port->exchange, max(oae_port_settle_reads(), 1U),
-					&port->settlement) == OAE_IN_DOUBT) {
-			dev_err(&port->dev, "a swap stays in doubt, the port does not open\n");
-			ret = -EIO;
-			goto unlock;
-		}
-		port->has_settlement = true;
+		ret = oae_port_settle(port);
+		if (ret)
+			return ret;
 	}
-	/* What is in doubt where it is mapped, its process alone knows: it settles that, and begins. */
+	/*
+	 * Only the process knows what is in doubt where the port is mapped. It settles that, and
+	 * begins the epoch itself.
+	 */
 	if (!port->maps)
 		ret = oae_port_begin(port);
 	if (!ret)
 		oae_map_show(port);
-unlock:
-	mutex_unlock(&port->lock);
 	return ret;
 }
 
-/* Of a swap in a mapping, the process leaves word. */
+/* Confirms the last swap. Where the port is mapped, the process has left word of it in the cell. */
 static void oae_port_confirm(struct oae_port *port)
 {
 	u64 confirmation = READ_ONCE(port->page->confirmation);
@@ -103,14 +130,111 @@ static void oae_port_confirm(struct oae_port *port)
 		writeq(confirmation, port->exchange.page + OAE_PORT_CONFIRM);
 }
 
-void oae_port_stop(struct oae_port *port)
+static void oae_port_silence(struct oae_port *port)
 {
-	oae_port_confirm(port);
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_EVENT, 0);
 	oae_port_write(port, OAE_HOST_PORT_CELL, 0);
-	/* No answer is on its way to the cell any more once this has returned. */
+}
+
+void oae_port_stop(struct oae_port *port)
+{
+	oae_port_confirm(port);
+	oae_port_silence(port);
+	/* No answer is on its way to the cell any more once this read has returned. */
 	oae_port_read(port, OAE_HOST_PORT_STATE);
+}
+
+static bool oae_port_is_tentative(u64 state)
+{
+	return state != ~0ULL &&
+	       OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_TENTATIVE;
+}
+
+/*
+ * Closes the port in the hardware. A swap that its owner has left tentative is committed, since the
+ * owner may have seen the answer; or reversed, if the owner had decided so. Otherwise the words that
+ * it holds would stay held.
+ */
+static int oae_port_close(struct oae_port *port)
+{
+	unsigned int tries, reg;
+	u64 state, control;
+
+	for (tries = 0; tries < OAE_CLOSE_TRIES; tries++) {
+		reg = port->exchange.doubt && port->exchange.reversing ? OAE_PORT_REVERSE :
+									 OAE_PORT_CONFIRM;
+		state = oae_port_read(port, OAE_HOST_PORT_STATE);
+		if (oae_port_is_tentative(state))
+			writeq(state & (OAE_PORT_CONFIRM_EPOCH_MASK | OAE_PORT_CONFIRM_SEQUENCE_MASK),
+			       port->exchange.page + reg);
+		oae_port_silence(port);
+		control = oae_port_read(port, OAE_HOST_PORT_CONTROL);
+		/* An exchange may have been under way. None is once this read has returned. */
+		state = oae_port_read(port, OAE_HOST_PORT_STATE);
+		if (!control && state != ~0ULL && !oae_port_is_tentative(state)) {
+			if (port->exchange.doubt)
+				port->settled++;
+			port->exchange.doubt = false;
+			return 0;
+		}
+	}
+	return -EIO;
+}
+
+void oae_port_retire(struct oae_port *port)
+{
+	mutex_lock(&port->lock);
+	if (port->exchange.doubt)
+		oae_port_settle(port);
+	oae_port_close(port);
+	mutex_unlock(&port->lock);
+}
+
+int oae_port_sync_locked(struct oae_port *port)
+{
+	int ret = oae_port_is_open(port) ? oae_port_start(port) : oae_port_close(port);
+
+	if (!ret) {
+		port->retry_delay_ms = OAE_RETRY_MIN_MS;
+	} else {
+		if (!port->pending)
+			dev_err(&port->dev, "port does not %s, which is tried again\n",
+				oae_port_is_open(port) ? "open" : "close");
+		schedule_delayed_work(&port->retry, msecs_to_jiffies(port->retry_delay_ms));
+		port->retry_delay_ms = min(2 * port->retry_delay_ms, OAE_RETRY_MAX_MS);
+	}
+	port->pending = ret;
+	return ret;
+}
+
+int oae_port_sync(struct oae_port *port)
+{
+	int ret;
+
+	mutex_lock(&port->lock);
+	ret = oae_port_sync_locked(port);
+	mutex_unlock(&port->lock);
+	return ret;
+}
+
+static void oae_port_retry(struct work_struct *work)
+{
+	struct oae_port *port = container_of(work, struct oae_port, retry.work);
+
+	/* A device that is frozen syncs all its ports when it thaws. */
+	if (oae_enter(port->oae))
+		return;
+	mutex_lock(&port->lock);
+	if (port->pending)
+		oae_port_sync_locked(port);
+	mutex_unlock(&port->lock);
+	oae_leave(port->oae);
+}
+
+void oae_port_cancel(struct oae_port *port)
+{
+	cancel_delayed_work_sync(&port->retry);
 }
 
 void oae_port_signal(struct oae_port *port)
@@ -118,6 +242,11 @@ void oae_port_signal(struct oae_port *port)
 	atomic64_inc(&port->signals);
 	wake_up_interruptible(&port->wait);
 	oae_port_confirm(port);
+}
+
+static bool oae_port_is_interrupted(void)
+{
+	return signal_pending(current);
 }
 
 static void oae_port_free(struct device *dev)
@@ -151,7 +280,11 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 	port->exchange.page = oae->pages + index * OAE_PORT_SIZE;
 	if (oae->streams)
 		port->exchange.stream = oae->streams + index * OAE_STREAM_SIZE;
+	mutex_init(&port->requests);
 	mutex_init(&port->lock);
+	INIT_DELAYED_WORK(&port->retry, oae_port_retry);
+	port->retry_delay_ms = OAE_RETRY_MIN_MS;
+	port->exchange.is_interrupted = oae_port_is_interrupted;
 	init_waitqueue_head(&port->wait);
 	atomic64_set(&port->signals, 0);
 	device_initialize(&port->dev);

@@ -4,15 +4,23 @@
 
 #include <linux/cdev.h>
 #include <linux/device.h>
+#include <linux/io.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <uapi/linux/oae.h>
 
 #include "oae_device.h"
 #include "oae_exchange.h"
 
-#define OAE_OPENED 0
+/* Bits of oae_port.flags */
+#define OAE_PORT_OWNED 0 /* A file is open, or being opened or closed. */
+#define OAE_PORT_OPENED 1 /* The hardware is to be open. The port is locked to change this. */
 
+/*
+ * Locks are taken in this order: requests, the device's lock, lock. Memory of a process is never
+ * accessed under the last two, since a process decides how long such an access takes.
+ */
 struct oae_port {
 	struct oae_device *oae;
 	unsigned int index;
@@ -20,39 +28,66 @@ struct oae_port {
 	struct device dev;
 	struct cdev cdev;
 
-	struct mutex lock; /* what follows up to mapped_by */
+	struct mutex requests; /* one swap or settlement at a time, until its caller has the outcome */
+
+	struct mutex lock; /* protects the fields from here to mapped_by */
 	struct oae_exchange exchange;
-	struct oae_answer settlement; /* of a swap in doubt, if a reset had to settle it */
-	bool has_settlement;
+	struct oae_answer settlement; /* an outcome that the port's owner does not have yet, */
+	bool has_settlement; /* if there is one */
 	dma_addr_t cell;
 	u64 doubts, settled;
-	bool stale; /* the epoch is not the exchange's any more */
-	bool present; /* its pages stand for the port, and not what stands in for them */
-	struct oae_cell *page; /* the page that the cell is in */
-	u64 generation; /* how often they have come to */
-	void *absent; /* the page that stands in for all of them */
+	bool pending; /* the hardware does not stand as @flags say, and retry brings it there */
+	unsigned int retry_delay_ms;
+	bool stale; /* the epoch of the hardware is no longer that of the exchange */
+	bool present; /* mapped pages show the port; if not, they show the absent page */
+	struct oae_cell *page; /* the page that holds the cell */
+	u64 generation; /* how many times the mapped pages have begun to show the port */
+	void *absent; /* the page that is shown instead of all of the port's pages */
 	struct address_space *mapping; /* of the file that is open, or NULL */
 	unsigned int maps;
 	const struct mm_struct *mapped_by;
 
-	unsigned long opened; /* bit 0 */
-	wait_queue_head_t wait; /* for an offer of the firmware */
+	struct delayed_work retry;
+	unsigned long flags;
+	wait_queue_head_t wait; /* for an offer of the firmware, or a change of the device's state */
 	atomic64_t signals;
 };
 
 /* Creates the port's state; the unbinding takes it back. */
 int oae_port_create(struct oae_device *oae, unsigned int index);
 
-/* The hardware side of an open and of a close; the device is locked. */
-int oae_port_start(struct oae_port *port);
+static inline bool oae_port_is_open(const struct oae_port *port)
+{
+	return test_bit(OAE_PORT_OPENED, &port->flags);
+}
+
+/*
+ * Brings the hardware to where the port's file wants it: to a new epoch if the file is open, else
+ * closed, with nothing left that waits for its owner. If that fails, it is tried again later. The
+ * device is locked by the caller, and the port too where the name says so.
+ */
+int oae_port_sync(struct oae_port *port);
+int oae_port_sync_locked(struct oae_port *port);
+/* Ends the retries of oae_port_sync(). */
+void oae_port_cancel(struct oae_port *port);
+
+/* Stops what reaches into the host's memory, for a while: a swap in doubt is settled later. */
 void oae_port_stop(struct oae_port *port);
-/* The port's vector: an offer stands, or a confirmation is missing. */
+/* Closes the port for good; its owner may still ask for the outcome of its last swap. */
+void oae_port_retire(struct oae_port *port);
+
+/* Handles the port's interrupt: an offer stands, or a confirmation is missing. */
 void oae_port_signal(struct oae_port *port);
-/* Begins an epoch; the port is locked. */
+/* Begins an epoch. The port is locked. */
 int oae_port_begin(struct oae_port *port);
-/* Asks for a signal once an offer of the firmware stands, if @armed says so. */
+/*
+ * Asks the block for the outcome of the swap in doubt, and keeps it as the settlement. -EIO: it
+ * stays in doubt. The port is locked.
+ */
+int oae_port_settle(struct oae_port *port);
+/* Has the block signal once when an offer of the firmware stands, if @armed is that bit. */
 void oae_port_arm(struct oae_port *port, u64 armed);
-/* How often an answer in doubt is asked for again. */
+/* How many times an answer in doubt is asked for again. */
 unsigned int oae_port_settle_reads(void);
 
 static inline u64 oae_port_read(struct oae_port *port, unsigned int reg)

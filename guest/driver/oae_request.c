@@ -54,73 +54,128 @@ static long oae_ioctl_info(struct oae_port *port, struct oae_info __user *arg)
 		.vectors = oae->num_vectors,
 		.features = oae->features,
 	};
+	int ret;
 
+	/* The device is not needed for this, but a caller learns from it how the device fares. */
+	ret = oae_enter(oae);
+	if (ret)
+		return ret;
 	strscpy(info.pci_address, pci_name(oae->pdev), sizeof(info.pci_address));
+	oae_leave(oae);
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static void oae_port_count(struct oae_port *port, bool was, const struct oae_answer *answer)
+/* Locks the device and the port, to access the hardware. */
+static int oae_port_enter(struct oae_port *port)
 {
-	bool is = port->exchange.doubt;
+	int ret;
 
-	if (!was && (is || answer->reads))
-		port->doubts++;
-	if (!is && (was || answer->reads))
-		port->settled++;
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	ret = mutex_lock_killable(&port->lock);
+	if (ret)
+		oae_leave(port->oae);
+	return ret;
 }
 
-/* Whether the next swap is the kernel's to make; the port is locked. */
+static void oae_port_leave(struct oae_port *port)
+{
+	mutex_unlock(&port->lock);
+	oae_leave(port->oae);
+}
+
+/* Keeps an outcome that its caller could not be given: the next settlement is that. */
+static void oae_port_keep(struct oae_port *port, const struct oae_answer *answer)
+{
+	mutex_lock(&port->lock);
+	port->settlement = *answer;
+	port->has_settlement = true;
+	mutex_unlock(&port->lock);
+}
+
+/* Whether the next swap is the kernel's to make. The port is locked. */
 static int oae_port_prepare(struct oae_port *port)
 {
 	if (port->maps)
 		return -EBUSY;
-	if (port->exchange.doubt || port->has_settlement)
+	if (port->pending || port->exchange.doubt || port->has_settlement)
 		return -EIO;
 	return port->stale ? oae_port_begin(port) : 0;
 }
 
-/* One try. 1: nothing was exchanged and the caller may wait for an offer of the firmware. */
-static int oae_port_try(struct oae_port *port, struct oae_swap *swap)
+/* One try. @outcome is there if it returns 0. */
+static int oae_port_try(struct oae_port *port, struct oae_swap *swap, struct oae_answer *answer,
+			enum oae_outcome *outcome)
+{
+	int ret;
+
+	ret = oae_port_enter(port);
+	if (ret)
+		return ret;
+	ret = oae_port_prepare(port);
+	if (ret)
+		goto leave;
+	*outcome = oae_exchange_swap(&port->exchange, swap->form, swap->verb, swap->flags,
+				     swap->offer, oae_port_settle_reads(), answer);
+	if (port->exchange.doubt || answer->reads)
+		port->doubts++;
+	if (!port->exchange.doubt && answer->reads)
+		port->settled++;
+	if (*outcome == OAE_IN_DOUBT)
+		ret = -EIO;
+leave:
+	oae_port_leave(port);
+	return ret;
+}
+
+/* One try, with its outcome in the caller's memory. 1: an offer of the firmware may be awaited. */
+static int oae_port_swap(struct oae_port *port, struct oae_swap *swap, struct oae_swap __user *arg)
 {
 	struct oae_answer answer;
 	enum oae_outcome outcome;
 	int ret;
 
-	if (mutex_lock_interruptible(&port->lock))
-		return -EINTR;
-	ret = oae_port_prepare(port);
-	if (ret) {
-		mutex_unlock(&port->lock);
-		return ret;
-	}
-	outcome = oae_exchange_swap(&port->exchange, swap->form, swap->verb, swap->flags,
-				    swap->offer, oae_port_settle_reads(), &answer);
-	oae_port_count(port, false, &answer);
-	mutex_unlock(&port->lock);
-
-	if (outcome == OAE_IN_DOUBT)
-		return -EIO;
+	if (mutex_lock_interruptible(&port->requests))
+		return -ERESTARTSYS;
+	ret = oae_port_try(port, swap, &answer, &outcome);
+	if (ret)
+		goto unlock;
 	swap->tries++;
 	oae_swap_fill(swap, &answer);
-	return outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY;
+	if (outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY) {
+		ret = 1;
+	} else if (copy_to_user(arg, swap, sizeof(*swap))) {
+		ret = -EFAULT;
+		if (outcome != OAE_NOT_TAKEN)
+			oae_port_keep(port, &answer);
+	}
+unlock:
+	mutex_unlock(&port->requests);
+	return ret;
 }
 
-/* Until an offer of the firmware stands or the deadline (ktime, ns): 0, -ETIME, -EINTR, -EIO. */
+/* Until an offer of the firmware stands or the deadline (ktime, ns) has passed: 0, -ETIME. */
 static int oae_port_wait(struct oae_port *port, u64 deadline)
 {
 	u64 seen = atomic64_read(&port->signals), now = ktime_get_ns();
-	int ret;
+	struct oae_device *oae = port->oae;
+	int freezes, ret;
 
 	if (now >= deadline)
 		return -ETIME;
+	ret = oae_enter(oae);
+	if (ret)
+		return ret;
+	freezes = atomic_read(&oae->freezes);
 	oae_port_arm(port, OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
+	oae_leave(oae);
 	ret = wait_event_interruptible_hrtimeout(port->wait,
 						 atomic64_read(&port->signals) != seen ||
-							 !oae_is_live(port->oae),
+							 atomic_read(&oae->freezes) != freezes,
 						 ns_to_ktime(deadline - now));
-	if (ret == -ERESTARTSYS)
-		return -EINTR;
-	return oae_is_live(port->oae) ? ret : -EIO;
+	/* A reset has ended the wait, and may have passed. */
+	return atomic_read(&oae->freezes) != freezes ? -EIO : ret;
 }
 
 static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_swap __user *arg)
@@ -138,36 +193,53 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 	swap.reads = 0;
 	if (swap.timeout_ns && !(file->f_flags & O_NONBLOCK))
 		deadline = ktime_get_ns() + min_t(u64, swap.timeout_ns, KTIME_MAX / 2);
-
-	do {
-		ret = oae_port_try(port, &swap);
-		if (ret == 1)
-			ret = oae_port_wait(port, deadline) ?: 1;
-	} while (ret == 1);
-	if (ret && ret != -ETIME)
-		return ret;
-	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
+	for (;;) {
+		ret = oae_port_swap(port, &swap, arg);
+		if (ret != 1)
+			return ret;
+		ret = oae_port_wait(port, deadline);
+		if (ret == -ETIME)
+			return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
+		if (ret)
+			return ret;
+	}
 }
 
-/* The outcome of the swap in doubt: 0, -ENODATA, -EIO, -EBUSY. The port is locked. */
-static int oae_port_settle(struct oae_port *port, bool reverse, struct oae_answer *answer)
+/* Makes sure that the port has a settlement, which @swap and @answer then are. */
+static int oae_port_find_settlement(struct oae_port *port, bool reverse, struct oae_swap *swap,
+				    struct oae_answer *answer)
 {
-	enum oae_outcome outcome;
+	bool found;
+	int ret = 0;
 
-	if (port->maps)
-		return -EBUSY;
-	if (port->has_settlement) {
-		*answer = port->settlement;
-		port->has_settlement = false;
-		return 0;
+	/* What is known already needs no device. */
+	mutex_lock(&port->lock);
+	found = port->has_settlement && !port->maps;
+	mutex_unlock(&port->lock);
+	if (!found) {
+		ret = oae_port_enter(port);
+		if (ret)
+			return ret;
+		if (port->maps)
+			ret = -EBUSY;
+		else if (!port->exchange.doubt)
+			ret = port->has_settlement ? 0 : -ENODATA;
+		else if (port->pending)
+			ret = -EIO;
+		else {
+			if (reverse)
+				oae_exchange_reverse(&port->exchange);
+			ret = oae_port_settle(port);
+		}
+		oae_port_leave(port);
+		if (ret)
+			return ret;
 	}
-	if (!port->exchange.doubt)
-		return -ENODATA;
-	if (reverse)
-		oae_exchange_reverse(&port->exchange);
-	outcome = oae_exchange_settle(&port->exchange, max(oae_port_settle_reads(), 1U), answer);
-	oae_port_count(port, true, answer);
-	return outcome == OAE_IN_DOUBT ? -EIO : 0;
+	mutex_lock(&port->lock);
+	oae_swap_recall(swap, &port->exchange);
+	*answer = port->settlement;
+	mutex_unlock(&port->lock);
+	return 0;
 }
 
 static long oae_ioctl_settle(struct oae_port *port, bool reverse, struct oae_swap __user *arg)
@@ -176,42 +248,69 @@ static long oae_ioctl_settle(struct oae_port *port, bool reverse, struct oae_swa
 	struct oae_swap swap;
 	int ret;
 
-	if (mutex_lock_interruptible(&port->lock))
-		return -EINTR;
-	oae_swap_recall(&swap, &port->exchange);
-	ret = oae_port_settle(port, reverse, &answer);
+	if (mutex_lock_interruptible(&port->requests))
+		return -ERESTARTSYS;
+	ret = oae_port_find_settlement(port, reverse, &swap, &answer);
+	if (ret)
+		goto unlock;
+	oae_swap_fill(&swap, &answer);
+	if (copy_to_user(arg, &swap, sizeof(swap))) {
+		ret = -EFAULT;
+		goto unlock;
+	}
+	mutex_lock(&port->lock);
+	port->has_settlement = false;
 	mutex_unlock(&port->lock);
+unlock:
+	mutex_unlock(&port->requests);
+	return ret;
+}
+
+/* A counter of the port, if the device answers. */
+static int oae_port_count(struct oae_port *port, unsigned int reg, __u64 *count)
+{
+	*count = oae_port_read(port, reg);
+	return *count == ~0ULL ? -EIO : 0;
+}
+
+static int oae_port_stats(struct oae_port *port, struct oae_stats *stats)
+{
+	u64 state, liveness;
+	int ret;
+
+	ret = oae_port_count(port, OAE_HOST_PORT_STATE, &state) ?:
+	      oae_port_count(port, OAE_HOST_PORT_COMMITTED, &stats->committed) ?:
+	      oae_port_count(port, OAE_HOST_PORT_NOT_READY, &stats->not_ready) ?:
+	      oae_port_count(port, OAE_HOST_PORT_REJECTED, &stats->rejected);
 	if (ret)
 		return ret;
-	oae_swap_fill(&swap, &answer);
-	return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
+	liveness = readq(port->oae->host + OAE_HOST_LIVENESS);
+	if (liveness == ~0ULL)
+		return -EIO;
+	stats->state = OAE_GET(state, OAE_HOST_PORT_STATE_STATE);
+	stats->epoch = OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH);
+	stats->offered = OAE_GET(state, OAE_HOST_PORT_STATE_OFFERED);
+	stats->sequence = OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE);
+	stats->liveness = OAE_GET(liveness, OAE_HOST_LIVENESS_COUNT);
+	stats->liveness_age = OAE_GET(liveness, OAE_HOST_LIVENESS_AGE);
+	stats->signals = atomic64_read(&port->signals);
+	stats->doubts = port->doubts;
+	stats->settled = port->settled;
+	return 0;
 }
 
 static long oae_ioctl_stats(struct oae_port *port, struct oae_stats __user *arg)
 {
-	u64 state = oae_port_read(port, OAE_HOST_PORT_STATE);
-	u64 liveness = readq(port->oae->host + OAE_HOST_LIVENESS);
-	struct oae_stats stats = {
-		.state = OAE_GET(state, OAE_HOST_PORT_STATE_STATE),
-		.epoch = OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
-		.offered = OAE_GET(state, OAE_HOST_PORT_STATE_OFFERED),
-		.sequence = OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE),
-		.committed = oae_port_read(port, OAE_HOST_PORT_COMMITTED),
-		.not_ready = oae_port_read(port, OAE_HOST_PORT_NOT_READY),
-		.rejected = oae_port_read(port, OAE_HOST_PORT_REJECTED),
-		.liveness = OAE_GET(liveness, OAE_HOST_LIVENESS_COUNT),
-		.liveness_age = OAE_GET(liveness, OAE_HOST_LIVENESS_AGE),
-		.signals = atomic64_read(&port->signals),
-	};
+	struct oae_stats stats = {};
+	int ret;
 
-	/* A state of all ones is none: the device does not answer. */
-	if (state == ~0ULL)
-		return -EIO;
-	if (mutex_lock_interruptible(&port->lock))
-		return -EINTR;
-	stats.doubts = port->doubts;
-	stats.settled = port->settled;
-	mutex_unlock(&port->lock);
+	ret = oae_port_enter(port);
+	if (ret)
+		return ret;
+	ret = oae_port_stats(port, &stats);
+	oae_port_leave(port);
+	if (ret)
+		return ret;
 	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
 }
 
@@ -224,7 +323,11 @@ static long oae_ioctl_firmware_stats(struct oae_port *port, struct oae_firmware_
 	struct oae_firmware_stats stats;
 	int ret;
 
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
 	ret = oae_mailbox_call(port->oae, words);
+	oae_leave(port->oae);
 	if (ret)
 		return ret;
 	stats = (struct oae_firmware_stats){
@@ -253,6 +356,9 @@ static long oae_ioctl_read_bench(struct oae_port *port, struct oae_read_bench __
 	samples = kvmalloc_array(bench.count, sizeof(*samples), GFP_KERNEL);
 	if (!samples)
 		return -ENOMEM;
+	ret = oae_enter(port->oae);
+	if (ret)
+		goto free;
 	for (i = 0; i < bench.count && !ret; i++) {
 		u64 issued, state;
 
@@ -266,12 +372,14 @@ static long oae_ioctl_read_bench(struct oae_port *port, struct oae_read_bench __
 		if (state == ~0ULL || !oae_is_live(port->oae))
 			ret = -EIO;
 		else if (signal_pending(current))
-			ret = -EINTR;
+			ret = -ERESTARTSYS;
 		cond_resched();
 	}
+	oae_leave(port->oae);
 	if (!ret && copy_to_user(u64_to_user_ptr(bench.samples), samples,
 				 array_size(bench.count, sizeof(*samples))))
 		ret = -EFAULT;
+free:
 	kvfree(samples);
 	return ret;
 }
@@ -281,57 +389,63 @@ static long oae_ioctl_begin(struct oae_port *port, struct oae_epoch __user *arg)
 	struct oae_epoch epoch;
 	int ret;
 
-	if (mutex_lock_interruptible(&port->lock))
-		return -EINTR;
-	ret = port->exchange.doubt || port->has_settlement ? -EIO : oae_port_begin(port);
+	ret = oae_port_enter(port);
+	if (ret)
+		return ret;
+	if (port->pending || port->exchange.doubt || port->has_settlement)
+		ret = -EIO;
+	else
+		ret = oae_port_begin(port);
 	epoch = (struct oae_epoch){
 		.generation = port->generation,
 		.sequence = port->exchange.sequence,
 		.epoch = port->exchange.epoch,
 	};
-	mutex_unlock(&port->lock);
+	oae_port_leave(port);
 	if (ret)
 		return ret;
 	return copy_to_user(arg, &epoch, sizeof(epoch)) ? -EFAULT : 0;
+}
+
+/* Requests that change what a port does need a file that is open for writing. */
+static bool oae_request_changes(unsigned int cmd)
+{
+	switch (cmd) {
+	case OAE_IOC_SWAP:
+	case OAE_IOC_SETTLE:
+	case OAE_IOC_REVERSE:
+	case OAE_IOC_BEGIN:
+		return true;
+	default:
+		return false;
+	}
 }
 
 long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 {
 	struct oae_port *port = file->private_data;
 	void __user *arg = (void __user *)argument;
-	long ret;
 
-	ret = oae_enter(port->oae);
-	if (ret)
-		return ret;
+	if (oae_request_changes(cmd) && !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
 	switch (cmd) {
 	case OAE_IOC_INFO:
-		ret = oae_ioctl_info(port, arg);
-		break;
+		return oae_ioctl_info(port, arg);
 	case OAE_IOC_SWAP:
-		ret = oae_ioctl_swap(port, file, arg);
-		break;
+		return oae_ioctl_swap(port, file, arg);
 	case OAE_IOC_SETTLE:
-		ret = oae_ioctl_settle(port, false, arg);
-		break;
+		return oae_ioctl_settle(port, false, arg);
 	case OAE_IOC_REVERSE:
-		ret = oae_ioctl_settle(port, true, arg);
-		break;
+		return oae_ioctl_settle(port, true, arg);
 	case OAE_IOC_STATS:
-		ret = oae_ioctl_stats(port, arg);
-		break;
+		return oae_ioctl_stats(port, arg);
 	case OAE_IOC_FIRMWARE_STATS:
-		ret = oae_ioctl_firmware_stats(port, arg);
-		break;
+		return oae_ioctl_firmware_stats(port, arg);
 	case OAE_IOC_READ_BENCH:
-		ret = oae_ioctl_read_bench(port, arg);
-		break;
+		return oae_ioctl_read_bench(port, arg);
 	case OAE_IOC_BEGIN:
-		ret = oae_ioctl_begin(port, arg);
-		break;
+		return oae_ioctl_begin(port, arg);
 	default:
-		ret = -ENOTTY;
+		return -ENOTTY;
 	}
-	oae_leave(port->oae);
-	return ret;
 }

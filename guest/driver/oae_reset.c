@@ -16,6 +16,7 @@ void oae_freeze(struct oae_device *oae, enum oae_state state)
 	unsigned int i;
 
 	WRITE_ONCE(oae->state, state);
+	atomic_inc(&oae->freezes);
 	complete_all(&oae->mailbox.replied);
 	for (i = 0; i < oae->num_ports; i++)
 		wake_up_all(&oae->ports[i]->wait);
@@ -46,22 +47,27 @@ bool oae_answers(struct oae_device *oae)
 
 static int oae_start(struct oae_device *oae)
 {
-	unsigned int i;
-	int ret = 0;
-
 	if (!oae_answers(oae))
 		return -EIO;
 	pci_set_master(oae->pdev);
 	oae_mailbox_start(oae);
-	for (i = 0; i < oae->num_ports && !ret; i++)
-		if (oae->ports[i]->opened)
-			ret = oae_port_start(oae->ports[i]);
-	return ret;
+	return 0;
+}
+
+/* A port that does not come back now does so later, and the others do without it. */
+static void oae_sync_ports(struct oae_device *oae)
+{
+	unsigned int i, tries;
+
+	for (i = 0; i < oae->num_ports; i++)
+		for (tries = 0; tries < OAE_THAW_TRIES; tries++)
+			if (!oae_port_sync(oae->ports[i]))
+				break;
 }
 
 int oae_thaw(struct oae_device *oae)
 {
-	unsigned int tries = OAE_THAW_TRIES;
+	unsigned int i, tries = OAE_THAW_TRIES;
 	int ret;
 
 	down_write(&oae->lock);
@@ -69,21 +75,31 @@ int oae_thaw(struct oae_device *oae)
 	do {
 		ret = oae_start(oae);
 	} while (ret && --tries);
-	if (!ret)
+	if (!ret) {
+		oae_sync_ports(oae);
 		WRITE_ONCE(oae->state, OAE_LIVE);
+	}
 	up_write(&oae->lock);
+	/* Whoever polls arms the ports anew. */
+	for (i = 0; i < oae->num_ports; i++)
+		wake_up_all(&oae->ports[i]->wait);
 	return ret;
 }
 
-void oae_stop(struct oae_device *oae)
+void oae_stop(struct oae_device *oae, bool for_good)
 {
 	unsigned int i;
 
+	for (i = 0; i < oae->num_ports; i++)
+		oae_port_cancel(oae->ports[i]);
 	if (pci_device_is_present(oae->pdev)) {
 		writeq(0, oae->mailbox.base + OAE_MAILBOX_VECTOR);
-		for (i = 0; i < oae->num_ports; i++)
-			if (oae->ports[i]->opened)
+		for (i = 0; i < oae->num_ports; i++) {
+			if (for_good)
+				oae_port_retire(oae->ports[i]);
+			else if (oae_port_is_open(oae->ports[i]))
 				oae_port_stop(oae->ports[i]);
+		}
 	}
 	pci_clear_master(oae->pdev);
 }

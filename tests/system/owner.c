@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program for the guest: owners of ports that die, or that give the driver addresses which it cannot use. Argument:
+// what to do, see main(). Prints what is not as it must be; its exit code is 1 then.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "expect.h"
+#include "guest/driver/oae_crc.h"
+#include "guest/liboae/oae.h"
+#include "oae_registers.h"
+
+enum { words = 4, ports = 8, host_size = 0x4000 };
+
+static const char path[] = "/dev/oae0p1"; /* the port whose owners die */
+static const char reset_file[] = "/sys/bus/pci/devices/0000:01:00.0/reset";
+static const char registers_file[] = "/sys/bus/pci/devices/0000:01:00.0/resource0";
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void wait_ns(uint64_t ns) {
+  uint64_t end = now_ns() + ns;
+
+  while (now_ns() < end) continue;
+}
+
+static void write_text(const char* file, const char* text) {
+  int opened = open(file, O_WRONLY);
+
+  expect(file, write(opened, text, strlen(text)) == (ssize_t)strlen(text), true);
+  close(opened);
+}
+
+/* The register of a port in BAR 0. */
+static uint64_t port_register(unsigned int offset, unsigned int port) {
+  int file = open(registers_file, O_RDWR);
+  volatile uint64_t* page = mmap(NULL, host_size, PROT_READ, MAP_SHARED, file, 0);
+  uint64_t value;
+
+  expect("the registers", page == MAP_FAILED, false);
+  value = page[(offset + port * OAE_HOST_PORT_CONTROL_STRIDE) / 8];
+  munmap((void*)page, host_size);
+  close(file);
+  return value;
+}
+
+static struct oae_port* open_port(unsigned int number) {
+  struct oae_port* port = NULL;
+  char name[32];
+
+  oae_port_path(0, number, name, sizeof(name));
+  expect(name, oae_port_open(name, &port), 0);
+  if (!port) exit(1);
+  return port;
+}
+
+/*
+ * Nobody has port 1 open: it is closed in the hardware, its last swap is settled, and all words are
+ * free for port 2.
+ */
+static void check_nothing_is_held(const char* when) {
+  uint64_t state = port_register(OAE_HOST_PORT_STATE, 1);
+  struct oae_port* other = open_port(2);
+  bool good = true;
+
+  if (port_register(OAE_HOST_PORT_CONTROL, 1)) good = false;
+  if (OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_TENTATIVE) good = false;
+  for (unsigned int word = 0; word < words; word++)
+    if (oae_port_fetch_add(other, word, 0, NULL)) good = false;
+  oae_port_close(other);
+  if (!good) expect(when, (long)OAE_GET(state, OAE_HOST_PORT_STATE_STATE), -1);
+}
+
+static struct oae_swap a_swap(uint8_t verb) {
+  struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
+  const struct oae_step steps[] = {
+      {.operation = OAE_STEP_ADD, .word = 0, .operand = 1},
+      {.operation = OAE_STEP_WRITE, .word = 1, .operand = 2},
+      {.operation = OAE_STEP_READ, .word = 2},
+      {.operation = OAE_STEP_ADD, .word = 3, .operand = 4},
+  };
+  const struct oae_step exchange[] = {{.operation = OAE_STEP_COMPARE, .word = 0},
+                                      {.operation = OAE_STEP_WRITE, .word = 0}};
+
+  if (verb == OAE_SWAP_VERB_CAS) oae_swap_set_steps(&swap, exchange, 2);
+  if (verb == OAE_SWAP_VERB_FETCH_ADD) oae_swap_set_steps(&swap, steps, 1);
+  if (verb == OAE_SWAP_VERB_MULTI) oae_swap_set_steps(&swap, steps, 4);
+  swap.verb = verb;
+  return swap;
+}
+
+/* CAS has to hold, or it changes nothing and holds nothing. */
+static void expect_current(struct oae_swap* swap) {
+  struct oae_port* port = open_port(3);
+
+  if (swap->verb == OAE_SWAP_VERB_CAS) {
+    oae_port_fetch_add(port, 0, 0, (uint64_t*)&swap->offer[1]);
+    swap->offer[2] = swap->offer[1] + 1;
+  }
+  oae_port_close(port);
+}
+
+static volatile uint64_t* map_page(int port, off_t offset) {
+  volatile uint64_t* page =
+      mmap(NULL, OAE_MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, port, offset);
+
+  expect("a mapping", page == MAP_FAILED, false);
+  return page;
+}
+
+/* How many steps a swap in a mapped port has: it opens, maps, stores, reads, and confirms. */
+enum { step_opened, step_begun = step_opened + 1, step_read = step_begun + 9, num_steps };
+
+/* Does a swap by hand, and is killed after so many of its steps. */
+static void die_mapped(struct oae_swap swap, uint8_t form, unsigned int steps) {
+  struct oae_port* opened = open_port(1);
+  int port = oae_port_fd(opened);
+  volatile uint64_t *page, *confirm;
+  struct oae_epoch epoch = {0};
+  __u64 slot[8];
+
+  if (steps == step_opened) raise(SIGKILL);
+  confirm = map_page(port, OAE_MAP_PORT);
+  page = form == OAE_SWAP_FORM_PUSHED ? confirm : map_page(port, OAE_MAP_STREAM);
+  expect("an epoch", asked(port, OAE_IOC_BEGIN, &epoch), 0);
+  slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, swap.verb) |
+            OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch.epoch) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1);
+  memcpy(&slot[1], swap.offer, sizeof(swap.offer));
+  oae_crc_init();
+  slot[7] = oae_crc(slot);
+  for (unsigned int i = 0; i < 8 && steps > step_begun + i; i++) page[i] = slot[i];
+  __sync_synchronize();
+  if (steps >= step_read)
+    (void)page[form == OAE_SWAP_FORM_PUSHED ? OAE_PORT_PUSHED_ANSWER / 8 : 0];
+  if (steps > step_read)
+    confirm[OAE_PORT_CONFIRM / 8] = OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch.epoch) |
+                                    OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, 1);
+  raise(SIGKILL);
+}
+
+static void await(pid_t child) {
+  int status;
+
+  expect("a child", waitpid(child, &status, 0), child);
+  expect("is killed", WIFSIGNALED(status) ? WTERMSIG(status) : -status, SIGKILL);
+}
+
+/* Owners of a mapped port die at each step of each verb, in both forms. */
+static void die_at_each_step(void) {
+  for (uint8_t verb = OAE_SWAP_VERB_SWAP; verb <= OAE_SWAP_VERB_SEND; verb++)
+    for (uint8_t form = OAE_SWAP_FORM_PUSHED; form <= OAE_SWAP_FORM_STREAMED; form++)
+      for (unsigned int steps = 0; steps <= num_steps; steps++) {
+        struct oae_swap swap = a_swap(verb);
+        char when[64];
+        pid_t child;
+
+        expect_current(&swap);
+        child = fork();
+        if (!child) die_mapped(swap, form, steps);
+        await(child);
+        snprintf(when, sizeof(when), "verb %u, form %u, step %u", verb, form, steps);
+        check_nothing_is_held(when);
+      }
+}
+
+/* Swaps without end, through the kernel or in a mapped port. */
+static void swap_on(bool mapped) {
+  struct oae_port* port = open_port(1);
+
+  if (mapped) expect("map", oae_port_map(port), 0);
+  for (unsigned int i = 0;; i++) {
+    struct oae_swap swap = a_swap((uint8_t)(OAE_SWAP_VERB_SWAP + i % 5));
+
+    swap.form = (uint8_t)(i / 5 % 2);
+    if (i % 3) swap.flags = OAE_SWAP_FLAG_MORE;
+    if (swap.verb == OAE_SWAP_VERB_SWAP) swap.timeout_ns = 10000;
+    oae_port_swap(port, &swap);
+  }
+}
+
+/* Owners that swap on are killed at moments of their own, 731 ns apart from one to the next. */
+static void die_at_any_time(void) {
+  for (unsigned int i = 0; i < 80; i++) {
+    pid_t child = fork();
+    char when[64];
+
+    if (!child) swap_on(i % 2);
+    usleep(2000);
+    wait_ns(i * 731);
+    kill(child, SIGKILL);
+    await(child);
+    snprintf(when, sizeof(when), "killed at moment %u", i);
+    check_nothing_is_held(when);
+  }
+}
+
+/* Owners are killed while the device is being reset. */
+static void die_in_resets(void) {
+  enum { moments = 16 };
+  uint64_t begin = now_ns(), length;
+
+  write_text(reset_file, "1");
+  length = now_ns() - begin;
+  for (unsigned int i = 0; i <= moments; i++) {
+    struct oae_swap swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+    pid_t owner = fork(), resetter;
+    char when[64];
+    int status;
+
+    if (!owner) {
+      if (i % 2) swap_on(i % 4 == 1);
+      /* Waits with a swap that it does not confirm. */
+      die_mapped(swap, OAE_SWAP_FORM_PUSHED, i % 4 ? step_read : step_opened);
+    }
+    if (i % 2 == 0) await(owner);
+    usleep(2000);
+    begin = now_ns();
+    resetter = fork();
+    if (!resetter) {
+      write_text(reset_file, "1");
+      _exit(failed);
+    }
+    wait_ns(i * length / moments);
+    if (i % 2) {
+      kill(owner, SIGKILL);
+      await(owner);
+    }
+    waitpid(resetter, &status, 0);
+    snprintf(when, sizeof(when), "killed %u/%u into a reset", i, moments);
+    check_nothing_is_held(when);
+  }
+}
+
+/* Closes a port in the middle of a reset: the hardware must be closed once the reset is over. */
+static void close_frozen(void) {
+  struct oae_port* port = open_port(1);
+  pid_t resetter = fork();
+  int status;
+
+  if (!resetter) {
+    write_text(reset_file, "1");
+    _exit(failed);
+  }
+  usleep(20000);
+  expect("the device is frozen", oae_port_info(port, &(struct oae_info){0}), -EIO);
+  oae_port_close(port);
+  waitpid(resetter, &status, 0);
+  expect("the reset", status, 0);
+  expect("open in the hardware", (long)port_register(OAE_HOST_PORT_CONTROL, 1), 0);
+}
+
+/* A swap of the kernel's that stays in doubt, since its answer is lost, and then the owner's death. */
+static void die_in_doubt(uint8_t verb, bool reverse) {
+  struct oae_swap swap = a_swap(verb);
+  struct oae_port* port = open_port(1);
+
+  expect("doubt", oae_port_swap(port, &swap), -EIO);
+  if (reverse) expect("in doubt as before", oae_port_reverse(port, &swap), -EIO);
+  if (!failed) raise(SIGKILL);
+}
+
+/* An outcome stays until its owner has it. The caller has the first swap's answer lost. */
+static void keep_outcomes(void) {
+  struct oae_swap swap = a_swap(OAE_SWAP_VERB_FETCH_ADD), *read_only;
+  struct oae_port* port = open_port(1);
+  int file = oae_port_fd(port);
+
+  expect("doubt", oae_port_swap(port, &swap), -EIO);
+  expect("a settlement to nowhere", asked(file, OAE_IOC_SETTLE, NULL), EFAULT);
+  expect("another swap", oae_port_swap(port, &swap), -EIO);
+  memset(&swap, 0xff, sizeof(swap));
+  expect("the settlement", oae_port_settle(port, &swap), 0);
+  expect("its status", swap.status, OAE_SWAP_STATUS_OK);
+  expect("its verb", swap.verb, OAE_SWAP_VERB_FETCH_ADD);
+  expect("its sequence", swap.sequence, 1);
+  expect("no other", oae_port_settle(port, &swap), -ENODATA);
+
+  read_only = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *read_only = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+  mprotect(read_only, 4096, PROT_READ);
+  expect("a swap whose outcome cannot be written", asked(file, OAE_IOC_SWAP, read_only), EFAULT);
+  swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+  expect("the next one", oae_port_swap(port, &swap), -EIO);
+  expect("its outcome", oae_port_settle(port, &swap), 0);
+  expect("its status", swap.status, OAE_SWAP_STATUS_OK);
+  expect("its sequence", swap.sequence, 2);
+  swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+  expect("the next one", oae_port_swap(port, &swap), 0);
+  expect("its sequence", swap.sequence, 3);
+  expect("what it finds", (long)swap.answer[1], 2);
+  oae_port_close(port);
+}
+
+/* A file that is open for reading changes nothing. */
+static void read_only(void) {
+  struct oae_swap swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+  struct oae_epoch epoch;
+  struct oae_stats stats;
+  int file = open(path, O_RDONLY);
+
+  expect("an open", file >= 0, true);
+  expect("a swap", asked(file, OAE_IOC_SWAP, &swap), EBADF);
+  expect("a settlement", asked(file, OAE_IOC_SETTLE, &swap), EBADF);
+  expect("an epoch", asked(file, OAE_IOC_BEGIN, &epoch), EBADF);
+  expect("stats", asked(file, OAE_IOC_STATS, &stats), 0);
+  expect("a mapping",
+         mmap(NULL, OAE_MAP_SIZE, PROT_READ, MAP_SHARED, file, OAE_MAP_PORT) == MAP_FAILED, true);
+  close(file);
+}
+
+/* A file that is left after an unbinding maps nothing. */
+static void map_unbound(void) {
+  int file = open(path, O_RDWR);
+
+  write_text("/sys/bus/pci/drivers/oae/unbind", "0000:01:00.0");
+  for (off_t offset = OAE_MAP_PORT; offset <= OAE_MAP_CELL; offset += OAE_MAP_SIZE) {
+    errno = 0;
+    expect("a mapping",
+           mmap(NULL, OAE_MAP_SIZE, PROT_READ, MAP_SHARED, file, offset) == MAP_FAILED, true);
+    expect("its error", errno, ENODEV);
+  }
+  close(file);
+}
+
+/* A poll goes on through a reset, and sees the firmware's next offer. The caller has started it with offers. */
+static void poll_on(void) {
+  struct oae_port* port = open_port(1);
+  struct pollfd file = {.fd = oae_port_fd(port), .events = 0};
+  pid_t resetter = fork();
+
+  if (!resetter) {
+    write_text(reset_file, "1");
+    _exit(failed);
+  }
+  usleep(20000);
+  expect("the device is frozen", oae_port_info(port, &(struct oae_info){0}), -EIO);
+  expect("a poll of a frozen device", poll(&file, 1, 0), 0);
+  expect("its events", file.revents, 0);
+  file.events = POLLIN;
+  expect("a poll", poll(&file, 1, 10000), 1);
+  expect("its events", file.revents, POLLIN);
+  waitpid(resetter, NULL, 0);
+  oae_port_close(port);
+}
+
+static void ignore(int signal) { (void)signal; }
+
+/* A signal in a wait: the request goes on if the handler says so, else it ends. The firmware must offer nothing. */
+static void interrupt(void) {
+  struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+  const struct itimerval timer = {.it_value = {.tv_usec = 20000}}, none = {0};
+  struct oae_port* port = open_port(1);
+  struct oae_swap swap = a_swap(OAE_SWAP_VERB_SWAP);
+
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &timer, NULL);
+  swap.timeout_ns = 50000000;
+  expect("a request that is restarted", oae_port_swap(port, &swap), 0);
+  expect("its status", swap.status, OAE_SWAP_STATUS_NOT_READY);
+  action.sa_flags = 0;
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &timer, NULL);
+  swap = a_swap(OAE_SWAP_VERB_SWAP);
+  expect("a request that is not", oae_port_swap(port, &swap), -EINTR);
+  setitimer(ITIMER_REAL, &none, NULL);
+  oae_port_close(port);
+}
+
+/* A reset settles what is in doubt, and that is counted. The caller has the answer lost. */
+static void count_settled(void) {
+  struct oae_swap swap = a_swap(OAE_SWAP_VERB_FETCH_ADD);
+  struct oae_port* port = open_port(1);
+  struct oae_stats stats;
+
+  expect("doubt", oae_port_swap(port, &swap), -EIO);
+  write_text(reset_file, "1");
+  expect("stats", oae_port_stats(port, &stats), 0);
+  expect("doubts", (long)stats.doubts, 1);
+  expect("settled", (long)stats.settled, 1);
+  expect("the settlement", oae_port_settle(port, &swap), 0);
+  expect("its status", swap.status, OAE_SWAP_STATUS_OK);
+  oae_port_close(port);
+}
+
+/* The cell's page stays the process's own in a reset; an unbinding takes it. */
+static void keep_the_cell(void) {
+  struct oae_port* port = open_port(1);
+  int file = oae_port_fd(port);
+  volatile struct oae_cell* cell = (void*)map_page(file, OAE_MAP_CELL);
+  struct oae_epoch epoch;
+  pid_t resetter;
+
+  expect("an epoch", asked(file, OAE_IOC_BEGIN, &epoch), 0);
+  expect("the generation", (long)cell->generation, (long)epoch.generation);
+  cell->slot[7] = 4711;
+  resetter = fork();
+  if (!resetter) {
+    write_text(reset_file, "1");
+    _exit(failed);
+  }
+  usleep(20000);
+  expect("the generation in a reset", (long)cell->generation, -1);
+  expect("what was stored", (long)cell->slot[7], 4711);
+  waitpid(resetter, NULL, 0);
+  expect("the generation behind it", (long)cell->generation, (long)epoch.generation + 1);
+  expect("what was stored", (long)cell->slot[7], 4711);
+  write_text("/sys/bus/pci/drivers/oae/unbind", "0000:01:00.0");
+  expect("the generation for good", (long)cell->generation, -1);
+  expect("what was stored is gone", (long)cell->slot[7], -1);
+  cell->slot[7] = 1;
+  oae_port_close(port);
+}
+
+/* Runs a command, and prints how long it takes in us. */
+static int measure(char** command) {
+  uint64_t begin = now_ns();
+  pid_t child = fork();
+  int status;
+
+  if (!child) {
+    execvp(command[0], command);
+    _exit(127);
+  }
+  waitpid(child, &status, 0);
+  printf("%llu\n", (unsigned long long)(now_ns() - begin) / 1000);
+  return status != 0;
+}
+
+int main(int count, char** arguments) {
+  static const struct {
+    const char* name;
+    void (*act)(void);
+  } acts[] = {
+      {"steps", die_at_each_step}, {"times", die_at_any_time}, {"resets", die_in_resets},
+      {"close_frozen", close_frozen}, {"outcomes", keep_outcomes}, {"read_only", read_only},
+      {"map_unbound", map_unbound}, {"poll", poll_on}, {"interrupt", interrupt},
+      {"count_settled", count_settled}, {"cell", keep_the_cell},
+  };
+  const char* what = count > 1 ? arguments[1] : "";
+
+  setvbuf(stdout, NULL, _IONBF, 0);
+  if (!strcmp(what, "measure") && count > 2) return measure(arguments + 2);
+  if (!strcmp(what, "die_in_doubt") && count > 2)
+    die_in_doubt((uint8_t)atoi(arguments[2]), count > 3);
+  else if (!strcmp(what, "check"))
+    check_nothing_is_held(count > 2 ? arguments[2] : "");
+  else {
+    size_t i = 0;
+
+    while (i < sizeof(acts) / sizeof(*acts) && strcmp(what, acts[i].name)) i++;
+    if (i == sizeof(acts) / sizeof(*acts)) return 2;
+    acts[i].act();
+  }
+  if (!failed) printf("all is as it must be\n");
+  return failed;
+}
