@@ -102,4 +102,6 @@ void oae_stop(struct oae_device *oae, bool for_good)
 		}
 	}
 	pci_clear_master(oae->pdev);
+	for (i = 0; for_good && i < oae->num_ports; i++)
+		oae_map_retire(oae->ports[i]);
 }
