@@ -39,6 +39,8 @@ struct oae_vector {
 struct oae_mailbox {
 	void __iomem *base;
 	struct mutex lock; /* one request at a time */
+	bool synchronised; /* no reply to a request of before a reset can come any more */
+	u64 echoes; /* how many were asked for */
 	struct completion replied;
 };
 

@@ -99,6 +99,23 @@ bench
 """
 
 
+# The firmware replies after 300 ms to what it was asked before the reset.
+LATE = f"""
+device=/sys/bus/pci/devices/0000:01:00.0
+echo 5000 > /sys/module/oae/parameters/mailbox_timeout_ms
+oae stat --port 3 --json > /share/undisturbed
+for method in {" ".join(METHODS)}; do
+  echo $method > $device/reset_method
+  oae stat --port 4 > /dev/null 2>> /share/errors & stat=$!
+  sleep 0.05
+  echo 1 > $device/reset
+  code=0; wait $stat || code=$?; echo $code >> /share/codes
+  oae stat --port 5 --json >> /share/after
+done
+"""
+LATE_FIRMWARE = os.environ.get("OAE_VP_LATE_REPLIES", "build/cmake/tests/firmware/late_replies.elf")
+
+
 def write_silent_firmware(path):
     """An ELF file whose only segment, at the start of the IPU's DRAM, is `wfi; b . - 4`."""
     base, at = 0x80000000, 0x78
@@ -210,6 +227,19 @@ class Waiting(machine.TestCase):
 
     def test_the_kernel_warns_of_nothing(self):
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
+
+
+class LateReplies(machine.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run("--firmware", LATE_FIRMWARE, "--until", "20s", script=LATE).finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_a_reply_of_before_a_reset_answers_nothing(self):
+        self.assertEqual(json.loads(self.run_.file("undisturbed"))["firmware.exchanged"], 3)
+        self.assertEqual(self.run_.file("codes").split(), ["1"] * len(METHODS))
+        after = [json.loads(line)["firmware.exchanged"] for line in self.run_.file("after").splitlines()]
+        self.assertEqual(after, [5] * len(METHODS), "and not those of port 4")
 
 
 if __name__ == "__main__":
