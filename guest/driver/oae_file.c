@@ -7,9 +7,11 @@
 #include <linux/poll.h>
 #include <linux/string.h>
 
+#include "oae_debugfs.h"
 #include "oae_map.h"
 #include "oae_port.h"
 #include "oae_request.h"
+#include "oae_stats.h"
 
 static dev_t oae_first_dev;
 
@@ -117,12 +119,14 @@ static const struct file_operations oae_port_operations = {
 
 static struct class oae_class = {
 	.name = "oae",
+	.dev_groups = oae_port_groups,
 };
 
 static void oae_port_unpublish(void *data)
 {
 	struct oae_port *port = data;
 
+	oae_debugfs_remove(port);
 	cdev_device_del(&port->cdev, &port->dev);
 }
 
@@ -137,6 +141,7 @@ int oae_file_publish(struct oae_port *port)
 	ret = cdev_device_add(&port->cdev, &port->dev);
 	if (ret)
 		return ret;
+	oae_debugfs_add(port);
 	return devm_add_action_or_reset(port->dev.parent, oae_port_unpublish, port);
 }
 
@@ -150,11 +155,14 @@ int oae_files_init(void)
 	ret = class_register(&oae_class);
 	if (ret)
 		unregister_chrdev_region(oae_first_dev, OAE_MAX_DEVICES * OAE_MAX_PORTS);
+	else
+		oae_debugfs_init();
 	return ret;
 }
 
 void oae_files_exit(void)
 {
+	oae_debugfs_exit();
 	class_unregister(&oae_class);
 	unregister_chrdev_region(oae_first_dev, OAE_MAX_DEVICES * OAE_MAX_PORTS);
 }

@@ -12,6 +12,9 @@
 #include "oae_port.h"
 #include "oae_reset.h"
 
+#define CREATE_TRACE_POINTS
+#include "oae_trace.h"
+
 #define OAE_PCI_VENDOR_ID 0xf0ae
 #define OAE_PCI_DEVICE_ID 0x0ae0
 
@@ -78,7 +81,7 @@ static int oae_identify(struct oae_device *oae)
 	struct device *dev = &oae->pdev->dev;
 
 	oae->identity = readq(oae->host + OAE_HOST_ID);
-	/* An error while no driver was bound: the kernel reset the function and left it at that. */
+	/* The kernel has reset the function after an error, while no driver restored its addresses. */
 	if (oae->identity == ~0ULL) {
 		pci_restore_state(oae->pdev);
 		oae->identity = readq(oae->host + OAE_HOST_ID);
@@ -99,7 +102,7 @@ static int oae_identify(struct oae_device *oae)
 	return 0;
 }
 
-/* Streamed answers are an addition: a device that has none works without. */
+/* A device without streamed answers works too. */
 static int oae_map_streams(struct oae_device *oae)
 {
 	struct pci_dev *pdev = oae->pdev;
@@ -123,23 +126,42 @@ static int oae_map_streams(struct oae_device *oae)
 	return 0;
 }
 
+/* The name of a vector, as /proc/interrupts shows it: who is interrupted by it. */
+static const char *oae_vector_name(struct oae_device *oae, unsigned int index)
+{
+	struct device *dev = &oae->pdev->dev;
+
+	if (index == OAE_VECTOR_MAILBOX && oae->num_vectors > 1)
+		return devm_kasprintf(dev, GFP_KERNEL, "oae%d-mailbox", oae->id);
+	if (index == OAE_VECTOR_MAILBOX)
+		return devm_kasprintf(dev, GFP_KERNEL, "oae%d", oae->id);
+	/* Ports share vectors if there are fewer vectors. */
+	if (oae->num_vectors <= oae->num_ports)
+		return devm_kasprintf(dev, GFP_KERNEL, "oae%d-ports%u", oae->id, index - 1);
+	return devm_kasprintf(dev, GFP_KERNEL, "oae%dp%u", oae->id, index - 1);
+}
+
 static int oae_request_interrupts(struct oae_device *oae)
 {
 	struct device *dev = &oae->pdev->dev;
+	const char *name;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < oae->num_vectors; i++) {
 		oae->vectors[i] = (struct oae_vector){ .oae = oae, .index = i };
-		ret = devm_request_irq(dev, pci_irq_vector(oae->pdev, i), oae_interrupt, 0,
-				       dev_name(dev), &oae->vectors[i]);
+		name = oae_vector_name(oae, i);
+		if (!name)
+			return -ENOMEM;
+		ret = devm_request_irq(dev, pci_irq_vector(oae->pdev, i), oae_interrupt, 0, name,
+				       &oae->vectors[i]);
 		if (ret)
 			return dev_err_probe(dev, ret, "vector %u cannot be requested\n", i);
 	}
 	return 0;
 }
 
-/* What the kernel restores after a reset, and what is left should it save another. */
+/* Saves the configuration twice: for the kernel's resets, and for the driver itself. */
 static int oae_save(struct oae_device *oae)
 {
 	pci_save_state(oae->pdev);
@@ -149,7 +171,7 @@ static int oae_save(struct oae_device *oae)
 	return devm_add_action_or_reset(&oae->pdev->dev, oae_free_action, oae->configuration);
 }
 
-/* All is managed: the unbinding undoes it from the last line to the first. */
+/* Every step is managed, so that an unbinding undoes them in reverse order. */
 static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct device *dev = &pdev->dev;
@@ -202,7 +224,7 @@ static int oae_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 }
 
-/* The virtual functions are for others to drive; they do not outlive the binding. */
+/* Other drivers may drive the virtual functions. They go when this driver is unbound. */
 static void oae_remove(struct pci_dev *pdev)
 {
 	pci_disable_sriov(pdev);
@@ -218,7 +240,7 @@ static void oae_shutdown(struct pci_dev *pdev)
 
 static pci_ers_result_t oae_error_detected(struct pci_dev *pdev, pci_channel_state_t channel)
 {
-	/* What failed while the link works leaves a swap in doubt at most, which is settled. */
+	/* The link works, so that at most a swap is in doubt, and the driver settles that. */
 	if (channel == pci_channel_io_normal)
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	oae_freeze(pci_get_drvdata(pdev), OAE_FROZEN);
@@ -261,7 +283,7 @@ static void oae_reset_done(struct pci_dev *pdev)
 {
 	if (oae_thaw(pci_get_drvdata(pdev)))
 		dev_err(&pdev->dev, "ports do not come back after a reset\n");
-	/* The kernel has restored what it had, and that can be done only once. */
+	/* What the kernel saved can be restored only once. */
 	pci_save_state(pdev);
 }
 

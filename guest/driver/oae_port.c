@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "oae_map.h"
+#include "oae_trace.h"
 
 #define OAE_SETTLE_READS_MAX 16
 #define OAE_CLOSE_TRIES 3
@@ -41,6 +42,25 @@ module_param(confirm_limit_us, uint, 0644);
 MODULE_PARM_DESC(confirm_limit_us,
 		 "How long a slot may wait for its confirmation by the next swap, in us (1000)");
 
+int oae_port_enter(struct oae_port *port)
+{
+	int ret;
+
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	ret = mutex_lock_killable(&port->lock);
+	if (ret)
+		oae_leave(port->oae);
+	return ret;
+}
+
+void oae_port_leave(struct oae_port *port)
+{
+	mutex_unlock(&port->lock);
+	oae_leave(port->oae);
+}
+
 unsigned int oae_port_settle_reads(void)
 {
 	return READ_ONCE(settle_reads);
@@ -65,7 +85,7 @@ int oae_port_begin(struct oae_port *port)
 	u64 before, state;
 
 	before = oae_port_read(port, OAE_HOST_PORT_STATE);
-	/* A driver that crashed may have left it open. */
+	/* A driver that crashed may have left the port open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
@@ -83,8 +103,12 @@ int oae_port_begin(struct oae_port *port)
 
 int oae_port_settle(struct oae_port *port)
 {
-	if (oae_exchange_settle(&port->exchange, max(oae_port_settle_reads(), 1U),
-				&port->settlement) == OAE_IN_DOUBT)
+	enum oae_outcome outcome;
+
+	outcome = oae_exchange_settle(&port->exchange, max(oae_port_settle_reads(), 1U),
+				      &port->settlement);
+	trace_oae_settle(port, outcome, &port->settlement);
+	if (outcome == OAE_IN_DOUBT)
 		return -EIO;
 	port->has_settlement = true;
 	port->settled++;
@@ -100,8 +124,8 @@ static int oae_port_start(struct oae_port *port)
 	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
 	oae_port_arm(port, 0);
 	/*
-	 * The journal has survived what brought this about. A new epoch rolls it forward and forgets
-	 * its last answer, so that nobody would ever know.
+	 * The block's journal has survived the reset, and knows the outcome. A new epoch would make it
+	 * forget the last answer.
 	 */
 	if (port->exchange.doubt) {
 		ret = oae_port_settle(port);
@@ -195,6 +219,7 @@ int oae_port_sync_locked(struct oae_port *port)
 {
 	int ret = oae_port_is_open(port) ? oae_port_start(port) : oae_port_close(port);
 
+	trace_oae_port(port, oae_port_is_open(port), ret);
 	if (!ret) {
 		port->retry_delay_ms = OAE_RETRY_MIN_MS;
 	} else {
@@ -275,7 +300,7 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 	oae_get(oae);
 	port->oae = oae;
 	port->index = index;
-	/* Vectors that are fewer than ports are shared, the mailbox's last. */
+	/* Ports share vectors if there are fewer vectors, but do without the mailbox's if they can. */
 	port->vector = oae->num_vectors > 1 ? 1 + index % (oae->num_vectors - 1) : 0;
 	port->exchange.page = oae->pages + index * OAE_PORT_SIZE;
 	if (oae->streams)
@@ -298,7 +323,7 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 	if (!port->absent)
 		return -ENOMEM;
 	memset(port->absent, 0xff, PAGE_SIZE);
-	/* All of a page, since its owner may have it mapped. */
+	/* The cell has a page of its own, because its owner may map it. */
 	port->page = dmam_alloc_coherent(parent, PAGE_SIZE, &port->cell, GFP_KERNEL);
 	if (!port->page)
 		return -ENOMEM;

@@ -12,6 +12,7 @@
 
 #include "oae_device.h"
 #include "oae_exchange.h"
+#include "oae_swap.h"
 
 /* Bits of oae_port.flags */
 #define OAE_PORT_OWNED 0 /* A file is open, or being opened or closed. */
@@ -27,6 +28,7 @@ struct oae_port {
 	unsigned int vector;
 	struct device dev;
 	struct cdev cdev;
+	struct dentry *debugfs;
 
 	struct mutex requests; /* one swap or settlement at a time, until its caller has the outcome */
 
@@ -35,6 +37,7 @@ struct oae_port {
 	struct oae_answer settlement; /* an outcome that the port's owner does not have yet, */
 	bool has_settlement; /* if there is one */
 	dma_addr_t cell;
+	struct oae_durations times; /* of the last swap that the kernel has made */
 	u64 doubts, settled;
 	bool pending; /* the hardware does not stand as @flags say, and retry brings it there */
 	unsigned int retry_delay_ms;
@@ -55,6 +58,10 @@ struct oae_port {
 
 /* Creates the port's state; the unbinding takes it back. */
 int oae_port_create(struct oae_device *oae, unsigned int index);
+
+/* Locks the device and the port, to access the hardware. */
+int oae_port_enter(struct oae_port *port);
+void oae_port_leave(struct oae_port *port);
 
 static inline bool oae_port_is_open(const struct oae_port *port)
 {

@@ -3,25 +3,32 @@
 #include "oae_request.h"
 
 #include <linux/fs.h>
-#include <linux/io.h>
-#include <linux/preempt.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "oae_clock.h"
 #include "oae_mailbox.h"
 #include "oae_port.h"
+#include "oae_stats.h"
 #include "oae_swap.h"
+#include "oae_trace.h"
 
-static_assert(sizeof(struct oae_info) == 64);
-static_assert(sizeof(struct oae_swap) == 152);
-static_assert(sizeof(struct oae_stats) == 64);
-static_assert(sizeof(struct oae_firmware_stats) == 48);
-static_assert(sizeof(struct oae_read_bench) == 16);
+/* The oldest version of the interface whose programs are served. */
+#define OAE_INTERFACE_OLDEST 2
+
+/* What each structure ended with in that version. A program gives that much at least. */
+#define OAE_SIZE_INFO offsetofend(struct oae_info, pci_address)
+#define OAE_SIZE_SWAP offsetofend(struct oae_swap, reads)
+#define OAE_SIZE_STATS offsetofend(struct oae_stats, signals)
+#define OAE_SIZE_FIRMWARE_STATS offsetofend(struct oae_firmware_stats, mode)
+#define OAE_SIZE_EPOCH offsetofend(struct oae_epoch, reserved)
+
+static_assert(OAE_SIZE_INFO == 80);
+static_assert(OAE_SIZE_SWAP == 128);
+static_assert(OAE_SIZE_STATS == 72);
+static_assert(OAE_SIZE_FIRMWARE_STATS == 56);
+static_assert(OAE_SIZE_EPOCH == 24);
 static_assert(sizeof(struct oae_cell) == 80);
-static_assert(sizeof(struct oae_epoch) == 16);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
 static_assert(OAE_SWAP_VERB_CAS == OAE_VERB_CAS);
@@ -42,11 +49,58 @@ static_assert(OAE_SWAP_STATUS_HISTORY_LOST == OAE_STATUS_HISTORY_LOST);
 static_assert(OAE_SWAP_STATUS_REVERSED == OAE_STATUS_REVERSED);
 static_assert(OAE_SWAP_STATUS_BAD_VERB == OAE_STATUS_BAD_VERB);
 
-static long oae_ioctl_info(struct oae_port *port, struct oae_info __user *arg)
+/*
+ * Copies a structure in, whose first two words are its size and flags of which @flags are known. The
+ * caller gives @least bytes or more, and the driver knows @known.
+ */
+static int oae_copy_in(void *to, size_t known, size_t least, u32 flags, const void __user *arg)
+{
+	u32 head[2];
+	int ret;
+
+	if (copy_from_user(head, arg, sizeof(head)))
+		return -EFAULT;
+	if (head[0] < least)
+		return -EINVAL;
+	if (head[0] > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(to, known, arg, head[0]);
+	if (ret)
+		return ret;
+	/* The head may have changed in between. What was looked at counts. */
+	memcpy(to, head, sizeof(head));
+	return head[1] & ~flags ? -EINVAL : 0;
+}
+
+/* Copies a structure out, of which the caller has room for as much as its first word says. */
+static int oae_copy_out(void __user *arg, const void *from, size_t known)
+{
+	size_t room = *(const u32 *)from;
+
+	if (copy_to_user(arg, from, min(room, known)))
+		return -EFAULT;
+	if (room > known && clear_user((char __user *)arg + known, room - known))
+		return -EFAULT;
+	return 0;
+}
+
+static long oae_ioctl_info(struct oae_port *port, void __user *arg)
 {
 	struct oae_device *oae = port->oae;
-	struct oae_info info = {
-		.abi = OAE_ABI_VERSION,
+	struct oae_info info;
+	int ret;
+
+	ret = oae_copy_in(&info, sizeof(info), OAE_SIZE_INFO, 0, arg);
+	if (ret)
+		return ret;
+	/* The device is not needed for this, but a caller learns from it how the device fares. */
+	ret = oae_enter(oae);
+	if (ret)
+		return ret;
+	info = (struct oae_info){
+		.size = info.size,
+		.version = OAE_INTERFACE_VERSION,
+		.oldest = OAE_INTERFACE_OLDEST,
 		.port = port->index,
 		.ports = oae->num_ports,
 		.block_version = OAE_GET(oae->identity, OAE_HOST_ID_VERSION),
@@ -54,35 +108,9 @@ static long oae_ioctl_info(struct oae_port *port, struct oae_info __user *arg)
 		.vectors = oae->num_vectors,
 		.features = oae->features,
 	};
-	int ret;
-
-	/* The device is not needed for this, but a caller learns from it how the device fares. */
-	ret = oae_enter(oae);
-	if (ret)
-		return ret;
 	strscpy(info.pci_address, pci_name(oae->pdev), sizeof(info.pci_address));
 	oae_leave(oae);
-	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
-}
-
-/* Locks the device and the port, to access the hardware. */
-static int oae_port_enter(struct oae_port *port)
-{
-	int ret;
-
-	ret = oae_enter(port->oae);
-	if (ret)
-		return ret;
-	ret = mutex_lock_killable(&port->lock);
-	if (ret)
-		oae_leave(port->oae);
-	return ret;
-}
-
-static void oae_port_leave(struct oae_port *port)
-{
-	mutex_unlock(&port->lock);
-	oae_leave(port->oae);
+	return oae_copy_out(arg, &info, sizeof(info));
 }
 
 /* Keeps an outcome that its caller could not be given: the next settlement is that. */
@@ -122,15 +150,18 @@ static int oae_port_try(struct oae_port *port, struct oae_swap *swap, struct oae
 		port->doubts++;
 	if (!port->exchange.doubt && answer->reads)
 		port->settled++;
+	trace_oae_swap(port, *outcome, answer);
 	if (*outcome == OAE_IN_DOUBT)
 		ret = -EIO;
+	else
+		port->times = oae_swap_durations(answer);
 leave:
 	oae_port_leave(port);
 	return ret;
 }
 
 /* One try, with its outcome in the caller's memory. 1: an offer of the firmware may be awaited. */
-static int oae_port_swap(struct oae_port *port, struct oae_swap *swap, struct oae_swap __user *arg)
+static int oae_port_swap(struct oae_port *port, struct oae_swap *swap, void __user *arg)
 {
 	struct oae_answer answer;
 	enum oae_outcome outcome;
@@ -145,9 +176,9 @@ static int oae_port_swap(struct oae_port *port, struct oae_swap *swap, struct oa
 	oae_swap_fill(swap, &answer);
 	if (outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY) {
 		ret = 1;
-	} else if (copy_to_user(arg, swap, sizeof(*swap))) {
-		ret = -EFAULT;
-		if (outcome != OAE_NOT_TAKEN)
+	} else {
+		ret = oae_copy_out(arg, swap, sizeof(*swap));
+		if (ret && outcome != OAE_NOT_TAKEN)
 			oae_port_keep(port, &answer);
 	}
 unlock:
@@ -178,14 +209,15 @@ static int oae_port_wait(struct oae_port *port, u64 deadline)
 	return atomic_read(&oae->freezes) != freezes ? -EIO : ret;
 }
 
-static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_swap __user *arg)
+static long oae_ioctl_swap(struct oae_port *port, struct file *file, void __user *arg)
 {
 	struct oae_swap swap;
 	u64 deadline = 0;
 	int ret;
 
-	if (copy_from_user(&swap, arg, sizeof(swap)))
-		return -EFAULT;
+	ret = oae_copy_in(&swap, sizeof(swap), OAE_SIZE_SWAP, OAE_SWAP_FLAG_MORE, arg);
+	if (ret)
+		return ret;
 	ret = oae_swap_check(&swap, &port->exchange, port->oae->features);
 	if (ret)
 		return ret;
@@ -199,7 +231,7 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, struct oae_
 			return ret;
 		ret = oae_port_wait(port, deadline);
 		if (ret == -ETIME)
-			return copy_to_user(arg, &swap, sizeof(swap)) ? -EFAULT : 0;
+			return oae_copy_out(arg, &swap, sizeof(swap));
 		if (ret)
 			return ret;
 	}
@@ -242,22 +274,24 @@ static int oae_port_find_settlement(struct oae_port *port, bool reverse, struct 
 	return 0;
 }
 
-static long oae_ioctl_settle(struct oae_port *port, bool reverse, struct oae_swap __user *arg)
+static long oae_ioctl_settle(struct oae_port *port, void __user *arg)
 {
 	struct oae_answer answer;
 	struct oae_swap swap;
 	int ret;
 
+	ret = oae_copy_in(&swap, sizeof(swap), OAE_SIZE_SWAP, OAE_SETTLE_REVERSE, arg);
+	if (ret)
+		return ret;
 	if (mutex_lock_interruptible(&port->requests))
 		return -ERESTARTSYS;
-	ret = oae_port_find_settlement(port, reverse, &swap, &answer);
+	ret = oae_port_find_settlement(port, swap.flags & OAE_SETTLE_REVERSE, &swap, &answer);
 	if (ret)
 		goto unlock;
 	oae_swap_fill(&swap, &answer);
-	if (copy_to_user(arg, &swap, sizeof(swap))) {
-		ret = -EFAULT;
+	ret = oae_copy_out(arg, &swap, sizeof(swap));
+	if (ret)
 		goto unlock;
-	}
 	mutex_lock(&port->lock);
 	port->has_settlement = false;
 	mutex_unlock(&port->lock);
@@ -266,55 +300,22 @@ unlock:
 	return ret;
 }
 
-/* A counter of the port, if the device answers. */
-static int oae_port_count(struct oae_port *port, unsigned int reg, __u64 *count)
+static long oae_ioctl_stats(struct oae_port *port, void __user *arg)
 {
-	*count = oae_port_read(port, reg);
-	return *count == ~0ULL ? -EIO : 0;
-}
-
-static int oae_port_stats(struct oae_port *port, struct oae_stats *stats)
-{
-	u64 state, liveness;
+	struct oae_stats stats;
 	int ret;
 
-	ret = oae_port_count(port, OAE_HOST_PORT_STATE, &state) ?:
-	      oae_port_count(port, OAE_HOST_PORT_COMMITTED, &stats->committed) ?:
-	      oae_port_count(port, OAE_HOST_PORT_NOT_READY, &stats->not_ready) ?:
-	      oae_port_count(port, OAE_HOST_PORT_REJECTED, &stats->rejected);
+	ret = oae_copy_in(&stats, sizeof(stats), OAE_SIZE_STATS, 0, arg);
 	if (ret)
 		return ret;
-	liveness = readq(port->oae->host + OAE_HOST_LIVENESS);
-	if (liveness == ~0ULL)
-		return -EIO;
-	stats->state = OAE_GET(state, OAE_HOST_PORT_STATE_STATE);
-	stats->epoch = OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH);
-	stats->offered = OAE_GET(state, OAE_HOST_PORT_STATE_OFFERED);
-	stats->sequence = OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE);
-	stats->liveness = OAE_GET(liveness, OAE_HOST_LIVENESS_COUNT);
-	stats->liveness_age = OAE_GET(liveness, OAE_HOST_LIVENESS_AGE);
-	stats->signals = atomic64_read(&port->signals);
-	stats->doubts = port->doubts;
-	stats->settled = port->settled;
-	return 0;
-}
-
-static long oae_ioctl_stats(struct oae_port *port, struct oae_stats __user *arg)
-{
-	struct oae_stats stats = {};
-	int ret;
-
-	ret = oae_port_enter(port);
-	if (ret)
-		return ret;
+	stats = (struct oae_stats){ .size = stats.size };
 	ret = oae_port_stats(port, &stats);
-	oae_port_leave(port);
 	if (ret)
 		return ret;
-	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+	return oae_copy_out(arg, &stats, sizeof(stats));
 }
 
-static long oae_ioctl_firmware_stats(struct oae_port *port, struct oae_firmware_stats __user *arg)
+static long oae_ioctl_firmware_stats(struct oae_port *port, void __user *arg)
 {
 	u64 words[OAE_MAILBOX_REQUEST_COUNT] = {
 		OAE_MAILBOX_COMMAND_PORT_STATISTICS,
@@ -323,6 +324,9 @@ static long oae_ioctl_firmware_stats(struct oae_port *port, struct oae_firmware_
 	struct oae_firmware_stats stats;
 	int ret;
 
+	ret = oae_copy_in(&stats, sizeof(stats), OAE_SIZE_FIRMWARE_STATS, 0, arg);
+	if (ret)
+		return ret;
 	ret = oae_enter(port->oae);
 	if (ret)
 		return ret;
@@ -331,6 +335,7 @@ static long oae_ioctl_firmware_stats(struct oae_port *port, struct oae_firmware_
 	if (ret)
 		return ret;
 	stats = (struct oae_firmware_stats){
+		.size = stats.size,
 		.exchanged = words[1],
 		.committed = words[2],
 		.reversed = words[3],
@@ -338,57 +343,17 @@ static long oae_ioctl_firmware_stats(struct oae_port *port, struct oae_firmware_
 		.liveness = words[5],
 		.mode = words[6],
 	};
-	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+	return oae_copy_out(arg, &stats, sizeof(stats));
 }
 
-static long oae_ioctl_read_bench(struct oae_port *port, struct oae_read_bench __user *arg)
-{
-	void __iomem *status = port->exchange.page + OAE_PORT_STATUS;
-	struct oae_read_bench bench;
-	long ret = 0;
-	u64 *samples;
-	u32 i;
-
-	if (copy_from_user(&bench, arg, sizeof(bench)))
-		return -EFAULT;
-	if (!bench.count || bench.count > OAE_READ_BENCH_MAX || bench.reserved)
-		return -EINVAL;
-	samples = kvmalloc_array(bench.count, sizeof(*samples), GFP_KERNEL);
-	if (!samples)
-		return -ENOMEM;
-	ret = oae_enter(port->oae);
-	if (ret)
-		goto free;
-	for (i = 0; i < bench.count && !ret; i++) {
-		u64 issued, state;
-
-		preempt_disable();
-		issued = oae_clock();
-		state = readq(status);
-		samples[i] = oae_clock() - issued;
-		preempt_enable();
-
-		samples[i] = oae_clock_to_ns(samples[i]);
-		if (state == ~0ULL || !oae_is_live(port->oae))
-			ret = -EIO;
-		else if (signal_pending(current))
-			ret = -ERESTARTSYS;
-		cond_resched();
-	}
-	oae_leave(port->oae);
-	if (!ret && copy_to_user(u64_to_user_ptr(bench.samples), samples,
-				 array_size(bench.count, sizeof(*samples))))
-		ret = -EFAULT;
-free:
-	kvfree(samples);
-	return ret;
-}
-
-static long oae_ioctl_begin(struct oae_port *port, struct oae_epoch __user *arg)
+static long oae_ioctl_begin(struct oae_port *port, void __user *arg)
 {
 	struct oae_epoch epoch;
 	int ret;
 
+	ret = oae_copy_in(&epoch, sizeof(epoch), OAE_SIZE_EPOCH, 0, arg);
+	if (ret)
+		return ret;
 	ret = oae_port_enter(port);
 	if (ret)
 		return ret;
@@ -397,6 +362,7 @@ static long oae_ioctl_begin(struct oae_port *port, struct oae_epoch __user *arg)
 	else
 		ret = oae_port_begin(port);
 	epoch = (struct oae_epoch){
+		.size = epoch.size,
 		.generation = port->generation,
 		.sequence = port->exchange.sequence,
 		.epoch = port->exchange.epoch,
@@ -404,7 +370,7 @@ static long oae_ioctl_begin(struct oae_port *port, struct oae_epoch __user *arg)
 	oae_port_leave(port);
 	if (ret)
 		return ret;
-	return copy_to_user(arg, &epoch, sizeof(epoch)) ? -EFAULT : 0;
+	return oae_copy_out(arg, &epoch, sizeof(epoch));
 }
 
 /* Requests that change what a port does need a file that is open for writing. */
@@ -413,7 +379,6 @@ static bool oae_request_changes(unsigned int cmd)
 	switch (cmd) {
 	case OAE_IOC_SWAP:
 	case OAE_IOC_SETTLE:
-	case OAE_IOC_REVERSE:
 	case OAE_IOC_BEGIN:
 		return true;
 	default:
@@ -434,15 +399,11 @@ long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 	case OAE_IOC_SWAP:
 		return oae_ioctl_swap(port, file, arg);
 	case OAE_IOC_SETTLE:
-		return oae_ioctl_settle(port, false, arg);
-	case OAE_IOC_REVERSE:
-		return oae_ioctl_settle(port, true, arg);
+		return oae_ioctl_settle(port, arg);
 	case OAE_IOC_STATS:
 		return oae_ioctl_stats(port, arg);
 	case OAE_IOC_FIRMWARE_STATS:
 		return oae_ioctl_firmware_stats(port, arg);
-	case OAE_IOC_READ_BENCH:
-		return oae_ioctl_read_bench(port, arg);
 	case OAE_IOC_BEGIN:
 		return oae_ioctl_begin(port, arg);
 	default:

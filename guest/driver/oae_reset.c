@@ -8,6 +8,7 @@
 #include "oae_mailbox.h"
 #include "oae_map.h"
 #include "oae_port.h"
+#include "oae_trace.h"
 
 #define OAE_THAW_TRIES 3
 
@@ -17,6 +18,7 @@ void oae_freeze(struct oae_device *oae, enum oae_state state)
 
 	WRITE_ONCE(oae->state, state);
 	atomic_inc(&oae->freezes);
+	trace_oae_state(oae, state);
 	complete_all(&oae->mailbox.replied);
 	for (i = 0; i < oae->num_ports; i++)
 		wake_up_all(&oae->ports[i]->wait);
@@ -32,9 +34,9 @@ void oae_freeze(struct oae_device *oae, enum oae_state state)
 }
 
 /*
- * Whether the function answers as the block that it was. It has lost its addresses if it was reset
- * while no driver was bound, or if the kernel saved for one reset what another had left: the
- * kernel's errors and its resets take turns. Only who knows them from before can give them back.
+ * The function has lost its addresses if it was reset while no driver was bound. So it has if an error
+ * and a reset overlap, because the kernel then saves the configuration that the first one has left. The
+ * driver restores the addresses that it knows from before.
  */
 bool oae_answers(struct oae_device *oae)
 {
@@ -54,7 +56,7 @@ static int oae_start(struct oae_device *oae)
 	return 0;
 }
 
-/* A port that does not come back now does so later, and the others do without it. */
+/* A port that fails is tried again later, and does not keep the others from coming back. */
 static void oae_sync_ports(struct oae_device *oae)
 {
 	unsigned int i, tries;
@@ -78,9 +80,10 @@ int oae_thaw(struct oae_device *oae)
 	if (!ret) {
 		oae_sync_ports(oae);
 		WRITE_ONCE(oae->state, OAE_LIVE);
+		trace_oae_state(oae, OAE_LIVE);
 	}
 	up_write(&oae->lock);
-	/* Whoever polls arms the ports anew. */
+	/* Processes that poll have to arm their ports again. */
 	for (i = 0; i < oae->num_ports; i++)
 		wake_up_all(&oae->ports[i]->wait);
 	return ret;

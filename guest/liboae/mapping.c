@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Swaps by the driver's own exchange, in this process instead of the kernel. */
+/* Swaps of a mapped port: this process runs the driver's own exchange. */
 #define _GNU_SOURCE /* ppoll() */
 #include "mapping.h"
 
@@ -22,7 +22,7 @@ enum {
   second = 1000000000,
 };
 
-static const uint64_t absent = ~(uint64_t)0; /* the generation of what stands in for the pages */
+static const uint64_t absent = ~(uint64_t)0; /* the generation while the pages are away */
 
 struct oae_mapping {
   int fd;
@@ -31,6 +31,7 @@ struct oae_mapping {
   struct oae_exchange exchange;
   struct oae_cell *cell;
   uint64_t began; /* the generation of the epoch */
+  struct oae_durations times;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -52,7 +53,7 @@ static void unmap_page(void *page) {
 }
 
 static int begin(struct oae_mapping *mapping) {
-  struct oae_epoch epoch;
+  struct oae_epoch epoch = {.size = sizeof(epoch)};
 
   if (ioctl(mapping->fd, OAE_IOC_BEGIN, &epoch) < 0) return -errno;
   oae_exchange_begin(&mapping->exchange, epoch.epoch, epoch.sequence);
@@ -61,10 +62,12 @@ static int begin(struct oae_mapping *mapping) {
   return 0;
 }
 
-/* Why there is no answer: what the kernel says of the device, or -EIO, since it may say so later.
+/*
+ * The reason why there is no answer: the kernel's error for this device, or -EIO while the kernel does
+ * not know of one yet.
  */
 static int failure(const struct oae_mapping *mapping) {
-  struct oae_info info;
+  struct oae_info info = {.size = sizeof(info)};
 
   return ioctl(mapping->fd, OAE_IOC_INFO, &info) < 0 ? -errno : -EIO;
 }
@@ -81,7 +84,7 @@ int oae_mapping_create(int fd, uint64_t features, struct oae_mapping **mapping) 
   error = map_page(fd, OAE_MAP_PORT, &made->exchange.page);
   if (!error) error = map_page(fd, OAE_MAP_CELL, &made->cell);
   if (!error) error = map_page(fd, OAE_MAP_STREAM, &made->exchange.stream);
-  /* Streamed answers are an addition. */
+  /* A device need not have streamed answers. */
   if (error == -EOPNOTSUPP && made->cell) error = 0;
   if (!error) {
     made->exchange.cell = made->cell->slot;
@@ -105,7 +108,7 @@ void oae_mapping_free(struct oae_mapping *mapping) {
   free(mapping);
 }
 
-/* One try. 1: nothing was exchanged and the caller may wait for an offer of the firmware. */
+/* Makes one try. 1: nothing was exchanged, and the caller may wait for an offer of the firmware. */
 static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
   struct oae_exchange *exchange = &mapping->exchange;
   struct oae_answer answer;
@@ -115,16 +118,17 @@ static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
   if (exchange->doubt) return failure(mapping);
   if (generation(mapping) != mapping->began) error = begin(mapping);
   if (error) return error;
-  outcome = oae_exchange_swap(exchange, swap->form, swap->verb, swap->flags,
+  outcome = oae_exchange_swap(exchange, swap->form, swap->verb, (u8)swap->flags,
                               (const u64 *)swap->offer, settle_reads, &answer);
   WRITE_ONCE(mapping->cell->confirmation, exchange->confirmation);
   if (outcome == OAE_IN_DOUBT) return failure(mapping);
   swap->tries++;
+  mapping->times = oae_swap_durations(&answer);
   oae_swap_fill(swap, &answer);
   return outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY;
 }
 
-/* Until an offer of the firmware stands: 0; -ETIME: not by then; -EINTR, -EIO. */
+/* Waits until an offer of the firmware stands (0) or the deadline has passed (-ETIME). */
 static int wait_for_offer(struct oae_mapping *mapping, uint64_t deadline) {
   struct pollfd file = {.fd = mapping->fd, .events = POLLIN};
   uint64_t now = ktime_get_ns();
@@ -162,35 +166,37 @@ int oae_mapping_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
   return result == -ETIME ? 0 : result;
 }
 
-static int settle(struct oae_mapping *mapping, bool reverse, struct oae_swap *swap) {
+static int settle(struct oae_mapping *mapping, struct oae_swap *swap) {
   struct oae_exchange *exchange = &mapping->exchange;
   struct oae_answer answer;
 
+  if (swap->flags & ~(unsigned int)OAE_SETTLE_REVERSE) return -EINVAL;
   if (!exchange->doubt) return -ENODATA;
-  /* The pages of a later generation answer for this epoch, too, as long as it is the last. */
+  /* Pages of a later generation still answer for this epoch until another one begins. */
   exchange->present = generation(mapping);
   if (exchange->present == absent) return failure(mapping);
-  if (reverse) oae_exchange_reverse(exchange);
+  if (swap->flags & OAE_SETTLE_REVERSE) oae_exchange_reverse(exchange);
   oae_swap_recall(swap, exchange);
   if (oae_exchange_settle(exchange, settle_reads, &answer) == OAE_IN_DOUBT) return failure(mapping);
   WRITE_ONCE(mapping->cell->confirmation, exchange->confirmation);
+  mapping->times = oae_swap_durations(&answer);
   oae_swap_fill(swap, &answer);
   return 0;
 }
 
-static int settle_locked(struct oae_mapping *mapping, bool reverse, struct oae_swap *swap) {
+int oae_mapping_settle(struct oae_mapping *mapping, struct oae_swap *swap) {
   int result;
 
   pthread_mutex_lock(&mapping->lock);
-  result = settle(mapping, reverse, swap);
+  result = settle(mapping, swap);
   pthread_mutex_unlock(&mapping->lock);
   return result;
 }
 
-int oae_mapping_settle(struct oae_mapping *mapping, struct oae_swap *swap) {
-  return settle_locked(mapping, false, swap);
-}
-
-int oae_mapping_reverse(struct oae_mapping *mapping, struct oae_swap *swap) {
-  return settle_locked(mapping, true, swap);
+void oae_mapping_times(struct oae_mapping *mapping, struct oae_times *times) {
+  pthread_mutex_lock(&mapping->lock);
+  times->store_ns = mapping->times.store_ns;
+  times->read_ns = mapping->times.read_ns;
+  times->commit_ns = mapping->times.commit_ns;
+  pthread_mutex_unlock(&mapping->lock);
 }

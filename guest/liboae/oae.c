@@ -4,17 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "mapping.h"
+#include "measure.h"
 
 struct oae_port {
   int fd;
   struct oae_mapping *mapping; /* NULL: swaps are the kernel's */
 };
+
+/* The oldest version of the interface that this library can make do with. */
+enum { oldest_version = 2 };
 
 static int request(const struct oae_port *port, unsigned long code, void *argument) {
   return ioctl(port->fd, code, argument) < 0 ? -errno : 0;
@@ -23,6 +28,13 @@ static int request(const struct oae_port *port, unsigned long code, void *argume
 int oae_port_path(unsigned int device, unsigned int port, char *path, size_t size) {
   int length = snprintf(path, size, "/dev/oae%up%u", device, port);
   return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+/* Version 1 numbered its requests otherwise, and named the sizes of its structures in them. */
+static bool is_older(const struct oae_port *port) {
+  char info[64];
+
+  return request(port, _IOR(OAE_IOC_MAGIC, 0x00, char[64]), info) == 0;
 }
 
 int oae_port_open(const char *path, struct oae_port **port) {
@@ -38,7 +50,10 @@ int oae_port_open(const char *path, struct oae_port **port) {
     return error;
   }
   error = oae_port_info(opened, &info);
-  if (!error && info.abi != OAE_ABI_VERSION) error = -EPROTO;
+  /* A driver of before these versions had other requests. */
+  if (error == -ENOTTY && is_older(opened)) error = -EPROTO;
+  if (!error && (info.oldest > OAE_INTERFACE_VERSION || info.version < oldest_version))
+    error = -EPROTO;
   if (error) {
     oae_port_close(opened);
     return error;
@@ -70,22 +85,27 @@ void oae_port_unmap(struct oae_port *port) {
 }
 
 int oae_port_info(struct oae_port *port, struct oae_info *info) {
+  *info = (struct oae_info){.size = sizeof(*info)};
   return request(port, OAE_IOC_INFO, info);
 }
 
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap) {
+  swap->size = sizeof(*swap);
   if (port->mapping) return oae_mapping_swap(port->mapping, swap);
   return request(port, OAE_IOC_SWAP, swap);
 }
 
-int oae_port_settle(struct oae_port *port, struct oae_swap *swap) {
+static int settle(struct oae_port *port, struct oae_swap *swap, unsigned int flags) {
+  swap->size = sizeof(*swap);
+  swap->flags = flags;
   if (port->mapping) return oae_mapping_settle(port->mapping, swap);
   return request(port, OAE_IOC_SETTLE, swap);
 }
 
+int oae_port_settle(struct oae_port *port, struct oae_swap *swap) { return settle(port, swap, 0); }
+
 int oae_port_reverse(struct oae_port *port, struct oae_swap *swap) {
-  if (port->mapping) return oae_mapping_reverse(port->mapping, swap);
-  return request(port, OAE_IOC_REVERSE, swap);
+  return settle(port, swap, OAE_SETTLE_REVERSE);
 }
 
 int oae_port_wait(struct oae_port *port, int timeout_ms) {
@@ -98,14 +118,21 @@ int oae_port_wait(struct oae_port *port, int timeout_ms) {
 }
 
 int oae_port_stats(struct oae_port *port, struct oae_stats *stats) {
+  *stats = (struct oae_stats){.size = sizeof(*stats)};
   return request(port, OAE_IOC_STATS, stats);
 }
 
 int oae_port_firmware_stats(struct oae_port *port, struct oae_firmware_stats *stats) {
+  *stats = (struct oae_firmware_stats){.size = sizeof(*stats)};
   return request(port, OAE_IOC_FIRMWARE_STATS, stats);
 }
 
-int oae_port_read_bench(struct oae_port *port, uint64_t *samples, uint32_t count) {
-  struct oae_read_bench bench = {.samples = (uintptr_t)samples, .count = count, .reserved = 0};
-  return request(port, OAE_IOC_READ_BENCH, &bench);
+int oae_port_times(struct oae_port *port, struct oae_times *times) {
+  if (!port->mapping) return oae_measure_last_swap(port->fd, times);
+  oae_mapping_times(port->mapping, times);
+  return 0;
+}
+
+int oae_port_read_times(struct oae_port *port, uint64_t *samples, uint32_t count) {
+  return oae_measure_reads(port->fd, samples, count);
 }

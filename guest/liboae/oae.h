@@ -8,8 +8,8 @@
  *   if (!error) error = oae_port_swap(port, &swap);
  *   if (error) fprintf(stderr, "%s\n", oae_error_text(error));
  *
- * Functions return 0, or a negative errno value; a pointer that they fill in is left alone then. A
- * port may be used by several threads. Structures and what each error means: linux/oae.h.
+ * Functions return 0 or a negative errno value. If they fail, they do not change the pointer that they
+ * would fill in. Several threads may use a port. linux/oae.h describes the structures and the errors.
  */
 #ifndef LIBOAE_OAE_H
 #define LIBOAE_OAE_H
@@ -29,47 +29,47 @@ struct oae_port;
 int oae_port_path(unsigned int device, unsigned int port, char *path, size_t size);
 
 /*
- * Opens a port, which begins a new epoch. -ENOENT: no such port; -EBUSY: somebody has it open;
- * -EACCES: no right to it; -EPROTO: the driver speaks another version of the interface; -ENOTTY:
- * not a swap port.
+ * Opens a port, which begins a new epoch. -ENOENT: there is no such port; -EBUSY: somebody has it
+ * open; -EACCES: the caller has no right to it; -EPROTO: the driver does not serve programs of this
+ * version, or is too old for them; -ENOTTY: it is not a swap port.
  */
 int oae_port_open(const char *path, struct oae_port **port);
 
-/* Closes a port, which ends its epoch; a null pointer is allowed. */
+/* Closes a port, which ends its epoch. A null pointer is allowed. */
 void oae_port_close(struct oae_port *port);
 
-/* The file, for an event loop of one's own: readable while an offer of the firmware stands. */
+/* The port's file, for an event loop. It is readable while an offer of the firmware stands. */
 int oae_port_fd(const struct oae_port *port);
 
 int oae_port_info(struct oae_port *port, struct oae_info *info);
 
 /*
- * Maps the port into this process: from now on its swaps, verbs and settlements go without the
- * kernel, which helps to wait for the firmware only. All works as before, but in doubt the process's
- * death is the end of the story, and a child has no part in it. Begins an epoch, as the unmapping does:
- * what is in doubt then is rolled forward, and nobody will know. Not while another thread uses the
- * port. -EIO: a swap is in doubt; -ENODEV: the device is gone, or the driver maps nothing.
+ * Maps the port into this process. From now on the process makes swaps and settlements without the
+ * kernel, which only helps to wait for the firmware. A child process cannot use the mapping. Mapping
+ * and unmapping each begin an epoch. A swap that is in doubt when the port is unmapped is committed if
+ * it took place, and its outcome is not known to anybody. No other thread may use the port meanwhile.
+ * -EIO: an outcome has to be settled first; -ENODEV: the device is gone.
  */
 int oae_port_map(struct oae_port *port);
 void oae_port_unmap(struct oae_port *port);
 
 /*
- * One swap; times in ns. 0: it has an outcome, and swap->status says which. -EIO: the answer is in
- * doubt, see oae_port_settle(). -EINTR: a signal came while waiting, nothing was exchanged.
- * -EOPNOTSUPP: the device does not have swap->form, or swap->verb.
+ * Makes one swap. 0: it has an outcome, which is swap->status. -EIO: the answer is in doubt, see
+ * oae_port_settle(). -EINTR: a signal has ended the wait, and nothing was exchanged. -EOPNOTSUPP: the
+ * device does not have swap->form or swap->verb.
  */
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap);
 
-/* The outcome of the swap in doubt. -EIO: still in doubt, try later; -ENODATA: none is in doubt. */
+/* Asks for the outcome of the swap in doubt. -EIO: ask again later; -ENODATA: no swap is in doubt. */
 int oae_port_settle(struct oae_port *port, struct oae_swap *swap);
 
 /*
- * Settles the swap in doubt as reversed: neither side has committed, whatever had taken place. Errors
- * as above; from then on oae_port_settle() does the same.
+ * Settles the swap in doubt as reversed, so that neither side has committed, whatever had taken place.
+ * The errors are those of oae_port_settle(), which from now on settles this swap as reversed, too.
  */
 int oae_port_reverse(struct oae_port *port, struct oae_swap *swap);
 
-/* What to do with a word of the block, which all ports and the firmware share. */
+/* One step on a word of the block. All ports and the firmware share these words. */
 struct oae_step {
   uint8_t operation; /* OAE_STEP_* */
   unsigned int word; /* from 0 */
@@ -78,51 +78,67 @@ struct oae_step {
 };
 
 /*
- * Does up to OAE_STEPS_MAX steps at once, or none of them. 1: all comparisons held, and the steps are
- * done; 0: one did not, and none is. Each step has found its word as it was, whatever the others do;
- * one may change it. -EBUSY: another swap holds one of the words; -EAGAIN: the port has no room,
- * since the firmware does not take what was sent; -EINVAL: no such step, or no such word. Of -EIO and
- * the rest see oae_port_swap() and oae_swap_get_steps().
+ * Does up to OAE_STEPS_MAX steps at once, or none of them. 1: all comparisons held, and the steps took
+ * effect; 0: a comparison did not hold, and no step took effect. Each step finds its word as it was
+ * before all of them; only one step may change a given word. -EBUSY: another swap holds one of the
+ * words; -EAGAIN: the port has no room, because the firmware does not take what was sent; -EINVAL:
+ * there is no such step or word. oae_port_swap() and oae_swap_get_steps() list the other errors.
  */
 int oae_port_multi(struct oae_port *port, struct oae_step *steps, unsigned int count);
 
-/* Writes value if the word is as expected: 1, else 0. What it was goes to *found, unless null. */
+/* Writes value if the word is as expected (1), or not (0). *found, unless null, gets the old value. */
 int oae_port_cas(struct oae_port *port, unsigned int word, uint64_t expected, uint64_t value,
                  uint64_t *found);
 
-/* Adds to a word, modulo 2^64: 0. What it was goes to *found, unless null. */
+/* Adds to a word, modulo 2^64. *found, unless null, gets the old value. */
 int oae_port_fetch_add(struct oae_port *port, unsigned int word, uint64_t addend, uint64_t *found);
 
 /*
- * Sends a payload to the firmware, which gets it exactly once. 0: it will; -EAGAIN: there was no room
- * for it within timeout_ns; else see oae_port_swap().
+ * Sends a payload to the firmware, which gets it exactly once. -EAGAIN: there was no room for it within
+ * timeout_ns. oae_port_swap() lists the other errors.
  */
 int oae_port_send(struct oae_port *port, const uint64_t payload[OAE_PAYLOAD_WORDS],
                   uint64_t timeout_ns);
 
 /*
- * The same in two parts, for who wants another form of the swap, or has to settle doubt in between:
- * sets verb and offer of a swap (-EINVAL: no such step), and reads its outcome, as oae_port_multi()
- * returns it. -ECANCELED: it was reversed; -ENODEV: the card has lost power.
+ * The two halves of oae_port_multi(), for callers that choose the form of the swap or settle doubt in
+ * between. The first sets verb and offer of a swap (-EINVAL: there is no such step). The second reads
+ * the outcome, and returns what oae_port_multi() returns, -ECANCELED if the swap was reversed, or
+ * -ENODEV if the card has lost its power.
  */
 int oae_swap_set_steps(struct oae_swap *swap, const struct oae_step *steps, unsigned int count);
 int oae_swap_get_steps(const struct oae_swap *swap, struct oae_step *steps, unsigned int count);
 
 /*
- * Waits up to timeout_ms (negative: for ever) for an offer of the firmware. 0: one stands;
- * -ETIMEDOUT: none; -ENODEV: the device is gone or does not answer; -EINTR: a signal.
+ * Waits up to timeout_ms (negative: without limit) for an offer of the firmware. 0: an offer stands;
+ * -ETIMEDOUT: there is none; -ENODEV: the device is gone or does not answer; -EINTR: a signal came.
  */
 int oae_port_wait(struct oae_port *port, int timeout_ms);
 
 int oae_port_stats(struct oae_port *port, struct oae_stats *stats);
 
-/* The firmware's own count. -ETIMEDOUT: it does not reply; -EPROTO: it refuses. */
+/* The same counters of a port that anybody may have open. Each is read by itself. */
+int oae_port_watch(unsigned int device, unsigned int port, struct oae_stats *stats);
+
+/* The firmware's own counters. -ETIMEDOUT: it does not reply; -EPROTO: it refuses. */
 int oae_port_firmware_stats(struct oae_port *port, struct oae_firmware_stats *stats);
 
-/* Times `count` (1 to OAE_READ_BENCH_MAX) 8-byte reads of the device; samples in ns. */
-int oae_port_read_bench(struct oae_port *port, uint64_t *samples, uint32_t count);
+/* What a swap has taken, in ns. */
+struct oae_times {
+  uint64_t store_ns;  /* from the first store of the offer to the answer */
+  uint64_t read_ns;   /* from the issue of the read to the answer */
+  uint64_t commit_ns; /* from the first store to the answer found valid, which commits the host */
+};
 
-/* What to tell a person: of a (negative) error of these functions, a status... Never null. */
+/*
+ * The times of the last swap, and of `count` reads of 8 bytes of the device, in ns. Unless the port is
+ * mapped, they come from the driver's files in debugfs: -ENOENT or -EACCES if that is not mounted, or
+ * the caller is not root.
+ */
+int oae_port_times(struct oae_port *port, struct oae_times *times);
+int oae_port_read_times(struct oae_port *port, uint64_t *samples, uint32_t count);
+
+/* Texts for people: for a (negative) error of these functions, a status, and so on. Never null. */
 const char *oae_error_text(int error);
 const char *oae_status_name(unsigned int status);
 const char *oae_state_name(unsigned int state);

@@ -21,7 +21,7 @@ struct Error : std::system_error {
       : std::system_error(-error, std::generic_category(), what + ": " + oae_error_text(error)) {}
 };
 
-/// An open swap port. Methods throw Error; what each means stands in oae.h.
+/// An open swap port. Methods throw Error. oae.h describes what each does.
 class Port {
  public:
   /// Opens /dev/oae<device>p<port>.
@@ -41,7 +41,7 @@ class Port {
 
   int fd() const { return oae_port_fd(port_.get()); }
 
-  /// Swaps go without the kernel from now on, or by it again.
+  /// From now on the process makes swaps without the kernel, or the kernel makes them again.
   void map() { check(oae_port_map(port_.get()), "map"); }
   void unmap() { oae_port_unmap(port_.get()); }
 
@@ -61,29 +61,30 @@ class Port {
   /// The outcome of the swap in doubt.
   oae_swap settle() const { return get<oae_swap>(oae_port_settle, "settle"); }
 
-  /// The same, but it is settled as reversed.
+  /// Settles the swap in doubt as reversed.
   oae_swap reverse() const { return get<oae_swap>(oae_port_reverse, "reverse"); }
 
-  /// Does all steps or none; whether it did.
+  /// Does all steps or none. Returns whether it did them.
   template <std::size_t Count>
   bool multi(oae_step (&steps)[Count]) const {
     static_assert(Count <= OAE_STEPS_MAX, "too many steps");
     return done(oae_port_multi(port_.get(), steps, Count), "multi");
   }
 
-  /// Writes `value` if the word is as `expected`, which else becomes what it is; whether it did.
+  /// Writes `value` if the word is as `expected`; otherwise sets `expected` to the word. Returns
+  /// whether it has written.
   bool compare_exchange(unsigned word, std::uint64_t& expected, std::uint64_t value) const {
     return done(oae_port_cas(port_.get(), word, expected, value, &expected), "cas");
   }
 
-  /// What the word was before.
+  /// Adds to a word, and returns what it was before.
   std::uint64_t fetch_add(unsigned word, std::uint64_t addend) const {
     std::uint64_t found = 0;
     check(oae_port_fetch_add(port_.get(), word, addend, &found), "fetch add");
     return found;
   }
 
-  /// The firmware gets the payload, exactly once; false if there was no room for it in time.
+  /// Sends the payload to the firmware, exactly once. False: there was no room for it in time.
   bool send(const std::array<std::uint64_t, OAE_PAYLOAD_WORDS>& payload,
             std::chrono::nanoseconds timeout) const {
     int error = oae_port_send(port_.get(), payload.data(),
@@ -93,7 +94,7 @@ class Port {
     return true;
   }
 
-  /// Whether an offer of the firmware stands within `timeout`; negative: waits for ever.
+  /// Returns whether an offer of the firmware stands within `timeout`. Negative: there is no limit.
   bool wait(std::chrono::milliseconds timeout) const {
     int error = oae_port_wait(port_.get(), static_cast<int>(timeout.count()));
     if (error == -ETIMEDOUT) return false;
@@ -101,10 +102,13 @@ class Port {
     return true;
   }
 
-  /// Times of `count` 8-byte reads of the device, in ns.
-  std::vector<std::uint64_t> read_bench(std::uint32_t count) const {
+  /// What the last swap has taken.
+  oae_times times() const { return get<oae_times>(oae_port_times, "times"); }
+
+  /// What `count` reads of 8 bytes of the device take, in ns.
+  std::vector<std::uint64_t> read_times(std::uint32_t count) const {
     std::vector<std::uint64_t> samples(count);
-    check(oae_port_read_bench(port_.get(), samples.data(), count), "read bench");
+    check(oae_port_read_times(port_.get(), samples.data(), count), "read times");
     return samples;
   }
 

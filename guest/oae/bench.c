@@ -48,6 +48,7 @@ static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *sa
   for (uint32_t i = 0; i < plan.count; i++) {
     struct oae_swap swap = {
         .verb = OAE_SWAP_VERB_SWAP, .form = plan.form, .timeout_ns = plan.timeout_ns};
+    struct oae_times times;
     uint64_t called;
     int error;
 
@@ -63,9 +64,11 @@ static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *sa
       bench->not_ready++;
       continue;
     }
-    samples[0][bench->committed] = swap.store_ns;
-    samples[1][bench->committed] = swap.read_ns;
-    samples[2][bench->committed] = swap.commit_ns;
+    error = oae_port_times(port, &times);
+    if (error) return error;
+    samples[0][bench->committed] = times.store_ns;
+    samples[1][bench->committed] = times.read_ns;
+    samples[2][bench->committed] = times.commit_ns;
     samples[3][bench->committed] = called;
     bench->committed++;
   }
@@ -104,7 +107,7 @@ int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench
   error = read_counts(port, &before);
   if (!error) error = run_swaps(port, plan, samples, bench);
   if (!error) error = await_counts(port, &before, bench);
-  if (!error) error = oae_port_read_bench(port, reads, count);
+  if (!error) error = oae_port_read_times(port, reads, count);
   if (!error) {
     bench->store = latency_of(samples[0], bench->committed);
     bench->read = latency_of(samples[1], bench->committed);

@@ -13,16 +13,16 @@
 extern "C" {
 #endif
 
-/* What a bench is to do. */
+/* What a benchmark does. */
 struct bench_plan {
   uint32_t count;      /* swaps */
   uint64_t timeout_ns; /* of each */
   uint8_t form;        /* OAE_SWAP_FORM_* */
-  bool more;           /* each but the last is confirmed by the next */
-  bool mapped;         /* the port is: told of, no more */
+  bool more;           /* each swap but the last is confirmed by the next one */
+  bool mapped;         /* the port is mapped; the result says so */
 };
 
-/* What a bench has found; times in ns. */
+/* What a benchmark has found. Times are in ns. */
 struct bench {
   uint32_t count;               /* swaps asked for */
   uint8_t form;                 /* in which form */
@@ -40,10 +40,10 @@ struct bench {
   struct latency mmio_read;     /* 8-byte reads of the device */
 };
 
-/* Runs it. 0, or a negative errno value. */
+/* Runs a benchmark. Returns 0 or a negative errno value. */
 int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench);
 
-/* Whether all swaps were committed, and host, block and firmware have counted as many. */
+/* Whether all swaps were committed, and block and firmware have counted the same number. */
 bool bench_agrees(const struct bench *bench);
 
 void bench_print(FILE *out, const struct bench *bench);

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* The distribution of some samples; median and p99 are samples themselves. All zero if none. */
+/* The distribution of samples. Median and p99 are samples themselves. All is 0 without samples. */
 struct latency {
   uint64_t min;
   uint64_t median; /* the smallest sample that at least half of all do not exceed */

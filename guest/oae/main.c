@@ -25,7 +25,7 @@ static int run_info(struct oae_port *port, const struct options *options) {
            ", \"block_version\": %" PRIu32 ", \"clock_khz\": %" PRIu32 ", \"features\": %" PRIu64
            ", \"vectors\": %" PRIu32 ", \"interface\": %" PRIu32 "}\n",
            info.pci_address, info.port, info.ports, info.block_version, info.clock_khz,
-           (uint64_t)info.features, info.vectors, info.abi);
+           (uint64_t)info.features, info.vectors, info.version);
     return exit_good;
   }
   printf("device      %s\n", info.pci_address);
@@ -36,7 +36,7 @@ static int run_info(struct oae_port *port, const struct options *options) {
          OAE_GET(info.features, OAE_HOST_FEATURES_STREAMED) ? " streamed" : "");
   printf("verbs       0x%02x\n", (unsigned int)OAE_GET(info.features, OAE_HOST_FEATURES_VERBS));
   printf("vectors     %" PRIu32 "\n", info.vectors);
-  printf("interface   %" PRIu32 "\n", info.abi);
+  printf("interface   %" PRIu32 "\n", info.version);
   return exit_good;
 }
 
@@ -46,7 +46,7 @@ static void print_words(const char *name, const __u64 *words) {
   printf("\n");
 }
 
-/* A swap with verb and offer as they are, settled if that is in doubt. */
+/* Makes a swap whose verb and offer are set, and settles it if it is in doubt. */
 static int swap_settled(struct oae_port *port, const struct options *options,
                         struct oae_swap *swap) {
   int error;
@@ -74,18 +74,21 @@ static int exit_of(const struct oae_swap *swap) {
 
 static int run_swap(struct oae_port *port, const struct options *options) {
   struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP};
+  struct oae_times times = {0};
   int error;
 
   if (options->command == COMMAND_SEND) swap.verb = OAE_SWAP_VERB_SEND;
   memcpy(swap.offer, options->payload, sizeof(swap.offer));
   error = swap_settled(port, options, &swap);
   if (error) return failed(oae_verb_name(swap.verb), error);
+  /* Only root is told what a swap takes, and only where debugfs is mounted. */
+  oae_port_times(port, &times);
   if (options->json) {
     printf("{\"verb\": \"%s\", \"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
            ", \"from_store_ns\": %" PRIu64 ", \"from_read_ns\": %" PRIu64 ", \"tries\": %" PRIu32
            ", \"answer\": [",
            oae_verb_name(swap.verb), oae_status_name(swap.status), oae_form_name(swap.form),
-           swap.epoch, swap.sequence, (uint64_t)swap.store_ns, (uint64_t)swap.read_ns, swap.tries);
+           swap.epoch, swap.sequence, times.store_ns, times.read_ns, swap.tries);
     for (int i = 0; i < OAE_PAYLOAD_WORDS; i++)
       printf("%s\"0x%016" PRIx64 "\"", i ? ", " : "", (uint64_t)swap.answer[i]);
     printf("]}\n");
@@ -93,7 +96,7 @@ static int run_swap(struct oae_port *port, const struct options *options) {
     printf("%s, %s, epoch %u, sequence %" PRIu32 ", %" PRIu64 " ns from the first store, %" PRIu64
            " ns from the read\n",
            oae_status_name(swap.status), oae_form_name(swap.form), swap.epoch, swap.sequence,
-           (uint64_t)swap.store_ns, (uint64_t)swap.read_ns);
+           times.store_ns, times.read_ns);
     print_words("offer", swap.offer);
     if (swap.verb == OAE_SWAP_VERB_SWAP) print_words("answer", swap.answer);
   }
@@ -148,6 +151,47 @@ struct counter {
   uint64_t value;
 };
 
+static void print_counters(const struct counter *counters, size_t count, bool json) {
+  for (size_t i = 0; i < count; i++)
+    printf(json ? ", \"%s\": %" PRIu64 : "%-20s %" PRIu64 "\n", counters[i].name,
+           counters[i].value);
+}
+
+/* The firmware's counters too, unless that is null. */
+static void print_stat(const struct oae_stats *stats, const struct oae_firmware_stats *firmware,
+                       bool json) {
+  const struct counter counters[] = {
+      {"block.epoch", stats->epoch},
+      {"block.sequence", stats->sequence},
+      {"block.offered", stats->offered},
+      {"block.committed", stats->committed},
+      {"block.not_ready", stats->not_ready},
+      {"block.rejected", stats->rejected},
+      {"block.liveness", stats->liveness},
+      {"block.liveness_age", stats->liveness_age},
+      {"driver.doubts", stats->doubts},
+      {"driver.settled", stats->settled},
+      {"driver.signals", stats->signals},
+  };
+
+  printf(json ? "{\"block.state\": \"%s\"" : "block.state          %s\n",
+         oae_state_name(stats->state));
+  print_counters(counters, sizeof(counters) / sizeof(*counters), json);
+  if (firmware) {
+    const struct counter theirs[] = {
+        {"firmware.exchanged", firmware->exchanged},
+        {"firmware.committed", firmware->committed},
+        {"firmware.reversed", firmware->reversed},
+        {"firmware.bad_offers", firmware->bad_offers},
+        {"firmware.liveness", firmware->liveness},
+        {"firmware.polls", firmware->mode},
+    };
+
+    print_counters(theirs, sizeof(theirs) / sizeof(*theirs), json);
+  }
+  if (json) printf("}\n");
+}
+
 static int run_stat(struct oae_port *port, const struct options *options) {
   struct oae_firmware_stats firmware;
   struct oae_stats stats;
@@ -155,32 +199,17 @@ static int run_stat(struct oae_port *port, const struct options *options) {
 
   if (!error) error = oae_port_firmware_stats(port, &firmware);
   if (error) return failed("stat", error);
+  print_stat(&stats, &firmware, options->json);
+  return exit_good;
+}
 
-  const struct counter counters[] = {
-      {"block.epoch", stats.epoch},
-      {"block.sequence", stats.sequence},
-      {"block.offered", stats.offered},
-      {"block.committed", stats.committed},
-      {"block.not_ready", stats.not_ready},
-      {"block.rejected", stats.rejected},
-      {"block.liveness", stats.liveness},
-      {"block.liveness_age", stats.liveness_age},
-      {"driver.doubts", stats.doubts},
-      {"driver.settled", stats.settled},
-      {"driver.signals", stats.signals},
-      {"firmware.exchanged", firmware.exchanged},
-      {"firmware.committed", firmware.committed},
-      {"firmware.reversed", firmware.reversed},
-      {"firmware.bad_offers", firmware.bad_offers},
-      {"firmware.liveness", firmware.liveness},
-      {"firmware.polls", firmware.mode},
-  };
-  printf(options->json ? "{\"block.state\": \"%s\"" : "block.state          %s\n",
-         oae_state_name(stats.state));
-  for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
-    printf(options->json ? ", \"%s\": %" PRIu64 : "%-20s %" PRIu64 "\n", counters[i].name,
-           counters[i].value);
-  if (options->json) printf("}\n");
+/* Somebody else has the port open: sysfs shows its counters, but for the firmware's. */
+static int run_watch(const struct options *options) {
+  struct oae_stats stats;
+  int error = oae_port_watch(options->device, options->port, &stats);
+
+  if (error) return failed("stat", error);
+  print_stat(&stats, NULL, options->json);
   return exit_good;
 }
 
@@ -201,6 +230,7 @@ static int run(const struct options *options) {
 
   error = oae_port_path(options->device, options->port, path, sizeof(path));
   if (!error) error = oae_port_open(path, &port);
+  if (error == -EBUSY && options->command == COMMAND_STAT) return run_watch(options);
   if (error) return failed(path, error);
   if (options->mapped) error = oae_port_map(port);
   code = error ? failed("mapping", error) : runs[options->command](port, options);

@@ -245,7 +245,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
         options->port = (unsigned int)value;
         break;
       case 'c':
-        if (!parse_number(optarg, OAE_READ_BENCH_MAX, &value) || !value)
+        if (!parse_number(optarg, options_count_max, &value) || !value)
           return mistaken(mistake, "not a count (1 to 65536)", optarg);
         options->count = (uint32_t)value;
         break;

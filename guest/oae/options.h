@@ -23,6 +23,9 @@ enum command {
   COMMAND_STAT
 };
 
+/* The most swaps of a bench. */
+enum { options_count_max = 65536 };
+
 struct options {
   enum command command;
   unsigned int device;

@@ -24,10 +24,13 @@
 enum { page_size = 4096, num_files = 6, num_ports = 4, num_maps = 4, max_threads = 16 };
 
 static const unsigned long requests[] = {
-    OAE_IOC_INFO,           OAE_IOC_SWAP,       OAE_IOC_SETTLE,  OAE_IOC_STATS,
-    OAE_IOC_FIRMWARE_STATS, OAE_IOC_READ_BENCH, OAE_IOC_REVERSE, OAE_IOC_BEGIN,
+    OAE_IOC_INFO, OAE_IOC_SWAP, OAE_IOC_SETTLE, OAE_IOC_STATS, OAE_IOC_FIRMWARE_STATS, OAE_IOC_BEGIN,
 };
 enum { num_requests = sizeof(requests) / sizeof(*requests) };
+static const uint32_t sizes[num_requests] = {
+    sizeof(struct oae_info),  sizeof(struct oae_swap),           sizeof(struct oae_swap),
+    sizeof(struct oae_stats), sizeof(struct oae_firmware_stats), sizeof(struct oae_epoch),
+};
 
 static atomic_int files[num_files];
 static unsigned long calls;
@@ -87,20 +90,19 @@ static unsigned long some_request(struct thread *thread) {
 /* Fills memory with a request that is nearly right, or with anything. */
 static void fill(struct thread *thread, unsigned long request, void *memory) {
   struct oae_swap *swap = memory;
-  struct oae_read_bench *bench = memory;
+  uint32_t *head = memory;
 
   for (unsigned int i = 0; i < 20; i++) ((uint64_t *)memory)[i] = chance(thread);
-  if (request == OAE_IOC_READ_BENCH) {
-    bench->samples = (uintptr_t)thread->edge - odd_number(thread) % (2 * page_size);
-    bench->count = below(thread, 64) ? (uint32_t)odd_number(thread) & 0x8000003f : OAE_READ_BENCH_MAX;
-    bench->reserved = below(thread, 4) ? 0 : (uint32_t)odd_number(thread);
-  } else if (request == OAE_IOC_SWAP && below(thread, 4)) {
+  head[0] = (uint32_t)odd_number(thread);
+  for (unsigned int i = 0; i < num_requests; i++)
+    if (request == requests[i] && below(thread, 8)) head[0] = sizes[i] + 8 * !below(thread, 8);
+  head[1] = below(thread, 8) ? below(thread, 2) : (uint32_t)odd_number(thread);
+  if (head[1] == 1 && request != OAE_IOC_SWAP && request != OAE_IOC_SETTLE && below(thread, 8))
+    head[1] = 0;
+  if (request == OAE_IOC_SWAP && below(thread, 4)) {
     swap->verb = below(thread, 8) ? 1 + (uint8_t)below(thread, 5) : (uint8_t)chance(thread);
-    swap->flags = below(thread, 8) ? (uint8_t)below(thread, 2) : (uint8_t)chance(thread);
     swap->form = below(thread, 8) ? (uint8_t)below(thread, 2) : (uint8_t)chance(thread);
     swap->timeout_ns = below(thread, 2) ? 0 : odd_number(thread) % 100000;
-    memset(swap->reserved, 0, sizeof(swap->reserved));
-    if (below(thread, 8) == 0) swap->reserved[below(thread, sizeof(swap->reserved))] = 1;
     if (below(thread, 2)) swap->offer[0] = odd_number(thread);
   }
 }
@@ -269,17 +271,17 @@ static void try_edges(struct thread *thread) {
 
   if (port < 0) exit(2);
   for (unsigned int i = 0; i < num_requests; i++) {
-    size_t size = _IOC_SIZE(requests[i]);
+    size_t size = sizes[i];
 
     for (size_t room = 0; room <= size + 1; room++) {
       unsigned char *at = thread->edge - room;
       bool faults;
 
       memset(thread->edge - 256, 0, 256);
+      if (room >= sizeof(uint32_t)) *(uint32_t *)at = (uint32_t)size;
       if (requests[i] == OAE_IOC_SWAP && room >= size) ((struct oae_swap *)at)->verb = OAE_SWAP_VERB_SWAP;
       faults = ioctl(port, requests[i], at) < 0 && errno == EFAULT;
-      /* Nothing to settle, and no reads: these do not look, or fail with something else. */
-      if (requests[i] != OAE_IOC_SETTLE && requests[i] != OAE_IOC_REVERSE && faults != (room < size)) {
+      if (faults != (room < size)) {
         printf("request %u at %zu bytes before the edge: %s\n", i, room, faults ? "faults" : "does not");
         failed = true;
       }

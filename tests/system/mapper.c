@@ -25,7 +25,7 @@ static const char path[] = "/dev/oae0p1";
 static const off_t pages[] = {OAE_MAP_PORT, OAE_MAP_STREAM, OAE_MAP_CELL};
 
 static struct oae_swap a_swap(void) {
-  return (struct oae_swap){.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
+  return (struct oae_swap){.size = sizeof(struct oae_swap), .verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
 }
 
 /* 0 or the errno value of a mapping, which is taken back. */
@@ -111,14 +111,15 @@ static void refuse_places(int port) {
 /* What the kernel does while the port is mapped. */
 static void refuse_requests(int port, void* page) {
   struct oae_swap swap = a_swap();
-  struct oae_firmware_stats firmware;
-  struct oae_stats stats;
-  struct oae_info info;
-  struct oae_epoch epoch;
+  struct oae_firmware_stats firmware = {.size = sizeof(firmware)};
+  struct oae_stats stats = {.size = sizeof(stats)};
+  struct oae_info info = {.size = sizeof(info)}, *answer = (struct oae_info*)((char*)page + 0x800);
+  struct oae_epoch epoch = {.size = sizeof(epoch)};
 
   expect("a swap", asked(port, OAE_IOC_SWAP, &swap), EBUSY);
   expect("a settlement", asked(port, OAE_IOC_SETTLE, &swap), EBUSY);
-  expect("a reversal", asked(port, OAE_IOC_REVERSE, &swap), EBUSY);
+  swap.flags = OAE_SETTLE_REVERSE;
+  expect("a reversal", asked(port, OAE_IOC_SETTLE, &swap), EBUSY);
   expect("info", asked(port, OAE_IOC_INFO, &info), 0);
   expect("stats", asked(port, OAE_IOC_STATS, &stats), 0);
   expect("the firmware's stats", asked(port, OAE_IOC_FIRMWARE_STATS, &firmware), 0);
@@ -126,8 +127,10 @@ static void refuse_requests(int port, void* page) {
   expect("it is the next", epoch.epoch, (uint8_t)(stats.epoch + 1));
   expect("its sequence", epoch.sequence, 0);
   expect("no address", asked(port, OAE_IOC_BEGIN, NULL), EFAULT);
-  /* A request whose answer goes to the device itself. */
-  expect("info to the page", asked(port, OAE_IOC_INFO, (char*)page + 0x800), 0);
+  /* A request whose structure is in the device itself, where nothing is kept. */
+  answer->size = sizeof(info);
+  answer->flags = 0;
+  expect("info in the page", asked(port, OAE_IOC_INFO, answer) != 0, answer->size != sizeof(info));
 }
 
 static void refuse_access(int port, void* page, off_t offset) {
@@ -220,14 +223,14 @@ static void take_turns(void) {
       swap.verb = 99;
       expect("no verb", oae_port_swap(port, &swap), -EINVAL);
       swap = a_swap();
-      swap.reserved[3] = 1;
-      expect("reserved", oae_port_swap(port, &swap), -EINVAL);
+      swap.flags = 0x80000000;
+      expect("a flag that is not known", oae_port_swap(port, &swap), -EINVAL);
       expect("map again", oae_port_map(port), 0);
       oae_port_unmap(port);
       oae_port_unmap(port);
       swap = a_swap();
     } else {
-      struct oae_epoch epoch;
+      struct oae_epoch epoch = {.size = sizeof(epoch)};
 
       expect("an epoch of the kernel's", asked(oae_port_fd(port), OAE_IOC_BEGIN, &epoch), 0);
     }
@@ -270,7 +273,7 @@ struct pages {
 
 static struct pages open_pages(void) {
   struct pages pages = {.port = open_port()};
-  struct oae_epoch epoch;
+  struct oae_epoch epoch = {.size = sizeof(epoch)};
   int file = oae_port_fd(pages.port);
 
   oae_crc_init();

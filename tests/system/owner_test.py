@@ -39,7 +39,7 @@ measure without
 REQUEST=%s
 if [ $REQUEST = settle ]; then lose 3; fi
 /share/stall /dev/oae0p0 $REQUEST 2> /share/stall & stall=$!
-for i in $(seq 1000); do [ -e /tmp/stalled ] && break; sleep 0.01; done
+for i in $(seq 100); do [ -e /tmp/stalled ] && break; sleep 0.01; done
 [ -e /tmp/stalled ]
 measure with
 kill -9 $stall

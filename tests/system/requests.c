@@ -19,7 +19,7 @@ enum { swaps = 60 };
 static const char path[] = "/dev/oae0p1";
 
 static struct oae_swap a_swap(uint8_t form) {
-  return (struct oae_swap){.verb = OAE_SWAP_VERB_SWAP, .form = form, .timeout_ns = 1000000000};
+  return (struct oae_swap){.size = sizeof(struct oae_swap), .verb = OAE_SWAP_VERB_SWAP, .form = form, .timeout_ns = 1000000000};
 }
 
 static void refuse_swaps(int port) {
@@ -38,31 +38,68 @@ static void refuse_swaps(int port) {
     swap = a_swap((uint8_t)value);
     if (value > OAE_SWAP_FORM_STREAMED) expect("form", asked(port, OAE_IOC_SWAP, &swap), EINVAL);
   }
-  for (size_t i = 0; i < sizeof(swap.reserved); i++) {
+  for (unsigned int bit = 1; bit < 32; bit++) {
     swap = a_swap(OAE_SWAP_FORM_STREAMED);
-    swap.reserved[i] = 1;
-    expect("reserved", asked(port, OAE_IOC_SWAP, &swap), EINVAL);
+    swap.flags = 1u << bit;
+    expect("a flag", asked(port, OAE_IOC_SWAP, &swap), EINVAL);
   }
 }
 
 static void refuse_others(int port) {
-  struct oae_read_bench bench = {.count = 0};
-  struct oae_swap swap;
+  struct oae_swap swap = a_swap(OAE_SWAP_FORM_PUSHED);
   char byte = 0;
 
   expect("a request of another size", asked(port, _IOWR(OAE_IOC_MAGIC, 1, char), &swap), ENOTTY);
   expect("an unknown request", asked(port, _IO(OAE_IOC_MAGIC, 0x7f), NULL), ENOTTY);
   expect("nothing in doubt", asked(port, OAE_IOC_SETTLE, &swap), ENODATA);
-  expect("no reads", asked(port, OAE_IOC_READ_BENCH, &bench), EINVAL);
-  bench.count = OAE_READ_BENCH_MAX + 1;
-  expect("too many reads", asked(port, OAE_IOC_READ_BENCH, &bench), EINVAL);
-  bench = (struct oae_read_bench){.count = 1, .reserved = 1};
-  expect("reserved", asked(port, OAE_IOC_READ_BENCH, &bench), EINVAL);
-  bench.reserved = 0;
-  expect("no samples", asked(port, OAE_IOC_READ_BENCH, &bench), EFAULT);
+  for (unsigned int bit = 0; bit < 32; bit++) {
+    swap.flags = 1u << bit;
+    expect("a flag of a settlement", asked(port, OAE_IOC_SETTLE, &swap),
+           swap.flags == OAE_SETTLE_REVERSE ? ENODATA : EINVAL);
+  }
   expect("a read", read(port, &byte, 1), -1);
   expect("a write", write(port, &byte, 1), -1);
   expect("a second open", open(path, O_RDWR), -1);
+}
+
+/* A structure as programs of another age have it: of this size, with a field behind what is known here. */
+static void of_size(int port, unsigned long code, const char* what, uint32_t known) {
+  union {
+    uint32_t head[2];
+    unsigned char bytes[8192];
+  } structure;
+
+  for (uint32_t size = 0; size <= 4096; size += size < 256 ? 1 : 64) {
+    int error = 0, none = code == OAE_IOC_SETTLE ? ENODATA : 0;
+
+    if (size < known) error = EINVAL;
+    memset(&structure, 0xee, sizeof(structure));
+    memset(&structure, 0, size);
+    structure.head[0] = size;
+    structure.head[1] = 0;
+    if (!error) error = none;
+    expect(what, asked(port, code, &structure), error);
+    for (uint32_t i = known; i < sizeof(structure.bytes) && size >= known; i++)
+      if (structure.bytes[i] != (i < size ? 0 : 0xee)) expect("a byte behind it", (long)i, -1);
+    if (size <= known) continue;
+    memset(&structure, 0, size);
+    structure.head[0] = size;
+    structure.bytes[size - 1] = 1;
+    expect("a field that is not known", asked(port, code, &structure), E2BIG);
+  }
+  memset(&structure, 0, sizeof(structure));
+  structure.head[0] = 4097;
+  expect("more than a page", asked(port, code, &structure), E2BIG);
+  structure.head[0] = known;
+  structure.head[1] = 0x80000000;
+  expect("a flag that is not known", asked(port, code, &structure), EINVAL);
+}
+
+static void grow(int port) {
+  of_size(port, OAE_IOC_INFO, "info", sizeof(struct oae_info));
+  of_size(port, OAE_IOC_SETTLE, "settle", sizeof(struct oae_swap));
+  of_size(port, OAE_IOC_STATS, "stats", sizeof(struct oae_stats));
+  of_size(port, OAE_IOC_BEGIN, "begin", sizeof(struct oae_epoch));
 }
 
 /* Each swap of the row must be the next, and its answer the firmware's offer for it. */
@@ -85,8 +122,8 @@ static void swap_in_turns(int port) {
 }
 
 int main(void) {
-  struct oae_firmware_stats firmware;
-  struct oae_stats before, after;
+  struct oae_firmware_stats firmware = {.size = sizeof(firmware)};
+  struct oae_stats before = {.size = sizeof(before)}, after = {.size = sizeof(after)};
   int port = open(path, O_RDWR);
 
   if (port < 0) {
@@ -96,6 +133,7 @@ int main(void) {
   expect("stats", asked(port, OAE_IOC_STATS, &before), 0);
   refuse_swaps(port);
   refuse_others(port);
+  grow(port);
   expect("stats", asked(port, OAE_IOC_STATS, &after), 0);
   expect("swaps that were refused", (long)(after.committed - before.committed), 0);
   expect("offers that the block saw", (long)(after.not_ready + after.rejected), 0);

@@ -47,7 +47,7 @@ static void* reset(void* unused) {
 
 /* The outcome of what a reset has interrupted. */
 static void settle(int port) {
-  struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP};
+  struct oae_swap swap = {.size = sizeof(swap)};
   int error;
 
   interrupted++;
@@ -63,7 +63,7 @@ static int swap_once(int port, struct oae_swap* swap) {
   int error;
 
   *swap = (struct oae_swap){
-      .verb = OAE_SWAP_VERB_SWAP, .form = (__u8)(committed % 2), .timeout_ns = 10000000000};
+      .size = sizeof(*swap), .verb = OAE_SWAP_VERB_SWAP, .form = (__u8)(committed % 2), .timeout_ns = 10000000000};
   swap->offer[0] = committed;
   error = asked(port, OAE_IOC_SWAP, swap);
   if (!error && swap->status != OAE_SWAP_STATUS_OK) complain("status", swap->status);
@@ -73,7 +73,7 @@ static int swap_once(int port, struct oae_swap* swap) {
 }
 
 static void reset_once(int port, unsigned int number) {
-  struct oae_firmware_stats firmware;
+  struct oae_firmware_stats firmware = {.size = sizeof(firmware)};
   struct pollfd ready = {.fd = port, .events = POLLIN};
   struct oae_swap before, after;
   pthread_t thread;
@@ -87,7 +87,7 @@ static void reset_once(int port, unsigned int number) {
     if (swap_once(port, &after)) settle(port);
     error = asked(port, OAE_IOC_FIRMWARE_STATS, &firmware);
     if (error && error != EIO && error != ETIMEDOUT) complain("the mailbox", error);
-    if (poll(&ready, 1, 1000) < 0) complain("poll", errno);
+    if (poll(&ready, 1, 0) < 0) complain("poll", errno);
   }
   pthread_join(thread, NULL);
   if (swap_once(port, &after)) complain("a swap after the reset fails", (long)number);
@@ -96,8 +96,8 @@ static void reset_once(int port, unsigned int number) {
 }
 
 int main(int count, char** arguments) {
-  struct oae_firmware_stats firmware, firmware_before;
-  struct oae_stats block, block_before;
+  struct oae_firmware_stats firmware = {.size = sizeof(firmware)}, firmware_before = firmware;
+  struct oae_stats block = {.size = sizeof(block)}, block_before = block;
   int port = open(path, O_RDWR);
   unsigned int resets;
 

@@ -61,29 +61,39 @@ static void* tell(void* argument) {
 static const struct {
   const char* name;
   unsigned long code;
+  __u32 size;
 } requests[] = {
-    {"info", OAE_IOC_INFO},   {"swap", OAE_IOC_SWAP},
-    {"stats", OAE_IOC_STATS}, {"firmware_stats", OAE_IOC_FIRMWARE_STATS},
-    {"begin", OAE_IOC_BEGIN}, {"settle", OAE_IOC_SETTLE},
+    {"info", OAE_IOC_INFO, sizeof(struct oae_info)},
+    {"swap", OAE_IOC_SWAP, sizeof(struct oae_swap)},
+    {"stats", OAE_IOC_STATS, sizeof(struct oae_stats)},
+    {"firmware_stats", OAE_IOC_FIRMWARE_STATS, sizeof(struct oae_firmware_stats)},
+    {"begin", OAE_IOC_BEGIN, sizeof(struct oae_epoch)},
+    {"settle", OAE_IOC_SETTLE, sizeof(struct oae_swap)},
 };
 
 int main(int count, char** arguments) {
-  struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
+  struct oae_swap swap = {
+      .size = sizeof(swap), .verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
   unsigned long code = 0;
   int port, faults;
+  __u32 size = 0;
   pthread_t thread;
   void* page;
 
   if (count != 3) return 2;
   for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
-    if (!strcmp(arguments[2], requests[i].name)) code = requests[i].code;
+    if (!strcmp(arguments[2], requests[i].name)) {
+      code = requests[i].code;
+      size = requests[i].size;
+    }
   port = open(arguments[1], O_RDWR);
   check(arguments[1], port >= 0);
   page = stalling_page(&faults);
   /* Something to settle: the caller has injected a loss, so that this swap stays in doubt. */
   if (code == OAE_IOC_SETTLE) check("a doubt", ioctl(port, OAE_IOC_SWAP, &swap) < 0);
-  swap = (struct oae_swap){.verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
-  memcpy(page, &swap, sizeof(swap));
+  *(struct oae_swap*)page = (struct oae_swap){.timeout_ns = 1000000000};
+  if (code == OAE_IOC_SWAP) ((struct oae_swap*)page)->verb = OAE_SWAP_VERB_SWAP;
+  *(__u32*)page = size;
   protect(faults, page);
   check("pthread_create", pthread_create(&thread, NULL, tell, &faults) == 0);
   ioctl(port, code, page);

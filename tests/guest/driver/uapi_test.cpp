@@ -9,34 +9,54 @@
 namespace {
 
 TEST(Uapi, Sizes) {
-  EXPECT_EQ(sizeof(oae_info), 64u);
-  EXPECT_EQ(sizeof(oae_swap), 152u);
-  EXPECT_EQ(sizeof(oae_stats), 64u);
-  EXPECT_EQ(sizeof(oae_firmware_stats), 48u);
-  EXPECT_EQ(sizeof(oae_read_bench), 16u);
+  EXPECT_EQ(sizeof(oae_info), 80u);
+  EXPECT_EQ(sizeof(oae_swap), 128u);
+  EXPECT_EQ(sizeof(oae_stats), 72u);
+  EXPECT_EQ(sizeof(oae_firmware_stats), 56u);
   EXPECT_EQ(sizeof(oae_cell), 80u);
-  EXPECT_EQ(sizeof(oae_epoch), 16u);
+  EXPECT_EQ(sizeof(oae_epoch), 24u);
+}
+
+template <typename T>
+void expect_head() {
+  EXPECT_EQ(offsetof(T, size), 0u);
+  EXPECT_EQ(offsetof(T, flags), 4u);
+  EXPECT_EQ(sizeof(T::size) + sizeof(T::flags), 8u);
+}
+
+TEST(Uapi, EachStructureBeginsWithItsSizeAndFlags) {
+  expect_head<oae_info>();
+  expect_head<oae_swap>();
+  expect_head<oae_stats>();
+  expect_head<oae_firmware_stats>();
+  expect_head<oae_epoch>();
 }
 
 TEST(Uapi, Offsets) {
-  EXPECT_EQ(offsetof(oae_info, features), 24u);
-  EXPECT_EQ(offsetof(oae_info, pci_address), 32u);
-  EXPECT_EQ(offsetof(oae_swap, answer), 48u);
-  EXPECT_EQ(offsetof(oae_swap, verb), 96u);
-  EXPECT_EQ(offsetof(oae_swap, sequence), 100u);
-  EXPECT_EQ(offsetof(oae_swap, timeout_ns), 104u);
-  EXPECT_EQ(offsetof(oae_swap, store_ns), 112u);
-  EXPECT_EQ(offsetof(oae_swap, tries), 136u);
-  EXPECT_EQ(offsetof(oae_swap, form), 144u);
-  EXPECT_EQ(offsetof(oae_swap, reserved), 145u);
-  EXPECT_EQ(offsetof(oae_stats, sequence), 4u);
-  EXPECT_EQ(offsetof(oae_stats, committed), 8u);
-  EXPECT_EQ(offsetof(oae_stats, liveness), 32u);
-  EXPECT_EQ(offsetof(oae_read_bench, count), 8u);
+  EXPECT_EQ(offsetof(oae_info, version), 8u);
+  EXPECT_EQ(offsetof(oae_info, oldest), 12u);
+  EXPECT_EQ(offsetof(oae_info, features), 40u);
+  EXPECT_EQ(offsetof(oae_info, pci_address), 48u);
+  EXPECT_EQ(offsetof(oae_swap, timeout_ns), 8u);
+  EXPECT_EQ(offsetof(oae_swap, offer), 16u);
+  EXPECT_EQ(offsetof(oae_swap, answer), 64u);
+  EXPECT_EQ(offsetof(oae_swap, verb), 112u);
+  EXPECT_EQ(offsetof(oae_swap, form), 113u);
+  EXPECT_EQ(offsetof(oae_swap, status), 114u);
+  EXPECT_EQ(offsetof(oae_swap, epoch), 115u);
+  EXPECT_EQ(offsetof(oae_swap, sequence), 116u);
+  EXPECT_EQ(offsetof(oae_swap, tries), 120u);
+  EXPECT_EQ(offsetof(oae_swap, reads), 124u);
+  EXPECT_EQ(offsetof(oae_stats, sequence), 12u);
+  EXPECT_EQ(offsetof(oae_stats, committed), 16u);
+  EXPECT_EQ(offsetof(oae_stats, liveness), 40u);
+  EXPECT_EQ(offsetof(oae_stats, doubts), 48u);
+  EXPECT_EQ(offsetof(oae_firmware_stats, exchanged), 8u);
   EXPECT_EQ(offsetof(oae_cell, generation), 64u);
   EXPECT_EQ(offsetof(oae_cell, confirmation), 72u);
-  EXPECT_EQ(offsetof(oae_epoch, sequence), 8u);
-  EXPECT_EQ(offsetof(oae_epoch, epoch), 12u);
+  EXPECT_EQ(offsetof(oae_epoch, generation), 8u);
+  EXPECT_EQ(offsetof(oae_epoch, sequence), 16u);
+  EXPECT_EQ(offsetof(oae_epoch, epoch), 20u);
 }
 
 TEST(Uapi, PagesOfAMapping) {
@@ -46,15 +66,14 @@ TEST(Uapi, PagesOfAMapping) {
   EXPECT_EQ(OAE_MAP_SIZE, 0x1000);
 }
 
+// The size is in the structure, so that a structure may grow without another code.
 TEST(Uapi, Codes) {
-  EXPECT_EQ(OAE_IOC_INFO, 0x8040ea00u);
-  EXPECT_EQ(OAE_IOC_SWAP, 0xc098ea01u);
-  EXPECT_EQ(OAE_IOC_SETTLE, 0x8098ea02u);
-  EXPECT_EQ(OAE_IOC_STATS, 0x8040ea03u);
-  EXPECT_EQ(OAE_IOC_FIRMWARE_STATS, 0x8030ea04u);
-  EXPECT_EQ(OAE_IOC_READ_BENCH, 0x4010ea05u);
-  EXPECT_EQ(OAE_IOC_REVERSE, 0x8098ea06u);
-  EXPECT_EQ(OAE_IOC_BEGIN, 0x8010ea07u);
+  EXPECT_EQ(OAE_IOC_INFO, 0xea10u);
+  EXPECT_EQ(OAE_IOC_SWAP, 0xea11u);
+  EXPECT_EQ(OAE_IOC_SETTLE, 0xea12u);
+  EXPECT_EQ(OAE_IOC_STATS, 0xea13u);
+  EXPECT_EQ(OAE_IOC_FIRMWARE_STATS, 0xea14u);
+  EXPECT_EQ(OAE_IOC_BEGIN, 0xea15u);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct oae_port {
   int firmware_error = 0;
 
   std::vector<oae_swap> swaps;
+  oae_times times{};  // of the last swap
   std::uint64_t committed = 40;  // of an earlier life
   unsigned asked = 0;
 };
@@ -38,9 +39,7 @@ T at(const std::vector<T>& values, std::size_t n, T otherwise) {
 void answer(oae_port* port, oae_swap* swap) {
   const std::size_t n = port->swaps.size() - 1;
   swap->status = static_cast<__u8>(at(port->statuses, n, unsigned{OAE_SWAP_STATUS_OK}));
-  swap->store_ns = 800 + n;
-  swap->read_ns = 700 + n;
-  swap->commit_ns = 900 + n;
+  port->times = {800 + n, 700 + n, 900 + n};
   if (swap->status == OAE_SWAP_STATUS_OK) ++port->committed;
 }
 
@@ -80,7 +79,12 @@ int oae_port_firmware_stats(oae_port* port, oae_firmware_stats* stats) {
   return port->firmware_error;
 }
 
-int oae_port_read_bench(oae_port*, std::uint64_t* samples, std::uint32_t count) {
+int oae_port_times(oae_port* port, oae_times* times) {
+  *times = port->times;
+  return 0;
+}
+
+int oae_port_read_times(oae_port*, std::uint64_t* samples, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) samples[i] = 600 + i;
   return 0;
 }

@@ -2,13 +2,25 @@
 /*
  * Interface of the OAE swap driver: one character device for each swap port, /dev/oae<N>p<PORT>.
  *
- * A port has one opener at a time; another open fails with EBUSY. An open begins a new epoch, the
- * last close ends it. poll() says POLLIN while an offer of the firmware stands, so that a swap
- * would not be answered NOT_READY for want of one.
+ * A port can be open once at a time; another open fails with EBUSY. An open begins a new epoch, and
+ * the last close ends it. poll() reports POLLIN while an offer of the firmware stands, so that a swap
+ * would not be answered NOT_READY for want of one. A reset that passes is no event; an unbinding is
+ * POLLERR and POLLHUP.
  *
- * Errors of every request: ENODEV the device is unbound or gone, EIO it is being reset or does not
- * answer, EFAULT bad address, EINVAL a flag, a verb, a form or a reserved field that is not known
- * here.
+ * Structures grow, and programs and drivers of different age understand each other. Each structure
+ * begins with @size, the number of bytes that the caller has given, and with @flags. A driver takes
+ * fields that the caller does not know as zero. If the caller's structure is longer than the
+ * driver's, the rest has to be zero on the way in (else E2BIG), and is zero on the way out.
+ *
+ * Errors of every request:
+ *   E2BIG        the structure has fields that are not known here, and that are not zero
+ *   EBADF        the file is not open for writing, and the request changes something
+ *   EFAULT       the address is bad
+ *   EINVAL       a flag, verb or form is not known here, or @size is too small
+ *   EIO          the device is being reset, or does not answer
+ *   ENODEV       the device is unbound or gone
+ *   EINTR        a signal has ended the request before it did anything; where the signal's handler
+ *                has SA_RESTART, the request is restarted instead
  * Times are nanoseconds of the host's clock.
  */
 #ifndef _UAPI_LINUX_OAE_H
@@ -17,28 +29,37 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define OAE_ABI_VERSION 1
+/* Goes up by one with each addition to this interface. */
+#define OAE_INTERFACE_VERSION 2
 
 #define OAE_PAYLOAD_WORDS 6
 
 /**
- * struct oae_info - what a port is part of
- * @abi: OAE_ABI_VERSION of the driver
+ * struct oae_info - what a port belongs to
+ * @size: in: size of this structure
+ * @flags: in: zero
+ * @version: OAE_INTERFACE_VERSION of the driver
+ * @oldest: oldest version whose programs the driver still serves
  * @port: number of this port
- * @ports: ports of the device
+ * @ports: number of ports that the device has
  * @block_version: version of the block's register map
  * @clock_khz: frequency of the block's clock in kHz
- * @vectors: MSI-X vectors that the driver was given
- * @features: word of the same name of the register map
- * @pci_address: where the device is, as "0000:00:00.0", terminated
+ * @vectors: number of MSI-X vectors that the driver was given
+ * @reserved: zero
+ * @features: word of the same name in the register map
+ * @pci_address: where the device is, as "0000:00:00.0", terminated by a zero
  */
 struct oae_info {
-	__u32 abi;
+	__u32 size;
+	__u32 flags;
+	__u32 version;
+	__u32 oldest;
 	__u32 port;
 	__u32 ports;
 	__u32 block_version;
 	__u32 clock_khz;
 	__u32 vectors;
+	__u32 reserved;
 	__u64 features;
 	char pci_address[32];
 };
@@ -51,19 +72,20 @@ struct oae_info {
 #define OAE_SWAP_VERB_SEND 5
 
 /*
- * CAS, FETCH_ADD and MULTI are about the words of 64 bits in the block, which all ports and the
- * firmware share. Up to four steps see the words as they are and are done at once, all if every
- * comparison holds, else none; of a word, one step may change it.
+ * CAS, FETCH_ADD and MULTI work on the block's words of 64 bits, which all ports and the firmware
+ * share. They have up to four steps. All steps see the words as they are and take effect at once if
+ * every comparison holds; otherwise none takes effect. Only one step may change a given word.
  *
- * MULTI: bits 16 i to 16 i + 11 of @offer[0] name the word of step i, the next three what it does,
- * and @offer[1 + i] is its operand. CAS: @offer[0] names the word, @offer[1] is what it must be,
- * @offer[2] what to write. FETCH_ADD: @offer[0] names the word, @offer[1] is what to add.
+ * MULTI: bits 16 i to 16 i + 11 of @offer[0] name the word of step i, the next three bits are its
+ * operation (OAE_STEP_*), and @offer[1 + i] is its operand. CAS: @offer[0] names the word,
+ * @offer[1] is the value that it must have, and @offer[2] is the value to write. FETCH_ADD: @offer[0]
+ * names the word, and @offer[1] is the value to add.
  *
- * In the answer, bit 0 of @answer[0] is 1 if the steps are done, and @answer[1 + i] is what step i
- * has found. Status BUSY: another swap holds one of the words, and nothing was done. BAD_VERB: no
- * such word or step.
+ * In the answer, bit 0 of @answer[0] is 1 if the steps took effect, and @answer[1 + i] is the value
+ * that step i has found. Status BUSY: another swap holds one of the words, and nothing was done.
+ * Status BAD_VERB: there is no such word or operation.
  *
- * SEND: the firmware gets @offer, once, and need not have offered anything.
+ * SEND delivers @offer to the firmware exactly once. The firmware need not have offered anything.
  */
 #define OAE_STEPS_MAX 4
 #define OAE_STEP_READ 1
@@ -71,13 +93,13 @@ struct oae_info {
 #define OAE_STEP_ADD 3
 #define OAE_STEP_COMPARE 4
 
-/* More swaps follow: the next one confirms this one. */
+/* A flag of OAE_IOC_SWAP: more swaps follow, and the next one confirms this one. */
 #define OAE_SWAP_FLAG_MORE 1
 
 /*
- * How the answer comes: pushed, by DMA into memory, which works on every CPU and wants the device to
- * be a bus master; or streamed, in the completion of a 64-byte load from a write-combining mapping,
- * which a CPU without such loads makes of eight.
+ * How the answer comes. Pushed: the device writes it into memory, which works on every CPU, but
+ * requires that the device is a bus master. Streamed: it comes in the completion of a 64-byte load
+ * from a write-combining mapping; a CPU without such loads makes eight loads of it.
  */
 #define OAE_SWAP_FORM_PUSHED 0
 #define OAE_SWAP_FORM_STREAMED 1
@@ -92,69 +114,76 @@ struct oae_info {
 
 /**
  * struct oae_swap - one bilateral swap
+ * @size: in: size of this structure
+ * @flags: in: OAE_SWAP_FLAG_* for OAE_IOC_SWAP, OAE_SETTLE_* for OAE_IOC_SETTLE
+ * @timeout_ns: in: how long to wait for an offer of the firmware; 0 or O_NONBLOCK: not at all
  * @offer: in: payload of the host's slot
- * @answer: out: payload of the firmware's slot, or of the block's answer to the other verbs, if
- *	@status is OK; if it is NOT_READY or BUSY, word 0 is the age of the firmware's sign of life in clocks of the block
+ * @answer: out: if @status is OK, payload of the firmware's slot, or of the block's answer to the
+ *	other verbs; if it is NOT_READY or BUSY, word 0 is the age of the firmware's sign of life in
+ *	clocks of the block
  * @verb: in: OAE_SWAP_VERB_*
- * @flags: in: OAE_SWAP_FLAG_*
- * @status: out: OAE_SWAP_STATUS_*; OK: both sides have committed, else: neither has
+ * @form: in: OAE_SWAP_FORM_*
+ * @status: out: OAE_SWAP_STATUS_*; OK: both sides have committed, otherwise neither has
  * @epoch: out: epoch of the swap
  * @sequence: out: sequence of the swap within its epoch
- * @timeout_ns: in: how long to wait for an offer of the firmware; 0, or a file opened with
- *	O_NONBLOCK: not at all
- * @store_ns: out: from the first store of the offer to the answer
- * @read_ns: out: from the issue of the read to the answer
- * @commit_ns: out: from the first store to the answer found valid, which commits the host
  * @tries: out: how many times the offer was made
- * @reads: out: how many more reads it took to settle doubt, 0 normally
- * @form: in: OAE_SWAP_FORM_*
- * @reserved: zero
+ * @reads: out: how many further reads it took to settle doubt, normally 0
  *
- * The times are those of the last try. OAE_IOC_SWAP fails with EOPNOTSUPP if the device does not
- * have the form or the verb; it fails with EIO if the answer stays in doubt,
- * and until OAE_IOC_SETTLE has settled that; with EINTR if a signal ended the wait: nothing has
- * been exchanged then. OAE_IOC_SETTLE fills in what is marked "out" with the outcome of the swap
- * in doubt, or fails with EIO (ask again later) or ENODATA (nothing is in doubt).
+ * OAE_IOC_SWAP makes one swap. It fails with EOPNOTSUPP if the device does not have the form or the
+ * verb, with EBUSY while the port is mapped, and with EIO if the answer stays in doubt. No further
+ * swap is made until OAE_IOC_SETTLE has returned the outcome of the swap in doubt.
  *
- * OAE_IOC_REVERSE is OAE_IOC_SETTLE for who wants no swap that may have taken place: the outcome is
- * REVERSED, and neither side has committed, unless a reset had to settle it before. Once it was asked
- * for, OAE_IOC_SETTLE does the same. HISTORY_LOST: the card has lost power, and with it its side.
+ * OAE_IOC_SETTLE asks for the outcome of the last swap, if its caller does not have it: because the
+ * answer was in doubt, or because OAE_IOC_SWAP could not write it to memory (EFAULT). It fills in
+ * @verb, @form, and the fields marked "out", and fails with EIO (ask again later) or ENODATA (there
+ * is no such swap). An outcome is kept until it has been written to the caller's memory, also if the
+ * device is unbound meanwhile.
+ *
+ * HISTORY_LOST: the card has lost its power, and with it its side of the epoch.
  */
 struct oae_swap {
+	__u32 size;
+	__u32 flags;
+	__u64 timeout_ns;
 	__u64 offer[OAE_PAYLOAD_WORDS];
 	__u64 answer[OAE_PAYLOAD_WORDS];
 	__u8 verb;
-	__u8 flags;
+	__u8 form;
 	__u8 status;
 	__u8 epoch;
 	__u32 sequence;
-	__u64 timeout_ns;
-	__u64 store_ns;
-	__u64 read_ns;
-	__u64 commit_ns;
 	__u32 tries;
 	__u32 reads;
-	__u8 form;
-	__u8 reserved[7];
 };
 
+/*
+ * A flag of OAE_IOC_SETTLE, for a caller that does not want a swap which may have taken place: the
+ * outcome is REVERSED, and neither side has committed, unless the swap was settled before. Once this
+ * was asked for, it holds for all later settlements of this swap.
+ */
+#define OAE_SETTLE_REVERSE 1
+
 /**
- * struct oae_stats - counters of the block and of the driver
- * @state: state of the port's last swap, numbered as port_state of the register map
+ * struct oae_stats - counters of the block and of the driver, which sysfs shows too
+ * @size: in: size of this structure
+ * @flags: in: zero
+ * @state: state of the port's last swap, numbered as port_state in the register map
  * @epoch: present epoch
  * @offered: 1 if an offer of the firmware stands
  * @reserved: zero
  * @sequence: sequence of the last swap that was exchanged or reversed, 0 before the first
- * @committed: swaps committed since the card's power-up
- * @not_ready: answers NOT_READY since then
- * @rejected: offers of the host rejected since then
+ * @committed: number of swaps committed since the card's power-up
+ * @not_ready: number of answers NOT_READY since then
+ * @rejected: number of the host's offers that were rejected since then
  * @liveness: the firmware's sign of life
- * @liveness_age: clocks of the block since it changed, saturating
- * @doubts: swaps whose answer was in doubt since the driver was loaded
- * @settled: of these, settled
- * @signals: interrupts of the port's vector since the driver was loaded
+ * @liveness_age: clocks of the block since @liveness changed, saturating
+ * @doubts: number of swaps whose answer was in doubt since the driver was bound
+ * @settled: number of these that are settled
+ * @signals: number of interrupts of the port's vector since the driver was bound
  */
 struct oae_stats {
+	__u32 size;
+	__u32 flags;
 	__u8 state;
 	__u8 epoch;
 	__u8 offered;
@@ -172,16 +201,20 @@ struct oae_stats {
 
 /**
  * struct oae_firmware_stats - the firmware's own count of this port's swaps
- * @exchanged: swaps it has seen exchanged
- * @committed: swaps it has seen committed
- * @reversed: swaps it was told reversed
- * @bad_offers: offers of its own that the block refused
+ * @size: in: size of this structure
+ * @flags: in: zero
+ * @exchanged: number of swaps that it has seen exchanged
+ * @committed: number of swaps that it has seen committed
+ * @reversed: number of swaps that were reported to it as reversed
+ * @bad_offers: number of its own offers that the block refused
  * @liveness: its sign of life
- * @mode: 0 it sleeps until an interrupt, 1 it polls
+ * @mode: 0: it sleeps until an interrupt; 1: it polls
  *
- * Asked for over the mailbox. ETIMEDOUT: no reply; EPROTO: a reply that is an error.
+ * The driver asks for it over the mailbox. ETIMEDOUT: no reply came. EPROTO: the reply is an error.
  */
 struct oae_firmware_stats {
+	__u32 size;
+	__u32 flags;
 	__u64 exchanged;
 	__u64 committed;
 	__u64 reversed;
@@ -190,41 +223,30 @@ struct oae_firmware_stats {
 	__u64 mode;
 };
 
-#define OAE_READ_BENCH_MAX 65536
-
-/**
- * struct oae_read_bench - times 8-byte reads of the port's status register
- * @samples: in: address of @count words of 64 bits that get the time of each read, from its issue
- *	to its answer
- * @count: in: how many reads, 1 to OAE_READ_BENCH_MAX
- * @reserved: zero
- */
-struct oae_read_bench {
-	__u64 samples;
-	__u32 count;
-	__u32 reserved;
-};
-
 /*
- * mmap() of a port's file, shared, a page of OAE_MAP_SIZE bytes at each of these offsets: what its
- * owner needs to swap without the kernel, by the rules of the register map. While one of them is
- * mapped, OAE_IOC_SWAP, OAE_IOC_SETTLE and OAE_IOC_REVERSE fail with EBUSY; all else works.
+ * mmap() of a port's file maps one page of OAE_MAP_SIZE bytes at each of these offsets, shared. Its
+ * owner can then swap without the kernel, by the rules of the register map. While a page is mapped,
+ * OAE_IOC_SWAP and OAE_IOC_SETTLE fail with EBUSY; everything else works.
  *
  * OAE_MAP_PORT: the port's page of BAR 2, uncached. OAE_MAP_STREAM: its page of BAR 4,
  * write-combining. OAE_MAP_CELL: struct oae_cell, memory that the device writes.
  *
- * mmap() fails with EINVAL (another offset or size, or private), EACCES (to be executed), EOPNOTSUPP
- * (no streamed form), EBUSY (another process has mapped the port) and EIO (a swap is in doubt: settle
- * it first). A mapping is not inherited by a child, and does not grow.
+ * mmap() fails with EINVAL (another offset or size, or private), EACCES (executable, or the file is
+ * not open for writing), EOPNOTSUPP (there is no streamed form), EBUSY (another process has mapped
+ * the port), EIO (an outcome has to be settled first) and ENODEV (the device is unbound). A child
+ * does not inherit a mapping, and a mapping does not grow.
  *
- * The first mapping and the end of the last one end the epoch: OAE_IOC_BEGIN begins one for the
- * process, the next OAE_IOC_SWAP behind the last unmapping one for the kernel. Either rolls forward what is left.
+ * The first mapping and the end of the last one end the epoch. OAE_IOC_BEGIN begins an epoch for the
+ * process; the first OAE_IOC_SWAP after the last unmapping begins one for the kernel. Either rolls
+ * forward what is left.
  *
- * A reset, an error of the link, a sleep and an unbinding take the pages away: memory stands in for
- * them, all ones at first, until the device is back; for good, if it is unbound. @generation of
- * struct oae_cell is not what OAE_IOC_BEGIN has told then, and never again; a process that has read
- * an answer looks there behind it, as what stands in gives back what was stored. The epoch of the
- * process ends with the reset, but can be settled in the new pages until OAE_IOC_BEGIN.
+ * A reset, an error of the link, a sleep and an unbinding take the pages of the device away. Ordinary
+ * memory is shown instead, which is all ones at first, until the device is back, or for good if it is
+ * unbound. During that time @generation of struct oae_cell is all ones, and afterwards it differs from
+ * the one that OAE_IOC_BEGIN has returned. A process that has read an answer has to compare
+ * @generation afterwards, since ordinary memory gives back what was stored to it. The process's epoch
+ * ends with the reset, but can be settled in the new pages until OAE_IOC_BEGIN. The cell stays mapped
+ * in a reset; only an unbinding takes it away.
  */
 #define OAE_MAP_PORT 0x0000
 #define OAE_MAP_STREAM 0x1000
@@ -232,11 +254,11 @@ struct oae_read_bench {
 #define OAE_MAP_SIZE 0x1000
 
 /**
- * struct oae_cell - the page of OAE_MAP_CELL; little-endian
- * @slot: what was pushed last
- * @generation: how often the pages have come to stand for the port; all ones: they do not
- * @confirmation: the process leaves here what it has written to the port's CONFIRM last, or left to
- *	an offer to come: the kernel writes it when the device asks for it
+ * struct oae_cell - the page at OAE_MAP_CELL
+ * @slot: the slot that was pushed last, little-endian
+ * @generation: how many times the pages have begun to show the port; all ones: they do not show it
+ * @confirmation: the process stores here what it has written to the port's CONFIRM last, or what it
+ *	leaves to its next offer; the kernel writes it when the device asks for it
  */
 struct oae_cell {
 	__le64 slot[8];
@@ -246,12 +268,16 @@ struct oae_cell {
 
 /**
  * struct oae_epoch - an epoch that has begun
- * @generation: of struct oae_cell
- * @sequence: sequence of its last swap: the next one is this + 1
+ * @size: in: size of this structure
+ * @flags: in: zero
+ * @generation: that of struct oae_cell
+ * @sequence: sequence of the epoch's last swap; the next swap has this + 1
  * @epoch: its number
  * @reserved: zero
  */
 struct oae_epoch {
+	__u32 size;
+	__u32 flags;
 	__u64 generation;
 	__u32 sequence;
 	__u8 epoch;
@@ -259,14 +285,12 @@ struct oae_epoch {
 };
 
 #define OAE_IOC_MAGIC 0xea
-#define OAE_IOC_INFO _IOR(OAE_IOC_MAGIC, 0x00, struct oae_info)
-#define OAE_IOC_SWAP _IOWR(OAE_IOC_MAGIC, 0x01, struct oae_swap)
-#define OAE_IOC_SETTLE _IOR(OAE_IOC_MAGIC, 0x02, struct oae_swap)
-#define OAE_IOC_STATS _IOR(OAE_IOC_MAGIC, 0x03, struct oae_stats)
-#define OAE_IOC_FIRMWARE_STATS _IOR(OAE_IOC_MAGIC, 0x04, struct oae_firmware_stats)
-#define OAE_IOC_READ_BENCH _IOW(OAE_IOC_MAGIC, 0x05, struct oae_read_bench)
-#define OAE_IOC_REVERSE _IOR(OAE_IOC_MAGIC, 0x06, struct oae_swap)
-/* Begins an epoch, as an open does. EIO: a swap of the kernel's is in doubt. */
-#define OAE_IOC_BEGIN _IOR(OAE_IOC_MAGIC, 0x07, struct oae_epoch)
+#define OAE_IOC_INFO _IO(OAE_IOC_MAGIC, 0x10) /* struct oae_info */
+#define OAE_IOC_SWAP _IO(OAE_IOC_MAGIC, 0x11) /* struct oae_swap */
+#define OAE_IOC_SETTLE _IO(OAE_IOC_MAGIC, 0x12) /* struct oae_swap */
+#define OAE_IOC_STATS _IO(OAE_IOC_MAGIC, 0x13) /* struct oae_stats */
+#define OAE_IOC_FIRMWARE_STATS _IO(OAE_IOC_MAGIC, 0x14) /* struct oae_firmware_stats */
+/* Begins an epoch, as an open does. EIO: an outcome of the kernel's has to be settled first. */
+#define OAE_IOC_BEGIN _IO(OAE_IOC_MAGIC, 0x15) /* struct oae_epoch */
 
 #endif
