@@ -11,14 +11,14 @@
 #endif
 
 /*
- * The clock that swaps are timed by: the TSC where the kernel trusts it, since reading it costs a
- * few instructions, else the kernel's own clock.
+ * The clock that times swaps for debugfs. It is the TSC where the kernel trusts that, because a few
+ * instructions read it, and otherwise the kernel's own clock.
  */
 #ifdef CONFIG_X86_TSC
 DECLARE_STATIC_KEY_FALSE(oae_clock_is_tsc);
 #endif
 
-/* Ticks; ordered after the loads and stores before it in program order. */
+/* Returns ticks. Loads and stores before it in program order come before it. */
 static inline u64 oae_clock(void)
 {
 #ifdef CONFIG_X86_TSC

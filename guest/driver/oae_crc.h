@@ -4,10 +4,10 @@
 
 #include <linux/types.h>
 
-/* Makes the tables; once, before the first oae_crc(). */
+/* Makes the tables. Call it once before the first oae_crc(). */
 void oae_crc_init(void);
 
-/* CRC-64/XZ over slices 0 to 6 of a slot, in host byte order. */
+/* Returns the CRC-64/XZ of slices 0 to 6 of a slot in host byte order. */
 __u64 oae_crc(const __u64 *slot);
 
 #endif

@@ -12,13 +12,13 @@
 #include "oae_registers.h"
 #include "oae_stream.h"
 
-/* Sequence of the next swap; 0 is before the first. */
+/* The sequence of the next swap. 0 is never used, since it stands for no swap. */
 static u32 oae_exchange_next(const struct oae_exchange *exchange)
 {
 	return exchange->sequence + 1 ?: 1;
 }
 
-/* The next swap, as the registers for confirmations and reversals want it named. */
+/* The word that names the next swap in the registers for confirmations and reversals. */
 static u64 oae_exchange_name_next(const struct oae_exchange *exchange)
 {
 	return OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
@@ -44,8 +44,8 @@ void oae_exchange_confirm(struct oae_exchange *exchange)
 }
 
 /*
- * Whether the pages have been taken from the process that has them mapped. What stands in for them
- * is memory, which may give back what was stored to it, for an answer.
+ * Whether the pages have been taken away from the process that has them mapped. Ordinary memory is
+ * shown instead, which may return what was stored to it as if that were an answer.
  */
 static inline bool oae_exchange_is_away(const struct oae_exchange *exchange)
 {
@@ -53,7 +53,7 @@ static inline bool oae_exchange_is_away(const struct oae_exchange *exchange)
 			READ_ONCE(*exchange->generation) != exchange->present);
 }
 
-/* Reads slice 0 of an answer that is pushed. */
+/* Reads slice 0 of a pushed answer. */
 static inline u64 oae_exchange_read(struct oae_exchange *exchange, struct oae_answer *answer)
 {
 	u64 header;
@@ -64,17 +64,17 @@ static inline u64 oae_exchange_read(struct oae_exchange *exchange, struct oae_an
 	return oae_exchange_is_away(exchange) ? ~0ULL : header;
 }
 
-/* Reads all of an answer that is streamed; within oae_stream_begin() and oae_stream_end(). */
+/* Reads a streamed answer. The caller has called oae_stream_begin(). */
 static inline u64 oae_exchange_stream(struct oae_exchange *exchange, struct oae_answer *answer)
 {
-	mb(); /* empties the CPU's buffers, and lets no load go before */
+	mb(); /* Empties the CPU's buffers, and lets no load go before that. */
 	answer->issued = oae_clock();
 	oae_stream_read(exchange->stream + OAE_STREAM_WINDOW, answer->slot);
 	answer->answered = oae_clock();
 	return oae_exchange_is_away(exchange) ? ~0ULL : answer->slot[0];
 }
 
-/* Stores an offer and reads the answer, on one CPU, so that its clock tells the time. */
+/* Stores an offer and reads the answer. All of it happens on one CPU, so that one clock times it. */
 static u64 oae_exchange_offer(struct oae_exchange *exchange, const u64 *slot,
 			      struct oae_answer *answer)
 {
@@ -99,7 +99,7 @@ static u64 oae_exchange_offer(struct oae_exchange *exchange, const u64 *slot,
 	return header;
 }
 
-/* Reads the answer once more. */
+/* Reads the answer again. */
 static u64 oae_exchange_repeat(struct oae_exchange *exchange, struct oae_answer *answer)
 {
 	u64 header;
@@ -112,13 +112,13 @@ static u64 oae_exchange_repeat(struct oae_exchange *exchange, struct oae_answer 
 	return header;
 }
 
-/* An answer that was pushed earlier must not pass for the one to come. */
+/* An answer that was pushed earlier must not be taken for the next one. */
 static void oae_exchange_clear_cell(struct oae_exchange *exchange)
 {
 	WRITE_ONCE(exchange->cell[0], 0);
 }
 
-/* Whether the answer has come as a whole, with this slice 0. */
+/* Fetches the answer whose slice 0 is @header. Returns whether it is undamaged. */
 static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct oae_answer *answer)
 {
 	unsigned int i;
@@ -134,9 +134,9 @@ static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct 
 }
 
 /*
- * What an answer says of the next swap, whose offer this read or one before pushed. It must have
- * come as a whole, since slice 0 alone has no CRC. But a block that cannot push says so, by a
- * NOT_READY that names no swap, and that counts if it is the first to be said of this one.
+ * Returns what an answer means for the next swap, whose offer was stored before. Only an undamaged
+ * answer counts, since slice 0 alone has no CRC. There is one exception: a block that cannot push
+ * answers NOT_READY without naming a swap. That counts if it is the first answer to this offer.
  */
 static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header, bool first,
 					   struct oae_answer *answer)
@@ -148,7 +148,7 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 
 	if (whole && !sequence && status == OAE_STATUS_HISTORY_LOST)
 		return OAE_LOST;
-	/* All ones, as a read that failed returns, is never the header of a slot. */
+	/* A read that fails returns all ones, which is never the header of a slot. */
 	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
 		return OAE_IN_DOUBT;
 	if (!whole)
@@ -163,7 +163,7 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 		return OAE_NOT_TAKEN;
 	if (sequence != exchange->sequence)
 		return OAE_IN_DOUBT;
-	/* Had the next swap taken place, its own answer would be the one that is retained. */
+	/* The block retains the last answer. If the next swap had taken place, it would be another one. */
 	memset(answer->slot, 0, sizeof(answer->slot));
 	answer->slot[0] = OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
 			  OAE_PUT(OAE_SLOT_HEADER_STATUS, OAE_STATUS_NOT_READY);
@@ -187,8 +187,8 @@ static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae
 			return outcome;
 	}
 	/*
-	 * A swap that did not take place may be held up by one whose confirmation was left to
-	 * this offer, or was lost.
+	 * A swap may be refused because the one before it is not confirmed: its confirmation was left
+	 * to this offer, or was lost.
 	 */
 	if (outcome != OAE_IN_DOUBT)
 		oae_exchange_confirm(exchange);
@@ -212,7 +212,7 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 		header = oae_exchange_repeat(exchange, answer);
 		outcome = oae_exchange_judge(exchange, header, false, answer);
 		answer->reads++;
-		/* The reversal did not arrive: it may yet, so that no other outcome is final. */
+		/* The reversal has not arrived, but may arrive later, so that this outcome is not final. */
 		if (exchange->reversing && (outcome == OAE_COMMITTED || outcome == OAE_NOT_TAKEN))
 			outcome = OAE_IN_DOUBT;
 	}

@@ -5,26 +5,30 @@
 #include <linux/compiler_types.h>
 #include <linux/types.h>
 
-/* How the answer comes to the host. */
+/* The path by which an answer reaches the host. */
 enum oae_form {
-	OAE_PUSHED, /* into its memory, before the read completes */
-	OAE_STREAMED, /* in the read's completion */
+	OAE_PUSHED, /* The device writes it into host memory before the read completes. */
+	OAE_STREAMED, /* It is in the completion of the read. */
 };
 
-/* The host's side of a port's bilateral swap. The caller holds a lock. */
+/* The host's side of the bilateral swaps of one port. The caller holds a lock. */
 struct oae_exchange {
 	void __iomem *page; /* the port's page of BAR 2 */
 	void __iomem *stream; /* its page of BAR 4, write-combining; NULL: no streamed form */
 	__le64 *cell; /* the slot in memory that answers are pushed to */
-	const __u64 *generation; /* NULL in the kernel: a word that is as below for as long */
+	/*
+	 * Where the pages are mapped into a process, a word that equals @present for as long as they
+	 * show the port. If it differs after a read, the read has failed. NULL in the kernel.
+	 */
+	const __u64 *generation;
+	__u64 present;
 	bool (*is_interrupted)(void); /* NULL: nothing interrupts it */
-	__u64 present; /* as the pages are the port's; a read behind which it is not, has failed */
-	u32 sequence; /* of the last swap that the host has committed in this epoch */
+	u32 sequence; /* of the last swap of this epoch that is settled, 0 before the first */
 	u8 epoch;
-	u8 attempt; /* how often the next swap was offered: tells late copies of an offer from it */
-	u64 confirmation; /* names that swap as the block wants to be told, 0 before the first */
-	bool doubt; /* it is not known whether the next swap took place */
-	bool reversing; /* and it is to be settled as reversed: nothing else counts any more */
+	u8 attempt; /* how many offers of the next swap were refused; late copies of those have another */
+	u64 confirmation; /* the word that confirms the last swap to the block, 0 before the first */
+	bool doubt; /* It is not known whether the next swap took place. */
+	bool reversing; /* The swap in doubt is to be settled as reversed, and no other outcome counts. */
 	u8 verb; /* of the swap in doubt */
 	u8 flags;
 	u8 form; /* enum oae_form of the swap in doubt */
@@ -32,42 +36,43 @@ struct oae_exchange {
 
 enum oae_outcome {
 	OAE_COMMITTED,
-	OAE_NOT_TAKEN, /* nothing was exchanged; the answer's status says why */
-	OAE_REVERSED, /* settled as reversed, whatever had been exchanged; its number is used up */
-	OAE_LOST, /* the card has lost power, and with it all that it knew of the epoch */
+	OAE_NOT_TAKEN, /* Nothing was exchanged, and the answer's status says why. */
+	OAE_REVERSED, /* The swap is reversed, whatever had been exchanged. Its sequence is used up. */
+	OAE_LOST, /* The card has lost its power, and with it all that it knew of the epoch. */
 	OAE_IN_DOUBT,
 };
 
 struct oae_answer {
-	u64 slot[8]; /* as the firmware or the block made it; zero beyond slice 0 if not whole */
-	u32 reads; /* further reads that it took */
-	u64 stored, issued, answered, committed; /* ticks of oae_clock() */
+	u64 slot[8]; /* from the firmware or the block; only slice 0 is valid if it came damaged */
+	u32 reads; /* how many further reads it took */
+	u64 stored, issued, answered, committed; /* when, in ticks of oae_clock() */
 };
 
-/* Takes up an epoch. */
+/* Starts with the first swap of an epoch, behind the given sequence. */
 void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence);
 
 /*
- * Offers a slot and reads the answer; confirms at once unless flags say that more follows. If the
- * answer is in doubt, asks again up to @reads times.
+ * Offers a slot and reads the answer. A committed swap is confirmed at once, unless @flags say that
+ * more swaps follow. An answer in doubt is asked for again up to @reads times.
  */
 enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form form, u8 verb,
 				   u8 flags, const u64 *payload, unsigned int reads,
 				   struct oae_answer *answer);
 
 /*
- * Asks again up to @reads times for the swap in doubt, in its form; where it is to be reversed,
- * tells the block so each time. Asks no more than once if it is interrupted.
+ * Asks for the outcome of the swap in doubt, up to @reads times and in the form of that swap, but only
+ * once if the caller is interrupted. Each time it has the block reverse the swap first, if that was
+ * decided.
  */
 enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
 				     struct oae_answer *answer);
 
-/* From now on the swap in doubt is only ever settled as reversed. */
+/* Decides that the swap in doubt is settled as reversed. */
 void oae_exchange_reverse(struct oae_exchange *exchange);
 
 /*
- * Confirms what the host has committed last; does no harm if that is confirmed already. Needs no
- * lock: an interrupt handler may call it.
+ * Confirms the last swap that the host has committed. Doing so again does no harm. It needs no lock, so
+ * that an interrupt handler may call it.
  */
 void oae_exchange_confirm(struct oae_exchange *exchange);
 

@@ -11,13 +11,13 @@
 #endif
 
 /*
- * A line of 64 bytes in a page that is mapped write-combining: stored into one buffer of the CPU,
- * read by its streaming load where it has one (Intel SDM, volume 1, 12.10.3). Either may reach the
- * device in pieces. Call mb() between the two, and before the line is read again.
+ * A line of 64 bytes in a page that is mapped write-combining. Stores to it fill one buffer of the
+ * CPU, and a streaming load reads it if the CPU has such loads (Intel SDM, volume 1, 12.10.3). Stores
+ * and loads may reach the device in pieces. Call mb() between the two, and before each further read.
  */
 #define OAE_STREAM_WORDS 8
 
-/* What the streaming loads change; the kernel's compiler knows of no vector registers. */
+/* The registers that streaming loads change. The kernel is compiled without vector registers. */
 #ifdef __SSE__
 #define OAE_STREAM_CLOBBERS "xmm0", "xmm1", "xmm2", "xmm3", "memory"
 #else
@@ -33,7 +33,7 @@ static inline bool oae_stream_loads(void)
 #endif
 }
 
-/* From here to oae_stream_end() on one CPU, whose vector registers are the caller's. */
+/* Until oae_stream_end() the caller stays on one CPU and owns its vector registers. */
 static inline void oae_stream_begin(void)
 {
 #ifdef CONFIG_X86

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* counter PORT TIMES: counts in word 0, with whoever else does. */
+/* counter PORT TIMES: increments word 0, as other processes may do at the same time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   error = oae_port_path(0, (unsigned int)atoi(argv[1]), path, sizeof(path));
   if (!error) error = oae_port_open(path, &port);
   for (int i = 0; i < atoi(argv[2]) && !error; i++) {
-    /* Whoever else counts at this moment has the word until it is confirmed. */
+    /* Another process that counts at this moment holds the word until its swap is confirmed. */
     do error = oae_port_fetch_add(port, COUNTER, 1, &found);
     while (error == -EBUSY);
   }

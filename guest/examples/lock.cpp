@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock PORT TIMES: takes a lock that is word 1, and counts under it in word 2, which nobody else
-// writes meanwhile.
+// lock PORT TIMES: takes a lock, which is word 1, and increments word 2 while nobody else can.
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,7 +10,7 @@ namespace {
 constexpr unsigned lock_word = 1;
 constexpr unsigned counter = 2;
 
-/// Tries what somebody else may be at.
+/// Repeats an action while another process holds the word that it needs.
 template <typename Action>
 auto retried(Action action) {
   for (;;) {

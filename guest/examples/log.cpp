@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log PORT LINE...: sends each line to the firmware, 48 bytes of it.
+// log PORT LINE...: sends the first 48 bytes of each line to the firmware.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mapped PORT SWAPS: swaps without the kernel, and what each costs beside one through it, in ns. */
+/* mapped PORT SWAPS: prints what a swap costs through the kernel and without it, in ns. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int swap_once(struct oae_port *port, uint64_t word) {
   return swap.status == OAE_SWAP_STATUS_OK ? 0 : -EAGAIN;
 }
 
-/* The mean of some swaps, behind one that brings pages and caches in. */
+/* Measures the mean of some swaps, after one that fills caches and maps pages. */
 static int time_swaps(struct oae_port *port, unsigned int count, uint64_t *mean) {
   int error = swap_once(port, 0);
   uint64_t begin = now_ns();

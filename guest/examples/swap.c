@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* swap PORT WORD: a word for the firmware, and its slot for it. */
+/* swap PORT WORD: sends the firmware a word, and prints the slot that it gives in exchange. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

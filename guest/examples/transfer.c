@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* transfer PORT FROM TO AMOUNT: moves an amount between two words, or nothing. */
+/* transfer PORT FROM TO AMOUNT: moves an amount from one word to another, if there is enough. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int transfer(struct oae_port *port, unsigned int from, unsigned int to, u
       };
       done = oae_port_multi(port, move, 3);
     }
-    /* Somebody else was faster, or is at it. */
+    /* Another process was faster, or holds the words. */
   } while (done == 0 || done == -EBUSY);
   return done;
 }
