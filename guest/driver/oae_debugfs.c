@@ -70,7 +70,7 @@ void oae_debugfs_add(struct oae_port *port)
 
 void oae_debugfs_remove(struct oae_port *port)
 {
-	debugfs_remove_recursive(port->debugfs);
+	debugfs_remove(port->debugfs);
 }
 
 void oae_debugfs_init(void)
@@ -80,5 +80,5 @@ void oae_debugfs_init(void)
 
 void oae_debugfs_exit(void)
 {
-	debugfs_remove_recursive(oae_debugfs_root);
+	debugfs_remove(oae_debugfs_root);
 }

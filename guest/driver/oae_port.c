@@ -189,6 +189,9 @@ static int oae_port_close(struct oae_port *port)
 		reg = port->exchange.doubt && port->exchange.reversing ? OAE_PORT_REVERSE :
 									 OAE_PORT_CONFIRM;
 		state = oae_port_read(port, OAE_HOST_PORT_STATE);
+		/* A swap is settled before the port is closed, or not at all. */
+		if (state == ~0ULL)
+			continue;
 		if (oae_port_is_tentative(state))
 			writeq(state & (OAE_PORT_CONFIRM_EPOCH_MASK | OAE_PORT_CONFIRM_SEQUENCE_MASK),
 			       port->exchange.page + reg);
@@ -211,7 +214,8 @@ void oae_port_retire(struct oae_port *port)
 	mutex_lock(&port->lock);
 	if (port->exchange.doubt)
 		oae_port_settle(port);
-	oae_port_close(port);
+	if (oae_port_close(port))
+		oae_port_silence(port);
 	mutex_unlock(&port->lock);
 }
 

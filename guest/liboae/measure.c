@@ -13,7 +13,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-int oae_measure_name(int fd, char *name, size_t size) {
+/* The name of the port that is open as @fd, as "oae0p0". */
+static int port_name(int fd, char *name, size_t size) {
   char link[64], target[PATH_MAX];
   struct stat status;
   ssize_t length;
@@ -30,7 +31,7 @@ int oae_measure_name(int fd, char *name, size_t size) {
 
 static int open_file(int fd, const char *file) {
   char name[32], path[96];
-  int error = oae_measure_name(fd, name, sizeof(name));
+  int error = port_name(fd, name, sizeof(name));
 
   if (error) return error;
   snprintf(path, sizeof(path), "/sys/kernel/debug/oae/%s/%s", name, file);
@@ -38,23 +39,14 @@ static int open_file(int fd, const char *file) {
   return fd < 0 ? -errno : fd;
 }
 
-/* A read of a file that yields a text. */
-static int read_text(int file, char *text, size_t size) {
-  ssize_t length = read(file, text, size - 1);
+int oae_measure_open(int fd) { return open_file(fd, "last_swap"); }
+
+int oae_measure_last_swap(int file, struct oae_times *times) {
+  char text[128];
+  ssize_t length = pread(file, text, sizeof(text) - 1, 0);
 
   if (length < 0) return -errno;
   text[length] = 0;
-  return 0;
-}
-
-int oae_measure_last_swap(int fd, struct oae_times *times) {
-  int file = open_file(fd, "last_swap"), error;
-  char text[128];
-
-  if (file < 0) return file;
-  error = read_text(file, text, sizeof(text));
-  close(file);
-  if (error) return error;
   return sscanf(text, "store_ns %" SCNu64 " read_ns %" SCNu64 " commit_ns %" SCNu64,
                 &times->store_ns, &times->read_ns, &times->commit_ns) == 3
              ? 0
@@ -67,8 +59,11 @@ int oae_measure_reads(int fd, uint64_t *samples, uint32_t count) {
 
   if (file < 0) return file;
   for (uint32_t i = 0; i < count && !error; i++) {
-    error = read_text(file, text, sizeof(text));
-    if (!error) samples[i] = strtoull(text, NULL, 10);
+    ssize_t length = read(file, text, sizeof(text) - 1);
+
+    error = length < 0 ? -errno : 0;
+    text[length < 0 ? 0 : length] = 0;
+    samples[i] = strtoull(text, NULL, 10);
   }
   close(file);
   return error;

@@ -15,7 +15,8 @@
 
 struct oae_port {
   int fd;
-  struct oae_mapping *mapping; /* NULL: swaps are the kernel's */
+  int times;                   /* the driver's file of times, or negative: not open yet */
+  struct oae_mapping *mapping; /* NULL: the kernel makes the swaps */
 };
 
 /* The oldest version of the interface that this library can make do with. */
@@ -43,6 +44,7 @@ int oae_port_open(const char *path, struct oae_port **port) {
   int error;
 
   if (!opened) return -ENOMEM;
+  opened->times = -1;
   opened->fd = open(path, O_RDWR | O_CLOEXEC);
   if (opened->fd < 0) {
     error = -errno;
@@ -65,6 +67,7 @@ int oae_port_open(const char *path, struct oae_port **port) {
 void oae_port_close(struct oae_port *port) {
   if (!port) return;
   oae_mapping_free(port->mapping);
+  if (port->times >= 0) close(port->times);
   close(port->fd);
   free(port);
 }
@@ -128,9 +131,12 @@ int oae_port_firmware_stats(struct oae_port *port, struct oae_firmware_stats *st
 }
 
 int oae_port_times(struct oae_port *port, struct oae_times *times) {
-  if (!port->mapping) return oae_measure_last_swap(port->fd, times);
-  oae_mapping_times(port->mapping, times);
-  return 0;
+  if (port->mapping) {
+    oae_mapping_times(port->mapping, times);
+    return 0;
+  }
+  if (port->times < 0) port->times = oae_measure_open(port->fd);
+  return port->times < 0 ? port->times : oae_measure_last_swap(port->times, times);
 }
 
 int oae_port_read_times(struct oae_port *port, uint64_t *samples, uint32_t count) {

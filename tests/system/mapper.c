@@ -115,6 +115,7 @@ static void refuse_requests(int port, void* page) {
   struct oae_stats stats = {.size = sizeof(stats)};
   struct oae_info info = {.size = sizeof(info)}, *answer = (struct oae_info*)((char*)page + 0x800);
   struct oae_epoch epoch = {.size = sizeof(epoch)};
+  int error;
 
   expect("a swap", asked(port, OAE_IOC_SWAP, &swap), EBUSY);
   expect("a settlement", asked(port, OAE_IOC_SETTLE, &swap), EBUSY);
@@ -130,7 +131,8 @@ static void refuse_requests(int port, void* page) {
   /* A request whose structure is in the device itself, where nothing is kept. */
   answer->size = sizeof(info);
   answer->flags = 0;
-  expect("info in the page", asked(port, OAE_IOC_INFO, answer) != 0, answer->size != sizeof(info));
+  error = asked(port, OAE_IOC_INFO, answer);
+  expect("info in the page", error != 0, *(volatile __u32*)&answer->size != sizeof(info));
 }
 
 static void refuse_access(int port, void* page, off_t offset) {
