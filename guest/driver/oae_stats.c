@@ -53,14 +53,15 @@ static int oae_stats_of(struct device *dev, struct oae_stats *stats)
 	return oae_port_stats(container_of(dev, struct oae_port, dev), stats);
 }
 
-#define OAE_COUNTER(name)                                                                          \
-	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *text)  \
-	{                                                                                          \
-		struct oae_stats stats;                                                            \
-		int ret = oae_stats_of(dev, &stats);                                               \
-                                                                                                   \
-		return ret ?: sysfs_emit(text, "%llu\n", (u64)stats.name);                         \
-	}                                                                                          \
+#define OAE_COUNTER(name)							\
+	static ssize_t name##_show(struct device *dev,				\
+				   struct device_attribute *attr, char *text)	\
+	{									\
+		struct oae_stats stats;						\
+		int ret = oae_stats_of(dev, &stats);				\
+										\
+		return ret ?: sysfs_emit(text, "%llu\n", (u64)stats.name);	\
+	}									\
 	static DEVICE_ATTR_RO(name)
 
 OAE_COUNTER(epoch);
