@@ -106,8 +106,8 @@ static int oae_identify(struct oae_device *oae)
 static int oae_map_streams(struct oae_device *oae)
 {
 	struct pci_dev *pdev = oae->pdev;
+	resource_size_t start = pci_resource_start(pdev, OAE_BAR_STREAMS);
 	resource_size_t size = oae->num_ports * OAE_STREAM_SIZE;
-	int ret;
 
 	if (!(oae->features & OAE_HOST_FEATURES_STREAMED_MASK))
 		return 0;
@@ -116,10 +116,10 @@ static int oae_map_streams(struct oae_device *oae)
 			 OAE_BAR_STREAMS);
 		return 0;
 	}
-	ret = pci_request_region(pdev, OAE_BAR_STREAMS, "oae");
-	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "BAR %d is in use\n", OAE_BAR_STREAMS);
-	oae->streams = devm_ioremap_wc(&pdev->dev, pci_resource_start(pdev, OAE_BAR_STREAMS), size);
+	/* Since Linux 6.13 a region of pci_request_region() stays with the device after unbinding. */
+	if (!devm_request_mem_region(&pdev->dev, start, size, "oae"))
+		return dev_err_probe(&pdev->dev, -EBUSY, "BAR %d is in use\n", OAE_BAR_STREAMS);
+	oae->streams = devm_ioremap_wc(&pdev->dev, start, size);
 	if (!oae->streams)
 		return dev_err_probe(&pdev->dev, -ENOMEM, "BAR %d cannot be mapped\n",
 				     OAE_BAR_STREAMS);
