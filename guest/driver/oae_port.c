@@ -227,7 +227,8 @@ int oae_port_sync_locked(struct oae_port *port)
 	if (!ret) {
 		port->retry_delay_ms = OAE_RETRY_MIN_MS;
 	} else {
-		if (!port->pending)
+		/* A card that was pulled out is no trouble of the port's. */
+		if (!port->pending && pci_device_is_present(port->oae->pdev))
 			dev_err(&port->dev, "port does not %s, which is tried again\n",
 				oae_port_is_open(port) ? "open" : "close");
 		schedule_delayed_work(&port->retry, msecs_to_jiffies(port->retry_delay_ms));

@@ -27,6 +27,7 @@ struct bench {
   uint32_t count;               /* swaps asked for */
   uint8_t form;                 /* in which form */
   bool mapped;                  /* without the kernel */
+  bool timed;                   /* the driver's times can be seen; if not, only call is known */
   uint64_t committed;           /* ... that the host has committed */
   uint64_t not_ready;           /* ... that had no offer of the firmware in time */
   uint64_t retries;             /* offers made again while waiting for the firmware */

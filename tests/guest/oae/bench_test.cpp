@@ -23,6 +23,7 @@ struct oae_port {
 
   std::vector<oae_swap> swaps;
   oae_times times{};  // of the last swap
+  int times_error = 0;
   std::uint64_t committed = 40;  // of an earlier life
   unsigned asked = 0;
 };
@@ -80,11 +81,12 @@ int oae_port_firmware_stats(oae_port* port, oae_firmware_stats* stats) {
 }
 
 int oae_port_times(oae_port* port, oae_times* times) {
-  *times = port->times;
-  return 0;
+  if (!port->times_error) *times = port->times;
+  return port->times_error;
 }
 
-int oae_port_read_times(oae_port*, std::uint64_t* samples, std::uint32_t count) {
+int oae_port_read_times(oae_port* port, std::uint64_t* samples, std::uint32_t count) {
+  if (port->times_error) return port->times_error;
   for (std::uint32_t i = 0; i < count; ++i) samples[i] = 600 + i;
   return 0;
 }
@@ -120,6 +122,23 @@ TEST(Bench, AllCommittedAndAgreed) {
   EXPECT_EQ(port.swaps[99].timeout_ns, 5000u);
   EXPECT_EQ(port.swaps[99].flags, 0u);
   EXPECT_EQ(port.swaps[99].verb, OAE_SWAP_VERB_SWAP);
+}
+
+TEST(Bench, TimesThatAreHiddenAreLeftOut) {
+  for (const int error : {-ENOENT, -EACCES}) {
+    oae_port port;
+    port.times_error = error;
+    bench result;
+    ASSERT_EQ(bench_run(&port, {10, 0, pushed, false, false}, &result), 0);
+    EXPECT_TRUE(bench_agrees(&result));
+    EXPECT_EQ(result.read.max, 0u);
+    EXPECT_EQ(printed(bench_print, result).find("read of the device"), std::string::npos);
+    EXPECT_NE(printed(bench_print, result).find("as its caller waits"), std::string::npos);
+  }
+  oae_port port;
+  port.times_error = -EIO;
+  bench result;
+  EXPECT_EQ(bench_run(&port, {10, 0, pushed, false, false}, &result), -EIO);
 }
 
 TEST(Bench, EachSwapHasTheForm) {
