@@ -82,7 +82,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;
   bool acts_ = false;  // is about to act on its siblings, at its local time
-  Event turn_;  // when it goes on
+  Event turn_;         // when it goes on
   Carrier own_carrier_;
   Carrier* carrier_ = &own_carrier_;
   bool holding_ = false;

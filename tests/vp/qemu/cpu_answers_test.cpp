@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that a vCPU gives itself are those that the target would have given, at the same times.
+// The answers that a vCPU gives itself are the target's: the same values at the same times.
 #include <sstream>
 
 #include "tests/vp/qemu/machine.h"

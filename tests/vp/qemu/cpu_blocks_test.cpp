@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses in the middle of translated code happen at their exact times, whatever was translated
-// before, and although the code is written over.
+// before, even if the code is overwritten.
 #include <utility>
 
 #include "tests/vp/qemu/machine.h"
@@ -22,7 +22,7 @@ class Model {
     pass(1);
     again(kind, address, value, size);
   }
-  /// The same instruction does.
+  /// The same instruction accesses the device.
   void again(char kind, std::uint64_t address, std::uint64_t value, unsigned size = 0) {
     trace_ += Access{time_, 0, kind, address, size > 0 ? size : size_, value}.text();
     ++accesses_;
@@ -61,7 +61,8 @@ std::string head(const Machine& machine, std::size_t lines) {
   return text;
 }
 
-/// Parameter: in rounds without these bits of their number the guest writes the code anew.
+/// The parameter is a mask: the guest rewrites the code in rounds whose number has none of its
+/// bits.
 class RewrittenTest : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Masks, RewrittenTest, testing::Values(0, 1, 7, 0x3f, 0x7fff),
                          testing::PrintToStringParamName());
@@ -185,7 +186,7 @@ TEST_P(RewrittenTest, IsOfNoEffectOnAHostVcpu) {
   }
 }
 
-// What follows an access is the code that the device has left there.
+// After an access the vCPU executes the code that the device has left there.
 TEST(CpuBlocksTest, ADeviceMayReplaceTheCodeBehindItsAccess) {
   constexpr std::uint64_t routine = sram + 0x2000;
   constexpr std::uint32_t add_one = 0x91000421, add_three = 0x91000c21;  // ADD X1, X1, #n
@@ -220,7 +221,7 @@ TEST(CpuBlocksTest, ADeviceMayReplaceTheCodeBehindItsAccess) {
       machine.device.on_access = [&](Access& access) {
         if (access.address != device + 8) return;
         const std::uint32_t code = round % 5 == 2 ? add_three : add_one;
-        // Most rounds leave it alone.
+        // Most rounds do not rewrite the code.
         if (round % 5 == 2 || round % 5 == 3) {
           EXPECT_TRUE(machine.qemu.write_memory(routine + 8, &code, sizeof code));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vCPUs of several machines take turns without the kernel, and nothing tells it from running alone.
+// vCPUs of several machines take turns without the kernel. No guest can notice that.
 #include <optional>
 
 #include "tests/vp/qemu/machine.h"
@@ -100,7 +100,8 @@ TEST_P(CpuCarrierTest, AccessesHaveTheSameTimes) {
   EXPECT_TRUE(accesses(200 * ns, GetParam()) == expected);
 }
 
-// The access of one arrives at the other after the lookahead, which sleeps until then or computes.
+// What one machine writes arrives at the other after the lookahead. Until then the other sleeps or
+// computes.
 std::string woken(Picoseconds quantum, bool both_sleep) {
   return in_child([&] {
     Computer one("one", quantum), other("other", quantum);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions cost no time of their own, but if there is no instruction between them.
+// An exception takes no time, unless it follows another without an instruction between them.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(, CpuEndlessExceptionTest,
                                   std::to_string(std::get<1>(param.param) / ns);
                          });
 
-// Vectors that cannot be fetched fault for ever; each fault is an instruction's time.
+// Vectors that cannot be fetched fault for ever. Each fault takes the time of an instruction.
 TEST_P(CpuEndlessExceptionTest, TimeGoesOn) {
   const auto [kind, quantum] = GetParam();
   Machine machine(configuration(quantum));

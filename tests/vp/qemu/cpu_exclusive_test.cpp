@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What QEMU does with all vCPUs at once, while some are in the middle of an access.
+// Some work of QEMU concerns all vCPUs at once. It is done while some of them are inside an access.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {
 namespace {
 
-// Two readers whose accesses overlap without end: there is hardly a moment without one.
+// The accesses of two readers overlap, so that there is hardly a moment without an access.
 TEST(CpuExclusiveTest, InvalidationsOfTheTlbWaitForNobody) {
   Machine machine(ipu("shootdown", 3));
   machine.device.at[device + 8].wait = 750 * ns;
@@ -17,7 +17,7 @@ TEST(CpuExclusiveTest, InvalidationsOfTheTlbWaitForNobody) {
     ASSERT_EQ(notes[i].value, i);
     ASSERT_EQ(notes[i].time, notes[i - 1].time + 7 * ns);
   }
-  // Nor do the readers: an access, two instructions more and the next.
+  // The readers wait for nobody either: after each access they execute two instructions.
   for (const unsigned core : {1u, 2u}) {
     const auto reads = machine.device.of(device + 8 * core);
     const Picoseconds wait = core == 1 ? 750 * ns : 331 * ns;
@@ -56,7 +56,7 @@ TEST(CpuExclusiveTest, TranslatedCodeIsThrownAwayUnderNobody) {
   const auto expected = results("tcg,tb-size=64", false);
   ASSERT_GE(expected.size(), 500u);
   const auto found = results("tcg,tb-size=1", true);
-  // It waits now and then, but not for long.
+  // Core 0 waits now and then, but not for long.
   ASSERT_GE(found.size(), expected.size() * 9 / 10);
   for (std::size_t i = 0; i < found.size() && i < expected.size(); ++i) {
     ASSERT_EQ(found[i], expected[i]) << i;

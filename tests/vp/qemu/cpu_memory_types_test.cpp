@@ -81,7 +81,7 @@ class CpuMemoryTypesTest : public testing::Test {
     map();
     add({wrmsr, msr_pat, pat_by_code});
   }
-  /// All of the first 4 GiB as they are in pages of 4 MiB, uncacheable where the device is.
+  /// Maps the first 4 GiB to themselves in pages of 4 MiB; the device's is uncacheable.
   void map() {
     control(cr0_paging, cr4_pse);
     for (std::uint32_t i = 0; i < 1024; ++i) {
@@ -115,7 +115,7 @@ class CpuMemoryTypesTest : public testing::Test {
     return value;
   }
   const std::vector<Access>& accesses() const { return machine_->device.accesses; }
-  /// Kinds, types and addresses in the device of what it saw.
+  /// What the device saw: kinds, types, and addresses within the device.
   std::vector<std::string> seen() const {
     std::vector<std::string> found;
     for (const Access& one : accesses()) {
@@ -290,7 +290,7 @@ TEST_F(CpuMemoryTypesTest, TheMachineBeginsWithCachedMemoryBelowDevices) {
   EXPECT_THAT(found, ElementsAre(wb, wb, uc, uc));
 }
 
-// What writes a processor's buffers out (volume 3, 12.3.1), each in front of what it does itself.
+// These operations drain a processor's buffers before they act (volume 3, 12.3.1).
 struct Cause {
   const char* name;
   Step step;
@@ -372,7 +372,7 @@ TEST_F(CpuMemoryTypesTest, APageFaultDrains) {
   EXPECT_LT(accesses()[1].time - accesses()[0].time, 420 * ns);
 }
 
-// The hooks are only in code that is executed while something is held.
+// Only code that is executed while a target holds data has the hooks.
 TEST_F(CpuMemoryTypesTest, NothingDrainsWhatIsNotHeld) {
   make();
   machine_->device.holding = nullptr;
@@ -448,7 +448,7 @@ TEST_F(CpuMemoryTypesTest, AStallOfALineOperationStallsTheVcpu) {
   EXPECT_EQ(accesses()[2].time - accesses()[1].time, 750 * ns);
 }
 
-// What the guest does happens at the same times however far it may run ahead.
+// The guest acts at the same times for every quantum.
 TEST_F(CpuMemoryTypesTest, DoNotDependOnTheQuantum) {
   const auto trace = [this](Picoseconds quantum) {
     return in_child([this, quantum] {

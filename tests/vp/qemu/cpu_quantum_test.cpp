@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a vCPU may run ahead changes nothing that can be seen.
+// How far a vCPU may run ahead has no visible effect.
 #include <deque>
 
 #include "tests/vp/qemu/machine.h"

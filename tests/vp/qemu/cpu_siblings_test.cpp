@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several vCPUs of one machine: each has a time of its own, and none holds another up.
+// The vCPUs of one machine each have a local time, and none delays another.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {
@@ -38,7 +38,8 @@ TEST_P(SiblingsTest, ACoreWithADelayDoesNotStallTheOthers) {
   EXPECT_EQ(machine.device.of(device + 8).size(), 4u);
 }
 
-// A GICv3 interrupt to a core names it by a bit of 16, so 16 cores can be reached one by one.
+// A software-generated interrupt of the GICv3 names its targets in a mask of 16 bits, so 16 cores
+// can be interrupted one by one.
 class InterruptTest : public testing::TestWithParam<unsigned> {};
 
 INSTANTIATE_TEST_SUITE_P(Cores, InterruptTest, testing::Values(2, 5, 16),
@@ -73,7 +74,7 @@ TEST_P(SiblingsTest, SleepersDoNothing) {
   EXPECT_EQ(machine.device.accesses.size(), GetParam());
   EXPECT_LE(sc_core::sc_delta_count(), deltas + 1);
 
-  // The one that is interrupted takes its few steps, at the exact time.
+  // The interrupted core executes its few instructions at the exact time.
   machine.qemu.set_line(9, true);
   machine.device.accesses.clear();
   machine.device.on_access = [&](Access&) { machine.qemu.set_line(9, false); };
@@ -84,7 +85,7 @@ TEST_P(SiblingsTest, SleepersDoNothing) {
   EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
-/// Machines whose cores race, and a link by which each writes into the other's memory and
+/// The cores of two machines race. Over a link each machine writes into the other's memory and
 /// interrupts it.
 std::string race(Picoseconds quantum, Picoseconds slice, Picoseconds latency, unsigned cores) {
   return in_child([&] {

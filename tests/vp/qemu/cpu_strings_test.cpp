@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86 string instructions: each iteration is an instruction, wherever something meets it.
+// Each iteration of an x86 string instruction counts as an instruction, and anything that can
+// happen between two instructions can happen between two iterations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -250,7 +251,7 @@ TEST(CpuStringsTest, TheShadowOfStiCostsNothing) {
   });
 }
 
-// What acts on memory meets the instruction between two iterations.
+// Other writers change memory between two iterations.
 TEST(CpuStringsTest, WhatHappensMeanwhileSeesTheExactIteration) {
   const std::vector<Picoseconds> delays{1,         1 * ns,    1 * ns + 1, 99 * ns,      1000 * ns,
                                         2'345'600, 4999 * ns, 4999'001,   5001 * ns - 1};
@@ -457,7 +458,7 @@ TEST(CpuStringsTest, FromDeviceToDevice) {
   });
 }
 
-// x86 knows no refusal: what the target left is read, and the instruction goes on.
+// x86 has no bus error: the guest reads what the target left, and the instruction goes on.
 TEST(CpuStringsTest, ARefusalDoesNotEndThem) {
   constexpr std::uint64_t area = mmio + 0x1000;
   expect_same([&](Picoseconds quantum) {

@@ -105,7 +105,7 @@ TEST(InstanceConsoleQuantumTest, TimesDoNotDependOnTheQuantum) {
   EXPECT_TRUE(trace(1 * ms) == expected);
 }
 
-// The guest, which polls, has to stop where somebody may answer it.
+// The guest polls, and its run has to end where somebody may answer.
 TEST(InstanceConsoleQuantumTest, WhoHearsOutputAnswersInTime) {
   const auto trace = [](Picoseconds quantum) {
     return in_child([&] {

@@ -172,7 +172,7 @@ TEST_F(InstanceGdbTest, StopsARunningMachineAndTimeWithIt) {
   EXPECT_TRUE(turn_until([&] { return machine_->device.accesses.size() > accesses + 10; }));
 }
 
-// Where it was held is not seen by the guest.
+// The guest cannot see where GDB held it.
 TEST_F(InstanceGdbTest, TimeGoesOnAsIfItHadNotStopped) {
   start("counter", 1, false);
   run(100 * us);
@@ -187,7 +187,7 @@ TEST_F(InstanceGdbTest, TimeGoesOnAsIfItHadNotStopped) {
   }
 }
 
-// There is no moment at which none of the cores is inside an access, unless one is made.
+// The cores' accesses overlap, so a moment without one has to be made.
 TEST_F(InstanceGdbTest, StopsCoresThatAccessWithoutEnd) {
   start("siblings", 4, false);
   machine_->device.at[device + 8].wait = 730 * ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the computer is like that QEMU runs on has no effect on it: it is not even asked. This
-// program's own functions stand before those of the C library.
+// The computer that QEMU runs on has no effect on a run: QEMU asks for neither its memory nor its
+// time. This program's own functions stand before those of the C library, and count the calls.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ TEST(InstanceHostTest, ItsMemoryDoesNotSizeTheBufferForCode) {
   EXPECT_EQ(looks_at_memory, 0u);
 }
 
-// Core 0 invalidates the TLBs of all cores without end, the host's processor resets itself.
+// Core 0 of the IPU keeps invalidating all TLBs, and the host's processor keeps resetting itself.
 TEST(InstanceHostTest, ItsClockIsNotReadByProcessors) {
   Machine ipu_machine(ipu("shootdown", 3), "ipu"), host_machine(host("init"), "host");
   host_machine.qemu.map_memory(0xd0000, 0x1000, 10);

@@ -16,7 +16,7 @@ class InstanceLinesTest : public testing::Test {
     for (const Access& one : machine_.device.accesses) found.push_back(one.value);
     return found;
   }
-  /// The device takes back the line whose interrupt is noted.
+  /// The device lowers the line whose interrupt the guest has noted.
   void take_back() {
     machine_.device.on_access = [this](Access& access) {
       if (access.value != spurious) {

@@ -26,7 +26,8 @@ TEST(InstanceMemoryTest, CodeThatIsWrittenOverIsExecutedAnew) {
   rewrite.at(1 * us);
   run(200 * us);
   ASSERT_GE(value, 200u);
-  // Each store has what was there when its call was made, four or three instructions before.
+  // Each store has the value that the code gave when it was called, three or four instructions
+  // earlier.
   for (const Access& store : machine.device.accesses) {
     ASSERT_LT(store.value, written.size());
     EXPECT_GT(store.time, written[store.value]);
@@ -54,7 +55,7 @@ TEST(InstanceMemoryTest, CodeThatIsWrittenWhileACoreSleepsIsExecuted) {
   }
 }
 
-// As a DMA engine does that is started by the very store.
+// A DMA engine that the store itself starts does this.
 TEST(InstanceMemoryTest, CodeThatIsWrittenDuringAnAccessIsExecuted) {
   Machine machine(ipu("code"));
   write_code(machine, 0);

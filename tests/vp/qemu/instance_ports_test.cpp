@@ -88,7 +88,7 @@ TEST_F(InstancePortsTest, Sizes) {
   EXPECT_EQ(stored[2].value, 0x88776655u);
 }
 
-// PCI's configuration mechanism 1 turns an access of a port into one of memory.
+// PCI's configuration mechanism 1 turns an access to a port into an access to memory.
 TEST_F(InstancePortsTest, AHandlerMayMakeAccessesForTheVcpu) {
   start("port-sizes");
   machine_->device.at[0xd0100] = {0x1234, 500 * ns, 0};

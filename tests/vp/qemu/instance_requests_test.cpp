@@ -34,7 +34,7 @@ TEST_F(InstanceRequestsTest, ATripleFaultIsAReset) {
     if (boots() == 5) set(0);
   };
   run(1 * ms);
-  // The parameter was read before it was set, so there was one more.
+  // The guest had read the parameter before it was set, so it started once more.
   EXPECT_EQ(boots(), 6u);
   EXPECT_EQ(resets_, 5);
   EXPECT_EQ(shutdowns_, 0);

@@ -52,7 +52,7 @@ TEST_F(LibraryTest, NoPath) {
   EXPECT_THAT(error(""), HasSubstr("remedy: scripts/setup"));
 }
 
-// What the loader would look for in the system's directories.
+// A name without a folder, which the loader would look up in the system's directories.
 TEST_F(LibraryTest, ANameIsAFileHere) {
   EXPECT_THAT(error("libc.so.6"), is_told("libc.so.6", "No such file"));
 }

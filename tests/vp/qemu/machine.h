@@ -45,7 +45,8 @@ inline std::ostream& operator<<(std::ostream& out, const Access& access) {
   return out << access.text();
 }
 
-/// What the vCPUs of an instance access: keeps a record, and answers as it is told.
+/// A device that the vCPUs of an instance access. It records the accesses, and the test sets its
+/// answers.
 class Device : public sc_core::sc_module {
  public:
   struct Behaviour {
@@ -69,7 +70,7 @@ class Device : public sc_core::sc_module {
   std::map<std::uint64_t, Behaviour> at;
   /// Called after an access is recorded; may wait, and gives the value that is read.
   std::function<void(Access&)> on_access;
-  /// Whether its vCPU holds something after an access; never, if it is empty.
+  /// Whether the device holds data of the vCPU after an access; without a function it never does.
   std::function<bool(const Access&)> holding;
   /// Written by transport_dbg, and read.
   std::map<std::uint64_t, std::uint8_t> debug;
@@ -195,7 +196,7 @@ inline Instance::Config host(const std::string& guest, unsigned cpus = 1) {
   return config;
 }
 
-/// A machine, its domain and the device that sees all it does not hold itself.
+/// A machine, its domain, and a device at every address that is not the machine's own.
 struct Machine {
   explicit Machine(Instance::Config config, const std::string& name = "machine")
       : domain((name + "_domain").c_str()),

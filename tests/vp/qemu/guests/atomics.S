@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic and exclusive accesses of the device: each becomes a read and a write.
+// Atomic and exclusive accesses to the device, each of which becomes a read and a write.
 .include "ipu.inc"
 begin
   vectors ., .

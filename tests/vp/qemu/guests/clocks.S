@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores show each other the counter: one after the other, each reads it and compares it with what was last
-// read. A counter that has gone backwards is noted at 8 times the core's number, with the
-// difference. At SRAM + 0x200 + 8 times its number each counts its turns.
+// Cores show each other the counter: in turns, each reads it and compares it with the last reading.
+// If it has gone backwards, the core notes the difference at 8 times its number. Each core counts
+// its turns at SRAM + 0x200 + 8 times its number.
 .include "ipu.inc"
 begin
   core 1
-  ldr x10, =SRAM + 0x100        // the next ticket, the last reading, and the ticket whose turn it is
+  ldr x10, =SRAM + 0x100        // the next ticket, the last reading, the ticket whose turn it is
   add x12, x10, #16
   ldr x11, =SRAM + 0x200
   mov x3, #1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes, at 0, the version of the performance monitors (ID_AA64DFR0_EL1.PMUVer) and then reads their
-// cycle counter; an exception notes its class (ESR_EL2.EC) at 8.
+// Notes the version of the performance monitors (ID_AA64DFR0_EL1.PMUVer) at 0, and then reads their
+// cycle counter. The handler of exceptions notes the class (ESR_EL2.EC) at 8.
 .include "ipu.inc"
 begin
   vectors fault, fault

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions. Parameter 0: 1 an SVC, 2 an undefined instruction, 3 a read that is refused, each
-// between two stores of the device at 0, with vectors that return behind it; 4 an undefined
-// instruction with vectors where there is no memory, 5 with vectors that the device refuses.
+// Exceptions. Parameter 0 chooses: 1 an SVC, 2 an undefined instruction, 3 a refused read, each
+// between two stores to the device at 0, with handlers that return to the instruction after it;
+// 4 an undefined instruction with vectors where there is no memory; 5 one with vectors that the
+// device refuses.
 .include "ipu.inc"
 begin
   vectors fault, .

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses that are refused. For each exception ESR_EL2 is noted at 0x800, FAR_EL2 at 0x808 and
-// the number of the access at 0x810; then the program goes on behind it. It ends with a store at
+// the number of the access at 0x810; then the program goes on after it. It ends with a store at
 // 0x818.
 .include "ipu.inc"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An interrupt goes round the cores: each sleeps until it comes, notes itself and passes it on.
+// An interrupt goes round the cores: each sleeps until it is interrupted, writes a note and
+// interrupts the next.
 // Parameter 0: number of cores.
 .include "ipu.inc"
 begin

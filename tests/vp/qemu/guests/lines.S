@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeps until an interrupt comes and notes its number.
+// Sleeps until it is interrupted, and notes the interrupt's number.
 .include "ipu.inc"
 begin
   enable_interrupts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop that watches a word of memory, reads the device now and then, and is interrupted by its
-// timer and by SPIs. It notes where in the loop each thing met it.
+// timer and by SPIs. It notes where in the loop each interrupt came.
 .include "ipu.inc"
 begin
   vectors unexpected, interrupt

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What rewritten.S does, at 0000:2000: the parameter at 0000:0500 has 16 bits. cf00:0000 is memory and
-# cf00:1000 the device. The routines also write over an instruction of their own, in the same block.
+# The same as rewritten.S, at 0000:2000. The parameter at 0000:0500 has 16 bits. cf00:0000 is memory
+# and cf00:1000 the device. The routines also overwrite an instruction of their own, in the same block.
 .include "host.inc"
 .set DEVICE, 0x1000
 .set patched, 0x2000

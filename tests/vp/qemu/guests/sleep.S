@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All cores note themselves and sleep; whoever is woken notes itself again.
+// Each core writes its note and sleeps. A core that is woken writes it again.
 .include "ipu.inc"
 begin
   enable_interrupts

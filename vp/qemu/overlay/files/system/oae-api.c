@@ -25,7 +25,7 @@ void oae_offer_lines(qemu_irq *offered, int count)
     line_count = count;
 }
 
-/* QEMU takes these on itself; the caller's are put back. */
+/* QEMU installs handlers for these signals; the caller's are restored. */
 static const int kept_signals[] = {
     SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGBUS, SIGALRM, SIGUSR1, SIGIO,
 };
@@ -119,7 +119,7 @@ void oae_order_access(const MemoryRegion *mr)
 {
     CPUState *cpu = current_cpu;
 
-    /* Regions keep the order themselves, and the translator only reads code. */
+    /* An access to a region waits by itself, and the translator only reads code. */
     if (oae_embedded && cpu && cpu->running && mr->ops != &region_ops && !oae_translating()) {
         oae_order(cpu, OAE_ORDER_ACCESS);
     }

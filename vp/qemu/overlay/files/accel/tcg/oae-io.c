@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which instructions access devices. With an instruction counter such an access
- * must be the last of its block; one that is met in the middle is left by a
- * long jump and translated again, each time. It is remembered instead.
+ * Which instructions access devices. If instructions are counted, such an
+ * instruction has to be the last of its block. QEMU leaves a block in whose
+ * middle it finds one, and translates it again, each time. Here the
+ * instruction's address is remembered instead.
  *
- * Where blocks end is of no effect on what the guest sees, so one entry may
- * push out another.
+ * The guest cannot see where blocks end, so one entry may replace another.
  */
 #include "qemu/osdep.h"
 #include "exec/vaddr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vCPUs that the caller runs: no thread, and a local time of their own that is
- * counted in instructions and stalls.
+ * vCPUs that the caller runs. They have no thread, and each has a local time,
+ * which is counted in instructions and stalls.
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
@@ -22,27 +22,27 @@
 #define PS_PER_SECOND 1000000000000ull
 #define PS_PER_NS 1000
 
-/* As many as one run may execute; far more than any horizon allows. */
+/* How many instructions a run may execute at most; far more than any horizon allows. */
 #define MAX_GRANT (1 << 30)
-/* Of these, as many as go into QEMU's 16-bit decrementer; a fault adds to it. */
+/* How many of these go into QEMU's 16-bit decrementer, to which a fault adds some back. */
 #define MAX_DECREMENTER 0xf000
 
-/* Remembered for a vCPU; a loop that polls looks at few registers. */
+/* How many answers are remembered for a vCPU; a loop that polls reads few registers. */
 #define ANSWERS 8
 
 typedef struct OaeVcpu {
     CPUState *cpu;
-    uint64_t executed; /* instructions, without those of the run in progress */
+    uint64_t executed; /* instructions of all runs before this one */
     uint32_t granted;  /* instructions that the run in progress may execute */
     int64_t stalled;   /* ps */
-    int64_t until;     /* its limit */
-    unsigned limit;    /* and how that is meant */
+    int64_t until;     /* the limit of the run in progress */
+    unsigned limit;    /* how that is meant, an OaeLimit */
     bool ended_early;
     uint64_t faulted;  /* instructions at the last exception */
-    unsigned invalidated; /* blocks in all, when it began its access */
+    unsigned invalidated; /* how many blocks had been invalidated when its access began */
     struct {
         OaeAnswer answer;
-        uint16_t instructions; /* that its latency is the time of; 0 if it is no whole number */
+        uint16_t instructions; /* whose time the latency is; 0 if that is no whole number */
     } remembered[ANSWERS];
 } OaeVcpu;
 
@@ -103,7 +103,7 @@ static void grant(OaeVcpu *v, uint32_t count)
     v->executed = instructions(v);
     v->granted = count;
     cpu->icount_budget = count;
-    /* As the word that the next block loads, see 05-speed.patch. */
+    /* Written as the one word that the next block loads, see 05-speed.patch. */
     cpu->neg.icount_decr.u32 = deposit32(cpu->neg.icount_decr.u32, 0, 16,
                                          MIN(MAX_DECREMENTER, count));
     cpu->icount_extra = count - cpu->neg.icount_decr.u16.low;
@@ -237,7 +237,7 @@ void oae_vcpu_set_holding(int index, bool holding)
 
     if (oae_holds(cpu) != holding) {
         cpu->tcg_cflags ^= CF_OAE_HOLDS;
-        /* What follows is looked up anew, as code for the new state. */
+        /* The next block is looked up anew, in code for the new state. */
         qatomic_set(&cpu->neg.icount_decr.u16.high, -1);
     }
 }
@@ -254,8 +254,8 @@ bool oae_put_off_tb_flush(void)
 }
 
 /*
- * A vCPU inside an access goes on in code that was translated for it, so that code must not be
- * thrown away. Early, while there is room, any moment without an access will do.
+ * A vCPU that is inside an access returns to translated code, which must not be thrown away until
+ * then. So code is thrown away early, while there is still room, at any moment without an access.
  */
 static bool make_room_for_code(CPUState *cpu)
 {
@@ -286,7 +286,7 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
     if (!make_room_for_code(cpu)) {
         return OAE_RUN_BUSY;
     }
-    /* Exclusive work too: it flushes this vCPU's TLB, and no other executes. */
+    /* This includes exclusive work, which flushes TLBs: no other vCPU executes now. */
     if (!cpu_work_list_empty(cpu)) {
         current_cpu = cpu;
         process_queued_cpu_work(cpu);
@@ -322,7 +322,7 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
         cpu_handle_guest_debug(cpu);
         return OAE_RUN_STOPPED;
     case EXCP_ATOMIC:
-        /* Never translated for parallel execution, so never asked for. */
+        /* Code that is not translated for parallel execution does not ask for this. */
         g_assert_not_reached();
     default:
         break;
@@ -362,7 +362,7 @@ void oae_access_end(int index)
     current_cpu = cpu;
     inside_access--;
     if (tb_ctx.tb_phys_invalidate_count != vcpu_at(index)->invalidated) {
-        /* Its block may be among them, whose jumps may lead to others: what follows is looked up. */
+        /* The vCPU's own block may be invalid, and so may its jumps: the next is looked up. */
         qatomic_set(&cpu->neg.icount_decr.u16.high, -1);
     }
 }
@@ -410,7 +410,7 @@ void oae_order(CPUState *cpu, enum OaeOrder order)
     }
 }
 
-/* The time of whoever asks: a vCPU that executes, or the simulation. */
+/* The local time of the vCPU that executes, or else the simulation's time. */
 static int64_t present(void)
 {
     CPUState *cpu = current_cpu;
@@ -438,8 +438,8 @@ int64_t oae_next_deadline(void)
     int64_t left, clock;
 
     /*
-     * Counted from the simulation's time: a vCPU that executes may be past the
-     * deadline of a sibling's timer.
+     * The deadline is counted from the simulation's time, since the vCPU that
+     * executes may be past the deadline of a sibling's timer.
      */
     current_cpu = NULL;
     left = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);

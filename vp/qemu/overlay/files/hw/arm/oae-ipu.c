@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processors of an IPU: cores, GICv3, generic timers and memory. Whatever
- * else the firmware addresses belongs to the simulation around it.
+ * The processors of an IPU: cores, GICv3, generic timers and memory. All other
+ * addresses belong to the simulation around it.
  *
  *   0x0800_0000  GIC distributor
  *   0x080a_0000  GIC redistributors, 128 KiB a core
@@ -71,7 +71,7 @@ static uint64_t load_firmware(MachineState *machine)
     return entry;
 }
 
-/* A core resets what its GIC interface keeps in it, so it must be reset after it has one. */
+/* The reset of a core includes its GIC interface, so it is registered after that exists. */
 static void reset_core(void *core)
 {
     cpu_reset(CPU(core));
@@ -87,7 +87,7 @@ static void create_core(MachineState *machine, int index, uint64_t entry)
     if (object_property_find(core, "has_el3")) {
         object_property_set_bool(core, "has_el3", false, &error_abort);
     }
-    /* QEMU counts neither the cycles of this core's clock nor the instructions of one core alone. */
+    /* QEMU counts cycles at 1 GHz only, and the instructions of all cores together. */
     object_property_set_bool(core, "pmu", false, &error_abort);
     object_property_set_link(core, "memory", OBJECT(get_system_memory()),
                              &error_abort);

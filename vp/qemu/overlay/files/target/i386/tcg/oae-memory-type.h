@@ -5,7 +5,7 @@
 
 #include "cpu.h"
 
-/* In place of a PAT entry where no page table was walked. */
+/* Stands for a PAT entry where no page table was walked. */
 #define OAE_NO_PAT (-1)
 
 /* PAT entry that a leaf of the page tables selects (Intel SDM volume 3, 12.12.3). */

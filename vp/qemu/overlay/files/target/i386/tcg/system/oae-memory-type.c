@@ -100,7 +100,7 @@ void helper_oae_drain(CPUX86State *env)
     oae_drain(env_cpu(env));
 }
 
-/* Never faults: CLFLUSH of what is not mapped does nothing here. */
+/* It never faults: CLFLUSH does nothing where no memory is mapped. */
 void helper_oae_line(CPUX86State *env, target_ulong addr, uint32_t mmu_idx,
                      uint32_t operation, uint32_t size)
 {
@@ -115,7 +115,7 @@ void helper_oae_line(CPUX86State *env, target_ulong addr, uint32_t mmu_idx,
         || full->attrs.memory_type == OAE_MEMORY_UC || (addr & (size - 1))) {
         return;
     }
-    /* Only the last instruction of translated code knows its exact time. */
+    /* Only the last instruction of a block knows its exact time. */
     if (!cpu->neg.can_do_io) {
         cpu_io_recompile(cpu, GETPC());
     }
