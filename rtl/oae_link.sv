@@ -87,7 +87,6 @@ module oae_link #(
   logic up;
   logic cut;
   assign down = phase == oae_link_table::PHASE_STATE_DOWN;
-  assign up = phase == oae_link_table::PHASE_STATE_IDLE;
   assign cut = phase_actions[oae_link_table::PHASE_CUT];
 
   // ---- From the wire ----
@@ -217,6 +216,10 @@ module oae_link #(
   logic        bad_slot;
   logic        mismatched;
   logic        silent;
+  logic        history_known;
+  logic [31:0] history_first;
+  logic [31:0] session;
+  logic [31:0] peer_session;
 
   oae_link_registers #(.SLICES(SLICES), .FRAMES(FRAMES)) registers (
     .clock, .reset, .now,
@@ -229,7 +232,8 @@ module oae_link #(
     .trouble, .reason, .sent_outcome(trace_outcome), .sent, .told, .sent_number(trace_sent),
     .transfers, .taken_beats, .taken_flow, .taken_number,
     .journal_outcome(trace_received), .expected(trace_expected),
-    .comes_up(phase_actions[oae_link_table::PHASE_JOIN]), .goes_down(!down && phase_next == oae_link_table::PHASE_STATE_DOWN),
+    .history_known, .history_first, .session, .peer_session,
+    .comes_up(phase_actions[oae_link_table::PHASE_RISE]), .goes_down(!down && phase_next == oae_link_table::PHASE_STATE_DOWN),
     .settles_committed(sender_actions[oae_link_table::SENDER_SETTLE_COMMITTED]),
     .settles_reversed(sender_actions[oae_link_table::SENDER_SETTLE_REVERSED]),
     .settles_lost(sender_actions[oae_link_table::SENDER_SETTLE_LOST]),
@@ -247,6 +251,8 @@ module oae_link #(
   logic [31:0] peer_expected;
   logic [7:0]  peer_outcome;
   logic        peer_known;
+  logic [31:0] peer_first;
+  logic        peer_doubts;
   logic        phase_busy;
   logic        phase_deadline_valid;
   logic [63:0] phase_deadline;
@@ -260,14 +266,17 @@ module oae_link #(
     .doubts(sender_event == oae_link_table::SENDER_EVENT_DOUBT),
     .settles(sender_actions[oae_link_table::SENDER_SETTLE_COMMITTED]),
     .frame_valid, .frame, .next_number, .expected(trace_expected), .outcome(trace_received),
-    .agreed, .peer_next, .peer_expected, .peer_outcome, .peer_known,
+    .known(history_known), .first(history_first),
+    .in_doubt(sender == oae_link_table::SENDER_STATE_IN_DOUBT), .up,
+    .agreed, .peer_next, .peer_expected, .peer_outcome, .peer_known, .peer_first, .peer_doubts,
     .send_valid(phase_valid), .send_ready(former_ready), .send_frame(phase_frame),
     .phase_event, .phase, .phase_next, .actions(phase_actions), .trouble, .reason,
-    .busy(phase_busy), .deadline_valid(phase_deadline_valid), .deadline(phase_deadline));
+    .session, .peer_session, .busy(phase_busy), .deadline_valid(phase_deadline_valid), .deadline(phase_deadline));
 
   oae_link_sender #(.FRAMES(FRAMES)) outward (
-    .clock, .reset, .now, .limit, .slice_ack, .up, .cut,
-    .agreed, .peer_expected, .peer_outcome, .peer_known,
+    .clock, .reset, .now, .limit, .slice_ack, .up,
+    .open(phase == oae_link_table::PHASE_STATE_IDLE), .cut,
+    .agreed, .peer_expected, .peer_outcome, .peer_known, .peer_first,
     .frame_valid, .frame_head(frame[63:0]), .reflection_valid, .reflection,
     .command_valid, .command_verb, .command_beats, .command_ready, .command_refused,
     .write(buffer_write), .write_word(buffer_word), .write_data(access_data),
@@ -279,18 +288,19 @@ module oae_link #(
     .deadline(sender_deadline));
 
   oae_link_receiver #(.FRAMES(FRAMES)) inward (
-    .clock, .reset, .up, .cut, .agreed, .peer_next, .head_valid, .head,
+    .clock, .reset, .up, .cut, .agreed, .peer_next, .peer_doubts, .head_valid, .head,
     .frame_valid, .frame(frame[447:0]), .damaged, .take, .read_word(buffer_word), .read_data(buffer_data),
     .send_valid(reply_valid), .send_ready(former_ready && !phase_valid), .send_frame(reply_frame),
     .receiver_event, .receiver, .receiver_next, .actions(receiver_actions),
-    .expected(trace_expected), .outcome(trace_received), .transfers, .taken_beats, .taken_flow,
+    .expected(trace_expected), .outcome(trace_received),
+    .known(history_known), .first(history_first), .transfers, .taken_beats, .taken_flow,
     .taken_number, .busy(receiver_busy));
 
   // The firmware's sign of life goes over when it is given, and when the link comes up.
   logic tells_alive;
   always_ff @(posedge clock) begin
     if (reset || cut) tells_alive <= 1'b0;
-    else if (liveness_written || agreed) tells_alive <= 1'b1;
+    else if (liveness_written || phase_actions[oae_link_table::PHASE_RISE]) tells_alive <= 1'b1;
     else if (former_ready && alive_valid && !phase_valid && !reply_valid && !send_valid)
       tells_alive <= 1'b0;
   end
@@ -306,6 +316,7 @@ module oae_link #(
   always_comb begin
     case (phase)
       oae_link_table::PHASE_STATE_INITIALISING: trace_phase = oae_registers::LINK_STATE_INITIALISING;
+      oae_link_table::PHASE_STATE_JOINED: trace_phase = oae_registers::LINK_STATE_JOINED;
       oae_link_table::PHASE_STATE_IDLE: trace_phase = oae_registers::LINK_STATE_IDLE;
       default: trace_phase = oae_registers::LINK_STATE_DOWN;
     endcase

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the link is up. Each time it begins, both sides take a new session number; a journal
-// counts only if it names the session of the side that reads it, so that none is believed that was
-// made before this side stopped sending.
+// Whether the link is up. Each time it begins, both sides take a new session number. A journal
+// counts only if it names the session of the side that reads it, so that no journal is believed
+// that was made before this side stopped sending. A side joins by such a journal. The link is up
+// once the side knows that the other side has joined, too: only then may it send a transfer, so
+// that every transfer that can come into doubt is one that the other side's journal covers.
 module oae_link_phase (
   input  logic         clock,
   input  logic         reset,
@@ -23,11 +25,18 @@ module oae_link_phase (
   input  logic [31:0]  expected,
   input  logic [7:0]   outcome,
 
-  output logic         agreed,          // the link is up from the next edge on; by a journal:
+  input  logic         known,           //   covers the frames from number `first` on
+  input  logic [31:0]  first,
+  input  logic         in_doubt,        // the sender is
+
+  output logic         up,              // a frame of this clock counts
+  output logic         agreed,          // the side joins; by a journal:
   output logic [31:0]  peer_next,
   output logic [31:0]  peer_expected,
   output logic [7:0]   peer_outcome,
   output logic         peer_known,
+  output logic [31:0]  peer_first,
+  output logic         peer_doubts,
 
   output logic         send_valid,      // a frame without its check
   input  logic         send_ready,
@@ -41,6 +50,8 @@ module oae_link_phase (
 
   output logic [7:0]   trouble,
   output logic [7:0]   reason,          // why it is down
+  output logic [31:0]  session,
+  output logic [31:0]  peer_session,    // 0 before it is known
   output logic         busy,
   output logic         deadline_valid,
   output logic [63:0]  deadline
@@ -61,11 +72,13 @@ module oae_link_phase (
                                   oae_registers::FRAME_HISTORY_KNOWN_SHIFT;
   localparam int unsigned AGREED = 8 * oae_registers::FRAME_HISTORY +
                                    oae_registers::FRAME_HISTORY_AGREED_SHIFT;
+  localparam int unsigned MET = 8 * oae_registers::FRAME_HISTORY +
+                                oae_registers::FRAME_HISTORY_MET_SHIFT;
+  localparam int unsigned DOUBTS = 8 * oae_registers::FRAME_HISTORY +
+                                   oae_registers::FRAME_HISTORY_DOUBTS_SHIFT;
+  localparam int unsigned FIRST = 8 * oae_registers::FRAME_HISTORY +
+                                  oae_registers::FRAME_HISTORY_FIRST_SHIFT;
 
-  logic [31:0] session;
-  logic [31:0] peer_session;       // 0 before it is known
-  logic        known;              // an agreement was reached since power-up,
-  logic        known_before;       //   and before this session
   logic        tells;              // the journal is to leave
   logic [63:0] told;               // when it last did
   logic [63:0] missing;            // since when nothing arrives
@@ -75,34 +88,45 @@ module oae_link_phase (
   logic to_this;
   logic of_that;
   logic initialising;
+  logic joined;
   logic idle;
+  logic met;                       // the frame shows that the other side has joined
   logic misses;
   logic troubled;
   logic repeats;                   // the journal was told, and nothing came back
 
   assign initialising = phase == oae_link_table::PHASE_STATE_INITIALISING;
+  assign joined = phase == oae_link_table::PHASE_STATE_JOINED;
   assign idle = phase == oae_link_table::PHASE_STATE_IDLE;
   assign initialise = frame_valid && frame[PROTOCOL +: 3] == oae_registers::PROTOCOL_INITIALISE;
   assign to_this = frame[OTHER +: 32] == session;
   assign of_that = frame[OWN +: 32] == peer_session;
-  assign misses = idle && !carrier && !carried && now - missing >= limit;
+  assign met = initialise ? to_this && of_that && frame[AGREED] : frame_valid;
+  assign misses = (joined || idle) && !carrier && !carried && now - missing >= limit;
   assign troubled = idle && trouble >= trouble_limit;
-  assign repeats = initialising && carrier && !tells && now - told >= limit;
+  assign repeats = (initialising || joined) && carrier && !tells && now - told >= limit;
 
   always_comb begin
     phase_event = oae_link_table::PHASE_EVENT_NONE;
     if (ends || misses || troubled) phase_event = oae_link_table::PHASE_EVENT_LOST;
     else if (begins) phase_event = oae_link_table::PHASE_EVENT_BEGIN;
-    else if (initialise && initialising && to_this) phase_event = oae_link_table::PHASE_EVENT_AGREED;
-    else if (initialise && idle && !(to_this && of_that))
+    else if (initialise && initialising && to_this)
+      phase_event = frame[AGREED] ? oae_link_table::PHASE_EVENT_MET
+                                  : oae_link_table::PHASE_EVENT_AGREED;
+    else if (initialise && (joined || idle) && !(to_this && of_that))
       phase_event = oae_link_table::PHASE_EVENT_RESTARTED;
+    else if (joined && met) phase_event = oae_link_table::PHASE_EVENT_MET;
   end
+
+  assign up = idle || (joined && phase_event == oae_link_table::PHASE_EVENT_MET);
 
   assign agreed = actions[oae_link_table::PHASE_JOIN];
   assign peer_next = frame[NEXT +: 32];
   assign peer_expected = frame[EXPECTED +: 32];
   assign peer_outcome = frame[OUTCOME +: 8];
   assign peer_known = frame[KNOWN];
+  assign peer_first = frame[FIRST +: 32];
+  assign peer_doubts = frame[DOUBTS];
 
   always_comb begin
     send_frame = '0;
@@ -112,8 +136,11 @@ module oae_link_phase (
     send_frame[NEXT +: 32] = next_number;
     send_frame[EXPECTED +: 32] = expected;
     send_frame[OUTCOME +: 8] = outcome;
-    send_frame[KNOWN] = known_before;
-    send_frame[AGREED] = idle;
+    send_frame[KNOWN] = known;
+    send_frame[AGREED] = joined || idle;
+    send_frame[MET] = idle;
+    send_frame[DOUBTS] = in_doubt;
+    send_frame[FIRST +: 32] = first;
   end
   assign send_valid = tells && carrier && phase != oae_link_table::PHASE_STATE_DOWN;
 
@@ -122,8 +149,6 @@ module oae_link_phase (
       phase <= oae_link_table::PHASE_STATE_DOWN;
       session <= '0;
       peer_session <= '0;
-      known <= 1'b0;
-      known_before <= 1'b0;
       tells <= 1'b0;
       told <= '0;
       missing <= '0;
@@ -137,16 +162,14 @@ module oae_link_phase (
         told <= now;
       end
       carried <= carrier;
-      if (carrier || carried || !idle) missing <= now;
+      if (carrier || carried || !(joined || idle)) missing <= now;
       if (repeats) tells <= 1'b1;
-      if (initialise && (initialising || (idle && !frame[AGREED]))) tells <= 1'b1;
-      if (initialise && (initialising || idle)) peer_session <= frame[OWN +: 32];
+      if (initialise && (initialising || ((joined || idle) && !frame[MET]))) tells <= 1'b1;
+      if (initialise && phase != oae_link_table::PHASE_STATE_DOWN) peer_session <= frame[OWN +: 32];
       if (doubts && trouble != '1) trouble <= trouble + 8'd1;
       if (settles) trouble <= '0;
-      if (agreed) known <= 1'b1;
       if (actions[oae_link_table::PHASE_OPEN]) begin
         session <= session + 32'd1;
-        known_before <= known;
         tells <= 1'b1;
         trouble <= '0;
         reason <= oae_registers::LINK_DOWN_NONE;
@@ -162,7 +185,8 @@ module oae_link_phase (
   end
 
   assign busy = send_valid || misses || troubled || repeats || carrier != carried;
-  assign deadline_valid = (idle && !carrier && !carried) || (initialising && carrier && !tells);
-  assign deadline = (idle ? missing : told) + limit;
+  assign deadline_valid = ((joined || idle) && !carrier && !carried) ||
+                          ((initialising || joined) && carrier && !tells);
+  assign deadline = (carrier ? told : missing) + limit;
 
 endmodule

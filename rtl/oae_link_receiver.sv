@@ -2,7 +2,8 @@
 // The transfer from the other side, and the committed ones that the firmware has not taken.
 //
 // A transfer is written to the buffer as it comes; until it is committed nobody is told of it. The
-// journal is one number and one word: which frame is expected, and how the transfer before it ended.
+// journal says which frame is expected, how the transfer before it ended, and from which frame on it
+// has history: it knows nothing of what the other side sent before.
 module oae_link_receiver #(
   parameter int unsigned FRAMES = 64
 ) (
@@ -11,8 +12,9 @@ module oae_link_receiver #(
 
   input  logic            up,
   input  logic            cut,           // it is up no longer from the next edge on
-  input  logic            agreed,        // comes up at the next edge
+  input  logic            agreed,        // the side joins
   input  logic [31:0]     peer_next,     // number of the frame that the other side sends next
+  input  logic            peer_doubts,   // the transfer before it is in doubt there
 
   input  logic            head_valid,    // slice 0 of a frame, not yet checked
   input  logic [63:0]     head,
@@ -36,6 +38,8 @@ module oae_link_receiver #(
 
   output logic [31:0]     expected,
   output logic [7:0]      outcome,
+  output logic            known,         // there is history,
+  output logic [31:0]     first,         //   which begins with this frame
   output logic [1:0]      transfers,     // committed and not taken, 0 to 2
   output logic [1:0]      taken_beats,   // of the first of them
   output logic            taken_flow,
@@ -196,6 +200,8 @@ module oae_link_receiver #(
       reply_number <= '0;
       expected <= 32'd1;
       outcome <= oae_registers::OUTCOME_NONE;
+      known <= 1'b0;
+      first <= '0;
       transfers <= '0;
     end else begin
       receiver <= receiver_next;
@@ -237,6 +243,10 @@ module oae_link_receiver #(
         expected <= peer_next;
         outcome <= oae_registers::OUTCOME_REVERSED;
       end
+      // What the other side has in doubt stays known, or stays unknown. If it has nothing in doubt,
+      // history may as well begin here, and must if the other side has lost its power.
+      if (agreed) known <= 1'b1;
+      if (agreed && (!known || !peer_doubts)) first <= peer_next;
     end
   end
 

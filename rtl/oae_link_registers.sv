@@ -54,6 +54,10 @@ module oae_link_registers #(
   input  logic [31:0] taken_number,
   input  logic [7:0]  journal_outcome,
   input  logic [31:0] expected,
+  input  logic        history_known,
+  input  logic [31:0] history_first,
+  input  logic [31:0] session,
+  input  logic [31:0] peer_session,
 
   // What happens in this clock
   input  logic        comes_up,
@@ -93,6 +97,8 @@ module oae_link_registers #(
   localparam logic [8:0] MISMATCHED = 9'(oae_registers::LINK_COUNT_MISMATCHED >> 3);
   localparam logic [8:0] SILENT = 9'(oae_registers::LINK_COUNT_SILENT >> 3);
   localparam logic [8:0] DOWN = 9'(oae_registers::LINK_COUNT_DOWN >> 3);
+  localparam logic [8:0] HISTORY = 9'(oae_registers::LINK_HISTORY >> 3);
+  localparam logic [8:0] SESSION = 9'(oae_registers::LINK_SESSION >> 3);
   localparam logic [4:0] SEND_PAGE = 5'(oae_registers::LINK_SEND >> 12);
   localparam logic [4:0] RECEIVE_PAGE = 5'(oae_registers::LINK_RECEIVE >> 12);
 
@@ -129,7 +135,7 @@ module oae_link_registers #(
   assign access_ready = !access_done && (!command_valid || command_ready);
   assign accepted = access_valid && access_ready;
   assign writes = accepted && access_write && page == '0;
-  assign known = page == '0 ? word <= DOWN : page == SEND_PAGE || page == RECEIVE_PAGE;
+  assign known = page == '0 ? word <= SESSION : page == SEND_PAGE || page == RECEIVE_PAGE;
   assign buffer_word = word;
   assign buffer_write = accepted && access_write && page == SEND_PAGE;
   assign command_verb = access_data[oae_registers::LINK_COMMAND_VERB_SHIFT +: 8];
@@ -206,6 +212,14 @@ module oae_link_registers #(
       MISMATCHED: value = count_mismatched;
       SILENT: value = count_silent;
       DOWN: value = count_down;
+      HISTORY: begin
+        value[oae_registers::LINK_HISTORY_KNOWN_SHIFT] = history_known;
+        value[oae_registers::LINK_HISTORY_FIRST_SHIFT +: 32] = history_first;
+      end
+      SESSION: begin
+        value[oae_registers::LINK_SESSION_OWN_SHIFT +: 32] = session;
+        value[oae_registers::LINK_SESSION_OTHER_SHIFT +: 32] = peer_session;
+      end
       default: ;
     endcase
   end

@@ -13,11 +13,13 @@ module oae_link_sender #(
   input  logic [1:0]    slice_ack,       // reflections to ask for
 
   input  logic          up,
+  input  logic          open,            // the other side is up, too
   input  logic          cut,             // it is up no longer from the next edge on
-  input  logic          agreed,          // comes up at the next edge; the other side's journal:
+  input  logic          agreed,          // the side joins; the other side's journal:
   input  logic [31:0]   peer_expected,
   input  logic [7:0]    peer_outcome,
   input  logic          peer_known,
+  input  logic [31:0]   peer_first,
 
   input  logic          frame_valid,     // good, from the other side
   input  logic [63:0]   frame_head,
@@ -141,7 +143,9 @@ module oae_link_sender #(
   logic waits;
   logic sends;
   logic of_this;
+  logic covered;                   // the other side's journal begins before the last frame
 
+  assign covered = peer_known && $signed(last - peer_first) >= 0;
   assign waits = up && sender != oae_link_table::SENDER_STATE_IDLE;
   assign sends = launching || signals;
   assign silent = waits && !sends && now - since >= limit && !cut;
@@ -154,7 +158,7 @@ module oae_link_sender #(
     command_refused = 1'b0;
     if (cut) sender_event = oae_link_table::SENDER_EVENT_CUT;
     else if (agreed) begin
-      if (!peer_known) sender_event = oae_link_table::SENDER_EVENT_FOUND_LOST;
+      if (!covered) sender_event = oae_link_table::SENDER_EVENT_FOUND_LOST;
       else if (peer_expected == last + 32'd1 && peer_outcome == oae_registers::OUTCOME_COMMITTED)
         sender_event = oae_link_table::SENDER_EVENT_FOUND_COMMITTED;
       else sender_event = oae_link_table::SENDER_EVENT_FOUND_REVERSED;
@@ -167,7 +171,7 @@ module oae_link_sender #(
       command_ready = 1'b1;
       if (command_valid) case (command_verb)
         oae_registers::LINK_COMMAND_PACKET, oae_registers::LINK_COMMAND_FLOW:
-          if (up && sender == oae_link_table::SENDER_STATE_IDLE && size_of(command_beats) <= 7'(FRAMES))
+          if (open && sender == oae_link_table::SENDER_STATE_IDLE && size_of(command_beats) <= 7'(FRAMES))
             sender_event = command_verb == oae_registers::LINK_COMMAND_FLOW ? oae_link_table::SENDER_EVENT_FLOW
                                                                             : oae_link_table::SENDER_EVENT_PACKET;
           else command_refused = 1'b1;
@@ -175,10 +179,16 @@ module oae_link_sender #(
           if (sender == oae_link_table::SENDER_STATE_TENTATIVE) sender_event = oae_link_table::SENDER_EVENT_WITHDRAWN;
           else command_refused = 1'b1;
         // By hearsay, so only while the other side cannot be asked.
-        oae_registers::LINK_COMMAND_SETTLE_COMMITTED, oae_registers::LINK_COMMAND_SETTLE_REVERSED:
+        oae_registers::LINK_COMMAND_SETTLE_COMMITTED, oae_registers::LINK_COMMAND_SETTLE_REVERSED,
+        oae_registers::LINK_COMMAND_SETTLE_LOST:
           if (!up && sender == oae_link_table::SENDER_STATE_IN_DOUBT)
-            sender_event = command_verb == oae_registers::LINK_COMMAND_SETTLE_COMMITTED
-                ? oae_link_table::SENDER_EVENT_FOUND_COMMITTED : oae_link_table::SENDER_EVENT_FOUND_REVERSED;
+            case (command_verb)
+              oae_registers::LINK_COMMAND_SETTLE_COMMITTED:
+                sender_event = oae_link_table::SENDER_EVENT_FOUND_COMMITTED;
+              oae_registers::LINK_COMMAND_SETTLE_REVERSED:
+                sender_event = oae_link_table::SENDER_EVENT_FOUND_REVERSED;
+              default: sender_event = oae_link_table::SENDER_EVENT_FOUND_LOST;
+            endcase
           else command_refused = 1'b1;
         default: ;
       endcase

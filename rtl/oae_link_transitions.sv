@@ -30,8 +30,26 @@ module oae_link_transitions (
       oae_link_table::PHASE_STATE_INITIALISING:
         case (phase_event)
           oae_link_table::PHASE_EVENT_AGREED: begin
+            phase_next = oae_link_table::PHASE_STATE_JOINED;
+            phase_actions[oae_link_table::PHASE_JOIN] = 1'b1;
+          end
+          oae_link_table::PHASE_EVENT_MET: begin
             phase_next = oae_link_table::PHASE_STATE_IDLE;
             phase_actions[oae_link_table::PHASE_JOIN] = 1'b1;
+            phase_actions[oae_link_table::PHASE_RISE] = 1'b1;
+          end
+          oae_link_table::PHASE_EVENT_LOST: phase_next = oae_link_table::PHASE_STATE_DOWN;
+          default: ;
+        endcase
+      oae_link_table::PHASE_STATE_JOINED:
+        case (phase_event)
+          oae_link_table::PHASE_EVENT_MET: begin
+            phase_next = oae_link_table::PHASE_STATE_IDLE;
+            phase_actions[oae_link_table::PHASE_RISE] = 1'b1;
+          end
+          oae_link_table::PHASE_EVENT_RESTARTED: begin
+            phase_next = oae_link_table::PHASE_STATE_INITIALISING;
+            phase_actions[oae_link_table::PHASE_OPEN] = 1'b1;
           end
           oae_link_table::PHASE_EVENT_LOST: phase_next = oae_link_table::PHASE_STATE_DOWN;
           default: ;

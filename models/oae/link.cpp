@@ -29,6 +29,8 @@ const char* state_name(unsigned state) {
       return "down";
     case OAE_LINK_STATE_INITIALISING:
       return "initialising";
+    case OAE_LINK_STATE_JOINED:
+      return "joined";
     case OAE_LINK_STATE_IDLE:
       return "idle";
     case OAE_LINK_STATE_TENTATIVE:

@@ -24,6 +24,7 @@ bool leads(const Cell (&cells)[states][events], State from, State to) {
 table::phase::State phase_of(unsigned state) {
   return state == OAE_LINK_STATE_DOWN           ? table::phase::State::down
          : state == OAE_LINK_STATE_INITIALISING ? table::phase::State::initialising
+         : state == OAE_LINK_STATE_JOINED       ? table::phase::State::joined
                                                 : table::phase::State::idle;
 }
 

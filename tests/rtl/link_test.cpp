@@ -46,7 +46,7 @@ TEST_F(Link, SaysWhatItIs) {
   EXPECT_EQ(OAE_GET(id, OAE_LINK_ID_FRAMES), 64u);
   for (unsigned byte = 1; byte < 8; ++byte) EXPECT_EQ(get(a, OAE_LINK_ID + byte), id);
   EXPECT_EQ(state(a, 0), unsigned{OAE_LINK_STATE_DOWN});
-  get(a, 0x098);
+  get(a, 0x0a8);
   EXPECT_TRUE(a.error);
   get(a, 0x3000);
   EXPECT_TRUE(a.error);
@@ -594,6 +594,129 @@ TEST_F(Link, ALostJournalIsTold) {
     EXPECT_EQ(transfers(b), 0u);
     EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
     EXPECT_EQ(take(b).slots, slots(1, 2));
+  }
+}
+
+/// A has a transfer in doubt that B has committed; then B has lost its power, and with it its journal.
+class AfterPowerLoss : public Link {
+ protected:
+  void set_up_doubt() {
+    bring_up();
+    limit_silence(400);
+    fill(a, slots(1, 1));
+    command(a, flow);
+    until([this] { return b.top.trace_received == OAE_OUTCOME_COMMITTED; });
+    cut();
+    ASSERT_EQ(a.sender(), unsigned{OAE_LINK_STATE_IN_DOUBT});
+    EXPECT_EQ(take(b).slots, slots(1, 1));
+    b.top.reset = 1;
+    clock(20);
+    b.top.reset = 0;
+    limit_silence(400);
+  }
+  void cut() {
+    to_a.cut();
+    to_b.cut();
+    put(a, OAE_LINK_CONTROL, 0);
+    put(b, OAE_LINK_CONTROL, 0);
+    until([this] { return a.phase() == OAE_LINK_STATE_DOWN && b.phase() == OAE_LINK_STATE_DOWN; });
+  }
+  void begin() {
+    to_a.join();
+    to_b.join();
+    put(a, OAE_LINK_CONTROL, 1);
+    put(b, OAE_LINK_CONTROL, 1);
+  }
+  bool has_joined(const LinkEnd& end) {
+    return end.phase() == OAE_LINK_STATE_JOINED || end.phase() == OAE_LINK_STATE_IDLE;
+  }
+};
+
+// B joins, and the link is cut before A has heard of it. What B says next time must not pass for
+// history of the time before.
+TEST_F(AfterPowerLoss, HistoryDoesNotBeginBeforeItBegan) {
+  set_up_doubt();
+  for (unsigned i = 1; i < 20; ++i) to_a.fault(LinkWire::Fault::lose, i);
+  begin();
+  until([this] { return has_joined(b); });
+  EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_INITIALISING});
+  EXPECT_EQ(get(b, OAE_LINK_HISTORY), std::uint64_t{2} << 32 | OAE_LINK_HISTORY_KNOWN_MASK);
+  cut();
+  to_a.forgive();
+  begin();
+  EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_LOST});
+  bring_up();
+  EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+  EXPECT_EQ(take(b).slots, slots(1, 2));
+}
+
+// The same, whatever is lost when, and whoever begins anew how often.
+class AfterPowerLossAtRandom : public AfterPowerLoss, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(AfterPowerLossAtRandom, NobodyKnowsTheFate) {
+  random.seed(GetParam());
+  set_up_doubt();
+  while (a.sender() == OAE_LINK_STATE_IN_DOUBT) {
+    begin();
+    for (unsigned i = 0; i < 8 && a.sender() == OAE_LINK_STATE_IN_DOUBT; ++i) {
+      LinkEnd& end = random() % 2 == 0 ? a : b;
+      LinkWire& wire = random() % 2 == 0 ? to_a : to_b;
+      switch (random() % 4) {
+        case 0:
+          put(end, OAE_LINK_CONTROL, random() % 2);
+          break;
+        case 1:
+          if (!wire.faulty()) wire.fault(LinkWire::Fault::lose, random() % 3);
+          break;
+        default:
+          clock(random() % 40);
+      }
+    }
+    if (random() % 2 == 0 && a.sender() == OAE_LINK_STATE_IN_DOUBT) cut();
+  }
+  EXPECT_EQ(outcome(a), unsigned{OAE_OUTCOME_LOST});
+}
+
+INSTANTIATE_TEST_SUITE_P(Link, AfterPowerLossAtRandom, testing::Range(1u, 101u));
+
+// A has lost its power, and counts from 1 again; B has committed a transfer of that number before. A
+// begins, and the link is cut before B has joined: nothing of A's old numbers may be taken for new.
+TEST_F(Link, NumbersOfAnotherLifeAreNotMistaken) {
+  for (unsigned lost = 0; lost < 6; ++lost) {
+    bring_up();
+    limit_silence(400);
+    EXPECT_EQ(send(a, slots(1, 1), true), unsigned{OAE_OUTCOME_COMMITTED});
+    take(b);
+    a.top.reset = 1;
+    clock(40);
+    a.top.reset = 0;
+    limit_silence(400);
+    until([this] { return b.phase() != OAE_LINK_STATE_IDLE; });
+    put(b, OAE_LINK_CONTROL, 0);
+    put(b, OAE_LINK_CONTROL, 1);
+    for (unsigned i = lost; i < 6; ++i) to_b.fault(LinkWire::Fault::lose, i);
+    put(a, OAE_LINK_CONTROL, 1);
+    fill(a, slots(1, 2));
+    command(a, flow);
+    clock(60);
+    to_a.cut();
+    to_b.cut();
+    put(a, OAE_LINK_CONTROL, 0);
+    put(b, OAE_LINK_CONTROL, 0);
+    clock(600);
+    to_a.join();
+    to_b.join();
+    bring_up();
+    EXPECT_EQ(outcome(a) == OAE_OUTCOME_COMMITTED, transfers(b) == 1) << lost;
+    while (to_b.faulty()) send(a, slots(1, 3), true);
+    while (transfers(b) != 0) take(b);
+    EXPECT_EQ(send(a, slots(1, 4)), unsigned{OAE_OUTCOME_COMMITTED});
+    take(b);
+    for (LinkEnd* end : {&a, &b}) {
+      end->top.reset = 1;
+      clock(40);
+      end->top.reset = 0;
+    }
   }
 }
 

@@ -35,6 +35,8 @@ class LinkWire {
   void join() { whole_ = true; }
   bool whole() const { return whole_; }
   bool faulty() const { return !faults_.empty(); }
+  /// Nothing more happens to any frame.
+  void forgive() { faults_.clear(); }
 
   /// Good or not, what has gone in: frames, and reflections with their halves as they were sent.
   std::vector<Frame> frames;
