@@ -7,7 +7,13 @@
  * port. A slot stays in the block's journal until the other side has it.
  *
  * A transfer that a failing link leaves in doubt is settled by the other side's journal: when the
- * link comes back, or, sooner, by asking the other side through a cell that both have a link to.
+ * link comes back, or, sooner, by asking the other side through a cell that both have a link to. A
+ * journal that began after the transfer, since the other side lost its power, says nothing of it: the
+ * transfer is lost, and is not sent again.
+ *
+ * What must outlive a restart of the firmware is in a memory of its own, which only the loss of power
+ * clears. Each change of it takes effect by one store of a word, so that a firmware which is stopped
+ * anywhere loses no slot and passes on none twice.
  */
 #ifndef FIRMWARE_LINK_SERVICE_H
 #define FIRMWARE_LINK_SERVICE_H
@@ -24,33 +30,61 @@ extern "C" {
 #define LINKS_MAX 4
 /* Slots of a joined port that may wait for its host: as many as there are on both sides in all. */
 #define LINK_SLOTS 2
-/* Queries and verdicts that may wait for a link. Others are dropped: who asks asks again. */
+/* Queries and verdicts that may wait for a link. Others are dropped, since a cell that asks asks again. */
 #define LINK_MESSAGES 8
+/* Reversals in succession after which the next attempt waits for the next tick. */
+#define LINK_REVERSALS 2
 
 /* A slot without its CRC: what is sent over a link. */
 struct link_message {
   uint64_t words[1 + SWAP_PAYLOAD_WORDS];
 };
 
-struct link_port {
-  /* Slots from the other host, of which the first is offered; counted since start. */
+/* What outlives a restart of the firmware, of a joined port. */
+struct link_port_memory {
+  /* Slots from the other host, of which the first is offered. */
   uint64_t inbox[LINK_SLOTS][SWAP_PAYLOAD_WORDS];
-  uint32_t arrived;
-  uint32_t used;
-  /* To the other host. */
-  uintptr_t waits;  /* payload that is to be sent, in the block; 0: none */
-  bool has_arrived; /* there, so that the block may forget it */
+  /* How many have arrived (low half), and the frame of the last of them until the link has let go of
+   * it, else 0 (high half). */
+  uint64_t arrived;
+  /* How many were used up (low 16 bits), and by which of the host's slots the last was: its epoch and
+   * sequence (the other bits). */
+  uint64_t used;
+  /* Header of the host's slot that the other side has got last. */
+  uint64_t delivered;
 };
+
+/* The same of a link. */
+struct link_memory {
+  /* The transfer under way. `sends` is written last when it begins, and first when it ends. */
+  uint64_t sends;  /* enum link_sends */
+  uint64_t port;   /* of the slot */
+  uint64_t header; /* of the slot in the block */
+  uint64_t number; /* of the transfer before */
+  uint64_t token;  /* the other side's session when the link came up last */
+};
+
+enum link_sends { LINK_IDLE, LINK_SLOT, LINK_MESSAGE };
+
+struct link_service_memory {
+  uint64_t made; /* LINK_MEMORY_MADE if the rest means something */
+  struct link_memory links[LINKS_MAX];
+  struct link_port_memory ports[SWAP_PORTS_MAX];
+};
+
+#define LINK_MEMORY_MADE 0x314d454d4b4e494cull /* "LINKMEM1" */
 
 struct link {
   uintptr_t base;
   unsigned peer;  /* cell at the other end */
   uint64_t ports; /* joined, a bit each */
   bool up;
-  /* The transfer under way. */
-  enum { LINK_IDLE, LINK_SLOT, LINK_MESSAGE } sends;
-  uint32_t number; /* of the transfer before */
-  unsigned port;   /* of the slot; the next one is of another */
+  volatile struct link_memory* memory;
+  unsigned reversals; /* in succession, of transfers to the other side */
+  /* A question of the other side that cannot be answered while the link is up here. */
+  bool asked;
+  struct link_message question;
+  struct link* asked_through;
   struct link_message messages[LINK_MESSAGES];
   unsigned first; /* of the messages */
   unsigned waiting;
@@ -80,15 +114,18 @@ struct link_service {
   unsigned cell;
   unsigned count;
   struct link links[LINKS_MAX];
-  struct link_port ports[SWAP_PORTS_MAX];
+  uintptr_t waits[SWAP_PORTS_MAX]; /* payload of a port that is to be sent, in the block; 0: none */
+  volatile struct link_service_memory* memory;
   struct swap_service* swaps;
   struct swap_partner partner; /* for swap_service_init(), after link_service_init() */
   const struct link_observer* observer;
 };
 
-/* Makes the partner of the joined ports. `observer` may be null. */
+/* Makes the partner of the joined ports. `memory` is what was left there by the firmware before,
+ * or anything after the cell was without power. `observer` may be null. */
 void link_service_init(struct link_service* service, unsigned cell, const struct link_place* places,
                        unsigned count, struct swap_service* swaps,
+                       volatile struct link_service_memory* memory,
                        const struct link_observer* observer);
 
 /* Begins, once the swap ports are served. */

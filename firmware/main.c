@@ -25,6 +25,8 @@
 
 static struct swap_service swaps;
 static struct link_service links;
+/* Not cleared at the start. */
+static struct link_service_memory link_memory __attribute__((section(".kept")));
 
 static void link_up(unsigned link) {
   log_info("link %u to cell %u: up", link, links.links[link].peer);
@@ -45,7 +47,9 @@ static void link_in_doubt(unsigned link, uint32_t number) {
 static void link_settled(unsigned link, uint32_t number, unsigned outcome) {
   log_info("link %u to cell %u: transfer %u is settled through another cell: %s", link,
            links.links[link].peer, number,
-           outcome == OAE_OUTCOME_COMMITTED ? "committed" : "reversed");
+           outcome == OAE_OUTCOME_COMMITTED  ? "committed"
+           : outcome == OAE_OUTCOME_REVERSED ? "reversed"
+                                             : "lost");
 }
 
 static const struct link_observer link_log = {link_up, link_down, link_in_doubt, link_settled};
@@ -60,7 +64,7 @@ static void init_links(void) {
 
     places[n] = (struct link_place){BOARD_LINK_AT(n), link.peer, link.ports};
   }
-  link_service_init(&links, system_cell(), places, count, &swaps, &link_log);
+  link_service_init(&links, system_cell(), places, count, &swaps, &link_memory, &link_log);
 }
 
 static void print_banner(bool polling) {

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three firmwares as they are, with verilated links between any two of them, hosts at joined ports,
-// and wires that lose, damage, repeat and are cut. Each slot that a host has committed comes to the
-// other, once and in order, and none stays behind.
+// and wires that lose, damage, repeat and are cut. Firmwares are stopped anywhere and start again, and
+// cells lose their power. Each slot that a host has committed comes to the other, once and in order,
+// and none stays behind but what a cell without power has lost.
+//
+// OAE_VP_CELLS_SEEDS says how many seeds each test takes, if not as many as it says itself.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "firmware/crc64.h"
@@ -51,19 +58,32 @@ struct Cables {
   LinkCable* aim = nullptr;  ///< is cut with the next third phase
 };
 
+/// The firmware of a cell is stopped in the middle of its work.
+struct Stopped {};
+
+/// Stops the firmware with a later access, if that is asked for.
+struct Stop {
+  void access() {
+    if (in != 0 && --in == 0) throw Stopped{};
+  }
+  unsigned in = 0;  ///< accesses until then; 0: never
+};
+
 /// An end's registers: the access takes the clocks that it takes.
 class LinkRegisters : public MmioDevice {
  public:
-  LinkRegisters(std::uintptr_t base, LinkEnd& end, Cables& cables)
-      : MmioDevice(base, OAE_LINK_SIZE), end_(end), cables_(cables) {}
+  LinkRegisters(std::uintptr_t base, LinkEnd& end, Cables& cables, Stop& stop)
+      : MmioDevice(base, OAE_LINK_SIZE), end_(end), cables_(cables), stop_(stop) {}
 
   std::uint64_t read(std::uintptr_t offset) override {
+    stop_.access();
     std::uint64_t result = 0;
     end_.post_get(static_cast<unsigned>(offset), [&](std::uint64_t value) { result = value; });
     finish();
     return result;
   }
   void write(std::uintptr_t offset, std::uint64_t value) override {
+    stop_.access();
     end_.post_put(static_cast<unsigned>(offset), value);
     finish();
   }
@@ -75,28 +95,62 @@ class LinkRegisters : public MmioDevice {
   }
   LinkEnd& end_;
   Cables& cables_;
+  Stop& stop_;
 };
 
 struct Cell : SwapBlock, MmioDevice {
   Cell(unsigned number, Cables& cables)
       : SwapBlock(joined_ports),
         MmioDevice(block_base + number * cell_size, OAE_FIRMWARE_SIZE),
-        base(block_base + number * cell_size) {
+        base(block_base + number * cell_size),
+        number(number),
+        cables(cables) {
     const unsigned before = (number + cells - 1) % cells;
     ends[0] = &cables.all[number]->a;
     ends[1] = &cables.all[before]->b;
-    const link_place places[] = {{base + link_base, (number + 1) % cells, 3ull << 2 * number},
-                                 {base + link_base + 0x1'0000, before, 3ull << 2 * before}};
+    places[0] = {base + link_base, (number + 1) % cells, 3ull << 2 * number};
+    places[1] = {base + link_base + 0x1'0000, before, 3ull << 2 * before};
     for (unsigned n = 0; n < 2; ++n) {
-      registers[n] = std::make_unique<LinkRegisters>(places[n].base, *ends[n], cables);
+      registers[n] = std::make_unique<LinkRegisters>(places[n].base, *ends[n], cables, stop);
     }
-    link_service_init(&links, number, places, 2, &swaps, nullptr);
+    std::memset(&memory, 0xa5, sizeof memory);
+    start();
+  }
+  /// The firmware, of which nothing is left but what its memory keeps.
+  void start() {
+    stop.in = 0;
+    std::memset(&swaps, 0, sizeof swaps);
+    std::memset(&links, 0, sizeof links);
+    link_service_init(&links, number, places.data(), 2, &swaps, &memory, nullptr);
     EXPECT_TRUE(swap_service_init(&swaps, base, &links.partner));
     link_service_start(&links);
   }
-  std::uint64_t read(std::uintptr_t offset) override { return SwapBlock::read(offset); }
+  /// Everything is gone: block, links, memory.
+  void lose_power() {
+    for (SwapBlock::Port& port : ports) port = {};
+    std::memset(&memory, 0x5a, sizeof memory);
+    for (LinkEnd* end : ends) end->top.reset = 1;
+    for (unsigned i = 0; i < 200; ++i) cables.clock();
+    for (LinkEnd* end : ends) end->top.reset = 0;
+    start();
+  }
+  std::uint64_t read(std::uintptr_t offset) override {
+    stop.access();
+    return SwapBlock::read(offset);
+  }
   void write(std::uintptr_t offset, std::uint64_t value) override {
+    stop.access();
     SwapBlock::write(offset, value);
+  }
+  /// Serves, and is stopped by the access of this number, if it comes to that; then starts again.
+  void serve_until(unsigned access) {
+    stop.in = access;
+    try {
+      serve();
+      tick();
+    } catch (const Stopped&) {
+    }
+    start();
   }
   void serve() {
     swap_service_serve(&swaps, ~std::uint64_t{0});
@@ -111,6 +165,11 @@ struct Cell : SwapBlock, MmioDevice {
   }
 
   const std::uintptr_t base;
+  const unsigned number;
+  Cables& cables;
+  Stop stop;
+  std::array<link_place, 2> places{};
+  link_service_memory memory;
   std::array<LinkEnd*, 2> ends;
   std::array<std::unique_ptr<LinkRegisters>, 2> registers;
   swap_service swaps{};
@@ -127,6 +186,12 @@ struct End {
   std::uint64_t tentative = 0;  // the host's word
   std::uint64_t answered = 0;   // and the other's
 };
+
+/// Seeds of each test.
+unsigned seeds(unsigned otherwise) {
+  const char* const asked = std::getenv("OAE_VP_CELLS_SEEDS");
+  return asked != nullptr ? std::stoul(asked) : otherwise;
+}
 
 class Cells : public testing::TestWithParam<unsigned> {
  protected:
@@ -215,6 +280,78 @@ class Cells : public testing::TestWithParam<unsigned> {
     if (chance(60)) host(ends_[pick(ends_.size())]);
   }
 
+  void join_all() {
+    cables_.aim = nullptr;
+    for (auto& cable : cables_.all) {
+      cable->to_a.join();
+      cable->to_b.join();
+      cable->to_a.forgive();
+      cable->to_b.forgive();
+    }
+  }
+  bool all_up() const {
+    for (const auto& cell : cell_) {
+      for (const LinkEnd* end : cell->ends) {
+        if (end->phase() != OAE_LINK_STATE_IDLE) return false;
+      }
+    }
+    return true;
+  }
+  template <typename Predicate>
+  void until(Predicate done) {
+    for (unsigned i = 0; !done() && !HasFailure(); ++i) {
+      ASSERT_LT(i, patience) << "stuck\n" << state();
+      step();
+    }
+  }
+  std::uint64_t by_others() const {
+    std::uint64_t sum = 0;
+    for (const auto& cell : cell_) {
+      for (unsigned n = 0; n < 2; ++n) sum += cell->links.links[n].by_others;
+    }
+    return sum;
+  }
+  LinkRegisters& registers_of(const LinkEnd& end) {
+    for (auto& cell : cell_) {
+      for (unsigned n = 0; n < 2; ++n) {
+        if (cell->ends[n] == &end) return *cell->registers[n];
+      }
+    }
+    throw std::logic_error("no such end");
+  }
+  void lose_power(unsigned n) {
+    for (End& end : ends_) {
+      if (end.cell == cell_[n].get()) end.tentative = 0;
+    }
+    cell_[n]->lose_power();
+    for (End& end : ends_) {
+      if (end.cell == cell_[n].get()) cell_[n]->open(end.port);
+    }
+  }
+  /// Nothing more goes wrong, and all that was given comes.
+  void come_to_rest() {
+    join_all();
+    std::vector<std::size_t> given;
+    for (const End& end : ends_) given.push_back(end.given.size());
+    until([&] { return over(given); });
+  }
+  void expect_all_came(std::size_t least) {
+    for (const auto& cell : cell_) {
+      for (unsigned n = 0; n < 2; ++n) {
+        EXPECT_EQ(cell->links.links[n].lost, 0u);
+        EXPECT_EQ(cell->links.links[n].bad, 0u);
+      }
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      const auto& given = ends_[i].given;
+      const auto& got = ends_[i ^ 1].got;
+      ASSERT_LE(got.size(), given.size());
+      for (std::size_t n = 0; n < got.size(); ++n)
+        ASSERT_EQ(got[n], given[n]) << "port " << ends_[i].port;
+      EXPECT_GT(got.size(), least) << "the traffic must be worth something";
+    }
+  }
+
   /// All that had been given when trouble ended has come.
   bool over(const std::vector<std::size_t>& given) const {
     for (std::size_t i = 0; i < ends_.size(); ++i) {
@@ -227,15 +364,14 @@ class Cells : public testing::TestWithParam<unsigned> {
     std::string text;
     for (std::size_t i = 0; i < ends_.size(); ++i) {
       const End& end = ends_[i];
-      const link_port& port = end.cell->links.ports[end.port];
+      const link_port_memory& port = end.cell->memory.ports[end.port];
       const SwapBlock::Port& block = end.cell->ports[end.port];
       text += fmt::format(
           "port {} of cell {}: {} given, {} got; offered {}, tentative {}, committed {}; arrived "
-          "{}, "
-          "used {}, waits {}, has arrived {}\n",
+          "{:x}, used {:x}, waits {}\n",
           end.port, end.cell->links.cell, end.given.size(), end.got.size(), block.offered,
-          block.tentative, block.committed, port.arrived, port.used, port.waits != 0,
-          port.has_arrived);
+          block.tentative, block.committed, port.arrived, port.used,
+          end.cell->links.waits[end.port] != 0);
     }
     for (const auto& cell : cell_) {
       for (unsigned n = 0; n < 2; ++n) {
@@ -244,7 +380,7 @@ class Cells : public testing::TestWithParam<unsigned> {
             "link {} of cell {}: up {}, sends {}, port {}, {} messages, phase {}, sender {}, "
             "receiver "
             "{}, bad {}\n",
-            n, cell->links.cell, link.up, static_cast<int>(link.sends), link.port, link.waiting,
+            n, cell->links.cell, link.up, cell->memory.links[n].sends, cell->memory.links[n].port, link.waiting,
             cell->ends[n]->phase(), cell->ends[n]->sender(), cell->ends[n]->receiver(), link.bad);
       }
     }
@@ -264,35 +400,192 @@ TEST_P(Cells, PassOnEachSlotOnce) {
     if (chance(2)) trouble();
     if (chance(3)) join();
   }
-  cables_.aim = nullptr;
-  for (auto& cable : cables_.all) {
-    cable->to_a.join();
-    cable->to_b.join();
-  }
-  std::vector<std::size_t> given;
-  for (const End& end : ends_) given.push_back(end.given.size());
-  for (unsigned i = 0; !over(given) && !HasFailure(); ++i) {
-    ASSERT_LT(i, patience) << "stuck\n" << state();
-    step();
-  }
-  std::uint64_t by_others = 0;
-  for (const auto& cell : cell_) {
-    for (unsigned n = 0; n < 2; ++n) {
-      by_others += cell->links.links[n].by_others;
-      EXPECT_EQ(cell->links.links[n].lost, 0u);
-    }
-  }
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    const auto& given = ends_[i].given;
-    const auto& got = ends_[i ^ 1].got;
-    ASSERT_LE(got.size(), given.size());
-    for (std::size_t n = 0; n < got.size(); ++n)
-      ASSERT_EQ(got[n], given[n]) << "port " << ends_[i].port;
-    EXPECT_GT(got.size(), 50u) << "the traffic must be worth something";
-  }
-  EXPECT_GT(by_others, 0u) << "nobody had to be asked";
+  EXPECT_GT(by_others(), 0u) << "nobody had to be asked";
+  come_to_rest();
+  expect_all_came(50);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Cells, testing::Range(1u, 9u));
+// The same with firmwares that are stopped anywhere.
+TEST_P(Cells, PassOnEachSlotOnceWhateverRestarts) {
+  for (unsigned i = 0; i < 12'000 && !HasFailure(); ++i) {
+    step();
+    if (chance(2)) trouble();
+    if (chance(3)) join();
+    if (chance(2)) cell_[pick(cells)]->serve_until(1 + pick(60));
+  }
+  come_to_rest();
+  expect_all_came(50);
+}
+
+// Restarts alone lose nothing, repeat nothing, and put nothing in.
+TEST_P(Cells, RestartsAloneChangeNothing) {
+  for (unsigned i = 0; i < 4'000 && !HasFailure(); ++i) {
+    step();
+    if (chance(4)) cell_[pick(cells)]->serve_until(1 + pick(60));
+  }
+  come_to_rest();
+  expect_all_came(30);
+  for (const auto& cell : cell_) {
+    for (const LinkEnd* end : cell->ends) EXPECT_EQ(end->phase(), unsigned{OAE_LINK_STATE_IDLE});
+  }
+}
+
+// What a cell without power has lost is lost; nothing is invented or comes twice.
+TEST_P(Cells, LossOfPowerRepeatsNothing) {
+  for (unsigned i = 0; i < 12'000 && !HasFailure(); ++i) {
+    step();
+    if (chance(2)) trouble();
+    if (chance(3)) join();
+    if (chance(1)) cell_[pick(cells)]->serve_until(1 + pick(60));
+    if (pick(300) == 0) lose_power(pick(cells));
+  }
+  join_all();
+  until([this] { return all_up(); });
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    auto given = ends_[i].given.begin();
+    for (const std::uint64_t word : ends_[i ^ 1].got) {
+      if (word == 0) continue;  // the empty slot after a loss of power
+      given = std::find(given, ends_[i].given.end(), word);
+      ASSERT_NE(given, ends_[i].given.end()) << word << ": never given, or twice, at port " << ends_[i].port;
+      ++given;
+    }
+    EXPECT_GT(ends_[i].got.size(), 20u) << "the traffic must be worth something";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Cells, testing::Range(1u, 1 + seeds(12)));
+
+// ---- One cut, by hand ----
+
+class Cut : public Cells {
+ protected:
+  /// A host of cell 0 gives a slot for cell 1, which has committed it when the link is cut: cell 0 is
+  /// in doubt.
+  void set_up_doubt() {
+    serve_until([this] { return all_up(); });
+    LinkCable& cable = *cables_.all[0];
+    for (End* end : {&ends_[0], &ends_[1]}) {
+      serve_until([end] { return end->cell->ports[0].offered; });
+    }
+    end_ = &ends_[0];
+    end_->cell->exchange(0, word);
+    for (unsigned i = 1; i < 7; ++i) end_->cell->ports[0].tentative_slot[i] = word + i - 1;
+    end_->cell->confirm(0);
+    end_->cell->serve();
+    for (unsigned i = 0; cable.b.top.trace_received != OAE_OUTCOME_COMMITTED; ++i) {
+      ASSERT_LT(i, patience);
+      cables_.clock();
+    }
+    cut();
+  }
+  void cut() {
+    cables_.all[0]->to_a.cut();
+    cables_.all[0]->to_b.cut();
+  }
+  void serve_all() {
+    for (unsigned i = 0; i < 20; ++i) cables_.clock();
+    for (auto& cell : cell_) cell->serve();
+  }
+  template <typename Predicate>
+  void serve_until(Predicate done) {
+    for (unsigned i = 0; !done() && !HasFailure(); ++i) {
+      ASSERT_LT(i, patience) << state();
+      serve_all();
+      if (i % 50 == 49) {
+        for (auto& cell : cell_) cell->tick();
+      }
+    }
+  }
+  static constexpr std::uint64_t word = 77;
+  End* end_ = nullptr;
+};
+
+TEST_P(Cut, IsSettledThroughTheThirdCell) {
+  set_up_doubt();
+  serve_until([this] { return cell_[0]->links.links[0].by_others == 1; });
+  serve_until([this] { return cell_[0]->ports[0].taken == 1; });
+  EXPECT_EQ(cell_[0]->links.links[0].lost, 0u);
+}
+
+// The cell that has committed loses its power, and is asked before the link is back: it knows
+// nothing, and must not say that the transfer is reversed.
+TEST_P(Cut, IsLostIfTheOtherCellLosesItsPower) {
+  set_up_doubt();
+  cell_[1]->lose_power();
+  serve_until([this] { return cell_[0]->links.links[0].by_others == 1; });
+  serve_until([this] { return cell_[0]->links.links[0].lost == 1; });
+  EXPECT_EQ(end_->cell->ports[0].taken, 1u) << "it is not sent again";
+  join_all();
+  serve_until([this] { return all_up(); });
+  for (unsigned i = 0; i < 200; ++i) serve_all();
+  EXPECT_EQ(cables_.all[0]->b.top.trace_expected, cables_.all[0]->a.top.trace_sent + 1);
+  EXPECT_EQ(cell_[1]->memory.ports[0].arrived & 0xffff, 1u) << "but for the empty slot nothing came";
+}
+
+// Each side goes down once with each cut, however soon the link is back and whatever is asked.
+TEST_P(Cut, TakesEachSideDownOnce) {
+  until([this] { return all_up(); });
+  constexpr unsigned cuts = 40;
+  for (unsigned i = 0; i < cuts && !HasFailure(); ++i) {
+    cables_.aim = cables_.all[0].get();
+    for (unsigned k = 0; cables_.aim != nullptr; ++k) {
+      ASSERT_LT(k, patience) << state();
+      step();
+    }
+    LinkCable& cable = *cables_.all[0];
+    const auto is_down = [](const LinkEnd& end) { return end.phase() != OAE_LINK_STATE_IDLE; };
+    until([&] { return is_down(cable.a) || is_down(cable.b); });
+    for (unsigned k = pick(200); k > 0; --k) step();
+    join_all();
+    until([this] { return all_up(); });
+  }
+  std::uint64_t downs = 0;
+  for (LinkEnd* end : {&cables_.all[0]->a, &cables_.all[0]->b}) {
+    downs += registers_of(*end).read(OAE_LINK_COUNT_DOWN);
+  }
+  EXPECT_LE(downs, 2 * cuts);
+  EXPECT_GT(by_others(), 0u);
+}
+
+// A cell whose firmware does not take what arrives refuses; the other one does not try again and again.
+TEST_P(Cut, ARefusedTransferIsNotTriedAgainAtOnce) {
+  serve_until([this] { return all_up(); });
+  LinkCable& cable = *cables_.all[0];
+  const std::uint64_t before = registers_of(cable.a).read(OAE_LINK_COUNT_REVERSED);
+  const auto give = [this](unsigned port) {
+    SwapBlock& block = *cell_[0];
+    if (block.ports[port].offered && !block.ports[port].tentative) {
+      block.exchange(port, next_word_++);
+      for (unsigned i = 1; i < 7; ++i) {
+        block.ports[port].tentative_slot[i] = block.ports[port].tentative_slot[1] + i - 1;
+      }
+    }
+    if (block.ports[port].tentative && !block.ports[port].committed) block.confirm(port);
+  };
+  // Cell 1 stands still. What it does not take is more than the two transfers that it has room for.
+  for (unsigned i = 0; i < 2'000; ++i) {
+    for (unsigned k = 0; k < 20; ++k) cables_.clock();
+    give(0);
+    give(1);
+    cell_[0]->memory.ports[0].arrived += 1;
+    cell_[0]->memory.ports[1].arrived += 1;
+    cell_[0]->serve();
+    swap_service_serve_port(&cell_[0]->swaps, 0);
+    swap_service_serve_port(&cell_[0]->swaps, 1);
+  }
+  const std::uint64_t refused = registers_of(cable.a).read(OAE_LINK_COUNT_REVERSED) - before;
+  EXPECT_GE(refused, 1u);
+  EXPECT_LE(refused, unsigned{LINK_REVERSALS});
+  // With a sign of life, and room at the other side, it goes on.
+  cell_[1]->serve();
+  cell_[0]->tick();
+  const std::uint32_t number = cable.a.top.trace_sent;
+  for (unsigned k = 0; k < 200; ++k) cables_.clock();
+  cell_[0]->serve();
+  EXPECT_GE(cable.a.top.trace_sent, number);
+  EXPECT_EQ(registers_of(cable.a).read(OAE_LINK_COUNT_REVERSED) - before, refused);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Cut, testing::Range(1u, 1 + seeds(4)));
 
 }  // namespace
