@@ -7,6 +7,7 @@ import shutil
 
 import machine
 from hot_plug_test import TROUBLE
+from reset_test import write_silent_firmware
 
 PROGRAMS = pathlib.Path(os.environ.get("OAE_VP_OWNER_PROGRAMS", "build/cmake/tests/system"))
 ALL_GOOD = "all is as it must be\n"
@@ -144,6 +145,23 @@ class Owners(machine.TestCase):
             with self.subTest(name):
                 for text in machine.kernel_messages(child.file("dmesg"), 7):
                     self.assertIsNone(TROUBLE.search(text), text)
+
+
+class Interrupted(machine.TestCase):
+    """Waits for firmware that never offers anything, and signals."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run("--until", "20s", script="/share/owner interrupt > /share/said || true\n")
+        shutil.copy(PROGRAMS / "owner", cls.run_.share / "owner")
+        firmware = cls.run_.folder / "silent.elf"
+        write_silent_firmware(firmware)
+        cls.run_.command += ["--firmware", str(firmware)]
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_a_signal_ends_a_wait_unless_its_handler_restarts_it(self):
+        self.assertEqual(self.run_.file("said"), ALL_GOOD)
 
 
 if __name__ == "__main__":
