@@ -262,7 +262,7 @@ def swap(bench: Bench) -> Result:
         return SWAPS / run.between(BEGIN, END)
 
     value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
-    return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=1 / 200)
+    return Result(value, baseline, "swaps/s", "reads/s", "QEMU's edu device", more_is_better=True, goal=1 / 300)
 
 
 def stream(bench: Bench) -> Result:
@@ -287,7 +287,7 @@ def memory(bench: Bench) -> Result:
         lambda: bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd)).memory_mb,
         lambda: bench.qemu("bench.do=boot", [USER_SPACE]).memory_mb,
     )
-    return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False, goal=2)
+    return Result(value, baseline, "MB", "MB", "plain QEMU", more_is_better=False, goal=1.5)
 
 
 def idle(bench: Bench) -> Result:
