@@ -40,7 +40,7 @@ class Build(unittest.TestCase):
         command = ["make", "-s", "-C", os.environ["OAE_VP_HEADERS"], f"M={self.folder}", "W=1", "C=2", *options, target]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env=environment, timeout=120)
+                              env=environment, timeout=300)
         return done.returncode, done.stdout
 
     def test_the_module_is_for_this_kernel_and_nothing_is_said(self):
@@ -63,7 +63,7 @@ class Style(unittest.TestCase):
         """Exit code and complaints of checkpatch."""
         script = Path(os.environ["OAE_VP_KERNEL_SOURCE"]) / "scripts/checkpatch.pl"
         done = subprocess.run(["perl", script, "--no-tree", "--terse", "--no-summary", "--quiet", "-f", *files],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         return done.returncode, done.stdout
 
     def test_checkpatch_has_no_complaint(self):
