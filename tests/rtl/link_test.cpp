@@ -572,6 +572,46 @@ TEST_F(Link, DoubtCanBeSettledByHearsayWhileTheLinkIsDown) {
   }
 }
 
+// While the link is up the other side itself is asked, and no other way counts.
+TEST_F(Link, DoubtIsNotSettledByHearsayWhileTheLinkIsUp) {
+  bring_up();
+  limit_silence(400);
+  fill(a, slots(1, 1));
+  for (unsigned i = 1; i < 4; ++i) to_b.fault(LinkWire::Fault::lose, i);
+  command(a, packet);
+  until([this] { return a.sender() == OAE_LINK_STATE_IN_DOUBT; });
+  event(a);
+  for (const unsigned verb : {OAE_LINK_COMMAND_SETTLE_COMMITTED, OAE_LINK_COMMAND_SETTLE_REVERSED,
+                              OAE_LINK_COMMAND_SETTLE_LOST}) {
+    command(a, verb);
+    EXPECT_EQ(a.sender(), unsigned{OAE_LINK_STATE_IN_DOUBT});
+    EXPECT_TRUE(event(a) & OAE_LINK_EVENT_REFUSED_MASK);
+  }
+  EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_REVERSED});
+  EXPECT_EQ(transfers(b), 0u);
+}
+
+// What nobody knows can be settled as lost, and then is not settled again.
+TEST_F(Link, DoubtCanBeSettledAsLost) {
+  bring_up();
+  fill(a, slots(1, 1));
+  command(a, flow);
+  until([this] { return a.sender() == OAE_LINK_STATE_COMMITTING; });
+  to_a.cut();
+  to_b.cut();
+  put(a, OAE_LINK_CONTROL, 0);
+  put(b, OAE_LINK_CONTROL, 0);
+  until([this] { return a.phase() == OAE_LINK_STATE_DOWN && b.phase() == OAE_LINK_STATE_DOWN; });
+  command(a, OAE_LINK_COMMAND_SETTLE_LOST);
+  EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_LOST});
+  to_a.join();
+  to_b.join();
+  bring_up();
+  EXPECT_EQ(outcome(a), unsigned{OAE_OUTCOME_LOST});
+  EXPECT_EQ(get(a, OAE_LINK_COUNT_REVERSED), 0u);
+  EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+}
+
 // The other side has lost power, and with it what it knew of the transfer in doubt.
 TEST_F(Link, ALostJournalIsTold) {
   for (const bool once : {true, false}) {
