@@ -781,6 +781,85 @@ TEST_F(Link, OldJournalsAreNotBelieved) {
   EXPECT_EQ(take(b).slots, slots(1, 1));
 }
 
+// B has heard of A, and A of B, but not B of it: A has joined, and waits however often B repeats.
+TEST_F(Link, NothingIsSentBeforeTheOtherSideHasJoined) {
+  limit_silence(400);
+  for (unsigned i = 1; i < 60; ++i) to_b.fault(LinkWire::Fault::lose, i);
+  put(a, OAE_LINK_CONTROL, 1);
+  put(b, OAE_LINK_CONTROL, 1);
+  until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
+  clock(2000);
+  EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_JOINED});
+  EXPECT_EQ(b.phase(), unsigned{OAE_LINK_STATE_INITIALISING});
+  EXPECT_FALSE(event(a) & OAE_LINK_EVENT_UP_MASK);
+  fill(a, slots(1, 1));
+  command(a, flow);
+  EXPECT_TRUE(event(a) & OAE_LINK_EVENT_REFUSED_MASK);
+  to_b.forgive();
+  until([this] { return a.phase() == OAE_LINK_STATE_IDLE && b.phase() == OAE_LINK_STATE_IDLE; });
+  EXPECT_TRUE(event(a) & OAE_LINK_EVENT_UP_MASK);
+  EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+}
+
+// What tells a side that the other one has joined may be lost; the first transfer tells it as well.
+TEST_F(Link, ATransferShowsThatTheOtherSideHasJoined) {
+  unsigned times = 0;
+  for (unsigned lost = 1; lost < 6; ++lost) {
+    for (unsigned i = lost; i < 20; ++i) to_b.fault(LinkWire::Fault::lose, i);
+    put(a, OAE_LINK_CONTROL, 1);
+    put(b, OAE_LINK_CONTROL, 1);
+    clock(200);
+    to_b.forgive();
+    if (a.phase() == OAE_LINK_STATE_IDLE && b.phase() == OAE_LINK_STATE_JOINED) {
+      ++times;
+      EXPECT_EQ(send(a, slots(1, lost)), unsigned{OAE_OUTCOME_COMMITTED});
+      EXPECT_EQ(take(b).slots, slots(1, lost));
+      EXPECT_EQ(get(a, OAE_LINK_COUNT_SILENT), 0u);
+    }
+    put(a, OAE_LINK_CONTROL, 0);
+    put(b, OAE_LINK_CONTROL, 0);
+    clock(100);
+  }
+  EXPECT_GT(times, 0u);
+}
+
+// A side that has joined tells so until it knows that the other one has, too.
+TEST_F(Link, ASideThatHasJoinedRepeatsItself) {
+  limit_silence(400);
+  for (unsigned i = 2; i < 12; ++i) to_a.fault(LinkWire::Fault::lose, i);
+  bring_up();
+  EXPECT_EQ(send(b, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+  EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+}
+
+// A journal of another session, of either side, begins a new one; one of both sessions does not.
+TEST_F(Link, AnotherSessionOfEitherSideBeginsAnew) {
+  for (const unsigned other : {0u, 1u, 2u}) {
+    bring_up();
+    const std::uint64_t session = get(a, OAE_LINK_SESSION);
+    Frame frame{};
+    frame[0] = header(OAE_PROTOCOL_INITIALISE, 0);
+    frame[1] = OAE_PUT(OAE_FRAME_SESSION_OWN, (session >> 32) + (other == 1)) |
+               OAE_PUT(OAE_FRAME_SESSION_OTHER, (session & 0xffff'ffff) + (other == 2));
+    frame[2] = OAE_PUT(OAE_FRAME_JOURNAL_NEXT, 1) | OAE_PUT(OAE_FRAME_JOURNAL_EXPECTED, 1);
+    frame[3] = OAE_FRAME_HISTORY_AGREED_MASK | OAE_FRAME_HISTORY_MET_MASK;
+    frame[7] = crc64(frame.data(), 56);
+    for (unsigned i = 0; i < 8; ++i) {
+      to_a.push(
+          {static_cast<std::uint8_t>(i == 0 ? OAE_KIND_SLICE_0 : OAE_KIND_PAYLOAD), frame[i]});
+    }
+    bool left = false;
+    for (unsigned i = 0; i < 200; ++i) {
+      clock();
+      left = left || a.phase() != OAE_LINK_STATE_IDLE;
+    }
+    EXPECT_EQ(left, other != 0) << other;
+    until([this] { return a.phase() == OAE_LINK_STATE_IDLE && b.phase() == OAE_LINK_STATE_IDLE; });
+    EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
+    take(b);
+  }
+}
+
 TEST_F(Link, NoKindInAnyPlaceDoesHarm) {
   bring_up();
   for (unsigned place = 0; place < 8; ++place) {
