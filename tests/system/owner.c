@@ -252,6 +252,7 @@ static void close_frozen(void) {
   int status;
 
   if (!resetter) {
+    close(oae_port_fd(port)); /* or the port would be open for as long as this process lives */
     write_text(reset_file, "1");
     _exit(failed);
   }
@@ -281,6 +282,10 @@ static void keep_outcomes(void) {
 
   expect("doubt", oae_port_swap(port, &swap), -EIO);
   expect("a settlement to nowhere", asked(file, OAE_IOC_SETTLE, NULL), EFAULT);
+  read_only = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  read_only->size = sizeof(*read_only);
+  mprotect(read_only, 4096, PROT_READ);
+  expect("a settlement that cannot be written", asked(file, OAE_IOC_SETTLE, read_only), EFAULT);
   expect("another swap", oae_port_swap(port, &swap), -EIO);
   memset(&swap, 0xff, sizeof(swap));
   expect("the settlement", oae_port_settle(port, &swap), 0);
@@ -289,7 +294,7 @@ static void keep_outcomes(void) {
   expect("its sequence", swap.sequence, 1);
   expect("no other", oae_port_settle(port, &swap), -ENODATA);
 
-  read_only = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(read_only, 4096, PROT_READ | PROT_WRITE);
   *read_only = a_swap(OAE_SWAP_VERB_FETCH_ADD);
   mprotect(read_only, 4096, PROT_READ);
   expect("a swap whose outcome cannot be written", asked(file, OAE_IOC_SWAP, read_only), EFAULT);
