@@ -6,7 +6,7 @@
 
 namespace pcie {
 
-/// Does what a configuration request asks for, and returns its completion.
+/// Performs a configuration request on `space` and returns the completion of `completer`.
 TlpPtr perform(const Tlp& request, ConfigSpace& space, Id completer);
 
 }  // namespace pcie

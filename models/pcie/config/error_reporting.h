@@ -12,6 +12,7 @@
 
 namespace pcie {
 
+/// The code of the message that reports errors of that severity.
 constexpr MessageCode error_message(Severity severity) {
   switch (severity) {
     case Severity::correctable:
@@ -23,14 +24,15 @@ constexpr MessageCode error_message(Severity severity) {
   }
 }
 
-/// Where a packet with an error is: at its end, or on its way.
+/// Where an error is detected in a packet: at its destination, or at a port that forwards it.
 enum class Place : std::uint8_t { end, passing };
 
-/// What a function does about an error: status bits, log, and whether it tells of it (PCIe 5.0,
-/// 6.2.5). The message is the caller's to send, since a root port sends it to itself.
+/// Handles the errors of a function: sets status bits, writes the log, and decides whether the
+/// error is reported (PCIe 5.0, 6.2.5). The caller sends the message, since a root port reports to
+/// itself.
 class ErrorReporting {
  public:
-  /// Of a virtual function, `physical` is that of its physical one, whose enables hold.
+  /// A virtual function passes the reporting of its physical function, whose enables apply.
   ErrorReporting(ConfigSpace& space, PciExpress& express, PortType type,
                  const ErrorReporting* physical = nullptr)
       : space_(space),
@@ -43,10 +45,12 @@ class ErrorReporting {
   AdvancedErrorReporting& advanced() { return advanced_; }
   const AdvancedErrorReporting& advanced() const { return advanced_; }
 
-  /// `tlp` is the one at fault, if the error is of a TLP. Returns the message that the enables of
-  /// Device Control and SERR# let out. An error that this function cannot have is ignored.
+  /// Handles an error. `tlp` is the TLP with the error, or nullptr for other errors. Returns the
+  /// severity of the message to send, if Device Control or SERR# enables it. An error that this
+  /// type of port cannot have is ignored.
   std::optional<Severity> report(Error error, const Tlp* tlp, Place place = Place::end);
-  /// Whether it is uncorrectable, not masked, and no advisory error: what containment is for.
+  /// Whether the error is uncorrectable, not masked and not advisory, so that it can trigger
+  /// containment.
   bool is_uncorrectable(Error error, const Tlp* tlp, Place place = Place::end) const;
 
  private:
@@ -55,9 +59,9 @@ class ErrorReporting {
   std::optional<Severity> report_uncorrectable(Error error, const Tlp* tlp, Severity severity);
 
   ConfigSpace& space_;
-  const ConfigSpace& commands_;  // where SERR# Enable is
+  const ConfigSpace& commands_;  // the space that has SERR# Enable
   PciExpress& express_;
-  const unsigned status_;  // of the side that it receives from
+  const unsigned status_;  // Status, or Secondary Status of a port above a link
   AdvancedErrorReporting advanced_;
 };
 

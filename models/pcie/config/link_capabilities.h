@@ -10,8 +10,8 @@
 
 namespace pcie {
 
-/// The extended capabilities that a port has for its link, by the highest generation that it knows:
-/// in a root port, a port of a switch, and function 0 of an endpoint.
+/// The extended capabilities that a port has for its link, which depend on its highest generation.
+/// A root port, a port of a switch, and function 0 of an endpoint have them.
 ///
 ///     3   secondary PCI Express
 ///     4   data link feature, physical layer 16.0 GT/s, lane margining
@@ -32,7 +32,7 @@ class LinkCapabilities {
   }
   LinkCapabilities(const LinkCapabilities&) = delete;
 
-  /// The link is up at the speed of `generation`.
+  /// The link is up at the speed of `generation`, 1 to 6.
   void trained(unsigned generation) {
     if (secondary_) secondary_->trained(generation);
     if (data_link_feature_) data_link_feature_->exchanged(generation >= 4);
@@ -42,7 +42,7 @@ class LinkCapabilities {
     if (margining_) margining_->trained(generation);
     equalized_ = generation;
   }
-  /// It has come back from Recovery: a speed that it was equalized for stays so.
+  /// The link is back from Recovery. Speeds for which it was equalized remain equalized.
   void retrained(unsigned generation) {
     if (generation > equalized_) return trained(generation);
     if (margining_) margining_->trained(generation);
@@ -57,7 +57,7 @@ class LinkCapabilities {
   std::optional<DataLinkFeature> data_link_feature_;
   std::optional<PhysicalLayer> speeds_[3];
   std::optional<LaneMargining> margining_;
-  unsigned equalized_ = 0;  // highest generation since the link came up
+  unsigned equalized_ = 0;  // the highest generation since the link came up
 };
 
 }  // namespace pcie

@@ -17,51 +17,53 @@
 
 namespace pcie {
 
-/// What a function asks of others for its device logic: reads, writes, deferrable writes and
-/// AtomicOps of host memory, by the protocol of access.h, and the tags of those that wait for
-/// completions.
+/// Sends a function's requests on behalf of device logic: reads, writes, deferrable writes and
+/// AtomicOps of host memory, by the protocol of access.h. It allocates the tags of requests that
+/// wait for completions.
 class Requester {
  public:
   using Socket =
       tlm_utils::multi_passthrough_target_socket<Requester, 32, tlm::tlm_base_protocol_types, 0,
                                                  sc_core::SC_ZERO_OR_MORE_BOUND>;
 
-  /// From device logic by `dma`; what a completer defers is sent again `deferral` later.
+  /// `dma` comes from device logic. A write that a completer defers is repeated `deferral` later.
+  /// Throws ConfigurationError if `deferral` is not positive.
   Requester(FunctionCore& core, Socket& dma, vp::Picoseconds deferral, vp::Domain& domain,
             vp::Statistics& statistics);
 
-  /// Whether requests wait for completions.
+  /// Whether any request waits for its completion.
   bool pending() const { return requests_.count() > 0; }
   void receive_completion(const Tlp& completion);
-  /// Sends what waits for a tag, or for what a register may now permit.
+  /// Sends the requests that wait for a tag or for a permission that a register may now give.
   void issue();
-  /// Posted requests can leave again.
+  /// Must be called when posted requests can leave again.
   void unblocked();
-  /// A message interrupt, behind the data that device logic has written before; false while it
-  /// cannot leave.
+  /// Sends a message interrupt after all data that device logic has written before. Returns false
+  /// if it cannot leave now.
   bool send_message_interrupt(std::uint64_t address, std::uint32_t data);
-  /// Ends all that is outstanding.
+  /// Ends all outstanding requests.
   void reset();
 
  private:
-  // A read of host memory by device logic, or an AtomicOp, or a deferrable write.
+  // An access of device logic that waits for completions: a read, an AtomicOp or a deferrable
+  // write.
   struct Read {
     tlm::tlm_generic_payload* payload = nullptr;
-    int initiator = 0;  // of those bound to the socket
+    int initiator = 0;  // index among those bound to the socket
     Access access;
-    unsigned issued = 0;       // bytes
-    unsigned outstanding = 0;  // requests
+    unsigned issued = 0;       // bytes requested so far
+    unsigned outstanding = 0;  // requests without a completion
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
     vp::Picoseconds start = 0;
   };
-  // A write to host memory that waits for those before it to leave.
+  // A write to host memory that waits until the writes before it have left.
   struct Write {
     tlm::tlm_generic_payload* payload = nullptr;
     int initiator = 0;
     Access access;
-    unsigned done = 0;  // bytes
+    unsigned done = 0;  // bytes sent so far
   };
-  // One that was deferred.
+  // A deferrable write that the completer has deferred.
   struct Deferred {
     vp::Picoseconds when = 0;
     Read* read = nullptr;
@@ -94,10 +96,10 @@ class Requester {
   Requests requests_;
   std::vector<std::unique_ptr<Read>> reads_;
   std::vector<Read*> free_reads_;
-  vp::Ring<Read*> unissued_;  // the first may be partly issued
+  vp::Ring<Read*> unissued_;  // the first entry may be partly issued
   vp::Ring<Deferred> deferred_;
   vp::Event retry_;
-  vp::Ring<Write> writes_;  // that wait; the first may have left in part
+  vp::Ring<Write> writes_;  // waiting writes; a part of the first may have left
   vp::Event timeout_;
 
   vp::Latency latency_;

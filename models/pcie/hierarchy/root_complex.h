@@ -23,60 +23,61 @@ struct AddressRange {
 };
 
 struct RootComplexConfig {
-  AddressRange ecam{0xe0000000, 0x10000000};      ///< 1 MiB a bus, up to 256
-  AddressRange memory32{0xc0000000, 0x20000000};  ///< below 4 GiB
-  AddressRange memory64{};                        ///< prefetchable; size 0: none
-  /// Memory that takes every write; size 0: not known. Costs or saves wall time, see Link.
+  AddressRange ecam{0xe0000000, 0x10000000};      ///< 1 MiB for each bus, up to 256 buses
+  AddressRange memory32{0xc0000000, 0x20000000};  ///< must end below 4 GiB
+  AddressRange memory64{};                        ///< prefetchable; size 0 without such a window
+  /// Memory that accepts every write; size 0 if unknown. It affects wall time only, see Link.
   AddressRange ram{};
-  vp::Picoseconds latency = 0;         ///< traversal, each way
-  vp::Picoseconds memory_latency = 0;  ///< of a device's read, besides what memory annotates
-  /// Of a message interrupt from here on: to the local APIC and into the processor.
+  vp::Picoseconds latency = 0;         ///< traversal time in each direction
+  vp::Picoseconds memory_latency = 0;  ///< time of a device's read, added to what memory annotates
+  /// Time of a message interrupt from here through the local APIC into the processor.
   vp::Picoseconds interrupt_latency = 0;
-  vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
-  unsigned tags = 256;                               ///< outstanding a port, 32 or 256
-  unsigned max_payload = 256;                        ///< supported, bytes
+  vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< greater than 0
+  unsigned tags = 256;                               ///< outstanding requests per port, 32 or 256
+  unsigned max_payload = 256;                        ///< supported payload in bytes
   unsigned read_boundary = 64;                       ///< RCB, 64 or 128 bytes
-  unsigned deferrable_writes = 0;                    ///< DMWr to memory, 64 or 128 bytes; 0: none
-  /// Devices below root ports reach each other; without it, that is an Unsupported Request.
+  unsigned deferrable_writes = 0;  ///< bytes of a DMWr to memory, 64 or 128; 0 without support
+  /// Whether devices below different root ports can reach each other. If not, their requests for
+  /// each other are Unsupported Requests.
   bool peer_to_peer = false;
-  bool host_bridge = true;  ///< function 00:00.0
+  bool host_bridge = true;  ///< whether function 00:00.0 exists
   Identity host_bridge_identity{0xf0ae, 0x0a00, 0x060000};
-  std::vector<RootPortConfig> ports = {RootPortConfig{}};  ///< 00:01.0 and on, at most 31
+  std::vector<RootPortConfig> ports = {RootPortConfig{}};  ///< 00:01.0 and following, at most 31
 };
 
-/// Root complex: processors' accesses become TLPs, and devices' TLPs become accesses to memory.
+/// A root complex. Accesses of processors become TLPs, and TLPs of devices become memory accesses.
 ///
 ///     host --- ECAM ------------- bus 0: host bridge, root ports
 ///          |                  `-- config TLPs by bus number
 ///          `-- 32/64-bit window - memory TLPs by the root ports' windows
 ///     memory <------------------ memory TLPs of devices, MSI among them
-///     root port <--------------- memory TLPs of devices for its windows, if they reach each other
+///     root port <--------------- memory TLPs of devices for its windows, with peer to peer
 ///
-/// Reads of what is not there give all ones, writes to it have no effect.
+/// Reads without a target return all ones, and writes without a target have no effect.
 class RootComplex : public sc_core::sc_module, private HostIf {
  public:
   /// Accesses of processors: b_transport from SC_THREADs at system physical addresses, 1 to 64
-  /// bytes, byte enables allowed. Reads and configuration writes wait for their completion; memory
-  /// writes do not. An address outside of all ranges is TLM_ADDRESS_ERROR_RESPONSE.
+  /// bytes, with optional byte enables. Reads and configuration writes wait for their completion;
+  /// memory writes do not. An address outside of all ranges gets TLM_ADDRESS_ERROR_RESPONSE.
   tlm_utils::multi_passthrough_target_socket<RootComplex> host;
-  /// Devices' accesses at host bus addresses: b_transport that must not wait; what a read adds to
-  /// the delay comes before its completion.
+  /// Accesses of devices at host bus addresses. The target of this b_transport must not wait. The
+  /// delay that a read annotates precedes its completion.
   tlm_utils::simple_initiator_socket<RootComplex> memory;
-  /// INTA to INTD as lines 0 to 3, after the swizzle by device number; need not be bound.
+  /// INTA to INTD as lines 0 to 3, after the swizzle by device number; binding is optional.
   sc_core::sc_port<vp::InterruptLineIf, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt;
 
   /// Throws ConfigurationError if a value is impossible.
   RootComplex(const sc_core::sc_module_name& name, const RootComplexConfig& config,
               vp::Domain& domain, vp::Statistics& statistics);
 
-  /// Root port `index`, from 0: where a link begins.
+  /// Root port `index`, from 0, at which a link begins.
   RootPort& port(unsigned index) { return *ports_.at(index); }
 
-  /// Fundamental reset of the hierarchy, as when the host's machine is reset. Reads that are
-  /// outstanding end with all ones.
+  /// Fundamental reset of the hierarchy, for example with the host's machine. Outstanding reads end
+  /// with all ones.
   void reset();
 
-  /// Round trips of memory reads as processors see them.
+  /// The round trips of memory reads as processors observe them.
   const vp::Latency& read_latency() const { return read_latency_; }
 
  private:
@@ -107,7 +108,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   bool access_host_memory(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
                           unsigned bytes, sc_core::sc_time& delay);
 
-  // A message interrupt on its way.
+  // A message interrupt that has not reached its processor.
   struct Interrupt {
     vp::Picoseconds when = 0;
     std::uint64_t address = 0;
@@ -122,8 +123,8 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   tlm::tlm_generic_payload memory_access_;
   vp::Ring<Interrupt> interrupts_;
   vp::Event interrupts_due_;
-  std::uint32_t intx_levels_[4] = {};  // per line, a bit for each root port
-  std::size_t first_ = 0;              // of the ports when receive buffers are drained
+  std::uint32_t intx_levels_[4] = {};  // for each line, one bit for each root port
+  std::size_t first_ = 0;              // the port whose receive buffer is drained first
 
   vp::Latency read_latency_;
   std::uint64_t reads_ = 0;

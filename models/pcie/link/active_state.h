@@ -5,17 +5,18 @@
 
 namespace pcie {
 
-/// Low-power states that a link goes into by itself while nothing is sent (ASPM, PCIe 5.0, 5.4.1),
-/// as bits of Link Capabilities and Link Control.
+/// The low-power states that a link enters by itself while it carries no traffic (ASPM, PCIe 5.0,
+/// 5.4.1). The values are the bits of Link Capabilities and Link Control.
 enum ActiveState : unsigned {
-  l0s = 1u << 0,  ///< one direction; not in flit mode
-  l1 = 1u << 1,   ///< both
+  l0s = 1u << 0,  ///< one direction sleeps; flit mode does not have it
+  l1 = 1u << 1,   ///< both directions sleep
 };
 
-/// From the first packet that wants to leave until the link is in L0 again.
+/// The time from the first packet that waits until the link is back in L0.
 ///
-/// L0s: 64 fast training sequences for the receiver's bit lock, each 4 symbols of 8b/10b or one
-/// block of 130 bits (4.2.4.6). L1: Recovery after electrical idle, with clocks and power on.
+/// Leaving L0s takes 64 fast training sequences, in which the receiver locks onto the bits; each
+/// has 4 symbols of 8b/10b or is one block of 130 bits (4.2.4.6). Leaving L1 takes Recovery after
+/// electrical idle, with clocks and power on. `generation` is 1 to 6.
 constexpr vp::Picoseconds exit_latency(ActiveState state, unsigned generation) {
   constexpr vp::Picoseconds of_l0s[] = {0,           64 * 16'000, 64 * 8'000,
                                         64 * 16'250, 64 * 8'125,  64 * 4'063};
@@ -25,8 +26,8 @@ constexpr vp::Picoseconds exit_latency(ActiveState state, unsigned generation) {
   return of_l1[generation];
 }
 
-/// As Link Capabilities has it (7.5.3.6): 0 is less than 64 ns, or 1 us for L1; each step is double
-/// that.
+/// The code that Link Capabilities has for the exit latency (7.5.3.6). Code 0 means less than 64 ns
+/// for L0s and less than 1 us for L1; each step doubles the limit.
 constexpr unsigned exit_latency_code(ActiveState state, unsigned generation) {
   const vp::Picoseconds latency = exit_latency(state, generation);
   unsigned code = 0;

@@ -7,42 +7,44 @@
 
 namespace pcie {
 
-/// The time a byte of a TLP takes on a link, as an exact fraction.
+/// The time that a byte of a TLP takes on a link, as an exact fraction.
 ///
-/// Generation 1 to 5: from the raw rate go the encoding (8b/10b, 128b/130b), an ACK and an UpdateFC
-/// of 8 bytes each per ACK latency limit (PCIe 5.0, 3.6.3.1 and 2.6.1.2), and SKP ordered sets (4
-/// in 1538 symbols, 4.2.7): the rate usable for TLPs of Neugebauer et al., SIGCOMM 2018.
+/// For generations 1 to 5, the rate usable for TLPs is the raw rate less three overheads: the
+/// encoding (8b/10b or 128b/130b), one ACK and one UpdateFC of 8 bytes each per ACK latency limit
+/// (PCIe 5.0, 3.6.3.1 and 2.6.1.2), and SKP ordered sets (4 in 1538 symbols, 4.2.7). This is the
+/// account of Neugebauer et al., SIGCOMM 2018.
 ///
-/// Generation 6: flits of 256 bytes, of which 236 are for TLPs (PCIe 6.0, 4.2.3.4), without an
-/// encoding; acknowledgements and credits have their place in each flit. SKP ordered sets of 40
-/// symbols come after 748 flits of a x16 link (4.2.8). A link in flit mode keeps it at lower
-/// speeds, with their encodings.
+/// Generation 6 sends flits of 256 bytes without an encoding; 236 of these bytes carry TLPs (PCIe
+/// 6.0, 4.2.3.4). Each flit has room for acknowledgements and credits. An SKP ordered set of 40
+/// symbols follows every 748 flits of a x16 link (4.2.8). A link in flit mode stays in it at lower
+/// speeds, and then uses the encodings of those speeds.
 struct LineRate {
-  std::uint64_t picoseconds;  ///< for so many
-  std::uint64_t bytes;        ///< bytes; reduced to lowest terms
-  unsigned flit = 0;          ///< bytes for TLPs in a flit, which arrives as a whole; 0: none
+  std::uint64_t picoseconds;  ///< time that `bytes` take
+  std::uint64_t bytes;        ///< the fraction is reduced to its lowest terms
+  unsigned flit = 0;          ///< TLP bytes in a flit, which arrives as a whole; 0 without flits
 
-  /// `generation` 1 to 6; `lanes` 1, 2, 4, 8 or 16; `max_payload` 128 to 4096, a power of two.
-  /// Throws ConfigurationError.
+  /// `generation` is 1 to 6, `lanes` is 1, 2, 4, 8 or 16, and `max_payload` is a power of two from
+  /// 128 to 4096 bytes. Throws ConfigurationError for any other value.
   static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload) {
     return of(generation, lanes, max_payload, generation == 6);
   }
-  /// `flits`: in flit mode, as generation 6 always is.
+  /// `flits` selects flit mode, which generation 6 always has.
   static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload, bool flits);
 
   double gigabits_per_second() const { return 8000.0 * bytes / picoseconds; }
 };
 
-/// One direction of a link's lanes: what is sent follows what was sent before without a gap, and
-/// without losing the fractions of a picosecond.
+/// One direction of a link's lanes. Each packet follows the one before without a gap, and no
+/// fraction of a picosecond is lost.
 class Wire {
  public:
   explicit Wire(LineRate rate) : rate_(rate) {}
 
   struct Occupied {
-    vp::Picoseconds from;  ///< first byte leaves, rounded up
-    vp::Picoseconds to;    ///< last byte has left, rounded up
+    vp::Picoseconds from;  ///< time at which the first byte leaves, rounded up
+    vp::Picoseconds to;    ///< time at which the last byte has left, rounded up
   };
+  /// Puts `bytes` on the wire at `ready` or as soon as the wire is free.
   Occupied occupy(vp::Picoseconds ready, unsigned bytes) {
     if (ready > free_) {
       free_ = ready;
@@ -57,7 +59,7 @@ class Wire {
   }
 
  private:
-  // Flits follow each other without a gap from time 0 on, whether they are full or not.
+  // Flits follow each other without a gap from time 0 on, whether they carry TLPs or not.
   vp::Picoseconds end_of_flit() const {
     __extension__ using Wide = unsigned __int128;
     const Wide flit = Wide{rate_.flit} * rate_.picoseconds;  // in 1/rate_.bytes of a picosecond
@@ -66,8 +68,8 @@ class Wire {
   }
 
   LineRate rate_;
-  vp::Picoseconds free_ = 0;    // whole picoseconds
-  std::uint64_t fraction_ = 0;  // and so many 1/rate_.bytes of one
+  vp::Picoseconds free_ = 0;    // time from which the wire is free, in whole picoseconds
+  std::uint64_t fraction_ = 0;  // the rest of that time, in units of 1/rate_.bytes picoseconds
 };
 
 }  // namespace pcie

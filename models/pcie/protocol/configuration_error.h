@@ -5,7 +5,8 @@
 
 namespace pcie {
 
-/// A part was given a configuration that no hardware could have; the text says what is possible.
+/// A component was given a configuration that no hardware could have. The text says which values
+/// are possible.
 struct ConfigurationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

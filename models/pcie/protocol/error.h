@@ -7,8 +7,8 @@
 
 namespace pcie {
 
-/// What can go wrong, by its bit in the Uncorrectable Error Status register or, from 32 on, in the
-/// Correctable one (PCIe 5.0, 7.8.4.2 and 7.8.4.5).
+/// The errors of PCIe. The value is the bit in the Uncorrectable Error Status register, or from 32
+/// on 32 plus the bit in the Correctable Error Status register (PCIe 5.0, 7.8.4.2 and 7.8.4.5).
 enum class Error : std::uint8_t {
   data_link_protocol = 4,
   surprise_down = 5,
@@ -53,11 +53,12 @@ inline constexpr Error all_errors[] = {
 constexpr bool is_correctable(Error error) {
   return static_cast<unsigned>(error) >= 32;
 }
-/// Its bit in the status register.
+/// The error's bit in its status register.
 constexpr std::uint32_t bit_of(Error error) {
   return 1u << (static_cast<unsigned>(error) & 31);
 }
-/// Whether a TLP is at fault, whose header is logged; other errors are of symbols, DLLPs, silence.
+/// Whether the error belongs to a TLP, whose header is logged. The other errors belong to symbols,
+/// DLLPs, or packets that did not arrive.
 constexpr bool has_tlp(Error error) {
   switch (error) {
     case Error::poisoned_tlp:
@@ -75,13 +76,14 @@ constexpr bool has_tlp(Error error) {
   }
 }
 
-/// Whether it is of what would leave a port, rather than of what has come.
+/// Whether a port detects the error in a packet that is about to leave it.
 constexpr bool is_of_egress(Error error) {
   return error == Error::atomic_egress_blocked || error == Error::poisoned_egress_blocked;
 }
 
-/// As the enumerators are spelt.
+/// The error's name, spelt like its enumerator.
 const char* to_string(Error error);
+/// The error of that name, or nothing if there is none.
 std::optional<Error> error_of(std::string_view name);
 
 }  // namespace pcie

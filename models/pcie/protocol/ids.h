@@ -6,13 +6,13 @@
 
 namespace pcie {
 
-/// Requester, completer or target id: bus[15:8] device[7:3] function[2:0].
+/// A requester, completer or target ID: bus[15:8] device[7:3] function[2:0].
 using Id = std::uint16_t;
 
 constexpr Id make_id(unsigned bus, unsigned device, unsigned function) {
   return static_cast<Id>(bus << 8 | (device & 0x1f) << 3 | (function & 0x7));
 }
-/// With alternative routing: bus[15:8] function[7:0].
+/// An ID with alternative routing (ARI): bus[15:8] function[7:0].
 constexpr Id make_alternative_id(unsigned bus, unsigned function) {
   return static_cast<Id>(bus << 8 | (function & 0xff));
 }

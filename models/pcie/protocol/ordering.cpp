@@ -6,7 +6,8 @@
 namespace pcie {
 namespace {
 
-/// Whose stream of packets it belongs to, for IDO (PCIe 5.0, 2.4.1).
+/// The ID that IDO compares: the completer of a completion, the requester of a request (PCIe 5.0,
+/// 2.4.1).
 Id stream(const TlpHeader& header) {
   return category(header.type) == Category::completion ? header.completer : header.requester;
 }

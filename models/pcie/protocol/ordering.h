@@ -10,8 +10,8 @@ namespace pcie {
 /// The rows and columns of the ordering table.
 enum class Category : std::uint8_t {
   posted,                ///< memory writes, messages
-  read,                  ///< non-posted without data: memory and configuration reads
-  non_posted_with_data,  ///< configuration writes, AtomicOps, deferrable writes
+  read,                  ///< non-posted requests without data: memory and configuration reads
+  non_posted_with_data,  ///< configuration writes, AtomicOps and deferrable writes
   completion,
 };
 inline constexpr unsigned categories = 4;
@@ -21,21 +21,22 @@ Category category(TlpType type);
 /// Whether a packet may overtake one that was sent before it.
 enum class Passing : std::uint8_t {
   no,    ///< it must not
-  may,   ///< it need not, but may
-  must,  ///< it has to if the other is blocked, or there could be a deadlock
+  may,   ///< it may, but need not
+  must,  ///< it must if the earlier packet is blocked, since a deadlock could follow otherwise
 };
 
-/// One cell: what holds as such, and what the later packet's attributes permit beyond it.
+/// One cell of the table: the basic rule, and what attributes of the later packet permit.
 struct OrderingRule {
   Passing plain;
   Passing relaxed;  ///< with RO
-  Passing other;    ///< with IDO, of another requester (of a completion: another completer)
+  Passing other;    ///< with IDO and another requester, or for a completion another completer
 };
 
-/// PCIe 5.0, table 2-40, as row passes column. Where the specification leaves a choice, packets
-/// keep their order: non-posted requests pass nothing that was posted, whatever their attributes.
+/// PCIe 5.0, table 2-40: whether the row's packet may pass the column's. Where the specification
+/// leaves a choice, packets keep their order. In particular, non-posted requests never pass posted
+/// ones, whatever their attributes.
 inline constexpr OrderingRule ordering_table[categories][categories] = {
-    // after a posted one                              a read
+    // The earlier packet is, line by line: posted, a read, non-posted with data, a completion.
     {{Passing::no, Passing::may, Passing::may},      // A2
      {Passing::must, Passing::must, Passing::must},  // A3
      {Passing::must, Passing::must, Passing::must},  // A4
@@ -51,11 +52,11 @@ inline constexpr OrderingRule ordering_table[categories][categories] = {
     {{Passing::no, Passing::may, Passing::may},      // D2
      {Passing::must, Passing::must, Passing::must},  // D3
      {Passing::must, Passing::must, Passing::must},  // D4
-     {Passing::may, Passing::may, Passing::may}},    // D5, of another transaction
+     {Passing::may, Passing::may, Passing::may}},    // D5 for another transaction
 };
 
-/// The cell that holds for two packets, `earlier` sent before `later`. Completions of one request
-/// keep their order (D5b).
+/// The rule for two packets of which `earlier` was sent first. Completions of one request keep
+/// their order (D5b).
 Passing passing(const TlpHeader& later, const TlpHeader& earlier);
 
 }  // namespace pcie

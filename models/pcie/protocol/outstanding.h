@@ -12,34 +12,35 @@
 
 namespace pcie {
 
-/// The tags that a requester may give: `first` to `end` - 1.
+/// The tags that a requester may use: `first` to `end` - 1.
 struct TagRange {
   unsigned first;
   unsigned end;
   unsigned size() const { return end - first; }
 };
-/// 2.2.6.2: of the ten bits the upper two are not both 0, so that one who has lost them on the way
-/// is noticed.
+/// The upper two of the ten bits are never both 0, so that a component which truncates the tag is
+/// noticed (2.2.6.2).
 inline constexpr TagRange ten_bit_tags{256, 1024};
 
-/// The non-posted requests of one requester that wait for completions, by tag; `Owner` is what the
-/// requester remembers of each.
+/// The non-posted requests of one requester that wait for completions, indexed by tag. `Owner` is
+/// what the requester stores for each request.
 ///
-/// Tags are given round robin, so that a completion that comes after its timeout meets its own tag
-/// unused rather than another request.
+/// Tags are used round robin. A completion that arrives after its timeout therefore finds its tag
+/// unused, and does not reach another request.
 template <typename Owner>
 class Outstanding {
  public:
-  /// For tags below `tags`.
+  /// Serves tags below `tags`.
   explicit Outstanding(unsigned tags = 256) : requests_(tags), used_((tags + 63) / 64) {}
 
   struct Request {
     bool busy = false;
-    bool data = false;          ///< waits for data, not only for a status
-    std::uint64_t address = 0;  ///< of the first byte; its low 7 bits are checked
-    unsigned bytes = 0;         ///< expected
+    bool data = false;  ///< whether it waits for data rather than for a status alone
+    std::uint64_t address =
+        0;               ///< address of the first byte; completions must match its low 7 bits
+    unsigned bytes = 0;  ///< bytes that completions must bring
     unsigned received = 0;
-    std::uint8_t* into = nullptr;  ///< where they go; nullptr drops them
+    std::uint8_t* into = nullptr;  ///< destination of the data; nullptr drops it
     Status status = Status::success;
     bool timed_out = false;
     vp::Picoseconds deadline = vp::never;
@@ -49,8 +50,8 @@ class Outstanding {
   unsigned count() const { return count_; }
   bool available(TagRange range) const { return count_ < range.size() && find(range) < range.end; }
 
-  /// Takes a tag of `range` for `request`, whose header it completes. Needs available(range).
-  /// `into` takes the bytes that completions bring, from the first to the last enabled one.
+  /// Allocates a tag of `range` for `request` and writes it into the header. available(range) must
+  /// hold. Completions store their bytes in `into`, from the first to the last enabled one.
   Request& start(Tlp& request, TagRange range, std::uint8_t* into) {
     const unsigned tag = find(range);
     next_ = tag + 1;
@@ -72,8 +73,9 @@ class Outstanding {
     return entry;
   }
 
-  /// Takes a completion. `finished` is the request that it was the last of, to be released by its
-  /// owner; `expected` is false if it belongs to no request, and was dropped.
+  /// Matches a completion. `finished` is the request that it completes, or nullptr; the owner must
+  /// release that request. `expected` is false if the completion matches no request and was
+  /// dropped.
   struct Outcome {
     Request* finished;
     bool expected;
@@ -83,7 +85,7 @@ class Outstanding {
     if (header.tag >= requests_.size() || !requests_[header.tag].busy) return {nullptr, false};
     Request& request = requests_[header.tag];
     if (header.type == TlpType::Cpl) {
-      // Success without the data that was asked for is malformed; the timeout settles it.
+      // Success without the requested data is malformed; the completion timeout ends the request.
       if (header.status == Status::success && request.data) return {nullptr, false};
       request.status = header.status;
       return {&request, true};
@@ -113,7 +115,7 @@ class Outstanding {
     --count_;
   }
 
-  /// Calls act(Request&) for each.
+  /// Calls act(Request&) for each outstanding request.
   template <typename Act>
   void each(Act&& act) {
     for (Request& request : requests_) {
@@ -129,7 +131,7 @@ class Outstanding {
     }
     return earliest;
   }
-  /// A request whose deadline has come, or nullptr.
+  /// A request whose deadline has passed, or nullptr.
   Request* expired(vp::Picoseconds present) {
     for (Request& request : requests_) {
       if (request.busy && request.deadline <= present) return &request;
@@ -138,7 +140,7 @@ class Outstanding {
   }
 
  private:
-  // The first free tag of `range` from next_ on, around; its end if there is none.
+  // The first free tag of `range` from next_ on, cyclically, or the range's end.
   unsigned find(TagRange range) const {
     const unsigned start = range.first <= next_ && next_ < range.end ? next_ : range.first;
     const unsigned above = find(start, range.end);
@@ -146,7 +148,7 @@ class Outstanding {
     const unsigned below = find(range.first, start);
     return below < start ? below : range.end;
   }
-  // The first free tag from `tag` on; `end` if there is none before it.
+  // The first free tag from `tag` on, or `end`.
   unsigned find(unsigned tag, unsigned end) const {
     while (tag < end) {
       const std::uint64_t unused = ~used_[tag / 64] >> tag % 64;

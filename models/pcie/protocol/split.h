@@ -9,16 +9,17 @@
 
 namespace pcie {
 
-/// How many of `bytes` from `address` go into one request: up to the next multiple of `boundary`, a
-/// power of two of at most 4096. With a boundary of MPS or MRRS the request keeps to it in whole
-/// DW and never crosses 4 KiB.
+/// How many of `bytes` bytes from `address` fit into one request, which ends at the next multiple
+/// of `boundary` at the latest. `boundary` is a power of two up to 4096. With MPS or MRRS as the
+/// boundary, the request respects that size in whole DW and never crosses 4 KiB.
 inline unsigned request_piece(std::uint64_t address, std::uint64_t bytes, unsigned boundary) {
   const std::uint64_t room = boundary - (address & (boundary - 1));
   return static_cast<unsigned>(std::min(bytes, room));
 }
 
-/// How many of `bytes` from `address` go into one completion: all that fit into `max_payload`, else
-/// up to the last multiple of `boundary` (RCB) that does (PCIe 5.0, 2.3.1.1).
+/// How many of `bytes` bytes from `address` fit into one completion: all of them if they fit into
+/// `max_payload`, or else those before the last multiple of `boundary` (RCB) that does (PCIe 5.0,
+/// 2.3.1.1).
 inline unsigned completion_piece(std::uint64_t address, unsigned bytes, unsigned max_payload,
                                  unsigned boundary) {
   const unsigned offset = address & 3;
@@ -27,8 +28,8 @@ inline unsigned completion_piece(std::uint64_t address, unsigned bytes, unsigned
   return static_cast<unsigned>(end - address);
 }
 
-/// Answers a memory read whose 4 x length bytes stand in the request's own, otherwise unused, room
-/// for data; calls send(TlpPtr) for each completion.
+/// Answers a memory read. The 4 x length bytes must stand in the request's own data, which a read
+/// does not use otherwise. Calls send(TlpPtr) for each completion.
 template <typename Send>
 void complete_read(const Tlp& request, Id completer, unsigned max_payload, unsigned boundary,
                    Send&& send) {

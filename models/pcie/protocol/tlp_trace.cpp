@@ -38,7 +38,7 @@ struct Bytes {
   unsigned count;
 };
 
-// The meaningful bytes of a packet's data, or those that a read asks for.
+// The enabled bytes of a packet's data, or the bytes that a read requests.
 Bytes meaningful(const Tlp& tlp) {
   const TlpHeader& header = tlp.header;
   switch (header.type) {

@@ -10,7 +10,7 @@
 
 namespace pcie {
 
-/// CRC-32 as in IEEE 802.3 and zlib, of a packet's data.
+/// The CRC-32 of a packet's data, as IEEE 802.3 and zlib define it.
 std::uint32_t digest(const std::uint8_t* data, std::size_t bytes);
 
 /// Writes the trace line of a TLP that leaves at `departure` and arrives at `arrival`:
@@ -18,9 +18,9 @@ std::uint32_t digest(const std::uint8_t* data, std::size_t bytes);
 ///     {"t":…,"arr":…,"link":"…","dir":"down","type":"MWr","req":"00:01.0","tag":0,
 ///      "addr":"0xc0000010","len":8,"digest":"1c291ca3"}
 ///
-/// A configuration request has `id` (its target) and `reg` in place of `addr`, a completion `id`
-/// (the completer) and, unless it was successful, `status`; a message `id` and `code`. `len` counts
-/// from the first to the last enabled byte; `digest` is of these bytes.
+/// A configuration request has `id` (its target) and `reg` instead of `addr`. A completion has `id`
+/// (the completer) and, unless it is successful, `status`. A message has `id` and `code`. `len`
+/// counts the bytes from the first to the last enabled one, and `digest` covers these bytes.
 void trace_tlp(vp::Trace& trace, vp::Picoseconds departure, vp::Picoseconds arrival,
                const char* link, const char* direction, const Tlp& tlp);
 

@@ -42,7 +42,8 @@ TEST(LineRate, ImpossibleLinksAreRefused) {
   EXPECT_THROW(LineRate::of(3, 8, 8192), ConfigurationError);
 }
 
-// However many packets follow each other, the last ends when the sum of their bytes says.
+// However many packets follow each other, the end of the last depends on the sum of their bytes
+// only.
 TEST(Wire, NoFractionIsLost) {
   for (unsigned generation = 1; generation <= 5; ++generation) {
     const LineRate rate = LineRate::of(generation, 16, 256);
