@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choices made when the firmware is built. */
+/* Values that are chosen when the firmware is built. */
 #ifndef FIRMWARE_CONFIG_H
 #define FIRMWARE_CONFIG_H
 
-/* Microseconds between two signs of life. Shorter ones tell of a dead firmware earlier and keep an
- * idle machine busier. */
+/* Microseconds between two signs of life. A shorter time reveals a dead firmware earlier and keeps
+ * an idle machine busier. */
 #ifndef FIRMWARE_TICK_US
 #define FIRMWARE_TICK_US 1000
 #endif
@@ -14,7 +14,8 @@
 #define FIRMWARE_LOG_LEVEL 2
 #endif
 
-/* Stacks of each core, from low to high: an unmapped page, the stack, the stack of faults. */
+/* The memory of each core's stacks, from low to high: an unmapped page, the stack, and the stack on
+ * which faults are reported. */
 #define FIRMWARE_GUARD_SIZE 0x1000
 #define FIRMWARE_STACK_SIZE 0x4000
 #define FIRMWARE_FAULT_STACK_SIZE 0x1000

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console.h"
 
-#include "board.h"
 #include "format.h"
 #include "mmio.h"
+#include "oae_memory_map.h"
 
 /* Arm DDI 0183, section 3.2. */
-#define UART_DR (BOARD_CONSOLE + 0x000)
-#define UART_FR (BOARD_CONSOLE + 0x018)
-#define UART_IBRD (BOARD_CONSOLE + 0x024)
-#define UART_FBRD (BOARD_CONSOLE + 0x028)
-#define UART_LCR_H (BOARD_CONSOLE + 0x02c)
-#define UART_CR (BOARD_CONSOLE + 0x030)
-#define UART_IMSC (BOARD_CONSOLE + 0x038)
+#define UART_DR (OAE_IPU_CONSOLE_BASE + 0x000)
+#define UART_FR (OAE_IPU_CONSOLE_BASE + 0x018)
+#define UART_IBRD (OAE_IPU_CONSOLE_BASE + 0x024)
+#define UART_FBRD (OAE_IPU_CONSOLE_BASE + 0x028)
+#define UART_LCR_H (OAE_IPU_CONSOLE_BASE + 0x02c)
+#define UART_CR (OAE_IPU_CONSOLE_BASE + 0x030)
+#define UART_IMSC (OAE_IPU_CONSOLE_BASE + 0x038)
 
 #define FR_TXFF (1u << 5)
 #define LCR_H_FEN (1u << 4)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What C cannot say of an AArch64 core (Arm DDI 0487). */
+/* What an AArch64 core can do and C cannot express (Arm DDI 0487). */
 #ifndef FIRMWARE_CPU_H
 #define FIRMWARE_CPU_H
 
@@ -22,14 +22,14 @@ static inline void cpu_dsb(void) {
   __asm__ volatile("dsb sy" ::: "memory");
 }
 
-/* Leaves a line of memory to whoever does not share the cache. */
+/* Makes memory visible to observers that do not share the cache. */
 static inline void cpu_clean(const volatile void* address, uint64_t size) {
   for (uint64_t line = (uint64_t)address & ~63ull; line < (uint64_t)address + size; line += 64)
     __asm__ volatile("dc civac, %0" ::"r"(line) : "memory");
   cpu_dsb();
 }
 
-/* Between two looks at something that another core changes. */
+/* Call this between two reads of something that another core changes. */
 static inline void cpu_pause(void) {
   __asm__ volatile("yield" ::: "memory");
 }
@@ -52,7 +52,7 @@ static inline unsigned cpu_core(void) {
   return cpu_read(mpidr_el1) & 0xff;
 }
 
-/* Sleeps for good, with everything masked. */
+/* Sleeps forever, with everything masked. */
 _Noreturn static inline void cpu_park(void) {
   __asm__ volatile("msr daifset, #15" ::: "memory");
   for (;;) cpu_wait();

@@ -3,7 +3,8 @@
 
 #define POLYNOMIAL 0xc96c5795d7870f42ull /* reflected */
 
-/* tables[n][b]: what byte b adds when n more bytes follow. Made at start, for a small image. */
+/* tables[n][b] is what byte b contributes when n more bytes follow. The tables are made at the
+ * start, which keeps the image small. */
 static uint64_t tables[8][256];
 
 void crc64_init(void) {

@@ -12,7 +12,7 @@
 
 #define BACKTRACE_MAX 16
 
-/* The core that reports, plus one; the first one does. */
+/* The number of the reporting core plus one. Only the first core with a fault reports. */
 static uint32_t reporter;
 
 static void claim_report(void) {
@@ -25,7 +25,7 @@ static void claim_report(void) {
     return;
   }
   if (first == mine) {
-    log_error("fault while reporting a fault");
+    log_error("another fault occurred while a fault was reported");
     system_halt_fault();
   }
   cpu_park();
@@ -38,7 +38,7 @@ static void print_registers(const struct fault_frame* frame) {
     console_printf("  x%02u %016lx%s", i, frame->x[i], i % 4 == 3 || i == 30 ? "\n" : "");
 }
 
-/* Frame records are pairs (caller's record, return address) on the stack. */
+/* A frame record on the stack is a pair: the caller's record and the return address. */
 static void print_backtrace(const struct fault_frame* frame) {
   uint64_t high = cpu_read(tpidr_el1) - FIRMWARE_FAULT_STACK_SIZE;
   uint64_t low = high - FIRMWARE_STACK_SIZE;

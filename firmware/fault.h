@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults: what the firmware must not do. They end the run, with a report on the console. */
+/* Faults end the run, with a report on the console. */
 #ifndef FIRMWARE_FAULT_H
 #define FIRMWARE_FAULT_H
 
@@ -16,23 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A core at the moment of its fault. */
+/* The registers of a core at the moment of its fault. */
 struct fault_frame {
   uint64_t x[31];
   uint64_t sp;
-  uint64_t elr; /* the instruction */
+  uint64_t elr; /* address of the instruction */
   uint64_t spsr;
-  uint64_t esr; /* the syndrome */
-  uint64_t far; /* the address, of aborts */
+  uint64_t esr; /* syndrome */
+  uint64_t far; /* address, for aborts */
 };
 _Static_assert(offsetof(struct fault_frame, sp) == FAULT_FRAME_SP, "vectors.S");
 _Static_assert(offsetof(struct fault_frame, elr) == FAULT_FRAME_ELR, "vectors.S");
 _Static_assert(sizeof(struct fault_frame) == FAULT_FRAME_SIZE, "vectors.S");
 
-/* Reports the fault and halts the machine; called by vectors.S on any core. */
+/* Reports the fault and halts the machine. vectors.S calls it, on any core. */
 _Noreturn void fault_report(const struct fault_frame* frame, unsigned kind);
 
-/* Halts the machine for a reason that the firmware found itself. */
+/* Reports a fault that the firmware itself has detected, and halts the machine. */
 _Noreturn void panic(const char* format, ...) __attribute__((format(printf, 1, 2)));
 #endif
 

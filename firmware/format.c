@@ -23,7 +23,7 @@ struct conversion {
   bool left;
   bool zero;
   size_t width;
-  unsigned longs; /* 0 int, 1 or more long */
+  unsigned longs; /* 0: int; 1 or more: long */
   char type;
 };
 
@@ -125,7 +125,7 @@ size_t format_text_v(char* text, size_t size, const char* format, va_list argume
         put(&output, '%');
         break;
       case '\0':
-        /* A format that ends within a conversion. */
+        /* The format ends within a conversion. */
         while (start < format) put(&output, *start++);
         format--;
         break;

@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 /*
- * Writes text of up to `size` characters with the final zero, and returns how many characters the
- * whole text has without it, as snprintf does. Conversions: %d %i %u %x %c %s %p %%, with l, ll or
- * z, a width and the flags 0 and -. Anything else is written as it stands.
+ * Writes text of up to `size` characters, including the final zero. As snprintf does, it returns
+ * the length of the whole text without the zero. Conversions: %d %i %u %x %c %s %p %%, with l, ll
+ * or z, a width and the flags 0 and -. Anything else is written unchanged.
  */
 size_t format_text_v(char* text, size_t size, const char* format, va_list arguments)
     __attribute__((format(printf, 3, 0)));

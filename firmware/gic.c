@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gic.h"
 
-#include "board.h"
 #include "cpu.h"
 #include "mmio.h"
+#include "oae_memory_map.h"
 
-/* Distributor (IHI 0069, 12.9). Arrays have 32, 4 or 1 interrupts in a register. */
-#define GICD_CTLR (BOARD_GICD + 0x0000)
-#define GICD_TYPER (BOARD_GICD + 0x0004)
-#define GICD_IROUTER (BOARD_GICD + 0x6000)
+/* Distributor (IHI 0069, 12.9). A register of an array holds 32, 4 or 1 interrupts. */
+#define GICD_CTLR (OAE_IPU_GIC_DISTRIBUTOR_BASE + 0x0000)
+#define GICD_TYPER (OAE_IPU_GIC_DISTRIBUTOR_BASE + 0x0004)
+#define GICD_IROUTER (OAE_IPU_GIC_DISTRIBUTOR_BASE + 0x6000)
 #define CTLR_ENABLE_GROUP1 (1u << 1)
 #define CTLR_ARE (1u << 4)
 #define CTLR_RWP (1u << 31)
 
-/* Redistributor: a frame for itself, then one for SGIs and PPIs with the distributor's layout. */
-#define GICR_STRIDE 0x20000
+/* A redistributor has a frame of its own, and then one for SGIs and PPIs with the distributor's
+ * layout. */
+#define GICR_STRIDE OAE_IPU_GIC_REDISTRIBUTOR_SIZE
 #define GICR_SGI_FRAME 0x10000
 #define GICR_TYPER 0x0008
 #define GICR_WAKER 0x0014
@@ -55,8 +56,8 @@ static bool find_redistributor(void) {
   uint32_t affinity = (uint32_t)((mpidr & 0xffffff) | (mpidr >> 8 & 0xff000000));
   uint64_t type;
 
-  redistributor = BOARD_GICR;
-  for (unsigned i = 0; i < BOARD_CORES_MAX; i++, redistributor += GICR_STRIDE) {
+  redistributor = OAE_IPU_GIC_REDISTRIBUTOR_BASE;
+  for (unsigned i = 0; i < OAE_IPU_CORES; i++, redistributor += GICR_STRIDE) {
     type = mmio_read64(redistributor + GICR_TYPER);
     if (type >> 32 == affinity) return true;
     if (type & TYPER_LAST) break;
@@ -69,7 +70,7 @@ static void wait_distributor(void) {
     ;
 }
 
-/* Interrupts `first` to first + 31: group 1, disabled, inactive, level-sensitive. */
+/* Makes interrupts `first` to `first` + 31 group 1, disabled, inactive and level-sensitive. */
 static void reset_interrupts(uintptr_t frame, unsigned first) {
   mmio_write32(frame + ICENABLER + first / 8, ~0u);
   mmio_write32(frame + ICACTIVER + first / 8, ~0u);
@@ -86,7 +87,7 @@ bool gic_init(void) {
   mmio_write32(GICD_CTLR, CTLR_ARE);
   wait_distributor();
   for (unsigned first = FIRST_SPI; first < lines && first < GIC_SPECIAL; first += 32)
-    reset_interrupts(BOARD_GICD, first);
+    reset_interrupts(OAE_IPU_GIC_DISTRIBUTOR_BASE, first);
   mmio_write32(GICD_CTLR, CTLR_ARE | CTLR_ENABLE_GROUP1);
   wait_distributor();
 
@@ -113,7 +114,7 @@ void gic_enable(unsigned id) {
     return;
   }
   mmio_write64(GICD_IROUTER + 8 * id, cpu_read(mpidr_el1) & 0xff00ffffff);
-  mmio_write32(BOARD_GICD + ISENABLER + id / 32 * 4, bit);
+  mmio_write32(OAE_IPU_GIC_DISTRIBUTOR_BASE + ISENABLER + id / 32 * 4, bit);
 }
 
 unsigned gic_acknowledge(void) {

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ids from here on are special: nothing was acknowledged. */
+/* Ids from this one on are special: no interrupt was acknowledged. */
 #define GIC_SPECIAL 1020
 
 /* Sets up the distributor, this core's redistributor and its interface, with everything disabled.
- * False if the redistributor is not found. */
+ * Returns false if the redistributor is not found. */
 bool gic_init(void);
-/* Lets a level-sensitive interrupt through to this core. */
+/* Enables a level-sensitive interrupt for this core. */
 void gic_enable(unsigned id);
 
 /*
- * An interrupt is acknowledged and dropped by its handler, and deactivated once its cause is gone:
- * in between it does not signal again, while others do.
+ * The handler acknowledges an interrupt and drops its priority. The interrupt is deactivated when
+ * its cause is gone. In between it does not signal again, but others do.
  */
 unsigned gic_acknowledge(void);
 void gic_drop(unsigned id);

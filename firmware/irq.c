@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "irq.h"
 
-#include "board.h"
 #include "cpu.h"
 #include "fault.h"
 #include "gic.h"
+#include "oae_memory_map.h"
 
 static const struct {
   enum irq_event event;
   unsigned id;
 } sources[] = {
-    {IRQ_EVENT_TICK, BOARD_IRQ_VIRTUAL_TIMER},
-    {IRQ_EVENT_MAILBOX, BOARD_IRQ_MAILBOX},
-    {IRQ_EVENT_OAE, BOARD_IRQ_OAE},
-    {IRQ_EVENT_LINK << 0, BOARD_IRQ_LINK(0)},
-    {IRQ_EVENT_LINK << 1, BOARD_IRQ_LINK(1)},
-    {IRQ_EVENT_LINK << 2, BOARD_IRQ_LINK(2)},
-    {IRQ_EVENT_LINK << 3, BOARD_IRQ_LINK(3)},
+    {IRQ_EVENT_TICK, OAE_IPU_VIRTUAL_TIMER_INTID},
+    {IRQ_EVENT_MAILBOX, OAE_IPU_MAILBOX_INTID},
+    {IRQ_EVENT_OAE, OAE_IPU_OAE_INTID},
+    {IRQ_EVENT_LINK << 0, OAE_IPU_LINK_INTID + 0},
+    {IRQ_EVENT_LINK << 1, OAE_IPU_LINK_INTID + 1},
+    {IRQ_EVENT_LINK << 2, OAE_IPU_LINK_INTID + 2},
+    {IRQ_EVENT_LINK << 3, OAE_IPU_LINK_INTID + 3},
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -37,8 +37,8 @@ void irq_handle(void) {
   panic("interrupt %u has no service", id);
 }
 
-/* WFI ends for a masked interrupt too, so one that comes after the look at `noted` is not slept
- * through: it is taken once unmasked. */
+/* WFI also ends for a masked interrupt. An interrupt that comes after `noted` was read therefore
+ * ends the sleep, and is handled when interrupts are unmasked. */
 uint32_t irq_take(bool sleep) {
   uint32_t events;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The firmware of the IPU. Core 0 does all of it: swap ports, OAE links, mailbox and the sign of
- * life. If it polls, the others poll a part of the ports each; else they sleep.
+ * The firmware of the IPU. Core 0 serves swap ports, OAE links and the mailbox, and gives the sign
+ * of life. If the firmware polls, each other core polls some of the ports; otherwise the others
+ * sleep.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "board.h"
 #include "config.h"
 #include "console.h"
 #include "cpu.h"
@@ -17,11 +17,14 @@
 #include "log.h"
 #include "mailbox_service.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "oae_registers.h"
 #include "start.h"
 #include "swap_service.h"
 #include "system.h"
 #include "timer.h"
+
+_Static_assert(LINKS_MAX == OAE_IPU_LINK_COUNT, "the link service has room for all links");
 
 static struct swap_service swaps;
 static struct link_service links;
@@ -58,11 +61,11 @@ static void init_links(void) {
   struct link_place places[LINKS_MAX];
   unsigned count = system_links();
 
-  if (count > LINKS_MAX) panic("%u OAE links", count);
+  if (count > LINKS_MAX) panic("%u OAE links are more than %u", count, LINKS_MAX);
   for (unsigned n = 0; n < count; n++) {
     struct system_link link = system_link(n);
 
-    places[n] = (struct link_place){BOARD_LINK_AT(n), link.peer, link.ports};
+    places[n] = (struct link_place){OAE_IPU_LINK_AT(n), link.peer, link.ports};
   }
   link_service_init(&links, system_cell(), places, count, &swaps, &link_memory, &link_log);
 }
@@ -80,15 +83,15 @@ static void print_banner(bool polling) {
 
 static void enable_interrupts(bool polling) {
   if (!gic_init()) panic("no redistributor for core %u", cpu_core());
-  gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
-  gic_enable(BOARD_IRQ_MAILBOX);
-  if (!polling) gic_enable(BOARD_IRQ_OAE);
-  for (unsigned n = 0; n < links.count && !polling; n++) gic_enable(BOARD_IRQ_LINK(n));
+  gic_enable(OAE_IPU_VIRTUAL_TIMER_INTID);
+  gic_enable(OAE_IPU_MAILBOX_INTID);
+  if (!polling) gic_enable(OAE_IPU_OAE_INTID);
+  for (unsigned n = 0; n < links.count && !polling; n++) gic_enable(OAE_IPU_LINK_INTID + n);
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
 }
 
-/* The ports that a core serves: those that links join are core 0's. */
+/* Returns the ports that a core serves. Core 0 serves all joined ports. */
 static uint64_t ports_of(unsigned core, bool polling) {
   unsigned cores = polling ? system_cores() : 1;
   uint64_t mine = 0;
@@ -112,7 +115,7 @@ _Noreturn static void serve(bool polling) {
       swap_service_retry(&swaps, mine);
       link_service_tick(&links);
     }
-    if (events & IRQ_EVENT_MAILBOX) mailbox_serve(BOARD_MAILBOX, &swaps, polling);
+    if (events & IRQ_EVENT_MAILBOX) mailbox_serve(OAE_IPU_MAILBOX_BASE, &swaps, polling);
     irq_done(events);
   }
 }
@@ -131,7 +134,7 @@ _Noreturn static void serve_ports_only(unsigned core) {
   }
 }
 
-/* Not in .bss, which core 0 clears while the others are at work already. */
+/* This is not in .bss, which core 0 clears while the others already run. */
 static volatile uint32_t others_may_begin __attribute__((section(".data"))) = 0;
 
 void core_main(unsigned core) {
@@ -146,7 +149,8 @@ void core_main(unsigned core) {
   console_init();
   mmu_init();
   init_links();
-  if (!swap_service_init(&swaps, BOARD_OAE, &links.partner)) panic("no OAE block at %x", BOARD_OAE);
+  if (!swap_service_init(&swaps, OAE_IPU_OAE_BASE, &links.partner))
+    panic("no OAE block at %x", OAE_IPU_OAE_BASE);
   print_banner(polling);
   link_service_start(&links);
   others_may_begin = 1;

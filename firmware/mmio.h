@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access to device registers: one bus access each, in program order on one device. */
+/* Access to device registers. Each call is one bus access; those of one device stay in program
+ * order.
+ */
 #ifndef FIRMWARE_MMIO_H
 #define FIRMWARE_MMIO_H
 
 #include <stdint.h>
 
 #ifdef FIRMWARE_HOSTED
-/* A test stands in for the devices. */
+/* In a test on the host, a mock takes the place of the devices. */
 uint64_t mmio_read64(uintptr_t address);
 void mmio_write64(uintptr_t address, uint64_t value);
 #else

@@ -3,20 +3,20 @@
 
 #include <stdint.h>
 
-#include "board.h"
 #include "config.h"
 #include "cpu.h"
 #include "fault.h"
+#include "oae_memory_map.h"
 #include "system.h"
 #include "translation.h"
 
 #define BLOCK 0x200000ull
 
-/* MAIR_EL1: one byte an index. */
+/* MAIR_EL1 holds one byte for each index. */
 #define MAIR (0x04ull << 8 * TRANSLATION_DEVICE | 0xffull << 8 * TRANSLATION_NORMAL)
 
-/* TCR_EL1: 39 bits by TTBR0 with a 4 KiB granule, walks cached and inner shareable, nothing by
- * TTBR1, 40-bit physical addresses. */
+/* TCR_EL1: TTBR0 translates 39 bits with a 4 KiB granule; walks are cached and inner shareable;
+ * TTBR1 is not used; physical addresses have 40 bits. */
 #define TCR_T0SZ (64 - 39)
 #define TCR_WALKS (1ull << 8 | 1ull << 10 | 3ull << 12)
 #define TCR_EPD1 (1ull << 23)
@@ -26,9 +26,9 @@
 #define SCTLR_C (1ull << 2)    /* data cache */
 #define SCTLR_SA (1ull << 3)   /* SP alignment check */
 #define SCTLR_I (1ull << 12)   /* instruction cache */
-#define SCTLR_WXN (1ull << 19) /* what is writable is not executable */
+#define SCTLR_WXN (1ull << 19) /* writable memory is not executable */
 
-/* Of linker.ld and start.S. */
+/* Defined in linker.ld and start.S. */
 extern char __text_start[], __text_end[], __constants_end[], stacks[], __image_end[];
 
 static uint64_t pages[12][TRANSLATION_ENTRIES] __attribute__((aligned(4096)));
@@ -42,11 +42,11 @@ static void map_device(uint64_t base, uint64_t size) {
   map(base & ~(BLOCK - 1), (base + size + BLOCK - 1) & ~(BLOCK - 1), TRANSLATION_KIND_DEVICE);
 }
 
-/* An overflow of a stack runs into a page that is not mapped. */
+/* Leaves out the page below each stack, so that a stack that overflows reaches an unmapped page. */
 static void map_stacks(void) {
   uint64_t core = (uintptr_t)stacks;
 
-  for (unsigned i = 0; i < BOARD_CORES_MAX; i++, core += FIRMWARE_CORE_STACKS_SIZE)
+  for (unsigned i = 0; i < OAE_IPU_CORES; i++, core += FIRMWARE_CORE_STACKS_SIZE)
     map(core + FIRMWARE_GUARD_SIZE, core + FIRMWARE_CORE_STACKS_SIZE, TRANSLATION_KIND_DATA);
 }
 
@@ -64,13 +64,14 @@ void mmu_init(void) {
   if (dram.base != (uintptr_t)__text_start || dram.size < (size_t)(__image_end - __text_start))
     panic("linked for %p, but DRAM is %lx bytes at %lx", (void*)__text_start, dram.size, dram.base);
   translation_init(&tables, pages, sizeof(pages) / sizeof(pages[0]));
-  map_device(BOARD_GICD, BOARD_GICR - BOARD_GICD + BOARD_CORES_MAX * 0x20000);
-  map_device(BOARD_CONSOLE, 0x1000);
-  map_device(BOARD_MAILBOX, 0x1000);
-  map_device(BOARD_DMA, 0x1000);
-  map_device(BOARD_OAE, 0x20000);
-  map_device(BOARD_SYSTEM, 0x1000);
-  map_device(BOARD_LINK, BOARD_LINKS_MAX * 0x10000);
+  map_device(OAE_IPU_GIC_DISTRIBUTOR_BASE,
+             OAE_IPU_GIC_REDISTRIBUTOR_AT(OAE_IPU_CORES) - OAE_IPU_GIC_DISTRIBUTOR_BASE);
+  map_device(OAE_IPU_CONSOLE_BASE, OAE_IPU_CONSOLE_SIZE);
+  map_device(OAE_IPU_MAILBOX_BASE, OAE_IPU_MAILBOX_SIZE);
+  map_device(OAE_IPU_DMA_BASE, OAE_IPU_DMA_SIZE);
+  map_device(OAE_IPU_OAE_BASE, OAE_IPU_OAE_SIZE);
+  map_device(OAE_IPU_SYSTEM_BASE, OAE_IPU_SYSTEM_SIZE);
+  map_device(OAE_IPU_LINK_BASE, OAE_IPU_LINK_AT(OAE_IPU_LINK_COUNT) - OAE_IPU_LINK_BASE);
   map(sram.base, sram.base + sram.size, TRANSLATION_KIND_DATA);
   map_image();
   map((uintptr_t)__image_end, dram.base + dram.size, TRANSLATION_KIND_DATA);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory as the firmware uses it: mapped to itself, cached, and only its text executable. */
+/* The firmware's memory: identity-mapped and cached; only its text is executable. */
 #ifndef FIRMWARE_MMU_H
 #define FIRMWARE_MMU_H
 
-/* Builds the tables of the whole machine and turns MMU and caches of this core on. */
+/* Builds the tables of the whole machine, and enables MMU and caches of this core. */
 void mmu_init(void);
 
-/* The same for another core, once the tables are built. */
+/* Enables MMU and caches of another core, when the tables are built. */
 void mmu_join(void);
 
 #endif

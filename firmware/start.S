@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every core enters here at once, at EL2 (or EL1), with MMU and caches off. Each goes to EL1 with
- * its own stack and the exception vectors, and calls core_main(core); core 0 clears .bss first.
+ * All cores enter here at the same time, at EL2 (or EL1), with MMU and caches off. Each core goes to
+ * EL1, sets up its stack and the exception vectors, and calls core_main(core). Core 0 clears .bss
+ * first.
  */
-#include "board.h"
+#include "oae_memory_map.h"
 #include "config.h"
 
 #define HCR_EL2_RW (1 << 31)	/* EL1 is AArch64 */
 #define CNTHCTL_EL2_OPEN 0x3	/* EL1 may use the physical counter and timer */
-#define CPTR_EL2_OPEN 0x33ff	/* RES1 and nothing trapped but SVE */
+#define CPTR_EL2_OPEN 0x33ff	/* RES1; only SVE is trapped */
 #define SPSR_EL1H_MASKED 0x3c5	/* to EL1 with its own SP, DAIF masked */
 #define SCTLR_EL1_RESET 0x30d00800 /* RES1: MMU, caches off, little-endian */
 
@@ -19,7 +20,7 @@ _start:
 	msr	daifset, #15
 	mrs	x19, mpidr_el1
 	and	x19, x19, #0xff
-	cmp	x19, #BOARD_CORES_MAX
+	cmp	x19, #OAE_IPU_CORES
 	b.hs	park
 
 	mrs	x0, CurrentEL
@@ -55,7 +56,7 @@ at_el1:
 	adrp	x0, vectors
 	add	x0, x0, :lo12:vectors
 	msr	vbar_el1, x0
-	/* The fault stack ends where the core's stacks end, the stack where the fault stack begins. */
+	/* The fault stack ends where the core's stacks end. The stack ends where the fault stack begins. */
 	adrp	x0, stacks
 	add	x0, x0, :lo12:stacks
 	mov	x1, #FIRMWARE_CORE_STACKS_SIZE
@@ -89,4 +90,4 @@ park:
 	.balign 4096
 	.global stacks
 stacks:
-	.space	BOARD_CORES_MAX * FIRMWARE_CORE_STACKS_SIZE
+	.space	OAE_IPU_CORES * FIRMWARE_CORE_STACKS_SIZE

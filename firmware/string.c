@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiler may call of its own accord. */
+/* Functions that the compiler may call without being told to. */
 #include <stddef.h>
 
 void* memset(void* to, int value, size_t count);

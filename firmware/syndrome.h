@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ESR_EL1 in words (Arm DDI 0487, D17.2.37). */
+/* Describes ESR_EL1 in words (Arm DDI 0487, D17.2.37). */
 #ifndef FIRMWARE_SYNDROME_H
 #define FIRMWARE_SYNDROME_H
 
@@ -10,14 +10,14 @@
 extern "C" {
 #endif
 
-/* The exception class, as "data abort". */
+/* Returns the exception class, such as "data abort". */
 const char* syndrome_class(uint64_t esr);
 
-/* Whether it is an instruction or data abort, for which the next two have a meaning. */
+/* Returns whether it is an instruction or data abort. The next two functions are for these. */
 bool syndrome_is_abort(uint64_t esr);
-/* The fault status, as "translation fault, level 2". */
+/* Returns the fault status, such as "translation fault, level 2". */
 const char* syndrome_status(uint64_t esr);
-/* "fetch", "read" or "write". */
+/* Returns "fetch", "read" or "write". */
 const char* syndrome_access(uint64_t esr);
 
 #ifdef __cplusplus

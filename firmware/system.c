@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "system.h"
 
-#include "board.h"
 #include "cpu.h"
 #include "mmio.h"
+#include "oae_memory_map.h"
 #include "oae_registers.h"
 
 static uint64_t system_register(unsigned offset) {
-  return mmio_read64(BOARD_SYSTEM + offset);
+  return mmio_read64(OAE_IPU_SYSTEM_BASE + offset);
 }
 
 unsigned system_cores(void) {
@@ -43,7 +43,7 @@ struct system_link system_link(unsigned n) {
 }
 
 _Noreturn static void halt(uint64_t reason) {
-  mmio_write64(BOARD_SYSTEM + OAE_SYSTEM_HALT, reason);
+  mmio_write64(OAE_IPU_SYSTEM_BASE + OAE_SYSTEM_HALT, reason);
   cpu_park();
 }
 

@@ -14,20 +14,20 @@ struct system_memory {
 unsigned system_cores(void);
 struct system_memory system_sram(void);
 struct system_memory system_dram(void);
-/* The platform file wants the firmware to poll instead of sleeping. */
+/* Returns whether the platform file asks the firmware to poll instead of sleeping. */
 bool system_poll(void);
 
-/* This IPU among those of the platform, and its OAE links. */
+/* The number of this cell, and its OAE links. */
 struct system_link {
-  unsigned peer;  /* the IPU at the other end */
-  uint64_t ports; /* swap ports that it joins, a bit each */
+  unsigned peer;  /* the cell at the other end */
+  uint64_t ports; /* a bit for each swap port that the link joins */
 };
 
 unsigned system_cell(void);
 unsigned system_links(void);
 struct system_link system_link(unsigned n);
 
-/* Ends the run, because of a fault or because all is done. */
+/* Ends the run, because of a fault or because all work is done. */
 _Noreturn void system_halt_fault(void);
 _Noreturn void system_shutdown(void);
 

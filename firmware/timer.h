@@ -8,10 +8,9 @@
 /* Microseconds since the counter started. */
 uint64_t timer_us(void);
 
-/* Makes the timer interrupt every `us` microseconds from now on. */
+/* Makes the timer interrupt every `us` microseconds. */
 void timer_start(uint64_t us);
-/* Takes the interrupt's level away, and returns how many periods have passed since the last time.
- */
+/* Ends the interrupt. Returns how many periods have passed since the last call. */
 uint64_t timer_take(void);
 
 #endif

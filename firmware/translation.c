@@ -6,7 +6,8 @@
 #define LAST_LEVEL 3
 #define ADDRESS_MASK 0x0000fffffffff000ull
 
-/* Descriptors: bit 0 valid, bit 1 a table, or at the last level a page. */
+/* In a descriptor bit 0 says that it is valid. Bit 1 says that it is a table, or at the last level
+ * a page. */
 #define VALID (1ull << 0)
 #define TABLE_OR_PAGE (1ull << 1)
 #define INDEX(attribute) ((uint64_t)(attribute) << 2)
@@ -34,7 +35,7 @@ void translation_init(struct translation* tables, uint64_t (*pages)[TRANSLATION_
   *tables = (struct translation){pages, count, 1};
 }
 
-/* Where the descriptor of `address` at `level` is, or NULL. */
+/* Returns the descriptor of `address` at `level`, or NULL. */
 static uint64_t* find(struct translation* tables, uint64_t address, unsigned level) {
   uint64_t* table = tables->pages[0];
 

@@ -25,7 +25,7 @@ enum translation_kind {
   TRANSLATION_KIND_DATA,      /* read, write */
 };
 
-/* Tables are taken from `pages` as they are needed; the first is that of level 1. */
+/* New tables come from `pages`. The first page is the table of level 1. */
 struct translation {
   uint64_t (*pages)[TRANSLATION_ENTRIES]; /* aligned to 4 KiB, zero */
   size_t count;
@@ -36,9 +36,9 @@ void translation_init(struct translation* tables, uint64_t (*pages)[TRANSLATION_
                       size_t count);
 
 /*
- * Maps whole pages to themselves, in blocks as large as possible. False, and some of it may be
- * mapped, if base or size are not multiples of 4 KiB, the region is already mapped or beyond 39
- * bits, or the pages run out.
+ * Maps whole pages to themselves, in blocks as large as possible. Returns false if base or size is
+ * not a multiple of 4 KiB, if the region is already mapped or beyond 39 bits, or if the pages run
+ * out. A part of the region may then be mapped.
  */
 bool translation_map(struct translation* tables, uint64_t base, uint64_t size,
                      enum translation_kind kind);

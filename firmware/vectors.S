@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exception vectors. An IRQ is handled on the interrupted stack. Everything else is a fault: its
- * registers are saved on the core's fault stack, so that a stack overflow is told like any other,
- * and it does not return. struct fault_frame in fault.h is what SAVE_FAULT writes.
+ * Exception vectors. An IRQ is handled on the interrupted stack. Everything else is a fault, which
+ * does not return: its registers are saved on the core's fault stack, so that a stack overflow is
+ * reported like any other fault. SAVE_FAULT writes the struct fault_frame of fault.h.
  */
 #include "fault.h"
 
-	/* TPIDR_EL1 is the end of the fault stack, TPIDR_EL0 keeps x0 for a moment. */
+	/* TPIDR_EL1 is the end of the fault stack. TPIDR_EL0 holds x0 meanwhile. */
 	.macro FAULT kind
 	.balign 128
 	msr	tpidr_el0, x0
@@ -37,7 +37,7 @@ vectors:
 	FAULT FAULT_FIQ
 	FAULT FAULT_SERROR
 	.endr
-	/* Current level with its own SP: where the firmware runs. */
+	/* Current level with its own SP, in which the firmware runs. */
 	FAULT FAULT_SYNCHRONOUS
 	IRQ
 	FAULT FAULT_FIQ
@@ -74,7 +74,7 @@ save_fault:
 	mov	x29, xzr
 	bl	fault_report
 
-	/* What a C function may change, and where to return to. */
+	/* Saves the registers that a C function may change, and the return address. */
 irq:
 	sub	sp, sp, #192
 	stp	x29, x30, [sp, #176]

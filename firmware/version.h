@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The build gives the numbers. */
+/* The version of the firmware. The build defines the numbers. */
 #ifndef FIRMWARE_VERSION_H
 #define FIRMWARE_VERSION_H
 

@@ -8,15 +8,16 @@
 #include <linux/pci.h>
 #include <linux/rwsem.h>
 
+#include "oae_memory_map.h"
 #include "oae_registers.h"
 
 #define OAE_MAX_PORTS OAE_HOST_PORT_CONTROL_COUNT
 #define OAE_MAX_DEVICES 64
 
-#define OAE_BAR_HOST 0
-#define OAE_BAR_PORTS 2
-#define OAE_BAR_STREAMS 4
-#define OAE_MAILBOX_OFFSET 0x4000 /* in OAE_BAR_HOST */
+#define OAE_BAR_HOST OAE_REGISTER_BAR
+#define OAE_BAR_PORTS OAE_PORT_BAR
+#define OAE_BAR_STREAMS OAE_STREAM_BAR
+#define OAE_MAILBOX_OFFSET OAE_REGISTER_BAR_MAILBOX_BASE
 
 /* MSI-X vectors */
 #define OAE_VECTOR_MAILBOX 0

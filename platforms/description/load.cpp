@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "oae_memory_map.h"
 #include "platforms/description/faults.h"
-#include "platforms/description/ipu_map.h"
 #include "platforms/description/schema.h"
 
 namespace platform {
@@ -31,8 +31,8 @@ std::vector<std::string> names_of(const std::vector<T>& parts) {
   return names;
 }
 
-/// A name is how consoles and debuggers find a part, so there is one part of a name, and none is
-/// called like a part of another kind.
+/// Options find the console and the debugger of a part by its name. Names are therefore unique, and
+/// no part has a name by which options mean a part of another kind.
 void check_names(const Platform& platform, Reading& reading) {
   std::map<std::string, std::string> first;
   const auto check = [&](const char* list, std::size_t i, const std::string& name,
@@ -58,7 +58,8 @@ void check_names(const Platform& platform, Reading& reading) {
     check("ipus", i, platform.ipus[i].name, {"host", "both"});
 }
 
-/// One end of a link: true if `name` is among `right`.
+/// Checks one end of a link. Returns true if `name` is among `right`; the names in `wrong` belong
+/// to the other end.
 bool check_end(const std::string& path, const std::string& name, const char* kind,
                const std::vector<std::string>& right, const std::vector<std::string>& wrong,
                Reading& reading) {
@@ -73,14 +74,14 @@ bool check_end(const std::string& path, const std::string& name, const char* kin
   return false;
 }
 
-/// `to_switch`: the receive buffer is a switch's.
+/// Checks what one receive buffer of the link advertises. `to_switch` says that it is a switch's.
 void check_credits(const std::string& path, const Credits& credits, const PcieLink& link,
                    bool to_switch, Reading& reading) {
   if (!reading.good(path)) return;
   const auto most = [&](const char* key, unsigned value, unsigned unscaled) {
     if (value > unscaled * credits.scale)
       reading.mistake(
-          path + "." + key, fmt::format("{} credits are more than the counters can tell", value),
+          path + "." + key, fmt::format("{} credits are more than the counters can hold", value),
           fmt::format("at most {} with a scale of {}", unscaled * credits.scale, credits.scale),
           "raise `scale` to 4 or 16, or write 0 for infinite");
   };
@@ -106,12 +107,13 @@ void check_credits(const std::string& path, const Credits& credits, const PcieLi
   for (const auto& [key, value] : completions) {
     if (value == 0 || to_switch) continue;
     reading.mistake(fmt::format("{}.{}", path, key),
-                    "a root complex and an endpoint have room for all completions",
-                    "0 where no switch is (PCIe 5.0, 2.6.1)", "remove it");
+                    "a root complex or an endpoint always has room for all completions",
+                    "0 at a root complex or an endpoint (PCIe 5.0, 2.6.1)", "remove it");
   }
 }
 
-/// A root port completes AtomicOps, and a switch routes them.
+/// An AtomicOp needs two data credits. Root ports complete AtomicOps and switches route them, so
+/// both need room for one.
 void check_atomic_credits(const std::string& path, const Credits& credits, Reading& reading) {
   if (!reading.good(path) || credits.non_posted_data != 1) return;
   reading.mistake(path + ".non_posted_data", "1 credit is less than an AtomicOp may need",
@@ -131,22 +133,24 @@ void check_faults(const std::string& path, const PcieLink& link, Reading& readin
     }
     const pcie::Fault fault = to_fault(faults[i]);
     if (pcie::is_possible(to_direction(faults[i]), fault)) continue;
-    reading.mistake(fmt::format("{}[{}]", path, i),
-                    pcie::is_of_egress(fault.error)
-                        ? fmt::format("{} is of what would leave a port", faults[i].error)
-                    : faults[i].tlp.empty()
-                        ? fmt::format("{} is not seen by the lower end of a link", faults[i].error)
-                        : fmt::format("no {} can have {}", faults[i].tlp, faults[i].error),
-                    "an error that can happen there", "see models/pcie/README.md, Errors");
+    reading.mistake(
+        fmt::format("{}[{}]", path, i),
+        pcie::is_of_egress(fault.error)
+            ? fmt::format("{} is an error of packets that leave a port, not of a link",
+                          faults[i].error)
+        : faults[i].tlp.empty()
+            ? fmt::format("the lower end of a link does not detect {}", faults[i].error)
+            : fmt::format("a {} cannot have the error {}", faults[i].tlp, faults[i].error),
+        "an error that can happen there", "see models/pcie/README.md, Errors");
   }
 }
 
 void check_active_states(const std::string& path, const PcieLink& link, Reading& reading) {
   if (!reading.good(path) || !link.aspm.l0s || link.generation < 6) return;
-  reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "l1", "leave it out");
+  reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "`l1` alone", "remove `l0s`");
 }
 
-/// What a slot has is for hot-plug.
+/// The other keys of a hot-plug slot need `hot_plug`.
 void check_slots(const Platform& platform, Reading& reading) {
   if (!reading.good("pcie_links")) return;
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
@@ -160,13 +164,13 @@ void check_slots(const Platform& platform, Reading& reading) {
                                                  {"command_time", slot.command_time != 0}};
     for (const auto& [key, set] : keys) {
       if (!set || slot.hot_plug) continue;
-      reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key), "the slot has no hot_plug",
-                      "false", "add hot_plug: true");
+      reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key),
+                      "the slot is not a hot-plug slot", "false", "add `hot_plug: true`");
     }
   }
 }
 
-/// Switches between a host and an IPU.
+/// The most switches that may stand between a host and an IPU.
 constexpr std::size_t deepest = 8;
 
 template <class T>
@@ -176,7 +180,7 @@ const T* find_named(const std::vector<T>& parts, const std::string& name) {
   return found == parts.end() ? nullptr : &*found;
 }
 
-/// From a part up to its host, if it has one: the links on the route, from below.
+/// The links from a part up to its host, the lowest first. `host` is nullptr if no host is above.
 struct RouteToHost {
   const Host* host = nullptr;
   std::vector<const PcieLink*> links;
@@ -222,7 +226,7 @@ void check_switches(const Platform& platform, Reading& reading) {
     if (!reading.good(path)) continue;
     if (each.latency % 2 != 0)
       reading.mistake(path + ".latency", "an odd number of picoseconds",
-                      "an even one, for half of it is spent at each of two ports", "add 1ps");
+                      "an even number, since each of two ports takes half of it", "add 1ps");
     const auto ports = std::count_if(platform.pcie_links.begin(), platform.pcie_links.end(),
                                      [&](const PcieLink& link) { return link.up == each.name; });
     if (ports == 0)
@@ -233,14 +237,14 @@ void check_switches(const Platform& platform, Reading& reading) {
     if (route.host != nullptr) {
       if (route.links.size() > deepest)
         reading.mistake(path + ".name",
-                        fmt::format("{} switches, one below the other", route.links.size()),
-                        fmt::format("at most {}", deepest), "hang it in further up");
+                        fmt::format("{} switches stand one below the other", route.links.size()),
+                        fmt::format("at most {}", deepest), "connect it further up");
     } else if (route.loops) {
       reading.mistake(
           path + ".name",
-          fmt::format("no host is above {}: its links are a loop", shown(each.name)),
+          fmt::format("no host is above {}, because its links form a loop", shown(each.name)),
           "a tree below each host",
-          fmt::format("let the link to {} begin at `{}`", each.name, platform.hosts[0].name));
+          fmt::format("begin the link to {} at `{}`", each.name, platform.hosts[0].name));
     } else if (route.links.empty()) {
       reading.mistake(path + ".name", fmt::format("no PCIe link leads to {}", shown(each.name)),
                       "one link to each switch",
@@ -323,41 +327,42 @@ void check_oae_links(const Platform& platform, Reading& reading) {
     if (!a || !b || !reading.good(path)) continue;
     if (link.a == link.b) {
       reading.mistake(path + ".b", fmt::format("both ends are at {}", shown(link.a)), "two IPUs",
-                      ipus.size() > 1 ? "name another one" : "add another one to ipus");
+                      ipus.size() > 1 ? "name another IPU" : "add another IPU to `ipus`");
       continue;
     }
     if (link.rate % 512 != 0)
       reading.mistake(path + ".rate",
-                      fmt::format("{} is no whole number of frames in a second",
+                      fmt::format("{} is not a whole number of frames in a second",
                                   vp::config::bit_rate_quantity().print(link.rate)),
                       "a multiple of 512 bit/s", "round it");
-    // A longer wire is silent for as long as a link puts up with.
+    // A longer wire would be silent for longer than a link allows before it goes down.
     const std::int64_t longest = 100'000 * s / link.rate;
     if (link.latency > longest)
       reading.mistake(path + ".latency",
-                      fmt::format("{} are more than 100,000 bits of this wire",
+                      fmt::format("{} is longer than 100,000 bits take on this wire",
                                   vp::config::duration_quantity().print(link.latency)),
                       fmt::format("at most {}", vp::config::duration_quantity().print(longest)),
                       "shorten it, or lower the rate");
     for (const std::string& end : {link.a, link.b}) {
       const Ipu& ipu = *find_named(platform.ipus, end);
       std::vector<std::size_t>& others = links[end];
-      if (others.size() == ipu_map::oae_links)
-        reading.mistake(path, fmt::format("{} has {} links already", end, others.size()),
-                        fmt::format("at most {} at each IPU", ipu_map::oae_links), "remove it");
+      if (others.size() == OAE_IPU_LINK_COUNT)
+        reading.mistake(path, fmt::format("{} already has {} links", end, others.size()),
+                        fmt::format("at most {} at each IPU", OAE_IPU_LINK_COUNT), "remove it");
       if (link.ports > 0 && link.first_port + link.ports > ipu.oae.ports)
-        reading.mistake(path + ".ports",
-                        fmt::format("{} to {} are joined, and {} has {}", link.first_port,
-                                    link.first_port + link.ports - 1, end, ipu.oae.ports),
-                        "ports that both IPUs have", fmt::format("raise oae.ports of {}", end));
+        reading.mistake(
+            path + ".ports",
+            fmt::format("the link joins ports {} to {}, but {} has only {}", link.first_port,
+                        link.first_port + link.ports - 1, end, ipu.oae.ports),
+            "ports that both IPUs have", fmt::format("raise oae.ports of {}", end));
       for (const std::size_t other : others) {
         const OaeLink& one = platform.oae_links[other];
         if (link.first_port < one.first_port + one.ports &&
             one.first_port < link.first_port + link.ports)
           reading.mistake(
               path + ".first_port",
-              fmt::format("oae_links[{}] joins some of these ports of {} already", other, end),
-              "each port joined once", "choose others");
+              fmt::format("oae_links[{}] already joins some of these ports of {}", other, end),
+              "ports that no other link joins", "choose other ports");
       }
       others.push_back(i);
     }
@@ -366,9 +371,9 @@ void check_oae_links(const Platform& platform, Reading& reading) {
       const OaeCut& cut = link.cuts[n];
       if (cut.at < whole || cut.until <= cut.at)
         reading.mistake(fmt::format("{}.cuts[{}]", path, n),
-                        cut.until <= cut.at ? "it ends before it begins"
-                                            : "it begins before the one before it has ended",
-                        "cuts one after the other", "correct `at` and `until`");
+                        cut.until <= cut.at ? "the cut ends before it begins"
+                                            : "the cut begins before the previous one has ended",
+                        "cuts that follow one another", "correct `at` and `until`");
       whole = cut.until + 1;
     }
   }
@@ -379,7 +384,7 @@ void check_oae_links(const Platform& platform, Reading& reading) {
 fs::path find_platform(const std::string& platform, const std::vector<fs::path>& directories) {
   std::error_code error;
   if (fs::exists(platform, error)) {
-    // A directory called like a platform does not hide it.
+    // A directory with the name of a platform does not hide the platform.
     if (!fs::is_directory(platform, error) || platform.find('/') != platform.npos) return platform;
   }
   std::vector<std::string> names;
@@ -428,7 +433,7 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
     line += line.empty() ? append : " " + append;
     if (line.size() > longest_command_line)
       reading.mistake(fmt::format("hosts[{}].append", i),
-                      fmt::format("{} bytes, with what --append adds", line.size()),
+                      fmt::format("{} bytes, including what --append adds", line.size()),
                       fmt::format("at most {} bytes", longest_command_line), "shorten --append");
   }
   reading.report().check();

@@ -3,7 +3,11 @@
 
 #include "models/pcie/protocol/error.h"
 #include "models/pcie/protocol/tlp.h"
+#include "oae_memory_map.h"
 #include "platforms/description/faults.h"
+
+#define TEXT_OF(number) TEXT(number)
+#define TEXT(number) #number
 
 namespace platform {
 
@@ -18,70 +22,76 @@ Type<ConsoleKind> console() {
 
 const Struct<Simulation> simulation({
     {"max_quantum", &Simulation::max_quantum, duration(50 * ns, 1 * ms),
-     "How far a vCPU may run ahead of the models. Costs or saves wall time; changes no result"},
+     "How far a vCPU may run ahead of the models; it changes wall time and no result"},
     {"vcpu_slice", &Simulation::vcpu_slice, duration(50 * ns, 1 * ms),
-     "How long a vCPU runs before a sibling that shares its memory has its turn. Changes results"},
-    {"seed", &Simulation::seed, integer(0, 0xffff'ffff), "Of all that is random to a guest"},
-    {"rtc", &Simulation::rtc, instant(), "What a guest's real-time clock shows at the start"},
+     "How long a vCPU runs before a sibling that shares its memory runs; it changes results"},
+    {"seed", &Simulation::seed, integer(0, 0xffff'ffff), "Seed of all that is random to a guest"},
+    {"rtc", &Simulation::rtc, instant(), "Date and time of a guest's real-time clock at the start"},
 });
 
 const Struct<Qemu> qemu({
-    {"host_library", &Qemu::host_library, file(), "QEMU of the hosts", required},
-    {"ipu_library", &Qemu::ipu_library, file(), "QEMU of the IPUs", required},
-    {"roms", &Qemu::roms, directory(), "BIOS and option ROMs of the hosts", required},
+    {"host_library", &Qemu::host_library, file(), "QEMU library of the hosts", required},
+    {"ipu_library", &Qemu::ipu_library, file(), "QEMU library of the IPUs", required},
+    {"roms", &Qemu::roms, directory(), "Directory with the BIOS and the option ROMs of the hosts",
+     required},
 });
 
 const Struct<RootComplex> root_complex({
     {"latency", &RootComplex::latency, duration(0, 100 * us),
-     "Traversal by a request or a completion, in either direction"},
+     "Time that a request or a completion takes through it, in either direction"},
     {"memory_latency", &RootComplex::memory_latency, duration(0, 100 * us),
      "Added to each read of host memory by a device"},
     {"interrupt_latency", &RootComplex::interrupt_latency, duration(0, 100 * us),
-     "Added to each message interrupt: to the local APIC and into the processor"},
+     "Added to each message interrupt, for its way to the local APIC and into the processor"},
     {"completion_timeout", &RootComplex::completion_timeout, duration(50 * us, 64 * s),
-     "After which a read that has no answer gives all ones (PCIe 6.0, 7.5.3.16)"},
+     "Time after which a read without an answer returns all ones (PCIe 6.0, 7.5.3.16)"},
     {"peer_to_peer", &RootComplex::peer_to_peer, boolean(),
-     "Devices below one root port reach those below another, and what a switch redirects comes "
-     "back down; else both are refused"},
+     "Lets devices below one root port reach those below another, and sends requests that a "
+     "switch redirects back down; otherwise both are refused"},
 });
 
 const Struct<Host> host({
-    {"name", &Host::name, name(), "Unique among hosts, switches and IPUs", required},
+    {"name", &Host::name, name(), "Name, unique among hosts, switches and IPUs", required},
     {"vcpus", &Host::vcpus, integer(1, 16), "Virtual CPUs"},
     {"cpu", &Host::cpu,
      word({"max", "qemu64", "Nehalem", "Haswell", "Skylake-Server", "Icelake-Server",
            "SapphireRapids", "EPYC", "EPYC-Rome", "EPYC-Milan"}),
-     "Model of the vCPUs, as QEMU calls it"},
+     "Model of the vCPUs, by QEMU's name"},
     {"instruction_rate", &Host::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
      "Instructions that each vCPU executes in a second of simulated time"},
     {"write_combining_buffers", &Host::write_combining_buffers, integer(0, 64),
-     "Lines of 64 bytes in which each vCPU combines writes; with 0, as if uncached"},
+     "Buffers of 64 bytes in which each vCPU combines writes; with 0 the memory behaves as "
+     "uncached"},
     {"memory", &Host::memory, size(64 * MiB, 64 * GiB, MiB), "RAM"},
     {"kernel", &Host::kernel, file(), "Linux for x86-64, a bzImage", required},
     {"initrd", &Host::initrd, optional_file(), "Initial RAM file system, a newc cpio archive"},
     // COMMAND_LINE_SIZE of Linux on x86 is 2048, a NUL included.
     {"append", &Host::append, string(2047), "Kernel command line"},
-    {"console", &Host::console, console(), "Where the serial console goes"},
+    {"console", &Host::console, console(), "Where the output of the serial console goes"},
     {"root_complex", &Host::root_complex, root_complex, "PCIe root complex"},
 });
 
 const Struct<FirmwareOptions> firmware_options({
-    {"poll", &FirmwareOptions::poll, boolean(), "Poll instead of sleeping until an interrupt"},
+    {"poll", &FirmwareOptions::poll, boolean(),
+     "Whether it polls instead of sleeping until an interrupt"},
 });
 
 const Struct<Dma> dma({
-    {"latency", &Dma::latency, duration(0, 100 * us), "From a start to the first request"},
-    {"rate", &Dma::rate, bit_rate(8'000, 10'000'000'000'000), "At which data passes the engine"},
-    {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces of 4 KiB asked for ahead"},
+    {"latency", &Dma::latency, duration(0, 100 * us),
+     "Time from the start of a copy to its first request"},
+    {"rate", &Dma::rate, bit_rate(8'000, 10'000'000'000'000),
+     "Rate at which data passes the engine"},
+    {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces of 4 KiB that it requests ahead"},
 });
 
 const Struct<TestFunction> test_function({
     {"present", &TestFunction::present, boolean(),
-     "Whether the endpoint has a function 1 that Linux's pci_endpoint_test tries out; its DMA is "
-     "as fast as the engine's"},
+     "Whether the endpoint has a function 1 for Linux's pci_endpoint_test; its DMA is as fast as "
+     "the DMA engine"},
     {"id", &TestFunction::id, pci_id(), "PCI vendor and device id"},
-    {"msi_vectors", &TestFunction::msi_vectors, integer(0, 32), "MSI vectors; 0: no MSI"},
-    {"msi_x_vectors", &TestFunction::msi_x_vectors, integer(0, 2048), "MSI-X vectors; 0: no MSI-X"},
+    {"msi_vectors", &TestFunction::msi_vectors, integer(0, 32), "MSI vectors; 0 means no MSI"},
+    {"msi_x_vectors", &TestFunction::msi_x_vectors, integer(0, 2048),
+     "MSI-X vectors; 0 means no MSI-X"},
 });
 
 const Struct<Endpoint> endpoint({
@@ -91,13 +101,15 @@ const Struct<Endpoint> endpoint({
      "PCI class code: base class, sub-class, programming interface"},
     {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
     {"latency", &Endpoint::latency, duration(0, 100 * us),
-     "Traversal by a request or a completion, in either direction"},
+     "Time that a request or a completion takes through it, in either direction"},
     {"tags", &Endpoint::tags, one_of({32, 256, 768}),
-     "Reads that each function can have outstanding; more than 32 need Extended Tag Field Enable, "
-     "which Linux sets, and 768 10-Bit Tag Requester Enable, which it does not"},
-    {"test_function", &Endpoint::test_function, test_function, "Function for tests of PCIe"},
+     "Reads that each function can have outstanding; 256 needs Extended Tag Field Enable, which "
+     "Linux sets, and 768 needs 10-Bit Tag Requester Enable, which Linux does not set"},
+    {"test_function", &Endpoint::test_function, test_function,
+     "Second function, for tests of PCIe"},
     {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
-     "SR-IOV: DMA engines that software can enable, with the device id that follows"},
+     "Virtual functions that software can enable (SR-IOV), each a DMA engine; their device id is "
+     "the next one after `id`"},
 });
 
 const Struct<Oae> oae({
@@ -106,45 +118,50 @@ const Struct<Oae> oae({
 });
 
 const Struct<Ipu> ipu({
-    {"name", &Ipu::name, name(), "Unique among hosts, switches and IPUs", required},
-    {"cores", &Ipu::cores, integer(1, 24), "Arm cores"},
+    {"name", &Ipu::name, name(), "Name, unique among hosts, switches and IPUs", required},
+    {"cores", &Ipu::cores, integer(1, OAE_IPU_CORES), "Arm cores"},
     {"core", &Ipu::core,
      word({"cortex-a53", "cortex-a55", "cortex-a57", "cortex-a72", "cortex-a76", "cortex-a710",
            "neoverse-n1", "neoverse-v1", "neoverse-n2", "max"}),
      "Model of the cores, as QEMU calls it"},
     {"instruction_rate", &Ipu::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
      "Instructions that each core executes in a second of simulated time"},
-    {"sram", &Ipu::sram, size(64 * KiB, 1 * GiB, 4 * KiB), "SRAM, at 0x10000000"},
-    {"dram", &Ipu::dram, size(16 * MiB, 64 * GiB, MiB), "DRAM, at 0x80000000"},
+    {"sram", &Ipu::sram, size(64 * KiB, OAE_IPU_SRAM_SIZE, 4 * KiB),
+     "SRAM, which begins at address " TEXT_OF(OAE_IPU_SRAM_BASE)},
+    {"dram", &Ipu::dram, size(16 * MiB, OAE_IPU_DRAM_SIZE, MiB),
+     "DRAM, which begins at address " TEXT_OF(OAE_IPU_DRAM_BASE)},
     {"firmware", &Ipu::firmware, file(), "Bare-metal AArch64 program, an ELF file", required},
-    {"firmware_options", &Ipu::firmware_options, firmware_options, "What the firmware is told"},
-    {"noc_latency", &Ipu::noc_latency, duration(0, 100 * us), "Of the network on chip, one way"},
+    {"firmware_options", &Ipu::firmware_options, firmware_options,
+     "Options that the firmware reads from the system controller"},
+    {"noc_latency", &Ipu::noc_latency, duration(0, 100 * us),
+     "Time through the network on chip, one way"},
     {"dma", &Ipu::dma, dma, "DMA engine"},
     {"endpoint", &Ipu::endpoint, endpoint, "PCIe function"},
     {"oae", &Ipu::oae, oae, "Open Atomic Ethernet block"},
-    {"console", &Ipu::console, console(), "Where the serial console goes"},
+    {"console", &Ipu::console, console(), "Where the output of the serial console goes"},
 });
 
 const Struct<Switch> pcie_switch({
-    {"name", &Switch::name, name(), "Unique among hosts, switches and IPUs", required},
+    {"name", &Switch::name, name(), "Name, unique among hosts, switches and IPUs", required},
     {"latency", &Switch::latency, duration(0, 100 * us),
-     "Traversal by a packet, from its arrival at one port to its departure from another"},
+     "Time from a packet's arrival at one port to its departure from another"},
     {"max_payload_size", &Switch::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
      "Largest payload that its ports support"},
 });
 
-// What the counters of scaled flow control can tell (PCIe 5.0, 2.6.1 and 3.4.2).
+// The ranges are those of the counters of scaled flow control (PCIe 5.0, 2.6.1 and 3.4.2).
 const Struct<Credits> credits({
     {"posted_headers", &Credits::posted_headers, integer(0, 127 * 16), "Posted requests"},
-    {"posted_data", &Credits::posted_data, integer(0, 2047 * 16), "Their data, in 16 bytes"},
+    {"posted_data", &Credits::posted_data, integer(0, 2047 * 16),
+     "Their data, in units of 16 bytes"},
     {"non_posted_headers", &Credits::non_posted_headers, integer(0, 127 * 16),
      "Non-posted requests"},
     {"non_posted_data", &Credits::non_posted_data, integer(0, 2047 * 16),
-     "Their data, in 16 bytes"},
+     "Their data, in units of 16 bytes"},
     {"completion_headers", &Credits::completion_headers, integer(0, 127 * 16),
-     "Completions; only at a port of a switch"},
+     "Completions; finite only at a port of a switch"},
     {"completion_data", &Credits::completion_data, integer(0, 2047 * 16),
-     "Their data, in 16 bytes; only at a port of a switch"},
+     "Their data, in units of 16 bytes; finite only at a port of a switch"},
     {"scale", &Credits::scale, one_of({1, 4, 16}), "How many credits one on the wire stands for"},
 });
 
@@ -164,49 +181,54 @@ std::vector<std::string> tlps() {
 }
 
 const Struct<PcieFault> fault({
-    {"direction", &PcieFault::direction, word({"down", "up"}), "Whose receiver detects it",
+    {"direction", &PcieFault::direction, word({"down", "up"}),
+     "Direction of the packet: `down` is detected at the lower end, `up` at the upper end",
      required},
     {"error", &PcieFault::error, word(errors()),
-     "What happens; a lane_failure is for good, and the link goes on with those that are left",
-     required},
-    {"tlp", &PcieFault::tlp, word(tlps()), "Type of the packet that it strikes; else it has none"},
-    {"number", &PcieFault::number, integer(1, 0xffff'ffff), "The how manieth of that type"},
-    {"lane", &PcieFault::lane, integer(0, 15), "Which lane fails, for a lane_failure"},
-    {"at", &PcieFault::at, duration(0, 1'000'000 * s), "Simulated time from which on that counts"},
+     "The error; after a lane_failure the link goes on with the lanes that are left", required},
+    {"tlp", &PcieFault::tlp, word(tlps()),
+     "Type of the packet that has the error; not set for an error that belongs to no packet"},
+    {"number", &PcieFault::number, integer(1, 0xffff'ffff),
+     "Which packet of that type has it, counted from 1 after `at`"},
+    {"lane", &PcieFault::lane, integer(0, 15), "The lane that fails, for a lane_failure"},
+    {"at", &PcieFault::at, duration(0, 1'000'000 * s),
+     "Simulated time of the fault, or from which on packets count"},
 });
 
 const Struct<ActiveStates> active_states({
     {"l0s", &ActiveStates::l0s, boolean(),
-     "Either direction can sleep in L0s, if software lets it; below generation 6"},
-    {"l1", &ActiveStates::l1, boolean(), "The link can sleep in L1, if software lets both ends"},
+     "Whether either direction can enter L0s, if software enables it; not with generation 6"},
+    {"l1", &ActiveStates::l1, boolean(),
+     "Whether the link can enter L1, if software enables it at both ends"},
     {"l0s_after", &ActiveStates::l0s_after, duration(0, 7 * us),
-     "How long nothing is sent before a direction goes into L0s (PCIe 5.0, 5.4.1.1.1)"},
+     "How long a direction is idle before it enters L0s (PCIe 5.0, 5.4.1.1.1)"},
     {"l1_after", &ActiveStates::l1_after, duration(0, 1 * s),
-     "How long nothing is sent before the link goes into L1"},
+     "How long the link is idle before it enters L1"},
 });
 
 const Struct<Eye> eye({
-    {"timing", &Eye::timing, integer(0, 16), "Steps of its sampler to either side"},
-    {"voltage", &Eye::voltage, integer(0, 32), "Steps of its sampler up or down"},
+    {"timing", &Eye::timing, integer(0, 16), "Steps of the sampler to either side"},
+    {"voltage", &Eye::voltage, integer(0, 32), "Steps of the sampler up or down"},
 });
 
 const Struct<Slot> slot({
-    {"hot_plug", &Slot::hot_plug, boolean(), "Cards may come and go while the host runs"},
+    {"hot_plug", &Slot::hot_plug, boolean(),
+     "Whether cards may be inserted and removed while the host runs"},
     {"surprise", &Slot::surprise, boolean(),
-     "A card may go without notice, which is no error then; only with hot_plug"},
+     "Whether a card may be removed without notice, which is then not an error; needs hot_plug"},
     {"attention_button", &Slot::attention_button, boolean(),
-     "A button, by which a user asks to remove or to insert a card; only with hot_plug"},
-    {"indicators", &Slot::indicators, boolean(), "Attention and power; only with hot_plug"},
+     "Whether it has a button, by which a user asks to remove or insert a card; needs hot_plug"},
+    {"indicators", &Slot::indicators, boolean(),
+     "Whether it has an attention and a power indicator; needs hot_plug"},
     {"power_controller", &Slot::power_controller, boolean(),
-     "The host can take the card's power away, and is told of faults; only with hot_plug"},
+     "Whether the host can switch the card's power and sees power faults; needs hot_plug"},
     {"latch", &Slot::latch, boolean(),
-     "Holds the card, with a sensor of whether it is open (MRL); only with hot_plug"},
+     "Whether a latch with a sensor (MRL) holds the card; needs hot_plug"},
     {"interlock", &Slot::interlock, boolean(),
-     "The host can hold the card (electromechanical interlock); only with hot_plug"},
+     "Whether the host can lock the card (electromechanical interlock); needs hot_plug"},
     {"command_time", &Slot::command_time, duration(0, 1 * s),
-     "Until a command of the host to the slot is completed, of which it is told; 0: at once, and "
-     "it "
-     "is not told; only with hot_plug"},
+     "Time until the slot completes a command of the host and reports that; with 0 it completes "
+     "at once and does not report; needs hot_plug"},
 });
 
 const Struct<PcieLink> pcie_link({
@@ -215,52 +237,57 @@ const Struct<PcieLink> pcie_link({
     {"generation", &PcieLink::generation, integer(1, 6),
      "PCIe generation: 2.5, 5, 8, 16, 32, 64 GT/s"},
     {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
-    // The link's latency is how far one side may run ahead of the other: 0 would be a standstill.
+    // The link's latency is how far one side may run ahead of the other. With 0 neither could run.
     {"latency_down", &PcieLink::latency_down, duration(1 * ns, 1 * ms),
-     "PHY and wire away from the host, without the time that the bytes take"},
+     "Time through PHYs and wire away from the host, without the time that the bytes take"},
     {"latency_up", &PcieLink::latency_up, duration(1 * ns, 1 * ms),
-     "PHY and wire towards the host, without the time that the bytes take"},
+     "Time through PHYs and wire towards the host, without the time that the bytes take"},
     {"max_payload_size", &PcieLink::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
      "Largest payload that both ends support"},
     {"max_read_request_size", &PcieLink::max_read_request_size,
-     size_of({128, 256, 512, 1024, 2048, 4096}), "Largest read that the IPU asks for after reset"},
+     size_of({128, 256, 512, 1024, 2048, 4096}),
+     "Largest read that the IPU requests after a reset"},
     {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
-     "Of each lane; what is wrong is sent again"},
+     "Bit error rate of each lane; packets with errors are sent again"},
     {"retraining", &PcieLink::retraining, duration(0, 1 * s),
-     "Recovery: after four replays in vain, if a lane fails, or if the host retrains the link"},
+     "Time in Recovery, which follows four failed replays, a lane failure, or a request of the "
+     "host"},
     {"credits_down", &PcieLink::credits_down, credits,
-     "Flow control credits of the lower end's receive buffer; 0 is infinite"},
+     "Flow control credits that the lower end's receive buffer advertises; 0 is infinite"},
     {"credits_up", &PcieLink::credits_up, credits,
-     "Flow control credits of the upper end's receive buffer; 0 is infinite"},
-    {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are made to happen"},
+     "Flow control credits that the upper end's receive buffer advertises; 0 is infinite"},
+    {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are injected"},
     {"aspm", &PcieLink::aspm, active_states,
-     "Active state power management of both ends; waking takes what the generation does"},
+     "Active state power management of both ends; the generation decides how long waking takes"},
     {"eye", &PcieLink::eye, eye,
-     "How far lane margining gets at each end before a receiver sees errors, from generation 4 on"},
-    {"slot", &PcieLink::slot, slot, "Slot of the port at the upper end"},
+     "Margin that lane margining finds at each end, from generation 4 on"},
+    {"slot", &PcieLink::slot, slot, "Hot-plug slot of the port at the upper end"},
     {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
-     "The port at the upper end can disable the link upon an error (DPC)"},
+     "Whether the port at the upper end can contain errors by disabling the link (DPC)"},
 });
 
 const Struct<OaeCut> oae_cut({
-    {"at", &OaeCut::at, duration(0, 1'000'000 * s), "Simulated time from which on nothing arrives"},
+    {"at", &OaeCut::at, duration(0, 1'000'000 * s),
+     "Simulated time at which the wires are cut; from then on nothing arrives"},
     {"until", &OaeCut::until, duration(0, 1'000'000 * s),
-     "When the wires are whole again; without it they stay cut"},
+     "Simulated time at which the wires are whole again; not set, they stay cut"},
 });
 
 const Struct<OaeLink> oae_link({
     {"a", &OaeLink::a, name(), "IPU at one end", required},
     {"b", &OaeLink::b, name(), "IPU at the other end", required},
     {"rate", &OaeLink::rate, bit_rate(1'000'000'000, 1'600'000'000'000),
-     "Of the wire; its clock, a frame of 512 bits each, is a whole number of Hz"},
-    // The link's latency is how far one side may run ahead of the other: 0 would be a standstill.
+     "Rate of the wire, a multiple of 512 bit/s, since each clock cycle carries a frame of 512 "
+     "bits"},
+    // The link's latency is how far one side may run ahead of the other. With 0 neither could run.
     {"latency", &OaeLink::latency, duration(1 * ns, 100 * us),
-     "PHYs and wire, each way, without the time that a frame takes; at most 100,000 bits of the "
+     "Time through PHYs and wire, each way, without the time of a frame; at most 100,000 bits of "
+     "the "
      "wire"},
     {"first_port", &OaeLink::first_port, integer(0, 63), "First of the swap ports that are joined"},
     {"ports", &OaeLink::ports, integer(0, 64),
-     "Swap ports of one IPU that are joined with those of the same numbers of the other: what one "
-     "host swaps there the other is offered"},
+     "Number of swap ports that are joined with those of the same numbers at the other end: what "
+     "one host swaps there is offered to the other"},
     {"cuts", &OaeLink::cuts, list(oae_cut, 0, 1000), "When the wires are cut"},
 });
 
@@ -280,21 +307,21 @@ const std::vector<std::string>& log_levels() {
 
 const Struct<Platform>& schema() {
   static const Struct<Platform> platform({
-      {"name", &Platform::name, name(), "What the machine is called", required},
-      {"title", &Platform::title, string(200), "What it is, in a line"},
-      {"simulation", &Platform::simulation, simulation, "How it is simulated"},
-      {"qemu", &Platform::qemu, qemu, "What the processors run on", required},
+      {"name", &Platform::name, name(), "Name of the machine", required},
+      {"title", &Platform::title, string(200), "Description in one line"},
+      {"simulation", &Platform::simulation, simulation, "Values of the simulation"},
+      {"qemu", &Platform::qemu, qemu, "QEMU, which runs the processors", required},
       {"hosts", &Platform::hosts, list(host, 1, 8), "x86-64 machines that run Linux", required},
       {"switches", &Platform::switches, list(pcie_switch, 0, 16), "PCIe switches"},
       {"ipus", &Platform::ipus, list(ipu, 1, 8), "Infrastructure processing units", required},
       {"pcie_links", &Platform::pcie_links, list(pcie_link, 1, 32),
-       "PCIe links, each from a host or switch to an IPU or switch; that has its ports in this "
+       "PCIe links, each from a host or switch to an IPU or switch; the ports of each are in this "
        "order",
        required},
       {"oae_links", &Platform::oae_links, list(oae_link, 0, 28),
-       "OAE links between IPUs; an IPU has at most 4, and numbers them in this order"},
+       "OAE links between IPUs; an IPU has at most 4 and numbers them in this order"},
       {"log", &Platform::log, map_of(log_components(), word(log_levels())),
-       "Least level that each component logs; `all` is for those not named"},
+       "Least level that each component logs; `all` is the level of those not named"},
   });
   return platform;
 }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "platforms/description/ipu_map.h"
+#include "oae_memory_map.h"
 #include "platforms/machine/credits.h"
 #include "platforms/machine/downstream_port.h"
 #include "platforms/machine/qemu_arguments.h"
@@ -11,9 +11,15 @@
 namespace platform {
 namespace {
 
-// Below everything of QEMU's machine: what it does not have is the simulation's.
+// Priority below all memory regions of QEMU's own machine: only what they leave free reaches the
+// simulation.
 constexpr int under_qemu = -1000;
 constexpr std::uint64_t address_space = 1ull << 40;
+
+// Memory that only the engine of one virtual function reaches.
+constexpr std::uint64_t virtual_memory_size = 0x1'0000;
+
+static_assert(OAE_IPU_LINK_COUNT == OAE_SYSTEM_LINK_PEER_COUNT);
 
 std::uint64_t size(std::int64_t bytes) {
   return static_cast<std::uint64_t>(bytes);
@@ -39,8 +45,9 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
   return config;
 }
 
-// The smallest that a BAR of whole ports can be.
 static_assert(OAE_STREAM_SIZE == OAE_PORT_SIZE);
+
+// The smallest power of two that has room for all ports: a BAR has such a size.
 std::uint64_t port_bar_size(unsigned ports) {
   std::uint64_t bytes = OAE_PORT_SIZE;
   while (bytes < ports * std::uint64_t{OAE_PORT_SIZE}) bytes *= 2;
@@ -53,7 +60,8 @@ pcie::FunctionConfig test_function_config(const Endpoint& endpoint) {
       pcie::TestFunction::function_config(test.msi_vectors, test.msi_x_vectors);
   function.identity.vendor = test.id.vendor;
   function.identity.device = test.id.device;
-  function.identity.class_code = 0xff0000;  // fits no defined class (PCI Code and ID Assignment)
+  function.identity.class_code =
+      0xff0000;  // does not fit any defined class (PCI Code and ID Assignment)
   function.identity.revision = endpoint.revision;
   function.identity.subsystem_vendor = endpoint.subsystem.vendor;
   function.identity.subsystem = endpoint.subsystem.device;
@@ -82,9 +90,9 @@ std::vector<const OaeLink*> links_of(const Platform& platform, const std::string
 
 ipu::SystemController::Machine machine_of(const Ipu& ipu, const Platform& platform) {
   ipu::SystemController::Machine machine{ipu.cores,
-                                         ipu_map::sram_base,
+                                         OAE_IPU_SRAM_BASE,
                                          size(ipu.sram),
-                                         ipu_map::dram_base,
+                                         OAE_IPU_DRAM_BASE,
                                          size(ipu.dram),
                                          ipu.firmware_options.poll,
                                          cell_of(platform, ipu.name)};
@@ -105,25 +113,25 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   function.identity.subsystem_vendor = ipu.endpoint.subsystem.vendor;
   function.identity.subsystem = ipu.endpoint.subsystem.device;
   function.reset_time = 1 * vp::ms;
-  function.no_soft_reset = false;  // the host can reset it by D3hot, too
+  function.no_soft_reset = false;  // so a host can also reset it by D3hot
   function.bars = {
-      {ipu_map::register_bar, ipu_map::register_bar_size, true, false},
-      {ipu_map::port_bar, port_bar_size(ipu.oae.ports), true, true},
-      {ipu_map::stream_bar, port_bar_size(ipu.oae.ports), true, true},
+      {OAE_REGISTER_BAR, OAE_REGISTER_BAR_SIZE, true, false},
+      {OAE_PORT_BAR, port_bar_size(ipu.oae.ports), true, true},
+      {OAE_STREAM_BAR, port_bar_size(ipu.oae.ports), true, true},
   };
-  function.msi_x.vectors = ipu_map::vectors(ipu.oae.ports);
-  function.msi_x.table_bar = ipu_map::register_bar;
-  function.msi_x.table_offset = ipu_map::msi_x_table;
-  function.msi_x.pending_bar = ipu_map::register_bar;
-  function.msi_x.pending_offset = ipu_map::msi_x_pending;
+  function.msi_x.vectors = OAE_REGISTER_BAR_SHARED_VECTORS + ipu.oae.ports;
+  function.msi_x.table_bar = OAE_REGISTER_BAR;
+  function.msi_x.table_offset = OAE_REGISTER_BAR_MSI_X_TABLE_BASE;
+  function.msi_x.pending_bar = OAE_REGISTER_BAR;
+  function.msi_x.pending_offset = OAE_REGISTER_BAR_MSI_X_PENDING_BASE;
 
   if (ipu.endpoint.virtual_functions > 0) {
     pcie::VirtualFunctionsConfig& virtual_functions = function.virtual_functions;
     virtual_functions.count = ipu.endpoint.virtual_functions;
     virtual_functions.device = static_cast<std::uint16_t>(ipu.endpoint.id.device + 1);
-    virtual_functions.bars = {{ipu_map::virtual_bar, ipu_map::virtual_bar_size, true, true}};
-    virtual_functions.msi_x = {1, ipu_map::virtual_bar, ipu_map::virtual_msi_x_table,
-                               ipu_map::virtual_bar, ipu_map::virtual_msi_x_pending};
+    virtual_functions.bars = {{OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_SIZE, true, true}};
+    virtual_functions.msi_x = {1, OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_MSI_X_TABLE_BASE,
+                               OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_MSI_X_PENDING_BASE};
   }
 
   pcie::EndpointConfig config;
@@ -151,55 +159,53 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       domain("domain"),
       console(ipu.name),
       qemu("qemu", domain, qemu_config(ipu, platform, options)),
-      sram_bytes(qemu, ipu_map::sram_base, size(ipu.sram)),
-      dram_bytes(qemu, ipu_map::dram_base, size(ipu.dram)),
+      sram_bytes(qemu, OAE_IPU_SRAM_BASE, size(ipu.sram)),
+      dram_bytes(qemu, OAE_IPU_DRAM_BASE, size(ipu.dram)),
       endpoint("endpoint", endpoint_config(ipu, link), domain, statistics),
       bars("bars"),
       noc("noc", ipu.noc_latency),
       sram("sram", sram_bytes, 0),
       dram("dram", dram_bytes, 0),
-      uart("uart", domain, {}, ipu_map::UART_SPI,
+      uart("uart", domain, {}, OAE_IPU_CONSOLE_SPI,
            [this](std::uint8_t byte) { console.put(static_cast<char>(byte)); }),
-      mailbox("mailbox", domain, ipu_map::MAILBOX_SPI),
-      dma("dma", domain, dma_timing(ipu), ipu_map::DMA_SPI),
+      mailbox("mailbox", domain, OAE_IPU_MAILBOX_SPI),
+      dma("dma", domain, dma_timing(ipu), OAE_IPU_DMA_SPI),
       system_controller(
           "system_controller", machine_of(ipu, platform),
           [&outcome, who = ipu.name](ipu::SystemController::HaltReason reason) {
             if (reason == ipu::SystemController::HaltReason::fault) {
               outcome.end(vp::ExitCode::firmware_fault,
-                          who + ": the firmware faulted; its console has the registers");
+                          who + ": the firmware faulted; its console shows the registers");
             } else {
               outcome.end(vp::ExitCode::success, who + ": the firmware ended the run");
             }
           }),
       oae("oae",
-          {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), ipu_map::OAE_SPI, options.vcd},
+          {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI, options.vcd},
           domain, trace, statistics) {
   pcie::Function& function = endpoint.function(0);
 
   for (vp::qemu::Cpu& core : qemu.cpu) core.socket.bind(noc.in);
   dma.memory.bind(noc.in);
-  noc.connect(ipu_map::uart.base, ipu_map::uart.size, uart.socket);
-  noc.connect(ipu_map::mailbox.base, ipu_map::mailbox.size, mailbox.socket,
+  noc.connect(OAE_IPU_CONSOLE_BASE, OAE_IPU_CONSOLE_SIZE, uart.socket);
+  noc.connect(OAE_IPU_MAILBOX_BASE, OAE_IPU_MAILBOX_SIZE, mailbox.socket,
               ipu::Noc::Timing::decoupled);
-  noc.connect(ipu_map::dma.base, ipu_map::dma.size, dma.socket);
-  noc.connect(ipu_map::oae.base, ipu_map::oae.size, oae.registers, ipu::Noc::Timing::decoupled);
-  noc.connect(ipu_map::system_controller.base, ipu_map::system_controller.size,
-              system_controller.socket);
-  noc.connect(ipu_map::sram_base, sram_bytes.size(), sram.socket);
-  noc.connect(ipu_map::dram_base, dram_bytes.size(), dram.socket);
+  noc.connect(OAE_IPU_DMA_BASE, OAE_IPU_DMA_SIZE, dma.socket);
+  noc.connect(OAE_IPU_OAE_BASE, OAE_IPU_OAE_SIZE, oae.registers, ipu::Noc::Timing::decoupled);
+  noc.connect(OAE_IPU_SYSTEM_BASE, OAE_IPU_SYSTEM_SIZE, system_controller.socket);
+  noc.connect(OAE_IPU_SRAM_BASE, sram_bytes.size(), sram.socket);
+  noc.connect(OAE_IPU_DRAM_BASE, dram_bytes.size(), dram.socket);
 
   function.on_reset([this] {
     mailbox.reset();
     oae.function_reset();
   });
   function.bar.bind(bars.bar);
-  bars.connect(ipu_map::register_bar, ipu_map::host_registers.base, ipu_map::host_registers.size,
-               oae.bar);
-  bars.connect(ipu_map::register_bar, ipu_map::host_mailbox.base, ipu_map::host_mailbox.size,
+  bars.connect(OAE_REGISTER_BAR, OAE_REGISTER_BAR_HOST_BASE, OAE_REGISTER_BAR_HOST_SIZE, oae.bar);
+  bars.connect(OAE_REGISTER_BAR, OAE_REGISTER_BAR_MAILBOX_BASE, OAE_REGISTER_BAR_MAILBOX_SIZE,
                mailbox.host);
-  bars.connect(ipu_map::port_bar, 0, ipu.oae.ports * std::uint64_t{OAE_PORT_SIZE}, oae.bar);
-  bars.connect(ipu_map::stream_bar, 0, ipu.oae.ports * std::uint64_t{OAE_STREAM_SIZE}, oae.bar);
+  bars.connect(OAE_PORT_BAR, 0, ipu.oae.ports * std::uint64_t{OAE_PORT_SIZE}, oae.bar);
+  bars.connect(OAE_STREAM_BAR, 0, ipu.oae.ports * std::uint64_t{OAE_STREAM_SIZE}, oae.bar);
 
   oae.dma.bind(function.dma);
   dma.host.bind(function.dma);
@@ -221,7 +227,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   for (unsigned i = 0; i < ipu.endpoint.virtual_functions; ++i) {
     pcie::Function& virtual_function = function.virtual_function(i);
     virtual_devices.push_back(std::make_unique<ipu::CopyDevice>(
-        fmt::format("vf{}", i).c_str(), domain, dma_timing(ipu), ipu_map::virtual_memory_size));
+        fmt::format("vf{}", i).c_str(), domain, dma_timing(ipu), virtual_memory_size));
     ipu::CopyDevice& device = *virtual_devices.back();
     virtual_function.bar.bind(device.bar);
     virtual_function.on_reset([&device] { device.reset(); });
@@ -233,9 +239,9 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     const auto n = static_cast<unsigned>(oae_links.size());
     oae_links.push_back(std::make_unique<oae::Link>(
         fmt::format("oae_link{}", n).c_str(),
-        oae::LinkConfig{static_cast<std::uint64_t>(link->rate), ipu_map::OAE_LINK_SPI + n}, domain,
+        oae::LinkConfig{static_cast<std::uint64_t>(link->rate), OAE_IPU_LINK_SPI + n}, domain,
         trace, statistics));
-    noc.connect(ipu_map::oae_link(n).base, ipu_map::oae_link(n).size, oae_links.back()->registers);
+    noc.connect(OAE_IPU_LINK_AT(n), OAE_IPU_LINK_SIZE, oae_links.back()->registers);
     oae_links.back()->irq.bind(qemu);
   }
 

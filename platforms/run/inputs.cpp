@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "platforms/description/ipu_map.h"
+#include "oae_memory_map.h"
 #include "vp/images/firmware.h"
 #include "vp/images/initramfs.h"
 #include "vp/images/kernel.h"
@@ -25,19 +25,19 @@ using vp::images::Mistake;
 
 namespace {
 
-/// Files that QEMU's microvm machine loads from the directory of ROMs.
+/// The files that QEMU's microvm machine loads from the directory of ROMs.
 constexpr const char* roms[] = {"bios-microvm.bin", "linuxboot_dma.bin"};
 
 class Checker {
  public:
   explicit Checker(const fs::path& images) : images_(images) {}
 
-  /// Checks one file; the same file is read once for each use, and its hash listed for each.
+  /// Checks one file. A file that is used twice is read twice, and its hash is listed for each use.
   void check(const std::string& role, const File& file, const std::function<void(Bytes&)>& check) {
     try {
       Bytes bytes = Bytes::read(file.path);
       const std::string hash = vp::images::sha256(bytes.data(), bytes.size());
-      // First: of a file that setup made, and that has changed since, nothing else matters.
+      // This comes first: if a file that setup made has changed since, nothing else matters.
       if (file.found_by_name && manifest())
         manifest_->check(fs::path(file.text).lexically_normal().generic_string(), bytes.size(),
                          hash);
@@ -61,7 +61,7 @@ class Checker {
   }
 
  private:
-  /// The manifest, read at its first use; false if there is none, which is told once.
+  /// Reads the manifest at its first use. Returns false if there is none, which is reported once.
   bool manifest() {
     if (!manifest_read_) {
       manifest_read_ = true;
@@ -87,7 +87,7 @@ void check_host(const Host& host, Checker& checker) {
     const vp::images::Kernel kernel = vp::images::check_kernel(bytes);
     needed += kernel.init_size;
     if (host.append.size() > kernel.command_line_size)
-      throw Mistake(fmt::format("its command line may have {} bytes, and `append` has {}",
+      throw Mistake(fmt::format("its command line may have {} bytes, but `append` has {}",
                                 kernel.command_line_size, host.append.size()),
                     "shorten `append`");
   });
@@ -95,7 +95,7 @@ void check_host(const Host& host, Checker& checker) {
     checker.check(host.name + ".initrd", *host.initrd, [&](Bytes& bytes) {
       const vp::images::Initramfs found = vp::images::check_initramfs(bytes);
       needed += bytes.size();
-      // Another program, or a file system that takes its place, does without.
+      // With another first program or with another root file system, /init is not needed.
       if (!found.has_init && !found.opaque && !has_option(host.append, "rdinit=") &&
           !has_option(host.append, "root="))
         throw Mistake("it has no /init, which Linux starts first",
@@ -104,16 +104,16 @@ void check_host(const Host& host, Checker& checker) {
     });
   if (needed > static_cast<std::uint64_t>(host.memory))
     checker.mistake(host.kernel,
-                    fmt::format("{}: kernel and initramfs need {} bytes, and its memory has {}",
+                    fmt::format("{}: kernel and initramfs need {} bytes, but its memory has {}",
                                 host.name, needed, host.memory),
                     "raise `memory` of the host");
 }
 
 void check_ipu(const Ipu& ipu, Checker& checker) {
   checker.check(ipu.name + ".firmware", ipu.firmware, [&](Bytes& bytes) {
-    vp::images::check_firmware(
-        bytes, {{"sram", ipu_map::sram_base, static_cast<std::uint64_t>(ipu.sram)},
-                {"dram", ipu_map::dram_base, static_cast<std::uint64_t>(ipu.dram)}});
+    vp::images::check_firmware(bytes,
+                               {{"sram", OAE_IPU_SRAM_BASE, static_cast<std::uint64_t>(ipu.sram)},
+                                {"dram", OAE_IPU_DRAM_BASE, static_cast<std::uint64_t>(ipu.dram)}});
   });
 }
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "board.h"
 #include "console.h"
 #include "cpu.h"
 #include "crc64.h"
@@ -16,6 +15,7 @@
 #include "log.h"
 #include "mmio.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "oae_registers.h"
 #include "start.h"
 
@@ -56,13 +56,13 @@ static void write_offer(unsigned n, uint64_t status, unsigned wrong) {
   slices[SLICES - 1] = crc64_words(slices, SLICES - 1);
   if (wrong < WRONGS) slices[SLICES - 1] ^= wrongs[wrong].crc;
   for (unsigned i = 0; i < SLICES; i++)
-    mmio_write64(BOARD_OAE + OAE_FIRMWARE_OFFER_AT(n) + 8 * i, slices[i]);
-  mmio_write64(BOARD_OAE + OAE_FIRMWARE_COMMAND_AT(n), OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
+    mmio_write64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_OFFER_AT(n) + 8 * i, slices[i]);
+  mmio_write64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_COMMAND_AT(n), OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
 }
 
 static void serve(unsigned n, bool never_good) {
   struct port* port = &ports[n];
-  uint64_t status = mmio_read64(BOARD_OAE + OAE_FIRMWARE_STATUS_AT(n));
+  uint64_t status = mmio_read64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_STATUS_AT(n));
   uint64_t events = OAE_GET(status, OAE_FIRMWARE_STATUS_EVENTS);
   uint64_t epoch = OAE_GET(status, OAE_FIRMWARE_STATUS_EPOCH);
   uint64_t command = OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, events);
@@ -71,7 +71,7 @@ static void serve(unsigned n, bool never_good) {
   if (epoch != port->epoch) *port = (struct port){.epoch = epoch};
   if (events & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) port->told++;
   if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
-  if (command) mmio_write64(BOARD_OAE + OAE_FIRMWARE_COMMAND_AT(n), command);
+  if (command) mmio_write64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_COMMAND_AT(n), command);
   if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK)
     return;
   wrong = port->made % (WRONGS + 1);
@@ -87,11 +87,11 @@ void core_main(unsigned core) {
   console_init();
   mmu_init();
   crc64_init();
-  count = (unsigned)OAE_GET(mmio_read64(BOARD_OAE + OAE_FIRMWARE_ID), OAE_FIRMWARE_ID_PORTS);
+  count = (unsigned)OAE_GET(mmio_read64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_ID), OAE_FIRMWARE_ID_PORTS);
   log_info("bad offers of %lu kinds at %u ports", WRONGS, count);
   if (!gic_init()) panic("no redistributor");
-  gic_enable(BOARD_IRQ_OAE);
-  mmio_write64(BOARD_OAE + OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (PORTS_MAX - count));
+  gic_enable(OAE_IPU_OAE_INTID);
+  mmio_write64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (PORTS_MAX - count));
   cpu_unmask_irqs();
   for (;;) {
     uint32_t events = irq_take(true);

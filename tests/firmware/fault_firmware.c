@@ -2,13 +2,13 @@
 /* A firmware that does, after an ordinary start, the one thing that FAULT names. */
 #include <stdint.h>
 
-#include "board.h"
 #include "console.h"
 #include "cpu.h"
 #include "fault.h"
 #include "log.h"
 #include "mmio.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "start.h"
 #include "system.h"
 
@@ -22,7 +22,7 @@ static __attribute__((unused, noinline)) void fault_read(void) {
 
 /* Mapped as a device, but no register is there: the bus answers with an error. */
 static __attribute__((unused, noinline)) void fault_bus(void) {
-  (void)mmio_read64(BOARD_SYSTEM + 0xff8);
+  (void)mmio_read64(OAE_IPU_SYSTEM_BASE + 0xff8);
 }
 
 static __attribute__((unused, noinline)) void fault_write_text(void) {

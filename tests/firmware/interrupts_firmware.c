@@ -2,7 +2,6 @@
 /* Checks that an interrupt leaves no trace in the registers of what it interrupts. */
 #include <stdint.h>
 
-#include "board.h"
 #include "console.h"
 #include "cpu.h"
 #include "fault.h"
@@ -10,6 +9,7 @@
 #include "irq.h"
 #include "log.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "start.h"
 #include "system.h"
 #include "timer.h"
@@ -48,7 +48,7 @@ void core_main(unsigned core) {
   console_init();
   mmu_init();
   if (!gic_init()) panic("no redistributor");
-  gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
+  gic_enable(OAE_IPU_VIRTUAL_TIMER_INTID);
   timer_start(PERIOD_US);
   cpu_unmask_irqs();
   spoilt = registers_check(&interrupts, INTERRUPTS);

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "board.h"
 #include "console.h"
 #include "cpu.h"
 #include "fault.h"
@@ -13,6 +12,7 @@
 #include "log.h"
 #include "mmio.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "oae_registers.h"
 #include "start.h"
 #include "timer.h"
@@ -28,19 +28,19 @@ static struct {
 } request;
 
 static void read_request(void) {
-  if (!(mmio_read64(BOARD_MAILBOX + OAE_MAILBOX_STATUS) & OAE_MAILBOX_STATUS_REQUESTED_MASK)) return;
+  if (!(mmio_read64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_STATUS) & OAE_MAILBOX_STATUS_REQUESTED_MASK)) return;
   for (unsigned i = 0; i < WORDS; i++)
-    request.words[i] = mmio_read64(BOARD_MAILBOX + OAE_MAILBOX_REQUEST_AT(i));
+    request.words[i] = mmio_read64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REQUEST_AT(i));
   request.at_us = timer_us();
   request.read = true;
 }
 
 static void reply(void) {
-  mmio_write64(BOARD_MAILBOX + OAE_MAILBOX_REPLY, OAE_MAILBOX_RESULT_OK);
+  mmio_write64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REPLY, OAE_MAILBOX_RESULT_OK);
   for (unsigned i = 1; i < WORDS; i++)
-    mmio_write64(BOARD_MAILBOX + OAE_MAILBOX_REPLY_AT(i),
+    mmio_write64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REPLY_AT(i),
                  request.words[0] == OAE_MAILBOX_COMMAND_ECHO ? request.words[i] : request.words[1]);
-  mmio_write64(BOARD_MAILBOX + OAE_MAILBOX_DOORBELL, OAE_MAILBOX_DOORBELL_RING_MASK);
+  mmio_write64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_DOORBELL, OAE_MAILBOX_DOORBELL_RING_MASK);
   request.read = false;
 }
 
@@ -50,7 +50,7 @@ void core_main(unsigned core) {
   mmu_init();
   log_info("late replies");
   if (!gic_init()) panic("no redistributor");
-  gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
+  gic_enable(OAE_IPU_VIRTUAL_TIMER_INTID);
   timer_start(PERIOD_US);
   cpu_unmask_irqs();
   for (;;) {

@@ -15,6 +15,7 @@
 #include "models/ipu/pl011.h"
 #include "models/ipu/register_block.h"
 #include "models/ipu/system_controller.h"
+#include "oae_memory_map.h"
 #include "tests/firmware/swap_block.h"
 #include "tests/models/ipu/fixture.h"
 #include "vp/qemu/instance.h"
@@ -25,8 +26,8 @@ using ipu::SystemController;
 using testing::HasSubstr;
 using vp::us;
 
-constexpr std::uint64_t sram_base = 0x1000'0000, sram_size = 4 << 20;
-constexpr std::uint64_t dram_base = 0x8000'0000, dram_size = 128 << 20;
+constexpr std::uint64_t sram_base = OAE_IPU_SRAM_BASE, sram_size = 4 << 20;
+constexpr std::uint64_t dram_base = OAE_IPU_DRAM_BASE, dram_size = 128 << 20;
 constexpr vp::Picoseconds hop = 5 * vp::ns;
 
 /// Memory that the cores execute from.
@@ -57,7 +58,7 @@ class CoreStorage : public ipu::Storage {
 class BlockTarget : public ipu::RegisterBlock {
  public:
   SwapBlock block;
-  vp::IrqOutput irq{"irq", 4};
+  vp::IrqOutput irq{"irq", OAE_IPU_OAE_SPI};
   std::vector<vp::Picoseconds> signs_of_life;
   std::function<void()> on_sign_of_life = [] {};
 
@@ -112,11 +113,11 @@ struct Machine {
   ipu::Memory sram{"sram", sram_storage, 0};
   ipu::Memory dram{"dram", dram_storage, 0};
   std::string text;
-  ipu::Pl011 console{"console", domain, {}, 1, [this](std::uint8_t byte) {
+  ipu::Pl011 console{"console", domain, {}, OAE_IPU_CONSOLE_SPI, [this](std::uint8_t byte) {
                        text.push_back(static_cast<char>(byte));
                      }};
-  ipu::Mailbox mailbox{"mailbox", domain, 2};
-  ipu::DmaEngine dma{"dma", domain, {100 * vp::ns, 16'000'000'000, 4}, 3};
+  ipu::Mailbox mailbox{"mailbox", domain, OAE_IPU_MAILBOX_SPI};
+  ipu::DmaEngine dma{"dma", domain, {100 * vp::ns, 16'000'000'000, 4}, OAE_IPU_DMA_SPI};
   BlockTarget oae{"oae", 8};
   std::optional<SystemController::HaltReason> halted;
   SystemController system;
@@ -131,11 +132,11 @@ struct Machine {
                  halted = reason;
                  sc_core::sc_pause();
                }) {
-    noc.connect(0x0900'0000, 0x1000, console.socket);
-    noc.connect(0x0a00'0000, 0x1000, mailbox.socket);
-    noc.connect(0x0b00'0000, 0x1000, dma.socket);
-    noc.connect(0x0c00'0000, 0x20000, oae.socket);
-    noc.connect(0x0d00'0000, 0x1000, system.socket);
+    noc.connect(OAE_IPU_CONSOLE_BASE, OAE_IPU_CONSOLE_SIZE, console.socket);
+    noc.connect(OAE_IPU_MAILBOX_BASE, OAE_IPU_MAILBOX_SIZE, mailbox.socket);
+    noc.connect(OAE_IPU_DMA_BASE, OAE_IPU_DMA_SIZE, dma.socket);
+    noc.connect(OAE_IPU_OAE_BASE, OAE_IPU_OAE_SIZE, oae.socket);
+    noc.connect(OAE_IPU_SYSTEM_BASE, OAE_IPU_SYSTEM_SIZE, system.socket);
     noc.connect(sram_base, sram_size, sram.socket);
     noc.connect(dram_base, dram_size, dram.socket);
     for (vp::qemu::Cpu& core : qemu.cpu) core.socket.bind(noc.in);

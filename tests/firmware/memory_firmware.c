@@ -3,13 +3,13 @@
  * first difference. */
 #include <stdint.h>
 
-#include "board.h"
 #include "console.h"
 #include "cpu.h"
 #include "fault.h"
 #include "log.h"
 #include "mmio.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "oae_registers.h"
 #include "start.h"
 #include "system.h"
@@ -41,14 +41,14 @@ static void check_region(const char* name, uint64_t base, uint64_t end, uint64_t
 static uint64_t dma_copy(uint64_t source, uint64_t destination, uint64_t length) {
   uint64_t status;
 
-  mmio_write64(BOARD_DMA + OAE_DMA_SOURCE, source);
-  mmio_write64(BOARD_DMA + OAE_DMA_DESTINATION, destination);
-  mmio_write64(BOARD_DMA + OAE_DMA_LENGTH, length);
+  mmio_write64(OAE_IPU_DMA_BASE + OAE_DMA_SOURCE, source);
+  mmio_write64(OAE_IPU_DMA_BASE + OAE_DMA_DESTINATION, destination);
+  mmio_write64(OAE_IPU_DMA_BASE + OAE_DMA_LENGTH, length);
   cpu_dsb();
-  mmio_write64(BOARD_DMA + OAE_DMA_CONTROL, OAE_DMA_CONTROL_START_MASK);
-  do status = mmio_read64(BOARD_DMA + OAE_DMA_STATUS);
+  mmio_write64(OAE_IPU_DMA_BASE + OAE_DMA_CONTROL, OAE_DMA_CONTROL_START_MASK);
+  do status = mmio_read64(OAE_IPU_DMA_BASE + OAE_DMA_STATUS);
   while (!(status & OAE_DMA_STATUS_DONE_MASK));
-  mmio_write64(BOARD_DMA + OAE_DMA_STATUS, status);
+  mmio_write64(OAE_IPU_DMA_BASE + OAE_DMA_STATUS, status);
   return status;
 }
 
@@ -59,7 +59,7 @@ static void check_dma(struct system_memory sram, uint64_t free) {
     panic("DMA from SRAM to DRAM failed");
   for (uint64_t offset = 0; offset < length; offset += 8)
     check(free + 8 + offset, pattern(sram.base + 16 + offset));
-  if (!(dma_copy(BOARD_SYSTEM, free, 8) & OAE_DMA_STATUS_ERROR_MASK))
+  if (!(dma_copy(OAE_IPU_SYSTEM_BASE, free, 8) & OAE_DMA_STATUS_ERROR_MASK))
     panic("DMA from a device did not fail");
   if (!(dma_copy(0, free, 8) & OAE_DMA_STATUS_ERROR_MASK)) panic("DMA from nowhere did not fail");
   log_info("DMA: copies between memories, and refuses what is none");

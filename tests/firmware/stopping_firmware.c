@@ -3,7 +3,6 @@
  * them committed. Then it stops, without a word; its last offer stands. */
 #include <stdint.h>
 
-#include "board.h"
 #include "config.h"
 #include "console.h"
 #include "cpu.h"
@@ -12,6 +11,7 @@
 #include "irq.h"
 #include "mailbox_service.h"
 #include "mmu.h"
+#include "oae_memory_map.h"
 #include "start.h"
 #include "swap_service.h"
 #include "timer.h"
@@ -22,11 +22,11 @@ void core_main(unsigned core) {
   if (core != 0) cpu_park();
   console_init();
   mmu_init();
-  if (!swap_service_init(&swaps, BOARD_OAE, 0)) panic("no OAE block");
+  if (!swap_service_init(&swaps, OAE_IPU_OAE_BASE, 0)) panic("no OAE block");
   if (!gic_init()) panic("no redistributor");
-  gic_enable(BOARD_IRQ_VIRTUAL_TIMER);
-  gic_enable(BOARD_IRQ_MAILBOX);
-  gic_enable(BOARD_IRQ_OAE);
+  gic_enable(OAE_IPU_VIRTUAL_TIMER_INTID);
+  gic_enable(OAE_IPU_MAILBOX_INTID);
+  gic_enable(OAE_IPU_OAE_INTID);
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
   while (swaps.ports[0].committed < SWAPS) {
@@ -37,7 +37,7 @@ void core_main(unsigned core) {
       swap_service_tick(&swaps, timer_take());
       swap_service_retry(&swaps, ~0ull);
     }
-    if (events & IRQ_EVENT_MAILBOX) mailbox_serve(BOARD_MAILBOX, &swaps, false);
+    if (events & IRQ_EVENT_MAILBOX) mailbox_serve(OAE_IPU_MAILBOX_BASE, &swaps, false);
     irq_done(events);
   }
   cpu_park();
