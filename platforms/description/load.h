@@ -11,18 +11,18 @@
 
 namespace platform {
 
-/// The file of a platform: `platform` itself if it is a path, else `platform.yaml` in one of the
-/// directories. Throws vp::config::Mistakes, which names the platforms that there are.
+/// Finds the file of a platform: `platform` itself if it is a path, else `platform.yaml` in one of
+/// the directories. If there is none, throws vp::config::Mistakes, which names the known platforms.
 std::filesystem::path find_platform(const std::string& platform,
                                     const std::vector<std::filesystem::path>& directories);
 
-/// Reads a platform file, changes it as the overrides say, and checks it as far as that goes
-/// without opening the files it names. `images` is where those are that are named without a path;
-/// `append` is added to the command line of every host's kernel. Throws vp::config::Mistakes with
-/// all mistakes.
+/// Reads a platform file, changes it as the overrides say, and checks everything that can be
+/// checked without opening the files that it names. Files that are named without a path are looked
+/// for in `images`. `append` is added to the command line of every host's kernel. Throws
+/// vp::config::Mistakes with all mistakes.
 Platform load(const std::filesystem::path& file, const std::filesystem::path& images,
               const std::vector<vp::config::Override>& overrides, const std::string& append);
-/// The same of a text that is here already.
+/// Does the same with a text that has already been read.
 Platform load(const std::shared_ptr<const vp::config::Source>& source,
               const std::filesystem::path& images,
               const std::vector<vp::config::Override>& overrides, const std::string& append);

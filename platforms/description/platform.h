@@ -9,9 +9,9 @@
 
 #include "vp/config/schema.h"
 
-/// What a platform file describes. The keys are those of platforms/description/schema.cpp, which
-/// also holds ranges and texts; the values here are the defaults. Times are in picoseconds, sizes
-/// in bytes.
+/// What a platform file describes. The values here are the defaults.
+/// platforms/description/schema.cpp holds the key, the range and the description of each. Times are
+/// in picoseconds, sizes in bytes.
 namespace platform {
 
 using vp::config::File;
@@ -31,23 +31,24 @@ enum class ConsoleKind { terminal, pty, off };
 
 struct Simulation {
   std::int64_t max_quantum = 1 * us;  ///< how far a vCPU may run ahead; changes no result
-  std::int64_t vcpu_slice = 1 * us;   ///< turns of vCPUs that share memory; changes results
-  std::uint32_t seed = 1;             ///< of everything random in a guest's view
-  Instant rtc{1'767'225'600};         ///< 2026-01-01, what the guest's clock shows at start
+  std::int64_t vcpu_slice =
+      1 * us;                  ///< how long a vCPU runs before its sibling does; changes results
+  std::uint32_t seed = 1;      ///< of all that is random to a guest
+  Instant rtc{1'767'225'600};  ///< 2026-01-01; the guest's clock at the start
 };
 
 struct Qemu {
   File host_library;  ///< libqemu-x86_64.so
   File ipu_library;   ///< libqemu-aarch64.so
-  File roms;          ///< directory of BIOS and option ROMs
+  File roms;          ///< directory with the BIOS and the option ROMs
 };
 
 struct RootComplex {
-  std::int64_t latency = 100 * ns;     ///< traversal, each way
-  std::int64_t memory_latency = 0;     ///< of a device's read of host memory
-  std::int64_t interrupt_latency = 0;  ///< of a message interrupt, beyond the traversal
+  std::int64_t latency = 100 * ns;     ///< to pass it, each way
+  std::int64_t memory_latency = 0;     ///< added to a device's read of host memory
+  std::int64_t interrupt_latency = 0;  ///< added to a message interrupt
   std::int64_t completion_timeout = 50 * ms;
-  bool peer_to_peer = false;  ///< between devices below different root ports, or by redirection
+  bool peer_to_peer = false;  ///< lets devices below different root ports reach each other
 };
 
 struct Host {
@@ -55,7 +56,7 @@ struct Host {
   unsigned vcpus = 1;
   std::string cpu = "max";
   std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each vCPU
-  unsigned write_combining_buffers = 10;          ///< lines of 64 bytes a vCPU; 0: none
+  unsigned write_combining_buffers = 10;          ///< lines of 64 bytes for each vCPU; 0: none
   std::int64_t memory = 512 * MiB;
   File kernel;
   std::optional<File> initrd;
@@ -65,16 +66,16 @@ struct Host {
 };
 
 struct FirmwareOptions {
-  bool poll = false;  ///< instead of sleeping until an interrupt
+  bool poll = false;  ///< poll instead of sleeping until an interrupt
 };
 
 struct Dma {
   std::int64_t latency = 100 * ns;      ///< from start to the first request
   std::int64_t rate = 200'000'000'000;  ///< bit/s
-  unsigned outstanding = 8;             ///< pieces asked for ahead
+  unsigned outstanding = 8;             ///< pieces of 4 KiB that are requested ahead
 };
 
-/// Function 1: what Linux's pci_endpoint_test speaks to.
+/// Function 1, which Linux's pci_endpoint_test tests.
 struct TestFunction {
   bool present = false;
   PciId id{0xf0ae, 0x0ae2};
@@ -87,10 +88,10 @@ struct Endpoint {
   PciId subsystem{0xf0ae, 0x0001};
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
-  std::int64_t latency = 50 * ns;  ///< traversal, each way
-  unsigned tags = 256;             ///< requests outstanding a function, if software enables them
+  std::int64_t latency = 50 * ns;  ///< to pass it, each way
+  unsigned tags = 256;  ///< requests that a function may have outstanding, if software enables them
   TestFunction test_function;
-  unsigned virtual_functions = 0;  ///< most that software can enable
+  unsigned virtual_functions = 0;  ///< the most that software can enable
 };
 
 struct Oae {
@@ -114,35 +115,35 @@ struct Ipu {
   ConsoleKind console = ConsoleKind::off;
 };
 
-/// A PCIe switch, in the domain of the host above it.
+/// A PCIe switch. It belongs to the domain of the host above it.
 struct Switch {
   std::string name;
-  std::int64_t latency = 100 * ns;  ///< traversal, from one port to another
+  std::int64_t latency = 100 * ns;  ///< from one port to another
   unsigned max_payload_size = 256;
 };
 
 /// Flow control credits that a receiver advertises; 0 is infinite.
 struct Credits {
   unsigned posted_headers = 0;
-  unsigned posted_data = 0;  ///< of 16 bytes
+  unsigned posted_data = 0;  ///< in units of 16 bytes
   unsigned non_posted_headers = 0;
   unsigned non_posted_data = 0;
-  unsigned completion_headers = 0;  ///< only of a switch's buffer
+  unsigned completion_headers = 0;  ///< finite only at a switch
   unsigned completion_data = 0;
-  unsigned scale = 1;  ///< what a credit on the wire counts for
+  unsigned scale = 1;  ///< how many credits one on the wire stands for
 };
 
-/// An error that a link is made to have, see pcie::Fault, or lane_failure.
+/// An error that is injected into a link: that of a pcie::Fault, or lane_failure.
 struct PcieFault {
   std::string direction;
   std::string error;
-  std::string tlp;  ///< type; none: the receiver believes to have seen one
+  std::string tlp;  ///< type of the packet; empty: an error that belongs to no packet
   unsigned number = 1;
-  unsigned lane = 0;    ///< of a lane failure
-  std::int64_t at = 0;  ///< since the start
+  unsigned lane = 0;    ///< the lane that fails, for a lane_failure
+  std::int64_t at = 0;  ///< simulated time
 };
 
-/// Active state power management: what ports support, and when a link goes there.
+/// Active state power management: the states that ports support, and when a link enters them.
 struct ActiveStates {
   bool l0s = false;
   bool l1 = false;
@@ -150,12 +151,13 @@ struct ActiveStates {
   std::int64_t l1_after = 10 * us;
 };
 
-/// Steps of lane margining until a receiver sees errors.
+/// How many steps lane margining takes until a receiver sees errors.
 struct Eye {
   unsigned timing = 10;
   unsigned voltage = 20;
 };
 
+/// A hot-plug slot, or the place of a fixed card.
 struct Slot {
   bool hot_plug = false;
   bool surprise = false;
@@ -177,31 +179,31 @@ struct PcieLink {
   unsigned max_payload_size = 256;
   unsigned max_read_request_size = 512;
   double bit_error_rate = 0;          ///< of each lane
-  std::int64_t retraining = 20 * us;  ///< Recovery and back to L0
-  Credits credits_down;               ///< of the lower end's receive buffer
-  Credits credits_up;                 ///< of the upper end's
+  std::int64_t retraining = 20 * us;  ///< from Recovery back to L0
+  Credits credits_down;               ///< what the lower end's receive buffer advertises
+  Credits credits_up;                 ///< what the upper end's receive buffer advertises
   std::vector<PcieFault> faults;
   ActiveStates aspm;
   Eye eye;
-  Slot slot;  ///< of the card at the lower end
+  Slot slot;  ///< of the port at the upper end
   bool downstream_port_containment = false;
 };
 
-/// A time in which the wires of an OAE link are cut.
+/// An interval in which the wires of an OAE link are cut.
 struct OaeCut {
   std::int64_t at = 0;
   std::int64_t until = 1'000'000 * s;
 };
 
-/// An OAE link between two IPUs, which also joins swap ports of the one with those of the same
-/// numbers of the other: the firmwares pass on what their hosts commit there.
+/// An OAE link between two IPUs. It joins swap ports of one with those of the same numbers of the
+/// other: the firmware of each passes on what its host commits there.
 struct OaeLink {
   std::string a;
   std::string b;
   std::int64_t rate = 100'000'000'000;  ///< bit/s
   std::int64_t latency = 50 * ns;       ///< PHYs and wire, each way
   unsigned first_port = 0;
-  unsigned ports = 0;  ///< joined, from the first on
+  unsigned ports = 0;  ///< number of joined ports
   std::vector<OaeCut> cuts;
 };
 

@@ -6,8 +6,8 @@
 
 namespace platform {
 
-/// Credits as the model of a port takes them. Completions have infinite ones at root ports and
-/// endpoints (PCIe 5.0, 2.6.1).
+/// The credits in the form that the model of a port takes. Root ports and endpoints advertise
+/// infinite credits for completions (PCIe 5.0, 2.6.1).
 inline pcie::CreditConfig credit_config(const Credits& credits) {
   return {{{{credits.posted_headers, credits.posted_data},
             {credits.non_posted_headers, credits.non_posted_data},

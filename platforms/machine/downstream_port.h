@@ -7,12 +7,12 @@
 
 namespace platform {
 
-/// As bits of pcie::ActiveState.
+/// The supported states as bits of pcie::ActiveState.
 inline unsigned active_states(const PcieLink& link) {
   return (link.aspm.l0s ? unsigned{pcie::l0s} : 0) | (link.aspm.l1 ? unsigned{pcie::l1} : 0);
 }
 
-/// What a link of a platform file says of the port at its upper end.
+/// Takes from a link of the platform file what concerns the port at its upper end.
 inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink& link) {
   port.generation = link.generation;
   port.lanes = link.lanes;

@@ -10,9 +10,9 @@
 namespace platform {
 namespace {
 
-// Above whatever QEMU's own machine has there.
+// Priority above all memory regions of QEMU's own machine.
 constexpr int over_qemu = 10;
-// Below, ROM shadows RAM; from the end of low memory on, RAM goes on above 4 GiB.
+// Below this address ROM shadows RAM. What does not fit low memory continues above 4 GiB.
 constexpr std::uint64_t ram_base = 1ull << 20;
 constexpr std::uint64_t low_memory_end = 3ull << 30;
 

@@ -18,7 +18,7 @@
 
 namespace platform {
 
-/// A host: processors, memory and console in QEMU, and the PCI Express hierarchy they see.
+/// A host: its processors, memory and console are in QEMU, and its root complex in SystemC.
 ///
 ///     vCPUs --- ECAM, PCIe windows --- device memory --- root complex --- root port n --- link n
 ///       |       ports 0xcf8                                  |
@@ -26,11 +26,11 @@ namespace platform {
 class HostMachine : public sc_core::sc_module {
  public:
   struct Options {
-    std::optional<unsigned> gdb_port;  ///< waits for GDB before the first instruction
+    std::optional<unsigned> gdb_port;  ///< QEMU waits for GDB before the first instruction
     vp::ControlChannel::Handlers control;
   };
 
-  /// `links` are those of the platform that begin at this host, in the order of its root ports.
+  /// `links` are those whose upper end is at this host, in the order of its root ports.
   HostMachine(const sc_core::sc_module_name& name, const Host& host, const Platform& platform,
               const std::vector<const PcieLink*>& links, Options options, Outcome& outcome,
               vp::Statistics& statistics);

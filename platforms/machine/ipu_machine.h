@@ -30,7 +30,7 @@
 
 namespace platform {
 
-/// An IPU: an endpoint whose function 0 is the OAE device, and the machine behind it.
+/// An IPU: an endpoint whose function 0 is the OAE device, and the machine behind that.
 ///
 ///     link --- endpoint PF0 --- BARs --- OAE block ---+
 ///                   |             `----- mailbox -----+
@@ -38,16 +38,16 @@ namespace platform {
 ///                                console, controller -+
 ///                                      SRAM, DRAM ----+
 ///                                OAE links to others -+
-///                 PF1, if there is one: test function
-///                  VF i --- BAR, DMA --- engine with memory of its own
+///                 PF1, if present: test function
+///                  VF i --- BAR, DMA --- DMA engine with its own memory
 class IpuMachine : public sc_core::sc_module {
  public:
   struct Options {
-    std::optional<unsigned> gdb_port;  ///< waits for GDB before the first instruction
-    std::string vcd;                   ///< waveform file of the OAE block, empty for none
+    std::optional<unsigned> gdb_port;  ///< QEMU waits for GDB before the first instruction
+    std::string vcd;                   ///< waveform file of the OAE block; empty for none
   };
 
-  /// `link` is the one that ends at this IPU.
+  /// `link` is the one whose lower end is at this IPU.
   IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu, const Platform& platform,
              const PcieLink& link, const Options& options, Outcome& outcome, vp::Trace& trace,
              vp::Statistics& statistics);
@@ -70,7 +70,8 @@ class IpuMachine : public sc_core::sc_module {
   oae::Block oae;
   std::vector<std::unique_ptr<oae::Link>> oae_links;  // in the order of the platform file
   std::optional<pcie::TestFunction> test_function;
-  std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by virtual function
+  std::vector<std::unique_ptr<ipu::CopyDevice>>
+      virtual_devices;  // by the number of the virtual function
 };
 
 }  // namespace platform

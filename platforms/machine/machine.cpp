@@ -24,11 +24,11 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.l0s_after = link.aspm.l0s_after;
   config.l1_after = link.aspm.l1_after;
   config.seed = seed;
-  config.training = 20 * vp::ms;  // with equalisation, as links of today's servers take it
+  config.training = 20 * vp::ms;  // with equalization, as long as on servers of today
   return config;
 }
 
-/// The links that begin at a host or switch, in the order of its ports.
+/// The links whose upper end is at this host or switch, in the order of its ports.
 std::vector<const PcieLink*> links_below(const Platform& platform, const std::string& name) {
   std::vector<const PcieLink*> below;
   for (const PcieLink& link : platform.pcie_links) {
@@ -45,18 +45,19 @@ bool parse(std::string_view text, unsigned& number) {
 
 const std::string slot_actions = "remove, insert, button, open, close or power_fault";
 
-/// Why not, or nothing.
+/// Does something at a hot-plug slot. Returns why it cannot be done, or an empty string.
 std::string operate(pcie::DownstreamPort& port, std::string_view action) {
   const bool moves = action == "remove" || action == "insert";
   if (moves && port.slot().locked()) return "the interlock holds the card";
   if (moves && port.slot().latched()) return "the latch is closed";
   if (action == "remove") return port.remove_card() ? "" : "the slot is empty";
   if (action == "insert") return port.insert_card() ? "" : "the slot has a card";
-  if (action == "button") return port.press_attention_button() ? "" : "there is no button";
-  if (action == "open") return port.open_latch() ? "" : "there is no latch, or it is open";
-  if (action == "close") return port.close_latch() ? "" : "there is no latch, or it is closed";
-  if (action == "power_fault") return port.fail_power() ? "" : "there is no power to fail";
-  return "a slot knows " + slot_actions;
+  if (action == "button") return port.press_attention_button() ? "" : "the slot has no button";
+  if (action == "open") return port.open_latch() ? "" : "the slot has no latch, or it is open";
+  if (action == "close") return port.close_latch() ? "" : "the slot has no latch, or it is closed";
+  if (action == "power_fault")
+    return port.fail_power() ? "" : "the slot has no power that could fail";
+  return "the action is unknown; a slot knows " + slot_actions;
 }
 
 std::vector<std::string_view> words(std::string_view text) {
@@ -148,7 +149,7 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   config.eye = {above.eye.timing, above.eye.voltage};
   config.latency = described.latency;
   config.max_payload = described.max_payload_size;
-  // Slots of a host have numbers of their own: root ports those below 32.
+  // Hot-plug slots of a host differ in their numbers. Those of root ports are below 32.
   config.first_slot = 32 * (1 + static_cast<unsigned>(switches.size()));
   config.ports.clear();
   for (const PcieLink* link : links_below(platform_, described.name)) {
@@ -162,50 +163,53 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
 std::string Machine::inject(std::string_view what) {
   const auto word = words(what);
   if (word.size() < 2 || word.size() > 4)
-    return "inject takes a way, an error, perhaps a TLP and a number";
+    return "inject takes a direction of a link and an error, and may take a TLP and a number";
   const std::size_t dot = std::min(word[0].rfind('.'), word[0].size());
-  const std::string_view way = word[0].substr(dot);
+  const std::string_view end = word[0].substr(dot);
   const auto link = std::find_if(links.begin(), links.end(), [&](const auto& one) {
     return word[0].substr(0, dot) == one->name();
   });
-  if (link == links.end() || (way != ".down" && way != ".up")) {
+  if (link == links.end() || (end != ".down" && end != ".up")) {
     std::string all;
     for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
-    return "no such way; there are" + all;
+    return "there is no such direction; there are" + all;
   }
-  const auto direction = way == ".down" ? pcie::Direction::down : pcie::Direction::up;
+  const auto direction = end == ".down" ? pcie::Direction::down : pcie::Direction::up;
   if (word[1] == lane_failure) {
     unsigned lane = 0;
-    if (word.size() != 3 || !parse(word[2], lane)) return "a lane_failure takes the lane";
-    return (*link)->fail_lane(direction, lane) ? "" : "no such lane, or no other would be left";
+    if (word.size() != 3 || !parse(word[2], lane))
+      return "a lane_failure takes the number of the lane";
+    return (*link)->fail_lane(direction, lane) ? ""
+                                               : "there is no such lane, or it is the last one";
   }
   const auto error = pcie::error_of(word[1]);
   if (!error) {
     std::string all;
     for (const pcie::Error one : pcie::all_errors) all += std::string(" ") + pcie::to_string(one);
-    return "no such error; there are" + all + " " + lane_failure;
+    return "there is no such error; there are" + all + " " + lane_failure;
   }
   pcie::Fault fault{*error, {}, 1};
   if (word.size() >= 3) {
     fault.type = pcie::tlp_type_of(word[2]);
-    if (!fault.type) return fmt::format("no TLP is a {}", word[2]);
+    if (!fault.type) return fmt::format("there is no TLP {}", word[2]);
   }
   if (word.size() == 4) {
-    if (!parse(word[3], fault.number) || fault.number == 0) return "the number counts from 1";
+    if (!parse(word[3], fault.number) || fault.number == 0)
+      return "the number is a whole number from 1 up";
   }
-  return (*link)->inject(direction, fault) ? "" : "no such packet can have this error there";
+  return (*link)->inject(direction, fault) ? "" : "such a packet cannot have this error there";
 }
 
 std::string Machine::operate_slot(const std::string& host, std::string_view what) {
   const auto word = words(what);
-  if (word.size() != 2) return "slot takes a link, and " + slot_actions;
+  if (word.size() != 2) return "slot takes a link and an action: " + slot_actions;
   std::string all;
   for (const SlotOf& slot : slots_) {
     if (slot.host != host) continue;
     all += std::string(" ") + slot.link->name();
     if (word[0] == slot.link->name()) return operate(*slot.port, word[1]);
   }
-  return "no such slot; there are" + all;
+  return "there is no such slot; there are" + all;
 }
 
 }  // namespace platform

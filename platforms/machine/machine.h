@@ -15,10 +15,10 @@
 
 namespace platform {
 
-/// Everything that a platform file describes, wired.
+/// All parts that a platform file describes, connected.
 class Machine {
  public:
-  /// What a run adds to the parts of the platform.
+  /// Options of the parts that come from the run, not from the platform file.
   struct Options {
     std::function<HostMachine::Options(const Host&)> host;
     std::function<IpuMachine::Options(const Ipu&)> ipu;
@@ -27,19 +27,20 @@ class Machine {
   Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,
           vp::Statistics& statistics);
 
-  /// Makes an error happen: `LINK.down ERROR`, or up, and perhaps ` TLP` and ` NUMBER`, see
-  /// pcie::Fault. Returns why it cannot, or nothing.
+  /// Injects an error: `LINK.down ERROR [TLP [NUMBER]]`, or `LINK.up`; see pcie::Fault. Returns why
+  /// that is impossible, or an empty string.
   std::string inject(std::string_view what);
 
-  /// Somebody at a slot of this host: `LINK remove`, `insert`, `button`, `open`, `close`; or
-  /// something, `power_fault`. Returns why not, or nothing.
+  /// Does at a hot-plug slot of this host what a person could do there: `LINK remove`, `insert`,
+  /// `button`, `open`, `close`; or lets its power fail: `LINK power_fault`. Returns why that is
+  /// impossible, or an empty string.
   std::string operate_slot(const std::string& host, std::string_view what);
 
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<pcie::Switch>> switches;
   std::vector<std::unique_ptr<IpuMachine>> ipus;
   std::vector<std::unique_ptr<pcie::Link>> links;
-  std::vector<std::unique_ptr<vp::Event>> faults;  ///< and cuts, those of the platform file
+  std::vector<std::unique_ptr<vp::Event>> faults;  ///< faults and cuts of the platform file
 
  private:
   struct SlotOf {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <systemc>
 #include <string>
+#include <systemc>
 #include <utility>
 
 #include "vp/exit_code.h"
 
 namespace platform {
 
-/// How the run ends: the first reason that a part of the machine gives stands.
+/// How the run ends. The first reason that a part of the machine gives counts.
 class Outcome {
  public:
-  /// Ends the run at the present moment of simulated time; `why` is for the user, and may be empty.
+  /// Ends the run at the present simulated time. `why` is a message for the user and may be empty.
   void end(vp::ExitCode code, std::string why) {
     if (ended_) return;
     ended_ = true;
@@ -20,7 +20,7 @@ class Outcome {
     why_ = std::move(why);
     pause();
   }
-  /// Judges anew how it ended.
+  /// Replaces how the run ended.
   void replace(vp::ExitCode code, std::string why) {
     code_ = code;
     why_ = std::move(why);
@@ -29,10 +29,10 @@ class Outcome {
   vp::ExitCode code() const { return code_; }
   const std::string& why() const { return why_; }
 
-  /// @name Of the hosts: the run ends when the last of them is off
+  /// @name The hosts; the run ends when the last of them is off
   /// @{
   void add_host() { ++hosts_on_; }
-  /// The guest's own verdict: 0 is success. The first other one stands.
+  /// Records the exit code that a guest reports. 0 is success; the first other one counts.
   void set_guest_code(const std::string& host, int code) {
     if (code == 0 || guest_code_ != 0) return;
     guest_code_ = code;
@@ -45,7 +45,7 @@ class Outcome {
   int guest_code() const { return guest_code_; }
   /// @}
 
-  /// Makes the kernel return to the run's loop before time goes on.
+  /// Makes SystemC's kernel return to the run's loop before time advances.
   static void pause() {
     if (sc_core::sc_is_running()) sc_core::sc_pause();
   }

@@ -9,8 +9,8 @@
 
 namespace platform {
 
-/// The command line of an embedded QEMU, beginning with what all of them have: no device of its
-/// own choice, time by instruction count, nothing random.
+/// The command line of an embedded QEMU. It begins with what all of them have: no default devices,
+/// time by instruction count, a fixed seed.
 class QemuArguments {
  public:
   QemuArguments(const Simulation& simulation, std::optional<unsigned> gdb_port) {

@@ -6,8 +6,8 @@
 
 namespace platform {
 
-/// The bytes of a memory of the IPU's processors: theirs to execute, so that writes go through
-/// QEMU, and reads are direct.
+/// The bytes of a memory from which the IPU's processors execute. Reads are direct. Writes go
+/// through QEMU, which discards the code that it has translated from those bytes.
 class QemuStorage : public ipu::Storage {
  public:
   QemuStorage(vp::qemu::Instance& qemu, std::uint64_t base, std::uint64_t size)

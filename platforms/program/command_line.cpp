@@ -16,37 +16,44 @@ using vp::ExitCode;
 
 constexpr const char* exit_codes =
     "Exit codes:\n"
-    "  0 all went well                     4 firmware fault\n"
+    "  0 all went well                     4 the firmware faulted\n"
     "  1 a guest command or check failed   5 time limit, or mark not reached\n"
     "  2 mistake in the platform file, an  6 a model broke a promise: a defect\n"
-    "    option or an input file           130 interrupted\n"
-    "  3 guest panic\n";
+    "    option or an input file           130 the run was interrupted\n"
+    "  3 the guest panicked\n";
 
 constexpr const char* overview =
     "Examples:\n"
-    "  oae-vp run oae-mini                       boot the default platform\n"
-    "  oae-vp run switch                         two IPUs below a PCIe switch\n"
+    "  oae-vp run oae-mini                       boots the default platform\n"
+    "  oae-vp run switch                         boots two IPUs below a PCIe switch\n"
     "  oae-vp run my.yaml --set hosts[0].vcpus=4\n"
-    "  oae-vp check my.yaml                      every mistake of a file, with its place\n"
-    "  oae-vp keys pcie_links                    what a platform file may say of PCIe links\n"
-    "  oae-vp run --help                         all options of a run, with examples\n\n";
+    "  oae-vp check my.yaml                      prints every mistake of a file\n"
+    "  oae-vp keys pcie_links                    prints the keys of PCIe links\n"
+    "  oae-vp run --help                         prints all options of a run\n\n";
 
 constexpr const char* run_examples =
-    "Consoles. --console NAME gives NAME the terminal (keyboard included) instead of the one that\n"
-    "the platform file gives it to; --console NAME=TARGET sends one console elsewhere. NAME is a\n"
-    "host or IPU of the platform, `host` or `ipu` where there is one, or `both`. TARGET is\n"
-    "`terminal`, `pty` (a pseudo-terminal, whose name is printed), `off` or a file (`./pty` if it\n"
-    "is called so). On the terminal Ctrl-A x ends the simulator; Ctrl-C goes to the guest.\n\n"
-    "Children. MARK is a name that the guest says by `vpctl mark NAME`, whose output is then the\n"
-    "command; or `line:TEXT`, a line of a host's console with TEXT in it, where a shell is: the\n"
-    "command is typed there, then `exit`. The shipped guest says `booted` when it has loaded its\n"
-    "driver. Of several hosts the first that comes to the mark gets the command. A child goes\n"
-    "on alone and writes DIR/N/: NAME.log for each console, trace.jsonl with --trace, stats.json\n"
-    "with --stats, share/ with --share, messages.txt. Consoles and trace begin with the boot. Its\n"
-    "own output is where these options say, and in DIR/boot/. DIR/summary.json tells how each has\n"
-    "ended. The exit code is 0, or that of the child that ended worst: 6 (or a crash), 4, 3, 130,\n"
-    "5, 1. A debugger, waveforms and pseudo-terminals are for one machine: --child makes a run\n"
-    "that is equal to that of the child, without a fork.\n\n"
+    "Consoles. --console NAME connects the console of NAME with the terminal, instead of the one\n"
+    "that the platform file connects. --console NAME=TARGET sends one console elsewhere. NAME is "
+    "a\n"
+    "host or an IPU of the platform, `host` or `ipu` if there is only one, or `both`. TARGET is\n"
+    "`terminal`, `pty` (a pseudo-terminal, whose name is printed), `off`, or a file (write "
+    "`./pty`\n"
+    "for a file of that name). On the terminal Ctrl-A x ends the simulator, and Ctrl-C goes to "
+    "the\n"
+    "guest.\n\n"
+    "Children. MARK is a name that the guest gives by `vpctl mark NAME`; the output of `vpctl` is\n"
+    "then the command. Or MARK is `line:TEXT`: a line of a host's console that contains TEXT. A\n"
+    "shell has to wait there, since the command is typed, and then `exit`. The shipped guest "
+    "gives\n"
+    "the mark `booted` when it has loaded its driver. Of several hosts, the first that comes to "
+    "the\n"
+    "mark gets the command. Each child goes on alone and writes into DIR/N/: NAME.log for each\n"
+    "console, trace.jsonl with --trace, stats.json with --stats, share/ with --share, and\n"
+    "messages.txt. Consoles and trace begin with the boot. The run before the fork writes to the\n"
+    "files of these options and into DIR/boot/. DIR/summary.json says how each child ended. The\n"
+    "exit code is 0, or that of the child that ended worst: 6 (or a crash), 4, 3, 130, 5, 1. A\n"
+    "debugger, waveforms and pseudo-terminals need a single machine: --child makes a run that is\n"
+    "equal to that of a child, without a fork.\n\n"
     "Examples:\n"
     "  oae-vp run oae-mini --console ipu\n"
     "  oae-vp run oae-mini --snapshot-at booted --children commands.txt --jobs 4 --until 10s\n"
@@ -63,8 +70,8 @@ constexpr const char* check_examples =
 
 constexpr const char* keys_examples =
     "Examples:\n"
-    "  oae-vp keys              all keys\n"
-    "  oae-vp keys latency      those with `latency` in their path\n\n";
+    "  oae-vp keys              prints all keys\n"
+    "  oae-vp keys latency      prints those with `latency` in their path\n\n";
 
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -72,10 +79,10 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_footer(const CLI::App* app) const override { return "\n" + app->get_footer(); }
 };
 
-/// Options that change the platform; `run` and `check` have them.
+/// The options that change the platform. Both `run` and `check` have them.
 void add_platform_options(CLI::App& app, CommandLine& line) {
   const char* group = "Platform";
-  app.add_option("PLATFORM", line.platform, "name of a platform that comes along, or a path")
+  app.add_option("PLATFORM", line.platform, "name of a shipped platform, or path of a file")
       ->required()
       ->option_text(" ");
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* text,
@@ -86,16 +93,16 @@ void add_platform_options(CLI::App& app, CommandLine& line) {
                           const char* form) {
     app.add_option(name, value, text)->option_text(form)->group(group);
   };
-  list("--set", line.set, "change a value of the file; see `oae-vp keys`", "KEY=VALUE");
-  list("--log", line.log, "least level that a component logs, as debug; `all` for the others",
+  list("--set", line.set, "change a value of the platform file", "KEY=VALUE");
+  list("--log", line.log, "least level that a component logs, such as debug; `all` sets the others",
        "COMPONENT=LEVEL");
-  single("--kernel", line.kernel, "Linux of every host, a bzImage of your own", "FILE");
+  single("--kernel", line.kernel, "kernel of every host, a bzImage", "FILE");
   single("--initrd", line.initrd, "initramfs of every host, or `none`", "FILE");
   single("--firmware", line.firmware, "firmware of every IPU, an ELF file", "FILE");
-  app.add_option("--append", line.append, "added to the command line of every kernel")
+  app.add_option("--append", line.append, "text to add to the command line of every kernel")
       ->option_text("TEXT")
       ->group(group);
-  single("--images", line.images, "where files are that are named without a path", "DIR");
+  single("--images", line.images, "directory of files that are named without a path", "DIR");
 }
 
 void add_run_options(CLI::App& app, CommandLine& line) {
@@ -108,26 +115,25 @@ void add_run_options(CLI::App& app, CommandLine& line) {
                         const char* form) {
     app.add_option(name, values, text)->allow_extra_args(false)->option_text(form)->group(group);
   };
-  single("--until", line.until, "end after this simulated time, as 2.5s; exit code 5", "TIME");
-  single("--until-mark", line.mark, "end when the guest says `vpctl mark NAME`", "NAME");
-  single("--snapshot-at", line.snapshot_at, "go on from this mark with --children or --child",
-         "MARK");
-  single("--children", line.children, "fork at MARK, once for each line: a guest command", "FILE");
-  single("--children-output", line.children_output, "what children write (default: FILE.out)",
+  single("--until", line.until, "end after this simulated time, such as 2.5s; exit code 5", "TIME");
+  single("--until-mark", line.mark, "end when the guest runs `vpctl mark NAME`", "NAME");
+  single("--snapshot-at", line.snapshot_at, "mark at which --children or --child begin", "MARK");
+  single("--children", line.children, "fork at MARK for each line, a command of the guest", "FILE");
+  single("--children-output", line.children_output, "directory of the children (default: FILE.out)",
          "DIR");
-  single("--jobs", line.jobs, "children at once (default: one for each core)", "N");
+  single("--jobs", line.jobs, "children that run at once (default: one for each core)", "N");
   single("--child", line.child, "do at MARK what a child would do, without a fork", "COMMAND");
-  list("--console", line.console, "where a console goes; see below", "NAME[=TARGET]");
+  list("--console", line.console, "where the output of a console goes; see below", "NAME[=TARGET]");
   single("--input", line.input, "script of input for the first host's console", "FILE");
-  single("--share", line.share, "existing directory whose files the guest has, and may add to",
+  single("--share", line.share, "existing directory whose files the guest gets and may add to",
          "DIR");
-  list("--gdb", line.gdb, "wait for GDB at this TCP port of this machine", "NAME=PORT");
-  single("--trace", line.trace, "write all transactions, JSON lines", "FILE");
+  list("--gdb", line.gdb, "wait for GDB at this local TCP port", "NAME=PORT");
+  single("--trace", line.trace, "write all transactions as JSON lines", "FILE");
   single("--vcd", line.vcd, "write the signals of the OAE block", "FILE");
-  single("--stats", line.stats, "write counters and latencies at the end, JSON", "FILE");
+  single("--stats", line.stats, "write counters and latencies at the end as JSON", "FILE");
 }
 
-/// What else to say of a command line that does not parse.
+/// A remedy for a command line that cannot be parsed, or an empty string.
 std::string remedy(const CLI::App& app, int argc, char** argv) {
   std::vector<const CLI::App*> parts = {&app};
   for (const CLI::App* each : app.get_subcommands()) parts.push_back(each);
@@ -160,8 +166,8 @@ Parsed parse_command_line(int argc, char** argv, std::ostream& out, std::ostream
   app.footer(std::string(overview) + exit_codes);
   app.set_version_flag("--version",
                        fmt::format("oae-vp {} (SystemC {})", OAE_VP_VERSION, sc_core::sc_release()))
-      ->description("the version");
-  app.get_option("--help")->description("this text")->configurable(false);
+      ->description("print the version");
+  app.get_option("--help")->description("print this text")->configurable(false);
 
   CLI::App* run = app.add_subcommand("run", "runs a platform");
   add_platform_options(*run, line);
@@ -196,7 +202,7 @@ Parsed parse_command_line(int argc, char** argv, std::ostream& out, std::ostream
     const std::string more = remedy(app, argc, argv);
     err << "oae-vp: " << error.what() << '\n';
     if (!more.empty()) err << "    remedy: " << more << '\n';
-    err << fmt::format("    `oae-vp {}--help` tells all options\n",
+    err << fmt::format("    `oae-vp {}--help` prints all options\n",
                        chosen.empty() ? "" : chosen[0]->get_name() + " ");
     return {std::nullopt, ExitCode::mistake};
   }

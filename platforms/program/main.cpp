@@ -10,7 +10,7 @@ int sc_main(int argc, char** argv) {
       platform::program(argc, argv, platform::surroundings(), platform::run, std::cout, std::cerr));
 }
 
-/// In place of SystemC's own, to say nothing before we do.
+/// Takes the place of SystemC's main(), which prints a banner first.
 int main(int argc, char** argv) {
   ::setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
   return sc_core::sc_elab_and_sim(argc, argv);

@@ -7,10 +7,10 @@
 
 namespace platform {
 
-/// The place of byte `offset` of an option's argument.
+/// Returns the place of byte `offset` of an option's argument.
 vp::config::Origin place(const char* option, const std::string& value, std::size_t offset = 0);
 
-/// The name of a mark, as a guest can give it through the control channel.
+/// Reports a name of a mark that no guest can give through the control channel.
 void check_mark(const char* option, const std::string& name, vp::config::Report& report);
 
 }  // namespace platform

@@ -36,7 +36,7 @@ Origin place(const char* option, const std::string& value, std::size_t offset) {
 
 namespace {
 
-/// A value that stands in an option's argument.
+/// Makes a node of a value in an option's argument.
 Node scalar(const Origin& origin, std::string text) {
   Node node;
   node.kind = Node::Kind::scalar;
@@ -45,7 +45,7 @@ Node scalar(const Origin& origin, std::string text) {
   return node;
 }
 
-/// `name=value` of an option.
+/// An option's argument of the form `name=value`.
 struct Assignment {
   std::string name, value;
   Origin name_place, value_place;
@@ -56,9 +56,9 @@ std::optional<Assignment> split(const char* option, const std::string& text, con
   const std::size_t equals = text.find('=');
   if (equals == text.npos || equals == 0 || equals + 1 == text.size()) {
     report.add({place(option, text, std::min(equals, text.size())),
-                equals == text.npos ? "no `=` in it"
-                : equals == 0       ? "nothing before the `=`"
-                                    : "nothing after the `=`",
+                equals == text.npos ? "it has no `=`"
+                : equals == 0       ? "nothing is before the `=`"
+                                    : "nothing is after the `=`",
                 fmt::format("{} {}", option, example), ""});
     return std::nullopt;
   }
@@ -66,17 +66,17 @@ std::optional<Assignment> split(const char* option, const std::string& text, con
                     place(option, text, equals + 1)};
 }
 
-/// The change that makes every element of `list` use a file of the user's own.
+/// Returns the change that makes every element at `path` use a file of the user.
 std::optional<Override> own_file(const char* option, const std::optional<std::string>& file,
                                  const char* path, bool may_be_none) {
   if (!file) return std::nullopt;
-  // A plain name would be looked for among the images; here it is one in the current directory.
+  // A plain name would be looked for among the images. In an option it means the current directory.
   std::string text = *file;
   if (!text.empty() && text[0] != '/' && !(may_be_none && text == "none")) text = "./" + text;
   return make_override(path, scalar(place(option, *file), text));
 }
 
-/// Checks that a file can be created or replaced, without touching it.
+/// Checks that a file can be created or replaced. Does not touch the file.
 void check_output(const Origin& origin, const fs::path& file, Report& report) {
   std::error_code error;
   const auto refuse = [&](std::string found, std::string remedy) {
@@ -112,7 +112,7 @@ std::optional<std::int64_t> until(const CommandLine& line, Report& report) {
   if (!measured.found.empty())
     report.add({place("--until", *line.until), measured.found, accepted, measured.remedy});
   else if (measured.value == 0)
-    report.add({place("--until", *line.until), "no time at all", accepted, ""});
+    report.add({place("--until", *line.until), "the time is 0", accepted, ""});
   return measured.value;
 }
 
@@ -121,14 +121,14 @@ std::optional<vp::Script> input(const std::optional<std::string>& file, Report& 
   std::error_code error;
   if (!fs::is_regular_file(*file, error)) {
     report.add({place("--input", *file),
-                fs::exists(*file, error) ? "this is no regular file" : "there is no such file",
+                fs::exists(*file, error) ? "this is not a regular file" : "there is no such file",
                 "a script of console input", "see vp/console/script.h for its statements"});
     return std::nullopt;
   }
   try {
     return vp::Script::read(*file);
   } catch (const vp::ScriptMistake& mistake) {
-    report.add({place("--input", *file), std::string("mistakes in the script\n") + mistake.what(),
+    report.add({place("--input", *file), std::string("the script has mistakes:\n") + mistake.what(),
                 "", ""});
     return std::nullopt;
   }
@@ -141,7 +141,7 @@ fs::path share(const std::optional<std::string>& directory, Report& report) {
   if (!fs::is_directory(*directory, error))
     report.add(
         {place("--share", *directory),
-         fs::exists(*directory, error) ? "this is no directory" : "there is no such directory",
+         fs::exists(*directory, error) ? "this is not a directory" : "there is no such directory",
          accepted, "create it"});
   else if (::access(directory->c_str(), R_OK | W_OK | X_OK) != 0)
     report.add({place("--share", *directory), std::strerror(errno), accepted, ""});
@@ -162,7 +162,7 @@ class Parts {
     return names;
   }
 
-  /// The part of this name, or the only host for `host` and the only IPU for `ipu`.
+  /// Returns the part of this name. `host` also means the only host, and `ipu` the only IPU.
   std::optional<std::string> find(const std::string& name) const {
     const std::vector<std::string> names = all();
     if (std::count(names.begin(), names.end(), name)) return name;
@@ -171,8 +171,8 @@ class Parts {
     return std::nullopt;
   }
 
-  void tell_unknown(const Origin& origin, const std::string& name, bool both,
-                    Report& report) const {
+  void report_unknown(const Origin& origin, const std::string& name, bool both,
+                      Report& report) const {
     std::vector<std::string> names = all();
     if (both) names.push_back("both");
     const std::string meant = nearest(name, names);
@@ -229,13 +229,13 @@ void name_consoles(const CommandLine& line, const Platform& platform, const Part
     } else if (const auto part = parts.find(name)) {
       names = {*part};
     } else {
-      parts.tell_unknown(origin, name, true, report);
+      parts.report_unknown(origin, name, true, report);
       continue;
     }
     if (to.kind == ConsoleTarget::Kind::file) {
       const Origin value = place("--console", text, equals + 1);
       if (names.size() > 1) {
-        report.add({value, "one file for several consoles", "a file for each console",
+        report.add({value, "several consoles cannot share a file", "a file for each console",
                     fmt::format("write --console {}=FILE for each", names[0])});
         continue;
       }
@@ -243,8 +243,10 @@ void name_consoles(const CommandLine& line, const Platform& platform, const Part
     }
     for (const std::string& part : names)
       if (!asked.emplace(part, to).second)
-        report.add({origin, fmt::format("the console of {} is already sent elsewhere", shown(part)),
-                    "one --console for each", "remove one of them"});
+        report.add(
+            {origin,
+             fmt::format("another option already sends the console of {} elsewhere", shown(part)),
+             "one --console for each part", "remove one of them"});
   }
   if (terminal_moves)
     for (auto& [name, to] : options.consoles)
@@ -252,10 +254,10 @@ void name_consoles(const CommandLine& line, const Platform& platform, const Part
   for (const auto& [name, to] : asked) options.consoles[name] = to;
 }
 
-/// True if a server can listen at this port of the loopback interface.
+/// Returns true if a server can listen at this port of the loopback interface.
 bool port_is_free(std::uint16_t port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return true;  // the server will say what is wrong
+  if (socket < 0) return true;  // QEMU's server will report what is wrong
   const int on = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
@@ -275,14 +277,14 @@ void name_debuggers(const CommandLine& line, const Parts& parts, RunOptions& opt
     if (!assignment) continue;
     const auto part = parts.find(assignment->name);
     if (!part) {
-      parts.tell_unknown(assignment->name_place, assignment->name, false, report);
+      parts.report_unknown(assignment->name_place, assignment->name, false, report);
       continue;
     }
     const std::string& digits = assignment->value;
     const bool number = digits.size() <= 5 && digits.find_first_not_of("0123456789") == digits.npos;
     const unsigned long port = number ? std::stoul(digits) : 0;
     if (port == 0 || port > 65'535) {
-      report.add({assignment->value_place, shown(digits) + " is no TCP port",
+      report.add({assignment->value_place, shown(digits) + " is not a TCP port",
                   "a whole number from 1 to 65535", ""});
       continue;
     }
@@ -293,7 +295,7 @@ void name_debuggers(const CommandLine& line, const Parts& parts, RunOptions& opt
                   "a free TCP port", fmt::format("try {}", port == 65'535 ? 1234 : port + 1)});
     else if (!options.gdb.emplace(*part, static_cast<std::uint16_t>(port)).second)
       report.add({assignment->name_place, fmt::format("{} already has a debugger", shown(*part)),
-                  "one --gdb for each", "remove one of them"});
+                  "one --gdb for each part", "remove one of them"});
   }
 }
 
@@ -304,8 +306,8 @@ void check_mark(const char* option, const std::string& mark, Report& report) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
   if (mark.empty() || mark.size() > 128 || mark[0] == '.' || mark[0] == '-' ||
       mark.find_first_not_of(allowed) != mark.npos)
-    report.add({place(option, mark), shown(mark) + " is no name of a mark",
-                "letters, digits and `._+-`, 128 at most, neither `.` nor `-` first", ""});
+    report.add({place(option, mark), shown(mark) + " is not a valid name of a mark",
+                "up to 128 letters, digits and `._+-`, of which `.` and `-` cannot be first", ""});
 }
 
 std::vector<Override> overrides(const CommandLine& line, Report& report) {
@@ -372,7 +374,7 @@ void check_outputs(const CommandLine& line, const fs::path& platform_file,
   const auto same = [](const fs::path& a, const fs::path& b) {
     std::error_code error;
     if (fs::exists(a, error) && fs::exists(b, error)) {
-      // A device takes what is written to it from several.
+      // Several outputs may go to one device, such as /dev/null.
       return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
     }
     return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
@@ -382,8 +384,8 @@ void check_outputs(const CommandLine& line, const fs::path& platform_file,
     if (file.empty()) return;
     for (const Use& use : uses)
       if (same(use.file, file)) {
-        report.add({place(option, value), fmt::format("this is {} too", use.what),
-                    "a file of its own", "name another file"});
+        report.add({place(option, value), fmt::format("this is also {}", use.what),
+                    "a file that nothing else uses", "name another file"});
         return;
       }
     uses.push_back({what, file});

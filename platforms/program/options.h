@@ -13,7 +13,7 @@
 
 namespace platform {
 
-/// The command line as it was written.
+/// The command line as the user wrote it.
 struct CommandLine {
   enum class Command { run, check, keys };
   Command command = Command::run;
@@ -25,28 +25,29 @@ struct CommandLine {
   std::optional<std::string> until, mark, input, share, trace, vcd, stats;
   std::optional<std::string> snapshot_at, children, children_output, jobs, child;
   std::vector<std::string> console, gdb;
-  std::string filter;  ///< of `keys`
+  std::string filter;  ///< text to look for, of `keys`
 };
 
-/// What became of parsing: the command line, or the process's exit code after help, the version or
-/// a mistake have been printed.
+/// The result of parsing: the command line. Without one, help, the version or a mistake has been
+/// printed, and the process ends with the exit code.
 struct Parsed {
   std::optional<CommandLine> command_line;
   vp::ExitCode exit_code = vp::ExitCode::success;
 };
 Parsed parse_command_line(int argc, char** argv, std::ostream& out, std::ostream& err);
 
-/// The options that change the platform, as changes of its file; mistakes go to the report.
+/// Returns the options that change the platform as changes of its file. Adds mistakes to the
+/// report.
 std::vector<vp::config::Override> overrides(const CommandLine& line, vp::config::Report& report);
 
-/// The options of a run that need no platform to be checked. Files are only looked at.
+/// Checks the options of a run that can be checked without the platform. Writes no file.
 RunOptions run_options(const CommandLine& line, vp::config::Report& report);
 
-/// The options that name parts of the platform: fills in consoles and GDB ports.
+/// Checks the options that name parts of the platform. Fills in consoles and GDB ports.
 void name_parts(const CommandLine& line, const Platform& platform, RunOptions& options,
                 vp::config::Report& report);
 
-/// Makes sure that no file is written that is read, or twice.
+/// Reports each output file that is also an input, and each that two options name.
 void check_outputs(const CommandLine& line, const std::filesystem::path& platform_file,
                    const RunOptions& options, vp::config::Report& report);
 

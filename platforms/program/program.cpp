@@ -18,15 +18,15 @@ using vp::config::Report;
 
 namespace {
 
-/// The directory of images that the user names, or the default.
+/// Returns the directory of images that the user names, or the default.
 fs::path image_directory(const CommandLine& line, const Surroundings& around, Report& report) {
   std::error_code error;
   if (line.images) {
     if (!fs::is_directory(*line.images, error))
-      report.add(
-          {origin_at(vp::config::argument_source("--images", *line.images), 0),
-           fs::exists(*line.images, error) ? "this is no directory" : "there is no such directory",
-           "the directory that scripts/setup fills", "run scripts/setup"});
+      report.add({origin_at(vp::config::argument_source("--images", *line.images), 0),
+                  fs::exists(*line.images, error) ? "this is not a directory"
+                                                  : "there is no such directory",
+                  "the directory that scripts/setup fills", "run scripts/setup"});
     return *line.images;
   }
   for (const fs::path& each : around.images)
@@ -88,7 +88,9 @@ ExitCode program(int argc, char** argv, const Surroundings& around, const Run& r
     const std::string text =
         vp::config::print_reference(vp::config::reference(schema()), line.filter);
     out << text;
-    if (text.empty()) err << "oae-vp: no key has " << vp::config::shown(line.filter) << " in it\n";
+    if (text.empty())
+      err << "oae-vp: no key contains " << vp::config::shown(line.filter)
+          << "; `oae-vp keys` prints all keys\n";
     return text.empty() ? ExitCode::mistake : ExitCode::success;
   }
   try {

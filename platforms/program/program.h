@@ -10,19 +10,20 @@
 
 namespace platform {
 
-/// What the program finds around itself.
+/// Where the program looks for files.
 struct Surroundings {
   std::vector<std::filesystem::path> platforms;  ///< directories searched for platform files
-  std::vector<std::filesystem::path> images;     ///< the first that exists is the default
+  std::vector<std::filesystem::path>
+      images;  ///< directories of images; the first that exists is the default
 };
 
-/// Those of the program that runs: next to it, and where it was built.
+/// Returns the directories of the running program: next to it, and where it was built.
 Surroundings surroundings();
 
 using Run = std::function<vp::ExitCode(const Platform&, const RunOptions&)>;
 
-/// The program `oae-vp`: reads its command line, checks all input, and calls `run` if it is to run
-/// and there is no mistake.
+/// The program `oae-vp`. Reads its command line, checks all input, and calls `run` if the command
+/// is `run` and there is no mistake.
 vp::ExitCode program(int argc, char** argv, const Surroundings& around, const Run& run,
                      std::ostream& out, std::ostream& err);
 

@@ -23,7 +23,8 @@ using vp::config::shown;
 
 namespace {
 
-// What a terminal's line discipline takes as one line (N_TTY_BUF_SIZE), less the rest of the line.
+// The longest line that a terminal's line discipline accepts (N_TTY_BUF_SIZE), less what is typed
+// besides the command.
 constexpr std::size_t longest_command = 4000;
 constexpr std::size_t longest_line_text = 200;
 constexpr unsigned most_jobs = 1024;
@@ -51,7 +52,7 @@ vp::Mark mark(const std::string& text, Report& report) {
              std::any_of(mark.text.begin(), mark.text.end(), is_control)) {
     report.add(
         {place("--snapshot-at", text, text.size() - mark.text.size()),
-         "no text that a line can have",
+         "the text is empty, too long, or has a control character",
          fmt::format("`line:` and 1 to {} bytes without control characters", longest_line_text),
          ""});
   }
@@ -60,15 +61,16 @@ vp::Mark mark(const std::string& text, Report& report) {
 
 void check_command(const Origin& origin, const std::string& command, Report& report) {
   if (command.empty() || !fits_one_line(command))
-    report.add({origin, command.empty() ? "no command" : "a control character",
-                "a command for the guest, of one line", ""});
+    report.add({origin,
+                command.empty() ? "the command is empty" : "the command has a control character",
+                "a command for the guest on one line", ""});
   if (command.size() > longest_command)
-    report.add({origin, fmt::format("a command of {} bytes", command.size()),
+    report.add({origin, fmt::format("the command has {} bytes", command.size()),
                 fmt::format("at most {} bytes", longest_command),
-                "put it into a script and share that with the guest: --share"});
+                "write a script and share it with the guest by --share"});
 }
 
-/// One command a line; blank lines and those that begin with `#` are none.
+/// Reads one command from each line. Skips blank lines and those that begin with `#`.
 std::vector<std::string> read_commands(const std::string& file, Report& report) {
   std::vector<std::string> commands;
   try {
@@ -84,7 +86,7 @@ std::vector<std::string> read_commands(const std::string& file, Report& report) 
       begin = end + 1;
     }
     if (commands.empty())
-      report.add({vp::config::origin_at(source, 0), "there is no command in it",
+      report.add({vp::config::origin_at(source, 0), "the file has no command",
                   "a command for the guest on each line",
                   "lines that begin with `#` are comments"});
   } catch (const Mistakes& mistakes) {
@@ -98,26 +100,28 @@ fs::path outputs(const CommandLine& line, Report& report) {
   const auto refuse = [&](std::string found, std::string remedy) {
     report.add({line.children_output ? place("--children-output", text)
                                      : place("--children", *line.children),
-                std::move(found), "a directory for what the children write", std::move(remedy)});
+                std::move(found), "a directory in which the children can write",
+                std::move(remedy)});
   };
   std::error_code error;
   if (text.empty()) {
-    refuse("an empty name", "");
+    refuse("the name is empty", "name a directory");
   } else if (fs::exists(text, error)) {
     if (!fs::is_directory(text, error))
-      refuse(shown(text) + " is no directory", "name another: --children-output DIR");
+      refuse(shown(text) + " is not a directory",
+             "name another directory by --children-output DIR");
     else if (::access(text.c_str(), R_OK | W_OK | X_OK) != 0)
       refuse(fmt::format("{}: {}", shown(text), std::strerror(errno)), "");
     else if (!fs::is_empty(text, error) && !Outputs::is_one(text))
-      refuse(shown(text) + " is not empty, and not from an earlier run",
-             "name another: --children-output DIR");
+      refuse(shown(text) + " is not empty and does not come from an earlier run",
+             "name another directory by --children-output DIR");
   } else {
     const fs::path parent = fs::path(text).has_parent_path() ? fs::path(text).parent_path() : ".";
     if (!fs::is_directory(parent, error))
       refuse(fmt::format("there is no directory {}", shown(parent.string())), "create it");
     else if (::access(parent.c_str(), W_OK | X_OK) != 0)
       refuse(fmt::format("{}: {}", shown(parent.string()), std::strerror(errno)),
-             "name another: --children-output DIR");
+             "name another directory by --children-output DIR");
   }
   return text;
 }
@@ -128,7 +132,7 @@ unsigned jobs(const std::optional<std::string>& text, Report& report) {
       !text->empty() && text->size() <= 4 && text->find_first_not_of("0123456789") == text->npos;
   const unsigned long value = number ? std::stoul(*text) : 0;
   if (value == 0 || value > most_jobs)
-    report.add({place("--jobs", *text), shown(*text) + " is no number of children",
+    report.add({place("--jobs", *text), shown(*text) + " is not a number of children",
                 fmt::format("a whole number from 1 to {}", most_jobs), ""});
   return static_cast<unsigned>(value);
 }
@@ -139,7 +143,7 @@ std::optional<SnapshotOptions> snapshot_options(const CommandLine& line, Report&
   const auto alone = [&](const char* option, const std::optional<std::string>& value,
                          bool has_other, const char* other) {
     if (value && !has_other)
-      report.add({place(option, *value), fmt::format("{} without {}", option, other),
+      report.add({place(option, *value), fmt::format("{} needs {}", option, other),
                   fmt::format("{} together with {}", option, other), ""});
   };
   alone("--children", line.children, line.snapshot_at.has_value(), "--snapshot-at");
@@ -148,14 +152,14 @@ std::optional<SnapshotOptions> snapshot_options(const CommandLine& line, Report&
   alone("--children-output", line.children_output, line.children.has_value(), "--children");
   alone("--jobs", line.jobs, line.children.has_value(), "--children");
   if (line.children && line.child)
-    report.add({place("--child", *line.child), "--child and --children",
-                "one of the two: --child runs a child's command without forking", ""});
+    report.add({place("--child", *line.child), "--child and --children exclude each other",
+                "one of the two; --child runs a child's command without a fork", ""});
   if (!line.snapshot_at) return std::nullopt;
 
   SnapshotOptions options;
   options.mark = mark(*line.snapshot_at, report);
   if (line.mark && *line.mark == *line.snapshot_at)
-    report.add({place("--snapshot-at", *line.snapshot_at), "this is the mark of --until-mark too",
+    report.add({place("--snapshot-at", *line.snapshot_at), "this is also the mark of --until-mark",
                 "different marks", ""});
   if (line.child) {
     options.forks = false;
@@ -173,7 +177,7 @@ void check_forks(const CommandLine& line, const RunOptions& options, Report& rep
   if (!options.snapshot || !options.snapshot->forks) return;
   const auto refuse = [&](const char* option, const std::string& value, const char* what) {
     report.add({place(option, value), fmt::format("children cannot have {}", what), "",
-                "run one command alone: --child COMMAND in place of --children"});
+                "run a single command by --child COMMAND in place of --children"});
   };
   for (const std::string& text : line.gdb) refuse("--gdb", text, "a debugger");
   if (line.vcd) refuse("--vcd", *line.vcd, "waveforms");
@@ -181,14 +185,15 @@ void check_forks(const CommandLine& line, const RunOptions& options, Report& rep
     if (to.kind == ConsoleTarget::Kind::pty) {
       report.add(
           {place("--children", *line.children),
-           fmt::format("children cannot have a pseudo-terminal, the console of {} has one", name),
-           "", fmt::format("--console {}=off; each child has a file of its own", name)});
+           fmt::format("children cannot have a pseudo-terminal, which the console of {} has", name),
+           "", fmt::format("write --console {}=off; each child has a log file of its own", name)});
     }
   std::error_code error;
   if (!options.trace.empty() && fs::exists(options.trace, error) &&
       !fs::is_regular_file(options.trace, error))
-    report.add({place("--trace", *line.trace), "this is no regular file",
-                "one that children can read the common part of", "name another file"});
+    report.add({place("--trace", *line.trace), "this is not a regular file",
+                "a regular file, since children read the common part from it",
+                "name another file"});
 }
 
 }  // namespace platform

@@ -7,13 +7,13 @@
 
 namespace platform {
 
-/// The options --snapshot-at, --children, --children-output, --jobs and --child. The file of
-/// commands is read, nothing is written.
+/// Checks the options --snapshot-at, --children, --children-output, --jobs and --child. Reads the
+/// file of commands, and writes nothing.
 std::optional<SnapshotOptions> snapshot_options(const CommandLine& line,
                                                 vp::config::Report& report);
 
-/// Makes sure that no option asks for what children cannot have: a debugger, a pseudo-terminal,
-/// waveforms. `options` names the parts already.
+/// Reports the options that ask for what children cannot have: a debugger, a pseudo-terminal,
+/// waveforms. The parts in `options` are already named.
 void check_forks(const CommandLine& line, const RunOptions& options, vp::config::Report& report);
 
 }  // namespace platform

@@ -7,7 +7,7 @@
 
 namespace platform {
 
-/// What the platform is, a line for each part and each link.
+/// Describes the platform, with a line for each part and each link.
 std::string summary(const Platform& platform);
 
 }  // namespace platform

@@ -71,7 +71,7 @@ void ChildrenSummary::print(const vp::ChildResult& result) {
 
 bool ChildrenSummary::finish(const std::filesystem::path& file,
                              const std::filesystem::path& outputs) {
-  // Those that ended after one that was never run.
+  // The children that come after one that was never run.
   for (auto left = results_.lower_bound(printed_); left != results_.end(); ++left)
     print(left->second);
   std::vector<double> forks;

@@ -12,18 +12,20 @@
 
 namespace platform {
 
-/// What is told of the children: a line for each, in the order of their numbers, and one of all.
+/// What the user reads about the children: a line for each, in the order of their numbers, and one
+/// for all of them.
 class ChildrenSummary {
  public:
-  /// Prints to `out` as soon as a line's turn has come.
+  /// Prints to `out`, each line as soon as those before it have been printed.
   ChildrenSummary(const std::vector<std::string>& commands, std::FILE* out);
 
   void add(const vp::ChildResult& result);
-  /// Prints the last line and writes all of it to `file`, as JSON. False if that cannot be written.
+  /// Prints the last line and writes everything to `file` as JSON. Returns false if the file cannot
+  /// be written.
   bool finish(const std::filesystem::path& file, const std::filesystem::path& outputs);
 
-  /// Success, or how the one has ended that ended worst: 6 (and those killed by a signal), 4, 3,
-  /// 130, 5, 1, in this order.
+  /// Success, or the exit code of the child that ended worst. The worst is 6 or a signal, then
+  /// follow 4, 3, 130, 5 and 1.
   vp::ExitCode exit_code() const { return exit_code_; }
 
  private:
@@ -38,7 +40,7 @@ class ChildrenSummary {
   vp::ExitCode exit_code_ = vp::ExitCode::success;
 };
 
-/// How it ended, for people: `0`, `1 (guest 7)`, `SIGSEGV`.
+/// How a child ended, for people to read: `0`, `1 (guest 7)`, `SIGSEGV`.
 std::string describe(const vp::Ending& ending, int guest_code);
 
 }  // namespace platform

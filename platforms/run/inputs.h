@@ -12,15 +12,14 @@ namespace platform {
 
 /// A file that a run depends on. Its hash goes into the head of the trace.
 struct Input {
-  std::string role;  ///< what it is for, such as "host.kernel"; unique
+  std::string role;  ///< what the run uses it for, such as "host.kernel"; unique
   std::filesystem::path path;
   std::uint64_t size = 0;  ///< bytes
   std::string sha256;      ///< 64 hexadecimal digits
 };
 
-/// Reads every file that the platform names and checks that it is what it should be: by its
-/// structure, and if it comes from the directory of images by its manifest. Throws
-/// vp::config::Mistakes with all mistakes.
+/// Reads every file that the platform names and checks its structure. Files from the directory of
+/// images are also checked against its manifest. Throws vp::config::Mistakes with all mistakes.
 std::vector<Input> check_inputs(const Platform& platform, const std::filesystem::path& images);
 
 }  // namespace platform

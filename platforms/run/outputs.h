@@ -7,25 +7,25 @@
 
 namespace platform {
 
-/// The directory of what forked children write:
+/// The directory in which forked children write:
 ///
 ///     boot/NAME.log    each console until the fork
 ///     N/NAME.log       each console of child N, from the boot on
 ///     N/trace.jsonl, N/stats.json, N/share/, N/messages.txt
-///     summary.json     how each has ended
+///     summary.json     how each child ended
 class Outputs {
  public:
   explicit Outputs(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  /// Whether an earlier run has made this directory.
+  /// Whether an earlier run made this directory.
   static bool is_one(const std::filesystem::path& directory);
 
-  /// Makes the directory, or removes from it what an earlier run has left.
+  /// Makes the directory, or removes from it what an earlier run left there.
   void prepare() const;
   std::filesystem::path boot_console(const std::string& name) const;
   std::filesystem::path summary() const;
 
-  /// Makes the directory of child `number`, from 1.
+  /// Makes the directory of child `number`; the first is 1.
   std::filesystem::path make_child(std::size_t number) const;
   std::filesystem::path child(std::size_t number) const;
 
@@ -33,7 +33,7 @@ class Outputs {
   std::filesystem::path directory_;
 };
 
-/// Makes `file` this process's standard output and error, and leaves it no standard input.
+/// Makes `file` the standard output and error of this process, and /dev/null its standard input.
 void redirect_output(const std::filesystem::path& file);
 
 }  // namespace platform

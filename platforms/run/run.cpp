@@ -32,7 +32,7 @@ namespace {
 using vp::ExitCode;
 using Clock = std::chrono::steady_clock;
 
-// Simulated time between two looks at the outside, unless the looks would come too often.
+// Simulated time after which the loop looks for input, unless it has looked just before.
 constexpr vp::Picoseconds step = 1 * vp::ms;
 constexpr auto look_interval = std::chrono::milliseconds(10);
 
@@ -79,7 +79,7 @@ class Run {
   std::optional<vp::Terminal> terminal_;
   std::optional<vp::ScriptPlayer> script_;
   bool interactive_ = false;
-  vp::ChildNote* note_ = nullptr;  // of a child
+  vp::ChildNote* note_ = nullptr;  // the note of a child
   Clock::time_point looked_;
   Clock::time_point begin_;
 };
@@ -151,7 +151,7 @@ std::optional<unsigned> Run::gdb_port(const std::string& name) const {
 }
 
 void Run::set_log_levels() {
-  // The general level first, so that it does not undo the others.
+  // The general level comes first, so that it does not override the others.
   if (const auto all = platform_.log.find("all"); all != platform_.log.end()) {
     vp::log::set_level("all", all->second);
   }
@@ -170,7 +170,7 @@ std::vector<vp::Console*> Run::all_consoles() {
 }
 
 void Run::connect_consoles() {
-  // A run that forks takes no keys, so that Ctrl-C ends it and all of its children.
+  // A run that forks does not read the keyboard, so that Ctrl-C ends it and all of its children.
   terminal_.emplace(
       [this](vp::Terminal::End) { outcome_.end(ExitCode::interrupted, "interrupted"); },
       forks() ? -1 : STDIN_FILENO);
@@ -223,7 +223,7 @@ nlohmann::json Run::head(const std::string& command) const {
                          {"program", "oae-vp " OAE_VP_VERSION},
                          {"platform", platform_.name},
                          {"inputs", inputs}};
-  // What a child does is an input too.
+  // The command of a child is an input too.
   if (!command.empty()) {
     head["child"] = {{"mark", options_.snapshot->mark.print()}, {"command", command}};
   }
@@ -234,7 +234,7 @@ ExitCode Run::simulate() {
   for (const auto& [name, port] : options_.gdb) {
     fmt::print(stderr, "oae-vp: {} waits for GDB: target remote 127.0.0.1:{}\n", name, port);
   }
-  // QEMU's start has taken the signals.
+  // This comes after QEMU's start, which installs handlers of its own for signals.
   terminal_->start();
   begin_ = looked_ = Clock::now();
   if (script_) script_->start();
@@ -243,7 +243,7 @@ ExitCode Run::simulate() {
   return finish();
 }
 
-// To the end of the run, or to where it is to be forked.
+// Simulates to the end of the run, or to the mark at which it is to be forked.
 void Run::advance() {
   const vp::Picoseconds until = options_.until.value_or(vp::never);
   while (!outcome_.ended()) {
@@ -305,7 +305,7 @@ int Run::be_child(std::size_t number, vp::ChildNote& note) {
   return static_cast<int>(finish());
 }
 
-// Nothing is shared with the parent from here on.
+// From here on the child shares nothing with its parent.
 void Run::settle_child(const std::string& command, const std::filesystem::path& directory) {
   redirect_output(directory / "messages.txt");
   const Outputs outputs(options_.snapshot->outputs);
@@ -349,12 +349,12 @@ void Run::wait_for_gdb() {
   }
 }
 
-// A guest that only waits would otherwise run hours ahead of the user at its shell.
+// Without this, a guest that only waits would run hours ahead of the user at its shell.
 void Run::keep_to_real_time() {
   const auto simulated = std::chrono::nanoseconds(vp::now() / vp::ns);
   const auto ahead = simulated - (Clock::now() - begin_);
   if (ahead < look_interval) {
-    // Time that was lost to a busy guest is not made up for.
+    // The time that a busy guest has lost is not made up for.
     if (ahead < -look_interval) begin_ = Clock::now() - simulated;
     return;
   }

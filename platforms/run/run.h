@@ -16,35 +16,35 @@
 
 namespace platform {
 
-/// Where a console goes.
+/// Where the output of a console goes.
 struct ConsoleTarget {
   enum class Kind { terminal, pty, off, file };
   Kind kind = Kind::off;
-  std::filesystem::path file;  ///< of kind file
+  std::filesystem::path file;  ///< for kind `file`
 };
 
-/// What becomes of a run when its guest reaches a mark.
+/// What a run does when its guest reaches a mark.
 struct SnapshotOptions {
   vp::Mark mark;
-  std::vector<std::string> commands;  ///< for the guest, one for each child
-  bool forks = true;                  ///< if not, the run itself goes on with the only command
-  std::filesystem::path outputs;      ///< directory of what the children write
-  unsigned jobs = 1;                  ///< children at once
+  std::vector<std::string> commands;  ///< commands for the guest, one for each child
+  bool forks = true;                  ///< false: the run itself goes on with the only command
+  std::filesystem::path outputs;      ///< directory in which the children write
+  unsigned jobs = 1;                  ///< children that run at once
 };
 
-/// What a run adds to its platform; every value has been checked.
+/// Options of a run that are not part of its platform. Every value has been checked.
 struct RunOptions {
   std::optional<std::int64_t> until;  ///< ps of simulated time after which the run ends
-  std::string mark;                   ///< of the guest, at which the run ends; empty: none
+  std::string mark;                   ///< the guest's mark at which the run ends; empty: none
   std::optional<SnapshotOptions> snapshot;
   std::map<std::string, ConsoleTarget> consoles;   ///< by name, one for each host and IPU
   std::map<std::string, std::uint16_t> gdb;        ///< by name: TCP port on 127.0.0.1
-  std::optional<vp::Script> input;                 ///< of the first host's console
+  std::optional<vp::Script> input;                 ///< input for the first host's console
   std::filesystem::path share, trace, vcd, stats;  ///< empty: none
   std::vector<Input> inputs;                       ///< every file that the run depends on
 };
 
-/// Composes the platform and simulates it to its end. Throws what a model throws: a defect.
+/// Composes the platform and simulates it to its end. An exception is a defect of the simulator.
 vp::ExitCode run(const Platform& platform, const RunOptions& options);
 
 }  // namespace platform

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Linux wants the second archive aligned (Documentation/driver-api/early-userspace).
+// Linux requires the second archive to be aligned (Documentation/driver-api/early-userspace).
 constexpr std::size_t alignment = 4;
 
 [[noreturn]] void fail(const fs::path& path, const char* why) {
@@ -61,7 +61,7 @@ void add(archive* archive, const std::string& name, const fs::path& path) {
   }
 }
 
-// An archive of the directory in the form that Linux unpacks.
+// Returns an archive of the directory in the format that Linux unpacks.
 std::string pack(const fs::path& directory) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {

@@ -6,8 +6,8 @@
 
 namespace platform {
 
-/// The files of a directory as a second archive behind a guest's initramfs, where the guest finds
-/// them in /share. Equal files make equal bytes: names are sorted, times are left out.
+/// The files of a directory as a second archive behind a guest's initramfs. The guest finds them in
+/// /share. Equal files make equal bytes, since names are sorted and times are left out.
 class ShareArchive {
  public:
   /// `initrd` may be empty. Throws std::runtime_error if a file cannot be read.
@@ -16,9 +16,9 @@ class ShareArchive {
   ShareArchive(const ShareArchive&) = delete;
   ShareArchive& operator=(const ShareArchive&) = delete;
 
-  /// Where both can be read for as long as this object lives.
+  /// The path at which both archives can be read for as long as this object lives.
   std::filesystem::path path() const;
-  /// Of the directory's part.
+  /// Hash of the archive that holds the directory.
   const std::string& sha256() const { return sha256_; }
   std::uint64_t size() const { return size_; }
 

@@ -128,7 +128,7 @@ class Kernel(machine.TestCase):
         decoded = (5, "SDES", "Transaction Layer", "Receiver ID")
         self.check_decoded("up.surprise_down", "surprise_down", "Uncorrected (Fatal)", ROOT_PORT, decoded)
         self.assertEqual(self.said("down.surprise_down"), [])
-        self.assertIn("no such packet can have this error there", self.run_.file("refused"))
+        self.assertIn("such a packet cannot have this error there", self.run_.file("refused"))
 
     # Linux shows no header of such a request, although it is logged.
     def test_acs_violations_are_seen_by_the_root_port_alone(self):
@@ -229,9 +229,9 @@ class Packets(machine.TestCase):
 
     def test_mistakes_are_told(self):
         mistakes = self.run_.file("mistakes").splitlines()
-        expected = ["no such way; there are host_ipu.down host_ipu.up"] * 2 + [
-            "no such error; there are data_link_protocol surprise_down", "no TLP is a Mail",
-            "the number counts from 1", "no such packet can have this error there"]
+        expected = ["there is no such direction; there are host_ipu.down host_ipu.up"] * 2 + [
+            "there is no such error; there are data_link_protocol surprise_down", "there is no TLP Mail",
+            "the number is a whole number from 1 up", "such a packet cannot have this error there"]
         self.assertEqual(len(mistakes), len(expected), mistakes)
         for line, text in zip(mistakes, expected):
             self.assertIn(text, line)

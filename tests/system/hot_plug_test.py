@@ -261,8 +261,8 @@ class Surprise(HotPlugCase):
 
     def test_mistakes_are_told(self):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
-                         ["the slot has a card", "there is no button",
-                          "a slot knows remove, insert, button, open, close or power_fault", "no such slot; there are host_ipu"])
+                         ["the slot has a card", "the slot has no button",
+                          "the action is unknown; a slot knows remove, insert, button, open, close or power_fault", "there is no such slot; there are host_ipu"])
 
 
 class Others(HotPlugCase):
@@ -384,7 +384,7 @@ class Commands(HotPlugCase):
 
     def test_a_latch_holds_the_card(self):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
-                         ["the latch is closed", "there is no latch, or it is open"])
+                         ["the latch is closed", "the slot has no latch, or it is open"])
 
     def test_no_command_is_waited_for_in_vain(self):
         said = self.run_.file("dmesg")

@@ -134,7 +134,7 @@ class Lanes(machine.TestCase):
     def test_mistakes_are_told(self):
         mistakes = self.run_.file("mistakes").splitlines()
         self.assertEqual(len(mistakes), 4)
-        for line, text in zip(mistakes, ["no such lane, or no other would be left"] * 2 + ["takes the lane"] * 2):
+        for line, text in zip(mistakes, ["there is no such lane, or it is the last one"] * 2 + ["takes the number of the lane"] * 2):
             self.assertIn(text, line)
 
 

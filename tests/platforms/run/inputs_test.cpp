@@ -137,7 +137,7 @@ TEST(Inputs, CommandLineMustFitTheKernel) {
   samples::put(kernel, 0x238, 12, 4);  // cmdline_size; `console=ttyS0` has 13
   workshop.image("vmlinuz", kernel);
   workshop.write_manifest();
-  EXPECT_THAT(verdict(workshop), HasSubstr("may have 12 bytes, and `append` has 13"));
+  EXPECT_THAT(verdict(workshop), HasSubstr("may have 12 bytes, but `append` has 13"));
 }
 
 }  // namespace
