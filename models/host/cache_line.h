@@ -6,7 +6,7 @@
 
 namespace host {
 
-/// What a processor holds memory in, bytes.
+/// The size of a cache line, in bytes.
 inline constexpr unsigned line_size = 64;
 
 using LineData = std::array<std::uint8_t, line_size>;
@@ -18,7 +18,7 @@ constexpr unsigned offset_in_line(std::uint64_t address) {
   return static_cast<unsigned>(address & (line_size - 1));
 }
 
-/// A bit for each of `bytes` bytes of a line from `address` on, 1 to 64 and within the line.
+/// Returns a bit for each of the `bytes` bytes (1 to 64) from `address` on, which lie in one line.
 constexpr std::uint64_t byte_mask(std::uint64_t address, unsigned bytes) {
   return ~std::uint64_t{0} >> (line_size - bytes) << offset_in_line(address);
 }

@@ -13,26 +13,26 @@ namespace host {
 ///
 ///     buffer:  line address | written bytes 63:0 | data
 ///
-/// A full line is one write. What is evicted or drained before it is full goes in chunks of 8 bytes
-/// (Intel SDM volume 3, 12.3.1), the written bytes of each chunk without a gap as one write. When
-/// a line needs a buffer and there is none, the one begun first is evicted.
+/// A full line becomes one write. A line that is evicted or drained before it is full is written in
+/// chunks of 8 bytes (Intel SDM volume 3, 12.3.1), where each gapless run of written bytes is one
+/// write. If a line needs a buffer and none is free, the buffer that was begun first is evicted.
 class CombiningBuffers {
  public:
-  /// Takes `bytes` bytes for `address`.
+  /// Receives a write of `bytes` bytes to `address`.
   using Write =
       std::function<void(std::uint64_t address, const std::uint8_t* data, unsigned bytes)>;
 
-  /// `count` from 1 up.
+  /// `count` is 1 or more.
   CombiningBuffers(unsigned count, Write write);
 
   bool empty() const { return used_ == 0; }
-  /// Takes 1 to 64 bytes within a line.
+  /// Stores 1 to 64 bytes within a line.
   void store(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
-  /// Writes out what there is of the line of `address`.
+  /// Writes out what the buffers hold of the line of `address`.
   void evict(std::uint64_t address);
-  /// Writes all out, lines in the order they were begun.
+  /// Writes out all lines, in the order in which they were begun.
   void drain();
-  /// Drops all.
+  /// Drops everything without writing it.
   void clear() { used_ = 0; }
 
  private:
@@ -46,7 +46,7 @@ class CombiningBuffers {
   void evict_buffer(unsigned index);
   void write_out(const Buffer& buffer);
 
-  std::vector<Buffer> buffers_;  // the first used_, in the order they were begun
+  std::vector<Buffer> buffers_;  // the first used_ are in use, in the order they were begun
   unsigned used_ = 0;
   const Write write_;
 };

@@ -8,16 +8,16 @@
 
 namespace host {
 
-/// Lines of device memory that a host's caches hold: written through, so never dirty. Full
-/// associativity; the line that was used longest ago makes room.
+/// The lines of device memory that a host's caches hold. They are written through, so they are
+/// never dirty. The cache is fully associative and replaces the line that was used longest ago.
 class DeviceLines {
  public:
-  /// `count` from 1 up.
+  /// `count` is 1 or more.
   explicit DeviceLines(unsigned count) : lines_(count) {}
 
-  /// The line's data, or nullptr if it is not held. Counts as a use.
+  /// Returns the line's data, or nullptr if it is not held. Counts as a use.
   LineData* find(std::uint64_t address);
-  /// Holds the line of `address`, which is not held yet.
+  /// Adds the line of `address`, which is not held yet.
   void insert(std::uint64_t address, const LineData& data);
   void drop(std::uint64_t address);
   void clear();
@@ -25,7 +25,7 @@ class DeviceLines {
  private:
   struct Line {
     std::uint64_t address = 0;
-    std::uint64_t used = 0;  // when, in uses; 0: not held
+    std::uint64_t used = 0;  // number of its last use; 0: not held
     LineData data;
   };
 

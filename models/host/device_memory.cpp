@@ -154,7 +154,8 @@ void DeviceMemory::prefetch(std::uint64_t address) {
   while (lines_.find(address) == nullptr && filling(address) == nullptr) {
     if (start_fill(address) != nullptr) {
       ++prefetches_;
-      // Until it is on its way, since an answer bounds how far the processor may run ahead.
+      // Waits until the read is on its way, since its answer bounds how far the processor may run
+      // ahead.
       return wait(sc_core::SC_ZERO_TIME);
     }
     wait(idle_fill_);
@@ -171,7 +172,7 @@ void DeviceMemory::load(tlm::tlm_generic_payload& payload) {
     Fill* fill = filling(address);
     if (fill == nullptr) fill = start_fill(address);
     wait(fill != nullptr ? fill->done : idle_fill_);
-    // One that was dropped on its way may be older than what the processor has seen since.
+    // A line that was dropped on its way may be older than what the processor has seen since.
     if (fill == nullptr || fill->dropped) continue;
     answer(payload, fill->data);
     if (!fill->good) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -209,7 +210,7 @@ DeviceMemory::Fill* DeviceMemory::filling(std::uint64_t address) {
   return nullptr;
 }
 
-// nullptr while all are busy.
+// Returns nullptr while all are busy.
 DeviceMemory::Fill* DeviceMemory::start_fill(std::uint64_t address) {
   for (Fill& fill : fills_) {
     if (fill.busy) continue;

@@ -17,42 +17,42 @@
 namespace host {
 
 struct DeviceMemoryConfig {
-  unsigned write_combining_buffers = 10;  ///< lines a processor; 0: WC behaves like UC
+  unsigned write_combining_buffers = 10;  ///< lines for each processor; 0: WC behaves like UC
 };
 
-/// How a host's processors see device memory, by the memory type of each access (Intel SDM volume
-/// 3, 12.3): what they combine, stream and cache before it becomes transactions.
+/// How a host's processors access device memory. The memory type of each access (Intel SDM volume
+/// 3, 12.3) decides what they combine, stream and cache before it becomes transactions.
 ///
 ///     vCPU 0 --- write-combining buffers, streaming-load buffer --+-- out
 ///     vCPU n --- write-combining buffers, streaming-load buffer --+
 ///                             line fills, lines held -------------+
 ///
 ///   UC          drains what its processor holds, then passes
-///   WC          stores gather in lines of 64 bytes; loads pass, behind what is held of their line;
-///               streaming loads (movntdqa) read a line once and hand each byte of it out once
-///   WT, WP, WB  loads read a line and hold it until it is flushed or makes room; prefetches do so
-///               and do not wait; stores pass at once, and update the line (WP: drop it)
+///   WC          stores are combined in lines of 64 bytes; a load passes after the buffer of its
+///               line; streaming loads (movntdqa) read a line once and use each byte of it once
+///   WT, WP, WB  loads read a line and keep it until it is flushed or replaced; prefetches do so
+///               without waiting; stores pass at once and update the line (WP: drop it)
 ///
-/// Lines are common to all processors of the host, as its caches are coherent; devices do not take
-/// part in that: what a device changes is seen after a flush. Nothing takes time but what `out`
-/// takes. What is held without end stays: nothing is written out because time goes by.
+/// All processors of the host share the lines, since its caches are coherent. Devices are not part
+/// of that coherence: what a device changes is seen after a flush. Only the accesses of `out` take
+/// time. Nothing is written out merely because time passes.
 class DeviceMemory : public sc_core::sc_module {
  public:
-  /// Lines that the host holds, and how many it reads at once; a further read waits for its turn.
+  /// How many lines the host holds, and how many it reads at once. Further reads wait.
   static constexpr unsigned lines_held = 64;
   static constexpr unsigned lines_read = 10;
 
-  /// One binding for each processor: b_transport from an SC_THREAD of its own, one at a time, 1 to
-  /// 64 bytes within a line, with a ProcessorAccess; without one it passes.
+  /// Each processor binds once and calls b_transport from an SC_THREAD of its own, one access at a
+  /// time, of 1 to 64 bytes within a line. An access without a ProcessorAccess passes unchanged.
   tlm_utils::multi_passthrough_target_socket<DeviceMemory> processor;
-  /// Reads and writes of 1 to 64 bytes within a line, from several threads. What the target does
-  /// not pass through here takes its time inside b_transport, without a delay that comes back.
+  /// Reads and writes of 1 to 64 bytes within a line, from several threads. The target spends its
+  /// time inside b_transport and returns no delay.
   tlm_utils::simple_initiator_socket<DeviceMemory> out;
 
   DeviceMemory(const sc_core::sc_module_name& name, const DeviceMemoryConfig& config,
                vp::Statistics& statistics);
 
-  /// Forgets all that is held and being read. No processor may be inside an access.
+  /// Drops all lines and buffers, and the reads under way. No processor may be inside an access.
   void reset();
 
  private:
@@ -63,9 +63,9 @@ class DeviceMemory : public sc_core::sc_module {
 
     std::optional<CombiningBuffers> buffers;
     std::uint64_t streamed_line = 0;
-    std::uint64_t unread = 0;  // bytes of it that no streaming load has taken
+    std::uint64_t unread = 0;  // bytes of it that no streaming load has used
     LineData streamed;
-    std::uint64_t streaming = 0;  // address and bytes of the loads that stream now
+    std::uint64_t streaming = 0;  // address and bytes of the present streaming loads
     unsigned streaming_bytes = 0;
     tlm::tlm_generic_payload payload;
   };
@@ -74,7 +74,7 @@ class DeviceMemory : public sc_core::sc_module {
   struct Fill {
     bool busy = false;
     bool dropped =
-        false;  // flushed or written since: for those who wait for it, but not to be held
+        false;  // flushed or written since: serves the loads that wait for it, but is not kept
     bool good = false;
     std::uint64_t line = 0;
     LineData data;

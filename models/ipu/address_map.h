@@ -7,13 +7,12 @@
 
 namespace ipu {
 
-/// A region of an address map that is empty, runs past the end of the address space or overlaps
-/// another.
+/// Thrown for a region that is empty, exceeds the address space or overlaps another region.
 struct MapMistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Which port serves which addresses.
+/// Maps addresses to ports.
 class AddressMap {
  public:
   struct Region {
@@ -25,12 +24,12 @@ class AddressMap {
   /// Throws MapMistake.
   void add(std::uint64_t base, std::uint64_t size, unsigned port);
 
-  /// The region that holds all of the `length` bytes from `address` on, or nullptr. A length of 0
-  /// counts as 1.
+  /// Returns the region that holds all of the `length` bytes from `address` on, or nullptr. A
+  /// length of 0 counts as 1.
   const Region* find(std::uint64_t address, std::uint64_t length) const;
 
  private:
-  std::vector<Region> regions_;  // by base
+  std::vector<Region> regions_;  // ordered by base
 };
 
 }  // namespace ipu

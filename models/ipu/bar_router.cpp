@@ -39,7 +39,7 @@ tlm::tlm_sync_enum BarRouter::nb_transport_fw(tlm::tlm_generic_payload& payload,
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
-  // The target may answer while it is being asked, so all is noted before.
+  // The target may answer within the call, so everything is recorded before.
   outstanding_.push_back({&payload, address});
   payload.set_address(address - region->base);
   const tlm::tlm_sync_enum sync =

@@ -20,7 +20,7 @@ CopyDevice::CopyDevice(const sc_core::sc_module_name& name, vp::Domain& domain,
   engine.irq.bind(*this);
 }
 
-// 6.6.2: nothing is left for whoever gets the function next.
+// Nothing may be left for the next user of the function (PCIe 5.0, 6.6.2).
 void CopyDevice::reset() {
   engine.reset();
   std::memset(storage_.bytes(), 0, storage_.size());
@@ -33,7 +33,7 @@ void CopyDevice::set_line(unsigned, bool level) {
 tlm::tlm_sync_enum CopyDevice::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                                                sc_core::sc_time& delay) {
   registers_->b_transport(payload, delay);
-  // What is there but takes no such access ends as Completer Abort.
+  // An access that a register exists for but does not support ends as Completer Abort.
   const tlm::tlm_response_status status = payload.get_response_status();
   if (status != tlm::TLM_OK_RESPONSE && status != tlm::TLM_ADDRESS_ERROR_RESPONSE) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);

@@ -15,8 +15,9 @@
 
 namespace ipu {
 
-/// What is behind a virtual function: a DMA engine that its host drives, and memory that the engine
-/// alone reaches, at address 0. The end of a copy is MSI-X vector 0, if its interrupt is enabled.
+/// The device behind a virtual function: a DMA engine that its host drives, and memory at address 0
+/// that only this engine reaches. At the end of a copy it sends MSI-X vector 0, if the interrupt is
+/// enabled.
 ///
 ///     BAR 0, 0x000: registers of the engine (rtl/registers/dma.yaml)
 class CopyDevice : public sc_core::sc_module, private vp::InterruptLineIf {
@@ -25,14 +26,15 @@ class CopyDevice : public sc_core::sc_module, private vp::InterruptLineIf {
   /// once.
   tlm_utils::passthrough_target_socket<CopyDevice> bar;
   sc_core::sc_port<pcie::InterruptIf> interrupt;
-  /// Its `host` is bound to the function's `dma`.
+  /// The engine. Its socket `host` is bound to the function's `dma`.
   DmaEngine engine;
 
   /// `memory_size` in bytes.
   CopyDevice(const sc_core::sc_module_name& name, vp::Domain& domain,
              const DmaEngine::Timing& timing, std::uint64_t memory_size);
 
-  /// The function was reset, and has ended the engine's reads. Its memory is cleared.
+  /// Clears the memory and resets the engine. The function, which was reset, has ended the engine's
+  /// reads.
   void reset();
 
  private:

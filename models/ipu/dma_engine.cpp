@@ -104,7 +104,7 @@ void DmaEngine::advance() {
   }
 }
 
-// A target may answer while it is asked, so everything is settled before each request.
+// A target may answer within the call, so all members are up to date before each request.
 void DmaEngine::fetch_ahead() {
   while (copy_.left > 0 && fetched_ - delivered_ < pieces_.size()) {
     Piece& next = piece(fetched_++);
@@ -157,7 +157,7 @@ tlm::tlm_sync_enum DmaEngine::nb_transport_bw(tlm::tlm_generic_payload& payload,
   return tlm::TLM_COMPLETED;
 }
 
-// Pieces pass in order; those that come after a failed one are dropped.
+// Pieces pass in order. Those after a failed one are dropped.
 void DmaEngine::pass_head() {
   while (delivered_ != fetched_) {
     const Piece& head = piece(delivered_);
@@ -203,7 +203,7 @@ void DmaEngine::delivered(vp::Picoseconds written) {
   advance();
 }
 
-// No more pieces are asked for.
+// Ends the copy: requests no more pieces.
 void DmaEngine::fail() {
   copy_.failed = true;
   copy_.left = 0;

@@ -18,23 +18,24 @@ namespace ipu {
 /// on either side. Register map: rtl/registers/dma.yaml.
 ///
 ///     0x000 source       rw   IPU address or host bus address
-///     0x008 destination  rw   the same
+///     0x008 destination  rw   IPU address or host bus address
 ///     0x010 length       rw   bytes, 32 bits
 ///     0x018 control      rw   start, source_host, destination_host, irq_enable
 ///     0x020 status       w1c  done, error
 ///
-/// `latency` after the start it asks for up to `outstanding` pieces ahead; each passes the engine
-/// whole, in order, at `bytes_per_second`, and is written. The copy is done when its last write
-/// is. What is written to the registers while a copy runs is for the next one. An error ends the
-/// copy once all pieces asked for have come back; what was written before it stays.
+/// After `latency` the engine requests up to `outstanding` pieces ahead. Each piece passes the
+/// engine whole, in order, at `bytes_per_second`, and is then written. The copy is done when its
+/// last write is done. Writes to the registers while a copy runs take effect for the next copy. An
+/// error ends the copy after all requested pieces have come back; what was written before the error
+/// stays.
 ///
-/// In the IPU it reaches memory only: what grants direct memory access.
+/// In the IPU the engine reaches memory only: targets that grant direct memory access.
 class DmaEngine : public RegisterBlock {
  public:
   struct Timing {
     vp::Picoseconds latency;         ///< from the start to the first request, 0 or more
     std::uint64_t bytes_per_second;  ///< 1 or more
-    unsigned outstanding;            ///< pieces asked for ahead, 1 or more
+    unsigned outstanding;            ///< pieces requested ahead, 1 or more
   };
 
   /// To the NoC.
@@ -47,14 +48,14 @@ class DmaEngine : public RegisterBlock {
   DmaEngine(const sc_core::sc_module_name& name, vp::Domain& domain, const Timing& timing,
             unsigned line);
 
-  /// To what it was at first. A copy that runs ends without a trace, but for what it has written;
-  /// no read of host memory may be outstanding.
+  /// Returns to the initial state. A running copy is dropped, but what it has written stays. No
+  /// read of host memory may be outstanding.
   void reset();
 
-  /// Copies done, with or without error.
+  /// Number of copies that have ended, with or without error.
   const std::uint64_t& copies() const { return copies_; }
   const std::uint64_t& errors() const { return errors_; }
-  /// Bytes written.
+  /// Number of bytes written.
   const std::uint64_t& bytes() const { return bytes_; }
 
  private:
@@ -66,7 +67,7 @@ class DmaEngine : public RegisterBlock {
     std::array<std::uint8_t, piece_size> data;
     std::uint64_t destination;
     std::uint32_t length;
-    vp::Picoseconds landed;  // when its data is here, or `never`
+    vp::Picoseconds landed;  // when its data has arrived, or `never`
   };
 
   std::optional<std::uint64_t> read(std::uint64_t offset) override;
@@ -82,7 +83,7 @@ class DmaEngine : public RegisterBlock {
   void fail();
   void finish();
   void update_irq();
-  /// A read or write of the piece in IPU memory; returns when it is done.
+  /// Reads or writes the piece in IPU memory. Returns the time at which that is done.
   vp::Picoseconds access_memory(Piece& piece);
   bool is_memory(std::uint64_t address, std::uint64_t length);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -99,11 +100,11 @@ class DmaEngine : public RegisterBlock {
   std::uint64_t control_ = 0;
   std::uint64_t status_ = 0;
 
-  // The copy that runs.
+  // The copy under way.
   struct Copy {
     std::uint64_t source;
     std::uint64_t destination;
-    std::uint64_t left;  // bytes not asked for yet
+    std::uint64_t left;  // bytes that are not requested yet
     bool source_host;
     bool destination_host;
     bool failed;
@@ -113,7 +114,7 @@ class DmaEngine : public RegisterBlock {
   std::vector<Piece> pieces_;  // a ring; pieces fetched_ - delivered_ are in use
   std::uint64_t fetched_ = 0;
   std::uint64_t delivered_ = 0;
-  bool writing_ = false;  // the host has no room for the head piece yet
+  bool writing_ = false;  // the host has not accepted the head piece yet
   tlm::tlm_generic_payload probe_;
   vp::Event begin_;
   vp::Event pass_;  // the head piece has passed the engine

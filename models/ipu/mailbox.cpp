@@ -119,7 +119,7 @@ bool Mailbox::HostSide::write(std::uint64_t offset, std::uint64_t value, std::ui
 tlm::tlm_sync_enum Mailbox::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                                             sc_core::sc_time& delay) {
   access(host_side_, 8, payload, static_cast<vp::Picoseconds>(delay.value()));
-  // What is there but takes no such access ends as Completer Abort.
+  // An access that a register exists for but does not support ends as Completer Abort.
   const tlm::tlm_response_status status = payload.get_response_status();
   if (status != tlm::TLM_OK_RESPONSE && status != tlm::TLM_ADDRESS_ERROR_RESPONSE) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);

@@ -13,14 +13,14 @@
 
 namespace ipu {
 
-/// One request from the host's driver, one reply of the firmware. Both sides see the same
-/// registers. Register map: rtl/registers/mailbox.yaml.
+/// Holds one request from the host's driver and one reply from the firmware. Both sides see the
+/// same registers. Register map: rtl/registers/mailbox.yaml.
 ///
 ///     0x000 request[8]  rw  command, seven arguments
 ///     0x040 reply[8]    rw  result, seven values
-///     0x080 doorbell    wo  host: the request waits. Firmware: the reply stands
+///     0x080 doorbell    wo  host: the request is complete; firmware: the reply is complete
 ///     0x088 status      ro  requested, replied
-///     0x090 vector      rw  MSI-X vector that tells the host of a reply
+///     0x090 vector      rw  MSI-X vector that announces a reply to the host
 ///
 /// `irq` is high while a request waits. The firmware's doorbell does nothing while none waits.
 class Mailbox : public RegisterBlock {
@@ -35,10 +35,10 @@ class Mailbox : public RegisterBlock {
   /// `line` is the number of `irq` at its controller.
   Mailbox(const sc_core::sc_module_name& name, vp::Domain& domain, unsigned line);
 
-  /// The host's function was reset: forgets the request, the reply and the vector.
+  /// Clears the request, the reply and the vector, after a reset of the host's function.
   void reset();
 
-  /// Requests that the host rang for.
+  /// Number of requests for which the host rang the doorbell.
   const std::uint64_t& requests() const { return requests_; }
 
  private:
@@ -64,7 +64,7 @@ class Mailbox : public RegisterBlock {
                                      sc_core::sc_time& delay);
 
   HostSide host_side_{*this};
-  vp::Event signal_;  // the MSI-X leaves when the firmware's write has arrived
+  vp::Event signal_;  // sends the MSI-X when the firmware's write has arrived
   std::array<std::uint64_t, 8> request_{};
   std::array<std::uint64_t, 8> reply_{};
   bool requested_ = false;

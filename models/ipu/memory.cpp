@@ -39,7 +39,7 @@ void Memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
   payload.set_dmi_allowed(payload.is_response_ok() && storage_.bytes() != nullptr);
 }
 
-// A debugger gets what there is, up to the end.
+// A debugger gets the bytes that exist, up to the end of the memory.
 unsigned Memory::transport_dbg(tlm::tlm_generic_payload& payload) {
   const std::uint64_t offset = payload.get_address();
   const std::uint64_t size = storage_.size();

@@ -12,8 +12,8 @@
 
 namespace ipu {
 
-/// Where the bytes of a memory are kept. The IPU's QEMU owns those that its cores execute from, and
-/// wants to see each write, so that it can discard what it has translated.
+/// Where the bytes of a memory are kept. The IPU's QEMU owns the bytes from which its cores
+/// execute. It has to see each write, so that it can discard code that it has translated.
 class Storage {
  public:
   virtual ~Storage() = default;
@@ -21,13 +21,14 @@ class Storage {
   /// Copy `length` bytes from or to `offset`; offset + length <= size().
   virtual void read(std::uint64_t offset, std::uint8_t* bytes, std::uint64_t length) = 0;
   virtual void write(std::uint64_t offset, const std::uint8_t* bytes, std::uint64_t length) = 0;
-  /// The first byte, for direct reads during the whole simulation, or nullptr if there is no such.
+  /// Returns the first byte, for direct reads during the whole simulation, or nullptr if direct
+  /// reads are impossible.
   virtual std::uint8_t* bytes() = 0;
-  /// Whether bytes() may also be written to directly.
+  /// Returns whether bytes() may also be written to directly.
   virtual bool direct_writes() const = 0;
 };
 
-/// Storage of its own, zero at first.
+/// Storage that the model owns. It is zero at first.
 class PlainStorage : public Storage {
  public:
   explicit PlainStorage(std::uint64_t size) : bytes_(size) {}
@@ -41,12 +42,13 @@ class PlainStorage : public Storage {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// SRAM or DRAM: a target with a fixed access time over a storage.
+/// SRAM or DRAM: a target with a fixed access time in front of a storage.
 ///
 /// Reads and writes any number of bytes at any alignment; `latency` (0 ps or more) is added to the
-/// delay annotation of each access. Ends with TLM_ADDRESS_ERROR_RESPONSE beyond the end, with
-/// TLM_BURST_ERROR_RESPONSE for streaming, TLM_BYTE_ENABLE_ERROR_RESPONSE for byte enables. Grants
-/// direct memory access to all of it, for reading and, where the storage allows it, writing.
+/// delay annotation of each access. The response is TLM_ADDRESS_ERROR_RESPONSE beyond the end,
+/// TLM_BURST_ERROR_RESPONSE for streaming and TLM_BYTE_ENABLE_ERROR_RESPONSE for byte enables.
+/// Grants direct memory access to the whole memory, for reading and, if the storage allows it, for
+/// writing.
 class Memory : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Memory> socket;

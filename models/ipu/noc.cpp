@@ -68,7 +68,7 @@ bool Noc::get_direct_mem_ptr(int, tlm::tlm_generic_payload& payload, tlm::tlm_dm
   payload.set_address(address - region->base);
   const bool granted = out_[static_cast<int>(region->port)]->get_direct_mem_ptr(payload, dmi);
   payload.set_address(address);
-  // What the target says beyond its region is not reachable here.
+  // Addresses beyond the region cannot be reached here, whatever the target grants.
   const std::uint64_t last = region->size - 1;
   dmi.set_start_address(region->base + std::min<std::uint64_t>(dmi.get_start_address(), last));
   dmi.set_end_address(region->base + std::min<std::uint64_t>(dmi.get_end_address(), last));

@@ -14,33 +14,33 @@
 
 namespace ipu {
 
-/// The IPU's network on chip: takes blocking transactions from any number of initiators to the
-/// target that the address map names, with the address made relative to the target's region.
+/// The IPU's network on chip. Passes blocking transactions of any number of initiators to the
+/// target that the address map names. The target sees an address relative to its region.
 ///
-///     noc.connect(0x0900'0000, 0x1000, console.socket);
-///     noc.connect(0x8000'0000, 128 * MiB, dram.socket);
+///     noc.connect(OAE_IPU_CONSOLE_BASE, OAE_IPU_CONSOLE_SIZE, console.socket);
+///     noc.connect(OAE_IPU_DRAM_BASE, 128 * MiB, dram.socket);
 ///     core.socket.bind(noc.in);
 ///
 /// A transaction takes `hop` on its way to the target and again on its way back, added to its
-/// delay annotation (0 ps or more). One that no region holds completely ends as
-/// TLM_ADDRESS_ERROR_RESPONSE, one whose payload is malformed is left to the target.
+/// delay annotation (0 ps or more). A transaction that does not lie completely in a region ends
+/// with TLM_ADDRESS_ERROR_RESPONSE. The target judges a malformed payload.
 class Noc : public sc_core::sc_module {
  public:
-  /// From the initiators; more than one may bind.
+  /// The initiators bind here; there may be several.
   tlm_utils::multi_passthrough_target_socket<Noc> in;
 
   enum class Timing { exact, decoupled };
 
   Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop);
 
-  /// One line of the address map; a target may have several. Accesses that are ahead of the
-  /// kernel's time (vp::Decoupled) reach only targets that are connected as `decoupled`; for others
-  /// they catch up first. Throws MapMistake.
+  /// Adds a region to the address map; a target may have several. Accesses that are ahead of the
+  /// kernel's time (vp::Decoupled) reach only targets that are connected as `decoupled`. For other
+  /// targets the kernel's time catches up first. Throws MapMistake.
   void connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target,
                Timing timing = Timing::exact);
 
   const std::uint64_t& transactions() const { return transactions_; }
-  /// Transactions that no region held.
+  /// Transactions that hit no region.
   const std::uint64_t& unmapped() const { return unmapped_; }
 
  private:
@@ -54,7 +54,7 @@ class Noc : public sc_core::sc_module {
     const void* socket;
     Timing timing;
   };
-  std::vector<Target> targets_;  // by port of out_
+  std::vector<Target> targets_;  // indexed by port of out_
   std::vector<AddressMap::Region> connections_;
   AddressMap map_;
   const sc_core::sc_time hop_;

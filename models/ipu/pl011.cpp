@@ -25,7 +25,7 @@ enum Offset : std::uint32_t {
   end = 0x1000,
 };
 
-// DR; RSR holds the same bits 8 lower.
+// Bits of DR. RSR holds the same bits, 8 places lower.
 enum Data : std::uint32_t { dr_oe = 1 << 11 };
 enum Status : std::uint32_t { rsr_oe = 1 << 3, rsr_character = 0x7 };
 
@@ -82,7 +82,7 @@ constexpr std::uint32_t control_reset = cr_txe | cr_rxe;
 constexpr std::uint32_t levels_reset = 0x12;
 constexpr unsigned timeout_bits = 32;
 
-/// Entries at a level of IFLS: 1/8, 1/4, 1/2, 3/4, 7/8 of 16; reserved values as the last.
+/// Entries at a level of IFLS: 1/8, 1/4, 1/2, 3/4 or 7/8 of 16. Reserved values are as the last.
 unsigned trigger(std::uint32_t select) {
   constexpr std::array<unsigned, 5> entries = {2, 4, 8, 12, 14};
   return entries[std::min<std::uint32_t>(select & 7, 4)];
@@ -274,7 +274,7 @@ void Pl011::write_control(std::uint32_t value) {
   start_receive();
 }
 
-// With FIFOs off there is one holding register each way.
+// With FIFOs disabled there is one holding register for each direction.
 unsigned Pl011::depth() const {
   return line_control_ & lcr_fen ? fifo_depth : 1;
 }
@@ -352,7 +352,8 @@ void Pl011::start_receive() {
   }
 }
 
-// The overrun is told by RSR at once, in the FIFO by the next byte that finds room (table 2-3).
+// RSR reports the overrun at once. In the FIFO, the next byte that finds room carries it (table
+// 2-3).
 void Pl011::take(std::uint8_t byte) {
   if (receive_.level == depth()) {
     overrun_ = true;

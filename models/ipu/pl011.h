@@ -19,32 +19,32 @@ namespace ipu {
 ///     0x000 DR     data, with the error bits of the byte read
 ///     0x004 RSR    receive status; a write clears it
 ///     0x018 FR     flags
-///     0x020 ILPR   IrDA divisor: kept, of no effect
+///     0x020 ILPR   IrDA divisor: stored, without effect
 ///     0x024 IBRD   integer baud rate divisor
 ///     0x028 FBRD   fractional baud rate divisor, in 64ths
 ///     0x02c LCR_H  line control; a write makes the divisors take effect
 ///     0x030 CR     control
-///     0x034 IFLS   FIFO levels that interrupt
+///     0x034 IFLS   FIFO levels at which it interrupts
 ///     0x038 IMSC   interrupt mask, 1 lets an interrupt through
 ///     0x03c RIS    raw interrupts
 ///     0x040 MIS    masked interrupts
 ///     0x044 ICR    a write clears interrupts
-///     0x048 DMACR  DMA control: kept, of no effect
+///     0x048 DMACR  DMA control: stored, without effect
 ///     0xfe0 PeriphID0 to 3, 0xff0 PCellID0 to 3
 ///
 /// Other offsets read zero and ignore writes.
 ///
-/// Other ends of the wires: CTS, DSR and DCD are asserted, RI is not, and bytes to be received wait
-/// until receiving is enabled. Untimed, a byte is sent at the moment it is written, and one to be
-/// received enters the FIFO as soon as there is room. Timed, bytes take their time by the divisors
-/// (nothing moves while they are 0); a full FIFO overruns unless RTS flow control is on.
+/// At the other ends of the wires CTS, DSR and DCD are asserted, and RI is not. Bytes to be
+/// received wait until receiving is enabled. An untimed UART sends a byte when it is written, and
+/// receives a byte as soon as the FIFO has room. A timed UART takes the time that the divisors give
+/// (nothing moves while they are 0), and a full FIFO overruns unless RTS flow control is on.
 class Pl011 : public RegisterBlock {
  public:
   struct Config {
     bool timed = false;
-    std::uint64_t clock_hz = 24'000'000;  ///< UARTCLK, 1 or more; used if timed
+    std::uint64_t clock_hz = 24'000'000;  ///< UARTCLK, 1 or more; for a timed UART
   };
-  /// Takes the bytes sent, in the order sent; called at the time their stop bit ends.
+  /// Called with each byte that is sent, in order, at the time at which its stop bit ends.
   using Sink = std::function<void(std::uint8_t)>;
 
   /// The combined interrupt UARTINTR.
@@ -54,18 +54,18 @@ class Pl011 : public RegisterBlock {
   Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Config& config,
         unsigned line, Sink sink);
 
-  /// Bytes that the far end sends from now on.
+  /// Makes the far end send these bytes from now on.
   void receive(std::string_view bytes);
 
-  /// Bytes sent.
+  /// Number of bytes sent.
   const std::uint64_t& sent() const { return sent_; }
-  /// Bytes that entered the receive FIFO.
+  /// Number of bytes that entered the receive FIFO.
   const std::uint64_t& received() const { return received_; }
 
  private:
   static constexpr unsigned fifo_depth = 16;
 
-  /// A ring of up to 16 entries; with FIFOs off, of one.
+  /// A ring of up to 16 entries, or of one entry if FIFOs are disabled.
   struct Fifo {
     std::array<std::uint16_t, fifo_depth> entries;
     unsigned head = 0;
@@ -107,14 +107,14 @@ class Pl011 : public RegisterBlock {
   std::uint8_t shift_ = 0;         // the byte that is being sent
   std::deque<std::uint8_t> wire_;  // bytes that have not reached the UART
   vp::Event sent_event_;           // the last bit of shift_ has left
-  vp::Event arrived_event_;        // the byte at the head of wire_ is here
+  vp::Event arrived_event_;        // the byte at the head of wire_ has arrived
   vp::Event quiet_event_;          // no byte came for 32 bit periods
 
   std::uint32_t status_ = 0;  // RSR
   std::uint32_t irda_ = 0;
   std::uint32_t integer_divisor_ = 0;
   std::uint32_t fractional_divisor_ = 0;
-  std::uint32_t divisor_ = 0;  // in effect, in 64ths
+  std::uint32_t divisor_ = 0;  // the effective one, in 64ths
   std::uint32_t line_control_ = 0;
   std::uint32_t control_;
   std::uint32_t levels_;

@@ -7,9 +7,11 @@
 namespace ipu {
 namespace {
 
-/// The link that a register of one of the arrays is of, or `most` if it is none of it.
 constexpr unsigned most = OAE_SYSTEM_LINK_PEER_COUNT;
 static_assert(OAE_SYSTEM_LINK_PORTS_COUNT == most);
+
+/// Returns the number of the link whose register in `array` is at `offset`, or `most` if there is
+/// none.
 unsigned link_of(std::uint64_t offset, std::uint64_t array) {
   const std::uint64_t n = (offset - array) / 8;
   return offset < array || n >= most ? most : static_cast<unsigned>(n);

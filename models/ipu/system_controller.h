@@ -9,7 +9,7 @@
 
 namespace ipu {
 
-/// Tells the firmware of its machine, and lets it end the run. Register map:
+/// Describes the machine to the firmware, and lets the firmware end the run. Register map:
 /// rtl/registers/system.yaml.
 ///
 ///     0x000 id            ro  cores, links, cell
@@ -25,12 +25,12 @@ class SystemController : public RegisterBlock {
  public:
   enum class HaltReason { shutdown = 1, fault = 2 };
 
-  /// An OAE link that ends here.
+  /// An OAE link of this IPU.
   struct Link {
-    unsigned peer;        ///< number of the IPU at its other end
-    std::uint64_t ports;  ///< bit p: it joins swap port p with that of the same number there
+    unsigned peer;        ///< cell number of the IPU at its other end
+    std::uint64_t ports;  ///< bit p: it joins swap port p with port p of the other IPU
   };
-  /// What the platform file says; sizes in bytes.
+  /// The values of the platform file. Sizes are in bytes.
   struct Machine {
     unsigned cores;  ///< 1 to 24
     std::uint64_t sram_base;
@@ -38,10 +38,10 @@ class SystemController : public RegisterBlock {
     std::uint64_t dram_base;
     std::uint64_t dram_size;
     bool poll;                     ///< the firmware polls instead of sleeping until an interrupt
-    unsigned cell = 0;             ///< number of this IPU
+    unsigned cell = 0;             ///< cell number of this IPU
     std::vector<Link> links = {};  ///< at most OAE_SYSTEM_LINK_PEER_COUNT
   };
-  /// Ends the run; called in the context of the core that writes, each time it does.
+  /// Called when a core writes `halt`, in that core's process.
   using Halt = std::function<void(HaltReason)>;
 
   SystemController(const sc_core::sc_module_name& name, const Machine& machine, Halt halt);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before SystemC, which Verilator's headers would otherwise ask for the time by a name it lacks.
+// These come first: after SystemC's headers, Verilator's would ask SystemC for the time by a name
+// that this SystemC lacks.
 // clang-format off
 #include <Voae_block.h>
 #include <verilated_vcd_c.h>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr unsigned line_bytes = 64;
 constexpr unsigned max_ports = 64;
-constexpr unsigned max_requests = 32;  // from which on writes wait
+constexpr unsigned max_requests = 32;  // with so many in the queue, writes wait
 constexpr std::uint64_t min_clock = 1'000;
 constexpr std::uint64_t max_clock = 10'000'000'000;
 constexpr std::uint64_t no_edge = ~std::uint64_t{0};
@@ -82,7 +83,7 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   slot_.set_data_ptr(slot_data_);
   slot_.set_data_length(sizeof slot_data_);
   slot_.set_streaming_width(sizeof slot_data_);
-  slot_.set_extension(new pcie::Access);  // the payload's from now on
+  slot_.set_extension(new pcie::Access);  // the payload owns it from now on
 
   const std::string prefix = std::string(this->name()) + ".";
   statistics.latency(prefix + "read_latency", read_latency_);
@@ -101,11 +102,11 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
 
 Block::~Block() {
   pins_->block->final();
-  // Verilator's destructors look in the thread's context, which may be that of a block gone before.
+  // Verilator's destructors use the thread's context, which may belong to a block that is gone.
   Verilated::threadContextp(&pins_->context);
 }
 
-// The card had power long before time 0: reset and the clearing of the journals are over.
+// The card had power long before time 0, so its reset and the clearing of the journals are over.
 void Block::power_up() {
   VerilatedContext& context = pins_->context;
   context.threads(1);
@@ -183,7 +184,7 @@ void Block::push(const Request& request) {
 }
 
 void Block::function_reset() {
-  take_write();  // which came before, though there is no room
+  take_write();  // it came before the reset, so it goes first even without room
   Request request{};
   request.reset = true;
   request.arrival = vp::now();
@@ -191,7 +192,7 @@ void Block::function_reset() {
   schedule();
 }
 
-// There is room again for the write that waits.
+// Accepts the write that waits, since the queue has room again.
 void Block::take_write() {
   if (write_.payload == nullptr) return;
   tlm::tlm_generic_payload& payload = *std::exchange(write_.payload, nullptr);
@@ -234,7 +235,7 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 
 // The clock.
 
-// The next edge at which the block works.
+// Returns the next edge at which the block works, apart from its own deadline.
 std::uint64_t Block::next_input() const {
   const Voae_block& block = *pins_->block;
   if (slot_waits_ && !slot_answered_) return no_edge;
@@ -245,7 +246,7 @@ std::uint64_t Block::next_input() const {
   return edge;
 }
 
-// Finds the next edge that anybody can tell of.
+// Schedules the next edge that other models can notice.
 void Block::schedule() {
   if (ticking_ || ahead_) return;
   const Voae_block& block = *pins_->block;
@@ -257,8 +258,8 @@ void Block::schedule() {
   clock_.at(grid_.time(due_));
 }
 
-// Answers an access at once, at edges to come that nothing else can reach; whether it could. What
-// an edge shows to others is shown at its time.
+// Answers an access at once by running edges ahead that nothing else can affect. Returns whether
+// that was possible. What an edge shows to other models is shown at the edge's own time.
 bool Block::run_ahead(const RegisterAccess& access) {
   const Voae_block& block = *pins_->block;
   if (ahead_ || !requests_.empty()) return false;
@@ -323,7 +324,7 @@ void Block::rise() {
   ++clocks_;
 }
 
-// The block works and shows nothing: its inputs do not matter now.
+// Returns whether the block works without reading inputs or showing outputs.
 bool Block::hidden() const {
   const Voae_block& block = *pins_->block;
   return !block.idle && !block.dma_valid && !block.completion_valid && !block.interrupt_valid &&
@@ -334,7 +335,7 @@ bool Block::shows() const {
   return pins_->block->trace_valid || irq_level_ != static_cast<bool>(pins_->block->irq);
 }
 
-// What the last edge changed for others.
+// Shows other models what the last edge changed.
 void Block::show() {
   const Voae_block& block = *pins_->block;
   if (block.trace_valid) {
@@ -353,7 +354,7 @@ void Block::show() {
   irq.set(irq_level_);
 }
 
-// An edge at which pins matter, at its time.
+// Runs an edge at which pins matter, at its time.
 void Block::visible_edge() {
   Voae_block& block = *pins_->block;
   present();
@@ -384,7 +385,7 @@ void Block::visible_edge() {
   accesses_.finish();
 }
 
-// Puts what has arrived on the pins.
+// Puts inputs that have arrived on the pins.
 void Block::present() {
   Voae_block& block = *pins_->block;
   const vp::Picoseconds now = grid_.time(next_);
@@ -402,7 +403,7 @@ void Block::present() {
   accesses_.present(block, now);
 }
 
-// The answer goes to its cell, or the block stands still until it can.
+// Writes the answer to the host's memory, or stops the block until that is possible.
 void Block::offer_slot() {
   Voae_block& block = *pins_->block;
   if (!slot_waits_) send_slot();

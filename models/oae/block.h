@@ -23,7 +23,7 @@
 
 namespace oae {
 
-/// An impossible value, or a waveform file that cannot be written.
+/// Thrown for an impossible value, and for a waveform file that cannot be written.
 struct ConfigurationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,26 +32,28 @@ struct BlockConfig {
   unsigned ports = 8;                    ///< swap ports, 1 to 64
   std::uint64_t clock_hz = 500'000'000;  ///< 1 kHz to 10 GHz
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
-  std::string vcd;                       ///< waveform file, empty for none
+  std::string vcd;                       ///< waveform file; empty for none
 };
 
-/// The OAE block: the SystemVerilog of rtl/, verilated, with TLM-2.0 sockets on its pins. Knows
-/// nothing of what the block does.
+/// The OAE block: the verilated SystemVerilog of rtl/ with TLM-2.0 sockets on its pins. This class
+/// does not know what the block does.
 ///
-/// Its clock runs on a fixed grid, see ClockGrid, and stops while there is nothing to do. What
-/// arrives at the very time of an edge is seen at the next one. Edges at which the block neither
-/// looks at its inputs nor shows an output are run ahead of their time; nothing can tell.
+/// Its clock runs on a fixed grid (see ClockGrid) and stops while there is nothing to do. An input
+/// that arrives exactly at the time of an edge is seen at the next edge. Edges at which the block
+/// neither reads its inputs nor changes an output are run ahead of their time, which no other model
+/// can notice.
 class Block : public sc_core::sc_module {
  public:
   /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
-  /// (port.yaml) and BAR 4 (stream.yaml). Protocol: models/pcie/endpoint/access.h, within a
-  /// multiple of 64 bytes; completed in order. While 32 wait, a write is not taken.
+  /// (port.yaml) and BAR 4 (stream.yaml), each within a multiple of 64 bytes. Protocol:
+  /// models/pcie/endpoint/access.h. They complete in order. While 32 wait, a write is not accepted.
   tlm_utils::passthrough_target_socket<Block> bar;
-  /// The firmware's registers (rtl/registers/firmware.yaml), over AXI4-Lite: within an aligned
-  /// word of 8 bytes; may be ahead of the kernel's time, see vp::Decoupled. The caller's process
-  /// waits for the response, or gets it with a delay. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
+  /// The firmware's registers (rtl/registers/firmware.yaml), over AXI4-Lite. An access lies within
+  /// an aligned word of 8 bytes and may be ahead of the kernel's time (see vp::Decoupled). The
+  /// caller's process waits for the response, or gets it with a delay. SLVERR becomes
+  /// TLM_ADDRESS_ERROR_RESPONSE.
   tlm_utils::passthrough_target_socket<Block> registers;
-  /// Slots to the host, 64 bytes each. Any response but TLM_OK_RESPONSE is a refusal.
+  /// Writes slots of 64 bytes to the host. Any response but TLM_OK_RESPONSE is a refusal.
   tlm_utils::simple_initiator_socket<Block> dma;
   /// MSI-X to the host.
   sc_core::sc_port<pcie::InterruptIf> interrupt;
@@ -63,10 +65,11 @@ class Block : public sc_core::sc_module {
         vp::Trace& trace, vp::Statistics& statistics);
   ~Block() override;
 
-  /// The host's function was reset, or lost its link: takes its place among the requests.
+  /// Call this when the host's function was reset or lost its link. The reset is queued behind the
+  /// requests that came before.
   void function_reset();
 
-  /// Edges that the block has seen.
+  /// Number of clock edges that the block has seen.
   const std::uint64_t& clocks() const { return clocks_; }
   bool clock_stopped() const { return !running_; }
 
@@ -75,10 +78,10 @@ class Block : public sc_core::sc_module {
 
   /// A request on its way to the pins.
   struct Request {
-    tlm::tlm_generic_payload* payload;  // of a read, or of a write that waits
+    tlm::tlm_generic_payload* payload;  // of a read, or of a write that has to wait
     vp::Picoseconds arrival;
     bool write;
-    bool reset;  // of the function, and nothing else
+    bool reset;  // a reset of the function, not an access
     unsigned line;
     unsigned at;  // first byte within the line
     std::uint64_t enable;
@@ -120,22 +123,23 @@ class Block : public sc_core::sc_module {
   std::unique_ptr<Pins> pins_;
 
   vp::Event clock_;
-  bool running_ = false;  // an edge is due, and not only for a deadline
+  bool running_ = false;  // an edge is due for more than a deadline
   bool ticking_ = false;
-  bool ahead_ = false;      // the edge before next_ was run ahead and is to be shown at its time
+  bool ahead_ = false;  // the edge before next_ was run ahead; its outputs are still to be shown
   std::uint64_t next_ = 1;  // the first edge not yet run
-  std::uint64_t due_ = 0;   // the edge that clock_ is set to, unless ahead_: those before are idle
+  std::uint64_t due_ =
+      0;  // unless ahead_, the edge that clock_ is set to; those before it are idle
   bool irq_level_ = false;
-  std::uint64_t version_ = 0;  // changes with whatever but a read may change the next read's answer
+  std::uint64_t version_ = 0;  // changes with all that may change the next read's answer
 
   vp::Ring<Request> requests_;
-  Request write_{};            // the one that there is no room for, if its payload is set
-  Request read_{};             // the one that the block works on
-  RegisterAccesses accesses_;  // of the firmware
+  Request write_{};            // the write without room in the queue, if its payload is set
+  Request read_{};             // the read that the block works on
+  RegisterAccesses accesses_;  // those of the firmware
   tlm::tlm_generic_payload slot_;
   std::uint8_t slot_data_[64] = {};
-  bool slot_waits_ = false;     // for the way to the host
-  bool slot_answered_ = false;  // it has left or was refused, which the next edge sees
+  bool slot_waits_ = false;     // until the PCIe function accepts it
+  bool slot_answered_ = false;  // it was accepted or refused; the next edge sees that
 
   vp::Latency read_latency_;
   std::uint64_t clocks_ = 0;

@@ -7,11 +7,11 @@
 
 namespace oae {
 
-/// The edges of a clock: edge n is at floor(n x 1 s / frequency) in whole picoseconds, also where
-/// the frequency does not divide a second, so that no error adds up. Edge 0 is at time 0.
+/// The edges of a clock. Edge n is at floor(n x 1 s / frequency) in whole picoseconds. Errors do
+/// not add up even if the frequency does not divide a second. Edge 0 is at time 0.
 class ClockGrid {
  public:
-  /// 1 Hz to 1 THz.
+  /// `hertz` is 1 Hz to 1 THz.
   explicit ClockGrid(std::uint64_t hertz)
       : hertz_(hertz), period_(second % hertz == 0 ? second / hertz : 0) {}
 
@@ -22,10 +22,10 @@ class ClockGrid {
                                         divide(edge % hertz_ * Wide{second}, hertz_));
   }
 
-  /// In ps; 0 if it is not a whole number.
+  /// The period in ps, or 0 if it is not a whole number.
   vp::Picoseconds period() const { return static_cast<vp::Picoseconds>(period_); }
 
-  /// The first edge later than `time`, which is 0 or more.
+  /// Returns the first edge later than `time`, which is 0 or more.
   std::uint64_t after(vp::Picoseconds time) const {
     if (period_ != 0) return static_cast<std::uint64_t>(time) / period_ + 1;
     // The smallest n with n x second / hertz >= time + 1

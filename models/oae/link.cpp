@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before SystemC, which Verilator's headers would otherwise ask for the time by a name it lacks.
+// These come first: after SystemC's headers, Verilator's would ask SystemC for the time by a name
+// that this SystemC lacks.
 // clang-format off
 #include <Voae_link.h>
 // clang-format on
@@ -70,7 +71,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
   }
   if (config.rate % (slices * slice_bits) != 0) {
     throw ConfigurationError(fmt::format(
-        "a link of {} bit/s: its clock, of 512 bits, is no whole number of Hz", config.rate));
+        "a link of {} bit/s: its clock, of 512 bits, is not a whole number of Hz", config.rate));
   }
   registers.register_b_transport(this, &Link::b_transport);
   const std::string prefix = std::string(this->name()) + ".";
@@ -82,7 +83,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
 
 Link::~Link() {
   pins_->end->final();
-  // Verilator's destructors look in the thread's context, which may be that of a model gone before.
+  // Verilator's destructors use the thread's context, which may belong to a model that is gone.
   Verilated::threadContextp(&pins_->context);
 }
 
@@ -112,7 +113,7 @@ void Link::connect(Link& a, Link& b, vp::Picoseconds delay) {
   for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
     from->peer_ = to;
     from->delay_ = delay;
-    // What an edge or a cut does leaves with the next edge.
+    // The effect of an edge or of a cut leaves with the next edge.
     if (&from->domain_ != &to->domain_)
       to->domain_.add_peer(from->domain_, delay + from->grid_.time(1));
   }
@@ -135,7 +136,7 @@ void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
 
 // The clock.
 
-// Finds the next edge at which there is something to do.
+// Schedules the next edge at which there is something to do.
 void Link::schedule() {
   if (ticking_) return;
   const Voae_link& end = *pins_->end;
@@ -172,7 +173,7 @@ void Link::tick() {
   schedule();
 }
 
-// Puts what has arrived on the pins.
+// Puts the slices that have arrived on the pins.
 void Link::present() {
   Voae_link& end = *pins_->end;
   const vp::Picoseconds now = grid_.time(next_);
@@ -188,7 +189,7 @@ void Link::present() {
   accesses_.present(end, now);
 }
 
-// Idle slices are not sent: the other end knows them by itself.
+// Idle slices are not sent, since the other end assumes them.
 void Link::send() {
   const Voae_link& end = *pins_->end;
   const bool valid = end.tx_valid && !cut_;
@@ -199,7 +200,7 @@ void Link::send() {
   sent_valid_ = end.tx_valid;
   if (cut_) return;
   Group group{};
-  // The last slice has left at the next edge.
+  // The last slice leaves at the next edge.
   group.arrival = grid_.time(next_ + 1) + delay_;
   group.valid = valid;
   group.kinds = end.tx_kind;
@@ -226,7 +227,7 @@ void Link::cut(bool is_cut) {
   peer_->arrive(group);
 }
 
-// What the last edge changed for others.
+// Shows other models what the last edge changed.
 void Link::show() {
   const Voae_link& end = *pins_->end;
   if (trace_.on()) {

@@ -24,16 +24,18 @@ struct LinkConfig {
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
 };
 
-/// One end of an OAE link: the SystemVerilog of rtl/oae_link.sv, verilated with eight slices a
-/// clock, with a TLM-2.0 socket and a wire on its pins. Knows nothing of what the link does.
+/// One end of an OAE link: the SystemVerilog of rtl/oae_link.sv, verilated with eight slices for
+/// each clock, with a TLM-2.0 socket and a wire on its pins. This class does not know what the link
+/// does.
 ///
-/// Its clock is the wire's: `rate` / 512 Hz on a fixed grid, see ClockGrid. It stops while the end
-/// has nothing to do and the wire carries idle slices. The slices of an edge are on the wire until
-/// the next one, and are seen at the first edge of the other end after they have arrived.
+/// The clock runs at `rate` / 512 Hz on a fixed grid (see ClockGrid). It stops while the end has
+/// nothing to do and the wire carries idle slices. The slices of an edge occupy the wire until the
+/// next edge. The other end sees them at its first edge after they have arrived.
 class Link : public sc_core::sc_module {
  public:
-  /// The firmware's registers (rtl/registers/link.yaml), over AXI4-Lite: within an aligned word of
-  /// 8 bytes. The caller's process waits for the response. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
+  /// The firmware's registers (rtl/registers/link.yaml), over AXI4-Lite. An access lies within an
+  /// aligned word of 8 bytes. The caller's process waits for the response. SLVERR becomes
+  /// TLM_ADDRESS_ERROR_RESPONSE.
   tlm_utils::passthrough_target_socket<Link> registers;
   /// To the firmware.
   vp::IrqOutput irq;
@@ -43,21 +45,22 @@ class Link : public sc_core::sc_module {
        vp::Trace& trace, vp::Statistics& statistics);
   ~Link() override;
 
-  /// A wire between two ends of one rate: `delay` ps each way, at least 1. Before the end of
-  /// elaboration, once for an end. Throws ConfigurationError.
+  /// Lays a wire between two ends of the same rate. `delay` is that of each direction in ps, at
+  /// least
+  /// 1. Call this once for each end, before the end of elaboration. Throws ConfigurationError.
   static void connect(Link& a, Link& b, vp::Picoseconds delay);
-  /// The wire from this end is cut: what is on it is lost, and nothing more arrives until it is
-  /// whole again.
+  /// Cuts the wire from this end, or makes it whole again. What is on a wire that is cut is lost,
+  /// and nothing arrives until the wire is whole.
   void cut(bool is_cut);
 
-  /// Edges that the end has seen.
+  /// Number of clock edges that the end has seen.
   const std::uint64_t& clocks() const { return clocks_; }
 
  private:
   struct Pins;
   static constexpr unsigned slices = 8;  // per clock
 
-  /// What one edge puts on the wire.
+  /// The slices that one edge puts on the wire.
   struct Group {
     vp::Picoseconds arrival;
     bool valid;
@@ -86,14 +89,14 @@ class Link : public sc_core::sc_module {
 
   Link* peer_ = nullptr;
   vp::Picoseconds delay_ = 0;
-  bool sent_valid_ = false;   // the other end was told last
-  bool cut_ = false;          // the wire from here
-  bool carrier_ = false;      // of the other end, as it has arrived
+  bool sent_valid_ = false;   // as the other end has last seen it
+  bool cut_ = false;          // whether the wire from this end is cut
+  bool carrier_ = false;      // carrier of the other end, as it has arrived
   vp::Ring<Group> arriving_;  // in the order of their arrival
 
-  RegisterAccesses accesses_;  // of the firmware
+  RegisterAccesses accesses_;  // those of the firmware
 
-  unsigned phase_ = 0;  // as last traced
+  unsigned phase_ = 0;  // the value that was traced last
   unsigned sender_ = 0;
   unsigned receiver_ = 0;
 

@@ -10,19 +10,19 @@
 
 namespace oae {
 
-/// Whether byte `byte` of the payload's data is to be transferred.
+/// Returns whether byte `byte` of the payload's data is to be transferred.
 bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte);
 
-/// What is wrong with an access that has to lie within a multiple of `boundary` bytes, and below
-/// `size`; TLM_OK_RESPONSE if nothing is.
+/// Checks an access that has to lie within an aligned block of `boundary` bytes, and below `size`.
+/// Returns TLM_OK_RESPONSE, or the response to a bad access.
 tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, unsigned boundary,
                                std::uint64_t size);
 
-/// An access of the firmware to one word of 8 bytes, on its way over AXI4-Lite.
+/// An access of the firmware to one word of 8 bytes over AXI4-Lite.
 struct RegisterAccess {
-  /// Of a payload that was found good; `arrival` in ps.
+  /// The payload has passed check(). `arrival` is in ps.
   RegisterAccess(const tlm::tlm_generic_payload& payload, vp::Picoseconds arrival);
-  /// Puts the response into the payload. SLVERR is TLM_ADDRESS_ERROR_RESPONSE.
+  /// Puts the response into the payload. SLVERR becomes TLM_ADDRESS_ERROR_RESPONSE.
   void answer(tlm::tlm_generic_payload& payload) const;
 
   vp::Picoseconds arrival;
@@ -35,20 +35,21 @@ struct RegisterAccess {
 };
 
 /// The accesses of the firmware to a verilated AXI4-Lite slave (pins axi_*), one after the other.
-/// At an edge: present(), the slave's low phase, sample(), its rising edge, release(), finish().
+/// The order at an edge is: present(), the slave's low phase, sample(), its rising edge, release(),
+/// finish().
 class RegisterAccesses {
  public:
-  /// The access stays until it is done.
+  /// Adds an access. The object must live until the access is done.
   void push(RegisterAccess& access) { waiting_.push(&access); }
   bool waiting() const { return !waiting_.empty(); }
-  /// Of the first that waits.
+  /// Arrival of the first access that waits.
   vp::Picoseconds arrival() const { return waiting_.front()->arrival; }
-  /// One is on the pins or worked on.
+  /// Whether an access is on the pins or being executed.
   bool in_work() const { return access_ != nullptr; }
-  /// Notified when one is done.
+  /// Notified when an access is done.
   const sc_core::sc_event& responded() const { return response_; }
 
-  /// Puts the next one on the pins if it came before the edge at `now`.
+  /// Puts the next access on the pins if it arrived before the edge at `now`.
   template <typename Slave>
   void present(Slave& slave, vp::Picoseconds now) {
     if (access_ != nullptr || waiting_.empty() || waiting_.front()->arrival >= now) return;
@@ -79,7 +80,7 @@ class RegisterAccesses {
  private:
   vp::Ring<RegisterAccess*> waiting_;
   RegisterAccess* access_ = nullptr;
-  bool accepts_ = false;  // the slave, at this edge
+  bool accepts_ = false;  // whether the slave accepts at this edge
   bool responds_ = false;
   sc_core::sc_event response_;
 };
