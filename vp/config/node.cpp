@@ -244,7 +244,7 @@ Node parse(const std::shared_ptr<const Source>& source, std::size_t offset,
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    fail({builder.place(error.mark), fmt::format("this is no YAML: {}", error.msg), "",
+    fail({builder.place(error.mark), fmt::format("this is not valid YAML: {}", error.msg), "",
           syntax_remedy(error.msg)});
   }
   Node root = builder.take();

@@ -83,7 +83,7 @@ bool read_number(const Node& node, const std::string& path, Reading& reading,
     const bool digits = text.find_first_not_of("0123456789") == text.npos && !text.empty();
     reading.mistake(path,
                     digits ? fmt::format("{} is too large", shown(text))
-                           : fmt::format("{} is no whole number", shown(text)),
+                           : fmt::format("{} is not a whole number", shown(text)),
                     accepts);
     return false;
   }
@@ -118,7 +118,7 @@ bool read_file(const Node& node, const std::string& path, Reading& reading, bool
     return false;
   };
   if (text.empty()) return refuse("an empty name", "write the name of a file");
-  if (text.find('\0') != text.npos) return refuse(shown(text) + " is no file name", "");
+  if (text.find('\0') != text.npos) return refuse(shown(text) + " is not a file name", "");
 
   File result{text, text, false, node.origin};
   if (begins(text, "./") || begins(text, "../")) {
@@ -150,11 +150,11 @@ bool read_file(const Node& node, const std::string& path, Reading& reading, bool
     return refuse(fmt::format("there is no {}", show), remedy);
   }
   if (directory && status.type() != fs::file_type::directory)
-    return refuse(show + " is no directory", "");
+    return refuse(show + " is not a directory", "");
   if (!directory && status.type() == fs::file_type::directory)
     return refuse(show + " is a directory", "name a file in it");
   if (!directory && status.type() != fs::file_type::regular)
-    return refuse(show + " is no regular file", "");
+    return refuse(show + " is not a regular file", "");
   file = result;
   return true;
 }
@@ -320,7 +320,7 @@ Type<double> ratio(double low, double high) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc() || rest != end || !std::isfinite(number)) {
-      return reading.mistake(path, fmt::format("{} is no number", shown(text)), accepts,
+      return reading.mistake(path, fmt::format("{} is not a number", shown(text)), accepts,
                              "write it as `0.5` or `1e-9`");
     }
     if (number < low || number > high) {
@@ -366,7 +366,8 @@ Type<std::string> name() {
     if (!read_text(node, path, reading, accepts, text)) return;
     const bool good = !text.empty() && text.size() <= 32 && text[0] >= 'a' && text[0] <= 'z' &&
                       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == text.npos;
-    if (!good) return reading.mistake(path, shown(text) + " is no name", accepts, "rename it");
+    if (!good)
+      return reading.mistake(path, shown(text) + " is not a valid name", accepts, "rename it");
     value = text;
   };
   type.print = [](const std::string& value) { return value; };
@@ -392,7 +393,7 @@ Type<PciId> pci_id() {
       good = i == 4 || std::isxdigit(static_cast<unsigned char>(text[i]));
     // A vendor of all ones is how a slot says that nothing is there (PCIe 6.0, 2.3.2).
     if (!good || begins(text, "ffff") || begins(text, "FFFF"))
-      return reading.mistake(path, shown(text) + " is no pair of PCI ids", accepts);
+      return reading.mistake(path, shown(text) + " is not a pair of PCI ids", accepts);
     value.vendor = static_cast<std::uint16_t>(std::stoul(text.substr(0, 4), nullptr, 16));
     value.device = static_cast<std::uint16_t>(std::stoul(text.substr(5), nullptr, 16));
   };
@@ -408,7 +409,7 @@ Type<Instant> instant() {
     std::string text;
     if (!read_text(node, path, reading, accepts, text)) return;
     if (!parse_instant(text, value.seconds))
-      reading.mistake(path, shown(text) + " is no date and time", accepts);
+      reading.mistake(path, shown(text) + " is not a date and time", accepts);
   };
   type.print = [](const Instant& value) { return print_instant(value.seconds); };
   return type;

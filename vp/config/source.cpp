@@ -98,7 +98,7 @@ std::shared_ptr<const Source> read_source(const fs::path& file) {
   if (status.type() == fs::file_type::directory)
     fail({whole, "this is a directory", "a file", "name a file in it"});
   if (status.type() != fs::file_type::regular)
-    fail({whole, "this is no regular file", "a regular file", ""});
+    fail({whole, "this is not a regular file", "a regular file", ""});
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > max_file_size)
     fail({whole, fmt::format("{} bytes are too many", size),

@@ -126,7 +126,7 @@ Measured measure(std::string_view text, const Quantity& quantity) {
     const std::string example = fmt::format("write it like `{}`", quantity.example);
     if (!text.empty() && text[0] == '-')
       return wrong(fmt::format("{} is negative", show), "write it without the `-`");
-    return wrong(fmt::format("{} is no number with a unit", show), example);
+    return wrong(fmt::format("{} is not a number with a unit", show), example);
   }
   std::string_view name = text.substr(end);
   const std::string number(text.substr(0, end));
@@ -146,7 +146,7 @@ Measured measure(std::string_view text, const Quantity& quantity) {
       for (const Unit& u : quantity.units) names.emplace_back(u.name);
       meant = nearest(name, names);
     }
-    return wrong(fmt::format("{}: {} is no unit of {}", show, shown(name),
+    return wrong(fmt::format("{}: {} is not a unit of {}", show, shown(name),
                              quantity.name.substr(quantity.name.find(' ') + 1)),
                  meant.empty() ? fmt::format("write one of {}", quantity.unit_names())
                                : fmt::format("did you mean `{}{}`?", number, meant));
@@ -160,7 +160,7 @@ Measured measure(std::string_view text, const Quantity& quantity) {
   while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);
   const auto too_fine = [&] {
     const Unit& smallest = quantity.units.front();
-    return wrong(fmt::format("{} is no whole number of {}", show, smallest.name),
+    return wrong(fmt::format("{} is not a whole number of {}", show, smallest.name),
                  fmt::format("write a multiple of 1{}", smallest.name));
   };
   Wide value = 0;

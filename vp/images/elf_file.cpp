@@ -13,11 +13,11 @@ ElfFile::ElfFile(Bytes& file, unsigned machine, const char* architecture) {
   if (!file.matches(0, ELFMAG, SELFMAG)) {
     const std::string kind = recognise(file);
     throw Mistake(
-        kind.empty() ? "it is no ELF file" : fmt::format("it is {} and no ELF file", kind),
+        kind.empty() ? "it is not an ELF file" : fmt::format("it is {} and not an ELF file", kind),
         "give an ELF file, before objcopy or packing");
   }
-  if (file.u8(EI_CLASS) != ELFCLASS64) throw Mistake("it is no 64-bit ELF file", build);
-  if (file.u8(EI_DATA) != ELFDATA2LSB) throw Mistake("it is no little-endian ELF file", build);
+  if (file.u8(EI_CLASS) != ELFCLASS64) throw Mistake("it is not a 64-bit ELF file", build);
+  if (file.u8(EI_DATA) != ELFDATA2LSB) throw Mistake("it is not a little-endian ELF file", build);
   if (!file.holds(0, sizeof(Elf64_Ehdr))) throw Mistake("it ends within its header", copy_again);
   if (file.u8(EI_VERSION) != EV_CURRENT)
     throw Mistake(fmt::format("its ELF version is {}", file.u8(EI_VERSION)), copy_again);

@@ -17,7 +17,7 @@ Bytes Bytes::read(const std::filesystem::path& file) {
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw Mistake("there is no such file", "check its name");
   if (!std::filesystem::is_regular_file(status))
-    throw Mistake("it is no regular file", "name a file");
+    throw Mistake("it is not a regular file", "name a file");
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   if (error) throw Mistake("its size is unknown: " + error.message(), "");
   if (size == 0) throw Mistake("it is empty", "");

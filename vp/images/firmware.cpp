@@ -28,7 +28,7 @@ std::string list(const std::vector<Memory>& memories) {
 Firmware check_firmware(Bytes& file, const std::vector<Memory>& memories) {
   const ElfFile elf(file, EM_AARCH64, "AArch64");
   if (elf.header().e_type != ET_EXEC || elf.has(PT_INTERP) || elf.has(PT_DYNAMIC))
-    throw Mistake("it is no static executable",
+    throw Mistake("it is not a static executable",
                   "link it with -static -no-pie -nostdlib, at the addresses of its memory");
   std::vector<GElf_Phdr> segments = elf.loads();
   segments.erase(std::remove_if(segments.begin(), segments.end(),
@@ -60,7 +60,8 @@ Firmware check_firmware(Bytes& file, const std::vector<Memory>& memories) {
   });
   if (!executable || entry % 4 != 0)
     throw Mistake(
-        fmt::format("its entry point, {:#x}, is no instruction of an executable segment", entry),
+        fmt::format("its entry point, {:#x}, is not an instruction in an executable segment",
+                    entry),
         "name the entry point in its linker script (ENTRY)");
   return {entry};
 }

@@ -54,7 +54,7 @@ class Walk {
                         : c >= 'a' && c <= 'f' ? c - 'a' + 10
                         : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                : -1;
-      if (digit < 0) fail(offset, "a field of its header is no hexadecimal number");
+      if (digit < 0) fail(offset, "a field of its header is not a hexadecimal number");
       value = value << 4 | static_cast<std::uint32_t>(digit);
     }
     return value;
@@ -152,7 +152,7 @@ void walk_archives(std::string_view data, std::size_t& offset, Initramfs& found)
                     pack_again);
     if (next % 4 != 0)
       throw Mistake(
-          fmt::format("a cpio archive begins at byte {:#x}, which is no multiple of 4", next),
+          fmt::format("a cpio archive begins at byte {:#x}, which is not a multiple of 4", next),
           "pad the archive before it with zeros to a multiple of 4 bytes");
     offset = next;
     Walk(data, found).archive(offset);
@@ -193,7 +193,7 @@ Initramfs check_initramfs(const Bytes& file) {
       std::size_t inside = 0;
       walk_archives(content, inside, found);
       if (inside < content.size() || found.archives == 0)
-        throw Mistake(fmt::format("its gzip content is no cpio archive at byte {:#x}", inside),
+        throw Mistake(fmt::format("its gzip content is not a cpio archive at byte {:#x}", inside),
                       pack_again);
     } else if (opaque_compression(file, offset)) {
       found.opaque = true;
@@ -203,7 +203,7 @@ Initramfs check_initramfs(const Bytes& file) {
       throw Mistake(
           kind.empty()
               ? fmt::format("at byte {:#x} is neither a cpio archive nor a compressed one", offset)
-              : fmt::format("it is {} and no cpio archive", kind),
+              : fmt::format("it is {} and not a cpio archive", kind),
           pack_again);
     }
   }

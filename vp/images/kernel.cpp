@@ -33,12 +33,12 @@ Kernel check_kernel(const Bytes& file) {
   if (!file.matches(header, "HdrS", 4)) {
     const std::string kind = recognise(file);
     if (kind == "an ELF file")
-      throw Mistake("it is an ELF file and no bzImage",
+      throw Mistake("it is an ELF file and not a bzImage",
                     "give arch/x86/boot/bzImage of the kernel's build instead of vmlinux");
     if (!kind.empty())
-      throw Mistake(fmt::format("it is {} and no Linux kernel for x86", kind), remedy);
+      throw Mistake(fmt::format("it is {} and not a Linux kernel for x86", kind), remedy);
     throw Mistake(file.size() < header_end ? "it is too short for a Linux kernel"
-                                           : "it is no Linux kernel for x86: no `HdrS` at 0x202",
+                                           : "it is not a Linux kernel for x86: no `HdrS` at 0x202",
                   remedy);
   }
   if (!file.holds(0, header_end)) throw Mistake("it ends within its header", "copy it again");
@@ -51,7 +51,7 @@ Kernel check_kernel(const Bytes& file) {
     throw Mistake(fmt::format("its boot protocol is {}.{:02}; 2.12 and up to 2.x are supported",
                               protocol >> 8, protocol & 0xff),
                   "give a kernel of Linux 3.8 or later");
-  if ((file.u8(loadflags) & 1) == 0) throw Mistake("it is a zImage and no bzImage", remedy);
+  if ((file.u8(loadflags) & 1) == 0) throw Mistake("it is a zImage and not a bzImage", remedy);
   if ((file.u16(xloadflags) & 1) == 0) throw Mistake("it is a 32-bit kernel", remedy);
 
   const std::uint64_t sectors = file.u8(setup_sects) == 0 ? 4 : file.u8(setup_sects);
@@ -70,7 +70,7 @@ Kernel check_kernel(const Bytes& file) {
                   "copy it again");
   const std::uint32_t alignment = file.u32(kernel_alignment);
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-    throw Mistake(fmt::format("its alignment, {:#x}, is no power of two", alignment),
+    throw Mistake(fmt::format("its alignment, {:#x}, is not a power of two", alignment),
                   "copy it again");
   if (file.u32(init_size) < code)
     throw Mistake(fmt::format("it says that it needs {} bytes of memory, less than its code",

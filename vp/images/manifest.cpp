@@ -27,7 +27,7 @@ Manifest Manifest::read(const std::filesystem::path& directory) {
   const auto malformed = [&](const std::string& what) {
     throw Mistake(fmt::format("`{}` {}", file.string(), what), run_again);
   };
-  if (json.is_discarded()) malformed("is no JSON");
+  if (json.is_discarded()) malformed("is not valid JSON");
   if (!json.is_object() || !json.contains("files") || !json["files"].is_object())
     malformed("has no object `files`");
 

@@ -38,16 +38,17 @@ void check_qemu_library(Bytes& file) {
   const ElfFile elf(file, EM_X86_64, "x86-64");
   constexpr const char* remedy = "run scripts/setup, which builds the QEMU libraries";
   if (elf.header().e_type != ET_DYN || !elf.has(PT_DYNAMIC))
-    throw Mistake("it is no shared library", remedy);
+    throw Mistake("it is not a shared library", remedy);
   const GElf_Ehdr& header = elf.header();
   std::size_t sections = 0;
   if (elf_getshdrnum(elf.elf(), &sections) != 0 || sections == 0 ||
       !file.holds(header.e_shoff, sections * sizeof(Elf64_Shdr)))
     throw Mistake("it is cut off: its section headers are not all in the file", remedy);
   if (!exports(elf, qemu_entry_symbol))
-    throw Mistake(fmt::format("it does not export `{}`, and so is no QEMU library of this program",
-                              qemu_entry_symbol),
-                  remedy);
+    throw Mistake(
+        fmt::format("it does not export `{}`, and so is not a QEMU library of this program",
+                    qemu_entry_symbol),
+        remedy);
 }
 
 }  // namespace vp::images

@@ -3,7 +3,7 @@
 """The driver's module builds against a kernel without a warning of gcc (W=1) or sparse, and checkpatch has no complaint.
 
 The environment says where things are: OAE_VP_HEADERS (the kernel's headers), OAE_VP_OPTIONS (make variables to use them
-with, separated by semicolons), OAE_VP_REGISTERS (the folder of oae_registers.h), OAE_VP_KERNEL_SOURCE (checkpatch.pl).
+with, separated by semicolons), OAE_VP_REGISTERS (the folder of the generated headers), OAE_VP_KERNEL_SOURCE (checkpatch.pl).
 """
 
 import os
@@ -29,7 +29,8 @@ class Build(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="oae-vp-module.")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        for file in (*DRIVER.glob("*.[ch]"), DRIVER / "Kbuild", Path(os.environ["OAE_VP_REGISTERS"]) / "oae_registers.h"):
+        generated = Path(os.environ["OAE_VP_REGISTERS"])
+        for file in (*DRIVER.glob("*.[ch]"), DRIVER / "Kbuild", generated / "oae_registers.h", generated / "oae_memory_map.h"):
             shutil.copy(file, self.folder)
         (self.folder / "include/uapi/linux").mkdir(parents=True)
         shutil.copy(UAPI, self.folder / "include/uapi/linux")

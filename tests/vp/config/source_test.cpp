@@ -86,9 +86,9 @@ TEST(Source, RefusesWhatIsNoFile) {
   };
   check(directory.path() / "absent.yaml", "no such file");
   check(directory.path(), "is a directory");
-  check("/dev/null", "no regular file");
+  check("/dev/null", "not a regular file");
   ASSERT_EQ(::mkfifo((directory.path() / "pipe").c_str(), 0600), 0);
-  check(directory.path() / "pipe", "no regular file");
+  check(directory.path() / "pipe", "not a regular file");
   check(directory.write("file", "x") / "below", "");
   std::filesystem::create_symlink("loop", directory.path() / "loop");
   check(directory.path() / "loop", "");

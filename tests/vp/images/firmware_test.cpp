@@ -39,11 +39,11 @@ TEST(Firmware, EveryFieldCounts) {
       {0, 0x46, 1, "no ELF file"},
       {EI_CLASS, ELFCLASS32, 1, "no 64-bit ELF"},
       {EI_CLASS, 0, 1, "no 64-bit ELF"},
-      {EI_DATA, ELFDATA2MSB, 1, "no little-endian ELF"},
+      {EI_DATA, ELFDATA2MSB, 1, "not a little-endian ELF"},
       {EI_VERSION, 2, 1, "version is 2"},
-      {16, ET_REL, 2, "no static executable"},
-      {16, ET_DYN, 2, "no static executable"},
-      {16, ET_CORE, 2, "no static executable"},
+      {16, ET_REL, 2, "not a static executable"},
+      {16, ET_DYN, 2, "not a static executable"},
+      {16, ET_CORE, 2, "not a static executable"},
       {18, EM_X86_64, 2, "another architecture (ELF machine 62) than AArch64"},
       {18, EM_ARM, 2, "another architecture"},
       {24, 0x7fff'fffc, 8, "entry point, 0x7ffffffc"},
@@ -112,8 +112,8 @@ TEST(Firmware, SegmentsMayTouchButNotOverlap) {
 }
 
 TEST(Firmware, MustBeStatic) {
-  EXPECT_THAT(verdict(two_segments(PT_INTERP, 0, 0)), HasSubstr("no static executable"));
-  EXPECT_THAT(verdict(two_segments(PT_DYNAMIC, 0, 0)), HasSubstr("no static executable"));
+  EXPECT_THAT(verdict(two_segments(PT_INTERP, 0, 0)), HasSubstr("not a static executable"));
+  EXPECT_THAT(verdict(two_segments(PT_DYNAMIC, 0, 0)), HasSubstr("not a static executable"));
   EXPECT_EQ(verdict(two_segments(PT_NOTE, 0, 0)), "");
 }
 
@@ -134,7 +134,7 @@ TEST(Firmware, NoByteValueAnywhereDoesHarm) {
 }
 
 TEST(Firmware, OtherFilesAreCalledWhatTheyAre) {
-  EXPECT_THAT(verdict(samples::initramfs()), HasSubstr("a cpio archive and no ELF file"));
+  EXPECT_THAT(verdict(samples::initramfs()), HasSubstr("a cpio archive and not an ELF file"));
   EXPECT_THAT(verdict("hello"), HasSubstr("no ELF file"));
 }
 

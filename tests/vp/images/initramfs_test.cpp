@@ -88,7 +88,7 @@ TEST(Initramfs, EveryFieldCounts) {
       {0, "070707", "old format"},
       {0, "070703", "entry 1 at byte 0x0: no cpio header"},
       {5, "x", "no cpio header"},
-      {6, "0000000g", "no hexadecimal number"},
+      {6, "0000000g", "not a hexadecimal number"},
       {54, "0000000b", "data"},  // file_size: the next entry is missed
       {54, "ffffffff", "ends within the data of `init`, 4294967295 bytes"},
       {54, "00001000", "ends within the data of `init`"},
@@ -145,10 +145,11 @@ TEST(Initramfs, RefusesWhatIsNone) {
   EXPECT_THAT(verdict(std::string(4096, '\0')), HasSubstr("nothing but zeros"));
   EXPECT_THAT(verdict("hello"), HasSubstr("at byte 0x0 is neither"));
   EXPECT_THAT(verdict(samples::initramfs() + "rest"), HasSubstr("is neither a cpio archive"));
-  EXPECT_THAT(verdict(samples::kernel()), HasSubstr("a Linux kernel for x86 and no cpio archive"));
+  EXPECT_THAT(verdict(samples::kernel()),
+              HasSubstr("a Linux kernel for x86 and not a cpio archive"));
   EXPECT_THAT(verdict(std::string(2, '\0') + samples::initramfs()), HasSubstr("multiple of 4"));
-  EXPECT_THAT(verdict(gzip("hello")), HasSubstr("gzip content is no cpio archive"));
-  EXPECT_THAT(verdict(gzip("")), HasSubstr("gzip content is no cpio archive"));
+  EXPECT_THAT(verdict(gzip("hello")), HasSubstr("gzip content is not a cpio archive"));
+  EXPECT_THAT(verdict(gzip("")), HasSubstr("gzip content is not a cpio archive"));
   EXPECT_THAT(verdict(gzip(samples::initramfs() + "rest")), HasSubstr("no cpio archive at byte"));
   EXPECT_THAT(verdict(entry("a", "b")), HasSubstr("without `TRAILER!!!`"));
 }

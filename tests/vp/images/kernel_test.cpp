@@ -49,7 +49,7 @@ TEST(Kernel, EveryFieldCounts) {
       {0x24c, 0, 4, "payload"},
       {0x24c, 0xffffffff, 4, "payload"},
       {0x230, 0, 4, "alignment"},
-      {0x230, 0x300000, 4, "alignment, 0x300000, is no power of two"},
+      {0x230, 0x300000, 4, "alignment, 0x300000, is not a power of two"},
       {0x260, 4095, 4, "memory"},
       {0x260, 0, 4, "memory"},
   };
@@ -84,8 +84,8 @@ TEST(Kernel, EveryLengthShorterIsRefused) {
 }
 
 TEST(Kernel, OtherFilesAreCalledWhatTheyAre) {
-  EXPECT_THAT(verdict(samples::firmware()), HasSubstr("ELF file and no bzImage"));
-  EXPECT_THAT(verdict(samples::initramfs()), HasSubstr("a cpio archive and no Linux kernel"));
+  EXPECT_THAT(verdict(samples::firmware()), HasSubstr("ELF file and not a bzImage"));
+  EXPECT_THAT(verdict(samples::initramfs()), HasSubstr("a cpio archive and not a Linux kernel"));
   EXPECT_THAT(verdict("\x1f\x8b zipped"), HasSubstr("a gzip file"));
   EXPECT_THAT(verdict("x"), HasSubstr("too short"));
   std::string arm(0x100, '\0');

@@ -61,8 +61,8 @@ TEST(Manifest, RefusesWhatIsNone) {
   };
   const Wrong table[] = {
       {"", "is empty"},
-      {"{", "is no JSON"},
-      {"{\"files\": {\"a\": 1}", "is no JSON"},
+      {"{", "is not valid JSON"},
+      {"{\"files\": {\"a\": 1}", "is not valid JSON"},
       {"[]", "no object `files`"},
       {"{}", "no object `files`"},
       {"{\"files\": []}", "no object `files`"},
@@ -75,7 +75,7 @@ TEST(Manifest, RefusesWhatIsNone) {
       {"{\"files\": {\"a\": {\"size\": 1, \"sha256\": 5}}}", "no hash"},
       {"{\"files\": {\"a\": {\"size\": 1, \"sha256\": \"" + std::string(64, 'G') + "\"}}}",
        "no hash"},
-      {std::string(200'000, '['), "is no JSON"},
+      {std::string(200'000, '['), "is not valid JSON"},
   };
   for (const Wrong& each : table) {
     directory.write("manifest.json", each.content);
@@ -94,8 +94,8 @@ TEST(Bytes, ReadsWholeRegularFilesOnly) {
   EXPECT_FALSE(bytes.holds(5, 1));
   EXPECT_FALSE(bytes.holds(~0ull, 2));
   EXPECT_THAT(mistake([&] { Bytes::read(directory.path() / "absent"); }), HasSubstr("no such"));
-  EXPECT_THAT(mistake([&] { Bytes::read(directory.path()); }), HasSubstr("no regular file"));
-  EXPECT_THAT(mistake([&] { Bytes::read("/dev/zero"); }), HasSubstr("no regular file"));
+  EXPECT_THAT(mistake([&] { Bytes::read(directory.path()); }), HasSubstr("not a regular file"));
+  EXPECT_THAT(mistake([&] { Bytes::read("/dev/zero"); }), HasSubstr("not a regular file"));
   EXPECT_THAT(mistake([&] { Bytes::read(directory.write("b", "")); }), HasSubstr("empty"));
   const auto large = directory.write("c", "x");
   std::filesystem::resize_file(large, max_image_size + 1);  // sparse
