@@ -17,7 +17,7 @@ using testing::Pair;
 
 constexpr std::uint64_t base = 0x40'0000'0000;
 
-/// What byte n of the address space is written with.
+/// The value that byte n of the address space is written with.
 std::uint8_t pattern(std::uint64_t address) {
   return static_cast<std::uint8_t>(address * 7 + 1);
 }
@@ -59,8 +59,9 @@ TEST_F(CombiningBuffersTest, FullLineIsOneWriteInAnyOrderAndSize) {
   }
 }
 
-// Every run of bytes in a line: the least chunks of 8, each as one write, and nothing else.
-TEST_F(CombiningBuffersTest, PartOfALineGoesInChunksOfEight) {
+// Tries every run of bytes in a line. It is written in as few chunks of 8 bytes as possible, each
+// by one write, and nothing else is written.
+TEST_F(CombiningBuffersTest, PartOfALineIsWrittenInChunksOfEight) {
   for (unsigned offset = 0; offset < line_size; ++offset) {
     for (unsigned bytes = 1; bytes <= std::min(line_size - offset, line_size - 1); ++bytes) {
       CombiningBuffers buffers = make(1);
@@ -102,11 +103,11 @@ TEST_F(CombiningBuffersTest, LaterStoreWins) {
   EXPECT_THAT(seen, ElementsAre(1, 9, 8, 4));
 }
 
-TEST_F(CombiningBuffersTest, LineBegunFirstMakesRoom) {
+TEST_F(CombiningBuffersTest, TheLineThatWasBegunFirstIsEvicted) {
   for (unsigned count = 1; count <= 12; ++count) {
     CombiningBuffers buffers = make(count);
     for (unsigned i = 0; i < count; ++i) store(buffers, 64 * i, 4);
-    store(buffers, 4, 4);  // of the first line again: that does not make it younger
+    store(buffers, 4, 4);  // writes the first line again, which does not change its age
     EXPECT_THAT(writes, IsEmpty()) << count;
     store(buffers, 64 * count, 8);
     EXPECT_THAT(writes, ElementsAre(Pair(0, 8))) << count;
@@ -133,7 +134,7 @@ TEST_F(CombiningBuffersTest, EvictsOneLine) {
   EXPECT_THAT(writes, ElementsAre(Pair(64, 8), Pair(0, 8), Pair(128, 8)));
 }
 
-TEST_F(CombiningBuffersTest, ForgetsWhatItHadWhenCleared) {
+TEST_F(CombiningBuffersTest, ClearingDropsEverything) {
   CombiningBuffers buffers = make(2);
   store(buffers, 0, 8);
   buffers.clear();

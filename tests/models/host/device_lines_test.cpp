@@ -36,7 +36,7 @@ TEST(DeviceLinesTest, DropsOneOrAll) {
   for (std::uint8_t i = 0; i < 3; ++i) EXPECT_EQ(lines.find(64u * i), nullptr);
 }
 
-TEST(DeviceLinesTest, TheOneUsedLongestAgoMakesRoom) {
+TEST(DeviceLinesTest, TheLineThatWasUsedLongestAgoIsReplaced) {
   for (unsigned count = 2; count <= 8; ++count) {
     DeviceLines lines(count);
     for (unsigned i = 0; i < count; ++i) lines.insert(64u * i, filled(1));
@@ -48,7 +48,7 @@ TEST(DeviceLinesTest, TheOneUsedLongestAgoMakesRoom) {
   }
 }
 
-TEST(DeviceLinesTest, ADroppedLineMakesRoomFirst) {
+TEST(DeviceLinesTest, ADroppedLineIsReplacedFirst) {
   DeviceLines lines(2);
   lines.insert(0, filled(1));
   lines.insert(64, filled(2));

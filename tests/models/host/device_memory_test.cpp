@@ -28,7 +28,8 @@ constexpr auto wp = vp::MemoryType::write_protected;
 constexpr auto wb = vp::MemoryType::write_back;
 constexpr vp::Picoseconds latency = 750 * ns;
 
-/// A device: writes are taken at once, reads take `latency` and see what was written before them.
+/// A device. It accepts writes at once. A read takes `latency` and returns what was written before
+/// it.
 struct Target : sc_core::sc_module {
   tlm_utils::simple_target_socket<Target> socket{"socket"};
   std::vector<std::string> seen;  // "time/ns r|w address/bytes"
@@ -103,7 +104,7 @@ struct Processor : sc_core::sc_module {
     EXPECT_TRUE(transport(operation, type, tlm::TLM_IGNORE_COMMAND, address, nullptr, length));
   }
   void drain() { act(Operation::drain); }
-  /// movntdqa: the hook, and the loads of 8 bytes that follow it.
+  /// movntdqa: the hook of the processor, and the loads of 8 bytes that follow.
   std::vector<std::uint64_t> stream(std::uint64_t address, unsigned length = 16,
                                     vp::MemoryType type = wc) {
     act(Operation::stream, type, address, length);
@@ -120,7 +121,7 @@ struct DeviceMemoryTest : testing::Test {
   Target target{"target"};
   Processor cpu{"cpu"}, other{"other"};
 
-  /// Runs both scripts to their ends.
+  /// Runs both scripts to the end.
   void run(unsigned buffers = 10) {
     memory = std::make_unique<DeviceMemory>("memory", DeviceMemoryConfig{buffers}, statistics);
     cpu.socket.bind(memory->processor);
@@ -135,14 +136,14 @@ struct DeviceMemoryTest : testing::Test {
     work();
     return vp::now() - start;
   }
-  /// What the target saw since the last call.
+  /// Returns what the target has seen since the last call.
   std::vector<std::string> seen() { return std::exchange(target.seen, {}); }
   std::uint64_t counter(const std::string& name) const {
     return statistics.json()["counters"]["memory." + name].get<std::uint64_t>();
   }
 };
 
-TEST_F(DeviceMemoryTest, UncacheablePassesAsItIs) {
+TEST_F(DeviceMemoryTest, UncacheableAccessesPassUnchanged) {
   cpu.script = [&] {
     cpu.store(uc, 0x1004, 0x55, 4);
     EXPECT_EQ(time_of([&] { EXPECT_EQ(cpu.load(uc, 0x1004, 4), 0x55u); }), latency);
@@ -153,7 +154,7 @@ TEST_F(DeviceMemoryTest, UncacheablePassesAsItIs) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, WithoutAttributesItPasses) {
+TEST_F(DeviceMemoryTest, AccessesWithoutAttributesPassUnchanged) {
   cpu.script = [&] {
     cpu.payload.clear_extension(&cpu.attributes);
     cpu.store(wt, 0x1000);
@@ -164,7 +165,7 @@ TEST_F(DeviceMemoryTest, WithoutAttributesItPasses) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, RefusalsComeBack) {
+TEST_F(DeviceMemoryTest, TheProcessorSeesTheErrorResponse) {
   cpu.script = [&] {
     target.refuses = true;
     std::uint64_t value = 0;
@@ -250,7 +251,7 @@ TEST_F(DeviceMemoryTest, BuffersAreEachProcessorsOwn) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, OneLineMoreThanBuffersEvicts) {
+TEST_F(DeviceMemoryTest, OneLineMoreThanThereAreBuffersEvicts) {
   cpu.script = [&] {
     for (unsigned i = 0; i < 10; ++i) cpu.store(wc, 0x2000 + 64 * i);
     EXPECT_THAT(target.seen, IsEmpty());
@@ -260,7 +261,7 @@ TEST_F(DeviceMemoryTest, OneLineMoreThanBuffersEvicts) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, WithoutBuffersItIsUncacheable) {
+TEST_F(DeviceMemoryTest, WithoutBuffersCombiningIsUncacheable) {
   cpu.script = [&] {
     cpu.store(wc, 0x2000, 7);
     EXPECT_EQ(cpu.stream(0x2000, 16), (std::vector<std::uint64_t>{7, 0}));
@@ -301,7 +302,7 @@ TEST_F(DeviceMemoryTest, StreamingLoadsReadALineOnce) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, StreamedBytesAreHandedOutOnce) {
+TEST_F(DeviceMemoryTest, StreamedBytesAreUsedOnce) {
   cpu.script = [&] {
     cpu.stream(0x2000);
     target.bytes[0x2000] = 9;
@@ -311,7 +312,7 @@ TEST_F(DeviceMemoryTest, StreamedBytesAreHandedOutOnce) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, StreamedLineIsForgotten) {
+TEST_F(DeviceMemoryTest, DrainingDropsTheStreamedLine) {
   cpu.script = [&] {
     const std::function<void()> causes[] = {
         [&] { cpu.drain(); },
@@ -330,7 +331,7 @@ TEST_F(DeviceMemoryTest, StreamedLineIsForgotten) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, OrdinaryLoadsDoNotTakeStreamedBytes) {
+TEST_F(DeviceMemoryTest, OrdinaryLoadsDoNotUseStreamedBytes) {
   cpu.script = [&] {
     cpu.stream(0x2000);
     seen();
@@ -397,7 +398,7 @@ TEST_F(DeviceMemoryTest, FlushMakesTheNextLoadRead) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, LinesAreTheHostsInCommon) {
+TEST_F(DeviceMemoryTest, AllProcessorsShareTheLines) {
   cpu.script = [&] {
     cpu.load(wt, 0x2000);
     pause(100 * ns);
@@ -433,7 +434,7 @@ TEST_F(DeviceMemoryTest, StoresPassAndUpdateTheLine) {
   run();
 }
 
-// A load `waited` after the prefetch waits for the remainder of the read.
+// A load that comes `waited` after the prefetch waits for the rest of the read.
 TEST_F(DeviceMemoryTest, PrefetchHidesTheRead) {
   cpu.script = [&] {
     std::uint64_t address = 0x2000;
@@ -454,7 +455,7 @@ TEST_F(DeviceMemoryTest, PrefetchHidesTheRead) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, PrefetchOfWhatIsHereOrComingDoesNothing) {
+TEST_F(DeviceMemoryTest, APrefetchOfALineThatIsHeldOrReadDoesNothing) {
   cpu.script = [&] {
     for (const auto type : {uc, wc}) cpu.act(Operation::prefetch, type, 0x2000);
     EXPECT_THAT(seen(), IsEmpty());
@@ -469,7 +470,7 @@ TEST_F(DeviceMemoryTest, PrefetchOfWhatIsHereOrComingDoesNothing) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, ReadsAtOnceAreLimited) {
+TEST_F(DeviceMemoryTest, ParallelReadsAreLimited) {
   cpu.script = [&] {
     for (unsigned i = 0; i < DeviceMemory::lines_read; ++i) {
       EXPECT_EQ(time_of([&] { cpu.act(Operation::prefetch, wt, 0x2000 + 64 * i); }), 0);
@@ -483,7 +484,7 @@ TEST_F(DeviceMemoryTest, ReadsAtOnceAreLimited) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, ALoadWaitsForItsTurnToRead) {
+TEST_F(DeviceMemoryTest, ALoadWaitsUntilItCanRead) {
   cpu.script = [&] {
     for (unsigned i = 0; i < DeviceMemory::lines_read; ++i) {
       cpu.act(Operation::prefetch, wt, 0x2000 + 64 * i);
@@ -493,7 +494,7 @@ TEST_F(DeviceMemoryTest, ALoadWaitsForItsTurnToRead) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, WhatIsFlushedOrWrittenOnItsWayIsReadAgain) {
+TEST_F(DeviceMemoryTest, ALineThatIsFlushedOrWrittenOnItsWayIsReadAgain) {
   cpu.script = [&] {
     target.bytes[0x2000] = 1;
     cpu.act(Operation::prefetch, wt, 0x2000);
@@ -511,7 +512,7 @@ TEST_F(DeviceMemoryTest, WhatIsFlushedOrWrittenOnItsWayIsReadAgain) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, AStoreOfAnotherWhileALoadWaitsIsSeen) {
+TEST_F(DeviceMemoryTest, AWaitingLoadSeesTheStoreOfAnotherProcessor) {
   cpu.script = [&] { EXPECT_EQ(cpu.load(wt, 0x2000), 8u); };
   other.script = [&] {
     pause(10 * ns);
@@ -520,7 +521,7 @@ TEST_F(DeviceMemoryTest, AStoreOfAnotherWhileALoadWaitsIsSeen) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, TwoWhoWaitForALineReadItOnce) {
+TEST_F(DeviceMemoryTest, TwoLoadsOfALineReadItOnce) {
   cpu.script = [&] { EXPECT_EQ(time_of([&] { cpu.load(wt, 0x2000); }), latency); };
   other.script = [&] {
     pause(100 * ns);
@@ -530,7 +531,7 @@ TEST_F(DeviceMemoryTest, TwoWhoWaitForALineReadItOnce) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, LineUsedLongestAgoMakesRoom) {
+TEST_F(DeviceMemoryTest, TheLineThatWasUsedLongestAgoIsReplaced) {
   cpu.script = [&] {
     for (unsigned i = 0; i < DeviceMemory::lines_held; ++i) cpu.load(wt, 0x10000 + 64 * i);
     cpu.load(wt, 0x10000);
@@ -541,7 +542,7 @@ TEST_F(DeviceMemoryTest, LineUsedLongestAgoMakesRoom) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, ResetForgetsAll) {
+TEST_F(DeviceMemoryTest, ResetDropsEverything) {
   cpu.script = [&] {
     cpu.store(wc, 0x2000);
     cpu.stream(0x6000);
@@ -560,7 +561,7 @@ TEST_F(DeviceMemoryTest, ResetForgetsAll) {
   run();
 }
 
-TEST_F(DeviceMemoryTest, DebuggersLookThrough) {
+TEST_F(DeviceMemoryTest, DebuggersSeeTheDevice) {
   cpu.script = [&] {
     std::uint64_t value = 0;
     cpu.payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));

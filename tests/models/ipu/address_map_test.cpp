@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t top = ~std::uint64_t{0};
 
-TEST(AddressMap, FindsWhatLiesCompletelyWithin) {
+TEST(AddressMap, FindsRangesThatLieCompletelyInARegion) {
   AddressMap map;
   map.add(0x3000, 0x1000, 2);
   map.add(0x1000, 0x1000, 1);

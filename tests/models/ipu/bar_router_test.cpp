@@ -42,7 +42,7 @@ struct BarRouterTest : testing::Test {
   Block oae{"oae"};
   Block mailbox{"mailbox"};
   test::FunctionPort function;
-  test::FunctionPort other{"other"};  // only for its payload
+  test::FunctionPort other{"other"};  // only its payload is used
 
   BarRouterTest() {
     router.connect(0, 0x0000, 0x4000, oae.socket);
@@ -78,7 +78,7 @@ TEST_F(BarRouterTest, RoutesByBarAndOffset) {
   EXPECT_TRUE(reaches(oae, 2, 0x7fc0, 0x7fc0, 64));
 }
 
-TEST_F(BarRouterTest, EndsHolesAsAddressErrors) {
+TEST_F(BarRouterTest, AnswersHolesWithAddressErrors) {
   start();
   for (tlm::tlm_command command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
     EXPECT_EQ(status(command, 0, 0x5000), tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -92,7 +92,7 @@ TEST_F(BarRouterTest, EndsHolesAsAddressErrors) {
   EXPECT_EQ(router.unmapped(), 18u);
 }
 
-TEST_F(BarRouterTest, RefusesARequestThatSaysNoBar) {
+TEST_F(BarRouterTest, RefusesARequestWithoutABar) {
   start();
   tlm::tlm_generic_payload payload;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;

@@ -82,7 +82,7 @@ struct CopyDeviceTest : testing::Test {
   std::uint64_t status() { return function.read(0, OAE_DMA_STATUS); }
 };
 
-TEST_F(CopyDeviceTest, CopiesToItsMemoryAndBackAndTells) {
+TEST_F(CopyDeviceTest, CopiesToItsMemoryAndBackAndInterrupts) {
   for (const std::uint64_t length : {1u, 4095u, 4096u, 4097u, 0x2000u}) {
     interrupts.signals.clear();
     std::fill(host.bytes.begin() + host_size / 2, host.bytes.end(), 0);
@@ -111,14 +111,14 @@ TEST_F(CopyDeviceTest, ReachesNoOtherMemory) {
   }
 }
 
-TEST_F(CopyDeviceTest, RegistersTakeWhatTheyTakeOfOthers) {
+TEST_F(CopyDeviceTest, RegistersSupportTheSameAccessesAsOtherBlocks) {
   EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, 0x28, 8), tlm::TLM_COMPLETED);
   EXPECT_EQ(function.payload.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, 0, 16), tlm::TLM_COMPLETED);
   EXPECT_EQ(function.payload.get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
-// At any time of a copy, also while the function still holds its reads.
+// The reset comes at any time of a copy, also while the function still holds its reads.
 TEST_F(CopyDeviceTest, ResetLeavesNothing) {
   for (const bool holds_reads : {false, true}) {
     for (vp::Picoseconds span = 10 * vp::ns; span < 10 * vp::us; span += 370 * vp::ns) {

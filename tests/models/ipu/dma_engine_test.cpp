@@ -34,14 +34,14 @@ constexpr std::uint64_t irq_enable = OAE_DMA_CONTROL_IRQ_ENABLE_MASK;
 constexpr std::uint64_t done = OAE_DMA_STATUS_DONE_MASK;
 constexpr std::uint64_t error = OAE_DMA_STATUS_ERROR_MASK;
 
-/// Host memory behind a function: reads are answered a link's round trip later.
+/// Host memory behind a function. It answers reads after the round trip of a link.
 struct Host : sc_core::sc_module {
   tlm_utils::simple_target_socket<Host> socket;
   PlainStorage storage{host_size};
   bool at_once = false;      // reads complete in the call
   bool inside_call = false;  // reads are answered by nb_transport_bw within the call
-  bool full = false;         // writes have to wait, for as long as reads
-  std::uint64_t refuse = ~std::uint64_t{0};  // requests that hold this address fail
+  bool full = false;         // writes have to wait as long as reads
+  std::uint64_t refuse = ~std::uint64_t{0};  // requests that contain this address fail
   std::vector<std::pair<std::uint64_t, unsigned>> requests;
   std::size_t most_waiting = 0;
 
@@ -193,7 +193,7 @@ TEST_F(DmaEngineTest, CopiesWithinOneMemory) {
   EXPECT_EQ(engine.bytes(), 10000u);
 }
 
-TEST_F(DmaEngineTest, TakesItsLatencyTheSourcesThePassageAndTheDestinations) {
+TEST_F(DmaEngineTest, TakesTheTimesOfStartSourcePassageAndDestination) {
   copy(memory_base, host_base, 64, to_host);
   EXPECT_EQ(run(), engine_latency + memory_latency + passing(64));
   copy(host_base, memory_base, 4096, from_host);
@@ -204,7 +204,7 @@ TEST_F(DmaEngineTest, TakesItsLatencyTheSourcesThePassageAndTheDestinations) {
   EXPECT_EQ(run(), 30 * vp::ns + engine_latency) << "nothing to copy";
 }
 
-TEST_F(DmaEngineTest, AsksAheadAndPassesAtItsRate) {
+TEST_F(DmaEngineTest, RequestsAheadAndPassesAtItsRate) {
   copy(host_base, memory_base, 0x10000, from_host);
   const vp::Picoseconds expected =
       engine_latency + link_latency + passing(0x10000) + memory_latency;
@@ -212,7 +212,7 @@ TEST_F(DmaEngineTest, AsksAheadAndPassesAtItsRate) {
   EXPECT_EQ(host.most_waiting, 4u);
 }
 
-// A full host takes one piece at a time.
+// A full host accepts one piece at a time.
 TEST_F(DmaEngineTest, PausesWhileTheHostHasNoRoom) {
   host.full = true;
   for (std::uint64_t length : {16u, 4096u, 20000u}) {
@@ -226,7 +226,7 @@ TEST_F(DmaEngineTest, PausesWhileTheHostHasNoRoom) {
   EXPECT_EQ(host.most_waiting, 1u);
 }
 
-TEST_F(DmaEngineTest, EndsIfAWriteThatWaitedFails) {
+TEST_F(DmaEngineTest, EndsIfADelayedWriteFails) {
   host.full = true;
   host.refuse = host_base + 0x1800;
   copy(memory_base, host_base, 0x10000, to_host);
@@ -237,7 +237,7 @@ TEST_F(DmaEngineTest, EndsIfAWriteThatWaitedFails) {
   EXPECT_EQ(engine.bytes(), 0x1000u);
 }
 
-TEST_F(DmaEngineTest, TakesAnswersGivenInTheCall) {
+TEST_F(DmaEngineTest, AcceptsAnswersWithinTheCall) {
   host.at_once = true;
   copy(host_base, memory_base, 20000, from_host);
   run();
@@ -268,7 +268,7 @@ TEST_F(DmaEngineTest, InterruptsAtTheEndIfEnabled) {
   run();
 }
 
-TEST_F(DmaEngineTest, EndsByAnErrorWhereThereIsNoMemory) {
+TEST_F(DmaEngineTest, EndsWithAnErrorWhereThereIsNoMemory) {
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> nowhere = {
       {0, 1},
       {memory_base + memory_size, 1},
@@ -293,7 +293,7 @@ TEST_F(DmaEngineTest, EndsByAnErrorWhereThereIsNoMemory) {
   EXPECT_EQ(core.read(OAE_DMA_STATUS), done) << "the next copy is not concerned";
 }
 
-TEST_F(DmaEngineTest, EndsByAnErrorThatTheHostAnswers) {
+TEST_F(DmaEngineTest, EndsWithAnErrorIfTheHostAnswersOne) {
   const std::vector<std::uint8_t> old(storage.bytes(), storage.bytes() + memory_size);
   host.refuse = host_base + 0x2000;
   copy(host_base, memory_base, 0x8000, from_host | irq_enable);
@@ -313,7 +313,7 @@ TEST_F(DmaEngineTest, EndsByAnErrorThatTheHostAnswers) {
   EXPECT_EQ(host.requests.size(), 3u) << "a refused write is the last";
 }
 
-TEST_F(DmaEngineTest, KeepsARunningCopyFromItsRegisters) {
+TEST_F(DmaEngineTest, WritesToItsRegistersDoNotChangeARunningCopy) {
   copy(memory_base, host_base, 0x4000, to_host);
   EXPECT_EQ(core.read(OAE_DMA_CONTROL), start_bit | to_host);
   core.write(OAE_DMA_SOURCE, 0);

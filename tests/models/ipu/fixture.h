@@ -21,7 +21,7 @@
 
 namespace ipu::test {
 
-/// Ends elaboration; after it the body of a test is a script of accesses and advance().
+/// Ends the elaboration. The body of a test after this is a script of accesses and advance().
 inline void start() {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
@@ -34,10 +34,10 @@ class Initiator : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<Initiator> socket;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> invalidated;
-  /// Added to the annotation of the next transaction, and its annotation when it ended.
+  /// The delay annotation of the next transaction; afterwards, the annotation with which it ended.
   vp::Picoseconds delay = 0;
 
-  /// Carried by the transactions, if it is set.
+  /// An extension that the transactions carry, if it is set.
   vp::Decoupled* decoupled = nullptr;
 
   explicit Initiator(const sc_core::sc_module_name& name = "initiator")
@@ -65,14 +65,14 @@ class Initiator : public sc_core::sc_module {
     return payload.get_response_status();
   }
 
-  /// A read that must succeed.
+  /// Reads; the read must succeed.
   std::uint64_t read(std::uint64_t address, unsigned length = 8) {
     std::uint64_t value = 0;
     EXPECT_EQ(access(tlm::TLM_READ_COMMAND, address, &value, length), tlm::TLM_OK_RESPONSE)
         << "read of " << length << " at " << std::hex << address;
     return value;
   }
-  /// A write that must succeed.
+  /// Writes; the write must succeed.
   void write(std::uint64_t address, std::uint64_t value, unsigned length = 8) {
     EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, address, &value, length), tlm::TLM_OK_RESPONSE)
         << "write of " << length << " at " << std::hex << address;
@@ -97,7 +97,7 @@ struct Ahead : vp::Decoupled {
   bool may_stay_ahead() const override { return ahead > 0; }
 };
 
-/// An interrupt controller that remembers.
+/// An interrupt controller that records the lines.
 class Lines : public vp::InterruptLineIf {
  public:
   std::map<unsigned, bool> level;
@@ -109,7 +109,7 @@ class Lines : public vp::InterruptLineIf {
   }
 };
 
-/// The function's interrupts, with the time of each.
+/// Records the function's interrupts, with the time of each.
 class Interrupts : public pcie::InterruptIf {
  public:
   std::vector<std::pair<unsigned, vp::Picoseconds>> signals;
@@ -117,14 +117,14 @@ class Interrupts : public pcie::InterruptIf {
   void signal(unsigned vector) override { signals.push_back({vector, vp::now()}); }
 };
 
-/// An initiator of the protocol of models/pcie/endpoint/access.h, with one request at a time.
+/// An initiator of the protocol in models/pcie/endpoint/access.h, with one request at a time.
 class FunctionPort : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<FunctionPort> socket;
   tlm::tlm_generic_payload payload;
   pcie::Access* access = new pcie::Access;  // the payload owns it
   std::array<std::uint8_t, 64> data{};
-  unsigned responses = 0;  // by nb_transport_bw
+  unsigned responses = 0;  // those that came by nb_transport_bw
 
   explicit FunctionPort(const sc_core::sc_module_name& name = "function_port")
       : sc_module(name), socket("socket") {

@@ -83,7 +83,7 @@ TEST_F(MailboxTest, IsReadAheadOfTimeAndWrittenInTime) {
   EXPECT_FALSE(lines.level[line]);
 }
 
-TEST_F(MailboxTest, AReadHoldsUntilSomebodyWrites) {
+TEST_F(MailboxTest, AReadStaysValidUntilAWrite) {
   test::Ahead core;
   firmware.decoupled = &core;
   const auto version = [&](std::uint64_t address) {
@@ -107,7 +107,7 @@ TEST_F(MailboxTest, AReadHoldsUntilSomebodyWrites) {
   EXPECT_NE(version(OAE_MAILBOX_STATUS), third);
 }
 
-TEST_F(MailboxTest, IgnoresAReplyToNothing) {
+TEST_F(MailboxTest, IgnoresAReplyWithoutARequest) {
   host_write(OAE_MAILBOX_VECTOR, enable);
   firmware.write(OAE_MAILBOX_DOORBELL, 1);
   advance(vp::us);
@@ -132,7 +132,7 @@ TEST_F(MailboxTest, KeepsOnlyTheFieldsOfItsRegisters) {
   EXPECT_EQ(host_read(OAE_MAILBOX_STATUS), 0u);
 }
 
-TEST_F(MailboxTest, EndsAccessesToHolesAsErrorsOnBothSides) {
+TEST_F(MailboxTest, AnswersHolesWithErrorsOnBothSides) {
   for (std::uint64_t offset : {0x98u, 0xff8u, 0x1000u}) {
     EXPECT_EQ(firmware.try_read(offset), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(firmware.try_write(offset), tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -145,7 +145,7 @@ TEST_F(MailboxTest, EndsAccessesToHolesAsErrorsOnBothSides) {
   EXPECT_EQ(function.payload.get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
-TEST_F(MailboxTest, ForgetsAllAtReset) {
+TEST_F(MailboxTest, ResetClearsEverything) {
   host_write(OAE_MAILBOX_VECTOR, enable | 1);
   host_write(OAE_MAILBOX_REQUEST, 7);
   firmware.write(OAE_MAILBOX_REPLY, 7);

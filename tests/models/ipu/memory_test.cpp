@@ -12,7 +12,7 @@ using test::start;
 
 constexpr std::uint64_t size = 0x1000;
 
-/// A storage that wants to see each write.
+/// A storage that has to see each write.
 struct WatchedStorage : PlainStorage {
   using PlainStorage::PlainStorage;
   bool direct_writes() const override { return false; }
@@ -46,7 +46,7 @@ using MemoryTest = Fixture<PlainStorage>;
 using WatchedMemoryTest = Fixture<WatchedStorage>;
 using HiddenMemoryTest = Fixture<HiddenStorage>;
 
-TEST_F(MemoryTest, TakesAnyLengthAtAnyOffsetUpToTheEnd) {
+TEST_F(MemoryTest, SupportsAnyLengthAtAnyOffsetUpToTheEnd) {
   start();
   for (unsigned length : {1u, 2u, 3u, 8u, 63u, 64u}) {
     for (std::uint64_t offset : {0u, 1u, 7u, 63u, 0xfc0u, 0xfc1u, 0xff8u, 0xfffu, 0x1000u}) {
@@ -103,7 +103,7 @@ TEST_F(MemoryTest, GrantsDirectAccessToAllOfIt) {
   EXPECT_FALSE(direct(tlm::TLM_READ_COMMAND, size, dmi));
 }
 
-TEST_F(MemoryTest, GivesADebuggerWhatThereIs) {
+TEST_F(MemoryTest, GivesADebuggerTheBytesThatExist) {
   start();
   std::array<std::uint8_t, 16> data{};
   storage.bytes()[size - 1] = 9;

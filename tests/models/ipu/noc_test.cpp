@@ -53,8 +53,8 @@ TEST_F(NocTest, TakesAHopEachWay) {
   EXPECT_EQ(core.delay, 2 * hop + high_latency);
 }
 
-// What the initiator is ahead by has passed, the hops have not.
-TEST_F(NocTest, OnlyTargetsThatSaySoAreReachedAheadOfTime) {
+// The time by which the initiator is ahead has passed; that of the hops has not.
+TEST_F(NocTest, OnlyDecoupledTargetsAreReachedAheadOfTime) {
   PlainStorage storage{0x1000};
   Memory patient{"patient", storage, low_latency};
   noc.connect(0xa000'0000, 0x1000, patient.socket, Noc::Timing::decoupled);
@@ -73,7 +73,7 @@ TEST_F(NocTest, OnlyTargetsThatSaySoAreReachedAheadOfTime) {
   EXPECT_EQ(core.delay, 2 * hop + low_latency);
 }
 
-/// A target whose reads have no effect and may be counted more than once.
+/// A target whose reads have no side effect, so that one answer may serve several of them.
 struct Repeating : sc_core::sc_module {
   tlm_utils::simple_target_socket<Repeating> socket{"socket"};
   std::uint64_t version = 0;
@@ -111,7 +111,7 @@ TEST_F(NocTest, AReadThatIsAnsweredAgainIsCounted) {
   EXPECT_EQ(initiator.repeatable.version, nullptr) << "there is no room for another counter";
 }
 
-TEST_F(NocTest, EndsAnUnmappedAddressAsAddressError) {
+TEST_F(NocTest, AnswersAnUnmappedAddressWithAnAddressError) {
   start();
   for (std::uint64_t address : std::vector<std::uint64_t>{
            0, 0xfff, 0xffa, 0x1ff9, 0x1fff, 0x2000, 0x7fff'ffff, 0x8000'0ff9, ~std::uint64_t{0}}) {
@@ -159,7 +159,7 @@ TEST_F(NocTest, TranslatesDirectAccess) {
   EXPECT_TRUE(dmi.is_none_allowed());
 }
 
-TEST_F(NocTest, TellsEveryInitiatorOfAnInvalidationInEveryRegion) {
+TEST_F(NocTest, PassesAnInvalidationToEveryInitiatorForEveryRegion) {
   start();
   high.socket->invalidate_direct_mem_ptr(0x800, 0x1800);
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> expected = {

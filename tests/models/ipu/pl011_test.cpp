@@ -56,7 +56,7 @@ struct Fixture : testing::Test {
 using Pl011Test = Fixture<false>;
 using TimedPl011Test = Fixture<true>;
 
-TEST_F(Pl011Test, ComesOutOfResetAsTheManualSays) {
+TEST_F(Pl011Test, HasTheResetValuesOfTheManual) {
   EXPECT_EQ(read(FR), TXFE | RXFE | modem);
   EXPECT_EQ(read(CR), 0x300u);
   EXPECT_EQ(read(IFLS), 0x12u);
@@ -107,7 +107,7 @@ TEST_F(Pl011Test, SendsTheBitsOfItsWordLength) {
   }
 }
 
-TEST_F(Pl011Test, HoldsWhatItMayNotSendAndLosesWhatDoesNotFit) {
+TEST_F(Pl011Test, KeepsBytesWhileDisabledAndDropsThoseThatDoNotFit) {
   for (std::uint64_t control : {TXE, UARTEN, CTSEN | LBE | UARTEN | TXE}) {
     configure(FEN | WLEN8, control);
     for (unsigned i = 0; i < 16; ++i) {
@@ -149,7 +149,7 @@ TEST_F(Pl011Test, ReceivesAndInterruptsAtEachLevel) {
   }
 }
 
-TEST_F(Pl011Test, TellsOfFewBytesByTheTimeout) {
+TEST_F(Pl011Test, ReportsFewBytesByTheTimeout) {
   configure();
   write(IMSC, RT);
   uart.receive("ab");
@@ -237,7 +237,7 @@ TEST_F(Pl011Test, FlushesWhenFifosAreSwitched) {
   EXPECT_EQ(read(FR) & (TXFE | RXFE), TXFE | RXFE);
 }
 
-TEST_F(Pl011Test, TellsTheControllerOfChangesOnly) {
+TEST_F(Pl011Test, ReportsOnlyChangesToTheController) {
   configure();
   write(IMSC, RX | TX | RT);
   const unsigned before = lines.changes;
@@ -246,7 +246,7 @@ TEST_F(Pl011Test, TellsTheControllerOfChangesOnly) {
 }
 
 TEST_F(TimedPl011Test, TakesTheTimeOfItsDivisors) {
-  // 115200 baud of 24 MHz: divisor 13 + 1/64; a bit takes 16 x 13.015625 / 24 MHz.
+  // 115200 baud from 24 MHz need the divisor 13 + 1/64. A bit takes 16 x 13.015625 / 24 MHz.
   write(IBRD, 13);
   write(FBRD, 1);
   const vp::Picoseconds ten_bits = 10ll * (13 * 64 + 1) * vp::s / (4 * 24'000'000ll);

@@ -8,7 +8,7 @@ namespace {
 
 using test::start;
 
-/// Two registers, at 0 and at the width.
+/// Two registers, at offset 0 and at the width.
 class TwoRegisters : public RegisterBlock {
  public:
   TwoRegisters(const char* name, unsigned width) : RegisterBlock(name, width), width_(width) {}
@@ -40,7 +40,7 @@ struct RegisterBlockTest : testing::TestWithParam<unsigned> {
   RegisterBlockTest() { core.socket.bind(block.socket); }
 };
 
-TEST_P(RegisterBlockTest, TakesAlignedPowersOfTwoUpToItsWidth) {
+TEST_P(RegisterBlockTest, SupportsAlignedPowersOfTwoUpToItsWidth) {
   start();
   for (unsigned length = 0; length <= 17; ++length) {
     for (std::uint64_t offset = 0; offset < 3 * width; ++offset) {

@@ -20,7 +20,7 @@ struct SystemControllerTest : testing::Test {
   SystemControllerTest() { core.socket.bind(controller.socket); }
 };
 
-TEST_F(SystemControllerTest, TellsOfTheMachine) {
+TEST_F(SystemControllerTest, DescribesTheMachine) {
   start();
   EXPECT_EQ(core.read(OAE_SYSTEM_ID), OAE_PUT(OAE_SYSTEM_ID_CORES, 24) |
                                           OAE_PUT(OAE_SYSTEM_ID_LINKS, 2) |
@@ -35,7 +35,7 @@ TEST_F(SystemControllerTest, TellsOfTheMachine) {
   EXPECT_EQ(core.try_write(OAE_SYSTEM_HALT + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-TEST_F(SystemControllerTest, TellsOfTheLinks) {
+TEST_F(SystemControllerTest, DescribesTheLinks) {
   start();
   const std::uint64_t peers[] = {7, 2, 0, 0}, ports[] = {0xf0, 1, 0, 0};
   for (unsigned n = 0; n < 4; ++n) {
@@ -62,7 +62,7 @@ TEST_F(SystemControllerTest, IgnoresWritesToWhatCannotBeWritten) {
 TEST_F(SystemControllerTest, HaltsForKnownReasons) {
   start();
   for (std::uint64_t reason : {0u, 3u, 255u}) core.write(OAE_SYSTEM_HALT, reason);
-  core.write(OAE_SYSTEM_HALT + 1, 1, 1);  // not the reason's byte
+  core.write(OAE_SYSTEM_HALT + 1, 1, 1);  // not the byte of the reason
   EXPECT_TRUE(halts.empty());
   core.write(OAE_SYSTEM_HALT, OAE_HALT_REASON_SHUTDOWN);
   core.write(OAE_SYSTEM_HALT, OAE_HALT_REASON_FAULT, 1);

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr vp::Picoseconds period = 2 * vp::ns;  // of the default clock
+constexpr vp::Picoseconds period = 2 * vp::ns;  // the period of the default clock
 
 Header header(std::uint8_t epoch, std::uint32_t sequence, std::uint8_t flags = 0) {
   Header header;
@@ -56,14 +56,14 @@ TEST(Block, SwapsThroughItsSockets) {
     EXPECT_LT(fixture.stored, fixture.completed) << "the answer goes first";
     EXPECT_EQ(fixture.stored_class, 3u);
     fixture.write(2, Fixture::page(5, OAE_PORT_CONFIRM), host[0]);
-    Fixture::pass(10 * period);  // it is posted
+    Fixture::pass(10 * period);  // the write is posted
     for (unsigned i = 0; i < 8; ++i) {
       EXPECT_EQ(fixture.get(OAE_FIRMWARE_COMMITTED_AT(5) + 8 * i), host[i]);
     }
     EXPECT_EQ(fixture.get(OAE_FIRMWARE_IRQ_STATUS), 1u << 5);
     fixture.put(OAE_FIRMWARE_EVENT_AT(5), ~std::uint64_t{0});
   }});
-  // Raised by the event `opened` once it was enabled, lowered when all were cleared.
+  // The event `opened` raises it once it is enabled. Clearing all events lowers it.
   ASSERT_EQ(fixture.lines.size(), 2u);
   EXPECT_EQ(fixture.lines[0].number, 4u);
   EXPECT_TRUE(fixture.lines[0].level);
@@ -77,7 +77,7 @@ TEST(Block, SwapsThroughItsSockets) {
   fixture.trace.close();
   std::istringstream lines(contents(file.path));
   std::string line;
-  std::getline(lines, line);  // versions
+  std::getline(lines, line);  // the line with versions
   const char* const expected[] = {
       R"("swap":"fixture.oae","port":5,"epoch":1,"seq":0,"from":"history_lost","to":"idle"})",
       R"("swap":"fixture.oae","port":5,"epoch":1,"seq":1,"from":"idle","to":"tentative"})",
@@ -120,10 +120,10 @@ TEST(Block, AgesWhileItsClockIsStopped) {
     Fixture::pass(vp::s);
     const std::uint64_t first = fixture.read(0, OAE_HOST_LIVENESS);
     EXPECT_EQ(OAE_GET(first, OAE_HOST_LIVENESS_COUNT), 7u);
-    // Written two clocks before its response, found one before its completion.
+    // The register was written two clocks before its response, and read one before its completion.
     const auto age = static_cast<std::int64_t>(OAE_GET(first, OAE_HOST_LIVENESS_AGE));
     EXPECT_NEAR(age, (fixture.completed - written) / period, 3);
-    // And once more, to the clock
+    // The same again, exact to the clock
     const vp::Picoseconds before = fixture.completed;
     Fixture::pass(12'345 * vp::ns + 678);
     const std::uint64_t second = fixture.read(0, OAE_HOST_LIVENESS);
@@ -151,7 +151,7 @@ TEST(Block, WakesForADeadline) {
     ASSERT_EQ(fixture.signals.size(), 1u);
     EXPECT_EQ(fixture.signals[0].second, 9u);
     EXPECT_GT(fixture.signals[0].first, exchanged + limit * period);
-    // All ports are looked at, three clocks each.
+    // The block examines all ports, three clocks each.
     EXPECT_LT(fixture.signals[0].first, exchanged + (limit + 40) * period);
     Fixture::pass(3 * limit * period);
     EXPECT_EQ(fixture.signals.size(), 1u) << "once a swap";
@@ -159,7 +159,7 @@ TEST(Block, WakesForADeadline) {
   }});
 }
 
-TEST(Block, WhatComesBeforeADeadlineDoesNotWaitForIt) {
+TEST(Block, AnInputBeforeADeadlineDoesNotWaitForIt) {
   Fixture fixture;
   fixture.run({[&] {
     fixture.open(2);
@@ -194,7 +194,7 @@ TEST(Block, AnswersWithinTenClocks) {
     fixture.publish(0, make_slot(header(1, 1), 1));
     fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
     const vp::Picoseconds written = vp::now();
-    fixture.read(2, OAE_PORT_PUSHED_ANSWER);  // right behind it
+    fixture.read(2, OAE_PORT_PUSHED_ANSWER);  // directly behind the write
     EXPECT_LE(fixture.completed - written, 14 * period) << "write and read";
     EXPECT_EQ(fixture.read(2, OAE_PORT_STATUS) & 0xff, std::uint64_t{OAE_PORT_STATE_TENTATIVE});
     Fixture::pass(100 * period);
@@ -210,7 +210,7 @@ TEST(Block, AnswersWithinTenClocks) {
 }
 
 TEST(Block, KeepsToItsGrid) {
-  // A clock that does not divide a second
+  // The frequency of this clock does not divide a second.
   constexpr std::uint64_t hertz = 333'333'333;
   Fixture fixture({8, hertz, 0, ""});
   const oae::ClockGrid grid(hertz);
@@ -234,7 +234,8 @@ TEST(Block, SeesAnArrivalAtAnEdgeAtTheNext) {
   fixture.run({[&] {
     vp::Picoseconds took[3];
     for (int i = 0; i < 3; ++i) {
-      Fixture::pass(vp::us - vp::now() % vp::us + i - 1);  // an edge less 1 ps, it, and 1 ps more
+      Fixture::pass(vp::us - vp::now() % vp::us + i -
+                    1);  // 1 ps before an edge, at it, and 1 ps after it
       const vp::Picoseconds asked = vp::now();
       fixture.read(0, OAE_HOST_ID);
       took[i] = fixture.completed - asked;
@@ -244,7 +245,7 @@ TEST(Block, SeesAnArrivalAtAnEdgeAtTheNext) {
   }});
 }
 
-TEST(Block, TakesPostedRequestsInOrder) {
+TEST(Block, ServesPostedRequestsInOrder) {
   Fixture fixture;
   fixture.run({[&] {
     for (std::uint64_t i = 0; i < 100; ++i) fixture.write(0, OAE_HOST_LIVENESS_LIMIT, i);
@@ -303,7 +304,7 @@ TEST(Block, StreamsAnswersWithoutDma) {
   EXPECT_EQ(counters["fixture.oae.slots_refused"], 0);
 }
 
-TEST(Block, SaysWhenDmaIsRefused) {
+TEST(Block, ReportsRefusedDma) {
   Fixture fixture;
   fixture.run({[&] {
     fixture.open(0);
@@ -321,8 +322,8 @@ TEST(Block, SaysWhenDmaIsRefused) {
   EXPECT_EQ(fixture.statistics.json()["counters"]["fixture.oae.slots_refused"], 1);
 }
 
-// The block stands still, and its clock with it, until its slot has left or is refused.
-TEST(Block, WaitsForTheWayToItsCell) {
+// The block and its clock stop until the slot has been accepted or refused.
+TEST(Block, StopsUntilTheHostAcceptsItsSlot) {
   Fixture fixture;
   std::uint64_t asked = 0, answered = 0, made = 0, got = 0;
   std::uint64_t header_seen = 0;
@@ -372,7 +373,7 @@ TEST(Block, WaitsForTheWayToItsCell) {
   EXPECT_EQ(counters["fixture.oae.exchanged"], 1);
 }
 
-TEST(Block, TakesNoMoreWritesThanItHasRoomFor) {
+TEST(Block, AcceptsNoMoreWritesThanItHasRoomFor) {
   Fixture fixture;
   fixture.run({[&] {
     std::vector<vp::Picoseconds> taken;
@@ -386,7 +387,7 @@ TEST(Block, TakesNoMoreWritesThanItHasRoomFor) {
   }});
 }
 
-TEST(Block, AFunctionResetTakesItsPlaceAmongRequests) {
+TEST(Block, AFunctionResetIsQueuedBehindEarlierRequests) {
   Fixture fixture;
   const Slot host = make_slot(header(1, 1), 1);
   const Slot firmware = make_slot(header(1, 1), 2);
@@ -399,7 +400,7 @@ TEST(Block, AFunctionResetTakesItsPlaceAmongRequests) {
     EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0])
         << "the offer is gone";
     EXPECT_EQ(fixture.cells.count(Fixture::cell_of(2)), 1u) << "the new cell is not";
-    // More writes than there is room for, and a reset behind them.
+    // There are more writes than the queue has room for, and a reset behind them.
     for (unsigned i = 0; i < 33; ++i) fixture.write(2, Fixture::page(2, 0), host.data(), 64);
     fixture.block->function_reset();
     fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
@@ -417,7 +418,7 @@ TEST(Block, AFunctionResetTakesItsPlaceAmongRequests) {
   EXPECT_TRUE(fixture.block->clock_stopped());
 }
 
-TEST(Block, RefusesWhatIsNotARequest) {
+TEST(Block, RefusesMalformedRequests) {
   Fixture fixture;
   std::uint8_t data[128] = {};
   fixture.run({[&] {
@@ -465,7 +466,7 @@ TEST(Block, ServesSeveralCoresAndTheHostAtOnce) {
                }});
 }
 
-/// A core that is ahead of the kernel's time and gives itself the answers that hold, or does not.
+/// A core that is ahead of the kernel's time. It may use an answer again while that stays valid.
 struct Core : vp::Decoupled {
   enum class Kind { in_time, ahead, repeating };
 
@@ -506,7 +507,7 @@ struct Core : vp::Decoupled {
     std::uint64_t value;
   };
 
-  // The block is reached without a way: arrival and answer are begin and end.
+  // The way to the block takes no time, so begin and end are arrival and answer.
   bool repeat(std::uint64_t address, std::uint64_t& value) {
     const auto known = answers.find(address);
     if (known == answers.end() || *known->second.is.version != known->second.seen) return false;
@@ -543,7 +544,7 @@ struct Core : vp::Decoupled {
   std::map<std::uint64_t, Answer> answers;
 };
 
-// Swaps with polls between them, at times that have nothing to do with the clock.
+// Swaps with polls between them, at times that are unrelated to the clock.
 std::string serve(Core& core) {
   constexpr unsigned swaps = 20;
   Fixture::pass(100 * period);
@@ -576,7 +577,7 @@ std::string serve(Core& core) {
   return core.log.str();
 }
 
-// The host of it. What it will do is due in the domain, as arrivals over a link are.
+// The host of these swaps. Its actions are due in the domain, as arrivals over a link are.
 void ask(Fixture& fixture) {
   vp::Event arrival(fixture.domain, [] {});
   fixture.open(0);
@@ -613,15 +614,15 @@ void expect_as_in_time(Core::Kind kind) {
                                  << std::string(differs.first, found.end()).substr(0, 200);
 }
 
-TEST(Block, AnswersAheadOfTimeAreThoseInTime) {
+TEST(Block, AnswersAheadOfTimeEqualThoseInTime) {
   expect_as_in_time(Core::Kind::ahead);
 }
 
-TEST(Block, AnswersGivenAgainAreThoseInTime) {
+TEST(Block, RepeatedAnswersEqualThoseInTime) {
   expect_as_in_time(Core::Kind::repeating);
 }
 
-TEST(Block, TakesAnAccessWhenItsDelayIsOver) {
+TEST(Block, ServesAnAccessWhenItsDelayIsOver) {
   Fixture fixture;
   fixture.run({[&] {
     std::uint64_t value = 0;

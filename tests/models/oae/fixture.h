@@ -19,8 +19,8 @@
 #include "oae_registers.h"
 #include "tests/rtl/slot.h"
 
-/// The block between a host, which the test's script plays, and firmware, which further scripts
-/// may play; each is a process that may wait.
+/// The block between a host and firmware. The script of the test plays the host, and further
+/// scripts may play the firmware. Each script is a process that may wait.
 class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::InterruptLineIf {
  public:
   using Script = std::function<void()>;
@@ -43,7 +43,7 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
     memory.register_nb_transport_fw(this, &Fixture::store);
   }
 
-  /// Runs the scripts until all have ended; the first is the test.
+  /// Runs all scripts to the end. The first is the test.
   void run(std::vector<Script> scripts) {
     unsigned left = static_cast<unsigned>(scripts.size());
     for (Script& script : scripts) {
@@ -76,10 +76,10 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
     EXPECT_EQ(read(bar_number, address, &value, 8), tlm::TLM_OK_RESPONSE);
     return value;
   }
-  /// The access of all requests.
+  /// The extension that all requests carry.
   pcie::Access access;
 
-  /// The slot that waits, if one does, has left.
+  /// Accepts the slot that waits, if there is one.
   void make_room() {
     full = false;
     if (unstored_ == nullptr) return;
@@ -90,7 +90,7 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
     EXPECT_EQ(memory->nb_transport_bw(payload, phase, delay), tlm::TLM_COMPLETED);
   }
 
-  // The firmware; from any script
+  // The firmware; any script may call these.
 
   tlm::tlm_response_status firmware_access(tlm::tlm_command command, std::uint64_t address,
                                            void* data, unsigned bytes, vp::Picoseconds delay = 0) {
@@ -118,7 +118,7 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
     put(OAE_FIRMWARE_COMMAND_AT(port), OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
   }
 
-  /// Opens a port with a cell, from the host's side.
+  /// Opens a port and gives it an answer buffer, from the host's side.
   void open(unsigned port) {
     write(0, OAE_HOST_PORT_CELL_AT(port), cell_of(port));
     write(0, OAE_HOST_PORT_EVENT_AT(port), 1 + port);
@@ -147,9 +147,9 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
   bool bus_master = true;
   bool full = false;  ///< slots have to wait until make_room()
   std::map<std::uint64_t, Slot> cells;
-  vp::Picoseconds stored = 0;  ///< when the last slot came
+  vp::Picoseconds stored = 0;  ///< when the last slot arrived
   unsigned stored_class = 0;
-  vp::Picoseconds completed = 0;  ///< when the last read did
+  vp::Picoseconds completed = 0;  ///< when the last read completed
   std::vector<std::pair<vp::Picoseconds, unsigned>> signals;
   std::vector<Line> lines;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transfer over a link of two models costs in simulated time, and what a dead wire does, as
-// JSON for scripts/figures: figures_oae_link RATE DELAY, in bit/s and ps. Exit code 1 if something
-// did not happen. Times are in ps.
+// Measures in simulated time what a transfer over a link of two models costs, and what a cut wire
+// costs. Prints JSON for scripts/figures: `figures_oae_link RATE DELAY`, in bit/s and ps. The exit
+// code is 1 if something expected did not happen. Times are in ps.
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,13 +62,13 @@ class Figures : public LinkFixture {
   struct Transfer {
     bool flow;
     unsigned beats;
-    Picoseconds begun;      // the first slice 0 goes on the wire
+    Picoseconds begun;      // the first slice 0 goes onto the wire
     Picoseconds reflected;  // the sender has it back
-    Picoseconds committed;  // the receiver's firmware is told
-    Picoseconds settled;    // the sender's firmware is told
+    Picoseconds committed;  // the receiver's firmware knows
+    Picoseconds settled;    // the sender's firmware knows
   };
 
-  /// The next edge, and what it did has been done.
+  /// Runs the next edge and everything that it causes.
   Picoseconds edge() {
     const Picoseconds time = grid_.time(grid_.after(vp::now()));
     pass(time + 1 - vp::now());
@@ -94,7 +94,7 @@ class Figures : public LinkFixture {
       for (unsigned i = 0; i < 8; ++i) a.put(OAE_LINK_SEND_AT(n) + 8 * i, made[i]);
     }
   }
-  /// Gives the command, and returns when the first slices of it are on the wire: that edge.
+  /// Gives the command. Returns the time of the edge that puts its first slices onto the wire.
   Picoseconds begin(unsigned verb, unsigned beats) {
     const std::uint64_t sent = groups("a");
     sc_core::sc_spawn(
@@ -120,7 +120,7 @@ class Figures : public LinkFixture {
     one.begun = begin(verb, beats);
     until(
         [&] {
-          // What the other side sends first is the first reflection.
+          // The first slices that the other side sends are the first reflection.
           if (one.reflected == 0 && groups("b") != reflections) {
             one.reflected = grid_.time(grid_.after(vp::now() - 1 + grid_.time(1) + delay_));
           }
@@ -135,7 +135,7 @@ class Figures : public LinkFixture {
     transfers_.push_back(one);
   }
 
-  /// What the trace tells besides: when the receiver had it tentatively, and had committed.
+  /// Reads from the trace when the receiver had the slot tentatively, and when it had committed.
   json told_of(const Transfer& one) const {
     json found{{"flow", one.flow},
                {"beats", 1u << 2 * one.beats},
@@ -162,7 +162,7 @@ class Figures : public LinkFixture {
                OAE_PUT(OAE_LINK_LIMITS_SILENCE, silence) | OAE_PUT(OAE_LINK_LIMITS_TROUBLE, 8));
     }
   }
-  /// In slices, the ends' own time included.
+  /// The time in slices, including that of the ends.
   unsigned round_trip() const {
     const Picoseconds slice = grid_.time(1) / 8;
     return static_cast<unsigned>((2 * delay_ + 16 * grid_.time(1)) / slice);
@@ -171,7 +171,7 @@ class Figures : public LinkFixture {
     a.link->cut(is_cut);
     b.link->cut(is_cut);
   }
-  /// Both firmwares let the link begin again as soon as they are told that it went down.
+  /// Both firmwares start the link again as soon as they know that it went down.
   void down_and_begin() {
     until([&] { return a.irq && b.irq; }, "both ends are down");
     for (LinkModelEnd* end : {&a, &b}) {
@@ -180,7 +180,7 @@ class Figures : public LinkFixture {
     }
   }
 
-  /// From the cut of an idle wire until the firmware is told that the link is down.
+  /// Measures from the cut of an idle wire until the firmware knows that the link is down.
   Picoseconds noticed(unsigned silence) {
     limit(silence);
     for (LinkModelEnd* end : {&a, &b}) await_events(*end, OAE_LINK_EVENT_DOWN_MASK);
@@ -195,16 +195,16 @@ class Figures : public LinkFixture {
     return to - from;
   }
 
-  /// Cuts both wires at each clock of a transfer of one slot, has them whole again after the
-  /// outage, and tells how long the sender did not know what became of it.
+  /// Cuts both wires at each clock of a transfer of one slot, and makes them whole after the
+  /// outage. Measures how long the sender was in doubt.
   json doubt() {
     unsigned cuts = 0;
     unsigned reversed_at_once = 0;
     unsigned in_doubt = 0;
-    unsigned committed = 0;   // of those in doubt
+    unsigned committed = 0;   // of the transfers in doubt
     Picoseconds longest = 0;  // from the first slice to the settlement
-    Picoseconds after = 0;    // of it, after the wire was whole again
-    Picoseconds up = 0;       // from there until both ends were up
+    Picoseconds after = 0;    // the part of it after the wire was whole again
+    Picoseconds up = 0;       // from then until both ends were up
     for (;; ++cuts) {
       fill(0);
       for (LinkModelEnd* end : {&a, &b}) await_events(*end, OAE_LINK_EVENT_DOWN_MASK);

@@ -12,7 +12,7 @@
 #include "tests/rtl/slot.h"
 #include "vp/interrupt_line.h"
 
-/// One end of the model with the firmware that a script plays.
+/// One end of the link, with firmware that a script plays.
 class LinkModelEnd : public sc_core::sc_module, public vp::InterruptLineIf {
  public:
   ipu::test::Initiator firmware{"firmware"};
@@ -51,7 +51,8 @@ class LinkModelEnd : public sc_core::sc_module, public vp::InterruptLineIf {
   vp::Picoseconds told = 0;  ///< when irq rose last
 };
 
-/// Two ends, which a wire may join, and the script that plays the firmware of both.
+/// Two ends with a wire between them, if the test lays one, and the script that plays the firmware
+/// of both.
 class LinkFixture {
  public:
   static constexpr vp::Picoseconds metre = 5'000;

@@ -61,7 +61,7 @@ TEST_F(LinkModel, ALongerWireTakesLonger) {
     b.put(OAE_LINK_CONTROL, 1);
     pass(10 * vp::us);
     a.send(slot(1));
-    // Four ways of 1 us each, and less than 200 ns of the ends' own.
+    // A transfer passes the wire four times, 1 us each. The ends add less than 200 ns.
     pass(3'900 * vp::ns);
     EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_NONE});
     pass(400 * vp::ns);
@@ -69,12 +69,12 @@ TEST_F(LinkModel, ALongerWireTakesLonger) {
   });
 }
 
-TEST_F(LinkModel, ACutTakesBothDownAndIsReconciled) {
+TEST_F(LinkModel, ACutTakesBothEndsDownAndTheyReconcile) {
   connect();
   run([this] {
     bring_up();
     for (unsigned i = 1; i < 12; ++i) {
-      // Idle for so long that what a stopped clock forgot would show.
+      // The wire is idle so long that a mistake of the stopped clock would show.
       pass(vp::ms);
       a.send(slot(i));
       pass(i * 10 * vp::ns);
@@ -100,7 +100,7 @@ TEST_F(LinkModel, ACutTakesBothDownAndIsReconciled) {
   });
 }
 
-TEST_F(LinkModel, AccessesThatCannotBe) {
+TEST_F(LinkModel, RefusesBadAccesses) {
   run([this] {
     std::uint64_t word = 0;
     EXPECT_EQ(a.firmware.access(tlm::TLM_READ_COMMAND, OAE_LINK_SIZE, &word, 8),
@@ -114,7 +114,7 @@ TEST_F(LinkModel, AccessesThatCannotBe) {
   });
 }
 
-TEST_F(LinkModel, ConfigurationsThatCannotBe) {
+TEST_F(LinkModel, RefusesImpossibleConfigurations) {
   const auto make = [this](std::uint64_t rate) {
     LinkModelEnd end("other", {rate}, trace, statistics);
   };

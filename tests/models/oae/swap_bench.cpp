@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Swaps per second of wall time through the sockets of the block, with the accesses that a firmware
-// makes for each. Not a test: wall time is no property of the model.
+// Measures swaps per second of wall time through the sockets of the block, with the accesses that a
+// firmware makes for each. This is a benchmark and not a test, since wall time depends on the
+// machine.
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
