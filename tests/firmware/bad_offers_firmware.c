@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Firmware that makes each kind of bad offer before every good one, and at its last port no good
- * one at all. The first words of its slots tell how many bad offers it has made since the port was
- * opened, and of how many of them it was told. */
+/* This firmware makes each kind of bad offer before every good one, and at its last port no good offer
+ * at all. The first words of its slots say how many bad offers it has made since the port was opened,
+ * and how many of them the block has reported. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 #define PORTS_MAX 64
 #define SLICES 8
 
-/* What is wrong with an offer: bits that are other than they must be. */
+/* What is wrong with an offer: the bits that differ from the right ones. */
 static const struct {
   uint64_t header, crc;
 } wrongs[] = {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// CRC-64/XZ by its definition, bit by bit.
+/// Computes CRC-64/XZ by its definition, bit by bit.
 inline std::uint64_t crc64_reference(const void* bytes, std::size_t length) {
   std::uint64_t crc = ~std::uint64_t{0};
   for (std::size_t i = 0; i < length; ++i) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A firmware that does, after an ordinary start, the one thing that FAULT names. */
+/* After an ordinary start this firmware does the one wrong thing that FAULT names. */
 #include <stdint.h>
 
 #include "console.h"
@@ -20,7 +20,7 @@ static __attribute__((unused, noinline)) void fault_read(void) {
   (void)mmio_read64(0);
 }
 
-/* Mapped as a device, but no register is there: the bus answers with an error. */
+/* The address is mapped as a device but has no register, so the bus answers with an error. */
 static __attribute__((unused, noinline)) void fault_bus(void) {
   (void)mmio_read64(OAE_IPU_SYSTEM_BASE + 0xff8);
 }
@@ -48,7 +48,7 @@ static __attribute__((unused, noinline)) void fault_stack_overflow(void) {
   recurse(&depth);
 }
 
-/* With a value of its own in each register, among them a frame pointer to nowhere. */
+/* Each register holds a different value. The frame pointer is invalid. */
 static __attribute__((unused, noinline)) void fault_undefined(void) {
   __asm__ volatile(
       ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,"
@@ -63,7 +63,7 @@ static __attribute__((unused, noinline)) void fault_panic(void) {
   panic("a panic, as asked for: %d", 42);
 }
 
-/* On a core that has not been set up: its report must come all the same. */
+/* The fault is on a core that has not been set up. Its report has to appear nevertheless. */
 static __attribute__((unused, noinline)) void fault_secondary(void) {}
 
 void core_main(unsigned core) {

@@ -59,7 +59,7 @@ TEST(Format, AgreesWithLibcOnText) {
   EXPECT_EQ(format("%d %s %lx", 1, "two", 3ul), "1 two 3");
 }
 
-TEST(Format, WritesWhatItDoesNotKnowAsItStands) {
+TEST(Format, WritesUnknownConversionsUnchanged) {
   EXPECT_EQ(format("%q", 1), "%q");
   EXPECT_EQ(format("%"), "%");
   EXPECT_EQ(format("a%-0"), "a%-0");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that an interrupt leaves no trace in the registers of what it interrupts. */
+/* Checks that an interrupt leaves all registers of the interrupted code unchanged. */
 #include <stdint.h>
 
 #include "console.h"
@@ -21,7 +21,7 @@ uint64_t registers_check(const volatile uint32_t* count, uint32_t target);
 
 static volatile uint32_t interrupts;
 
-/* In place of irq.c: spoils all that a handler may. */
+/* Takes the place of irq.c, and overwrites all registers that a handler may change. */
 void irq_handle(void) {
   unsigned id = gic_acknowledge();
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registers_check(const volatile uint32_t *count, uint32_t target): waits until *count is `target`,
- * with a value of its own in every register that is not needed for that, and with flags set.
- * Returns 0 if all of them are still there, else the number of the first that is not, plus one.
+ * registers_check(const volatile uint32_t *count, uint32_t target) puts a different value into every
+ * register that it does not need, and sets flags. Then it waits until *count is `target`. Returns 0 if
+ * all registers are unchanged, else the number of the first changed register plus one.
  */
 	.macro PATTERN reg, n
 	movz	\reg, #(0x1100 + \n)
@@ -27,7 +27,7 @@ registers_check:
 	.irp	n, 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
 	PATTERN	x\n, \n
 	.endr
-	/* Carry, not zero, must live through an interrupt as well: the loop ends by it. */
+	/* The carry flag has to survive an interrupt as well, since the loop ends by it. */
 1:	cmp	x0, #1
 	ldr	w2, [x0]
 	b.lo	1b

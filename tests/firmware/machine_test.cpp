@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firmware images on the cores that they are made for, with a block that the test plays.
+// Runs the firmware images on the cores for which they are made. The test plays the OAE block.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ class BlockTarget : public ipu::RegisterBlock {
   BlockTarget(const sc_core::sc_module_name& name, unsigned ports)
       : RegisterBlock(name, 8), block(ports) {}
 
-  /// After the test has played the host.
+  /// Call this after the test has played the host.
   void update() { irq.set(block.irq_status() != 0); }
 
  private:
@@ -81,7 +81,7 @@ class BlockTarget : public ipu::RegisterBlock {
   }
 };
 
-/// Nothing on the host's side of the DMA engine.
+/// The host's side of the DMA engine, which nothing may reach.
 struct NoHost : sc_core::sc_module {
   tlm_utils::simple_target_socket<NoHost> socket{"socket"};
   explicit NoHost(const sc_core::sc_module_name& name) : sc_module(name) {}
@@ -233,7 +233,7 @@ TEST_P(FirmwareTest, Swaps) {
 
 struct PollingCores : testing::TestWithParam<unsigned>, Running {
   PollingCores() : Running(true, GetParam()) {}
-  /// Until all ports have been served that got work at one time.
+  /// Gives all ports work at one time. Returns how long it takes to serve them.
   vp::Picoseconds serve_all() {
     for (unsigned port = 0; port < 8; ++port) block.exchange(port, port);
     machine.oae.update();
@@ -252,7 +252,7 @@ TEST_P(PollingCores, ServeAPartOfThePortsEach) {
   EXPECT_TRUE(all_offered());
   const vp::Picoseconds took = serve_all();
   RecordProperty("ns", std::to_string(took / vp::ns));
-  // The one that has most of them needs a time for each.
+  // The core with the most ports needs one such time for each of them.
   const unsigned most = (8 + GetParam() - 1) / GetParam();
   EXPECT_GT(took, most * 300 * vp::ns);
   EXPECT_LT(took, (most + 2) * us);
@@ -260,8 +260,8 @@ TEST_P(PollingCores, ServeAPartOfThePortsEach) {
 
 INSTANTIATE_TEST_SUITE_P(Counts, PollingCores, testing::Values(1u, 2u, 3u, 8u, 24u));
 
-// At whatever instant a request comes, also between the last look at the events and the sleep, it
-// is served at once and not with the next tick.
+// A request may come at any instant, also between the last read of the events and the sleep. It is
+// served at once and not with the next tick.
 TEST_F(SleepingFirmwareTest, LosesNoWakeUp) {
   constexpr vp::Picoseconds last = 300 * vp::ns;
   vp::Picoseconds offset = 0;
@@ -270,8 +270,8 @@ TEST_F(SleepingFirmwareTest, LosesNoWakeUp) {
     asked = vp::now();
     machine.ask(OAE_MAILBOX_COMMAND_ECHO, 7);
   });
-  // After a sign of life the firmware is about to sleep again. The appointment is made before the
-  // core goes on, so that it does not run ahead of it.
+  // After a sign of life the firmware is about to sleep. The appointment is made before the core goes
+  // on, so that the core does not run past it.
   machine.oae.on_sign_of_life = [&] {
     if (offset < last) request.after(offset += vp::ns);
   };
@@ -344,7 +344,7 @@ TEST(FaultReport, ShowsEveryRegister) {
 
 struct CheckTest : testing::TestWithParam<const char*> {};
 
-TEST_P(CheckTest, FindsTheMachineAsItShouldBe) {
+TEST_P(CheckTest, FindsNoDifference) {
   Machine machine(std::string(TEST_FIRMWARE "/check_") + GetParam() + ".elf", 1);
   machine.run(100 * vp::ms);
   EXPECT_EQ(machine.halted, SystemController::HaltReason::shutdown) << machine.text;

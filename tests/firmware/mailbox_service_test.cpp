@@ -64,7 +64,7 @@ TEST_F(MailboxServiceTest, Echoes) {
                                                          ~std::uint64_t{0}}));
 }
 
-TEST_F(MailboxServiceTest, TellsAPortsStatistics) {
+TEST_F(MailboxServiceTest, AnswersThePortStatistics) {
   swaps.count = 8;
   swaps.liveness = 99;
   swaps.ports[7].exchanged = 11;
@@ -76,7 +76,7 @@ TEST_F(MailboxServiceTest, TellsAPortsStatistics) {
             (std::array<std::uint64_t, 8>{OAE_MAILBOX_RESULT_OK, 11, 10, 1, 2, 99, 1, 0}));
 }
 
-TEST_F(MailboxServiceTest, RefusesAPortThatIsNotThere) {
+TEST_F(MailboxServiceTest, RefusesAPortThatDoesNotExist) {
   swaps.count = 8;
   for (std::uint64_t port : {std::uint64_t{8}, std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
     mailbox.rings = 0;
@@ -85,7 +85,7 @@ TEST_F(MailboxServiceTest, RefusesAPortThatIsNotThere) {
   }
 }
 
-TEST_F(MailboxServiceTest, TellsItsVersion) {
+TEST_F(MailboxServiceTest, AnswersItsVersion) {
   ask({OAE_MAILBOX_COMMAND_VERSION});
   EXPECT_EQ(mailbox.reply[0], std::uint64_t{OAE_MAILBOX_RESULT_OK});
   EXPECT_EQ(mailbox.reply[1], (std::uint64_t{FIRMWARE_VERSION_MAJOR} << 32 |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the IPU's memory as its cores and its DMA engine see it, then shuts down; panics at the
+/* Checks the IPU's memory as its cores and its DMA engine see it, and then shuts down. Panics at the
  * first difference. */
 #include <stdint.h>
 
@@ -18,7 +18,7 @@
 
 extern char __image_end[];
 
-/* Every word holds a number of its own. */
+/* Every word holds a different number. */
 static uint64_t pattern(uint64_t address) {
   return address * 0x9e3779b97f4a7c15ull ^ 0x5555;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A firmware that serves its swap ports and the mailbox as any does, until port 0 has seen SWAPS of
- * them committed. Then it stops, without a word; its last offer stands. */
+/* This firmware serves its swap ports and the mailbox until SWAPS swaps of port 0 are committed. Then
+ * it stops without a message, and its last offer stays. */
 #include <stdint.h>
 
 #include "config.h"

@@ -20,7 +20,7 @@ inline std::uint64_t header(std::uint8_t epoch, std::uint32_t sequence,
          OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, sequence);
 }
 
-/// The block as its firmware sees it, with the host's side as functions.
+/// The block as its firmware sees it. Functions play the host's side.
 class SwapBlock {
  public:
   struct Port {
@@ -65,7 +65,7 @@ class SwapBlock {
     port.tentative_slot = {header(port.epoch, port.next++), host_word};
     port.events |= OAE_FIRMWARE_EVENT_EXCHANGED_MASK;
   }
-  /// The host sends, which needs no offer and voids one that stands.
+  /// The host uses SEND, which needs no offer and makes a standing offer void.
   void send(unsigned n, std::uint64_t host_word) {
     Port& port = ports[n];
     ASSERT_TRUE(port.open && !port.tentative);

@@ -20,7 +20,7 @@ TEST(Syndrome, NamesWhatHappened) {
   EXPECT_STREQ(syndrome_class(0x9a000000), "misaligned SP");
 }
 
-TEST(Syndrome, TellsAbortsAccessAndStatus) {
+TEST(Syndrome, DescribesAccessAndStatusOfAborts) {
   EXPECT_TRUE(syndrome_is_abort(0x96000006));
   EXPECT_TRUE(syndrome_is_abort(0x8600000f));
   EXPECT_FALSE(syndrome_is_abort(0x02000000));

@@ -19,11 +19,11 @@ struct TranslationTest : testing::Test {
   TranslationTest() { translation_init(&tables, pages, 6); }
 
   struct Leaf {
-    std::uint64_t address;  // that the walk ends at
+    std::uint64_t address;  // the address at which the walk ends
     std::uint64_t descriptor;
     unsigned level;
   };
-  /// The walk of a core (Arm DDI 0487, D8.3): level 1 has bits 38 to 30, and so on.
+  /// Walks the tables as a core does (Arm DDI 0487, D8.3): level 1 uses bits 38 to 30, and so on.
   std::optional<Leaf> walk(std::uint64_t address) const {
     const std::uint64_t* table = pages[0];
     for (unsigned level = 1; level <= 3; ++level) {

@@ -17,7 +17,7 @@
 #include "tests/vp/images/samples.h"
 #include "vp/images/sha256.h"
 
-/// A place with small images, their manifest and platform files, in which the program is called.
+/// A directory with small images, their manifest and platform files, in which the program is called.
 class Workshop {
  public:
   Workshop() {
@@ -42,7 +42,7 @@ class Workshop {
     directory_.write("images/" + name, content);
     images_[name] = content;
   }
-  /// What setup writes when it has made the images that there are now.
+  /// Writes the manifest that setup would write for the present images.
   void write_manifest() const {
     nlohmann::json files = nlohmann::json::object();
     for (const auto& [name, content] : images_)
@@ -54,7 +54,7 @@ class Workshop {
   struct Result {
     vp::ExitCode exit_code;
     std::string out, err;
-    std::optional<platform::Platform> platform;  ///< if it was to run
+    std::optional<platform::Platform> platform;  ///< set if it would have run
     platform::RunOptions options;
   };
 
@@ -71,7 +71,7 @@ class Workshop {
         [&](const platform::Platform& platform, const platform::RunOptions& options) {
           result.platform = platform;
           result.options = options;
-          return vp::ExitCode::guest_panic;  // to be told from all that come before a run
+          return vp::ExitCode::guest_panic;  // differs from all exit codes before a run
         },
         out, err);
     result.out = out.str();
@@ -80,7 +80,7 @@ class Workshop {
     return result;
   }
 
-  /// A platform file of one host and one IPU.
+  /// A platform file with one host and one IPU.
   static constexpr const char* good = R"(name: good
 qemu:
   host_library: libqemu-x86_64.so
@@ -99,7 +99,7 @@ pcie_links:
     down: ipu
 )";
 
-  /// The good file with one piece of text replaced.
+  /// Returns the good file with one piece of text replaced.
   static std::string changed(const std::string& from, const std::string& to) {
     std::string text = good;
     const std::size_t at = text.find(from);
@@ -107,7 +107,7 @@ pcie_links:
     return text.replace(at, from.size(), to);
   }
 
-  /// The good file with a switch between host and IPU, and perhaps other texts for parts of it.
+  /// Returns the good file with a switch between host and IPU, and with `from` replaced by `to`.
   static std::string with_switch(const std::string& from = "", const std::string& to = "") {
     std::string text = good;
     text.replace(text.find("ipus:"), 0, "switches:\n  - name: sw0\n");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Active state power management, as Debian's Linux finds and enables it."""
+"""Debian's Linux finds and enables active state power management."""
 import machine
 
 ROOT_PORT, DEVICE = "0000:00:01.0", "0000:01:00.0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Debian's kernel says of errors on the PCIe link, and that the device goes on."""
+"""Debian's kernel reports errors on the PCIe link, and the device continues to work."""
 import json
 import re
 
@@ -9,7 +9,7 @@ DEVICE, ROOT_PORT = "0000:01:00.0", "0000:00:01.0"
 DRIVERS = {DEVICE: "oae", ROOT_PORT: "pcieport"}
 WAYS = {"down": DEVICE, "up": ROOT_PORT}
 
-# Bit and name in the kernel's words, layer, and which agent it blames.
+# The bit, the name that the kernel gives it, the layer, and the agent that the kernel names.
 CORRECTABLE = {
     "receiver_error": (0, "RxErr", "Physical Layer", "Receiver ID"),
     "bad_tlp": (6, "BadTLP", "Data Link Layer", "Receiver ID"),
@@ -52,7 +52,7 @@ each() { # NAME COMMAND...: what the kernel says while a command runs, and wheth
 
 
 class Kernel(machine.TestCase):
-    """Each error at each end, all in one boot."""
+    """Injects each error at each end, all in one boot."""
 
     @classmethod
     def setUpClass(cls):
@@ -71,7 +71,7 @@ class Kernel(machine.TestCase):
         assert cls.run_.code == 0, cls.run_
 
     def said(self, name):
-        """The kernel's lines, without their times."""
+        """Returns the kernel's lines without their times."""
         return [re.sub(r"^\[ *[\d.]+\] ", "", line).rstrip() for line in self.run_.file(name).splitlines()]
 
     def check_decoded(self, name, error, kind, source, decoded):
@@ -130,7 +130,7 @@ class Kernel(machine.TestCase):
         self.assertEqual(self.said("down.surprise_down"), [])
         self.assertIn("such a packet cannot have this error there", self.run_.file("refused"))
 
-    # Linux shows no header of such a request, although it is logged.
+    # The header of such a request is logged, but Linux does not print it.
     def test_acs_violations_are_seen_by_the_root_port_alone(self):
         decoded = (21, "ACSViol", "Transaction Layer", "Receiver ID")
         rest = self.check_decoded("up.acs_violation", "acs_violation", "Uncorrected (Non-Fatal)", ROOT_PORT, decoded)
@@ -139,7 +139,7 @@ class Kernel(machine.TestCase):
         self.assertEqual(self.said("down.acs_violation"), [])
 
     # Linux does not read the registers of a device whose link may be broken.
-    def test_fatal_errors_of_the_device_are_told_of_and_the_link_is_reset(self):
+    def test_fatal_errors_of_the_device_are_reported_and_the_link_is_reset(self):
         for error in FATAL:
             said = self.said(f"down.{error}")
             self.assertEqual(said[0], f"pcieport {ROOT_PORT}: AER: Uncorrected (Fatal) error message received from {DEVICE}")
@@ -156,7 +156,7 @@ class Kernel(machine.TestCase):
 
 
 class PlatformFile(machine.TestCase):
-    """The same errors from a platform file, each at its time, one after the other in one boot."""
+    """A platform file injects the same errors one after the other, in one boot."""
     FIRST, APART = 6, 0.5  # s of simulated time
     EXPECTED = [(way, error, "Corrected", decoded) for way in WAYS for error, decoded in CORRECTABLE.items()]
     EXPECTED += [(way, error, "Uncorrected (Non-Fatal)", decoded) for way in WAYS for error, decoded in NON_FATAL.items()]
@@ -184,7 +184,7 @@ oae bench --count 2 > /share/bench
 
 
 class Packets(machine.TestCase):
-    """Errors of packets that the driver and the firmware send."""
+    """Packets of the driver and of the firmware have errors."""
 
     STRIKES = {
         "lost": ("up", "completion_timeout", "CplD"),
@@ -203,7 +203,7 @@ class Packets(machine.TestCase):
         for words in ("nowhere.down bad_tlp", "host_ipu bad_tlp", "host_ipu.down worse", "host_ipu.down bad_tlp Mail",
                       "host_ipu.down bad_tlp MRd 0", "host_ipu.down poisoned_tlp MRd"):
             script += f"vpctl inject {words} 2>> /share/mistakes || true\n"
-        # A processor that waits for a completion in vain is costly to simulate.
+        # A processor that waits for a lost completion is costly to simulate.
         cls.run_ = machine.Run("--set", "hosts[0].root_complex.completion_timeout=1ms", script=script).finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -214,7 +214,7 @@ class Packets(machine.TestCase):
     def test_a_lost_completion(self):
         self.check("lost", rf"received from {ROOT_PORT}(?s:.*)\[14\] CmpltTO(?s:.*)recovery successful")
 
-    # The reader has its all ones; what would be told of is masked.
+    # The reader gets all ones. The error that would be reported is masked.
     def test_a_refused_read(self):
         self.assertEqual(self.run_.file("aborted"), "")
         self.assertIn("agree", self.run_.file("aborted.bench"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receivers with few credits: senders wait for them, the processor at its store too, and nothing is lost."""
+"""Receivers have few credits. Senders wait for credits, a processor waits at its store, and nothing is lost."""
 import json
 
 import machine
@@ -11,7 +11,7 @@ FEW = ("--set", "pcie_links[0].credits_down={posted_headers: 2, posted_data: 16,
 
 
 class BackPressure(machine.TestCase):
-    """The same swaps, with credits and without."""
+    """Runs the same swaps with finite and with infinite credits."""
 
     @classmethod
     def setUpClass(cls):
@@ -29,8 +29,8 @@ class BackPressure(machine.TestCase):
             self.assertIn(f"the firmware {SWAPS}: agree", run.console)
 
     def test_no_more_are_on_the_way_than_there_are_credits(self):
-        # A credit is back when its packet has been received and the way back has passed, of which nothing is shorter
-        # than the link; the sender's latency follows.
+        # A credit returns after its packet has been received and an update has passed the link. The sender's
+        # latency follows.
         for direction, headers in (("down", 2), ("up", 1)):
             lines = self.posted(self.few, direction)
             self.assertGreater(len(lines), SWAPS)
@@ -50,7 +50,7 @@ class BackPressure(machine.TestCase):
 
 
 class Faults(machine.TestCase):
-    """Errors that the platform file asks for."""
+    """The platform file injects errors."""
 
     def test_at_a_time_and_at_a_packet(self):
         faults = [{"direction": "down", "error": "bad_dllp", "at": "1500ms"},

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slots of the firmware that are none: the host is answered NOT_READY, at once, and nothing changes; good ones between
-them are swapped. Those of the host: mapped_test.py."""
+"""The firmware offers malformed slots. The host is answered NOT_READY at once, and nothing changes. Good slots between them
+are swapped. mapped_test.py tests malformed slots of the host."""
 import json
 import os
 
 import machine
 
 FIRMWARE = os.environ.get("OAE_VP_BAD_OFFERS", "build/cmake/tests/firmware/bad_offers.elf")
-KINDS = 12  # of bad offers before each good one, bad_offers_firmware.c
+KINDS = 12  # kinds of bad offers before each good one, see bad_offers_firmware.c
 SWAPS = 20
 FORMS = ("pushed", "streamed")
 
@@ -52,7 +52,7 @@ class BadSlots(machine.TestCase):
 
     def test_nothing_of_a_bad_one_is_in_the_journal(self):
         states = {line["to"] for line in self.run_.trace if "swap" in line and line["port"] == 7 and line["seq"]}
-        # What the host sends needs no offer.
+        # SEND needs no offer of the firmware.
         self.assertLessEqual(states, {"tentative", "committed", "closed"})
         swaps = [line for line in self.run_.trace if "swap" in line and line["port"] == 7 and line["to"] == "tentative"]
         self.assertEqual(len(swaps), 2, "the SEND and the CAS")

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults at random moments while two processes swap, one through the kernel and one in a mapped port, each case in a machine forked from one boot: afterwards what hosts,
-block and firmware have counted fits together, and everything works. OAE_VP_CAMPAIGN_SEED=N runs the case of that seed alone,
-OAE_VP_CAMPAIGN_CASES=200 so many instead of a few."""
+"""Injects faults at random moments while two processes swap, one through the kernel and one in a mapped port.
+
+Each case runs in a machine that is forked from one boot. Afterwards the counts of hosts, block and firmware have to agree,
+and everything has to work. OAE_VP_CAMPAIGN_SEED=N runs only the case of that seed. OAE_VP_CAMPAIGN_CASES=200 runs 200 cases
+instead of a few.
+"""
 import json
 import os
 import pathlib
@@ -13,7 +16,7 @@ import machine
 from hot_plug_test import TROUBLE
 
 SWAPPER = pathlib.Path(os.environ.get("OAE_VP_SWAPPER", "build/cmake/tests/system/swapper"))
-CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "24")) // 4  # of each group
+CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "24")) // 4  # cases of each group
 PORTS = (0, 1)
 ONLY = os.environ.get("OAE_VP_CAMPAIGN_SEED")
 
@@ -50,7 +53,7 @@ dmesg -r > /share/dmesg
 
 
 def recoverable(chance):
-    """An error that is injected, from which Linux recovers."""
+    """Injects an error from which Linux recovers."""
     up = ("completion_timeout CplD", "poisoned_tlp CplD", "malformed_tlp CplD", "bad_tlp",
           "replay_timeout", "unexpected_completion CplD")
     down = ("completion_timeout MRd", "poisoned_tlp MWr", "bad_dllp", "bad_tlp", "receiver_error")
@@ -66,7 +69,7 @@ def fault(chance):
         lambda: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method; echo 1 > $device/reset || true",
         lambda: f"kill_owner {chance.choice(PORTS)}",
         lambda: "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; vpctl slot host_ipu insert; await [ -e $device/driver ]",
-        # The kernel may be recovering it from the fault before, and refuse.
+        # The kernel may still be recovering from the previous fault, and refuse.
         lambda: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind || true; "
                 "await eval '[ -e $device/driver ] || echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/bind'",
     ))()
@@ -82,7 +85,7 @@ def script(seed):
 
 
 class Group:
-    """Seeds of one boot."""
+    """The cases of one boot."""
 
     group = 0
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far processors may run ahead changes nothing: booting, loading the driver and 10,000 swaps leave the same
-trace, byte for byte, whatever the quantum."""
+"""The quantum changes no result: booting, loading the driver and 10,000 swaps give the same trace, byte for byte, however far
+processors may run ahead."""
 import hashlib
 
 import machine
 
-QUANTA = ("1ms", "10us", "1us", "200ns", "50ns")  # a promise that is broken shows soonest in the longest
+QUANTA = ("1ms", "10us", "1us", "200ns", "50ns")  # a broken promise shows soonest with the longest quantum
 SWAPS = 10_000
 
 
@@ -15,7 +15,7 @@ def poll(ipu):
 
 class Causality(machine.TestCase):
     def digests(self, *options, quanta=QUANTA, swaps=SWAPS, hosts=1, **more):
-        """Of the trace of each quantum; the console of a single host must not differ either."""
+        """Covers the trace of each quantum, and the console of a single host."""
         found = {}
         for quantum in quanta:
             run = self.succeed("--set", f"simulation.max_quantum={quantum}", *options, trace=True,
@@ -24,7 +24,7 @@ class Causality(machine.TestCase):
             self.assertEqual(run.console.count(f"the firmware {swaps}: agree"), hosts, run)
             committed = run.trace_bytes.count(b'"to":"committed"')
             self.assertEqual(committed, hosts * swaps)
-            # Several consoles share the output as their processors run.
+            # Several consoles share the output in the order in which their processors run.
             console = run.console if hosts == 1 else ""
             found[quantum] = hashlib.sha256(run.trace_bytes + console.encode()).hexdigest()
         return found
@@ -49,7 +49,7 @@ class Pair(Causality):
 
 
 class Siblings(Causality):
-    """Turns of vCPUs that share memory depend on the slice, and on nothing else."""
+    """The turns of vCPUs that share memory depend on the slice only."""
 
     def test_several_processors_on_both_sides(self):
         for vcpu_slice in ("300ns", "1us"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same inputs give the same trace, bit for bit. That the quantum does not matter is shown by causality_test.py."""
+"""The same inputs give the same trace, bit for bit. causality_test.py shows that the quantum does not matter."""
 import machine
 
 DEMO = dict(append="vp.run=demo", trace=True)

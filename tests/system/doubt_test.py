@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Swaps whose answer is lost on the link: the user has them settled as they went, or reversed."""
+"""The answers of swaps are lost on the link. The user settles these swaps or reverses them."""
 import json
 
 import machine
 
-# The answer of a swap is the third completion that `oae swap` sees, behind those of the open and of `info`; streamed, it is
-# the third, too. Nobody but the user settles a doubt.
+# The answer of a swap is the third completion of `oae swap`, after those of the open and of `info`. That also holds for a
+# streamed swap. Only the user settles a swap in doubt.
 SCRIPT = """
 echo 0 > /sys/module/oae/parameters/settle_reads
 swap() { # NAME OPTION...
@@ -25,7 +25,7 @@ oae stat --json > /share/stat
 
 
 class Doubt(machine.TestCase):
-    """One boot, without error reporting, whose recovery would settle them."""
+    """Runs one boot without error reporting, whose recovery would settle the swaps."""
 
     @classmethod
     def setUpClass(cls):
@@ -36,7 +36,7 @@ class Doubt(machine.TestCase):
         return json.loads(self.run_.file(name)), int(self.run_.file(name + ".code"))
 
     def states(self):
-        """Of each epoch that had a swap: the states of its swaps, in order."""
+        """Returns, for each epoch with a swap, the states of its swaps in order."""
         states = {}
         for line in self.run_.trace:
             if "swap" in line and line["seq"]:

@@ -8,7 +8,7 @@ DEVICE, ROOT_PORT = "0000:01:00.0", "pcieport 0000:00:01.0:"
 SUCCESS = f"{ROOT_PORT} AER: device recovery successful"
 CONTAINMENT = ("--set", "pcie_links[0].downstream_port_containment=true")
 
-# Errors of the root port: the bit and the name that the kernel decodes.
+# Errors of the root port: the bit, and the name that the kernel prints.
 OF_THE_PORT = {
     "data_link_protocol": ("Fatal", 4, "DLP"),
     "surprise_down": ("Fatal", 5, "SDES"),
@@ -18,7 +18,7 @@ OF_THE_PORT = {
     "ecrc": ("Non-Fatal", 19, "ECRC"),
     "unsupported_request": ("Non-Fatal", 20, "UnsupReq"),
 }
-FATAL = ("data_link_protocol", "receiver_overflow", "malformed_tlp")  # told of by a message of the device
+FATAL = ("data_link_protocol", "receiver_overflow", "malformed_tlp")  # reported by a message of the device
 
 # In the capability: control at 0x06, masks and severities of failed requests at 0x10.
 HEAD = """
@@ -45,7 +45,7 @@ dmesg > /share/boot
 
 class Case(machine.TestCase):
     def said(self, name):
-        """The kernel's lines, without their times."""
+        """Returns the kernel's lines without their times."""
         return [re.sub(r"^\[ *[\d.]+\] ", "", line).rstrip() for line in self.run_.file(name).splitlines()]
 
     def check_contained(self, name, status, source, reason):
@@ -75,7 +75,7 @@ class Kernel(Case):
         script += "poke $((dpc + 0x10)) '\\000\\000\\000\\000'\npoke $((dpc + 0x14)) '\\007\\000\\007\\000'\n"
         script += "vpctl inject host_ipu.up completion_timeout CplD 3\neach lost oae bench --count 20\n"
         script += "vpctl inject host_ipu.down completer_abort MRd 3\neach aborted oae bench --count 20\n"
-        # A processor that waits for a completion in vain is costly to simulate.
+        # A processor that waits for a lost completion is costly to simulate.
         cls.run_ = machine.Run(*CONTAINMENT, "--set", "hosts[0].root_complex.completion_timeout=1ms", script=script).finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -115,9 +115,10 @@ class Kernel(Case):
 
 
 class HotPlug(Case):
-    """In a hot-plug slot that is not made for surprises. Linux has pciehp leave to containment what that recovers only
-    where the firmware hands it DPC, and asks for it only with EDR, which Debian's cloud kernel is built without: here the
-    link that goes down is a card that goes, and comes back."""
+    """The card is in a hot-plug slot without surprise removal.
+
+    Linux's pciehp leaves a link that goes down to DPC only if the firmware hands DPC over. Linux asks for that only with EDR,
+    which Debian's cloud kernel lacks. Here pciehp therefore handles the link as a card that is removed and inserted again."""
 
     @classmethod
     def setUpClass(cls):
@@ -163,10 +164,10 @@ dmesg -r > /share/dmesg
 
 
 class Binding(Case):
-    """The link goes down with one of the completions that binding the driver takes, each time with a later one.
+    """The link goes down at one of the completions while the driver binds, each time at a later one.
 
-    Linux's DPC and pciehp threads race for the card. If pciehp is first, DPC waits a minute for a device that is gone,
-    and takes no other event meanwhile; so each loss waits for the end of the recovery from the one before."""
+    Linux's DPC and pciehp threads race for the card. If pciehp is first, DPC waits a minute for a device that is gone, and
+    handles no other event meanwhile. Each loss therefore waits for the end of the previous recovery."""
 
     TIMES = range(1, 40, 2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver comes and goes while swaps run, and leaves nothing behind."""
+"""The driver is loaded and removed while swaps run, and leaves nothing behind."""
 import machine
 
 SCRIPT = r"""

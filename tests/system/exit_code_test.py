@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends is its exit code, and its output says why."""
+"""The exit code says how a run ended, and its output says why."""
 import os
 import signal
 import time

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of any bytes from several threads: the driver refuses or does them, and the kernel comes to no harm. Debian's
-cloud kernel has no KASAN, so that harm is what it says itself, and what does not work afterwards."""
+"""Several threads send requests of random bytes. The driver refuses or executes them, and the kernel stays intact.
+
+Debian's cloud kernel has no KASAN. Damage therefore shows in the kernel's own messages and in what fails afterwards.
+"""
 import json
 import os
 import pathlib
@@ -11,7 +13,7 @@ from hot_plug_test import TROUBLE
 
 FUZZER = pathlib.Path(os.environ.get("OAE_VP_FUZZER", "build/cmake/tests/system/fuzzer"))
 THREADS = 4
-CALLS = 8000  # of each thread
+CALLS = 8000  # calls of each thread
 SEEDS = (1, 2, 3, 4)
 
 SCRIPT = f"""
@@ -31,7 +33,7 @@ sleep 0.1 && while ! [ -e /tmp/stop ]; do echo 1 > /sys/bus/pci/devices/0000:01:
 
 
 class Fuzz(machine.TestCase):
-    """A seed a child of one boot; in the last, the device is reset meanwhile."""
+    """Each seed runs in a child of one boot. In the last child the device is reset meanwhile."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Debian's kernel and lspci say of the machine."""
+"""Debian's kernel and lspci describe the machine correctly."""
 import pathlib
 import tempfile
 
@@ -57,10 +57,10 @@ class ManyProcessors(machine.TestCase):
 
 
 class Counts(machine.TestCase):
-    """Two machines in one process, each with a number of vCPUs and of cores; together the classes have all numbers."""
+    """Runs two machines in one process. Together the classes cover all numbers of vCPUs and of cores."""
 
     def boot(self, vcpus, cores):
-        options = ["--set", "oae_links=[]"]  # apart, neither waits for the other
+        options = ["--set", "oae_links=[]"]  # without a link neither waits for the other
         for number in range(2):
             options += ["--set", f"hosts[{number}].vcpus={vcpus[number]}",
                         "--set", f"ipus[{number}].cores={cores[number]}"]
@@ -79,14 +79,14 @@ class Counts(machine.TestCase):
 
 
 def counts(*boots):
-    """A class of these boots, so that the classes can run at the same time."""
+    """Makes a class of these boots, so that the classes can run at the same time."""
     def test(vcpus, cores):
         return lambda self: self.boot(vcpus, cores)
     names = (f"test_{a}_and_{b}_vcpus_{c}_and_{d}_cores" for (a, b), (c, d) in boots)
     return type("Counts", (Counts,), {name: test(*boot) for name, boot in zip(names, boots)})
 
 
-# Every number of vCPUs from 1 to 16 and of cores from 1 to 24; many vCPUs take long to boot.
+# The classes cover 1 to 16 vCPUs and 1 to 24 cores. Many vCPUs take long to boot.
 Counts1 = counts(((16, 1), (1, 24)), ((1, 1), (17, 18)))
 Counts2 = counts(((15, 2), (2, 23)), ((1, 1), (19, 20)))
 Counts3 = counts(((14, 3), (3, 22)), ((13, 4), (4, 21)))
@@ -97,7 +97,7 @@ Counts6 = counts(((1, 2), (9, 12)), ((2, 1), (10, 11)))
 
 class PollingFirmware(machine.TestCase):
     def test_it_serves_swaps_too(self):
-        # A core that polls is as costly to simulate as its polls are many.
+        # Every poll of a core costs wall time.
         run = self.succeed("--set", "ipus[0].firmware_options.poll=true",
                            "--set", "ipus[0].instruction_rate=20MIPS", script=SCRIPT)
         self.assertIn("committed 20 of 20", run.file("bench"))

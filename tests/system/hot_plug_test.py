@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The card goes and comes back while Linux runs, by surprise and in order; the kernel's own pciehp sees to it."""
+"""A card is removed and inserted while Linux runs, by surprise and orderly. The kernel's own pciehp handles it."""
 import json
 import re
 
@@ -10,7 +10,7 @@ ROOT_PORT = "pcieport 0000:00:01.0: pciehp:"
 TIMES = 5
 SWAPS = 20
 
-# What goes wrong in a kernel says so by one of these.
+# A kernel that detects a problem prints one of these.
 TROUBLE = re.compile(r"WARNING|BUG|Oops|hung|stall|Call Trace|refcount|use-after-free|Unable to handle", re.IGNORECASE)
 
 HEAD = """
@@ -27,8 +27,8 @@ gone() { ! [ -e $device ] && ! [ -e /dev/oae0p0 ]; }
 told() { dmesg | grep -q "$1"; }
 """
 
-# Two processes swap and one asks for statistics while the card is pulled, each time at another moment; one more has a port
-# open all the while, as has a shell that only holds it.
+# Two processes swap and one reads statistics while the card is pulled, each time at another moment. Another process has a
+# port open all the time, and so has a shell that does nothing with it.
 SURPRISE = HEAD + f"""
 for i in $(seq {TIMES}); do
   oae bench --count 65536 > /dev/null 2>> /share/load.errors & first=$!
@@ -104,7 +104,7 @@ code=0; oae swap --timeout 0s > /dev/null || code=$?; echo $code > /share/next
 dmesg -r > /share/dmesg
 """
 
-# What takes the link down and is no removal; and removals of what nobody drives, or Linux has given up before.
+# Events that take the link down and are not removals, and removals of a card without a driver or that Linux has given up.
 OTHERS = HEAD + f"""
 bench() {{ oae bench --count {SWAPS} --json >> /share/bench; }}
 for method in flr pm bus; do
@@ -134,7 +134,7 @@ await bound; bench
 dmesg > /share/dmesg
 """
 
-# The second boot begins with an empty slot, in which there is room for a card.
+# The second boot begins with an empty hot-plug slot, into which a card can be inserted.
 REBOOT = HEAD + f"""
 if vpctl slot host_ipu insert 2> /dev/null; then
   await bound
@@ -174,7 +174,8 @@ sleep 6
 works; each cancelled
 """
 
-# A slot with all that there is. The kernel has to turn the power off and on after a fault, and finds a latch open when it tries.
+# A hot-plug slot with all optional parts. After a power fault the kernel has to switch the power off and on, and finds the
+# latch open.
 COMMANDS = HEAD + f"""
 works() {{ await bound; oae bench --count {SWAPS} --json >> /share/bench; }}
 works
@@ -259,7 +260,7 @@ class Surprise(HotPlugCase):
         self.check_no_trouble(self.run_.file("dmesg"))
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 4), [])
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
                          ["the slot has a card", "the slot has no button",
                           "the action is unknown; a slot knows remove, insert, button, open, close or power_fault", "there is no such slot; there are host_ipu"])
@@ -287,7 +288,7 @@ class Others(HotPlugCase):
 
 
 class Quantum(HotPlugCase):
-    """How far processors run ahead changes nothing, not even when the card is pulled between their instructions."""
+    """The quantum changes no result, even if the card is pulled between two instructions."""
 
     def test_the_trace_is_the_same(self):
         def pull(quantum):
@@ -315,7 +316,7 @@ class Reboot(HotPlugCase):
 
 
 class Waiting(HotPlugCase):
-    """Processes that wait for what the firmware never does."""
+    """Processes wait for something that the firmware never does."""
 
     @classmethod
     def setUpClass(cls):
@@ -338,7 +339,7 @@ class Waiting(HotPlugCase):
 
 
 class Orderly(HotPlugCase):
-    """A slot that software switches off before the card is taken."""
+    """Software switches the hot-plug slot off before the card is removed."""
 
     @classmethod
     def setUpClass(cls):
@@ -366,7 +367,7 @@ class Orderly(HotPlugCase):
 
 
 class Commands(HotPlugCase):
-    """A slot that tells when commands are completed, with a latch, an interlock and power that fails."""
+    """The hot-plug slot reports completed commands, and has a latch, an interlock and power that fails."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image that is missing, or is not what it should be, is told before anything starts."""
+"""An image that is missing or damaged is reported before anything starts."""
 import os
 import pathlib
 import shutil
@@ -9,7 +9,7 @@ import machine
 
 
 class Images(machine.TestCase):
-    """Each case spoils one file of a directory of images of its own."""
+    """Each case damages one file in its own directory of images."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="oae-vp-")

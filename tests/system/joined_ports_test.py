@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Swap ports joined by OAE links: what one host commits the other gets, in order, once, whatever becomes of the link."""
+"""OAE links join swap ports. Each slot that one host commits reaches the other host once and in order, even if the link fails."""
 import collections
 import os
 import pathlib
@@ -15,7 +15,7 @@ APPEND = "console=ttyS0 panic=-1"
 
 
 def cuts(spans):
-    """The first link is cut at these times, from and to, in us."""
+    """Returns options that cut the first link in these intervals (from, to), in us."""
     return "--set", "oae_links[0].cuts=[" + ", ".join(f"{{at: {at}us, until: {until}us}}" for at, until in spans) + "]"
 
 
@@ -28,13 +28,13 @@ class Joined(machine.TestCase):
         return one
 
     def settled(self, run, name):
-        """What a link's sender went through: {(from, to): how often}."""
+        """Counts the transitions of a link's sender: {(from, to): count}."""
         return collections.Counter((line["from"], line["to"]) for line in run.trace
                                    if line.get("link") == name and line["machine"] == "sender")
 
 
 class Pair(Joined):
-    """Two hosts, each with an IPU of its own."""
+    """Two hosts, each with its own IPU."""
 
     SCRIPT = f"""
 cd /share
@@ -64,7 +64,7 @@ oae stat --port 4 > $role.stat
 
     def test_a_link_that_is_cut_loses_and_repeats_nothing(self):
         begin = self.begin(self.pair())
-        # One that is back before silence is noticed, some in the middle, and a long one.
+        # One cut ends before the silence is noticed, some are longer, and one is long.
         spans = [(begin + 40, begin + 41)]
         spans += [(begin + 100 + 200 * n, begin + 110 + 213 * n) for n in range(8)]
         spans += [(begin + 2000, begin + 9000)]
@@ -74,12 +74,12 @@ oae stat --port 4 > $role.stat
         self.assertGreaterEqual(len(downs), 10)
 
     def begin(self, run):
-        """When the first slot crossed the link, in us."""
+        """Returns when the first slot crossed the link, in us."""
         return min(line["t"] for line in run.trace if line.get("machine") == "sender") // 1_000_000
 
 
 class Triangle(Joined):
-    """One host, three IPUs, a link between any two of them."""
+    """One host with three IPUs, and a link between any two of them."""
 
     PORTS = {2: "01", 4: "12", 6: "20"}
     SCRIPT = "cd /share\n" + "".join(
@@ -104,8 +104,8 @@ class Triangle(Joined):
     def test_doubt_is_settled_through_the_third(self):
         busy = [(line["t"], line["to"]) for line in self.triangle().trace
                 if line.get("link") == "cell_a.oae_link0" and line["machine"] == "sender"]
-        # The cut falls upon a transfer whose end only the other side can tell: its third phase has left,
-        # and is lost on the wire of 50 ns, or has arrived, and the fourth is.
+        # The cut hits a transfer of which only the other side knows the outcome. Its third phase has left and is
+        # lost on the wire of 50 ns; or it has arrived, and the fourth phase is lost.
         committing = [t for t, to in busy if to == "committing"][5]
         for after, outcome in ((20_000, "reversed"), (90_000, "committed")):
             with self.subTest(outcome):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link with bit errors: every packet arrives once and in order, so nothing but time is lost; Linux's log tells of them."""
+"""A link has bit errors. Every packet arrives once and in order, so only time is lost. Linux's log reports the errors."""
 import json
 import re
 
@@ -8,7 +8,7 @@ import machine
 SWAPS = 3_000
 
 DEVICE, ROOT_PORT = "0000:01:00.0", "0000:00:01.0"
-# The kernel's name of an error, and who counts it for a way: the receiver, or the transmitter, which is the end of the other.
+# The kernel's name of an error, and which end counts it for a direction: the receiver or the transmitter.
 RECEIVED = {"RxErr": "receiver_errors", "BadTLP": "bad_tlps", "BadDLLP": "bad_dllps"}
 TRANSMITTED = {"Rollover": "replay_rollovers", "Timeout": "replay_timeouts"}
 SCRIPT = f"""
@@ -43,8 +43,8 @@ class LinkErrors(machine.TestCase):
         other, _ = self.swaps(*rate, "--set", "simulation.seed=2")
         self.assertNotEqual(other.trace_bytes, run.trace_bytes)
 
-    # An error that comes before the kernel has looked at the one before is one with it.
-    def test_the_kernel_is_told(self):
+    # The kernel counts one error if a second one occurs before it has read the first.
+    def test_the_kernel_reports_the_errors(self):
         run = machine.Run("--set", "pcie_links[0].bit_error_rate=1e-6", script=SCRIPT)
         stats = run.folder / "stats"
         run.command += ["--stats", str(stats)]

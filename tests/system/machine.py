@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs platforms for the full-system tests: oae-vp as a user starts it, and what it leaves behind.
+"""Runs platforms for the full-system tests. It starts oae-vp as a user does, and collects the results.
 
-The environment says where things are: OAE_VP (the program) and OAE_VP_IMAGES (what setup made). OAE_VP_KERNEL names the
+The environment says where the program (OAE_VP) and the images that setup made (OAE_VP_IMAGES) are. OAE_VP_KERNEL names the
 kernel that the guest boots instead of its usual one, as in OAE_VP_KERNEL=newest (scripts/kernel).
 """
 import json
@@ -16,16 +16,16 @@ import unittest
 PROGRAM = os.environ.get("OAE_VP", "oae-vp")
 IMAGES = pathlib.Path(os.environ.get("OAE_VP_IMAGES", "build/images"))
 KERNEL = os.environ.get("OAE_VP_KERNEL")
-TIMEOUT = 300  # seconds of wall time that no run comes near
+TIMEOUT = 300  # seconds of wall time, which a run never needs
 
 
 class Result:
-    """What a run has left behind: `console`, `errors`, `code`, the guest's files and the trace."""
+    """The results of a run: `console`, `errors`, `code`, the guest's files and the trace."""
 
     share = trace_file = None
 
     def file(self, name):
-        """A file that the guest has sent back."""
+        """Returns a file that the guest has sent back."""
         return (self.share / name).read_text()
 
     @property
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def trace(self):
-        """The trace's lines, without its head."""
+        """Returns the lines of the trace without its head."""
         with open(self.trace_file, encoding="utf-8") as lines:
             next(lines)
             return [json.loads(line) for line in lines]
@@ -44,7 +44,7 @@ class Result:
 
 
 class Run(Result):
-    """One run of oae-vp. `script` is a shell script for the guest, whose files in /share come back."""
+    """One run of oae-vp. `script` is a shell script for the guest. The guest's files in /share come back."""
 
     def __init__(self, *options, platform="oae-mini", script=None, append="", trace=False, images=IMAGES):
         self._folder = tempfile.TemporaryDirectory(prefix="oae-vp-")
@@ -88,7 +88,7 @@ class Run(Result):
 
 
 class Child(Result):
-    """What a child has left behind that was forked from a booted machine."""
+    """The results of a child that was forked from a booted machine."""
 
     def __init__(self, folder, summary):
         self.console = (folder / "host.log").read_text(errors="replace")
@@ -102,8 +102,8 @@ class Child(Result):
 
 
 class Children(Run):
-    """Many scripts for one boot: a child is forked for each, and goes on alone. `children[name]` is the Child of
-    `scripts[name]`; `commands` are given as they are, by their own text."""
+    """Many scripts for one boot. A child is forked for each and goes on alone. `children[name]` is the Child of
+    `scripts[name]`. Each of `commands` is used unchanged, and its text is its name."""
 
     def __init__(self, *options, scripts=None, commands=(), mark="booted", **more):
         super().__init__(*options, **more)
@@ -130,7 +130,7 @@ class Children(Run):
 
 
 class TestCase(unittest.TestCase):
-    """A test of whole runs; a failure shows the end of the run's output."""
+    """A test of whole runs. A failure shows the end of the run's output."""
 
     def succeed(self, *options, **more):
         run = Run(*options, **more).finish()
@@ -138,7 +138,7 @@ class TestCase(unittest.TestCase):
         return run
 
     def assertListEqual(self, first, second, msg=None):
-        """Tells the first difference: unittest's account of all of them takes minutes on a trace."""
+        """Shows the first difference. For a trace, unittest would take minutes to list all of them."""
         if first == second:
             return
         at = next((i for i, (a, b) in enumerate(zip(first, second)) if a != b), min(len(first), len(second)))
@@ -152,7 +152,7 @@ class TestCase(unittest.TestCase):
 
 
 def kernel_messages(raw, level):
-    """The texts of `dmesg -r` of this level (4 warning, 3 error) and worse."""
+    """Returns the texts of `dmesg -r` with this level (4 warning, 3 error) or a worse one."""
     found = []
     for line in raw.splitlines():
         priority, text = re.fullmatch(r"<(\d+)>(.*)", line).groups()
@@ -161,19 +161,19 @@ def kernel_messages(raw, level):
     return found
 
 
-# What Debian 12's lspci knows by name only; tests/models/pcie/config/link_capabilities_test.cpp checks their bytes.
+# Debian 12's lspci knows only the names of these. tests/models/pcie/config/link_capabilities_test.cpp checks their bytes.
 NAMED_ONLY = ("Data Link Feature", "Physical Layer 16.0 GT/s", "Lane Margining at the Receiver")
 
 
 def undecoded(listing):
-    """The capabilities of `lspci -vvv` that lspci does not decode, but for those that it cannot."""
+    """Returns the capabilities that `lspci -vvv` does not decode although this version could."""
     names = re.findall(r"(?m)^\s*Capabilities: \[[^]]*\] (.*<\?>.*)$", listing)
     assert listing.count("<?>") == len(names), "undecoded, and no capability"
     return [name for name in names if name.rstrip() not in {f"{known} <?>" for known in NAMED_ONLY}]
 
 
 def round_trips(trace, address):
-    """(departure of the read, arrival of its answer) of each host read of `address`, in ps."""
+    """Returns (departure of the read, arrival of its answer) of each host read of `address`, in ps."""
     open_reads = {}
     found = []
     for line in trace:
@@ -189,5 +189,5 @@ def median_latency(pairs):
 
 
 def main():
-    """Runs the test cases named on the command line, or all."""
+    """Runs the test cases that the command line names, or all."""
     unittest.main(verbosity=2)

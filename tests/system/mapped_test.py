@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports mapped into the process that owns them: the same swaps without the kernel, what is refused, and what becomes of
-them when the device is taken away."""
+"""A port is mapped into the process that owns it. The same swaps work without the kernel, bad requests are refused, and the
+process notices when the device is taken away."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ def run(script, *options, programs=(MAPPER,), **more):
 
 
 class Same(machine.TestCase):
-    """A bench through the kernel and one that is mapped, in a machine each."""
+    """Runs `oae bench` through the kernel and in a mapped port, in two machines."""
 
     FORMS = ("pushed", "streamed")
 
@@ -50,14 +50,14 @@ class Same(machine.TestCase):
                 self.assertEqual(bench["doubts"], 0)
 
     def accesses(self, mapped):
-        """Writes and reads of the port's pages, on the link, in their order."""
+        """Returns the writes and reads of the port's pages on the link, in order."""
         return [(line["type"], line["addr"], line["len"]) for line in self.runs[mapped].trace
                 if line.get("type") in ("MWr", "MRd") and line["dir"] == "down"
                 and int(line["addr"], 16) & ~0xFFF in (PORT_PAGE, STREAM_PAGE)]
 
     def test_the_device_sees_the_same(self):
         through_the_kernel = self.accesses(False)
-        # Stores, a read, a confirmation; and what a bench reads besides
+        # A swap has stores, a read and a confirmation. `oae bench` also makes other reads.
         self.assertGreater(len(through_the_kernel), SWAPS * 2 * (10 + 3))
         self.assertEqual(self.accesses(True), through_the_kernel)
 
@@ -79,7 +79,7 @@ class Same(machine.TestCase):
             self.assertEqual(machine.kernel_messages(self.runs[mapped].file("dmesg"), 3), [])
 
 
-# Each leaves a swap that the block has exchanged, and that nobody has confirmed.
+# Each leaves a swap that the block has exchanged and that is not confirmed.
 DEATHS = ("die_pushed", "die_streamed", "die_in_doubt")
 
 REFUSED = f"""
@@ -190,7 +190,7 @@ TAKEN = {
 
 
 class Taken(machine.TestCase):
-    """Two processes swap, each in its mapped port, while the device is taken from them, a machine forked for each way."""
+    """Two processes swap, each in its mapped port, while the device is taken away. Each way to do so has a forked machine."""
 
     @classmethod
     def setUpClass(cls):

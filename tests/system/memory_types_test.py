@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What unmodified Linux gets of memory types: its mappings, its routines, and their TLPs.
+"""Unmodified Linux uses memory types by its mappings and its routines. Their TLPs are checked.
 
-OAE_VP_PROBE names the folder of memory_probe.ko and wc_probe, which are built of tests/system/probe.
+OAE_VP_PROBE names the folder of memory_probe.ko and wc_probe, which are built from tests/system/probe.
 """
 import os
 import pathlib
@@ -33,7 +33,7 @@ def run(*options):
 
 
 def requests(one):
-    """(type, page, offset, bytes) of the host's requests to BAR 2, and None for each other."""
+    """Returns (type, page, offset, bytes) of each request of the host to BAR 2, and None for each other request."""
     base = int(one.file("resource").split("\n")[2].split()[0], 16)
     found = []
     for line in one.trace:
@@ -57,7 +57,7 @@ class MemoryTypes(machine.TestCase):
         return [int(value) for key, value in self.probe if key == name]
 
     def groups(self):
-        """Writes to where page 7 has no register, (offset, bytes), in groups that others end."""
+        """Returns the writes (offset, bytes) to page 7 where it has no register, in groups that other requests end."""
         groups = [[]]
         for request in self.requests:
             if request and request[:2] == ("MWr", 7) and request[2] >= 0xd00:
@@ -86,7 +86,7 @@ class MemoryTypes(machine.TestCase):
 
     def test_write_through_reads_a_line_once(self):
         self.assertAlmostEqual(self.values("uncached")[0], 750, delta=5)
-        # 56 bytes more on the way back.
+        # The completion has 56 bytes more.
         self.assertAlmostEqual(self.values("first")[0], 752, delta=5)
         self.assertLess(self.values("again")[0], 10)
         self.assertEqual(self.values("same"), [1])

@@ -23,7 +23,7 @@ def free_port():
 
 
 class Files(machine.TestCase):
-    """One run with files of the user's own, and all that it writes."""
+    """Runs with the user's own files, and checks everything that it writes."""
 
     @classmethod
     def setUpClass(cls):
@@ -123,7 +123,7 @@ class Input(machine.TestCase):
 
 class Gdb(machine.TestCase):
     def debug(self, side, commands):
-        """Output of GDB, while the machine goes on to 200 ms."""
+        """Returns the output of GDB, while the machine runs on to 200 ms."""
         port = free_port()
         run = machine.Run("--gdb", f"{side}={port}", "--until", "400ms")
         process = run.start()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Mount Evans class machine meets the latencies that are published of it, as sums of its parts.
+"""The parts of a path of the Mount Evans class machine add up to its published latencies.
 
-OAE_VP_PROBE names the folder of the probes, which are built of tests/system/probe.
+OAE_VP_PROBE names the folder of the probes, which are built from tests/system/probe.
 """
 import os
 import pathlib
@@ -31,7 +31,7 @@ class MountEvans(machine.TestCase):
         self.assertAlmostEqual(self.found.guest_read, 750_000, delta=0.05 * 750_000)
 
     def test_the_parts_of_a_read_are_what_the_guest_measures(self):
-        """But for the instructions around it: two of them read the clock, which counts whole ns."""
+        """Leaves room for the instructions around the read. Two of them read the clock, which counts whole ns."""
         for guest, parts in zip(self.found.guest_reads, self.found.reads):
             self.assertGreaterEqual(guest + 1000, latency.whole(parts))
             self.assertLess(guest, latency.whole(parts) + 5_000)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux's own driver pci_endpoint_test and its program pcitest, both as the kernel's source has them, find function 1 good."""
+"""Linux's driver pci_endpoint_test and its program pcitest, both from the kernel's source, pass on function 1."""
 import re
 
 import machine
 
 SIZES = (1, 1024, 1025, 1024000, 1024001)  # those of the kernel's pcitest.sh
 TYPES = {"intx": 0, "msi": 1, "msi_x": 2}
-VECTORS = 128  # of MSI-X; those that a vCPU has for all devices are about 200
+VECTORS = 128  # MSI-X vectors; a vCPU has about 200 vectors for all devices
 DEVICE = "/sys/bus/pci/devices/0000:01:00.1"
 
 BIND = f"""
@@ -28,7 +28,7 @@ def options(**values):
 
 
 def results(text):
-    """What pcitest has said: {test: OKAY, NOT OKAY, or TEST FAILED}."""
+    """Returns the results of pcitest: {test: OKAY, NOT OKAY, or TEST FAILED}."""
     return dict(re.fullmatch(r"(.*?):\t+(.*)", line).groups() for line in text.splitlines())
 
 
@@ -37,7 +37,7 @@ def transfers(sizes=SIZES):
 
 
 class Pcitest(machine.TestCase):
-    """The cases of pcitest.sh, all in one boot."""
+    """Runs the cases of pcitest.sh in one boot."""
 
     @classmethod
     def setUpClass(cls):
@@ -50,7 +50,7 @@ class Pcitest(machine.TestCase):
         for name, number in TYPES.items():
             script += f"try {name}.transfers -i {number}\n"
             script += "".join(f"try {name}.transfers -{what} -s {size}\n" for what in "rwc" for size in SIZES)
-        # The function can do its best only where its driver lets it.
+        # The function is fastest only if its driver permits it.
         script += f"""
           try apart -i 2; try apart -m 1; try apart -l; try apart -i 1; try apart -x 1
           for method in flr pm; do
@@ -73,7 +73,7 @@ class Pcitest(machine.TestCase):
     def test_intx(self):
         self.assertEqual(self.said("intx"), {"SET IRQ TYPE TO LEGACY": "OKAY", "LEGACY IRQ": "OKAY"})
 
-    # Linux on x86 without interrupt remapping grants one vector of MSI; the others are swept in tests of the model.
+    # Linux on x86 without interrupt remapping grants one MSI vector. Tests of the model cover the others.
     def test_every_msi_vector_that_the_kernel_grants(self):
         self.assertIn("MSI: Enable+ Count=1/32 Maskable+ 64bit+", self.run_.file("granted"))
         expected = {f"MSI{number}": "OKAY" if number == 1 else "NOT OKAY" for number in range(1, 33)}
@@ -106,7 +106,7 @@ class Pcitest(machine.TestCase):
 
 
 class AllVectors(machine.TestCase):
-    """As many MSI-X vectors as there can be, and as few processors as can take them."""
+    """Uses the most MSI-X vectors, and the fewest processors that can receive them."""
 
     def test_the_kernel_gets_all_and_they_arrive(self):
         powers = [2**power for power in range(12)]
@@ -120,7 +120,7 @@ class AllVectors(machine.TestCase):
 
 
 class Quantum(machine.TestCase):
-    """Data that the device makes up, and when all of it moves, are the same in every run."""
+    """The data that the device makes, and the times at which it moves, are equal in every run."""
 
     def test_traces_are_equal_however_far_the_processor_runs_ahead(self):
         script = BIND + "".join(f"try said {words}\n" for words in (

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card's DMA into another card, under Linux: straight through a switch, by the root complex, or refused, as access
-control has it; refusals are in the kernel's log. A virtual function of each card is the engine and the target."""
+"""A card writes into another card by DMA, under Linux. Access control decides whether the request goes straight through a
+switch, by the root complex, or is refused. The kernel logs refusals. A virtual function of each card is the engine and the
+target."""
 import os
 import pathlib
 import re
@@ -14,10 +15,10 @@ REACHABLE = ("--set", "hosts[0].root_complex.peer_to_peer=true")
 ROOT_PORT, PORTS = "0000:00:01.0", ["0000:02:00.0", "0000:02:01.0"]
 ERROR = f"pcieport {ROOT_PORT}: AER: Uncorrected (Non-Fatal) error message received from "
 
-# Services of access control; redirection is of requests and completions.
+# Services of access control. Redirection applies to requests and completions.
 REDIRECT, UPSTREAM_FORWARDING, EGRESS_CONTROL = 0x0c, 0x10, 0x20
 
-# Control of access control is at 6, its vector at 8; the register that the engine writes is at 8.
+# Access control has its control register at 6 and its vector at 8. The engine writes the register at 8.
 HEAD = """
 cards="$(lspci -n -d f0ae:0ae0 | cut -d' ' -f1)"
 for card in $cards; do echo 1 > /sys/bus/pci/devices/0000:$card/sriov_numvfs; done
@@ -37,7 +38,7 @@ peers() {
 
 
 def control(port, services, vector=0):
-    """What the script writes there, octal."""
+    """Returns the byte that the script writes there, in octal."""
     return f"control {port} 6 {services:03o}\ncontrol {port} 8 {vector:03o}\n"
 
 
@@ -53,11 +54,11 @@ class Case(machine.TestCase):
         run.finish()
         failed = [f"{name}: {child}" for name, child in run.children.items() if child.code != 0]
         assert run.code == 0, "\n".join(failed) or run
-        cls.runs.append(run)  # whose files go with it
+        cls.runs.append(run)  # keeps the run, with which its files would be removed
         return run.children
 
     def way(self, child):
-        """The links that the write of the register has passed."""
+        """Returns the links that the write of the register has passed."""
         target = hex(int(child.file("target"), 16) + 8)
         return [(line["link"].split(".")[-1], line["dir"]) for line in child.trace
                 if line.get("type") == "MWr" and line.get("addr") == target and line["req"] == self.requester]
@@ -137,13 +138,13 @@ class Switch(Case):
 
 
 class Poisoned(Case):
-    """What is marked as bad on its way to a card does not reach it, if the kernel's driver of DPC finds that enabled."""
+    """Poisoned data does not reach a card if its egress is blocked, which the kernel's DPC driver finds enabled."""
 
     @classmethod
     def setUpClass(cls):
-        # The first write goes to memory, for the value that was read.
+        # The first write puts the value that was read into memory.
         inject = "vpctl inject sw0_ipu0.up poisoned_tlp MWr 2\npeers $1 $2\n"
-        # The kernel has enabled containment for fatal errors, and its interrupt. AER is at 0x100, bit 26 of its mask is clear.
+        # The kernel has enabled containment for fatal errors, and its interrupt. AER is at 0x100; bit 26 of its mask is clear.
         block = f"""
 dpc=0x$(lspci -s {PORTS[1]} -vv | sed -n 's/.*\\[\\([0-9a-f]*\\) v.*Downstream Port Containment.*/\\1/p')
 poke() {{ printf "\\\\$2" | dd of=/sys/bus/pci/devices/{PORTS[1]}/config bs=1 seek=$(($1)) conv=notrunc status=none; }}
@@ -169,7 +170,7 @@ poke $((dpc + 6)) 051
 
 
 class RootPorts(Case):
-    """The second card has a root port of its own."""
+    """The second card is below another root port."""
     requester = "03:00.1"
 
     @classmethod

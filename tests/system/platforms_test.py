@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Debian's kernel and lspci find on every platform of platforms/: nothing to complain of, nothing unknown.
+"""Debian's kernel and lspci find nothing wrong and nothing unknown on any platform of platforms/.
 
-A class for each platform file, by its name.
+Each platform file has a class of its name.
 """
 import pathlib
 import re
@@ -14,18 +14,18 @@ PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 SPEEDS = {1: "2.5GT/s", 2: "5GT/s", 3: "8GT/s", 4: "16GT/s", 5: "32GT/s", 6: "64GT/s"}
 DRIVER = "oae"
 
-# Each line begins with where it is from, since the console has others too.
+# Each line begins with its source, since the console has other lines too.
 SCRIPT = """
 dmesg -r | sed 's/^/dmesg: /'
 lspci -vvv | sed 's/^/lspci: /'
 lspci -xxxx | sed 's/^/bytes: /'
 """
 
-# Warnings that are no fault of the machine.
+# Warnings that the machine does not cause.
 ALLOWED = {
     r"oae: loading out-of-tree module taints kernel\.": "the driver is the project's, not the kernel's",
 }
-# What lspci says of functions that are well.
+# What lspci prints about sound functions.
 UNKNOWN = {
     r"AttnInd Unknown, PwrInd Unknown": "the indicators of a slot without any",
 }
@@ -39,12 +39,12 @@ def without(text, allowed):
 
 
 def functions(listing):
-    """The paragraphs of lspci, by the function's address."""
+    """Returns the paragraphs of lspci by the function's address."""
     return {text.split()[0]: text for text in listing.strip().split("\n\n")}
 
 
 def capabilities(space):
-    """The offsets of all capabilities, by the two chains of the specification (PCIe 5.0, 7.5.1.1.11 and 7.6.3)."""
+    """Returns the offsets of all capabilities, by the two lists of the specification (PCIe 5.0, 7.5.1.1.11 and 7.6.3)."""
     found = []
     at = space[0x34] & 0xFC if space[0x06] & 0x10 else 0
     while at:
@@ -101,7 +101,7 @@ class Platform:
         for host in self.consoles:
             messages = self.of(host, "dmesg")
             self.assertRegex(messages, r"OS now controls \[PCIeHotplug.* AER ")
-            # What the firmware has assigned outside of the windows it assigns anew, which is no fault.
+            # Linux assigns again what the firmware has put outside of the windows. That is not a fault.
             self.assertEqual(re.findall(r".*(?:failed to assign|no space for|can't assign).*", messages), [])
 
     def test_lspci_knows_every_capability(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux resets the function in all the ways that it knows, idle and under load; swaps go on."""
+"""Linux resets the function by all methods that it has, idle and under load, and swaps continue."""
 import json
 import os
 import pathlib
@@ -49,7 +49,7 @@ dmesg -r > /share/dmesg
 """
 
 
-# Both wait for what the firmware never does; a reset ends them.
+# Both wait for something that the firmware never does. A reset ends them.
 WAITING = f"""
 device=/sys/bus/pci/devices/0000:01:00.0
 echo 1000000 > /sys/module/oae/parameters/mailbox_timeout_ms
@@ -73,8 +73,8 @@ cut -d. -f1 /proc/uptime > /share/uptime
 dmesg -r > /share/dmesg
 """
 
-# Who resets a function has to give it back its addresses, and twice nobody does: the kernel restores what it saved, were
-# it that of a function that has lost them; and after an error it leaves that to the driver, which there may be none of.
+# After a reset a function needs its addresses back. In two cases the kernel does not restore them: it saved the state of a
+# function that had already lost them; or it leaves that to the driver after an error, and no driver is bound.
 ADDRESSES = f"""
 device=/sys/bus/pci/devices/0000:01:00.0
 driver=/sys/bus/pci/drivers/oae
@@ -117,7 +117,7 @@ LATE_FIRMWARE = os.environ.get("OAE_VP_LATE_REPLIES", "build/cmake/tests/firmwar
 
 
 def write_silent_firmware(path):
-    """An ELF file whose only segment, at the start of the IPU's DRAM, is `wfi; b . - 4`."""
+    """Returns an ELF file whose only segment, at the start of the IPU's DRAM, is `wfi; b . - 4`."""
     base, at = 0x80000000, 0x78
     header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
         "<HHIQQQIHHHHHH", 2, 183, 1, base, 0x40, 0, 0, 0x40, 0x38, 1, 0, 0, 0)

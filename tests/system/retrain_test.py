@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link that changes its speed and loses lanes while Debian's Linux and the driver use it; lspci and the kernel judge."""
+"""A link changes its speed and loses lanes while Debian's Linux and the driver use it. lspci and the kernel check it."""
 import re
 
 import machine
@@ -7,7 +7,8 @@ import machine
 ROOT_PORT, DEVICE = "0000:00:01.0", "0000:01:00.0"
 SWAPS = 100
 
-# Link Control 2 of the root port has the target, bit 5 of Link Control asks for it; bit 14 of Link Status says that it was done.
+# Link Control 2 of the root port has the target speed, and bit 5 of Link Control requests it. Bit 14 of Link Status says that
+# the speed has changed.
 HEAD = f"""
 device=/sys/bus/pci/devices/{DEVICE}
 port=/sys/bus/pci/devices/{ROOT_PORT}/config

@@ -21,7 +21,7 @@ SCRIPTS = {
 
 
 def processes_of(parent):
-    """Its children."""
+    """Returns its children."""
     return [int(word) for word in pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
 
 
@@ -34,7 +34,7 @@ def wait_for(what):
 
 
 class Forked(machine.TestCase):
-    """Children of one boot, and a run of the same command that was never forked."""
+    """Compares the children of one boot with a run of the same command that was never forked."""
 
     @classmethod
     def setUpClass(cls):
@@ -46,7 +46,7 @@ class Forked(machine.TestCase):
         self.assertEqual([(child.code, child.guest_code) for child in self.children.values()],
                          [(0, 0), (0, 0), (0, 0), (1, 7), (5, 0)], self.family)
         self.assertEqual(self.children["stuck"].time_ps, 10 * 10**12)
-        self.assertEqual(self.family.code, 5, self.family)  # the worst
+        self.assertEqual(self.family.code, 5, self.family)  # that of the worst child
 
     def test_the_summary_has_a_line_for_each_in_their_order(self):
         lines = self.family.console.splitlines()

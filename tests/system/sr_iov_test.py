@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux enables the function's virtual functions, and takes them away; each works."""
+"""Linux enables and disables the function's virtual functions, and each of them works."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ MOST = 8
 OPTIONS = ("--set", f"ipus[0].endpoint.virtual_functions={MOST}")
 COUNTS = (MOST, 0, 1, 0, 3, 0, MOST)
 
-# One after the other, as the kernel wants it: to 0 before any other number.
+# The kernel requires the number 0 before any other number.
 KERNEL = f"""
 device=/sys/bus/pci/devices/0000:01:00.0
 dmesg -r > /share/boot
@@ -65,7 +65,7 @@ class Kernel(machine.TestCase):
         assert cls.run_.code == 0, cls.run_
 
     def virtual_functions(self, name):
-        """The ids on bus 1 besides the physical function's."""
+        """Returns the ids on bus 1 except that of the physical function."""
         lines = self.run_.file(f"lspci.{name}").splitlines()
         return [line.split()[0] for line in lines if line.startswith("01:") and line.split()[0] != "01:00.0"]
 
@@ -122,7 +122,7 @@ class Kernel(machine.TestCase):
     def test_the_kernel_warns_of_nothing(self):
         boot = machine.kernel_messages(self.run_.file("boot"), 4)
         self.assertEqual([text for text in boot if "oae: loading out-of-tree module" not in text], [])
-        # But of the number that is refused, since others are enabled.
+        # Except for the number that is refused because others are enabled.
         messages = [re.sub(r"^\[ *[\d.]+\] ", "", text) for text in
                     machine.kernel_messages(self.run_.file("dmesg"), 4)]
         self.assertEqual(messages, [f"oae 0000:01:00.0: {MOST} VFs already enabled. Disable before enabling "
@@ -130,7 +130,7 @@ class Kernel(machine.TestCase):
 
 
 class Copies(machine.TestCase):
-    """All at once copy host memory to theirs and back, and tell by MSI-X."""
+    """All functions copy host memory to their own and back at the same time, and signal the end by MSI-X."""
 
     @classmethod
     def setUpClass(cls):

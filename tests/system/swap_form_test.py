@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Swaps in streamed form: what they do on the link, what they cost, and beside the pushed form."""
+"""Tests swaps in streamed form: their requests on the link, their cost, and their use beside the pushed form."""
 import json
 import os
 import pathlib
@@ -8,7 +8,7 @@ import shutil
 import machine
 
 REQUESTS = pathlib.Path(os.environ.get("OAE_VP_REQUESTS", "build/cmake/tests/system/requests"))
-STREAM_PAGE = 0xC000008000  # BAR 4: what Linux assigns behind BAR 2, the ports' pages
+STREAM_PAGE = 0xC000008000  # BAR 4, which Linux assigns behind BAR 2 with the ports' pages
 SLOT = 64
 SWAPS = 200
 BLOCK_CLOCKS = 20 * 2  # ns at 500 MHz
@@ -69,11 +69,11 @@ class Streamed(machine.TestCase):
     def test_nothing_is_written_to_memory_but_pushed_answers(self):
         slots = [line for line in self.run_.trace
                  if line.get("type") == "MWr" and line["dir"] == "up" and line["len"] == SLOT]
-        # Those of oae bench, and every third of the 60 swaps of tests/system/requests.c
+        # The swaps of oae bench, and every third of the 60 swaps of tests/system/requests.c
         self.assertEqual(len(slots), SWAPS + 60 // 3)
 
     def lines(self, kind):
-        """Address and bytes of the host's requests to the page of port 0 in BAR 4, on the link."""
+        """Returns address and bytes of the host's requests to the page of port 0 in BAR 4, on the link."""
         return [(int(line["addr"], 16), line["len"]) for line in self.run_.trace
                 if line.get("type") == kind and int(line["addr"], 16) & ~0xFFF == STREAM_PAGE]
 
@@ -81,7 +81,7 @@ class Streamed(machine.TestCase):
         self.assertEqual(self.lines("MWr"), [(STREAM_PAGE, SLOT)] * (2 * SWAPS))
 
     def test_each_swap_is_one_read_of_a_line(self):
-        # An interrupt between the four loads of a slot makes the processor read its line again.
+        # After an interrupt between the four loads of a slot, the processor reads the line again.
         reads = self.lines("MRd")
         self.assertEqual(set(reads), {(STREAM_PAGE, SLOT)})
         self.assertGreaterEqual(len(reads), 2 * SWAPS)
@@ -121,7 +121,7 @@ class BusMaster(machine.TestCase):
 
 
 class OlderProcessor(machine.TestCase):
-    """One that has no streaming loads."""
+    """A processor without streaming loads."""
 
     def test_it_reads_the_answer_in_pieces(self):
         one = self.succeed("--set", "hosts[0].cpu=qemu64",

@@ -5,7 +5,7 @@ import unittest
 
 import machine
 
-PORT_PAGE = 0xC000000000  # BAR 2: what Linux assigns to the only 64-bit prefetchable BAR
+PORT_PAGE = 0xC000000000  # BAR 2, as Linux assigns it
 PUSHED_ANSWER = PORT_PAGE + 0x40
 STATUS = PORT_PAGE + 0x50
 BLOCK_CLOCK = 2_000  # ps at 500 MHz
@@ -14,7 +14,7 @@ SWAPS = 200
 
 
 def measure(latency):
-    """Medians in ps, of a read, of a swap from its read and from the first store of its offer."""
+    """Returns medians in ps: of a read, of a swap from its read, and of a swap from the first store of its offer."""
     run = machine.Run("--set", f"pcie_links[0].latency_down={latency}ns",
                       "--set", f"pcie_links[0].latency_up={latency}ns",
                       script=f"oae bench --count {SWAPS}\n", trace=True).finish()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's kernel and two cards below a PCIe switch: it finds them, both work, and each fails alone."""
+"""Debian's kernel finds two cards below a PCIe switch. Both work, and a failure of one does not affect the other."""
 import os
 import pathlib
 import re
@@ -13,7 +13,7 @@ PORTS = ["0000:02:00.0", "0000:02:01.0"]
 CARDS = ["0000:03:00.0", "0000:04:00.0"]
 HOT_PLUG = ("--set", "pcie_links[2].slot={hot_plug: true, surprise: true}")
 
-# One packet of each class fits at the end of a link, AtomicOps among them; a switch counts completions too.
+# An end of a link has room for one packet of each class, AtomicOps included. A switch also counts completions.
 ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 2"
 ONE_AT_SWITCH = ONE + ", completion_headers: 1, completion_data: 16"
 CREDITS = ("--set", f"pcie_links[0].credits_up={{{ONE}}}", "--set", f"pcie_links[0].credits_down={{{ONE_AT_SWITCH}}}",
@@ -116,7 +116,7 @@ wait
 
 
 class VirtualFunctions(machine.TestCase):
-    """Those of both cards, whose numbers the switch's ports pass on as ARI has them."""
+    """The virtual functions of both cards. The switch's ports forward their numbers as ARI requires."""
     MOST = 12
 
     def test_all_are_there_and_copy_at_once(self):

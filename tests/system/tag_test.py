@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tags of 10 bits: Linux sees that the device can give them, a user permits them, and a long link carries thrice as much."""
+"""Tags of 10 bits: Linux sees that the device supports them, a user enables them, and a long link carries three times as much."""
 import machine
 
 DEVICE = "/sys/bus/pci/devices/0000:01:00.1"
@@ -27,7 +27,7 @@ dmesg -r > /share/dmesg
 
 
 def rounds(trace):
-    """The function's reads of host memory: for each round the tags, and when it began and ended, in ps."""
+    """Returns the function's reads of host memory: for each round its tags, and its begin and end in ps."""
     found = []
     outstanding = {}
     for line in trace:
@@ -47,7 +47,7 @@ def rounds(trace):
 
 
 class TenBits(machine.TestCase):
-    """A transfer of 2000 requests, with tags of 8 bits, as Linux permits them, and with 10."""
+    """A transfer of 2000 requests, with tags of 8 bits, as Linux enables them, and of 10 bits."""
 
     @classmethod
     def setUpClass(cls):

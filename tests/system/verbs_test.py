@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs from Linux: by the tool, and by the examples, several at once on a port each."""
+"""Linux uses the verbs by the tool, and by several examples at the same time, each on its own port."""
 import json
 import os
 import pathlib

@@ -11,7 +11,7 @@
 
 namespace vp {
 
-/// Keeps what is logged while it lives.
+/// Records all log messages for as long as it exists.
 class LogCapture {
  public:
   LogCapture() { log::set_sink(std::make_shared<spdlog::sinks::ostream_sink_st>(text_)); }

@@ -10,7 +10,7 @@
 
 namespace vp {
 
-/// A directory that goes away with the test.
+/// A directory that is removed at the end of the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Pieces that are likely to mean something to a reader of YAML.
+/// Pieces of text that mean something in YAML.
 const char* const pieces[] = {"\n",  ":",    ": ",   "- ",     "  ", "\t",  "[",
                               "]",   "{",    "}",    ",",      "#",  "'",   "\"",
                               "&a ", "*a",   "!!x",  "|",      ">",  "%",   "@",
@@ -43,7 +43,7 @@ std::string mutate(const std::string& original, std::mt19937_64& random) {
   return text;
 }
 
-/// Loads the text, and expects either a platform or mistakes that each have a place.
+/// Loads the text. The result has to be either a platform, or mistakes with a place each.
 void survive(const Workshop& workshop, const std::string& text,
              const std::vector<vp::config::Override>& changes = {}) {
   try {

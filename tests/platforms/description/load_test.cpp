@@ -14,10 +14,10 @@ struct Wrong {
   const char *place, *found, *accepted, *remedy;
 };
 
-// One piece of the good file replaced by another, and what is then told.
+// One piece of the good file is replaced by another. The report must then contain these texts.
 TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
   const Wrong table[] = {
-      // What must be there
+      // Required keys
       {"name: good\n", "", "1:1", "`name` is missing", "a name", "add `name: ...`"},
       {"    kernel: vmlinuz\n", "", "7:5", "`kernel` is missing in hosts[0]", "existing file",
        "add"},
@@ -123,8 +123,8 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
        "host", "exchange `up` and `down`"},
       {"down: ipu\n", "down: ipu\n  - {up: host, down: ipu}\n", "17:22",
        "pcie_links[0] already leads to `ipu`", "one link to each IPU", "remove"},
-      {"pcie_links:\n  - up: host\n    down: ipu\n", "pcie_links: []\n", "14:13", "a list of 0",
-       "1 to 32", "add"},
+      {"pcie_links:\n  - up: host\n    down: ipu\n", "pcie_links: []\n", "14:13",
+       "the list has 0 elements", "1 to 32", "add"},
       {"up: host\n", "up: host\n    latency_down: 1ms\n    latency_up: 1ms\n", "0:0", "", "", ""},
       // Names
       {"- name: ipu", "- name: host", "12:11", "`host` means something else", "another name",
@@ -272,7 +272,7 @@ TEST(Load, LinksBetweenIpus) {
   }
 }
 
-// The way leads through all switches: 2 x 100 us of latency at each, and 50 ms of patience.
+// The read passes all switches, with 2 x 100 us of latency at each, and may take 50 ms.
 TEST(Load, AReadThroughSwitchesHasToBeAnsweredInTime) {
   const Workshop workshop;
   for (const unsigned depth : {1u, 8u, 9u}) {
@@ -321,7 +321,7 @@ TEST(Load, AReadThatCannotBeAnsweredInTimeIsAMistake) {
              "less than the completion timeout", "raise");
 }
 
-TEST(Load, WhatASlotHasIsForHotPlug) {
+TEST(Load, TheKeysOfAHotPlugSlotNeedHotPlug) {
   const Workshop workshop;
   const auto load = [&](const std::string& slot) {
     return mistakes_of([&] {
@@ -367,7 +367,7 @@ pcie_links:
 }
 
 // All mistakes at once, of the file and of the command line, and no consequence of any of them.
-TEST(Load, TellsOfAllMistakesAtOnce) {
+TEST(Load, ReportsAllMistakesAtOnce) {
   const Workshop workshop;
   const auto file =
       workshop.file("bad.yaml", Workshop::changed("name: host\n", "name: Host\n    vcpus: 99\n"));
@@ -380,7 +380,7 @@ TEST(Load, TellsOfAllMistakesAtOnce) {
   EXPECT_EQ(report.count(), 4u) << report.text();
 }
 
-TEST(Load, OverridesTakeThePlaceOfMistakes) {
+TEST(Load, OverridesReplaceMistakes) {
   const Workshop workshop;
   const auto file = workshop.file("bad.yaml", Workshop::changed("kernel: vmlinuz", "kernel: none"));
   const Platform platform =
@@ -394,7 +394,7 @@ TEST(Load, OverridesTakeThePlaceOfMistakes) {
   EXPECT_EQ(platform.hosts[0].append, "console=ttyS0 a=b");
 }
 
-TEST(Load, WhatAppendAddsCounts) {
+TEST(Load, TheLimitCountsWhatAppendAdds) {
   const Workshop workshop;
   const auto load = [&](std::size_t length) {
     return mistakes_of([&] {

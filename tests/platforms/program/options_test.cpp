@@ -26,7 +26,7 @@ TEST(Program, RunsWhatIsSound) {
   EXPECT_EQ(result.options.consoles.at("ipu").kind, Kind::off);
 }
 
-TEST(Program, HandsOptionsOn) {
+TEST(Program, PassesOptionsOn) {
   const Workshop workshop;
   const std::string script = workshop.file("script", "expect \"# \"\nsend \"ls\\n\"\n").string();
   const std::string kernel = workshop.file("k", samples::kernel()).string();
@@ -90,7 +90,7 @@ TEST(Program, HandsOptionsOn) {
   EXPECT_FALSE(std::filesystem::exists(workshop.path("t.json")));
 }
 
-TEST(Program, HandsCommandsOfChildrenOn) {
+TEST(Program, PassesTheCommandsOfChildrenOn) {
   const Workshop workshop;
   const std::string commands =
       workshop.file("c", "# two\n\n  oae bench \r\n\t\n #no\necho '# a' # b").string();
@@ -110,7 +110,7 @@ TEST(Program, HandsCommandsOfChildrenOn) {
   EXPECT_FALSE(std::filesystem::exists(snapshot.outputs));
 }
 
-TEST(Program, HandsTheCommandOfAnOnlyChildOn) {
+TEST(Program, PassesTheCommandOfASingleChildOn) {
   const Workshop workshop;
   const auto result =
       workshop.call({"run", "good", "--snapshot-at", "line:a shell: # ", "--child", " ls ", "--vcd",
@@ -123,7 +123,7 @@ TEST(Program, HandsTheCommandOfAnOnlyChildOn) {
   EXPECT_FALSE(snapshot.forks);
 }
 
-TEST(Program, TakesAnEarlierOutputOfChildrenForItsOwn) {
+TEST(Program, ReplacesTheOutputOfEarlierChildren) {
   const Workshop workshop;
   const std::string commands = workshop.file("c", "ls\n").string();
   const std::vector<std::string> arguments = {"run",    "good",       "--snapshot-at",
@@ -137,7 +137,7 @@ TEST(Program, TakesAnEarlierOutputOfChildrenForItsOwn) {
   EXPECT_TRUE(workshop.call(arguments).platform);
 }
 
-TEST(Program, TakesFilesOfOptionsFromTheCurrentDirectory) {
+TEST(Program, FilesOfOptionsAreInTheCurrentDirectory) {
   const Workshop workshop;
   workshop.file("own", samples::kernel());
   const auto before = std::filesystem::current_path();
@@ -395,7 +395,7 @@ TEST(Program, RefusesCommandLines) {
   }
 }
 
-TEST(Program, TellsOfMistakesInOptionsAndFileAtOnce) {
+TEST(Program, ReportsMistakesInOptionsAndFileAtOnce) {
   const Workshop workshop;
   workshop.file("bad.yaml", Workshop::changed("vmlinuz", "none"));
   const auto result = workshop.call(
@@ -403,14 +403,14 @@ TEST(Program, TellsOfMistakesInOptionsAndFileAtOnce) {
   EXPECT_THAT(result.err, HasSubstr("5 mistakes, nothing was started"));
 }
 
-TEST(Program, DevicesMayTakeSeveralOutputs) {
+TEST(Program, SeveralOutputsMayGoToADevice) {
   const Workshop workshop;
   const auto result =
       workshop.call({"run", "good", "--trace", "/dev/null", "--stats", "/dev/null"});
   EXPECT_TRUE(result.platform) << result.err;
 }
 
-TEST(Program, ADefectIsNoMistakeOfTheUsers) {
+TEST(Program, ADefectIsNotReportedAsAMistake) {
   const Workshop workshop;
   std::string name = "oae-vp", command = "run", platform = "good";
   char* argv[] = {name.data(), command.data(), platform.data(), nullptr};
@@ -474,7 +474,7 @@ pcie_links: [{up: server, down: card0}, {up: server, down: card1}]
   EXPECT_EQ(
       workshop.call({"run", "named", "--console", "host=off"}).options.consoles.at("server").kind,
       Kind::off);
-  // There are two of that kind.
+  // The platform has two IPUs.
   EXPECT_THAT(workshop.call({"run", "named", "--console", "ipu=off"}).err,
               HasSubstr("server, card0, card1 or both"));
 }

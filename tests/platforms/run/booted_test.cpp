@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test in C++ that starts from a booted Linux: a child of one boot for each check.
+// A test in C++ that starts from a booted Linux. Each check runs in a child of one boot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class Booted {
   }
 
   bool booted() const { return snapshot_.reached(); }
-  /// Gives the guest its command and runs until it is off.
+  /// Gives the guest its command and runs until the guest is off.
   void run(const std::string& command) {
     snapshot_.go_on(command);
     run_until([this] { return outcome.ended(); });

@@ -49,9 +49,9 @@ class ChildrenSummaryTest : public testing::Test {
   ChildrenSummary summary_{commands_, out_};
 };
 
-TEST_F(ChildrenSummaryTest, PrintsEachAsSoonAsItsTurnHasCome) {
+TEST_F(ChildrenSummaryTest, PrintsEachChildAfterThoseBeforeIt) {
   summary_.add(result(1, 0));
-  EXPECT_EQ(lines().size(), 0u);  // the head is not flushed alone
+  EXPECT_EQ(lines().size(), 0u);  // the heading is not flushed on its own
   summary_.add(result(0, 1, 0, 7));
   ASSERT_EQ(lines().size(), 3u);
   EXPECT_EQ(lines()[1], "    1  1 (guest 7)      1.500000 s    0.25 s  one");
@@ -66,7 +66,7 @@ TEST_F(ChildrenSummaryTest, PrintsEachAsSoonAsItsTurnHasCome) {
             "2 of 4 children ended well; forked in 3.0 ms (median; 4.0 at most); output in DIR");
 }
 
-TEST_F(ChildrenSummaryTest, TellsOfThoseThatWereNotRun) {
+TEST_F(ChildrenSummaryTest, ReportsChildrenThatWereNotRun) {
   summary_.add(result(2, 0));
   summary_.add(result(0, 130));
   EXPECT_TRUE(finish());
@@ -80,7 +80,7 @@ TEST_F(ChildrenSummaryTest, NoneAtAll) {
   EXPECT_EQ(lines().back(), "0 of 4 children ended well, 4 were not run; output in DIR");
 }
 
-TEST_F(ChildrenSummaryTest, IsAFileToo) {
+TEST_F(ChildrenSummaryTest, WritesAFile) {
   summary_.add(result(1, 0, SIGKILL));
   summary_.add(result(0, 1, 0, 7));
   ASSERT_TRUE(finish());
@@ -97,12 +97,12 @@ TEST_F(ChildrenSummaryTest, IsAFileToo) {
   EXPECT_EQ(children[1]["signal"], SIGKILL);
 }
 
-TEST_F(ChildrenSummaryTest, AFileThatCannotBeWrittenIsTold) {
+TEST_F(ChildrenSummaryTest, ReportsAFileThatCannotBeWritten) {
   EXPECT_FALSE(summary_.finish("/dev/full", "DIR"));
   EXPECT_FALSE(summary_.finish(directory_.path("none/summary.json"), "DIR"));
 }
 
-TEST(ChildrenSummary, TheWorstEndingIsThatOfAll) {
+TEST(ChildrenSummary, TheWorstEndingCounts) {
   const std::vector<std::string> commands(7, "x");
   for (const auto& [a, b] :
        std::vector<std::pair<int, int>>{{0, 1}, {1, 5}, {5, 130}, {130, 3}, {3, 4}, {4, 6}}) {

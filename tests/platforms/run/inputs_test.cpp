@@ -8,7 +8,7 @@ using vp::ExitCode;
 
 namespace {
 
-/// What `oae-vp check good` says on its error output.
+/// Returns the error output of `oae-vp check good`.
 std::string verdict(const Workshop& workshop, std::vector<std::string> more = {}) {
   more.insert(more.begin(), {"check", "good"});
   return workshop.call(more).err;
@@ -29,7 +29,7 @@ TEST(Inputs, AreListedWithTheirHashes) {
                                    "host.kernel", "host.initrd", "ipu.firmware"));
 }
 
-TEST(Inputs, OfADifferentStructureAreRefused) {
+TEST(Inputs, WithAWrongStructureAreRefused) {
   struct Wrong {
     const char *name, *place, *found;
     std::string content;
@@ -57,7 +57,7 @@ TEST(Inputs, OfADifferentStructureAreRefused) {
   }
 }
 
-TEST(Inputs, ThatSetupDidNotMakeSoAreRefused) {
+TEST(Inputs, ThatDifferFromTheManifestAreRefused) {
   for (const char* name :
        {"vmlinuz", "initramfs.cpio", "oae-fw.elf", "libqemu-x86_64.so", "libqemu-aarch64.so",
         "firmware/bios-microvm.bin", "firmware/linuxboot_dma.bin"}) {
@@ -68,7 +68,7 @@ TEST(Inputs, ThatSetupDidNotMakeSoAreRefused) {
     whole << std::ifstream(workshop.images() / name, std::ios::binary).rdbuf();
     content = whole.str();
     content.back() = static_cast<char>(content.back() ^ 1);
-    workshop.image(name, content);  // and no new manifest
+    workshop.image(name, content);  // the manifest stays
     EXPECT_THAT(verdict(workshop), HasSubstr("contents are not those that setup made")) << name;
     EXPECT_THAT(verdict(workshop), HasSubstr("run scripts/setup again")) << name;
     workshop.image(name, content + "x");
@@ -95,7 +95,7 @@ TEST(Inputs, OfTheUsersOwnNeedNoManifest) {
               HasSubstr("--kernel `"));
 }
 
-TEST(Inputs, MayLackInitIfTheKernelIsToldOfAnother) {
+TEST(Inputs, MayLackInitIfTheCommandLineNamesAnother) {
   Workshop workshop;
   workshop.image("initramfs.cpio", samples::entry("sh", "x") + samples::entry("TRAILER!!!", ""));
   workshop.write_manifest();
@@ -109,7 +109,7 @@ TEST(Inputs, MayLackInitIfTheKernelIsToldOfAnother) {
 TEST(Inputs, MustFitTheMemory) {
   Workshop workshop;
   std::string kernel = samples::kernel();
-  samples::put(kernel, 0x260, 64 << 20, 4);  // init_size: all of the memory
+  samples::put(kernel, 0x260, 64 << 20, 4);  // init_size is all of the memory
   workshop.image("vmlinuz", kernel);
   workshop.write_manifest();
   EXPECT_THAT(verdict(workshop, {"--set", "hosts[0].memory=64MiB"}),

@@ -46,7 +46,7 @@ TEST(Outputs, AreMadeOrCleared) {
   EXPECT_TRUE(fs::exists(path / "12b/precious"));
 }
 
-TEST(Outputs, TakeWhatAChildHasToSay) {
+TEST(Outputs, ReceiveTheMessagesOfAChild) {
   const vp::TemporaryDirectory directory;
   vp::Child child([&] {
     redirect_output(directory.path("messages"));

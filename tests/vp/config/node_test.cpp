@@ -45,7 +45,7 @@ TEST(Node, KeepsPlacesAndDuplicates) {
   EXPECT_EQ(root.find("a")->text, "two words");
   EXPECT_TRUE(root.find("a")->quoted);
   EXPECT_EQ(root.find("none"), nullptr);
-  // Nothing has no place of its own: it is told at its key.
+  // An empty value has no place of its own, so its mistake is reported at its key.
   EXPECT_EQ(at(root.entries[3].value.origin), "9:1");
 }
 
@@ -71,7 +71,7 @@ TEST(Node, RefusesWithPlaceAndRemedy) {
       {"a: !foo {b: 1}\n", "1:4", "tag", "remove the tag"},
       {"? [a]\n: 1\n", "1:3", "a list or a map as a key", ""},
       {"{[a]: 1}\n", "1:2", "a list or a map as a key", ""},
-      {"~: 1\n", "1:1", "a key that is nothing", ""},
+      {"~: 1\n", "1:1", "a key is empty", ""},
       {"a:\n\tb: 1\n", "2:1", "a tab", "spaces"},
       {"a:\n  b: 1\n  \tc: 1\n", "3:3", "a tab", "spaces"},
       {"a: b: c\n", "1:5", "no YAML", "quotes"},

@@ -215,8 +215,8 @@ TEST(Schema, RefusesWithPlaceAcceptedAndRemedy) {
       {"start: 2100-01-01T00:00:00\n", "1:8", "not a date and time", "2099", ""},
       {"start: 2026-01-01\n", "1:8", "not a date and time", "UTC", ""},
       // Lists
-      {"numbers: []\n", "1:10", "a list of 0", "1 to 3", "add"},
-      {"numbers: [1, 2, 3, 4]\n", "1:10", "a list of 4", "1 to 3", "remove"},
+      {"numbers: []\n", "1:10", "the list has 0 elements", "1 to 3", "add"},
+      {"numbers: [1, 2, 3, 4]\n", "1:10", "the list has 4 elements", "1 to 3", "remove"},
       {"numbers: [1, 12]\n", "1:14", "numbers[1]: found `12`", "0 to 9", "9 or less"},
       {"parts:\n  - name: a\n  -\n", "3:3", "parts[1]: found nothing", "a map", ""},
       // Files
@@ -248,7 +248,7 @@ TEST(Schema, BoundsWhatManyMistakesCost) {
   const Result result = read_thing(text);
   EXPECT_EQ(result.report.count(), 20'000u);
   ASSERT_EQ(result.report.problems().size(), Report::limit);
-  // Those that are told are told in full.
+  // The mistakes that are reported are reported in full.
   EXPECT_THAT(result.report.problems()[99].remedy, HasSubstr("oae-vp keys"));
 }
 

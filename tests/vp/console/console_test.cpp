@@ -136,25 +136,25 @@ TEST_F(ConsoleTest, AListenerGetsEachByteWithItsTime) {
   EXPECT_EQ(heard, "a");
 }
 
-TEST_F(ConsoleTest, InputComesInOrderAndIsToldOfOnceUntilTaken) {
-  int told = 0;
-  console_.on_input([&] { ++told; });
+TEST_F(ConsoleTest, InputStaysInOrderAndIsAnnouncedOnceUntilTaken) {
+  int announced = 0;
+  console_.on_input([&] { ++announced; });
   EXPECT_FALSE(console_.has_input());
   console_.type("");
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(announced, 0);
   console_.type("ab");
   console_.type("c");
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(announced, 1);
   EXPECT_EQ(console_.take(), 'a');
   console_.type("d");
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(announced, 1);
   EXPECT_EQ(take_all(), "bcd");
   console_.type("e");
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(announced, 2);
   EXPECT_EQ(take_all(), "e");
 }
 
-TEST_F(ConsoleTest, InputMayBeTakenWhileItIsToldOf) {
+TEST_F(ConsoleTest, InputMayBeTakenWhileItIsAnnounced) {
   std::string taken;
   console_.on_input([&] { taken += take_all(); });
   console_.type("ab");

@@ -28,7 +28,7 @@ TEST(FileSinkTest, WritesAtOnce) {
   EXPECT_EQ(contents(path), std::string("a\r\n\0b", 5));
 }
 
-TEST(FileSinkTest, MayGoOnAtTheEnd) {
+TEST(FileSinkTest, MayAppend) {
   TemporaryDirectory directory;
   const std::string path = directory.path("console");
   std::ofstream(path) << "what was there";
@@ -58,7 +58,7 @@ TEST(FileSinkTest, LostOutputIsReportedOnce) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
-TEST(FileSinkTest, ADescriptorOfSomebodyElseStaysOpen) {
+TEST(FileSinkTest, ABorrowedDescriptorStaysOpen) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   { FileSink(ends[1], "the pipe").write("a"); }

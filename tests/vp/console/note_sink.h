@@ -9,7 +9,7 @@
 
 namespace vp {
 
-/// Keeps what it is given, each write by itself, and has input to give.
+/// Records each write separately, and supplies input.
 struct NoteSink : Sink {
   std::vector<std::string>& writes;
   std::string input;

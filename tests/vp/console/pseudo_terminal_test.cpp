@@ -69,7 +69,7 @@ TEST(PseudoTerminalTest, ReadsNoMoreThanThereIsRoomFor) {
   EXPECT_EQ(read(terminal, 2), "c");
 }
 
-TEST(PseudoTerminalTest, UsersComeAndGo) {
+TEST(PseudoTerminalTest, UsersMayCloseAndOpenItAgain) {
   PseudoTerminal terminal;
   terminal.write("early");
   for (int i = 0; i < 3; ++i) {
@@ -83,7 +83,7 @@ TEST(PseudoTerminalTest, UsersComeAndGo) {
   EXPECT_EQ(read(terminal), "");
 }
 
-TEST(PseudoTerminalTest, KeepsTheEndOfWhatNobodyReads) {
+TEST(PseudoTerminalTest, KeepsTheEndOfOutputThatIsNotRead) {
   PseudoTerminal terminal;
   std::string all;
   for (int i = 0; i < 50'000; ++i) {

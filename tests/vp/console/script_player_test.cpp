@@ -62,7 +62,7 @@ TEST_F(ScriptPlayerTest, TypesAtTheTimesGiven) {
   EXPECT_TRUE(player_->done());
 }
 
-TEST_F(ScriptPlayerTest, TypesWhenTheExpectedHasCome) {
+TEST_F(ScriptPlayerTest, TypesAfterTheExpectedOutput) {
   say(50, "Welcome\r\n~ #");
   say(70, " ");
   say(80, "file\r\n~ # ");
@@ -87,7 +87,7 @@ TEST_F(ScriptPlayerTest, OutputThatCameWhileWaitingCounts) {
   EXPECT_THAT(typed_, ElementsAre("x@50"));
 }
 
-TEST_F(ScriptPlayerTest, OutputBeforeTheMatchIsPassedOver) {
+TEST_F(ScriptPlayerTest, OutputBeforeTheMatchIsSkipped) {
   say(10, "c a b");
   play("timeout 20ps\nexpect \"a\"\nexpect \"c\"");
   run(1000);
@@ -102,7 +102,7 @@ TEST_F(ScriptPlayerTest, AnOverlappingBeginningIsFound) {
   EXPECT_THAT(typed_, ElementsAre("1@10", "2@20"));
 }
 
-TEST_F(ScriptPlayerTest, AMissingExpectationEndsThePlay) {
+TEST_F(ScriptPlayerTest, MissingOutputEndsTheScript) {
   say(10, "what\x1b[0m\r\n");
   play("wait 5ps\ntimeout 30ps\nexpect \"nothing\\n\"\nsend \"x\"\n");
   run(1000);
@@ -117,7 +117,7 @@ TEST_F(ScriptPlayerTest, AMissingExpectationEndsThePlay) {
   EXPECT_EQ(missing_.size(), 1);
 }
 
-TEST_F(ScriptPlayerTest, WhatComesAtTheDeadlineIsTooLate) {
+TEST_F(ScriptPlayerTest, OutputAtTheDeadlineIsTooLate) {
   play("timeout 30ps\nexpect \"a\"\nsend \"x\"\nexpect \"b\"\nsend \"y\"\n");
   run(10);
   put("a", 29);  // from a processor that is ahead
@@ -160,7 +160,7 @@ TEST_F(ScriptPlayerTest, AMatchAcrossForgottenOutputIsFound) {
   }
 }
 
-TEST_F(ScriptPlayerTest, AGuestThatEchoesAtOnceIsHeard) {
+TEST_F(ScriptPlayerTest, AnImmediateEchoIsMatched) {
   console_.on_input([this] {
     std::string text;
     while (console_.has_input()) text.push_back(console_.take());

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using Kind = Script::Step::Kind;
 
-/// The steps as text, one a line: kind, text, time.
+/// Returns the steps as text, one on each line: kind, text, time.
 std::string steps(std::string_view text) {
   std::string result;
   for (const Script::Step& step : Script::parse(text, "f").steps) {
@@ -50,13 +50,13 @@ TEST(ScriptTest, EveryStatement) {
             "send[x]0 f:8:9\n");
 }
 
-TEST(ScriptTest, NothingIsAScript) {
+TEST(ScriptTest, AnEmptyTextIsAScript) {
   EXPECT_EQ(steps(""), "");
   EXPECT_EQ(steps("\n\n"), "");
   EXPECT_EQ(steps("# only a comment"), "");
 }
 
-TEST(ScriptTest, LinesMayEndAsElsewhere) {
+TEST(ScriptTest, LinesMayEndWithCarriageReturns) {
   EXPECT_EQ(steps("send \"a\"\r\nsend \"b\"\r\n"), "send[a]0 f:1:1\nsend[b]0 f:2:1\n");
 }
 
@@ -70,7 +70,7 @@ TEST(ScriptTest, BytesOfOtherAlphabetsAreTextToo) {
             "gr\xc3\xbc\xc3\x9f");
 }
 
-TEST(ScriptTest, EveryMistakeIsToldWithItsPlace) {
+TEST(ScriptTest, EveryMistakeIsReportedWithItsPlace) {
   EXPECT_EQ(mistakes("type \"a\""),
             "f:1:1: unknown statement \"type\"; there are expect, send, wait, at and timeout");
   EXPECT_THAT(mistakes("\"a\""), StartsWith("f:1:1: unknown statement \"\""));
@@ -121,7 +121,7 @@ TEST(ScriptTest, TimesCannotOverflow) {
   EXPECT_EQ(mistakes("wait 600000s\nat 600000s send \"a\"\nat 600000s send \"a\""), "");
 }
 
-TEST(ScriptTest, AllMistakesAreToldAtOnce) {
+TEST(ScriptTest, AllMistakesAreReportedAtOnce) {
   EXPECT_THAT(mistakes("sned \"a\"\nsend \"b\"\nwait long\n"),
               testing::AllOf(StartsWith("f:1:1: "), HasSubstr("\nf:3:6: ")));
 }

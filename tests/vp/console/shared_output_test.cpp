@@ -38,7 +38,7 @@ TEST_F(SharedOutputTest, ALineGoesOnWithoutASecondPrefix) {
   EXPECT_EQ(text(), "host| ~ # ls\nhost| file\n");
 }
 
-TEST_F(SharedOutputTest, AnUnfinishedLineIsEndedForTheOther) {
+TEST_F(SharedOutputTest, AnUnfinishedLineEndsBeforeAnotherConsoleWrites) {
   host_->write("~ # ");
   ipu_->write("ready\nse");
   host_->write("ls\n");
@@ -51,7 +51,7 @@ TEST_F(SharedOutputTest, EachWriteIsOneWrite) {
   EXPECT_EQ(writes_.size(), 1);
 }
 
-TEST_F(SharedOutputTest, AConsoleMayGoInTheMiddleOfALine) {
+TEST_F(SharedOutputTest, AConsoleMayCloseInTheMiddleOfALine) {
   host_->write("a");
   host_.reset();
   ipu_->write("b\n");

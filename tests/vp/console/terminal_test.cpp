@@ -17,7 +17,7 @@
 #include <string>
 
 #if defined(__SANITIZE_ADDRESS__)
-// Here crashes are what is tested.
+// This file tests crashes.
 extern "C" const char* __asan_default_options() {
   return "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:"
          "use_sigaltstack=0";
@@ -31,8 +31,8 @@ using namespace std::chrono_literals;
 
 /// A user at a terminal, a shell with job control, and a simulator that the shell runs.
 ///
-/// The simulator reports what it does in lines: "ready", "host:KEYS", "ipu:KEYS", "end key". The
-/// shell reports what becomes of its job: "stopped", "exited N", "killed N".
+/// The simulator reports its actions in lines: "ready", "host:KEYS", "ipu:KEYS", "end key". The shell
+/// reports the state of its job: "stopped", "exited N", "killed N".
 class Session {
  public:
   enum class Finish { destroys, exits, aborts, faults, overflows, forks };
@@ -70,10 +70,10 @@ class Session {
   void signal(int number) { EXPECT_EQ(::kill(job_, number), 0); }
   void foreground() { order('f'); }
   void background() { order('b'); }
-  /// The job goes on, and gets the terminal at the next foreground().
+  /// Continues the job, which gets the terminal at the next foreground().
   void foreground_later() { order('l'); }
 
-  /// The next line of the report, or "nothing" after a while.
+  /// Returns the next line of the report, or "nothing" after a while.
   std::string line() {
     std::string line;
     const auto limit = std::chrono::steady_clock::now() + 10s;
@@ -93,7 +93,7 @@ class Session {
     return ::poll(&ready, 1, 30) == 0;
   }
 
-  /// What the terminal shows; only what has come within a moment.
+  /// Returns what the terminal shows, as far as it arrives within a moment.
   std::string screen() {
     std::string text;
     pollfd ready{keyboard_, POLLIN, 0};
@@ -116,7 +116,7 @@ class Session {
     return now.c_lflag == found_.c_lflag && now.c_iflag == found_.c_iflag &&
            now.c_oflag == found_.c_oflag && now.c_cflag == found_.c_cflag;
   }
-  /// Somebody else changes the settings.
+  /// Changes the settings, as another process might.
   void meddle() {
     termios now = settings();
     now.c_lflag |= ECHO | ICANON;
@@ -156,7 +156,7 @@ class Session {
     if (!background) ::tcsetpgrp(0, job);
     report("job " + std::to_string(job));
     for (;;) {
-      // Its process number stays its own until the session ends.
+      // Its process number is not reused until the session ends.
       siginfo_t change = {};
       ::waitid(P_PID, static_cast<id_t>(job), &change, WEXITED | WSTOPPED | WNOWAIT);
       const std::string status = std::to_string(change.si_status);
@@ -172,7 +172,7 @@ class Session {
       ::kill(job, SIGCONT);
       if (what == 'l' && ::read(orders_, &what, 1) == 1) ::tcsetpgrp(0, job);
     }
-    for (;;) ::pause();  // keeps the terminal, until the test has looked at it
+    for (;;) ::pause();  // keeps the terminal until the test has examined it
   }
 
   [[noreturn]] void simulator(Finish finish) {
@@ -239,7 +239,7 @@ class Session {
   }
 
  public:
-  /// The job waits for this before it begins.
+  /// The job waits for this before it starts.
   void go() { order('g'); }
 
  private:
@@ -251,7 +251,7 @@ class Session {
   termios found_ = {};
 };
 
-/// Begins and waits until the terminal is the simulator's.
+/// Starts the job and waits until the simulator has the terminal.
 void begin(Session& session) {
   session.go();
   EXPECT_EQ(session.line(), "ready");
@@ -388,7 +388,7 @@ TEST(TerminalTest, ACrashSignalFromOutsideKillsToo) {
 }
 
 TEST(TerminalTest, ASecondSignalDoesNotWaitForTheEnd) {
-  // After the end this simulator polls no more: it waits for the orders of the test.
+  // After the end this simulator does not poll again, and waits for commands of the test.
   Session session(Session::Finish::forks);
   begin(session);
   session.signal(SIGINT);
@@ -427,7 +427,7 @@ TEST(TerminalTest, StoppedItRestoresAndContinuedItIsRawAgain) {
   EXPECT_TRUE(session.restored());
 }
 
-TEST(TerminalTest, StoppedWithoutWarningItIsRawAgainToo) {
+TEST(TerminalTest, StoppedWithoutWarningItIsRawAgain) {
   Session session;
   begin(session);
   session.signal(SIGSTOP);
@@ -497,7 +497,7 @@ pid_t simulator_reading(int input) {
   ::_exit(7);
 }
 
-TEST(TerminalTest, InputThatIsNoTerminalIsNotTouchedAndCtrlCEnds) {
+TEST(TerminalTest, OtherInputThanATerminalIsLeftAloneAndCtrlCEnds) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "ls\n", 3), 3);
@@ -514,7 +514,7 @@ TEST(TerminalTest, InputThatIsNoTerminalIsNotTouchedAndCtrlCEnds) {
   EXPECT_STREQ(bytes, "ls\n");
 }
 
-TEST(TerminalTest, ThereIsOneAtATime) {
+TEST(TerminalTest, OnlyOneExistsAtATime) {
   const auto nothing = [](Terminal::End) {};
   {
     Terminal terminal(nothing);
@@ -523,7 +523,7 @@ TEST(TerminalTest, ThereIsOneAtATime) {
   Terminal again(nothing);
 }
 
-TEST(TerminalTest, SignalsAreGivenBack) {
+TEST(TerminalTest, SignalHandlersAreRestored) {
   ::signal(SIGTERM, SIG_IGN);
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

@@ -86,20 +86,20 @@ struct Corruption {
 TEST(Initramfs, EveryFieldCounts) {
   const Corruption table[] = {
       {0, "070707", "old format"},
-      {0, "070703", "entry 1 at byte 0x0: no cpio header"},
+      {0, "070703", "entry 1 at byte 0x0: there is no cpio header"},
       {5, "x", "no cpio header"},
       {6, "0000000g", "not a hexadecimal number"},
       {54, "0000000b", "data"},  // file_size: the next entry is missed
       {54, "ffffffff", "ends within the data of `init`, 4294967295 bytes"},
       {54, "00001000", "ends within the data of `init`"},
-      {94, "00000000", "a name of 0 bytes"},
-      {94, "00001001", "a name of 4097 bytes"},
+      {94, "00000000", "its name has 0 bytes"},
+      {94, "00001001", "its name has 4097 bytes"},
       {94, "00001000", "ends within a name"},
       {94, "00000004", "name does not end"},
       {94, "00000006", "name does not end"},
       {114, "x", "name does not end"},
       {112, "\0", "name does not end"},
-      {128, "070700", "entry 2 at byte 0x80, after `init`: no cpio header"},
+      {128, "070700", "entry 2 at byte 0x80, after `init`: there is no cpio header"},
       {128 + 94, "zzzzzzzz", "after `init`: a field"},
   };
   for (const Corruption& each : table) {
