@@ -16,7 +16,7 @@ namespace vp::config {
 
 namespace {
 
-/// What a reader who has never seen the parser's words should do about them.
+/// Returns a remedy for a message of the parser, in words that a user knows.
 std::string syntax_remedy(std::string_view message) {
   struct Hint {
     std::string_view message, remedy;
@@ -44,7 +44,7 @@ std::string syntax_remedy(std::string_view message) {
 /// Builds the tree from the events of the parser, so that every value keeps its place.
 class Builder : public YAML::EventHandler {
  public:
-  /// Byte `skipped` of the text given to the parser is byte `offset` of the source.
+  /// Byte `skipped` of the parser's text is byte `offset` of the source.
   Builder(const std::shared_ptr<const Source>& source, std::size_t offset, std::size_t skipped)
       : source_(source), offset_(offset), skipped_(skipped) {}
 
@@ -58,7 +58,7 @@ class Builder : public YAML::EventHandler {
  private:
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1)
-      fail({place(mark), "a second document", "one document in a file",
+      fail({place(mark), "a second document begins", "one document in a file",
             "remove the line `---` and what follows, or make it a file of its own"});
   }
   void OnDocumentEnd() override {}
@@ -72,14 +72,14 @@ class Builder : public YAML::EventHandler {
   }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     Node node;
-    // The parser's mark of a value that is not there is that of what follows; its key, or what
-    // stands before it, is nearer.
+    // The parser marks a missing value at what follows it. The place of its key, or of what stands
+    // before it, is nearer.
     if (!open_.empty() && open_.back().has_key)
       node.origin = open_.back().key_origin;
     else
       node.origin = place(before(offset_of(mark)));
     if (!open_.empty() && open_.back().node.kind == Node::Kind::map && !open_.back().has_key)
-      fail({place(mark), "a key that is nothing", "a key in plain text", "write `key: value`"});
+      fail({place(mark), "a key is empty", "a key in plain text", "write `key: value`"});
     add(std::move(node));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
@@ -117,7 +117,7 @@ class Builder : public YAML::EventHandler {
     return offset_ + (position > skipped_ ? position - skipped_ : 0);
   }
 
-  /// As origin_at(), without counting again what was counted for the place before.
+  /// Does the same as origin_at(), and continues to count at the previous place.
   Origin place(std::size_t offset) const {
     offset = std::min(offset, source_->text.size());
     if (offset < counted_.offset) counted_ = {};
@@ -133,7 +133,7 @@ class Builder : public YAML::EventHandler {
     return {source_, counted_.line, counted_.column};
   }
 
-  /// The last character before `offset` that is no space.
+  /// Returns the last character before `offset` that is not a space.
   std::size_t before(std::size_t offset) const {
     const std::string& text = source_->text;
     offset = std::min(offset, text.size());
@@ -147,7 +147,8 @@ class Builder : public YAML::EventHandler {
             "remove the tag; put text that begins with `!` in quotes"});
   }
 
-  /// The parser takes the end of the file for the end of a quoted string.
+  /// Reports a quote that is never closed, since the parser accepts the end of the file in its
+  /// place.
   void check_quote(const YAML::Mark& mark) const {
     const std::string& text = source_->text;
     std::size_t i = offset_of(mark);
@@ -161,7 +162,7 @@ class Builder : public YAML::EventHandler {
         ++i;
       }
     }
-    fail({place(mark), "a quote that is never closed", "a string in quotes", "close the quote"});
+    fail({place(mark), "a quote is never closed", "a string in quotes", "close the quote"});
   }
 
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag) {
@@ -170,7 +171,7 @@ class Builder : public YAML::EventHandler {
       fail({place(mark), "a list or a map as a key", "a key in plain text",
             "close every bracket; put a key that begins with one in quotes"});
     if (open_.size() == max_depth)
-      fail({place(mark), "too deep a nesting", fmt::format("{} levels at most", max_depth),
+      fail({place(mark), "the nesting is too deep", fmt::format("{} levels at most", max_depth),
             "nest less deeply"});
     open_.emplace_back();
     open_.back().node.kind = kind;
@@ -226,7 +227,7 @@ void check_indentation(const std::shared_ptr<const Source>& source) {
     const std::size_t first = text.find_first_not_of(' ', start);
     if (first < end && text[first] == '\t' && text.find_first_not_of(" \t\r\n", first) < end)
       report.add({{source, line, static_cast<unsigned>(first - start) + 1},
-                  "a tab where a line is indented",
+                  "a tab indents a line",
                   "spaces",
                   "replace each tab by spaces"});
     start = end + 1;
@@ -236,7 +237,8 @@ void check_indentation(const std::shared_ptr<const Source>& source) {
 
 Node parse(const std::shared_ptr<const Source>& source, std::size_t offset,
            std::string_view prefix = {}) {
-  // The parser tells of an open bracket or quote more clearly at the end of a line than of a file.
+  // The parser reports an open bracket or quote more clearly at the end of a line than at that of a
+  // file.
   std::istringstream stream(std::string(prefix) + source->text.substr(offset) + "\n");
   Builder builder(source, offset, prefix.size());
   try {
@@ -249,7 +251,7 @@ Node parse(const std::shared_ptr<const Source>& source, std::size_t offset,
   }
   Node root = builder.take();
   if (builder.documents() == 0 || root.kind == Node::Kind::null)
-    fail({Origin{source, 0, 0}, "there is nothing in it", "", ""});
+    fail({Origin{source, 0, 0}, "the file is empty", "", ""});
   return root;
 }
 

@@ -22,7 +22,7 @@ std::vector<Step> parse_path(std::string_view text, const Place& place) {
     if (i < text.size() && text[i] == '[' && !path.empty()) {
       const std::size_t end = text.find(']', i);
       const std::string_view index = text.substr(i + 1, end == text.npos ? end : end - i - 1);
-      if (end == text.npos) fail({place(i), "a `[` that is never closed", grammar, "write a `]`"});
+      if (end == text.npos) fail({place(i), "a `[` is never closed", grammar, "write a `]`"});
       if (index == "*") {
         step.kind = Step::Kind::all;
       } else {
@@ -63,7 +63,7 @@ void apply(const Override& change, std::size_t depth, Node& node, const std::str
   const std::string what = where.empty() ? "the platform" : where;
   if (node.kind == Node::Kind::null) {
     node.origin = step.origin;
-    // A list that is not there cannot be changed; the schema says what is missing or unknown.
+    // A missing list cannot be changed. The schema reports what is missing or unknown.
     if (wanted == Node::Kind::list) return;
     node.kind = Node::Kind::map;
   }
@@ -108,7 +108,7 @@ Override parse_override(std::string_view assignment) {
   const auto source = argument_source("--set", assignment);
   const std::size_t equals = assignment.find('=');
   if (equals == assignment.npos)
-    fail({origin_at(source, assignment.size()), "no `=` in it", "`key=value`",
+    fail({origin_at(source, assignment.size()), "it has no `=`", "`key=value`",
           "write it like `--set hosts[0].vcpus=2`"});
   const auto place = [&](std::size_t i) { return origin_at(source, i); };
   return {parse_path(assignment.substr(0, equals), place), parse_argument(source, equals + 1)};

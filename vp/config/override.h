@@ -10,13 +10,13 @@
 
 namespace vp::config {
 
-/// A value that takes the place of the file's: `hosts[0].vcpus=4`.
+/// A value that replaces one of the file: `hosts[0].vcpus=4`.
 ///
 ///   path   = key { "." key | "[" index "]" | "[*]" }     [*] is every element of a list
 ///   value  = the text after the first "="; YAML if it begins with "[", "{" or a quote
 ///
-/// A key that the file does not give is added; a list keeps its length, and is replaced as a whole
-/// by `path=[...]`. Of several overrides of one value the last holds.
+/// A key that the file does not have is added. A list keeps its length, and `path=[...]` replaces
+/// the whole list. If several overrides change the same value, the last one counts.
 struct Override {
   struct Step {
     enum class Kind { key, index, all };
@@ -32,11 +32,11 @@ struct Override {
 /// Reads the argument of `--set`. Throws Mistakes.
 Override parse_override(std::string_view assignment);
 
-/// The override that another option amounts to: `value` knows its place in that option's argument,
-/// and mistakes of the path are told there. Throws Mistakes if `path` is malformed.
+/// Makes the override that another option means. `value` has its place in that option's argument,
+/// and mistakes of the path are reported there. Throws Mistakes if `path` is malformed.
 Override make_override(std::string_view path, Node value);
 
-/// Changes the tree as the override says, or adds to the report why it cannot.
+/// Changes the tree as the override says. If that is impossible, adds the reason to the report.
 void apply(const Override& change, Node& root, Report& report);
 
 }  // namespace vp::config

@@ -12,10 +12,10 @@ namespace vp::config {
 
 namespace {
 
-/// Columns of a source line that are shown around a place.
+/// How many columns of a source line are shown before and after a place.
 constexpr std::size_t shown_before = 60, shown_after = 40;
 
-/// The line of the problem and a caret under its column.
+/// Returns the line of the problem and a caret under its column.
 std::string excerpt(const Origin& origin) {
   if (!origin.source || origin.line == 0) return {};
   const std::size_t column = origin.column - 1;
@@ -36,7 +36,7 @@ std::string excerpt(const Origin& origin) {
                      margin.size() + dots.size() + column - begin + 1);
 }
 
-/// Least number of letters to change, add, drop or swap with their neighbour.
+/// Returns the least number of letters to change, add, drop or swap with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -79,7 +79,7 @@ void Report::add(const Report& other) {
 }
 
 std::string Report::text() const {
-  // Sources in the order in which they were first blamed, files before arguments.
+  // Sources are in the order of their first problem, files before arguments.
   std::map<const Source*, std::size_t> order;
   for (const Problem& problem : problems_) order.emplace(problem.origin.source.get(), order.size());
   const auto rank = [&](const Problem& problem) {
@@ -134,14 +134,14 @@ std::string alternatives(const std::vector<std::string>& names) {
 }
 
 std::string nearest(std::string_view text, const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 64;  // keeps a file full of long words cheap
+  constexpr std::size_t longest = 64;  // limits the work for a file full of long words
   if (text.empty() || text.size() > longest) return {};
   const std::string word = lower(text);
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& name : names) {
     const std::size_t d = distance(word, lower(name));
-    // A word of which no letter is right is no likeness.
+    // A word in which every letter is wrong is not similar.
     if (d < best_distance && d < std::max(word.size(), name.size())) {
       best = name;
       best_distance = d;

@@ -10,32 +10,33 @@
 
 namespace vp::config {
 
-/// One mistake of whoever wrote a file or an option.
+/// One mistake in a file or in an option.
 struct Problem {
   Origin origin;
-  std::string found;     ///< what is wrong, with what was found
+  std::string found;     ///< what is wrong, and what was found
   std::string accepted;  ///< what would be accepted, or empty
   std::string remedy;    ///< what to do about it, or empty
 
-  /// The problem with the line it is in and a mark under the place.
+  /// Returns the text of the problem, with its line and a mark under the place.
   std::string text() const;
 };
 
-/// Collects problems so that all of them can be told at once. Keeps the first `limit`, and counts
-/// the others.
+/// Collects problems, so that all of them can be reported at once. Keeps the first `limit` of them
+/// and counts the others.
 class Report {
  public:
   static constexpr std::size_t limit = 100;
 
   void add(Problem problem);
   void add(const Report& other);
-  /// Counts problems that are not kept.
+  /// Counts problems without keeping them.
   void omit(std::size_t count) { beyond_ += count; }
 
   bool empty() const { return problems_.empty(); }
   std::size_t count() const { return problems_.size() + beyond_; }
   const std::vector<Problem>& problems() const { return problems_; }
-  /// All problems, files before arguments and each in the order of its lines, and their number.
+  /// Returns the text of all problems and their number. Files come before arguments, and the
+  /// problems of each are in the order of its lines.
   std::string text() const;
   /// Throws Mistakes if there is a problem.
   void check() const;
@@ -45,7 +46,7 @@ class Report {
   std::size_t beyond_ = 0;
 };
 
-/// Input that cannot be used. what() is Report::text().
+/// Thrown for input that cannot be used. what() is Report::text().
 class Mistakes : public std::runtime_error {
  public:
   explicit Mistakes(Report report)
@@ -59,15 +60,16 @@ class Mistakes : public std::runtime_error {
 /// Throws Mistakes with this one problem.
 [[noreturn]] void fail(Problem problem);
 
-/// `text` in back quotes as it may be shown on a terminal: control characters escaped, cut to 60
-/// characters.
+/// Returns `text` in back quotes for a terminal: control characters are escaped, and it is cut to
+/// 60 characters.
 std::string shown(std::string_view text);
 
 /// `a, b or c`.
 std::string alternatives(const std::vector<std::string>& names);
 
-/// The name that was most likely meant by `text`, or empty if none is near: at most a third of the
-/// letters are wrong, missing, extra or swapped with their neighbour. Case does not count.
+/// Returns the name that `text` most likely means, or an empty string if none is near. In a near
+/// name at most a third of the letters are wrong, missing, extra or swapped with their neighbour.
+/// Case does not count.
 std::string nearest(std::string_view text, const std::vector<std::string>& names);
 
 }  // namespace vp::config

@@ -19,7 +19,7 @@ bool begins(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-/// True if one of the paths is the other, or something in it.
+/// Returns true if one of the paths is equal to the other or lies in it.
 bool related(std::string_view a, std::string_view b) {
   const std::string_view shorter = a.size() < b.size() ? a : b;
   const std::string_view longer = a.size() < b.size() ? b : a;
@@ -29,7 +29,7 @@ bool related(std::string_view a, std::string_view b) {
          longer[shorter.size()] == '[';
 }
 
-/// A scalar's text for kinds that are written as text; quotes do not matter.
+/// Reads a scalar of a kind that is written as text, with or without quotes.
 bool read_text(const Node& node, const std::string& path, Reading& reading,
                const std::string& accepts, std::string& text) {
   if (node.kind != Node::Kind::scalar) {
@@ -40,7 +40,7 @@ bool read_text(const Node& node, const std::string& path, Reading& reading,
   return true;
 }
 
-/// Decimal or hexadecimal digits; false if it is none or does not fit.
+/// Parses decimal or hexadecimal digits. Returns false if the text is not a number or does not fit.
 bool parse_integer(std::string_view text, std::int64_t& value) {
   const bool negative = begins(text, "-");
   if (negative) text.remove_prefix(1);
@@ -73,7 +73,7 @@ bool read_number(const Node& node, const std::string& path, Reading& reading,
     reading.mistake(path, fmt::format("the string {}", shown(text)), accepts, "remove the quotes");
     return false;
   }
-  // A leading zero is an octal number to some readers of YAML, and a decimal one to others.
+  // Some readers of YAML take a number with a leading zero as octal, others as decimal.
   if (text.size() > 1 && text[0] == '0' && std::isdigit(static_cast<unsigned char>(text[1]))) {
     reading.mistake(path, fmt::format("{} begins with a zero", shown(text)), accepts,
                     "write the number without leading zeros");
@@ -97,7 +97,7 @@ std::string join(const std::vector<std::int64_t>& values,
   return alternatives(names);
 }
 
-/// `write 2 or 4`: the values around one that is not among them.
+/// Returns a remedy such as `write 2 or 4`: the values around one that is not accepted.
 std::string nearest_values(std::int64_t value, std::vector<std::int64_t> values,
                            const std::function<std::string(std::int64_t)>& print) {
   std::sort(values.begin(), values.end());
@@ -108,7 +108,7 @@ std::string nearest_values(std::int64_t value, std::vector<std::int64_t> values,
   return "write " + join(near, print);
 }
 
-/// The file or directory that a node names.
+/// Reads the name of a file or directory.
 bool read_file(const Node& node, const std::string& path, Reading& reading, bool directory,
                const std::string& accepts, File& file) {
   std::string text;
@@ -117,7 +117,7 @@ bool read_file(const Node& node, const std::string& path, Reading& reading, bool
     reading.mistake(path, std::move(found), accepts, std::move(remedy));
     return false;
   };
-  if (text.empty()) return refuse("an empty name", "write the name of a file");
+  if (text.empty()) return refuse("the name is empty", "write the name of a file");
   if (text.find('\0') != text.npos) return refuse(shown(text) + " is not a file name", "");
 
   File result{text, text, false, node.origin};
@@ -170,7 +170,7 @@ Type<File> file_type(bool directory) {
   return type;
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
+/// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
 std::int64_t days_since_1970(int year, int month, int day) {
   const auto leaps = [](std::int64_t y) { return y / 4 - y / 100 + y / 400; };
   static constexpr int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -238,7 +238,7 @@ bool Reading::good(const std::string& path) const {
 
 void Reading::unknown_key(const std::string& path, const Entry& entry,
                           const std::vector<std::string>& keys) {
-  // The report keeps no more than this either.
+  // The report has the same limit.
   if (unknown_.size() == Report::limit)
     ++more_unknown_;
   else
@@ -251,7 +251,7 @@ bool Reading::misspelt(const std::string& path, const std::string& key) const {
   });
 }
 
-void Reading::tell_unknown_keys(const std::vector<Row>& rows) {
+void Reading::report_unknown_keys(const std::vector<Row>& rows) {
   for (const UnknownKey& unknown : unknown_) {
     std::string remedy;
     if (!unknown.meant.empty()) {
@@ -261,7 +261,7 @@ void Reading::tell_unknown_keys(const std::vector<Row>& rows) {
       for (const Row& row : rows)
         if (remedy.empty() && ("." + row.path).size() >= tail.size() &&
             ("." + row.path).substr(row.path.size() + 1 - tail.size()) == tail)
-          remedy = fmt::format("the schema has it as {}", shown(row.path));
+          remedy = fmt::format("the key is {}", shown(row.path));
       if (remedy.empty()) remedy = "remove it; `oae-vp keys` prints all keys";
     }
     const std::string where = unknown.path.empty() ? "" : " in " + unknown.path;
@@ -341,14 +341,15 @@ Type<std::string> string(std::size_t longest) {
                                                 Reading& reading, std::string& value) {
     std::string text;
     if (!read_text(node, path, reading, accepts, text)) return;
-    // Whoever passes it on (a kernel's command line, a file) means one line of text.
+    // A text is used as one line, such as a kernel's command line.
     const auto control = std::find_if(text.begin(), text.end(), [](char c) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     });
     if (text.size() > longest)
       reading.mistake(path, fmt::format("{} bytes of text", text.size()), accepts, "shorten it");
     else if (control != text.end())
-      reading.mistake(path, fmt::format("{} holds a line end or a control character", shown(text)),
+      reading.mistake(path,
+                      fmt::format("{} contains a line end or a control character", shown(text)),
                       accepts, "write it on one line; `>-` before a block joins its lines");
     else
       value = text;
@@ -391,7 +392,7 @@ Type<PciId> pci_id() {
     bool good = text.size() == 9 && text[4] == ':';
     for (std::size_t i = 0; good && i < text.size(); ++i)
       good = i == 4 || std::isxdigit(static_cast<unsigned char>(text[i]));
-    // A vendor of all ones is how a slot says that nothing is there (PCIe 6.0, 2.3.2).
+    // A vendor id of all ones means that there is no function (PCIe 6.0, 2.3.2).
     if (!good || begins(text, "ffff") || begins(text, "FFFF"))
       return reading.mistake(path, shown(text) + " is not a pair of PCI ids", accepts);
     value.vendor = static_cast<std::uint16_t>(std::stoul(text.substr(0, 4), nullptr, 16));
@@ -557,8 +558,8 @@ bool read_list(const Node& node, const std::string& path, Reading& reading, std:
   }
   const std::size_t count = node.items.size();
   if (count >= low && count <= high) return true;
-  reading.mistake(path, fmt::format("a list of {}", count), accepts,
-                  count < low ? "add elements" : "remove elements");
+  reading.mistake(path, fmt::format("the list has {} element{}", count, count == 1 ? "" : "s"),
+                  accepts, count < low ? "add elements" : "remove elements");
   return false;
 }
 
@@ -583,7 +584,7 @@ void read_map(const Node& node, const std::string& path, Reading& reading,
     if (!is_first) {
       reading.place(at, entry.origin);
       reading.mistake(at, fmt::format("{} is given a second time", shown(entry.key)),
-                      fmt::format("one, the first is at {}", earlier->second->origin.text()),
+                      fmt::format("a key once; the first is at {}", earlier->second->origin.text()),
                       "remove one of them");
       continue;
     }

@@ -16,7 +16,7 @@
 #include "vp/config/report.h"
 #include "vp/config/units.h"
 
-/// A schema says once, as a table, what a configuration struct may hold:
+/// A schema is a table that says what a configuration struct may hold:
 ///
 ///     const Struct<Link>& link_schema() {
 ///       static const Struct<Link> schema({
@@ -27,38 +27,39 @@
 ///       return schema;
 ///     }
 ///
-/// From it come the reading of a file, with all mistakes told at once, and the printed reference.
-/// Defaults are those of a default-constructed struct, so they too stand once, beside the members.
+/// The table serves for reading a file, with all mistakes reported at once, and for the printed
+/// reference. The defaults are those of a default-constructed struct, so they stand beside the
+/// members only.
 namespace vp::config {
 
-/// What is known while a tree is read, and kept for checks across values.
+/// What is known while a tree is read. It is kept for checks across values.
 class Reading {
  public:
-  /// Names of files that begin with neither `/`, `./` nor `../` are looked for in `search`.
+  /// File names that begin with neither `/`, `./` nor `../` are looked for in `search`.
   explicit Reading(std::filesystem::path search = {}) : search_(std::move(search)) {}
 
   const std::filesystem::path& search() const { return search_; }
   Report& report() { return report_; }
 
-  /// A value at `path` (`hosts[0].vcpus`) stands at `origin`.
+  /// Records that the value at `path` (`hosts[0].vcpus`) stands at `origin`.
   void place(const std::string& path, const Origin& origin) { origins_[path] = origin; }
-  /// Reports a mistake in the value at `path`, at its place or that of what it is in.
+  /// Reports a mistake in the value at `path`, at the place of the value or of what contains it.
   void mistake(const std::string& path, std::string found, std::string accepted,
                std::string remedy = {});
-  /// False if the value at `path`, or one it is in, or one in it, is known to be mistaken: a
-  /// consequence would only distract.
+  /// Returns false if a mistake is known in the value at `path`, in a value that contains it, or in
+  /// one that it contains. A consequence of that mistake is then not worth a report.
   bool good(const std::string& path) const;
-  /// Makes the value at `path` not good, where the mistake has been told in other words.
+  /// Makes good(`path`) false, if the mistake has been reported in another way.
   void distrust(const std::string& path) { bad_.insert(path); }
   Origin origin(std::string_view path) const;
 
-  /// A key that the map at `path` does not have; it has `keys`.
+  /// Records an unknown key of the map at `path`, whose known keys are `keys`.
   void unknown_key(const std::string& path, const Entry& entry,
                    const std::vector<std::string>& keys);
-  /// True if an unknown key of the map at `path` was likely meant to be `key`.
+  /// Returns true if an unknown key of the map at `path` was probably meant to be `key`.
   bool misspelt(const std::string& path, const std::string& key) const;
   /// Reports the unknown keys, now that all keys of the schema are known.
-  void tell_unknown_keys(const std::vector<struct Row>& rows);
+  void report_unknown_keys(const std::vector<struct Row>& rows);
 
  private:
   struct UnknownKey {
@@ -80,7 +81,7 @@ class Reading {
 struct Row {
   std::string path;      ///< `hosts[].vcpus`
   std::string accepts;   ///< `an integer from 1 to 16`
-  std::string fallback;  ///< the default as one writes it, or empty where a value is required
+  std::string fallback;  ///< the default as a user writes it, or empty if a value is required
   std::string text;
 };
 
@@ -88,18 +89,18 @@ struct Row {
 template <class T>
 struct Type {
   std::string accepts;
-  /// Reads into the value, or reports why not and leaves it as it is.
+  /// Reads the value. If that is impossible, reports why and leaves the value unchanged.
   std::function<void(const Node&, const std::string& path, Reading&, T&)> read;
   std::function<std::string(const T&)> print;
-  /// Appends the rows of the keys below; none for a single value.
+  /// Appends the rows of the keys below. A single value has none.
   std::function<void(const std::string& path, std::vector<Row>&)> rows = [](auto&, auto&) {};
 };
 
-/// Reports the node as found where something else would be accepted.
+/// Reports a node of a wrong kind, and what would be accepted.
 void wrong_type(const Node& node, const std::string& path, Reading& reading,
                 const std::string& accepts);
 
-// ---- Kinds of values: each converts to Type<T> for the T it can be kept in. ----
+// ---- Kinds of values. Each converts to Type<T> for each T that can hold it. ----
 
 /// A whole number, decimal or `0x` hexadecimal.
 struct Integer {
@@ -127,11 +128,11 @@ inline IntegerChoice one_of(std::vector<std::int64_t> values) {
   return {std::move(values)};
 }
 
-/// A quantity with its unit, kept in whole numbers of the smallest unit.
+/// A quantity with its unit. It is kept as a whole number of the smallest unit.
 struct Measure {
   const Quantity* quantity;
   std::int64_t low, high;
-  std::int64_t step = 1;  ///< the value must be a multiple of it
+  std::int64_t step = 1;  ///< the value must be a multiple of this
 
   template <class T>
   operator Type<T>() const;
@@ -166,13 +167,13 @@ inline SizeChoice size_of(std::vector<std::int64_t> values) {
 /// `true` or `false`.
 Type<bool> boolean();
 
-/// A number without a unit, as `0`, `0.25` or `1e-9`.
+/// A number without a unit, such as `0`, `0.25` or `1e-9`.
 Type<double> ratio(double low, double high);
 
 /// Text of at most `longest` bytes, on one line.
 Type<std::string> string(std::size_t longest = 4096);
 
-/// A lower-case letter, then lower-case letters, digits, `-` or `_`; 32 at most.
+/// A lower-case letter, followed by up to 31 lower-case letters, digits, `-` or `_`.
 Type<std::string> name();
 
 /// One of a few words that stand for values of an enumeration, or for themselves.
@@ -190,8 +191,8 @@ struct PciId {
 };
 Type<PciId> pci_id();
 
-/// A date and time of day in UTC, `2026-01-31T12:00:00`, kept as seconds since 1970, leap seconds
-/// not counted; years 1970 to 2099.
+/// A date and time of day in UTC, such as `2026-01-31T12:00:00`, in the years 1970 to 2099. It is
+/// kept as seconds since 1970, without leap seconds.
 struct Instant {
   std::int64_t seconds = 0;
 };
@@ -200,16 +201,16 @@ Type<Instant> instant();
 /// A file that the configuration names.
 struct File {
   std::string text;            ///< as it was written
-  std::filesystem::path path;  ///< where that is
+  std::filesystem::path path;  ///< where it is
   bool found_by_name = false;  ///< it was looked for in the search directory
   Origin origin;               ///< where it was written, for mistakes in the file itself
 };
-/// The name of an existing file, or of an existing directory: relative to the platform file (on the
-/// command line, to the current directory) if it begins with `./` or `../`, absolute if with `/`,
-/// else in the directory searched (Reading::search).
+/// The name of an existing file or directory. If it begins with `./` or `../`, it is relative to
+/// the platform file, or on the command line to the current directory. If it begins with `/`, it is
+/// absolute. Otherwise it is in the searched directory (Reading::search).
 Type<File> file();
 Type<File> directory();
-/// The same, or `none`.
+/// The name of an existing file, or `none`.
 Type<std::optional<File>> optional_file();
 
 /// A list of `low` to `high` values of one kind.
@@ -226,7 +227,7 @@ List<Kind> list(Kind kind, std::size_t low, std::size_t high) {
   return {std::move(kind), low, high};
 }
 
-/// A map whose keys are some of a few words, and whose values are of one kind.
+/// A map whose keys are out of a few words, and whose values are of one kind.
 template <class T>
 Type<std::map<std::string, T>> map_of(std::vector<std::string> words, Type<T> type);
 
@@ -252,7 +253,7 @@ class Key {
   std::function<void(const std::string& path, std::vector<Row>&)> rows;
 };
 
-/// The table of a struct S: a map with these keys and no others.
+/// The table of a struct S, which is a map with only these keys.
 template <class S>
 class Struct {
  public:
@@ -275,11 +276,11 @@ std::vector<Row> reference(const Struct<S>& schema) {
   return rows;
 }
 
-/// Reads the tree of a file. Mistakes are in the reading's report.
+/// Reads the tree of a file. The report of the reading has the mistakes.
 template <class S>
 S read(const Struct<S>& schema, const Node& root, Reading& reading);
 
-/// The reference as text, those keys that hold `filter` in their path.
+/// Returns the reference of the keys whose path contains `filter`, as text.
 std::string print_reference(const std::vector<Row>& rows, std::string_view filter);
 
 }  // namespace vp::config

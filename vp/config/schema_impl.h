@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The templates of schema.h; included by it alone.
+// The templates of schema.h, which alone includes this file.
 
 namespace vp::config {
 
 namespace detail {
 
-// What needs no type: each reads or reports, and is true if it has read.
+// The parts that need no type. Each reads a value and returns true, or reports a mistake.
 bool read_integer(const Node&, const std::string& path, Reading&, const Integer&, std::int64_t&);
 bool read_integer(const Node&, const std::string& path, Reading&, const IntegerChoice&,
                   std::int64_t&);
@@ -17,8 +17,8 @@ bool read_word(const Node&, const std::string& path, Reading&,
                const std::vector<std::string>& words, std::size_t&);
 bool read_list(const Node&, const std::string& path, Reading&, std::size_t low, std::size_t high,
                const std::string& accepts);
-/// Goes through the entries of a map, reports duplicates and keys that do not exist, and hands the
-/// others to `read` with their number.
+/// Reports the duplicates and the unknown keys of a map. Passes the other entries to `read` with
+/// the number of their key.
 void read_map(const Node&, const std::string& path, Reading&, const std::vector<std::string>& keys,
               const std::function<void(std::size_t, const Node&, const std::string& path)>& read);
 
@@ -212,7 +212,7 @@ S read(const Struct<S>& schema, const Node& root, Reading& reading) {
   S value{};
   reading.place("", root.origin);
   schema.read(root, "", reading, value);
-  reading.tell_unknown_keys(reference(schema));
+  reading.report_unknown_keys(reference(schema));
   return value;
 }
 

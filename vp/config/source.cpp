@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Length of the UTF-8 sequence at `offset`, or 0 if there is none (RFC 3629, section 4).
+/// Returns the length of the UTF-8 sequence at `offset`, or 0 if there is none (RFC 3629, section
+/// 4).
 std::size_t utf8_length(std::string_view text, std::size_t offset) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[offset + i]); };
   const auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
@@ -93,7 +94,7 @@ std::shared_ptr<const Source> read_source(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found)
-    fail({whole, "no such file", "", "check the name, relative to the current directory"});
+    fail({whole, "there is no such file", "", "check the name, relative to the current directory"});
   if (error) fail({whole, error.message(), "a file that can be read", ""});
   if (status.type() == fs::file_type::directory)
     fail({whole, "this is a directory", "a file", "name a file in it"});

@@ -9,20 +9,20 @@
 
 namespace vp::config {
 
-/// A text that was read and that a mistake can point into: a file, or an argument of the command
-/// line.
+/// A text to which a mistake can point: a file, or an argument of the command line.
 struct Source {
-  std::string label;                ///< what mistakes call it: a file name, or `--set a=b`
+  std::string label;                ///< its name in mistakes: a file name, or `--set a=b`
   std::string text;                 ///< UTF-8
   std::filesystem::path directory;  ///< file names in it are relative to this
-  bool is_argument = false;         ///< an argument has columns only, and no lines
+  bool is_argument = false;         ///< places in an argument have a column and no line
 
-  /// Line `number`, from 1, without its end; empty if there is none.
+  /// Returns line `number`, without its end, or an empty string if there is none. The first line
+  /// is 1.
   std::string_view line(unsigned number) const;
 };
 
-/// A place in a source; line and column count from 1, columns in characters. Line 0 is the source
-/// as a whole.
+/// A place in a source. Lines and columns count from 1, and columns are characters. Line 0 means
+/// the whole source.
 struct Origin {
   std::shared_ptr<const Source> source;
   unsigned line = 0;
@@ -32,21 +32,21 @@ struct Origin {
   std::string text() const;
 };
 
-/// The place of byte `offset` of the text.
+/// Returns the place of byte `offset` of the text.
 Origin origin_at(const std::shared_ptr<const Source>& source, std::size_t offset);
 
-/// The largest file that is read, bytes.
+/// The size of the largest file that is read, in bytes.
 inline constexpr std::size_t max_file_size = 1 << 20;
 
-/// Reads a file that people write: a regular file of at most `max_file_size` bytes of UTF-8 with no
-/// control characters, not empty. A byte order mark is dropped. Throws Mistakes.
+/// Reads a file that people write: a regular file of 1 to `max_file_size` bytes, in UTF-8 without
+/// control characters. A byte order mark is dropped. Throws Mistakes.
 std::shared_ptr<const Source> read_source(const std::filesystem::path& file);
 
-/// The same of a text that is here already.
+/// Does the same with a text that has already been read.
 std::shared_ptr<const Source> text_source(std::string label, std::string text,
                                           std::filesystem::path directory);
 
-/// The text of one argument: `option` is its name with dashes, and `value` what follows.
+/// Makes a source of one argument. `option` is its name with dashes, and `value` is what follows.
 std::shared_ptr<const Source> argument_source(std::string_view option, std::string_view value);
 
 }  // namespace vp::config

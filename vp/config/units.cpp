@@ -152,9 +152,11 @@ Measured measure(std::string_view text, const Quantity& quantity) {
                                : fmt::format("did you mean `{}{}`?", number, meant));
   }
 
-  // Exact: all digits as one integer, and the unit over the power of ten that the point asks for.
+  // The arithmetic is exact: all digits form one integer, which is scaled by the unit and divided
+  // by the power of ten that the decimal point means.
   using Wide = unsigned __int128;
-  constexpr std::size_t longest = 18;  // fraction digits that can matter: 1 TiB has 2^40
+  constexpr std::size_t longest =
+      18;  // the most fraction digits that can matter; 1 TiB is 2^40 bytes
   constexpr Wide limit = std::numeric_limits<std::int64_t>::max();
   const auto too_large = [&] { return wrong(fmt::format("{} is too large", show), ""); };
   while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);

@@ -10,17 +10,17 @@
 
 namespace vp::images {
 
-/// A 64-bit little-endian ELF file in memory, whose header and program headers are sound.
+/// A 64-bit little-endian ELF file in memory, with a sound header and sound program headers.
 class ElfFile {
  public:
-  /// Throws Mistake if it is no such file, or not for `machine` (EM_*, called `architecture`).
+  /// Throws Mistake if it is not such a file, or not for `machine` (EM_*, named `architecture`).
   ElfFile(Bytes& file, unsigned machine, const char* architecture);
 
   Elf* elf() const { return elf_.get(); }
   const GElf_Ehdr& header() const { return header_; }
-  /// Program headers of type PT_LOAD; their bytes are all in the file.
+  /// The program headers of type PT_LOAD. The file has all of their bytes.
   const std::vector<GElf_Phdr>& loads() const { return loads_; }
-  /// True if there is a program header of this type.
+  /// Returns true if there is a program header of this type.
   bool has(unsigned type) const;
 
  private:

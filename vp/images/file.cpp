@@ -22,7 +22,8 @@ Bytes Bytes::read(const std::filesystem::path& file) {
   if (error) throw Mistake("its size is unknown: " + error.message(), "");
   if (size == 0) throw Mistake("it is empty", "");
   if (size > max_image_size)
-    throw Mistake(fmt::format("it has {} bytes; {} are the most", size, max_image_size), "");
+    throw Mistake(
+        fmt::format("it has {} bytes, but at most {} are supported", size, max_image_size), "");
 
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"),
                                                                &std::fclose);

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-/// Checks of the binary files that a platform starts, before anything starts.
+/// Checks of the binary files that a platform uses, which are made before anything starts.
 namespace vp::images {
 
-/// A file that cannot be used: what is wrong with it, and what to do.
+/// Thrown for a file that cannot be used. It says what is wrong and what to do.
 class Mistake : public std::runtime_error {
  public:
   Mistake(const std::string& found, std::string remedy)
@@ -22,10 +22,10 @@ class Mistake : public std::runtime_error {
   std::string remedy_;
 };
 
-/// Largest file that is read, bytes.
+/// The size of the largest file that is read, in bytes.
 inline constexpr std::uint64_t max_image_size = std::uint64_t{2} << 30;
 
-/// The bytes of a file, with reads that stay inside. Integers are little-endian.
+/// The bytes of a file, with bounds-checked reads. Integers are little-endian.
 class Bytes {
  public:
   explicit Bytes(std::vector<unsigned char> bytes) : bytes_(std::move(bytes)) {}
@@ -35,13 +35,13 @@ class Bytes {
   std::size_t size() const { return bytes_.size(); }
   const unsigned char* data() const { return bytes_.data(); }
   unsigned char* data() { return bytes_.data(); }
-  /// True if `length` bytes from `offset` on are inside.
+  /// Returns true if the file has `length` bytes from `offset` on.
   bool holds(std::uint64_t offset, std::uint64_t length) const {
     return offset <= size() && length <= size() - offset;
   }
   bool matches(std::uint64_t offset, const void* what, std::size_t length) const;
 
-  /// @name Integers; 0 if they are not all inside
+  /// @name Integers; 0 if the file does not have all of their bytes
   /// @{
   std::uint8_t u8(std::uint64_t offset) const { return static_cast<std::uint8_t>(get(offset, 1)); }
   std::uint16_t u16(std::uint64_t offset) const {
@@ -57,7 +57,8 @@ class Bytes {
   std::vector<unsigned char> bytes_;
 };
 
-/// What the first bytes of a file say it is ("an ELF file"), for a remedy; empty if unknown.
+/// Returns what a file is by its first bytes ("an ELF file"), or an empty string if that is
+/// unknown.
 std::string recognise(const Bytes& bytes);
 
 }  // namespace vp::images

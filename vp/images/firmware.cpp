@@ -41,7 +41,7 @@ Firmware check_firmware(Bytes& file, const std::vector<Memory>& memories) {
       return contains(memory.base, memory.size, segment.p_paddr, segment.p_memsz);
     });
     if (!inside)
-      throw Mistake(fmt::format("its segment of {} bytes at {:#x} lies in no memory: {}",
+      throw Mistake(fmt::format("its segment of {} bytes at {:#x} lies in no memory of the IPU: {}",
                                 segment.p_memsz, segment.p_paddr, list(memories)),
                     "link it for these memories, or make them larger in the platform file");
   }
@@ -51,9 +51,9 @@ Firmware check_firmware(Bytes& file, const std::vector<Memory>& memories) {
     if (segments[i - 1].p_paddr + segments[i - 1].p_memsz > segments[i].p_paddr)
       throw Mistake(fmt::format("its segments at {:#x} and {:#x} overlap", segments[i - 1].p_paddr,
                                 segments[i].p_paddr),
-                    "mend its linker script");
+                    "correct its linker script");
 
-  // Cores start with their MMU off, so the entry point is a physical address too.
+  // Cores start with their MMU off, so the entry point is a physical address.
   const std::uint64_t entry = elf.header().e_entry;
   const bool executable = std::any_of(segments.begin(), segments.end(), [&](const GElf_Phdr& each) {
     return (each.p_flags & PF_X) != 0 && contains(each.p_paddr, each.p_filesz, entry, 4);

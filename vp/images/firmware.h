@@ -9,7 +9,7 @@
 
 namespace vp::images {
 
-/// A memory that firmware may be loaded into.
+/// A memory into which firmware may be loaded.
 struct Memory {
   std::string name;
   std::uint64_t base = 0;
@@ -20,9 +20,9 @@ struct Firmware {
   std::uint64_t entry = 0;  ///< physical address
 };
 
-/// Checks that the file is a bare-metal AArch64 program: a static ELF executable whose segments lie
-/// each in one of the memories, at their physical addresses, do not overlap, and one of which is
-/// executable and holds the entry point. Throws Mistake.
+/// Checks that the file is a bare-metal AArch64 program. It has to be a static ELF executable. By
+/// its physical address each segment has to lie in one of the memories, and segments may not
+/// overlap. The entry point has to lie in an executable segment. Throws Mistake.
 Firmware check_firmware(Bytes& file, const std::vector<Memory>& memories);
 
 }  // namespace vp::images

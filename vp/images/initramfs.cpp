@@ -17,18 +17,18 @@ namespace {
 constexpr const char* pack_again =
     "pack it again: (cd ROOT && find . | cpio -o -H newc) > initramfs.cpio";
 
-/// Largest content of a gzip file that is walked.
+/// The largest content of a gzip file that is read.
 constexpr std::size_t max_content = std::size_t{1} << 30;
 
-/// Header of an entry (buffer-format.rst): a magic of 6 characters and 13 fields of 8 hexadecimal
-/// digits, then the name with its NUL and the data, each padded to 4 bytes.
+/// The header of an entry (buffer-format.rst) is a magic of 6 characters and 13 fields of 8
+/// hexadecimal digits. The name with its NUL and the data follow, each padded to 4 bytes.
 struct Field {
   enum : unsigned { file_size = 6, name_size = 11, check = 12, count = 13 };
 };
 constexpr std::size_t header_size = 6 + Field::count * 8;
 constexpr std::uint32_t longest_name = 4096;  // PATH_MAX
 
-/// Walks an archive from `offset` on and leaves `offset` behind it.
+/// Reads an archive from `offset` on, and moves `offset` behind it.
 class Walk {
  public:
   Walk(std::string_view data, Initramfs& found) : data_(data), found_(found) {}
@@ -60,7 +60,7 @@ class Walk {
     return value;
   }
 
-  /// One entry; true if it was the trailer.
+  /// Reads one entry. Returns true if it is the trailer.
   bool entry(std::size_t begin, std::size_t& offset) {
     // Padding is relative to the beginning of the archive.
     const auto aligned = [&](std::size_t place) {
@@ -69,13 +69,13 @@ class Walk {
     if (offset >= data_.size()) fail(offset, "the archive ends without `TRAILER!!!`");
     if (data_.size() - offset < header_size) fail(offset, "the archive ends within a header");
     const std::string_view magic = data_.substr(offset, 6);
-    if (magic != "070701" && magic != "070702") fail(offset, "no cpio header (`070701`)");
+    if (magic != "070701" && magic != "070702") fail(offset, "there is no cpio header (`070701`)");
     std::array<std::uint32_t, Field::count> fields;
     for (unsigned i = 0; i < Field::count; ++i) fields[i] = field(offset, i);
     const std::uint32_t name_size = fields[Field::name_size];
     const std::uint32_t file_size = fields[Field::file_size];
     if (name_size == 0 || name_size > longest_name)
-      fail(offset, fmt::format("a name of {} bytes", name_size));
+      fail(offset, fmt::format("its name has {} bytes", name_size));
     const std::size_t name_at = offset + header_size;
     if (data_.size() - name_at < name_size) fail(offset, "the archive ends within a name");
     const std::string_view name = data_.substr(name_at, name_size - 1);
@@ -106,7 +106,7 @@ class Walk {
   std::string last_;
 };
 
-/// Unpacks one gzip member from `offset` on and leaves `offset` behind it.
+/// Unpacks one gzip member from `offset` on, and moves `offset` behind it.
 std::string unpack(const Bytes& file, std::size_t& offset) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) throw Mistake("zlib cannot start", "");
@@ -138,7 +138,7 @@ std::string unpack(const Bytes& file, std::size_t& offset) {
   return content;
 }
 
-/// Walks archives with zeros between them up to something else, or to the end.
+/// Reads archives with zeros between them, up to something else or to the end.
 void walk_archives(std::string_view data, std::size_t& offset, Initramfs& found) {
   for (;;) {
     std::size_t next = offset;
@@ -159,7 +159,7 @@ void walk_archives(std::string_view data, std::size_t& offset, Initramfs& found)
   }
 }
 
-/// The name of a compression that Linux knows and that is not looked into.
+/// Returns the name of a compression that Linux supports and that is not read here.
 std::optional<std::string_view> opaque_compression(const Bytes& file, std::size_t offset) {
   struct Magic {
     std::string_view bytes, name;
@@ -202,7 +202,9 @@ Initramfs check_initramfs(const Bytes& file) {
       const std::string kind = found.archives == 0 ? recognise(file) : "";
       throw Mistake(
           kind.empty()
-              ? fmt::format("at byte {:#x} is neither a cpio archive nor a compressed one", offset)
+              ? fmt::format(
+                    "what begins at byte {:#x} is neither a cpio archive nor a compressed one",
+                    offset)
               : fmt::format("it is {} and not a cpio archive", kind),
           pack_again);
     }

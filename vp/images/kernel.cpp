@@ -7,7 +7,7 @@ namespace vp::images {
 
 namespace {
 
-/// Setup header, as offsets in the file (boot.rst, "The Real-Mode Kernel Header").
+/// Offsets of the setup header's fields in the file (boot.rst, "The Real-Mode Kernel Header").
 enum Offset : std::uint64_t {
   setup_sects = 0x1f1,       // 1 byte: sectors of 512 after the first; 0 means 4
   syssize = 0x1f4,           // 4: protected-mode code, in units of 16 bytes
@@ -29,7 +29,8 @@ constexpr std::uint16_t oldest_protocol = 0x020c;  // 2.12, which has xloadflags
 }  // namespace
 
 Kernel check_kernel(const Bytes& file) {
-  const char* const remedy = "give a bzImage of Linux for x86-64, as /boot/vmlinuz-* on Debian";
+  const char* const remedy =
+      "give a bzImage of Linux for x86-64, such as /boot/vmlinuz-* on Debian";
   if (!file.matches(header, "HdrS", 4)) {
     const std::string kind = recognise(file);
     if (kind == "an ELF file")
@@ -58,11 +59,11 @@ Kernel check_kernel(const Bytes& file) {
   const std::uint64_t setup = (sectors + 1) * 512;
   const std::uint64_t code = std::uint64_t{file.u32(syssize)} * 16;
   if (code == 0) throw Mistake("its header says that it has no code", "copy it again");
-  // Anything behind is a signature.
+  // Whatever follows is a signature.
   if (!file.holds(setup, code))
-    throw Mistake(
-        fmt::format("it is cut off: {} bytes, and its header says {}", file.size(), setup + code),
-        "copy it again");
+    throw Mistake(fmt::format("it is cut off: it has {} bytes, but its header says {}", file.size(),
+                              setup + code),
+                  "copy it again");
   const std::uint64_t payload = file.u32(payload_offset), length = file.u32(payload_length);
   if (payload + length > code || length == 0)
     throw Mistake(fmt::format("its payload, {} bytes at {:#x}, is not within its {} bytes of code",

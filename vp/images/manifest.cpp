@@ -19,7 +19,7 @@ Manifest Manifest::read(const std::filesystem::path& directory) {
   std::error_code error;
   if (!std::filesystem::exists(file, error))
     throw Mistake(
-        fmt::format("there is no `{}`, so nothing says what its files should be", file.string()),
+        fmt::format("there is no `{}`, which lists the files that setup made", file.string()),
         run_setup);
   const Bytes bytes = Bytes::read(file);
   const nlohmann::json json =
@@ -46,11 +46,12 @@ Manifest Manifest::read(const std::filesystem::path& directory) {
 void Manifest::check(const std::string& name, std::uint64_t size, const std::string& hash) const {
   const auto file = files_.find(name);
   if (file == files_.end())
-    throw Mistake("it was not made by setup: manifest.json does not have it",
+    throw Mistake("setup did not make it, since manifest.json does not have it",
                   fmt::format("{}, or name a file of your own by its path", run_again));
   if (file->second.size != size)
-    throw Mistake(fmt::format("it has {} bytes; setup made it with {}", size, file->second.size),
-                  run_again);
+    throw Mistake(
+        fmt::format("it has {} bytes, but setup made it with {}", size, file->second.size),
+        run_again);
   if (file->second.sha256 != hash)
     throw Mistake("its contents are not those that setup made",
                   fmt::format("{}, or name a file of your own by its path", run_again));

@@ -10,18 +10,18 @@
 
 namespace vp::images {
 
-/// What setup says of the files it made: `manifest.json` in their directory,
+/// The list of the files that setup made, `manifest.json` in their directory:
 ///
 ///     {"files": {"vmlinuz": {"sha256": "64 hexadecimal digits", "size": 14186432}, ...}}
 ///
-/// with names relative to the directory.
+/// The names are relative to the directory.
 class Manifest {
  public:
   /// Reads the manifest of a directory. Throws Mistake.
   static Manifest read(const std::filesystem::path& directory);
 
-  /// Checks a file of the directory, whose bytes have this size and hash. Throws Mistake if it is
-  /// not what setup made.
+  /// Checks the size and the hash of a file of the directory. Throws Mistake if they are not those
+  /// that setup recorded.
   void check(const std::string& name, std::uint64_t size, const std::string& sha256) const;
 
  private:

@@ -11,7 +11,7 @@ namespace vp::images {
 
 namespace {
 
-/// True if a dynamic symbol table of the file defines the function `name`.
+/// Returns true if a dynamic symbol table of the file defines the function `name`.
 bool exports(const ElfFile& file, std::string_view name) {
   Elf* elf = file.elf();
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {

@@ -6,7 +6,7 @@
 
 namespace vp::images {
 
-/// SHA-256 (FIPS 180-4) of bytes, as 64 lower-case hexadecimal digits.
+/// Returns the SHA-256 (FIPS 180-4) of bytes as 64 lower-case hexadecimal digits.
 std::string sha256(const void* data, std::size_t size);
 
 }  // namespace vp::images

@@ -222,7 +222,7 @@ TEST(Schema, RefusesWithPlaceAcceptedAndRemedy) {
       // Files
       {"file: absent\n", "1:7", "there is no `/search/absent`", "existing file", "scripts/setup"},
       {"file: ./absent\n", "1:7", "there is no `/nowhere/absent`", "existing file", "check"},
-      {"file: ''\n", "1:7", "empty name", "existing file", "write"},
+      {"file: ''\n", "1:7", "the name is empty", "existing file", "write"},
       {"file: [a]\n", "1:7", "found a list", "existing file", ""},
       {"file: /dev/null\n", "1:7", "not a regular file", "existing file", ""},
       {"file: /tmp\n", "1:7", "is a directory", "existing file", "name a file in it"},

@@ -36,7 +36,7 @@ struct Corruption {
 
 TEST(Firmware, EveryFieldCounts) {
   const Corruption table[] = {
-      {0, 0x46, 1, "no ELF file"},
+      {0, 0x46, 1, "not an ELF file"},
       {EI_CLASS, ELFCLASS32, 1, "no 64-bit ELF"},
       {EI_CLASS, 0, 1, "no 64-bit ELF"},
       {EI_DATA, ELFDATA2MSB, 1, "not a little-endian ELF"},
@@ -136,7 +136,7 @@ TEST(Firmware, NoByteValueAnywhereDoesHarm) {
 
 TEST(Firmware, OtherFilesAreCalledWhatTheyAre) {
   EXPECT_THAT(verdict(samples::initramfs()), HasSubstr("a cpio archive and not an ELF file"));
-  EXPECT_THAT(verdict("hello"), HasSubstr("no ELF file"));
+  EXPECT_THAT(verdict("hello"), HasSubstr("not an ELF file"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(Kernel, EveryFieldCounts) {
       {0x1f1, 2, 1, "cut off"},
       {0x1f1, 0, 1, "cut off"},
       {0x1f1, 255, 1, "cut off"},
-      {0x1f4, 4096 / 16 + 1, 4, "cut off: 5120 bytes, and its header says 5136"},
+      {0x1f4, 4096 / 16 + 1, 4, "cut off: it has 5120 bytes, but its header says 5136"},
       {0x1f4, 0xffffffff, 4, "cut off"},
       {0x1f4, 0, 4, "no code"},
       {0x248, 4096 - 0x200 + 1, 4, "payload"},

@@ -45,7 +45,7 @@ TEST(Manifest, ChecksNameSizeAndHash) {
   EXPECT_EQ(check("sub/b", 0, hash_of_nothing), "");
   EXPECT_THAT(check("a", 4, hash_of_abc), HasSubstr("4 bytes, but setup made it with 3"));
   EXPECT_THAT(check("a", 3, hash_of_nothing), HasSubstr("contents are not those"));
-  EXPECT_THAT(check("c", 3, hash_of_abc), HasSubstr("not made by setup"));
+  EXPECT_THAT(check("c", 3, hash_of_abc), HasSubstr("setup did not make it"));
   for (const auto& each :
        {check("a", 4, hash_of_abc), check("a", 3, hash_of_nothing), check("c", 0, hash_of_abc)})
     EXPECT_THAT(each, HasSubstr("run scripts/setup again"));
