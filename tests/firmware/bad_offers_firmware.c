@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This firmware makes each kind of bad offer before every good one, and at its last port no good offer
- * at all. The first words of its slots say how many bad offers it has made since the port was opened,
- * and how many of them the block has reported. */
+/* This firmware makes each kind of bad offer before every good one, and at its last port no good
+ * offer at all. The first words of its slots say how many bad offers it has made since the port was
+ * opened, and how many of them the block has reported. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Firmware that replies to each request of the mailbox 300 ms after it has read it, whatever happens
- * meanwhile. Its counters of a port are the port's number; it makes no offers. */
+/* Firmware that replies to each request of the mailbox 300 ms after it has read it, whatever
+ * happens meanwhile. Its counters of a port are the port's number; it makes no offers. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,7 +28,8 @@ static struct {
 } request;
 
 static void read_request(void) {
-  if (!(mmio_read64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_STATUS) & OAE_MAILBOX_STATUS_REQUESTED_MASK)) return;
+  if (!(mmio_read64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_STATUS) & OAE_MAILBOX_STATUS_REQUESTED_MASK))
+    return;
   for (unsigned i = 0; i < WORDS; i++)
     request.words[i] = mmio_read64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REQUEST_AT(i));
   request.at_us = timer_us();
@@ -38,8 +39,9 @@ static void read_request(void) {
 static void reply(void) {
   mmio_write64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REPLY, OAE_MAILBOX_RESULT_OK);
   for (unsigned i = 1; i < WORDS; i++)
-    mmio_write64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REPLY_AT(i),
-                 request.words[0] == OAE_MAILBOX_COMMAND_ECHO ? request.words[i] : request.words[1]);
+    mmio_write64(
+        OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_REPLY_AT(i),
+        request.words[0] == OAE_MAILBOX_COMMAND_ECHO ? request.words[i] : request.words[1]);
   mmio_write64(OAE_IPU_MAILBOX_BASE + OAE_MAILBOX_DOORBELL, OAE_MAILBOX_DOORBELL_RING_MASK);
   request.read = false;
 }

@@ -270,8 +270,8 @@ TEST_F(SleepingFirmwareTest, LosesNoWakeUp) {
     asked = vp::now();
     machine.ask(OAE_MAILBOX_COMMAND_ECHO, 7);
   });
-  // After a sign of life the firmware is about to sleep. The appointment is made before the core goes
-  // on, so that the core does not run past it.
+  // After a sign of life the firmware is about to sleep. The appointment is made before the core
+  // goes on, so that the core does not run past it.
   machine.oae.on_sign_of_life = [&] {
     if (offset < last) request.after(offset += vp::ns);
   };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the IPU's memory as its cores and its DMA engine see it, and then shuts down. Panics at the
- * first difference. */
+/* Checks the IPU's memory as its cores and its DMA engine see it, and then shuts down. Panics at
+ * the first difference. */
 #include <stdint.h>
 
 #include "console.h"

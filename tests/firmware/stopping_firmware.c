@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This firmware serves its swap ports and the mailbox until SWAPS swaps of port 0 are committed. Then
- * it stops without a message, and its last offer stays. */
+/* This firmware serves its swap ports and the mailbox until SWAPS swaps of port 0 are committed.
+ * Then it stops without a message, and its last offer stays. */
 #include <stdint.h>
 
 #include "config.h"

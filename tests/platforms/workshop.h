@@ -17,7 +17,8 @@
 #include "tests/vp/images/samples.h"
 #include "vp/images/sha256.h"
 
-/// A directory with small images, their manifest and platform files, in which the program is called.
+/// A directory with small images, their manifest and platform files, in which the program is
+/// called.
 class Workshop {
  public:
   Workshop() {

@@ -31,8 +31,8 @@ using namespace std::chrono_literals;
 
 /// A user at a terminal, a shell with job control, and a simulator that the shell runs.
 ///
-/// The simulator reports its actions in lines: "ready", "host:KEYS", "ipu:KEYS", "end key". The shell
-/// reports the state of its job: "stopped", "exited N", "killed N".
+/// The simulator reports its actions in lines: "ready", "host:KEYS", "ipu:KEYS", "end key". The
+/// shell reports the state of its job: "stopped", "exited N", "killed N".
 class Session {
  public:
   enum class Finish { destroys, exits, aborts, faults, overflows, forks };

@@ -150,7 +150,8 @@ TEST(Initramfs, RefusesWhatIsNone) {
   EXPECT_THAT(verdict(std::string(2, '\0') + samples::initramfs()), HasSubstr("multiple of 4"));
   EXPECT_THAT(verdict(gzip("hello")), HasSubstr("gzip content is not a cpio archive"));
   EXPECT_THAT(verdict(gzip("")), HasSubstr("gzip content is not a cpio archive"));
-  EXPECT_THAT(verdict(gzip(samples::initramfs() + "rest")), HasSubstr("is not a cpio archive at byte"));
+  EXPECT_THAT(verdict(gzip(samples::initramfs() + "rest")),
+              HasSubstr("is not a cpio archive at byte"));
   EXPECT_THAT(verdict(entry("a", "b")), HasSubstr("without `TRAILER!!!`"));
 }
 
