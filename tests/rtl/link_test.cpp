@@ -790,6 +790,13 @@ TEST_F(Link, NothingIsSentBeforeTheOtherSideHasJoined) {
   until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
   clock(2000);
   EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_JOINED});
+  // B begins anew, and so does A, which had joined the session before.
+  const std::uint64_t session = get(a, OAE_LINK_SESSION) & 0xffff'ffff;
+  put(b, OAE_LINK_CONTROL, 0);
+  put(b, OAE_LINK_CONTROL, 1);
+  until([&] { return a.phase() == OAE_LINK_STATE_JOINED && b.top.tx_valid; });
+  clock(500);
+  EXPECT_GT(get(a, OAE_LINK_SESSION) & 0xffff'ffff, session);
   EXPECT_EQ(b.phase(), unsigned{OAE_LINK_STATE_INITIALISING});
   EXPECT_FALSE(event(a) & OAE_LINK_EVENT_UP_MASK);
   fill(a, slots(1, 1));
