@@ -14,6 +14,7 @@ module oae_journal (
   input  oae_types::row_t     row,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic                opens,
+  output logic [7:0]          next_epoch,    // which an open begins
   output logic                closes,
   output logic                commits,
   output logic                reverses,      // the tentative swap
@@ -26,6 +27,7 @@ module oae_journal (
 );
 
   localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
+  localparam int unsigned EPOCH = oae_registers::HOST_PORT_CONTROL_EPOCH_SHIFT;
   localparam logic [2:0] CONFIRM = 3'(oae_registers::PORT_CONFIRM >> 3);
   localparam logic [2:0] REVERSE = 3'(oae_registers::PORT_REVERSE >> 3);
 
@@ -40,6 +42,12 @@ module oae_journal (
   assign control_written = stage == oae_types::EXECUTE && write &&
       target == oae_types::HOST_PORT && word == CONTROL && word_enable[0];
   assign opens = control_written && word_data[0] && !row.open;
+  // A port without history does not know which epochs were used; the host may.
+  always_comb begin
+    next_epoch = row.epoch + 8'd1;
+    if (row.state == oae_registers::PORT_STATE_HISTORY_LOST && word_enable[1])
+      next_epoch = word_data[EPOCH +: 8] + 8'd1;
+  end
   assign closes = control_written && !word_data[0] && row.open;
 
   // A confirmation and a reversal name a swap in the same way.

@@ -139,6 +139,7 @@ module oae_ports #(
 
   // oae_journal
   logic opens;
+  logic [7:0] next_epoch;
   logic closes;
   logic commits;
   logic reverses;
@@ -195,7 +196,7 @@ module oae_ports #(
     .clock, .reset, .now,
     .stage, .port, .next_port, .write, .target, .word, .word_data,
     .word_enable(word_enable[1:0]), .merged, .finishes,
-    .closes, .commits, .reverses, .forgoes, .moves, .ends, .late,
+    .next_epoch, .closes, .commits, .reverses, .forgoes, .moves, .ends, .late,
     .offers, .arrived_after,
     .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .firmware_good,
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
@@ -234,7 +235,7 @@ module oae_ports #(
             stage == oae_types::SETTLE), .slot,
     .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
     .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
-    .attempt(row.attempt), .attempted(row.attempted),
+    .attempt(row.attempt), .attempted(row.attempted), .spent(row.spent),
     .worked(answer == oae_types::WORKED), .contended(row.contended),
     .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .steps,
     .firmware_good, .nothing_header, .formed_header);
@@ -254,12 +255,12 @@ module oae_ports #(
 
   oae_journal journal (
     .stage, .write, .target, .word, .word_data, .word_enable, .now, .host_verdict, .row,
-    .opens, .closes, .commits, .reverses, .forgoes, .goes_on, .moves, .settles, .ends,
+    .opens, .next_epoch, .closes, .commits, .reverses, .forgoes, .goes_on, .moves, .settles, .ends,
     .late);
 
   oae_trace trace (
     .clock, .reset, .port, .state(row.state), .epoch(row.epoch), .sequence_last(row.sequence_last),
-    .begins_epoch(stage == oae_types::BEGIN_EPOCH), .commits, .exchanges, .reverses, .forgoes,
+    .begins_epoch(stage == oae_types::BEGIN_EPOCH), .next_epoch, .commits, .exchanges, .reverses, .forgoes,
     .closes,
     .trace_valid, .trace_port, .trace_epoch, .trace_sequence, .trace_from, .trace_to);
 

@@ -23,6 +23,7 @@ module oae_row #(
   input  logic                finishes,      // the row is stored at this edge
 
   // The journal (oae_journal.sv)
+  input  logic [7:0]          next_epoch,
   input  logic                closes,
   input  logic                commits,
   input  logic                reverses,
@@ -132,6 +133,7 @@ module oae_row #(
               if (forgoes) begin
                 row.sequence_last <= oae_types::following(row.sequence_last);
                 row.attempted <= 1'b0;
+                row.attempt <= '0;
                 row.offered <= 1'b0;
                 row.verdict <= oae_types::NONE;
                 row.spent <= 1'b0;
@@ -146,6 +148,8 @@ module oae_row #(
               row.confirm_enable <= 1'b0;
               row.asked <= 1'b0;
               row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
+              // The host will be told that the offer did not take place, so no copy of it may.
+              if (row.verdict == oae_types::GOOD && !row.spent) row.attempt <= row.attempt + 6'd1;
               row.verdict <= oae_types::NONE;
               row.spent <= 1'b0;
               row.arrived <= '0;
@@ -179,10 +183,11 @@ module oae_row #(
 
         oae_types::BEGIN_EPOCH: begin
           row.open <= 1'b1;
-          row.epoch <= row.epoch + 8'd1;
+          row.epoch <= next_epoch;
           row.sequence_last <= '0;
           row.reversed <= 1'b0;
           row.attempted <= 1'b0;
+          row.attempt <= '0;
           row.spent <= 1'b0;
           row.state <= oae_registers::PORT_STATE_IDLE;
           row.event_opened <= 1'b1;
@@ -193,7 +198,7 @@ module oae_row #(
           row.offered_more <= host_more;
           row.offered_kind <= host_kind;
           row.arrived <= '0;
-          if (host_verdict == oae_types::GOOD) begin
+          if (host_verdict == oae_types::GOOD || host_verdict == oae_types::BAD_VERB) begin
             row.attempt <= host_attempt;
             row.attempted <= 1'b1;
           end
@@ -224,6 +229,7 @@ module oae_row #(
             row.settled <= 1'b0;
             row.reversed <= 1'b0;
             row.attempted <= 1'b0;
+            row.attempt <= '0;
             row.stepped <= keeps && row.offered_kind == oae_types::STEPS;
             row.holds <= holds;
             if (!keeps) row.answer_bank <= !row.answer_bank;

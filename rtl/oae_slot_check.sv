@@ -11,7 +11,8 @@ module oae_slot_check (
   input  logic                reversed,        // the last swap was
   input  logic                history_lost,
   input  logic [5:0]          attempt,         // the first of the host's that is not old,
-  input  logic                attempted,       // if there was one
+  input  logic                attempted,       // if it has made one
+  input  logic                spent,           // the host's offer was answered NOT_READY before
   input  logic                worked,          // it is answered by the block, and took place,
   input  logic                contended,       // or words are held
   output logic [63:0]         crc,
@@ -93,15 +94,19 @@ module oae_slot_check (
     nothing_header[VERB +: 8] = oae_registers::VERB_NONE;
     nothing_header[EPOCH +: 8] = epoch;
     nothing_header[STATUS +: 8] = oae_registers::STATUS_NOT_READY;
+    // Offers are taken from this attempt on: the one that is denied here is too old.
+    nothing_header[ATTEMPT +: 6] = attempt + {5'd0, verdict == oae_types::BAD_VERB ||
+                                                    (verdict == oae_types::GOOD && !spent)};
     formed_header = nothing_header;
     if (verdict != oae_types::NONE) begin
       formed_header[VERB +: 8] = slot[VERB +: 8];
       formed_header[SEQUENCE +: 32] = slot[SEQUENCE +: 32];
       if (verdict == oae_types::BAD_VERB)
         formed_header[STATUS +: 8] = oae_registers::STATUS_BAD_VERB;
-      else if (worked)
+      else if (worked) begin
         formed_header[STATUS +: 8] = oae_registers::STATUS_OK;
-      else if (contended)
+        formed_header[ATTEMPT +: 6] = '0;
+      end else if (contended)
         formed_header[STATUS +: 8] = oae_registers::STATUS_BUSY;
     end else if (history_lost) begin
       formed_header[STATUS +: 8] = oae_registers::STATUS_HISTORY_LOST;

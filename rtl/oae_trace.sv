@@ -10,6 +10,7 @@ module oae_trace (
 
   // What happens to it
   input  logic        begins_epoch,
+  input  logic [7:0]  next_epoch,
   input  logic        commits,
   input  logic        exchanges,
   input  logic        reverses,
@@ -51,7 +52,7 @@ module oae_trace (
       end
       if (begins_epoch) begin
         trace_valid <= 1'b1;
-        trace_epoch <= epoch + 8'd1;
+        trace_epoch <= next_epoch;
         trace_sequence <= '0;
         trace_to <= oae_registers::PORT_STATE_IDLE;
       end

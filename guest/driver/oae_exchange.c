@@ -12,6 +12,8 @@
 #include "oae_registers.h"
 #include "oae_stream.h"
 
+#define OAE_EXCHANGE_ATTEMPTS 63 /* The numbers of attempts repeat after this one. */
+
 /* The sequence of the next swap. 0 is never used, since it stands for no swap. */
 static u32 oae_exchange_next(const struct oae_exchange *exchange)
 {
@@ -137,6 +139,10 @@ static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct 
  * Returns what an answer means for the next swap, whose offer was stored before. Only an undamaged
  * answer counts, since slice 0 alone has no CRC. There is one exception: a block that cannot push
  * answers NOT_READY without naming a swap. That counts if it is the first answer to this offer.
+ *
+ * A denial is final if it says that the block had this very attempt before it, since the block takes
+ * later attempts only. Otherwise the offer was lost or damaged, or a copy of it may still arrive.
+ * Then only a reversal makes sure that it never takes place.
  */
 static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header, bool first,
 					   struct oae_answer *answer)
@@ -145,6 +151,8 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 	u64 status = OAE_GET(header, OAE_SLOT_HEADER_STATUS);
 	bool whole = oae_exchange_take(exchange, header, answer);
 	bool nothing = !sequence && status == OAE_STATUS_NOT_READY;
+	bool final = OAE_GET(header, OAE_SLOT_HEADER_ATTEMPT) ==
+		     ((exchange->attempt + 1) & OAE_EXCHANGE_ATTEMPTS);
 
 	if (whole && !sequence && status == OAE_STATUS_HISTORY_LOST)
 		return OAE_LOST;
@@ -152,22 +160,20 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 	if (header == ~0ULL || OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != exchange->epoch)
 		return OAE_IN_DOUBT;
 	if (!whole)
-		return nothing && first && exchange->form == OAE_PUSHED ? OAE_NOT_TAKEN :
-									  OAE_IN_DOUBT;
+		return nothing && first && final && exchange->form == OAE_PUSHED ? OAE_NOT_TAKEN :
+										   OAE_IN_DOUBT;
 	if (sequence == oae_exchange_next(exchange)) {
 		if (status == OAE_STATUS_REVERSED)
 			return OAE_REVERSED;
-		return status == OAE_STATUS_OK ? OAE_COMMITTED : OAE_NOT_TAKEN;
-	}
-	if (nothing)
-		return OAE_NOT_TAKEN;
-	if (sequence != exchange->sequence)
+		if (status == OAE_STATUS_OK)
+			return OAE_COMMITTED;
+	} else if (!nothing && sequence != exchange->sequence) {
 		return OAE_IN_DOUBT;
-	/* The block retains the last answer. If the next swap had taken place, it would be another one. */
-	memset(answer->slot, 0, sizeof(answer->slot));
-	answer->slot[0] = OAE_PUT(OAE_SLOT_HEADER_EPOCH, exchange->epoch) |
-			  OAE_PUT(OAE_SLOT_HEADER_STATUS, OAE_STATUS_NOT_READY);
-	return OAE_NOT_TAKEN;
+	}
+	if (final && (nothing || sequence == oae_exchange_next(exchange)))
+		return OAE_NOT_TAKEN;
+	exchange->reversing = true;
+	return OAE_IN_DOUBT;
 }
 
 static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae_outcome outcome)
@@ -199,6 +205,7 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 					       struct oae_answer *answer)
 {
 	enum oae_outcome outcome = OAE_IN_DOUBT;
+	bool reversing = exchange->reversing;
 	unsigned int i;
 	u64 header;
 
@@ -215,6 +222,10 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 		/* The reversal has not arrived, but may arrive later, so that this outcome is not final. */
 		if (exchange->reversing && (outcome == OAE_COMMITTED || outcome == OAE_NOT_TAKEN))
 			outcome = OAE_IN_DOUBT;
+		/* A reversal that this answer asks for has a read of its own. */
+		if (exchange->reversing && !reversing)
+			reads++;
+		reversing = exchange->reversing;
 	}
 	return outcome;
 }

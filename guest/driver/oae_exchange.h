@@ -37,7 +37,10 @@ struct oae_exchange {
 enum oae_outcome {
 	OAE_COMMITTED,
 	OAE_NOT_TAKEN, /* Nothing was exchanged, and the answer's status says why. */
-	OAE_REVERSED, /* The swap is reversed, whatever had been exchanged. Its sequence is used up. */
+	OAE_REVERSED, /*
+		       * The swap is reversed, and its sequence is used up. Nobody needs to have
+		       * asked for it: an offer that the block has not seen may still arrive.
+		       */
 	OAE_LOST, /* The card has lost its power, and with it all that it knew of the epoch. */
 	OAE_IN_DOUBT,
 };

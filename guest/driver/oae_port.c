@@ -87,7 +87,9 @@ int oae_port_begin(struct oae_port *port)
 	before = oae_port_read(port, OAE_HOST_PORT_STATE);
 	/* A driver that crashed may have left the port open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
-	oae_port_write(port, OAE_HOST_PORT_CONTROL, OAE_HOST_PORT_CONTROL_OPEN_MASK);
+	oae_port_write(port, OAE_HOST_PORT_CONTROL,
+		       OAE_HOST_PORT_CONTROL_OPEN_MASK |
+			       OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, port->exchange.epoch));
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
 	/* In an epoch that is not new, swaps of its previous owner would be taken for ours. */
 	if (before == ~0ULL || state == ~0ULL ||

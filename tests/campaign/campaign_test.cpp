@@ -45,8 +45,14 @@ class Machine {
     card_.start(*adder_);
     const unsigned count = 1 + static_cast<unsigned>(card_.pick(4));
     for (unsigned i = 0; i < count; ++i) {
-      card_.plan(static_cast<unsigned>(card_.pick(horizon)),
-                 static_cast<Fault>(card_.pick(faults)));
+      const auto at = static_cast<unsigned>(card_.pick(horizon));
+      const auto fault = static_cast<Fault>(card_.pick(faults));
+      card_.plan(at, fault);
+      // An offer that lingers matters when a later one is lost.
+      if (fault == Fault::offer_late || fault == Fault::offer_again) {
+        card_.plan(at + static_cast<unsigned>(card_.pick(40)),
+                   card_.pick(2) ? Fault::offer_late : Fault::write_lost);
+      }
     }
   }
   ~Machine() { current = nullptr; }

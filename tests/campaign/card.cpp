@@ -123,6 +123,11 @@ bool Card::happens(Fault fault) {
   return false;
 }
 
+// When a packet that lingers arrives, as a number of accesses.
+unsigned Card::some_time() {
+  return accesses_ + 1 + static_cast<unsigned>(pick(60));
+}
+
 void Card::fall_down() {
   fixture.post_reset();
   on_reset();
@@ -155,6 +160,12 @@ std::uint64_t Card::read(unsigned bar, unsigned address) {
     pause(20);
     return all_ones;
   }
+  late_copies();
+  if (is_answer(bar, address) && happens(Fault::read_late)) {
+    copies_.insert({some_time(), {bar, address, 0, true}});
+    pause(20);
+    return all_ones;
+  }
   const bool answer = is_answer(bar, address);
   const bool damaged = answer && happens(Fault::answer_damaged);
   damage_slot_ = damaged && pick(2);
@@ -176,19 +187,44 @@ void Card::write(unsigned bar, unsigned address, std::uint64_t value) {
     Fiber::wait();
   }
   if (is_down()) return;
+  late_copies();
+  if (of_a_slot(bar, address)) return pass(bar, address, value);
   if (happens(Fault::write_lost)) return;
-  if (of_a_slot(bar, address) && happens(Fault::write_damaged)) {
-    value ^= std::uint64_t{1} << pick(64);
+  if (bar != 0 && happens(Fault::write_again)) {
+    copies_.insert({some_time(), {bar, address, value, false}});
   }
+  fixture.post_write(bar, address, &value, 8);
+}
+
+// A slice of an offer. The driver writes the eight in order.
+void Card::pass(unsigned bar, unsigned address, std::uint64_t value) {
+  const unsigned slice = in_page(bar, address) / 8;
+  const unsigned page = address - slice * 8;
+  Offer& offer = offers_[{bar, page}];
+  if (slice == 0) offer.late = happens(Fault::offer_late);
+  offer.slices[slice] = value;
+  if (slice == 7 && (offer.late || happens(Fault::offer_again))) {
+    const unsigned when = some_time();
+    for (unsigned i = 0; i < 8; ++i) {
+      copies_.insert({when, {bar, page + 8 * i, offer.slices[i], false}});
+    }
+  }
+  if (offer.late || happens(Fault::write_lost)) return;
+  if (happens(Fault::write_damaged)) value ^= std::uint64_t{1} << pick(64);
+  if (happens(Fault::write_again)) copies_.insert({some_time(), {bar, address, value, false}});
+  fixture.post_write(bar, address, &value, 8);
+}
+
+void Card::late_copies() {
   while (!copies_.empty() && copies_.begin()->first <= accesses_) {
     const Copy copy = copies_.begin()->second;
     copies_.erase(copies_.begin());
-    fixture.post_write(copy.bar, copy.address, &copy.value, 8);
+    if (copy.read) {
+      fixture.post_read(copy.bar, copy.address, 8);
+    } else {
+      fixture.post_write(copy.bar, copy.address, &copy.value, 8);
+    }
   }
-  if (bar != 0 && happens(Fault::write_again)) {
-    copies_.insert({accesses_ + 1 + static_cast<unsigned>(pick(60)), {bar, address, value}});
-  }
-  fixture.post_write(bar, address, &value, 8);
 }
 
 std::uint64_t Card::get(unsigned address) {

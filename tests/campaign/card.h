@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/campaign/ledger.h"
@@ -18,7 +20,10 @@ enum class Fault {
   write_lost,
   write_damaged,  ///< one of a slot, else it is lost
   write_again,    ///< comes a second time, later; opens, closes and settings do not
+  offer_again,    ///< the eight writes of an offer come a second time, later
+  offer_late,     ///< they come later, and not before
   read_lost,
+  read_late,      ///< its host waits for it in vain, and later it arrives
   completion_lost,  ///< the read has arrived
   answer_damaged,   ///< slice 0, or the slot in memory
   answer_refused,   ///< the write to memory is
@@ -27,7 +32,7 @@ enum class Fault {
   owner_dies,
   firmware_restarts,  ///< wherever it is
 };
-inline constexpr unsigned faults = 11;
+inline constexpr unsigned faults = 14;
 
 /// The block and the ways to it, for fibers of hosts and firmware. Software runs between two
 /// clocks; who waits for an answer goes on at the clock after it.
@@ -77,6 +82,9 @@ class Card {
   bool happens(Fault fault);
   void fall_down();
   bool is_down();
+  unsigned some_time();
+  void pass(unsigned bar, unsigned address, std::uint64_t value);
+  void late_copies();
   void wake(Wait* wait, std::uint64_t result);
   void slot_written(std::uint64_t address, Slot slot);
 
@@ -93,8 +101,14 @@ class Card {
     unsigned bar;
     unsigned address;
     std::uint64_t value;
+    bool read;
   };
   std::multimap<unsigned, Copy> copies_;  // by access
+  struct Offer {
+    std::array<std::uint64_t, 8> slices;
+    bool late;
+  };
+  std::map<std::pair<unsigned, unsigned>, Offer> offers_;  // in the making, by BAR and page
   std::vector<Fiber*> ready_;
   std::size_t seen_ = 0;  // transitions
 };

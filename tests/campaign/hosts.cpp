@@ -84,7 +84,8 @@ void Owner::start() {
   give_up();
   const std::uint64_t before = card_.read(0, OAE_HOST_PORT_STATE_AT(port_));
   card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_), 0);
-  card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_), OAE_HOST_PORT_CONTROL_OPEN_MASK);
+  card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_),
+              OAE_HOST_PORT_CONTROL_OPEN_MASK | OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, exchange_.epoch));
   const std::uint64_t state = card_.read(0, OAE_HOST_PORT_STATE_AT(port_));
   if (before == ~std::uint64_t{0} || state == ~std::uint64_t{0} ||
       OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
@@ -134,7 +135,8 @@ void Owner::offer() {
   }
   const bool more = wanted_ == 0 && card_.pick(4) == 0;
   const oae_form form = card_.pick(2) ? OAE_PUSHED : OAE_STREAMED;
-  unsigned tries = wanted_ ? ~0u : 1 + static_cast<unsigned>(card_.pick(12));
+  unsigned tries = 1 + static_cast<unsigned>(card_.pick(2) ? 0 : card_.pick(12));
+  if (wanted_) tries = ~0u;
   while (token_ != 0 && !exchange_.doubt && !reset_) {
     note(oae_exchange_swap(&exchange_, form, verb, more ? OAE_FLAG_MORE : 0, payload,
                            static_cast<unsigned>(card_.pick(1 + reads)), &answer_));

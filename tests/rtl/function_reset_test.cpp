@@ -2,6 +2,9 @@
 // A reset of the function, or the loss of its link: the journal survives it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "tests/rtl/block_fixture.h"
 
 namespace {
@@ -15,8 +18,84 @@ TEST_F(Block, AResetDiscardsOffersThatWereNotExchanged) {
   EXPECT_EQ(tentative(), Slot{});
   EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "the firmware's stands";
   EXPECT_TRUE(status() & OAE_FIRMWARE_STATUS_OPEN_MASK);
-  fixture.write_slot(port, slot(1, 21));
+  fixture.write_slot(port, again(slot(1, 21)));
   EXPECT_EQ(fixture.stream(port), slot(1, 10));
+}
+
+// The host is told that nothing took place, so that no copy of the discarded offer may take place later,
+// whatever else happens in between.
+TEST_F(Block, NoCopyOfAnOfferThatAResetDiscardedTakesPlace) {
+  open();
+  swap(1);
+  fixture.confirm(port, 1, 1);
+  take();
+  enum Step { reset, read, half_an_offer };
+  std::vector<Step> order{reset, read, read, half_an_offer};
+  std::uint32_t sequence = 2;
+  do {
+    SCOPED_TRACE(sequence);
+    fixture.publish(port, slot(sequence, 10 + sequence));
+    const Slot offer = slot(sequence, 20);
+    fixture.write_slot(port, offer);
+    fixture.function_reset();
+    for (const Step step : order) {
+      if (step == reset) fixture.function_reset();
+      if (step == read) EXPECT_NE(fixture.stream(port), slot(sequence, 10 + sequence));
+      if (step == half_an_offer) {
+        fixture.post_write(pages, port * OAE_PORT_SIZE, again(offer).data(), 32);
+        fixture.drain();
+      }
+    }
+    fixture.write_slot(port, offer);  // a late copy
+    EXPECT_NE(fixture.stream(port), slot(sequence, 10 + sequence)) << "the copy took place";
+    EXPECT_EQ(tentative(), Slot{});
+    fixture.write_slot(port, again(offer));
+    EXPECT_EQ(fixture.stream(port), slot(sequence, 10 + sequence)) << "the next attempt";
+    fixture.confirm(port, 1, sequence);
+    take();
+    ++sequence;
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// A denial says from which attempt on offers are taken. So a host can tell a denial of its last offer
+// from one of an offer before it.
+TEST_F(Block, ADenialNamesTheFirstAttemptThatIsStillTaken) {
+  open();
+  const auto denial = [&] { return Header::of(fixture.stream(port)[0]); };
+  EXPECT_EQ(denial().attempt, 0) << "no offer has come";
+  Slot offer = slot(1, 20);
+  Slot damaged = offer;
+  damaged[3] ^= 1;
+  fixture.write_slot(port, damaged);
+  EXPECT_EQ(denial().attempt, 0) << "nothing is known of a damaged one";
+  fixture.write_slot(port, offer);
+  EXPECT_EQ(denial().attempt, 1);
+  EXPECT_EQ(denial().attempt, 1) << "the same denial again";
+  fixture.write_slot(port, again(again(offer)));
+  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  EXPECT_EQ(Header::of(fixture.answer(port)).attempt, 3) << "it could not be pushed";
+  Header unknown = Header::of(again(again(again(offer)))[0]);
+  unknown.verb = 77;
+  fixture.write_slot(port, make_slot(unknown, 1));
+  EXPECT_EQ(denial().attempt, 4) << "a verb that the block does not know";
+  fixture.write_slot(port, make_slot(unknown, 1));
+  EXPECT_EQ(denial().attempt, 4) << "a copy of it";
+  fixture.write_slot(port, again(again(offer)));
+  EXPECT_EQ(denial().attempt, 3) << "the unknown verb is gone, and was the newest";
+}
+
+TEST_F(Block, AnOpenWithoutHistoryFollowsTheEpochThatTheHostRemembers) {
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port),
+              OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, 9) | OAE_HOST_PORT_CONTROL_OPEN_MASK);
+  fixture.publish(port, slot(1, 10, 0, 10));
+  fixture.write_slot(port, slot(1, 20, 0, 10));
+  EXPECT_EQ(fixture.stream(port), slot(1, 10, 0, 10));
+  EXPECT_EQ(counter(OAE_HOST_PORT_CONTROL_AT(port)), OAE_HOST_PORT_CONTROL_OPEN_MASK);
+  close();
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port),
+              OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, 77) | OAE_HOST_PORT_CONTROL_OPEN_MASK);
+  EXPECT_EQ(OAE_GET(counter(OAE_HOST_PORT_STATE_AT(port)), OAE_HOST_PORT_STATE_EPOCH), 11u)
+      << "the block's own history counts";
 }
 
 TEST_F(Block, AResetDiscardsPartsOfAnOffer) {
@@ -67,10 +146,11 @@ TEST_F(Block, AResetKeepsItsPlaceAmongRequests) {
   open();
   for (unsigned n = 1; n < 40; ++n) {
     fixture.publish(port, slot(n, 100 + n));
-    const Slot offer = slot(n, 200 + n);
+    Slot offer = slot(n, 200 + n);
     const std::uint64_t confirmation = offer[0];
     fixture.post_write(pages, port * OAE_PORT_SIZE, offer.data(), 64);
     if (n % 2) fixture.post_reset();
+    if (n % 2) offer = again(offer);
     fixture.post_write(pages, port * OAE_PORT_SIZE, offer.data(), 64);
     fixture.post_read(pages, port * OAE_PORT_SIZE, 64);
     if (n % 3) fixture.post_reset();

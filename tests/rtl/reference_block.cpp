@@ -104,7 +104,7 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
     const std::uint64_t value = merge(host_word(number, word), data[word], mask);
     switch (OAE_HOST_PORT_CONTROL + 8 * word) {
       case OAE_HOST_PORT_CONTROL:
-        port.set_open(value & 1);
+        port.set_open(value & 1, OAE_GET(value, OAE_HOST_PORT_CONTROL_EPOCH));
         break;
       case OAE_HOST_PORT_CELL:
         port.cell = value & ~std::uint64_t{63};

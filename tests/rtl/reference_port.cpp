@@ -57,7 +57,7 @@ void ReferencePort::discard_host_offer() {
   arrived_ = 0;
 }
 
-void ReferencePort::set_open(bool now_open) {
+void ReferencePort::set_open(bool now_open, std::uint8_t epoch_used) {
   if (now_open == open) return;
   open = now_open;
   discard_host_offer();
@@ -68,7 +68,7 @@ void ReferencePort::set_open(bool now_open) {
     return;
   }
   if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
-  ++epoch_;
+  epoch_ = (state_ == OAE_PORT_STATE_HISTORY_LOST ? epoch_used : epoch_) + 1;
   last_ = 0;
   reversed_ = false;
   attempt_.reset();
@@ -122,6 +122,7 @@ void ReferencePort::judge() {
   if (header.verb != OAE_VERB_SWAP && header.verb != OAE_VERB_SEND &&
       !ReferenceWords::steps(inbox_)) {
     verdict_ = Verdict::bad_verb;
+    attempt_ = header.attempt;
     ++rejected_count;
     return;
   }
@@ -137,10 +138,20 @@ void ReferencePort::lose_the_rest() {
   if (verdict_ == Verdict::none) arrived_ = 0;
 }
 
+// Of a good offer that does not take place every copy is old from now on.
+void ReferencePort::outdate_offer() {
+  if (verdict_ == Verdict::good) attempt_ = (*attempt_ + 1) & 63;
+}
+
+// The first attempt after the one that is denied.
+std::uint8_t ReferencePort::first_attempt() const {
+  return (attempt() + (verdict_ == Verdict::bad_verb)) & 63;
+}
+
 // Whether what stands is refused now, rather than once more.
 bool ReferencePort::refuse() {
   if (std::exchange(refused_, true)) return false;
-  if (verdict_ == Verdict::good) attempt_ = (*attempt_ + 1) & 63;
+  outdate_offer();
   return true;
 }
 
@@ -217,6 +228,7 @@ ReferencePort::Answer ReferencePort::stream_answer() {
     if (denied && !refused_) ++not_ready_count;
     answer.refusal = refuse();
     answer.formed = true;
+    header.attempt = first_attempt();
     answer.slot[0] = header.word();
   }
   return answer;
@@ -241,8 +253,9 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
   nothing.verb = OAE_VERB_NONE;
   nothing.epoch = epoch_;
   nothing.status = OAE_STATUS_NOT_READY;
-  answer.word = nothing.word();
   answer.refusal = refuse();
+  nothing.attempt = first_attempt();
+  answer.word = nothing.word();
   if (answer.refusal) ++not_ready_count;
   return answer;
 }
@@ -276,6 +289,7 @@ void ReferencePort::reversed() {
 void ReferencePort::function_reset() {
   cell = 0;
   armed = false;
+  if (!refused_) outdate_offer();
   discard_host_offer();
 }
 

@@ -39,7 +39,8 @@ class ReferencePort {
   ReferencePort(unsigned number, ReferenceWords& words) : number_(number), words_(words) {}
 
   // The host
-  void set_open(bool open);
+  /// `epoch_used` is what the host remembers, and counts if the port does not.
+  void set_open(bool open, std::uint8_t epoch_used);
   void write_window(const Slot& data, std::uint64_t enable);
   /// What would be asked of the DMA, and with `refused` the outcome if that says no.
   bool wants_dma() const { return cell != 0; }
@@ -88,6 +89,8 @@ class ReferencePort {
   void judge();
   void reversed();
   bool refuse();
+  void outdate_offer();
+  std::uint8_t first_attempt() const;
   bool exchange();
   void look_at_words();
   void settle_words();

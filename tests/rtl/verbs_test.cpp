@@ -252,7 +252,7 @@ TEST_F(Verbs, BadStepsAreNoVerb) {
   const auto bad = [&](Slot slot) {
     for (std::uint32_t i = 0; i < tries; ++i) slot = again(slot);
     EXPECT_EQ(status_of(ask(port, slot)), OAE_STATUS_BAD_VERB) << std::hex << slot[1];
-    tries = (tries + 1) % 30;
+    tries = (tries + 1) % 64;
   };
   for (const std::uint64_t index :
        {std::uint64_t{256}, std::uint64_t{0xfff}, std::uint64_t{0x1000}, std::uint64_t{1} << 63}) {

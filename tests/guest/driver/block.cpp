@@ -158,13 +158,14 @@ Slot Block::interact() {
 // What was answered NOT_READY stays so.
 Slot Block::refuse() {
   if (std::exchange(refused_, true)) return refusal_;
-  if (verdict_ == Verdict::GOOD) ++attempt_;
+  if (verdict_ == Verdict::GOOD) attempt_ = (attempt_ + 1) % 64;
   const bool names_next = verdict_ != Verdict::NONE &&
                           OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) == epoch &&
                           OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE) == following(sequence);
   const auto verb = names_next ? OAE_GET(window_[0], OAE_SLOT_HEADER_VERB) : OAE_VERB_NONE;
-  refusal_ = sealed(
-      {header(verb, epoch, OAE_STATUS_NOT_READY, names_next ? following(sequence) : 0), age++});
+  refusal_ = sealed({header(verb, epoch, OAE_STATUS_NOT_READY, names_next ? following(sequence) : 0) |
+                         first_attempt(),
+                     age++});
   if (verdict_ == Verdict::NONE && reversed_)
     refusal_ = sealed({header(OAE_VERB_NONE, epoch, OAE_STATUS_REVERSED, sequence), age});
   if (history_lost) refusal_ = sealed({header(OAE_VERB_NONE, 0, OAE_STATUS_HISTORY_LOST, 0), age});
@@ -175,7 +176,7 @@ std::uint64_t Block::push(Fault met) {
   if (!bus_master) {
     if (retains_swap()) return retained_[0];
     refuse();
-    return header(OAE_VERB_NONE, epoch, OAE_STATUS_NOT_READY, 0);
+    return header(OAE_VERB_NONE, epoch, OAE_STATUS_NOT_READY, 0) | first_attempt();
   }
   const Slot answer = interact();
   if (met != Fault::CELL_LOST) std::memcpy(cell, answer.data(), sizeof(cell));

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "oae_registers.h"
+
 namespace guest_test {
 
 using Slot = std::array<std::uint64_t, 8>;
@@ -76,6 +78,10 @@ class Block {
 
   unsigned offset(const volatile void* address);
   void judge();
+  /// Of an answer that denies the swap: the first attempt that is not old.
+  std::uint64_t first_attempt() const {
+    return OAE_PUT(OAE_SLOT_HEADER_ATTEMPT, attempted_ ? attempt_ : 0);
+  }
   void commit();
   bool retains_swap() const { return verdict_ == Verdict::NONE && sequence != 0 && !reversed_; }
   Slot interact();
