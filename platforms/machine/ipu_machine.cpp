@@ -115,9 +115,9 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   function.reset_time = 1 * vp::ms;
   function.no_soft_reset = false;  // so a host can also reset it by D3hot
   function.bars = {
-      {OAE_REGISTER_BAR, OAE_REGISTER_BAR_SIZE, true, false},
-      {OAE_PORT_BAR, port_bar_size(ipu.oae.ports), true, true},
-      {OAE_STREAM_BAR, port_bar_size(ipu.oae.ports), true, true},
+      pcie::BarConfig::memory_64(OAE_REGISTER_BAR, OAE_REGISTER_BAR_SIZE),
+      pcie::BarConfig::prefetchable_64(OAE_PORT_BAR, port_bar_size(ipu.oae.ports)),
+      pcie::BarConfig::prefetchable_64(OAE_STREAM_BAR, port_bar_size(ipu.oae.ports)),
   };
   function.msi_x.vectors = OAE_REGISTER_BAR_SHARED_VECTORS + ipu.oae.ports;
   function.msi_x.table_bar = OAE_REGISTER_BAR;
@@ -129,7 +129,8 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
     pcie::VirtualFunctionsConfig& virtual_functions = function.virtual_functions;
     virtual_functions.count = ipu.endpoint.virtual_functions;
     virtual_functions.device = static_cast<std::uint16_t>(ipu.endpoint.id.device + 1);
-    virtual_functions.bars = {{OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_SIZE, true, true}};
+    virtual_functions.bars = {
+        pcie::BarConfig::prefetchable_64(OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_SIZE)};
     virtual_functions.msi_x = {1, OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_MSI_X_TABLE_BASE,
                                OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_MSI_X_PENDING_BASE};
   }

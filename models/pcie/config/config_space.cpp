@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "models/pcie/config/header_registers.h"
 #include "models/pcie/protocol/configuration_error.h"
 
 namespace pcie {
 namespace {
 
-constexpr unsigned status = 0x06;
-constexpr std::uint32_t capabilities_list = 1u << 4;
-constexpr unsigned capabilities_pointer = 0x34;
+constexpr unsigned status = HeaderRegisters::status;
+constexpr unsigned capabilities_pointer = HeaderRegisters::capabilities_pointer;
 
 std::uint32_t low_bytes(unsigned bytes) {
   return bytes >= 4 ? ~0u : (1u << 8 * bytes) - 1;
@@ -69,12 +69,12 @@ void ConfigSpace::set_reset(unsigned offset, unsigned bytes, std::uint32_t value
 void ConfigSpace::define(const Register& entry) {
   const bool sized = entry.bytes == 1 || entry.bytes == 2 || entry.bytes == 4;
   if (!sized || entry.offset % entry.bytes != 0 || entry.offset + entry.bytes > size) {
-    throw ConfigurationError(
-        fmt::format("configuration register of {} bytes at {:#x}", entry.bytes, entry.offset));
+    throw ConfigurationError(fmt::format(
+        "a configuration register of {} bytes at {:#x} is impossible", entry.bytes, entry.offset));
   }
   for (unsigned i = entry.offset; i < entry.offset + entry.bytes; ++i) {
     if (defined_.test(i)) {
-      throw ConfigurationError(fmt::format("configuration byte {:#x} is defined twice", i));
+      throw ConfigurationError(fmt::format("configuration byte {:#x} has two registers", i));
     }
     defined_.set(i);
   }
@@ -105,13 +105,13 @@ void ConfigSpace::reset(Reset kind) {
 
 unsigned ConfigSpace::add_capability(std::uint8_t id, unsigned bytes) {
   const unsigned offset = next_free_;
-  if (bytes < 2 || offset + bytes > 0x100) {
-    throw ConfigurationError(fmt::format("no room for capability {:#04x}", id));
+  if (bytes < 2 || offset + bytes > first_extended_capability) {
+    throw ConfigurationError(fmt::format("there is no room for capability {:#04x}", id));
   }
   next_free_ = (offset + bytes + 3) & ~3u;
   define({offset, 2, id});
   set_reset(last_capability_ == 0 ? capabilities_pointer : last_capability_ + 1, 1, offset);
-  set_reset(status, 2, get(status, 2) | capabilities_list);
+  set_reset(status, 2, get(status, 2) | HeaderRegisters::StatusBit::capabilities_list);
   last_capability_ = offset;
   return offset;
 }
@@ -119,7 +119,7 @@ unsigned ConfigSpace::add_capability(std::uint8_t id, unsigned bytes) {
 unsigned ConfigSpace::add_extended_capability(std::uint16_t id, unsigned version, unsigned bytes) {
   const unsigned offset = next_extended_free_;
   if (bytes < 4 || version < 1 || version > 15 || offset + bytes > size) {
-    throw ConfigurationError(fmt::format("no room for extended capability {:#06x}", id));
+    throw ConfigurationError(fmt::format("there is no room for extended capability {:#06x}", id));
   }
   next_extended_free_ = (offset + bytes + 3) & ~3u;
   define({offset, 4, id | version << 16});

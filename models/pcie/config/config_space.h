@@ -9,23 +9,23 @@
 
 namespace pcie {
 
-/// What resets a function (PCIe 5.0, 6.6), the strongest first: power or PERST#, its link, or
-/// itself alone by an FLR or its return from D3hot.
+/// The kinds of reset (PCIe 5.0, 6.6), the strongest first: a fundamental reset by power or PERST#,
+/// a hot reset through the link, and a reset of the function alone (FLR or return from D3hot).
 enum class Reset : std::uint8_t { fundamental, hot, function };
 
-/// One register of configuration space: its reset value and what software may do to each bit.
-/// Bits in neither mask are read-only.
+/// One register of configuration space: its reset value and what software may do with each bit.
+/// Bits that are neither writable nor cleared by writes are read-only.
 struct Register {
   unsigned offset;  ///< a multiple of `bytes`
   unsigned bytes;   ///< 1, 2 or 4
   std::uint32_t reset = 0;
   std::uint32_t writable = 0;      ///< RW
   std::uint32_t write_clears = 0;  ///< RW1C
-  std::uint32_t sticky = 0;        ///< kept by every reset but a fundamental one (7.4)
+  std::uint32_t sticky = 0;        ///< kept by every reset except a fundamental one (7.4)
 };
 
-/// The 4 KiB of configuration registers of a function. What was not defined reads zero and ignores
-/// writes.
+/// The 4 KiB of configuration registers of a function. Registers that are not defined read zero and
+/// ignore writes.
 ///
 ///     0x000  header, type 0 or type 1
 ///     0x040  standard capabilities, chained from the pointer at 0x34
@@ -33,28 +33,36 @@ struct Register {
 class ConfigSpace {
  public:
   static constexpr unsigned size = 4096;
+  static constexpr unsigned first_capability = 0x40;
+  static constexpr unsigned first_extended_capability = 0x100;
 
   ConfigSpace();
 
-  /// Software's access: `bytes` 1 to 4 within one DW. Beyond the space, or across a DW, reads are
-  /// zero and writes ignored.
+  /// Software's access to `bytes` (1 to 4) bytes within one DW. An access beyond the space or
+  /// across a DW reads zero and writes nothing.
   std::uint32_t read(unsigned offset, unsigned bytes) const;
   void write(unsigned offset, unsigned bytes, std::uint32_t value);
 
-  /// The model's access, past all masks; within one DW.
+  /// The model's access, which ignores all masks; it must lie within one DW.
   std::uint32_t get(unsigned offset, unsigned bytes) const;
   void set(unsigned offset, unsigned bytes, std::uint32_t value);
-  bool test(unsigned offset, unsigned bit) const {
-    return words_[offset / 4] >> (8 * (offset & 3) + bit) & 1;
+  /// Sets the bits of `mask` to those of `value`.
+  void change(unsigned offset, unsigned bytes, std::uint32_t mask, std::uint32_t value) {
+    set(offset, bytes, (get(offset, bytes) & ~mask) | (value & mask));
+  }
+  /// Whether any bit of `mask` is set in the register at `offset`.
+  bool any(unsigned offset, std::uint32_t mask) const {
+    return words_[offset / 4] >> 8 * (offset & 3) & mask;
   }
 
-  /// Throws ConfigurationError if the register is not aligned or any of its bytes is defined.
+  /// Throws ConfigurationError if the register is not aligned or if one of its bytes is already
+  /// defined.
   void define(const Register& entry);
-  /// A reset leaves the bits of `mask` as they are, if it is `strongest` or a weaker one.
+  /// Makes a reset of kind `strongest` or a weaker one keep the bits of `mask`.
   void keep(Reset strongest, unsigned offset, unsigned bytes, std::uint32_t mask);
 
-  /// Place a capability of `bytes` bytes, header included, at the end of its chain, aligned to a
-  /// DW, and return its offset. Throws ConfigurationError if there is no room.
+  /// Adds a capability of `bytes` bytes, with its header, to the end of its chain. Returns its
+  /// offset, which is aligned to a DW. Throws ConfigurationError if there is no room.
   unsigned add_capability(std::uint8_t id, unsigned bytes);
   unsigned add_extended_capability(std::uint16_t id, unsigned version, unsigned bytes);
 
@@ -63,7 +71,7 @@ class ConfigSpace {
   using Action = std::function<void(std::uint32_t before)>;
   void on_write(unsigned offset, unsigned bytes, Action action);
 
-  /// All registers to their reset values, but for what the reset keeps.
+  /// Sets all registers to their reset values, except the bits that the reset keeps.
   void reset(Reset kind = Reset::fundamental);
 
  private:
@@ -81,13 +89,13 @@ class ConfigSpace {
   Words writable_{};
   Words write_clears_{};
   Words kept_by_hot_{};       // sticky bits
-  Words kept_by_function_{};  // and those that are the link's or the device's
+  Words kept_by_function_{};  // sticky bits and those of the link or the device
   std::bitset<size> defined_;
   std::vector<Observer> observers_;
-  unsigned last_capability_ = 0;  // whose next pointer ends the chain; 0: none yet
-  unsigned next_free_ = 0x40;
+  unsigned last_capability_ = 0;  // the last capability in the chain; 0 if there is none
+  unsigned next_free_ = first_capability;
   unsigned last_extended_ = 0;
-  unsigned next_extended_free_ = 0x100;
+  unsigned next_extended_free_ = first_extended_capability;
 };
 
 }  // namespace pcie

@@ -4,13 +4,10 @@
 namespace pcie {
 namespace {
 
-constexpr std::uint32_t signalled_system_error = 1u << 14;
-constexpr std::uint32_t signalled_target_abort = 1u << 11;
-constexpr std::uint32_t detected_parity_error = 1u << 15;
 constexpr std::uint32_t unsupported_detected = PciExpress::unsupported_request;
 
-// 6.2.3.2.4: the requester learns of it by a completion, or the receiver at the end by the packet,
-// or nobody has asked.
+// 6.2.3.2.4: an error is advisory if the requester learns of it from a completion, if the packet's
+// destination handles it, or if no request asked for the packet.
 bool is_advisory(Error error, const Tlp* tlp, Place place) {
   if (place == Place::passing) return true;
   switch (error) {
@@ -31,13 +28,13 @@ bool is_advisory(Error error, const Tlp* tlp, Place place) {
 std::optional<Severity> ErrorReporting::report(Error error, const Tlp* tlp, Place place) {
   if (!advanced_.knows(error)) return {};
   std::uint32_t status = 0;
-  if (error == Error::poisoned_tlp) status = detected_parity_error;
-  if (error == Error::completer_abort) status = signalled_target_abort;
-  // 6.12.4: it is answered by Completer Abort.
+  if (error == Error::poisoned_tlp) status = Header::StatusBit::detected_parity_error;
+  if (error == Error::completer_abort) status = Header::StatusBit::signaled_target_abort;
+  // 6.12.4: an ACS violation is answered with Completer Abort.
   if (error == Error::acs_violation && tlp != nullptr && tlp->is_non_posted()) {
-    status = signalled_target_abort;
+    status = Header::StatusBit::signaled_target_abort;
   }
-  if (status != 0) space_.set(status_, 2, space_.get(status_, 2) | status);
+  if (status != 0) space_.change(status_, 2, status, status);
 
   const Severity severity = advanced_.severity(error);
   if (severity == Severity::correctable) return report_correctable(error);
@@ -60,7 +57,7 @@ std::optional<Severity> ErrorReporting::report_correctable(Error error) {
   return Severity::correctable;
 }
 
-// 6.2.4.3
+// This follows 6.2.4.3.
 std::optional<Severity> ErrorReporting::report_advisory(Error error, const Tlp* tlp) {
   const bool unsupported = error == Error::unsupported_request;
   express_.detected(PciExpress::correctable_error | (unsupported ? unsupported_detected : 0));
@@ -80,11 +77,12 @@ std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const 
   express_.detected(kind | (unsupported ? unsupported_detected : 0));
   advanced_.log(error, tlp);
   if (advanced_.masked(error)) return {};
-  const bool serr = commands_.test(Header::command, Header::serr_enable);
+  const bool serr = commands_.any(Header::command, Header::CommandBit::serr_enable);
   if (unsupported && !serr && !express_.reports(PciExpress::unsupported_request)) return {};
   if (!serr && !express_.reports(kind)) return {};
   if (serr) {
-    space_.set(Header::status, 2, space_.get(Header::status, 2) | signalled_system_error);
+    constexpr std::uint32_t signaled = Header::StatusBit::signaled_system_error;
+    space_.change(Header::status, 2, signaled, signaled);
   }
   return severity;
 }

@@ -13,7 +13,7 @@ namespace pcie {
 namespace {
 
 constexpr unsigned max_piece = 64;
-constexpr unsigned read_boundary = 128;  // RCB of all but root complexes
+constexpr unsigned read_boundary = 128;  // RCB of every completer except a root complex
 
 Status to_status(tlm::tlm_response_status response) {
   if (response > tlm::TLM_INCOMPLETE_RESPONSE) return Status::success;
@@ -33,7 +33,7 @@ Completer::Completer(FunctionCore& core, Socket& bar, unsigned reads, MsiX* msi_
     : core_(core), bar_(bar), most_reads_(reads), msi_x_(msi_x), resume_(domain, [this] {
         resume();
       }) {
-  if (reads < 1) throw ConfigurationError("device logic takes at least one read");
+  if (reads < 1) throw ConfigurationError("device logic must accept at least one read");
   bar.register_nb_transport_bw(this, &Completer::response);
   write_.set_command(tlm::TLM_WRITE_COMMAND);
   const std::string prefix = std::string(core.name()) + ".";
@@ -68,7 +68,7 @@ const Completer::Range* Completer::hit(const Tlp& request) const {
   return nullptr;
 }
 
-// Whose the byte at `offset` is; `bytes` shrinks to where that ends.
+// The owner of the byte at `offset`. `bytes` shrinks so that all of it has the same owner.
 Completer::Region Completer::region(unsigned bar, std::uint64_t offset, unsigned& bytes) const {
   bytes = request_piece(offset, bytes, max_piece);
   if (msi_x_ == nullptr) return Region::logic;
@@ -95,7 +95,7 @@ void Completer::describe(Access& access, const TlpHeader& header) const {
   access.id_based_ordering = header.id_based_ordering;
 }
 
-// Writes to a BAR.
+// The next functions handle writes to a BAR.
 
 void Completer::write(TlpPtr request) {
   ++write_count_;
@@ -107,16 +107,16 @@ void Completer::write(TlpPtr request) {
 
 void Completer::continue_write() {
   const Tlp& request = *written_;
-  const Range range = *hit(request);  // no configuration passes a write
+  const Range range = *hit(request);  // no configuration write passes a memory write
   for (;;) {
     const Tlp::Run run = request.next_run(written_at_);
     if (run.empty()) break;
     const std::uint64_t offset = request.get_address() + run.begin - range.base;
     unsigned bytes = run.end - run.begin;
     const std::uint8_t* data = request.data() + run.begin;
-    const Region whose = region(range.bar, offset, bytes);
+    const Region owner = region(range.bar, offset, bytes);
     written_at_ = run.begin + bytes;
-    switch (whose) {
+    switch (owner) {
       case Region::table:
         msi_x_->write_table(offset - msi_x_->config().table_offset, data, bytes);
         break;
@@ -133,7 +133,7 @@ void Completer::continue_write() {
         }
     }
   }
-  // 6.2.3.2.3: one error a TLP.
+  // 6.2.3.2.3: a TLP reports one error.
   if (write_status_ != Status::success) core_.report(to_error(write_status_), &request);
   written_.reset();
 }
@@ -146,12 +146,12 @@ void Completer::note(const Tlp& request, Status answer) {
 }
 
 void Completer::resume_write() {
-  if (!std::exchange(write_taken_, false)) return;
+  if (!std::exchange(write_accepted_, false)) return;
   if (written_) {
     note(*written_, to_status(write_.get_response_status()));
     continue_write();
   }
-  core_.uplink().let_go();
+  core_.uplink().release();
 }
 
 tlm::tlm_sync_enum Completer::write_piece(const Tlp& request, const Range& range, unsigned begin,
@@ -168,7 +168,7 @@ tlm::tlm_sync_enum Completer::write_piece(const Tlp& request, const Range& range
   return bar_->nb_transport_fw(write_, phase, delay);
 }
 
-// Reads of a BAR.
+// The next functions handle reads of a BAR.
 
 void Completer::read(TlpPtr request) {
   ++(request->header.type == TlpType::DMWr ? deferrable_count_ : read_count_);
@@ -179,7 +179,7 @@ void Completer::read(TlpPtr request) {
   }
 }
 
-Completer::Read* Completer::take_read() {
+Completer::Read* Completer::allocate_read() {
   if (free_reads_.empty()) {
     reads_.push_back(std::make_unique<Read>());
     Read& read = *reads_.back();
@@ -197,7 +197,7 @@ void Completer::free(tlm::tlm_generic_payload* payload) {
 }
 
 void Completer::start(TlpPtr request) {
-  Read& read = *take_read();
+  Read& read = *allocate_read();
   describe(read.access, request->header);
   const bool deferrable = request->header.type == TlpType::DMWr;
   read.access.deferrable = deferrable;
@@ -211,7 +211,7 @@ void Completer::start(TlpPtr request) {
   deferrable ? offer(read) : advance(read);
 }
 
-// PCIe 6.0, 6.32: all of a deferrable write is taken, or nothing of it.
+// PCIe 6.0, 6.32: device logic accepts all of a deferrable write or none of it.
 void Completer::offer(Read& read) {
   const Tlp& request = *read.request;
   if (request.next_run(0).empty()) return finish(read, Status::success);
@@ -236,7 +236,7 @@ void Completer::offer(Read& read) {
     read.set_byte_enable_length(span);
   }
   read.at = first;
-  read.piece = 4u * request.header.length - first;  // there is no other
+  read.piece = 4u * request.header.length - first;  // a deferrable write has one piece only
   read.access.bar = range->bar;
   read.set_address(offset);
   read.set_data_ptr(const_cast<std::uint8_t*>(request.data()) + first);
@@ -298,9 +298,9 @@ void Completer::advance(Read& read) {
 tlm::tlm_sync_enum Completer::response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                        sc_core::sc_time&) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  // A payload is not free for the next piece before this call has returned.
+  // The payload must not be used for the next piece before this call has returned.
   if (&payload == &write_) {
-    write_taken_ = true;
+    write_accepted_ = true;
     if (!resume_.pending()) resume_.at(vp::now());
     return tlm::TLM_COMPLETED;
   }
@@ -348,7 +348,7 @@ void Completer::finish(Read& read, Status status) {
   start_waiting();
 }
 
-// The request was kept since device logic had its data's address.
+// The request was kept until now, because device logic had the address of its data.
 void Completer::drop(Read& read) {
   read.dropped = false;
   read.request.reset();
@@ -356,7 +356,8 @@ void Completer::drop(Read& read) {
   start_waiting();
 }
 
-// Memory Space is off after a reset, so reads of BARs end as what finds none, if there is a link.
+// After a reset, Memory Space is disabled. Reads that device logic has not answered therefore end
+// with Unsupported Request, if there is a link.
 void Completer::end_reads() {
   auto refuse = [this](const Tlp& request) {
     ++refused_;

@@ -17,49 +17,51 @@
 
 namespace pcie {
 
-/// What a function does with requests for its BARs: cuts them for device logic or the MSI-X table,
-/// by the protocol of access.h, and completes reads.
+/// Handles the requests for a function's BARs: divides them among device logic and the MSI-X
+/// registers, by the protocol of access.h, and completes reads.
 class Completer : private tlm::tlm_mm_interface {
  public:
   using Socket = tlm_utils::simple_initiator_socket_optional<Completer>;
 
-  /// To device logic by `bar`. `reads` is how many device logic works on at a time; `msi_x` is
-  /// nullptr for a function without.
+  /// `bar` leads to device logic. `reads` is the number of reads that device logic accepts at a
+  /// time, at least 1. `msi_x` is nullptr for a function without MSI-X. Throws ConfigurationError
+  /// if `reads` is 0.
   Completer(FunctionCore& core, Socket& bar, unsigned reads, MsiX* msi_x, vp::Domain& domain,
             vp::Statistics& statistics);
 
-  /// Finds the BARs anew. `exists` is false for a virtual function that is not enabled.
+  /// Reads the BARs' addresses again. `exists` is false for a virtual function that is disabled.
   void map(bool exists);
-  /// Whether a request is in a BAR.
+  /// Whether a request lies in a BAR.
   bool claims(const Tlp& request) const { return hit(request) != nullptr; }
-  /// A write, or a read or deferrable write, that is claimed.
+  /// Handles a memory write for which claims() holds.
   void write(TlpPtr request);
+  /// Handles a memory read or a deferrable write for which claims() holds.
   void read(TlpPtr request);
-  /// Answers a request, which nothing in this function takes, by Unsupported Request.
+  /// Answers a request that this function does not support with Unsupported Request.
   void refuse(const Tlp& request);
-  /// Ends what device logic works on, after map().
+  /// Ends the requests that device logic has not answered; must follow map().
   void reset();
 
  private:
-  // A payload with the extension of access.h, which it owns, as TLM-2.0 has it.
+  // A payload which owns the extension of access.h, as TLM-2.0 requires.
   struct Payload : tlm::tlm_generic_payload {
     Payload() : access(*new Access) { set_extension(&access); }
     Access& access;
   };
-  // A BAR while it decodes.
+  // A BAR that is decoded now.
   struct Range {
     std::uint64_t base;
     std::uint64_t size;
     unsigned bar;
   };
-  // A read that device logic works on; its data gathers in the request's own room. Or a deferrable
-  // write, which is one piece.
+  // A read that device logic answers; its data gathers in the request itself. It can also be a
+  // deferrable write, which has one piece.
   struct Read : Payload {
     TlpPtr request;
-    unsigned at = 0;                        // of its 4 x length bytes
-    unsigned piece = 0;                     // bytes asked for
-    bool dropped = false;                   // by a reset: the answer of device logic is for nobody
-    std::array<std::uint8_t, 128> enables;  // of a deferrable write with a hole
+    unsigned at = 0;                        // progress in its 4 x length bytes
+    unsigned piece = 0;                     // bytes that device logic has not returned yet
+    bool dropped = false;                   // a reset has ended it; the answer is ignored
+    std::array<std::uint8_t, 128> enables;  // byte enables of a deferrable write with a hole
   };
   enum class Region { logic, table, pending };
 
@@ -73,7 +75,7 @@ class Completer : private tlm::tlm_mm_interface {
   void note(const Tlp& request, Status answer);
   void resume_write();
 
-  Read* take_read();
+  Read* allocate_read();
   void free(tlm::tlm_generic_payload* payload) override;
   void start(TlpPtr request);
   void start_waiting();
@@ -92,18 +94,18 @@ class Completer : private tlm::tlm_mm_interface {
   Socket& bar_;
   const unsigned most_reads_;
   MsiX* const msi_x_;
-  std::vector<Range> ranges_;  // those that decode now
+  std::vector<Range> ranges_;  // the BARs that are decoded now
 
   Payload write_;
-  TlpPtr written_;            // the request that it is of; none after a reset
-  unsigned written_at_ = 0;   // of its 4 x length bytes
-  Status write_status_{};     // the first that was no success
-  bool write_taken_ = false;  // by device logic, which had no room for it at first
+  TlpPtr written_;               // the request of `write_`; nullptr after a reset
+  unsigned written_at_ = 0;      // progress in its 4 x length bytes
+  Status write_status_{};        // the first status other than success
+  bool write_accepted_ = false;  // device logic has accepted a piece that it had to delay
   std::vector<std::unique_ptr<Read>> reads_;
   std::vector<Read*> free_reads_;
-  vp::Ring<TlpPtr> waiting_reads_;  // while device logic works on as many as it can
-  bool starting_ = false;           // keeps start_waiting() from calling itself
-  vp::Ring<Read*> resumed_;         // that go on with their next piece
+  vp::Ring<TlpPtr> waiting_reads_;  // reads beyond the number that device logic accepts
+  bool starting_ = false;           // prevents recursion of start_waiting()
+  vp::Ring<Read*> resumed_;         // reads that continue with their next piece
   vp::Event resume_;
 
   std::uint64_t read_count_ = 0;

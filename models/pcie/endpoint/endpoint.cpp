@@ -29,18 +29,22 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
                     most_deferrable(config), config.active_states}),
       log_(vp::log::get("pcie")) {
   const std::size_t count = config.functions.size();
-  if (count < 1 || count > 256) throw ConfigurationError("an endpoint has 1 to 256 functions");
+  if (count < 1 || count > 256)
+    throw ConfigurationError("an endpoint must have 1 to 256 functions");
   unsigned virtual_functions = 0;
   for (const FunctionConfig& function : config.functions) {
     virtual_functions += function.virtual_functions.count;
   }
-  if (256 + virtual_functions > 0xffff) throw ConfigurationError("too many virtual functions");
+  if (256 + virtual_functions > 0xffff) {
+    throw ConfigurationError("an endpoint has more virtual functions than routing IDs");
+  }
   alternative_routing_ = count > 8 || virtual_functions > 0;
   if (config.tags != 32 && config.tags != 256 && config.tags != 768) {
-    throw ConfigurationError("tags: 32, 256 or 768");
+    throw ConfigurationError("the number of tags must be 32, 256 or 768");
   }
   if (config.latency < 0 || config.completion_timeout <= 0) {
-    throw ConfigurationError("a latency is negative, or the completion timeout not positive");
+    throw ConfigurationError(
+        "a latency must not be negative, and the completion timeout must be positive");
   }
   const Function::Common common{config.generation,
                                 config.lanes,
@@ -86,7 +90,7 @@ void Endpoint::receive(TlpPtr tlp) {
       ++absent_;
       return functions_[0]->send(
           Tlp::completion(*tlp, tlp->header.target, Status::unsupported_request));
-    case TlpType::CfgRd1:  // 9.2.1.2: there is no bus behind an endpoint, but virtual functions'
+    case TlpType::CfgRd1:  // 9.2.1.2: the only devices behind an endpoint are virtual functions
     case TlpType::CfgWr1:
       if (Function* function = addressed(*tlp)) return configure(*function, *tlp);
       return unsupported(*tlp);
@@ -109,7 +113,7 @@ void Endpoint::receive(TlpPtr tlp) {
       }
       ++unexpected_;
       return report(Error::unexpected_completion, tlp.get());
-    case TlpType::FetchAdd:  // 6.15.2: no BAR takes them
+    case TlpType::FetchAdd:  // 6.15.2: no BAR supports AtomicOps
     case TlpType::Swap:
     case TlpType::CAS:
       if (Function* function = claiming(*tlp)) return function->refuse(*tlp);
@@ -123,7 +127,7 @@ void Endpoint::receive(TlpPtr tlp) {
   }
 }
 
-// PCIe 6.0, 6.32: one of a length that is not supported is refused.
+// PCIe 6.0, 6.32: a request longer than supported is refused.
 void Endpoint::receive_deferrable(Function& function, TlpPtr request) {
   if (request->payload_bytes() > function.deferrable_writes()) return function.refuse(*request);
   if (!request->header.poisoned) return function.receive_read(std::move(request));
@@ -139,7 +143,7 @@ void Endpoint::retrained(unsigned generation, unsigned lanes) {
   for (const auto& function : functions_) function->retrained(generation, lanes);
 }
 
-// 7.5.3.7: with ARI function 0 decides, without it all have to agree.
+// 7.5.3.7: with ARI, function 0 decides; without ARI, all functions must agree.
 unsigned Endpoint::active_states() const {
   unsigned states = functions_[0]->active_states();
   if (alternative_routing_) return states;
@@ -149,7 +153,7 @@ unsigned Endpoint::active_states() const {
 
 void Endpoint::unblocked(CreditClass of) {
   if (of != CreditClass::posted) return;
-  // They take turns to be the first.
+  // The functions take turns to be the first.
   first_ = (first_ + 1) % functions_.size();
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     functions_[(first_ + i) % functions_.size()]->unblocked();
@@ -171,7 +175,7 @@ void Endpoint::configure(Function& function, const Tlp& request) {
   function.send(Tlp::completion(request, function.id(), Status::unsupported_request));
 }
 
-// By its number alone, since its bus is what the last configuration write has told.
+// The number alone identifies a physical function; its bus is learnt from configuration writes.
 Function* Endpoint::physical(Id id) {
   const unsigned number = alternative_routing_ ? alternative_function_of(id) : function_of(id);
   return number < functions_.size() ? functions_[number].get() : nullptr;
@@ -185,7 +189,7 @@ Function* Endpoint::virtual_function(Id id) {
   return nullptr;
 }
 
-// A bridge makes type 0 of what is for the bus of its link, and so for all physical functions.
+// Bridges turn requests for the bus of their link into type 0, so these are for physical functions.
 Function* Endpoint::addressed(const Tlp& config_request) {
   const TlpHeader& header = config_request.header;
   const bool direct = header.type == TlpType::CfgRd0 || header.type == TlpType::CfgWr0;
@@ -215,15 +219,15 @@ bool Endpoint::checks_digests() const {
                      [](const auto& function) { return function->checks_digests(); });
 }
 
-// 6.2.4: an error that belongs to no function is logged by all, and told of once.
+// 6.2.4: all functions log an error that belongs to none of them, and one of them reports it.
 void Endpoint::report(Error error, const Tlp* tlp) {
-  bool told[3] = {};
+  bool reported[3] = {};
   for (const auto& function : functions_) {
     if (error == Error::ecrc && !function->checks_digests()) continue;
     const auto severity = function->log(error, tlp);
-    if (!severity || told[static_cast<unsigned>(*severity)]) continue;
-    told[static_cast<unsigned>(*severity)] = true;
-    function->tell(*severity);
+    if (!severity || reported[static_cast<unsigned>(*severity)]) continue;
+    reported[static_cast<unsigned>(*severity)] = true;
+    function->send_error_message(*severity);
   }
 }
 

@@ -16,25 +16,25 @@ namespace pcie {
 struct EndpointConfig {
   unsigned generation = 5;
   unsigned lanes = 16;
-  CreditConfig credits{};       ///< of its receive buffer; for completions always infinite
-  vp::Picoseconds latency = 0;  ///< traversal, each way
-  unsigned max_payload = 256;   ///< supported, bytes
-  unsigned tags = 256;          ///< requests outstanding a function, 32, 256 or 768; more than 32
-                                ///< if software enables that
-  vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< above 0
-  unsigned active_states = 0;                        ///< of ActiveState, that the link may go into
-  Eye eye{};                                         ///< of its receiver
-  /// 1 to 256, numbered from 0. More than 8, or one with virtual functions, have alternative
-  /// routing (ARI, 6.13): a function's number has 8 bits.
+  CreditConfig credits{};       ///< credits of its receive buffer; infinite for completions
+  vp::Picoseconds latency = 0;  ///< traversal time in each direction
+  unsigned max_payload = 256;   ///< supported payload in bytes
+  /// Outstanding requests of each function: 32, 256 or 768. Software must enable more than 32.
+  unsigned tags = 256;
+  vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< greater than 0
+  unsigned active_states = 0;                        ///< supported states, a set of ActiveState
+  Eye eye{};                                         ///< eye of its receiver
+  /// 1 to 256 functions, numbered from 0. With more than 8 functions, or with virtual functions,
+  /// the endpoint has alternative routing (ARI, 6.13), so that a function's number has 8 bits.
   std::vector<FunctionConfig> functions = {FunctionConfig{}};
 };
 
-/// Endpoint: functions behind one link. It finds the function that a TLP is for, and answers for
-/// those that are not there.
+/// An endpoint: the functions behind one link. It finds the function that a TLP addresses, and
+/// answers the TLPs that address no function.
 ///
-/// The virtual functions of all follow one another in the order of their physical ones: where ARI
-/// is known from the first id after the last physical function's on, else on the next bus, since
-/// there they would be devices of their own.
+/// The virtual functions follow one another in the order of their physical functions. Where the
+/// port above forwards ARI, their routing IDs follow those of the physical functions. Otherwise
+/// they are on the next bus, since they would look like other devices on this one.
 class Endpoint : public sc_core::sc_module, public Port, private Function::Uplink {
  public:
   /// Throws ConfigurationError if a value is impossible.
@@ -52,14 +52,14 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
   bool checks_digests() const override;
-  // Nothing passes a write that device logic has not taken yet.
+  // Nothing passes a write that device logic has not accepted yet.
   bool ready(CreditClass) const override { return held_ == 0; }
   void unblocked(CreditClass of) override;
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }
   bool full() const override { return blocked(CreditClass::posted); }
   void hold() override { ++held_; }
-  void let_go() override {
+  void release() override {
     if (--held_ == 0) drain();
   }
 
@@ -75,8 +75,8 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   spdlog::logger& log_;
   bool alternative_routing_ = false;
   std::vector<std::unique_ptr<Function>> functions_;
-  std::size_t first_ = 0;  // of those that wait for the way up
-  unsigned held_ = 0;      // functions whose device logic has not taken a write
+  std::size_t first_ = 0;  // the function that is served first when posted requests can leave
+  unsigned held_ = 0;      // number of functions whose device logic has not accepted a write
 
   std::uint64_t unsupported_ = 0;
   std::uint64_t absent_ = 0;

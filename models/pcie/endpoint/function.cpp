@@ -76,22 +76,23 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
                                                    domain, statistics));
     }
   }
-  // 6.6.2: a function level reset is over within 100 ms.
+  // 6.6.2: a function level reset takes 100 ms at most.
   if (config.reset_time < 0 || config.reset_time > 100 * vp::ms || config.initialisation < 0) {
-    throw ConfigurationError("a reset takes 0 to 100 ms, and initialisation no negative time");
+    throw ConfigurationError(
+        "a reset takes 0 to 100 ms, and the initialisation time must not be negative");
   }
   interrupt.bind(*this);
 }
 
 void Function::reset(Reset kind) {
-  interrupts_.release_intx();  // 6.6.2: Deassert_INTx goes before the reset, if there is a link
+  interrupts_.release_intx();  // 6.6.2: Deassert_INTx precedes the reset, if there is a link
   core_.space().reset(kind);
   interrupts_.reset();
   if (kind == Reset::function) {
     core_.be_ready_after(reset_time_);
   } else if (physical_) {
-    core_.capture(make_alternative_id(0, core_.number()));  // otherwise the device's, which is not
-                                                            // reset
+    // A virtual function keeps the bus number of its device, which is not reset.
+    core_.capture(make_alternative_id(0, core_.number()));
   }
   map();
   completer_.reset();
@@ -122,10 +123,10 @@ void Function::unblocked() {
   for (const auto& function : virtual_functions_) function->unblocked();
 }
 
-// Configuration.
+// The next function handles configuration requests.
 
 void Function::receive_config(const Tlp& request) {
-  // 2.3.1: permitted after any reset, that of the return from D3hot included.
+  // 2.3.1: a retry is permitted after any reset, also after the return from D3hot.
   if (!core_.ready()) {
     return send(Tlp::completion(request, id(), Status::configuration_retry));
   }
@@ -141,9 +142,9 @@ void Function::receive_config(const Tlp& request) {
                       : make_id(bus_of(target), device_of(target), core_.number()));
   }
   send(perform(request, space, id()));
-  const bool asked = core_.express().take_reset();
-  if (core_.power().take_reset() || asked) return reset(Reset::function);
-  // The completion is on its way before anything that the write permits.
+  const bool asked = core_.express().consume_reset();
+  if (core_.power().consume_reset() || asked) return reset(Reset::function);
+  // The completion must leave before anything that the write permits.
   map();
   update_virtual_functions();
   interrupts_.update_intx();
@@ -151,22 +152,22 @@ void Function::receive_config(const Tlp& request) {
   requester_.issue();
 }
 
-// Virtual functions.
+// The next functions handle virtual functions.
 
-// After whatever may have changed the capability, the id, or the power state.
+// Must be called after the SR-IOV capability, the routing ID or the power state may have changed.
 void Function::update_virtual_functions() {
   if (!sr_iov_) return;
   for (unsigned i = 0; i < virtual_functions_.size(); ++i) {
     Function& function = *virtual_functions_[i];
     const bool exists = i < sr_iov_->count();
     if (function.exists_ && !exists) function.vanish();
-    function.core_.capture(sr_iov_->id(id(), i));
+    function.core_.capture(sr_iov_->id_of(id(), i));
     if (!function.exists_ && exists) function.appear();
     function.map();
   }
 }
 
-// 9.2.1.2: as after a reset.
+// 9.2.1.2: a function that appears behaves as after a reset.
 void Function::appear() {
   exists_ = true;
   core_.be_ready_after(initialisation_);

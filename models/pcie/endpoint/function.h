@@ -19,79 +19,84 @@
 
 namespace pcie {
 
-/// A function of an endpoint: its configuration space and resets, its virtual functions, and what
-/// stands between TLPs and device logic, by the protocol of access.h: completer, requester and
-/// interrupts. Several reads may be outstanding on either socket, told apart by their payload;
-/// timing annotations are not used.
+/// A function of an endpoint: its configuration space, its resets and its virtual functions. A
+/// completer, a requester and interrupts connect TLPs with device logic by the protocol of
+/// access.h. Several reads may be outstanding on either socket; the payload identifies them. Timing
+/// annotations are not used.
 ///
-/// A physical function has its virtual ones, which are functions in every respect but these (9.3):
-/// they are there while its SR-IOV capability enables them, answer after `initialisation`, have
-/// the ids and BARs that it gives them, obey the controls that 9.3.5 says it has for all, and are
-/// in D3hot when it is. A reset of the physical function in any way takes them away.
+/// The virtual functions of a physical function are functions, too, with these differences (9.3).
+/// They exist while the SR-IOV capability enables them, and answer `initialisation` later. The
+/// capability gives them IDs and BARs. The controls that 9.3.5 lists are those of the physical
+/// function, and in D3hot of the physical function they are in D3hot as well. Any reset of the
+/// physical function removes them.
 class Function : public sc_core::sc_module, public InterruptModesIf {
  public:
   using Common = FunctionCore::Common;
   using Uplink = FunctionCore::Uplink;
 
-  /// To device logic, in pieces of up to 64 bytes that cross no multiple of 64; unbound, every
-  /// access but those to the MSI-X table is an Unsupported Request.
+  /// Leads to device logic, in pieces of up to 64 bytes that cross no multiple of 64. If it is not
+  /// bound, only accesses to the MSI-X registers are supported.
   Completer::Socket bar;
-  /// From device logic. A write or read while Bus Master is off, or outside of D0, or without a
-  /// link, is refused at once by TLM_COMMAND_ERROR_RESPONSE, and so is an AtomicOp while AtomicOp
-  /// Requester Enable is off; more than 4096 bytes, or none, or operands of a size that the
-  /// AtomicOp does not have, by TLM_BURST_ERROR_RESPONSE; operands that are not aligned to their
-  /// size by TLM_ADDRESS_ERROR_RESPONSE; a completion timeout, or a reset while the read or write
-  /// is outstanding, is TLM_GENERIC_ERROR_RESPONSE. A write that finds the way up full is taken
-  /// when those before it have left. Any number of initiators may bind.
+  /// Comes from device logic; any number of initiators may bind. The function refuses an access at
+  /// once with one of these responses:
+  ///   - TLM_COMMAND_ERROR_RESPONSE while Bus Master is disabled, outside of D0 or without a link,
+  ///     and for an AtomicOp while AtomicOp Requester Enable is 0;
+  ///   - TLM_BURST_ERROR_RESPONSE for 0 or more than 4096 bytes, or for operands of a size that the
+  ///     AtomicOp does not have;
+  ///   - TLM_ADDRESS_ERROR_RESPONSE for operands that are not aligned to their size.
+  /// A completion timeout, or a reset while the access is outstanding, ends it with
+  /// TLM_GENERIC_ERROR_RESPONSE. A write without room is accepted after the writes before it have
+  /// left.
   Requester::Socket dma;
   sc_core::sc_export<InterruptModesIf> interrupt;
 
-  /// Where a function is among those of its endpoint.
+  /// The function's position among the functions of its endpoint.
   struct Place {
     unsigned number = 0;
-    unsigned next = 0;                       ///< function of the chain of ARI; 0: none
-    Function* lowest_with_sr_iov = nullptr;  ///< unless this is it
-    unsigned first_virtual = 1;  ///< routing id of its first virtual function less that of function
-                                 ///< 0, where ARI is known
-    unsigned first_virtual_without_ari = 256;  ///< and where it is not
+    unsigned next = 0;                       ///< next function of the ARI chain, 0 at its end
+    Function* lowest_with_sr_iov = nullptr;  ///< nullptr if this function is that one
+    /// Distance in routing IDs from function 0 to this function's first virtual function.
+    unsigned first_virtual = 1;                ///< with ARI
+    unsigned first_virtual_without_ari = 256;  ///< without ARI
   };
 
   /// Throws ConfigurationError if a value is impossible.
   Function(const sc_core::sc_module_name& name, const Place& place, const FunctionConfig& config,
            const Common& common, Uplink& uplink, vp::Domain& domain, vp::Statistics& statistics);
 
-  /// Virtual function `index`, from 0, whether it is enabled or not.
+  /// Virtual function `index`, from 0, also if it is disabled.
   Function& virtual_function(unsigned index) { return *virtual_functions_.at(index); }
-  /// Whether software can see it: a virtual function while it is enabled.
+  /// Whether software can see the function; a virtual function exists while it is enabled.
   bool exists() const { return exists_; }
 
   void signal(unsigned vector) override { interrupts_.signal(vector); }
   InterruptMode interrupt_mode() const override { return interrupts_.mode(); }
   unsigned interrupt_vectors() const override { return interrupts_.vectors(); }
   void set_intx(bool level) override { interrupts_.set_intx(level); }
-  /// Calls `action` when the function is reset in any way, for the device logic behind it.
+  /// Calls `action` at any reset of the function, on behalf of the device logic behind it.
   void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
 
   Id id() const { return core_.id(); }
   ConfigSpace& config_space() { return core_.space(); }
   bool may_master() const { return core_.may_master(); }
 
-  // The endpoint's side.
+  // The remaining members are for the endpoint.
   void reset(Reset kind);
-  /// This function or a virtual one of it, or nullptr: in whose BAR a request is, or whose id it
-  /// is.
+  /// The function in whose BAR the request lies: this one, one of its virtual functions, or
+  /// nullptr.
   Function* claiming(const Tlp& request);
+  /// The enabled virtual function with that ID, or nullptr.
   Function* virtual_function_of(Id id);
   void receive_config(const Tlp& request);
   void receive_write(TlpPtr request) { completer_.write(std::move(request)); }
-  /// Or a deferrable write.
+  /// Handles a memory read or a deferrable write.
   void receive_read(TlpPtr request) { completer_.read(std::move(request)); }
   void receive_completion(const Tlp& completion) { requester_.receive_completion(completion); }
-  /// Posted requests can leave again.
+  /// Must be called when posted requests can leave again.
   void unblocked();
   void send(TlpPtr tlp) { core_.send(std::move(tlp)); }
   bool checks_digests() const { return core_.errors().advanced().checks_digests(); }
-  /// Answers a request, which nothing in this function takes, by Unsupported Request.
+  /// Answers a request that this function does not support with Unsupported Request.
   void refuse(const Tlp& request) { completer_.refuse(request); }
   void trained(unsigned generation, unsigned lanes, bool flits);
   void retrained(unsigned generation, unsigned lanes);
@@ -101,7 +106,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   unsigned max_payload() const { return core_.express().max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }
   std::optional<Severity> log(Error error, const Tlp* tlp) { return core_.log_error(error, tlp); }
-  void tell(Severity severity) { core_.tell(severity); }
+  void send_error_message(Severity severity) { core_.send_error_message(severity); }
 
  private:
   Function(const sc_core::sc_module_name& name, const Place& place, Function* physical,
@@ -124,7 +129,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   Interrupts interrupts_;
   Completer completer_;
   Requester requester_;
-  std::optional<LinkCapabilities> link_capabilities_;  // of function 0
+  std::optional<LinkCapabilities> link_capabilities_;  // function 0 only
   std::vector<std::unique_ptr<Function>> virtual_functions_;
 };
 

@@ -57,16 +57,16 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
   }
 }
 
-// 6.6.2: during a reset none is logged.
+// 6.6.2: no error is logged during a reset.
 std::optional<Severity> FunctionCore::log_error(Error error, const Tlp* tlp) {
   return ready() ? errors_.report(error, tlp) : std::nullopt;
 }
 
 void FunctionCore::report(Error error, const Tlp* tlp) {
-  if (const auto severity = log_error(error, tlp)) tell(*severity);
+  if (const auto severity = log_error(error, tlp)) send_error_message(*severity);
 }
 
-void FunctionCore::tell(Severity severity) {
+void FunctionCore::send_error_message(Severity severity) {
   if (uplink_.up()) send(Tlp::message(error_message(severity), id_));
 }
 

@@ -19,42 +19,42 @@
 
 namespace pcie {
 
-/// What the requester, the completer and the interrupts of a function share: who it is, the
-/// registers that say what it may do, its errors, and the way up.
+/// What the requester, the completer and the interrupts of a function share: its identity, the
+/// registers that permit or forbid accesses, its errors, and the port.
 class FunctionCore {
  public:
-  /// What all functions of an endpoint share.
+  /// Properties that all functions of an endpoint share.
   struct Common {
     unsigned generation;
     unsigned lanes;
-    unsigned max_payload;  ///< supported, bytes
-    unsigned tags;         ///< requests outstanding, 32, 256 or 768
+    unsigned max_payload;  ///< supported payload in bytes
+    unsigned tags;         ///< outstanding requests, 32, 256 or 768
     vp::Picoseconds completion_timeout;
     bool multi_function;
     bool alternative_routing;  ///< ARI
-    unsigned active_states;    ///< that the link may go into
-    Eye eye;                   ///< of the receiver
+    unsigned active_states;    ///< supported states, a set of ActiveState
+    Eye eye;                   ///< eye of the receiver
   };
-  /// The endpoint below.
+  /// The endpoint's port.
   class Uplink {
    public:
     virtual ~Uplink() = default;
     virtual bool up() const = 0;
     virtual void transmit(TlpPtr tlp) = 0;
-    /// Posted requests wait for credits; Function::unblocked() follows.
+    /// Whether posted requests wait for credits; Function::unblocked() follows.
     virtual bool full() const = 0;
-    /// Device logic has not yet taken a write, and then it has; between, none may follow.
+    /// Device logic has not accepted a write yet. No other packet may follow before release().
     virtual void hold() = 0;
-    virtual void let_go() = 0;
+    virtual void release() = 0;
   };
-  /// What makes a function virtual.
+  /// The additional properties of a virtual function.
   struct Virtual {
     FunctionCore& physical;
     const SrIov& sr_iov;
-    unsigned index;  ///< from 0
+    unsigned index;  ///< counts from 0
   };
 
-  /// `name`, for the log, lives as long; a physical function is virtual `of` none. Throws
+  /// `name` is for the log and must outlive the object. A physical function has no `of`. Throws
   /// ConfigurationError if a value is impossible.
   FunctionCore(const char* name, unsigned number, const FunctionConfig& config,
                const Common& common, Uplink& uplink, const std::optional<Virtual>& of);
@@ -64,7 +64,7 @@ class FunctionCore {
   spdlog::logger& log() const { return log_; }
   unsigned number() const { return number_; }
   bool is_virtual() const { return physical_ != nullptr; }
-  /// From 1 on; 0 of a physical function.
+  /// The number of a virtual function from 1, or 0 for a physical function.
   unsigned virtual_number() const { return virtual_number_; }
   const Common& common() const { return common_; }
   Uplink& uplink() { return uplink_; }
@@ -76,41 +76,42 @@ class FunctionCore {
   const PciExpress& express() const { return express_; }
   const ErrorReporting& errors() const { return errors_; }
 
-  /// As captured from the last configuration write; of a virtual function by its physical one.
+  /// The ID of the last configuration write; a virtual function has one from its physical function.
   Id id() const { return id_; }
   void capture(Id id) { id_ = id; }
-  /// Whether no reset is in progress; until then configuration is answered with a retry.
+  /// Whether no reset is in progress. Until then, configuration requests get a retry.
   bool ready() const { return vp::now() >= ready_; }
   void be_ready_after(vp::Picoseconds delay) { ready_ = vp::now() + delay; }
   bool d0() const { return power_.d0() && (physical_ == nullptr || physical_->power_.d0()); }
-  /// Whether software lets it use tags of 10 bits.
+  /// Whether software permits 10-bit tags.
   bool ten_bit_tags() const {
     return sr_iov_ != nullptr ? sr_iov_->ten_bit_tags() : express_.ten_bit_tags();
   }
-  /// Most bytes of a deferrable write that device logic takes; 0: it takes none.
+  /// The longest deferrable write that device logic accepts, in bytes, or 0 without support.
   unsigned deferrable_writes() const { return deferrable_writes_; }
   bool requests_deferrable_writes() const {
     return device_3_ && device_3_->requests_deferrable_writes();
   }
   bool may_master() const { return header_->master_enabled() && d0() && uplink_.up(); }
 
-  /// Sends a packet that this function is the origin of, with a digest where software wants that.
+  /// Sends a packet of this function, with a digest if software has enabled digests.
   void send(TlpPtr tlp) {
     tlp->header.ecrc = errors_.advanced().generates_digests();  // 2.7.1
     uplink_.transmit(std::move(tlp));
   }
-  /// An error of this function; `tlp` is at fault, if one is. Logged, and told of if software asks.
+  /// Logs an error of this function and reports it if software has enabled that. `tlp` is the TLP
+  /// with the error, or nullptr.
   void report(Error error, const Tlp* tlp);
-  /// The same without telling, which is left to the caller.
+  /// Logs the error only. Returns the severity of the message that the caller must send, if any.
   std::optional<Severity> log_error(Error error, const Tlp* tlp);
-  void tell(Severity severity);
+  void send_error_message(Severity severity);
 
  private:
   const char* const name_;
   spdlog::logger& log_;
   const unsigned number_;
-  FunctionCore* const physical_;  // of a virtual function
-  const SrIov* const sr_iov_;     // and which enables it
+  FunctionCore* const physical_;  // virtual functions only
+  const SrIov* const sr_iov_;     // virtual functions only: the capability that enables it
   const unsigned virtual_number_;
   const Common common_;
   Uplink& uplink_;

@@ -19,11 +19,11 @@ void check_msi_x(const FunctionConfig& config) {
   };
   if (!inside(msi_x.table_bar, msi_x.table_offset + table) ||
       !inside(msi_x.pending_bar, msi_x.pending_offset + pending)) {
-    throw ConfigurationError("MSI-X table and pending bits are inside a BAR");
+    throw ConfigurationError("the MSI-X table and the pending bits must be inside a BAR");
   }
   if (msi_x.table_bar == msi_x.pending_bar && msi_x.table_offset < msi_x.pending_offset + pending &&
       msi_x.pending_offset < msi_x.table_offset + table) {
-    throw ConfigurationError("MSI-X table and pending bits overlap");
+    throw ConfigurationError("the MSI-X table and the pending bits must not overlap");
   }
 }
 
@@ -42,7 +42,7 @@ Interrupts::Interrupts(FunctionCore& core, const FunctionConfig& config, Send se
   statistics.counter(prefix + "interrupts_ignored", ignored_);
 }
 
-// MSI-X goes before MSI: enabling both is undefined (6.1.4).
+// Enabling both MSI and MSI-X is undefined (6.1.4); this model uses MSI-X then.
 InterruptMode Interrupts::mode() const {
   if (msi_x_ && msi_x_->enabled()) return InterruptMode::msi_x;
   return msi_ && msi_->enabled() ? InterruptMode::msi : InterruptMode::intx;
@@ -61,18 +61,18 @@ unsigned Interrupts::vectors() const {
 }
 
 void Interrupts::signal(unsigned vector) {
-  bool taken = false;
+  bool accepted = false;
   switch (mode()) {
     case InterruptMode::msi_x:
-      taken = msi_x_->signal(vector);
+      accepted = msi_x_->signal(vector);
       break;
     case InterruptMode::msi:
-      taken = msi_->signal(vector);
+      accepted = msi_->signal(vector);
       break;
     case InterruptMode::intx:
       break;
   }
-  ++(taken ? sent_ : ignored_);
+  ++(accepted ? sent_ : ignored_);
 }
 
 void Interrupts::flush() {
@@ -94,15 +94,15 @@ void Interrupts::set_intx(bool level) {
 
 void Interrupts::release_intx() {
   set_intx(false);
-  intx_told_ = false;
+  intx_sent_ = false;
 }
 
-// 6.1.4: messages and INTx exclude each other.
+// 6.1.4: a function in MSI or MSI-X mode sends no INTx messages.
 void Interrupts::update_intx() {
   const bool level =
       intx_level_ && core_.header().intx_enabled() && core_.d0() && mode() == InterruptMode::intx;
-  if (level == intx_told_ || !core_.uplink().up()) return;
-  intx_told_ = level;
+  if (level == intx_sent_ || !core_.uplink().up()) return;
+  intx_sent_ = level;
   const unsigned code = (level ? assert_inta : deassert_inta) + pin_ - 1;
   core_.send(Tlp::message(static_cast<MessageCode>(code), core_.id()));
 }

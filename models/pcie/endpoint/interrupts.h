@@ -13,42 +13,42 @@
 
 namespace pcie {
 
-/// How a function interrupts: MSI-X, MSI, and the level of its INTx pin (PCIe 5.0, 6.1).
+/// The interrupts of a function: MSI-X, MSI, and the level of its INTx pin (PCIe 5.0, 6.1).
 class Interrupts {
  public:
-  /// Sends a message interrupt, or returns false while none can leave; flush() follows.
+  /// Sends a message interrupt. Returns false if it cannot leave now; flush() follows later.
   using Send = std::function<bool(std::uint64_t address, std::uint32_t data)>;
 
   /// Throws ConfigurationError if a value is impossible.
   Interrupts(FunctionCore& core, const FunctionConfig& config, Send send,
              vp::Statistics& statistics);
 
-  // As InterruptModesIf says.
+  // These members implement InterruptModesIf.
   void signal(unsigned vector);
   InterruptMode mode() const;
   unsigned vectors() const;
   void set_intx(bool level);
 
-  /// Takes the pin back before a reset, and its level with it.
+  /// Deasserts the pin before a reset.
   void release_intx();
-  /// Tells of the pin's level, where registers, power state or link may have changed what of it is
-  /// to be seen.
+  /// Sends a message if the visible level of the pin has changed. Must be called after a change of
+  /// registers, power state or link.
   void update_intx();
-  /// Forgets what is pending, and the table.
+  /// Clears all pending bits and the MSI-X table.
   void reset();
-  /// Sends what is pending and may leave.
+  /// Sends the pending interrupts that may leave now.
   void flush();
   /// nullptr for a function without MSI-X.
   MsiX* msi_x() { return msi_x_ ? &*msi_x_ : nullptr; }
 
  private:
   FunctionCore& core_;
-  const unsigned pin_;  // 1 to 4, or 0
+  const unsigned pin_;  // 1 to 4, or 0 without a pin
   const unsigned msi_vectors_;
   std::optional<Msi> msi_;
   std::optional<MsiX> msi_x_;
   bool intx_level_ = false;
-  bool intx_told_ = false;
+  bool intx_sent_ = false;  // the level that the last message has announced
 
   std::uint64_t sent_ = 0;
   std::uint64_t ignored_ = 0;

@@ -24,7 +24,9 @@ Requester::Requester(FunctionCore& core, Socket& dma, vp::Picoseconds deferral, 
       requests_(core.common().tags > 256 ? ten_bit_tags.end : 256),
       retry_(domain, [this] { retry(); }),
       timeout_(domain, [this] { expire(); }) {
-  if (deferral <= 0) throw ConfigurationError("what is deferred is sent again later, not at once");
+  if (deferral <= 0) {
+    throw ConfigurationError("the time until a deferred write is repeated must be positive");
+  }
   dma.register_nb_transport_fw(this, &Requester::request);
   const std::string prefix = std::string(core.name()) + ".";
   statistics.latency(prefix + "dma_read_latency", latency_);
@@ -71,7 +73,7 @@ tlm::tlm_sync_enum Requester::request(int initiator, tlm::tlm_generic_payload& p
   return tlm::TLM_ACCEPTED;
 }
 
-// TLM_OK_RESPONSE if there is nothing against it.
+// Returns TLM_OK_RESPONSE if the access is permitted.
 tlm::tlm_response_status Requester::refusal(const tlm::tlm_generic_payload& payload,
                                             const Access& access) const {
   const unsigned length = payload.get_data_length();
@@ -97,7 +99,7 @@ tlm::tlm_response_status Requester::refusal(const tlm::tlm_generic_payload& payl
   return address + (length - 1) < address ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
 }
 
-// As far as there is room on the way up; whether that was all of it.
+// Sends as much of a write as there is room for. Returns whether all of it has left.
 bool Requester::transmit(Write& write) {
   tlm::tlm_generic_payload& payload = *write.payload;
   const unsigned length = payload.get_data_length();
@@ -190,7 +192,7 @@ void Requester::issue() {
 }
 
 void Requester::receive_completion(const Tlp& completion) {
-  if (!core_.ready()) return;  // 6.6.2: silently, while a reset is in progress
+  if (!core_.ready()) return;  // 6.6.2: completions are dropped silently during a reset
   const Requests::Outcome outcome = completion.header.requester == core_.id()
                                         ? requests_.complete(completion)
                                         : Requests::Outcome{nullptr, false};
@@ -269,7 +271,7 @@ void Requester::expire() {
   if (next != vp::never) timeout_.at(next);
 }
 
-// 6.6.2: the function loses track of its requests. Device logic is told once all are forgotten.
+// 6.6.2: the function drops its requests. Device logic gets its responses after all are dropped.
 void Requester::reset() {
   timeout_.cancel();
   retry_.cancel();

@@ -21,7 +21,7 @@ enum Command : std::uint32_t {
   copy_host = 1 << 5,
 };
 
-// Done and failed of each transfer stand side by side.
+// The bit after each `done` bit of a transfer is its `failed` bit.
 enum Status : std::uint32_t {
   read_done = 1 << 0,
   write_done = 1 << 2,
@@ -51,7 +51,7 @@ unsigned to_boundary(std::uint64_t address, unsigned boundary) {
 FunctionConfig TestFunction::function_config(unsigned msi_vectors, unsigned msi_x_vectors) {
   FunctionConfig config;
   for (unsigned index = 0; index < bar_sizes.size(); ++index) {
-    config.bars.push_back({index, bar_sizes[index], false, false});
+    config.bars.push_back(BarConfig::memory_32(index, bar_sizes[index]));
   }
   config.msi.vectors = msi_vectors;
   config.msi_x = {msi_x_vectors, 0, msi_x_table, 0, msi_x_pending};
@@ -71,7 +71,9 @@ TestFunction::TestFunction(const sc_core::sc_module_name& name, const TestFuncti
       pass_(domain, [this] { deliver(); }),
       end_(domain, [this] { finish(); }) {
   if (config.latency < 0 || config.bytes_per_second < 1 || config.outstanding < 1) {
-    throw ConfigurationError("the test function has a latency, a rate and at least one piece");
+    throw ConfigurationError(
+        "the test function needs a latency that is not negative, a positive rate and at least one "
+        "outstanding piece");
   }
   for (unsigned index = 1; index < memory_.size(); ++index) {
     memory_[index].resize(bar_sizes[index]);
@@ -80,7 +82,7 @@ TestFunction::TestFunction(const sc_core::sc_module_name& name, const TestFuncti
   dma.register_nb_transport_bw(this, &TestFunction::response);
 }
 
-// The function has ended all reads before.
+// The function has already ended all reads.
 void TestFunction::reset() {
   begin_.cancel();
   pass_.cancel();
@@ -92,7 +94,7 @@ void TestFunction::reset() {
   set_pin(false);
 }
 
-// Registers and memory.
+// The next functions implement registers and memory.
 
 tlm::tlm_sync_enum TestFunction::access(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                                         sc_core::sc_time&) {
@@ -121,12 +123,12 @@ void TestFunction::write(std::uint64_t offset, const std::uint8_t* data, unsigne
   const unsigned inside = std::min<unsigned>(bytes, sizeof(words_) - offset);
   std::memcpy(reinterpret_cast<std::uint8_t*>(words_.data()) + offset, data, inside);
   if (!(words_[status] & interrupt_raised)) set_pin(false);
-  if (words_[command] != 0) take_command();
+  if (words_[command] != 0) accept_command();
 }
 
-// Commands.
+// The next functions implement commands.
 
-void TestFunction::take_command() {
+void TestFunction::accept_command() {
   const std::uint32_t what = words_[command];
   words_[command] = 0;
   if (transfer_.command != 0) {
@@ -172,7 +174,7 @@ void TestFunction::advance() {
   if (transfer_.left == 0 && fetched_ == delivered_ && !end_.pending()) end_.at(vp::now());
 }
 
-// The function may answer while it is asked, so everything is settled before each request.
+// The function may answer during the request, so the state must be consistent before each one.
 void TestFunction::fetch_ahead() {
   while (transfer_.left > 0 && fetched_ - delivered_ < pieces_.size()) {
     Piece& next = piece(fetched_++);
@@ -185,7 +187,7 @@ void TestFunction::fetch_ahead() {
     }
     next.length = length;
     next.destination = transfer_.destination;
-    next.landed = false;
+    next.arrived = false;
     next.payload.set_address(transfer_.source);
     transfer_.source += length;
     transfer_.destination += length;
@@ -205,14 +207,14 @@ void TestFunction::fetch(Piece& piece) {
       std::memcpy(&piece.data[at], &random, 8);
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    piece.landed = true;
+    piece.arrived = true;
     return;
   }
   payload.set_read();
   payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay;
-  if (dma->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED) piece.landed = true;
+  if (dma->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED) piece.arrived = true;
 }
 
 tlm::tlm_sync_enum TestFunction::response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -226,18 +228,18 @@ tlm::tlm_sync_enum TestFunction::response(tlm::tlm_generic_payload& payload, tlm
       delivered();
       break;
     }
-    waiting.landed = true;
+    waiting.arrived = true;
     advance();
     break;
   }
   return tlm::TLM_COMPLETED;
 }
 
-// Pieces pass in order; those that come after a failed one are dropped.
+// Pieces pass in order. After a failed piece, all later ones are dropped.
 void TestFunction::pass_head() {
   while (delivered_ != fetched_ && !pass_.pending() && !writing_) {
     const Piece& head = piece(delivered_);
-    if (!head.landed) return;
+    if (!head.arrived) return;
     if (transfer_.status == 0 && head.payload.is_response_ok()) {
       pass_.after(vp::transfer_time(head.length, config_.bytes_per_second));
       return;
@@ -271,7 +273,7 @@ void TestFunction::delivered() {
   advance();
 }
 
-// No more pieces are asked for.
+// Ends the transfer's requests; it asks for no more pieces.
 void TestFunction::fail(tlm::tlm_response_status response, std::uint32_t invalid) {
   transfer_.left = 0;
   transfer_.status |= failed(transfer_.command);
@@ -293,9 +295,9 @@ void TestFunction::finish() {
   raise(words_[interrupt_type]);
 }
 
-// Interrupts.
+// The next functions implement interrupts.
 
-// The register numbers the types as InterruptMode does.
+// The values of the interrupt type register are those of InterruptMode.
 void TestFunction::raise(std::uint32_t type) {
   const std::uint32_t vector = words_[interrupt_number] - 1;
   if (type != static_cast<std::uint32_t>(interrupt->interrupt_mode())) return;

@@ -16,52 +16,53 @@
 namespace pcie {
 
 struct TestFunctionConfig {
-  vp::Picoseconds latency = 0;         ///< from a command to its first request, 0 or more
-  std::uint64_t bytes_per_second = 1;  ///< at which data passes, 1 or more
-  unsigned outstanding = 1;            ///< pieces of up to 4 KiB asked for ahead, 1 or more
+  vp::Picoseconds latency = 0;         ///< time from a command to its first request, 0 or more
+  std::uint64_t bytes_per_second = 1;  ///< rate at which data passes, 1 or more
+  unsigned outstanding = 1;            ///< pieces of up to 4 KiB requested in advance, 1 or more
 };
 
-/// Device logic by which a host tries out BARs, interrupts and DMA of a function: the counterpart
-/// of Linux's driver pci_endpoint_test, with the registers of Linux's own endpoint function
-/// (Linux, Documentation/PCI/endpoint/pci-test-function.rst).
+/// Device logic with which a host can test BARs, interrupts and DMA of a function. It is the
+/// counterpart of Linux's driver pci_endpoint_test and has the registers of Linux's own endpoint
+/// function (Linux, Documentation/PCI/endpoint/pci-test-function.rst).
 ///
-///     BAR 0, 32 bits each, memory but for what they do
+///     BAR 0 has registers of 32 bits. Those without an effect are memory.
 ///     0x00 magic
-///     0x04 command       raise INTx 0, MSI 1, MSI-X 2; read 3, write 4, copy 5; 0 once taken
+///     0x04 command       raise INTx 0, MSI 1, MSI-X 2; read 3, write 4, copy 5; reads 0 afterwards
 ///     0x08 status        read done 0, failed 1; write 2, 3; copy 4, 5; interrupt raised 6;
 ///                        source invalid 7, destination invalid 8
-///     0x0c source        0x10 its upper half; host bus address
+///     0x0c source        0x10 its upper half; a host bus address
 ///     0x14 destination   0x18 its upper half
 ///     0x1c size          bytes, 1 to 1 MiB
-///     0x20 checksum      of the data, CRC-32 (IEEE 802.3) without the inversion at the end
-///     0x24 interrupt     by which a transfer tells its end: 0 INTx, 1 MSI, 2 MSI-X
-///     0x28 number        of its vector and of that to raise, from 1 on
-///     0x2c flags         no effect: all data moves by DMA
+///     0x20 checksum      CRC-32 of the data (IEEE 802.3) without the final inversion
+///     0x24 interrupt     type that signals the end of a transfer: 0 INTx, 1 MSI, 2 MSI-X
+///     0x28 number        vector for that and for the raise commands, from 1
+///     0x2c flags         no effect, since all data moves by DMA
 ///     0x1000 MSI-X pending bits   0x8000 MSI-X table
-///     BAR 1 to 5: memory
+///     BAR 1 to 5 are memory.
 ///
-/// A read passes if the data has the checksum; a write makes data up and tells their checksum. A
-/// command is one bit. One that is several, or comes while a transfer runs, is not begun, and if it
-/// names transfers, they have failed. Posted writes have no answer, so one to an address that is
-/// not there is lost and the transfer succeeds. INTx stands until software clears `interrupt
-/// raised`; what software has not enabled or granted is not raised.
+/// A read succeeds if the data has the expected checksum. A write generates data and stores their
+/// checksum. A command is a single bit. A command with several bits, or one that arrives during a
+/// transfer, is not executed; the transfers that it names have failed. Posted writes have no
+/// completion, so a transfer to an address that does not exist succeeds and the data is lost. INTx
+/// stays asserted until software clears `interrupt raised`. An interrupt that software has not
+/// enabled or granted is not raised.
 class TestFunction : public sc_core::sc_module {
  public:
   static constexpr std::uint64_t max_size = 1 << 20;  ///< bytes of a transfer
 
-  /// From the function's `bar`, and to its `dma` and itself. Protocol: access.h.
+  /// `bar` comes from the function; `dma` and `interrupt` lead to it. Protocol: access.h.
   tlm_utils::simple_target_socket<TestFunction> bar;
   tlm_utils::simple_initiator_socket<TestFunction> dma;
   sc_core::sc_port<InterruptModesIf> interrupt;
 
-  /// The function in front of it, without its identity. Six 32-bit BARs; 0 vectors: none.
+  /// The configuration of its function, without an identity. 0 vectors omit the capability.
   static FunctionConfig function_config(unsigned msi_vectors, unsigned msi_x_vectors);
 
   /// Throws ConfigurationError if a value is impossible.
   TestFunction(const sc_core::sc_module_name& name, const TestFunctionConfig& config,
                vp::Domain& domain);
 
-  /// As the function's, in any way: no transfer runs, registers and BARs are zero.
+  /// Must be called at any reset of the function: ends the transfer, clears registers and memory.
   void reset();
 
  private:
@@ -89,7 +90,7 @@ class TestFunction : public sc_core::sc_module {
     std::array<std::uint8_t, piece_size> data;
     std::uint64_t destination;
     std::uint32_t length;
-    bool landed;  // its data is here, or is not going to be
+    bool arrived;  // the data is complete, or the read has failed
   };
 
   tlm::tlm_sync_enum access(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -99,7 +100,7 @@ class TestFunction : public sc_core::sc_module {
     return words_[low] | std::uint64_t{words_[low + 1]} << 32;
   }
 
-  void take_command();
+  void accept_command();
   void start(std::uint32_t what);
   void advance();
   void fetch_ahead();
@@ -118,28 +119,28 @@ class TestFunction : public sc_core::sc_module {
   const TestFunctionConfig config_;
 
   std::array<std::uint32_t, words> words_{};
-  std::array<std::vector<std::uint8_t>, 6> memory_;  // behind BAR 1 to 5
+  std::array<std::vector<std::uint8_t>, 6> memory_;  // behind BAR 1 to 5; entry 0 is empty
   bool pin_ = false;
 
-  // The transfer that runs.
+  // The transfer in progress.
   struct Transfer {
-    std::uint32_t command;  // 0: none runs
+    std::uint32_t command;  // 0 without a transfer
     std::uint64_t source;
     std::uint64_t destination;
-    std::uint32_t left;      // bytes not asked for yet
-    std::uint32_t checksum;  // that a read has to have
-    std::uint32_t crc;       // of what has passed, with the inversion at the end
-    std::uint32_t status;    // failures and what was invalid
-    std::uint32_t refused;   // failures of commands that came while it runs
+    std::uint32_t left;      // bytes not requested yet
+    std::uint32_t checksum;  // expected checksum of a read
+    std::uint32_t crc;       // CRC-32 of the data so far, with the final inversion
+    std::uint32_t status;    // status bits of failures and invalid addresses
+    std::uint32_t refused;   // status bits of commands that arrived during the transfer
   };
   Transfer transfer_{};
-  std::vector<Piece> pieces_;  // a ring; pieces fetched_ - delivered_ are in use
+  std::vector<Piece> pieces_;  // a ring of which fetched_ - delivered_ entries are in use
   std::uint64_t fetched_ = 0;
   std::uint64_t delivered_ = 0;
-  bool writing_ = false;  // there is no room for the head piece yet
+  bool writing_ = false;  // the write of the head piece is not accepted yet
   std::mt19937_64 random_;
   vp::Event begin_;
-  vp::Event pass_;  // the head piece has passed
+  vp::Event pass_;  // the moment at which the head piece has passed
   vp::Event end_;
 };
 

@@ -15,7 +15,7 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
-      express_(space_, express.with_active_states(config.active_states)),
+      express_(space_, express),
       msi_(space_),
       errors_(space_, express_, express.type),
       link_capabilities_(space_, express.type, config.generation, config.lanes, config.eye),
@@ -24,14 +24,15 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
       interrupt_(domain, [this] { send_interrupt(); }),
       command_(domain, [this] { complete_command(); }) {
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
-  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { link_controlled(); });
+  space_.on_write(express_.offset() + PciExpress::link_control, 2,
+                  [this](std::uint32_t) { link_controlled(); });
   express_.slot().on_write([this] { slot_controlled(); }, [this] { update_interrupt(); });
   if (config.containment) {
     containment_.emplace(space_, express.type == PortType::root_port);
     containment_->on_write([this] { containment_controlled(); });
   }
-  for (const unsigned at :
-       {static_cast<unsigned>(Header::command), msi_.offset() + 2, express_.offset() + 0x12}) {
+  for (const unsigned at : {Header::command, msi_.offset() + Msi::message_control,
+                            express_.offset() + PciExpress::link_status}) {
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
   const std::string prefix = std::string(this->name()) + ".";
@@ -46,7 +47,7 @@ void DownstreamPort::begin_reset(Reset kind) {
   space_.reset(kind);
   express_.slot().reset();
   command_.cancel();
-  // Containment is sticky, and no reset puts a card into its slot.
+  // Containment is sticky, and a reset does not insert a card.
   const bool still_contained = containment_ && containment_->triggered();
   holds_ = (holds_ & (still_contained ? no_card | contained : no_card)) | in_reset;
   if (!express_.slot().powered()) holds_ |= no_power;
@@ -55,7 +56,7 @@ void DownstreamPort::begin_reset(Reset kind) {
 }
 
 void DownstreamPort::end_reset() {
-  let_go(in_reset, reset_kind_);
+  release(in_reset, reset_kind_);
   update_interrupt();
 }
 
@@ -65,18 +66,18 @@ void DownstreamPort::hold(Hold reason, Reset kind) {
   hold_link(kind);
 }
 
-void DownstreamPort::let_go(Hold reason, Reset kind) {
+void DownstreamPort::release(Hold reason, Reset kind) {
   if (!(holds_ & reason)) return;
   holds_ &= ~reason;
   if (holds_ == 0 && release_link(kind)) express_.link_down(true);
 }
 
-// 7.5.1.3.13: Secondary Bus Reset is a hot reset for as long as it is set.
+// 7.5.1.3.13: a hot reset lasts as long as Secondary Bus Reset is set.
 void DownstreamPort::bridge_controlled() {
   if (header_.resets_bus()) {
     hold(bus_reset, Reset::hot);
   } else {
-    let_go(bus_reset);
+    release(bus_reset);
   }
 }
 
@@ -85,17 +86,17 @@ void DownstreamPort::link_controlled() {
   if (express_.link_disabled()) {
     hold(disabled, Reset::hot);
   } else {
-    let_go(disabled);
+    release(disabled);
   }
   active_states_changed();
-  if (express_.take_retrain()) retrain_link();
+  if (express_.consume_retrain()) retrain_link();
   update_interrupt();
 }
 
 void DownstreamPort::slot_controlled() {
   const vp::Picoseconds time = express_.slot().config().command_time;
   if (time == 0) return complete_command();
-  // Software waits for one before the next; if it does not, they are completed together.
+  // Software should wait for each command. Commands that it does not wait for complete together.
   if (!command_.pending()) command_.after(time);
   update_interrupt();
 }
@@ -105,10 +106,10 @@ void DownstreamPort::complete_command() {
   update_power();
 }
 
-// 6.7.1.8: a card without power is as one that is not there, but for its presence.
+// 6.7.1.8: a card without power behaves like an absent card, except that it is present.
 void DownstreamPort::update_power() {
   if (express_.slot().powered()) {
-    let_go(no_power);
+    release(no_power);
   } else {
     hold(no_power, Reset::fundamental);
   }
@@ -117,15 +118,15 @@ void DownstreamPort::update_power() {
 
 void DownstreamPort::containment_controlled() {
   if (containment_->trigger_by_software()) contain();
-  if (!containment_->triggered()) let_go(contained);
+  if (!containment_->triggered()) release(contained);
   update_interrupt();
 }
 
-// 6.2.11: the link is disabled, so that nothing passes any more in either direction.
+// 6.2.11: containment disables the link, so that nothing passes in either direction.
 void DownstreamPort::contain() {
   hold(contained, Reset::hot);
-  if (containment_->tells_by_correctable() && express_.reports(PciExpress::correctable_error)) {
-    tell(Severity::correctable, id());
+  if (containment_->signals_correctable() && express_.reports(PciExpress::correctable_error)) {
+    send_error_message(Severity::correctable, id());
   }
   update_interrupt();
 }
@@ -143,14 +144,14 @@ bool DownstreamPort::lets_pass(const Tlp& tlp) {
 
 TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   if (tlp->is_atomic() && link_up()) {
-    // 6.15.3; a device that does not take AtomicOps need not have room for their operands.
+    // 6.15.3; a device without AtomicOps need not have room for their operands.
     const bool is_blocked = express_.blocks_atomics();
     if (is_blocked || !fits(*tlp)) {
       report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
       return refused(*tlp, id(), Status::unsupported_request);
     }
   }
-  // 2.7.2.1; the error may trigger containment, and then that says how requests end.
+  // 2.7.2.1; the error may trigger containment, which then determines the completion status.
   if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
     report(Error::poisoned_egress_blocked, tlp.get());
     return refused(*tlp, id(), refusal());
@@ -159,7 +160,7 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
     Port::send(std::move(tlp));
     return nullptr;
   }
-  // 2.9.1: requests are refused, all else is dropped.
+  // 2.9.1: without a link, non-posted requests are refused, and all other packets are dropped.
   ++no_link_;
   const Status status = refusal();
   const bool is_contained = containment_ && containment_->triggered();
@@ -182,7 +183,7 @@ bool DownstreamPort::insert_card() {
   Slot& slot = express_.slot();
   if (!(holds_ & no_card) || slot.locked() || slot.latched()) return false;
   slot.set_occupied(true);
-  let_go(no_card);
+  release(no_card);
   update_interrupt();
   return true;
 }
@@ -196,19 +197,19 @@ bool DownstreamPort::press_attention_button() {
 bool DownstreamPort::move_latch(bool open) {
   const bool was_up = link_up();
   if (!express_.slot().move_latch(open)) return false;
-  lose_power(was_up);
+  handle_power_loss(was_up);
   return true;
 }
 
 bool DownstreamPort::fail_power() {
   const bool was_up = link_up();
   if (!express_.slot().fail_power()) return false;
-  lose_power(was_up);
+  handle_power_loss(was_up);
   return true;
 }
 
-// Perhaps; software has not asked for that.
-void DownstreamPort::lose_power(bool was_up) {
+// The card may have lost its power without a request of software.
+void DownstreamPort::handle_power_loss(bool was_up) {
   update_power();
   const bool surprise = was_up && !link_up() && !express_.slot().config().surprise;  // 3.2.1
   if (surprise) report(Error::surprise_down, nullptr);
@@ -233,7 +234,7 @@ void DownstreamPort::recovering() {
 
 void DownstreamPort::link_lost(Reset) {
   express_.link_down(false);
-  // 2.2.8.1: no interrupt is asserted without a link.
+  // 2.2.8.1: without a link, all INTx interrupts are deasserted.
   for (unsigned pin = 0; pin < 4; ++pin) intx(pin, false);
   update_interrupt();
 }
@@ -246,7 +247,7 @@ bool DownstreamPort::refuse_malformed(const Tlp& tlp) {
   return true;
 }
 
-// 6.12.1.1: completions pass in any case.
+// 6.12.1.1: access control never refuses completions.
 bool DownstreamPort::refuse_foreign(const Tlp& tlp) {
   if (tlp.is_completion()) return false;
   const bool foreign = access_control_.validates_sources() && !routes(bus_of(tlp.header.requester));
@@ -280,13 +281,13 @@ void DownstreamPort::receive_message(const Tlp& message) {
   const Severity severity = code == err_cor        ? Severity::correctable
                             : code == err_nonfatal ? Severity::non_fatal
                                                    : Severity::fatal;
-  // 6.2.11: a message that triggers goes no further.
+  // 6.2.11: a message that triggers containment is not forwarded.
   if (containment_ && containment_->trigger_by_message(severity, message.header.requester)) {
     return contain();
   }
-  // 7.5.1.3.13: the bridge lets none through without SERR# Enable.
+  // 7.5.1.3.13: the bridge forwards error messages only with SERR# Enable.
   if (!header_.forwards_errors()) return;
-  tell(severity, message.header.requester);
+  send_error_message(severity, message.header.requester);
 }
 
 void DownstreamPort::unsupported(const Tlp& request) {
@@ -309,7 +310,7 @@ void DownstreamPort::detected(Error error, const Tlp* tlp) {
   if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id(), *status));
 }
 
-// 7.8.4.10: a port tells of its own errors as of those below it; but not of one that triggers
+// 7.8.4.10: a port reports its own errors like those of devices below, unless they trigger
 // containment.
 void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
   const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
@@ -318,10 +319,10 @@ void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
       containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
     return contain();
   }
-  if (severity) tell(*severity, id());
+  if (severity) send_error_message(*severity, id());
 }
 
-// 6.2.4.1.2, 6.7.3.4: a message each time one of the conditions becomes true.
+// 6.2.4.1.2, 6.7.3.4: the port sends a message whenever one of the conditions becomes true.
 void DownstreamPort::update_interrupt() {
   const unsigned before = conditions_;
   conditions_ = 0;

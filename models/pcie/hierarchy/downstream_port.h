@@ -20,54 +20,58 @@
 namespace pcie {
 
 struct DownstreamPortConfig {
-  Identity identity;  ///< class is PCI-to-PCI bridge
+  Identity identity;  ///< the class must be PCI-to-PCI bridge
   unsigned generation = 5;
   unsigned lanes = 16;
-  CreditConfig credits{};  ///< of its receive buffer
+  CreditConfig credits{};  ///< credits of its receive buffer
   SlotConfig slot{};
-  bool containment = false;    ///< Downstream Port Containment
-  unsigned active_states = 0;  ///< of ActiveState, that its link may go into
-  Eye eye{};                   ///< of its receiver
+  bool containment = false;    ///< whether it has Downstream Port Containment
+  unsigned active_states = 0;  ///< states that its link supports, a set of ActiveState
+  Eye eye{};                   ///< eye of its receiver
 };
 
-/// A port with a link away from the host, of a root complex or a switch: a bridge to the bus of
-/// that link. It knows what is behind it and in which state the link and its slot are, refuses what
-/// access control does not let in and what is not to leave, reports errors, and tells of these, of
-/// its slot and of containment by MSI.
+/// A port of a root complex or switch with a link away from the host. It is a bridge to the bus of
+/// that link. The port knows which addresses and buses are behind it, and it controls its link and
+/// slot. It refuses packets that access control or blocking forbids. It reports errors, and signals
+/// errors, slot events and containment by MSI.
 ///
-/// What comes from below, and how messages go on towards the host, is for who derives from it.
+/// Derived classes handle the packets from below and forward messages towards the host.
 class DownstreamPort : public sc_core::sc_module, public Port {
  public:
   virtual Id id() const = 0;
   ConfigSpace& config_space() { return space_; }
-  /// Whether a memory address, or a bus, is behind this port.
+  /// Whether a memory address is behind this port.
   bool claims(std::uint64_t address) const { return header_.claims(address) && power_.d0(); }
+  /// Whether a bus is behind this port.
   bool routes(unsigned bus) const { return header_.routes(bus); }
   unsigned secondary_bus() const { return header_.secondary_bus(); }
   unsigned max_payload() const { return express_.max_payload(); }
 
-  /// Sends down what another port has received. Returns how a request ends that it refuses.
+  /// Sends a packet of another port down. If this port refuses it, returns the completion for a
+  /// non-posted request, or else nullptr.
   TlpPtr forward(TlpPtr tlp);
-  /// How a request ends that `completer` refuses: by nothing, if it was posted.
+  /// The completion with which `completer` refuses a request, or nullptr for a posted request.
   static TlpPtr refused(const Tlp& request, Id completer, Status status) {
     return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
   }
 
-  /// Somebody at the slot, at any moment (6.7). Without its card the link is down at once, and what
-  /// is outstanding ends; if the slot was not made for surprises, that is a Surprise Down error. A
-  /// card comes back as after power-up. False, and nothing happens, if there is no card to remove,
-  /// no room for one, something that holds it, or no button or latch to move.
+  /// Actions at the slot, which are possible at any time (6.7). When a card is removed, the link is
+  /// down at once and all outstanding requests end. This is a Surprise Down error unless the slot
+  /// supports surprise removal. An inserted card behaves as after power-up. An action returns
+  /// false, without effect, if it is impossible: there is no card or no free slot, the card is
+  /// locked, or the slot has no such button or latch.
   bool remove_card();
   bool insert_card();
   bool press_attention_button();
   bool open_latch() { return move_latch(true); }
   bool close_latch() { return move_latch(false); }
-  /// The power controller finds a fault, and turns the card's power off; false if there is none on.
+  /// Makes the power controller detect a fault and turn the card's power off. Returns false if
+  /// there is no power controller or the power is off.
   bool fail_power();
   const Slot& slot() const { return express_.slot(); }
 
  protected:
-  /// What the host is to be told of by MSI.
+  /// The conditions that the port signals by MSI.
   enum Condition : unsigned {
     root_error = 1u << 0,
     slot_event = 1u << 1,
@@ -75,21 +79,22 @@ class DownstreamPort : public sc_core::sc_module, public Port {
     bandwidth_event = 1u << 3
   };
 
-  /// `express` says what type of port it is, and `peers` how many ports reach each other, numbered
-  /// from 1, this one among them; 0 if none do. Throws ConfigurationError if a value is impossible.
+  /// `express` gives the type of port. `peers` is the number of ports that can reach each other,
+  /// which are numbered from 1 and include this port; it is 0 without peer-to-peer traffic. Throws
+  /// ConfigurationError if a value is impossible.
   DownstreamPort(const sc_core::sc_module_name& name, const DownstreamPortConfig& config,
                  const PciExpressConfig& express, unsigned peers, vp::Picoseconds latency,
                  vp::Domain& domain, vp::Statistics& statistics);
 
-  /// An error message of `source`, a device below or this port, goes on towards the host.
-  virtual void tell(Severity severity, Id source) = 0;
-  /// What this port is the origin of leaves it downwards.
+  /// Forwards an error message of `source`, a device below or this port, towards the host.
+  virtual void send_error_message(Severity severity, Id source) = 0;
+  /// Sends a packet of this port downstream.
   virtual void send(TlpPtr tlp) { Port::send(std::move(tlp)); }
-  /// INTA to INTD (`pin` 0 to 3) behind this port goes to `level`.
+  /// INTA to INTD (`pin` 0 to 3) behind this port has changed to `level`.
   virtual void intx(unsigned pin, bool level) = 0;
-  /// The port's own MSI.
+  /// Sends the port's own MSI.
   virtual void interrupt(TlpPtr message) = 0;
-  /// Of Condition, those that not every port has.
+  /// The conditions of derived classes that are true, a set of Condition.
   virtual unsigned more_conditions() { return 0; }
 
   void trained(unsigned generation, unsigned lanes) override;
@@ -101,30 +106,31 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;
 
-  /// A reset of this port, and by its link of all that is behind it, goes on until it ends. What
-  /// such a reset does not end still holds the link then.
+  /// Resets this port and, through its link, all components behind it, until end_reset(). Holds on
+  /// the link that such a reset does not end remain.
   void begin_reset(Reset kind);
   void end_reset();
   void contain();
-  /// How requests end without a link.
+  /// The completion status of requests while there is no link.
   Status refusal() const;
 
-  /// Counts and reports a malformed TLP; whether it was one, and so is to be dropped.
+  /// Counts and reports a malformed TLP. Returns whether the TLP is malformed and must be dropped.
   bool refuse_malformed(const Tlp& tlp);
-  /// Refuses requests that access control does not let in from below; whether it has.
+  /// Refuses a request from below that access control forbids. Returns whether it was refused.
   bool refuse_foreign(const Tlp& tlp);
-  /// An ACS violation: counted, reported, and if it is answered, by Completer Abort.
+  /// Counts and reports an ACS violation, and answers a non-posted request with Completer Abort.
   void violation(const Tlp& request);
-  /// The way of a packet from below that `port`, perhaps this one, claims.
+  /// The route of a packet from below that `port`, which may be this one, claims.
   AccessControl::Route route_to(const DownstreamPort& port, const Tlp& tlp) const {
     return access_control_.route_to(port.number_, tlp.header);
   }
-  /// INTx and error messages of what is below, others are refused.
+  /// Handles INTx and error messages from below and refuses other messages.
   void receive_message(const Tlp& message);
   void unsupported(const Tlp& request);
   void unexpected(const Tlp& completion);
   void report(Error error, const Tlp* tlp, Place place = Place::end);
-  /// A packet from below that is marked as bad goes on, unless the port contains it.
+  /// Reports a poisoned packet from below. Returns whether the packet may be forwarded, which is
+  /// not the case if the error has triggered containment.
   bool lets_pass(const Tlp& tlp);
   void update_interrupt();
   void send_interrupt();
@@ -141,33 +147,33 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   std::optional<DownstreamPortContainment> containment_;
 
  private:
-  // Why the link is held down; it trains once there is no reason left.
+  // The reasons for which the link is held down. It trains when no reason is left.
   enum Hold : unsigned {
     bus_reset = 1u << 0,
     no_card = 1u << 1,
     no_power = 1u << 2,
     contained = 1u << 3,
     disabled = 1u << 4,
-    in_reset = 1u << 5,  // of this port, from above
+    in_reset = 1u << 5,  // a reset of this port from above
   };
 
   void hold(Hold reason, Reset kind);
-  void let_go(Hold reason, Reset kind = Reset::hot);
+  void release(Hold reason, Reset kind = Reset::hot);
   void bridge_controlled();
   void link_controlled();
   void slot_controlled();
   void complete_command();
   void update_power();
-  void lose_power(bool was_up);
+  void handle_power_loss(bool was_up);
   bool move_latch(bool open);
   void containment_controlled();
 
   const unsigned number_;
-  unsigned holds_ = 0;  // of Hold
+  unsigned holds_ = 0;  // a set of Hold
   Reset reset_kind_ = Reset::fundamental;
-  unsigned conditions_ = 0;  // of Condition
+  unsigned conditions_ = 0;  // a set of Condition
   vp::Event interrupt_;
-  vp::Event command_;  // of Slot Control, when it is completed
+  vp::Event command_;  // the completion of a Slot Control command
 
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;

@@ -14,35 +14,38 @@ namespace pcie {
 namespace {
 
 constexpr unsigned max_access = 64;
-/// Writes of a DW to here are message interrupts (Intel SDM volume 3, 11.11.1).
+/// Writes of one DW to this range are message interrupts (Intel SDM volume 3, 11.11.1).
 constexpr AddressRange interrupt_messages{0xfee00000, 0x100000};
 
 void check(const RootComplexConfig& config) {
   const std::uint64_t buses = config.ecam.size >> 20;
   if (buses < 1 || buses > 256 || config.ecam.size & 0xfffff || config.ecam.base & 0xfffff) {
-    throw ConfigurationError("ECAM has 1 to 256 MiB at a multiple of 1 MiB");
+    throw ConfigurationError("ECAM must have 1 to 256 MiB and begin at a multiple of 1 MiB");
   }
   for (const AddressRange& range : {config.memory32, config.memory64}) {
     if (range.base + range.size < range.base) {
-      throw ConfigurationError("a memory window wraps around");
+      throw ConfigurationError("a memory window must not wrap around");
     }
   }
   if (config.memory32.base + config.memory32.size > std::uint64_t{1} << 32) {
-    throw ConfigurationError("the 32-bit window ends below 4 GiB");
+    throw ConfigurationError("the 32-bit window must end below 4 GiB");
   }
   const AddressRange* ranges[] = {&config.ecam, &config.memory32, &config.memory64};
   for (const AddressRange* a : ranges) {
     for (const AddressRange* b : ranges) {
       if (a != b && a->size != 0 && b->contains(a->base)) {
-        throw ConfigurationError("ECAM and the memory windows overlap");
+        throw ConfigurationError("ECAM and the memory windows must not overlap");
       }
     }
   }
-  if (config.ports.size() > 31) throw ConfigurationError("more than 31 root ports");
-  if (config.tags != 32 && config.tags != 256) throw ConfigurationError("tags: 32 or 256");
+  if (config.ports.size() > 31) throw ConfigurationError("at most 31 root ports are possible");
+  if (config.tags != 32 && config.tags != 256) {
+    throw ConfigurationError("the number of tags must be 32 or 256");
+  }
   if (config.latency < 0 || config.memory_latency < 0 || config.interrupt_latency < 0 ||
       config.completion_timeout <= 0) {
-    throw ConfigurationError("a latency is negative, or the completion timeout not positive");
+    throw ConfigurationError(
+        "a latency must not be negative, and the completion timeout must be positive");
   }
 }
 
@@ -52,7 +55,7 @@ std::uint32_t little_endian(const std::uint8_t* data, unsigned bytes) {
   return value;
 }
 
-// A processor's wait is an appointment of its domain, or its peers would believe the domain idle.
+// Makes the processor's wait an appointment, so that the domain's peers do not believe it idle.
 void wait_in(vp::Domain& domain, vp::Picoseconds span) {
   if (span <= 0) return;
   sc_core::sc_event over;
@@ -184,7 +187,7 @@ void RootComplex::access_memory(bool write, std::uint64_t address, std::uint8_t*
   if (!write) read_latency_.sample(vp::now() - start);
 }
 
-//     ECAM offset:  bus 27:20 | device 19:15 | function 14:12 | register 11:0
+//     An ECAM offset is: bus 27:20 | device 19:15 | function 14:12 | register 11:0
 void RootComplex::access_config(bool write, std::uint64_t offset, std::uint8_t* data,
                                 unsigned bytes) {
   for (unsigned piece; bytes > 0; offset += piece, data += piece, bytes -= piece) {
@@ -213,7 +216,7 @@ void RootComplex::config_read(Id target, unsigned offset, std::uint8_t* data, un
   RootPort* port = port_of_bus(target);
   if (port == nullptr) return;
   const bool type1 = bus_of(target) != port->secondary_bus();
-  const vp::Picoseconds patience = vp::now() + config_.completion_timeout;
+  const vp::Picoseconds last_retry = vp::now() + config_.completion_timeout;
   std::uint8_t word[4];
   RootPort::Answer answer;
   do {
@@ -223,12 +226,12 @@ void RootComplex::config_read(Id target, unsigned offset, std::uint8_t* data, un
       return;
     }
     if (!answer.answered || answer.status != Status::configuration_retry) return;
-    if (port->retry_visible() && offset == 0 && bytes >= 2) {  // 2.3.2: vendor id 0001
+    if (port->retry_visible() && offset == 0 && bytes >= 2) {  // 2.3.2: the vendor ID reads 0001
       data[0] = 1;
       data[1] = 0;
       return;
     }
-  } while (vp::now() < patience);
+  } while (vp::now() < last_retry);
 }
 
 void RootComplex::config_write(Id target, unsigned offset, const std::uint8_t* data,
@@ -242,11 +245,12 @@ void RootComplex::config_write(Id target, unsigned offset, const std::uint8_t* d
   RootPort* port = port_of_bus(target);
   if (port == nullptr) return;
   const bool type1 = bus_of(target) != port->secondary_bus();
-  const vp::Picoseconds patience = vp::now() + config_.completion_timeout;
+  const vp::Picoseconds last_retry = vp::now() + config_.completion_timeout;
   RootPort::Answer answer;
   do {
     answer = port->transact(Tlp::config_write(type1, target, offset, bytes, value), nullptr);
-  } while (answer.answered && answer.status == Status::configuration_retry && vp::now() < patience);
+  } while (answer.answered && answer.status == Status::configuration_retry &&
+           vp::now() < last_retry);
 }
 
 ConfigSpace* RootComplex::internal(Id target) {
@@ -256,7 +260,7 @@ ConfigSpace* RootComplex::internal(Id target) {
   return device <= ports_.size() ? &ports_[device - 1]->config_space() : nullptr;
 }
 
-// A link has one device, number 0, unless the number is part of a function's.
+// The only device of a link has number 0, unless ARI makes the number part of the function number.
 RootPort* RootComplex::port_of_bus(Id target) {
   for (const auto& port : ports_) {
     if (!port->routes(bus_of(target))) continue;
@@ -314,7 +318,7 @@ bool RootComplex::read(Tlp& request, vp::Picoseconds& delay) {
   return true;
 }
 
-// At one instant of simulated time: nothing comes between the read and the write.
+// The AtomicOp happens at one instant of simulated time, so no access comes between read and write.
 Status RootComplex::atomic(Tlp& request, vp::Picoseconds& delay) {
   const unsigned bytes = operand_bytes(request.header.type, request.payload_bytes());
   const std::uint64_t address = request.get_address();
@@ -335,7 +339,7 @@ Status RootComplex::atomic(Tlp& request, vp::Picoseconds& delay) {
   return Status::success;
 }
 
-// Memory takes it at once, and tells so as late as it answers a read.
+// Memory accepts the write at once, and the completion takes as long as that of a read.
 Status RootComplex::deferrable_write(const Tlp& request, vp::Picoseconds& delay) {
   delay = config_.memory_latency;
   const unsigned bytes = request.payload_bytes();
@@ -346,7 +350,7 @@ Status RootComplex::deferrable_write(const Tlp& request, vp::Picoseconds& delay)
   return Status::success;
 }
 
-// A message interrupt is a posted write, and nothing else is one.
+// Only a posted write can be a message interrupt.
 bool RootComplex::is_memory(std::uint64_t address, unsigned bytes) const {
   return config_.ram.size != 0 ? is_ram(address, bytes) : !interrupt_messages.contains(address);
 }
@@ -355,7 +359,7 @@ bool RootComplex::is_ram(std::uint64_t address, unsigned bytes) const {
   return config_.ram.contains(address) && bytes <= config_.ram.size - (address - config_.ram.base);
 }
 
-// What is the root complex's own would come back to it: memory is not reached this way.
+// An access to the root complex's own ranges would return to it; these ranges contain no memory.
 bool RootComplex::own_address(std::uint64_t address) const {
   return config_.ecam.contains(address) || config_.memory32.contains(address) ||
          config_.memory64.contains(address);
@@ -393,7 +397,7 @@ bool RootComplex::open(CreditClass of) const {
                      [of](const auto& port) { return port->open(of); });
 }
 
-// Who had something to pass on is the last to go next time.
+// The port that could deliver something is served last next time.
 void RootComplex::drain() {
   const std::size_t first = first_;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -402,7 +406,8 @@ void RootComplex::drain() {
   }
 }
 
-// Bridges swizzle pins by device number, 0 below a root port; then the root port's own.
+// Two bridges swizzle the pin by device number: the device below has number 0, the root port its
+// own.
 void RootComplex::intx(unsigned port, unsigned pin, bool level) {
   const unsigned line = (pin + port + 1) % 4;
   const std::uint32_t before = intx_levels_[line];

@@ -10,10 +10,32 @@ namespace pcie {
 
 using RequestError = DownstreamPortContainment::RequestError;
 
+namespace {
+
+PciExpressConfig express_config(unsigned index, const RootPortConfig& config,
+                                const RootPort::Common& common) {
+  PciExpressConfig express;
+  express.type = PortType::root_port;
+  express.generation = config.generation;
+  express.lanes = config.lanes;
+  express.max_payload = common.max_payload;
+  express.extended_tags = common.tags > 32;
+  express.port_number = index + 1;
+  express.slot_number = index + 1;
+  express.read_boundary = common.read_boundary;
+  express.slot = config.slot;
+  express.peers = common.peers != 0;
+  express.deferrable_writes = common.deferrable_writes;
+  express.active_states = config.active_states;
+  return express;
+}
+
+}  // namespace
+
 class RootPort::Turn {
  public:
   explicit Turn(Turns& turns) : turns_(turns) { turns_.push_back(this); }
-  // Also when the thread is killed while it waits.
+  // This also runs if the thread is killed while it waits.
   ~Turn() {
     turns_.erase(std::find(turns_.begin(), turns_.end(), this));
     next(turns_);
@@ -34,11 +56,8 @@ class RootPort::Turn {
 RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
                    const RootPortConfig& config, const Common& common, HostIf& host,
                    vp::Domain& domain, vp::Statistics& statistics)
-    : DownstreamPort(name, config,
-                     {PortType::root_port, config.generation, config.lanes, common.max_payload,
-                      common.tags > 32, index + 1, index + 1, common.read_boundary, config.slot,
-                      common.peers != 0, false, common.deferrable_writes},
-                     common.peers, common.latency, domain, statistics),
+    : DownstreamPort(name, config, express_config(index, config, common), common.peers,
+                     common.latency, domain, statistics),
       index_(index),
       id_(make_id(0, index + 1, 0)),
       common_(common),
@@ -58,7 +77,7 @@ void RootPort::reset() {
   end_reset();
 }
 
-// 2.9.1: what waits for a completion ends as an Unsupported Request; completions are dropped.
+// 2.9.1: requests that wait for completions end as Unsupported Requests; completions are dropped.
 void RootPort::link_lost(Reset kind) {
   delayed_.clear();
   departure_.cancel();
@@ -70,7 +89,7 @@ void RootPort::link_lost(Reset kind) {
     finish(request);
   });
   DownstreamPort::link_lost(kind);
-  taken_ = {};
+  closed_ = {};
   if (common_.peers != 0) host_.drain();
 }
 
@@ -78,7 +97,7 @@ void RootPort::post(TlpPtr request) {
   if (!for_credits_.empty() || blocked(CreditClass::posted)) {
     struct Share {
       RootPort& port;
-      ~Share() { port.let_peers_go(); }
+      ~Share() { port.admit_peers(); }
     } share{*this};
     Turn turn(for_credits_);
     turn.wait([this] { return !blocked(CreditClass::posted); });
@@ -96,18 +115,18 @@ void RootPort::send_posted(TlpPtr request) {
   send(std::move(request));
 }
 
-// A processor that waits goes before devices, and one device's packet before the next processor.
+// A waiting processor precedes devices, and one packet of a device precedes the next processor.
 void RootPort::unblocked(CreditClass of) {
   const bool processors_turn = of == CreditClass::posted && !for_credits_.empty();
   if (processors_turn) Turn::next(for_credits_);
   if (common_.peers == 0) return;
-  taken_[static_cast<unsigned>(of)] = processors_turn;
+  closed_[static_cast<unsigned>(of)] = processors_turn;
   if (!processors_turn) host_.drain();
 }
 
-void RootPort::let_peers_go() {
+void RootPort::admit_peers() {
   if (common_.peers == 0) return;
-  taken_[static_cast<unsigned>(CreditClass::posted)] = false;
+  closed_[static_cast<unsigned>(CreditClass::posted)] = false;
   host_.drain();
 }
 
@@ -134,7 +153,7 @@ RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
   }
   send(std::move(request));
 
-  // A killed thread unwinds from wait(); its tag stays taken until the completion or the timeout.
+  // A killed thread unwinds from wait(). Its tag stays in use until the completion or the timeout.
   struct Guard {
     Requests::Request& pending;
     ~Guard() {
@@ -212,12 +231,12 @@ void RootPort::receive(TlpPtr tlp) {
       return receive_deferrable(*tlp);
     case TlpType::Msg:
       return receive_message(*tlp);
-    default:  // configuration requests only go down
+    default:  // configuration requests only travel downstream
       return unsupported(*tlp);
   }
 }
 
-// Takes what a root port claims; whether one does.
+// Forwards a packet that a root port claims. Returns whether one does.
 bool RootPort::route(TlpPtr& tlp) {
   RootPort* port = nullptr;
   if (tlp->header.type == TlpType::DMWr) return false;
@@ -228,13 +247,13 @@ bool RootPort::route(TlpPtr& tlp) {
   }
   if (port == nullptr) return false;
   switch (route_to(*port, *tlp)) {
-    case AccessControl::Route::upstream:  // 6.12.1.1: nothing is known that would speak against it
+    case AccessControl::Route::upstream:  // 6.12.1.1: there is no IOMMU that could forbid it
       ++redirected_;
       [[fallthrough]];
     case AccessControl::Route::straight:
       ++peer_to_peer_;
       if (!lets_pass(*tlp)) return true;
-      if (TlpPtr answer = port->take(std::move(tlp))) send(std::move(answer));
+      if (TlpPtr answer = port->forward_peer(std::move(tlp))) send(std::move(answer));
       return true;
     case AccessControl::Route::violation:
       violation(*tlp);
@@ -245,21 +264,21 @@ bool RootPort::route(TlpPtr& tlp) {
   return false;
 }
 
-// What a device sends to another. Returns how a request ends that is refused.
-TlpPtr RootPort::take(TlpPtr tlp) {
+// Sends a packet of another device down. Returns the completion if this port refuses a request.
+TlpPtr RootPort::forward_peer(TlpPtr tlp) {
   const CreditClass of = credit_class(tlp->header.type);
   TlpPtr answer = forward(std::move(tlp));
-  taken_[static_cast<unsigned>(of)] = blocked(of);
+  closed_[static_cast<unsigned>(of)] = blocked(of);
   return answer;
 }
 
-bool RootPort::timeless(const Tlp& tlp) const {
+bool RootPort::can_arrive_early(const Tlp& tlp) const {
   return tlp.header.type == TlpType::MWr && !tlp.header.poisoned && header_.master_enabled() &&
          well_formed(tlp, express_.max_payload()) &&
          host_.is_ram(tlp.get_address(), tlp.payload_bytes());
 }
 
-// 2.7.1: what the port is the origin of has a digest where software wants that.
+// 2.7.1: packets of this port have a digest if software has enabled digests.
 void RootPort::add_digest(Tlp& tlp) const {
   tlp.header.ecrc = errors_.advanced().generates_digests();
 }
@@ -294,7 +313,7 @@ void RootPort::receive_write(const Tlp& request) {
 
 void RootPort::receive_read(Tlp& request) {
   vp::Picoseconds delay = 0;
-  // There is no translation agent that could answer.
+  // The model has no translation agent.
   const bool translation = request.header.address_type == AddressType::translation_request;
   if (!header_.master_enabled() || translation || !host_.read(request, delay)) {
     return unsupported(request);
@@ -303,7 +322,7 @@ void RootPort::receive_read(Tlp& request) {
                 [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
 }
 
-// 6.15.2: what is poisoned or not for memory leaves the target as it was.
+// 6.15.2: a poisoned request, or one that is not for memory, does not change the target.
 void RootPort::receive_atomic(Tlp& request) {
   if (!header_.master_enabled()) return unsupported(request);
   if (request.header.poisoned) {
@@ -322,7 +341,7 @@ void RootPort::receive_atomic(Tlp& request) {
   }
 }
 
-void RootPort::tell(Severity severity, Id source) {
+void RootPort::send_error_message(Severity severity, Id source) {
   errors_.advanced().collect(severity, source);
   update_interrupt();
 }
@@ -332,7 +351,7 @@ unsigned RootPort::more_conditions() {
   return root_error;
 }
 
-// PCIe 6.0, 6.32: one of a length that is not supported is refused.
+// PCIe 6.0, 6.32: a request longer than supported is refused.
 void RootPort::receive_deferrable(const Tlp& request) {
   if (!header_.master_enabled() || request.payload_bytes() > common_.deferrable_writes) {
     return unsupported(request);
@@ -347,7 +366,7 @@ void RootPort::receive_deferrable(const Tlp& request) {
   send_after(delay, Tlp::completion(request, id_, status));
 }
 
-// Completions keep their order, also when memory answers a later read sooner.
+// Completions keep their order, even if memory answers a later read sooner.
 void RootPort::send_after(vp::Picoseconds delay, TlpPtr tlp) {
   last_delayed_ = std::max(last_delayed_, vp::now() + delay);
   if (last_delayed_ <= vp::now()) return send(std::move(tlp));

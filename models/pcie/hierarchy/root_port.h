@@ -13,59 +13,62 @@ namespace pcie {
 
 class RootPort;
 
-/// What root ports need of the host behind them.
+/// The services of the host that root ports use.
 class HostIf {
  public:
   virtual ~HostIf() = default;
-  /// A memory write of a device; false if nothing claims the address.
+  /// Performs a memory write of a device. Returns false if nothing claims the address.
   virtual bool write(const Tlp& request) = 0;
-  /// Fills the request's 4 x length bytes and adds the time that took to `delay`; false if nothing
-  /// claims the address.
+  /// Fills the request's 4 x length bytes and sets `delay` to the time that this takes. Returns
+  /// false if nothing claims the address.
   virtual bool read(Tlp& request, vp::Picoseconds& delay) = 0;
-  /// Carries out an AtomicOp at once: the first operand becomes the value before. Unsupported
-  /// Request where there is no memory, Completer Abort if memory fails.
+  /// Performs an AtomicOp at once and stores the value before in the first operand. Returns
+  /// Unsupported Request where there is no memory, and Completer Abort if memory fails.
   virtual Status atomic(Tlp& request, vp::Picoseconds& delay) = 0;
-  /// A deferrable write: Unsupported Request where there is no memory. `delay` as of a read.
+  /// Performs a deferrable write. Returns Unsupported Request where there is no memory. `delay` is
+  /// as for a read.
   virtual Status deferrable_write(const Tlp& request, vp::Picoseconds& delay) = 0;
-  /// Whether all of it is RAM: a write takes it, and nothing but memory tells of it.
+  /// Whether all bytes are RAM. RAM accepts every write, and a write changes nothing else.
   virtual bool is_ram(std::uint64_t address, unsigned bytes) const = 0;
-  /// INTA to INTD (`pin` 0 to 3) behind root port `port` goes to `level`.
+  /// INTA to INTD (`pin` 0 to 3) behind root port `port` has changed to `level`.
   virtual void intx(unsigned port, unsigned pin, bool level) = 0;
 
-  // Where peers reach each other:
-  /// The root port whose windows hold the address, or behind which the bus is; null: none.
+  // The remaining members serve peer-to-peer traffic.
+  /// The root port whose windows contain the address, or nullptr.
   virtual RootPort* claiming(std::uint64_t address) = 0;
+  /// The root port behind which the bus is, or nullptr.
   virtual RootPort* routing(unsigned bus) = 0;
-  /// Whether what devices send to each other may go on to any root port.
+  /// Whether peer-to-peer packets of that class may be forwarded to every root port.
   virtual bool open(CreditClass of) const = 0;
-  /// It may again.
+  /// Must be called when open() may have become true.
   virtual void drain() = 0;
 };
 
-struct RootPortConfig : DownstreamPortConfig {  // credits for completions are always infinite
+/// Credits for completions are always infinite.
+struct RootPortConfig : DownstreamPortConfig {
   RootPortConfig() { identity = {0xf0ae, 0x0a01, 0x060400}; }
 };
 
-/// Root port: function 0 of a device on bus 0, a bridge to the bus of one link.
+/// A root port: function 0 of a device on bus 0, and a bridge to the bus of one link.
 ///
-/// Downstream it is the requester of all that processors ask for; upstream it passes on what
-/// devices ask for. Windows, Memory Space and Bus Master of its header gate both. It collects the
-/// error messages of devices and its own, and tells the host of these by MSI.
+/// Downstream, the port is the requester of all accesses by processors. Upstream, it forwards the
+/// requests of devices. The windows, Memory Space and Bus Master of its header gate both. The port
+/// collects the error messages of devices and its own errors, and signals them by MSI.
 ///
-/// Where peers reach each other, what a root port claims goes there. For a port whose link has no
-/// credits one packet of each class waits, and while it does, all that devices send of that class
-/// stays in the receive buffers; processors and devices take turns to send posted requests.
+/// With peer-to-peer traffic, a packet goes to the root port that claims it. While the link of that
+/// port has no credits, one packet of each class waits there, and all devices' packets of that
+/// class stay in the receive buffers. Processors and devices take turns to send posted requests.
 class RootPort : public DownstreamPort {
  public:
-  /// What all root ports of a root complex share.
+  /// Properties that all root ports of a root complex share.
   struct Common {
     vp::Picoseconds latency;
     vp::Picoseconds completion_timeout;
     unsigned tags;               ///< 32 or 256
-    unsigned max_payload;        ///< supported, bytes
+    unsigned max_payload;        ///< supported payload in bytes
     unsigned read_boundary;      ///< RCB, 64 or 128 bytes
-    unsigned peers;              ///< root ports that reach each other; 0: none does
-    unsigned deferrable_writes;  ///< bytes of a DMWr that it completes: 64, 128, or 0 for none
+    unsigned peers;              ///< root ports that can reach each other; 0 without peer to peer
+    unsigned deferrable_writes;  ///< bytes of a DMWr that it completes: 64, 128 or 0
   };
 
   /// `index` counts from 0; the port is device index + 1 of bus 0.
@@ -75,21 +78,22 @@ class RootPort : public DownstreamPort {
   using Port::drain;
 
   Id id() const override { return id_; }
-  /// Whether what devices send of that class may go on to this port.
-  bool open(CreditClass of) const { return !taken_[static_cast<unsigned>(of)]; }
+  /// Whether peer-to-peer packets of that class may be forwarded to this port.
+  bool open(CreditClass of) const { return !closed_[static_cast<unsigned>(of)]; }
   bool retry_visible() const { return express_.retry_visible(); }
   bool forwards_ari() const { return express_.forwards_ari(); }
 
-  /// Fundamental reset: of the port and, by its link, of all that is behind it. What is outstanding
-  /// ends without a completion.
+  /// Fundamental reset of the port and, through its link, of all components behind it. Outstanding
+  /// requests end without a completion.
   void reset();
 
-  /// Sends a posted request, or drops it while the link is down; called by an SC_THREAD, which
-  /// stops here while one before it waits for credits of the device.
+  /// Sends a posted request, or drops it while the link is down. An SC_THREAD must call this; it
+  /// waits while an earlier request waits for credits.
   void post(TlpPtr request);
-  /// Sends a non-posted request and waits for its completion; called by an SC_THREAD. A read leaves
-  /// its bytes, from the first to the last enabled, in `into`. False as `answered` means that no
-  /// completion came in time; without a link, or if it is lost, the answer is Unsupported Request.
+  /// Sends a non-posted request and waits for its completion. An SC_THREAD must call this. A read
+  /// stores its bytes, from the first to the last enabled one, in `into`. `answered` is false after
+  /// a completion timeout. If there is no link, or the link goes down, the answer is Unsupported
+  /// Request.
   struct Answer {
     bool answered;
     Status status;
@@ -102,11 +106,11 @@ class RootPort : public DownstreamPort {
   struct Waiter {
     sc_core::sc_event done;
     bool finished = false;
-    bool abandoned = false;  // the thread was killed; the completion is dropped
-    HeaderWords header{};    // of the request, where containment logs it
+    bool abandoned = false;  // the thread was killed, so the completion is dropped
+    HeaderWords header{};    // the request's header, if containment may log it
   };
   using Requests = Outstanding<Waiter>;
-  // A thread's turn, while it waits for what is not there.
+  // The place of a thread in a queue of waiting threads.
   class Turn;
   using Turns = std::deque<Turn*>;
   struct Delayed {
@@ -119,25 +123,25 @@ class RootPort : public DownstreamPort {
   void send_posted(TlpPtr request);
   void finish(Requests::Request& request);
   void release(Requests::Request& request);
-  // Whether containment takes care of how a request of the port has ended.
+  // Logs how a request has failed. Returns whether containment handles the error instead of AER.
   bool failed(DownstreamPortContainment::RequestError error, const HeaderWords& request);
   void expire();
 
   void receive(TlpPtr tlp) override;
   bool ready(CreditClass of) const override { return common_.peers == 0 || host_.open(of); }
-  bool timeless(const Tlp& tlp) const override;
+  bool can_arrive_early(const Tlp& tlp) const override;
   void link_lost(Reset kind) override;
   void unblocked(CreditClass of) override;
   bool checks_digests() const override { return errors_.advanced().checks_digests(); }
   void send(TlpPtr tlp) override;
   void add_digest(Tlp& tlp) const;
-  void tell(Severity severity, Id source) override;
+  void send_error_message(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }
   unsigned more_conditions() override;
   bool route(TlpPtr& tlp);
-  TlpPtr take(TlpPtr tlp);
-  void let_peers_go();
+  TlpPtr forward_peer(TlpPtr tlp);
+  void admit_peers();
   void receive_completion(const Tlp& completion);
   void receive_write(const Tlp& request);
   void receive_read(Tlp& request);
@@ -155,13 +159,13 @@ class RootPort : public DownstreamPort {
   Turns for_tags_;
   Turns for_credits_;
   vp::Event timeout_;
-  vp::Ring<Delayed> delayed_;  // completions of reads, while memory takes its time
+  vp::Ring<Delayed> delayed_;  // completions of reads that memory has not answered yet
   vp::Picoseconds last_delayed_ = 0;
   vp::Event departure_;
 
-  // Of each class: devices' packets do not go on to this port, since one waits, or a processor's
-  // turn has come.
-  std::array<bool, credit_classes> taken_{};
+  // For each class, whether peer-to-peer packets must wait: another one is waiting here, or it is a
+  // processor's turn.
+  std::array<bool, credit_classes> closed_{};
 
   std::uint64_t timeouts_ = 0;
   std::uint64_t peer_to_peer_ = 0;

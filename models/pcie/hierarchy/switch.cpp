@@ -10,6 +10,35 @@
 #include "vp/log/log.h"
 
 namespace pcie {
+namespace {
+
+PciExpressConfig upstream_express_config(const SwitchConfig& config) {
+  PciExpressConfig express;
+  express.type = PortType::upstream_port;
+  express.generation = config.generation;
+  express.lanes = config.lanes;
+  express.max_payload = config.max_payload;
+  express.extended_tags = false;
+  express.active_states = config.active_states;
+  return express;
+}
+
+PciExpressConfig downstream_express_config(const SwitchConfig& config, unsigned index) {
+  const SwitchPortConfig& port = config.ports[index];
+  PciExpressConfig express;
+  express.type = PortType::downstream_port;
+  express.generation = port.generation;
+  express.lanes = port.lanes;
+  express.max_payload = config.max_payload;
+  express.extended_tags = false;
+  express.port_number = index + 1;
+  express.slot_number = config.first_slot + index;
+  express.slot = port.slot;
+  express.active_states = port.active_states;
+  return express;
+}
+
+}  // namespace
 
 class Switch::Upstream : public sc_core::sc_module, public Port {
  public:
@@ -21,15 +50,17 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
 
   Id id() const { return id_; }
   unsigned internal_bus() const { return header_.secondary_bus(); }
-  /// Whether the bus is one of this switch or behind it.
+  /// Whether the bus belongs to this switch or is behind it.
   bool routes(unsigned bus) const { return header_.routes(bus); }
 
-  /// Sends what comes from below. Returns how a request ends that it refuses.
+  /// Sends a packet from below up. If this port refuses it, returns the completion for a non-posted
+  /// request, or else nullptr.
   TlpPtr forward(TlpPtr tlp);
-  /// Sends what access control wants the root complex to see, though a port below claims it.
+  /// Like forward(), but for a packet that access control redirects although a port below claims
+  /// it.
   TlpPtr redirect(TlpPtr tlp);
-  /// An error message from the internal bus.
-  void tell(Severity severity, Id source);
+  /// Forwards an error message from the internal bus.
+  void send_error_message(Severity severity, Id source);
   void assert_intx(unsigned pin, bool level);
 
   void receive(TlpPtr tlp) override;
@@ -51,15 +82,15 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   TlpPtr unsupported(const Tlp& request);
   void unexpected(const Tlp& completion);
   void report(Error error, const Tlp* tlp, Place place = Place::end);
-  /// A packet from above that is marked as bad goes on.
+  /// Reports a poisoned packet from above, which is forwarded nevertheless.
   void note_poison(const Tlp& tlp) {
     if (tlp.header.poisoned) report(Error::poisoned_tlp, &tlp, Place::passing);
   }
-  void send_untold();
+  void send_pending_messages();
 
   Switch& switch_;
   spdlog::logger& log_;
-  Id id_ = 0;  // as captured (2.2.6.2)
+  Id id_ = 0;  // captured from configuration writes (2.2.6.2)
   ConfigSpace space_;
   Type1Header header_;
   PowerManagement power_;
@@ -67,7 +98,7 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   Msi msi_;
   ErrorReporting errors_;
   LinkCapabilities link_capabilities_;
-  unsigned untold_ = 0;  // own errors whose message waits for credits, a bit for each Severity
+  unsigned pending_messages_ = 0;  // messages of own errors without credits, one bit per Severity
 
   std::uint64_t unexpected_ = 0;
   std::uint64_t unsupported_ = 0;
@@ -87,17 +118,17 @@ class Switch::Downstream : public DownstreamPort {
 
   Id id() const override { return make_id(switch_.upstream_->internal_bus(), index_, 0); }
 
-  /// A configuration request for the bus below or beyond.
+  /// Forwards a configuration request for the bus below or a bus beyond.
   TlpPtr forward_config(TlpPtr request);
-  /// The port upstream takes posted requests again, or has forgotten all.
-  void send_untold();
-  void forget_untold() { untold_ = 0; }
+  /// Sends the messages and the interrupt that have waited for the upstream port.
+  void send_pending_messages();
+  void drop_pending_messages() { pending_messages_ = 0; }
 
   void receive(TlpPtr tlp) override;
   bool ready(CreditClass of) const override;
   void unblocked(CreditClass of) override { switch_.unblocked(of); }
   void link_lost(Reset kind) override;
-  void tell(Severity severity, Id source) override;
+  void send_error_message(Severity severity, Id source) override;
   void intx(unsigned pin, bool level) override { switch_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override;
 
@@ -106,11 +137,11 @@ class Switch::Downstream : public DownstreamPort {
   void route_completion(TlpPtr completion);
   TlpPtr send_to(Downstream& port, TlpPtr tlp);
 
-  static constexpr unsigned untold_interrupt = 1u << 3;  // beside a bit for each Severity
+  static constexpr unsigned pending_interrupt = 1u << 3;  // beside one bit per Severity
 
   const unsigned index_;
   Switch& switch_;
-  unsigned untold_ = 0;  // what waits for credits above
+  unsigned pending_messages_ = 0;  // messages that wait for credits of the link above
   std::uint64_t redirected_ = 0;
 };
 
@@ -123,16 +154,15 @@ Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConf
       log_(vp::log::get("pcie")),
       header_(space_, config.identity, 0),
       power_(space_),
-      express_(space_, PciExpressConfig{PortType::upstream_port, config.generation, config.lanes,
-                                        config.max_payload, false}
-                           .with_active_states(config.active_states)),
+      express_(space_, upstream_express_config(config)),
       msi_(space_),
       errors_(space_, express_, PortType::upstream_port),
       link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes,
                          config.eye) {
   space_.on_write(Type1Header::bridge_control, 2,
                   [this](std::uint32_t before) { bridge_controlled(before); });
-  space_.on_write(express_.offset() + 0x10, 2, [this](std::uint32_t) { active_states_changed(); });
+  space_.on_write(express_.offset() + PciExpress::link_control, 2,
+                  [this](std::uint32_t) { active_states_changed(); });
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "unexpected_completions", unexpected_);
   statistics.counter(prefix + "unsupported_requests", unsupported_);
@@ -164,7 +194,7 @@ void Switch::Upstream::receive(TlpPtr tlp) {
         }
       }
       return answer(unsupported(*tlp));
-    case TlpType::DMWr:  // not routed
+    case TlpType::DMWr:  // switches do not route deferrable writes
       return answer(unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
@@ -210,7 +240,7 @@ void Switch::Upstream::receive_config(TlpPtr request) {
 }
 
 TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
-  if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // it would come back
+  if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // the packet would return
     return unsupported(*tlp);
   }
   return redirect(std::move(tlp));
@@ -226,8 +256,8 @@ TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
   return nullptr;
 }
 
-// 7.5.1.3.13: messages of the ports below pass as those from beyond them.
-void Switch::Upstream::tell(Severity severity, Id source) {
+// 7.5.1.3.13: error messages of the ports below are treated like those of devices behind them.
+void Switch::Upstream::send_error_message(Severity severity, Id source) {
   if (severity != Severity::correctable) header_.set_received_system_error();
   if (header_.forwards_errors()) send(Tlp::message(error_message(severity), source));
 }
@@ -237,14 +267,14 @@ void Switch::Upstream::assert_intx(unsigned pin, bool level) {
   send(Tlp::message(static_cast<MessageCode>(code), id_));
 }
 
-// Requests may be answered here, hence need the way back.
+// A request may be answered here, and then the completion needs room on the link above.
 bool Switch::Upstream::ready(CreditClass of) const {
   if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
   return switch_.open(of, *this);
 }
 
 void Switch::Upstream::unblocked(CreditClass of) {
-  if (of == CreditClass::posted) send_untold();
+  if (of == CreditClass::posted) send_pending_messages();
   switch_.unblocked(of);
 }
 
@@ -262,17 +292,17 @@ void Switch::Upstream::retrained(unsigned generation, unsigned lanes) {
 void Switch::Upstream::link_lost(Reset kind) {
   space_.reset(kind);
   id_ = 0;
-  untold_ = 0;
+  pending_messages_ = 0;
   for (const auto& port : switch_.ports_) {
     port->begin_reset(kind);
-    port->forget_untold();
+    port->drop_pending_messages();
   }
   switch_.drain();
 }
 
-// 7.5.1.3.13: Secondary Bus Reset of an upstream port is a hot reset of all that is below.
+// 7.5.1.3.13: Secondary Bus Reset of an upstream port resets all components below.
 void Switch::Upstream::bridge_controlled(std::uint32_t before) {
-  const bool was_reset = before >> Type1Header::secondary_bus_reset & 1;
+  const bool was_reset = before & Type1Header::BridgeControlBit::secondary_bus_reset;
   if (was_reset == header_.resets_bus()) return;
   for (const auto& port : switch_.ports_) {
     was_reset ? port->end_reset() : port->begin_reset(Reset::hot);
@@ -304,14 +334,14 @@ void Switch::Upstream::unexpected(const Tlp& completion) {
 void Switch::Upstream::report(Error error, const Tlp* tlp, Place place) {
   const auto severity = errors_.report(error, tlp, place);
   if (!severity) return;
-  untold_ |= 1u << static_cast<unsigned>(*severity);
-  if (!blocked(CreditClass::posted)) send_untold();
+  pending_messages_ |= 1u << static_cast<unsigned>(*severity);
+  if (!blocked(CreditClass::posted)) send_pending_messages();
 }
 
-void Switch::Upstream::send_untold() {
-  const unsigned untold = std::exchange(untold_, 0);
+void Switch::Upstream::send_pending_messages() {
+  const unsigned pending = std::exchange(pending_messages_, 0);
   for (const Severity severity : {Severity::correctable, Severity::non_fatal, Severity::fatal}) {
-    if (untold >> static_cast<unsigned>(severity) & 1) {
+    if (pending >> static_cast<unsigned>(severity) & 1) {
       send(Tlp::message(error_message(severity), id_));
     }
   }
@@ -320,10 +350,7 @@ void Switch::Upstream::send_untold() {
 Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
                                unsigned index, Switch& owner, vp::Domain& domain,
                                vp::Statistics& statistics)
-    : DownstreamPort(name, config.ports[index],
-                     {PortType::downstream_port, config.ports[index].generation,
-                      config.ports[index].lanes, config.max_payload, false, index + 1,
-                      config.first_slot + index, 64, config.ports[index].slot},
+    : DownstreamPort(name, config.ports[index], downstream_express_config(config, index),
                      static_cast<unsigned>(config.ports.size()), config.latency / 2, domain,
                      statistics),
       index_(index),
@@ -331,7 +358,7 @@ Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const Switch
   statistics.counter(std::string(this->name()) + ".redirected", redirected_);
 }
 
-// 7.3.3: at the bus below it becomes type 0, for device 0, unless the device has no number (ARI).
+// 7.3.3: on its target bus, a request becomes type 0 and addresses device 0, unless ARI is enabled.
 TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
   TlpHeader& header = request->header;
   if (bus_of(header.target) == secondary_bus()) {
@@ -358,7 +385,7 @@ void Switch::Downstream::receive(TlpPtr tlp) {
     case TlpType::Cpl:
     case TlpType::CplD:
       return route_completion(std::move(tlp));
-    default:  // configuration requests only go down
+    default:  // configuration requests only travel downstream
       return unsupported(*tlp);
   }
 }
@@ -387,8 +414,8 @@ void Switch::Downstream::route_completion(TlpPtr completion) {
   }
 }
 
-// What a port below claims, by the way that access control wants. Returns how a request ends that
-// another port refuses.
+// Sends a packet that a port below claims along the route that access control selects. Returns the
+// completion if another port refuses a request.
 TlpPtr Switch::Downstream::send_to(Downstream& port, TlpPtr tlp) {
   switch (route_to(port, *tlp)) {
     case AccessControl::Route::straight:
@@ -419,39 +446,40 @@ void Switch::Downstream::link_lost(Reset kind) {
   switch_.drain();
 }
 
-// Those of devices have waited in the receive buffer already.
-void Switch::Downstream::tell(Severity severity, Id source) {
+// Only the port's own messages can wait here; those of devices wait in the receive buffer.
+void Switch::Downstream::send_error_message(Severity severity, Id source) {
   if (source == id() && switch_.upstream_->blocked(CreditClass::posted)) {
-    untold_ |= 1u << static_cast<unsigned>(severity);
+    pending_messages_ |= 1u << static_cast<unsigned>(severity);
   } else {
-    switch_.upstream_->tell(severity, source);
+    switch_.upstream_->send_error_message(severity, source);
   }
 }
 
 void Switch::Downstream::interrupt(TlpPtr message) {
   if (switch_.upstream_->blocked(CreditClass::posted)) {
-    untold_ |= untold_interrupt;
+    pending_messages_ |= pending_interrupt;
   } else {
     switch_.upstream_->forward(std::move(message));
   }
 }
 
-void Switch::Downstream::send_untold() {
-  const unsigned untold = std::exchange(untold_, 0);
+void Switch::Downstream::send_pending_messages() {
+  const unsigned pending = std::exchange(pending_messages_, 0);
   for (const Severity severity : {Severity::correctable, Severity::non_fatal, Severity::fatal}) {
-    if (untold >> static_cast<unsigned>(severity) & 1) tell(severity, id());
+    if (pending >> static_cast<unsigned>(severity) & 1) send_error_message(severity, id());
   }
-  if (untold & untold_interrupt) send_interrupt();
+  if (pending & pending_interrupt) send_interrupt();
 }
 
 Switch::Switch(const sc_core::sc_module_name& name, const SwitchConfig& config, vp::Domain& domain,
                vp::Statistics& statistics)
     : sc_module(name) {
   if (config.ports.empty() || config.ports.size() > 31) {
-    throw ConfigurationError("a switch has 1 to 31 downstream ports");
+    throw ConfigurationError("a switch must have 1 to 31 downstream ports");
   }
   if (config.latency < 0 || config.latency % 2 != 0) {
-    throw ConfigurationError("a switch's latency is not negative and even, in picoseconds");
+    throw ConfigurationError(
+        "a switch's latency must be an even, non-negative number of picoseconds");
   }
   upstream_ = std::make_unique<Upstream>("upstream", config, *this, domain, statistics);
   for (unsigned i = 0; i < config.ports.size(); ++i) {
@@ -491,7 +519,7 @@ bool Switch::open(CreditClass of, const Port& from) const {
                       [&](const auto& port) { return port.get() != &from && port->blocked(of); });
 }
 
-// Who had something to pass on is the last to go next time.
+// The port that could deliver something is served last next time.
 void Switch::drain() {
   const std::size_t first = first_, all = ports_.size() + 1;
   for (std::size_t i = 0; i < all; ++i) {
@@ -502,12 +530,12 @@ void Switch::drain() {
 
 void Switch::unblocked(CreditClass of) {
   if (of == CreditClass::posted) {
-    for (const auto& port : ports_) port->send_untold();
+    for (const auto& port : ports_) port->send_pending_messages();
   }
   drain();
 }
 
-// 2.2.8.1: pins are mapped by device number, and a message tells of a change of the wired-or.
+// 2.2.8.1: pins are mapped by device number; a message announces each change of their wired OR.
 void Switch::intx(unsigned index, unsigned pin, bool level) {
   const unsigned mapped = (pin + index) % 4;
   const std::uint32_t before = intx_levels_[mapped];

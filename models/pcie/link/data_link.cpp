@@ -15,7 +15,7 @@ constexpr unsigned framing_token_bytes = 4;
 constexpr unsigned flit_bytes = 256;
 constexpr unsigned replays_at_most = 3;  // REPLAY_NUM has two bits
 
-// SplitMix64: each state is followed by another, and all values are as likely.
+// SplitMix64: every state has one successor, and all values are equally likely.
 std::uint64_t next(std::uint64_t& state) {
   std::uint64_t value = state += 0x9e37'79b9'7f4a'7c15;
   value = (value ^ value >> 30) * 0xbf58'476d'1ce4'e5b9;
@@ -28,15 +28,15 @@ std::uint64_t next(std::uint64_t& state) {
 DataLink::DataLink(LineRate rate, const DataLinkConfig& config)
     : config_(config), rate_(rate), wire_(rate), random_(config.seed) {
   if (!(config.bit_error_rate >= 0 && config.bit_error_rate <= 1e-4)) {
-    throw ConfigurationError("a bit error rate is from 0 to 1e-4");
+    throw ConfigurationError("the bit error rate must be from 0 to 1e-4");
   }
   if (config.arrival < 0 || config.round_trip < 0 || config.replay_timer < 0 ||
       config.retraining < 0) {
-    throw ConfigurationError("a time of the data link layer is negative");
+    throw ConfigurationError("a time of the data link layer must not be negative");
   }
 }
 
-DataLink::Incident DataLink::take(End end) {
+DataLink::Incident DataLink::observe(End end) {
   auto& incidents = incidents_[index(end)];
   const Incident first = incidents.front();
   incidents.erase(incidents.begin());
@@ -99,13 +99,13 @@ Wire::Occupied DataLink::transmit_with_errors(vp::Picoseconds ready, unsigned by
     if (framing) {
       again += config_.retraining;
     } else if (!flits() && first_error(dllp_bytes) != no_error) {
-      see(End::transmitter, {again, Error::bad_dllp});
+      record(End::transmitter, {again, Error::bad_dllp});
       again = std::max(again, occupied.to + config_.replay_timer);
-      see(End::transmitter, {again, Error::replay_timeout});
+      record(End::transmitter, {again, Error::replay_timeout});
     }
     ++counts_.replays;
     if (++replay_number > replays_at_most) {
-      see(End::transmitter, {again, Error::replay_rollover, true});
+      record(End::transmitter, {again, Error::replay_rollover, true});
       again += config_.retraining;
       replay_number = 0;
     }
@@ -118,12 +118,12 @@ Wire::Occupied DataLink::transmit_with_errors(vp::Picoseconds ready, unsigned by
 void DataLink::refuse(vp::Picoseconds sent, bool framing) {
   const vp::Picoseconds when = sent + config_.arrival;
   if (framing || flits() || config_.generation <= 2) {
-    see(End::receiver, {when, Error::receiver_error, framing});
+    record(End::receiver, {when, Error::receiver_error, framing});
   }
-  if (!framing && !flits()) see(End::receiver, {when, Error::bad_tlp});
+  if (!framing && !flits()) record(End::receiver, {when, Error::bad_tlp});
 }
 
-void DataLink::see(End end, const Incident& incident) {
+void DataLink::record(End end, const Incident& incident) {
   auto& incidents = incidents_[index(end)];
   const auto earlier =
       std::find_if(incidents.rbegin(), incidents.rend(),
@@ -131,19 +131,20 @@ void DataLink::see(End end, const Incident& incident) {
   incidents.insert(earlier.base(), incident);
 }
 
-// The packet without an ACK has been sent again before `limit`; its receiver drops the second.
+// The replay timer has expired before `limit`: the packet was sent again, and its receiver drops
+// the duplicate.
 void DataLink::expire(vp::Picoseconds limit) {
   if (unacknowledged_.expires > limit) return;
   wire_.occupy(unacknowledged_.expires, unacknowledged_.bytes);
   unacknowledged_ = {};
 }
 
-// An ACK is for all packets before its own, too.
+// An ACK also acknowledges all packets before its own.
 void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
   const vp::Picoseconds back = sent + config_.round_trip;
   const bool lost = first_error(dllp_bytes) != no_error;
   if (lost) {
-    see(End::transmitter, {back, Error::bad_dllp});
+    record(End::transmitter, {back, Error::bad_dllp});
   } else if (back < unacknowledged_.expires && unacknowledged_.expires != vp::never) {
     auto& incidents = incidents_[index(End::transmitter)];
     const auto timeout =
@@ -156,7 +157,7 @@ void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
   }
   if (lost && unacknowledged_.expires == vp::never) {
     unacknowledged_ = {sent + std::max(config_.replay_timer, config_.round_trip), bytes};
-    see(End::transmitter, {unacknowledged_.expires, Error::replay_timeout});
+    record(End::transmitter, {unacknowledged_.expires, Error::replay_timeout});
     ++counts_.replays;
   }
 }

@@ -50,9 +50,9 @@ bool Port::flits() const {
 
 namespace {
 
-/// Takes out the first packet that can go and may overtake those before it.
+/// Removes and returns the first packet that can go and may overtake all packets before it.
 template <typename CanGo>
-TlpPtr take_next(std::vector<TlpPtr>& queue, CanGo can_go) {
+TlpPtr extract_next(std::vector<TlpPtr>& queue, CanGo can_go) {
   for (auto one = queue.begin(); one != queue.end(); ++one) {
     const auto holds_it_up = [&](const TlpPtr& earlier) {
       return passing((*one)->header, earlier->header) == Passing::no;
@@ -79,22 +79,24 @@ Link::HalfLink::HalfLink(Link& link, Direction direction, Port& from, Port& to,
           to.domain(),
           [&link, this] {
             link.arrive(*this);
-            link.run_ahead(*this);
+            link.deliver_early(*this);
           },
           to.domain().new_rank()),
-      advertised(to.config_.credits, config.max_payload, to.config_.takes_atomics,
+      advertised(to.config_.credits, config.max_payload, to.config_.accepts_atomics,
                  to.config_.deferrable_writes),
       credits(advertised),
       update(from.domain(), [&link, this] { link.updated(*this); }),
-      error(to.domain(), [&link, this] { link.detect(*this); }),
-      sender_sees(from.domain(), [&link, this] { link.see(*this, DataLink::End::transmitter); }),
-      receiver_sees(to.domain(), [&link, this] { link.see(*this, DataLink::End::receiver); }),
-      rise(from.domain(),
-           [&link, this] {
-             this->from.link_up_ = true;
-             link.keep_awake(vp::now());
-             this->from.trained(link.generation_, link.lanes_);
-           }),
+      error(to.domain(), [&link, this] { link.report_errors(*this); }),
+      sender_incident(from.domain(),
+                      [&link, this] { link.report_incidents(*this, DataLink::End::transmitter); }),
+      receiver_incident(to.domain(),
+                        [&link, this] { link.report_incidents(*this, DataLink::End::receiver); }),
+      come_up(from.domain(),
+              [&link, this] {
+                this->from.link_up_ = true;
+                link.keep_awake(vp::now());
+                this->from.trained(link.generation_, link.lanes_);
+              }),
       recover(from.domain(),
               [&link, this] { this->from.retrained(link.generation_, link.lanes_); }) {}
 
@@ -116,14 +118,14 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       halves_{{{*this, Direction::down, upstream, downstream, config},
                {*this, Direction::up, downstream, upstream, config}}},
       recovery_(upstream.domain(), [this] { halves_[0].from.recovering(); }),
-      fall_(downstream.domain(), [this] { fall(); }) {
+      down_(downstream.domain(), [this] { go_down(); }) {
   if (config.latency_down < 0 || config.latency_up < 0 || config.training < 0 ||
       config.l0s_after < 0 || config.l1_after < 0) {
-    throw ConfigurationError(fmt::format("{}: a time cannot be negative", this->name()));
+    throw ConfigurationError(fmt::format("{}: a time must not be negative", this->name()));
   }
   for (HalfLink& half : halves_) {
     if (half.from.link_ != nullptr) {
-      throw ConfigurationError(fmt::format("{}: a port has another link already", this->name()));
+      throw ConfigurationError(fmt::format("{}: a port already has a link", this->name()));
     }
   }
   for (const Direction direction : {Direction::down, Direction::up}) {
@@ -146,7 +148,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
     statistics.counter(prefix + "replay_timeouts", errors.timeouts);
     statistics.counter(prefix + "replay_rollovers", errors.rollovers);
     statistics.counter(prefix + "retrainings", errors.retrainings);
-    // Of what travels this way: acknowledgements of the other one.
+    // The DLLPs of this direction acknowledge the TLPs of the other one.
     statistics.counter(prefix + "bad_dllps",
                        halves_[1 - index(direction)].data_link.counts().bad_dllps);
   }
@@ -156,44 +158,44 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
 
 void Link::hold(Reset kind) {
   for (HalfLink& half : halves_) {
-    half.rise.cancel();
+    half.come_up.cancel();
     half.recover.cancel();
   }
   recovery_.cancel();
   recovered_ = 0;
   halves_[0].from.link_up_ = false;
-  forget_waiting(halves_[0]);
-  // One that follows before the first has arrived is not told apart from it.
-  kind_ = fall_.pending() ? std::min(kind_, kind) : kind;
-  if (!fall_.pending()) fall_.after(min_latency(Direction::down));
+  drop_waiting(halves_[0]);
+  // A second reset merges with one that has not reached the port downstream yet.
+  kind_ = down_.pending() ? std::min(kind_, kind) : kind;
+  if (!down_.pending()) down_.after(min_latency(Direction::down));
   halves_[0].from.link_lost(kind);
 }
 
-void Link::fall() {
+void Link::go_down() {
   halves_[1].from.link_up_ = false;
   for (HalfLink& half : halves_) {
-    half.flying.clear();
+    half.in_flight.clear();
     half.arrival.cancel();
-    forget_waiting(half);
+    drop_waiting(half);
     half.returning.clear();
     half.received.clear();
     half.credits = half.advertised;
     restart(half);
-    half.sender_sees.cancel();
-    half.receiver_sees.cancel();
+    half.sender_incident.cancel();
+    half.receiver_incident.cancel();
   }
   halves_[1].from.link_lost(kind_);
 }
 
 void Link::release(Reset kind) {
-  // The host's first instruction after a fundamental reset finds a link that has trained.
+  // After a fundamental reset, the link is trained before the host's first instruction.
   const vp::Picoseconds least = min_latency(Direction::down) + min_latency(Direction::up);
   const vp::Picoseconds span =
       kind == Reset::fundamental ? least : std::max(config_.training, least);
   choose_mode(halves_[0].from.target_generation());
   for (HalfLink& half : halves_) {
-    if (!fall_.pending()) restart(half);
-    half.rise.after(span);
+    if (!down_.pending()) restart(half);
+    half.come_up.after(span);
   }
 }
 
@@ -219,7 +221,7 @@ DataLinkConfig Link::data_link_config(Direction direction, const Port& to) const
   return found;
 }
 
-// Lane 0 of the link is at either end of the lanes: an end that finds it missing reverses them.
+// Lane 0 of the link can be at either end: a port that cannot use it there reverses the lanes.
 unsigned Link::usable_lanes() const {
   unsigned most = 0;
   for (const bool reversed : {false, true}) {
@@ -248,7 +250,7 @@ bool Link::retrain() {
   return true;
 }
 
-// `first` is the end that knows first.
+// `first` is the port that knows of Recovery first.
 void Link::recover(const Port& first) {
   enter_recovery(first);
   for (HalfLink& half : halves_) recover(half, first);
@@ -272,28 +274,28 @@ void Link::recover(HalfLink& half, const Port& first) {
   const vp::Picoseconds known = vp::now() + (sender_first ? half.latency : 0);
   const vp::Picoseconds last = known + half.to.config_.latency;
   half.data_link.retrain(rate_, data_link_config(direction, half.to), recovered_, vp::now(), last);
-  for (std::size_t left = half.flying.size(); left > 0; --left) {
-    Flying flying = half.flying.pop();
-    if (flying.received > last) {
-      flying.received = put_on_wire(half, *flying.tlp, recovered_);
-      if (half.crosses) half.to.domain().expect(flying.received, name());
+  for (std::size_t left = half.in_flight.size(); left > 0; --left) {
+    InFlight packet = half.in_flight.pop();
+    if (packet.received > last) {
+      packet.received = put_on_wire(half, *packet.tlp, recovered_);
+      if (half.crosses) half.to.domain().expect(packet.received, name());
     }
-    half.flying.push(std::move(flying));
+    half.in_flight.push(std::move(packet));
   }
-  if (!half.flying.empty()) half.arrival.at(half.flying.front().received);
-  // Credits for this way come by the other.
+  if (!half.in_flight.empty()) half.arrival.at(half.in_flight.front().received);
+  // The other direction carries the credits of this one.
   const Direction back = opposite(direction);
   const vp::Picoseconds in_time =
       vp::now() + half.from.config_.latency + (sender_first ? 0 : halves_[index(back)].latency);
   for (std::size_t left = half.returning.size(); left > 0; --left) {
-    Returning returning = half.returning.pop();
+    ReturningCredits returning = half.returning.pop();
     if (returning.when > in_time) {
       returning.when = std::max(returning.when, recovered_ + min_latency(back));
     }
     half.returning.push(returning);
   }
   await_credits(half);
-  if (!half.data_link.perfect()) expect_incidents(half);
+  if (!half.data_link.perfect()) schedule_incidents(half);
 }
 
 bool Link::fail_lane(Direction direction, unsigned lane) {
@@ -303,8 +305,8 @@ bool Link::fail_lane(Direction direction, unsigned lane) {
   const unsigned left = usable_lanes();
   failed_lanes_ = before;
   if (left == 0) return false;
-  come(halves_[index(direction)],
-       {vp::now() + min_latency(direction), Error::receiver_error, lane});
+  schedule_error(halves_[index(direction)],
+                 {vp::now() + min_latency(direction), Error::receiver_error, lane});
   return true;
 }
 
@@ -318,18 +320,18 @@ vp::Picoseconds Link::min_latency(Direction direction) const {
 void Link::send(const Port& from, TlpPtr tlp) {
   HalfLink& half = half_from(from);
   if (half.waiting.empty()) {
-    if (!half.credits.enough_for(*tlp)) take_returned(half);
+    if (!half.credits.enough_for(*tlp)) collect_credits(half);
     if (half.credits.enough_for(*tlp)) return transmit(half, std::move(tlp));
   }
   ++half.waiting_of[index(credit_class(tlp->header.type))];
   half.waiting.push_back(std::move(tlp));
-  // Those before it still cannot go, but it may pass them.
+  // The packets before it cannot go yet, but this one may pass them.
   transmit_next(half);
   await_credits(half);
 }
 
 void Link::updated(HalfLink& half) {
-  take_returned(half);
+  collect_credits(half);
   const auto waited = half.waiting_of;
   while (transmit_next(half)) continue;
   await_credits(half);
@@ -339,16 +341,16 @@ void Link::updated(HalfLink& half) {
   }
 }
 
-void Link::take_returned(HalfLink& half) {
+void Link::collect_credits(HalfLink& half) {
   while (!half.returning.empty() && half.returning.front().when <= vp::now()) {
-    const Returning returned = half.returning.pop();
-    half.credits.give_back(returned.of, returned.credits);
+    const ReturningCredits returned = half.returning.pop();
+    half.credits.restore(returned.of, returned.credits);
   }
 }
 
 bool Link::transmit_next(HalfLink& half) {
   TlpPtr next =
-      take_next(half.waiting, [&half](const Tlp& tlp) { return half.credits.enough_for(tlp); });
+      extract_next(half.waiting, [&half](const Tlp& tlp) { return half.credits.enough_for(tlp); });
   if (!next) return false;
   --half.waiting_of[index(credit_class(next->header.type))];
   transmit(half, std::move(next));
@@ -363,7 +365,7 @@ bool Link::blocked(const Port& from, CreditClass of) {
   return half_from(from).waiting_of[index(of)] > 0;
 }
 
-void Link::forget_waiting(HalfLink& half) {
+void Link::drop_waiting(HalfLink& half) {
   half.waiting.clear();
   half.waiting_of = {};
   half.update.cancel();
@@ -376,12 +378,12 @@ void Link::transmit(HalfLink& half, TlpPtr tlp) {
   count.bytes += tlp->payload_bytes();
   const vp::Picoseconds received = put_on_wire(half, *tlp, vp::now() + half.from.config_.latency);
   if (half.crosses) half.to.domain().expect(received, name());
-  half.flying.push({received, std::move(tlp)});
-  if (!half.arrival.pending()) half.arrival.at(half.flying.front().received);
-  if (!half.data_link.perfect()) expect_incidents(half);
+  half.in_flight.push({received, std::move(tlp)});
+  if (!half.arrival.pending()) half.arrival.at(half.in_flight.front().received);
+  if (!half.data_link.perfect()) schedule_incidents(half);
 }
 
-// When it is received.
+// Returns the time at which the port receives the TLP.
 vp::Picoseconds Link::put_on_wire(HalfLink& half, const Tlp& tlp, vp::Picoseconds ready) {
   if (sleeps_) ready = wake(half, ready);
   const unsigned bytes = pcie::wire_bytes(tlp, flits_ ? 6 : generation_);
@@ -389,14 +391,14 @@ vp::Picoseconds Link::put_on_wire(HalfLink& half, const Tlp& tlp, vp::Picosecond
   const vp::Picoseconds arrival = wire.to + half.latency;
   if (sleeps_) {
     half.used = std::max(half.used, wire.to);
-    wake(halves_[index(opposite(direction_of(half)))], arrival);  // for the acknowledgement
+    wake(halves_[index(opposite(direction_of(half)))], arrival);  // the acknowledgement wakes it
   }
   half.wire_bytes += bytes;
   if (trace_.on()) trace_tlp(trace_, wire.from, arrival, name(), half.name, tlp);
   return arrival + half.to.config_.latency;
 }
 
-// When that way is in L0 for what is to leave it at `when`.
+// Returns the time at which the direction is in L0 for a packet that is ready at `when`.
 vp::Picoseconds Link::wake(HalfLink& half, vp::Picoseconds when) {
   HalfLink& other = halves_[index(opposite(direction_of(half)))];
   const unsigned states = half.from.active_states();
@@ -416,42 +418,43 @@ void Link::keep_awake(vp::Picoseconds until) {
   for (HalfLink& half : halves_) half.used = std::max(half.used, until);
 }
 
-void Link::expect_incidents(HalfLink& half) {
+void Link::schedule_incidents(HalfLink& half) {
   for (const DataLink::End end : {DataLink::End::transmitter, DataLink::End::receiver}) {
-    vp::Event& sees = end == DataLink::End::receiver ? half.receiver_sees : half.sender_sees;
+    vp::Event& observation =
+        end == DataLink::End::receiver ? half.receiver_incident : half.sender_incident;
     const auto& incidents = half.data_link.incidents(end);
     if (incidents.empty()) {
-      sees.cancel();
-    } else if (incidents.front().when != sees.when()) {
+      observation.cancel();
+    } else if (incidents.front().when != observation.when()) {
       if (half.crosses && end == DataLink::End::receiver) {
         half.to.domain().expect(incidents.front().when, name());
       }
-      sees.at(incidents.front().when);
+      observation.at(incidents.front().when);
     }
   }
 }
 
-void Link::see(HalfLink& half, DataLink::End end) {
+void Link::report_incidents(HalfLink& half, DataLink::End end) {
   Port& port = end == DataLink::End::receiver ? half.to : half.from;
   const auto& incidents = half.data_link.incidents(end);
-  // What the port sends of it may meet errors, too.
+  // The messages that the port sends about an incident may meet errors, too.
   while (!incidents.empty() && incidents.front().when <= vp::now()) {
-    const DataLink::Incident incident = half.data_link.take(end);
+    const DataLink::Incident incident = half.data_link.observe(end);
     if (!port.link_up_) continue;
     port.detected(incident.error, nullptr);
     if (!incident.retrains || !port.link_up_) continue;
-    // What that costs this way is in its packets' times.
+    // The times of this direction's packets already include that cost.
     enter_recovery(port);
     recover(halves_[index(opposite(direction_of(half)))], port);
   }
-  expect_incidents(half);
+  schedule_incidents(half);
 }
 
 void Link::arrive(HalfLink& half) {
-  TlpPtr tlp = half.flying.pop().tlp;
-  if (!half.flying.empty()) half.arrival.at(half.flying.front().received);
+  TlpPtr tlp = half.in_flight.pop().tlp;
+  if (!half.in_flight.empty()) half.arrival.at(half.in_flight.front().received);
   if (!half.to.link_up_) return;
-  if (!half.faults.empty() && strike(half, tlp)) return give_back(half, *tlp);
+  if (!half.faults.empty() && apply_fault(half, tlp)) return return_credits(half, *tlp);
   if (half.received.empty() && half.to.ready(credit_class(tlp->header.type))) {
     return deliver(half, std::move(tlp));
   }
@@ -459,13 +462,14 @@ void Link::arrive(HalfLink& half) {
   drain(half.to);
 }
 
-// A rank keeps the order of arrivals at one time, whenever their appointments are made.
-void Link::run_ahead(HalfLink& half) {
-  const auto is_timeless = [&half] {
-    return !half.flying.empty() && half.to.timeless(*half.flying.front().tlp);
+// The rank of the arrival event keeps the order of simultaneous arrivals independent of the order
+// in which their appointments are made.
+void Link::deliver_early(HalfLink& half) {
+  const auto is_early = [&half] {
+    return !half.in_flight.empty() && half.to.can_arrive_early(*half.in_flight.front().tlp);
   };
-  if (!is_timeless() || !half.faults.empty() || !half.received.empty() || !half.to.link_up_ ||
-      !half.data_link.perfect() ||  // what comes may have to be sent again
+  if (!is_early() || !half.faults.empty() || !half.received.empty() || !half.to.link_up_ ||
+      !half.data_link.perfect() ||  // a packet may have to be sent again
       !half.credits.infinite(CreditClass::posted) || !half.to.ready(CreditClass::posted) ||
       sc_core::sc_pending_activity_at_current_time()) {
     return;
@@ -473,19 +477,19 @@ void Link::run_ahead(HalfLink& half) {
   half.arrival.cancel();
   const vp::Domain& domain = half.to.domain();
   const vp::Picoseconds limit = std::min(domain.floor(), domain.horizon());
-  while (is_timeless() && half.flying.front().received < limit) {
-    half.to.receive(half.flying.pop().tlp);
+  while (is_early() && half.in_flight.front().received < limit) {
+    half.to.receive(half.in_flight.pop().tlp);
   }
-  if (!half.flying.empty()) half.arrival.at(half.flying.front().received);
+  if (!half.in_flight.empty()) half.arrival.at(half.in_flight.front().received);
 }
 
 bool Link::drain(const Port& to) {
   HalfLink& half = halves_[&to == &halves_[0].to ? 0 : 1];
   const auto ready = [&](const Tlp& tlp) { return half.to.ready(credit_class(tlp.header.type)); };
   bool any = false;
-  // What the port receives may take the link down.
+  // The packet that the port receives may take the link down.
   while (half.to.link_up_) {
-    TlpPtr next = take_next(half.received, ready);
+    TlpPtr next = extract_next(half.received, ready);
     if (next == nullptr) break;
     deliver(half, std::move(next));
     any = true;
@@ -493,8 +497,8 @@ bool Link::drain(const Port& to) {
   return any;
 }
 
-// What leaves the receive buffer gives its credits back.
-void Link::give_back(HalfLink& half, const Tlp& tlp) {
+// Returns the credits of a packet that leaves the receive buffer.
+void Link::return_credits(HalfLink& half, const Tlp& tlp) {
   const CreditClass of = credit_class(tlp.header.type);
   if (half.credits.infinite(of)) return;
   const Direction back = opposite(direction_of(half));
@@ -505,13 +509,12 @@ void Link::give_back(HalfLink& half, const Tlp& tlp) {
 }
 
 void Link::deliver(HalfLink& half, TlpPtr tlp) {
-  give_back(half, *tlp);
+  return_credits(half, *tlp);
   half.to.receive(std::move(tlp));
 }
 
 bool is_possible(Direction direction, const Fault& fault) {
-  // Only a downstream port sees its link go down or validates sources, and its is the end that
-  // leads up.
+  // Surprise Down and ACS violations exist only in downstream ports, which receive what goes up.
   const bool port_alone =
       fault.error == Error::surprise_down || fault.error == Error::acs_violation;
   if (port_alone && direction == Direction::down) return false;
@@ -542,16 +545,16 @@ bool Link::inject(Direction direction, const Fault& fault) {
     half.faults.push_back(fault);
     return true;
   }
-  come(half, {vp::now() + min_latency(direction), fault.error});
+  schedule_error(half, {vp::now() + min_latency(direction), fault.error});
   return true;
 }
 
-void Link::come(HalfLink& half, const Coming& coming) {
-  half.errors.push(coming);
-  if (!half.error.pending()) half.error.at(coming.when);
+void Link::schedule_error(HalfLink& half, const ScheduledError& scheduled) {
+  half.errors.push(scheduled);
+  if (!half.error.pending()) half.error.at(scheduled.when);
 }
 
-void Link::lose_lane(HalfLink& half, unsigned lane) {
+void Link::apply_lane_failure(HalfLink& half, unsigned lane) {
   const unsigned before = usable_lanes();
   failed_lanes_ |= 1u << lane;
   if (usable_lanes() == before || !half.to.link_up_) return;
@@ -562,21 +565,21 @@ void Link::lose_lane(HalfLink& half, unsigned lane) {
   recover(half.to);
 }
 
-// Whether the TLP has found its end.
-bool Link::strike(HalfLink& half, TlpPtr& tlp) {
-  // All that wait for this type count it; the first whose turn it is strikes.
-  auto struck = half.faults.end();
+// Applies the fault that waits for this TLP. Returns whether the port does not receive the TLP.
+bool Link::apply_fault(HalfLink& half, TlpPtr& tlp) {
+  // Every fault for this type counts the TLP. The first fault that reaches its number applies.
+  auto chosen = half.faults.end();
   for (auto fault = half.faults.begin(); fault != half.faults.end(); ++fault) {
     if (*fault->type != tlp->header.type) continue;
     if (fault->number > 1) {
       --fault->number;
-    } else if (struck == half.faults.end()) {
-      struck = fault;
+    } else if (chosen == half.faults.end()) {
+      chosen = fault;
     }
   }
-  if (struck == half.faults.end()) return false;
-  const Error error = struck->error;
-  half.faults.erase(struck);
+  if (chosen == half.faults.end()) return false;
+  const Error error = chosen->error;
+  half.faults.erase(chosen);
   switch (error) {
     case Error::completion_timeout:
       return true;
@@ -600,12 +603,12 @@ bool Link::strike(HalfLink& half, TlpPtr& tlp) {
   }
 }
 
-void Link::detect(HalfLink& half) {
+void Link::report_errors(HalfLink& half) {
   while (!half.errors.empty() && half.errors.front().when <= vp::now()) {
-    const Coming coming = half.errors.pop();
-    if (coming.failed_lane) lose_lane(half, *coming.failed_lane);
-    if (coming.failed_lane || !half.to.link_up_) continue;
-    const Error error = coming.error;
+    const ScheduledError scheduled = half.errors.pop();
+    if (scheduled.failed_lane) apply_lane_failure(half, *scheduled.failed_lane);
+    if (scheduled.failed_lane || !half.to.link_up_) continue;
+    const Error error = scheduled.error;
     if (error == Error::ecrc && !half.to.checks_digests()) continue;
     const std::uint8_t nothing[4] = {};
     TlpPtr tlp = Tlp::memory_write(0, nothing, 4);

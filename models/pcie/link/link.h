@@ -17,102 +17,108 @@
 
 namespace pcie {
 
-/// Down is away from the root complex.
+/// A direction of the hierarchy; down leads away from the root complex.
 enum class Direction : std::uint8_t { down, up };
 
 struct LinkConfig {
-  unsigned generation = 5;           ///< of the channel; the ports may know less
-  unsigned lanes = 16;               ///< wired
-  vp::Picoseconds latency_down = 0;  ///< PHY and wire
-  vp::Picoseconds latency_up = 0;
-  unsigned max_payload = 256;  ///< for the share that DLLPs take, see LineRate
-  /// From the end of a hot reset until the link is up; never less than both directions' latencies.
+  unsigned generation = 5;           ///< highest generation of the channel, 1 to 6
+  unsigned lanes = 16;               ///< wired lanes
+  vp::Picoseconds latency_down = 0;  ///< latency of PHY and wire
+  vp::Picoseconds latency_up = 0;    ///< latency of PHY and wire
+  unsigned max_payload = 256;        ///< payload that the DLLP overhead assumes, see LineRate
+  /// Time from the end of a hot reset until the link is up. The link takes at least the latencies
+  /// of both directions.
   vp::Picoseconds training = 0;
-  double bit_error_rate = 0;                 ///< of each lane, 0 to 1e-4
-  std::uint64_t seed = 1;                    ///< of the errors
-  vp::Picoseconds retraining = 20 * vp::us;  ///< Recovery, with or without a change of speed
-  /// How long nothing is sent before a direction goes into L0s, and the link into L1.
+  double bit_error_rate = 0;                 ///< rate in each lane, 0 to 1e-4
+  std::uint64_t seed = 1;                    ///< seed of the error sequence
+  vp::Picoseconds retraining = 20 * vp::us;  ///< duration of Recovery, also if the speed changes
+  /// The idle time after which a direction enters L0s, and after which the link enters L1.
   vp::Picoseconds l0s_after = 1 * vp::us;
   vp::Picoseconds l1_after = 10 * vp::us;
 };
 
-/// An error that is made to happen, for tests and for whoever wants to see software cope with it.
+/// An error that is injected, so that a test or a user can watch how software handles it.
 struct Fault {
   Error error = Error::receiver_error;
-  /// What it strikes when it arrives; none: nothing, the port believes to have seen a packet.
+  /// The type of the TLP that the error affects when it arrives. Without a type, the port reports
+  /// the error of a packet that does not exist.
   std::optional<TlpType> type;
-  unsigned number = 1;  ///< the how manieth of that type from now on
+  /// Affects the n-th TLP of that type that arrives from now on, counted from 1.
+  unsigned number = 1;
 };
 
-/// Whether a port at the end that `direction` leads to can have that.
+/// Whether the port that `direction` leads to can detect that fault.
 bool is_possible(Direction direction, const Fault& fault);
 
-/// A link between two ports, and between their domains, whose lookahead it is.
+/// A link between two ports. It is also the lookahead between their domains.
 ///
-/// TLPs of a direction are serialised one after the other and arrive in order. Those in flight are
-/// in a ring with one appointment, in the receiving domain, for the first: an idle link has none.
-/// What bit errors cost is known when a TLP is sent, see DataLink; the ends report them when they
-/// see them. Of a burst of writes to memory that nobody could read before its last has arrived, all
-/// end with the first, which saves their appointments and changes nothing else.
+/// The TLPs of a direction are serialised one after the other and arrive in order. All TLPs in
+/// flight share one appointment in the receiving domain, for the first to arrive; an idle link has
+/// no appointment. The cost of bit errors is known when a TLP is sent (see DataLink), and the ends
+/// report the errors when they observe them. In a burst of writes to memory that no one can read
+/// before the last write has arrived, all writes end together with the first. That saves their
+/// appointments and changes no other result.
 ///
-/// A TLP for which its receiver has no credits waits, and those behind it pass or wait as the
-/// ordering table says; so it is in the receive buffer of a port that is not ready. Credits are
-/// back at the sender, in an UpdateFC, as late as a packet would be.
+/// A TLP waits while its receiver has no credits for it. The ordering table decides which later
+/// TLPs may pass it. The same rule holds in the receive buffer of a port that is not ready.
+/// Credits return to the sender in an UpdateFC, which takes as long as a packet.
 ///
 ///     departure                    arrival            received
 ///        |<- wire bytes at rate ->|                      |
 ///     ---+------------------------+---- latency ----+----+--->
 ///   sender's port latency before                     receiver's port latency
 ///
-/// In Recovery (4.2.6.4) the link stays up. What has left its sender before that knows arrives, if
-/// the receiver does not know either; all else is sent once more, and with what follows at the
-/// speed and width that the link has then: the speed is the least of the channel, both ends and the
-/// upstream port's target; of the lanes only those from either end up to the first that has failed
-/// are of use.
+/// In Recovery (4.2.6.4), the link stays up. A TLP that left before its sender knew of Recovery
+/// arrives if it gets there before the receiver knows. All other TLPs are sent again, at the speed
+/// and width that the link has after Recovery. The speed is the lowest of the channel's, both
+/// ports' and the upstream port's target speed. The width uses only the lanes from either end of
+/// the link up to the first failed lane.
 ///
-/// Where ports support it and software lets it, a direction that nothing was sent in for a while is
-/// in L0s, and the link in L1 if that is so for both: what is sent then waits until it has come
-/// out. That is found from when it was used last, so that sleep takes no appointment.
+/// Where both ports support ASPM and software enables it, an idle direction enters L0s, and the
+/// link enters L1 when both directions are idle. The next packet waits until the link has left that
+/// state. The link derives its state from the time of its last use, so sleep needs no appointment.
 ///
-/// Its upstream port can take it down: at once for itself, one latency later for the port
-/// downstream. What has not arrived before its receiver's end goes down is lost.
+/// The upstream port can take the link down. The link is down at once for that port, and one
+/// latency later for the port downstream. Packets that have not arrived before the receiver's end
+/// goes down are lost.
 class Link : public sc_core::sc_module {
  public:
-  /// Throws ConfigurationError if a value is impossible or a port is taken.
+  /// Throws ConfigurationError if a value is impossible or a port already has a link.
   Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& upstream,
        Port& downstream, vp::Trace& trace, vp::Statistics& statistics);
 
-  /// Nothing sent at time t is received before t + this, at the highest speed and width.
+  /// The least time from send() to receive(), at the highest speed and width.
   vp::Picoseconds min_latency(Direction direction) const;
 
-  /// As of now, or in Recovery as it will be.
+  /// The current mode, or during Recovery the mode that follows it.
   unsigned generation() const { return generation_; }
   unsigned lanes() const { return lanes_; }
   const LineRate& rate() const { return rate_; }
 
-  /// From now on the receiver that `direction` leads to does not hear that lane any more: if it was
-  /// of use, one latency from now that is a Receiver Error, and the link retrains without it. False
-  /// if there is no such lane, or the link would have none left.
+  /// Fails a lane of the receiver that `direction` leads to. One latency from now, if the link was
+  /// using the lane, the receiver reports a Receiver Error and the link retrains without the lane.
+  /// Returns false if the lane does not exist or no lane would be left.
   bool fail_lane(Direction direction, unsigned lane);
 
-  /// The port that `direction` leads to detects the error: without a type one latency from now.
+  /// Makes the port that `direction` leads to detect an error. A fault without a TLP type takes
+  /// effect one latency from now.
   ///
-  ///     completion_timeout     the TLP is lost, and who waits for a completion waits in vain
-  ///     unexpected_completion  the completion comes twice
-  ///     poisoned_tlp           the data is marked as bad
-  ///     unsupported_request    the request is refused, and so by completer_abort, acs_violation
-  ///     malformed_tlp, receiver_overflow    the TLP is dropped
-  ///     ecrc                   the digest is bad: the TLP is dropped if it has one and the port
-  ///     checks
-  ///                            digests, or else comes as it is
-  ///     all others             the TLP comes as it is
+  ///     completion_timeout     the TLP is lost, so the requester's completion timeout expires
+  ///     unexpected_completion  the completion arrives twice
+  ///     poisoned_tlp           the TLP arrives poisoned
+  ///     unsupported_request    the port refuses the request with this error; so it does for
+  ///                            completer_abort and acs_violation
+  ///     malformed_tlp, receiver_overflow    the port drops the TLP
+  ///     ecrc                   the digest is wrong: the port drops the TLP if the TLP has a digest
+  ///                            and the port checks digests; otherwise it accepts the TLP
+  ///     all others             the port reports the error and accepts the TLP
   ///
-  /// False if no such TLP can have such an error.
+  /// Returns false if a TLP of that type cannot have such an error.
   bool inject(Direction direction, const Fault& fault);
 
   struct Count {
     std::uint64_t tlps = 0;
-    std::uint64_t bytes = 0;  ///< payload
+    std::uint64_t bytes = 0;  ///< bytes of payload
   };
   const DataLink::Counts& errors(Direction direction) const {
     return halves_[index(direction)].data_link.counts();
@@ -124,48 +130,49 @@ class Link : public sc_core::sc_module {
  private:
   friend class Port;
 
-  struct Flying {
+  struct InFlight {
     vp::Picoseconds received = 0;
     TlpPtr tlp;
   };
-  struct Returning {
+  struct ReturningCredits {
     vp::Picoseconds when = 0;
     CreditClass of{};
     Credits credits;
   };
-  struct Coming {
+  struct ScheduledError {
     vp::Picoseconds when = 0;
     Error error = Error::receiver_error;
     std::optional<unsigned> failed_lane{};
   };
+  /// One direction of the link: sender, wire, credits and receive buffer.
   struct HalfLink {
     HalfLink(Link& link, Direction direction, Port& from, Port& to, const LinkConfig& config);
     const char* name;
     Port& from;
     Port& to;
     vp::Picoseconds latency;
-    bool crosses;  // from one domain into another
+    bool crosses;  // whether the ports are in different domains
     DataLink data_link;
-    vp::Ring<Flying> flying;
+    vp::Ring<InFlight> in_flight;
     vp::Event arrival;
     const CreditAccount advertised;
-    CreditAccount credits;        // the sender's
-    std::vector<TlpPtr> waiting;  // for credits, in the order sent
+    CreditAccount credits;        // the credits that the sender has
+    std::vector<TlpPtr> waiting;  // TLPs without credits, in the order of send()
     std::array<unsigned, credit_classes> waiting_of{};
-    vp::Ring<Returning> returning;  // credits on their way back
-    vp::Event update;               // when they have come, while somebody waits for them
-    std::vector<TlpPtr> received;   // the receive buffer, while the receiver is not ready
-    std::vector<Fault> faults;      // that wait for their TLP
-    vp::Ring<Coming> errors;
+    vp::Ring<ReturningCredits> returning;  // credits on the way back to the sender
+    vp::Event update;                      // their return, scheduled while a TLP waits for credits
+    std::vector<TlpPtr> received;  // the receive buffer, used while the receiver is not ready
+    std::vector<Fault> faults;     // faults whose TLP has not arrived yet
+    vp::Ring<ScheduledError> errors;
     vp::Event error;
-    vp::Event sender_sees;  // what bit errors are to the ends, as DataLink::incidents
-    vp::Event receiver_sees;
-    vp::Event rise;     // of the link, for `from`
-    vp::Event recover;  // into L0, for `from`
+    vp::Event sender_incident;  // the next of DataLink::incidents that the sender observes
+    vp::Event receiver_incident;
+    vp::Event come_up;  // the end of training, at `from`
+    vp::Event recover;  // the end of Recovery, at `from`
     std::array<Count, tlp_types> counts{};
     std::uint64_t wire_bytes = 0;
-    vp::Picoseconds used = 0;   // nothing was sent after that
-    vp::Picoseconds awake = 0;  // in L0 from then on, if it was asleep
+    vp::Picoseconds used = 0;   // the end of the last transmission
+    vp::Picoseconds awake = 0;  // the time at which the direction is in L0 after its last sleep
   };
 
   static unsigned index(Direction direction) { return static_cast<unsigned>(direction); }
@@ -180,21 +187,21 @@ class Link : public sc_core::sc_module {
   void send(const Port& from, TlpPtr tlp);
   void transmit(HalfLink& half, TlpPtr tlp);
   vp::Picoseconds put_on_wire(HalfLink& half, const Tlp& tlp, vp::Picoseconds ready);
-  void expect_incidents(HalfLink& half);
-  void see(HalfLink& half, DataLink::End end);
+  void schedule_incidents(HalfLink& half);
+  void report_incidents(HalfLink& half, DataLink::End end);
   void updated(HalfLink& half);
-  void take_returned(HalfLink& half);
+  void collect_credits(HalfLink& half);
   bool transmit_next(HalfLink& half);
   void await_credits(HalfLink& half);
   bool blocked(const Port& from, CreditClass of);
-  void forget_waiting(HalfLink& half);
+  void drop_waiting(HalfLink& half);
   void arrive(HalfLink& half);
-  void run_ahead(HalfLink& half);
+  void deliver_early(HalfLink& half);
   void deliver(HalfLink& half, TlpPtr tlp);
-  void give_back(HalfLink& half, const Tlp& tlp);
+  void return_credits(HalfLink& half, const Tlp& tlp);
   bool drain(const Port& to);
   void hold(Reset kind);
-  void fall();
+  void go_down();
   void release(Reset kind);
   vp::Picoseconds wake(HalfLink& half, vp::Picoseconds when);
   void keep_awake(vp::Picoseconds until);
@@ -206,27 +213,27 @@ class Link : public sc_core::sc_module {
   DataLinkConfig data_link_config(Direction direction, const Port& to) const;
   void choose_mode(unsigned generation);
   unsigned usable_lanes() const;
-  bool strike(HalfLink& half, TlpPtr& tlp);
-  void come(HalfLink& half, const Coming& coming);
-  void lose_lane(HalfLink& half, unsigned lane);
-  void detect(HalfLink& half);
+  bool apply_fault(HalfLink& half, TlpPtr& tlp);
+  void schedule_error(HalfLink& half, const ScheduledError& scheduled);
+  void apply_lane_failure(HalfLink& half, unsigned lane);
+  void report_errors(HalfLink& half);
 
   vp::Trace& trace_;
   const LinkConfig config_;
-  const unsigned most_generation_;  // that both ends and the channel know
+  const unsigned most_generation_;  // highest generation of the channel and both ports
   const unsigned most_lanes_;
   const bool flits_;
-  const bool sleeps_;  // its ports know how to
+  const bool sleeps_;  // whether both ports support ASPM
   const LineRate best_rate_;
   unsigned generation_;
   unsigned lanes_;
   LineRate rate_;
-  std::uint32_t failed_lanes_ = 0;  // a bit each
-  vp::Picoseconds recovered_ = 0;   // when the last Recovery ends
+  std::uint32_t failed_lanes_ = 0;  // one bit for each lane
+  vp::Picoseconds recovered_ = 0;   // the end of the last Recovery
   std::array<HalfLink, 2> halves_;
-  vp::Event recovery_;       // begins, for the port upstream
-  Reset kind_ = Reset::hot;  // of the reset that `fall_` is about
-  vp::Event fall_;           // of the link, for the port downstream
+  vp::Event recovery_;       // the moment at which the port upstream enters Recovery
+  Reset kind_ = Reset::hot;  // the reset that `down_` delivers
+  vp::Event down_;           // the moment at which the link goes down for the port downstream
 };
 
 }  // namespace pcie

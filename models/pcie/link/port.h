@@ -15,17 +15,18 @@ namespace pcie {
 class Link;
 
 struct PortConfig {
-  unsigned generation = 5;  ///< highest, 1 to 6
-  unsigned lanes = 16;      ///< most, 1 to 16
-  /// Traversal of the part behind the port: spent before a TLP leaves and after one has arrived.
+  unsigned generation = 5;  ///< highest generation, 1 to 6
+  unsigned lanes = 16;      ///< highest width, 1 to 16
+  /// Time to traverse the component behind the port: spent before a TLP leaves and after it
+  /// arrives.
   vp::Picoseconds latency = 0;
-  CreditConfig credits{};          ///< of its receive buffer; all infinite unless said otherwise
-  bool takes_atomics = false;      ///< so that its buffer has room for their operands
-  unsigned deferrable_writes = 0;  ///< and for the data of a DMWr, bytes
-  unsigned active_states = 0;      ///< of ActiveState, that it supports
+  CreditConfig credits{};          ///< size of its receive buffer; infinite by default
+  bool accepts_atomics = false;    ///< whether its buffer has room for the operands of AtomicOps
+  unsigned deferrable_writes = 0;  ///< bytes of a DMWr for which its buffer has room
+  unsigned active_states = 0;      ///< supported states, a set of ActiveState
 };
 
-/// What stands at an end of a link.
+/// The component at one end of a link.
 class Port {
  public:
   virtual ~Port() = default;
@@ -34,53 +35,58 @@ class Port {
 
   const PortConfig& port_config() const { return config_; }
   vp::Domain& domain() const { return domain_; }
-  /// There is a link, and it is in DL_Active.
+  /// Whether there is a link and it is in DL_Active.
   bool link_up() const { return link_up_; }
 
  protected:
   Port(vp::Domain& domain, const PortConfig& config) : domain_(domain), config_(config) {}
 
-  /// Runs `latency` after the last byte has arrived, or when it is ready for it; must not wait.
+  /// Receives a packet, `latency` after its last byte has arrived or when the port becomes ready.
+  /// Must not wait.
   virtual void receive(TlpPtr tlp) = 0;
-  /// Whether receive() may be called with a packet of that class; else it stays in the receive
-  /// buffer, and its credits with it, until drain().
+  /// Whether receive() may be called with a packet of that class. If not, the packet stays in the
+  /// receive buffer and keeps its credits until drain().
   virtual bool ready(CreditClass) const { return true; }
-  /// Whether receive() of this packet would only change what is read later, without a trace of
-  /// when: then it may come before its time, as long as nothing in the domain could tell.
-  virtual bool timeless(const Tlp&) const { return false; }
-  /// Whether a packet with a bad digest is an error, rather than taken as it is.
+  /// Whether receive() of this packet only changes what is read later, so that its exact time
+  /// leaves no trace. Such a packet may be delivered early while nothing in the domain can notice.
+  virtual bool can_arrive_early(const Tlp&) const { return false; }
+  /// Whether the port treats a wrong digest as an error. If not, it accepts the packet.
   virtual bool checks_digests() const { return false; }
-  /// It has become ready for more; whether anything has come.
+  /// Delivers what the receive buffer holds, once the port is ready again. Returns whether any
+  /// packet was delivered.
   bool drain();
-  /// An injected error, as if the port had detected it in `tlp`, which it does not receive unless
-  /// the error leaves it whole; a request that it refuses by the error it answers.
+  /// Handles an injected error as if the port had detected it in the TLP. The port receives the TLP
+  /// only if the error leaves it whole. If the error refuses a request, the port answers it.
   virtual void detected(Error, const Tlp*) {}
   /// The link has come up with this generation and width.
   virtual void trained(unsigned generation, unsigned lanes) = 0;
   /// The link has come back from Recovery, perhaps with another speed and width.
   virtual void retrained(unsigned generation, unsigned lanes) { trained(generation, lanes); }
-  /// The link of a port upstream has gone into Recovery; retrained() follows, or link_lost().
+  /// The link of an upstream component's port has entered Recovery; retrained() or link_lost()
+  /// follows.
   virtual void recovering() {}
-  /// A lane of its receiver has failed.
+  /// A lane of the port's receiver has failed.
   virtual void lane_failed(unsigned) {}
-  /// The highest generation that a port upstream lets its link have.
+  /// The highest generation that the upstream component's port permits its link.
   virtual unsigned target_generation() const { return config_.generation; }
-  /// Of ActiveState, what software has enabled.
+  /// The states that software has enabled, a set of ActiveState.
   virtual unsigned active_states() const { return 0; }
-  /// That has changed.
+  /// Must be called after active_states() has changed.
   void active_states_changed();
-  /// Whether the link is, or was at last, in flit mode.
+  /// Whether the link is in flit mode, or was before it went down.
   bool flits() const;
-  /// The port upstream sends the link to Recovery. False, and nothing happens, if it is not up.
+  /// Sends the link to Recovery; called by the upstream component's port. Returns false, without
+  /// effect, if the link is not up.
   bool retrain_link();
-  /// The link has gone down, for a port downstream by a reset of this kind (PCIe 5.0, 6.6.1). What
-  /// was on its way is lost; trained() follows when it is up again.
+  /// The link has gone down. For a downstream component this is a reset of the given kind (PCIe
+  /// 5.0, 6.6.1). Packets on the link are lost. trained() follows when the link is up again.
   virtual void link_lost(Reset) {}
-  /// The port upstream takes the link down, which resets what is behind it one latency later, and
-  /// lets it train again; whether there is a link to train.
+  /// Takes the link down, which resets the component below one latency later; called by the
+  /// upstream component's port.
   void hold_link(Reset kind);
+  /// Lets the link train again. Returns whether there is a link to train.
   bool release_link(Reset kind);
-  /// The completion status of a request that ends in this error, if it is answered at all.
+  /// The completion status for a request that ends in this error, if the error needs a completion.
   static std::optional<Status> refusal_of(Error error) {
     if (error == Error::unsupported_request) return Status::unsupported_request;
     if (error == Error::completer_abort || error == Error::acs_violation) {
@@ -88,15 +94,16 @@ class Port {
     }
     return {};
   }
-  /// Whether the receiver's buffer is large enough for it at all.
+  /// Whether the receiver's buffer is large enough for the packet when it is empty.
   bool fits(const Tlp& tlp) const;
-  /// Leaves `latency` from now, or as soon as all that was sent before has left. Lost without a
-  /// link.
+  /// Sends a packet `latency` from now, or after all earlier packets have left. Without a link, the
+  /// packet is lost.
   void send(TlpPtr tlp);
-  /// Whether packets of that class wait for credits of the receiver; who sends more of them stops
-  /// until unblocked().
+  /// Whether packets of that class wait for credits of the receiver. A sender should stop until
+  /// unblocked().
   bool blocked(CreditClass of) const;
-  /// Those that waited have left, or are lost with the link. Must not wait; may send.
+  /// The waiting packets of that class have left, or the link has dropped them. Must not wait; may
+  /// send.
   virtual void unblocked(CreditClass) {}
 
  private:

@@ -13,14 +13,15 @@ namespace {
 
 constexpr unsigned header_bits = 8;
 constexpr unsigned data_bits = 12;
-constexpr unsigned max_atomic = 32;  // bytes: both operands of the largest CAS
+constexpr unsigned max_atomic = 32;  // bytes of both operands of the largest CAS
 
-// At most half of what the counters can tell may be outstanding (PCIe 5.0, 2.6.1 and 3.4.2).
+// At most half of the counters' range may be outstanding (PCIe 5.0, 2.6.1 and 3.4.2).
 std::uint32_t mask_of(unsigned advertised, unsigned bits, unsigned scale, const char* what) {
   const unsigned most = ((1u << (bits - 1)) - 1) * scale;
   if (advertised > most) {
-    throw ConfigurationError(fmt::format("{} {} credits: {} are possible{}", advertised, what, most,
-                                         scale < 16 ? ", more if they are scaled" : ""));
+    throw ConfigurationError(
+        fmt::format("{} {} credits are impossible: at most {} fit the counter{}", advertised, what,
+                    most, scale < 16 ? "; scaled flow control permits more" : ""));
   }
   return (scale << bits) - 1;
 }
@@ -31,7 +32,8 @@ CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payloa
                              unsigned deferrable_writes) {
   const unsigned non_posted_data = std::max(atomics ? max_atomic : 4, deferrable_writes);
   if (advertised.scale != 1 && advertised.scale != 4 && advertised.scale != 16) {
-    throw ConfigurationError(fmt::format("credits in units of {}: 1, 4 or 16", advertised.scale));
+    throw ConfigurationError(
+        fmt::format("a credit scale of {} is impossible: use 1, 4 or 16", advertised.scale));
   }
   for (unsigned i = 0; i < credit_classes; ++i) {
     const Credits& credits = advertised.classes[i];
@@ -40,7 +42,7 @@ CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payloa
     const unsigned least = Credits::units(non_posted ? non_posted_data : max_payload);
     if (credits.data != 0 && credits.data < least) {
       throw ConfigurationError(
-          fmt::format("{} data credits: a packet may need {}", credits.data, least));
+          fmt::format("{} data credits are too few: one packet can need {}", credits.data, least));
     }
     if (credits.headers != 0 || credits.data != 0) unlimited_ = false;
     one.headers = {credits.headers == 0,
@@ -57,7 +59,7 @@ bool CreditAccount::enough(const Tlp& tlp) const {
   return one.headers.enough(needed.headers) && one.data.enough(needed.data);
 }
 
-void CreditAccount::take(const Tlp& tlp) {
+void CreditAccount::deduct(const Tlp& tlp) {
   assert(enough(tlp));
   Class& one = classes_[static_cast<unsigned>(credit_class(tlp.header.type))];
   const Credits needed = Credits::of(tlp);
@@ -65,7 +67,7 @@ void CreditAccount::take(const Tlp& tlp) {
   one.data.consumed = (one.data.consumed + needed.data) & one.data.mask;
 }
 
-void CreditAccount::give_back(CreditClass of, Credits credits) {
+void CreditAccount::restore(CreditClass of, Credits credits) {
   Class& one = classes_[static_cast<unsigned>(of)];
   one.headers.limit = (one.headers.limit + credits.headers) & one.headers.mask;
   one.data.limit = (one.data.limit + credits.data) & one.data.mask;

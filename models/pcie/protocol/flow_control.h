@@ -9,7 +9,7 @@
 
 namespace pcie {
 
-/// The classes that credits are counted for.
+/// The classes of packets that have credits of their own.
 enum class CreditClass : std::uint8_t { posted, non_posted, completion };
 inline constexpr unsigned credit_classes = 3;
 
@@ -24,7 +24,8 @@ inline CreditClass credit_class(TlpType type) {
   }
 }
 
-/// Credits of one class: a header credit for each packet, a data credit for each 16 bytes begun.
+/// Credits of one class: one header credit for each packet, and one data credit for each 16 bytes
+/// of data or part thereof.
 struct Credits {
   unsigned headers = 0;
   unsigned data = 0;
@@ -33,44 +34,44 @@ struct Credits {
   static Credits of(const Tlp& tlp) { return {1, units(tlp.payload_bytes())}; }
 };
 
-/// What a receiver advertises when the link comes up (PCIe 5.0, 2.6.1); 0 is infinite.
+/// The credits that a receiver advertises when the link comes up (PCIe 5.0, 2.6.1). 0 is infinite.
 struct CreditConfig {
-  std::array<Credits, credit_classes> classes{};  ///< by CreditClass
-  /// Units of headers and of data, 1, 4 or 16 (scaled flow control, 3.4.2).
+  std::array<Credits, credit_classes> classes{};  ///< indexed by CreditClass
+  /// The unit in which headers and data are counted: 1, 4 or 16 (scaled flow control, 3.4.2).
   unsigned scale = 1;
 };
 
-/// A transmitter's account of what its receiver can still take (PCIe 5.0, 2.6.1.2). Its counters
-/// are those of the DLLPs, 8 bits for headers and 12 for data, and wrap around as these do.
+/// A transmitter's account of the room in its receiver (PCIe 5.0, 2.6.1.2). Its counters have the
+/// width that they have in DLLPs, 8 bits for headers and 12 bits for data, and wrap around.
 class CreditAccount {
  public:
-  /// Throws ConfigurationError if no receiver could advertise that: more than the counters can
-  /// tell, or less data than one packet of `max_payload` bytes has, or of AtomicOps, if the
-  /// receiver completes these, or of the `deferrable_writes` bytes of a DMWr (PCIe 6.0, table
-  /// 2-48).
+  /// Throws ConfigurationError if no receiver could advertise these credits: if they exceed the
+  /// counters' range, or if there is less data credit than one packet needs. A packet is a write of
+  /// `max_payload` bytes, the operands of an AtomicOp if `atomics` is set, or a DMWr of
+  /// `deferrable_writes` bytes (PCIe 6.0, table 2-48).
   CreditAccount(const CreditConfig& advertised, unsigned max_payload, bool atomics = false,
                 unsigned deferrable_writes = 0);
 
   bool enough_for(const Tlp& tlp) const { return unlimited_ || enough(tlp); }
-  /// A packet leaves; there have to be enough.
+  /// Consumes the credits of a packet that leaves. enough_for() must hold.
   void consume(const Tlp& tlp) {
-    if (!unlimited_) take(tlp);
+    if (!unlimited_) deduct(tlp);
   }
-  /// The receiver has room again for so much.
-  void give_back(CreditClass of, Credits credits);
+  /// Adds credits that the receiver has returned.
+  void restore(CreditClass of, Credits credits);
 
   bool infinite(CreditClass of) const {
     const Class& one = classes_[static_cast<unsigned>(of)];
     return one.headers.infinite && one.data.infinite;
   }
-  /// What may be sent now; ~0u if infinite.
+  /// The credits that are left, ~0u if infinite.
   Credits available(CreditClass of) const;
 
  private:
   /// A pair of CREDIT_LIMIT and CREDITS_CONSUMED.
   struct Counter {
     bool infinite = false;
-    std::uint32_t mask = 0;  // of the counters' width, scaled
+    std::uint32_t mask = 0;  // the range of the counters, scaled
     std::uint32_t limit = 0;
     std::uint32_t consumed = 0;
 
@@ -84,7 +85,7 @@ class CreditAccount {
   };
 
   bool enough(const Tlp& tlp) const;
-  void take(const Tlp& tlp);
+  void deduct(const Tlp& tlp);
 
   std::array<Class, credit_classes> classes_;
   bool unlimited_ = true;

@@ -31,13 +31,13 @@ std::optional<TlpType> tlp_type_of(std::string_view name) {
 
 class TlpPool : public tlm::tlm_mm_interface {
  public:
-  // Never destroyed: packets may be in flight when static objects are.
+  // The pool is never destroyed, since packets may outlive static objects.
   static TlpPool& instance() {
     static TlpPool& pool = *new TlpPool;
     return pool;
   }
 
-  Tlp* take() {
+  Tlp* allocate() {
     if (free_.empty()) {
       free_.reserve(++made_);
       auto* tlp = new Tlp;
@@ -68,7 +68,7 @@ Tlp::Tlp() {
 }
 
 TlpPtr Tlp::make(TlpType type) {
-  Tlp* tlp = TlpPool::instance().take();
+  Tlp* tlp = TlpPool::instance().allocate();
   tlp->acquire();
   tlp->header = TlpHeader();
   tlp->header.type = type;
@@ -82,7 +82,7 @@ TlpPtr Tlp::make(TlpType type) {
 
 namespace {
 
-// Sets address, length and byte enables of a request for `bytes` from `address`.
+// Sets address, length and byte enables of a request for `bytes` bytes from `address`.
 void request(Tlp& tlp, tlm::tlm_command command, std::uint64_t address, unsigned bytes) {
   assert(bytes >= 1 && (address & 0xfff) + bytes <= Tlp::max_bytes);
   const unsigned offset = address & 3;
@@ -171,7 +171,7 @@ TlpPtr Tlp::completion(const Tlp& request, Id completer, Status status) {
   header.no_snoop = request.header.no_snoop;
   header.completer = completer;
   header.status = status;
-  // 2.2.9: of all but memory reads the byte count is 4 and the lower address 0.
+  // 2.2.9: the byte count is 4 and the lower address 0, except for memory reads.
   header.byte_count = 4;
   if (request.header.type == TlpType::MRd) {
     header.byte_count = request.span();
@@ -221,7 +221,7 @@ unsigned Tlp::header_bytes() const {
 
 namespace {
 
-// Fmt 31:29 and Type 28:24 (2.2.1, table 2-3), for an address of 32 bits.
+// The fields Fmt 31:29 and Type 28:24 for a 32-bit address (2.2.1, table 2-3).
 std::uint32_t format_and_type(const TlpHeader& header) {
   switch (header.type) {
     case TlpType::MRd:
@@ -240,7 +240,7 @@ std::uint32_t format_and_type(const TlpHeader& header) {
       return 0x0a;
     case TlpType::CplD:
       return 0x4a;
-    case TlpType::Msg:  // 2.2.8: INTx ends at the receiver, an error message at the root complex
+    case TlpType::Msg:  // 2.2.8: INTx is local to the link, error messages go to the root complex
       return header.message_code < err_cor ? 0x34 : 0x30;
     case TlpType::FetchAdd:
       return 0x4c;

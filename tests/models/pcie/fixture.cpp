@@ -99,7 +99,7 @@ tlm::tlm_sync_enum Logic::bar_access(tlm::tlm_generic_payload& payload, tlm::tlm
   return tlm::TLM_ACCEPTED;
 }
 
-void Logic::take() {
+void Logic::accept() {
   if (untaken_ == nullptr) return;
   tlm::tlm_generic_payload& payload = *std::exchange(untaken_, nullptr);
   perform(payload);
@@ -187,7 +187,8 @@ Fixture::Config::Config() {
   FunctionConfig function;
   function.identity.subsystem_vendor = 0xf0ae;
   function.identity.subsystem = 0x0001;
-  function.bars = {{0, 0x10000, true, false}, {2, 0x8000, true, true}, {4, 0x1000, false, false}};
+  function.bars = {BarConfig::memory_64(0, 0x10000), BarConfig::prefetchable_64(2, 0x8000),
+                   BarConfig::memory_32(4, 0x1000)};
   function.msi_x = {16, 0, 0x8000, 0, 0xc000};
   function.serial_number = 0x0123456789abcdef;
   endpoint.functions = {function};
@@ -280,7 +281,7 @@ void Fixture::config_write(Id id, unsigned offset, std::uint32_t value, unsigned
 }
 
 unsigned Fixture::find_capability(Id id, std::uint8_t capability) {
-  unsigned offset = config_read(id, 0x34, 1);
+  unsigned offset = config_read(id, Header::capabilities_pointer, 1);
   for (int i = 0; i < 48 && offset != 0; ++i) {
     if (config_read(id, offset, 1) == capability) return offset;
     offset = config_read(id, offset + 1, 1);
@@ -289,25 +290,27 @@ unsigned Fixture::find_capability(Id id, std::uint8_t capability) {
 }
 
 unsigned Fixture::find_extended_capability(Id id, std::uint16_t capability) {
-  for (unsigned offset = 0x100; offset != 0; offset = config_read(id, offset, 4) >> 20) {
+  for (unsigned offset = ConfigSpace::first_extended_capability; offset != 0;
+       offset = config_read(id, offset, 4) >> 20) {
     if (config_read(id, offset, 2) == capability) return offset;
   }
   return 0;
 }
 
 void Fixture::enumerate() {
-  config_write(root_port, 0x18, 0x00010100, 4);  // buses 0, 1, 1
-  config_write(root_port, 0x20, 0xc010c000, 4);  // 2 MiB
-  config_write(root_port, 0x24, 0x00010001, 4);  // low part of the 64-bit window: 1 MiB
-  config_write(root_port, 0x28, 0x40, 4);
-  config_write(root_port, 0x2c, 0x40, 4);
-  config_write(root_port, 0x04, 0x0006, 2);
-  config_write(device, 0x10, static_cast<std::uint32_t>(bar0), 4);
-  config_write(device, 0x14, 0, 4);
-  config_write(device, 0x18, static_cast<std::uint32_t>(bar2), 4);
-  config_write(device, 0x1c, static_cast<std::uint32_t>(bar2 >> 32), 4);
-  config_write(device, 0x20, static_cast<std::uint32_t>(bar4), 4);
-  config_write(device, 0x04, 0x0006, 2);
+  config_write(root_port, Type1Header::primary_bus_number, 0x00010100, 4);  // buses 0, 1, 1
+  config_write(root_port, Type1Header::memory_base, 0xc010c000, 4);         // 2 MiB
+  config_write(root_port, Type1Header::prefetchable_memory_base, 0x00010001,
+               4);  // low part of the 64-bit window: 1 MiB
+  config_write(root_port, Type1Header::prefetchable_base_upper, 0x40, 4);
+  config_write(root_port, Type1Header::prefetchable_limit_upper, 0x40, 4);
+  config_write(root_port, Header::command, memory_and_master, 2);
+  config_write(device, Type0Header::bar(0), static_cast<std::uint32_t>(bar0), 4);
+  config_write(device, Type0Header::bar(1), 0, 4);
+  config_write(device, Type0Header::bar(2), static_cast<std::uint32_t>(bar2), 4);
+  config_write(device, Type0Header::bar(3), static_cast<std::uint32_t>(bar2 >> 32), 4);
+  config_write(device, Type0Header::bar(4), static_cast<std::uint32_t>(bar4), 4);
+  config_write(device, Header::command, memory_and_master, 2);
 }
 
 void Fixture::set_sizes(unsigned payload, unsigned read_request) {
@@ -317,7 +320,7 @@ void Fixture::set_sizes(unsigned payload, unsigned read_request) {
     return value;
   };
   for (const Id id : {root_port, device}) {
-    const unsigned control = find_capability(id, 0x10) + 8;
+    const unsigned control = find_capability(id, PciExpress::id) + PciExpress::device_control;
     const std::uint32_t value = config_read(id, control, 2) & ~0x70e0u;
     config_write(id, control, value | code(payload) << 5 | code(read_request) << 12, 2);
   }

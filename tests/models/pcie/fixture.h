@@ -18,25 +18,29 @@
 
 namespace pcie {
 
-/// INTA to INTD of the host, and how they have changed.
+/// The value of Command that lets a function answer memory requests and send its own.
+inline constexpr std::uint32_t memory_and_master =
+    Header::CommandBit::memory_space | Header::CommandBit::bus_master;
+
+/// INTA to INTD of the host, and the changes of their levels.
 struct Lines : sc_core::sc_module, vp::InterruptLineIf {
   using Changes = std::vector<std::pair<unsigned, bool>>;
   Changes changes;
   explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
   void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
-  /// Without their numbers.
+  /// The levels of all changes, without the line numbers.
   std::vector<bool> levels() const;
-  /// Of one line.
+  /// The number of changes of one line.
   unsigned count(unsigned number) const;
   bool level(unsigned number) const;
 };
 
-/// For scripts: so much simulated time passes.
+/// Waits for that span of simulated time; for scripts.
 inline void pause(vp::Picoseconds span) {
   sc_core::wait(vp::to_sc_time(span));
 }
 
-/// Host memory that remembers what devices did to it, in order.
+/// Host memory that records the accesses of devices in order.
 struct HostMemory : sc_core::sc_module {
   struct Write {
     vp::Picoseconds when;
@@ -46,15 +50,15 @@ struct HostMemory : sc_core::sc_module {
 
   tlm_utils::passthrough_target_socket<HostMemory> socket;
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x100000);
-  std::uint64_t base = 0;  // address of the first
+  std::uint64_t base = 0;  // address of the first byte
   std::vector<Write> writes;
   bool keep_writes = true;
   unsigned refused = 0;
-  std::vector<Write> messages;    // to 0xfee00000 and on
-  vp::Picoseconds read_time = 0;  // annotated
+  std::vector<Write> messages;    // writes to addresses from 0xfee00000
+  vp::Picoseconds read_time = 0;  // delay that a read annotates
 
   explicit HostMemory(const sc_core::sc_module_name& name);
-  /// Puts in something that is not the same everywhere.
+  /// Fills the memory with a pattern.
   void fill();
   std::vector<std::uint8_t> at(std::uint64_t address, unsigned length) const;
 
@@ -62,7 +66,7 @@ struct HostMemory : sc_core::sc_module {
   void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 };
 
-/// Device logic: each BAR is memory; it remembers accesses, and can be told how to answer.
+/// Device logic whose BARs are memory. It records accesses, and tests control its answers.
 struct Logic : sc_core::sc_module {
   struct Use {
     bool write;
@@ -84,23 +88,22 @@ struct Logic : sc_core::sc_module {
 
   std::vector<std::uint8_t> memory[6];
   std::vector<Use> uses;
-  vp::Picoseconds latency = 0;  // of reads; 0 answers at once
+  vp::Picoseconds latency = 0;  // latency of reads; 0 answers at once
   tlm::tlm_response_status answer = tlm::TLM_OK_RESPONSE;
   bool silent = false;  // never answers a read
-  bool full = false;    // takes no write, until take()
+  bool full = false;    // accepts no write until accept()
   bool keep_uses = true;
   unsigned outstanding = 0, most_outstanding = 0;
   std::function<void(const Use&)> on_use;
 
   Logic(const sc_core::sc_module_name& name, vp::Domain& domain);
 
-  /// Starts a transfer; a write is done on return, unless the way up is full. Else: wait for
-  /// `done`.
+  /// Starts a transfer. A write is done on return if there is room; otherwise wait for `done`.
   std::unique_ptr<Dma> dma_write(std::uint64_t address, const std::vector<std::uint8_t>& data);
   std::unique_ptr<Dma> dma_read(std::uint64_t address, unsigned bytes);
   void start(Dma& transfer);
-  /// Takes the write that waits, if one does.
-  void take();
+  /// Accepts the waiting write, if there is one.
+  void accept();
   bool holds_write() const { return untaken_ != nullptr; }
 
  private:
@@ -118,8 +121,8 @@ struct Logic : sc_core::sc_module {
   vp::Event response_;
 };
 
-/// A host with a root complex, a link, and an endpoint with device logic; the test is a script that
-/// runs as a processor, an SC_THREAD of the host.
+/// A host with a root complex, a link, and an endpoint with device logic. A test is a script that
+/// runs as a processor, which is an SC_THREAD of the host.
 ///
 ///     Fixture fixture;
 ///     fixture.run([&] {
@@ -132,7 +135,7 @@ class Fixture : public sc_core::sc_module {
     RootComplexConfig root_complex;
     LinkConfig link;
     EndpointConfig endpoint;
-    std::string trace;  ///< file; empty for none
+    std::string trace;  ///< name of the trace file, empty without a trace
     Config();
   };
   static constexpr std::uint64_t ecam = 0xe0000000;
@@ -147,7 +150,7 @@ class Fixture : public sc_core::sc_module {
   explicit Fixture(const Config& config = Config(),
                    const sc_core::sc_module_name& name = "fixture");
 
-  /// Runs `script` as a processor until nothing is left to happen; fails if it has not ended.
+  /// Runs `script` as a processor until no event is left. Fails if the script has not ended.
   void run(std::function<void()> script);
   /// Starts another processor, from a script or before run().
   void spawn(std::function<void()> script);
@@ -164,12 +167,12 @@ class Fixture : public sc_core::sc_module {
   unsigned find_capability(Id id, std::uint8_t capability);
   unsigned find_extended_capability(Id id, std::uint16_t capability);
 
-  /// Gives numbers to the buses, addresses to windows and BARs, and enables both functions.
+  /// Sets bus numbers and the addresses of windows and BARs, and enables both functions.
   void enumerate();
   /// Sets Max_Payload_Size and Max_Read_Request_Size, in bytes, at both ends.
   void set_sizes(unsigned payload, unsigned read_request);
   void wait_for(Logic::Dma& dma);
-  /// The device works in both directions.
+  /// Expects that the device works in both directions.
   void expect_work();
 
   std::uint64_t counter(const std::string& name) const;

@@ -23,7 +23,7 @@ unsigned any(Random& random, unsigned least, unsigned most) {
   return least + static_cast<unsigned>(random() % (most - least + 1));
 }
 
-// A device that sends what it likes, and keeps what comes back.
+// A device that sends arbitrary packets and keeps the answers.
 struct Peer : Port {
   std::vector<TlpPtr> received;
   using Port::send;
@@ -108,8 +108,8 @@ bool malformed(const Tlp& tlp, unsigned max_payload) {
     return operand == 0 || tlp.get_address() % operand != 0 || header.first_be != 15 ||
            (header.length > 1 && header.last_be != 15);
   }
-  const bool memory = header.type == TlpType::MRd || header.type == TlpType::MWr ||
-                      header.type == TlpType::DMWr;
+  const bool memory =
+      header.type == TlpType::MRd || header.type == TlpType::MWr || header.type == TlpType::DMWr;
   if (!memory) return header.length != 1;
   const std::uint64_t offset = tlp.get_address() & 0xfff;
   return offset % 4 != 0 || offset + 4u * header.length > 0x1000;
@@ -178,9 +178,10 @@ class RootPortFuzz : public testing::Test {
   }
 
   void set_max_payload(unsigned bytes) {
-    const unsigned control = fixture.find_capability(id, 0x10) + 8;
+    const unsigned control =
+        fixture.find_capability(id, PciExpress::id) + PciExpress::device_control;
     fixture.config_write(id, control,
-                       (fixture.config_read(id, control, 2) & ~0xe0u) | (bytes / 256) << 5, 2);
+                         (fixture.config_read(id, control, 2) & ~0xe0u) | (bytes / 256) << 5, 2);
     max_payload = bytes;
   }
 
@@ -206,7 +207,7 @@ class RootPortFuzz : public testing::Test {
       }
       first += bytes;
     }
-    ASSERT_EQ(first, end) << "all of it has come";
+    ASSERT_EQ(first, end) << "all data has arrived";
   }
 
   void check_atomic(const TlpHeader& request, std::uint64_t address,
@@ -240,8 +241,9 @@ class RootPortFuzz : public testing::Test {
   void check(const Tlp& sent, const TlpHeader& header, const std::vector<std::uint8_t>& data) {
     const Expected reference = expected(sent, max_payload, shadow.size());
     ConfigSpace& space = fixture.root_complex.port(1).config_space();
-    ASSERT_EQ(space.get(aer + 4, 4), reference.error ? bit_of(*reference.error) : 0);
-    space.set(aer + 4, 4, 0);
+    ASSERT_EQ(space.get(aer + AdvancedErrorReporting::uncorrectable_status, 4),
+              reference.error ? bit_of(*reference.error) : 0);
+    space.set(aer + AdvancedErrorReporting::uncorrectable_status, 4, 0);
     const std::uint64_t address = sent.get_address();
     const bool write = header.type == TlpType::MWr || header.type == TlpType::DMWr;
     if (write && !reference.error && address < shadow.size()) {
@@ -292,10 +294,11 @@ TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
   Random random(11);
   unsigned errors = 0, answers = 0;
   fixture.run([&] {
-    fixture.config_write(id, 0x18, 0x00020200, 4);
-    fixture.config_write(id, 0x04, 0x0006, 2);
+    fixture.config_write(id, Type1Header::primary_bus_number, 0x00020200, 4);
+    fixture.config_write(id, Header::command, memory_and_master, 2);
     ASSERT_EQ(fixture.config_read(id, aer, 4) & 0xffff, 1u);
-    fixture.config_write(id, aer + 0x14, 0, 4);  // advisory errors set their bit too
+    fixture.config_write(id, aer + AdvancedErrorReporting::correctable_mask, 0,
+                         4);  // advisory errors set their bit too
     for (unsigned i = 0; i < million && !HasFatalFailure(); ++i) {
       if (i % 100'000 == 0) set_max_payload(i / 100'000 % 2 ? 256 : 128);
       TlpPtr tlp = any_tlp(random);
@@ -314,7 +317,8 @@ TEST_F(RootPortFuzz, AMillionTlpsAreAcceptedOrAnsweredByTheErrorThatPcieNames) {
       answers += !peer.received.empty();
       fixture.memory.messages.clear();
     }
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0, 4), 0x0a01f0aeu) << "it goes on";
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Header::vendor_id, 4), 0x0a01f0aeu)
+        << "it still works";
   });
   EXPECT_GT(errors, million / 4);
   EXPECT_GT(answers, million / 20);
@@ -351,14 +355,16 @@ class SoftwareFuzz : public testing::Test {
     RootPort& port = fixture.root_complex.port(0);
     return port.link_up() && port.secondary_bus() == 1 && port.routes(1);
   }
-  // Ids and links of the capabilities: what software finds its way by.
+  // The IDs and links of the capabilities, by which software finds them.
   using Chains = std::vector<std::pair<unsigned, std::uint32_t>>;
   Chains chains(const ConfigSpace& space) {
-    Chains found{{0x34, space.get(0x34, 1)}};
-    for (unsigned at = space.get(0x34, 1); at != 0; at = space.get(at + 1, 1)) {
+    Chains found{{0x34, space.get(Header::capabilities_pointer, 1)}};
+    for (unsigned at = space.get(Header::capabilities_pointer, 1); at != 0;
+         at = space.get(at + 1, 1)) {
       found.push_back({at, space.get(at, 2)});
     }
-    for (unsigned at = 0x100; at != 0; at = space.get(at, 4) >> 20) {
+    for (unsigned at = ConfigSpace::first_extended_capability; at != 0;
+         at = space.get(at, 4) >> 20) {
       found.push_back({at, space.get(at, 4)});
     }
     return found;
@@ -390,20 +396,21 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
     ConfigSpace& port_space = fixture.root_complex.port(0).config_space();
     const auto space_of = [&](Id id) -> ConfigSpace& {
       return id == Fixture::root_port ? port_space
-                                    : fixture.endpoint.function(function_of(id)).config_space();
+                                      : fixture.endpoint.function(function_of(id)).config_space();
     };
     const auto port_chains = chains(port_space);
     const std::array<Chains, functions> device_chains{chains(space_of(make_id(1, 0, 0))),
                                                       chains(space_of(make_id(1, 0, 1)))};
-    const unsigned link_control = fixture.find_capability(Fixture::root_port, 0x10) + 0x10;
+    const unsigned link_control =
+        fixture.find_capability(Fixture::root_port, PciExpress::id) + PciExpress::link_control;
     ASSERT_GT(port_chains.size(), 4u);
     for (const Chains& one : device_chains) ASSERT_GT(one.size(), 4u);
     for (unsigned i = 0; i < million && !HasFatalFailure(); ++i) {
       if (i % 64 == 0) {  // the way to the device is there again
-        fixture.config_write(Fixture::root_port, 0x3e, 0, 2);
+        fixture.config_write(Fixture::root_port, Type1Header::bridge_control, 0, 2);
         fixture.config_write(Fixture::root_port, link_control, 0, 2);
         sc_core::wait(1, sc_core::SC_US);
-        fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
+        fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
       }
       const bool of_port = random() % 2;
       const bool absent = !of_port && random() % 8 == 0;
@@ -413,7 +420,7 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
       const unsigned offset = random() % 2 ? any(random, 0, 0x3f) : any(random, 0, 4096 - length);
       std::vector<std::uint8_t> data(length);
       for (std::uint8_t& byte : data) byte = random() % 4 ? random() : random() % 2 ? 0 : 0xff;
-      // The word of the header that it writes to, if the reference knows it, and its new value.
+      // The written word of the header and its new value, if the reference knows the word.
       const Word* word = nullptr;
       const auto find = [&](const auto& words) {
         for (const Word& one : words) {
@@ -436,7 +443,7 @@ TEST_F(SoftwareFuzz, AMillionConfigurationWritesDoWhatTheirRegistersSay) {
       if (!reached && word != nullptr) wanted = space_of(id).get(word->offset, 4);
       fixture.write_bytes(Fixture::ecam + (std::uint64_t{id} << 12) + offset, data);
       if (absent) {
-        ASSERT_EQ(fixture.config_read(id, 0, 4), ~0u);
+        ASSERT_EQ(fixture.config_read(id, Header::vendor_id, 4), ~0u);
       }
       if (word == nullptr) continue;
       if (of_port || reachable()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever software and peers send, the simulator goes on, and what is right still works.
+// Whatever software and peers send, the simulator keeps running and valid accesses still work.
 #include <gtest/gtest.h>
 
 #include <iterator>
@@ -11,7 +11,7 @@
 namespace pcie {
 namespace {
 
-// A peer that sends what it likes.
+// A peer that sends arbitrary packets.
 struct Peer : Port {
   std::uint64_t received = 0;
   using Port::send;
@@ -61,8 +61,10 @@ TlpPtr random_tlp(std::mt19937& random) {
 constexpr unsigned virtual_functions = 4;
 
 void add_virtual_functions(FunctionConfig& config) {
-  config.virtual_functions = {
-      virtual_functions, 0x0ae1, {{0, 0x4000, true, true}}, {2, 0, 0x2000, 0, 0x3000}};
+  config.virtual_functions = {virtual_functions,
+                              0x0ae1,
+                              {BarConfig::prefetchable_64(0, 0x4000)},
+                              {2, 0, 0x2000, 0, 0x3000}};
 }
 
 // Where software may have enabled some, and turned them off since.
@@ -101,10 +103,10 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
         peer.send(Tlp::config_write(false, Fixture::device, value[0], 4, value[1]));
       }
       const Id second = make_id(1, 0, 1);
-      peer.send(Tlp::config_write(false, second, sr_iov + 0x10, 2, random() % 6));
-      peer.send(Tlp::config_write(false, second, sr_iov + 0x24, 4, 0xc0000000));
-      peer.send(Tlp::config_write(false, second, sr_iov + 0x28, 4, 0));
-      peer.send(Tlp::config_write(false, second, sr_iov + 0x08, 2, random()));
+      peer.send(Tlp::config_write(false, second, sr_iov + SrIov::num_vfs, 2, random() % 6));
+      peer.send(Tlp::config_write(false, second, sr_iov + SrIov::vf_bar, 4, 0xc0000000));
+      peer.send(Tlp::config_write(false, second, sr_iov + SrIov::vf_bar + 4, 4, 0));
+      peer.send(Tlp::config_write(false, second, sr_iov + SrIov::control, 2, random()));
     }
     logic.latency = random() % 2 * 1000;
     logic.answer = random() % 8 ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE;
@@ -124,7 +126,7 @@ TEST(Fuzz, AnEndpointSurvivesAnyTlp) {
 
 class AnyPeer : public testing::TestWithParam<bool> {};
 
-// Also where what it sends may go on to the other port, or come back to it.
+// The same with peer-to-peer traffic, where packets can reach the other port or return.
 TEST_P(AnyPeer, IsSurvivedByARootComplex) {
   Fixture::Config config;
   config.root_complex.ports.resize(2);
@@ -137,10 +139,10 @@ TEST_P(AnyPeer, IsSurvivedByARootComplex) {
   fixture.run([&] {
     fixture.enumerate();
     const Id other = make_id(0, 2, 0);
-    fixture.config_write(other, 0x18, 0x00020200, 4);
-    fixture.config_write(other, 0x20, 0xc200c200, 4);
-    fixture.config_write(other, 0x04, 0x0006, 2);
-    const unsigned access_control = fixture.find_extended_capability(other, 0x0d);
+    fixture.config_write(other, Type1Header::primary_bus_number, 0x00020200, 4);
+    fixture.config_write(other, Type1Header::memory_base, 0xc200c200, 4);
+    fixture.config_write(other, Header::command, memory_and_master, 2);
+    const unsigned access_control = fixture.find_extended_capability(other, AccessControl::id);
     const std::uint64_t checked = Fixture::bar2 + 0x7000;  // where it does not write
     for (unsigned i = 0; i < 100'000; ++i) {
       TlpPtr tlp = random_tlp(random);
@@ -148,7 +150,8 @@ TEST_P(AnyPeer, IsSurvivedByARootComplex) {
       if (tlp->is_memory() && random() % 8 == 0) {
         tlp->set_address(0xc2000000 + (tlp->get_address() & 0xfffff));
       }
-      if (i % 500 == 0) fixture.config_write(other, access_control + 6, random() & 0x7e, 2);
+      if (i % 500 == 0)
+        fixture.config_write(other, access_control + AccessControl::control, random() & 0x7e, 2);
       peer.send(std::move(tlp));
       if (i % 1000 == 0) {
         fixture.read(0xc2000000 + random() % 4096, 1 + random() % 8);  // all ones, or what it said
@@ -222,7 +225,8 @@ TEST_P(AnySoftware, IsSurvived) {
   Fixture::Config config;
   config.root_complex.completion_timeout = 50 * vp::us;
   if (cards) {
-    config.root_complex.ports[0].slot = {true, false, true, true, true};
+    config.root_complex.ports[0].slot =
+        SlotConfig::with({&SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
     config.root_complex.ports[0].containment = true;
     config.root_complex.peer_to_peer = true;  // to itself, where access control lets it
   }
@@ -251,18 +255,23 @@ TEST_P(AnySoftware, IsSurvived) {
   };
   auto put_right = [&] {
     sc_core::wait(1, sc_core::SC_US);  // for what is on its way
-    const unsigned express = fixture.find_capability(Fixture::root_port, 0x10);
-    const unsigned containment = fixture.find_extended_capability(Fixture::root_port, 0x1d);
-    contained += fixture.config_read(Fixture::root_port, containment + 8, 2) & 1;
-    fixture.config_write(Fixture::root_port, containment + 6, 0, 2);
-    fixture.config_write(Fixture::root_port, containment + 8, 1, 2);
-    fixture.config_write(Fixture::root_port, express + 0x18, 0, 2);
+    const unsigned express = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    const unsigned containment =
+        fixture.find_extended_capability(Fixture::root_port, DownstreamPortContainment::id);
+    contained += fixture.config_read(Fixture::root_port,
+                                     containment + DownstreamPortContainment::status, 2) &
+                 1;
+    fixture.config_write(Fixture::root_port, containment + DownstreamPortContainment::control, 0,
+                         2);
+    fixture.config_write(Fixture::root_port, containment + DownstreamPortContainment::status, 1, 2);
+    fixture.config_write(Fixture::root_port, express + PciExpress::slot_control, 0, 2);
     fixture.root_complex.port(0).insert_card();
   };
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned timeout_control = fixture.find_capability(Fixture::device, 0x10) + 0x28;
-    EXPECT_EQ(timeout_control, fixture.find_capability(Fixture::root_port, 0x10) + 0x28);
+    const unsigned express = fixture.find_capability(Fixture::device, PciExpress::id);
+    EXPECT_EQ(express, fixture.find_capability(Fixture::root_port, PciExpress::id));
+    const unsigned timeout_control = express + PciExpress::device_control_2;
     for (unsigned i = 0; i < 100'000; ++i) {
       std::uint8_t data[64], enables[64];
       for (unsigned j = 0; j < 64; ++j) data[j] = random();
@@ -306,21 +315,26 @@ TEST_P(AnySoftware, IsSurvived) {
       use_one(fixture.endpoint.function(0), random);
       if (random() % 16 == 0) fixture.endpoint.function(0).set_intx(random() & 1);
       if (i % 500 == 0) {
-        fixture.config_write(Fixture::root_port, 0x3e, 0, 2);  // ends a reset of the secondary bus
-        fixture.config_write(Fixture::root_port, timeout_control - 0x18, 0, 2);  // enables the link
+        fixture.config_write(Fixture::root_port, Type1Header::bridge_control, 0,
+                             2);  // ends a reset of the secondary bus
+        fixture.config_write(Fixture::root_port, express + PciExpress::link_control, 0,
+                             2);  // enables the link
         if (cards) put_right();
         sc_core::wait(1, sc_core::SC_US);
         fixture.enumerate();
-        const unsigned power = fixture.find_capability(Fixture::device, 1);
-        fixture.config_write(Fixture::root_port, 0x44, 0, 4);
-        fixture.config_write(Fixture::device, power + 4, 0, 2);
+        const unsigned power = fixture.find_capability(Fixture::device, PowerManagement::id);
+        fixture.config_write(Fixture::root_port,
+                             ConfigSpace::first_capability + PowerManagement::control, 0, 4);
+        fixture.config_write(Fixture::device, power + PowerManagement::control, 0, 2);
         fixture.enumerate();
         fixture.set_sizes(128, 512);
         fixture.write(Fixture::bar2, i, 8);
         ASSERT_EQ(fixture.read(Fixture::bar2, 8), i);
         if (cards) {
-          const unsigned containment = fixture.find_extended_capability(Fixture::root_port, 0x1d);
-          fixture.config_write(Fixture::root_port, containment + 6, random() % 3, 2);
+          const unsigned containment =
+              fixture.find_extended_capability(Fixture::root_port, DownstreamPortContainment::id);
+          fixture.config_write(Fixture::root_port, containment + DownstreamPortContainment::control,
+                               random() % 3, 2);
         }
       }
     }

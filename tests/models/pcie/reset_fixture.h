@@ -5,10 +5,10 @@
 
 namespace pcie {
 
-inline constexpr std::uint32_t function_level_reset = 1u << 15;  // Device Control
-inline constexpr std::uint32_t pending_bit = 1u << 5;            // Device Status
-inline constexpr std::uint32_t link_training = 1u << 11;         // Link Status
-inline constexpr std::uint32_t link_active = 1u << 13;
+inline constexpr std::uint32_t function_level_reset = PciExpress::DeviceControlBit::initiate_reset;
+inline constexpr std::uint32_t pending_bit = PciExpress::DeviceStatusBit::transactions_pending;
+inline constexpr std::uint32_t link_training = PciExpress::LinkStatusBit::link_training;
+inline constexpr std::uint32_t link_active = PciExpress::LinkStatusBit::link_active;
 
 /// A fixture with links that take time, and what scripts of resets share.
 struct ResetFixture : Fixture {
@@ -23,23 +23,28 @@ struct ResetFixture : Fixture {
     config.link.training = 50 * vp::us;
     return config;
   }
-  // Linux, too, finds its way before the reset: a function in reset does not answer.
+  // Capabilities must be found before a reset, since a function in reset does not answer.
   void find() {
-    express = find_capability(device, 0x10);
-    port_express = find_capability(root_port, 0x10);
-    power = find_capability(device, 1);
+    express = find_capability(device, PciExpress::id);
+    port_express = find_capability(root_port, PciExpress::id);
+    power = find_capability(device, PowerManagement::id);
   }
   void begin() {
     enumerate();
     find();
   }
   void initiate() {
-    const std::uint32_t control = config_read(device, express + 8, 2);
-    config_write(device, express + 8, control | function_level_reset, 2);
+    const std::uint32_t control = config_read(device, express + PciExpress::device_control, 2);
+    config_write(device, express + PciExpress::device_control, control | function_level_reset, 2);
   }
-  void hold() { config_write(root_port, 0x3e, 0x40, 2); }
-  void release() { config_write(root_port, 0x3e, 0, 2); }
-  std::uint32_t link_status() { return config_read(root_port, port_express + 0x12, 2); }
+  void hold() {
+    config_write(root_port, Type1Header::bridge_control,
+                 Type1Header::BridgeControlBit::secondary_bus_reset, 2);
+  }
+  void release() { config_write(root_port, Type1Header::bridge_control, 0, 2); }
+  std::uint32_t link_status() {
+    return config_read(root_port, port_express + PciExpress::link_status, 2);
+  }
   void wait_for_link() {
     while (!(link_status() & link_active)) pause(1 * vp::us);
   }

@@ -24,22 +24,28 @@ TEST_P(NoSoftReset, SaysWhetherTheWayBackFromD3hotResets) {
     fixture.begin();
     fixture.set_sizes(256, 256);
     fixture.write(Fixture::msi_x_table, 0xfee00000, 8);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + 4, 2), keeps ? 8u : 0u);
-    fixture.config_write(Fixture::device, fixture.power + 4, 3, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + 4, 2), keeps ? 11u : 3u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 4, 2), 6u) << "configuration works, and stands";
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + PowerManagement::control, 2),
+              keeps ? 8u : 0u);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + PowerManagement::control, 2),
+              keeps ? 11u : 3u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), 6u)
+        << "configuration works, and stands";
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u) << "memory does not";
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x0a, 2), 9u) << "UR";
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_status, 2),
+              9u)
+        << "UR";
     EXPECT_EQ(fixture.told, 0u);
-    fixture.config_write(Fixture::device, fixture.power + 4, 3, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
     EXPECT_EQ(fixture.told, 0u) << "from D3hot to D3hot";
-    fixture.config_write(Fixture::device, fixture.power + 4, 0, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
     EXPECT_EQ(fixture.told, keeps ? 0u : 1u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 4, 2), keeps ? 6u : 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + 4, 2) & 3, 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 8, 2),
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), keeps ? 6u : 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + PowerManagement::control, 2) & 3,
+              0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_control, 2),
               keeps ? 0x1830u : 0x2830u);
-    fixture.config_write(Fixture::device, fixture.power + 4, 0, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
     EXPECT_EQ(fixture.told, keeps ? 0u : 1u) << "from D0 to D0";
     fixture.enumerate();
     EXPECT_EQ(fixture.read(Fixture::msi_x_table, 8), keeps ? 0xfee00000u : 0u);
@@ -54,7 +60,7 @@ TEST(D3hot, AResetOfAnyKindEndsIt) {
   fixture.run([&] {
     fixture.begin();
     for (const bool by_link : {false, true}) {
-      fixture.config_write(Fixture::device, fixture.power + 4, 3, 2);
+      fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
       if (by_link) {
         fixture.hold();
         fixture.release();
@@ -62,7 +68,9 @@ TEST(D3hot, AResetOfAnyKindEndsIt) {
       } else {
         fixture.initiate();
       }
-      EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + 4, 2) & 3, 0u);
+      EXPECT_EQ(
+          fixture.config_read(Fixture::device, fixture.power + PowerManagement::control, 2) & 3,
+          0u);
       fixture.begin();
       fixture.expect_work();
     }
@@ -78,23 +86,24 @@ TEST(D3hot, InterruptsWaitAndIntxIsDeasserted) {
   fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.begin();
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
     fixture.endpoint.function(0).set_intx(true);
-    fixture.config_write(Fixture::device, fixture.power + 4, 3, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
-    fixture.config_write(Fixture::device, fixture.power + 4, 0, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes.size(), 3u);
 
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     fixture.write(Fixture::msi_x_table, 0xfee00000, 8);
     fixture.write(Fixture::msi_x_table + 8, 0x21, 8);
-    fixture.config_write(Fixture::device, fixture.power + 4, 3, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
     fixture.endpoint.function(0).signal(0);
     pause(10 * vp::us);
     EXPECT_TRUE(fixture.memory.messages.empty());
-    fixture.config_write(Fixture::device, fixture.power + 4, 0, 2);
+    fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
     pause(10 * vp::us);
     EXPECT_EQ(fixture.memory.messages.size(), 1u) << "registers and pending bits were kept";
   });
@@ -164,8 +173,8 @@ TEST(Reset, AThousandTimesWithTrafficInBothDirections) {
           fixture.wait_for_link();
           break;
         case 2:
-          fixture.config_write(Fixture::device, fixture.power + 4, 3, 2);
-          fixture.config_write(Fixture::device, fixture.power + 4, 0, 2);
+          fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
+          fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
           break;
       }
     }

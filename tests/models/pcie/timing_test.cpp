@@ -64,11 +64,11 @@ TEST_P(Timing, RoundTripOfReads) {
     start = vp::now();
     fixture.write(Fixture::bar0, 0, 8);
     EXPECT_EQ(vp::now(), start) << "posted";
-    fixture.config_read(Fixture::device, 0, 4);
+    fixture.config_read(Fixture::device, Header::vendor_id, 4);
     EXPECT_EQ(vp::now() - start, fixed + wire_time(GetParam(), 28 + 20) + wire_time(GetParam(), 24))
         << "behind the write";
     start = vp::now();
-    fixture.config_read(Fixture::root_port, 0, 4);
+    fixture.config_read(Fixture::root_port, Header::vendor_id, 4);
     EXPECT_EQ(vp::now() - start, 2 * 150'001);
   });
 }

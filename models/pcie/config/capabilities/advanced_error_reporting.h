@@ -13,48 +13,86 @@ namespace pcie {
 
 enum class Severity : std::uint8_t { correctable, non_fatal, fatal };
 
-/// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without multiple
-/// headers. Its registers are sticky. A virtual function has status and log of its own,
-/// and the mask, severity and ECRC enables of its physical one (9.4.2).
-///
-///     +00 id 0x0001            +04 uncorrectable status  +08 mask   +0c severity
-///     +10 correctable status   +14 mask                  +18 capabilities and control
-///     +1c header log, 4 DW
-///     +2c root error command   +30 root error status     +34 error sources  (root port)
+/// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without multiple headers. Its
+/// registers are sticky. A virtual function has its own status and log, but uses the mask, severity
+/// and ECRC enables of its physical function (9.4.2).
 class AdvancedErrorReporting {
  public:
-  /// Of a virtual function, `physical` is that of its physical one.
+  static constexpr std::uint16_t id = 0x0001;
+  static constexpr unsigned uncorrectable_status = 0x04;  ///< bits: bit_of(Error)
+  static constexpr unsigned uncorrectable_mask = 0x08;
+  static constexpr unsigned uncorrectable_severity = 0x0c;
+  static constexpr unsigned correctable_status = 0x10;  ///< bits: bit_of(Error), advisory_non_fatal
+  static constexpr unsigned correctable_mask = 0x14;
+  static constexpr unsigned control = 0x18;             ///< Advanced Error Capabilities and Control
+  static constexpr unsigned header_log = 0x1c;          ///< 4 DW
+  static constexpr unsigned root_error_command = 0x2c;  ///< root port only
+  static constexpr unsigned root_error_status = 0x30;   ///< root port only
+  static constexpr unsigned error_source = 0x34;        ///< root port only: of ERR_COR
+  static constexpr unsigned uncorrectable_source = 0x36;  ///< of ERR_NONFATAL and ERR_FATAL
+
+  /// Advisory Non-Fatal Error, in Correctable Error Status and Mask.
+  static constexpr std::uint32_t advisory_non_fatal = 1u << 13;
+  /// Bits of Advanced Error Capabilities and Control.
+  struct ControlBit {
+    static constexpr std::uint32_t first_error_pointer = 0x1f;
+    static constexpr std::uint32_t generation_capable = 1u << 5;  ///< ECRC generation
+    static constexpr std::uint32_t generation_enable = 1u << 6;
+    static constexpr std::uint32_t check_capable = 1u << 7;  ///< ECRC checking
+    static constexpr std::uint32_t check_enable = 1u << 8;
+  };
+  /// Bits of Root Error Command, which enable the interrupt.
+  struct RootErrorCommandBit {
+    static constexpr std::uint32_t correctable = 1u << 0;
+    static constexpr std::uint32_t non_fatal = 1u << 1;
+    static constexpr std::uint32_t fatal = 1u << 2;
+    static constexpr std::uint32_t all = 0x7;
+  };
+  /// Bits of Root Error Status, which tell the received messages.
+  struct RootErrorStatusBit {
+    static constexpr std::uint32_t correctable = 1u << 0;
+    static constexpr std::uint32_t multiple_correctable = 1u << 1;
+    static constexpr std::uint32_t uncorrectable = 1u << 2;
+    static constexpr std::uint32_t multiple_uncorrectable = 1u << 3;
+    static constexpr std::uint32_t first_uncorrectable_fatal = 1u << 4;
+    static constexpr std::uint32_t non_fatal = 1u << 5;
+    static constexpr std::uint32_t fatal = 1u << 6;
+    static constexpr std::uint32_t all = 0x7f;
+  };
+
+  /// `physical` is the capability of the physical function, for a virtual function.
   AdvancedErrorReporting(ConfigSpace& space, PortType type,
                          const AdvancedErrorReporting* physical = nullptr);
   AdvancedErrorReporting(const AdvancedErrorReporting&) = delete;
 
   unsigned offset() const { return offset_; }
-  /// Only a downstream port can see its link go down, and has access control; only who passes
-  /// packets on can block them.
+  /// Whether this type of port can have the error. Only a port above a link can detect Surprise
+  /// Down and has access control; only a port that forwards packets can block them.
   bool knows(Error error) const { return is_correctable(error) || uncorrectable_ & bit_of(error); }
 
   Severity severity(Error error) const;
   bool masked(Error error) const;
-  /// Whether what the function sends has a digest, and the digests of what it receives are checked
-  /// (7.8.4.7).
-  bool generates_digests() const { return governing(0x18) >> 6 & 1; }
-  bool checks_digests() const { return governing(0x18) >> 8 & 1; }
-  bool advisory_masked() const { return governing(0x14) >> 13 & 1; }
+  /// Whether the function's packets have a digest, and whether it checks the digests of packets
+  /// that it receives (7.8.4.7).
+  bool generates_digests() const { return governing(control) & ControlBit::generation_enable; }
+  bool checks_digests() const { return governing(control) & ControlBit::check_enable; }
+  bool advisory_masked() const { return governing(correctable_mask) & advisory_non_fatal; }
 
-  /// Sets the error's status bit, and unless it is masked, or an earlier error holds the log, the
-  /// first error pointer and header log (6.2.4.2).
+  /// Sets the error's status bit. Also sets the first error pointer and the header log, unless the
+  /// error is masked or an earlier error occupies the log (6.2.4.2).
   void log(Error error, const Tlp* tlp);
   void log_advisory();
 
-  /// Root port: an error message of `source` has come, itself perhaps (7.8.4.10, 7.8.4.11).
+  /// Root port: records an error message of `source`, which may be the port itself (7.8.4.10,
+  /// 7.8.4.11).
   void collect(Severity severity, Id source);
-  /// Root port: an error has come of a kind that Root Error Command enables interrupts for.
+  /// Root port: whether it has recorded a message for which Root Error Command enables interrupts.
   bool interrupting() const;
-  /// Calls `action` when software has written a register that interrupting() depends on.
+  /// Calls `action` when software has written a register on which interrupting() depends.
   void on_root_write(const std::function<void()>& action);
 
  private:
-  // A register of mask, severity or control.
+  // Reads a mask, severity or control register, which is the physical function's.
   std::uint32_t governing(unsigned at) const {
     return governor_->space_.get(governor_->offset_ + at, 4);
   }
@@ -62,8 +100,8 @@ class AdvancedErrorReporting {
   ConfigSpace& space_;
   const AdvancedErrorReporting* governor_;
   unsigned offset_;
-  std::uint32_t uncorrectable_;  // bits that there are
-  bool logged_ = false;          // the first error pointer is of an error, unless that was cleared
+  std::uint32_t uncorrectable_;  // the bits that the capability implements
+  bool logged_ = false;  // whether the first error pointer was set since its bit was cleared
 };
 
 }  // namespace pcie

@@ -5,35 +5,36 @@
 
 namespace pcie {
 
-/// Device 3 capability of an endpoint's function that asks for deferrable memory writes (PCIe 6.0,
-/// 7.7.9).
-///
-///     +00 id 0x002f, version 1
-///     +04 device capabilities 3: none; DMWr are routed 0, tags of 14 bits 2:1, L0p 3
-///     +08 device control 3: DMWr requester 0   +0c device status 3: segment captured 3
-///
-/// Of virtual functions that of their physical one holds.
+/// Device 3 capability of an endpoint's function that requests deferrable memory writes (PCIe 6.0,
+/// 7.7.9). A virtual function uses the control register of its physical function.
 class Device3 {
  public:
+  static constexpr std::uint16_t id = 0x002f;  ///< version 1
+  static constexpr unsigned device_capabilities_3 = 0x04;
+  static constexpr unsigned device_control_3 = 0x08;
+  static constexpr unsigned device_status_3 = 0x0c;
+  /// DMWr Requester Enable, in Device Control 3.
+  static constexpr std::uint32_t deferrable_write_requester = 1u << 0;
+
   explicit Device3(ConfigSpace& space, const Device3* physical = nullptr)
       : space_(space),
         governor_(physical != nullptr ? physical : this),
-        offset_(space.add_extended_capability(0x002f, 1, 0x10)) {
-    space.define({offset_ + 0x04, 4});
-    space.define({offset_ + 0x08, 4, 0, physical == nullptr ? 1u : 0});
-    space.define({offset_ + 0x0c, 4});
+        offset_(space.add_extended_capability(id, 1, 0x10)) {
+    space.define({offset_ + device_capabilities_3, 4});
+    space.define(
+        {offset_ + device_control_3, 4, 0, physical == nullptr ? deferrable_write_requester : 0});
+    space.define({offset_ + device_status_3, 4});
   }
   Device3(const Device3&) = delete;
 
   unsigned offset() const { return offset_; }
-  /// DMWr Requester Enable.
   bool requests_deferrable_writes() const {
-    return governor_->space_.test(governor_->offset_ + 0x08, 0);
+    return governor_->space_.any(governor_->offset_ + device_control_3, deferrable_write_requester);
   }
 
  private:
   ConfigSpace& space_;
-  const Device3* governor_;  // whose control holds
+  const Device3* governor_;  // the capability whose control register applies
   unsigned offset_;
 };
 

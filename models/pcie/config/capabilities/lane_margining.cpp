@@ -8,19 +8,31 @@
 namespace pcie {
 namespace {
 
-constexpr unsigned no_command = 0x9c38;  // 4.2.13.1: receiver 0, type 7, payload 0x9c
-constexpr unsigned usual_limit = 4;      // of errors
+constexpr unsigned default_error_limit = 4;
 constexpr unsigned most_errors = 63;
 
 enum Type : unsigned { reports = 1, sets = 2, steps_timing = 3, steps_voltage = 4, none = 7 };
 enum StepStatus : unsigned { too_many_errors = 0, in_progress = 2, refused = 3 };
 
-// What Report Margin Control Capabilities says: voltage supported 0, up and down 1, left and right
-// 2 independent, errors counted, rather than sampled 3, by a sampler of their own 4.
+// The payloads that request a report (4.2.13.1.2).
+enum Report : unsigned {
+  report_control_capabilities = 0x88,
+  report_voltage_steps = 0x89,
+  report_timing_steps = 0x8a,
+  report_timing_offset = 0x8b,
+  report_voltage_offset = 0x8c,
+  report_voltage_sampling_rate = 0x8d,
+  report_timing_sampling_rate = 0x8e,
+  report_sample_count = 0x8f,
+  report_most_lanes = 0x90,
+};
+
+// Margin Control Capabilities: voltage is supported (0), up and down (1) and left and right (2) are
+// independent, errors are counted rather than sampled (3), and the sampler is independent (4).
 constexpr unsigned control_capabilities = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4;
-constexpr unsigned timing_offset = 40;   // at most, in 1/100 of a unit interval
-constexpr unsigned voltage_offset = 20;  // at most, in 1/100 V
-constexpr unsigned sampling_rate = 63;   // every bit
+constexpr unsigned timing_offset = 40;   // the largest, in 1/100 of a unit interval
+constexpr unsigned voltage_offset = 20;  // the largest, in 1/100 V
+constexpr unsigned sampling_rate = 63;   // every bit is sampled
 
 }  // namespace
 
@@ -29,33 +41,33 @@ LaneMargining::LaneMargining(ConfigSpace& space, PortType type, unsigned lanes, 
       lanes_(lanes),
       receiver_(is_above_link(type) ? 1 : 6),
       eye_(eye),
-      offset_(space.add_extended_capability(0x0027, 1, 8 + 4 * lanes)) {
+      offset_(space.add_extended_capability(id, 1, first_control + 4 * lanes)) {
   if (eye.timing > timing_steps || eye.voltage > voltage_steps) {
-    throw ConfigurationError("an eye reaches at most 16 steps of timing and 32 of voltage");
+    throw ConfigurationError("an eye must have at most 16 steps of timing and 32 of voltage");
   }
-  space.define({offset_ + 4, 2});
-  space.define({offset_ + 6, 2});
-  space.keep(Reset::function, offset_ + 6, 2, 0xffff);  // the link's
+  space.define({offset_ + port_capabilities, 2});
+  space.define({offset_ + port_status, 2});
+  space.keep(Reset::function, offset_ + port_status, 2, 0xffff);  // a property of the link
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const unsigned at = control_at(lane);
-    space.define({at, 2, no_command, 0xff7f});
+    space.define({at, 2, no_command, control_writable});
     space.define({at + 2, 2});
     space.keep(Reset::function, at, 4, ~0u);
     space.on_write(at, 2, [this, lane](std::uint32_t) { perform(lane); });
   }
-  limits_.fill(usual_limit);
+  limits_.fill(default_error_limit);
 }
 
 void LaneMargining::trained(unsigned generation) {
-  space_.set(offset_ + 6, 2, generation >= 4 ? 1 : 0);
-  limits_.fill(usual_limit);
+  space_.set(offset_ + port_status, 2, generation >= 4 ? margining_ready : 0);
+  limits_.fill(default_error_limit);
 }
 
 void LaneMargining::perform(unsigned lane) {
   const unsigned value = space_.get(control_at(lane), 2);
   const Command command{value & 7, value >> 3 & 7, value >> 8};
-  const bool ready = space_.test(offset_ + 6, 0);
-  const bool other_model = value >> 6 & 1;
+  const bool ready = space_.any(offset_ + port_status, margining_ready);
+  const bool other_model = value & usage_model;
   if (!ready || other_model) return;
   const auto payload = answer(lane, command);
   if (payload) space_.set(control_at(lane) + 2, 2, (value & 0x3f) | *payload << 8);
@@ -86,23 +98,23 @@ std::optional<unsigned> LaneMargining::answer(unsigned lane, const Command& comm
 
 std::optional<unsigned> LaneMargining::report(unsigned payload) const {
   switch (payload) {
-    case 0x88:
+    case report_control_capabilities:
       return control_capabilities;
-    case 0x89:
+    case report_voltage_steps:
       return voltage_steps;
-    case 0x8a:
+    case report_timing_steps:
       return timing_steps;
-    case 0x8b:
+    case report_timing_offset:
       return timing_offset;
-    case 0x8c:
+    case report_voltage_offset:
       return voltage_offset;
-    case 0x8d:
-    case 0x8e:
+    case report_voltage_sampling_rate:
+    case report_timing_sampling_rate:
       return sampling_rate;
-    case 0x8f:
-      return 0;  // of samples, which are not what is counted
-    case 0x90:
-      return lanes_ - 1;  // all at a time
+    case report_sample_count:
+      return 0;  // the sampler counts errors, not samples
+    case report_most_lanes:
+      return lanes_ - 1;  // all lanes can be margined together
     default:
       return {};
   }

@@ -10,15 +10,12 @@
 namespace pcie {
 namespace {
 
-constexpr unsigned control = 0x2, extended_data = 0xe, masks = 0x10, pending_bits = 0x14;
-constexpr unsigned extended_data_enable = 10;
-
 unsigned capability_bytes(const MsiConfig& config) {
   if (config.maskable) return 0x18;
   return config.extended_data ? 0x10 : 0xe;
 }
 
-// The power of two, as 3 bits, that holds all vectors.
+// The number of vectors as an exponent of two, rounded up.
 unsigned asked_for(unsigned vectors) {
   unsigned power = 0;
   while (1u << power < vectors) ++power;
@@ -31,35 +28,38 @@ Msi::Msi(ConfigSpace& space, const MsiConfig& config, Send send)
     : space_(space),
       config_(config),
       send_(std::move(send)),
-      offset_(space.add_capability(0x05, capability_bytes(config))) {
+      offset_(space.add_capability(id, capability_bytes(config))) {
   if (config.vectors < 1 || config.vectors > 32) {
-    throw ConfigurationError(fmt::format("{} MSI vectors: 1 to 32", config.vectors));
+    throw ConfigurationError(fmt::format("{} MSI vectors are not 1 to 32", config.vectors));
   }
-  const std::uint32_t able = asked_for(config.vectors) << 1 | 1u << 7 |
-                             (config.maskable ? 1u << 8 : 0) | (config.extended_data ? 1u << 9 : 0);
-  const std::uint32_t extended = config.extended_data ? 1u << extended_data_enable : 0;
-  space.define({offset_ + control, 2, able, 1u << 0 | 7u << 4 | extended});
-  space.define({offset_ + 0x4, 4, 0, ~3u});
-  space.define({offset_ + 0x8, 4, 0, ~0u});
-  space.define({offset_ + 0xc, 2, 0, 0xffff});
-  if (config.extended_data) space.define({offset_ + extended_data, 2, 0, 0xffff});
+  const std::uint32_t able = asked_for(config.vectors) << ControlBit::capable_shift |
+                             ControlBit::is_64bit | (config.maskable ? ControlBit::maskable : 0) |
+                             (config.extended_data ? ControlBit::extended_data_capable : 0);
+  const std::uint32_t extended = config.extended_data ? ControlBit::extended_data_enable : 0;
+  space.define({offset_ + message_control, 2, able,
+                ControlBit::enable | ControlBit::multiple_enable | extended});
+  space.define({offset_ + message_address, 4, 0, ~3u});
+  space.define({offset_ + message_upper_address, 4, 0, ~0u});
+  space.define({offset_ + message_data, 2, 0, 0xffff});
+  if (config.extended_data) space.define({offset_ + extended_message_data, 2, 0, 0xffff});
   if (config.maskable) {
-    // 7.7.1.7: as many bits as vectors were asked for.
+    // 7.7.1.7: there are as many bits as the function has requested vectors.
     const std::uint32_t bits = ~0u >> (32 - (1u << asked_for(config.vectors)));
-    space.define({offset_ + masks, 4, 0, bits});
+    space.define({offset_ + mask_bits, 4, 0, bits});
     space.define({offset_ + pending_bits, 4});
   }
 }
 
 unsigned Msi::granted() const {
-  const unsigned power = space_.get(offset_ + control, 2) >> 4 & 7;
+  const std::uint32_t control = space_.get(offset_ + message_control, 2);
+  const unsigned power = (control & ControlBit::multiple_enable) >> ControlBit::enable_shift;
   return 1u << std::min(power, asked_for(config_.vectors));
 }
 
 std::uint32_t Msi::data() const {
-  const std::uint32_t low = space_.get(offset_ + 0xc, 2);
-  const bool extended = space_.test(offset_ + control, extended_data_enable);
-  return extended ? low | space_.get(offset_ + extended_data, 2) << 16 : low;
+  const std::uint32_t low = space_.get(offset_ + message_data, 2);
+  const bool extended = space_.any(offset_ + message_control, ControlBit::extended_data_enable);
+  return extended ? low | space_.get(offset_ + extended_message_data, 2) << 16 : low;
 }
 
 void Msi::reset() {
@@ -81,10 +81,10 @@ void Msi::flush() {
 }
 
 bool Msi::masked(unsigned vector) const {
-  return config_.maskable && (space_.get(offset_ + masks, 4) >> vector & 1);
+  return config_.maskable && space_.any(offset_ + mask_bits, 1u << vector);
 }
 
-// 6.1.4.4: the vector takes the place of as many low bits as vectors are granted.
+// 6.1.4.4: the vector replaces as many low bits of the data as the granted number needs.
 bool Msi::try_send(unsigned vector) {
   return !masked(vector) && send_(address(), (data() & ~(granted() - 1)) | vector);
 }

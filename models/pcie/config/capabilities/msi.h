@@ -9,45 +9,66 @@
 namespace pcie {
 
 struct MsiConfig {
-  unsigned vectors = 0;        ///< 1 to 32; 0 for a function without MSI
-  bool maskable = true;        ///< each vector has a mask and a pending bit
-  bool extended_data = false;  ///< messages may have 32 bits of data
+  unsigned vectors = 0;        ///< 1 to 32, or 0 for a function without MSI
+  bool maskable = true;        ///< whether each vector has a mask bit and a pending bit
+  bool extended_data = false;  ///< whether messages can have 32 bits of data
+
+  /// One vector without a mask.
+  static constexpr MsiConfig single() { return {1, false, false}; }
 };
 
 /// MSI capability with 64-bit addresses (PCIe 5.0, 7.7.1 and 6.1.4).
-///
-///     +0 id 0x05   +2 control: enable 0, vectors asked for 3:1 and granted 6:4 as powers of two,
-///                     64-bit 7, maskable 8, extended data possible 9 and enabled 10
-///     +4 address   +8 upper address   +c data   +e extended data
-///     +10 masks    +14 pending        a bit each vector
 class Msi {
  public:
-  /// Sends a message; may decline (Bus Master is off), and the vector then stays pending.
+  static constexpr std::uint8_t id = 0x05;
+  static constexpr unsigned message_control = 0x02;
+  static constexpr unsigned message_address = 0x04;
+  static constexpr unsigned message_upper_address = 0x08;
+  static constexpr unsigned message_data = 0x0c;
+  static constexpr unsigned extended_message_data = 0x0e;
+  static constexpr unsigned mask_bits = 0x10;     ///< one bit for each vector
+  static constexpr unsigned pending_bits = 0x14;  ///< one bit for each vector
+
+  /// Bits of Message Control. The numbers of vectors are exponents of two.
+  struct ControlBit {
+    static constexpr std::uint32_t enable = 1u << 0;
+    static constexpr unsigned capable_shift = 1;  ///< vectors that the function requests, 3:1
+    static constexpr unsigned enable_shift = 4;   ///< vectors that software grants, 6:4
+    static constexpr std::uint32_t multiple_enable = 7u << enable_shift;
+    static constexpr std::uint32_t is_64bit = 1u << 7;
+    static constexpr std::uint32_t maskable = 1u << 8;
+    static constexpr std::uint32_t extended_data_capable = 1u << 9;
+    static constexpr std::uint32_t extended_data_enable = 1u << 10;
+  };
+
+  /// Sends a message. Returns false if it cannot, for example while Bus Master is disabled; the
+  /// vector then stays pending.
   using Send = std::function<bool(std::uint64_t address, std::uint32_t data)>;
 
-  /// One vector without a mask, of which the owner sends the message.
-  explicit Msi(ConfigSpace& space) : Msi(space, {1, false, false}, nullptr) {}
+  /// Makes a capability with one vector and without a mask; the owner sends its message.
+  explicit Msi(ConfigSpace& space) : Msi(space, MsiConfig::single(), nullptr) {}
   /// Throws ConfigurationError if a value is impossible.
   Msi(ConfigSpace& space, const MsiConfig& config, Send send);
   Msi(const Msi&) = delete;
 
   unsigned offset() const { return offset_; }
-  bool enabled() const { return space_.test(offset_ + 0x2, 0); }
-  /// What software grants, 1 to 32 and no more than was asked for.
+  bool enabled() const { return space_.any(offset_ + message_control, ControlBit::enable); }
+  /// The number of vectors that software grants, at most the number that the function requests.
   unsigned granted() const;
   std::uint64_t address() const {
-    return space_.get(offset_ + 0x4, 4) | std::uint64_t{space_.get(offset_ + 0x8, 4)} << 32;
+    return space_.get(offset_ + message_address, 4) |
+           std::uint64_t{space_.get(offset_ + message_upper_address, 4)} << 32;
   }
-  /// Of vector 0.
+  /// The data of vector 0.
   std::uint32_t data() const;
 
-  /// Nothing is pending.
+  /// Clears all pending bits.
   void reset();
 
-  /// Sends `vector`, or leaves it pending while it cannot be sent. False if MSI is disabled, or
-  /// there is no such vector, or software has not granted it.
+  /// Sends `vector`, or makes it pending if it cannot be sent now. Returns false if MSI is
+  /// disabled, or if the vector does not exist or was not granted.
   bool signal(unsigned vector);
-  /// Sends what is pending and can be sent now; to be called after software's writes.
+  /// Sends the pending vectors that can be sent now; must be called after writes of software.
   void flush();
 
  private:

@@ -13,29 +13,33 @@ MsiX::MsiX(ConfigSpace& space, const MsiXConfig& config, Send send)
     : space_(space),
       config_(config),
       send_(std::move(send)),
-      offset_(space.add_capability(0x11, 12)),
+      offset_(space.add_capability(id, 12)),
       table_(entry_bytes * config.vectors),
       pending_((config.vectors + 63) / 64 * 8) {
   if (config.vectors < 1 || config.vectors > 2048) {
-    throw ConfigurationError(fmt::format("{} MSI-X vectors: 1 to 2048", config.vectors));
+    throw ConfigurationError(fmt::format("{} MSI-X vectors are not 1 to 2048", config.vectors));
   }
   if (config.table_offset % 8 != 0 || config.pending_offset % 8 != 0 ||
       config.table_offset > 0xffffffff || config.pending_offset > 0xffffffff ||
       config.table_bar > 5 || config.pending_bar > 5) {
-    throw ConfigurationError("MSI-X table and pending bits are in BAR 0 to 5 at a multiple of 8");
+    throw ConfigurationError(
+        "the MSI-X table and the pending bits must be in BAR 0 to 5 at a multiple of 8");
   }
   reset();
-  space.define({offset_ + 2, 2, config.vectors - 1, 3u << 14});
+  space.define({offset_ + message_control, 2, config.vectors - 1,
+                ControlBit::function_mask | ControlBit::enable});
   space.define(
-      {offset_ + 4, 4, static_cast<std::uint32_t>(config.table_offset) | config.table_bar});
-  space.define(
-      {offset_ + 8, 4, static_cast<std::uint32_t>(config.pending_offset) | config.pending_bar});
-  space.on_write(offset_ + 2, 2, [this](std::uint32_t) { flush(); });
+      {offset_ + table, 4, static_cast<std::uint32_t>(config.table_offset) | config.table_bar});
+  space.define({offset_ + pending_bit_array, 4,
+                static_cast<std::uint32_t>(config.pending_offset) | config.pending_bar});
+  space.on_write(offset_ + message_control, 2, [this](std::uint32_t) { flush(); });
 }
 
 void MsiX::reset() {
   std::fill(table_.begin(), table_.end(), 0);
-  for (unsigned i = 0; i < config_.vectors; ++i) table_[entry_bytes * i + control_byte] = 1;
+  for (unsigned i = 0; i < config_.vectors; ++i) {
+    table_[entry_bytes * i + Entry::vector_control] = Entry::masked;
+  }
   std::fill(pending_.begin(), pending_.end(), 0);
   pending_count_ = 0;
 }
@@ -50,8 +54,10 @@ void MsiX::write_table(std::uint64_t offset, const std::uint8_t* data, unsigned 
   for (unsigned i = 0; i < bytes && offset + i < table_.size(); ++i) {
     const unsigned byte = (offset + i) % entry_bytes;
     std::uint8_t writable = 0xff;
-    if (byte == 0) writable = 0xfc;  // a message is DW aligned
-    if (byte >= control_byte) writable = byte == control_byte ? 1 : 0;
+    if (byte == Entry::address) writable = 0xfc;  // a message is DW aligned
+    if (byte >= Entry::vector_control) {
+      writable = byte == Entry::vector_control ? Entry::masked : 0;
+    }
     table_[offset + i] = data[i] & writable;
   }
   flush();
@@ -86,13 +92,15 @@ void MsiX::flush() {
 }
 
 bool MsiX::masked(unsigned vector) const {
-  return space_.test(offset_ + 2, 14) || (table_[entry_bytes * vector + control_byte] & 1);
+  return space_.any(offset_ + message_control, ControlBit::function_mask) ||
+         (table_[entry_bytes * vector + Entry::vector_control] & Entry::masked);
 }
 
 bool MsiX::try_send(unsigned vector) {
   if (masked(vector)) return false;
-  const std::uint64_t address = entry_word(vector, 0) | std::uint64_t{entry_word(vector, 4)} << 32;
-  return send_(address, entry_word(vector, 8));
+  const std::uint64_t address = entry_word(vector, Entry::address) |
+                                std::uint64_t{entry_word(vector, Entry::upper_address)} << 32;
+  return send_(address, entry_word(vector, Entry::data));
 }
 
 std::uint32_t MsiX::entry_word(unsigned vector, unsigned byte) const {

@@ -10,7 +10,7 @@
 namespace pcie {
 
 struct MsiXConfig {
-  unsigned vectors = 0;  ///< 1 to 2048; 0 for a function without MSI-X
+  unsigned vectors = 0;  ///< 1 to 2048, or 0 for a function without MSI-X
   unsigned table_bar = 0;
   std::uint64_t table_offset = 0;  ///< a multiple of 8
   unsigned pending_bar = 0;
@@ -18,14 +18,30 @@ struct MsiXConfig {
 };
 
 /// MSI-X capability with its table and pending bits (PCIe 5.0, 7.7.2 and 6.1.4).
-///
-///     +0 id 0x11   +2 control: vectors - 1 10:0, function mask 14, enable 15
-///     +4 table offset | BAR   +8 pending offset | BAR
-///
-///     table entry:  +0 address  +4 upper address  +8 data  +c control: mask 0
 class MsiX {
  public:
-  /// Sends a message; may decline (Bus Master is off), and the vector then stays pending.
+  static constexpr std::uint8_t id = 0x11;
+  static constexpr unsigned message_control = 0x02;
+  static constexpr unsigned table = 0x04;              ///< offset of the table | BAR
+  static constexpr unsigned pending_bit_array = 0x08;  ///< offset of the pending bits | BAR
+
+  /// Bits of Message Control.
+  struct ControlBit {
+    static constexpr std::uint32_t table_size = 0x7ff;  ///< vectors - 1
+    static constexpr std::uint32_t function_mask = 1u << 14;
+    static constexpr std::uint32_t enable = 1u << 15;
+  };
+  /// Offsets in an entry of the table, and the bit of Vector Control.
+  struct Entry {
+    static constexpr unsigned address = 0x0;
+    static constexpr unsigned upper_address = 0x4;
+    static constexpr unsigned data = 0x8;
+    static constexpr unsigned vector_control = 0xc;
+    static constexpr std::uint8_t masked = 1u << 0;
+  };
+
+  /// Sends a message. Returns false if it cannot, for example while Bus Master is disabled; the
+  /// vector then stays pending.
   using Send = std::function<bool(std::uint64_t address, std::uint32_t data)>;
 
   /// Throws ConfigurationError if a value is impossible.
@@ -34,27 +50,27 @@ class MsiX {
 
   const MsiXConfig& config() const { return config_; }
   unsigned offset() const { return offset_; }
-  std::uint64_t table_bytes() const { return 16u * config_.vectors; }
+  std::uint64_t table_bytes() const { return entry_bytes * std::uint64_t{config_.vectors}; }
   std::uint64_t pending_bytes() const { return (config_.vectors + 63) / 64 * 8; }
-  bool enabled() const { return space_.test(offset_ + 2, 15); }
+  bool enabled() const { return space_.any(offset_ + message_control, ControlBit::enable); }
 
-  /// Every vector masked and its message forgotten, nothing pending (7.7.2.2).
+  /// Masks every vector and clears its message and its pending bit (7.7.2.2).
   void reset();
 
-  /// Software's access to table and pending bits, of any size; beyond the end reads are zero.
+  /// Software's access to the table and the pending bits, of any size. Reads beyond the end are
+  /// zero.
   void read_table(std::uint64_t offset, std::uint8_t* data, unsigned bytes) const;
   void write_table(std::uint64_t offset, const std::uint8_t* data, unsigned bytes);
   void read_pending(std::uint64_t offset, std::uint8_t* data, unsigned bytes) const;
 
-  /// Sends `vector`, or leaves it pending while it cannot be sent. False if MSI-X is disabled or
-  /// there is no such vector.
+  /// Sends `vector`, or makes it pending if it cannot be sent now. Returns false if MSI-X is
+  /// disabled or the vector does not exist.
   bool signal(unsigned vector);
-  /// Sends what is pending and can be sent now.
+  /// Sends the pending vectors that can be sent now.
   void flush();
 
  private:
   static constexpr unsigned entry_bytes = 16;
-  static constexpr unsigned control_byte = 12;
 
   bool masked(unsigned vector) const;
   bool try_send(unsigned vector);

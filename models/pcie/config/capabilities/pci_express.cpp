@@ -10,37 +10,38 @@
 namespace pcie {
 namespace {
 
-// 128 to 4096 bytes as 0 to 5.
+// Payload sizes of 128 to 4096 bytes have the codes 0 to 5.
 unsigned payload_code(unsigned bytes) {
   for (unsigned code = 0; code <= 5; ++code) {
     if (bytes == 128u << code) return code;
   }
-  throw ConfigurationError(
-      fmt::format("payload of {} bytes: 128 to 4096, a power of two, is possible", bytes));
+  throw ConfigurationError(fmt::format(
+      "a payload of {} bytes is impossible: use a power of two from 128 to 4096", bytes));
 }
 
-constexpr std::uint32_t equalized = 0xfu << 1;  // Link Status 2: complete, and its phases
-constexpr std::uint32_t flit_mode = 1u << 10;
-constexpr std::uint32_t function_level_reset_capable = 1u << 28;
-constexpr std::uint32_t initiate_reset = 1u << 15;
-constexpr std::uint32_t any_exit_latency = 7u << 6 | 7u << 9;  // Device Capabilities: accepted
-constexpr std::uint32_t transactions_pending = 1u << 5;
-constexpr std::uint32_t link_training = 1u << 11;
-constexpr std::uint32_t slot_clock = 1u << 12;
-constexpr unsigned link_active_bit = 13;
-constexpr std::uint32_t bandwidth_managed = 1u << 14;  // and its enable 10 of Link Control
-constexpr std::uint32_t bandwidth_changes = 3u << 14;  // and autonomous ones, enable 11
-constexpr std::uint32_t retrain_link = 1u << 5;        // Link Control
+using DeviceCapabilities = PciExpress::DeviceCapabilitiesBit;
+using DeviceControl = PciExpress::DeviceControlBit;
+using LinkCapabilities = PciExpress::LinkCapabilitiesBit;
+using LinkControl = PciExpress::LinkControlBit;
+using LinkStatus = PciExpress::LinkStatusBit;
+using LinkStatus2 = PciExpress::LinkStatus2Bit;
+using DeviceCapabilities2 = PciExpress::DeviceCapabilities2Bit;
+using DeviceControl2 = PciExpress::DeviceControl2Bit;
 
-// Active states of the link and how long it takes to come out of them.
+constexpr std::uint32_t bandwidth_changes =
+    LinkStatus::bandwidth_management | LinkStatus::autonomous_bandwidth;
+
+// The active states of the link and their exit latencies.
 std::uint32_t sleep_capabilities(const PciExpressConfig& config) {
   const auto code = [&config](ActiveState state) {
     return config.active_states & state ? exit_latency_code(state, config.generation) : 0;
   };
-  return config.active_states << 10 | code(l0s) << 12 | code(l1) << 15;
+  return config.active_states << LinkCapabilities::aspm_shift |
+         code(l0s) << LinkCapabilities::l0s_exit_shift |
+         code(l1) << LinkCapabilities::l1_exit_shift;
 }
 
-// Unlike the link speeds of the other registers, which are numbers, this is one bit a speed.
+// Link Capabilities 2 has one bit for each speed, where other registers have the number of a speed.
 std::uint32_t speeds_vector(unsigned generation) {
   return (1u << generation) - 1;
 }
@@ -51,29 +52,30 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
                        const PciExpress* physical)
     : space_(space),
       governor_(physical != nullptr ? physical : this),
-      offset_(space.add_capability(0x10, 0x3c)),
+      offset_(space.add_capability(id, 0x3c)),
       supported_payload_(config.max_payload),
       generation_(config.generation),
       type_(config.type) {
   const unsigned payload = payload_code(config.max_payload);
   if (config.generation < 1 || config.generation > 6) {
-    throw ConfigurationError(fmt::format("PCIe generation {}: 1 to 6", config.generation));
+    throw ConfigurationError(fmt::format("PCIe generation {} is not 1 to 6", config.generation));
   }
   if (config.lanes < 1 || config.lanes > 16) {
-    throw ConfigurationError(fmt::format("{} lanes: 1 to 16", config.lanes));
+    throw ConfigurationError(fmt::format("a width of {} lanes is not 1 to 16", config.lanes));
   }
   if (config.read_boundary != 64 && config.read_boundary != 128) {
-    throw ConfigurationError(
-        fmt::format("read completion boundary {}: 64 or 128 bytes", config.read_boundary));
+    throw ConfigurationError(fmt::format("a read completion boundary of {} bytes is not 64 or 128",
+                                         config.read_boundary));
   }
   if (config.deferrable_writes != 0 && config.deferrable_writes != 64 &&
       config.deferrable_writes != 128) {
     throw ConfigurationError(
-        fmt::format("deferrable writes of {} bytes: 64 or 128", config.deferrable_writes));
+        fmt::format("deferrable writes of {} bytes are not 64 or 128", config.deferrable_writes));
   }
   if (config.active_states & ~unsigned{l0s | l1} ||
       (config.generation >= 6 && config.active_states & l0s)) {
-    throw ConfigurationError("a link sleeps in L0s, but not in flit mode, and in L1");
+    throw ConfigurationError(
+        "the active states of a link must be L0s and L1; flit mode does not have L0s");
   }
   const unsigned at = offset_;
   const bool root = config.type == PortType::root_port;
@@ -82,93 +84,117 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   const bool of_switch = !root && !endpoint;
   const bool own = physical == nullptr;
 
-  space.define({at + 0x02, 2,
-                2u | static_cast<unsigned>(config.type) << 4 | (above_link ? 1u << 8 : 0) |  // slot
-                    (config.generation >= 6 ? 1u << 15 : 0)});  // flit mode
-  space.define({at + 0x04, 4,
-                payload | (config.extended_tags ? 1u << 5 : 0) | 1u << 15 |  // role-based errors
-                    (endpoint ? function_level_reset_capable : 0) |
-                    (endpoint && config.active_states != 0 ? any_exit_latency : 0)});
-  // Errors 3:0, RO 4, payload 7:5, extended tag 8, no snoop 11, read request 14:12 = 512 bytes.
-  const std::uint32_t device_control =
-      0x000fu | 1u << 4 | 7u << 5 | (config.extended_tags ? 1u << 8 : 0) | 1u << 11 | 7u << 12;
-  space.define({at + 0x08, 2, own ? 0x2810u : 0,
-                (own ? device_control : 0) | (endpoint ? initiate_reset : 0)});
-  space.define({at + 0x0a, 2, 0, 0, 0x000f});
+  space.define({at + capabilities, 2,
+                2u | static_cast<unsigned>(config.type) << CapabilitiesBit::port_type_shift |
+                    (above_link ? CapabilitiesBit::slot_implemented : 0) |
+                    (config.generation >= 6 ? CapabilitiesBit::flit_mode_supported : 0)});
+  space.define(
+      {at + device_capabilities, 4,
+       payload | (config.extended_tags ? DeviceCapabilities::extended_tags : 0) |
+           DeviceCapabilities::role_based_errors |
+           (endpoint ? DeviceCapabilities::function_level_reset : 0) |
+           (endpoint && config.active_states != 0 ? DeviceCapabilities::any_exit_latency : 0)});
+  constexpr std::uint32_t read_request_of_512 = 2u << DeviceControl::read_request_shift;
+  const std::uint32_t device_control_bits =
+      DeviceControl::error_reporting | DeviceControl::relaxed_ordering |
+      DeviceControl::max_payload | (config.extended_tags ? DeviceControl::extended_tags : 0) |
+      DeviceControl::no_snoop | DeviceControl::max_read_request;
+  space.define(
+      {at + device_control, 2,
+       own ? DeviceControl::relaxed_ordering | DeviceControl::no_snoop | read_request_of_512 : 0,
+       (own ? device_control_bits : 0) | (endpoint ? DeviceControl::initiate_reset : 0)});
+  space.define({at + device_status, 2, 0, 0, DeviceControl::error_reporting});
 
-  // Speed 3:0, width 9:4, ASPM 11:10 and its exit latencies 14:12 and 17:15, surprise down
-  // reporting 19, link active reporting 20, bandwidth notification 21, ASPM optionality 22.
-  space.define({at + 0x0c, 4,
-                config.generation | config.lanes << 4 | sleep_capabilities(config) |
-                    (above_link ? 7u << 19 : 0) | 1u << 22 | config.port_number << 24});
-  // ASPM 1:0, as far as it is supported. RCB 3: fixed in a root port, software's in an
-  // endpoint, and not a switch's. Link disable 4, retrain 5 and enables of bandwidth interrupts
-  // 11:10 of a port above a link. Common clock 6, extended synch 7.
-  const std::uint32_t boundary = config.read_boundary == 128 ? 1u << 3 : 0;
-  const std::uint32_t link_control = (above_link ? 3u << 4 | 3u << 10
-                                      : endpoint ? 1u << 3
-                                                 : 0) |
-                                     3u << 6 | config.active_states;
-  space.define({at + 0x10, 2, root ? boundary : 0, own ? link_control : 0});
-  // Bandwidth status 15:14 of a port above a link.
-  space.define({at + 0x12, 2, own ? slot_clock : 0, 0, above_link ? bandwidth_changes : 0});
+  space.define({at + link_capabilities, 4,
+                config.generation | config.lanes << LinkStatus::width_shift |
+                    sleep_capabilities(config) |
+                    (above_link ? LinkCapabilities::surprise_down_reporting |
+                                      LinkCapabilities::link_active_reporting |
+                                      LinkCapabilities::bandwidth_notification
+                                : 0) |
+                    LinkCapabilities::aspm_optionality |
+                    config.port_number << LinkCapabilities::port_number_shift});
+  // RCB is fixed in a root port, writable in an endpoint, and absent in a switch.
+  const std::uint32_t boundary = config.read_boundary == 128 ? LinkControl::read_boundary_128 : 0;
+  const std::uint32_t of_type = above_link ? LinkControl::link_disable | LinkControl::retrain_link |
+                                                 LinkControl::bandwidth_management_enable |
+                                                 LinkControl::autonomous_bandwidth_enable
+                                : endpoint ? LinkControl::read_boundary_128
+                                           : 0;
+  const std::uint32_t link_control_bits =
+      of_type | LinkControl::common_clock | LinkControl::extended_synch | config.active_states;
+  space.define({at + link_control, 2, root ? boundary : 0, own ? link_control_bits : 0});
+  space.define({at + link_status, 2, own ? LinkStatus::slot_clock : 0, 0,
+                above_link ? bandwidth_changes : 0});
 
-  if (above_link) slot_.emplace(space, at + 0x14, config.slot, config.slot_number);
+  if (above_link) slot_.emplace(space, at + slot_capabilities, config.slot, config.slot_number);
   if (root) {
-    space.define(
-        {at + 0x1c, 2, 0, 0x001f});   // SERR on errors 2:0, PME interrupt 3, retry visible 4
-    space.define({at + 0x1e, 2, 1});  // retries can be made visible
-    space.define({at + 0x20, 4, 0, 0, 1u << 16});
+    space.define({at + root_control, 2, 0, RootControlBit::all});
+    space.define({at + root_capabilities, 2, RootCapabilitiesBit::retry_visible});
+    space.define({at + root_status, 4, 0, 0, RootStatusBit::pme_status});
   }
 
-  // Timeouts in all ranges 3:0, and they can be disabled 4, ARI forwarded 5, AtomicOps routed 6 and
-  // completed 9:7: host memory takes those of 32, 64 and 128 bits. 10-bit tags: who can have 16
-  // GT/s, or gives such tags 17, must complete them 16. A switch asks for nothing, and completes
+  // Host memory completes AtomicOps of 32, 64 and 128 bits. A port which can have 16 GT/s, or which
+  // requests with 10-bit tags, must also complete them. A switch sends no requests and completes
   // only configuration requests.
-  const std::uint32_t ari = above_link ? 1u << 5 : 0;
+  const std::uint32_t ari = above_link ? DeviceCapabilities2::ari_forwarding : 0;
   const bool routes = of_switch || config.peers;
-  const std::uint32_t completer = root ? 7u << 7 : 0;
   const std::uint32_t ten_bit_tags =
-      (config.generation >= 4 || config.ten_bit_tags ? 1u << 16 : 0) |
-      (config.ten_bit_tags ? 1u << 17 : 0);
-  // DMWr completer 28, of 128 bytes 29 (PCIe 6.0, 7.5.3.15).
-  const std::uint32_t deferrable_writes = (config.deferrable_writes > 0 ? 1u << 28 : 0) |
-                                          (config.deferrable_writes > 64 ? 1u << 29 : 0);
-  space.define({at + 0x24, 4,
-                ari | (routes ? 1u << 6 : 0) | completer | ten_bit_tags | deferrable_writes |
-                    (of_switch ? 0 : 0xfu | 1u << 4)});
-  // Timeout 3:0, its disable 4, ARI forwarding 5, AtomicOp requester 6 and egress blocking 7, IDO
-  // of requests and completions 9:8, 10-bit tag requester 12.
-  const std::uint32_t own_requests = of_switch ? 0
-                                               : 0xfu | 1u << 4 | (root ? 0 : 1u << 6) | 3u << 8 |
-                                                     (config.ten_bit_tags ? 1u << 12 : 0);
-  space.define({at + 0x28, 2, 0, own ? ari | (routes ? 1u << 7 : 0) | own_requests : 0});
-  // Speeds 7:1; a port of 16 GT/s detects one retimer 23, and two 24.
-  space.define({at + 0x2c, 4,
-                speeds_vector(config.generation) << 1 | (config.generation >= 4 ? 3u << 23 : 0)});
-  space.define({at + 0x30, 2, own ? config.generation : 0, own ? 0xfu : 0});  // target speed
-  space.define({at + 0x32, 2});
+      (config.generation >= 4 || config.ten_bit_tags ? DeviceCapabilities2::ten_bit_tag_completer
+                                                     : 0) |
+      (config.ten_bit_tags ? DeviceCapabilities2::ten_bit_tag_requester : 0);
+  // PCIe 6.0, 7.5.3.15.
+  const std::uint32_t deferrable_writes =
+      (config.deferrable_writes > 0 ? DeviceCapabilities2::deferrable_write_completer : 0) |
+      (config.deferrable_writes > 64 ? DeviceCapabilities2::deferrable_write_128 : 0);
+  space.define(
+      {at + device_capabilities_2, 4,
+       ari | (routes ? DeviceCapabilities2::atomic_routing : 0) |
+           (root ? DeviceCapabilities2::atomic_completer : 0) | ten_bit_tags | deferrable_writes |
+           (of_switch
+                ? 0
+                : DeviceCapabilities2::timeout_ranges | DeviceCapabilities2::timeout_disable)});
+  const std::uint32_t own_requests =
+      of_switch ? 0
+                : DeviceControl2::timeout_value | DeviceControl2::timeout_disable |
+                      (root ? 0 : DeviceControl2::atomic_requester) | DeviceControl2::ido_request |
+                      DeviceControl2::ido_completion |
+                      (config.ten_bit_tags ? DeviceControl2::ten_bit_tag_requester : 0);
+  const std::uint32_t forwarding = (above_link ? DeviceControl2::ari_forwarding : 0) |
+                                   (routes ? DeviceControl2::atomic_egress_blocking : 0);
+  space.define({at + device_control_2, 2, 0, own ? forwarding | own_requests : 0});
+  // A port with 16 GT/s detects one or two retimers.
+  space.define({at + link_capabilities_2, 4,
+                speeds_vector(config.generation) << LinkCapabilities2Bit::speeds_shift |
+                    (config.generation >= 4 ? LinkCapabilities2Bit::retimers : 0)});
+  space.define({at + link_control_2, 2, own ? config.generation : 0,
+                own ? LinkControl2Bit::target_speed : 0});
+  space.define({at + link_status_2, 2});
 
-  // 6.6.2: a reset of one function does not change the link, nor Max_Payload_Size.
-  space.keep(Reset::function, at + 0x08, 2, 7u << 5);
-  space.keep(Reset::function, at + 0x10, 2, 0xffff);
-  space.keep(Reset::function, at + 0x12, 2, 0xffff);
-  space.keep(Reset::hot, at + 0x30, 2, 0xffff);  // 7.5.3.19: sticky
-  space.keep(Reset::function, at + 0x32, 2, 0xffff);
+  // 6.6.2: a reset of one function changes neither the link nor Max_Payload_Size.
+  space.keep(Reset::function, at + device_control, 2, DeviceControl::max_payload);
+  space.keep(Reset::function, at + link_control, 2, 0xffff);
+  space.keep(Reset::function, at + link_status, 2, 0xffff);
+  space.keep(Reset::hot, at + link_control_2, 2, 0xffff);  // 7.5.3.19: sticky
+  space.keep(Reset::function, at + link_status_2, 2, 0xffff);
 }
 
 unsigned PciExpress::max_payload() const {
-  return std::min(128u << (device_control() >> 5 & 7), supported_payload_);
+  const std::uint32_t code =
+      (read_device_control() & DeviceControl::max_payload) >> DeviceControl::payload_shift;
+  return std::min(128u << code, supported_payload_);
 }
 
 unsigned PciExpress::max_read_request() const {
-  return std::min(128u << (device_control() >> 12 & 7), 4096u);
+  const std::uint32_t code = (read_device_control() & DeviceControl::max_read_request) >>
+                             DeviceControl::read_request_shift;
+  return std::min(128u << code, 4096u);
 }
 
 vp::Picoseconds PciExpress::completion_timeout(vp::Picoseconds preset) const {
-  const std::uint32_t control = governor_->space_.get(governor_->offset_ + 0x28, 2);
-  if (control & 1u << 4) return vp::never;
-  switch (control & 0xf) {
+  const std::uint32_t control = governor_->space_.get(governor_->offset_ + device_control_2, 2);
+  if (control & DeviceControl2::timeout_disable) return vp::never;
+  switch (control & DeviceControl2::timeout_value) {
     case 0x1:
       return 50 * vp::us;  // range A
     case 0x2:
@@ -191,73 +217,80 @@ vp::Picoseconds PciExpress::completion_timeout(vp::Picoseconds preset) const {
 }
 
 void PciExpress::trained(unsigned generation, unsigned lanes, bool flits) {
-  const std::uint32_t active = is_above_link(type_) ? 1u << link_active_bit : 0;
+  const std::uint32_t active = is_above_link(type_) ? LinkStatus::link_active : 0;
   const bool was_active = link_active();
-  const std::uint32_t kept = space_.get(offset_ + 0x12, 2) & bandwidth_changes;
-  space_.set(offset_ + 0x12, 2, generation | lanes << 4 | slot_clock | active | kept);
+  const std::uint32_t kept = space_.get(offset_ + link_status, 2) & bandwidth_changes;
+  space_.set(
+      offset_ + link_status, 2,
+      generation | lanes << LinkStatus::width_shift | LinkStatus::slot_clock | active | kept);
   asked_to_retrain_ = false;
   if (slot_ && !was_active) slot_->link_changed();
-  space_.set(offset_ + 0x32, 2, (generation >= 3 ? equalized : 0) | (flits ? flit_mode : 0));
+  space_.set(offset_ + link_status_2, 2,
+             (generation >= 3 ? LinkStatus2::equalized : 0) | (flits ? LinkStatus2::flit_mode : 0));
 }
 
 void PciExpress::recovering() {
-  space_.set(offset_ + 0x12, 2, space_.get(offset_ + 0x12, 2) | link_training);
+  space_.change(offset_ + link_status, 2, LinkStatus::link_training, LinkStatus::link_training);
 }
 
 void PciExpress::retrained(unsigned generation, unsigned lanes) {
-  const std::uint32_t before = space_.get(offset_ + 0x12, 2);
-  const std::uint32_t mode = generation | lanes << 4;
-  const bool managed = is_above_link(type_) && (asked_to_retrain_ || mode != (before & 0x3ff));
+  constexpr std::uint32_t mode_bits = LinkStatus::speed | LinkStatus::width;
+  const std::uint32_t before = space_.get(offset_ + link_status, 2);
+  const std::uint32_t mode = generation | lanes << LinkStatus::width_shift;
+  const bool managed = is_above_link(type_) && (asked_to_retrain_ || mode != (before & mode_bits));
   asked_to_retrain_ = false;
-  space_.set(offset_ + 0x12, 2,
-             (before & ~(link_training | 0x3ffu)) | mode | (managed ? bandwidth_managed : 0));
+  space_.set(offset_ + link_status, 2,
+             (before & ~(LinkStatus::link_training | mode_bits)) | mode |
+                 (managed ? LinkStatus::bandwidth_management : 0));
   if (generation >= 3) {
-    space_.set(offset_ + 0x32, 2, space_.get(offset_ + 0x32, 2) | equalized);
+    space_.change(offset_ + link_status_2, 2, LinkStatus2::equalized, LinkStatus2::equalized);
   }
 }
 
-bool PciExpress::take_retrain() {
-  const std::uint32_t control = space_.get(offset_ + 0x10, 2);
-  if (!is_above_link(type_) || !(control & retrain_link)) return false;
-  space_.set(offset_ + 0x10, 2, control & ~retrain_link);  // it always reads 0
+bool PciExpress::consume_retrain() {
+  const std::uint32_t control = space_.get(offset_ + link_control, 2);
+  if (!is_above_link(type_) || !(control & LinkControl::retrain_link)) return false;
+  space_.set(offset_ + link_control, 2, control & ~LinkControl::retrain_link);  // always reads 0
   asked_to_retrain_ = true;
   return true;
 }
 
 unsigned PciExpress::target_generation() const {
-  return std::clamp(space_.get(offset_ + 0x30, 2) & 0xf, 1u, generation_);
+  const std::uint32_t target =
+      space_.get(offset_ + link_control_2, 2) & LinkControl2Bit::target_speed;
+  return std::clamp(target, 1u, generation_);
 }
 
 bool PciExpress::bandwidth_interrupting() const {
-  const std::uint32_t enabled = space_.get(offset_ + 0x10, 2) << 4;
-  return space_.get(offset_ + 0x12, 2) & enabled & bandwidth_changes;
+  // The enables of Link Control are four places below the changes of Link Status.
+  const std::uint32_t enabled = space_.get(offset_ + link_control, 2) << 4;
+  return space_.get(offset_ + link_status, 2) & enabled & bandwidth_changes;
 }
 
 void PciExpress::link_down(bool training) {
   if (slot_ && link_active()) slot_->link_changed();
-  const std::uint32_t others =
-      space_.get(offset_ + 0x12, 2) & ~(1u << link_active_bit | link_training);
-  space_.set(offset_ + 0x12, 2, others | (training ? link_training : 0));
+  space_.change(offset_ + link_status, 2, LinkStatus::link_active | LinkStatus::link_training,
+                training ? LinkStatus::link_training : 0);
 }
 
 bool PciExpress::link_active() const {
-  return space_.test(offset_ + 0x12, link_active_bit);
+  return space_.any(offset_ + link_status, LinkStatus::link_active);
 }
 
 void PciExpress::set_transactions_pending(bool pending) {
-  const std::uint32_t others = space_.get(offset_ + 0x0a, 2) & ~transactions_pending;
-  space_.set(offset_ + 0x0a, 2, others | (pending ? transactions_pending : 0));
+  constexpr std::uint32_t bit = DeviceStatusBit::transactions_pending;
+  space_.change(offset_ + device_status, 2, bit, pending ? bit : 0);
 }
 
-bool PciExpress::take_reset() {
-  const std::uint32_t control = space_.get(offset_ + 0x08, 2);
-  if (type_ != PortType::endpoint || !(control & initiate_reset)) return false;
-  space_.set(offset_ + 0x08, 2, control & ~initiate_reset);  // it always reads 0
+bool PciExpress::consume_reset() {
+  const std::uint32_t control = space_.get(offset_ + device_control, 2);
+  if (type_ != PortType::endpoint || !(control & DeviceControl::initiate_reset)) return false;
+  space_.set(offset_ + device_control, 2, control & ~DeviceControl::initiate_reset);  // reads 0
   return true;
 }
 
-void PciExpress::detected(std::uint32_t device_status) {
-  space_.set(offset_ + 0x0a, 2, space_.get(offset_ + 0x0a, 2) | device_status);
+void PciExpress::detected(std::uint32_t errors) {
+  space_.change(offset_ + device_status, 2, errors, errors);
 }
 
 }  // namespace pcie

@@ -3,83 +3,123 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 
 #include "models/pcie/config/config_space.h"
 #include "vp/time/time.h"
 
 namespace pcie {
 
-/// What the slot of a root port can do; none of it without `hot_plug`.
+/// The features of a port's slot. All of them need `hot_plug`.
 struct SlotConfig {
-  bool hot_plug = false;    ///< tells software of changes
-  bool surprise = false;    ///< a card may go without notice: that is no error
+  bool hot_plug = false;    ///< whether the slot reports changes to software
+  bool surprise = false;    ///< whether removing the card without notice is no error
   bool button = false;      ///< attention button
-  bool indicators = false;  ///< attention and power
-  bool power = false;       ///< power controller, which sees power faults
-  bool latch = false;       ///< holds the card, with a sensor (MRL)
-  bool interlock = false;   ///< electromechanical, by which software holds the card
-  /// From a write of Slot Control until its command is completed, of which software is told; with 0
-  /// it is at once, and nobody is told.
+  bool indicators = false;  ///< attention and power indicator
+  bool power = false;       ///< power controller, which also detects power faults
+  bool latch = false;       ///< latch that holds the card, with a sensor (MRL)
+  bool interlock = false;   ///< electromechanical interlock, by which software locks the card
+  /// Time from a write of Slot Control until software is told that the command is completed. With
+  /// 0, commands take effect at once and software is not told.
   vp::Picoseconds command_time = 0;
+
+  /// Makes a hot-plug slot with these features, for example {&SlotConfig::button}.
+  static constexpr SlotConfig with(std::initializer_list<bool SlotConfig::*> features,
+                                   vp::Picoseconds command_time = 0) {
+    SlotConfig config;
+    config.hot_plug = true;
+    for (const auto feature : features) config.*feature = true;
+    config.command_time = command_time;
+    return config;
+  }
 };
 
-/// Slot registers of the PCI Express capability (PCIe 5.0, 7.5.3.9 to 7.5.3.11) and what they
-/// control. When a command is completed is for the port to say.
+/// The slot registers of the PCI Express capability (PCIe 5.0, 7.5.3.9 to 7.5.3.11) and the
+/// hardware that they control. The port decides when a command is completed.
 ///
-///     +0 capabilities: button 0, power controller 1, MRL sensor 2, indicators 4:3, surprise 5,
-///                      hot-plug 6, interlock 17, no command completed 18, number 31:19
-///     +4 control: enables of events 4:0, hot-plug interrupt 5, attention indicator 7:6, power
-///                 indicator 9:8, power off 10, interlock to be toggled 11, enable of link changes
-///                 12
-///     +6 status: button pressed 0, power fault 1, latch moved 2, presence changed 3, command
-///                completed 4, latch open 5, card present 6, interlock engaged 7, link changed 8
-///
-/// Of an indicator 1 is on, 2 blinks, 3 is off.
-///
-/// A power fault, or a latch that is opened, turns the power off that the power controller gives;
-/// software gets it back by turning it off and on, with the latch closed (6.7.1.8).
+/// A power fault, or opening the latch, makes the power controller turn the power off. Software
+/// restores the power by turning it off and on while the latch is closed (6.7.1.8).
 class Slot {
  public:
-  /// Registers from `offset` on. Throws ConfigurationError if a value is impossible.
+  // Offsets from the first slot register.
+  static constexpr unsigned slot_capabilities = 0;
+  static constexpr unsigned slot_control = 4;
+  static constexpr unsigned slot_status = 6;
+
+  /// Bits of Slot Capabilities.
+  struct CapabilityBit {
+    static constexpr std::uint32_t attention_button = 1u << 0;
+    static constexpr std::uint32_t power_controller = 1u << 1;
+    static constexpr std::uint32_t latch_sensor = 1u << 2;  ///< MRL sensor
+    static constexpr std::uint32_t indicators = 3u << 3;    ///< attention 3, power 4
+    static constexpr std::uint32_t hot_plug_surprise = 1u << 5;
+    static constexpr std::uint32_t hot_plug = 1u << 6;
+    static constexpr std::uint32_t interlock = 1u << 17;
+    static constexpr std::uint32_t no_command_completed = 1u << 18;
+    static constexpr unsigned number_shift = 19;  ///< physical slot number, 31:19
+  };
+  /// Bits of Slot Control. The enables of events 4:0 are at the places of the events in Slot
+  /// Status. An indicator is on with 1, blinks with 2 and is off with 3.
+  struct ControlBit {
+    static constexpr std::uint32_t hot_plug_interrupt_enable = 1u << 5;
+    static constexpr std::uint32_t indicators = 3u << 6 | 3u << 8;  ///< attention 7:6, power 9:8
+    static constexpr std::uint32_t indicators_off = 3u << 6 | 3u << 8;
+    static constexpr std::uint32_t power_off = 1u << 10;
+    static constexpr std::uint32_t toggle_interlock = 1u << 11;
+    static constexpr std::uint32_t link_changed_enable = 1u << 12;
+  };
+  /// Bits of Slot Status: events, which software clears by writing 1, and states.
+  struct StatusBit {
+    static constexpr std::uint32_t button_pressed = 1u << 0;
+    static constexpr std::uint32_t power_fault = 1u << 1;
+    static constexpr std::uint32_t latch_changed = 1u << 2;
+    static constexpr std::uint32_t presence_changed = 1u << 3;
+    static constexpr std::uint32_t command_completed = 1u << 4;
+    static constexpr std::uint32_t latch_open = 1u << 5;         ///< a state
+    static constexpr std::uint32_t presence_detect = 1u << 6;    ///< a state
+    static constexpr std::uint32_t interlock_engaged = 1u << 7;  ///< a state
+    static constexpr std::uint32_t link_changed = 1u << 8;
+  };
+
+  /// The registers begin at `offset`. `number` is the physical slot number, 0 to 8191. Throws
+  /// ConfigurationError if a value is impossible.
   Slot(ConfigSpace& space, unsigned offset, const SlotConfig& config, unsigned number);
   Slot(const Slot&) = delete;
 
   const SlotConfig& config() const { return config_; }
   bool occupied() const { return occupied_; }
   bool powered() const { return wanted_ && !tripped_ && !(latch_open_ && config_.power); }
-  /// A card cannot be moved: the interlock, or the closed latch, holds it.
+  /// Whether the interlock holds the card.
   bool locked() const { return locked_; }
+  /// Whether the closed latch holds the card.
   bool latched() const { return config_.latch && !latch_open_; }
 
   void set_occupied(bool occupied);
-  /// There is a card from power-up on, which is no event.
+  /// Marks the slot as occupied since power-up, without an event.
   void seat();
-  /// False if there is no button.
+  /// Returns false if there is no button.
   bool press_button();
-  /// False if there is no latch, or it is so already.
+  /// Returns false if there is no latch or it is already in that position.
   bool move_latch(bool open);
-  /// False if there is no power controller, or no power.
+  /// Returns false if there is no power controller or the power is off.
   bool fail_power();
   /// Data Link Layer Link Active has changed.
   void link_changed();
-  /// After a reset of the registers, which moves no card, latch or lock.
+  /// Must be called after a reset of the registers, which moves no card, latch or lock.
   void reset();
-  /// What the last writes of Slot Control have asked for takes effect.
+  /// Applies what the last writes of Slot Control have requested.
   void complete_command();
 
-  /// An event has come that Slot Control enables interrupts for (6.7.3.4).
+  /// Whether an event is set for which Slot Control enables interrupts (6.7.3.4).
   bool interrupting() const;
-  /// Calls `control` when software has written Slot Control, a command, and `status` when Slot
-  /// Status.
+  /// Calls `control` when software has written Slot Control, which is a command, and `status` when
+  /// it has written Slot Status.
   void on_write(const std::function<void()>& control, const std::function<void()>& status);
 
  private:
-  static constexpr unsigned control_at = 4;
-  static constexpr unsigned status_at = 6;
-
-  void happened(std::uint32_t event);
-  void show();
-  void take_toggle();
+  void set_event(std::uint32_t event);
+  void update_status();
+  void consume_toggle();
 
   ConfigSpace& space_;
   const unsigned offset_;
@@ -87,9 +127,9 @@ class Slot {
   bool occupied_ = false;
   bool latch_open_ = false;
   bool locked_ = false;
-  bool wanted_ = true;    // power, by the last command
-  bool tripped_ = false;  // the power controller has turned it off
-  bool toggles_ = false;  // the interlock, with the command under way
+  bool wanted_ = true;    // whether the last command requests power
+  bool tripped_ = false;  // whether the power controller has turned the power off
+  bool toggles_ = false;  // whether the pending command toggles the interlock
 };
 
 }  // namespace pcie

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/pcie/config/capabilities/serial_number.h"
+#include "models/pcie/config/header_registers.h"
 #include "models/pcie/protocol/configuration_error.h"
 
 namespace pcie {
@@ -106,8 +107,9 @@ TEST(ConfigSpace, StandardCapabilities) {
     for (unsigned i = 0; i < 5; ++i) {
       places.push_back({space.add_capability(0x10 + i, 8 + odd + i), 8 + odd + i});
     }
-    EXPECT_TRUE(space.read(0x06, 2) & 0x10);
-    unsigned offset = space.read(0x34, 1);
+    EXPECT_TRUE(space.read(HeaderRegisters::status, 2) &
+                HeaderRegisters::StatusBit::capabilities_list);
+    unsigned offset = space.read(HeaderRegisters::capabilities_pointer, 1);
     unsigned end = 0x40;
     for (unsigned i = 0; i < 5; ++i) {
       EXPECT_EQ(offset, places[i].first);
@@ -120,7 +122,7 @@ TEST(ConfigSpace, StandardCapabilities) {
     EXPECT_EQ(offset, 0u);
     EXPECT_LE(end, 0x100u);
     space.reset();
-    EXPECT_EQ(space.read(0x34, 1), 0x40u);
+    EXPECT_EQ(space.read(HeaderRegisters::capabilities_pointer, 1), 0x40u);
   }
 }
 
@@ -134,14 +136,14 @@ TEST(ConfigSpace, StandardCapabilitiesEndBefore0x100) {
 
 TEST(ConfigSpace, ExtendedCapabilities) {
   ConfigSpace space;
-  EXPECT_EQ(space.read(0x100, 4), 0u) << "no extended capability";
+  EXPECT_EQ(space.read(ConfigSpace::first_extended_capability, 4), 0u) << "no extended capability";
   const unsigned serial = add_serial_number(space, 0x0123456789abcdef);
   EXPECT_EQ(serial, 0x100u);
   const unsigned second = space.add_extended_capability(0x0001, 2, 0x45);
   const unsigned third = space.add_extended_capability(0x000e, 1, 8);
-  EXPECT_EQ(space.read(0x100, 4), 0x00010003u | second << 20);
-  EXPECT_EQ(space.read(0x104, 4), 0x89abcdefu);
-  EXPECT_EQ(space.read(0x108, 4), 0x01234567u);
+  EXPECT_EQ(space.read(ConfigSpace::first_extended_capability, 4), 0x00010003u | second << 20);
+  EXPECT_EQ(space.read(serial + SerialNumber::lower, 4), 0x89abcdefu);
+  EXPECT_EQ(space.read(serial + SerialNumber::upper, 4), 0x01234567u);
   EXPECT_EQ(space.read(second, 4), 0x00020001u | third << 20);
   EXPECT_EQ(space.read(third, 4), 0x0001000eu);
   EXPECT_EQ(second % 4, 0u);

@@ -8,7 +8,7 @@
 namespace pcie {
 namespace {
 
-// What a test has chosen, and what the specification says of it, case by case (6.2.5, figure 6-2).
+// The settings of a case, and the results that the specification prescribes (6.2.5, figure 6-2).
 struct Setting {
   Error error;
   bool posted, masked, advisory_masked, fatal, serr;
@@ -58,28 +58,33 @@ TEST(ErrorReporting, FollowsTheFlowChart) {
       PciExpress express(space, {PortType::root_port});
       ErrorReporting reporting(space, express, PortType::root_port);
       const unsigned at = reporting.advanced().offset();
-      space.write(at + 0x08, 4, setting.masked ? ~0u : 0);
-      space.write(at + 0x0c, 4, setting.fatal ? ~0u : 0);
-      space.write(at + 0x14, 4,
+      space.write(at + AdvancedErrorReporting::uncorrectable_mask, 4, setting.masked ? ~0u : 0);
+      space.write(at + AdvancedErrorReporting::uncorrectable_severity, 4, setting.fatal ? ~0u : 0);
+      space.write(at + AdvancedErrorReporting::correctable_mask, 4,
                   (setting.masked ? ~(1u << 13) : 0) | (setting.advisory_masked ? 1u << 13 : 0));
       space.write(Header::command, 2, setting.serr ? 1u << 8 : 0);
-      space.write(express.offset() + 8, 2, setting.enables);
+      space.write(express.offset() + PciExpress::device_control, 2, setting.enables);
 
       const Tlp* tlp = setting.posted ? write.get() : read.get();
       const auto message = reporting.report(error, tlp);
       ASSERT_EQ(message, setting.message()) << to_string(error) << " " << i;
-      ASSERT_EQ(space.read(express.offset() + 0xa, 2) & 0xf, setting.device_status());
+      ASSERT_EQ(space.read(express.offset() + PciExpress::device_status, 2) & 0xf,
+                setting.device_status());
       told += message.has_value();
 
       const bool uncorrectable =
           !is_correctable(error) && !(setting.advisory() && setting.advisory_masked);
-      ASSERT_EQ(space.read(at + 0x04, 4), uncorrectable ? bit_of(error) : 0u);
-      ASSERT_EQ(space.read(at + 0x10, 4), is_correctable(error) ? bit_of(error)
-                                          : setting.advisory()  ? 1u << 13
-                                                                : 0u);
+      ASSERT_EQ(space.read(at + AdvancedErrorReporting::uncorrectable_status, 4),
+                uncorrectable ? bit_of(error) : 0u);
+      ASSERT_EQ(space.read(at + AdvancedErrorReporting::correctable_status, 4),
+                is_correctable(error) ? bit_of(error)
+                : setting.advisory()  ? 1u << 13
+                                      : 0u);
       const bool logged = uncorrectable && !setting.masked;
-      ASSERT_EQ(space.read(at + 0x18, 4) & 0x1f, logged ? static_cast<unsigned>(error) : 0u);
-      ASSERT_EQ(space.read(at + 0x24, 4), logged ? tlp->get_address() : 0u);
+      ASSERT_EQ(space.read(at + AdvancedErrorReporting::control, 4) & 0x1f,
+                logged ? static_cast<unsigned>(error) : 0u);
+      ASSERT_EQ(space.read(at + AdvancedErrorReporting::header_log + 8, 4),
+                logged ? tlp->get_address() : 0u);
       const bool system_error = setting.serr && message && *message != Severity::correctable;
       ASSERT_EQ(space.read(Header::status, 2) >> 14 & 1, system_error) << "signalled";
     }
@@ -92,9 +97,9 @@ TEST(ErrorReporting, WhatAFunctionCannotHaveIsIgnored) {
   Header header(space, {}, 0, false, 0);
   PciExpress express(space, {});
   ErrorReporting reporting(space, express, PortType::endpoint);
-  space.write(express.offset() + 8, 2, 0xf);
+  space.write(express.offset() + PciExpress::device_control, 2, 0xf);
   EXPECT_FALSE(reporting.report(Error::surprise_down, nullptr));
-  EXPECT_EQ(space.read(express.offset() + 0xa, 2), 0u);
+  EXPECT_EQ(space.read(express.offset() + PciExpress::device_status, 2), 0u);
 }
 
 TEST(ErrorReporting, StatusRegisterTellsOfPoisonAndAborts) {

@@ -13,15 +13,15 @@ const Identity identity{0x1234, 0x5678, 0x120001, 7, 0x9abc, 0xdef0};
 TEST(Header, IdentityIsWhereSoftwareLooks) {
   ConfigSpace space;
   Type0Header header(space, identity, true, 2, {});
-  EXPECT_EQ(space.read(0x00, 4), 0x56781234u);
-  EXPECT_EQ(space.read(0x08, 4), 0x12000107u);
-  EXPECT_EQ(space.read(0x0e, 1), 0x80u);
-  EXPECT_EQ(space.read(0x2c, 4), 0xdef09abcu);
-  EXPECT_EQ(space.read(0x3d, 1), 2u);
-  space.write(0x00, 4, ~0u);
-  space.write(0x08, 4, ~0u);
-  EXPECT_EQ(space.read(0x00, 4), 0x56781234u);
-  EXPECT_EQ(space.read(0x08, 4), 0x12000107u);
+  EXPECT_EQ(space.read(Header::vendor_id, 4), 0x56781234u);
+  EXPECT_EQ(space.read(Header::revision_id, 4), 0x12000107u);
+  EXPECT_EQ(space.read(Header::header_type, 1), 0x80u);
+  EXPECT_EQ(space.read(Type0Header::subsystem_vendor_id, 4), 0xdef09abcu);
+  EXPECT_EQ(space.read(Header::interrupt_pin, 1), 2u);
+  space.write(Header::vendor_id, 4, ~0u);
+  space.write(Header::revision_id, 4, ~0u);
+  EXPECT_EQ(space.read(Header::vendor_id, 4), 0x56781234u);
+  EXPECT_EQ(space.read(Header::revision_id, 4), 0x12000107u);
 }
 
 TEST(Header, CommandBits) {
@@ -30,14 +30,14 @@ TEST(Header, CommandBits) {
   EXPECT_FALSE(header.memory_enabled());
   EXPECT_FALSE(header.master_enabled());
   EXPECT_TRUE(header.intx_enabled());
-  space.write(0x04, 2, 0xffff);
-  EXPECT_EQ(space.read(0x04, 2), 0x0546u);
+  space.write(Header::command, 2, 0xffff);
+  EXPECT_EQ(space.read(Header::command, 2), 0x0546u);
   EXPECT_TRUE(header.memory_enabled());
   EXPECT_TRUE(header.master_enabled());
   EXPECT_FALSE(header.intx_enabled());
 }
 
-// Software writes all ones and finds the size in the bits that stay zero.
+// Software writes all ones and reads the size from the bits that stay zero.
 TEST(Header, BarSizing) {
   for (unsigned bits = 7; bits <= 40; ++bits) {
     for (const bool is_64bit : {false, true}) {
@@ -46,20 +46,20 @@ TEST(Header, BarSizing) {
       ConfigSpace space;
       const BarConfig bar{2, size, is_64bit, is_64bit};
       Type0Header header(space, identity, false, 0, {bar});
-      space.write(0x18, 4, ~0u);
-      space.write(0x1c, 4, ~0u);
-      std::uint64_t value = space.read(0x18, 4);
+      space.write(Type0Header::bar(2), 4, ~0u);
+      space.write(Type0Header::bar(3), 4, ~0u);
+      std::uint64_t value = space.read(Type0Header::bar(2), 4);
       EXPECT_EQ(value & 0xf, is_64bit ? 0xcu : 0u);
       if (is_64bit) {
-        value |= std::uint64_t{space.read(0x1c, 4)} << 32;
+        value |= std::uint64_t{space.read(Type0Header::bar(3), 4)} << 32;
       } else {
-        EXPECT_EQ(space.read(0x1c, 4), 0u) << "the next BAR";
+        EXPECT_EQ(space.read(Type0Header::bar(3), 4), 0u) << "the next BAR";
         value |= std::uint64_t{0xffffffff} << 32;
       }
       EXPECT_EQ(~(value & ~0xfull) + 1, size);
       const std::uint64_t address = is_64bit ? 0x123ull << 40 : 0x80000000;
-      space.write(0x18, 4, static_cast<std::uint32_t>(address));
-      space.write(0x1c, 4, address >> 32);
+      space.write(Type0Header::bar(2), 4, static_cast<std::uint32_t>(address));
+      space.write(Type0Header::bar(3), 4, address >> 32);
       EXPECT_EQ(header.bar_address(bar), address);
     }
   }
@@ -83,17 +83,18 @@ TEST(Header, ImpossibleBars) {
 TEST(Header, BridgeWindows) {
   ConfigSpace space;
   Type1Header header(space, identity, 0);
-  EXPECT_EQ(space.read(0x0e, 1), 1u);
-  space.write(0x18, 4, 0xff070201);
+  EXPECT_EQ(space.read(Header::header_type, 1), 1u);
+  space.write(Type1Header::primary_bus_number, 4, 0xff070201);
   EXPECT_EQ(header.secondary_bus(), 2u);
   EXPECT_EQ(header.subordinate_bus(), 7u);
-  space.write(0x20, 4, 0xc020c010);  // c0100000 to c02fffff
-  space.write(0x24, 4, 0x00210011);
-  space.write(0x28, 4, 0x40);
-  space.write(0x2c, 4, 0x41);  // 40_00100000 to 41_002fffff
-  EXPECT_EQ(space.read(0x24, 4), 0x00210011u) << "says that it is 64-bit";
+  space.write(Type1Header::memory_base, 4, 0xc020c010);  // c0100000 to c02fffff
+  space.write(Type1Header::prefetchable_memory_base, 4, 0x00210011);
+  space.write(Type1Header::prefetchable_base_upper, 4, 0x40);
+  space.write(Type1Header::prefetchable_limit_upper, 4, 0x41);  // 40_00100000 to 41_002fffff
+  EXPECT_EQ(space.read(Type1Header::prefetchable_memory_base, 4), 0x00210011u)
+      << "the flag for 64-bit addresses";
   EXPECT_FALSE(header.claims(0xc0100000)) << "Memory Space is off";
-  space.write(0x04, 2, 2);
+  space.write(Header::command, 2, Header::CommandBit::memory_space);
   EXPECT_FALSE(header.claims(0xc00fffff));
   EXPECT_TRUE(header.claims(0xc0100000));
   EXPECT_TRUE(header.claims(0xc02fffff));
@@ -102,7 +103,7 @@ TEST(Header, BridgeWindows) {
   EXPECT_TRUE(header.claims(0x4000100000));
   EXPECT_TRUE(header.claims(0x41002fffff));
   EXPECT_FALSE(header.claims(0x4100300000));
-  space.write(0x20, 4, 0xc010c020);  // base above limit: closed
+  space.write(Type1Header::memory_base, 4, 0xc010c020);  // base above limit: closed
   EXPECT_FALSE(header.claims(0xc0180000));
 }
 

@@ -19,10 +19,11 @@ enum Id16 : unsigned {
   physical_64 = 0x0031,
 };
 
-// Offsets by id, as software finds them; the version of each is 1.
+// Returns the offsets of the extended capabilities by ID, and expects version 1.
 std::map<unsigned, unsigned> extended(const ConfigSpace& space) {
   std::map<unsigned, unsigned> found;
-  for (unsigned at = 0x100; at != 0; at = space.read(at, 4) >> 20) {
+  for (unsigned at = ConfigSpace::first_extended_capability; at != 0;
+       at = space.read(at, 4) >> 20) {
     const std::uint32_t header = space.read(at, 4);
     EXPECT_EQ(header >> 16 & 0xf, 1u);
     EXPECT_TRUE(found.emplace(header & 0xffff, at).second) << "twice";
@@ -45,7 +46,7 @@ TEST(LinkCapabilities, ByGeneration) {
         ConfigSpace space;
         LinkCapabilities link(space, type, generation, lanes);
         if (generation < 3) {
-          EXPECT_EQ(space.read(0x100, 4), 0u);
+          EXPECT_EQ(space.read(ConfigSpace::first_extended_capability, 4), 0u);
           continue;
         }
         const auto found = extended(space);
@@ -120,7 +121,7 @@ TEST(LinkCapabilities, EveryByteOfAnEndpoint) {
   }
 }
 
-// The speed that the link has come up at says what was equalized, and what the partner has sent.
+// The link speed determines which speeds are equalized and which presets the partner has sent.
 TEST(LinkCapabilities, TrainingTells) {
   for (unsigned generation = 1; generation <= 6; ++generation) {
     ConfigSpace space;
@@ -145,9 +146,10 @@ TEST(LinkCapabilities, AFunctionLevelResetLeavesTheLinkAsItIs) {
   LinkCapabilities link(space, PortType::endpoint, 6, 16);
   link.trained(6);
   std::vector<std::uint32_t> before;
-  for (unsigned at = 0x100; at < 0x300; at += 4) before.push_back(space.read(at, 4));
+  for (unsigned at = ConfigSpace::first_extended_capability; at < 0x300; at += 4)
+    before.push_back(space.read(at, 4));
   space.reset(Reset::function);
-  for (unsigned at = 0x100; at < 0x300; at += 4) {
+  for (unsigned at = ConfigSpace::first_extended_capability; at < 0x300; at += 4) {
     EXPECT_EQ(space.read(at, 4), before[(at - 0x100) / 4]) << at;
   }
   space.reset(Reset::hot);
@@ -160,7 +162,8 @@ TEST(LinkCapabilities, OfFunction0Alone) {
   Fixture fixture(config);
   const auto count = [](ConfigSpace& space) {
     unsigned found = 0;
-    for (unsigned at = 0x100; at != 0; at = space.read(at, 4) >> 20) {
+    for (unsigned at = ConfigSpace::first_extended_capability; at != 0;
+         at = space.read(at, 4) >> 20) {
       found += (space.read(at, 4) & 0xffff) == data_link_feature;
     }
     return found;

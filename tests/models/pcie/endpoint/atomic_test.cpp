@@ -169,7 +169,7 @@ TEST(Atomic, EachMalformationIsSeen) {
   }
 }
 
-// Table 2-43: who completes AtomicOps has room for the operands of any.
+// Table 2-43: a completer of AtomicOps has room for all operands.
 TEST(Atomic, CreditsOfACompleter) {
   CreditConfig config;
   auto& non_posted = config.classes[static_cast<unsigned>(CreditClass::non_posted)];
@@ -195,7 +195,8 @@ class AtomicDma : public testing::Test {
   }
   // Device Control 2 of the device.
   static void permit(Fixture& fixture, bool permitted = true) {
-    const unsigned control = fixture.find_capability(Fixture::device, 0x10) + 0x28;
+    const unsigned control =
+        fixture.find_capability(Fixture::device, PciExpress::id) + PciExpress::device_control_2;
     fixture.config_write(Fixture::device, control, permitted ? 1u << 6 : 0, 2);
   }
   static tlm::tlm_response_status run(Fixture& fixture, Logic::Dma& dma) {
@@ -209,11 +210,14 @@ class AtomicDma : public testing::Test {
     return run(fixture, *dma);
   }
   static unsigned errors(Fixture& fixture, Id id) {
-    const unsigned aer = fixture.find_extended_capability(id, 1);
-    return fixture.config_read(id, aer + 4, 4);
+    const unsigned aer = fixture.find_extended_capability(id, AdvancedErrorReporting::id);
+    return fixture.config_read(id, aer + AdvancedErrorReporting::uncorrectable_status, 4);
   }
   static void unmask_advisory(Fixture& fixture, Id id) {
-    fixture.config_write(id, fixture.find_extended_capability(id, 1) + 0x14, 0, 4);
+    fixture.config_write(id,
+                         fixture.find_extended_capability(id, AdvancedErrorReporting::id) +
+                             AdvancedErrorReporting::correctable_mask,
+                         0, 4);
   }
 };
 
@@ -221,14 +225,20 @@ TEST_F(AtomicDma, SoftwareSeesWhoCompletesThemAndWhoMayAsk) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned root = fixture.find_capability(Fixture::root_port, 0x10);
-    const unsigned device = fixture.find_capability(Fixture::device, 0x10);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, root + 0x24, 4) & 0x3c0, 0x380u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, device + 0x24, 4) & 0x3c0, 0u);
-    fixture.config_write(Fixture::root_port, root + 0x28, 0xc0, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, root + 0x28, 2) & 0xc0, 0u);
-    fixture.config_write(Fixture::device, device + 0x28, 0xc0, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, device + 0x28, 2) & 0xc0, 0x40u);
+    const unsigned root = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    const unsigned device = fixture.find_capability(Fixture::device, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, root + PciExpress::device_capabilities_2, 4) &
+                  0x3c0,
+              0x380u);
+    EXPECT_EQ(
+        fixture.config_read(Fixture::device, device + PciExpress::device_capabilities_2, 4) & 0x3c0,
+        0u);
+    fixture.config_write(Fixture::root_port, root + PciExpress::device_control_2, 0xc0, 2);
+    EXPECT_EQ(
+        fixture.config_read(Fixture::root_port, root + PciExpress::device_control_2, 2) & 0xc0, 0u);
+    fixture.config_write(Fixture::device, device + PciExpress::device_control_2, 0xc0, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, device + PciExpress::device_control_2, 2) & 0xc0,
+              0x40u);
   });
 }
 
@@ -276,9 +286,9 @@ TEST_F(AtomicDma, WhatNoFunctionMaySend) {
     EXPECT_EQ(swap(), tlm::TLM_COMMAND_ERROR_RESPONSE) << "AtomicOp Requester Enable is off";
     permit(fixture);
     EXPECT_EQ(swap(), tlm::TLM_OK_RESPONSE);
-    fixture.config_write(Fixture::device, 4, 0x0002, 2);
+    fixture.config_write(Fixture::device, Header::command, Header::CommandBit::memory_space, 2);
     EXPECT_EQ(swap(), tlm::TLM_COMMAND_ERROR_RESPONSE) << "Bus Master is off";
-    fixture.config_write(Fixture::device, 4, 0x0006, 2);
+    fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     for (const AtomicOperation operation : operations) {
       for (unsigned bytes = 1; bytes <= 64; ++bytes) {
         const unsigned operand = operand_bytes(*tlp_type_of(operation), bytes);
@@ -344,7 +354,7 @@ TEST_F(AtomicDma, WhatIsNoMemoryIsUnsupportedAndStaysAsItWas) {
     EXPECT_EQ(errors(fixture, Fixture::root_port), bit_of(Error::unsupported_request));
     EXPECT_EQ(fixture.counter("root_complex.port0.unsupported_requests"), refused);
     EXPECT_TRUE(fixture.memory.messages.empty());
-    fixture.config_write(Fixture::root_port, 4, 0x0002, 2);
+    fixture.config_write(Fixture::root_port, Header::command, Header::CommandBit::memory_space, 2);
     EXPECT_EQ(run(fixture, AtomicOperation::swap, 0, Bytes(4)), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   });
 }
@@ -428,9 +438,10 @@ TEST_F(AtomicDma, FetchAddsOfManyLoseNoneAmongWrites) {
   }
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned control = fixture.find_capability(Fixture::device, 0x10) + 0x28;
+    const unsigned control =
+        fixture.find_capability(Fixture::device, PciExpress::id) + PciExpress::device_control_2;
     for (unsigned i = 0; i < 4; ++i) {
-      fixture.config_write(make_id(1, 0, i), 4, 0x0006, 2);
+      fixture.config_write(make_id(1, 0, i), Header::command, memory_and_master, 2);
       fixture.config_write(make_id(1, 0, i), control, 1u << 6, 2);
     }
     // Counters at 0x1000 that all add to; tickets at 0x2000 that all swap; a stack's head at 0x3000
@@ -515,8 +526,9 @@ TEST_F(Downstream, AFunctionAnswersUnsupportedRequest) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned aer = fixture.find_extended_capability(Fixture::device, 1);
-    fixture.config_write(Fixture::device, aer + 0x14, 0, 4);
+    const unsigned aer =
+        fixture.find_extended_capability(Fixture::device, AdvancedErrorReporting::id);
+    fixture.config_write(Fixture::device, aer + AdvancedErrorReporting::correctable_mask, 0, 4);
     RootPort& port = fixture.root_complex.port(0);
     unsigned sent = 0;
     for (const std::uint64_t address : {Fixture::bar0, Fixture::bar2, Fixture::bar4 + 0x1000}) {
@@ -532,7 +544,9 @@ TEST_F(Downstream, AFunctionAnswersUnsupportedRequest) {
       }
     }
     EXPECT_TRUE(fixture.logic.uses.empty());
-    EXPECT_EQ(fixture.config_read(Fixture::device, aer + 4, 4), bit_of(Error::unsupported_request));
+    EXPECT_EQ(
+        fixture.config_read(Fixture::device, aer + AdvancedErrorReporting::uncorrectable_status, 4),
+        bit_of(Error::unsupported_request));
     EXPECT_EQ(
         fixture.counter("endpoint.pf0.refused") + fixture.counter("endpoint.unsupported_requests"),
         sent);

@@ -8,7 +8,7 @@ namespace pcie {
 namespace {
 
 constexpr vp::Picoseconds preset_of_host = 30 * vp::ms, preset_of_card = 20 * vp::ms;
-constexpr std::uint32_t disable = 1u << 4;
+constexpr std::uint32_t disable = PciExpress::DeviceControl2Bit::timeout_disable;
 
 struct Choice {
   std::uint32_t value;
@@ -40,11 +40,13 @@ class CompletionTimeout : public testing::Test {
     Fixture::Config config;
     config.root_complex.completion_timeout = preset_of_host;
     config.endpoint.completion_timeout = preset_of_card;
-    config.endpoint.functions[0].virtual_functions = {1, 0x0ae1, {{0, 0x4000, true, true}}, {}};
+    config.endpoint.functions[0].virtual_functions = {
+        1, 0x0ae1, {BarConfig::prefetchable_64(0, 0x4000)}, {}};
     return config;
   }
   void choose(Id id, std::uint32_t value) {
-    fixture.config_write(id, fixture.find_capability(id, 0x10) + 0x28, value, 2);
+    fixture.config_write(
+        id, fixture.find_capability(id, PciExpress::id) + PciExpress::device_control_2, value, 2);
   }
   std::unique_ptr<Logic::Dma> lost_read() {
     fixture.link.inject(Direction::up, {Error::completion_timeout, TlpType::MRd, 1});
@@ -122,7 +124,7 @@ TEST_F(CompletionTimeout, CanBeTurnedOff) {
       EXPECT_FALSE(read->done) << "it began without one";
       fixture.endpoint.function(0).reset(Reset::function);
       EXPECT_TRUE(read->done);
-      fixture.config_write(Fixture::device, 4, 6, 2);
+      fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     }
   });
 }
@@ -131,18 +133,18 @@ TEST_F(CompletionTimeout, RegistersSayAllRanges) {
   fixture.run([&] {
     fixture.enumerate();
     for (const Id id : {Fixture::root_port, Fixture::device}) {
-      const unsigned at = fixture.find_capability(id, 0x10);
-      EXPECT_EQ(fixture.config_read(id, at + 0x24, 1) & 0x1f, 0x1fu);
+      const unsigned at = fixture.find_capability(id, PciExpress::id);
+      EXPECT_EQ(fixture.config_read(id, at + PciExpress::device_capabilities_2, 1) & 0x1f, 0x1fu);
       for (std::uint32_t value = 0; value < 0x20; ++value) {
         choose(id, value);
-        EXPECT_EQ(fixture.config_read(id, at + 0x28, 1) & 0x1f, value);
+        EXPECT_EQ(fixture.config_read(id, at + PciExpress::device_control_2, 1) & 0x1f, value);
       }
     }
     // 9.3.5: a virtual function has its physical one's.
     Function& function = fixture.endpoint.function(0).virtual_function(0);
-    const unsigned at = fixture.find_capability(Fixture::device, 0x10);
-    function.config_space().write(at + 0x28, 2, 0xffff);
-    EXPECT_EQ(function.config_space().read(at + 0x28, 2), 0u);
+    const unsigned at = fixture.find_capability(Fixture::device, PciExpress::id);
+    function.config_space().write(at + PciExpress::device_control_2, 2, 0xffff);
+    EXPECT_EQ(function.config_space().read(at + PciExpress::device_control_2, 2), 0u);
   });
 }
 

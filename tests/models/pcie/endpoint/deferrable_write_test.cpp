@@ -183,14 +183,15 @@ struct Card {
     write(0x10, 4, base);
     write(0x04, 2, 6);
     if (bytes > 0) write(device_3() + 8, 4, 1);
-    write(extended(0x01) + 0x14, 4, 0);  // advisory errors set their bit too
+    write(extended(AdvancedErrorReporting::id) + AdvancedErrorReporting::correctable_mask, 4,
+          0);  // advisory errors set their bit too
   }
   static EndpointConfig config(unsigned bytes) {
     EndpointConfig config;
     FunctionConfig& function = config.functions[0];
     function.deferrable_writes = bytes;
     function.deferral = 3 * vp::us;
-    function.bars = {{0, 0x10000, false, false}};
+    function.bars = {BarConfig::memory_32(0, 0x10000)};
     function.msi_x = {16, 0, 0x8000, 0, 0xc000};
     return config;
   }
@@ -200,7 +201,7 @@ struct Card {
     while (at != 0 && space().read(at, 2) != id) at = space().read(at, 4) >> 20;
     return at;
   }
-  unsigned device_3() { return extended(0x2f); }
+  unsigned device_3() { return extended(Device3::id); }
   void run(vp::Picoseconds span = 1 * vp::us) { sc_core::sc_start(vp::to_sc_time(span)); }
   void write(unsigned offset, unsigned bytes, std::uint32_t value) {
     host.send(Tlp::config_write(false, Fixture::device, offset, bytes, value));
@@ -229,7 +230,8 @@ struct Card {
   }
   // Bits of uncorrectable status since the last time.
   std::uint32_t errors() {
-    const unsigned at = extended(0x01) + 4;
+    const unsigned at =
+        extended(AdvancedErrorReporting::id) + AdvancedErrorReporting::uncorrectable_status;
     const std::uint32_t found = space().read(at, 4);
     space().set(at, 4, 0);
     return found;
@@ -292,7 +294,7 @@ TEST_P(Completing, TakesDefersAndRefuses) {
   EXPECT_EQ(card.answer(std::move(poisoned)), Status::unsupported_request);
   EXPECT_EQ(card.errors(), bit_of(Error::poisoned_tlp));
   EXPECT_TRUE(card.queue.offers.empty());
-  // Byte enables with holes come along, and a write of no bytes is nothing.
+  // Byte enables with holes reach device logic, and a write without bytes does not.
   TlpPtr holes = one(0x20);
   holes->header.first_be = 0xa;
   holes->header.last_be = 0x5;
@@ -346,15 +348,18 @@ TEST(DeferrableWrite, IsInTheRegisters) {
   Card card(64);
   const unsigned at = card.device_3();
   EXPECT_EQ(card.space().read(at, 4) & 0xfffff, 0x1002fu);
-  EXPECT_EQ(card.space().read(at + 4, 4), 0u);
-  card.space().write(at + 8, 4, ~0u);
-  EXPECT_EQ(card.space().read(at + 8, 4), 1u);
+  EXPECT_EQ(card.space().read(at + Device3::device_capabilities_3, 4), 0u);
+  card.space().write(at + Device3::device_control_3, 4, ~0u);
+  EXPECT_EQ(card.space().read(at + Device3::device_control_3, 4), 1u);
   for (const unsigned bytes : {0u, 64u, 128u}) {
     ConfigSpace space;
     PciExpressConfig config;
     config.deferrable_writes = bytes;
     PciExpress express(space, config);
-    EXPECT_EQ(space.read(express.offset() + 0x24, 4) >> 28, bytes == 0 ? 0u : bytes == 64 ? 1 : 3);
+    EXPECT_EQ(space.read(express.offset() + PciExpress::device_capabilities_2, 4) >> 28,
+              bytes == 0    ? 0u
+              : bytes == 64 ? 1
+                            : 3);
   }
   for (const unsigned bytes : {1u, 32u, 65u, 127u, 129u, 256u}) {
     ConfigSpace space;
@@ -480,8 +485,8 @@ TEST_P(HostMemoryTakes, WhatItSupports) {
   fixture.run([&] {
     fixture.enumerate();
     fixture.memory.fill();
-    const unsigned at = fixture.find_extended_capability(Fixture::device, 0x2f);
-    fixture.config_write(Fixture::device, at + 8, 1, 4);
+    const unsigned at = fixture.find_extended_capability(Fixture::device, Device3::id);
+    fixture.config_write(Fixture::device, at + Device3::device_control_3, 1, 4);
     for (unsigned bytes = 1; bytes <= 128; ++bytes) {
       for (const std::uint64_t address : {std::uint64_t{0x2000}, std::uint64_t{0x3000 - bytes}}) {
         const Bytes before = fixture.memory.at(address, bytes);
@@ -503,11 +508,13 @@ TEST_P(HostMemoryTakes, WhatItSupports) {
       EXPECT_EQ(one.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE) << address;
     }
     EXPECT_TRUE(fixture.memory.messages.empty()) << "no interrupt";
-    const unsigned express = fixture.find_capability(Fixture::root_port, 0x10);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, express + 0x24, 4) >> 28, supported == 0 ? 0u
-                                                                                : supported == 64
-                                                                                    ? 1
-                                                                                    : 3);
+    const unsigned express = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    EXPECT_EQ(
+        fixture.config_read(Fixture::root_port, express + PciExpress::device_capabilities_2, 4) >>
+            28,
+        supported == 0    ? 0u
+        : supported == 64 ? 1
+                          : 3);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/pcie/config/capabilities/alternative_routing.h"
 #include "models/pcie/protocol/configuration_error.h"
 #include "tests/models/pcie/fixture.h"
 
@@ -20,12 +21,13 @@ TEST(Endpoint, EachFunctionHasItsOwnRegisters) {
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x0e, 1), 0x80u) << "multi-function";
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::header_type, 1), 0x80u)
+        << "multi-function";
     for (unsigned i = 1; i < 8; ++i) {
       const Id id = make_id(1, 0, i);
-      EXPECT_EQ(fixture.config_read(id, 2, 2), 0x1000 + i);
-      fixture.config_write(id, 0x10, 0xc0180000 + 0x1000 * i, 4);
-      fixture.config_write(id, 4, 6, 2);
+      EXPECT_EQ(fixture.config_read(id, Header::device_id, 2), 0x1000 + i);
+      fixture.config_write(id, Type0Header::bar(0), 0xc0180000 + 0x1000 * i, 4);
+      fixture.config_write(id, Header::command, memory_and_master, 2);
       EXPECT_EQ(fixture.endpoint.function(i).id(), id);
     }
     for (unsigned i = 1; i < 8; ++i) {
@@ -42,8 +44,8 @@ TEST(Endpoint, OneFunctionIsNotMultiFunction) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x0e, 1), 0u);
-    EXPECT_EQ(fixture.config_read(make_id(1, 0, 1), 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::header_type, 1), 0u);
+    EXPECT_EQ(fixture.config_read(make_id(1, 0, 1), Header::vendor_id, 4), ~0u);
     EXPECT_EQ(fixture.counter("endpoint.absent_function_requests"), 1u);
   });
 }
@@ -55,7 +57,7 @@ TEST(Endpoint, UnclaimedAddressesAreUnsupported) {
     EXPECT_EQ(fixture.read(0xc0050000, 4), 0xffffffffu);
     EXPECT_EQ(fixture.read(Fixture::bar4 + 0x1000, 4), 0xffffffffu);
     fixture.write(0xc0050000, 0, 4);
-    fixture.config_read(Fixture::device, 0, 4);
+    fixture.config_read(Fixture::device, Header::vendor_id, 4);
     EXPECT_EQ(fixture.counter("endpoint.unsupported_requests"), 3u);
     EXPECT_TRUE(fixture.logic.uses.empty());
   });
@@ -69,21 +71,22 @@ TEST(Endpoint, AlternativeRouting) {
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned control = fixture.find_capability(Fixture::root_port, 0x10) + 0x28;
+    const unsigned control =
+        fixture.find_capability(Fixture::root_port, PciExpress::id) + PciExpress::device_control_2;
     EXPECT_EQ(fixture.config_read(Fixture::root_port, control - 4, 4) >> 5 & 1, 1u) << "supported";
     for (const bool forwarded : {false, true}) {
       fixture.config_write(Fixture::root_port, control, forwarded ? 1u << 5 : 0, 2);
       for (unsigned i = 1; i < 256; ++i) {
         const std::uint32_t id = forwarded || i < 8 ? 0x1000f0aeu + (i << 16) : ~0u;
-        ASSERT_EQ(fixture.config_read(make_alternative_id(1, i), 0, 4), id);
+        ASSERT_EQ(fixture.config_read(make_alternative_id(1, i), Header::vendor_id, 4), id);
       }
     }
     unsigned number = 0, next = 0;
     do {
       const Id id = make_alternative_id(1, number);
-      fixture.config_write(id, 4, 4, 2);
+      fixture.config_write(id, Header::command, Header::CommandBit::bus_master, 2);
       ASSERT_EQ(fixture.endpoint.function(number).id(), id);
-      const unsigned ari = fixture.find_extended_capability(id, 0x000e);
+      const unsigned ari = fixture.find_extended_capability(id, AlternativeRouting::id);
       next = fixture.config_read(id, ari + 5, 1);
       ASSERT_EQ(next, number == 255 ? 0 : number + 1) << "the chain";
       number = next;

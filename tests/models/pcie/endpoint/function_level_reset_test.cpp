@@ -16,14 +16,28 @@ TEST(FunctionLevelReset, IsAnEndpointsAndReadsZero) {
   ResetFixture fixture;
   fixture.run([&] {
     fixture.begin();
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 4, 4) >> 28 & 1, 1u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, fixture.port_express + 4, 4) >> 28 & 1, 0u);
-    fixture.config_write(Fixture::root_port, fixture.port_express + 8, function_level_reset, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, fixture.port_express + 8, 2) >> 15, 0u);
-    fixture.config_write(Fixture::device, fixture.express + 8, 0x2810, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device,
+                                  fixture.express + PciExpress::device_capabilities, 4) >>
+                      28 &
+                  1,
+              1u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                  fixture.port_express + PciExpress::device_capabilities, 4) >>
+                      28 &
+                  1,
+              0u);
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::device_control,
+                         function_level_reset, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                  fixture.port_express + PciExpress::device_control, 2) >>
+                  15,
+              0u);
+    fixture.config_write(Fixture::device, fixture.express + PciExpress::device_control, 0x2810, 2);
     EXPECT_EQ(fixture.told, 0u);
     fixture.initiate();
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 8, 2) >> 15, 0u);
+    EXPECT_EQ(
+        fixture.config_read(Fixture::device, fixture.express + PciExpress::device_control, 2) >> 15,
+        0u);
     EXPECT_EQ(fixture.told, 1u);
   });
 }
@@ -31,29 +45,33 @@ TEST(FunctionLevelReset, IsAnEndpointsAndReadsZero) {
 TEST(FunctionLevelReset, RegistersReturnToTheirResetValuesButTheLinks) {
   ResetFixture fixture;
   fixture.run([&] {
-    fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
     fixture.find();
     std::vector<std::uint32_t> fresh(64);
     for (unsigned i = 0; i < 64; ++i) fresh[i] = fixture.config_read(Fixture::device, 4 * i, 4);
     fixture.begin();
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
     fixture.write(Fixture::msi_x_table, 0x123456789abcdef0, 8);
     fixture.read(0xc0050000, 4);  // leaves its mark in Device Status
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x0a, 2), 9u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_status, 2),
+              9u);
     // All ones wherever software can write, but no reset and no D3hot.
     for (unsigned i = 1; i < 64; ++i) {
-      const bool status = 4 * i == fixture.express + 8 || 4 * i == fixture.power + 4 || i == 1;
+      const bool status = 4 * i == fixture.express + PciExpress::device_control ||
+                          4 * i == fixture.power + PowerManagement::control || i == 1;
       if (!status) fixture.config_write(Fixture::device, 4 * i, ~0u, 4);
     }
-    fixture.config_write(Fixture::device, fixture.express + 8, 0x7fff, 2);
-    fixture.config_write(Fixture::device, 4, 0x0546, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + 2, 2) >> 14, 3u);
+    fixture.config_write(Fixture::device, fixture.express + PciExpress::device_control, 0x7fff, 2);
+    fixture.config_write(Fixture::device, Header::command, 0x0546, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + MsiX::message_control, 2) >> 14, 3u);
     fixture.initiate();
     for (unsigned i = 0; i < 64; ++i) {
       std::uint32_t expected = fresh[i];
-      if (4 * i == fixture.express + 8) expected |= 7u << 5;               // payload
-      if (4 * i == fixture.express + 0x10) expected |= 1u << 3 | 3u << 6;  // RCB, clock, synch
-      if (4 * i == fixture.express + 0x30) expected = (expected & ~0xfu) | 0xf;  // target speed
+      if (4 * i == fixture.express + PciExpress::device_control) expected |= 7u << 5;  // payload
+      if (4 * i == fixture.express + PciExpress::link_control)
+        expected |= 1u << 3 | 3u << 6;  // RCB, clock, synch
+      if (4 * i == fixture.express + PciExpress::link_control_2)
+        expected = (expected & ~0xfu) | 0xf;  // target speed
       EXPECT_EQ(fixture.config_read(Fixture::device, 4 * i, 4), expected) << std::hex << 4 * i;
     }
     EXPECT_EQ(fixture.endpoint.function(0).id(), Fixture::device)
@@ -74,17 +92,18 @@ TEST_P(ResetTime, ConfigurationIsRetriedUntilItIsOver) {
   ResetFixture fixture(config);
   fixture.run([&] {
     fixture.begin();
-    fixture.config_write(Fixture::root_port, fixture.port_express + 0x1c, 0x10,
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::root_control, 0x10,
                          2);  // shows retries
     fixture.initiate();
     const vp::Picoseconds start = vp::now();
     if (GetParam() > 10 * vp::us) {
-      EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0xffff0001u);
+      EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0xffff0001u);
     }
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 8, 2), 0x2810u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_control, 2),
+              0x2810u);
     EXPECT_GE(vp::now(), start + GetParam() - 1 * vp::us);
     EXPECT_LE(vp::now(), start + GetParam() + 2 * vp::us);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu);
     fixture.begin();
     fixture.expect_work();
   });
@@ -120,9 +139,11 @@ TEST(FunctionLevelReset, MemoryRequestsInBetweenAreUnsupportedAndNotLogged) {
     fixture.write(Fixture::bar0, 1, 4);
     EXPECT_EQ(fixture.read(Fixture::msi_x_table, 8), ~std::uint64_t{0});
     EXPECT_LT(vp::now(), start + 10 * vp::us) << "answered, not timed out";
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x0a, 2), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_status, 2),
+              0u);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x0a, 2), 9u)
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_status, 2),
+              9u)
         << "afterwards it is";
     EXPECT_TRUE(fixture.logic.uses.empty());
   });
@@ -219,18 +240,19 @@ TEST(FunctionLevelReset, TransactionsPendingIsReal) {
   fixture.run([&] {
     fixture.begin();
     auto pending = [&] {
-      return fixture.config_read(Fixture::device, fixture.express + 0x0a, 2) & pending_bit;
+      return fixture.config_read(Fixture::device, fixture.express + PciExpress::device_status, 2) &
+             pending_bit;
     };
     EXPECT_EQ(pending(), 0u);
     auto read = fixture.logic.dma_read(0x1000, 4096);
     EXPECT_EQ(pending(), pending_bit);
-    fixture.config_write(Fixture::device, fixture.express + 0x0a, 0xffff, 2);
+    fixture.config_write(Fixture::device, fixture.express + PciExpress::device_status, 0xffff, 2);
     EXPECT_EQ(pending(), pending_bit) << "read-only";
-    fixture.config_write(Fixture::device, 4, 2, 2);
+    fixture.config_write(Fixture::device, Header::command, Header::CommandBit::memory_space, 2);
     EXPECT_EQ(pending(), pending_bit) << "without bus master the read still waits";
     fixture.wait_for(*read);
     EXPECT_EQ(pending(), 0u);
-    fixture.config_write(Fixture::device, 4, 6, 2);
+    fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     read = fixture.logic.dma_read(0x1000, 4096);
     EXPECT_EQ(pending(), pending_bit);
     fixture.initiate();
@@ -284,24 +306,26 @@ TEST(FunctionLevelReset, ForgetsPendingInterruptsAndDeassertsIntx) {
   fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
     fixture.begin();
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
     Function& function = fixture.endpoint.function(0);
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     function.signal(3);
     EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 8), 8u) << "masked";
-    fixture.config_write(Fixture::device, msi_x + 2, 0, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
     fixture.initiate();
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}}));
-    EXPECT_EQ(fixture.config_read(Fixture::device, 6, 2) & 8, 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::status, 2) & 8, 0u);
     fixture.enumerate();
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     fixture.write(Fixture::msi_x_table + 16 * 3 + 12, 0, 4);
     EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 8), 0u);
     EXPECT_TRUE(fixture.memory.messages.empty());
-    fixture.config_write(Fixture::device, msi_x + 2, 0, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, 0, 2);
     function.set_intx(true);
     pause(10 * vp::us);
     EXPECT_EQ(lines.changes.size(), 3u) << "and works again";
@@ -318,11 +342,11 @@ TEST(FunctionLevelReset, LeavesOtherFunctionsAlone) {
   const Id second = make_id(1, 0, 1);
   fixture.run([&] {
     fixture.begin();
-    fixture.config_write(second, 0x10, 0xc0180000, 4);
-    fixture.config_write(second, 4, 6, 2);
+    fixture.config_write(second, Type0Header::bar(0), 0xc0180000, 4);
+    fixture.config_write(second, Header::command, memory_and_master, 2);
     fixture.write(0xc0180000, 0xfee01000, 8);
     fixture.initiate();
-    EXPECT_EQ(fixture.config_read(second, 4, 2), 6u);
+    EXPECT_EQ(fixture.config_read(second, Header::command, 2), 6u);
     EXPECT_EQ(fixture.read(0xc0180000, 8), 0xfee01000u);
     EXPECT_EQ(fixture.endpoint.function(1).id(), second);
   });

@@ -37,17 +37,18 @@ TEST(Function, MemorySpaceGatesItsBars) {
   fixture.run([&] {
     fixture.enumerate();
     fixture.write(Fixture::bar0, 0x42, 4);
-    fixture.config_write(Fixture::device, 4, 0x0004, 2);
+    fixture.config_write(Fixture::device, Header::command, Header::CommandBit::bus_master, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
     EXPECT_EQ(fixture.read(Fixture::bar2, 8), ~0ull);
     fixture.write(Fixture::bar0, 0x43, 4);
-    fixture.config_write(Fixture::device, 4, 0x0002, 2);
+    fixture.config_write(Fixture::device, Header::command, Header::CommandBit::memory_space, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x42u);
     EXPECT_EQ(fixture.counter("endpoint.unsupported_requests"), 3u);
-    const unsigned express = fixture.find_capability(Fixture::device, 0x10);
-    EXPECT_EQ(fixture.config_read(Fixture::device, express + 0x0a, 2) & 8, 8u) << "UR detected";
-    fixture.config_write(Fixture::device, express + 0x0a, 0xf, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, express + 0x0a, 2), 0u);
+    const unsigned express = fixture.find_capability(Fixture::device, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(Fixture::device, express + PciExpress::device_status, 2) & 8, 8u)
+        << "UR detected";
+    fixture.config_write(Fixture::device, express + PciExpress::device_status, 0xf, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, express + PciExpress::device_status, 2), 0u);
   });
 }
 
@@ -55,14 +56,14 @@ TEST(Function, D3hotGatesItsBarsAndItsRequests) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned power = fixture.find_capability(Fixture::device, 1);
+    const unsigned power = fixture.find_capability(Fixture::device, PowerManagement::id);
     fixture.write(Fixture::bar0, 0x42, 4);
-    fixture.config_write(Fixture::device, power + 4, 3, 2);
+    fixture.config_write(Fixture::device, power + PowerManagement::control, 3, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
     EXPECT_EQ(fixture.logic.dma_write(0x1000, {1})->get_response_status(),
               tlm::TLM_COMMAND_ERROR_RESPONSE);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
-    fixture.config_write(Fixture::device, power + 4, 0, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu);
+    fixture.config_write(Fixture::device, power + PowerManagement::control, 0, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x42u) << "registers survive";
     EXPECT_TRUE(fixture.logic.dma_write(0x1000, {1})->is_response_ok());
   });
@@ -72,15 +73,16 @@ TEST(Function, BusMasterGatesDmaAndMessages) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    fixture.config_write(Fixture::device, 4, 0x0002, 2);
+    fixture.config_write(Fixture::device, Header::command, Header::CommandBit::memory_space, 2);
     for (const auto* dma : {fixture.logic.dma_write(0x1000, {1, 2}).release(),
                             fixture.logic.dma_read(0x1000, 8).release()}) {
       EXPECT_TRUE(dma->done) << "refused at once";
       EXPECT_EQ(dma->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
       delete dma;
     }
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     fixture.write(Fixture::msi_x_table, 0xfee00000, 8);
     fixture.write(Fixture::msi_x_table + 8, 0x21, 8);
     fixture.read(Fixture::msi_x_table, 8);
@@ -88,7 +90,7 @@ TEST(Function, BusMasterGatesDmaAndMessages) {
     sc_core::wait(10, sc_core::SC_US);
     EXPECT_TRUE(fixture.memory.messages.empty());
     EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 8), 1u);
-    fixture.config_write(Fixture::device, 4, 0x0006, 2);
+    fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     sc_core::wait(10, sc_core::SC_US);
     EXPECT_EQ(fixture.memory.messages.size(), 1u);
     EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 8), 0u);
@@ -101,18 +103,19 @@ TEST(Function, BarsMoveWithTheirRegisters) {
   fixture.run([&] {
     fixture.enumerate();
     fixture.write(Fixture::bar4, 0x42, 4);
-    fixture.config_write(Fixture::device, 0x20, 0xc0180000, 4);
+    fixture.config_write(Fixture::device, Type0Header::bar(4), 0xc0180000, 4);
     EXPECT_EQ(fixture.read(Fixture::bar4, 4), 0xffffffffu);
     EXPECT_EQ(fixture.read(0xc0180000, 4), 0x42u);
-    fixture.config_write(Fixture::device, 0x20, ~0u, 4);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x20, 4), 0xfffff000u);
-    fixture.config_write(Fixture::device, 0x10, ~0u, 4);
-    fixture.config_write(Fixture::device, 0x14, ~0u, 4);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x10, 4), 0xffff0004u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x14, 4), ~0u);
-    fixture.config_write(Fixture::device, 0x18, ~0u, 4);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x18, 4), 0xffff800cu);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x24, 4), 0u) << "BAR 5 is not there";
+    fixture.config_write(Fixture::device, Type0Header::bar(4), ~0u, 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(4), 4), 0xfffff000u);
+    fixture.config_write(Fixture::device, Type0Header::bar(0), ~0u, 4);
+    fixture.config_write(Fixture::device, Type0Header::bar(1), ~0u, 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(0), 4), 0xffff0004u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(1), 4), ~0u);
+    fixture.config_write(Fixture::device, Type0Header::bar(2), ~0u, 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(2), 4), 0xffff800cu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(5), 4), 0u)
+        << "BAR 5 is not there";
   });
 }
 
@@ -143,10 +146,10 @@ TEST(Function, RequesterIdIsCapturedFromConfigurationWrites) {
     EXPECT_EQ(fixture.endpoint.function(0).id(), 0);
     fixture.enumerate();
     EXPECT_EQ(fixture.endpoint.function(0).id(), Fixture::device);
-    fixture.config_write(Fixture::root_port, 0x18, 0x00070700, 4);
-    fixture.config_read(make_id(7, 0, 0), 0, 4);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00070700, 4);
+    fixture.config_read(make_id(7, 0, 0), Header::vendor_id, 4);
     EXPECT_EQ(fixture.endpoint.function(0).id(), Fixture::device) << "a read captures nothing";
-    fixture.config_write(make_id(7, 0, 0), 4, 6, 2);
+    fixture.config_write(make_id(7, 0, 0), Header::command, memory_and_master, 2);
     EXPECT_EQ(fixture.endpoint.function(0).id(), make_id(7, 0, 0));
     auto read = fixture.logic.dma_read(0x1000, 16);
     fixture.wait_for(*read);
@@ -260,7 +263,7 @@ TEST(Function, MasteringThatIsTakenAwayEndsWaitingReads) {
     fixture.enumerate();
     std::vector<std::unique_ptr<Logic::Dma>> reads;
     for (unsigned i = 0; i < 10; ++i) reads.push_back(fixture.logic.dma_read(0x1000, 4096));
-    fixture.config_write(Fixture::device, 4, 2, 2);
+    fixture.config_write(Fixture::device, Header::command, Header::CommandBit::memory_space, 2);
     unsigned refused = 0;
     for (auto& read : reads) {
       fixture.wait_for(*read);
@@ -279,11 +282,11 @@ TEST(Function, MessagesCarryAddressDataAndRequester) {
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
-    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + 2, 2), 15u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + 4, 4), 0x8000u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + 8, 4), 0xc000u);
-    fixture.config_write(Fixture::device, msi_x + 2, 0xc000, 2);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
+    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + MsiX::message_control, 2), 15u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + MsiX::table, 4), 0x8000u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, msi_x + MsiX::pending_bit_array, 4), 0xc000u);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, 0xc000, 2);
     for (unsigned i = 0; i < 16; ++i) {
       fixture.write(Fixture::msi_x_table + 16 * i, 0xfee00000 + 0x1000 * i, 8);
       fixture.write(Fixture::msi_x_table + 16 * i + 8, 0x4020 + i, 4);
@@ -295,7 +298,8 @@ TEST(Function, MessagesCarryAddressDataAndRequester) {
     sc_core::wait(10, sc_core::SC_US);
     EXPECT_TRUE(fixture.memory.messages.empty()) << "function mask";
     EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 4), 0xffffu);
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     sc_core::wait(10, sc_core::SC_US);
     ASSERT_EQ(fixture.memory.messages.size(), 15u);
     EXPECT_EQ(fixture.read(Fixture::msi_x_pending, 4), 0x80u) << "one vector is masked";
@@ -319,10 +323,10 @@ TEST(Function, InterruptsGoTheWayThatSoftwareHasEnabled) {
     Function& function = fixture.endpoint.function(0);
     auto& messages = fixture.memory.messages;
     auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
-    const unsigned msi = fixture.find_capability(Fixture::device, 0x05);
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
-    fixture.config_write(Fixture::device, msi + 4, 0xfee04000, 4);
-    fixture.config_write(Fixture::device, msi + 12, 0x4100, 2);
+    const unsigned msi = fixture.find_capability(Fixture::device, Msi::id);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
+    fixture.config_write(Fixture::device, msi + Msi::message_address, 0xfee04000, 4);
+    fixture.config_write(Fixture::device, msi + Msi::message_data, 0x4100, 2);
     fixture.write(Fixture::msi_x_table, 0xfee05000, 8);
     fixture.write(Fixture::msi_x_table + 8, 0x4055, 8);
 
@@ -333,7 +337,7 @@ TEST(Function, InterruptsGoTheWayThatSoftwareHasEnabled) {
     EXPECT_TRUE(messages.empty());
 
     for (unsigned power = 0; power <= 5; ++power) {
-      fixture.config_write(Fixture::device, msi + 2, 1 | power << 4, 2);
+      fixture.config_write(Fixture::device, msi + Msi::message_control, 1 | power << 4, 2);
       EXPECT_EQ(function.interrupt_mode(), InterruptMode::msi);
       EXPECT_EQ(function.interrupt_vectors(), 1u << power);
       messages.clear();
@@ -348,17 +352,18 @@ TEST(Function, InterruptsGoTheWayThatSoftwareHasEnabled) {
     }
 
     messages.clear();
-    fixture.config_write(Fixture::device, msi + 16, ~0u, 4);
+    fixture.config_write(Fixture::device, msi + Msi::mask_bits, ~0u, 4);
     function.signal(31);
     settle();
     EXPECT_TRUE(messages.empty());
-    EXPECT_EQ(fixture.config_read(Fixture::device, msi + 20, 4), 1u << 31);
-    fixture.config_write(Fixture::device, msi + 16, ~(1u << 31), 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, msi + Msi::pending_bits, 4), 1u << 31);
+    fixture.config_write(Fixture::device, msi + Msi::mask_bits, ~(1u << 31), 4);
     settle();
     EXPECT_EQ(messages.size(), 1u) << "a write to configuration space releases it";
-    EXPECT_EQ(fixture.config_read(Fixture::device, msi + 20, 4), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, msi + Msi::pending_bits, 4), 0u);
 
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     EXPECT_EQ(function.interrupt_mode(), InterruptMode::msi_x);
     EXPECT_EQ(function.interrupt_vectors(), 16u);
     function.signal(0);
@@ -378,18 +383,19 @@ TEST(Function, MessagesAndIntxExcludeEachOther) {
   fixture.run([&] {
     fixture.enumerate();
     auto settle = [] { sc_core::wait(10, sc_core::SC_US); };
-    const unsigned msi = fixture.find_capability(Fixture::device, 0x05);
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
+    const unsigned msi = fixture.find_capability(Fixture::device, Msi::id);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
     fixture.endpoint.function(0).set_intx(true);
     settle();
     EXPECT_EQ(lines.levels(), (std::vector<bool>{true}));
-    fixture.config_write(Fixture::device, msi + 2, 1, 2);
+    fixture.config_write(Fixture::device, msi + Msi::message_control, Msi::ControlBit::enable, 2);
     settle();
     EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false}));
-    fixture.config_write(Fixture::device, msi + 2, 0, 2);
+    fixture.config_write(Fixture::device, msi + Msi::message_control, 0, 2);
     settle();
     EXPECT_EQ(lines.changes.size(), 3u);
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     settle();
     EXPECT_EQ(lines.changes.size(), 4u);
     EXPECT_FALSE(lines.levels().back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags of 5, 8 and 10 bits: who may give them, how many there are, and what they are good for.
+// Tags of 5, 8 and 10 bits: which requesters may use them, their number, and their benefit.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,9 +16,9 @@
 namespace pcie {
 namespace {
 
-constexpr unsigned extended_tags = 1u << 8;  // of Device Control
-constexpr unsigned ten_bits = 1u << 12;      // of Device Control 2
-constexpr unsigned request = 128;            // bytes
+constexpr unsigned extended_tags = PciExpress::DeviceControlBit::extended_tags;
+constexpr unsigned ten_bits = PciExpress::DeviceControl2Bit::ten_bit_tag_requester;
+constexpr unsigned request = 128;  // bytes
 
 // A host that keeps what a device asks for, until the test has seen enough.
 struct Keeper : Port {
@@ -43,7 +43,7 @@ struct Device {
       virtual_logic->dma.bind(endpoint.function(0).virtual_function(0).dma);
     }
     write(0x04, 2, 4);
-    write(express + 0x08, 2, 0x2810 & ~0x7000);  // reads of 128 bytes
+    write(express + PciExpress::device_control, 2, 0x2810 & ~0x7000);  // reads of 128 bytes
     run();
   }
 
@@ -52,7 +52,7 @@ struct Device {
     config.tags = tags;
     config.generation = generation;
     config.functions[0].virtual_functions = {
-        virtual_functions, 0x0ae1, {{0, 0x4000, true, true}}, {}};
+        virtual_functions, 0x0ae1, {BarConfig::prefetchable_64(0, 0x4000)}, {}};
     return config;
   }
   void run() { sc_core::sc_start(100, sc_core::SC_US); }
@@ -96,8 +96,8 @@ struct Device {
   std::vector<std::unique_ptr<Logic::Dma>> reads;
   const unsigned express = [this] {
     const ConfigSpace& space = endpoint.function(0).config_space();
-    unsigned at = space.read(0x34, 1);
-    while (space.read(at, 1) != 0x10) at = space.read(at + 1, 1);
+    unsigned at = space.read(Header::capabilities_pointer, 1);
+    while (space.read(at, 1) != PciExpress::id) at = space.read(at + 1, 1);
     return at;
   }();
 };
@@ -125,8 +125,9 @@ class Tags : public testing::TestWithParam<Case> {};
 TEST_P(Tags, AreThoseThatSoftwarePermits) {
   const Case& c = GetParam();
   Device device(c.tags);
-  device.write(device.express + 0x08, 2, 0x0810 | (c.extended ? extended_tags : 0));
-  device.write(device.express + 0x28, 2, c.ten ? ten_bits : 0);
+  device.write(device.express + PciExpress::device_control, 2,
+               0x0810 | (c.extended ? extended_tags : 0));
+  device.write(device.express + PciExpress::device_control_2, 2, c.ten ? ten_bits : 0);
   EXPECT_EQ(device.tags(device.logic), from_to(c.first, c.end));
 }
 
@@ -147,20 +148,21 @@ TEST(TenBitTags, AreInTheRegistersWhereTheyAreSupported) {
       for (const bool physical : {true, false}) {
         Function& pf = endpoint.function(0);
         ConfigSpace& space = (physical ? pf : pf.virtual_function(0)).config_space();
-        unsigned at = space.read(0x34, 1);
-        while (space.read(at, 1) != 0x10) at = space.read(at + 1, 1);
+        unsigned at = space.read(Header::capabilities_pointer, 1);
+        while (space.read(at, 1) != PciExpress::id) at = space.read(at + 1, 1);
         const bool requester = tags == 768;
-        EXPECT_EQ(space.read(at + 0x24, 4) >> 16 & 3,
+        EXPECT_EQ(space.read(at + PciExpress::device_capabilities_2, 4) >> 16 & 3,
                   (requester ? 2u : 0) | (requester || generation >= 4));
-        space.write(at + 0x28, 2, 0xffff);
-        EXPECT_EQ(space.read(at + 0x28, 2) >> 12 & 1, requester && physical);
-        EXPECT_EQ(space.read(at + 0x04, 4) >> 5 & 1, tags > 32);
+        space.write(at + PciExpress::device_control_2, 2, 0xffff);
+        EXPECT_EQ(space.read(at + PciExpress::device_control_2, 2) >> 12 & 1,
+                  requester && physical);
+        EXPECT_EQ(space.read(at + PciExpress::device_capabilities, 4) >> 5 & 1, tags > 32);
         if (!physical) continue;
         unsigned sr_iov = 0x100;
         while (space.read(sr_iov, 2) != 0x0010) sr_iov = space.read(sr_iov, 4) >> 20;
-        EXPECT_EQ(space.read(sr_iov + 0x04, 4), requester ? 4u : 0u);
-        space.write(sr_iov + 0x08, 2, 0x20);
-        EXPECT_EQ(space.read(sr_iov + 0x08, 2), requester ? 0x20u : 0u);
+        EXPECT_EQ(space.read(sr_iov + SrIov::capabilities, 4), requester ? 4u : 0u);
+        space.write(sr_iov + SrIov::control, 2, 0x20);
+        EXPECT_EQ(space.read(sr_iov + SrIov::control, 2), requester ? 0x20u : 0u);
       }
     }
   }
@@ -180,7 +182,7 @@ TEST(TenBitTags, AreOfThreeNumbers) {
 // All ten bits count: what has lost the upper two belongs to nothing.
 TEST(TenBitTags, ACompletionIsFoundByAllOfItsTag) {
   Device device(768);
-  device.write(device.express + 0x28, 2, ten_bits);
+  device.write(device.express + PciExpress::device_control_2, 2, ten_bits);
   auto one = device.logic.dma_read(0x1000, request);
   device.run();
   ASSERT_EQ(device.host.requests.size(), 1u);
@@ -209,11 +211,11 @@ TEST_P(Permitted, VirtualFunctionsFollowTheSrIovCapability) {
   Function& vf = device.endpoint.function(0).virtual_function(0);
   unsigned sr_iov = 0x100;
   while (device.read(sr_iov, 2) != 0x0010) sr_iov = device.read(sr_iov, 4) >> 20;
-  device.write(sr_iov + 0x10, 2, 1);
-  device.write(sr_iov + 0x08, 2, 0x19 | (others ? 0x20 : 0));
-  device.write(device.express + 0x28, 2, physical ? ten_bits : 0);
-  device.write(device.express + 0x08, 2, 0x0810 | extended_tags);
-  device.write(0x04, 2, 4, make_alternative_id(1, 1));
+  device.write(sr_iov + SrIov::num_vfs, 2, 1);
+  device.write(sr_iov + SrIov::control, 2, 0x19 | (others ? 0x20 : 0));
+  device.write(device.express + PciExpress::device_control_2, 2, physical ? ten_bits : 0);
+  device.write(device.express + PciExpress::device_control, 2, 0x0810 | extended_tags);
+  device.write(Header::command, 2, Header::CommandBit::bus_master, make_alternative_id(1, 1));
   ASSERT_TRUE(vf.may_master());
   EXPECT_EQ(device.tags(*device.virtual_logic), others ? from_to(256, 1024) : from_to(0, 256));
   EXPECT_EQ(device.tags(device.logic), physical ? from_to(256, 1024) : from_to(0, 256));
@@ -231,8 +233,9 @@ TEST(TenBitTags, GoodputRisesWithThem) {
   fixture.run([&] {
     fixture.enumerate();
     fixture.set_sizes(128, request);
-    const unsigned express = fixture.find_capability(Fixture::device, 0x10);
-    const std::uint32_t control = fixture.config_read(Fixture::device, express + 0x08, 2);
+    const unsigned express = fixture.find_capability(Fixture::device, PciExpress::id);
+    const std::uint32_t control =
+        fixture.config_read(Fixture::device, express + PciExpress::device_control, 2);
     struct {
       std::uint32_t control, control_2;
       unsigned tags;
@@ -242,8 +245,9 @@ TEST(TenBitTags, GoodputRisesWithThem) {
         {control | extended_tags, ten_bits, 768},
     };
     for (const auto& round : rounds) {
-      fixture.config_write(Fixture::device, express + 0x08, round.control, 2);
-      fixture.config_write(Fixture::device, express + 0x28, round.control_2, 2);
+      fixture.config_write(Fixture::device, express + PciExpress::device_control, round.control, 2);
+      fixture.config_write(Fixture::device, express + PciExpress::device_control_2, round.control_2,
+                           2);
       constexpr unsigned count = 144;  // of 4 KiB: six times as many requests as tags, at most
       const vp::Picoseconds start = vp::now();
       std::vector<std::unique_ptr<Logic::Dma>> reads;

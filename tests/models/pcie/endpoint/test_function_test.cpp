@@ -91,18 +91,19 @@ class TestFixture : public Fixture {
   void begin() {
     enumerate();
     for (unsigned i = 0; i < 6; ++i) {
-      config_write(function_id, 0x10 + 4 * i, static_cast<std::uint32_t>(bars[i]), 4);
+      config_write(function_id, Type0Header::bar(i), static_cast<std::uint32_t>(bars[i]), 4);
     }
-    config_write(function_id, 4, 6, 2);
+    config_write(function_id, Header::command, memory_and_master, 2);
   }
   void enable_msi(unsigned power) {
-    const unsigned at = find_capability(function_id, 0x05);
-    config_write(function_id, at + 4, messages, 4);
-    config_write(function_id, at + 12, 0x4000, 2);
-    config_write(function_id, at + 2, 1 | power << 4, 2);
+    const unsigned at = find_capability(function_id, Msi::id);
+    config_write(function_id, at + Msi::message_address, messages, 4);
+    config_write(function_id, at + Msi::message_data, 0x4000, 2);
+    config_write(function_id, at + Msi::message_control, 1 | power << 4, 2);
   }
   void enable_msi_x() {
-    config_write(function_id, find_capability(function_id, 0x11) + 2, 0x8000, 2);
+    config_write(function_id, find_capability(function_id, MsiX::id) + MsiX::message_control,
+                 MsiX::ControlBit::enable, 2);
   }
   std::uint32_t get(unsigned at) {
     return static_cast<std::uint32_t>(Fixture::read(bars[0] + at, 4));
@@ -110,7 +111,7 @@ class TestFixture : public Fixture {
   void put(unsigned at, std::uint32_t value) { Fixture::write(bars[0] + at, value, 4); }
   void put_address(unsigned at, std::uint64_t value) {
     put(at, static_cast<std::uint32_t>(value));
-    put(at + 4, value >> 32);
+    put(at + Msi::message_address, value >> 32);
   }
 
   /// Has a command carried out, and returns the status once an interrupt has come or 10 ms are
@@ -382,7 +383,7 @@ TEST(TestFunction, WhatIsNoTransferFails) {
     EXPECT_TRUE(fixture.memory.messages.empty());
 
     fixture.put(checksum, fixture.crc(0x1000, 16));
-    EXPECT_EQ(fixture.transfer(read, 0x1000, 0, 16), read_done | raised) << "and it goes on";
+    EXPECT_EQ(fixture.transfer(read, 0x1000, 0, 16), read_done | raised) << "and it still works";
   });
 }
 
@@ -417,7 +418,7 @@ TEST(TestFunction, WithoutBusMasterTransfersFail) {
   TestFixture fixture;
   fixture.run([&] {
     fixture.begin();
-    fixture.config_write(function_id, 4, 2, 2);
+    fixture.config_write(function_id, Header::command, Header::CommandBit::memory_space, 2);
     fixture.put_address(source, 0x1000);
     fixture.put_address(destination, 0x8000);
     fixture.put(size, 16);
@@ -439,7 +440,7 @@ TEST(TestFunction, AResetEndsATransfer) {
   TestFixture fixture;
   fixture.run([&] {
     fixture.begin();
-    const unsigned express = fixture.find_capability(function_id, 0x10);
+    const unsigned express = fixture.find_capability(function_id, PciExpress::id);
     for (const vp::Picoseconds after :
          {0 * vp::ns, 50 * vp::ns, 200 * vp::ns, 1 * vp::us, 5 * vp::us, 10 * vp::us}) {
       fixture.enable_msi(0);
@@ -452,7 +453,7 @@ TEST(TestFunction, AResetEndsATransfer) {
       fixture.memory.messages.clear();
       fixture.put(command, copy);
       fixture.settle(after);
-      fixture.config_write(function_id, express + 8, 0x8000, 2);
+      fixture.config_write(function_id, express + PciExpress::device_control, 0x8000, 2);
       fixture.settle(100 * vp::us);
       EXPECT_TRUE(fixture.memory.messages.empty()) << after;
       fixture.begin();
@@ -501,11 +502,11 @@ TEST(TestFunction, AnySoftwareIsSurvived) {
           fixture.put_address(destination, any(2) ? any(0x400000) : ~0ull - any(5000));
         if (any(8) == 0) fixture.put(size, any(0x110000));
         if (any(8) == 0) fixture.put(interrupt_type, any(4));
-        if (any(64) == 0) fixture.config_write(function_id, 4, any(8), 2);
+        if (any(64) == 0) fixture.config_write(function_id, Header::command, any(8), 2);
         if (any(4) == 0) TestFixture::settle(any(20) * vp::us);
       }
-      const unsigned express = fixture.find_capability(function_id, 0x10);
-      fixture.config_write(function_id, express + 8, 0x8000, 2);
+      const unsigned express = fixture.find_capability(function_id, PciExpress::id);
+      fixture.config_write(function_id, express + PciExpress::device_control, 0x8000, 2);
       TestFixture::settle();
     }
     fixture.begin();

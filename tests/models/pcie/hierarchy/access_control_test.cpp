@@ -10,13 +10,13 @@ namespace pcie {
 namespace {
 
 enum Service : unsigned {
-  source_validation = 1u << 0,
-  translation_blocking = 1u << 1,
-  request_redirect = 1u << 2,
-  completion_redirect = 1u << 3,
-  upstream_forwarding = 1u << 4,
-  egress_control = 1u << 5,
-  direct_translated = 1u << 6,
+  source_validation = AccessControl::ServiceBit::source_validation,
+  translation_blocking = AccessControl::ServiceBit::translation_blocking,
+  request_redirect = AccessControl::ServiceBit::request_redirect,
+  completion_redirect = AccessControl::ServiceBit::completion_redirect,
+  upstream_forwarding = AccessControl::ServiceBit::upstream_forwarding,
+  egress_control = AccessControl::ServiceBit::egress_control,
+  direct_translated = AccessControl::ServiceBit::direct_translated,
 };
 
 class SwitchAccess : public testing::Test {
@@ -24,11 +24,12 @@ class SwitchAccess : public testing::Test {
   static constexpr unsigned ports = 3;
 
   void control(unsigned port, unsigned services, unsigned vector = 0) {
-    const unsigned at = fixture.find_extended(SwitchEnds::port_id(port), 0x000d);
-    fixture.config_write(SwitchEnds::port_id(port), at + 6, services, 2);
-    fixture.config_write(SwitchEnds::port_id(port), at + 8, vector, 4);
+    const unsigned at = fixture.find_extended(SwitchEnds::port_id(port), AccessControl::id);
+    fixture.config_write(SwitchEnds::port_id(port), at + AccessControl::control, services, 2);
+    fixture.config_write(SwitchEnds::port_id(port), at + AccessControl::egress_control_vector,
+                         vector, 4);
   }
-  /// Sends it into a port; where it has come out: 0 and on the devices, `up`, or `nowhere`.
+  /// Sends a packet into a port. Returns where it leaves: a device from 0, `up`, or `nowhere`.
   static constexpr int up = -1, nowhere = -2;
   int way_of(unsigned from, TlpPtr tlp) {
     fixture.ends[from]->send(std::move(tlp));
@@ -65,13 +66,16 @@ class SwitchAccess : public testing::Test {
 };
 
 TEST_F(SwitchAccess, IsOffAtFirst) {
-  EXPECT_EQ(fixture.find_extended(SwitchEnds::upstream_id, 0x000d), 0u)
+  EXPECT_EQ(fixture.find_extended(SwitchEnds::upstream_id, AccessControl::id), 0u)
       << "an upstream port with one function has none";
   for (unsigned i = 0; i < ports; ++i) {
-    const unsigned at = fixture.find_extended(SwitchEnds::port_id(i), 0x000d);
-    EXPECT_EQ(fixture.config_read(SwitchEnds::port_id(i), at + 4, 4), 0x047fu);
-    fixture.config_write(SwitchEnds::port_id(i), at + 8, ~0u, 4);
-    EXPECT_EQ(fixture.config_read(SwitchEnds::port_id(i), at + 8, 4), 0xeu & ~(2u << i));
+    const unsigned at = fixture.find_extended(SwitchEnds::port_id(i), AccessControl::id);
+    EXPECT_EQ(fixture.config_read(SwitchEnds::port_id(i), at + AccessControl::capability, 4),
+              0x047fu);
+    fixture.config_write(SwitchEnds::port_id(i), at + AccessControl::egress_control_vector, ~0u, 4);
+    EXPECT_EQ(
+        fixture.config_read(SwitchEnds::port_id(i), at + AccessControl::egress_control_vector, 4),
+        0xeu & ~(2u << i));
     for (unsigned j = 0; j < ports; ++j) {
       if (i == j) continue;
       EXPECT_EQ(read(i, j), static_cast<int>(j)) << "the vector alone does nothing";
@@ -155,7 +159,7 @@ TEST_F(SwitchAccess, WhatIsForThePortItselfIsForwarded) {
   }
 }
 
-// What is for the host goes up whatever is enabled, and what comes from above goes down.
+// Packets for the host go up and packets from above go down, whatever services are enabled.
 TEST_F(SwitchAccess, HostAndDevicesReachEachOtherUnderAnyControl) {
   for (unsigned services = 0; services < 0x80; ++services) {
     control(0, services, 0xe);
@@ -168,7 +172,8 @@ TEST_F(SwitchAccess, HostAndDevicesReachEachOtherUnderAnyControl) {
 }
 
 TEST_F(SwitchAccess, OnlyRequestersBehindThePortAreLetIn) {
-  fixture.config_write(SwitchEnds::port_id(1), 0x18, 3 | 5u << 8 | 7u << 16, 4);
+  fixture.config_write(SwitchEnds::port_id(1), Type1Header::primary_bus_number,
+                       3 | 5u << 8 | 7u << 16, 4);
   const auto from_bus = [&](unsigned bus, TlpPtr tlp) {
     tlp->header.requester = make_id(bus, 0, 0);
     return way_of(1, std::move(tlp));
@@ -224,8 +229,9 @@ TEST_F(SwitchAccess, AViolationIsLoggedAndToldOf) {
     EXPECT_EQ(fixture.uncorrectable(port), bit_of(Error::acs_violation));
     EXPECT_EQ(fixture.correctable(port), posted ? 0 : 1u << 13);
     // Signaled Target Abort of the secondary side.
-    EXPECT_EQ(fixture.config_read(port, 0x1e, 2) >> 11 & 1, posted ? 0u : 1u);
-    fixture.config_write(port, 0x1e, 1u << 11, 2);
+    EXPECT_EQ(fixture.config_read(port, Type1Header::secondary_status, 2) >> 11 & 1,
+              posted ? 0u : 1u);
+    fixture.config_write(port, Type1Header::secondary_status, 1u << 11, 2);
   }
 }
 
@@ -234,17 +240,18 @@ TEST(SwitchContainedAccess, AViolationIsContained) {
   config.ports[0].containment = true;
   SwitchEnds fixture(config);
   const Id port = SwitchEnds::port_id(0);
-  const unsigned dpc = fixture.find_extended(port, 0x1d);
-  const unsigned acs = fixture.find_extended(port, 0x0d);
-  fixture.config_write(port, dpc + 6, 2, 2);
-  fixture.config_write(port, acs + 6, egress_control, 2);
-  fixture.config_write(port, acs + 8, 1u << 2, 4);
+  const unsigned dpc = fixture.find_extended(port, DownstreamPortContainment::id);
+  const unsigned acs = fixture.find_extended(port, AccessControl::id);
+  fixture.config_write(port, dpc + DownstreamPortContainment::control, 2, 2);
+  fixture.config_write(port, acs + AccessControl::control, egress_control, 2);
+  fixture.config_write(port, acs + AccessControl::egress_control_vector, 1u << 2, 4);
   fixture.ends[0]->send(SwitchEnds::read(0, SwitchEnds::bar(1)));
   fixture.run();
-  EXPECT_EQ(fixture.config_read(port, dpc + 8, 2) & 7, 0u) << "an advisory error triggers nothing";
+  EXPECT_EQ(fixture.config_read(port, dpc + DownstreamPortContainment::status, 2) & 7, 0u)
+      << "an advisory error triggers nothing";
   fixture.ends[0]->send(SwitchEnds::write(0, SwitchEnds::bar(1)));
   fixture.run();
-  EXPECT_EQ(fixture.config_read(port, dpc + 8, 2) & 7, 1u);
+  EXPECT_EQ(fixture.config_read(port, dpc + DownstreamPortContainment::status, 2) & 7, 1u);
   EXPECT_FALSE(fixture.ends[0]->link_up());
   EXPECT_FALSE(fixture.ends[1]->take());
 }
@@ -259,7 +266,8 @@ TEST(NestedAccess, RedirectionGoesOnOnlyWithUpstreamForwarding) {
     fixture.enumerate_switch();
     const Id inner = make_id(7, 0, 0), outer = port_id(devices - 1);
     const auto control = [&](Id id, unsigned services) {
-      fixture.config_write(id, fixture.find_extended(id, 0x000d) + 6, services, 2);
+      fixture.config_write(
+          id, fixture.find_extended(id, AccessControl::id) + AccessControl::control, services, 2);
     };
     const auto refused_by = [&](const std::string& part) {
       const std::string name = "fixture." + part + ".unsupported_requests";

@@ -8,18 +8,22 @@
 namespace pcie {
 namespace {
 
-constexpr unsigned forwarding = 1u << 5;
+constexpr unsigned forwarding = PciExpress::DeviceControl2Bit::ari_forwarding;
 
 TEST(SwitchAlternativeRouting, ADeviceNumberBelongsToTheFunctionOnceItIsEnabled) {
   SwitchEnds fixture;
   const Id port = SwitchEnds::port_id(1);
-  const unsigned express = fixture.find_capability(port, 0x10);
-  EXPECT_EQ(fixture.config_read(port, express + 0x24, 4) & forwarding, forwarding);
-  const unsigned upstream = fixture.find_capability(SwitchEnds::upstream_id, 0x10);
-  EXPECT_EQ(fixture.config_read(SwitchEnds::upstream_id, upstream + 0x24, 4) & forwarding, 0u);
-  fixture.config_write(port, 0x18, 3 | 5u << 8 | 6u << 16, 4);
+  const unsigned express = fixture.find_capability(port, PciExpress::id);
+  EXPECT_EQ(fixture.config_read(port, express + PciExpress::device_capabilities_2, 4) & forwarding,
+            forwarding);
+  const unsigned upstream = fixture.find_capability(SwitchEnds::upstream_id, PciExpress::id);
+  EXPECT_EQ(fixture.config_read(SwitchEnds::upstream_id,
+                                upstream + PciExpress::device_capabilities_2, 4) &
+                forwarding,
+            0u);
+  fixture.config_write(port, Type1Header::primary_bus_number, 3 | 5u << 8 | 6u << 16, 4);
   for (const bool enabled : {false, true, false}) {
-    fixture.config_write(port, express + 0x28, enabled ? forwarding : 0, 2);
+    fixture.config_write(port, express + PciExpress::device_control_2, enabled ? forwarding : 0, 2);
     for (unsigned i = 0; i < 512; ++i) {
       const Id target = make_alternative_id(5 + i / 256, i % 256);
       const bool below = bus_of(target) == 5;
@@ -40,8 +44,8 @@ TEST(SwitchAlternativeRouting, ADeviceNumberBelongsToTheFunctionOnceItIsEnabled)
     }
   }
   // Devices of the internal bus have numbers in any case.
-  fixture.config_write(port, express + 0x28, forwarding, 2);
-  EXPECT_EQ(fixture.config_read(make_id(3, 3, 0), 0, 4), ~0u);
+  fixture.config_write(port, express + PciExpress::device_control_2, forwarding, 2);
+  EXPECT_EQ(fixture.config_read(make_id(3, 3, 0), Header::vendor_id, 4), ~0u);
 }
 
 // Of 300 virtual functions behind a physical one the last are on the next bus.
@@ -63,22 +67,25 @@ TEST(SwitchAlternativeRouting, VirtualFunctionsAreReachedUpToTheNextBus) {
     fixture.enumerate_bridge(upstream_id, 3, 8, window, window64, 3);
     fixture.enumerate_bridge(port_id(0), 4, 6, bar(0), bar64(0), 1);
     fixture.enumerate_device(0);
-    const unsigned express = fixture.find_capability(port_id(0), 0x10);
-    const unsigned sr_iov = fixture.find_extended(device_id(0), 0x10);
+    const unsigned express = fixture.find_capability(port_id(0), PciExpress::id);
+    const unsigned sr_iov = fixture.find_extended(device_id(0), SrIov::id);
     for (const bool ari : {true, false}) {
-      fixture.config_write(device_id(0), sr_iov + 8, 0, 2);
-      fixture.config_write(port_id(0), express + 0x28, ari ? forwarding : 0, 2);
-      fixture.config_write(device_id(0), sr_iov + 8, ari ? 0x10 : 0, 2);
-      fixture.config_write(device_id(0), sr_iov + 0x10, total, 2);
-      fixture.config_write(device_id(0), sr_iov + 8, ari ? 0x19 : 9, 2);
+      fixture.config_write(device_id(0), sr_iov + SrIov::control, 0, 2);
+      fixture.config_write(port_id(0), express + PciExpress::device_control_2, ari ? forwarding : 0,
+                           2);
+      fixture.config_write(device_id(0), sr_iov + SrIov::control, ari ? 0x10 : 0, 2);
+      fixture.config_write(device_id(0), sr_iov + SrIov::num_vfs, total, 2);
+      fixture.config_write(device_id(0), sr_iov + SrIov::control, ari ? 0x19 : 9, 2);
       const unsigned first = make_id(4, 0, 0) + (ari ? 1 : 256);
       for (unsigned i = 0; i < total; ++i) {
-        ASSERT_EQ(fixture.config_read(static_cast<Id>(first + i), 8, 4), 0x12000000u) << ari << i;
+        ASSERT_EQ(fixture.config_read(static_cast<Id>(first + i), Header::revision_id, 4),
+                  0x12000000u)
+            << ari << i;
       }
-      EXPECT_EQ(fixture.config_read(static_cast<Id>(first + total), 8, 4), ~0u);
+      EXPECT_EQ(fixture.config_read(static_cast<Id>(first + total), Header::revision_id, 4), ~0u);
       for (std::size_t n = 0; n < logic.size(); ++n) {
         const Id id = static_cast<Id>(first + used[n]);
-        fixture.config_write(id, 4, 4, 2);
+        fixture.config_write(id, Header::command, Header::CommandBit::bus_master, 2);
         const auto read = logic[n]->dma_read(0x1000, 300);
         fixture.wait_for(*read);
         EXPECT_TRUE(read->is_response_ok()) << to_string(id) << ": its completions find it";

@@ -27,7 +27,8 @@ class SwitchAtomics : public testing::Test {
     return SwitchEnds::of(from, Tlp::atomic(type, address, operands.data(), bytes));
   }
   static void block(SwitchEnds& fixture, Id id, bool blocked = true) {
-    const unsigned control = fixture.find_capability(id, 0x10) + 0x28;
+    const unsigned control =
+        fixture.find_capability(id, PciExpress::id) + PciExpress::device_control_2;
     fixture.config_write(id, control, blocked ? egress_blocking : 0, 2);
   }
 };
@@ -35,11 +36,14 @@ class SwitchAtomics : public testing::Test {
 TEST_F(SwitchAtomics, EveryPortSaysSo) {
   SwitchEnds fixture;
   for (const Id id : {SwitchEnds::upstream_id, SwitchEnds::port_id(0), SwitchEnds::port_id(2)}) {
-    const unsigned express = fixture.find_capability(id, 0x10);
-    EXPECT_EQ(fixture.config_read(id, express + 0x24, 4) & 0x3c0, 0x40u) << "routed, not completed";
-    EXPECT_EQ(fixture.config_read(id, express + 0x28, 2), 0u);
-    fixture.config_write(id, express + 0x28, 0xc0, 2);
-    EXPECT_EQ(fixture.config_read(id, express + 0x28, 2), egress_blocking) << "no requester";
+    const unsigned express = fixture.find_capability(id, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(id, express + PciExpress::device_capabilities_2, 4) & 0x3c0,
+              0x40u)
+        << "routed, not completed";
+    EXPECT_EQ(fixture.config_read(id, express + PciExpress::device_control_2, 2), 0u);
+    fixture.config_write(id, express + PciExpress::device_control_2, 0xc0, 2);
+    EXPECT_EQ(fixture.config_read(id, express + PciExpress::device_control_2, 2), egress_blocking)
+        << "no requester";
   }
 }
 
@@ -86,9 +90,9 @@ TEST_F(SwitchAtomics, WindowsAndEnablesGateThemAsReads) {
   EXPECT_TRUE(refused(SwitchEnds::bar(0))) << "its own";
   EXPECT_FALSE(refused(0x1000));
   for (const Id id : {SwitchEnds::port_id(0), SwitchEnds::upstream_id}) {
-    fixture.config_write(id, 4, 2, 2);
+    fixture.config_write(id, Header::command, Header::CommandBit::memory_space, 2);
     EXPECT_TRUE(refused(0x1000)) << "Bus Master";
-    fixture.config_write(id, 4, 6, 2);
+    fixture.config_write(id, Header::command, memory_and_master, 2);
   }
   fixture.root.send(atomic(0, SwitchEnds::bar(3)));
   fixture.run();
@@ -145,7 +149,9 @@ TEST_F(SwitchAtomics, AFatalOneIsToldOfAsSuch) {
   SwitchEnds fixture;
   const Id port = SwitchEnds::port_id(1);
   fixture.enable_errors(port);
-  fixture.config_write(port, fixture.find_extended(port, 1) + 0x0c,
+  fixture.config_write(port,
+                       fixture.find_extended(port, AdvancedErrorReporting::id) +
+                           AdvancedErrorReporting::uncorrectable_severity,
                        bit_of(Error::atomic_egress_blocked), 4);
   block(fixture, port);
   fixture.ends[0]->send(atomic(0, SwitchEnds::bar(1)));
@@ -173,8 +179,8 @@ TEST_F(SwitchAtomics, WhatADeviceHasNoRoomForIsRefused) {
 // Access control looks at them as at any request.
 TEST_F(SwitchAtomics, AreRedirected) {
   SwitchEnds fixture;
-  const unsigned acs = fixture.find_extended(SwitchEnds::port_id(0), 0x0d);
-  fixture.config_write(SwitchEnds::port_id(0), acs + 6, 1u << 2, 2);
+  const unsigned acs = fixture.find_extended(SwitchEnds::port_id(0), AccessControl::id);
+  fixture.config_write(SwitchEnds::port_id(0), acs + AccessControl::control, 1u << 2, 2);
   fixture.ends[0]->send(atomic(0, SwitchEnds::bar(1)));
   fixture.run();
   EXPECT_TRUE(fixture.root.take());
@@ -187,7 +193,7 @@ TEST_F(SwitchAtomics, AreRedirected) {
 
 class HostAtomics : public testing::Test {
  protected:
-  static constexpr unsigned requester_enable = 1u << 6;
+  static constexpr unsigned requester_enable = PciExpress::DeviceControl2Bit::atomic_requester;
   static tlm::tlm_response_status swap(Fixture& fixture, Logic& logic, std::uint64_t address) {
     Logic::Dma dma;
     dma.data.assign(8, 0x77);
@@ -203,7 +209,8 @@ class HostAtomics : public testing::Test {
     return dma.get_response_status();
   }
   static void control_2(Fixture& fixture, Id id, unsigned value) {
-    fixture.config_write(id, fixture.find_capability(id, 0x10) + 0x28, value, 2);
+    fixture.config_write(
+        id, fixture.find_capability(id, PciExpress::id) + PciExpress::device_control_2, value, 2);
   }
 };
 
@@ -235,8 +242,9 @@ TEST_F(HostAtomics, RootPortsRouteThemIfTheyHavePeers) {
     config.peers = peers;
     PciExpress express(space, config);
     const unsigned at = express.offset();
-    EXPECT_EQ(space.read(at + 0x24, 4) & 0x3c0, peers ? 0x3c0u : 0x380u);
-    space.write(at + 0x28, 2, 0xffff);
+    EXPECT_EQ(space.read(at + PciExpress::device_capabilities_2, 4) & 0x3c0,
+              peers ? 0x3c0u : 0x380u);
+    space.write(at + PciExpress::device_control_2, 2, 0xffff);
     EXPECT_EQ(express.blocks_atomics(), peers);
   }
   SwitchFixture::Config config;
@@ -249,7 +257,10 @@ TEST_F(HostAtomics, RootPortsRouteThemIfTheyHavePeers) {
     EXPECT_EQ(swap(fixture, fixture.logic, bar(0)), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(fixture.counted("fixture.link0.down.Swap.tlps"), 1u) << "refused by the device";
     control_2(fixture, root_id, egress_blocking);
-    fixture.config_write(root_id, fixture.find_extended(root_id, 1) + 0x14, 0, 4);
+    fixture.config_write(root_id,
+                         fixture.find_extended(root_id, AdvancedErrorReporting::id) +
+                             AdvancedErrorReporting::correctable_mask,
+                         0, 4);
     EXPECT_EQ(swap(fixture, fixture.logic, bar(0)), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(fixture.counted("fixture.above.down.Swap.tlps"), 1u);
     EXPECT_EQ(fixture.uncorrectable(root_id), bit_of(Error::atomic_egress_blocked));

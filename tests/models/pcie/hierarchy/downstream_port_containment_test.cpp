@@ -10,8 +10,8 @@
 namespace pcie {
 namespace {
 
-constexpr std::uint32_t link_training = 1u << 11;  // Link Status
-constexpr std::uint32_t link_active = 1u << 13;
+constexpr std::uint32_t link_training = PciExpress::LinkStatusBit::link_training;
+constexpr std::uint32_t link_active = PciExpress::LinkStatusBit::link_active;
 
 void pause(vp::Picoseconds span = 2 * vp::us) {
   sc_core::wait(vp::to_sc_time(span));
@@ -37,40 +37,52 @@ class Containment : public testing::Test {
   void put(unsigned at, std::uint32_t value, unsigned bytes = 2) {
     fixture.config_write(Fixture::root_port, dpc + at, value, bytes);
   }
-  std::uint32_t root_errors() { return fixture.config_read(Fixture::root_port, aer + 0x30, 4); }
-  std::uint32_t errors() { return fixture.config_read(Fixture::root_port, aer + 0x04, 4); }
+  std::uint32_t root_errors() {
+    return fixture.config_read(Fixture::root_port, aer + AdvancedErrorReporting::root_error_status,
+                               4);
+  }
+  std::uint32_t errors() {
+    return fixture.config_read(Fixture::root_port,
+                               aer + AdvancedErrorReporting::uncorrectable_status, 4);
+  }
   std::uint32_t link_status() {
-    return fixture.config_read(Fixture::root_port, express + 0x12, 2) &
+    return fixture.config_read(Fixture::root_port, express + PciExpress::link_status, 2) &
            (link_active | link_training);
   }
 
   void begin(std::uint32_t control = 0x0a) {  // also non-fatal, and an interrupt
     fixture.enumerate();
-    dpc = fixture.find_extended_capability(Fixture::root_port, 0x1d);
-    aer = fixture.find_extended_capability(Fixture::root_port, 1);
-    express = fixture.find_capability(Fixture::root_port, 0x10);
+    dpc = fixture.find_extended_capability(Fixture::root_port, DownstreamPortContainment::id);
+    aer = fixture.find_extended_capability(Fixture::root_port, AdvancedErrorReporting::id);
+    express = fixture.find_capability(Fixture::root_port, PciExpress::id);
     for (const Id id : {Fixture::root_port, Fixture::device}) {
-      const unsigned device_control = fixture.find_capability(id, 0x10) + 8;
+      const unsigned device_control =
+          fixture.find_capability(id, PciExpress::id) + PciExpress::device_control;
       fixture.config_write(id, device_control, fixture.config_read(id, device_control, 2) | 0xf, 2);
     }
-    fixture.config_write(Fixture::root_port, 0x3e, 2, 2);
-    const unsigned msi = fixture.find_capability(Fixture::root_port, 5);
-    fixture.config_write(Fixture::root_port, msi + 4, 0xfee01000, 4);
-    fixture.config_write(Fixture::root_port, msi + 2, 1, 2);
-    fixture.config_write(Fixture::root_port, aer + 0x2c, 7, 4);
-    fixture.config_write(Fixture::root_port, aer + 0x18, 0x100, 4);  // digests are checked
-    put(6, control);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::serr_enable, 2);
+    const unsigned msi = fixture.find_capability(Fixture::root_port, Msi::id);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_address, 0xfee01000, 4);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_control, Msi::ControlBit::enable,
+                         2);
+    fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::root_error_command,
+                         AdvancedErrorReporting::RootErrorCommandBit::all, 4);
+    fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::control, 0x100,
+                         4);  // digests are checked
+    put(DownstreamPortContainment::control, control);
   }
   // As a driver of containment does.
   void recover() {
     EXPECT_EQ(link_status(), 0u);
-    put(8, 8);
+    put(DownstreamPortContainment::status, 8);
     EXPECT_EQ(link_status(), 0u);
-    put(8, 1);
+    put(DownstreamPortContainment::status, 1);
     EXPECT_EQ(link_status(), link_training);
     while (link_status() != link_active) pause(1 * vp::us);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 4, 2), 0u) << "has been reset";
-    fixture.config_write(Fixture::root_port, aer + 0x04, ~0u, 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), 0u) << "has been reset";
+    fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::uncorrectable_status,
+                         ~0u, 4);
     fixture.enumerate();
     fixture.logic.memory[2][8] = 0x42;
     EXPECT_EQ(fixture.read(Fixture::bar2 + 8, 1), 0x42u);
@@ -78,12 +90,12 @@ class Containment : public testing::Test {
     fixture.wait_for(*dma);
     EXPECT_TRUE(dma->is_response_ok());
   }
-  // The n-th interrupt has come and is containment's; nobody reached the device meanwhile.
+  // The n-th interrupt has arrived and is containment's. No access has reached the device.
   void expect_contained(std::uint32_t reason, Id source) {
-    EXPECT_EQ(get(8), 9u | reason);
-    EXPECT_EQ(get(0x0a), source);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 9u | reason);
+    EXPECT_EQ(get(DownstreamPortContainment::source_id), source);
     EXPECT_EQ(fixture.memory.messages.size(), ++interrupts);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), ~0u);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
     EXPECT_EQ(fixture.logic.dma_write(0x1000, {1})->get_response_status(),
               tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -117,7 +129,8 @@ TEST_F(Containment, AMessageOfTheDeviceIsContainedAndGoesNoFurther) {
     pause();
     expect_contained(4, Fixture::device);
     recover();
-    const unsigned control = fixture.find_capability(Fixture::device, 0x10) + 8;
+    const unsigned control =
+        fixture.find_capability(Fixture::device, PciExpress::id) + PciExpress::device_control;
     fixture.config_write(Fixture::device, control, 0x281f, 2);
     fixture.link.inject(Direction::down, {Error::poisoned_tlp, {}, 1});
     pause();
@@ -132,10 +145,11 @@ TEST_F(Containment, NonFatalMessagesPassWhereOnlyFatalOnesTrigger) {
     begin(0x09);
     fixture.link.inject(Direction::down, {Error::poisoned_tlp, {}, 1});
     pause();
-    EXPECT_EQ(get(8), 0u);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 0u);
     EXPECT_EQ(link_status(), link_active);
     EXPECT_EQ(root_errors(), 0x24u) << "reported as ever";
-    fixture.config_write(Fixture::root_port, aer + 0x30, ~0u, 4);
+    fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::root_error_status, ~0u,
+                         4);
     interrupts = 1;
     fixture.link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
     pause();
@@ -147,18 +161,20 @@ TEST_F(Containment, NonFatalMessagesPassWhereOnlyFatalOnesTrigger) {
 TEST_F(Containment, WhatIsMaskedCorrectableOrAdvisoryTriggersNothing) {
   fixture.run([&] {
     begin();
-    fixture.config_write(Fixture::root_port, aer + 0x08, bit_of(Error::malformed_tlp), 4);
+    fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::uncorrectable_mask,
+                         bit_of(Error::malformed_tlp), 4);
     for (const Error error : {Error::malformed_tlp, Error::bad_tlp, Error::unexpected_completion}) {
       fixture.link.inject(Direction::up, {error, {}, 1});
       pause();
     }
-    EXPECT_EQ(get(8), 0u);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 0u);
     EXPECT_EQ(link_status(), link_active);
-    put(6, 0);
-    fixture.config_write(Fixture::root_port, aer + 0x08, 0, 4);
+    put(DownstreamPortContainment::control, 0);
+    fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::uncorrectable_mask, 0,
+                         4);
     fixture.link.inject(Direction::up, {Error::malformed_tlp, {}, 1});
     pause();
-    EXPECT_EQ(get(8), 0u) << "disabled";
+    EXPECT_EQ(get(DownstreamPortContainment::status), 0u) << "disabled";
     EXPECT_EQ(root_errors() & 0x40, 0x40u) << "so it is reported";
   });
 }
@@ -166,12 +182,12 @@ TEST_F(Containment, WhatIsMaskedCorrectableOrAdvisoryTriggersNothing) {
 TEST_F(Containment, BySoftware) {
   fixture.run([&] {
     begin();
-    put(6, 0x4a);
+    put(DownstreamPortContainment::control, 0x4a);
     EXPECT_EQ(link_status(), 0u) << "at once";
     pause();
     expect_contained(0x26, 0);
-    put(6, 0x4a);
-    EXPECT_EQ(get(8), 0x2fu) << "once";
+    put(DownstreamPortContainment::control, 0x4a);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 0x2fu) << "once";
     recover();
   });
 }
@@ -179,9 +195,11 @@ TEST_F(Containment, BySoftware) {
 TEST_F(Containment, ErrCorTellsOfItIfSoftwareAsks) {
   fixture.run([&] {
     begin(0x12);
-    put(6, 0x52);
+    put(DownstreamPortContainment::control, 0x52);
     EXPECT_EQ(root_errors(), 1u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, aer + 0x34, 2), Fixture::root_port);
+    EXPECT_EQ(
+        fixture.config_read(Fixture::root_port, aer + AdvancedErrorReporting::error_source, 2),
+        Fixture::root_port);
     pause();
     EXPECT_EQ(fixture.memory.messages.size(), 1u) << "of the error, not of containment";
     recover();
@@ -205,7 +223,7 @@ TEST_F(Containment, EndsWhatIsOutstanding) {
         });
       }
       pause(moment);
-      put(6, 0x4a);
+      put(DownstreamPortContainment::control, 0x4a);
       pause(1 * vp::us);
       EXPECT_EQ(ended, 40u);
       EXPECT_TRUE(dma->done);
@@ -221,15 +239,18 @@ TEST_F(Containment, EndsWhatIsOutstanding) {
 TEST_F(Containment, TheHeaderOfARequestTellsOfItsDigest) {
   fixture.run([&] {
     begin();
-    const unsigned aer = fixture.find_extended_capability(Fixture::root_port, 1);
+    const unsigned aer =
+        fixture.find_extended_capability(Fixture::root_port, AdvancedErrorReporting::id);
     for (const bool digest : {false, true, false}) {
-      fixture.config_write(Fixture::root_port, aer + 0x18, digest ? 1u << 6 : 0, 4);
-      put(0x0c, ~0u, 4);
-      put(0x10, 0, 4);
+      fixture.config_write(Fixture::root_port, aer + AdvancedErrorReporting::control,
+                           digest ? 1u << 6 : 0, 4);
+      put(DownstreamPortContainment::pio_status, ~0u, 4);
+      put(DownstreamPortContainment::pio_mask, 0, 4);
       fixture.read(0xc0050000, 4);
-      EXPECT_EQ(get(0x0c, 4), 1u << 16);
-      EXPECT_EQ(get(0x20, 4), digest ? 0x00008001u : 0x00000001u);
-      EXPECT_EQ(get(0x28, 4), 0xc0050000u);
+      EXPECT_EQ(get(DownstreamPortContainment::pio_status, 4), 1u << 16);
+      EXPECT_EQ(get(DownstreamPortContainment::pio_header_log, 4),
+                digest ? 0x00008001u : 0x00000001u);
+      EXPECT_EQ(get(DownstreamPortContainment::pio_header_log + 8, 4), 0xc0050000u);
     }
   });
 }
@@ -239,39 +260,39 @@ TEST_F(Containment, RequestsOfProcessors) {
   fixture.run([&] {
     begin();
     fixture.read(0xc0050000, 4);  // in the window, of nobody
-    EXPECT_EQ(get(0x0c, 4), 1u << 16);
-    EXPECT_EQ(get(8), 0u) << "masked";
-    put(0x0c, ~0u, 4);
-    put(0x10, 0, 4);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_status, 4), 1u << 16);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 0u) << "masked";
+    put(DownstreamPortContainment::pio_status, ~0u, 4);
+    put(DownstreamPortContainment::pio_mask, 0, 4);
     fixture.read(0xc0050000, 4);
-    EXPECT_EQ(get(0x0c, 4), 1u << 16);
-    EXPECT_EQ(get(8), 16u << 8) << "logged, but not severe";
-    EXPECT_EQ(get(0x20, 4), 0x00000001u);
-    EXPECT_EQ(get(0x24, 4) >> 16, Fixture::root_port);
-    EXPECT_EQ(get(0x24, 4) & 0xff, 0x0fu);
-    EXPECT_EQ(get(0x28, 4), 0xc0050000u);
-    put(0x0c, ~0u, 4);
-    put(0x14, 1u << 17, 4);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_status, 4), 1u << 16);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 16u << 8) << "logged, but not severe";
+    EXPECT_EQ(get(DownstreamPortContainment::pio_header_log, 4), 0x00000001u);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_header_log + 4, 4) >> 16, Fixture::root_port);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_header_log + 4, 4) & 0xff, 0x0fu);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_header_log + 8, 4), 0xc0050000u);
+    put(DownstreamPortContainment::pio_status, ~0u, 4);
+    put(DownstreamPortContainment::pio_severity, 1u << 17, 4);
     fixture.logic.answer = tlm::TLM_GENERIC_ERROR_RESPONSE;
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
     fixture.logic.answer = tlm::TLM_OK_RESPONSE;
-    EXPECT_EQ(get(8), 17u << 8 | 9u | 6u);
-    EXPECT_EQ(get(0x0c, 4), 1u << 17);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 17u << 8 | 9u | 6u);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_status, 4), 1u << 17);
     recover();
-    put(0x0c, ~0u, 4);
-    put(0x14, 1u << 18, 4);
+    put(DownstreamPortContainment::pio_status, ~0u, 4);
+    put(DownstreamPortContainment::pio_severity, 1u << 18, 4);
     fixture.link.inject(Direction::up, {Error::completion_timeout, TlpType::CplD, 1});
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
-    EXPECT_EQ(get(8), 18u << 8 | 9u | 6u);
-    EXPECT_EQ(get(0x0c, 4), 1u << 18);
+    EXPECT_EQ(get(DownstreamPortContainment::status), 18u << 8 | 9u | 6u);
+    EXPECT_EQ(get(DownstreamPortContainment::pio_status, 4), 1u << 18);
     EXPECT_EQ(errors(), 0u) << "not left to AER";
     recover();
-    put(0x0c, ~0u, 4);
-    put(0x10, 7u << 16, 4);
+    put(DownstreamPortContainment::pio_status, ~0u, 4);
+    put(DownstreamPortContainment::pio_mask, 7u << 16, 4);
     fixture.link.inject(Direction::up, {Error::completion_timeout, TlpType::CplD, 1});
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
     EXPECT_EQ(errors(), bit_of(Error::completion_timeout)) << "masked: it is";
-    EXPECT_EQ(get(8) & 7, 1u);
+    EXPECT_EQ(get(DownstreamPortContainment::status) & 7, 1u);
     recover();
   });
 }
@@ -294,7 +315,7 @@ TEST_F(Containment, AKilledReaderEndsOnce) {
       reader.kill();
       pause(100 * vp::us);
       EXPECT_EQ(ended, 1u) << "by the link, before its own timeout";
-      EXPECT_EQ(get(8) & 1, 1u);
+      EXPECT_EQ(get(DownstreamPortContainment::status) & 1, 1u);
       fixture.logic.silent = false;
       recover();
     }
@@ -309,22 +330,22 @@ TEST_F(Containment, ACardThatGoesByErrorIsContainedToo) {
     pause();
     expect_contained(0, 0);
     EXPECT_EQ(errors(), bit_of(Error::surprise_down));
-    put(8, 9);
+    put(DownstreamPortContainment::status, 9);
     EXPECT_EQ(link_status(), 0u) << "there is no card to train with";
     fixture.root_complex.port(0).insert_card();
     EXPECT_EQ(link_status(), link_training);
     fixture.root_complex.port(0).remove_card();
-    EXPECT_EQ(get(8), 0u) << "it was not up";
+    EXPECT_EQ(get(DownstreamPortContainment::status), 0u) << "it was not up";
   });
 }
 
 TEST_F(Containment, AResetOfTheMachineEndsIt) {
   fixture.run([&] {
     begin();
-    put(6, 0x4a);
+    put(DownstreamPortContainment::control, 0x4a);
     fixture.root_complex.reset();
     pause(10 * vp::us);
-    EXPECT_EQ(get(6, 4), 0u);
+    EXPECT_EQ(get(DownstreamPortContainment::control, 4), 0u);
     EXPECT_EQ(link_status(), link_active);
   });
 }
@@ -333,7 +354,8 @@ TEST(NoContainment, UnlessThePortHasIt) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    EXPECT_EQ(fixture.find_extended_capability(Fixture::root_port, 0x1d), 0u);
+    EXPECT_EQ(fixture.find_extended_capability(Fixture::root_port, DownstreamPortContainment::id),
+              0u);
   });
 }
 

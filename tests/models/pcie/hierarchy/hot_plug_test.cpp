@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards that go and come (PCIe 5.0, 6.7): the slot's registers as software sees them, and what
-// becomes of all that is under way.
+// Removing and inserting cards (PCIe 5.0, 6.7): the slot's registers as software sees them, and
+// what becomes of all that is under way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,19 +13,21 @@
 namespace pcie {
 namespace {
 
-constexpr std::uint32_t link_training = 1u << 11;  // Link Status
-constexpr std::uint32_t link_active = 1u << 13;
+constexpr std::uint32_t link_training = PciExpress::LinkStatusBit::link_training;
+constexpr std::uint32_t link_active = PciExpress::LinkStatusBit::link_active;
 
-constexpr std::uint32_t button_pressed = 1u << 0;  // Slot Status
-constexpr std::uint32_t presence_changed = 1u << 3;
-constexpr std::uint32_t present = 1u << 6;
-constexpr std::uint32_t link_changed = 1u << 8;
+constexpr std::uint32_t button_pressed = Slot::StatusBit::button_pressed;
+constexpr std::uint32_t presence_changed = Slot::StatusBit::presence_changed;
+constexpr std::uint32_t present = Slot::StatusBit::presence_detect;
+constexpr std::uint32_t link_changed = Slot::StatusBit::link_changed;
 
-constexpr std::uint32_t all_events = 1u << 0 | 1u << 3 | 1u << 5 | 1u << 12;  // Slot Control
-constexpr std::uint32_t power_off = 1u << 10;
+constexpr std::uint32_t all_events = 1u << 0 | 1u << 3 | 1u << 5 | 1u << 12;
+constexpr std::uint32_t power_off = Slot::ControlBit::power_off;
 
-constexpr SlotConfig everything{true, true, true, true, true};
-constexpr SlotConfig no_surprises{true, false, true, true, true};
+constexpr SlotConfig everything = SlotConfig::with(
+    {&SlotConfig::surprise, &SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
+constexpr SlotConfig no_surprises =
+    SlotConfig::with({&SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
 
 /// A fixture whose software listens to the slot and to errors of the root port.
 struct SlotFixture : Fixture {
@@ -46,34 +48,42 @@ struct SlotFixture : Fixture {
 
   void begin() {
     enumerate();
-    express = find_capability(root_port, 0x10);
-    const unsigned msi = find_capability(root_port, 5);
-    config_write(root_port, msi + 4, 0xfee01000, 4);
-    config_write(root_port, msi + 12, 0x41, 2);
-    config_write(root_port, msi + 2, 1, 2);
-    config_write(root_port, express + 8, 0x281f, 2);
-    config_write(root_port, 0x100 + 0x2c, 7, 4);  // AER is the first: Root Error Command
-    config_write(root_port, express + 0x1a, 0xffff, 2);
-    config_write(root_port, express + 0x18, all_events, 2);
+    express = find_capability(root_port, PciExpress::id);
+    const unsigned msi = find_capability(root_port, Msi::id);
+    config_write(root_port, msi + Msi::message_address, 0xfee01000, 4);
+    config_write(root_port, msi + Msi::message_data, 0x41, 2);
+    config_write(root_port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    config_write(root_port, express + PciExpress::device_control, 0x281f, 2);
+    config_write(
+        root_port,
+        ConfigSpace::first_extended_capability + AdvancedErrorReporting::root_error_command,
+        AdvancedErrorReporting::RootErrorCommandBit::all, 4);
+    config_write(root_port, express + PciExpress::slot_status, 0xffff, 2);
+    config_write(root_port, express + PciExpress::slot_control, all_events, 2);
   }
   std::uint32_t link_status() {
-    return config_read(root_port, express + 0x12, 2) & (link_active | link_training);
+    return config_read(root_port, express + PciExpress::link_status, 2) &
+           (link_active | link_training);
   }
-  std::uint32_t slot_status() { return config_read(root_port, express + 0x1a, 2); }
+  std::uint32_t slot_status() {
+    return config_read(root_port, express + PciExpress::slot_status, 2);
+  }
   // Slot Status, whose events it clears, as software that is told by an interrupt.
   std::uint32_t take() {
     pause(1);
     const std::uint32_t status = slot_status();
-    config_write(root_port, express + 0x1a, status, 2);
+    config_write(root_port, express + PciExpress::slot_status, status, 2);
     return status;
   }
-  void control(std::uint32_t value) { config_write(root_port, express + 0x18, value, 2); }
+  void control(std::uint32_t value) {
+    config_write(root_port, express + PciExpress::slot_control, value, 2);
+  }
   void wait_for_link() {
     while (link_status() != link_active) pause(1 * vp::us);
   }
   void expect_nobody() {
-    EXPECT_EQ(config_read(device, 0, 4), ~0u);
-    config_write(device, 4, 6, 2);
+    EXPECT_EQ(config_read(device, Header::vendor_id, 4), ~0u);
+    config_write(device, Header::command, memory_and_master, 2);
     EXPECT_EQ(read(bar0, 4), ~0u);
     write(bar0, 1, 4);
     EXPECT_EQ(logic.dma_write(0x1000, {1})->get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -111,8 +121,9 @@ TEST(HotPlug, AnInsertedCardIsAsAfterPowerUp) {
   SlotFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
-    const unsigned express = fixture.find_capability(Fixture::device, 0x10);
-    fixture.config_write(Fixture::device, express + 0x30, 3, 2);  // sticky: target speed
+    const unsigned express = fixture.find_capability(Fixture::device, PciExpress::id);
+    fixture.config_write(Fixture::device, express + PciExpress::link_control_2, 3,
+                         2);  // sticky: target speed
     fixture.port().remove_card();
     fixture.take();
     pause(1 * vp::ms);
@@ -128,9 +139,11 @@ TEST(HotPlug, AnInsertedCardIsAsAfterPowerUp) {
     EXPECT_EQ(fixture.take(), present | link_changed);
     pause(1 * vp::us);
     EXPECT_EQ(fixture.memory.messages.size(), 3u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 4, 2), 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, express + 0x30, 2) & 0xf, 5u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x18, 4), 0x00010100u)
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, express + PciExpress::link_control_2, 2) & 0xf,
+              5u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::primary_bus_number, 4),
+              0x00010100u)
         << "the port is not reset";
     fixture.enumerate();
     fixture.expect_work();
@@ -169,7 +182,11 @@ TEST(HotPlug, WithoutALinkThereIsNoCardToMove) {
     EXPECT_FALSE(port.remove_card());
     EXPECT_FALSE(port.insert_card());
     EXPECT_TRUE(port.press_attention_button());
-    EXPECT_EQ(fixture.config_read(make_id(0, 2, 0), 0x48 + 0x1a, 2), button_pressed);
+    EXPECT_EQ(
+        fixture.config_read(
+            make_id(0, 2, 0),
+            fixture.find_capability(make_id(0, 2, 0), PciExpress::id) + PciExpress::slot_status, 2),
+        button_pressed);
   });
 }
 
@@ -216,15 +233,27 @@ TEST_P(SurpriseDown, IsReportedWhereItIsOne) {
   fixture.run([&] {
     fixture.begin();
     auto errors = [&] {
-      const std::uint32_t status = fixture.config_read(Fixture::root_port, 0x104, 4);
-      fixture.config_write(Fixture::root_port, 0x104, ~0u, 4);
-      fixture.config_write(Fixture::root_port, 0x130, ~0u, 4);
+      const std::uint32_t status = fixture.config_read(
+          Fixture::root_port,
+          ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_status, 4);
+      fixture.config_write(
+          Fixture::root_port,
+          ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_status,
+          ~0u, 4);
+      fixture.config_write(
+          Fixture::root_port,
+          ConfigSpace::first_extended_capability + AdvancedErrorReporting::root_error_status, ~0u,
+          4);
       return status;
     };
     const std::uint32_t expected = GetParam().error ? 1u << 5 : 0;
     EXPECT_EQ(errors(), 0u);
     fixture.port().remove_card();
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x130, 4) != 0, GetParam().error);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                  ConfigSpace::first_extended_capability +
+                                      AdvancedErrorReporting::root_error_status,
+                                  4) != 0,
+              GetParam().error);
     EXPECT_EQ(errors(), expected);
     fixture.port().insert_card();
     pause(1 * vp::us);
@@ -232,11 +261,12 @@ TEST_P(SurpriseDown, IsReportedWhereItIsOne) {
     EXPECT_EQ(errors(), 0u) << "it had not been up";
     fixture.port().insert_card();
     fixture.wait_for_link();
-    fixture.config_write(Fixture::root_port, 0x3e, 0x40, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::secondary_bus_reset, 2);
     fixture.port().remove_card();
     EXPECT_EQ(errors(), 0u) << "held in reset";
     fixture.port().insert_card();
-    fixture.config_write(Fixture::root_port, 0x3e, 0, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control, 0, 2);
     fixture.wait_for_link();
     EXPECT_EQ(errors(), 0u);
     fixture.control(all_events | power_off);
@@ -266,8 +296,9 @@ TEST(HotPlug, RemovalAtAnyMomentEndsWhatIsUnderWay) {
       for (unsigned i = 0; i < 40; ++i) {  // more than tags
         fixture.spawn([&, i] {
           const bool config = i % 4 == 0;
-          const std::uint32_t value = config ? fixture.config_read(Fixture::device, 0, 4)
-                                             : fixture.read(Fixture::bar0 + 3, 1);
+          const std::uint32_t value =
+              config ? fixture.config_read(Fixture::device, Header::vendor_id, 4)
+                     : fixture.read(Fixture::bar0 + 3, 1);
           const std::uint32_t good = config ? 0x0ae0f0ae : 0x33;
           EXPECT_TRUE(value == good || value == (config ? ~0u : 0xffu)) << std::hex << value;
           ++(value == good ? answered : lost);
@@ -340,10 +371,18 @@ TEST(HotPlug, AnErrorOnItsWayIsLostWithTheCard) {
     }
     fixture.port().remove_card();
     pause(10 * vp::us);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x104, 4), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                  ConfigSpace::first_extended_capability +
+                                      AdvancedErrorReporting::uncorrectable_status,
+                                  4),
+              0u);
     fixture.port().insert_card();
     fixture.wait_for_link();
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x104, 4), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device,
+                                  ConfigSpace::first_extended_capability +
+                                      AdvancedErrorReporting::uncorrectable_status,
+                                  4),
+              0u);
   });
 }
 
@@ -377,7 +416,8 @@ TEST_P(Holders, TheLinkTrainsWhenTheLastLetsGo) {
   SlotFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
-    fixture.config_write(Fixture::root_port, 0x3e, 0x40, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::secondary_bus_reset, 2);
     fixture.port().remove_card();
     pause(10 * vp::us);
     for (const bool card : {GetParam(), !GetParam()}) {
@@ -385,7 +425,7 @@ TEST_P(Holders, TheLinkTrainsWhenTheLastLetsGo) {
       if (card) {
         fixture.port().insert_card();
       } else {
-        fixture.config_write(Fixture::root_port, 0x3e, 0, 2);
+        fixture.config_write(Fixture::root_port, Type1Header::bridge_control, 0, 2);
       }
     }
     EXPECT_EQ(fixture.link_status(), link_training);
@@ -404,11 +444,11 @@ TEST(HotPlug, AResetOfTheMachineInsertsNoCard) {
     fixture.port().remove_card();
     pause(10 * vp::us);
     fixture.root_complex.reset();
-    fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
     pause(1 * vp::ms);
     EXPECT_EQ(fixture.link_status(), 0u);
     EXPECT_EQ(fixture.slot_status(), 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), ~0u);
     fixture.port().insert_card();
     fixture.wait_for_link();
     fixture.begin();

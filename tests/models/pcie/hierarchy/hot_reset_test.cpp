@@ -18,11 +18,11 @@ TEST(SecondaryBusReset, TheLinkIsDownWhileItIsSetAndTrainsAfterwards) {
     fixture.begin();
     EXPECT_EQ(fixture.link_status() & (link_active | link_training), link_active);
     fixture.hold();
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x3e, 2), 0x40u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::bridge_control, 2), 0x40u);
     pause(1 * vp::us);  // until the device knows
     for (unsigned i = 0; i < 5; ++i, pause(1 * vp::ms)) {
       EXPECT_EQ(fixture.link_status() & (link_active | link_training), 0u);
-      EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), ~0u);
+      EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), ~0u);
       EXPECT_EQ(fixture.read(Fixture::bar0, 4), ~0u);
       fixture.write(Fixture::bar0, 1, 4);
       EXPECT_EQ(fixture.logic.dma_write(0x1000, {1})->get_response_status(),
@@ -31,15 +31,17 @@ TEST(SecondaryBusReset, TheLinkIsDownWhileItIsSetAndTrainsAfterwards) {
     fixture.release();
     const vp::Picoseconds start = vp::now();
     EXPECT_EQ(fixture.link_status() & (link_active | link_training), link_training);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), ~0u);
     pause(start + 50 * vp::us - 1 - vp::now());
     EXPECT_EQ(fixture.link_status() & link_active, 0u);
     pause(start + 50 * vp::us - vp::now() + 1);
     EXPECT_EQ(fixture.link_status() & (link_active | link_training), link_active);
     EXPECT_EQ(fixture.told, 1u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 4, 2), 0u) << "reset";
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x10, 4), 4u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x18, 4), 0x00010100u) << "the port is not";
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), 0u) << "reset";
+    EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(0), 4), 4u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::primary_bus_number, 4),
+              0x00010100u)
+        << "the port is not";
     fixture.begin();
     fixture.expect_work();
     EXPECT_EQ(fixture.counter("root_complex.port0.completion_timeouts"), 0u);
@@ -52,9 +54,11 @@ TEST(LinkDisable, IsAHotResetForAsLongAsItIsSet) {
   ResetFixture fixture;
   fixture.run([&] {
     fixture.begin();
-    const unsigned control = fixture.port_express + 0x10;
-    fixture.config_write(Fixture::device, fixture.express + 0x10, 0x10, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x10, 2), 0u)
+    const unsigned control = fixture.port_express + PciExpress::link_control;
+    fixture.config_write(Fixture::device, fixture.express + PciExpress::link_control,
+                         PciExpress::LinkControlBit::link_disable, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::link_control, 2),
+              0u)
         << "a root port's";
     fixture.config_write(Fixture::root_port, control, 0x10, 2);
     EXPECT_EQ(fixture.config_read(Fixture::root_port, control, 2), 0x10u);
@@ -66,7 +70,7 @@ TEST(LinkDisable, IsAHotResetForAsLongAsItIsSet) {
     EXPECT_EQ(fixture.link_status() & (link_active | link_training), 0u) << "held in reset, too";
     fixture.release();
     fixture.wait_for_link();
-    EXPECT_EQ(fixture.config_read(Fixture::device, 4, 2), 0u) << "reset";
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), 0u) << "reset";
     fixture.begin();
     fixture.expect_work();
   });
@@ -78,17 +82,18 @@ TEST(SecondaryBusReset, ConfigurationIsRetriedUntilTheDeviceIsInitialised) {
   ResetFixture fixture(config);
   fixture.run([&] {
     fixture.begin();
-    fixture.config_write(Fixture::root_port, fixture.port_express + 0x1c, 0x10, 2);
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::root_control,
+                         PciExpress::RootControlBit::retry_visible, 2);
     fixture.hold();
     pause(2 * vp::ms);
     fixture.release();
     fixture.wait_for_link();
     const vp::Picoseconds up = vp::now();
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0xffff0001u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 2, 2), 0x0ae0u) << "waits";
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0xffff0001u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::device_id, 2), 0x0ae0u) << "waits";
     EXPECT_GE(vp::now(), up + 1 * vp::ms - 2 * vp::us);
     EXPECT_LE(vp::now(), up + 1 * vp::ms + 5 * vp::us);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu);
   });
 }
 
@@ -96,20 +101,22 @@ TEST(SecondaryBusReset, StickyBitsSurviveItButNoFundamentalReset) {
   ResetFixture fixture;
   fixture.run([&] {
     fixture.begin();
-    const unsigned target = fixture.express + 0x30;
+    const unsigned target = fixture.express + PciExpress::link_control_2;
     fixture.set_sizes(256, 256);
     fixture.config_write(Fixture::device, target, 3, 2);
     fixture.hold();
     fixture.release();
     fixture.wait_for_link();
     EXPECT_EQ(fixture.config_read(Fixture::device, target, 2) & 0xf, 3u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 8, 2), 0x2810u)
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_control, 2),
+              0x2810u)
         << "payload too";
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x12, 2) & 0x3ff,
-              5u | 16u << 4);
+    EXPECT_EQ(
+        fixture.config_read(Fixture::device, fixture.express + PciExpress::link_status, 2) & 0x3ff,
+        5u | 16u << 4);
     fixture.root_complex.reset();
     pause(10 * vp::us);
-    fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
     EXPECT_EQ(fixture.config_read(Fixture::device, target, 2) & 0xf, 5u);
     EXPECT_EQ(fixture.told, 2u);
     EXPECT_EQ(fixture.link_status() & link_active, link_active);
@@ -187,7 +194,7 @@ TEST(SecondaryBusReset, DeassertsTheInterruptsBehindIt) {
     fixture.wait_for_link();
     fixture.begin();
     pause(10 * vp::us);
-    EXPECT_EQ(lines.changes.size(), 3u) << "told when the link is up";
+    EXPECT_EQ(lines.changes.size(), 3u) << "announced when the link is up";
   });
 }
 
@@ -221,11 +228,14 @@ TEST(SecondaryBusReset, OfAPortWithoutALinkDoesNothing) {
   fixture.run([&] {
     fixture.begin();
     const Id second = make_id(0, 2, 0);
-    fixture.config_write(second, 0x3e, 0x40, 2);
-    fixture.config_write(second, 0x3e, 0, 2);
+    fixture.config_write(second, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::secondary_bus_reset, 2);
+    fixture.config_write(second, Type1Header::bridge_control, 0, 2);
     pause(1 * vp::ms);
-    const unsigned express = fixture.find_capability(second, 0x10);
-    EXPECT_EQ(fixture.config_read(second, express + 0x12, 2) & (link_active | link_training), 0u);
+    const unsigned express = fixture.find_capability(second, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(second, express + PciExpress::link_status, 2) &
+                  (link_active | link_training),
+              0u);
     fixture.expect_work();
   });
 }

@@ -15,11 +15,11 @@ using vp::ns;
 using vp::us;
 
 enum Service : unsigned {
-  source_validation = 1u << 0,
-  request_redirect = 1u << 2,
-  completion_redirect = 1u << 3,
-  upstream_forwarding = 1u << 4,
-  egress_control = 1u << 5,
+  source_validation = AccessControl::ServiceBit::source_validation,
+  request_redirect = AccessControl::ServiceBit::request_redirect,
+  completion_redirect = AccessControl::ServiceBit::completion_redirect,
+  upstream_forwarding = AccessControl::ServiceBit::upstream_forwarding,
+  egress_control = AccessControl::ServiceBit::egress_control,
 };
 constexpr unsigned all_redirected = request_redirect | completion_redirect | upstream_forwarding;
 
@@ -43,9 +43,9 @@ struct PeerFixture : SwitchFixture {
     enumerate_switch();
   }
   void control(Id id, unsigned services, unsigned vector = 0) {
-    const unsigned at = find_extended(id, 0x000d);
-    config_write(id, at + 6, services, 2);
-    config_write(id, at + 8, vector, 4);
+    const unsigned at = find_extended(id, AccessControl::id);
+    config_write(id, at + AccessControl::control, services, 2);
+    config_write(id, at + AccessControl::egress_control_vector, vector, 4);
   }
   /// Writes and reads back; whether it has arrived, and from whom it said to be.
   bool reaches(unsigned from, unsigned to) {
@@ -71,9 +71,9 @@ TEST(PeerToPeer, RootPortsRefuseItUnlessTheyAreMadeForIt) {
     fixture.enumerate_all();
     for (const unsigned services : {0u, 0x1fu}) {
       for (const Id id : {Fixture::root_port, root_id}) {
-        const unsigned at = fixture.find_extended(id, 0x000d);
-        EXPECT_EQ(fixture.config_read(id, at + 4, 2), 0x1fu);
-        fixture.config_write(id, at + 6, services, 2);
+        const unsigned at = fixture.find_extended(id, AccessControl::id);
+        EXPECT_EQ(fixture.config_read(id, at + AccessControl::capability, 2), 0x1fu);
+        fixture.config_write(id, at + AccessControl::control, services, 2);
       }
       for (const auto& [from, to] : {std::pair(0u, PeerFixture::alone), {PeerFixture::alone, 2u}}) {
         EXPECT_FALSE(fixture.reaches(from, to));
@@ -123,18 +123,19 @@ TEST(PeerToPeer, WhatNoRootPortClaimsIsRefusedStill) {
     };
     EXPECT_TRUE(refused(0xd0000000)) << "in the window, of no port";
     EXPECT_TRUE(refused(Fixture::ecam));
-    EXPECT_TRUE(refused(Fixture::bar2)) << "behind the port that it comes from";
+    EXPECT_TRUE(refused(Fixture::bar2)) << "behind the port that received it";
     EXPECT_FALSE(refused(bar(1)));
-    fixture.config_write(root_id, 4, 4, 2);
+    fixture.config_write(root_id, Header::command, Header::CommandBit::bus_master, 2);
     EXPECT_TRUE(refused(bar(1))) << "Memory Space of the other port";
-    fixture.config_write(root_id, 4, 6, 2);
-    const unsigned power = fixture.find_capability(root_id, 1) + 4;
+    fixture.config_write(root_id, Header::command, memory_and_master, 2);
+    const unsigned power =
+        fixture.find_capability(root_id, PowerManagement::id) + PowerManagement::control;
     fixture.config_write(root_id, power, 3, 2);
     EXPECT_TRUE(refused(bar(1))) << "D3";
     fixture.config_write(root_id, power, 0, 2);
-    fixture.config_write(Fixture::root_port, 4, 2, 2);
+    fixture.config_write(Fixture::root_port, Header::command, Header::CommandBit::memory_space, 2);
     EXPECT_TRUE(refused(bar(1))) << "Bus Master of its own port";
-    fixture.config_write(Fixture::root_port, 4, 6, 2);
+    fixture.config_write(Fixture::root_port, Header::command, memory_and_master, 2);
     EXPECT_FALSE(refused(bar(1)));
     // What is lost with a link ends at once.
     fixture.root_complex.port(1).remove_card();
@@ -149,7 +150,7 @@ TEST(PeerToPeer, WhatNoRootPortClaimsIsRefusedStill) {
   });
 }
 
-// Twice the latency of the root complex, as anything that it takes from one port to another.
+// A packet between two root ports takes twice the latency of the root complex.
 TEST(PeerToPeer, TakesItsTimeToThePicosecond) {
   SwitchFixture::Config config = reachable();
   config.sw.latency = 123'456;
@@ -233,8 +234,8 @@ TEST(PeerToPeer, RootPortsControlTheirDevicesToo) {
   PeerFixture fixture;
   fixture.run([&] {
     fixture.enumerate_all();
-    const unsigned acs = fixture.find_extended(Fixture::root_port, 0x000d);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, acs + 4, 2), 0x37fu);
+    const unsigned acs = fixture.find_extended(Fixture::root_port, AccessControl::id);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, acs + AccessControl::capability, 2), 0x37fu);
     const unsigned alone = PeerFixture::alone;
     fixture.control(Fixture::root_port, egress_control, 1u << 2);
     EXPECT_FALSE(fixture.reaches(alone, 0));
@@ -251,9 +252,9 @@ TEST(PeerToPeer, RootPortsControlTheirDevicesToo) {
     fixture.control(Fixture::root_port, completion_redirect);
     EXPECT_TRUE(fixture.reaches(0, alone));
     EXPECT_GT(fixture.counter("root_complex.port0.redirected"), requests) << "completions";
-    // A device that says to be another is refused before it goes anywhere.
+    // A request with the ID of another device is refused where it enters.
     fixture.control(Fixture::root_port, source_validation);
-    fixture.config_write(Fixture::root_port, 0x18, 0x00090900, 4);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00090900, 4);
     EXPECT_FALSE(fixture.reaches(alone, 0));
     EXPECT_EQ(fixture.status, tlm::TLM_GENERIC_ERROR_RESPONSE);
   });
@@ -284,7 +285,7 @@ TEST(PeerToPeer, ProcessorsAndDevicesTakeTurns) {
     });
     for (unsigned i = 0; i < 2 * count; ++i) {
       pause(20 * us);
-      fixture.logic.take();
+      fixture.logic.accept();
     }
   });
   EXPECT_EQ(order.size(), 2 * count);
@@ -314,7 +315,7 @@ TEST(PeerToPeer, ALinkThatGoesDownFreesWhoWaitsForIt) {
   });
 }
 
-// A device with addresses of its own making: there is nobody to translate, or to know better.
+// A device sends translated addresses, although there is no IOMMU that could have translated them.
 TEST(PeerToPeer, TranslatedAddressesAreAddresses) {
   Fixture::Config config;
   config.root_complex.ports.resize(2);
@@ -324,8 +325,8 @@ TEST(PeerToPeer, TranslatedAddressesAreAddresses) {
   Link link("second", {}, fixture.root_complex.port(1), end, fixture.trace, fixture.statistics);
   fixture.run([&] {
     fixture.enumerate();
-    fixture.config_write(root_id, 0x18, 0x00020200, 4);
-    fixture.config_write(root_id, 0x04, 0x0006, 2);
+    fixture.config_write(root_id, Type1Header::primary_bus_number, 0x00020200, 4);
+    fixture.config_write(root_id, Header::command, memory_and_master, 2);
     for (const std::uint64_t address : {std::uint64_t{0x1000}, Fixture::bar0}) {
       for (const AddressType type :
            {AddressType::untranslated, AddressType::translation_request, AddressType::translated}) {
@@ -385,7 +386,7 @@ TEST_P(PeersCredited, NothingIsLostAndNothingLocks) {
         while (!over || logic.holds_write()) {
           pause((1 + below(2000)) * ns);
           logic.full = !over && below(3) == 0;
-          if (!logic.full) logic.take();
+          if (!logic.full) logic.accept();
         }
       });
       fixture.spawn([&, i] {

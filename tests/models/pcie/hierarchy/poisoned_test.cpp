@@ -9,7 +9,7 @@
 namespace pcie {
 namespace {
 
-constexpr std::uint32_t advisory = 1u << 13;
+constexpr std::uint32_t advisory = AdvancedErrorReporting::advisory_non_fatal;
 
 class SwitchPoison : public testing::Test {
  protected:
@@ -45,11 +45,17 @@ class SwitchPoison : public testing::Test {
   /// Containment of a port: its control.
   void contain(unsigned port, unsigned control) {
     const Id id = SwitchEnds::port_id(port);
-    fixture.config_write(id, fixture.find_extended(id, 0x1d) + 6, control, 2);
+    fixture.config_write(id,
+                         fixture.find_extended(id, DownstreamPortContainment::id) +
+                             DownstreamPortContainment::control,
+                         control, 2);
   }
   unsigned containment_status(unsigned port) {
     const Id id = SwitchEnds::port_id(port);
-    return fixture.config_read(id, fixture.find_extended(id, 0x1d) + 8, 2);
+    return fixture.config_read(id,
+                               fixture.find_extended(id, DownstreamPortContainment::id) +
+                                   DownstreamPortContainment::status,
+                               2);
   }
   void forget_messages() {
     while (fixture.root.take()) continue;
@@ -58,7 +64,7 @@ class SwitchPoison : public testing::Test {
   SwitchEnds fixture{contained()};
 };
 
-// 6.2.3.2.4.2: who passes it on tells of it as an advisory error, and the packet stays as it is.
+// 6.2.3.2.4.2: a port that forwards the packet reports an advisory error and does not change it.
 TEST_F(SwitchPoison, ItGoesOnAndTheReceivingPortHasSeenIt) {
   const Id ports[] = {SwitchEnds::upstream_id, SwitchEnds::port_id(0), SwitchEnds::port_id(1),
                       SwitchEnds::port_id(2)};
@@ -67,7 +73,7 @@ TEST_F(SwitchPoison, ItGoesOnAndTheReceivingPortHasSeenIt) {
     const HeaderWords words = tlp->header_words();
     from.send(std::move(tlp));
     fixture.run();
-    // The message comes up beside it.
+    // The error message arrives in addition to the packet.
     TlpPtr got = to.take(), message = &to == &fixture.root ? to.take() : fixture.root.take();
     if (got && got->header.type == TlpType::Msg) std::swap(got, message);
     ASSERT_TRUE(got && message) << to_string(seen_by);
@@ -107,15 +113,15 @@ TEST_F(SwitchPoison, MaskedAsItIsAtFirstItIsOnlyAStatus) {
   EXPECT_TRUE(parity(SwitchEnds::port_id(0), 0x1e));
 }
 
-// What is refused is not told of as marked as bad too (6.2.3.2.3).
+// A refused packet is not also reported as poisoned (6.2.3.2.3).
 TEST_F(SwitchPoison, AnotherErrorComesFirst) {
   const Id port = SwitchEnds::port_id(0);
   fixture.ends[0]->send(bad(SwitchEnds::write(0, SwitchEnds::bar(0))));
   fixture.run();
   EXPECT_EQ(fixture.uncorrectable(port), bit_of(Error::unsupported_request));
-  const unsigned acs = fixture.find_extended(port, 0x0d);
-  fixture.config_write(port, acs + 6, 1u << 5, 2);
-  fixture.config_write(port, acs + 8, 1u << 2, 4);
+  const unsigned acs = fixture.find_extended(port, AccessControl::id);
+  fixture.config_write(port, acs + AccessControl::control, 1u << 5, 2);
+  fixture.config_write(port, acs + AccessControl::egress_control_vector, 1u << 2, 4);
   fixture.ends[0]->send(bad(SwitchEnds::write(0, SwitchEnds::bar(1))));
   fixture.run();
   EXPECT_EQ(fixture.uncorrectable(port), bit_of(Error::acs_violation));
@@ -126,10 +132,13 @@ TEST_F(SwitchPoison, AnotherErrorComesFirst) {
 TEST_F(SwitchPoison, AFatalOneIsContainedAndGoesNoFurther) {
   const Id port = SwitchEnds::port_id(0);
   fixture.enable_errors(port);
-  fixture.config_write(port, fixture.find_extended(port, 1) + 0x0c, bit_of(Error::poisoned_tlp), 4);
+  fixture.config_write(port,
+                       fixture.find_extended(port, AdvancedErrorReporting::id) +
+                           AdvancedErrorReporting::uncorrectable_severity,
+                       bit_of(Error::poisoned_tlp), 4);
   fixture.ends[0]->send(bad(SwitchEnds::write(0, SwitchEnds::bar(2))));
   fixture.run();
-  EXPECT_TRUE(fixture.ends[2]->take()) << "nobody contains it";
+  EXPECT_TRUE(fixture.ends[2]->take()) << "no port contains it";
   const TlpPtr message = fixture.root.take();
   ASSERT_TRUE(message);
   EXPECT_EQ(message->header.message_code, err_fatal);
@@ -143,24 +152,27 @@ TEST_F(SwitchPoison, AFatalOneIsContainedAndGoesNoFurther) {
 TEST_F(SwitchPoison, EgressBlockingIsOfPortsWithContainment) {
   for (unsigned i = 0; i < 3; ++i) {
     const Id port = SwitchEnds::port_id(i);
-    const unsigned dpc = fixture.find_extended(port, 0x1d);
+    const unsigned dpc = fixture.find_extended(port, DownstreamPortContainment::id);
     ASSERT_EQ(dpc != 0, i < 2);
     if (dpc == 0) continue;
-    EXPECT_EQ(fixture.config_read(port, dpc + 4, 2), 0xc0u);
-    fixture.config_write(port, dpc + 6, 0x20, 2);
-    EXPECT_EQ(fixture.config_read(port, dpc + 6, 2), 0x20u);
+    EXPECT_EQ(fixture.config_read(port, dpc + DownstreamPortContainment::capability, 2), 0xc0u);
+    fixture.config_write(port, dpc + DownstreamPortContainment::control,
+                         DownstreamPortContainment::ControlBit::poisoned_egress_blocking, 2);
+    EXPECT_EQ(fixture.config_read(port, dpc + DownstreamPortContainment::control, 2), 0x20u);
   }
-  const unsigned aer = fixture.find_extended(SwitchEnds::port_id(0), 1);
-  EXPECT_EQ(fixture.config_read(SwitchEnds::port_id(0), aer + 8, 4),
+  const unsigned aer = fixture.find_extended(SwitchEnds::port_id(0), AdvancedErrorReporting::id);
+  EXPECT_EQ(fixture.config_read(SwitchEnds::port_id(0),
+                                aer + AdvancedErrorReporting::uncorrectable_mask, 4),
             bit_of(Error::poisoned_egress_blocked))
       << "masked at first";
 }
 
-// What would leave by the port ends there, whoever has sent it; what comes in by it does not.
+// A poisoned packet that would leave by the port ends there, whatever its source. One that enters
+// by the port does not.
 TEST_F(SwitchPoison, ABlockedOneDoesNotLeave) {
   const Id port = SwitchEnds::port_id(1);
-  const unsigned express = fixture.find_capability(port, 0x10);
-  fixture.config_write(port, express + 0x28, 0, 2);
+  const unsigned express = fixture.find_capability(port, PciExpress::id);
+  fixture.config_write(port, express + PciExpress::device_control_2, 0, 2);
   for (const bool blocked : {false, true}) {
     contain(1, blocked ? 0x20u : 0u);
     const auto arrives = [&](End& from, TlpPtr tlp, bool answered) {
@@ -198,17 +210,17 @@ TEST_F(SwitchPoison, ABlockedOneDoesNotLeave) {
 
 TEST_F(SwitchPoison, ABlockedOneTriggersContainmentIfItIsNotMasked) {
   const Id port = SwitchEnds::port_id(1);
-  const unsigned aer = fixture.find_extended(port, 1);
+  const unsigned aer = fixture.find_extended(port, AdvancedErrorReporting::id);
   contain(1, 0x20 | 2);
   fixture.ends[0]->send(bad(SwitchEnds::write(0, SwitchEnds::bar(1))));
   fixture.run();
   EXPECT_EQ(containment_status(1) & 7, 0u);
-  fixture.config_write(port, aer + 8, 0, 4);
+  fixture.config_write(port, aer + AdvancedErrorReporting::uncorrectable_mask, 0, 4);
   for (const bool unsupported : {false, true}) {
     contain(1, 0x20 | 2 | (unsupported ? 4 : 0));
     TlpPtr request = bad(swap(SwitchEnds::device_id(0), SwitchEnds::bar(1)));
     const HeaderWords words = request->header_words();
-    fixture.config_write(port, aer + 4, ~0u, 4);
+    fixture.config_write(port, aer + AdvancedErrorReporting::uncorrectable_status, ~0u, 4);
     fixture.ends[0]->send(std::move(request));
     fixture.run();
     EXPECT_EQ(containment_status(1) & 7, 1u) << "no advisory error";
@@ -218,7 +230,10 @@ TEST_F(SwitchPoison, ABlockedOneTriggersContainmentIfItIsNotMasked) {
     EXPECT_EQ(answer->header.status,
               unsupported ? Status::unsupported_request : Status::completer_abort);
     EXPECT_FALSE(fixture.ends[1]->take());
-    fixture.config_write(port, fixture.find_extended(port, 0x1d) + 8, 1, 2);
+    fixture.config_write(port,
+                         fixture.find_extended(port, DownstreamPortContainment::id) +
+                             DownstreamPortContainment::status,
+                         1, 2);
     fixture.run();
   }
 }
@@ -231,15 +246,17 @@ TEST(RootPortPoison, PassesBetweenRootPortsUnlessItIsBlocked) {
   fixture.run([&] {
     fixture.enumerate();
     fixture.enumerate_switch();
-    const unsigned dpc = fixture.find_extended(root_id, 0x1d);
-    EXPECT_EQ(fixture.config_read(root_id, dpc + 4, 2), 0x4e0u);
+    const unsigned dpc = fixture.find_extended(root_id, DownstreamPortContainment::id);
+    EXPECT_EQ(fixture.config_read(root_id, dpc + DownstreamPortContainment::capability, 2), 0x4e0u);
     for (const bool blocked : {false, true}) {
-      fixture.config_write(root_id, dpc + 6, blocked ? 0x20 : 0, 2);
+      fixture.config_write(root_id, dpc + DownstreamPortContainment::control, blocked ? 0x20 : 0,
+                           2);
       EXPECT_TRUE(fixture.link.inject(Direction::up, {Error::poisoned_tlp, TlpType::MWr, 1}));
       fixture.logic.dma_write(bar(0), {1, 2, 3, 4});
       pause(20 * vp::us);
       EXPECT_EQ(fixture.counted("fixture.above.down.MWr.tlps"), 1u);
-      EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x1e, 2) >> 15, 1u);
+      EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::secondary_status, 2) >> 15,
+                1u);
       EXPECT_EQ(fixture.uncorrectable(root_id),
                 blocked ? bit_of(Error::poisoned_egress_blocked) : 0u);
       EXPECT_EQ(fixture.uncorrectable(Fixture::root_port), 0u) << "advisory";

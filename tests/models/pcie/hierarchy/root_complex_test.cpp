@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "models/pcie/config/capabilities/serial_number.h"
 #include "models/pcie/protocol/configuration_error.h"
 #include "tests/models/pcie/fixture.h"
 
@@ -20,23 +21,31 @@ std::vector<std::uint8_t> pattern(unsigned bytes, unsigned seed = 1) {
 TEST(RootComplex, EnumerationFindsBridgePortAndDevice) {
   Fixture fixture;
   fixture.run([&] {
-    EXPECT_EQ(fixture.config_read(make_id(0, 0, 0), 0, 4), 0x0a00f0aeu);
-    EXPECT_EQ(fixture.config_read(make_id(0, 0, 0), 8, 4) >> 8, 0x060000u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 8, 4) >> 8, 0x060400u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x0e, 1), 1u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), ~0u) << "no bus number yet";
+    EXPECT_EQ(fixture.config_read(make_id(0, 0, 0), Header::vendor_id, 4), 0x0a00f0aeu);
+    EXPECT_EQ(fixture.config_read(make_id(0, 0, 0), Header::revision_id, 4) >> 8, 0x060000u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Header::revision_id, 4) >> 8, 0x060400u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Header::header_type, 1), 1u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), ~0u)
+        << "no bus number yet";
     fixture.enumerate();
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 8, 4) >> 8, 0x120000u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::revision_id, 4) >> 8, 0x120000u);
     for (const std::uint8_t id : {0x01, 0x10, 0x11}) {
       EXPECT_NE(fixture.find_capability(Fixture::device, id), 0u) << int{id};
     }
-    EXPECT_NE(fixture.find_capability(Fixture::root_port, 0x10), 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x100, 4), 0x12c20001u) << "error reporting";
-    const unsigned serial_number = fixture.find_extended_capability(Fixture::device, 0x0003);
-    EXPECT_EQ(fixture.config_read(Fixture::device, serial_number + 4, 4), 0x89abcdefu);
-    EXPECT_EQ(fixture.config_read(Fixture::device, serial_number + 8, 4), 0x01234567u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x100, 4) & 0xfffff, 0x20001u)
+    EXPECT_NE(fixture.find_capability(Fixture::root_port, PciExpress::id), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, ConfigSpace::first_extended_capability, 4),
+              0x12c20001u)
+        << "error reporting";
+    const unsigned serial_number =
+        fixture.find_extended_capability(Fixture::device, SerialNumber::id);
+    EXPECT_EQ(fixture.config_read(Fixture::device, serial_number + SerialNumber::lower, 4),
+              0x89abcdefu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, serial_number + SerialNumber::upper, 4),
+              0x01234567u);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, ConfigSpace::first_extended_capability, 4) &
+                  0xfffff,
+              0x20001u)
         << "error reporting";
   });
 }
@@ -51,8 +60,8 @@ TEST(RootComplex, EveryAbsentFunctionIsAllOnes) {
           const Id id = make_id(bus, device, function);
           const bool present =
               id == make_id(0, 0, 0) || id == Fixture::root_port || id == Fixture::device;
-          EXPECT_EQ(fixture.config_read(id, 0, 4) != ~0u, present) << to_string(id);
-          if (!present) fixture.config_write(id, 4, ~0u, 4);
+          EXPECT_EQ(fixture.config_read(id, Header::vendor_id, 4) != ~0u, present) << to_string(id);
+          if (!present) fixture.config_write(id, Header::command, ~0u, 4);
         }
       }
     }
@@ -162,13 +171,13 @@ TEST(RootComplex, MemorySpaceOfTheBridgeGates) {
     fixture.enumerate();
     fixture.write(Fixture::bar0, 0x11223344, 4);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x11223344u);
-    fixture.config_write(Fixture::root_port, 4, 0x0004, 2);
+    fixture.config_write(Fixture::root_port, Header::command, Header::CommandBit::bus_master, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
     EXPECT_EQ(fixture.read(Fixture::bar2, 8), ~0ull);
     fixture.write(Fixture::bar0, 0x55667788, 4);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu)
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu)
         << "configuration is not gated";
-    fixture.config_write(Fixture::root_port, 4, 0x0006, 2);
+    fixture.config_write(Fixture::root_port, Header::command, memory_and_master, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x11223344u);
     EXPECT_EQ(fixture.counter("root_complex.reads_all_ones"), 2u);
     EXPECT_EQ(fixture.counter("root_complex.writes_dropped"), 1u);
@@ -181,10 +190,11 @@ TEST(RootComplex, WindowsOfTheBridgeGate) {
     fixture.enumerate();
     fixture.logic.memory[4][0xffc] = 0x42;
     EXPECT_EQ(fixture.read(Fixture::bar4 + 0xffc, 4), 0x42u);
-    fixture.config_write(Fixture::root_port, 0x20, 0xc000c000, 4);  // 1 MiB less
+    fixture.config_write(Fixture::root_port, Type1Header::memory_base, 0xc000c000,
+                         4);  // 1 MiB less
     EXPECT_EQ(fixture.read(Fixture::bar4 + 0xffc, 4), 0xffffffffu);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u);
-    fixture.config_write(Fixture::root_port, 0x20, 0xc000c010, 4);  // closed
+    fixture.config_write(Fixture::root_port, Type1Header::memory_base, 0xc000c010, 4);  // closed
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
     EXPECT_EQ(fixture.read(Fixture::bar2, 4), 0u) << "the other window";
   });
@@ -194,14 +204,14 @@ TEST(RootComplex, BusMasterOfTheBridgeGates) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    fixture.config_write(Fixture::root_port, 4, 0x0002, 2);
+    fixture.config_write(Fixture::root_port, Header::command, Header::CommandBit::memory_space, 2);
     auto write = fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
     auto read = fixture.logic.dma_read(0x1000, 4);
     fixture.wait_for(*read);
     EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "UR";
     EXPECT_TRUE(fixture.memory.writes.empty());
     EXPECT_EQ(fixture.counter("root_complex.port0.unsupported_requests"), 2u);
-    fixture.config_write(Fixture::root_port, 4, 0x0006, 2);
+    fixture.config_write(Fixture::root_port, Header::command, memory_and_master, 2);
     read = fixture.logic.dma_read(0x1000, 4);
     fixture.wait_for(*read);
     EXPECT_TRUE(read->is_response_ok());
@@ -212,10 +222,10 @@ TEST(RootComplex, D3hotOfTheBridgeClosesIt) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned power = fixture.find_capability(Fixture::root_port, 1);
-    fixture.config_write(Fixture::root_port, power + 4, 3, 2);
+    const unsigned power = fixture.find_capability(Fixture::root_port, PowerManagement::id);
+    fixture.config_write(Fixture::root_port, power + PowerManagement::control, 3, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
-    fixture.config_write(Fixture::root_port, power + 4, 0, 2);
+    fixture.config_write(Fixture::root_port, power + PowerManagement::control, 0, 2);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u);
   });
 }
@@ -228,7 +238,7 @@ TEST(RootComplex, ErrorsOfTheDeviceAreAllOnes) {
       fixture.logic.answer = answer;
       EXPECT_EQ(fixture.read(Fixture::bar0, 8), ~0ull);
       fixture.write(Fixture::bar0, 1, 8);
-      fixture.config_read(Fixture::device, 0, 4);  // pushes the write
+      fixture.config_read(Fixture::device, Header::vendor_id, 4);  // pushes the write
     }
     fixture.logic.answer = tlm::TLM_OK_RESPONSE;
     EXPECT_EQ(fixture.read(Fixture::bar0, 8), 0u);
@@ -255,7 +265,8 @@ TEST(RootComplex, SilenceEndsInATimeout) {
     const vp::Picoseconds start = vp::now();
     EXPECT_EQ(fixture.read(Fixture::bar0, 8), ~0ull);
     EXPECT_EQ(vp::now() - start, 3 * vp::ms);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 2), 0xf0aeu) << "the rest goes on";
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 2), 0xf0aeu)
+        << "other accesses still work";
     EXPECT_EQ(fixture.counter("root_complex.port0.completion_timeouts"), 1u);
   });
   EXPECT_GT(both_end, 0);
@@ -310,8 +321,9 @@ TEST(RootComplex, TheTimeoutCanBeDisabled) {
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned express = fixture.find_capability(Fixture::root_port, 0x10);
-    fixture.config_write(Fixture::root_port, express + 0x28, 0x10, 2);
+    const unsigned express = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    fixture.config_write(Fixture::root_port, express + PciExpress::device_control_2,
+                         PciExpress::DeviceControl2Bit::timeout_disable, 2);
     fixture.logic.latency = 10 * vp::ms;
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u);
   });
@@ -345,8 +357,8 @@ TEST(RootComplex, ExtendedTagsLetMoreThrough) {
   unsigned done = 0;
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned express = fixture.find_capability(Fixture::root_port, 0x10);
-    fixture.config_write(Fixture::root_port, express + 8, 0x0100, 2);
+    const unsigned express = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    fixture.config_write(Fixture::root_port, express + PciExpress::device_control, 0x0100, 2);
     for (unsigned i = 0; i < 300; ++i) {
       fixture.logic.memory[0][8 * i] = i & 0xff;
       fixture.spawn([&, i] {
@@ -383,7 +395,7 @@ TEST(RootComplex, AKilledReaderDoesNoHarm) {
   });
 }
 
-// Those who have a tag and ask again do not go before one who waits.
+// A processor that has had a tag does not overtake one that still waits.
 TEST(RootComplex, NobodyJumpsTheQueueForTags) {
   Fixture fixture;
   fixture.logic.latency = 10 * vp::us;
@@ -428,8 +440,8 @@ TEST(RootComplex, ACompletionForAnotherRequesterIsDropped) {
             fixture.statistics);
   fixture.run([&] {
     const Id port = make_id(0, 2, 0);
-    fixture.config_write(port, 0x20, 0xc200c200, 4);
-    fixture.config_write(port, 0x04, 0x0006, 2);
+    fixture.config_write(port, Type1Header::memory_base, 0xc200c200, 4);
+    fixture.config_write(port, Header::command, memory_and_master, 2);
     EXPECT_EQ(fixture.read(0xc2000000, 4), 0x11111111u);
     EXPECT_EQ(fixture.counter("root_complex.port1.unexpected_completions"), 1u);
   });
@@ -440,8 +452,8 @@ TEST(RootComplex, ARetryIsRepeatedUntilTheDeviceIsReady) {
   config.endpoint.functions[0].initialisation = 1 * vp::ms;
   Fixture fixture(config);
   fixture.run([&] {
-    fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu);
     EXPECT_GE(vp::now(), 1 * vp::ms);
     EXPECT_LT(vp::now(), 1 * vp::ms + 10 * vp::us);
   });
@@ -452,14 +464,16 @@ TEST(RootComplex, ARetryIsShownToSoftwareThatAsksForIt) {
   config.endpoint.functions[0].initialisation = 1 * vp::ms;
   Fixture fixture(config);
   fixture.run([&] {
-    fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
-    const unsigned express = fixture.find_capability(Fixture::root_port, 0x10);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, express + 0x1e, 2), 1u);
-    fixture.config_write(Fixture::root_port, express + 0x1c, 0x10, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0xffff0001u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 2), 0x0001u);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
+    const unsigned express = fixture.find_capability(Fixture::root_port, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, express + PciExpress::root_capabilities, 2),
+              1u);
+    fixture.config_write(Fixture::root_port, express + PciExpress::root_control,
+                         PciExpress::RootControlBit::retry_visible, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0xffff0001u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 2), 0x0001u);
     sc_core::wait(1, sc_core::SC_MS);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), 0x0ae0f0aeu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), 0x0ae0f0aeu);
   });
 }
 
@@ -470,9 +484,9 @@ TEST(RootComplex, ARetryThatNeverEndsIsATimeout) {
   config.root_complex.completion_timeout = 1 * vp::ms;
   Fixture fixture(config);
   fixture.run([&] {
-    fixture.config_write(Fixture::root_port, 0x18, 0x00010100, 4);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0, 4), ~0u);
-    fixture.config_write(Fixture::device, 4, 6, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::vendor_id, 4), ~0u);
+    fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     EXPECT_LT(vp::now(), 3 * vp::ms);
   });
 }
@@ -482,14 +496,14 @@ TEST(RootComplex, ARetryThatNeverEndsIsATimeout) {
 TEST(RootComplex, ConfigurationIsRoutedByBus) {
   Fixture fixture;
   fixture.run([&] {
-    fixture.config_write(Fixture::root_port, 0x18, 0x00050300, 4);
-    EXPECT_EQ(fixture.config_read(make_id(3, 0, 0), 0, 4), 0x0ae0f0aeu);
-    EXPECT_EQ(fixture.config_read(make_id(2, 0, 0), 0, 4), ~0u);
-    EXPECT_EQ(fixture.config_read(make_id(6, 0, 0), 0, 4), ~0u);
-    EXPECT_EQ(fixture.config_read(make_id(3, 1, 0), 0, 4), ~0u);
+    fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00050300, 4);
+    EXPECT_EQ(fixture.config_read(make_id(3, 0, 0), Header::vendor_id, 4), 0x0ae0f0aeu);
+    EXPECT_EQ(fixture.config_read(make_id(2, 0, 0), Header::vendor_id, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(make_id(6, 0, 0), Header::vendor_id, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(make_id(3, 1, 0), Header::vendor_id, 4), ~0u);
     EXPECT_EQ(fixture.link.count(Direction::down, TlpType::CfgRd0).tlps, 1u);
-    EXPECT_EQ(fixture.config_read(make_id(5, 0, 0), 0, 4), ~0u);
-    EXPECT_EQ(fixture.config_read(make_id(4, 7, 1), 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(make_id(5, 0, 0), Header::vendor_id, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(make_id(4, 7, 1), Header::vendor_id, 4), ~0u);
     EXPECT_EQ(fixture.link.count(Direction::down, TlpType::CfgRd1).tlps, 2u);
   });
 }
@@ -525,25 +539,26 @@ TEST(RootComplex, IntxIsGatedAndSwizzled) {
     function.set_intx(true);
     settle();
     EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}})) << "INTA of device 1";
-    EXPECT_TRUE(fixture.config_read(Fixture::device, 6, 2) & 8) << "interrupt status";
-    fixture.config_write(Fixture::device, 4, 0x0406, 2);
+    EXPECT_TRUE(fixture.config_read(Fixture::device, Header::status, 2) & 8) << "interrupt status";
+    fixture.config_write(Fixture::device, Header::command,
+                         memory_and_master | Header::CommandBit::interrupt_disable, 2);
     settle();
     EXPECT_EQ(lines.changes, (Lines::Changes{{1, true}, {1, false}})) << "disabled while it stands";
     function.set_intx(false);
     function.set_intx(true);
     settle();
     EXPECT_EQ(lines.changes.size(), 2u) << "disabled";
-    fixture.config_write(Fixture::device, 4, 0x0006, 2);
+    fixture.config_write(Fixture::device, Header::command, memory_and_master, 2);
     settle();
     EXPECT_EQ(lines.changes.size(), 3u) << "enabled while it stands";
     function.set_intx(false);
     settle();
     EXPECT_EQ(lines.changes.size(), 4u);
-    EXPECT_FALSE(fixture.config_read(Fixture::device, 6, 2) & 8);
+    EXPECT_FALSE(fixture.config_read(Fixture::device, Header::status, 2) & 8);
   });
 }
 
-// While a processor waits, its domain says when it will go on.
+// While a processor waits, its domain announces when the wait ends.
 TEST(RootComplex, AWaitIsAnAppointmentOfTheDomain) {
   Fixture::Config config;
   config.root_complex.latency = 100 * vp::ns;
@@ -552,7 +567,7 @@ TEST(RootComplex, AWaitIsAnAppointmentOfTheDomain) {
     sc_core::wait(10, sc_core::SC_NS);
     EXPECT_EQ(fixture.host.next_event(), 200 * vp::ns);
   });
-  fixture.run([&] { fixture.config_read(Fixture::root_port, 0, 4); });
+  fixture.run([&] { fixture.config_read(Fixture::root_port, Header::vendor_id, 4); });
 }
 
 TEST(RootComplex, AnnotatedTimeIsSpentFirst) {
@@ -603,14 +618,16 @@ TEST(RootComplex, AnEmptySlotIsAllOnes) {
   fixture.run([&] {
     fixture.enumerate();
     const Id empty = make_id(0, 2, 0);
-    EXPECT_EQ(fixture.config_read(empty, 0, 4), 0x0a01f0aeu);
-    const unsigned express = fixture.find_capability(empty, 0x10);
-    EXPECT_EQ(fixture.config_read(empty, express + 0x1a, 2) & 0x40, 0u) << "nobody present";
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, express + 0x1a, 2) & 0x40, 0x40u);
-    fixture.config_write(empty, 0x18, 0x00020200, 4);
-    fixture.config_write(empty, 0x20, 0xc200c200, 4);
-    fixture.config_write(empty, 0x04, 0x0006, 2);
-    EXPECT_EQ(fixture.config_read(make_id(2, 0, 0), 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(empty, Header::vendor_id, 4), 0x0a01f0aeu);
+    const unsigned express = fixture.find_capability(empty, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(empty, express + PciExpress::slot_status, 2) & 0x40, 0u)
+        << "no card is present";
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, express + PciExpress::slot_status, 2) & 0x40,
+              0x40u);
+    fixture.config_write(empty, Type1Header::primary_bus_number, 0x00020200, 4);
+    fixture.config_write(empty, Type1Header::memory_base, 0xc200c200, 4);
+    fixture.config_write(empty, Header::command, memory_and_master, 2);
+    EXPECT_EQ(fixture.config_read(make_id(2, 0, 0), Header::vendor_id, 4), ~0u);
     EXPECT_EQ(fixture.read(0xc2000000, 4), 0xffffffffu);
     fixture.write(0xc2000000, 0, 4);
     EXPECT_EQ(fixture.counter("root_complex.port1.requests_without_link"), 3u);

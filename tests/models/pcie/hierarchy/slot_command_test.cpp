@@ -9,20 +9,23 @@ namespace pcie {
 namespace {
 
 constexpr vp::Picoseconds command_time = 10 * vp::us;
-constexpr SlotConfig everything{true, true, true, true, true, true, true, command_time};
+constexpr SlotConfig everything =
+    SlotConfig::with({&SlotConfig::surprise, &SlotConfig::button, &SlotConfig::indicators,
+                      &SlotConfig::power, &SlotConfig::latch, &SlotConfig::interlock},
+                     command_time);
 
-constexpr std::uint32_t power_fault = 1u << 1;  // Slot Status
-constexpr std::uint32_t latch_moved = 1u << 2;
-constexpr std::uint32_t presence_changed = 1u << 3;
-constexpr std::uint32_t completed = 1u << 4;
-constexpr std::uint32_t latch_open = 1u << 5;
-constexpr std::uint32_t present = 1u << 6;
-constexpr std::uint32_t engaged = 1u << 7;
-constexpr std::uint32_t link_changed = 1u << 8;
+constexpr std::uint32_t power_fault = Slot::StatusBit::power_fault;
+constexpr std::uint32_t latch_moved = Slot::StatusBit::latch_changed;
+constexpr std::uint32_t presence_changed = Slot::StatusBit::presence_changed;
+constexpr std::uint32_t completed = Slot::StatusBit::command_completed;
+constexpr std::uint32_t latch_open = Slot::StatusBit::latch_open;
+constexpr std::uint32_t present = Slot::StatusBit::presence_detect;
+constexpr std::uint32_t engaged = Slot::StatusBit::interlock_engaged;
+constexpr std::uint32_t link_changed = Slot::StatusBit::link_changed;
 
-constexpr std::uint32_t interrupts = 0x1f | 1u << 5 | 1u << 12;  // Slot Control
-constexpr std::uint32_t power_off = 1u << 10;
-constexpr std::uint32_t toggle = 1u << 11;
+constexpr std::uint32_t interrupts = 0x1f | 1u << 5 | 1u << 12;
+constexpr std::uint32_t power_off = Slot::ControlBit::power_off;
+constexpr std::uint32_t toggle = Slot::ControlBit::toggle_interlock;
 
 struct CommandFixture : ResetFixture {
   explicit CommandFixture(const SlotConfig& slot = everything)
@@ -35,24 +38,26 @@ struct CommandFixture : ResetFixture {
   RootPort& port() { return root_complex.port(0); }
   void listen() {
     begin();
-    const unsigned msi = find_capability(root_port, 5);
-    config_write(root_port, msi + 4, 0xfee01000, 4);
-    config_write(root_port, msi + 2, 1, 2);
-    config_write(root_port, port_express + 8, 0x281f, 2);
+    const unsigned msi = find_capability(root_port, Msi::id);
+    config_write(root_port, msi + Msi::message_address, 0xfee01000, 4);
+    config_write(root_port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    config_write(root_port, port_express + PciExpress::device_control, 0x281f, 2);
     clear();  // the link has come up
     command(interrupts);
     memory.messages.clear();
   }
-  std::uint32_t status() { return config_read(root_port, port_express + 0x1a, 2); }
-  void clear() { config_write(root_port, port_express + 0x1a, 0xffff, 2); }
+  std::uint32_t status() {
+    return config_read(root_port, port_express + PciExpress::slot_status, 2);
+  }
+  void clear() { config_write(root_port, port_express + PciExpress::slot_status, 0xffff, 2); }
   void write_control(std::uint32_t value) {
-    config_write(root_port, port_express + 0x18, value, 2);
+    config_write(root_port, port_express + PciExpress::slot_control, value, 2);
   }
   // As software that waits for its commands.
   void command(std::uint32_t value) {
     write_control(value);
     while (!(status() & completed)) pause(1 * vp::us);
-    config_write(root_port, port_express + 0x1a, completed, 2);
+    config_write(root_port, port_express + PciExpress::slot_status, completed, 2);
     pause(1);
   }
   bool up() { return (link_status() & link_active) != 0; }
@@ -180,7 +185,11 @@ TEST(SlotCommand, PowerFails) {
     pause(1 * vp::us);
     EXPECT_EQ(fixture.memory.messages.size(), 1u);
     // AER is the first: a link that goes down so is a surprise where none is to be expected.
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x104, 4), bit_of(Error::surprise_down));
+    EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                  ConfigSpace::first_extended_capability +
+                                      AdvancedErrorReporting::uncorrectable_status,
+                                  4),
+              bit_of(Error::surprise_down));
     fixture.clear();
     fixture.command(interrupts);
     pause(1 * vp::ms);

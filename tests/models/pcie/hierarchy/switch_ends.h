@@ -14,7 +14,7 @@
 
 namespace pcie {
 
-/// The end of a link in a test's hands: it sends what it likes, and keeps what it receives.
+/// The end of a link under a test's control: it sends arbitrary packets and keeps what it receives.
 struct End : Port {
   using Port::hold_link;
   using Port::release_link;
@@ -24,7 +24,7 @@ struct End : Port {
       : Port(domain, {5, 16, 0, credits}) {}
   void receive(TlpPtr tlp) override { received.push_back(std::move(tlp)); }
   void trained(unsigned, unsigned) override {}
-  /// The first that has come; null if there is none.
+  /// Removes and returns the first packet received, or nullptr if there is none.
   TlpPtr take() {
     if (received.empty()) return nullptr;
     TlpPtr first = std::move(received.front());
@@ -83,7 +83,7 @@ struct SwitchEnds {
     root.take();
   }
   unsigned find_capability(Id id, unsigned capability) {
-    unsigned at = config_read(id, 0x34, 1);
+    unsigned at = config_read(id, Header::capabilities_pointer, 1);
     while (at != 0 && config_read(id, at, 1) != capability) at = config_read(id, at + 1, 1);
     return at;
   }
@@ -95,11 +95,13 @@ struct SwitchEnds {
   void enumerate() {
     const unsigned count = static_cast<unsigned>(ends.size());
     const auto bridge = [&](Id id, unsigned first, unsigned last, unsigned from, unsigned to) {
-      config_write(id, 0x18, bus_of(id) | first << 8 | last << 16, 4);
-      config_write(id, 0x20, static_cast<std::uint32_t>(bar(from) >> 16 | bar(to)), 4);
-      config_write(id, 0x24, 0x0000fff0, 4);  // none
-      config_write(id, 0x3e, 2, 2);
-      config_write(id, 0x04, 6, 2);
+      config_write(id, Type1Header::primary_bus_number, bus_of(id) | first << 8 | last << 16, 4);
+      config_write(id, Type1Header::memory_base,
+                   static_cast<std::uint32_t>(bar(from) >> 16 | bar(to)), 4);
+      config_write(id, Type1Header::prefetchable_memory_base, 0x0000fff0, 4);  // none
+      config_write(id, Type1Header::bridge_control, Type1Header::BridgeControlBit::serr_enable, 2);
+      config_write(id, Header::command,
+                   Header::CommandBit::memory_space | Header::CommandBit::bus_master, 2);
     };
     bridge(upstream_id, 3, 3 + count, 0, count - 1);
     for (unsigned i = 0; i < count; ++i) bridge(port_id(i), 4 + i, 4 + i, i, i);
@@ -109,21 +111,25 @@ struct SwitchEnds {
   std::uint32_t uncorrectable(Id id) { return take_status(id, 4); }
   std::uint32_t correctable(Id id) { return take_status(id, 0x10); }
   std::uint32_t take_status(Id id, unsigned offset) {
-    const unsigned at = find_extended(id, 1) + offset;
+    const unsigned at = find_extended(id, AdvancedErrorReporting::id) + offset;
     const std::uint32_t found = config_read(id, at, 4);
     config_write(id, at, found, 4);
     return found;
   }
   HeaderWords logged(Id id) {
-    const unsigned at = find_extended(id, 1) + 0x1c;
+    const unsigned at =
+        find_extended(id, AdvancedErrorReporting::id) + AdvancedErrorReporting::header_log;
     HeaderWords words;
     for (unsigned i = 0; i < words.size(); ++i) words[i] = config_read(id, at + 4 * i, 4);
     return words;
   }
-  /// All that was logged is told of, advisory cases too.
+  /// Enables the reporting of all errors, including advisory errors.
   void enable_errors(Id id) {
-    config_write(id, find_extended(id, 1) + 0x14, 0, 4);
-    const unsigned control = find_capability(id, 0x10) + 8;
+    config_write(
+        id,
+        find_extended(id, AdvancedErrorReporting::id) + AdvancedErrorReporting::correctable_mask, 0,
+        4);
+    const unsigned control = find_capability(id, PciExpress::id) + PciExpress::device_control;
     config_write(id, control, config_read(id, control, 2) | 0xf, 2);
   }
   std::uint64_t counted(const std::string& name) const {

@@ -94,26 +94,26 @@ struct SwitchFixture : Fixture {
 
   void enumerate_bridge(Id id, unsigned secondary, unsigned last, std::uint64_t base,
                         std::uint64_t base64, unsigned megabytes) {
-    config_write(id, 0x18, bus_of(id) | secondary << 8 | last << 16, 4);
+    config_write(id, Type1Header::primary_bus_number, bus_of(id) | secondary << 8 | last << 16, 4);
     const auto range = [&](std::uint64_t from) {
       return static_cast<std::uint32_t>((from >> 16 & 0xfff0) |
                                         ((from + megabytes * MiB - 1) >> 16 & 0xfff0) << 16);
     };
-    config_write(id, 0x20, range(base), 4);
-    config_write(id, 0x24, range(base64), 4);
-    config_write(id, 0x28, 0x40, 4);
-    config_write(id, 0x2c, 0x40, 4);
-    config_write(id, 0x3e, 2, 2);
-    config_write(id, 0x04, 0x0006, 2);
+    config_write(id, Type1Header::memory_base, range(base), 4);
+    config_write(id, Type1Header::prefetchable_memory_base, range(base64), 4);
+    config_write(id, Type1Header::prefetchable_base_upper, 0x40, 4);
+    config_write(id, Type1Header::prefetchable_limit_upper, 0x40, 4);
+    config_write(id, Type1Header::bridge_control, Type1Header::BridgeControlBit::serr_enable, 2);
+    config_write(id, Header::command, memory_and_master, 2);
   }
   void enumerate_device(unsigned i) {
     const Id id = inner && i + 1 == devices ? make_id(8, 0, 0) : device_id(i);
-    config_write(id, 0x10, static_cast<std::uint32_t>(bar(i)), 4);
-    config_write(id, 0x14, 0, 4);
-    config_write(id, 0x18, static_cast<std::uint32_t>(bar64(i)), 4);
-    config_write(id, 0x1c, static_cast<std::uint32_t>(bar64(i) >> 32), 4);
-    config_write(id, 0x20, static_cast<std::uint32_t>(bar(i) + 0x80000), 4);
-    config_write(id, 0x04, 0x0006, 2);
+    config_write(id, Type0Header::bar(0), static_cast<std::uint32_t>(bar(i)), 4);
+    config_write(id, Type0Header::bar(1), 0, 4);
+    config_write(id, Type0Header::bar(2), static_cast<std::uint32_t>(bar64(i)), 4);
+    config_write(id, Type0Header::bar(3), static_cast<std::uint32_t>(bar64(i) >> 32), 4);
+    config_write(id, Type0Header::bar(4), static_cast<std::uint32_t>(bar(i) + 0x80000), 4);
+    config_write(id, Header::command, memory_and_master, 2);
   }
   void enumerate_port(unsigned i) {
     const unsigned bus = bus_of(device_id(i)), last = i + 1 == devices ? 8 : bus;
@@ -131,29 +131,36 @@ struct SwitchFixture : Fixture {
       enumerate_device(i);
     }
   }
-  /// All errors are told of.
+  /// Enables the reporting of all errors.
   void enable_errors(Id id) {
-    const unsigned control = find_capability(id, 0x10) + 8;
+    const unsigned control = find_capability(id, PciExpress::id) + PciExpress::device_control;
     config_write(id, control, config_read(id, control, 2) | 0xf, 2);
   }
   unsigned find_extended(Id id, unsigned capability) {
-    for (unsigned at = 0x100; at != 0; at = config_read(id, at + 2, 2) >> 4) {
+    for (unsigned at = ConfigSpace::first_extended_capability; at != 0;
+         at = config_read(id, at + 2, 2) >> 4) {
       if (config_read(id, at, 2) == capability) return at;
     }
     ADD_FAILURE() << "no capability " << capability;
     return 0;
   }
-  std::uint32_t uncorrectable(Id id) { return config_read(id, find_extended(id, 1) + 4, 4); }
-  /// Of an interrupt message's last error, and forgets it.
+  std::uint32_t uncorrectable(Id id) {
+    return config_read(id,
+                       find_extended(id, AdvancedErrorReporting::id) +
+                           AdvancedErrorReporting::uncorrectable_status,
+                       4);
+  }
+  /// Returns what the root port has collected, and clears it.
   struct Collected {
     std::uint32_t status;
     Id uncorrectable;
   };
   Collected collect() {
-    const unsigned aer = find_extended(root_id, 1);
-    const Collected found{config_read(root_id, aer + 0x30, 4),
-                          static_cast<Id>(config_read(root_id, aer + 0x36, 2))};
-    config_write(root_id, aer + 0x30, 0x7f, 4);
+    const unsigned aer = find_extended(root_id, AdvancedErrorReporting::id);
+    const Collected found{config_read(root_id, aer + AdvancedErrorReporting::root_error_status, 4),
+                          static_cast<Id>(config_read(
+                              root_id, aer + AdvancedErrorReporting::uncorrectable_source, 2))};
+    config_write(root_id, aer + AdvancedErrorReporting::root_error_status, 0x7f, 4);
     return found;
   }
   bool works(unsigned i) {

@@ -26,34 +26,42 @@ TEST(Switch, SoftwareFindsItsPortsAndWhatIsBelow) {
   fixture.run([&] {
     fixture.enumerate_switch();
     const auto port_type = [&](Id id) {
-      return fixture.config_read(id, fixture.find_capability(id, 0x10) + 2, 2) >> 4 & 0xf;
+      return fixture.config_read(
+                 id, fixture.find_capability(id, PciExpress::id) + PciExpress::capabilities, 2) >>
+                 4 &
+             0xf;
     };
-    EXPECT_EQ(fixture.config_read(upstream_id, 0, 4), 0x0a02f0aeu);
+    EXPECT_EQ(fixture.config_read(upstream_id, Header::vendor_id, 4), 0x0a02f0aeu);
     EXPECT_EQ(port_type(upstream_id), 5u);
     for (unsigned i = 0; i < devices; ++i) {
-      EXPECT_EQ(fixture.config_read(port_id(i), 0, 4), 0x0a03f0aeu);
-      EXPECT_EQ(fixture.config_read(port_id(i), 0xe, 1), 1u);
+      EXPECT_EQ(fixture.config_read(port_id(i), Header::vendor_id, 4), 0x0a03f0aeu);
+      EXPECT_EQ(fixture.config_read(port_id(i), Header::header_type, 1), 1u);
       EXPECT_EQ(port_type(port_id(i)), 6u);
-      EXPECT_EQ(fixture.config_read(device_id(i), 0, 4), 0x0ae0f0aeu);
+      EXPECT_EQ(fixture.config_read(device_id(i), Header::vendor_id, 4), 0x0ae0f0aeu);
       EXPECT_TRUE(fixture.works(i)) << i;
       for (const std::uint8_t capability : {0x01, 0x05, 0x10}) {
         EXPECT_NE(fixture.find_capability(port_id(i), capability), 0u);
       }
-      const unsigned express = fixture.find_capability(port_id(i), 0x10);
-      EXPECT_EQ(fixture.config_read(port_id(i), express + 0x14, 4) >> 19, 32 + i) << "slot";
-      EXPECT_TRUE(fixture.config_read(port_id(i), express + 0x12, 2) & 1u << 13) << "link active";
+      const unsigned express = fixture.find_capability(port_id(i), PciExpress::id);
+      EXPECT_EQ(fixture.config_read(port_id(i), express + PciExpress::slot_capabilities, 4) >> 19,
+                32 + i)
+          << "slot";
+      EXPECT_TRUE(fixture.config_read(port_id(i), express + PciExpress::link_status, 2) & 1u << 13)
+          << "link active";
     }
     // Neither functions, devices nor buses that are not there.
     const Id absent[] = {make_id(2, 0, 1),  make_id(3, 0, 1), make_id(3, devices, 0),
                          make_id(3, 31, 7), make_id(4, 1, 0), make_id(4, 31, 0)};
     for (const Id id : absent) {
-      EXPECT_EQ(fixture.config_read(id, 0, 4), ~0u) << to_string(id);
-      fixture.config_write(id, 4, 7, 2);
+      EXPECT_EQ(fixture.config_read(id, Header::vendor_id, 4), ~0u) << to_string(id);
+      fixture.config_write(id, Header::command, 7, 2);
     }
-    fixture.config_write(root_id, 0x1a, 9, 1);
-    EXPECT_EQ(fixture.config_read(make_id(9, 0, 0), 0, 4), ~0u) << "beyond the switch";
-    fixture.config_write(upstream_id, 0x1a, 9, 1);
-    EXPECT_EQ(fixture.config_read(make_id(9, 0, 0), 0, 4), ~0u) << "behind none of its ports";
+    fixture.config_write(root_id, Type1Header::subordinate_bus_number, 9, 1);
+    EXPECT_EQ(fixture.config_read(make_id(9, 0, 0), Header::vendor_id, 4), ~0u)
+        << "beyond the switch";
+    fixture.config_write(upstream_id, Type1Header::subordinate_bus_number, 9, 1);
+    EXPECT_EQ(fixture.config_read(make_id(9, 0, 0), Header::vendor_id, 4), ~0u)
+        << "behind none of its ports";
     EXPECT_EQ(fixture.uncorrectable(root_id), 0u);
   });
 }
@@ -68,12 +76,12 @@ TEST(Switch, WindowsReachToTheirLastByte) {
       return fixture.counted("fixture.switch.upstream.unsupported_requests") == before;
     };
     // The root port lets through more than the switch does.
-    fixture.config_write(root_id, 0x20, 0xc1f0c000, 4);
+    fixture.config_write(root_id, Type1Header::memory_base, 0xc1f0c000, 4);
     EXPECT_FALSE(reaches(window - 1));
     EXPECT_TRUE(reaches(window));
     EXPECT_TRUE(reaches(window + 3 * MiB - 1));
     EXPECT_FALSE(reaches(window + 3 * MiB));
-    fixture.config_write(port_id(1), 0x20, 0x0000fff0, 4);  // closed
+    fixture.config_write(port_id(1), Type1Header::memory_base, 0x0000fff0, 4);  // closed
     EXPECT_TRUE(reaches(bar(1) - 1));
     EXPECT_FALSE(reaches(bar(1)));
     EXPECT_FALSE(reaches(bar(2) - 1));
@@ -82,11 +90,12 @@ TEST(Switch, WindowsReachToTheirLastByte) {
     // Memory Space and D3 close a port.
     for (const Id id : {upstream_id, port_id(0)}) {
       EXPECT_TRUE(fixture.works(0));
-      fixture.config_write(id, 4, 4, 2);
+      fixture.config_write(id, Header::command, Header::CommandBit::bus_master, 2);
       EXPECT_FALSE(reaches(bar(0)));
-      fixture.config_write(id, 4, 6, 2);
+      fixture.config_write(id, Header::command, memory_and_master, 2);
       EXPECT_TRUE(fixture.works(0));
-      const unsigned power = fixture.find_capability(id, 1) + 4;
+      const unsigned power =
+          fixture.find_capability(id, PowerManagement::id) + PowerManagement::control;
       fixture.config_write(id, power, 3, 2);
       EXPECT_FALSE(reaches(bar(0)));
       EXPECT_EQ(fixture.logic_of(0).dma_write(0x1000, {1})->get_response_status(),
@@ -105,7 +114,7 @@ TEST(Switch, BusMasterGatesWhatComesFromBelow) {
   fixture.run([&] {
     fixture.enumerate_switch();
     for (const Id id : {upstream_id, port_id(1)}) {
-      fixture.config_write(id, 4, 2, 2);
+      fixture.config_write(id, Header::command, Header::CommandBit::memory_space, 2);
       auto read = fixture.logic_of(1).dma_read(0x1000, 64);
       fixture.wait_for(*read);
       EXPECT_EQ(read->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -113,7 +122,7 @@ TEST(Switch, BusMasterGatesWhatComesFromBelow) {
       fixture.logic_of(1).dma_write(0x1000, {1});
       pause();
       EXPECT_EQ(fixture.uncorrectable(id), bit_of(Error::unsupported_request));
-      fixture.config_write(id, 4, 6, 2);
+      fixture.config_write(id, Header::command, memory_and_master, 2);
       EXPECT_TRUE(fixture.works(1));
     }
     EXPECT_TRUE(fixture.memory.writes.empty());
@@ -141,7 +150,7 @@ TEST(Switch, ReadsTakeTheirTimeToThePicosecond) {
     EXPECT_EQ(vp::now() - start, 2 * 50'001 + 2 * 123'456 + 2 * 33'333 + links + 4 * wire(20) +
                                      2 * (wire(24) - wire(20)));
     start = vp::now();
-    fixture.config_read(port_id(2), 0, 4);
+    fixture.config_read(port_id(2), Header::vendor_id, 4);
     EXPECT_EQ(vp::now() - start, 2 * 50'001 + 123'456 + links / 2 + wire(20) + wire(24));
     start = vp::now();
     fixture.logic_of(0).dma_write(bar(1), {1, 2, 3, 4});
@@ -177,12 +186,12 @@ TEST(Switch, PeersReachEachOtherPastTheHost) {
       }
     }
     // A window of the switch that no port has does not lead up.
-    fixture.config_write(port_id(2), 0x20, 0x0000fff0, 4);
+    fixture.config_write(port_id(2), Type1Header::memory_base, 0x0000fff0, 4);
     auto lost = fixture.logic_of(0).dma_read(bar(2), 4);
     fixture.wait_for(*lost);
     EXPECT_EQ(lost->get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(fixture.counted("fixture.above.up.MRd.tlps"), 0u);
-    fixture.config_write(port_id(2), 0x20, 0xc120c120, 4);
+    fixture.config_write(port_id(2), Type1Header::memory_base, 0xc120c120, 4);
     // Without a link a read is refused at once.
     fixture.sw.port(2).remove_card();
     lost = fixture.logic_of(0).dma_read(bar(2), 4);
@@ -260,15 +269,16 @@ TEST(Switch, ErrorsAreToldOfAsTheirOwn) {
     EXPECT_EQ(fixture.uncorrectable(port_id(0)), 0u);
     // SERR# Enable of each bridge on the way.
     for (const Id id : {port_id(1), upstream_id}) {
-      fixture.config_write(id, 0x3e, 0, 2);
+      fixture.config_write(id, Type1Header::bridge_control, 0, 2);
       EXPECT_EQ(source(link, Direction::down, Error::receiver_overflow), 0u);
       EXPECT_EQ(source(link, Direction::up, Error::receiver_overflow),
                 id == upstream_id ? 0u : port_id(1));
       EXPECT_EQ(source(fixture.above, Direction::down, Error::receiver_overflow), upstream_id);
-      fixture.config_write(id, 0x3e, 2, 2);
+      fixture.config_write(id, Type1Header::bridge_control,
+                           Type1Header::BridgeControlBit::serr_enable, 2);
     }
     EXPECT_EQ(source(link, Direction::down, Error::receiver_overflow), device_id(1));
-    // A packet that one port refuses is answered, one that is marked as bad goes on.
+    // A port answers a packet that it refuses, and forwards a poisoned packet.
     fixture.cards[0]->link.inject(Direction::up, {Error::unsupported_request, TlpType::MRd, 1});
     auto read = fixture.logic_of(0).dma_read(0x1000, 4);
     fixture.wait_for(*read);
@@ -277,10 +287,10 @@ TEST(Switch, ErrorsAreToldOfAsTheirOwn) {
     fixture.logic_of(0).dma_write(0x1000, {1, 2, 3, 4});
     pause();
     EXPECT_EQ(fixture.collect().uncorrectable, root_id);
-    EXPECT_TRUE(fixture.config_read(port_id(0), 0x1e, 2) & 1u << 15);
+    EXPECT_TRUE(fixture.config_read(port_id(0), Type1Header::secondary_status, 2) & 1u << 15);
     fixture.above.inject(Direction::down, {Error::unsupported_request, TlpType::MRd, 1});
     EXPECT_EQ(fixture.read(bar(0), 4), ~0u);
-    // A completion that comes twice finds its end where its requester is.
+    // A duplicate completion ends at its requester.
     fixture.cards[2]->link.inject(Direction::up, {Error::unexpected_completion, TlpType::CplD, 1});
     EXPECT_TRUE(fixture.works(2));
     pause();
@@ -292,11 +302,15 @@ TEST(Switch, AResetReachesWhatIsBelowIt) {
   SwitchFixture fixture;
   fixture.run([&] {
     fixture.enumerate_switch();
-    const auto is_reset = [&](Id id) { return fixture.config_read(id, 4, 2) == 0; };
+    const auto is_reset = [&](Id id) { return fixture.config_read(id, Header::command, 2) == 0; };
     const auto pulse = [&](Id id) {
-      fixture.config_write(id, 0x3e, 0x42, 2);
+      fixture.config_write(id, Type1Header::bridge_control,
+                           Type1Header::BridgeControlBit::serr_enable |
+                               Type1Header::BridgeControlBit::secondary_bus_reset,
+                           2);
       pause();
-      fixture.config_write(id, 0x3e, 0x02, 2);
+      fixture.config_write(id, Type1Header::bridge_control,
+                           Type1Header::BridgeControlBit::serr_enable, 2);
       pause(30 * us);
     };
     pulse(port_id(1));
@@ -319,7 +333,7 @@ TEST(Switch, AResetReachesWhatIsBelowIt) {
     fixture.cards[0]->logic.silent = true;
     bool answered = false;
     fixture.spawn([&] {
-      EXPECT_EQ(fixture.read(bar(0), 4), ~0u) << "outstanding when the reset comes";
+      EXPECT_EQ(fixture.read(bar(0), 4), ~0u) << "outstanding at the reset";
       answered = true;
     });
     pause();
@@ -339,25 +353,26 @@ TEST(Switch, AResetReachesWhatIsBelowIt) {
 
 TEST(Switch, CardsComeAndGoBelowIt) {
   SwitchFixture::Config config;
-  config.sw.ports[1].slot = {true, true, false, false, false};
+  config.sw.ports[1].slot = SlotConfig::with({&SlotConfig::surprise});
   SwitchFixture fixture(config);
   fixture.run([&] {
     fixture.enumerate_switch();
-    const unsigned express = fixture.find_capability(port_id(1), 0x10);
-    const unsigned msi = fixture.find_capability(port_id(1), 5);
-    fixture.config_write(port_id(1), msi + 4, 0xfee01000, 4);
-    fixture.config_write(port_id(1), msi + 2, 1, 2);
-    fixture.config_write(port_id(1), express + 0x18, 0x1028, 2);
+    const unsigned express = fixture.find_capability(port_id(1), PciExpress::id);
+    const unsigned msi = fixture.find_capability(port_id(1), Msi::id);
+    fixture.config_write(port_id(1), msi + Msi::message_address, 0xfee01000, 4);
+    fixture.config_write(port_id(1), msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    fixture.config_write(port_id(1), express + PciExpress::slot_control, 0x1028, 2);
     EXPECT_TRUE(fixture.sw.port(1).remove_card());
     EXPECT_FALSE(fixture.sw.port(1).remove_card());
     pause();
     EXPECT_EQ(fixture.memory.messages.size(), 1u);
-    EXPECT_EQ(fixture.config_read(port_id(1), express + 0x1a, 2), 0x108u) << "presence and link";
-    EXPECT_EQ(fixture.config_read(device_id(1), 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(port_id(1), express + PciExpress::slot_status, 2), 0x108u)
+        << "presence and link";
+    EXPECT_EQ(fixture.config_read(device_id(1), Header::vendor_id, 4), ~0u);
     EXPECT_EQ(fixture.read(bar(1), 4), ~0u);
     fixture.write(bar(1), 1, 4);
     EXPECT_TRUE(fixture.works(0) && fixture.works(2));
-    fixture.config_write(port_id(1), express + 0x1a, 0x108, 2);
+    fixture.config_write(port_id(1), express + PciExpress::slot_status, 0x108, 2);
     EXPECT_TRUE(fixture.sw.port(1).insert_card());
     pause(30 * us);
     EXPECT_EQ(fixture.memory.messages.size(), 2u);
@@ -366,7 +381,8 @@ TEST(Switch, CardsComeAndGoBelowIt) {
     // With the whole switch its cards are gone too.
     fixture.root_complex.port(1).remove_card();
     pause();
-    for (unsigned i = 0; i < devices; ++i) EXPECT_EQ(fixture.config_read(device_id(i), 0, 4), ~0u);
+    for (unsigned i = 0; i < devices; ++i)
+      EXPECT_EQ(fixture.config_read(device_id(i), Header::vendor_id, 4), ~0u);
     fixture.root_complex.port(1).insert_card();
     pause(30 * us);
     fixture.enumerate_switch();
@@ -380,18 +396,23 @@ TEST(Switch, APortContainsWhatIsBelowIt) {
   SwitchFixture fixture(config);
   fixture.run([&] {
     fixture.enumerate_switch();
-    const unsigned dpc = fixture.find_extended(port_id(0), 0x1d);
-    EXPECT_EQ(fixture.config_read(port_id(0), dpc + 4, 2), 0xc0u) << "no extensions of root ports";
+    const unsigned dpc = fixture.find_extended(port_id(0), DownstreamPortContainment::id);
+    EXPECT_EQ(fixture.config_read(port_id(0), dpc + DownstreamPortContainment::capability, 2),
+              0xc0u)
+        << "no extensions of root ports";
     for (const Id id : {root_id, upstream_id, port_id(0), device_id(0)}) fixture.enable_errors(id);
-    fixture.config_write(port_id(0), dpc + 6, 6, 2);  // non-fatal too, Unsupported Request
+    fixture.config_write(port_id(0), dpc + DownstreamPortContainment::control, 6,
+                         2);  // non-fatal too, Unsupported Request
     fixture.cards[0]->link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
     pause();
-    EXPECT_EQ(fixture.config_read(port_id(0), dpc + 8, 2) & 7, 5u) << "by a fatal message";
-    EXPECT_EQ(fixture.config_read(port_id(0), dpc + 10, 2), device_id(0));
+    EXPECT_EQ(fixture.config_read(port_id(0), dpc + DownstreamPortContainment::status, 2) & 7, 5u)
+        << "by a fatal message";
+    EXPECT_EQ(fixture.config_read(port_id(0), dpc + DownstreamPortContainment::source_id, 2),
+              device_id(0));
     EXPECT_EQ(fixture.collect().status, 0u) << "it went no further";
-    EXPECT_EQ(fixture.config_read(device_id(0), 0, 4), ~0u);
+    EXPECT_EQ(fixture.config_read(device_id(0), Header::vendor_id, 4), ~0u);
     EXPECT_TRUE(fixture.works(1) && fixture.works(2));
-    fixture.config_write(port_id(0), dpc + 8, 1, 2);
+    fixture.config_write(port_id(0), dpc + DownstreamPortContainment::status, 1, 2);
     pause(30 * us);
     fixture.enumerate_device(0);
     EXPECT_TRUE(fixture.works(0));
@@ -427,7 +448,7 @@ TEST(Switch, AWriteThatIsNotTakenHoldsUpWhatIsBehind) {
     pause();
     EXPECT_EQ(fixture.memory.writes.size(), 0u) << "it might go to the blocked port as well";
     fixture.logic_of(0).full = false;
-    fixture.logic_of(0).take();
+    fixture.logic_of(0).accept();
     pause(100 * us);
     EXPECT_EQ(stored, stores);
     EXPECT_EQ(fixture.memory.writes.size(), 1u);
@@ -452,7 +473,7 @@ TEST(Switch, CompletionsBehindAWriteWaitInTheReceiveBuffer) {
     EXPECT_EQ(fixture.counted("fixture.link0.down.CplD.tlps"), 0u);
     EXPECT_EQ(fixture.logic_of(0).uses.size(), 1u);
     fixture.logic_of(0).full = false;
-    fixture.logic_of(0).take();
+    fixture.logic_of(0).accept();
     fixture.wait_for(*read);
     EXPECT_TRUE(read->is_response_ok());
     EXPECT_EQ(fixture.counted("fixture.link0.down.CplD.tlps"), 4096u / 128);
@@ -526,7 +547,7 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
         while (!over || logic.holds_write()) {
           pause((1 + below(2000)) * ns);
           logic.full = !over && below(3) == 0;
-          if (!logic.full) logic.take();
+          if (!logic.full) logic.accept();
         }
       });
       // A processor has the first 4 KiB of each device, its neighbours the next ones.
@@ -577,7 +598,7 @@ TEST(Switch, ASwitchBelowASwitch) {
   const Id far = make_id(8, 0, 0), far_port = make_id(7, 0, 0);
   fixture.run([&] {
     fixture.enumerate_switch();
-    EXPECT_EQ(fixture.config_read(far, 0, 4), 0x0ae0f0aeu);
+    EXPECT_EQ(fixture.config_read(far, Header::vendor_id, 4), 0x0ae0f0aeu);
     for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(fixture.works(i)) << i;
     // Peers, one of them two switches away.
     for (const auto& [from, to] : {std::pair(0u, 2u), std::pair(2u, 1u)}) {
@@ -596,12 +617,16 @@ TEST(Switch, ASwitchBelowASwitch) {
     pause();
     EXPECT_EQ(fixture.collect().uncorrectable, far_port);
     // What resets the outer one resets the inner one.
-    fixture.config_write(upstream_id, 0x3e, 0x42, 2);
+    fixture.config_write(upstream_id, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::serr_enable |
+                             Type1Header::BridgeControlBit::secondary_bus_reset,
+                         2);
     pause();
-    fixture.config_write(upstream_id, 0x3e, 0x02, 2);
+    fixture.config_write(upstream_id, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::serr_enable, 2);
     pause(50 * us);
     for (unsigned i = 0; i < devices; ++i) fixture.enumerate_port(i);
-    EXPECT_EQ(fixture.config_read(far, 4, 2), 0u);
+    EXPECT_EQ(fixture.config_read(far, Header::command, 2), 0u);
     for (unsigned i = 0; i < devices; ++i) fixture.enumerate_device(i);
     for (unsigned i = 0; i < devices; ++i) EXPECT_TRUE(fixture.works(i)) << i;
   });
@@ -619,7 +644,9 @@ TEST_P(Written, AtRandomNothingIsStuckForGood) {
   config.fixture.root_complex.completion_timeout = 100 * us;
   config.fixture.root_complex.peer_to_peer = GetParam() % 4 < 2;
   for (auto& each : config.sw.ports) {
-    each.slot = {true, below(2) == 0, true, true, true};
+    each.slot =
+        SlotConfig::with({&SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
+    each.slot.surprise = below(2) == 0;
     each.containment = true;
   }
   config.sw.credits = config.sw.ports[0].credits = one_packet();

@@ -54,7 +54,7 @@ TEST_P(Generations, ALinkInL1WakesInBothDirectionsAtOnce) {
     const vp::Picoseconds awake = fixture.time_after(0);
     EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)), static_cast<double>(awake),
                 tolerance)
-        << "nobody has enabled it";
+        << "software has not enabled it";
     const vp::Picoseconds exit = exit_latency(l1, generation);
     for (const unsigned enabled : {0u, 1u, 2u, 3u}) {
       fixture.enable(Fixture::root_port, enabled & 1 ? unsigned{l1} : 0u);
@@ -67,7 +67,7 @@ TEST_P(Generations, ALinkInL1WakesInBothDirectionsAtOnce) {
       EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
                   static_cast<double>(awake + more), tolerance);
     }
-    // The card wakes it, and the host finds it awake, or half so.
+    // The card wakes the link, and the host finds one or both directions awake.
     pause(1 * vp::ms);
     auto dma = fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
     const vp::Picoseconds start = vp::now();
@@ -144,19 +144,22 @@ TEST(ActiveState, WhatSoftwareOrTheLinkDoesCountsAsUse) {
     pause(1 * vp::ms);
     fixture.enable(Fixture::root_port, l1);  // a register of the port itself
     EXPECT_EQ(fixture.time_of_read(), awake) << "it has just been allowed to sleep";
-    fixture.config_write(Fixture::root_port, fixture.port_express + 0x30, 2, 2);
-    fixture.config_write(Fixture::root_port, fixture.port_express + 0x10, 1u << 5 | l1, 2);
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_control_2, 2,
+                         2);
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_control,
+                         1u << 5 | l1, 2);
     pause(20 * vp::us);
     const vp::Picoseconds slower = fixture.time_of_read();
     EXPECT_LT(slower, awake + 100 * vp::ns) << "Recovery is no sleep";
     EXPECT_NEAR(static_cast<double>(fixture.time_after(1 * vp::ms)),
                 static_cast<double>(slower + exit_latency(l1, 2)), 1)
-        << "by the speed that it has";
+        << "for the current speed";
     fixture.hold();
     fixture.release();
     fixture.wait_for_link();
     fixture.begin();
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x10, 2), 0u);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::link_control, 2),
+              0u);
     EXPECT_EQ(fixture.time_after(1 * vp::ms), slower) << "a reset takes back what was enabled";
   });
 }
@@ -175,7 +178,7 @@ TEST(ActiveState, OfFunctions) {
     fixture.enable(Fixture::device, l1);
     const vp::Picoseconds awake = fixture.time_after(0);
     EXPECT_EQ(fixture.time_after(1 * vp::ms), awake);
-    fixture.config_write(make_id(1, 0, 1), fixture.express + 0x10, l1, 2);
+    fixture.config_write(make_id(1, 0, 1), fixture.express + PciExpress::link_control, l1, 2);
     EXPECT_EQ(fixture.time_after(1 * vp::ms), awake + exit_latency(l1, 4));
   });
 }
@@ -198,23 +201,29 @@ TEST(ActiveState, Registers) {
     for (const PortType type : {PortType::endpoint, PortType::root_port, PortType::upstream_port}) {
       for (unsigned states = 0; states <= 3; ++states) {
         ConfigSpace space;
-        const auto config = PciExpressConfig{type, generation, 8}.with_active_states(states);
+        PciExpressConfig config;
+        config.type = type;
+        config.generation = generation;
+        config.lanes = 8;
+        config.active_states = states;
         if (generation == 6 && states & l0s) {
           EXPECT_THROW(PciExpress(space, config), ConfigurationError);
           continue;
         }
         PciExpress express(space, config);
-        const std::uint32_t capabilities = space.read(express.offset() + 0x0c, 4);
+        const std::uint32_t capabilities =
+            space.read(express.offset() + PciExpress::link_capabilities, 4);
         EXPECT_EQ(capabilities >> 10 & 3, states);
         const unsigned codes_of_l0s[] = {0, 5, 4, 5, 4, 3, 0},
                        codes_of_l1[] = {0, 2, 2, 3, 4, 4, 4};
         EXPECT_EQ(capabilities >> 12 & 7, states & l0s ? codes_of_l0s[generation] : 0);
         EXPECT_EQ(capabilities >> 15 & 7, states & l1 ? codes_of_l1[generation] : 0);
-        space.write(express.offset() + 0x10, 2, 3);
-        EXPECT_EQ(space.read(express.offset() + 0x10, 2), states);
+        space.write(express.offset() + PciExpress::link_control, 2, 3);
+        EXPECT_EQ(space.read(express.offset() + PciExpress::link_control, 2), states);
         EXPECT_EQ(express.active_states(), states);
         const bool accepts = type == PortType::endpoint && states != 0;
-        EXPECT_EQ(space.read(express.offset() + 4, 4) >> 6 & 0x3f, accepts ? 0x3fu : 0u);
+        EXPECT_EQ(space.read(express.offset() + PciExpress::device_capabilities, 4) >> 6 & 0x3f,
+                  accepts ? 0x3fu : 0u);
       }
     }
   }

@@ -51,12 +51,12 @@ TEST_P(StoreOf, AProcessorStopsWhereThereIsNoRoom) {
     EXPECT_EQ(stored, headers + 2);
     EXPECT_TRUE(fixture.logic.uses.size() == 1 && fixture.logic.holds_write());
     // One is taken: one more can be stored.
-    fixture.logic.take();
+    fixture.logic.accept();
     pause(100 * us);
     EXPECT_EQ(stored, headers + 3);
     EXPECT_EQ(fixture.logic.uses.size(), 2u);
     fixture.logic.full = false;
-    fixture.logic.take();
+    fixture.logic.accept();
     pause(100 * us);
     EXPECT_EQ(stored, stores);
     ASSERT_EQ(fixture.logic.uses.size(), stores);
@@ -86,7 +86,7 @@ TEST(BackPressure, ProcessorsKeepTheirTurns) {
     pause(10 * us);
     EXPECT_EQ(order.size(), 3u);
     fixture.logic.full = false;
-    fixture.logic.take();
+    fixture.logic.accept();
   });
   std::vector<unsigned> expected(8);
   std::iota(expected.begin(), expected.end(), 0u);
@@ -107,13 +107,14 @@ TEST(BackPressure, NothingPassesAWriteThatIsNotTaken) {
       read = true;
     });
     fixture.spawn([&] {
-      fixture.config_write(Fixture::device, 0x10, static_cast<std::uint32_t>(Fixture::bar0), 4);
+      fixture.config_write(Fixture::device, Type0Header::bar(0),
+                           static_cast<std::uint32_t>(Fixture::bar0), 4);
       configured = true;
     });
     pause(100 * us);
     EXPECT_FALSE(read || configured);
     fixture.logic.full = false;
-    fixture.logic.take();
+    fixture.logic.accept();
   });
   EXPECT_TRUE(read && configured);
 }
@@ -132,7 +133,7 @@ TEST(BackPressure, AWriteInPiecesGoesOnWhereItStopped) {
     for (unsigned piece = 1; piece <= 8; ++piece) {
       pause(10 * us);
       EXPECT_EQ(fixture.logic.uses.size(), piece);
-      fixture.logic.take();
+      fixture.logic.accept();
     }
     pause(10 * us);
     EXPECT_EQ(fixture.logic.uses.size(), 8u);
@@ -142,7 +143,7 @@ TEST(BackPressure, AWriteInPiecesGoesOnWhereItStopped) {
   });
 }
 
-// A refusal is one error a TLP, whenever it comes.
+// A refused TLP reports one error, whenever the refusal happens.
 TEST(BackPressure, ALateRefusalIsAnErrorOfTheWholeWrite) {
   Fixture fixture;
   fixture.run([&] {
@@ -151,11 +152,12 @@ TEST(BackPressure, ALateRefusalIsAnErrorOfTheWholeWrite) {
     fixture.write_bytes(Fixture::bar0 + 0x20, std::vector<std::uint8_t>(64, 1));
     fixture.logic.answer = tlm::TLM_ADDRESS_ERROR_RESPONSE;
     pause(10 * us);
-    fixture.logic.take();
+    fixture.logic.accept();
     pause(10 * us);
-    fixture.logic.take();
+    fixture.logic.accept();
     pause(10 * us);
-    const unsigned status = fixture.find_capability(Fixture::device, 0x10) + 0xa;
+    const unsigned status =
+        fixture.find_capability(Fixture::device, PciExpress::id) + PciExpress::device_status;
     EXPECT_EQ(fixture.config_read(Fixture::device, status, 2) & 0xf, 0xau)
         << "non-fatal, and unsupported";
     EXPECT_EQ(fixture.counter("endpoint.pf0.refused"), 2u);
@@ -207,7 +209,8 @@ TEST(BackPressure, InterruptsWaitAsPendingBits) {
       fixture.write(Fixture::msi_x_table + 16 * vector + 8, 0x40 + vector, 4);
       fixture.write(Fixture::msi_x_table + 16 * vector + 12, 0, 4);
     }
-    fixture.config_write(Fixture::device, fixture.find_capability(Fixture::device, 0x11) + 2,
+    fixture.config_write(Fixture::device,
+                         fixture.find_capability(Fixture::device, MsiX::id) + MsiX::message_control,
                          0x8000, 2);
     const auto write = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
     EXPECT_FALSE(write->done);
@@ -243,12 +246,12 @@ TEST(BackPressure, AResetEndsWhatWaits) {
     EXPECT_FALSE(write->done);
     fixture.root_complex.reset();
     pause(100 * us);
-    EXPECT_EQ(stored, 10u) << "a processor goes on without a link";
+    EXPECT_EQ(stored, 10u) << "a processor continues without a link";
     EXPECT_TRUE(write->done);
     EXPECT_EQ(write->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
     EXPECT_TRUE(fixture.logic.holds_write());
     fixture.logic.full = false;
-    fixture.logic.take();  // nobody is interested any more
+    fixture.logic.accept();  // nobody is interested any more
     pause(10 * us);
     fixture.enumerate();
     const std::size_t uses = fixture.logic.uses.size();
@@ -272,7 +275,7 @@ TEST(BackPressure, AFunctionLevelResetForgetsTheWriteThatWaits) {
     fixture.endpoint.function(0).reset(Reset::function);
     EXPECT_TRUE(fixture.logic.holds_write()) << "device logic still has the payload";
     fixture.logic.full = false;
-    fixture.logic.take();
+    fixture.logic.accept();
     pause(10 * us);
     fixture.enumerate();
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 1u);
@@ -318,7 +321,7 @@ TEST_P(Advertised, NothingIsLostAndNothingLocks) {
       while (!over || fixture.logic.holds_write()) {
         pause((1 + below(2000)) * ns);
         fixture.logic.full = !over && below(2) == 0;
-        if (!fixture.logic.full) fixture.logic.take();
+        if (!fixture.logic.full) fixture.logic.accept();
       }
     });
     for (unsigned processor = 0; processor < 4; ++processor) {

@@ -175,14 +175,17 @@ struct ErrorFixture : Fixture {
   void begin() {
     enumerate();
     for (const Id id : {root_port, device}) {
-      const unsigned control = find_capability(id, 0x10) + 8;
+      const unsigned control = find_capability(id, PciExpress::id) + PciExpress::device_control;
       config_write(id, control, config_read(id, control, 2) | 0xf, 2);
     }
-    const unsigned msi = find_capability(root_port, 5);
-    config_write(root_port, msi + 4, 0xfee01004, 4);
-    config_write(root_port, msi + 12, 0x4123, 2);
-    config_write(root_port, msi + 2, 1, 2);
-    config_write(root_port, 0x100 + 0x2c, 7, 4);  // AER is the first: Root Error Command
+    const unsigned msi = find_capability(root_port, Msi::id);
+    config_write(root_port, msi + Msi::message_address, 0xfee01004, 4);
+    config_write(root_port, msi + Msi::message_data, 0x4123, 2);
+    config_write(root_port, msi + Msi::message_control, Msi::ControlBit::enable, 2);
+    config_write(
+        root_port,
+        ConfigSpace::first_extended_capability + AdvancedErrorReporting::root_error_command,
+        AdvancedErrorReporting::RootErrorCommandBit::all, 4);
   }
 };
 
@@ -195,8 +198,14 @@ TEST(BitErrors, AreLoggedAndToldOfByBothEnds) {
     for (unsigned i = 0; i < 300; ++i) {
       fixture.expect_work();
       pause(10 * vp::us);
-      const std::uint32_t status = fixture.config_read(Fixture::root_port, 0x130, 4);
-      const std::uint32_t source = fixture.config_read(Fixture::root_port, 0x134, 4) & 0xffff;
+      const std::uint32_t status = fixture.config_read(
+          Fixture::root_port,
+          ConfigSpace::first_extended_capability + AdvancedErrorReporting::root_error_status, 4);
+      const std::uint32_t source =
+          fixture.config_read(
+              Fixture::root_port,
+              ConfigSpace::first_extended_capability + AdvancedErrorReporting::error_source, 4) &
+          0xffff;
       if (status != 0) {
         ++told;
         EXPECT_EQ(status & ~3u, 0u) << "correctable";
@@ -205,12 +214,24 @@ TEST(BitErrors, AreLoggedAndToldOfByBothEnds) {
       }
       fixture.memory.messages.clear();
       for (const Id id : {Fixture::root_port, Fixture::device}) {
-        const std::uint32_t found = fixture.config_read(id, 0x110, 4);
+        const std::uint32_t found = fixture.config_read(
+            id, ConfigSpace::first_extended_capability + AdvancedErrorReporting::correctable_status,
+            4);
         logged[id] |= found;
-        fixture.config_write(id, 0x110, found, 4);
-        EXPECT_EQ(fixture.config_read(id, 0x104, 4), 0u) << "and nothing else";
+        fixture.config_write(
+            id, ConfigSpace::first_extended_capability + AdvancedErrorReporting::correctable_status,
+            found, 4);
+        EXPECT_EQ(fixture.config_read(id,
+                                      ConfigSpace::first_extended_capability +
+                                          AdvancedErrorReporting::uncorrectable_status,
+                                      4),
+                  0u)
+            << "and nothing else";
       }
-      fixture.config_write(Fixture::root_port, 0x130, 0x7f, 4);
+      fixture.config_write(
+          Fixture::root_port,
+          ConfigSpace::first_extended_capability + AdvancedErrorReporting::root_error_status, 0x7f,
+          4);
     }
   });
   constexpr std::uint32_t all = 1u << 0 | 1u << 6 | 1u << 7 | 1u << 12;
@@ -224,8 +245,16 @@ TEST(BitErrors, NothingIsToldWithoutThem) {
   fixture.run([&] {
     fixture.begin();
     for (unsigned i = 0; i < 100; ++i) fixture.expect_work();
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x110, 4), 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x110, 4), 0u);
+    EXPECT_EQ(
+        fixture.config_read(
+            Fixture::root_port,
+            ConfigSpace::first_extended_capability + AdvancedErrorReporting::correctable_status, 4),
+        0u);
+    EXPECT_EQ(
+        fixture.config_read(
+            Fixture::device,
+            ConfigSpace::first_extended_capability + AdvancedErrorReporting::correctable_status, 4),
+        0u);
     EXPECT_TRUE(fixture.memory.messages.empty());
   });
 }

@@ -104,8 +104,9 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
     fixture.run([&] {
       fixture.enumerate();
       fixture.set_sizes(256, 512);
-      const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
-      fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+      const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
+      fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                           2);
       fixture.write(Fixture::msi_x_table, 0xfee00000, 8);
       fixture.write(Fixture::msi_x_table + 8, 0x21, 8);
       fixture.read(Fixture::msi_x_table, 8);

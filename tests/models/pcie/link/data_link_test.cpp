@@ -23,7 +23,7 @@ DataLinkConfig config(unsigned generation, double rate) {
   return config;
 }
 
-// As ports do once the time of an incident has come.
+// Observes the incidents whose time has passed, as links do.
 void see_all(DataLink& link) {
   for (const auto end : {DataLink::End::transmitter, DataLink::End::receiver}) {
     while (!link.incidents(end).empty()) link.take(end);
@@ -214,7 +214,7 @@ TEST(DataLink, RecoveryForgetsWhatNobodyHasSeen) {
   EXPECT_TRUE(received.empty());
   Wire faster(LineRate::of(4, 16, 4096));
   EXPECT_EQ(link.transmit(0, 4096).to, faster.occupy(1 * vp::s, 4096).to);
-  EXPECT_EQ(link.counts().bad_tlps, 0u) << "nobody has seen them";
+  EXPECT_EQ(link.counts().bad_tlps, 0u) << "no end has observed them";
 }
 
 TEST(DataLink, TheSeedIsWhatErrorsDependOn) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ECRC: who sends digests, what they cost, and what a bad one does (PCIe 5.0, 2.7.1 and 7.8.4.7).
+// ECRC: which ports send digests, what digests cost, and what a wrong digest causes
+// (PCIe 5.0, 2.7.1 and 7.8.4.7).
 #include <gtest/gtest.h>
 
 #include "tests/models/pcie/fixture.h"
@@ -9,8 +10,8 @@ namespace {
 
 class Digests : public testing::Test {
  protected:
-  static constexpr std::uint32_t generate = 1u << 6;
-  static constexpr std::uint32_t check = 1u << 8;
+  static constexpr std::uint32_t generate = AdvancedErrorReporting::ControlBit::generation_enable;
+  static constexpr std::uint32_t check = AdvancedErrorReporting::ControlBit::check_enable;
 
   static Fixture::Config config() {
     Fixture::Config config;
@@ -18,9 +19,13 @@ class Digests : public testing::Test {
     config.endpoint.completion_timeout = config.root_complex.completion_timeout = 100 * vp::us;
     return config;
   }
-  unsigned at(Id id) { return fixture.find_extended_capability(id, 1); }
-  void control(Id id, std::uint32_t value) { fixture.config_write(id, at(id) + 0x18, value, 4); }
-  std::uint32_t errors(Id id) { return fixture.config_read(id, at(id) + 4, 4); }
+  unsigned at(Id id) { return fixture.find_extended_capability(id, AdvancedErrorReporting::id); }
+  void control(Id id, std::uint32_t value) {
+    fixture.config_write(id, at(id) + AdvancedErrorReporting::control, value, 4);
+  }
+  std::uint32_t errors(Id id) {
+    return fixture.config_read(id, at(id) + AdvancedErrorReporting::uncorrectable_status, 4);
+  }
   std::uint64_t bytes(const char* way) {
     return fixture.counter(std::string("link.") + way + ".wire_bytes");
   }
@@ -49,10 +54,10 @@ TEST_F(Digests, EachFunctionSendsThemWhereSoftwareWants) {
     fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
     EXPECT_EQ(bytes("up") - up, 8u + 12 + 4 + 4);
     up = bytes("up");
-    fixture.config_read(second, 0, 4);
+    fixture.config_read(second, Header::vendor_id, 4);
     EXPECT_EQ(bytes("up") - up, 24u) << "the other function does not";
     up = bytes("up");
-    fixture.config_read(make_id(1, 0, 7), 0, 4);
+    fixture.config_read(make_id(1, 0, 7), Header::vendor_id, 4);
     EXPECT_EQ(bytes("up") - up, 24u) << "for one that is not there the first answers: 20 and 4";
   });
 }
@@ -64,17 +69,19 @@ TEST_F(Digests, HeaderLogsTellOfThem) {
     for (const bool digest : {false, true, false}) {
       for (const Id id : {Fixture::root_port, Fixture::device}) {
         control(id, digest ? generate : 0);
-        fixture.config_write(id, at(id) + 4, ~0u, 4);
+        fixture.config_write(id, at(id) + AdvancedErrorReporting::uncorrectable_status, ~0u, 4);
       }
       fixture.write(0xc0050000, 0, 4);  // in the window, of nobody
       fixture.logic.dma_write(1ull << 50, {1, 2, 3, 4});
       pause(10 * vp::us);
       const std::uint32_t td = digest ? 0x8000 : 0;
       EXPECT_EQ(errors(Fixture::device), bit_of(Error::unsupported_request));
-      EXPECT_EQ(fixture.config_read(Fixture::device, at(Fixture::device) + 0x1c, 4),
+      EXPECT_EQ(fixture.config_read(Fixture::device,
+                                    at(Fixture::device) + AdvancedErrorReporting::header_log, 4),
                 0x40000001 | td);
       EXPECT_EQ(errors(Fixture::root_port), bit_of(Error::unsupported_request));
-      EXPECT_EQ(fixture.config_read(Fixture::root_port, at(Fixture::root_port) + 0x1c, 4),
+      EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                    at(Fixture::root_port) + AdvancedErrorReporting::header_log, 4),
                 0x60000001 | td);
     }
   });
@@ -116,9 +123,14 @@ TEST_F(Digests, ABadOneIsAnErrorWhereItIsChecked) {
         EXPECT_EQ(errors(Fixture::device), dropped ? bit_of(Error::ecrc) : 0u);
         EXPECT_EQ(errors(second), 0u) << "that does not check";
         if (!dropped) continue;
-        EXPECT_EQ(fixture.config_read(Fixture::device, at(Fixture::device) + 0x1c, 4), 0x40008001u)
+        EXPECT_EQ(fixture.config_read(Fixture::device,
+                                      at(Fixture::device) + AdvancedErrorReporting::header_log, 4),
+                  0x40008001u)
             << "TD";
-        EXPECT_EQ(fixture.config_read(Fixture::device, at(Fixture::device) + 0x18, 4) & 0x1f, 19u);
+        EXPECT_EQ(fixture.config_read(Fixture::device,
+                                      at(Fixture::device) + AdvancedErrorReporting::control, 4) &
+                      AdvancedErrorReporting::ControlBit::first_error_pointer,
+                  19u);
       }
     }
   });

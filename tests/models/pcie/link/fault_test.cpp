@@ -17,29 +17,36 @@ class Faults : public testing::Test {
   }
 
   std::uint32_t get(Id id, unsigned at) {
-    return fixture.config_read(id, fixture.find_extended_capability(id, 1) + at, 4);
+    return fixture.config_read(
+        id, fixture.find_extended_capability(id, AdvancedErrorReporting::id) + at, 4);
   }
   void put(Id id, unsigned at, std::uint32_t value) {
-    fixture.config_write(id, fixture.find_extended_capability(id, 1) + at, value, 4);
+    fixture.config_write(id, fixture.find_extended_capability(id, AdvancedErrorReporting::id) + at,
+                         value, 4);
   }
   std::uint32_t device_status(Id id) {
-    return fixture.config_read(id, fixture.find_capability(id, 0x10) + 0xa, 2) & 0xf;
+    return fixture.config_read(
+               id, fixture.find_capability(id, PciExpress::id) + PciExpress::device_status, 2) &
+           0xf;
   }
 
   // As an operating system does that listens to all errors.
   void prepare() {
     fixture.enumerate();
     for (const Id id : {Fixture::root_port, Fixture::device}) {
-      const unsigned control = fixture.find_capability(id, 0x10) + 8;
+      const unsigned control =
+          fixture.find_capability(id, PciExpress::id) + PciExpress::device_control;
       fixture.config_write(id, control, fixture.config_read(id, control, 2) | 0xf, 2);
       put(id, 0x14, 0);      // advisory non-fatal errors too
       put(id, 0x18, 0x140);  // digests
     }
-    fixture.config_write(Fixture::root_port, 0x3e, 2, 2);
-    const unsigned msi = fixture.find_capability(Fixture::root_port, 5);
-    fixture.config_write(Fixture::root_port, msi + 4, 0xfee01004, 4);
-    fixture.config_write(Fixture::root_port, msi + 12, 0x4123, 2);
-    fixture.config_write(Fixture::root_port, msi + 2, 1, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::serr_enable, 2);
+    const unsigned msi = fixture.find_capability(Fixture::root_port, Msi::id);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_address, 0xfee01004, 4);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_data, 0x4123, 2);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_control, Msi::ControlBit::enable,
+                         2);
     put(Fixture::root_port, 0x2c, 7);
   }
 
@@ -62,14 +69,15 @@ class Faults : public testing::Test {
   void clear(Id id) {
     put(id, 0x04, ~0u);
     put(id, 0x10, ~0u);
-    fixture.config_write(id, fixture.find_capability(id, 0x10) + 0xa, 0xf, 2);
+    fixture.config_write(
+        id, fixture.find_capability(id, PciExpress::id) + PciExpress::device_status, 0xf, 2);
   }
   static void pause() { sc_core::wait(1, sc_core::SC_MS); }
 
   Fixture fixture{config()};
 };
 
-// The kind that root error status tells of, by hand from 7.8.4.4 and 6.2.3.2.4.
+// The severity that Root Error Status shows, derived by hand from 7.8.4.4 and 6.2.3.2.4.
 unsigned expected_status(Error error) {
   switch (error) {
     case Error::data_link_protocol:
@@ -106,7 +114,7 @@ TEST_F(Faults, EachErrorAtOnceAtBothEnds) {
         EXPECT_EQ(device_status(id == Fixture::device ? Fixture::root_port : Fixture::device), 0u);
       }
     }
-    EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u) << "all goes on";
+    EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u) << "everything still works";
   });
 }
 
@@ -197,8 +205,8 @@ TEST_F(Faults, PoisonedDataIsNotUsed) {
     EXPECT_EQ(take().sources >> 16, Fixture::root_port);
 
     EXPECT_TRUE(fixture.link.inject(Direction::down, {Error::poisoned_tlp, TlpType::CfgWr0, 1}));
-    fixture.config_write(Fixture::device, 0x3c, 0x5a, 1);
-    EXPECT_EQ(fixture.config_read(Fixture::device, 0x3c, 1), 0u);
+    fixture.config_write(Fixture::device, Header::interrupt_line, 0x5a, 1);
+    EXPECT_EQ(fixture.config_read(Fixture::device, Header::interrupt_line, 1), 0u);
     pause();
     EXPECT_EQ(take().sources >> 16, Fixture::device);
 
@@ -257,12 +265,13 @@ TEST_F(Faults, ImpossibleOnesAreRefused) {
 TEST_F(Faults, BridgeControlHoldsMessagesBack) {
   fixture.run([&] {
     prepare();
-    fixture.config_write(Fixture::root_port, 0x3e, 0, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control, 0, 2);
     fixture.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
     fixture.link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
     pause();
     EXPECT_EQ(take().status, 0u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x1e, 2) & 0x4000, 0x4000u)
+    EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::secondary_status, 2) & 0x4000,
+              0x4000u)
         << "received system error";
     EXPECT_EQ(device_status(Fixture::device), 5u);
   });
@@ -276,7 +285,7 @@ TEST_F(Faults, AnInterruptEachTimeThatThereIsSomethingNew) {
     pause();
     EXPECT_EQ(fixture.memory.messages.size(), 1u);
     put(Fixture::root_port, 0x30, 0x02);
-    EXPECT_EQ(fixture.memory.messages.size(), 1u) << "one is not told of yet";
+    EXPECT_EQ(fixture.memory.messages.size(), 1u) << "the second is not signalled yet";
     put(Fixture::root_port, 0x30, 0x01);
     fixture.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
     pause();
@@ -285,8 +294,9 @@ TEST_F(Faults, AnInterruptEachTimeThatThereIsSomethingNew) {
     put(Fixture::root_port, 0x2c, 1);
     pause();
     EXPECT_EQ(fixture.memory.messages.size(), 3u) << "enabled while an error stands";
-    fixture.config_write(Fixture::root_port, fixture.find_capability(Fixture::root_port, 5) + 2, 0,
-                         2);
+    fixture.config_write(
+        Fixture::root_port,
+        fixture.find_capability(Fixture::root_port, Msi::id) + Msi::message_control, 0, 2);
     put(Fixture::root_port, 0x30, ~0u);
     fixture.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
     pause();
@@ -294,26 +304,37 @@ TEST_F(Faults, AnInterruptEachTimeThatThereIsSomethingNew) {
   });
 }
 
-// 6.2.4: of all functions, and told of once.
+// 6.2.4: all functions log the error, and one message reports it.
 TEST(FunctionsErrors, OneMessageOfAllFunctions) {
   Fixture::Config config;
   config.endpoint.functions.resize(8);
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
-    fixture.config_write(Fixture::root_port, 0x3e, 2, 2);
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::serr_enable, 2);
     for (unsigned i = 0; i < 8; ++i) {
       const Id id = make_id(1, 0, i);
-      const unsigned control = fixture.find_capability(id, 0x10) + 8;
+      const unsigned control =
+          fixture.find_capability(id, PciExpress::id) + PciExpress::device_control;
       fixture.config_write(id, control, 0xf, 2);
     }
     fixture.link.inject(Direction::down, {Error::bad_dllp, {}, 1});
     sc_core::wait(1, sc_core::SC_MS);
     for (unsigned i = 0; i < 8; ++i) {
-      EXPECT_EQ(fixture.config_read(make_id(1, 0, i), 0x110, 4), 1u << 7) << i;
+      EXPECT_EQ(fixture.config_read(make_id(1, 0, i),
+                                    ConfigSpace::first_extended_capability +
+                                        AdvancedErrorReporting::correctable_status,
+                                    4),
+                1u << 7)
+          << i;
     }
     EXPECT_EQ(fixture.link.count(Direction::up, TlpType::Msg).tlps, 1u);
-    EXPECT_EQ(fixture.config_read(Fixture::root_port, 0x130, 4), 1u);
+    EXPECT_EQ(
+        fixture.config_read(
+            Fixture::root_port,
+            ConfigSpace::first_extended_capability + AdvancedErrorReporting::root_error_status, 4),
+        1u);
   });
 }
 

@@ -244,7 +244,7 @@ TEST_P(LinkCredits, LoseNothingAndKeepTheOrder) {
         tlp = Tlp::memory_read(0, bytes);
         break;
       case 1:
-        tlp = Tlp::config_write(false, 0, 0, 4, 0);
+        tlp = Tlp::config_write(false, Header::vendor_id, 0, 4, 0);
         break;
       case 2:
         tlp = Tlp::completion(*Tlp::memory_read(0, bytes), 0, Status::success);

@@ -13,10 +13,11 @@
 namespace pcie {
 namespace {
 
-constexpr std::uint32_t retrain = 1u << 5;  // Link Control
-constexpr std::uint32_t bandwidth_interrupt = 1u << 10;
-constexpr std::uint32_t bandwidth_managed = 1u << 14;  // Link Status
-constexpr std::uint32_t mode = 0x3ff;
+constexpr std::uint32_t retrain = PciExpress::LinkControlBit::retrain_link;
+constexpr std::uint32_t bandwidth_interrupt =
+    PciExpress::LinkControlBit::bandwidth_management_enable;
+constexpr std::uint32_t bandwidth_managed = PciExpress::LinkStatusBit::bandwidth_management;
+constexpr std::uint32_t mode = PciExpress::LinkStatusBit::speed | PciExpress::LinkStatusBit::width;
 
 struct RetrainFixture : ResetFixture {
   explicit RetrainFixture(unsigned generation = 5, unsigned lanes = 16)
@@ -33,18 +34,27 @@ struct RetrainFixture : ResetFixture {
     return config;
   }
   void set_target(unsigned generation) {
-    config_write(root_port, port_express + 0x30, generation, 2);
+    config_write(root_port, port_express + PciExpress::link_control_2, generation, 2);
   }
   void ask() {
-    const std::uint32_t control = config_read(root_port, port_express + 0x10, 2);
-    config_write(root_port, port_express + 0x10, control | retrain, 2);
+    const std::uint32_t control =
+        config_read(root_port, port_express + PciExpress::link_control, 2);
+    config_write(root_port, port_express + PciExpress::link_control, control | retrain, 2);
   }
   void wait_for_l0() {
     while (link_status() & link_training) pause(100 * vp::ns);
   }
-  std::uint32_t status_below() { return config_read(device, express + 0x12, 2); }
-  unsigned correctable(Id id) { return config_read(id, 0x110, 4); }  // AER is the first
-  unsigned lane_errors(Id id) { return config_read(id, find_extended_capability(id, 0x19) + 8, 4); }
+  std::uint32_t status_below() { return config_read(device, express + PciExpress::link_status, 2); }
+  unsigned correctable(Id id) {
+    return config_read(
+        id, ConfigSpace::first_extended_capability + AdvancedErrorReporting::correctable_status, 4);
+  }  // AER is the first
+  unsigned lane_errors(Id id) {
+    return config_read(id,
+                       find_extended_capability(id, SecondaryPciExpress::id) +
+                           SecondaryPciExpress::lane_error_status,
+                       4);
+  }
   vp::Picoseconds time_of_read() {
     const vp::Picoseconds start = vp::now();
     read_bytes(bar0, 64);
@@ -61,12 +71,16 @@ TEST(Retrain, TheSpeedIsTheLeastOfBothEndsAndTheTarget) {
       const unsigned expected = std::clamp(target, 1u, 5u);
       fixture.set_target(target);
       const std::uint32_t before = fixture.link_status();
-      EXPECT_EQ(fixture.config_read(Fixture::root_port, fixture.port_express + 0x10, 2) & retrain,
+      EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                    fixture.port_express + PciExpress::link_control, 2) &
+                    retrain,
                 0u);
       fixture.ask();
       const vp::Picoseconds start = vp::now();
       EXPECT_EQ(fixture.link_status(), before | link_training) << "and still active";
-      EXPECT_EQ(fixture.config_read(Fixture::root_port, fixture.port_express + 0x10, 2) & retrain,
+      EXPECT_EQ(fixture.config_read(Fixture::root_port,
+                                    fixture.port_express + PciExpress::link_control, 2) &
+                    retrain,
                 0u);
       pause(20 * vp::us - 1);
       EXPECT_EQ(fixture.link_status(), before | link_training);
@@ -74,7 +88,8 @@ TEST(Retrain, TheSpeedIsTheLeastOfBothEndsAndTheTarget) {
       EXPECT_EQ(vp::now(), start + 20 * vp::us);
       EXPECT_EQ(fixture.link_status(), (before & ~mode) | expected | 16u << 4 | bandwidth_managed);
       EXPECT_EQ(fixture.status_below() & (mode | 0xf << 11), expected | 16u << 4 | 1u << 12);
-      fixture.config_write(Fixture::root_port, fixture.port_express + 0x12, bandwidth_managed, 2);
+      fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_status,
+                           bandwidth_managed, 2);
       EXPECT_EQ(fixture.link_status() & bandwidth_managed, 0u);
       EXPECT_EQ(fixture.link.generation(), expected);
       // Two packets, of 20 and 84 bytes.
@@ -84,12 +99,12 @@ TEST(Retrain, TheSpeedIsTheLeastOfBothEndsAndTheTarget) {
       EXPECT_NEAR(static_cast<double>(fixture.time_of_read() - fast), more, 4) << target;
       fixture.expect_work();
     }
-    EXPECT_EQ(fixture.told, 0u) << "nobody is reset";
+    EXPECT_EQ(fixture.told, 0u) << "no function is reset";
     EXPECT_EQ(fixture.correctable(Fixture::root_port) | fixture.correctable(Fixture::device), 0u);
   });
 }
 
-// 7.5.3.19: sticky, so it holds for a link that comes up again, and is no limit after power-up.
+// 7.5.3.19: the target speed is sticky, so it applies after a hot reset but not after power-up.
 TEST(Retrain, TheTargetHoldsAfterAHotReset) {
   RetrainFixture fixture(4);
   fixture.run([&] {
@@ -103,19 +118,20 @@ TEST(Retrain, TheTargetHoldsAfterAHotReset) {
     fixture.begin();
     EXPECT_EQ(fixture.status_below() & mode, 2u | 16u << 4);
     // Equalized for a speed when it is reached first, and from then on.
-    const unsigned equalized = fixture.express + 0x32;
+    const unsigned equalized = fixture.express + PciExpress::link_status_2;
     EXPECT_EQ(fixture.config_read(Fixture::device, equalized, 2), 0u);
-    const unsigned physical = fixture.find_extended_capability(Fixture::device, 0x26);
-    EXPECT_EQ(fixture.config_read(Fixture::device, physical + 0x0c, 4), 0u);
+    const unsigned physical =
+        fixture.find_extended_capability(Fixture::device, PhysicalLayer::id(4));
+    EXPECT_EQ(fixture.config_read(Fixture::device, physical + PhysicalLayer::status, 4), 0u);
     fixture.set_target(4);
     fixture.ask();
     fixture.wait_for_l0();
     EXPECT_EQ(fixture.config_read(Fixture::device, equalized, 2), 0x1eu);
-    EXPECT_EQ(fixture.config_read(Fixture::device, physical + 0x0c, 4), 0xfu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, physical + PhysicalLayer::status, 4), 0xfu);
     fixture.set_target(1);
     fixture.ask();
     fixture.wait_for_l0();
-    EXPECT_EQ(fixture.config_read(Fixture::device, physical + 0x0c, 4), 0xfu);
+    EXPECT_EQ(fixture.config_read(Fixture::device, physical + PhysicalLayer::status, 4), 0xfu);
     fixture.expect_work();
     fixture.root_complex.reset();
     pause(1 * vp::ms);
@@ -132,7 +148,10 @@ TEST(Retrain, ALinkInFlitModeStaysInIt) {
       fixture.ask();
       fixture.wait_for_l0();
       EXPECT_EQ(fixture.status_below() & 0xf, target);
-      EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x32, 2) >> 10, 1u);
+      EXPECT_EQ(
+          fixture.config_read(Fixture::device, fixture.express + PciExpress::link_status_2, 2) >>
+              10,
+          1u);
       EXPECT_EQ(fixture.link.rate().flit, 236u);
       fixture.expect_work();
     }
@@ -143,25 +162,30 @@ TEST(Retrain, SoftwareIsToldByAnInterruptIfItWantsThat) {
   RetrainFixture fixture(4);
   fixture.run([&] {
     fixture.begin();
-    const unsigned msi = fixture.find_capability(Fixture::root_port, 5);
-    fixture.config_write(Fixture::root_port, msi + 4, 0xfee01000, 4);
-    fixture.config_write(Fixture::root_port, msi + 12, 0x41, 2);
-    fixture.config_write(Fixture::root_port, msi + 2, 1, 2);
+    const unsigned msi = fixture.find_capability(Fixture::root_port, Msi::id);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_address, 0xfee01000, 4);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_data, 0x41, 2);
+    fixture.config_write(Fixture::root_port, msi + Msi::message_control, Msi::ControlBit::enable,
+                         2);
     fixture.ask();
     fixture.wait_for_l0();
     pause(1 * vp::us);
     EXPECT_TRUE(fixture.memory.messages.empty());
-    fixture.config_write(Fixture::root_port, fixture.port_express + 0x10, bandwidth_interrupt, 2);
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_control,
+                         bandwidth_interrupt, 2);
     pause(1 * vp::us);
     EXPECT_EQ(fixture.memory.messages.size(), 1u) << "of what has been";
-    fixture.config_write(Fixture::root_port, fixture.port_express + 0x12, bandwidth_managed, 2);
+    fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_status,
+                         bandwidth_managed, 2);
     fixture.ask();
     EXPECT_EQ(fixture.memory.messages.size(), 1u);
     fixture.wait_for_l0();
     pause(1 * vp::us);
     EXPECT_EQ(fixture.memory.messages.size(), 2u);
-    fixture.config_write(Fixture::device, fixture.express + 0x10, retrain | bandwidth_interrupt, 2);
-    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + 0x10, 2), 0u)
+    fixture.config_write(Fixture::device, fixture.express + PciExpress::link_control,
+                         retrain | bandwidth_interrupt, 2);
+    EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::link_control, 2),
+              0u)
         << "a port's above";
     EXPECT_EQ(fixture.link_status() & link_training, 0u);
   });
@@ -241,7 +265,7 @@ TEST(Retrain, WithoutALinkThereIsNothingToRetrain) {
     pause(1 * vp::ms);
     EXPECT_EQ(fixture.link_status() & (link_active | link_training), link_active);
     fixture.begin();
-    // And a link that goes down in Recovery does not come back by that.
+    // The end of Recovery does not bring up a link that has gone down meanwhile.
     fixture.ask();
     pause(1 * vp::us);
     fixture.hold();
@@ -287,9 +311,15 @@ TEST(LaneFailure, TheLinkGoesOnWithTheLanesThatAreLeft) {
       EXPECT_EQ(fixture.correctable(other), 0u);
       EXPECT_EQ(fixture.lane_errors(id), of_use ? 1u << step.lane : 0u);
       EXPECT_EQ(fixture.lane_errors(other), 0u);
-      fixture.config_write(id, 0x110, ~0u, 4);
-      fixture.config_write(id, fixture.find_extended_capability(id, 0x19) + 8, ~0u, 4);
-      fixture.config_write(Fixture::root_port, fixture.port_express + 0x12, bandwidth_managed, 2);
+      fixture.config_write(
+          id, ConfigSpace::first_extended_capability + AdvancedErrorReporting::correctable_status,
+          ~0u, 4);
+      fixture.config_write(id,
+                           fixture.find_extended_capability(id, SecondaryPciExpress::id) +
+                               SecondaryPciExpress::lane_error_status,
+                           ~0u, 4);
+      fixture.config_write(Fixture::root_port, fixture.port_express + PciExpress::link_status,
+                           bandwidth_managed, 2);
       width = step.width;
       ASSERT_TRUE(dma->done);
       EXPECT_EQ(dma->data, fixture.memory.at(0x1000, 4096));

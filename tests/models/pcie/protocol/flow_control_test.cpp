@@ -32,7 +32,7 @@ TEST(FlowControl, WhatAPacketTakes) {
     EXPECT_EQ(credits.data, units) << bytes;
   }
   EXPECT_EQ(Credits::of(*Tlp::memory_read(0x1000, 4096)).data, 0u);
-  EXPECT_EQ(Credits::of(*Tlp::config_write(false, 0, 0, 4, 0)).data, 1u);
+  EXPECT_EQ(Credits::of(*Tlp::config_write(false, Header::vendor_id, 0, 4, 0)).data, 1u);
   EXPECT_EQ(Credits::of(*Tlp::message(assert_inta, 0)).data, 0u);
 }
 
@@ -65,7 +65,7 @@ TEST(FlowControl, StopsAtTheLastCreditOfEitherKind) {
   }
   EXPECT_FALSE(headers.enough_for(*write(1)));
   EXPECT_TRUE(headers.enough_for(*Tlp::memory_read(0, 4))) << "classes do not share";
-  headers.give_back(CreditClass::posted, {1, 0});
+  headers.restore(CreditClass::posted, {1, 0});
   EXPECT_TRUE(headers.enough_for(*write(1)));
 
   CreditAccount units(posted(100, 16), 256);
@@ -73,12 +73,12 @@ TEST(FlowControl, StopsAtTheLastCreditOfEitherKind) {
   EXPECT_TRUE(units.enough_for(*write(128)));
   EXPECT_FALSE(units.enough_for(*write(129)));
   EXPECT_EQ(units.available(CreditClass::posted).data, 8u);
-  units.give_back(CreditClass::posted, {0, 8});
+  units.restore(CreditClass::posted, {0, 8});
   EXPECT_TRUE(units.enough_for(*write(256)));
   EXPECT_FALSE(units.enough_for(*write(257)));
 }
 
-// The counters of the DLLPs wrap around; the account is right for as long as one likes.
+// The counters of the DLLPs wrap around, and the account stays right however long it is used.
 TEST(FlowControl, AgreesWithASumWhateverIsAdvertised) {
   std::mt19937 random(1);
   for (const unsigned scale : {1u, 4u, 16u}) {
@@ -99,7 +99,7 @@ TEST(FlowControl, AgreesWithASumWhateverIsAdvertised) {
           } else {
             const Credits more{static_cast<unsigned>(random() % (headers - free_headers + 1)),
                                static_cast<unsigned>(random() % (units - free_units + 1))};
-            account.give_back(CreditClass::posted, more);
+            account.restore(CreditClass::posted, more);
             free_headers += more.headers;
             free_units += more.data;
           }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who passes whom: nothing passes a posted write.
+// Ordering on the whole path: nothing passes a posted write.
 #include <gtest/gtest.h>
 
 #include "tests/models/pcie/fixture.h"
@@ -31,8 +31,9 @@ TEST(Ordering, AMessageDoesNotPassTheDevicesWrites) {
   Fixture fixture;
   fixture.run([&] {
     fixture.enumerate();
-    const unsigned msi_x = fixture.find_capability(Fixture::device, 0x11);
-    fixture.config_write(Fixture::device, msi_x + 2, 0x8000, 2);
+    const unsigned msi_x = fixture.find_capability(Fixture::device, MsiX::id);
+    fixture.config_write(Fixture::device, msi_x + MsiX::message_control, MsiX::ControlBit::enable,
+                         2);
     fixture.write(Fixture::msi_x_table, 0xfee00000, 8);
     fixture.write(Fixture::msi_x_table + 8, 0x21, 8);
     fixture.read(Fixture::msi_x_table, 8);

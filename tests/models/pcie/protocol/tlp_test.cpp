@@ -207,10 +207,26 @@ TEST(Tlp, HeadersAsOnTheWire) {
     TlpPtr tlp;
     std::uint32_t first;
   } configurations[] = {
-      {Tlp::config_read(false, 0x0108, 0x10e, 2), 0x04000001},
-      {Tlp::config_read(true, 0x0108, 0x10e, 2), 0x05000001},
-      {Tlp::config_write(false, 0x0108, 0x10e, 2, 0), 0x44000001},
-      {Tlp::config_write(true, 0x0108, 0x10e, 2, 0), 0x45000001},
+      {Tlp::config_read(
+           false,
+           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
+           0x10e, 2),
+       0x04000001},
+      {Tlp::config_read(
+           true,
+           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
+           0x10e, 2),
+       0x05000001},
+      {Tlp::config_write(
+           false,
+           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
+           0x10e, 2, 0),
+       0x44000001},
+      {Tlp::config_write(
+           true,
+           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
+           0x10e, 2, 0),
+       0x45000001},
   };
   for (const auto& one : configurations) {
     EXPECT_EQ(one.tlp->header_words(), (HeaderWords{one.first, 0x0000000c, 0x0108010c, 0}));

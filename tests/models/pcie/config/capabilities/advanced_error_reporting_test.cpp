@@ -17,7 +17,7 @@ class AdvancedErrorReportingTest : public testing::TestWithParam<PortType> {
  protected:
   std::uint32_t get(unsigned at) const { return space.read(reporting.offset() + at, 4); }
   void put(unsigned at, std::uint32_t value) { space.write(reporting.offset() + at, 4, value); }
-  unsigned pointer() const { return get(0x18) & 0x1f; }
+  unsigned pointer() const { return get(AdvancedErrorReporting::control) & 0x1f; }
   bool root() const { return GetParam() == PortType::root_port; }
   bool endpoint() const { return GetParam() == PortType::endpoint; }
   bool digests() const { return root() || endpoint(); }
@@ -52,16 +52,17 @@ TEST_P(AdvancedErrorReportingTest, RegistersOutOfReset) {
 TEST_P(AdvancedErrorReportingTest, WriteMasks) {
   for (unsigned at = 0; at < 0x38; at += 4) put(at, ~0u);
   EXPECT_EQ(get(0x00), 0x00020001u);
-  EXPECT_EQ(get(0x04), 0u);
-  EXPECT_EQ(get(0x08), known());
-  EXPECT_EQ(get(0x0c), known());
-  EXPECT_EQ(get(0x10), 0u);
-  EXPECT_EQ(get(0x14), correctable);
-  EXPECT_EQ(get(0x18), digests() ? 0x1e0u : 0) << "ECRC generation and checking";
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_status), 0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_mask), known());
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_severity), known());
+  EXPECT_EQ(get(AdvancedErrorReporting::correctable_status), 0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::correctable_mask), correctable);
+  EXPECT_EQ(get(AdvancedErrorReporting::control), digests() ? 0x1e0u : 0)
+      << "ECRC generation and checking";
   for (unsigned at = 0x1c; at < 0x2c; at += 4) EXPECT_EQ(get(at), 0u) << at;
-  EXPECT_EQ(get(0x2c), root() ? 7u : 0u);
-  EXPECT_EQ(get(0x30), 0u);
-  EXPECT_EQ(get(0x34), 0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::root_error_command), root() ? 7u : 0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::root_error_status), 0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::error_source), 0u);
   for (unsigned at = 4; at < 0x38; at += 4) put(at, 0);
   for (unsigned at = 4; at < 0x38; at += 4)
     EXPECT_EQ(get(at), at == 0x18 && digests() ? 0xa0u : 0u) << at;
@@ -72,8 +73,8 @@ TEST_P(AdvancedErrorReportingTest, EachStatusBitIsSetAndClearedAlone) {
     if (!reporting.knows(error)) continue;
     reporting.log(error, nullptr);
   }
-  EXPECT_EQ(get(0x04), known());
-  EXPECT_EQ(get(0x10), correctable & ~(1u << 13));
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_status), known());
+  EXPECT_EQ(get(AdvancedErrorReporting::correctable_status), correctable & ~(1u << 13));
   for (const Error error : all_errors) {
     if (!reporting.knows(error)) continue;
     const unsigned at = is_correctable(error) ? 0x10 : 0x04;
@@ -100,19 +101,19 @@ TEST_P(AdvancedErrorReportingTest, StickyThroughAllButAFundamentalReset) {
   reporting.log(Error::unsupported_request, tlp.get());
   reporting.log(Error::bad_tlp, nullptr);
   for (const unsigned at : {0x08, 0x0c, 0x14}) put(at, 0x1000);
-  put(0x18, 0x140);
+  put(AdvancedErrorReporting::control, 0x140);
   space.reset(Reset::hot);
-  EXPECT_EQ(get(0x18) & ~0x1fu, digests() ? 0x1e0u : 0);
-  EXPECT_EQ(get(0x04), 1u << 20);
-  EXPECT_EQ(get(0x10), 1u << 6);
+  EXPECT_EQ(get(AdvancedErrorReporting::control) & ~0x1fu, digests() ? 0x1e0u : 0);
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_status), 1u << 20);
+  EXPECT_EQ(get(AdvancedErrorReporting::correctable_status), 1u << 6);
   for (const unsigned at : {0x08, 0x0c, 0x14}) EXPECT_EQ(get(at), 0x1000u);
   EXPECT_EQ(pointer(), 20u);
-  EXPECT_EQ(get(0x24), 0x1234u);
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x1234u);
   space.reset();
   for (const unsigned at : {0x04, 0x10, 0x24}) EXPECT_EQ(get(at), 0u);
-  EXPECT_EQ(get(0x08), above() ? poisoned_egress_blocked : 0);
-  EXPECT_EQ(get(0x18), digests() ? 0xa0u : 0);
-  EXPECT_EQ(get(0x14), 1u << 13);
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_mask), above() ? poisoned_egress_blocked : 0);
+  EXPECT_EQ(get(AdvancedErrorReporting::control), digests() ? 0xa0u : 0);
+  EXPECT_EQ(get(AdvancedErrorReporting::correctable_mask), 1u << 13);
 }
 
 TEST_P(AdvancedErrorReportingTest, TheFirstErrorHoldsTheLogUntilItIsCleared) {
@@ -121,47 +122,47 @@ TEST_P(AdvancedErrorReportingTest, TheFirstErrorHoldsTheLogUntilItIsCleared) {
   reporting.log(Error::unsupported_request, second.get());
   reporting.log(Error::malformed_tlp, second.get());
   EXPECT_EQ(pointer(), 18u);
-  EXPECT_EQ(get(0x24), 0x1000u);
-  put(0x04, 1u << 20);  // not the first
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x1000u);
+  put(AdvancedErrorReporting::uncorrectable_status, 1u << 20);  // not the first
   reporting.log(Error::unsupported_request, second.get());
-  EXPECT_EQ(get(0x24), 0x1000u);
-  put(0x04, ~0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x1000u);
+  put(AdvancedErrorReporting::uncorrectable_status, ~0u);
   EXPECT_EQ(pointer(), 18u) << "stays, invalid";
   reporting.log(Error::unsupported_request, second.get());
   EXPECT_EQ(pointer(), 20u);
-  EXPECT_EQ(get(0x24), 0x2000u);
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x2000u);
 }
 
 TEST_P(AdvancedErrorReportingTest, MaskedErrorsLeaveTheLogFree) {
   const TlpPtr first = Tlp::memory_read(0x1000, 4), second = Tlp::memory_read(0x2000, 4);
-  put(0x08, 1u << 20);
+  put(AdvancedErrorReporting::uncorrectable_mask, 1u << 20);
   reporting.log(Error::unsupported_request, first.get());
-  EXPECT_EQ(get(0x04), 1u << 20);
+  EXPECT_EQ(get(AdvancedErrorReporting::uncorrectable_status), 1u << 20);
   EXPECT_EQ(pointer(), 0u);
-  EXPECT_EQ(get(0x24), 0u);
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0u);
   reporting.log(Error::malformed_tlp, second.get());
   EXPECT_EQ(pointer(), 18u);
-  EXPECT_EQ(get(0x24), 0x2000u);
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x2000u);
   // Cleared, masked and set again, what the pointer still points at is no entry of the log.
-  put(0x04, ~0u);
-  put(0x08, 1u << 18);
+  put(AdvancedErrorReporting::uncorrectable_status, ~0u);
+  put(AdvancedErrorReporting::uncorrectable_mask, 1u << 18);
   reporting.log(Error::malformed_tlp, second.get());
   reporting.log(Error::unsupported_request, first.get());
   EXPECT_EQ(pointer(), 20u);
-  EXPECT_EQ(get(0x24), 0x1000u);
+  EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x1000u);
 }
 
 TEST_P(AdvancedErrorReportingTest, SeverityFollowsItsRegister) {
   for (const Error error : all_errors) {
     if (is_correctable(error)) {
-      put(0x0c, ~0u);
+      put(AdvancedErrorReporting::uncorrectable_severity, ~0u);
       EXPECT_EQ(reporting.severity(error), Severity::correctable);
       continue;
     }
     if (!reporting.knows(error)) continue;
-    put(0x0c, bit_of(error));
+    put(AdvancedErrorReporting::uncorrectable_severity, bit_of(error));
     EXPECT_EQ(reporting.severity(error), Severity::fatal) << to_string(error);
-    put(0x0c, ~bit_of(error));
+    put(AdvancedErrorReporting::uncorrectable_severity, ~bit_of(error));
     EXPECT_EQ(reporting.severity(error), Severity::non_fatal) << to_string(error);
   }
 }
@@ -173,8 +174,12 @@ class RootErrors : public testing::Test {
     Id source = 0x100;
     for (const Severity severity : messages) reporting.collect(severity, source++);
   }
-  std::uint32_t status() const { return space.read(reporting.offset() + 0x30, 4); }
-  std::uint32_t sources() const { return space.read(reporting.offset() + 0x34, 4); }
+  std::uint32_t status() const {
+    return space.read(reporting.offset() + AdvancedErrorReporting::root_error_status, 4);
+  }
+  std::uint32_t sources() const {
+    return space.read(reporting.offset() + AdvancedErrorReporting::error_source, 4);
+  }
 
   static constexpr Severity cor = Severity::correctable, non_fatal = Severity::non_fatal,
                             fatal = Severity::fatal;
@@ -202,7 +207,7 @@ TEST_F(RootErrors, StatusAndSourceOfEachOrderOfMessages) {
     EXPECT_EQ(status(), one.status);
     EXPECT_EQ(sources(), one.sources);
   }
-  space.write(reporting.offset() + 0x30, 4, 0x55);
+  space.write(reporting.offset() + AdvancedErrorReporting::root_error_status, 4, 0x55);
   EXPECT_EQ(status(), 0x02u) << "cleared bit by bit";
 }
 
@@ -210,11 +215,11 @@ TEST_F(RootErrors, InterruptsAreEnabledByKind) {
   for (unsigned command = 0; command < 8; ++command) {
     for (const Severity severity : {cor, non_fatal, fatal}) {
       collect({severity});
-      space.write(reporting.offset() + 0x2c, 4, command);
+      space.write(reporting.offset() + AdvancedErrorReporting::root_error_command, 4, command);
       EXPECT_EQ(reporting.interrupting(), command >> static_cast<unsigned>(severity) & 1);
     }
     collect({});
-    space.write(reporting.offset() + 0x2c, 4, command);
+    space.write(reporting.offset() + AdvancedErrorReporting::root_error_command, 4, command);
     EXPECT_FALSE(reporting.interrupting());
   }
 }

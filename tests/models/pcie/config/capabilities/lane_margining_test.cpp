@@ -23,9 +23,9 @@ struct Mailbox {
   }
   // The payload of the answer to the port's own receiver; no answer is all ones.
   unsigned ask(unsigned lane, unsigned type, unsigned payload) {
-    EXPECT_EQ(command(lane, 0, 7, 0x9c), 0x9c38u) << "forgets the last answer";
+    EXPECT_EQ(command(lane, 0, 7, 0x9c), LaneMargining::no_command) << "clears the last answer";
     const std::uint32_t status = command(lane, own, type, payload);
-    if (status == 0x9c38) return ~0u;
+    if (status == LaneMargining::no_command) return ~0u;
     EXPECT_EQ(status & 0xff, own | type << 3);
     return status >> 8;
   }
@@ -38,8 +38,11 @@ TEST(LaneMargining, IsReadyAt16GigatransfersAndMore) {
   Mailbox mailbox;
   for (unsigned generation = 1; generation <= 6; ++generation) {
     mailbox.margining.trained(generation);
-    EXPECT_EQ(mailbox.space.read(mailbox.margining.offset() + 6, 2), generation >= 4 ? 1u : 0u);
-    EXPECT_EQ(mailbox.space.read(mailbox.margining.offset() + 4, 2), 0u) << "needs no driver";
+    EXPECT_EQ(mailbox.space.read(mailbox.margining.offset() + LaneMargining::port_status, 2),
+              generation >= 4 ? 1u : 0u);
+    EXPECT_EQ(mailbox.space.read(mailbox.margining.offset() + LaneMargining::port_capabilities, 2),
+              0u)
+        << "needs no driver";
   }
   mailbox.margining.trained(3);
   EXPECT_EQ(mailbox.command(0, 6, 1, 0x88), 0u) << "and else has no answer";
@@ -122,14 +125,16 @@ TEST(LaneMargining, WhatIsNoCommandOrForOthersHasNoAnswer) {
         if (own || all) {
           EXPECT_EQ(status & 0xff, receiver | kind << 3);
         } else {
-          EXPECT_EQ(status, 0x9c38u) << receiver << ' ' << kind;
+          EXPECT_EQ(status, LaneMargining::no_command) << receiver << ' ' << kind;
         }
       }
     }
     mailbox.command(2, 0, 7, 0x9c);
     mailbox.space.write(mailbox.at(2), 2, mailbox.own | 1u << 3 | 1u << 6 | 0x8800);
-    EXPECT_EQ(mailbox.space.read(mailbox.at(2) + 2, 2), 0x9c38u) << "another usage model";
-    EXPECT_EQ(mailbox.command(2, mailbox.own, 3, 0x81), 0x9c38u) << "a reserved bit";
+    EXPECT_EQ(mailbox.space.read(mailbox.at(2) + 2, 2), LaneMargining::no_command)
+        << "another usage model";
+    EXPECT_EQ(mailbox.command(2, mailbox.own, 3, 0x81), LaneMargining::no_command)
+        << "a reserved bit";
     EXPECT_EQ(mailbox.space.read(mailbox.at(3) + 2, 2), 0u) << "of another lane";
   }
 }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t address = 0x12fee01234;
 constexpr std::uint32_t data = 0x4a7f;
-constexpr std::uint32_t enable = 1, extended_enable = 1u << 10;
+constexpr std::uint32_t enable = Msi::ControlBit::enable,
+                        extended_enable = Msi::ControlBit::extended_data_enable;
 
 // The power of two that holds so many vectors, as software reads it.
 unsigned power_of(unsigned vectors) {
@@ -28,18 +29,18 @@ struct Device {
           if (allowed) sent.push_back({to, value});
           return allowed;
         }) {
-    write(0x4, 4, static_cast<std::uint32_t>(address));
-    write(0x8, 4, address >> 32);
-    write(0xc, 2, data);
+    write(Msi::message_address, 4, static_cast<std::uint32_t>(address));
+    write(Msi::message_upper_address, 4, address >> 32);
+    write(Msi::message_data, 2, data);
   }
   std::uint32_t read(unsigned at, unsigned bytes) { return space.read(msi.offset() + at, bytes); }
   void write(unsigned at, unsigned bytes, std::uint32_t value) {
     space.write(msi.offset() + at, bytes, value);
     msi.flush();
   }
-  void grant(unsigned power) { write(0x2, 2, enable | power << 4); }
-  void mask(std::uint32_t vectors) { write(0x10, 4, vectors); }
-  std::uint32_t pending() { return read(0x14, 4); }
+  void grant(unsigned power) { write(Msi::message_control, 2, enable | power << 4); }
+  void mask(std::uint32_t vectors) { write(Msi::mask_bits, 4, vectors); }
+  std::uint32_t pending() { return read(Msi::pending_bits, 4); }
 
   ConfigSpace space;
   bool allowed = true;
@@ -55,18 +56,19 @@ TEST(Msi, CapabilityOfEveryCountAndForm) {
         EXPECT_EQ(device.read(0, 1), 0x05u);
         const std::uint32_t able =
             power_of(vectors) << 1 | 1u << 7 | (maskable ? 1u << 8 : 0) | (extended ? 1u << 9 : 0);
-        EXPECT_EQ(device.read(2, 2), able) << vectors;
-        device.write(2, 2, 0xffff);
-        EXPECT_EQ(device.read(2, 2), able | 0x71 | (extended ? extended_enable : 0));
-        device.write(0x4, 4, ~0u);
-        EXPECT_EQ(device.read(0x4, 4), ~3u) << "a message is DW aligned";
-        device.write(0xc, 4, ~0u);
-        EXPECT_EQ(device.read(0xc, 4), extended ? ~0u : 0xffffu);
+        EXPECT_EQ(device.read(Msi::message_control, 2), able) << vectors;
+        device.write(Msi::message_control, 2, 0xffff);
+        EXPECT_EQ(device.read(Msi::message_control, 2),
+                  able | 0x71 | (extended ? extended_enable : 0));
+        device.write(Msi::message_address, 4, ~0u);
+        EXPECT_EQ(device.read(Msi::message_address, 4), ~3u) << "a message is DW aligned";
+        device.write(Msi::message_data, 4, ~0u);
+        EXPECT_EQ(device.read(Msi::message_data, 4), extended ? ~0u : 0xffffu);
         const std::uint64_t bits = maskable ? (1ull << (1u << power_of(vectors))) - 1 : 0;
-        device.write(0x10, 4, ~0u);
-        EXPECT_EQ(device.read(0x10, 4), bits) << vectors;
-        device.write(0x14, 4, ~0u);
-        EXPECT_EQ(device.read(0x14, 4), 0u) << "pending bits are read-only";
+        device.write(Msi::mask_bits, 4, ~0u);
+        EXPECT_EQ(device.read(Msi::mask_bits, 4), bits) << vectors;
+        device.write(Msi::pending_bits, 4, ~0u);
+        EXPECT_EQ(device.read(Msi::pending_bits, 4), 0u) << "pending bits are read-only";
       }
     }
   }
@@ -76,7 +78,7 @@ TEST(Msi, CapabilityOfEveryCountAndForm) {
 TEST(Msi, EveryVectorOfEveryCountUnderEveryGrant) {
   for (unsigned vectors = 1; vectors <= 32; ++vectors) {
     for (unsigned power = 0; power < 8; ++power) {
-      Device device({vectors, true, false});
+      Device device({vectors});
       device.grant(power);
       const unsigned granted = 1u << std::min(power, power_of(vectors));
       EXPECT_EQ(device.msi.granted(), granted);
@@ -96,8 +98,8 @@ TEST(Msi, EveryVectorOfEveryCountUnderEveryGrant) {
 }
 
 TEST(Msi, DisabledSendsNothingAndKeepsNothing) {
-  Device device({32, true, false});
-  device.write(2, 2, 5u << 4);
+  Device device({32});
+  device.write(Msi::message_control, 2, 5u << 4);
   for (unsigned vector = 0; vector < 32; ++vector) EXPECT_FALSE(device.msi.signal(vector));
   device.grant(5);
   EXPECT_TRUE(device.sent.empty());
@@ -105,7 +107,7 @@ TEST(Msi, DisabledSendsNothingAndKeepsNothing) {
 }
 
 TEST(Msi, MaskedVectorsWaitAndAreSentOnce) {
-  Device device({32, true, false});
+  Device device({32});
   device.grant(5);
   for (unsigned masked = 0; masked < 32; ++masked) {
     device.sent.clear();
@@ -126,7 +128,7 @@ TEST(Msi, MaskedVectorsWaitAndAreSentOnce) {
 }
 
 TEST(Msi, PendingVectorsGoInOrderOnceTheyMay) {
-  Device device({32, true, false});
+  Device device({32});
   device.grant(5);
   device.mask(~0u);
   for (const unsigned vector : {31u, 0u, 7u, 16u}) device.msi.signal(vector);
@@ -138,7 +140,7 @@ TEST(Msi, PendingVectorsGoInOrderOnceTheyMay) {
   device.grant(3);
   EXPECT_EQ(device.sent.size(), 2u) << "vectors 0 and 7 are granted";
   EXPECT_EQ(device.pending(), 1u << 31 | 1u << 16);
-  device.write(2, 2, 5u << 4);
+  device.write(Msi::message_control, 2, 5u << 4);
   EXPECT_EQ(device.sent.size(), 2u) << "disabled";
   device.grant(5);
   ASSERT_EQ(device.sent.size(), 4u);
@@ -154,7 +156,7 @@ TEST(Msi, WithoutMasksWhatMayNotBeSentWaitsUnseen) {
   EXPECT_EQ(device.sent.size(), 1u) << "there is no mask";
   device.allowed = false;
   EXPECT_TRUE(device.msi.signal(2));
-  EXPECT_EQ(device.read(0x14, 4), 0u);
+  EXPECT_EQ(device.read(Msi::pending_bits, 4), 0u);
   device.allowed = true;
   device.msi.flush();
   ASSERT_EQ(device.sent.size(), 2u);
@@ -163,10 +165,10 @@ TEST(Msi, WithoutMasksWhatMayNotBeSentWaitsUnseen) {
 
 TEST(Msi, ExtendedDataIsSentOnlyOnceEnabled) {
   Device device({32, true, true});
-  device.write(0xe, 2, 0xbeef);
+  device.write(Msi::extended_message_data, 2, 0xbeef);
   device.grant(5);
   device.msi.signal(9);
-  device.write(2, 2, enable | extended_enable | 5u << 4);
+  device.write(Msi::message_control, 2, enable | extended_enable | 5u << 4);
   device.msi.signal(9);
   ASSERT_EQ(device.sent.size(), 2u);
   EXPECT_EQ(device.sent[0].second, (data & ~31u) + 9);
@@ -174,7 +176,7 @@ TEST(Msi, ExtendedDataIsSentOnlyOnceEnabled) {
 }
 
 TEST(Msi, ResetForgetsWhatIsPending) {
-  Device device({32, true, false});
+  Device device({32});
   device.grant(5);
   device.mask(~0u);
   device.msi.signal(4);
@@ -188,7 +190,7 @@ TEST(Msi, ResetForgetsWhatIsPending) {
 
 TEST(Msi, ImpossibleValues) {
   for (const unsigned vectors : {0u, 33u, ~0u}) {
-    EXPECT_THROW(Device({vectors, true, false}), ConfigurationError) << vectors;
+    EXPECT_THROW(Device({vectors}), ConfigurationError) << vectors;
   }
 }
 

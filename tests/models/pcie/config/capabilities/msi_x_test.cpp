@@ -12,7 +12,9 @@ namespace {
 
 class MsiXTest : public testing::Test {
  protected:
-  void control(std::uint32_t value) { space.write(msi_x.offset() + 2, 2, value); }
+  void control(std::uint32_t value) {
+    space.write(msi_x.offset() + MsiX::message_control, 2, value);
+  }
   void word(unsigned vector, unsigned index, std::uint32_t value) {
     std::uint8_t bytes[4];
     std::memcpy(bytes, &value, 4);
@@ -28,7 +30,8 @@ class MsiXTest : public testing::Test {
     msi_x.read_pending(vector / 8, &byte, 1);
     return byte >> vector % 8 & 1;
   }
-  static constexpr std::uint32_t enable = 1u << 15, function_mask = 1u << 14;
+  static constexpr std::uint32_t enable = MsiX::ControlBit::enable,
+                                 function_mask = MsiX::ControlBit::function_mask;
 
   ConfigSpace space;
   bool allowed = true;
@@ -41,11 +44,11 @@ class MsiXTest : public testing::Test {
 
 TEST_F(MsiXTest, CapabilityTellsSizeMinusOneAndPlaces) {
   EXPECT_EQ(space.read(msi_x.offset(), 1), 0x11u);
-  EXPECT_EQ(space.read(msi_x.offset() + 2, 2), 69u);
-  EXPECT_EQ(space.read(msi_x.offset() + 4, 4), 0x8000u);
-  EXPECT_EQ(space.read(msi_x.offset() + 8, 4), 0xc002u);
+  EXPECT_EQ(space.read(msi_x.offset() + MsiX::message_control, 2), 69u);
+  EXPECT_EQ(space.read(msi_x.offset() + MsiX::table, 4), 0x8000u);
+  EXPECT_EQ(space.read(msi_x.offset() + MsiX::pending_bit_array, 4), 0xc002u);
   control(0xffff);
-  EXPECT_EQ(space.read(msi_x.offset() + 2, 2), 0xc045u);
+  EXPECT_EQ(space.read(msi_x.offset() + MsiX::message_control, 2), 0xc045u);
 }
 
 TEST_F(MsiXTest, VectorsComeMaskedOutOfReset) {
@@ -138,8 +141,8 @@ TEST(MsiX, EveryCountIsPossible) {
   for (const unsigned vectors : {1u, 2u, 3u, 31u, 32u, 33u, 1024u, 2047u, 2048u}) {
     ConfigSpace space;
     MsiX msi_x(space, {vectors, 0, 0, 1, 0}, [](std::uint64_t, std::uint32_t) { return true; });
-    space.write(msi_x.offset() + 2, 2, 0x8000);
-    EXPECT_EQ((space.read(msi_x.offset() + 2, 2) & 0x7ff) + 1, vectors);
+    space.write(msi_x.offset() + MsiX::message_control, 2, 0x8000);
+    EXPECT_EQ((space.read(msi_x.offset() + MsiX::message_control, 2) & 0x7ff) + 1, vectors);
     EXPECT_TRUE(msi_x.signal(vectors - 1));
     EXPECT_FALSE(msi_x.signal(vectors));
     EXPECT_EQ(msi_x.table_bytes(), 16u * vectors);

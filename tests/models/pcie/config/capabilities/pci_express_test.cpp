@@ -15,13 +15,15 @@ TEST(PciExpress, SupportedSpeedsAreAVectorAndOtherSpeedsNumbers) {
     ConfigSpace space;
     PciExpress express(space, {PortType::endpoint, generation, 8});
     const unsigned at = express.offset();
-    EXPECT_EQ(space.read(at + 0x2c, 4), vectors[generation - 1]);
-    EXPECT_EQ(space.read(at + 0x0c, 4) & 0xf, generation);
-    EXPECT_EQ(space.read(at + 0x30, 2) & 0xf, generation) << "target speed";
+    EXPECT_EQ(space.read(at + PciExpress::link_capabilities_2, 4), vectors[generation - 1]);
+    EXPECT_EQ(space.read(at + PciExpress::link_capabilities, 4) & 0xf, generation);
+    EXPECT_EQ(space.read(at + PciExpress::link_control_2, 2) & 0xf, generation) << "target speed";
     express.trained(generation, 4, generation == 6);
-    EXPECT_EQ(space.read(at + 0x12, 2) & 0x3ff, generation | 4u << 4);
-    EXPECT_EQ(space.read(at + 0x02, 2) >> 15, generation == 6) << "flit mode is supported";
-    EXPECT_EQ(space.read(at + 0x32, 2) >> 10 & 1, generation == 6) << "and in use";
+    EXPECT_EQ(space.read(at + PciExpress::link_status, 2) & 0x3ff, generation | 4u << 4);
+    EXPECT_EQ(space.read(at + PciExpress::capabilities, 2) >> 15, generation == 6)
+        << "flit mode is supported";
+    EXPECT_EQ(space.read(at + PciExpress::link_status_2, 2) >> 10 & 1, generation == 6)
+        << "and in use";
   }
 }
 
@@ -32,9 +34,10 @@ TEST(PciExpress, WidthPayloadAndType) {
       PciExpress express(space, {PortType::root_port, 4, lanes, 128u << code});
       const unsigned at = express.offset();
       EXPECT_EQ(space.read(at, 1), 0x10u);
-      EXPECT_EQ(space.read(at + 2, 2), 0x0142u) << "version 2, root port, slot";
-      EXPECT_EQ(space.read(at + 4, 4) & 7, code);
-      EXPECT_EQ(space.read(at + 0x0c, 4) >> 4 & 0x3f, lanes);
+      EXPECT_EQ(space.read(at + PciExpress::capabilities, 2), 0x0142u)
+          << "version 2, root port, slot";
+      EXPECT_EQ(space.read(at + PciExpress::device_capabilities, 4) & 7, code);
+      EXPECT_EQ(space.read(at + PciExpress::link_capabilities, 4) >> 4 & 0x3f, lanes);
     }
   }
 }
@@ -43,7 +46,7 @@ TEST(PciExpress, WidthPayloadAndType) {
 TEST(PciExpress, SizesFollowDeviceControl) {
   ConfigSpace space;
   PciExpress express(space, {PortType::endpoint, 4, 16, 1024});
-  const unsigned control = express.offset() + 8;
+  const unsigned control = express.offset() + PciExpress::device_control;
   EXPECT_EQ(express.max_payload(), 128u);
   EXPECT_EQ(express.max_read_request(), 512u);
   EXPECT_FALSE(express.extended_tags());
@@ -60,7 +63,7 @@ TEST(PciExpress, SizesFollowDeviceControl) {
 TEST(PciExpress, StatusBitsAreClearedByWritingOne) {
   ConfigSpace space;
   PciExpress express(space, {});
-  const unsigned status = express.offset() + 0x0a;
+  const unsigned status = express.offset() + PciExpress::device_status;
   express.detected(0x9);
   space.write(status, 2, 0x8);
   EXPECT_EQ(space.read(status, 2), 0x1u);
@@ -72,7 +75,7 @@ TEST(PciExpress, ReadBoundaryOfARootPortIsFixed) {
   for (const unsigned boundary : {64u, 128u}) {
     ConfigSpace space;
     PciExpress express(space, {PortType::root_port, 4, 16, 256, true, 1, 1, boundary});
-    const unsigned control = express.offset() + 0x10;
+    const unsigned control = express.offset() + PciExpress::link_control;
     space.write(control, 2, boundary == 64 ? 0xffff : 0);
     EXPECT_EQ(space.read(control, 2) >> 3 & 1, boundary == 128 ? 1u : 0u);
   }

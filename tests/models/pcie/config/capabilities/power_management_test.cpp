@@ -9,9 +9,9 @@ namespace {
 TEST(PowerManagement, OnlyD0AndD3hotAreTaken) {
   ConfigSpace space;
   PowerManagement power(space);
-  const unsigned control = power.offset() + 4;
+  const unsigned control = power.offset() + PowerManagement::control;
   EXPECT_EQ(space.read(power.offset(), 1), 1u);
-  EXPECT_EQ(space.read(power.offset() + 2, 2) & 7, 3u) << "version";
+  EXPECT_EQ(space.read(power.offset() + PowerManagement::capabilities, 2) & 7, 3u) << "version";
   EXPECT_TRUE(power.d0());
   for (const unsigned from : {0u, 3u}) {
     for (unsigned to = 0; to < 4; ++to) {

@@ -13,12 +13,13 @@ constexpr unsigned control = at + 4;
 constexpr unsigned status = at + 6;
 
 constexpr SlotConfig none{};
-constexpr SlotConfig everything{true, true, true, true, true};
+constexpr SlotConfig everything = SlotConfig::with(
+    {&SlotConfig::surprise, &SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
 
-constexpr std::uint32_t button = 1u << 0;
-constexpr std::uint32_t presence = 1u << 3;
-constexpr std::uint32_t present = 1u << 6;
-constexpr std::uint32_t link = 1u << 8;
+constexpr std::uint32_t button = Slot::StatusBit::button_pressed;
+constexpr std::uint32_t presence = Slot::StatusBit::presence_changed;
+constexpr std::uint32_t present = Slot::StatusBit::presence_detect;
+constexpr std::uint32_t link = Slot::StatusBit::link_changed;
 
 struct Registers {
   explicit Registers(const SlotConfig& config) : slot(space, at, config, 5) {}
@@ -32,15 +33,14 @@ TEST(Slot, CapabilitiesSayWhatThereIs) {
   auto capabilities = [](const SlotConfig& config) { return Registers(config).space.read(at, 4); };
   const std::uint32_t number = 5u << 19, hot_plug = 1u << 6 | 1u << 18;
   EXPECT_EQ(capabilities(none), number);
-  EXPECT_EQ(capabilities({true}), number | hot_plug);
-  EXPECT_EQ(capabilities({true, true}), number | hot_plug | 1u << 5);
-  EXPECT_EQ(capabilities({true, false, true}), number | hot_plug | 1u << 0);
-  EXPECT_EQ(capabilities({true, false, false, true}), number | hot_plug | 3u << 3);
-  EXPECT_EQ(capabilities({true, false, false, false, true}), number | hot_plug | 1u << 1);
-  EXPECT_EQ(capabilities({true, false, false, false, false, true}), number | hot_plug | 1u << 2);
-  EXPECT_EQ(capabilities({true, false, false, false, false, false, true}),
-            number | hot_plug | 1u << 17);
-  EXPECT_EQ(capabilities({true, false, false, false, false, false, false, 1}), number | 1u << 6);
+  EXPECT_EQ(capabilities(SlotConfig::with({})), number | hot_plug);
+  EXPECT_EQ(capabilities(SlotConfig::with({&SlotConfig::surprise})), number | hot_plug | 1u << 5);
+  EXPECT_EQ(capabilities(SlotConfig::with({&SlotConfig::button})), number | hot_plug | 1u << 0);
+  EXPECT_EQ(capabilities(SlotConfig::with({&SlotConfig::indicators})), number | hot_plug | 3u << 3);
+  EXPECT_EQ(capabilities(SlotConfig::with({&SlotConfig::power})), number | hot_plug | 1u << 1);
+  EXPECT_EQ(capabilities(SlotConfig::with({&SlotConfig::latch})), number | hot_plug | 1u << 2);
+  EXPECT_EQ(capabilities(SlotConfig::with({&SlotConfig::interlock})), number | hot_plug | 1u << 17);
+  EXPECT_EQ(capabilities(SlotConfig::with({}, 1)), number | 1u << 6);
 }
 
 TEST(Slot, ControlsExistWithWhatTheyControl) {
@@ -53,13 +53,13 @@ TEST(Slot, ControlsExistWithWhatTheyControl) {
     return ones;
   };
   EXPECT_EQ(writable(none), 0u);
-  EXPECT_EQ(writable({true}), 0x1028u);
-  EXPECT_EQ(writable({true, false, true}), 0x1029u);
-  EXPECT_EQ(writable({true, false, false, true}), 0x13e8u);
-  EXPECT_EQ(writable({true, false, false, false, true}), 0x142au);
-  EXPECT_EQ(writable({true, false, false, false, false, true}), 0x102cu);
-  EXPECT_EQ(writable({true, false, false, false, false, false, true}), 0x1028u) << "reads as 0";
-  EXPECT_EQ(writable({true, false, false, false, false, false, false, 1}), 0x1038u);
+  EXPECT_EQ(writable(SlotConfig::with({})), 0x1028u);
+  EXPECT_EQ(writable(SlotConfig::with({&SlotConfig::button})), 0x1029u);
+  EXPECT_EQ(writable(SlotConfig::with({&SlotConfig::indicators})), 0x13e8u);
+  EXPECT_EQ(writable(SlotConfig::with({&SlotConfig::power})), 0x142au);
+  EXPECT_EQ(writable(SlotConfig::with({&SlotConfig::latch})), 0x102cu);
+  EXPECT_EQ(writable(SlotConfig::with({&SlotConfig::interlock})), 0x1028u) << "reads as 0";
+  EXPECT_EQ(writable(SlotConfig::with({}, 1)), 0x1038u);
   EXPECT_EQ(Registers(everything).read(control), 0x03c0u) << "indicators are off";
 }
 
@@ -73,8 +73,7 @@ TEST(Slot, OnlyAHotPlugSlotHasMore) {
   EXPECT_NO_THROW(Slot(a, at, none, 0x1fff));
   EXPECT_THROW(Slot(b, at, none, 0x2000), ConfigurationError);
   ConfigSpace c;
-  EXPECT_THROW(Slot(c, at, {true, false, false, false, false, false, false, -1}, 1),
-               ConfigurationError);
+  EXPECT_THROW(Slot(c, at, SlotConfig::with({}, -1), 1), ConfigurationError);
 }
 
 TEST(Slot, PresenceIsAStateAndItsChangeAnEvent) {
@@ -120,7 +119,7 @@ TEST(Slot, WithoutHotPlugThereIsPresenceButNoEvent) {
 }
 
 TEST(Slot, WithoutAButtonNoneIsPressed) {
-  Registers slot({true, true});
+  Registers slot(SlotConfig::with({&SlotConfig::surprise}));
   EXPECT_FALSE(slot.slot.press_button());
   EXPECT_EQ(slot.read(status), 0u);
 }
@@ -172,10 +171,17 @@ TEST(Slot, TellsOfWritesToControlAndStatus) {
   EXPECT_EQ(cleared, 1u);
 }
 
-constexpr SlotConfig with_lock{true, true, true, true, true, true, true, 1 * vp::us};
-constexpr std::uint32_t completed = 1u << 4, engaged = 1u << 7;  // Slot Status
-constexpr std::uint32_t latch_moved = 1u << 2, latch_open = 1u << 5, fault = 1u << 1;
-constexpr std::uint32_t toggle = 1u << 11, off = 1u << 10;  // Slot Control
+constexpr SlotConfig with_lock =
+    SlotConfig::with({&SlotConfig::surprise, &SlotConfig::button, &SlotConfig::indicators,
+                      &SlotConfig::power, &SlotConfig::latch, &SlotConfig::interlock},
+                     1 * vp::us);
+constexpr std::uint32_t completed = Slot::StatusBit::command_completed,
+                        engaged = Slot::StatusBit::interlock_engaged;
+constexpr std::uint32_t latch_moved = Slot::StatusBit::latch_changed,
+                        latch_open = Slot::StatusBit::latch_open,
+                        fault = Slot::StatusBit::power_fault;
+constexpr std::uint32_t toggle = Slot::ControlBit::toggle_interlock,
+                        off = Slot::ControlBit::power_off;
 
 TEST(Slot, TheInterlockIsToggledByEachCommandThatSaysSo) {
   Registers slot(with_lock);
@@ -220,10 +226,10 @@ TEST(Slot, AnOpenLatchIsAStateItsMoveAnEventAndTakesThePower) {
   EXPECT_FALSE(slot.slot.powered()) << "not before that is done";
   slot.slot.complete_command();
   EXPECT_TRUE(slot.slot.powered());
-  Registers without({true, false, false, false, false, true});
+  Registers without(SlotConfig::with({&SlotConfig::latch}));
   EXPECT_TRUE(without.slot.move_latch(true));
   EXPECT_TRUE(without.slot.powered()) << "there is nothing that could take it";
-  EXPECT_FALSE(Registers({true}).slot.move_latch(true));
+  EXPECT_FALSE(Registers(SlotConfig::with({})).slot.move_latch(true));
 }
 
 TEST(Slot, APowerFaultLastsUntilSoftwareTurnsThePowerOff) {
@@ -241,7 +247,7 @@ TEST(Slot, APowerFaultLastsUntilSoftwareTurnsThePowerOff) {
   slot.slot.complete_command();
   EXPECT_TRUE(slot.slot.powered());
   EXPECT_EQ(slot.read(status), fault | completed) << "until it is cleared";
-  EXPECT_FALSE(Registers({true}).slot.fail_power());
+  EXPECT_FALSE(Registers(SlotConfig::with({})).slot.fail_power());
 }
 
 // Those that there are only with what they are about.

@@ -14,7 +14,7 @@ SrIovConfig config() {
   SrIovConfig config;
   config.functions = 8;
   config.device = 0x0ae1;
-  config.bars = {{0, 16 * KiB, true, true}, {2, 128, false, false}};
+  config.bars = {BarConfig::prefetchable_64(0, 16 * KiB), BarConfig::memory_32(2, 128)};
   config.number = 1;
   config.first_offset = 3;
   config.first_offset_without_ari = 255;
@@ -61,18 +61,18 @@ TEST(SrIov, NumVfsCountsWhileEnabled) {
     ConfigSpace space;
     SrIov sr_iov(space, config(), nullptr);
     const unsigned at = sr_iov.offset();
-    space.write(at + 0x10, 2, 2);
-    space.write(at + 0x10, 2, number);
-    EXPECT_EQ(space.read(at + 0x10, 2), number <= 8 ? number : 2);
+    space.write(at + SrIov::num_vfs, 2, 2);
+    space.write(at + SrIov::num_vfs, 2, number);
+    EXPECT_EQ(space.read(at + SrIov::num_vfs, 2), number <= 8 ? number : 2);
     EXPECT_EQ(sr_iov.count(), 0u);
-    space.write(at + 0x08, 2, 1);
+    space.write(at + SrIov::control, 2, SrIov::ControlBit::vf_enable);
     EXPECT_EQ(sr_iov.count(), number <= 8 ? number : 2);
     const unsigned before = sr_iov.count();
-    space.write(at + 0x10, 2, 5);
+    space.write(at + SrIov::num_vfs, 2, 5);
     EXPECT_EQ(sr_iov.count(), before) << "not while enabled";
-    space.write(at + 0x08, 2, 0);
-    space.write(at + 0x10, 2, 5);
-    EXPECT_EQ(space.read(at + 0x10, 2), 5u);
+    space.write(at + SrIov::control, 2, 0);
+    space.write(at + SrIov::num_vfs, 2, 5);
+    EXPECT_EQ(space.read(at + SrIov::num_vfs, 2), 5u);
   }
 }
 
@@ -81,22 +81,26 @@ TEST(SrIov, IdsFollowOffsetAndAri) {
   SrIov sr_iov(space, config(), nullptr);
   const unsigned at = sr_iov.offset();
   const Id physical = 0x0101;
-  space.write(at + 0x10, 2, 8);
+  space.write(at + SrIov::num_vfs, 2, 8);
   for (const bool ari : {false, true, false}) {
-    space.write(at + 0x08, 2, 0);
-    space.write(at + 0x08, 2, ari ? 0x10 : 0);
-    EXPECT_EQ(space.read(at + 0x14, 2), ari ? 3u : 255u);
-    space.write(at + 0x08, 2, ari ? 0x11 : 1);
+    space.write(at + SrIov::control, 2, 0);
+    space.write(at + SrIov::control, 2, ari ? SrIov::ControlBit::ari_capable : 0);
+    EXPECT_EQ(space.read(at + SrIov::first_vf_offset, 2), ari ? 3u : 255u);
+    space.write(at + SrIov::control, 2,
+                ari ? SrIov::ControlBit::vf_enable | SrIov::ControlBit::ari_capable
+                    : SrIov::ControlBit::vf_enable);
     const Id first = ari ? 0x0104 : 0x0200;
     for (unsigned i = 0; i < 8; ++i) {
-      EXPECT_EQ(sr_iov.id(physical, i), first + i);
+      EXPECT_EQ(sr_iov.id_of(physical, i), first + i);
       EXPECT_EQ(sr_iov.index_of(physical, first + i), i);
     }
     for (const unsigned id : {first + 8u, first - 1u, 0u, 0x101u, 0x100u, 0xffffu}) {
       EXPECT_EQ(sr_iov.index_of(physical, id), 8u) << id;
     }
-    space.write(at + 0x08, 2, ari ? 1 : 0x11);
-    EXPECT_EQ(space.read(at + 0x14, 2), ari ? 3u : 255u) << "not while enabled";
+    space.write(at + SrIov::control, 2,
+                ari ? SrIov::ControlBit::vf_enable
+                    : SrIov::ControlBit::vf_enable | SrIov::ControlBit::ari_capable);
+    EXPECT_EQ(space.read(at + SrIov::first_vf_offset, 2), ari ? 3u : 255u) << "not while enabled";
   }
 }
 
@@ -107,13 +111,13 @@ TEST(SrIov, TheLowestFunctionTellsTheOthersOfAri) {
   second.first_offset = 10;
   second.first_offset_without_ari = 262;
   SrIov other(high, second, &lowest);
-  high.write(other.offset() + 0x08, 2, 0x10);
-  EXPECT_EQ(high.read(other.offset() + 0x08, 2), 0u) << "read-only here";
-  EXPECT_EQ(high.read(other.offset() + 0x14, 2), 262u);
-  low.write(lowest.offset() + 0x08, 2, 0x10);
-  EXPECT_EQ(high.read(other.offset() + 0x14, 2), 10u);
-  low.write(lowest.offset() + 0x08, 2, 0);
-  EXPECT_EQ(high.read(other.offset() + 0x14, 2), 262u);
+  high.write(other.offset() + SrIov::control, 2, SrIov::ControlBit::ari_capable);
+  EXPECT_EQ(high.read(other.offset() + SrIov::control, 2), 0u) << "read-only here";
+  EXPECT_EQ(high.read(other.offset() + SrIov::first_vf_offset, 2), 262u);
+  low.write(lowest.offset() + SrIov::control, 2, SrIov::ControlBit::ari_capable);
+  EXPECT_EQ(high.read(other.offset() + SrIov::first_vf_offset, 2), 10u);
+  low.write(lowest.offset() + SrIov::control, 2, 0);
+  EXPECT_EQ(high.read(other.offset() + SrIov::first_vf_offset, 2), 262u);
 }
 
 TEST(SrIov, PageSizesAreThoseThatAreSupported) {
@@ -122,40 +126,41 @@ TEST(SrIov, PageSizesAreThoseThatAreSupported) {
   const unsigned at = sr_iov.offset();
   std::uint32_t expected = 1;
   for (unsigned bit = 0; bit < 32; ++bit) {
-    space.write(at + 0x20, 4, 1u << bit);
+    space.write(at + SrIov::system_page_size, 4, 1u << bit);
     if (0x553u >> bit & 1) expected = 1u << bit;
-    EXPECT_EQ(space.read(at + 0x20, 4), expected);
+    EXPECT_EQ(space.read(at + SrIov::system_page_size, 4), expected);
     for (const std::uint32_t several : {0u, 3u, 0x553u}) {
-      space.write(at + 0x20, 4, several);
-      EXPECT_EQ(space.read(at + 0x20, 4), expected);
+      space.write(at + SrIov::system_page_size, 4, several);
+      EXPECT_EQ(space.read(at + SrIov::system_page_size, 4), expected);
     }
     // Sizing shows what a function takes.
     const std::uint64_t page = std::uint64_t{expected} << 12;
-    space.write(at + 0x24, 4, ~0u);
-    space.write(at + 0x2c, 4, ~0u);
-    EXPECT_EQ(space.read(at + 0x24, 4),
+    space.write(at + SrIov::vf_bar, 4, ~0u);
+    space.write(at + SrIov::vf_bar + 8, 4, ~0u);
+    EXPECT_EQ(space.read(at + SrIov::vf_bar, 4),
               static_cast<std::uint32_t>(0 - std::max(16 * KiB, page)) | 0xc);
-    EXPECT_EQ(space.read(at + 0x2c, 4), static_cast<std::uint32_t>(0 - page));
+    EXPECT_EQ(space.read(at + SrIov::vf_bar + 8, 4), static_cast<std::uint32_t>(0 - page));
   }
-  space.write(at + 0x08, 2, 1);
-  space.write(at + 0x20, 4, 1);
-  EXPECT_EQ(space.read(at + 0x20, 4), 1u << 10) << "not while enabled";
+  space.write(at + SrIov::control, 2, SrIov::ControlBit::vf_enable);
+  space.write(at + SrIov::system_page_size, 4, 1);
+  EXPECT_EQ(space.read(at + SrIov::system_page_size, 4), 1u << 10) << "not while enabled";
 }
 
 TEST(SrIov, BarsFollowOneAnother) {
   ConfigSpace space;
   SrIov sr_iov(space, config(), nullptr);
   const unsigned at = sr_iov.offset();
-  space.write(at + 0x24, 4, 0x10000000);
-  space.write(at + 0x28, 4, 0x40);
-  space.write(at + 0x2c, 4, 0xc0000000);
-  space.write(at + 0x10, 2, 3);
+  space.write(at + SrIov::vf_bar, 4, 0x10000000);
+  space.write(at + SrIov::vf_bar + 4, 4, 0x40);
+  space.write(at + SrIov::vf_bar + 8, 4, 0xc0000000);
+  space.write(at + SrIov::num_vfs, 2, 3);
   for (const std::uint32_t page : {1u, 1u << 4}) {  // 4 and 64 KiB
-    space.write(at + 0x08, 2, 0);
-    space.write(at + 0x20, 4, page);
-    space.write(at + 0x08, 2, 1);
+    space.write(at + SrIov::control, 2, 0);
+    space.write(at + SrIov::system_page_size, 4, page);
+    space.write(at + SrIov::control, 2, SrIov::ControlBit::vf_enable);
     EXPECT_EQ(sr_iov.index_at(0xc0000000), 3u) << "memory space is off";
-    space.write(at + 0x08, 2, 9);
+    space.write(at + SrIov::control, 2,
+                SrIov::ControlBit::vf_enable | SrIov::ControlBit::vf_memory_space);
     const std::uint64_t large = page == 1 ? 16 * KiB : 64 * KiB;
     const std::uint64_t small = page == 1 ? 4 * KiB : 64 * KiB;
     for (unsigned i = 0; i < 3; ++i) {
