@@ -26,7 +26,7 @@ DataLinkConfig config(unsigned generation, double rate) {
 // Observes the incidents whose time has passed, as links do.
 void see_all(DataLink& link) {
   for (const auto end : {DataLink::End::transmitter, DataLink::End::receiver}) {
-    while (!link.incidents(end).empty()) link.take(end);
+    while (!link.incidents(end).empty()) link.observe(end);
   }
 }
 
@@ -160,7 +160,7 @@ TEST(DataLink, EachEndSeesItsErrorsWhenTheyHappen) {
       };
       const auto take = [&](End at, vp::Picoseconds when, Error error) {
         ASSERT_EQ(next(at), when) << generation << " " << i;
-        ASSERT_EQ(link.take(at).error, error);
+        ASSERT_EQ(link.observe(at).error, error);
         ++found[error];
       };
       while (next(End::receiver) != vp::never) {

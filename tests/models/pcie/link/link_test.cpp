@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "models/pcie/config/header.h"
 #include "models/pcie/protocol/configuration_error.h"
 #include "models/pcie/protocol/ordering.h"
 #include "models/pcie/protocol/tlp_trace.h"

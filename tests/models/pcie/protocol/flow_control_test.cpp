@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "models/pcie/config/header.h"
 #include "models/pcie/protocol/configuration_error.h"
 
 namespace pcie {

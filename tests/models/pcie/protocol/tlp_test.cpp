@@ -203,30 +203,15 @@ TEST(Tlp, HeadersAsOnTheWire) {
   tlp->header.id_based_ordering = tlp->header.no_snoop = tlp->header.ecrc = true;
   EXPECT_EQ(tlp->header_words(), (HeaderWords{0x60049001, 0x0000000f, 1, 0}));
 
+  constexpr unsigned extended_register = 0x108;  // beyond the 256 bytes of PCI
   const struct {
     TlpPtr tlp;
     std::uint32_t first;
   } configurations[] = {
-      {Tlp::config_read(
-           false,
-           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
-           0x10e, 2),
-       0x04000001},
-      {Tlp::config_read(
-           true,
-           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
-           0x10e, 2),
-       0x05000001},
-      {Tlp::config_write(
-           false,
-           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
-           0x10e, 2, 0),
-       0x44000001},
-      {Tlp::config_write(
-           true,
-           ConfigSpace::first_extended_capability + AdvancedErrorReporting::uncorrectable_mask,
-           0x10e, 2, 0),
-       0x45000001},
+      {Tlp::config_read(false, extended_register, 0x10e, 2), 0x04000001},
+      {Tlp::config_read(true, extended_register, 0x10e, 2), 0x05000001},
+      {Tlp::config_write(false, extended_register, 0x10e, 2, 0), 0x44000001},
+      {Tlp::config_write(true, extended_register, 0x10e, 2, 0), 0x45000001},
   };
   for (const auto& one : configurations) {
     EXPECT_EQ(one.tlp->header_words(), (HeaderWords{one.first, 0x0000000c, 0x0108010c, 0}));
