@@ -389,28 +389,34 @@ TEST(Block, AcceptsNoMoreWritesThanItHasRoomFor) {
 
 TEST(Block, AFunctionResetIsQueuedBehindEarlierRequests) {
   Fixture fixture;
-  const Slot host = make_slot(header(1, 1), 1);
+  // A reset that discards a good offer makes its attempt an old one, so the next offer has a later
+  // one.
+  const auto host = [](std::uint8_t attempt) {
+    Header of = header(1, 1);
+    of.attempt = attempt;
+    return make_slot(of, 1);
+  };
   const Slot firmware = make_slot(header(1, 1), 2);
   fixture.run({[&] {
     fixture.open(2);
     fixture.publish(2, firmware);
-    fixture.write(2, Fixture::page(2, 0), host.data(), 64);
+    fixture.write(2, Fixture::page(2, 0), host(0).data(), 64);
     fixture.block->function_reset();
     fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
     EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0])
         << "the offer is gone";
     EXPECT_EQ(fixture.cells.count(Fixture::cell_of(2)), 1u) << "the new cell is not";
     // There are more writes than the queue has room for, and a reset behind them.
-    for (unsigned i = 0; i < 33; ++i) fixture.write(2, Fixture::page(2, 0), host.data(), 64);
+    for (unsigned i = 0; i < 33; ++i) fixture.write(2, Fixture::page(2, 0), host(1).data(), 64);
     fixture.block->function_reset();
     fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
     EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
-    fixture.write(2, Fixture::page(2, 0), host.data(), 64);
+    fixture.write(2, Fixture::page(2, 0), host(2).data(), 64);
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
     fixture.block->function_reset();
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
-    fixture.write(2, Fixture::page(2, OAE_PORT_REVERSE), host[0]);
+    fixture.write(2, Fixture::page(2, OAE_PORT_REVERSE), host(2)[0]);
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_REVERSED);
   }});
   const nlohmann::json counters = fixture.statistics.json()["counters"];
