@@ -21,7 +21,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 
 # The files of each command, and the package lists that it has setup install beside `packages`.
 SETUP = ("setup", "kernel", "run", *(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("*.sh")), "lib/manifest.py",
-         "generate-registers", "generate-transitions")
+         "generate-memory-map", "generate-registers", "generate-transitions")
 FIGURES = tuple(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("figures*.py"))
 COMMANDS = {
     "setup": (SETUP, ()),

@@ -60,9 +60,9 @@ struct Wrong {
 
 TEST(Node, RefusesWithPlaceAndRemedy) {
   const Wrong table[] = {
-      {"# nothing\n", "0:0", "nothing in it", ""},
-      {"---\n", "0:0", "nothing in it", ""},
-      {"~\n", "0:0", "nothing in it", ""},
+      {"# nothing\n", "0:0", "the file is empty", ""},
+      {"---\n", "0:0", "the file is empty", ""},
+      {"~\n", "0:0", "the file is empty", ""},
       {"a: 1\n---\nb: 2\n", "2:1", "second document", "---"},
       {"a: &x 1\n", "1:4", "anchor `&x`", "write the value out"},
       {"a: *x\n", "1:4", "anchor is not defined", ""},
@@ -74,16 +74,16 @@ TEST(Node, RefusesWithPlaceAndRemedy) {
       {"~: 1\n", "1:1", "a key is empty", ""},
       {"a:\n\tb: 1\n", "2:1", "a tab", "spaces"},
       {"a:\n  b: 1\n  \tc: 1\n", "3:3", "a tab", "spaces"},
-      {"a: b: c\n", "1:5", "no YAML", "quotes"},
-      {"a: [1, 2\n", "2:1", "no YAML", "]"},
-      {"a: {b: 2\n", "2:1", "no YAML", "}"},
-      {"a: ]\n", "1:4", "no YAML", "bracket"},
-      {"a:\n  b: 1\n c: 2\n", "3:2", "no YAML", "indentation"},
-      {"a: 1\n- b\n", "2:1", "no YAML", "indentation"},
-      {"a: @x\n", "1:4", "no YAML", "quotes"},
-      {"a: `x`\n", "1:4", "no YAML", "quotes"},
-      {"a: %x\n", "1:4", "no YAML", "quotes"},
-      {"a: \"\\q\"\n", "1:7", "no YAML", "twice"},
+      {"a: b: c\n", "1:5", "not valid YAML", "quotes"},
+      {"a: [1, 2\n", "2:1", "not valid YAML", "]"},
+      {"a: {b: 2\n", "2:1", "not valid YAML", "}"},
+      {"a: ]\n", "1:4", "not valid YAML", "bracket"},
+      {"a:\n  b: 1\n c: 2\n", "3:2", "not valid YAML", "indentation"},
+      {"a: 1\n- b\n", "2:1", "not valid YAML", "indentation"},
+      {"a: @x\n", "1:4", "not valid YAML", "quotes"},
+      {"a: `x`\n", "1:4", "not valid YAML", "quotes"},
+      {"a: %x\n", "1:4", "not valid YAML", "quotes"},
+      {"a: \"\\q\"\n", "1:7", "not valid YAML", "twice"},
       {"a: \"b\nc: 1\n", "1:4", "never closed", "close the quote"},
       {"a: 'b\nc: 1\n", "1:4", "never closed", "close the quote"},
       {"a: 'it''s\n", "1:4", "never closed", "close the quote"},
@@ -135,7 +135,7 @@ TEST(Node, AnArgumentIsTextUnlessItLooksLikeYaml) {
   EXPECT_EQ(value("[1, 2]").items.size(), 2u);
   EXPECT_EQ(value("{a: 1}").entries[0].value.text, "1");
   EXPECT_EQ(at(value("{a: 1}").entries[0].value.origin), "1:7");
-  expect_one(mistakes_of([&] { value("{a: 1"); }), "1:8", "no YAML", "", "}");
+  expect_one(mistakes_of([&] { value("{a: 1"); }), "1:8", "not valid YAML", "", "}");
   expect_one(mistakes_of([&] { value("'a"); }), "1:3", "never closed", "", "close");
 }
 

@@ -86,7 +86,7 @@ TEST(Override, RefusesWithColumn) {
       {"a[99999999999999999999]=1", "1:2", "index", "from 0"},
       {"a[0]b=1", "1:5", "`b` after an index", "`.`"},
       {"a]=1", "1:2", "", ""},
-      {"a={b: 1", "1:8", "no YAML", "}"},
+      {"a={b: 1", "1:8", "not valid YAML", "}"},
       {"a=\"b", "1:3", "never closed", "close"},
       {"list.x=1", "1:6", "list is a list, and has no keys", "did you mean `list[0].x`"},
       {"empty.x=1", "1:7", "empty is a list, and has no keys", "oae-vp keys"},

@@ -37,8 +37,8 @@ struct Corruption {
 TEST(Firmware, EveryFieldCounts) {
   const Corruption table[] = {
       {0, 0x46, 1, "not an ELF file"},
-      {EI_CLASS, ELFCLASS32, 1, "no 64-bit ELF"},
-      {EI_CLASS, 0, 1, "no 64-bit ELF"},
+      {EI_CLASS, ELFCLASS32, 1, "not a 64-bit ELF"},
+      {EI_CLASS, 0, 1, "not a 64-bit ELF"},
       {EI_DATA, ELFDATA2MSB, 1, "not a little-endian ELF"},
       {EI_VERSION, 2, 1, "version is 2"},
       {16, ET_REL, 2, "not a static executable"},

@@ -39,7 +39,7 @@ TEST(QemuLibrary, EveryFieldCounts) {
   const std::size_t dynsym = sections + sizeof(Elf64_Shdr);
   const Corruption table[] = {
       {0, 0, 1, "not an ELF file"},
-      {EI_CLASS, ELFCLASS32, 1, "no 64-bit"},
+      {EI_CLASS, ELFCLASS32, 1, "not a 64-bit"},
       {EI_DATA, ELFDATA2MSB, 1, "not a little-endian"},
       {offsetof(Elf64_Ehdr, e_type), ET_EXEC, 2, "not a shared library"},
       {offsetof(Elf64_Ehdr, e_machine), EM_AARCH64, 2, "another architecture"},
