@@ -37,6 +37,23 @@ void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence)
 	WRITE_ONCE(exchange->confirmation, 0);
 }
 
+bool oae_exchange_open(struct oae_exchange *exchange, u64 before, u64 after)
+{
+	bool forgotten = OAE_GET(before, OAE_HOST_PORT_STATE_STATE) ==
+			 OAE_PORT_STATE_HISTORY_LOST;
+	u8 epoch = forgotten ? exchange->epoch : OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH);
+
+	/* In an epoch that is not new, swaps of the port's previous owner would be taken for ours. */
+	epoch++;
+	if (before == ~0ULL ||
+	    (after & ~OAE_HOST_PORT_STATE_OFFERED_MASK) !=
+		    (OAE_PUT(OAE_HOST_PORT_STATE_STATE, OAE_PORT_STATE_IDLE) |
+		     OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch)))
+		return false;
+	oae_exchange_begin(exchange, epoch, 0);
+	return true;
+}
+
 void oae_exchange_confirm(struct oae_exchange *exchange)
 {
 	u64 confirmation = READ_ONCE(exchange->confirmation);

@@ -55,6 +55,13 @@ struct oae_answer {
 void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence);
 
 /*
+ * Starts with the first swap of the epoch that opening the port has begun. @before and @after are the
+ * port's states before and after that, as read from the device. Returns false unless they name two
+ * successive epochs, so that neither a read that was lost or damaged nor an open that was lost is believed.
+ */
+bool oae_exchange_open(struct oae_exchange *exchange, u64 before, u64 after);
+
+/*
  * Offers a slot and reads the answer. A committed swap is confirmed at once, unless @flags say that
  * more swaps follow. An answer in doubt is asked for again up to @reads times.
  */

@@ -91,14 +91,8 @@ int oae_port_begin(struct oae_port *port)
 		       OAE_HOST_PORT_CONTROL_OPEN_MASK |
 			       OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, port->exchange.epoch));
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
-	/* In an epoch that is not new, swaps of its previous owner would be taken for ours. */
-	if (before == ~0ULL || state == ~0ULL ||
-	    OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
-	    OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) ==
-		    OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH))
+	if (!oae_exchange_open(&port->exchange, before, state))
 		return -EIO;
-	oae_exchange_begin(&port->exchange, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
-			   OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
 	WRITE_ONCE(port->stale, port->maps);
 	return 0;
 }

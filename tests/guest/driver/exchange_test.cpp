@@ -252,6 +252,43 @@ TEST_F(Exchange, AttemptsAreNumbered) {
   EXPECT_EQ(block.committed, host);
 }
 
+// A register has no CRC: no bit that is wrong in either state may lead to an epoch that is not the block's.
+TEST_F(Exchange, AnEpochIsBegunOnlyIfBothStatesAgree) {
+  const auto state = [](unsigned state, unsigned epoch, std::uint64_t sequence) {
+    return OAE_PUT(OAE_HOST_PORT_STATE_STATE, state) | OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch) |
+           OAE_PUT(OAE_HOST_PORT_STATE_SEQUENCE, sequence);
+  };
+  const std::uint64_t before = state(OAE_PORT_STATE_COMMITTED, 0xff, 17);
+  const std::uint64_t after = state(OAE_PORT_STATE_IDLE, 0, 0);
+  EXPECT_TRUE(oae_exchange_open(&exchange, before, after));
+  EXPECT_TRUE(oae_exchange_open(&exchange, before, after | OAE_HOST_PORT_STATE_OFFERED_MASK));
+  EXPECT_FALSE(oae_exchange_open(&exchange, before, before)) << "nothing was opened";
+  EXPECT_FALSE(oae_exchange_open(&exchange, ~0ull, after));
+  EXPECT_FALSE(oae_exchange_open(&exchange, before, ~0ull));
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    const std::uint64_t wrong = std::uint64_t{1} << bit;
+    if (wrong == OAE_HOST_PORT_STATE_OFFERED_MASK) continue;
+    EXPECT_FALSE(oae_exchange_open(&exchange, before, after ^ wrong)) << bit;
+    if (!oae_exchange_open(&exchange, before ^ wrong, after)) continue;
+    EXPECT_EQ(exchange.epoch, 0u) << bit;
+    EXPECT_EQ(exchange.sequence, 0u) << bit;
+  }
+}
+
+// A card without history takes the epoch that the host names.
+TEST_F(Exchange, AnEpochFollowsTheHostsOwnOnACardWithoutHistory) {
+  const std::uint64_t before = OAE_PUT(OAE_HOST_PORT_STATE_STATE, OAE_PORT_STATE_HISTORY_LOST);
+  const auto after = [](unsigned epoch) {
+    return OAE_PUT(OAE_HOST_PORT_STATE_STATE, OAE_PORT_STATE_IDLE) |
+           OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch);
+  };
+  oae_exchange_begin(&exchange, 41, 9);
+  EXPECT_FALSE(oae_exchange_open(&exchange, before, after(1)));
+  ASSERT_TRUE(oae_exchange_open(&exchange, before, after(42)));
+  EXPECT_EQ(exchange.epoch, 42u);
+  EXPECT_EQ(exchange.sequence, 0u);
+}
+
 TEST_F(Exchange, ASwapInDoubtIsReversed) {
   EXPECT_EQ(swap(1), OAE_COMMITTED);
   for (const Fault fault : {Fault::LOST, Fault::COMPLETION_LOST}) {  // not exchanged; exchanged
