@@ -5,6 +5,8 @@
 #include <linux/ktime.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -40,18 +42,28 @@ class Machine {
       }
     };
     card_.on_restart = [this] { restart_firmware(); };
+    card_.on_power_loss = [this] {
+      restart_firmware();
+      stop(adder_);
+      start(adder_, [this] { add_to_words(); });
+    };
+    card_.on_interrupt = [this](unsigned port) { owners_[port]->interrupt(); };
     boot_firmware();
-    adder_ = std::make_unique<Fiber>([this] { add_to_words(); });
-    card_.start(*adder_);
+    start(adder_, [this] { add_to_words(); });
     const unsigned count = 1 + static_cast<unsigned>(card_.pick(4));
     for (unsigned i = 0; i < count; ++i) {
       const auto at = static_cast<unsigned>(card_.pick(horizon));
-      const auto fault = static_cast<Fault>(card_.pick(faults));
-      card_.plan(at, fault);
+      const auto fault = static_cast<Fault>(card_.pick(fault_kinds));
+      plan(at, fault);
       // An offer that lingers matters when a later one is lost.
       if (fault == Fault::offer_late || fault == Fault::offer_again) {
-        card_.plan(at + static_cast<unsigned>(card_.pick(40)),
-                   card_.pick(2) ? Fault::offer_late : Fault::write_lost);
+        plan(at + static_cast<unsigned>(card_.pick(40)),
+             card_.pick(2) ? Fault::offer_late : Fault::write_lost);
+      }
+      // A state is read when a port is opened.
+      if (fault == Fault::state_lost || fault == Fault::state_delayed ||
+          fault == Fault::state_damaged) {
+        plan(at, card_.pick(2) ? Fault::function_reset : Fault::owner_dies);
       }
     }
   }
@@ -89,13 +101,25 @@ class Machine {
  private:
   static constexpr unsigned horizon = 400;  // accesses within which faults come
 
+  void plan(unsigned at, Fault fault) {
+    const char* const without = std::getenv("OAE_VP_CAMPAIGN_WITHOUT");
+    if (without != nullptr && std::strstr(without, name(fault)) != nullptr) return;
+    card_.plan(at, fault);
+  }
+
+  void start(std::unique_ptr<Fiber>& fiber, std::function<void()> body) {
+    fiber = std::make_unique<Fiber>(std::move(body));
+    card_.start(*fiber);
+  }
+  void stop(std::unique_ptr<Fiber>& fiber) {
+    card_.abandon(*fiber);
+    dead_.push_back(std::move(fiber));
+  }
   void boot_firmware() {
-    firmware_ = std::make_unique<Fiber>([this] { serve(); });
-    card_.start(*firmware_);
+    start(firmware_, [this] { serve(); });
   }
   void restart_firmware() {
-    card_.abandon(*firmware_);
-    dead_.push_back(std::move(firmware_));
+    stop(firmware_);
     boot_firmware();
   }
   void serve() {
@@ -151,6 +175,10 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
+bool is_set(const char* name) {
+  return std::getenv(name) != nullptr;
+}
+
 constexpr unsigned parts = 4;
 
 class Campaign : public testing::TestWithParam<unsigned> {};
@@ -161,6 +189,7 @@ TEST_P(Campaign, Seeds) {
   const std::uint64_t runs = setting("OAE_VP_CAMPAIGN_RUNS", 10'000) / parts;
   std::uint64_t committed = 0;
   std::uint64_t reversed = 0;
+  Evidence evidence;
   const std::uint64_t first = only ? only : 1 + GetParam() * runs;
   for (std::uint64_t seed = first; seed < (only ? only + 1 : first + runs); ++seed) {
     SCOPED_TRACE("OAE_VP_CAMPAIGN_SEED=" + std::to_string(seed) + " repeats it");
@@ -168,13 +197,21 @@ TEST_P(Campaign, Seeds) {
     machine.run();
     committed += machine.card().ledger.committed;
     reversed += machine.card().ledger.reversed;
+    evidence.add(machine.card().evidence());
     if (HasFailure()) return;
   }
   // The runs must be worth something.
   if (!only) {
     EXPECT_GT(committed, 10 * runs);
     EXPECT_GT(reversed, runs / 100);
+    for (unsigned i = 0; i < fault_kinds && !is_set("OAE_VP_CAMPAIGN_WITHOUT"); ++i) {
+      const auto fault = static_cast<Fault>(i);
+      if (!possible(fault)) continue;
+      EXPECT_GE(evidence.struck(fault), runs / 50) << name(fault);
+      EXPECT_GE(evidence.struck(fault, Moment::tentative), runs / 250) << name(fault);
+    }
   }
+  std::cout << evidence.table();
   RecordProperty("committed", std::to_string(committed));
   RecordProperty("reversed", std::to_string(reversed));
 }

@@ -24,6 +24,10 @@ bool of_a_slot(unsigned bar, unsigned address) {
 bool is_answer(unsigned bar, unsigned address) {
   return in_page(bar, address) <= OAE_PORT_PUSHED_ANSWER;
 }
+unsigned port_of(unsigned bar, unsigned address) {
+  return bar == 0 ? (address - OAE_HOST_PORT_CONTROL) / OAE_HOST_PORT_CONTROL_STRIDE
+                  : address / OAE_PORT_SIZE;
+}
 
 }  // namespace
 
@@ -85,6 +89,7 @@ void Card::step() {
   fixture.clock();
   const std::vector<Transition>& seen = fixture.reference.transitions;
   while (seen_ < seen.size()) ledger.saw(seen[seen_++]);
+  interrupts();
   while (!sleepers_.empty() && sleepers_.begin()->first <= fixture.now) {
     ready_.push_back(sleepers_.begin()->second);
     sleepers_.erase(sleepers_.begin());
@@ -114,13 +119,22 @@ void Card::pause(unsigned clocks) {
   Fiber::wait();
 }
 
+Moment Card::moment(unsigned port) const {
+  if (fixture.reference.ports[port].state() == OAE_PORT_STATE_TENTATIVE) return Moment::tentative;
+  return ledger.undecided(port) ? Moment::undecided : Moment::quiet;
+}
+
+bool Card::happens(Fault fault, unsigned port) {
+  return faults_.strikes(accesses_, fault, moment(port));
+}
+
+// Of all ports: what counts is the one that is in the midst of most.
 bool Card::happens(Fault fault) {
-  for (auto at = planned_.begin(); at != planned_.end() && at->first <= accesses_; ++at) {
-    if (at->second != fault) continue;
-    planned_.erase(at);
-    return true;
+  Moment most = Moment::quiet;
+  for (unsigned port = 0; port < fixture.reference.ports.size(); ++port) {
+    most = std::max(most, moment(port));
   }
-  return false;
+  return faults_.strikes(accesses_, fault, most);
 }
 
 // When a packet that lingers arrives, as a number of accesses.
@@ -133,6 +147,19 @@ void Card::fall_down() {
   on_reset();
 }
 
+// What is under way between the two sides of the card is gone, and so is what it knew.
+void Card::lose_power() {
+  ++losses_;
+  fixture.lose_power();
+  ledger.power_lost();
+  on_power_loss();
+  gets_.clear();
+  puts_.clear();
+  for (auto& [tag, read] : std::exchange(reads_, {})) wake(read, all_ones);
+  down_ = 1 + static_cast<unsigned>(pick(20));
+  fall_down();
+}
+
 // Whether an access finds the link down. Who has begun anew while it was begins anew once it is up.
 bool Card::is_down() {
   if (down_ == 0) return false;
@@ -140,78 +167,142 @@ bool Card::is_down() {
   return true;
 }
 
-std::uint64_t Card::read(unsigned bar, unsigned address) {
-  ++accesses_;
-  if (happens(Fault::owner_dies)) {
-    on_death();
-    Fiber::wait();
-  }
+// What befalls the card at some access of a host.
+void Card::befall_card() {
   if (happens(Fault::firmware_restarts)) on_restart();
   if (happens(Fault::function_reset)) fall_down();
+  if (happens(Fault::power_lost)) lose_power();
   if (happens(Fault::link_down)) {
     down_ = 1 + static_cast<unsigned>(pick(20));
     fall_down();
   }
-  if (is_down()) {
-    pause(20);
-    return all_ones;
-  }
-  if (happens(Fault::read_lost)) {
-    pause(20);
-    return all_ones;
-  }
-  late_copies();
-  if (is_answer(bar, address) && happens(Fault::read_late)) {
-    copies_.insert({some_time(), {bar, address, 0, true}});
-    pause(20);
-    return all_ones;
-  }
-  const bool answer = is_answer(bar, address);
-  const bool damaged = answer && happens(Fault::answer_damaged);
-  damage_slot_ = damaged && pick(2);
-  const bool damaged_word = damaged && !damage_slot_;
-  const bool lost = happens(Fault::completion_lost);
-  const bool refused = answer && happens(Fault::answer_refused);
+}
+
+// What a host finds that waits in vain.
+std::uint64_t Card::nothing() {
+  pause(20);
+  return all_ones;
+}
+
+// Reads, and waits for the completion. A delay is on the way there or on the way back.
+std::uint64_t Card::ask(unsigned bar, unsigned address, bool delayed, bool refused) {
+  const unsigned losses = losses_;
+  const auto there = static_cast<unsigned>(delayed ? pick(300) : 0);
+  const auto back = static_cast<unsigned>(delayed ? pick(300) : 0);
+  if (there) pause(there);
+  if (losses != losses_) return all_ones;
   Wait mine{Fiber::running()};
   fixture.post_read(bar, address, 8, refused);
   reads_[fixture.number()] = &mine;
   wait(mine);
+  if (back) pause(back);
+  return losses != losses_ ? all_ones : mine.result;
+}
+
+std::uint64_t Card::read(unsigned bar, unsigned address) {
+  ++accesses_;
+  if (happens(Fault::owner_dies, port_of(bar, address))) {
+    on_death();
+    Fiber::wait();
+  }
+  befall_card();
+  if (is_down()) return nothing();
+  return is_answer(bar, address) ? read_answer(bar, address) : read_state(bar, address);
+}
+
+std::uint64_t Card::read_state(unsigned bar, unsigned address) {
+  const unsigned port = port_of(bar, address);
+  if (happens(Fault::state_lost, port)) return nothing();
+  late_copies();
+  const bool damaged = happens(Fault::state_damaged, port);
+  const std::uint64_t state = ask(bar, address, happens(Fault::state_delayed, port), false);
+  return damaged ? damage(state) : state;
+}
+
+std::uint64_t Card::read_answer(unsigned bar, unsigned address) {
+  const unsigned port = port_of(bar, address);
+  if (happens(Fault::read_lost, port)) return nothing();
+  late_copies();
+  if (happens(Fault::read_late, port)) {
+    copies_.insert({some_time(), {bar, address, 0, true}});
+    return nothing();
+  }
+  const bool damaged = happens(Fault::answer_damaged, port);
+  damage_slot_ = damaged && pick(2);
+  const bool damaged_word = damaged && !damage_slot_;
+  const bool lost = happens(Fault::completion_lost, port);
+  const bool refused = happens(Fault::answer_refused, port);
+  const std::uint64_t header = ask(bar, address, happens(Fault::read_delayed, port), refused);
   if (lost) return all_ones;
-  return damaged_word ? mine.result ^ std::uint64_t{1} << pick(64) : mine.result;
+  return damaged_word ? damage(header) : header;
 }
 
 void Card::write(unsigned bar, unsigned address, std::uint64_t value) {
+  const unsigned port = port_of(bar, address);
   ++accesses_;
-  if (happens(Fault::owner_dies)) {
+  // An interrupt handler is nobody's.
+  if (Fiber::running() != nullptr && happens(Fault::owner_dies, port)) {
     on_death();
     Fiber::wait();
   }
   if (is_down()) return;
   late_copies();
   if (of_a_slot(bar, address)) return pass(bar, address, value);
-  if (happens(Fault::write_lost)) return;
-  if (bar != 0 && happens(Fault::write_again)) {
+  if (happens(Fault::write_lost, port)) return;
+  if (bar != 0 && happens(Fault::write_again, port)) {
     copies_.insert({some_time(), {bar, address, value, false}});
   }
+  if (bar != 0 && possible(Fault::register_damaged) && happens(Fault::register_damaged, port)) {
+    value = damage(value);
+  }
   fixture.post_write(bar, address, &value, 8);
+}
+
+// MSI-X. The link takes none while it is down.
+void Card::interrupts() {
+  while (signals_ < fixture.signals.size()) {
+    const unsigned port = fixture.signals[signals_++];
+    if (down_ != 0 || happens(Fault::interrupt_lost, port)) continue;
+    const bool late = happens(Fault::interrupt_late, port);
+    if (late || happens(Fault::interrupt_again, port)) {
+      late_interrupts_.emplace(fixture.now + 1 + pick(1000), port);
+    }
+    if (!late) on_interrupt(port);
+  }
+  while (!late_interrupts_.empty() && late_interrupts_.begin()->first <= fixture.now) {
+    const unsigned port = late_interrupts_.begin()->second;
+    late_interrupts_.erase(late_interrupts_.begin());
+    on_interrupt(port);
+  }
 }
 
 // A slice of an offer. The driver writes the eight in order.
 void Card::pass(unsigned bar, unsigned address, std::uint64_t value) {
   const unsigned slice = in_page(bar, address) / 8;
   const unsigned page = address - slice * 8;
+  const unsigned port = port_of(bar, address);
   Offer& offer = offers_[{bar, page}];
-  if (slice == 0) offer.late = happens(Fault::offer_late);
+  if (slice == 0) {
+    offer.late = happens(Fault::offer_late, port);
+    offer.lost = lingering_.count(port) != 0;
+    offer.lingers = !offer.lost && happens(Fault::offer_instead, port);
+  }
   offer.slices[slice] = value;
-  if (slice == 7 && (offer.late || happens(Fault::offer_again))) {
+  if (slice == 7 && (offer.late || happens(Fault::offer_again, port))) {
     const unsigned when = some_time();
     for (unsigned i = 0; i < 8; ++i) {
       copies_.insert({when, {bar, page + 8 * i, offer.slices[i], false}});
     }
   }
-  if (offer.late || happens(Fault::write_lost)) return;
-  if (happens(Fault::write_damaged)) value ^= std::uint64_t{1} << pick(64);
-  if (happens(Fault::write_again)) copies_.insert({some_time(), {bar, address, value, false}});
+  if (slice == 7 && offer.lingers) lingering_[port] = offer.slices;
+  if (slice == 7 && offer.lost) {
+    fixture.post_write(bar, page, lingering_[port].data(), sizeof(Slot));
+    lingering_.erase(port);
+  }
+  if (offer.late || offer.lingers || offer.lost || happens(Fault::write_lost, port)) return;
+  if (happens(Fault::write_damaged, port)) value = damage(value);
+  if (happens(Fault::write_again, port))
+    copies_.insert({some_time(), {bar, address, value, false}});
   fixture.post_write(bar, address, &value, 8);
 }
 

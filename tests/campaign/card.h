@@ -10,29 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/campaign/faults.h"
 #include "tests/campaign/ledger.h"
 #include "tests/rtl/fixture.h"
 
 class Fiber;
-
-/// What an access of a host meets on its way.
-enum class Fault {
-  write_lost,
-  write_damaged,  ///< one of a slot, else it is lost
-  write_again,    ///< comes a second time, later; opens, closes and settings do not
-  offer_again,    ///< the eight writes of an offer come a second time, later
-  offer_late,     ///< they come later, and not before
-  read_lost,
-  read_late,      ///< its host waits for it in vain, and later it arrives
-  completion_lost,  ///< the read has arrived
-  answer_damaged,   ///< slice 0, or the slot in memory
-  answer_refused,   ///< the write to memory is
-  link_down,        ///< for a while; the function is reset, and its owners begin anew
-  function_reset,
-  owner_dies,
-  firmware_restarts,  ///< wherever it is
-};
-inline constexpr unsigned faults = 14;
 
 /// The block and the ways to it, for fibers of hosts and firmware. Software runs between two
 /// clocks; who waits for an answer goes on at the clock after it.
@@ -41,8 +23,12 @@ class Card {
   Card(std::uint64_t seed, unsigned ports);
 
   /// From access `at` of the hosts on, the next one that it can happen to.
-  void plan(unsigned at, Fault fault) { planned_.emplace(at, fault); }
-  void stop_faults() { planned_.clear(); }
+  void plan(unsigned at, Fault fault) { faults_.plan(at, fault); }
+  void stop_faults() {
+    faults_.stop();
+    lingering_.clear();
+  }
+  const Evidence& evidence() const { return faults_.evidence; }
 
   /// One clock, and who can go on does.
   void step();
@@ -70,6 +56,8 @@ class Card {
   std::function<void()> on_reset;                 ///< the function was: its owners begin anew
   std::function<void()> on_death;                 ///< of the owner that runs
   std::function<void()> on_restart;               ///< of the firmware
+  std::function<void()> on_power_loss;            ///< the firmware begins anew, too
+  std::function<void(unsigned port)> on_interrupt;
 
  private:
   struct Wait {
@@ -79,9 +67,19 @@ class Card {
   };
 
   void wait(Wait& wait);
+  Moment moment(unsigned port) const;
+  bool happens(Fault fault, unsigned port);
   bool happens(Fault fault);
+  void befall_card();
   void fall_down();
+  void lose_power();
   bool is_down();
+  std::uint64_t ask(unsigned bar, unsigned address, bool delayed, bool refused);
+  std::uint64_t read_state(unsigned bar, unsigned address);
+  std::uint64_t read_answer(unsigned bar, unsigned address);
+  std::uint64_t damage(std::uint64_t word) { return word ^ std::uint64_t{1} << pick(64); }
+  std::uint64_t nothing();
+  void interrupts();
   unsigned some_time();
   void pass(unsigned bar, unsigned address, std::uint64_t value);
   void late_copies();
@@ -89,7 +87,7 @@ class Card {
   void slot_written(std::uint64_t address, Slot slot);
 
   std::mt19937_64 random_;
-  std::multimap<unsigned, Fault> planned_;
+  Faults faults_;
   unsigned accesses_ = 0;
   unsigned down_ = 0;  // accesses for which the link still is
   bool damage_slot_ = false;
@@ -105,10 +103,16 @@ class Card {
   };
   std::multimap<unsigned, Copy> copies_;  // by access
   struct Offer {
-    std::array<std::uint64_t, 8> slices;
+    Slot slices;
     bool late;
+    bool lingers;  // until the next one comes
+    bool lost;     // since one that lingers comes instead
   };
   std::map<std::pair<unsigned, unsigned>, Offer> offers_;  // in the making, by BAR and page
+  std::map<unsigned, Slot> lingering_;                     // offers, by port
   std::vector<Fiber*> ready_;
-  std::size_t seen_ = 0;  // transitions
+  std::size_t seen_ = 0;                                    // transitions
+  std::size_t signals_ = 0;                                 // seen
+  std::multimap<std::uint64_t, unsigned> late_interrupts_;  // ports, by clock
+  unsigned losses_ = 0;                                     // of power
 };

@@ -75,7 +75,10 @@ void Owner::live() {
 void Owner::start() {
   reset_ = false;
   card_.write(0, OAE_HOST_PORT_CELL_AT(port_), memory + 64 * port_);
-  card_.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port_), 1'000'000);
+  card_.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port_),
+              card_.pick(2) ? 1'000'000 : 50 + card_.pick(500));
+  card_.write(0, OAE_HOST_PORT_EVENT_AT(port_),
+              OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port_) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
   if (exchange_.doubt) note(oae_exchange_settle(&exchange_, reads, &answer_));
   if (exchange_.doubt) {
     reset_ = true;  // an epoch that begins now would forget its answer
@@ -84,17 +87,11 @@ void Owner::start() {
   give_up();
   const std::uint64_t before = card_.read(0, OAE_HOST_PORT_STATE_AT(port_));
   card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_), 0);
-  card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_),
-              OAE_HOST_PORT_CONTROL_OPEN_MASK | OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, exchange_.epoch));
+  card_.write(
+      0, OAE_HOST_PORT_CONTROL_AT(port_),
+      OAE_HOST_PORT_CONTROL_OPEN_MASK | OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, exchange_.epoch));
   const std::uint64_t state = card_.read(0, OAE_HOST_PORT_STATE_AT(port_));
-  if (before == ~std::uint64_t{0} || state == ~std::uint64_t{0} ||
-      OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_CLOSED ||
-      OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) == OAE_GET(before, OAE_HOST_PORT_STATE_EPOCH)) {
-    reset_ = true;  // somebody tries again
-    return;
-  }
-  oae_exchange_begin(&exchange_, OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH),
-                     OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE));
+  if (!oae_exchange_open(&exchange_, before, state)) reset_ = true;  // somebody tries again
 }
 
 void Owner::offer() {
@@ -174,7 +171,8 @@ void Owner::note(oae_outcome outcome) {
       token_ = 0;
       break;
     case OAE_LOST:
-      ADD_FAILURE() << "the card says that it has lost power";
+      card_.ledger.host_lost(token_);
+      token_ = 0;
       break;
     case OAE_NOT_TAKEN:
     case OAE_IN_DOUBT:

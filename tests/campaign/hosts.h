@@ -22,6 +22,8 @@ class Owner {
   void reset() { reset_ = true; }
   /// It dies; another one comes, that knows of nothing.
   void die();
+  /// The port's interrupt: in the driver, its handler.
+  void interrupt() { oae_exchange_confirm(&exchange_); }
   bool is(const Fiber* fiber) const { return fiber == fiber_.get(); }
 
   /// Swaps committed since the last call of demand().

@@ -12,8 +12,28 @@ constexpr unsigned token_slice = 6;
 }  // namespace
 
 std::uint64_t Ledger::offer(unsigned port) {
-  entries_[next_].port = port;
+  Entry& e = entries_[next_];
+  e.port = port;
+  e.losses = losses_;
+  taken_[port].offered = next_;
   return next_++;
+}
+
+bool Ledger::undecided(unsigned port) const {
+  const auto found = entries_.find(taken_[port].offered);
+  return found != entries_.end() && found->second.host == Host::unknown;
+}
+
+void Ledger::power_lost() {
+  ++losses_;
+  for (Taken& taken : taken_) {
+    const auto found = entries_.find(taken.tentative);
+    if (found != entries_.end() && found->second.fate == Fate::tentative) {
+      found->second.fate = Fate::lost;
+    }
+    taken.for_firmware.clear();
+  }
+  counter_ = moved_ = locked_ = 0;
 }
 
 Ledger::Entry& Ledger::entry(std::uint64_t token) {
@@ -25,7 +45,7 @@ Ledger::Entry& Ledger::entry(std::uint64_t token) {
 void Ledger::host_committed(std::uint64_t token, const Slot& answer) {
   Entry& e = entry(token);
   EXPECT_EQ(e.host, Host::unknown) << token;
-  EXPECT_TRUE(e.fate == Fate::tentative || e.fate == Fate::committed)
+  EXPECT_TRUE(e.fate == Fate::tentative || e.fate == Fate::committed || e.fate == Fate::lost)
       << "token " << token << ": the host commits what the block has not exchanged";
   EXPECT_EQ(answer, e.answer) << "token " << token << ": another pair";
   e.host = Host::committed;
@@ -41,6 +61,12 @@ void Ledger::host_reversed(std::uint64_t token) {
   Entry& e = entry(token);
   EXPECT_TRUE(e.fate == Fate::none || e.fate == Fate::reversed) << "token " << token;
   e.host = Host::reversed;
+}
+
+void Ledger::host_lost(std::uint64_t token) {
+  Entry& e = entry(token);
+  EXPECT_LT(e.losses, losses_) << "token " << token << ": the card has not lost its power since";
+  e.host = Host::lost;
 }
 
 void Ledger::host_forgot(std::uint64_t token) {
@@ -114,7 +140,9 @@ void Ledger::conclude() {
         ADD_FAILURE() << "token " << token << ": the host does not know";
         break;
       case Host::committed:
-        EXPECT_EQ(e.fate, Fate::committed) << "token " << token;
+        EXPECT_TRUE(e.fate == Fate::committed || e.fate == Fate::lost) << "token " << token;
+        break;
+      case Host::lost:
         break;
       case Host::denied:
         EXPECT_EQ(e.fate, Fate::none) << "token " << token;

@@ -21,15 +21,20 @@ class Ledger {
   void host_committed(std::uint64_t token, const Slot& answer);
   void host_denied(std::uint64_t token);  ///< given up: it must never take place
   void host_reversed(std::uint64_t token);
+  void host_lost(std::uint64_t token);    ///< the card says that nobody knows
   void host_forgot(std::uint64_t token);  ///< its owner died, and may have confirmed it
 
   /// The block's journals have changed so.
   void saw(const Transition& transition);
+  /// The card has lost its power, and all that it knew.
+  void power_lost();
   /// The firmware takes the committed slot of a port.
   void firmware_takes(unsigned port);
   /// The firmware has added to the counter.
   void firmware_added(std::uint64_t addend) { counter_ += addend; }
 
+  /// Whether a host has offered something there whose outcome it does not know.
+  bool undecided(unsigned port) const;
   /// All is settled.
   void conclude();
 
@@ -41,10 +46,11 @@ class Ledger {
   unsigned reversed = 0;
 
  private:
-  enum class Fate { none, tentative, committed, reversed };
-  enum class Host { unknown, committed, denied, reversed, forgot };
+  enum class Fate { none, tentative, committed, reversed, lost };
+  enum class Host { unknown, committed, denied, reversed, lost, forgot };
   struct Entry {
     unsigned port;
+    unsigned losses;  // of power before
     unsigned verb = 0;
     Slot slot{};
     Slot answer{};
@@ -52,7 +58,8 @@ class Ledger {
     Host host = Host::unknown;
   };
   struct Taken {
-    std::uint64_t tentative = 0;  // token of the last exchange
+    std::uint64_t offered = 0;    // token of the last offer
+    std::uint64_t tentative = 0;  // and of the last exchange
     std::uint64_t last_committed = 0;
     std::deque<std::uint64_t> for_firmware;  // committed and not yet taken
   };
@@ -64,6 +71,7 @@ class Ledger {
   std::map<std::uint64_t, Entry> entries_;
   std::vector<Taken> taken_;
   std::uint64_t next_ = 1;
+  unsigned losses_ = 0;  // of power
   std::uint64_t counter_ = 0;
   std::uint64_t moved_ = 0;
   std::uint64_t locked_ = 0;

@@ -14,16 +14,34 @@ Fixture::Fixture(unsigned ports, std::uint64_t seed, std::uint32_t clock_khz)
     : reference(ports, clock_khz), random(seed) {
   top.ports = ports;
   top.clock_khz = clock_khz;
-  top.reset = 1;
-  clock();
-  clock();
-  top.reset = 0;
-  alive_ = now;
+  power_up();
   drain();
 }
 
 Fixture::~Fixture() {
   write_coverage(context);
+}
+
+void Fixture::power_up() {
+  top.reset = 1;
+  clock();
+  clock();
+  top.reset = 0;
+  alive_ = now;
+}
+
+void Fixture::lose_power() {
+  requests_.clear();
+  puts_.clear();
+  gets_.clear();
+  read_.reset();
+  refusals_.clear();
+  put_.reset();
+  getting_ = false;
+  waited_ = 0;
+  top.request_valid = top.axi_awvalid = top.axi_wvalid = top.axi_arvalid = 0;
+  reference.power_up();
+  power_up();
 }
 
 void Fixture::post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,

@@ -31,6 +31,8 @@ class Fixture {
   void post_write(unsigned bar, unsigned address, const void* data, unsigned bytes);
   void post_read(unsigned bar, unsigned address, unsigned bytes, bool refused = false);
   void post_reset();  // of the function
+  /// The block loses its power and has it again. What was posted and not answered is gone.
+  void lose_power();
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff);
   void post_get(unsigned address);
 
@@ -113,6 +115,7 @@ class Fixture {
     std::optional<std::uint64_t> crc;
   };
 
+  void power_up();
   // A valid pin stays up, once up, until its ready; a ready pin may do as it likes.
   bool go() { return stall == 0 || random() % 100 >= stall; }
   void post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,

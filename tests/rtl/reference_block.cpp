@@ -25,7 +25,17 @@ std::uint64_t byte_mask(unsigned enable) {
 
 ReferenceBlock::ReferenceBlock(unsigned count, std::uint32_t clock_khz)
     : clock_khz_(clock_khz), settings_(count) {
-  for (unsigned i = 0; i < count; ++i) ports.emplace_back(i, words);
+  power_up();
+}
+
+void ReferenceBlock::power_up() {
+  words = {};
+  ports.clear();
+  for (unsigned i = 0; i < settings_.size(); ++i) ports.emplace_back(i, words);
+  settings_.assign(settings_.size(), {});
+  liveness_ = 0;
+  liveness_limit_ = 0xffff'ffff;
+  irq_enable_ = 0;
 }
 
 std::uint64_t ReferenceBlock::id() const {

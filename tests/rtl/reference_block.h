@@ -30,6 +30,8 @@ class ReferenceBlock {
   void host_write(const Line& line, const Slot& data, std::uint64_t enable);
   Read host_read(const Line& line, std::uint64_t enable, bool refused);
   void function_reset();
+  /// All is as at the start, but for what has been recorded.
+  void power_up();
 
   /// Nothing if the address has no register.
   std::optional<std::uint64_t> firmware_read(unsigned address);
