@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Newer Debian suites, read through private apt configurations. The address and the access are those of the machine's own
-# apt, whose lists and sources stay as they are.
+# Reads newer Debian suites through private apt configurations. The address and the access are those of the machine's own
+# apt, whose lists and sources do not change.
 
 SUITE=${OAE_VP_SUITE:-trixie}
 DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# Address of the archive that the machine's Debian comes from (not of security, of updates, or of packages from elsewhere).
+# Prints the address of the archive of the machine's Debian (not of its security archive, updates or foreign packages).
 machine_archive() {
   # shellcheck disable=SC2016 # the format is apt's
   apt-get indextargets --format '$(ORIGIN)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
@@ -19,8 +19,8 @@ suite_apt() {
   "$command" -c "$BUILD/apt/apt.conf" "$@"
 }
 
-# Prints the address of the archive, for which the machine's package lists are read if they never were; else fails with
-# the REMEDY, which ends the sentence "or ...".
+# Prints the address of the archive. Reads the machine's package lists first if that has never been done. If there is no
+# archive, fails with the REMEDY, which ends the sentence "or ...".
 find_archive() {
   local archive remedy=$1
   archive=$(machine_archive)
@@ -35,7 +35,7 @@ find_archive() {
 }
 
 # write_apt_configuration FOLDER ARCHIVE SUITES TYPE...: a private apt configuration for packages of these types (deb,
-# deb-src) in these suites of the archive. The FOLDER is emptied first; the package lists will be in it too.
+# deb-src) in these suites of the archive. The FOLDER is emptied first. It also gets the package lists.
 write_apt_configuration() {
   local folder=$1 archive=$2 suites=$3 type
   shift 3
@@ -66,7 +66,7 @@ Acquire::Languages "none";
 END
 }
 
-# The package lists of the suite.
+# Downloads the package lists of the suite.
 fetch_suite_lists() {
   local archive
   archive=$(find_archive "unpack QEMU 10.0.x and set OAE_VP_QEMU_SOURCE=DIR")

@@ -31,7 +31,7 @@ READS, QEMU_READS, SWAPS, COPIES, CHILDREN = 400_000, 4_000_000, 60_000, 4_000, 
 
 
 class Failure(Exception):
-    """A benchmark that could not be taken; the message says why."""
+    """A benchmark is impossible; the message says why."""
 
 
 @dataclasses.dataclass
@@ -59,7 +59,7 @@ class Result:
 @dataclasses.dataclass
 class Run:
     """One run of a machine: the wall time in seconds from its start to each awaited line and to its end, its peak memory,
-    and how many ns of simulated time the guest's work took, if the guest says so."""
+    and the simulated time of the guest's work in ns, if the guest prints it."""
 
     at: Dict[str, float]
     whole: float
@@ -71,17 +71,17 @@ class Run:
 
 
 class Watcher:
-    """Follows a run as it goes on."""
+    """Observes a run."""
 
     def started(self, process: int) -> None:
         pass
 
     def heard(self, line: str) -> None:
-        """One of the awaited lines has come."""
+        """Is called for each awaited line."""
 
 
 def run_machine(command: List[str], lines: List[str], log: pathlib.Path, watcher: Watcher = Watcher()) -> Run:
-    """Runs a machine until it ends; every one of the lines has to be on its console, in this order."""
+    """Runs a machine until it ends. Its console must show all the lines in this order."""
     at: Dict[str, float] = {}
     took = 0.0
     start = time.monotonic()
@@ -124,7 +124,7 @@ def run_machine(command: List[str], lines: List[str], log: pathlib.Path, watcher
 
 
 def cpio(entries: List[Tuple[str, int, Tuple[int, int], bytes]]) -> bytes:
-    """An archive in the format that Linux unpacks at boot: name, mode, (major, minor) of a device node, data."""
+    """Builds an archive for Linux to unpack at boot from entries: name, mode, (major, minor) of a device node, data."""
     archive = b""
     for number, (name, mode, (major, minor), data) in enumerate(entries + [("TRAILER!!!", 0, (0, 0), b"")]):
         path = name.encode() + b"\0"
@@ -184,7 +184,7 @@ class Bench:
         return run_machine(command, lines, log)
 
     def firmware(self, polled: Optional[int]) -> pathlib.Path:
-        """Firmware whose first core polls an address, if there is one; all else sleeps."""
+        """Builds firmware whose first core polls the address, if one is given; the other cores sleep."""
         firmware = self.folder / f"poll-{polled}.elf"
         subprocess.run(
             ["aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-Wl,--nmagic,--build-id=none,-Ttext=0x80000000"]
@@ -195,7 +195,7 @@ class Bench:
         return firmware
 
     def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
-        """Medians of a measure and its baseline, taken in turns, so that a machine that gets slower slows both."""
+        """Medians of a measure and its baseline. They are taken in turns, so that a slower machine affects both."""
         values, baselines = [], []
         for _ in range(self.repeat):
             baselines.append(baseline())
@@ -204,7 +204,7 @@ class Bench:
 
 
 def host_of(platform: pathlib.Path) -> Tuple[int, str]:
-    """The host's memory in MiB and the command line of its kernel, as the platform file says."""
+    """The host's memory in MiB and its kernel's command line, both from the platform file."""
     import yaml
 
     units = {"MiB": 1, "GiB": 1024}
@@ -333,13 +333,13 @@ def compute(bench: Bench) -> Result:
 
 
 def poll(bench: Bench) -> Result:
-    """The same while the core polls a register of a model, the mailbox."""
+    """Like the above, but the core polls a register of a model, the mailbox."""
     value, baseline = instructions(bench, MAILBOX)
     return Result(value, baseline, "MIPS", "MIPS", "plain QEMU", more_is_better=True, goal=0.3)
 
 
 def sleeper(bench: Bench) -> Result:
-    """Boot to user space beside the firmware, which sleeps, against an IPU that executes nothing at all."""
+    """Boot to user space with an IPU whose firmware sleeps, against one whose cores execute nothing."""
 
     def boots(*options: str) -> float:
         return bench.oae_vp("bench.do=boot", [USER_SPACE], "--initrd", str(bench.initrd), *options).at[USER_SPACE]
@@ -361,7 +361,7 @@ def cores(bench: Bench) -> Result:
 
 
 def forked(bench: Bench) -> Tuple[float, float]:
-    """Wall time of a fork in ms, median, and children per second, of a run with many that do next to nothing."""
+    """Median wall time of a fork in ms, and children per second, for a run with many children that do little."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=bench.folder))
     commands = folder / "commands"
     commands.write_text("true\n" * CHILDREN)
@@ -383,7 +383,7 @@ def fork(bench: Bench) -> Result:
 
 
 def children(bench: Bench) -> Result:
-    """Commands per second, each by a child of one boot, on all cores, against booting for each, one after the other."""
+    """Commands per second with a child of one boot for each, on all cores, against one boot for each in sequence."""
     value, baseline = bench.pairs(lambda: forked(bench)[1], lambda: 1 / unforked(bench).whole)
     return Result(value, baseline, "per s", "per s", "booting each time", more_is_better=True)
 
@@ -417,7 +417,7 @@ def line(name: str, result: Result) -> str:
 
 
 def report_synthesis(build: pathlib.Path, results: dict) -> bool:
-    """Prints what the designs become; whether all do, without a warning."""
+    """Prints the results of the synthesis. Returns whether all designs synthesize without a warning."""
     good, results["synthesis"] = True, {}
     for design in synthesis.DESIGNS:
         try:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What every script of this folder uses: the same environment whatever calls it, and where things are.
+# Used by every script of this folder: an environment that does not depend on the caller, and the paths of the project.
 
-# Compilers, interpreters and flags of a user's own environment (conda, pyenv, a cross SDK) are not Debian's.
+# A user's environment (conda, pyenv, a cross SDK) may select other compilers, interpreters and flags than Debian's.
 export LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 unset CC CXX CPP LD AR NM AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVEL MFLAGS NINJA_STATUS \
   PYTHONPATH PYTHONHOME VIRTUAL_ENV PKG_CONFIG_PATH PKG_CONFIG_LIBDIR LD_LIBRARY_PATH LD_PRELOAD \
   CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH CROSS_COMPILE ARCH DESTDIR CDPATH GREP_OPTIONS \
   CMAKE_PREFIX_PATH CMAKE_GENERATOR CMAKE_BUILD_TYPE CMAKE_TOOLCHAIN_FILE APT_CONFIG TAR_OPTIONS
-# Programs of SystemC print a banner unless they are told not to.
+# SystemC prints a banner unless this variable is set.
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1
 umask 022
 
@@ -18,19 +18,19 @@ BUILD=${OAE_VP_BUILD:-$ROOT/build}
 # shellcheck disable=SC2034 # used by scripts that source this
 PYTHON=/usr/bin/python3
 
-# Clones share the compiler cache: no paths of the clone in its keys.
+# The keys of the compiler cache contain no paths of the clone, so that clones share it.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$ROOT} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Reports a mistake of the caller; nothing was started.
+# Reports a mistake of the caller before anything has started.
 usage_error() {
   say "$PROGRAM: $1"
   say "Try '$PROGRAM --help'."
   exit 2
 }
 
-# Sets BUILD to an absolute path that the build systems can work with, or leaves with 2.
+# Sets BUILD to an absolute path that the build systems accept, or exits with 2.
 settle_paths() {
   BUILD=$(realpath -m -- "$BUILD")
   local path
@@ -41,11 +41,11 @@ settle_paths() {
       exit 2
     fi
   done
-  # The compiler cache is the user's own if there is a home for it.
+  # Without a home directory, the compiler cache is in the build directory.
   if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$BUILD/ccache; fi
 }
 
-# How many compilers at once: one per core, each with 1.5 GB of memory.
+# Prints how many compilers may run at once: one per core, if each has 1.5 GB of memory.
 jobs_at_once() {
   local cores memory
   cores=$(nproc)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the protocol costs in simulated time, beside what is required of it. Called by scripts/figures."""
+"""Costs of the protocol in simulated time, and the requirements for them. Called by scripts/figures."""
 
 import argparse
 import contextlib
@@ -15,7 +15,7 @@ import figures_swap  # noqa: E402
 import json_file  # noqa: E402
 from figures_table import Failure, required_text  # noqa: E402
 
-# Each takes the build folder and a function that shows progress, and returns tables, requirements and all numbers.
+# Each function takes the build folder and a function that shows progress. It returns tables, requirements and numbers.
 PARTS = {
     "swap": figures_swap.take,
     "ports": figures_ports.take,

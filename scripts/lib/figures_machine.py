@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines for scripts/figures: platforms with other values, that run a script, or are booted once for many."""
+"""Machines for scripts/figures: platforms with other values, which run one script or are booted once for many."""
 
 import contextlib
 import dataclasses
@@ -17,13 +17,13 @@ PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 PLATFORM = PLATFORMS / "oae-mini.yaml"
 SECONDS_AT_MOST = 1200  # of wall time, for one boot and its children
 
-# The guest's own: where the function's BARs are, which it hands over, and where its port 0 is in them.
+# Part of the guest's script: sends the addresses of the function's BARs, and of port 0 in them.
 HEAD = "set -e\ncat /sys/bus/pci/devices/0000:01:00.0/resource > /share/resource\n"
 
 
 @dataclasses.dataclass(frozen=True)
 class Child:
-    """What a script has left behind."""
+    """The results of a script."""
 
     folder: pathlib.Path
 
@@ -40,7 +40,7 @@ class Child:
         return json.loads((self.folder / "stats.json").read_text())
 
     def trace(self, key: str = "") -> Iterator[dict]:
-        """Its lines from the first state of a swap port on: all, or those with this key."""
+        """The lines of the trace after the first state of a swap port: all, or those with this key."""
         begun = False
         with open(self.folder / "trace.jsonl", encoding="utf-8") as lines:
             next(lines)
@@ -51,7 +51,7 @@ class Child:
 
 
 def root_complex_latency(build: pathlib.Path) -> int:
-    """One way, ps: from a processor to the link and back."""
+    """Time in ps from a processor to the link and back, in one direction."""
     return latencies_of(program_of(build), PLATFORM).root_complex
 
 
@@ -60,7 +60,7 @@ def program_of(build: pathlib.Path) -> str:
 
 
 def run_machine(build: pathlib.Path, platform: pathlib.Path, folder: pathlib.Path, *options: str) -> None:
-    """Runs a platform with a trace and what is in folder/share; Failure if it does not end well."""
+    """Runs a platform with a trace and the files in folder/share. Raises Failure if the run fails."""
     command = [program_of(build), "run", str(platform), "--images", str(build / "images")]
     command += ["--share", str(folder / "share"), "--trace", str(folder / "trace.jsonl"), *options]
     try:
@@ -82,7 +82,7 @@ def set_options(values: Iterable[str]) -> List[str]:
 def ended(
     build: pathlib.Path, platform: str, script: str, *values: str, files: Iterable[pathlib.Path] = ()
 ) -> Iterator[Child]:
-    """Boots a platform with these KEY=VALUE, each host of which runs the script, with files of its own. All is gone at
+    """Boots a platform with these KEY=VALUE. Each host runs the script and has its own files. All files are removed at
     the end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
         folder = pathlib.Path(name)
@@ -105,8 +105,8 @@ def children(
     firmware: Optional[pathlib.Path] = None,
     stats: bool = False,
 ) -> Iterator[Dict[str, Child]]:
-    """Boots the default platform with these KEY=VALUE, and runs each script in a child of its own, with files of its
-    own. All is gone at the end of the `with`."""
+    """Boots the default platform with these KEY=VALUE, and runs each script in a child with its own files. All files are
+    removed at the end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as name:
         folder = pathlib.Path(name)
         (folder / "share").mkdir()

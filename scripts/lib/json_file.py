@@ -7,7 +7,7 @@ import pathlib
 
 
 def write(path: pathlib.Path, numbers) -> None:
-    """Writes all of it or nothing: a reader finds the old file until the new one is complete."""
+    """Writes the whole file or nothing. A reader finds the old file until the new one is complete."""
     new = path.with_name(path.name + ".new")
     new.write_text(json.dumps(numbers, indent=2) + "\n")
     os.replace(new, path)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The guest's kernel with its modules, a few files of its source, and the machine's firmware, out of Debian's packages
-# without installing them.
+# Extracts from Debian's packages, without installing them: the guest's kernel with its modules, a few files of its source,
+# and the machine's firmware.
 
-# RELEASE and VERSION of the kernel headers that are installed, such as "6.1.0-1-cloud-amd64 6.1.4-1".
+# Prints RELEASE and VERSION of the installed kernel headers, such as "6.1.0-1-cloud-amd64 6.1.4-1".
 kernel_headers() {
   # shellcheck disable=SC2016 # the format is dpkg's
   dpkg-query -W -f '${Depends}\n' linux-headers-cloud-amd64 2>/dev/null |
@@ -15,7 +15,7 @@ download() {
   apt-get "${APT_OPTIONS[@]}" download "$@" || { can_be_root && update_lists && apt-get "${APT_OPTIONS[@]}" download "$@"; }
 }
 
-# A line for each package file: its name, its version and its SHA-256.
+# Prints a line for each package file: its name, its version and its SHA-256.
 describe_packages() {
   local file
   for file; do
@@ -24,7 +24,7 @@ describe_packages() {
   done
 }
 
-# The kernel has to match the headers that our module is built with. An archive keeps only the newest version.
+# The kernel must match the headers with which the driver is built. An archive keeps only the newest version.
 download_kernel() {
   local release version
   read -r release version < <(kernel_headers)
@@ -53,12 +53,12 @@ fetch_kernel() {
   install -m 644 "$BUILD/kernel/boot/vmlinuz-$release" "$BUILD/images/vmlinuz"
 }
 
-# What tests take from the kernel's source, in the folders that it has there: the kernel's driver and program for tests of
-# PCI endpoints, and checkpatch with what it reads.
+# The files that tests need from the kernel's source, by their paths there: the kernel's driver and program for tests of
+# PCI endpoints, and checkpatch with its data.
 KERNEL_SOURCE=(drivers/misc/pci_endpoint_test.c include/uapi/linux/pcitest.h scripts/checkpatch.pl
   scripts/const_structs.checkpatch scripts/spelling.txt tools/pci/pcitest.c tools/pci/pcitest.sh)
 
-# Their folder, for the headers that are installed.
+# Prints their folder, for the installed headers.
 kernel_source_folder() {
   local version
   read -r _ version < <(kernel_headers)
@@ -76,7 +76,7 @@ fetch_kernel_source() {
   download "linux-source-$series=$version" ||
     fail "The package linux-source-$series=$version cannot be fetched from the machine's archive; if a newer kernel is" \
       "there, run 'apt-get update && apt-get install linux-headers-cloud-amd64' as root, then '$PROGRAM' again."
-  # tar ends after the last of the files, which makes the programs before it fail. The check below sees whether all are there.
+  # tar ends after the last file, which makes the programs before it fail. The check below finds out whether all files exist.
   dpkg-deb --fsys-tarfile linux-source-*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" | xz -dc |
     tar -x -C tree --strip-components=1 --occurrence=1 "${KERNEL_SOURCE[@]/#/linux-source-$series/}" || true
   for file in "${KERNEL_SOURCE[@]}"; do
@@ -86,7 +86,7 @@ fetch_kernel_source() {
   rm -r "$dir"
 }
 
-# What QEMU's microvm machine loads: its BIOS and the ROMs that boot a kernel.
+# The files that QEMU's microvm machine loads: its BIOS and the ROMs that boot a kernel.
 fetch_firmware() {
   local dir=$BUILD/debs/firmware
   rm -rf "$dir" "$BUILD/images/firmware"

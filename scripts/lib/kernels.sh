@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Further kernels than the guest's own: their images and headers out of Debian's packages, without installing them.
+# Extracts images and headers of further kernels from Debian's packages, without installing them.
 #
-# BUILD/kernels/NAME holds `vmlinuz`, `headers` (a folder that a module can be built with), `options` (make variables for
-# that, one a line), `release` (the kernel's version) and `packages` (a line each: name, version, SHA-256).
+# BUILD/kernels/NAME holds `vmlinuz`, `headers` (a folder with which a module can be built), `options` (make variables
+# for that, one in each line), `release` (the kernel's version) and `packages` (a line each: name, version, SHA-256).
 
 FURTHER_KERNELS=(6.12 newest)
 
-# The suites that a kernel comes from.
+# The suites that have a kernel.
 kernel_suites() {
   if [[ $1 == newest ]]; then echo "$SUITE $SUITE-backports"; else echo "$SUITE"; fi
 }
@@ -18,14 +18,14 @@ kernel_apt() {
   "$command" -c "$BUILD/kernels/$name/apt/apt.conf" "$@"
 }
 
-# RELEASE and VERSION, in a line, of the newest cloud kernel among Debian's descriptions of packages (stdin) whose release
-# begins with a SERIES; an empty one takes any.
+# Prints RELEASE and VERSION of the newest cloud kernel among Debian's descriptions of packages (stdin) whose release begins
+# with SERIES. An empty SERIES accepts all.
 newest_kernel() {
   sed -nE 's/^Depends: .*linux-headers-([0-9][^ ]*) \(= ([^)]*)\).*/\1 \2/p' | { grep "^${1//./\\.}" || true; } |
     sort -V -k 2 | tail -n 1
 }
 
-# PACKAGE=VERSION, a line each, of what holds the image and the headers of a release: newer kernels split both.
+# Prints a line PACKAGE=VERSION for each package with the image and the headers of a release. Newer kernels split both.
 kernel_packages() {
   local name=$1 release=$2 version=$3 package
   local todo=("linux-image-$release" "linux-headers-$release") done=' '
@@ -40,10 +40,10 @@ kernel_packages() {
   done
 }
 
-# The newest libraries that the programs of newer headers need, and the loader that goes with them.
+# The libraries and the loader that the programs of newer headers need.
 NEWER_LIBRARIES=(libc6 libelf1t64 zlib1g libzstd1)
 
-# fetch_kernel_named NAME: BUILD/kernels/NAME.
+# fetch_kernel_named NAME: makes BUILD/kernels/NAME.
 fetch_kernel_named() {
   local name=$1 series=$1 folder=$BUILD/kernels/$1 release version archive package
   if [[ $name == newest ]]; then series=; fi
@@ -75,7 +75,7 @@ fetch_kernel_named() {
   printf '%s\n' "$release" >release
 }
 
-# Makes unpacked headers work where they are, on an older Debian, with its compiler and its sparse.
+# Adapts unpacked headers to their folder, and to the compiler and sparse of an older Debian.
 prepare_headers() {
   local folder=$1 release=$2 headers=usr/src/linux-headers-$2 common
   cd "$folder"
@@ -84,7 +84,7 @@ prepare_headers() {
   rm -f "$headers/vmlinux" # no BTF for modules
   run_by_newer_loader "$folder"
 
-  # Options of gcc 13 and later, which change speed and checks of the kernel but nothing that a module shares with it.
+  # These options exist since gcc 13. They change speed and checks of the kernel, but not its interface to modules.
   cat >gcc <<'END'
 #!/bin/bash
 arguments=()
@@ -98,7 +98,7 @@ done
 exec gcc "${arguments[@]}"
 END
   chmod +x gcc
-  # What sparse 0.6.4 does not know, and the script that newer kernels ask whether sparse is good, which Debian leaves out.
+  # sparse 0.6.4 does not know these, and Debian omits the script with which newer kernels test sparse.
   cat >sparse.h <<'END'
 #define __typeof_unqual__ __typeof__
 #define __builtin_strlen(string) (sizeof(string) - 1)
@@ -116,7 +116,7 @@ PAHOLE_VERSION=$(sed -n 's/^CONFIG_PAHOLE_VERSION=//p' "$headers/.config")
 END
 }
 
-# Programs among the headers that need a newer libc than the machine's run by the loader and the libraries of that libc.
+# Programs among the headers that need a newer libc are run by the loader and the libraries of that libc.
 run_by_newer_loader() {
   local folder=$1 program loader
   loader=$(find "$folder/libraries" -name 'ld-linux-x86-64.so.2' -type f -print -quit)
@@ -129,7 +129,7 @@ run_by_newer_loader() {
   done
 }
 
-# The kernels that are wanted and those that are there already.
+# Prints the requested kernels and those that exist already.
 kernels_at_hand() {
   local name
   for name in "${FURTHER_KERNELS[@]}"; do

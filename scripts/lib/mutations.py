@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts deliberate defects, one at a time, into a copy of the sources and expects that tests fail. Called by
+"""Applies deliberate defects, one at a time, to a copy of the sources, and expects that tests fail. Called by
 scripts/mutations.
 
 The copy is laid out like a clone, with its build directory in it, so that the compiler cache knows most of its files.
@@ -26,9 +26,9 @@ LIBRARY = pathlib.Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"
 FOLDER = pathlib.Path("tests", "mutations")
 QEMU_OVERLAY = "vp/qemu/overlay/"
-# What a test needs that is no program of the build: it starts oae-vp, which boots what these folders make.
+# The images that a test needs besides programs: oae-vp boots what these folders build.
 SYSTEM_FOLDERS = ("platforms", "firmware", "guest", "tests/firmware", "tests/system")
-# Images that the build makes, and their names among those that setup made.
+# The images of the build, and their names among the images of setup.
 BUILT_IMAGES = {"guest/initramfs.cpio": "initramfs.cpio", "firmware/oae-fw.elf": "oae-fw.elf",
                 "guest/initramfs-6.12.cpio": "kernels/6.12/initramfs.cpio",
                 "guest/initramfs-newest.cpio": "kernels/newest/initramfs.cpio"}
@@ -36,7 +36,7 @@ SECONDS_AT_MOST = 300  # for one test
 
 
 class Failure(Exception):
-    """Nothing was proved; the message says why and what to do about it."""
+    """Nothing was proved; the message gives the reason and a remedy."""
 
 
 @dataclasses.dataclass
@@ -49,7 +49,7 @@ class Mutation:
 
     @classmethod
     def read(cls, patch: pathlib.Path) -> "Mutation":
-        """Raises Failure if the file lacks something."""
+        """Raises Failure if the file is incomplete."""
         head, diff, rest = patch.read_text().partition("\n--- a/")
         lines = [line for line in head.splitlines() if not line.startswith(("diff --git ", "index "))]
         tests = [line.partition(":")[2].strip() for line in lines if line.startswith("Caught by:")]
@@ -67,7 +67,7 @@ class Mutation:
 
 
 class Stage:
-    """A line that begins with a name and ends with what came of it; meanwhile a terminal shows what is going on."""
+    """A line with a name and its result. A terminal shows the progress meanwhile."""
 
     def __init__(self, name: str):
         self.name, self.start, self.begun = name, time.monotonic(), False
@@ -88,7 +88,7 @@ class Stage:
         print(f"{begun}  {text}  {self.seconds} s", flush=True)
 
     def run(self, what: str, command: Sequence[str], log: pathlib.Path, **more) -> int:
-        """Exit code of a command, whose output is added to the log. It ends with this process."""
+        """Runs a command, which ends with this process, adds its output to the log, and returns its exit code."""
         with open(log, "ab") as output:
             more.update(stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
             process = subprocess.Popen(command, **more)
@@ -104,7 +104,7 @@ class Stage:
 
 
 def files_of(root: pathlib.Path) -> Iterator[str]:
-    """The names of a source tree's files, without what git keeps and what builds leave there."""
+    """The names of a source tree's files, except those of git and of builds."""
     for folder, folders, files in os.walk(root):
         at = pathlib.Path(folder).relative_to(root)
         folders[:] = sorted(name for name in folders if name not in (".git", "__pycache__")
@@ -113,7 +113,7 @@ def files_of(root: pathlib.Path) -> Iterator[str]:
 
 
 class Copy:
-    """A copy of a source tree, with a build of its own."""
+    """A copy of a source tree with its own build."""
 
     def __init__(self, root: pathlib.Path, build: pathlib.Path, jobs: int):
         self.root, self.original, self.jobs = root, build, jobs
@@ -143,8 +143,8 @@ class Copy:
             yield
 
     def refresh(self) -> None:
-        """Makes the copy equal to the clone. Files whose contents stay keep their time, so that ninja builds little;
-        the others get a new one, also when they go back to what they were."""
+        """Makes the copy equal to the clone. Unchanged files keep their time, so that ninja builds little. Changed files
+        get a new time, also when they return to an earlier state."""
         present: Set[str] = set()
         digest = hashlib.sha256((self.original / "images" / "manifest.json").read_bytes())
         for name in files_of(self.root):
@@ -179,7 +179,7 @@ class Copy:
             raise Failure(f"the copy cannot be configured; see {self.log('unchanged')}, and whether 'scripts/test' passes")
 
     def tests(self, pattern: str) -> Dict[str, List[str]]:
-        """The tests that match, and the targets that each needs, from the build of the original."""
+        """The tests that match and the targets that each needs, from the build of the original."""
         command = ["ctest", "--test-dir", str(self.original / "cmake"), "--show-only=json-v1", "-R", pattern]
         listing = subprocess.run(command, capture_output=True, check=False)
         if listing.returncode != 0:
@@ -188,7 +188,7 @@ class Copy:
         everything = [f"{one}/all" for one in SYSTEM_FOLDERS if (self.source / one / "CMakeLists.txt").exists()]
 
         def programs(words: List[str]) -> List[str]:
-            """A test is a program of the build, or its arguments name the programs that it runs."""
+            """Whether a test is a program of the build, or its arguments name the programs that it runs."""
             built = [word for word in words if word.startswith(folder) and not pathlib.Path(word).is_dir()]
             return [word[len(folder) :] for word in built]
 
@@ -217,7 +217,7 @@ class Copy:
         self.place_images()
 
     def place_images(self) -> None:
-        """The images of the original, except those that the copy builds itself."""
+        """Copies the images of the original, except those that the copy builds."""
         changed = False
         for origin in (self.original / "images").rglob("*"):
             name = origin.relative_to(self.original / "images").as_posix()
@@ -239,7 +239,7 @@ class Copy:
             subprocess.run([PYTHON, "-I", str(LIBRARY / "manifest.py"), str(self.images)], check=True)
 
     def failing(self, pattern: str, stage: Stage, log: pathlib.Path) -> List[str]:
-        """The tests that match and fail."""
+        """Runs the tests that match, and returns those that fail."""
         results = self.folder / "results.xml"
         results.unlink(missing_ok=True)
         command = ["ctest", "--test-dir", str(self.cmake), "-R", pattern, "--parallel", str(self.jobs)]
@@ -277,7 +277,7 @@ def shown(tests: List[str], most: int = 3) -> str:
 
 
 def check(copy: Copy, mutation: Mutation, targets: List[str]) -> bool:
-    """Whether the mutation is caught; prints its line."""
+    """Returns whether the mutation is caught, and prints its line."""
     stage, log = Stage(mutation.name), copy.log(mutation.name)
     caught = False
     try:
@@ -294,7 +294,7 @@ def check(copy: Copy, mutation: Mutation, targets: List[str]) -> bool:
 
 
 def check_unchanged(copy: Copy, tests: Dict[str, Set[str]], targets: List[str]) -> bool:
-    """Whether all the tests, given by their patterns, pass without any defect; prints the line."""
+    """Returns whether all tests that match the patterns pass without a defect, and prints the line."""
     stage, log = Stage("unchanged"), copy.log("unchanged")
     try:
         copy.configure(stage)
@@ -316,7 +316,7 @@ def check_unchanged(copy: Copy, tests: Dict[str, Set[str]], targets: List[str]) 
 
 
 def check_all(copy: Copy, mutations: List[Mutation]) -> bool:
-    """Whether all are caught."""
+    """Returns whether all mutations are caught."""
     copy.refresh()
     sound, targets, tests, good = [], {}, {}, True
     for mutation in mutations:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Debian packages of the machine: which are missing, and how they are installed, as root or with sudo.
+# Finds the missing Debian packages of the machine, and installs them as root or with sudo.
 
 APT_OPTIONS=(-o APT::Sandbox::User=root -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -q)
 
@@ -25,7 +25,7 @@ package_version() {
   dpkg-query -W -f '${Version}' "$1" 2>/dev/null
 }
 
-# Runs a command as root, also in the background. The caller has made sure that sudo needs no password.
+# Runs a command as root, also in the background. sudo must need no password at that time.
 as_root() {
   if ((EUID == 0)); then
     env DEBIAN_FRONTEND=noninteractive "$@"
@@ -34,7 +34,7 @@ as_root() {
   fi
 }
 
-# Asks for the password of sudo in the foreground, once; false if there is no way to root.
+# Asks for the password of sudo once, in the foreground. Fails if the user cannot become root.
 can_be_root() {
   if ((EUID == 0)); then return; fi
   command -v sudo >/dev/null || return 1

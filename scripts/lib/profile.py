@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the wall time of a benchmark goes: its machine runs once under perf, and the samples of what the benchmark measures
+"""The parts of a benchmark's wall time. Its machine runs once under perf, and the samples of what the benchmark measures
 are counted by part of the project. Called by scripts/bench --profile.
 
 The shared object of a sample says to which part it belongs; within oae-vp, the namespaces of its symbol do.
@@ -28,7 +28,7 @@ SAMPLES_PER_SECOND = 1999  # of the processor's time; no divisor of anything per
 PATIENCE_SECONDS = 10  # for an answer of perf
 HOTTEST = 10
 
-# Parts by shared object, and within oae-vp by symbol; the first that matches counts.
+# Parts by shared object, and within oae-vp by symbol. The first match counts.
 OBJECTS = (
     ("QEMU x86-64", r"libqemu-x86_64"),
     ("QEMU AArch64", r"libqemu-aarch64"),
@@ -55,7 +55,7 @@ PARTS = (TRANSLATED_NAME, "QEMU x86-64", "QEMU AArch64", "block's RTL", "SystemC
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """Of perf's report: how many samples one symbol has."""
+    """A line of perf's report: the number of samples of a symbol."""
 
     samples: int
     dso: str
@@ -83,7 +83,7 @@ def function_of(symbol: str) -> str:
 
 
 def part_of(line: Line) -> str:
-    """The part of the project that a line belongs to."""
+    """Returns the part of the project to which a line belongs."""
     name = pathlib.PurePath(line.dso).name or line.dso
     if re.search(TRANSLATED, line.dso):
         return TRANSLATED_NAME
@@ -92,7 +92,7 @@ def part_of(line: Line) -> str:
             return part
     if name != "oae-vp":
         return "other libraries"
-    # A template of a library or of SystemC belongs to the part whose types it is made for.
+    # A template of a library or of SystemC belongs to the part whose types are its arguments.
     function = function_of(line.symbol)
     matches = [(match.start(), part) for part, pattern in SYMBOLS if (match := re.search(pattern, function))]
     ours = [match for match in matches if match[1] != "SystemC"]
@@ -120,7 +120,7 @@ def table(lines: List[Line]) -> str:
 class Recorder(bench.Watcher):
     """Records a machine with perf from the line BEGIN of its console on, or from its start, until the last line."""
 
-    # The machine begins when perf is attached.
+    # The machine starts when perf is attached.
     STOPPED = ["sh", "-c", 'kill -STOP $$; exec "$0" "$@"']
 
     def __init__(self, folder: pathlib.Path, lines: List[str]):
@@ -164,7 +164,7 @@ class Recorder(bench.Watcher):
         )
 
     def end(self) -> None:
-        """The recording is complete."""
+        """Called when the recording is complete."""
         for fifo in self.fifos:
             os.close(fifo)
         if self.perf is not None:
@@ -183,7 +183,7 @@ class Recorder(bench.Watcher):
 
 
 class Profiled(bench.Bench):
-    """Takes a benchmark's machine once, without its baseline, and records it."""
+    """Runs a benchmark's machine once, without its baseline, and records it."""
 
     def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
         return measure(), 1.0

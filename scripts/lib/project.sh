@@ -9,7 +9,7 @@ configure_project() {
   cmake -G Ninja -S "$ROOT" -B "$BUILD/cmake" "$@"
 }
 
-# What setup builds: everything for the tests, or else the folders that a run needs.
+# Prints the targets that setup builds: all for the tests, or those that a run needs.
 project_targets() {
   local folder
   if [[ ${with_tests:-} ]]; then
@@ -29,7 +29,7 @@ build_project() {
   fi
 }
 
-# Puts images that the build has made next to those that were fetched.
+# Copies the images of the build to the images that were fetched.
 place_images() {
   local from to
   while read -r from to; do
@@ -53,7 +53,7 @@ steps_project() {
     -DOAE_VP_IMAGES="$BUILD/images"
     -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
   )
-  # Once it is there it is used, so that the images are the same with and without --tests.
+  # If it exists it is used, so that the images are the same with and without --tests.
   if [[ -d $(kernel_source_folder) ]]; then options+=(-DOAE_VP_KERNEL_SOURCE="$(kernel_source_folder)"); fi
   local name kernels=()
   for name in $(kernels_at_hand); do kernels+=("$BUILD/kernels/$name"); done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# QEMU: Debian's source (or the user's), our overlay on it, configured and built once for both targets, and linked as
-# one library each.
+# Builds QEMU: applies the overlay to Debian's source (or the user's), configures and builds it once for both targets, and
+# links one library for each.
 
 QEMU_SERIES=10.0
 MESON_NEEDED=1.5.0
@@ -33,7 +33,7 @@ QEMU_CONFIGURE=(
 tested_qemu() { awk '!/^#/ { print $1 }' "$OVERLAY/tested"; }
 tested_qemu_hash() { awk '!/^#/ { print $2 }' "$OVERLAY/tested"; }
 
-# Where somebody finds that version whose archive has it no longer.
+# Where that version is kept after the archive has dropped it.
 remedy_for_qemu() {
   echo "Debian's snapshot archive keeps $(tested_qemu), which the overlay was last tested with: unpack that" \
     "('dpkg-source -x') and set OAE_VP_QEMU_SOURCE=DIR."
@@ -46,14 +46,14 @@ of_series() {
   esac
 }
 
-# A version of QEMU that the overlay is for, or the step fails.
+# Prints the version of QEMU if the overlay supports it; if not, the step fails.
 check_qemu_version() {
   local version=$1 where=$2
   of_series "$version" || fail "$where holds QEMU ${version:-of unknown version}, and the overlay is for" \
     "$QEMU_SERIES.x. $(remedy_for_qemu)"
 }
 
-# Of the versions on the input the one that was tested, or else the newest of the series, or else the newest.
+# Prints one of the versions on the input: the tested one, or else the newest of the series, or else the newest.
 choose_qemu_version() {
   local version chosen='' newest=''
   while read -r version; do
@@ -67,7 +67,7 @@ choose_qemu_version() {
   echo "${chosen:-$newest}"
 }
 
-# The source that was fetched: the version of Debian's package, or what a user's own source says of itself.
+# Prints the version of the fetched source: that of Debian's package, or the one that a user's own source states.
 fetched_qemu() {
   local dsc
   if [[ -L $BUILD/qemu/archive ]]; then
@@ -79,7 +79,7 @@ fetched_qemu() {
   fi
 }
 
-# Whether the overlay was tested with the source that was fetched. A source of the user's own names QEMU's version only.
+# Whether the overlay was tested with the fetched source. A user's own source states only QEMU's version.
 qemu_is_tested() {
   local fetched
   fetched=$(fetched_qemu)
@@ -103,7 +103,7 @@ fetch_qemu_source() {
   check_qemu_version "$version" "Debian's '$SUITE'"
   mkdir "$BUILD/qemu/archive"
   cd "$BUILD/qemu/archive"
-  # The version with its epoch, which is in no file's name.
+  # The names of files lack the epoch of the version.
   suite_apt apt-get -q source --download-only --only-source "qemu=$(epoch_of_qemu "$version")$version" ||
     fail "QEMU's source package cannot be fetched from this machine's archive; if it is reachable, run" \
       "'$PROGRAM' again. $(remedy_for_qemu)"
@@ -117,8 +117,8 @@ epoch_of_qemu() {
   suite_apt apt-cache showsrc --only-source qemu | sed -nE "s/^Version: ([0-9]+:)?${1//[+.]/[&]}$/\\1/p" | head -n 1
 }
 
-# Whether meson has to be fetched: not if the source is a release of QEMU, which brings one, or the machine has one that
-# is new enough; Debian 12's own is not.
+# Whether meson has to be fetched. A release of QEMU includes one, and the machine may have one that is new enough, but
+# Debian 12's is not.
 needs_meson() {
   local own
   if compgen -G "${OAE_VP_QEMU_SOURCE:-/nonexistent}/python/wheels/meson-*.whl" >/dev/null; then return 1; fi
@@ -139,7 +139,7 @@ fetch_meson() {
   rm "$package"
 }
 
-# BUILD/qemu/src: the source with the overlay. Files whose contents stay keep their time, so that ninja rebuilds little.
+# BUILD/qemu/src: the source with the overlay. Unchanged files keep their time, so that ninja rebuilds little.
 apply_overlay() {
   local new=$BUILD/qemu/src.new patch output rejected
   rm -rf "$new" "$BUILD"/qemu/*.tmp-extract.* # of an interrupted dpkg-source
@@ -170,8 +170,8 @@ apply_overlay() {
   rm -rf "$new"
 }
 
-# QEMU's generators write what they keep in sets in the order of its hashes: with a fixed seed each clone has the same code,
-# and finds it in the compiler cache.
+# QEMU's generators write sets in the order of their hashes. A fixed seed gives all clones the same code, which the compiler
+# cache then has.
 HASH_SEED=PYTHONHASHSEED=0
 
 with_meson() {
@@ -235,12 +235,12 @@ steps_qemu() {
 
 build_and_run_embedding_tests() {
   ninja -C "$BUILD/cmake" -j "$(jobs_at_once)" tests/vp/qemu/all
-  # What needs a debugger needs a package that only the tests need.
+  # Tests with a debugger need a package that --tests installs.
   ctest --test-dir "$BUILD/cmake/tests/vp/qemu" --parallel "$(nproc)" --exclude-regex gdb --no-tests=error \
     --output-on-failure
 }
 
-# A QEMU that the overlay was not tested with passes the tests of the embedding, or setup ends.
+# If the overlay was not tested with this QEMU, the tests of the embedding must pass, or setup fails.
 step_embedding_tests() {
   if qemu_is_tested; then return; fi
   step qemu-tests "Tests of the embedding" \

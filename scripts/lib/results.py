@@ -14,12 +14,12 @@ import sys
 import xml.etree.ElementTree as xml
 from typing import List
 
-# What ctest says of a test that skipped itself; any other reason for not running is a failure.
+# The text of ctest for a test that skipped itself. Any other reason for not running is a failure.
 SKIPPED_ITSELF = re.compile(r"^SKIP_(REGULAR_EXPRESSION_MATCHED|RETURN_CODE=\d+)$")
 
 
 def outcome(case: xml.Element) -> str:
-    """'passed', 'skipped', or why it failed."""
+    """Returns 'passed', 'skipped', or the reason of the failure."""
     status = case.get("status")
     if status == "run":
         return "passed"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Where setup's disk space is.
+# Shows how much disk space setup uses, and for what.
 
 size_of() { du -sk -- "$1" 2>/dev/null | readable_sizes | cut -f1; }
 
-# Kilobytes at the head of each line become MB or GB.
+# Converts the kilobytes at the head of each line to MB or GB.
 readable_sizes() {
   awk -F'\t' '{ print ($1 < 1e6 ? int($1 / 1000) " MB" : sprintf("%.1f GB", $1 / 1e6)) "\t" $2 }'
 }

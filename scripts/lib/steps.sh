@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Steps of setup. Each is done once for given inputs, shows that it runs and for how long, and logs to BUILD/log.
+# Steps of setup. Each is done once for given inputs, shows its progress and duration, and logs to BUILD/log.
 #
 # Public: step, fail (within a step), take_lock, hash_of.
 
@@ -13,10 +13,10 @@ missing_output='(nothing)'
 
 [[ -t 1 ]] && on_terminal=1 || on_terminal=
 
-# SHA-256 of the words given.
+# Prints the SHA-256 of the given words.
 hash_of() { printf '%s\0' "$@" | sha256sum | cut -d' ' -f1; }
 
-# SHA-256 over the names and contents of all files at and below the given paths; a path that does not exist is skipped.
+# Prints the SHA-256 over the names and contents of all files at and below the given paths. Skips paths that do not exist.
 hash_of_files() {
   local path
   for path; do
@@ -24,7 +24,7 @@ hash_of_files() {
   done | sort -z | xargs -0r sha256sum -- | sed "s|  $ROOT/|  |" | sha256sum | cut -d' ' -f1
 }
 
-# Within a step: says in one sentence what is wrong and what to do about it, and ends the step.
+# Ends the present step with one sentence that describes the problem and the remedy.
 fail() {
   printf '%s\n' "$*" >"$BUILD/log/$STEP.why"
   exit 1
@@ -41,8 +41,8 @@ outputs_exist() {
 }
 
 # step NAME TITLE INPUTS REMEDY OUTPUT... -- FUNCTION [ARGUMENT...]
-# Runs the function in a shell of its own unless it was done for the same INPUTS (any text) and its outputs exist.
-# REMEDY is shown if it fails without a sentence of its own (`fail`).
+# Runs the function in its own shell, unless that was done for the same INPUTS (any text) and the outputs exist. Shows REMEDY
+# if the function fails without calling `fail`.
 step() {
   local STEP=$1 title=$2 inputs=$3 remedy=$4 outputs=()
   shift 4
@@ -80,7 +80,7 @@ run_step() {
   printf -v line '[%3d s] %s ...' "$SECONDS" "$title"
   if [[ -z $step_hushed ]]; then printf '%s' "$line"; fi
 
-  # A process group of its own, so that an interruption ends all of it.
+  # The step has its own process group, so that an interruption ends all its processes.
   set -m
   (
     set +m -E
@@ -128,7 +128,7 @@ run_step() {
   exit 1
 }
 
-# The 30 most useful lines of a log: from ninja's first failure on, or the last ones.
+# Prints the 30 most useful lines of a log: those after ninja's first failure, or the last ones.
 end_of_log() {
   if grep '^FAILED: ' "$1" | grep -qv 'build.ninja'; then # cmake's own errors stand before it
     awk '/^FAILED: / { found = 1 } found && ++shown <= 30' "$1"
@@ -137,7 +137,7 @@ end_of_log() {
   fi
 }
 
-# On a terminal: seconds so far, and how far ninja is if the step runs it.
+# On a terminal, shows the seconds so far, and ninja's progress if the step runs it.
 show_progress() {
   local line=$1 log=$2 begin=$3 at
   while kill -0 "$step_pid" 2>/dev/null; do
@@ -147,9 +147,9 @@ show_progress() {
   done
 }
 
-# Handles the signals INT, TERM, HUP and PIPE: ends the running step; what is done stays done. The message comes last,
-# since there may be nobody left to read it.
-# (No `return` in here: bash 5.2 takes one in a trap for a failure under `set -e`.)
+# Handles the signals INT, TERM, HUP and PIPE: ends the running step. Finished steps remain. The message is the last action,
+# since the output may be closed.
+# (This must not use `return`: bash 5.2 treats a return in a trap as a failure under `set -e`.)
 interrupted() {
   local code=$1
   if [[ $step_pid && $step_patient ]]; then
@@ -174,7 +174,7 @@ trap 'interrupted 143' TERM
 trap 'interrupted 129' HUP
 trap 'interrupted 141' PIPE
 
-# One setup at a time in a build directory. The lock is inherited by what setup starts, so that it outlives a killed setup.
+# Allows one setup at a time in a build directory. The processes of setup inherit the lock, so it outlives a killed setup.
 take_lock() {
   local holder
   while :; do
@@ -185,7 +185,7 @@ take_lock() {
       say "$PROGRAM: another setup is at work in $BUILD (process ${holder:-unknown}); waiting for it."
       flock "$lock"
     fi
-    # The other setup may have removed the file (--clean); then the lock is on a file that nobody else sees.
+    # The other setup may have removed the file (--clean). The lock would then be on a file that no other setup can find.
     if [[ $BUILD/lock -ef /proc/self/fd/$lock ]]; then break; fi
     exec {lock}>&-
   done

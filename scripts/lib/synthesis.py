@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What yosys makes of the RTL: gates of two inputs, flip-flops, and the longest path between two flip-flops. Slot memory,
-rows and words stay memories. Used by scripts/bench."""
+"""Results of yosys for the RTL: gates with two inputs, flip-flops, and the longest path between two flip-flops. Slot memory,
+rows and words remain memories. Used by scripts/bench."""
 
 import dataclasses
 import pathlib
@@ -10,10 +10,10 @@ import subprocess
 import tempfile
 from typing import List
 
-# Of each: its top, the list of its files in the build, and how large it is built.
+# For each design: its top, the list of its files in the build, and its size parameter.
 DESIGNS = {"block": ("oae_block", "PORTS", 8), "link": ("oae_link", "SLICES", 8)}
 
-# ABC is given the logic between flip-flops, and says that it finds none.
+# ABC gets the logic between flip-flops, and reports that it contains none.
 EXPECTED = re.compile(r"ABC: Warning: The network is combinational")
 
 SCRIPT = """
@@ -56,7 +56,7 @@ class Synthesis:
 
 
 def synthesise(build: pathlib.Path, name: str) -> Synthesis:
-    """Throws Failure."""
+    """Raises Failure."""
     top, parameter, value = DESIGNS[name]
     yosys = shutil.which("yosys")
     if not yosys:
