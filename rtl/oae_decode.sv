@@ -4,7 +4,7 @@
 // of the function.
 module oae_decode (
   input  logic [6:0]         ports,
-  input  oae_types::source_t last,            // who had the last turn
+  input  oae_types::source_t last,            // the source of the last request
 
   input  logic               host_waits,
   input  logic [2:0]         request_bar,     // 0, 2 or 4

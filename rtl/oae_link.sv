@@ -1,20 +1,19 @@
-// SPDX-License-Identifier: Apache-2.0
-// The OAE link: transfers of slots between two blocks, over a wire of slices, for firmware behind
-// AXI4-Lite. A clock of its own, that of the wire.
+// SPDX-License-Identifier: Apache-2.0 The OAE link transfers slots between two blocks over a wire
+// of slices. The firmware controls it by AXI4-Lite. It has the clock of the wire.
 //
-// The clock may stop while `busy` is low, nothing is asked and the wire is idle both ways; it must
-// then run again for the next access, when a slice that is not idle arrives, when `rx_valid`
-// changes, or when `now` reaches `deadline`.
+// The clock may stop while `busy` is low, no access is pending and the wire is idle in both
+// directions. It must run again for the next access, when a slice that is not idle arrives, when
+// `rx_valid` changes, or when `now` reaches `deadline`.
 module oae_link #(
-  parameter int unsigned SLICES = 8,      // per clock: 1, 2, 4 or 8
-  parameter int unsigned FRAMES = 64      // that a transfer may have: 4, 16 or 64
+  parameter int unsigned SLICES = 8,      // slices in a clock: 1, 2, 4 or 8
+  parameter int unsigned FRAMES = 64      // most frames of a transfer: 4, 16 or 64
 ) (
   input  logic                 clock,
-  input  logic                 reset,     // synchronous; power-up only, since the journal is lost
+  input  logic                 reset,     // synchronous; only for power-up, since it loses the journal
   input  logic [63:0]          now,       // link clocks since power-up
 
-  // The wire: slices, slice 0 of a clock first, with the kind of each (enum kind)
-  output logic                 tx_valid,  // the side is not down: what is not a frame is idle
+  // The wire: the slices of a clock, slice 0 first, each with its kind (enum kind)
+  output logic                 tx_valid,  // the side is not down; slices without a frame are idle
   input  logic                 tx_ready,
   output logic [2*SLICES-1:0]  tx_kind,
   output logic [64*SLICES-1:0] tx_data,
@@ -23,7 +22,7 @@ module oae_link #(
   input  logic [2*SLICES-1:0]  rx_kind,
   input  logic [64*SLICES-1:0] rx_data,
 
-  // Firmware: AXI4-Lite slave, 64 bits, and an interrupt
+  // The firmware: AXI4-Lite slave, 64 bits, and an interrupt
   input  logic                 axi_awvalid,
   output logic                 axi_awready,
   input  logic [16:0]          axi_awaddr,
@@ -45,13 +44,13 @@ module oae_link #(
   output logic [1:0]           axi_rresp,
   output logic                 irq,
 
-  // Where the link is (enum link_state), for a trace
+  // The states of the link (enum link_state), for a trace
   output logic [7:0]           trace_phase,
   output logic [7:0]           trace_sender,
-  output logic [31:0]          trace_sent,      // number of the transfer begun last
+  output logic [31:0]          trace_sent,      // number of the last transfer
   output logic [7:0]           trace_outcome,   //   and its outcome
   output logic [7:0]           trace_receiver,
-  output logic [31:0]          trace_expected,  // number of the frame that is expected
+  output logic [31:0]          trace_expected,  // number of the expected frame
   output logic [7:0]           trace_received,  // outcome of the transfer before it
 
   // Clock gate
@@ -105,7 +104,7 @@ module oae_link #(
   logic         unpacker_busy;
   logic         alive;
 
-  assign rx_ready = 1'b1;          // a wire does not wait
+  assign rx_ready = 1'b1;          // the receiver of a wire cannot wait
 
   oae_link_unpacker #(.SLICES(SLICES)) unpacker (
     .clock, .reset, .clear(down), .rx_valid, .rx_kind, .rx_data,
@@ -116,7 +115,7 @@ module oae_link #(
   assign alive = up && frame_valid &&
       frame[oae_registers::FRAME_HEADER_PROTOCOL_SHIFT +: 3] == oae_registers::PROTOCOL_ALIVE;
 
-  // ---- To the wire: the journal first, then what the other side waits for ----
+  // ---- To the wire: the journal first, then the replies for which the other side waits ----
 
   logic         phase_valid;
   logic [447:0] phase_frame;
@@ -296,7 +295,7 @@ module oae_link #(
     .known(history_known), .first(history_first), .transfers, .taken_beats, .taken_flow,
     .taken_number, .busy(receiver_busy));
 
-  // The firmware's sign of life goes over when it is given, and when the link comes up.
+  // The firmware's sign of life is sent when the firmware gives it, and when the link comes up.
   logic tells_alive;
   always_ff @(posedge clock) begin
     if (reset || cut) tells_alive <= 1'b0;
@@ -311,7 +310,7 @@ module oae_link #(
     alive_frame[oae_registers::FRAME_HEADER_OPERAND_SHIFT +: 32] = liveness;
   end
 
-  // ---- As the registers say it ----
+  // ---- Values for the registers ----
 
   always_comb begin
     case (phase)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory of frames, 64 bytes wide, written in bytes and read whole.
+// A memory of frames, 64 bytes wide. Writes have byte enables, and reads return a whole frame.
 module oae_link_buffer #(
   parameter int unsigned FRAMES = 64
 ) (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes of frames and reflections the slices of each clock. A reflection goes before whatever
-// waits, also in the midst of a frame; between two frames there is no gap.
+// Packs frames and reflections into the slices of each clock. A reflection precedes everything that
+// waits, also within a frame. There is no gap between two frames.
 module oae_link_packer #(
   parameter int unsigned SLICES = 8
 ) (
@@ -12,19 +12,19 @@ module oae_link_packer #(
   input  logic [511:0]         frame,
   input  logic                 reflection_valid,
   output logic                 reflection_ready,
-  input  logic [63:0]          reflection,  // as it goes out
+  input  logic [63:0]          reflection,  // in the form in which it is sent
   input  logic                 tx_ready,
   output logic [2*SLICES-1:0]  tx_kind,
   output logic [64*SLICES-1:0] tx_data,
   output logic                 busy
 );
 
-  localparam int unsigned HELD = 7 + 8;     // slices: a frame comes when one clock's are not left
+  localparam int unsigned HELD = 7 + 8;     // slices: a frame is accepted when fewer than a clock's are left
 
   logic [64*HELD-1:0] held;
-  logic [HELD-1:0]    first;                // is a slice 0
+  logic [HELD-1:0]    first;                // whether each is a slice 0
   logic [3:0]         count;
-  logic [3:0]         lanes;                // for the frame
+  logic [3:0]         lanes;                // lanes that are left for the frame
   logic [3:0]         taken;
   logic [3:0]         left;
 
@@ -35,7 +35,7 @@ module oae_link_packer #(
   assign frame_ready = left < 4'(SLICES);
   assign busy = count != '0 || reflection_valid;
 
-  // A reflection, if there is one, and the slices behind it
+  // A reflection, if there is one, and the slices after it
   logic [HELD:0] queue_first;
   logic [4:0]    queue_count;
   assign queue_first = reflection_valid ? {first, 1'b0} : {1'b0, first};

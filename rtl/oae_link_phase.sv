@@ -1,36 +1,36 @@
-// SPDX-License-Identifier: Apache-2.0
-// Whether the link is up. Each time it begins, both sides take a new session number. A journal
-// counts only if it names the session of the side that reads it, so that no journal is believed
-// that was made before this side stopped sending. A side joins by such a journal. The link is up
-// once the side knows that the other side has joined, too: only then may it send a transfer, so
-// that every transfer that can come into doubt is one that the other side's journal covers.
+// SPDX-License-Identifier: Apache-2.0 The phase of the link. Whenever the link begins to come up,
+// both sides choose a new session number. A journal counts only if it names the session of the side
+// that reads it, so that a journal from before this side stopped sending is ignored. A valid
+// journal makes the side join. The link is up when the side knows that the other side has joined as
+// well. Only then may it send a transfer, so that the other side's journal covers every transfer
+// that may come into doubt.
 module oae_link_phase (
   input  logic         clock,
   input  logic         reset,
   input  logic [63:0]  now,             // link clocks since power-up
-  input  logic [63:0]  limit,           // clocks of silence to put up with
+  input  logic [63:0]  limit,           // clocks of silence that are tolerated
   input  logic [7:0]   trouble_limit,
 
-  input  logic         begins,          // the firmware wants it up,
-  input  logic         ends,            //   or down; for one clock
+  input  logic         begins,          // the firmware takes the link up,
+  input  logic         ends,            //   or down, for one clock
   input  logic         carrier,         // slices arrive in this clock
   input  logic         doubts,          // the sender doubts,
   input  logic         settles,         //   or has committed
 
-  input  logic         frame_valid,     // good, from the other side
-  /* verilator lint_off UNUSEDSIGNAL */ // of an initialise frame not all bits say something
+  input  logic         frame_valid,     // a good frame of the other side
+  /* verilator lint_off UNUSEDSIGNAL */ // some bits of an initialise frame have no meaning
   input  logic [511:0] frame,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  logic [31:0]  next_number,     // the journal to tell
+  input  logic [31:0]  next_number,     // the journal to send
   input  logic [31:0]  expected,
   input  logic [7:0]   outcome,
 
-  input  logic         known,           //   covers the frames from number `first` on
+  input  logic         known,           // it covers the frames from number `first` on
   input  logic [31:0]  first,
-  input  logic         in_doubt,        // the sender is
+  input  logic         in_doubt,        // the sender is in doubt
 
-  output logic         up,              // a frame of this clock counts
-  output logic         agreed,          // the side joins; by a journal:
+  output logic         up,              // a frame in this clock counts
+  output logic         agreed,          // the side joins by a journal:
   output logic [31:0]  peer_next,
   output logic [31:0]  peer_expected,
   output logic [7:0]   peer_outcome,
@@ -42,14 +42,14 @@ module oae_link_phase (
   input  logic         send_ready,
   output logic [447:0] send_frame,
 
-  // To the table, and from it
+  // To and from the table
   output oae_link_table::phase_event_t phase_event,
   output oae_link_table::phase_state_t phase,
   input  oae_link_table::phase_state_t phase_next,
   input  logic [oae_link_table::PHASE_ACTIONS-1:0] actions,
 
   output logic [7:0]   trouble,
-  output logic [7:0]   reason,          // why it is down
+  output logic [7:0]   reason,          // why the link is down
   output logic [31:0]  session,
   output logic [31:0]  peer_session,    // 0 before it is known
   output logic         busy,
@@ -79,10 +79,10 @@ module oae_link_phase (
   localparam int unsigned FIRST = 8 * oae_registers::FRAME_HISTORY +
                                   oae_registers::FRAME_HISTORY_FIRST_SHIFT;
 
-  logic        tells;              // the journal is to leave
-  logic [63:0] told;               // when it last did
-  logic [63:0] missing;            // since when nothing arrives
-  logic        carried;            // in the clock before, which may be long ago, slices arrived
+  logic        tells;              // the journal has to be sent
+  logic [63:0] told;               // when it was last sent
+  logic [63:0] missing;            // the time since which nothing arrives
+  logic        carried;            // slices arrived in the clock before, which may be long ago
 
   logic initialise;
   logic to_this;
@@ -93,7 +93,7 @@ module oae_link_phase (
   logic met;                       // the frame shows that the other side has joined
   logic misses;
   logic troubled;
-  logic repeats;                   // the journal was told, and nothing came back
+  logic repeats;                   // the journal was sent without a reply
 
   assign initialising = phase == oae_link_table::PHASE_STATE_INITIALISING;
   assign joined = phase == oae_link_table::PHASE_STATE_JOINED;

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
-// The transfer from the other side, and the committed ones that the firmware has not taken.
+// SPDX-License-Identifier: Apache-2.0 The transfer from the other side, and the committed transfers
+// that the firmware has not taken yet.
 //
-// A transfer is written to the buffer as it comes; until it is committed nobody is told of it. The
-// journal says which frame is expected, how the transfer before it ended, and from which frame on it
-// has history: it knows nothing of what the other side sent before.
+// The frames of a transfer are written to the buffer as they arrive. The firmware learns of them
+// only when the transfer is committed. The journal holds the number of the expected frame, the
+// outcome of the transfer before it, and the frame at which its history begins. It says nothing
+// about frames before that.
 module oae_link_receiver #(
   parameter int unsigned FRAMES = 64
 ) (
@@ -11,26 +12,26 @@ module oae_link_receiver #(
   input  logic            reset,
 
   input  logic            up,
-  input  logic            cut,           // it is up no longer from the next edge on
+  input  logic            cut,           // the link is no longer up from the next edge on
   input  logic            agreed,        // the side joins
-  input  logic [31:0]     peer_next,     // number of the frame that the other side sends next
+  input  logic [31:0]     peer_next,     // number of the next frame of the other side
   input  logic            peer_doubts,   // the transfer before it is in doubt there
 
-  input  logic            head_valid,    // slice 0 of a frame, not yet checked
+  input  logic            head_valid,    // slice 0 of a frame, unchecked
   input  logic [63:0]     head,
   input  logic            frame_valid,
   input  logic [447:0]    frame,         // without its check
   input  logic            damaged,
 
-  input  logic            take,          // of the firmware
-  input  logic [8:0]      read_word,     // of the committed transfer
+  input  logic            take,          // the firmware takes a transfer
+  input  logic [8:0]      read_word,     // a word of the committed transfer
   output logic [63:0]     read_data,
 
   output logic            send_valid,    // a frame without its check
   input  logic            send_ready,
   output logic [447:0]    send_frame,
 
-  // To the table, and from it
+  // To and from the table
   output oae_link_table::receiver_event_t receiver_event,
   output oae_link_table::receiver_state_t receiver,
   input  oae_link_table::receiver_state_t receiver_next,
@@ -40,8 +41,8 @@ module oae_link_receiver #(
   output logic [7:0]      outcome,
   output logic            known,         // there is history,
   output logic [31:0]     first,         //   which begins with this frame
-  output logic [1:0]      transfers,     // committed and not taken, 0 to 2
-  output logic [1:0]      taken_beats,   // of the first of them
+  output logic [1:0]      transfers,     // number of committed transfers that are not taken, 0 to 2
+  output logic [1:0]      taken_beats,   // beats of the first of them
   output logic            taken_flow,
   output logic [31:0]     taken_number,
   output logic            busy
@@ -54,16 +55,16 @@ module oae_link_receiver #(
   localparam int unsigned OPERAND = oae_registers::FRAME_HEADER_OPERAND_SHIFT;
   localparam int unsigned FLAGS = oae_registers::SLOT_HEADER_FLAGS_SHIFT;
 
-  logic [6:0]  arrived;            // frames of the transfer in work
-  logic [1:0]  beats;              // what its first frame said
+  logic [6:0]  arrived;            // frames of the present transfer
+  logic [1:0]  beats;              // beats according to its first frame
   logic        flow;
   logic        fits;
-  logic        bank;               // that it is written to
-  logic [3:0]  bank_beats;         // of both banks
+  logic        bank;               // the bank to which it is written
+  logic [3:0]  bank_beats;         // beats of both banks
   logic [1:0]  bank_flow;
   logic [63:0] bank_number;
-  logic        replies;            // a signal is to leave
-  logic        reply_done;         //   done, or else answer,
+  logic        replies;            // a reply has to be sent
+  logic        reply_done;         //   done or else answer,
   logic        reply_jam;          //   with jam
   logic [31:0] reply_number;
 
@@ -71,21 +72,21 @@ module oae_link_receiver #(
     size_of = 7'd1 << {code, 1'b0};
   endfunction
 
-  // ---- What arrives ----
+  // ---- Arriving frames ----
 
   logic [63:0] header;
   logic        packet;
   logic [7:0]  due;                // low byte of the next frame's number
   logic        in_order;
   logic        ahead;
-  logic        same;               // as the transfer's first frame
+  logic        same;               // equal to the transfer's first frame
   logic        fits_now;
   logic        last_frame;
   logic [6:0]  size;
-  logic [31:0] named;              // by the event: the transfer's last frame
+  logic [31:0] named;              // number of the transfer's last frame, which the event names
   logic        signal;
-  logic        unsettled;          // it names the transfer in work or to come,
-  logic        settled;            //   or the one settled last
+  logic        unsettled;          // the event names the present or the next transfer,
+  logic        settled;            //   or the last settled one
   logic        head_in_order;
 
   function automatic logic is_packet(input logic [2:0] protocol);
@@ -139,7 +140,7 @@ module oae_link_receiver #(
 
   assign store = packet && in_order && fits_now && !cut;
 
-  // The slot's header is as it was sent, but for what a link does not carry.
+  // The slot's header is the one that was sent, except for the fields that a link does not carry.
   always_comb begin
     formed = {frame[447:64], 64'd0};
     formed[oae_registers::SLOT_HEADER_VERB_SHIFT +: 8] =
@@ -243,8 +244,8 @@ module oae_link_receiver #(
         expected <= peer_next;
         outcome <= oae_registers::OUTCOME_REVERSED;
       end
-      // What the other side has in doubt stays known, or stays unknown. If it has nothing in doubt,
-      // history may as well begin here, and must if the other side has lost its power.
+      // The fate of a transfer that the other side has in doubt remains known or unknown. If it has
+      // none in doubt, history may begin here, and must if the other side has lost its power.
       if (agreed) known <= 1'b1;
       if (agreed && (!known || !peer_doubts)) first <= peer_next;
     end

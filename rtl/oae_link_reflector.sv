@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-// Which slice 0 goes back when: after 1, 2 and 4 slices of a packet as they come, after 8 with what
-// its CRC says, as far as the packet asks for it; of any damaged frame, to tell so. A later one of
-// a frame says all that an earlier one says, and takes its place if that still waits.
+// SPDX-License-Identifier: Apache-2.0 The reflections of slice 0. Slice 0 of a packet is sent back
+// after 1, 2 and 4 slices as they arrive, and after 8 slices with the verdict of the CRC, as far as
+// the packet requests it. Slice 0 of a damaged frame is sent back to report the damage. A later
+// reflection of a frame includes what an earlier one says, and replaces it if it still waits.
 module oae_link_reflector (
   input  logic        clock,
   input  logic        reset,
   input  logic        enable,            // the link is up
-  /* verilator lint_off UNUSEDSIGNAL */  // what a reflection says itself
+  /* verilator lint_off UNUSEDSIGNAL */  // bits that a reflection itself defines
   input  logic        mark_valid,        // see oae_link_unpacker
   input  logic [63:0] mark_head,
   input  logic [1:0]  mark_level,
@@ -17,7 +17,7 @@ module oae_link_reflector (
   /* verilator lint_on UNUSEDSIGNAL */
   output logic        reflection_valid,
   input  logic        reflection_ready,
-  output logic [63:0] reflection         // with its halves exchanged
+  output logic [63:0] reflection         // with exchanged halves
 );
 
   localparam int unsigned JAM = oae_registers::FRAME_HEADER_JAM_SHIFT;
@@ -62,7 +62,7 @@ module oae_link_reflector (
         mark_waits <= 1'b1;
         mark <= reflected(mark_head[63:8], mark_head[6:2], mark_level, 1'b0);
       end
-      // What is told of a whole frame, or of damage, leaves nothing to tell of what came before.
+      // A reflection of a whole frame or of damage replaces all earlier ones.
       if (verdict_comes && !(mark_valid && mark_head != verdict_head)) mark_waits <= 1'b0;
       if (damaged) begin
         verdict_waits <= 1'b1;

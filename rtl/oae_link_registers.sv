@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a link, as in link.yaml, and its interrupt.
+// The registers of a link, which link.yaml describes, and its interrupt.
 module oae_link_registers #(
   parameter int unsigned SLICES = 8,
   parameter int unsigned FRAMES = 64
@@ -13,17 +13,17 @@ module oae_link_registers #(
   input  logic        access_write,
   input  logic [13:0] access_word,     // address[16:3]
   input  logic [63:0] access_data,
-  input  logic [7:0]  access_strobe,   // of a read: all
-  output logic        access_done,     // one clock; the two that follow are valid with it
+  input  logic [7:0]  access_strobe,   // all ones for a read
+  output logic        access_done,     // for one clock, in which the next two are valid
   output logic        access_error,
   output logic [63:0] access_result,
   output logic        irq,
 
-  // What the firmware has set, or does in this clock
+  // Settings of the firmware, and its commands in this clock
   output logic [1:0]  slice_ack,
   output logic [63:0] limit,           // clocks
   output logic [7:0]  trouble_limit,
-  output logic        begins,          // one clock after it is written
+  output logic        begins,          // one clock after the write
   output logic        ends,
   output logic        command_valid,
   input  logic        command_ready,
@@ -37,7 +37,7 @@ module oae_link_registers #(
   output logic        liveness_written,
   input  logic [63:0] buffer_data,
 
-  // What there is to see
+  // The state that is visible
   input  logic [7:0]  phase,           // enum link_state
   input  logic [7:0]  sender,
   input  logic [7:0]  receiver,
@@ -59,7 +59,7 @@ module oae_link_registers #(
   input  logic [31:0] session,
   input  logic [31:0] peer_session,
 
-  // What happens in this clock
+  // Events in this clock
   input  logic        comes_up,
   input  logic        goes_down,
   input  logic        settles_committed,
@@ -122,7 +122,7 @@ module oae_link_registers #(
   logic [4:0]  page;               // of 4 KiB
   logic [8:0]  word;
   logic        accepted;
-  logic        writes;             // a register
+  logic        writes;             // the access writes a register
   logic        known;
   logic [63:0] value;
   logic [63:0] mask;
@@ -153,7 +153,7 @@ module oae_link_registers #(
   assign limit = {32'd0, silence >> SHIFT} + 64'd1;
   assign irq = |(event_bits & event_enable);
 
-  // ---- What a read finds ----
+  // ---- Values of a read ----
 
   logic [63:0] age;
   assign age = now - alive_since;
@@ -224,7 +224,7 @@ module oae_link_registers #(
     endcase
   end
 
-  // ---- What a clock changes ----
+  // ---- Changes at a clock edge ----
 
   logic [7:0] happened;
   always_comb begin

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transfer to the other side: its slots, its frames, and what became of it.
+// The transfer to the other side: its slots, its frames and its fate.
 //
-// Of a transfer nothing is sent twice. What is asked again is its fate, by a jam; the answer of the
-// other side's journal settles it.
+// No frame of a transfer is sent twice. The sender may ask for its fate repeatedly by a jam, and
+// the answer of the other side's journal settles the transfer.
 module oae_link_sender #(
-  parameter int unsigned FRAMES = 64     // that a transfer may have: 4, 16 or 64
+  parameter int unsigned FRAMES = 64     // most frames of a transfer: 4, 16 or 64
 ) (
   input  logic          clock,
   input  logic          reset,
   input  logic [63:0]   now,             // link clocks since power-up
-  input  logic [63:0]   limit,           // clocks of silence to put up with
-  input  logic [1:0]    slice_ack,       // reflections to ask for
+  input  logic [63:0]   limit,           // clocks of silence that are tolerated
+  input  logic [1:0]    slice_ack,       // reflections to request
 
   input  logic          up,
-  input  logic          open,            // the other side is up, too
-  input  logic          cut,             // it is up no longer from the next edge on
-  input  logic          agreed,          // the side joins; the other side's journal:
+  input  logic          open,            // the other side is up as well
+  input  logic          cut,             // the link is no longer up from the next edge on
+  input  logic          agreed,          // the side joins by the other side's journal:
   input  logic [31:0]   peer_expected,
   input  logic [7:0]    peer_outcome,
   input  logic          peer_known,
   input  logic [31:0]   peer_first,
 
-  input  logic          frame_valid,     // good, from the other side
+  input  logic          frame_valid,     // a good frame of the other side
   input  logic [63:0]   frame_head,
   input  logic          reflection_valid,
   input  logic [63:0]   reflection,
 
-  input  logic          command_valid,   // of the firmware
+  input  logic          command_valid,   // a command of the firmware
   input  logic [7:0]    command_verb,
   input  logic [1:0]    command_beats,
   output logic          command_ready,
-  output logic          command_refused, // with valid and ready
+  output logic          command_refused, // sampled with valid and ready
 
-  input  logic          write,           // to the send buffer, word by word
+  input  logic          write,           // writes a word of the send buffer
   input  logic [8:0]    write_word,
   input  logic [63:0]   write_data,
   input  logic [7:0]    write_strobe,
@@ -41,18 +41,18 @@ module oae_link_sender #(
   input  logic          send_ready,
   output logic [447:0]  send_frame,
 
-  // To the table, and from it
+  // To and from the table
   output oae_link_table::sender_event_t sender_event,
   output oae_link_table::sender_state_t sender,
   input  oae_link_table::sender_state_t sender_next,
   input  logic [oae_link_table::SENDER_ACTIONS-1:0] actions,
 
-  output logic          bad_slot,        // a slot to send had no good CRC; for one clock
-  output logic          mismatched,      // a reflection is not of what was sent; for one clock
-  output logic          silent,          //   or nothing came
+  output logic          bad_slot,        // the CRC of a slot to send was bad; for one clock
+  output logic          mismatched,      // a reflection differs from the frame sent; for one clock
+  output logic          silent,          //   or nothing arrived
   output logic [7:0]    outcome,
   output logic [7:0]    sent,            // frames
-  output logic [15:0]   told,            // slices that reflections told of
+  output logic [15:0]   told,            // slices that reflections have reported
   output logic [31:0]   next_number,
   output logic [31:0]   last,            // number of the transfer's last frame
   output logic          busy,
@@ -71,16 +71,16 @@ module oae_link_sender #(
   logic [7:0]  first;              // low byte of its number
   logic [1:0]  beats;
   logic        flow;
-  logic        launching;          // frames of the transfer are still to leave
-  logic        signals;            // confirm or a jam is
+  logic        launching;          // frames of the transfer still have to be sent
+  logic        signals;            // a confirm or a jam has to be sent
   logic        jams;
-  logic [63:0] since;              // when the other side was given reason to speak last
+  logic [63:0] since;              // when the other side last got a reason to answer
 
   function automatic logic [6:0] size_of(input logic [1:0] code);
     size_of = 7'd1 << {code, 1'b0};
   endfunction
 
-  // ---- The frame that is next ----
+  // ---- The next frame ----
 
   logic [511:0]   slot;
   logic [63:0]    slot_crc;
@@ -127,7 +127,7 @@ module oae_link_sender #(
 
   // ---- Reflections ----
 
-  logic [63:0] heads [FRAMES];     // that were sent
+  logic [63:0] heads [FRAMES];     // slices 0 that were sent
   logic [7:0]  index;
   logic        reflects_own;
 
@@ -138,7 +138,7 @@ module oae_link_sender #(
   assign reflects_own = index < sent && !reflection[JAM] &&
       {reflection[63:8], reflection[6:2]} == {heads[index[ROW-1:0]][63:8], heads[index[ROW-1:0]][6:2]};
 
-  // ---- What happens ----
+  // ---- Events ----
 
   logic waits;
   logic sends;
@@ -178,7 +178,7 @@ module oae_link_sender #(
         oae_registers::LINK_COMMAND_WITHDRAW:
           if (sender == oae_link_table::SENDER_STATE_TENTATIVE) sender_event = oae_link_table::SENDER_EVENT_WITHDRAWN;
           else command_refused = 1'b1;
-        // By hearsay, so only while the other side cannot be asked.
+        // This is second-hand knowledge, so it counts only while the other side cannot be asked.
         oae_registers::LINK_COMMAND_SETTLE_COMMITTED, oae_registers::LINK_COMMAND_SETTLE_REVERSED,
         oae_registers::LINK_COMMAND_SETTLE_LOST:
           if (!up && sender == oae_link_table::SENDER_STATE_IN_DOUBT)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes of the slices of each clock frames, checked by their CRC, and reflections. Whatever kinds
-// come in whatever order, a frame is a slice 0 with seven payload slices and reflections between
-// them; all else is damage.
+// Unpacks frames, whose CRC it checks, and reflections from the slices of each clock. A frame is a
+// slice 0 and seven payload slices, with reflections between them. Any other order of slices is
+// damage.
 module oae_link_unpacker #(
   parameter int unsigned SLICES = 8
 ) (
@@ -11,15 +11,15 @@ module oae_link_unpacker #(
   input  logic                 rx_valid,
   input  logic [2*SLICES-1:0]  rx_kind,
   input  logic [64*SLICES-1:0] rx_data,
-  output logic                 head_valid,       // slice 0 of a frame, not yet checked
+  output logic                 head_valid,       // slice 0 of a frame, unchecked
   output logic [63:0]          head,
-  output logic                 mark_valid,       // 2^level slices of a frame are here, less than 8
+  output logic                 mark_valid,       // 2^level slices of a frame have arrived, less than 8
   output logic [63:0]          mark_head,
   output logic [1:0]           mark_level,
   output logic                 frame_valid,      // a good frame
   output logic [511:0]         frame,
-  output logic                 damaged,          // one that was not, or stray slices
-  output logic [63:0]          damaged_head,     // its slice 0 as far as known
+  output logic                 damaged,          // a damaged frame, or stray slices
+  output logic [63:0]          damaged_head,     // its slice 0, as far as known
   output logic                 reflection_valid,
   output logic [63:0]          reflection,       // with its halves as they were sent
   output logic                 busy
@@ -28,8 +28,8 @@ module oae_link_unpacker #(
   localparam int unsigned CHECK = 8 * oae_registers::FRAME_CHECK;
 
   logic [511:0] partial;
-  logic [3:0]   count;           // slices of it
-  logic         straying;        // stray slices are one damage, not many
+  logic [3:0]   count;           // slices of the frame
+  logic         straying;        // several stray slices count as one damage
 
   logic [511:0] next_partial;
   logic [3:0]   next_count;
@@ -98,7 +98,7 @@ module oae_link_unpacker #(
             next_reflects = 1'b1;
             next_reflection = {rx_data[64*i +: 32], rx_data[64*i+32 +: 32]};
           end
-          default:                 // idle, which no frame has in its midst
+          default:                 // idle, which does not occur within a frame
             if (next_count != '0) begin
               next_broken = 1'b1;
               next_broken_head = next_partial[63:0];

@@ -443,7 +443,7 @@ end_rest:
       :: !me.off && me.asked == 0 && nempty(question[OTHER]) && GUARD(answers_while_not_up, !IS_UP) ->
         question[OTHER]?me.asked, me.asked_token
       :: !me.off && nempty(question[OTHER]) && IS_UP ->
-        question[OTHER]?_, _;                    /* whoever asks asks again */
+        question[OTHER]?_, _;                    /* each side repeats its questions */
         REACHED(asked_while_up)
       :: me.asked != 0 && empty(verdict[OTHER]) ->
         judge(me.asked, GUARD(question_known, me.known), GUARD(question_begins, me.first), me.expected, me.outcome,

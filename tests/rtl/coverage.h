@@ -10,9 +10,9 @@
 #include <verilated_cov.h>
 #endif
 
-/// To be called by whatever holds a verilated model, before it goes: where scripts/coverage wants
-/// them (a folder, OAE_VP_COVERAGE), the counts of what the models of `context` have reached.
-/// Nothing in any other build.
+/// Writes the coverage of the models of `context` to the folder OAE_VP_COVERAGE for
+/// scripts/coverage. The owner of a verilated model must call this before it destroys the model.
+/// Other builds do nothing here.
 inline void write_coverage([[maybe_unused]] VerilatedContext& context) {
 #if VM_COVERAGE
   static unsigned number = 0;

@@ -9,7 +9,7 @@
 
 namespace {
 
-// The network verilated for nine bytes.
+// The CRC network, verilated for nine bytes.
 std::uint64_t hardware(const char (&text)[10], bool enable = true) {
   static VerilatedContext context;
   static Voae_crc64 crc{&context};

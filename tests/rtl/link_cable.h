@@ -9,10 +9,10 @@
 /// Two ends and the wires between them, on one clock.
 class LinkCable {
  public:
-  /// `delay` in slices, each way.
+  /// `delay` is the delay of each wire in slices.
   explicit LinkCable(unsigned delay) : to_b(delay), to_a(delay) {}
 
-  /// The low phase of a clock. A wire that does not go stands still as a whole.
+  /// The low phase of a clock. A wire that is held moves no slice.
   void settle(std::uint64_t now, bool to_b_goes = true, bool to_a_goes = true);
   void rise();
 
@@ -23,6 +23,6 @@ class LinkCable {
   LinkWire to_a;
 
  private:
-  bool a_sends_ = false;  // in the clock before
+  bool a_sends_ = false;  // in the previous clock
   bool b_sends_ = false;
 };

@@ -11,13 +11,13 @@
 
 #include "tests/rtl/slot.h"
 
-/// One side of a link: the pins of the verilated model, and a firmware that reads and writes its
-/// registers one after the other. Every change of a state machine is held against the table.
+/// One side of a link: the pins of the verilated model, and a firmware that makes one access to its
+/// registers at a time. Every change of a state machine is compared with the table.
 class LinkEnd {
  public:
   using Done = std::function<void(std::uint64_t)>;
 
-  /// A transfer as it came out of the receive buffer.
+  /// A transfer from the receive buffer.
   struct Received {
     bool flow;
     std::uint32_t number;
@@ -31,7 +31,7 @@ class LinkEnd {
   void post_get(unsigned address, Done done);
   bool idle() const { return accesses_.empty() && !waits_; }
 
-  /// The low phase of a clock, up to which the outputs are to be sampled.
+  /// The low phase of a clock. The outputs must be sampled before its end.
   void settle(std::uint64_t now);
   void rise();
 
@@ -44,7 +44,7 @@ class LinkEnd {
   };
   Context context;
   Voae_link top{&context};
-  bool error = false;  ///< of the last access
+  bool error = false;  ///< whether the last access failed
   std::uint64_t now = 0;
 
  private:
@@ -65,5 +65,5 @@ class LinkEnd {
   static void check(const States& from, const States& to);
 
   std::deque<Access> accesses_;
-  bool waits_ = false;  // for a response to the first
+  bool waits_ = false;  // for the response to the first access
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes a link long to come to: times after years, frames by the hundred thousand, and slots
-// of any content.
+// States that a link reaches only after a long time: times after years, frames by the hundred
+// thousand, and slots of any content.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -13,7 +13,7 @@ constexpr unsigned all_beats = 3;  // 64
 
 class LinkLimits : public LinkPair {
  protected:
-  /// A slot of any content that is good.
+  /// A good slot of random content.
   Slot any_slot() {
     Header header;
     header.verb = 1 + random() % 15;
@@ -39,7 +39,7 @@ TEST_F(LinkLimits, AnySlotGoesOver) {
   }
 }
 
-// As many doubts as the limit can say, and none too early.
+// The link goes down after exactly as many doubts as the limit says.
 TEST_F(LinkLimits, TroubleUpTo255) {
   bring_up();
   put(a, OAE_LINK_LIMITS,
@@ -73,7 +73,7 @@ TEST_F(LinkLimits, FramesGoOnByTheHundredThousand) {
   for (LinkEnd* end : {&a, &b}) EXPECT_EQ(get(*end, OAE_LINK_JOURNAL) >> 32, 64 * times);
   EXPECT_EQ(take(a).slots, slots(64, 2));
   EXPECT_EQ(take(b).slots, slots(64, 1));
-  // The journals say it, too.
+  // The journals show it as well.
   put(a, OAE_LINK_CONTROL, 0);
   until([this] { return b.phase() != OAE_LINK_STATE_IDLE; });
   bring_up();
@@ -81,7 +81,7 @@ TEST_F(LinkLimits, FramesGoOnByTheHundredThousand) {
   EXPECT_EQ(take(b).number, 64 * times + 4);
 }
 
-/// By clocks since power-up, with the clock stopped until then.
+/// The parameter is the clocks since power-up, until which the clock is stopped.
 class LinkAfterALongTime : public LinkLimits, public testing::WithParamInterface<std::uint64_t> {};
 
 TEST_P(LinkAfterALongTime, SilenceAndAgesAreRight) {

@@ -11,16 +11,16 @@
 #include "oae_registers.h"
 #include "tests/rtl/link_cable.h"
 
-/// A cable, and what firmware does at its ends.
+/// A cable, and the actions of firmware at its ends.
 class LinkPair : public testing::Test, protected LinkCable {
  protected:
   static constexpr unsigned patience = 100'000;
 
-  /// `delay` in slices, each way.
+  /// `delay` is the delay of each wire in slices.
   explicit LinkPair(unsigned delay = 32);
 
   void clock(unsigned clocks = 1);
-  /// Clocks until `done`; a failure if that takes too long.
+  /// Runs until `done`, and fails if that takes too long. Returns the clocks that it took.
   template <typename Predicate>
   void until(Predicate done) {
     for (unsigned i = 0; !done(); ++i) {
@@ -33,13 +33,13 @@ class LinkPair : public testing::Test, protected LinkCable {
   void command(LinkEnd& end, unsigned verb, unsigned beats = 0);
 
   void bring_up();
-  /// Until nothing moves, on the wires either, but for what waits for a time.
+  /// Runs until nothing moves at the ends and on the wires, except for waits of a fixed time.
   void rest();
   /// Writes slots to the send buffer of `end`.
   void fill(LinkEnd& end, const std::vector<Slot>& slots);
   static Slot slot(std::uint32_t sequence, std::uint64_t seed, std::uint8_t flags = 0);
   static std::vector<Slot> slots(unsigned count, std::uint64_t seed);
-  /// Fills and sends, and waits until the transfer is settled: its outcome.
+  /// Fills the buffer, sends the transfer, and waits until it is settled. Returns its outcome.
   unsigned send(LinkEnd& end, const std::vector<Slot>& slots, bool flow = false);
   unsigned settled(LinkEnd& end);
   unsigned outcome(LinkEnd& end) { return get(end, OAE_LINK_SENT) & 0xff; }
@@ -48,7 +48,7 @@ class LinkPair : public testing::Test, protected LinkCable {
   unsigned transfers(LinkEnd& end) { return get(end, OAE_LINK_RECEIVED) & 3; }
 
   std::uint64_t now = 0;
-  /// How often the wires' ends hold a clock back, in percent.
+  /// How often the ends of the wires hold a clock back, in percent.
   unsigned stall = 0;
   std::mt19937_64 random{1};
 

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
-// Random transfers both ways over wires that lose, corrupt, duplicate and are cut, between sides that
-// lose their power and ask through a third cell, and what must hold whatever happens: agreement, no
-// invention, no repetition, reversal, a bounded answer, progress.
+// SPDX-License-Identifier: Apache-2.0 Random transfers both ways over wires that lose, corrupt,
+// duplicate and are cut, between sides that lose their power and ask through a third cell, and what
+// must hold whatever happens: agreement, no invention, no repetition, reversal, a bounded answer,
+// progress.
 //
-// OAE_VP_LINK_SEEDS says how many seeds each of the four tests takes, three if it says nothing. A
-// seed has 30 runs of 60 steps, each of which ends with both sides up and everything settled.
+// OAE_VP_LINK_SEEDS is the number of seeds of each of the four tests; the default is three. A seed
+// has 30 runs of 60 steps. Each run ends with both sides up and all transfers settled.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,17 +16,17 @@
 
 namespace {
 
-/// What the firmware of one side knows: what it has sent, in order, with the outcomes that it was
-/// told, and what it has received.
+/// The knowledge of the firmware of one side: the transfers that it has sent, in order and with
+/// their outcomes, and those that it has received.
 struct Ledger {
   struct Sent {
     std::vector<Slot> slots;
     bool flow;
     unsigned outcome = OAE_OUTCOME_NONE;
-    bool may_be_lost = false;  // the receiver lost its power before its firmware had it
+    bool may_be_lost = false;  // the receiver lost its power before its firmware took it
     bool received = false;
   };
-  /// What became of a transfer whose sender has lost its power: nobody asks.
+  /// The fate of a transfer whose sender has lost its power, for which nobody asks.
   static constexpr unsigned gone = 0x100;
   std::vector<Sent> sent;
   std::vector<LinkEnd::Received> received;
@@ -36,10 +36,10 @@ constexpr unsigned groups = 4;
 
 class LinkRandom : public LinkPair {
  public:
-  /// What came about.
+  /// Events that have occurred.
   struct Sum {
-    std::map<unsigned, unsigned> outcomes;  // of transfers
-    std::map<unsigned, unsigned> verdicts;  // of the third cell, by command
+    std::map<unsigned, unsigned> outcomes;  // by outcome, the transfers
+    std::map<unsigned, unsigned> verdicts;  // by command, the verdicts of the third cell
     unsigned power_losses = 0;
   };
 
@@ -69,7 +69,7 @@ class LinkRandom : public LinkPair {
   void begin(LinkEnd& end, Ledger& ledger) {
     const unsigned beats = chance(90) ? pick(2) : pick(4);
     Ledger::Sent sent{{}, chance(30)};
-    // Whoever has not noticed that the other side lost its power sends what nobody will know of.
+    // A side that has not noticed the other side's loss of power sends transfers that are lost.
     const auto left = session_left_.find(&end);
     sent.may_be_lost =
         left != session_left_.end() && (get(end, OAE_LINK_SESSION) & 0xffff'ffff) == left->second;
@@ -83,7 +83,7 @@ class LinkRandom : public LinkPair {
     begun_[&end] = true;
   }
 
-  /// Once the transfer is settled, its outcome is the ledger's.
+  /// Records the outcome of the transfer when it is settled.
   void look(LinkEnd& end, Ledger& ledger) {
     if (!begun_[&end] || !end.idle() || end.sender() != OAE_LINK_STATE_IDLE) return;
     const std::uint64_t events = get(end, OAE_LINK_EVENT);
@@ -104,7 +104,8 @@ class LinkRandom : public LinkPair {
     while (transfers(end) != 0) ledger.received.push_back(take(end));
   }
 
-  /// What the other side has received are transfers that were sent and not reversed, in order, once.
+  /// Checks that the other side has received transfers that were sent and not reversed, in order
+  /// and once.
   static void match(Ledger& sender, const Ledger& receiver) {
     auto sent = sender.sent.begin();
     for (const LinkEnd::Received& received : receiver.received) {
@@ -118,7 +119,7 @@ class LinkRandom : public LinkPair {
     }
   }
 
-  /// Besides, it has received all that was committed.
+  /// Checks as well that it has received all committed transfers.
   static void compare(Ledger& sender, const Ledger& receiver) {
     match(sender, receiver);
     for (const Ledger::Sent& each : sender.sent) {
@@ -127,7 +128,7 @@ class LinkRandom : public LinkPair {
     }
   }
 
-  /// The side loses its power for longer than the wires take.
+  /// The side is without power for longer than the delay of the wires.
   void lose_power(LinkEnd& end, Ledger& own, Ledger& other) {
     until([&end] { return end.idle(); });
     if (begun_[&end]) {
@@ -161,7 +162,7 @@ class LinkRandom : public LinkPair {
     return end.phase() == OAE_LINK_STATE_IDLE || end.phase() == OAE_LINK_STATE_JOINED;
   }
 
-  /// What the firmwares do through a third cell, step by step with whatever else happens.
+  /// The firmwares' questions through a third cell, step by step among all other events.
   void ask(LinkEnd& asks, LinkEnd& other) {
     if (asks.sender() != OAE_LINK_STATE_IN_DOUBT || up(asks)) return;
     const std::uint32_t number = get(asks, OAE_LINK_SENT) >> 32;
@@ -221,10 +222,10 @@ class LinkRandom : public LinkPair {
     }
   }
 
-  /// Nothing more goes wrong: every transfer is settled, and the next ones are committed.
+  /// Faults have ended: every transfer is settled, and the next ones are committed.
   void recover(Ledger& of_a, Ledger& of_b) {
     until([this] { return a.idle() && b.idle(); });
-    // A side that the other has left is down within the limit, if it was not restarted.
+    // A side that gets no more answers goes down within the limit, if it was not restarted.
     clock(3000);
     up();
     until(
@@ -259,7 +260,7 @@ void LinkRandom::run(Sum& sum) {
       if (chance(60)) collect(b, of_b);
       if (chance(10)) ask(a, b);
       if (chance(10)) ask(b, a);
-      // Power is lost at any time, and rather when the other side waits for what this one knows.
+      // Power is lost at any time, and more often while the other side waits for an answer.
       if (pick(waits(b) ? 60 : 600) == 0) lose_power(a, of_a, of_b);
       if (pick(waits(a) ? 60 : 600) == 0) lose_power(b, of_b, of_a);
       if (chance(15) && (a.phase() == OAE_LINK_STATE_DOWN || b.phase() == OAE_LINK_STATE_DOWN)) {
@@ -277,7 +278,7 @@ void LinkRandom::run(Sum& sum) {
   sum = sum_;
 }
 
-/// Some seeds one after the other, which together come to whatever is rare.
+/// Several seeds in sequence, which together reach rare events.
 class LinkRandomSeeds : public testing::TestWithParam<unsigned> {};
 
 TEST_P(LinkRandomSeeds, HoldWhatTheLinkPromises) {

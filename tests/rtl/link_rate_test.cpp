@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// How long a transfer takes on a wire of 100 Gb/s, whose slice lasts 0.64 ns, and how much of the
-// wire it uses. A wire delays by 5 ns a metre, rounded to slices; the rest is this block's own.
+// SPDX-License-Identifier: Apache-2.0 Measures how long a transfer takes on a wire of 100 Gb/s,
+// whose slice lasts 0.64 ns, and how much of the wire it uses. A wire delays by 5 ns for each
+// metre, rounded to slices. The rest of the time is that of the link itself.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,19 +21,19 @@ unsigned slices_of(double metres) {
 template <int metres>
 class LinkRate : public LinkPair {
  protected:
-  // No clock's slices are earlier than the next clock's, however short the wire.
+  // The delay is at least a clock, however short the wire is.
   LinkRate() : LinkPair(std::max(slices_of(metres), 8u)) { bring_up(); }
 
   struct Times {
     double begun;         ///< first slice 0 on the wire
-    double reflected;     ///< its reflection has come back
-    double acknowledged;  ///< and that after its last slice
-    double tentative;     ///< at the other side
-    double committed;     ///< at the other side
-    double settled;       ///< at this side
+    double reflected;     ///< its reflection is back
+    double acknowledged;  ///< the reflection after its last slice is back
+    double tentative;     ///< tentative at the other side
+    double committed;     ///< committed at the other side
+    double settled;       ///< settled at this side
   };
 
-  /// For who runs the test with --gtest_output=xml.
+  /// Records the figures for a run with --gtest_output=xml.
   static void record(const std::map<std::string, double>& values) {
     for (const auto& [name, value] : values) RecordProperty(name, fmt::format("{:.1f}", value));
   }
@@ -69,7 +69,7 @@ class LinkRate : public LinkPair {
     return times;
   }
 
-  /// The last reflection on its way back says that the last frame is there.
+  /// The last reflection on its way back shows that the last frame has arrived.
   bool told_all(unsigned beats) {
     if (to_a.reflections.empty()) return false;
     const std::uint64_t last = to_a.reflections.back();
@@ -77,12 +77,12 @@ class LinkRate : public LinkPair {
     return (last & 3) == 3 && number == (a.top.trace_sent & 0xff) && beats < 4;
   }
 
-  /// Of the wire to the other side, in percent, by stop and wait.
+  /// Use of the wire to the other side by stop and wait, in percent.
   double use(unsigned beats, bool flow) {
     const Times times = measure(beats, flow);
     return 100 * (8u << 2 * beats) * slice_ns / (times.settled - times.begun);
   }
-  /// The same, if the next could go with the last slice's acknowledgement.
+  /// The same, if the next transfer left with the acknowledgement of the last slice.
   double use_by_slices(unsigned beats) {
     const Times times = measure(beats, true);
     const double back = times.acknowledged + to_a_ns() - times.begun;
@@ -132,9 +132,9 @@ TEST_F(LinkRate1, LatenciesMeetTheirTargets) {
           {"settled_ns", four.settled - four.begun},
           {"flow_committed_ns", flow.committed - flow.begun},
           {"flow_settled_ns", flow.settled - flow.begun}});
-  // Store and forward: from the first slice on the wire until the other side has it all.
+  // Store and forward: from the first slice on the wire until the other side has the whole frame.
   EXPECT_LT(flow.committed - flow.begun, 100);
-  // Send to acknowledgement, in a rack.
+  // From sending to acknowledgement, within a rack.
   EXPECT_LT(four.settled - four.begun, 300);
 }
 

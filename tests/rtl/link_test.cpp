@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link by hand, step by step.
+// Tests of the link, step by step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,7 +19,7 @@ std::uint64_t header(unsigned protocol, unsigned number, bool jam = false) {
 
 class Link : public LinkPair {
  protected:
-  /// Forgets what the wires have seen.
+  /// Forgets the slices that the wires have carried.
   void forget() {
     to_a.frames.clear();
     to_b.frames.clear();
@@ -119,7 +119,7 @@ TEST_F(Link, FourPhases) {
   EXPECT_EQ(to_a.frames[0][0], header(OAE_PROTOCOL_ANSWER, 1));
   EXPECT_EQ(to_b.frames[1][0], header(OAE_PROTOCOL_CONFIRM, 1));
   EXPECT_EQ(to_a.frames[1][0], header(OAE_PROTOCOL_DONE, 1));
-  // Slice 0 came back, with nothing changed.
+  // Slice 0 came back unchanged.
   ASSERT_EQ(to_a.reflections.size(), 1u);
   EXPECT_EQ(to_a.reflections[0], first[0]);
   const LinkEnd::Received received = take(b);
@@ -201,7 +201,7 @@ TEST_F(Link, SliceAcknowledgements) {
     EXPECT_EQ(send(a, slots(1, asked)), unsigned{OAE_OUTCOME_COMMITTED});
     rest();
     take(b);
-    // What a later one says need not have been said before: several may fall into one clock.
+    // A later reflection may replace an earlier one: several may fall into one clock.
     ASSERT_GE(to_a.reflections.size(), 1u);
     if (slices == 1) {
       EXPECT_EQ(to_a.reflections.size(), asked + 1);
@@ -343,11 +343,11 @@ TEST_F(Link, InterruptIsALevel) {
   EXPECT_FALSE(b.top.irq);
 }
 
-// What one fault of one frame does, wherever it strikes.
+// The effects of one fault of one frame, in any place.
 struct Strike {
   LinkWire::Fault fault;
   unsigned frame;
-  bool backward;  // on the wire that the transfer does not take
+  bool backward;  // on the wire opposite to the transfer
   bool once;      // one phase
 };
 
@@ -383,13 +383,13 @@ TEST_P(OneFault, IsAgreedUponByBoth) {
     if (fault == LinkWire::Fault::duplicate) {
       EXPECT_EQ(result, unsigned{OAE_OUTCOME_COMMITTED});
     }
-    // A lost third phase reverses, a lost fourth does not.
+    // The loss of the third phase reverses the transfer, the loss of the fourth does not.
     if (fault == LinkWire::Fault::lose) {
       EXPECT_EQ(result == OAE_OUTCOME_COMMITTED, backward && frame == (once ? 0 : 1));
     }
     EXPECT_FALSE(wire.faulty());
     EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE});
-    // And nothing is left of it.
+    // The transfer leaves nothing behind.
     EXPECT_EQ(send(a, slots(1, 3)), unsigned{OAE_OUTCOME_COMMITTED});
     EXPECT_EQ(take(b).slots, slots(1, 3));
   }
@@ -405,7 +405,7 @@ TEST_F(Link, ADamagedReflectionReversesAtOnce) {
   fill(a, slots(64, 1));
   command(a, packet, OAE_BEATS_OF_64);
   EXPECT_EQ(settled(a), unsigned{OAE_OUTCOME_REVERSED});
-  // Most of the frames have not left, and none after the reversal; silence was not waited for.
+  // Most frames were not sent, none was sent after the reversal, and no silence was awaited.
   EXPECT_LT(to_b.frames.size(), 40u);
   EXPECT_EQ(to_b.frames.back()[0], header(OAE_PROTOCOL_CONFIRM, 64, true));
   EXPECT_EQ(get(a, OAE_LINK_COUNT_MISMATCHED), 1u);
@@ -451,7 +451,7 @@ TEST_F(Link, RepeatedTroubleTakesTheLinkDown) {
   until([this] { return a.phase() == OAE_LINK_STATE_DOWN; });
   EXPECT_EQ(outcome(a), unsigned{OAE_OUTCOME_REVERSED});
   EXPECT_EQ(state(a, OAE_LINK_STATE_REASON_SHIFT), unsigned{OAE_LINK_DOWN_TROUBLE});
-  // The other side misses its slices.
+  // Slices are missing at the other side.
   until([this] { return b.phase() == OAE_LINK_STATE_DOWN; });
   EXPECT_EQ(state(b, OAE_LINK_STATE_REASON_SHIFT), unsigned{OAE_LINK_DOWN_MISSING});
   EXPECT_EQ(get(b, OAE_LINK_COUNT_DOWN), 1u);
@@ -471,7 +471,7 @@ TEST_F(Link, CommittedTransfersEndTrouble) {
   EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE});
 }
 
-// A cut after so many clocks of a transfer, and the link comes back.
+// The link is cut after so many clocks of a transfer, and comes back.
 class Cut : public Link, public testing::WithParamInterface<bool> {};
 
 TEST_P(Cut, IsReconciledWhenTheLinkComesBack) {
@@ -554,7 +554,7 @@ TEST_F(Link, DoubtCanBeSettledByHearsayWhileTheLinkIsDown) {
     until([this] { return b.phase() == OAE_LINK_STATE_DOWN && a.phase() == OAE_LINK_STATE_DOWN; });
     ASSERT_EQ(a.sender(), unsigned{OAE_LINK_STATE_IN_DOUBT});
     EXPECT_TRUE(event(a) & OAE_LINK_EVENT_IN_DOUBT_MASK);
-    // The other side's journal, read by another way.
+    // The other side's journal, read by another route.
     const std::uint64_t journal = get(b, OAE_LINK_JOURNAL);
     EXPECT_EQ(journal >> 32, get(a, OAE_LINK_SENT) >> 32);
     EXPECT_EQ((journal & 0xff) == OAE_OUTCOME_COMMITTED, committed);
@@ -572,7 +572,7 @@ TEST_F(Link, DoubtCanBeSettledByHearsayWhileTheLinkIsDown) {
   }
 }
 
-// While the link is up the other side itself is asked, and no other way counts.
+// While the link is up, only the other side itself may be asked.
 TEST_F(Link, DoubtIsNotSettledByHearsayWhileTheLinkIsUp) {
   bring_up();
   limit_silence(400);
@@ -591,7 +591,7 @@ TEST_F(Link, DoubtIsNotSettledByHearsayWhileTheLinkIsUp) {
   EXPECT_EQ(transfers(b), 0u);
 }
 
-// What nobody knows can be settled as lost, and then is not settled again.
+// A transfer of unknown fate can be settled as lost, and is not settled again then.
 TEST_F(Link, DoubtCanBeSettledAsLost) {
   bring_up();
   fill(a, slots(1, 1));
@@ -612,7 +612,7 @@ TEST_F(Link, DoubtCanBeSettledAsLost) {
   EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
 }
 
-// The other side has lost power, and with it what it knew of the transfer in doubt.
+// The other side has lost its power, and with it the fate of the transfer in doubt.
 TEST_F(Link, ALostJournalIsTold) {
   for (const bool once : {true, false}) {
     bring_up();
@@ -637,7 +637,7 @@ TEST_F(Link, ALostJournalIsTold) {
   }
 }
 
-/// A has a transfer in doubt that B has committed; then B has lost its power, and with it its journal.
+/// A has a transfer in doubt that B has committed. B then loses its power, and with it its journal.
 class AfterPowerLoss : public Link {
  protected:
   void set_up_doubt() {
@@ -672,8 +672,8 @@ class AfterPowerLoss : public Link {
   }
 };
 
-// B joins, and the link is cut before A has heard of it. What B says next time must not pass for
-// history of the time before.
+// B joins, and the link is cut before A knows it. The journal that B sends next time must not count
+// as history of the time before.
 TEST_F(AfterPowerLoss, HistoryDoesNotBeginBeforeItBegan) {
   set_up_doubt();
   for (unsigned i = 1; i < 20; ++i) to_a.fault(LinkWire::Fault::lose, i);
@@ -690,7 +690,7 @@ TEST_F(AfterPowerLoss, HistoryDoesNotBeginBeforeItBegan) {
   EXPECT_EQ(take(b).slots, slots(1, 2));
 }
 
-// The same, whatever is lost when, and whoever begins anew how often.
+// The same holds whatever is lost at any time, and however often either side begins anew.
 class AfterPowerLossAtRandom : public AfterPowerLoss, public testing::WithParamInterface<unsigned> {};
 
 TEST_P(AfterPowerLossAtRandom, NobodyKnowsTheFate) {
@@ -719,8 +719,8 @@ TEST_P(AfterPowerLossAtRandom, NobodyKnowsTheFate) {
 
 INSTANTIATE_TEST_SUITE_P(Link, AfterPowerLossAtRandom, testing::Range(1u, 101u));
 
-// A has lost its power, and counts from 1 again; B has committed a transfer of that number before. A
-// begins, and the link is cut before B has joined: nothing of A's old numbers may be taken for new.
+// A has lost its power and counts from 1 again. B has committed a transfer of that number before. A
+// begins, and the link is cut before B has joined. None of A's old numbers may count as new.
 TEST_F(Link, NumbersOfAnotherLifeAreNotMistaken) {
   for (unsigned lost = 0; lost < 6; ++lost) {
     bring_up();
@@ -772,7 +772,7 @@ TEST_F(Link, OldJournalsAreNotBelieved) {
   until([this] { return a.phase() == OAE_LINK_STATE_DOWN; });
   ASSERT_EQ(a.sender(), unsigned{OAE_LINK_STATE_IN_DOUBT});
   put(a, OAE_LINK_CONTROL, 1);
-  // It was on the wire all the time, and says that nothing has arrived.
+  // It has been on the wire all the time, and says that nothing has arrived.
   for (unsigned i = 0; i < 8; ++i) {
     to_a.push({static_cast<std::uint8_t>(i == 0 ? OAE_KIND_SLICE_0 : OAE_KIND_PAYLOAD), old[i]});
   }
@@ -781,7 +781,7 @@ TEST_F(Link, OldJournalsAreNotBelieved) {
   EXPECT_EQ(take(b).slots, slots(1, 1));
 }
 
-// B has heard of A, and A of B, but not B of it: A has joined, and waits however often B repeats.
+// A has joined, but B does not know it. A waits however often B repeats its journal.
 TEST_F(Link, NothingIsSentBeforeTheOtherSideHasJoined) {
   limit_silence(400);
   for (unsigned i = 1; i < 60; ++i) to_b.fault(LinkWire::Fault::lose, i);
@@ -808,7 +808,8 @@ TEST_F(Link, NothingIsSentBeforeTheOtherSideHasJoined) {
   EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
 }
 
-// What tells a side that the other one has joined may be lost; the first transfer tells it as well.
+// The frame that tells a side that the other one has joined may be lost. The first transfer tells
+// it as well.
 TEST_F(Link, ATransferShowsThatTheOtherSideHasJoined) {
   unsigned times = 0;
   for (unsigned lost = 1; lost < 6; ++lost) {
@@ -830,7 +831,7 @@ TEST_F(Link, ATransferShowsThatTheOtherSideHasJoined) {
   EXPECT_GT(times, 0u);
 }
 
-// A side that has joined tells so until it knows that the other one has, too.
+// A side that has joined repeats that until it knows that the other one has joined.
 TEST_F(Link, ASideThatHasJoinedRepeatsItself) {
   limit_silence(400);
   for (unsigned i = 2; i < 12; ++i) to_a.fault(LinkWire::Fault::lose, i);
@@ -839,7 +840,8 @@ TEST_F(Link, ASideThatHasJoinedRepeatsItself) {
   EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
 }
 
-// A journal of another session, of either side, begins a new one; one of both sessions does not.
+// A journal that names another session of either side begins a new session. A journal of both
+// present sessions does not.
 TEST_F(Link, AnotherSessionOfEitherSideBeginsAnew) {
   for (const unsigned other : {0u, 1u, 2u}) {
     bring_up();

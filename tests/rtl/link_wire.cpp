@@ -26,10 +26,11 @@ void LinkWire::push(const Slice& slice) {
   }
   if (slice.kind == OAE_KIND_SLICE_0) {
     count_ = 0;
-    // What happens to this frame has number 0 until its end.
+    // The fault of this frame has number 0 until its end.
   }
   if (slice.kind == OAE_KIND_IDLE || count_ == 8) {
-    // A wire longer than it was, by frames that came twice, is made good by idle slices.
+    // Repeated frames have made the wire longer. Idle slices are dropped until it has its length
+    // again.
     if (slice.kind == OAE_KIND_IDLE && slices_.size() > delay_) return;
     return put(out);
   }

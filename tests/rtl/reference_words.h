@@ -9,7 +9,7 @@
 
 #include "tests/rtl/slot.h"
 
-/// The words of the block, and who may change them, as the design says it.
+/// The words of the block and their holders, as the design describes them.
 class ReferenceWords {
  public:
   static constexpr unsigned count = 256;
@@ -21,20 +21,20 @@ class ReferenceWords {
   };
   using Steps = std::array<Step, 4>;
 
-  /// What a slot asks for; nothing if that cannot be done, or its verb is not about words.
+  /// The steps that a slot requests, or nothing if they are impossible or its verb needs no words.
   static std::optional<Steps> steps(const Slot& slot);
 
   bool busy(const Steps& steps) const;
-  /// Whether the words are as they are compared with.
+  /// Whether all comparisons hold.
   bool met(const Steps& steps) const;
-  /// Slices 1 to 5 of the answer.
+  /// Returns slices 1 to 5 of the answer.
   std::array<std::uint64_t, 5> found(const Steps& steps) const;
   void hold(const Steps& steps);
   void release(const Steps& steps);
   void perform(const Steps& steps);
 
   std::uint64_t word(unsigned index) const;
-  /// How often somebody was told so, and how many steps were done.
+  /// The numbers of BUSY answers and of executed steps.
   unsigned refusals() const { return refusals_; }
   unsigned done() const { return done_; }
 

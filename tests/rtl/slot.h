@@ -11,7 +11,7 @@ std::uint64_t crc64(const void* data, std::size_t bytes);
 /// A slot: eight slices, little-endian in memory.
 using Slot = std::array<std::uint64_t, 8>;
 
-/// What a slot's header says (rtl/registers/slot.yaml).
+/// The header of a slot (rtl/registers/slot.yaml).
 struct Header {
   std::uint8_t verb = 1;
   std::uint8_t epoch = 0;
@@ -27,7 +27,7 @@ struct Header {
 /// Gives the slot its CRC.
 void seal(Slot& slot);
 bool sealed(const Slot& slot);
-/// The same offer, made once more.
+/// Returns the same offer with the next attempt.
 Slot again(Slot slot);
 /// A sealed slot whose payload is made from `seed`.
 Slot make_slot(const Header& header, std::uint64_t seed);

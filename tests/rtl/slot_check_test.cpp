@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slot is worth, beyond what a port can be brought to in a test: the ends of epoch and
-// sequence.
+// Verdicts on slots that a test of a port does not reach: the ends of epochs and sequences.
 #include <Voae_slot_check.h>
 #include <gtest/gtest.h>
 

@@ -337,9 +337,9 @@ class Link(unittest.TestCase):
 
     def test_times_of_the_rtl_are_those_of_its_readme(self):
         number = r"([\d.]+)(?: ns)?"
-        found = re.search(rf"reflection back after {number} \(8 slices: {number}\).* checked at the other side after "
-                          rf"{number}, third phase there after {number} \({number}\), settled after {number} "
-                          rf"\({number}\)", self.readme.replace("\n", " "))
+        found = re.search(rf"reflection is back after {number} \(8 slices: {number}\).* checked at the other side after "
+                          rf"{number}, the third phase has arrived there after {number} \({number}\), and the transfer "
+                          rf"is settled after {number} \({number}\)", self.readme.replace("\n", " "))
         self.assertTrue(found, "rtl/README.md does not have them")
         one, eight = (self.rtl[width]["LinkRate1.LatenciesMeetTheirTargets"] for width in (1, 8))
         expected = [one["reflection_ns"], eight["reflection_ns"], one["tentative_ns"], one["committed_ns"],
