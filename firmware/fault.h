@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults end the run, with a report on the console. */
+/* A fault ends the run with a report on the console. */
 #ifndef FIRMWARE_FAULT_H
 #define FIRMWARE_FAULT_H
 

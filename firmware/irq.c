@@ -37,8 +37,8 @@ void irq_handle(void) {
   panic("interrupt %u has no service", id);
 }
 
-/* WFI also ends for a masked interrupt. An interrupt that comes after `noted` was read therefore
- * ends the sleep, and is handled when interrupts are unmasked. */
+/* WFI also ends for a masked interrupt. An interrupt after the read of `noted` therefore ends the
+ * sleep, and is handled when interrupts are unmasked. */
 uint32_t irq_take(bool sleep) {
   uint32_t events;
 

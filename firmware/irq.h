@@ -10,16 +10,16 @@ enum irq_event {
   IRQ_EVENT_TICK = 1 << 0,
   IRQ_EVENT_MAILBOX = 1 << 1,
   IRQ_EVENT_OAE = 1 << 2,
-  IRQ_EVENT_LINK = 1 << 3, /* of link 0; those of the other links follow */
+  IRQ_EVENT_LINK = 1 << 3, /* link 0; the events of the other links follow */
 };
 
 /* Called by vectors.S. */
 void irq_handle(void);
 
-/* Returns the events since the last call. If there are none and `sleep` is set, sleeps until one
- * comes. */
+/* Returns the events since the last call. If there are none and `sleep` is set, sleeps until there
+ * is one. */
 uint32_t irq_take(bool sleep);
-/* Lets these events interrupt again, since their causes are gone. */
+/* Enables the interrupts of these events again. Their causes must be gone. */
 void irq_done(uint32_t events);
 
 #endif

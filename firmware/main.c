@@ -28,7 +28,7 @@ _Static_assert(LINKS_MAX == OAE_IPU_LINK_COUNT, "the link service has room for a
 
 static struct swap_service swaps;
 static struct link_service links;
-/* Not cleared at the start. */
+/* This memory is not cleared at the start. */
 static struct link_service_memory link_memory __attribute__((section(".kept")));
 
 static void link_up(unsigned link) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that the compiler may call without being told to. */
+/* Functions that the compiler may call on its own. */
 #include <stddef.h>
 
 void* memset(void* to, int value, size_t count);

@@ -17,7 +17,7 @@ struct system_memory system_dram(void);
 /* Returns whether the platform file asks the firmware to poll instead of sleeping. */
 bool system_poll(void);
 
-/* The number of this cell, and its OAE links. */
+/* The number of this cell and its OAE links. */
 struct system_link {
   unsigned peer;  /* the cell at the other end */
   uint64_t ports; /* a bit for each swap port that the link joins */

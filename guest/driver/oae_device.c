@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A device: its number, its life, and who may touch its hardware. */
+/* A device: its number, its lifetime, and the access to its hardware. */
 #include "oae_device.h"
 
 #include <linux/idr.h>

@@ -91,7 +91,7 @@ static __poll_t oae_port_poll(struct file *file, poll_table *table)
 
 	poll_wait(file, &port->wait, table);
 	ret = oae_enter(port->oae);
-	/* A reset passes, and wakes whoever polls. */
+	/* A reset is temporary, and its end wakes the processes that poll. */
 	if (ret == -EIO)
 		return 0;
 	if (ret)

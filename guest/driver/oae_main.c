@@ -126,7 +126,7 @@ static int oae_map_streams(struct oae_device *oae)
 	return 0;
 }
 
-/* The name of a vector, as /proc/interrupts shows it: who is interrupted by it. */
+/* The name of a vector for /proc/interrupts, which says what it interrupts. */
 static const char *oae_vector_name(struct oae_device *oae, unsigned int index)
 {
 	struct device *dev = &oae->pdev->dev;

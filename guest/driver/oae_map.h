@@ -12,7 +12,7 @@ int oae_port_mmap(struct file *file, struct vm_area_struct *vma);
 void oae_map_show(struct oae_port *port);
 void oae_map_hide(struct oae_port *port);
 
-/* Takes the pages away for good, the memory of the cell too. */
+/* Takes the pages away for good, the memory of the answer buffer too. */
 void oae_map_retire(struct oae_port *port);
 
 #endif

@@ -34,7 +34,7 @@ void FileSink::write(std::string_view bytes) {
     if (taken >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(taken));
     } else if (errno == EAGAIN) {
-      // Whoever shares our terminal may have made it non-blocking.
+      // Another process on the same terminal may have made it non-blocking.
       pollfd ready{descriptor_, POLLOUT, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {

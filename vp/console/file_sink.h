@@ -5,12 +5,12 @@
 
 namespace vp {
 
-/// A file, or a descriptor that somebody else opened, such as the standard output.
+/// A file, or a descriptor that the caller has opened, such as standard output.
 class FileSink : public Sink {
  public:
   enum class Mode { truncate, append };
 
-  /// Creates or truncates the file, or goes on at its end. Throws ConsoleError.
+  /// Creates or truncates the file, or appends to it. Throws ConsoleError.
   explicit FileSink(const std::string& path, Mode mode = Mode::truncate);
   /// Writes to `descriptor`, which stays open; `name` is for messages.
   FileSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}

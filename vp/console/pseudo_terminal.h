@@ -6,7 +6,7 @@
 namespace vp {
 
 /// A pseudo-terminal to which the user attaches a terminal program, at any time and repeatedly.
-/// What nobody reads is kept, the last 64 KiB of it.
+/// It keeps the last 64 KiB of output that no program has read.
 class PseudoTerminal : public Sink {
  public:
   /// Throws ConsoleError.
@@ -15,7 +15,7 @@ class PseudoTerminal : public Sink {
   PseudoTerminal(const PseudoTerminal&) = delete;
   PseudoTerminal& operator=(const PseudoTerminal&) = delete;
 
-  /// What to attach to, such as /dev/pts/3.
+  /// The path to which a terminal program attaches, such as /dev/pts/3.
   const std::string& path() const { return path_; }
 
   void write(std::string_view bytes) override;
@@ -25,7 +25,7 @@ class PseudoTerminal : public Sink {
   void drain();
 
   int master_ = -1;
-  int slave_ = -1;  // ours, so that the terminal outlives those who attach
+  int slave_ = -1;  // kept open, so that the terminal outlives the programs that attach to it
   std::string path_;
   std::string backlog_;
 };

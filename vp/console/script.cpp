@@ -16,7 +16,7 @@ namespace {
 using Step = Script::Step;
 
 constexpr std::size_t max_text = 4096;
-// Of one time and of all waits together, so that no sum overflows.
+// The limit for each time and for the sum of all waits, so that no sum overflows.
 constexpr Picoseconds max_time = 1'000'000 * s;
 constexpr char too_long[] = "the time is too long; the times of a script may add up to 1000000s";
 
@@ -228,8 +228,8 @@ class Parser {
   std::size_t number_ = 0;
   std::string mistakes_;
   Picoseconds timeout_ = 60 * s;
-  Picoseconds waits_ = 0;   // sum of all that was waited for so far
-  Picoseconds latest_ = 0;  // of the times of "at" so far
+  Picoseconds waits_ = 0;   // sum of all waits so far
+  Picoseconds latest_ = 0;  // latest time of an "at" so far
   Script script_;
 };
 
@@ -250,7 +250,7 @@ Script Script::read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  // Reading nothing at all, as from an empty file, marks only `text` as failed.
+  // Reading an empty file sets the failbit of `text` alone.
   if (!file || errno == EISDIR) {
     throw ScriptMistake(fmt::format("{}: cannot be read: {}", path, strerror(errno)));
   }

@@ -10,36 +10,36 @@
 
 namespace vp {
 
-/// All mistakes of a script, a line each: `file:line:column: what is wrong; what would be right`.
+/// All mistakes of a script, one in a line: `file:line:column: the mistake; the remedy`.
 struct ScriptMistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Console input that does not depend on who types it when: it is bound to simulated time or to
-/// what the guest has said. One statement a line:
+/// Console input that is bound to simulated time or to the guest's output, so that each run gets it
+/// at the same moment. A line has one statement:
 ///
 ///     # text after a number sign is a comment
-///     timeout 30s               for the expectations that follow; 60s at first
-///     expect "~ # "             waits for output that came since the last match
-///     send "ls /\n"             types
-///     wait 100us                waits
-///     at 1.5s send "date\n"     waits until this time of the simulation, and types
+///     timeout 30s               limits the expectations that follow; the default is 60s
+///     expect "~ # "             waits for output after the last match
+///     send "ls /\n"             types the text
+///     wait 100us                waits that long
+///     at 1.5s send "date\n"     waits for this simulated time, then types the text
 ///
-/// Text has the escapes \n \r \t \e \" \\ \xHH. Times are written as in a platform file.
+/// A text may contain the escapes \n \r \t \e \" \\ \xHH. Times are written as in a platform file.
 struct Script {
   struct Step {
     enum class Kind { expect, send, wait, at };
     Kind kind;
-    std::string text;      ///< of expect and send, 1 to 4096 bytes
-    Picoseconds time = 0;  ///< of wait the span, of at the moment, of expect the timeout
+    std::string text;      ///< text of expect and send, 1 to 4096 bytes
+    Picoseconds time = 0;  ///< span of wait, moment of at, timeout of expect
     std::string place;     ///< file:line:column
   };
 
   std::vector<Step> steps;
 
-  /// Throws ScriptMistake; `name` is the file's in messages.
+  /// `name` is the name of the file in messages. Throws ScriptMistake.
   static Script parse(std::string_view text, const std::string& name);
-  /// Throws ScriptMistake, also if the file cannot be read.
+  /// Throws ScriptMistake, also if the file is unreadable.
   static Script read(const std::string& path);
 };
 

@@ -10,18 +10,18 @@
 
 namespace vp {
 
-/// Plays a script on a console: it is the console's listener and types into it.
+/// Plays a script on a console: it listens to the console's output and types input.
 class ScriptPlayer {
  public:
-  /// `domain` is that of the console's guest. `on_missing` is called when an expectation was not
-  /// met in time, with a text for the user; nothing is played after that.
+  /// `domain` is the domain of the console's guest. `on_missing` is called with a text for the user
+  /// if an expected output does not appear in time; the script then ends.
   ScriptPlayer(Domain& domain, Console& console, Script script,
                std::function<void(const std::string& what)> on_missing);
   ~ScriptPlayer() { console_.on_output(nullptr); }
 
-  /// Plays the first steps; at the start of simulation.
+  /// Plays the first steps. Must be called when the simulation starts.
   void start() { play(); }
-  /// Whether nothing is left to play.
+  /// Whether the script has ended.
   bool done() const { return next_ == script_.steps.size(); }
 
  private:
@@ -34,12 +34,12 @@ class ScriptPlayer {
   Console& console_;
   const Script script_;
   const std::function<void(const std::string&)> on_missing_;
-  std::size_t next_ = 0;      // step that is played
-  bool waiting_ = false;      // for alarm_, of wait and at
-  bool expecting_ = false;    // for output, until alarm_
-  std::string output_;        // since the last match
-  std::size_t searched_ = 0;  // of output_, in vain
-  Event alarm_;               // ends what is waited for
+  std::size_t next_ = 0;      // the present step
+  bool waiting_ = false;      // a wait or an at ends at alarm_
+  bool expecting_ = false;    // an expect waits for output until alarm_
+  std::string output_;        // output since the last match
+  std::size_t searched_ = 0;  // bytes of output_ without a match
+  Event alarm_;               // the end of the present wait
 };
 
 }  // namespace vp

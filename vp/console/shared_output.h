@@ -7,7 +7,7 @@
 
 namespace vp {
 
-/// One terminal that several consoles write to. Each line begins with its console's name, as in
+/// A terminal to which several consoles write. Each line begins with its console's name, as in
 /// `host| Linux version 6.1`, and no line mixes two consoles.
 class SharedOutput {
  public:
@@ -16,14 +16,14 @@ class SharedOutput {
   SharedOutput(const SharedOutput&) = delete;
   SharedOutput& operator=(const SharedOutput&) = delete;
 
-  /// A sink for the console `name`; this object must outlive it.
+  /// Creates a sink for the console `name`. This object must outlive it.
   std::unique_ptr<Sink> sink(const std::string& name);
 
  private:
   class Part;
 
   Sink& output_;
-  const Part* unfinished_ = nullptr;  // whose line the terminal is in the middle of
+  const Part* unfinished_ = nullptr;  // the console whose line is unfinished on the terminal
   std::string text_;
 };
 

@@ -13,13 +13,13 @@ struct ConsoleError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where the output of a console goes, and perhaps a place where input comes from.
+/// A destination of a console's output, which may also be a source of input.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Takes all bytes; what cannot be delivered is lost, and reported once in the log.
+  /// Writes all bytes. Bytes that cannot be written are lost, which is logged once.
   virtual void write(std::string_view bytes) = 0;
-  /// Appends at most `room` bytes of input that is there now, and never waits.
+  /// Appends at most `room` bytes of available input to `input`. Never waits.
   virtual void read(std::string& input, std::size_t room) { (void)input, (void)room; }
 };
 

@@ -15,7 +15,7 @@
 namespace vp {
 namespace {
 
-// No name that a guest may choose begins with a dot.
+// A guest may not choose a name that begins with a dot.
 constexpr char unfinished[] = ".unfinished";
 constexpr std::size_t max_name = 4095;
 
@@ -34,7 +34,7 @@ class Descriptor {
   }
   int number() const { return number_; }
   bool valid() const { return number_ >= 0; }
-  /// False with errno if what was written is lost.
+  /// Returns false and sets errno if the bytes written are lost.
   bool close() {
     const int number = number_;
     number_ = -1;
@@ -45,7 +45,7 @@ class Descriptor {
   int number_;
 };
 
-// The parts of a name between its slashes; none if it could name anything outside of the share.
+// Returns the parts of a name between its slashes, or none if it could lead out of the share.
 std::vector<std::string> parts(std::string_view name) {
   const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
   std::vector<std::string> parts;
@@ -64,7 +64,7 @@ std::vector<std::string> parts(std::string_view name) {
   return parts;
 }
 
-// Opens a directory in `parent`, and makes it first if it is not there.
+// Opens a directory in `parent`, and creates it if it does not exist.
 int enter(int parent, const std::string& name) {
   if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) return -1;
   return ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -82,7 +82,8 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-// Writes beside and renames, so that nobody sees half a file. False with errno.
+// Writes another file and renames it, so that no reader finds half a file. Returns false and sets
+// errno if that fails.
 bool write_file(int directory, const std::string& name, std::string_view bytes) {
   ::unlinkat(directory, unfinished, 0);
   Descriptor file(
@@ -118,7 +119,7 @@ std::string Share::write(const std::string& name, std::string_view bytes) {
     directory.replace(enter(directory.number(), path[i]));
   }
   if (directory.valid() && write_file(directory.number(), path.back(), bytes)) return {};
-  // Goes to the guest, which shall not depend on where the share is.
+  // The guest gets this text, which must not depend on the place of the share.
   return fmt::format("cannot write {}: {}", name, strerror(errno));
 }
 

@@ -7,25 +7,26 @@
 
 namespace vp {
 
-/// A share that is no directory.
+/// The share is not a directory.
 struct ShareError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The directory of the user that receives a guest's files, and nothing outside of it.
+/// The user's directory that receives a guest's files. No file outside of it can be written.
 class Share {
  public:
-  /// Opens a directory that exists. Throws ShareError.
+  /// Opens an existing directory. Throws ShareError.
   explicit Share(const std::string& directory);
   ~Share();
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
 
-  /// Writes a file whole or not at all, in place of one of that name, and makes the directories
-  /// that its name asks for. Returns why it could not, or nothing.
+  /// Writes a whole file or none, replaces a file of that name, and creates the directories in its
+  /// name. Returns why that is impossible, or an empty string.
   ///
-  /// The guest chooses `name`: relative, at most 4095 bytes, no control character, and no part of
-  /// it `..` or hidden. Symbolic links are not followed: one of that name is replaced.
+  /// The guest chooses `name`. It must be relative, with at most 4095 bytes, no control character
+  /// and no part that is hidden or `..`. Symbolic links are not followed; one of that name is
+  /// replaced.
   std::string write(const std::string& name, std::string_view bytes);
 
  private:

@@ -76,7 +76,7 @@ spdlog::sink_ptr standard_error() {
   return sink;
 }
 
-// Never destroyed: models log until the last of them is gone.
+// This object is never destroyed, since models log until the process ends.
 Registry& registry() {
   static Registry& registry = *[] {
     auto* made = new Registry;

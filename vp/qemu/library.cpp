@@ -25,7 +25,7 @@ LibraryError unusable(const std::string& path, const std::string& why) {
       fmt::format("{}: {}\n  remedy: scripts/setup builds the QEMU libraries", path, why));
 }
 
-// The copy has a file of its own, which is what the dynamic loader tells libraries apart by.
+// The copy is a file of its own, since the dynamic loader distinguishes libraries by their files.
 std::string copy_in_memory(const std::string& path) {
   const int source = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const int copy = memfd_create("libqemu", MFD_CLOEXEC);
@@ -41,19 +41,19 @@ std::string copy_in_memory(const std::string& path) {
     left -= sent;
   }
   close(source);
-  // The descriptor stays open: the loader may still look at the name.
+  // The descriptor stays open, since the loader may still read the name.
   return fmt::format("/proc/self/fd/{}", copy);
 }
 
 }  // namespace
 
 const OaeQemuApi* load_library(const std::string& path) {
-  static std::set<std::pair<dev_t, ino_t>> loaded;  // files, whatever their names
+  static std::set<std::pair<dev_t, ino_t>> loaded;  // loaded files, identified independently of their names
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) throw unusable(path, std::strerror(errno));
   const std::pair file{status.st_dev, status.st_ino};
 
-  // An absolute path: the loader would search for a mere name elsewhere.
+  // The path is absolute, since the loader would search for a mere name elsewhere.
   const std::string name =
       loaded.count(file) == 0 ? std::filesystem::absolute(path).string() : copy_in_memory(path);
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);

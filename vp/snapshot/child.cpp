@@ -17,7 +17,7 @@
 
 #include "vp/exit_code.h"
 
-// The header of glibc 2.36 does not say so itself.
+// The header of glibc 2.36 lacks this declaration.
 extern "C" {
 #include <sys/pidfd.h>
 }
@@ -25,13 +25,13 @@ extern "C" {
 namespace vp {
 namespace {
 
-// A directory of /proc has two links and one more for each directory in it.
+// A directory of /proc has two links, and one more for each directory in it.
 bool has_threads() {
   struct stat tasks {};
   return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3;
 }
 
-// What is left in a buffer would be written by both.
+// Otherwise both processes would write the rest of the buffers.
 void flush_all() {
   std::fflush(nullptr);
   std::cout.flush();
@@ -39,7 +39,7 @@ void flush_all() {
 }
 
 [[noreturn]] void be_child(pid_t parent, const std::function<int()>& body) {
-  // The parent may have ended before it could be said that this child shall end with it.
+  // The parent may have ended before the call above, which makes this child end with its parent.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(static_cast<int>(ExitCode::interrupted));
   int code = static_cast<int>(ExitCode::broken_promise);

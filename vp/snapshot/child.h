@@ -9,53 +9,53 @@
 
 namespace vp {
 
-/// The operating system makes no child; the text says why.
+/// The operating system refuses to create a child. The text says why.
 struct ForkError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// How a child has ended.
+/// The way in which a child has ended.
 struct Ending {
   int exit_code = 0;
-  int signal = 0;  ///< that killed it, or 0
+  int signal = 0;  ///< the signal that killed it, or 0
 
   bool operator==(const Ending& other) const {
     return exit_code == other.exit_code && signal == other.signal;
   }
 };
 
-/// A copy of this process, made by fork(): whatever is simulated goes on in it from the present
-/// moment, and nothing it does is seen here but what it writes to files and shared memory.
+/// A copy of this process made by fork(). The simulation continues in it from the present moment.
+/// Only files and shared memory that the child writes affect the parent.
 ///
-/// The kernel may be running or paused; QEMU, SystemC's processes and the models come along as they
-/// are, since they have no thread. What the two share is what they had open: a child must not go on
-/// in files and terminals of its parent.
+/// The SystemC kernel may be running or paused. The copy includes QEMU, SystemC's processes and the
+/// models, since none of them has a thread. Parent and child share their open files, so the child
+/// must not use the files and terminals of its parent.
 class Child {
  public:
-  /// Forks. The child calls `body` and ends with the exit code that it returns, from 0 to 255; an
-  /// exception is told on stderr and ends it with ExitCode::broken_promise. Destructors and
-  /// functions of atexit() are left to the parent. The child does not outlive its parent.
+  /// Forks. The child calls `body` and ends with the exit code that it returns, 0 to 255. An
+  /// exception is printed to stderr and ends the child with ExitCode::broken_promise. The child
+  /// calls no destructors and no functions of atexit(), and it does not outlive its parent.
   ///
-  /// Throws ForkError, and std::logic_error if the process has threads, which fork() would lose.
+  /// Throws ForkError. Throws std::logic_error if the process has threads, which fork() would lose.
   explicit Child(const std::function<int()>& body);
-  /// Kills it if it still runs.
+  /// Kills the child if it still runs.
   ~Child();
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
 
   pid_t process() const { return process_; }
-  /// A file descriptor that is readable, for poll(), once the child has ended.
+  /// A file descriptor for poll(), which is readable when the child has ended.
   int descriptor() const { return descriptor_; }
-  /// Wall time that fork() took here.
+  /// The wall time that fork() has taken in the parent.
   std::chrono::nanoseconds fork_time() const { return fork_time_; }
 
-  /// Sends a signal, unless wait() has been called.
+  /// Sends a signal to the child, unless wait() has returned.
   void signal(int number) const;
-  /// Waits for its end; once.
+  /// Waits for the end of the child. May be called once.
   Ending wait();
 
  private:
-  pid_t process_ = -1;  // -1: none, or waited for
+  pid_t process_ = -1;  // -1 after wait()
   int descriptor_ = -1;
   std::chrono::nanoseconds fork_time_{};
 };

@@ -11,12 +11,14 @@ namespace vp {
 
 /// The distribution of a span of simulated time, exact to the picosecond.
 ///
-/// Samples are counted by value, of which models with fixed delays have few. Memory is bounded:
-/// beyond `max_values` distinct values, they are rounded down to the smallest power of two of
-/// picoseconds that makes them few enough; count, min and max stay exact.
+/// Samples are counted by value, since models with fixed delays have few distinct values. Memory is
+/// bounded: if there are more than `max_values` distinct values, they are rounded down to multiples
+/// of a power of two picoseconds, the smallest one that makes them few enough. Count, minimum and
+/// maximum remain exact.
 class Latency {
  public:
-  /// A distinct value takes 16 bytes, up to 40 while values are merged: 40 MiB at the very most.
+  /// A distinct value occupies 16 bytes, and up to 40 while values are merged: at most 40 MiB in
+  /// all.
   explicit Latency(std::size_t max_values = std::size_t{1} << 20) : max_values_(max_values) {}
 
   struct Summary {
@@ -25,16 +27,16 @@ class Latency {
     Picoseconds median = 0;  ///< the smallest sample that at least half of all do not exceed
     Picoseconds p99 = 0;     ///< the smallest sample that at least 99 of 100 do not exceed
     Picoseconds max = 0;
-    Picoseconds resolution = 1;  ///< of median and p99; a power of two
+    Picoseconds resolution = 1;  ///< resolution of median and p99, a power of two
   };
 
-  /// Takes one sample; `span` is not negative.
+  /// Adds one sample. `span` must not be negative.
   void sample(Picoseconds span) {
     recent_.push_back(span);
     if (recent_.size() >= max_recent_) merge();
   }
 
-  /// All zero while there is no sample.
+  /// All members are zero while there is no sample.
   Summary summary() const;
 
  private:
@@ -48,7 +50,7 @@ class Latency {
   Picoseconds at_rank(std::uint64_t rank) const;
 
   const std::size_t max_values_;
-  // Merging is not seen from outside.
+  // Merging does not change what the class shows.
   mutable std::vector<Picoseconds> recent_;
   mutable std::vector<Value> values_;      // ascending
   mutable std::size_t max_recent_ = 4096;  // grows with values_, so that merging stays cheap

@@ -12,27 +12,28 @@
 
 namespace vp {
 
-/// A statistics file that cannot be written.
+/// The statistics file is not writable.
 struct StatisticsError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The counters and latencies of a run, by name ("host.link.down.tlps"). Models own them and
-/// register them at construction; they are read only when the run ends.
+/// The counters and latencies of a run by name, for example "host.link.down.tlps". Models own them
+/// and register them at construction. They are read only when the run ends.
 class Statistics {
  public:
-  /// Registers what must live as long as this object; a name taken is std::logic_error.
+  /// Registers a counter, which must live as long as this object. Throws std::logic_error if the
+  /// name is taken.
   void counter(const std::string& name, const std::uint64_t& value);
-  /// One that is asked for.
+  /// Registers a counter whose value is computed on demand.
   void counter(const std::string& name, std::function<std::uint64_t()> value);
   void latency(const std::string& name, const Latency& latency);
 
   /// {"counters": {NAME: value}, "latencies_ps": {NAME: {"count", "min", "median", "p99", "max"}}},
-  /// sorted by name. A latency without samples has only its count; one whose median and p99 are
+  /// sorted by name. A latency without samples has only "count". A latency whose median and p99 are
   /// rounded down also has "resolution".
   nlohmann::json json() const;
 
-  /// Writes json() and the members of the object `head` to a file. Throws StatisticsError.
+  /// Writes a file with json() and the members of the object `head`. Throws StatisticsError.
   void write(const std::string& path, const nlohmann::json& head) const;
 
  private:

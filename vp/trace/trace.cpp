@@ -56,14 +56,14 @@ void Trace::continue_in(const std::string& path, const nlohmann::json& head) {
   lines_.append(first);
   flush();
   if (end > 0) copy(common, begin, end);
-  // The head is still among the lines if nothing was written.
+  // If nothing has been written yet, the first line is still in the buffer.
   const std::size_t from = end > 0 ? 0 : begin;
   lines_.append(unwritten.data() + from, unwritten.data() + unwritten.size());
   ::close(common);
 }
 
 void Trace::copy(int from, std::uint64_t begin, std::uint64_t end) {
-  // Another description of the same file: the position of ours is shared with the parent.
+  // Opens the file once more, since the present descriptor shares its position with the parent.
   const int source = ::open(fmt::format("/proc/self/fd/{}", from).c_str(), O_RDONLY | O_CLOEXEC);
   if (source < 0) return fail("cannot begin", errno);
   auto position = static_cast<off_t>(begin);
@@ -98,7 +98,7 @@ void Trace::flush() {
 void Trace::close() {
   if (file_ < 0) return;
   flush();
-  // Some file systems tell only now that they have no room.
+  // Some file systems report only here that they are full.
   if (::close(file_) != 0 && !failed_) fail("cannot close", errno);
   file_ = -1;
   on_ = false;

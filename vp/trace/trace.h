@@ -12,37 +12,37 @@
 
 namespace vp {
 
-/// A trace file that cannot be created.
+/// The trace file cannot be created.
 struct TraceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The run's trace: one JSON object a line, in the order in which models write them.
+/// The run's trace: one JSON object in each line, in the order in which models write them.
 ///
-/// It holds only what is simulated, so that equal inputs give equal files: no wall clock, no host
-/// name, no path. A line costs its formatting and a copy; the file is written in large pieces.
+/// It contains only simulated facts, so that equal inputs give equal files: no wall clock, no host
+/// name and no path. A line costs its formatting and a copy; the file is written in large pieces.
 ///
 ///     if (trace.on()) trace.write("{{\"t\":{},\"link\":\"{}\"}}", vp::now(), name);
 class Trace {
  public:
-  /// A trace that is off.
+  /// Creates a trace that is off.
   Trace() = default;
   ~Trace() { close(); }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  /// Creates or truncates the file; `head`, an object with the versions and the hashes of all
-  /// inputs, becomes its first line. Throws TraceError.
+  /// Creates or truncates the file. Its first line is `head`, an object with the versions and the
+  /// hashes of all inputs. Throws TraceError.
   void open(const std::string& path, const nlohmann::json& head);
 
-  /// Goes on in another file, which gets the first line `head` and all other lines so far. For a
-  /// process that has been forked: the parent's file stays as it is, and the parent must not write
-  /// to it meanwhile. Throws TraceError. Does nothing while the trace is off.
+  /// Continues in another file, which begins with the line `head` and all other lines so far. This
+  /// is for a process that has been forked: the parent's file remains as it is, and the parent must
+  /// not write to it meanwhile. Throws TraceError. Does nothing while the trace is off.
   void continue_in(const std::string& path, const nlohmann::json& head);
 
   bool on() const { return on_; }
 
-  /// Appends one line, given without its line feed; does nothing while the trace is off.
+  /// Appends one line, which is given without a line feed. Does nothing while the trace is off.
   template <typename... Args>
   void write(fmt::format_string<Args...> format, Args&&... args) {
     if (!on_) return;
@@ -51,14 +51,14 @@ class Trace {
     if (lines_.size() >= piece) flush();
   }
 
-  /// Hands all lines to the file. A file that refuses them (disk full) is reported once in the log
-  /// and ends the trace, not the run: see failed().
+  /// Writes all lines to the file. If that fails, for example since the disk is full, it is logged
+  /// once and ends the trace but not the run: see failed().
   void flush();
 
-  /// Flushes, and closes the file. A trace may be opened again.
+  /// Flushes and closes the file. The trace may be opened again.
   void close();
 
-  /// Whether lines were lost since open(); the run's result is then not to be trusted.
+  /// Whether lines were lost since open(), so that the trace is incomplete.
   bool failed() const { return failed_; }
 
  private:
@@ -72,8 +72,8 @@ class Trace {
   bool failed_ = false;
   int file_ = -1;
   std::string path_;
-  std::size_t head_size_ = 0;  // of the first line
-  std::uint64_t written_ = 0;  // bytes of the file
+  std::size_t head_size_ = 0;  // size of the first line
+  std::uint64_t written_ = 0;  // size of the file
   fmt::memory_buffer lines_;
 };
 

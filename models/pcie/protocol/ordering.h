@@ -25,7 +25,7 @@ enum class Passing : std::uint8_t {
   must,  ///< it must if the earlier packet is blocked, since a deadlock could follow otherwise
 };
 
-/// One cell of the table: the basic rule, and what attributes of the later packet permit.
+/// One entry of the table: the basic rule, and what attributes of the later packet permit.
 struct OrderingRule {
   Passing plain;
   Passing relaxed;  ///< with RO
