@@ -25,7 +25,7 @@ extern "C" {
 
 namespace {
 
-/// What a run is of: the card, the owners of its ports, and its firmware.
+/// The parts of a run: the card, the owners of its ports, and its firmware.
 class Machine {
  public:
   explicit Machine(std::uint64_t seed) : card_(seed, 1 + seed % 3) {
@@ -55,7 +55,7 @@ class Machine {
       const auto at = static_cast<unsigned>(card_.pick(horizon));
       const auto fault = static_cast<Fault>(card_.pick(fault_kinds));
       plan(at, fault);
-      // An offer that lingers matters when a later one is lost.
+      // A late offer matters if a later one is lost.
       if (fault == Fault::offer_late || fault == Fault::offer_again) {
         plan(at + static_cast<unsigned>(card_.pick(40)),
              card_.pick(2) ? Fault::offer_late : Fault::write_lost);
@@ -72,7 +72,7 @@ class Machine {
   void run() {
     const std::uint64_t end = card_.fixture.now + 2'000 + card_.pick(4'000);
     card_.run_until([&] { return card_.fixture.now >= end; });
-    // From here on all goes well, and so everybody gets what he wants.
+    // There are no more faults from here on, so all demands must be met.
     card_.stop_faults();
     for (auto& owner : owners_) owner->demand(2);
     card_.run_until([&] {
@@ -83,7 +83,7 @@ class Machine {
     });
     adding_ = false;
     card_.run_until([&] { return adder_->over(); });
-    const std::uint64_t quiet = card_.fixture.now + 500;  // for what the firmware is to take
+    const std::uint64_t quiet = card_.fixture.now + 500;  // time for the firmware to take slots
     card_.run_until([&] { return card_.fixture.now >= quiet; });
     if (!testing::Test::HasFailure()) card_.ledger.conclude();
   }
@@ -99,7 +99,7 @@ class Machine {
   }
 
  private:
-  static constexpr unsigned horizon = 400;  // accesses within which faults come
+  static constexpr unsigned horizon = 400;  // accesses within which faults occur
 
   void plan(unsigned at, Fault fault) {
     const char* const without = std::getenv("OAE_VP_CAMPAIGN_WITHOUT");
@@ -134,7 +134,7 @@ class Machine {
       }
     }
   }
-  /// Another core, which has no part in swaps.
+  /// Another core, which takes no part in swaps.
   void add_to_words() {
     while (adding_) {
       const std::uint64_t addend = card_.pick(100);
@@ -200,7 +200,7 @@ TEST_P(Campaign, Seeds) {
     evidence.add(machine.card().evidence());
     if (HasFailure()) return;
   }
-  // The runs must be worth something.
+  // The runs must have reached these events.
   if (!only) {
     EXPECT_GT(committed, 10 * runs);
     EXPECT_GT(reversed, runs / 100);
@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(Part, Campaign, testing::Range(0u, parts));
 
 }  // namespace
 
-// ---- Where the software of both sides reaches the card ----
+// ---- The accesses of both sides to the card ----
 
 u64 readq(const volatile void* address) {
   const Place at = place(address);

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
-// Three firmwares as they are, with verilated links between any two of them, hosts at joined ports,
-// and wires that lose, damage, repeat and are cut. Firmwares are stopped anywhere and start again, and
-// cells lose their power. Each slot that a host has committed comes to the other, once and in order,
-// and none stays behind but what a cell without power has lost.
+// SPDX-License-Identifier: Apache-2.0 Three firmwares as they are, with verilated links between any
+// two of them, hosts at joined ports, and wires that lose, damage, repeat and are cut. Firmwares
+// are stopped at any point and start again, and cells lose their power. Each slot that a host has
+// committed reaches the other host once and in order, except those that a cell without power has
+// lost.
 //
-// OAE_VP_CELLS_SEEDS says how many seeds each test takes, if not as many as it says itself.
+// OAE_VP_CELLS_SEEDS overrides the number of seeds of each test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,25 +51,25 @@ struct Cables {
       aim = nullptr;
     }
   }
-  /// Its transfer's fate is the other side's to tell.
+  /// Only the other side knows the fate of its transfer.
   static bool of_the_other(const LinkEnd& end) { return end.sender() == OAE_LINK_STATE_COMMITTING; }
   std::array<std::unique_ptr<LinkCable>, cells> all;
   std::uint64_t now = 0;
-  LinkCable* aim = nullptr;  ///< is cut with the next third phase
+  LinkCable* aim = nullptr;  ///< the cable that is cut with the next third phase
 };
 
-/// The firmware of a cell is stopped in the middle of its work.
+/// Thrown to stop the firmware of a cell in the middle of its work.
 struct Stopped {};
 
-/// Stops the firmware with a later access, if that is asked for.
+/// Stops the firmware at a later access, if requested.
 struct Stop {
   void access() {
     if (in != 0 && --in == 0) throw Stopped{};
   }
-  unsigned in = 0;  ///< accesses until then; 0: never
+  unsigned in = 0;  ///< accesses until the stop; 0: none
 };
 
-/// An end's registers: the access takes the clocks that it takes.
+/// The registers of an end. An access takes its clocks.
 class LinkRegisters : public MmioDevice {
  public:
   LinkRegisters(std::uintptr_t base, LinkEnd& end, Cables& cables, Stop& stop)
@@ -116,7 +116,7 @@ struct Cell : SwapBlock, MmioDevice {
     std::memset(&memory, 0xa5, sizeof memory);
     start();
   }
-  /// The firmware, of which nothing is left but what its memory keeps.
+  /// Restarts the firmware, which keeps only its memory.
   void start() {
     stop.in = 0;
     std::memset(&swaps, 0, sizeof swaps);
@@ -125,7 +125,7 @@ struct Cell : SwapBlock, MmioDevice {
     EXPECT_TRUE(swap_service_init(&swaps, base, &links.partner));
     link_service_start(&links);
   }
-  /// Everything is gone: block, links, memory.
+  /// Removes the power, and with it the state of block, links and memory.
   void lose_power() {
     for (SwapBlock::Port& port : ports) port = {};
     std::memset(&memory, 0x5a, sizeof memory);
@@ -142,7 +142,7 @@ struct Cell : SwapBlock, MmioDevice {
     stop.access();
     SwapBlock::write(offset, value);
   }
-  /// Serves, and is stopped by the access of this number, if it comes to that; then starts again.
+  /// Serves. The access of this number, if it occurs, stops the firmware, which then starts again.
   void serve_until(unsigned access) {
     stop.in = access;
     try {
@@ -176,18 +176,18 @@ struct Cell : SwapBlock, MmioDevice {
   link_service links{};
 };
 
-/// A joined port of a cell: what its host has given, and what it was given by the other.
+/// A joined port of a cell: the slots that its host has sent and received.
 struct End {
   Cell* cell;
   unsigned port;
-  std::vector<std::uint64_t> given{0};  // an empty slot is the first
+  std::vector<std::uint64_t> given{0};  // the first slot is empty
   std::vector<std::uint64_t> got{};
-  bool swaps = false;           // and not sends; then
-  std::uint64_t tentative = 0;  // the host's word
-  std::uint64_t answered = 0;   // and the other's
+  bool swaps = false;           // the host swaps instead of sending; then
+  std::uint64_t tentative = 0;  // the word of the host's slot
+  std::uint64_t answered = 0;   // the word of the answer
 };
 
-/// Seeds of each test.
+/// The number of seeds of each test.
 unsigned seeds(unsigned otherwise) {
   const char* const asked = std::getenv("OAE_VP_CELLS_SEEDS");
   return asked != nullptr ? std::stoul(asked) : otherwise;
@@ -213,7 +213,7 @@ class Cells : public testing::TestWithParam<unsigned> {
   std::uint64_t pick(std::uint64_t n) { return random_() % n; }
   bool chance(unsigned percent) { return pick(100) < percent; }
 
-  /// A host does something.
+  /// Performs an action of a host.
   void host(End& end) {
     SwapBlock::Port& port = end.cell->ports[end.port];
     if (port.tentative) {
@@ -328,7 +328,7 @@ class Cells : public testing::TestWithParam<unsigned> {
       if (end.cell == cell_[n].get()) cell_[n]->open(end.port);
     }
   }
-  /// Nothing more goes wrong, and all that was given comes.
+  /// Faults have ended, and all slots arrive.
   void come_to_rest() {
     join_all();
     std::vector<std::size_t> given;
@@ -352,7 +352,7 @@ class Cells : public testing::TestWithParam<unsigned> {
     }
   }
 
-  /// All that had been given when trouble ended has come.
+  /// Whether all slots from before the end of the faults have arrived.
   bool over(const std::vector<std::size_t>& given) const {
     for (std::size_t i = 0; i < ends_.size(); ++i) {
       if (ends_[i ^ 1].got.size() < given[i]) return false;
@@ -405,7 +405,7 @@ TEST_P(Cells, PassOnEachSlotOnce) {
   expect_all_came(50);
 }
 
-// The same with firmwares that are stopped anywhere.
+// The same with firmwares that are stopped at any point.
 TEST_P(Cells, PassOnEachSlotOnceWhateverRestarts) {
   for (unsigned i = 0; i < 12'000 && !HasFailure(); ++i) {
     step();
@@ -417,7 +417,7 @@ TEST_P(Cells, PassOnEachSlotOnceWhateverRestarts) {
   expect_all_came(50);
 }
 
-// Restarts alone lose nothing, repeat nothing, and put nothing in.
+// Restarts alone lose no slot, repeat none, and invent none.
 TEST_P(Cells, RestartsAloneChangeNothing) {
   for (unsigned i = 0; i < 4'000 && !HasFailure(); ++i) {
     step();
@@ -430,7 +430,7 @@ TEST_P(Cells, RestartsAloneChangeNothing) {
   }
 }
 
-// What a cell without power has lost is lost; nothing is invented or comes twice.
+// Slots are lost only with the power of a cell. No slot is invented or arrives twice.
 TEST_P(Cells, LossOfPowerRepeatsNothing) {
   for (unsigned i = 0; i < 12'000 && !HasFailure(); ++i) {
     step();
@@ -455,12 +455,12 @@ TEST_P(Cells, LossOfPowerRepeatsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Cells, testing::Range(1u, 1 + seeds(12)));
 
-// ---- One cut, by hand ----
+// ---- One cut ----
 
 class Cut : public Cells {
  protected:
-  /// A host of cell 0 gives a slot for cell 1, which has committed it when the link is cut: cell 0 is
-  /// in doubt.
+  /// A host of cell 0 sends a slot to cell 1. The link is cut when cell 1 has committed it, so cell
+  /// 0 is in doubt.
   void set_up_doubt() {
     serve_until([this] { return all_up(); });
     LinkCable& cable = *cables_.all[0];
@@ -507,8 +507,8 @@ TEST_P(Cut, IsSettledThroughTheThirdCell) {
   EXPECT_EQ(cell_[0]->links.links[0].lost, 0u);
 }
 
-// The cell that has committed loses its power, and is asked before the link is back: it knows
-// nothing, and must not say that the transfer is reversed.
+// The cell that has committed loses its power, and is asked before the link is back. It knows
+// nothing, and must not answer that the transfer is reversed.
 TEST_P(Cut, IsLostIfTheOtherCellLosesItsPower) {
   set_up_doubt();
   cell_[1]->lose_power();
@@ -522,7 +522,8 @@ TEST_P(Cut, IsLostIfTheOtherCellLosesItsPower) {
   EXPECT_EQ(cell_[1]->memory.ports[0].arrived & 0xffff, 1u) << "but for the empty slot nothing came";
 }
 
-// Each side goes down once with each cut, however soon the link is back and whatever is asked.
+// Each side goes down once with each cut, however soon the link is back and whatever question is
+// asked.
 TEST_P(Cut, TakesEachSideDownOnce) {
   until([this] { return all_up(); });
   constexpr unsigned cuts = 40;
@@ -547,7 +548,8 @@ TEST_P(Cut, TakesEachSideDownOnce) {
   EXPECT_GT(by_others(), 0u);
 }
 
-// A cell whose firmware does not take what arrives refuses; the other one does not try again and again.
+// A cell whose firmware takes no slots refuses transfers. The other one must not repeat them at
+// once.
 TEST_P(Cut, ARefusedTransferIsNotTriedAgainAtOnce) {
   serve_until([this] { return all_up(); });
   LinkCable& cable = *cables_.all[0];
@@ -562,7 +564,7 @@ TEST_P(Cut, ARefusedTransferIsNotTriedAgainAtOnce) {
     }
     if (block.ports[port].tentative && !block.ports[port].committed) block.confirm(port);
   };
-  // Cell 1 stands still. What it does not take is more than the two transfers that it has room for.
+  // Cell 1 is stopped. More transfers arrive than the two for which it has room.
   for (unsigned i = 0; i < 2'000; ++i) {
     for (unsigned k = 0; k < 20; ++k) cables_.clock();
     give(0);
@@ -576,7 +578,7 @@ TEST_P(Cut, ARefusedTransferIsNotTriedAgainAtOnce) {
   const std::uint64_t refused = registers_of(cable.a).read(OAE_LINK_COUNT_REVERSED) - before;
   EXPECT_GE(refused, 1u);
   EXPECT_LE(refused, unsigned{LINK_REVERSALS});
-  // With a sign of life, and room at the other side, it goes on.
+  // After a sign of life, and with room at the other side, it continues.
   cell_[1]->serve();
   cell_[0]->tick();
   const std::uint32_t number = cable.a.top.trace_sent;

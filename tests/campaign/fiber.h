@@ -6,18 +6,18 @@
 #include <functional>
 #include <memory>
 
-/// A thread of software within the test's own, which runs until it waits. One that is given up
-/// never runs again; what it runs must not own anything then.
+/// A fiber of software within the thread of the test. It runs until it waits. A fiber that is
+/// abandoned never runs again, so its code must not own anything at that time.
 class Fiber {
  public:
   explicit Fiber(std::function<void()> body);
   Fiber(const Fiber&) = delete;
 
-  /// Runs it until it waits or ends.
+  /// Runs the fiber until it waits or ends.
   void resume();
   bool over() const { return over_; }
 
-  /// Of the running one: back to who has resumed it.
+  /// Called by the running fiber: returns to the caller of resume().
   static void wait();
   static Fiber* running() { return running_; }
 

@@ -8,23 +8,23 @@
 
 #include "tests/rtl/reference_block.h"
 
-/// Everything that a host has offered, by the token in slice 6 of its slot, and what each side says
-/// became of it. Whatever must not be so fails the test at the moment at which it is seen.
+/// All offers of a host, by the token in slice 6 of the slot, and their fate according to each
+/// side. A contradiction fails the test at the moment at which it is found.
 class Ledger {
  public:
   explicit Ledger(const ReferenceBlock& block) : block_(block), taken_(block.ports.size()) {}
 
-  /// A new token, for a slot of this port.
+  /// Returns a new token for a slot of this port.
   std::uint64_t offer(unsigned port);
 
-  // The host, of a token
+  // Statements of the host about a token
   void host_committed(std::uint64_t token, const Slot& answer);
-  void host_denied(std::uint64_t token);  ///< given up: it must never take place
+  void host_denied(std::uint64_t token);  ///< the host gave it up: it must never take place
   void host_reversed(std::uint64_t token);
   void host_lost(std::uint64_t token);    ///< the card says that nobody knows
   void host_forgot(std::uint64_t token);  ///< its owner died, and may have confirmed it
 
-  /// The block's journals have changed so.
+  /// The block's journals have changed.
   void saw(const Transition& transition);
   /// The card has lost its power, and all that it knew.
   void power_lost();
@@ -35,12 +35,12 @@ class Ledger {
 
   /// Whether a host has offered something there whose outcome it does not know.
   bool undecided(unsigned port) const;
-  /// All is settled.
+  /// Checks that all swaps are settled.
   void conclude();
 
-  static constexpr unsigned counter = 0;  ///< word that FETCH_ADD adds to
-  static constexpr unsigned account = 1;  ///< words 1 and 2, between which MULTI moves
-  static constexpr unsigned lock = 3;     ///< word of CAS
+  static constexpr unsigned counter = 0;  ///< the word to which FETCH_ADD adds
+  static constexpr unsigned account = 1;  ///< MULTI moves amounts between words 1 and 2
+  static constexpr unsigned lock = 3;     ///< the word of CAS
 
   unsigned committed = 0;
   unsigned reversed = 0;
@@ -61,7 +61,7 @@ class Ledger {
     std::uint64_t offered = 0;    // token of the last offer
     std::uint64_t tentative = 0;  // and of the last exchange
     std::uint64_t last_committed = 0;
-    std::deque<std::uint64_t> for_firmware;  // committed and not yet taken
+    std::deque<std::uint64_t> for_firmware;  // committed slots that the firmware has not taken
   };
 
   Entry& entry(std::uint64_t token);

@@ -22,7 +22,7 @@
 #define PORTS_MAX 64
 #define SLICES 8
 
-/* What is wrong with an offer: the bits that differ from the right ones. */
+/* The mistake of an offer: the bits that differ from the correct ones. */
 static const struct {
   uint64_t header, crc;
 } wrongs[] = {

@@ -30,7 +30,7 @@ constexpr std::uint64_t sram_base = OAE_IPU_SRAM_BASE, sram_size = 4 << 20;
 constexpr std::uint64_t dram_base = OAE_IPU_DRAM_BASE, dram_size = 128 << 20;
 constexpr vp::Picoseconds hop = 5 * vp::ns;
 
-/// Memory that the cores execute from.
+/// Memory from which the cores execute.
 class CoreStorage : public ipu::Storage {
  public:
   CoreStorage(vp::qemu::Instance& qemu, std::uint64_t base, std::uint64_t size)
@@ -81,7 +81,7 @@ class BlockTarget : public ipu::RegisterBlock {
   }
 };
 
-/// The host's side of the DMA engine, which nothing may reach.
+/// The host's side of the DMA engine, which must not be reached.
 struct NoHost : sc_core::sc_module {
   tlm_utils::simple_target_socket<NoHost> socket{"socket"};
   explicit NoHost(const sc_core::sc_module_name& name) : sc_module(name) {}
@@ -260,8 +260,8 @@ TEST_P(PollingCores, ServeAPartOfThePortsEach) {
 
 INSTANTIATE_TEST_SUITE_P(Counts, PollingCores, testing::Values(1u, 2u, 3u, 8u, 24u));
 
-// A request may come at any instant, also between the last read of the events and the sleep. It is
-// served at once and not with the next tick.
+// A request may arrive at any instant, also between the last read of the events and the sleep. It
+// is served at once and not at the next tick.
 TEST_F(SleepingFirmwareTest, LosesNoWakeUp) {
   constexpr vp::Picoseconds last = 300 * vp::ns;
   vp::Picoseconds offset = 0;
@@ -271,7 +271,7 @@ TEST_F(SleepingFirmwareTest, LosesNoWakeUp) {
     machine.ask(OAE_MAILBOX_COMMAND_ECHO, 7);
   });
   // After a sign of life the firmware is about to sleep. The appointment is made before the core
-  // goes on, so that the core does not run past it.
+  // continues, so that the core does not run past it.
   machine.oae.on_sign_of_life = [&] {
     if (offset < last) request.after(offset += vp::ns);
   };

@@ -24,7 +24,7 @@ struct SwapServiceTest : testing::Test {
   swap_service service;
 
   void init() { ASSERT_TRUE(swap_service_init(&service, base, nullptr)); }
-  /// Serves until the block has nothing more to say.
+  /// Serves until the block has no more events.
   void settle() {
     for (unsigned i = 0; swap_service_serve(&service, every); ++i)
       ASSERT_LT(i, 10u) << "never settles";
@@ -51,7 +51,7 @@ TEST_F(SwapServiceTest, EnablesThePortsThatThereAre) {
   EXPECT_FALSE(block.liveness.empty()) << "a sign of life from the start";
 }
 
-// The event that tells of it is one that the service acknowledges anyway.
+// The service acknowledges the event of it anyway.
 TEST_F(SwapServiceTest, SeesWhatHappensAgainMeanwhile) {
   init();
   block.open(3);
@@ -163,7 +163,8 @@ TEST_F(SwapServiceTest, CountsReversals) {
 TEST_F(SwapServiceTest, OffersAnewWhenThePortIsOpenedInBetween) {
   init();
   block.open(5);
-  // Opened again after the status was read: the event that is acknowledged was another's.
+  // The port is opened again after the status was read, so the acknowledged event belongs to
+  // another epoch.
   block.meanwhile = [&] { block.open(5); };
   settle();
   EXPECT_TRUE(block.ports[5].offered);
@@ -218,7 +219,7 @@ TEST_F(SwapServiceTest, ServesEveryPortThatWaits) {
   for (unsigned n = 0; n < 64; ++n) EXPECT_TRUE(block.ports[n].offered) << n;
 }
 
-// Each core has its own.
+// Each core serves its own ports.
 TEST_F(SwapServiceTest, ServesThePortsThatItIsToldTo) {
   block.count = 64;
   init();

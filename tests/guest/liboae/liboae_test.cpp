@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the library needs no driver: names, errors, and files that are no swap ports.
+// The parts of the library that need no driver: names, errors, and files that are not swap ports.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps as the payload of a swap, and its answer as their outcome.
+// The steps in the payload of a swap, and their outcome in its answer.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -23,7 +23,7 @@ oae_swap offered(const Steps& steps, int expected = 0) {
   return swap;
 }
 
-/// As the block understands it.
+/// A step as the block reads it.
 ReferenceWords::Steps understood(const oae_swap& swap) {
   Header header;
   header.verb = swap.verb;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library and drivers of other ages. The driver is played by this file's ioctl().
+// The library with older and newer drivers. The ioctl() of this file plays the driver.
 #include <gtest/gtest.h>
 #include <linux/oae.h>
 
@@ -15,7 +15,7 @@ namespace {
 struct Driver {
   std::uint32_t version = OAE_INTERFACE_VERSION;
   std::uint32_t oldest = OAE_INTERFACE_VERSION;
-  bool first_version = false;  ///< has none but the requests of version 1
+  bool first_version = false;  ///< the driver has only the requests of version 1
 };
 
 Driver driver;
@@ -35,7 +35,7 @@ int answer(unsigned long code, void* argument) {
   return 0;
 }
 
-/// What an open says to a driver.
+/// Opens a port with a driver.
 int opened(const Driver& one) {
   driver = one;
   oae_port* port = nullptr;
@@ -66,7 +66,7 @@ TEST(Version, ADriverThatIsTooOld) {
 
 }  // namespace
 
-/// Stands in for libc's.
+/// Replaces the function of libc.
 extern "C" int ioctl(int, unsigned long code, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guest's end of the control port against the platform's (vp/control).
+// The guest's end of the control port, connected to the platform's (vp/control).
 #include "guest/vpctl/channel.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace {
 
 vp::ControlChannel* platform = nullptr;
-unsigned words = 0;  ///< written to DATA
+unsigned words = 0;  ///< words that were written to DATA
 
 std::uint32_t in(unsigned offset) {
   return platform ? platform->read(offset, 4) : ~0u;
@@ -37,7 +37,7 @@ class Channel : public testing::Test {
     message_write(&message, bytes.data(), bytes.size());
   }
 
-  /// The answer, with "refused: " before what the platform refuses.
+  /// Returns the answer. A refusal begins with "refused: ".
   std::string answer(std::size_t size = 256) {
     std::vector<char> text(size);
     const bool good = channel_answer(&ports, text.data(), size);

@@ -20,7 +20,7 @@ TEST(Names, ExitCodes) {
     EXPECT_FALSE(is_exit_code(wrong)) << "'" << wrong << "'";
 }
 
-/// The platform's end, with a share.
+/// The platform's end of the port, with a share.
 class Platform {
  public:
   bool takes_mark(const std::string& name) { return send("mark " + name + "\n"); }

@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Pieces of text that mean something in YAML.
+/// Pieces of text that have a meaning in YAML.
 const char* const pieces[] = {"\n",  ":",    ": ",   "- ",     "  ", "\t",  "[",
                               "]",   "{",    "}",    ",",      "#",  "'",   "\"",
                               "&a ", "*a",   "!!x",  "|",      ">",  "%",   "@",
@@ -43,7 +43,7 @@ std::string mutate(const std::string& original, std::mt19937_64& random) {
   return text;
 }
 
-/// Loads the text. The result has to be either a platform, or mistakes with a place each.
+/// Loads the text. The result must be a platform, or mistakes that all have a place.
 void survive(const Workshop& workshop, const std::string& text,
              const std::vector<vp::config::Override>& changes = {}) {
   try {

@@ -44,8 +44,8 @@ TEST(Shipped, E2000) {
   EXPECT_EQ(platform.ipus[0].dma.rate, 200'000'000'000);
   EXPECT_EQ(platform.pcie_links.at(0).generation, 4u);
   EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
-  // The parts that a read of the host's passes add up to what is published, 2 % for bytes and
-  // block.
+  // The latencies on the path of a host's read add up to the published figure, with 2 % for bytes
+  // and block.
   const std::int64_t read = 2 * platform.hosts.at(0).root_complex.latency +
                             2 * platform.ipus[0].endpoint.latency +
                             platform.pcie_links[0].latency_down + platform.pcie_links[0].latency_up;
@@ -53,7 +53,7 @@ TEST(Shipped, E2000) {
   EXPECT_LE(read, 750 * platform::ns);
 }
 
-// Every platform file in the tree is sound, names itself, and has no path of a machine in it.
+// Every platform file of the project is valid, names itself, and contains no path of a machine.
 TEST(Shipped, AllAreSound) {
   const Workshop workshop;
   unsigned count = 0;
@@ -77,7 +77,7 @@ TEST(Schema, EveryKeyHasATextAndNoDefaultIsRefused) {
   }
 }
 
-// What the reference calls the default can be written into a file, and changes nothing.
+// The default that the reference shows can be written into a file, and changes nothing.
 TEST(Schema, EveryDefaultReadsBack) {
   const Workshop workshop;
   const auto file = workshop.file("switch.yaml", Workshop::with_switch());
@@ -85,7 +85,7 @@ TEST(Schema, EveryDefaultReadsBack) {
     if (row.fallback.empty() || row.accepts == "a map" || row.fallback == "not set" ||
         row.path.find('[') == row.path.npos ||
         row.path.find("[]", row.path.find("[]") + 2) != row.path.npos)
-      continue;  // of a list within a list there is none in the file
+      continue;  // the file has no list within a list
     std::string path = row.path;
     path.replace(path.find("[]"), 2, "[0]");
     std::vector<vp::config::Override> changes;

@@ -86,7 +86,7 @@ TEST(Program, PassesOptionsOn) {
   EXPECT_EQ(result.platform->pcie_links[0].lanes, 8u);
   EXPECT_EQ(result.platform->log.at("pcie"), "debug");
   EXPECT_EQ(result.platform->log.at("all"), "error");
-  // Looked at, and not touched.
+  // The file is read and not changed.
   EXPECT_FALSE(std::filesystem::exists(workshop.path("t.json")));
 }
 

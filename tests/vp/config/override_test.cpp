@@ -107,7 +107,7 @@ TEST(Override, RefusesWithColumn) {
   }
 }
 
-// What is not there is the schema's to tell, which knows what was meant.
+// The schema reports unknown keys, since it knows which key was meant.
 TEST(Override, LeavesAnAbsentListToTheSchema) {
   Node root = tree();
   EXPECT_TRUE(apply_to(root, "lst[0].x=1").empty());

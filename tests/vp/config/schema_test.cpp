@@ -138,7 +138,7 @@ TEST(Schema, RefusesWithPlaceAcceptedAndRemedy) {
       {"count: 3\ncount: 4\n", "2:1", "second time", "a.yaml:1:1", "remove"},
       {"part: {lanes: 4}\n", "1:7", "`name` is missing in part", "a name", "add `name: ...`"},
       {"parts:\n  - lanes: 4\n", "2:5", "`name` is missing in parts[0]", "a name", "add"},
-      // Misspelt and missing at once is one mistake.
+      // A misspelt required key is one mistake.
       {"part: {nane: x}\n", "1:8", "unknown key `nane`", "", "did you mean `name`"},
       // Types
       {"- 1\n", "1:1", "found a list", "a map with keys", "key: value"},
@@ -238,7 +238,7 @@ TEST(Schema, RefusesWithPlaceAcceptedAndRemedy) {
 TEST(Schema, TellsOfAllMistakesAtOnce) {
   const Result result = read_thing("count: 0\nonn: true\ndelay: 5\npart: {lanes: 3}\ncount: 1\n");
   EXPECT_EQ(result.report.count(), 6u) << result.report.text();
-  // A value that is mistaken stays as it was.
+  // A mistake leaves the value unchanged.
   EXPECT_EQ(result.thing.count, 2);
 }
 
@@ -248,7 +248,7 @@ TEST(Schema, BoundsWhatManyMistakesCost) {
   const Result result = read_thing(text);
   EXPECT_EQ(result.report.count(), 20'000u);
   ASSERT_EQ(result.report.problems().size(), Report::limit);
-  // The mistakes that are reported are reported in full.
+  // Each reported mistake is complete.
   EXPECT_THAT(result.report.problems()[99].remedy, HasSubstr("oae-vp keys"));
 }
 
@@ -294,7 +294,7 @@ TEST(Schema, KnowsWhichValuesAreGood) {
   EXPECT_TRUE(reading.good("parts[1].name"));
   EXPECT_TRUE(reading.good("part"));
   EXPECT_TRUE(reading.good("count"));
-  // Where a value is not in the file, what it would be in is its place.
+  // The place of a value that is not in the file is the map that should contain it.
   EXPECT_EQ(reading.origin("part.name").column, 14u);
   EXPECT_EQ(reading.origin("part.lanes").column, 7u);
 }
@@ -326,7 +326,7 @@ TEST(Reference, PrintsInstants) {
   EXPECT_EQ(print(951'868'801), "2000-03-01T00:00:01");
   EXPECT_EQ(print(951'782'400), "2000-02-29T00:00:00");
   EXPECT_EQ(print(4'102'444'799), "2099-12-31T23:59:59");
-  // Every day that is printed reads back as itself.
+  // Every printed day reads back as the same day.
   for (std::int64_t day = 0; day < 47'482; day += 13) {
     const Result result = read_thing("start: " + print(day * 86'400 + day) + "\n");
     EXPECT_TRUE(result.report.empty()) << result.report.text();

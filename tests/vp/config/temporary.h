@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-/// A directory that goes with the test.
+/// A directory that is removed after the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -115,7 +115,7 @@ TEST(Units, RefuseWithRemedy) {
   }
 }
 
-// Whatever is printed reads back as the same, around every power of two and of ten.
+// Every printed value reads back as the same value, around every power of two and of ten.
 TEST(Units, PrintAndReadAgree) {
   for (const Quantity* quantity : quantities) {
     const auto check = [&](std::int64_t value) {
@@ -132,8 +132,8 @@ TEST(Units, PrintAndReadAgree) {
   }
 }
 
-// A decimal fraction of a unit is what integer arithmetic says it is, for every unit and number of
-// digits.
+// A decimal fraction of a unit equals the result of integer arithmetic, for every unit and number
+// of digits.
 TEST(Units, FractionsAreExactForEveryUnit) {
   std::mt19937_64 random(1);
   for (const Quantity* quantity : quantities)

@@ -141,7 +141,7 @@ inline std::string library(const std::string& symbol = "oae_qemu_api",
   return file;
 }
 
-/// What a check says of a file, or empty if it passes.
+/// Returns the mistake that a check finds in a file, or an empty string if it passes.
 template <class Check>
 std::string verdict(const std::string& file, const Check& check) {
   vp::images::Bytes content = bytes(file);

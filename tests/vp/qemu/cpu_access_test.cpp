@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a vCPU's loads and stores look like on its socket, and what a refusal does to it.
+// The transactions of a vCPU's loads and stores on its socket, and the effects of a refusal.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {
@@ -117,8 +117,8 @@ class RefusalTest : public testing::TestWithParam<Picoseconds> {};
 
 INSTANTIATE_TEST_SUITE_P(Quanta, RefusalTest, testing::Values(1 * ns, 1 * us, 70 * us, 1 * ms));
 
-// A refused access is a synchronous external abort of that very instruction, and costs what it
-// waited and nothing else.
+// A refused access is a synchronous external abort of its instruction, and costs only the time for
+// which it waited.
 TEST_P(RefusalTest, IsASynchronousExternalAbort) {
   Instance::Config config = ipu("faults");
   config.max_quantum = GetParam();
@@ -150,8 +150,8 @@ TEST_P(RefusalTest, IsASynchronousExternalAbort) {
     EXPECT_EQ(addresses[i].value, faults[i].address) << i;
     EXPECT_EQ(numbers[i].value, i + 1) << i;
   }
-  // The vector's branch, the two reads of registers and their stores, after 5 us of waiting: the
-  // refused instruction itself is not counted.
+  // After 5 us of waiting come the vector's branch, the two reads of registers and their stores.
+  // The refused instruction itself is not counted.
   const auto refused = machine.device.of(device + 0x100);
   ASSERT_GE(refused.size(), 2u);
   EXPECT_EQ(syndromes[0].time, refused[0].time + 5 * us + 2 * ns);

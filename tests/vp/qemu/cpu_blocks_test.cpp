@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses in the middle of translated code happen at their exact times, whatever was translated
-// before, even if the code is overwritten.
+// before, and even if the code is overwritten.
 #include <utility>
 
 #include "tests/vp/qemu/machine.h"
@@ -11,7 +11,7 @@ namespace {
 const std::vector<Picoseconds> quanta{10 * ns, 200 * ns, 1 * us, 10 * us, 1 * ms};
 constexpr Picoseconds stall = 33 * ns;
 
-/// What the guest does, instruction by instruction.
+/// The actions of the guest, instruction by instruction.
 class Model {
  public:
   explicit Model(unsigned size) : size_(size) {}
@@ -51,7 +51,7 @@ void behave(Machine& machine, std::uint64_t base) {
   }
 }
 
-/// The first lines of the device's trace, as many as the model has.
+/// Returns as many of the first lines of the device's trace as the model has.
 std::string head(const Machine& machine, std::size_t lines) {
   EXPECT_GE(machine.device.accesses.size(), lines);
   std::string text;

@@ -10,7 +10,7 @@ namespace {
 constexpr Picoseconds lookahead = 300 * ns, end = 100 * us;
 const std::vector<Picoseconds> quanta{50 * ns, 200 * ns, 1 * us, 10 * us, 1 * ms};
 
-/// A machine that computes, and what it has executed at an instant.
+/// A machine that computes, and the number of instructions that it has executed at an instant.
 struct Computer {
   Computer(const std::string& name, Picoseconds quantum, std::uint64_t ips = 1'000'000'000)
       : machine(configuration(quantum, ips), name),
@@ -62,7 +62,7 @@ TEST_P(CpuCarrierTest, TwoExecuteAsMuchAsAlone) {
   EXPECT_EQ(std::to_string(one.executed) + '\n', expected);
   EXPECT_EQ(std::to_string(other.executed) + '\n', other_expected);
   EXPECT_EQ(one.machine.device.accesses.size() + other.machine.device.accesses.size(), 0u);
-  // A turn is at most twice the lookahead, so there are 333 or more. The kernel has only to follow
+  // A turn is at most twice the lookahead, so there are 333 or more. The kernel only has to follow
   // as far as one may run ahead of it.
   constexpr std::uint64_t turns = 2 * end / (2 * lookahead);
   const std::uint64_t steps = sc_core::sc_delta_count() - before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupt inputs: levels, at their exact times.
+// Interrupt inputs have levels, which change at their exact times.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's memory as models reach it.
+// Accesses of models to the machine's memory.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a guest asks of the platform: reset and power-off.
+// Requests of a guest to the platform: reset and power-off.
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {

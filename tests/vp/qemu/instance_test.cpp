@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance does to the process that it lives in.
+// Effects of an instance on its process.
 #include <signal.h>
 
 #include <filesystem>

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 const std::string real = OAE_VP_IMAGES "/libqemu-aarch64.so";
 
-/// What the error says.
+/// Returns the text of the error.
 std::string error(const std::string& path) {
   try {
     load_library(path);

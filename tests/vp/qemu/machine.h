@@ -50,9 +50,9 @@ inline std::ostream& operator<<(std::ostream& out, const Access& access) {
 class Device : public sc_core::sc_module {
  public:
   struct Behaviour {
-    std::uint64_t value = 0;  ///< that is read
-    Picoseconds wait = 0;     ///< spent inside b_transport
-    Picoseconds delay = 0;    ///< spent by its delay argument
+    std::uint64_t value = 0;  ///< the value that a read returns
+    Picoseconds wait = 0;     ///< time inside b_transport
+    Picoseconds delay = 0;    ///< time in the delay argument
     bool refuse = false;      ///< answers with an address error
   };
 
@@ -66,18 +66,18 @@ class Device : public sc_core::sc_module {
     }
   }
 
-  /// How it answers at an address.
+  /// The answer of the device at an address.
   std::map<std::uint64_t, Behaviour> at;
-  /// Called after an access is recorded; may wait, and gives the value that is read.
+  /// Called after an access is recorded. May wait. Returns the value for a read.
   std::function<void(Access&)> on_access;
-  /// Whether the device holds data of the vCPU after an access; without a function it never does.
+  /// Whether the device holds data of the vCPU after an access. Without a function it never does.
   std::function<bool(const Access&)> holding;
-  /// Written by transport_dbg, and read.
+  /// The memory that transport_dbg writes and reads.
   std::map<std::uint64_t, std::uint8_t> debug;
 
   std::vector<Access> accesses;
 
-  /// Those of one address.
+  /// Returns the accesses to one address.
   std::vector<Access> of(std::uint64_t address) const {
     std::vector<Access> found;
     for (const Access& one : accesses) {
@@ -196,7 +196,7 @@ inline Instance::Config host(const std::string& guest, unsigned cpus = 1) {
   return config;
 }
 
-/// A machine, its domain, and a device at every address that is not the machine's own.
+/// A machine, its domain, and a device at every address that the machine does not use.
 struct Machine {
   explicit Machine(Instance::Config config, const std::string& name = "machine")
       : domain((name + "_domain").c_str()),
@@ -219,7 +219,7 @@ inline void run(Picoseconds span) {
   sc_core::sc_start(to_sc_time(span));
 }
 
-/// Runs `work` in a process of its own and returns what it returned: SystemC elaborates once.
+/// Runs `work` in a process of its own, since SystemC elaborates only once, and returns its result.
 std::string in_child(const std::function<std::string()>& work);
 
 }  // namespace vp::qemu

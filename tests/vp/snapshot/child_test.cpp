@@ -135,7 +135,7 @@ TEST(Child, DoesNotOutliveItsParent) {
   });
   EXPECT_EQ(child.wait(), (Ending{0, SIGKILL}));
   ASSERT_GT(*grandchild, 0);
-  // Whoever adopts it may not reap it.
+  // The process that adopts it may not reap it.
   const auto gone = [&] {
     const std::string status = contents("/proc/" + std::to_string(*grandchild) + "/status");
     return status.empty() || status.find("State:\tZ") != status.npos;

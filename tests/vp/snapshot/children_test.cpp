@@ -21,7 +21,7 @@ using testing::ElementsAre;
 
 class ChildrenTest : public testing::Test {
  protected:
-  /// Nothing is left over, whatever happened.
+  /// No child is left over, whatever happened.
   void TearDown() override {
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
@@ -91,7 +91,7 @@ TEST_F(ChildrenTest, AsManyAtOnceAsAllowedAndNoMore) {
 }
 
 TEST_F(ChildrenTest, TheyRunBesideEachOther) {
-  // Each waits until the other has come.
+  // Each child waits until the other has started.
   Shared<std::atomic<int>> come;
   EXPECT_TRUE(Children::run(2, 2,
                             {[&](std::size_t, ChildNote&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines with a QEMU in them are forked while they run.
+// Machines with embedded QEMUs are forked while they run.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ Instance::Config ipu_with(const std::string& guest, unsigned megabytes,
   return config;
 }
 
-/// What `work` returns in a forked child.
+/// Returns the result of `work` in a forked child.
 std::string forked(const std::function<std::string()>& work) {
   const TemporaryDirectory directory;
   Child child([&] {
@@ -48,7 +48,7 @@ std::ptrdiff_t lines(const char* file) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
-/// Memory of this process alone, KiB.
+/// Returns the unshared memory of this process in KiB.
 long own_memory() {
   std::ifstream file("/proc/self/smaps_rollup");
   for (std::string word; file >> word;) {
@@ -99,7 +99,8 @@ TEST(ForkedMachine, GoesOnAsIfNotForked) {
   }
 }
 
-// As Snapshot has it: the kernel has paused, and one of its processes waits in the access.
+// The state in which Snapshot forks: the kernel has paused, and one of its processes waits in an
+// access.
 TEST(ForkedMachine, MayBeInsideAnAccess) {
   const auto work = [](bool forks) {
     Machine machine(ipu("counter"));
@@ -143,7 +144,8 @@ TEST(ForkedMachine, KeepsItsMemoryToItself) {
   EXPECT_EQ(seen, 1u);
 }
 
-// All of the memory is in use. The best of several: other processes want the processor too.
+// All of the memory is in use. The best of several runs counts, since other processes use the
+// processor as well.
 TEST(ForkedMachine, IsForkedIn10MillisecondsWith512MiB) {
   Machine machine(ipu_with("counter", 512));
   std::vector<std::uint64_t> filling(mebibyte / sizeof(std::uint64_t));
@@ -184,7 +186,7 @@ TEST(ForkedMachine, AThousandChildrenLeaveNothing) {
                    },
                    {}});
   };
-  children(10);  // what is allocated once
+  children(10);  // allocates everything that is allocated once
   const long memory = own_memory();
   const std::ptrdiff_t mappings = lines("/proc/self/maps"), files = entries("/proc/self/fd");
   children(990);

@@ -10,7 +10,7 @@
 namespace vp {
 namespace {
 
-/// What the summary says, from the samples one by one.
+/// Computes the summary from the list of samples.
 Latency::Summary expected(std::vector<Picoseconds> samples) {
   std::sort(samples.begin(), samples.end());
   Latency::Summary summary;

@@ -106,8 +106,8 @@ TEST_F(CalendarTest, ACalendarThatIsGoneIsForgotten) {
   EXPECT_THAT(notes_, ElementsAre("a@6"));
 }
 
-// Appointments of several calendars and ranks at random, made and cancelled by each other's
-// actions: what is kept is always the least of those that stand.
+// Random appointments of several calendars and ranks, which make and cancel each other. The next
+// one that is kept is always the least of those that are pending.
 TEST_F(CalendarTest, ThousandsAtRandomAgreeWithASortedMap) {
   constexpr int count = 300;
   using Key = std::tuple<Picoseconds, int, std::uint64_t>;  // time, calendar, order

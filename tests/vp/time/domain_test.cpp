@@ -214,7 +214,7 @@ TEST_F(DomainTest, WhatWasCancelledWakesTheKernelAtMostOnce) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
-// Every action makes, moves or cancels some appointments at random; a sorted map says what must be
+// Every action makes, moves or cancels random appointments. A sorted map names the one that must be
 // kept next.
 TEST_F(DomainTest, ThousandsAtRandomAgreeWithASortedMap) {
   constexpr int count = 500;

@@ -144,7 +144,7 @@ TEST_F(TraceTest, CanBeOpenedAgainAfterAFailure) {
   EXPECT_EQ(contents(path_), head_line + "line\n");
 }
 
-/// What a child writes that was forked after `before`, and goes on under another head.
+/// Returns the file of a child that was forked after `before` and continues with another head.
 std::string in_child(Trace& trace, const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0) {

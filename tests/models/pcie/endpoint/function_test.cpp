@@ -448,7 +448,7 @@ TEST(Function, LogicThatTakesOneReadAtATime) {
   EXPECT_EQ(fixture.logic.most_outstanding, 1u);
 }
 
-// Answers go back to whom they belong to.
+// Each answer returns to its requester.
 TEST(Function, SeveralInitiatorsShareTheDma) {
   Fixture fixture;
   Logic second("second", fixture.card);

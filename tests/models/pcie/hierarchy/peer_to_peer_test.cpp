@@ -47,7 +47,7 @@ struct PeerFixture : SwitchFixture {
     config_write(id, at + AccessControl::control, services, 2);
     config_write(id, at + AccessControl::egress_control_vector, vector, 4);
   }
-  /// Writes and reads back; whether it has arrived, and from whom it said to be.
+  /// Writes and reads back. Returns whether the write has arrived, and its requester.
   bool reaches(unsigned from, unsigned to) {
     std::vector<std::uint8_t> data(700);
     for (unsigned i = 0; i < data.size(); ++i) data[i] = i * 7 + from * 3 + to + ++salt;

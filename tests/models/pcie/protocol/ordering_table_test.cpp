@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every cell of the ordering table, with and without RO and IDO, of the same and of another stream.
+// Every entry of the ordering table, with and without RO and IDO, of the same and of another
+// stream.
 #include <gtest/gtest.h>
 
 #include "models/pcie/protocol/ordering.h"
@@ -48,7 +49,7 @@ TEST(OrderingTable, CategoriesOfAllTypes) {
   EXPECT_EQ(category(TlpType::CplD), Category::completion);
 }
 
-// What the specification demands, cell by cell (PCIe 5.0, 2.4.1).
+// What the specification demands, entry by entry (PCIe 5.0, 2.4.1).
 
 TEST(OrderingTable, NothingPassesAPostedRequestByItself) {
   for (TlpType later : all) {
