@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The OAE link transfers slots between two blocks over a wire
-// of slices. The firmware controls it by AXI4-Lite. It has the clock of the wire.
+// SPDX-License-Identifier: Apache-2.0
+// The OAE link transfers slots between two blocks over a wire of slices. The firmware controls it
+// by AXI4-Lite. It has the clock of the wire.
 //
 // The clock may stop while `busy` is low, no access is pending and the wire is idle in both
 // directions. It must run again for the next access, when a slice that is not idle arrives, when

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 The phase of the link. Whenever the link begins to come up,
-// both sides choose a new session number. A journal counts only if it names the session of the side
-// that reads it, so that a journal from before this side stopped sending is ignored. A valid
-// journal makes the side join. The link is up when the side knows that the other side has joined as
-// well. Only then may it send a transfer, so that the other side's journal covers every transfer
-// that may come into doubt.
+// SPDX-License-Identifier: Apache-2.0
+// The phase of the link. Whenever the link begins to come up, both sides choose a new session
+// number. A journal counts only if it names the session of the side that reads it, so that a
+// journal from before this side stopped sending is ignored. A valid journal makes the side join.
+// The link is up when the side knows that the other side has joined as well. Only then may it send
+// a transfer, so that the other side's journal covers every transfer that may come into doubt.
 module oae_link_phase (
   input  logic         clock,
   input  logic         reset,

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The transfer from the other side, and the committed transfers
-// that the firmware has not taken yet.
+// SPDX-License-Identifier: Apache-2.0
+// The transfer from the other side, and the committed transfers that the firmware has not taken
+// yet.
 //
 // The frames of a transfer are written to the buffer as they arrive. The firmware learns of them
 // only when the transfer is committed. The journal holds the number of the expected frame, the

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 The reflections of slice 0. Slice 0 of a packet is sent back
-// after 1, 2 and 4 slices as they arrive, and after 8 slices with the verdict of the CRC, as far as
-// the packet requests it. Slice 0 of a damaged frame is sent back to report the damage. A later
-// reflection of a frame includes what an earlier one says, and replaces it if it still waits.
+// SPDX-License-Identifier: Apache-2.0
+// The reflections of slice 0. Slice 0 of a packet is sent back after 1, 2 and 4 slices as they
+// arrive, and after 8 slices with the verdict of the CRC, as far as the packet requests it. Slice 0
+// of a damaged frame is sent back to report the damage. A later reflection of a frame includes what
+// an earlier one says, and replaces it if it still waits.
 module oae_link_reflector (
   input  logic        clock,
   input  logic        reset,

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The transitions of the OAE link's state machines, which
-// link_transitions.yaml lists. Combinational. A pair of state and event that is not listed changes
-// nothing.
+// SPDX-License-Identifier: Apache-2.0
+// The transitions of the OAE link's state machines, which link_transitions.yaml lists.
+// Combinational. A pair of state and event that is not listed changes nothing.
 module oae_link_transitions (
   input  oae_link_table::phase_state_t                phase,
   input  oae_link_table::phase_event_t                phase_event,

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 Three firmwares as they are, with verilated links between any
-// two of them, hosts at joined ports, and wires that lose, damage, repeat and are cut. Firmwares
-// are stopped at any point and start again, and cells lose their power. Each slot that a host has
-// committed reaches the other host once and in order, except those that a cell without power has
-// lost.
+// SPDX-License-Identifier: Apache-2.0
+// Three firmwares as they are, with verilated links between any two of them, hosts at joined ports,
+// and wires that lose, damage, repeat and are cut. Firmwares are stopped at any point and start
+// again, and cells lose their power. Each slot that a host has committed reaches the other host
+// once and in order, except those that a cell without power has lost.
 //
 // OAE_VP_CELLS_SEEDS overrides the number of seeds of each test.
 #include <fmt/format.h>

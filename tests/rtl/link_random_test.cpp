@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Random transfers both ways over wires that lose, corrupt,
-// duplicate and are cut, between sides that lose their power and ask through a third cell, and what
-// must hold whatever happens: agreement, no invention, no repetition, reversal, a bounded answer,
-// progress.
+// SPDX-License-Identifier: Apache-2.0
+// Random transfers both ways over wires that lose, corrupt, duplicate and are cut, between sides
+// that lose their power and ask through a third cell, and what must hold whatever happens:
+// agreement, no invention, no repetition, reversal, a bounded answer, progress.
 //
 // OAE_VP_LINK_SEEDS is the number of seeds of each of the four tests; the default is three. A seed
 // has 30 runs of 60 steps. Each run ends with both sides up and all transfers settled.

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Measures how long a transfer takes on a wire of 100 Gb/s,
-// whose slice lasts 0.64 ns, and how much of the wire it uses. A wire delays by 5 ns for each
-// metre, rounded to slices. The rest of the time is that of the link itself.
+// SPDX-License-Identifier: Apache-2.0
+// Measures how long a transfer takes on a wire of 100 Gb/s, whose slice lasts 0.64 ns, and how much
+// of the wire it uses. A wire delays by 5 ns for each metre, rounded to slices. The rest of the
+// time is that of the link itself.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The computer on which QEMU runs has no effect on a run: QEMU
-// reads neither its memory size nor its time. This program replaces the functions of the C library
-// by its own, which count the calls.
+// SPDX-License-Identifier: Apache-2.0
+// The computer on which QEMU runs has no effect on a run: QEMU reads neither its memory size nor
+// its time. This program replaces the functions of the C library by its own, which count the calls.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A receiver that does not drain its buffer stops the sender:
-// the processor at its store, device logic at its write. Nothing is lost, overtaken or stuck.
+// SPDX-License-Identifier: Apache-2.0
+// A receiver that does not drain its buffer stops the sender: the processor at its store, device
+// logic at its write. Nothing is lost, overtaken or stuck.
 #include <gtest/gtest.h>
 
 #include <algorithm>
