@@ -109,8 +109,10 @@ module oae_link_phase (
   always_comb begin
     phase_event = oae_link_table::PHASE_EVENT_NONE;
     if (ends || misses || troubled) phase_event = oae_link_table::PHASE_EVENT_LOST;
-    else if (begins) phase_event = oae_link_table::PHASE_EVENT_BEGIN;
-    else if (initialise && initialising && to_this)
+    else if (phase == oae_link_table::PHASE_STATE_DOWN) begin
+      // A link that is not down has begun already, and another beginning must not hide a frame.
+      if (begins) phase_event = oae_link_table::PHASE_EVENT_BEGIN;
+    end else if (initialise && initialising && to_this)
       phase_event = frame[AGREED] ? oae_link_table::PHASE_EVENT_MET
                                   : oae_link_table::PHASE_EVENT_AGREED;
     else if (initialise && (joined || idle) && !(to_this && of_that))
