@@ -30,7 +30,7 @@ KINDS = ("lines", "bits")
 
 
 class Failure(Exception):
-    """There are no numbers; the message says why."""
+    """No numbers are available; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -59,7 +59,7 @@ def run(command, **more):
 
 
 def build(folder: pathlib.Path, jobs: int) -> None:
-    """Builds the tests with counters, and says so, since it takes a few minutes."""
+    """Builds the tests with counters. Announces that, since it takes a few minutes."""
     print("Building the RTL's tests with counters ...", flush=True)
     run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOVERAGE=ON",
          f"-DPython3_EXECUTABLE={sys.executable}"])
@@ -67,7 +67,7 @@ def build(folder: pathlib.Path, jobs: int) -> None:
 
 
 def count(lines: Iterable[str], counts: Dict[str, int]) -> None:
-    """Adds the lines of one of Verilator's files: how often each point was reached, by the point's keys."""
+    """Adds the counts of one of Verilator's files, by the keys of their points."""
     for line in lines:
         if line.startswith("C '"):
             keys, _, times = line[3:].rpartition("' ")
@@ -76,7 +76,7 @@ def count(lines: Iterable[str], counts: Dict[str, int]) -> None:
 
 
 def named(counts: Dict[str, int]) -> Dict[Point, int]:
-    """The same by names that stay when lines are added to a file; instances are added up."""
+    """Sums the counts of all instances, by names that do not change when lines are added to a file."""
     texts: Dict[str, List[str]] = {}
     result: Dict[Point, int] = collections.Counter()
     for text, times in counts.items():
@@ -92,7 +92,7 @@ def named(counts: Dict[str, int]) -> Dict[Point, int]:
 
 
 def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
-    """How often each point was reached by all tests together."""
+    """The counts of all tests together."""
     print("Running them ...", flush=True)
     counts: Dict[str, int] = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="oae-vp-coverage.") as data:
@@ -108,7 +108,7 @@ def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
 
 
 def exceptions(path: pathlib.Path) -> List[Exempt]:
-    """Raises Failure if one lacks something."""
+    """Raises Failure if an exception is incomplete."""
     try:
         return [Exempt(file, re.compile(each["what"]), each["reason"])
                 for each in yaml.safe_load(path.read_text()) or [] for file in each["files"]]
@@ -137,14 +137,14 @@ class Report:
         result = [f"{'file':26} {'lines':>14}          {'bits':>16}"]
         rows = [(file, [kinds[kind] for kind in KINDS]) for file, kinds in sorted(self.table.items())]
         rows.append(("all", [list(self.total(kind)) for kind in KINDS]))
-        for file, cells in rows:
-            texts = [f"{reached:6} of {of:6} {reached / of if of else 1:6.1%}" for reached, of in cells]
+        for file, counts in rows:
+            texts = [f"{reached:6} of {of:6} {reached / of if of else 1:6.1%}" for reached, of in counts]
             result.append(f"{file:26} {texts[0]}   {texts[1]}")
         return result
 
 
 def gathered(missing: List[Point]) -> List[str]:
-    """One line for the bits of a signal that follow each other."""
+    """Joins consecutive bits of a signal into one line."""
     result: List[str] = []
     spans: Dict[Tuple[str, int, str], List[int]] = collections.defaultdict(list)
     for point in missing:
@@ -163,7 +163,7 @@ def gathered(missing: List[Point]) -> List[str]:
 
 
 def report(points: Dict[Point, int], known: List[Exempt]) -> Report:
-    """A point that no test reached and an exception names does not count."""
+    """Leaves out the points that no test reaches and an exception names."""
     made = Report(collections.defaultdict(lambda: {kind: [0, 0] for kind in KINDS}), [], 0, [])
     used = set()
     for point, times in sorted(points.items()):
@@ -172,9 +172,9 @@ def report(points: Dict[Point, int], known: List[Exempt]) -> Report:
             used.update(fitting)
             made.excepted += 1
             continue
-        cell = made.table[point.file][point.kind]
-        cell[0] += times > 0
-        cell[1] += 1
+        counts = made.table[point.file][point.kind]
+        counts[0] += times > 0
+        counts[1] += 1
         if not times:
             made.missing.append(point)
     made.wrong = [f"nothing is left for the exception '{each.what.pattern}' of {each.file}"

@@ -23,7 +23,7 @@ vpctl inject host_ipu.up completion_timeout CplD 3
 oae swap 7 --json > /share/swap
 """
 
-# The third swap of the program, which settles as it went what is in doubt.
+# The third swap of the program, which settles a swap in doubt as it went.
 DOWN = """
 vpctl inject host_ipu.up malformed_tlp CplD 5
 /share/swapper 0 /tmp/record & swapper=$!
@@ -41,7 +41,7 @@ oae swap --timeout 0s --json > /share/swap || true
 
 
 def answers_of(lines: Iterable[dict], addresses: Iterable[int]) -> List[Tuple[int, int]]:
-    """Departure of each read for an answer of port 0, and arrival of what completed it at last, or 0."""
+    """Departure of each read for an answer of port 0, and arrival of its completion, or 0."""
     found, open_reads = [], {}
     for line in lines:
         if line.get("type") == "MRd" and line["dir"] == "down" and int(line["addr"], 16) in addresses:
@@ -58,12 +58,12 @@ def answer_addresses(child: Child) -> List[int]:
 
 
 def states_of(lines: Iterable[dict], to: str) -> List[int]:
-    """When swaps of port 0 came to this state."""
+    """Times at which swaps of port 0 reached this state."""
     return [line["t"] for line in lines if line.get("swap") and line["port"] == 0 and line["to"] == to]
 
 
 def slowest_read(child: Child) -> int:
-    """Of the host's, from the processor and back."""
+    """Durations of the host's reads, from the processor and back."""
     return child.stats()["latencies_ps"]["host.root_complex.read_latency"]["max"]
 
 
@@ -138,7 +138,7 @@ def table(found: dict) -> Table:
         ("  later asked, the age of its last sign of life is", us(stopped_["age"]), f"one every {us(TICK)}"),
     ]
     return Table(
-        "Swaps over PCIe that fail, pushed; link of 250 ns a way",
+        "Swaps over PCIe that fail, pushed; link of 250 ns each way",
         ["us", ""],
         [(name, [time, note]) for name, time, note in rows],
         [
@@ -161,7 +161,7 @@ def requirements(found: dict) -> List[Requirement]:
 
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The table, what is required, and all that was measured."""
+    """The table, the requirements and all measurements."""
     found = {}
     for name, text, measure in (
         ("lost", "an answer that is lost", lost),

@@ -21,21 +21,21 @@ role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
 
 
 def changes(lines: Iterable[dict], machine: str, before: str, to: str) -> List[int]:
-    """When one of a link's state machines went from a state to another."""
+    """Times at which a link's state machine went from one state to another."""
     return [
         line["t"] for line in lines if line.get("machine") == machine and (line["from"], line["to"]) == (before, to)
     ]
 
 
-def ways_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
-    """Of each slot from a host to the other, in order: how long each part of its way took."""
+def paths_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
+    """The duration of each part of the path, for all slots from one host to the other in order."""
     of_link = {end: [line for line in lines if line.get("link") == f"ipu{end}.oae_link0"] for end in (here, there)}
     of_port = {
         end: [line for line in lines if line.get("swap") == f"ipu{end}.oae" and line["port"] == PORT]
         for end in (here, there)
     }
     committed = [line["t"] for line in of_port[here] if line["from"] == "tentative" and line["to"] == "committed"]
-    # What is answered by the n-th swap there is what the swap before has brought from here.
+    # The n-th swap there is answered by the slot that the previous swap here has sent.
     given = [line["t"] for line in of_port[there] if line["to"] == "tentative"][1:]
     sent = changes(of_link[here], "sender", "idle", "tentative")
     received = changes(of_link[there], "receiver", "tentative", "idle")
@@ -49,18 +49,18 @@ def ways_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
 
 
 def figures_of(lines: List[dict]) -> Dict[str, int]:
-    """Medians of both ways, and the mean time between swaps of a host; without the first tenth."""
-    ways = [way for ends in ((0, 1), (1, 0)) for way in ways_of(lines, *ends)[COUNT // 10 :]]
-    found = {key: statistics.median_low(way[key] for way in ways) for key in ways[0]}
+    """Medians of both directions and the mean time between swaps of a host, without the first tenth."""
+    paths = [path for ends in ((0, 1), (1, 0)) for path in paths_of(lines, *ends)[COUNT // 10 :]]
+    found = {key: statistics.median_low(path[key] for path in paths) for key in paths[0]}
     times = [line["t"] for line in lines
              if line.get("swap") == "ipu0.oae" and line["port"] == PORT and line["to"] == "tentative"]  # fmt: skip
     later = times[COUNT // 10 :]
-    # The mean, since swaps come in bursts.
+    # This is the mean, since swaps occur in bursts.
     return {**found, "period": (later[-1] - later[0]) // (len(later) - 1)}
 
 
 def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[str, int]]:
-    """By metres."""
+    """The figures by the length in metres."""
     import yaml
 
     hosts = yaml.safe_load((PLATFORMS / "pair.yaml").read_text())["hosts"]
@@ -77,7 +77,7 @@ def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, D
     return found
 
 
-# What is printed, in order: key and name.
+# The printed rows in order: key and name.
 STEPS = (
     ("to_link", "committed by the one host, until on the link: firmware"),
     ("link", "over the link, until the other firmware may act on it"),
@@ -103,7 +103,7 @@ def table(found: Dict[int, Dict[str, int]]) -> Table:
 
 
 def requirements(found: Dict[int, Dict[str, int]]) -> List[Requirement]:
-    """What is asked for of a link, with the firmware that moves its slots."""
+    """The requirements for a link and the firmware that moves its slots."""
     required = []
     for metres, of in found.items():
         for what, limit, key in (
@@ -117,6 +117,6 @@ def requirements(found: Dict[int, Dict[str, int]]) -> List[Requirement]:
 
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The table, what is required, and all that was measured."""
+    """The table, the requirements and all measurements."""
     found = measure(build, progress)
     return [table(found)], requirements(found), found

@@ -20,7 +20,7 @@ SECONDS_AT_MOST = 120  # of wall time, for one program
 PUBLISHED_USE = {1: "35", 10: "6.2"}
 REQUIREMENTS = "the Open Atomic Ethernet requirements"
 
-# What takes place in a transfer of one slot: its name, whether it is a flow, its key, and how often it passes the wire.
+# The steps of a transfer of one slot: name, whether it is a flow, key, and the number of passes over the wire.
 STEPS = (
     ("slice 0 back at the sender", False, "reflected", 2),
     ("packet whole at the receiver, tentative", False, "tentative", 1),
@@ -43,7 +43,7 @@ def run(command: List[str]) -> str:
 
 
 def measure_models(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[int, dict]]:
-    """By rate in Gb/s and length in metres."""
+    """Figures of the models, by rate in Gb/s and length in metres."""
     program = str(build / "cmake" / "tests" / "models" / "oae" / "figures_oae_link")
     found: Dict[int, Dict[int, dict]] = {}
     for rate in RATES:
@@ -58,7 +58,7 @@ def measure_models(build: pathlib.Path, progress: Callable[[str], None]) -> Dict
 
 
 def measure_rtl(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[str, Dict[str, float]]]:
-    """By slices a clock and case of tests/rtl/link_rate_test.cpp: what it has recorded, at 100 Gb/s, times in ns."""
+    """Records of tests/rtl/link_rate_test.cpp at 100 Gb/s, by slices a clock and test case; times in ns."""
     found = {}
     with tempfile.TemporaryDirectory(prefix="oae-vp-figures.") as folder:
         for width in WIDTHS:
@@ -71,7 +71,7 @@ def measure_rtl(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[in
 
 
 def recorded(results: dict) -> Dict[str, Dict[str, float]]:
-    """The properties of each case in GoogleTest's JSON; they are what is a number in a string."""
+    """The recorded properties of each case in GoogleTest's JSON: all numbers in strings."""
     found = {}
     for suite in results["testsuites"]:
         for case in suite["testsuite"]:
@@ -92,7 +92,7 @@ def transfer(of: dict, flow: bool, beats: int = 1) -> dict:
 
 
 def use(of: dict, flow: bool, beats: int) -> float:
-    """Of the wire to the other side, in percent, if the next transfer begins once this one is settled."""
+    """Use of the wire to the other side in percent, if the next transfer begins when this one is settled."""
     return 100 * beats * SLOT * 10**12 / of["rate"] / transfer(of, flow, beats)["settled"]
 
 
@@ -100,11 +100,11 @@ def steps_table(models: Dict[int, Dict[int, dict]]) -> Table:
     near, far = (models[100][metres] for metres in METRES)
     rows = []
     for name, flow, key, ways in STEPS:
-        cells = [str(ways)]
+        texts = [str(ways)]
         for of in (near, far):
             time = transfer(of, flow)[key]
-            cells += [ns(time), rtts(time, 2 * of["delay"])]
-        rows.append((name, cells + [ns(transfer(near, flow)[key] - ways * near["delay"])]))
+            texts += [ns(time), rtts(time, 2 * of["delay"])]
+        rows.append((name, texts + [ns(transfer(near, flow)[key] - ways * near["delay"])]))
     columns = ["ways"]
     for metres in METRES:
         columns += [f"{metres} m, ns", "RTT"]
@@ -130,8 +130,8 @@ def rates_table(models: Dict[int, Dict[int, dict]]) -> Table:
 def use_table(models: Dict[int, Dict[int, dict]]) -> Table:
     rows: List[Tuple[str, List[str]]] = [("published", [PUBLISHED_USE[metres] for metres in METRES] + ["", ""])]
     for beats in (1, 4, 16, 64):
-        cells = [f"{use(models[100][metres], flow, beats):.1f}" for flow in (True, False) for metres in METRES]
-        rows.append((f"{beats} slots" if beats > 1 else "1 slot", cells))
+        texts = [f"{use(models[100][metres], flow, beats):.1f}" for flow in (True, False) for metres in METRES]
+        rows.append((f"{beats} slots" if beats > 1 else "1 slot", texts))
     return Table(
         "Use of a wire of 100 Gb/s by stop and wait: percent, and so Gb/s, by slots of a transfer",
         [f"{name}, {metres} m" for name in ("one phase", "four phases") for metres in METRES],
@@ -145,9 +145,9 @@ def widths_table(rtl: Dict[int, Dict[str, Dict[str, float]]]) -> Table:
     rows = []
     for width in WIDTHS:
         times, uses = (rtl[width][f"LinkRate1.{case}"] for case in ("LatenciesMeetTheirTargets", "BeatsRecoverTheWire"))
-        cells = [f"{1e3 / (width * 0.64):,.0f}"] + [f"{times[name]:.1f}" for name in names]
-        cells += [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]
-        rows.append((f"{width} a clock", cells))
+        texts = [f"{1e3 / (width * 0.64):,.0f}"] + [f"{times[name]:.1f}" for name in names]
+        texts += [f"{uses[name]:.1f}" for name in ("beats_1", "by_slices", "beats_64")]
+        rows.append((f"{width} a clock", texts))
     return Table(
         "The RTL alone by slices a clock, 100 Gb/s, 1 m; in ns",
         ["MHz", "reflected", "tentative", "committed", "settled", "flow settled", "use by 1, %", "early, %", "by 64, %"],
@@ -183,7 +183,7 @@ def failures_table(models: Dict[int, Dict[int, dict]]) -> Table:
         rows,
         [
             f"The limit of silence is {long[0]['slices']} slices if firmware sets none. Doubt across a dead wire lasts",
-            "as long as the wire is dead; firmware may settle it earlier by what it learns on another way.",
+            "as long as the wire is dead; firmware may settle it earlier by what it learns by another route.",
         ],
     )
 
@@ -216,7 +216,7 @@ def requirements(models: Dict[int, Dict[int, dict]]) -> List[Requirement]:
 
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The tables, what is required, and all that was measured."""
+    """The tables, the requirements and all measurements."""
     models, rtl = measure_models(build, progress), measure_rtl(build, progress)
     tables = [steps_table(models), rates_table(models), use_table(models), widths_table(rtl), failures_table(models)]
     return tables, requirements(models), {"models": models, "rtl": rtl}

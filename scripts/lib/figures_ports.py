@@ -10,15 +10,15 @@ from figures_table import Failure, Requirement, Table, ns
 
 SWAPS = {1: 400, 4: 400, 16: 200, 64: 100}  # of each port, by ports
 PROCESSORS = 16  # of the host
-# Of the firmware: what it is called, and the values of the platform file that make it so. It shares the ports among
-# several cores if they poll, but beside these Linux boots too slowly.
+# Kinds of firmware: a name, and the values of the platform file. Several polling cores would share the ports, but Linux
+# boots too slowly beside them.
 FIRMWARES = {
     "1 core": [],
     "1 core, 4 times as fast": ["ipus[0].instruction_rate=4GIPS"],
 }
 LATENCY = 250_000  # of the link, one way
 
-# All processes open the FIFO at once: it has no writer until then.
+# All processes continue at once, when the FIFO gets a writer.
 SCRIPT = """
 mkfifo /tmp/go
 for port in $(seq 0 $((PORTS - 1))); do
@@ -31,16 +31,16 @@ wait
 
 
 def middle_of(commits: List[int]) -> Tuple[int, int, int]:
-    """Begin and end of the time in which the middle half of the swaps was committed, and how many, without the first."""
+    """Begin and end of the time in which the middle half of the swaps was committed, and their number without the first."""
     times = sorted(commits)
     first, last = len(times) // 4, len(times) * 3 // 4
     return times[first], times[last], last - first
 
 
-def use_of(lines: Iterable[dict], way: str, begin: int, end: int) -> float:
-    """Share of a time in which a direction of the link carried bytes."""
+def use_of(lines: Iterable[dict], direction: str, begin: int, end: int) -> float:
+    """Share of the time in which a direction of the link carried bytes."""
     return sum(
-        line["arr"] - line["t"] - LATENCY for line in lines if line["dir"] == way and begin <= line["t"] < end
+        line["arr"] - line["t"] - LATENCY for line in lines if line["dir"] == direction and begin <= line["t"] < end
     ) / (end - begin)  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def figures_of(child: Child, ports: int) -> dict:
 
 
 def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[str, Dict[int, dict]]:
-    """By the firmware's name and number of ports."""
+    """The figures by the firmware's name and the number of ports."""
     scripts = {
         str(ports): SCRIPT.replace("PORTS", str(ports)).replace("COUNT", str(count)) for ports, count in SWAPS.items()
     }
@@ -91,7 +91,7 @@ def table(found: Dict[str, Dict[int, dict]]) -> Table:
     rows = []
     for name, by_ports in found.items():
         for ports, of in by_ports.items():
-            cells = [
+            texts = [
                 f"{per_second(of):,.0f}",
                 f"{per_second(of) / ports:,.0f}",
                 str(of["at_work"]),
@@ -100,13 +100,13 @@ def table(found: Dict[str, Dict[int, dict]]) -> Table:
                 f"{100 * of['down']:.2f}",
                 f"{100 * of['up']:.2f}",
             ]
-            rows.append((f"{name}; {ports} port{'s' if ports > 1 else ''}", cells))
+            rows.append((f"{name}; {ports} port{'s' if ports > 1 else ''}", texts))
     return Table(
         f"Swaps by many ports, pushed: a process each on {PROCESSORS} processors, by cores of the firmware",
         ["swaps/s", "of a port", "at work", "not ready", "median, ns", "link down, %", "up, %"],
         rows,
         [
-            "Processors and cores run 1,000 instructions/us, the link delays by 250 ns a way. What is counted is the",
+            "Processors and cores run 1,000 instructions/us, the link delays by 250 ns each way. What is counted is the",
             "middle half of all swaps. at work: ports that swapped meanwhile. not ready: offers a swap that were refused,",
             "since the firmware had not taken the swap before: then the firmware is what limits. Where none is refused it",
             "is the host: each process waits for its answer, and for its driver. median: from the first store of the",
@@ -116,6 +116,6 @@ def table(found: Dict[str, Dict[int, dict]]) -> Table:
 
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The table, and all that was measured; nothing is required."""
+    """The table and all measurements. There are no requirements."""
     found = measure(build, progress)
     return [table(found)], [], found

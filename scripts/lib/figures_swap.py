@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the swap over PCIe: when the two sides have committed, by the trace of a run. Times in ps."""
+"""Figures of the swap over PCIe: the times at which the two sides have committed, from the trace of a run, in ps."""
 
 import dataclasses
 import pathlib
@@ -13,7 +13,7 @@ LATENCIES = (50, 250, 1000)  # of the link, one way, ns
 SWAPS = 100
 DESIGN = "one RTT plus queueing"
 
-# Offsets in a port's page, and its BAR: of the offer's first byte, and of what is read for the answer.
+# BAR and offsets in a port's page: the offer's first byte, and the address that is read for the answer.
 FORMS = {"pushed": (2, 0x00, 0x40), "streamed": (4, 0x00, 0x00)}
 BLOCK_CLOCK = 2_000  # ps: the block takes a request at the next edge of its clock, so that a rest varies by less than that
 STATUS = 0x50  # in BAR 2: what `oae bench` reads to compare with
@@ -21,7 +21,7 @@ STATUS = 0x50  # in BAR 2: what `oae bench` reads to compare with
 
 @dataclasses.dataclass(frozen=True)
 class Swap:
-    """When what was where, at the host's end of the link or in the block."""
+    """Times of a swap at the host's end of the link and in the block."""
 
     stored: int  # the offer's first bytes leave the root complex
     issued: int  # the read does
@@ -34,26 +34,26 @@ class Swap:
 
 
 def swaps_of(lines: Iterable[dict], offer: int, answer: int) -> List[Swap]:
-    """Of port 0, one after the other, by addresses of the offer's first byte and of the read."""
+    """The swaps of port 0 in order, found by the addresses of the offer's first byte and of the read."""
     found, reads = [], {}
     stored = last = None
     for line in lines:
-        kind, way = line.get("type"), line.get("dir")
+        kind, direction = line.get("type"), line.get("dir")
         if "swap" in line:
             if line["port"] == 0 and line["from"] == "tentative" and line["to"] == "committed" and last:
                 found.append(Swap(*last, line["t"]))
                 last = None
-        elif kind == "MWr" and way == "down" and int(line["addr"], 16) == offer:
+        elif kind == "MWr" and direction == "down" and int(line["addr"], 16) == offer:
             stored = line["t"]
-        elif kind == "MRd" and way == "down" and int(line["addr"], 16) == answer and stored is not None:
+        elif kind == "MRd" and direction == "down" and int(line["addr"], 16) == answer and stored is not None:
             reads[line["tag"]] = (stored, line["t"])
-        elif kind == "CplD" and way == "up" and line["tag"] in reads:
+        elif kind == "CplD" and direction == "up" and line["tag"] in reads:
             last = (*reads.pop(line["tag"]), line["arr"])
     return found
 
 
 def reads_of(lines: Iterable[dict], address: int) -> List[int]:
-    """How long each read of an address took, at the host's end of the link."""
+    """The duration of each read of an address, at the host's end of the link."""
     found, reads = [], {}
     for line in lines:
         if line.get("type") == "MRd" and line["dir"] == "down" and int(line["addr"], 16) == address:
@@ -63,7 +63,7 @@ def reads_of(lines: Iterable[dict], address: int) -> List[int]:
     return found
 
 
-# What is printed about a swap, in order: key, name, and the round trips of the link in it.
+# The printed rows about a swap in order: key, name, and the number of the link's round trips in it.
 STEPS = (
     ("read", "read of a register, 8 bytes", 1.0),
     ("answered_from_read", "host has committed, from the read's issue", 1.0),
@@ -74,7 +74,7 @@ STEPS = (
 
 
 def steps_of(child: Child, form: str, root_complex: int) -> Dict[str, int]:
-    """Medians, with the host's processor at one end."""
+    """Medians, counted from the host's processor."""
     bar, offer, answer = FORMS[form]
     lines = list(child.trace())
     page = child.bar(bar)
@@ -96,13 +96,13 @@ def steps_of(child: Child, form: str, root_complex: int) -> Dict[str, int]:
 
 
 def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[str, Dict[int, Dict[str, int]]]:
-    """By form and latency of the link in ns."""
+    """The figures by form and by the link's latency in ns."""
     root_complex = root_complex_latency(build)
     scripts = {form: f"oae bench --count {SWAPS} --form {form} --json > /share/bench\n" for form in FORMS}
     found: Dict[str, Dict[int, Dict[str, int]]] = {form: {} for form in FORMS}
     for latency in LATENCIES:
         progress(f"a link of {latency} ns each way")
-        values = [f"pcie_links[0].latency_{way}={latency}ns" for way in ("down", "up")]
+        values = [f"pcie_links[0].latency_{direction}={latency}ns" for direction in ("down", "up")]
         with children(build, scripts, *values) as ended:
             for form, child in ended.items():
                 found[form][latency] = steps_of(child, form, root_complex)
@@ -110,19 +110,19 @@ def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[str, D
 
 
 def beyond(times: Dict[int, Dict[str, int]], key: str, trips: float) -> List[int]:
-    """What each takes besides so many round trips, in order, none twice."""
+    """The time of each besides its round trips, in order and without duplicates."""
     return sorted({round(of[key] - trips * 2000 * latency) for latency, of in times.items()})
 
 
 def form_table(form: str, times: Dict[int, Dict[str, int]]) -> Table:
     rows = []
     for key, name, trips in STEPS:
-        cells = []
+        texts = []
         for latency, of in times.items():
-            cells += [ns(of[key]), rtts(of[key], 2000 * latency)]
+            texts += [ns(of[key]), rtts(of[key], 2000 * latency)]
         rest = beyond(times, key, trips)
-        cells += [f"{trips:g} RTT", ns(rest[0]) if len(rest) == 1 else f"{ns(rest[0])} to {ns(rest[-1])}"]
-        rows.append((name, cells))
+        texts += [f"{trips:g} RTT", ns(rest[0]) if len(rest) == 1 else f"{ns(rest[0])} to {ns(rest[-1])}"]
+        rows.append((name, texts))
     columns = []
     for latency in times:
         columns += [f"RTT {2 * latency} ns: ns", "RTT"]
@@ -133,7 +133,7 @@ def tables(times: Dict[str, Dict[int, Dict[str, int]]]) -> List[Table]:
     found = [form_table(form, of) for form, of in times.items()]
     found[-1].notes = [
         f"Medians of {SWAPS}, at the host's processor, of 1,000 instructions/us. What an RTT does not count: root complex (50",
-        "ns a way), endpoint, bytes, block, instructions. The host confirms once its driver has checked the answer; the",
+        "ns each way), endpoint, bytes, block, instructions. The host confirms once its driver has checked the answer; the",
         "journal in the block is the firmware's side.",
     ]
     return found
@@ -156,6 +156,6 @@ def requirements(times: Dict[str, Dict[int, Dict[str, int]]]) -> List[Requiremen
 
 
 def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
-    """The tables, what is required, and all that was measured."""
+    """The tables, the requirements and all measurements."""
     times = measure(build, progress)
     return tables(times), requirements(times), times

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/figures prints: tables, and requirements beside them."""
+"""The output of scripts/figures: tables and requirements."""
 
 import dataclasses
 from typing import List, Optional, Tuple
 
 
 class Failure(Exception):
-    """Figures that could not be taken; the message says why."""
+    """Figures are not available; the message says why."""
 
 
 @dataclasses.dataclass
 class Table:
-    """Rows of a name and a cell for each column, below a title."""
+    """A title, and rows that have a name and a text for each column."""
 
     title: str
     columns: List[str]
@@ -19,21 +19,21 @@ class Table:
     notes: List[str] = dataclasses.field(default_factory=list)
 
     def text(self) -> str:
-        """Names to the left, cells to the right, no column narrower than it has to be."""
+        """Formats the table: names to the left, texts to the right, each column as narrow as possible."""
         first = 2 + max(len(name) for name, _ in self.rows)
-        widths = [2 + max(map(len, cells)) for cells in zip(self.columns, *(cells for _, cells in self.rows))]
+        widths = [2 + max(map(len, texts)) for texts in zip(self.columns, *(texts for _, texts in self.rows))]
 
-        def line(name: str, cells: List[str]) -> str:
-            return (f"{name:{first}}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths))).rstrip()
+        def line(name: str, texts: List[str]) -> str:
+            return (f"{name:{first}}" + "".join(f"{text:>{width}}" for text, width in zip(texts, widths))).rstrip()
 
         lines = [self.title, "", line("", self.columns)]
-        lines += [line(f"  {name}", cells) for name, cells in self.rows]
+        lines += [line(f"  {name}", texts) for name, texts in self.rows]
         return "\n".join(lines + [f"  {note}" for note in self.notes])
 
 
 @dataclasses.dataclass
 class Requirement:
-    """What is asked for, by whom, what there is, and whether that will do; None where there is nothing to judge."""
+    """A requirement, its source, the measured value, and whether that meets it; None if there is nothing to judge."""
 
     what: str
     source: str
@@ -46,7 +46,7 @@ class Requirement:
 
 
 def required_text(requirements: List[Requirement]) -> str:
-    """By their source, in order."""
+    """Groups requirements by their source, in order."""
     sources = list(dict.fromkeys(each.source for each in requirements))
     return "\n\n".join(
         "\n".join([f"Required by {source}", *(each.text() for each in requirements if each.source == source)])
@@ -63,5 +63,5 @@ def us(picoseconds: float) -> str:
 
 
 def rtts(picoseconds: float, rtt: float) -> str:
-    """In round trips of the wire or link."""
+    """Formats a time as round trips of the wire or link."""
     return f"{picoseconds / rtt:.2f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time goes of a host's read of its device, and of an interrupt of the device. Called by scripts/latency.
+"""The parts of the time of a host's read of its device, and of an interrupt of the device. Called by scripts/latency.
 
 A guest makes many of both. The run's trace and the latencies of the platform file say when each was where. The one that is
 printed has the median total, so that its parts add up to it exactly. All times are in ps.
@@ -34,11 +34,11 @@ MARK = 0x4000 + 7 * 8  # in BAR 0: what the handler of interrupt_probe.c writes 
 SECONDS_AT_MOST = 300  # of wall time
 UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 
-Parts = List[Tuple[str, int]]  # of a way, in order: name, ps
+Parts = List[Tuple[str, int]]  # of a path, in order: name, ps
 
 
 class Failure(Exception):
-    """What was to be measured did not happen; the message says why."""
+    """The event to be measured did not happen; the message says why."""
 
 
 def picoseconds(text: str) -> int:
@@ -48,7 +48,7 @@ def picoseconds(text: str) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Latencies:
-    """Of a platform's first link and of what stands at its ends, each for one way."""
+    """Latencies of a platform's first link and of the components at its ends, each in one direction."""
 
     link: str  # its name in the trace
     root_complex: int
@@ -59,7 +59,7 @@ class Latencies:
 
 
 def latencies_of(program: str, platform: pathlib.Path) -> Latencies:
-    """The latencies in the file, or else the program's defaults."""
+    """Reads the latencies from the file, or uses the program's defaults."""
     import yaml
 
     described = yaml.safe_load(platform.read_text())
@@ -101,13 +101,13 @@ def whole(parts: Parts) -> int:
     return sum(time for _, time in parts)
 
 
-def median(ways: List[Parts]) -> Parts:
-    """The way whose whole is the median of all."""
-    return sorted(ways, key=whole)[(len(ways) - 1) // 2]
+def median(paths: List[Parts]) -> Parts:
+    """The path whose total time is the median of all."""
+    return sorted(paths, key=whole)[(len(paths) - 1) // 2]
 
 
 def read_parts(lines: List[dict], of: Latencies, address: int) -> List[Parts]:
-    """Of each read of `address` by the host, from the processor and back to it."""
+    """The parts of each read of `address` by the host, from the processor and back to it."""
     found, requests = [], {}
     for line in lines:
         if line.get("type") == "MRd" and line["dir"] == "down" and int(line["addr"], 16) == address:
@@ -131,7 +131,7 @@ def read_parts(lines: List[dict], of: Latencies, address: int) -> List[Parts]:
 
 
 def interrupt_parts(lines: List[dict], of: Latencies, mark: int) -> List[Parts]:
-    """Of each interrupt of the block, from its decision to the handler's first store, which goes to `mark`."""
+    """The parts of each interrupt of the block, from its decision to the handler's first store, which goes to `mark`."""
     found = []
     decided = message = None
     for line in lines:
@@ -185,20 +185,20 @@ def measure(
             lines = [json.loads(line) for line in trace]
     lines = [line for line in lines if line.get("link") == of.link or "interrupt" in line]
     found = Measured(read_parts(lines, of, bar), interrupt_parts(lines, of, bar + MARK), guest_reads)
-    # The driver reads that register too, before the probe does.
+    # The driver also reads that register, before the probe does.
     reads = found.reads[-count:]
     if len(reads) != count or len(found.interrupts) != count or len(guest_reads) != count:
         raise Failure(f"{len(reads)} reads and {len(found.interrupts)} interrupts of {count} are in the trace")
     return dataclasses.replace(found, reads=reads)
 
 
-def table(title: str, ways: List[Parts]) -> str:
-    parts = median(ways)
+def table(title: str, paths: List[Parts]) -> str:
+    parts = median(paths)
     lines = [f"{title:34}      ns"]
     lines += [f"  {name:32}{time / 1000:12.3f}" for name, time in parts]
     lines += [f"  {'the whole':32}{whole(parts) / 1000:12.3f}"]
-    lowest, highest = min(map(whole, ways)), max(map(whole, ways))
-    lines += [f"  {f'of {len(ways)}, from the least':32}{lowest / 1000:12.3f}"]
+    lowest, highest = min(map(whole, paths)), max(map(whole, paths))
+    lines += [f"  {f'of {len(paths)}, from the least':32}{lowest / 1000:12.3f}"]
     lines += [f"  {'to the most':32}{highest / 1000:12.3f}"]
     return "\n".join(lines)
 
@@ -216,10 +216,10 @@ def report(found: Measured) -> str:
 
 
 def as_json(found: Measured) -> Dict[str, object]:
-    def way(ways: List[Parts]) -> Dict[str, object]:
-        return {"whole_ps": whole(median(ways)), "parts_ps": dict(median(ways)), "all_ps": [whole(one) for one in ways]}
+    def path_of(paths: List[Parts]) -> Dict[str, object]:
+        return {"whole_ps": whole(median(paths)), "parts_ps": dict(median(paths)), "all_ps": [whole(one) for one in paths]}
 
-    return {"read": way(found.reads), "interrupt": way(found.interrupts), "guest_read_ps": found.guest_read}
+    return {"read": path_of(found.reads), "interrupt": path_of(found.interrupts), "guest_read_ps": found.guest_read}
 
 
 def main() -> int:

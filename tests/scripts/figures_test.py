@@ -35,8 +35,8 @@ BUILD = pathlib.Path(os.environ.get("OAE_VP_BUILD", ROOT / "build")).resolve()
 PAGE = 0xC0_0000_0000
 
 
-def packet(kind, way, t, arr, address=0, tag=0):
-    line = {"t": t, "arr": arr, "link": "host_ipu", "dir": way, "type": kind, "tag": tag}
+def packet(kind, direction, t, arr, address=0, tag=0):
+    line = {"t": t, "arr": arr, "link": "host_ipu", "dir": direction, "type": kind, "tag": tag}
     return line if kind == "CplD" else {**line, "addr": hex(address)}
 
 
@@ -139,11 +139,11 @@ class Tables(unittest.TestCase):
         return found
 
     def test_round_trips_of_the_wire_and_what_the_ends_take(self):
-        for name, cells in figures_link.steps_table(self.models()).rows:
-            ways = int(cells[0])
+        for name, texts in figures_link.steps_table(self.models()).rows:
+            ways = int(texts[0])
             near, far = ways * 5 + 1, ways * 50 + 1
             expected = [f"{near:.2f}", f"{near / 10:.2f}", f"{far:.2f}", f"{far / 100:.2f}", "1.00"]
-            self.assertEqual(cells[1:], expected, name)
+            self.assertEqual(texts[1:], expected, name)
 
     def test_use_of_the_wire_is_of_its_own_rate(self):
         models = self.models()
@@ -212,14 +212,14 @@ class Traces(unittest.TestCase):
         return {"pushed": one}
 
     def test_a_swap_is_round_trips_and_a_constant(self):
-        for name, cells in figures_swap.tables(self.swap_times(0))[0].rows:
-            trips = float(cells[-2].split()[0])
-            self.assertEqual(cells[:2], [f"{trips * 100 + 100:.2f}", f"{trips + 1:.2f}"], name)
-            self.assertEqual(cells[-1], "100.00", name)
+        for name, texts in figures_swap.tables(self.swap_times(0))[0].rows:
+            trips = float(texts[-2].split()[0])
+            self.assertEqual(texts[:2], [f"{trips * 100 + 100:.2f}", f"{trips + 1:.2f}"], name)
+            self.assertEqual(texts[-1], "100.00", name)
         self.assertTrue(figures_swap.requirements(self.swap_times(0))[0].met)
         self.assertTrue(figures_swap.requirements(self.swap_times(figures_swap.BLOCK_CLOCK - 1))[0].met)
         self.assertFalse(figures_swap.requirements(self.swap_times(figures_swap.BLOCK_CLOCK))[0].met)
-        rest = {name: cells[-1] for name, cells in figures_swap.tables(self.swap_times(2_000))[0].rows}
+        rest = {name: texts[-1] for name, texts in figures_swap.tables(self.swap_times(2_000))[0].rows}
         self.assertEqual(rest["host has committed, from its first store"], "100.00 to 102.00")
 
     def test_a_hop_with_its_firmware(self):
@@ -262,10 +262,10 @@ class Traces(unittest.TestCase):
         ]
         count, figures_hosts.COUNT = figures_hosts.COUNT, 1
         try:
-            (way,) = figures_hosts.ways_of(lines, 0, 1)
-            self.assertEqual(way, {"to_link": 10, "link": 20, "settled": 40, "to_host": 70, "whole": 100})
+            (path,) = figures_hosts.paths_of(lines, 0, 1)
+            self.assertEqual(path, {"to_link": 10, "link": 20, "settled": 40, "to_host": 70, "whole": 100})
             with self.assertRaisesRegex(Failure, "0 slots of 1 were committed"):
-                figures_hosts.ways_of(lines, 1, 0)
+                figures_hosts.paths_of(lines, 1, 0)
         finally:
             figures_hosts.COUNT = count
 
@@ -349,11 +349,11 @@ class Link(unittest.TestCase):
     def test_use_of_the_wire_by_the_rtl_is_that_of_its_readme(self):
         for width in (1, 8):
             row = re.search(rf"(?m)^\| {width} slices? a clock .*$", self.readme)[0]
-            told = [[float(text) for text in cell.split(",")] for cell in row.split("|")[2:-1]]
+            told = [[float(text) for text in part.split(",")] for part in row.split("|")[2:-1]]
             near, far = (self.rtl[width][f"LinkRate{metres}.BeatsRecoverTheWire"] for metres in (1, 10))
-            for names, cells in (("beats_", told[:2]), ("four_phases_", told[2:])):
-                for of, cell in zip((near, far), cells):
-                    self.assertEqual([of[f"{names}{beats}"] for beats in (1, 4, 16, 64)], cell)
+            for names, texts in (("beats_", told[:2]), ("four_phases_", told[2:])):
+                for of, text in zip((near, far), texts):
+                    self.assertEqual([of[f"{names}{beats}"] for beats in (1, 4, 16, 64)], text)
 
     def test_a_model_is_the_rtl_and_a_clock_more_each_way(self):
         """Of the RTL a clock's slices are seen at the next; of a model they leave until then, pass the wire, and are

@@ -63,8 +63,8 @@ class Parts(unittest.TestCase):
         self.assertEqual(latency.whole(parts), 2200 - 50 - 1000)
 
     def test_the_median_is_one_of_them(self):
-        ways = [[("a", 5), ("b", 1)], [("a", 1), ("b", 1)], [("a", 2), ("b", 1)], [("a", 9), ("b", 9)]]
-        self.assertEqual(latency.median(ways), [("a", 2), ("b", 1)])
+        paths = [[("a", 5), ("b", 1)], [("a", 1), ("b", 1)], [("a", 2), ("b", 1)], [("a", 9), ("b", 9)]]
+        self.assertEqual(latency.median(paths), [("a", 2), ("b", 1)])
 
 
 class Platform(unittest.TestCase):

@@ -7,7 +7,7 @@ import machine
 
 DEVICE, ROOT_PORT = "0000:01:00.0", "0000:00:01.0"
 DRIVERS = {DEVICE: "oae", ROOT_PORT: "pcieport"}
-WAYS = {"down": DEVICE, "up": ROOT_PORT}
+SOURCES = {"down": DEVICE, "up": ROOT_PORT}
 
 # The bit, the name that the kernel gives it, the layer, and the agent that the kernel names.
 CORRECTABLE = {
@@ -57,16 +57,16 @@ class Kernel(machine.TestCase):
     @classmethod
     def setUpClass(cls):
         script = HEAD + "dmesg > /share/boot\n"
-        for way in WAYS:
+        for direction in SOURCES:
             for error in [*CORRECTABLE, *NON_FATAL, *FATAL, "unexpected_completion", "surprise_down",
                           "acs_violation"]:
                 if error == "ecrc":
-                    script += f"poke 280 000\neach {way}.unchecked vpctl inject host_ipu.{way} ecrc\npoke 280 377\n"
-                script += f"each {way}.{error} vpctl inject host_ipu.{way} {error}\n"
+                    script += f"poke 280 000\neach {direction}.unchecked vpctl inject host_ipu.{direction} ecrc\npoke 280 377\n"
+                script += f"each {direction}.{error} vpctl inject host_ipu.{direction} {error}\n"
         script += "echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset\neach reset vpctl inject host_ipu.up malformed_tlp\n"
         script += "poke 276 000\n"
-        for way in WAYS:
-            script += f"each {way}.advisory vpctl inject host_ipu.{way} unexpected_completion\n"
+        for direction in SOURCES:
+            script += f"each {direction}.advisory vpctl inject host_ipu.{direction} unexpected_completion\n"
         cls.run_ = machine.Run(script=script).finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -92,26 +92,26 @@ class Kernel(machine.TestCase):
         self.assertRegex(self.run_.file("boot"), rf"pcieport {ROOT_PORT}: AER: enabled with IRQ \d+")
 
     def test_correctable_errors_are_logged_and_nothing_more(self):
-        for way, source in WAYS.items():
+        for direction, source in SOURCES.items():
             for error, decoded in CORRECTABLE.items():
-                rest = self.check_decoded(f"{way}.{error}", error, "Corrected", source, decoded)
+                rest = self.check_decoded(f"{direction}.{error}", error, "Corrected", source, decoded)
                 self.assertEqual(rest, [], error)
-                self.check_device_works(f"{way}.{error}")
+                self.check_device_works(f"{direction}.{error}")
 
     def test_the_device_recovers_from_non_fatal_errors(self):
-        for way, source in WAYS.items():
+        for direction, source in SOURCES.items():
             for error, decoded in NON_FATAL.items():
-                rest = self.check_decoded(f"{way}.{error}", error, "Uncorrected (Non-Fatal)", source, decoded)
+                rest = self.check_decoded(f"{direction}.{error}", error, "Uncorrected (Non-Fatal)", source, decoded)
                 if error != "completion_timeout":
                     header = {"poisoned_tlp": "40004001", "ecrc": "40008001"}.get(error, "40000001")
                     self.assertIn(f"TLP Header: {header} 0000000f 00000000 00000000", rest.pop(0), error)
                 self.assertEqual(rest, [f"pcieport {ROOT_PORT}: AER: device recovery successful"], error)
-                self.check_device_works(f"{way}.{error}")
+                self.check_device_works(f"{direction}.{error}")
 
     def test_bad_digests_are_nothing_where_they_are_not_checked(self):
-        for way in WAYS:
-            self.assertEqual(self.said(f"{way}.unchecked"), [])
-            self.check_device_works(f"{way}.unchecked")
+        for direction in SOURCES:
+            self.assertEqual(self.said(f"{direction}.unchecked"), [])
+            self.check_device_works(f"{direction}.unchecked")
 
     def test_fatal_errors_of_the_root_port_are_decoded_and_the_link_is_reset(self):
         for error, decoded in FATAL.items():
@@ -149,22 +149,22 @@ class Kernel(machine.TestCase):
 
     def test_advisory_errors_are_told_of_once_they_are_unmasked(self):
         decoded = (13, "NonFatalErr", "Transaction Layer", "Receiver ID")
-        for way, source in WAYS.items():
-            self.assertEqual(self.said(f"{way}.unexpected_completion"), [])
-            rest = self.check_decoded(f"{way}.advisory", "advisory", "Corrected", source, decoded)
+        for direction, source in SOURCES.items():
+            self.assertEqual(self.said(f"{direction}.unexpected_completion"), [])
+            rest = self.check_decoded(f"{direction}.advisory", "advisory", "Corrected", source, decoded)
             self.assertEqual(rest, [])
 
 
 class PlatformFile(machine.TestCase):
     """A platform file injects the same errors one after the other, in one boot."""
     FIRST, APART = 6, 0.5  # s of simulated time
-    EXPECTED = [(way, error, "Corrected", decoded) for way in WAYS for error, decoded in CORRECTABLE.items()]
-    EXPECTED += [(way, error, "Uncorrected (Non-Fatal)", decoded) for way in WAYS for error, decoded in NON_FATAL.items()]
+    EXPECTED = [(direction, error, "Corrected", decoded) for direction in SOURCES for error, decoded in CORRECTABLE.items()]
+    EXPECTED += [(direction, error, "Uncorrected (Non-Fatal)", decoded) for direction in SOURCES for error, decoded in NON_FATAL.items()]
     EXPECTED += [("up", error, "Uncorrected (Fatal)", decoded) for error, decoded in FATAL.items()]
 
     def test_the_kernel_tells_of_each_in_its_turn(self):
-        faults = [{"direction": way, "error": error, "at": f"{1000 * (self.FIRST + self.APART * number):.0f}ms"}
-                  for number, (way, error, _, _) in enumerate(self.EXPECTED)]
+        faults = [{"direction": direction, "error": error, "at": f"{1000 * (self.FIRST + self.APART * number):.0f}ms"}
+                  for number, (direction, error, _, _) in enumerate(self.EXPECTED)]
         last = self.FIRST + self.APART * len(faults)
         run = self.succeed("--set", f"pcie_links[0].faults={json.dumps(faults)}", script=HEAD + f"""
 poke 280 377
@@ -177,7 +177,7 @@ oae bench --count 2 > /share/bench
 """)
         said = run.file("said")
         self.assertEqual(re.findall(r"AER: (.*) error message received from (\S+)", said),
-                         [(kind, WAYS[way]) for way, _, kind, _ in self.EXPECTED])
+                         [(kind, SOURCES[direction]) for direction, _, kind, _ in self.EXPECTED])
         self.assertEqual(re.findall(r"error status/mask=(\w+)/", said),
                          [f"{1 << decoded[0]:08x}" for _, _, _, decoded in self.EXPECTED])
         self.assertIn("committed 2 of 2", run.file("bench"))
@@ -198,8 +198,8 @@ class Packets(machine.TestCase):
     @classmethod
     def setUpClass(cls):
         script = HEAD
-        for name, (way, error, tlp) in cls.STRIKES.items():
-            script += f"vpctl inject host_ipu.{way} {error} {tlp} 20\neach {name} oae bench --count 20\n"
+        for name, (direction, error, tlp) in cls.STRIKES.items():
+            script += f"vpctl inject host_ipu.{direction} {error} {tlp} 20\neach {name} oae bench --count 20\n"
         for words in ("nowhere.down bad_tlp", "host_ipu bad_tlp", "host_ipu.down worse", "host_ipu.down bad_tlp Mail",
                       "host_ipu.down bad_tlp MRd 0", "host_ipu.down poisoned_tlp MRd"):
             script += f"vpctl inject {words} 2>> /share/mistakes || true\n"

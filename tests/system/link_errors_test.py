@@ -30,7 +30,7 @@ class LinkErrors(machine.TestCase):
         self.assertIn(f"committed {SWAPS} of {SWAPS}", run.console)
         self.assertIn(f"the firmware {SWAPS}: agree", run.console)
         counters = json.loads(stats.read_text())["counters"]
-        return run, {name: sum(counters[f"host_ipu.{way}.{name}"] for way in ("down", "up"))
+        return run, {name: sum(counters[f"host_ipu.{direction}.{name}"] for direction in ("down", "up"))
                      for name in ("bad_tlps", "replays", "retrainings")}
 
     def test_swaps_do_not_notice(self):
@@ -55,8 +55,8 @@ class LinkErrors(machine.TestCase):
         for source, receives, transmits in ((DEVICE, "down", "up"), (ROOT_PORT, "up", "down")):
             kernel = dict(line.split() for line in run.file(source).splitlines())
             for word, name in (RECEIVED | TRANSMITTED).items():
-                way = receives if word in RECEIVED else transmits
-                counter = counters[f"host_ipu.{way}.{name}"]
+                direction = receives if word in RECEIVED else transmits
+                counter = counters[f"host_ipu.{direction}.{name}"]
                 self.assertLessEqual(int(kernel[word]), counter, f"{source} {word}")
                 told += int(kernel[word])
                 counted += counter

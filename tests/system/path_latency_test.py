@@ -41,10 +41,10 @@ class MountEvans(machine.TestCase):
         self.assertAlmostEqual(whole, 1_600_000, delta=0.05 * 1_600_000)
 
     def test_no_part_is_negative_or_unknown(self):
-        for ways in (self.found.reads, self.found.interrupts):
-            names = {tuple(name for name, _ in parts) for parts in ways}
+        for paths in (self.found.reads, self.found.interrupts):
+            names = {tuple(name for name, _ in parts) for parts in paths}
             self.assertEqual(len(names), 1)
-            for parts in ways:
+            for parts in paths:
                 for name, time in parts:
                     self.assertGreaterEqual(time, 0, name)
 
@@ -54,9 +54,9 @@ class EachPart(machine.TestCase):
         two = ("--set", "hosts[0].vcpus=2")
         slower = ("--set", "pcie_links[0].latency_up=350ns", "--set", "hosts[0].root_complex.interrupt_latency=500ns")
         before, after = measure("oae-mini", *two), measure("oae-mini", *two, *slower)
-        for ways, expected in (("reads", 100_000), ("interrupts", 600_000)):
-            with self.subTest(ways):
-                wholes = [latency.whole(latency.median(getattr(one, ways))) for one in (before, after)]
+        for paths, expected in (("reads", 100_000), ("interrupts", 600_000)):
+            with self.subTest(paths):
+                wholes = [latency.whole(latency.median(getattr(one, paths))) for one in (before, after)]
                 self.assertEqual(wholes[1] - wholes[0], expected)
 
 

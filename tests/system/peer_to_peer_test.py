@@ -57,7 +57,7 @@ class Case(machine.TestCase):
         cls.runs.append(run)  # keeps the run, with which its files would be removed
         return run.children
 
-    def way(self, child):
+    def route(self, child):
         """Returns the links that the write of the register has passed."""
         target = hex(int(child.file("target"), 16) + 8)
         return [(line["link"].split(".")[-1], line["dir"]) for line in child.trace
@@ -105,13 +105,13 @@ class Switch(Case):
         for children in (self.without, self.reachable):
             child = children["straight"]
             self.assertEqual(child.file("peers"), "read arrives, write arrives\n")
-            self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("sw0_ipu1", "down")])
+            self.assertEqual(self.route(child), [("sw0_ipu0", "up"), ("sw0_ipu1", "down")])
             self.assertEqual(child.file("dmesg"), "")
 
     def test_what_is_redirected_ends_at_a_host_that_does_not_reflect_it(self):
         for child in (self.without["redirected"], self.reachable["not forwarded"]):
             self.assertEqual(child.file("peers"), "read refused, write lost\n")
-            self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("host_sw0", "up")])
+            self.assertEqual(self.route(child), [("sw0_ipu0", "up"), ("host_sw0", "up")])
             said = child.file("dmesg")
             self.assertIn(ERROR + ROOT_PORT, said)
             self.assertIn("[20] UnsupReq               (First)", said)
@@ -119,7 +119,7 @@ class Switch(Case):
     def test_what_is_redirected_comes_back_by_the_root_complex(self):
         child = self.reachable["redirected"]
         self.assertEqual(child.file("peers"), "read arrives, write arrives\n")
-        self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("host_sw0", "up"), ("host_sw0", "down"),
+        self.assertEqual(self.route(child), [("sw0_ipu0", "up"), ("host_sw0", "up"), ("host_sw0", "down"),
                                            ("sw0_ipu1", "down")])
         self.assertEqual(child.file("dmesg"), "")
 
@@ -127,7 +127,7 @@ class Switch(Case):
         child = self.without["refused"]
         self.assertRegex(child.file("port"), r"ACSCtl:.* EgressCtrl\+")
         self.assertEqual(child.file("peers"), "read refused, write lost\n")
-        self.assertEqual(self.way(child), [("sw0_ipu0", "up")])
+        self.assertEqual(self.route(child), [("sw0_ipu0", "up")])
         said = child.file("dmesg")
         self.assertIn(ERROR + PORTS[0], said)
         self.assertIn("[21] ACSViol                (First)", said)
@@ -185,13 +185,13 @@ class RootPorts(Case):
 
     def test_without_the_key_it_is_refused(self):
         self.assertEqual(self.without.file("peers"), "read refused, write lost\n")
-        self.assertEqual(self.way(self.without), [("sw0_ipu0", "up"), ("host_sw0", "up")])
+        self.assertEqual(self.route(self.without), [("sw0_ipu0", "up"), ("host_sw0", "up")])
         self.assertIn("[20] UnsupReq               (First)", self.without.file("dmesg"))
 
     def test_with_it_they_reach_each_other(self):
         child = self.reachable["peers"]
         self.assertEqual(child.file("peers"), "read arrives, write arrives\n")
-        self.assertEqual(self.way(child), [("sw0_ipu0", "up"), ("host_sw0", "up"), ("host_ipu1", "down")])
+        self.assertEqual(self.route(child), [("sw0_ipu0", "up"), ("host_sw0", "up"), ("host_ipu1", "down")])
         self.assertEqual(child.file("dmesg"), "")
         self.assertRegex(child.file("root"), r"ACSCap:.* EgressCtrl\+ DirectTrans\+")
         self.assertIn("AtomicOpsCap: Routing+ 32bit+ 64bit+ 128bitCAS+", child.file("root"))
