@@ -18,8 +18,10 @@ Fixture::Fixture(unsigned ports, std::uint64_t seed, std::uint32_t clock_khz)
   drain();
 }
 
+// Verilator's destructors look in the thread's context, which may be another fixture's.
 Fixture::~Fixture() {
   write_coverage(context);
+  Verilated::threadContextp(&context);
 }
 
 void Fixture::power_up() {

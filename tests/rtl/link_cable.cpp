@@ -56,6 +56,18 @@ void LinkCable::settle(std::uint64_t now, bool to_b_goes, bool to_a_goes) {
   if (to_a_goes) carry(b, to_a);
   a_sends_ = a.top.tx_valid;
   b_sends_ = b.top.tx_valid;
+  a_hears_ = a.top.rx_valid;
+  b_hears_ = b.top.rx_valid;
+}
+
+bool LinkCable::quiet(std::uint64_t now) const {
+  const auto stands = [now](const LinkEnd& end) {
+    return !end.top.reset && !end.top.busy && end.top.tx_kind == 0 && end.idle() &&
+           !(end.top.deadline_valid && end.top.deadline <= now);
+  };
+  return stands(a) && stands(b) && to_a.idle() && to_b.idle() && a_sends_ == bool(a.top.tx_valid) &&
+         b_sends_ == bool(b.top.tx_valid) && a_hears_ == (b_sends_ && to_a.whole()) &&
+         b_hears_ == (a_sends_ && to_b.whole());
 }
 
 void LinkCable::rise() {

@@ -60,16 +60,19 @@ void LinkWire::push(const Slice& slice) {
 
 void LinkWire::put(const Slice& slice) {
   slices_.push_back(whole_ ? slice : Slice{});
+  if (slices_.back().kind != OAE_KIND_IDLE) ++busy_slices_;
 }
 
 Slice LinkWire::pop() {
   ++popped;
   const Slice slice = slices_.front();
   slices_.pop_front();
+  if (slice.kind != OAE_KIND_IDLE) --busy_slices_;
   return slice;
 }
 
 void LinkWire::cut() {
   whole_ = false;
   slices_.assign(delay_, {});
+  busy_slices_ = 0;
 }

@@ -34,6 +34,8 @@ class LinkWire {
   void cut();
   void join() { whole_ = true; }
   bool whole() const { return whole_; }
+  /// Whether all that is on it is idle slices.
+  bool idle() const { return busy_slices_ == 0; }
   bool faulty() const { return !faults_.empty(); }
   /// Ends all faults of frames.
   void forgive() { faults_.clear(); }
@@ -55,6 +57,7 @@ class LinkWire {
   const Planned* planned() const;
 
   std::deque<Slice> slices_;
+  std::size_t busy_slices_ = 0;  // of these, the ones that are not idle
   std::size_t delay_;
   std::vector<Planned> faults_;
   Frame frame_{};
