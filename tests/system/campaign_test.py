@@ -3,8 +3,9 @@
 
 Each case runs in a machine that is forked from one boot. Afterwards the counts of hosts, block and firmware have to agree,
 and everything has to work. OAE_VP_CAMPAIGN_SEED=N runs only the case of that seed. OAE_VP_CAMPAIGN_CASES=200 runs 200 cases
-instead of a few.
+instead of a few. Each group prints how often it has injected each fault.
 """
+import collections
 import json
 import os
 import pathlib
@@ -16,7 +17,9 @@ import machine
 from hot_plug_test import TROUBLE
 
 SWAPPER = pathlib.Path(os.environ.get("OAE_VP_SWAPPER", "build/cmake/tests/system/swapper"))
-CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "24")) // 4  # cases of each group
+GROUPS = 2
+CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "12")) // GROUPS  # cases of each group
+CASES_OF_A_BOOT = 10
 PORTS = (0, 1)
 ONLY = os.environ.get("OAE_VP_CAMPAIGN_SEED")
 
@@ -62,45 +65,59 @@ def recoverable(chance):
     return f"vpctl inject host_ipu.{way} {error}" + (f" {chance.randrange(1, 40)}" if " " in error else "")
 
 
-def fault(chance):
-    return chance.choice((
-        lambda: recoverable(chance),
-        lambda: recoverable(chance),
-        lambda: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method; echo 1 > $device/reset || true",
-        lambda: f"kill_owner {chance.choice(PORTS)}",
-        lambda: "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; vpctl slot host_ipu insert; await [ -e $device/driver ]",
-        # The kernel may still be recovering from the previous fault, and refuse.
-        lambda: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind || true; "
-                "await eval '[ -e $device/driver ] || echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/bind'",
-    ))()
+# The kinds of faults, with the number of their shares.
+FAULTS = {
+    "link error": (2, recoverable),
+    "reset": (1, lambda chance: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method; echo 1 > $device/reset || true"),
+    "owner killed": (1, lambda chance: f"kill_owner {chance.choice(PORTS)}"),
+    "card pulled": (1, lambda chance: "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; vpctl slot host_ipu insert; "
+                                      "await [ -e $device/driver ]"),
+    # The kernel may still be recovering from the previous fault, and refuse.
+    "unbound": (1, lambda chance: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind || true; "
+                                  "await eval '[ -e $device/driver ] || echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/bind'"),
+}
+
+
+def faults(seed):
+    """Returns the faults of a case: (kind, when, commands)."""
+    chance = random.Random(seed)
+    kinds = [kind for kind, (weight, _) in FAULTS.items() for _ in range(weight)]
+    found = []
+    for _ in range(chance.randrange(1, 4)):
+        pause = f"sleep 0.0{chance.randrange(10, 50)}{chance.randrange(1000):03}"
+        kind = chance.choice(kinds)
+        found.append((kind, pause, FAULTS[kind][1](chance)))
+    return found
 
 
 def script(seed):
-    chance = random.Random(seed)
-    lines = [HEAD]
-    for _ in range(chance.randrange(1, 4)):
-        lines.append(f"sleep 0.0{chance.randrange(10, 50)}{chance.randrange(1000):03}")
-        lines.append(fault(chance))
-    return "\n".join(lines) + TAIL
+    return "\n".join([HEAD] + [line for _, *lines in faults(seed) for line in lines]) + TAIL
 
 
 class Group:
     """The cases of one boot."""
 
     group = 0
+    runs = []  # whose folders hold the children's files
 
     @classmethod
     def setUpClass(cls):
         seeds = [int(ONLY)] if ONLY else range(1 + cls.group * CASES, 1 + (cls.group + 1) * CASES)
-        cls.run_ = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].slot={hot_plug: true, surprise: true}",
-                                    "--until", "60s",
-                                    scripts={seed: script(seed) for seed in seeds})
-        shutil.copy(SWAPPER, cls.run_.share / "swapper")
-        cls.run_.finish()
-        assert cls.run_.code == 0, cls.run_
+        cls.children = {}
+        for first in range(0, len(seeds), CASES_OF_A_BOOT):
+            run = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].slot={hot_plug: true, surprise: true}",
+                                   "--until", "60s",
+                                   scripts={seed: script(seed) for seed in seeds[first:first + CASES_OF_A_BOOT]})
+            shutil.copy(SWAPPER, run.share / "swapper")
+            run.finish()
+            assert run.code == 0, run
+            cls.children.update(run.children)
+            cls.runs.append(run)
+        counts = collections.Counter(kind for seed in seeds for kind, *_ in faults(seed))
+        print(", ".join(f"{kind}: {counts[kind]}" for kind in FAULTS))
 
     def check(self, each):
-        for seed, child in self.run_.children.items():
+        for seed, child in self.children.items():
             with self.subTest(OAE_VP_CAMPAIGN_SEED=seed):
                 each(child)
 
@@ -143,14 +160,6 @@ class Cases1(Group, machine.TestCase):
 
 class Cases2(Group, machine.TestCase):
     group = 1
-
-
-class Cases3(Group, machine.TestCase):
-    group = 2
-
-
-class Cases4(Group, machine.TestCase):
-    group = 3
 
 
 if __name__ == "__main__":
