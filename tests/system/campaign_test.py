@@ -95,7 +95,7 @@ def script(seed):
 
 
 class Group:
-    """The cases of one boot."""
+    """A share of the cases, of which ten are forked from a boot."""
 
     group = 0
     runs = []  # whose folders hold the children's files
