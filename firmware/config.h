@@ -9,6 +9,12 @@
 #define FIRMWARE_TICK_US 1000
 #endif
 
+/* Words of the OAE block that each swap port has to itself: port n has those from n times this number
+ * on. 0: all ports share all words. */
+#ifndef FIRMWARE_WORDS_PER_PORT
+#define FIRMWARE_WORDS_PER_PORT 0
+#endif
+
 /* Highest level that is logged: 0 error, 1 warning, 2 info, 3 debug. */
 #ifndef FIRMWARE_LOG_LEVEL
 #define FIRMWARE_LOG_LEVEL 2

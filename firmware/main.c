@@ -151,6 +151,7 @@ void core_main(unsigned core) {
   init_links();
   if (!swap_service_init(&swaps, OAE_IPU_OAE_BASE, &links.partner))
     panic("no OAE block at %x", OAE_IPU_OAE_BASE);
+  swap_service_share_words(&swaps, FIRMWARE_WORDS_PER_PORT);
   print_banner(polling);
   link_service_start(&links);
   others_may_begin = 1;

@@ -136,6 +136,20 @@ bool swap_service_init(struct swap_service* service, uintptr_t block,
   return true;
 }
 
+void swap_service_share_words(struct swap_service* service, unsigned per_port) {
+  const unsigned words = OAE_GET(OAE_HOST_FEATURES_RESET, OAE_HOST_FEATURES_WORDS);
+
+  for (unsigned n = 0; n < service->count; n++) {
+    uint64_t first = per_port ? (uint64_t)n * per_port : 0;
+    uint64_t count = per_port ? per_port : words;
+
+    if (first > words) first = words;
+    if (count > words - first) count = words - first;
+    block_write(service, OAE_FIRMWARE_WORDS_AT(n),
+                OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count));
+  }
+}
+
 bool swap_service_serve(struct swap_service* service, uint64_t ports) {
   uint64_t waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS) & ports;
 

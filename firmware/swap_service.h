@@ -64,6 +64,10 @@ struct swap_service {
 bool swap_service_init(struct swap_service* service, uintptr_t block,
                        const struct swap_partner* partner);
 
+/* Gives each port that many words of the block to itself, as far as there are words; 0: all ports share
+ * all words, as after power-up. */
+void swap_service_share_words(struct swap_service* service, unsigned per_port);
+
 /* Serves those of `ports`, a bit each, that have events now; false if none has. Several cores may
  * serve, each ports of its own; those of one partner are one core's. */
 bool swap_service_serve(struct swap_service* service, uint64_t ports);

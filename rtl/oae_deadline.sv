@@ -9,6 +9,7 @@ module oae_deadline (
   input  logic [6:0]  ports,
   input  logic        set,           // a port waits until set_deadline
   input  logic [63:0] set_deadline,
+  input  logic        reconsider,    // deadlines may be earlier than was said
   input  logic        look,          // the port asked for is being looked at
   output logic        watching,      // ports are to be looked at
   output logic [5:0]  port,          // which
@@ -35,6 +36,10 @@ module oae_deadline (
       if (due) begin
         watching <= 1'b1;
         valid <= 1'b0;
+      end
+      if (reconsider) begin
+        watching <= 1'b1;
+        port <= '0;
       end
       if (set && (!valid || due || set_deadline < deadline)) begin
         valid <= 1'b1;

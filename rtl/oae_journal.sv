@@ -8,6 +8,7 @@ module oae_journal (
   input  logic [2:0]          word,          // of the line
   input  logic [7:0]          word_enable,
   input  logic [63:0]         now,
+  input  logic [31:0]         hold_limit,    // clocks that words may be held, 0: any number
   input  oae_types::verdict_t host_verdict,  // while JUDGE_HOST
   /* verilator lint_off UNUSEDSIGNAL */      // no more of these matters
   input  logic [63:0]         word_data,
@@ -19,7 +20,7 @@ module oae_journal (
   output logic                commits,
   output logic                reverses,      // the tentative swap
   output logic                forgoes,       // the next one
-  output logic                goes_on,       //   once the host is taken at its word on the last
+  output logic                goes_on,       // the swap is committed first, and the word done again
   output logic                moves,         // a confirmed slot finds room among the committed
   output logic                settles,       // steps that were confirmed or reversed are done or dropped
   output logic                ends,          // and their slot is no longer needed
@@ -37,7 +38,9 @@ module oae_journal (
   logic names_next;                // or the next
   logic confirms;                  // by the register
   logic continues;                 // confirmed by the offer that was said to follow
+  logic shuts;                     // the port is to be closed
   logic unconfirmed;
+  logic expires;                   // it has held words for too long
 
   assign control_written = stage == oae_types::EXECUTE && write &&
       target == oae_types::HOST_PORT && word == CONTROL && word_enable[0];
@@ -48,7 +51,9 @@ module oae_journal (
     if (row.state == oae_registers::PORT_STATE_HISTORY_LOST && word_enable[1])
       next_epoch = word_data[EPOCH +: 8] + 8'd1;
   end
-  assign closes = control_written && !word_data[0] && row.open;
+  // A tentative swap is committed before its port is closed, since its host may have the answer.
+  assign shuts = control_written && !word_data[0] && row.open;
+  assign closes = shuts && !unconfirmed;
 
   // A confirmation and a reversal name a swap in the same way.
   assign page_written = stage == oae_types::EXECUTE && write &&
@@ -65,13 +70,13 @@ module oae_journal (
   end
   assign confirms = names_last && word == CONFIRM;
   assign reverses = names_last && word == REVERSE && unconfirmed;
-  assign goes_on = names_next && word == REVERSE && unconfirmed;
+  // A host that has begun a swap has committed the one before.
+  assign goes_on = ((names_next && word == REVERSE) || shuts) && unconfirmed;
   assign forgoes = names_next && word == REVERSE && !unconfirmed;
 
   assign continues = stage == oae_types::JUDGE_HOST && host_verdict == oae_types::GOOD && row.more;
   assign unconfirmed = row.state == oae_registers::PORT_STATE_TENTATIVE;
-  // Who has begun a swap has committed the one before.
-  assign commits = (opens || confirms || continues || goes_on) && unconfirmed;
+  assign commits = (confirms || continues || goes_on || expires) && unconfirmed;
 
   // One after the other, until none is left to do and the row can be stored
   assign moves = stage == oae_types::STORE && row.tentative && row.settled && !row.stepped &&
@@ -80,7 +85,9 @@ module oae_journal (
   assign ends = stage == oae_types::STORE && row.tentative && row.settled && row.stepped &&
                 !row.holds;
 
-  assign late = unconfirmed && row.confirm_enable && !row.asked &&
-                now - row.since > {32'd0, row.limit};
+  // A swap that holds words does so for a limited time, whatever its host does.
+  assign expires = stage == oae_types::EXECUTE && target == oae_types::DEADLINE && unconfirmed &&
+                   row.holds && hold_limit != '0 && now - row.since > {32'd0, hold_limit};
+  assign late = unconfirmed && row.confirm_enable && !expires && now > row.ask_after;
 
 endmodule

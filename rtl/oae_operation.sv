@@ -89,8 +89,7 @@ module oae_operation #(
   output logic                access_done,
   output logic                access_error,
   output logic [63:0]         access_result,
-  output logic                interrupt_valid,
-  input  logic                interrupt_ready
+  output logic                interrupts     // the host, by its port
 );
 
   localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
@@ -226,6 +225,10 @@ module oae_operation #(
           if (write) begin
             case (target)
               oae_types::HOST_PORT: begin
+                if (goes_on) begin
+                  words <= words;
+                  stage <= oae_types::EXECUTE;
+                end
                 if (opens) begin
                   words <= words;
                   stage <= oae_types::BEGIN_EPOCH;
@@ -367,10 +370,6 @@ module oae_operation #(
           stage <= oae_types::FETCH;
         end else if (finishes) begin
           if (source == oae_types::HOST && !write) completion_valid <= 1'b1;
-          stage <= signals ? oae_types::SIGNAL : oae_types::LOAD;
-        end
-
-        oae_types::SIGNAL: if (interrupt_ready) begin
           signals <= 1'b0;
           stage <= oae_types::LOAD;
         end
@@ -382,7 +381,7 @@ module oae_operation #(
 
   assign access_done = finishes && source == oae_types::FIRMWARE;
   assign access_error = target == oae_types::NOTHING;
-  assign interrupt_valid = stage == oae_types::SIGNAL;
+  assign interrupts = finishes && signals;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clock)

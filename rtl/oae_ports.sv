@@ -73,6 +73,7 @@ module oae_ports #(
   localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
   localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [2:0] HOLD_LIMIT = 3'(oae_registers::FIRMWARE_HOLD_LIMIT >> 3);
 
   // ---- What each part tells the others ----
 
@@ -97,6 +98,7 @@ module oae_ports #(
   logic                 contends;
   oae_types::answer_t   answer;
   logic                 pushes;
+  logic                 interrupts;
 
   // oae_row
   oae_types::row_t row;             // of the port in work
@@ -169,6 +171,13 @@ module oae_ports #(
   logic        watching;
   logic [5:0]  watch_port;
   logic        deadline_busy;
+  logic        interrupt_busy;
+  logic [31:0] hold_limit;
+  logic        limits_holds;       // that limit is written
+  logic        asks_later;         // the port in work waits to ask for a confirmation,
+  logic        expires_later;      //   or for the end of the time that it may hold words
+  logic [63:0] ask_deadline;
+  logic [63:0] hold_deadline;
 
   // ---- The operation in work ----
 
@@ -186,7 +195,7 @@ module oae_ports #(
     .asks, .choice, .way, .answer_bank, .cell_given, .answer, .pushes,
     .streams, .refused, .answers, .denies,
     .completion_valid, .completion_ready, .completion_data, .completion_tag, .dma_class,
-    .access_done, .access_error, .access_result, .interrupt_valid, .interrupt_ready);
+    .access_done, .access_error, .access_result, .interrupts);
 
   assign writes = stage == oae_types::EXECUTE && write;
 
@@ -235,7 +244,7 @@ module oae_ports #(
             stage == oae_types::SETTLE), .slot,
     .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
     .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
-    .attempt(row.attempt), .attempted(row.attempted), .spent(row.spent),
+    .attempt(row.attempt), .attempted(row.attempted), .spent(row.spent), .first_word(row.first_word), .word_count(row.word_count),
     .worked(answer == oae_types::WORKED), .contended(row.contended),
     .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .steps,
     .firmware_good, .nothing_header, .formed_header);
@@ -254,7 +263,7 @@ module oae_ports #(
     .streams, .refused, .answers, .denies, .not_ready, .exchanges, .keeps, .holds);
 
   oae_journal journal (
-    .stage, .write, .target, .word, .word_data, .word_enable, .now, .host_verdict, .row,
+    .stage, .write, .target, .word, .word_data, .word_enable, .now, .hold_limit, .host_verdict, .row,
     .opens, .next_epoch, .closes, .commits, .reverses, .forgoes, .goes_on, .moves, .settles, .ends,
     .late);
 
@@ -283,6 +292,7 @@ module oae_ports #(
       liveness_limit <= oae_registers::HOST_LIVENESS_LIMIT_RESET[31:0];
       irq_enable <= '0;
       irq_pending <= '0;
+      hold_limit <= oae_registers::FIRMWARE_HOLD_LIMIT_RESET[31:0];
     end else begin
       if (writes && target == oae_types::HOST_GLOBAL && word == LIVENESS_LIMIT)
         liveness_limit <= merged[31:0];
@@ -290,6 +300,7 @@ module oae_ports #(
         liveness_limit <= oae_registers::HOST_LIVENESS_LIMIT_RESET[31:0];
       if (writes && target == oae_types::FIRMWARE_GLOBAL && word == IRQ_ENABLE)
         irq_enable <= merged;
+      if (limits_holds) hold_limit <= merged[31:0];
       if (finishes) irq_pending[port] <= |pending;
     end
   end
@@ -302,23 +313,36 @@ module oae_ports #(
   oae_readout readout (
     .enable(stage == oae_types::EXECUTE), .target, .word, .ports, .clock_khz, .row,
     .liveness_count, .liveness_age, .liveness_limit, .irq_enable, .irq_pending,
-    .words_value, .pending, .value);
+    .hold_limit, .words_value, .pending, .value);
+
+  assign limits_holds = writes && target == oae_types::FIRMWARE_GLOBAL && word == HOLD_LIMIT;
+  assign asks_later = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable;
+  assign expires_later = row.state == oae_registers::PORT_STATE_TENTATIVE && row.holds &&
+                         hold_limit != '0;
+  assign ask_deadline = row.ask_after + 64'd1;
+  assign hold_deadline = row.since + {32'd0, hold_limit} + 64'd1;
 
   oae_deadline watch (
     .clock, .reset, .now, .ports,
-    .set(finishes && row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable &&
-         !row.asked),
-    .set_deadline(row.since + {32'd0, row.limit} + 64'd1),
+    .set(finishes && (asks_later || expires_later)),
+    .set_deadline(expires_later && (!asks_later || hold_deadline < ask_deadline) ? hold_deadline :
+                  ask_deadline),
+    .reconsider(limits_holds),
     .look(stage == oae_types::EXECUTE && source == oae_types::WATCH),
     .watching, .port(watch_port), .valid(deadline_valid), .deadline, .busy(deadline_busy));
+
+  oae_interrupts #(.PORTS(PORTS)) interrupt (
+    .clock, .reset, .signal(interrupts), .forget(writes && target == oae_types::FUNCTION_RESET),
+    .port, .signal_vector(row.msix_vector),
+    .valid(interrupt_valid), .ready(interrupt_ready), .vector(interrupt_vector),
+    .busy(interrupt_busy));
 
   // ---- Pins ----
 
   assign dma_valid = stage == oae_types::ANSWER && pushes;
   assign dma_address = {row.cell_line, 6'd0};
-  assign interrupt_vector = row.msix_vector;
   assign irq = |(irq_pending & irq_enable);
   assign idle = stage == oae_types::LOAD;
-  assign busy = stage != oae_types::LOAD || completion_valid || deadline_busy;
+  assign busy = stage != oae_types::LOAD || completion_valid || deadline_busy || interrupt_busy;
 
 endmodule

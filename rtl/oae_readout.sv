@@ -14,6 +14,7 @@ module oae_readout (
   input  logic [31:0]        liveness_limit,
   input  logic [63:0]        irq_enable,
   input  logic [63:0]        irq_pending,
+  input  logic [31:0]        hold_limit,
   input  logic [63:0]        words_value,    // register about words
   output logic [6:0]         pending,        // events of the port, as in its register
   output logic [63:0]        value           // 0 where there is no register, or one of slots
@@ -40,13 +41,16 @@ module oae_readout (
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
   localparam logic [2:0] IRQ_STATUS = 3'(oae_registers::FIRMWARE_IRQ_STATUS >> 3);
   localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [2:0] HOLD_LIMIT = 3'(oae_registers::FIRMWARE_HOLD_LIMIT >> 3);
   localparam logic [2:0] FIRMWARE_STATUS = 3'(oae_registers::FIRMWARE_STATUS >> 3);
+  localparam logic [2:0] FIRMWARE_WORDS = 3'(oae_registers::FIRMWARE_WORDS >> 3);
   localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
 
   logic [63:0] id_word;
   logic [63:0] state_word;
   logic [63:0] event_word;
   logic [63:0] status_word;
+  logic [63:0] range_word;
 
   assign pending = {row.event_passed, row.event_bad_offer, row.event_closed, row.event_opened,
                     row.event_reversed, row.event_committed, row.event_exchanged};
@@ -56,6 +60,7 @@ module oae_readout (
     state_word = '0;
     event_word = '0;
     status_word = '0;
+    range_word = '0;
     value = '0;
     if (enable) begin
       id_word = oae_registers::HOST_ID_RESET;
@@ -78,6 +83,9 @@ module oae_readout (
       status_word[oae_registers::FIRMWARE_STATUS_EVENTS_SHIFT +: 7] = pending;
       status_word[oae_registers::FIRMWARE_STATUS_NEXT_SEQUENCE_SHIFT +: 32] =
           oae_types::following(row.sequence_last);
+
+      range_word[oae_registers::FIRMWARE_WORDS_FIRST_SHIFT +: 12] = row.first_word;
+      range_word[oae_registers::FIRMWARE_WORDS_COUNT_SHIFT +: 13] = row.word_count;
 
       case (target)
         oae_types::HOST_GLOBAL:
@@ -109,12 +117,14 @@ module oae_readout (
             FIRMWARE_LIVENESS: value = {32'd0, liveness_count};
             IRQ_STATUS: value = irq_pending & irq_enable;
             IRQ_ENABLE: value = irq_enable;
+            HOLD_LIMIT: value = {32'd0, hold_limit};
             default: ;
           endcase
         oae_types::FIRMWARE_PORT:
           case (word)
             FIRMWARE_STATUS: value = status_word;
             FIRMWARE_EVENT: value = {57'd0, pending};
+            FIRMWARE_WORDS: value = range_word;
             default: ;
           endcase
         default: ;

@@ -64,12 +64,15 @@ module oae_row #(
 
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
   localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
+  localparam logic [2:0] WORDS = 3'(oae_registers::FIRMWARE_WORDS >> 3);
   localparam int unsigned TAKE = oae_registers::FIRMWARE_COMMAND_TAKE_SHIFT;
   localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
   localparam int unsigned ACKNOWLEDGE = oae_registers::FIRMWARE_COMMAND_ACKNOWLEDGE_SHIFT;
 
+  localparam logic [31:0] ASK_PAUSE = 32'd4096;  // clocks between two requests, at least
+
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 546;  // of row_t
+  localparam int unsigned ROW_BITS = 634;  // of row_t
 
   logic [ROW_BITS-1:0] rows [PORTS];
   always_ff @(posedge clock)
@@ -90,6 +93,7 @@ module oae_row #(
       row.tentative_bank <= 2'd1;
       row.committed_bank <= 2'd2;
       row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
+      row.word_count <= oae_registers::FIRMWARE_WORDS_RESET[oae_registers::FIRMWARE_WORDS_COUNT_SHIFT +: 13];
     end else begin
       case (stage)
         oae_types::LOAD: row <= rows[next_port[PORT_BITS-1:0]];
@@ -103,11 +107,11 @@ module oae_row #(
                   row.msix_vector <= merged[VECTOR +: 16];
                   row.offer_armed <= merged[OFFER_ARMED] && !row.offered;
                   row.confirm_enable <= merged[CONFIRM_ENABLE];
-                  row.asked <= 1'b0;
+                  row.ask_after <= row.since + {32'd0, row.limit};
                 end
                 LIMIT: begin
                   row.limit <= merged[31:0];
-                  row.asked <= 1'b0;
+                  row.ask_after <= row.since + {32'd0, merged[31:0]};
                 end
                 default: ;
               endcase
@@ -118,8 +122,7 @@ module oae_row #(
                 row.spent <= 1'b0;
                 row.arrived <= '0;
                 row.event_closed <= 1'b1;
-                if (row.state != oae_registers::PORT_STATE_TENTATIVE)
-                  row.state <= oae_registers::PORT_STATE_CLOSED;
+                row.state <= oae_registers::PORT_STATE_CLOSED;
               end
             end
 
@@ -146,7 +149,6 @@ module oae_row #(
               row.msix_vector <= '0;
               row.offer_armed <= 1'b0;
               row.confirm_enable <= 1'b0;
-              row.asked <= 1'b0;
               row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
               // The host will be told that the offer did not take place, so no copy of it may.
               if (row.verdict == oae_types::GOOD && !row.spent) row.attempt <= row.attempt + 6'd1;
@@ -159,6 +161,10 @@ module oae_row #(
               if (word == COMMAND && word_enable[0]) begin
                 if (word_data[TAKE]) row.committed <= 1'b0;
                 if (word_data[WITHDRAW]) row.offered <= 1'b0;
+              end
+              if (word == WORDS) begin
+                row.first_word <= merged[oae_registers::FIRMWARE_WORDS_FIRST_SHIFT +: 12];
+                row.word_count <= merged[oae_registers::FIRMWARE_WORDS_COUNT_SHIFT +: 13];
               end
               if (cleared[0]) row.event_exchanged <= 1'b0;
               if (cleared[1]) row.event_committed <= 1'b0;
@@ -178,7 +184,9 @@ module oae_row #(
             if (!row.spent) row.age <= liveness_age;
             if (!row.spent) row.contended <= 1'b0;
           end
-          if (target == oae_types::DEADLINE && late) row.asked <= 1'b1;
+          // It is asked for again, but not all the time.
+          if (target == oae_types::DEADLINE && late)
+            row.ask_after <= now + {32'd0, row.limit < ASK_PAUSE ? ASK_PAUSE : row.limit};
         end
 
         oae_types::BEGIN_EPOCH: begin
@@ -236,7 +244,7 @@ module oae_row #(
             row.inbox_bank <= row.tentative_bank;
             row.tentative_bank <= row.inbox_bank;
             row.since <= now;
-            row.asked <= 1'b0;
+            row.ask_after <= now + {32'd0, row.limit};
             if (keeps) row.event_passed <= 1'b1;
             if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
           end
@@ -285,6 +293,11 @@ module oae_row #(
         assert (row.tentative || !row.settled) else $error("settled without a slot");
         assert (row.open || (!row.offered && row.verdict == oae_types::NONE))
           else $error("an offer outlived its port");
+        assert (!row.holds || row.state == oae_registers::PORT_STATE_TENTATIVE)
+          else $error("words are held for no swap");
+        assert (row.open || row.state == oae_registers::PORT_STATE_CLOSED ||
+                row.state == oae_registers::PORT_STATE_HISTORY_LOST)
+          else $error("a swap outlived its port");
         assert (row.inbox_bank != row.tentative_bank && row.inbox_bank != row.committed_bank &&
                 row.tentative_bank != row.committed_bank && row.inbox_bank != 2'd3 &&
                 row.tentative_bank != 2'd3 && row.committed_bank != 2'd3)

@@ -13,6 +13,8 @@ module oae_slot_check (
   input  logic [5:0]          attempt,         // the first of the host's that is not old,
   input  logic                attempted,       // if it has made one
   input  logic                spent,           // the host's offer was answered NOT_READY before
+  input  logic [11:0]         first_word,      // that the host may use,
+  input  logic [12:0]         word_count,      //   and how many
   input  logic                worked,          // it is answered by the block, and took place,
   input  logic                contended,       // or words are held
   output logic [63:0]         crc,
@@ -57,7 +59,7 @@ module oae_slot_check (
   logic sound_steps;
   oae_steps decode (
     .enable, .verb(slot[VERB +: 8]), .steps_word(slot[64 +: 64]), .operands(slot[128 +: 256]),
-    .steps, .sound(sound_steps));
+    .first_word, .word_count, .steps, .sound(sound_steps));
 
   always_comb begin
     known = 1'b1;

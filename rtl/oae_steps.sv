@@ -5,6 +5,8 @@ module oae_steps (
   input  logic [7:0]          verb,
   input  logic [63:0]         steps_word,    // slices of the slot
   input  logic [255:0]        operands,
+  input  logic [11:0]         first_word,    // of those that it may use,
+  input  logic [12:0]         word_count,    //   and how many
   output oae_types::steps_t   steps,
   output logic                sound          // one that can be done
 );
@@ -46,7 +48,8 @@ module oae_steps (
       for (int unsigned i = 0; i < 4; i++) begin
         if (operations[3*i +: 3] > oae_registers::WORD_OPERATION_COMPARE) unknown[i] = 1'b1;
         if (operations[3*i +: 3] != oae_registers::WORD_OPERATION_NONE &&
-            {20'd0, indices[12*i +: 12]} >= WORDS) unknown[i] = 1'b1;
+            ({20'd0, indices[12*i +: 12]} >= WORDS || indices[12*i +: 12] < first_word ||
+             {1'b0, indices[12*i +: 12] - first_word} >= word_count)) unknown[i] = 1'b1;
         for (int unsigned j = 0; j < i; j++)
           if (indices[12*i +: 12] == indices[12*j +: 12] &&
               oae_types::changes(operations[3*i +: 3]) && oae_types::changes(operations[3*j +: 3]))

@@ -46,7 +46,7 @@ module oae_trace (
         if (forgoes) trace_sequence <= oae_types::following(sequence_last);
         trace_to <= oae_registers::PORT_STATE_REVERSED;
       end
-      if (closes && state != oae_registers::PORT_STATE_TENTATIVE) begin
+      if (closes) begin
         trace_valid <= 1'b1;
         trace_to <= oae_registers::PORT_STATE_CLOSED;
       end

@@ -78,11 +78,12 @@ package oae_types;
     logic [15:0] msix_vector;
     logic        offer_armed;
     logic        confirm_enable;
-    logic        asked;         // for the confirmation of this swap
-
+    logic [11:0] first_word;    // that the host may use,
+    logic [12:0] word_count;    //   and how many
     logic [57:0] cell_line;     // address[63:6], 0 is no cell
     logic [31:0] limit;         // clocks that a swap may stay tentative
     logic [63:0] since;         // when the last swap took place
+    logic [63:0] ask_after;     // when its confirmation is next asked for
     logic [63:0] arrived;       // bytes of the inbox written since the last verdict
     logic [63:0] count_committed;
     logic [63:0] count_not_ready;
@@ -126,8 +127,7 @@ package oae_types;
     SETTLE,                     //     it is the tentative one, whose steps are done or dropped
     ANSWER,                     //     it goes to the cell, or completes the read
     WORK,                       // until the words are ready
-    STORE,                      // puts the row back
-    SIGNAL                      // interrupts the host
+    STORE                       // puts the row back
   } stage_t;
 
   // What the answer to the host is

@@ -152,6 +152,37 @@ static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct 
 	return false;
 }
 
+/* Reads the port's journal. */
+static inline u64 oae_exchange_state(struct oae_exchange *exchange)
+{
+	u64 state = readq(exchange->page + OAE_PORT_STATUS);
+
+	return oae_exchange_is_away(exchange) ? ~0ULL : state;
+}
+
+/*
+ * Returns whether the journal says that the next swap has already been settled, so that an
+ * answer that is asked for after that is final: its port has been closed, or the block has committed it.
+ * The journal is read twice, since nothing else tells whether what was read is damaged.
+ */
+static bool oae_exchange_is_settled(struct oae_exchange *exchange)
+{
+	u64 state = oae_exchange_state(exchange);
+
+	if (oae_exchange_state(exchange) != state)
+		return false;
+	if (OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH) != exchange->epoch)
+		return false;
+	switch (OAE_GET(state, OAE_HOST_PORT_STATE_STATE)) {
+	case OAE_PORT_STATE_CLOSED:
+		return true;
+	case OAE_PORT_STATE_COMMITTED:
+		return OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE) == oae_exchange_next(exchange);
+	default:
+		return false;
+	}
+}
+
 /*
  * Returns what an answer means for the next swap, whose offer was stored before. Only an undamaged
  * answer counts, since slice 0 alone has no CRC. There is one exception: a block that cannot push
@@ -159,10 +190,11 @@ static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct 
  *
  * A denial is final if it says that the block had this very attempt before it, since the block takes
  * later attempts only. Otherwise the offer was lost or damaged, or a copy of it may still arrive.
- * Then only a reversal makes sure that it never takes place.
+ * Then only a reversal makes sure that it never takes place, unless the swap was @settled before the
+ * answer was asked for.
  */
 static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 header, bool first,
-					   struct oae_answer *answer)
+					   bool settled, struct oae_answer *answer)
 {
 	u32 sequence = OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE);
 	u64 status = OAE_GET(header, OAE_SLOT_HEADER_STATUS);
@@ -187,7 +219,7 @@ static enum oae_outcome oae_exchange_judge(struct oae_exchange *exchange, u64 he
 	} else if (!nothing && sequence != exchange->sequence) {
 		return OAE_IN_DOUBT;
 	}
-	if (final && (nothing || sequence == oae_exchange_next(exchange)))
+	if (settled || (final && (nothing || sequence == oae_exchange_next(exchange))))
 		return OAE_NOT_TAKEN;
 	exchange->reversing = true;
 	return OAE_IN_DOUBT;
@@ -218,11 +250,17 @@ static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae
 	return outcome;
 }
 
+void oae_exchange_demand_reversal(struct oae_exchange *exchange)
+{
+	writeq(oae_exchange_name_next(exchange), exchange->page + OAE_PORT_REVERSE);
+}
+
 static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, unsigned int reads,
 					       struct oae_answer *answer)
 {
 	enum oae_outcome outcome = OAE_IN_DOUBT;
 	bool reversing = exchange->reversing;
+	bool settled = false;
 	unsigned int i;
 	u64 header;
 
@@ -231,13 +269,17 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 		if (i && exchange->is_interrupted && exchange->is_interrupted())
 			break;
 		oae_exchange_clear_cell(exchange);
-		if (exchange->reversing)
-			writeq(oae_exchange_name_next(exchange), exchange->page + OAE_PORT_REVERSE);
+		if (exchange->reversing) {
+			oae_exchange_demand_reversal(exchange);
+			/* The reversal may have come too late, which the journal tells. */
+			settled = oae_exchange_is_settled(exchange);
+		}
 		header = oae_exchange_repeat(exchange, answer);
-		outcome = oae_exchange_judge(exchange, header, false, answer);
+		outcome = oae_exchange_judge(exchange, header, false, settled, answer);
 		answer->reads++;
 		/* The reversal has not arrived, but may arrive later, so that this outcome is not final. */
-		if (exchange->reversing && (outcome == OAE_COMMITTED || outcome == OAE_NOT_TAKEN))
+		if (exchange->reversing && !settled &&
+		    (outcome == OAE_COMMITTED || outcome == OAE_NOT_TAKEN))
 			outcome = OAE_IN_DOUBT;
 		/* A reversal that this answer asks for has a read of its own. */
 		if (exchange->reversing && !reversing)
@@ -268,7 +310,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 	oae_exchange_clear_cell(exchange);
 
 	header = oae_exchange_offer(exchange, slot, answer);
-	outcome = oae_exchange_judge(exchange, header, true, answer);
+	outcome = oae_exchange_judge(exchange, header, true, false, answer);
 	if (unlikely(outcome == OAE_IN_DOUBT))
 		outcome = oae_exchange_ask_again(exchange, reads, answer);
 	answer->committed = oae_clock();

@@ -72,13 +72,16 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 /*
  * Asks for the outcome of the swap in doubt, up to @reads times and in the form of that swap, but only
  * once if the caller is interrupted. Each time it has the block reverse the swap first, if that was
- * decided.
+ * decided. A swap that the block has committed by then stays committed.
  */
 enum oae_outcome oae_exchange_settle(struct oae_exchange *exchange, unsigned int reads,
 				     struct oae_answer *answer);
 
 /* Decides that the swap in doubt is settled as reversed. */
 void oae_exchange_reverse(struct oae_exchange *exchange);
+
+/* Demands once that the block reverse the swap in doubt. Only oae_exchange_settle() says what came of it. */
+void oae_exchange_demand_reversal(struct oae_exchange *exchange);
 
 /*
  * Confirms the last swap that the host has committed. Doing so again does no harm. It needs no lock, so

@@ -165,37 +165,22 @@ void oae_port_stop(struct oae_port *port)
 	oae_port_read(port, OAE_HOST_PORT_STATE);
 }
 
-static bool oae_port_is_tentative(u64 state)
-{
-	return state != ~0ULL &&
-	       OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_TENTATIVE;
-}
-
 /*
- * Closes the port in the hardware. A swap that its owner has left tentative is committed, since the
- * owner may have seen the answer; or reversed, if the owner had decided so. Otherwise the words that
- * it holds would stay held.
+ * Closes the port in the hardware. The block then commits a swap that its owner has left tentative,
+ * since the owner may have seen the answer; if the owner had decided to reverse it, it is reversed first.
  */
 static int oae_port_close(struct oae_port *port)
 {
-	unsigned int tries, reg;
-	u64 state, control;
+	unsigned int tries;
 
 	for (tries = 0; tries < OAE_CLOSE_TRIES; tries++) {
-		reg = port->exchange.doubt && port->exchange.reversing ? OAE_PORT_REVERSE :
-									 OAE_PORT_CONFIRM;
-		state = oae_port_read(port, OAE_HOST_PORT_STATE);
-		/* A swap is settled before the port is closed, or not at all. */
-		if (state == ~0ULL)
+		/* A reversal is of no use once the port is closed, so the device must answer. */
+		if (oae_port_read(port, OAE_HOST_PORT_STATE) == ~0ULL)
 			continue;
-		if (oae_port_is_tentative(state))
-			writeq(state & (OAE_PORT_CONFIRM_EPOCH_MASK | OAE_PORT_CONFIRM_SEQUENCE_MASK),
-			       port->exchange.page + reg);
+		if (port->exchange.doubt && port->exchange.reversing)
+			oae_exchange_demand_reversal(&port->exchange);
 		oae_port_silence(port);
-		control = oae_port_read(port, OAE_HOST_PORT_CONTROL);
-		/* An exchange may have been under way. None is once this read has returned. */
-		state = oae_port_read(port, OAE_HOST_PORT_STATE);
-		if (!control && state != ~0ULL && !oae_port_is_tentative(state)) {
+		if (oae_port_read(port, OAE_HOST_PORT_CONTROL) == 0) {
 			if (port->exchange.doubt)
 				port->settled++;
 			port->exchange.doubt = false;

@@ -28,8 +28,10 @@
 #define KILL 16     /* of the owner of the port */
 #define RESTART 32  /* of the firmware */
 #define POWER 64    /* the card loses its power, and so its journal */
+#define FREEZE 128  /* the driver closes the port while its host is in doubt, for a reset */
+#define LIMIT 256   /* a tentative swap has held words for too long */
 #ifndef KINDS
-#define KINDS 127
+#define KINDS 511
 #endif
 #define MAY(kind) (faults < FAULTS && (KINDS & (kind)))
 
@@ -46,7 +48,7 @@ mtype = {
 /* kind, epoch, sequence, attempt, word, MORE, sound */
 chan down = [5] of { mtype, byte, byte, byte, byte, bool, bool };
 /* kind, epoch, sequence, word, first attempt that is not old */
-chan up = [1] of { mtype, byte, byte, byte, byte };
+chan up = [2] of { mtype, byte, byte, byte, byte };
 
 byte faults = 0;
 
@@ -88,10 +90,10 @@ byte retained = 0;           /* the firmware's word of the last answer, 0: none 
 byte tentative = 0;          /* the host's word, 0: no slot */
 bool settled = false;        /*   confirmed, and waits */
 bool more = false;
+bool reversed = false;       /* the last swap was */
 byte committed = 0;          /* 0: no slot */
 
 #define is_open (journal >= JOURNAL_STATE_IDLE && journal <= JOURNAL_STATE_REVERSED)
-#define reversed_last (journal == JOURNAL_STATE_REVERSED || journal == JOURNAL_STATE_REVERSED_CLOSED)
 
 inline make_room() {
   if
@@ -114,14 +116,20 @@ inline happens() {
   :: done & JOURNAL_COMMIT ->
     assert(tentative && !settled);
     assert(block_says[tentative] == UNKNOWN && block_gave[tentative]);
-    /* Nobody but a host that has its answer confirms; otherwise its memory is gone. */
-    assert(host_says[tentative] == TAKEN || forgotten[tentative]);
+    /* Nobody but a host that has its answer confirms; otherwise its memory is gone. A close and the
+     * limit do not ask: a host in doubt learns of the commit. */
+    assert(host_says[tentative] == TAKEN || forgotten[tentative] || event == JOURNAL_EVENT_CLOSE ||
+           event == JOURNAL_EVENT_EXPIRE);
     assert(kind != OFFER || said_more[tentative]);
     assert(tentative > last_committed);
     block_says[tentative] = TAKEN; last_committed = tentative;
     settled = true;
     if
-    :: event == JOURNAL_EVENT_OPEN -> REACHED(open_rolls_forward)
+    :: event == JOURNAL_EVENT_CLOSE && host_says[last_committed] == TAKEN -> REACHED(close_rolls_forward)
+    :: event == JOURNAL_EVENT_CLOSE && forgotten[last_committed] -> REACHED(close_settles_what_is_forgotten)
+    :: event == JOURNAL_EVENT_CLOSE && host_says[last_committed] == UNKNOWN && !forgotten[last_committed] ->
+      REACHED(close_commits_what_is_in_doubt)
+    :: event == JOURNAL_EVENT_EXPIRE && host_says[last_committed] == UNKNOWN -> REACHED(limit_commits_what_is_in_doubt)
     :: event == JOURNAL_EVENT_REVERSE_NEXT -> REACHED(reversal_of_the_next_commits_the_last)
     :: else
     fi
@@ -131,18 +139,19 @@ inline happens() {
   :: done & JOURNAL_TAKE_BACK ->
     REACHED(takes_back);
     assert(host_says[tentative] != TAKEN && block_says[tentative] == UNKNOWN);
-    block_says[tentative] = NONE; tentative = 0
+    block_says[tentative] = NONE; tentative = 0; reversed = true
   :: else
   fi;
   if
   :: done & JOURNAL_COUNT ->
+    reversed = event != JOURNAL_EVENT_EXCHANGE;
     last = NEXT(last); offered = false; offer = 0; offer_s = 0;
     discard_host_offer();
     forget_attempts()
   :: else
   fi;
   if
-  :: done & JOURNAL_BEGIN_EPOCH -> epoch = ROUND(epoch + 1); last = 0; retained = 0; forget_attempts()
+  :: done & JOURNAL_BEGIN_EPOCH -> epoch = ROUND(epoch + 1); last = 0; retained = 0; reversed = false; forget_attempts()
   :: else
   fi;
   make_room();
@@ -190,8 +199,9 @@ inline received() {
   :: else
   fi;
   happens();
+  assert(!(kind == CONFIRM && e == epoch && s == last && journal == JOURNAL_STATE_TENTATIVE));
   if
-  :: kind == STATE -> said = JOURNAL; r_s = last
+  :: kind == STATE -> said = JOURNAL; r_s = last; r_w = journal
   :: kind == READ && event == JOURNAL_EVENT_EXCHANGE -> said = ANSWER; r_s = last; r_w = retained
   :: kind == READ && event != JOURNAL_EVENT_EXCHANGE ->
     denied = denied | seen;
@@ -203,8 +213,8 @@ inline received() {
       :: else
       fi;
       said = NOT_READY; r_s = NEXT(last)
-    :: !good && reversed_last -> said = REVERSED; r_s = last
-    :: !good && !reversed_last && last && retained -> said = ANSWER; r_s = last; r_w = retained
+    :: !good && reversed -> said = REVERSED; r_s = last
+    :: !good && !reversed && last && retained -> said = ANSWER; r_s = last; r_w = retained
     :: else -> said = NOT_READY
     fi;
     r_a = attempt
@@ -306,12 +316,17 @@ end:
       fi;
       forget_packet()
     }
+  :: atomic { MAY(LIMIT) && journal == JOURNAL_STATE_TENTATIVE -> faults++;
+      event = JOURNAL_EVENT_EXPIRE;
+      happens();
+      forget_packet()
+    }
   :: atomic { MAY(POWER) -> faults++;
       if
       :: tentative && !settled -> lost[tentative] = true; REACHED(power_lost_with_a_tentative_swap)
       :: else
       fi;
-      journal = JOURNAL_STATE_HISTORY_LOST; epoch = 0; last = 0;
+      journal = JOURNAL_STATE_HISTORY_LOST; epoch = 0; last = 0; reversed = false;
       discard_host_offer(); forget_attempts();
       offered = false; offer = 0; offer_s = 0; retained = 0; tentative = 0; settled = false; more = false; committed = 0;
       link_down(); drop_copy();
@@ -382,13 +397,13 @@ active proctype host() {
   byte e = 0, s = 0, a = 0, w = 1, before;
   byte r_e, r_s, r_w, r_a;
   mtype kind;
-  bool m, reversing;
+  bool m, reversing, ended, frozen;
   byte confirmation = 0, confirmation_e = 0;
 
 begin:
-  /* An epoch of its own: what is left is settled, and nobody else's swaps are in it. */
+  /* An epoch of its own: what is left is ended, and nobody else's swaps are in it. */
   begin_epoch();
-  atomic { e = r_e; s = 0; a = 0; confirmation = 0; confirmation_e = 0; before = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0; kind = 0 }
+  atomic { e = r_e; s = 0; a = 0; confirmation = 0; confirmation_e = 0; before = 0; frozen = false; r_e = 0; r_s = 0; r_w = 0; r_a = 0; kind = 0 }
 
 swap:
   atomic {
@@ -409,9 +424,20 @@ swap:
 ask:
   atomic {
     if
-    :: reversing -> down!REVERSE(e, NEXT(s), 0, 0, 0, 0)
-    :: else
+    :: MAY(FREEZE) && !frozen -> faults++; frozen = true; down!CLOSE(0, 0, 0, 0, 0, 0)
+    :: true
     fi;
+    if
+    :: reversing -> down!REVERSE(e, NEXT(s), 0, 0, 0, 0); down!STATE(0, 0, 0, 0, 0, 0)
+    :: else -> down!READ(0, 0, 0, 0, 0, 0); goto answer
+    fi
+  };
+  /* The reversal may have come too late: an answer that is asked for after this one is final. */
+  up?kind(r_e, r_s, r_w, r_a);
+  atomic {
+    ended = kind == JOURNAL &&
+      (r_w == JOURNAL_STATE_CLOSED || (GUARD(journal_of_a_commit, r_w == JOURNAL_STATE_COMMITTED) && r_s == NEXT(s)));
+    kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0;
     down!READ(0, 0, 0, 0, 0, 0)
   };
 answer:
@@ -425,7 +451,7 @@ answer:
       :: else
       fi;
       forgotten[w] = true;
-      w++; kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0; m = false; reversing = false;
+      w++; kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0; m = false; reversing = false; ended = false;
       goto begin
     :: true
     fi;
@@ -433,7 +459,7 @@ answer:
     if
     :: kind == HISTORY_LOST ->
       REACHED(host_hears_that_history_is_lost);
-      host_says[w] = NO_HISTORY; w++; m = false; reversing = false;
+      host_says[w] = NO_HISTORY; w++; m = false; reversing = false; ended = false;
       kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0;
       goto begin
     :: kind == ONES ->
@@ -444,9 +470,13 @@ answer:
       kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0;
       goto ask
     :: kind == ANSWER && GUARD(answer_of_the_next_swap, r_s == NEXT(s)) &&
-       GUARD(answer_without_a_reversal, !reversing) ->
+       (GUARD(answer_without_a_reversal, !reversing) || ended) ->
       if
       :: faults < FAULTS -> REACHED(answer_with_a_fault_left)
+      :: else
+      fi;
+      if
+      :: reversing -> REACHED(reversal_comes_too_late)
       :: else
       fi;
       /* Agreement: the block has exchanged this pair, and never takes it back. */
@@ -466,12 +496,20 @@ answer:
       :: a < TRIES /* the same word again */
       :: host_says[w] = NONE; w++
       fi
+    /* No offer takes place on a closed port. */
+    :: kind != ONES && kind != HISTORY_LOST && GUARD(denial_of_what_has_ended, ended) && r_s != NEXT(s) -> REACHED(closed_without_an_exchange);
+      assert(!block_gave[w] && !lost[w]);
+      host_says[w] = NONE; w++; m = false
     /* The block has not seen the offer, which may still arrive: only a reversal makes sure. */
     :: else -> REACHED(offer_not_seen);
       reversing = true; kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0;
       goto ask
     fi;
-    kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0; reversing = false;
+    kind = 0; r_e = 0; r_s = 0; r_w = 0; r_a = 0; reversing = false; ended = false;
+    if
+    :: frozen -> m = false; goto begin
+    :: else
+    fi;
     if
     :: m -> m = false
     :: !m && confirmation -> down!CONFIRM(confirmation_e, confirmation, 0, 0, 0, 0)
@@ -488,7 +526,7 @@ finish:
   fi;
   begin_epoch();
   atomic {
-    /* All is settled, and both sides say the same. */
+    /* All is ended, and both sides say the same. */
     w = 1;
     do
     :: w <= SWAPS ->

@@ -125,6 +125,7 @@ class Machine {
   void serve() {
     static swap_service service;
     EXPECT_TRUE(swap_service_init(&service, 0, nullptr));
+    card_.put(OAE_FIRMWARE_HOLD_LIMIT, card_.pick(3) ? 300 + card_.pick(3'000) : 0);
     for (unsigned round = 1;; ++round) {
       swap_service_serve(&service, ~std::uint64_t{0});
       card_.pause(static_cast<unsigned>(card_.pick(30)));

@@ -79,6 +79,8 @@ void Owner::start() {
               card_.pick(2) ? 1'000'000 : 50 + card_.pick(500));
   card_.write(0, OAE_HOST_PORT_EVENT_AT(port_),
               OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port_) | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+  // The driver closes its ports before a reset, with a swap in doubt or not.
+  if (card_.pick(2)) card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_), 0);
   if (exchange_.doubt) note(oae_exchange_settle(&exchange_, reads, &answer_));
   if (exchange_.doubt) {
     reset_ = true;  // an epoch that begins now would forget its answer

@@ -26,6 +26,8 @@ class Fixture {
   unsigned stall = 0;
   /// Whether MSI-X is to be compared; the reference knows no deadlines.
   bool compare_signals = true;
+  /// While it is set, no interrupt leaves, and drain() does not wait for those.
+  bool hold_interrupts = false;
 
   // Posts. Requests are done in this order; firmware's writes and reads each in theirs.
   void post_write(unsigned bar, unsigned address, const void* data, unsigned bytes);
@@ -55,6 +57,8 @@ class Fixture {
   void confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
   void reverse(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
   void function_reset();
+  /// Lets time pass until the block commits the port's swap by itself, which holds words.
+  void expire(unsigned port);
   void put(unsigned address, std::uint64_t value, unsigned strobe = 0xff);
   std::uint64_t get(unsigned address);
   /// As put(), publishing a sealed slot.
@@ -79,6 +83,7 @@ class Fixture {
   unsigned cells = 0;             ///< slots written
   unsigned pushed = 0;            ///< swaps that took place so
   unsigned streamed = 0;          ///< and so
+  unsigned expired = 0;           ///< swaps that the limit committed
   bool error = false;             ///< of the last access
   std::vector<unsigned> signals;  ///< MSI-X vectors
   std::vector<Transition> transitions;
@@ -126,6 +131,8 @@ class Fixture {
   void take_answer();
   void check_formed(const Slot& seen, unsigned words, Slot& expected);
   void take_completion();
+  void check_signals();
+  void check_limit(const Transition& seen);
   void take_response();
   void check_age(std::uint64_t age) const;
 
@@ -142,4 +149,8 @@ class Fixture {
   std::uint64_t result_ = 0;
   std::uint64_t alive_ = 0;
   unsigned waited_ = 0;
+  std::size_t heard_ = 0;     // signals that were compared,
+  std::size_t expected_ = 0;  //   with these of the reference
+  bool voided_ = false;       // a reset may have taken some back since
+  std::map<unsigned, std::uint64_t> exchanged_;  // when the port's last swap was
 };

@@ -146,6 +146,8 @@ class Traffic {
         std::uint64_t word = OAE_PUT(OAE_PORT_CONFIRM_EPOCH, port.epoch()) |
                              OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, port.last());
         if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
+        word = confirmation(word);
+        if (chance(5)) word ^= std::uint64_t{1} << pick(64);
         return fixture_.post_write(any_page(), page + OAE_PORT_CONFIRM, &word, chance(95) ? 8 : 4);
       }
       case 14:
@@ -155,6 +157,8 @@ class Traffic {
             OAE_PUT(OAE_PORT_REVERSE_EPOCH, port.epoch()) |
             OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, chance(50) ? port.last() : port.next());
         if (chance(10)) word += std::uint64_t{1} << (chance(50) ? 8 : 32);
+        word = reversal(word);
+        if (chance(5)) word ^= std::uint64_t{1} << pick(64);
         return fixture_.post_write(any_page(), page + OAE_PORT_REVERSE, &word, chance(95) ? 8 : 4);
       }
       case 25: {
@@ -225,7 +229,13 @@ class Traffic {
     const unsigned number = pick(ports);
     const ReferencePort& port = fixture_.reference.ports[number];
     const unsigned base = OAE_FIRMWARE_OFFER_AT(number);
-    switch (pick(13)) {
+    switch (pick(14)) {
+      case 13:
+        if (chance(98)) return;
+        if (chance(50)) return fixture_.post_put(OAE_FIRMWARE_HOLD_LIMIT, pick(3) * 2'000);
+        return fixture_.post_put(OAE_FIRMWARE_WORDS_AT(number),
+                                 OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, chance(90) ? 0 : pick(3)) |
+                                     OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, chance(90) ? 256 : pick(4)));
       case 12: {
         const std::uint64_t command = pick(chance(95) ? 5 : 16) << 12 | word();
         fixture_.post_put(OAE_FIRMWARE_WORD_OPERAND, fixture_.random(), pick(256));

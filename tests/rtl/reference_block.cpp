@@ -36,6 +36,7 @@ void ReferenceBlock::power_up() {
   liveness_ = 0;
   liveness_limit_ = 0xffff'ffff;
   irq_enable_ = 0;
+  hold_limit_ = OAE_FIRMWARE_HOLD_LIMIT_RESET;
 }
 
 std::uint64_t ReferenceBlock::id() const {
@@ -144,6 +145,12 @@ void ReferenceBlock::function_reset() {
   }
 }
 
+bool ReferenceBlock::expire(unsigned port) {
+  const bool expired = ports[port].expire();
+  gather(ports[port]);
+  return expired;
+}
+
 ReferenceBlock::Read ReferenceBlock::host_read(const Line& line, std::uint64_t enable,
                                                bool refused) {
   Read read;
@@ -191,6 +198,8 @@ std::optional<std::uint64_t> ReferenceBlock::firmware_read(unsigned address) {
       return pending() & irq_enable_;
     case OAE_FIRMWARE_IRQ_ENABLE:
       return irq_enable_;
+    case OAE_FIRMWARE_HOLD_LIMIT:
+      return hold_limit_;
     default:
       break;
   }
@@ -207,6 +216,10 @@ std::optional<std::uint64_t> ReferenceBlock::firmware_read(unsigned address) {
       if (place == OAE_FIRMWARE_COMMAND % OAE_FIRMWARE_OFFER_STRIDE) return 0;
       if (place == OAE_FIRMWARE_STATUS % OAE_FIRMWARE_OFFER_STRIDE) return port.status_word();
       if (place == OAE_FIRMWARE_EVENT % OAE_FIRMWARE_OFFER_STRIDE) return port.events;
+      if (place == OAE_FIRMWARE_WORDS % OAE_FIRMWARE_OFFER_STRIDE) {
+        return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, port.range.first) |
+               OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, port.range.size);
+      }
       return std::nullopt;
     case 2:
       return port.tentative()[slice];
@@ -221,11 +234,19 @@ bool ReferenceBlock::firmware_write(unsigned address, std::uint64_t data, unsign
   const std::uint64_t mask = byte_mask(strobe);
   if (address == OAE_FIRMWARE_LIVENESS) liveness_ = merge(liveness_, data, mask & 0xffff'ffff);
   if (address == OAE_FIRMWARE_IRQ_ENABLE) irq_enable_ = merge(irq_enable_, data, mask);
+  if (address == OAE_FIRMWARE_HOLD_LIMIT) {
+    hold_limit_ = merge(hold_limit_, data, mask & 0xffff'ffff);
+  }
   words.write(address, data, mask);
   if (address < OAE_FIRMWARE_OFFER) return true;
   const unsigned number = (address - OAE_FIRMWARE_OFFER) / OAE_FIRMWARE_OFFER_STRIDE;
   ReferencePort& port = ports[number];
   const unsigned place = address % OAE_FIRMWARE_OFFER_STRIDE;
+  if (place == OAE_FIRMWARE_WORDS % OAE_FIRMWARE_OFFER_STRIDE) {
+    const std::uint64_t value = merge(*firmware_read(address), data, mask);
+    port.range = {static_cast<unsigned>(OAE_GET(value, OAE_FIRMWARE_WORDS_FIRST)),
+                  static_cast<unsigned>(OAE_GET(value, OAE_FIRMWARE_WORDS_COUNT))};
+  }
   data &= mask;
   if (place < 64) port.write_offer(place / 8, data, mask);
   if (place == OAE_FIRMWARE_COMMAND % OAE_FIRMWARE_OFFER_STRIDE) {

@@ -32,6 +32,9 @@ class ReferenceBlock {
   void function_reset();
   /// All is as at the start, but for what has been recorded.
   void power_up();
+  /// What the port's swap holds is held for too long. Returns whether it holds anything.
+  bool expire(unsigned port);
+  std::uint64_t hold_limit() const { return hold_limit_; }
 
   /// Nothing if the address has no register.
   std::optional<std::uint64_t> firmware_read(unsigned address);
@@ -59,6 +62,7 @@ class ReferenceBlock {
   std::uint64_t liveness_ = 0;
   std::uint64_t liveness_limit_ = 0xffff'ffff;
   std::uint64_t irq_enable_ = 0;
+  std::uint64_t hold_limit_ = OAE_FIRMWARE_HOLD_LIMIT_RESET;
 };
 
 /// The bits of the bytes that `enable` names.

@@ -63,11 +63,10 @@ void ReferencePort::set_open(bool now_open, std::uint8_t epoch_used) {
   discard_host_offer();
   offered_ = false;
   if (!open) {
+    if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
     events |= closed;
-    if (state_ != OAE_PORT_STATE_TENTATIVE) change(OAE_PORT_STATE_CLOSED);
-    return;
+    return change(OAE_PORT_STATE_CLOSED);
   }
-  if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
   epoch_ = (state_ == OAE_PORT_STATE_HISTORY_LOST ? epoch_used : epoch_) + 1;
   last_ = 0;
   reversed_ = false;
@@ -120,7 +119,7 @@ void ReferencePort::judge() {
     return;
   }
   if (header.verb != OAE_VERB_SWAP && header.verb != OAE_VERB_SEND &&
-      !ReferenceWords::steps(inbox_)) {
+      !ReferenceWords::steps(inbox_, range)) {
     verdict_ = Verdict::bad_verb;
     attempt_ = header.attempt;
     ++rejected_count;
@@ -278,6 +277,12 @@ void ReferencePort::reverse(std::uint8_t epoch, std::uint32_t sequence) {
     offered_ = false;
     reversed();
   }
+}
+
+bool ReferencePort::expire() {
+  if (state_ != OAE_PORT_STATE_TENTATIVE || !holds_) return false;
+  commit();
+  return true;
 }
 
 void ReferencePort::reversed() {

@@ -48,6 +48,8 @@ class ReferencePort {
   Answer stream_answer();
   void confirm(std::uint8_t epoch, std::uint32_t sequence);
   void reverse(std::uint8_t epoch, std::uint32_t sequence);
+  /// The tentative swap has held words for too long.
+  bool expire();
   /// A reset of the function: nothing of the journal, and nothing of the firmware's side.
   void function_reset();
   std::uint64_t state_word() const;
@@ -70,6 +72,7 @@ class ReferencePort {
   std::uint64_t rejected_count = 0;
   unsigned events = 0;  ///< as in the firmware's event register
   bool armed = false;
+  WordRange range;  ///< of words that offers may name
   bool open = false;
   std::vector<Transition> transitions;  ///< since the start
 

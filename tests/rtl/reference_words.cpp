@@ -13,12 +13,13 @@ bool changes(const ReferenceWords::Step& step) {
 
 }  // namespace
 
-std::optional<ReferenceWords::Steps> ReferenceWords::steps(const Slot& slot) {
+std::optional<ReferenceWords::Steps> ReferenceWords::steps(const Slot& slot, const WordRange& range) {
   Steps steps;
   const unsigned verb = Header::of(slot[0]).verb;
   if (verb == OAE_VERB_CAS || verb == OAE_VERB_FETCH_ADD) {
     if (slot[1] >= count) return std::nullopt;
     const unsigned index = static_cast<unsigned>(slot[1]);
+    if (!range.has(index)) return std::nullopt;
     if (verb == OAE_VERB_CAS) {
       steps[0] = {OAE_WORD_OPERATION_COMPARE, index, slot[2]};
       steps[1] = {OAE_WORD_OPERATION_WRITE, index, slot[3]};
@@ -33,7 +34,8 @@ std::optional<ReferenceWords::Steps> ReferenceWords::steps(const Slot& slot) {
     const unsigned what = slot[1] >> 16 * i & 0xffff;
     steps[i] = {what >> 12, what & 0xfff, slot[2 + i]};
     if (steps[i].operation > OAE_WORD_OPERATION_COMPARE) return std::nullopt;
-    if (steps[i].operation != OAE_WORD_OPERATION_NONE && steps[i].index >= count) {
+    if (steps[i].operation != OAE_WORD_OPERATION_NONE &&
+        (steps[i].index >= count || !range.has(steps[i].index))) {
       return std::nullopt;
     }
     if (changes(steps[i]) && !changed.insert(steps[i].index).second) return std::nullopt;

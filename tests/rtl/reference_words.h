@@ -9,6 +9,13 @@
 
 #include "tests/rtl/slot.h"
 
+/// The words that a port may use.
+struct WordRange {
+  unsigned first = 0;
+  unsigned size = 256;
+  bool has(unsigned index) const { return index >= first && index - first < size; }
+};
+
 /// The words of the block and their holders, as the design describes them.
 class ReferenceWords {
  public:
@@ -22,7 +29,7 @@ class ReferenceWords {
   using Steps = std::array<Step, 4>;
 
   /// The steps that a slot requests, or nothing if they are impossible or its verb needs no words.
-  static std::optional<Steps> steps(const Slot& slot);
+  static std::optional<Steps> steps(const Slot& slot, const WordRange& range = {});
 
   bool busy(const Steps& steps) const;
   /// Whether all comparisons hold.

@@ -21,6 +21,7 @@ class SlotCheck : public testing::Test {
     std::memcpy(top_.slot.data(), slot.data(), 64);
     top_.enable = 1;
     top_.open = 1;
+    top_.word_count = 256;
     top_.epoch = epoch;
     top_.sequence_last = last;
     top_.verdict = verdict;

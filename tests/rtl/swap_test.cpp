@@ -345,7 +345,7 @@ TEST_F(Block, TheNextOfferAloneDoesNot) {
 
 // Open and close
 
-TEST_F(Block, OpenBeginsAnEpochAndRollsForward) {
+TEST_F(Block, CloseRollsForwardAndOpenBeginsAnEpoch) {
   open();
   swap(1);
   fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 1);
@@ -353,13 +353,15 @@ TEST_F(Block, OpenBeginsAnEpochAndRollsForward) {
   fixture.publish(port, slot(2, 12));
   fixture.put(OAE_FIRMWARE_EVENT_AT(port), all);
   close();
-  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "it outlives the close";
-  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_CLOSED_MASK);
+  EXPECT_EQ(state(), OAE_PORT_STATE_CLOSED);
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
+  EXPECT_EQ(committed(), slot(1, 201)) << "rolled forward";
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_CLOSED_MASK | OAE_FIRMWARE_EVENT_COMMITTED_MASK);
   EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OFFERED_MASK) << "the offer is discarded";
   EXPECT_FALSE(status() & OAE_FIRMWARE_STATUS_OPEN_MASK);
   open();
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
-  EXPECT_EQ(committed(), slot(1, 201)) << "rolled forward";
+  EXPECT_EQ(committed(), slot(1, 201));
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_CLOSED_MASK | OAE_FIRMWARE_EVENT_OPENED_MASK |
                          OAE_FIRMWARE_EVENT_COMMITTED_MASK);
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH), 2u);
@@ -370,13 +372,33 @@ TEST_F(Block, OpenBeginsAnEpochAndRollsForward) {
   EXPECT_EQ(fixture.answer(port), slot(1, 13, 0, 2)[0]);
 }
 
-TEST_F(Block, ConfirmsAlsoWhileClosed) {
+// A host that is still in doubt learns that its swap took place, and that it is too late to reverse it.
+TEST_F(Block, AClosedPortRetainsItsLastAnswer) {
   open();
   swap(1);
   close();
-  fixture.confirm(port, 1, 1);
-  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  for (const bool reversed : {false, true}) {
+    if (reversed) fixture.reverse(port, 1, 1);
+    EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
+    EXPECT_EQ(fixture.cell, slot(1, 101));
+    EXPECT_EQ(fixture.stream(port), slot(1, 101));
+    EXPECT_EQ(state(), OAE_PORT_STATE_CLOSED);
+  }
   EXPECT_EQ(committed(), slot(1, 201));
+}
+
+TEST_F(Block, ASecondCloseCommitsNothingMore) {
+  open();
+  swap(1);
+  fixture.confirm(port, 1, 1);
+  swap(2);
+  close();
+  close();
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 2u);
+  EXPECT_EQ(committed(), slot(1, 201)) << "which the firmware has not taken";
+  EXPECT_EQ(tentative(), slot(2, 202));
+  take();
+  EXPECT_EQ(committed(), slot(2, 202));
 }
 
 TEST_F(Block, ClosedPortTakesNoOffer) {

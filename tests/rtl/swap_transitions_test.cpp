@@ -14,7 +14,19 @@ using journal::State;
 
 class SwapTransitions : public Block {
  protected:
-  void bring_to(State state) {
+  /// A swap that holds a word, up to its answer.
+  void hold() {
+    Header header;
+    header.verb = OAE_VERB_FETCH_ADD;
+    header.epoch = 1;
+    header.sequence = 1;
+    Slot offer{header.word(), 7, 1};
+    seal(offer);
+    fixture.write_slot(port, offer);
+    fixture.answer(port);
+  }
+
+  void bring_to(State state, Event event = Event::none) {
     switch (state) {
       case State::history_lost:
         return;
@@ -25,21 +37,12 @@ class SwapTransitions : public Block {
         return open();
       case State::tentative:
         open();
-        return swap(1);
+        return event == Event::expire ? hold() : swap(1);
       case State::committed:
         bring_to(State::tentative);
         return fixture.confirm(port, 1, 1);
       case State::reversed:
         bring_to(State::tentative);
-        return fixture.reverse(port, 1, 1);
-      case State::tentative_closed:
-        bring_to(State::tentative);
-        return close();
-      case State::committed_closed:
-        bring_to(State::tentative_closed);
-        return fixture.confirm(port, 1, 1);
-      case State::reversed_closed:
-        bring_to(State::tentative_closed);
         return fixture.reverse(port, 1, 1);
     }
   }
@@ -65,6 +68,9 @@ class SwapTransitions : public Block {
         return fixture.reverse(port, now.epoch, now.sequence);
       case Event::reverse_next:
         return fixture.reverse(port, now.epoch, next);
+      case Event::expire:
+        if (fixture.top.deadline_valid) fixture.expire(port);
+        return;
     }
   }
 
@@ -77,27 +83,26 @@ class SwapTransitions : public Block {
   };
   Journal look() {
     const std::uint64_t word = counter(OAE_HOST_PORT_STATE_AT(port));
-    const bool is_open = fixture.read(registers, OAE_HOST_PORT_CONTROL_AT(port)) != 0;
     const bool tentative = status() & OAE_FIRMWARE_STATUS_TENTATIVE_MASK;
-    return {state_of(OAE_GET(word, OAE_HOST_PORT_STATE_STATE), is_open),
+    return {state_of(OAE_GET(word, OAE_HOST_PORT_STATE_STATE)),
             static_cast<std::uint8_t>(OAE_GET(word, OAE_HOST_PORT_STATE_EPOCH)),
             static_cast<std::uint32_t>(OAE_GET(word, OAE_HOST_PORT_STATE_SEQUENCE)),
             counter(OAE_HOST_PORT_COMMITTED_AT(port)), tentative};
   }
 
  private:
-  static State state_of(std::uint64_t state, bool is_open) {
+  static State state_of(std::uint64_t state) {
     switch (state) {
       case OAE_PORT_STATE_CLOSED:
         return State::closed;
       case OAE_PORT_STATE_IDLE:
         return State::idle;
       case OAE_PORT_STATE_TENTATIVE:
-        return is_open ? State::tentative : State::tentative_closed;
+        return State::tentative;
       case OAE_PORT_STATE_COMMITTED:
-        return is_open ? State::committed : State::committed_closed;
+        return State::committed;
       case OAE_PORT_STATE_REVERSED:
-        return is_open ? State::reversed : State::reversed_closed;
+        return State::reversed;
       default:
         return State::history_lost;
     }
@@ -111,7 +116,7 @@ class SwapTransition
 TEST_P(SwapTransition, IsThatOfTheTable) {
   const auto [state, event] = GetParam();
   const journal::Cell expected = journal::table[state][event];
-  bring_to(static_cast<State>(state));
+  bring_to(static_cast<State>(state), static_cast<Event>(event));
   const Journal before = look();
   ASSERT_EQ(static_cast<unsigned>(before.state), state);
   meet(static_cast<Event>(event));

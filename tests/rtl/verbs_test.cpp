@@ -235,15 +235,140 @@ TEST_F(Verbs, PassAnOfferOfTheFirmware) {
   swap(2);
 }
 
-TEST_F(Verbs, OutliveAResetAndRollForward) {
+TEST_F(Verbs, OutliveAResetAndEndWithTheirPort) {
   open();
   ask(port, add(1, 7, 5));
   fixture.function_reset();
   EXPECT_TRUE(held(7));
   close();
-  EXPECT_TRUE(held(7));
+  EXPECT_FALSE(held(7)) << "a close settles what is left";
+  EXPECT_EQ(word(7), 5u);
+}
+
+// The owner of a port is alive, but neither confirms its swap nor reverses it.
+TEST_F(Verbs, HoldWordsForALimitedTime) {
+  const std::uint64_t limit = 100'000;
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_HOLD_LIMIT), OAE_FIRMWARE_HOLD_LIMIT_RESET);
+  fixture.put(OAE_FIRMWARE_HOLD_LIMIT, limit);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_HOLD_LIMIT), limit);
   open();
-  EXPECT_EQ(word(7), 5u) << "an open settles what is left";
+  open(other);
+  const std::uint64_t begin = fixture.now;
+  const Slot answer = ask(port, add(1, 7, 5));
+  ASSERT_TRUE(fixture.top.deadline_valid);
+  EXPECT_GT(fixture.top.deadline, begin + limit);
+  EXPECT_EQ(status_of(ask(other, add(1, 7, 1))), OAE_STATUS_BUSY);
+  EXPECT_TRUE(held(7));
+  fixture.expire(port);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(word(7), 5u) << "it is done, and the word is free";
+  EXPECT_FALSE(fixture.top.deadline_valid);
+  EXPECT_EQ(fixture.stream(port), answer) << "its host learns that it took place";
+  fixture.reverse(port, 1, 1);
+  fixture.confirm(port, 1, 1);
+  EXPECT_EQ(fixture.stream(port), answer) << "and that it is too late to reverse it";
+  EXPECT_EQ(word(7), 5u);
+  EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
+  done(port, add(2, 7, 1));
+}
+
+TEST_F(Verbs, HoldNothingLongerThanALimitThatIsSetMeanwhile) {
+  open();
+  ask(port, add(1, 7, 5));
+  fixture.sleep(1'000'000);
+  const std::uint64_t before = fixture.top.deadline;
+  fixture.put(OAE_FIRMWARE_HOLD_LIMIT, 1'500'000);
+  ASSERT_TRUE(fixture.top.deadline_valid);
+  EXPECT_LT(fixture.top.deadline, before);
+  EXPECT_TRUE(held(7));
+  fixture.expire(port);
+  EXPECT_FALSE(held(7));
+}
+
+TEST_F(Verbs, WithoutALimitHoldTheirWords) {
+  fixture.put(OAE_FIRMWARE_HOLD_LIMIT, 0);
+  open();
+  ask(port, add(1, 7, 5));
+  EXPECT_FALSE(fixture.top.deadline_valid);
+  fixture.sleep(std::uint64_t{1} << 40);
+  fixture.drain();
+  EXPECT_TRUE(held(7));
+}
+
+// Only what others may wait for is limited.
+TEST_F(Verbs, ASwapThatHoldsNothingHasTime) {
+  fixture.put(OAE_FIRMWARE_HOLD_LIMIT, 1'000);
+  open();
+  swap(1);
+  EXPECT_FALSE(fixture.top.deadline_valid);
+  fixture.confirm(port, 1, 1);
+  ask(port, cas(2, 7, 1, 2));
+  EXPECT_FALSE(fixture.top.deadline_valid) << "which was not met";
+  fixture.sleep(1'000'000);
+  fixture.drain();
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+}
+
+// Both deadlines of a port, whichever comes first.
+TEST_F(Verbs, AskForTheirConfirmationBeforeTheyAreCommitted) {
+  fixture.compare_signals = false;
+  fixture.put(OAE_FIRMWARE_HOLD_LIMIT, 50'000);
+  open();
+  fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port), 20'000);
+  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(port),
+                OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 9);
+  ask(port, add(1, 7, 5));
+  for (std::size_t requests = 1; requests <= 2; ++requests) {
+    fixture.sleep(all);
+    fixture.drain();
+    EXPECT_EQ(fixture.signals.size(), requests);
+    EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+  }
+  fixture.expire(port);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
+  EXPECT_EQ(fixture.signals.size(), 2u);
+}
+
+// A port that has words of its own, and one that has none.
+TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
+  const auto range = [](std::uint64_t first, std::uint64_t count) {
+    return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count);
+  };
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(port)), range(0, 256)) << "all, at first";
+  open();
+  open(other);
+  std::uint32_t sequence = 0;
+  for (const std::uint64_t first : {0, 1, 100, 255}) {
+    for (const std::uint64_t count : {1, 2, 50, 256, 0x1fff}) {
+      fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(first, count));
+      EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(port)), range(first, count));
+      std::uint32_t tries = 0;
+      ++sequence;
+      for (const std::uint64_t index : {first - 1, first + count}) {
+        if (index >= 256) continue;
+        Slot cannot = add(sequence, index, 1);
+        for (std::uint32_t i = 0; i < tries; ++i) cannot = again(cannot);
+        ++tries;
+        EXPECT_EQ(status_of(ask(port, cannot)), OAE_STATUS_BAD_VERB) << index;
+        Slot none = offer(OAE_VERB_MULTI, sequence,
+                          {step(0, OAE_WORD_OPERATION_READ, first) |
+                           step(3, OAE_WORD_OPERATION_READ, index)});
+        for (std::uint32_t i = 0; i < tries; ++i) none = again(none);
+        ++tries;
+        EXPECT_EQ(status_of(ask(port, none)), OAE_STATUS_BAD_VERB) << index;
+      }
+      Slot can = add(sequence, std::min<std::uint64_t>(first + count - 1, 255), 1);
+      for (std::uint32_t i = 0; i < tries; ++i) can = again(can);
+      done(port, can);
+    }
+  }
+  done(other, add(1, 7, 1));
+  fixture.put(OAE_FIRMWARE_WORDS_AT(other), range(0, 0));
+  EXPECT_EQ(status_of(ask(other, add(2, 7, 1))), OAE_STATUS_BAD_VERB);
+  EXPECT_EQ(status_of(ask(other, again(offer(OAE_VERB_MULTI, 2, {0})))), OAE_STATUS_OK)
+      << "it names none";
+  fixture.function_reset();
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(other)), range(0, 0)) << "it is the firmware's";
 }
 
 TEST_F(Verbs, BadStepsAreNoVerb) {

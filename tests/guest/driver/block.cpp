@@ -73,6 +73,7 @@ void Block::write(const volatile void* address, std::uint64_t value) {
     return;
   }
   if (at % OAE_PORT_SIZE < 64) {
+    if (closed_) return;
     std::uint64_t& slice = window_[at % OAE_PORT_SIZE / 8];
     if (verdict_ == Verdict::GOOD && !refused_ && slice == value) return;
     slice = value;
@@ -94,7 +95,7 @@ void Block::reverse(std::uint32_t number) {
   if (number == sequence && tentative_) {
     tentative_ = more_ = false;
     reversed_ = true;
-  } else if (number == following(sequence)) {
+  } else if (number == following(sequence) && !closed_) {
     commit();
     sequence = number;
     arrived_ = 0;
@@ -130,14 +131,30 @@ void Block::commit() {
   more_ = false;
 }
 
-void Block::open() {
+void Block::close() {
   commit();
-  ++epoch;
-  sequence = 0;
-  reversed_ = history_lost = attempted_ = false;
+  closed_ = true;
   arrived_ = 0;
   verdict_ = Verdict::NONE;
   refused_ = false;
+}
+
+void Block::open() {
+  close();
+  ++epoch;
+  sequence = 0;
+  closed_ = reversed_ = history_lost = attempted_ = false;
+}
+
+std::uint64_t Block::state() const {
+  const unsigned state = history_lost    ? OAE_PORT_STATE_HISTORY_LOST
+                         : closed_       ? OAE_PORT_STATE_CLOSED
+                         : tentative_    ? OAE_PORT_STATE_TENTATIVE
+                         : reversed_     ? OAE_PORT_STATE_REVERSED
+                         : sequence != 0 ? OAE_PORT_STATE_COMMITTED
+                                         : OAE_PORT_STATE_IDLE;
+  return OAE_PUT(OAE_HOST_PORT_STATE_STATE, state) | OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch) |
+         OAE_PUT(OAE_HOST_PORT_STATE_SEQUENCE, sequence);
 }
 
 Slot Block::interact() {
@@ -194,6 +211,8 @@ std::uint64_t Block::read(const volatile void* address) {
   std::uint64_t value;
   if (at == OAE_PORT_PUSHED_ANSWER) {
     value = push(met);
+  } else if (at == OAE_PORT_STATUS) {
+    value = state();
   } else if (at >= OAE_PORT_SIZE && at < OAE_PORT_SIZE + OAE_SLOT_SIZE) {
     if (held_) throw std::logic_error("a load that may go before the stores");
     value = interact()[at % OAE_PORT_SIZE / 8];

@@ -61,8 +61,11 @@ class Block {
   /// The journal: the pairs that are committed (payload word 0 of the host's slot, the firmware's).
   std::vector<std::pair<std::uint64_t, std::uint64_t>> committed;
 
-  /// As an open of the port does: what is left is rolled forward.
+  /// As a close and an open of the port do: what is tentative is committed.
+  void close();
   void open();
+  /// As the block does by itself with a swap that has held words for too long.
+  void commit();
 
   unsigned accesses() const { return accesses_; }
   /// Offsets that were written and read, in order, and `barrier`.
@@ -82,7 +85,7 @@ class Block {
   std::uint64_t first_attempt() const {
     return OAE_PUT(OAE_SLOT_HEADER_ATTEMPT, attempted_ ? attempt_ : 0);
   }
-  void commit();
+  std::uint64_t state() const;
   bool retains_swap() const { return verdict_ == Verdict::NONE && sequence != 0 && !reversed_; }
   Slot interact();
   Slot refuse();
@@ -96,6 +99,7 @@ class Block {
   bool offer_more_ = false;
   bool tentative_ = false;
   bool reversed_ = false;                         // the last swap was
+  bool closed_ = false;
   std::pair<std::uint64_t, std::uint64_t> pair_;  // the tentative one
   std::uint64_t firmware_offer_ = 1000;
   Slot retained_{};

@@ -299,8 +299,8 @@ TEST_F(Exchange, ASwapInDoubtIsReversed) {
     accesses();
     oae_exchange_reverse(&exchange);
     EXPECT_EQ(settle(2), OAE_REVERSED);
-    EXPECT_EQ(accesses(),
-              (std::vector<unsigned>{OAE_PORT_REVERSE, OAE_PORT_PUSHED_ANSWER, OAE_PORT_CONFIRM}));
+    EXPECT_EQ(accesses(), (std::vector<unsigned>{OAE_PORT_REVERSE, OAE_PORT_STATUS, OAE_PORT_STATUS,
+                                                 OAE_PORT_PUSHED_ANSWER, OAE_PORT_CONFIRM}));
     EXPECT_EQ(status(), OAE_STATUS_REVERSED);
     EXPECT_FALSE(exchange.doubt);
     EXPECT_EQ(block.committed, host);
@@ -320,6 +320,65 @@ TEST_F(Exchange, OnceReversingNothingElseCounts) {
   EXPECT_EQ(answer.slot[0] & 0xff, OAE_VERB_SWAP) << "it came";
   EXPECT_EQ(settle(1), OAE_REVERSED);
   EXPECT_TRUE(block.committed.empty());
+}
+
+// The block has committed the swap by itself, or since its port was closed.
+TEST_F(Exchange, AReversalThatComesTooLateLeavesTheSwapCommitted) {
+  EXPECT_EQ(swap(1), OAE_COMMITTED);
+  for (const bool closes : {false, true}) {
+    block.fault = [read = block.accesses() + 8](unsigned n) {
+      return n == read ? Fault::COMPLETION_LOST : Fault::NONE;
+    };
+    EXPECT_EQ(swap(2, 0, 0), OAE_IN_DOUBT);
+    closes ? block.close() : block.commit();
+    oae_exchange_reverse(&exchange);
+    EXPECT_EQ(settle(2), OAE_COMMITTED);
+    EXPECT_FALSE(exchange.doubt);
+    EXPECT_EQ(block.committed, host);
+  }
+  block.open();
+  begin();
+  EXPECT_EQ(swap(3), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
+}
+
+// What the journal says counts only for an answer that is asked for later: a copy of the reversal may
+// arrive between the two, and the port be closed after it.
+TEST_F(Exchange, AReversalThatComesInTimeIsNotTakenForLate) {
+  block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
+  EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
+  oae_exchange_reverse(&exchange);
+  block.fault = [this](unsigned n) {
+    if (n == 9) return Fault::LOST;  // the reversal
+    if (n == 12) {
+      block.write(block.page + OAE_PORT_REVERSE, OAE_PUT(OAE_PORT_REVERSE_EPOCH, exchange.epoch) |
+                                                     OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, 1));
+      block.close();
+    }
+    return Fault::NONE;
+  };
+  EXPECT_EQ(settle(1), OAE_REVERSED);
+  EXPECT_TRUE(block.committed.empty());
+}
+
+// The offer has not arrived, and never takes place, since the port was closed.
+TEST_F(Exchange, OnAClosedPortASwapInDoubtDidNotTakePlace) {
+  for (const bool first : {true, false}) {
+    if (!first) EXPECT_EQ(swap(1), OAE_COMMITTED);
+    block.fault = [from = block.accesses()](unsigned n) {
+      return n < from + 9 ? Fault::LOST : Fault::NONE;
+    };
+    EXPECT_EQ(swap(2, 0, 0), OAE_IN_DOUBT);
+    block.close();
+    oae_outcome outcome = OAE_IN_DOUBT;
+    for (unsigned i = 0; outcome == OAE_IN_DOUBT && i < 3; ++i) outcome = settle(2);
+    EXPECT_EQ(outcome, OAE_NOT_TAKEN);
+    EXPECT_EQ(block.committed, host);
+    block.open();
+    begin();
+  }
+  EXPECT_EQ(swap(3), OAE_COMMITTED);
+  EXPECT_EQ(block.committed, host);
 }
 
 TEST_F(Exchange, NothingIsReversedWithoutDoubt) {
