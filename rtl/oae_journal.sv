@@ -55,13 +55,27 @@ module oae_journal (
   assign shuts = control_written && !word_data[0] && row.open;
   assign closes = shuts && !unconfirmed;
 
-  // A confirmation and a reversal name a swap in the same way.
+  // CRC-16 with the polynomial 0x1021 of the register's offset and of what is written to it, but for the
+  // CRC itself
+  function automatic logic [15:0] check_of(input logic [55:0] bytes);
+    logic [7:0] x;
+    check_of = '1;
+    for (int unsigned i = 0; i < 7; i++) begin
+      x = check_of[15:8] ^ bytes[8*i +: 8];
+      x = x ^ {4'd0, x[7:4]};
+      check_of = {check_of[7:0], 8'd0} ^ {x[3:0], 12'd0} ^ {3'd0, x, 5'd0} ^ {8'd0, x};
+    end
+  endfunction
+
+  // A confirmation and a reversal name a swap in the same way. Nothing but their check protects them.
   assign page_written = stage == oae_types::EXECUTE && write &&
       (target == oae_types::PAGE || target == oae_types::STREAM);
   always_comb begin
     names_last = 1'b0;
     names_next = 1'b0;
     if (page_written && &word_enable &&
+        word_data[oae_registers::PORT_CONFIRM_CHECK_SHIFT +: 16] ==
+            check_of({word_data[63:32], word_data[15:0], 2'b01, word, 3'd0}) &&
         word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch) begin
       names_last = word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
       names_next = row.open && word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==

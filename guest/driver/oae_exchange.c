@@ -7,6 +7,7 @@
 #include <linux/preempt.h>
 #include <linux/string.h>
 
+#include "oae_check.h"
 #include "oae_clock.h"
 #include "oae_crc.h"
 #include "oae_registers.h"
@@ -20,11 +21,12 @@ static u32 oae_exchange_next(const struct oae_exchange *exchange)
 	return exchange->sequence + 1 ?: 1;
 }
 
-/* The word that names the next swap in the registers for confirmations and reversals. */
-static u64 oae_exchange_name_next(const struct oae_exchange *exchange)
+/* The word that names the next swap in one of the registers for confirmations and reversals. */
+static u64 oae_exchange_name_next(const struct oae_exchange *exchange, unsigned int offset)
 {
-	return OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
-	       OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, oae_exchange_next(exchange));
+	return oae_checked(offset, OAE_PUT(OAE_PORT_CONFIRM_EPOCH, exchange->epoch) |
+					   OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE,
+						   oae_exchange_next(exchange)));
 }
 
 void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence)
@@ -236,7 +238,8 @@ static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae
 	else if (outcome != OAE_IN_DOUBT)
 		exchange->attempt = 0;
 	if (outcome == OAE_COMMITTED) {
-		WRITE_ONCE(exchange->confirmation, oae_exchange_name_next(exchange));
+		WRITE_ONCE(exchange->confirmation,
+			   oae_exchange_name_next(exchange, OAE_PORT_CONFIRM));
 		exchange->sequence = oae_exchange_next(exchange);
 		if (exchange->flags & OAE_FLAG_MORE)
 			return outcome;
@@ -252,7 +255,8 @@ static enum oae_outcome oae_exchange_end(struct oae_exchange *exchange, enum oae
 
 void oae_exchange_demand_reversal(struct oae_exchange *exchange)
 {
-	writeq(oae_exchange_name_next(exchange), exchange->page + OAE_PORT_REVERSE);
+	writeq(oae_exchange_name_next(exchange, OAE_PORT_REVERSE),
+	       exchange->page + OAE_PORT_REVERSE);
 }
 
 static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, unsigned int reads,

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "oae_check.h"
 #include "oae_map.h"
 #include "oae_trace.h"
 
@@ -17,11 +18,11 @@
 #define OAE_RETRY_MIN_MS 100U
 #define OAE_RETRY_MAX_MS 10000U
 
-/* A confirmation and a reversal name a swap where the port's state does. */
-static_assert(OAE_HOST_PORT_STATE_EPOCH_MASK == OAE_PORT_CONFIRM_EPOCH_MASK);
-static_assert(OAE_HOST_PORT_STATE_SEQUENCE_MASK == OAE_PORT_CONFIRM_SEQUENCE_MASK);
+/* A confirmation and a reversal name a swap in the same way. */
 static_assert(OAE_PORT_REVERSE_EPOCH_MASK == OAE_PORT_CONFIRM_EPOCH_MASK);
 static_assert(OAE_PORT_REVERSE_SEQUENCE_MASK == OAE_PORT_CONFIRM_SEQUENCE_MASK);
+static_assert(OAE_PORT_REVERSE_CHECK_SHIFT == OAE_CHECK_SHIFT);
+static_assert(OAE_PORT_CONFIRM_CHECK_SHIFT == OAE_CHECK_SHIFT);
 
 static int oae_settle_reads_set(const char *text, const struct kernel_param *param)
 {

@@ -365,12 +365,14 @@ Slot Fixture::stream(unsigned port) {
 
 void Fixture::confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
   write(2, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
-        OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch) | OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, sequence));
+        confirmation(OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch) |
+                     OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, sequence)));
 }
 
 void Fixture::reverse(unsigned port, std::uint8_t epoch, std::uint32_t sequence) {
   write(2, port * OAE_PORT_SIZE + OAE_PORT_REVERSE,
-        OAE_PUT(OAE_PORT_REVERSE_EPOCH, epoch) | OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, sequence));
+        reversal(OAE_PUT(OAE_PORT_REVERSE_EPOCH, epoch) |
+                 OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, sequence)));
 }
 
 void Fixture::function_reset() {

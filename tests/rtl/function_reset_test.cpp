@@ -147,14 +147,14 @@ TEST_F(Block, AResetKeepsItsPlaceAmongRequests) {
   for (unsigned n = 1; n < 40; ++n) {
     fixture.publish(port, slot(n, 100 + n));
     Slot offer = slot(n, 200 + n);
-    const std::uint64_t confirmation = offer[0];
+    const std::uint64_t confirms = confirmation(offer[0]);
     fixture.post_write(pages, port * OAE_PORT_SIZE, offer.data(), 64);
     if (n % 2) fixture.post_reset();
     if (n % 2) offer = again(offer);
     fixture.post_write(pages, port * OAE_PORT_SIZE, offer.data(), 64);
     fixture.post_read(pages, port * OAE_PORT_SIZE, 64);
     if (n % 3) fixture.post_reset();
-    fixture.post_write(pages, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM, &confirmation, 8);
+    fixture.post_write(pages, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM, &confirms, 8);
     fixture.stall = n;
     fixture.drain();
     EXPECT_EQ(fixture.line, slot(n, 100 + n)) << n;

@@ -74,7 +74,8 @@ TEST(Latency, IsBounded) {
     const unsigned cells = fixture.cells;
     while (fixture.cells == cells) fixture.clock();
     worst = std::max(worst, fixture.now - start);
-    fixture.post_write(pages, OAE_PORT_CONFIRM, slot.data(), 8);
+    const std::uint64_t confirms = confirmation(slot[0]);
+    fixture.post_write(pages, OAE_PORT_CONFIRM, &confirms, 8);
     fixture.drain();
   }
   EXPECT_LE(worst, 24u) << "write, read and a turn of the firmware before each";

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/reference_block.h"
 
+#include "guest/driver/oae_check.h"
 #include "oae_registers.h"
 
 namespace {
 
 std::uint64_t merge(std::uint64_t old, std::uint64_t data, std::uint64_t mask) {
   return (old & ~mask) | (data & mask);
+}
+
+bool has_its_check(unsigned offset, std::uint64_t word) {
+  return oae_checked(offset, word & ~OAE_PORT_CONFIRM_CHECK_MASK) == word;
 }
 
 constexpr unsigned line_of(unsigned offset) {
@@ -87,11 +92,13 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
     if (number >= ports.size()) return;
     ReferencePort& port = ports[number];
     if (line.line % 64 == line_of(OAE_PORT_WINDOW)) port.write_window(data, enable);
-    if (line.line % 64 == line_of(OAE_PORT_CONFIRM) && (enable >> 8 & 0xff) == 0xff) {
+    if (line.line % 64 == line_of(OAE_PORT_CONFIRM) && (enable >> 8 & 0xff) == 0xff &&
+        has_its_check(OAE_PORT_CONFIRM, data[1])) {
       port.confirm(OAE_GET(data[1], OAE_PORT_CONFIRM_EPOCH),
                    OAE_GET(data[1], OAE_PORT_CONFIRM_SEQUENCE));
     }
-    if (line.line % 64 == line_of(OAE_PORT_REVERSE) && (enable >> 24 & 0xff) == 0xff) {
+    if (line.line % 64 == line_of(OAE_PORT_REVERSE) && (enable >> 24 & 0xff) == 0xff &&
+        has_its_check(OAE_PORT_REVERSE, data[3])) {
       port.reverse(OAE_GET(data[3], OAE_PORT_REVERSE_EPOCH),
                    OAE_GET(data[3], OAE_PORT_REVERSE_SEQUENCE));
     }

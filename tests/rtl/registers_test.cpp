@@ -9,7 +9,7 @@ namespace {
 TEST_F(Block, SaysWhatItIs) {
   const std::uint64_t id = fixture.read(registers, OAE_HOST_ID);
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_MAGIC), 0x3145414fu);
-  EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_VERSION), 1u);
+  EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_VERSION), 2u);
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_PORTS), 8u);
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_ID), id);
   EXPECT_EQ(fixture.read(registers, OAE_HOST_FEATURES), 0x1003e03u)

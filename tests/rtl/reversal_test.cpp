@@ -113,7 +113,7 @@ TEST_F(Reversal, IsIdempotentAndNamesOneSwap) {
     fixture.reverse(port, static_cast<std::uint8_t>(epoch), static_cast<std::uint32_t>(sequence));
     EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << epoch << ' ' << sequence;
   }
-  std::uint64_t word = OAE_PUT(OAE_PORT_REVERSE_EPOCH, 1) | OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, 1);
+  const std::uint64_t word = reversal(slot(1, 0)[0]);
   fixture.post_write(pages, port * OAE_PORT_SIZE + OAE_PORT_REVERSE, &word, 7);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "not all of it";
   fixture.post_write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_REVERSE, &word, 8);
@@ -127,6 +127,24 @@ TEST_F(Reversal, IsIdempotentAndNamesOneSwap) {
   fixture.reverse(port, 1, 2);
   EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED) << "what is confirmed stays";
   EXPECT_EQ(committed(), slot(2, 202));
+}
+
+TEST_F(Reversal, OneWrongBitAndNothingHappens) {
+  open();
+  swap(1);
+  for (const std::uint32_t sequence : {1u, 2u}) {
+    const std::uint64_t right = reversal(slot(sequence, 0)[0]);
+    for (unsigned bit = 0; bit < 64; ++bit) {
+      fixture.write(pages, port * OAE_PORT_SIZE + OAE_PORT_REVERSE,
+                    right ^ std::uint64_t{1} << bit);
+      ASSERT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << bit;
+      ASSERT_EQ(last(), 1u) << bit;
+    }
+  }
+  fixture.write(pages, port * OAE_PORT_SIZE + OAE_PORT_REVERSE, confirmation(slot(1, 0)[0]));
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "it is of the other register";
+  fixture.reverse(port, 1, 1);
+  EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
 }
 
 TEST_F(Reversal, OfAClosedPort) {

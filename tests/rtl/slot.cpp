@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/slot.h"
 
+#include "guest/driver/oae_check.h"
+#include "oae_registers.h"
+
 std::uint64_t crc64(const void* data, std::size_t bytes) {
   std::uint64_t crc = ~std::uint64_t{0};
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -47,4 +50,14 @@ Slot make_slot(const Header& header, std::uint64_t seed) {
   for (int i = 1; i < 7; ++i) slot[i] = (seed + i) * 0x9e37'79b9'7f4a'7c15;
   seal(slot);
   return slot;
+}
+
+std::uint64_t confirmation(std::uint64_t header) {
+  return oae_checked(OAE_PORT_CONFIRM,
+                     header & (OAE_PORT_CONFIRM_EPOCH_MASK | OAE_PORT_CONFIRM_SEQUENCE_MASK));
+}
+
+std::uint64_t reversal(std::uint64_t header) {
+  return oae_checked(OAE_PORT_REVERSE,
+                     header & (OAE_PORT_REVERSE_EPOCH_MASK | OAE_PORT_REVERSE_SEQUENCE_MASK));
 }

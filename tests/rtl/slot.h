@@ -29,5 +29,9 @@ void seal(Slot& slot);
 bool sealed(const Slot& slot);
 /// Returns the same offer with the next attempt.
 Slot again(Slot slot);
+
+/// The word that confirms, or reverses, the swap that the header of a slot names.
+std::uint64_t confirmation(std::uint64_t header);
+std::uint64_t reversal(std::uint64_t header);
 /// A sealed slot whose payload is made from `seed`.
 Slot make_slot(const Header& header, std::uint64_t seed);

@@ -20,7 +20,7 @@ TEST_F(Block, StreamsTheAnswerInOneRead) {
   EXPECT_EQ(fixture.cells, 0u) << "nothing is written to memory";
   EXPECT_EQ(fixture.reference.ports[port].state(), unsigned{OAE_PORT_STATE_TENTATIVE});
   EXPECT_EQ(tentative(), offer);
-  fixture.write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_CONFIRM, slot(1, 0)[0]);
+  fixture.write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_CONFIRM, confirmation(slot(1, 0)[0]));
   EXPECT_EQ(committed(), offer);
   EXPECT_EQ(fixture.read(streams, port * OAE_STREAM_SIZE + OAE_STREAM_STATUS),
             slot(1, 0)[0] >> 32 << 32 | 1 << 8 | OAE_PORT_STATE_COMMITTED);

@@ -300,7 +300,7 @@ TEST_F(Block, OnlyTheRightConfirmationCommits) {
   fixture.confirm(port, 1, 0);
   swap(1);
   const unsigned page = port * OAE_PORT_SIZE;
-  const std::uint64_t right = slot(1, 0)[0];
+  const std::uint64_t right = confirmation(slot(1, 0)[0]);
   fixture.confirm(port, 1, 2);
   fixture.confirm(port, 1, 0);
   fixture.confirm(port, 2, 1);
@@ -309,8 +309,14 @@ TEST_F(Block, OnlyTheRightConfirmationCommits) {
   fixture.write(pages, page + OAE_PORT_CONFIRM + 4, right >> 32, 4);
   fixture.confirm(port + 1, 1, 1);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
-  fixture.write(pages, page + OAE_PORT_CONFIRM, right | 0xffff'00ff);
-  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED) << "the rest of the word does not matter";
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    fixture.write(pages, page + OAE_PORT_CONFIRM, right ^ std::uint64_t{1} << bit);
+    ASSERT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "bit " << bit << " is wrong";
+  }
+  fixture.write(pages, page + OAE_PORT_CONFIRM, reversal(slot(1, 0)[0]));
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "it is of the other register";
+  fixture.write(pages, page + OAE_PORT_CONFIRM, right);
+  EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED);
   fixture.confirm(port, 1, 1);
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u) << "once";
 }

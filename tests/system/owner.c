@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "expect.h"
+#include "guest/driver/oae_check.h"
 #include "guest/driver/oae_crc.h"
 #include "guest/liboae/oae.h"
 #include "oae_registers.h"
@@ -147,8 +148,9 @@ static void die_mapped(struct oae_swap swap, uint8_t form, unsigned int steps) {
   if (steps >= step_read)
     (void)page[form == OAE_SWAP_FORM_PUSHED ? OAE_PORT_PUSHED_ANSWER / 8 : 0];
   if (steps > step_read)
-    confirm[OAE_PORT_CONFIRM / 8] = OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch.epoch) |
-                                    OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, 1);
+    confirm[OAE_PORT_CONFIRM / 8] =
+        oae_checked(OAE_PORT_CONFIRM, OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch.epoch) |
+                                          OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, 1));
   raise(SIGKILL);
 }
 

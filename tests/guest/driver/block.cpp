@@ -21,6 +21,17 @@ std::uint64_t header(std::uint64_t verb, std::uint64_t epoch, std::uint64_t stat
          OAE_PUT(OAE_SLOT_HEADER_STATUS, status) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, sequence);
 }
 
+/// Whether a word that is written to the register at this offset has its check: a CRC-16, bit by bit.
+bool has_its_check(unsigned offset, std::uint64_t word) {
+  unsigned crc = 0xffff;
+  for (const std::uint64_t byte : {std::uint64_t{offset}, word, word >> 8, word >> 32, word >> 40,
+                                   word >> 48, word >> 56}) {
+    crc ^= (byte & 0xff) << 8;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc << 1 ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+  }
+  return OAE_GET(word, OAE_PORT_CONFIRM_CHECK) == crc;
+}
+
 std::uint32_t following(std::uint32_t sequence) {
   return sequence == ~0u ? 1 : sequence + 1;
 }
@@ -81,6 +92,8 @@ void Block::write(const volatile void* address, std::uint64_t value) {
     refused_ = false;
     arrived_ |= 1u << at % OAE_PORT_SIZE / 8;
     if (arrived_ == 0xff) judge();
+  } else if (!has_its_check(at % OAE_PORT_SIZE, value)) {
+    return;
   } else if (at % OAE_PORT_SIZE == OAE_PORT_CONFIRM) {
     if (OAE_GET(value, OAE_PORT_CONFIRM_EPOCH) == epoch &&
         OAE_GET(value, OAE_PORT_CONFIRM_SEQUENCE) == sequence) {

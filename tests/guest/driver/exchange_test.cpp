@@ -351,8 +351,7 @@ TEST_F(Exchange, AReversalThatComesInTimeIsNotTakenForLate) {
   block.fault = [this](unsigned n) {
     if (n == 9) return Fault::LOST;  // the reversal
     if (n == 12) {
-      block.write(block.page + OAE_PORT_REVERSE, OAE_PUT(OAE_PORT_REVERSE_EPOCH, exchange.epoch) |
-                                                     OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, 1));
+      oae_exchange_demand_reversal(&exchange);
       block.close();
     }
     return Fault::NONE;

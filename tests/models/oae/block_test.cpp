@@ -55,7 +55,7 @@ TEST(Block, SwapsThroughItsSockets) {
     EXPECT_EQ(fixture.cells.at(Fixture::cell_of(5)), firmware);
     EXPECT_LT(fixture.stored, fixture.completed) << "the answer goes first";
     EXPECT_EQ(fixture.stored_class, 3u);
-    fixture.write(2, Fixture::page(5, OAE_PORT_CONFIRM), host[0]);
+    fixture.write(2, Fixture::page(5, OAE_PORT_CONFIRM), confirmation(host[0]));
     Fixture::pass(10 * period);  // the write is posted
     for (unsigned i = 0; i < 8; ++i) {
       EXPECT_EQ(fixture.get(OAE_FIRMWARE_COMMITTED_AT(5) + 8 * i), host[i]);
@@ -181,7 +181,8 @@ TEST(Block, AnInputBeforeADeadlineDoesNotWaitForIt) {
     EXPECT_LE(vp::now() - start, 10 * period);
     Fixture::pass(50 * period);
     fixture.write(2, Fixture::page(2, OAE_PORT_CONFIRM),
-                  OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1));
+                  confirmation(OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) |
+                               OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1)));
     Fixture::pass(50 * period);
     EXPECT_EQ(OAE_GET(fixture.get(OAE_FIRMWARE_STATUS_AT(2)), OAE_FIRMWARE_STATUS_COMMITTED), 1u);
   }});
@@ -292,7 +293,8 @@ TEST(Block, StreamsAnswersWithoutDma) {
     EXPECT_EQ(fixture.read(4, window + 3, bytes + 3, 33), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(std::memcmp(bytes + 3, reinterpret_cast<const char*>(answer.data()) + 3, 33), 0);
     EXPECT_EQ(bytes[2] | bytes[36], 0) << "what was not asked for";
-    fixture.write(4, Fixture::page(5, OAE_STREAM_CONFIRM), make_slot(header(1, 1), 1)[0]);
+    fixture.write(4, Fixture::page(5, OAE_STREAM_CONFIRM),
+                  confirmation(make_slot(header(1, 1), 1)[0]));
     EXPECT_LE(swap(2), 6);
     EXPECT_EQ(answer, make_slot(header(1, 2), 2));
   }});
@@ -340,7 +342,7 @@ TEST(Block, StopsUntilTheHostAcceptsItsSlot) {
                    ++answered;
                    EXPECT_LE(vp::now() - made, 4 * period);
                    EXPECT_EQ(OAE_GET(header_seen, OAE_SLOT_HEADER_SEQUENCE), sequence % 2);
-                   fixture.write(2, OAE_PORT_CONFIRM, header_seen);
+                   fixture.write(2, OAE_PORT_CONFIRM, confirmation(header_seen));
                  }
                },
                [&] {
@@ -416,7 +418,7 @@ TEST(Block, AFunctionResetIsQueuedBehindEarlierRequests) {
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
     fixture.block->function_reset();
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_TENTATIVE);
-    fixture.write(2, Fixture::page(2, OAE_PORT_REVERSE), host(2)[0]);
+    fixture.write(2, Fixture::page(2, OAE_PORT_REVERSE), reversal(host(2)[0]));
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_STATUS)) & 0xff, OAE_PORT_STATE_REVERSED);
   }});
   const nlohmann::json counters = fixture.statistics.json()["counters"];
@@ -447,7 +449,7 @@ TEST(Block, RefusesMalformedRequests) {
     EXPECT_EQ(access(4, 8), tlm::TLM_BURST_ERROR_RESPONSE);
     EXPECT_EQ(access(0, 16), tlm::TLM_BURST_ERROR_RESPONSE);
     EXPECT_EQ(access(4, 4), tlm::TLM_OK_RESPONSE);
-    EXPECT_EQ(data[0], 1) << "version";
+    EXPECT_EQ(data[0], 2) << "version";
     EXPECT_EQ(fixture.firmware_access(tlm::TLM_IGNORE_COMMAND, 0, data, 8),
               tlm::TLM_COMMAND_ERROR_RESPONSE);
   }});
@@ -593,7 +595,8 @@ void ask(Fixture& fixture) {
     fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, n), n).data(), 64);
     fixture.read(2, OAE_PORT_PUSHED_ANSWER);
     fixture.write(2, OAE_PORT_CONFIRM,
-                  OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, n));
+                  confirmation(OAE_PUT(OAE_SLOT_HEADER_EPOCH, 1) |
+                               OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, n)));
   }
 }
 

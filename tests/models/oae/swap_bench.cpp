@@ -26,7 +26,7 @@ int sc_main(int argc, char** argv) {
       fixture.publish(0, slot);
       fixture.write(2, OAE_PORT_WINDOW, slot.data(), 64);
       fixture.read(2, OAE_PORT_PUSHED_ANSWER);
-      fixture.write(2, OAE_PORT_CONFIRM, slot[0]);
+      fixture.write(2, OAE_PORT_CONFIRM, confirmation(slot[0]));
       fixture.get(OAE_FIRMWARE_IRQ_STATUS);
       fixture.get(OAE_FIRMWARE_EVENT_AT(0));
       fixture.put(OAE_FIRMWARE_EVENT_AT(0), ~std::uint64_t{0});
