@@ -234,6 +234,7 @@ std::uint64_t Block::read(const volatile void* address) {
   }
   if (met == Fault::COMPLETION_LOST) return ~std::uint64_t{0};
   if (met == Fault::SEQUENCE_DAMAGED) return value ^ OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 0x100);
+  if (met == Fault::STATE_DAMAGED) return value ^ 1;
   if (met == Fault::STATUS_DAMAGED) return value ^ OAE_PUT(OAE_SLOT_HEADER_STATUS, 1);
   return value;
 }

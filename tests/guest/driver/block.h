@@ -29,6 +29,7 @@ enum class Fault {
   CELL_DAMAGED,      ///< a bit of it is wrong
   SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, where slice 0 has its sequence
   STATUS_DAMAGED,    ///< ... in its status: OK and NOT_READY are a bit apart
+  STATE_DAMAGED,     ///< ... in its first bit: tentative and committed are a bit apart
 };
 
 /// A swap port with its firmware, one port as the host sees it: the rules of both forms, without

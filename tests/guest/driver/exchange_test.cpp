@@ -360,6 +360,25 @@ TEST_F(Exchange, AReversalThatComesInTimeIsNotTakenForLate) {
   EXPECT_TRUE(block.committed.empty());
 }
 
+// A state has no CRC. One bit of it makes a tentative swap a committed one.
+TEST_F(Exchange, ADamagedStateDoesNotMakeAReversalLate) {
+  for (const unsigned damaged : {10u, 11u}) {
+    block = Block();
+    begin();
+    block.fault = [=](unsigned n) {
+      return n == 8        ? Fault::COMPLETION_LOST
+             : n == 9       ? Fault::LOST
+             : n == damaged ? Fault::STATE_DAMAGED
+                            : Fault::NONE;
+    };
+    EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
+    oae_exchange_reverse(&exchange);
+    EXPECT_EQ(settle(1), OAE_IN_DOUBT);
+    EXPECT_EQ(settle(1), OAE_REVERSED);
+    EXPECT_TRUE(block.committed.empty());
+  }
+}
+
 // The offer has not arrived, and never takes place, since the port was closed.
 TEST_F(Exchange, OnAClosedPortASwapInDoubtDidNotTakePlace) {
   for (const bool first : {true, false}) {
