@@ -55,13 +55,13 @@ SCRIPTS = {
     "outcomes": "lose 3\nowner outcomes\n",
     "count_settled": "lose 3\nowner count_settled\n",
     # The answer of each verb is lost, and its owner dies without having asked for it again, or asked in vain for its
-    # reversal, whose answer is lost too.
+    # reversal, whose answer is lost too. The state of the port is read twice before that.
     "doubt": "".join(f"""
 lose 3
 /share/owner die_in_doubt {verb} >> /share/said && exit 1
 owner check "in doubt of verb {verb}"
 lose 3
-lose 4
+lose 6
 /share/owner die_in_doubt {verb} reverse >> /share/said && exit 1
 owner check "in doubt of the reversal of verb {verb}"
 """ for verb in range(1, 6)),

@@ -154,7 +154,15 @@ TEST(Block, WakesForADeadline) {
     // The block examines all ports, three clocks each.
     EXPECT_LT(fixture.signals[0].first, exchanged + (limit + 40) * period);
     Fixture::pass(3 * limit * period);
-    EXPECT_EQ(fixture.signals.size(), 1u) << "once a swap";
+    ASSERT_EQ(fixture.signals.size(), 4u) << "it asks again";
+    for (std::size_t i = 1; i < 4; ++i) {
+      const vp::Picoseconds pause = fixture.signals[i].first - fixture.signals[i - 1].first;
+      EXPECT_GT(pause, limit * period);
+      EXPECT_LT(pause, (limit + 40) * period);
+    }
+    fixture.write(2, Fixture::page(2, OAE_PORT_CONFIRM), confirmation(make_slot(header(1, 1), 1)[0]));
+    Fixture::pass(2 * limit * period);
+    EXPECT_EQ(fixture.signals.size(), 4u);
     EXPECT_EQ(fixture.domain.next_event(), vp::never);
   }});
 }
