@@ -12,6 +12,7 @@ enum class ExitCode : int {
   firmware_fault = 4,  ///< the firmware of an IPU faulted
   limit = 5,           ///< the time limit came first, or a mark was not reached
   broken_promise = 6,  ///< a model broke a promise: a defect of ours
+  halted = 7,          ///< nothing can happen any more: all processors are halted for good
   interrupted = 130,   ///< SIGINT or SIGTERM, or the user ended the simulator
 };
 

@@ -29,6 +29,8 @@ inline constexpr std::int64_t GiB = 1'024 * MiB;
 /// Where a console of the platform file goes.
 enum class ConsoleKind { terminal, pty, off };
 
+inline constexpr std::int64_t longest_quantum = 1 * ms;
+
 struct Simulation {
   std::int64_t max_quantum = 1 * us;  ///< how far a vCPU may run ahead; changes no result
   std::int64_t vcpu_slice =

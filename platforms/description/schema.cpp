@@ -21,7 +21,7 @@ Type<ConsoleKind> console() {
 }
 
 const Struct<Simulation> simulation({
-    {"max_quantum", &Simulation::max_quantum, duration(50 * ns, 1 * ms),
+    {"max_quantum", &Simulation::max_quantum, duration(50 * ns, longest_quantum),
      "How far a vCPU may run ahead of the models; it changes wall time and no result"},
     {"vcpu_slice", &Simulation::vcpu_slice, duration(50 * ns, 1 * ms),
      "How long a vCPU runs before a sibling that shares its memory runs; it changes results"},

@@ -84,6 +84,7 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
       root_complex("root_complex", root_complex_config(host, links, qemu.pcie_windows()), domain,
                    statistics),
       panicked_(domain, [&outcome, this] { outcome.end(vp::ExitCode::guest_panic, panic_); }) {
+  outcome.add(domain);
   outcome.add_host();
   for (vp::qemu::Cpu& cpu : qemu.cpu) cpu.socket.bind(device_memory.processor);
   device_memory.out.bind(root_complex.host);

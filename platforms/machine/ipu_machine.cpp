@@ -184,6 +184,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       oae("oae",
           {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI, options.vcd},
           domain, trace, statistics) {
+  outcome.add(domain);
   pcie::Function& function = endpoint.function(0);
 
   for (vp::qemu::Cpu& core : qemu.cpu) core.socket.bind(noc.in);
@@ -255,12 +256,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
 
   qemu.map_memory(0, address_space, under_qemu);
   qemu.on_requests({[] {}, [] {}, [] { Outcome::pause(); }});
-  console.on_input([this] {
-    while (console.has_input()) {
-      const char byte = console.take();
-      uart.receive({&byte, 1});
-    }
-  });
+  console.on_input([this] { input_.at(std::max(vp::now(), domain.reached())); });
 }
 
 }  // namespace platform

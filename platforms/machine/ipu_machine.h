@@ -70,8 +70,16 @@ class IpuMachine : public sc_core::sc_module {
   oae::Block oae;
   std::vector<std::unique_ptr<oae::Link>> oae_links;  // in the order of the platform file
   std::optional<pcie::TestFunction> test_function;
-  std::vector<std::unique_ptr<ipu::CopyDevice>>
-      virtual_devices;  // by the number of the virtual function
+  std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by the number of the VF
+
+ private:
+  // Input of a user reaches the UART as soon as no core has executed past that time.
+  vp::Event input_{domain, [this] {
+                     while (console.has_input()) {
+                       const char byte = console.take();
+                       uart.receive({&byte, 1});
+                     }
+                   }};
 };
 
 }  // namespace platform

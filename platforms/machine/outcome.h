@@ -1,24 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <systemc>
 #include <utility>
+#include <vector>
 
+#include "platforms/description/platform.h"
 #include "vp/exit_code.h"
+#include "vp/time/agenda.h"
+#include "vp/time/domain.h"
 
 namespace platform {
 
-/// How the run ends. The first reason that a part of the machine gives counts.
+/// How and when the run ends: the first reason that a part of the machine gives stands.
+///
+/// The end is an appointment in every domain. Some may have run ahead of the part that ends the
+/// run, each as far as it is allowed to; so the end comes when it has reached them all, and nothing
+/// that is written about the run depends on how far anybody was ahead.
 class Outcome {
  public:
-  /// Ends the run at the present simulated time. `why` is a message for the user and may be empty.
+  /// A part of the machine, which the end has to reach.
+  void add(const vp::Domain& domain) { domains_.push_back(&domain); }
+
+  /// The run is not to go on past this time.
+  void limit(vp::Picoseconds time) { set_end(std::min(end_, time)); }
+
+  /// Something in the simulated world ends the run at the present moment; `why` is for the user,
+  /// and may be empty.
   void end(vp::ExitCode code, std::string why) {
     if (ended_) return;
+    limit(vp::now() + notice());
     ended_ = true;
     code_ = code;
     why_ = std::move(why);
     pause();
+  }
+  /// Ends the run from outside: nothing more is simulated.
+  void stop(vp::ExitCode code, std::string why) {
+    if (ended_ && end_ <= vp::now()) return;
+    end(code, std::move(why));
+    end_ = vp::now();
   }
   /// Replaces how the run ended.
   void replace(vp::ExitCode code, std::string why) {
@@ -26,6 +49,10 @@ class Outcome {
     why_ = std::move(why);
   }
   bool ended() const { return ended_; }
+  /// When the run ends, as far as is known, or vp::never.
+  vp::Picoseconds end_time() const { return end_; }
+  /// Whether everything up to the end has been simulated.
+  bool over() const { return ended_ && vp::now() >= end_; }
   vp::ExitCode code() const { return code_; }
   const std::string& why() const { return why_; }
 
@@ -51,6 +78,25 @@ class Outcome {
   }
 
  private:
+  /// How long it takes until an end has reached every domain, wherever it comes from. What no link
+  /// joins may be ahead as far as a platform file allows.
+  vp::Picoseconds notice() const {
+    vp::Picoseconds longest = 0;
+    for (const vp::Domain* to : domains_) {
+      for (const vp::Domain* from : domains_) {
+        if (to == from) continue;
+        longest = std::max(longest, std::min(to->lookahead_from(*from), longest_quantum));
+      }
+    }
+    return longest;
+  }
+  void set_end(vp::Picoseconds time) {
+    end_ = time;
+    vp::Agenda::get().end_at(time);
+  }
+
+  std::vector<const vp::Domain*> domains_;
+  vp::Picoseconds end_ = vp::never;
   bool ended_ = false;
   vp::ExitCode code_ = vp::ExitCode::success;
   std::string why_;

@@ -19,8 +19,8 @@ constexpr const char* exit_codes =
     "  0 all went well                     4 the firmware faulted\n"
     "  1 a guest command or check failed   5 time limit, or mark not reached\n"
     "  2 mistake in the platform file, an  6 a model broke a promise: a defect\n"
-    "    option or an input file           130 the run was interrupted\n"
-    "  3 the guest panicked\n";
+    "    option or an input file           7 all processors halted for good\n"
+    "  3 the guest panicked                130 the run was interrupted\n";
 
 constexpr const char* overview =
     "Examples:\n"
@@ -51,7 +51,7 @@ constexpr const char* run_examples =
     "console, trace.jsonl with --trace, stats.json with --stats, share/ with --share, and\n"
     "messages.txt. Consoles and trace begin with the boot. The run before the fork writes to the\n"
     "files of these options and into DIR/boot/. DIR/summary.json says how each child ended. The\n"
-    "exit code is 0, or that of the child that ended worst: 6 (or a crash), 4, 3, 130, 5, 1. A\n"
+    "exit code is 0, or that of the child that ended worst: 6 (or a crash), 4, 3, 7, 130, 5, 1. A\n"
     "debugger, waveforms and pseudo-terminals need a single machine: --child makes a run that is\n"
     "equal to that of a child, without a fork.\n\n"
     "Examples:\n"

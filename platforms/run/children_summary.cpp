@@ -17,8 +17,8 @@ using Seconds = std::chrono::duration<double>;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr ExitCode from_good_to_worst[] = {
-    ExitCode::success,     ExitCode::failed,         ExitCode::limit,         ExitCode::interrupted,
-    ExitCode::guest_panic, ExitCode::firmware_fault, ExitCode::broken_promise};
+    ExitCode::success, ExitCode::failed,      ExitCode::limit,          ExitCode::interrupted,
+    ExitCode::halted,  ExitCode::guest_panic, ExitCode::firmware_fault, ExitCode::broken_promise};
 
 std::size_t badness(ExitCode code) {
   const auto* found = std::find(std::begin(from_good_to_worst), std::end(from_good_to_worst), code);

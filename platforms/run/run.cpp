@@ -15,6 +15,7 @@
 #include "platforms/run/children_summary.h"
 #include "platforms/run/outputs.h"
 #include "platforms/run/share_archive.h"
+#include "vp/config/units.h"
 #include "vp/console/file_sink.h"
 #include "vp/console/pseudo_terminal.h"
 #include "vp/console/script_player.h"
@@ -24,6 +25,7 @@
 #include "vp/log/log.h"
 #include "vp/snapshot/children.h"
 #include "vp/statistics/statistics.h"
+#include "vp/time/wall_clock.h"
 #include "vp/trace/trace.h"
 
 namespace platform {
@@ -32,9 +34,11 @@ namespace {
 using vp::ExitCode;
 using Clock = std::chrono::steady_clock;
 
-// Simulated time after which the loop looks for input, unless it has looked just before.
-constexpr vp::Picoseconds step = 1 * vp::ms;
+// Simulated time between two looks at the outside, unless the looks would come too often.
+constexpr vp::Picoseconds longest_step = 1 * vp::ms;
 constexpr auto look_interval = std::chrono::milliseconds(10);
+// The same in wall time, whatever the simulation does.
+constexpr auto longest_look_interval = std::chrono::milliseconds(50);
 
 /// A platform from its first to its last picosecond.
 class Run {
@@ -54,6 +58,9 @@ class Run {
   nlohmann::json head(const std::string& command) const;
 
   void advance();
+  void step();
+  void look_whether_halted();
+  bool may_be_woken() const;
   bool forks() const { return options_.snapshot && options_.snapshot->forks; }
   void fork_children();
   int be_child(std::size_t number, vp::ChildNote& note);
@@ -79,6 +86,7 @@ class Run {
   std::optional<vp::Terminal> terminal_;
   std::optional<vp::ScriptPlayer> script_;
   bool interactive_ = false;
+  bool resting_ = false;           // no event is left
   vp::ChildNote* note_ = nullptr;  // the note of a child
   Clock::time_point looked_;
   Clock::time_point begin_;
@@ -96,6 +104,7 @@ Run::Run(const Platform& platform, const RunOptions& options)
                    Machine::Options{[this](const Host& host) { return host_options(host); },
                                     [this](const Ipu& ipu) { return ipu_options(ipu); }},
                    outcome_, trace_, statistics_);
+  if (options_.until) outcome_.limit(*options_.until);
   if (options_.snapshot) snapshot_.emplace(options_.snapshot->mark);
   set_log_levels();
   connect_consoles();
@@ -172,7 +181,7 @@ std::vector<vp::Console*> Run::all_consoles() {
 void Run::connect_consoles() {
   // A run that forks does not read the keyboard, so that Ctrl-C ends it and all of its children.
   terminal_.emplace(
-      [this](vp::Terminal::End) { outcome_.end(ExitCode::interrupted, "interrupted"); },
+      [this](vp::Terminal::End) { outcome_.stop(ExitCode::interrupted, "interrupted"); },
       forks() ? -1 : STDIN_FILENO);
   for (vp::Console* console : all_consoles()) {
     const auto target = options_.consoles.find(console->name());
@@ -236,6 +245,7 @@ ExitCode Run::simulate() {
   }
   // This comes after QEMU's start, which installs handlers of its own for signals.
   terminal_->start();
+  vp::WallClock::start(longest_look_interval);
   begin_ = looked_ = Clock::now();
   if (script_) script_->start();
   advance();
@@ -245,28 +255,81 @@ ExitCode Run::simulate() {
 
 // Simulates to the end of the run, or to the mark at which it is to be forked.
 void Run::advance() {
-  const vp::Picoseconds until = options_.until.value_or(vp::never);
-  while (!outcome_.ended()) {
-    if (snapshot_ && snapshot_->reached()) {
+  while (!outcome_.over()) {
+    if (snapshot_ && snapshot_->reached() && !outcome_.ended()) {
       if (forks()) return;
       snapshot_->go_on(options_.snapshot->commands[0]);
     }
-    if (vp::now() >= until) {
+    if (vp::now() >= outcome_.end_time()) {
       const std::string mark =
           snapshot_ && snapshot_->ahead() ? snapshot_->mark().print() : options_.mark;
-      outcome_.end(ExitCode::limit, fmt::format("the time limit came before {}",
-                                                mark.empty() ? "the end" : "mark " + mark));
+      outcome_.stop(ExitCode::limit, fmt::format("the time limit came before {}",
+                                                 mark.empty() ? "the end" : "mark " + mark));
       break;
     }
     if (gdb_holds()) {
       wait_for_gdb();
       continue;
     }
-    sc_core::sc_start(vp::to_sc_time(std::min(step, until - vp::now())));
+    step();
     if (note_ != nullptr) note_->time = vp::now();
     look_outside();
+    if (resting_) look_whether_halted();
     if (interactive_) keep_to_real_time();
   }
+}
+
+void Run::step() {
+  const auto span = vp::to_sc_time(std::min(longest_step, outcome_.end_time() - vp::now()));
+  vp::WallClock::look();
+  try {
+    // After the last event of all, time stands still.
+    const bool acts = sc_core::sc_time_to_pending_activity() <= span;
+    sc_core::sc_start(span, acts ? sc_core::SC_EXIT_ON_STARVATION : sc_core::SC_RUN_TO_TIME);
+  } catch (const sc_core::sc_report& report) {
+    outcome_.stop(ExitCode::broken_promise,
+                  fmt::format("a model broke a promise: {}", report.get_msg()));
+  }
+  resting_ = !sc_core::sc_pending_activity();
+}
+
+// All that could wake a processor is an event, or somebody outside.
+void Run::look_whether_halted() {
+  if (outcome_.ended()) return;
+  if (may_be_woken()) {
+    if (!interactive_) std::this_thread::sleep_for(look_interval);
+    return;
+  }
+  vp::Picoseconds since = vp::now();
+  std::string who;
+  const auto add = [&](const std::string& name, const vp::qemu::Instance& qemu) {
+    const vp::qemu::Instance::Rest rest = qemu.rest();
+    since = std::max(since, rest.since);
+    const std::string moment = vp::config::duration_quantity().print(rest.since);
+    if (rest.halted > 0) {
+      who += fmt::format("  {}: {} of its processors halted, the last at {}\n", name, rest.halted,
+                         moment);
+    }
+    if (rest.waiting > 0) {
+      who += fmt::format("  {}: {} of its processors in an access that no model answers, at {}\n",
+                         name, rest.waiting, moment);
+    }
+  };
+  for (const auto& host : machine_->hosts) add(host->console.name(), host->qemu);
+  for (const auto& ipu : machine_->ipus) add(ipu->console.name(), ipu->qemu);
+  if (since > vp::now()) sc_core::sc_start(vp::to_sc_time(since - vp::now()));
+  outcome_.stop(ExitCode::halted,
+                "nothing can happen any more: no event is left, and nobody can type\n" + who +
+                    "  a guest ends its run by powering off, not by halting; a console on a "
+                    "terminal or a pty can wake one");
+}
+
+bool Run::may_be_woken() const {
+  const auto is_pty = [](const auto& console) {
+    return console.second.kind == ConsoleTarget::Kind::pty;
+  };
+  return interactive_ || !options_.gdb.empty() ||
+         std::any_of(options_.consoles.begin(), options_.consoles.end(), is_pty);
 }
 
 void Run::fork_children() {
@@ -282,21 +345,22 @@ void Run::fork_children() {
          [&](const vp::ChildResult& result) { summary.add(result); },
          [this] {
            terminal_->poll();
-           return !outcome_.ended();
+           return !outcome_.over();
          }});
   } catch (const vp::ForkError& error) {
-    outcome_.end(ExitCode::failed, error.what());
+    outcome_.stop(ExitCode::failed, error.what());
   }
   if (!summary.finish(outputs.summary(), snapshot.outputs)) {
-    outcome_.end(ExitCode::failed, outputs.summary().string() + ": cannot be written");
+    outcome_.stop(ExitCode::failed, outputs.summary().string() + ": cannot be written");
   }
-  outcome_.end(summary.exit_code(), "");
+  outcome_.stop(summary.exit_code(), "");
 }
 
 int Run::be_child(std::size_t number, vp::ChildNote& note) {
   const SnapshotOptions& snapshot = *options_.snapshot;
   const std::string& command = snapshot.commands[number];
   settle_child(command, Outputs(snapshot.outputs).make_child(number + 1));
+  vp::WallClock::start(longest_look_interval);
   snapshot_->go_on(command);
   note_ = &note;
   advance();
@@ -343,7 +407,7 @@ bool Run::gdb_holds() {
 }
 
 void Run::wait_for_gdb() {
-  while (!outcome_.ended() && gdb_holds()) {
+  while (!outcome_.over() && gdb_holds()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     look_outside();
   }
@@ -365,6 +429,7 @@ void Run::keep_to_real_time() {
 }
 
 ExitCode Run::finish() {
+  vp::WallClock::stop();
   if (snapshot_ && snapshot_->ahead() && outcome_.code() == ExitCode::success) {
     outcome_.replace(ExitCode::limit,
                      fmt::format("the run ended before mark {}", snapshot_->mark().print()));

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vp/qemu/cpu.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "vp/qemu/instance.h"
+#include "vp/time/agenda.h"
+#include "vp/time/wall_clock.h"
 
 namespace vp::qemu {
+namespace {
+
+// Executed in one go. Even where each of them is an exception, it is a tenth of a second.
+constexpr Picoseconds longest_run = 50'000;
+
+}  // namespace
 
 Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index)
     : sc_module(name),
       socket("socket"),
       instance_(instance),
       index_(static_cast<int>(index)),
+      longest_run_(longest_run * s / static_cast<Picoseconds>(instance.config_.ips)),
       turn_(
           Calendar::processors(),
           [this] {
@@ -28,7 +39,6 @@ Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index
 }
 
 bool Cpu::execute() {
-  const OaeQemuApi& qemu = *instance_.api_;
   instance_.waiting_ = nullptr;
   while (instance_.gathering_ && instance_.accesses_ > 0) wait(instance_.gathered_);
   if (instance_.off_) {
@@ -42,11 +52,10 @@ bool Cpu::execute() {
   // One that yields while it is alone yields to nobody.
   do {
     grant();
-    reason = qemu.vcpu_run(index_, granted_, limit_);
+    reason = run();
   } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
   instance_.running_ = nullptr;
   if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
-  local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
 
   // What wakes it from here on is not lost, whoever calls.
   asleep_ = reason == OAE_RUN_HALTED;
@@ -65,10 +74,38 @@ bool Cpu::execute() {
   return true;
 }
 
+// A guest can spend long on few instructions, and the user wants to be heard meanwhile.
+OaeRun Cpu::run() {
+  const OaeQemuApi& qemu = *instance_.api_;
+  for (;;) {
+    const OaeRun reason = qemu.vcpu_run(index_, stop(), limit_);
+    local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
+    const bool interrupted = local_ < stopped_at_ || instance_.failure_;
+    if (reason != OAE_RUN_LIMIT || local_ >= granted_ || interrupted) return reason;
+    if (WallClock::pausing()) pause();
+  }
+}
+
+Picoseconds Cpu::stop() {
+  stopped_at_ = std::min(granted_, instance_.api_->vcpu_local_time(index_) + longest_run_);
+  return stopped_at_;
+}
+
+// Nobody but the caller of the kernel has a turn: the vCPU goes on where it was.
+void Cpu::pause() {
+  instance_.running_ = nullptr;
+  instance_.domain_.reach(std::min(local_, granted_));
+  sc_core::sc_pause();
+  wait(sc_core::SC_ZERO_TIME);
+  Agenda::get().forget_others();
+  instance_.running_ = this;
+}
+
 bool Cpu::ready() {
   if (asleep_ || turn_.pending()) return false;
-  if (local_ <= now()) return true;
-  turn_.at(local_);
+  const bool others_first = Agenda::get().others_before(now() + 1) <= now();
+  if (local_ <= now() && !others_first) return true;
+  turn_.at(std::max(local_, now()));
   instance_.waiting_ = this;
   return false;
 }
@@ -98,7 +135,7 @@ Picoseconds Cpu::limit() const {
   // Siblings share memory, so their turns must not depend on how far anybody may run ahead.
   const Picoseconds ahead =
       instance_.awake_ > 1 ? std::min(config.slice, domain.lookahead()) : config.max_quantum;
-  Picoseconds limit = std::min(now() + ahead, domain.horizon());
+  Picoseconds limit = domain.horizon(now() + ahead);
   if (instance_.acting_ > 0) {
     for (const Cpu& sibling : instance_.cpu) {
       if (sibling.acts_ && sibling.local_ > now()) limit = std::min(limit, sibling.local_);
@@ -111,20 +148,24 @@ Picoseconds Cpu::limit() const {
 void Cpu::grant() {
   granted_ = limit();
   const bool alone = instance_.awake_ == 1;
-  limit_ = !alone || granted_ == instance_.domain_.next_event() ? OAE_LIMIT_EXACT : 0;
+  limit_ = !alone || instance_.domain_.happens_at(granted_) ? OAE_LIMIT_EXACT : 0;
   if (alone && instance_.config_.decoupled) limit_ |= OAE_LIMIT_ANSWERS;
   if (!alone) limit_ |= OAE_LIMIT_SHARED;
 }
 
 void Cpu::renew() {
   grant();
-  instance_.api_->vcpu_set_limit(index_, granted_, limit_);
+  instance_.api_->vcpu_set_limit(index_, stop(), limit_);
 }
 
 void Cpu::synchronise() {
-  if (local_ <= now()) return;
-  turn_.at(local_);
-  while (turn_.pending()) carrier_->wait();
+  instance_.ahead_ = nullptr;
+  if (local_ > now()) {
+    instance_.domain_.reach(std::min(local_, granted_));
+    turn_.at(local_);
+    while (turn_.pending()) carrier_->wait();
+  }
+  if (instance_.config_.cpus > 1) instance_.domain_.act(now());
 }
 
 bool Cpu::access(tlm::tlm_command command, std::uint64_t address, unsigned size,
@@ -146,7 +187,11 @@ void Cpu::transport(tlm::tlm_command command, std::uint64_t address, unsigned ch
                     unsigned size) {
   enter();
   const bool ahead = may_stay_ahead();
-  if (!ahead) catch_up();
+  if (ahead) {
+    instance_.ahead_ = this;
+  } else {
+    catch_up();
+  }
   payload_.set_command(command);
   payload_.set_address(address);
   payload_.set_data_ptr(data);
@@ -160,6 +205,7 @@ void Cpu::transport(tlm::tlm_command command, std::uint64_t address, unsigned ch
   socket->b_transport(payload_, delay);
   set_holding(attributes_.holding);
   const Picoseconds end = now() + static_cast<Picoseconds>(delay.value());
+  if (end < local_) answered_early(end);
   if (ahead && repeatable.version != nullptr && payload_.is_response_ok()) {
     remember(address, data, size, local_, end);
   }
@@ -180,6 +226,10 @@ void Cpu::order(OaeOrder order) {
   if (acts_) --instance_.acting_;
   acts_ = false;
   leave(local_);
+}
+
+void Cpu::answered_early(Picoseconds end) const {
+  throw BrokenPromise(fmt::format("an access made at {} ps is answered for {} ps", local_, end));
 }
 
 void Cpu::remember(std::uint64_t address, const unsigned char* data, unsigned size,
@@ -223,11 +273,13 @@ void Cpu::catch_up() {
 
 bool Cpu::may_stay_ahead() const {
   return instance_.config_.decoupled && instance_.awake_ == 1 &&
-         local_ < instance_.domain_.horizon();
+         instance_.domain_.horizon(local_ + 1) > local_;
 }
 
 void Cpu::leave(Picoseconds until) {
   const OaeQemuApi& qemu = *instance_.api_;
+  instance_.ahead_ = nullptr;
+  Agenda::get().forget_others();
   local_ = std::max(local_, until);
   if (--instance_.accesses_ == 0 && instance_.gathering_) instance_.gathered_.notify();
   instance_.running_ = this;
@@ -242,6 +294,7 @@ void Cpu::wake(Picoseconds when) {
     // Whoever has been alone until now, and ran as far as it might, takes turns from here on.
     if (instance_.running_ != nullptr) {
       instance_.api_->vcpu_set_limit(instance_.running_->index_, now(), OAE_LIMIT_EXACT);
+      instance_.running_->stopped_at_ = never;
     }
   }
   turn_.at(std::max(when, now()));

@@ -44,6 +44,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
                  unsigned size);
   /// Lets siblings catch up before it acts on them or looks at a clock.
   void order(OaeOrder order);
+  [[noreturn]] void answered_early(Picoseconds end) const;
   /// Lets QEMU give the answer to a load that began at `start` and ended at `end` again.
   void remember(std::uint64_t address, const unsigned char* data, unsigned size, Picoseconds start,
                 Picoseconds end);
@@ -52,6 +53,12 @@ class Cpu : public sc_core::sc_module, private Decoupled {
 
   /// Takes a turn; false if there are no more.
   bool execute();
+  /// Executes as far as it may.
+  OaeRun run();
+  /// Where QEMU is to come back from here, on the way to what may be executed.
+  Picoseconds stop();
+  /// Lets the kernel pause.
+  void pause();
   /// Whether its next turn can begin; until then the calendar knows when, if it does not sleep.
   bool ready();
   /// One that could take its next turn although the kernel's time is not there, if there is any:
@@ -77,8 +84,10 @@ class Cpu : public sc_core::sc_module, private Decoupled {
 
   Instance& instance_;
   const int index_;
+  const Picoseconds longest_run_;  // without a look at whether the kernel is to pause
   Picoseconds local_ = 0;  // local time as of the last return from QEMU
-  Picoseconds granted_ = 0;
+  Picoseconds granted_ = 0;     // how far it may execute
+  Picoseconds stopped_at_ = 0;  // where QEMU is to come back; later than everything if it has to now
   unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;
   bool acts_ = false;  // is about to act on its siblings, at its local time

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vp/qemu/instance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -145,10 +147,20 @@ Instance::PcieWindows Instance::pcie_windows() const {
 }
 
 bool Instance::read_memory(std::uint64_t address, void* data, std::uint64_t size) {
-  return api_->read_memory(address, data, size);
+  entered();
+  return debug_read(address, data, size);
 }
 
 bool Instance::write_memory(std::uint64_t address, const void* data, std::uint64_t size) {
+  entered();
+  return debug_write(address, data, size);
+}
+
+bool Instance::debug_read(std::uint64_t address, void* data, std::uint64_t size) {
+  return api_->read_memory(address, data, size);
+}
+
+bool Instance::debug_write(std::uint64_t address, const void* data, std::uint64_t size) {
   return api_->write_memory(address, data, size);
 }
 
@@ -157,7 +169,13 @@ void* Instance::ram(std::uint64_t address, std::uint64_t& size) {
 }
 
 void Instance::set_line(unsigned number, bool level) {
+  entered();
   api_->set_line(static_cast<int>(number), level);
+}
+
+// What follows from an access that is made ahead of the kernel's time happens at the access's time.
+void Instance::entered() const {
+  domain_.enter(ahead_ == nullptr ? now() : ahead_->local_);
 }
 
 Picoseconds Instance::floor() const {
@@ -173,10 +191,35 @@ bool Instance::poll() {
   return true;
 }
 
+Instance::Rest Instance::rest() const {
+  Rest rest;
+  if (off_) return rest;
+  for (const Cpu& one : cpu) {
+    ++(one.asleep_ ? rest.halted : rest.waiting);
+    rest.since = std::max(rest.since, one.local_);
+  }
+  return rest;
+}
+
 std::uint64_t Instance::instructions() const {
   std::uint64_t sum = 0;
   for (unsigned i = 0; i < config_.cpus; ++i) sum += api_->vcpu_instructions(static_cast<int>(i));
   return sum;
+}
+
+// The exception that is being handled. Of a broken promise the user wants to know who caused it.
+std::exception_ptr Instance::failure_of(int cpu_index) const {
+  try {
+    throw;
+  } catch (const BrokenPromise& broken) {
+    if (cpu_index < 0) return std::current_exception();
+    const Cpu& accessor = cpu[static_cast<std::size_t>(cpu_index)];
+    return std::make_exception_ptr(
+        BrokenPromise(fmt::format("{}; while {} accesses {:#x}", broken.what(), accessor.name(),
+                                  accessor.payload_.get_address())));
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 template <typename Work>
@@ -184,7 +227,7 @@ void Instance::guard(int cpu_index, Work work) {
   try {
     work();
   } catch (...) {
-    failure_ = std::current_exception();
+    failure_ = failure_of(cpu_index);
     if (cpu_index >= 0) api_->vcpu_set_limit(cpu_index, now(), OAE_LIMIT_EXACT);
   }
 }

@@ -78,14 +78,19 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   PcieWindows pcie_windows() const;
 
   /// Physical memory as the machine's bus sees it, interrupt addresses included; false where there
-  /// is none. The translator forgets code that is written over.
+  /// is none. The translator forgets code that is written over. From within the simulation this is
+  /// an access at the present time; throws BrokenPromise if a vCPU has executed past it.
   bool read_memory(std::uint64_t address, void* data, std::uint64_t size);
   bool write_memory(std::uint64_t address, const void* data, std::uint64_t size);
+  /// The same for a debugger: the memory as it is, whatever the time.
+  bool debug_read(std::uint64_t address, void* data, std::uint64_t size);
+  bool debug_write(std::uint64_t address, const void* data, std::uint64_t size);
   /// RAM at `address` and how many bytes follow, or nullptr.
   void* ram(std::uint64_t address, std::uint64_t& size);
 
   /// Interrupt input `number` of the machine's controller (IPU: SPI number; host: 0 to 3 for INTA
-  /// to INTD of its PCI Express hierarchy).
+  /// to INTD of its PCI Express hierarchy). Throws BrokenPromise if a vCPU has executed past the
+  /// present time.
   void set_line(unsigned number, bool level) override;
 
   Picoseconds floor() const override;
@@ -96,6 +101,15 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
 
   /// The local time of the vCPU that executes, or the kernel's.
   Picoseconds present() const;
+
+  /// The vCPUs of a machine that does nothing of its own accord.
+  struct Rest {
+    unsigned halted = 0;    ///< sleep until an interrupt
+    unsigned waiting = 0;   ///< have made an access that is not answered
+    Picoseconds since = 0;  ///< the last of them
+  };
+  /// Valid while no event is left in the kernel. Nothing rests in a machine that is off.
+  Rest rest() const;
 
   /// Instructions executed by all vCPUs.
   std::uint64_t instructions() const;
@@ -117,6 +131,9 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   void guard(int cpu, Work work);
   bool access(int region, int cpu, MemoryType type, tlm::tlm_command command, std::uint64_t offset,
               unsigned size, std::uint64_t& value);
+  std::exception_ptr failure_of(int cpu) const;
+  /// Checks that what a model does to this machine comes in time.
+  void entered() const;
   void rearm_timers();
   void feed(unsigned console);
   /// Acts on requests, unless a vCPU is inside an access. Returns whether the machine may run.
@@ -130,6 +147,7 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   Requests requests_;
   Event timers_;
   Cpu* running_ = nullptr;
+  const Cpu* ahead_ = nullptr;  // makes an access ahead of the kernel's time
   Cpu* waiting_ = nullptr;  // the last one whose turn is in the calendar
   unsigned awake_ = 0;      // vCPUs that run or are about to
   unsigned accesses_ = 0;   // vCPUs inside an access

@@ -11,8 +11,9 @@ namespace vp::qemu {
 class Instance;
 
 /// The physical memory of an embedded machine, as what stands outside its processors reaches it:
-/// RAM, and the addresses at which writes are interrupts. Takes no time; addresses without memory
-/// end as TLM_ADDRESS_ERROR_RESPONSE.
+/// RAM, and the addresses at which writes are interrupts. Takes no time, but for waiting until the
+/// time that the delay names, which only a thread may ask for; addresses without memory end as
+/// TLM_ADDRESS_ERROR_RESPONSE.
 class MemoryTarget : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<MemoryTarget> socket;
@@ -22,6 +23,7 @@ class MemoryTarget : public sc_core::sc_module {
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+  void catch_up(sc_core::sc_time& delay);
   bool access(tlm::tlm_generic_payload& payload);
 
   Instance& instance_;

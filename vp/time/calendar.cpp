@@ -1,76 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vp/time/calendar.h"
 
-#include <algorithm>
-#include <array>
-#include <cassert>
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "vp/time/agenda.h"
 
 namespace vp {
 
-/// The process that keeps the appointments of all calendars. It lives as long as the kernel.
-class Agenda {
- public:
-  static Agenda& get() {
-    static auto* agenda = new Agenda;
-    return *agenda;
-  }
-
-  void arm(Picoseconds next);
-
-  std::vector<Calendar*> calendars;
-  Calendar processors{Calendar::Last{}};
-
- private:
-  struct Alarm {
-    sc_core::sc_event rings;
-    Picoseconds when = never;
-  };
-
-  Agenda();
-  void run();
-
-  // The kernel keeps a notification that is moved until its old time has come, and searches among
-  // all it keeps. So an alarm that has become too late stays, and an earlier one is set before it.
-  std::array<Alarm, 32> alarms_;  // those that are set come first, each earlier than the last
-  std::size_t set_ = 0;
-};
-
-Agenda::Agenda() {
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  for (Alarm& alarm : alarms_) options.set_sensitivity(&alarm.rings);
-  sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("agenda"), &options);
-}
-
-void Agenda::run() {
-  const Picoseconds present = now();
-  while (set_ > 0 && alarms_[set_ - 1].when <= present) --set_;
-  for (std::size_t i = 0; i < calendars.size();) {
-    if (calendars[i]->next_event() <= present) {
-      calendars[i]->run_due();
-      i = 0;  // it may have made others due
-    } else {
-      ++i;
-    }
-  }
-  processors.run_due();
-  Picoseconds next = processors.next_event();
-  for (const Calendar* calendar : calendars) next = std::min(next, calendar->next_event());
-  arm(next);
-}
-
-// One that rings too early finds nothing due.
-void Agenda::arm(Picoseconds next) {
-  if (next == never || (set_ > 0 && next >= alarms_[set_ - 1].when)) return;
-  if (set_ < alarms_.size()) ++set_;
-  Alarm& alarm = alarms_[set_ - 1];
-  alarm.when = next;
-  alarm.rings.notify(to_sc_time(next - now()));
-}
-
 void Event::at(Picoseconds when) {
-  assert(when >= now() && when < never);
+  if (when < now() || when == never) impossible(when);
   if (pending()) calendar_.remove(*this);
   when_ = when;
   calendar_.insert(*this);
@@ -80,29 +21,42 @@ void Event::cancel() {
   if (!pending()) return;
   calendar_.remove(*this);
   when_ = never;
+  Agenda::get().on_cancelled();
 }
 
-Calendar::Calendar() {
-  Agenda::get().calendars.push_back(this);
+void Event::impossible(Picoseconds when) const {
+  const std::string actor = Agenda::get().actor();
+  throw BrokenPromise(fmt::format("{} makes an appointment of {} for {} at {} ps",
+                                  actor.empty() ? "something outside" : actor,
+                                  calendar_.owner().empty() ? "a calendar" : calendar_.owner(),
+                                  when == never ? "no time" : fmt::format("{} ps", when), now()));
+}
+
+Calendar::Calendar(std::string owner) : owner_(std::move(owner)) {
+  Agenda::get().add(*this);
 }
 
 Calendar::~Calendar() {
-  auto& calendars = Agenda::get().calendars;
-  calendars.erase(std::remove(calendars.begin(), calendars.end(), this), calendars.end());
+  Agenda::get().remove(*this);
 }
 
 Calendar& Calendar::processors() {
-  return Agenda::get().processors;
+  return Agenda::get().processors();
 }
 
-void Calendar::run_due() {
+unsigned Calendar::run_due(unsigned most) {
   const Picoseconds present = now();
-  while (!heap_.empty() && heap_.front()->when_ <= present) {
+  const Calendar*& keeping = Agenda::get().keeping_;
+  const Calendar* const outer = std::exchange(keeping, this);
+  unsigned kept = 0;
+  for (; kept < most && !heap_.empty() && heap_.front()->when_ <= present; ++kept) {
     Event& event = *heap_.front();
     remove(event);
     event.when_ = never;
     event.action_();
   }
+  keeping = outer;
+  return kept;
 }
 
 namespace {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "vp/time/time.h"
@@ -9,6 +11,11 @@
 namespace vp {
 
 class Calendar;
+
+/// A model has done what it had declared never to do: a defect of that model.
+struct BrokenPromise : std::logic_error {
+  using std::logic_error::logic_error;
+};
 
 /// An appointment that a model owns and keeps for its whole life: making, moving and cancelling
 /// it costs no allocation.
@@ -27,7 +34,8 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Makes the appointment, or moves the one that stands. `when` is absolute and not in the past.
+  /// Makes the appointment, or moves the one that stands. `when` is absolute; throws BrokenPromise
+  /// if it is in the past.
   void at(Picoseconds when);
   void after(Picoseconds delay) { at(now() + delay); }
   void cancel();
@@ -38,6 +46,8 @@ class Event {
 
  private:
   friend class Calendar;
+  [[noreturn]] void impossible(Picoseconds when) const;
+
   Calendar& calendar_;
   Action action_;
   const std::uint32_t rank_;
@@ -51,10 +61,11 @@ class Event {
 /// SystemC keeps no order among equal times, and what has no order of its own would take one from
 /// how far processors happen to run ahead. So one process keeps the appointments of all calendars:
 /// at each instant calendar after calendar, in the order they were made, and Calendar::processors()
-/// last.
+/// last, after all other processes of SystemC.
 class Calendar {
  public:
-  Calendar();
+  /// `owner` names it in messages.
+  explicit Calendar(std::string owner = "");
   ~Calendar();
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
@@ -65,9 +76,11 @@ class Calendar {
   /// The next appointment, or `never`.
   Picoseconds next_event() const { return heap_.empty() ? never : heap_.front()->when_; }
 
-  /// Takes every appointment that is due. A processor calls it before it steps, since at any
-  /// instant arrivals come before processors.
-  void run_due();
+  /// Keeps the appointments that are due, but at most so many, and returns how many they were. A
+  /// processor calls it before it steps, since at any instant arrivals come before processors.
+  unsigned run_due(unsigned most = 4096);
+
+  const std::string& owner() const { return owner_; }
 
   /// A rank for an event of this calendar, higher than those given before.
   std::uint32_t new_rank() { return ranks_++; }
@@ -77,7 +90,7 @@ class Calendar {
   friend class Event;
   struct Last {};
 
-  explicit Calendar(Last) {}
+  explicit Calendar(Last) : owner_("processors") {}
   void insert(Event& event);
   void remove(Event& event);
   void sift_up(std::size_t slot);
@@ -87,6 +100,7 @@ class Calendar {
     event->slot_ = slot;
   }
 
+  const std::string owner_;
   std::vector<Event*> heap_;  // binary heap by (when, order)
   std::uint64_t orders_ = Event::no_rank;
   std::uint32_t ranks_ = 0;

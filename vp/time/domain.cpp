@@ -7,6 +7,8 @@
 #include <cassert>
 #include <stdexcept>
 
+#include "vp/time/agenda.h"
+
 namespace vp {
 namespace {
 
@@ -16,7 +18,8 @@ Picoseconds sum(Picoseconds a, Picoseconds b) {
 
 }  // namespace
 
-Domain::Domain(const sc_core::sc_module_name& name) : sc_module(name) {}
+Domain::Domain(const sc_core::sc_module_name& name)
+    : sc_module(name), Calendar(sc_module::name()) {}
 
 void Domain::add_peer(const Domain& peer, Picoseconds lookahead) {
   assert(lookahead > 0);
@@ -45,24 +48,43 @@ void Domain::end_of_elaboration() {
   }
 }
 
+Picoseconds Domain::lookahead_from(const Domain& peer) const {
+  for (const Peer& known : peers_) {
+    if (known.domain == &peer) return known.lookahead;
+  }
+  return never;
+}
+
 Picoseconds Domain::floor() const {
   Picoseconds floor = next_event();
   for (const Actor* actor : actors_) floor = std::min(floor, actor->floor());
   return floor;
 }
 
-Picoseconds Domain::horizon() const {
-  Picoseconds horizon = next_event();
+Picoseconds Domain::horizon(Picoseconds limit) const {
+  Picoseconds horizon = std::min(limit, next_event());
   for (const Peer& peer : peers_) {
     horizon = std::min(horizon, sum(peer.domain->floor(), peer.lookahead));
   }
-  return horizon;
+  return Agenda::get().others_before(horizon);
+}
+
+bool Domain::happens_at(Picoseconds when) const {
+  return when == next_event() || Agenda::get().others_at(when);
 }
 
 void Domain::broken_promise(Picoseconds when, const char* sender) const {
   throw BrokenPromise(
       fmt::format("{} delivers to {} at {} ps, but has let its processors run to {} ps", sender,
                   name(), when, reached_));
+}
+
+void Domain::entered_late(Picoseconds when) const {
+  const std::string actor = Agenda::get().actor();
+  if (actor.empty()) return;
+  throw BrokenPromise(
+      fmt::format("{} acts on {} at {} ps, but a processor there has executed up to {} ps already",
+                  actor, name(), when, reached_));
 }
 
 }  // namespace vp

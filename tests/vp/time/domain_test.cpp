@@ -202,16 +202,27 @@ TEST_F(DomainTest, AnIdleDomainSchedulesNothing) {
 }
 
 TEST_F(DomainTest, WhatWasCancelledWakesTheKernelAtMostOnce) {
-  const auto a = noted("a");
+  const auto a = noted("a"), b = noted("b");
+  b->at(1000);
   for (Picoseconds when = 100; when < 200; ++when) {
     a->at(when);
     a->cancel();
   }
-  EXPECT_EQ(domain_.next_event(), never);
+  EXPECT_EQ(domain_.next_event(), 1000);
   EXPECT_EQ(sc_core::sc_time_to_pending_activity(), to_sc_time(100));
   run(101);
-  EXPECT_FALSE(sc_core::sc_pending_activity());
+  EXPECT_EQ(sc_core::sc_time_to_pending_activity(), to_sc_time(899));
   EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(DomainTest, WithoutAnyAppointmentTheKernelIsNotWoken) {
+  const auto a = noted("a"), b = noted("b");
+  b->at(100);
+  a->at(50);
+  a->cancel();
+  b->cancel();
+  EXPECT_EQ(domain_.next_event(), never);
+  EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
 // Every action makes, moves or cancels random appointments. A sorted map names the one that must be
