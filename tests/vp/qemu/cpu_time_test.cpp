@@ -90,6 +90,26 @@ TEST(CpuTimeTest, InstructionsAreThoseOfTheElapsedTime) {
   EXPECT_LE(machine.qemu.instructions(), 610u);
 }
 
+// The vCPU writes every 4 instructions, of which one is a PAUSE.
+TEST(CpuTimeTest, APauseTakesTime) {
+  for (const Picoseconds quantum : {50 * ns, 1 * us, 100 * us}) {
+    const std::string trace = in_child([&] {
+      Instance::Config config = host("pause");
+      config.max_quantum = quantum;
+      Machine machine(std::move(config));
+      machine.qemu.map_memory(0xd0000, 0x1000, 10);
+      run(10 * us);
+      return machine.device.trace();
+    });
+    std::string expected;
+    for (int i = 0; 6 + 44 * i <= 10'000; ++i) {
+      expected += Access{(6 + 44 * i) * ns, 0, 'w', 0xd0000, 1, (i + 1) % 256u}.text();
+    }
+    EXPECT_EQ(trace.substr(0, 200), expected.substr(0, 200)) << quantum;
+    EXPECT_TRUE(trace == expected) << quantum;
+  }
+}
+
 TEST(CpuTimeTest, InitTakesNoTime) {
   for (const Picoseconds quantum : {50 * ns, 1 * us, 100 * us}) {
     const std::string trace = in_child([&] {

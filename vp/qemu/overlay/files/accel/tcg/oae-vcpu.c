@@ -226,6 +226,11 @@ void oae_exception_taken(CPUState *cpu)
     v->faulted = instructions(v);
 }
 
+void oae_pause_taken(CPUState *cpu)
+{
+    vcpu_at(cpu->cpu_index)->stalled += OAE_PAUSE_PS;
+}
+
 bool oae_holds(CPUState *cpu)
 {
     return tcg_cflags_has(cpu, CF_OAE_HOLDS);

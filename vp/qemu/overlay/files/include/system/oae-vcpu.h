@@ -41,6 +41,15 @@ bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value);
 bool oae_ends_early(CPUState *cpu);
 /* Counts an exception as an instruction if there was none since the last: time goes on. */
 void oae_exception_taken(CPUState *cpu);
+/* Lets the time pass that an x86 vCPU spends in a PAUSE. */
+void oae_pause_taken(CPUState *cpu);
+
+/*
+ * What a PAUSE takes beyond the time of an instruction, in picoseconds: about 140 cycles of a server
+ * processor at 3.5 GHz (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Pause
+ * Latency in Skylake Client Microarchitecture").
+ */
+#define OAE_PAUSE_PS 40000
 
 /*
  * accel/tcg/oae-io.c: the addresses of instructions that have accessed a device. They get blocks
