@@ -57,7 +57,11 @@ class ManyProcessors(machine.TestCase):
 
 
 class Counts(machine.TestCase):
-    """Runs two machines in one process. Together the classes cover all numbers of vCPUs and of cores."""
+    """Runs two machines in one process. Together the classes cover all numbers of vCPUs and of cores.
+
+    A kernel that may be preempted everywhere boots faster with many vCPUs: otherwise all of them wait in a loop for
+    the work of one, which goes on for 64 ms.
+    """
 
     def boot(self, vcpus, cores):
         options = ["--set", "oae_links=[]"]  # without a link neither waits for the other
@@ -68,7 +72,7 @@ class Counts(machine.TestCase):
             for number in range(2):
                 for name in (f"host{number}", f"ipu{number}"):
                     options += ["--console", f"{name}={folder}/{name}"]
-            self.succeed(*options, platform="pair", append='vp.exec="nproc; oae bench --count 1"')
+            self.succeed(*options, platform="pair", append='preempt=full vp.exec="nproc; oae bench --count 1"')
             consoles = {file.name: file.read_text(errors="replace") for file in pathlib.Path(folder).iterdir()}
         for number in range(2):
             host, ipu = consoles[f"host{number}"], consoles[f"ipu{number}"]
@@ -117,16 +121,6 @@ lspci -vvv > /share/lspci
         self.assertRegex(run.file("stat"), r"(?m)^block.committed +6$")
         self.assertRegex(run.file("stat"), r"(?m)^firmware.committed +6$")
         self.assertIn("LnkSta:\tSpeed 16GT/s, Width x16", run.file("lspci"))
-
-
-class Servers(machine.TestCase):
-    def test_e2000_boots(self):
-        run = self.succeed(platform="e2000", script=SCRIPT)
-        self.assertIn("committed 20 of 20", run.file("bench"))
-
-    def test_e2200_boots(self):
-        run = self.succeed(platform="e2200", script=SCRIPT)
-        self.assertIn("committed 20 of 20", run.file("bench"))
 
 
 if __name__ == "__main__":

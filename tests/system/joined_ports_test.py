@@ -46,8 +46,16 @@ oae stat --port 4 > $role.stat
 """
     ROLES = [word for role in range(2) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
 
+    plain = None
+
     def pair(self, *options):
         return self.run_(*self.ROLES, *options, script=self.SCRIPT, platform="pair")
+
+    def undisturbed(self):
+        """Returns the run without options, which the tests share."""
+        if Pair.plain is None:
+            Pair.plain = self.pair()
+        return Pair.plain
 
     def assert_all_came(self, run):
         for role in range(2):
@@ -57,13 +65,13 @@ oae stat --port 4 > $role.stat
             self.assertRegex(run.file(f"{role}.stat"), rf"(?m)^firmware.committed +{COUNT}$")
 
     def test_hosts_exchange_slots(self):
-        run = self.pair()
+        run = self.undisturbed()
         self.assert_all_came(run)
         again = self.pair("--set", "simulation.max_quantum=3us")
         self.assertEqual(run.trace_bytes, again.trace_bytes, "another quantum, another course")
 
     def test_a_link_that_is_cut_loses_and_repeats_nothing(self):
-        begin = self.begin(self.pair())
+        begin = self.begin(self.undisturbed())
         # One cut ends before the silence is noticed, some are longer, and one is long.
         spans = [(begin + 40, begin + 41)]
         spans += [(begin + 100 + 200 * n, begin + 110 + 213 * n) for n in range(8)]
@@ -86,8 +94,16 @@ class Triangle(Joined):
         f"./joined /dev/oae{end}p{port} {10 * port + int(end)} {10 * port + int(other)} {COUNT} > {port}.{end} &\n"
         for port, ends in PORTS.items() for end, other in (ends, ends[::-1])) + "wait\n"
 
+    plain = None
+
     def triangle(self, *options):
         return self.run_(*options, script=self.SCRIPT, platform="triangle")
+
+    def undisturbed(self):
+        """Returns the run without options, which the tests share."""
+        if Triangle.plain is None:
+            Triangle.plain = self.triangle()
+        return Triangle.plain
 
     def assert_all_came(self, run):
         for port, ends in self.PORTS.items():
@@ -95,14 +111,14 @@ class Triangle(Joined):
                 self.assertEqual(run.file(f"{port}.{end}"), f"{COUNT} swaps\n", run)
 
     def test_all_three_pass_slots_on(self):
-        run = self.triangle()
+        run = self.undisturbed()
         self.assert_all_came(run)
         for cell in "abc":
             for n in range(2):
                 self.assertIn(("committing", "idle"), self.settled(run, f"cell_{cell}.oae_link{n}"))
 
     def test_doubt_is_settled_through_the_third(self):
-        busy = [(line["t"], line["to"]) for line in self.triangle().trace
+        busy = [(line["t"], line["to"]) for line in self.undisturbed().trace
                 if line.get("link") == "cell_a.oae_link0" and line["machine"] == "sender"]
         # The cut hits a transfer of which only the other side knows the outcome. Its third phase has left and is
         # lost on the wire of 50 ns; or it has arrived, and the fourth phase is lost.

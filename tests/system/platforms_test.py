@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's kernel and lspci find nothing wrong and nothing unknown on any platform of platforms/.
+"""Debian's kernel and lspci find nothing wrong and nothing unknown on any platform of platforms/, and its hosts swap.
 
 Each platform file has a class of its name.
 """
@@ -19,6 +19,7 @@ SCRIPT = """
 dmesg -r | sed 's/^/dmesg: /'
 lspci -vvv | sed 's/^/lspci: /'
 lspci -xxxx | sed 's/^/bytes: /'
+oae bench --count 20 | sed 's/^/bench: /'
 """
 
 # Warnings that the machine does not cause.
@@ -103,6 +104,10 @@ class Platform:
             self.assertRegex(messages, r"OS now controls \[PCIeHotplug.* AER ")
             # Linux assigns again what the firmware has put outside of the windows. That is not a fault.
             self.assertEqual(re.findall(r".*(?:failed to assign|no space for|can't assign).*", messages), [])
+
+    def test_each_host_swaps(self):
+        for host in self.consoles:
+            self.assertIn("committed 20 of 20", self.of(host, "bench"))
 
     def test_lspci_knows_every_capability(self):
         for host, address, text in self.each_function():

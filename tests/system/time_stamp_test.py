@@ -38,7 +38,7 @@ class Processors(machine.TestCase):
     @classmethod
     def setUpClass(cls):
         run = machine.Run("--set", f"hosts[0].vcpus={cls.vcpus}", script=SCRIPT,
-                          append='dyndbg="file tsc_sync.c +p"')
+                          append='preempt=full dyndbg="file tsc_sync.c +p"')
         shutil.copy(PROBE / "order_probe.ko", run.share)
         shutil.copy(STAMPS, run.share / "stamps")
         cls.run_ = run.finish()
