@@ -290,7 +290,8 @@ void Cpu::leave(Picoseconds until) {
 void Cpu::wake(Picoseconds when) {
   if (!asleep_ || when >= turn_.when() || instance_.off_) return;
   if (!turn_.pending()) {
-    ++instance_.awake_;
+    // If all slept for good, their timers stood still.
+    if (instance_.awake_++ == 0) instance_.rearm_timers();
     // Whoever has been alone until now, and ran as far as it might, takes turns from here on.
     if (instance_.running_ != nullptr) {
       instance_.api_->vcpu_set_limit(instance_.running_->index_, now(), OAE_LIMIT_EXACT);

@@ -7,6 +7,7 @@
 #include "qemu/main-loop.h"
 #include "qemu/timer.h"
 #include "exec/cpu-common.h"
+#include "exec/cpu-interrupt.h"
 #include "hw/core/cpu.h"
 #include "system/cpu-timers.h"
 #include "system/cpus.h"
@@ -437,11 +438,39 @@ int64_t oae_tlb_clock(CPUState *cpu)
     return exists ? oae_vcpu_local_time(cpu->cpu_index) / PS_PER_NS : 0;
 }
 
+/* Whether no interrupt wakes this vCPU any more, as after HLT with interrupts disabled. */
+static bool sleeps_for_good(CPUState *cpu)
+{
+    int requested = cpu->interrupt_request;
+    bool wakes;
+
+    cpu->interrupt_request |= CPU_INTERRUPT_HARD;
+    wakes = cpu_has_work(cpu);
+    cpu->interrupt_request = requested;
+    return cpu->halted && !wakes;
+}
+
+static bool all_sleep_for_good(void)
+{
+    CPUState *cpu;
+
+    CPU_FOREACH(cpu) {
+        if (!sleeps_for_good(cpu)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int64_t oae_next_deadline(void)
 {
     CPUState *cpu = current_cpu;
     int64_t left, clock;
 
+    /* Nobody would notice that a timer has expired. */
+    if (all_sleep_for_good()) {
+        return INT64_MAX;
+    }
     /*
      * The deadline is counted from the simulation's time, since the vCPU that
      * executes may be past the deadline of a sibling's timer.
