@@ -16,19 +16,19 @@ namespace platform {
 
 /// How and when the run ends: the first reason that a part of the machine gives stands.
 ///
-/// The end is an appointment in every domain. Some may have run ahead of the part that ends the
-/// run, each as far as it is allowed to; so the end comes when it has reached them all, and nothing
-/// that is written about the run depends on how far anybody was ahead.
+/// The end is an appointment in every domain. A domain may have run ahead of the part that ends the
+/// run, as far as its horizon allows. So the end comes when it has reached all domains, and nothing
+/// that is written about the run depends on how far a domain was ahead.
 class Outcome {
  public:
-  /// A part of the machine, which the end has to reach.
+  /// Adds a part of the machine, which the end has to reach.
   void add(const vp::Domain& domain) { domains_.push_back(&domain); }
 
-  /// The run is not to go on past this time.
+  /// Ends the run at this time at the latest.
   void limit(vp::Picoseconds time) { set_end(std::min(end_, time)); }
 
-  /// Something in the simulated world ends the run at the present moment; `why` is for the user,
-  /// and may be empty.
+  /// Ends the run because of an event in the simulated world at the present moment. `why` is for the
+  /// user and may be empty.
   void end(vp::ExitCode code, std::string why) {
     if (ended_) return;
     limit(vp::now() + notice());
@@ -37,7 +37,7 @@ class Outcome {
     why_ = std::move(why);
     pause();
   }
-  /// Ends the run from outside: nothing more is simulated.
+  /// Ends the run at once, from outside of the simulated world.
   void stop(vp::ExitCode code, std::string why) {
     if (ended_ && end_ <= vp::now()) return;
     end(code, std::move(why));
@@ -78,8 +78,8 @@ class Outcome {
   }
 
  private:
-  /// How long it takes until an end has reached every domain, wherever it comes from. What no link
-  /// joins may be ahead as far as a platform file allows.
+  /// Returns how long an end takes to reach every domain, wherever it comes from. A domain that no
+  /// link joins may be ahead as far as a platform file allows.
   vp::Picoseconds notice() const {
     vp::Picoseconds longest = 0;
     for (const vp::Domain* to : domains_) {

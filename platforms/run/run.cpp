@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 // Simulated time between two looks at the outside, unless the looks would come too often.
 constexpr vp::Picoseconds longest_step = 1 * vp::ms;
 constexpr auto look_interval = std::chrono::milliseconds(10);
-// The same in wall time, whatever the simulation does.
+// Wall time between two looks, whatever the simulation does.
 constexpr auto longest_look_interval = std::chrono::milliseconds(50);
 
 /// A platform from its first to its last picosecond.
@@ -293,7 +293,7 @@ void Run::step() {
   resting_ = !sc_core::sc_pending_activity();
 }
 
-// All that could wake a processor is an event, or somebody outside.
+// Only an event or somebody outside could wake a processor.
 void Run::look_whether_halted() {
   if (outcome_.ended()) return;
   if (may_be_woken()) {

@@ -15,7 +15,8 @@
 namespace vp::qemu {
 namespace {
 
-// Executed in one go. Even where each of them is an exception, it is a tenth of a second.
+// Instructions that are executed at once. Even if each of them is an exception, they take a tenth of a
+// second of wall time.
 constexpr Picoseconds longest_run = 50'000;
 
 }  // namespace
@@ -57,7 +58,7 @@ bool Cpu::execute() {
   instance_.running_ = nullptr;
   if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
 
-  // What wakes it from here on is not lost, whoever calls.
+  // From here on a call of wake() is not lost.
   asleep_ = reason == OAE_RUN_HALTED;
   if (asleep_) --instance_.awake_;
   instance_.domain_.reach(std::min(local_, granted_));
@@ -74,7 +75,7 @@ bool Cpu::execute() {
   return true;
 }
 
-// A guest can spend long on few instructions, and the user wants to be heard meanwhile.
+// A guest can spend a long time on few instructions, and the user wants to be heard meanwhile.
 OaeRun Cpu::run() {
   const OaeQemuApi& qemu = *instance_.api_;
   for (;;) {
@@ -91,7 +92,7 @@ Picoseconds Cpu::stop() {
   return stopped_at_;
 }
 
-// Nobody but the caller of the kernel has a turn: the vCPU goes on where it was.
+// Only the kernel's caller acts during the pause. The vCPU goes on where it was.
 void Cpu::pause() {
   instance_.running_ = nullptr;
   instance_.domain_.reach(std::min(local_, granted_));
@@ -292,7 +293,7 @@ void Cpu::wake(Picoseconds when) {
   if (!turn_.pending()) {
     // If all slept for good, their timers stood still.
     if (instance_.awake_++ == 0) instance_.rearm_timers();
-    // Whoever has been alone until now, and ran as far as it might, takes turns from here on.
+    // The vCPU that executes has been alone until now. From here on it takes turns.
     if (instance_.running_ != nullptr) {
       instance_.api_->vcpu_set_limit(instance_.running_->index_, now(), OAE_LIMIT_EXACT);
       instance_.running_->stopped_at_ = never;

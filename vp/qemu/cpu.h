@@ -53,9 +53,9 @@ class Cpu : public sc_core::sc_module, private Decoupled {
 
   /// Takes a turn; false if there are no more.
   bool execute();
-  /// Executes as far as it may.
+  /// Executes as far as the grant allows.
   OaeRun run();
-  /// Where QEMU is to come back from here, on the way to what may be executed.
+  /// Returns the time at which QEMU is to return, at the end of the grant or before it.
   Picoseconds stop();
   /// Lets the kernel pause.
   void pause();
@@ -84,10 +84,10 @@ class Cpu : public sc_core::sc_module, private Decoupled {
 
   Instance& instance_;
   const int index_;
-  const Picoseconds longest_run_;  // without a look at whether the kernel is to pause
+  const Picoseconds longest_run_;  // after which the vCPU looks whether the kernel is to pause
   Picoseconds local_ = 0;  // local time as of the last return from QEMU
   Picoseconds granted_ = 0;     // how far it may execute
-  Picoseconds stopped_at_ = 0;  // where QEMU is to come back; later than everything if it has to now
+  Picoseconds stopped_at_ = 0;  // when QEMU is to return; `never` makes it return at once
   unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;
   bool acts_ = false;  // is about to act on its siblings, at its local time

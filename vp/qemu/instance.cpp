@@ -173,7 +173,7 @@ void Instance::set_line(unsigned number, bool level) {
   api_->set_line(static_cast<int>(number), level);
 }
 
-// What follows from an access that is made ahead of the kernel's time happens at the access's time.
+// The effects of an access that is made ahead of the kernel's time happen at the time of the access.
 void Instance::entered() const {
   domain_.enter(ahead_ == nullptr ? now() : ahead_->local_);
 }
@@ -207,7 +207,8 @@ std::uint64_t Instance::instructions() const {
   return sum;
 }
 
-// The exception that is being handled. Of a broken promise the user wants to know who caused it.
+// Returns the exception that is being handled. If it is a broken promise, the message also names the
+// access that caused it.
 std::exception_ptr Instance::failure_of(int cpu_index) const {
   try {
     throw;

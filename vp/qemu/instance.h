@@ -82,7 +82,7 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   /// an access at the present time; throws BrokenPromise if a vCPU has executed past it.
   bool read_memory(std::uint64_t address, void* data, std::uint64_t size);
   bool write_memory(std::uint64_t address, const void* data, std::uint64_t size);
-  /// The same for a debugger: the memory as it is, whatever the time.
+  /// The same for a debugger, which sees the memory as it is, whatever the time.
   bool debug_read(std::uint64_t address, void* data, std::uint64_t size);
   bool debug_write(std::uint64_t address, const void* data, std::uint64_t size);
   /// RAM at `address` and how many bytes follow, or nullptr.
@@ -102,11 +102,11 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   /// The local time of the vCPU that executes, or the kernel's.
   Picoseconds present() const;
 
-  /// The vCPUs of a machine that does nothing of its own accord.
+  /// How many vCPUs of a machine wait, and for what.
   struct Rest {
     unsigned halted = 0;    ///< sleep until an interrupt
     unsigned waiting = 0;   ///< have made an access that is not answered
-    Picoseconds since = 0;  ///< the last of them
+    Picoseconds since = 0;  ///< the time at which the last of them began to wait
   };
   /// Valid while no event is left in the kernel. Nothing rests in a machine that is off.
   Rest rest() const;

@@ -11,9 +11,9 @@ namespace vp::qemu {
 class Instance;
 
 /// The physical memory of an embedded machine, as what stands outside its processors reaches it:
-/// RAM, and the addresses at which writes are interrupts. Takes no time, but for waiting until the
-/// time that the delay names, which only a thread may ask for; addresses without memory end as
-/// TLM_ADDRESS_ERROR_RESPONSE.
+/// RAM, and the addresses at which writes are interrupts. An access takes no time. With a delay it
+/// first waits until the time that the delay names, which only a thread can do. An address without
+/// memory ends as TLM_ADDRESS_ERROR_RESPONSE.
 class MemoryTarget : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<MemoryTarget> socket;

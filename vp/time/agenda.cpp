@@ -6,8 +6,8 @@
 namespace vp {
 namespace {
 
-// Appointments of one instant that are kept in one go. A model that makes them without end must not
-// keep the kernel from the delta cycles at which it can be paused.
+// The most appointments of one instant that are kept in one run. A model that makes appointments
+// without end must not keep SystemC from its delta cycles, in which it can be paused.
 constexpr unsigned most_at_once = 4096;
 
 }  // namespace
@@ -35,8 +35,8 @@ void Agenda::run() {
   looked_ = false;
   running_ = true;
   keep_appointments();
-  // Whatever else happens at this instant comes before processors, however many delta cycles it
-  // takes.
+  // Everything else that happens at this instant comes before the processors' turns, however many
+  // delta cycles it takes.
   if (processors_.next_event() <= present && next_appointment() > present &&
       others_before(present + 1) > present) {
     processors_.run_due(most_at_once);
@@ -53,7 +53,7 @@ void Agenda::keep_appointments() {
   for (std::size_t i = 0; i < calendars_.size() && left > 0;) {
     if (calendars_[i]->next_event() <= present) {
       left -= calendars_[i]->run_due(left);
-      i = 0;  // it may have made others due
+      i = 0;  // the actions may have made appointments of other calendars due
     } else {
       ++i;
     }
@@ -66,7 +66,7 @@ Picoseconds Agenda::next_appointment() const {
   return next;
 }
 
-// One that rings too early finds nothing due.
+// An alarm that rings too early finds nothing due.
 void Agenda::arm(Picoseconds next) {
   if (running_ || next == never || (set_ > 0 && next >= alarms_[set_ - 1].when)) return;
   if (set_ < alarms_.size()) ++set_;
@@ -94,7 +94,7 @@ void Agenda::look() {
   looked_ = true;
 }
 
-// The kernel names its next event only. An alarm that is cancelled while it is the next is gone.
+// SystemC names only its next event. It forgets an alarm that is cancelled while it is the next one.
 void Agenda::uncover(Picoseconds limit) {
   for (look(); hidden_ && others_ < limit; look()) alarms_[--set_].rings.cancel();
 }

@@ -9,9 +9,9 @@
 
 namespace vp {
 
-/// The process that keeps the appointments of all calendars, and what the rest of SystemC means for
-/// those who run ahead: the kernel's other processes, which belong to no calendar, may act on
-/// anything whenever they run. The agenda lives as long as the kernel.
+/// The SystemC process that keeps the appointments of all calendars. It also tells processors how far
+/// they may run ahead of SystemC's other processes, which belong to no calendar and may act on any
+/// model whenever they run. The agenda lives as long as the kernel.
 class Agenda {
  public:
   static Agenda& get();
@@ -25,20 +25,20 @@ class Agenda {
   /// Called when an appointment was cancelled. Without any, the kernel is not woken any more.
   void on_cancelled();
 
-  /// The earliest time before `limit` at which a process of the kernel that is not ours may run or
-  /// the run ends, or `limit`. It is the present while such a process is about to run.
+  /// Returns the earliest time before `limit` at which another process of SystemC may run or the run
+  /// ends, or else `limit`. That time is the present while such a process is about to run.
   Picoseconds others_before(Picoseconds limit);
-  /// Whether one of these is known to happen at `when`, as of the last answer.
+  /// Returns whether, according to the last answer, one of these happens at `when`.
   bool others_at(Picoseconds when) const {
     return when == end_ || (looked_ && !hidden_ && others_ == when);
   }
-  /// The run ends at `when`: nobody runs ahead past it.
+  /// Ends the run at `when`, beyond which no processor runs ahead.
   void end_at(Picoseconds when) { end_ = when; }
-  /// Other code has run, which may have notified events.
+  /// Forgets the last answer, because other code has run, which may have notified events.
   void forget_others() { looked_ = false; }
 
-  /// Who acts at present, for messages: the calendar whose appointment is being kept, or the
-  /// SystemC process. Empty while the kernel does not run.
+  /// Returns the name of what acts at present, for messages: the calendar whose appointment is being
+  /// kept, or the SystemC process. The name is empty while the kernel does not run.
   std::string actor() const;
 
  private:
@@ -54,22 +54,20 @@ class Agenda {
   void keep_appointments();
   Picoseconds next_appointment() const;
   void look();
-  /// Takes the alarms away that hide what others do before `limit`.
+  /// Removes the alarms that hide what other processes do before `limit`.
   void uncover(Picoseconds limit);
 
   std::vector<Calendar*> calendars_;
   Calendar processors_{Calendar::Last{}};
-  const Calendar* keeping_ = nullptr;  // whose appointment is being kept
-  bool running_ = false;               // it arms itself when it is through
+  const Calendar* keeping_ = nullptr;  // the calendar whose appointment is being kept
+  bool running_ = false;               // run() arms the next alarm at its end
 
-  // The kernel holds on to a notification that was cancelled until its time has come, unless it is
-  // the next of all. So an alarm that has become too late stays, and an earlier one is set before
-  // it.
-  std::array<Alarm, 32> alarms_;  // those that are set come first, each earlier than the last
+  // SystemC keeps a cancelled notification until its time has come, unless it is the next one. So an
+  // alarm that has become too late stays, and an earlier one is set in front of it.
+  std::array<Alarm, 32> alarms_;  // the first `set_` are set, each one earlier than the one before
   std::size_t set_ = 0;
 
-  // The next event of the kernel that is not an alarm is at `others_` or, while an alarm at that
-  // time hides it, not before.
+  // SystemC's next event that is no alarm is at `others_`, or later if an alarm at that time hides it.
   bool looked_ = false;
   bool hidden_ = false;
   Picoseconds others_ = never;

@@ -5,21 +5,20 @@
 
 namespace vp {
 
-/// Makes the kernel return to its caller from time to time, by the clock on the wall, so that the
-/// user is heard whatever the simulation does: also while it goes on without simulated time. What
-/// is simulated does not change.
+/// Makes SystemC's kernel return to its caller from time to time, by the clock on the wall. So the user
+/// is heard whatever the simulation does, even while simulated time stands still. What is simulated
+/// does not change.
 class WallClock {
  public:
-  /// From here on the kernel pauses if look() has not been called for one to two intervals. It
-  /// pauses at the end of a delta cycle. For the process that calls it; a forked child calls it
-  /// again.
+  /// Makes the kernel pause, at the end of a delta cycle, whenever look() has not been called for one
+  /// to two intervals. This holds for the calling process only; a forked child calls start() again.
   static void start(std::chrono::milliseconds interval);
   static void stop();
 
-  /// The caller of the kernel looks at the outside.
+  /// Records that the kernel's caller has looked at the outside.
   static void look();
-  /// Whether the kernel has been asked to pause. A process that computes for long without giving
-  /// the kernel a turn looks at it now and then.
+  /// Returns whether the kernel has been asked to pause. A process that computes for a long time
+  /// without giving the kernel a turn has to look at this now and then.
   static bool pausing();
 };
 
