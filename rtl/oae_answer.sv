@@ -13,10 +13,10 @@ module oae_answer (
   output oae_types::answer_t choice,
   output oae_types::stage_t  way,          //   and goes this way
   output logic [2:0]         bank,         //   from this bank,
-  output logic               cell_given,   //   to the cell
+  output logic               buffer_given, //   to the answer buffer
 
   input  oae_types::answer_t answer,       // chosen then
-  input  logic               pushes,       // to the cell
+  input  logic               pushes,       // to the answer buffer
   input  logic               dma_ready,
   input  logic               dma_refused,
   input  logic               words_met,    // by the words, what the steps compare with
@@ -43,7 +43,7 @@ module oae_answer (
     choice = oae_types::FORMED;
     bank = {1'b0, row.inbox_bank};
     way = oae_types::FORM;
-    cell_given = asks && !streams && row.cell_line != '0;
+    buffer_given = asks && !streams && row.answer_line != '0;
     if (!asks) begin
       // held still
     end else if (good && row.offered_kind != oae_types::SLOTS) begin

@@ -72,9 +72,9 @@ module oae_operation #(
   input  oae_types::answer_t  choice,
   input  oae_types::stage_t   way,
   input  logic [2:0]          answer_bank,
-  input  logic                cell_given,
+  input  logic                buffer_given,
   output oae_types::answer_t  answer,
-  output logic                pushes,        // it goes to the cell
+  output logic                pushes,        // it goes to the answer buffer
   input  logic                streams,
   input  logic                refused,
   input  logic                answers,
@@ -298,7 +298,7 @@ module oae_operation #(
               answer <= choice;
               bank <= answer_bank;
               fetched <= way;
-              pushes <= cell_given;
+              pushes <= buffer_given;
             end
           end
         end

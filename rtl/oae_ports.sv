@@ -41,7 +41,7 @@ module oae_ports #(
   output logic         access_error,
   output logic [63:0]  access_result,
 
-  // Answers to the cell. The slot leaves and the journal changes at one edge.
+  // Pushed answers. The slot leaves and the journal changes at one edge.
   output logic         dma_valid,
   input  logic         dma_ready,
   input  logic         dma_refused,       // with ready: the function may not write
@@ -129,7 +129,7 @@ module oae_ports #(
   oae_types::answer_t choice;
   oae_types::stage_t  way;
   logic [2:0]         answer_bank;
-  logic               cell_given;
+  logic               buffer_given;
   logic               streams;
   logic               refused;
   logic               answers;
@@ -192,7 +192,7 @@ module oae_ports #(
     .slot, .row, .opens, .goes_on, .moves, .settles, .ends, .late,
     .repeats, .offers, .arrived_after, .firmware_good, .nothing_header,
     .words_command, .words_ready, .words_busy, .contends,
-    .asks, .choice, .way, .answer_bank, .cell_given, .answer, .pushes,
+    .asks, .choice, .way, .answer_bank, .buffer_given, .answer, .pushes,
     .streams, .refused, .answers, .denies,
     .completion_valid, .completion_ready, .completion_data, .completion_tag, .dma_class,
     .access_done, .access_error, .access_result, .interrupts);
@@ -258,7 +258,7 @@ module oae_ports #(
 
   oae_answer answering (
     .stage, .write, .target, .words, .word, .row,
-    .asks, .choice, .way, .bank(answer_bank), .cell_given,
+    .asks, .choice, .way, .bank(answer_bank), .buffer_given,
     .answer, .pushes, .dma_ready, .dma_refused, .words_met,
     .streams, .refused, .answers, .denies, .not_ready, .exchanges, .keeps, .holds);
 
@@ -340,7 +340,7 @@ module oae_ports #(
   // ---- Pins ----
 
   assign dma_valid = stage == oae_types::ANSWER && pushes;
-  assign dma_address = {row.cell_line, 6'd0};
+  assign dma_address = {row.answer_line, 6'd0};
   assign irq = |(irq_pending & irq_enable);
   assign idle = stage == oae_types::LOAD;
   assign busy = stage != oae_types::LOAD || completion_valid || deadline_busy || interrupt_busy;

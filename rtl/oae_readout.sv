@@ -27,7 +27,7 @@ module oae_readout (
   localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
 
   localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
-  localparam logic [2:0] CELL = 3'(oae_registers::HOST_PORT_CELL >> 3);
+  localparam logic [2:0] ANSWER_ADDRESS = 3'(oae_registers::HOST_PORT_ANSWER_ADDRESS >> 3);
   localparam logic [2:0] STATE = 3'(oae_registers::HOST_PORT_STATE >> 3);
   localparam logic [2:0] COMMITTED = 3'(oae_registers::HOST_PORT_COMMITTED >> 3);
   localparam logic [2:0] NOT_READY = 3'(oae_registers::HOST_PORT_NOT_READY >> 3);
@@ -100,7 +100,7 @@ module oae_readout (
         oae_types::HOST_PORT:
           case (word)
             CONTROL: value = {63'd0, row.open};
-            CELL: value = {row.cell_line, 6'd0};
+            ANSWER_ADDRESS: value = {row.answer_line, 6'd0};
             STATE: value = state_word;
             COMMITTED: value = row.count_committed;
             NOT_READY: value = row.count_not_ready;

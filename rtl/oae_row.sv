@@ -55,7 +55,7 @@ module oae_row #(
   output oae_types::row_t     row
 );
 
-  localparam logic [2:0] CELL = 3'(oae_registers::HOST_PORT_CELL >> 3);
+  localparam logic [2:0] ANSWER_ADDRESS = 3'(oae_registers::HOST_PORT_ANSWER_ADDRESS >> 3);
   localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
   localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
   localparam int unsigned VECTOR = oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT;
@@ -102,7 +102,7 @@ module oae_row #(
           case (target)
             oae_types::HOST_PORT: begin
               case (word)
-                CELL: row.cell_line <= merged[63:6];
+                ANSWER_ADDRESS: row.answer_line <= merged[63:6];
                 EVENT: begin
                   row.msix_vector <= merged[VECTOR +: 16];
                   row.offer_armed <= merged[OFFER_ARMED] && !row.offered;
@@ -145,7 +145,7 @@ module oae_row #(
             end
 
             oae_types::FUNCTION_RESET: begin
-              row.cell_line <= '0;
+              row.answer_line <= '0;
               row.msix_vector <= '0;
               row.offer_armed <= 1'b0;
               row.confirm_enable <= 1'b0;

@@ -80,7 +80,7 @@ package oae_types;
     logic        confirm_enable;
     logic [11:0] first_word;    // that the host may use,
     logic [12:0] word_count;    //   and how many
-    logic [57:0] cell_line;     // address[63:6], 0 is no cell
+    logic [57:0] answer_line;     // address[63:6] of the answer buffer, 0 is none
     logic [31:0] limit;         // clocks that a swap may stay tentative
     logic [63:0] since;         // when the last swap took place
     logic [63:0] ask_after;     // when its confirmation is next asked for
@@ -125,7 +125,7 @@ package oae_types;
     FORM,                       //     it is the offer that the block's own answer speaks of
     SEAL,                       //       which gets its CRC
     SETTLE,                     //     it is the tentative one, whose steps are done or dropped
-    ANSWER,                     //     it goes to the cell, or completes the read
+    ANSWER,                     //     it goes to the answer buffer, or completes the read
     WORK,                       // until the words are ready
     STORE                       // puts the row back
   } stage_t;

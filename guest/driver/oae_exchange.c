@@ -134,9 +134,9 @@ static u64 oae_exchange_repeat(struct oae_exchange *exchange, struct oae_answer 
 }
 
 /* An answer that was pushed earlier must not be taken for the next one. */
-static void oae_exchange_clear_cell(struct oae_exchange *exchange)
+static void oae_exchange_clear_buffer(struct oae_exchange *exchange)
 {
-	WRITE_ONCE(exchange->cell[0], 0);
+	WRITE_ONCE(exchange->buffer[0], 0);
 }
 
 /* Fetches the answer whose slice 0 is @header. Returns whether it is undamaged. */
@@ -146,7 +146,7 @@ static bool oae_exchange_take(struct oae_exchange *exchange, u64 header, struct 
 
 	if (exchange->form == OAE_PUSHED)
 		for (i = 0; i < OAE_SLOT_SIZE / 8; i++)
-			answer->slot[i] = le64_to_cpu(READ_ONCE(exchange->cell[i]));
+			answer->slot[i] = le64_to_cpu(READ_ONCE(exchange->buffer[i]));
 	if (answer->slot[0] == header && answer->slot[OAE_SLOT_CRC / 8] == oae_crc(answer->slot))
 		return true;
 	memset(answer->slot, 0, sizeof(answer->slot));
@@ -272,7 +272,7 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 		/* A read of a device that does not answer may take long. */
 		if (i && exchange->is_interrupted && exchange->is_interrupted())
 			break;
-		oae_exchange_clear_cell(exchange);
+		oae_exchange_clear_buffer(exchange);
 		if (exchange->reversing) {
 			oae_exchange_demand_reversal(exchange);
 			/* The reversal may have come too late, which the journal tells. */
@@ -311,7 +311,7 @@ enum oae_outcome oae_exchange_swap(struct oae_exchange *exchange, enum oae_form 
 	exchange->verb = verb;
 	exchange->flags = flags;
 	answer->reads = 0;
-	oae_exchange_clear_cell(exchange);
+	oae_exchange_clear_buffer(exchange);
 
 	header = oae_exchange_offer(exchange, slot, answer);
 	outcome = oae_exchange_judge(exchange, header, true, false, answer);

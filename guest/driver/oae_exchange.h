@@ -15,7 +15,7 @@ enum oae_form {
 struct oae_exchange {
 	void __iomem *page; /* the port's page of BAR 2 */
 	void __iomem *stream; /* its page of BAR 4, write-combining; NULL: no streamed form */
-	__le64 *cell; /* the slot in memory that answers are pushed to */
+	__le64 *buffer; /* the slot of the answer buffer, which pushed answers are written to */
 	/*
 	 * Where the pages are mapped into a process, a word that equals @present for as long as they
 	 * show the port. If it differs after a read, the read has failed. NULL in the kernel.

@@ -13,12 +13,12 @@
 
 static_assert(OAE_MAP_SIZE == OAE_PORT_SIZE);
 static_assert(OAE_MAP_SIZE == OAE_STREAM_SIZE);
-static_assert(sizeof(struct oae_cell) <= OAE_MAP_SIZE);
+static_assert(sizeof(struct oae_answer_buffer) <= OAE_MAP_SIZE);
 
 #define OAE_GENERATION_ABSENT (~0ULL)
 
 /*
- * The cell's memory is mapped as a whole, by mmap(). Only an unbinding takes it away, and then the
+ * The answer buffer is mapped as a whole, by mmap(). Only an unbinding takes it away, and then the
  * absent page is shown instead, as it is for the other pages whenever the device is frozen.
  */
 static unsigned long oae_map_pfn(const struct oae_port *port, unsigned long offset)
@@ -75,7 +75,7 @@ static int oae_map_check(const struct oae_port *port, const struct vm_area_struc
 {
 	if (PAGE_SIZE != OAE_MAP_SIZE)
 		return -EOPNOTSUPP;
-	if (vma->vm_pgoff > OAE_MAP_CELL >> PAGE_SHIFT ||
+	if (vma->vm_pgoff > OAE_MAP_ANSWER >> PAGE_SHIFT ||
 	    vma->vm_end - vma->vm_start != OAE_MAP_SIZE || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
@@ -91,14 +91,15 @@ static int oae_map_check(const struct oae_port *port, const struct vm_area_struc
 	return 0;
 }
 
-static int oae_map_cell(struct oae_port *port, struct vm_area_struct *vma)
+static int oae_map_answer(struct oae_port *port, struct vm_area_struct *vma)
 {
 	unsigned long offset = vma->vm_pgoff;
 	int ret;
 
-	/* The offset is that of the cell among the port's pages. In the cell's memory it is 0. */
+	/* The offset counts from the port's first page. In the answer buffer's memory it is 0. */
 	vma->vm_pgoff = 0;
-	ret = dma_mmap_coherent(&port->oae->pdev->dev, vma, port->page, port->cell, OAE_MAP_SIZE);
+	ret = dma_mmap_coherent(&port->oae->pdev->dev, vma, port->page, port->answer_address,
+				OAE_MAP_SIZE);
 	vma->vm_pgoff = offset;
 	return ret;
 }
@@ -123,7 +124,7 @@ int oae_port_mmap(struct file *file, struct vm_area_struct *vma)
 	else if (vma->vm_pgoff == OAE_MAP_STREAM >> PAGE_SHIFT)
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	else
-		ret = oae_map_cell(port, vma);
+		ret = oae_map_answer(port, vma);
 	if (ret)
 		goto unlock;
 	port->maps++;
@@ -141,7 +142,7 @@ static void oae_map_switch(struct oae_port *port, bool present)
 {
 	port->present = present;
 	if (port->mapping)
-		unmap_mapping_range(port->mapping, OAE_MAP_PORT, OAE_MAP_CELL - OAE_MAP_PORT, 1);
+		unmap_mapping_range(port->mapping, OAE_MAP_PORT, OAE_MAP_ANSWER - OAE_MAP_PORT, 1);
 }
 
 void oae_map_show(struct oae_port *port)

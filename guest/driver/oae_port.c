@@ -117,7 +117,7 @@ static int oae_port_start(struct oae_port *port)
 {
 	int ret = 0;
 
-	oae_port_write(port, OAE_HOST_PORT_CELL, port->cell);
+	oae_port_write(port, OAE_HOST_PORT_ANSWER_ADDRESS, port->answer_address);
 	oae_port_write(port, OAE_HOST_PORT_TENTATIVE_LIMIT, oae_port_confirm_limit(port));
 	oae_port_arm(port, 0);
 	/*
@@ -140,7 +140,10 @@ static int oae_port_start(struct oae_port *port)
 	return ret;
 }
 
-/* Confirms the last swap. Where the port is mapped, the process has left word of it in the cell. */
+/*
+ * Confirms the last swap. If the port is mapped, the process has left the confirmation in the answer
+ * buffer.
+ */
 static void oae_port_confirm(struct oae_port *port)
 {
 	u64 confirmation = READ_ONCE(port->page->confirmation);
@@ -155,14 +158,14 @@ static void oae_port_silence(struct oae_port *port)
 {
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
 	oae_port_write(port, OAE_HOST_PORT_EVENT, 0);
-	oae_port_write(port, OAE_HOST_PORT_CELL, 0);
+	oae_port_write(port, OAE_HOST_PORT_ANSWER_ADDRESS, 0);
 }
 
 void oae_port_stop(struct oae_port *port)
 {
 	oae_port_confirm(port);
 	oae_port_silence(port);
-	/* No answer is on its way to the cell any more once this read has returned. */
+	/* No answer is on its way to the answer buffer any more once this read has returned. */
 	oae_port_read(port, OAE_HOST_PORT_STATE);
 }
 
@@ -310,10 +313,10 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 	if (!port->absent)
 		return -ENOMEM;
 	memset(port->absent, 0xff, PAGE_SIZE);
-	/* The cell has a page of its own, because its owner may map it. */
-	port->page = dmam_alloc_coherent(parent, PAGE_SIZE, &port->cell, GFP_KERNEL);
+	/* The answer buffer has a page of its own, because its owner may map it. */
+	port->page = dmam_alloc_coherent(parent, PAGE_SIZE, &port->answer_address, GFP_KERNEL);
 	if (!port->page)
 		return -ENOMEM;
-	port->exchange.cell = port->page->slot;
+	port->exchange.buffer = port->page->slot;
 	return dev_set_name(&port->dev, "oae%dp%u", oae->id, index);
 }

@@ -36,14 +36,14 @@ struct oae_port {
 	struct oae_exchange exchange;
 	struct oae_answer settlement; /* an outcome that the port's owner does not have yet, */
 	bool has_settlement; /* if there is one */
-	dma_addr_t cell;
+	dma_addr_t answer_address; /* of the answer buffer */
 	struct oae_durations times; /* of the last swap that the kernel has made */
 	u64 doubts, settled;
 	bool pending; /* the hardware does not stand as @flags say, and retry brings it there */
 	unsigned int retry_delay_ms;
 	bool stale; /* the epoch of the hardware is no longer that of the exchange */
 	bool present; /* mapped pages show the port; if not, they show the absent page */
-	struct oae_cell *page; /* the page that holds the cell */
+	struct oae_answer_buffer *page; /* the answer buffer has a page of its own */
 	u64 generation; /* how many times the mapped pages have begun to show the port */
 	void *absent; /* the page that is shown instead of all of the port's pages */
 	struct address_space *mapping; /* of the file that is open, or NULL */

@@ -28,7 +28,7 @@ static_assert(OAE_SIZE_SWAP == 128);
 static_assert(OAE_SIZE_STATS == 72);
 static_assert(OAE_SIZE_FIRMWARE_STATS == 56);
 static_assert(OAE_SIZE_EPOCH == 24);
-static_assert(sizeof(struct oae_cell) == 80);
+static_assert(sizeof(struct oae_answer_buffer) == 80);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
 static_assert(OAE_SWAP_VERB_CAS == OAE_VERB_CAS);

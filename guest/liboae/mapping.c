@@ -29,7 +29,7 @@ struct oae_mapping {
   uint64_t features;
   pthread_mutex_t lock; /* what follows */
   struct oae_exchange exchange;
-  struct oae_cell *cell;
+  struct oae_answer_buffer *buffer;
   uint64_t began; /* the generation of the epoch */
   struct oae_durations times;
 };
@@ -37,7 +37,7 @@ struct oae_mapping {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static uint64_t generation(const struct oae_mapping *mapping) {
-  return READ_ONCE(mapping->cell->generation);
+  return READ_ONCE(mapping->buffer->generation);
 }
 
 static int map_page(int fd, off_t offset, void *page) {
@@ -82,13 +82,13 @@ int oae_mapping_create(int fd, uint64_t features, struct oae_mapping **mapping) 
   made->features = features;
   pthread_mutex_init(&made->lock, NULL);
   error = map_page(fd, OAE_MAP_PORT, &made->exchange.page);
-  if (!error) error = map_page(fd, OAE_MAP_CELL, &made->cell);
+  if (!error) error = map_page(fd, OAE_MAP_ANSWER, &made->buffer);
   if (!error) error = map_page(fd, OAE_MAP_STREAM, &made->exchange.stream);
   /* A device need not have streamed answers. */
-  if (error == -EOPNOTSUPP && made->cell) error = 0;
+  if (error == -EOPNOTSUPP && made->buffer) error = 0;
   if (!error) {
-    made->exchange.cell = made->cell->slot;
-    made->exchange.generation = &made->cell->generation;
+    made->exchange.buffer = made->buffer->slot;
+    made->exchange.generation = &made->buffer->generation;
     error = begin(made);
   }
   if (error) {
@@ -103,7 +103,7 @@ void oae_mapping_free(struct oae_mapping *mapping) {
   if (!mapping) return;
   unmap_page(mapping->exchange.page);
   unmap_page(mapping->exchange.stream);
-  unmap_page(mapping->cell);
+  unmap_page(mapping->buffer);
   pthread_mutex_destroy(&mapping->lock);
   free(mapping);
 }
@@ -120,7 +120,7 @@ static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
   if (error) return error;
   outcome = oae_exchange_swap(exchange, swap->form, swap->verb, (u8)swap->flags,
                               (const u64 *)swap->offer, settle_reads, &answer);
-  WRITE_ONCE(mapping->cell->confirmation, exchange->confirmation);
+  WRITE_ONCE(mapping->buffer->confirmation, exchange->confirmation);
   if (outcome == OAE_IN_DOUBT) return failure(mapping);
   swap->tries++;
   mapping->times = oae_swap_durations(&answer);
@@ -178,7 +178,7 @@ static int settle(struct oae_mapping *mapping, struct oae_swap *swap) {
   if (swap->flags & OAE_SETTLE_REVERSE) oae_exchange_reverse(exchange);
   oae_swap_recall(swap, exchange);
   if (oae_exchange_settle(exchange, settle_reads, &answer) == OAE_IN_DOUBT) return failure(mapping);
-  WRITE_ONCE(mapping->cell->confirmation, exchange->confirmation);
+  WRITE_ONCE(mapping->buffer->confirmation, exchange->confirmation);
   mapping->times = oae_swap_durations(&answer);
   oae_swap_fill(swap, &answer);
   return 0;

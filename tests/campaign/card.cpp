@@ -81,8 +81,8 @@ void Card::abandon(const Fiber& fiber) {
 
 void Card::slot_written(std::uint64_t address, Slot slot) {
   if (std::exchange(damage_slot_, false)) slot[pick(8)] ^= std::uint64_t{1} << pick(64);
-  const auto cell = cells.find(address);
-  if (cell != cells.end()) std::memcpy(cell->second, slot.data(), sizeof(slot));
+  const auto buffer = buffers.find(address);
+  if (buffer != buffers.end()) std::memcpy(buffer->second, slot.data(), sizeof(slot));
 }
 
 void Card::step() {

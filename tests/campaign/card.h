@@ -52,7 +52,7 @@ class Card {
 
   Fixture fixture;
   Ledger ledger;
-  std::map<std::uint64_t, std::uint64_t*> cells;  ///< host memory, by address
+  std::map<std::uint64_t, std::uint64_t*> buffers;  ///< host memory, by address
   std::function<void()> on_reset;                 ///< the function was: its owners begin anew
   std::function<void()> on_death;                 ///< of the owner that runs
   std::function<void()> on_restart;               ///< of the firmware

@@ -13,10 +13,10 @@ constexpr unsigned pause_clocks = 50;
 }  // namespace
 
 Owner::Owner(Card& card, unsigned port) : card_(card), port_(port) {
-  card_.cells[memory + 64 * port] = cell_;
+  card_.buffers[memory + 64 * port] = buffer_;
   exchange_.page = page_;
   exchange_.stream = stream_;
-  exchange_.cell = reinterpret_cast<__le64*>(cell_);
+  exchange_.buffer = reinterpret_cast<__le64*>(buffer_);
   fiber_ = std::make_unique<Fiber>([this] { live(); });
   card_.start(*fiber_);
 }
@@ -74,7 +74,7 @@ void Owner::live() {
 
 void Owner::start() {
   reset_ = false;
-  card_.write(0, OAE_HOST_PORT_CELL_AT(port_), memory + 64 * port_);
+  card_.write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port_), memory + 64 * port_);
   card_.write(0, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port_),
               card_.pick(2) ? 1'000'000 : 50 + card_.pick(500));
   card_.write(0, OAE_HOST_PORT_EVENT_AT(port_),

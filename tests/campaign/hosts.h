@@ -50,7 +50,7 @@ class Owner {
   oae_answer answer_{};
   unsigned char page_[OAE_PORT_SIZE];
   unsigned char stream_[OAE_STREAM_SIZE];
-  std::uint64_t cell_[8]{};
+  std::uint64_t buffer_[8]{};
   std::unique_ptr<Fiber> fiber_;
   std::vector<std::unique_ptr<Fiber>> dead_;
   bool reset_ = true;

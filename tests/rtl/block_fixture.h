@@ -16,10 +16,10 @@ inline constexpr std::uint64_t all = ~std::uint64_t{0};
 class Block : public testing::Test {
  protected:
   static constexpr unsigned port = 3;
-  static constexpr std::uint64_t cell = 0x89ab'cdef'0123'4540;
+  static constexpr std::uint64_t buffer = 0x89ab'cdef'0123'4540;
 
   void open(unsigned number = port) {
-    fixture.write(registers, OAE_HOST_PORT_CELL_AT(number), cell);
+    fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(number), buffer);
     fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(number), 1);
   }
   void close() { fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port), 0); }

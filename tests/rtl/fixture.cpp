@@ -207,18 +207,18 @@ void Fixture::check_age(std::uint64_t age) const {
 void Fixture::take_answer() {
   ASSERT_TRUE(read_ && read_->expected.answer) << "a slot leaves unasked";
   EXPECT_FALSE(read_->answered) << "a second slot leaves";
-  EXPECT_EQ(top.dma_address, read_->expected.cell);
+  EXPECT_EQ(top.dma_address, read_->expected.answer_address);
   EXPECT_EQ(top.dma_class, read_->request.tag % 8);
   read_->answered = true;
   if (top.dma_refused) return;
-  std::memcpy(cell.data(), top.dma_data.data(), 64);
-  cell_address = top.dma_address;
-  ++cells;
-  EXPECT_TRUE(sealed(cell));
+  std::memcpy(pushed.data(), top.dma_data.data(), 64);
+  pushed_address = top.dma_address;
+  ++pushes;
+  EXPECT_TRUE(sealed(pushed));
   Slot expected = read_->expected.answer->slot;
-  if (read_->expected.answer->formed) check_formed(cell, 0xff, expected);
-  EXPECT_EQ(cell, expected);
-  if (on_slot) on_slot(cell_address, cell);
+  if (read_->expected.answer->formed) check_formed(pushed, 0xff, expected);
+  EXPECT_EQ(pushed, expected);
+  if (on_slot) on_slot(pushed_address, pushed);
 }
 
 // A slot that the block forms has the age of the moment at which it did, however often and in
@@ -264,7 +264,7 @@ void Fixture::take_completion() {
   EXPECT_EQ(data, expected) << "line " << read_->request.line.line;
   EXPECT_EQ(top.completion_tag, read_->request.tag);
   if (read_->expected.answer) {
-    EXPECT_EQ(read_->answered, read_->expected.cell != 0);
+    EXPECT_EQ(read_->answered, read_->expected.answer_address != 0);
   }
   for (unsigned word = 8; word-- > 0;) {
     if (words >> word & 1) result_ = line[word] = data[word];

@@ -78,9 +78,9 @@ class Fixture {
   std::uint64_t now = 0;      ///< clocks so far
   std::uint64_t latency = 0;  ///< clocks from accepting the last read to its completion
   Slot line{};                ///< what was read last of each word of a line
-  Slot cell{};                ///< the last slot written
-  std::uint64_t cell_address = 0;
-  unsigned cells = 0;             ///< slots written
+  Slot pushed{};              ///< the last slot written
+  std::uint64_t pushed_address = 0;
+  unsigned pushes = 0;            ///< slots written
   unsigned pushed = 0;            ///< swaps that took place so
   unsigned streamed = 0;          ///< and so
   unsigned expired = 0;           ///< swaps that the limit committed

@@ -72,7 +72,7 @@ TEST_F(Block, ADenialNamesTheFirstAttemptThatIsStillTaken) {
   EXPECT_EQ(denial().attempt, 1);
   EXPECT_EQ(denial().attempt, 1) << "the same denial again";
   fixture.write_slot(port, again(again(offer)));
-  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), 0);
   EXPECT_EQ(Header::of(fixture.answer(port)).attempt, 3) << "it could not be pushed";
   Header unknown = Header::of(again(again(again(offer)))[0]);
   unknown.verb = 77;
@@ -131,7 +131,7 @@ TEST_F(Block, AResetTakesTheSettingsOfAllPorts) {
   fixture.write(registers, OAE_HOST_LIVENESS_LIMIT, 5);
   fixture.function_reset();
   for (const unsigned number : {0u, 3u, 7u}) {
-    EXPECT_EQ(counter(OAE_HOST_PORT_CELL_AT(number)), 0u) << number;
+    EXPECT_EQ(counter(OAE_HOST_PORT_ANSWER_ADDRESS_AT(number)), 0u) << number;
     EXPECT_EQ(counter(OAE_HOST_PORT_EVENT_AT(number)), 0u) << number;
     EXPECT_EQ(counter(OAE_HOST_PORT_TENTATIVE_LIMIT_AT(number)), 0xffff'ffffu) << number;
     EXPECT_EQ(counter(OAE_HOST_PORT_CONTROL_AT(number)), 1u) << number;

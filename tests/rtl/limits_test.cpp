@@ -19,8 +19,8 @@ Slot slot(std::uint32_t sequence, std::uint64_t seed) {
   return make_slot(header, seed);
 }
 
-void open(Fixture& fixture, unsigned number, std::uint64_t cell) {
-  fixture.write(registers, OAE_HOST_PORT_CELL_AT(number), cell);
+void open(Fixture& fixture, unsigned number, std::uint64_t buffer) {
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(number), buffer);
   fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(number), 1);
 }
 
@@ -181,7 +181,7 @@ TEST(Limits, EveryPortAtOnce) {
   EXPECT_FALSE(fixture.top.irq);
   for (unsigned i = 0; i < ports; ++i) {
     swap(fixture, i, 1);
-    EXPECT_EQ(fixture.cell_address, std::uint64_t{64} << i % 58);
+    EXPECT_EQ(fixture.pushed_address, std::uint64_t{64} << i % 58);
   }
   EXPECT_TRUE(fixture.signals.empty());
   while (fixture.signals.size() < ports && fixture.top.deadline_valid) {
@@ -196,7 +196,7 @@ TEST(Limits, EveryPortAtOnce) {
   }
   fixture.function_reset();
   for (unsigned i = 0; i < ports; ++i) {
-    EXPECT_EQ(fixture.read(registers, OAE_HOST_PORT_CELL_AT(i)), 0u);
+    EXPECT_EQ(fixture.read(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(i)), 0u);
     EXPECT_EQ(fixture.read(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(i)), 0xffff'ffffu);
   }
 }

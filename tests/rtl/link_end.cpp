@@ -14,11 +14,11 @@ namespace {
 namespace table = link_table;
 
 /// Whether some event leads from one state to the other.
-template <unsigned states, unsigned events, typename Cell, typename State>
-bool leads(const Cell (&cells)[states][events], State from, State to) {
-  const auto& row = cells[static_cast<unsigned>(from)];
+template <unsigned states, unsigned events, typename Entry, typename State>
+bool leads(const Entry (&entries)[states][events], State from, State to) {
+  const auto& row = entries[static_cast<unsigned>(from)];
   return from == to ||
-         std::any_of(row, row + events, [to](const Cell& cell) { return cell.next == to; });
+         std::any_of(row, row + events, [to](const Entry& entry) { return entry.next == to; });
 }
 
 table::phase::State phase_of(unsigned state) {

@@ -27,9 +27,9 @@ TEST_F(LinkTransitions, PhaseIsThatOfTheTable) {
       gates_.phase = state;
       gates_.phase_event = event;
       gates_.eval();
-      const auto& cell = table::phase::table[state][event];
-      EXPECT_EQ(gates_.phase_next, static_cast<unsigned>(cell.next)) << state << ", " << event;
-      EXPECT_EQ(gates_.phase_actions, cell.actions) << state << ", " << event;
+      const auto& entry = table::phase::table[state][event];
+      EXPECT_EQ(gates_.phase_next, static_cast<unsigned>(entry.next)) << state << ", " << event;
+      EXPECT_EQ(gates_.phase_actions, entry.actions) << state << ", " << event;
     }
   }
 }
@@ -40,9 +40,9 @@ TEST_F(LinkTransitions, SenderIsThatOfTheTable) {
       gates_.sender = state;
       gates_.sender_event = event;
       gates_.eval();
-      const auto& cell = table::sender::table[state][event];
-      EXPECT_EQ(gates_.sender_next, static_cast<unsigned>(cell.next)) << state << ", " << event;
-      EXPECT_EQ(gates_.sender_actions, cell.actions) << state << ", " << event;
+      const auto& entry = table::sender::table[state][event];
+      EXPECT_EQ(gates_.sender_next, static_cast<unsigned>(entry.next)) << state << ", " << event;
+      EXPECT_EQ(gates_.sender_actions, entry.actions) << state << ", " << event;
     }
   }
 }
@@ -53,9 +53,9 @@ TEST_F(LinkTransitions, ReceiverIsThatOfTheTable) {
       gates_.receiver = state;
       gates_.receiver_event = event;
       gates_.eval();
-      const auto& cell = table::receiver::table[state][event];
-      EXPECT_EQ(gates_.receiver_next, static_cast<unsigned>(cell.next)) << state << ", " << event;
-      EXPECT_EQ(gates_.receiver_actions, cell.actions) << state << ", " << event;
+      const auto& entry = table::receiver::table[state][event];
+      EXPECT_EQ(gates_.receiver_next, static_cast<unsigned>(entry.next)) << state << ", " << event;
+      EXPECT_EQ(gates_.receiver_actions, entry.actions) << state << ", " << event;
     }
   }
 }
@@ -64,7 +64,7 @@ TEST_F(LinkTransitions, ReceiverIsThatOfTheTable) {
 TEST_F(LinkTransitions, EveryActionAndStateIsUsed) {
   unsigned used = 0;
   for (const auto& row : table::sender::table) {
-    for (const auto& cell : row) used |= cell.actions;
+    for (const auto& entry : row) used |= entry.actions;
   }
   EXPECT_EQ(used, (1u << 6) - 1);
 }

@@ -13,7 +13,7 @@ TEST(Ports, AsManyAsTheStrapSays) {
     Fixture fixture(count);
     EXPECT_EQ(OAE_GET(fixture.read(registers, OAE_HOST_ID), OAE_HOST_ID_PORTS), count);
     const unsigned last = count - 1;
-    fixture.write(registers, OAE_HOST_PORT_CELL_AT(last), 0x40);
+    fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(last), 0x40);
     fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(last), 1);
     fixture.put(OAE_FIRMWARE_IRQ_ENABLE, all);
     EXPECT_EQ(fixture.get(OAE_FIRMWARE_IRQ_STATUS), std::uint64_t{1} << last);
@@ -35,7 +35,7 @@ TEST(Ports, AsManyAsTheStrapSays) {
 TEST(Ports, DoNotTouchEachOther) {
   Fixture fixture(64);
   for (unsigned i = 0; i < 64; ++i) {
-    fixture.write(registers, OAE_HOST_PORT_CELL_AT(i), 64 * (i + 1));
+    fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(i), 64 * (i + 1));
     for (unsigned j = 0; j < i % 3; ++j) {
       fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(i), 0);
       fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(i), 1);
@@ -43,7 +43,7 @@ TEST(Ports, DoNotTouchEachOther) {
     fixture.put(OAE_FIRMWARE_OFFER_AT(i), i);
   }
   for (unsigned i = 0; i < 64; ++i) {
-    EXPECT_EQ(fixture.read(registers, OAE_HOST_PORT_CELL_AT(i)), 64 * (i + 1));
+    EXPECT_EQ(fixture.read(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(i)), 64 * (i + 1));
     EXPECT_EQ(
         OAE_GET(fixture.read(registers, OAE_HOST_PORT_STATE_AT(i)), OAE_HOST_PORT_STATE_EPOCH),
         i % 3);
@@ -54,7 +54,7 @@ TEST(Ports, DoNotTouchEachOther) {
 // However busy the firmware is, a read is answered within this many clocks.
 TEST(Latency, IsBounded) {
   Fixture fixture(8);
-  fixture.write(registers, OAE_HOST_PORT_CELL_AT(0), 0x40);
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);
   fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 1);
   std::uint64_t worst = 0;
   for (std::uint32_t n = 1; n < 200; ++n) {
@@ -71,8 +71,8 @@ TEST(Latency, IsBounded) {
     fixture.post_write(pages, OAE_PORT_WINDOW, slot.data(), 64);
     fixture.post_read(pages, OAE_PORT_PUSHED_ANSWER, 8);
     const std::uint64_t start = fixture.now;
-    const unsigned cells = fixture.cells;
-    while (fixture.cells == cells) fixture.clock();
+    const unsigned pushes = fixture.pushes;
+    while (fixture.pushes == pushes) fixture.clock();
     worst = std::max(worst, fixture.now - start);
     const std::uint64_t confirms = confirmation(slot[0]);
     fixture.post_write(pages, OAE_PORT_CONFIRM, &confirms, 8);

@@ -23,7 +23,7 @@ class Traffic {
  public:
   explicit Traffic(std::uint64_t seed) : fixture_(ports, seed) {
     for (unsigned i = 0; i < ports; ++i) {
-      fixture_.write(0, OAE_HOST_PORT_CELL_AT(i), 0x10'0000'0000 + 0x40 * i);
+      fixture_.write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(i), 0x10'0000'0000 + 0x40 * i);
       fixture_.write(0, OAE_HOST_PORT_EVENT_AT(i), i + 1);
       fixture_.write(0, OAE_HOST_PORT_CONTROL_AT(i), 1);
     }
@@ -164,8 +164,8 @@ class Traffic {
       case 25: {
         if (chance(98)) return;
         fixture_.post_reset();
-        const std::uint64_t cell = 0x10'0000'0000 + 0x40 * number;
-        return fixture_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+        const std::uint64_t buffer = 0x10'0000'0000 + 0x40 * number;
+        return fixture_.post_write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(number), &buffer, 8);
       }
       case 15: {
         const std::uint64_t open = chance(50);
@@ -180,8 +180,8 @@ class Traffic {
       }
       case 17: {
         if (chance(80)) return;
-        const std::uint64_t cell = chance(50) ? 0 : fixture_.random();
-        return fixture_.post_write(0, OAE_HOST_PORT_CELL_AT(number), &cell, 8);
+        const std::uint64_t buffer = chance(50) ? 0 : fixture_.random();
+        return fixture_.post_write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(number), &buffer, 8);
       }
       case 18: {  // anything
         const unsigned address = pick(0x4000);

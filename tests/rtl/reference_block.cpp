@@ -67,8 +67,8 @@ std::uint64_t ReferenceBlock::host_word(unsigned number, unsigned word) {
   switch (OAE_HOST_PORT_CONTROL + 8 * word) {
     case OAE_HOST_PORT_CONTROL:
       return port.open;
-    case OAE_HOST_PORT_CELL:
-      return port.cell;
+    case OAE_HOST_PORT_ANSWER_ADDRESS:
+      return port.answer_address;
     case OAE_HOST_PORT_STATE:
       return port.state_word();
     case OAE_HOST_PORT_COMMITTED:
@@ -124,8 +124,8 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
       case OAE_HOST_PORT_CONTROL:
         port.set_open(value & 1, OAE_GET(value, OAE_HOST_PORT_CONTROL_EPOCH));
         break;
-      case OAE_HOST_PORT_CELL:
-        port.cell = value & ~std::uint64_t{63};
+      case OAE_HOST_PORT_ANSWER_ADDRESS:
+        port.answer_address = value & ~std::uint64_t{63};
         break;
       case OAE_HOST_PORT_EVENT:
         settings.event =
@@ -172,7 +172,7 @@ ReferenceBlock::Read ReferenceBlock::host_read(const Line& line, std::uint64_t e
     }
     if (line.line % 64 == line_of(OAE_PORT_PUSHED_ANSWER)) {
       if (line.bar == 2 && enable & 0xff) {
-        read.cell = port.cell;
+        read.answer_address = port.answer_address;
         read.answer = port.push_answer(refused);
         read.data[0] = read.answer->word;
       }

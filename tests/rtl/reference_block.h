@@ -25,7 +25,7 @@ class ReferenceBlock {
     bool aged = false;                            ///< word 3 holds an age, which is left open
     std::optional<ReferencePort::Answer> answer;  ///< of an interaction
     bool streamed = false;                        ///< that answer
-    std::uint64_t cell = 0;                       ///< that it goes to, else
+    std::uint64_t answer_address = 0;             ///< that it goes to, else
   };
   void host_write(const Line& line, const Slot& data, std::uint64_t enable);
   Read host_read(const Line& line, std::uint64_t enable, bool refused);

@@ -235,7 +235,7 @@ ReferencePort::Answer ReferencePort::stream_answer() {
 
 ReferencePort::Answer ReferencePort::push_answer(bool refused) {
   Answer answer;
-  if (cell != 0 && !refused) {
+  if (answer_address != 0 && !refused) {
     answer = stream_answer();
     answer.written = true;
     answer.word = answer.slot[0];
@@ -292,7 +292,7 @@ void ReferencePort::reversed() {
 }
 
 void ReferencePort::function_reset() {
-  cell = 0;
+  answer_address = 0;
   armed = false;
   if (!refused_) outdate_offer();
   discard_host_offer();

@@ -28,11 +28,11 @@ class ReferencePort {
  public:
   /// What a read of the answer gives.
   struct Answer {
-    bool written = false;    ///< a slot went to the cell
+    bool written = false;    ///< a slot went to the answer buffer
     bool exchanged = false;  ///< now
     bool formed = false;     ///< by the block; its slice 1 and CRC are left open
     bool refusal = false;    ///< now, and retained: the age in slice 1 is of now
-    Slot slot{};             ///< to the cell, or streamed
+    Slot slot{};             ///< to the answer buffer, or streamed
     std::uint64_t word = 0;  ///< of the pushed answer
   };
 
@@ -43,7 +43,7 @@ class ReferencePort {
   void set_open(bool open, std::uint8_t epoch_used);
   void write_window(const Slot& data, std::uint64_t enable);
   /// What would be asked of the DMA, and with `refused` the outcome if that says no.
-  bool wants_dma() const { return cell != 0; }
+  bool wants_dma() const { return answer_address != 0; }
   Answer push_answer(bool refused);
   Answer stream_answer();
   void confirm(std::uint8_t epoch, std::uint32_t sequence);
@@ -66,7 +66,7 @@ class ReferencePort {
   Slot committed() const { return committed_.value_or(Slot{}); }
   Slot retained() const { return retained_; }
 
-  std::uint64_t cell = 0;
+  std::uint64_t answer_address = 0;
   std::uint64_t committed_count = 0;
   std::uint64_t not_ready_count = 0;
   std::uint64_t rejected_count = 0;

@@ -26,7 +26,7 @@ TEST_F(Block, RegistersThatKeepWhatIsWritten) {
     std::uint64_t kept;
   } kept[] = {
       {OAE_HOST_LIVENESS_LIMIT, 0xffff'ffff, 0xffff'ffff},
-      {OAE_HOST_PORT_CELL_AT(port), 0, ~std::uint64_t{63}},
+      {OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), 0, ~std::uint64_t{63}},
       {OAE_HOST_PORT_EVENT_AT(port), 0, 0x7'ffff},
       {OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port), 0xffff'ffff, 0xffff'ffff},
   };
@@ -79,7 +79,7 @@ TEST_F(Block, AddressesWithoutARegister) {
   }
   EXPECT_EQ(fixture.read(pages, 8 * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER), 0u) << "port 8 of 8";
   EXPECT_EQ(fixture.stream(8), Slot{});
-  EXPECT_EQ(fixture.cells, 0u);
+  EXPECT_EQ(fixture.pushes, 0u);
   for (const unsigned address : std::initializer_list<unsigned>{
            0x28u, 0x38u, 0x68u, 0x78u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x60u,
            OAE_FIRMWARE_OFFER_AT(7) + 0x78u, OAE_FIRMWARE_OFFER_AT(8), OAE_FIRMWARE_OFFER_AT(63),
@@ -98,14 +98,14 @@ TEST_F(Block, ReadsAWholeLineOfRegisters) {
   fixture.write(registers, OAE_HOST_PORT_EVENT_AT(port), 5);
   fixture.read(registers, OAE_HOST_PORT_CONTROL_AT(port), 64);
   fixture.read(registers, OAE_HOST_ID, 64);
-  fixture.read(registers, OAE_HOST_PORT_CELL_AT(port) + 3, 42);
+  fixture.read(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port) + 3, 42);
   // All of a page's registers in one read: the interaction is one of them.
   swap(1);
-  const std::uint64_t cells = fixture.cells;
+  const std::uint64_t pushes = fixture.pushes;
   fixture.read(pages, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 64);
-  EXPECT_EQ(fixture.cells, cells + 1);
+  EXPECT_EQ(fixture.pushes, pushes + 1);
   fixture.read(pages, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM, 16);
-  EXPECT_EQ(fixture.cells, cells + 1) << "not asked for";
+  EXPECT_EQ(fixture.pushes, pushes + 1) << "not asked for";
 }
 
 TEST_F(Block, FirmwareRegisters) {

@@ -40,7 +40,7 @@ TEST_F(Reversal, NoAnswerIsRetained) {
   EXPECT_EQ(seen().sequence, 1u);
   EXPECT_EQ(seen().epoch, 1u);
   EXPECT_EQ(fixture.answer(port), seen().word()) << "pushed, too";
-  EXPECT_EQ(fixture.cell[0], seen().word());
+  EXPECT_EQ(fixture.pushed[0], seen().word());
   EXPECT_EQ(Header::of(fixture.answer(port, true)).status, OAE_STATUS_NOT_READY) << "refused";
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u) << "it is another answer";
   close();

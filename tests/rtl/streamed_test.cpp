@@ -11,13 +11,13 @@ namespace {
 
 TEST_F(Block, StreamsTheAnswerInOneRead) {
   open();
-  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), 0);
   fixture.publish(port, slot(1, 10));
   const Slot offer = slot(1, 20);
   fixture.post_write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_WINDOW, offer.data(), 64);
-  EXPECT_EQ(fixture.stream(port), slot(1, 10)) << "without a cell";
+  EXPECT_EQ(fixture.stream(port), slot(1, 10)) << "without an answer buffer";
   EXPECT_EQ(fixture.latency, 5u);
-  EXPECT_EQ(fixture.cells, 0u) << "nothing is written to memory";
+  EXPECT_EQ(fixture.pushes, 0u) << "nothing is written to memory";
   EXPECT_EQ(fixture.reference.ports[port].state(), unsigned{OAE_PORT_STATE_TENTATIVE});
   EXPECT_EQ(tentative(), offer);
   fixture.write(streams, port * OAE_STREAM_SIZE + OAE_STREAM_CONFIRM, confirmation(slot(1, 0)[0]));
@@ -46,7 +46,7 @@ TEST_F(Block, AnyReadOfTheWindowIsTheInteraction) {
       }
     }
   }
-  EXPECT_EQ(fixture.cells, 0u);
+  EXPECT_EQ(fixture.pushes, 0u);
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), sequence);
 }
 
@@ -57,7 +57,7 @@ TEST_F(Block, ReadsOfTheStreamedPageDoNothingElse) {
   for (unsigned at = 64; at < OAE_STREAM_SIZE; at += 64) {
     fixture.read(streams, port * OAE_STREAM_SIZE + at, 64);
   }
-  EXPECT_EQ(fixture.cells, 0u) << "nothing there is pushed";
+  EXPECT_EQ(fixture.pushes, 0u) << "nothing there is pushed";
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u);
   EXPECT_EQ(fixture.stream(port), slot(1, 10));
@@ -117,10 +117,10 @@ TEST_F(Block, OfferMadeThroughEitherPageIsAnsweredThroughEither) {
       ++sequence;
       fixture.publish(port, slot(sequence, 10));
       const Slot offer = slot(sequence, 20);
-      const unsigned cells = fixture.cells;
+      const unsigned pushes = fixture.pushes;
       fixture.post_write(bar, port * OAE_PORT_SIZE, offer.data(), 64);
       EXPECT_EQ(streamed ? fixture.stream(port)[0] : fixture.answer(port), slot(sequence, 10)[0]);
-      EXPECT_EQ(fixture.cells, cells + !streamed);
+      EXPECT_EQ(fixture.pushes, pushes + !streamed);
       // Retained for the other form too
       EXPECT_EQ(streamed ? fixture.answer(port) : fixture.stream(port)[0], slot(sequence, 10)[0]);
       fixture.confirm(port, 1, sequence);

@@ -21,8 +21,8 @@ TEST_F(Block, SwapsOnce) {
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE) << "writing is not swapping";
 
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
-  EXPECT_EQ(fixture.cell, slot(1, 10));
-  EXPECT_EQ(fixture.cell_address, cell);
+  EXPECT_EQ(fixture.pushed, slot(1, 10));
+  EXPECT_EQ(fixture.pushed_address, buffer);
   EXPECT_EQ(fixture.latency, 5u);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
   EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_EXCHANGED_MASK);
@@ -44,10 +44,10 @@ TEST_F(Block, SwapsOnce) {
 TEST_F(Block, RepeatingTheReadChangesNothing) {
   open();
   swap(1);
-  const Slot answer = fixture.cell;
+  const Slot answer = fixture.pushed;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(fixture.answer(port), answer[0]);
-    EXPECT_EQ(fixture.cell, answer);
+    EXPECT_EQ(fixture.pushed, answer);
   }
   fixture.publish(port, slot(2, 11));
   fixture.write_slot(port, slot(1, 20));
@@ -88,9 +88,9 @@ TEST_F(Block, NotReadyWithoutTheOtherSide) {
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 1u);
   EXPECT_EQ(answer.verb, OAE_VERB_SWAP);
-  EXPECT_EQ(Header::of(fixture.cell[0]).word(), answer.word());
-  EXPECT_GE(fixture.cell[1], 1000u);
-  EXPECT_TRUE(sealed(fixture.cell));
+  EXPECT_EQ(Header::of(fixture.pushed[0]).word(), answer.word());
+  EXPECT_GE(fixture.pushed[1], 1000u);
+  EXPECT_TRUE(sealed(fixture.pushed));
   EXPECT_EQ(fixture.latency, 7u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
 }
@@ -104,7 +104,7 @@ TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
     const auto ask = [&] {
       if (streamed) return fixture.stream(port);
       fixture.answer(port);
-      return fixture.cell;
+      return fixture.pushed;
     };
     const Slot refusal = ask();
     EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
@@ -114,7 +114,7 @@ TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
     // The host was told that the swap does not take place. Whoever reads then, it must not.
     EXPECT_EQ(fixture.stream(port), refusal) << "the age is that of the answer";
     fixture.answer(port);
-    EXPECT_EQ(fixture.cell, refusal);
+    EXPECT_EQ(fixture.pushed, refusal);
     EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
     EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u + streamed) << "it is one answer";
     const Slot next = again(slot(1, 21, 0, epoch));
@@ -482,23 +482,23 @@ TEST_F(Block, RetainedAnswerIsNotWrittenOver) {
   swap(1);
   for (unsigned i = 0; i < 8; ++i) fixture.put(OAE_FIRMWARE_OFFER_AT(port) + 8 * i, all);
   EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
-  EXPECT_EQ(fixture.cell, slot(1, 101));
+  EXPECT_EQ(fixture.pushed, slot(1, 101));
   for (unsigned i = 0; i < 8; ++i) fixture.write(pages, port * OAE_PORT_SIZE + 8 * i, all);
   EXPECT_EQ(tentative(), slot(1, 201));
 }
 
 // Where the answer goes
 
-TEST_F(Block, NothingTakesPlaceWithoutACell) {
+TEST_F(Block, NothingTakesPlaceWithoutAnAnswerBuffer) {
   open();
-  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 63);
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), 63);
   fixture.publish(port, slot(1, 10));
   fixture.write_slot(port, slot(1, 20));
   const Header answer = Header::of(fixture.answer(port));
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 0u);
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
-  EXPECT_EQ(fixture.cells, 0u);
+  EXPECT_EQ(fixture.pushes, 0u);
 }
 
 TEST_F(Block, NothingTakesPlaceWithoutBusMaster) {
@@ -517,7 +517,7 @@ TEST_F(Block, NothingTakesPlaceWithoutBusMaster) {
   fixture.write_slot(port, again(slot(1, 21)));
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]) << "the firmware's offer stayed";
   EXPECT_EQ(fixture.answer(port, true), slot(1, 10)[0]) << "what took place is not denied";
-  EXPECT_EQ(fixture.cells, 2u) << "nor pushed";
+  EXPECT_EQ(fixture.pushes, 2u) << "nor pushed";
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
 }
@@ -529,9 +529,9 @@ TEST_F(Block, WhatWasStreamedIsNotDeniedWithoutBusMaster) {
   fixture.write_slot(port, slot(1, 20));
   fixture.stream(port);
   EXPECT_EQ(fixture.answer(port, true), slot(1, 10)[0]);
-  fixture.write(registers, OAE_HOST_PORT_CELL_AT(port), 0);
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), 0);
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
-  EXPECT_EQ(fixture.cells, 0u);
+  EXPECT_EQ(fixture.pushes, 0u);
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class SwapTransition
 
 TEST_P(SwapTransition, IsThatOfTheTable) {
   const auto [state, event] = GetParam();
-  const journal::Cell expected = journal::table[state][event];
+  const journal::Entry expected = journal::table[state][event];
   bring_to(static_cast<State>(state), static_cast<Event>(event));
   const Journal before = look();
   ASSERT_EQ(static_cast<unsigned>(before.state), state);

@@ -188,7 +188,7 @@ TEST_F(Verbs, TheAnswerIsRetained) {
   const Slot answer = ask(port, add(2, 7, 5));
   EXPECT_EQ(fixture.stream(port), answer);
   EXPECT_EQ(fixture.answer(port), answer[0]);
-  EXPECT_EQ(fixture.cell, answer) << "in both forms";
+  EXPECT_EQ(fixture.pushed, answer) << "in both forms";
   fixture.confirm(port, 1, 2);
   EXPECT_EQ(ask(port, add(2, 7, 5)), answer) << "a repetition is no new one";
   EXPECT_EQ(word(7), 10u);
@@ -217,7 +217,7 @@ TEST_F(Verbs, ARefusedAnswerHoldsNothing) {
   EXPECT_EQ(event(), 0u);
   fixture.write_slot(port, again(slot(1, 201)));
   EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]) << "and is as it was";
-  EXPECT_EQ(fixture.cell, slot(1, 101));
+  EXPECT_EQ(fixture.pushed, slot(1, 101));
 }
 
 TEST_F(Verbs, PassAnOfferOfTheFirmware) {

@@ -51,7 +51,7 @@ class Generator(unittest.TestCase):
         return (self.path / "out" / name).read_text()
 
 
-def cells_of_c(text):
+def entries_of_c(text):
     """(machine, state, event) to (next, actions), by number, of what is not empty."""
     found = {}
     for name, body in re.findall(r"namespace (\w+) \{\nenum(.*?)\}  // namespace \1", text, re.S):
@@ -64,7 +64,7 @@ def cells_of_c(text):
     return found
 
 
-def cells_of_spin(text):
+def entries_of_spin(text):
     found = {}
     for name, body in re.findall(r"inline (\w+)_step\(at, event, actions\) \{(.*?)\n\}", text, re.S):
         for s, e, following, actions in re.findall(
@@ -78,16 +78,16 @@ class Output(Generator):
         self.assertEqual(self.run_on(GOOD).stderr, "")
         self.assertIn("BULB_EVENT_PRESS = 2'd1", self.made("oae_lamp_table.svh"))
         self.assertIn("BULB_SMOKE = 1;", self.made("oae_lamp_table.svh"))
-        cells = {("bulb", 0, 1): (1, 1), ("bulb", 1, 1): (0, 1), ("bulb", 1, 2): (0, 3)}
-        self.assertEqual(cells_of_c(self.made("lamp_table.h")), cells)
-        self.assertEqual(cells_of_spin(self.made("lamp_table.pml")), cells)
+        entries = {("bulb", 0, 1): (1, 1), ("bulb", 1, 1): (0, 1), ("bulb", 1, 2): (0, 3)}
+        self.assertEqual(entries_of_c(self.made("lamp_table.h")), entries)
+        self.assertEqual(entries_of_spin(self.made("lamp_table.pml")), entries)
 
     def test_the_link_is_one_table_for_all(self):
         result = self.run_on(LINK.read_text())
         self.assertEqual(result.stderr, "")
-        cells = cells_of_c(self.made("link_table.h"))
-        self.assertEqual(cells_of_spin(self.made("link_table.pml")), cells)
-        self.assertEqual(len(cells), LINK.read_text().count("{state:"))
+        entries = entries_of_c(self.made("link_table.h"))
+        self.assertEqual(entries_of_spin(self.made("link_table.pml")), entries)
+        self.assertEqual(len(entries), LINK.read_text().count("{state:"))
 
     def test_what_is_right_is_left_alone(self):
         self.run_on(GOOD)

@@ -22,7 +22,7 @@
 #include "oae_registers.h"
 
 static const char path[] = "/dev/oae0p1";
-static const off_t pages[] = {OAE_MAP_PORT, OAE_MAP_STREAM, OAE_MAP_CELL};
+static const off_t pages[] = {OAE_MAP_PORT, OAE_MAP_STREAM, OAE_MAP_ANSWER};
 
 static struct oae_swap a_swap(void) {
   return (struct oae_swap){.size = sizeof(struct oae_swap), .verb = OAE_SWAP_VERB_SWAP, .timeout_ns = 1000000000};
@@ -89,7 +89,7 @@ static int map_too(int port, void* page) {
 }
 
 static void refuse_places(int port) {
-  static const off_t wrong[] = {OAE_MAP_CELL + OAE_MAP_SIZE, 0x10000, 0x7ffffffff000, -0x1000};
+  static const off_t wrong[] = {OAE_MAP_ANSWER + OAE_MAP_SIZE, 0x10000, 0x7ffffffff000, -0x1000};
   const int both = PROT_READ | PROT_WRITE;
 
   for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
@@ -179,7 +179,7 @@ static void refuse(void) {
   close(port);
   reader = open(path, O_RDONLY);
   expect("to write what is open to be read",
-         mapped(reader, OAE_MAP_CELL, OAE_MAP_SIZE, PROT_WRITE, MAP_SHARED), EACCES);
+         mapped(reader, OAE_MAP_ANSWER, OAE_MAP_SIZE, PROT_WRITE, MAP_SHARED), EACCES);
   close(reader);
 }
 

@@ -334,7 +334,7 @@ static void map_unbound(void) {
   int file = open(path, O_RDWR);
 
   write_text("/sys/bus/pci/drivers/oae/unbind", "0000:01:00.0");
-  for (off_t offset = OAE_MAP_PORT; offset <= OAE_MAP_CELL; offset += OAE_MAP_SIZE) {
+  for (off_t offset = OAE_MAP_PORT; offset <= OAE_MAP_ANSWER; offset += OAE_MAP_SIZE) {
     errno = 0;
     expect("a mapping",
            mmap(NULL, OAE_MAP_SIZE, PROT_READ, MAP_SHARED, file, offset) == MAP_FAILED, true);
@@ -403,32 +403,32 @@ static void count_settled(void) {
   oae_port_close(port);
 }
 
-/* The cell's page stays the process's own in a reset; an unbinding takes it. */
-static void keep_the_cell(void) {
+/* The answer buffer's page stays the process's own in a reset; an unbinding takes it. */
+static void keep_the_answer_buffer(void) {
   struct oae_port* port = open_port(1);
   int file = oae_port_fd(port);
-  volatile struct oae_cell* cell = (void*)map_page(file, OAE_MAP_CELL);
+  volatile struct oae_answer_buffer* buffer = (void*)map_page(file, OAE_MAP_ANSWER);
   struct oae_epoch epoch = {.size = sizeof(epoch)};
   pid_t resetter;
 
   expect("an epoch", asked(file, OAE_IOC_BEGIN, &epoch), 0);
-  expect("the generation", (long)cell->generation, (long)epoch.generation);
-  cell->slot[7] = 4711;
+  expect("the generation", (long)buffer->generation, (long)epoch.generation);
+  buffer->slot[7] = 4711;
   resetter = fork();
   if (!resetter) {
     write_text(reset_file, "1");
     _exit(failed);
   }
   usleep(20000);
-  expect("the generation in a reset", (long)cell->generation, -1);
-  expect("what was stored", (long)cell->slot[7], 4711);
+  expect("the generation in a reset", (long)buffer->generation, -1);
+  expect("what was stored", (long)buffer->slot[7], 4711);
   waitpid(resetter, NULL, 0);
-  expect("the generation behind it", (long)cell->generation, (long)epoch.generation + 1);
-  expect("what was stored", (long)cell->slot[7], 4711);
+  expect("the generation behind it", (long)buffer->generation, (long)epoch.generation + 1);
+  expect("what was stored", (long)buffer->slot[7], 4711);
   write_text("/sys/bus/pci/drivers/oae/unbind", "0000:01:00.0");
-  expect("the generation for good", (long)cell->generation, -1);
-  expect("what was stored is gone", (long)cell->slot[7], -1);
-  cell->slot[7] = 1;
+  expect("the generation for good", (long)buffer->generation, -1);
+  expect("what was stored is gone", (long)buffer->slot[7], -1);
+  buffer->slot[7] = 1;
   oae_port_close(port);
 }
 
@@ -455,7 +455,7 @@ int main(int count, char** arguments) {
       {"steps", die_at_each_step}, {"times", die_at_any_time}, {"resets", die_in_resets},
       {"close_frozen", close_frozen}, {"outcomes", keep_outcomes}, {"read_only", read_only},
       {"map_unbound", map_unbound}, {"poll", poll_on}, {"interrupt", interrupt},
-      {"count_settled", count_settled}, {"cell", keep_the_cell},
+      {"count_settled", count_settled}, {"buffer", keep_the_answer_buffer},
   };
   const char* what = count > 1 ? arguments[1] : "";
 

@@ -51,7 +51,7 @@ SCRIPTS = {
     **{f"stalled_{request}": STALLED % request for request in REQUESTS},
     **{what: f"owner {what}\n" for what in ("steps", "times", "resets", "close_frozen", "read_only", "poll")},
     "map_unbound": "owner map_unbound\necho 0000:01:00.0 > $driver/bind\n",
-    "cell": "owner cell\necho 0000:01:00.0 > $driver/bind\n",
+    "buffer": "owner buffer\necho 0000:01:00.0 > $driver/bind\n",
     "outcomes": "lose 3\nowner outcomes\n",
     "count_settled": "lose 3\nowner count_settled\n",
     # The answer of each verb is lost, and its owner dies without having asked for it again, or asked in vain for its
@@ -132,8 +132,8 @@ class Owners(machine.TestCase):
     def test_a_poll_goes_on_through_a_reset(self):
         self.good("poll")
 
-    def test_the_cell_stays_in_a_reset(self):
-        self.good("cell")
+    def test_the_answer_buffer_stays_in_a_reset(self):
+        self.good("buffer")
 
     def test_the_device_swaps_afterwards(self):
         for name, child in self.run_.children.items():

@@ -209,8 +209,8 @@ std::uint64_t Block::push(Fault met) {
     return header(OAE_VERB_NONE, epoch, OAE_STATUS_NOT_READY, 0) | first_attempt();
   }
   const Slot answer = interact();
-  if (met != Fault::CELL_LOST) std::memcpy(cell, answer.data(), sizeof(cell));
-  if (met == Fault::CELL_DAMAGED) cell[3] ^= 0x100;
+  if (met != Fault::PUSH_LOST) std::memcpy(buffer, answer.data(), sizeof(buffer));
+  if (met == Fault::PUSH_DAMAGED) buffer[3] ^= 0x100;
   return answer[0];
 }
 

@@ -25,8 +25,8 @@ enum class Fault {
   NONE,
   LOST,              ///< a write or a read that never arrives; the read returns all ones
   COMPLETION_LOST,   ///< a read that arrives and returns all ones
-  CELL_LOST,         ///< the answer is not written to the cell
-  CELL_DAMAGED,      ///< a bit of it is wrong
+  PUSH_LOST,         ///< the answer is not written to the answer buffer
+  PUSH_DAMAGED,      ///< a bit of it is wrong
   SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, where slice 0 has its sequence
   STATUS_DAMAGED,    ///< ... in its status: OK and NOT_READY are a bit apart
   STATE_DAMAGED,     ///< ... in its first bit: tentative and committed are a bit apart
@@ -41,7 +41,7 @@ class Block {
 
   unsigned char page[0x1000] = {};    ///< its addresses are the port's page
   unsigned char stream[0x1000] = {};  ///< ... its streamed page, 0x1000 and more in the trace
-  unsigned long long cell[8] = {};
+  unsigned long long buffer[8] = {};
 
   bool firmware_offers = true;
   bool bus_master = true;

@@ -29,7 +29,7 @@ class Exchange : public testing::Test {
     block.connect();
     exchange.page = block.page;
     exchange.stream = block.stream;
-    exchange.cell = block.cell;
+    exchange.buffer = block.buffer;
     begin();
   }
 
@@ -195,7 +195,7 @@ TEST_F(Exchange, AnAnswerOfAnyOtherSwapStaysInDoubt) {
 TEST_F(Exchange, AnAnswerPushedEarlierDoesNotPass) {
   EXPECT_EQ(swap(1), OAE_COMMITTED);
   // The next answer's slice 0 comes, its slot does not.
-  block.fault = [](unsigned n) { return n == 18 ? Fault::CELL_LOST : Fault::NONE; };
+  block.fault = [](unsigned n) { return n == 18 ? Fault::PUSH_LOST : Fault::NONE; };
   EXPECT_EQ(swap(2), OAE_COMMITTED);
   EXPECT_EQ(answer.reads, 1u);
   EXPECT_EQ(block.committed, host);
@@ -539,14 +539,14 @@ class Mapped : public Exchange, public testing::WithParamInterface<std::tuple<oa
   void take_away() {
     block.away = true;
     generation = ~0ull;
-    exchange.cell = block.memory.data();
+    exchange.buffer = block.memory.data();
   }
 
   void give_back(unsigned long long next) {
     block.away = false;
     generation = next;
     exchange.present = next;
-    exchange.cell = block.cell;
+    exchange.buffer = block.buffer;
   }
 
   /// Away from access `first` of the next swap on.
@@ -592,7 +592,7 @@ TEST_P(Mapped, APageThatWasAwayForAMomentProvesNothing) {
     if (n == back) {
       block.away = false;
       generation = 2;
-      exchange.cell = block.cell;
+      exchange.buffer = block.buffer;
     }
     return Fault::NONE;
   };
@@ -664,7 +664,7 @@ TEST_P(Faults, HostAndJournalAgree) {
 
 std::string fault_names(const testing::TestParamInfo<Faults::ParamType>& info) {
   static const char* const names[] = {
-      "None",          "Lost", "CompletionLost", "CellLost", "CellDamaged", "SequenceDamaged",
+      "None",          "Lost", "CompletionLost", "PushLost", "PushDamaged", "SequenceDamaged",
       "StatusDamaged",
   };
   const auto [first, second, more, forms, settling] = info.param;
@@ -681,10 +681,10 @@ std::string fault_names(const testing::TestParamInfo<Faults::ParamType>& info) {
 INSTANTIATE_TEST_SUITE_P(
     Pairs, Faults,
     testing::Combine(
-        testing::Values(Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST, Fault::CELL_DAMAGED,
+        testing::Values(Fault::LOST, Fault::COMPLETION_LOST, Fault::PUSH_LOST, Fault::PUSH_DAMAGED,
                         Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
-        testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST, Fault::CELL_LOST,
-                        Fault::CELL_DAMAGED, Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
+        testing::Values(Fault::NONE, Fault::LOST, Fault::COMPLETION_LOST, Fault::PUSH_LOST,
+                        Fault::PUSH_DAMAGED, Fault::SEQUENCE_DAMAGED, Fault::STATUS_DAMAGED),
         testing::Bool(), testing::Values(Forms::PUSHED, Forms::STREAMED, Forms::IN_TURNS),
         testing::Values(Settling::ASK, Settling::REVERSE, Settling::GIVE_UP)),
     fault_names);

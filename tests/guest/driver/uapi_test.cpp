@@ -13,7 +13,7 @@ TEST(Uapi, Sizes) {
   EXPECT_EQ(sizeof(oae_swap), 128u);
   EXPECT_EQ(sizeof(oae_stats), 72u);
   EXPECT_EQ(sizeof(oae_firmware_stats), 56u);
-  EXPECT_EQ(sizeof(oae_cell), 80u);
+  EXPECT_EQ(sizeof(oae_answer_buffer), 80u);
   EXPECT_EQ(sizeof(oae_epoch), 24u);
 }
 
@@ -52,8 +52,8 @@ TEST(Uapi, Offsets) {
   EXPECT_EQ(offsetof(oae_stats, liveness), 40u);
   EXPECT_EQ(offsetof(oae_stats, doubts), 48u);
   EXPECT_EQ(offsetof(oae_firmware_stats, exchanged), 8u);
-  EXPECT_EQ(offsetof(oae_cell, generation), 64u);
-  EXPECT_EQ(offsetof(oae_cell, confirmation), 72u);
+  EXPECT_EQ(offsetof(oae_answer_buffer, generation), 64u);
+  EXPECT_EQ(offsetof(oae_answer_buffer, confirmation), 72u);
   EXPECT_EQ(offsetof(oae_epoch, generation), 8u);
   EXPECT_EQ(offsetof(oae_epoch, sequence), 16u);
   EXPECT_EQ(offsetof(oae_epoch, epoch), 20u);
@@ -62,7 +62,7 @@ TEST(Uapi, Offsets) {
 TEST(Uapi, PagesOfAMapping) {
   EXPECT_EQ(OAE_MAP_PORT, 0x0000);
   EXPECT_EQ(OAE_MAP_STREAM, 0x1000);
-  EXPECT_EQ(OAE_MAP_CELL, 0x2000);
+  EXPECT_EQ(OAE_MAP_ANSWER, 0x2000);
   EXPECT_EQ(OAE_MAP_SIZE, 0x1000);
 }
 

@@ -52,7 +52,7 @@ TEST(Block, SwapsThroughItsSockets) {
     EXPECT_EQ(fixture.write(2, Fixture::page(5, OAE_PORT_WINDOW), host.data(), 64),
               tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(fixture.read(2, Fixture::page(5, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
-    EXPECT_EQ(fixture.cells.at(Fixture::cell_of(5)), firmware);
+    EXPECT_EQ(fixture.buffers.at(Fixture::buffer_of(5)), firmware);
     EXPECT_LT(fixture.stored, fixture.completed) << "the answer goes first";
     EXPECT_EQ(fixture.stored_class, 3u);
     fixture.write(2, Fixture::page(5, OAE_PORT_CONFIRM), confirmation(host[0]));
@@ -306,7 +306,7 @@ TEST(Block, StreamsAnswersWithoutDma) {
     EXPECT_LE(swap(2), 6);
     EXPECT_EQ(answer, make_slot(header(1, 2), 2));
   }});
-  EXPECT_TRUE(fixture.cells.empty());
+  EXPECT_TRUE(fixture.buffers.empty());
   const nlohmann::json counters = fixture.statistics.json()["counters"];
   EXPECT_EQ(counters["fixture.oae.exchanged"], 2);
   EXPECT_EQ(counters["fixture.oae.committed"], 1);
@@ -324,7 +324,7 @@ TEST(Block, ReportsRefusedDma) {
     const std::uint64_t refused = fixture.read(2, OAE_PORT_PUSHED_ANSWER);
     EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_STATUS), std::uint64_t{OAE_STATUS_NOT_READY});
     EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_SEQUENCE), 0u);
-    EXPECT_TRUE(fixture.cells.empty());
+    EXPECT_TRUE(fixture.buffers.empty());
     fixture.bus_master = true;
     fixture.write(2, OAE_PORT_WINDOW, again(make_slot(header(1, 1), 2)).data(), 64);
     EXPECT_EQ(OAE_GET(fixture.read(2, OAE_PORT_PUSHED_ANSWER), OAE_SLOT_HEADER_SEQUENCE), 1u);
@@ -362,7 +362,7 @@ TEST(Block, StopsUntilTheHostAcceptsItsSlot) {
                    EXPECT_EQ(fixture.block->clocks(), clocks);
                    EXPECT_EQ(answered, sequence - 1);
                    EXPECT_EQ(got, sequence - 1) << "the firmware waits too";
-                   EXPECT_EQ(fixture.cells.size(), sequence - 1);
+                   EXPECT_EQ(fixture.buffers.size(), sequence - 1);
                    fixture.bus_master = sequence == 1;
                    made = vp::now();
                    fixture.make_room();
@@ -376,7 +376,7 @@ TEST(Block, StopsUntilTheHostAcceptsItsSlot) {
                    ++got;
                  }
                }});
-  EXPECT_EQ(fixture.cells.at(Fixture::cell_of(0)), make_slot(header(1, 1), 1));
+  EXPECT_EQ(fixture.buffers.at(Fixture::buffer_of(0)), make_slot(header(1, 1), 1));
   const nlohmann::json counters = fixture.statistics.json()["counters"];
   EXPECT_EQ(counters["fixture.oae.slots_written"], 1);
   EXPECT_EQ(counters["fixture.oae.slots_refused"], 1);
@@ -412,14 +412,14 @@ TEST(Block, AFunctionResetIsQueuedBehindEarlierRequests) {
     fixture.publish(2, firmware);
     fixture.write(2, Fixture::page(2, 0), host(0).data(), 64);
     fixture.block->function_reset();
-    fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
+    fixture.write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(2), Fixture::buffer_of(2));
     EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0])
         << "the offer is gone";
-    EXPECT_EQ(fixture.cells.count(Fixture::cell_of(2)), 1u) << "the new cell is not";
+    EXPECT_EQ(fixture.buffers.count(Fixture::buffer_of(2)), 1u) << "the new buffer is not";
     // There are more writes than the queue has room for, and a reset behind them.
     for (unsigned i = 0; i < 33; ++i) fixture.write(2, Fixture::page(2, 0), host(1).data(), 64);
     fixture.block->function_reset();
-    fixture.write(0, OAE_HOST_PORT_CELL_AT(2), Fixture::cell_of(2));
+    fixture.write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(2), Fixture::buffer_of(2));
     EXPECT_NE(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
     fixture.write(2, Fixture::page(2, 0), host(2).data(), 64);
     EXPECT_EQ(fixture.read(2, Fixture::page(2, OAE_PORT_PUSHED_ANSWER)), firmware[0]);
@@ -476,8 +476,8 @@ TEST(Block, ServesSeveralCoresAndTheHostAtOnce) {
   };
   fixture.run({core(0), core(1), core(7), [&] {
                  for (unsigned i = 0; i < 50; ++i) {
-                   fixture.write(0, OAE_HOST_PORT_CELL_AT(1), 64 * i);
-                   EXPECT_EQ(fixture.read(0, OAE_HOST_PORT_CELL_AT(1)), 64 * i);
+                   fixture.write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(1), 64 * i);
+                   EXPECT_EQ(fixture.read(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(1)), 64 * i);
                  }
                }});
 }

@@ -120,11 +120,11 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
 
   /// Opens a port and gives it an answer buffer, from the host's side.
   void open(unsigned port) {
-    write(0, OAE_HOST_PORT_CELL_AT(port), cell_of(port));
+    write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), buffer_of(port));
     write(0, OAE_HOST_PORT_EVENT_AT(port), 1 + port);
     write(0, OAE_HOST_PORT_CONTROL_AT(port), 1);
   }
-  static std::uint64_t cell_of(unsigned port) { return 0x12'3400'0000 + 64 * port; }
+  static std::uint64_t buffer_of(unsigned port) { return 0x12'3400'0000 + 64 * port; }
   static std::uint64_t page(unsigned port, std::uint64_t offset) {
     return port * std::uint64_t{OAE_PORT_SIZE} + offset;
   }
@@ -146,7 +146,7 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
   std::unique_ptr<oae::Block> block;
   bool bus_master = true;
   bool full = false;  ///< slots have to wait until make_room()
-  std::map<std::uint64_t, Slot> cells;
+  std::map<std::uint64_t, Slot> buffers;
   vp::Picoseconds stored = 0;  ///< when the last slot arrived
   unsigned stored_class = 0;
   vp::Picoseconds completed = 0;  ///< when the last read completed
@@ -206,7 +206,7 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
     payload.set_response_status(bus_master ? tlm::TLM_OK_RESPONSE
                                            : tlm::TLM_COMMAND_ERROR_RESPONSE);
     if (bus_master) {
-      std::memcpy(cells[payload.get_address()].data(), payload.get_data_ptr(), 64);
+      std::memcpy(buffers[payload.get_address()].data(), payload.get_data_ptr(), 64);
       stored = vp::now();
       const auto* extension = payload.get_extension<pcie::Access>();
       stored_class = extension->traffic_class;

@@ -229,7 +229,7 @@ struct oae_firmware_stats {
  * OAE_IOC_SWAP and OAE_IOC_SETTLE fail with EBUSY; everything else works.
  *
  * OAE_MAP_PORT: the port's page of BAR 2, uncached. OAE_MAP_STREAM: its page of BAR 4,
- * write-combining. OAE_MAP_CELL: struct oae_cell, memory that the device writes.
+ * write-combining. OAE_MAP_ANSWER: struct oae_answer_buffer, memory that the device writes.
  *
  * mmap() fails with EINVAL (another offset or size, or private), EACCES (executable, or the file is
  * not open for writing), EOPNOTSUPP (there is no streamed form), EBUSY (another process has mapped
@@ -242,25 +242,25 @@ struct oae_firmware_stats {
  *
  * A reset, an error of the link, a sleep and an unbinding take the pages of the device away. Ordinary
  * memory is shown instead, which is all ones at first, until the device is back, or for good if it is
- * unbound. During that time @generation of struct oae_cell is all ones, and afterwards it differs from
- * the one that OAE_IOC_BEGIN has returned. A process that has read an answer has to compare
- * @generation afterwards, since ordinary memory gives back what was stored to it. The process's epoch
- * ends with the reset, but can be settled in the new pages until OAE_IOC_BEGIN. The cell stays mapped
- * in a reset; only an unbinding takes it away.
+ * unbound. During that time @generation of struct oae_answer_buffer is all ones, and afterwards it
+ * differs from the one that OAE_IOC_BEGIN has returned. A process that has read an answer has to
+ * compare @generation afterwards, since ordinary memory gives back what was stored to it. The
+ * process's epoch ends with the reset, but can be settled in the new pages until OAE_IOC_BEGIN. The
+ * answer buffer stays mapped in a reset; only an unbinding takes it away.
  */
 #define OAE_MAP_PORT 0x0000
 #define OAE_MAP_STREAM 0x1000
-#define OAE_MAP_CELL 0x2000
+#define OAE_MAP_ANSWER 0x2000
 #define OAE_MAP_SIZE 0x1000
 
 /**
- * struct oae_cell - the page at OAE_MAP_CELL
+ * struct oae_answer_buffer - the page at OAE_MAP_ANSWER
  * @slot: the slot that was pushed last, little-endian
  * @generation: how many times the pages have begun to show the port; all ones: they do not show it
  * @confirmation: the process stores here what it has written to the port's CONFIRM last, or what it
  *	leaves to its next offer; the kernel writes it when the device asks for it
  */
-struct oae_cell {
+struct oae_answer_buffer {
 	__le64 slot[8];
 	__u64 generation;
 	__u64 confirmation;
@@ -270,7 +270,7 @@ struct oae_cell {
  * struct oae_epoch - an epoch that has begun
  * @size: in: size of this structure
  * @flags: in: zero
- * @generation: that of struct oae_cell
+ * @generation: that of struct oae_answer_buffer
  * @sequence: sequence of the epoch's last swap; the next swap has this + 1
  * @epoch: its number
  * @reserved: zero

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every cell of the ordering table on a link with finite credits: who passes one that has none.
+// Every entry of the ordering table on a link with finite credits: which packet passes another that
+// lacks credits.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -16,9 +17,9 @@ enum class Attribute { none, relaxed, id_based, both };
 constexpr Attribute attributes[] = {Attribute::none, Attribute::relaxed, Attribute::id_based,
                                     Attribute::both};
 
-// One cell of PCIe 5.0, table 2-40, with the later packet's attributes and of the same stream
+// One entry of PCIe 5.0, table 2-40, with the later packet's attributes and of the same stream
 // (requester, of completions completer) as the earlier one or of another.
-struct Cell {
+struct Entry {
   Category later, earlier;
   Attribute attribute;
   bool other_stream;
@@ -34,23 +35,24 @@ constexpr const char* table[4][4] = {{"Nri", "Y", "Y", "m"},   // posted
                                      {"N", "m", "m", "m"},     // non-posted with data
                                      {"Nri", "Y", "Y", "m"}};  // completion
 
-bool passes(const Cell& cell) {
-  const std::string entry =
-      table[static_cast<unsigned>(cell.later)][static_cast<unsigned>(cell.earlier)];
-  const bool relaxed = cell.attribute == Attribute::relaxed || cell.attribute == Attribute::both;
-  const bool id_based = cell.attribute == Attribute::id_based || cell.attribute == Attribute::both;
-  if (entry[0] != 'N') return true;
-  return (relaxed && entry.find('r') != entry.npos) ||
-         (id_based && cell.other_stream && entry.find('i') != entry.npos);
+bool passes(const Entry& entry) {
+  const std::string letters =
+      table[static_cast<unsigned>(entry.later)][static_cast<unsigned>(entry.earlier)];
+  const bool relaxed = entry.attribute == Attribute::relaxed || entry.attribute == Attribute::both;
+  const bool id_based =
+      entry.attribute == Attribute::id_based || entry.attribute == Attribute::both;
+  if (letters[0] != 'N') return true;
+  return (relaxed && letters.find('r') != letters.npos) ||
+         (id_based && entry.other_stream && letters.find('i') != letters.npos);
 }
 
 // Reads have no data, so what holds one up is a header credit, which all of its class need; and
 // writes of the class that has no more than a DW need as much as each other. That such a packet
 // may pass shows nowhere.
-bool shows(const Cell& cell) {
-  if (credit_class(cell.later_type) != CreditClass::non_posted) return true;
-  return cell.earlier == Category::posted || cell.earlier == Category::completion ||
-         (cell.earlier == Category::non_posted_with_data && cell.later == Category::read);
+bool shows(const Entry& entry) {
+  if (credit_class(entry.later_type) != CreditClass::non_posted) return true;
+  return entry.earlier == Category::posted || entry.earlier == Category::completion ||
+         (entry.earlier == Category::non_posted_with_data && entry.later == Category::read);
 }
 
 struct Receiver : Port {
@@ -84,69 +86,69 @@ TlpPtr packet(TlpType type, unsigned bytes, std::uint64_t address, Id stream, st
   return tlp;
 }
 
-// A link of its own for a cell.
+// Each entry has a link of its own.
 class Trial {
  public:
-  explicit Trial(const Cell& cell) : cell_(cell) {
+  explicit Trial(const Entry& entry) : entry_(entry) {
     const Id stream = make_id(1, 0, 0), other = make_id(2, 0, 0);
-    receiver_.blocked = credit_class(cell.earlier_type);
-    const unsigned large = cell.earlier == Category::non_posted_with_data ? 4 : 256;
-    TlpPtr later = packet(cell.later_type, 4, 0x3000, cell.other_stream ? other : stream, 3);
+    receiver_.blocked = credit_class(entry.earlier_type);
+    const unsigned large = entry.earlier == Category::non_posted_with_data ? 4 : 256;
+    TlpPtr later = packet(entry.later_type, 4, 0x3000, entry.other_stream ? other : stream, 3);
     later->header.relaxed_ordering =
-        cell.attribute == Attribute::relaxed || cell.attribute == Attribute::both;
+        entry.attribute == Attribute::relaxed || entry.attribute == Attribute::both;
     later->header.id_based_ordering =
-        cell.attribute == Attribute::id_based || cell.attribute == Attribute::both;
+        entry.attribute == Attribute::id_based || entry.attribute == Attribute::both;
     // The first takes credits, and keeps them. There are not enough left for the next, which is
     // large where there are large ones, but for a small one.
-    sender_.send(packet(cell.earlier_type, 4, 0x1000, stream, 1));
-    sender_.send(packet(cell.earlier_type, large, 0x2000, stream, 2));
+    sender_.send(packet(entry.earlier_type, 4, 0x1000, stream, 1));
+    sender_.send(packet(entry.earlier_type, large, 0x2000, stream, 2));
     sender_.send(std::move(later));
   }
 
   void expect_passing_or_waiting() {
-    const bool left = link_.count(Direction::down, cell_.later_type).tlps ==
-                      (cell_.later_type == cell_.earlier_type ? 2u : 1u);
-    EXPECT_EQ(left, passes(cell_) && shows(cell_));
+    const bool left = link_.count(Direction::down, entry_.later_type).tlps ==
+                      (entry_.later_type == entry_.earlier_type ? 2u : 1u);
+    EXPECT_EQ(left, passes(entry_) && shows(entry_));
     receiver_.is_ready = true;
     receiver_.drain();
   }
 
   void expect_arrivals() const {
     std::vector<std::uint64_t> order{0x1000, 0x2000, 0x3000};
-    if (passes(cell_) && shows(cell_)) {
+    if (passes(entry_) && shows(entry_)) {
       std::swap(order[1], order[2]);
       // One of another class is not held up by the receiver either.
-      if (credit_class(cell_.later_type) != receiver_.blocked) std::swap(order[0], order[1]);
+      if (credit_class(entry_.later_type) != receiver_.blocked) std::swap(order[0], order[1]);
     }
     EXPECT_EQ(receiver_.addresses, order);
   }
 
   std::string name() const {
     const char* names[] = {"", " with RO", " with IDO", " with RO and IDO"};
-    return std::string(to_string(cell_.later_type)) +
-           names[static_cast<unsigned>(cell_.attribute)] +
-           (cell_.other_stream ? " of another stream" : "") + " after " +
-           to_string(cell_.earlier_type);
+    return std::string(to_string(entry_.later_type)) +
+           names[static_cast<unsigned>(entry_.attribute)] +
+           (entry_.other_stream ? " of another stream" : "") + " after " +
+           to_string(entry_.earlier_type);
   }
 
  private:
-  static PortConfig receiver_config(const Cell& cell) {
+  static PortConfig receiver_config(const Entry& entry) {
     PortConfig config{5, 16, 0};
-    Credits& held = config.credits.classes[static_cast<unsigned>(credit_class(cell.earlier_type))];
-    if (cell.earlier == Category::read) {
+    Credits& held = config.credits.classes[static_cast<unsigned>(credit_class(entry.earlier_type))];
+    if (entry.earlier == Category::read) {
       held.headers = 1;
     } else {
-      held.data = cell.earlier == Category::non_posted_with_data ? 1 : 16;
+      held.data = entry.earlier == Category::non_posted_with_data ? 1 : 16;
     }
     return config;
   }
 
-  const Cell cell_;
+  const Entry entry_;
   vp::Domain host_{sc_core::sc_gen_unique_name("host")}, card_{sc_core::sc_gen_unique_name("card")};
   vp::Trace trace_;
   vp::Statistics statistics_;
   Sender sender_{host_};
-  Receiver receiver_{card_, receiver_config(cell_)};
+  Receiver receiver_{card_, receiver_config(entry_)};
   Link link_{sc_core::sc_gen_unique_name("link"),
              {5, 16, 100 * vp::ns, 100 * vp::ns},
              sender_,
@@ -155,7 +157,7 @@ class Trial {
              statistics_};
 };
 
-std::vector<Cell> all_cells() {
+std::vector<Entry> all_entries() {
   // With posted requests come messages, with reads those of configuration registers.
   const struct {
     Category category;
@@ -164,25 +166,25 @@ std::vector<Cell> all_cells() {
               {Category::read, {TlpType::MRd, TlpType::CfgRd0}},
               {Category::non_posted_with_data, {TlpType::CfgWr0, TlpType::CfgWr1}},
               {Category::completion, {TlpType::CplD, TlpType::Cpl}}};
-  std::vector<Cell> cells;
+  std::vector<Entry> entries;
   for (const auto& later : rows) {
     for (const auto& earlier : rows) {
       for (const Attribute attribute : attributes) {
         for (const bool other : {false, true}) {
           for (const TlpType type : later.types) {
-            cells.push_back(
+            entries.push_back(
                 {later.category, earlier.category, attribute, other, type, earlier.types[0]});
           }
         }
       }
     }
   }
-  return cells;
+  return entries;
 }
 
 TEST(OrderingOnALink, EachCellPassesOrWaitsAsTheTableSays) {
   std::vector<std::unique_ptr<Trial>> trials;
-  for (const Cell& cell : all_cells()) trials.push_back(std::make_unique<Trial>(cell));
+  for (const Entry& entry : all_entries()) trials.push_back(std::make_unique<Trial>(entry));
   ASSERT_EQ(trials.size(), 4u * 4 * 4 * 2 * 2);
   sc_core::sc_start();
   for (const auto& trial : trials) {
