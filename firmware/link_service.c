@@ -140,7 +140,7 @@ static bool in_doubt(const struct link* link) {
          OAE_GET(state, OAE_LINK_STATE_SENDER) == OAE_LINK_STATE_IN_DOUBT;
 }
 
-/* Asks the other side through each cell that may know a way to it. */
+/* Asks the other side through each cell that may know a route to it. */
 static void ask(struct link_service* service, const struct link* link) {
   const struct link_message query = {{header_of(OAE_MESSAGE_QUERY) |
                                           OAE_PUT(OAE_MESSAGE_HEADER_TO, link->peer) |
@@ -148,9 +148,9 @@ static void ask(struct link_service* service, const struct link* link) {
                                       transfer_of(link), 0, link->memory->token}};
 
   for (unsigned n = 0; n < service->count; n++) {
-    struct link* way = &service->links[n];
+    struct link* route = &service->links[n];
 
-    if (way != link && way->up && !way->waiting) post(service, way, &query);
+    if (route != link && route->up && !route->waiting) post(service, route, &query);
   }
 }
 
@@ -231,11 +231,11 @@ static bool receive_message(struct link_service* service, struct link* link,
   struct link* about;
 
   if (to != service->cell) {
-    struct link* way = link_to(service, to);
+    struct link* route = link_to(service, to);
 
     /* Only from the cell that says it, so that nothing goes round for ever. */
-    if (!way || link->peer != from) return false;
-    if (way->up) post(service, way, message);
+    if (!route || link->peer != from) return false;
+    if (route->up) post(service, route, message);
     return true;
   }
   about = link_to(service, from);

@@ -11,7 +11,7 @@ module oae_answer (
   /* verilator lint_on UNUSEDSIGNAL */
   output logic               asks,         // a read asks for the answer, which is
   output oae_types::answer_t choice,
-  output oae_types::stage_t  way,          //   and goes this way
+  output oae_types::stage_t  answer_stage, //   and goes on in this stage
   output logic [2:0]         bank,         //   from this bank,
   output logic               buffer_given, //   to the answer buffer
 
@@ -42,21 +42,21 @@ module oae_answer (
   always_comb begin
     choice = oae_types::FORMED;
     bank = {1'b0, row.inbox_bank};
-    way = oae_types::FORM;
+    answer_stage = oae_types::FORM;
     buffer_given = asks && !streams && row.answer_line != '0;
     if (!asks) begin
       // held still
     end else if (good && row.offered_kind != oae_types::SLOTS) begin
       choice = oae_types::WORKED;
-      if (row.offered_kind == oae_types::STEPS) way = oae_types::TRY_STEPS;
+      if (row.offered_kind == oae_types::STEPS) answer_stage = oae_types::TRY_STEPS;
     end else if (good && row.offered) begin
       choice = oae_types::EXCHANGE;
       bank = {2'b10, !row.answer_bank};
-      way = oae_types::ANSWER;
+      answer_stage = oae_types::ANSWER;
     end else if (row.verdict == oae_types::NONE && row.sequence_last != '0 && !row.reversed) begin
       choice = oae_types::RETAINED;
       bank = {2'b10, row.answer_bank};
-      way = oae_types::ANSWER;
+      answer_stage = oae_types::ANSWER;
     end
   end
 

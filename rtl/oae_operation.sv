@@ -70,7 +70,7 @@ module oae_operation #(
   // The answer (oae_answer.sv)
   input  logic                asks,
   input  oae_types::answer_t  choice,
-  input  oae_types::stage_t   way,
+  input  oae_types::stage_t   answer_stage,
   input  logic [2:0]          answer_bank,
   input  logic                buffer_given,
   output oae_types::answer_t  answer,
@@ -297,7 +297,7 @@ module oae_operation #(
               stage <= oae_types::FETCH;
               answer <= choice;
               bank <= answer_bank;
-              fetched <= way;
+              fetched <= answer_stage;
               pushes <= buffer_given;
             end
           end

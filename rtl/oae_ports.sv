@@ -127,7 +127,7 @@ module oae_ports #(
   // oae_answer
   logic               asks;
   oae_types::answer_t choice;
-  oae_types::stage_t  way;
+  oae_types::stage_t  answer_stage;
   logic [2:0]         answer_bank;
   logic               buffer_given;
   logic               streams;
@@ -192,7 +192,7 @@ module oae_ports #(
     .slot, .row, .opens, .goes_on, .moves, .settles, .ends, .late,
     .repeats, .offers, .arrived_after, .firmware_good, .nothing_header,
     .words_command, .words_ready, .words_busy, .contends,
-    .asks, .choice, .way, .answer_bank, .buffer_given, .answer, .pushes,
+    .asks, .choice, .answer_stage, .answer_bank, .buffer_given, .answer, .pushes,
     .streams, .refused, .answers, .denies,
     .completion_valid, .completion_ready, .completion_data, .completion_tag, .dma_class,
     .access_done, .access_error, .access_result, .interrupts);
@@ -258,7 +258,7 @@ module oae_ports #(
 
   oae_answer answering (
     .stage, .write, .target, .words, .word, .row,
-    .asks, .choice, .way, .bank(answer_bank), .buffer_given,
+    .asks, .choice, .answer_stage, .bank(answer_bank), .buffer_given,
     .answer, .pushes, .dma_ready, .dma_refused, .words_met,
     .streams, .refused, .answers, .denies, .not_ready, .exchanges, .keeps, .holds);
 

@@ -114,13 +114,13 @@ void DeviceMemory::combine(Processor& processor, tlm::tlm_generic_payload& paylo
     if (processor.streamed_line == line_of(address)) processor.unread = 0;
     buffers.store(address, payload.get_data_ptr(), payload.get_data_length());
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  } else if (!take_streamed(processor, payload)) {
+  } else if (!load_streamed(processor, payload)) {
     buffers.evict(address);
     out->b_transport(payload, delay);
   }
 }
 
-bool DeviceMemory::take_streamed(Processor& processor, tlm::tlm_generic_payload& payload) {
+bool DeviceMemory::load_streamed(Processor& processor, tlm::tlm_generic_payload& payload) {
   const unsigned bytes = payload.get_data_length();
   if (processor.streaming_bytes < bytes || payload.get_address() != processor.streaming) {
     processor.streaming_bytes = 0;

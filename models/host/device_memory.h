@@ -89,7 +89,7 @@ class DeviceMemory : public sc_core::sc_module {
 
   void act(Processor& processor, const Access& request, std::uint64_t address, unsigned bytes);
   void combine(Processor& processor, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  bool take_streamed(Processor& processor, tlm::tlm_generic_payload& payload);
+  bool load_streamed(Processor& processor, tlm::tlm_generic_payload& payload);
   void stream(Processor& processor, std::uint64_t address, unsigned bytes);
   void prefetch(std::uint64_t address);
   void load(tlm::tlm_generic_payload& payload);

@@ -113,7 +113,7 @@ Pl011::Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Conf
                      [this] {
                        const std::uint8_t byte = wire_.front();
                        wire_.pop_front();
-                       take(byte);
+                       receive(byte);
                        start_receive();
                        update_irq();
                      }),
@@ -330,7 +330,7 @@ void Pl011::send(std::uint8_t byte) {
   if (!(control_ & cr_lbe)) {
     sink_(bits);
   } else if ((control_ & cr_rxe)) {
-    take(bits);
+    receive(bits);
   }
 }
 
@@ -347,14 +347,14 @@ void Pl011::start_receive() {
     return;
   }
   while (!wire_.empty() && receive_.level < depth()) {
-    take(wire_.front());
+    receive(wire_.front());
     wire_.pop_front();
   }
 }
 
 // RSR reports the overrun at once. In the FIFO, the next byte that finds room carries it (table
 // 2-3).
-void Pl011::take(std::uint8_t byte) {
+void Pl011::receive(std::uint8_t byte) {
   if (receive_.level == depth()) {
     overrun_ = true;
     status_ |= rsr_oe;

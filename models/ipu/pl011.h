@@ -96,7 +96,7 @@ class Pl011 : public RegisterBlock {
   void send(std::uint8_t byte);
   bool may_receive() const;
   void start_receive();
-  void take(std::uint8_t byte);
+  void receive(std::uint8_t byte);
   void update_irq();
 
   const Config config_;

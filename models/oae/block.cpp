@@ -184,7 +184,7 @@ void Block::push(const Request& request) {
 }
 
 void Block::function_reset() {
-  take_write();  // it came before the reset, so it goes first even without room
+  accept_write();  // it came before the reset, so it goes first even without room
   Request request{};
   request.reset = true;
   request.arrival = vp::now();
@@ -193,7 +193,7 @@ void Block::function_reset() {
 }
 
 // Accepts the write that waits, since the queue has room again.
-void Block::take_write() {
+void Block::accept_write() {
   if (write_.payload == nullptr) return;
   tlm::tlm_generic_payload& payload = *std::exchange(write_.payload, nullptr);
   push(write_);
@@ -371,7 +371,7 @@ void Block::visible_edge() {
     block.request_valid = 0;
     Request request = requests_.pop();
     if (!request.write && !request.reset) read_ = request;
-    if (requests_.size() < max_requests) take_write();
+    if (requests_.size() < max_requests) accept_write();
   }
   accesses_.release(block);
   if (interrupts) {

@@ -111,7 +111,7 @@ class Block : public sc_core::sc_module {
   void show();
   void present();
   void push(const Request& request);
-  void take_write();
+  void accept_write();
   void offer_slot();
   void send_slot();
   void complete();

@@ -231,8 +231,8 @@ void Link::cut(bool is_cut) {
 void Link::show() {
   const Voae_link& end = *pins_->end;
   if (trace_.on()) {
-    const auto tell = [this](const char* machine, unsigned& before, unsigned after,
-                             std::uint32_t number) {
+    const auto record = [this](const char* machine, unsigned& before, unsigned after,
+                               std::uint32_t number) {
       if (before != after) {
         trace_.write(
             "{{\"t\":{},\"link\":\"{}\",\"machine\":\"{}\",\"number\":{},\"from\":\"{}\",\"to\":\"{"
@@ -241,9 +241,9 @@ void Link::show() {
       }
       before = after;
     };
-    tell("phase", phase_, end.trace_phase, 0);
-    tell("sender", sender_, end.trace_sender, end.trace_sent);
-    tell("receiver", receiver_, end.trace_receiver, end.trace_expected);
+    record("phase", phase_, end.trace_phase, 0);
+    record("sender", sender_, end.trace_sender, end.trace_sent);
+    record("receiver", receiver_, end.trace_receiver, end.trace_expected);
   }
   irq.set(end.irq);
 }

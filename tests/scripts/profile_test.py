@@ -33,7 +33,7 @@ REPORT = """
 4           |oae-vp                  |[.] virtual thunk to tlm_utils::passthrough_target_socket_b<oae::Block, 32u, tlm::tlm_base_protocol_types, (sc_core::sc_port_policy)0>::process::b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&)  |-      -      # models/oae
 19          |oae-vp                  |[.] tlm_utils::static_b_transport<ipu::Noc, tlm::tlm_base_protocol_types>   |-      -      # models/ipu
 18          |oae-vp                  |[.] ipu::(anonymous namespace)::carry_out                               |-      -      # models/ipu
-2           |oae-vp                  |[.] std::_Function_handler<void (), pcie::Link::Way::Way(pcie::Link&, pcie::Direction, pcie::Port&, pcie::Port&, long)::{lambda()#1}>::_M_invoke  |-      -      # models/pcie
+2           |oae-vp                  |[.] std::_Function_handler<void (), pcie::HalfLink::HalfLink(pcie::Link&, pcie::Direction, pcie::Port&, pcie::Port&, long)::{lambda()#1}>::_M_invoke  |-      -      # models/pcie
 6           |oae-vp                  |[.] pcie::RootPort::transact(std::unique_ptr<host::Line, vp::Event>, oae::Block*)  |-      -      # models/pcie
 5           |oae-vp                  |[.] host::DeviceMemory::transport                                       |-      -      # models/host
 16          |oae-vp                  |[.] vp::qemu::Instance::Instance(sc_core::sc_module_name const&, vp::Domain&, vp::qemu::Instance::Config)::{lambda(void*)#2}::_FUN  |-      -      # vp/qemu

@@ -26,7 +26,7 @@ void Console::end_line(Picoseconds when) {
   line_.clear();
 }
 
-char Console::take() {
+char Console::read() {
   const char byte = input_[taken_++];
   if (taken_ == input_.size()) {
     input_.clear();

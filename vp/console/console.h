@@ -38,7 +38,7 @@ class Console {
   /// The next byte of input; there must be one.
   char peek() const { return input_[taken_]; }
   /// Takes it.
-  char take();
+  char read();
   /// `action` is called when input comes and there was none.
   void on_input(std::function<void()> action) { on_input_ = std::move(action); }
   /// @}

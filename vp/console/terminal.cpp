@@ -49,7 +49,7 @@ void restore() {
   is_raw = 0;
 }
 
-void take(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
+void handle(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
   struct sigaction action = {};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | flags;
@@ -144,7 +144,7 @@ void Terminal::start() {
   for (int signal = 1; signal < NSIG; ++signal)
     ::sigaction(signal, nullptr, &found_actions[signal]);
   provide_signal_stack();
-  for (const int signal : ending) take(signal, on_ending, SA_RESTART);
+  for (const int signal : ending) handle(signal, on_ending, SA_RESTART);
   // A reader of our output that goes away is an error of write(), not an end without a word.
   ::signal(SIGPIPE, SIG_IGN);
 
@@ -156,9 +156,9 @@ void Terminal::start() {
   raw.c_oflag = found.c_oflag;  // line feeds of our own messages still return the carriage
   static const int at_exit = std::atexit(restore);
   (void)at_exit;
-  for (const int signal : crashing) take(signal, on_crash, 0);
-  take(SIGTSTP, on_stop, SA_RESTART);
-  take(SIGCONT, on_continue, SA_RESTART);
+  for (const int signal : crashing) handle(signal, on_crash, 0);
+  handle(SIGTSTP, on_stop, SA_RESTART);
+  handle(SIGCONT, on_continue, SA_RESTART);
   make_raw();
 }
 

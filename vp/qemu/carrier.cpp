@@ -23,7 +23,7 @@ void Carrier::run() {
   while (cpu_->execute()) {
     if (cpu_->ready()) continue;
     if (Cpu* next = Cpu::able_to_go_on()) {
-      take(*next);
+      adopt(*next);
       continue;
     }
     do wait();
@@ -31,7 +31,7 @@ void Carrier::run() {
   }
 }
 
-void Carrier::take(Cpu& next) {
+void Carrier::adopt(Cpu& next) {
   Carrier& other = *next.carrier_;
   std::swap(cpu_, other.cpu_);
   cpu_->carrier_ = this;

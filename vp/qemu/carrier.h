@@ -24,7 +24,7 @@ class Carrier {
  private:
   void run();
   /// Exchanges vCPUs with the one that carries `next`.
-  void take(Cpu& next);
+  void adopt(Cpu& next);
 
   Cpu* cpu_;
   sc_core::sc_event resumed_;

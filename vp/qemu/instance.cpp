@@ -277,7 +277,7 @@ void Instance::feed(unsigned index) {
   while (console.has_input()) {
     const auto byte = static_cast<std::uint8_t>(console.peek());
     if (api_->console_input(static_cast<int>(index), &byte, 1) == 0) return;
-    console.take();
+    console.read();
   }
 }
 

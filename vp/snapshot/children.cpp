@@ -36,12 +36,12 @@ class Notes {
   Notes(const Notes&) = delete;
   Notes& operator=(const Notes&) = delete;
 
-  ChildNote& take() {
+  ChildNote& claim() {
     ChildNote& note = *free_.back();
     free_.pop_back();
     return note = {};
   }
-  void give_back(ChildNote& note) { free_.push_back(&note); }
+  void release(ChildNote& note) { free_.push_back(&note); }
 
  private:
   std::size_t size_;
@@ -80,7 +80,7 @@ bool Children::run(std::size_t count, unsigned jobs, const Calls& calls) {
     }
     if (!stopping && next < count && running.size() < jobs) {
       const std::size_t number = next++;
-      ChildNote& note = notes.take();
+      ChildNote& note = notes.claim();
       const auto begin = Clock::now();
       running.push_back({number, note, begin,
                          Child([&calls, &note, number] { return calls.body(number, note); })});
@@ -102,7 +102,7 @@ bool Children::run(std::size_t count, unsigned jobs, const Calls& calls) {
       result.note = one->note;
       result.fork_time = one->child.fork_time();
       result.wall_time = Clock::now() - one->begin;
-      notes.give_back(one->note);
+      notes.release(one->note);
       one = running.erase(one);
       if (calls.ended) calls.ended(result);
     }

@@ -42,19 +42,19 @@ void Snapshot::go_on(std::string command) {
 Snapshot::Guest::Guest(Snapshot& snapshot, Console& console, Domain& domain)
     : snapshot(snapshot),
       console(console),
-      come(domain,
-           [this] {
-             if (this->snapshot.state_ != State::ahead) return;
-             this->snapshot.reach();
-             typed.after(typing_delay);
-           }),
+      arrival(domain,
+              [this] {
+                if (this->snapshot.state_ != State::ahead) return;
+                this->snapshot.reach();
+                typed.after(typing_delay);
+              }),
       typed(domain, [this] { type(); }) {
   console.watch(snapshot.mark_.text, [this](std::string_view, Picoseconds when) { line(when); });
 }
 
 // The processor that wrote the line may be ahead of the kernel.
 void Snapshot::Guest::line(Picoseconds when) {
-  if (snapshot.state_ == State::ahead && !come.pending()) come.at(std::max(when, now()));
+  if (snapshot.state_ == State::ahead && !arrival.pending()) arrival.at(std::max(when, now()));
 }
 
 void Snapshot::Guest::type() {

@@ -54,7 +54,7 @@ class Snapshot {
  private:
   enum class State { ahead, reached, passed };
 
-  /// A console on which the line may come.
+  /// A console on which the line may arrival.
   struct Guest {
     Guest(Snapshot& snapshot, Console& console, Domain& domain);
     void line(Picoseconds when);
@@ -62,8 +62,8 @@ class Snapshot {
 
     Snapshot& snapshot;
     Console& console;
-    Event come;   // the kernel's time is that of the line
-    Event typed;  // the command
+    Event arrival;  // the kernel's time is that of the line
+    Event typed;    // the command
   };
 
   void reach();

@@ -115,7 +115,7 @@ TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
-    const vp::Picoseconds way = (20 + 70 + 60) * vp::ns;
+    const vp::Picoseconds path = (20 + 70 + 60) * vp::ns;
     const auto send = [&](std::uint64_t address, std::vector<std::uint8_t> data) {
       fixture.logic.dma_write(address, data);
     };
@@ -127,11 +127,12 @@ TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
     sc_core::wait(vp::to_sc_time(2 * vp::us));
     const auto& messages = fixture.memory.messages;
     ASSERT_EQ(messages.size(), 2u);
-    EXPECT_EQ(messages[0].when - start, way + wire_time({3, 8}, 24) + 1'080 * vp::ns);
+    EXPECT_EQ(messages[0].when - start, path + wire_time({3, 8}, 24) + 1'080 * vp::ns);
     EXPECT_EQ(messages[0].data[0], 0x21);
     EXPECT_EQ(messages[1].when - messages[0].when, 500 * vp::ns);
     EXPECT_EQ(messages[1].address, 0xfeeffffcu);
-    EXPECT_EQ(fixture.memory.writes.back().when - start, 500 * vp::ns + way + wire_time({3, 8}, 48))
+    EXPECT_EQ(fixture.memory.writes.back().when - start,
+              500 * vp::ns + path + wire_time({3, 8}, 48))
         << "memory is not behind it";
 
     send(0xfee00000, {0x23, 0, 0, 0});

@@ -27,7 +27,7 @@ class ConsoleTest : public testing::Test {
     std::string all;
     while (console_.has_input()) {
       const char byte = console_.peek();
-      all.push_back(console_.take());
+      all.push_back(console_.read());
       EXPECT_EQ(all.back(), byte);
     }
     return all;
@@ -145,7 +145,7 @@ TEST_F(ConsoleTest, InputStaysInOrderAndIsAnnouncedOnceUntilTaken) {
   console_.type("ab");
   console_.type("c");
   EXPECT_EQ(announced, 1);
-  EXPECT_EQ(console_.take(), 'a');
+  EXPECT_EQ(console_.read(), 'a');
   console_.type("d");
   EXPECT_EQ(announced, 1);
   EXPECT_EQ(take_all(), "bcd");
@@ -169,7 +169,7 @@ TEST_F(ConsoleTest, PollReadsNoMoreThanThereIsRoomFor) {
   console_.poll();
   EXPECT_EQ(console_.room(), 0);
   EXPECT_EQ(sink.input.size(), 10);
-  console_.take();
+  console_.read();
   EXPECT_EQ(console_.room(), 1);
   console_.poll();
   EXPECT_EQ(sink.input.size(), 9);

@@ -18,7 +18,7 @@ class ScriptPlayerTest : public testing::Test {
   ScriptPlayerTest() {
     console_.on_input([this] {
       std::string text;
-      while (console_.has_input()) text.push_back(console_.take());
+      while (console_.has_input()) text.push_back(console_.read());
       typed_.push_back(text + "@" + std::to_string(now()));
     });
   }
@@ -163,7 +163,7 @@ TEST_F(ScriptPlayerTest, AMatchAcrossForgottenOutputIsFound) {
 TEST_F(ScriptPlayerTest, AnImmediateEchoIsMatched) {
   console_.on_input([this] {
     std::string text;
-    while (console_.has_input()) text.push_back(console_.take());
+    while (console_.has_input()) text.push_back(console_.read());
     typed_.push_back(text + "@" + std::to_string(now()));
     put(text);
   });

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t plain_register = device + 0x10;
 constexpr std::uint64_t clocked_register = device + 0x18;
 constexpr std::uint64_t seen_register = device + 0x20;
-constexpr Picoseconds way = 7'300;  // to the registers and back
+constexpr Picoseconds round_trip = 7'300;  // to the registers and back
 constexpr Picoseconds clock = 2 * ns;
 constexpr Picoseconds edges = 4;
 
@@ -43,9 +43,9 @@ struct Polled : sc_core::sc_module {
     const std::uint64_t word = value >> 8 * (address % 8);
     std::memcpy(payload.get_data_ptr(), &word, payload.get_data_length());
     const bool clocked = address - address % 8 == clocked_register;
-    const Picoseconds arrival = start + way;
+    const Picoseconds arrival = start + round_trip;
     const Picoseconds answered = clocked ? (arrival / clock + edges) * clock : arrival;
-    delay += to_sc_time(answered + way - start);
+    delay += to_sc_time(answered + round_trip - start);
     if (!repeats) return;
     Repeatable answer{&version, 0, arrival, answered, {{&reads, 1}}};
     if (clocked) answer.clock = clock;

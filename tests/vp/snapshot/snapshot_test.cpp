@@ -25,7 +25,7 @@ struct Guest : sc_core::sc_module {
     });
     console.on_input([this] {
       std::string typed;
-      while (console.has_input()) typed += console.take();
+      while (console.has_input()) typed += console.read();
       inputs.push_back(typed);
       times.push_back(now());
     });

@@ -280,7 +280,7 @@ TEST(VirtualFunction, VanishesWithThePhysicalFunction) {
   Virtual device;
   Fixture& fixture = device.fixture;
   fixture.run([&] {
-    for (unsigned way = 0; way < 4; ++way) {
+    for (unsigned method = 0; method < 4; ++method) {
       device.enumerate(true);
       device.enable(2);
       fixture.config_write(device.id(1), Header::command, Header::CommandBit::bus_master, 2);
@@ -289,7 +289,7 @@ TEST(VirtualFunction, VanishesWithThePhysicalFunction) {
       const unsigned resets = device.resets[1];
       const unsigned express = fixture.find_capability(Fixture::device, PciExpress::id);
       const unsigned power = fixture.find_capability(Fixture::device, PowerManagement::id);
-      switch (way) {
+      switch (method) {
         case 0:
           fixture.config_write(Fixture::device, express + PciExpress::device_control, 0x8000, 2);
           break;

@@ -26,8 +26,8 @@ class Digests : public testing::Test {
   std::uint32_t errors(Id id) {
     return fixture.config_read(id, at(id) + AdvancedErrorReporting::uncorrectable_status, 4);
   }
-  std::uint64_t bytes(const char* way) {
-    return fixture.counter(std::string("link.") + way + ".wire_bytes");
+  std::uint64_t bytes(const char* direction) {
+    return fixture.counter(std::string("link.") + direction + ".wire_bytes");
   }
 
   static constexpr Id second = make_id(1, 0, 1);

@@ -178,7 +178,7 @@ TEST(Link, WhatHasNoCreditsWaitsForTheReceiver) {
   EXPECT_EQ(addresses(pair.down), (std::vector<std::uint64_t>{0, 0x1000, 0x2000, 0x3000, 0x4000}));
   const vp::Picoseconds back = pair.link.min_latency(Direction::up);
   const auto& at = pair.down.arrivals;
-  const vp::Picoseconds way = at[0].when;  // sent at 0
+  const vp::Picoseconds forth = at[0].when;  // sent at 0
   EXPECT_EQ(at[2].when, at[0].when + back + way);
   EXPECT_EQ(at[3].when, at[1].when + back + way);
   EXPECT_EQ(at[4].when, at[2].when + back + way);
