@@ -13,12 +13,12 @@ class Ring {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  T& front() { return slots_[head_]; }
-  const T& front() const { return slots_[head_]; }
+  T& front() { return items_[head_]; }
+  const T& front() const { return items_[head_]; }
 
   void push(T value) {
-    if (size_ == slots_.size()) grow();
-    slots_[(head_ + size_++) & (slots_.size() - 1)] = std::move(value);
+    if (size_ == items_.size()) grow();
+    items_[(head_ + size_++) & (items_.size() - 1)] = std::move(value);
   }
 
   void clear() {
@@ -26,23 +26,23 @@ class Ring {
   }
 
   T pop() {
-    T value = std::move(slots_[head_]);
-    head_ = (head_ + 1) & (slots_.size() - 1);
+    T value = std::move(items_[head_]);
+    head_ = (head_ + 1) & (items_.size() - 1);
     --size_;
     return value;
   }
 
  private:
   void grow() {
-    std::vector<T> larger(2 * slots_.size());
+    std::vector<T> larger(2 * items_.size());
     for (std::size_t i = 0; i < size_; ++i) {
-      larger[i] = std::move(slots_[(head_ + i) & (slots_.size() - 1)]);
+      larger[i] = std::move(items_[(head_ + i) & (items_.size() - 1)]);
     }
-    slots_ = std::move(larger);
+    items_ = std::move(larger);
     head_ = 0;
   }
 
-  std::vector<T> slots_ = std::vector<T>(16);  // a power of two
+  std::vector<T> items_ = std::vector<T>(16);  // a power of two
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };

@@ -13,27 +13,28 @@
 enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_absent = 3 };
 
 static const char help[] =
-    "usage: vpctl exit CODE | inject WAY ERROR [TLP [NUMBER]] | mark NAME | put FILE... | present |\n"
-    "             slot LINK remove|insert|button|open|close|power_fault\n"
+    "usage: vpctl exit CODE | hot_plug LINK ACTION | inject DIRECTION ERROR [TLP [NUMBER]] |\n"
+    "             mark NAME | present | put FILE...\n"
     "\n"
     "Talks from inside the guest to the platform that simulates it.\n"
     "\n"
     "  exit CODE    ends the run with this code, 0 to 255\n"
-    "  inject WAY ERROR [TLP [NUMBER]]\n"
-    "               makes an error happen on a PCIe link, at the end that WAY leads to: LINK.down or\n"
-    "               LINK.up; at once, or to the NUMBERth (1) packet of a type as the trace names it;\n"
-    "               for lane_failure, TLP is the lane\n"
-    "  mark NAME    says that a point has been reached, which the platform may wait for, and prints\n"
-    "               the command that the platform gives there, if it gives any\n"
+    "  hot_plug LINK remove|insert|button|open|close|power_fault\n"
+    "               removes the card at the end of a PCIe link from its hot-plug slot, inserts it\n"
+    "               again, presses the attention button, opens or closes the latch, or makes the\n"
+    "               card's power fail\n"
+    "  inject DIRECTION ERROR [TLP [NUMBER]]\n"
+    "               makes an error happen on a PCIe link, at the receiver of DIRECTION, which is\n"
+    "               LINK.down or LINK.up. The error happens at once, or to a TLP of the given type\n"
+    "               (as the trace names it): to the next one, or to the NUMBERth from now on.\n"
+    "               For lane_failure, TLP is the number of the lane.\n"
+    "  mark NAME    reports that the guest has reached a point, which the platform may wait for.\n"
+    "               Prints the command that the platform answers with, if there is one.\n"
+    "  present      says by exit code 0 or 3 whether there is such a platform\n"
     "  put FILE...  hands over files of up to 64 MiB by their relative names\n"
-    "  present      whether there is such a platform: exit code 0 or 3\n"
-    "  slot LINK remove|insert|button|open|close|power_fault\n"
-    "               removes the card at the end of a PCIe link from its slot, inserts it again,\n"
-    "               presses the slot's attention button, opens or closes its latch, or makes its\n"
-    "               power fail\n"
     "\n"
-    "exit codes: 0 done; 1 the platform refused, or a file cannot be read; 2 mistake on the command\n"
-    "line; 3 there is no such platform, or no right to its I/O ports (CAP_SYS_RAWIO)\n";
+    "exit codes: 0 done; 1 the platform has refused, or a file cannot be read; 2 mistake on the\n"
+    "command line; 3 there is no such platform, or no right to its I/O ports (CAP_SYS_RAWIO)\n";
 
 static uint32_t port_in(unsigned int offset) {
   return inl((unsigned short)(CHANNEL_BASE + offset));
@@ -138,7 +139,7 @@ static int run(int argc, char **argv) {
     return is_exit_code(argv[2]) ? send_line("exit", argv[2])
                                  : usage("not an exit code (0 to 255)", argv[2]);
   if ((strcmp(command, "inject") == 0 && argc >= 4 && argc <= 6) ||
-      (strcmp(command, "slot") == 0 && argc == 4))
+      (strcmp(command, "hot_plug") == 0 && argc == 4))
     return send_words(command, argc - 2, argv + 2);
   if (strcmp(command, "mark") == 0 && argc == 3)
     return is_mark_name(argv[2]) ? send_line("mark", argv[2])

@@ -150,22 +150,22 @@ void check_active_states(const std::string& path, const PcieLink& link, Reading&
   reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "`l1` alone", "remove `l0s`");
 }
 
-/// The other keys of a hot-plug slot need `hot_plug`.
-void check_slots(const Platform& platform, Reading& reading) {
+/// The other keys of a hot-plug slot need `capable`.
+void check_hot_plug(const Platform& platform, Reading& reading) {
   if (!reading.good("pcie_links")) return;
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
-    const Slot& slot = platform.pcie_links[i].slot;
-    const std::pair<const char*, bool> keys[] = {{"surprise", slot.surprise},
-                                                 {"attention_button", slot.attention_button},
-                                                 {"indicators", slot.indicators},
-                                                 {"power_controller", slot.power_controller},
-                                                 {"latch", slot.latch},
-                                                 {"interlock", slot.interlock},
-                                                 {"command_time", slot.command_time != 0}};
+    const HotPlug& hot_plug = platform.pcie_links[i].hot_plug;
+    const std::pair<const char*, bool> keys[] = {{"surprise", hot_plug.surprise},
+                                                 {"attention_button", hot_plug.attention_button},
+                                                 {"indicators", hot_plug.indicators},
+                                                 {"power_controller", hot_plug.power_controller},
+                                                 {"latch", hot_plug.latch},
+                                                 {"interlock", hot_plug.interlock},
+                                                 {"command_time", hot_plug.command_time != 0}};
     for (const auto& [key, set] : keys) {
-      if (!set || slot.hot_plug) continue;
-      reading.mistake(fmt::format("pcie_links[{}].slot.{}", i, key),
-                      "the slot is not a hot-plug slot", "false", "add `hot_plug: true`");
+      if (!set || hot_plug.capable) continue;
+      reading.mistake(fmt::format("pcie_links[{}].hot_plug.{}", i, key),
+                      "the slot is not hot-plug capable", "false", "add `capable: true`");
     }
   }
 }
@@ -425,7 +425,7 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
   Platform platform = read(schema(), root, reading);
   check_names(platform, reading);
   check_links(platform, reading);
-  check_slots(platform, reading);
+  check_hot_plug(platform, reading);
   check_oae_links(platform, reading);
 
   for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {

@@ -160,8 +160,8 @@ struct Eye {
 };
 
 /// A hot-plug slot, or the place of a fixed card.
-struct Slot {
-  bool hot_plug = false;
+struct HotPlug {
+  bool capable = false;
   bool surprise = false;
   bool attention_button = false;
   bool indicators = false;
@@ -187,7 +187,7 @@ struct PcieLink {
   std::vector<PcieFault> faults;
   ActiveStates aspm;
   Eye eye;
-  Slot slot;  ///< of the port at the upper end
+  HotPlug hot_plug;  ///< of the port at the upper end
   bool downstream_port_containment = false;
 };
 

@@ -211,24 +211,25 @@ const Struct<Eye> eye({
     {"voltage", &Eye::voltage, integer(0, 32), "Steps of the sampler up or down"},
 });
 
-const Struct<Slot> slot({
-    {"hot_plug", &Slot::hot_plug, boolean(),
+const Struct<HotPlug> hot_plug({
+    {"capable", &HotPlug::capable, boolean(),
      "Whether cards may be inserted and removed while the host runs"},
-    {"surprise", &Slot::surprise, boolean(),
-     "Whether a card may be removed without notice, which is then not an error; needs hot_plug"},
-    {"attention_button", &Slot::attention_button, boolean(),
-     "Whether it has a button, by which a user asks to remove or insert a card; needs hot_plug"},
-    {"indicators", &Slot::indicators, boolean(),
-     "Whether it has an attention and a power indicator; needs hot_plug"},
-    {"power_controller", &Slot::power_controller, boolean(),
-     "Whether the host can switch the card's power and sees power faults; needs hot_plug"},
-    {"latch", &Slot::latch, boolean(),
-     "Whether a latch with a sensor (MRL) holds the card; needs hot_plug"},
-    {"interlock", &Slot::interlock, boolean(),
-     "Whether the host can lock the card (electromechanical interlock); needs hot_plug"},
-    {"command_time", &Slot::command_time, duration(0, 1 * s),
-     "Time until the slot completes a command of the host and reports that; with 0 it completes "
-     "at once and does not report; needs hot_plug"},
+    {"surprise", &HotPlug::surprise, boolean(),
+     "Whether a card may be removed without notice, which is then not an error; needs `capable`"},
+    {"attention_button", &HotPlug::attention_button, boolean(),
+     "Whether it has a button, by which a user asks to remove or insert a card; needs `capable`"},
+    {"indicators", &HotPlug::indicators, boolean(),
+     "Whether it has an attention and a power indicator; needs `capable`"},
+    {"power_controller", &HotPlug::power_controller, boolean(),
+     "Whether the host can switch the card's power and sees power faults; needs `capable`"},
+    {"latch", &HotPlug::latch, boolean(),
+     "Whether a latch with a sensor (MRL) holds the card; needs `capable`"},
+    {"interlock", &HotPlug::interlock, boolean(),
+     "Whether the host can lock the card (electromechanical interlock); needs `capable`"},
+    {"command_time", &HotPlug::command_time, duration(0, 1 * s),
+     "Time until the hot-plug slot completes a command of the host and reports that; with 0 it "
+     "completes "
+     "at once and does not report; needs `capable`"},
 });
 
 const Struct<PcieLink> pcie_link({
@@ -261,7 +262,7 @@ const Struct<PcieLink> pcie_link({
      "Active state power management of both ends; the generation decides how long waking takes"},
     {"eye", &PcieLink::eye, eye,
      "Margin that lane margining finds at each end, from generation 4 on"},
-    {"slot", &PcieLink::slot, slot, "Hot-plug slot of the port at the upper end"},
+    {"hot_plug", &PcieLink::hot_plug, hot_plug, "Hot-plug slot of the port at the upper end"},
     {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
      "Whether the port at the upper end can contain errors by disabling the link (DPC)"},
 });

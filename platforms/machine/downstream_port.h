@@ -17,9 +17,14 @@ inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink
   port.generation = link.generation;
   port.lanes = link.lanes;
   port.credits = credit_config(link.credits_up);
-  port.slot = {link.slot.hot_plug,   link.slot.surprise,         link.slot.attention_button,
-               link.slot.indicators, link.slot.power_controller, link.slot.latch,
-               link.slot.interlock,  link.slot.command_time};
+  port.hot_plug.capable = link.hot_plug.capable;
+  port.hot_plug.surprise = link.hot_plug.surprise;
+  port.hot_plug.button = link.hot_plug.attention_button;
+  port.hot_plug.indicators = link.hot_plug.indicators;
+  port.hot_plug.power = link.hot_plug.power_controller;
+  port.hot_plug.latch = link.hot_plug.latch;
+  port.hot_plug.interlock = link.hot_plug.interlock;
+  port.hot_plug.command_time = link.hot_plug.command_time;
   port.containment = link.downstream_port_containment;
   port.active_states = active_states(link);
   port.eye = {link.eye.timing, link.eye.voltage};

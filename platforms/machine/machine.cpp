@@ -43,21 +43,24 @@ bool parse(std::string_view text, unsigned& number) {
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
-const std::string slot_actions = "remove, insert, button, open, close or power_fault";
+const std::string hot_plug_actions = "remove, insert, button, open, close or power_fault";
 
 /// Does something at a hot-plug slot. Returns why it cannot be done, or an empty string.
 std::string operate(pcie::DownstreamPort& port, std::string_view action) {
   const bool moves = action == "remove" || action == "insert";
-  if (moves && port.slot().locked()) return "the interlock holds the card";
-  if (moves && port.slot().latched()) return "the latch is closed";
-  if (action == "remove") return port.remove_card() ? "" : "the slot is empty";
-  if (action == "insert") return port.insert_card() ? "" : "the slot has a card";
-  if (action == "button") return port.press_attention_button() ? "" : "the slot has no button";
-  if (action == "open") return port.open_latch() ? "" : "the slot has no latch, or it is open";
-  if (action == "close") return port.close_latch() ? "" : "the slot has no latch, or it is closed";
+  if (moves && port.hot_plug_slot().locked()) return "the interlock holds the card";
+  if (moves && port.hot_plug_slot().latched()) return "the latch is closed";
+  if (action == "remove") return port.remove_card() ? "" : "the hot-plug slot is empty";
+  if (action == "insert") return port.insert_card() ? "" : "the hot-plug slot has a card";
+  if (action == "button")
+    return port.press_attention_button() ? "" : "the hot-plug slot has no button";
+  if (action == "open")
+    return port.open_latch() ? "" : "the hot-plug slot has no latch, or it is open";
+  if (action == "close")
+    return port.close_latch() ? "" : "the hot-plug slot has no latch, or it is closed";
   if (action == "power_fault")
-    return port.fail_power() ? "" : "the slot has no power that could fail";
-  return "the action is unknown; a slot knows " + slot_actions;
+    return port.fail_power() ? "" : "the hot-plug slot has no power that could fail";
+  return "the action is unknown; a hot-plug slot knows " + hot_plug_actions;
 }
 
 std::vector<std::string_view> words(std::string_view text) {
@@ -133,7 +136,7 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
         host.domain, [link = links.back().get(), fault] { platform::inject(*link, fault); }));
     faults.back()->at(fault.at);
   }
-  slots_.push_back({host.name(), links.back().get(), &port});
+  hot_plug_slots_.push_back({host.name(), links.back().get(), &port});
   if (!to_switch) return;
   pcie::Switch& above = *switches.back();
   const std::vector<const PcieLink*> below = links_below(platform_, link.down);
@@ -150,7 +153,7 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   config.latency = described.latency;
   config.max_payload = described.max_payload_size;
   // Hot-plug slots of a host differ in their numbers. Those of root ports are below 32.
-  config.first_slot = 32 * (1 + static_cast<unsigned>(switches.size()));
+  config.first_slot_number = 32 * (1 + static_cast<unsigned>(switches.size()));
   config.ports.clear();
   for (const PcieLink* link : links_below(platform_, described.name)) {
     set_downstream_port(config.ports.emplace_back(), *link);
@@ -200,16 +203,16 @@ std::string Machine::inject(std::string_view what) {
   return (*link)->inject(direction, fault) ? "" : "such a packet cannot have this error there";
 }
 
-std::string Machine::operate_slot(const std::string& host, std::string_view what) {
+std::string Machine::operate_hot_plug(const std::string& host, std::string_view what) {
   const auto word = words(what);
-  if (word.size() != 2) return "slot takes a link and an action: " + slot_actions;
+  if (word.size() != 2) return "hot_plug takes a link and an action: " + hot_plug_actions;
   std::string all;
-  for (const SlotOf& slot : slots_) {
-    if (slot.host != host) continue;
-    all += std::string(" ") + slot.link->name();
-    if (word[0] == slot.link->name()) return operate(*slot.port, word[1]);
+  for (const HotPlugSlot& at : hot_plug_slots_) {
+    if (at.host != host) continue;
+    all += std::string(" ") + at.link->name();
+    if (word[0] == at.link->name()) return operate(*at.port, word[1]);
   }
-  return "there is no such slot; there are" + all;
+  return "there is no such hot-plug slot; there are" + all;
 }
 
 }  // namespace platform

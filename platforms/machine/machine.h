@@ -34,7 +34,7 @@ class Machine {
   /// Does at a hot-plug slot of this host what a person could do there: `LINK remove`, `insert`,
   /// `button`, `open`, `close`; or lets its power fail: `LINK power_fault`. Returns why that is
   /// impossible, or an empty string.
-  std::string operate_slot(const std::string& host, std::string_view what);
+  std::string operate_hot_plug(const std::string& host, std::string_view what);
 
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<pcie::Switch>> switches;
@@ -43,7 +43,7 @@ class Machine {
   std::vector<std::unique_ptr<vp::Event>> faults;  ///< faults and cuts of the platform file
 
  private:
-  struct SlotOf {
+  struct HotPlugSlot {
     std::string host;
     const pcie::Link* link;
     pcie::DownstreamPort* port;
@@ -56,7 +56,7 @@ class Machine {
   const Platform& platform_;
   vp::Trace& trace_;
   vp::Statistics& statistics_;
-  std::vector<SlotOf> slots_;
+  std::vector<HotPlugSlot> hot_plug_slots_;
 };
 
 }  // namespace platform

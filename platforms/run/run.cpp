@@ -139,8 +139,8 @@ HostMachine::Options Run::host_options(const Host& host) {
     return snapshot_ ? snapshot_->say(name) : std::string();
   };
   options.control.on_inject = [this](std::string_view what) { return machine_->inject(what); };
-  options.control.on_slot = [this, name = host.name](std::string_view what) {
-    return machine_->operate_slot(name, what);
+  options.control.on_hot_plug = [this, name = host.name](std::string_view what) {
+    return machine_->operate_hot_plug(name, what);
   };
   if (share_) {
     options.control.on_file = [this](const std::string& name, std::string_view bytes) {

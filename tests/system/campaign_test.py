@@ -60,9 +60,9 @@ def recoverable(chance):
     up = ("completion_timeout CplD", "poisoned_tlp CplD", "malformed_tlp CplD", "bad_tlp",
           "replay_timeout", "unexpected_completion CplD")
     down = ("completion_timeout MRd", "poisoned_tlp MWr", "bad_dllp", "bad_tlp", "receiver_error")
-    way, errors = chance.choice((("up", up), ("down", down)))
+    direction, errors = chance.choice((("up", up), ("down", down)))
     error = chance.choice(errors)
-    return f"vpctl inject host_ipu.{way} {error}" + (f" {chance.randrange(1, 40)}" if " " in error else "")
+    return f"vpctl inject host_ipu.{direction} {error}" + (f" {chance.randrange(1, 40)}" if " " in error else "")
 
 
 # The kinds of faults, with the number of their shares.
@@ -70,7 +70,7 @@ FAULTS = {
     "link error": (2, recoverable),
     "reset": (1, lambda chance: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method; echo 1 > $device/reset || true"),
     "owner killed": (1, lambda chance: f"kill_owner {chance.choice(PORTS)}"),
-    "card pulled": (1, lambda chance: "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; vpctl slot host_ipu insert; "
+    "card pulled": (1, lambda chance: "vpctl hot_plug host_ipu remove; await eval '! [ -e $device ]'; vpctl hot_plug host_ipu insert; "
                                       "await [ -e $device/driver ]"),
     # The kernel may still be recovering from the previous fault, and refuse.
     "unbound": (1, lambda chance: "echo 0000:01:00.0 > /sys/bus/pci/drivers/oae/unbind || true; "
@@ -105,7 +105,7 @@ class Group:
         seeds = [int(ONLY)] if ONLY else range(1 + cls.group * CASES, 1 + (cls.group + 1) * CASES)
         cls.children = {}
         for first in range(0, len(seeds), CASES_OF_A_BOOT):
-            run = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].slot={hot_plug: true, surprise: true}",
+            run = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].hot_plug={capable: true, surprise: true}",
                                    "--until", "60s",
                                    scripts={seed: script(seed) for seed in seeds[first:first + CASES_OF_A_BOOT]})
             shutil.copy(SWAPPER, run.share / "swapper")

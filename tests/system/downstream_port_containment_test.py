@@ -131,16 +131,16 @@ for error in malformed_tlp data_link_protocol; do
   wait $load || true
 done
 removal() {
-  vpctl slot host_ipu remove
+  vpctl hot_plug host_ipu remove
   sleep 0.5
   ! [ -e /sys/bus/pci/devices/0000:01:00.0 ] || echo still there
-  vpctl slot host_ipu insert
+  vpctl hot_plug host_ipu insert
   sleep 1
 }
 each removal removal
 dmesg -r > /share/dmesg
 """
-        cls.run_ = machine.Run(*CONTAINMENT, "--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].slot={hot_plug: true}",
+        cls.run_ = machine.Run(*CONTAINMENT, "--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].hot_plug={capable: true}",
                                script=script).finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -191,7 +191,7 @@ dmesg -r > /share/dmesg
 each afterwards true
 """
         cls.run_ = machine.Run(*CONTAINMENT, "--set", "hosts[0].vcpus=2", "--set",
-                               "pcie_links[0].slot={hot_plug: true, surprise: true}", script=script).finish()
+                               "pcie_links[0].hot_plug={capable: true, surprise: true}", script=script).finish()
         assert cls.run_.code == 0, cls.run_
 
     def test_the_link_was_lost_each_time_and_the_driver_bound_in_the_end(self):

@@ -37,7 +37,7 @@ for i in $(seq {TIMES}); do
   sleep 0.01$((RANDOM % 10))$i
   kill -0 $first $second $third
   exec 4<> /dev/oae0p5
-  vpctl slot host_ipu remove
+  vpctl hot_plug host_ipu remove
   for load in $first $second; do
     code=0; wait $load || code=$?
     echo $code >> /share/load.codes
@@ -47,7 +47,7 @@ for i in $(seq {TIMES}); do
   code=0; oae bench --count 1 2> /dev/null || code=$?; echo $code >> /share/absent.codes
   exec 4>&-
   await gone
-  vpctl slot host_ipu insert
+  vpctl hot_plug host_ipu insert
   await bound
   oae bench --count {SWAPS} --json >> /share/bench
   oae bench --count {SWAPS} --form streamed --json >> /share/bench
@@ -55,21 +55,21 @@ done
 cat $device/current_link_speed $device/current_link_width $device/power_state > /share/link
 # With files that stay open the driver has another number for the next card.
 exec 4<> /dev/oae0p5
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu remove
 await eval '! [ -e $device ]'
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 await bound 1
 oae --device 1 bench --count {SWAPS} --json > /share/second
 exec 4>&-
 # Faster than software looks.
-vpctl slot host_ipu remove
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu remove
+vpctl hot_plug host_ipu insert
 await told "Slot(1): Card present"
 sleep 1
 await bound
 oae bench --count {SWAPS} --json > /share/hasty
 for action in "host_ipu insert" "host_ipu button" "host_ipu pull" "ipu remove"; do
-  vpctl slot $action 2>> /share/mistakes || true
+  vpctl hot_plug $action 2>> /share/mistakes || true
 done
 dmesg -r > /share/dmesg
 """
@@ -78,10 +78,10 @@ ONCE = HEAD + f"""
 oae bench --count 65536 > /dev/null 2>&1 & load=$!
 sleep 0.01
 kill -0 $load
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu remove
 wait $load || true
 await gone
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 await bound
 oae bench --count {SWAPS} --json > /share/bench
 dmesg > /share/dmesg
@@ -94,11 +94,11 @@ waits oae swap --timeout 1000s & first=$!
 waits oae stat --port 1 & second=$!
 sleep 0.05
 kill -0 $first $second
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu remove
 wait $first $second
 await gone
 cut -d. -f1 /proc/uptime > /share/uptime
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 await bound
 code=0; oae swap --timeout 0s > /dev/null || code=$?; echo $code > /share/next
 dmesg -r > /share/dmesg
@@ -112,36 +112,36 @@ for method in flr pm bus; do
   echo 1 > $device/reset
   bench
 done
-for way in up down; do
-  vpctl inject host_ipu.$way malformed_tlp
+for direction in up down; do
+  vpctl inject host_ipu.$direction malformed_tlp
   sleep 0.5
   bench
 done
 dmesg -c > /share/resets
 rmmod oae
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu remove
 await eval '! [ -e $device ]'
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 await [ -e $device ]
 modprobe oae
 await bound; bench
 echo 1 > $device/remove
 await gone
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu remove
 sleep 0.1
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 await bound; bench
 dmesg > /share/dmesg
 """
 
 # The second boot begins with an empty hot-plug slot, into which a card can be inserted.
 REBOOT = HEAD + f"""
-if vpctl slot host_ipu insert 2> /dev/null; then
+if vpctl hot_plug host_ipu insert 2> /dev/null; then
   await bound
   oae bench --count {SWAPS} --json > /share/bench
   dmesg > /share/dmesg
 else
-  vpctl slot host_ipu remove
+  vpctl hot_plug host_ipu remove
   await gone
   reboot -f
   sleep 1000
@@ -159,17 +159,17 @@ echo 0 > $power
 gone; each written_off
 echo 1 > $power
 works; each written_on
-vpctl slot host_ipu button
+vpctl hot_plug host_ipu button
 await gone; await told "Slot(1)"; sleep 1.5; each button_off
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu remove
 sleep 0.1; each removed
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 sleep 0.1; each inserted
-vpctl slot host_ipu button
+vpctl hot_plug host_ipu button
 works; each button_on
-vpctl slot host_ipu button
+vpctl hot_plug host_ipu button
 sleep 1
-vpctl slot host_ipu button
+vpctl hot_plug host_ipu button
 sleep 6
 works; each cancelled
 """
@@ -179,24 +179,24 @@ works; each cancelled
 COMMANDS = HEAD + f"""
 works() {{ await bound; oae bench --count {SWAPS} --json >> /share/bench; }}
 works
-vpctl slot host_ipu remove 2>> /share/mistakes || true
+vpctl hot_plug host_ipu remove 2>> /share/mistakes || true
 echo 0 > $power
 gone
 echo 1 > $power
 works
-vpctl slot host_ipu power_fault
+vpctl hot_plug host_ipu power_fault
 await told "Slot(1): Power fault"
 sleep 2
 works
-vpctl slot host_ipu open
+vpctl hot_plug host_ipu open
 await told "Slot(1): Latch open"
 await gone
-vpctl slot host_ipu open 2>> /share/mistakes || true
-vpctl slot host_ipu remove
+vpctl hot_plug host_ipu open 2>> /share/mistakes || true
+vpctl hot_plug host_ipu remove
 sleep 0.5
-vpctl slot host_ipu insert
+vpctl hot_plug host_ipu insert
 sleep 0.5
-vpctl slot host_ipu close
+vpctl hot_plug host_ipu close
 gone
 echo 1 > $power
 works
@@ -204,9 +204,9 @@ dmesg > /share/dmesg
 """
 
 
-def slot(*features, **values):
-    keys = [f"{feature}: true" for feature in ("hot_plug",) + features] + [f"{key}: {value}" for key, value in values.items()]
-    return "--set", "pcie_links[0].slot={" + ", ".join(keys) + "}"
+def hot_plug(*features, **values):
+    keys = [f"{feature}: true" for feature in ("capable",) + features] + [f"{key}: {value}" for key, value in values.items()]
+    return "--set", "pcie_links[0].hot_plug={" + ", ".join(keys) + "}"
 
 
 class HotPlugCase(machine.TestCase):
@@ -227,7 +227,7 @@ class HotPlugCase(machine.TestCase):
 class Surprise(HotPlugCase):
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machine.Run("--set", "hosts[0].vcpus=2", *slot("surprise"), script=SURPRISE).finish()
+        cls.run_ = machine.Run("--set", "hosts[0].vcpus=2", *hot_plug("surprise"), script=SURPRISE).finish()
         assert cls.run_.code == 0, cls.run_
 
     def test_linux_takes_the_slot(self):
@@ -262,14 +262,14 @@ class Surprise(HotPlugCase):
 
     def test_mistakes_are_reported(self):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
-                         ["the slot has a card", "the slot has no button",
-                          "the action is unknown; a slot knows remove, insert, button, open, close or power_fault", "there is no such slot; there are host_ipu"])
+                         ["the hot-plug slot has a card", "the hot-plug slot has no button",
+                          "the action is unknown; a hot-plug slot knows remove, insert, button, open, close or power_fault", "there is no such hot-plug slot; there are host_ipu"])
 
 
 class Others(HotPlugCase):
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machine.Run(*slot("surprise"), script=OTHERS).finish()
+        cls.run_ = machine.Run(*hot_plug("surprise"), script=OTHERS).finish()
         assert cls.run_.code == 0, cls.run_
 
     def test_resets_and_recoveries_are_no_removals(self):
@@ -292,7 +292,7 @@ class Quantum(HotPlugCase):
 
     def test_the_trace_is_the_same(self):
         def pull(quantum):
-            self.run_ = machine.Run("--set", f"simulation.max_quantum={quantum}", *slot("surprise"), script=ONCE,
+            self.run_ = machine.Run("--set", f"simulation.max_quantum={quantum}", *hot_plug("surprise"), script=ONCE,
                                     trace=True).finish()
             self.assertEqual(self.run_.code, 0, self.run_)
             self.check_benches("bench", 1)
@@ -306,7 +306,7 @@ class Quantum(HotPlugCase):
 
 class Reboot(HotPlugCase):
     def test_a_card_may_come_after_a_boot_without_one(self):
-        self.run_ = self.succeed(*slot("surprise"), script=REBOOT)
+        self.run_ = self.succeed(*hot_plug("surprise"), script=REBOOT)
         self.assertEqual(self.run_.console.count("Linux version"), 2)
         self.assertNotIn("0000:01:00.0", self.run_.file("boot"))
         self.assertIn("Card present", self.run_.file("dmesg"))
@@ -320,7 +320,7 @@ class Waiting(HotPlugCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machine.Run(*slot("surprise"), script=WAITING)
+        cls.run_ = machine.Run(*hot_plug("surprise"), script=WAITING)
         firmware = cls.run_.folder / "silent.elf"
         write_silent_firmware(firmware)
         cls.run_.command += ["--firmware", str(firmware)]
@@ -343,7 +343,7 @@ class Orderly(HotPlugCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machine.Run(*slot("attention_button", "indicators", "power_controller"), script=ORDERLY).finish()
+        cls.run_ = machine.Run(*hot_plug("attention_button", "indicators", "power_controller"), script=ORDERLY).finish()
         assert cls.run_.code == 0, cls.run_
 
     def test_the_kernel_does_as_it_is_asked(self):
@@ -371,7 +371,7 @@ class Commands(HotPlugCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machine.Run(*slot("surprise", "attention_button", "indicators", "power_controller", "latch", "interlock",
+        cls.run_ = machine.Run(*hot_plug("surprise", "attention_button", "indicators", "power_controller", "latch", "interlock",
                                      command_time="10us"), script=COMMANDS).finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -385,7 +385,7 @@ class Commands(HotPlugCase):
 
     def test_a_latch_holds_the_card(self):
         self.assertEqual([line.split(": ", 2)[2] for line in self.run_.file("mistakes").splitlines()],
-                         ["the latch is closed", "the slot has no latch, or it is open"])
+                         ["the latch is closed", "the hot-plug slot has no latch, or it is open"])
 
     def test_no_command_is_waited_for_in_vain(self):
         said = self.run_.file("dmesg")

@@ -181,8 +181,8 @@ TAKEN = {
        for method in ("flr", "pm", "bus")},
     "unbind": "for i in 1 2; do echo 0000:01:00.0 > $driver/unbind; sleep 0.01; echo 0000:01:00.0 > $driver/bind; "
               "swaps_on; done",
-    "surprise": "vpctl slot host_ipu remove; await eval '! [ -e $device ]'; "
-                "vpctl slot host_ipu insert; await [ -e $device/driver ]",
+    "surprise": "vpctl hot_plug host_ipu remove; await eval '! [ -e $device ]'; "
+                "vpctl hot_plug host_ipu insert; await [ -e $device/driver ]",
     "remove": "echo 1 > $device/remove; sleep 0.01; echo 1 > /sys/bus/pci/rescan; await [ -e $device/driver ]",
     "error": "for i in 1 2; do vpctl inject host_ipu.up malformed_tlp CplD $i; sleep 0.1; swaps_on; done",
     "lost": "for i in $(seq 5); do vpctl inject host_ipu.up completion_timeout CplD $i; sleep 0.003; done",
@@ -194,7 +194,7 @@ class Taken(machine.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].slot={hot_plug: true, surprise: true}",
+        cls.run_ = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].hot_plug={capable: true, surprise: true}",
                                     "--until", "60s",
                                     scripts={name: HEAD + script + TAIL for name, script in TAKEN.items()})
         shutil.copy(SWAPPER, cls.run_.share / "swapper")

@@ -11,7 +11,7 @@ COPIES = pathlib.Path(os.environ.get("OAE_VP_COPIES", "build/cmake/tests/system/
 ROOT_PORT, UPSTREAM = "0000:00:01.0", "0000:01:00.0"
 PORTS = ["0000:02:00.0", "0000:02:01.0"]
 CARDS = ["0000:03:00.0", "0000:04:00.0"]
-HOT_PLUG = ("--set", "pcie_links[2].slot={hot_plug: true, surprise: true}")
+HOT_PLUG = ("--set", "pcie_links[2].hot_plug={capable: true, surprise: true}")
 
 # An end of a link has room for one packet of each class, AtomicOps included. A switch also counts completions.
 ONE = "posted_headers: 1, posted_data: 16, non_posted_headers: 1, non_posted_data: 2"
@@ -85,11 +85,11 @@ each reset reset
 
     def test_a_card_goes_and_comes_back(self):
         run = self.succeed(*HOT_PLUG, platform="switch", script=BENCH + """
-vpctl slot sw0_ipu1 remove
+vpctl hot_plug sw0_ipu1 remove
 sleep 0.5
 lspci -n > /share/without
 oae bench --device 0 --count 20 > /share/without.0
-vpctl slot sw0_ipu1 insert
+vpctl hot_plug sw0_ipu1 insert
 sleep 2
 lspci -n > /share/with
 swaps with

@@ -27,7 +27,7 @@ std::uint32_t ControlChannel::read(unsigned offset, unsigned size) {
   if (size != 4) return ~0u;
   switch (offset) {
     case DATA:
-      return take();
+      return read_byte();
     case STATUS:
       return 1u << 31 | static_cast<std::uint32_t>(answer_.size() - taken_);
     default:
@@ -47,7 +47,7 @@ void ControlChannel::write(unsigned offset, unsigned size, std::uint32_t value) 
   }
 }
 
-std::uint32_t ControlChannel::take() {
+std::uint32_t ControlChannel::read_byte() {
   std::uint32_t word = 0;
   for (unsigned i = 0; i < 4 && taken_ < answer_.size(); ++i) {
     word |= std::uint32_t{static_cast<std::uint8_t>(answer_[taken_++])} << 8 * i;
@@ -96,15 +96,16 @@ std::string ControlChannel::obey(std::string_view message) {
   const std::string_view verb = line.substr(0, blank);
   const std::string_view operand = line.substr(std::min(blank + 1, line.size()));
   if (verb == "put") return put(operand, bytes);
-  if (verb != "mark" && verb != "exit" && verb != "inject" && verb != "slot") {
-    return "no such message; there are exit, inject, mark, put and slot";
+  if (verb != "mark" && verb != "exit" && verb != "inject" && verb != "hot_plug") {
+    return "no such message; there are exit, hot_plug, inject, mark and put";
   }
   if (!bytes.empty()) return "bytes after the line";
   if (verb == "mark") return mark(operand);
   if (verb == "inject") {
     return handlers_.on_inject ? handlers_.on_inject(operand) : "nothing can be made to fail";
   }
-  if (verb == "slot") return handlers_.on_slot ? handlers_.on_slot(operand) : "there is no slot";
+  if (verb == "hot_plug")
+    return handlers_.on_hot_plug ? handlers_.on_hot_plug(operand) : "there is no hot-plug slot";
   const auto code = number(operand, 255);
   if (!code) return "the code is not from 0 to 255";
   if (handlers_.on_exit) handlers_.on_exit(static_cast<int>(*code));

@@ -19,7 +19,7 @@ namespace vp {
 ///     a
 ///                        command for the guest, `ok COMMAND\n`
 ///     inject WHAT\n      something in the platform fails
-///     slot WHAT\n        somebody at a slot removes a card, inserts it, presses a button
+///     hot_plug WHAT\n    somebody at a hot-plug slot removes a card, inserts it, presses a button
 ///     put NAME SIZE\n    and SIZE bytes: a file
 ///
 /// Whatever a guest sends does no harm: what is not a message is answered, counted and dropped.
@@ -50,8 +50,9 @@ class ControlChannel {
     /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
     /// Without it, nothing can.
     std::function<std::string(std::string_view what)> on_inject;
-    /// What somebody does at a slot of the guest's machine, likewise. Without it, there is none.
-    std::function<std::string(std::string_view what)> on_slot;
+    /// What somebody does at a hot-plug slot of the guest's machine, likewise. Without it, there is
+    /// none.
+    std::function<std::string(std::string_view what)> on_hot_plug;
   };
 
   explicit ControlChannel(Handlers handlers) : handlers_(std::move(handlers)) {}
@@ -68,7 +69,7 @@ class ControlChannel {
  private:
   void begin(std::uint32_t length);
   void data(std::uint32_t word);
-  std::uint32_t take();
+  std::uint32_t read_byte();
   std::string obey(std::string_view message);
   std::string mark(std::string_view name);
   void answer(const std::string& text);

@@ -26,7 +26,8 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
   space_.on_write(Type1Header::bridge_control, 2, [this](std::uint32_t) { bridge_controlled(); });
   space_.on_write(express_.offset() + PciExpress::link_control, 2,
                   [this](std::uint32_t) { link_controlled(); });
-  express_.slot().on_write([this] { slot_controlled(); }, [this] { update_interrupt(); });
+  express_.hot_plug_slot().on_write([this] { hot_plug_controlled(); },
+                                    [this] { update_interrupt(); });
   if (config.containment) {
     containment_.emplace(space_, express.type == PortType::root_port);
     containment_->on_write([this] { containment_controlled(); });
@@ -45,12 +46,12 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
 
 void DownstreamPort::begin_reset(Reset kind) {
   space_.reset(kind);
-  express_.slot().reset();
+  express_.hot_plug_slot().reset();
   command_.cancel();
   // Containment is sticky, and a reset does not insert a card.
   const bool still_contained = containment_ && containment_->triggered();
   holds_ = (holds_ & (still_contained ? no_card | contained : no_card)) | in_reset;
-  if (!express_.slot().powered()) holds_ |= no_power;
+  if (!express_.hot_plug_slot().powered()) holds_ |= no_power;
   reset_kind_ = kind;
   hold_link(kind);
 }
@@ -93,8 +94,8 @@ void DownstreamPort::link_controlled() {
   update_interrupt();
 }
 
-void DownstreamPort::slot_controlled() {
-  const vp::Picoseconds time = express_.slot().config().command_time;
+void DownstreamPort::hot_plug_controlled() {
+  const vp::Picoseconds time = express_.hot_plug_slot().config().command_time;
   if (time == 0) return complete_command();
   // Software should wait for each command. Commands that it does not wait for complete together.
   if (!command_.pending()) command_.after(time);
@@ -102,13 +103,13 @@ void DownstreamPort::slot_controlled() {
 }
 
 void DownstreamPort::complete_command() {
-  express_.slot().complete_command();
+  express_.hot_plug_slot().complete_command();
   update_power();
 }
 
 // 6.7.1.8: a card without power behaves like an absent card, except that it is present.
 void DownstreamPort::update_power() {
-  if (express_.slot().powered()) {
+  if (express_.hot_plug_slot().powered()) {
     release(no_power);
   } else {
     hold(no_power, Reset::fundamental);
@@ -169,10 +170,10 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
 }
 
 bool DownstreamPort::remove_card() {
-  Slot& slot = express_.slot();
-  if (!slot.occupied() || slot.locked() || slot.latched()) return false;
-  const bool surprise = link_up() && !slot.config().surprise;  // 3.2.1
-  slot.set_occupied(false);
+  HotPlugSlot& hot_plug = express_.hot_plug_slot();
+  if (!hot_plug.occupied() || hot_plug.locked() || hot_plug.latched()) return false;
+  const bool surprise = link_up() && !hot_plug.config().surprise;  // 3.2.1
+  hot_plug.set_occupied(false);
   hold(no_card, Reset::fundamental);
   if (surprise) report(Error::surprise_down, nullptr);
   update_interrupt();
@@ -180,30 +181,30 @@ bool DownstreamPort::remove_card() {
 }
 
 bool DownstreamPort::insert_card() {
-  Slot& slot = express_.slot();
-  if (!(holds_ & no_card) || slot.locked() || slot.latched()) return false;
-  slot.set_occupied(true);
+  HotPlugSlot& hot_plug = express_.hot_plug_slot();
+  if (!(holds_ & no_card) || hot_plug.locked() || hot_plug.latched()) return false;
+  hot_plug.set_occupied(true);
   release(no_card);
   update_interrupt();
   return true;
 }
 
 bool DownstreamPort::press_attention_button() {
-  const bool pressed = express_.slot().press_button();
+  const bool pressed = express_.hot_plug_slot().press_button();
   update_interrupt();
   return pressed;
 }
 
 bool DownstreamPort::move_latch(bool open) {
   const bool was_up = link_up();
-  if (!express_.slot().move_latch(open)) return false;
+  if (!express_.hot_plug_slot().move_latch(open)) return false;
   handle_power_loss(was_up);
   return true;
 }
 
 bool DownstreamPort::fail_power() {
   const bool was_up = link_up();
-  if (!express_.slot().fail_power()) return false;
+  if (!express_.hot_plug_slot().fail_power()) return false;
   handle_power_loss(was_up);
   return true;
 }
@@ -211,12 +212,13 @@ bool DownstreamPort::fail_power() {
 // The card may have lost its power without a request of software.
 void DownstreamPort::handle_power_loss(bool was_up) {
   update_power();
-  const bool surprise = was_up && !link_up() && !express_.slot().config().surprise;  // 3.2.1
+  const bool surprise =
+      was_up && !link_up() && !express_.hot_plug_slot().config().surprise;  // 3.2.1
   if (surprise) report(Error::surprise_down, nullptr);
 }
 
 void DownstreamPort::trained(unsigned generation, unsigned lanes) {
-  express_.slot().seat();
+  express_.hot_plug_slot().seat();
   express_.trained(generation, lanes, flits());
   link_capabilities_.trained(generation);
   update_interrupt();
@@ -328,7 +330,7 @@ void DownstreamPort::update_interrupt() {
   conditions_ = 0;
   if (msi_.enabled() && header_.master_enabled()) {
     conditions_ |= more_conditions();
-    if (express_.slot().interrupting()) conditions_ |= slot_event;
+    if (express_.hot_plug_slot().interrupting()) conditions_ |= hot_plug_event;
     if (containment_ && containment_->interrupting()) conditions_ |= containment_event;
     if (express_.bandwidth_interrupting()) conditions_ |= bandwidth_event;
   }

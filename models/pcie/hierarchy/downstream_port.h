@@ -24,7 +24,7 @@ struct DownstreamPortConfig {
   unsigned generation = 5;
   unsigned lanes = 16;
   CreditConfig credits{};  ///< credits of its receive buffer
-  SlotConfig slot{};
+  HotPlugSlotConfig hot_plug{};
   bool containment = false;    ///< whether it has Downstream Port Containment
   unsigned active_states = 0;  ///< states that its link supports, a set of ActiveState
   Eye eye{};                   ///< eye of its receiver
@@ -32,8 +32,8 @@ struct DownstreamPortConfig {
 
 /// A port of a root complex or switch with a link away from the host. It is a bridge to the bus of
 /// that link. The port knows which addresses and buses are behind it, and it controls its link and
-/// slot. It refuses packets that access control or blocking forbids. It reports errors, and signals
-/// errors, slot events and containment by MSI.
+/// hot-plug slot. It refuses packets that access control or blocking forbids. It reports errors,
+/// and signals errors, hot-plug slot events and containment by MSI.
 ///
 /// Derived classes handle the packets from below and forward messages towards the host.
 class DownstreamPort : public sc_core::sc_module, public Port {
@@ -55,11 +55,11 @@ class DownstreamPort : public sc_core::sc_module, public Port {
     return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
   }
 
-  /// Actions at the slot, which are possible at any time (6.7). When a card is removed, the link is
-  /// down at once and all outstanding requests end. This is a Surprise Down error unless the slot
-  /// supports surprise removal. An inserted card behaves as after power-up. An action returns
-  /// false, without effect, if it is impossible: there is no card or no free slot, the card is
-  /// locked, or the slot has no such button or latch.
+  /// Actions at the hot-plug slot, which are possible at any time (6.7). When a card is removed,
+  /// the link is down at once and all outstanding requests end. This is a Surprise Down error
+  /// unless it supports surprise removal. An inserted card behaves as after power-up. An action
+  /// returns false, without effect, if it is impossible: there is no card or no free place, the
+  /// card is locked, or the hot-plug slot has no such button or latch.
   bool remove_card();
   bool insert_card();
   bool press_attention_button();
@@ -68,13 +68,13 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   /// Makes the power controller detect a fault and turn the card's power off. Returns false if
   /// there is no power controller or the power is off.
   bool fail_power();
-  const Slot& slot() const { return express_.slot(); }
+  const HotPlugSlot& hot_plug_slot() const { return express_.hot_plug_slot(); }
 
  protected:
   /// The conditions that the port signals by MSI.
   enum Condition : unsigned {
     root_error = 1u << 0,
-    slot_event = 1u << 1,
+    hot_plug_event = 1u << 1,
     containment_event = 1u << 2,
     bandwidth_event = 1u << 3
   };
@@ -161,7 +161,7 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void release(Hold reason, Reset kind = Reset::hot);
   void bridge_controlled();
   void link_controlled();
-  void slot_controlled();
+  void hot_plug_controlled();
   void complete_command();
   void update_power();
   void handle_power_loss(bool was_up);

@@ -23,7 +23,7 @@ PciExpressConfig express_config(unsigned index, const RootPortConfig& config,
   express.port_number = index + 1;
   express.slot_number = index + 1;
   express.read_boundary = common.read_boundary;
-  express.slot = config.slot;
+  express.hot_plug = config.hot_plug;
   express.peers = common.peers != 0;
   express.deferrable_writes = common.deferrable_writes;
   express.active_states = config.active_states;

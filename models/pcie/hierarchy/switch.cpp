@@ -32,8 +32,8 @@ PciExpressConfig downstream_express_config(const SwitchConfig& config, unsigned 
   express.max_payload = config.max_payload;
   express.extended_tags = false;
   express.port_number = index + 1;
-  express.slot_number = config.first_slot + index;
-  express.slot = port.slot;
+  express.slot_number = config.first_slot_number + index;
+  express.hot_plug = port.hot_plug;
   express.active_states = port.active_states;
   return express;
 }

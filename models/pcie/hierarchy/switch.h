@@ -24,7 +24,7 @@ struct SwitchConfig {
   /// since the receiving and the sending port each take half of it.
   vp::Picoseconds latency = 0;
   unsigned max_payload = 256;                                  ///< supported payload in bytes
-  unsigned first_slot = 32;                                    ///< slot number of port 0
+  unsigned first_slot_number = 32;                             ///< slot number of port 0
   std::vector<SwitchPortConfig> ports = {SwitchPortConfig{}};  ///< 1 to 31 ports
 };
 

@@ -225,8 +225,8 @@ TEST_P(AnySoftware, IsSurvived) {
   Fixture::Config config;
   config.root_complex.completion_timeout = 50 * vp::us;
   if (cards) {
-    config.root_complex.ports[0].slot =
-        SlotConfig::with({&SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
+    config.root_complex.ports[0].hot_plug = HotPlugSlotConfig::with(
+        {&HotPlugSlotConfig::button, &HotPlugSlotConfig::indicators, &HotPlugSlotConfig::power});
     config.root_complex.ports[0].containment = true;
     config.root_complex.peer_to_peer = true;  // to itself, where access control lets it
   }

@@ -321,20 +321,21 @@ TEST(Load, AReadThatCannotBeAnsweredInTimeIsAMistake) {
              "less than the completion timeout", "raise");
 }
 
-TEST(Load, TheKeysOfAHotPlugSlotNeedHotPlug) {
+TEST(Load, TheKeysOfAHotPlugSlotNeedCapable) {
   const Workshop workshop;
-  const auto load = [&](const std::string& slot) {
+  const auto load = [&](const std::string& hot_plug) {
     return mistakes_of([&] {
       platform::load(workshop.path("good.yaml"), workshop.images(),
-                     {vp::config::parse_override("pcie_links[0].slot=" + slot)}, "");
+                     {vp::config::parse_override("pcie_links[0].hot_plug=" + hot_plug)}, "");
     });
   };
   for (const std::string key : {"surprise", "attention_button", "indicators", "power_controller"}) {
-    EXPECT_TRUE(load("{hot_plug: true, " + key + ": true}").empty()) << key;
+    EXPECT_TRUE(load("{capable: true, " + key + ": true}").empty()) << key;
     EXPECT_TRUE(load("{" + key + ": false}").empty()) << key;
     const auto report = load("{" + key + ": true}");
-    EXPECT_NE(report.text().find("pcie_links[0].slot." + key), std::string::npos) << report.text();
-    EXPECT_NE(report.text().find("add `hot_plug: true`"), std::string::npos) << report.text();
+    EXPECT_NE(report.text().find("pcie_links[0].hot_plug." + key), std::string::npos)
+        << report.text();
+    EXPECT_NE(report.text().find("add `capable: true`"), std::string::npos) << report.text();
   }
 }
 

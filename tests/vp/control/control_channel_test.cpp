@@ -67,8 +67,8 @@ class ControlChannelTest : public testing::Test {
                              return what == "nothing" ? "no such error" : "";
                            },
                            [this](std::string_view what) {
-                             calls_.push_back("slot " + std::string(what));
-                             return what == "0 remove" ? "the slot is empty" : "";
+                             calls_.push_back("hot_plug " + std::string(what));
+                             return what == "0 remove" ? "the hot-plug slot is empty" : "";
                            }}};
 };
 
@@ -281,15 +281,15 @@ TEST_F(ControlChannelTest, WhatShallFailIsForThePlatformToUnderstand) {
   EXPECT_EQ(channel_.rejected(), 2u);
 }
 
-TEST_F(ControlChannelTest, WhatHappensAtASlotIsForThePlatformToo) {
+TEST_F(ControlChannelTest, WhatHappensAtAHotPlugSlotIsForThePlatformToo) {
   for (const std::string what : {"1 remove", "", "a"}) {
-    message("slot " + what + "\n");
+    message("hot_plug " + what + "\n");
     EXPECT_EQ(answer(), "");
-    EXPECT_EQ(calls_.back(), "slot " + what);
+    EXPECT_EQ(calls_.back(), "hot_plug " + what);
   }
-  message("slot 0 remove\n");
-  EXPECT_EQ(answer(), "error the slot is empty\n");
-  message("slot a\nb");
+  message("hot_plug 0 remove\n");
+  EXPECT_EQ(answer(), "error the hot-plug slot is empty\n");
+  message("hot_plug a\nb");
   EXPECT_EQ(answer(), "error bytes after the line\n");
 }
 
@@ -310,7 +310,8 @@ TEST_F(ControlChannelTest, ANewMessageDropsTheAnswerBefore) {
 
 TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
   ControlChannel channel({});
-  for (const std::string text : {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n", "slot a\n"}) {
+  for (const std::string text :
+       {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n", "hot_plug a\n"}) {
     channel.write(ControlChannel::LENGTH, 4, static_cast<std::uint32_t>(text.size()));
     for (std::size_t i = 0; i < text.size(); i += 4) {
       std::uint32_t word = 0;

@@ -127,7 +127,8 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   space.define({at + link_status, 2, own ? LinkStatus::slot_clock : 0, 0,
                 above_link ? bandwidth_changes : 0});
 
-  if (above_link) slot_.emplace(space, at + slot_capabilities, config.slot, config.slot_number);
+  if (above_link)
+    hot_plug_slot_.emplace(space, at + slot_capabilities, config.hot_plug, config.slot_number);
   if (root) {
     space.define({at + root_control, 2, 0, RootControlBit::all});
     space.define({at + root_capabilities, 2, RootCapabilitiesBit::retry_visible});
@@ -224,7 +225,7 @@ void PciExpress::trained(unsigned generation, unsigned lanes, bool flits) {
       offset_ + link_status, 2,
       generation | lanes << LinkStatus::width_shift | LinkStatus::slot_clock | active | kept);
   asked_to_retrain_ = false;
-  if (slot_ && !was_active) slot_->link_changed();
+  if (hot_plug_slot_ && !was_active) hot_plug_slot_->link_changed();
   space_.set(offset_ + link_status_2, 2,
              (generation >= 3 ? LinkStatus2::equalized : 0) | (flits ? LinkStatus2::flit_mode : 0));
 }
@@ -268,7 +269,7 @@ bool PciExpress::bandwidth_interrupting() const {
 }
 
 void PciExpress::link_down(bool training) {
-  if (slot_ && link_active()) slot_->link_changed();
+  if (hot_plug_slot_ && link_active()) hot_plug_slot_->link_changed();
   space_.change(offset_ + link_status, 2, LinkStatus::link_active | LinkStatus::link_training,
                 training ? LinkStatus::link_training : 0);
 }

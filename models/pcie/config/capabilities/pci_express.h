@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "models/pcie/config/capabilities/slot.h"
+#include "models/pcie/config/capabilities/hot_plug_slot.h"
 #include "models/pcie/config/config_space.h"
 #include "models/pcie/link/active_state.h"
 #include "vp/time/time.h"
@@ -16,7 +16,7 @@ enum class PortType : std::uint8_t {
   upstream_port = 5,    ///< a switch's port towards the host
   downstream_port = 6,  ///< a switch's port away from the host
 };
-/// Whether the port has a link away from the host, and a slot.
+/// Whether the port has a link away from the host, and a hot-plug slot.
 constexpr bool is_above_link(PortType type) {
   return type == PortType::root_port || type == PortType::downstream_port;
 }
@@ -30,7 +30,7 @@ struct PciExpressConfig {
   unsigned port_number = 0;
   unsigned slot_number = 0;        ///< port above a link
   unsigned read_boundary = 64;     ///< root port: RCB, 64 or 128 bytes
-  SlotConfig slot{};               ///< port above a link
+  HotPlugSlotConfig hot_plug{};    ///< port above a link
   bool peers = false;              ///< root port: whether it routes peer-to-peer packets
   bool ten_bit_tags = false;       ///< endpoint: whether 768 requests can be outstanding
   unsigned deferrable_writes = 0;  ///< bytes of a DMWr that it completes: 64, 128, or 0 for none
@@ -51,7 +51,7 @@ class PciExpress {
   static constexpr unsigned link_capabilities = 0x0c;
   static constexpr unsigned link_control = 0x10;
   static constexpr unsigned link_status = 0x12;
-  static constexpr unsigned slot_capabilities = 0x14;  ///< slot registers: see Slot
+  static constexpr unsigned slot_capabilities = 0x14;  ///< slot registers: see HotPlugSlot
   static constexpr unsigned slot_control = 0x18;
   static constexpr unsigned slot_status = 0x1a;
   static constexpr unsigned root_control = 0x1c;
@@ -210,8 +210,8 @@ class PciExpress {
   /// enables an interrupt (6.11).
   bool bandwidth_interrupting() const;
   /// Port above a link.
-  Slot& slot() { return *slot_; }
-  const Slot& slot() const { return *slot_; }
+  HotPlugSlot& hot_plug_slot() { return *hot_plug_slot_; }
+  const HotPlugSlot& hot_plug_slot() const { return *hot_plug_slot_; }
 
   /// The link is up with this generation and width.
   /// The link is up with this generation and width.
@@ -257,7 +257,7 @@ class PciExpress {
   unsigned generation_;
   bool asked_to_retrain_ = false;
   PortType type_;
-  std::optional<Slot> slot_;
+  std::optional<HotPlugSlot> hot_plug_slot_;
 };
 
 }  // namespace pcie

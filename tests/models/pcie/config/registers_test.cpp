@@ -9,6 +9,7 @@
 #include "models/pcie/config/capabilities/data_link_feature.h"
 #include "models/pcie/config/capabilities/device_3.h"
 #include "models/pcie/config/capabilities/downstream_port_containment.h"
+#include "models/pcie/config/capabilities/hot_plug_slot.h"
 #include "models/pcie/config/capabilities/lane_margining.h"
 #include "models/pcie/config/capabilities/msi.h"
 #include "models/pcie/config/capabilities/msi_x.h"
@@ -17,7 +18,6 @@
 #include "models/pcie/config/capabilities/power_management.h"
 #include "models/pcie/config/capabilities/secondary_pci_express.h"
 #include "models/pcie/config/capabilities/serial_number.h"
-#include "models/pcie/config/capabilities/slot.h"
 #include "models/pcie/config/capabilities/sr_iov.h"
 #include "models/pcie/config/header_registers.h"
 
@@ -111,18 +111,19 @@ TEST(Registers, PciExpress) {
       (std::array{0x10u, 0x1u, 0x10000u, 0xfu, 0x1eu, 0x400u, 0x100u, 0x8000u}));
 }
 
-TEST(Registers, Slot) {
-  EXPECT_EQ(PciExpress::slot_capabilities + Slot::slot_control, PciExpress::slot_control);
-  EXPECT_EQ(PciExpress::slot_capabilities + Slot::slot_status, PciExpress::slot_status);
-  using C = Slot::CapabilityBit;
+TEST(Registers, HotPlugSlot) {
+  EXPECT_EQ(PciExpress::slot_capabilities + HotPlugSlot::slot_control, PciExpress::slot_control);
+  EXPECT_EQ(PciExpress::slot_capabilities + HotPlugSlot::slot_status, PciExpress::slot_status);
+  using C = HotPlugSlot::CapabilityBit;
   EXPECT_EQ((std::array{C::attention_button, C::power_controller, C::latch_sensor, C::indicators,
-                        C::hot_plug_surprise, C::hot_plug, C::interlock, C::no_command_completed}),
+                        C::hot_plug_surprise, C::hot_plug_capable, C::interlock,
+                        C::no_command_completed}),
             (std::array{0x1u, 0x2u, 0x4u, 0x18u, 0x20u, 0x40u, 0x20000u, 0x40000u}));
-  using T = Slot::ControlBit;
+  using T = HotPlugSlot::ControlBit;
   EXPECT_EQ((std::array{T::hot_plug_interrupt_enable, T::indicators, T::power_off,
                         T::toggle_interlock, T::link_changed_enable}),
             (std::array{0x20u, 0x3c0u, 0x400u, 0x800u, 0x1000u}));
-  using S = Slot::StatusBit;
+  using S = HotPlugSlot::StatusBit;
   EXPECT_EQ((std::array{S::button_pressed, S::power_fault, S::latch_changed, S::presence_changed,
                         S::command_completed, S::latch_open, S::presence_detect,
                         S::interlock_engaged, S::link_changed}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removing and inserting cards (PCIe 5.0, 6.7): the slot's registers as software sees them, and
-// what becomes of all that is under way.
+// Removing and inserting cards (PCIe 5.0, 6.7): the registers of the hot-plug slot as software sees
+// them, and what becomes of all that is under way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,29 +16,31 @@ namespace {
 constexpr std::uint32_t link_training = PciExpress::LinkStatusBit::link_training;
 constexpr std::uint32_t link_active = PciExpress::LinkStatusBit::link_active;
 
-constexpr std::uint32_t button_pressed = Slot::StatusBit::button_pressed;
-constexpr std::uint32_t presence_changed = Slot::StatusBit::presence_changed;
-constexpr std::uint32_t present = Slot::StatusBit::presence_detect;
-constexpr std::uint32_t link_changed = Slot::StatusBit::link_changed;
+constexpr std::uint32_t button_pressed = HotPlugSlot::StatusBit::button_pressed;
+constexpr std::uint32_t presence_changed = HotPlugSlot::StatusBit::presence_changed;
+constexpr std::uint32_t present = HotPlugSlot::StatusBit::presence_detect;
+constexpr std::uint32_t link_changed = HotPlugSlot::StatusBit::link_changed;
 
 constexpr std::uint32_t all_events = 1u << 0 | 1u << 3 | 1u << 5 | 1u << 12;
-constexpr std::uint32_t power_off = Slot::ControlBit::power_off;
+constexpr std::uint32_t power_off = HotPlugSlot::ControlBit::power_off;
 
-constexpr SlotConfig everything = SlotConfig::with(
-    {&SlotConfig::surprise, &SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
-constexpr SlotConfig no_surprises =
-    SlotConfig::with({&SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
+constexpr HotPlugSlotConfig everything =
+    HotPlugSlotConfig::with({&HotPlugSlotConfig::surprise, &HotPlugSlotConfig::button,
+                             &HotPlugSlotConfig::indicators, &HotPlugSlotConfig::power});
+constexpr HotPlugSlotConfig no_surprises = HotPlugSlotConfig::with(
+    {&HotPlugSlotConfig::button, &HotPlugSlotConfig::indicators, &HotPlugSlotConfig::power});
 
-/// A fixture whose software listens to the slot and to errors of the root port.
-struct SlotFixture : Fixture {
-  explicit SlotFixture(const SlotConfig& slot) : SlotFixture(configuration(slot)) {}
-  explicit SlotFixture(const Config& config) : Fixture(config) {
+/// A fixture whose software listens to the hot-plug slot and to errors of the root port.
+struct HotPlugFixture : Fixture {
+  explicit HotPlugFixture(const HotPlugSlotConfig& hot_plug)
+      : HotPlugFixture(configuration(hot_plug)) {}
+  explicit HotPlugFixture(const Config& config) : Fixture(config) {
     memory.fill();
     endpoint.function(0).on_reset([this] { ++resets; });
   }
-  static Config configuration(const SlotConfig& slot) {
+  static Config configuration(const HotPlugSlotConfig& hot_plug) {
     Config config;
-    config.root_complex.ports[0].slot = slot;
+    config.root_complex.ports[0].hot_plug = hot_plug;
     config.link.latency_down = 300 * vp::ns;
     config.link.latency_up = 200 * vp::ns;
     config.link.training = 50 * vp::us;
@@ -95,7 +97,7 @@ struct SlotFixture : Fixture {
 };
 
 TEST(HotPlug, ARemovedCardIsGoneAtOnceAndSoftwareIsToldOnce) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     fixture.expect_work();
@@ -118,7 +120,7 @@ TEST(HotPlug, ARemovedCardIsGoneAtOnceAndSoftwareIsToldOnce) {
 }
 
 TEST(HotPlug, AnInsertedCardIsAsAfterPowerUp) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     const unsigned express = fixture.find_capability(Fixture::device, PciExpress::id);
@@ -151,7 +153,7 @@ TEST(HotPlug, AnInsertedCardIsAsAfterPowerUp) {
 }
 
 TEST(HotPlug, WhatIsThereAlreadyOrGoneAlreadyChangesNothing) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     EXPECT_FALSE(fixture.port().insert_card());
@@ -174,9 +176,9 @@ TEST(HotPlug, WhatIsThereAlreadyOrGoneAlreadyChangesNothing) {
 }
 
 TEST(HotPlug, WithoutALinkThereIsNoCardToMove) {
-  auto config = SlotFixture::configuration(everything);
+  auto config = HotPlugFixture::configuration(everything);
   config.root_complex.ports.push_back(config.root_complex.ports[0]);
-  SlotFixture fixture(config);
+  HotPlugFixture fixture(config);
   fixture.run([&] {
     RootPort& port = fixture.root_complex.port(1);
     EXPECT_FALSE(port.remove_card());
@@ -192,7 +194,7 @@ TEST(HotPlug, WithoutALinkThereIsNoCardToMove) {
 
 // The interrupt is one for each time that the condition becomes true.
 TEST(HotPlug, EventsThatAreNotClearedAreToldOfOnce) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     for (unsigned i = 0; i < 3; ++i) {
@@ -217,19 +219,20 @@ TEST(HotPlug, EventsThatAreNotClearedAreToldOfOnce) {
   });
 }
 
-// Surprise Down (3.2.1): an error unless the slot is for surprises, or the link was not up.
+// Surprise Down (3.2.1): an error unless the hot-plug slot is for surprises, or the link was not
+// up.
 struct Surprise {
-  const char* slots;
-  SlotConfig slot;
+  const char* name;
+  HotPlugSlotConfig hot_plug;
   bool error;
 };
 void PrintTo(const Surprise& surprise, std::ostream* out) {
-  *out << surprise.slots;
+  *out << surprise.name;
 }
 class SurpriseDown : public testing::TestWithParam<Surprise> {};
 
 TEST_P(SurpriseDown, IsReportedWhereItIsOne) {
-  SlotFixture fixture(GetParam().slot);
+  HotPlugFixture fixture(GetParam().hot_plug);
   fixture.run([&] {
     fixture.begin();
     auto errors = [&] {
@@ -274,17 +277,17 @@ TEST_P(SurpriseDown, IsReportedWhereItIsOne) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Slots, SurpriseDown,
+INSTANTIATE_TEST_SUITE_P(HotPlugSlots, SurpriseDown,
                          testing::Values(Surprise{"NoHotPlug", {}, true},
                                          Surprise{"NoSurprise", no_surprises, true},
                                          Surprise{"ForSurprises", everything, false}),
-                         [](const auto& one) { return one.param.slots; });
+                         [](const auto& one) { return one.param.name; });
 
 // At every moment of reads, configuration and DMA in both directions: each ends once, and what was
 // on its way harms nothing.
 TEST(HotPlug, RemovalAtAnyMomentEndsWhatIsUnderWay) {
   unsigned lost = 0, answered = 0, whole = 0, aborted = 0;
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.memory.read_time = 500 * vp::ns;
   fixture.run([&] {
     for (vp::Picoseconds moment = 0; moment < 3 * vp::us; moment += 67 * vp::ns) {
@@ -339,9 +342,9 @@ TEST(HotPlug, RemovalAtAnyMomentEndsWhatIsUnderWay) {
 }
 
 TEST(HotPlug, ARemovedCardHasNoInterrupt) {
-  auto config = SlotFixture::configuration(everything);
+  auto config = HotPlugFixture::configuration(everything);
   config.endpoint.functions[0].interrupt_pin = 1;
-  SlotFixture fixture(config);
+  HotPlugFixture fixture(config);
   Lines lines("lines");
   fixture.root_complex.interrupt.bind(lines);
   fixture.run([&] {
@@ -357,13 +360,13 @@ TEST(HotPlug, ARemovedCardHasNoInterrupt) {
     function.signal(0);
     pause(1 * vp::ms);
     EXPECT_EQ(lines.changes.size(), 2u);
-    EXPECT_EQ(fixture.memory.messages.size(), 1u) << "the slot's own";
+    EXPECT_EQ(fixture.memory.messages.size(), 1u) << "that of the hot-plug slot";
   });
 }
 
 // Errors that were on their way to either end when the card was pulled are no one's.
 TEST(HotPlug, AnErrorOnItsWayIsLostWithTheCard) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     for (const Direction direction : {Direction::down, Direction::up}) {
@@ -387,7 +390,7 @@ TEST(HotPlug, AnErrorOnItsWayIsLostWithTheCard) {
 }
 
 TEST(HotPlug, PowerIsSoftwaresAndPresenceIsNot) {
-  SlotFixture fixture(no_surprises);
+  HotPlugFixture fixture(no_surprises);
   fixture.run([&] {
     fixture.begin();
     fixture.control(all_events | power_off);
@@ -399,7 +402,7 @@ TEST(HotPlug, PowerIsSoftwaresAndPresenceIsNot) {
     fixture.port().remove_card();
     fixture.port().insert_card();
     pause(1 * vp::ms);
-    EXPECT_EQ(fixture.link_status(), 0u) << "in the slot, but off";
+    EXPECT_EQ(fixture.link_status(), 0u) << "in its place, but off";
     EXPECT_EQ(fixture.take(), present | presence_changed);
     fixture.control(all_events);
     EXPECT_EQ(fixture.link_status(), link_training);
@@ -413,7 +416,7 @@ TEST(HotPlug, PowerIsSoftwaresAndPresenceIsNot) {
 class Holders : public testing::TestWithParam<bool> {};
 
 TEST_P(Holders, TheLinkTrainsWhenTheLastLetsGo) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
@@ -438,7 +441,7 @@ TEST_P(Holders, TheLinkTrainsWhenTheLastLetsGo) {
 INSTANTIATE_TEST_SUITE_P(CardFirst, Holders, testing::Bool());
 
 TEST(HotPlug, AResetOfTheMachineInsertsNoCard) {
-  SlotFixture fixture(everything);
+  HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
     fixture.port().remove_card();

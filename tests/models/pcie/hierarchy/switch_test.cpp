@@ -45,7 +45,7 @@ TEST(Switch, SoftwareFindsItsPortsAndWhatIsBelow) {
       const unsigned express = fixture.find_capability(port_id(i), PciExpress::id);
       EXPECT_EQ(fixture.config_read(port_id(i), express + PciExpress::slot_capabilities, 4) >> 19,
                 32 + i)
-          << "slot";
+          << "hot-plug slot";
       EXPECT_TRUE(fixture.config_read(port_id(i), express + PciExpress::link_status, 2) & 1u << 13)
           << "link active";
     }
@@ -353,7 +353,7 @@ TEST(Switch, AResetReachesWhatIsBelowIt) {
 
 TEST(Switch, CardsComeAndGoBelowIt) {
   SwitchFixture::Config config;
-  config.sw.ports[1].slot = SlotConfig::with({&SlotConfig::surprise});
+  config.sw.ports[1].hot_plug = HotPlugSlotConfig::with({&HotPlugSlotConfig::surprise});
   SwitchFixture fixture(config);
   fixture.run([&] {
     fixture.enumerate_switch();
@@ -634,8 +634,8 @@ TEST(Switch, ASwitchBelowASwitch) {
 
 class Written : public testing::TestWithParam<unsigned> {};
 
-// Whatever software writes, and whatever happens at links and slots meanwhile: after a fundamental
-// reset all is as it was.
+// Whatever software writes, and whatever happens at links and hot-plug slots meanwhile: after a
+// fundamental reset all is as it was.
 TEST_P(Written, AtRandomNothingIsStuckForGood) {
   std::mt19937 random(GetParam());
   const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
@@ -644,9 +644,9 @@ TEST_P(Written, AtRandomNothingIsStuckForGood) {
   config.fixture.root_complex.completion_timeout = 100 * us;
   config.fixture.root_complex.peer_to_peer = GetParam() % 4 < 2;
   for (auto& each : config.sw.ports) {
-    each.slot =
-        SlotConfig::with({&SlotConfig::button, &SlotConfig::indicators, &SlotConfig::power});
-    each.slot.surprise = below(2) == 0;
+    each.hot_plug = HotPlugSlotConfig::with(
+        {&HotPlugSlotConfig::button, &HotPlugSlotConfig::indicators, &HotPlugSlotConfig::power});
+    each.hot_plug.surprise = below(2) == 0;
     each.containment = true;
   }
   config.sw.credits = config.sw.ports[0].credits = one_packet();

@@ -35,7 +35,7 @@ TEST(PciExpress, WidthPayloadAndType) {
       const unsigned at = express.offset();
       EXPECT_EQ(space.read(at, 1), 0x10u);
       EXPECT_EQ(space.read(at + PciExpress::capabilities, 2), 0x0142u)
-          << "version 2, root port, slot";
+          << "version 2, root port, hot-plug slot";
       EXPECT_EQ(space.read(at + PciExpress::device_capabilities, 4) & 7, code);
       EXPECT_EQ(space.read(at + PciExpress::link_capabilities, 4) >> 4 & 0x3f, lanes);
     }

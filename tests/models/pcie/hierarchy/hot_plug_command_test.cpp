@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of a slot, its latch, its interlock and power that fails (PCIe 5.0, 6.7.1 and 6.7.3), by
-// the registers of the port and what becomes of the card.
+// Commands to a hot-plug slot, its latch, its interlock and power that fails (PCIe 5.0, 6.7.1
+// and 6.7.3), by the registers of the port and what becomes of the card.
 #include <gtest/gtest.h>
 
 #include "tests/models/pcie/reset_fixture.h"
@@ -9,30 +9,30 @@ namespace pcie {
 namespace {
 
 constexpr vp::Picoseconds command_time = 10 * vp::us;
-constexpr SlotConfig everything =
-    SlotConfig::with({&SlotConfig::surprise, &SlotConfig::button, &SlotConfig::indicators,
-                      &SlotConfig::power, &SlotConfig::latch, &SlotConfig::interlock},
-                     command_time);
+constexpr HotPlugSlotConfig everything = HotPlugSlotConfig::with(
+    {&HotPlugSlotConfig::surprise, &HotPlugSlotConfig::button, &HotPlugSlotConfig::indicators,
+     &HotPlugSlotConfig::power, &HotPlugSlotConfig::latch, &HotPlugSlotConfig::interlock},
+    command_time);
 
-constexpr std::uint32_t power_fault = Slot::StatusBit::power_fault;
-constexpr std::uint32_t latch_moved = Slot::StatusBit::latch_changed;
-constexpr std::uint32_t presence_changed = Slot::StatusBit::presence_changed;
-constexpr std::uint32_t completed = Slot::StatusBit::command_completed;
-constexpr std::uint32_t latch_open = Slot::StatusBit::latch_open;
-constexpr std::uint32_t present = Slot::StatusBit::presence_detect;
-constexpr std::uint32_t engaged = Slot::StatusBit::interlock_engaged;
-constexpr std::uint32_t link_changed = Slot::StatusBit::link_changed;
+constexpr std::uint32_t power_fault = HotPlugSlot::StatusBit::power_fault;
+constexpr std::uint32_t latch_moved = HotPlugSlot::StatusBit::latch_changed;
+constexpr std::uint32_t presence_changed = HotPlugSlot::StatusBit::presence_changed;
+constexpr std::uint32_t completed = HotPlugSlot::StatusBit::command_completed;
+constexpr std::uint32_t latch_open = HotPlugSlot::StatusBit::latch_open;
+constexpr std::uint32_t present = HotPlugSlot::StatusBit::presence_detect;
+constexpr std::uint32_t engaged = HotPlugSlot::StatusBit::interlock_engaged;
+constexpr std::uint32_t link_changed = HotPlugSlot::StatusBit::link_changed;
 
 constexpr std::uint32_t interrupts = 0x1f | 1u << 5 | 1u << 12;
-constexpr std::uint32_t power_off = Slot::ControlBit::power_off;
-constexpr std::uint32_t toggle = Slot::ControlBit::toggle_interlock;
+constexpr std::uint32_t power_off = HotPlugSlot::ControlBit::power_off;
+constexpr std::uint32_t toggle = HotPlugSlot::ControlBit::toggle_interlock;
 
 struct CommandFixture : ResetFixture {
-  explicit CommandFixture(const SlotConfig& slot = everything)
-      : ResetFixture(configuration(slot)) {}
-  static Config configuration(const SlotConfig& slot) {
+  explicit CommandFixture(const HotPlugSlotConfig& hot_plug = everything)
+      : ResetFixture(configuration(hot_plug)) {}
+  static Config configuration(const HotPlugSlotConfig& hot_plug) {
     Config config = ResetFixture::configuration();
-    config.root_complex.ports[0].slot = slot;
+    config.root_complex.ports[0].hot_plug = hot_plug;
     return config;
   }
   RootPort& port() { return root_complex.port(0); }
@@ -63,7 +63,7 @@ struct CommandFixture : ResetFixture {
   bool up() { return (link_status() & link_active) != 0; }
 };
 
-TEST(SlotCommand, TakesEffectWhenItIsCompletedAndThenTells) {
+TEST(HotPlugCommand, TakesEffectWhenItIsCompletedAndThenTells) {
   CommandFixture fixture;
   fixture.run([&] {
     fixture.listen();
@@ -102,7 +102,7 @@ TEST(SlotCommand, TakesEffectWhenItIsCompletedAndThenTells) {
   });
 }
 
-TEST(SlotCommand, IsForgottenByAReset) {
+TEST(HotPlugCommand, IsForgottenByAReset) {
   CommandFixture fixture;
   fixture.run([&] {
     fixture.listen();
@@ -116,8 +116,8 @@ TEST(SlotCommand, IsForgottenByAReset) {
   });
 }
 
-TEST(SlotCommand, AnInterlockHoldsTheCard) {
-  SlotConfig config = everything;
+TEST(HotPlugCommand, AnInterlockHoldsTheCard) {
+  HotPlugSlotConfig config = everything;
   config.latch = false;
   CommandFixture fixture(config);
   fixture.run([&] {
@@ -136,7 +136,7 @@ TEST(SlotCommand, AnInterlockHoldsTheCard) {
   });
 }
 
-TEST(SlotCommand, ALatchHoldsTheCardAndTakesItsPower) {
+TEST(HotPlugCommand, ALatchHoldsTheCardAndTakesItsPower) {
   CommandFixture fixture;
   fixture.run([&] {
     fixture.listen();
@@ -172,8 +172,8 @@ TEST(SlotCommand, ALatchHoldsTheCardAndTakesItsPower) {
   });
 }
 
-TEST(SlotCommand, PowerFails) {
-  SlotConfig config = everything;
+TEST(HotPlugCommand, PowerFails) {
+  HotPlugSlotConfig config = everything;
   config.surprise = false;
   CommandFixture fixture(config);
   fixture.run([&] {

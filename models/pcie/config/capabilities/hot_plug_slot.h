@@ -10,9 +10,9 @@
 
 namespace pcie {
 
-/// The features of a port's slot. All of them need `hot_plug`.
-struct SlotConfig {
-  bool hot_plug = false;    ///< whether the slot reports changes to software
+/// The features of a port's hot-plug slot. All of them need `capable`.
+struct HotPlugSlotConfig {
+  bool capable = false;     ///< whether the hot-plug slot reports changes to software
   bool surprise = false;    ///< whether removing the card without notice is no error
   bool button = false;      ///< attention button
   bool indicators = false;  ///< attention and power indicator
@@ -23,11 +23,11 @@ struct SlotConfig {
   /// 0, commands take effect at once and software is not told.
   vp::Picoseconds command_time = 0;
 
-  /// Makes a hot-plug slot with these features, for example {&SlotConfig::button}.
-  static constexpr SlotConfig with(std::initializer_list<bool SlotConfig::*> features,
-                                   vp::Picoseconds command_time = 0) {
-    SlotConfig config;
-    config.hot_plug = true;
+  /// Makes a hot-plug slot with these features, for example {&HotPlugSlotConfig::button}.
+  static constexpr HotPlugSlotConfig with(std::initializer_list<bool HotPlugSlotConfig::*> features,
+                                          vp::Picoseconds command_time = 0) {
+    HotPlugSlotConfig config;
+    config.capable = true;
     for (const auto feature : features) config.*feature = true;
     config.command_time = command_time;
     return config;
@@ -39,7 +39,7 @@ struct SlotConfig {
 ///
 /// A power fault, or opening the latch, makes the power controller turn the power off. Software
 /// restores the power by turning it off and on while the latch is closed (6.7.1.8).
-class Slot {
+class HotPlugSlot {
  public:
   // Offsets from the first slot register.
   static constexpr unsigned slot_capabilities = 0;
@@ -53,7 +53,7 @@ class Slot {
     static constexpr std::uint32_t latch_sensor = 1u << 2;  ///< MRL sensor
     static constexpr std::uint32_t indicators = 3u << 3;    ///< attention 3, power 4
     static constexpr std::uint32_t hot_plug_surprise = 1u << 5;
-    static constexpr std::uint32_t hot_plug = 1u << 6;
+    static constexpr std::uint32_t hot_plug_capable = 1u << 6;
     static constexpr std::uint32_t interlock = 1u << 17;
     static constexpr std::uint32_t no_command_completed = 1u << 18;
     static constexpr unsigned number_shift = 19;  ///< physical slot number, 31:19
@@ -83,10 +83,11 @@ class Slot {
 
   /// The registers begin at `offset`. `number` is the physical slot number, 0 to 8191. Throws
   /// ConfigurationError if a value is impossible.
-  Slot(ConfigSpace& space, unsigned offset, const SlotConfig& config, unsigned number);
-  Slot(const Slot&) = delete;
+  HotPlugSlot(ConfigSpace& space, unsigned offset, const HotPlugSlotConfig& config,
+              unsigned number);
+  HotPlugSlot(const HotPlugSlot&) = delete;
 
-  const SlotConfig& config() const { return config_; }
+  const HotPlugSlotConfig& config() const { return config_; }
   bool occupied() const { return occupied_; }
   bool powered() const { return wanted_ && !tripped_ && !(latch_open_ && config_.power); }
   /// Whether the interlock holds the card.
@@ -95,7 +96,7 @@ class Slot {
   bool latched() const { return config_.latch && !latch_open_; }
 
   void set_occupied(bool occupied);
-  /// Marks the slot as occupied since power-up, without an event.
+  /// Marks the hot-plug slot as occupied since power-up, without an event.
   void seat();
   /// Returns false if there is no button.
   bool press_button();
@@ -123,7 +124,7 @@ class Slot {
 
   ConfigSpace& space_;
   const unsigned offset_;
-  const SlotConfig config_;
+  const HotPlugSlotConfig config_;
   bool occupied_ = false;
   bool latch_open_ = false;
   bool locked_ = false;
