@@ -107,7 +107,10 @@ class Port {
   virtual void unblocked(CreditClass) {}
 
  private:
+  friend class FaultInjection;
+  friend class HalfLink;
   friend class Link;
+  friend class Recovery;
   vp::Domain& domain_;
   PortConfig config_;
   Link* link_ = nullptr;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/link/half_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/pcie/link/recovery.h"
+#include "models/pcie/protocol/ordering.h"
+#include "models/pcie/protocol/tlp_trace.h"
+
+namespace pcie {
+namespace {
+
+/// Removes and returns the first packet that can go and may overtake all packets before it.
+template <typename CanGo>
+TlpPtr extract_next(std::vector<TlpPtr>& queue, CanGo can_go) {
+  for (auto one = queue.begin(); one != queue.end(); ++one) {
+    const auto holds_it_up = [&](const TlpPtr& earlier) {
+      return passing((*one)->header, earlier->header) == Passing::no;
+    };
+    if (!can_go(**one) || std::any_of(queue.begin(), one, holds_it_up)) continue;
+    TlpPtr found = std::move(*one);
+    queue.erase(one);
+    return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, HalfLink& opposite,
+                   Direction direction, Port& from, Port& to)
+    : link_(link),
+      recovery_(recovery),
+      opposite_(opposite),
+      direction_(direction),
+      from_(from),
+      to_(to),
+      latency_(direction == Direction::down ? link.config.latency_down : link.config.latency_up),
+      min_latency_(from.config_.latency + mode.shortest_packet() + latency_ + to.config_.latency),
+      crosses_(&from.domain() != &to.domain()),
+      data_link_(mode.rate(), data_link_config()),
+      arrival_(
+          to.domain(),
+          [this] {
+            arrive();
+            deliver_early();
+          },
+          to.domain().new_rank()),
+      advertised_(to.config_.credits, link.config.max_payload, to.config_.accepts_atomics,
+                  to.config_.deferrable_writes),
+      credits_(advertised_),
+      update_(from.domain(), [this] { credits_returned(); }),
+      faults_(mode, recovery, from, to),
+      sender_incident_(from.domain(), [this] { report_incidents(DataLink::End::transmitter); }),
+      receiver_incident_(to.domain(), [this] { report_incidents(DataLink::End::receiver); }),
+      trained_(from.domain(),
+               [this] {
+                 from_.link_up_ = true;
+                 keep_awake(vp::now());
+                 opposite_.keep_awake(vp::now());
+                 from_.trained(link_.mode.generation(), link_.mode.lanes());
+               }),
+      recovered_(from.domain(),
+                 [this] { from_.retrained(link_.mode.generation(), link_.mode.lanes()); }) {}
+
+void HalfLink::add_counters(vp::Statistics& statistics) const {
+  for (unsigned i = 0; i < tlp_types; ++i) {
+    const std::string prefix =
+        fmt::format("{}.{}.{}.", link_.name, name(), to_string(static_cast<TlpType>(i)));
+    statistics.counter(prefix + "tlps", counts_[i].tlps);
+    statistics.counter(prefix + "bytes", counts_[i].bytes);
+  }
+  const std::string prefix = fmt::format("{}.{}.", link_.name, name());
+  statistics.counter(prefix + "wire_bytes", wire_bytes_);
+  const DataLink::Counts& errors = data_link_.counts();
+  statistics.counter(prefix + "bad_tlps", errors.bad_tlps);
+  statistics.counter(prefix + "replays", errors.replays);
+  statistics.counter(prefix + "receiver_errors", errors.receiver_errors);
+  statistics.counter(prefix + "replay_timeouts", errors.timeouts);
+  statistics.counter(prefix + "replay_rollovers", errors.rollovers);
+  statistics.counter(prefix + "retrainings", errors.retrainings);
+  // The DLLPs of this direction acknowledge the TLPs of the other one.
+  statistics.counter(prefix + "bad_dllps", opposite_.data_link_.counts().bad_dllps);
+}
+
+DataLinkConfig HalfLink::data_link_config() const {
+  constexpr std::uint64_t dllp_bytes = 8;
+  const LinkConfig& config = link_.config;
+  const LineRate& rate = link_.mode.rate();
+  const auto dllp = static_cast<vp::Picoseconds>(dllp_bytes * rate.picoseconds / rate.bytes);
+  DataLinkConfig found;
+  found.generation = link_.mode.generation();
+  found.bit_error_rate = config.bit_error_rate;
+  found.seed = 2 * config.seed + (direction_ == Direction::up);
+  found.arrival = latency_ + to_.config_.latency;
+  found.round_trip = config.latency_down + config.latency_up + dllp;
+  found.replay_timer = 3 * found.round_trip;
+  found.retraining = config.retraining;
+  return found;
+}
+
+void HalfLink::cancel_training() {
+  trained_.cancel();
+  recovered_.cancel();
+}
+
+void HalfLink::drop_waiting() {
+  waiting_.clear();
+  waiting_of_ = {};
+  update_.cancel();
+}
+
+void HalfLink::clear() {
+  in_flight_.clear();
+  arrival_.cancel();
+  drop_waiting();
+  returning_.clear();
+  received_.clear();
+  credits_ = advertised_;
+  restart();
+  sender_incident_.cancel();
+  receiver_incident_.cancel();
+}
+
+void HalfLink::restart() {
+  used_ = awake_ = 0;
+  constexpr vp::Picoseconds nothing = -1;
+  data_link_.retrain(link_.mode.rate(), data_link_config(), vp::now(), nothing, nothing);
+}
+
+void HalfLink::recover(const Port& first, vp::Picoseconds end) {
+  const bool sender_first = &from_ == &first;
+  const vp::Picoseconds known = vp::now() + (sender_first ? latency_ : 0);
+  const vp::Picoseconds last = known + to_.config_.latency;
+  data_link_.retrain(link_.mode.rate(), data_link_config(), end, vp::now(), last);
+  for (std::size_t left = in_flight_.size(); left > 0; --left) {
+    InFlight packet = in_flight_.pop();
+    if (packet.received > last) {
+      packet.received = put_on_wire(*packet.tlp, end);
+      if (crosses_) to_.domain().expect(packet.received, link_.name);
+    }
+    in_flight_.push(std::move(packet));
+  }
+  if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
+  // The other direction carries the credits of this one.
+  const vp::Picoseconds in_time =
+      vp::now() + from_.config_.latency + (sender_first ? 0 : opposite_.latency_);
+  for (std::size_t left = returning_.size(); left > 0; --left) {
+    ReturningCredits returning = returning_.pop();
+    if (returning.when > in_time) {
+      returning.when = std::max(returning.when, end + opposite_.min_latency_);
+    }
+    returning_.push(returning);
+  }
+  await_credits();
+  if (!data_link_.perfect()) schedule_incidents();
+}
+
+void HalfLink::send(TlpPtr tlp) {
+  if (waiting_.empty()) {
+    if (!credits_.enough_for(*tlp)) collect_credits();
+    if (credits_.enough_for(*tlp)) return transmit(std::move(tlp));
+  }
+  ++waiting_of_[index(credit_class(tlp->header.type))];
+  waiting_.push_back(std::move(tlp));
+  // The packets before it cannot go yet, but this one may pass them.
+  transmit_next();
+  await_credits();
+}
+
+bool HalfLink::transmit_next() {
+  TlpPtr next = extract_next(waiting_, [this](const Tlp& tlp) { return credits_.enough_for(tlp); });
+  if (!next) return false;
+  --waiting_of_[index(credit_class(next->header.type))];
+  transmit(std::move(next));
+  return true;
+}
+
+void HalfLink::transmit(TlpPtr tlp) {
+  credits_.consume(*tlp);
+  Count& count = counts_[static_cast<unsigned>(tlp->header.type)];
+  ++count.tlps;
+  count.bytes += tlp->payload_bytes();
+  const vp::Picoseconds received = put_on_wire(*tlp, vp::now() + from_.config_.latency);
+  if (crosses_) to_.domain().expect(received, link_.name);
+  in_flight_.push({received, std::move(tlp)});
+  if (!arrival_.pending()) arrival_.at(in_flight_.front().received);
+  if (!data_link_.perfect()) schedule_incidents();
+}
+
+// Returns the time at which the port receives the TLP.
+vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, vp::Picoseconds ready) {
+  if (link_.sleeps) ready = wake(ready);
+  const unsigned bytes = pcie::wire_bytes(tlp, link_.mode.flits() ? 6 : link_.mode.generation());
+  const Wire::Occupied wire = data_link_.transmit(ready, bytes);
+  const vp::Picoseconds arrival = wire.to + latency_;
+  if (link_.sleeps) {
+    used_ = std::max(used_, wire.to);
+    opposite_.wake(arrival);  // the acknowledgement wakes it
+  }
+  wire_bytes_ += bytes;
+  if (link_.trace.on()) trace_tlp(link_.trace, wire.from, arrival, link_.name, name(), tlp);
+  return arrival + to_.config_.latency;
+}
+
+// Returns the time at which the direction is in L0 for a packet that is ready at `when`.
+vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
+  const unsigned states = from_.active_states();
+  if (states & opposite_.from_.active_states() & l1 &&
+      when > std::max(used_, opposite_.used_) + link_.config.l1_after) {
+    awake_ = opposite_.awake_ = when + exit_latency(l1, link_.mode.generation());
+    opposite_.used_ = std::max(opposite_.used_, awake_);
+  } else if (states & l0s && when > used_ + link_.config.l0s_after) {
+    awake_ = when + exit_latency(l0s, link_.mode.generation());
+  }
+  const vp::Picoseconds awake = std::max(when, awake_);
+  used_ = std::max(used_, awake);
+  return awake;
+}
+
+void HalfLink::keep_awake(vp::Picoseconds until) {
+  used_ = std::max(used_, until);
+}
+
+void HalfLink::schedule_incidents() {
+  for (const DataLink::End end : {DataLink::End::transmitter, DataLink::End::receiver}) {
+    vp::Event& observation = end == DataLink::End::receiver ? receiver_incident_ : sender_incident_;
+    const auto& incidents = data_link_.incidents(end);
+    if (incidents.empty()) {
+      observation.cancel();
+    } else if (incidents.front().when != observation.when()) {
+      if (crosses_ && end == DataLink::End::receiver) {
+        to_.domain().expect(incidents.front().when, link_.name);
+      }
+      observation.at(incidents.front().when);
+    }
+  }
+}
+
+void HalfLink::report_incidents(DataLink::End end) {
+  Port& port = end == DataLink::End::receiver ? to_ : from_;
+  const auto& incidents = data_link_.incidents(end);
+  // The messages that the port sends about an incident may meet errors, too.
+  while (!incidents.empty() && incidents.front().when <= vp::now()) {
+    const DataLink::Incident incident = data_link_.observe(end);
+    if (!port.link_up_) continue;
+    port.detected(incident.error, nullptr);
+    if (incident.retrains && port.link_up_) recovery_.enter_for_incident(*this, port);
+  }
+  schedule_incidents();
+}
+
+// The transmitter gets its credits back.
+void HalfLink::credits_returned() {
+  collect_credits();
+  const auto waited = waiting_of_;
+  while (transmit_next()) continue;
+  await_credits();
+  for (const CreditClass of :
+       {CreditClass::posted, CreditClass::completion, CreditClass::non_posted}) {
+    if (waited[index(of)] > 0 && waiting_of_[index(of)] == 0) from_.unblocked(of);
+  }
+}
+
+void HalfLink::collect_credits() {
+  while (!returning_.empty() && returning_.front().when <= vp::now()) {
+    const ReturningCredits returned = returning_.pop();
+    credits_.restore(returned.of, returned.credits);
+  }
+}
+
+void HalfLink::await_credits() {
+  if (!waiting_.empty() && !returning_.empty()) update_.at(returning_.front().when);
+}
+
+void HalfLink::arrive() {
+  TlpPtr tlp = in_flight_.pop().tlp;
+  if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
+  if (!to_.link_up_) return;
+  if (faults_.awaits_any() && faults_.apply(tlp)) return return_credits(*tlp);
+  if (received_.empty() && to_.ready(credit_class(tlp->header.type))) {
+    return deliver(std::move(tlp));
+  }
+  received_.push_back(std::move(tlp));
+  drain();
+}
+
+// The rank of the arrival event keeps the order of simultaneous arrivals independent of the order
+// in which their appointments are made.
+void HalfLink::deliver_early() {
+  const auto is_early = [this] {
+    return !in_flight_.empty() && to_.can_arrive_early(*in_flight_.front().tlp);
+  };
+  if (!is_early() || faults_.awaits_any() || !received_.empty() || !to_.link_up_ ||
+      !data_link_.perfect() ||  // a packet may have to be sent again
+      !credits_.infinite(CreditClass::posted) || !to_.ready(CreditClass::posted) ||
+      sc_core::sc_pending_activity_at_current_time()) {
+    return;
+  }
+  arrival_.cancel();
+  const vp::Domain& domain = to_.domain();
+  const vp::Picoseconds limit = std::min(domain.floor(), domain.horizon());
+  while (is_early() && in_flight_.front().received < limit) {
+    to_.receive(in_flight_.pop().tlp);
+  }
+  if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
+}
+
+bool HalfLink::drain() {
+  const auto ready = [this](const Tlp& tlp) { return to_.ready(credit_class(tlp.header.type)); };
+  bool any = false;
+  // The packet that the port receives may take the link down.
+  while (to_.link_up_) {
+    TlpPtr next = extract_next(received_, ready);
+    if (next == nullptr) break;
+    deliver(std::move(next));
+    any = true;
+  }
+  return any;
+}
+
+void HalfLink::deliver(TlpPtr tlp) {
+  return_credits(*tlp);
+  to_.receive(std::move(tlp));
+}
+
+// Returns the credits of a packet that leaves the receive buffer.
+void HalfLink::return_credits(const Tlp& tlp) {
+  const CreditClass of = credit_class(tlp.header.type);
+  if (credits_.infinite(of)) return;
+  const vp::Picoseconds when = std::max(vp::now(), recovery_.end()) + opposite_.min_latency_;
+  if (crosses_) from_.domain().expect(when, link_.name);
+  returning_.push({when, of, Credits::of(tlp)});
+  if (!waiting_.empty() && !update_.pending()) update_.at(when);
+}
+
+}  // namespace pcie

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/pcie/link/data_link.h"
+#include "models/pcie/link/fault_injection.h"
+#include "models/pcie/link/link_config.h"
+#include "models/pcie/link/link_mode.h"
+#include "models/pcie/link/port.h"
+#include "models/pcie/protocol/flow_control.h"
+#include "vp/ring.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+#include "vp/trace/trace.h"
+
+namespace pcie {
+
+class Recovery;
+
+/// What the two directions of a link have in common.
+struct LinkContext {
+  const char* name;  ///< name of the link
+  const LinkConfig& config;
+  const LinkMode& mode;
+  vp::Trace& trace;
+  const bool sleeps;  ///< whether both ports support ASPM
+};
+
+/// One direction of a link: sender, wire, credits and receive buffer.
+///
+/// The TLPs are serialised one after the other and arrive in order. All TLPs in flight share one
+/// appointment in the receiving domain, for the first to arrive; an idle direction has no
+/// appointment. The cost of bit errors is known when a TLP is sent (see DataLink), and the ends
+/// report the errors when they observe them. In a burst of writes to memory that no one can read
+/// before the last write has arrived, all writes end together with the first. That saves their
+/// appointments and changes no other result.
+///
+/// A TLP waits while its receiver has no credits for it. The ordering table decides which later
+/// TLPs may pass it. The same rule holds in the receive buffer of a port that is not ready.
+/// Credits return to the sender in an UpdateFC, which takes as long as a packet.
+///
+///     departure                    arrival            received
+///        |<- wire bytes at rate ->|                      |
+///     ---+------------------------+---- latency ----+----+--->
+///   sender's port latency before                     receiver's port latency
+class HalfLink {
+ public:
+  /// The direction that leads `from` one port `to` another. `opposite` may be constructed later.
+  HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, HalfLink& opposite,
+           Direction direction, Port& from, Port& to);
+
+  const char* name() const { return direction_ == Direction::down ? "down" : "up"; }
+  Port& from() const { return from_; }
+  Port& to() const { return to_; }
+  HalfLink& opposite() const { return opposite_; }
+  /// Whether the ports are in different domains.
+  bool crosses() const { return crosses_; }
+  /// The least time from send() to Port::receive(), at the highest speed and width.
+  vp::Picoseconds min_latency() const { return min_latency_; }
+
+  /// Sends a packet, or lets it wait for credits. The ordering table decides which later packets
+  /// may pass it.
+  void send(TlpPtr tlp);
+  /// Whether packets of that class wait for credits.
+  bool blocked(CreditClass of) const { return waiting_of_[index(of)] > 0; }
+  /// Whether the receiver's buffer is large enough for the packet when it is empty.
+  bool fits(const Tlp& tlp) const { return advertised_.enough_for(tlp); }
+  /// Delivers what the receive buffer holds and the port is ready for. Returns whether there was
+  /// any.
+  bool drain();
+
+  /// Brings the link up for the sender after that time.
+  void come_up_after(vp::Picoseconds span) { trained_.after(span); }
+  /// The sender is down: neither training nor Recovery ends.
+  void cancel_training();
+  /// Drops the packets that wait for credits.
+  void drop_waiting();
+  /// Drops everything: the receiver's end is down.
+  void clear();
+  /// Begins anew in the present mode, with an idle wire.
+  void restart();
+
+  /// Ends Recovery for the sender at that time.
+  void recovered_at(vp::Picoseconds end) { recovered_.at(end); }
+  /// Sends the packets again that Recovery has stopped. `first` is the port that knows of Recovery
+  /// first, and `end` the time at which Recovery ends.
+  void recover(const Port& first, vp::Picoseconds end);
+
+  /// The direction does not fall asleep before that time has come, and then only after its idle
+  /// time.
+  void keep_awake(vp::Picoseconds until);
+
+  FaultInjection& faults() { return faults_; }
+
+  struct Count {
+    std::uint64_t tlps = 0;
+    std::uint64_t bytes = 0;  ///< bytes of payload
+  };
+  const Count& count(TlpType type) const { return counts_[static_cast<unsigned>(type)]; }
+  const DataLink::Counts& errors() const { return data_link_.counts(); }
+  /// Registers the counters of this direction under the link's name.
+  void add_counters(vp::Statistics& statistics) const;
+
+ private:
+  struct InFlight {
+    vp::Picoseconds received = 0;
+    TlpPtr tlp;
+  };
+  struct ReturningCredits {
+    vp::Picoseconds when = 0;
+    CreditClass of{};
+    Credits credits;
+  };
+
+  static unsigned index(CreditClass of) { return static_cast<unsigned>(of); }
+  DataLinkConfig data_link_config() const;
+  void transmit(TlpPtr tlp);
+  bool transmit_next();
+  vp::Picoseconds put_on_wire(const Tlp& tlp, vp::Picoseconds ready);
+  vp::Picoseconds wake(vp::Picoseconds when);
+  void schedule_incidents();
+  void report_incidents(DataLink::End end);
+  void credits_returned();
+  void collect_credits();
+  void await_credits();
+  void arrive();
+  void deliver_early();
+  void deliver(TlpPtr tlp);
+  void return_credits(const Tlp& tlp);
+
+  const LinkContext& link_;
+  Recovery& recovery_;
+  HalfLink& opposite_;
+  const Direction direction_;
+  Port& from_;
+  Port& to_;
+  const vp::Picoseconds latency_;  // of PHY and wire
+  const vp::Picoseconds min_latency_;
+  const bool crosses_;
+  DataLink data_link_;
+  vp::Ring<InFlight> in_flight_;
+  vp::Event arrival_;
+  const CreditAccount advertised_;
+  CreditAccount credits_;        // the credits that the sender has
+  std::vector<TlpPtr> waiting_;  // TLPs without credits, in the order of send()
+  std::array<unsigned, credit_classes> waiting_of_{};
+  vp::Ring<ReturningCredits> returning_;  // credits that are on their way back to the sender
+  vp::Event update_;                      // their return, scheduled while a TLP waits for credits
+  std::vector<TlpPtr> received_;  // the receive buffer, used while the receiver is not ready
+  FaultInjection faults_;
+  vp::Event sender_incident_;  // the next of DataLink::incidents that the sender observes
+  vp::Event receiver_incident_;
+  vp::Event trained_;    // the end of training, at the sender
+  vp::Event recovered_;  // the end of Recovery, at the sender
+  std::array<Count, tlp_types> counts_{};
+  std::uint64_t wire_bytes_ = 0;
+  vp::Picoseconds used_ = 0;   // the end of the last transmission
+  vp::Picoseconds awake_ = 0;  // the time at which the direction is in L0 after its last sleep
+};
+
+}  // namespace pcie

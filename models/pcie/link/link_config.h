@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "vp/time/time.h"
+
+namespace pcie {
+
+/// A direction of the hierarchy; down leads away from the root complex.
+enum class Direction : std::uint8_t { down, up };
+
+struct LinkConfig {
+  unsigned generation = 5;           ///< highest generation of the channel, 1 to 6
+  unsigned lanes = 16;               ///< wired lanes
+  vp::Picoseconds latency_down = 0;  ///< latency of PHY and wire
+  vp::Picoseconds latency_up = 0;    ///< latency of PHY and wire
+  unsigned max_payload = 256;        ///< payload that the DLLP overhead assumes, see LineRate
+  /// Time from the end of a hot reset until the link is up. The link takes at least the latencies
+  /// of both directions.
+  vp::Picoseconds training = 0;
+  double bit_error_rate = 0;                 ///< rate in each lane, 0 to 1e-4
+  std::uint64_t seed = 1;                    ///< seed of the error sequence
+  vp::Picoseconds retraining = 20 * vp::us;  ///< duration of Recovery, also if the speed changes
+  /// The idle time after which a direction enters L0s, and after which the link enters L1.
+  vp::Picoseconds l0s_after = 1 * vp::us;
+  vp::Picoseconds l1_after = 10 * vp::us;
+};
+
+}  // namespace pcie

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/link/link_mode.h"
+
+#include <algorithm>
+
+namespace pcie {
+
+LinkMode::LinkMode(const LinkConfig& config, const PortConfig& upstream,
+                   const PortConfig& downstream)
+    : most_generation_(std::min({config.generation, upstream.generation, downstream.generation})),
+      most_lanes_(std::min({config.lanes, upstream.lanes, downstream.lanes})),
+      max_payload_(config.max_payload),
+      flits_(most_generation_ == 6),
+      best_rate_(LineRate::of(most_generation_, most_lanes_, config.max_payload)),
+      generation_(most_generation_),
+      lanes_(most_lanes_),
+      rate_(best_rate_) {}
+
+vp::Picoseconds LinkMode::shortest_packet() const {
+  return static_cast<vp::Picoseconds>(min_wire_bytes(most_generation_) * best_rate_.picoseconds /
+                                      best_rate_.bytes);
+}
+
+void LinkMode::choose(unsigned generation) {
+  generation_ = std::min(most_generation_, generation);
+  lanes_ = usable_lanes(most_lanes_, failed_);
+  rate_ = LineRate::of(generation_, lanes_, max_payload_, flits_);
+}
+
+bool LinkMode::can_lose(unsigned lane) const {
+  return lane < most_lanes_ && usable_lanes(most_lanes_, failed_ | 1u << lane) != 0;
+}
+
+bool LinkMode::lose(unsigned lane) {
+  const unsigned before = usable_lanes(most_lanes_, failed_);
+  failed_ |= 1u << lane;
+  return usable_lanes(most_lanes_, failed_) != before;
+}
+
+// Lane 0 of the link can be at either end: a port that cannot use it there reverses the lanes.
+unsigned LinkMode::usable_lanes(unsigned lanes, std::uint32_t failed) {
+  unsigned most = 0;
+  for (const bool reversed : {false, true}) {
+    unsigned good = 0;
+    while (good < lanes && !(failed >> (reversed ? lanes - 1 - good : good) & 1)) ++good;
+    most = std::max(most, good);
+  }
+  unsigned width = 1;
+  while (2 * width <= most) width *= 2;
+  return most == 0 ? 0 : width;
+}
+
+}  // namespace pcie

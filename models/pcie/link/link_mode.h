@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "models/pcie/link/line_rate.h"
+#include "models/pcie/link/link_config.h"
+#include "models/pcie/link/port.h"
+
+namespace pcie {
+
+/// The speed and the width of a link.
+///
+/// The speed is the lowest of the channel's, both ports' and the upstream port's target speed. The
+/// width uses only the lanes from either end of the link up to the first failed lane.
+class LinkMode {
+ public:
+  LinkMode(const LinkConfig& config, const PortConfig& upstream, const PortConfig& downstream);
+
+  /// The current mode, or during Recovery the mode that follows it.
+  unsigned generation() const { return generation_; }
+  unsigned lanes() const { return lanes_; }
+  const LineRate& rate() const { return rate_; }
+
+  /// Whether the link is in flit mode, at any speed.
+  bool flits() const { return flits_; }
+  /// The time that the shortest packet takes on the wire at the highest speed and width.
+  vp::Picoseconds shortest_packet() const;
+
+  /// Chooses a speed of at most `generation`, and the width that the good lanes permit.
+  void choose(unsigned generation);
+
+  /// Whether the link has that lane, and could work if it failed.
+  bool can_lose(unsigned lane) const;
+  /// Marks the lane as failed. Returns whether the possible width has changed; choose() applies it.
+  bool lose(unsigned lane);
+
+ private:
+  static unsigned usable_lanes(unsigned lanes, std::uint32_t failed);
+
+  const unsigned most_generation_;  // highest generation of the channel and both ports
+  const unsigned most_lanes_;
+  const unsigned max_payload_;
+  const bool flits_;
+  const LineRate best_rate_;
+  unsigned generation_;
+  unsigned lanes_;
+  LineRate rate_;
+  std::uint32_t failed_ = 0;  // failed lanes, one bit for each
+};
+
+}  // namespace pcie

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/link/port.h"
+
+#include "models/pcie/link/link.h"
+
+namespace pcie {
+
+void Port::send(TlpPtr tlp) {
+  if (link_up_) link_->half_from(*this).send(std::move(tlp));
+}
+
+bool Port::fits(const Tlp& tlp) const {
+  return !link_up_ || link_->half_from(*this).fits(tlp);
+}
+
+bool Port::blocked(CreditClass of) const {
+  return link_up_ && link_->half_from(*this).blocked(of);
+}
+
+bool Port::drain() {
+  return link_up_ && link_->half_to(*this).drain();
+}
+
+void Port::hold_link(Reset kind) {
+  if (link_ != nullptr) link_->hold(kind);
+}
+
+bool Port::release_link(Reset kind) {
+  if (link_ != nullptr) link_->release(kind);
+  return link_ != nullptr;
+}
+
+bool Port::retrain_link() {
+  return link_ != nullptr && link_->retrain();
+}
+
+void Port::active_states_changed() {
+  if (link_ != nullptr) link_->keep_awake();
+}
+
+bool Port::flits() const {
+  return link_ != nullptr && link_->flits();
+}
+
+}  // namespace pcie
