@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/hierarchy/downstream_port.h"
 
-#include "vp/log/log.h"
-
 namespace pcie {
+namespace {
+
+PortConfig upper_end_config(const DownstreamPortConfig& config, const PciExpressConfig& express,
+                            vp::Picoseconds latency) {
+  PortConfig port;
+  port.generation = config.generation;
+  port.lanes = config.lanes;
+  port.latency = latency;
+  port.credits = config.credits;
+  port.accepts_atomics = true;
+  port.deferrable_writes = express.deferrable_writes;
+  port.active_states = config.active_states;
+  return port;
+}
+
+}  // namespace
 
 DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
                                const DownstreamPortConfig& config, const PciExpressConfig& express,
                                unsigned peers, vp::Picoseconds latency, vp::Domain& domain,
                                vp::Statistics& statistics)
-    : sc_module(name),
-      Port(domain, {config.generation, config.lanes, latency, config.credits, true,
-                    express.deferrable_writes, config.active_states}),
-      log_(vp::log::get("pcie")),
-      header_(space_, config.identity, 0),
-      power_(space_),
-      express_(space_, express),
-      msi_(space_),
-      errors_(space_, express_, express.type),
-      link_capabilities_(space_, express.type, config.generation, config.lanes, config.eye),
+    : BridgePort(name, config.identity, config.eye, upper_end_config(config, express, latency),
+                 express, domain, statistics),
       access_control_(space_, express.port_number, peers),
       number_(express.port_number),
       interrupt_(domain, [this] { send_interrupt(); }),
@@ -37,9 +43,6 @@ DownstreamPort::DownstreamPort(const sc_core::sc_module_name& name,
     space_.on_write(at, 2, [this](std::uint32_t) { update_interrupt(); });
   }
   const std::string prefix = std::string(this->name()) + ".";
-  statistics.counter(prefix + "unexpected_completions", unexpected_);
-  statistics.counter(prefix + "unsupported_requests", unsupported_);
-  statistics.counter(prefix + "malformed_tlps", malformed_);
   statistics.counter(prefix + "acs_violations", acs_violations_);
   statistics.counter(prefix + "tlps_without_link", no_link_);
 }
@@ -149,13 +152,13 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
     const bool is_blocked = express_.blocks_atomics();
     if (is_blocked || !fits(*tlp)) {
       report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
-      return refused(*tlp, id(), Status::unsupported_request);
+      return refused(*tlp, Status::unsupported_request);
     }
   }
   // 2.7.2.1; the error may trigger containment, which then determines the completion status.
   if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
     report(Error::poisoned_egress_blocked, tlp.get());
-    return refused(*tlp, id(), refusal());
+    return refused(*tlp, refusal());
   }
   if (link_up()) {
     Port::send(std::move(tlp));
@@ -166,7 +169,7 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   const Status status = refusal();
   const bool is_contained = containment_ && containment_->triggered();
   if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
-  return refused(*tlp, id(), status);
+  return refused(*tlp, status);
 }
 
 bool DownstreamPort::remove_card() {
@@ -219,14 +222,12 @@ void DownstreamPort::handle_power_loss(bool was_up) {
 
 void DownstreamPort::trained(unsigned generation, unsigned lanes) {
   express_.hot_plug_slot().seat();
-  express_.trained(generation, lanes, flits());
-  link_capabilities_.trained(generation);
+  BridgePort::trained(generation, lanes);
   update_interrupt();
 }
 
 void DownstreamPort::retrained(unsigned generation, unsigned lanes) {
-  express_.retrained(generation, lanes);
-  link_capabilities_.retrained(generation);
+  BridgePort::retrained(generation, lanes);
   update_interrupt();
 }
 
@@ -239,14 +240,6 @@ void DownstreamPort::link_lost(Reset) {
   // 2.2.8.1: without a link, all INTx interrupts are deasserted.
   for (unsigned pin = 0; pin < 4; ++pin) intx(pin, false);
   update_interrupt();
-}
-
-bool DownstreamPort::refuse_malformed(const Tlp& tlp) {
-  if (well_formed(tlp, express_.max_payload())) return false;
-  log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
-           name(), to_string(tlp.header.type));
-  report(Error::malformed_tlp, &tlp);
-  return true;
 }
 
 // 6.12.1.1: access control never refuses completions.
@@ -292,36 +285,14 @@ void DownstreamPort::receive_message(const Tlp& message) {
   send_error_message(severity, message.header.requester);
 }
 
-void DownstreamPort::unsupported(const Tlp& request) {
-  log_.log(unsupported_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
-           pcie::to_string(request.header.requester), request.get_address());
-  report(Error::unsupported_request, &request);
-  if (request.is_non_posted()) send(Tlp::completion(request, id(), Status::unsupported_request));
-}
-
-void DownstreamPort::unexpected(const Tlp& completion) {
-  log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-           "{}: unexpected completion, tag {}", name(), completion.header.tag);
-  report(Error::unexpected_completion, &completion);
-}
-
-void DownstreamPort::detected(Error error, const Tlp* tlp) {
-  report(error, tlp);
-  if (tlp == nullptr || !tlp->is_non_posted()) return;
-  if (const auto status = refusal_of(error)) send(Tlp::completion(*tlp, id(), *status));
-}
-
-// 7.8.4.10: a port reports its own errors like those of devices below, unless they trigger
-// containment.
-void DownstreamPort::report(Error error, const Tlp* tlp, Place place) {
-  const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
-  const auto severity = errors_.report(error, tlp, place);
-  if (uncorrectable && containment_ &&
-      containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
-    return contain();
+// 6.2.11: an error that triggers containment is not signalled.
+bool DownstreamPort::contain_error() {
+  if (!containment_ ||
+      !containment_->trigger(DownstreamPortContainment::Reason::uncorrectable_error)) {
+    return false;
   }
-  if (severity) send_error_message(*severity, id());
+  contain();
+  return true;
 }
 
 // 6.2.4.1.2, 6.7.3.4: the port sends a message whenever one of the conditions becomes true.

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <spdlog/logger.h>
-
 #include <optional>
 
 #include "models/pcie/config/capabilities/access_control.h"
 #include "models/pcie/config/capabilities/downstream_port_containment.h"
-#include "models/pcie/config/capabilities/msi.h"
-#include "models/pcie/config/capabilities/pci_express.h"
-#include "models/pcie/config/capabilities/power_management.h"
-#include "models/pcie/config/config_space.h"
-#include "models/pcie/config/error_reporting.h"
-#include "models/pcie/config/header.h"
-#include "models/pcie/config/link_capabilities.h"
-#include "models/pcie/link/port.h"
-#include "vp/statistics/statistics.h"
+#include "models/pcie/hierarchy/bridge_port.h"
 
 namespace pcie {
 
@@ -30,30 +20,20 @@ struct DownstreamPortConfig {
   Eye eye{};                   ///< eye of its receiver
 };
 
-/// A port of a root complex or switch with a link away from the host. It is a bridge to the bus of
-/// that link. The port knows which addresses and buses are behind it, and it controls its link and
-/// hot-plug slot. It refuses packets that access control or blocking forbids. It reports errors,
-/// and signals errors, hot-plug slot events and containment by MSI.
+/// A port of a root complex or switch with a link away from the host. The port knows which
+/// addresses and buses are behind it, and it controls its link and hot-plug slot. It refuses
+/// packets that access control or blocking forbids. It reports errors, and signals errors, hot-plug
+/// slot events and containment by MSI.
 ///
 /// Derived classes handle the packets from below and forward messages towards the host.
-class DownstreamPort : public sc_core::sc_module, public Port {
+class DownstreamPort : public BridgePort {
  public:
-  virtual Id id() const = 0;
-  ConfigSpace& config_space() { return space_; }
   /// Whether a memory address is behind this port.
   bool claims(std::uint64_t address) const { return header_.claims(address) && power_.d0(); }
-  /// Whether a bus is behind this port.
-  bool routes(unsigned bus) const { return header_.routes(bus); }
-  unsigned secondary_bus() const { return header_.secondary_bus(); }
-  unsigned max_payload() const { return express_.max_payload(); }
 
   /// Sends a packet of another port down. If this port refuses it, returns the completion for a
   /// non-posted request, or else nullptr.
   TlpPtr forward(TlpPtr tlp);
-  /// The completion with which `completer` refuses a request, or nullptr for a posted request.
-  static TlpPtr refused(const Tlp& request, Id completer, Status status) {
-    return request.is_non_posted() ? Tlp::completion(request, completer, status) : nullptr;
-  }
 
   /// Actions at the hot-plug slot, which are possible at any time (6.7). When a card is removed,
   /// the link is down at once and all outstanding requests end. This is a Surprise Down error
@@ -88,8 +68,6 @@ class DownstreamPort : public sc_core::sc_module, public Port {
 
   /// Forwards an error message of `source`, a device below or this port, towards the host.
   virtual void send_error_message(Severity severity, Id source) = 0;
-  /// Sends a packet of this port downstream.
-  virtual void send(TlpPtr tlp) { Port::send(std::move(tlp)); }
   /// INTA to INTD (`pin` 0 to 3) behind this port has changed to `level`.
   virtual void intx(unsigned pin, bool level) = 0;
   /// Sends the port's own MSI.
@@ -100,11 +78,10 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   void trained(unsigned generation, unsigned lanes) override;
   void retrained(unsigned generation, unsigned lanes) override;
   void recovering() override;
-  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
-  unsigned active_states() const override { return express_.active_states(); }
   unsigned target_generation() const override { return express_.target_generation(); }
   void link_lost(Reset kind) override;
-  void detected(Error error, const Tlp* tlp) override;
+  bool contain_error() override;
+  void signal_error(Severity severity) override { send_error_message(severity, id()); }
 
   /// Resets this port and, through its link, all components behind it, until end_reset(). Holds on
   /// the link that such a reset does not end remain.
@@ -114,8 +91,6 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   /// The completion status of requests while there is no link.
   Status refusal() const;
 
-  /// Counts and reports a malformed TLP. Returns whether the TLP is malformed and must be dropped.
-  bool refuse_malformed(const Tlp& tlp);
   /// Refuses a request from below that access control forbids. Returns whether it was refused.
   bool refuse_foreign(const Tlp& tlp);
   /// Counts and reports an ACS violation, and answers a non-posted request with Completer Abort.
@@ -126,23 +101,14 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   }
   /// Handles INTx and error messages from below and refuses other messages.
   void receive_message(const Tlp& message);
-  void unsupported(const Tlp& request);
-  void unexpected(const Tlp& completion);
-  void report(Error error, const Tlp* tlp, Place place = Place::end);
+  /// Refuses a request from below and answers it.
+  void unsupported(const Tlp& request) { answer(refuse_unsupported(request)); }
   /// Reports a poisoned packet from below. Returns whether the packet may be forwarded, which is
   /// not the case if the error has triggered containment.
   bool lets_pass(const Tlp& tlp);
   void update_interrupt();
   void send_interrupt();
 
-  spdlog::logger& log_;
-  ConfigSpace space_;
-  Type1Header header_;
-  PowerManagement power_;
-  PciExpress express_;
-  Msi msi_;
-  ErrorReporting errors_;
-  LinkCapabilities link_capabilities_;
   AccessControl access_control_;
   std::optional<DownstreamPortContainment> containment_;
 
@@ -175,9 +141,6 @@ class DownstreamPort : public sc_core::sc_module, public Port {
   vp::Event interrupt_;
   vp::Event command_;  // the completion of a Slot Control command
 
-  std::uint64_t unexpected_ = 0;
-  std::uint64_t unsupported_ = 0;
-  std::uint64_t malformed_ = 0;
   std::uint64_t acs_violations_ = 0;
   std::uint64_t no_link_ = 0;
 };

@@ -7,7 +7,6 @@
 
 #include "models/pcie/config/config_request.h"
 #include "models/pcie/protocol/configuration_error.h"
-#include "vp/log/log.h"
 
 namespace pcie {
 namespace {
@@ -21,6 +20,17 @@ PciExpressConfig upstream_express_config(const SwitchConfig& config) {
   express.extended_tags = false;
   express.active_states = config.active_states;
   return express;
+}
+
+PortConfig upstream_port_config(const SwitchConfig& config) {
+  PortConfig port;
+  port.generation = config.generation;
+  port.lanes = config.lanes;
+  port.latency = config.latency / 2;
+  port.credits = config.credits;
+  port.accepts_atomics = true;
+  port.active_states = config.active_states;
+  return port;
 }
 
 PciExpressConfig downstream_express_config(const SwitchConfig& config, unsigned index) {
@@ -40,7 +50,7 @@ PciExpressConfig downstream_express_config(const SwitchConfig& config, unsigned 
 
 }  // namespace
 
-class Switch::Upstream : public sc_core::sc_module, public Port {
+class Switch::Upstream : public BridgePort {
  public:
   Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config, Switch& owner,
            vp::Domain& domain, vp::Statistics& statistics);
@@ -48,10 +58,8 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   using Port::blocked;
   using Port::drain;
 
-  Id id() const { return id_; }
-  unsigned internal_bus() const { return header_.secondary_bus(); }
-  /// Whether the bus belongs to this switch or is behind it.
-  bool routes(unsigned bus) const { return header_.routes(bus); }
+  Id id() const override { return id_; }
+  unsigned internal_bus() const { return secondary_bus(); }
 
   /// Sends a packet from below up. If this port refuses it, returns the completion for a non-posted
   /// request, or else nullptr.
@@ -67,21 +75,12 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   bool ready(CreditClass of) const override;
   void unblocked(CreditClass of) override;
   void trained(unsigned generation, unsigned lanes) override;
-  void retrained(unsigned generation, unsigned lanes) override;
-  unsigned active_states() const override { return express_.active_states(); }
-  void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
   void link_lost(Reset kind) override;
-  void detected(Error error, const Tlp* tlp) override;
+  void signal_error(Severity severity) override;
 
  private:
   void receive_config(TlpPtr request);
   void bridge_controlled(std::uint32_t before);
-  void answer(TlpPtr completion) {
-    if (completion) send(std::move(completion));
-  }
-  TlpPtr unsupported(const Tlp& request);
-  void unexpected(const Tlp& completion);
-  void report(Error error, const Tlp* tlp, Place place = Place::end);
   /// Reports a poisoned packet from above, which is forwarded nevertheless.
   void note_poison(const Tlp& tlp) {
     if (tlp.header.poisoned) report(Error::poisoned_tlp, &tlp, Place::passing);
@@ -89,20 +88,8 @@ class Switch::Upstream : public sc_core::sc_module, public Port {
   void send_pending_messages();
 
   Switch& switch_;
-  spdlog::logger& log_;
-  Id id_ = 0;  // captured from configuration writes (2.2.6.2)
-  ConfigSpace space_;
-  Type1Header header_;
-  PowerManagement power_;
-  PciExpress express_;
-  Msi msi_;
-  ErrorReporting errors_;
-  LinkCapabilities link_capabilities_;
+  Id id_ = 0;                      // captured from configuration writes (2.2.6.2)
   unsigned pending_messages_ = 0;  // messages of own errors without credits, one bit per Severity
-
-  std::uint64_t unexpected_ = 0;
-  std::uint64_t unsupported_ = 0;
-  std::uint64_t malformed_ = 0;
   std::uint64_t messages_ignored_ = 0;
 };
 
@@ -147,35 +134,18 @@ class Switch::Downstream : public DownstreamPort {
 
 Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConfig& config,
                            Switch& owner, vp::Domain& domain, vp::Statistics& statistics)
-    : sc_module(name),
-      Port(domain, {config.generation, config.lanes, config.latency / 2, config.credits, true, 0,
-                    config.active_states}),
-      switch_(owner),
-      log_(vp::log::get("pcie")),
-      header_(space_, config.identity, 0),
-      power_(space_),
-      express_(space_, upstream_express_config(config)),
-      msi_(space_),
-      errors_(space_, express_, PortType::upstream_port),
-      link_capabilities_(space_, PortType::upstream_port, config.generation, config.lanes,
-                         config.eye) {
+    : BridgePort(name, config.identity, config.eye, upstream_port_config(config),
+                 upstream_express_config(config), domain, statistics),
+      switch_(owner) {
   space_.on_write(Type1Header::bridge_control, 2,
                   [this](std::uint32_t before) { bridge_controlled(before); });
   space_.on_write(express_.offset() + PciExpress::link_control, 2,
                   [this](std::uint32_t) { active_states_changed(); });
-  const std::string prefix = std::string(this->name()) + ".";
-  statistics.counter(prefix + "unexpected_completions", unexpected_);
-  statistics.counter(prefix + "unsupported_requests", unsupported_);
-  statistics.counter(prefix + "malformed_tlps", malformed_);
-  statistics.counter(prefix + "messages_ignored", messages_ignored_);
+  statistics.counter(std::string(this->name()) + ".messages_ignored", messages_ignored_);
 }
 
 void Switch::Upstream::receive(TlpPtr tlp) {
-  if (!well_formed(*tlp, express_.max_payload())) {
-    log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
-             name(), to_string(tlp->header.type));
-    return report(Error::malformed_tlp, tlp.get());
-  }
+  if (refuse_malformed(*tlp)) return;
   switch (tlp->header.type) {
     case TlpType::CfgRd0:
     case TlpType::CfgWr0:
@@ -193,9 +163,9 @@ void Switch::Upstream::receive(TlpPtr tlp) {
           return answer(port->forward(std::move(tlp)));
         }
       }
-      return answer(unsupported(*tlp));
+      return answer(refuse_unsupported(*tlp));
     case TlpType::DMWr:  // switches do not route deferrable writes
-      return answer(unsupported(*tlp));
+      return answer(refuse_unsupported(*tlp));
     case TlpType::Cpl:
     case TlpType::CplD:
       if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
@@ -230,7 +200,7 @@ void Switch::Upstream::receive_config(TlpPtr request) {
       return answer(port->forward_config(std::move(request)));
     }
   }
-  if (space == nullptr) return answer(unsupported(*request));
+  if (space == nullptr) return answer(refuse_unsupported(*request));
   if (request->header.poisoned) {
     report(Error::poisoned_tlp, request.get());
     return send(Tlp::completion(*request, completer, Status::unsupported_request));
@@ -241,16 +211,18 @@ void Switch::Upstream::receive_config(TlpPtr request) {
 
 TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
   if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // the packet would return
-    return unsupported(*tlp);
+    return refuse_unsupported(*tlp);
   }
   return redirect(std::move(tlp));
 }
 
 TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
-  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) return unsupported(*tlp);
+  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) {
+    return refuse_unsupported(*tlp);
+  }
   if (tlp->is_atomic() && express_.blocks_atomics()) {  // 6.15.3
     report(Error::atomic_egress_blocked, tlp.get());
-    return DownstreamPort::refused(*tlp, id_, Status::unsupported_request);
+    return refused(*tlp, Status::unsupported_request);
   }
   send(std::move(tlp));
   return nullptr;
@@ -279,14 +251,8 @@ void Switch::Upstream::unblocked(CreditClass of) {
 }
 
 void Switch::Upstream::trained(unsigned generation, unsigned lanes) {
-  express_.trained(generation, lanes, flits());
-  link_capabilities_.trained(generation);
+  BridgePort::trained(generation, lanes);
   for (const auto& port : switch_.ports_) port->end_reset();
-}
-
-void Switch::Upstream::retrained(unsigned generation, unsigned lanes) {
-  express_.retrained(generation, lanes);
-  link_capabilities_.retrained(generation);
 }
 
 void Switch::Upstream::link_lost(Reset kind) {
@@ -309,32 +275,8 @@ void Switch::Upstream::bridge_controlled(std::uint32_t before) {
   }
 }
 
-void Switch::Upstream::detected(Error error, const Tlp* tlp) {
-  report(error, tlp);
-  if (tlp == nullptr) return;
-  if (const auto status = Port::refusal_of(error)) {
-    answer(DownstreamPort::refused(*tlp, id_, *status));
-  }
-}
-
-TlpPtr Switch::Upstream::unsupported(const Tlp& request) {
-  log_.log(unsupported_++ == 0 && !request.is_config() ? spdlog::level::warn : spdlog::level::debug,
-           "{}: unsupported {} from {} at {:#x}", name(), to_string(request.header.type),
-           pcie::to_string(request.header.requester), request.get_address());
-  report(Error::unsupported_request, &request);
-  return DownstreamPort::refused(request, id_, Status::unsupported_request);
-}
-
-void Switch::Upstream::unexpected(const Tlp& completion) {
-  log_.log(unexpected_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
-           "{}: unexpected completion, tag {}", name(), completion.header.tag);
-  report(Error::unexpected_completion, &completion);
-}
-
-void Switch::Upstream::report(Error error, const Tlp* tlp, Place place) {
-  const auto severity = errors_.report(error, tlp, place);
-  if (!severity) return;
-  pending_messages_ |= 1u << static_cast<unsigned>(*severity);
+void Switch::Upstream::signal_error(Severity severity) {
+  pending_messages_ |= 1u << static_cast<unsigned>(severity);
   if (!blocked(CreditClass::posted)) send_pending_messages();
 }
 
@@ -364,7 +306,7 @@ TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
   if (bus_of(header.target) == secondary_bus()) {
     if (device_of(header.target) != 0 && !express_.forwards_ari()) {
       report(Error::unsupported_request, request.get());
-      return refused(*request, id(), Status::unsupported_request);
+      return refused(*request, Status::unsupported_request);
     }
     header.type = header.type == TlpType::CfgRd1 ? TlpType::CfgRd0 : TlpType::CfgWr0;
   }
