@@ -3,82 +3,15 @@
 
 #include <algorithm>
 
+#include "models/ipu/pl011_registers.h"
+
 namespace ipu {
 namespace {
-
-enum Offset : std::uint32_t {
-  dr = 0x000,
-  rsr = 0x004,
-  fr = 0x018,
-  ilpr = 0x020,
-  ibrd = 0x024,
-  fbrd = 0x028,
-  lcr_h = 0x02c,
-  cr = 0x030,
-  ifls = 0x034,
-  imsc = 0x038,
-  ris = 0x03c,
-  mis = 0x040,
-  icr = 0x044,
-  dmacr = 0x048,
-  identification = 0xfe0,
-  end = 0x1000,
-};
-
-// Bits of DR. RSR holds the same bits, 8 places lower.
-enum Data : std::uint32_t { dr_oe = 1 << 11 };
-enum Status : std::uint32_t { rsr_oe = 1 << 3, rsr_character = 0x7 };
-
-enum Flag : std::uint32_t {
-  fr_cts = 1 << 0,
-  fr_dsr = 1 << 1,
-  fr_dcd = 1 << 2,
-  fr_busy = 1 << 3,
-  fr_rxfe = 1 << 4,
-  fr_txff = 1 << 5,
-  fr_rxff = 1 << 6,
-  fr_txfe = 1 << 7,
-  fr_ri = 1 << 8,
-};
-
-enum LineControl : std::uint32_t {
-  lcr_pen = 1 << 1,
-  lcr_stp2 = 1 << 3,
-  lcr_fen = 1 << 4,
-  lcr_wlen_shift = 5,
-  lcr_mask = 0xff,
-};
-
-enum Control : std::uint32_t {
-  cr_uarten = 1 << 0,
-  cr_lbe = 1 << 7,
-  cr_txe = 1 << 8,
-  cr_rxe = 1 << 9,
-  cr_dtr = 1 << 10,
-  cr_rts = 1 << 11,
-  cr_out1 = 1 << 12,
-  cr_out2 = 1 << 13,
-  cr_rtsen = 1 << 14,
-  cr_ctsen = 1 << 15,
-  cr_mask = 0xff87,
-};
-
-enum Interrupt : std::uint32_t {
-  int_ri = 1 << 0,
-  int_cts = 1 << 1,
-  int_dcd = 1 << 2,
-  int_dsr = 1 << 3,
-  int_rx = 1 << 4,
-  int_tx = 1 << 5,
-  int_rt = 1 << 6,
-  int_oe = 1 << 10,
-  int_mask = 0x7ff,
-};
 
 // Table 3-1: PeriphID0 to 3 of revision r1p5, PCellID0 to 3.
 constexpr std::array<std::uint8_t, 8> ids = {0x11, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1};
 
-constexpr std::uint32_t control_reset = cr_txe | cr_rxe;
+constexpr std::uint32_t control_reset = PL011_CR_TXE | PL011_CR_RXE;
 constexpr std::uint32_t levels_reset = 0x12;
 constexpr unsigned timeout_bits = 32;
 
@@ -119,7 +52,7 @@ Pl011::Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Conf
                      }),
       quiet_event_(domain,
                    [this] {
-                     raw_ |= int_rt;
+                     raw_ |= PL011_INT_RT;
                      update_irq();
                    }),
       control_(control_reset),
@@ -133,79 +66,79 @@ void Pl011::receive(std::string_view bytes) {
 
 std::optional<std::uint64_t> Pl011::read(std::uint64_t offset) {
   switch (offset) {
-    case dr:
+    case PL011_DR:
       return read_data();
-    case rsr:
+    case PL011_RSR:
       return status_;
-    case fr:
+    case PL011_FR:
       return flags();
-    case ilpr:
+    case PL011_ILPR:
       return irda_;
-    case ibrd:
+    case PL011_IBRD:
       return integer_divisor_;
-    case fbrd:
+    case PL011_FBRD:
       return fractional_divisor_;
-    case lcr_h:
+    case PL011_LCR_H:
       return line_control_;
-    case cr:
+    case PL011_CR:
       return control_;
-    case ifls:
+    case PL011_IFLS:
       return levels_;
-    case imsc:
+    case PL011_IMSC:
       return mask_;
-    case ris:
+    case PL011_RIS:
       return raw_;
-    case mis:
+    case PL011_MIS:
       return raw_ & mask_;
-    case dmacr:
+    case PL011_DMACR:
       return dma_;
     default:
       break;
   }
-  if (offset >= end) return std::nullopt;
-  return offset >= identification ? ids[(offset - identification) / 4] : 0;
+  if (offset >= PL011_SIZE) return std::nullopt;
+  return offset >= PL011_PERIPH_ID0 ? ids[(offset - PL011_PERIPH_ID0) / 4] : 0;
 }
 
 bool Pl011::write(std::uint64_t offset, std::uint64_t wide_value, std::uint64_t wide_mask,
                   vp::Picoseconds delay) {
-  if (offset >= end) return false;
+  if (offset >= PL011_SIZE) return false;
   const auto value = static_cast<std::uint32_t>(wide_value);
   const auto mask = static_cast<std::uint32_t>(wide_mask);
   const auto merged = [&](std::uint32_t old, std::uint32_t writable) {
     return static_cast<std::uint32_t>(merge(old, value, mask & writable));
   };
   switch (offset) {
-    case dr:
+    case PL011_DR:
       if (mask & 0xff) transmit(static_cast<std::uint8_t>(value), delay);
       break;
-    case rsr:
+    case PL011_RSR:
       status_ = 0;
       break;
-    case ilpr:
+    case PL011_ILPR:
       irda_ = merged(irda_, 0xff);
       break;
-    case ibrd:
+    case PL011_IBRD:
       integer_divisor_ = merged(integer_divisor_, 0xffff);
       break;
-    case fbrd:
+    case PL011_FBRD:
       fractional_divisor_ = merged(fractional_divisor_, 0x3f);
       break;
-    case lcr_h:
-      write_line_control(merged(line_control_, lcr_mask));
+    case PL011_LCR_H:
+      write_line_control(merged(line_control_, PL011_LCR_H_MASK));
       break;
-    case cr:
-      write_control(merged(control_, cr_mask));
+    case PL011_CR:
+      write_control(merged(control_, PL011_CR_MASK));
       break;
-    case ifls:
+    case PL011_IFLS:
       levels_ = merged(levels_, 0x3f);
       break;
-    case imsc:
-      mask_ = merged(mask_, int_mask);
+    case PL011_IMSC:
+      mask_ = merged(mask_, PL011_INT_MASK);
       break;
-    case icr:
+    case PL011_ICR:
       raw_ &= ~(value & mask);
       break;
-    case dmacr:
+    case PL011_DMACR:
       dma_ = merged(dma_, 0x7);
       break;
     default:
@@ -217,32 +150,32 @@ bool Pl011::write(std::uint64_t offset, std::uint64_t wide_value, std::uint64_t 
 
 std::uint32_t Pl011::flags() const {
   std::uint32_t flags = modem_inputs();
-  if (sent_event_.pending() || transmit_.level > 0) flags |= fr_busy;
-  if (receive_.level == 0) flags |= fr_rxfe;
-  if (transmit_.level == depth()) flags |= fr_txff;
-  if (receive_.level == depth()) flags |= fr_rxff;
-  if (transmit_.level == 0) flags |= fr_txfe;
+  if (sent_event_.pending() || transmit_.level > 0) flags |= PL011_FR_BUSY;
+  if (receive_.level == 0) flags |= PL011_FR_RXFE;
+  if (transmit_.level == depth()) flags |= PL011_FR_TXFF;
+  if (receive_.level == depth()) flags |= PL011_FR_RXFF;
+  if (transmit_.level == 0) flags |= PL011_FR_TXFE;
   return flags;
 }
 
 // In loopback the modem outputs are fed to the inputs (section 2.4.2).
 std::uint32_t Pl011::modem_inputs() const {
-  if (!(control_ & cr_lbe)) return fr_cts | fr_dsr | fr_dcd;
+  if (!(control_ & PL011_CR_LBE)) return PL011_FR_CTS | PL011_FR_DSR | PL011_FR_DCD;
   std::uint32_t inputs = 0;
-  if (control_ & cr_rts) inputs |= fr_cts;
-  if (control_ & cr_dtr) inputs |= fr_dsr;
-  if (control_ & cr_out1) inputs |= fr_dcd;
-  if (control_ & cr_out2) inputs |= fr_ri;
+  if (control_ & PL011_CR_RTS) inputs |= PL011_FR_CTS;
+  if (control_ & PL011_CR_DTR) inputs |= PL011_FR_DSR;
+  if (control_ & PL011_CR_OUT1) inputs |= PL011_FR_DCD;
+  if (control_ & PL011_CR_OUT2) inputs |= PL011_FR_RI;
   return inputs;
 }
 
 std::uint32_t Pl011::read_data() {
   if (receive_.level == 0) return 0;
   const std::uint32_t entry = receive_.pop();
-  status_ = (status_ & rsr_oe) | (entry >> 8 & rsr_character);
-  if (receive_.level < receive_trigger()) raw_ &= ~int_rx;
+  status_ = (status_ & PL011_RSR_OE) | (entry >> 8 & PL011_RSR_CHARACTER);
+  if (receive_.level < receive_trigger()) raw_ &= ~PL011_INT_RX;
   if (receive_.level == 0) {
-    raw_ &= ~int_rt;
+    raw_ &= ~PL011_INT_RT;
     quiet_event_.cancel();
   }
   start_receive();
@@ -251,7 +184,7 @@ std::uint32_t Pl011::read_data() {
 }
 
 void Pl011::write_line_control(std::uint32_t value) {
-  if ((value ^ line_control_) & lcr_fen) {
+  if ((value ^ line_control_) & PL011_LCR_H_FEN) {
     transmit_.clear();
     receive_.clear();
     quiet_event_.cancel();
@@ -266,17 +199,17 @@ void Pl011::write_control(std::uint32_t value) {
   const std::uint32_t before = modem_inputs();
   control_ = value;
   const std::uint32_t changed = before ^ modem_inputs();
-  if (changed & fr_ri) raw_ |= int_ri;
-  if (changed & fr_cts) raw_ |= int_cts;
-  if (changed & fr_dcd) raw_ |= int_dcd;
-  if (changed & fr_dsr) raw_ |= int_dsr;
+  if (changed & PL011_FR_RI) raw_ |= PL011_INT_RI;
+  if (changed & PL011_FR_CTS) raw_ |= PL011_INT_CTS;
+  if (changed & PL011_FR_DCD) raw_ |= PL011_INT_DCD;
+  if (changed & PL011_FR_DSR) raw_ |= PL011_INT_DSR;
   start_transmit(0);
   start_receive();
 }
 
 // With FIFOs disabled there is one holding register for each direction.
 unsigned Pl011::depth() const {
-  return line_control_ & lcr_fen ? fifo_depth : 1;
+  return line_control_ & PL011_LCR_H_FEN ? fifo_depth : 1;
 }
 
 unsigned Pl011::transmit_trigger() const {
@@ -294,27 +227,27 @@ vp::Picoseconds Pl011::bit_periods(unsigned number) const {
 }
 
 vp::Picoseconds Pl011::frame() const {
-  const unsigned start_and_stop = line_control_ & lcr_stp2 ? 3 : 2;
-  const unsigned parity = line_control_ & lcr_pen ? 1 : 0;
-  return bit_periods(start_and_stop + 5 + (line_control_ >> lcr_wlen_shift & 3) + parity);
+  const unsigned start_and_stop = line_control_ & PL011_LCR_H_STP2 ? 3 : 2;
+  const unsigned parity = line_control_ & PL011_LCR_H_PEN ? 1 : 0;
+  return bit_periods(start_and_stop + 5 + (line_control_ >> PL011_LCR_H_WLEN_SHIFT & 3) + parity);
 }
 
 // A byte written to a full FIFO is lost.
 void Pl011::transmit(std::uint8_t byte, vp::Picoseconds delay) {
   if (transmit_.level == depth()) return;
   transmit_.push(byte);
-  if (transmit_.level > transmit_trigger()) raw_ &= ~int_tx;
+  if (transmit_.level > transmit_trigger()) raw_ &= ~PL011_INT_TX;
   start_transmit(delay);
 }
 
 void Pl011::start_transmit(vp::Picoseconds delay) {
-  constexpr std::uint32_t enabled = cr_uarten | cr_txe;
+  constexpr std::uint32_t enabled = PL011_CR_UARTEN | PL011_CR_TXE;
   if (sent_event_.pending() || (control_ & enabled) != enabled) return;
-  if ((control_ & cr_ctsen) && !(modem_inputs() & fr_cts)) return;
+  if ((control_ & PL011_CR_CTSEN) && !(modem_inputs() & PL011_FR_CTS)) return;
   if (config_.timed && divisor_ == 0) return;
   while (transmit_.level > 0) {
     shift_ = static_cast<std::uint8_t>(transmit_.pop());
-    if (transmit_.level <= transmit_trigger()) raw_ |= int_tx;
+    if (transmit_.level <= transmit_trigger()) raw_ |= PL011_INT_TX;
     if (config_.timed) {
       sent_event_.after(delay + frame());
       return;
@@ -325,24 +258,24 @@ void Pl011::start_transmit(vp::Picoseconds delay) {
 
 void Pl011::send(std::uint8_t byte) {
   ++sent_;
-  const unsigned word_length = 5 + (line_control_ >> lcr_wlen_shift & 3);
+  const unsigned word_length = 5 + (line_control_ >> PL011_LCR_H_WLEN_SHIFT & 3);
   const auto bits = static_cast<std::uint8_t>(byte & (0xff >> (8 - word_length)));
-  if (!(control_ & cr_lbe)) {
+  if (!(control_ & PL011_CR_LBE)) {
     sink_(bits);
-  } else if ((control_ & cr_rxe)) {
+  } else if ((control_ & PL011_CR_RXE)) {
     receive(bits);
   }
 }
 
 bool Pl011::may_receive() const {
-  constexpr std::uint32_t enabled = cr_uarten | cr_rxe;
-  return (control_ & (enabled | cr_lbe)) == enabled;
+  constexpr std::uint32_t enabled = PL011_CR_UARTEN | PL011_CR_RXE;
+  return (control_ & (enabled | PL011_CR_LBE)) == enabled;
 }
 
 void Pl011::start_receive() {
   if (wire_.empty() || arrived_event_.pending() || !may_receive()) return;
   if (config_.timed) {
-    const bool held = (control_ & cr_rtsen) && receive_.level >= receive_trigger();
+    const bool held = (control_ & PL011_CR_RTSEN) && receive_.level >= receive_trigger();
     if (divisor_ != 0 && !held) arrived_event_.after(frame());
     return;
   }
@@ -357,20 +290,20 @@ void Pl011::start_receive() {
 void Pl011::receive(std::uint8_t byte) {
   if (receive_.level == depth()) {
     overrun_ = true;
-    status_ |= rsr_oe;
-    raw_ |= int_oe;
+    status_ |= PL011_RSR_OE;
+    raw_ |= PL011_INT_OE;
     return;
   }
   std::uint32_t entry = byte;
-  if (overrun_) entry |= dr_oe;
+  if (overrun_) entry |= PL011_DR_OE;
   receive_.push(static_cast<std::uint16_t>(entry));
   overrun_ = false;
   ++received_;
-  if (receive_.level >= receive_trigger()) raw_ |= int_rx;
+  if (receive_.level >= receive_trigger()) raw_ |= PL011_INT_RX;
   if (config_.timed) {
     quiet_event_.after(bit_periods(timeout_bits));
   } else {
-    raw_ |= int_rt;
+    raw_ |= PL011_INT_RT;
   }
 }
 

@@ -84,21 +84,22 @@ TEST_F(TranslationTest, UsesTheLargestBlocks) {
 }
 
 TEST_F(TranslationTest, GivesEachKindItsRights) {
+  enum : unsigned { writable = 1, executable = 2, device = 4 };
   const struct {
     translation_kind kind;
-    bool writable, executable, device;
-  } kinds[] = {{TRANSLATION_KIND_DEVICE, true, false, true},
-               {TRANSLATION_KIND_TEXT, false, true, false},
-               {TRANSLATION_KIND_CONSTANTS, false, false, false},
-               {TRANSLATION_KIND_DATA, true, false, false}};
+    unsigned rights;
+  } kinds[] = {{TRANSLATION_KIND_DEVICE, writable | device},
+               {TRANSLATION_KIND_TEXT, executable},
+               {TRANSLATION_KIND_CONSTANTS, 0},
+               {TRANSLATION_KIND_DATA, writable}};
   std::uint64_t address = 0;
   for (const auto& expected : kinds) {
     ASSERT_TRUE(translation_map(&tables, address, 2 * MiB, expected.kind));
     const std::uint64_t descriptor = walk(address)->descriptor;
-    EXPECT_EQ(!(descriptor & read_only), expected.writable);
-    EXPECT_EQ(!(descriptor & pxn), expected.executable);
+    EXPECT_EQ(!(descriptor & read_only), (expected.rights & writable) != 0);
+    EXPECT_EQ(!(descriptor & pxn), (expected.rights & executable) != 0);
     EXPECT_TRUE(descriptor & uxn);
-    EXPECT_EQ((descriptor >> 2 & 7) == TRANSLATION_DEVICE, expected.device);
+    EXPECT_EQ((descriptor >> 2 & 7) == TRANSLATION_DEVICE, (expected.rights & device) != 0);
     address += 2 * MiB;
   }
 }

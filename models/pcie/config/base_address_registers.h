@@ -16,10 +16,14 @@ struct BarConfig {
 
   static constexpr BarConfig memory_32(unsigned index, std::uint64_t size) { return {index, size}; }
   static constexpr BarConfig memory_64(unsigned index, std::uint64_t size) {
-    return {index, size, true};
+    BarConfig bar = memory_32(index, size);
+    bar.is_64bit = true;
+    return bar;
   }
   static constexpr BarConfig prefetchable_64(unsigned index, std::uint64_t size) {
-    return {index, size, true, true};
+    BarConfig bar = memory_64(index, size);
+    bar.prefetchable = true;
+    return bar;
   }
 };
 

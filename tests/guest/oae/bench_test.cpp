@@ -104,10 +104,23 @@ std::string printed(void (*print)(FILE*, const bench*), const bench& result) {
   return copy;
 }
 
+bench_plan plan(std::uint32_t count, std::uint64_t timeout_ns = 0, std::uint8_t form = pushed) {
+  bench_plan plan{};
+  plan.count = count;
+  plan.timeout_ns = timeout_ns;
+  plan.form = form;
+  return plan;
+}
+
+bench_plan with_more(bench_plan plan) {
+  plan.more = true;
+  return plan;
+}
+
 TEST(Bench, AllCommittedAndAgreed) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {100, 5000, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(100, 5000), &result), 0);
   EXPECT_TRUE(bench_agrees(&result));
   EXPECT_EQ(result.committed, 100u);
   EXPECT_EQ(result.firmware_committed, 100u);
@@ -129,7 +142,7 @@ TEST(Bench, TimesThatAreHiddenAreLeftOut) {
     oae_port port;
     port.times_error = error;
     bench result;
-    ASSERT_EQ(bench_run(&port, {10, 0, pushed, false, false}, &result), 0);
+    ASSERT_EQ(bench_run(&port, plan(10), &result), 0);
     EXPECT_TRUE(bench_agrees(&result));
     EXPECT_EQ(result.read.max, 0u);
     EXPECT_EQ(printed(bench_print, result).find("read of the device"), std::string::npos);
@@ -138,14 +151,14 @@ TEST(Bench, TimesThatAreHiddenAreLeftOut) {
   oae_port port;
   port.times_error = -EIO;
   bench result;
-  EXPECT_EQ(bench_run(&port, {10, 0, pushed, false, false}, &result), -EIO);
+  EXPECT_EQ(bench_run(&port, plan(10), &result), -EIO);
 }
 
 TEST(Bench, EachSwapHasTheForm) {
   for (const std::uint8_t form : {OAE_SWAP_FORM_PUSHED, OAE_SWAP_FORM_STREAMED}) {
     oae_port port;
     bench result;
-    ASSERT_EQ(bench_run(&port, {3, 0, form, true, false}, &result), 0);
+    ASSERT_EQ(bench_run(&port, with_more(plan(3, 0, form)), &result), 0);
     for (const oae_swap& swap : port.swaps) EXPECT_EQ(swap.form, form);
     const std::string name = oae_form_name(form);
     EXPECT_NE(printed(bench_print, result).find("of 64 bytes, " + name), std::string::npos);
@@ -157,7 +170,9 @@ TEST(Bench, TellsWhetherThePortWasMapped) {
   for (const bool mapped : {false, true}) {
     oae_port port;
     bench result;
-    ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, mapped}, &result), 0);
+    bench_plan three = plan(3);
+    three.mapped = mapped;
+    ASSERT_EQ(bench_run(&port, three, &result), 0);
     EXPECT_EQ(printed(bench_print, result).find("pushed, mapped") != std::string::npos, mapped);
     EXPECT_EQ(nlohmann::json::parse(printed(bench_print_json, result))["mapped"], mapped);
   }
@@ -167,7 +182,7 @@ TEST(Bench, CallsAreTimedByItsOwnClock) {
   oae_port port;
   port.statuses = {OAE_SWAP_STATUS_OK, OAE_SWAP_STATUS_NOT_READY};
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(3), &result), 0);
   EXPECT_LE(result.call.min, result.call.median);
   EXPECT_LE(result.call.median, result.call.max);
   const auto json = nlohmann::json::parse(printed(bench_print_json, result));
@@ -177,7 +192,7 @@ TEST(Bench, CallsAreTimedByItsOwnClock) {
 TEST(Bench, MoreOnAllButTheLast) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, true, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, with_more(plan(3)), &result), 0);
   EXPECT_EQ(port.swaps[0].flags, OAE_SWAP_FLAG_MORE);
   EXPECT_EQ(port.swaps[1].flags, OAE_SWAP_FLAG_MORE);
   EXPECT_EQ(port.swaps[2].flags, 0u);
@@ -187,7 +202,7 @@ TEST(Bench, WhatIsNotReadyIsNoSample) {
   oae_port port;
   port.statuses = {OAE_SWAP_STATUS_NOT_READY, OAE_SWAP_STATUS_OK, OAE_SWAP_STATUS_NOT_READY};
   bench result;
-  ASSERT_EQ(bench_run(&port, {4, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(4), &result), 0);
   EXPECT_EQ(result.committed, 2u);
   EXPECT_EQ(result.not_ready, 2u);
   EXPECT_EQ(result.store.min, 801u);
@@ -200,7 +215,7 @@ TEST(Bench, DoubtIsSettledAndCounted) {
   port.errors = {0, -EIO};
   port.settles_after = 3;
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(3), &result), 0);
   EXPECT_EQ(result.committed, 3u);
   EXPECT_EQ(result.doubts, 1u);
   EXPECT_TRUE(bench_agrees(&result));
@@ -210,7 +225,7 @@ TEST(Bench, RetriesAreOffersBeyondTheFirst) {
   oae_port port;
   port.tries = {4, 1, 2};
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(3), &result), 0);
   EXPECT_EQ(result.retries, 4u);
 }
 
@@ -218,7 +233,7 @@ TEST(Bench, WaitsForTheLastConfirmation) {
   oae_port port;
   port.count_lag = 5;
   bench result;
-  ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(3), &result), 0);
   EXPECT_TRUE(bench_agrees(&result));
 }
 
@@ -227,12 +242,12 @@ TEST(Bench, ACountThatDiffersIsTold) {
     oae_port port;
     port.firmware_misses = misses;
     bench result;
-    ASSERT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), 0);
+    ASSERT_EQ(bench_run(&port, plan(3), &result), 0);
     EXPECT_FALSE(bench_agrees(&result));
     EXPECT_NE(printed(bench_print, result).find("DISAGREE"), std::string::npos);
     oae_port other;
     other.block_misses = misses;
-    ASSERT_EQ(bench_run(&other, {3, 0, pushed, false, false}, &result), 0);
+    ASSERT_EQ(bench_run(&other, plan(3), &result), 0);
     EXPECT_FALSE(bench_agrees(&result));
   }
 }
@@ -241,18 +256,18 @@ TEST(Bench, ErrorsEndIt) {
   oae_port port;
   port.errors = {0, -ENODEV};
   bench result;
-  EXPECT_EQ(bench_run(&port, {3, 0, pushed, false, false}, &result), -ENODEV);
+  EXPECT_EQ(bench_run(&port, plan(3), &result), -ENODEV);
   EXPECT_EQ(port.swaps.size(), 2u);
   oae_port mute;
   mute.firmware_error = -ETIMEDOUT;
-  EXPECT_EQ(bench_run(&mute, {3, 0, pushed, false, false}, &result), -ETIMEDOUT);
+  EXPECT_EQ(bench_run(&mute, plan(3), &result), -ETIMEDOUT);
   EXPECT_TRUE(mute.swaps.empty());
 }
 
 TEST(Bench, PrintsForPeople) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {100, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(100), &result), 0);
   const std::string text = printed(bench_print, result);
   EXPECT_NE(text.find("committed 100 of 100"), std::string::npos) << text;
   EXPECT_NE(text.find("the firmware 100: agree"), std::string::npos) << text;
@@ -261,7 +276,7 @@ TEST(Bench, PrintsForPeople) {
 TEST(Bench, PrintsJson) {
   oae_port port;
   bench result;
-  ASSERT_EQ(bench_run(&port, {100, 0, pushed, false, false}, &result), 0);
+  ASSERT_EQ(bench_run(&port, plan(100), &result), 0);
   const auto json = nlohmann::json::parse(printed(bench_print_json, result));
   EXPECT_EQ(json["count"], 100);
   EXPECT_EQ(json["committed"], 100);

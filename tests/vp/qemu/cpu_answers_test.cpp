@@ -62,7 +62,12 @@ struct Polled : sc_core::sc_module {
   Event change;
 };
 
-std::string polled(bool decoupled, bool repeats, Picoseconds quantum, std::uint64_t ips) {
+enum class Processor { in_step, ahead };
+enum class Answers { single, repeatable };
+
+std::string polled(Processor processor, Answers answers, Picoseconds quantum, std::uint64_t ips) {
+  const bool decoupled = processor == Processor::ahead;
+  const bool repeats = answers == Answers::repeatable;
   return in_child([&] {
     Domain domain("domain");
     Instance::Config config = ipu("poll");
@@ -91,11 +96,13 @@ INSTANTIATE_TEST_SUITE_P(Rates, AnswersTest,
                          [](const auto& param) { return std::to_string(param.param); });
 
 TEST_P(AnswersTest, GivenAgainAreThoseOfTheTarget) {
-  const std::string expected = polled(false, false, 1 * us, GetParam());
+  const std::string expected = polled(Processor::in_step, Answers::single, 1 * us, GetParam());
   EXPECT_GT(expected.size(), 2'000u);
   for (const Picoseconds quantum : {50 * ns, 1 * us, 1 * ms}) {
-    EXPECT_EQ(polled(true, false, quantum, GetParam()), expected) << "ahead, " << quantum;
-    EXPECT_EQ(polled(true, true, quantum, GetParam()), expected) << "again, " << quantum;
+    EXPECT_EQ(polled(Processor::ahead, Answers::single, quantum, GetParam()), expected)
+        << "ahead, " << quantum;
+    EXPECT_EQ(polled(Processor::ahead, Answers::repeatable, quantum, GetParam()), expected)
+        << "again, " << quantum;
   }
 }
 

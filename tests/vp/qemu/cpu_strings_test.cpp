@@ -123,21 +123,30 @@ void expect_same(const std::function<std::string(Picoseconds)>& work) {
   }
 }
 
+enum Effect : unsigned { none = 0, reads = 1, writes = 2 };
+
 struct Operation {
   Number number;
   const char* name;
   unsigned width;
-  bool reads, writes;
+  unsigned effects;  // a set of Effect
+
+  bool reads_memory() const { return effects & reads; }
+  bool writes_memory() const { return effects & writes; }
 };
 std::ostream& operator<<(std::ostream& out, const Operation& operation) {
   return out << operation.name;
 }
 
 constexpr Operation operations[] = {
-    {movsb, "movsb", 1, true, true},     {movsq, "movsq", 8, true, true},
-    {movsb32, "movsb32", 1, true, true}, {stosb, "stosb", 1, false, true},
-    {stosq, "stosq", 8, false, true},    {lodsb, "lodsb", 1, true, false},
-    {cmpsb, "cmpsb", 1, true, false},    {scasb, "scasb", 1, false, false},
+    {movsb, "movsb", 1, reads | writes},
+    {movsq, "movsq", 8, reads | writes},
+    {movsb32, "movsb32", 1, reads | writes},
+    {stosb, "stosb", 1, writes},
+    {stosq, "stosq", 8, writes},
+    {lodsb, "lodsb", 1, reads},
+    {cmpsb, "cmpsb", 1, reads},
+    {scasb, "scasb", 1, none},
 };
 constexpr std::uint64_t counts[] = {0, 1, 2, 3, 100, 5000, 70'000};
 constexpr std::uint64_t stored = 0x1122'3344'5566'7788;
@@ -157,7 +166,7 @@ std::string all_counts(const Operation& one, Picoseconds quantum, std::uint64_t 
     const std::uint64_t last = backwards && count > 0 ? size - one.width : 0;
     Step step{one.number, one.number == scasb ? 0xff : stored, count};
     step.rsi = source + last;
-    step.rdi = (one.writes ? guest.buffer(size) : source) + last;
+    step.rdi = (one.writes_memory() ? guest.buffer(size) : source) + last;
     step.flags = carry | (backwards ? down : 0);
     steps.push_back(step);
     guest.add(step);
@@ -179,14 +188,15 @@ std::string all_counts(const Operation& one, Picoseconds quantum, std::uint64_t 
     const bool compares = (one.number == cmpsb || one.number == scasb) && count > 0;
     EXPECT_EQ(registers.flags & zero, compares && one.number == cmpsb ? zero : 0) << count;
     EXPECT_EQ(registers.flags & carry, compares ? 0 : carry) << count;
-    if (!one.writes) continue;
+    if (!one.writes_memory()) continue;
     const std::uint64_t low = steps[i].rdi - (backwards && count > 0 ? size - one.width : 0);
     const auto bytes = guest.memory(low - 1, size + 2);
     EXPECT_EQ(bytes.front(), 0u);
     EXPECT_EQ(bytes.back(), 0u);
     for (std::uint64_t k = 0; k < size; ++k) {
-      const auto expected =
-          one.reads ? pattern(k) : static_cast<std::uint8_t>(stored >> 8 * (k % one.width));
+      const auto expected = one.reads_memory()
+                                ? pattern(k)
+                                : static_cast<std::uint8_t>(stored >> 8 * (k % one.width));
       if (bytes[k + 1] != expected) {
         ADD_FAILURE() << one.name << ' ' << count << ": byte " << k;
         break;
@@ -338,7 +348,7 @@ TEST_P(InterruptedTest, GoesOnBehindTheIterationThatWasLast) {
     for (const auto& [count, delay] : cases) {
       arm(guest, delay);
       Step step{one.number, one.number == scasb ? 0xffu : 0x55u, count, source, source};
-      if (one.writes) step.rdi = guest.buffer(count * one.width);
+      if (one.writes_memory()) step.rdi = guest.buffer(count * one.width);
       step.flags = interrupts;
       steps.push_back(step);
       guest.add(step);
@@ -367,18 +377,18 @@ TEST_P(InterruptedTest, GoesOnBehindTheIterationThatWasLast) {
       EXPECT_EQ(guest.span(2 * i),
                 static_cast<Picoseconds>(count + 1) * ns + (inside ? handler : 0))
           << delay;
-      if (one.writes) {
+      if (one.writes_memory()) {
         const auto bytes = guest.memory(steps[i].rdi, count * one.width);
-        EXPECT_EQ(bytes[0], one.reads ? pattern(0) : 0x55u);
+        EXPECT_EQ(bytes[0], one.reads_memory() ? pattern(0) : 0x55u);
         EXPECT_EQ(bytes[count * one.width - one.width],
-                  one.reads ? pattern((count - 1) * one.width) : 0x55u);
+                  one.reads_memory() ? pattern((count - 1) * one.width) : 0x55u);
       }
       if (!inside) continue;
       const std::uint64_t done = count - noted[i].value;
       if (count == 5) met.insert(done);
       EXPECT_EQ(since, static_cast<Picoseconds>(done + 1) * ns) << delay;
-      const bool reads = one.reads, scans = one.number != lodsb;
-      EXPECT_EQ(rsi[i].value, steps[i].rsi + (reads ? done * one.width : 0)) << delay;
+      const bool reading = one.reads_memory(), scans = one.number != lodsb;
+      EXPECT_EQ(rsi[i].value, steps[i].rsi + (reading ? done * one.width : 0)) << delay;
       EXPECT_EQ(rdi[i].value, steps[i].rdi + (scans ? done * one.width : 0)) << delay;
     }
     EXPECT_EQ(met, (std::set<std::uint64_t>{0, 1, 2, 3, 4, 5}));

@@ -14,7 +14,12 @@ struct MsiConfig {
   bool extended_data = false;  ///< whether messages can have 32 bits of data
 
   /// One vector without a mask.
-  static constexpr MsiConfig single() { return {1, false, false}; }
+  static constexpr MsiConfig single() {
+    MsiConfig config;
+    config.vectors = 1;
+    config.maskable = false;
+    return config;
+  }
 };
 
 /// MSI capability with 64-bit addresses (PCIe 5.0, 7.7.1 and 6.1.4).

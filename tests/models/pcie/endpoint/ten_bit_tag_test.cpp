@@ -108,15 +108,17 @@ std::set<unsigned> from_to(unsigned first, unsigned end) {
   return all;
 }
 
+enum Permission : unsigned { none = 0, extended = 1, ten_bit = 2 };
+
 struct Case {
   unsigned tags;
-  bool extended;
-  bool ten;
+  unsigned permits;  // a set of Permission
   unsigned first, end;
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.tags << (c.extended ? " extended" : "") << (c.ten ? " ten" : "");
+  *out << c.tags << (c.permits & extended ? " extended" : "")
+       << (c.permits & ten_bit ? " ten" : "");
 }
 
 class Tags : public testing::TestWithParam<Case> {};
@@ -126,17 +128,19 @@ TEST_P(Tags, AreThoseThatSoftwarePermits) {
   const Case& c = GetParam();
   Device device(c.tags);
   device.write(device.express + PciExpress::device_control, 2,
-               0x0810 | (c.extended ? extended_tags : 0));
-  device.write(device.express + PciExpress::device_control_2, 2, c.ten ? ten_bits : 0);
+               0x0810 | (c.permits & extended ? extended_tags : 0));
+  device.write(device.express + PciExpress::device_control_2, 2,
+               c.permits & ten_bit ? ten_bits : 0);
   EXPECT_EQ(device.tags(device.logic), from_to(c.first, c.end));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Permissions, Tags,
-    testing::Values(Case{32, true, true, 0, 32}, Case{256, false, false, 0, 32},
-                    Case{256, false, true, 0, 32}, Case{256, true, true, 0, 256},
-                    Case{768, false, false, 0, 32}, Case{768, true, false, 0, 256},
-                    Case{768, false, true, 256, 1024}, Case{768, true, true, 256, 1024}));
+INSTANTIATE_TEST_SUITE_P(Permissions, Tags,
+                         testing::Values(Case{32, extended | ten_bit, 0, 32},
+                                         Case{256, none, 0, 32}, Case{256, ten_bit, 0, 32},
+                                         Case{256, extended | ten_bit, 0, 256},
+                                         Case{768, none, 0, 32}, Case{768, extended, 0, 256},
+                                         Case{768, ten_bit, 256, 1024},
+                                         Case{768, extended | ten_bit, 256, 1024}));
 
 TEST(TenBitTags, AreInTheRegistersWhereTheyAreSupported) {
   for (const unsigned tags : {32u, 256u, 768u}) {

@@ -149,7 +149,10 @@ TEST(Msi, PendingVectorsGoInOrderOnceTheyMay) {
 }
 
 TEST(Msi, WithoutMasksWhatMayNotBeSentWaitsUnseen) {
-  Device device({4, false, false});
+  MsiConfig config;
+  config.vectors = 4;
+  config.maskable = false;
+  Device device(config);
   device.grant(2);
   device.mask(~0u);
   EXPECT_TRUE(device.msi.signal(3));
@@ -164,7 +167,10 @@ TEST(Msi, WithoutMasksWhatMayNotBeSentWaitsUnseen) {
 }
 
 TEST(Msi, ExtendedDataIsSentOnlyOnceEnabled) {
-  Device device({32, true, true});
+  MsiConfig config;
+  config.vectors = 32;
+  config.extended_data = true;
+  Device device(config);
   device.write(Msi::extended_message_data, 2, 0xbeef);
   device.grant(5);
   device.msi.signal(9);
