@@ -13,13 +13,13 @@
 
 namespace vp {
 
-/// The line of a kernel that can go no further.
+/// The line that a Linux kernel prints when it cannot continue.
 inline constexpr std::string_view kernel_panic = "Kernel panic - not syncing";
 
 /// The stream of bytes between a guest's serial port and the outside.
 ///
-/// Output reaches the sinks at the end of each line and at each poll(). It never influences the
-/// simulation; input does, which is why only poll() and a script bring any.
+/// Output reaches the sinks at the end of each line and at each poll(). Output never influences the
+/// simulation. Input does, so only poll() and a script provide it.
 class Console {
  public:
   explicit Console(std::string name) : name_(std::move(name)) {}
@@ -29,42 +29,42 @@ class Console {
 
   const std::string& name() const { return name_; }
 
-  /// @name Of the serial port
+  /// @name For the serial port
   /// @{
 
-  /// The guest sends a byte at time `when`, which may be ahead of the kernel's.
+  /// The guest sends a byte at time `when`, which may be ahead of the SystemC kernel's time.
   void put(char byte, Picoseconds when = now());
   bool has_input() const { return taken_ < input_.size(); }
-  /// The next byte of input; there must be one.
+  /// Returns the next byte of input, which must exist, and leaves it there.
   char peek() const { return input_[taken_]; }
-  /// Takes it.
+  /// Removes the next byte of input, which must exist, and returns it.
   char read();
-  /// `action` is called when input comes and there was none.
+  /// Calls `action` whenever input arrives while there was none.
   void on_input(std::function<void()> action) { on_input_ = std::move(action); }
   /// @}
 
-  /// @name Of the outside
+  /// @name For the outside
   /// @{
 
   void add_sink(std::unique_ptr<Sink> sink) { sinks_.push_back(std::move(sink)); }
-  /// In place of all that there are: for a process that has been forked.
+  /// Replaces all sinks; for a process that has been forked.
   void replace_sinks(std::unique_ptr<Sink> sink);
-  /// `action` is called with each complete line, without its end, that contains `text`, and the
-  /// time of its end. Lines longer than 4 KiB come in pieces.
+  /// Calls `action` with each complete line that contains `text`, without its line feed, and with
+  /// the time of its end. A line longer than 4 KiB counts as several lines.
   void watch(std::string text, std::function<void(std::string_view line, Picoseconds when)> action);
-  /// `action` is called with each byte of output and its time.
+  /// Calls `action` with each byte of output and its time.
   void on_output(std::function<void(char byte, Picoseconds when)> action) {
     on_output_ = std::move(action);
   }
 
-  /// Input for the guest, of any length: it waits until the serial port takes it.
+  /// Adds input of any length. It waits until the serial port reads it.
   void type(std::string_view bytes);
-  /// How much input somebody at a keyboard may have waiting now.
+  /// The number of bytes from a keyboard that may be added now.
   std::size_t room() const;
-  /// Shows what was put so far, also of an unfinished line, and reads what the sinks have. Costs
-  /// system calls: the caller limits its rate.
+  /// Writes all output so far to the sinks, unfinished lines included, and reads input from them.
+  /// This costs system calls, so the caller has to limit its rate.
   void poll();
-  /// Shows what was put so far. Call it before fork().
+  /// Writes all output so far to the sinks. Must be called before fork().
   void flush();
   /// @}
 
@@ -78,7 +78,7 @@ class Console {
 
   const std::string name_;
   std::string input_;
-  std::size_t taken_ = 0;  // of input_
+  std::size_t taken_ = 0;  // bytes of input_ that the serial port has read
   std::string unshown_;
   std::string line_;
   std::vector<std::unique_ptr<Sink>> sinks_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_output = 64 * 1024;
 
-// Output as it may stand in a message.
+// Returns output in the form in which a message quotes it.
 std::string printable(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -40,8 +40,8 @@ ScriptPlayer::ScriptPlayer(Domain& domain, Console& console, Script script,
   console_.on_output([this](char byte, Picoseconds when) { heard(byte, when); });
 }
 
-// Runs as an appointment or before the simulation, never inside the guest's access: input that
-// appears while the guest sends would disturb its serial port.
+// Runs as an appointment or before the simulation, never inside an access of the guest: its serial
+// port must not get input while the guest sends.
 void ScriptPlayer::play() {
   for (; next_ < script_.steps.size(); ++next_) {
     const Script::Step& step = script_.steps[next_];
@@ -65,7 +65,7 @@ void ScriptPlayer::play() {
   }
 }
 
-// A processor may be ahead of the kernel: what it says after the deadline is too late.
+// A processor may be ahead of the SystemC kernel. Its output counts only until the deadline.
 void ScriptPlayer::heard(char byte, Picoseconds when) {
   if (done()) return;
   output_.push_back(byte);
@@ -89,13 +89,14 @@ void ScriptPlayer::alarm() {
   expecting_ = false;
   next_ = script_.steps.size();
   const std::size_t shown = std::min<std::size_t>(output_.size(), 200);
-  on_missing_(fmt::format("{}: \"{}\" did not come within {}; the last output was \"{}\"",
+  on_missing_(fmt::format("{}: \"{}\" did not appear within {}; the last output was \"{}\"",
                           step.place, printable(step.text),
                           config::duration_quantity().print(step.time),
                           printable(std::string_view(output_).substr(output_.size() - shown))));
 }
 
-// Looks for the text of the present step in what has come; only the new part of it can end one.
+// Searches the output for the text of the present step. Only a match that ends in the new part is
+// possible.
 bool ScriptPlayer::match() {
   const std::string& text = script_.steps[next_].text;
   const std::size_t from = searched_ - std::min(searched_, text.size() - 1);

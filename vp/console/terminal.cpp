@@ -21,11 +21,11 @@ constexpr char escape = 'A' & 0x1f;
 constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int crashing[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-// Signal handlers have no object: what they need is here, and there is one terminal.
+// Signal handlers have no object, so their data is global. There is only one terminal.
 bool exists = false;
-int terminal = -1;  // descriptor whose settings are ours to change, or -1
-pid_t owner = 0;    // a forked child must leave its parent's terminal alone
-termios found;      // settings to restore
+int terminal = -1;  // descriptor of the terminal whose settings this process changes, or -1
+pid_t owner = 0;    // the process that changes them; a forked child must not
+termios found;      // the settings to restore
 termios raw;
 volatile sig_atomic_t is_raw = 0;
 volatile sig_atomic_t signalled = 0;
@@ -37,7 +37,7 @@ bool in_foreground() {
   return group < 0 || group == ::getpgrp();
 }
 
-// These two are called by signal handlers.
+// Signal handlers call the following two functions.
 void make_raw() {
   if (terminal < 0 || ::getpid() != owner || !in_foreground()) return;
   if (::tcsetattr(terminal, TCSANOW, &raw) == 0) is_raw = 1;
@@ -74,7 +74,8 @@ void on_ending(int signal, siginfo_t*, void*) {
 void on_crash(int signal, siginfo_t* info, void*) {
   restore();
   give_back(signal);
-  // A fault happens again on return, now to whoever cared before; a signal that was sent does not.
+  // A fault occurs again on return, and then reaches the previous handler. A signal that was sent
+  // does not, so it is raised here.
   if (info->si_code <= 0) ::raise(signal);
 }
 
@@ -89,7 +90,7 @@ void on_stop(int signal, siginfo_t*, void*) {
   ::sigemptyset(&stop);
   ::sigaddset(&stop, signal);
   ::sigprocmask(SIG_UNBLOCK, &stop, &before);
-  // Stopped until SIGCONT.
+  // The process is stopped until SIGCONT.
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::sigaction(signal, &ours, nullptr);
   make_raw();
@@ -98,12 +99,12 @@ void on_stop(int signal, siginfo_t*, void*) {
 
 void on_continue(int, siginfo_t*, void*) {
   const int error = errno;
-  is_raw = 0;  // whoever had the terminal in between has set it as they like
+  is_raw = 0;  // another process may have changed the settings in between
   make_raw();
   errno = error;
 }
 
-// A crash for want of stack needs another one to restore the terminal on.
+// If the stack has overflowed, the handler needs another stack to restore the terminal.
 void provide_signal_stack() {
   stack_t stack;
   if (::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE)) return;
@@ -145,7 +146,7 @@ void Terminal::start() {
     ::sigaction(signal, nullptr, &found_actions[signal]);
   provide_signal_stack();
   for (const int signal : ending) handle(signal, on_ending, SA_RESTART);
-  // A reader of our output that goes away is an error of write(), not an end without a word.
+  // If the reader of the output disappears, write() fails instead of ending the process silently.
   ::signal(SIGPIPE, SIG_IGN);
 
   if (!::isatty(input_) || ::tcgetattr(input_, &found) != 0) return;
@@ -153,7 +154,7 @@ void Terminal::start() {
   reading_ = true;
   raw = found;
   ::cfmakeraw(&raw);
-  raw.c_oflag = found.c_oflag;  // line feeds of our own messages still return the carriage
+  raw.c_oflag = found.c_oflag;  // a line feed of the simulator still returns the carriage
   static const int at_exit = std::atexit(restore);
   (void)at_exit;
   for (const int signal : crashing) handle(signal, on_crash, 0);
@@ -165,12 +166,12 @@ void Terminal::start() {
 void Terminal::poll() {
   if (signalled != 0) end(End::signal);
   if (!reading_ || ::getpid() != owner) return;
-  // The settings are not ours yet if the process began in the background.
+  // A process that began in the background must not change the settings yet.
   if (!is_raw) make_raw();
 
   pollfd ready{input_, POLLIN, 0};
   if (::poll(&ready, 1, 0) <= 0 || !in_foreground()) return;
-  // Read even for a console that takes no input, since Ctrl-A may be among the keys.
+  // The keys are read even if the console accepts no input, since Ctrl-A may be among them.
   char keys[256];
   const ssize_t got = ::read(input_, keys, sizeof keys);
   if (got > 0) {
@@ -218,7 +219,7 @@ void Terminal::command(char byte) {
 
 void Terminal::say(std::string_view text) {
   const std::string lines = fmt::format("\n{}\n", text);
-  if (::write(output_, lines.data(), lines.size()) < 0) return;  // nobody to tell
+  if (::write(output_, lines.data(), lines.size()) < 0) return;  // nobody can be informed
 }
 
 void Terminal::end(End reason) {

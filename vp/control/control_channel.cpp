@@ -57,7 +57,7 @@ std::uint32_t ControlChannel::read_byte() {
 
 void ControlChannel::begin(std::uint32_t length) {
   if (expected_ != 0) {
-    reject(fmt::format("only {} of {} bytes came", message_.size(), expected_));
+    reject(fmt::format("only {} of {} bytes arrived", message_.size(), expected_));
   }
   message_.clear();
   answer_.clear();
@@ -65,11 +65,11 @@ void ControlChannel::begin(std::uint32_t length) {
   expected_ = length;
   if (length > max_line + max_file) {
     expected_ = 0;
-    reject(fmt::format("a message of {} bytes; files may have {}", length, max_file));
+    reject(fmt::format("the message has {} bytes; a file may have {}", length, max_file));
   }
 }
 
-// Memory grows with what really comes, not with what was announced.
+// Memory grows with the bytes that arrive, not with the length that was announced.
 void ControlChannel::data(std::uint32_t word) {
   if (expected_ == 0) return;
   for (unsigned i = 0; i < 4 && message_.size() < expected_; ++i) {
@@ -89,7 +89,7 @@ void ControlChannel::data(std::uint32_t word) {
 
 std::string ControlChannel::obey(std::string_view message) {
   const std::size_t end = message.find('\n');
-  if (end == message.npos || end >= max_line) return "a message that is no line";
+  if (end == message.npos || end >= max_line) return "the message is not a line";
   const std::string_view line = message.substr(0, end);
   const std::string_view bytes = message.substr(end + 1);
   const std::size_t blank = std::min(line.find(' '), line.size());
@@ -97,9 +97,9 @@ std::string ControlChannel::obey(std::string_view message) {
   const std::string_view operand = line.substr(std::min(blank + 1, line.size()));
   if (verb == "put") return put(operand, bytes);
   if (verb != "mark" && verb != "exit" && verb != "inject" && verb != "hot_plug") {
-    return "no such message; there are exit, hot_plug, inject, mark and put";
+    return "the message is unknown; there are exit, hot_plug, inject, mark and put";
   }
-  if (!bytes.empty()) return "bytes after the line";
+  if (!bytes.empty()) return "there are bytes after the line";
   if (verb == "mark") return mark(operand);
   if (verb == "inject") {
     return handlers_.on_inject ? handlers_.on_inject(operand) : "nothing can be made to fail";
@@ -107,7 +107,7 @@ std::string ControlChannel::obey(std::string_view message) {
   if (verb == "hot_plug")
     return handlers_.on_hot_plug ? handlers_.on_hot_plug(operand) : "there is no hot-plug slot";
   const auto code = number(operand, 255);
-  if (!code) return "the code is not from 0 to 255";
+  if (!code) return "the code is not 0 to 255";
   if (handlers_.on_exit) handlers_.on_exit(static_cast<int>(*code));
   return {};
 }
@@ -127,8 +127,8 @@ std::string ControlChannel::put(std::string_view name_and_size, std::string_view
   const std::size_t blank = name_and_size.rfind(' ');
   if (blank == name_and_size.npos) return "the size of the file is missing";
   const auto size = number(name_and_size.substr(blank + 1), max_file);
-  if (!size) return fmt::format("the size of the file is not from 0 to {}", max_file);
-  if (*size != bytes.size()) return "the file has another size than said";
+  if (!size) return fmt::format("the size of the file is not 0 to {}", max_file);
+  if (*size != bytes.size()) return "the size of the file is not the announced one";
   if (!handlers_.on_file) return "no directory is shared with the guest";
   return handlers_.on_file(std::string(name_and_size.substr(0, blank)), bytes);
 }
@@ -138,13 +138,13 @@ void ControlChannel::answer(const std::string& text) {
   taken_ = 0;
 }
 
-// A guest that sends nothing but garbage must not fill the log.
+// A guest that sends only invalid messages must not fill the log.
 void ControlChannel::reject(const std::string& why) {
   answer("error " + why + "\n");
   ++rejected_;
   if (rejected_ > max_warnings) return;
-  log::get("control").warn("message of the guest refused: {}{}", why,
-                           rejected_ == max_warnings ? "; further ones are only counted" : "");
+  log::get("control").warn("refused a message of the guest: {}{}", why,
+                           rejected_ == max_warnings ? "; further ones will only be counted" : "");
 }
 
 }  // namespace vp

@@ -9,60 +9,60 @@
 
 namespace vp {
 
-/// The port through which a guest's `vpctl` talks to the platform: three 32-bit registers in the
-/// I/O space of an x86 host. guest/vpctl/README.md has the protocol. In short, a message is its
-/// length written to LENGTH, then its bytes to DATA; it is acted on with the last word, and what
-/// then can be read from DATA is the answer, none for well done:
+/// The port by which a guest's `vpctl` communicates with the platform: three 32-bit registers in
+/// the I/O space of an x86 host. guest/vpctl/README.md describes the protocol. The guest writes the
+/// length of a message to LENGTH and its bytes to DATA. The last word makes the platform act on the
+/// message. The guest then reads the answer from DATA, which is empty after most messages:
 ///
 ///     exit CODE\n        ends the run with CODE, 0 to 255
-///     mark NAME\n        the run has come to a place that the user may ask for; the answer may be
-///     a
-///                        command for the guest, `ok COMMAND\n`
-///     inject WHAT\n      something in the platform fails
-///     hot_plug WHAT\n    somebody at a hot-plug slot removes a card, inserts it, presses a button
-///     put NAME SIZE\n    and SIZE bytes: a file
+///     mark NAME\n        announces a point that the guest has reached; the answer may be
+///                        a command for the guest, `ok COMMAND\n`
+///     inject WHAT\n      makes an error happen in the platform
+///     hot_plug WHAT\n    acts at a hot-plug slot: removes a card, inserts it, presses a button
+///     put NAME SIZE\n    sends a file, whose SIZE bytes follow
 ///
-/// Whatever a guest sends does no harm: what is not a message is answered, counted and dropped.
+/// No message does harm. An invalid one is answered with an error, counted and dropped.
 class ControlChannel {
  public:
   static constexpr std::uint16_t io_base = 0xe00;
   static constexpr unsigned io_size = 12;
 
   enum Register : unsigned {
-    DATA = 0x0,    ///< W: the next 4 bytes of the message, [7:0] first. R: of the answer, 0 padded
-    STATUS = 0x4,  ///< RO: [31] always 1, the channel is there; [30:0] bytes of the answer left
-    LENGTH = 0x8,  ///< WO: begins a message of this many bytes; drops an unfinished one, an answer
+    DATA = 0x0,    ///< W: next 4 bytes of the message, [7:0] first; R: of the answer, 0 padded
+    STATUS = 0x4,  ///< RO: [31] 1, since the channel exists; [30:0] bytes of the answer left
+    LENGTH = 0x8,  ///< WO: begins a message of that length; drops an unfinished one and an answer
   };
 
   static constexpr std::size_t max_file = 64 * 1024 * 1024;  ///< bytes of a file
-  static constexpr std::size_t max_line = 4096 + 64;         ///< bytes before them
+  static constexpr std::size_t max_line = 4096 + 64;         ///< bytes of the line before the file
   static constexpr std::size_t max_mark = 200;
 
-  /// What the platform does.
+  /// What the platform does about each message.
   struct Handlers {
     std::function<void(int code)> on_exit;
-    /// 1 to 200 bytes, none of them a blank or a control character; perhaps quotes. Returns a
-    /// command for the guest, one line, or nothing. May wait, in the process of the vCPU.
+    /// The name has 1 to 200 bytes without blanks and control characters; it may contain quotes.
+    /// Returns a command for the guest in one line, or an empty string. May wait, in the process of
+    /// the vCPU.
     std::function<std::string(const std::string& name)> on_mark;
-    /// Returns why the file was refused, or nothing. The name is not checked. Without it, every
-    /// file is refused.
+    /// Returns why the file is refused, or an empty string. The name is unchecked. Without this
+    /// handler, every file is refused.
     std::function<std::string(const std::string& name, std::string_view bytes)> on_file;
-    /// What shall fail, in the platform's words; not checked. Returns why it cannot, or nothing.
-    /// Without it, nothing can.
+    /// Describes the error in the platform's words, unchecked. Returns why it is impossible, or an
+    /// empty string. Without this handler, no error can be injected.
     std::function<std::string(std::string_view what)> on_inject;
-    /// What somebody does at a hot-plug slot of the guest's machine, likewise. Without it, there is
-    /// none.
+    /// Describes an action at a hot-plug slot of the guest's machine, likewise. Without this
+    /// handler, there is no hot-plug slot.
     std::function<std::string(std::string_view what)> on_hot_plug;
   };
 
   explicit ControlChannel(Handlers handlers) : handlers_(std::move(handlers)) {}
 
-  /// An access of the guest; `offset` is from io_base. All that is not one of the registers,
-  /// 32 bits wide, reads as ones and ignores writes.
+  /// Performs an access of the guest at `offset` from io_base. An access that is not 32 bits wide,
+  /// or not to one of the registers, reads ones and ignores writes.
   std::uint32_t read(unsigned offset, unsigned size);
   void write(unsigned offset, unsigned size, std::uint32_t value);
 
-  /// Messages that were obeyed, and those that were not; for the statistics.
+  /// The numbers of messages that were accepted and refused, for the statistics.
   const std::uint64_t& messages() const { return messages_; }
   const std::uint64_t& rejected() const { return rejected_; }
 
@@ -77,10 +77,10 @@ class ControlChannel {
   void reject(const std::string& why);
 
   const Handlers handlers_;
-  std::string message_;       // as far as it has come
-  std::size_t expected_ = 0;  // bytes of it, 0 when none is under way
+  std::string message_;       // the bytes of the message that have arrived
+  std::size_t expected_ = 0;  // length of the message, 0 without a message
   std::string answer_;
-  std::size_t taken_ = 0;  // of answer_
+  std::size_t taken_ = 0;  // bytes of answer_ that the guest has read
   std::uint64_t messages_ = 0;
   std::uint64_t rejected_ = 0;
 };

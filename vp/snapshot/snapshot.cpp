@@ -7,8 +7,8 @@ namespace vp {
 namespace {
 
 constexpr std::string_view line_prefix = "line:";
-// From the line until the command is typed. The event that types it is there before a processor
-// goes on, so that none has run past it.
+// The time from the line until the command is typed. The event that types it is pending before a
+// processor continues, so that none can run past it.
 constexpr Picoseconds typing_delay = 1 * ns;
 
 }  // namespace
@@ -52,7 +52,7 @@ Snapshot::Guest::Guest(Snapshot& snapshot, Console& console, Domain& domain)
   console.watch(snapshot.mark_.text, [this](std::string_view, Picoseconds when) { line(when); });
 }
 
-// The processor that wrote the line may be ahead of the kernel.
+// The processor that wrote the line may be ahead of the SystemC kernel.
 void Snapshot::Guest::line(Picoseconds when) {
   if (snapshot.state_ == State::ahead && !arrival.pending()) arrival.at(std::max(when, now()));
 }

@@ -10,51 +10,50 @@
 
 namespace vp {
 
-/// A place in a guest's run: a name that its `vpctl mark` says, or a line of its console.
+/// A point in a guest's run: a name that its `vpctl mark` announces, or a line of its console.
 struct Mark {
   enum class Kind { name, line };
   Kind kind = Kind::name;
-  std::string text;  ///< the name, or what the line contains
+  std::string text;  ///< the name, or a text that the line contains
 
-  /// `NAME` or `line:TEXT`.
+  /// Parses `NAME` or `line:TEXT`.
   static Mark parse(std::string_view text);
   std::string print() const { return (kind == Kind::line ? "line:" : "") + text; }
 };
 
-/// The moment of simulated time at which a guest first reaches a mark, and is given a command.
+/// The moment of simulated time at which a guest first reaches a mark and gets a command.
 ///
-/// The kernel pauses there, whatever the quantum: sc_start() returns, reached() is true, and the
-/// caller may fork, once or a thousand times (Child, Children). Whoever goes on, a child or the
-/// process itself, gives the guest its command and calls sc_start() again, so that both do the
-/// same.
+/// The SystemC kernel pauses at that moment, at any quantum: sc_start() returns, reached() is true,
+/// and the caller may fork any number of times (Child, Children). A child, or the process itself,
+/// then gives the guest its command and calls sc_start() again, so that both do the same.
 ///
-/// A guest that said the name of the mark gets the command as the answer, at the same instant. One
-/// that wrote the line gets it typed on its console a nanosecond later, followed by `exit`: there
-/// should be a shell.
+/// A guest that announced the name gets the command as the answer at the same instant. For a guest
+/// that wrote the line, the command and `exit` are typed on its console a nanosecond later; a shell
+/// should be running there.
 class Snapshot {
  public:
   explicit Snapshot(Mark mark) : mark_(std::move(mark)) {}
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// A guest that may write the line. Its console and domain outlive this object.
+  /// Adds a guest that may write the line. Its console and domain must outlive this object.
   void watch(Console& console, Domain& domain);
-  /// A guest says a name: for ControlChannel, in the process of the vCPU, which is held while the
-  /// kernel pauses. Returns the answer.
+  /// Handles a name that a guest announces. ControlChannel calls this in the process of the vCPU,
+  /// which waits while the kernel pauses. Returns the command for the guest, or an empty string.
   std::string say(const std::string& name);
 
   const Mark& mark() const { return mark_; }
-  /// The mark has not come yet.
+  /// Whether the mark has not been reached yet.
   bool ahead() const { return state_ == State::ahead; }
-  /// The kernel has paused at the mark, and go_on() has not been called.
+  /// Whether the kernel has paused at the mark and go_on() has not been called since.
   bool reached() const { return state_ == State::reached; }
-  /// Gives the guest its command, of one line; it gets it as soon as the kernel runs.
+  /// Gives the guest its command of one line, which takes effect when the kernel runs again.
   void go_on(std::string command);
 
  private:
   enum class State { ahead, reached, passed };
 
-  /// A console on which the line may arrival.
+  /// A guest that may write the line, and the events for that.
   struct Guest {
     Guest(Snapshot& snapshot, Console& console, Domain& domain);
     void line(Picoseconds when);
@@ -62,8 +61,8 @@ class Snapshot {
 
     Snapshot& snapshot;
     Console& console;
-    Event arrival;  // the kernel's time is that of the line
-    Event typed;    // the command
+    Event arrival;  // the SystemC kernel has reached the time of the line
+    Event typed;    // the command is typed
   };
 
   void reach();

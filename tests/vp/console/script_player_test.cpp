@@ -108,7 +108,7 @@ TEST_F(ScriptPlayerTest, MissingOutputEndsTheScript) {
   run(1000);
   EXPECT_THAT(typed_, IsEmpty());
   EXPECT_THAT(missing_,
-              ElementsAre("f:3:1: \"nothing\\n\" did not come within 30ps; the last output was "
+              ElementsAre("f:3:1: \"nothing\\n\" did not appear within 30ps; the last output was "
                           "\"what\\x1b[0m\\r\\n\" @35"));
   EXPECT_TRUE(player_->done());
   put("nothing\n");

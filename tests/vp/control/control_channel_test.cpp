@@ -131,7 +131,7 @@ TEST_F(ControlChannelTest, ANewLengthDropsAnUnfinishedMessage) {
   message("mark a\n");
   EXPECT_THAT(calls_, ElementsAre("mark a"));
   EXPECT_EQ(channel_.rejected(), 1);
-  EXPECT_THAT(log_.text(), HasSubstr("only 8 of 100 bytes came"));
+  EXPECT_THAT(log_.text(), HasSubstr("only 8 of 100 bytes arrived"));
 }
 
 TEST_F(ControlChannelTest, LengthZeroDropsWithoutBeginningAnother) {
@@ -172,7 +172,7 @@ TEST_F(ControlChannelTest, AFloodOfGarbageDoesNotFillTheLog) {
   EXPECT_EQ(channel_.rejected(), 1000);
   const std::string text = log_.text();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
-  EXPECT_THAT(text, HasSubstr("further ones are only counted"));
+  EXPECT_THAT(text, HasSubstr("further ones will only be counted"));
 }
 
 TEST_F(ControlChannelTest, TheNameOfAFileIsAllBetween) {
@@ -217,9 +217,9 @@ TEST_F(ControlChannelTest, ALengthBeyondTheLimitIsRefusedAndItsDataIgnored) {
   length(limit + 1);
   EXPECT_EQ(channel_.rejected(), 2);
   data("exit 1\n");
-  EXPECT_THAT(answer(), StartsWith("error a message of"));
+  EXPECT_THAT(answer(), StartsWith("error the message has"));
   length(0xffffffff);
-  EXPECT_THAT(answer(), StartsWith("error a message of 4294967295 bytes"));
+  EXPECT_THAT(answer(), StartsWith("error the message has 4294967295 bytes"));
   message("mark a\n");
   EXPECT_THAT(calls_, ElementsAre("mark a"));
 }
@@ -259,7 +259,7 @@ TEST_F(ControlChannelTest, AnAnswerIsReadWordByWord) {
 
 TEST_F(ControlChannelTest, TheLastWordOfAnAnswerIsPadded) {
   message("exit 256\n");
-  const std::size_t size = std::string("error the code is not from 0 to 255\n").size();
+  const std::size_t size = std::string("error the code is not 0 to 255\n").size();
   EXPECT_EQ(status(), 0x80000000 + size);
   message("mark\n");
   while ((status() & 0x7fffffff) > 4) data();
@@ -276,7 +276,7 @@ TEST_F(ControlChannelTest, WhatShallFailIsForThePlatformToUnderstand) {
   message("inject nothing\n");
   EXPECT_EQ(answer(), "error no such error\n");
   message("inject a\nb");
-  EXPECT_EQ(answer(), "error bytes after the line\n");
+  EXPECT_EQ(answer(), "error there are bytes after the line\n");
   EXPECT_EQ(channel_.messages(), 3u);
   EXPECT_EQ(channel_.rejected(), 2u);
 }
@@ -290,7 +290,7 @@ TEST_F(ControlChannelTest, WhatHappensAtAHotPlugSlotIsForThePlatformToo) {
   message("hot_plug 0 remove\n");
   EXPECT_EQ(answer(), "error the hot-plug slot is empty\n");
   message("hot_plug a\nb");
-  EXPECT_EQ(answer(), "error bytes after the line\n");
+  EXPECT_EQ(answer(), "error there are bytes after the line\n");
 }
 
 TEST_F(ControlChannelTest, WellDoneHasNoAnswer) {
@@ -305,7 +305,7 @@ TEST_F(ControlChannelTest, ANewMessageDropsTheAnswerBefore) {
   EXPECT_EQ(status(), 0x80000000);
   message("x");
   message("x");
-  EXPECT_EQ(answer(), "error a message that is no line\n");
+  EXPECT_EQ(answer(), "error the message is not a line\n");
 }
 
 TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
