@@ -83,8 +83,8 @@ static void send_slot(struct link_service* service, struct link* link) {
   if (ready) send_slot_of(service, link, (unsigned)__builtin_ctzll(later ? later : ready));
 }
 
-/* Sends what is most urgent, if there is anything. A link that reverses one transfer after the other
- * is left alone until the next tick: the other side has no room, or the wire is bad. */
+/* Sends the most urgent message or slot, if there is one. After several reversals in succession the
+ * link pauses until the next tick: the other side has no room, or the wire is bad. */
 static void pump(struct link_service* service, struct link* link) {
   if (!link->up || link->memory->sends != LINK_IDLE || link->reversals >= LINK_REVERSALS) return;
   if (link->waiting)
@@ -106,7 +106,7 @@ static void drop_message(struct link* link) {
   link->waiting--;
 }
 
-/* The transfer under way has come to its end, or was never begun. One that was reversed is made anew. */
+/* Ends the present transfer, which may never have begun. A reversed transfer is repeated. */
 static void settled(struct link_service* service, struct link* link) {
   uint64_t sent = link_read(link, OAE_LINK_SENT);
   uint32_t number = OAE_GET(sent, OAE_LINK_SENT_NUMBER);
@@ -119,7 +119,7 @@ static void settled(struct link_service* service, struct link* link) {
   if (sends == LINK_IDLE || (begun && outcome == OAE_OUTCOME_NONE)) return;
   if (ended && sends == LINK_SLOT) service->memory->ports[n].delivered = link->memory->header;
   link->memory->sends = LINK_IDLE;
-  if (!begun) return; /* it was refused: the link is down */
+  if (!begun) return; /* the link is down and has refused it */
   link->reversals = ended ? 0 : link->reversals + 1;
   if (outcome == OAE_OUTCOME_LOST) link->lost++;
   if (!ended) return;
@@ -140,7 +140,7 @@ static bool in_doubt(const struct link* link) {
          OAE_GET(state, OAE_LINK_STATE_SENDER) == OAE_LINK_STATE_IN_DOUBT;
 }
 
-/* Asks the other side through each cell that may know a route to it. */
+/* Asks the other side through each cell that may have a route to it. */
 static void ask(struct link_service* service, const struct link* link) {
   const struct link_message query = {{header_of(OAE_MESSAGE_QUERY) |
                                           OAE_PUT(OAE_MESSAGE_HEADER_TO, link->peer) |
@@ -155,8 +155,9 @@ static void ask(struct link_service* service, const struct link* link) {
 }
 
 /*
- * What became of a transfer of the other side, whose link to here is not up any more: no frame of it
- * that is still on its way will be taken. A journal says nothing of what came before it began.
+ * Returns the fate of a transfer of the other side. The link is no longer up at this side, so no
+ * frame that is still on the wire can change it. A journal says nothing about transfers before its
+ * beginning.
  */
 static unsigned fate_of(const struct link* link, uint32_t number) {
   uint64_t journal = link_read(link, OAE_LINK_JOURNAL);
@@ -167,15 +168,15 @@ static unsigned fate_of(const struct link* link, uint32_t number) {
   if (!(history & OAE_LINK_HISTORY_KNOWN_MASK) || (int32_t)(number - first) < 0)
     return OAE_OUTCOME_LOST;
   if (number == last) return OAE_GET(journal, OAE_LINK_JOURNAL_OUTCOME);
-  /* One settled later says nothing of it; one that has never been settled can no longer be. */
+  /* A later settlement says nothing about it. An unsettled transfer can no longer commit. */
   return (int32_t)(number - last) > 0 ? OAE_OUTCOME_REVERSED : OAE_OUTCOME_NONE;
 }
 
 /*
- * Answers the question that the other side of this link has asked. As long as the link is up here, a
- * frame on the wire may still commit the transfer, so the answer waits. It need not wait for long: the
- * other side has stopped sending, and the link goes down here, too, or comes up again, which settles
- * the transfer without an answer.
+ * Answers the question of the other side of this link. As long as the link is up here, a frame on
+ * the wire may still commit the transfer, so the answer waits. It does not wait for long, since the
+ * other side has stopped sending: either the link goes down here as well, or it comes up again,
+ * which settles the transfer without an answer.
  */
 static void answer(struct link_service* service, struct link* link) {
   uint32_t number = (uint32_t)link->question.words[1];
@@ -205,8 +206,8 @@ static unsigned command_of(unsigned outcome) {
   }
 }
 
-/* A verdict with another token is from before this side lost its power: its number means another
- * transfer. */
+/* A verdict with another token dates from before this side lost its power, so its number means
+ * another transfer. */
 static void take_verdict(struct link_service* service, struct link* link,
                          const struct link_message* verdict) {
   uint32_t number = (uint32_t)verdict->words[1];
@@ -222,7 +223,7 @@ static void take_verdict(struct link_service* service, struct link* link,
 
 /* ---- Receiving ---- */
 
-/* A query or a verdict: for this cell, or to be passed on. False: it makes no sense. */
+/* Handles a query or a verdict, or passes it on to another cell. Returns false if it is invalid. */
 static bool receive_message(struct link_service* service, struct link* link,
                             const struct link_message* message) {
   uint64_t header = message->words[0];
@@ -233,7 +234,7 @@ static bool receive_message(struct link_service* service, struct link* link,
   if (to != service->cell) {
     struct link* route = link_to(service, to);
 
-    /* Only from the cell that says it, so that nothing goes round for ever. */
+    /* Only messages of a neighbour are passed on, so that none circulates for ever. */
     if (!route || link->peer != from) return false;
     if (route->up) post(service, route, message);
     return true;
@@ -258,12 +259,12 @@ static bool receive_message(struct link_service* service, struct link* link,
 static uint32_t arrived_of(uint64_t arrived) { return (uint32_t)arrived; }
 static uint32_t frame_of(uint64_t arrived) { return (uint32_t)(arrived >> 32); }
 
-/* Slots that have arrived and were not used up. */
+/* The number of slots that have arrived and are not used up. */
 static unsigned waiting_for(volatile const struct link_port_memory* port) {
   return (uint16_t)(arrived_of(port->arrived) - (uint16_t)port->used);
 }
 
-/* The slot of this frame; one that is here already was taken over before a restart. */
+/* Stores the slot of this frame, unless the firmware stored it before a restart. */
 static bool receive_slot(struct link_service* service, unsigned n, const uint64_t* payload,
                          uint32_t frame) {
   volatile struct link_port_memory* port = &service->memory->ports[n];
@@ -278,7 +279,7 @@ static bool receive_slot(struct link_service* service, unsigned n, const uint64_
   return true;
 }
 
-/* The link has let go of all frames but those from `first` to `last`. */
+/* The link has released all frames except those from `first` to `last`. */
 static void forget_frames(struct link_service* service, const struct link* link, uint32_t first,
                           uint32_t last) {
   for (uint64_t ports = link->ports; ports; ports &= ports - 1) {
@@ -340,7 +341,7 @@ static void goes_down(struct link_service* service, struct link* link, uint64_t 
       service->observer->in_doubt(number_of(service, link), transfer_of(link));
     ask(service, link);
   }
-  /* A cell that asks asks again; what was meant for a time before the link went down is dropped. */
+  /* Messages from before the link went down are dropped, since each cell repeats its questions. */
   link->waiting = 0;
 }
 
@@ -385,7 +386,7 @@ static const uint64_t* offer(void* context, unsigned n) {
   volatile const struct link_port_memory* port = &service->memory->ports[n];
 
   if (!waiting_for(port)) return NULL;
-  /* Nobody else writes it until it is used up. */
+  /* Nothing else writes this slot until it is used up. */
   return (const uint64_t*)port->inbox[(uint16_t)port->used % LINK_SLOTS];
 }
 
@@ -396,13 +397,13 @@ static struct link* link_of_port(struct link_service* service, unsigned n) {
   return link;
 }
 
-/* Epoch and sequence of a host's slot, above the 16 bits of a count. */
+/* Returns epoch and sequence of a host's slot, above the 16 bits of a count. */
 static uint64_t user_of(uint64_t header) {
   return OAE_GET(header, OAE_SLOT_HEADER_EPOCH) << 16 |
          OAE_GET(header, OAE_SLOT_HEADER_SEQUENCE) << 24;
 }
 
-/* The committed slot has used up the offer; it is told again after a restart. */
+/* The committed slot has used up the offer. This is called again after a restart. */
 static void used(void* context, unsigned n) {
   struct link_service* service = context;
   volatile struct link_port_memory* port = &service->memory->ports[n];
@@ -421,7 +422,7 @@ static bool take(void* context, unsigned n, uintptr_t payload) {
   return false;
 }
 
-/* Power was lost if no link has begun since: then what is in the memory is of another time. */
+/* If no link has begun since power-up, power was lost, and the memory holds random values. */
 static bool memory_is_made(const struct link_service* service) {
   bool begun = false;
 
@@ -443,7 +444,7 @@ static void make_memory(struct link_service* service) {
   }
   for (unsigned n = 0; n < SWAP_PORTS_MAX; n++) {
     for (unsigned i = 0; i < SWAP_PAYLOAD_WORDS; i++) memory->ports[n].inbox[0][i] = 0;
-    /* The empty slot that answers the first swap. */
+    /* An empty slot answers the first swap. */
     memory->ports[n].arrived = 1;
     memory->ports[n].used = 0;
     memory->ports[n].delivered = 0;
