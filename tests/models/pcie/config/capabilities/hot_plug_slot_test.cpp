@@ -237,8 +237,8 @@ TEST(HotPlugSlot, AnOpenLatchIsAStateItsMoveAnEventAndTakesThePower) {
   registers.hot_plug.complete_command();
   EXPECT_TRUE(registers.hot_plug.powered());
   Registers without(HotPlugSlotConfig::with({&HotPlugSlotConfig::latch}));
-  EXPECT_TRUE(without.registers.move_latch(true));
-  EXPECT_TRUE(without.registers.powered()) << "there is nothing that could take it";
+  EXPECT_TRUE(without.hot_plug.move_latch(true));
+  EXPECT_TRUE(without.hot_plug.powered()) << "there is nothing that could take it";
   EXPECT_FALSE(Registers(HotPlugSlotConfig::with({})).hot_plug.move_latch(true));
 }
 
