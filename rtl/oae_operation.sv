@@ -109,7 +109,7 @@ module oae_operation #(
   oae_types::source_t next_source;
   oae_types::target_t next_target;
   logic               takes_request;
-  logic [5:0]         reset_port;    // whose turn it is in a reset of the function
+  logic [5:0]         reset_port;    // the port that a reset of the function clears next
 
   assign host_waits = request_valid && !completion_valid;
 

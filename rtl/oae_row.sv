@@ -12,7 +12,7 @@ module oae_row #(
   input  oae_types::stage_t   stage,
   /* verilator lint_off UNUSEDSIGNAL */      // few ports need few bits
   input  logic [5:0]          port,
-  input  logic [5:0]          next_port,     // whose row LOAD takes
+  input  logic [5:0]          next_port,     // the port whose row LOAD reads
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic                write,
   input  oae_types::target_t  target,

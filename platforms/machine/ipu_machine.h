@@ -76,7 +76,7 @@ class IpuMachine : public sc_core::sc_module {
   // Input of a user reaches the UART as soon as no core has executed past that time.
   vp::Event input_{domain, [this] {
                      while (console.has_input()) {
-                       const char byte = console.take();
+                       const char byte = console.read();
                        uart.receive({&byte, 1});
                      }
                    }};

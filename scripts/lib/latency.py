@@ -102,7 +102,7 @@ def whole(parts: Parts) -> int:
 
 
 def median(paths: List[Parts]) -> Parts:
-    """The path whose whole is the median of all."""
+    """The path whose total time is the median of all."""
     return sorted(paths, key=whole)[(len(paths) - 1) // 2]
 
 

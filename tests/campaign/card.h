@@ -17,7 +17,7 @@
 class Fiber;
 
 /// The block and the ways to it, for fibers of hosts and firmware. Software runs between two
-/// clocks; who waits for an answer goes on at the clock after it.
+/// clocks; software that waits for an answer continues at the clock after it.
 class Card {
  public:
   Card(std::uint64_t seed, unsigned ports);
@@ -30,7 +30,7 @@ class Card {
   }
   const Evidence& evidence() const { return faults_.evidence; }
 
-  /// One clock, and who can go on does.
+  /// Runs one clock, and resumes each fiber that can continue.
   void step();
   /// Runs until `condition`, or fails the test because that takes too long.
   bool run_until(const std::function<bool()>& condition);

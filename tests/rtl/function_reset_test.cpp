@@ -22,8 +22,8 @@ TEST_F(Block, AResetDiscardsOffersThatWereNotExchanged) {
   EXPECT_EQ(fixture.stream(port), slot(1, 10));
 }
 
-// The host is told that nothing took place, so that no copy of the discarded offer may take place later,
-// whatever else happens in between.
+// The host is told that nothing took place, so that no copy of the discarded offer may take place
+// later, whatever else happens in between.
 TEST_F(Block, NoCopyOfAnOfferThatAResetDiscardedTakesPlace) {
   open();
   swap(1);
@@ -57,8 +57,8 @@ TEST_F(Block, NoCopyOfAnOfferThatAResetDiscardedTakesPlace) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// A denial says from which attempt on offers are taken. So a host can tell a denial of its last offer
-// from one of an offer before it.
+// A denial says from which attempt on offers are taken. So a host can tell a denial of its last
+// offer from one of an offer before it.
 TEST_F(Block, ADenialNamesTheFirstAttemptThatIsStillTaken) {
   open();
   const auto denial = [&] { return Header::of(fixture.stream(port)[0]); };
@@ -113,7 +113,7 @@ TEST_F(Block, TheJournalSurvivesAReset) {
   swap(1);
   fixture.function_reset();
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
-  EXPECT_EQ(fixture.stream(port), slot(1, 101)) << "who is in doubt gets the retained answer";
+  EXPECT_EQ(fixture.stream(port), slot(1, 101)) << "a host in doubt gets the retained answer";
   EXPECT_EQ(tentative(), slot(1, 201));
   fixture.confirm(port, 1, 1);
   EXPECT_EQ(committed(), slot(1, 201));

@@ -85,7 +85,8 @@ TEST_F(Reversal, DiscardsAHalfWrittenOffer) {
   EXPECT_EQ(tentative(), next);
 }
 
-// Who begins a swap has committed the one before, whose confirmation may be lost or left to it.
+// A host that begins a swap has committed the one before, whose confirmation may be lost or may be
+// left to the new offer.
 TEST_F(Reversal, OfTheNextSwapCommitsTheOneBefore) {
   open();
   swap(1);

@@ -134,7 +134,7 @@ TEST_F(Block, StreamedAnswerOfAClosedPort) {
   open();
   swap(1);
   close();
-  EXPECT_EQ(fixture.stream(port), slot(1, 101)) << "retained for whoever is in doubt";
+  EXPECT_EQ(fixture.stream(port), slot(1, 101)) << "retained for a host in doubt";
   open();
   const Header header = Header::of(fixture.stream(port)[0]);
   EXPECT_EQ(header.status, OAE_STATUS_NOT_READY);

@@ -306,7 +306,7 @@ TEST_F(DeviceMemoryTest, StreamedBytesAreUsedOnce) {
   cpu.script = [&] {
     cpu.stream(0x2000);
     target.bytes[0x2000] = 9;
-    EXPECT_EQ(cpu.stream(0x2000).front(), 9u) << "who reads again sees what is new";
+    EXPECT_EQ(cpu.stream(0x2000).front(), 9u) << "another read returns the new value";
     EXPECT_THAT(seen(), ElementsAre("0 r 2000/64", "750 r 2000/64"));
   };
   run();

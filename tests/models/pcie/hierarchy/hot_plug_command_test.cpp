@@ -53,7 +53,7 @@ struct CommandFixture : ResetFixture {
   void write_control(std::uint32_t value) {
     config_write(root_port, port_express + PciExpress::slot_control, value, 2);
   }
-  // As software that waits for its commands.
+  // Writes a command and waits for it, as software does.
   void command(std::uint32_t value) {
     write_control(value);
     while (!(status() & completed)) pause(1 * vp::us);
@@ -80,12 +80,12 @@ TEST(HotPlugCommand, TakesEffectWhenItIsCompletedAndThenTells) {
     pause(1 * vp::us);
     EXPECT_EQ(fixture.memory.messages.size(), 1u);
     fixture.clear();
-    // An enable is a command, too.
+    // A write of an enable is a command as well.
     fixture.write_control(interrupts | power_off);
     pause(command_time);
     EXPECT_EQ(fixture.status(), present | completed);
     fixture.clear();
-    // Two at a time are one, whose effect is that of the last.
+    // Two pending commands complete together, with the effect of the last.
     fixture.write_control(interrupts);
     pause(command_time / 2);
     fixture.write_control(interrupts | power_off);

@@ -70,7 +70,7 @@ struct HotPlugFixture : Fixture {
   std::uint32_t slot_status() {
     return config_read(root_port, express + PciExpress::slot_status, 2);
   }
-  // Slot Status, whose events it clears, as software that is told by an interrupt.
+  // Reads Slot Status and clears its events, as software does after an interrupt.
   std::uint32_t take() {
     pause(1);
     const std::uint32_t status = slot_status();
@@ -364,7 +364,7 @@ TEST(HotPlug, ARemovedCardHasNoInterrupt) {
   });
 }
 
-// Errors that were on their way to either end when the card was pulled are no one's.
+// Errors that had not reached their end when the card was pulled are never reported.
 TEST(HotPlug, AnErrorOnItsWayIsLostWithTheCard) {
   HotPlugFixture fixture(everything);
   fixture.run([&] {
@@ -412,7 +412,7 @@ TEST(HotPlug, PowerIsSoftwaresAndPresenceIsNot) {
   });
 }
 
-// Whoever holds the link lets it go in any order; it trains with the last.
+// The reasons that hold the link down may end in any order. The link trains when the last one ends.
 class Holders : public testing::TestWithParam<bool> {};
 
 TEST_P(Holders, TheLinkTrainsWhenTheLastLetsGo) {
