@@ -28,7 +28,7 @@ def changes(lines: Iterable[dict], machine: str, before: str, to: str) -> List[i
 
 
 def paths_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
-    """Of each slot from a host to the other, in order: how long each part of its path took."""
+    """The duration of each part of the path, for all slots from one host to the other in order."""
     of_link = {end: [line for line in lines if line.get("link") == f"ipu{end}.oae_link0"] for end in (here, there)}
     of_port = {
         end: [line for line in lines if line.get("swap") == f"ipu{end}.oae" and line["port"] == PORT]
@@ -49,7 +49,7 @@ def paths_of(lines: List[dict], here: int, there: int) -> List[Dict[str, int]]:
 
 
 def figures_of(lines: List[dict]) -> Dict[str, int]:
-    """Medians of both directions, and the mean time between swaps of a host; without the first tenth."""
+    """Medians of both directions and the mean time between swaps of a host, without the first tenth."""
     paths = [path for ends in ((0, 1), (1, 0)) for path in paths_of(lines, *ends)[COUNT // 10 :]]
     found = {key: statistics.median_low(path[key] for path in paths) for key in paths[0]}
     times = [line["t"] for line in lines

@@ -38,7 +38,7 @@ def middle_of(commits: List[int]) -> Tuple[int, int, int]:
 
 
 def use_of(lines: Iterable[dict], direction: str, begin: int, end: int) -> float:
-    """Share of a time in which a direction of the link carried bytes."""
+    """Share of the time in which a direction of the link carried bytes."""
     return sum(
         line["arr"] - line["t"] - LATENCY for line in lines if line["dir"] == direction and begin <= line["t"] < end
     ) / (end - begin)  # fmt: skip

@@ -11,7 +11,7 @@ class Failure(Exception):
 
 @dataclasses.dataclass
 class Table:
-    """Rows of a name and a text for each column, below a title."""
+    """A title, and rows that have a name and a text for each column."""
 
     title: str
     columns: List[str]
@@ -19,7 +19,7 @@ class Table:
     notes: List[str] = dataclasses.field(default_factory=list)
 
     def text(self) -> str:
-        """Names to the left, texts to the right, no column narrower than it has to be."""
+        """Formats the table: names to the left, texts to the right, each column as narrow as possible."""
         first = 2 + max(len(name) for name, _ in self.rows)
         widths = [2 + max(map(len, texts)) for texts in zip(self.columns, *(texts for _, texts in self.rows))]
 
