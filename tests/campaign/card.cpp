@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned patience = 200'000;  // clocks
 constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 
-/// Of a port's pages: its offset, or nothing of them.
+/// Returns the offset within a port's pages, or nothing for another address.
 unsigned in_page(unsigned bar, unsigned address) {
   return bar == 0 ? OAE_PORT_SIZE : address % OAE_PORT_SIZE;
 }
@@ -38,7 +38,7 @@ Card::Card(std::uint64_t seed, unsigned ports)
     const auto found = reads_.find(tag);
     if (found == reads_.end()) return;
     std::uint64_t value = 0;
-    for (const std::uint64_t word : line) value |= word;  // the others are 0
+    for (const std::uint64_t word : line) value |= word;  // the other words are 0
     wake(found->second, value);
     reads_.erase(found);
   };
@@ -137,7 +137,7 @@ bool Card::happens(Fault fault) {
   return faults_.strikes(accesses_, fault, most);
 }
 
-// When a packet that lingers arrives, as a number of accesses.
+// Draws the delay of a late packet, as a number of accesses.
 unsigned Card::some_time() {
   return accesses_ + 1 + static_cast<unsigned>(pick(60));
 }
@@ -160,7 +160,8 @@ void Card::lose_power() {
   fall_down();
 }
 
-// Whether an access finds the link down. Who has begun anew while it was begins anew once it is up.
+// Whether an access finds the link down. An owner that has begun anew meanwhile begins anew again
+// when the link is up.
 bool Card::is_down() {
   if (down_ == 0) return false;
   if (--down_ == 0) on_reset();
@@ -276,7 +277,7 @@ void Card::interrupts() {
   }
 }
 
-// A slice of an offer. The driver writes the eight in order.
+// Writes a slice of an offer. The driver writes the eight slices in order.
 void Card::pass(unsigned bar, unsigned address, std::uint64_t value) {
   const unsigned slice = in_page(bar, address) / 8;
   const unsigned page = address - slice * 8;

@@ -16,13 +16,13 @@
 
 class Fiber;
 
-/// The block and the ways to it, for fibers of hosts and firmware. Software runs between two
+/// The block and the routes to it, for fibers of hosts and firmware. Software runs between two
 /// clocks; software that waits for an answer continues at the clock after it.
 class Card {
  public:
   Card(std::uint64_t seed, unsigned ports);
 
-  /// From access `at` of the hosts on, the next one that it can happen to.
+  /// Injects the fault into the first possible access of the hosts from number `at` on.
   void plan(unsigned at, Fault fault) { faults_.plan(at, fault); }
   void stop_faults() {
     faults_.stop();
@@ -32,20 +32,20 @@ class Card {
 
   /// Runs one clock, and resumes each fiber that can continue.
   void step();
-  /// Runs until `condition`, or fails the test because that takes too long.
+  /// Runs until `condition` holds. Fails the test if that takes too long.
   bool run_until(const std::function<bool()>& condition);
 
-  // By fibers of hosts. A lost read is all ones.
+  // For fibers of hosts. A lost read returns all ones.
   std::uint64_t read(unsigned bar, unsigned address);
   void write(unsigned bar, unsigned address, std::uint64_t value);
-  // By fibers of the firmware
+  // For fibers of the firmware
   std::uint64_t get(unsigned address);
   void put(unsigned address, std::uint64_t value);
-  // By either
+  // For both
   void pause(unsigned clocks);
 
   void start(Fiber& fiber) { ready_.push_back(&fiber); }
-  /// It never goes on, and what it waits for is for nobody.
+  /// The fiber never continues, and the answer for which it waits is dropped.
   void abandon(const Fiber& fiber);
 
   std::uint64_t pick(std::uint64_t n) { return random_() % n; }
@@ -53,15 +53,15 @@ class Card {
   Fixture fixture;
   Ledger ledger;
   std::map<std::uint64_t, std::uint64_t*> buffers;  ///< host memory, by address
-  std::function<void()> on_reset;                 ///< the function was: its owners begin anew
-  std::function<void()> on_death;                 ///< of the owner that runs
-  std::function<void()> on_restart;               ///< of the firmware
+  std::function<void()> on_reset;                 ///< called after a reset of the function: its owners begin anew
+  std::function<void()> on_death;                 ///< called when the running owner dies
+  std::function<void()> on_restart;               ///< called when the firmware restarts
   std::function<void()> on_power_loss;            ///< the firmware begins anew, too
   std::function<void(unsigned port)> on_interrupt;
 
  private:
   struct Wait {
-    Fiber* fiber;  // none: it was given up
+    Fiber* fiber;  // none if it was abandoned
     std::uint64_t result = 0;
     bool done = false;
   };
@@ -89,7 +89,7 @@ class Card {
   std::mt19937_64 random_;
   Faults faults_;
   unsigned accesses_ = 0;
-  unsigned down_ = 0;  // accesses for which the link still is
+  unsigned down_ = 0;  // accesses until the link is up again
   bool damage_slot_ = false;
   std::map<unsigned, Wait*> reads_;  // by tag
   std::deque<Wait*> gets_;
@@ -108,7 +108,7 @@ class Card {
     bool lingers;  // until the next one comes
     bool lost;     // since one that lingers comes instead
   };
-  std::map<std::pair<unsigned, unsigned>, Offer> offers_;  // in the making, by BAR and page
+  std::map<std::pair<unsigned, unsigned>, Offer> offers_;  // incomplete offers, by BAR and page
   std::map<unsigned, Slot> lingering_;                     // offers, by port
   std::vector<Fiber*> ready_;
   std::size_t seen_ = 0;                                    // transitions

@@ -343,8 +343,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Cells, testing::Range(1u, 1 + seeds(8)));
 
 class Cut : public Cells {
  protected:
-  /// A host of cell 0 gives a slot for cell 1, which has committed it when the link is cut: cell 0
-  /// is in doubt.
+  /// A host of cell 0 sends a slot to cell 1. The link is cut when cell 1 has committed it, so cell
+  /// 0 is in doubt.
   void set_up_doubt() {
     serve_until([this] { return all_up(); });
     LinkCable& cable = *cables_.all[0];

@@ -63,8 +63,8 @@ void Owner::live() {
     } else if (wanted_ == 0 || got_ < wanted_) {
       offer();
     } else if (!idle_) {
-      // The last confirmation may have waited for a swap to come, or be lost; a new epoch settles
-      // it.
+      // The last confirmation may have waited for the next swap, or may be lost. A new epoch
+      // settles it.
       start();
       idle_ = !reset_;
     }
@@ -83,7 +83,7 @@ void Owner::start() {
   if (card_.pick(2)) card_.write(0, OAE_HOST_PORT_CONTROL_AT(port_), 0);
   if (exchange_.doubt) note(oae_exchange_settle(&exchange_, reads, &answer_));
   if (exchange_.doubt) {
-    reset_ = true;  // an epoch that begins now would forget its answer
+    reset_ = true;  // an epoch that begins now would lose its answer
     return;
   }
   give_up();
@@ -93,7 +93,7 @@ void Owner::start() {
       0, OAE_HOST_PORT_CONTROL_AT(port_),
       OAE_HOST_PORT_CONTROL_OPEN_MASK | OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, exchange_.epoch));
   const std::uint64_t state = card_.read(0, OAE_HOST_PORT_STATE_AT(port_));
-  if (!oae_exchange_open(&exchange_, before, state)) reset_ = true;  // somebody tries again
+  if (!oae_exchange_open(&exchange_, before, state)) reset_ = true;  // another attempt follows
 }
 
 void Owner::offer() {
@@ -115,7 +115,7 @@ void Owner::offer() {
       payload[1] = card_.fixture.reference.words.word(Ledger::lock);
       payload[2] = token_;
       break;
-    case 3: {  // from one account to the other, with a look at both
+    case 3: {  // moves from one account to the other, and reads both
       const auto step = [](unsigned place, std::uint64_t operation, std::uint64_t word) {
         return (operation << 12 | word) << 16 * place;
       };
@@ -145,7 +145,7 @@ void Owner::offer() {
   give_up();
 }
 
-// What has not taken place, and is not in doubt, never does.
+// A swap that has not taken place and is not in doubt never takes place.
 void Owner::give_up() {
   if (token_ == 0 || exchange_.doubt) return;
   card_.ledger.host_denied(token_);

@@ -13,25 +13,27 @@ extern "C" {
 #include "guest/driver/oae_exchange.h"
 }
 
-/// The owner of a port: what a driver does for it (guest/driver/oae_port.c), with its own exchange.
+/// The owner of a port. It does what the driver does for it (guest/driver/oae_port.c), with the
+/// driver's own exchange.
 class Owner {
  public:
   Owner(Card& card, unsigned port);
 
-  /// Its function was reset: before its next swap it settles, and opens its port anew.
+  /// Called after a reset of the function. Before its next swap, the owner settles and reopens its
+  /// port.
   void reset() { reset_ = true; }
-  /// It dies; another one comes, that knows of nothing.
+  /// The owner dies. Another one without any knowledge takes its place.
   void die();
   /// The port's interrupt: in the driver, its handler.
   void interrupt() { oae_exchange_confirm(&exchange_); }
   bool is(const Fiber* fiber) const { return fiber == fiber_.get(); }
 
-  /// Swaps committed since the last call of demand().
+  /// The number of swaps committed since the last call of demand().
   bool satisfied() const { return got_ >= wanted_ && idle_; }
-  /// Opens its port anew, and then wants so many swaps.
+  /// Reopens the port, and then demands so many swaps.
   void demand(unsigned swaps);
 
-  // Of an access of the driver: whether it is of this port's pages, and its BAR and address.
+  // For an access of the driver: whether it is to this port's pages, its BAR and its address.
   bool owns(const volatile void* pointer, unsigned& bar, unsigned& address) const;
 
  private:
@@ -42,7 +44,7 @@ class Owner {
   void give_up();
   void note(oae_outcome outcome);
 
-  static constexpr unsigned reads = 3;  // as settle_reads of the driver
+  static constexpr unsigned reads = 3;  // like settle_reads of the driver
 
   Card& card_;
   const unsigned port_;
@@ -55,7 +57,7 @@ class Owner {
   std::vector<std::unique_ptr<Fiber>> dead_;
   bool reset_ = true;
   bool idle_ = false;
-  std::uint64_t token_ = 0;  // in work, or in doubt
+  std::uint64_t token_ = 0;  // the token of the present swap, or of the one in doubt
   unsigned got_ = 0;
   unsigned wanted_ = 0;
 };

@@ -12,7 +12,7 @@ inline constexpr unsigned pages = 2;
 inline constexpr unsigned streams = 4;
 inline constexpr std::uint64_t all = ~std::uint64_t{0};
 
-/// A block of eight ports, and what its tests do over and over with one of them.
+/// A block of eight ports, and common actions of tests at one of them.
 class Block : public testing::Test {
  protected:
   static constexpr unsigned port = 3;
@@ -32,7 +32,7 @@ class Block : public testing::Test {
     header.flags = flags;
     return make_slot(header, seed);
   }
-  /// One swap up to its answer.
+  /// Makes one swap up to its answer.
   void swap(std::uint32_t sequence, std::uint8_t flags = 0) {
     fixture.publish(port, slot(sequence, 100 + sequence));
     fixture.write_slot(port, slot(sequence, 200 + sequence, flags));

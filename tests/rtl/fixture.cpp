@@ -98,7 +98,7 @@ void Fixture::drive() {
     if (!top.axi_awvalid && go()) {
       top.axi_awvalid = 1;
       top.axi_awaddr = put.address;
-      top.axi_awprot = put.address >> 3 & 7;  // which matters to nobody
+      top.axi_awprot = put.address >> 3 & 7;  // which the block ignores
     }
     if (!top.axi_wvalid && go()) {
       top.axi_wvalid = 1;
@@ -211,18 +211,18 @@ void Fixture::take_answer() {
   EXPECT_EQ(top.dma_class, read_->request.tag % 8);
   read_->answered = true;
   if (top.dma_refused) return;
-  std::memcpy(pushed.data(), top.dma_data.data(), 64);
+  std::memcpy(pushed_slot.data(), top.dma_data.data(), 64);
   pushed_address = top.dma_address;
   ++pushes;
-  EXPECT_TRUE(sealed(pushed));
+  EXPECT_TRUE(sealed(pushed_slot));
   Slot expected = read_->expected.answer->slot;
-  if (read_->expected.answer->formed) check_formed(pushed, 0xff, expected);
-  EXPECT_EQ(pushed, expected);
-  if (on_slot) on_slot(pushed_address, pushed);
+  if (read_->expected.answer->formed) check_formed(pushed_slot, 0xff, expected);
+  EXPECT_EQ(pushed_slot, expected);
+  if (on_slot) on_slot(pushed_address, pushed_slot);
 }
 
-// A slot that the block forms has the age of the moment at which it did, however often and in
-// whatever pieces it is read, and its CRC.
+// A slot that the block forms holds the age of that moment and a good CRC, however often and in
+// whatever pieces it is read.
 void Fixture::check_formed(const Slot& seen, unsigned words, Slot& expected) {
   Refusal& refusal = refusals_[read_->request.line.port()];
   if (words & 2) {

@@ -13,10 +13,10 @@
 
 #include "tests/rtl/reference_block.h"
 
-/// Drives the pins of the verilated block and compares every result with the reference block, to
-/// which each operation is applied when the block accepts it. What disagrees fails the test.
+/// Drives the pins of the verilated block, applies each operation to the reference block when the
+/// block accepts it, and compares every result. A difference fails the test.
 ///
-/// Nothing is checked by time but that a thing happens at all, within `patience` clocks.
+/// Times are not compared. Each event must only happen within `patience` clocks.
 class Fixture {
  public:
   explicit Fixture(unsigned ports = 8, std::uint64_t seed = 1, std::uint32_t clock_khz = 500'000);
@@ -24,35 +24,36 @@ class Fixture {
 
   /// How often a valid or ready pin is held back, in percent of the clocks.
   unsigned stall = 0;
-  /// Whether MSI-X is to be compared; the reference knows no deadlines.
+  /// Whether MSI-X is compared; the reference has no deadlines.
   bool compare_signals = true;
   /// While it is set, no interrupt leaves, and drain() does not wait for those.
   bool hold_interrupts = false;
 
-  // Posts. Requests are done in this order; firmware's writes and reads each in theirs.
+  // These functions post operations. Requests are executed in their order, and so are the writes
+  // and the reads of the firmware.
   void post_write(unsigned bar, unsigned address, const void* data, unsigned bytes);
   void post_read(unsigned bar, unsigned address, unsigned bytes, bool refused = false);
-  void post_reset();  // of the function
+  void post_reset();  // a reset of the function
   /// The block loses its power and has it again. What was posted and not answered is gone.
   void lose_power();
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff);
   void post_get(unsigned address);
 
   void clock();
-  /// Runs until all is done and the block is not busy, and compares what both have seen.
+  /// Runs until all operations have ended and the block is not busy, and compares both sides.
   void drain();
-  /// Lets time pass with the clock stopped, which it must be allowed to be.
+  /// Lets time pass with the clock stopped. The block must permit that.
   void sleep(std::uint64_t clocks);
-  /// Number of the request that was posted last, as on_completion has it.
+  /// The number of the last posted request, which on_completion gets.
   unsigned number() const { return tag_; }
   std::size_t posted() const { return requests_.size() + puts_.size() + gets_.size(); }
 
-  // One thing at a time
+  // These functions post one operation and wait for it.
   void write(unsigned bar, unsigned address, std::uint64_t value, unsigned bytes = 8);
   std::uint64_t read(unsigned bar, unsigned address, unsigned bytes = 8, bool refused = false);
   void write_slot(unsigned port, const Slot& slot);
   std::uint64_t answer(unsigned port, bool refused = false);
-  /// The streamed answer, in one read.
+  /// Reads the streamed answer in one read.
   Slot stream(unsigned port);
   void confirm(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
   void reverse(unsigned port, std::uint8_t epoch, std::uint32_t sequence);
@@ -61,10 +62,10 @@ class Fixture {
   void expire(unsigned port);
   void put(unsigned address, std::uint64_t value, unsigned strobe = 0xff);
   std::uint64_t get(unsigned address);
-  /// As put(), publishing a sealed slot.
+  /// Publishes a sealed slot by put().
   void publish(unsigned port, const Slot& slot);
 
-  // What the block answers, for software that waits for it
+  // Called with the results of the block, for software that waits for them
   std::function<void(unsigned number, const Slot& line)> on_completion;
   std::function<void(std::uint64_t address, const Slot& slot)> on_slot;
   std::function<void(std::uint64_t value)> on_get;
@@ -75,16 +76,16 @@ class Fixture {
   ReferenceBlock reference;
   std::mt19937_64 random;
 
-  std::uint64_t now = 0;      ///< clocks so far
+  std::uint64_t now = 0;      ///< clocks since the start
   std::uint64_t latency = 0;  ///< clocks from accepting the last read to its completion
-  Slot line{};                ///< what was read last of each word of a line
-  Slot pushed{};              ///< the last slot written
+  Slot line{};                ///< the last value read of each word of a line
+  Slot pushed_slot{};         ///< the last slot that was pushed
   std::uint64_t pushed_address = 0;
-  unsigned pushes = 0;            ///< slots written
-  unsigned pushed = 0;            ///< swaps that took place so
-  unsigned streamed = 0;          ///< and so
+  unsigned pushes = 0;            ///< slots that were pushed
+  unsigned pushed = 0;            ///< swaps by pushed answers
+  unsigned streamed = 0;          ///< swaps by streamed answers
   unsigned expired = 0;           ///< swaps that the limit committed
-  bool error = false;             ///< of the last access
+  bool error = false;             ///< whether the last access failed
   std::vector<unsigned> signals;  ///< MSI-X vectors
   std::vector<Transition> transitions;
 
@@ -93,7 +94,7 @@ class Fixture {
 
   struct Request {
     bool write;
-    bool reset;  // of the function, and nothing else
+    bool reset;  // a reset of the function instead of a request
     ReferenceBlock::Line line;
     Slot data;
     std::uint64_t enable;
@@ -109,11 +110,11 @@ class Fixture {
     Request request;
     ReferenceBlock::Read expected;
     std::uint64_t accepted;
-    std::uint64_t alive;    // when the firmware had last given its sign of life
+    std::uint64_t alive;    // the time of the firmware's last sign of life
     bool answered = false;  // the slot was written
     bool refused = false;
   };
-  /// A NOT_READY that stays, and what has been seen of it so far.
+  /// A NOT_READY that is retained, and the parts of it that were read.
   struct Refusal {
     std::uint64_t age_at_least;
     std::optional<std::uint64_t> age;
@@ -121,7 +122,7 @@ class Fixture {
   };
 
   void power_up();
-  // A valid pin stays up, once up, until its ready; a ready pin may do as it likes.
+  // A valid pin stays high until its ready. A ready pin may change at any time.
   bool go() { return stall == 0 || random() % 100 >= stall; }
   void post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,
             bool refused);
@@ -142,9 +143,9 @@ class Fixture {
   unsigned tag_ = 0;
   std::optional<Read> read_;
   std::map<unsigned, Refusal> refusals_;  // by port
-  std::optional<bool> put_;               // whether it must be well
+  std::optional<bool> put_;               // whether the write must succeed
   bool getting_ = false;
-  unsigned address_ = 0;  // of what it gets
+  unsigned address_ = 0;  // the address of the read
   std::optional<std::uint64_t> get_;
   std::uint64_t result_ = 0;
   std::uint64_t alive_ = 0;

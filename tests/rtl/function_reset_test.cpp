@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reset of the function, or the loss of its link: the journal survives it.
+// A reset of the function, or the loss of its link, does not change the journal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ TEST_F(Block, AResetDiscardsOffersThatWereNotExchanged) {
   EXPECT_EQ(fixture.stream(port), slot(1, 10));
 }
 
-// The host is told that nothing took place, so that no copy of the discarded offer may take place
-// later, whatever else happens in between.
+// The host learns that nothing took place. No copy of the discarded offer may therefore take place
+// later, whatever happens in between.
 TEST_F(Block, NoCopyOfAnOfferThatAResetDiscardedTakesPlace) {
   open();
   swap(1);
@@ -57,8 +57,8 @@ TEST_F(Block, NoCopyOfAnOfferThatAResetDiscardedTakesPlace) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// A denial says from which attempt on offers are taken. So a host can tell a denial of its last
-// offer from one of an offer before it.
+// A denial names the first attempt that the block accepts. A host can thus distinguish a denial of
+// its last offer from one of an earlier offer.
 TEST_F(Block, ADenialNamesTheFirstAttemptThatIsStillTaken) {
   open();
   const auto denial = [&] { return Header::of(fixture.stream(port)[0]); };
@@ -141,7 +141,7 @@ TEST_F(Block, AResetTakesTheSettingsOfAllPorts) {
   EXPECT_TRUE(fixture.signals.empty()) << "nobody waits any more";
 }
 
-// Requests before it are done before it, and those behind it afterwards.
+// The reset keeps its place among the requests.
 TEST_F(Block, AResetKeepsItsPlaceAmongRequests) {
   open();
   for (unsigned n = 1; n < 40; ++n) {

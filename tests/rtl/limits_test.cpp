@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes a block long to come to, or all its ports: times after years, sequences by the
-// hundred thousand, every port at once, any address and number.
+// States that a block reaches only after a long time, or with all its ports: times after years,
+// sequences by the hundred thousand, every port at once, any address and number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void swap(Fixture& fixture, unsigned number, std::uint32_t sequence) {
   EXPECT_EQ(fixture.answer(number), slot(sequence, 0)[0]) << number;
 }
 
-/// By clocks since power-up, with the clock stopped until then.
+/// The parameter is the clocks since power-up, until which the clock is stopped.
 class AfterALongTime : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(AfterALongTime, AgesAndDeadlinesAreRight) {
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Clocks, AfterALongTime,
                          testing::Values(0xffff'ff00, 0x1234'5678'9abc, 0x5555'5555'5555'5555,
                                          0x7fff'ffff'ffff'ff00, 0xaaaa'aaaa'aaaa'aaaa));
 
-// By reversals, since they use up a sequence with one write.
+// Reversals use up a sequence with one write.
 TEST(Limits, SequencesGoOnByTheHundredThousand) {
   Fixture fixture(2);
   open(fixture, port, 0x40);
@@ -125,7 +125,7 @@ TEST(Limits, EveryVerbThatThereIsNot) {
   }
 }
 
-// Each word is held from the interaction to the confirmation, whatever is asked of the others.
+// Each word is held from the interaction to the confirmation, whatever happens to the others.
 TEST(Limits, EveryWord) {
   Fixture fixture(1);
   open(fixture, 0, 0x40);
@@ -170,7 +170,7 @@ TEST(Limits, EveryPortAtOnce) {
                   OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 0x400 << i % 6 | i);
     fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(i), 1'000'000 + i);
   }
-  // Every port has an event, and the line follows the last that is not cleared.
+  // Every port has an event, and the line falls with the last one that is cleared.
   fixture.put(OAE_FIRMWARE_IRQ_ENABLE, all);
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_IRQ_STATUS), all);
   for (unsigned i = 0; i < ports; ++i) {

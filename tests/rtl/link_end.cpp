@@ -13,7 +13,7 @@ namespace {
 
 namespace table = link_table;
 
-/// Whether some event leads from one state to the other.
+/// Whether an event leads from one state to the other.
 template <unsigned states, unsigned events, typename Entry, typename State>
 bool leads(const Entry (&entries)[states][events], State from, State to) {
   const auto& row = entries[static_cast<unsigned>(from)];
@@ -61,7 +61,7 @@ LinkEnd::LinkEnd() {
   top.reset = 0;
 }
 
-// Verilator's destructors look in the thread's context, which may be the other end's.
+// Verilator's destructors use the context of the thread, which may belong to the other end.
 LinkEnd::~LinkEnd() {
   write_coverage(context);
   top.final();
@@ -84,7 +84,7 @@ void LinkEnd::settle(std::uint64_t time) {
     top.axi_awvalid = top.axi_wvalid = access.write;
     top.axi_arvalid = !access.write;
     top.axi_awaddr = top.axi_araddr = access.address;
-    top.axi_awprot = top.axi_arprot = access.address >> 3 & 7;  // which matters to nobody
+    top.axi_awprot = top.axi_arprot = access.address >> 3 & 7;  // which the link ignores
     top.axi_wdata = access.data;
     top.axi_wstrb = access.strobe;
   }

@@ -105,8 +105,8 @@ class LinkRandom : public LinkPair {
     while (transfers(end) != 0) ledger.received.push_back(take(end));
   }
 
-  /// What the other side has received are transfers that were sent and not reversed, in order,
-  /// once.
+  /// Checks that the other side has received transfers that were sent and not reversed, in order
+  /// and once.
   static void match(Ledger& sender, const Ledger& receiver) {
     auto sent = sender.sent.begin();
     for (const LinkEnd::Received& received : receiver.received) {

@@ -637,8 +637,7 @@ TEST_F(Link, ALostJournalIsTold) {
   }
 }
 
-/// A has a transfer in doubt that B has committed; then B has lost its power, and with it its
-/// journal.
+/// A has a transfer in doubt that B has committed. B then loses its power, and with it its journal.
 class AfterPowerLoss : public Link {
  protected:
   void set_up_doubt() {
@@ -720,9 +719,8 @@ TEST_P(AfterPowerLossAtRandom, NobodyKnowsTheFate) {
 
 INSTANTIATE_TEST_SUITE_P(Link, AfterPowerLossAtRandom, testing::Range(1u, 101u));
 
-// A has lost its power, and counts from 1 again; B has committed a transfer of that number before.
-// A begins, and the link is cut before B has joined: nothing of A's old numbers may be taken for
-// new.
+// A has lost its power and counts from 1 again. B has committed a transfer of that number before. A
+// begins, and the link is cut before B has joined. None of A's old numbers may count as new.
 TEST_F(Link, NumbersOfAnotherLifeAreNotMistaken) {
   for (unsigned lost = 0; lost < 6; ++lost) {
     bring_up();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state machines of the link, in gates, against their table: every state and event.
+// Compares the gates of the link's state machines with their table for every state and event.
 #include <Voae_link_transitions.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST_F(LinkTransitions, ReceiverIsThatOfTheTable) {
   }
 }
 
-// What SPIN reads is made of the same table by the same script; its steps are played here.
+// The same script generates the input of SPIN from the same table. This test plays its steps.
 TEST_F(LinkTransitions, EveryActionAndStateIsUsed) {
   unsigned used = 0;
   for (const auto& row : table::sender::table) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ports there are, and how long one waits for the others.
+// The number of ports, and how long one port waits for the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST(Ports, DoNotTouchEachOther) {
   }
 }
 
-// However busy the firmware is, a read is answered within this many clocks.
+// A read is answered within so many clocks, however busy the firmware is.
 TEST(Latency, IsBounded) {
   Fixture fixture(8);
   fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned ports = 3;
 
-/// What each side does next, mostly right and now and then wrong.
+/// The next action of each side, which is correct most of the time.
 class Traffic {
  public:
   explicit Traffic(std::uint64_t seed) : fixture_(ports, seed) {
@@ -49,7 +49,7 @@ class Traffic {
   std::uint64_t pick(std::uint64_t n) { return fixture_.random() % n; }
   bool chance(unsigned percent) { return pick(100) < percent; }
 
-  /// A header that is right at this moment, or not quite.
+  /// A header that is correct at this moment, or almost.
   Header header(const ReferencePort& port) {
     Header header;
     header.epoch = port.epoch();
@@ -83,10 +83,10 @@ class Traffic {
     return slot;
   }
 
-  /// One of the words, few enough that ports meet.
+  /// One of a few words, so that ports meet.
   std::uint64_t word() { return chance(97) ? pick(3) : pick(0x1000); }
 
-  /// The host's: some have another verb.
+  /// An offer of the host. Some have another verb.
   Slot host_slot(const ReferencePort& port) {
     Slot offer = slot(port);
     if (chance(60)) return offer;
@@ -198,7 +198,7 @@ class Traffic {
 
   unsigned any_page() { return chance(50) ? 2 : 4; }
 
-  /// The pieces of a line, at first offset and size, in any order.
+  /// The pieces of a line (offset and size) in random order.
   std::vector<std::pair<unsigned, unsigned>> pieces() {
     std::vector<unsigned> cuts{0};
     while (cuts.back() < 64) {
@@ -302,7 +302,7 @@ TEST_P(Random, AgreesWithTheReference) {
     not_ready += port.not_ready_count;
     rejected += port.rejected_count;
   }
-  // The traffic must be worth something.
+  // The traffic must have reached these events.
   EXPECT_GT(committed, 25u);
   EXPECT_GT(not_ready, 25u);
   EXPECT_GT(rejected, 10u);

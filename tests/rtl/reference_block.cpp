@@ -61,7 +61,7 @@ void ReferenceBlock::gather(ReferencePort& port) {
   port.transitions.clear();
 }
 
-// Offsets of a port's registers are written relative to the first port's.
+// The offsets of a port's registers are relative to those of the first port.
 std::uint64_t ReferenceBlock::host_word(unsigned number, unsigned word) {
   const ReferencePort& port = ports[number];
   switch (OAE_HOST_PORT_CONTROL + 8 * word) {

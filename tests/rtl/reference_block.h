@@ -8,24 +8,24 @@
 
 #include "tests/rtl/reference_port.h"
 
-/// The registers of the block on both its sides, over reference ports: what a request or an access
-/// of the RTL is compared with. Of time it knows only what it is told.
+/// The registers of both sides of the block, with reference ports. Requests and accesses of the RTL
+/// are compared with it. It knows the time only from its caller.
 class ReferenceBlock {
  public:
   ReferenceBlock(unsigned ports, std::uint32_t clock_khz);
 
-  /// Of a request for one line of 64 bytes.
+  /// The address of a request for one line of 64 bytes.
   struct Line {
-    unsigned bar;                                ///< 0, 2 or 4
+    unsigned bar;                                ///< BAR 0, 2 or 4
     unsigned line;                               ///< address / 64
-    unsigned port() const { return line / 64; }  ///< of BAR 2 and 4
+    unsigned port() const { return line / 64; }  ///< for BAR 2 and 4
   };
   struct Read {
-    Slot data{};                                  ///< the words asked for
-    bool aged = false;                            ///< word 3 holds an age, which is left open
-    std::optional<ReferencePort::Answer> answer;  ///< of an interaction
-    bool streamed = false;                        ///< that answer
-    std::uint64_t answer_address = 0;             ///< that it goes to, else
+    Slot data{};                                  ///< the requested words
+    bool aged = false;                            ///< word 3 holds an age, which is not compared
+    std::optional<ReferencePort::Answer> answer;  ///< the answer of an interaction
+    bool streamed = false;                        ///< whether it is streamed
+    std::uint64_t answer_address = 0;             ///< its address if it is pushed
   };
   void host_write(const Line& line, const Slot& data, std::uint64_t enable);
   Read host_read(const Line& line, std::uint64_t enable, bool refused);
@@ -36,7 +36,7 @@ class ReferenceBlock {
   bool expire(unsigned port);
   std::uint64_t hold_limit() const { return hold_limit_; }
 
-  /// Nothing if the address has no register.
+  /// Returns nothing if the address has no register.
   std::optional<std::uint64_t> firmware_read(unsigned address);
   bool firmware_write(unsigned address, std::uint64_t data, unsigned strobe);
 
@@ -50,7 +50,7 @@ class ReferenceBlock {
 
  private:
   struct Settings {
-    std::uint64_t event = 0;  // without offer_armed
+    std::uint64_t event = 0;  // the event register without offer_armed
     std::uint64_t limit = 0xffff'ffff;
   };
   std::uint64_t id() const;
@@ -65,5 +65,5 @@ class ReferenceBlock {
   std::uint64_t hold_limit_ = OAE_FIRMWARE_HOLD_LIMIT_RESET;
 };
 
-/// The bits of the bytes that `enable` names.
+/// Returns the bits of the bytes that `enable` names.
 std::uint64_t byte_mask(unsigned enable);

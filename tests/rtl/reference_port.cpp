@@ -30,7 +30,7 @@ void ReferencePort::commit() {
   settle();
 }
 
-// A confirmed slot moves as soon as there is room.
+// A confirmed slot moves when there is room.
 void ReferencePort::settle() {
   if (confirmed_ && stepped_) {
     if (holds_) words_.perform(*ReferenceWords::steps(*tentative_));
@@ -43,7 +43,7 @@ void ReferencePort::settle() {
   events |= committed_event;
 }
 
-// The tentative slot is of words, and over; its words go free.
+// The tentative slot operates on words and is settled, so its words are released.
 void ReferencePort::settle_words() {
   if (holds_) words_.release(*ReferenceWords::steps(*tentative_));
   holds_ = false;
@@ -77,7 +77,7 @@ void ReferencePort::set_open(bool now_open, std::uint8_t epoch_used) {
 
 void ReferencePort::write_window(const Slot& data, std::uint64_t enable) {
   if (!open) return;
-  // What is written of a good offer again is no new one, unless that was answered NOT_READY.
+  // A repeated write of a good offer does not begin a new one, unless it was answered NOT_READY.
   if (verdict_ == Verdict::good && !refused_) {
     bool differs = false;
     for (unsigned i = 0; i < 64; ++i) {
@@ -104,7 +104,7 @@ void ReferencePort::judge() {
   const Header header = Header::of(inbox_[0]);
   arrived_ = 0;
   if (header.epoch != epoch_ || header.sequence != next()) {
-    // No new offer. A sound repetition of the last one is nothing to complain of.
+    // This is not a new offer. A good repetition of the last one is no error.
     const bool repetition = header.epoch == epoch_ && header.sequence == last_ && last_ != 0;
     if (!repetition || !sealed(inbox_)) ++rejected_count;
     return;
@@ -115,7 +115,7 @@ void ReferencePort::judge() {
     return;
   }
   if (attempt_ && ((header.attempt - *attempt_) & 63) >= 32) {
-    ++rejected_count;  // an old one
+    ++rejected_count;  // an old attempt
     return;
   }
   if (header.verb != OAE_VERB_SWAP && header.verb != OAE_VERB_SEND &&
@@ -132,29 +132,29 @@ void ReferencePort::judge() {
   }
 }
 
-// A read has pushed what was written before: the rest of an offer is lost.
+// Earlier writes have arrived before the read, so the rest of an offer is lost.
 void ReferencePort::lose_the_rest() {
   if (verdict_ == Verdict::none) arrived_ = 0;
 }
 
-// Of a good offer that does not take place every copy is old from now on.
+// All copies of a good offer that does not take place are ignored from now on.
 void ReferencePort::outdate_offer() {
   if (verdict_ == Verdict::good) attempt_ = (*attempt_ + 1) & 63;
 }
 
-// The first attempt after the one that is denied.
+// The first attempt after the denied one.
 std::uint8_t ReferencePort::first_attempt() const {
   return (attempt() + (verdict_ == Verdict::bad_verb)) & 63;
 }
 
-// Whether what stands is refused now, rather than once more.
+// Whether the present offer is refused for the first time.
 bool ReferencePort::refuse() {
   if (std::exchange(refused_, true)) return false;
   outdate_offer();
   return true;
 }
 
-// An exchange, if everybody is ready for one; its answer is retained.
+// Makes an exchange if both sides are ready, and retains its answer.
 bool ReferencePort::exchange() {
   if (verdict_ != Verdict::good || refused_ || tentative_) return false;
   Header header = Header::of(inbox_[0]);
@@ -188,7 +188,7 @@ bool ReferencePort::exchange() {
   return true;
 }
 
-// Whether what the offer asks for is held by somebody, as of the first time that it is asked about.
+// Whether words of the offer are held, as of the first request for its answer.
 void ReferencePort::look_at_words() {
   if (refused_) return;
   const auto steps = ReferenceWords::steps(inbox_);
@@ -243,7 +243,7 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
   }
   lose_the_rest();
   look_at_words();
-  // It denies no swap that took place; of what did not, it says so, and that stays.
+  // A swap that took place is not denied. The denial of another one is retained.
   if (retains_swap()) {
     answer.word = retained_[0];
     return answer;
@@ -269,7 +269,7 @@ void ReferencePort::reverse(std::uint8_t epoch, std::uint32_t sequence) {
     settle_words();
     reversed();
   } else if (sequence == next() && open) {
-    // Who has begun a swap has committed the one before.
+    // A host that begins a swap has committed the one before.
     if (state_ == OAE_PORT_STATE_TENTATIVE) commit();
     last_ = next();
     attempt_.reset();

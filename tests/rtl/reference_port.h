@@ -22,43 +22,43 @@ struct Transition {
   }
 };
 
-/// A swap port as the design says it, one call per operation, slots kept by value: what the RTL is
-/// compared with. It knows no time.
+/// A swap port according to the design, with one call for each operation. The RTL is compared with
+/// it. It copies slots, and knows no time.
 class ReferencePort {
  public:
-  /// What a read of the answer gives.
+  /// The result of a read of the answer.
   struct Answer {
     bool written = false;    ///< a slot went to the answer buffer
-    bool exchanged = false;  ///< now
-    bool formed = false;     ///< by the block; its slice 1 and CRC are left open
-    bool refusal = false;    ///< now, and retained: the age in slice 1 is of now
-    Slot slot{};             ///< to the answer buffer, or streamed
-    std::uint64_t word = 0;  ///< of the pushed answer
+    bool exchanged = false;  ///< the read caused the exchange
+    bool formed = false;     ///< the block has formed it; its slice 1 and CRC are not compared
+    bool refusal = false;    ///< it is refused now and retained, with the present age in slice 1
+    Slot slot{};             ///< the slot that is pushed or streamed
+    std::uint64_t word = 0;  ///< the word that completes a pushed answer
   };
 
   ReferencePort(unsigned number, ReferenceWords& words) : number_(number), words_(words) {}
 
   // The host
-  /// `epoch_used` is what the host remembers, and counts if the port does not.
+  /// `epoch_used` is the last epoch that the host remembers. It counts if the port has no history.
   void set_open(bool open, std::uint8_t epoch_used);
   void write_window(const Slot& data, std::uint64_t enable);
-  /// What would be asked of the DMA, and with `refused` the outcome if that says no.
+  /// The answer for the DMA. With `refused`, the result if the DMA refuses it.
   bool wants_dma() const { return answer_address != 0; }
   Answer push_answer(bool refused);
   Answer stream_answer();
   void confirm(std::uint8_t epoch, std::uint32_t sequence);
   void reverse(std::uint8_t epoch, std::uint32_t sequence);
-  /// The tentative swap has held words for too long.
+  /// Commits the tentative swap if it has held words for too long.
   bool expire();
-  /// A reset of the function: nothing of the journal, and nothing of the firmware's side.
+  /// Resets the function. The journal and the firmware's side do not change.
   void function_reset();
   std::uint64_t state_word() const;
-  /// Arms the one-shot interrupt; true if it signals at once.
+  /// Arms the one-shot interrupt. Returns whether it signals at once.
   bool arm(bool armed);
 
   // The firmware
   void write_offer(unsigned slice, std::uint64_t data, std::uint64_t mask);
-  /// True if the host is signalled.
+  /// Returns whether the host is signalled.
   bool command(bool publish, bool take, bool withdraw);
   std::uint64_t status_word() const;
   Slot offer() const { return offer_; }
@@ -70,7 +70,7 @@ class ReferencePort {
   std::uint64_t committed_count = 0;
   std::uint64_t not_ready_count = 0;
   std::uint64_t rejected_count = 0;
-  unsigned events = 0;  ///< as in the firmware's event register
+  unsigned events = 0;  ///< the firmware's event register
   bool armed = false;
   WordRange range;  ///< of words that offers may name
   bool open = false;
@@ -81,7 +81,9 @@ class ReferencePort {
   std::uint32_t last() const { return last_; }
   std::uint32_t next() const { return last_ == 0xffff'ffff ? 1 : last_ + 1; }
   bool offered() const { return offered_; }
-  std::uint8_t attempt() const { return attempt_.value_or(0); }  ///< the first that is not old
+  std::uint8_t attempt() const {
+    return attempt_.value_or(0);
+  }  ///< the first attempt that is not old
 
  private:
   enum class Verdict { none, good, bad, bad_verb };
@@ -107,20 +109,20 @@ class ReferencePort {
   std::uint8_t epoch_ = 0;
   std::uint32_t last_ = 0;
 
-  bool reversed_ = false;  // the last swap was
+  bool reversed_ = false;  // whether the last swap was reversed
 
   Slot inbox_{};
   std::uint64_t arrived_ = 0;
   Verdict verdict_ = Verdict::none;
-  std::optional<std::uint8_t> attempt_;  // the first that is not old, once there was one
-  bool refused_ = false;                 // what stands in the inbox was answered NOT_READY
-  bool contended_ = false;               // since words were held
+  std::optional<std::uint8_t> attempt_;  // the first attempt that is not old, after the first offer
+  bool refused_ = false;                 // the offer in the inbox was answered NOT_READY
+  bool contended_ = false;               // because words were held
   bool offered_ = false;
-  Slot offer_{};  // the firmware's, in the making or standing
+  Slot offer_{};  // the firmware's offer, complete or not
   Slot retained_{};
   std::optional<Slot> tentative_;
-  bool confirmed_ = false;  // the tentative slot is, and waits
-  bool stepped_ = false;    // the tentative slot is of words,
-  bool holds_ = false;      // which it holds
+  bool confirmed_ = false;  // the tentative slot is confirmed and waits
+  bool stepped_ = false;    // the tentative slot operates on words
+  bool holds_ = false;      // and holds them
   std::optional<Slot> committed_;
 };

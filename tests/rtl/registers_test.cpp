@@ -31,7 +31,7 @@ TEST_F(Block, RegistersThatKeepWhatIsWritten) {
       {OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port), 0xffff'ffff, 0xffff'ffff},
   };
   for (const auto& item : kept) {
-    // The one-shot is taken for what it is.
+    // The one-shot bit is compared as it is.
     const std::uint64_t mask = item.kept == 0x7'ffff ? 0x3'ffff : item.kept;
     EXPECT_EQ(fixture.read(registers, item.offset), item.reset) << item.offset;
     fixture.write(registers, item.offset, 0);
@@ -61,7 +61,7 @@ TEST_F(Block, RegistersThatDoNot) {
 }
 
 TEST_F(Block, AddressesWithoutARegister) {
-  // Between and behind the registers, and of ports that are not in use; the fixture compares.
+  // Offsets between and after the registers, and ports that are not in use. The fixture compares.
   for (const unsigned line : {1u, 63u, 65u, 127u, 64u + 16u, 64u + 127u, 192u, 255u}) {
     const Slot ones{all, all, all, all, all, all, all, all};
     fixture.post_write(registers, line * 64, ones.data(), 64);
@@ -99,7 +99,7 @@ TEST_F(Block, ReadsAWholeLineOfRegisters) {
   fixture.read(registers, OAE_HOST_PORT_CONTROL_AT(port), 64);
   fixture.read(registers, OAE_HOST_ID, 64);
   fixture.read(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port) + 3, 42);
-  // All of a page's registers in one read: the interaction is one of them.
+  // One read of all registers of a page includes the interaction.
   swap(1);
   const std::uint64_t pushes = fixture.pushes;
   fixture.read(pages, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 64);

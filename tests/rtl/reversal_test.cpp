@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A swap that the host settles as reversed, whether it took place or not.
+// Swaps that the host settles as reversed, whether they took place or not.
 #include <gtest/gtest.h>
 
 #include "tests/rtl/block_fixture.h"
@@ -40,7 +40,7 @@ TEST_F(Reversal, NoAnswerIsRetained) {
   EXPECT_EQ(seen().sequence, 1u);
   EXPECT_EQ(seen().epoch, 1u);
   EXPECT_EQ(fixture.answer(port), seen().word()) << "pushed, too";
-  EXPECT_EQ(fixture.pushed[0], seen().word());
+  EXPECT_EQ(fixture.pushed_slot[0], seen().word());
   EXPECT_EQ(Header::of(fixture.answer(port, true)).status, OAE_STATUS_NOT_READY) << "refused";
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 0u) << "it is another answer";
   close();
@@ -63,7 +63,7 @@ TEST_F(Reversal, SettlesWhatHasNotTakenPlace) {
   EXPECT_EQ(seen().status, OAE_STATUS_REVERSED);
   EXPECT_EQ(seen().sequence, 1u);
   EXPECT_EQ(tentative(), Slot{});
-  // A late copy of the offer is no new one.
+  // A late copy of the offer is not a new offer.
   fixture.publish(port, slot(2, 11));
   fixture.write_slot(port, slot(1, 20));
   EXPECT_EQ(seen().status, OAE_STATUS_REVERSED);
@@ -95,7 +95,7 @@ TEST_F(Reversal, OfTheNextSwapCommitsTheOneBefore) {
   EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(port)), 1u);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
   EXPECT_EQ(last(), 2u);
-  // With no room among the committed, it waits there.
+  // It waits there while the place of the committed slot is taken.
   swap(3);
   fixture.reverse(port, 1, 4);
   EXPECT_EQ(tentative(), slot(3, 203));

@@ -27,7 +27,7 @@ TEST_F(Block, StreamsTheAnswerInOneRead) {
   EXPECT_EQ(fixture.stream(port), slot(1, 10)) << "also when committed";
 }
 
-// Whatever byte is read first, in whatever size: that read is the interaction.
+// The first read is the interaction, whatever byte it reads in whatever size.
 TEST_F(Block, AnyReadOfTheWindowIsTheInteraction) {
   open();
   std::uint32_t sequence = 0;
@@ -63,7 +63,7 @@ TEST_F(Block, ReadsOfTheStreamedPageDoNothingElse) {
   EXPECT_EQ(fixture.stream(port), slot(1, 10));
 }
 
-// A slot that is read in pieces is one slot, whatever the firmware does between them.
+// A slot that is read in pieces is one slot, whatever the firmware does in between.
 TEST_F(Block, PiecesAreOfOneSlot) {
   open();
   const auto pieces = [&](const std::vector<std::function<void()>>& between) {
@@ -76,14 +76,14 @@ TEST_F(Block, PiecesAreOfOneSlot) {
     return slot;
   };
   const auto liveness = [&] { fixture.put(OAE_FIRMWARE_LIVENESS, 1); };
-  // NOT_READY before there is any offer, then of an offer, although firmware offers meanwhile
+  // NOT_READY before any offer, then of an offer, although the firmware offers meanwhile
   EXPECT_EQ(Header::of(pieces({liveness})[0]).sequence, 0u);
   fixture.write_slot(port, slot(1, 20));
   const Slot refusal = pieces({[&] { fixture.publish(port, slot(1, 10)); }, liveness});
   EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(Header::of(refusal[0]).sequence, 1u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 2u) << "one each, whatever the pieces";
-  // The exchange, although firmware makes its next offer and the host confirms
+  // The exchange, although the firmware makes its next offer and the host confirms
   fixture.write_slot(port, again(slot(1, 20)));
   EXPECT_EQ(pieces({[&] { fixture.publish(port, slot(2, 11)); },
                     [&] { fixture.confirm(port, 1, 1); }, [&] { take(); }}),
@@ -121,7 +121,7 @@ TEST_F(Block, OfferMadeThroughEitherPageIsAnsweredThroughEither) {
       fixture.post_write(bar, port * OAE_PORT_SIZE, offer.data(), 64);
       EXPECT_EQ(streamed ? fixture.stream(port)[0] : fixture.answer(port), slot(sequence, 10)[0]);
       EXPECT_EQ(fixture.pushes, pushes + !streamed);
-      // Retained for the other form too
+      // The answer is retained for the other form as well.
       EXPECT_EQ(streamed ? fixture.answer(port) : fixture.stream(port)[0], slot(sequence, 10)[0]);
       fixture.confirm(port, 1, sequence);
       take();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every step of a swap whose answer is pushed. The fixture compares each result with the reference
-// block besides.
+// Every step of a swap whose answer is pushed. The fixture also compares each result with the
+// reference block.
 #include <gtest/gtest.h>
 
 #include "tests/rtl/block_fixture.h"
@@ -21,7 +21,7 @@ TEST_F(Block, SwapsOnce) {
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE) << "writing is not swapping";
 
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
-  EXPECT_EQ(fixture.pushed, slot(1, 10));
+  EXPECT_EQ(fixture.pushed_slot, slot(1, 10));
   EXPECT_EQ(fixture.pushed_address, buffer);
   EXPECT_EQ(fixture.latency, 5u);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
@@ -44,10 +44,10 @@ TEST_F(Block, SwapsOnce) {
 TEST_F(Block, RepeatingTheReadChangesNothing) {
   open();
   swap(1);
-  const Slot answer = fixture.pushed;
+  const Slot answer = fixture.pushed_slot;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(fixture.answer(port), answer[0]);
-    EXPECT_EQ(fixture.pushed, answer);
+    EXPECT_EQ(fixture.pushed_slot, answer);
   }
   fixture.publish(port, slot(2, 11));
   fixture.write_slot(port, slot(1, 20));
@@ -73,7 +73,7 @@ TEST_F(Block, DamagedRepetitionDoesNotDenyTheSwap) {
     EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]) << "it did take place; bit " << bit;
     EXPECT_EQ(counter(OAE_HOST_PORT_REJECTED_AT(port)), ++rejected);
   }
-  Slot damaged = slot(3, 20);  // may be a repetition of the first
+  Slot damaged = slot(3, 20);  // it could be a repetition of the first
   fixture.write_slot(port, damaged);
   EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
@@ -88,9 +88,9 @@ TEST_F(Block, NotReadyWithoutTheOtherSide) {
   EXPECT_EQ(answer.status, OAE_STATUS_NOT_READY);
   EXPECT_EQ(answer.sequence, 1u);
   EXPECT_EQ(answer.verb, OAE_VERB_SWAP);
-  EXPECT_EQ(Header::of(fixture.pushed[0]).word(), answer.word());
-  EXPECT_GE(fixture.pushed[1], 1000u);
-  EXPECT_TRUE(sealed(fixture.pushed));
+  EXPECT_EQ(Header::of(fixture.pushed_slot[0]).word(), answer.word());
+  EXPECT_GE(fixture.pushed_slot[1], 1000u);
+  EXPECT_TRUE(sealed(fixture.pushed_slot));
   EXPECT_EQ(fixture.latency, 7u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u);
 }
@@ -104,17 +104,17 @@ TEST_F(Block, NotReadyIsRetainedUntilTheOfferIsMadeAnew) {
     const auto ask = [&] {
       if (streamed) return fixture.stream(port);
       fixture.answer(port);
-      return fixture.pushed;
+      return fixture.pushed_slot;
     };
     const Slot refusal = ask();
     EXPECT_EQ(Header::of(refusal[0]).status, OAE_STATUS_NOT_READY);
     fixture.publish(port, slot(1, 10, 0, epoch));
     fixture.sleep(1000);
     fixture.put(OAE_FIRMWARE_LIVENESS, 1);
-    // The host was told that the swap does not take place. Whoever reads then, it must not.
+    // The host has learned that the swap does not take place. No later read may make it take place.
     EXPECT_EQ(fixture.stream(port), refusal) << "the age is that of the answer";
     fixture.answer(port);
-    EXPECT_EQ(fixture.pushed, refusal);
+    EXPECT_EQ(fixture.pushed_slot, refusal);
     EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
     EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), 1u + streamed) << "it is one answer";
     const Slot next = again(slot(1, 21, 0, epoch));
@@ -172,7 +172,7 @@ TEST_F(Block, OffersArriveInAnyOrderAndSize) {
     fixture.publish(port, slot(sequence, 10 + size));
     for (unsigned at = 64; at > 0; at -= size) {
       fixture.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
-      if (at == 64) {  // once more is no harm
+      if (at == 64) {  // a repetition does no harm
         fixture.post_write(pages, port * OAE_PORT_SIZE + at - size, bytes + at - size, size);
       }
     }
@@ -201,7 +201,8 @@ TEST_F(Block, AnOfferBegunAnewIsANewOne) {
   EXPECT_EQ(tentative(), other);
 }
 
-// Each slice in turn. What has not come before the read is lost, so that two offers never mix.
+// Leaves out each slice in turn. Slices that arrive after the read are lost, so that two offers
+// never mix.
 TEST_F(Block, AnOfferOfWhichASliceWasLostIsMadeGoodByTheNext) {
   open();
   for (unsigned lost = 0; lost < 8; ++lost) {
@@ -232,7 +233,7 @@ TEST_F(Block, AnOfferOfWhichASliceWasLostIsMadeGoodByTheNext) {
   }
 }
 
-// A packet that was delivered twice, or late, is none of the host's present attempt.
+// A packet that arrives twice or late does not belong to the host's present attempt.
 TEST_F(Block, AnOldAttemptIsNoNewOffer) {
   open();
   for (unsigned n = 1; n < 200; ++n) {
@@ -349,7 +350,7 @@ TEST_F(Block, TheNextOfferAloneDoesNot) {
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
 }
 
-// Open and close
+// ---- Open and close ----
 
 TEST_F(Block, CloseRollsForwardAndOpenBeginsAnEpoch) {
   open();
@@ -431,7 +432,7 @@ TEST_F(Block, EpochGoesAround) {
   }
 }
 
-// Firmware's commands
+// ---- Commands of the firmware ----
 
 TEST_F(Block, PublishChecksTheOffer) {
   open();
@@ -482,12 +483,12 @@ TEST_F(Block, RetainedAnswerIsNotWrittenOver) {
   swap(1);
   for (unsigned i = 0; i < 8; ++i) fixture.put(OAE_FIRMWARE_OFFER_AT(port) + 8 * i, all);
   EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
-  EXPECT_EQ(fixture.pushed, slot(1, 101));
+  EXPECT_EQ(fixture.pushed_slot, slot(1, 101));
   for (unsigned i = 0; i < 8; ++i) fixture.write(pages, port * OAE_PORT_SIZE + 8 * i, all);
   EXPECT_EQ(tentative(), slot(1, 201));
 }
 
-// Where the answer goes
+// ---- The destination of the answer ----
 
 TEST_F(Block, NothingTakesPlaceWithoutAnAnswerBuffer) {
   open();
@@ -522,7 +523,7 @@ TEST_F(Block, NothingTakesPlaceWithoutBusMaster) {
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
 }
 
-// A processor may have read the window unasked, before the host reads the pushed answer.
+// A processor may have read the window speculatively before the host reads the pushed answer.
 TEST_F(Block, WhatWasStreamedIsNotDeniedWithoutBusMaster) {
   open();
   fixture.publish(port, slot(1, 10));

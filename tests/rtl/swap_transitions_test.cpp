@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// The journal of a port against its table, every state and event. The fixture holds the reference to
-// the block at each step, so that the table is that of both, and SPIN reads the same one.
+// SPDX-License-Identifier: Apache-2.0 Compares the journal of a port with its table for every state
+// and event. The fixture compares block and reference at each step, so the table describes both.
+// SPIN reads the same table.
 #include <gtest/gtest.h>
 
 #include "swap_table.h"
@@ -127,7 +127,7 @@ TEST_P(SwapTransition, IsThatOfTheTable) {
   EXPECT_EQ(after.sequence,
             begins ? 0 : before.sequence + ((expected.actions & journal::count) ? 1 : 0));
   EXPECT_EQ(after.committed, before.committed + ((expected.actions & journal::commit) ? 1 : 0));
-  // A slot that goes is committed or taken back, and none else goes.
+  // A slot disappears only if it is committed or taken back.
   const bool gone = expected.actions & (journal::commit | journal::take_back);
   const bool comes = expected.next == State::tentative && before.state != State::tentative;
   EXPECT_EQ(after.tentative, comes || (before.tentative && !gone));

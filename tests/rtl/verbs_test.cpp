@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs for which the block answers itself: on its words, and one-way.
+// The verbs that the block answers itself: those on its words, and SEND.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -41,7 +41,7 @@ class Verbs : public Block {
     return fixture.stream(number);
   }
   unsigned status_of(const Slot& slot) { return Header::of(slot[0]).status; }
-  /// Done and confirmed.
+  /// Makes a swap and confirms it.
   Slot done(unsigned number, const Slot& slot) {
     const Slot answer = ask(number, slot);
     EXPECT_EQ(status_of(answer), OAE_STATUS_OK);
@@ -99,7 +99,7 @@ TEST_F(Verbs, CasWritesOnlyWhatItExpects) {
   EXPECT_EQ(word(255), 9u);
   EXPECT_EQ(done(port, cas(3, 255, 9, 10)), offer(OAE_VERB_CAS, 3, {1, 9, 9}));
   EXPECT_EQ(word(255), 10u);
-  // What was not met holds nothing.
+  // A comparison that does not hold leaves no word held.
   ask(port, cas(4, 255, 0, 11));
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
   EXPECT_EQ(command(OAE_WORD_ACCESS_WRITE, 255, 0), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
@@ -173,7 +173,7 @@ TEST_F(Verbs, AReversalLetsGo) {
   EXPECT_EQ(word(7), 0u);
   EXPECT_EQ(done(port, add(2, 7, 5))[2], 0u);
   EXPECT_EQ(word(7), 5u);
-  // Of the next swap: the one before is committed.
+  // A reversal of the next swap commits the one before.
   ask(port, add(3, 7, 1));
   fixture.reverse(port, 1, 4);
   EXPECT_EQ(state(), OAE_PORT_STATE_REVERSED);
@@ -188,7 +188,7 @@ TEST_F(Verbs, TheAnswerIsRetained) {
   const Slot answer = ask(port, add(2, 7, 5));
   EXPECT_EQ(fixture.stream(port), answer);
   EXPECT_EQ(fixture.answer(port), answer[0]);
-  EXPECT_EQ(fixture.pushed, answer) << "in both forms";
+  EXPECT_EQ(fixture.pushed_slot, answer) << "in both forms";
   fixture.confirm(port, 1, 2);
   EXPECT_EQ(ask(port, add(2, 7, 5)), answer) << "a repetition is no new one";
   EXPECT_EQ(word(7), 10u);
@@ -217,7 +217,7 @@ TEST_F(Verbs, ARefusedAnswerHoldsNothing) {
   EXPECT_EQ(event(), 0u);
   fixture.write_slot(port, again(slot(1, 201)));
   EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]) << "and is as it was";
-  EXPECT_EQ(fixture.pushed, slot(1, 101));
+  EXPECT_EQ(fixture.pushed_slot, slot(1, 101));
 }
 
 TEST_F(Verbs, PassAnOfferOfTheFirmware) {
@@ -413,7 +413,7 @@ TEST_F(Verbs, SendNeedsNoOffer) {
   take();
   EXPECT_EQ(tentative(), Slot{}) << "came once";
   EXPECT_EQ(committed(), Slot{});
-  // Two find room.
+  // There is room for two.
   done(port, offer(OAE_VERB_SEND, 2, {2}));
   done(port, offer(OAE_VERB_SEND, 3, {3}));
   EXPECT_EQ(status_of(ask(port, offer(OAE_VERB_SEND, 4, {4}))), OAE_STATUS_NOT_READY);
