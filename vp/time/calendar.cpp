@@ -76,31 +76,31 @@ void Calendar::insert(Event& event) {
 }
 
 void Calendar::remove(Event& event) {
-  const std::size_t position = event.position_;
+  const std::size_t slot = event.slot_;
   Event* last = heap_.back();
   heap_.pop_back();
   if (last == &event) return;
-  place(position, last);
-  sift_up(position);
-  sift_down(last->position_);
+  place(slot, last);
+  sift_up(slot);
+  sift_down(last->slot_);
 }
 
-void Calendar::sift_up(std::size_t position) {
-  Event* event = heap_[position];
-  while (position > 0) {
-    const std::size_t parent = (position - 1) / 2;
+void Calendar::sift_up(std::size_t slot) {
+  Event* event = heap_[slot];
+  while (slot > 0) {
+    const std::size_t parent = (slot - 1) / 2;
     Event* above = heap_[parent];
     if (!earlier(event->when_, event->order_, above->when_, above->order_)) break;
-    place(position, above);
-    position = parent;
+    place(slot, above);
+    slot = parent;
   }
-  place(position, event);
+  place(slot, event);
 }
 
-void Calendar::sift_down(std::size_t position) {
-  Event* event = heap_[position];
+void Calendar::sift_down(std::size_t slot) {
+  Event* event = heap_[slot];
   for (;;) {
-    std::size_t child = 2 * position + 1;
+    std::size_t child = 2 * slot + 1;
     if (child >= heap_.size()) break;
     if (child + 1 < heap_.size() && earlier(heap_[child + 1]->when_, heap_[child + 1]->order_,
                                             heap_[child]->when_, heap_[child]->order_)) {
@@ -108,10 +108,10 @@ void Calendar::sift_down(std::size_t position) {
     }
     Event* below = heap_[child];
     if (!earlier(below->when_, below->order_, event->when_, event->order_)) break;
-    place(position, below);
-    position = child;
+    place(slot, below);
+    slot = child;
   }
-  place(position, event);
+  place(slot, event);
 }
 
 }  // namespace vp

@@ -53,7 +53,7 @@ class Event {
   const std::uint32_t rank_;
   Picoseconds when_ = never;
   std::uint64_t order_;
-  std::size_t position_ = 0;  // place in the calendar's heap
+  std::size_t slot_ = 0;  // place in the calendar's heap
 };
 
 /// Appointments, ordered by their times.
@@ -93,11 +93,11 @@ class Calendar {
   explicit Calendar(Last) : owner_("processors") {}
   void insert(Event& event);
   void remove(Event& event);
-  void sift_up(std::size_t position);
-  void sift_down(std::size_t position);
-  void place(std::size_t position, Event* event) {
-    heap_[position] = event;
-    event->position_ = position;
+  void sift_up(std::size_t slot);
+  void sift_down(std::size_t slot);
+  void place(std::size_t slot, Event* event) {
+    heap_[slot] = event;
+    event->slot_ = slot;
   }
 
   const std::string owner_;
