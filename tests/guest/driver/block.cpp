@@ -120,7 +120,7 @@ void Block::reverse(std::uint32_t number) {
 
 void Block::judge() {
   arrived_ = 0;
-  // What does not name the next swap is no new offer.
+  // A slot that does not name the next swap is not a new offer.
   if (OAE_GET(window_[0], OAE_SLOT_HEADER_SEQUENCE) != following(sequence) ||
       OAE_GET(window_[0], OAE_SLOT_HEADER_EPOCH) != epoch) {
     return;
@@ -134,7 +134,7 @@ void Block::judge() {
   }
   verdict_ = good ? Verdict::GOOD : Verdict::BAD;
   offer_more_ = OAE_GET(window_[0], OAE_SLOT_HEADER_FLAGS) & OAE_FLAG_MORE;
-  // The offer that was said to follow confirms the swap before.
+  // The offer that the flag MORE has announced confirms the swap before.
   if (good && more_) commit();
 }
 
@@ -185,7 +185,7 @@ Slot Block::interact() {
   return retains_swap() ? retained_ : refuse();
 }
 
-// What was answered NOT_READY stays so.
+// An offer that was answered NOT_READY keeps that answer.
 Slot Block::refuse() {
   if (std::exchange(refused_, true)) return refusal_;
   if (verdict_ == Verdict::GOOD) attempt_ = (attempt_ + 1) % 64;
@@ -219,7 +219,7 @@ std::uint64_t Block::read(const volatile void* address) {
   const Fault met = fault(accesses_++);
   if (met == Fault::LOST) return ~std::uint64_t{0};
   if (away) return memory[at % OAE_PORT_SIZE / 8];
-  // What has not arrived by now is lost: the read has pushed it.
+  // The read follows all writes, so writes that have not arrived by now are lost.
   arrived_ = 0;
   std::uint64_t value;
   if (at == OAE_PORT_PUSHED_ANSWER) {
@@ -252,7 +252,7 @@ void mb(void) {
   guest_test::connected->pass_barrier();
 }
 
-// Each look at the clock is a tick later.
+// Each read of the clock advances it by a tick.
 u64 ktime_get_ns(void) {
   static u64 now = 0;
   return ++now;

@@ -17,59 +17,59 @@ using Slot = std::array<std::uint64_t, 8>;
 /// CRC-64/XZ, bit by bit.
 std::uint64_t crc64_xz(const void* bytes, std::size_t size);
 
-/// Slice 7 made anew.
+/// Computes slice 7 again.
 Slot sealed(Slot slot);
 
-/// What one access of the host meets on its way.
+/// A fault of one access of the host.
 enum class Fault {
   NONE,
-  LOST,              ///< a write or a read that never arrives; the read returns all ones
-  COMPLETION_LOST,   ///< a read that arrives and returns all ones
+  LOST,              ///< the write or read never arrives; a read returns all ones
+  COMPLETION_LOST,   ///< the read arrives and returns all ones
   PUSH_LOST,         ///< the answer is not written to the answer buffer
-  PUSH_DAMAGED,      ///< a bit of it is wrong
-  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, where slice 0 has its sequence
-  STATUS_DAMAGED,    ///< ... in its status: OK and NOT_READY are a bit apart
-  STATE_DAMAGED,     ///< ... in its first bit: tentative and committed are a bit apart
+  PUSH_DAMAGED,      ///< a bit of the slot in the answer buffer is wrong
+  SEQUENCE_DAMAGED,  ///< a bit of the completion is wrong, in the sequence of slice 0
+  STATUS_DAMAGED,    ///< the same in the status, where OK and NOT_READY differ in one bit
+  STATE_DAMAGED,     ///< the same in its first bit, in which tentative and committed differ
 };
 
-/// A swap port with its firmware, one port as the host sees it: the rules of both forms, without
-/// time.
+/// A swap port with its firmware as the host sees it. It follows the rules of both forms, and has
+/// no time.
 class Block {
  public:
-  /// The driver's MMIO goes to this one from now on.
+  /// From now on, the driver's MMIO goes to this block.
   void connect();
 
-  unsigned char page[0x1000] = {};    ///< its addresses are the port's page
-  unsigned char stream[0x1000] = {};  ///< ... its streamed page, 0x1000 and more in the trace
+  unsigned char page[0x1000] = {};    ///< the addresses of the port's page
+  unsigned char stream[0x1000] = {};  ///< the same of its streamed page; 0x1000 on in the trace
   unsigned long long buffer[8] = {};
 
   bool firmware_offers = true;
   bool bus_master = true;
-  std::uint64_t age = 77;  ///< of the firmware's liveness, one more at each NOT_READY
+  std::uint64_t age = 77;  ///< age of the firmware's liveness, incremented by each NOT_READY
   std::uint8_t epoch = 3;
-  std::uint32_t sequence = 0;  ///< of the last swap exchanged or reversed
+  std::uint32_t sequence = 0;  ///< sequence of the last swap that was exchanged or reversed
   bool history_lost = false;
-  /// The pages have been taken away, and this stands in for all of them.
+  /// Replaces all pages while they are taken away.
   bool away = false;
   std::array<unsigned long long, 512> memory = [] {
     std::array<unsigned long long, 512> ones;
     ones.fill(~0ull);
     return ones;
   }();
-  /// What access n (0, 1, ...) meets.
+  /// The fault of access n (0, 1, ...).
   std::function<Fault(unsigned)> fault = [](unsigned) { return Fault::NONE; };
 
-  /// The journal: the pairs that are committed (payload word 0 of the host's slot, the firmware's).
+  /// The journal: the committed pairs (payload word 0 of the host's and of the firmware's slot).
   std::vector<std::pair<std::uint64_t, std::uint64_t>> committed;
 
-  /// As a close and an open of the port do: what is tentative is committed.
+  /// Closes the port, which commits a tentative swap.
   void close();
   void open();
-  /// As the block does by itself with a swap that has held words for too long.
+  /// Commits the tentative swap, as the block does when the swap has held words for too long.
   void commit();
 
   unsigned accesses() const { return accesses_; }
-  /// Offsets that were written and read, in order, and `barrier`.
+  /// The offsets of writes and reads in order, and `barrier`.
   static constexpr unsigned barrier = ~0u;
   const std::vector<unsigned>& trace() const { return trace_; }
 
@@ -82,7 +82,7 @@ class Block {
 
   unsigned offset(const volatile void* address);
   void judge();
-  /// Of an answer that denies the swap: the first attempt that is not old.
+  /// For an answer that denies the swap, the first attempt that is not old.
   std::uint64_t first_attempt() const {
     return OAE_PUT(OAE_SLOT_HEADER_ATTEMPT, attempted_ ? attempt_ : 0);
   }
@@ -96,18 +96,18 @@ class Block {
   Slot window_{};
   unsigned arrived_ = 0;  // bit n: slice n
   Verdict verdict_ = Verdict::NONE;
-  bool more_ = false;  // said by the tentative swap's offer
+  bool more_ = false;  // the flag MORE of the tentative swap's offer
   bool offer_more_ = false;
   bool tentative_ = false;
-  bool reversed_ = false;                         // the last swap was
+  bool reversed_ = false;                         // whether the last swap was reversed
   bool closed_ = false;
-  std::pair<std::uint64_t, std::uint64_t> pair_;  // the tentative one
+  std::pair<std::uint64_t, std::uint64_t> pair_;  // the tentative pair
   std::uint64_t firmware_offer_ = 1000;
   Slot retained_{};
-  unsigned attempt_ = 0;    // the first that is not old,
+  unsigned attempt_ = 0;    // the first attempt that is not old,
   bool attempted_ = false;  // if there was one
-  bool refused_ = false;    // what stands in the window was answered NOT_READY
-  bool held_ = false;       // stores wait in the CPU's buffer
+  bool refused_ = false;    // the offer in the window was answered NOT_READY
+  bool held_ = false;       // whether stores wait in the CPU's buffer
   Slot refusal_{};
   unsigned accesses_ = 0;
   std::vector<unsigned> trace_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of the swap (design: "Bilateral swap over PCIe") against a block whose accesses
-// meet faults.
+// The host's side of the swap against a block whose accesses meet faults.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -47,7 +46,7 @@ class Exchange : public testing::Test {
 
   std::uint64_t status() const { return OAE_GET(answer.slot[0], OAE_SLOT_HEADER_STATUS); }
 
-  /// What was accessed since the last call.
+  /// Returns the accesses since the last call.
   std::vector<unsigned> accesses() {
     const std::vector<unsigned> all(block.trace().begin() + seen_, block.trace().end());
     seen_ = block.trace().size();
@@ -91,7 +90,7 @@ TEST_F(Exchange, AnswerIsTheFirmwaresSlot) {
 
 TEST_F(Exchange, TimesAreTakenAroundStoresAndRead) {
   swap(5);
-  // The clock ticks only where it is read: four times, in this order.
+  // The clock ticks only when it is read: four times, in this order.
   EXPECT_EQ(answer.issued, answer.stored + 1);
   EXPECT_EQ(answer.answered, answer.stored + 2);
   EXPECT_EQ(answer.committed, answer.stored + 3);
@@ -148,7 +147,7 @@ TEST_F(Exchange, WithoutBusMasterNothingTakesPlace) {
 }
 
 TEST_F(Exchange, ARefusedPushProvesNothingOfAnEarlierRead) {
-  // The swap takes place and its answer is lost; then the function may not write any more.
+  // The swap takes place and its answer is lost. Then the function may no longer write.
   block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
   EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
   block.bus_master = false;
@@ -182,7 +181,7 @@ TEST_F(Exchange, AnAnswerOfAnotherEpochStaysInDoubt) {
   EXPECT_EQ(swap(2), OAE_COMMITTED);
 }
 
-// A whole answer of this epoch, but neither of this swap nor of the one before.
+// An undamaged answer of this epoch that belongs neither to this swap nor to the one before.
 TEST_F(Exchange, AnAnswerOfAnyOtherSwapStaysInDoubt) {
   EXPECT_EQ(swap(1), OAE_COMMITTED);
   EXPECT_EQ(swap(2), OAE_COMMITTED);
@@ -194,7 +193,7 @@ TEST_F(Exchange, AnAnswerOfAnyOtherSwapStaysInDoubt) {
 
 TEST_F(Exchange, AnAnswerPushedEarlierDoesNotPass) {
   EXPECT_EQ(swap(1), OAE_COMMITTED);
-  // The next answer's slice 0 comes, its slot does not.
+  // Slice 0 of the next answer arrives, but its slot does not.
   block.fault = [](unsigned n) { return n == 18 ? Fault::PUSH_LOST : Fault::NONE; };
   EXPECT_EQ(swap(2), OAE_COMMITTED);
   EXPECT_EQ(answer.reads, 1u);
@@ -223,7 +222,8 @@ TEST_F(Exchange, DoubtIsAskedForOnceByACallerThatIsInterrupted) {
   EXPECT_EQ(answer.reads, 1u);
   EXPECT_EQ(accesses().size(), 1u);
   block.fault = [](unsigned) { return Fault::NONE; };
-  // The offer was lost, so the block denies it without having seen it. Only a reversal settles that, by a read of its own.
+  // The offer was lost, so the block denies it without having seen it. Only a reversal settles
+  // that, by a read of its own.
   EXPECT_EQ(oae_exchange_settle(&exchange, 16, &answer), OAE_IN_DOUBT);
   EXPECT_EQ(answer.reads, 1u);
   EXPECT_EQ(oae_exchange_settle(&exchange, 16, &answer), OAE_REVERSED);
@@ -239,7 +239,7 @@ TEST_F(Exchange, SettlingKeepsWhatMoreSaid) {
   EXPECT_EQ(block.committed, host);
 }
 
-// Offers that were not taken are told from the one that is, though they come late.
+// The block distinguishes refused offers from the accepted one, even if they arrive late.
 TEST_F(Exchange, AttemptsAreNumbered) {
   block.firmware_offers = false;
   for (unsigned i = 0; i < 130; ++i) {
@@ -252,7 +252,8 @@ TEST_F(Exchange, AttemptsAreNumbered) {
   EXPECT_EQ(block.committed, host);
 }
 
-// A register has no CRC: no bit that is wrong in either state may lead to an epoch that is not the block's.
+// A register has no CRC: no bit that is wrong in either state may lead to an epoch that is not the
+// block's.
 TEST_F(Exchange, AnEpochIsBegunOnlyIfBothStatesAgree) {
   const auto state = [](unsigned state, unsigned epoch, std::uint64_t sequence) {
     return OAE_PUT(OAE_HOST_PORT_STATE_STATE, state) | OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch) |
@@ -314,7 +315,7 @@ TEST_F(Exchange, OnceReversingNothingElseCounts) {
   block.fault = [](unsigned n) { return n == 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
   EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
   oae_exchange_reverse(&exchange);
-  // The reversal is lost: the answer is still retained.
+  // The reversal is lost, so the answer is still retained.
   block.fault = [](unsigned n) { return n == 9 ? Fault::LOST : Fault::NONE; };
   EXPECT_EQ(settle(1), OAE_IN_DOUBT);
   EXPECT_EQ(answer.slot[0] & 0xff, OAE_VERB_SWAP) << "it came";
@@ -472,8 +473,8 @@ TEST_F(Streamed, NotReadyStaysWhenFirmwareOffersBetweenThePieces) {
 }
 
 TEST_F(Streamed, ANothingThatIsNotWholeProvesNothing) {
-  // Slice 0 alone says that nothing took place, as a block without Bus Master would; the rest does
-  // not arrive.
+  // Slice 0 alone says that nothing took place, as the answer of a block without Bus Master does.
+  // The rest does not arrive.
   block.firmware_offers = false;
   block.fault = [](unsigned n) { return n > 8 ? Fault::COMPLETION_LOST : Fault::NONE; };
   EXPECT_EQ(swap(1, 0, 0), OAE_IN_DOUBT);
@@ -525,8 +526,8 @@ TEST_F(Streamed, AReadUnaskedAfterNotReadySwapsNothing) {
   EXPECT_EQ(block.committed, (Pairs{{2, 1001}}));
 }
 
-/// In which form the swaps of a row are.
-/// In a process that has the port mapped, and the pages are taken from it.
+/// The form of the swaps of a sequence.
+/// Swaps in a process that has mapped the port, while the pages are taken away.
 class Mapped : public Exchange, public testing::WithParamInterface<std::tuple<oae_form, bool>> {
  protected:
   void SetUp() override {
@@ -549,7 +550,7 @@ class Mapped : public Exchange, public testing::WithParamInterface<std::tuple<oa
     exchange.buffer = block.buffer;
   }
 
-  /// Away from access `first` of the next swap on.
+  /// The pages are away from access `first` of the next swap on.
   void take_away_at(unsigned first) {
     first += block.accesses();
     block.fault = [this, first](unsigned n) {
@@ -568,7 +569,7 @@ TEST_P(Mapped, WhatStandsInForThePagesIsNoAnswer) {
     SCOPED_TRACE(first);
     take_away_at(first);
     const auto at_first = swap(first, 0, 0);
-    // All that follows the answer is a confirmation, and the next epoch does without.
+    // Only the confirmation follows the answer, and the next epoch does not need it.
     ASSERT_EQ(at_first, first == stores + reads ? OAE_COMMITTED : OAE_IN_DOUBT);
     for (int i = 0; i < 3 && exchange.doubt; ++i) ASSERT_EQ(settle(first), OAE_IN_DOUBT);
     give_back(generation + first + 3);
@@ -614,12 +615,12 @@ INSTANTIATE_TEST_SUITE_P(Forms, Mapped,
 
 enum class Forms { PUSHED, STREAMED, IN_TURNS };
 
-/// How a swap in doubt is settled: by its answer, as reversed, or as reversed if one more read of
-/// its answer did not help.
+/// How a swap in doubt is settled: by its answer, as reversed, or as reversed if another read of
+/// its answer has failed.
 enum class Settling { ASK, REVERSE, GIVE_UP };
 
-/// Every pair of faults at every two accesses of a row of swaps: host and journal agree once all
-/// is settled, and the port is not stuck. Design: Agreement, No repetition, Progress.
+/// Every pair of faults at every two accesses of a sequence of swaps. When all swaps are settled,
+/// host and journal agree, nothing was repeated, and the port still works.
 class Faults : public Exchange,
                public testing::WithParamInterface<std::tuple<Fault, Fault, bool, Forms, Settling>> {
  protected:
@@ -648,7 +649,7 @@ class Faults : public Exchange,
 };
 
 TEST_P(Faults, HostAndJournalAgree) {
-  // Three swaps' accesses
+  // The accesses of three swaps
   const unsigned end = std::get<3>(GetParam()) == Forms::PUSHED ? 32 : 54;
   for (unsigned first = 0; first < end - 2; ++first) {
     for (unsigned second = first + 1; second < end; ++second) {

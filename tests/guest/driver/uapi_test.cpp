@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The interface to user space does not change: sizes, offsets and codes as once published, the
-// same for 32- and 64-bit programs.
+// SPDX-License-Identifier: Apache-2.0 The interface to user space does not change: sizes, offsets
+// and codes remain as published, and are equal for 32-bit and 64-bit programs.
 #include <gtest/gtest.h>
 #include <linux/oae.h>
 

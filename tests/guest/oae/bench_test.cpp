@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `oae bench` on a port made of a few lines.
+// `oae bench` on a small model of a port.
 #include "guest/oae/bench.h"
 
 #include <gtest/gtest.h>
@@ -10,21 +10,21 @@
 #include <string>
 #include <vector>
 
-/// Stands in for liboae's: what each swap is answered, and how both sides count.
+/// Replaces the port of liboae: the answers of the swaps, and the counts of both sides.
 struct oae_port {
-  std::vector<int> errors;         ///< of swap n; 0 beyond
-  std::vector<unsigned> statuses;  ///< of swap n; OK beyond
-  std::vector<unsigned> tries;     ///< of swap n; 1 beyond
-  unsigned settles_after = 1;      ///< asked so often, doubt is settled
-  unsigned count_lag = 0;          ///< counts are so many requests behind
+  std::vector<int> errors;         ///< error of swap n; 0 for later ones
+  std::vector<unsigned> statuses;  ///< status of swap n; OK for later ones
+  std::vector<unsigned> tries;     ///< tries of swap n; 1 for later ones
+  unsigned settles_after = 1;      ///< requests after which doubt is settled
+  unsigned count_lag = 0;          ///< requests by which the counts are late
   int firmware_misses = 0;         ///< swaps that the firmware does not count
   int block_misses = 0;
   int firmware_error = 0;
 
   std::vector<oae_swap> swaps;
-  oae_times times{};  // of the last swap
+  oae_times times{};  // times of the last swap
   int times_error = 0;
-  std::uint64_t committed = 40;  // of an earlier life
+  std::uint64_t committed = 40;  // swaps from before the benchmark
   unsigned asked = 0;
 };
 

@@ -143,7 +143,7 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
       {"roms: firmware", "roms: vmlinuz", "5:9", "is not a directory", "an existing directory", ""},
       {"kernel: vmlinuz", "kernel: firmware", "8:13", "is a directory", "an existing file",
        "name a file in it"},
-      // The rest
+      // Other keys
       {"name: good\n", "name: good\nsimulation: {max_quantum: 49ns}\n", "2:27", "found `49ns`",
        "from 50ns to 1ms", "50ns or more"},
       {"name: good\n", "name: good\nsimulation: {vcpu_slice: 2ms}\n", "2:26", "found `2ms`",
@@ -367,7 +367,8 @@ pcie_links:
   EXPECT_THAT(report.text(), HasSubstr("`a` is also hosts[0].name"));
 }
 
-// All mistakes at once, of the file and of the command line, and no consequence of any of them.
+// All mistakes of the file and of the command line are reported at once, without their
+// consequences.
 TEST(Load, ReportsAllMistakesAtOnce) {
   const Workshop workshop;
   const auto file =
@@ -423,7 +424,7 @@ TEST(FindPlatform, ByNameOrPath) {
   EXPECT_THAT(mistakes_of([&] { platform::find_platform("god", directories); }).text(),
               HasSubstr("did you mean `good`"));
   EXPECT_EQ(mistakes_of([&] { platform::find_platform("a/good", directories); }).count(), 1u);
-  // A directory of that name is in nobody's way.
+  // A directory of that name does no harm.
   workshop.file("good/x", "");
   EXPECT_EQ(platform::find_platform("good", directories), workshop.path("good.yaml"));
 }

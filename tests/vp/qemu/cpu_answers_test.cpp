@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers that a vCPU gives itself are the target's: the same values at the same times.
+// The answers that a vCPU gives itself equal those of the target, in value and time.
 #include <sstream>
 
 #include "tests/vp/qemu/machine.h"
@@ -15,7 +15,7 @@ constexpr Picoseconds round_trip = 7'300;  // to the registers and back
 constexpr Picoseconds clock = 2 * ns;
 constexpr Picoseconds edges = 4;
 
-/// Two registers that change of their own accord, one of them behind a clock.
+/// Two registers that change on their own. One of them is behind a clock.
 struct Polled : sc_core::sc_module {
   Polled(const sc_core::sc_module_name& name, Domain& domain, bool repeats)
       : sc_module(name), repeats(repeats), change(domain, [this] {

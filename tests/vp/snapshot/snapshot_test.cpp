@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A guest that says a mark every microsecond, and a console.
+/// A guest that announces a mark every microsecond, and a console.
 struct Guest : sc_core::sc_module {
   Guest(const sc_core::sc_module_name& name, Snapshot& snapshot)
       : sc_module(name), domain("domain") {
@@ -64,7 +64,7 @@ TEST(Snapshot, PausesAtTheNameAndAnswersItAtTheSameInstant) {
   snapshot.go_on("command");
   EXPECT_FALSE(snapshot.reached());
   run(10 * us);
-  // Said again, it is no mark any more.
+  // When it is announced again, it is no longer a mark.
   EXPECT_THAT(guest.answers, ElementsAre("", "command", "", "", ""));
   EXPECT_THAT(guest.times, ElementsAre(1 * us, 2 * us, 3 * us, 4 * us, 5 * us));
 }
@@ -89,7 +89,7 @@ TEST(Snapshot, PausesAtTheTimeOfTheLineAndTypesTheCommandThen) {
   Snapshot snapshot(Mark::parse("line:the shell"));
   Guest guest("guest", snapshot);
   snapshot.watch(guest.console, guest.domain);
-  // A processor that is ahead of the kernel writes it, twice, and a name that is no mark here.
+  // A processor that is ahead of the kernel writes it twice, and a name that is not a mark here.
   Event write(guest.domain, [&] {
     for (const char c : std::string("no\nthis is the shell.\n")) guest.console.put(c, 700 * ns);
     for (const char c : std::string("the shell\n")) guest.console.put(c, 800 * ns);
