@@ -11,6 +11,18 @@
 
 namespace pcie {
 
+/// Waits until packets that are under way have arrived.
+inline void settle(vp::Picoseconds span = 20 * vp::us) {
+  sc_core::wait(vp::to_sc_time(span));
+}
+
+/// Credits for one packet of each class.
+inline CreditConfig one_packet() {
+  CreditConfig credits;
+  for (unsigned of = 0; of < credit_classes; ++of) credits.classes[of] = {1, 16};
+  return credits;
+}
+
 inline constexpr unsigned devices = 3;
 inline constexpr Id root_id = make_id(0, 2, 0), upstream_id = make_id(2, 0, 0);
 inline constexpr std::uint64_t MiB = 0x100000;
