@@ -9,7 +9,7 @@
 
 #define SLICES 8
 
-/* What takes an offer back, or makes one possible. */
+/* The events that take an offer back or make one possible. */
 #define OFFER_EVENTS                                                   \
   (OAE_FIRMWARE_EVENT_REVERSED_MASK | OAE_FIRMWARE_EVENT_OPENED_MASK | \
    OAE_FIRMWARE_EVENT_CLOSED_MASK | OAE_FIRMWARE_EVENT_PASSED_MASK)
@@ -22,7 +22,8 @@ static void block_write(const struct swap_service* service, unsigned offset, uin
   mmio_write64(service->block + offset, value);
 }
 
-/* The header of the next offer; epoch and sequence have the same place in status and slot. */
+/* Returns the header of the next offer. Status and slot have epoch and sequence at the same
+ * places. */
 static uint64_t header_of(uint64_t status) {
   return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) |
          OAE_PUT(OAE_SLOT_HEADER_EPOCH, OAE_GET(status, OAE_FIRMWARE_STATUS_EPOCH)) |
@@ -33,7 +34,7 @@ static const struct swap_partner* partner_of(const struct swap_service* service,
   return service->partner && service->partner->ports >> n & 1 ? service->partner : NULL;
 }
 
-/* Takes the committed slot; false if it has to stay for now. */
+/* Takes the committed slot. Returns false if it has to stay for now. */
 static bool take(struct swap_service* service, unsigned n) {
   const struct swap_partner* partner = partner_of(service, n);
   struct swap_port* port = &service->ports[n];
@@ -52,8 +53,8 @@ static bool take(struct swap_service* service, unsigned n) {
 }
 
 /*
- * Whether an offer can be made now. What a partner gives is offered again if the swap is reversed,
- * so that its order is kept only if nothing is tentative.
+ * Whether an offer can be made now. A partner's payload is offered again after a reversal, so its
+ * order is kept only if no swap is tentative.
  */
 static bool may_offer(const struct swap_service* service, unsigned n, uint64_t status) {
   const struct swap_partner* partner = partner_of(service, n);
@@ -83,11 +84,11 @@ static void write_offer(struct swap_service* service, unsigned n, uint64_t heade
 }
 
 /*
- * Serves a port by one look at its status; false if it has to be looked at again. The events that
- * the status tells are acknowledged by the command that ends the service. What happens in between
- * leaves an event behind: another one or, if the offer is out of date by then, that it is refused.
- * But the same event once more is acknowledged unseen, and no offer may be made to tell of it. What
- * to do follows from the rest of the status, the events are counted.
+ * Serves a port by one read of its status. Returns false if the status has to be read again. The
+ * command that ends the service acknowledges the events in the status. A change in between leaves
+ * an event behind: another one or, if the offer is out of date by then, its refusal. A second event
+ * of the same kind is acknowledged unseen, however, and no offer may depend on it. The actions
+ * follow from the other parts of the status; the events are only counted.
  */
 static bool serve_once(struct swap_service* service, unsigned n) {
   struct swap_port* port = &service->ports[n];
@@ -104,7 +105,7 @@ static bool serve_once(struct swap_service* service, unsigned n) {
   }
   if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK && take(service, n))
     command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
-  /* An offer is refused when the port was opened anew meanwhile; the same again is not made. */
+  /* An offer is refused if the port was reopened meanwhile. The same offer is not repeated. */
   if (may_offer(service, n, status) && !(port->refused && header == port->published)) {
     port->published = header;
     port->refused = false;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The firmware's side of the swap ports: keeps an offer standing on each open port, and takes what
- * the host has committed. A port may have a partner, who says what is offered and takes what is
- * given for it; what is sent without asking for an offer is for the firmware.
+ * The firmware's side of the swap ports. It keeps an offer standing on each open port, and takes
+ * the slots that the host has committed. A port may have a partner, which provides the payloads of
+ * offers and takes the slots that the host gives for them. Slots that need no offer are for the
+ * firmware.
  *
- * An offer's payload without a partner: word 0 the swaps that this port has seen committed, word 1
- * its sequence, word 2 the firmware's liveness count, word 3 the first payload word of the last
- * committed host slot; words 4 and 5 are zero.
+ * The payload of an offer without a partner: word 0 is the number of swaps that were committed at
+ * this port, word 1 the sequence, word 2 the firmware's liveness count, and word 3 the first
+ * payload word of the host's last committed slot. Words 4 and 5 are zero.
  */
 #ifndef FIRMWARE_SWAP_SERVICE_H
 #define FIRMWARE_SWAP_SERVICE_H
@@ -22,11 +23,11 @@ extern "C" {
 
 #define SWAP_PAYLOAD_WORDS 6
 
-/* What offers of some ports are made of, and where their hosts' slots go. */
+/* The source of the offers of some ports, and the destination of their hosts' slots. */
 struct swap_partner {
-  uint64_t ports; /* bit n: of port n */
+  uint64_t ports; /* bit n: port n */
   void* context;
-  /* The payload to offer next, as it stays until it is used up; null: nothing, for now. */
+  /* Returns the payload of the next offer, which does not change until it is used up, or null. */
   const uint64_t* (*offer)(void* context, unsigned n);
   /* A swap with that payload was committed. */
   void (*used)(void* context, unsigned n);
@@ -36,18 +37,18 @@ struct swap_partner {
 };
 
 struct swap_port {
-  /* Since start. */
+  /* Counted since the start. */
   uint64_t exchanged;
   uint64_t committed;
   uint64_t reversed;
   uint64_t bad_offers;
-  /* First payload word of the last committed host slot. */
+  /* First payload word of the host's last committed slot. */
   uint64_t host_word;
-  /* Epoch and sequence of the offer published last, as in a slot's header. */
+  /* Epoch and sequence of the last published offer, as in a slot's header. */
   uint64_t published;
-  /* The block refused that offer; it is tried again with the next sign of life. */
+  /* The block refused that offer. It is repeated with the next sign of life. */
   bool refused;
-  /* Header of the committed slot that the partner was told of last. */
+  /* Header of the last committed slot that the partner has seen. */
   uint64_t told;
 };
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the answer to the host is, and what its leaving means. Combinational.
+// Chooses the answer to the host, and decides the effects of sending it. Combinational.
 module oae_answer (
   input  oae_types::stage_t  stage,
   input  logic               write,
   input  oae_types::target_t target,
-  input  logic [7:0]         words,        // of the line, still to be done
+  input  logic [7:0]         words,        // the words of the line that are left
   input  logic [2:0]         word,
-  /* verilator lint_off UNUSEDSIGNAL */    // no more of the row matters
+  /* verilator lint_off UNUSEDSIGNAL */    // the other parts of the row are not used
   input  oae_types::row_t    row,
   /* verilator lint_on UNUSEDSIGNAL */
-  output logic               asks,         // a read asks for the answer, which is
+  output logic               asks,         // a read requests the answer, which is
   output oae_types::answer_t choice,
-  output oae_types::stage_t  answer_stage, //   and goes on in this stage
+  output oae_types::stage_t  answer_stage, //   and continues in this stage
   output logic [2:0]         bank,         //   from this bank,
-  output logic               buffer_given, //   to the answer buffer
+  output logic               buffer_given, //   and there is an answer buffer
 
-  input  oae_types::answer_t answer,       // chosen then
-  input  logic               pushes,       // to the answer buffer
+  input  oae_types::answer_t answer,       // the answer that was chosen
+  input  logic               pushes,       // it goes to the answer buffer
   input  logic               dma_ready,
   input  logic               dma_refused,
-  input  logic               words_met,    // by the words, what the steps compare with
-  output logic               streams,      // it is to be streamed, else pushed
+  input  logic               words_met,    // all comparisons of the steps hold
+  output logic               streams,      // the answer is streamed instead of pushed
   output logic               refused,      // it cannot be pushed
-  output logic               answers,      // it leaves,
-  output logic               denies,       //   and is none of a swap,
+  output logic               answers,      // it is sent,
+  output logic               denies,       //   and is not the answer of a swap,
   output logic               not_ready,    //   and says NOT_READY
   output logic               exchanges,    // the swap takes place
-  output logic               keeps,        //   with an answer of the block's own, to be retained,
-  output logic               holds         //   and words held until it is settled
+  output logic               keeps,        //   with an answer of the block, which is retained,
+  output logic               holds         //   and words are held until it is settled
 );
 
   localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
@@ -45,7 +45,7 @@ module oae_answer (
     answer_stage = oae_types::FORM;
     buffer_given = asks && !streams && row.answer_line != '0;
     if (!asks) begin
-      // held still
+      // The outputs do not change.
     end else if (good && row.offered_kind != oae_types::SLOTS) begin
       choice = oae_types::WORKED;
       if (row.offered_kind == oae_types::STEPS) answer_stage = oae_types::TRY_STEPS;

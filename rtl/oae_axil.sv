@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AXI4-Lite slave (AMBA AXI, IHI 0022, chapter B1): makes of the five channels one access at a
+// AXI4-Lite slave (AMBA AXI, IHI 0022, chapter B1). It reduces the five channels to one access at a
 // time. A read and a write that wait together take turns.
 module oae_axil (
   input  logic        clock,
@@ -30,8 +30,8 @@ module oae_axil (
   output logic        access_write,
   output logic [13:0] access_word,    // address[16:3]
   output logic [63:0] access_data,
-  output logic [7:0]  access_strobe,  // of a read: all
-  input  logic        access_done,    // one clock; the two that follow are valid with it
+  output logic [7:0]  access_strobe,  // all ones for a read
+  input  logic        access_done,    // for one clock, in which the next two are valid
   input  logic        access_error,
   input  logic [63:0] access_result,
 
@@ -79,7 +79,7 @@ module oae_axil (
     end
   end
 
-  // An access is to whole words, whatever its protection.
+  // An access is to whole words. Its protection bits are ignored.
   logic unused;
   assign unused = &{1'b0, awaddr[2:0], araddr[2:0], awprot, arprot};
 

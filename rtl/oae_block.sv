@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OAE block: swap ports between a host, behind PCIe, and firmware, behind AXI4-Lite.
 //
-// The clock may stop while `busy` is low and nothing is asked of the block; it must then run again
-// for the next request, or when `now` reaches `deadline`. `now` comes from a time base that counts
-// this clock's edges whether they reach the block or not.
+// The clock may stop while `busy` is low and no request or access is pending. It must run again for
+// the next request, or when `now` reaches `deadline`. `now` comes from a time base that counts the
+// edges of this clock whether they reach the block or not.
 //
-// A read by the firmware has no effect. It is answered alike, after as many clocks, until a request,
-// a write or a deadline has kept the block busy.
+// A read by the firmware has no effect. Until a request, a write or a deadline has kept the block
+// busy, repeated reads have the same answer after the same number of clocks.
 module oae_block #(
-  parameter int unsigned PORTS = 64     // ports built, 1 to 64
+  parameter int unsigned PORTS = 64     // ports that are built, 1 to 64
 ) (
   input  logic         clock,
-  input  logic         reset,           // synchronous; power-up only, since the journals are lost
+  input  logic         reset,           // synchronous; only for power-up: the journals are lost
   input  logic [63:0]  now,             // block clocks since power-up
 
   // Straps
@@ -21,12 +21,12 @@ module oae_block #(
   // PCIe: requests for lines of 64 bytes, completed in order
   input  logic         request_valid,
   output logic         request_ready,
-  input  logic         request_reset,   // of the function; the rest does not matter then
+  input  logic         request_reset,   // a reset of the function; the other pins are ignored
   input  logic         request_write,
   input  logic [2:0]   request_bar,     // 0, 2 or 4
   input  logic [11:0]  request_line,    // address[17:6]
   input  logic [511:0] request_data,
-  input  logic [63:0]  request_enable,  // bytes to write or to read
+  input  logic [63:0]  request_enable,  // bytes to write or read
   input  logic [9:0]   request_tag,
   input  logic [2:0]   request_class,   // traffic class
   output logic         completion_valid,
@@ -34,7 +34,7 @@ module oae_block #(
   output logic [511:0] completion_data,
   output logic [9:0]   completion_tag,
 
-  // PCIe: a slot to host memory; `refused` counts with `ready`
+  // PCIe: a slot to host memory; `refused` is sampled with `ready`
   output logic         dma_valid,
   input  logic         dma_ready,
   input  logic         dma_refused,
@@ -78,7 +78,7 @@ module oae_block #(
   output logic [7:0]   trace_to,
 
   // Clock gate
-  output logic         idle,            // the next edge looks at requests and accesses
+  output logic         idle,            // the next edge accepts requests and accesses
   output logic         busy,
   output logic         deadline_valid,
   output logic [63:0]  deadline

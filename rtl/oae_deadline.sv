@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches over the deadlines of all ports with one number: the earliest time at which one may have
-// passed. When it comes, every port is looked at once, and those that still wait set it anew. So a
-// deadline that is met costs nothing, and no port needs a timer.
+// Watches the deadlines of all ports with one number: the earliest time at which a deadline may
+// have passed. At that time every port is examined once, and those that still wait set the number
+// again. A deadline that is met therefore costs nothing, and no port needs a timer.
 module oae_deadline (
   input  logic        clock,
   input  logic        reset,
   input  logic [63:0] now,
   input  logic [6:0]  ports,
-  input  logic        set,           // a port waits until set_deadline
+  input  logic        set,           // a port has a deadline at set_deadline
   input  logic [63:0] set_deadline,
-  input  logic        reconsider,    // deadlines may be earlier than was said
-  input  logic        look,          // the port asked for is being looked at
-  output logic        watching,      // ports are to be looked at
-  output logic [5:0]  port,          // which
+  input  logic        reconsider,    // deadlines may be earlier than those that were set
+  input  logic        look,          // the requested port is being examined
+  output logic        watching,      // ports have to be examined
+  output logic [5:0]  port,          // the next of them
   output logic        valid,
   output logic [63:0] deadline,
   output logic        busy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operation is next, and what it is about. Host, firmware and the watch over deadlines take
-// turns, so that none waits for more than one operation of each of the others, but all for a reset
-// of the function.
+// Selects the next operation and decodes its address. Host, firmware and the deadline watch take
+// turns, so that each waits for at most one operation of each of the others, and for a reset of the
+// function.
 module oae_decode (
   input  logic [6:0]         ports,
   input  oae_types::source_t last,            // the source of the last request
@@ -9,7 +9,7 @@ module oae_decode (
   input  logic               host_waits,
   input  logic [2:0]         request_bar,     // 0, 2 or 4
   input  logic [11:0]        request_line,    // address[17:6]
-  input  logic               request_reset,   // of the function, port by port
+  input  logic               request_reset,   // a reset of the function, port by port
   input  logic [5:0]         reset_port,
   input  logic               firmware_waits,
   input  logic [13:0]        access_word,     // address[16:3]
@@ -18,7 +18,7 @@ module oae_decode (
 
   output oae_types::source_t source,
   output oae_types::target_t target,
-  output logic [5:0]         port             // 0 if it is about none
+  output logic [5:0]         port             // 0 if it concerns no port
 );
 
   localparam logic [11:0] HOST_PORTS = 12'(oae_registers::HOST_PORT_CONTROL >> 6);
@@ -47,8 +47,8 @@ module oae_decode (
     endcase
   end
 
-  // Two lines of 64 bytes for each port in BAR 0, of which the first has registers; 64 in BAR 2 and
-  // BAR 4, laid out alike; four on the firmware's side.
+  // A port has two lines of 64 bytes in BAR 0, of which the first has registers, 64 lines in BAR 2
+  // and in BAR 4 with the same layout, and four lines on the firmware's side.
   logic [11:0] host_line;
   logic [13:0] firmware_word;
   assign host_line = request_line - HOST_PORTS;

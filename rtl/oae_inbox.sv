@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a write of the host to its window is: bytes of an offer, or a part of the good one once more.
-// Combinational.
+// Decides whether a write of the host to its window belongs to a new offer, or repeats a part of
+// the good one. Combinational.
 module oae_inbox (
   input  oae_types::stage_t   stage,
   input  logic                write,
   input  oae_types::target_t  target,
-  input  logic [511:0]        data,          // of the line
+  input  logic [511:0]        data,          // the bytes of the line
   input  logic [63:0]         enable,
-  input  logic [511:0]        slot,          // the good offer, while COMPARE
+  input  logic [511:0]        slot,          // the good offer, in stage COMPARE
   input  logic                open,
   input  oae_types::verdict_t verdict,
   input  logic                spent,
-  input  logic [63:0]         arrived,       // bytes that were there
-  output logic                repeats,       // it may be of the good offer, not of a new one
-  output logic                offers,        // it is of an offer
-  output logic [63:0]         arrived_after  //   of which these bytes are there
+  input  logic [63:0]         arrived,       // bytes that have arrived before
+  output logic                repeats,       // it may repeat a part of the good offer
+  output logic                offers,        // it belongs to an offer
+  output logic [63:0]         arrived_after  //   of which these bytes have arrived
 );
 
   logic differs;
 
-  // What was answered NOT_READY is only made good by a new offer, though it be the same.
+  // After NOT_READY, only a new offer counts, even if it is the same.
   assign repeats = verdict == oae_types::GOOD && !spent;
   always_comb begin
     differs = 1'b0;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a port's journal at this edge, but for the exchange, which is the answer's
-// (oae_answer.sv). Combinational; oae_row.sv does it.
+// Decides the changes of a port's journal at this edge, except the exchange, which oae_answer.sv
+// decides. Combinational; oae_row.sv applies them.
 module oae_journal (
   input  oae_types::stage_t   stage,
   input  logic                write,
   input  oae_types::target_t  target,
-  input  logic [2:0]          word,          // of the line
+  input  logic [2:0]          word,          // the present word of the line
   input  logic [7:0]          word_enable,
   input  logic [63:0]         now,
-  input  logic [31:0]         hold_limit,    // clocks that words may be held, 0: any number
-  input  oae_types::verdict_t host_verdict,  // while JUDGE_HOST
-  /* verilator lint_off UNUSEDSIGNAL */      // no more of these matters
+  input  logic [31:0]         hold_limit,    // clocks for which a swap may hold words; 0 is no limit
+  input  oae_types::verdict_t host_verdict,  // in stage JUDGE_HOST
+  /* verilator lint_off UNUSEDSIGNAL */      // other bits of these are not used
   input  logic [63:0]         word_data,
   input  oae_types::row_t     row,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic                opens,
-  output logic [7:0]          next_epoch,    // which an open begins
+  output logic [7:0]          next_epoch,    // the epoch that an open begins
   output logic                closes,
   output logic                commits,
-  output logic                reverses,      // the tentative swap
-  output logic                forgoes,       // the next one
-  output logic                goes_on,       // the swap is committed first, and the word done again
-  output logic                moves,         // a confirmed slot finds room among the committed
-  output logic                settles,       // steps that were confirmed or reversed are done or dropped
-  output logic                ends,          // and their slot is no longer needed
-  output logic                late           // a tentative slot waits for its confirmation beyond the limit
+  output logic                reverses,      // the tentative swap is reversed
+  output logic                forgoes,       // the next swap is reversed
+  output logic                goes_on,       // the last swap is committed first, and the word is executed again
+  output logic                moves,         // a confirmed slot moves to the place of the committed one
+  output logic                settles,       // the steps of a settled swap are executed or dropped
+  output logic                ends,          // their slot is no longer needed
+  output logic                late           // a tentative slot has waited beyond the limit
 );
 
   localparam logic [2:0] CONTROL = 3'(oae_registers::HOST_PORT_CONTROL >> 3);
@@ -36,8 +36,8 @@ module oae_journal (
   logic page_written;
   logic names_last;                // the word written names the last swap,
   logic names_next;                // or the next
-  logic confirms;                  // by the register
-  logic continues;                 // confirmed by the offer that was said to follow
+  logic confirms;                  // the register confirms the swap
+  logic continues;                 // the announced offer confirms the swap
   logic shuts;                     // the port is to be closed
   logic unconfirmed;
   logic expires;                   // it has held words for too long
@@ -45,7 +45,7 @@ module oae_journal (
   assign control_written = stage == oae_types::EXECUTE && write &&
       target == oae_types::HOST_PORT && word == CONTROL && word_enable[0];
   assign opens = control_written && word_data[0] && !row.open;
-  // A port without history does not know which epochs were used; the host may.
+  // A port without history does not know which epochs were used, but the host may know.
   always_comb begin
     next_epoch = row.epoch + 8'd1;
     if (row.state == oae_registers::PORT_STATE_HISTORY_LOST && word_enable[1])
@@ -92,7 +92,7 @@ module oae_journal (
   assign unconfirmed = row.state == oae_registers::PORT_STATE_TENTATIVE;
   assign commits = (confirms || continues || goes_on || expires) && unconfirmed;
 
-  // One after the other, until none is left to do and the row can be stored
+  // The changes take place one after the other. Then the row can be stored.
   assign moves = stage == oae_types::STORE && row.tentative && row.settled && !row.stepped &&
                  !row.committed;
   assign settles = stage == oae_types::STORE && row.holds && (!row.tentative || row.settled);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firmware's sign of life and its age. The age comes from the time base, which counts on while
-// this clock is stopped.
+// The firmware's sign of life and its age. The age comes from the time base, which keeps counting
+// while this clock is stopped.
 module oae_liveness (
   input  logic        clock,
   input  logic        reset,
@@ -11,7 +11,7 @@ module oae_liveness (
   output logic [31:0] age          // clocks since the last write or power-up, saturating
 );
 
-  logic [63:0] written;            // when
+  logic [63:0] written;            // time of the last write
   logic [63:0] span;
 
   assign span = now - written;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operation in work: taken from those that wait, done word by word, and answered.
+// The present operation. It is selected from the pending ones, executed word by word, and answered.
 module oae_operation #(
   parameter int unsigned PORTS = 64
 ) (
@@ -7,7 +7,7 @@ module oae_operation #(
   input  logic                reset,
   input  logic [6:0]          ports,
 
-  // Operations that wait
+  // Pending operations
   input  logic                request_valid,
   output logic                request_ready,
   input  logic                request_reset,
@@ -27,28 +27,28 @@ module oae_operation #(
   input  logic                watching,
   input  logic [5:0]          watch_port,
 
-  // The one in work
+  // The present one
   output oae_types::stage_t   stage,
   output oae_types::source_t  source,
   output oae_types::target_t  target,
   output logic                write,
   output logic [5:0]          port,
-  output logic [5:0]          next_port,     // while LOAD
+  output logic [5:0]          next_port,     // in stage LOAD
   output logic [511:0]        data,
   output logic [63:0]         enable,
-  output logic [7:0]          words,         // of the line, still to be done
-  output logic [2:0]          word,          // the one in work
+  output logic [7:0]          words,         // the words of the line that are left
+  output logic [2:0]          word,          // the present word
   output logic [63:0]         word_data,
   output logic [7:0]          word_enable,
-  input  logic [63:0]         value,         // what a read of it finds
-  output logic [63:0]         merged,        //   and what a write leaves there
+  input  logic [63:0]         value,         // its value for a read
+  output logic [63:0]         merged,        //   and its value after a write
   output logic [$clog2(8*PORTS)-1:0] sweep,  // row of slots that CLEAR clears
-  output logic [2:0]          bank,          // that FETCH reads
+  output logic [2:0]          bank,          // the bank that FETCH reads
   output logic                finishes,      // the row is stored at this edge
 
-  // What it meets
+  // Verdicts on it
   input  logic [511:0]        slot,
-  /* verilator lint_off UNUSEDSIGNAL */      // no more of the row matters
+  /* verilator lint_off UNUSEDSIGNAL */      // the other parts of the row are not used
   input  oae_types::row_t     row,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic                opens,         // oae_journal.sv
@@ -65,7 +65,7 @@ module oae_operation #(
   input  logic                words_command, // oae_words.sv
   input  logic                words_ready,
   input  logic                words_busy,
-  output logic                contends,      // words that the offer asks for are held
+  output logic                contends,      // words of the offer are held
 
   // The answer (oae_answer.sv)
   input  logic                asks,
@@ -80,7 +80,7 @@ module oae_operation #(
   input  logic                answers,
   input  logic                denies,
 
-  // What comes of it
+  // Its results
   output logic                completion_valid,
   input  logic                completion_ready,
   output logic [511:0]        completion_data,
@@ -100,10 +100,10 @@ module oae_operation #(
 
   localparam logic [$clog2(8*PORTS)-1:0] LAST_SLOT = $bits(sweep)'(8 * PORTS - 1);
 
-  oae_types::stage_t fetched;        // where FETCH goes, or WORK
+  oae_types::stage_t fetched;        // the stage after FETCH or WORK
   logic              signals;        // interrupt the host when the row is stored
 
-  // ---- What is next ----
+  // ---- The next operation ----
 
   logic               host_waits;
   oae_types::source_t next_source;
@@ -126,15 +126,15 @@ module oae_operation #(
   assign access_ready = stage == oae_types::LOAD && next_source == oae_types::FIRMWARE &&
                         access_valid;
 
-  // The words that bytes belong to
+  // The words of the bytes
   function automatic logic [7:0] words_of(input logic [63:0] bytes);
     for (int unsigned i = 0; i < 8; i++) words_of[i] = |bytes[8*i +: 8];
   endfunction
 
-  // ---- The word in work ----
+  // ---- The present word ----
 
   logic [7:0]        words_after;
-  oae_types::stage_t next_word;      // where this one's end leads
+  oae_types::stage_t next_word;      // the stage after this word
   logic [63:0]       word_mask;
 
   always_comb begin
@@ -310,7 +310,7 @@ module oae_operation #(
 
         oae_types::FETCH: stage <= fetched;
 
-        // The rest of an offer that is whole already: a part of it was lost, and came with the next.
+        // The rest of an offer that is already complete: a part of it was lost, and was sent again.
         oae_types::COMPARE: begin
           stage <= oae_types::STORE;
           if (offers) begin

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The swap ports. One operation at a time loads its port's row, changes it and stores it, so that
-// whatever an operation does is one step for everybody else. Slots lie still in their memory; the
-// row says which bank plays which part.
+// The swap ports. One operation at a time loads its port's row, changes it and stores it, so an
+// operation is atomic for all others. Slots are not copied in their memory; the row assigns the
+// banks.
 //
-// oae_operation takes the operation and keeps where it stands; oae_inbox, oae_slot_check, oae_answer
-// and oae_journal say what it means and keep nothing; oae_row does it to the row.
+// oae_operation accepts the operation and holds its state. oae_inbox, oae_slot_check, oae_answer
+// and oae_journal are combinational and decide its effects. oae_row applies them to the row.
 module oae_ports #(
   parameter int unsigned PORTS = 64
 ) (
@@ -17,17 +17,17 @@ module oae_ports #(
   // Requests of the host, in order: one line of 64 bytes each
   input  logic         request_valid,
   output logic         request_ready,
-  input  logic         request_reset,     // of the function: its settings, and offers not exchanged
+  input  logic         request_reset,     // a reset of the function: settings, and offers not exchanged
   input  logic         request_write,
   input  logic [2:0]   request_bar,       // 0, 2 or 4
   input  logic [11:0]  request_line,      // address[17:6]
   input  logic [511:0] request_data,
-  input  logic [63:0]  request_enable,    // bytes to write or to read
+  input  logic [63:0]  request_enable,    // bytes to write or read
   input  logic [9:0]   request_tag,
   input  logic [2:0]   request_class,
-  output logic         completion_valid,  // of a read
+  output logic         completion_valid,  // completes a read
   input  logic         completion_ready,
-  output logic [511:0] completion_data,   // words not asked for are 0
+  output logic [511:0] completion_data,   // words that were not requested are 0
   output logic [9:0]   completion_tag,
 
   // Accesses of the firmware: one word each
@@ -36,18 +36,18 @@ module oae_ports #(
   input  logic         access_write,
   input  logic [13:0]  access_word,       // address[16:3]
   input  logic [63:0]  access_data,
-  input  logic [7:0]   access_strobe,     // of a read: all
-  output logic         access_done,       // one clock; the two that follow are valid with it
+  input  logic [7:0]   access_strobe,     // all ones for a read
+  output logic         access_done,       // for one clock, in which the next two are valid
   output logic         access_error,
   output logic [63:0]  access_result,
 
   // Pushed answers. The slot leaves and the journal changes at one edge.
   output logic         dma_valid,
   input  logic         dma_ready,
-  input  logic         dma_refused,       // with ready: the function may not write
+  input  logic         dma_refused,       // sampled with ready: the function may not write
   output logic [63:0]  dma_address,
   output logic [511:0] dma_data,
-  output logic [2:0]   dma_class,         // that of the read
+  output logic [2:0]   dma_class,         // the class of the read
 
   output logic         interrupt_valid,   // MSI-X to the host
   input  logic         interrupt_ready,
@@ -62,9 +62,9 @@ module oae_ports #(
   output logic [7:0]   trace_from,
   output logic [7:0]   trace_to,
 
-  output logic         idle,              // the next edge looks at requests and accesses
+  output logic         idle,              // the next edge accepts requests and accesses
   output logic         busy,              // the clock must not stop
-  output logic         deadline_valid,    // it must run when `now` reaches the deadline
+  output logic         deadline_valid,    // the clock must run when `now` reaches the deadline
   output logic [63:0]  deadline
 );
 
@@ -75,14 +75,14 @@ module oae_ports #(
   localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
   localparam logic [2:0] HOLD_LIMIT = 3'(oae_registers::FIRMWARE_HOLD_LIMIT >> 3);
 
-  // ---- What each part tells the others ----
+  // ---- Signals between the parts ----
 
   // oae_operation
   oae_types::stage_t    stage;
   oae_types::source_t   source;
   oae_types::target_t   target;
   logic                 write;
-  logic                 writes;   // a word, at this edge
+  logic                 writes;   // a word is written at this edge
   logic [5:0]           port;
   logic [5:0]           next_port;
   logic [511:0]         data;
@@ -101,10 +101,10 @@ module oae_ports #(
   logic                 interrupts;
 
   // oae_row
-  oae_types::row_t row;             // of the port in work
+  oae_types::row_t row;             // of the present port
 
   // oae_slots and oae_slot_check
-  logic [511:0]         slot;      // in work
+  logic [511:0]         slot;      // the present slot
   logic [63:0]          slot_crc;
   oae_types::verdict_t  host_verdict;
   logic                 host_rejected;
@@ -160,7 +160,7 @@ module oae_ports #(
   logic         words_command;
   logic [63:0]  words_value;
 
-  // oae_readout, oae_liveness, oae_deadline, and what is of no port
+  // oae_readout, oae_liveness, oae_deadline, and registers without a port
   logic [63:0] value;
   logic [6:0]  pending;            // events of the port in work
   logic [31:0] liveness_count;
@@ -179,7 +179,7 @@ module oae_ports #(
   logic [63:0] ask_deadline;
   logic [63:0] hold_deadline;
 
-  // ---- The operation in work ----
+  // ---- The present operation ----
 
   oae_operation #(.PORTS(PORTS)) operation (
     .clock, .reset, .ports,
@@ -211,7 +211,7 @@ module oae_ports #(
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
     .row);
 
-  // ---- The slot in work ----
+  // ---- The present slot ----
 
   assign slot_row = stage == oae_types::CLEAR ? sweep : SLOT_BITS'({port, slot_bank});
 
@@ -220,7 +220,7 @@ module oae_ports #(
     else if (keeps) slot_bank = {2'b10, row.answer_bank};
     else if (target == oae_types::WINDOW) slot_bank = {1'b0, row.inbox_bank};
     else slot_bank = {2'b10, !row.answer_bank};
-    // An offer that stands is not written over.
+    // A standing offer is not overwritten.
     slot_write = stage == oae_types::CLEAR || offers || keeps ||
         (stage == oae_types::EXECUTE && write && target == oae_types::FIRMWARE_OFFER &&
          !row.offered);
@@ -236,7 +236,7 @@ module oae_ports #(
                   {288'd0, answer == oae_types::WORKED ? '0 : row.age}),
     .seal(stage == oae_types::SEAL), .seal_crc(slot_crc),
     .slot(dma_data));
-  assign slot = dma_data;          // thus not a copy for simulation
+  assign slot = dma_data;          // an alias, so that simulation needs no copy
 
   oae_slot_check check (
     .enable(stage == oae_types::JUDGE_HOST || stage == oae_types::JUDGE_FIRMWARE ||
@@ -249,7 +249,7 @@ module oae_ports #(
     .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .steps,
     .firmware_good, .nothing_header, .formed_header);
 
-  // ---- What the operation means ----
+  // ---- The effects of the operation ----
 
   oae_inbox inbox (
     .stage, .write, .target, .data, .enable, .slot,
@@ -285,7 +285,7 @@ module oae_ports #(
     .write(writes && target == oae_types::FIRMWARE_WORDS), .register_word(word),
     .write_data(merged), .commands(words_command), .value(words_value));
 
-  // ---- What is of no port ----
+  // ---- Registers without a port ----
 
   always_ff @(posedge clock) begin
     if (reset) begin

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a read of a register finds. Combinational.
+// The value of a register for a read. Combinational.
 module oae_readout (
-  input  logic               enable,         // held still while no word is in work
+  input  logic               enable,         // low if there is no present word
   input  oae_types::target_t target,
   input  logic [2:0]         word,           // of the line
   input  logic [6:0]         ports,
   input  logic [31:0]        clock_khz,
-  /* verilator lint_off UNUSEDSIGNAL */      // no register shows all of a row
-  input  oae_types::row_t    row,            // of the port in work
+  /* verilator lint_off UNUSEDSIGNAL */      // no register shows a whole row
+  input  oae_types::row_t    row,            // the row of the present port
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic [31:0]        liveness_count,
   input  logic [31:0]        liveness_age,
@@ -15,9 +15,9 @@ module oae_readout (
   input  logic [63:0]        irq_enable,
   input  logic [63:0]        irq_pending,
   input  logic [31:0]        hold_limit,
-  input  logic [63:0]        words_value,    // register about words
-  output logic [6:0]         pending,        // events of the port, as in its register
-  output logic [63:0]        value           // 0 where there is no register, or one of slots
+  input  logic [63:0]        words_value,    // a register for words
+  output logic [6:0]         pending,        // the event register of the port
+  output logic [63:0]        value           // 0 without a register, or for a register of slots
 );
 
   localparam logic [2:0] ID = 3'(oae_registers::HOST_ID >> 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of all ports, the one in work, and everything that changes it. Whatever else decides, this
-// does.
+// The rows of all ports, and the present row. This module applies all changes that the other
+// modules decide.
 module oae_row #(
   parameter int unsigned PORTS = 64
 ) (
@@ -18,8 +18,8 @@ module oae_row #(
   input  oae_types::target_t  target,
   input  logic [2:0]          word,
   input  logic [63:0]         word_data,
-  input  logic [1:0]          word_enable,   // of its first bytes
-  input  logic [63:0]         merged,        // what a write leaves in a register
+  input  logic [1:0]          word_enable,   // enables of its first bytes
+  input  logic [63:0]         merged,        // the value of a register after a write
   input  logic                finishes,      // the row is stored at this edge
 
   // The journal (oae_journal.sv)
@@ -45,7 +45,7 @@ module oae_row #(
   // Answers (oae_answer.sv)
   input  logic                asks,
   input  logic [31:0]         liveness_age,
-  input  logic                contends,      // words that it asks for are held
+  input  logic                contends,      // its words are held
   input  logic                denies,
   input  logic                not_ready,
   input  logic                exchanges,
@@ -72,7 +72,7 @@ module oae_row #(
   localparam logic [31:0] ASK_PAUSE = 32'd4096;  // clocks between two requests, at least
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 634;  // of row_t
+  localparam int unsigned ROW_BITS = 634;  // the width of row_t
 
   logic [ROW_BITS-1:0] rows [PORTS];
   always_ff @(posedge clock)
@@ -150,7 +150,7 @@ module oae_row #(
               row.offer_armed <= 1'b0;
               row.confirm_enable <= 1'b0;
               row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
-              // The host will be told that the offer did not take place, so no copy of it may.
+              // The host will learn that the offer did not take place, so no copy of it may.
               if (row.verdict == oae_types::GOOD && !row.spent) row.attempt <= row.attempt + 6'd1;
               row.verdict <= oae_types::NONE;
               row.spent <= 1'b0;
@@ -179,7 +179,7 @@ module oae_row #(
           endcase
         end else begin
           if (asks) begin
-            // The read has pushed what was written: the rest of an offer is lost.
+            // The read follows all writes, so the rest of an offer is lost.
             if (row.verdict == oae_types::NONE) row.arrived <= '0;
             if (!row.spent) row.age <= liveness_age;
             if (!row.spent) row.contended <= 1'b0;
@@ -222,7 +222,7 @@ module oae_row #(
         oae_types::WORK: if (contends) row.contended <= 1'b1;
 
         oae_types::ANSWER: begin
-          // What was answered NOT_READY stays so.
+          // An offer that was answered NOT_READY keeps that answer.
           if (denies) row.spent <= 1'b1;
           if (denies && !row.spent && row.verdict == oae_types::GOOD)
             row.attempt <= row.attempt + 6'd1;
@@ -268,7 +268,7 @@ module oae_row #(
         default: ;
       endcase
 
-      // These come of more than one stage.
+      // Several stages cause these changes.
       if (offers) begin
         row.verdict <= oae_types::NONE;
         row.spent <= 1'b0;

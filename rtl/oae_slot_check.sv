@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the slot in work is worth to its port, and the answer that the block makes if it is worth
-// nothing. Combinational.
+// The verdict on the present slot, and the answer that the block forms if the slot is not accepted.
+// Combinational.
 module oae_slot_check (
-  input  logic                enable,          // of the CRC
+  input  logic                enable,          // enables the CRC
   input  logic [511:0]        slot,
-  input  oae_types::verdict_t verdict,         // on the host's offer, once it was judged
+  input  oae_types::verdict_t verdict,         // on the host's offer, after it was judged
   input  logic                open,
   input  logic [7:0]          epoch,
   input  logic [31:0]         sequence_last,
-  input  logic                reversed,        // the last swap was
+  input  logic                reversed,        // whether the last swap was reversed
   input  logic                history_lost,
-  input  logic [5:0]          attempt,         // the first of the host's that is not old,
-  input  logic                attempted,       // if it has made one
+  input  logic [5:0]          attempt,         // the host's first attempt that is not old,
+  input  logic                attempted,       // if there was one
   input  logic                spent,           // the host's offer was answered NOT_READY before
-  input  logic [11:0]         first_word,      // that the host may use,
-  input  logic [12:0]         word_count,      //   and how many
-  input  logic                worked,          // it is answered by the block, and took place,
+  input  logic [11:0]         first_word,      // the first of the words that the host may use,
+  input  logic [12:0]         word_count,      //   and their number
+  input  logic                worked,          // the block answers it, and it took place,
   input  logic                contended,       // or words are held
   output logic [63:0]         crc,
-  output oae_types::verdict_t host_verdict,    // on this slot as the host's offer
-  output logic                host_rejected,   // it is to be counted
+  output oae_types::verdict_t host_verdict,    // on this slot as an offer of the host
+  output logic                host_rejected,   // the rejection has to be counted
   output logic                host_more,
   output logic [5:0]          host_attempt,
   output oae_types::kind_t    host_kind,
-  output oae_types::steps_t   steps,           // of its words
-  output logic                firmware_good,   // as the firmware's offer
-  output logic [63:0]         nothing_header,  // of an answer that names no swap
-  output logic [63:0]         formed_header    // of one that says what is to be said
+  output oae_types::steps_t   steps,           // its steps on words
+  output logic                firmware_good,   // good as an offer of the firmware
+  output logic [63:0]         nothing_header,  // header of an answer that names no swap
+  output logic [63:0]         formed_header    // header of any other answer of the block
 );
 
   localparam int unsigned VERB = oae_registers::SLOT_HEADER_VERB_SHIFT;
@@ -73,12 +73,12 @@ module oae_slot_check (
     endcase
   end
 
-  // Of two attempts less than 32 apart it is known which came later.
+  // Two attempts can be ordered if they differ by less than 32.
   assign host_attempt = slot[ATTEMPT +: 6];
   assign old = attempted && host_attempt - attempt >= 6'd32;
 
-  // What does not name the next swap is no new offer, sound or not: it is answered by the retained
-  // answer, so that a swap that took place is never denied to a host that asks for it again.
+  // A slot that does not name the next swap is not a new offer, good or bad. The retained answer
+  // answers it, so that a swap that took place is never denied to a host that asks again.
   always_comb begin
     if (!of_next) host_verdict = oae_types::NONE;
     else if (!sound || !ok) host_verdict = oae_types::BAD;
@@ -96,7 +96,7 @@ module oae_slot_check (
     nothing_header[VERB +: 8] = oae_registers::VERB_NONE;
     nothing_header[EPOCH +: 8] = epoch;
     nothing_header[STATUS +: 8] = oae_registers::STATUS_NOT_READY;
-    // Offers are taken from this attempt on: the one that is denied here is too old.
+    // Offers are accepted from this attempt on. The one that is denied here is too old.
     nothing_header[ATTEMPT +: 6] = attempt + {5'd0, verdict == oae_types::BAD_VERB ||
                                                     (verdict == oae_types::GOOD && !spent)};
     formed_header = nothing_header;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot memory, eight banks a port (the host's are 0 to 2, the firmware's 4 and 5), and the slot
-// in work, which is read from it or formed by the block.
+// The slot memory with eight banks for each port (the host's are 0 to 2, the firmware's 4 and 5),
+// and the present slot, which is read from it or formed by the block.
 module oae_slots #(
   parameter int unsigned PORTS = 64
 ) (
@@ -10,17 +10,17 @@ module oae_slots #(
   input  logic [511:0] write_data,
   input  logic [63:0]  write_enable,
   input  logic         read,
-  input  logic         form,        // an answer of the block's own
+  input  logic         form,        // forms an answer of the block
   input  logic [63:0]  form_header,
   input  logic [319:0] form_payload,  // slices 1 to 5
-  input  logic         seal,        // puts in slice 7
+  input  logic         seal,        // adds slice 7
   input  logic [63:0]  seal_crc,
   output logic [511:0] slot
 );
 
   logic [511:0] memory [8*PORTS];
 
-  // A memory with byte enables, written as what it does to a row.
+  // A memory with byte enables.
   function automatic logic [511:0] merge(
       input logic [511:0] old_row, input logic [511:0] new_row, input logic [63:0] enable);
     merge = old_row;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slot asks of the words of the block (rtl/registers/words.yaml). Combinational.
+// Decodes the steps on words that a slot requests (rtl/registers/words.yaml). Combinational.
 module oae_steps (
-  input  logic                enable,        // held still while there is no slot
+  input  logic                enable,        // low if there is no slot
   input  logic [7:0]          verb,
   input  logic [63:0]         steps_word,    // slices of the slot
   input  logic [255:0]        operands,
   input  logic [11:0]         first_word,    // of those that it may use,
   input  logic [12:0]         word_count,    //   and how many
   output oae_types::steps_t   steps,
-  output logic                sound          // one that can be done
+  output logic                sound          // the steps are possible
 );
 
   localparam int unsigned WORDS = 32'((oae_registers::HOST_FEATURES_RESET &
@@ -19,7 +19,7 @@ module oae_steps (
   logic [11:0]  operations;
   logic [47:0]  indices;
   logic [3:0]   unknown;
-  logic         twice;      // a word is changed by two steps
+  logic         twice;      // two steps change the same word
 
   always_comb begin
     operations = '0;

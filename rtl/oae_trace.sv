@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace is told: a change of a journal's state, for one clock.
+// The event for the trace: a change of a journal's state, for one clock.
 module oae_trace (
   input  logic        clock,
   input  logic        reset,
   input  logic [5:0]  port,
-  input  logic [7:0]  state,         // the journal's, enum port_state
+  input  logic [7:0]  state,         // state of the journal, enum port_state
   input  logic [7:0]  epoch,
   input  logic [31:0] sequence_last,
 
-  // What happens to it
+  // Events of the journal
   input  logic        begins_epoch,
   input  logic [7:0]  next_epoch,
   input  logic        commits,

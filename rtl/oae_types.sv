@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the block tell each other.
+// The types of signals between the parts of the block.
 package oae_types;
 
-  // What the offer in the host's inbox is worth
+  // The verdict on the offer in the host's inbox
   typedef enum logic [1:0] {
-    NONE,                       // no new offer: incomplete, or not of the next swap
+    NONE,                       // no new offer: incomplete, or not for the next swap
     GOOD,
-    BAD,                        // of the next swap, but for its CRC or status
+    BAD,                        // for the next swap, but with a wrong CRC or status
     BAD_VERB
   } verdict_t;
 
-  // What a verb is about
+  // The objects of a verb
   typedef enum logic [1:0] {
     SLOTS,                      // the offers of both sides
-    SLOT,                       // the host's only
+    SLOT,                       // the host's slot only
     STEPS                       // words of the block
   } kind_t;
 
-  // What is done with words, in up to four steps
+  // Operations on words, in up to four steps
   typedef struct packed {
-    logic [11:0]  operations;   // of each, enum word_operation
+    logic [11:0]  operations;   // the operation of each, enum word_operation
     logic [47:0]  indices;
     logic [255:0] operands;
   } steps_t;
 
   typedef enum logic [1:0] {
-    TRY,                        // what they find, and whether they can be done
-    DO,                         // those that are held
-    DROP,                       // those
-    ACCESS                      // the firmware's: tried and done
+    TRY,                        // read the words, and test whether the steps are possible
+    DO,                         // execute the held steps
+    DROP,                       // drop the held steps
+    ACCESS                      // try and execute the firmware's steps
   } task_t;
 
-  // All that a port keeps between two operations, but its slots
+  // The state of a port between two operations, except its slots
   typedef struct packed {
-    // What was said of the host's offer
-    logic        spent;         // NOT_READY, and that is retained
+    // The refusal of the host's offer
+    logic        spent;         // it was answered NOT_READY, which is retained
     logic [31:0] age;           //   with this age of the firmware's liveness
-    logic        contended;     //   or BUSY: words that it asks for were held
+    logic        contended;     //   or BUSY, since its words were held
 
     // The journal
     logic [7:0]  state;         // enum port_state
@@ -46,26 +46,26 @@ package oae_types;
     logic        tentative;     // a slot is tentative, or
     logic        settled;       //   confirmed and waiting for room among the committed
     logic        committed;     // a slot is committed and not yet taken
-    logic        stepped;       // the tentative slot is of words, and for nobody else
-    logic        holds;         //   which are held until it is settled
-    logic        more;          // the last host slot said MORE
-    logic        reversed;      // the last swap was, and of it no answer is retained
+    logic        stepped;       // the tentative slot operates on words
+    logic        holds;         //   and holds them until it is settled
+    logic        more;          // the last slot of the host had the flag MORE
+    logic        reversed;      // the last swap was reversed, and has no retained answer
 
     // The offers
-    logic        offered;       // the firmware's stands
-    verdict_t    verdict;       // on the host's
-    logic        offered_more;  // the host's says MORE
-    kind_t       offered_kind;  //   and has such a verb
-    logic [5:0]  attempt;       // the first of the host's that is not old,
-    logic        attempted;     //   if it has made one at the next swap
+    logic        offered;       // an offer of the firmware stands
+    verdict_t    verdict;       // on the host's offer
+    logic        offered_more;  // the host's offer has the flag MORE
+    kind_t       offered_kind;  //   and a verb of this kind
+    logic [5:0]  attempt;       // the host's first attempt that is not old,
+    logic        attempted;     //   if there was one for the next swap
 
-    // Which bank of the slot memory plays which part
-    logic        answer_bank;   // of the firmware's two: the retained answer; the other its offer
-    logic [1:0]  inbox_bank;    // of the host's three
+    // The assignment of the banks of the slot memory
+    logic        answer_bank;   // the firmware's bank with the retained answer; the other: offer
+    logic [1:0]  inbox_bank;    // the host's bank of the inbox
     logic [1:0]  tentative_bank;
     logic [1:0]  committed_bank;
 
-    // What the firmware has not yet been seen to know, as in its register
+    // Events that the firmware has not acknowledged, as in its register
     logic        event_passed;
     logic        event_bad_offer;
     logic        event_closed;
@@ -78,9 +78,9 @@ package oae_types;
     logic [15:0] msix_vector;
     logic        offer_armed;
     logic        confirm_enable;
-    logic [11:0] first_word;    // that the host may use,
-    logic [12:0] word_count;    //   and how many
-    logic [57:0] answer_line;     // address[63:6] of the answer buffer, 0 is none
+    logic [11:0] first_word;    // the first of the words that the host may use,
+    logic [12:0] word_count;    //   and their number
+    logic [57:0] answer_line;   // address[63:6] of the answer buffer, 0 is none
     logic [31:0] limit;         // clocks that a swap may stay tentative
     logic [63:0] since;         // when the last swap took place
     logic [63:0] ask_after;     // when its confirmation is next asked for
@@ -92,13 +92,13 @@ package oae_types;
 
   typedef enum logic [1:0] {HOST, FIRMWARE, WATCH} source_t;
 
-  // What an operation is about
+  // The target of an operation
   typedef enum logic [3:0] {
     NOTHING,                    // an address without a register
     HOST_GLOBAL,
     HOST_PORT,
     WINDOW,
-    PAGE,                       // a page's registers behind its window
+    PAGE,                       // a page's registers after its window
     STREAM,                     // the same in BAR 4, without a pushed answer
     FIRMWARE_GLOBAL,
     FIRMWARE_WORDS,
@@ -107,35 +107,35 @@ package oae_types;
     FIRMWARE_TENTATIVE,
     FIRMWARE_COMMITTED,
     DEADLINE,
-    FUNCTION_RESET              // one port's part of it
+    FUNCTION_RESET              // for one port
   } target_t;
 
-  // Where the operation in work stands
+  // The stage of the present operation
   typedef enum logic [4:0] {
     CLEAR,                      // power-up: every row and bank
     LOAD,                       // idle until there is an operation; loads its row
-    EXECUTE,                    // does one word, unless it takes more:
-    BEGIN_EPOCH,                //   an open
-    FETCH,                      //   a slot is read, and then
-    DELIVER,                    //     one of its words is what the firmware reads
-    COMPARE,                    //     a write meets the host's good offer
-    JUDGE_HOST,                 //     it is the host's offer, all arrived
-    JUDGE_FIRMWARE,             //     it is the firmware's, published
-    TRY_STEPS,                  //     it is the host's offer, whose steps are tried
-    FORM,                       //     it is the offer that the block's own answer speaks of
-    SEAL,                       //       which gets its CRC
-    SETTLE,                     //     it is the tentative one, whose steps are done or dropped
-    ANSWER,                     //     it goes to the answer buffer, or completes the read
-    WORK,                       // until the words are ready
-    STORE                       // puts the row back
+    EXECUTE,                    // executes one word, unless it needs more:
+    BEGIN_EPOCH,                //   for an open
+    FETCH,                      //   reads a slot, and then
+    DELIVER,                    //     returns one of its words to the firmware
+    COMPARE,                    //     compares a write with the host's good offer
+    JUDGE_HOST,                 //     judges the host's complete offer
+    JUDGE_FIRMWARE,             //     judges the firmware's published offer
+    TRY_STEPS,                  //     tries the steps of the host's offer
+    FORM,                       //     forms the block's own answer to the offer
+    SEAL,                       //       and adds its CRC
+    SETTLE,                     //     executes or drops the steps of the tentative slot
+    ANSWER,                     //     pushes the answer, or completes the read
+    WORK,                       // waits for the words
+    STORE                       // stores the row
   } stage_t;
 
-  // What the answer to the host is
+  // The answer to the host
   typedef enum logic [1:0] {
     EXCHANGE,                   // the firmware's offer
-    WORKED,                     // an exchange for which the block answers
+    WORKED,                     // an exchange that the block answers
     RETAINED,
-    FORMED                      // why there is none
+    FORMED                      // the reason why there is no exchange
   } answer_t;
 
   // Whether an operation changes its word

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that verbs are about, and who holds them. A swap's steps are tried at its interaction,
-// its words held from then on, and the steps done or dropped once it is confirmed or reversed; held
-// words do not change, so that what is done then is what was tried. The firmware does one thing
-// at a time, at once.
+// The words on which verbs operate, and their holders. The steps of a swap are tried at its
+// interaction, its words are held from then on, and the steps are executed at its confirmation or
+// dropped at its reversal. Held words do not change, so the execution has the result of the trial.
+// The firmware executes one operation at a time, which takes effect at once.
 module oae_words (
   input  logic               clock,
   input  logic               reset,
 
-  input  logic               start,        // while ready
+  input  logic               start,        // sampled with ready
   input  oae_types::task_t   job,
   input  oae_types::steps_t  steps,
-  input  logic               hold,         // the words of the last try
+  input  logic               hold,         // holds the words of the last trial
   output logic               ready,
   output logic               busy,         // a word is held already
-  output logic               met,          // by the words, what is compared with
-  output logic [255:0]       found,       // the words, of each step; 0 where there is none
+  output logic               met,          // all comparisons hold
+  output logic [255:0]       found,       // the word of each step; 0 without a step
 
   // The firmware's registers
   input  logic               write,
   input  logic [2:0]         register_word,
   input  logic [63:0]        write_data,
-  output logic               commands,     // that write does something with a word
-  output logic [63:0]        value         // of the register
+  output logic               commands,     // the write starts an operation on a word
+  output logic [63:0]        value         // the value of the register
 );
 
   localparam int unsigned WORDS = 32'((oae_registers::HOST_FEATURES_RESET &
@@ -40,23 +40,23 @@ module oae_words (
   logic [WORDS-1:0]   held;
   state_t             state;
   oae_types::task_t   job_now;
-  logic [11:0]        operations;   // the steps in work, as in steps_t
+  logic [11:0]        operations;   // the present steps, as in steps_t
   logic [47:0]        indices;
   logic [255:0]       operands;
-  logic [BITS-1:0]    place;        // of CLEAR
-  logic [2:0]         step;         // that is read; its word comes a clock later
-  logic [1:0]         last;         // the one before
+  logic [BITS-1:0]    place;        // the word that CLEAR clears
+  logic [2:0]         step;         // the step whose word is read; the word arrives a clock later
+  logic [1:0]         last;         // the previous step
   logic [63:0]        word;
-  logic [WORDS-1:0]   named;        // by the steps in work
+  logic [WORDS-1:0]   named;        // words that the present steps name
 
-  logic [63:0]        operand;      // the firmware's
+  logic [63:0]        operand;      // the firmware's operand
   logic [63:0]        compare;
   logic [63:0]        result;
   logic [2:0]         outcome;
-  logic [5:0]         access;       // operations of what its command asks for
+  logic [5:0]         access;       // operations that its command requests
   logic               bad;
 
-  // ---- The firmware's command, as steps ----
+  // ---- The steps of the firmware's command ----
 
   assign commands = write && register_word == COMMAND;
 
@@ -77,7 +77,7 @@ module oae_words (
     if (bad) access = '0;
   end
 
-  logic [63:0] access_operand;      // of its first step
+  logic [63:0] access_operand;      // operand of its first step
   assign access_operand =
       write_data[ACCESS +: 3] == oae_registers::WORD_ACCESS_CAS ? compare : operand;
 
@@ -90,7 +90,7 @@ module oae_words (
       default: value = '0;
     endcase
 
-  // ---- The steps in work ----
+  // ---- The present steps ----
 
   always_comb begin
     named = '0;
@@ -161,7 +161,7 @@ module oae_words (
           outcome <= commands ? {bad, 2'b00} : outcome;
         end
 
-        // One more clock than there are steps
+        // This takes one more clock than there are steps.
         READ: begin
           step <= step + 3'd1;
           if (step != '0 && operations[3*last +: 3] != oae_registers::WORD_OPERATION_NONE)

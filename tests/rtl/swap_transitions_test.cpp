@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Compares the journal of a port with its table for every state
-// and event. The fixture compares block and reference at each step, so the table describes both.
-// SPIN reads the same table.
+// SPDX-License-Identifier: Apache-2.0
+// Compares the journal of a port with its table for every state and event. The fixture compares
+// block and reference at each step, so the table describes both. SPIN reads the same table.
 #include <gtest/gtest.h>
 
 #include "swap_table.h"

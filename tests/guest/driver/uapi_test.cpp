@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The interface to user space does not change: sizes, offsets
-// and codes remain as published, and are equal for 32-bit and 64-bit programs.
+// SPDX-License-Identifier: Apache-2.0
+// The interface to user space does not change: sizes, offsets and codes remain as published, and
+// are equal for 32-bit and 64-bit programs.
 #include <gtest/gtest.h>
 #include <linux/oae.h>
 
