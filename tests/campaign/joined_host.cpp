@@ -30,7 +30,7 @@ JoinedHost::JoinedHost(Cell& cell, unsigned port) : cell(cell), port(port) {
 }
 
 void JoinedHost::open() {
-  cell.host_write(0, OAE_HOST_PORT_CELL_AT(port), memory_of(port));
+  cell.host_write(0, OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), memory_of(port));
   const std::uint64_t before = cell.host_read(0, OAE_HOST_PORT_STATE_AT(port));
   cell.host_write(0, OAE_HOST_PORT_CONTROL_AT(port), 0);
   cell.host_write(
