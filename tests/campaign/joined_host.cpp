@@ -26,7 +26,7 @@ JoinedHost* JoinedHost::current_ = nullptr;
 JoinedHost::JoinedHost(Cell& cell, unsigned port) : cell(cell), port(port) {
   exchange_.page = page_;
   exchange_.stream = stream_;
-  exchange_.cell = reinterpret_cast<__le64*>(memory_);
+  exchange_.buffer = reinterpret_cast<__le64*>(memory_);
 }
 
 void JoinedHost::open() {
@@ -79,11 +79,11 @@ std::uint64_t JoinedHost::read(const volatile void* address) {
   JoinedHost& host = *current_;
   const Place at = host.place(address);
   const Fixture& block = host.cell.block;
-  const unsigned slots = block.cells;
+  const unsigned slots = block.pushes;
   const std::uint64_t value = host.cell.host_read(at.bar, at.address);
-  if (block.cells != slots) {
-    EXPECT_EQ(block.cell_address, memory_of(host.port));
-    std::memcpy(host.memory_, block.cell.data(), sizeof(Slot));
+  if (block.pushes != slots) {
+    EXPECT_EQ(block.pushed_address, memory_of(host.port));
+    std::memcpy(host.memory_, block.pushed_slot.data(), sizeof(Slot));
   }
   return std::exchange(host.loses_, false) ? ~std::uint64_t{0} : value;
 }
