@@ -179,9 +179,9 @@ TEST(Link, WhatHasNoCreditsWaitsForTheReceiver) {
   const vp::Picoseconds back = pair.link.min_latency(Direction::up);
   const auto& at = pair.down.arrivals;
   const vp::Picoseconds forth = at[0].when;  // sent at 0
-  EXPECT_EQ(at[2].when, at[0].when + back + way);
-  EXPECT_EQ(at[3].when, at[1].when + back + way);
-  EXPECT_EQ(at[4].when, at[2].when + back + way);
+  EXPECT_EQ(at[2].when, at[0].when + back + forth);
+  EXPECT_EQ(at[3].when, at[1].when + back + forth);
+  EXPECT_EQ(at[4].when, at[2].when + back + forth);
   EXPECT_EQ(pair.host.next_event(), vp::never) << "all have left";
 }
 
