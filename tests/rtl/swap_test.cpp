@@ -387,7 +387,7 @@ TEST_F(Block, AClosedPortRetainsItsLastAnswer) {
   for (const bool reversed : {false, true}) {
     if (reversed) fixture.reverse(port, 1, 1);
     EXPECT_EQ(fixture.answer(port), slot(1, 101)[0]);
-    EXPECT_EQ(fixture.cell, slot(1, 101));
+    EXPECT_EQ(fixture.pushed_slot, slot(1, 101));
     EXPECT_EQ(fixture.stream(port), slot(1, 101));
     EXPECT_EQ(state(), OAE_PORT_STATE_CLOSED);
   }
