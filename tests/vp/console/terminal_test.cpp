@@ -180,7 +180,7 @@ class Session {
     for (Console* console : {&host, &ipu}) {
       console->on_input([this, console] {
         std::string keys;
-        while (console->has_input()) keys.push_back(console->take());
+        while (console->has_input()) keys.push_back(console->read());
         report(console->name() + ":" + keys);
       });
     }
