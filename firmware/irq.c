@@ -39,7 +39,7 @@ void irq_handle(void) {
 
 /* WFI also ends for a masked interrupt. An interrupt after the read of `noted` therefore ends the
  * sleep, and is handled when interrupts are unmasked. */
-uint32_t irq_take(bool sleep) {
+uint32_t irq_wait(bool sleep) {
   uint32_t events;
 
   cpu_mask_irqs();

@@ -16,9 +16,9 @@ enum irq_event {
 /* Called by vectors.S. */
 void irq_handle(void);
 
-/* Returns the events since the last call. If there are none and `sleep` is set, sleeps until there
- * is one. */
-uint32_t irq_take(bool sleep);
+/* Returns the events since the last call. If there are none and `sleep` is set, it first sleeps until
+ * there is one. */
+uint32_t irq_wait(bool sleep);
 /* Enables the interrupts of these events again. Their causes must be gone. */
 void irq_done(uint32_t events);
 

@@ -413,7 +413,7 @@ static void used(void* context, unsigned n) {
     port->used = user | (uint16_t)(port->used + 1);
 }
 
-static bool take(void* context, unsigned n, uintptr_t payload) {
+static bool accept(void* context, unsigned n, uintptr_t payload) {
   struct link_service* service = context;
 
   if (service->memory->ports[n].delivered == committed_header(service, n)) return true;
@@ -461,7 +461,7 @@ void link_service_init(struct link_service* service, unsigned cell, const struct
       .count = count,
       .swaps = swaps,
       .memory = memory,
-      .partner = {.context = service, .offer = offer, .used = used, .take = take},
+      .partner = {.context = service, .offer = offer, .used = used, .accept = accept},
       .observer = observer};
   for (unsigned n = 0; n < count; n++) {
     service->links[n] = (struct link){.base = places[n].base,

@@ -105,13 +105,13 @@ _Noreturn static void serve(bool polling) {
   uint64_t mine = ports_of(0, polling);
 
   for (;;) {
-    uint32_t events = irq_take(!polling);
+    uint32_t events = irq_wait(!polling);
 
     if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps, mine);
     for (unsigned n = 0; n < links.count; n++)
       if (polling || events & IRQ_EVENT_LINK << n) link_service_serve(&links, n);
     if (events & IRQ_EVENT_TICK) {
-      swap_service_tick(&swaps, timer_take());
+      swap_service_tick(&swaps, timer_acknowledge());
       swap_service_retry(&swaps, mine);
       link_service_tick(&links);
     }

@@ -35,7 +35,7 @@ static const struct swap_partner* partner_of(const struct swap_service* service,
 }
 
 /* Takes the committed slot. Returns false if it has to stay for now. */
-static bool take(struct swap_service* service, unsigned n) {
+static bool collect(struct swap_service* service, unsigned n) {
   const struct swap_partner* partner = partner_of(service, n);
   struct swap_port* port = &service->ports[n];
   uint64_t header = partner ? block_read(service, OAE_FIRMWARE_COMMITTED_AT(n)) : 0;
@@ -43,7 +43,7 @@ static bool take(struct swap_service* service, unsigned n) {
   if (OAE_GET(header, OAE_SLOT_HEADER_VERB) == OAE_VERB_SWAP) {
     if (header != port->told) partner->used(partner->context, n);
     port->told = header;
-    if (!partner->take(partner->context, n, service->block + OAE_FIRMWARE_COMMITTED_AT(n) + 8))
+    if (!partner->accept(partner->context, n, service->block + OAE_FIRMWARE_COMMITTED_AT(n) + 8))
       return false;
   } else {
     port->host_word = block_read(service, OAE_FIRMWARE_COMMITTED_AT(n) + 8);
@@ -103,7 +103,7 @@ static bool serve_once(struct swap_service* service, unsigned n) {
     port->bad_offers++;
     port->refused = true;
   }
-  if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK && take(service, n))
+  if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK && collect(service, n))
     command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
   /* An offer is refused if the port was reopened meanwhile. The same offer is not repeated. */
   if (may_offer(service, n, status) && !(port->refused && header == port->published)) {

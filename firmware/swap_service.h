@@ -29,11 +29,11 @@ struct swap_partner {
   void* context;
   /* Returns the payload of the next offer, which does not change until it is used up, or null. */
   const uint64_t* (*offer)(void* context, unsigned n);
-  /* A swap with that payload was committed. */
+  /* Reports that a swap with that payload was committed. */
   void (*used)(void* context, unsigned n);
-  /* Takes what the host gave for it, at `payload`. False: later, which it tells by a call of
-   * swap_service_serve_port(). */
-  bool (*take)(void* context, unsigned n, uintptr_t payload);
+  /* Accepts the host's slot at `payload`. Returns false if there is no room yet; the partner then calls
+   * swap_service_serve_port() as soon as there is. */
+  bool (*accept)(void* context, unsigned n, uintptr_t payload);
 };
 
 struct swap_port {

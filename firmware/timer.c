@@ -31,7 +31,7 @@ void timer_start(uint64_t us) {
 }
 
 /* Deadlines stay multiples of the period, however late they are served. */
-uint64_t timer_take(void) {
+uint64_t timer_acknowledge(void) {
   uint64_t now = counter();
   uint64_t passed = 0;
 

@@ -10,7 +10,7 @@ uint64_t timer_us(void);
 
 /* Makes the timer interrupt every `us` microseconds. */
 void timer_start(uint64_t us);
-/* Ends the interrupt. Returns how many periods have passed since the last call. */
-uint64_t timer_take(void);
+/* Acknowledges the interrupt. Returns how many periods have passed since the last call. */
+uint64_t timer_acknowledge(void);
 
 #endif

@@ -91,7 +91,7 @@ def named(counts: Dict[str, int]) -> Dict[Point, int]:
     return result
 
 
-def take(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
+def measure(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
     """The counts of all tests together."""
     print("Running them ...", flush=True)
     counts: Dict[str, int] = collections.Counter()
@@ -193,7 +193,7 @@ def main() -> int:
     known = exceptions(EXCEPTIONS)
     folder = options.build / "coverage"
     build(folder, options.jobs)
-    found = report(take(folder, options.jobs), known)
+    found = report(measure(folder, options.jobs), known)
     print("\n".join(found.lines()))
     print(f"{found.excepted} points excepted, for the reasons in {EXCEPTIONS.relative_to(ROOT)}")
     if options.missing:

@@ -17,11 +17,11 @@ from figures_table import Failure, required_text  # noqa: E402
 
 # Each function takes the build folder and a function that shows progress. It returns tables, requirements and numbers.
 PARTS = {
-    "swap": figures_swap.take,
-    "ports": figures_ports.take,
-    "failures": figures_failures.take,
-    "link": figures_link.take,
-    "hosts": figures_hosts.take,
+    "swap": figures_swap.results,
+    "ports": figures_ports.results,
+    "failures": figures_failures.results,
+    "link": figures_link.results,
+    "hosts": figures_hosts.results,
 }
 
 

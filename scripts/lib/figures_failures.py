@@ -160,7 +160,7 @@ def requirements(found: dict) -> List[Requirement]:
     ]  # fmt: skip
 
 
-def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+def results(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
     """The table, the requirements and all measurements."""
     found = {}
     for name, text, measure in (

@@ -116,7 +116,7 @@ def requirements(found: Dict[int, Dict[str, int]]) -> List[Requirement]:
     return required
 
 
-def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+def results(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
     """The table, the requirements and all measurements."""
     found = measure(build, progress)
     return [table(found)], requirements(found), found

@@ -215,7 +215,7 @@ def requirements(models: Dict[int, Dict[int, dict]]) -> List[Requirement]:
     return found
 
 
-def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+def results(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
     """The tables, the requirements and all measurements."""
     models, rtl = measure_models(build, progress), measure_rtl(build, progress)
     tables = [steps_table(models), rates_table(models), use_table(models), widths_table(rtl), failures_table(models)]

@@ -115,7 +115,7 @@ def table(found: Dict[str, Dict[int, dict]]) -> Table:
     )
 
 
-def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+def results(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
     """The table and all measurements. There are no requirements."""
     found = measure(build, progress)
     return [table(found)], [], found

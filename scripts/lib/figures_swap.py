@@ -155,7 +155,7 @@ def requirements(times: Dict[str, Dict[int, Dict[str, int]]]) -> List[Requiremen
     return found
 
 
-def take(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
+def results(build: pathlib.Path, progress: Callable[[str], None]) -> Tuple[List[Table], List[Requirement], dict]:
     """The tables, the requirements and all measurements."""
     times = measure(build, progress)
     return tables(times), requirements(times), times

@@ -114,22 +114,22 @@ void Cell::write(std::uintptr_t offset, std::uint64_t value) {
     ++taken[(at - OAE_FIRMWARE_OFFER) / OAE_FIRMWARE_OFFER_STRIDE];
   }
   block.put(at, value);
-  see();
+  record_transitions();
 }
 
 std::uint64_t Cell::host_read(unsigned bar, unsigned address) {
   const std::uint64_t value = block.read(bar, address);
-  see();
+  record_transitions();
   return value;
 }
 
 void Cell::host_write(unsigned bar, unsigned address, std::uint64_t value) {
   block.write(bar, address, value);
-  see();
+  record_transitions();
 }
 
-// What has changed in the journals; one access changes at most one port's.
-void Cell::see() {
+// Records the changes of the journals. One access changes at most one port's journal.
+void Cell::record_transitions() {
   for (const Transition& seen : block.reference.transitions) {
     Pair& pair = tentative_[seen.port];
     if (seen.to == OAE_PORT_STATE_TENTATIVE) {

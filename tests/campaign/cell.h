@@ -93,7 +93,7 @@ class Cell : public MmioDevice {
     Slot slot;
     Slot answer;
   };
-  void see();
+  void record_transitions();
 
   const std::uintptr_t base_;
   std::array<Pair, joined_ports> tentative_{};

@@ -94,7 +94,7 @@ void core_main(unsigned core) {
   mmio_write64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (PORTS_MAX - count));
   cpu_unmask_irqs();
   for (;;) {
-    uint32_t events = irq_take(true);
+    uint32_t events = irq_wait(true);
 
     for (unsigned n = 0; n < count; n++) serve(n, n == count - 1);
     irq_done(events);

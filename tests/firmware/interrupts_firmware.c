@@ -26,7 +26,7 @@ void irq_handle(void) {
   unsigned id = gic_acknowledge();
 
   if (id >= GIC_SPECIAL) return;
-  timer_take();
+  timer_acknowledge();
   interrupts++;
   gic_drop(id);
   gic_deactivate(id);

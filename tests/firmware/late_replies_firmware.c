@@ -56,9 +56,9 @@ void core_main(unsigned core) {
   timer_start(PERIOD_US);
   cpu_unmask_irqs();
   for (;;) {
-    uint32_t events = irq_take(true);
+    uint32_t events = irq_wait(true);
 
-    timer_take();
+    timer_acknowledge();
     if (!request.read) read_request();
     if (request.read && timer_us() - request.at_us >= DELAY_US) reply();
     irq_done(events);

@@ -30,11 +30,11 @@ void core_main(unsigned core) {
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
   while (swaps.ports[0].committed < SWAPS) {
-    uint32_t events = irq_take(true);
+    uint32_t events = irq_wait(true);
 
     if (events & IRQ_EVENT_OAE) swap_service_serve(&swaps, ~0ull);
     if (events & IRQ_EVENT_TICK) {
-      swap_service_tick(&swaps, timer_take());
+      swap_service_tick(&swaps, timer_acknowledge());
       swap_service_retry(&swaps, ~0ull);
     }
     if (events & IRQ_EVENT_MAILBOX) mailbox_serve(OAE_IPU_MAILBOX_BASE, &swaps, false);

@@ -274,7 +274,7 @@ class Machines(unittest.TestCase):
     """Machines that run Linux."""
 
     def test_swaps_that_fail(self):
-        _, required, found = figures_failures.take(BUILD, lambda text: None)
+        _, required, found = figures_failures.results(BUILD, lambda text: None)
         self.assertEqual([each.what for each in required if not each.met], [])
         self.assertEqual(found["lost"]["noticed"], found["lost"]["timeout"])
         self.assertEqual(found["down"]["outcome"], "committed")
@@ -287,7 +287,7 @@ class Machines(unittest.TestCase):
     def test_slots_from_host_to_host(self):
         metres, figures_hosts.METRES = figures_hosts.METRES, (10,)
         try:
-            ((_, found),) = figures_hosts.take(BUILD, lambda text: None)[2].items()
+            ((_, found),) = figures_hosts.results(BUILD, lambda text: None)[2].items()
         finally:
             figures_hosts.METRES = metres
         # Three ways of 50 ns and four.
@@ -299,7 +299,7 @@ class Machines(unittest.TestCase):
     def test_swaps_cost_one_round_trip(self):
         latencies, figures_swap.LATENCIES = figures_swap.LATENCIES, (50, 1000)
         try:
-            _, required, found = figures_swap.take(BUILD, lambda text: None)
+            _, required, found = figures_swap.results(BUILD, lambda text: None)
         finally:
             figures_swap.LATENCIES = latencies
         self.assertEqual([each.what for each in required if not each.met], [])
@@ -317,12 +317,12 @@ class Link(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.tables, cls.required, cls.numbers = figures_link.take(BUILD, lambda text: None)
+        cls.tables, cls.required, cls.numbers = figures_link.results(BUILD, lambda text: None)
         cls.models, cls.rtl = cls.numbers["models"], cls.numbers["rtl"]
         cls.readme = (ROOT / "rtl" / "README.md").read_text()
 
     def test_it_is_the_same_again(self):
-        tables, required, numbers = figures_link.take(BUILD, lambda text: None)
+        tables, required, numbers = figures_link.results(BUILD, lambda text: None)
         self.assertEqual([table.text() for table in tables], [table.text() for table in self.tables])
         self.assertEqual(required, self.required)
         self.assertEqual(json.dumps(numbers), json.dumps(self.numbers))

@@ -38,7 +38,7 @@ class LinkModelEnd : public sc_core::sc_module, public vp::InterruptLineIf {
     put(OAE_LINK_COMMAND, verb);
   }
   unsigned outcome() { return OAE_GET(get(OAE_LINK_SENT), OAE_LINK_SENT_OUTCOME); }
-  Slot take() {
+  Slot receive() {
     Slot slot;
     for (unsigned i = 0; i < 8; ++i) slot[i] = get(OAE_LINK_RECEIVE_AT(0) + 8 * i);
     put(OAE_LINK_COMMAND, OAE_LINK_COMMAND_TAKE);

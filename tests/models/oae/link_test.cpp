@@ -24,8 +24,8 @@ TEST_F(LinkModel, SlotsCrossBothWays) {
       EXPECT_TRUE(b.irq);
       b.put(OAE_LINK_EVENT, ~std::uint64_t{0});
       EXPECT_FALSE(b.irq);
-      EXPECT_EQ(b.take(), slot(i));
-      EXPECT_EQ(a.take(), slot(100 + i));
+      EXPECT_EQ(b.receive(), slot(i));
+      EXPECT_EQ(a.receive(), slot(100 + i));
     }
   });
 }
@@ -92,7 +92,7 @@ TEST_F(LinkModel, ACutTakesBothEndsDownAndTheyReconcile) {
       EXPECT_EQ(OAE_GET(b.get(OAE_LINK_RECEIVED), OAE_LINK_RECEIVED_TRANSFERS),
                 committed ? 1u : 0u);
       if (committed) {
-        EXPECT_EQ(b.take(), slot(i));
+        EXPECT_EQ(b.receive(), slot(i));
       } else {
         EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_REVERSED});
       }
