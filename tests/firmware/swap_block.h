@@ -33,6 +33,7 @@ class SwapBlock {
     Slot tentative_slot{}, committed_slot{};
     std::uint64_t events = 0;
     unsigned taken = 0;
+    std::uint64_t words = 0;  ///< the range of words that the firmware grants
     bool refuse = false;
   };
   std::array<Port, 64> ports;
@@ -132,6 +133,8 @@ class SwapBlock {
       if (!port.offered) port.written[within / 8] = value;
     } else if (within == 0x50) {
       port.events &= ~value;
+    } else if (within == OAE_FIRMWARE_WORDS % 0x100) {
+      port.words = value;
     } else {
       ASSERT_EQ(within, 0x40u);
       port.events &= ~OAE_GET(value, OAE_FIRMWARE_COMMAND_ACKNOWLEDGE);

@@ -51,6 +51,24 @@ TEST_F(SwapServiceTest, EnablesThePortsThatThereAre) {
   EXPECT_FALSE(block.liveness.empty()) << "a sign of life from the start";
 }
 
+std::uint64_t range(unsigned first, unsigned count) {
+  return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count);
+}
+
+TEST_F(SwapServiceTest, GivesAllPortsAllWordsByDefault) {
+  init();
+  swap_service_share_words(&service, 0);
+  for (unsigned n = 0; n < 8; ++n) EXPECT_EQ(block.ports[n].words, range(0, 256)) << n;
+}
+
+TEST_F(SwapServiceTest, GivesEachPortWordsOfItsOwnWhileThereAreAny) {
+  init();
+  swap_service_share_words(&service, 40);
+  for (unsigned n = 0; n < 6; ++n) EXPECT_EQ(block.ports[n].words, range(40 * n, 40)) << n;
+  EXPECT_EQ(block.ports[6].words, range(240, 16));
+  EXPECT_EQ(OAE_GET(block.ports[7].words, OAE_FIRMWARE_WORDS_COUNT), 0u);
+}
+
 // The service acknowledges the event of it anyway.
 TEST_F(SwapServiceTest, SeesWhatHappensAgainMeanwhile) {
   init();
