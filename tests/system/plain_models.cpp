@@ -17,8 +17,8 @@
 
 namespace {
 
-// The end of the extended BIOS data area, which belongs to no driver and which /dev/mem may read.
-constexpr std::uint64_t word_address = 0x9fff0;
+// An address in memory that plain_models_test.py keeps from Linux, so that /dev/mem may read it.
+constexpr std::uint64_t word_address = 0x10000000;
 // What a message signalled interrupt writes: Linux counts this vector as a rescheduling interrupt.
 constexpr std::uint64_t message_address = 0xfee00000;
 constexpr std::uint32_t message = 0xfd;
