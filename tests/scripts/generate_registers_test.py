@@ -154,7 +154,7 @@ class Output(Generator):
         self.assertEqual(result.returncode, 0, result.stderr)
         defines = self.defines()
         self.assertEqual(defines["OAE_SLOT_CRC"], "0x38")
-        self.assertEqual(defines["OAE_HOST_ID_RESET"], "_OAE_U64(0x000000013145414f)")
+        self.assertEqual(defines["OAE_HOST_ID_RESET"], "_OAE_U64(0x000000023145414f)")
         self.assertEqual(defines["OAE_FIRMWARE_COMMAND_AT(n)"], "(0x10040 + (n) * 0x100)")
 
 
