@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <sstream>
 
+#include "tests/in_child.h"
 #include "tests/models/oae/fixture.h"
 #include "vp/time/decoupled.h"
 
@@ -608,23 +608,25 @@ void ask(Fixture& fixture) {
   }
 }
 
+// Each kind has a process of its own: the accesses of one in time would bound the horizon of the other.
+std::string served(Core::Kind kind) {
+  return vp::in_child([kind] {
+    Fixture fixture({}, {}, "fixture");
+    std::string told;
+    fixture.run({[&] {
+                   Core core(fixture, kind);
+                   told = serve(core);
+                   if (kind == Core::Kind::repeating) EXPECT_GT(core.repeated, 1'000u);
+                 },
+                 [&] { ask(fixture); }});
+    return told;
+  });
+}
+
 void expect_as_in_time(Core::Kind kind) {
-  Fixture in_time({}, {}, "in_time");
-  Fixture other({}, {}, "ahead");
-  std::string expected;
-  std::string found;
-  in_time.run({[&] {
-                 Core core(in_time, Core::Kind::in_time);
-                 expected = serve(core);
-               },
-               [&] {
-                 Core core(other, kind);
-                 found = serve(core);
-                 if (kind == Core::Kind::repeating) EXPECT_GT(core.repeated, 1'000u);
-               },
-               [&] { ask(in_time); }, [&] { ask(other); }});
+  const std::string expected = served(Core::Kind::in_time);
+  const std::string found = served(kind);
   EXPECT_GT(expected.size(), 10'000u);
-  found = std::regex_replace(found, std::regex("\"ahead\\."), "\"in_time.");
   const auto differs = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
   EXPECT_TRUE(found == expected) << std::string(differs.second, expected.end()).substr(0, 200)
                                  << "\nis told as\n"

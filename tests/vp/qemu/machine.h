@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/in_child.h"
 #include "vp/qemu/instance.h"
 
 namespace vp::qemu {
@@ -218,8 +219,5 @@ struct Machine {
 inline void run(Picoseconds span) {
   sc_core::sc_start(to_sc_time(span));
 }
-
-/// Runs `work` in a process of its own, since SystemC elaborates only once, and returns its result.
-std::string in_child(const std::function<std::string()>& work);
 
 }  // namespace vp::qemu

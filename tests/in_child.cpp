@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/vp/qemu/machine.h"
+#include "tests/in_child.h"
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace vp::qemu {
+namespace vp {
 
 std::string in_child(const std::function<std::string()>& work) {
   int ends[2];
@@ -33,4 +34,4 @@ std::string in_child(const std::function<std::string()>& work) {
   return result;
 }
 
-}  // namespace vp::qemu
+}  // namespace vp
