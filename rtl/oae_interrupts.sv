@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts of the ports to the host. Each port has a pending bit and its vector, so that nothing else
-// waits while an interrupt cannot leave; ports take turns. A port that signals again meanwhile is heard
-// once, by the later vector.
+// Interrupts of the ports to the host. Each port has a pending bit and a vector, so that nothing else
+// waits while an interrupt cannot leave. The ports take turns. A port that signals again while its bit is
+// set sends one interrupt for both, with the later vector.
 module oae_interrupts #(
   parameter int unsigned PORTS = 64
 ) (
   input  logic        clock,
   input  logic        reset,
-  input  logic        signal,           // by this port,
-  input  logic        forget,           //   or what it has signalled is void
+  input  logic        signal,           // this port interrupts the host
+  input  logic        forget,           // its pending interrupt is dropped
   /* verilator lint_off UNUSEDSIGNAL */ // few ports need few bits
   input  logic [5:0]  port,
   /* verilator lint_on UNUSEDSIGNAL */
@@ -23,10 +23,10 @@ module oae_interrupts #(
 
   logic [PORTS-1:0] pending;
   logic [15:0]      vectors [PORTS];
-  logic [BITS-1:0]  last;               // the port that had its turn last
+  logic [BITS-1:0]  last;               // the port of the last interrupt
   logic [BITS-1:0]  next;
 
-  // The first that is pending behind the last, else the first
+  // The first pending port after the last one, or else the first pending port
   always_comb begin
     next = '0;
     for (int i = PORTS - 1; i >= 0; i--)
@@ -60,7 +60,7 @@ module oae_interrupts #(
   end
 
 `ifndef SYNTHESIS
-  logic        held;                    // an interrupt that was not taken stays as it is
+  logic        held;                    // an interrupt that was not accepted must not change
   logic [15:0] held_vector;
   always_ff @(posedge clock) begin
     held <= !reset && valid && !ready;
