@@ -22,6 +22,15 @@ class Stall : public Block {
     fixture.confirm(number, 1, sequence);
     EXPECT_EQ(counter(OAE_HOST_PORT_COMMITTED_AT(number)), sequence);
   }
+  /// Holds interrupts back from now on. That of port 0, with vector 9, is on the pins.
+  void hold() {
+    open(0);
+    open(port);
+    fixture.compare_signals = false;
+    fixture.hold_interrupts = true;
+    arm(0, 9);
+    swap_at(0, 1);
+  }
 };
 
 TEST_F(Stall, AnInterruptThatCannotLeaveStopsNobody) {
@@ -49,12 +58,7 @@ TEST_F(Stall, AnInterruptThatCannotLeaveStopsNobody) {
 }
 
 TEST_F(Stall, APortIsHeardOnceForAllThatItSignalledMeanwhile) {
-  open(0);
-  open(port);
-  fixture.compare_signals = false;
-  fixture.hold_interrupts = true;
-  arm(0, 9);
-  swap_at(0, 1);
+  hold();
   for (std::uint32_t sequence = 1; sequence <= 3; ++sequence) {
     arm(port, 20 + sequence);
     swap_at(port, sequence);
@@ -66,12 +70,7 @@ TEST_F(Stall, APortIsHeardOnceForAllThatItSignalledMeanwhile) {
 }
 
 TEST_F(Stall, AResetOfTheFunctionVoidsWhatWaits) {
-  open(0);
-  open(port);
-  fixture.compare_signals = false;
-  fixture.hold_interrupts = true;
-  arm(0, 9);
-  swap_at(0, 1);
+  hold();
   arm(port, 20);
   swap_at(port, 1);
   fixture.function_reset();

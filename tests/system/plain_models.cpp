@@ -38,16 +38,7 @@ struct MessageTicker : sc_core::sc_module {
     wait(700, sc_core::SC_MS);  // until Linux takes interrupts
     for (;;) {
       wait(period_);
-      std::uint32_t data = message;
-      tlm::tlm_generic_payload payload;
-      payload.set_command(tlm::TLM_WRITE_COMMAND);
-      payload.set_address(message_address);
-      payload.set_data_ptr(reinterpret_cast<unsigned char*>(&data));
-      payload.set_data_length(sizeof data);
-      payload.set_streaming_width(sizeof data);
-      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-      memory->b_transport(payload, delay);
-      if (!payload.is_response_ok()) SC_REPORT_ERROR(name(), "the message is refused");
+      plain::write(memory, message_address, message);
     }
   }
 
@@ -69,17 +60,7 @@ struct Shortcut : sc_core::sc_module {
   }
 
  private:
-  void act() {
-    std::uint64_t word = 1;
-    tlm::tlm_generic_payload payload;
-    payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address(word_address);
-    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-    payload.set_data_length(sizeof word);
-    payload.set_streaming_width(sizeof word);
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    memory->b_transport(payload, delay);
-  }
+  void act() { plain::write(memory, word_address, std::uint64_t{1}); }
 
   sc_core::sc_event act_;
   vp::Event appointment_;

@@ -15,6 +15,20 @@
 
 namespace plain {
 
+/// Writes `value` at once; the memory must accept it.
+template <typename Socket, typename Value>
+void write(Socket& memory, std::uint64_t address, Value value) {
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_address(address);
+  payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+  payload.set_data_length(sizeof value);
+  payload.set_streaming_width(sizeof value);
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  memory->b_transport(payload, delay);
+  if (!payload.is_response_ok()) SC_REPORT_ERROR(memory.name(), "the memory refuses the write");
+}
+
 /// Raises an interrupt periodically, from a thread.
 struct Ticker : sc_core::sc_module {
   sc_core::sc_port<vp::InterruptLineIf> irq{"irq"};
@@ -59,18 +73,7 @@ struct ClockedDma : sc_core::sc_module {
     if (++counted_ % cycles_ == 0) word_.write(word_.read() + 1);
   }
 
-  void write() {
-    std::uint64_t word = word_.read();
-    tlm::tlm_generic_payload payload;
-    payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address(address_);
-    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-    payload.set_data_length(sizeof word);
-    payload.set_streaming_width(sizeof word);
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    memory->b_transport(payload, delay);
-    if (!payload.is_response_ok()) SC_REPORT_ERROR(name(), "the memory refuses the write");
-  }
+  void write() { plain::write(memory, address_, word_.read()); }
 
   sc_core::sc_clock clock_;
   sc_core::sc_signal<std::uint64_t> word_{"word"};
