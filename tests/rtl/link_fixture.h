@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "tests/rtl/link_pair.h"
+
+/// Two ends of a link, and what tests of single steps do with them.
+class Link : public LinkPair {
+ protected:
+  /// Forgets the slices that the wires have carried.
+  void forget() {
+    to_a.frames.clear();
+    to_b.frames.clear();
+    to_a.reflections.clear();
+    to_b.reflections.clear();
+  }
+  std::uint64_t event(LinkEnd& end) {
+    const std::uint64_t events = get(end, OAE_LINK_EVENT);
+    put(end, OAE_LINK_EVENT, events);
+    return events;
+  }
+  unsigned state(LinkEnd& end, unsigned shift) { return get(end, OAE_LINK_STATE) >> shift & 0xff; }
+  void limit_silence(unsigned slices, unsigned trouble = 8) {
+    for (LinkEnd* end : {&a, &b}) {
+      put(*end, OAE_LINK_LIMITS,
+          OAE_PUT(OAE_LINK_LIMITS_SILENCE, slices) | OAE_PUT(OAE_LINK_LIMITS_TROUBLE, trouble));
+    }
+  }
+};
