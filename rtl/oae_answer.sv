@@ -17,13 +17,11 @@ module oae_answer (
 
   input  oae_types::answer_t answer,       // the answer that was chosen
   input  logic               pushes,       // it goes to the answer buffer
-  input  logic               dma_ready,
-  input  logic               dma_refused,
+  input  logic               dma_refused,  //   which is refused at once
   input  logic               words_met,    // all comparisons of the steps hold
   output logic               streams,      // the answer is streamed instead of pushed
   output logic               refused,      // it cannot be pushed
-  output logic               answers,      // it is sent,
-  output logic               denies,       //   and is not the answer of a swap,
+  output logic               denies,       // it is not the answer of a swap,
   output logic               not_ready,    //   and says NOT_READY
   output logic               exchanges,    // the swap takes place
   output logic               keeps,        //   with an answer of the block, which is retained,
@@ -33,6 +31,7 @@ module oae_answer (
   localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
 
   logic good;                      // an offer of the host that can take place
+  logic answers;                   // the answer is sent
 
   assign streams = target == oae_types::WINDOW;
   assign asks = stage == oae_types::EXECUTE && !write && words != '0 &&
@@ -61,7 +60,7 @@ module oae_answer (
   end
 
   assign refused = !streams && (!pushes || dma_refused);
-  assign answers = stage == oae_types::ANSWER && (!pushes || dma_ready);
+  assign answers = stage == oae_types::ANSWER;
   assign exchanges = answers && !refused &&
                      (answer == oae_types::EXCHANGE || answer == oae_types::WORKED);
   assign keeps = exchanges && answer == oae_types::WORKED;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OAE block: swap ports between a host, behind PCIe, and firmware, behind AXI4-Lite.
 //
-// The clock may stop while `busy` is low and no request or access is pending. It must run again for
-// the next request, or when `now` reaches `deadline`. `now` comes from a time base that counts the
-// edges of this clock whether they reach the block or not.
+// The clock may stop while `busy` is low and no request or access is pending, or while the only pending
+// request is a read that waits for a DMA write. It must run again for the next request, when a DMA write is
+// accepted or refused, or when `now` reaches `deadline`. `now` comes from a time base that counts the edges
+// of this clock whether they reach the block or not.
 //
 // A read by the firmware has no effect. Until a request, a write or a deadline has kept the block
 // busy, repeated reads have the same answer after the same number of clocks.

@@ -77,15 +77,15 @@ module oae_operation #(
   output logic                pushes,        // it goes to the answer buffer
   input  logic                streams,
   input  logic                refused,
-  input  logic                answers,
   input  logic                denies,
+  input  logic                push_waits,    // its slot has not left at the next edge (oae_push.sv)
 
   // Its results
   output logic                completion_valid,
   input  logic                completion_ready,
   output logic [511:0]        completion_data,
   output logic [9:0]          completion_tag,
-  output logic [2:0]          dma_class,
+  output logic [2:0]          traffic_class, // of the request
   output logic                access_done,
   output logic                access_error,
   output logic [63:0]         access_result,
@@ -102,6 +102,7 @@ module oae_operation #(
 
   oae_types::stage_t fetched;        // the stage after FETCH or WORK
   logic              signals;        // interrupt the host when the row is stored
+  logic              completion_owed; // the completion of a read waits for its slot, which it must not overtake
 
   // ---- The next operation ----
 
@@ -111,7 +112,9 @@ module oae_operation #(
   logic               takes_request;
   logic [5:0]         reset_port;    // the port that a reset of the function clears next
 
-  assign host_waits = request_valid && !completion_valid;
+  // Writes and resets pass a read whose completion cannot leave yet.
+  assign host_waits = request_valid && (request_write || request_reset ||
+                                        !(completion_valid || completion_owed));
 
   oae_decode decode (
     .ports, .last(source),
@@ -175,12 +178,17 @@ module oae_operation #(
       sweep <= '0;
       reset_port <= '0;
       completion_valid <= 1'b0;
+      completion_owed <= 1'b0;
       completion_data <= '0;
       completion_tag <= '0;
-      dma_class <= '0;
+      traffic_class <= '0;
       access_result <= '0;
     end else begin
       if (completion_ready) completion_valid <= 1'b0;
+      if (completion_owed && !push_waits) begin
+        completion_owed <= 1'b0;
+        completion_valid <= 1'b1;
+      end
 
       case (stage)
         oae_types::CLEAR: begin
@@ -200,9 +208,11 @@ module oae_operation #(
             if (request_reset) reset_port <= request_ready ? '0 : reset_port + 6'd1;
             data <= request_data;
             enable <= request_enable;
-            completion_data <= '0;
-            completion_tag <= request_tag;
-            dma_class <= request_class;
+            traffic_class <= request_class;
+            if (!request_write && !request_reset) begin
+              completion_data <= '0;
+              completion_tag <= request_tag;
+            end
           end else if (access_ready) begin
             stage <= oae_types::EXECUTE;
             source <= oae_types::FIRMWARE;
@@ -346,7 +356,7 @@ module oae_operation #(
         oae_types::FORM: stage <= oae_types::SEAL;
         oae_types::SEAL: stage <= oae_types::ANSWER;
 
-        oae_types::ANSWER: if (answers) begin
+        oae_types::ANSWER:
           if (streams) begin
             for (int unsigned i = 0; i < 8; i++)
               if (words[i]) completion_data[64*i +: 64] <= slot[64*i +: 64];
@@ -357,7 +367,6 @@ module oae_operation #(
             words <= words_after;
             stage <= next_word;
           end
-        end
 
         oae_types::SETTLE: begin
           fetched <= oae_types::STORE;
@@ -369,8 +378,12 @@ module oae_operation #(
           fetched <= oae_types::SETTLE;
           stage <= oae_types::FETCH;
         end else if (finishes) begin
-          if (source == oae_types::HOST && !write) completion_valid <= 1'b1;
+          if (source == oae_types::HOST && !write) begin
+            completion_owed <= push_waits;
+            completion_valid <= !push_waits;
+          end
           signals <= 1'b0;
+          pushes <= 1'b0;
           stage <= oae_types::LOAD;
         end
 

@@ -41,10 +41,10 @@ module oae_ports #(
   output logic         access_error,
   output logic [63:0]  access_result,
 
-  // Pushed answers. The slot leaves and the journal changes at one edge.
+  // Pushed answers
   output logic         dma_valid,
   input  logic         dma_ready,
-  input  logic         dma_refused,       // sampled with ready: the function may not write
+  input  logic         dma_refused,       // sampled with ready: the function may not write, and the slot is dropped
   output logic [63:0]  dma_address,
   output logic [511:0] dma_data,
   output logic [2:0]   dma_class,         // the class of the read
@@ -98,6 +98,7 @@ module oae_ports #(
   logic                 contends;
   oae_types::answer_t   answer;
   logic                 pushes;
+  logic [2:0]           traffic_class;
   logic                 interrupts;
 
   // oae_row
@@ -132,7 +133,6 @@ module oae_ports #(
   logic               buffer_given;
   logic               streams;
   logic               refused;
-  logic               answers;
   logic               denies;
   logic               not_ready;
   logic               exchanges;
@@ -151,6 +151,9 @@ module oae_ports #(
   logic settles;
   logic ends;
   logic late;
+
+  // oae_push
+  logic push_waits;
 
   // oae_words
   logic         words_ready;
@@ -193,8 +196,8 @@ module oae_ports #(
     .repeats, .offers, .arrived_after, .firmware_good, .nothing_header,
     .words_command, .words_ready, .words_busy, .contends,
     .asks, .choice, .answer_stage, .answer_bank, .buffer_given, .answer, .pushes,
-    .streams, .refused, .answers, .denies,
-    .completion_valid, .completion_ready, .completion_data, .completion_tag, .dma_class,
+    .streams, .refused, .denies, .push_waits,
+    .completion_valid, .completion_ready, .completion_data, .completion_tag, .traffic_class,
     .access_done, .access_error, .access_result, .interrupts);
 
   assign writes = stage == oae_types::EXECUTE && write;
@@ -235,8 +238,7 @@ module oae_ports #(
                   {words_found, 63'd0, words_met} :
                   {288'd0, answer == oae_types::WORKED ? '0 : row.age}),
     .seal(stage == oae_types::SEAL), .seal_crc(slot_crc),
-    .slot(dma_data));
-  assign slot = dma_data;          // an alias, so that simulation needs no copy
+    .slot, .pushes, .pushed(dma_data));
 
   oae_slot_check check (
     .enable(stage == oae_types::JUDGE_HOST || stage == oae_types::JUDGE_FIRMWARE ||
@@ -259,8 +261,8 @@ module oae_ports #(
   oae_answer answering (
     .stage, .write, .target, .words, .word, .row,
     .asks, .choice, .answer_stage, .bank(answer_bank), .buffer_given,
-    .answer, .pushes, .dma_ready, .dma_refused, .words_met,
-    .streams, .refused, .answers, .denies, .not_ready, .exchanges, .keeps, .holds);
+    .answer, .pushes, .dma_refused(dma_ready && dma_refused), .words_met,
+    .streams, .refused, .denies, .not_ready, .exchanges, .keeps, .holds);
 
   oae_journal journal (
     .stage, .write, .target, .word, .word_data, .word_enable, .now, .hold_limit, .host_verdict, .row,
@@ -272,6 +274,11 @@ module oae_ports #(
     .begins_epoch(stage == oae_types::BEGIN_EPOCH), .next_epoch, .commits, .exchanges, .reverses, .forgoes,
     .closes,
     .trace_valid, .trace_port, .trace_epoch, .trace_sequence, .trace_from, .trace_to);
+
+  oae_push push (
+    .clock, .reset, .sends(stage == oae_types::ANSWER && pushes),
+    .address({row.answer_line, 6'd0}), .traffic_class, .waits(push_waits),
+    .dma_valid, .dma_ready, .dma_address, .dma_class);
 
   // ---- The words ----
 
@@ -339,8 +346,6 @@ module oae_ports #(
 
   // ---- Pins ----
 
-  assign dma_valid = stage == oae_types::ANSWER && pushes;
-  assign dma_address = {row.answer_line, 6'd0};
   assign irq = |(irq_pending & irq_enable);
   assign idle = stage == oae_types::LOAD;
   assign busy = stage != oae_types::LOAD || completion_valid || deadline_busy || interrupt_busy;

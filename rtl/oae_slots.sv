@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slot memory with eight banks for each port (the host's are 0 to 2, the firmware's 4 and 5),
-// and the present slot, which is read from it or formed by the block.
+// the present slot, which is read from it or formed by the block, and the slot for the answer buffer.
 module oae_slots #(
   parameter int unsigned PORTS = 64
 ) (
@@ -15,7 +15,9 @@ module oae_slots #(
   input  logic [319:0] form_payload,  // slices 1 to 5
   input  logic         seal,        // adds slice 7
   input  logic [63:0]  seal_crc,
-  output logic [511:0] slot
+  output logic [511:0] slot,
+  input  logic         pushes,      // the present slot goes to the answer buffer,
+  output logic [511:0] pushed       //   and stays here until it has left
 );
 
   logic [511:0] memory [8*PORTS];
@@ -36,5 +38,12 @@ module oae_slots #(
     else if (form) slot <= {128'd0, form_payload, form_header};
     else if (seal) slot[511:448] <= seal_crc;
   end
+
+  always_ff @(posedge clock)
+    if (pushes) begin
+      if (read) pushed <= memory[row];
+      else if (form) pushed <= {128'd0, form_payload, form_header};
+      else if (seal) pushed[511:448] <= seal_crc;
+    end
 
 endmodule

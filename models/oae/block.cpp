@@ -238,10 +238,13 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 // Returns the next edge at which the block works, apart from its own deadline.
 std::uint64_t Block::next_input() const {
   const Voae_block& block = *pins_->block;
-  if (slot_waits_ && !slot_answered_) return no_edge;
-  if (block.busy || block.request_valid || accesses_.in_work()) return next_;
+  if (block.busy || accesses_.in_work()) return next_;
   std::uint64_t edge = no_edge;
-  if (!requests_.empty()) edge = std::min(edge, grid_.after(requests_.front().arrival));
+  if (slot_answered_) edge = grid_.after(*slot_answered_);
+  // A read of the host waits for the slot, and the clock does not run for it.
+  if (!requests_.empty() && !(slot_waits_ && requests_.front().is_read())) {
+    edge = std::min(edge, grid_.after(requests_.front().arrival));
+  }
   if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
   return edge;
 }
@@ -370,7 +373,7 @@ void Block::visible_edge() {
   if (requested) {
     block.request_valid = 0;
     Request request = requests_.pop();
-    if (!request.write && !request.reset) read_ = request;
+    if (request.is_read()) read_ = request;
     if (requests_.size() < max_requests) accept_write();
   }
   accesses_.release(block);
@@ -403,13 +406,14 @@ void Block::present() {
   accesses_.present(block, now);
 }
 
-// Writes the answer to the host's memory, or stops the block until that is possible.
+// Writes the answer to the host's memory. The block keeps it until that is possible.
 void Block::offer_slot() {
   Voae_block& block = *pins_->block;
   if (!slot_waits_) send_slot();
-  block.dma_ready = !slot_waits_ || slot_answered_;
+  block.dma_ready = !slot_waits_ || (slot_answered_ && *slot_answered_ < grid_.time(next_));
   if (!block.dma_ready) return;
-  slot_waits_ = slot_answered_ = false;
+  slot_waits_ = false;
+  slot_answered_.reset();
   block.dma_refused = !slot_.is_response_ok();
   ++(block.dma_refused ? slots_refused_ : slots_written_);
 }
@@ -429,8 +433,7 @@ void Block::send_slot() {
 tlm::tlm_sync_enum Block::slot_answered(tlm::tlm_generic_payload&, tlm::tlm_phase& phase,
                                         sc_core::sc_time&) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  slot_answered_ = true;
-  next_ = std::max(next_, grid_.after(vp::now()));
+  slot_answered_ = vp::now();
   schedule();
   return tlm::TLM_COMPLETED;
 }

@@ -82,6 +82,7 @@ class Block : public sc_core::sc_module {
     vp::Picoseconds arrival;
     bool write;
     bool reset;  // a reset of the function, not an access
+    bool is_read() const { return !write && !reset; }
     unsigned line;
     unsigned at;  // first byte within the line
     std::uint64_t enable;
@@ -138,8 +139,8 @@ class Block : public sc_core::sc_module {
   RegisterAccesses accesses_;  // those of the firmware
   tlm::tlm_generic_payload slot_;
   std::uint8_t slot_data_[64] = {};
-  bool slot_waits_ = false;     // until the PCIe function accepts it
-  bool slot_answered_ = false;  // it was accepted or refused; the next edge sees that
+  bool slot_waits_ = false;  // until an edge sees that the PCIe function has accepted or refused it
+  std::optional<vp::Picoseconds> slot_answered_;  // when it was accepted or refused
 
   vp::Latency read_latency_;
   std::uint64_t clocks_ = 0;

@@ -115,8 +115,15 @@ void Fixture::drive() {
   top.axi_rready = go();
   top.completion_ready = go();
   top.interrupt_ready = go() && !hold_interrupts;
-  top.dma_ready = go();
+  top.dma_ready = accepts_slot();
   top.dma_refused = read_ ? read_->request.refused : random() % 2;
+}
+
+// Whether a slot has to wait is decided with the read, since a refusal means something else then.
+bool Fixture::accepts_slot() {
+  if (!top.dma_valid || !read_) return go();
+  if (!std::exchange(read_->waits, true)) return !read_->late;
+  return go() && !hold_slots;
 }
 
 void Fixture::clock() {
@@ -175,8 +182,10 @@ void Fixture::take_request() {
     reference.host_write(request.line, request.data, request.enable);
   } else {
     EXPECT_FALSE(read_) << "one read at a time";
-    read_ = Read{request, reference.host_read(request.line, request.enable, request.refused), now,
-                 alive_};
+    const bool late = hold_slots || !go();
+    read_ =
+        Read{request, reference.host_read(request.line, request.enable, request.refused && !late),
+             now, alive_, late};
     const auto& answer = read_->expected.answer;
     if (answer && answer->refusal) refusals_[request.line.port()] = {now - alive_, {}, {}};
     if (answer && answer->exchanged) ++(read_->expected.streamed ? streamed : pushed);
@@ -298,7 +307,8 @@ void Fixture::take_response() {
 void Fixture::drain() {
   do {
     clock();
-  } while ((hold_interrupts ? !top.idle : top.busy) || posted() || read_ || put_ || getting_);
+  } while ((hold_interrupts ? !top.idle : top.busy) || posted() ||
+           (read_ && !(hold_slots && read_->waits)) || put_ || getting_);
   if (compare_signals && !hold_interrupts) check_signals();
   EXPECT_EQ(transitions.size(), reference.transitions.size());
   EXPECT_TRUE(transitions == reference.transitions) << "the trace tells another story";

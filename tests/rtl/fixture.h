@@ -28,6 +28,8 @@ class Fixture {
   bool compare_signals = true;
   /// While it is set, no interrupt leaves, and drain() does not wait for those.
   bool hold_interrupts = false;
+  /// While it is set, no slot is accepted, and drain() does not wait for a read whose slot waits.
+  bool hold_slots = false;
 
   // These functions post operations. Requests are executed in their order, and so are the writes
   // and the reads of the firmware.
@@ -111,8 +113,9 @@ class Fixture {
     ReferenceBlock::Read expected;
     std::uint64_t accepted;
     std::uint64_t alive;    // the time of the firmware's last sign of life
-    bool answered = false;  // the slot was written
-    bool refused = false;
+    bool late;              // the slot has to wait
+    bool waits = false;     // it does
+    bool answered = false;  // it was written or refused
   };
   /// A NOT_READY that is retained, and the parts of it that were read.
   struct Refusal {
@@ -127,6 +130,7 @@ class Fixture {
   void post(bool write, unsigned bar, unsigned address, const void* data, unsigned bytes,
             bool refused);
   void drive();
+  bool accepts_slot();
   void take_request();
   void take_access();
   void take_answer();
@@ -150,8 +154,8 @@ class Fixture {
   std::uint64_t result_ = 0;
   std::uint64_t alive_ = 0;
   unsigned waited_ = 0;
-  std::size_t heard_ = 0;     // signals that were compared,
-  std::size_t expected_ = 0;  //   with these of the reference
-  bool voided_ = false;       // a reset may have taken some back since
+  std::size_t heard_ = 0;                        // signals that were compared,
+  std::size_t expected_ = 0;                     //   with these of the reference
+  bool voided_ = false;                          // a reset may have taken some back since
   std::map<unsigned, std::uint64_t> exchanged_;  // when the port's last swap was
 };

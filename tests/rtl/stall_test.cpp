@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts that cannot leave, which nothing else waits for.
+// Interrupts and slots that cannot leave. Nothing waits for an interrupt, and only reads of the
+// host wait for a slot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,6 +31,20 @@ class Stall : public Block {
     fixture.hold_interrupts = true;
     arm(0, 9);
     swap_at(0, 1);
+  }
+  /// Makes the first swap of the port up to an answer that cannot leave.
+  void hold_answer(bool refused = false) {
+    fixture.hold_slots = true;
+    fixture.publish(port, slot(1, 101));
+    fixture.write_slot(port, slot(1, 201));
+    fixture.post_read(pages, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 8, refused);
+    fixture.drain();
+    EXPECT_TRUE(fixture.top.dma_valid);
+    EXPECT_FALSE(fixture.top.busy) << "the clock may stop";
+  }
+  void release() {
+    fixture.hold_slots = false;
+    fixture.drain();
   }
 };
 
@@ -101,6 +116,91 @@ TEST_F(Stall, PortsTakeTurns) {
   fixture.hold_interrupts = false;
   fixture.drain();
   EXPECT_EQ(fixture.signals, (std::vector<unsigned>{0, 1, 2, 3, 4, 5, 6, 7, 1}));
+}
+
+TEST_F(Stall, ASlotThatCannotLeaveStopsNeitherTheFirmwareNorWritesOfTheHost) {
+  for (const unsigned number : {0u, port}) open(number);
+  arm(0, 9);
+  hold_answer();
+  fixture.put(OAE_FIRMWARE_LIVENESS, 5);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_LIVENESS), 5u);
+  EXPECT_EQ(tentative(), slot(1, 201)) << "the exchange has taken place";
+  // The host confirms and offers again, here and at another port, which the firmware hears of.
+  fixture.confirm(port, 1, 1);
+  EXPECT_EQ(committed(), slot(1, 201));
+  fixture.write_slot(port, slot(2, 202));
+  fixture.publish(port, slot(2, 102));
+  fixture.publish(0, slot(1, 300));
+  EXPECT_EQ(fixture.signals, std::vector<unsigned>{9});
+  EXPECT_EQ(fixture.pushes, 0u);
+  release();
+  EXPECT_EQ(fixture.pushes, 1u);
+  EXPECT_EQ(fixture.pushed_slot, slot(1, 101)) << "as it was when it was sent";
+  EXPECT_EQ(fixture.pushed_address, buffer);
+  EXPECT_EQ(fixture.line[0], slot(1, 101)[0]);
+}
+
+TEST_F(Stall, ReadsWaitForASlotThatCannotLeave) {
+  open(0);
+  open(port);
+  hold_answer();
+  fixture.post_read(registers, OAE_HOST_ID, 8);
+  for (unsigned i = 0; i < 100; ++i) {
+    fixture.clock();
+    ASSERT_FALSE(fixture.top.completion_valid) << "a completion would pass the slot";
+    ASSERT_FALSE(fixture.top.request_ready) << "a second read is accepted";
+  }
+  EXPECT_FALSE(fixture.top.busy) << "the clock may stop";
+  std::uint64_t seen = 0;
+  fixture.on_get = [&](std::uint64_t value) { seen = value; };
+  fixture.post_put(OAE_FIRMWARE_LIVENESS, 5);
+  for (unsigned i = 0; i < 20; ++i) fixture.clock();
+  fixture.post_get(OAE_FIRMWARE_LIVENESS);
+  for (unsigned i = 0; i < 20; ++i) fixture.clock();
+  EXPECT_EQ(seen, 5u) << "the firmware goes on";
+  release();
+  EXPECT_EQ(fixture.pushes, 1u);
+  EXPECT_EQ(fixture.line[0] & 0xffff, OAE_HOST_ID_RESET & 0xffff);
+}
+
+TEST_F(Stall, AResetOfTheFunctionDoesNotWaitForASlot) {
+  open(port);
+  hold_answer();
+  fixture.function_reset();
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_STATUS_AT(port)) >> OAE_FIRMWARE_STATUS_TENTATIVE_SHIFT & 1,
+            1u);
+  release();
+  EXPECT_EQ(fixture.pushed_address, buffer) << "where it was sent to";
+  EXPECT_EQ(counter(OAE_HOST_PORT_ANSWER_ADDRESS_AT(port)), 0u) << "after the reset";
+}
+
+// The exchange has taken place, so the host must not be told that it did not.
+TEST_F(Stall, ASlotThatIsRefusedLateIsInDoubt) {
+  open(port);
+  hold_answer(true);
+  release();
+  EXPECT_EQ(fixture.pushes, 0u);
+  EXPECT_EQ(fixture.line[0], slot(1, 101)[0]);
+  EXPECT_EQ(fixture.stream(port), slot(1, 101)) << "the retained answer";
+  EXPECT_EQ(state(), std::uint64_t{OAE_PORT_STATE_TENTATIVE});
+  fixture.confirm(port, 1, 1);
+  EXPECT_EQ(committed(), slot(1, 201));
+}
+
+TEST_F(Stall, ADenialThatIsRefusedLateIsKept) {
+  open(port);
+  fixture.hold_slots = true;
+  fixture.write_slot(port, slot(1, 201));
+  fixture.post_read(pages, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER, 8, true);
+  fixture.drain();
+  fixture.publish(port, slot(1, 101));
+  release();
+  const Header denial = Header::of(fixture.line[0]);
+  EXPECT_EQ(denial.status, OAE_STATUS_NOT_READY);
+  EXPECT_EQ(denial.sequence, 1u);
+  EXPECT_EQ(fixture.answer(port), fixture.line[0])
+      << "the firmware's offer came too late for this answer";
+  EXPECT_EQ(fixture.pushes, 1u);
 }
 
 }  // namespace
