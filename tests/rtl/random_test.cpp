@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,13 +85,18 @@ class Traffic {
     return slot;
   }
 
-  /// One of a few words, so that ports meet.
-  std::uint64_t word() { return chance(97) ? pick(3) : pick(0x1000); }
+  const std::set<unsigned>& held() const { return fixture_.reference.words.held(); }
 
-  /// An offer of the host. Some have another verb.
+  /// One of a few words, so that ports meet; often one that is held, so that it is refused.
+  std::uint64_t word() {
+    if (!held().empty() && chance(50)) return *std::next(held().begin(), pick(held().size()));
+    return chance(97) ? pick(3) : pick(0x1000);
+  }
+
+  /// An offer of the host. Some have another verb, and more have one while words are held.
   Slot host_slot(const ReferencePort& port) {
     Slot offer = slot(port);
-    if (chance(60)) return offer;
+    if (chance(held().empty() ? 60 : 30)) return offer;
     Header header = Header::of(offer[0]);
     header.verb = OAE_VERB_CAS + pick(4);
     offer[0] = header.word();
@@ -229,19 +236,20 @@ class Traffic {
     const unsigned number = pick(ports);
     const ReferencePort& port = fixture_.reference.ports[number];
     const unsigned base = OAE_FIRMWARE_OFFER_AT(number);
-    switch (pick(14)) {
+    constexpr unsigned command = 12;  // on a word
+    switch (!held().empty() && chance(20) ? command : pick(14)) {
       case 13:
         if (chance(98)) return;
         if (chance(50)) return fixture_.post_put(OAE_FIRMWARE_HOLD_LIMIT, pick(3) * 2'000);
         return fixture_.post_put(OAE_FIRMWARE_WORDS_AT(number),
                                  OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, chance(90) ? 0 : pick(3)) |
                                      OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, chance(90) ? 256 : pick(4)));
-      case 12: {
-        const std::uint64_t command = pick(chance(95) ? 5 : 16) << 12 | word();
+      case command: {
+        const std::uint64_t access = pick(chance(95) ? 5 : 16) << 12 | word();
         fixture_.post_put(OAE_FIRMWARE_WORD_OPERAND, fixture_.random(), pick(256));
         fixture_.post_put(OAE_FIRMWARE_WORD_COMPARE,
-                          fixture_.reference.words.word(command & 0xfff));
-        fixture_.post_put(OAE_FIRMWARE_WORD_COMMAND, command);
+                          fixture_.reference.words.word(access & 0xfff));
+        fixture_.post_put(OAE_FIRMWARE_WORD_COMMAND, access);
         return fixture_.post_get(chance(50) ? OAE_FIRMWARE_WORD_RESULT : OAE_FIRMWARE_WORD_OUTCOME);
       }
       case 0:

@@ -41,6 +41,7 @@ class ReferenceWords {
   void perform(const Steps& steps);
 
   std::uint64_t word(unsigned index) const;
+  const std::set<unsigned>& held() const { return held_; }
   /// The numbers of BUSY answers and of executed steps.
   unsigned refusals() const { return refusals_; }
   unsigned done() const { return done_; }
