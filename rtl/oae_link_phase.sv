@@ -90,7 +90,7 @@ module oae_link_phase (
   logic initialising;
   logic joined;
   logic idle;
-  logic met;                       // the frame shows that the other side has joined
+  logic met;                       // the frame, if of this session, shows that the other side has joined
   logic misses;
   logic troubled;
   logic repeats;                   // the journal was sent without a reply
@@ -101,7 +101,7 @@ module oae_link_phase (
   assign initialise = frame_valid && frame[PROTOCOL +: 3] == oae_registers::PROTOCOL_INITIALISE;
   assign to_this = frame[OTHER +: 32] == session;
   assign of_that = frame[OWN +: 32] == peer_session;
-  assign met = initialise ? to_this && of_that && frame[AGREED] : frame_valid;
+  assign met = initialise ? frame[AGREED] : frame_valid;
   assign misses = (joined || idle) && !carrier && !carried && now - missing >= limit;
   assign troubled = idle && trouble >= trouble_limit;
   assign repeats = (initialising || joined) && carrier && !tells && now - told >= limit;
@@ -144,7 +144,7 @@ module oae_link_phase (
     send_frame[DOUBTS] = in_doubt;
     send_frame[FIRST +: 32] = first;
   end
-  assign send_valid = tells && carrier && phase != oae_link_table::PHASE_STATE_DOWN;
+  assign send_valid = tells && carrier;
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -164,11 +164,11 @@ module oae_link_phase (
         told <= now;
       end
       carried <= carrier;
-      if (carrier || carried || !(joined || idle)) missing <= now;
+      if (carried || !(joined || idle)) missing <= now;
       if (repeats) tells <= 1'b1;
       if (initialise && (initialising || ((joined || idle) && !frame[MET]))) tells <= 1'b1;
-      if (initialise && phase != oae_link_table::PHASE_STATE_DOWN) peer_session <= frame[OWN +: 32];
-      if (doubts && trouble != '1) trouble <= trouble + 8'd1;
+      if (initialise) peer_session <= frame[OWN +: 32];
+      if (doubts) trouble <= trouble + 8'd1;       // the greatest limit takes the link down before it wraps
       if (settles) trouble <= '0;
       if (actions[oae_link_table::PHASE_OPEN]) begin
         session <= session + 32'd1;
@@ -186,9 +186,19 @@ module oae_link_phase (
     end
   end
 
-  assign busy = send_valid || misses || troubled || repeats || carrier != carried;
+  // The clock runs anyway while a deadline has passed, when the carrier changes, and after a doubt,
+  // since the sender has a jam to send then.
+  assign busy = send_valid;
   assign deadline_valid = ((joined || idle) && !carrier && !carried) ||
                           ((initialising || joined) && carrier && !tells);
   assign deadline = (carrier ? told : missing) + limit;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clock)
+    if (!reset) begin
+      assert (!tells || phase != oae_link_table::PHASE_STATE_DOWN) else $error("a journal of a side that is down");
+      assert (!doubts || trouble != '1) else $error("more doubts than any limit tolerates");
+    end
+`endif
 
 endmodule

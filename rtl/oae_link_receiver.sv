@@ -58,7 +58,6 @@ module oae_link_receiver #(
 
   logic [6:0]  arrived;            // frames of the present transfer
   logic [1:0]  beats;              // beats according to its first frame
-  logic        flow;
   logic        fits;
   logic        bank;               // the bank to which it is written
   logic [3:0]  bank_beats;         // beats of both banks
@@ -80,7 +79,6 @@ module oae_link_receiver #(
   logic [7:0]  due;                // low byte of the next frame's number
   logic        in_order;
   logic        ahead;
-  logic        same;               // equal to the transfer's first frame
   logic        fits_now;
   logic        last_frame;
   logic [6:0]  size;
@@ -96,12 +94,9 @@ module oae_link_receiver #(
   endfunction
 
   assign header = frame[63:0];
-  assign packet = up && frame_valid && is_packet(header[PROTOCOL +: 3]) && !header[JAM] &&
-                  receiver != oae_link_table::RECEIVER_STATE_TENTATIVE;
+  assign packet = up && frame_valid && is_packet(header[PROTOCOL +: 3]);
   assign due = expected[7:0] + {1'b0, arrived};
-  assign same = arrived == '0 || (header[3:2] == beats &&
-      flow == (header[PROTOCOL +: 3] == oae_registers::PROTOCOL_FLOW));
-  assign in_order = header[LIVENESS +: 8] == due && same;
+  assign in_order = header[LIVENESS +: 8] == due;
   assign ahead = header[LIVENESS +: 8] - due < 8'd128;
   assign size = size_of(receiver == oae_link_table::RECEIVER_STATE_TENTATIVE ? beats : header[3:2]);
   assign fits_now = arrived != '0 ? fits : transfers != 2'd2 && size <= 7'(FRAMES);
@@ -120,15 +115,14 @@ module oae_link_receiver #(
     else if (signal && unsettled && header[JAM]) begin
       receiver_event = oae_link_table::RECEIVER_EVENT_JAMMED;
       named = header[OPERAND +: 32];
-    end else if (signal && header[OPERAND +: 32] == named && !header[JAM] &&
-                 receiver == oae_link_table::RECEIVER_STATE_TENTATIVE)
+    end else if (signal && header[OPERAND +: 32] == named)
       receiver_event = oae_link_table::RECEIVER_EVENT_CONFIRMED;
     else if (packet && in_order && last_frame)
       receiver_event = !fits_now ? oae_link_table::RECEIVER_EVENT_FULL
           : header[PROTOCOL +: 3] == oae_registers::PROTOCOL_FLOW ? oae_link_table::RECEIVER_EVENT_WHOLE_FLOW
           : oae_link_table::RECEIVER_EVENT_WHOLE;
     else if (packet && in_order) receiver_event = oae_link_table::RECEIVER_EVENT_BEGUN;
-    else if ((packet && ahead) || (up && damaged)) receiver_event = oae_link_table::RECEIVER_EVENT_BROKEN;
+    else if ((packet && ahead) || damaged) receiver_event = oae_link_table::RECEIVER_EVENT_BROKEN;
     else if (head_in_order) receiver_event = oae_link_table::RECEIVER_EVENT_BEGUN;
   end
 
@@ -139,7 +133,7 @@ module oae_link_receiver #(
   logic [63:0]  crc;
   logic         store;
 
-  assign store = packet && in_order && fits_now && !cut;
+  assign store = packet && in_order && fits_now;
 
   // The slot's header is the one that was sent, except for the fields that a link does not carry.
   always_comb begin
@@ -158,7 +152,7 @@ module oae_link_receiver #(
   logic [ROW:0] store_row;
   logic [ROW:0] read_row;
   logic         read_bank;
-  assign read_bank = transfers == 2'd0 || transfers == 2'd2 ? bank : !bank;
+  assign read_bank = transfers == 2'd2 ? bank : !bank;
   assign store_row = {bank, arrived[ROW-1:0]};
   assign read_row = {read_bank, read_word[3 +: ROW]};
 
@@ -182,7 +176,7 @@ module oae_link_receiver #(
     send_frame[LIVENESS +: 8] = reply_number[7:0];
     send_frame[OPERAND +: 32] = reply_number;
   end
-  assign send_valid = up && replies;
+  assign send_valid = replies;     // only while the link is up
   assign busy = replies;
 
   always_ff @(posedge clock) begin
@@ -190,7 +184,6 @@ module oae_link_receiver #(
       receiver <= oae_link_table::RECEIVER_STATE_IDLE;
       arrived <= '0;
       beats <= '0;
-      flow <= 1'b0;
       fits <= 1'b0;
       bank <= 1'b0;
       bank_beats <= '0;
@@ -207,11 +200,10 @@ module oae_link_receiver #(
       transfers <= '0;
     end else begin
       receiver <= receiver_next;
-      if (send_valid && send_ready) replies <= 1'b0;
+      if (send_ready) replies <= 1'b0;
       if (packet && in_order) begin
         arrived <= arrived + 7'd1;
         beats <= header[3:2];
-        flow <= header[PROTOCOL +: 3] == oae_registers::PROTOCOL_FLOW;
         fits <= fits_now;
       end
       if (receiver_next != oae_link_table::RECEIVER_STATE_REFLECTING) arrived <= '0;
@@ -260,6 +252,8 @@ module oae_link_receiver #(
       if (agreed) assert (receiver == oae_link_table::RECEIVER_STATE_IDLE) else $error("a transfer outlived the link");
       assert (arrived == '0 || receiver == oae_link_table::RECEIVER_STATE_REFLECTING)
         else $error("frames of no transfer");
+      assert (up || !replies) else $error("a reply of a link that is not up");
+      assert (up || receiver == oae_link_table::RECEIVER_STATE_IDLE) else $error("a transfer over a link that is not up");
     end
 `endif
 

@@ -21,7 +21,6 @@ module oae_link_reflector (
   output logic [63:0] reflection         // with exchanged halves
 );
 
-  localparam int unsigned JAM = oae_registers::FRAME_HEADER_JAM_SHIFT;
   localparam int unsigned PROTOCOL = oae_registers::FRAME_HEADER_PROTOCOL_SHIFT;
 
   function automatic logic is_packet(input logic [2:0] protocol);
@@ -41,8 +40,7 @@ module oae_link_reflector (
 
   logic        verdict_comes;
   logic [63:0] verdict_head;
-  assign verdict_comes = damaged || (frame_valid && is_packet(frame_head[PROTOCOL +: 3]) &&
-                                     frame_head[1:0] == 2'd3 && !frame_head[JAM]);
+  assign verdict_comes = damaged || (frame_valid && frame_head[1:0] == 2'd3);  // only a packet asks for it
   assign verdict_head = damaged ? damaged_head : frame_head;
 
   assign reflection_valid = verdict_waits || mark_waits;

@@ -71,8 +71,8 @@ module oae_link_sender #(
   logic [7:0]  first;              // low byte of its number
   logic [1:0]  beats;
   logic        flow;
-  logic        launching;          // frames of the transfer still have to be sent
-  logic        signals;            // a confirm or a jam has to be sent
+  logic        launching;          // frames of the transfer still have to be sent,
+  logic        signals;            //   or a confirm or a jam, but never both; the link is up then
   logic        jams;
   logic [63:0] since;              // when the other side last got a reason to answer
 
@@ -88,7 +88,6 @@ module oae_link_sender #(
   logic [7:0]     number;          // low byte
   logic [63:0]    packet_head;
   logic [63:0]    signal_head;
-  logic           loads_packet;
 
   oae_link_buffer #(.FRAMES(FRAMES)) buffer (
     .clock, .write(write && sender == oae_link_table::SENDER_STATE_IDLE && 
@@ -98,12 +97,11 @@ module oae_link_sender #(
     .row(sent[ROW-1:0]), .data(slot));
 
   oae_crc64 #(.BYTES(oae_registers::SLOT_CRC)) network (
-    .enable(loads_packet), .data(slot[CHECK-1:0]), .crc(slot_crc));
+    .enable(launching), .data(slot[CHECK-1:0]), .crc(slot_crc));
 
-  assign loads_packet = launching && !signals;
   assign slot_good = slot[CHECK +: 64] == slot_crc;
-  assign bad_slot = loads_packet && send_ready && !slot_good;
-  assign send_valid = up && (signals || (launching && slot_good));
+  assign bad_slot = launching && !slot_good;
+  assign send_valid = signals || (launching && slot_good);
   assign number = first + sent;
 
   always_comb begin
@@ -132,7 +130,7 @@ module oae_link_sender #(
   logic        reflects_own;
 
   always_ff @(posedge clock)
-    if (send_valid && send_ready && !signals) heads[sent[ROW-1:0]] <= packet_head;
+    if (launching) heads[sent[ROW-1:0]] <= packet_head;
 
   assign index = reflection[LIVENESS +: 8] - first;
   assign reflects_own = index < sent && !reflection[JAM] &&
@@ -148,7 +146,7 @@ module oae_link_sender #(
   assign covered = peer_known && $signed(last - peer_first) >= 0;
   assign waits = up && sender != oae_link_table::SENDER_STATE_IDLE;
   assign sends = launching || signals;
-  assign silent = waits && !sends && now - since >= limit && !cut;
+  assign silent = waits && !sends && now - since >= limit;
   assign mismatched = waits && reflection_valid && !reflects_own;
   assign of_this = up && frame_valid && frame_head[OPERAND +: 32] == last;
 
@@ -220,7 +218,7 @@ module oae_link_sender #(
           if (sent + 8'd1 == {1'b0, size_of(beats)}) launching <= 1'b0;
         end
       end
-      if (waits && reflection_valid && reflects_own) begin
+      if (reflection_valid && reflects_own) begin
         since <= now;
         told <= {5'd0, index, 3'd0} + (16'd1 << reflection[1:0]);
       end
@@ -252,7 +250,7 @@ module oae_link_sender #(
     end
   end
 
-  assign busy = sends || silent;
+  assign busy = sends;              // the clock runs anyway while the deadline has passed
   assign deadline_valid = waits && !sends;
   assign deadline = since + limit;
 
@@ -265,6 +263,8 @@ module oae_link_sender #(
         assert (!launching) else $error("an answer to what has not left");
       if (launching || signals)
         assert (sender != oae_link_table::SENDER_STATE_IDLE) else $error("a frame of no transfer");
+      assert (!(launching && signals)) else $error("a packet and a signal at once");
+      assert (up || !sends) else $error("a frame of a link that is not up");
     end
 `endif
 
