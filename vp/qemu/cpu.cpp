@@ -15,8 +15,8 @@
 namespace vp::qemu {
 namespace {
 
-// Instructions that are executed at once. Even if each of them is an exception, they take a tenth of a
-// second of wall time.
+// Instructions that are executed at once. Even if each of them is an exception, they take a tenth
+// of a second of wall time.
 constexpr Picoseconds longest_run = 50'000;
 
 }  // namespace
@@ -50,7 +50,7 @@ bool Cpu::execute() {
   instance_.domain_.run_due();
   instance_.running_ = this;
   OaeRun reason;
-  // One that yields while it is alone yields to nobody.
+  // A vCPU that yields while it is alone continues at once.
   do {
     grant();
     reason = run();
@@ -63,7 +63,7 @@ bool Cpu::execute() {
   if (asleep_) --instance_.awake_;
   instance_.domain_.reach(std::min(local_, granted_));
 
-  // What stopped it takes place at its own time.
+  // The reason for the stop takes effect at the vCPU's local time.
   if (reason == OAE_RUN_STOPPED) synchronise();
   if (instance_.accesses_ == 0) {
     instance_.gathering_ = false;
@@ -81,9 +81,12 @@ OaeRun Cpu::run() {
   for (;;) {
     const OaeRun reason = qemu.vcpu_run(index_, stop(), limit_);
     local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
-    const bool interrupted = local_ < stopped_at_ || instance_.failure_;
-    if (reason != OAE_RUN_LIMIT || local_ >= granted_ || interrupted) return reason;
-    if (WallClock::pausing()) pause();
+    const bool at_its_end = stopped_at_ >= granted_ || local_ >= granted_;
+    if (reason != OAE_RUN_LIMIT || at_its_end || instance_.failure_) return reason;
+    // Siblings would take their turns during a pause, so they are let finish their slices.
+    if (instance_.awake_ > 1 || !WallClock::pausing()) continue;
+    pause();
+    if (local_ >= granted_) return reason;
   }
 }
 
@@ -92,7 +95,8 @@ Picoseconds Cpu::stop() {
   return stopped_at_;
 }
 
-// Only the kernel's caller acts during the pause. The vCPU goes on where it was.
+// Only the kernel's caller acts during the pause. What it has caused may limit how far the vCPU
+// goes on.
 void Cpu::pause() {
   instance_.running_ = nullptr;
   instance_.domain_.reach(std::min(local_, granted_));
@@ -100,6 +104,7 @@ void Cpu::pause() {
   wait(sc_core::SC_ZERO_TIME);
   Agenda::get().forget_others();
   instance_.running_ = this;
+  grant();
 }
 
 bool Cpu::ready() {

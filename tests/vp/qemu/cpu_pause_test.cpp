@@ -46,9 +46,34 @@ TEST(CpuPauseTest, APauseChangesNothing) {
   EXPECT_EQ(trace("mixed", 1, milliseconds(1)), trace("mixed", 1, milliseconds(0)));
 }
 
-// Who is paused in the middle of its slice has it to the end.
 TEST(CpuPauseTest, APauseChangesNothingForSiblings) {
   EXPECT_EQ(trace("race", 3, milliseconds(1)), trace("race", 3, milliseconds(0)));
+  EXPECT_EQ(trace("tally", 3, milliseconds(1)), trace("tally", 3, milliseconds(0)));
+}
+
+// A user types during a pause, for which the vCPU has run ahead of the kernel's time.
+TEST(CpuPauseTest, WhatIsTypedDuringAPauseComesInTime) {
+  Instance::Config config = ipu("compute");
+  config.max_quantum = 100 * ms;
+  Machine machine(config);
+  const Picoseconds end = now() + 300 * ms;
+  std::vector<Picoseconds> typed, heard;
+  Event input(machine.domain, [&] {
+    heard.push_back(now());
+    machine.qemu.set_line(0, heard.size() % 2 != 0);
+  });
+  WallClock::start(milliseconds(1));
+  while (now() < end) {
+    WallClock::look();
+    run(end - now());
+    const Picoseconds reached = machine.domain.reached();
+    if (reached <= now() || reached >= end || input.pending()) continue;
+    typed.push_back(reached);
+    input.at(reached);
+  }
+  WallClock::stop();
+  EXPECT_GT(typed.size(), 2u);
+  EXPECT_EQ(heard, typed);
 }
 
 }  // namespace
