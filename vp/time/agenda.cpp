@@ -34,7 +34,9 @@ void Agenda::run() {
   while (set_ > 0 && alarms_[set_ - 1].when <= present) --set_;
   looked_ = false;
   running_ = true;
+  keeps_appointments_ = true;
   keep_appointments();
+  keeps_appointments_ = false;
   // Everything else that happens at this instant comes before the processors' turns, however many
   // delta cycles it takes.
   if (processors_.next_event() <= present && next_appointment() > present &&
@@ -94,7 +96,8 @@ void Agenda::look() {
   looked_ = true;
 }
 
-// SystemC names only its next event. It forgets an alarm that is cancelled while it is the next one.
+// SystemC names only its next event. It forgets an alarm that is cancelled while it is the next
+// one.
 void Agenda::uncover(Picoseconds limit) {
   for (look(); hidden_ && others_ < limit; look()) alarms_[--set_].rings.cancel();
 }

@@ -46,7 +46,8 @@ Calendar& Calendar::processors() {
 
 unsigned Calendar::run_due(unsigned most) {
   const Picoseconds present = now();
-  const Calendar*& keeping = Agenda::get().keeping_;
+  Agenda& agenda = Agenda::get();
+  const Calendar*& keeping = agenda.keeping_;
   const Calendar* const outer = std::exchange(keeping, this);
   unsigned kept = 0;
   for (; kept < most && !heap_.empty() && heap_.front()->when_ <= present; ++kept) {
@@ -54,6 +55,7 @@ unsigned Calendar::run_due(unsigned most) {
     remove(event);
     event.when_ = never;
     event.action_();
+    if (agenda.keeps_appointments_) agenda.forget_others();
   }
   keeping = outer;
   return kept;

@@ -37,7 +37,7 @@ class Decoupled : public tlm::tlm_extension<Decoupled> {
   /// Whether the answer too may lie ahead, since nobody else accesses its domain meanwhile.
   virtual bool may_stay_ahead() const = 0;
 
-  /// Said by the target of a read that it answers ahead of the kernel's time.
+  /// Set by the target of a read that answers ahead of the kernel's time.
   Repeatable repeatable;
 
   // The initiator and its payload live as long as each other.
@@ -55,7 +55,7 @@ inline void repeatable(tlm::tlm_generic_payload& payload, const Repeatable& answ
   if (auto* initiator = payload.get_extension<Decoupled>()) initiator->repeatable = answer;
 }
 
-/// Said on the way back by what has counted the read too.
+/// Called on the return path by each component that has also counted the read.
 inline void repeats_count(tlm::tlm_generic_payload& payload, std::uint64_t& counter) {
   auto* initiator = payload.get_extension<Decoupled>();
   if (initiator == nullptr || initiator->repeatable.version == nullptr) return;

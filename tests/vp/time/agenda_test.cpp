@@ -105,6 +105,31 @@ TEST_F(AgendaTest, ProcessorsGoAfterAllDeltaCyclesOfTheInstant) {
   EXPECT_THAT(notes_, ElementsAre("signal@5", "processor@5"));
 }
 
+// The first appointment has looked at what other processes do, and the second one changes that.
+TEST_F(AgendaTest, ProcessorsWaitForWhatAnAppointmentOfTheInstantNotifies) {
+  sc_core::sc_event event;
+  std::vector<Picoseconds> horizons;
+  const auto look = [&] { horizons.push_back(Agenda::get().others_before(1000)); };
+  Event looks(domain_, look);
+  Event notifies(domain_, [&] {
+    event.notify(to_sc_time(20));
+    Agenda::get().forget_others();
+    look();
+    event.cancel();
+    event.notify(sc_core::SC_ZERO_TIME);
+  });
+  looks.at(5);
+  notifies.at(5);
+  at(5, [&] { note("processor"); });
+  spawn([&] {
+    sc_core::wait(event);
+    note("process");
+  });
+  run(10);
+  EXPECT_THAT(horizons, ElementsAre(1000, 25));
+  EXPECT_THAT(notes_, ElementsAre("process@5", "processor@5"));
+}
+
 TEST_F(AgendaTest, WithoutOtherProcessesItCausesNoEvents) {
   Event timer(domain_, [] {});
   timer.at(1000);
@@ -156,8 +181,7 @@ TEST_F(AgendaTest, AnAppointmentInThePastNamesWhoMakesIt) {
   });
   culprit.at(100);
   run(200);
-  EXPECT_EQ(message,
-            "an appointment of domain makes an appointment of victim for 99 ps at 100 ps");
+  EXPECT_EQ(message, "an appointment of domain makes an appointment of victim for 99 ps at 100 ps");
   EXPECT_FALSE(event.pending());
 }
 
