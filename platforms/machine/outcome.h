@@ -14,7 +14,7 @@
 
 namespace platform {
 
-/// How and when the run ends: the first reason that a part of the machine gives stands.
+/// How and when the run ends. The first reason that a part of the machine gives counts.
 ///
 /// The end is an appointment in every domain. A domain may have run ahead of the part that ends the
 /// run, as far as its horizon allows. So the end comes when it has reached all domains, and nothing
@@ -27,8 +27,8 @@ class Outcome {
   /// Ends the run at this time at the latest.
   void limit(vp::Picoseconds time) { set_end(std::min(end_, time)); }
 
-  /// Ends the run because of an event in the simulated world at the present moment. `why` is for the
-  /// user and may be empty.
+  /// Ends the run because of an event in the simulated world at the present moment. `why` is for
+  /// the user and may be empty.
   void end(vp::ExitCode code, std::string why) {
     if (ended_) return;
     limit(vp::now() + notice());
@@ -37,10 +37,15 @@ class Outcome {
     why_ = std::move(why);
     pause();
   }
-  /// Ends the run at once, from outside of the simulated world.
+  /// Ends the run at once, from outside of the simulated world, unless it is over. An end that is
+  /// still on its way to a domain does not count.
   void stop(vp::ExitCode code, std::string why) {
-    if (ended_ && end_ <= vp::now()) return;
-    end(code, std::move(why));
+    if (!over()) abandon(code, std::move(why));
+  }
+  /// Ends the run at once because of a defect, even if it is over.
+  void abandon(vp::ExitCode code, std::string why) {
+    end(code, why);
+    replace(code, std::move(why));
     end_ = vp::now();
   }
   /// Replaces how the run ended.

@@ -55,7 +55,7 @@ class Checker {
     report_.add({file.origin, std::move(found), "", std::move(remedy)});
   }
 
-  std::vector<Input> release() {
+  std::vector<Input> checked_inputs() {
     report_.check();
     return std::move(inputs_);
   }
@@ -135,7 +135,7 @@ std::vector<Input> check_inputs(const Platform& platform, const fs::path& images
   check_qemu(platform.qemu, checker);
   for (const Host& host : platform.hosts) check_host(host, checker);
   for (const Ipu& ipu : platform.ipus) check_ipu(ipu, checker);
-  return checker.release();
+  return checker.checked_inputs();
 }
 
 }  // namespace platform

@@ -287,8 +287,8 @@ void Run::step() {
     const bool acts = sc_core::sc_time_to_pending_activity() <= span;
     sc_core::sc_start(span, acts ? sc_core::SC_EXIT_ON_STARVATION : sc_core::SC_RUN_TO_TIME);
   } catch (const sc_core::sc_report& report) {
-    outcome_.stop(ExitCode::broken_promise,
-                  fmt::format("a model broke a promise: {}", report.get_msg()));
+    outcome_.abandon(ExitCode::broken_promise,
+                     fmt::format("defect of a model: {}", report.get_msg()));
   }
   resting_ = !sc_core::sc_pending_activity();
 }
@@ -307,12 +307,13 @@ void Run::look_whether_halted() {
     since = std::max(since, rest.since);
     const std::string moment = vp::config::duration_quantity().print(rest.since);
     if (rest.halted > 0) {
-      who += fmt::format("  {}: {} of its processors halted, the last at {}\n", name, rest.halted,
-                         moment);
+      who += fmt::format("  {}: processors that have halted: {}; the last halted at {}\n", name,
+                         rest.halted, moment);
     }
     if (rest.waiting > 0) {
-      who += fmt::format("  {}: {} of its processors in an access that no model answers, at {}\n",
-                         name, rest.waiting, moment);
+      who += fmt::format(
+          "  {}: processors whose access no model has answered: {}; the last began to wait at {}\n",
+          name, rest.waiting, moment);
     }
   };
   for (const auto& host : machine_->hosts) add(host->console.name(), host->qemu);

@@ -54,8 +54,8 @@ class Ending(machine.TestCase):
 class Halted(machine.TestCase):
     def test_all_processors_halted_for_good_is_7_and_says_who_and_since_when(self):
         run = self.fail_with(7, "--firmware", f"{GUESTS}/asleep.elf", script="halt -f\n")
-        self.assertIn("host: 1 of its processors halted, the last at ", run.errors)
-        self.assertIn("ipu: 1 of its processors halted, the last at ", run.errors)
+        self.assertIn("host: processors that have halted: 1; the last halted at ", run.errors)
+        self.assertIn("ipu: processors that have halted: 1; the last halted at ", run.errors)
         self.assertIn("powering off", run.errors)
 
 
