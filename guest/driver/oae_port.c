@@ -169,6 +169,13 @@ void oae_port_stop(struct oae_port *port)
 	oae_port_read(port, OAE_HOST_PORT_STATE);
 }
 
+static bool oae_port_may_be_tentative(struct oae_port *port)
+{
+	u64 state = oae_port_read(port, OAE_HOST_PORT_STATE);
+
+	return state == ~0ULL || OAE_GET(state, OAE_HOST_PORT_STATE_STATE) == OAE_PORT_STATE_TENTATIVE;
+}
+
 /*
  * Closes the port in the hardware. The block then commits a swap that its owner has left tentative,
  * since the owner may have seen the answer; if the owner had decided to reverse it, it is reversed first.
@@ -181,8 +188,12 @@ static int oae_port_close(struct oae_port *port)
 		/* A reversal is of no use once the port is closed, so the device must answer. */
 		if (oae_port_read(port, OAE_HOST_PORT_STATE) == ~0ULL)
 			continue;
-		if (port->exchange.doubt && port->exchange.reversing)
+		/* Closing commits a tentative swap, so that a reversal has to arrive before. */
+		if (port->exchange.doubt && port->exchange.reversing) {
 			oae_exchange_demand_reversal(&port->exchange);
+			if (oae_port_may_be_tentative(port))
+				continue;
+		}
 		oae_port_silence(port);
 		if (oae_port_read(port, OAE_HOST_PORT_CONTROL) == 0) {
 			if (port->exchange.doubt)

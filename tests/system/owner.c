@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for the guest: owners of ports that die, or that give the driver addresses which it cannot use. Argument:
-// what to do, see main(). Prints what is not as it must be; its exit code is 1 then.
+// A program for the guest: owners of ports that die, or that give the driver addresses which it
+// cannot use. Argument: what to do, see main(). Prints what is not as it must be; its exit code is
+// 1 then.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -138,15 +139,14 @@ static void die_mapped(struct oae_swap swap, uint8_t form, unsigned int steps) {
   confirm = map_page(port, OAE_MAP_PORT);
   page = form == OAE_SWAP_FORM_PUSHED ? confirm : map_page(port, OAE_MAP_STREAM);
   expect("an epoch", asked(port, OAE_IOC_BEGIN, &epoch), 0);
-  slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, swap.verb) |
-            OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch.epoch) | OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1);
+  slot[0] = OAE_PUT(OAE_SLOT_HEADER_VERB, swap.verb) | OAE_PUT(OAE_SLOT_HEADER_EPOCH, epoch.epoch) |
+            OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, 1);
   memcpy(&slot[1], swap.offer, sizeof(swap.offer));
   oae_crc_init();
   slot[7] = oae_crc(slot);
   for (unsigned int i = 0; i < 8 && steps > step_begun + i; i++) page[i] = slot[i];
   __sync_synchronize();
-  if (steps >= step_read)
-    (void)page[form == OAE_SWAP_FORM_PUSHED ? OAE_PORT_PUSHED_ANSWER / 8 : 0];
+  if (steps >= step_read) (void)page[form == OAE_SWAP_FORM_PUSHED ? OAE_PORT_PUSHED_ANSWER / 8 : 0];
   if (steps > step_read)
     confirm[OAE_PORT_CONFIRM / 8] =
         oae_checked(OAE_PORT_CONFIRM, OAE_PUT(OAE_PORT_CONFIRM_EPOCH, epoch.epoch) |
@@ -266,14 +266,34 @@ static void close_frozen(void) {
   expect("closed in the hardware", strcmp(hardware_state(), "closed"), 0);
 }
 
-/* A swap of the kernel's that stays in doubt, since its answer is lost, and then the owner's death. */
-static void die_in_doubt(uint8_t verb, bool reverse) {
+/* The link loses the next write to the device. */
+static void lose_a_write(void) {
+  expect("vpctl", system("vpctl inject host_ipu.down malformed_tlp MWr 1"), 0);
+}
+
+/*
+ * A swap of the kernel's that stays in doubt, since its answer is lost, and then the owner's death.
+ * The owner may have asked for its reversal, and the demands for that may be lost, too.
+ */
+static void die_in_doubt(uint8_t verb, bool reverse, bool lose_demands) {
   struct oae_swap swap = a_swap(verb);
   struct oae_port* port = open_port(1);
 
   expect("doubt", oae_port_swap(port, &swap), -EIO);
+  if (lose_demands) lose_a_write();
   if (reverse) expect("in doubt as before", oae_port_reverse(port, &swap), -EIO);
+  if (lose_demands) lose_a_write();
   if (!failed) raise(SIGKILL);
+}
+
+/* Nothing has been added to the first word. */
+static void expect_nothing_added(void) {
+  struct oae_port* port = open_port(2);
+  uint64_t value = 1;
+
+  expect("FETCH_ADD", oae_port_fetch_add(port, 0, 0, &value), 0);
+  expect("the word", (long)value, 0);
+  oae_port_close(port);
 }
 
 /* An outcome stays until its owner has it. The caller has the first swap's answer lost. */
@@ -336,14 +356,15 @@ static void map_unbound(void) {
   write_text("/sys/bus/pci/drivers/oae/unbind", "0000:01:00.0");
   for (off_t offset = OAE_MAP_PORT; offset <= OAE_MAP_ANSWER; offset += OAE_MAP_SIZE) {
     errno = 0;
-    expect("a mapping",
-           mmap(NULL, OAE_MAP_SIZE, PROT_READ, MAP_SHARED, file, offset) == MAP_FAILED, true);
+    expect("a mapping", mmap(NULL, OAE_MAP_SIZE, PROT_READ, MAP_SHARED, file, offset) == MAP_FAILED,
+           true);
     expect("its error", errno, ENODEV);
   }
   close(file);
 }
 
-/* A poll goes on through a reset, and sees the firmware's next offer. The caller has started it with offers. */
+/* A poll goes on through a reset, and sees the firmware's next offer. The caller has started it
+ * with offers. */
 static void poll_on(void) {
   struct oae_port* port = open_port(1);
   struct pollfd file = {.fd = oae_port_fd(port), .events = 0};
@@ -364,9 +385,12 @@ static void poll_on(void) {
   oae_port_close(port);
 }
 
-static void ignore(int signal) { (void)signal; }
+static void ignore(int signal) {
+  (void)signal;
+}
 
-/* A signal in a wait: the request goes on if the handler says so, else it ends. The firmware must offer nothing. */
+/* A signal in a wait: the request goes on if the handler says so, else it ends. The firmware must
+ * offer nothing. */
 static void interrupt(void) {
   struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
   const struct itimerval timer = {.it_value = {.tv_usec = 20000}}, none = {0};
@@ -452,17 +476,19 @@ int main(int count, char** arguments) {
     const char* name;
     void (*act)(void);
   } acts[] = {
-      {"steps", die_at_each_step}, {"times", die_at_any_time}, {"resets", die_in_resets},
-      {"close_frozen", close_frozen}, {"outcomes", keep_outcomes}, {"read_only", read_only},
-      {"map_unbound", map_unbound}, {"poll", poll_on}, {"interrupt", interrupt},
-      {"count_settled", count_settled}, {"buffer", keep_the_answer_buffer},
+      {"steps", die_at_each_step},        {"times", die_at_any_time},
+      {"resets", die_in_resets},          {"close_frozen", close_frozen},
+      {"outcomes", keep_outcomes},        {"read_only", read_only},
+      {"map_unbound", map_unbound},       {"poll", poll_on},
+      {"interrupt", interrupt},           {"count_settled", count_settled},
+      {"buffer", keep_the_answer_buffer}, {"nothing_added", expect_nothing_added},
   };
   const char* what = count > 1 ? arguments[1] : "";
 
   setvbuf(stdout, NULL, _IONBF, 0);
   if (!strcmp(what, "measure") && count > 2) return measure(arguments + 2);
   if (!strcmp(what, "die_in_doubt") && count > 2)
-    die_in_doubt((uint8_t)atoi(arguments[2]), count > 3);
+    die_in_doubt((uint8_t)atoi(arguments[2]), count > 3, count > 4);
   else if (!strcmp(what, "check"))
     check_nothing_is_held(count > 2 ? arguments[2] : "");
   else {

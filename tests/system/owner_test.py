@@ -65,6 +65,14 @@ lose 6
 /share/owner die_in_doubt {verb} reverse >> /share/said && exit 1
 owner check "in doubt of the reversal of verb {verb}"
 """ for verb in range(1, 6)),
+    # The two writes that demand a reversal are lost, the first when its owner asks for it, and the second at the close.
+    "demands": """
+lose 3
+lose 6
+/share/owner die_in_doubt 3 reverse lose >> /share/said && exit 1
+owner check "in doubt of a reversal whose demands are lost"
+owner nothing_added
+""",
     # The close itself is not answered for a while.
     "unanswered": "".join(f"""
 lose 3
@@ -110,6 +118,9 @@ class Owners(machine.TestCase):
 
     def test_an_owner_that_dies_at_any_step_leaves_nothing_held(self):
         self.good("steps", "times", "doubt", "unanswered")
+
+    def test_a_reversal_whose_demand_is_lost_is_demanded_again(self):
+        self.good("demands")
 
     def test_nor_does_one_that_dies_in_a_reset(self):
         self.good("resets")
