@@ -104,7 +104,7 @@ struct link_place {
   uint64_t ports;
 };
 
-/* Is called for events of a link, so that the console can report them. Any function may be null. */
+/* Functions that report events of a link, for the console. Any of them may be null. */
 struct link_observer {
   void (*up)(unsigned link);
   void (*down)(unsigned link, unsigned reason);                      /* OAE_LINK_DOWN_* */

@@ -46,7 +46,7 @@ Pl011::Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Conf
                      [this] {
                        const std::uint8_t byte = wire_.front();
                        wire_.pop_front();
-                       receive(byte);
+                       enter_fifo(byte);
                        start_receive();
                        update_irq();
                      }),
@@ -263,7 +263,7 @@ void Pl011::send(std::uint8_t byte) {
   if (!(control_ & PL011_CR_LBE)) {
     sink_(bits);
   } else if ((control_ & PL011_CR_RXE)) {
-    receive(bits);
+    enter_fifo(bits);
   }
 }
 
@@ -280,14 +280,14 @@ void Pl011::start_receive() {
     return;
   }
   while (!wire_.empty() && receive_.level < depth()) {
-    receive(wire_.front());
+    enter_fifo(wire_.front());
     wire_.pop_front();
   }
 }
 
 // RSR reports the overrun at once. In the FIFO, the next byte that finds room carries it (table
 // 2-3).
-void Pl011::receive(std::uint8_t byte) {
+void Pl011::enter_fifo(std::uint8_t byte) {
   if (receive_.level == depth()) {
     overrun_ = true;
     status_ |= PL011_RSR_OE;

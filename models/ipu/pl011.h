@@ -13,26 +13,10 @@
 
 namespace ipu {
 
-/// PrimeCell UART PL011, revision r1p5 (Arm DDI 0183G), without DMA and IrDA. Register map
-/// (section 3.2), 32-bit registers:
-///
-///     0x000 DR     data, with the error bits of the byte read
-///     0x004 RSR    receive status; a write clears it
-///     0x018 FR     flags
-///     0x020 ILPR   IrDA divisor: stored, without effect
-///     0x024 IBRD   integer baud rate divisor
-///     0x028 FBRD   fractional baud rate divisor, in 64ths
-///     0x02c LCR_H  line control; a write makes the divisors take effect
-///     0x030 CR     control
-///     0x034 IFLS   FIFO levels at which it interrupts
-///     0x038 IMSC   interrupt mask, 1 lets an interrupt through
-///     0x03c RIS    raw interrupts
-///     0x040 MIS    masked interrupts
-///     0x044 ICR    a write clears interrupts
-///     0x048 DMACR  DMA control: stored, without effect
-///     0xfe0 PeriphID0 to 3, 0xff0 PCellID0 to 3
-///
-/// Other offsets read zero and ignore writes.
+/// PrimeCell UART PL011, revision r1p5 (Arm DDI 0183G), without DMA and IrDA. Its registers are
+/// those of `pl011_registers.h`. DMACR and ILPR are stored without effect. A write of LCR_H makes
+/// the divisors take effect, and a write of RSR clears it. Other offsets read zero and ignore
+/// writes.
 ///
 /// At the other ends of the wires CTS, DSR and DCD are asserted, and RI is not. Bytes to be
 /// received wait until receiving is enabled. An untimed UART sends a byte when it is written, and
@@ -96,7 +80,7 @@ class Pl011 : public RegisterBlock {
   void send(std::uint8_t byte);
   bool may_receive() const;
   void start_receive();
-  void receive(std::uint8_t byte);
+  void enter_fifo(std::uint8_t byte);
   void update_irq();
 
   const Config config_;

@@ -164,8 +164,9 @@ void check_hot_plug(const Platform& platform, Reading& reading) {
                                                  {"command_time", hot_plug.command_time != 0}};
     for (const auto& [key, set] : keys) {
       if (!set || hot_plug.capable) continue;
-      reading.mistake(fmt::format("pcie_links[{}].hot_plug.{}", i, key),
-                      "the slot is not hot-plug capable", "false", "add `capable: true`");
+      reading.mistake(
+          fmt::format("pcie_links[{}].hot_plug.{}", i, key), "the slot is not hot-plug capable",
+          std::string_view(key) == "command_time" ? "0s" : "false", "add `capable: true`");
     }
   }
 }

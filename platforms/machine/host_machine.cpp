@@ -41,7 +41,7 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
   arguments.add("-kernel", host.kernel.path);
   if (host.initrd) arguments.add("-initrd", host.initrd->path);
   arguments.add("-append", host.append);
-  config.arguments = arguments.release();
+  config.arguments = arguments.words();
   return config;
 }
 

@@ -41,7 +41,7 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
   arguments.add("-smp", std::to_string(ipu.cores));
   arguments.add("-m", fmt::format("{}b", ipu.dram));
   arguments.add("-kernel", ipu.firmware.path);
-  config.arguments = arguments.release();
+  config.arguments = arguments.words();
   return config;
 }
 

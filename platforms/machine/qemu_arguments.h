@@ -28,7 +28,7 @@ class QemuArguments {
     words_.push_back(option);
     words_.push_back(value);
   }
-  std::vector<std::string> release() { return std::move(words_); }
+  std::vector<std::string> words() { return std::move(words_); }
 
  private:
   std::vector<std::string> words_;

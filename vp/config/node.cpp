@@ -48,7 +48,7 @@ class Builder : public YAML::EventHandler {
   Builder(const std::shared_ptr<const Source>& source, std::size_t offset, std::size_t skipped)
       : source_(source), offset_(offset), skipped_(skipped) {}
 
-  Node release() { return std::move(root_); }
+  Node root() { return std::move(root_); }
   unsigned documents() const { return documents_; }
 
   Origin place(const YAML::Mark& mark) const {
@@ -249,7 +249,7 @@ Node parse(const std::shared_ptr<const Source>& source, std::size_t offset,
     fail({builder.place(error.mark), fmt::format("this is not valid YAML: {}", error.msg), "",
           syntax_remedy(error.msg)});
   }
-  Node root = builder.release();
+  Node root = builder.root();
   if (builder.documents() == 0 || root.kind == Node::Kind::null)
     fail({Origin{source, 0, 0}, "the file is empty", "", ""});
   return root;

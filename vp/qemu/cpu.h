@@ -61,21 +61,22 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   void pause();
   /// Whether its next turn can begin; until then the calendar knows when, if it does not sleep.
   bool ready();
-  /// One that could take its next turn although the kernel's time is not there, if there is any:
-  /// nothing reaches it before. It gives its turn in the calendar up.
+  /// Returns a vCPU that can take its next turn before the kernel's time has reached it, since
+  /// nothing reaches that vCPU earlier, or nullptr. Cancels its appointment.
   static Cpu* able_to_go_on();
   bool goes_on() const;
   Picoseconds limit() const;
   /// Determines how far it may run from here.
   void grant();
-  /// The same, in the middle of a run.
+  /// Determines that anew in the middle of a run.
   void renew();
   /// Waits until the kernel's time is the local time and the vCPUs before it have had their turn.
   void synchronise();
-  /// The same, and what is due at that instant has happened.
+  /// Calls synchronise(), then keeps the appointments that are due.
   void catch_up() override;
   bool may_stay_ahead() const override;
-  /// Bracket what it does to the simulation, for its exact local time; it goes on at `until`.
+  /// enter() and leave() enclose each act on the simulation at the vCPU's exact local time. The
+  /// vCPU continues at `until`.
   void enter();
   void leave(Picoseconds until);
   void wake(Picoseconds when);
@@ -84,10 +85,10 @@ class Cpu : public sc_core::sc_module, private Decoupled {
 
   Instance& instance_;
   const int index_;
-  const Picoseconds longest_run_;  // after which the vCPU looks whether the kernel is to pause
-  Picoseconds local_ = 0;  // local time as of the last return from QEMU
-  Picoseconds granted_ = 0;     // how far it may execute
-  Picoseconds stopped_at_ = 0;  // when QEMU is to return; `never` makes it return at once
+  const Picoseconds longest_run_;     // after which the vCPU looks whether the kernel is to pause
+  Picoseconds local_ = 0;             // local time as of the last return from QEMU
+  Picoseconds granted_ = 0;           // how far it may execute
+  Picoseconds stopped_at_ = 0;        // when QEMU is to return; `never` makes it return at once
   unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;
   bool acts_ = false;  // is about to act on its siblings, at its local time

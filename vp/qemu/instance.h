@@ -122,11 +122,11 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
     IoPorts ports;  // empty: goes to the vCPU's socket
   };
 
-  /// Those that there are.
+  /// All instances.
   static std::vector<Instance*>& all();
 
-  /// Does what a vCPU asks for. What it throws must not cross QEMU's frames: the vCPU's process
-  /// throws it again.
+  /// Does the work that a vCPU requests. An exception must not cross QEMU's frames, so the vCPU's
+  /// process throws it again.
   template <typename Work>
   void guard(int cpu, Work work);
   bool access(int region, int cpu, MemoryType type, tlm::tlm_command command, std::uint64_t offset,

@@ -37,9 +37,9 @@ class DownstreamPort : public BridgePort {
 
   /// Actions at the hot-plug slot, which are possible at any time (6.7). When a card is removed,
   /// the link is down at once and all outstanding requests end. This is a Surprise Down error
-  /// unless it supports surprise removal. An inserted card behaves as after power-up. An action
-  /// returns false, without effect, if it is impossible: there is no card or no free place, the
-  /// card is locked, or the hot-plug slot has no such button or latch.
+  /// unless the slot supports surprise removal. An inserted card behaves as after power-up. An
+  /// action returns false, without effect, if it is impossible: the slot is empty or already has a
+  /// card, the card is locked, or the slot has no such button or latch.
   bool remove_card();
   bool insert_card();
   bool press_attention_button();

@@ -60,8 +60,7 @@ class HalfLink {
   /// The least time from send() to Port::receive(), at the highest speed and width.
   vp::Picoseconds min_latency() const { return min_latency_; }
 
-  /// Sends a packet, or lets it wait for credits. The ordering table decides which later packets
-  /// may pass it.
+  /// Sends a packet, or lets it wait for credits.
   void send(TlpPtr tlp);
   /// Whether packets of that class wait for credits.
   bool blocked(CreditClass of) const { return waiting_of_[index(of)] > 0; }

@@ -214,7 +214,6 @@ class PciExpress {
   const HotPlugSlot& hot_plug_slot() const { return *hot_plug_slot_; }
 
   /// The link is up with this generation and width.
-  /// The link is up with this generation and width.
   void trained(unsigned generation, unsigned lanes, bool flits);
   /// The link is in Recovery.
   void recovering();
