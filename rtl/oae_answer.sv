@@ -17,12 +17,12 @@ module oae_answer (
 
   input  oae_types::answer_t answer,       // the answer that was chosen
   input  logic               pushes,       // it goes to the answer buffer
-  input  logic               dma_refused,  //   which is refused at once
+  input  logic               dma_refused,  // the host refuses the DMA write at the clock in which it is offered
   input  logic               words_met,    // all comparisons of the steps hold
   output logic               streams,      // the answer is streamed instead of pushed
   output logic               refused,      // it cannot be pushed
-  output logic               denies,       // it is not the answer of a swap,
-  output logic               not_ready,    //   and says NOT_READY
+  output logic               denies,       // an answer is sent that is not the answer of a swap
+  output logic               not_ready,    // that answer says NOT_READY
   output logic               exchanges,    // the swap takes place
   output logic               keeps,        //   with an answer of the block, which is retained,
   output logic               holds         //   and words are held until it is settled

@@ -78,6 +78,10 @@ module oae_row #(
   always_ff @(posedge clock)
     if (stage == oae_types::CLEAR || finishes) rows[port[PORT_BITS-1:0]] <= row;
 
+  // The offer's attempt is the present one, of which no copy counts once it was denied.
+  logic attempts;
+  assign attempts = row.verdict == oae_types::GOOD || row.verdict == oae_types::BAD_VERB;
+
   // The events that a write of the firmware clears
   logic [6:0] cleared;
   always_comb begin
@@ -151,7 +155,7 @@ module oae_row #(
               row.confirm_enable <= 1'b0;
               row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
               // The host will learn that the offer did not take place, so no copy of it may.
-              if (row.verdict == oae_types::GOOD && !row.spent) row.attempt <= row.attempt + 6'd1;
+              if (attempts && !row.spent) row.attempt <= row.attempt + 6'd1;
               row.verdict <= oae_types::NONE;
               row.spent <= 1'b0;
               row.arrived <= '0;
@@ -224,8 +228,7 @@ module oae_row #(
         oae_types::ANSWER: begin
           // An offer that was answered NOT_READY keeps that answer.
           if (denies) row.spent <= 1'b1;
-          if (denies && !row.spent && row.verdict == oae_types::GOOD)
-            row.attempt <= row.attempt + 6'd1;
+          if (denies && !row.spent && attempts) row.attempt <= row.attempt + 6'd1;
           if (not_ready && !row.spent) row.count_not_ready <= row.count_not_ready + 64'd1;
           if (exchanges) begin
             row.state <= oae_registers::PORT_STATE_TENTATIVE;

@@ -97,8 +97,8 @@ module oae_slot_check (
     nothing_header[EPOCH +: 8] = epoch;
     nothing_header[STATUS +: 8] = oae_registers::STATUS_NOT_READY;
     // Offers are accepted from this attempt on. The one that is denied here is too old.
-    nothing_header[ATTEMPT +: 6] = attempt + {5'd0, verdict == oae_types::BAD_VERB ||
-                                                    (verdict == oae_types::GOOD && !spent)};
+    nothing_header[ATTEMPT +: 6] = attempt + {5'd0, !spent && (verdict == oae_types::GOOD ||
+                                                               verdict == oae_types::BAD_VERB)};
     formed_header = nothing_header;
     if (verdict != oae_types::NONE) begin
       formed_header[VERB +: 8] = slot[VERB +: 8];

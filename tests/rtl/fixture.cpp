@@ -122,7 +122,7 @@ void Fixture::drive() {
 // Whether a slot has to wait is decided with the read, since a refusal means something else then.
 bool Fixture::accepts_slot() {
   if (!top.dma_valid || !read_) return go();
-  if (!std::exchange(read_->waits, true)) return !read_->late;
+  if (!std::exchange(read_->offered, true)) return !read_->late;
   return go() && !hold_slots;
 }
 
@@ -220,6 +220,7 @@ void Fixture::take_answer() {
   EXPECT_EQ(top.dma_address, read_->expected.answer_address);
   EXPECT_EQ(top.dma_class, read_->request.tag % 8);
   read_->answered = true;
+  if (read_->late) ++(top.dma_refused ? refused_late : pushed_late);
   if (top.dma_refused) return;
   std::memcpy(pushed_slot.data(), top.dma_data.data(), 64);
   pushed_address = top.dma_address;
@@ -309,7 +310,7 @@ void Fixture::drain() {
   do {
     clock();
   } while ((hold_interrupts ? !top.idle : top.busy) || posted() ||
-           (read_ && !(hold_slots && read_->waits)) || put_ || getting_);
+           (read_ && !(hold_slots && read_->offered)) || put_ || getting_);
   if (compare_signals && !hold_interrupts) check_signals();
   EXPECT_EQ(transitions.size(), reference.transitions.size());
   EXPECT_TRUE(transitions == reference.transitions) << "the trace tells another story";

@@ -28,7 +28,8 @@ class Fixture {
   bool compare_signals = true;
   /// While it is set, no interrupt leaves, and drain() does not wait for those.
   bool hold_interrupts = false;
-  /// While it is set, no slot is accepted, and drain() does not wait for a read whose slot waits.
+  /// The slots of reads that are accepted while it is set have to wait until it is cleared. drain()
+  /// does not wait for such a read.
   bool hold_slots = false;
 
   // These functions post operations. Requests are executed in their order, and so are the writes
@@ -86,6 +87,8 @@ class Fixture {
   unsigned pushes = 0;            ///< slots that were pushed
   unsigned pushed = 0;            ///< swaps by pushed answers
   unsigned streamed = 0;          ///< swaps by streamed answers
+  unsigned pushed_late = 0;       ///< slots that had to wait and were accepted
+  unsigned refused_late = 0;      ///< slots that had to wait and were refused
   unsigned expired = 0;           ///< swaps that the limit committed
   bool error = false;             ///< whether the last access failed
   std::vector<unsigned> signals;  ///< MSI-X vectors
@@ -113,8 +116,8 @@ class Fixture {
     ReferenceBlock::Read expected;
     std::uint64_t accepted;
     std::uint64_t alive;    // the time of the firmware's last sign of life
-    bool late;              // the slot has to wait
-    bool waits = false;     // it does
+    bool late;              // the slot must wait for at least one clock
+    bool offered = false;   // the slot has been offered to the host
     bool answered = false;  // it was written or refused
   };
   /// A NOT_READY that is retained, and the parts of it that were read.

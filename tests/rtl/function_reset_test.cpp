@@ -81,7 +81,7 @@ TEST_F(Block, ADenialNamesTheFirstAttemptThatIsStillTaken) {
   fixture.write_slot(port, make_slot(unknown, 1));
   EXPECT_EQ(denial().attempt, 4) << "a copy of it";
   fixture.write_slot(port, again(again(offer)));
-  EXPECT_EQ(denial().attempt, 3) << "the unknown verb is gone, and was the newest";
+  EXPECT_EQ(denial().attempt, 4) << "an older attempt changes nothing";
 }
 
 TEST_F(Block, AnOpenWithoutHistoryFollowsTheEpochThatTheHostRemembers) {

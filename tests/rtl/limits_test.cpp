@@ -117,6 +117,7 @@ TEST(Limits, EveryVerbThatThereIsNot) {
     header.verb = static_cast<std::uint8_t>(verb);
     header.epoch = 1;
     header.sequence = 1;
+    header.attempt = verb % 64;
     fixture.write_slot(0, make_slot(header, verb));
     const Header answer = Header::of(fixture.stream(0)[0]);
     EXPECT_EQ(answer.verb, verb);

@@ -36,12 +36,15 @@ class Traffic {
   void run(unsigned steps) {
     for (unsigned i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
       if (fixture_.posted() < 12) chance(60) ? host() : firmware();
+      if (chance(2)) fixture_.hold_slots = !fixture_.hold_slots;
       fixture_.clock();
       if (chance(1)) {
+        fixture_.hold_slots = false;
         fixture_.drain();
         fixture_.sleep(pick(1000));
       }
     }
+    fixture_.hold_slots = false;
     fixture_.drain();
   }
 
@@ -247,8 +250,7 @@ class Traffic {
       case command: {
         const std::uint64_t access = pick(chance(95) ? 5 : 16) << 12 | word();
         fixture_.post_put(OAE_FIRMWARE_WORD_OPERAND, fixture_.random(), pick(256));
-        fixture_.post_put(OAE_FIRMWARE_WORD_COMPARE,
-                          fixture_.reference.words.word(access & 0xfff));
+        fixture_.post_put(OAE_FIRMWARE_WORD_COMPARE, fixture_.reference.words.word(access & 0xfff));
         fixture_.post_put(OAE_FIRMWARE_WORD_COMMAND, access);
         return fixture_.post_get(chance(50) ? OAE_FIRMWARE_WORD_RESULT : OAE_FIRMWARE_WORD_OUTCOME);
       }
@@ -319,6 +321,8 @@ TEST_P(Random, AgreesWithTheReference) {
   EXPECT_GT(traffic.fixture().reference.words.done(), 25u);
   EXPECT_GT(traffic.fixture().pushed, 10u);
   EXPECT_GT(traffic.fixture().streamed, 10u);
+  EXPECT_GT(traffic.fixture().pushed_late, 10u);
+  EXPECT_GT(traffic.fixture().refused_late, 5u);
   RecordProperty("committed", static_cast<int>(committed));
 }
 

@@ -137,14 +137,9 @@ void ReferencePort::lose_the_rest() {
   if (verdict_ == Verdict::none) arrived_ = 0;
 }
 
-// All copies of a good offer that does not take place are ignored from now on.
+// All copies of an undamaged offer that does not take place are ignored from now on.
 void ReferencePort::outdate_offer() {
-  if (verdict_ == Verdict::good) attempt_ = (*attempt_ + 1) & 63;
-}
-
-// The first attempt after the denied one.
-std::uint8_t ReferencePort::first_attempt() const {
-  return (attempt() + (verdict_ == Verdict::bad_verb)) & 63;
+  if (verdict_ == Verdict::good || verdict_ == Verdict::bad_verb) attempt_ = (*attempt_ + 1) & 63;
 }
 
 // Whether the present offer is refused for the first time.
@@ -227,7 +222,7 @@ ReferencePort::Answer ReferencePort::stream_answer() {
     if (denied && !refused_) ++not_ready_count;
     answer.refusal = refuse();
     answer.formed = true;
-    header.attempt = first_attempt();
+    header.attempt = attempt();
     answer.slot[0] = header.word();
   }
   return answer;
@@ -253,7 +248,7 @@ ReferencePort::Answer ReferencePort::push_answer(bool refused) {
   nothing.epoch = epoch_;
   nothing.status = OAE_STATUS_NOT_READY;
   answer.refusal = refuse();
-  nothing.attempt = first_attempt();
+  nothing.attempt = attempt();
   answer.word = nothing.word();
   if (answer.refusal) ++not_ready_count;
   return answer;

@@ -95,7 +95,6 @@ class ReferencePort {
   void reversed();
   bool refuse();
   void outdate_offer();
-  std::uint8_t first_attempt() const;
   bool exchange();
   void look_at_words();
   void settle_words();

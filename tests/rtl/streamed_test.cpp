@@ -105,7 +105,7 @@ TEST_F(Block, BadOffersAreStreamedTheirNotReady) {
   fixture.write_slot(port, make_slot(header, 1));
   EXPECT_EQ(Header::of(fixture.stream(port)[0]).status, OAE_STATUS_BAD_VERB);
   EXPECT_EQ(fixture.latency, 7u);
-  fixture.write_slot(port, slot(1, 20));
+  fixture.write_slot(port, again(slot(1, 20)));
   EXPECT_EQ(fixture.stream(port), slot(1, 10));
 }
 

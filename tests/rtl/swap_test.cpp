@@ -265,6 +265,27 @@ TEST_F(Block, AnOldAttemptIsNoNewOffer) {
   }
 }
 
+TEST_F(Block, AttemptsAreOrderedIfTheyDifferByLessThan32) {
+  open();
+  fixture.publish(port, slot(1, 10));
+  Header header = Header::of(slot(1, 20)[0]);
+  for (const unsigned bad : {0u, 1u, 31u, 40u}) {
+    header.attempt = static_cast<std::uint8_t>(bad);
+    header.verb = 77;
+    fixture.write_slot(port, make_slot(header, 1));
+    EXPECT_EQ(Header::of(fixture.stream(port)[0]).attempt, bad + 1);
+  }
+  header.verb = OAE_VERB_SWAP;
+  for (const unsigned ignored : {40u, 9u}) {
+    header.attempt = static_cast<std::uint8_t>(ignored);
+    fixture.write_slot(port, make_slot(header, 1));
+    EXPECT_EQ(Header::of(fixture.stream(port)[0]).sequence, 0u) << ignored;
+  }
+  header.attempt = 8;  // 31 after 41, modulo 64
+  fixture.write_slot(port, make_slot(header, 1));
+  EXPECT_EQ(fixture.stream(port), slot(1, 10));
+}
+
 TEST_F(Block, BadOffersAreCountedAndAnswered) {
   open();
   fixture.publish(port, slot(1, 10));
@@ -292,7 +313,7 @@ TEST_F(Block, BadOffersAreCountedAndAnswered) {
   EXPECT_EQ(bad_verb.sequence, 1u);
   EXPECT_EQ(counter(OAE_HOST_PORT_NOT_READY_AT(port)), not_ready);
   EXPECT_EQ(state(), OAE_PORT_STATE_IDLE);
-  fixture.write_slot(port, slot(1, 20));
+  fixture.write_slot(port, again(slot(1, 20)));
   EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]) << "and a good one is good";
 }
 

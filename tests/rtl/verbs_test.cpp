@@ -32,6 +32,10 @@ class Verbs : public Block {
                   std::uint8_t flags = 0) {
     return offer(OAE_VERB_FETCH_ADD, sequence, {index, operand}, flags);
   }
+  /// The words that a port may use, as the firmware's register `words` holds them.
+  static std::uint64_t range(std::uint64_t first, std::uint64_t count) {
+    return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count);
+  }
   static std::uint64_t step(unsigned place, std::uint64_t operation, std::uint64_t index) {
     return (operation << 12 | index) << 16 * place;
   }
@@ -331,9 +335,6 @@ TEST_F(Verbs, AskForTheirConfirmationBeforeTheyAreCommitted) {
 
 // A port that has words of its own, and one that has none.
 TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
-  const auto range = [](std::uint64_t first, std::uint64_t count) {
-    return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count);
-  };
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(port)), range(0, 256)) << "all, at first";
   open();
   open(other);
@@ -350,9 +351,9 @@ TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
         for (std::uint32_t i = 0; i < tries; ++i) cannot = again(cannot);
         ++tries;
         EXPECT_EQ(status_of(ask(port, cannot)), OAE_STATUS_BAD_VERB) << index;
-        Slot none = offer(OAE_VERB_MULTI, sequence,
-                          {step(0, OAE_WORD_OPERATION_READ, first) |
-                           step(3, OAE_WORD_OPERATION_READ, index)});
+        Slot none = offer(
+            OAE_VERB_MULTI, sequence,
+            {step(0, OAE_WORD_OPERATION_READ, first) | step(3, OAE_WORD_OPERATION_READ, index)});
         for (std::uint32_t i = 0; i < tries; ++i) none = again(none);
         ++tries;
         EXPECT_EQ(status_of(ask(port, none)), OAE_STATUS_BAD_VERB) << index;
@@ -369,6 +370,33 @@ TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
       << "it names none";
   fixture.function_reset();
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(other)), range(0, 0)) << "it is the firmware's";
+}
+
+// A word of the port that it had not yet when the offer was denied.
+TEST_F(Verbs, NoCopyOfAnOfferThatWasDeniedAsABadVerbTakesPlace) {
+  open();
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 1));
+  const Slot denied = add(1, 5, 1);
+  const Header denial = Header::of(ask(port, denied)[0]);
+  EXPECT_EQ(denial.status, OAE_STATUS_BAD_VERB);
+  EXPECT_EQ(denial.attempt, 1u) << "which is final, since this is the first attempt that counts";
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 256));
+  EXPECT_NE(status_of(ask(port, denied)), OAE_STATUS_OK);
+  EXPECT_EQ(state(), std::uint64_t{OAE_PORT_STATE_IDLE});
+  done(port, again(denied));
+}
+
+// A reset discards an offer with a bad verb, of which the host will not hear more.
+TEST_F(Verbs, NoCopyOfABadVerbThatAResetDiscardedTakesPlace) {
+  open();
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 1));
+  const Slot discarded = add(1, 5, 1);
+  fixture.write_slot(port, discarded);
+  fixture.function_reset();
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 256));
+  EXPECT_NE(status_of(ask(port, discarded)), OAE_STATUS_OK);
+  EXPECT_EQ(state(), std::uint64_t{OAE_PORT_STATE_IDLE});
+  done(port, again(discarded));
 }
 
 TEST_F(Verbs, BadStepsAreNoVerb) {
