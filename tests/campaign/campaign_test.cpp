@@ -190,6 +190,9 @@ TEST_P(Campaign, Seeds) {
   const std::uint64_t runs = setting("OAE_VP_CAMPAIGN_RUNS", 10'000) / parts;
   std::uint64_t committed = 0;
   std::uint64_t reversed = 0;
+  std::uint64_t damaged_slots = 0;
+  std::uint64_t refused_at_once = 0;
+  std::uint64_t refused_late = 0;
   Evidence evidence;
   const std::uint64_t first = only ? only : 1 + GetParam() * runs;
   for (std::uint64_t seed = first; seed < (only ? only + 1 : first + runs); ++seed) {
@@ -198,6 +201,9 @@ TEST_P(Campaign, Seeds) {
     machine.run();
     committed += machine.card().ledger.committed;
     reversed += machine.card().ledger.reversed;
+    damaged_slots += machine.card().slots_damaged;
+    refused_at_once += machine.card().fixture.refused_at_once;
+    refused_late += machine.card().fixture.refused_late;
     evidence.add(machine.card().evidence());
     if (HasFailure()) return;
   }
@@ -205,6 +211,9 @@ TEST_P(Campaign, Seeds) {
   if (!only) {
     EXPECT_GT(committed, 10 * runs);
     EXPECT_GT(reversed, runs / 100);
+    EXPECT_GT(damaged_slots, runs / 100);
+    EXPECT_GT(refused_at_once, runs / 100);
+    EXPECT_GT(refused_late, runs / 100);
     for (unsigned i = 0; i < fault_kinds && !is_set("OAE_VP_CAMPAIGN_WITHOUT"); ++i) {
       const auto fault = static_cast<Fault>(i);
       if (!possible(fault)) continue;
@@ -212,7 +221,8 @@ TEST_P(Campaign, Seeds) {
       EXPECT_GE(evidence.struck(fault, Moment::tentative), runs / 250) << name(fault);
     }
   }
-  std::cout << evidence.table();
+  std::cout << evidence.table() << damaged_slots << " slots were damaged, " << refused_at_once
+            << " were refused at once and " << refused_late << " after they had waited\n";
   RecordProperty("committed", std::to_string(committed));
   RecordProperty("reversed", std::to_string(reversed));
 }

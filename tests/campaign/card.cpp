@@ -80,12 +80,16 @@ void Card::abandon(const Fiber& fiber) {
 }
 
 void Card::slot_written(std::uint64_t address, Slot slot) {
-  if (std::exchange(damage_slot_, false)) slot[pick(8)] ^= std::uint64_t{1} << pick(64);
   const auto buffer = buffers.find(address);
+  if (damaged_buffers_.erase(address) > 0) {
+    slot[pick(8)] ^= std::uint64_t{1} << pick(64);
+    ++slots_damaged;
+  }
   if (buffer != buffers.end()) std::memcpy(buffer->second, slot.data(), sizeof(slot));
 }
 
 void Card::step() {
+  if (fixture.hold_slots && fixture.now >= held_until_) fixture.hold_slots = false;
   fixture.clock();
   const std::vector<Transition>& seen = fixture.reference.transitions;
   while (seen_ < seen.size()) ledger.saw(seen[seen_++]);
@@ -229,10 +233,17 @@ std::uint64_t Card::read_answer(unsigned bar, unsigned address) {
     return nothing();
   }
   const bool damaged = happens(Fault::answer_damaged, port);
-  damage_slot_ = damaged && pick(2);
-  const bool damaged_word = damaged && !damage_slot_;
+  // A streamed answer has no slot in memory.
+  const bool pushed = in_page(bar, address) == OAE_PORT_PUSHED_ANSWER;
+  const bool damaged_slot = damaged && pushed && pick(2);
+  const bool damaged_word = damaged && !damaged_slot;
+  if (damaged_slot) damaged_buffers_.insert(fixture.reference.ports[port].answer_address);
   const bool lost = happens(Fault::completion_lost, port);
-  const bool refused = happens(Fault::answer_refused, port);
+  const bool refused = pushed && happens(Fault::answer_refused, port);
+  if (pushed && happens(Fault::answer_held, port)) {
+    fixture.hold_slots = true;
+    held_until_ = fixture.now + 1 + pick(600);
+  }
   const std::uint64_t header = ask(bar, address, happens(Fault::read_delayed, port), refused);
   if (lost) return all_ones;
   return damaged_word ? damage(header) : header;

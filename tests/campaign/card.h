@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -52,11 +53,12 @@ class Card {
 
   Fixture fixture;
   Ledger ledger;
+  unsigned slots_damaged = 0;                       ///< on their way to host memory
   std::map<std::uint64_t, std::uint64_t*> buffers;  ///< host memory, by address
-  std::function<void()> on_reset;                 ///< called after a reset of the function: its owners begin anew
-  std::function<void()> on_death;                 ///< called when the running owner dies
-  std::function<void()> on_restart;               ///< called when the firmware restarts
-  std::function<void()> on_power_loss;            ///< the firmware begins anew, too
+  std::function<void()> on_reset;  ///< called after a reset of the function: its owners begin anew
+  std::function<void()> on_death;  ///< called when the running owner dies
+  std::function<void()> on_restart;     ///< called when the firmware restarts
+  std::function<void()> on_power_loss;  ///< the firmware begins anew, too
   std::function<void(unsigned port)> on_interrupt;
 
  private:
@@ -89,9 +91,10 @@ class Card {
   std::mt19937_64 random_;
   Faults faults_;
   unsigned accesses_ = 0;
-  unsigned down_ = 0;  // accesses until the link is up again
-  bool damage_slot_ = false;
-  std::map<unsigned, Wait*> reads_;  // by tag
+  unsigned down_ = 0;                        // accesses until the link is up again
+  std::set<std::uint64_t> damaged_buffers_;  // the addresses whose next slot is damaged
+  std::uint64_t held_until_ = 0;             // the clock at which slots may leave again
+  std::map<unsigned, Wait*> reads_;          // by tag
   std::deque<Wait*> gets_;
   std::deque<Wait*> puts_;
   std::multimap<std::uint64_t, Fiber*> sleepers_;  // by clock

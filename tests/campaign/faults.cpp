@@ -7,12 +7,13 @@
 
 const char* name(Fault fault) {
   static constexpr const char* names[fault_kinds] = {
-      "write lost",     "write damaged",  "write again",       "offer again",
-      "offer late",     "offer instead",  "register damaged",  "read lost",
-      "read late",      "read delayed",   "completion lost",   "answer damaged",
-      "answer refused", "state lost",     "state delayed",     "state damaged",
-      "interrupt lost", "interrupt late", "interrupt again",   "link down",
-      "function reset", "power lost",     "firmware restarts", "owner dies"};
+      "write lost",     "write damaged",  "write again",      "offer again",
+      "offer late",     "offer instead",  "register damaged", "read lost",
+      "read late",      "read delayed",   "completion lost",  "answer damaged",
+      "answer refused", "answer held",    "state lost",       "state delayed",
+      "state damaged",  "interrupt lost", "interrupt late",   "interrupt again",
+      "link down",      "function reset", "power lost",       "firmware restarts",
+      "owner dies"};
   return names[static_cast<unsigned>(fault)];
 }
 

@@ -22,6 +22,7 @@ enum class Fault {
   completion_lost,
   answer_damaged,  ///< slice 0 in the completion, or the slot in memory
   answer_refused,  ///< the write of the slot to memory is
+  answer_held,     ///< the write of the slot to memory waits for long, and may be refused then
   // A read of a port's state
   state_lost,
   state_delayed,  ///< what it says is old when the host gets it

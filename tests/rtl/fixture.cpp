@@ -220,7 +220,11 @@ void Fixture::take_answer() {
   EXPECT_EQ(top.dma_address, read_->expected.answer_address);
   EXPECT_EQ(top.dma_class, read_->request.tag % 8);
   read_->answered = true;
-  if (read_->late) ++(top.dma_refused ? refused_late : pushed_late);
+  if (top.dma_refused) {
+    ++(read_->late ? refused_late : refused_at_once);
+  } else if (read_->late) {
+    ++pushed_late;
+  }
   if (top.dma_refused) return;
   std::memcpy(pushed_slot.data(), top.dma_data.data(), 64);
   pushed_address = top.dma_address;

@@ -89,6 +89,7 @@ class Fixture {
   unsigned streamed = 0;          ///< swaps by streamed answers
   unsigned pushed_late = 0;       ///< slots that had to wait and were accepted
   unsigned refused_late = 0;      ///< slots that had to wait and were refused
+  unsigned refused_at_once = 0;   ///< slots that were refused when they were offered
   unsigned expired = 0;           ///< swaps that the limit committed
   bool error = false;             ///< whether the last access failed
   std::vector<unsigned> signals;  ///< MSI-X vectors

@@ -141,12 +141,12 @@ class Traffic {
       case 5: {
         const Slot data = host_slot(port);
         fixture_.post_write(2, page, data.data(), 64);
-        fixture_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        fixture_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(12));
         return;
       }
       case 6:
       case 7:
-        return fixture_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(5));
+        return fixture_.post_read(2, page + OAE_PORT_PUSHED_ANSWER, 8, chance(12));
       case 8:
       case 9:
       case 10:

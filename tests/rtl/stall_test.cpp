@@ -175,6 +175,16 @@ TEST_F(Stall, AResetOfTheFunctionDoesNotWaitForASlot) {
   EXPECT_EQ(fixture.stream(port), slot(1, 101)) << "the retained answer";
 }
 
+TEST_F(Stall, ASlotThatWaitsIsGoneWithThePower) {
+  open(port);
+  hold_answer();
+  fixture.lose_power();
+  EXPECT_FALSE(fixture.top.dma_valid);
+  release();
+  EXPECT_EQ(fixture.pushes, 0u);
+  open(port);
+}
+
 // The exchange has taken place, so the host must not be told that it did not.
 TEST_F(Stall, ASlotThatIsRefusedLateIsInDoubt) {
   open(port);
