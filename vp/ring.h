@@ -15,10 +15,12 @@ class Ring {
   std::size_t size() const { return size_; }
   T& front() { return items_[head_]; }
   const T& front() const { return items_[head_]; }
+  /// The item before which `place` others came.
+  const T& operator[](std::size_t place) const { return items_[index(place)]; }
 
   void push(T value) {
     if (size_ == items_.size()) grow();
-    items_[(head_ + size_++) & (items_.size() - 1)] = std::move(value);
+    items_[index(size_++)] = std::move(value);
   }
 
   void clear() {
@@ -32,11 +34,19 @@ class Ring {
     return value;
   }
 
+  /// Removes an item that may not be the first one. The order of the others stays.
+  T remove(std::size_t place) {
+    for (; place > 0; --place) std::swap(items_[index(place)], items_[index(place - 1)]);
+    return pop();
+  }
+
  private:
+  std::size_t index(std::size_t place) const { return (head_ + place) & (items_.size() - 1); }
+
   void grow() {
     std::vector<T> larger(2 * items_.size());
     for (std::size_t i = 0; i < size_; ++i) {
-      larger[i] = std::move(items_[(head_ + i) & (items_.size() - 1)]);
+      larger[i] = std::move(items_[index(i)]);
     }
     items_ = std::move(larger);
     head_ = 0;

@@ -23,7 +23,6 @@ namespace {
 
 constexpr unsigned line_bytes = 64;
 constexpr unsigned max_ports = 64;
-constexpr unsigned max_requests = 32;  // with so many in the queue, writes wait
 constexpr std::uint64_t min_clock = 1'000;
 constexpr std::uint64_t max_clock = 10'000'000'000;
 constexpr std::uint64_t no_edge = ~std::uint64_t{0};
@@ -169,7 +168,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
   }
   if (request.write) std::memcpy(request.data + request.at, payload.get_data_ptr(), length);
   ++requests_seen_;
-  if (request.write && requests_.size() >= max_requests) {
+  if (request.write && !requests_.has_room()) {
     write_ = request;
     return tlm::TLM_ACCEPTED;
   }
@@ -241,10 +240,8 @@ std::uint64_t Block::next_input() const {
   if (block.busy || accesses_.in_work()) return next_;
   std::uint64_t edge = no_edge;
   if (slot_answered_) edge = grid_.after(*slot_answered_);
-  // A read of the host waits for the slot, and the clock does not run for it.
-  if (!requests_.empty() && !(slot_waits_ && requests_.front().is_read())) {
-    edge = std::min(edge, grid_.after(requests_.front().arrival));
-  }
+  const std::size_t next = requests_.next(slot_waits_);
+  if (next != RequestQueue::none) edge = std::min(edge, grid_.after(requests_[next].arrival));
   if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
   return edge;
 }
@@ -372,9 +369,9 @@ void Block::visible_edge() {
   rise();
   if (requested) {
     block.request_valid = 0;
-    Request request = requests_.pop();
+    const Request request = requests_.remove(presented_);
     if (request.is_read()) read_ = request;
-    if (requests_.size() < max_requests) accept_write();
+    if (requests_.has_room()) accept_write();
   }
   accesses_.release(block);
   if (interrupts) {
@@ -392,8 +389,14 @@ void Block::visible_edge() {
 void Block::present() {
   Voae_block& block = *pins_->block;
   const vp::Picoseconds now = grid_.time(next_);
-  if (!block.request_valid && !requests_.empty() && requests_.front().arrival < now) {
-    const Request& request = requests_.front();
+  // A read that waits for a slot leaves the pins to the writes that pass it.
+  if (slot_waits_ && block.request_valid && requests_[presented_].is_read()) {
+    block.request_valid = 0;
+  }
+  const std::size_t next = requests_.next(slot_waits_);
+  if (!block.request_valid && next != RequestQueue::none && requests_[next].arrival < now) {
+    const Request& request = requests_[next];
+    presented_ = next;
     block.request_valid = 1;
     block.request_write = request.write;
     block.request_reset = request.reset;

@@ -14,9 +14,9 @@
 
 #include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
+#include "models/oae/request_queue.h"
 #include "models/pcie/endpoint/access.h"
 #include "vp/irq_output.h"
-#include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
 #include "vp/trace/trace.h"
@@ -76,21 +76,6 @@ class Block : public sc_core::sc_module {
  private:
   struct Pins;
 
-  /// A request on its way to the pins.
-  struct Request {
-    tlm::tlm_generic_payload* payload;  // of a read, or of a write that has to wait
-    vp::Picoseconds arrival;
-    bool write;
-    bool reset;  // a reset of the function, not an access
-    bool is_read() const { return !write && !reset; }
-    unsigned line;
-    unsigned at;  // first byte within the line
-    std::uint64_t enable;
-    std::uint8_t data[64];
-    std::uint8_t bar;
-    std::uint8_t traffic_class;
-  };
-
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -133,7 +118,8 @@ class Block : public sc_core::sc_module {
   bool irq_level_ = false;
   std::uint64_t version_ = 0;  // changes with all that may change the next read's answer
 
-  vp::Ring<Request> requests_;
+  RequestQueue requests_;
+  std::size_t presented_ = 0;  // the place of the request on the pins, if there is one
   Request write_{};            // the write without room in the queue, if its payload is set
   Request read_{};             // the read that the block works on
   RegisterAccesses accesses_;  // those of the firmware

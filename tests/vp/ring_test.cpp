@@ -20,6 +20,11 @@ TEST(Ring, BehavesLikeADeque) {
     if (expected.empty() || random() % 8 < (growing ? 5u : 3u)) {
       ring.push(std::make_unique<int>(next));
       expected.push_back(next++);
+    } else if (random() % 4 == 0) {
+      const std::size_t place = random() % expected.size();
+      ASSERT_EQ(*ring[place], expected[place]);
+      ASSERT_EQ(*ring.remove(place), expected[place]);
+      expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(place));
     } else {
       ASSERT_EQ(*ring.front(), expected.front());
       ASSERT_EQ(*ring.pop(), expected.front());

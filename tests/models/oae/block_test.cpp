@@ -395,6 +395,45 @@ TEST(Block, KeepsASlotUntilTheHostAcceptsIt) {
   EXPECT_EQ(counters["fixture.oae.exchanged"], 2);
 }
 
+// Otherwise two cards that write to each other could wait for each other. One read is on the pins
+// when the slot begins to wait, and one comes later.
+TEST(Block, WritesPassReadsThatWaitForASlot) {
+  Fixture fixture;
+  bool asked = false, answered = false;
+  unsigned reads = 0;
+  const auto read_after = [&](vp::Picoseconds pause) {
+    return [&, pause] {
+      while (!asked) Fixture::pass(period);
+      Fixture::pass(pause);
+      fixture.read(0, OAE_HOST_ID);
+      EXPECT_TRUE(answered);
+      ++reads;
+    };
+  };
+  fixture.run({[&] {
+                 fixture.open(0);
+                 fixture.publish(0, make_slot(header(1, 1), 1));
+                 fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 5).data(), 64);
+                 fixture.full = true;
+                 asked = true;
+                 fixture.read(2, OAE_PORT_PUSHED_ANSWER);
+                 answered = true;
+               },
+               read_after(period), read_after(50 * period),
+               [&] {
+                 while (!asked) Fixture::pass(period);
+                 Fixture::pass(100 * period);
+                 for (unsigned i = 0; i < 100; ++i) fixture.write(0, OAE_HOST_LIVENESS_LIMIT, 7);
+                 fixture.write(2, OAE_PORT_CONFIRM, confirmation(make_slot(header(1, 1), 1)[0]));
+                 Fixture::pass(200 * period);
+                 EXPECT_TRUE(OAE_GET(fixture.get(OAE_FIRMWARE_STATUS_AT(0)),
+                                     OAE_FIRMWARE_STATUS_COMMITTED));
+                 EXPECT_FALSE(answered || reads);
+                 fixture.make_room();
+               }});
+  EXPECT_EQ(reads, 2u);
+}
+
 TEST(Block, AcceptsNoMoreWritesThanItHasRoomFor) {
   Fixture fixture;
   fixture.run({[&] {
