@@ -121,7 +121,7 @@ void Fixture::drive() {
 
 // Whether a slot has to wait is decided with the read, since a refusal means something else then.
 bool Fixture::accepts_slot() {
-  if (!top.dma_valid || !read_) return go();
+  if (!top.dma_valid || !read_) return go() && !hold_slots;
   if (!std::exchange(read_->offered, true)) return !read_->late;
   return go() && !hold_slots;
 }
