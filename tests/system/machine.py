@@ -91,7 +91,8 @@ class Child(Result):
     """The results of a child that was forked from a booted machine."""
 
     def __init__(self, folder, summary):
-        self.console = (folder / "host.log").read_text(errors="replace")
+        self.folder = folder
+        self.console = self.log("host")
         self.errors = (folder / "messages.txt").read_text(errors="replace")
         self.share = folder / "share"
         self.trace_file = folder / "trace.jsonl"
@@ -99,6 +100,10 @@ class Child(Result):
         self.signal = summary.get("signal")
         self.guest_code = summary["guest_code"]
         self.time_ps = summary["time_ps"]
+
+    def log(self, name):
+        """Returns what a console has shown, from the boot on."""
+        return (self.folder / f"{name}.log").read_text(errors="replace")
 
 
 class Children(Run):

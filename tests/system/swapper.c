@@ -105,7 +105,7 @@ int main(int count, char** arguments) {
       swap_on(port);
       oae_port_close(port);
     } else {
-      usleep(1000);
+      usleep(10000);
     }
   }
   return 0;
