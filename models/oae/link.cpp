@@ -78,6 +78,8 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
   statistics.counter(prefix + "clocks", clocks_);
   statistics.counter(prefix + "firmware_accesses", accesses_seen_);
   statistics.counter(prefix + "groups_sent", groups_);
+  statistics.counter(prefix + "groups_lost", groups_lost_);
+  statistics.counter(prefix + "groups_damaged", groups_damaged_);
   power_up();
 }
 
@@ -198,7 +200,10 @@ void Link::send() {
     return;
   }
   sent_valid_ = end.tx_valid;
-  if (cut_) return;
+  if (cut_) {
+    if (end.tx_kind != 0) ++groups_lost_;
+    return;
+  }
   Group group{};
   // The last slice leaves at the next edge.
   group.arrival = grid_.time(next_ + 1) + delay_;
@@ -206,7 +211,20 @@ void Link::send() {
   group.kinds = end.tx_kind;
   std::memcpy(group.data, end.tx_data.data(), sizeof group.data);
   ++groups_;
+  if (!damages_.empty() && group.kinds != 0) damage(group);
   peer_->arrive(group);
+}
+
+void Link::damage(Group& group) {
+  const unsigned bit = damages_.pop();
+  unsigned slice = bit / slice_bits;
+  while ((group.kinds >> 2 * slice & 3) == 0) slice = (slice + 1) % slices;
+  group.data[slice] ^= std::uint64_t{1} << bit % slice_bits;
+  ++groups_damaged_;
+}
+
+void Link::damage(unsigned bit) {
+  damages_.push(bit % (slices * slice_bits));
 }
 
 void Link::arrive(const Group& group) {
@@ -219,7 +237,9 @@ void Link::cut(bool is_cut) {
   if (peer_ == nullptr || is_cut == cut_) return;
   cut_ = is_cut;
   if (is_cut) {
-    while (!peer_->arriving_.empty()) peer_->arriving_.pop();
+    for (; !peer_->arriving_.empty(); peer_->arriving_.pop()) {
+      if (peer_->arriving_.front().kinds != 0) ++groups_lost_;
+    }
   }
   Group group{};
   group.arrival = vp::now() + grid_.time(1) + delay_;

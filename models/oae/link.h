@@ -52,6 +52,9 @@ class Link : public sc_core::sc_module {
   /// Cuts the wire from this end, or makes it whole again. What is on a wire that is cut is lost,
   /// and nothing arrives until the wire is whole.
   void cut(bool is_cut);
+  /// Damages one bit of the next clock cycle in which this end sends anything. `bit` is 0 to 511.
+  /// If its slice is idle, the bit is damaged in the next slice that is not.
+  void damage(unsigned bit);
 
   /// Number of clock edges that the end has seen.
   const std::uint64_t& clocks() const { return clocks_; }
@@ -74,6 +77,7 @@ class Link : public sc_core::sc_module {
   void tick();
   void present();
   void send();
+  void damage(Group& group);
   void arrive(const Group& group);
   void show();
 
@@ -89,10 +93,11 @@ class Link : public sc_core::sc_module {
 
   Link* peer_ = nullptr;
   vp::Picoseconds delay_ = 0;
-  bool sent_valid_ = false;   // as the other end has last seen it
-  bool cut_ = false;          // whether the wire from this end is cut
-  bool carrier_ = false;      // carrier of the other end, as it has arrived
-  vp::Ring<Group> arriving_;  // in the order of their arrival
+  bool sent_valid_ = false;     // as the other end has last seen it
+  bool cut_ = false;            // whether the wire from this end is cut
+  vp::Ring<unsigned> damages_;  // bits, one for each clock cycle that is to be damaged
+  bool carrier_ = false;        // carrier of the other end, as it has arrived
+  vp::Ring<Group> arriving_;    // in the order of their arrival
 
   RegisterAccesses accesses_;  // those of the firmware
 
@@ -103,6 +108,8 @@ class Link : public sc_core::sc_module {
   std::uint64_t clocks_ = 0;
   std::uint64_t accesses_seen_ = 0;
   std::uint64_t groups_ = 0;
+  std::uint64_t groups_lost_ = 0;
+  std::uint64_t groups_damaged_ = 0;
 };
 
 }  // namespace oae

@@ -377,6 +377,13 @@ void check_oae_links(const Platform& platform, Reading& reading) {
                         "cuts that follow one another", "correct `at` and `until`");
       whole = cut.until + 1;
     }
+    for (std::size_t n = 0; n < link.errors.size(); ++n) {
+      const std::string& from = link.errors[n].from;
+      if (from != link.a && from != link.b)
+        reading.mistake(fmt::format("{}.errors[{}].from", path, n),
+                        fmt::format("the link has no end at `{}`", from),
+                        fmt::format("`{}` or `{}`", link.a, link.b), "name one of its ends");
+    }
   }
 }
 

@@ -197,6 +197,13 @@ struct OaeCut {
   std::int64_t until = 1'000'000 * s;
 };
 
+/// An error on an OAE link.
+struct OaeError {
+  std::string from;  ///< name of the IPU that sends
+  unsigned bit = 0;  ///< of the frame
+  std::int64_t at = 0;
+};
+
 /// An OAE link between two IPUs. It joins swap ports of one with those of the same numbers of the
 /// other: the firmware of each passes on what its host commits there.
 struct OaeLink {
@@ -207,6 +214,7 @@ struct OaeLink {
   unsigned first_port = 0;
   unsigned ports = 0;  ///< number of joined ports
   std::vector<OaeCut> cuts;
+  std::vector<OaeError> errors;
 };
 
 struct Platform {

@@ -274,6 +274,15 @@ const Struct<OaeCut> oae_cut({
      "Simulated time at which the wires are whole again; not set, they stay cut"},
 });
 
+const Struct<OaeError> oae_error({
+    {"from", &OaeError::from, name(), "IPU from which the damaged bit comes", required},
+    {"bit", &OaeError::bit, integer(0, 511),
+     "Bit that is damaged, among the 512 of a clock cycle; if its slice is idle, the same bit of "
+     "the next slice that is not"},
+    {"at", &OaeError::at, duration(0, 1'000'000 * s),
+     "Simulated time from which the next clock cycle with a frame or reflection is damaged"},
+});
+
 const Struct<OaeLink> oae_link({
     {"a", &OaeLink::a, name(), "IPU at one end", required},
     {"b", &OaeLink::b, name(), "IPU at the other end", required},
@@ -290,6 +299,7 @@ const Struct<OaeLink> oae_link({
      "Number of swap ports that are joined with those of the same numbers at the other end: what "
      "one host swaps there is offered to the other"},
     {"cuts", &OaeLink::cuts, list(oae_cut, 0, 1000), "When the wires are cut"},
+    {"errors", &OaeLink::errors, list(oae_error, 0, 1000), "Bits that are damaged"},
 });
 
 }  // namespace

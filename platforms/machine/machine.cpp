@@ -116,6 +116,12 @@ void Machine::connect(const OaeLink& link) {
       }
     }
   }
+  for (const OaeError& error : link.errors) {
+    const auto& [ipu, end] = error.from == link.a ? a : b;
+    faults.push_back(std::make_unique<vp::Event>(
+        ipu.domain, [from = &end, bit = error.bit] { from->damage(bit); }));
+    faults.back()->at(error.at);
+  }
 }
 
 void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host) {

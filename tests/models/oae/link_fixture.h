@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "models/oae/link.h"
 #include "oae_registers.h"
@@ -78,6 +80,9 @@ class LinkFixture {
     pass(2 * vp::us);
     EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE});
     EXPECT_EQ(b.phase(), unsigned{OAE_LINK_STATE_IDLE});
+  }
+  std::uint64_t counter(const std::string& name) const {
+    return statistics.json()["counters"][name];
   }
   static Slot slot(std::uint32_t sequence) {
     Header header;

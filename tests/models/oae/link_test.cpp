@@ -100,6 +100,57 @@ TEST_F(LinkModel, ACutTakesBothEndsDownAndTheyReconcile) {
   });
 }
 
+// Each second transfer meets one damaged bit on its way. It is committed at both ends or reversed
+// at both, and what arrives is what was sent.
+TEST_F(LinkModel, ADamagedBitLosesAndRepeatsNothing) {
+  connect();
+  run([this] {
+    bring_up();
+    unsigned reversed = 0, committed = 0;
+    for (unsigned i = 1; i < 100; ++i) {
+      a.send(slot(2 * i));
+      pass(vp::us);
+      ASSERT_EQ(a.outcome(), unsigned{OAE_OUTCOME_COMMITTED});
+      ASSERT_EQ(b.receive(), slot(2 * i));
+      LinkModelEnd& damaged = i % 3 == 0 ? b : a;
+      damaged.link->damage(i * 37 % 512);
+      a.send(slot(2 * i + 1));
+      pass(20 * vp::us);
+      ASSERT_EQ(a.phase(), unsigned{OAE_LINK_STATE_IDLE});
+      const std::uint64_t transfers =
+          OAE_GET(b.get(OAE_LINK_RECEIVED), OAE_LINK_RECEIVED_TRANSFERS);
+      if (a.outcome() == OAE_OUTCOME_COMMITTED) {
+        ++committed;
+        ASSERT_EQ(transfers, 1u);
+        ASSERT_EQ(b.receive(), slot(2 * i + 1));
+      } else {
+        ++reversed;
+        ASSERT_EQ(a.outcome(), unsigned{OAE_OUTCOME_REVERSED});
+        ASSERT_EQ(transfers, 0u);
+      }
+    }
+    EXPECT_EQ(reversed + committed, 99u);
+    EXPECT_GT(reversed, 50u);
+    EXPECT_EQ(counter("a.link.groups_damaged"), 66u);
+    EXPECT_EQ(counter("b.link.groups_damaged"), 33u);
+  });
+}
+
+// An idle wire carries nothing that could be damaged. The damage waits for the next frame.
+TEST_F(LinkModel, DamageWaitsForAFrame) {
+  connect();
+  run([this] {
+    bring_up();
+    a.link->damage(70);
+    pass(vp::ms);
+    EXPECT_EQ(counter("a.link.groups_damaged"), 0u);
+    a.send(slot(1));
+    pass(vp::us);
+    EXPECT_EQ(counter("a.link.groups_damaged"), 1u);
+    EXPECT_EQ(a.outcome(), unsigned{OAE_OUTCOME_REVERSED});
+  });
+}
+
 TEST_F(LinkModel, RefusesBadAccesses) {
   run([this] {
     std::uint64_t word = 0;

@@ -250,6 +250,10 @@ TEST(Load, LinksBetweenIpus) {
        "the cut ends before it begins", "correct"},
       {"{a: x, b: y, cuts: [{at: 1s, until: 3s}, {at: 2s}]}", "oae_links[0].cuts[1]",
        "the cut begins before the previous one has ended", "correct"},
+      {"{a: x, b: y, errors: [{from: y, bit: 511, at: 1s}, {from: x}]}", "", "", ""},
+      {"{a: x, b: y, errors: [{from: x, bit: 512}]}", "oae_links[0].errors[0].bit", "", ""},
+      {"{a: x, b: y, errors: [{from: z}]}", "oae_links[0].errors[0].from",
+       "the link has no end at `z`", "name one of its ends"},
       {"{a: x, b: y, cuts: [{at: 1s}, {at: 2s}]}", "oae_links[0].cuts[1]",
        "the cut begins before the previous one has ended", "correct"},
   };
