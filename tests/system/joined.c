@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
  * One end of joined ports: swaps COUNT slots for those of the other end, and holds what it gets
- * against what that gives: all of it, once, in order, after an empty one.
+ * against what that gives: all of it, once, in order, after an empty one. With `patient`, the
+ * function may be reset: the program then settles the swap that is in doubt, and offers a slot
+ * again if its swap has not taken place.
  *
- *   joined DEVICE OWN OTHER COUNT
+ *   joined DEVICE OWN OTHER COUNT [patient]
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "oae.h"
 
@@ -26,12 +30,31 @@ static int fail(const char* what, uint64_t number, int error) {
   return 1;
 }
 
+/* Returns the error of a swap that has an outcome, which is then in `swap`. */
+static int swap_in_the_end(struct oae_port* port, struct oae_swap* swap) {
+  const struct oae_swap request = *swap;
+
+  for (;;) {
+    int error;
+
+    *swap = request;
+    error = oae_port_swap(port, swap);
+    while (error == -EIO) {
+      usleep(100);
+      error = oae_port_settle(port, swap);
+    }
+    if (error == -ENODATA || (!error && swap->status == OAE_SWAP_STATUS_NOT_READY)) continue;
+    return error;
+  }
+}
+
 int main(int argc, char** argv) {
   uint64_t payload[OAE_PAYLOAD_WORDS], other, count;
   struct oae_port* port;
+  bool patient = argc == 6;
   int error;
 
-  if (argc != 5) return 2;
+  if (argc != 5 && !patient) return 2;
   error = oae_port_open(argv[1], &port);
   if (error) return fail("open", 0, error);
   other = strtoull(argv[3], NULL, 0);
@@ -41,7 +64,7 @@ int main(int argc, char** argv) {
 
     fill(payload, strtoull(argv[2], NULL, 0), i);
     for (int k = 0; k < OAE_PAYLOAD_WORDS; k++) swap.offer[k] = payload[k];
-    error = oae_port_swap(port, &swap);
+    error = patient ? swap_in_the_end(port, &swap) : oae_port_swap(port, &swap);
     if (error) return fail("swap", i, error);
     if (swap.status != OAE_SWAP_STATUS_OK) {
       printf("swap %" PRIu64 ": %s\n", i, oae_status_name(swap.status));

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Injects faults at random moments while hosts at joined ports exchange slots over OAE links.
+
+The links damage bits, and are cut again and again: some cuts take nanoseconds and lose a part of a frame, and some take
+milliseconds. In the meantime the firmwares restart and functions are reset. Each slot that a host commits has to reach the
+other host once and in order. None may be lost, since no cell loses its power.
+
+Each case runs in a machine that is forked from one boot, and meets the faults at other points of its exchange.
+OAE_VP_CAMPAIGN_SEED=N runs only the case of that seed, and OAE_VP_CAMPAIGN_CASES=200 runs that many instead of a few.
+"""
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+
+import machine
+from hot_plug_test import TROUBLE
+
+JOINED = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system/joined"))
+RESTARTING = os.environ.get("OAE_VP_RESTARTING", "build/cmake/tests/firmware/restarting.elf")
+ONLY = os.environ.get("OAE_VP_CAMPAIGN_SEED")
+CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "6")) // 2  # cases of each class
+CASES_OF_A_BOOT = 10
+CELLS = "abc"
+PORTS = {2: "ab", 3: "ab", 4: "bc", 5: "bc", 6: "ca", 7: "ca"}  # the two cells of each joined port
+ORDER = 0x7472617473657221  # tests/firmware/restarting_firmware.c
+
+ENDS = ("ab", "bc", "ca")  # of each link
+
+# How long a link is cut, in ns
+CUTS = {"cut of ns": (6, 60), "cut of us": (200, 5_000), "long cut": (100_000, 2_000_000)}
+BEGIN = 2  # seconds since the guest's boot at which the faults begin, a quarter of a second later by the platform's clock
+FIRST, LAST = 2_200_000_000, 3_000_000_000  # in ns, of cuts and errors
+
+
+def cuts(link):
+    """Returns the cuts of a link: (kind, from, to), in ns."""
+    chance = random.Random(f"cuts {link}")
+    found = []
+    at = FIRST
+    while at < LAST and len(found) < 1000:
+        kind = chance.choices(list(CUTS), (4, 3, 3))[0]
+        length = chance.randrange(*CUTS[kind])
+        found.append((kind, at, at + length))
+        at += length + chance.randrange(50_000, 1_200_000)
+    return found
+
+
+def errors(link):
+    """Returns the damaged bits of a link: (end, bit, from when in ns)."""
+    chance = random.Random(f"errors {link}")
+    times = sorted(chance.randrange(FIRST, LAST) for _ in range(1000))
+    return [(chance.choice(ENDS[link]), chance.randrange(512), at) for at in times]
+
+
+def options(link):
+    """Returns the options that lengthen a link, cut it and damage what it carries."""
+    spans = ", ".join(f"{{at: {at}ns, until: {to}ns}}" for _, at, to in cuts(link))
+    bits = ", ".join(f"{{from: cell_{end}, bit: {bit}, at: {at}ns}}" for end, bit, at in errors(link))
+    # On a long wire transfers take long, so that a cut often meets one.
+    return "--set", f"oae_links[{link}].latency=1us", "--set", f"oae_links[{link}].cuts=[{spans}]", \
+        "--set", f"oae_links[{link}].errors=[{bits}]"
+
+
+def link_error(chance, cell):
+    direction, errors = chance.choice((("up", ("completion_timeout CplD", "poisoned_tlp CplD", "bad_tlp", "replay_timeout")),
+                                       ("down", ("completion_timeout MRd", "bad_dllp", "bad_tlp"))))
+    error = chance.choice(errors)
+    return f"vpctl inject host_cell_{cell}.{direction} {error}" + (f" {chance.randrange(1, 40)}" if " " in error else "")
+
+
+def reset(chance, cell):
+    device = f"/sys/bus/pci/devices/0000:{1 + CELLS.index(cell):02}:00.0"
+    return f"echo {chance.choice(('flr', 'pm', 'bus'))} > {device}/reset_method; echo 1 > {device}/reset"
+
+
+def restarts(chance, cell):
+    return (f"oae --device {CELLS.index(cell)} swap --timeout 10s {ORDER:#x} {chance.randrange(4, 12)} "
+            f"{chance.choice((30, 300))} {chance.randrange(1 << 32)} > /dev/null")
+
+
+FAULTS = {"firmware restarted": restarts, "function reset": reset, "PCIe error": link_error}
+
+
+class Group:
+    """Cases of one kind, of which ten are forked from a boot."""
+
+    cells = CELLS
+    slots = 300  # of each end
+    group = 0
+
+    @classmethod
+    def faults(cls, seed):
+        """Returns the faults of a case but for the cuts: (kind, commands). The first kinds take turns."""
+        chance = random.Random(seed)
+        kinds = [list(FAULTS)[seed % len(FAULTS)]] + chance.choices(list(FAULTS), k=chance.randrange(3))
+        return [(kind, f"sleep 0.00{chance.randrange(10000):04}", FAULTS[kind](chance, chance.choice(cls.cells)))
+                for kind in kinds]
+
+    @classmethod
+    def ports(cls):
+        return {port: ends for port, ends in PORTS.items() if set(ends) <= set(cls.cells)}
+
+    @classmethod
+    def script(cls, seed):
+        return "\n".join(
+            ["dmesg -c > /dev/null", f"while [ $(cut -d. -f1 /proc/uptime) -lt {BEGIN} ]; do sleep 0.01; done",
+             f"sleep 0.{random.Random(f'begin {seed}').randrange(200):03}", "vpctl mark begin"] +
+            [f"/share/joined /dev/oae{CELLS.index(end)}p{port} {10 * port + CELLS.index(end)} {10 * port + CELLS.index(other)} "
+             f"{cls.slots} patient > /tmp/{port}.{end} &" for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
+            [line for _, *lines in cls.faults(seed) for line in lines] +
+            ["wait", "vpctl mark end"] +
+            [f"cat /tmp/{port}.{end} > /share/{port}.{end}" for port, ends in cls.ports().items() for end in ends] +
+            ["dmesg -r > /share/dmesg", ""])
+
+    @classmethod
+    def setUpClass(cls):
+        seeds = [int(ONLY)] if ONLY else range(1 + cls.group * CASES, 1 + (cls.group + 1) * CASES)
+        cls.children = {}
+        cls.runs = []  # whose folders hold the children's files
+        faulty = [word for link, ends in enumerate(ENDS) for word in
+                  (options(link) if set(ends) <= set(cls.cells) else ("--set", f"oae_links[{link}].cuts=[{{at: 0ps}}]"))]
+        for first in range(0, len(seeds), CASES_OF_A_BOOT):
+            run = machine.Children("--set", "hosts[0].vcpus=2", "--firmware", RESTARTING, "--until", "20s",
+                                   *faulty, platform="triangle",
+                                   scripts={seed: cls.script(seed) for seed in seeds[first:first + CASES_OF_A_BOOT]})
+            run.command += ["--stats", str(run.folder / "stats.json")]
+            shutil.copy(JOINED, run.share / "joined")
+            run.finish()
+            assert run.code == 0, run
+            cls.children.update(run.children)
+            cls.runs.append(run)
+        cls.counts = cls.count()
+        print(", ".join(f"{kind}: {count}" for kind, count in cls.counts.items()))
+
+    @classmethod
+    def count(cls):
+        """Counts what has happened while slots were exchanged."""
+        counts = collections.Counter(dict.fromkeys([*CUTS, *FAULTS, "cycle lost", "cycle damaged", "link down", "doubt", "settled through another"], 0))
+        for seed, child in cls.children.items():
+            begin, end = (float(re.search(rf"\[ *([\d.]+) s\] control info: mark {name}\n", child.errors)[1])
+                          for name in ("begin", "end"))
+            for link, ends in enumerate(ENDS):
+                if set(ends) <= set(cls.cells):
+                    counts.update(kind for kind, at, _ in cuts(link) if begin < at / 1e9 < end)
+            for name, value in json.loads((child.folder / "stats.json").read_text())["counters"].items():
+                for kind, counter in (("cycle lost", "groups_lost"), ("cycle damaged", "groups_damaged")):
+                    if name.endswith(counter):
+                        counts[kind] += value
+            counts.update(kind for kind, *_ in cls.faults(seed) if kind != "firmware restarted")
+            for cell in cls.cells:
+                for time, text in re.findall(r"(?m)^\[ *([\d.]+)\] (.*)$", child.log(f"cell_{cell}")):
+                    if not begin < float(time) < end:
+                        continue
+                    for kind, pattern in (("firmware restarted", "OAE firmware"), ("link down", "down:"), ("doubt", "in doubt"),
+                                          ("settled through another", "settled through")):
+                        counts[kind] += pattern in text
+        return counts
+
+    def test_each_slot_arrives_once_and_in_order(self):
+        for seed, child in self.children.items():
+            with self.subTest(OAE_VP_CAMPAIGN_SEED=seed):
+                self.assertEqual(child.guest_code, 0, child)
+                for port, ends in self.ports().items():
+                    for end in ends:
+                        self.assertEqual(child.file(f"{port}.{end}"), f"{self.slots} swaps\n", child)
+
+    def test_the_kernel_is_intact(self):
+        for seed, child in self.children.items():
+            with self.subTest(OAE_VP_CAMPAIGN_SEED=seed):
+                for text in machine.kernel_messages(child.file("dmesg"), 7):
+                    self.assertIsNone(TROUBLE.search(text), text)
+
+    def test_each_fault_has_struck(self):
+        if not ONLY:
+            for kind, count in self.counts.items():
+                often = kind in CUTS or kind in ("cycle lost", "cycle damaged", "link down")
+                if kind != "settled through another":
+                    self.assertGreaterEqual(count, 2 * len(self.children) if often else 1 + len(self.children) // 10, kind)
+
+
+class TwoCells(Group, machine.TestCase):
+    """The third cell has no link, so that only the other end can settle a transfer in doubt."""
+
+    cells = "ab"
+    slots = 1000
+
+
+class ThreeCells(Group, machine.TestCase):
+    """A transfer in doubt is settled through the third cell while its link is down."""
+
+    group = 1
+
+    def test_doubts_are_settled_through_another_cell(self):
+        if not ONLY:
+            self.assertGreater(self.counts["settled through another"], 0)
+
+
+if __name__ == "__main__":
+    machine.main()
