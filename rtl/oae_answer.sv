@@ -42,7 +42,7 @@ module oae_answer (
     choice = oae_types::FORMED;
     bank = {1'b0, row.inbox_bank};
     answer_stage = oae_types::FORM;
-    buffer_given = asks && !streams && row.answer_line != '0;
+    buffer_given = !streams && row.answer_line != '0;
     if (!asks) begin
       // The outputs do not change.
     end else if (good && row.offered_kind != oae_types::SLOTS) begin

@@ -41,7 +41,7 @@ module oae_deadline (
         watching <= 1'b1;
         port <= '0;
       end
-      if (set && (!valid || due || set_deadline < deadline)) begin
+      if (set && (!valid || set_deadline < deadline)) begin
         valid <= 1'b1;
         deadline <= set_deadline;
       end

@@ -11,7 +11,7 @@ module oae_inbox (
   input  logic                open,
   input  oae_types::verdict_t verdict,
   input  logic                spent,
-  input  logic [63:0]         arrived,       // bytes that have arrived before
+  input  logic [63:0]         arrived,       // bytes that have arrived since the last verdict
   output logic                repeats,       // it may repeat a part of the good offer
   output logic                offers,        // it belongs to an offer
   output logic [63:0]         arrived_after  //   of which these bytes have arrived
@@ -29,8 +29,7 @@ module oae_inbox (
   end
   assign offers = open && ((stage == oae_types::EXECUTE && write &&
                             target == oae_types::WINDOW && !repeats) ||
-                           (stage == oae_types::COMPARE && differs));
-  // The first byte after a verdict begins a new offer.
-  assign arrived_after = (verdict == oae_types::NONE ? arrived : '0) | enable;
+                           differs);
+  assign arrived_after = arrived | enable;
 
 endmodule

@@ -93,15 +93,13 @@ module oae_journal (
   assign commits = (confirms || continues || goes_on || expires) && unconfirmed;
 
   // The changes take place one after the other. Then the row can be stored.
-  assign moves = stage == oae_types::STORE && row.tentative && row.settled && !row.stepped &&
-                 !row.committed;
+  assign moves = stage == oae_types::STORE && row.settled && !row.stepped && !row.committed;
   assign settles = stage == oae_types::STORE && row.holds && (!row.tentative || row.settled);
-  assign ends = stage == oae_types::STORE && row.tentative && row.settled && row.stepped &&
-                !row.holds;
+  assign ends = stage == oae_types::STORE && row.settled && row.stepped && !row.holds;
 
   // A swap that holds words does so for a limited time, whatever its host does.
-  assign expires = stage == oae_types::EXECUTE && target == oae_types::DEADLINE && unconfirmed &&
-                   row.holds && hold_limit != '0 && now - row.since > {32'd0, hold_limit};
+  assign expires = stage == oae_types::EXECUTE && target == oae_types::DEADLINE && row.holds &&
+                   hold_limit != '0 && now - row.since > {32'd0, hold_limit};
   assign late = unconfirmed && row.confirm_enable && !expires && now > row.ask_after;
 
 endmodule

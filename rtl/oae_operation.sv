@@ -157,8 +157,7 @@ module oae_operation #(
   // ---- Its stages ----
 
   assign finishes = stage == oae_types::STORE && !moves && !settles && !ends;
-  assign contends = stage == oae_types::WORK && words_ready && words_busy &&
-                    fetched == oae_types::FORM;
+  assign contends = stage == oae_types::WORK && words_busy && fetched == oae_types::FORM;
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -205,7 +204,7 @@ module oae_operation #(
             source <= oae_types::HOST;
             write <= request_write || request_reset;
             words <= request_reset ? 8'd1 : words_of(request_enable);
-            if (request_reset) reset_port <= request_ready ? '0 : reset_port + 6'd1;
+            reset_port <= request_ready ? '0 : reset_port + 6'd1;
             data <= request_data;
             enable <= request_enable;
             traffic_class <= request_class;

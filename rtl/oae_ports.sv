@@ -324,8 +324,7 @@ module oae_ports #(
 
   assign limits_holds = writes && target == oae_types::FIRMWARE_GLOBAL && word == HOLD_LIMIT;
   assign asks_later = row.state == oae_registers::PORT_STATE_TENTATIVE && row.confirm_enable;
-  assign expires_later = row.state == oae_registers::PORT_STATE_TENTATIVE && row.holds &&
-                         hold_limit != '0;
+  assign expires_later = row.holds && hold_limit != '0;
   assign ask_deadline = row.ask_after + 64'd1;
   assign hold_deadline = row.since + {32'd0, hold_limit} + 64'd1;
 

@@ -184,7 +184,7 @@ module oae_row #(
         end else begin
           if (asks) begin
             // The read follows all writes, so the rest of an offer is lost.
-            if (row.verdict == oae_types::NONE) row.arrived <= '0;
+            row.arrived <= '0;
             if (!row.spent) row.age <= liveness_age;
             if (!row.spent) row.contended <= 1'b0;
           end
@@ -241,7 +241,7 @@ module oae_row #(
             row.reversed <= 1'b0;
             row.attempted <= 1'b0;
             row.attempt <= '0;
-            row.stepped <= keeps && row.offered_kind == oae_types::STEPS;
+            row.stepped <= row.offered_kind == oae_types::STEPS;
             row.holds <= holds;
             if (!keeps) row.answer_bank <= !row.answer_bank;
             row.inbox_bank <= row.tentative_bank;

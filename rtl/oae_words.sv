@@ -114,11 +114,11 @@ module oae_words (
   assign operation = operations[3*step[1:0] +: 3];
   assign row = state == CLEAR ? place : indices[12*step[1:0] +: BITS];
   assign stores = state == CLEAR || (state == WRITE && oae_types::changes(operation));
+  // CLEAR stores 0, which the operands and operations are since power-up.
   always_comb begin
     stored = operands[64*step[1:0] +: 64];
     if (operation == oae_registers::WORD_OPERATION_ADD)
       stored = stored + found[64*step[1:0] +: 64];
-    if (state == CLEAR) stored = '0;
   end
 
   always_ff @(posedge clock) begin
@@ -161,10 +161,11 @@ module oae_words (
           outcome <= commands ? {bad, 2'b00} : outcome;
         end
 
-        // This takes one more clock than there are steps.
+        // This takes one more clock than there are steps. What the first one takes for the last step's word,
+        // the last one replaces.
         READ: begin
           step <= step + 3'd1;
-          if (step != '0 && operations[3*last +: 3] != oae_registers::WORD_OPERATION_NONE)
+          if (operations[3*last +: 3] != oae_registers::WORD_OPERATION_NONE)
             found[64*last +: 64] <= word;
           if (step == 3'd4) begin
             step <= '0;

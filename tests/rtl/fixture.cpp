@@ -52,10 +52,12 @@ void Fixture::post(bool write, unsigned bar, unsigned address, const void* data,
                    bool refused) {
   const unsigned at = address % 64;
   if (at + bytes > 64) throw std::logic_error("a request crosses a line");
-  Request request{write, false, {bar, address / 64}, {}, 0, refused, 0};
+  // Bytes that are not written have a value, too: what the pins had before.
+  Request request{write, false, {bar, address / 64}, pins_, 0, refused, 0};
   if (data) std::memcpy(reinterpret_cast<char*>(request.data.data()) + at, data, bytes);
   for (unsigned i = at; i < at + bytes; ++i) request.enable |= std::uint64_t{1} << i;
   request.tag = tag_ = (tag_ + 1) % 1024;
+  pins_ = request.data;
   requests_.push_back(request);
 }
 
@@ -137,6 +139,9 @@ void Fixture::clock() {
   if (!top.reset) {
     EXPECT_EQ(put, top.axi_wvalid && top.axi_wready) << "the write channels go together";
     EXPECT_LE(request + put + get, 1) << "one operation at a time";
+    EXPECT_TRUE(top.busy || !top.deadline_valid || now < top.deadline)
+        << "the clock could stop at a deadline";
+    EXPECT_TRUE(top.busy || !top.completion_valid) << "the clock could stop before a completion";
     if (top.idle && !top.busy) {
       EXPECT_EQ(top.irq, reference.irq());
     }

@@ -149,6 +149,7 @@ class Fixture {
   std::deque<Access> puts_;
   std::deque<Access> gets_;
   unsigned tag_ = 0;
+  Slot pins_{0xa5a5'a5a5'a5a5'a5a5, 0xa5a5'a5a5'a5a5'a5a5};  // data of the last request
   std::optional<Read> read_;
   std::map<unsigned, Refusal> refusals_;  // by port
   std::optional<bool> put_;               // whether the write must succeed

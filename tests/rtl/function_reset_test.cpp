@@ -40,7 +40,9 @@ TEST_F(Block, NoCopyOfAnOfferThatAResetDiscardedTakesPlace) {
     fixture.function_reset();
     for (const Step step : order) {
       if (step == reset) fixture.function_reset();
-      if (step == read) EXPECT_NE(fixture.stream(port), slot(sequence, 10 + sequence));
+      if (step == read) {
+        EXPECT_NE(fixture.stream(port), slot(sequence, 10 + sequence));
+      }
       if (step == half_an_offer) {
         fixture.post_write(pages, port * OAE_PORT_SIZE, again(offer).data(), 32);
         fixture.drain();
@@ -161,6 +163,19 @@ TEST_F(Block, AResetKeepsItsPlaceAmongRequests) {
     EXPECT_EQ(committed(), offer);
     take();
   }
+}
+
+TEST_F(Block, PowerUpClearsEverySlot) {
+  open();
+  for (const std::uint32_t sequence : {1u, 2u}) {
+    swap(sequence);
+    fixture.confirm(port, 1, sequence);
+  }
+  fixture.lose_power();
+  EXPECT_EQ(slots(OAE_FIRMWARE_OFFER_AT(port)), Slot{});
+  open();
+  swap(1);
+  EXPECT_EQ(slots(OAE_FIRMWARE_OFFER_AT(port)), Slot{}) << "of the other bank";
 }
 
 TEST_F(Block, PowerUpKnowsNothingOfWhatWasBefore) {

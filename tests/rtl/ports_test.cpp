@@ -81,4 +81,53 @@ TEST(Latency, IsBounded) {
   EXPECT_LE(worst, 24u) << "write, read and a turn of the firmware before each";
 }
 
+TEST(Latency, OfTheFirmwareIsATurnOfTheHost) {
+  Fixture fixture(8);
+  std::size_t left = 0;
+  fixture.on_get = [&](std::uint64_t) { left = fixture.posted(); };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    fixture.post_write(registers, OAE_HOST_PORT_EVENT_AT(0), &i, 8);
+  }
+  for (int i = 0; i < 8; ++i) fixture.clock();
+  const std::size_t before = fixture.posted();
+  fixture.post_get(OAE_FIRMWARE_IRQ_ENABLE);
+  fixture.drain();
+  EXPECT_GE(left + 4, before) << "of the writes that were posted before";
+}
+
+TEST(Latency, OfADeadlineIsATurnOfEachSide) {
+  Fixture fixture(8);
+  fixture.compare_signals = false;
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 1);
+  fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(0), 5'000);
+  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(0), OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 5);
+  Header header;
+  header.epoch = 1;
+  header.sequence = 1;
+  fixture.publish(0, make_slot(header, 10));
+  fixture.write_slot(0, make_slot(header, 20));
+  fixture.answer(0);
+  const std::uint64_t deadline = fixture.top.deadline;
+  fixture.sleep(deadline - fixture.now - 20);
+  for (int i = 0; i < 200; ++i) {
+    fixture.post_read(registers, OAE_HOST_ID, 8);
+    fixture.post_get(OAE_FIRMWARE_IRQ_ENABLE);
+  }
+  while (fixture.signals.empty() && fixture.posted() != 0) fixture.clock();
+  EXPECT_FALSE(fixture.signals.empty());
+  EXPECT_LE(fixture.now - deadline, 40u);
+  fixture.drain();
+}
+
+// A reset of the function is one turn of each port, and the next one begins with the first port again.
+TEST(Latency, OfAResetIsATurnOfEachPort) {
+  Fixture fixture(8);
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t begin = fixture.now;
+    fixture.function_reset();
+    EXPECT_LE(fixture.now - begin, 8 * 4u) << i;
+  }
+}
+
 }  // namespace

@@ -156,6 +156,32 @@ TEST_F(Block, InterruptFollowsEventsThatAreEnabled) {
   EXPECT_FALSE(fixture.top.irq);
 }
 
+TEST_F(Block, OtherRegistersDoNotSetTheLimitOfLiveness) {
+  fixture.write(registers, OAE_HOST_LIVENESS_LIMIT, 1234);
+  for (unsigned address = 0; address < 64; address += 8) {
+    if (address != OAE_HOST_LIVENESS_LIMIT) fixture.write(registers, address, 77);
+  }
+  EXPECT_EQ(fixture.read(registers, OAE_HOST_LIVENESS_LIMIT), 1234u);
+}
+
+TEST_F(Block, AReadOfTheHoldLimitLooksAtNoPort) {
+  const auto clocks = [this](unsigned address) {
+    const std::uint64_t begin = fixture.now;
+    fixture.get(address);
+    return fixture.now - begin;
+  };
+  EXPECT_EQ(clocks(OAE_FIRMWARE_HOLD_LIMIT), clocks(OAE_FIRMWARE_IRQ_ENABLE));
+}
+
+TEST_F(Block, OtherRegistersAcknowledgeNoEvents) {
+  open();
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_OPENED_MASK);
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), all);
+  fixture.put(OAE_FIRMWARE_STATUS_AT(port), all);
+  fixture.put(OAE_FIRMWARE_OFFER_AT(port), all);
+  EXPECT_EQ(event(), OAE_FIRMWARE_EVENT_OPENED_MASK);
+}
+
 TEST_F(Block, CommandAcknowledgesEvents) {
   open();
   fixture.publish(port, Slot{});  // refused

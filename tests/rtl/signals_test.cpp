@@ -24,6 +24,13 @@ TEST_F(Block, SignalsOnceWhenAnOfferStands) {
   EXPECT_EQ(fixture.read(registers, settings), 0x1235u);
 }
 
+TEST_F(Block, DoesNotSignalAnOfferToAHostThatDoesNotArm) {
+  open();
+  fixture.publish(port, slot(1, 10));
+  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(port), 0x1234);
+  EXPECT_TRUE(fixture.signals.empty());
+}
+
 TEST_F(Block, AsksForTheConfirmation) {
   fixture.compare_signals = false;
   open();

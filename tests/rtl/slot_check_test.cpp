@@ -101,6 +101,19 @@ TEST_F(SlotCheck, VerbsAndStatus) {
   EXPECT_NE(top_.host_verdict, good) << "all ones is never a slot";
 }
 
+TEST_F(SlotCheck, StepsAreStillWhileNotEnabled) {
+  Slot offer = slot(1, 1, OAE_VERB_FETCH_ADD);
+  offer[1] = 0x123;
+  check(offer, 1, 0);
+  const auto steps = [this](unsigned i) { return top_.steps[i]; };
+  std::uint64_t seen = 0;
+  for (unsigned i = 8; i < 10; ++i) seen |= steps(i);
+  EXPECT_NE(seen, 0u);
+  top_.enable = 0;
+  top_.eval();
+  for (unsigned i = 8; i < 10; ++i) EXPECT_EQ(steps(i), 0u);
+}
+
 TEST_F(SlotCheck, NotReadyNamesTheOfferOrNothing) {
   for (const Verdict verdict : {good, bad, bad_verb}) {
     check(slot(1, 6, OAE_VERB_SEND), 1, 5, verdict);

@@ -84,6 +84,28 @@ TEST_F(Stall, APortIsHeardOnceForAllThatItSignalledMeanwhile) {
   EXPECT_EQ(fixture.signals, (std::vector<unsigned>{9, 23})) << "by its last vector";
 }
 
+TEST_F(Stall, AnInterruptKeepsTheVectorThatItWasSignalledWith) {
+  hold();
+  arm(port, 20);
+  fixture.publish(port, slot(1, 101));
+  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(port), 21);
+  fixture.hold_interrupts = false;
+  fixture.drain();
+  EXPECT_EQ(fixture.signals, (std::vector<unsigned>{9, 20}));
+}
+
+TEST_F(Stall, InterruptsThatWaitLeaveOnePerClock) {
+  hold();
+  for (const unsigned number : {1u, 2u, 4u, 5u}) {
+    open(number);
+    arm(number, 20 + number);
+    fixture.publish(number, slot(1, 101));
+  }
+  fixture.hold_interrupts = false;
+  for (unsigned i = 0; i < 5; ++i) fixture.clock();
+  EXPECT_EQ(fixture.signals, (std::vector<unsigned>{9, 21, 22, 24, 25}));
+}
+
 TEST_F(Stall, AResetOfTheFunctionVoidsWhatWaits) {
   hold();
   arm(port, 20);

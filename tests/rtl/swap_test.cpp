@@ -184,6 +184,18 @@ TEST_F(Block, OffersArriveInAnyOrderAndSize) {
   }
 }
 
+TEST_F(Block, ARepeatedPartOfAGoodOfferLeavesItGood) {
+  open();
+  fixture.publish(port, slot(1, 10));
+  const Slot offer = slot(1, 20);
+  fixture.write_slot(port, offer);
+  const Slot pins{7, 7, 7, 7, 7, 7, 7, 7};
+  fixture.write_slot(0, pins);  // of a closed port, so that the other bytes differ
+  fixture.write(pages, port * OAE_PORT_SIZE + 24, offer[3]);
+  EXPECT_EQ(fixture.answer(port), slot(1, 10)[0]);
+  EXPECT_EQ(tentative(), offer);
+}
+
 TEST_F(Block, AnOfferBegunAnewIsANewOne) {
   open();
   fixture.publish(port, slot(1, 10));

@@ -399,6 +399,14 @@ TEST_F(Verbs, NoCopyOfABadVerbThatAResetDiscardedTakesPlace) {
   done(port, again(discarded));
 }
 
+TEST_F(Verbs, NoPortHasAWordThatThereIsNot) {
+  open();
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, 0x1fff));
+  EXPECT_EQ(status_of(ask(port, add(1, 256, 1))), OAE_STATUS_BAD_VERB);
+  EXPECT_EQ(status_of(ask(port, again(add(1, 0xfff, 1)))), OAE_STATUS_BAD_VERB);
+  EXPECT_EQ(status_of(ask(port, again(again(add(1, 255, 1))))), OAE_STATUS_OK);
+}
+
 TEST_F(Verbs, BadStepsAreNoVerb) {
   open();
   std::uint32_t tries = 0;
@@ -474,7 +482,19 @@ TEST_F(Verbs, FirmwareDoesOneThingAtOnce) {
   EXPECT_TRUE(fixture.error) << "no register";
 }
 
+TEST_F(Verbs, AnOperandStaysForTheNextCommand) {
+  EXPECT_EQ(command(OAE_WORD_ACCESS_CAS, 9, 7, 0), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_OPERAND), 7u);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_COMPARE), 0u);
+  fixture.put(OAE_FIRMWARE_WORD_COMMAND,
+              OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, OAE_WORD_ACCESS_CAS) | 10);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORD_OUTCOME), OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+  EXPECT_EQ(word(10), 7u);
+}
+
 TEST_F(Verbs, PowerUpClearsEveryWord) {
+  for (const unsigned index : {0u, 1u, 100u, 255u}) command(OAE_WORD_ACCESS_WRITE, index, all);
+  fixture.lose_power();
   for (unsigned index = 0; index < ReferenceWords::count; ++index) EXPECT_EQ(word(index), 0u);
 }
 
