@@ -18,9 +18,13 @@ void* bytes(VlWide<words>& wide) {
   return wide.data();
 }
 
-void carry(LinkEnd& from, LinkWire& wire) {
+/// `sent` is whether the side was not down in the previous clock.
+void carry(LinkEnd& from, bool sent, LinkWire& wire) {
   std::uint64_t data[LinkCable::slices];
   std::memcpy(data, bytes(from.top.tx_data), sizeof data);
+  EXPECT_TRUE(from.top.tx_kind == 0 || from.top.tx_valid || sent)
+      << "a side that is down says something";
+  EXPECT_TRUE(from.top.tx_kind == 0 || from.top.busy) << "a side that sends needs its clock";
   for (unsigned i = 0; i < LinkCable::slices; ++i) {
     const unsigned kind = from.top.tx_kind >> 2 * i & 3;
     EXPECT_TRUE(kind != OAE_KIND_IDLE || data[i] == 0) << "an idle slice says something";
@@ -52,8 +56,8 @@ void LinkCable::settle(std::uint64_t now, bool to_b_goes, bool to_a_goes) {
   if (to_b_goes) deliver(to_b, b, a_sends_);
   a.settle(now);
   b.settle(now);
-  if (to_b_goes) carry(a, to_b);
-  if (to_a_goes) carry(b, to_a);
+  if (to_b_goes) carry(a, a_sends_, to_b);
+  if (to_a_goes) carry(b, b_sends_, to_a);
   a_sends_ = a.top.tx_valid;
   b_sends_ = b.top.tx_valid;
   a_hears_ = a.top.rx_valid;

@@ -8,6 +8,8 @@
 /// Two ends of a link, and what tests of single steps do with them.
 class Link : public LinkPair {
  protected:
+  using LinkPair::LinkPair;
+
   /// Forgets the slices that the wires have carried.
   void forget() {
     to_a.frames.clear();

@@ -7,7 +7,7 @@ void LinkPair::clock(unsigned clocks) {
   for (unsigned n = 0; n < clocks; ++n) {
     const bool to_b_goes = random() % 100 >= stall;
     const bool to_a_goes = random() % 100 >= stall;
-    settle(++now, to_b_goes, to_a_goes);
+    settle(++now, to_b_goes && !hold_to_b, to_a_goes && !hold_to_a);
     rise();
   }
 }

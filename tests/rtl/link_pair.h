@@ -50,6 +50,9 @@ class LinkPair : public testing::Test, protected LinkCable {
   std::uint64_t now = 0;
   /// How often the ends of the wires hold a clock back, in percent.
   unsigned stall = 0;
+  /// Whether a wire is held back in every clock.
+  bool hold_to_a = false;
+  bool hold_to_b = false;
   std::mt19937_64 random{1};
 
  private:

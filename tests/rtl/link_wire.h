@@ -23,6 +23,8 @@ class LinkWire {
   enum class Fault { lose, corrupt, duplicate, kind };
 
   void push(const Slice& slice);
+  /// Puts a slice behind all those on the wire, without a fault and without a record of it.
+  void insert(const Slice& slice) { put(slice); }
   Slice pop();
 
   /// Injects a fault into the n-th frame from now on, 0 being the next. It inverts `bit` of the 512
@@ -34,6 +36,7 @@ class LinkWire {
   void cut();
   void join() { whole_ = true; }
   bool whole() const { return whole_; }
+  std::size_t length() const { return slices_.size(); }
   /// Whether all that is on it is idle slices.
   bool idle() const { return busy_slices_ == 0; }
   bool faulty() const { return !faults_.empty(); }

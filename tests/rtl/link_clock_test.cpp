@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pins of the clock gate: when an end needs its clock, and when it will need it again.
+#include <gtest/gtest.h>
+
+#include "tests/rtl/link_by_hand.h"
+
+namespace {
+
+constexpr unsigned long_silence = 0xffff'ffff;
+
+class LinkClock : public LinkByHand {
+ protected:
+  unsigned limit(unsigned silence) const { return silence / slices + 1; }
+  /// A's journals wait for an answer, which B does not give.
+  void begin_a(unsigned silence, unsigned first_lost) {
+    limit_silence(a, silence);
+    limit_silence(b, long_silence);
+    lose(to_b, first_lost, 100);
+    begin(a);
+    begin(b);
+    clock(100);
+    until([this] { return !a.top.busy; });
+  }
+  /// A waits for exactly this time before it sends its journal once more.
+  void expect_repetition(unsigned state) {
+    ASSERT_EQ(a.phase(), state);
+    ASSERT_TRUE(a.top.deadline_valid);
+    const std::uint64_t deadline = a.top.deadline;
+    clock(10);
+    EXPECT_EQ(a.top.deadline, deadline) << "it does not move";
+    EXPECT_GT(deadline, now);
+    const std::size_t frames = to_b.frames.size();
+    now = deadline - 2;
+    clock();
+    EXPECT_FALSE(a.top.busy);
+    clock();
+    EXPECT_TRUE(a.top.busy);
+    clock(20);
+    EXPECT_EQ(to_b.frames.size(), frames + 1);
+    ASSERT_TRUE(a.top.deadline_valid);
+    EXPECT_NEAR(a.top.deadline - deadline, limit(4000), 2);
+  }
+};
+
+TEST_F(LinkClock, AJournalIsRepeatedAtTheDeadline) {
+  begin_a(4000, 0);
+  expect_repetition(OAE_LINK_STATE_INITIALISING);
+}
+
+TEST_F(LinkClock, ASideThatHasJoinedRepeatsItsJournalAtTheDeadline) {
+  begin_a(4000, 1);
+  expect_repetition(OAE_LINK_STATE_JOINED);
+}
+
+TEST_F(LinkClock, AJournalThatLeavesHasNoDeadline) {
+  begin(b);
+  clock(60);
+  a.post_put(OAE_LINK_CONTROL, 1);
+  until([this] { return a.phase() == OAE_LINK_STATE_INITIALISING; });
+  EXPECT_TRUE(a.top.busy);
+  EXPECT_FALSE(a.top.deadline_valid);
+}
+
+TEST_F(LinkClock, SlicesAreMissedFromTheClockInWhichTheyEnd) {
+  bring_up();
+  EXPECT_FALSE(a.top.busy);
+  EXPECT_FALSE(a.top.deadline_valid);
+  to_a.cut();
+  settle(++now);
+  EXPECT_FALSE(a.top.deadline_valid) << "before the edge that takes the time";
+  rise();
+  settle(++now);
+  EXPECT_TRUE(a.top.deadline_valid);
+  EXPECT_EQ(a.top.deadline, now - 1 + limit(0x1000));
+  rise();
+  to_a.join();
+  settle(++now);
+  EXPECT_FALSE(a.top.deadline_valid) << "they are back";
+  rise();
+}
+
+TEST_F(LinkClock, ATransferHasADeadlineOnlyWhenItsFramesHaveLeft) {
+  bring_up();
+  fill(a, slots(1, 1));
+  lose(to_b, 0, 1);
+  a.post_put(OAE_LINK_COMMAND, OAE_LINK_COMMAND_PACKET);
+  until([this] { return a.sender() == OAE_LINK_STATE_TENTATIVE; });
+  EXPECT_TRUE(a.top.busy);
+  EXPECT_FALSE(a.top.deadline_valid);
+  until([this] { return !a.top.busy; });
+  EXPECT_TRUE(a.top.deadline_valid);
+}
+
+TEST_F(LinkClock, AFrameThatArrivesKeepsTheClock) {
+  bring_up();
+  const unsigned lane = slices / 2;
+  align(to_b, lane);
+  insert(to_b, frame(header(OAE_PROTOCOL_ALIVE, 0)));
+  until([this] { return b.top.rx_kind != 0; });
+  for (unsigned arrived = slices - lane; arrived < 8; arrived += slices) {
+    EXPECT_TRUE(b.top.busy) << arrived;
+    clock();
+  }
+  EXPECT_TRUE(b.top.busy) << "to check it";
+  clock();
+  EXPECT_FALSE(b.top.busy);
+}
+
+TEST_F(LinkClock, DamageKeepsTheClock) {
+  bring_up();
+  insert(to_b, OAE_KIND_PAYLOAD, 1);
+  until([this] { return b.top.rx_kind != 0; });
+  EXPECT_TRUE(b.top.busy);
+}
+
+// The link goes down while the beginning of a frame has arrived.
+TEST_F(LinkClock, TheBeginningOfAFrameIsForgottenWithTheLink) {
+  bring_up();
+  align(to_b, slices == 8 ? 4 : 0);
+  insert(to_b, frame(header(OAE_PROTOCOL_ALIVE, 0)), 4);
+  clock(to_b.length() / slices);
+  EXPECT_TRUE(b.top.busy);
+  to_b.cut();
+  end(b);
+  end(a);
+  clock(20);
+  EXPECT_FALSE(b.top.busy);
+  to_b.join();
+  bring_up();
+  EXPECT_EQ(get(b, OAE_LINK_COUNT_DAMAGED), 0u);
+}
+
+}  // namespace
