@@ -3,12 +3,14 @@
 
 std::uint64_t LinkByHand::header(unsigned protocol, unsigned number, bool jam) {
   return OAE_PUT(OAE_FRAME_HEADER_PROTOCOL, protocol) | OAE_PUT(OAE_FRAME_HEADER_JAM, jam) |
-         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number & 0xff) | OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
+         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number & 0xff) |
+         OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
 }
 
-Frame LinkByHand::frame(std::uint64_t header) {
+Frame LinkByHand::frame(std::uint64_t header, std::uint64_t slice_1) {
   Frame made{};
   made[0] = header;
+  made[1] = slice_1;
   made[7] = crc64(made.data(), 56);
   return made;
 }

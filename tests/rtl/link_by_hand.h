@@ -9,8 +9,8 @@ class LinkByHand : public Link {
   using Link::Link;
 
   static std::uint64_t header(unsigned protocol, unsigned number, bool jam = false);
-  /// A good frame, whose slices 1 to 6 are zero.
-  static Frame frame(std::uint64_t header);
+  /// A good frame, whose slices 2 to 6 are zero.
+  static Frame frame(std::uint64_t header, std::uint64_t slice_1 = 0);
   /// Puts the first slices of a frame on the wire.
   static void insert(LinkWire& wire, const Frame& frame, unsigned count = 8);
   static void insert(LinkWire& wire, unsigned kind, std::uint64_t data);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reflections: which ones an end sends, how it compares those that come back, and what it calls damage.
+// Reflections: which ones an end sends, how it compares those that come back, and what it calls
+// damage.
 #include <gtest/gtest.h>
 
 #include "tests/rtl/link_by_hand.h"

@@ -56,8 +56,9 @@ TEST_F(LinkTransfer, OnlyTheAnswerToThisTransferSettlesIt) {
   lose(to_b, 0, 1);
   fill(a, slots(1, 2));
   command(a, flow);
-  for (const std::uint64_t each : {header(OAE_PROTOCOL_DONE, 1), header(OAE_PROTOCOL_ANSWER, 1, true),
-                                   header(OAE_PROTOCOL_PACKET, 2), header(OAE_PROTOCOL_ALIVE, 2)}) {
+  for (const std::uint64_t each :
+       {header(OAE_PROTOCOL_DONE, 1), header(OAE_PROTOCOL_ANSWER, 1, true),
+        header(OAE_PROTOCOL_PACKET, 2), header(OAE_PROTOCOL_ALIVE, 2)}) {
     insert(to_a, frame(each));
     clock(60);
     EXPECT_EQ(a.sender(), unsigned{OAE_LINK_STATE_COMMITTING}) << std::hex << each;
@@ -167,9 +168,9 @@ TEST_F(LinkTransfer, OnlyTheNextPacketBeginsATransfer) {
   const struct {
     std::uint64_t head;
     bool begins;
-  } heads[] = {{header(OAE_PROTOCOL_PACKET, 1), true},   {header(OAE_PROTOCOL_FLOW, 1), true},
-               {header(OAE_PROTOCOL_PACKET, 2), false},  {header(OAE_PROTOCOL_PACKET, 0), false},
-               {header(OAE_PROTOCOL_ALIVE, 1), false},   {header(OAE_PROTOCOL_CONFIRM, 1), false}};
+  } heads[] = {{header(OAE_PROTOCOL_PACKET, 1), true},  {header(OAE_PROTOCOL_FLOW, 1), true},
+               {header(OAE_PROTOCOL_PACKET, 2), false}, {header(OAE_PROTOCOL_PACKET, 0), false},
+               {header(OAE_PROTOCOL_ALIVE, 1), false},  {header(OAE_PROTOCOL_CONFIRM, 1), false}};
   for (const auto& [head, begins] : heads) {
     align(to_b, slices - 1);
     insert(to_b, frame(head), 1);  // and no more of it
@@ -222,8 +223,8 @@ TEST_F(LinkTransfer, OnlyTheConfirmationOfThisTransferCommitsIt) {
   EXPECT_EQ(journal(b), committed(1));
 }
 
-// B's numbers are ahead of A's, so that a reply to B seems to be a packet of the future if it is taken
-// for one.
+// B's numbers are ahead of A's, so that a reply to B seems to be a packet of the future if it is
+// taken for one.
 TEST_F(LinkTransfer, RepliesDoNotDisturbTheTransferThatArrives) {
   EXPECT_EQ(send(b, slots(64, 1), true), unsigned{OAE_OUTCOME_COMMITTED});
   take(a);
@@ -298,7 +299,8 @@ TEST_F(LinkTransfer, AReplyDoesNotOutliveTheLink) {
 TEST_F(LinkTransfer, AFrameWithACheckOfZeroCountsOnce) {
   Frame zero = frame(header(OAE_PROTOCOL_ALIVE, 0) | std::uint64_t{7} << 32);
   const auto check = [&zero] { return crc64(zero.data(), 56); };
-  // Each bit of slice 6 changes the check in its own way. Gauss's elimination finds those which clear it.
+  // Each bit of slice 6 changes the check in its own way. Gauss's elimination finds those which
+  // clear it.
   std::uint64_t change[64];
   std::uint64_t bits[64];
   const std::uint64_t target = check();
