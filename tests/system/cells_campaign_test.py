@@ -82,6 +82,7 @@ def restarts(chance, cell):
             f"{chance.choice((30, 300))} {chance.randrange(1 << 32)} > /dev/null")
 
 
+EFFECTS = ("cycle lost", "cycle damaged", "link down", "doubt", "settled through another")
 FAULTS = {"firmware restarted": restarts, "function reset": reset, "PCIe error": link_error}
 
 
@@ -110,7 +111,8 @@ class Group:
             ["dmesg -c > /dev/null", f"while [ $(cut -d. -f1 /proc/uptime) -lt {BEGIN} ]; do sleep 0.01; done",
              f"sleep 0.{random.Random(f'begin {seed}').randrange(200):03}", "vpctl mark begin"] +
             [f"/share/joined /dev/oae{CELLS.index(end)}p{port} {10 * port + CELLS.index(end)} {10 * port + CELLS.index(other)} "
-             f"{cls.slots} patient > /tmp/{port}.{end} &" for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
+             f"{cls.slots} patient > /tmp/{port}.{end} &"
+             for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
             [line for _, *lines in cls.faults(seed) for line in lines] +
             ["wait", "vpctl mark end"] +
             [f"cat /tmp/{port}.{end} > /share/{port}.{end}" for port, ends in cls.ports().items() for end in ends] +
@@ -139,7 +141,7 @@ class Group:
     @classmethod
     def count(cls):
         """Counts what has happened while slots were exchanged."""
-        counts = collections.Counter(dict.fromkeys([*CUTS, *FAULTS, "cycle lost", "cycle damaged", "link down", "doubt", "settled through another"], 0))
+        counts = collections.Counter(dict.fromkeys([*CUTS, *FAULTS, *EFFECTS], 0))
         for seed, child in cls.children.items():
             begin, end = (float(re.search(rf"\[ *([\d.]+) s\] control info: mark {name}\n", child.errors)[1])
                           for name in ("begin", "end"))
