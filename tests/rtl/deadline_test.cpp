@@ -83,6 +83,23 @@ TEST_F(Deadline, ThatIsLookedAtWhenItPassesIsKept) {
   }
 }
 
+// Whichever comes first settles the swap.
+TEST_F(Deadline, ThatPassesWithAReversalSettlesOnce) {
+  fixture.put(OAE_FIRMWARE_HOLD_LIMIT, 5'000);
+  open();
+  std::uint32_t sequence = 0;
+  for (unsigned lead = 1; lead <= 20; ++lead) {
+    fixture.write_slot(port, add(++sequence));
+    fixture.stream(port);
+    ASSERT_TRUE(fixture.top.deadline_valid);
+    fixture.sleep(fixture.top.deadline - fixture.now - lead);
+    fixture.reverse(port, 1, sequence);
+    pass();
+    const std::uint64_t settled = state();
+    EXPECT_TRUE(settled == OAE_PORT_STATE_REVERSED || settled == OAE_PORT_STATE_COMMITTED) << lead;
+  }
+}
+
 TEST_F(Deadline, ThatPassesWhileTheHostReadsIsKept) {
   open_with(port, 5'000);
   std::uint32_t sequence = 0;

@@ -31,6 +31,14 @@ TEST_F(Pins, AnOpenThatNamesNoEpochBeginsTheFirst) {
   EXPECT_EQ(OAE_GET(status(), OAE_FIRMWARE_STATUS_EPOCH), 1u);
 }
 
+TEST_F(Pins, AReadOfTheControlRegisterClosesNothing) {
+  open();
+  swap(1);
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 0);
+  fixture.read(registers, OAE_HOST_PORT_CONTROL_AT(port));
+  EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
+}
+
 TEST_F(Pins, AReadOfARegisterConfirmsNothing) {
   open();
   swap(1);

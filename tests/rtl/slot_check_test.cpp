@@ -64,6 +64,13 @@ TEST_F(SlotCheck, EpochIsCompared) {
   }
 }
 
+TEST_F(SlotCheck, OnlyTheLastSwapOfThisEpochIsNoRejection) {
+  check(slot(7, 5), 7, 5);
+  EXPECT_FALSE(top_.host_rejected);
+  check(slot(8, 5), 7, 5);
+  EXPECT_TRUE(top_.host_rejected);
+}
+
 TEST_F(SlotCheck, EveryBitIsUnderTheCrc) {
   const Slot sound = slot(1, 2);
   for (unsigned bit = 0; bit < 512; ++bit) {

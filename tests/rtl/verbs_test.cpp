@@ -399,6 +399,14 @@ TEST_F(Verbs, NoCopyOfABadVerbThatAResetDiscardedTakesPlace) {
   done(port, again(discarded));
 }
 
+TEST_F(Verbs, SendConcernsNoWords) {
+  open();
+  open(other);
+  ask(port, add(1, 7, 5));
+  const Slot sent = offer(OAE_VERB_SEND, 1, {step(0, OAE_WORD_OPERATION_READ, 7)});
+  EXPECT_EQ(status_of(ask(other, sent)), OAE_STATUS_OK);
+}
+
 TEST_F(Verbs, NoPortHasAWordThatThereIsNot) {
   open();
   fixture.put(OAE_FIRMWARE_WORDS_AT(port), OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, 0x1fff));
