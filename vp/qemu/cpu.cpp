@@ -81,8 +81,8 @@ OaeRun Cpu::run() {
   for (;;) {
     const OaeRun reason = qemu.vcpu_run(index_, stop(), limit_);
     local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
-    const bool at_its_end = stopped_at_ >= granted_ || local_ >= granted_;
-    if (reason != OAE_RUN_LIMIT || at_its_end || instance_.failure_) return reason;
+    const bool interrupted = local_ < stopped_at_ || instance_.failure_;
+    if (reason != OAE_RUN_LIMIT || local_ >= granted_ || interrupted) return reason;
     // Siblings would take their turns during a pause, so they are let finish their slices.
     if (instance_.awake_ > 1 || !WallClock::pausing()) continue;
     pause();
@@ -104,7 +104,7 @@ void Cpu::pause() {
   wait(sc_core::SC_ZERO_TIME);
   Agenda::get().forget_others();
   instance_.running_ = this;
-  grant();
+  if (instance_.domain_.next_event() < granted_) grant();
 }
 
 bool Cpu::ready() {

@@ -54,9 +54,11 @@ TEST(CpuPauseTest, APauseChangesNothingForSiblings) {
 // A user types during a pause, for which the vCPU has run ahead of the kernel's time.
 TEST(CpuPauseTest, WhatIsTypedDuringAPauseComesInTime) {
   Instance::Config config = ipu("compute");
-  config.max_quantum = 100 * ms;
+  config.max_quantum = 1 * s;
   Machine machine(config);
   const Picoseconds end = now() + 300 * ms;
+  Event appointment(machine.domain, [] {});  // up to which the vCPU is granted
+  appointment.at(end);
   std::vector<Picoseconds> typed, heard;
   Event input(machine.domain, [&] {
     heard.push_back(now());
