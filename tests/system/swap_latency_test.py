@@ -47,8 +47,9 @@ class SwapLatency(machine.TestCase):
                 self.assertLessEqual(from_store, 1.15 * read)
 
     def test_it_scales_with_the_latency_one_to_one(self):
+        # A request is seen at an edge of the block's clock, so that a median may lie an edge later.
         for at_250, at_500 in zip(*self.medians.values()):
-            self.assertEqual(at_500 - at_250, 2 * 250_000)
+            self.assertLess(abs(at_500 - at_250 - 2 * 250_000), BLOCK_CLOCK)
 
 
 if __name__ == "__main__":
