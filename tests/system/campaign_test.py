@@ -39,7 +39,7 @@ load() { # PORT: that of port 2 has it mapped
   if [ $1 = 2 ]; then set -- 2 mapped; fi
   /share/swapper $1 /tmp/record$1 $2 >> /share/complaints & eval "load$1=$!"
 }
-kill_owner() { eval "kill -9 \\$load$1"; eval "wait \\$load$1" || true; load $1; }
+kill_owner() { eval "kill -9 \\$load$1" || return 1; eval "wait \\$load$1" || true; load $1; }
 # A device that is bound anew while somebody has a file of it open has another number.
 number() { set -- /dev/oae*p3; set -- "${1#/dev/oae}"; echo "${1%p3}"; }
 byte() { od -An -tu1 -j$1 -N1 $device/config | tr -d ' '; }
@@ -101,8 +101,8 @@ def restart(chance):
             f"{chance.randrange(1 << 32)}")
 
 
-# The kinds of faults, with the number of their shares. A command fails if the kernel refuses it, since it is still recovering
-# from the previous fault.
+# The kinds of faults, with their weights. A command fails if the kernel refuses it because it is still recovering from the
+# previous fault.
 FAULTS = {
     "link error": (2, recoverable),
     "reset": (1, lambda chance: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method && echo 1 > $device/reset"),
@@ -111,7 +111,7 @@ FAULTS = {
                                       "vpctl hot_plug host_ipu insert && await bound"),
     "switched off": (1, lambda chance: "echo 0 > $power && gone; echo 1 > $power && await bound"),
     "power fault": (1, lambda chance: "vpctl hot_plug host_ipu power_fault && sleep 0.1 && await bound"),
-    "unbound": (1, lambda chance: "echo 0000:01:00.0 > $driver/unbind; await eval 'bound || echo 0000:01:00.0 > $driver/bind'"),
+    "unbound": (1, lambda chance: "echo 0000:01:00.0 > $driver/unbind && await eval 'bound || echo 0000:01:00.0 > $driver/bind'"),
     "interrupts late": (1, silence("300")),
     "interrupts lost": (1, silence("000")),
     "restart": (1, restart),

@@ -17,6 +17,7 @@ import re
 import shutil
 
 import machine
+from campaign_test import ORDER
 from hot_plug_test import TROUBLE
 
 JOINED = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system/joined"))
@@ -26,7 +27,6 @@ CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "6")) // 2  # cases of each 
 CASES_OF_A_BOOT = 10
 CELLS = "abc"
 PORTS = {2: "ab", 3: "ab", 4: "bc", 5: "bc", 6: "ca", 7: "ca"}  # the two cells of each joined port
-ORDER = 0x7472617473657221  # tests/firmware/restarting_firmware.c
 
 ENDS = ("ab", "bc", "ca")  # of each link
 
@@ -113,7 +113,9 @@ class Group:
             [f"/share/joined /dev/oae{CELLS.index(end)}p{port} {10 * port + CELLS.index(end)} {10 * port + CELLS.index(other)} "
              f"{cls.slots} patient > /tmp/{port}.{end} &"
              for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
-            [line for _, *lines in cls.faults(seed) for line in lines] +
+            [": > /share/struck"] +
+            [line for kind, *lines in cls.faults(seed) for line in
+             [*lines, f"if kill -0 $! 2> /dev/null; then echo {kind} >> /share/struck; fi"]] +
             ["wait", "vpctl mark end"] +
             [f"cat /tmp/{port}.{end} > /share/{port}.{end}" for port, ends in cls.ports().items() for end in ends] +
             ["dmesg -r > /share/dmesg", ""])
@@ -152,7 +154,8 @@ class Group:
                 for kind, counter in (("cycle lost", "groups_lost"), ("cycle damaged", "groups_damaged")):
                     if name.endswith(counter):
                         counts[kind] += value
-            counts.update(kind for kind, *_ in cls.faults(seed) if kind != "firmware restarted")
+            # A fault counts if slots were still exchanged after it.
+            counts.update(kind for kind in child.file("struck").splitlines() if kind != "firmware restarted")
             for cell in cls.cells:
                 for time, text in re.findall(r"(?m)^\[ *([\d.]+)\] (.*)$", child.log(f"cell_{cell}")):
                     if not begin < float(time) < end:
