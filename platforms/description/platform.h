@@ -200,7 +200,7 @@ struct OaeCut {
 /// An error on an OAE link.
 struct OaeError {
   std::string from;  ///< name of the IPU that sends
-  unsigned bit = 0;  ///< of the frame
+  unsigned bit = 0;  ///< of the 512 of a clock cycle
   std::int64_t at = 0;
 };
 
