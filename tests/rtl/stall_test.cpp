@@ -162,6 +162,21 @@ TEST_F(Stall, ASlotThatCannotLeaveStopsNeitherTheFirmwareNorWritesOfTheHost) {
   EXPECT_EQ(fixture.line[0], slot(1, 101)[0]);
 }
 
+// The registers of the port that the read names stand beside the last write meanwhile.
+TEST_F(Stall, AReadThatWaitsClosesNoPort) {
+  for (const unsigned number : {0u, 5u, port}) open(number);
+  fixture.publish(5, slot(1, 100));
+  fixture.write_slot(5, slot(1, 200));
+  fixture.answer(5);
+  hold_answer();
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 0);
+  fixture.post_read(registers, OAE_HOST_PORT_STATE_AT(5), 8);
+  for (unsigned i = 0; i < 20; ++i) fixture.clock();
+  release();
+  EXPECT_EQ(fixture.read(pages, 5 * OAE_PORT_SIZE + OAE_PORT_STATUS) & 0xff,
+            unsigned{OAE_PORT_STATE_TENTATIVE});
+}
+
 TEST_F(Stall, ReadsWaitForASlotThatCannotLeave) {
   open(0);
   open(port);

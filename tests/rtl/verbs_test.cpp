@@ -372,6 +372,14 @@ TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(other)), range(0, 0)) << "it is the firmware's";
 }
 
+// Between the copies, the firmware has taken the word from the port.
+TEST_F(Verbs, ACopyOfAnOfferIsNotJudgedAgain) {
+  open();
+  fixture.write_slot(port, add(1, 7, 5));
+  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(8, 8));
+  EXPECT_EQ(status_of(ask(port, add(1, 7, 5))), OAE_STATUS_OK);
+}
+
 // A word of the port that it had not yet when the offer was denied.
 TEST_F(Verbs, NoCopyOfAnOfferThatWasDeniedAsABadVerbTakesPlace) {
   open();
