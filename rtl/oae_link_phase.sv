@@ -186,8 +186,9 @@ module oae_link_phase (
     end
   end
 
-  // The clock runs anyway while a deadline has passed, when the carrier changes, and after a doubt,
-  // since the sender has a jam to send then.
+  // The clock runs anyway while a deadline has passed and when the carrier changes. It also runs whenever
+  // trouble may end the link: after a doubt for the jam, after a new limit for the access's response, and
+  // when the link comes up for the sign of life.
   assign busy = send_valid;
   assign deadline_valid = ((joined || idle) && !carrier && !carried) ||
                           ((initialising || joined) && carrier && !tells);

@@ -151,6 +151,7 @@ module oae_link_unpacker #(
   assign frame_valid = whole && frame[CHECK +: 64] == check;
   assign damaged = (whole && !frame_valid) || broken;
   assign damaged_head = whole && !frame_valid ? frame[63:0] : broken_head;
-  assign busy = count != '0 || whole || broken || reflection_valid;   // a head or a mark is never alone
+  // A head or a mark is never alone. An idle slice ends stray ones, and needs an edge for that.
+  assign busy = count != '0 || straying || whole || broken || reflection_valid;
 
 endmodule

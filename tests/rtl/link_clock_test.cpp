@@ -113,6 +113,18 @@ TEST_F(LinkClock, DamageKeepsTheClock) {
   EXPECT_TRUE(b.top.busy);
 }
 
+// An idle slice ends the damage, whether the clock runs for anything else or not.
+TEST_F(LinkClock, StraySlicesKeepTheClockUntilTheWireIsIdle) {
+  bring_up();
+  align(to_b, 0);
+  for (unsigned i = 0; i < 60 * slices; ++i) insert(to_b, OAE_KIND_PAYLOAD, i);
+  until([this] { return b.top.rx_kind != 0; });
+  clock(50);  // The report of the damage has left.
+  ASSERT_NE(b.top.rx_kind, 0u);
+  for (; b.top.rx_kind != 0; clock()) EXPECT_TRUE(b.top.busy);
+  EXPECT_FALSE(b.top.busy);
+}
+
 // The link goes down while the beginning of a frame has arrived.
 TEST_F(LinkClock, TheBeginningOfAFrameIsForgottenWithTheLink) {
   bring_up();

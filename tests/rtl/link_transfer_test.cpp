@@ -17,7 +17,7 @@ class LinkTransfer : public LinkByHand {
     event(b);
     forget();
   }
-  /// Fills A's path to the wire, which is held back, so that whatever comes next has to wait.
+  /// Fills the path of `end` to its wire, which is held back, so that whatever comes next has to wait.
   void occupy(LinkEnd& end) {
     for (unsigned i = 0; i < 4; ++i) put(end, OAE_LINK_LIVENESS, i);
   }
@@ -49,7 +49,7 @@ TEST_F(LinkTransfer, ABadSlotDoesNotLeave) {
   EXPECT_EQ(count(to_b, OAE_PROTOCOL_PACKET), 2u);
 }
 
-// The answers to the transfer before and to another one of that number are not those to this one.
+// Answers to the transfer before do not settle this one, nor do other frames that have its number.
 TEST_F(LinkTransfer, OnlyTheAnswerToThisTransferSettlesIt) {
   EXPECT_EQ(send(a, slots(1, 1), true), unsigned{OAE_OUTCOME_COMMITTED});
   take(b);

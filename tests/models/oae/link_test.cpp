@@ -106,7 +106,7 @@ TEST_F(LinkModel, ADamagedBitLosesAndRepeatsNothing) {
   connect();
   run([this] {
     bring_up();
-    unsigned reversed = 0, committed = 0;
+    unsigned reversed = 0;
     for (unsigned i = 1; i < 100; ++i) {
       a.send(slot(2 * i));
       pass(vp::us);
@@ -120,7 +120,6 @@ TEST_F(LinkModel, ADamagedBitLosesAndRepeatsNothing) {
       const std::uint64_t transfers =
           OAE_GET(b.get(OAE_LINK_RECEIVED), OAE_LINK_RECEIVED_TRANSFERS);
       if (a.outcome() == OAE_OUTCOME_COMMITTED) {
-        ++committed;
         ASSERT_EQ(transfers, 1u);
         ASSERT_EQ(b.receive(), slot(2 * i + 1));
       } else {
@@ -129,7 +128,6 @@ TEST_F(LinkModel, ADamagedBitLosesAndRepeatsNothing) {
         ASSERT_EQ(transfers, 0u);
       }
     }
-    EXPECT_EQ(reversed + committed, 99u);
     EXPECT_GT(reversed, 50u);
     EXPECT_EQ(counter("a.link.groups_damaged"), 66u);
     EXPECT_EQ(counter("b.link.groups_damaged"), 33u);
