@@ -15,14 +15,13 @@ import tempfile
 import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMAND = ROOT / "scripts" / "mutations"
-WORKER = ROOT / "scripts" / "lib" / "mutations.py"
-PYTHON = "/usr/bin/python3"
+from in_folder import InFolder, PYTHON, ROOT, SCRIPTS, output_of
+import listed_programs
 
-sys.dont_write_bytecode = True
-sys.path[:0] = [str(WORKER.parent), str(pathlib.Path(__file__).resolve().parent)]
-import listed_programs  # noqa: E402
+COMMAND = SCRIPTS / "mutations"
+WORKER = SCRIPTS / "lib" / "mutations.py"
+
+sys.path.insert(0, str(WORKER.parent))
 import mutations  # noqa: E402
 
 CMAKE = """
@@ -39,30 +38,12 @@ PLATFORMS = "add_custom_target(compiled ALL COMMAND grep -qx sound ${CMAKE_SOURC
 SPDX = "SPDX-License-Identifier: Apache-2.0\n"
 
 
-def output_of(*command, env=None):
-    """Exit code and merged output of a command."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, **(env or {})},
-        timeout=60,
-    )
-    return done.returncode, done.stdout
-
-
 def patch(tests, file="value", before="1", after="2", text="The value is wrong."):
     diff = f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-{before}\n+{after}\n"
     return f"{SPDX}{text}\nCaught by: {tests}\n\n{diff}"
 
 
-class Options(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="oae-vp-test."))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
+class Options(InFolder):
     def run_command(self, *arguments):
         build = self.folder / "build"
         found = output_of(COMMAND, *arguments, env={"OAE_VP_BUILD": str(build)})
@@ -88,7 +69,7 @@ class Options(unittest.TestCase):
         self.assertEqual([line for line in text.splitlines() if not line.startswith(" ")], patches)
 
 
-class Run(unittest.TestCase):
+class Run(InFolder):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="oae-vp-test.")
@@ -96,25 +77,19 @@ class Run(unittest.TestCase):
         cls.path = listed_programs.folder_of(pathlib.Path(folder.name) / "bin", "tests", "bench")
 
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="oae-vp-test."))
-        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
-        self.build = self.root / "build"
+        super().setUp()
+        self.build = self.folder / "build"
         for name, text in (("CMakeLists.txt", CMAKE), ("platforms/CMakeLists.txt", PLATFORMS), ("value", "1\n"),
                            ("source", "sound\n"), ("vp/qemu/overlay/file", "1\n"), ("build/images/manifest.json", "{}"),
                            ("build/images/kernel", "kernel")):
             self.write(name, text)
-        subprocess.run(["cmake", "-G", "Ninja", "-B", "build/cmake", "."], cwd=self.root, check=True, capture_output=True)
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        subprocess.run(["cmake", "-G", "Ninja", "-B", "build/cmake", "."], cwd=self.folder, check=True, capture_output=True)
 
     def mutation(self, name, text):
         self.write(f"tests/mutations/{name}.patch", text)
 
     def command(self, *names):
-        return [PYTHON, "-I", str(WORKER), "--root", str(self.root), "--build", str(self.build), *names]
+        return [PYTHON, "-I", str(WORKER), "--root", str(self.folder), "--build", str(self.build), *names]
 
     def run_all(self, *names):
         return output_of(*self.command(*names), env={"PATH": str(self.path)})
@@ -128,7 +103,7 @@ class Run(unittest.TestCase):
         self.assertEqual(code, 0, text)
         self.assertRegex(text, r"^unchanged  passes the 2 tests .* \d+ s\nwrong  caught by value.IsOne  \d+ s\n$")
         self.assertEqual(self.copied(), "1\n")
-        self.assertEqual((self.root / "value").read_text(), "1\n")
+        self.assertEqual((self.folder / "value").read_text(), "1\n")
 
     def test_one_that_none_sees_survives_and_the_others_go_on(self):
         self.mutation("a-survivor", patch(r"value\.IsThere"))
@@ -176,7 +151,7 @@ class Run(unittest.TestCase):
         self.assertEqual(code, 1, text)
         self.assertIn("without any defect, value.IsOne fails too", text)
         self.write("value", "1\n")
-        shutil.rmtree(self.root / "vp")
+        shutil.rmtree(self.folder / "vp")
         for name in ("new", ".git/HEAD", "build-elsewhere/cmake/CMakeCache.txt", "__pycache__/value.pyc"):
             self.write(name, "")
         self.assertEqual(self.run_all()[0], 0)

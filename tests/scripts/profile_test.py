@@ -6,17 +6,13 @@ Usage: profile_test.py [GROUP[.CASE]]...
 """
 
 import os
-import pathlib
 import re
-import shutil
 import sys
-import tempfile
 import unittest
 
-LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "lib"
+from in_folder import InFolder, SCRIPTS
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(LIBRARY))
+sys.path.insert(0, str(SCRIPTS / "lib"))
 import bench  # noqa: E402
 import profile  # noqa: E402
 
@@ -88,12 +84,11 @@ class Attribution(unittest.TestCase):
         self.assertNotIn("0x0000", hottest)
 
 
-class Recording(unittest.TestCase):
+class Recording(InFolder):
     """With a perf of our own, which notes its commands, and answers them or does not."""
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="oae-vp-test."))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        super().setUp()
         self.addCleanup(os.environ.__setitem__, "PATH", os.environ["PATH"])
         os.environ["PATH"] = f"{self.folder}:{os.environ['PATH']}"
 
