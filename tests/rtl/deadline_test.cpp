@@ -127,7 +127,8 @@ TEST(Deadlines, ThatPassesWhileOthersAreLookedAtIsKept) {
     fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);
     fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 1);
     fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(0), 5'000);
-    fixture.write(registers, OAE_HOST_PORT_EVENT_AT(0), OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 5);
+    fixture.write(registers, OAE_HOST_PORT_EVENT_AT(0),
+                  OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 5);
     Header header;
     header.epoch = 1;
     header.sequence = 1;

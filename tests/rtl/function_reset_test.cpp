@@ -88,14 +88,14 @@ TEST_F(Block, ADenialNamesTheFirstAttemptThatIsStillTaken) {
 
 TEST_F(Block, AnOpenWithoutHistoryFollowsTheEpochThatTheHostRemembers) {
   fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port),
-              OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, 9) | OAE_HOST_PORT_CONTROL_OPEN_MASK);
+                OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, 9) | OAE_HOST_PORT_CONTROL_OPEN_MASK);
   fixture.publish(port, slot(1, 10, 0, 10));
   fixture.write_slot(port, slot(1, 20, 0, 10));
   EXPECT_EQ(fixture.stream(port), slot(1, 10, 0, 10));
   EXPECT_EQ(counter(OAE_HOST_PORT_CONTROL_AT(port)), OAE_HOST_PORT_CONTROL_OPEN_MASK);
   close();
   fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(port),
-              OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, 77) | OAE_HOST_PORT_CONTROL_OPEN_MASK);
+                OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, 77) | OAE_HOST_PORT_CONTROL_OPEN_MASK);
   EXPECT_EQ(OAE_GET(counter(OAE_HOST_PORT_STATE_AT(port)), OAE_HOST_PORT_STATE_EPOCH), 11u)
       << "the block's own history counts";
 }

@@ -86,8 +86,8 @@ TEST(Limits, SequencesGoOnByTheHundredThousand) {
   open(fixture, port, 0x40);
   constexpr std::uint32_t last = 0x2'0001;
   for (std::uint32_t sequence = 1; sequence <= last; ++sequence) {
-    const std::uint64_t word = reversal(OAE_PUT(OAE_PORT_REVERSE_EPOCH, 1) |
-                                        OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, sequence));
+    const std::uint64_t word =
+        reversal(OAE_PUT(OAE_PORT_REVERSE_EPOCH, 1) | OAE_PUT(OAE_PORT_REVERSE_SEQUENCE, sequence));
     fixture.post_write(pages, port * OAE_PORT_SIZE + OAE_PORT_REVERSE, &word, 8);
     if (sequence % 1024 != 0 && sequence != last) continue;
     fixture.drain();

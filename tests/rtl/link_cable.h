@@ -15,8 +15,8 @@ class LinkCable {
   /// The low phase of a clock. A wire that is held moves no slice.
   void settle(std::uint64_t now, bool to_b_goes = true, bool to_a_goes = true);
   void rise();
-  /// Whether a clock at `now` would change nothing: the ends' clocks may stop (oae_link.sv), and nothing
-  /// is on the wires.
+  /// Whether a clock at `now` would change nothing: the ends' clocks may stop (oae_link.sv), and
+  /// nothing is on the wires.
   bool quiet(std::uint64_t now) const;
 
   static constexpr unsigned slices = sizeof(Voae_link::tx_data) / 8;  ///< per clock

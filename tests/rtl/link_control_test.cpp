@@ -41,7 +41,8 @@ TEST_F(LinkControl, AnotherBeginningHidesNoRestart) {
     ASSERT_EQ(session(a), before + 1) << "A has left the session that B has left";
     ASSERT_EQ(session_seen(a), session(b));
     ASSERT_EQ(session_seen(b), session(a));
-    ASSERT_TRUE(get(a, OAE_LINK_EVENT) & OAE_LINK_EVENT_UP_MASK) << "and says that it came up again";
+    ASSERT_TRUE(get(a, OAE_LINK_EVENT) & OAE_LINK_EVENT_UP_MASK)
+        << "and says that it came up again";
   }
 }
 

@@ -4,8 +4,9 @@
 // agreement, no invention, no repetition, reversal, a bounded answer, progress.
 //
 // Each of the four tests has every fourth seed. OAE_VP_LINK_SEEDS is the number of its seeds; the
-// default is three. OAE_VP_LINK_FIRST_SEED is the number of seeds that it passes over first; the default
-// is none. A seed has 30 runs of 60 steps. Each run ends with both sides up and all transfers settled.
+// default is three. OAE_VP_LINK_FIRST_SEED is the number of seeds that it passes over first; the
+// default is none. A seed has 30 runs of 60 steps. Each run ends with both sides up and all
+// transfers settled.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -236,7 +236,8 @@ TEST_F(AfterPowerLoss, HistoryDoesNotBeginBeforeItBegan) {
 }
 
 // The same holds whatever is lost at any time, and however often either side begins anew.
-class AfterPowerLossAtRandom : public AfterPowerLoss, public testing::WithParamInterface<unsigned> {};
+class AfterPowerLossAtRandom : public AfterPowerLoss,
+                               public testing::WithParamInterface<unsigned> {};
 
 TEST_P(AfterPowerLossAtRandom, NobodyKnowsTheFate) {
   random.seed(GetParam());

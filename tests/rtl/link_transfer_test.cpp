@@ -17,7 +17,8 @@ class LinkTransfer : public LinkByHand {
     event(b);
     forget();
   }
-  /// Fills the path of `end` to its wire, which is held back, so that whatever comes next has to wait.
+  /// Fills the path of `end` to its wire, which is held back, so that whatever comes next has to
+  /// wait.
   void occupy(LinkEnd& end) {
     for (unsigned i = 0; i < 4; ++i) put(end, OAE_LINK_LIVENESS, i);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells RTL in which guards can be taken away (rtl/proof/guards) which mutation is chosen; 0 is none.
+// Tells RTL in which guards can be taken away (rtl/proof/guards) which mutation is chosen; 0 is
+// none.
 #include <cstdlib>
 
 extern "C" int oae_mutation_chosen() {

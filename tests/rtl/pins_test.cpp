@@ -46,8 +46,8 @@ TEST_F(Pins, AReadOfARegisterConfirmsNothing) {
   fixture.post_write(pages, page + OAE_PORT_CONFIRM, &word, 7);
   fixture.drain();
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE) << "a byte of it is missing";
-  fixture.post_write(pages, page + OAE_PORT_CONFIRM + 7,
-                     reinterpret_cast<const char*>(&word) + 7, 1);
+  fixture.post_write(pages, page + OAE_PORT_CONFIRM + 7, reinterpret_cast<const char*>(&word) + 7,
+                     1);
   fixture.read(pages, page + OAE_PORT_CONFIRM);
   EXPECT_EQ(state(), OAE_PORT_STATE_TENTATIVE);
 }

@@ -120,7 +120,8 @@ TEST(Latency, OfADeadlineIsATurnOfEachSide) {
   fixture.drain();
 }
 
-// A reset of the function is one turn of each port, and the next one begins with the first port again.
+// A reset of the function is one turn of each port, and the next one begins with the first port
+// again.
 TEST(Latency, OfAResetIsATurnOfEachPort) {
   Fixture fixture(8);
   for (int i = 0; i < 3; ++i) {

@@ -13,7 +13,8 @@ bool changes(const ReferenceWords::Step& step) {
 
 }  // namespace
 
-std::optional<ReferenceWords::Steps> ReferenceWords::steps(const Slot& slot, const WordRange& range) {
+std::optional<ReferenceWords::Steps> ReferenceWords::steps(const Slot& slot,
+                                                           const WordRange& range) {
   Steps steps;
   const unsigned verb = Header::of(slot[0]).verb;
   if (verb == OAE_VERB_CAS || verb == OAE_VERB_FETCH_ADD) {

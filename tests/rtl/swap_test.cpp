@@ -412,7 +412,8 @@ TEST_F(Block, CloseRollsForwardAndOpenBeginsAnEpoch) {
   EXPECT_EQ(fixture.answer(port), slot(1, 13, 0, 2)[0]);
 }
 
-// A host that is still in doubt learns that its swap took place, and that it is too late to reverse it.
+// A host that is still in doubt learns that its swap took place, and that it is too late to reverse
+// it.
 TEST_F(Block, AClosedPortRetainsItsLastAnswer) {
   open();
   swap(1);

@@ -109,9 +109,8 @@ class SwapTransitions : public Block {
   }
 };
 
-class SwapTransition
-    : public SwapTransitions,
-      public testing::WithParamInterface<std::tuple<unsigned, unsigned>> {};
+class SwapTransition : public SwapTransitions,
+                       public testing::WithParamInterface<std::tuple<unsigned, unsigned>> {};
 
 TEST_P(SwapTransition, IsThatOfTheTable) {
   const auto [state, event] = GetParam();
