@@ -12,6 +12,21 @@ inline constexpr unsigned pages = 2;
 inline constexpr unsigned streams = 4;
 inline constexpr std::uint64_t all = ~std::uint64_t{0};
 
+/// Makes the first swap of port 0 up to its answer. Its confirmation is asked for after `limit`
+/// clocks, by vector 5.
+inline void swap_to_be_confirmed(Fixture& fixture, std::uint64_t limit) {
+  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);
+  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 1);
+  fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(0), limit);
+  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(0), OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 5);
+  Header header;
+  header.epoch = 1;
+  header.sequence = 1;
+  fixture.publish(0, make_slot(header, 10));
+  fixture.write_slot(0, make_slot(header, 20));
+  fixture.answer(0);
+}
+
 /// A block of eight ports, and common actions of tests at one of them.
 class Block : public testing::Test {
  protected:

@@ -32,6 +32,13 @@ class Deadline : public Block {
     }
     EXPECT_FALSE(fixture.top.deadline_valid);
   }
+  /// Makes a swap that holds a word, and waits until so many clocks before the deadline.
+  void hold_until(unsigned lead, std::uint32_t sequence) {
+    fixture.write_slot(port, add(sequence));
+    fixture.stream(port);
+    ASSERT_TRUE(fixture.top.deadline_valid);
+    fixture.sleep(fixture.top.deadline - fixture.now - lead);
+  }
   /// An offer that adds 1 to a word.
   static Slot add(std::uint32_t sequence) {
     Header header;
@@ -72,10 +79,7 @@ TEST_F(Deadline, ThatIsLookedAtWhenItPassesIsKept) {
   open();
   std::uint32_t sequence = 0;
   for (unsigned lead = 1; lead <= 60; ++lead) {
-    fixture.write_slot(port, add(++sequence));
-    fixture.stream(port);
-    ASSERT_TRUE(fixture.top.deadline_valid);
-    fixture.sleep(fixture.top.deadline - fixture.now - lead);
+    hold_until(lead, ++sequence);
     fixture.put(OAE_FIRMWARE_HOLD_LIMIT, limit);
     pass();
     EXPECT_EQ(state(), OAE_PORT_STATE_COMMITTED) << lead;
@@ -89,10 +93,7 @@ TEST_F(Deadline, ThatPassesWithAReversalSettlesOnce) {
   open();
   std::uint32_t sequence = 0;
   for (unsigned lead = 1; lead <= 20; ++lead) {
-    fixture.write_slot(port, add(++sequence));
-    fixture.stream(port);
-    ASSERT_TRUE(fixture.top.deadline_valid);
-    fixture.sleep(fixture.top.deadline - fixture.now - lead);
+    hold_until(lead, ++sequence);
     fixture.reverse(port, 1, sequence);
     pass();
     const std::uint64_t settled = state();
@@ -124,17 +125,7 @@ TEST(Deadlines, ThatPassesWhileOthersAreLookedAtIsKept) {
   for (const unsigned lead : {20u, 40u, 60u, 80u, 100u}) {
     Fixture fixture(64);
     fixture.compare_signals = false;
-    fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);
-    fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 1);
-    fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(0), 5'000);
-    fixture.write(registers, OAE_HOST_PORT_EVENT_AT(0),
-                  OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 5);
-    Header header;
-    header.epoch = 1;
-    header.sequence = 1;
-    fixture.publish(0, make_slot(header, 10));
-    fixture.write_slot(0, make_slot(header, 20));
-    fixture.answer(0);
+    swap_to_be_confirmed(fixture, 5'000);
     ASSERT_TRUE(fixture.top.deadline_valid);
     fixture.sleep(fixture.top.deadline - fixture.now - lead);
     fixture.put(OAE_FIRMWARE_HOLD_LIMIT, 1'000'000);

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/link_by_hand.h"
 
-std::uint64_t LinkByHand::header(unsigned protocol, unsigned number, bool jam) {
-  return OAE_PUT(OAE_FRAME_HEADER_PROTOCOL, protocol) | OAE_PUT(OAE_FRAME_HEADER_JAM, jam) |
-         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number & 0xff) |
-         OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
-}
-
 Frame LinkByHand::frame(std::uint64_t header, std::uint64_t slice_1) {
   Frame made{};
   made[0] = header;

@@ -8,7 +8,6 @@ class LinkByHand : public Link {
  protected:
   using Link::Link;
 
-  static std::uint64_t header(unsigned protocol, unsigned number, bool jam = false);
   /// A good frame, whose slices 2 to 6 are zero.
   static Frame frame(std::uint64_t header, std::uint64_t slice_1 = 0);
   /// Puts the first slices of a frame on the wire.

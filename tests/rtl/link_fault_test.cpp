@@ -8,13 +8,6 @@
 
 namespace {
 
-constexpr unsigned packet = OAE_LINK_COMMAND_PACKET;
-
-std::uint64_t header(unsigned protocol, unsigned number, bool jam = false) {
-  return OAE_PUT(OAE_FRAME_HEADER_PROTOCOL, protocol) | OAE_PUT(OAE_FRAME_HEADER_JAM, jam) |
-         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number) | OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
-}
-
 // The effects of one fault of one frame, in any place.
 struct Strike {
   LinkWire::Fault fault;

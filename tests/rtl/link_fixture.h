@@ -5,6 +5,17 @@
 
 #include "tests/rtl/link_pair.h"
 
+// Commands that send a transfer
+inline constexpr unsigned packet = OAE_LINK_COMMAND_PACKET;
+inline constexpr unsigned flow = OAE_LINK_COMMAND_FLOW;
+
+/// Slice 0 of a frame.
+inline std::uint64_t header(unsigned protocol, unsigned number, bool jam = false) {
+  return OAE_PUT(OAE_FRAME_HEADER_PROTOCOL, protocol) | OAE_PUT(OAE_FRAME_HEADER_JAM, jam) |
+         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number & 0xff) |
+         OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
+}
+
 /// Two ends of a link, and what tests of single steps do with them.
 class Link : public LinkPair {
  protected:

@@ -8,14 +8,6 @@
 
 namespace {
 
-constexpr unsigned packet = OAE_LINK_COMMAND_PACKET;
-constexpr unsigned flow = OAE_LINK_COMMAND_FLOW;
-
-std::uint64_t header(unsigned protocol, unsigned number, bool jam = false) {
-  return OAE_PUT(OAE_FRAME_HEADER_PROTOCOL, protocol) | OAE_PUT(OAE_FRAME_HEADER_JAM, jam) |
-         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number) | OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
-}
-
 // The link is cut after so many clocks of a transfer, and comes back.
 class Cut : public Link, public testing::WithParamInterface<bool> {};
 

@@ -8,14 +8,6 @@
 
 namespace {
 
-constexpr unsigned packet = OAE_LINK_COMMAND_PACKET;
-constexpr unsigned flow = OAE_LINK_COMMAND_FLOW;
-
-std::uint64_t header(unsigned protocol, unsigned number, bool jam = false) {
-  return OAE_PUT(OAE_FRAME_HEADER_PROTOCOL, protocol) | OAE_PUT(OAE_FRAME_HEADER_JAM, jam) |
-         OAE_PUT(OAE_FRAME_HEADER_LIVENESS, number) | OAE_PUT(OAE_FRAME_HEADER_OPERAND, number);
-}
-
 TEST_F(Link, SaysWhatItIs) {
   const std::uint64_t id = get(a, OAE_LINK_ID);
   EXPECT_EQ(OAE_GET(id, OAE_LINK_ID_MAGIC), 0x4c45'414fu);

@@ -6,9 +6,6 @@
 
 namespace {
 
-constexpr unsigned packet = OAE_LINK_COMMAND_PACKET;
-constexpr unsigned flow = OAE_LINK_COMMAND_FLOW;
-
 class LinkTransfer : public LinkByHand {
  protected:
   void SetUp() override {
@@ -16,6 +13,11 @@ class LinkTransfer : public LinkByHand {
     event(a);
     event(b);
     forget();
+  }
+  /// Fills the receive buffer of B.
+  void fill_receiver() {
+    EXPECT_EQ(send(a, slots(1, 1), true), unsigned{OAE_OUTCOME_COMMITTED});
+    EXPECT_EQ(send(a, slots(1, 2), true), unsigned{OAE_OUTCOME_COMMITTED});
   }
   /// Fills the path of `end` to its wire, which is held back, so that whatever comes next has to
   /// wait.
@@ -113,8 +115,7 @@ TEST_F(LinkTransfer, NothingOfATransferLeavesAfterTheLinkWentDown) {
 
 // B has refused the transfer before A's withdrawal can leave.
 TEST_F(LinkTransfer, AWithdrawalIsForgottenWithItsTransfer) {
-  EXPECT_EQ(send(a, slots(1, 1), true), unsigned{OAE_OUTCOME_COMMITTED});
-  EXPECT_EQ(send(a, slots(1, 2), true), unsigned{OAE_OUTCOME_COMMITTED});
+  fill_receiver();
   fill(a, slots(1, 3));
   command(a, packet);
   hold_to_a = true;
@@ -152,8 +153,7 @@ TEST_F(LinkTransfer, AFrameThatWaitsForTheWireIsNoSilence) {
 // ---- The receiver ----
 
 TEST_F(LinkTransfer, RoomThatComesDuringATransferIsForTheNextOne) {
-  EXPECT_EQ(send(a, slots(1, 1), true), unsigned{OAE_OUTCOME_COMMITTED});
-  EXPECT_EQ(send(a, slots(1, 2), true), unsigned{OAE_OUTCOME_COMMITTED});
+  fill_receiver();
   fill(a, slots(64, 3));
   command(a, flow, OAE_BEATS_OF_64);
   until([this] { return b.receiver() == OAE_LINK_STATE_REFLECTING; });

@@ -98,16 +98,7 @@ TEST(Latency, OfTheFirmwareIsATurnOfTheHost) {
 TEST(Latency, OfADeadlineIsATurnOfEachSide) {
   Fixture fixture(8);
   fixture.compare_signals = false;
-  fixture.write(registers, OAE_HOST_PORT_ANSWER_ADDRESS_AT(0), 0x40);
-  fixture.write(registers, OAE_HOST_PORT_CONTROL_AT(0), 1);
-  fixture.write(registers, OAE_HOST_PORT_TENTATIVE_LIMIT_AT(0), 5'000);
-  fixture.write(registers, OAE_HOST_PORT_EVENT_AT(0), OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | 5);
-  Header header;
-  header.epoch = 1;
-  header.sequence = 1;
-  fixture.publish(0, make_slot(header, 10));
-  fixture.write_slot(0, make_slot(header, 20));
-  fixture.answer(0);
+  swap_to_be_confirmed(fixture, 5'000);
   const std::uint64_t deadline = fixture.top.deadline;
   fixture.sleep(deadline - fixture.now - 20);
   for (int i = 0; i < 200; ++i) {

@@ -45,6 +45,14 @@ class Verbs : public Block {
     return fixture.stream(number);
   }
   unsigned status_of(const Slot& slot) { return Header::of(slot[0]).status; }
+  /// The port gets all words. A copy of the offer still does not take place, and the next attempt
+  /// does.
+  void expect_only_the_next_attempt(const Slot& offer) {
+    fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 256));
+    EXPECT_NE(status_of(ask(port, offer)), OAE_STATUS_OK);
+    EXPECT_EQ(state(), std::uint64_t{OAE_PORT_STATE_IDLE});
+    done(port, again(offer));
+  }
   /// Makes a swap and confirms it.
   Slot done(unsigned number, const Slot& slot) {
     const Slot answer = ask(number, slot);
@@ -388,10 +396,7 @@ TEST_F(Verbs, NoCopyOfAnOfferThatWasDeniedAsABadVerbTakesPlace) {
   const Header denial = Header::of(ask(port, denied)[0]);
   EXPECT_EQ(denial.status, OAE_STATUS_BAD_VERB);
   EXPECT_EQ(denial.attempt, 1u) << "which is final, since this is the first attempt that counts";
-  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 256));
-  EXPECT_NE(status_of(ask(port, denied)), OAE_STATUS_OK);
-  EXPECT_EQ(state(), std::uint64_t{OAE_PORT_STATE_IDLE});
-  done(port, again(denied));
+  expect_only_the_next_attempt(denied);
 }
 
 // A reset discards an offer with a bad verb, of which the host will not hear more.
@@ -401,10 +406,7 @@ TEST_F(Verbs, NoCopyOfABadVerbThatAResetDiscardedTakesPlace) {
   const Slot discarded = add(1, 5, 1);
   fixture.write_slot(port, discarded);
   fixture.function_reset();
-  fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(0, 256));
-  EXPECT_NE(status_of(ask(port, discarded)), OAE_STATUS_OK);
-  EXPECT_EQ(state(), std::uint64_t{OAE_PORT_STATE_IDLE});
-  done(port, again(discarded));
+  expect_only_the_next_attempt(discarded);
 }
 
 TEST_F(Verbs, SendConcernsNoWords) {
