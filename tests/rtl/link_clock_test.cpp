@@ -40,6 +40,16 @@ class LinkClock : public LinkByHand {
     ASSERT_TRUE(a.top.deadline_valid);
     EXPECT_NEAR(a.top.deadline - deadline, limit(4000), 2);
   }
+  /// The end needs its clock until the next frame is on its wire, and not beyond.
+  void expect_clock_for_a_frame(LinkEnd& end, const LinkWire& wire) {
+    const std::size_t frames = wire.frames.size();
+    for (unsigned i = 0; wire.frames.size() == frames; ++i) {
+      ASSERT_LT(i, 100u);
+      ASSERT_TRUE(end.top.busy) << i;
+      clock();
+    }
+    EXPECT_FALSE(end.top.busy);
+  }
 };
 
 TEST_F(LinkClock, AJournalIsRepeatedAtTheDeadline) {
@@ -91,6 +101,64 @@ TEST_F(LinkClock, ATransferHasADeadlineOnlyWhenItsFramesHaveLeft) {
   EXPECT_TRUE(a.top.deadline_valid);
 }
 
+TEST_F(LinkClock, EachPhaseOfATransferKeepsTheClock) {
+  bring_up();
+  fill(a, slots(1, 1));
+  a.post_put(OAE_LINK_COMMAND, packet);
+  until([this] { return a.sender() == OAE_LINK_STATE_TENTATIVE; });
+  expect_clock_for_a_frame(a, to_b);
+  until([this] { return b.receiver() == OAE_LINK_STATE_TENTATIVE; });
+  expect_clock_for_a_frame(b, to_a);
+  until([this] { return a.sender() == OAE_LINK_STATE_COMMITTING; });
+  expect_clock_for_a_frame(a, to_b);
+  until([this] { return b.receiver() == OAE_LINK_STATE_IDLE; });
+  expect_clock_for_a_frame(b, to_a);
+}
+
+// A has joined, and comes up by a frame that says no more.
+TEST_F(LinkClock, ASignOfLifeKeepsTheClock) {
+  limit_silence(a, long_silence);
+  limit_silence(b, long_silence);
+  lose(to_b, 1, 100);
+  begin(a);
+  begin(b);
+  until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
+  rest();
+  insert(to_a, frame(header(OAE_PROTOCOL_ALIVE, 0)));
+  until([this] { return a.phase() == OAE_LINK_STATE_IDLE; });
+  expect_clock_for_a_frame(a, to_b);
+}
+
+TEST_F(LinkClock, AnAccessKeepsTheClockUntilItsResponseIsTaken) {
+  a.top.axi_rready = 0;
+  a.post_get(OAE_LINK_ID, {});
+  for (unsigned i = 0; i < 10; ++i) {
+    clock();
+    EXPECT_TRUE(a.top.busy) << i;
+  }
+  a.top.axi_rready = 1;
+  clock();
+  EXPECT_TRUE(a.idle());
+  EXPECT_FALSE(a.top.busy);
+}
+
+TEST_F(LinkClock, TheDeadlineIsTheEarlierOne) {
+  bring_up();
+  to_a.cut();
+  clock(2);
+  ASSERT_TRUE(a.top.deadline_valid);
+  const std::uint64_t missed = a.top.deadline;
+  fill(a, slots(1, 1));
+  command(a, packet);
+  until([this] { return !a.top.busy; });
+  EXPECT_EQ(a.top.deadline, missed) << "that of the slices, not of the answer";
+  to_a.join();
+  settle(++now);
+  ASSERT_TRUE(a.top.deadline_valid);
+  EXPECT_GT(a.top.deadline, missed) << "that of the answer";
+  rise();
+}
+
 TEST_F(LinkClock, AFrameThatArrivesKeepsTheClock) {
   bring_up();
   const unsigned lane = slices / 2;
@@ -140,6 +208,19 @@ TEST_F(LinkClock, TheBeginningOfAFrameIsForgottenWithTheLink) {
   to_b.join();
   bring_up();
   EXPECT_EQ(get(b, OAE_LINK_COUNT_DAMAGED), 0u);
+}
+
+// The wire takes nothing, so that one frame waits behind another one.
+TEST_F(LinkClock, FramesThatWaitAreForgottenWithTheLink) {
+  bring_up();
+  hold_to_b = true;
+  for (unsigned i = 0; i < 3; ++i) put(a, OAE_LINK_LIVENESS, i);
+  EXPECT_TRUE(a.top.busy);
+  a.post_put(OAE_LINK_CONTROL, 0);
+  until([this] { return a.phase() == OAE_LINK_STATE_DOWN; });
+  clock();
+  EXPECT_TRUE(a.idle());
+  EXPECT_FALSE(a.top.busy);
 }
 
 }  // namespace

@@ -79,14 +79,16 @@ void LinkEnd::post_get(unsigned address, Done done) {
 void LinkEnd::settle(std::uint64_t time) {
   now = time;
   top.now = now;
-  if (!waits_ && !accesses_.empty()) {
-    const Access& access = accesses_.front();
+  if (accesses_.size() > taken_ && (hasty || taken_ == 0)) {
+    const Access& access = accesses_[taken_];
     top.axi_awvalid = top.axi_wvalid = access.write;
     top.axi_arvalid = !access.write;
     top.axi_awaddr = top.axi_araddr = access.address;
     top.axi_awprot = top.axi_arprot = access.address >> 3 & 7;  // which the link ignores
-    top.axi_wdata = access.data;
-    top.axi_wstrb = access.strobe;
+    if (access.write) {  // The data of the last write stay on the pins during a read.
+      top.axi_wdata = access.data;
+      top.axi_wstrb = access.strobe;
+    }
   }
   top.clock = 0;
   top.eval();
@@ -94,7 +96,7 @@ void LinkEnd::settle(std::uint64_t time) {
 
 void LinkEnd::rise() {
   const bool taken = (top.axi_awvalid && top.axi_awready) || (top.axi_arvalid && top.axi_arready);
-  const bool responded = top.axi_bvalid || top.axi_rvalid;
+  const bool responded = (top.axi_bvalid && top.axi_bready) || (top.axi_rvalid && top.axi_rready);
   const std::uint64_t result = top.axi_rdata;
   if (responded) error = (top.axi_bvalid ? top.axi_bresp : top.axi_rresp) != 0;
   const States before = states();
@@ -103,11 +105,12 @@ void LinkEnd::rise() {
   top.eval();
   if (!reset) check(before, states());
   if (taken) {
-    waits_ = true;
+    ++taken_;
     top.axi_awvalid = top.axi_wvalid = top.axi_arvalid = 0;
   }
   if (responded) {
-    waits_ = false;
+    ASSERT_FALSE(accesses_.empty()) << "a response to no access";
+    --taken_;
     const Done done = std::move(accesses_.front().done);
     accesses_.pop_front();
     if (done) done(result);

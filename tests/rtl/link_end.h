@@ -3,6 +3,7 @@
 
 #include <Voae_link.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -11,8 +12,8 @@
 
 #include "tests/rtl/slot.h"
 
-/// One side of a link: the pins of the verilated model, and a firmware that makes one access to its
-/// registers at a time. Every change of a state machine is compared with the table.
+/// One side of a link: the pins of the verilated model, and a firmware that accesses its registers.
+/// Every change of a state machine is compared with the table.
 class LinkEnd {
  public:
   using Done = std::function<void(std::uint64_t)>;
@@ -29,7 +30,7 @@ class LinkEnd {
 
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff, Done done = {});
   void post_get(unsigned address, Done done);
-  bool idle() const { return accesses_.empty() && !waits_; }
+  bool idle() const { return accesses_.empty(); }
 
   /// The low phase of a clock. The outputs must be sampled before its end.
   void settle(std::uint64_t now);
@@ -46,6 +47,8 @@ class LinkEnd {
   Voae_link top{&context};
   bool error = false;  ///< whether the last access failed
   std::uint64_t now = 0;
+  /// Whether an access is on the pins while the response to the one before it is still due.
+  bool hasty = false;
 
  private:
   struct Access {
@@ -65,5 +68,5 @@ class LinkEnd {
   static void check(const States& from, const States& to);
 
   std::deque<Access> accesses_;
-  bool waits_ = false;  // for the response to the first access
+  std::size_t taken_ = 0;  // accesses whose responses are due
 };
