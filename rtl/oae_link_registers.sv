@@ -16,7 +16,7 @@ module oae_link_registers #(
   input  logic [7:0]  access_strobe,   // all ones for a read
   output logic        access_done,     // for one clock, in which the next two are valid
   output logic        access_error,
-  output logic [63:0] access_result,
+  output logic [63:0] access_result,   // of a read
   output logic        irq,
 
   // Settings of the firmware, and its commands in this clock
@@ -27,7 +27,7 @@ module oae_link_registers #(
   output logic        ends,
   output logic        command_valid,
   input  logic        command_ready,
-  input  logic        command_refused,
+  input  logic        command_refused, // only while valid and ready
   output logic [7:0]  command_verb,
   output logic [1:0]  command_beats,
   output logic        take,
@@ -237,8 +237,7 @@ module oae_link_registers #(
     happened[oae_registers::LINK_EVENT_RECEIVED_SHIFT] = receives;
     happened[oae_registers::LINK_EVENT_REVERSED_SHIFT] = reverses;
     happened[oae_registers::LINK_EVENT_ALIVE_SHIFT] = alive;
-    happened[oae_registers::LINK_EVENT_REFUSED_SHIFT] =
-        bad_slot || (command_valid && command_ready && command_refused);
+    happened[oae_registers::LINK_EVENT_REFUSED_SHIFT] = bad_slot || command_refused;
   end
 
   always_ff @(posedge clock) begin
@@ -267,7 +266,7 @@ module oae_link_registers #(
       access_done <= accepted;
       access_error <= !known;
       controlled <= writes && word == CONTROL && access_strobe[0];
-      access_result <= access_write ? '0 : page == RECEIVE_PAGE ? buffer_data : value;
+      access_result <= page == RECEIVE_PAGE ? buffer_data : value;
       if (writes) case (word)
         CONTROL: begin
           up <= merged[oae_registers::LINK_CONTROL_UP_SHIFT];

@@ -30,7 +30,7 @@ module oae_link_sender #(
   input  logic [7:0]    command_verb,
   input  logic [1:0]    command_beats,
   output logic          command_ready,
-  output logic          command_refused, // sampled with valid and ready
+  output logic          command_refused, // only while valid and ready
 
   input  logic          write,           // writes a word of the send buffer
   input  logic [8:0]    write_word,
