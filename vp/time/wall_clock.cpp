@@ -9,12 +9,15 @@
 namespace vp {
 namespace {
 
+constexpr sig_atomic_t enough = 2;  // ticks after which the kernel pauses
+
 volatile sig_atomic_t ticks = 0;  // since the last look
+sig_atomic_t ticks_at_look = 0;
 
 // Called in the middle of anything: it only sets variables, as sc_pause() does.
 void on_tick(int) {
-  if (ticks < 2) ticks = ticks + 1;
-  if (ticks == 2) sc_core::sc_pause();
+  if (ticks < enough) ticks = ticks + 1;
+  if (ticks == enough) sc_core::sc_pause();
 }
 
 void tick_every(std::chrono::milliseconds interval) {
@@ -32,22 +35,24 @@ void WallClock::start(std::chrono::milliseconds interval) {
   action.sa_handler = on_tick;
   action.sa_flags = SA_RESTART | SA_ONSTACK;
   ::sigaction(SIGALRM, &action, nullptr);
-  ticks = 0;
+  ticks_at_look = interval.count() == 0 ? enough : 0;
+  ticks = ticks_at_look;
   tick_every(interval);
 }
 
 void WallClock::stop() {
   tick_every(std::chrono::milliseconds(0));
   ::signal(SIGALRM, SIG_DFL);
+  ticks_at_look = 0;
   ticks = 0;
 }
 
 void WallClock::look() {
-  ticks = 0;
+  ticks = ticks_at_look;
 }
 
 bool WallClock::pausing() {
-  return ticks == 2;
+  return ticks == enough;
 }
 
 }  // namespace vp

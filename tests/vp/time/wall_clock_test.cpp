@@ -64,5 +64,14 @@ TEST_F(WallClockTest, AskedForItSaysSo) {
   EXPECT_FALSE(WallClock::pausing());
 }
 
+TEST_F(WallClockTest, AnIntervalOfZeroMakesItAlwaysSaySo) {
+  WallClock::start(milliseconds(0));
+  EXPECT_TRUE(WallClock::pausing());
+  WallClock::look();
+  EXPECT_TRUE(WallClock::pausing());
+  WallClock::stop();
+  EXPECT_FALSE(WallClock::pausing());
+}
+
 }  // namespace
 }  // namespace vp
