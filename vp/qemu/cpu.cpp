@@ -84,19 +84,22 @@ OaeRun Cpu::run() {
     const bool interrupted = local_ < stopped_at_ || instance_.failure_;
     if (reason != OAE_RUN_LIMIT || local_ >= granted_ || interrupted) return reason;
     // Siblings would take their turns during a pause, so they are let finish their slices.
-    if (instance_.awake_ > 1 || !WallClock::pausing()) continue;
-    pause();
-    if (local_ >= granted_) return reason;
+    if (instance_.awake_ == 1 && WallClock::pausing()) pause();
+    // The last instruction may have armed a timer, and the kernel's caller may have made an
+    // appointment. The grant did not know of them.
+    if (instance_.domain_.next_event() < granted_) return reason;
   }
 }
 
 Picoseconds Cpu::stop() {
-  stopped_at_ = std::min(granted_, instance_.api_->vcpu_local_time(index_) + longest_run_);
+  // A vCPU that has slept goes on at the kernel's time.
+  const Picoseconds local =
+      std::max(now(), static_cast<Picoseconds>(instance_.api_->vcpu_local_time(index_)));
+  stopped_at_ = std::min(granted_, local + longest_run_);
   return stopped_at_;
 }
 
-// Only the kernel's caller acts during the pause. What it has caused may limit how far the vCPU
-// goes on.
+// Only the kernel's caller acts during the pause.
 void Cpu::pause() {
   instance_.running_ = nullptr;
   instance_.domain_.reach(std::min(local_, granted_));
@@ -104,7 +107,6 @@ void Cpu::pause() {
   wait(sc_core::SC_ZERO_TIME);
   Agenda::get().forget_others();
   instance_.running_ = this;
-  if (instance_.domain_.next_event() < granted_) grant();
 }
 
 bool Cpu::ready() {
