@@ -19,6 +19,16 @@
 #include "oae_registers.h"
 #include "tests/rtl/slot.h"
 
+inline constexpr vp::Picoseconds period = 2 * vp::ns;  // the period of the default clock
+
+inline Header header(std::uint8_t epoch, std::uint32_t sequence, std::uint8_t flags = 0) {
+  Header header;
+  header.epoch = epoch;
+  header.sequence = sequence;
+  header.flags = flags;
+  return header;
+}
+
 /// The block between a host and firmware. The script of the test plays the host, and further
 /// scripts may play the firmware. Each script is a process that may wait.
 class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::InterruptLineIf {
