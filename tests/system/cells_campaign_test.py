@@ -90,7 +90,7 @@ class Group:
     """Cases of one kind, of which ten are forked from a boot."""
 
     cells = CELLS
-    slots = 300  # of each end
+    slots = 600  # of each end
     group = 0
 
     @classmethod
@@ -115,7 +115,7 @@ class Group:
              for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
             [": > /share/struck"] +
             [line for kind, *lines in cls.faults(seed) for line in
-             [*lines, f"if kill -0 $! 2> /dev/null; then echo {kind} >> /share/struck; fi"]] +
+             [*lines, f"if pidof joined > /dev/null; then echo {kind} >> /share/struck; fi"]] +
             ["wait", "vpctl mark end"] +
             [f"cat /tmp/{port}.{end} > /share/{port}.{end}" for port, ends in cls.ports().items() for end in ends] +
             ["dmesg -r > /share/dmesg", ""])
