@@ -162,9 +162,9 @@ class Cases(machine.TestCase):
     def check(self, each):
         for seed, child in self.children.items():
             with self.subTest(OAE_VP_CAMPAIGN_SEED=seed):
-                each(child)
+                each(seed, child)
 
-    def counts_fit(self, child):
+    def counts_fit(self, seed, child):
         swaps = 0
         for port in PORTS:
             begun, committed, not_taken, reversed_ = struct.unpack("<4Q", (child.share / f"record{port}").read_bytes())
@@ -177,16 +177,17 @@ class Cases(machine.TestCase):
                 self.assertLessEqual(stat["firmware.committed"], stat["block.committed"])
             else:
                 self.assertEqual(stat["firmware.committed"], stat["block.committed"])
-            self.assertLessEqual(unknown, 3)
+            # A fault takes the device from an owner, or the owner away, in the middle of one swap of a port at most.
+            self.assertLessEqual(unknown, len(faults(seed)))
             swaps += committed
         self.assertGreater(swaps, 50)
 
-    def works(self, child):
+    def works(self, _, child):
         self.assertFalse((child.share / "in_vain").exists(), "something never came back")
         self.assertEqual(child.file("complaints"), "")
         self.assertEqual(json.loads(child.file("bench"))["committed"], 5)
 
-    def kernel_is_intact(self, child):
+    def kernel_is_intact(self, _, child):
         for text in machine.kernel_messages(child.file("dmesg"), 7):
             self.assertIsNone(TROUBLE.search(text), text)
 
