@@ -13,12 +13,7 @@ start:                          # at f000:0000
   movw %ax, %ss
   movw $interrupt, 0x100        # vector 0x40
   movw %cs, 0x102
-  movl %cr0, %eax               # DS becomes flat
-  orb $1, %al
-  lgdtl %cs:table
-  movl %eax, %cr0
-  movw $8, %bx
-  movw %bx, %ds
+  flat_data
   andb $0xfe, %al
   movl %eax, %cr0
   movl $APIC, %edi
@@ -63,11 +58,3 @@ interrupt:
   movl $0, 0xb0(%edi)
   incl %ebx
   jmp next
-
-  .balign 8
-descriptors:
-  .quad 0
-  .quad 0x00cf93000000ffff
-table:
-  .word 15
-  .long 0xf0000 + descriptors

@@ -9,21 +9,8 @@ start:
   movb 0x600, %bl
   device
   movb %bl, 0                   # instruction 8
-  movl %cr0, %eax               # DS becomes flat
-  orb $1, %al
-  lgdtl %cs:table
-  movl %eax, %cr0
-  movw $8, %ax
-  movw %ax, %ds
+  flat_data
   movl $ICR, %edi
   movl $0, 0x10(%edi)
   movl $0x4500, (%edi)          # instruction 17: to processor 0, INIT, assert
   jmp .
-
-  .balign 8
-descriptors:
-  .quad 0
-  .quad 0x00cf93000000ffff
-table:
-  .word 15
-  .long 0xf0000 + descriptors

@@ -8,12 +8,7 @@ start:
   movb %al, %bl
   device
   movb %bl, 0
-  movl %cr0, %eax               # DS becomes flat
-  orb $1, %al
-  lgdtl %cs:table
-  movl %eax, %cr0
-  movw $8, %ax
-  movw %ax, %ds
+  flat_data
   cmpb $2, %bl
   je reset
   ja power_off
@@ -32,13 +27,6 @@ sleep:
   hlt
   jmp sleep
 
-  .balign 8
-descriptors:
-  .quad 0
-  .quad 0x00cf93000000ffff
-table:
-  .word 15
-  .long 0xf0000 + descriptors
 nothing:
   .word 0
   .long 0
