@@ -54,9 +54,7 @@ TEST(Block, StreamsAnswersWithoutDma) {
 TEST(Block, ReportsRefusedDma) {
   Fixture fixture;
   fixture.run({[&] {
-    fixture.open(0);
-    fixture.publish(0, make_slot(header(1, 1), 1));
-    fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+    fixture.begin_swap();
     fixture.bus_master = false;
     const std::uint64_t refused = fixture.read(2, OAE_PORT_PUSHED_ANSWER);
     EXPECT_EQ(OAE_GET(refused, OAE_SLOT_HEADER_STATUS), std::uint64_t{OAE_STATUS_NOT_READY});
@@ -147,9 +145,7 @@ TEST(Block, WritesPassReadsThatWaitForASlot) {
     };
   };
   fixture.run({[&] {
-                 fixture.open(0);
-                 fixture.publish(0, make_slot(header(1, 1), 1));
-                 fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 5).data(), 64);
+                 fixture.begin_swap();
                  fixture.full = true;
                  asked = true;
                  fixture.read(2, OAE_PORT_PUSHED_ANSWER);

@@ -188,9 +188,7 @@ TEST(Block, AnInputBeforeADeadlineDoesNotWaitForIt) {
 TEST(Block, AnswersWithinTenClocks) {
   Fixture fixture;
   fixture.run({[&] {
-    fixture.open(0);
-    fixture.publish(0, make_slot(header(1, 1), 1));
-    fixture.write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+    fixture.begin_swap();
     const vp::Picoseconds written = vp::now();
     fixture.read(2, OAE_PORT_PUSHED_ANSWER);  // directly behind the write
     EXPECT_LE(fixture.completed - written, 14 * period) << "write and read";

@@ -134,6 +134,12 @@ class Fixture : public sc_core::sc_module, public pcie::InterruptIf, public vp::
     write(0, OAE_HOST_PORT_EVENT_AT(port), 1 + port);
     write(0, OAE_HOST_PORT_CONTROL_AT(port), 1);
   }
+  /// Opens port 0, where the firmware and then the host make their first offers.
+  void begin_swap() {
+    open(0);
+    publish(0, make_slot(header(1, 1), 1));
+    write(2, OAE_PORT_WINDOW, make_slot(header(1, 1), 2).data(), 64);
+  }
   static std::uint64_t buffer_of(unsigned port) { return 0x12'3400'0000 + 64 * port; }
   static std::uint64_t page(unsigned port, std::uint64_t offset) {
     return port * std::uint64_t{OAE_PORT_SIZE} + offset;
