@@ -77,10 +77,9 @@ bool Cpu::execute() {
 
 // A guest can spend a long time on few instructions, and the user wants to be heard meanwhile.
 OaeRun Cpu::run() {
-  const OaeQemuApi& qemu = *instance_.api_;
   for (;;) {
-    const OaeRun reason = qemu.vcpu_run(index_, stop(), limit_);
-    local_ = std::max(now(), static_cast<Picoseconds>(qemu.vcpu_local_time(index_)));
+    const OaeRun reason = instance_.api_->vcpu_run(index_, stop(), limit_);
+    local_ = local_time();
     const bool interrupted = local_ < stopped_at_ || instance_.failure_;
     if (reason != OAE_RUN_LIMIT || local_ >= granted_ || interrupted) return reason;
     // Siblings would take their turns during a pause, so they are let finish their slices.
@@ -91,11 +90,12 @@ OaeRun Cpu::run() {
   }
 }
 
+Picoseconds Cpu::local_time() const {
+  return std::max(now(), static_cast<Picoseconds>(instance_.api_->vcpu_local_time(index_)));
+}
+
 Picoseconds Cpu::stop() {
-  // A vCPU that has slept goes on at the kernel's time.
-  const Picoseconds local =
-      std::max(now(), static_cast<Picoseconds>(instance_.api_->vcpu_local_time(index_)));
-  stopped_at_ = std::min(granted_, local + longest_run_);
+  stopped_at_ = std::min(granted_, local_time() + longest_run_);
   return stopped_at_;
 }
 
