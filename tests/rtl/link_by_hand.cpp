@@ -47,3 +47,19 @@ void LinkByHand::lose_power(LinkEnd& end) {
   clock(40);
   end.top.reset = 0;
 }
+
+void LinkByHand::join_a_alone() {
+  lose(to_b, 1, 200);
+  begin(a);
+  begin(b);
+  until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
+}
+
+void LinkByHand::come_up_after_joining() {
+  limit_silence(long_silence);
+  join_a_alone();
+  rest();
+  forget();
+  insert(to_a, frame(header(OAE_PROTOCOL_ALIVE, 0)));
+  until([this] { return a.phase() == OAE_LINK_STATE_IDLE; });
+}

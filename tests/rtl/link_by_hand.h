@@ -8,6 +8,8 @@ class LinkByHand : public Link {
  protected:
   using Link::Link;
 
+  static constexpr unsigned long_silence = 0xffff'ffff;
+
   /// A good frame, whose slices 2 to 6 are zero.
   static Frame frame(std::uint64_t header, std::uint64_t slice_1 = 0);
   /// Puts the first slices of a frame on the wire.
@@ -27,6 +29,10 @@ class LinkByHand : public Link {
   /// Cuts both wires, takes both sides down, and makes the wires whole again.
   void take_down();
   void lose_power(LinkEnd& end);
+  /// Lets A join. B does not know it, and sends nothing more for the present.
+  void join_a_alone();
+  /// Lets A come up, after it has joined, by a sign of life from B. Silence has no limit.
+  void come_up_after_joining();
   unsigned reason(LinkEnd& end) { return state(end, OAE_LINK_STATE_REASON_SHIFT); }
   std::uint64_t slices_told(LinkEnd& end) { return get(end, OAE_LINK_SENT) >> 16 & 0xffff; }
 };

@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr unsigned long_silence = 0xffff'ffff;
-
 class LinkClock : public LinkByHand {
  protected:
   unsigned limit(unsigned silence) const { return silence / slices + 1; }
@@ -115,17 +113,8 @@ TEST_F(LinkClock, EachPhaseOfATransferKeepsTheClock) {
   expect_clock_for_a_frame(b, to_a);
 }
 
-// A has joined, and comes up by a frame that says no more.
 TEST_F(LinkClock, ASignOfLifeKeepsTheClock) {
-  limit_silence(a, long_silence);
-  limit_silence(b, long_silence);
-  lose(to_b, 1, 100);
-  begin(a);
-  begin(b);
-  until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
-  rest();
-  insert(to_a, frame(header(OAE_PROTOCOL_ALIVE, 0)));
-  until([this] { return a.phase() == OAE_LINK_STATE_IDLE; });
+  come_up_after_joining();
   expect_clock_for_a_frame(a, to_b);
 }
 

@@ -8,8 +8,6 @@
 
 namespace {
 
-constexpr unsigned long_silence = 0xffff'ffff;
-
 class LinkLiveness : public LinkByHand {
  protected:
   /// How many signs of life the wire has carried.
@@ -25,19 +23,6 @@ class LinkLiveness : public LinkByHand {
   void hold_signs() {
     hold_to_b = true;
     for (const unsigned count : {1u, 2u, 3u}) put(a, OAE_LINK_LIVENESS, count);
-  }
-  /// A joins, comes up by a frame that B sends later, and sends what it then has to send.
-  void come_up_after_joining() {
-    limit_silence(long_silence);
-    lose(to_b, 1, 200);
-    begin(a);
-    begin(b);
-    until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
-    rest();
-    forget();
-    insert(to_a, frame(header(OAE_PROTOCOL_ALIVE, 0)));
-    until([this] { return a.phase() == OAE_LINK_STATE_IDLE; });
-    rest();
   }
 };
 
@@ -96,6 +81,7 @@ TEST_F(LinkLiveness, ASignWaitsForAJournal) {
 TEST_F(LinkLiveness, ASignFromBeforeTheLinkCameUpIsSent) {
   put(a, OAE_LINK_LIVENESS, 5);
   come_up_after_joining();
+  rest();
   EXPECT_EQ(signs(to_b), 2);
 }
 
@@ -106,6 +92,7 @@ TEST_F(LinkLiveness, ASignDoesNotOutliveTheLink) {
   take_down();
   hold_to_b = false;
   come_up_after_joining();
+  rest();
   EXPECT_EQ(signs(to_b), 1) << "that of a link that comes up";
 }
 

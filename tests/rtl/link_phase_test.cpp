@@ -7,8 +7,6 @@
 
 namespace {
 
-constexpr unsigned long_silence = 0xffff'ffff;
-
 class LinkPhase : public LinkByHand {
  protected:
   void until_both_are_up() {
@@ -22,13 +20,6 @@ class LinkPhase : public LinkByHand {
       joined = joined || a.phase() == OAE_LINK_STATE_JOINED;
     }
     return joined;
-  }
-  /// A has joined, but B does not know it, and sends nothing more for the present.
-  void join_a_alone() {
-    lose(to_b, 1, 200);
-    begin(a);
-    begin(b);
-    until([this] { return a.phase() == OAE_LINK_STATE_JOINED; });
   }
   /// The first journal of this session of A.
   Frame first_journal(unsigned session) {
