@@ -8,7 +8,7 @@ import time
 import machine
 
 QUANTA = ("50ns", "1us", "1ms")
-FEWER_QUANTA = ("1us", "1ms")  # for runs that boot
+FEWER_QUANTA = ("200ns", "1ms")  # for runs that boot
 FAULTING_FIRMWARE = os.environ.get("OAE_VP_FAULTING_FIRMWARE", "")
 GUESTS = os.environ.get("OAE_VP_GUESTS", "")
 
