@@ -58,11 +58,15 @@ def run(command, **more):
     return done.stdout
 
 
+def configure(folder: pathlib.Path) -> None:
+    run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOVERAGE=ON",
+         f"-DPython3_EXECUTABLE={sys.executable}"])
+
+
 def build(folder: pathlib.Path, jobs: int) -> None:
     """Builds the tests with counters. Announces that, since it takes a few minutes."""
     print("Building the RTL's tests with counters ...", flush=True)
-    run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOVERAGE=ON",
-         f"-DPython3_EXECUTABLE={sys.executable}"])
+    configure(folder)
     run(["ninja", "-C", folder, "-j", jobs, *TESTS])
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/coverage: what counts, what is excepted, and what it says. Nothing is built, and no RTL runs.
+"""Tests of scripts/coverage: how it configures its build, what counts, what is excepted, and what it says. Nothing is
+built, and no RTL runs.
 
 Usage: coverage_test.py [GROUP[.CASE]]...
 """
@@ -133,6 +134,13 @@ class Exceptions(unittest.TestCase):
         for text in ("- {files: [a.sv], what: x}", "- {files: [a.sv], what: '(', reason: so}", "- 5", "{"):
             with self.assertRaises(coverage.Failure, msg=text):
                 self.read(text)
+
+
+class Configuration(unittest.TestCase):
+    def test_the_tests_can_be_built_with_counters(self):
+        with tempfile.TemporaryDirectory() as folder:
+            coverage.configure(pathlib.Path(folder))
+            coverage.run(["ninja", "-C", folder, "-n", *coverage.TESTS])
 
 
 class Options(unittest.TestCase):
