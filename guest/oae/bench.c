@@ -67,7 +67,7 @@ static int run_swaps(struct oae_port *port, struct bench_plan plan, uint64_t *sa
       bench->not_ready++;
       continue;
     }
-    error = oae_port_times(port, &times);
+    if (bench->timed) error = oae_port_times(port, &times);
     if (is_hidden(error)) bench->timed = false;
     else if (error) return error;
     samples[0][bench->committed] = times.store_ns;
@@ -107,11 +107,12 @@ int bench_run(struct oae_port *port, struct bench_plan plan, struct bench *bench
   int error;
 
   if (!memory) return -ENOMEM;
-  *bench = (struct bench){.count = count, .form = plan.form, .mapped = plan.mapped, .timed = true};
+  *bench = (struct bench){
+      .count = count, .form = plan.form, .mapped = plan.mapped, .timed = !plan.untimed};
   error = read_counts(port, &before);
   if (!error) error = run_swaps(port, plan, samples, bench);
   if (!error) error = await_counts(port, &before, bench);
-  if (!error) error = oae_port_read_times(port, reads, count);
+  if (!error && bench->timed) error = oae_port_read_times(port, reads, count);
   if (is_hidden(error)) {
     bench->timed = false;
     error = 0;

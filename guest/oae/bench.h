@@ -20,6 +20,7 @@ struct bench_plan {
   uint8_t form;        /* OAE_SWAP_FORM_* */
   bool more;           /* each swap but the last is confirmed by the next one */
   bool mapped;         /* the port is mapped; the result says so */
+  bool untimed;        /* the driver is not asked for times between the swaps */
 };
 
 /* What a benchmark has found. Times are in ns. */
@@ -27,7 +28,7 @@ struct bench {
   uint32_t count;               /* swaps asked for */
   uint8_t form;                 /* in which form */
   bool mapped;                  /* without the kernel */
-  bool timed;                   /* the driver's times can be seen; if not, only call is known */
+  bool timed;                   /* the driver's times are known; if not, only call is known */
   uint64_t committed;           /* ... that the host has committed */
   uint64_t not_ready;           /* ... that had no offer of the firmware in time */
   uint64_t retries;             /* offers made again while waiting for the firmware */

@@ -135,7 +135,8 @@ static int run_bench(struct oae_port *port, const struct options *options) {
                                   .timeout_ns = options->timeout_ns,
                                   .form = options->form,
                                   .more = options->more,
-                                  .mapped = options->mapped};
+                                  .mapped = options->mapped,
+                                  .untimed = options->untimed};
   int error = bench_run(port, plan, &bench);
 
   if (error) return failed("bench", error);

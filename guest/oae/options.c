@@ -36,6 +36,8 @@ const char options_help[] =
     "  -r, --reverse       settle a swap as reversed if its answer stays in doubt\n"
     "  -M, --mapped        map the port into the process, and swap without the kernel\n"
     "  -m, --more          confirm a swap with the next one instead of at once\n"
+    "  -u, --untimed       bench: do not ask the driver for times between swaps, which takes longer\n"
+    "                      than a swap\n"
     "  -j, --json          print JSON\n"
     "  -h, --help          this text\n"
     "\n"
@@ -223,8 +225,8 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
       {"count", required_argument, NULL, 'c'},   {"timeout", required_argument, NULL, 't'},
       {"form", required_argument, NULL, 'f'},    {"more", no_argument, NULL, 'm'},
       {"reverse", no_argument, NULL, 'r'},       {"mapped", no_argument, NULL, 'M'},
-      {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0},
+      {"untimed", no_argument, NULL, 'u'},       {"json", no_argument, NULL, 'j'},
+      {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
   };
   uint64_t value;
   bool help = false;
@@ -232,7 +234,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
 
   *options = (struct options){.command = COMMAND_INFO, .count = 100, .timeout_ns = 1000000000};
   optind = 0; /* starts anew */
-  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrjh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrujh", names, NULL)) != -1) {
     switch (option) {
       case 'd':
         if (!parse_number(optarg, UINT_MAX, &value))
@@ -265,6 +267,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
         break;
       case 'r':
         options->reverse = true;
+        break;
+      case 'u':
+        options->untimed = true;
         break;
       case 'j':
         options->json = true;

@@ -37,6 +37,7 @@ struct options {
   bool more;
   bool mapped;
   bool reverse;
+  bool untimed;
   uint64_t payload[OAE_PAYLOAD_WORDS]; /* swap, send */
   struct oae_step steps[OAE_STEPS_MAX]; /* cas, add, multi */
   unsigned int num_steps;

@@ -154,6 +154,18 @@ TEST(Bench, TimesThatAreHiddenAreLeftOut) {
   EXPECT_EQ(bench_run(&port, plan(10), &result), -EIO);
 }
 
+TEST(Bench, WithoutTimesTheDriverIsNotAskedForThem) {
+  oae_port port;
+  port.times_error = -EIO;
+  bench result;
+  bench_plan ten = plan(10);
+  ten.untimed = true;
+  ASSERT_EQ(bench_run(&port, ten, &result), 0);
+  EXPECT_TRUE(bench_agrees(&result));
+  EXPECT_EQ(printed(bench_print, result).find("read of the device"), std::string::npos);
+  EXPECT_NE(printed(bench_print, result).find("as its caller waits"), std::string::npos);
+}
+
 TEST(Bench, EachSwapHasTheForm) {
   for (const std::uint8_t form : {OAE_SWAP_FORM_PUSHED, OAE_SWAP_FORM_STREAMED}) {
     oae_port port;

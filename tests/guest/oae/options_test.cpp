@@ -105,6 +105,7 @@ TEST(Options, Defaults) {
   EXPECT_FALSE(value.json);
   EXPECT_FALSE(value.more);
   EXPECT_FALSE(value.mapped);
+  EXPECT_FALSE(value.untimed);
   EXPECT_EQ(value.form, OAE_SWAP_FORM_PUSHED);
 }
 
@@ -123,6 +124,12 @@ TEST(Options, Mapped) {
       EXPECT_TRUE(value.mapped) << command;
       EXPECT_FALSE(value.more) << command;
     }
+}
+
+TEST(Options, Untimed) {
+  for (const char* option : {"-u", "--untimed"}) {
+    EXPECT_TRUE(parse({"bench", option}).value.untimed);
+  }
 }
 
 TEST(Options, StandBeforeAndBehindTheCommand) {
