@@ -257,7 +257,7 @@ def swap(bench: Bench) -> Result:
     """Swaps between driver and firmware per second of wall time, against register reads of plain QEMU."""
 
     def measure() -> float:
-        append = f'vp.exec="echo {BEGIN}; oae bench --count {SWAPS}; echo {END}"'
+        append = f'vp.exec="echo {BEGIN}; oae bench --count {SWAPS} --untimed; echo {END}"'
         run = bench.oae_vp(append, [BEGIN, END])
         return SWAPS / run.between(BEGIN, END)
 
@@ -353,7 +353,7 @@ def cores(bench: Bench) -> Result:
     """Wall time of a boot and many swaps with 16 IPU cores, of which 15 sleep."""
 
     def whole(count: int) -> float:
-        append = f'vp.exec="oae bench --count {SWAPS // 3}"'
+        append = f'vp.exec="oae bench --count {SWAPS // 3} --untimed"'
         return bench.oae_vp(append, [], "--set", f"ipus[0].cores={count}").whole
 
     value, baseline = bench.pairs(lambda: whole(16), lambda: whole(1))
