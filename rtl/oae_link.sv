@@ -207,7 +207,7 @@ module oae_link #(
   logic [7:0]  trouble;
   logic [7:0]  reason;
   logic [7:0]  sent;
-  logic [15:0] told;
+  logic [15:0] reported;
   logic [31:0] next_number;
   logic [1:0]  transfers;
   logic [1:0]  taken_beats;
@@ -229,7 +229,7 @@ module oae_link #(
     .command_valid, .command_ready, .command_refused, .command_verb, .command_beats, .take,
     .buffer_write, .buffer_word, .liveness, .liveness_written, .buffer_data,
     .phase(trace_phase), .sender(trace_sender), .receiver(trace_receiver), .carrier(rx_valid),
-    .trouble, .reason, .sent_outcome(trace_outcome), .sent, .told, .sent_number(trace_sent),
+    .trouble, .reason, .sent_outcome(trace_outcome), .sent, .reported, .sent_number(trace_sent),
     .transfers, .taken_beats, .taken_flow, .taken_number,
     .journal_outcome(trace_received), .expected(trace_expected),
     .history_known, .history_first, .session, .peer_session,
@@ -283,7 +283,7 @@ module oae_link #(
     .write_strobe(access_strobe),
     .send_valid, .send_ready(former_ready && !phase_valid && !reply_valid), .send_frame,
     .sender_event, .sender, .sender_next, .actions(sender_actions),
-    .bad_slot, .mismatched, .silent, .outcome(trace_outcome), .sent, .told, .next_number,
+    .bad_slot, .mismatched, .silent, .outcome(trace_outcome), .sent, .reported, .next_number,
     .last(trace_sent), .busy(sender_busy), .deadline_valid(sender_deadline_valid),
     .deadline(sender_deadline));
 

@@ -79,8 +79,8 @@ module oae_link_phase (
   localparam int unsigned FIRST = 8 * oae_registers::FRAME_HISTORY +
                                   oae_registers::FRAME_HISTORY_FIRST_SHIFT;
 
-  logic        tells;              // the journal has to be sent
-  logic [63:0] told;               // when it was last sent
+  logic        journal_due;        // the journal has to be sent
+  logic [63:0] journal_sent;       // when it was last sent
   logic [63:0] missing;            // the time since which nothing arrives
   logic        carried;            // slices arrived in the clock before, which may be long ago
 
@@ -104,7 +104,7 @@ module oae_link_phase (
   assign met = initialise ? frame[AGREED] : frame_valid;
   assign misses = (joined || idle) && !carrier && !carried && now - missing >= limit;
   assign troubled = idle && trouble >= trouble_limit;
-  assign repeats = (initialising || joined) && carrier && !tells && now - told >= limit;
+  assign repeats = (initialising || joined) && carrier && !journal_due && now - journal_sent >= limit;
 
   always_comb begin
     phase_event = oae_link_table::PHASE_EVENT_NONE;
@@ -144,15 +144,15 @@ module oae_link_phase (
     send_frame[DOUBTS] = in_doubt;
     send_frame[FIRST +: 32] = first;
   end
-  assign send_valid = tells && carrier;
+  assign send_valid = journal_due && carrier;
 
   always_ff @(posedge clock) begin
     if (reset) begin
       phase <= oae_link_table::PHASE_STATE_DOWN;
       session <= '0;
       peer_session <= '0;
-      tells <= 1'b0;
-      told <= '0;
+      journal_due <= 1'b0;
+      journal_sent <= '0;
       missing <= '0;
       carried <= 1'b0;
       trouble <= '0;
@@ -160,26 +160,26 @@ module oae_link_phase (
     end else begin
       phase <= phase_next;
       if (send_valid && send_ready) begin
-        tells <= 1'b0;
-        told <= now;
+        journal_due <= 1'b0;
+        journal_sent <= now;
       end
       carried <= carrier;
       if (carried || !(joined || idle)) missing <= now;
-      if (repeats) tells <= 1'b1;
-      if (initialise && (initialising || ((joined || idle) && !frame[MET]))) tells <= 1'b1;
+      if (repeats) journal_due <= 1'b1;
+      if (initialise && (initialising || ((joined || idle) && !frame[MET]))) journal_due <= 1'b1;
       if (initialise) peer_session <= frame[OWN +: 32];
       if (doubts) trouble <= trouble + 8'd1;       // the greatest limit takes the link down before it wraps
       if (settles) trouble <= '0;
       if (actions[oae_link_table::PHASE_OPEN]) begin
         session <= session + 32'd1;
-        tells <= 1'b1;
+        journal_due <= 1'b1;
         trouble <= '0;
         reason <= oae_registers::LINK_DOWN_NONE;
         if (phase == oae_link_table::PHASE_STATE_DOWN) peer_session <= '0;
       end
       if (phase_event == oae_link_table::PHASE_EVENT_LOST &&
           phase != oae_link_table::PHASE_STATE_DOWN) begin
-        tells <= 1'b0;
+        journal_due <= 1'b0;
         reason <= ends ? oae_registers::LINK_DOWN_FIRMWARE
                 : misses ? oae_registers::LINK_DOWN_MISSING : oae_registers::LINK_DOWN_TROUBLE;
       end
@@ -191,13 +191,14 @@ module oae_link_phase (
   // when the link comes up for the sign of life.
   assign busy = send_valid;
   assign deadline_valid = ((joined || idle) && !carrier && !carried) ||
-                          ((initialising || joined) && carrier && !tells);
-  assign deadline = (carrier ? told : missing) + limit;
+                          ((initialising || joined) && carrier && !journal_due);
+  assign deadline = (carrier ? journal_sent : missing) + limit;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clock)
     if (!reset) begin
-      assert (!tells || phase != oae_link_table::PHASE_STATE_DOWN) else $error("a journal of a side that is down");
+      assert (!journal_due || phase != oae_link_table::PHASE_STATE_DOWN)
+        else $error("a journal of a side that is down");
       assert (!doubts || trouble != '1) else $error("more doubts than any limit tolerates");
     end
 `endif

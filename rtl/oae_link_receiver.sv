@@ -213,7 +213,7 @@ module oae_link_receiver #(
         reply_jam <= actions[oae_link_table::RECEIVER_REFUSE];
         reply_number <= named;
       end
-      if (actions[oae_link_table::RECEIVER_TELL]) begin
+      if (actions[oae_link_table::RECEIVER_REPORT]) begin
         replies <= 1'b1;
         reply_done <= outcome == oae_registers::OUTCOME_COMMITTED;
         reply_jam <= outcome != oae_registers::OUTCOME_COMMITTED;

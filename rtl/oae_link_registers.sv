@@ -46,7 +46,7 @@ module oae_link_registers #(
   input  logic [7:0]  reason,
   input  logic [7:0]  sent_outcome,
   input  logic [7:0]  sent,
-  input  logic [15:0] told,
+  input  logic [15:0] reported,
   input  logic [31:0] sent_number,
   input  logic [1:0]  transfers,
   input  logic [1:0]  taken_beats,
@@ -188,7 +188,7 @@ module oae_link_registers #(
       SENT: begin
         value[oae_registers::LINK_SENT_OUTCOME_SHIFT +: 8] = sent_outcome;
         value[oae_registers::LINK_SENT_SENT_SHIFT +: 8] = sent;
-        value[oae_registers::LINK_SENT_SLICES_SHIFT +: 16] = told;
+        value[oae_registers::LINK_SENT_SLICES_SHIFT +: 16] = reported;
         value[oae_registers::LINK_SENT_NUMBER_SHIFT +: 32] = sent_number;
       end
       RECEIVED: begin

@@ -52,7 +52,7 @@ module oae_link_sender #(
   output logic          silent,          //   or nothing arrived
   output logic [7:0]    outcome,
   output logic [7:0]    sent,            // frames
-  output logic [15:0]   told,            // slices that reflections have reported
+  output logic [15:0]   reported,        // slices that reflections have reported
   output logic [31:0]   next_number,
   output logic [31:0]   last,            // number of the transfer's last frame
   output logic          busy,
@@ -207,7 +207,7 @@ module oae_link_sender #(
       since <= '0;
       outcome <= oae_registers::OUTCOME_NONE;
       sent <= '0;
-      told <= '0;
+      reported <= '0;
     end else begin
       sender <= sender_next;
       if (send_valid && send_ready) begin
@@ -220,7 +220,7 @@ module oae_link_sender #(
       end
       if (reflection_valid && reflects_own) begin
         since <= now;
-        told <= {5'd0, index, 3'd0} + (16'd1 << reflection[1:0]);
+        reported <= {5'd0, index, 3'd0} + (16'd1 << reflection[1:0]);
       end
       if (actions[oae_link_table::SENDER_LAUNCH]) begin
         first <= next_number[7:0];
@@ -231,7 +231,7 @@ module oae_link_sender #(
         launching <= 1'b1;
         outcome <= oae_registers::OUTCOME_NONE;
         sent <= '0;
-        told <= '0;
+        reported <= '0;
         since <= now;
       end
       if (actions[oae_link_table::SENDER_CONFIRM] || actions[oae_link_table::SENDER_JAM]) begin

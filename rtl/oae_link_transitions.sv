@@ -171,7 +171,7 @@ module oae_link_transitions (
             receiver_actions[oae_link_table::RECEIVER_REVERSE] = 1'b1;
             receiver_actions[oae_link_table::RECEIVER_REFUSE] = 1'b1;
           end
-          oae_link_table::RECEIVER_EVENT_ASKED: receiver_actions[oae_link_table::RECEIVER_TELL] = 1'b1;
+          oae_link_table::RECEIVER_EVENT_ASKED: receiver_actions[oae_link_table::RECEIVER_REPORT] = 1'b1;
           oae_link_table::RECEIVER_EVENT_BROKEN, oae_link_table::RECEIVER_EVENT_CUT:
             if (receiver == oae_link_table::RECEIVER_STATE_REFLECTING) begin
               receiver_next = oae_link_table::RECEIVER_STATE_IDLE;

@@ -79,7 +79,7 @@ chan wire[2] = [ROOM] of { mtype, byte, byte, byte, byte, byte, byte, byte };
 /* Questions of a side, and verdicts for it, in the third cell's hands: number, outcome, token. */
 chan question[2] = [1] of { byte, byte };
 chan verdict[2] = [1] of { byte, byte, byte };
-byte fate[2 * (TRANSFERS + 1)];     /* of each transfer, as its sender was told */
+byte fate[2 * (TRANSFERS + 1)];     /* of each transfer, as its sender has learned it */
 bit committed[2 * (TRANSFERS + 1)]; /* and whether its receiver did */
 byte faults;
 byte questions;
@@ -147,7 +147,7 @@ inline read_frame() {
   if
   :: kind == initialise && me.phase == PHASE_STATE_INITIALISING ->
     me.peer = own;
-    tells = 1;
+    journal_due = 1;
     if
     :: GUARD(names_this_session, other == me.session) ->
       of_phase = (GUARD(journal_of_joined, flags & AGREED) -> PHASE_EVENT_MET : PHASE_EVENT_AGREED)
@@ -161,7 +161,7 @@ inline read_frame() {
     :: GUARD(answer_of_joined, flags & AGREED) -> of_phase = PHASE_EVENT_MET
     :: else -> skip
     fi;
-    tells = GUARD(answer_wanted, !(flags & MET))
+    journal_due = GUARD(answer_wanted, !(flags & MET))
   :: kind == told_damage && me.phase == PHASE_STATE_IDLE -> of_sender = SENDER_EVENT_DOUBT
   :: kind != 0 && kind != initialise && kind != told_damage && GUARD(frames_while_up, IS_UP) ->
     of_phase = PHASE_EVENT_MET;
@@ -250,7 +250,7 @@ inline move() {
   :: actions & PHASE_OPEN ->
     me.session++;
     assert(me.session < SESSIONS); /* or the sides would restart each other for ever */
-    me.trouble = 0; tells = 1
+    me.trouble = 0; journal_due = 1
   :: else -> skip
   fi;
 
@@ -303,14 +303,14 @@ inline move() {
   :: actions & RECEIVER_ANSWER -> reply = answer; about = named
   :: actions & RECEIVER_DONE -> reply = done; about = named
   :: actions & RECEIVER_REFUSE -> reply = refuse; about = named
-  :: actions & RECEIVER_TELL ->
+  :: actions & RECEIVER_REPORT ->
     reply = (me.outcome == COMMITTED -> done : refuse);
     about = me.expected - 1
   :: else -> skip
   fi;
 
   if
-  :: tells ->
+  :: journal_due ->
     marks = (me.known -> KNOWN : 0);
     if
     :: IS_UP -> marks = marks | AGREED
@@ -331,7 +331,7 @@ inline move() {
   :: reply != 0 -> send(reply, about, 0, 0, 0, 0, 0, 0)
   :: else -> skip
   fi;
-  of_phase = 0; of_sender = 0; of_receiver = 0; named = 0; actions = 0; tells = 0; reply = 0;
+  of_phase = 0; of_sender = 0; of_receiver = 0; named = 0; actions = 0; journal_due = 0; reply = 0;
   about = 0; says = 0; n = 0; frames = 0; marks = 0
 }
 
@@ -382,7 +382,7 @@ proctype end(byte self) {
   byte number, flags, own, other, expects, ended, begins; /* of a frame */
   byte of_phase, of_sender, of_receiver, named;          /* events, and the transfer they name */
   byte actions, about, says, n, frames, marks;
-  bit tells;
+  bit journal_due;
 end_rest:
   do
   :: atomic {
@@ -396,7 +396,7 @@ end_rest:
           wire[OTHER]!kind, number, flags, own, other, expects, ended, begins
         :: WIRE_FAULT -> faults++; kind = 0      /* lost */
         :: WIRE_FAULT && kind != told_damage && me.phase == PHASE_STATE_IDLE ->
-          faults++;                              /* damaged, which is told */
+          faults++;                              /* damaged, which is reported */
           kind = 0;
           reply = told_damage;
           of_receiver = RECEIVER_EVENT_BROKEN
@@ -419,7 +419,7 @@ end_rest:
       :: WAITS && IDLE_WIRES && side[OTHER].phase == PHASE_STATE_IDLE ->
         of_sender = SENDER_EVENT_DOUBT
       :: GUARD(journal_repeated, me.phase == PHASE_STATE_INITIALISING || me.phase == PHASE_STATE_JOINED) &&
-         IDLE_WIRES && side[OTHER].phase != PHASE_STATE_DOWN -> tells = 1
+         IDLE_WIRES && side[OTHER].phase != PHASE_STATE_DOWN -> journal_due = 1
       :: IS_UP && side[OTHER].phase == PHASE_STATE_DOWN ->
         of_phase = PHASE_EVENT_LOST              /* nothing arrives */
       :: me.phase == PHASE_STATE_IDLE && GUARD(too_much_trouble, me.trouble >= TROUBLE) ->

@@ -34,5 +34,5 @@ class LinkByHand : public Link {
   /// Lets A come up, after it has joined, by a sign of life from B. Silence has no limit.
   void come_up_after_joining();
   unsigned reason(LinkEnd& end) { return state(end, OAE_LINK_STATE_REASON_SHIFT); }
-  std::uint64_t slices_told(LinkEnd& end) { return get(end, OAE_LINK_SENT) >> 16 & 0xffff; }
+  std::uint64_t slices_reported(LinkEnd& end) { return get(end, OAE_LINK_SENT) >> 16 & 0xffff; }
 };

@@ -125,7 +125,7 @@ TEST_F(LinkReflections, EveryBitIsCompared) {
     EXPECT_EQ(send(a, slots(1, bit)),
               level ? unsigned{OAE_OUTCOME_COMMITTED} : unsigned{OAE_OUTCOME_REVERSED});
     EXPECT_EQ(get(a, OAE_LINK_COUNT_MISMATCHED), before + !level);
-    EXPECT_EQ(slices_told(a), level ? 1u << (1u << (bit - 32)) : 0u) << "what it tells";
+    EXPECT_EQ(slices_reported(a), level ? 1u << (1u << (bit - 32)) : 0u) << "what it reports";
     while (transfers(b) != 0) take(b);
     EXPECT_EQ(send(a, slots(1, bit)), unsigned{OAE_OUTCOME_COMMITTED});  // which ends the trouble
     take(b);
