@@ -217,8 +217,8 @@ TEST_P(Campaign, Seeds) {
     for (unsigned i = 0; i < fault_kinds && !is_set("OAE_VP_CAMPAIGN_WITHOUT"); ++i) {
       const auto fault = static_cast<Fault>(i);
       if (!possible(fault)) continue;
-      EXPECT_GE(evidence.struck(fault), runs / 50) << name(fault);
-      EXPECT_GE(evidence.struck(fault, Moment::tentative), runs / 250) << name(fault);
+      EXPECT_GE(evidence.injected(fault), runs / 50) << name(fault);
+      EXPECT_GE(evidence.injected(fault, Moment::tentative), runs / 250) << name(fault);
     }
   }
   std::cout << evidence.table() << damaged_slots << " slots were damaged, " << refused_at_once

@@ -129,7 +129,7 @@ Moment Card::moment(unsigned port) const {
 }
 
 bool Card::happens(Fault fault, unsigned port) {
-  return faults_.strikes(accesses_, fault, moment(port));
+  return faults_.inject(accesses_, fault, moment(port));
 }
 
 // Of all ports: what counts is the one that is in the midst of most.
@@ -138,7 +138,7 @@ bool Card::happens(Fault fault) {
   for (unsigned port = 0; port < fixture.reference.ports.size(); ++port) {
     most = std::max(most, moment(port));
   }
-  return faults_.strikes(accesses_, fault, most);
+  return faults_.inject(accesses_, fault, most);
 }
 
 // Draws the delay of a late packet, as a number of accesses.

@@ -92,7 +92,7 @@ class Cells : public testing::TestWithParam<unsigned> {
   }
 
   void count(Trouble trouble, bool in_a_transfer) {
-    ++struck_[static_cast<unsigned>(trouble)];
+    ++injected_[static_cast<unsigned>(trouble)];
     if (in_a_transfer) ++in_a_transfer_[static_cast<unsigned>(trouble)];
   }
   bool carries(const Cell& cell) const {
@@ -222,17 +222,17 @@ class Cells : public testing::TestWithParam<unsigned> {
   std::string evidence() const {
     std::string text;
     for (unsigned i = 0; i < troubles; ++i) {
-      if (struck_[i] == 0) continue;
-      text += fmt::format("{:16}{:6} struck{:6} in a transfer\n", trouble_names[i], struck_[i],
+      if (injected_[i] == 0) continue;
+      text += fmt::format("{:16}{:6} injected{:6} in a transfer\n", trouble_names[i], injected_[i],
                           in_a_transfer_[i]);
     }
     return text;
   }
-  /// One of these has struck in the middle of a transfer.
+  /// One of these has been injected in the middle of a transfer.
   void expect_evidence(std::initializer_list<Trouble> asked) const {
     unsigned sum = 0;
     for (const Trouble trouble : asked) sum += in_a_transfer_[static_cast<unsigned>(trouble)];
-    EXPECT_GT(sum, 0u) << "nothing was under way when it struck";
+    EXPECT_GT(sum, 0u) << "nothing was under way when it was injected";
   }
 
   std::string state() const {
@@ -267,7 +267,7 @@ class Cells : public testing::TestWithParam<unsigned> {
   std::vector<JoinedHost> hosts_;  // the other end of i is i ^ 1
   std::array<std::array<std::size_t, joined_ports>, cells> host_{};
   std::uint64_t next_word_ = 1000;
-  std::array<unsigned, troubles> struck_{};
+  std::array<unsigned, troubles> injected_{};
   std::array<unsigned, troubles> in_a_transfer_{};
 };
 

@@ -35,23 +35,23 @@ void Evidence::add(const Evidence& other) {
   }
 }
 
-unsigned Evidence::struck(Fault fault) const {
-  return struck(fault, Moment::quiet) + struck(fault, Moment::undecided) +
-         struck(fault, Moment::tentative);
+unsigned Evidence::injected(Fault fault) const {
+  return injected(fault, Moment::quiet) + injected(fault, Moment::undecided) +
+         injected(fault, Moment::tentative);
 }
 
 std::string Evidence::table() const {
   std::string text =
-      fmt::format("{:18}{:>8}{:>11}{:>11}\n", "fault", "struck", "undecided", "tentative");
+      fmt::format("{:18}{:>8}{:>11}{:>11}\n", "fault", "injected", "undecided", "tentative");
   for (unsigned i = 0; i < fault_kinds; ++i) {
     const auto fault = static_cast<Fault>(i);
-    text += fmt::format("{:18}{:8}{:11}{:11}\n", name(fault), struck(fault),
-                        struck(fault, Moment::undecided), struck(fault, Moment::tentative));
+    text += fmt::format("{:18}{:8}{:11}{:11}\n", name(fault), injected(fault),
+                        injected(fault, Moment::undecided), injected(fault, Moment::tentative));
   }
   return text;
 }
 
-bool Faults::strikes(unsigned access, Fault fault, Moment moment) {
+bool Faults::inject(unsigned access, Fault fault, Moment moment) {
   for (auto at = planned_.begin(); at != planned_.end() && at->first <= access; ++at) {
     if (at->second != fault) continue;
     planned_.erase(at);

@@ -44,21 +44,21 @@ const char* name(Fault fault);
 /// Whether the two sides are made to bear it.
 bool possible(Fault fault);
 
-/// What a port was doing when a fault struck it.
+/// What a port was doing when a fault was injected.
 enum class Moment {
   quiet,
   undecided,  ///< a host had offered a swap and did not know its outcome
   tentative,  ///< the block had exchanged, and nobody had settled it
 };
 
-/// How many faults have struck, and when. What never strikes, or strikes where nothing happens,
-/// proves nothing.
+/// How many faults were injected, and when. A fault proves nothing if it is never injected, or only
+/// where nothing happens.
 class Evidence {
  public:
   void add(Fault fault, Moment moment) { ++counts_[index(fault)][static_cast<unsigned>(moment)]; }
   void add(const Evidence& other);
-  unsigned struck(Fault fault) const;
-  unsigned struck(Fault fault, Moment moment) const {
+  unsigned injected(Fault fault) const;
+  unsigned injected(Fault fault, Moment moment) const {
     return counts_[index(fault)][static_cast<unsigned>(moment)];
   }
   std::string table() const;
@@ -73,8 +73,8 @@ class Faults {
  public:
   void plan(unsigned access, Fault fault) { planned_.emplace(access, fault); }
   void stop() { planned_.clear(); }
-  /// Whether a fault of this kind is due, which then has struck.
-  bool strikes(unsigned access, Fault fault, Moment moment);
+  /// Injects a fault of this kind if one is due. Returns whether it was.
+  bool inject(unsigned access, Fault fault, Moment moment);
 
   Evidence evidence;
 

@@ -9,15 +9,15 @@
 namespace {
 
 // The effects of one fault of one frame, in any place.
-struct Strike {
+struct FrameFault {
   LinkWire::Fault fault;
   unsigned frame;
   bool backward;  // on the wire opposite to the transfer
   bool once;      // one phase
 };
 
-std::vector<Strike> strikes() {
-  std::vector<Strike> all;
+std::vector<FrameFault> frame_faults() {
+  std::vector<FrameFault> all;
   for (const auto fault :
        {LinkWire::Fault::lose, LinkWire::Fault::corrupt, LinkWire::Fault::duplicate}) {
     for (const bool once : {false, true}) {
@@ -28,7 +28,7 @@ std::vector<Strike> strikes() {
   return all;
 }
 
-class OneFault : public Link, public testing::WithParamInterface<Strike> {};
+class OneFault : public Link, public testing::WithParamInterface<FrameFault> {};
 
 TEST_P(OneFault, IsAgreedUponByBoth) {
   const auto [fault, frame, backward, once] = GetParam();
@@ -60,7 +60,7 @@ TEST_P(OneFault, IsAgreedUponByBoth) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Link, OneFault, testing::ValuesIn(strikes()));
+INSTANTIATE_TEST_SUITE_P(Link, OneFault, testing::ValuesIn(frame_faults()));
 
 TEST_F(Link, ADamagedReflectionReversesAtOnce) {
   bring_up();

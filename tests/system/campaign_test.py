@@ -3,7 +3,7 @@
 
 Each case runs in a machine that is forked from one boot. Afterwards the counts of hosts, block and firmware have to agree,
 and everything has to work. OAE_VP_CAMPAIGN_SEED=N runs only the case of that seed. OAE_VP_CAMPAIGN_CASES=200 runs 200 cases
-instead of a few. The test prints how often each fault has struck, and fails if one of them has not.
+instead of a few. The test prints how often each fault was injected, and fails if one of them was not.
 """
 import collections
 import json
@@ -125,7 +125,7 @@ def faults(seed):
     kinds += chance.choices(list(FAULTS), [weight for weight, _ in FAULTS.values()], k=chance.randrange(3))
     chance.shuffle(kinds)
     return [(kind, f"sleep 0.0{chance.randrange(10, 50)}{chance.randrange(1000):03}",
-             f"if {{ {FAULTS[kind][1](chance)}; }}; then echo {kind} >> /share/struck; fi") for kind in kinds]
+             f"if {{ {FAULTS[kind][1](chance)}; }}; then echo {kind} >> /share/injected; fi") for kind in kinds]
 
 
 def script(seed):
@@ -155,9 +155,9 @@ class Cases(machine.TestCase):
             assert run.code == 0, run
             cls.children.update(run.children)
             cls.runs.append(run)
-        cls.struck = collections.Counter(line for child in cls.children.values() for line in child.file("struck").splitlines())
-        cls.struck["restart"] = sum(restarts(child) for child in cls.children.values())
-        print(", ".join(f"{kind}: {cls.struck[kind]}" for kind in FAULTS))
+        cls.injected = collections.Counter(line for child in cls.children.values() for line in child.file("injected").splitlines())
+        cls.injected["restart"] = sum(restarts(child) for child in cls.children.values())
+        print(", ".join(f"{kind}: {cls.injected[kind]}" for kind in FAULTS))
 
     def check(self, each):
         for seed, child in self.children.items():
@@ -200,11 +200,10 @@ class Cases(machine.TestCase):
     def test_the_kernel_is_intact(self):
         self.check(self.kernel_is_intact)
 
-
-    def test_each_fault_has_struck(self):
+    def test_each_fault_was_injected(self):
         if not ONLY:
             for kind in FAULTS:
-                self.assertGreaterEqual(self.struck[kind], 1 + len(self.children) // 20, kind)
+                self.assertGreaterEqual(self.injected[kind], 1 + len(self.children) // 20, kind)
 
 
 if __name__ == "__main__":

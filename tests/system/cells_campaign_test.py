@@ -113,9 +113,9 @@ class Group:
             [f"/share/joined /dev/oae{CELLS.index(end)}p{port} {10 * port + CELLS.index(end)} {10 * port + CELLS.index(other)} "
              f"{cls.slots} patient > /tmp/{port}.{end} &"
              for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
-            [": > /share/struck"] +
+            [": > /share/injected"] +
             [line for kind, *lines in cls.faults(seed) for line in
-             [*lines, f"if pidof joined > /dev/null; then echo {kind} >> /share/struck; fi"]] +
+             [*lines, f"if pidof joined > /dev/null; then echo {kind} >> /share/injected; fi"]] +
             ["wait", "vpctl mark end"] +
             [f"cat /tmp/{port}.{end} > /share/{port}.{end}" for port, ends in cls.ports().items() for end in ends] +
             ["dmesg -r > /share/dmesg", ""])
@@ -155,7 +155,7 @@ class Group:
                     if name.endswith(counter):
                         counts[kind] += value
             # A fault counts if slots were still exchanged after it.
-            counts.update(kind for kind in child.file("struck").splitlines() if kind != "firmware restarted")
+            counts.update(kind for kind in child.file("injected").splitlines() if kind != "firmware restarted")
             for cell in cls.cells:
                 for time, text in re.findall(r"(?m)^\[ *([\d.]+)\] (.*)$", child.log(f"cell_{cell}")):
                     if not begin < float(time) < end:
@@ -179,7 +179,7 @@ class Group:
                 for text in machine.kernel_messages(child.file("dmesg"), 7):
                     self.assertIsNone(TROUBLE.search(text), text)
 
-    def test_each_fault_has_struck(self):
+    def test_each_fault_was_injected(self):
         if not ONLY:
             for kind, count in self.counts.items():
                 often = kind in CUTS or kind in ("cycle lost", "cycle damaged", "link down")

@@ -153,17 +153,17 @@ TEST_F(Digests, ABadOneOnTheWayUpLosesTheCompletion) {
 TEST_F(Digests, OneThatIsSeenAtOnceIsSeenOnlyWhereItIsChecked) {
   fixture.run([&] {
     fixture.enumerate();
-    const auto strike = [&] {
+    const auto inject = [&] {
       for (const Direction direction : {Direction::down, Direction::up}) {
         ASSERT_TRUE(fixture.link.inject(direction, {Error::ecrc, {}, 1}));
       }
       sc_core::wait(10, sc_core::SC_US);
     };
-    strike();
+    inject();
     for (const Id id : {Fixture::root_port, Fixture::device, second}) EXPECT_EQ(errors(id), 0u);
     control(Fixture::root_port, check);
     control(second, check);
-    strike();
+    inject();
     EXPECT_EQ(errors(Fixture::root_port), bit_of(Error::ecrc));
     EXPECT_EQ(errors(Fixture::device), 0u);
     EXPECT_EQ(errors(second), bit_of(Error::ecrc));
