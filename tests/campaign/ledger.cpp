@@ -95,7 +95,8 @@ void Ledger::exchanged(unsigned port) {
 
 void Ledger::saw(const Transition& seen) {
   if (std::exchange(taken_[seen.port].closes, false)) {
-    EXPECT_EQ(seen.to, unsigned{OAE_PORT_STATE_CLOSED}) << "the block commits what the host has not";
+    EXPECT_EQ(seen.to, unsigned{OAE_PORT_STATE_CLOSED})
+        << "the block commits what the host has not";
   }
   if (seen.to == OAE_PORT_STATE_TENTATIVE) return exchanged(seen.port);
   if (seen.from != OAE_PORT_STATE_TENTATIVE) return;

@@ -60,7 +60,7 @@ class Ledger {
   struct Taken {
     std::uint64_t offered = 0;    // token of the last offer
     std::uint64_t tentative = 0;  // and of the last exchange
-    bool closes = false;          // it was committed unasked, so that its port has to be closed next
+    bool closes = false;  // it was committed unasked, so that its port has to be closed next
     std::uint64_t last_committed = 0;
     std::deque<std::uint64_t> for_firmware;  // committed slots that the firmware has not taken
   };
