@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The project's firmware, which restarts when a host orders it, at whatever point it is. This file
- * stands between the interrupt controller and the handler of interrupts (irq.c), and uses the
- * physical timer, of which the firmware makes no use.
+ * wraps two functions of that firmware. It is the partner of port 0, and stands between the
+ * interrupt controller and the handler of interrupts (irq.c). It uses the physical timer, of which
+ * the firmware makes no use.
  *
  * A slot that is committed at port 0 is an order if its first payload word is ORDER. The further
  * words say how many restarts there shall be, the mean time between two of them in microseconds,
@@ -16,12 +17,15 @@
 #include "gic.h"
 #include "mmio.h"
 #include "oae_memory_map.h"
-#include "oae_registers.h"
+#include "swap_service.h"
 
-/* The build gives that name to the function that irq.c calls. */
-unsigned acknowledge_or_restart(void);
-#undef gic_acknowledge
-unsigned gic_acknowledge(void);
+/* The linker leads the firmware's calls of the functions to the first of each two. */
+unsigned __wrap_gic_acknowledge(void);
+unsigned __real_gic_acknowledge(void);
+bool __wrap_swap_service_init(struct swap_service* service, uintptr_t block,
+                              const struct swap_partner* others);
+bool __real_swap_service_init(struct swap_service* service, uintptr_t block,
+                              const struct swap_partner* partner);
 
 #define ORDER 0x7472617473657221ull /* "!restart" */
 #define ORDER_PORT 0
@@ -41,18 +45,48 @@ static bool aimed; /* the timer runs */
 
 extern char _start[];
 
-static uint64_t order_word(unsigned n) {
-  return mmio_read64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_COMMITTED_AT(ORDER_PORT) + 8 * n);
+/* A restart may come between this and the release of the slot, which is then taken once more. */
+static void take_order(uintptr_t payload) {
+  uint64_t header = mmio_read64(payload - 8);
+
+  if (header == orders.header || mmio_read64(payload) != ORDER) return;
+  orders.header = header;
+  orders.left = mmio_read64(payload + 8);
+  orders.mean_us = mmio_read64(payload + 16);
+  orders.random = mmio_read64(payload + 24) | 1;
 }
 
-static void look_for_an_order(void) {
-  uint64_t header = order_word(0);
+static const uint64_t* offer(void* context, unsigned n) {
+  static const uint64_t nothing[SWAP_PAYLOAD_WORDS];
+  const struct swap_partner* others = context;
 
-  if (header == orders.header || order_word(1) != ORDER) return;
-  orders.header = header;
-  orders.left = order_word(2);
-  orders.mean_us = order_word(3);
-  orders.random = order_word(4) | 1;
+  return n == ORDER_PORT ? nothing : others->offer(others->context, n);
+}
+
+static void used(void* context, unsigned n) {
+  const struct swap_partner* others = context;
+
+  if (n != ORDER_PORT) others->used(others->context, n);
+}
+
+static bool accept(void* context, unsigned n, uintptr_t payload) {
+  const struct swap_partner* others = context;
+
+  if (n != ORDER_PORT) return others->accept(others->context, n, payload);
+  take_order(payload);
+  return true;
+}
+
+bool __wrap_swap_service_init(struct swap_service* service, uintptr_t block,
+                              const struct swap_partner* others) {
+  static struct swap_partner partner;
+
+  partner = (struct swap_partner){.ports = others->ports | 1ull << ORDER_PORT,
+                                  .context = (void*)others,
+                                  .offer = offer,
+                                  .used = used,
+                                  .accept = accept};
+  return __real_swap_service_init(service, block, &partner);
 }
 
 static uint64_t random_below(uint64_t limit) {
@@ -82,14 +116,13 @@ _Noreturn static void restart(void) {
   __builtin_unreachable();
 }
 
-unsigned acknowledge_or_restart(void) {
-  unsigned id = gic_acknowledge();
+unsigned __wrap_gic_acknowledge(void) {
+  unsigned id = __real_gic_acknowledge();
 
   if (id == PHYSICAL_TIMER_INTID) {
     gic_drop(id);
     restart();
   }
-  look_for_an_order();
   if (orders.left && !aimed) aim();
   return id;
 }
