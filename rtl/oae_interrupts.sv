@@ -26,13 +26,16 @@ module oae_interrupts #(
   logic [BITS-1:0]  last;               // the port of the last interrupt
   logic [BITS-1:0]  next;
 
-  // The first pending port after the last one, or else the first pending port
+  // The first pending port after the last one, or else the first pending port. A simulation runs these
+  // loops only while there is one.
   always_comb begin
     next = '0;
-    for (int i = PORTS - 1; i >= 0; i--)
-      if (pending[i]) next = BITS'(i);
-    for (int i = PORTS - 1; i >= 0; i--)
-      if (pending[i] && BITS'(i) > last) next = BITS'(i);
+    if (pending != '0) begin
+      for (int i = PORTS - 1; i >= 0; i--)
+        if (pending[i]) next = BITS'(i);
+      for (int i = PORTS - 1; i >= 0; i--)
+        if (pending[i] && BITS'(i) > last) next = BITS'(i);
+    end
   end
 
   assign busy = valid || pending != '0;

@@ -73,13 +73,15 @@ module oae_journal (
   always_comb begin
     names_last = 1'b0;
     names_next = 1'b0;
-    if (page_written && &word_enable &&
-        word_data[oae_registers::PORT_CONFIRM_CHECK_SHIFT +: 16] ==
-            check_of({word_data[63:32], word_data[15:0], 2'b01, word, 3'd0}) &&
-        word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch) begin
-      names_last = word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
-      names_next = row.open && word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==
-                   oae_types::following(row.sequence_last);
+    // A simulation computes the check only of a whole word that is written.
+    if (page_written && &word_enable) begin
+      if (word_data[oae_registers::PORT_CONFIRM_CHECK_SHIFT +: 16] ==
+              check_of({word_data[63:32], word_data[15:0], 2'b01, word, 3'd0}) &&
+          word_data[oae_registers::PORT_CONFIRM_EPOCH_SHIFT +: 8] == row.epoch) begin
+        names_last = word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] == row.sequence_last;
+        names_next = row.open && word_data[oae_registers::PORT_CONFIRM_SEQUENCE_SHIFT +: 32] ==
+                     oae_types::following(row.sequence_last);
+      end
     end
   end
   assign confirms = names_last && word == CONFIRM;
