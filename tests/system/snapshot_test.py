@@ -146,6 +146,8 @@ class Interrupted(machine.TestCase):
     def test_a_crash_is_told_and_the_others_go_on(self):
         run, process = self.start(["sleep 100000", "true"])
         first = wait_for(lambda: processes_of(process.pid))[0]
+        files = [run.output / "1" / name for name in ("host.log", "messages.txt")]
+        wait_for(lambda: all(file.exists() for file in files))
         os.kill(first, signal.SIGKILL)
         run.wait(process)
         self.assertEqual(run.code, 6, run)
