@@ -53,8 +53,9 @@ std::string busy_trace(Picoseconds quantum, std::uint64_t ips) {
   });
 }
 
+// An access would also report it.
 TEST(CpuQuantumTest, ItsDomainKnowsHowFarItHasRun) {
-  Machine machine(ipu("counter"));
+  Machine machine(ipu("compute"));
   run(10 * us);
   EXPECT_THROW(machine.domain.expect(9 * us, "a link"), BrokenPromise);
 }
