@@ -130,11 +130,16 @@ class Interrupted(machine.TestCase):
         run = machine.Children("--jobs", "2", commands=commands)
         return run, run.start(**more)
 
+    def wait_for_files_of(self, run, *numbers):
+        """Waits until these children have opened their files."""
+        files = [run.output / str(number) / name for number in numbers for name in ("host.log", "messages.txt")]
+        wait_for(lambda: all(file.exists() for file in files))
+
     def test_an_interruption_ends_all(self):
         run, process = self.start(["sleep 100000", "sleep 200000", "sleep 300000"])
         wait_for(lambda: len(processes_of(process.pid)) == 2)
         running = processes_of(process.pid)
-        time.sleep(1)
+        self.wait_for_files_of(run, 1, 2)
         process.send_signal(signal.SIGTERM)
         run.wait(process)
         self.assertEqual(run.code, 130, run)
@@ -146,8 +151,7 @@ class Interrupted(machine.TestCase):
     def test_a_crash_is_told_and_the_others_go_on(self):
         run, process = self.start(["sleep 100000", "true"])
         first = wait_for(lambda: processes_of(process.pid))[0]
-        files = [run.output / "1" / name for name in ("host.log", "messages.txt")]
-        wait_for(lambda: all(file.exists() for file in files))
+        self.wait_for_files_of(run, 1)
         os.kill(first, signal.SIGKILL)
         run.wait(process)
         self.assertEqual(run.code, 6, run)
@@ -161,7 +165,7 @@ class Interrupted(machine.TestCase):
         process = subprocess.Popen(run.command, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True,
                                    preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        wait_for(lambda: all((run.output / number / "host.log").exists() for number in "12"))
+        self.wait_for_files_of(run, 1, 2)
         self.assertEqual(termios.tcgetattr(slave), before)
         os.write(master, b"\x03")
         run.wait(process)
