@@ -181,7 +181,6 @@ bool is_set(const char* name) {
 }
 
 constexpr unsigned parts = 4;
-constexpr std::uint64_t many = 1'000;  // runs of a part, which must reach every event
 
 class Campaign : public testing::TestWithParam<unsigned> {};
 
@@ -208,7 +207,8 @@ TEST_P(Campaign, Seeds) {
     evidence.add(machine.card().evidence());
     if (HasFailure()) return;
   }
-  if (!only && runs >= many) {
+  // The runs must have reached these events.
+  if (!only) {
     EXPECT_GT(committed, 10 * runs);
     EXPECT_GT(reversed, runs / 100);
     EXPECT_GT(damaged_slots, runs / 100);
