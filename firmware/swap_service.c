@@ -41,8 +41,8 @@ static bool collect(struct swap_service* service, unsigned n) {
   uint64_t header = partner ? block_read(service, OAE_FIRMWARE_COMMITTED_AT(n)) : 0;
 
   if (OAE_GET(header, OAE_SLOT_HEADER_VERB) == OAE_VERB_SWAP) {
-    if (header != port->told) partner->used(partner->context, n);
-    port->told = header;
+    if (header != port->reported) partner->used(partner->context, n);
+    port->reported = header;
     if (!partner->accept(partner->context, n, service->block + OAE_FIRMWARE_COMMITTED_AT(n) + 8))
       return false;
   } else {

@@ -48,8 +48,8 @@ struct swap_port {
   uint64_t published;
   /* The block refused that offer. It is repeated with the next sign of life. */
   bool refused;
-  /* Header of the last committed slot that the partner has seen. */
-  uint64_t told;
+  /* Header of the last committed slot that was reported to the partner. */
+  uint64_t reported;
 };
 
 struct swap_service {

@@ -39,7 +39,7 @@
 #define ROOM 12 /* frames on a wire, at most */
 #define SESSIONS 16 /* of a side, which no few faults lead to */
 
-mtype = { packet, flow, answer, refuse, confirm, jam, done, initialise, told_damage }
+mtype = { packet, flow, answer, refuse, confirm, jam, done, initialise, damage_report }
 
 /* Outcomes */
 #define NONE 0
@@ -162,8 +162,8 @@ inline read_frame() {
     :: else -> skip
     fi;
     journal_due = GUARD(answer_wanted, !(flags & MET))
-  :: kind == told_damage && me.phase == PHASE_STATE_IDLE -> of_sender = SENDER_EVENT_DOUBT
-  :: kind != 0 && kind != initialise && kind != told_damage && GUARD(frames_while_up, IS_UP) ->
+  :: kind == damage_report && me.phase == PHASE_STATE_IDLE -> of_sender = SENDER_EVENT_DOUBT
+  :: kind != 0 && kind != initialise && kind != damage_report && GUARD(frames_while_up, IS_UP) ->
     of_phase = PHASE_EVENT_MET;
     named = number;
     if
@@ -395,10 +395,10 @@ end_rest:
           assert(nfull(wire[OTHER]));
           wire[OTHER]!kind, number, flags, own, other, expects, ended, begins
         :: WIRE_FAULT -> faults++; kind = 0      /* lost */
-        :: WIRE_FAULT && kind != told_damage && me.phase == PHASE_STATE_IDLE ->
+        :: WIRE_FAULT && kind != damage_report && me.phase == PHASE_STATE_IDLE ->
           faults++;                              /* damaged, which is reported */
           kind = 0;
-          reply = told_damage;
+          reply = damage_report;
           of_receiver = RECEIVER_EVENT_BROKEN
         fi
       :: self < SENDERS && GUARD(sends_once_met, me.phase == PHASE_STATE_IDLE) && me.sender == SENDER_STATE_IDLE &&
