@@ -54,9 +54,10 @@ fetch_kernel() {
 }
 
 # The files that tests need from the kernel's source, by their paths there: the kernel's driver and program for tests of
-# PCI endpoints, and checkpatch with its data.
+# PCI endpoints, checkpatch with its data, and what self-tests of drivers include.
 KERNEL_SOURCE=(drivers/misc/pci_endpoint_test.c include/uapi/linux/pcitest.h scripts/checkpatch.pl
-  scripts/const_structs.checkpatch scripts/spelling.txt tools/pci/pcitest.c tools/pci/pcitest.sh)
+  scripts/const_structs.checkpatch scripts/spelling.txt tools/pci/pcitest.c tools/pci/pcitest.sh
+  tools/testing/selftests/kselftest.h tools/testing/selftests/kselftest_harness.h tools/testing/selftests/lib.mk)
 
 # Prints their folder, for the installed headers.
 kernel_source_folder() {

@@ -152,6 +152,9 @@ class KernelSource(WithLibrary):
         "scripts/spelling.txt",
         "tools/pci/pcitest.c",
         "tools/pci/pcitest.sh",
+        "tools/testing/selftests/kselftest.h",
+        "tools/testing/selftests/kselftest_harness.h",
+        "tools/testing/selftests/lib.mk",
     )
     CALL = """
         source "$LIBRARY/kernel.sh"

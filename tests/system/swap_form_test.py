@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests swaps in streamed form: their requests on the link, their cost, and their use beside the pushed form."""
+"""Tests swaps in streamed form: their requests on the link, and their cost."""
 import json
-import os
-import pathlib
-import shutil
 
 import machine
 
-REQUESTS = pathlib.Path(os.environ.get("OAE_VP_REQUESTS", "build/cmake/tests/system/requests"))
 STREAM_PAGE = 0xC000008000  # BAR 4, which Linux assigns behind BAR 2 with the ports' pages
 SLOT = 64
 SWAPS = 200
@@ -17,7 +13,6 @@ SCRIPT = f"""
 oae info > /share/info
 for form in pushed streamed; do oae bench --count {SWAPS} --form $form --json > /share/$form; done
 oae bench --count {SWAPS} --form streamed --more --json > /share/more
-/share/requests > /share/requests.txt
 oae stat > /share/stat
 dmesg -r > /share/dmesg
 mkdir /tmp/debug
@@ -37,16 +32,10 @@ oae bench --count 10
 """
 
 
-def run(*options, script, **more):
-    one = machine.Run(*options, script=script, **more)
-    shutil.copy(REQUESTS, one.share / "requests")
-    return one.finish()
-
-
 class Streamed(machine.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.run_ = run(script=SCRIPT, trace=True)
+        cls.run_ = machine.Run(script=SCRIPT, trace=True).finish()
         assert cls.run_.code == 0, cls.run_
         cls.pushed, cls.streamed, cls.more = (
             json.loads(cls.run_.file(name)) for name in ("pushed", "streamed", "more"))
@@ -69,8 +58,7 @@ class Streamed(machine.TestCase):
     def test_nothing_is_written_to_memory_but_pushed_answers(self):
         slots = [line for line in self.run_.trace
                  if line.get("type") == "MWr" and line["dir"] == "up" and line["len"] == SLOT]
-        # The swaps of oae bench, and every third of the 60 swaps of tests/system/requests.c
-        self.assertEqual(len(slots), SWAPS + 60 // 3)
+        self.assertEqual(len(slots), SWAPS)
 
     def lines(self, kind):
         """Returns address and bytes of the host's requests to the page of port 0 in BAR 4, on the link."""
@@ -97,9 +85,6 @@ class Streamed(machine.TestCase):
         pushed = self.pushed["swap_from_read_ns"]["median"]
         print(f"\nmedians from the read's issue: pushed {pushed} ns, streamed {swap} ns in {trips:g} reads of {read} ns")
 
-    def test_requests_are_answered_as_they_must_be(self):
-        self.assertEqual(self.run_.file("requests.txt"), "all requests were answered as they must be\n")
-
     def test_no_doubt_and_no_rejection(self):
         stat = dict(line.split() for line in self.run_.file("stat").splitlines())
         self.assertEqual((stat["driver.doubts"], stat["block.rejected"]), ("0", "0"))
@@ -108,7 +93,7 @@ class Streamed(machine.TestCase):
         self.assertEqual(machine.kernel_messages(self.run_.file("dmesg"), 3), [])
 
     def test_the_quantum_changes_nothing(self):
-        other = run("--set", "simulation.max_quantum=200ns", script=SCRIPT, trace=True)
+        other = machine.Run("--set", "simulation.max_quantum=200ns", script=SCRIPT, trace=True).finish()
         self.assertEqual(other.trace, self.run_.trace)
 
 

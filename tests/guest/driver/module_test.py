@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 DRIVER = ROOT / "guest/driver"
+SELFTESTS = ROOT / "tests/guest/driver/selftests"
 UAPI = ROOT / "guest/include/uapi/linux/oae.h"
 
 # What the compiler notices with W=1 only, and what sparse notices only.
@@ -68,7 +69,7 @@ class Style(unittest.TestCase):
         return done.returncode, done.stdout
 
     def test_checkpatch_has_no_complaint(self):
-        self.assertEqual(self.check(*sorted(DRIVER.glob("*.[ch]")), UAPI), (0, ""))
+        self.assertEqual(self.check(*sorted(DRIVER.glob("*.[ch]")), *sorted(SELFTESTS.glob("*.c")), UAPI), (0, ""))
 
     def test_checkpatch_notices_a_defect(self):
         with tempfile.TemporaryDirectory() as folder:
