@@ -22,7 +22,7 @@ static unsigned phase_of(const struct link* link) {
 }
 
 /* Whether a frame of the other side may still settle a transfer. */
-static bool takes_frames(const struct link* link) {
+static bool accepts_frames(const struct link* link) {
   unsigned phase = phase_of(link);
 
   return phase == OAE_LINK_STATE_JOINED || phase == OAE_LINK_STATE_IDLE;
@@ -182,7 +182,7 @@ static void answer(struct link_service* service, struct link* link) {
   uint32_t number = (uint32_t)link->question.words[1];
   unsigned outcome;
 
-  if (!link->asked || takes_frames(link)) return;
+  if (!link->asked || accepts_frames(link)) return;
   link->asked = false;
   outcome = fate_of(link, number);
   if (outcome == OAE_OUTCOME_NONE) return;
@@ -208,7 +208,7 @@ static unsigned command_of(unsigned outcome) {
 
 /* A verdict with another token dates from before this side lost its power, so its number means
  * another transfer. */
-static void take_verdict(struct link_service* service, struct link* link,
+static void handle_verdict(struct link_service* service, struct link* link,
                          const struct link_message* verdict) {
   uint32_t number = (uint32_t)verdict->words[1];
   unsigned outcome = (unsigned)verdict->words[2];
@@ -250,7 +250,7 @@ static bool receive_message(struct link_service* service, struct link* link,
   }
   if (message->words[2] > OAE_OUTCOME_LOST || command_of((unsigned)message->words[2]) == OAE_LINK_COMMAND_NONE)
     return false;
-  take_verdict(service, about, message);
+  handle_verdict(service, about, message);
   return true;
 }
 

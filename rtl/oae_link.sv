@@ -297,14 +297,14 @@ module oae_link #(
     .taken_number, .busy(receiver_busy));
 
   // The firmware's sign of life is sent when the firmware gives it, and when the link comes up.
-  logic tells_alive;
+  logic alive_due;
   always_ff @(posedge clock) begin
-    if (reset || cut) tells_alive <= 1'b0;
-    else if (liveness_written || phase_actions[oae_link_table::PHASE_RISE]) tells_alive <= 1'b1;
+    if (reset || cut) alive_due <= 1'b0;
+    else if (liveness_written || phase_actions[oae_link_table::PHASE_RISE]) alive_due <= 1'b1;
     else if (former_ready && alive_valid && !phase_valid && !reply_valid && !send_valid)
-      tells_alive <= 1'b0;
+      alive_due <= 1'b0;
   end
-  assign alive_valid = up && tells_alive;
+  assign alive_valid = up && alive_due;
   always_comb begin
     alive_frame = '0;
     alive_frame[oae_registers::FRAME_HEADER_PROTOCOL_SHIFT +: 3] = oae_registers::PROTOCOL_ALIVE;

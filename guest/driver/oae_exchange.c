@@ -275,7 +275,7 @@ static enum oae_outcome oae_exchange_ask_again(struct oae_exchange *exchange, un
 		oae_exchange_clear_buffer(exchange);
 		if (exchange->reversing) {
 			oae_exchange_demand_reversal(exchange);
-			/* The reversal may have come too late, which the journal tells. */
+			/* The reversal may have come too late, which the journal shows. */
 			settled = oae_exchange_is_settled(exchange);
 		}
 		header = oae_exchange_repeat(exchange, answer);

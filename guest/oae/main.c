@@ -81,7 +81,7 @@ static int run_swap(struct oae_port *port, const struct options *options) {
   memcpy(swap.offer, options->payload, sizeof(swap.offer));
   error = swap_settled(port, options, &swap);
   if (error) return failed(oae_verb_name(swap.verb), error);
-  /* Only root is told what a swap takes, and only where debugfs is mounted. */
+  /* Only root can see what a swap takes, and only where debugfs is mounted. */
   oae_port_times(port, &times);
   if (options->json) {
     printf("{\"verb\": \"%s\", \"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32

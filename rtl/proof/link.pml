@@ -178,7 +178,7 @@ inline read_frame() {
       read_transfer()
     :: (kind == confirm || kind == jam) && GUARD(signal_of_settled, number + 1 == me.expected) ->
       of_receiver = RECEIVER_EVENT_ASKED;
-      REACHED(told_by_journal)
+      REACHED(answered_by_journal)
     :: kind == confirm && GUARD(confirm_names_tentative, number + 1 == me.expected + me.size) &&
        me.receiver == RECEIVER_STATE_TENTATIVE ->
       of_receiver = RECEIVER_EVENT_CONFIRMED
@@ -363,9 +363,9 @@ inline read_verdict() {
   :: !IS_UP && me.sender == SENDER_STATE_IN_DOUBT &&
      GUARD(verdict_names_last, number == me.last) && GUARD(verdict_of_this_time, own == me.token) ->
     if
-    :: ended == COMMITTED -> of_sender = SENDER_EVENT_FOUND_COMMITTED; REACHED(told_committed)
-    :: ended == REVERSED -> of_sender = SENDER_EVENT_FOUND_REVERSED; REACHED(told_reversed)
-    :: ended == LOST -> of_sender = SENDER_EVENT_FOUND_LOST; REACHED(told_lost)
+    :: ended == COMMITTED -> of_sender = SENDER_EVENT_FOUND_COMMITTED; REACHED(answered_committed)
+    :: ended == REVERSED -> of_sender = SENDER_EVENT_FOUND_REVERSED; REACHED(answered_reversed)
+    :: ended == LOST -> of_sender = SENDER_EVENT_FOUND_LOST; REACHED(answered_lost)
     fi
   :: me.sender == SENDER_STATE_IN_DOUBT && number == me.last && own != me.token ->
     REACHED(stale_verdict)

@@ -57,7 +57,7 @@ byte faults = 0;
 #define UNKNOWN 0
 #define TAKEN 1     /* committed */
 #define NONE 2      /* it never takes place, or is reversed */
-#define NO_HISTORY 3 /* the host was told that the journal is lost */
+#define NO_HISTORY 3 /* the host has learned that the journal is lost */
 
 byte host_says[SWAPS + 1];   /* of its word: UNKNOWN until it is settled */
 byte host_got[SWAPS + 1];    /* the firmware's word for it */
@@ -136,7 +136,7 @@ inline happens() {
   :: else
   fi;
   if
-  :: done & JOURNAL_TAKE_BACK ->
+  :: done & JOURNAL_DISCARD ->
     REACHED(takes_back);
     assert(host_says[tentative] != TAKEN && block_says[tentative] == UNKNOWN);
     block_says[tentative] = NONE; tentative = 0; reversed = true

@@ -41,7 +41,7 @@ static const struct {
 };
 #define WRONGS (sizeof(wrongs) / sizeof(wrongs[0]))
 
-static struct port { uint64_t epoch, made, told; } ports[PORTS_MAX];
+static struct port { uint64_t epoch, made, reported; } ports[PORTS_MAX];
 
 static void write_offer(unsigned n, uint64_t status, unsigned wrong) {
   uint64_t slices[SLICES] = {
@@ -49,7 +49,7 @@ static void write_offer(unsigned n, uint64_t status, unsigned wrong) {
           OAE_PUT(OAE_SLOT_HEADER_EPOCH, OAE_GET(status, OAE_FIRMWARE_STATUS_EPOCH)) |
           OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, OAE_GET(status, OAE_FIRMWARE_STATUS_NEXT_SEQUENCE)),
       ports[n].made,
-      ports[n].told,
+      ports[n].reported,
   };
 
   if (wrong < WRONGS) slices[0] ^= wrongs[wrong].header;
@@ -69,7 +69,7 @@ static void serve(unsigned n, bool never_good) {
   uint64_t wrong;
 
   if (epoch != port->epoch) *port = (struct port){.epoch = epoch};
-  if (events & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) port->told++;
+  if (events & OAE_FIRMWARE_EVENT_BAD_OFFER_MASK) port->reported++;
   if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) command |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
   if (command) mmio_write64(OAE_IPU_OAE_BASE + OAE_FIRMWARE_COMMAND_AT(n), command);
   if (!(status & OAE_FIRMWARE_STATUS_OPEN_MASK) || status & OAE_FIRMWARE_STATUS_OFFERED_MASK)

@@ -46,7 +46,7 @@ static bool aimed; /* the timer runs */
 extern char _start[];
 
 /* A restart may come between this and the release of the slot, which is then taken once more. */
-static void take_order(uintptr_t payload) {
+static void receive_order(uintptr_t payload) {
   uint64_t header = mmio_read64(payload - 8);
 
   if (header == orders.header || mmio_read64(payload) != ORDER) return;
@@ -73,7 +73,7 @@ static bool accept(void* context, unsigned n, uintptr_t payload) {
   const struct swap_partner* others = context;
 
   if (n != ORDER_PORT) return others->accept(others->context, n, payload);
-  take_order(payload);
+  receive_order(payload);
   return true;
 }
 

@@ -213,7 +213,7 @@ TEST_F(SwapServiceTest, OffersAtOnceOnAPortOpenedAfterARefusal) {
   EXPECT_TRUE(block.ports[5].offered);
 }
 
-TEST_F(SwapServiceTest, RepeatsARefusedOfferOnlyWhenToldTo) {
+TEST_F(SwapServiceTest, RepeatsARefusedOfferOnlyWhenAskedTo) {
   init();
   block.ports[1].refuse = true;
   block.open(1);
@@ -238,7 +238,7 @@ TEST_F(SwapServiceTest, ServesEveryPortThatWaits) {
 }
 
 // Each core serves its own ports.
-TEST_F(SwapServiceTest, ServesThePortsThatItIsToldTo) {
+TEST_F(SwapServiceTest, ServesThePortsThatItIsAskedTo) {
   block.count = 64;
   init();
   for (unsigned n = 0; n < 64; ++n) block.open(n);

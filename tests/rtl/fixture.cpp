@@ -322,7 +322,7 @@ void Fixture::drain() {
            (read_ && !(hold_slots && read_->offered)) || put_ || getting_);
   if (compare_signals && !hold_interrupts) check_signals();
   EXPECT_EQ(transitions.size(), reference.transitions.size());
-  EXPECT_TRUE(transitions == reference.transitions) << "the trace tells another story";
+  EXPECT_TRUE(transitions == reference.transitions) << "the trace differs from the reference's";
 }
 
 // An interrupt that had to wait stands for all that its port signalled meanwhile.
@@ -331,15 +331,15 @@ void Fixture::check_signals() {
   heard_ = std::min(heard_, signals.size());
   expected_ = std::min(expected_, reference.signals.size());
   const std::vector<unsigned> seen(signals.begin() + heard_, signals.end());
-  const std::vector<unsigned> told(reference.signals.begin() + expected_, reference.signals.end());
+  const std::vector<unsigned> due(reference.signals.begin() + expected_, reference.signals.end());
   heard_ = signals.size();
   expected_ = reference.signals.size();
   const bool reset = std::exchange(voided_, false);
   if (stall == 0) {
-    EXPECT_EQ(seen, told);
+    EXPECT_EQ(seen, due);
     return;
   }
-  std::multiset<unsigned> left(told.begin(), told.end());
+  std::multiset<unsigned> left(due.begin(), due.end());
   for (const unsigned vector : seen) {
     const auto found = left.find(vector);
     if (found == left.end()) {
@@ -348,8 +348,8 @@ void Fixture::check_signals() {
       left.erase(found);
     }
   }
-  if (!told.empty() && !reset) {
-    EXPECT_EQ(std::count(seen.begin(), seen.end(), told.back()) > 0, true) << "the last is lost";
+  if (!due.empty() && !reset) {
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), due.back()) > 0, true) << "the last is lost";
   }
 }
 

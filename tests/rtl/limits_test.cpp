@@ -42,10 +42,10 @@ TEST_P(AfterALongTime, AgesAndDeadlinesAreRight) {
     const std::uint64_t written = fixture.now;
     fixture.put(OAE_FIRMWARE_LIVENESS, age);
     fixture.sleep(age);
-    const std::uint64_t told = fixture.read(registers, OAE_HOST_LIVENESS);
-    EXPECT_EQ(told & 0xffff'ffff, age);
-    EXPECT_GE(told >> 32, std::min<std::uint64_t>(age, 0xffff'ffff));
-    EXPECT_LE(told >> 32, std::min<std::uint64_t>(fixture.now - written, 0xffff'ffff));
+    const std::uint64_t liveness = fixture.read(registers, OAE_HOST_LIVENESS);
+    EXPECT_EQ(liveness & 0xffff'ffff, age);
+    EXPECT_GE(liveness >> 32, std::min<std::uint64_t>(age, 0xffff'ffff));
+    EXPECT_LE(liveness >> 32, std::min<std::uint64_t>(fixture.now - written, 0xffff'ffff));
   }
   open(fixture, port, 0x40);
   fixture.write(registers, OAE_HOST_PORT_EVENT_AT(port),

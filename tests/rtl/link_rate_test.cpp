@@ -60,7 +60,7 @@ class LinkRate : public LinkPair {
       mark(times.reflected, a.top.rx_kind != 0 && to_a.reflections.size() > reflections);
       mark(times.tentative, b.receiver() == OAE_LINK_STATE_TENTATIVE);
       mark(times.committed, b.top.trace_expected != before);
-      mark(times.acknowledged, times.begun != 0 && told_all(beats));
+      mark(times.acknowledged, times.begun != 0 && all_reflected(beats));
       mark(times.settled, times.begun != 0 && a.sender() == OAE_LINK_STATE_IDLE);
       if (now > 1'000'000) break;
     }
@@ -71,7 +71,7 @@ class LinkRate : public LinkPair {
   }
 
   /// The last reflection on its way back shows that the last frame has arrived.
-  bool told_all(unsigned beats) {
+  bool all_reflected(unsigned beats) {
     if (to_a.reflections.empty()) return false;
     const std::uint64_t last = to_a.reflections.back();
     const unsigned number = OAE_GET(last, OAE_FRAME_HEADER_LIVENESS);

@@ -150,7 +150,7 @@ TEST_F(Link, DoubtCanBeSettledAsLost) {
 }
 
 // The other side has lost its power, and with it the fate of the transfer in doubt.
-TEST_F(Link, ALostJournalIsTold) {
+TEST_F(Link, ALostJournalIsReported) {
   for (const bool once : {true, false}) {
     bring_up();
     limit_silence(400);
@@ -346,8 +346,8 @@ TEST_F(Link, NothingIsSentBeforeTheOtherSideHasJoined) {
   EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
 }
 
-// The frame that tells a side that the other one has joined may be lost. The first transfer tells
-// it as well.
+// The frame that reports to a side that the other one has joined may be lost. The first transfer
+// shows it as well.
 TEST_F(Link, ATransferShowsThatTheOtherSideHasJoined) {
   unsigned times = 0;
   for (unsigned lost = 1; lost < 6; ++lost) {

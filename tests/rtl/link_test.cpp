@@ -57,7 +57,7 @@ TEST_F(Link, OneSideAloneWaitsWithoutAClock) {
   EXPECT_EQ(event(a), unsigned{OAE_LINK_EVENT_UP_MASK | OAE_LINK_EVENT_ALIVE_MASK});
 }
 
-TEST_F(Link, BothJournalsAreToldAtTheBeginning) {
+TEST_F(Link, BothJournalsAreSentAtTheBeginning) {
   bring_up();
   ASSERT_GE(to_b.frames.size(), 2u);
   const Frame& first = to_b.frames[0];
@@ -103,7 +103,7 @@ TEST_F(Link, FourPhases) {
   EXPECT_TRUE(event(b) & OAE_LINK_EVENT_RECEIVED_MASK);
 }
 
-TEST_F(Link, NothingIsToldBeforeTheThirdPhase) {
+TEST_F(Link, NothingIsReportedBeforeTheThirdPhase) {
   bring_up();
   to_b.fault(LinkWire::Fault::lose, 1);
   fill(a, slots(1, 1));
@@ -287,7 +287,7 @@ TEST_F(Link, MissingSlicesAreCountedFromTheirFirst) {
   EXPECT_EQ(a.phase(), unsigned{OAE_LINK_STATE_DOWN});
 }
 
-TEST_F(Link, LivenessIsTold) {
+TEST_F(Link, LivenessIsReported) {
   put(a, OAE_LINK_LIVENESS, 41);
   bring_up();
   EXPECT_EQ(get(b, OAE_LINK_ALIVE) & 0xffff'ffff, 41u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells RTL in which guards can be taken away (rtl/proof/guards) which mutation is chosen; 0 is
+// Passes the chosen mutation to RTL from which guards can be removed (rtl/proof/guards); 0 is
 // none.
 #include <cstdlib>
 

@@ -122,7 +122,7 @@ TEST_F(Reversal, IsIdempotentAndNamesOneSwap) {
   clear_events();
   for (int i = 0; i < 3; ++i) fixture.reverse(port, 1, 1);
   EXPECT_EQ(last(), 1u);
-  EXPECT_EQ(event(), 0u) << "the firmware is told once";
+  EXPECT_EQ(event(), 0u) << "the firmware is notified once";
   swap(2);
   fixture.confirm(port, 1, 2);
   fixture.reverse(port, 1, 2);

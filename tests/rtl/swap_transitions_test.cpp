@@ -127,7 +127,7 @@ TEST_P(SwapTransition, IsThatOfTheTable) {
             begins ? 0 : before.sequence + ((expected.actions & journal::count) ? 1 : 0));
   EXPECT_EQ(after.committed, before.committed + ((expected.actions & journal::commit) ? 1 : 0));
   // A slot disappears only if it is committed or taken back.
-  const bool gone = expected.actions & (journal::commit | journal::take_back);
+  const bool gone = expected.actions & (journal::commit | journal::discard);
   const bool comes = expected.next == State::tentative && before.state != State::tentative;
   EXPECT_EQ(after.tentative, comes || (before.tentative && !gone));
 }

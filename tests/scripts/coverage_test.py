@@ -128,7 +128,7 @@ class Exceptions(unittest.TestCase):
             self.assertTrue((SCRIPTS.parent / "rtl" / each.file).is_file() or each.file.endswith(".svh"), each.file)
             self.assertGreater(len(each.reason), 10, each)
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         self.assertEqual(self.read("[]"), [])
         self.assertEqual([each.file for each in self.read("- {files: [a.sv, b.sv], what: x, reason: so}")], ["a.sv", "b.sv"])
         for text in ("- {files: [a.sv], what: x}", "- {files: [a.sv], what: '(', reason: so}", "- 5", "{"):

@@ -65,7 +65,7 @@ class Options(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    def told(self, *names, **parts):
+    def run_with(self, *names, **parts):
         """Exit code, output and JSON of a run with other parts."""
         before, argv = figures.PARTS, sys.argv
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
@@ -113,13 +113,13 @@ class Tables(unittest.TestCase):
             raise Failure("no such thing")
 
         with contextlib.redirect_stderr(io.StringIO()) as said:
-            code, out, numbers = self.told(bad=bad, good=good)
+            code, out, numbers = self.run_with(bad=bad, good=good)
         self.assertEqual((code, numbers), (1, {"good": {"x": 1}}))
         self.assertIn("bad: failed: no such thing", out)
         self.assertRegex(out, r"(?s)Good.*row.*Required by b\n  met +a: c\n$")
         self.assertEqual(said.getvalue(), "good: at work\n")
         with contextlib.redirect_stderr(io.StringIO()):
-            self.assertEqual(self.told("good", bad=bad, good=good)[0], 0)
+            self.assertEqual(self.run_with("good", bad=bad, good=good)[0], 0)
 
     def models(self):
         """With made-up times: each is the wire's, and 1 ns a step for the ends. Nothing else is printed."""
@@ -160,9 +160,9 @@ class Tables(unittest.TestCase):
             self.assertIs(verdicts["send to acknowledgement below 300 ns in a rack, four phases, over 10 m"], met)
 
     def test_records_of_a_test(self):
-        told = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
+        report = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
                                                              "settled_ns": "46.7"}]}]}
-        self.assertEqual(figures_link.recorded(told), {"A.b": {"settled_ns": 46.7}})
+        self.assertEqual(figures_link.recorded(report), {"A.b": {"settled_ns": 46.7}})
 
 
 class Traces(unittest.TestCase):
@@ -349,9 +349,9 @@ class Link(unittest.TestCase):
     def test_use_of_the_wire_by_the_rtl_is_that_of_its_readme(self):
         for width in (1, 8):
             row = re.search(rf"(?m)^\| {width} slices? a clock .*$", self.readme)[0]
-            told = [[float(text) for text in part.split(",")] for part in row.split("|")[2:-1]]
+            shares = [[float(text) for text in part.split(",")] for part in row.split("|")[2:-1]]
             near, far = (self.rtl[width][f"LinkRate{metres}.BeatsRecoverTheWire"] for metres in (1, 10))
-            for names, texts in (("beats_", told[:2]), ("four_phases_", told[2:])):
+            for names, texts in (("beats_", shares[:2]), ("four_phases_", shares[2:])):
                 for of, text in zip((near, far), texts):
                     self.assertEqual([of[f"{names}{beats}"] for beats in (1, 4, 16, 64)], text)
 

@@ -114,7 +114,7 @@ class Run(InFolder):
         self.assertIn("wrong  caught by value.IsOne", text)
         self.assertEqual(self.run_all("wrong")[0], 0, "only those that are named")
 
-    def test_what_proves_nothing_is_told(self):
+    def test_what_proves_nothing_is_reported(self):
         self.mutation("absent", patch("nope"))
         self.mutation("expression", patch(r"value\.IsOne", before="7"))
         self.mutation("overlay", patch(r"value\.IsOne", file="vp/qemu/overlay/file"))

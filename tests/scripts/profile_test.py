@@ -108,14 +108,14 @@ class Recording(InFolder):
     def test_only_the_measured_part_is_recorded(self):
         self.perf(f"""
             for word; do case $word in --control=fifo:*) names=${{word#*fifo:}};; esac; done
-            while read -r word <"${{names%,*}}"; do echo "$word" >>{self.folder}/told; echo ack >"${{names#*,}}"; done
+            while read -r word <"${{names%,*}}"; do echo "$word" >>{self.folder}/commands; echo ack >"${{names#*,}}"; done
             """)
-        for lines, told in (([bench.BEGIN, bench.END], "ping enable disable"),
+        for lines, commands in (([bench.BEGIN, bench.END], "ping enable disable"),
                             ([bench.USER_SPACE, bench.BEGIN, bench.END], "ping enable disable"),
                             ([bench.USER_SPACE], "enable disable")):
             self.record(lines)
-            self.assertEqual((self.folder / "told").read_text().split(), told.split())
-            for name in ("told", "control", "answer"):
+            self.assertEqual((self.folder / "commands").read_text().split(), commands.split())
+            for name in ("commands", "control", "answer"):
                 (self.folder / name).unlink()
 
     def test_perf_that_is_not_permitted(self):

@@ -227,7 +227,7 @@ class Packets(machine.TestCase):
     def test_a_replayed_packet(self):
         self.check("corrected", r"severity=Corrected(?s:.*)BadTLP")
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         mistakes = self.run_.file("mistakes").splitlines()
         expected = ["there is no such direction; there are host_ipu.down host_ipu.up"] * 2 + [
             "there is no such error; there are data_link_protocol surprise_down", "there is no TLP Mail",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the guest: every virtual function, all at once, copies host memory to its own, and
-// that back to another place; MSI-X tells of each copy's end: a message is a write, so it goes to
+// that back to another place; MSI-X signals each copy's end: a message is a write, so it goes to
 // memory that this program polls.
-// Arguments: the functions' folders in sysfs. Tells what is not as it must be; its exit code is 1
+// Arguments: the functions' folders in sysfs. Reports what is not as it must be; its exit code is 1
 // then.
 #include <time.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the guest: asks the driver for anything, from several threads that share their files and close them
-// under one another. Arguments: seed, threads, calls of each. Tells how the calls ended, by errno value; its exit code
+// under one another. Arguments: seed, threads, calls of each. Reports how the calls ended, by errno value; its exit code
 // is 1 if a structure at the edge of the memory is not handled as it must be.
 #define _GNU_SOURCE
 #include <errno.h>

@@ -24,7 +24,7 @@ await() { # COMMAND...: until it succeeds, at most 10 s
 }
 bound() { [ -e $device/driver ] && [ -e /dev/oae${1:-0}p7 ]; }
 gone() { ! [ -e $device ] && ! [ -e /dev/oae0p0 ]; }
-told() { dmesg | grep -q "$1"; }
+logged() { dmesg | grep -q "$1"; }
 """
 
 # Two processes swap and one reads statistics while the card is pulled, each time at another moment. Another process has a
@@ -64,7 +64,7 @@ exec 4>&-
 # Faster than software looks.
 vpctl hot_plug host_ipu remove
 vpctl hot_plug host_ipu insert
-await told "Slot(1): Card present"
+await logged "Slot(1): Card present"
 sleep 1
 await bound
 oae bench --count {SWAPS} --json > /share/hasty
@@ -160,7 +160,7 @@ gone; each written_off
 echo 1 > $power
 works; each written_on
 vpctl hot_plug host_ipu button
-await gone; await told "Slot(1)"; sleep 1.5; each button_off
+await gone; await logged "Slot(1)"; sleep 1.5; each button_off
 vpctl hot_plug host_ipu remove
 sleep 0.1; each removed
 vpctl hot_plug host_ipu insert
@@ -185,11 +185,11 @@ gone
 echo 1 > $power
 works
 vpctl hot_plug host_ipu power_fault
-await told "Slot(1): Power fault"
+await logged "Slot(1): Power fault"
 sleep 2
 works
 vpctl hot_plug host_ipu open
-await told "Slot(1): Latch open"
+await logged "Slot(1): Latch open"
 await gone
 vpctl hot_plug host_ipu open 2>> /share/mistakes || true
 vpctl hot_plug host_ipu remove
@@ -240,7 +240,7 @@ class Surprise(HotPlugCase):
             self.assertGreaterEqual(said.count(f"{ROOT_PORT} Slot(1): {text}"), TIMES + 1, text)
         self.assertEqual(len(re.findall(r"oae 0000:01:00\.0: oae\d: 8 ports", said)), TIMES + 2)
 
-    def test_processes_at_work_are_told(self):
+    def test_processes_at_work_are_notified(self):
         self.assertEqual(self.run_.file("load.codes").split(), ["1"] * 2 * TIMES)
         for name in ("load.errors", "stat.errors"):
             errors = self.run_.file(name).splitlines()

@@ -51,17 +51,17 @@ class LinkErrors(machine.TestCase):
         run.finish()
         self.assertEqual(run.code, 0, run)
         counters = json.loads(stats.read_text())["counters"]
-        told = counted = 0
+        reported = counted = 0
         for source, receives, transmits in ((DEVICE, "down", "up"), (ROOT_PORT, "up", "down")):
             kernel = dict(line.split() for line in run.file(source).splitlines())
             for word, name in (RECEIVED | TRANSMITTED).items():
                 direction = receives if word in RECEIVED else transmits
                 counter = counters[f"host_ipu.{direction}.{name}"]
                 self.assertLessEqual(int(kernel[word]), counter, f"{source} {word}")
-                told += int(kernel[word])
+                reported += int(kernel[word])
                 counted += counter
-        self.assertGreater(told, 3)
-        self.assertGreaterEqual(told, counted - 2)
+        self.assertGreater(reported, 3)
+        self.assertGreaterEqual(reported, counted - 2)
         said = run.file("dmesg")
         for word in ("Receiver ID", "BadTLP"):
             self.assertIn(word, said)

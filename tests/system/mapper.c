@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the guest: maps a port into itself, and asks for what must be refused. Argument:
-// what to do, see main(). Tells what is not as it must be; its exit code is 1 then.
+// what to do, see main(). Reports what is not as it must be; its exit code is 1 then.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -183,7 +183,7 @@ static void refuse(void) {
   close(reader);
 }
 
-/* A swap by the library, of which the next sequence and the firmware's word are told. */
+/* A swap by the library, whose sequence and firmware's word are known. */
 static void swap_once(struct oae_port* port, uint32_t sequence, uint8_t form, uint8_t flags) {
   struct oae_swap swap = a_swap();
 

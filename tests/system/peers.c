@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the guest: a virtual function reads a register of another one's BAR by DMA, and
-// writes one. Arguments: the folders of both in sysfs. Tells of each transfer whether it arrives, is
-// refused, as the engine is told, or lost, as a posted write is.
+// writes one. Arguments: the folders of both in sysfs. Reports of each transfer whether it arrives, is
+// refused, as the engine learns, or lost, as a posted write is.
 #include <inttypes.h>
 #include <time.h>
 
@@ -42,7 +42,7 @@ static bool copy(const struct function* one, uint64_t from, uint64_t to, uint64_
   return !(get(one, OAE_DMA_STATUS) & OAE_DMA_STATUS_ERROR_MASK);
 }
 
-static const char* told(bool ended, uint64_t found, uint64_t expected) {
+static const char* outcome(bool ended, uint64_t found, uint64_t expected) {
   return !ended ? "refused" : found == expected ? "arrives" : "lost";
 }
 
@@ -63,12 +63,12 @@ int main(int count, char** arguments) {
   ended = copy(&one, at + OAE_DMA_SOURCE, here, OAE_DMA_CONTROL_SOURCE_HOST_MASK);
   if (ended) copy(&one, here, bus_address(one.destination), OAE_DMA_CONTROL_DESTINATION_HOST_MASK);
   memcpy(&value, one.destination, sizeof value);
-  printf("read %s, ", told(ended, value, read_value));
+  printf("read %s, ", outcome(ended, value, read_value));
 
   memcpy(one.source, &written_value, sizeof written_value);
   put(&other, OAE_DMA_DESTINATION, 0);
   copy(&one, bus_address(one.source), here, OAE_DMA_CONTROL_SOURCE_HOST_MASK);
   ended = copy(&one, here, at + OAE_DMA_DESTINATION, OAE_DMA_CONTROL_DESTINATION_HOST_MASK);
-  printf("write %s\n", told(ended, get(&other, OAE_DMA_DESTINATION), written_value));
+  printf("write %s\n", outcome(ended, get(&other, OAE_DMA_DESTINATION), written_value));
   return failed;
 }

@@ -2,7 +2,7 @@
 // A program for the guest: swaps on a port that stays open, and asks the firmware for its counts,
 // while the function is reset through sysfs. Arguments: how many times, the file to write to. Each
 // request must end, well or by an error that says what to do; nothing may be lost or done twice.
-// Tells what is not as it must be; its exit code is 1 then.
+// Reports what is not as it must be; its exit code is 1 then.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/oae.h>

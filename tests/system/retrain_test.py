@@ -132,7 +132,7 @@ class Lanes(machine.TestCase):
     def test_the_receiver_tells_of_it(self):
         self.assertRegex(self.run_.file("dmesg"), rf"oae {DEVICE}: +\[ 0\] RxErr")
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         mistakes = self.run_.file("mistakes").splitlines()
         self.assertEqual(len(mistakes), 4)
         for line, text in zip(mistakes, ["there is no such lane, or it is the last one"] * 2 + ["takes the number of the lane"] * 2):

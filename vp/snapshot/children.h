@@ -10,7 +10,8 @@
 
 namespace vp {
 
-/// What a child tells its parent, in memory that both share. The note remains if the child crashes.
+/// What a child reports to its parent, in memory that both share. The note remains if the child
+/// crashes.
 struct ChildNote {
   Picoseconds time = 0;  ///< the simulated time that the child has reached
   int guest_code = 0;    ///< the exit code of its guest

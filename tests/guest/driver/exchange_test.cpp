@@ -116,7 +116,7 @@ TEST_F(Exchange, NothingToConfirmBeforeTheFirstSwap) {
   EXPECT_TRUE(accesses().empty());
 }
 
-TEST_F(Exchange, NotReadyChangesNothingAndTellsTheAge) {
+TEST_F(Exchange, NotReadyChangesNothingAndReportsTheAge) {
   block.firmware_offers = false;
   EXPECT_EQ(swap(1), OAE_NOT_TAKEN);
   EXPECT_EQ(status(), unsigned{OAE_STATUS_NOT_READY});
@@ -449,7 +449,7 @@ TEST_F(Streamed, NeedsNoBusMaster) {
   EXPECT_EQ(block.committed, host);
 }
 
-TEST_F(Streamed, NotReadyTellsTheAge) {
+TEST_F(Streamed, NotReadyReportsTheAge) {
   block.firmware_offers = false;
   EXPECT_EQ(swap(1), OAE_NOT_TAKEN);
   EXPECT_EQ(status(), unsigned{OAE_STATUS_NOT_READY});

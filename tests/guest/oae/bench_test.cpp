@@ -178,7 +178,7 @@ TEST(Bench, EachSwapHasTheForm) {
   }
 }
 
-TEST(Bench, TellsWhetherThePortWasMapped) {
+TEST(Bench, ReportsWhetherThePortWasMapped) {
   for (const bool mapped : {false, true}) {
     oae_port port;
     bench result;
@@ -249,7 +249,7 @@ TEST(Bench, WaitsForTheLastConfirmation) {
   EXPECT_TRUE(bench_agrees(&result));
 }
 
-TEST(Bench, ACountThatDiffersIsTold) {
+TEST(Bench, ACountThatDiffersIsReported) {
   for (const int misses : {1, -1}) {
     oae_port port;
     port.firmware_misses = misses;

@@ -206,7 +206,7 @@ TEST_F(Pl011Test, LoopsBack) {
   EXPECT_EQ(read(DR), '0');
   write(DR, 'y');
   for (unsigned i = 0; i < 15; ++i) EXPECT_EQ(read(DR) & ~0xffu, 0u);
-  EXPECT_EQ(read(DR), 0x800u | 'y') << "the byte after the overrun tells of it";
+  EXPECT_EQ(read(DR), 0x800u | 'y') << "the byte after the overrun reports it";
   write(RSR, 0);
   EXPECT_EQ(read(RSR), 0u);
   write(CR, on);

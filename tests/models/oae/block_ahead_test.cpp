@@ -145,14 +145,14 @@ void ask(Fixture& fixture) {
 std::string served(Core::Kind kind) {
   return vp::in_child([kind] {
     Fixture fixture({}, {}, "fixture");
-    std::string told;
+    std::string observed;
     fixture.run({[&] {
                    Core core(fixture, kind);
-                   told = serve(core);
+                   observed = serve(core);
                    if (kind == Core::Kind::repeating) EXPECT_GT(core.repeated, 1'000u);
                  },
                  [&] { ask(fixture); }});
-    return told;
+    return observed;
   });
 }
 
@@ -162,7 +162,7 @@ void expect_as_in_time(Core::Kind kind) {
   EXPECT_GT(expected.size(), 10'000u);
   const auto differs = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
   EXPECT_TRUE(found == expected) << std::string(differs.second, expected.end()).substr(0, 200)
-                                 << "\nis told as\n"
+                                 << "\nis observed as\n"
                                  << std::string(differs.first, found.end()).substr(0, 200);
 }
 

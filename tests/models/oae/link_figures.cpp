@@ -54,7 +54,7 @@ class Figures : public LinkFixture {
       found["doubt"] = doubt();
     });
     trace.close();
-    for (const Transfer& one : transfers_) found["transfers"].push_back(told_of(one));
+    for (const Transfer& one : transfers_) found["transfers"].push_back(record_of(one));
     return found;
   }
 
@@ -126,9 +126,9 @@ class Figures : public LinkFixture {
           }
           return a.irq && b.irq;
         },
-        "both firmwares are told");
-    one.committed = b.told;
-    one.settled = a.told;
+        "both firmwares have their interrupts");
+    one.committed = b.interrupted;
+    one.settled = a.interrupted;
     if (a.outcome() != OAE_OUTCOME_COMMITTED) throw std::runtime_error("it was not committed");
     b.put(OAE_LINK_COMMAND, OAE_LINK_COMMAND_TAKE);
     pass(vp::us);
@@ -136,7 +136,7 @@ class Figures : public LinkFixture {
   }
 
   /// Reads from the trace when the receiver had the slot tentatively, and when it had committed.
-  json told_of(const Transfer& one) const {
+  json record_of(const Transfer& one) const {
     json found{{"flow", one.flow},
                {"beats", 1u << 2 * one.beats},
                {"reflected", one.reflected - one.begun},
@@ -188,7 +188,7 @@ class Figures : public LinkFixture {
     const Picoseconds from = vp::now();
     cut(true);
     until([&] { return a.irq && b.irq; }, "both ends are down");
-    const Picoseconds to = std::max(a.told, b.told);
+    const Picoseconds to = std::max(a.interrupted, b.interrupted);
     down_and_begin();
     cut(false);
     until([&] { return a.irq && b.irq; }, "both ends are up");
@@ -220,7 +220,7 @@ class Figures : public LinkFixture {
       pass(at + outage - vp::now());
       cut(false);
       until([&] { return a.irq && b.irq; }, "it is settled, and the link up");
-      up = std::max(up, b.told - at - outage);
+      up = std::max(up, b.interrupted - at - outage);
       pass(2 * vp::us);
       const unsigned outcome = a.outcome();
       const bool kept = outcome == OAE_OUTCOME_COMMITTED;
@@ -235,8 +235,8 @@ class Figures : public LinkFixture {
       }
       ++in_doubt;
       if (kept) ++committed;
-      longest = std::max(longest, a.told - begun);
-      after = std::max(after, a.told - at - outage);
+      longest = std::max(longest, a.interrupted - begun);
+      after = std::max(after, a.interrupted - at - outage);
     }
     return {
         {"outage", outage},       {"cuts", cuts},           {"reversed_at_once", reversed_at_once},

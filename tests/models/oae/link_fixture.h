@@ -29,7 +29,7 @@ class LinkModelEnd : public sc_core::sc_module, public vp::InterruptLineIf {
 
   void set_line(unsigned, bool level) override {
     irq = level;
-    if (level) told = vp::now();
+    if (level) interrupted = vp::now();
   }
 
   void put(std::uint64_t address, std::uint64_t value) { firmware.write(address, value); }
@@ -50,7 +50,7 @@ class LinkModelEnd : public sc_core::sc_module, public vp::InterruptLineIf {
   vp::Domain domain;
   std::unique_ptr<oae::Link> link;
   bool irq = false;
-  vp::Picoseconds told = 0;  ///< when irq rose last
+  vp::Picoseconds interrupted = 0;  ///< when irq rose last
 };
 
 /// Two ends with a wire between them, if the test lays one, and the script that plays the firmware

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t link_active = PciExpress::LinkStatusBit::link_act
 struct ResetFixture : Fixture {
   explicit ResetFixture(const Config& config = configuration()) : Fixture(config) {
     memory.fill();
-    endpoint.function(0).on_reset([this] { ++told; });
+    endpoint.function(0).on_reset([this] { ++notified; });
   }
   static Config configuration() {
     Config config;
@@ -49,7 +49,7 @@ struct ResetFixture : Fixture {
     while (!(link_status() & link_active)) pause(1 * vp::us);
   }
 
-  unsigned told = 0;
+  unsigned notified = 0;
   unsigned express = 0, port_express = 0, power = 0;
 };
 

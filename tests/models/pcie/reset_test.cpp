@@ -35,18 +35,18 @@ TEST_P(NoSoftReset, SaysWhetherTheWayBackFromD3hotResets) {
     EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_status, 2),
               9u)
         << "UR";
-    EXPECT_EQ(fixture.told, 0u);
+    EXPECT_EQ(fixture.notified, 0u);
     fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 3, 2);
-    EXPECT_EQ(fixture.told, 0u) << "from D3hot to D3hot";
+    EXPECT_EQ(fixture.notified, 0u) << "from D3hot to D3hot";
     fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
-    EXPECT_EQ(fixture.told, keeps ? 0u : 1u);
+    EXPECT_EQ(fixture.notified, keeps ? 0u : 1u);
     EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), keeps ? 6u : 0u);
     EXPECT_EQ(fixture.config_read(Fixture::device, fixture.power + PowerManagement::control, 2) & 3,
               0u);
     EXPECT_EQ(fixture.config_read(Fixture::device, fixture.express + PciExpress::device_control, 2),
               keeps ? 0x1830u : 0x2830u);
     fixture.config_write(Fixture::device, fixture.power + PowerManagement::control, 0, 2);
-    EXPECT_EQ(fixture.told, keeps ? 0u : 1u) << "from D0 to D0";
+    EXPECT_EQ(fixture.notified, keeps ? 0u : 1u) << "from D0 to D0";
     fixture.enumerate();
     EXPECT_EQ(fixture.read(Fixture::msi_x_table, 8), keeps ? 0xfee00000u : 0u);
     fixture.expect_work();
@@ -74,7 +74,7 @@ TEST(D3hot, AResetOfAnyKindEndsIt) {
       fixture.begin();
       fixture.expect_work();
     }
-    EXPECT_EQ(fixture.told, 2u);
+    EXPECT_EQ(fixture.notified, 2u);
   });
 }
 
@@ -183,7 +183,7 @@ TEST(Reset, AThousandTimesWithTrafficInBothDirections) {
     fixture.begin();
     fixture.expect_work();
   });
-  EXPECT_EQ(fixture.told, resets);
+  EXPECT_EQ(fixture.notified, resets);
   EXPECT_GT(good, resets);
   EXPECT_GT(lost, resets);
   EXPECT_GT(transfers, resets);

@@ -96,7 +96,7 @@ TEST(Node, RefusesWithPlaceAndRemedy) {
   }
 }
 
-TEST(Node, TellsOfEveryTab) {
+TEST(Node, NamesEveryTab) {
   EXPECT_EQ(mistakes_of([] { parse_yaml(yaml("a:\n\tb: 1\n\tc: 1\n\t\n")); }).count(), 2u);
 }
 

@@ -235,7 +235,7 @@ TEST(Schema, RefusesWithPlaceAcceptedAndRemedy) {
   }
 }
 
-TEST(Schema, TellsOfAllMistakesAtOnce) {
+TEST(Schema, ReportsAllMistakesAtOnce) {
   const Result result = read_thing("count: 0\nonn: true\ndelay: 5\npart: {lanes: 3}\ncount: 1\n");
   EXPECT_EQ(result.report.count(), 6u) << result.report.text();
   // A mistake leaves the value unchanged.

@@ -93,7 +93,7 @@ TEST_F(ShareTest, ALinkToADirectoryIsNotFollowed) {
   EXPECT_FALSE(std::filesystem::exists(elsewhere.path("f")));
 }
 
-TEST_F(ShareTest, AFailureIsToldAndLeavesNothing) {
+TEST_F(ShareTest, AFailureIsReportedAndLeavesNothing) {
   std::filesystem::create_directory(directory_.path("d"));
   std::ofstream(directory_.path("f")) << "x";
   EXPECT_EQ(share_.write("d", "x"), "cannot write d: Is a directory");

@@ -82,7 +82,7 @@ TEST(LogTest, LevelsAreSetPerComponentOrForAll) {
   EXPECT_EQ(b.level(), spdlog::level::warn);
 }
 
-TEST(LogTest, AnUnknownComponentOrLevelIsAMistakeThatTellsWhatThereIs) {
+TEST(LogTest, AnUnknownComponentOrLevelIsAMistakeThatNamesWhatThereIs) {
   log::get("a");
   log::get("b");
   const auto mistake = [](const char* assignment, const std::string& message) {

@@ -62,7 +62,7 @@ TEST_F(InstanceRequestsTest, AResetTakesNoTime) {
   }
 }
 
-TEST_F(InstanceRequestsTest, PowerOffIsToldOnceAndTheKernelGoesOn) {
+TEST_F(InstanceRequestsTest, PowerOffIsReportedOnceAndTheKernelGoesOn) {
   start(3);
   run(1 * ms);
   EXPECT_EQ(shutdowns_, 1);

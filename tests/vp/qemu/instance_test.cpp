@@ -70,7 +70,7 @@ TEST(InstanceTest, SeveralLiveSideBySide) {
   }
 }
 
-TEST(InstanceTest, TellsWhereThePciExpressWindowsAre) {
+TEST(InstanceTest, KnowsWhereThePciExpressWindowsAre) {
   Machine machine(host("ports"));
   const auto windows = machine.qemu.pcie_windows();
   EXPECT_EQ(windows.ecam, 0xe000'0000u);

@@ -28,7 +28,7 @@ std::string error(const std::string& path) {
   return "no error";
 }
 
-testing::Matcher<std::string> is_told(const std::string& path, const std::string& why) {
+testing::Matcher<std::string> is_reported(const std::string& path, const std::string& why) {
   return AllOf(HasSubstr(path), HasSubstr(why), HasSubstr("remedy: scripts/setup"));
 }
 
@@ -44,8 +44,8 @@ class LibraryTest : public testing::Test {
 
 TEST_F(LibraryTest, Missing) {
   const std::string path = directory_.path("libqemu-none.so");
-  EXPECT_THAT(error(path), is_told(path, "No such file"));
-  EXPECT_THAT(error(path), is_told(path, "No such file")) << "the second time too";
+  EXPECT_THAT(error(path), is_reported(path, "No such file"));
+  EXPECT_THAT(error(path), is_reported(path, "No such file")) << "the second time too";
 }
 
 TEST_F(LibraryTest, NoPath) {
@@ -54,7 +54,7 @@ TEST_F(LibraryTest, NoPath) {
 
 // A name without a folder, which the loader would look up in the system's directories.
 TEST_F(LibraryTest, ANameIsAFileHere) {
-  EXPECT_THAT(error("libc.so.6"), is_told("libc.so.6", "No such file"));
+  EXPECT_THAT(error("libc.so.6"), is_reported("libc.so.6", "No such file"));
 }
 
 TEST_F(LibraryTest, Directory) {
@@ -63,18 +63,18 @@ TEST_F(LibraryTest, Directory) {
 
 TEST_F(LibraryTest, NoLibrary) {
   const std::string empty = file("empty.so", ""), text = file("text.so", "not a library\n");
-  EXPECT_THAT(error(empty), is_told(empty, "too short"));
-  EXPECT_THAT(error(text), is_told(text, ""));
-  EXPECT_THAT(error(text), is_told(text, "")) << "the second time too";
+  EXPECT_THAT(error(empty), is_reported(empty, "too short"));
+  EXPECT_THAT(error(text), is_reported(text, ""));
+  EXPECT_THAT(error(text), is_reported(text, "")) << "the second time too";
 }
 
 TEST_F(LibraryTest, WithoutTheEntry) {
-  EXPECT_THAT(error(PLAIN_LIBRARY), is_told(PLAIN_LIBRARY, "oae_qemu_api"));
+  EXPECT_THAT(error(PLAIN_LIBRARY), is_reported(PLAIN_LIBRARY, "oae_qemu_api"));
 }
 
 TEST_F(LibraryTest, OfAnotherVersion) {
   EXPECT_THAT(error(OUTDATED_LIBRARY),
-              is_told(OUTDATED_LIBRARY, "version " + std::to_string(OAE_QEMU_API_VERSION + 1)));
+              is_reported(OUTDATED_LIBRARY, "version " + std::to_string(OAE_QEMU_API_VERSION + 1)));
 }
 
 TEST_F(LibraryTest, EachLoadIsALibraryOfItsOwn) {
@@ -108,7 +108,7 @@ TEST_F(LibraryTest, ATroubleOfTheFirstLoadDoesNotSpoilTheNext) {
   EXPECT_NE(load_library(path), load_library(path));
 }
 
-TEST_F(LibraryTest, AnInstanceTellsTheSame) {
+TEST_F(LibraryTest, AnInstanceReportsTheSame) {
   Domain domain("domain");
   Instance::Config config;
   config.library = directory_.path("none.so");

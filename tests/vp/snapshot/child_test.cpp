@@ -49,7 +49,7 @@ TEST(Child, IsACopyThatGoesOnAlone) {
   EXPECT_EQ(value, 1);
 }
 
-TEST(Child, TellsOfItsEndByADescriptor) {
+TEST(Child, ReportsItsEndByADescriptor) {
   Child child(forever);
   EXPECT_FALSE(ended(child, 50));
   child.signal(SIGTERM);
@@ -66,7 +66,7 @@ TEST(Child, ACrashIsASignal) {
   EXPECT_EQ(child.wait(), (Ending{0, SIGSEGV}));
 }
 
-TEST(Child, AnExceptionIsADefectThatIsTold) {
+TEST(Child, AnExceptionIsADefectThatIsReported) {
   const TemporaryDirectory directory;
   Child child([&]() -> int {
     if (!std::freopen(directory.path("err").c_str(), "w", stderr)) return 1;

@@ -133,7 +133,7 @@ TEST_F(ChildrenTest, NotesOfEarlierChildrenAreForgotten) {
   EXPECT_EQ(results_[1].note.guest_code, 0);
 }
 
-TEST_F(ChildrenTest, ToldToStopItEndsThoseThatRunAndStartsNoOther) {
+TEST_F(ChildrenTest, AskedToStopItEndsThoseThatRunAndStartsNoOther) {
   int looks = 0;
   EXPECT_FALSE(Children::run(10, 2,
                              {[](std::size_t, ChildNote&) {

@@ -49,7 +49,7 @@ TEST(StatisticsTest, ANameIsTakenOnce) {
   EXPECT_THROW(statistics.latency("a", latency), std::logic_error);
 }
 
-TEST(StatisticsTest, TellsTheResolutionOfWhatIsRounded) {
+TEST(StatisticsTest, ReportsTheResolutionOfWhatIsRounded) {
   Latency latency(100);
   for (Picoseconds i = 0; i <= 100; ++i) latency.sample(i);
   Statistics statistics;

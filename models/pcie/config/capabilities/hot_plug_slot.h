@@ -19,8 +19,8 @@ struct HotPlugSlotConfig {
   bool power = false;       ///< power controller, which also detects power faults
   bool latch = false;       ///< latch that holds the card, with a sensor (MRL)
   bool interlock = false;   ///< electromechanical interlock, by which software locks the card
-  /// Time from a write of Slot Control until software is told that the command is completed. With
-  /// 0, commands take effect at once and software is not told.
+  /// Time from a write of Slot Control until software is notified that the command is completed.
+  /// With 0, commands take effect at once and software is not notified.
   vp::Picoseconds command_time = 0;
 
   /// Makes a hot-plug slot with these features, for example {&HotPlugSlotConfig::button}.

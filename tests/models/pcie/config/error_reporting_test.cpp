@@ -48,7 +48,7 @@ TEST(ErrorReporting, FollowsTheFlowChart) {
   const TlpPtr read = Tlp::memory_read(0x1000, 4);
   const std::uint8_t bytes[4] = {};
   const TlpPtr write = Tlp::memory_write(0x2000, bytes, 4);
-  unsigned told = 0;
+  unsigned reported = 0;
   for (const Error error : all_errors) {
     for (unsigned i = 0; i < 1u << 9; ++i) {
       const Setting setting{error,        (i & 1) != 0,  (i & 2) != 0, (i & 4) != 0,
@@ -70,7 +70,7 @@ TEST(ErrorReporting, FollowsTheFlowChart) {
       ASSERT_EQ(message, setting.message()) << to_string(error) << " " << i;
       ASSERT_EQ(space.read(express.offset() + PciExpress::device_status, 2) & 0xf,
                 setting.device_status());
-      told += message.has_value();
+      reported += message.has_value();
 
       const bool uncorrectable =
           !is_correctable(error) && !(setting.advisory() && setting.advisory_masked);
@@ -89,7 +89,7 @@ TEST(ErrorReporting, FollowsTheFlowChart) {
       ASSERT_EQ(space.read(Header::status, 2) >> 14 & 1, system_error) << "signalled";
     }
   }
-  EXPECT_GT(told, 1000u);
+  EXPECT_GT(reported, 1000u);
 }
 
 TEST(ErrorReporting, WhatAFunctionCannotHaveIsIgnored) {
@@ -102,7 +102,7 @@ TEST(ErrorReporting, WhatAFunctionCannotHaveIsIgnored) {
   EXPECT_EQ(space.read(express.offset() + PciExpress::device_status, 2), 0u);
 }
 
-TEST(ErrorReporting, StatusRegisterTellsOfPoisonAndAborts) {
+TEST(ErrorReporting, StatusRegisterReportsPoisonAndAborts) {
   ConfigSpace space;
   Header header(space, {}, 0, false, 0);
   PciExpress express(space, {});

@@ -122,7 +122,7 @@ TEST(LinkCapabilities, EveryByteOfAnEndpoint) {
 }
 
 // The link speed determines which speeds are equalized and which presets the partner has sent.
-TEST(LinkCapabilities, TrainingTells) {
+TEST(LinkCapabilities, TrainingReportsWhatTheOtherPortHas) {
   for (unsigned generation = 1; generation <= 6; ++generation) {
     ConfigSpace space;
     LinkCapabilities link(space, PortType::endpoint, 6, 2);

@@ -33,12 +33,12 @@ TEST(FunctionLevelReset, IsAnEndpointsAndReadsZero) {
                   15,
               0u);
     fixture.config_write(Fixture::device, fixture.express + PciExpress::device_control, 0x2810, 2);
-    EXPECT_EQ(fixture.told, 0u);
+    EXPECT_EQ(fixture.notified, 0u);
     fixture.initiate();
     EXPECT_EQ(
         fixture.config_read(Fixture::device, fixture.express + PciExpress::device_control, 2) >> 15,
         0u);
-    EXPECT_EQ(fixture.told, 1u);
+    EXPECT_EQ(fixture.notified, 1u);
   });
 }
 

@@ -212,7 +212,7 @@ TEST_F(SwitchAccess, AddressesThatAreNotUntranslatedAreBlocked) {
 }
 
 // 6.12.4: what is answered is an advisory case, and in both the header is in the log.
-TEST_F(SwitchAccess, AViolationIsLoggedAndToldOf) {
+TEST_F(SwitchAccess, AViolationIsLoggedAndReported) {
   const Id port = SwitchEnds::port_id(0);
   fixture.enable_errors(port);
   control(0, egress_control, 1u << 2);

@@ -145,7 +145,7 @@ TEST_F(SwitchAtomics, APortBlocksThemAtItsExit) {
   }
 }
 
-TEST_F(SwitchAtomics, AFatalOneIsToldOfAsSuch) {
+TEST_F(SwitchAtomics, AFatalOneIsReportedAsSuch) {
   SwitchEnds fixture;
   const Id port = SwitchEnds::port_id(1);
   fixture.enable_errors(port);

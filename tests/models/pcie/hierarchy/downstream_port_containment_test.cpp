@@ -192,7 +192,7 @@ TEST_F(Containment, BySoftware) {
   });
 }
 
-TEST_F(Containment, ErrCorTellsOfItIfSoftwareAsks) {
+TEST_F(Containment, ErrCorReportsItIfSoftwareAsks) {
   fixture.run([&] {
     begin(0x12);
     put(DownstreamPortContainment::control, 0x52);
@@ -236,7 +236,7 @@ TEST_F(Containment, EndsWhatIsOutstanding) {
 }
 
 // TD of the header, as it was sent.
-TEST_F(Containment, TheHeaderOfARequestTellsOfItsDigest) {
+TEST_F(Containment, TheHeaderOfARequestShowsItsDigest) {
   fixture.run([&] {
     begin();
     const unsigned aer =

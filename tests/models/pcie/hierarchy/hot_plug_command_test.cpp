@@ -63,7 +63,7 @@ struct CommandFixture : ResetFixture {
   bool up() { return (link_status() & link_active) != 0; }
 };
 
-TEST(HotPlugCommand, TakesEffectWhenItIsCompletedAndThenTells) {
+TEST(HotPlugCommand, TakesEffectWhenItIsCompletedAndThenInterrupts) {
   CommandFixture fixture;
   fixture.run([&] {
     fixture.listen();

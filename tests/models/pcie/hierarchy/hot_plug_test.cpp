@@ -96,7 +96,7 @@ struct HotPlugFixture : Fixture {
   unsigned express = 0;
 };
 
-TEST(HotPlug, ARemovedCardIsGoneAtOnceAndSoftwareIsToldOnce) {
+TEST(HotPlug, ARemovedCardIsGoneAtOnceAndSoftwareIsNotifiedOnce) {
   HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();
@@ -193,7 +193,7 @@ TEST(HotPlug, WithoutALinkThereIsNoCardToMove) {
 }
 
 // The interrupt is one for each time that the condition becomes true.
-TEST(HotPlug, EventsThatAreNotClearedAreToldOfOnce) {
+TEST(HotPlug, EventsThatAreNotClearedAreReportedOnce) {
   HotPlugFixture fixture(everything);
   fixture.run([&] {
     fixture.begin();

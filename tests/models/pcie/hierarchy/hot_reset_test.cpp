@@ -36,7 +36,7 @@ TEST(SecondaryBusReset, TheLinkIsDownWhileItIsSetAndTrainsAfterwards) {
     EXPECT_EQ(fixture.link_status() & link_active, 0u);
     pause(start + 50 * vp::us - vp::now() + 1);
     EXPECT_EQ(fixture.link_status() & (link_active | link_training), link_active);
-    EXPECT_EQ(fixture.told, 1u);
+    EXPECT_EQ(fixture.notified, 1u);
     EXPECT_EQ(fixture.config_read(Fixture::device, Header::command, 2), 0u) << "reset";
     EXPECT_EQ(fixture.config_read(Fixture::device, Type0Header::bar(0), 4), 4u);
     EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::primary_bus_number, 4),
@@ -118,7 +118,7 @@ TEST(SecondaryBusReset, StickyBitsSurviveItButNoFundamentalReset) {
     pause(10 * vp::us);
     fixture.config_write(Fixture::root_port, Type1Header::primary_bus_number, 0x00010100, 4);
     EXPECT_EQ(fixture.config_read(Fixture::device, target, 2) & 0xf, 5u);
-    EXPECT_EQ(fixture.told, 2u);
+    EXPECT_EQ(fixture.notified, 2u);
     EXPECT_EQ(fixture.link_status() & link_active, link_active);
   });
 }

@@ -54,7 +54,7 @@ TEST(Switch, PinsAreSwizzledAndCollected) {
   });
 }
 
-TEST(Switch, ErrorsAreToldOfAsTheirOwn) {
+TEST(Switch, ErrorsAreReportedAsTheirOwn) {
   SwitchFixture fixture;
   fixture.run([&] {
     fixture.enumerate_switch();

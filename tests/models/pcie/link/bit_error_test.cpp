@@ -189,10 +189,10 @@ struct ErrorFixture : Fixture {
   }
 };
 
-TEST(BitErrors, AreLoggedAndToldOfByBothEnds) {
+TEST(BitErrors, AreLoggedAndReportedByBothEnds) {
   ErrorFixture fixture(1e-4);
   std::map<Id, std::uint32_t> logged;
-  unsigned told = 0;
+  unsigned reported = 0;
   fixture.run([&] {
     fixture.begin();
     for (unsigned i = 0; i < 300; ++i) {
@@ -207,7 +207,7 @@ TEST(BitErrors, AreLoggedAndToldOfByBothEnds) {
               ConfigSpace::first_extended_capability + AdvancedErrorReporting::error_source, 4) &
           0xffff;
       if (status != 0) {
-        ++told;
+        ++reported;
         EXPECT_EQ(status & ~3u, 0u) << "correctable";
         EXPECT_TRUE(source == Fixture::root_port || source == Fixture::device) << source;
         EXPECT_FALSE(fixture.memory.messages.empty());
@@ -237,10 +237,10 @@ TEST(BitErrors, AreLoggedAndToldOfByBothEnds) {
   constexpr std::uint32_t all = 1u << 0 | 1u << 6 | 1u << 7 | 1u << 12;
   EXPECT_EQ(logged[Fixture::root_port] & all, all);
   EXPECT_EQ(logged[Fixture::device] & all, all);
-  EXPECT_GT(told, 100u);
+  EXPECT_GT(reported, 100u);
 }
 
-TEST(BitErrors, NothingIsToldWithoutThem) {
+TEST(BitErrors, NothingIsReportedWithoutThem) {
   ErrorFixture fixture(0);
   fixture.run([&] {
     fixture.begin();

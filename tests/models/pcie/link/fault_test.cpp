@@ -50,21 +50,21 @@ class Faults : public testing::Test {
     put(Fixture::root_port, 0x2c, 7);
   }
 
-  struct Told {
+  struct Report {
     std::uint32_t status;
     std::uint32_t sources;
   };
   // Root error status and sources, cleared; an interrupt was sent if there was anything.
-  Told take() {
-    const Told told{get(Fixture::root_port, 0x30), get(Fixture::root_port, 0x34)};
+  Report collect() {
+    const Report report{get(Fixture::root_port, 0x30), get(Fixture::root_port, 0x34)};
     put(Fixture::root_port, 0x30, ~0u);
-    EXPECT_EQ(fixture.memory.messages.size(), told.status != 0 ? 1u : 0u);
+    EXPECT_EQ(fixture.memory.messages.size(), report.status != 0 ? 1u : 0u);
     for (const auto& message : fixture.memory.messages) {
       EXPECT_EQ(message.address, 0xfee01004u);
       EXPECT_EQ(message.data, (std::vector<std::uint8_t>{0x23, 0x41, 0, 0}));
     }
     fixture.memory.messages.clear();
-    return told;
+    return report;
   }
   void clear(Id id) {
     put(id, 0x04, ~0u);
@@ -105,9 +105,9 @@ TEST_F(Faults, EachErrorAtOnceAtBothEnds) {
         }
         EXPECT_TRUE(fixture.link.inject(direction, {error, {}, 1}));
         pause();
-        const Told told = take();
-        EXPECT_EQ(told.status, expected_status(error)) << to_string(error);
-        EXPECT_EQ(told.sources >> (told.status & 1 ? 0 : 16) & 0xffff, id) << to_string(error);
+        const Report report = collect();
+        EXPECT_EQ(report.status, expected_status(error)) << to_string(error);
+        EXPECT_EQ(report.sources >> (report.status & 1 ? 0 : 16) & 0xffff, id) << to_string(error);
         EXPECT_EQ(get(id, is_correctable(error) ? 0x10 : 0x04), bit_of(error)) << to_string(error);
         clear(id);
         EXPECT_EQ(device_status(id), 0u);
@@ -128,7 +128,7 @@ TEST_F(Faults, StrikeTheNthPacketOfTheirType) {
         fixture.write(Fixture::bar0, 7, 4);  // is not counted
         EXPECT_EQ(fixture.read(Fixture::bar0 + 4 * i, 4), i == number ? 0xffffffffu : 0u);
       }
-      EXPECT_EQ(take().status, 0x01u) << "advisory: the reader has its all ones";
+      EXPECT_EQ(collect().status, 0x01u) << "advisory: the reader has its all ones";
       EXPECT_EQ(get(Fixture::device, 0x04), 1u << 20);
       EXPECT_EQ(get(Fixture::device, 0x10), 1u << 13);
       EXPECT_EQ(get(Fixture::device, 0x1c), 0x00008001u);
@@ -158,9 +158,9 @@ TEST_F(Faults, ALostCompletionIsATimeoutOfTheRequester) {
     const vp::Picoseconds start = vp::now();
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
     EXPECT_GE(vp::now() - start, 100 * vp::us);
-    const Told told = take();
-    EXPECT_EQ(told.status, 0x24u);
-    EXPECT_EQ(told.sources >> 16, Fixture::root_port);
+    const Report report = collect();
+    EXPECT_EQ(report.status, 0x24u);
+    EXPECT_EQ(report.sources >> 16, Fixture::root_port);
     EXPECT_EQ(get(Fixture::root_port, 0x04), 1u << 14);
     clear(Fixture::root_port);
 
@@ -169,7 +169,7 @@ TEST_F(Faults, ALostCompletionIsATimeoutOfTheRequester) {
     fixture.wait_for(*dma);
     EXPECT_EQ(dma->get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
     pause();
-    EXPECT_EQ(take().sources >> 16, Fixture::device);
+    EXPECT_EQ(collect().sources >> 16, Fixture::device);
     EXPECT_EQ(get(Fixture::device, 0x04), 1u << 14);
   });
 }
@@ -182,7 +182,7 @@ TEST_F(Faults, ACompletionThatComesTwiceIsUnexpected) {
         fixture.link.inject(Direction::up, {Error::unexpected_completion, TlpType::CplD, 1}));
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0x1234u) << "and the first is good";
     pause();
-    EXPECT_EQ(take().status, 0x01u);
+    EXPECT_EQ(collect().status, 0x01u);
     EXPECT_EQ(get(Fixture::root_port, 0x04), 1u << 16);
     EXPECT_EQ(get(Fixture::root_port, 0x1c), 0x4a008001u);
     EXPECT_EQ(get(Fixture::root_port, 0x20), std::uint32_t{Fixture::device} << 16 | 4);
@@ -195,26 +195,26 @@ TEST_F(Faults, PoisonedDataIsNotUsed) {
     EXPECT_TRUE(fixture.link.inject(Direction::down, {Error::poisoned_tlp, TlpType::MWr, 1}));
     fixture.write(Fixture::bar0, 0x1234, 4);
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u);
-    EXPECT_EQ(take().status, 0x24u);
+    EXPECT_EQ(collect().status, 0x24u);
     EXPECT_EQ(get(Fixture::device, 0x04), 1u << 12);
     EXPECT_EQ(get(Fixture::device, 0x1c), 0x4000c001u) << "EP is set, and TD";
     clear(Fixture::device);
 
     EXPECT_TRUE(fixture.link.inject(Direction::up, {Error::poisoned_tlp, TlpType::CplD, 1}));
     EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0xffffffffu);
-    EXPECT_EQ(take().sources >> 16, Fixture::root_port);
+    EXPECT_EQ(collect().sources >> 16, Fixture::root_port);
 
     EXPECT_TRUE(fixture.link.inject(Direction::down, {Error::poisoned_tlp, TlpType::CfgWr0, 1}));
     fixture.config_write(Fixture::device, Header::interrupt_line, 0x5a, 1);
     EXPECT_EQ(fixture.config_read(Fixture::device, Header::interrupt_line, 1), 0u);
     pause();
-    EXPECT_EQ(take().sources >> 16, Fixture::device);
+    EXPECT_EQ(collect().sources >> 16, Fixture::device);
 
     EXPECT_TRUE(fixture.link.inject(Direction::up, {Error::poisoned_tlp, TlpType::MWr, 1}));
     fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
     pause();
     EXPECT_TRUE(fixture.memory.writes.empty());
-    EXPECT_EQ(take().sources >> 16, Fixture::root_port);
+    EXPECT_EQ(collect().sources >> 16, Fixture::root_port);
   });
 }
 
@@ -225,7 +225,7 @@ TEST_F(Faults, MalformedAndOverflowingPacketsAreDropped) {
       EXPECT_TRUE(fixture.link.inject(Direction::down, {error, TlpType::MWr, 1}));
       fixture.write(Fixture::bar0, 0x1234, 4);
       EXPECT_EQ(fixture.read(Fixture::bar0, 4), 0u) << to_string(error);
-      EXPECT_EQ(take().status, expected_status(error)) << to_string(error);
+      EXPECT_EQ(collect().status, expected_status(error)) << to_string(error);
       EXPECT_EQ(get(Fixture::device, 0x04), bit_of(error));
       EXPECT_EQ(get(Fixture::device, 0x24), has_tlp(error) ? Fixture::bar0 : 0u);
       clear(Fixture::device);
@@ -242,7 +242,7 @@ TEST_F(Faults, CorrectableErrorsLetThePacketThrough) {
       EXPECT_TRUE(fixture.link.inject(Direction::down, {error, TlpType::MWr, 1}));
       fixture.write(Fixture::bar0, ++value, 4);
       EXPECT_EQ(fixture.read(Fixture::bar0, 4), value);
-      EXPECT_EQ(take().status, 0x01u);
+      EXPECT_EQ(collect().status, 0x01u);
     }
   });
 }
@@ -269,7 +269,7 @@ TEST_F(Faults, BridgeControlHoldsMessagesBack) {
     fixture.link.inject(Direction::down, {Error::bad_tlp, {}, 1});
     fixture.link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
     pause();
-    EXPECT_EQ(take().status, 0u);
+    EXPECT_EQ(collect().status, 0u);
     EXPECT_EQ(fixture.config_read(Fixture::root_port, Type1Header::secondary_status, 2) & 0x4000,
               0x4000u)
         << "received system error";

@@ -370,7 +370,7 @@ TEST(Link, APortTakesOneLink) {
   EXPECT_FALSE(other.link_up());
 }
 
-TEST(Link, TraceTellsEachPacketOnce) {
+TEST(Link, TraceHasEachPacketOnce) {
   const std::string path = testing::TempDir() + "link_test_trace.jsonl";
   Pair pair({3, 8, 100 * vp::ns, 100 * vp::ns});
   pair.trace.open(path, {{"version", 1}});

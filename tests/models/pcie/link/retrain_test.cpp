@@ -99,7 +99,7 @@ TEST(Retrain, TheSpeedIsTheLeastOfBothEndsAndTheTarget) {
       EXPECT_NEAR(static_cast<double>(fixture.time_of_read() - fast), more, 4) << target;
       fixture.expect_work();
     }
-    EXPECT_EQ(fixture.told, 0u) << "no function is reset";
+    EXPECT_EQ(fixture.notified, 0u) << "no function is reset";
     EXPECT_EQ(fixture.correctable(Fixture::root_port) | fixture.correctable(Fixture::device), 0u);
   });
 }
@@ -158,7 +158,7 @@ TEST(Retrain, ALinkInFlitModeStaysInIt) {
   });
 }
 
-TEST(Retrain, SoftwareIsToldByAnInterruptIfItWantsThat) {
+TEST(Retrain, SoftwareIsInterruptedIfItWantsThat) {
   RetrainFixture fixture(4);
   fixture.run([&] {
     fixture.begin();
@@ -247,7 +247,7 @@ TEST_P(RetrainUnderLoad, LosesNothing) {
           "endpoint.pf0.unexpected_completions"}) {
       EXPECT_EQ(fixture.counter(name), 0u) << name;
     }
-    EXPECT_EQ(fixture.told, 0u);
+    EXPECT_EQ(fixture.notified, 0u);
   });
 }
 INSTANTIATE_TEST_SUITE_P(Credits, RetrainUnderLoad, testing::Bool());

@@ -168,7 +168,7 @@ TEST(HotPlugSlot, AResetMovesNoCard) {
   EXPECT_TRUE(registers.hot_plug.occupied());
 }
 
-TEST(HotPlugSlot, TellsOfWritesToControlAndStatus) {
+TEST(HotPlugSlot, ReportsWritesToControlAndStatus) {
   Registers registers(everything);
   unsigned commands = 0, cleared = 0;
   registers.hot_plug.on_write([&] { ++commands; }, [&] { ++cleared; });

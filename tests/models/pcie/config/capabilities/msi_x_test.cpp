@@ -42,7 +42,7 @@ class MsiXTest : public testing::Test {
              }};
 };
 
-TEST_F(MsiXTest, CapabilityTellsSizeMinusOneAndPlaces) {
+TEST_F(MsiXTest, CapabilityHasSizeMinusOneAndPlaces) {
   EXPECT_EQ(space.read(msi_x.offset(), 1), 0x11u);
   EXPECT_EQ(space.read(msi_x.offset() + MsiX::message_control, 2), 69u);
   EXPECT_EQ(space.read(msi_x.offset() + MsiX::table, 4), 0x8000u);

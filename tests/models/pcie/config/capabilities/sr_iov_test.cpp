@@ -104,7 +104,7 @@ TEST(SrIov, IdsFollowOffsetAndAri) {
   }
 }
 
-TEST(SrIov, TheLowestFunctionTellsTheOthersOfAri) {
+TEST(SrIov, TheLowestFunctionEnablesAriForTheOthers) {
   ConfigSpace low, high;
   SrIov lowest(low, config(), nullptr);
   SrIovConfig second = config();
