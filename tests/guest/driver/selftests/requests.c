@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * Asks the driver on port 1 of the first device for what it must refuse, speaks to it as programs of
- * another age do, and swaps in both forms in turns.
+ * Asks the driver on port 1 of the first device for what it must refuse, uses it like programs that
+ * were built for an older or a newer interface, and swaps in both forms in turns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -133,9 +133,13 @@ TEST_F(port, refuses_unknown_flags)
 	int settled;
 
 	for (bit = 0; bit < 32; bit++) {
-		swap.flags = 1U << bit;
-		if (swap.flags != OAE_SWAP_FLAG_MORE)
+		if (1U << bit != OAE_SWAP_FLAG_MORE) {
+			swap.flags = 1U << bit;
 			EXPECT_EQ(request(self->file, OAE_IOC_SWAP, &swap), EINVAL);
+			swap.flags |= OAE_SWAP_FLAG_MORE;
+			EXPECT_EQ(request(self->file, OAE_IOC_SWAP, &swap), EINVAL);
+		}
+		swap.flags = 1U << bit;
 		settled = swap.flags == OAE_SETTLE_REVERSE ? ENODATA : EINVAL;
 		EXPECT_EQ(request(self->file, OAE_IOC_SETTLE, &swap), settled);
 	}
@@ -158,7 +162,10 @@ TEST_F(port, changes_nothing_for_readers)
 	expect_no_offer(_metadata, self->file, &self->before);
 }
 
-/* A structure as programs of another age have it, whose size is not what this driver knows. */
+/*
+ * A request whose structure is shorter or longer than the driver's, as that of a program built for
+ * another version of the interface.
+ */
 FIXTURE(structure)
 {
 	int file;
@@ -168,7 +175,7 @@ FIXTURE_VARIANT(structure)
 {
 	unsigned long code;
 	uint32_t known;
-	int outcome; /* of a request that is as it must be */
+	int outcome; /* errno value of a correct request, or 0 */
 };
 
 FIXTURE_VARIANT_ADD(structure, info)
@@ -215,7 +222,7 @@ union structure {
 	unsigned char bytes[8192];
 };
 
-TEST_F(structure, grows)
+TEST_F(structure, may_be_longer_but_not_shorter)
 {
 	union structure structure;
 	uint32_t size, i;
@@ -230,14 +237,15 @@ TEST_F(structure, grows)
 			continue;
 		}
 		EXPECT_EQ(request(self->file, variant->code, &structure), variant->outcome);
-		for (i = variant->known; i < sizeof(structure); i++)
+		for (i = variant->known; i < sizeof(structure); i++) {
 			ASSERT_EQ(structure.bytes[i], i < size ? 0 : PATTERN) {
 				TH_LOG("byte %u of %u", i, size);
 			}
+		}
 	}
 }
 
-TEST_F(structure, has_no_field_that_is_not_known)
+TEST_F(structure, has_no_unknown_field)
 {
 	union structure structure;
 	uint32_t size;
@@ -282,7 +290,7 @@ TEST_F(port, swaps_in_both_forms)
 			EXPECT_EQ(swap.epoch, epoch);
 		epoch = swap.epoch;
 	}
-	/* The mailbox comes behind the last confirmation. */
+	/* The mailbox's request arrives after the last confirmation, so that the counter has it. */
 	ASSERT_EQ(request(self->file, OAE_IOC_FIRMWARE_STATS, &firmware), 0);
 	ASSERT_EQ(request(self->file, OAE_IOC_STATS, &after), 0);
 	EXPECT_EQ(after.committed - self->before.committed, SWAPS);
