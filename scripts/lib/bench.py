@@ -167,12 +167,12 @@ class Bench:
         logs.mkdir(parents=True, exist_ok=True)
         return logs / f"{self.runs:02d}-{name}.log"
 
-    def qemu(self, append: str, lines: List[str], *options: str) -> Run:
+    def qemu(self, append: str, lines: List[str]) -> Run:
         command = [str(self.build / "qemu" / "build" / "qemu-system-x86_64")]
         command += ["-M", "microvm,pcie=on,acpi=on", "-icount", "shift=0,sleep=off", "-m", f"{self.memory}M"]
         command += ["-L", str(self.images / "firmware"), "-nodefaults", "-display", "none", "-no-reboot"]
         command += ["-serial", "stdio", "-kernel", str(self.images / "vmlinuz"), "-initrd", str(self.initrd)]
-        command += ["-append", f"{self.append} quiet {append}", *options]
+        command += ["-append", f"{self.append} quiet {append}"]
         return self.run(command, lines, self.log("qemu"))
 
     def oae_vp(self, append: str, lines: List[str], *options: str) -> Run:
@@ -180,13 +180,13 @@ class Bench:
         command += ["--console", "host", "--append", f"quiet {append}"]
         return self.run(command + list(options), lines, self.log("oae-vp"))
 
-    def program(self, name: str, count: int, line: str) -> "re.Match[str]":
-        """Runs a benchmark of the PCIe models, and returns the line of its output that has its rates."""
+    def program(self, name: str, count: int, pattern: str) -> "re.Match[str]":
+        """Runs a benchmark of the PCIe models, and returns the match of the pattern in its output."""
         cmake = self.build / "cmake"
         subprocess.run(["ninja", "-C", str(cmake), name], check=True, stdout=subprocess.DEVNULL)
         command = [str(cmake / "tests" / "models" / "pcie" / name), str(count)]
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-        rates = re.search(line, run.stdout)
+        rates = re.search(pattern, run.stdout)
         if run.returncode != 0 or not rates:
             raise Failure(f"{name} ended with exit code {run.returncode}: {run.stdout.strip()}")
         return rates
@@ -247,7 +247,7 @@ def reads_of(device: str, count: int) -> str:
 
 def plain_reads(bench: Bench) -> float:
     """Timed reads per second of a register in plain SystemC. They are work of the same kind as a read through the whole
-    machine, so that their ratio depends little on the processor."""
+    machine, so the ratio should depend less on the processor than one to reads in plain QEMU."""
     return float(bench.program("bench_plain_read", PLAIN_READS, r": ([\d.]+) per second")[1])
 
 
@@ -278,8 +278,8 @@ def swap(bench: Bench) -> Result:
 
 def stream(bench: Bench) -> Result:
     """Payload of a DMA engine's 4 KiB writes per second of wall time: engine, function, link, root complex, memory."""
-    line = r": ([\d.]+) Gb/s, a plain copy ([\d.]+) Gb/s"
-    found = [bench.program("bench_pcie_write", COPIES, line).groups() for _ in range(bench.repeat)]
+    pattern = r": ([\d.]+) Gb/s, a plain copy ([\d.]+) Gb/s"
+    found = [bench.program("bench_pcie_write", COPIES, pattern).groups() for _ in range(bench.repeat)]
     value, baseline = (statistics.median(float(rate) for rate in rates) for rates in zip(*found))
     return Result(value, baseline, "Gb/s", "Gb/s", "a plain copy", more_is_better=True, goal=1 / 25)
 

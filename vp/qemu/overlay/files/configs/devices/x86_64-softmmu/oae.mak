@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The host: Linux on a microvm. EDU is there for the benchmarks' baseline only.
+# The host: Linux on a microvm.
 CONFIG_MICROVM=y
-CONFIG_EDU=y
 CONFIG_ACPI_PCI=y
