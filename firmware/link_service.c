@@ -209,7 +209,7 @@ static unsigned command_of(unsigned outcome) {
 /* A verdict with another token dates from before this side lost its power, so its number means
  * another transfer. */
 static void handle_verdict(struct link_service* service, struct link* link,
-                         const struct link_message* verdict) {
+                           const struct link_message* verdict) {
   uint32_t number = (uint32_t)verdict->words[1];
   unsigned outcome = (unsigned)verdict->words[2];
 

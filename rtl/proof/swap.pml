@@ -137,7 +137,7 @@ inline happens() {
   fi;
   if
   :: done & JOURNAL_DISCARD ->
-    REACHED(takes_back);
+    REACHED(discards);
     assert(host_says[tentative] != TAKEN && block_says[tentative] == UNKNOWN);
     block_says[tentative] = NONE; tentative = 0; reversed = true
   :: else

@@ -168,7 +168,7 @@ void Fixture::clock() {
   }
 }
 
-// The reference knows no time, so that it is told when a swap may be committed by the limit.
+// The reference knows no time, so its caller says when a swap may be committed by the limit.
 void Fixture::check_limit(const Transition& seen) {
   std::uint64_t& since = exchanged_[seen.port];
   if (seen.to == OAE_PORT_STATE_TENTATIVE) since = now;

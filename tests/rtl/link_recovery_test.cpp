@@ -346,7 +346,7 @@ TEST_F(Link, NothingIsSentBeforeTheOtherSideHasJoined) {
   EXPECT_EQ(send(a, slots(1, 2)), unsigned{OAE_OUTCOME_COMMITTED});
 }
 
-// The frame that reports to a side that the other one has joined may be lost. The first transfer
+// The frame by which a side learns that the other one has joined may be lost. The first transfer
 // shows it as well.
 TEST_F(Link, ATransferShowsThatTheOtherSideHasJoined) {
   unsigned times = 0;

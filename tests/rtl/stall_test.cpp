@@ -222,7 +222,7 @@ TEST_F(Stall, ASlotThatWaitsIsGoneWithThePower) {
   open(port);
 }
 
-// The exchange has taken place, so the host must not be told that it did not.
+// The exchange has taken place, so no answer to the host may deny it.
 TEST_F(Stall, ASlotThatIsRefusedLateIsInDoubt) {
   open(port);
   hold_answer(true);

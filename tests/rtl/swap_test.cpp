@@ -509,7 +509,7 @@ TEST_F(Block, AStandingOfferIsNotWrittenOver) {
   fixture.put(OAE_FIRMWARE_COMMAND_AT(port),
               OAE_FIRMWARE_COMMAND_WITHDRAW_MASK | OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
   fixture.write_slot(port, again(slot(1, 20)));
-  EXPECT_EQ(fixture.answer(port), slot(1, 11)[0]) << "taken back and published in one";
+  EXPECT_EQ(fixture.answer(port), slot(1, 11)[0]) << "discarded and published in one step";
 }
 
 TEST_F(Block, RetainedAnswerIsNotWrittenOver) {

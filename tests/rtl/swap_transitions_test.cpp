@@ -126,7 +126,7 @@ TEST_P(SwapTransition, IsThatOfTheTable) {
   EXPECT_EQ(after.sequence,
             begins ? 0 : before.sequence + ((expected.actions & journal::count) ? 1 : 0));
   EXPECT_EQ(after.committed, before.committed + ((expected.actions & journal::commit) ? 1 : 0));
-  // A slot disappears only if it is committed or taken back.
+  // A slot disappears only if it is committed or discarded.
   const bool gone = expected.actions & (journal::commit | journal::discard);
   const bool comes = expected.next == State::tentative && before.state != State::tentative;
   EXPECT_EQ(after.tentative, comes || (before.tentative && !gone));

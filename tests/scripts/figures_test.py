@@ -161,7 +161,7 @@ class Tables(unittest.TestCase):
 
     def test_records_of_a_test(self):
         report = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
-                                                             "settled_ns": "46.7"}]}]}
+                                                               "settled_ns": "46.7"}]}]}
         self.assertEqual(figures_link.recorded(report), {"A.b": {"settled_ns": 46.7}})
 
 

@@ -183,7 +183,7 @@ static void refuse(void) {
   close(reader);
 }
 
-/* A swap by the library, whose sequence and firmware's word are known. */
+/* Swaps once by the library, and checks the swap's sequence and the firmware's word. */
 static void swap_once(struct oae_port* port, uint32_t sequence, uint8_t form, uint8_t flags) {
   struct oae_swap swap = a_swap();
 

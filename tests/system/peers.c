@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the guest: a virtual function reads a register of another one's BAR by DMA, and
-// writes one. Arguments: the folders of both in sysfs. Reports of each transfer whether it arrives, is
-// refused, as the engine learns, or lost, as a posted write is.
+// writes one. Arguments: the folders of both in sysfs. Reports for each transfer whether it arrives, is
+// refused (the engine learns of it), or is lost (as a posted write is).
 #include <inttypes.h>
 #include <time.h>
 

@@ -50,7 +50,7 @@ static void protect(int faults, void* page) {
   check("write protection", ioctl(faults, UFFDIO_WRITEPROTECT, &protection) == 0);
 }
 
-static void* tell(void* argument) {
+static void* wait_for_fault(void* argument) {
   struct uffd_msg message;
 
   check("a fault", read(*(int*)argument, &message, sizeof(message)) == sizeof(message));
@@ -95,7 +95,7 @@ int main(int count, char** arguments) {
   if (code == OAE_IOC_SWAP) ((struct oae_swap*)page)->verb = OAE_SWAP_VERB_SWAP;
   *(__u32*)page = size;
   protect(faults, page);
-  check("pthread_create", pthread_create(&thread, NULL, tell, &faults) == 0);
+  check("pthread_create", pthread_create(&thread, NULL, wait_for_fault, &faults) == 0);
   ioctl(port, code, page);
   fprintf(stderr, "%s returned\n", arguments[2]);
   return 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timed reads of a register in plain SystemC, per second of wall time: one thread calls
-// b_transport, and the target waits for the request's way and for the completion's. It is the
-// baseline for reads through the whole machine.
+// b_transport, and the target waits once for the request's flight time and once for the
+// completion's. It is the baseline for reads through the whole machine.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 

@@ -48,7 +48,7 @@ class AdvancedErrorReporting {
     static constexpr std::uint32_t fatal = 1u << 2;
     static constexpr std::uint32_t all = 0x7;
   };
-  /// Bits of Root Error Status, which tell the received messages.
+  /// Bits of Root Error Status, which show the received messages.
   struct RootErrorStatusBit {
     static constexpr std::uint32_t correctable = 1u << 0;
     static constexpr std::uint32_t multiple_correctable = 1u << 1;

@@ -220,7 +220,7 @@ class PciExpress {
   /// The link is back from Recovery with this generation and width. Sets Link Bandwidth Management
   /// Status if software has requested the retraining, or if speed or width have changed.
   void retrained(unsigned generation, unsigned lanes);
-  /// Port above a link: the link is down; `training` tells whether it is training again.
+  /// Port above a link: the link is down; `training` says whether it is training again.
   void link_down(bool training);
   bool link_active() const;
   /// Kinds of errors, as bits of Device Status (detected) and Device Control (reported).
