@@ -16,14 +16,15 @@ Noc::Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop)
 }
 
 void Noc::connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target,
-                  Timing timing) {
+                  Timing timing, Place place) {
   const auto known = std::find_if(targets_.begin(), targets_.end(),
                                   [&](const Target& one) { return one.socket == &target; });
   const auto port = static_cast<unsigned>(known - targets_.begin());
   map_.add(base, size, port);
   connections_.push_back({base, size, port});
   if (known == targets_.end()) {
-    targets_.push_back({&target, timing});
+    targets_.push_back(
+        {&target, timing, place == Place::on_network ? hop_ : sc_core::SC_ZERO_TIME});
     out_.bind(target);
   }
 }
@@ -32,18 +33,19 @@ void Noc::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& 
   ++transactions_;
   const std::uint64_t address = payload.get_address();
   if (const auto* region = map_.find(address, payload.get_data_length())) {
-    if (targets_[region->port].timing == Timing::exact) vp::catch_up(payload, delay);
-    delay += hop_;
+    const Target& target = targets_[region->port];
+    if (target.timing == Timing::exact) vp::catch_up(payload, delay);
+    delay += target.hop;
     payload.set_address(address - region->base);
     out_[static_cast<int>(region->port)]->b_transport(payload, delay);
     payload.set_address(address);
     vp::repeats_count(payload, transactions_);
+    delay += target.hop;
   } else {
-    delay += hop_;
+    delay += 2 * hop_;
     ++unmapped_;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
-  delay += hop_;
 }
 
 unsigned Noc::transport_dbg(int, tlm::tlm_generic_payload& payload) {
@@ -72,8 +74,9 @@ bool Noc::get_direct_mem_ptr(int, tlm::tlm_generic_payload& payload, tlm::tlm_dm
   const std::uint64_t last = region->size - 1;
   dmi.set_start_address(region->base + std::min<std::uint64_t>(dmi.get_start_address(), last));
   dmi.set_end_address(region->base + std::min<std::uint64_t>(dmi.get_end_address(), last));
-  dmi.set_read_latency(dmi.get_read_latency() + 2 * hop_);
-  dmi.set_write_latency(dmi.get_write_latency() + 2 * hop_);
+  const sc_core::sc_time hops = 2 * targets_[region->port].hop;
+  dmi.set_read_latency(dmi.get_read_latency() + hops);
+  dmi.set_write_latency(dmi.get_write_latency() + hops);
   return granted;
 }
 

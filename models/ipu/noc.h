@@ -30,6 +30,8 @@ class Noc : public sc_core::sc_module {
   tlm_utils::multi_passthrough_target_socket<Noc> in;
 
   enum class Timing { exact, decoupled };
+  /// A target that is `beside_cores`, such as a cache, is reached without a hop.
+  enum class Place { on_network, beside_cores };
 
   Noc(const sc_core::sc_module_name& name, vp::Picoseconds hop);
 
@@ -37,7 +39,7 @@ class Noc : public sc_core::sc_module {
   /// kernel's time (vp::Decoupled) reach only targets that are connected as `decoupled`. For other
   /// targets the kernel's time catches up first. Throws MapMistake.
   void connect(std::uint64_t base, std::uint64_t size, tlm::tlm_base_target_socket_b<>& target,
-               Timing timing = Timing::exact);
+               Timing timing = Timing::exact, Place place = Place::on_network);
 
   const std::uint64_t& transactions() const { return transactions_; }
   /// Transactions that hit no region.
@@ -53,6 +55,7 @@ class Noc : public sc_core::sc_module {
   struct Target {
     const void* socket;
     Timing timing;
+    sc_core::sc_time hop;
   };
   std::vector<Target> targets_;  // indexed by port of out_
   std::vector<AddressMap::Region> connections_;

@@ -44,6 +44,8 @@ std::optional<std::uint64_t> SystemController::read(std::uint64_t offset) {
       return OAE_PUT(OAE_SYSTEM_BOOT_OPTIONS_POLL, machine_.poll);
     case OAE_SYSTEM_HALT:
       return 0;
+    case OAE_SYSTEM_QUEUE_MEMORY:
+      return machine_.queue_memory;
     default:
       break;
   }

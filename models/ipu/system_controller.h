@@ -19,6 +19,7 @@ namespace ipu {
 ///     0x020 dram_size     ro
 ///     0x028 boot_options  ro  poll
 ///     0x030 halt          wo  reason
+///     0x038 queue_memory  ro
 ///     0x100 link_peer[4]  ro  cell
 ///     0x140 link_ports[4] ro
 class SystemController : public RegisterBlock {
@@ -37,9 +38,10 @@ class SystemController : public RegisterBlock {
     std::uint64_t sram_size;
     std::uint64_t dram_base;
     std::uint64_t dram_size;
-    bool poll;                     ///< the firmware polls instead of sleeping until an interrupt
-    unsigned cell = 0;             ///< cell number of this IPU
-    std::vector<Link> links = {};  ///< at most OAE_SYSTEM_LINK_PEER_COUNT
+    bool poll;                       ///< the firmware polls instead of sleeping until an interrupt
+    unsigned cell = 0;               ///< cell number of this IPU
+    std::vector<Link> links = {};    ///< at most OAE_SYSTEM_LINK_PEER_COUNT
+    std::uint64_t queue_memory = 0;  ///< 0 without a queue function
   };
   /// Called when a core writes `halt`, in that core's process.
   using Halt = std::function<void(HaltReason)>;

@@ -85,6 +85,15 @@ struct TestFunction {
   unsigned msi_x_vectors = 128;
 };
 
+/// The function by which a host and the cores share memory for queues.
+struct QueueFunction {
+  bool present = false;
+  PciId id{0xf0ae, 0x0ae3};
+  std::int64_t memory = 64 * KiB;
+  std::int64_t memory_latency = 0;  ///< added to each access of a core that no cache answers
+  unsigned vectors = 17;            ///< of MSI-X
+};
+
 struct Endpoint {
   PciId id{0xf0ae, 0x0ae0};
   PciId subsystem{0xf0ae, 0x0001};
@@ -93,6 +102,7 @@ struct Endpoint {
   std::int64_t latency = 50 * ns;  ///< to pass it, each way
   unsigned tags = 256;  ///< requests that a function may have outstanding, if software enables them
   TestFunction test_function;
+  QueueFunction queue_function;
   unsigned virtual_functions = 0;  ///< the most that software can enable
 };
 

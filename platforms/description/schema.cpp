@@ -94,6 +94,18 @@ const Struct<TestFunction> test_function({
      "MSI-X vectors; 0 means no MSI-X"},
 });
 
+const Struct<QueueFunction> queue_function({
+    {"present", &QueueFunction::present, boolean(),
+     "Whether the endpoint has a function with memory that the host and the cores share, and by "
+     "which the cores interrupt the host"},
+    {"id", &QueueFunction::id, pci_id(), "PCI vendor and device id"},
+    {"memory", &QueueFunction::memory, size(4 * KiB, OAE_IPU_QUEUE_MEMORY_SIZE, 4 * KiB),
+     "Memory, at the beginning of the function's BAR 2"},
+    {"memory_latency", &QueueFunction::memory_latency, duration(0, 100 * us),
+     "Time that the memory adds to an access of a core that the cores' cache does not answer"},
+    {"vectors", &QueueFunction::vectors, integer(1, 2048), "MSI-X vectors"},
+});
+
 const Struct<Endpoint> endpoint({
     {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
     {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
@@ -107,6 +119,8 @@ const Struct<Endpoint> endpoint({
      "Linux sets, and 768 needs 10-Bit Tag Requester Enable, which Linux does not set"},
     {"test_function", &Endpoint::test_function, test_function,
      "Second function, for tests of PCIe"},
+    {"queue_function", &Endpoint::queue_function, queue_function,
+     "Last function, for queues between host and firmware"},
     {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
      "Virtual functions that software can enable (SR-IOV), each a DMA engine; their device id is "
      "the next one after `id`"},

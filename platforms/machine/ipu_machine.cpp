@@ -47,19 +47,21 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
 
 static_assert(OAE_STREAM_SIZE == OAE_PORT_SIZE);
 
-// The smallest power of two that has room for all ports: a BAR has such a size.
-std::uint64_t port_bar_size(unsigned ports) {
+// The smallest power of two that has room for this: a BAR has such a size.
+std::uint64_t bar_size(std::uint64_t room) {
   std::uint64_t bytes = OAE_PORT_SIZE;
-  while (bytes < ports * std::uint64_t{OAE_PORT_SIZE}) bytes *= 2;
+  while (bytes < room) bytes *= 2;
   return bytes;
 }
 
-pcie::FunctionConfig test_function_config(const Endpoint& endpoint) {
-  const TestFunction& test = endpoint.test_function;
-  pcie::FunctionConfig function =
-      pcie::TestFunction::function_config(test.msi_vectors, test.msi_x_vectors);
-  function.identity.vendor = test.id.vendor;
-  function.identity.device = test.id.device;
+std::uint64_t port_bar_size(unsigned ports) {
+  return bar_size(ports * std::uint64_t{OAE_PORT_SIZE});
+}
+
+/// Describes a function beside function 0, as far as all of these are alike.
+void describe(pcie::FunctionConfig& function, const PciId& id, const Endpoint& endpoint) {
+  function.identity.vendor = id.vendor;
+  function.identity.device = id.device;
   function.identity.class_code =
       0xff0000;  // does not fit any defined class (PCI Code and ID Assignment)
   function.identity.revision = endpoint.revision;
@@ -67,7 +69,31 @@ pcie::FunctionConfig test_function_config(const Endpoint& endpoint) {
   function.identity.subsystem = endpoint.subsystem.device;
   function.reset_time = 1 * vp::ms;
   function.no_soft_reset = false;
+}
+
+pcie::FunctionConfig test_function_config(const Endpoint& endpoint) {
+  const TestFunction& test = endpoint.test_function;
+  pcie::FunctionConfig function =
+      pcie::TestFunction::function_config(test.msi_vectors, test.msi_x_vectors);
+  describe(function, test.id, endpoint);
   return function;
+}
+
+pcie::FunctionConfig queue_function_config(const Endpoint& endpoint) {
+  const QueueFunction& queue = endpoint.queue_function;
+  pcie::FunctionConfig function;
+  describe(function, queue.id, endpoint);
+  function.bars = {
+      pcie::BarConfig::memory_64(OAE_QUEUE_BAR, OAE_QUEUE_BAR_SIZE),
+      pcie::BarConfig::prefetchable_64(OAE_QUEUE_MEMORY_BAR, bar_size(size(queue.memory)))};
+  function.msi_x = {queue.vectors, OAE_QUEUE_BAR, OAE_QUEUE_BAR_MSI_X_TABLE_BASE, OAE_QUEUE_BAR,
+                    OAE_QUEUE_BAR_MSI_X_PENDING_BASE};
+  return function;
+}
+
+ipu::QueueMemory::Timing queue_timing(const Ipu& ipu) {
+  const vp::Picoseconds latency = ipu.endpoint.queue_function.memory_latency;
+  return {latency, latency + 2 * ipu.noc_latency};
 }
 
 ipu::DmaEngine::Timing dma_timing(const Ipu& ipu) {
@@ -96,6 +122,9 @@ ipu::SystemController::Machine machine_of(const Ipu& ipu, const Platform& platfo
                                          size(ipu.dram),
                                          ipu.firmware_options.poll,
                                          cell_of(platform, ipu.name)};
+  if (ipu.endpoint.queue_function.present) {
+    machine.queue_memory = size(ipu.endpoint.queue_function.memory);
+  }
   for (const OaeLink* link : links_of(platform, ipu.name)) {
     std::uint64_t ports = 0;
     for (unsigned i = 0; i < link->ports; ++i) ports |= std::uint64_t{1} << (link->first_port + i);
@@ -147,6 +176,9 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.functions = {function};
   if (ipu.endpoint.test_function.present) {
     config.functions.push_back(test_function_config(ipu.endpoint));
+  }
+  if (ipu.endpoint.queue_function.present) {
+    config.functions.push_back(queue_function_config(ipu.endpoint));
   }
   return config;
 }
@@ -225,6 +257,29 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     test_function->dma.bind(second.dma);
     test_function->interrupt.bind(second);
     second.on_reset([this] { test_function->reset(); });
+  }
+  if (ipu.endpoint.queue_function.present) {
+    pcie::Function& last = endpoint.function(test_function ? 2 : 1);
+    const std::uint64_t bytes = size(ipu.endpoint.queue_function.memory);
+    queue_memory.emplace("queue_memory", bytes, queue_timing(ipu));
+    queue_controller.emplace("queue_controller", domain);
+    last.bar.bind(queue_memory->host);
+    queue_controller->interrupt.bind(last);
+    last.on_reset([this] {
+      queue_memory->reset();
+      queue_controller->reset();
+    });
+    const std::string prefix = ipu.name + ".queue_memory.";
+    statistics.counter(prefix + "host_reads", queue_memory->host_reads());
+    statistics.counter(prefix + "host_writes", queue_memory->host_writes());
+    statistics.counter(prefix + "core_accesses", queue_memory->core_accesses());
+    statistics.counter(prefix + "line_fills", queue_memory->line_fills());
+    statistics.counter(prefix + "interrupts", queue_controller->interrupts());
+    noc.connect(OAE_IPU_QUEUE_BASE, OAE_IPU_QUEUE_SIZE, queue_controller->socket);
+    noc.connect(OAE_IPU_QUEUE_MEMORY_BASE, bytes, queue_memory->uncached,
+                ipu::Noc::Timing::decoupled);
+    noc.connect(OAE_IPU_QUEUE_CACHED_BASE, bytes, queue_memory->cached, ipu::Noc::Timing::decoupled,
+                ipu::Noc::Place::beside_cores);
   }
   for (unsigned i = 0; i < ipu.endpoint.virtual_functions; ++i) {
     pcie::Function& virtual_function = function.virtual_function(i);

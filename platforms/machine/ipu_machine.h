@@ -14,6 +14,8 @@
 #include "models/ipu/memory.h"
 #include "models/ipu/noc.h"
 #include "models/ipu/pl011.h"
+#include "models/ipu/queue_controller.h"
+#include "models/ipu/queue_memory.h"
 #include "models/ipu/system_controller.h"
 #include "models/oae/block.h"
 #include "models/oae/link.h"
@@ -39,6 +41,8 @@ namespace platform {
 ///                                      SRAM, DRAM ----+
 ///                                OAE links to others -+
 ///                 PF1, if present: test function
+///         last PF, if present --- BAR --- queue memory --- NoC, and beside the cores
+///                        `------ interrupts --- queue controller --- NoC
 ///                  VF i --- BAR, DMA --- DMA engine with its own memory
 class IpuMachine : public sc_core::sc_module {
  public:
@@ -70,6 +74,8 @@ class IpuMachine : public sc_core::sc_module {
   oae::Block oae;
   std::vector<std::unique_ptr<oae::Link>> oae_links;  // in the order of the platform file
   std::optional<pcie::TestFunction> test_function;
+  std::optional<ipu::QueueMemory> queue_memory;
+  std::optional<ipu::QueueController> queue_controller;
   std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by the number of the VF
 
  private:

@@ -14,7 +14,7 @@ struct SystemControllerTest : testing::Test {
   std::vector<Reason> halts;
   SystemController controller{
       "controller",
-      {24, 0x1000'0000, 0x40'0000, 0x8000'0000, 0x800'0000, true, 5, {{7, 0xf0}, {2, 1}}},
+      {24, 0x1000'0000, 0x40'0000, 0x8000'0000, 0x800'0000, true, 5, {{7, 0xf0}, {2, 1}}, 0x1'0000},
       [this](Reason reason) { halts.push_back(reason); }};
   test::Initiator core;
   SystemControllerTest() { core.socket.bind(controller.socket); }
@@ -31,8 +31,11 @@ TEST_F(SystemControllerTest, DescribesTheMachine) {
   EXPECT_EQ(core.read(OAE_SYSTEM_DRAM_SIZE), 0x800'0000u);
   EXPECT_EQ(core.read(OAE_SYSTEM_BOOT_OPTIONS), 1u);
   EXPECT_EQ(core.read(OAE_SYSTEM_HALT), 0u);
-  EXPECT_EQ(core.try_read(OAE_SYSTEM_HALT + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  EXPECT_EQ(core.try_write(OAE_SYSTEM_HALT + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(core.read(OAE_SYSTEM_QUEUE_MEMORY), 0x1'0000u);
+  core.write(OAE_SYSTEM_QUEUE_MEMORY, 0);
+  EXPECT_EQ(core.read(OAE_SYSTEM_QUEUE_MEMORY), 0x1'0000u);
+  EXPECT_EQ(core.try_read(OAE_SYSTEM_QUEUE_MEMORY + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(core.try_write(OAE_SYSTEM_QUEUE_MEMORY + 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 TEST_F(SystemControllerTest, DescribesTheLinks) {
