@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy.h"
+
+#include <stddef.h>
+
+#include "policy_state.h"
+
+bool policy_init(struct policy* policy, const struct policy_config* config) {
+  const bool sliced = config->kind == POLICY_SHINJUKU || config->kind == POLICY_VM;
+
+  if (!config->cpus || (sliced && !config->time_slice)) return false;
+  policy->config = *config;
+  policy->newest = policy->floor = 0;
+  policy->idle = policy->running = policy->decided = 0;
+  policy->withdrawals = policy->queued = 0;
+  policy->last_home = POLICY_CPUS - 1;
+  for (unsigned i = 0; i < POLICY_CPUS; i++) {
+    policy->cpu[i] = (struct policy_cpu){.state = CPU_BUSY, .task = TASK_NONE, .chosen = TASK_NONE};
+    task_queue_init(&policy->queue[i]);
+  }
+  task_table_init(&policy->tasks);
+  message_order_init(&policy->order);
+  return true;
+}
+
+static bool is_fifo(const struct policy* policy) {
+  return policy->config.kind == POLICY_FIFO_PER_CPU || policy->config.kind == POLICY_FIFO_CENTRAL;
+}
+
+/* The CPU that a message names, or 0 if it names none. */
+static uint32_t cpu_of(const struct ghost_message* message) {
+  switch (message->header.type) {
+    case GHOST_PREEMPT:
+    case GHOST_YIELD:
+      return message->preempt.cpu;
+    case GHOST_BLOCKED:
+    case GHOST_SWITCHTO:
+      return message->blocked.cpu;
+    case GHOST_DEPARTED:
+      return message->departed.cpu;
+    case GHOST_ON_CPU:
+      return message->on_cpu.cpu;
+    case GHOST_LATCH_FAILURE:
+      return message->latch_failure.cpu;
+    default:
+      return message->header.type >= GHOST_TICK ? message->cpu.cpu : 0;
+  }
+}
+
+static bool well_formed(const struct ghost_message* message, unsigned length) {
+  const unsigned type = message->header.type;
+
+  if (length < sizeof(message->header) || length != message->header.length ||
+      length != ghost_length(type))
+    return false;
+  return cpu_of(message) < POLICY_CPUS;
+}
+
+static void note_time(struct policy* policy, uint64_t time) {
+  if (policy->newest < time) policy->newest = time;
+}
+
+/* Counts what a task has run since its last report. */
+static void note_runtime(struct task* task, uint64_t runtime) {
+  const uint64_t ran = runtime > task->runtime ? runtime - task->runtime : 0;
+
+  task->age = ran > UINT64_MAX - task->age ? UINT64_MAX : task->age + ran;
+  task->runtime = runtime;
+}
+
+static void change_cpus(struct policy* policy, uint16_t index, uint64_t cpus) {
+  struct task* task = task_at(policy, index);
+  const bool moves = policy->config.kind == POLICY_FIFO_PER_CPU && !(cpus & CPU_BIT(task->home)) &&
+                     cpus & policy->config.cpus;
+  const bool queued = task->state == TASK_QUEUED;
+
+  task->cpus = cpus;
+  if (!moves) return;
+  if (queued) state_leave(policy, index);
+  state_find_home(policy, task);
+  if (queued) state_queue_at_back(policy, index);
+}
+
+static void end_of(struct policy* policy, unsigned cpu, enum ghost_state state, uint64_t time) {
+  const uint16_t index = state_end_decision(policy, cpu);
+  struct task* task = index == TASK_NONE ? NULL : task_at(policy, index);
+
+  switch (state) {
+    case GHOST_COMPLETE:
+      if (task) state_run(policy, index, cpu, time);
+      return;
+    case GHOST_TARGET_ONCPU:
+    case GHOST_TARGET_STALE:
+    case GHOST_TARGET_NOT_FOUND:
+    case GHOST_TARGET_NOT_RUNNABLE:
+      if (task && task->barrier == policy->cpu[cpu].barrier) {
+        task->state = TASK_ASIDE;
+        return;
+      }
+      break;
+    case GHOST_ABORTED:
+    case GHOST_AGENT_STALE:
+      break;
+    default:
+      if (policy->cpu[cpu].state != CPU_RUNNING && !policy->cpu[cpu].heard)
+        state_set_cpu(policy, cpu, CPU_BUSY);
+      break;
+  }
+  if (task) state_queue_at_front(policy, index);
+}
+
+static bool is_end(enum ghost_state state) {
+  return state >= GHOST_COMPLETE && state <= GHOST_POISONED;
+}
+
+static bool has_decision(const struct policy* policy, unsigned cpu, uint64_t gtid) {
+  return policy->decided & CPU_BIT(cpu) && policy->cpu[cpu].gtid == gtid;
+}
+
+/* Uses the next message about a task. Returns false if the task is forgotten then. */
+static bool use(struct policy* policy, uint16_t index, const struct ghost_message* message,
+                uint64_t time) {
+  struct task* task = task_at(policy, index);
+
+  note_time(policy, time);
+  task->barrier = message->header.sequence;
+  switch (message->header.type) {
+    case GHOST_WAKEUP:
+      if (task->state == TASK_BLOCKED || task->state == TASK_ASIDE) state_wake(policy, index);
+      break;
+    case GHOST_BLOCKED:
+    case GHOST_SWITCHTO:
+      note_runtime(task, message->blocked.runtime);
+      state_leave(policy, index);
+      break;
+    case GHOST_PREEMPT:
+      note_runtime(task, message->preempt.runtime);
+      state_leave(policy, index);
+      if (is_fifo(policy))
+        state_queue_at_front(policy, index);
+      else
+        state_queue_at_back(policy, index);
+      break;
+    case GHOST_YIELD:
+      note_runtime(task, message->preempt.runtime);
+      state_leave(policy, index);
+      state_queue_at_back(policy, index);
+      break;
+    case GHOST_ON_CPU:
+      state_leave(policy, index);
+      state_run(policy, index, message->on_cpu.cpu, time);
+      break;
+    case GHOST_AFFINITY_CHANGED:
+      change_cpus(policy, index, message->affinity.cpus);
+      /* fall through */
+    case GHOST_PRIORITY_CHANGED:
+      if (task->state == TASK_ASIDE) state_queue_at_front(policy, index);
+      break;
+    case GHOST_LATCH_FAILURE:
+      if (has_decision(policy, message->latch_failure.cpu, task->gtid) &&
+          is_end(message->latch_failure.state))
+        end_of(policy, message->latch_failure.cpu, message->latch_failure.state, time);
+      if (task->state == TASK_ASIDE) state_queue_at_front(policy, index);
+      break;
+    default: /* DEAD, DEPARTED */
+      state_leave(policy, index);
+      task_table_remove(&policy->tasks, index);
+      return false;
+  }
+  return true;
+}
+
+static uint16_t add(struct policy* policy, const struct ghost_message* message, uint64_t time) {
+  const struct ghost_new* new = &message->task_new;
+  const uint16_t index = task_table_add(&policy->tasks, new->gtid);
+  struct task* task;
+
+  if (index == TASK_NONE) return TASK_NONE;
+  note_time(policy, time);
+  task = task_at(policy, index);
+  task->barrier = message->header.sequence;
+  task->cpus = new->cpus;
+  task->runtime = new->runtime;
+  task->home = __builtin_ctzll(policy->config.cpus);
+  state_find_home(policy, task);
+  task->age = policy->floor;
+  if (new->runnable) state_wake(policy, index);
+  return index;
+}
+
+static enum policy_reception receive_about_task(struct policy* policy,
+                                                const struct ghost_message* message,
+                                                uint64_t time) {
+  uint16_t index = task_table_find(&policy->tasks, message->gtid);
+  struct held_message held;
+  bool exists = true;
+
+  if (message->header.type == GHOST_NEW) {
+    if (index != TASK_NONE) return POLICY_MALFORMED;
+    index = add(policy, message, time);
+    if (index == TASK_NONE) return POLICY_FULL;
+  } else {
+    const uint32_t next = index == TASK_NONE ? 0 : task_at(policy, index)->barrier + 1;
+    if (index != TASK_NONE && sequence_before(message->header.sequence, next))
+      return POLICY_SUPERSEDED;
+    if (index == TASK_NONE || message->header.sequence != next)
+      return message_order_hold(&policy->order, message, time) ? POLICY_HELD : POLICY_FULL;
+    exists = use(policy, index, message, time);
+  }
+  while (
+      exists && policy->order.count &&
+      message_order_take(&policy->order, message->gtid, task_at(policy, index)->barrier + 1, &held))
+    exists = use(policy, index, &held.message, held.time);
+  return POLICY_USED;
+}
+
+static enum policy_reception receive_about_cpu(struct policy* policy,
+                                               const struct ghost_message* message, uint64_t time) {
+  const unsigned type = message->header.type;
+  struct policy_cpu* at = &policy->cpu[message->cpu.cpu];
+
+  if (at->known && !sequence_before(at->sequence, message->header.sequence))
+    return POLICY_SUPERSEDED;
+  note_time(policy, time);
+  at->known = at->heard = true;
+  at->sequence = message->header.sequence;
+  if (type == GHOST_AVAILABLE || type == GHOST_BUSY) {
+    if (at->task != TASK_NONE) state_leave(policy, at->task);
+    state_set_cpu(policy, message->cpu.cpu, type == GHOST_BUSY ? CPU_BUSY : CPU_IDLE);
+  }
+  return POLICY_USED;
+}
+
+enum policy_reception policy_receive(struct policy* policy, const struct ghost_message* message,
+                                     unsigned length, uint64_t time) {
+  if (!well_formed(message, length)) return POLICY_MALFORMED;
+  return message->header.type >= GHOST_TICK ? receive_about_cpu(policy, message, time)
+                                            : receive_about_task(policy, message, time);
+}
+
+enum policy_reception policy_outcome(struct policy* policy, unsigned cpu, uint64_t gtid,
+                                     enum ghost_state state, uint64_t time) {
+  if (cpu >= POLICY_CPUS || !has_decision(policy, cpu, gtid) || !is_end(state))
+    return POLICY_MALFORMED;
+  end_of(policy, cpu, state, time);
+  return POLICY_USED;
+}
