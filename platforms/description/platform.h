@@ -94,6 +94,12 @@ struct QueueFunction {
   unsigned vectors = 17;            ///< of MSI-X
 };
 
+/// The function that generates requests for a host's program.
+struct LoadFunction {
+  bool present = false;
+  PciId id{0xf0ae, 0x0ae4};
+};
+
 struct Endpoint {
   PciId id{0xf0ae, 0x0ae0};
   PciId subsystem{0xf0ae, 0x0001};
@@ -103,6 +109,7 @@ struct Endpoint {
   unsigned tags = 256;  ///< requests that a function may have outstanding, if software enables them
   TestFunction test_function;
   QueueFunction queue_function;
+  LoadFunction load_function;
   unsigned virtual_functions = 0;  ///< the most that software can enable
 };
 

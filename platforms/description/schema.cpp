@@ -106,6 +106,13 @@ const Struct<QueueFunction> queue_function({
     {"vectors", &QueueFunction::vectors, integer(1, 2048), "MSI-X vectors"},
 });
 
+const Struct<LoadFunction> load_function({
+    {"present", &LoadFunction::present, boolean(),
+     "Whether the endpoint has a function that writes requests into host memory at random times, "
+     "and measures how long their answers take"},
+    {"id", &LoadFunction::id, pci_id(), "PCI vendor and device id"},
+});
+
 const Struct<Endpoint> endpoint({
     {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
     {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
@@ -120,7 +127,9 @@ const Struct<Endpoint> endpoint({
     {"test_function", &Endpoint::test_function, test_function,
      "Second function, for tests of PCIe"},
     {"queue_function", &Endpoint::queue_function, queue_function,
-     "Last function, for queues between host and firmware"},
+     "Function after these, for queues between host and firmware"},
+    {"load_function", &Endpoint::load_function, load_function,
+     "Function after these, a load generator"},
     {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
      "Virtual functions that software can enable (SR-IOV), each a DMA engine; their device id is "
      "the next one after `id`"},

@@ -91,6 +91,13 @@ pcie::FunctionConfig queue_function_config(const Endpoint& endpoint) {
   return function;
 }
 
+pcie::FunctionConfig load_function_config(const Endpoint& endpoint) {
+  pcie::FunctionConfig function;
+  describe(function, endpoint.load_function.id, endpoint);
+  function.bars = {pcie::BarConfig::memory_64(OAE_LOAD_BAR, OAE_LOAD_BAR_SIZE)};
+  return function;
+}
+
 ipu::QueueMemory::Timing queue_timing(const Ipu& ipu) {
   const vp::Picoseconds latency = ipu.endpoint.queue_function.memory_latency;
   return {latency, latency + 2 * ipu.noc_latency};
@@ -180,6 +187,9 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   if (ipu.endpoint.queue_function.present) {
     config.functions.push_back(queue_function_config(ipu.endpoint));
   }
+  if (ipu.endpoint.load_function.present) {
+    config.functions.push_back(load_function_config(ipu.endpoint));
+  }
   return config;
 }
 
@@ -246,8 +256,9 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
   oae.interrupt.bind(function);
   mailbox.interrupt.bind(function);
 
+  unsigned functions = 1;
   if (ipu.endpoint.test_function.present) {
-    pcie::Function& second = endpoint.function(1);
+    pcie::Function& second = endpoint.function(functions++);
     test_function.emplace(
         "test_function",
         pcie::TestFunctionConfig{ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8,
@@ -259,13 +270,13 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     second.on_reset([this] { test_function->reset(); });
   }
   if (ipu.endpoint.queue_function.present) {
-    pcie::Function& last = endpoint.function(test_function ? 2 : 1);
+    pcie::Function& shared = endpoint.function(functions++);
     const std::uint64_t bytes = size(ipu.endpoint.queue_function.memory);
     queue_memory.emplace("queue_memory", bytes, queue_timing(ipu));
     queue_controller.emplace("queue_controller", domain);
-    last.bar.bind(queue_memory->host);
-    queue_controller->interrupt.bind(last);
-    last.on_reset([this] {
+    shared.bar.bind(queue_memory->host);
+    queue_controller->interrupt.bind(shared);
+    shared.on_reset([this] {
       queue_memory->reset();
       queue_controller->reset();
     });
@@ -280,6 +291,20 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
                 ipu::Noc::Timing::decoupled);
     noc.connect(OAE_IPU_QUEUE_CACHED_BASE, bytes, queue_memory->cached, ipu::Noc::Timing::decoupled,
                 ipu::Noc::Place::beside_cores);
+  }
+  if (ipu.endpoint.load_function.present) {
+    pcie::Function& load = endpoint.function(functions++);
+    load_generator.emplace("load_generator", domain);
+    load.bar.bind(load_generator->bar);
+    load_generator->dma.bind(load.dma);
+    load.on_reset([this] { load_generator->reset(); });
+    const std::string prefix = ipu.name + ".load.";
+    statistics.latency(prefix + "short", load_generator->short_latency());
+    statistics.latency(prefix + "long", load_generator->long_latency());
+    statistics.counter(prefix + "generated", load_generator->generated());
+    statistics.counter(prefix + "dropped", load_generator->dropped());
+    statistics.counter(prefix + "answered", load_generator->answered());
+    statistics.counter(prefix + "unknown", load_generator->unknown());
   }
   for (unsigned i = 0; i < ipu.endpoint.virtual_functions; ++i) {
     pcie::Function& virtual_function = function.virtual_function(i);

@@ -10,6 +10,7 @@
 #include "models/ipu/bar_router.h"
 #include "models/ipu/copy_device.h"
 #include "models/ipu/dma_engine.h"
+#include "models/ipu/load_generator.h"
 #include "models/ipu/mailbox.h"
 #include "models/ipu/memory.h"
 #include "models/ipu/noc.h"
@@ -41,8 +42,9 @@ namespace platform {
 ///                                      SRAM, DRAM ----+
 ///                                OAE links to others -+
 ///                 PF1, if present: test function
-///         last PF, if present --- BAR --- queue memory --- NoC, and beside the cores
-///                        `------ interrupts --- queue controller --- NoC
+///          a PF, if present --- BAR --- queue memory --- NoC, and beside the cores
+///                        `---- interrupts --- queue controller --- NoC
+///          a PF, if present: load generator
 ///                  VF i --- BAR, DMA --- DMA engine with its own memory
 class IpuMachine : public sc_core::sc_module {
  public:
@@ -76,6 +78,7 @@ class IpuMachine : public sc_core::sc_module {
   std::optional<pcie::TestFunction> test_function;
   std::optional<ipu::QueueMemory> queue_memory;
   std::optional<ipu::QueueController> queue_controller;
+  std::optional<ipu::LoadGenerator> load_generator;
   std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by the number of the VF
 
  private:

@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "oae_registers.h"
+#include "pinned_page.h"
 
-enum { page = 4096, bar_size = 0x4000, memory_size = 0x10000 };
+enum { bar_size = 0x4000, memory_size = 0x10000 };
 
 struct function {
   const char* path;  // its folder in sysfs
@@ -37,33 +38,6 @@ static uint64_t get(const struct function* one, unsigned offset) {
 
 static void put(const struct function* one, unsigned offset, uint64_t value) {
   *(volatile uint64_t*)(one->bar + offset) = value;
-}
-
-/* A page that stays where it is. */
-static void* new_page(void) {
-  void* found = mmap(NULL, page, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
-
-  if (found == MAP_FAILED) {
-    perror("a page");
-    exit(1);
-  }
-  memset(found, 0, page);
-  return found;
-}
-
-static uint64_t bus_address(const volatile void* at) {
-  int file = open("/proc/self/pagemap", O_RDONLY);
-  uint64_t entry = 0;
-
-  if (file < 0 ||
-      pread(file, &entry, sizeof entry, (off_t)((uintptr_t)at / page * sizeof entry)) != sizeof entry ||
-      !(entry >> 63)) {
-    perror("pagemap");
-    exit(1);
-  }
-  close(file);
-  return (entry & ((1ull << 55) - 1)) * page + (uintptr_t)at % page;
 }
 
 /* Bus Master, and MSI-X with its one vector. */
