@@ -29,9 +29,30 @@ find_archive() {
     archive=$(machine_archive)
   fi
   if [[ -z $archive ]]; then
-    fail "apt of this machine names no Debian archive to take newer packages from; run 'apt-get update' as root, or $remedy."
+    fail "apt of this machine names no Debian archive to take packages from; run 'apt-get update' as root, or $remedy."
   fi
   printf '%s\n' "$archive"
+}
+
+# Prints settings with which apt finds nothing installed, and keeps its caches in the FOLDER.
+nothing_installed() {
+  mkdir -p "$1/archives/partial"
+  : >"$1/status"
+  cat <<END
+Dir::State::status "$1/status";
+Dir::State::extended_states "$1/extended_states";
+Dir::Cache "$1";
+Dir::Cache::archives "$1/archives";
+END
+}
+
+# with_dependencies CONFIGURATION PACKAGE...: prints a line PACKAGE=VERSION for each package, and for all that they depend on
+# and that is not installed.
+with_dependencies() {
+  local configuration=$1
+  shift
+  apt-get -c "$configuration" -q -s --no-install-recommends install "$@" |
+    sed -nE 's/^Inst ([^ ]+) \(([^ ]+) .*/\1=\2/p'
 }
 
 # write_apt_configuration FOLDER ARCHIVE SUITES TYPE...: a private apt configuration for packages of these types (deb,
@@ -40,7 +61,7 @@ write_apt_configuration() {
   local folder=$1 archive=$2 suites=$3 type
   shift 3
   rm -rf "$folder"
-  mkdir -p "$folder"/{lists,archives}/partial
+  mkdir -p "$folder/lists/partial"
   for type; do
     printf '%s\n' "Types: $type" "URIs: $archive" "Suites: $suites" "Components: main"
     case $type in
@@ -50,12 +71,11 @@ write_apt_configuration() {
     if [[ -e $DEBIAN_KEYRING ]]; then printf '%s\n' "Signed-By: $DEBIAN_KEYRING"; fi
     echo
   done >"$folder/suite.sources"
-  cat >"$folder/apt.conf" <<END
+  nothing_installed "$folder" >"$folder/apt.conf"
+  cat >>"$folder/apt.conf" <<END
 Dir::Etc::sourcelist "$folder/suite.sources";
 Dir::Etc::sourceparts "-";
 Dir::State::lists "$folder/lists";
-Dir::Cache "$folder";
-Dir::Cache::archives "$folder/archives";
 APT::Sandbox::User "root";
 APT::Update::Error-Mode "any";
 Acquire::Retries "3";

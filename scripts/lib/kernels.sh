@@ -40,12 +40,13 @@ kernel_packages() {
   done
 }
 
-# The libraries and the loader that the programs of newer headers need.
-NEWER_LIBRARIES=(libc6 libelf1t64 zlib1g libzstd1)
+# pahole makes the BTF of a module. With all that it depends on, it also brings the loader and the libraries that the programs
+# of newer headers need.
+NEWER_PROGRAMS=(pahole)
 
 # fetch_kernel_named NAME: makes BUILD/kernels/NAME.
 fetch_kernel_named() {
-  local name=$1 series=$1 folder=$BUILD/kernels/$1 release version archive package
+  local name=$1 series=$1 folder=$BUILD/kernels/$1 release version archive package packages newer
   if [[ $name == newest ]]; then series=; fi
   archive=$(find_archive "do without this kernel")
   mkdir -p "$folder"
@@ -58,8 +59,10 @@ fetch_kernel_named() {
     fail "Debian's '$(kernel_suites "$name")' has no cloud kernel $series."
   mkdir "$folder/debs" "$folder/libraries"
   cd "$folder/debs"
-  mapfile -t packages < <(kernel_packages "$name" "$release" "$version")
-  kernel_apt "$name" apt-get -q download "${packages[@]}" "${NEWER_LIBRARIES[@]}" ||
+  newer=$(with_dependencies "$folder/apt/apt.conf" "${NEWER_PROGRAMS[@]}") ||
+    fail "Debian's '$(kernel_suites "$name")' lacks ${NEWER_PROGRAMS[*]}, or something that this depends on."
+  mapfile -t packages < <(kernel_packages "$name" "$release" "$version" && echo "$newer")
+  kernel_apt "$name" apt-get -q download "${packages[@]}" ||
     fail "The packages ${packages[*]} cannot be fetched from this machine's archive ($archive)."
   for package in *.deb; do
     case $package in
@@ -81,7 +84,6 @@ prepare_headers() {
   cd "$folder"
   ln -s "$headers" headers
   sed -i "s|/usr/src|$folder/usr/src|g" "$headers/Makefile"
-  rm -f "$headers/vmlinux" # no BTF for modules
   run_by_newer_loader "$folder"
 
   # These options exist since gcc 13. They change speed and checks of the kernel, but not its interface to modules.
@@ -108,19 +110,22 @@ END
     printf '%s\n' '#!/bin/sh' 'echo 1' >"$common/scripts/checker-valid.sh"
     chmod +x "$common/scripts/checker-valid.sh"
   fi
+  # The headers' vmlinux holds the kernel's BTF, which that of a module refers to. With a time stamp, pahole writes the same
+  # BTF each time, however many threads it has.
   cat >options <<END
 CC=$folder/gcc
 CF=-include $folder/sparse.h
-CONFIG_DEBUG_INFO_BTF_MODULES=
+PAHOLE=$folder/libraries/usr/bin/pahole
 PAHOLE_VERSION=$(sed -n 's/^CONFIG_PAHOLE_VERSION=//p' "$headers/.config")
+KBUILD_BUILD_TIMESTAMP=@0
 END
 }
 
-# Programs among the headers that need a newer libc are run by the loader and the libraries of that libc.
+# pahole, and programs among the headers, that need a newer libc are run by the loader and the libraries of that libc.
 run_by_newer_loader() {
   local folder=$1 program loader
   loader=$(find "$folder/libraries" -name 'ld-linux-x86-64.so.2' -type f -print -quit)
-  find "$folder/usr/lib" -type f -perm -1 | while read -r program; do
+  find "$folder/usr/lib" "$folder/libraries/usr/bin/pahole" -type f -perm -1 | while read -r program; do
     if [[ $(head -c 4 "$program" | tr -d '\0') == $'\x7fELF' && $(ldd "$program" 2>&1) == *'not found'* ]]; then
       mv "$program" "$program.elf"
       printf '%s\n' '#!/bin/sh' "exec $loader --library-path ${loader%/*} $program.elf \"\$@\"" >"$program"
