@@ -15,6 +15,7 @@ import unittest
 
 PROGRAM = os.environ.get("OAE_VP", "oae-vp")
 IMAGES = pathlib.Path(os.environ.get("OAE_VP_IMAGES", "build/images"))
+PACKAGES = IMAGES.parent / "packages"
 KERNEL = os.environ.get("OAE_VP_KERNEL")
 TIMEOUT = 300  # seconds of wall time, which a run never needs
 
@@ -44,9 +45,10 @@ class Result:
 
 
 class Run(Result):
-    """One run of oae-vp. `script` is a shell script for the guest. The guest's files in /share come back."""
+    """One run of oae-vp. `script` is a shell script for the guest. The guest's files in /share come back. `packages` names
+    Debian packages whose files the guest has, as setup has fetched them."""
 
-    def __init__(self, *options, platform="oae-mini", script=None, append="", trace=False, images=IMAGES):
+    def __init__(self, *options, platform="oae-mini", script=None, append="", trace=False, images=IMAGES, packages=None):
         self._folder = tempfile.TemporaryDirectory(prefix="oae-vp-")
         self.folder = pathlib.Path(self._folder.name)
         command = [PROGRAM, "run", platform, "--images", str(images)]
@@ -60,9 +62,16 @@ class Run(Result):
             command += ["--trace", str(self.trace_file)]
         if append:
             command += ["--append", append.strip()]
+        initramfs = IMAGES / "initramfs.cpio"
         if KERNEL:
+            initramfs = IMAGES / "kernels" / KERNEL / "initramfs.cpio"
             command += ["--kernel", str(IMAGES / "kernels" / KERNEL / "vmlinuz")]
-            command += ["--initrd", str(IMAGES / "kernels" / KERNEL / "initramfs.cpio")]
+        if packages:
+            joined = self.folder / "initramfs.cpio"
+            joined.write_bytes(initramfs.read_bytes() + (PACKAGES / packages / "files.cpio").read_bytes())
+            initramfs = joined
+        if KERNEL or packages:
+            command += ["--initrd", str(initramfs)]
         self.command = command + [str(option) for option in options]
 
     @property

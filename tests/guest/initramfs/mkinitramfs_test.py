@@ -73,13 +73,18 @@ class Contents(Case):
         found = entries(self.make())
         self.assertEqual(found["init"][0], 0o100755)
         self.assertEqual(found["init"][2], INIT.read_bytes())
-        self.assertEqual(found["bin/tool"][2], b"a program\n")
-        self.assertEqual(found["bin/tool"][0], 0o100755)
-        self.assertEqual(found["bin/busybox"][0], 0o100755)
-        self.assertEqual(found["bin/sh"][0], 0o120777)
+        self.assertEqual(found["usr/bin/tool"][2], b"a program\n")
+        self.assertEqual(found["usr/bin/tool"][0], 0o100755)
+        self.assertEqual(found["usr/bin/busybox"][0], 0o100755)
+        self.assertEqual(found["usr/bin/sh"][0], 0o120777)
         self.assertEqual({mtime for _, mtime, _ in found.values()}, {0})
         for folder in ("dev", "proc", "sys", "tmp", "share", "root"):
             self.assertEqual(found[folder][0] >> 12, 0o4, folder)
+
+    def test_programs_and_libraries_are_where_debian_has_them(self):
+        found = entries(self.make())
+        links = {"bin": b"usr/bin", "sbin": b"usr/bin", "usr/sbin": b"bin", "lib": b"usr/lib", "lib64": b"usr/lib64"}
+        self.assertEqual({name: found[name][2] for name in links}, links)
 
     def test_folders_come_before_what_is_in_them(self):
         seen = set()
@@ -94,10 +99,10 @@ class Contents(Case):
 
     def test_lspci_has_its_libraries_and_loader(self):
         found = entries(self.make())
-        self.assertIn("bin/lspci", found)
-        self.assertIn("lib64/ld-linux-x86-64.so.2", found)
-        self.assertIn("lib/x86_64-linux-gnu/libc.so.6", found)
-        self.assertIn("lib/x86_64-linux-gnu/libpci.so.3", found)
+        self.assertIn("usr/bin/lspci", found)
+        self.assertIn("usr/lib64/ld-linux-x86-64.so.2", found)
+        self.assertIn("usr/lib/x86_64-linux-gnu/libc.so.6", found)
+        self.assertIn("usr/lib/x86_64-linux-gnu/libpci.so.3", found)
         names = found["usr/share/misc/pci.ids"][2].decode(errors="replace")
         self.assertIn("\nC 12  Processing accelerators\n", "\n" + names)
         self.assertIn("\n8086  Intel Corporation\n", names)
@@ -123,7 +128,7 @@ class Contents(Case):
     def test_programs_that_init_calls_are_there(self):
         found = entries(self.make())
         for name in "mount touch find sort grep modprobe sh setsid cttyhack poweroff xargs".split():
-            self.assertIn(f"bin/{name}", found)
+            self.assertIn(f"usr/bin/{name}", found)
 
 
 class Mistakes(Case):

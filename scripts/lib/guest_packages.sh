@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Fetches Debian packages for the guest with all that they depend on, without installing them on the machine.
+#
+# BUILD/packages/NAMES holds `files.cpio`, an archive of their files that goes behind an initramfs, and `packages` (a line
+# each: name, version, SHA-256).
+
+# The packages that tests have in the guest.
+TESTED_GUEST_PACKAGES=(rocksdb-tools)
+
+check_package_names() {
+  local name
+  for name; do
+    if [[ ! $name =~ ^[a-z0-9][a-z0-9+.-]+$ ]]; then
+      usage_error "'$name' is no name of a Debian package, which has small letters, digits and +.- only"
+    fi
+  done
+}
+
+# guest_packages_folder NAME...: the order of the names does not matter. A file name may have 255 characters.
+guest_packages_folder() {
+  local names
+  names=$(printf '%s\n' "$@" | sort -u | paste -sd ,)
+  if ((${#names} > 200)); then names=$(sha256sum <<<"$names" | cut -c 1-64); fi
+  printf '%s\n' "$BUILD/packages/$names"
+}
+
+# Prints the errors among what apt has said as one line.
+errors_of_apt() { sed -nE 's/^E: (.*[^.])\.?$/\1/p' <<<"$1" | paste -sd ';'; }
+
+# Downloads packages into the current folder, with all that they depend on. The machine's own package lists say what there is.
+download_with_dependencies() {
+  local configuration=$1 said packages
+  shift
+  if ! said=$(with_dependencies "$configuration" "$@" 2>&1); then
+    printf '%s\n' "$said"
+    fail "apt cannot find these packages with all that they depend on ($*): $(errors_of_apt "$said")." \
+      "'apt-cache search WORD' lists names; 'apt-get update' as root brings the machine's package lists up to date."
+  fi
+  mapfile -t packages < <(grep -E '^[^ =]+=[^ ]+$' <<<"$said")
+  printf '%s\n' "${packages[@]}"
+  apt-get -c "$configuration" "${APT_OPTIONS[@]}" download "${packages[@]}"
+}
+
+# fetch_guest_packages NAME...: makes their folder.
+fetch_guest_packages() {
+  local folder archive work=$BUILD/debs/packages
+  folder=$(guest_packages_folder "$@")
+  archive=$(find_archive "do without these packages")
+  rm -rf "$work" "$folder"
+  mkdir -p "$work/debs"
+  cd "$work/debs"
+  nothing_installed "$work/apt" >"$work/apt.conf"
+  download_with_dependencies "$work/apt.conf" "$@" ||
+    { can_be_root && update_lists && download_with_dependencies "$work/apt.conf" "$@"; } ||
+    fail "The packages $*, or those that they depend on, cannot be fetched from this machine's archive ($archive)."
+  mkdir -p "$folder"
+  "$ROOT/guest/initramfs/mkpackages" --output "$folder/files.cpio" ./*.deb
+  describe_packages ./*.deb >"$folder/packages"
+  rm -r "$work"
+}
+
+# initramfs_with_packages FILE NAME...: prints the path of this initramfs with the packages behind it.
+initramfs_with_packages() {
+  local initramfs=$1 folder joined
+  shift
+  folder=$(guest_packages_folder "$@")
+  joined=$folder/$(basename "$(dirname "$initramfs")")-${initramfs##*/}
+  cat "$initramfs" "$folder/files.cpio" >"$joined.$$"
+  mv "$joined.$$" "$joined" # another run may be reading the old one
+  printf '%s\n' "$joined"
+}
+
+step_guest_packages() {
+  local folder
+  folder=$(guest_packages_folder "$@")
+  step "guest-packages-${folder##*/}" "Guest packages $*" \
+    "${folder##*/} $(hash_of_files "$ROOT/scripts/lib/guest_packages.sh" "$ROOT/guest/initramfs"/{mkpackages,archive.sh})" \
+    "Run '$PROGRAM' again." "$folder"/{files.cpio,packages} -- fetch_guest_packages "$@"
+}
+
+# steps_guest_packages NAME...: these together, and for the tests their own.
+steps_guest_packages() {
+  if (($# > 0)); then step_guest_packages "$@"; fi
+  if [[ ${with_tests:-} ]]; then step_guest_packages "${TESTED_GUEST_PACKAGES[@]}"; fi
+  stop_after guest-packages
+}
