@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A further kernel accepts the BTF of modules: the driver's, and that of a module with a function for BPF programs.
+"""A further kernel accepts the BTF of modules: the driver's, and that of a module whose function BPF programs call.
 
-OAE_VP_KFUNC_PROBE names that module, which is built from tests/system/kfunc_probe for the kernel of OAE_VP_KERNEL.
+OAE_VP_KFUNC_PROBE names that module, which is built from tests/system/kfunc_probe for the kernel of OAE_VP_KERNEL, and
+OAE_VP_KFUNC_CALL the program that has BPF call its function.
 """
 import os
 import pathlib
@@ -17,7 +18,10 @@ SCRIPT = """
 cat /sys/kernel/btf/oae > /share/oae.btf
 insmod /share/kfunc_probe.ko
 cat /sys/kernel/btf/kfunc_probe > /share/kfunc_probe.btf
-rmmod kfunc_probe
+/share/call kfunc_probe kfunc_probe_twice 21 > /share/result
+# The kernel frees a BPF program a moment after it ended.
+for try in $(seq 20); do rmmod kfunc_probe && break; sleep 0.1; done
+test ! -e /sys/module/kfunc_probe
 dmesg -r > /share/dmesg
 """
 
@@ -63,7 +67,8 @@ class Modules(machine.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.run_ = machine.Run(script=SCRIPT)
-        shutil.copy(PROBE, cls.run_.share)
+        for file in (PROBE, os.environ.get("OAE_VP_KFUNC_CALL", "")):
+            shutil.copy(file, cls.run_.share)
         cls.run_.finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -75,6 +80,9 @@ class Modules(machine.TestCase):
         # Without BTF it complains as the module registers its function.
         said = machine.kernel_messages(self.run_.file("dmesg"), 4)
         self.assertEqual([line for line in said if "BTF" in line or "BPF" in line], [])
+
+    def test_a_bpf_program_calls_the_function(self):
+        self.assertEqual(self.run_.file("result"), "42\n")
 
     def test_functions_for_bpf_are_tagged_and_found(self):
         btf = Btf(section(PROBE, ".BTF"), Btf(section(PROBE, ".BTF.base")))

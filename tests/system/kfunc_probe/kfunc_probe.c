@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Registers a function that BPF programs of type struct_ops may call, such as schedulers of sched_ext.
- * The kernel finds it by the module's BTF.
+/* Registers a function that BPF programs may call: those of type struct_ops, such as schedulers of sched_ext, and those of
+ * type syscall, which a test can run. The kernel finds it by the module's BTF.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
@@ -28,7 +28,9 @@ static const struct btf_kfunc_id_set kfunc_probe_set = {
 
 static int __init kfunc_probe_init(void)
 {
-	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &kfunc_probe_set);
+	int error = register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &kfunc_probe_set);
+
+	return error ? error : register_btf_kfunc_id_set(BPF_PROG_TYPE_SYSCALL, &kfunc_probe_set);
 }
 
 /* The kernel forgets the functions with the module's BTF. */
