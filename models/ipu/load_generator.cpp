@@ -139,6 +139,8 @@ void LoadGenerator::start() {
   }
   forget();
   taken_ = 0;
+  address_ = ring_;
+  size_ = ring_size_;
   process_ = {seed_, static_cast<vp::Picoseconds>(interval_)};
   running_ = true;
   next_ = vp::now();
@@ -161,7 +163,7 @@ void LoadGenerator::generate() {
   const std::uint64_t number = ++generated_;
   Waiting& waiting = waiting_[number % most_waiting];
   const std::uint64_t in_ring = written_ + entries_.size() - taken_;
-  if (in_ring >= ring_size_ || waiting.number != 0) {
+  if (in_ring >= size_ || waiting.number != 0) {
     ++dropped_;
   } else {
     waiting = {number, next_, kind};
@@ -179,7 +181,7 @@ void LoadGenerator::generate() {
 void LoadGenerator::deliver() {
   while (!writing_ && !entries_.empty()) {
     data_ = entries_.front();
-    payload_.set_address(ring_ + written_ % ring_size_ * entry_size);
+    payload_.set_address(address_ + written_ % size_ * entry_size);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay;

@@ -105,6 +105,8 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
   std::uint64_t long_share_ = 0;
   std::uint64_t ring_ = 0;
   std::uint64_t ring_size_ = 0;
+  std::uint64_t address_ = 0;  // of the ring in use, whatever the registers say meanwhile
+  std::uint64_t size_ = 1;     // its entries
   std::uint64_t taken_ = 0;
   std::uint64_t generated_ = 0;
   std::uint64_t dropped_ = 0;

@@ -203,6 +203,23 @@ TEST_F(LoadGeneratorTest, StopsWhenTheFunctionMayNotWrite) {
   EXPECT_EQ(host.times.size(), entries);
 }
 
+TEST_F(LoadGeneratorTest, UsesTheRingThatItWasStartedWith) {
+  host.delays = true;
+  set(OAE_LOAD_COUNT, 3);
+  run();
+  advance(vp::ms);
+  set(OAE_LOAD_RING, 0x40);
+  set(OAE_LOAD_RING_SIZE, 0);
+  run();  // It is refused, and the requests that came before are still written.
+  EXPECT_EQ(get(OAE_LOAD_STATUS), OAE_LOAD_STATUS_INVALID_MASK);
+  for (unsigned n = 0; n < 3; ++n) {
+    ASSERT_NE(host.delayed, nullptr);
+    host.accept(tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(entry(n).number, n + 1);
+  }
+  EXPECT_EQ(host.delayed, nullptr);
+}
+
 TEST_F(LoadGeneratorTest, RefusesToStartWithoutSense) {
   const std::pair<std::uint64_t, std::uint64_t> bad[] = {
       {OAE_LOAD_INTERVAL, 0},        {OAE_LOAD_RING, ring + 32}, {OAE_LOAD_RING_SIZE, 0},
