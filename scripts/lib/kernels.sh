@@ -40,9 +40,12 @@ kernel_packages() {
   done
 }
 
-# pahole makes the BTF of a module. With all that it depends on, it also brings the loader and the libraries that the programs
-# of newer headers need.
-NEWER_PROGRAMS=(pahole)
+# pahole makes the BTF of a module, and bpftool prints that of the kernel as C. With all that they depend on, they also bring
+# the loader and the libraries that the programs of newer headers need.
+NEWER_PROGRAMS=(pahole bpftool)
+
+# libbpf loads BPF programs. Only its headers and the static library are wanted, not the compiler's files it depends on.
+NEWER_LIBRARIES=(libbpf-dev)
 
 # fetch_kernel_named NAME: makes BUILD/kernels/NAME.
 fetch_kernel_named() {
@@ -62,7 +65,7 @@ fetch_kernel_named() {
   newer=$(with_dependencies "$folder/apt/apt.conf" "${NEWER_PROGRAMS[@]}") ||
     fail "Debian's '$(kernel_suites "$name")' lacks ${NEWER_PROGRAMS[*]}, or something that this depends on."
   mapfile -t packages < <(kernel_packages "$name" "$release" "$version" && echo "$newer")
-  kernel_apt "$name" apt-get -q download "${packages[@]}" ||
+  kernel_apt "$name" apt-get -q download "${packages[@]}" "${NEWER_LIBRARIES[@]}" ||
     fail "The packages ${packages[*]} cannot be fetched from this machine's archive ($archive)."
   for package in *.deb; do
     case $package in
@@ -121,11 +124,11 @@ KBUILD_BUILD_TIMESTAMP=@0
 END
 }
 
-# pahole, and programs among the headers, that need a newer libc are run by the loader and the libraries of that libc.
+# pahole, bpftool, and programs among the headers, that need a newer libc are run by the loader and the libraries of that libc.
 run_by_newer_loader() {
   local folder=$1 program loader
   loader=$(find "$folder/libraries" -name 'ld-linux-x86-64.so.2' -type f -print -quit)
-  find "$folder/usr/lib" "$folder/libraries/usr/bin/pahole" -type f -perm -1 | while read -r program; do
+  find "$folder/usr/lib" "$folder"/libraries/usr/{bin/pahole,sbin/bpftool} -type f -perm -1 | while read -r program; do
     if [[ $(head -c 4 "$program" | tr -d '\0') == $'\x7fELF' && $(ldd "$program" 2>&1) == *'not found'* ]]; then
       mv "$program" "$program.elf"
       printf '%s\n' '#!/bin/sh' "exec $loader --library-path ${loader%/*} $program.elf \"\$@\"" >"$program"
