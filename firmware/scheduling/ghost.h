@@ -159,6 +159,9 @@ struct ghost_message {
   };
 };
 
+/* The version of ghOSt's interface that transactions name. */
+#define GHOST_VERSION 91
+
 /* The states of a transaction. The last ones say how it ended. */
 enum ghost_state {
   GHOST_READY = 0x7fffffff,
@@ -179,6 +182,20 @@ enum ghost_state {
   GHOST_UNSUPPORTED_VERSION,
   GHOST_POISONED,
 };
+
+#define GHOST_TYPES 19
+#define GHOST_OUTCOMES 16
+
+/* Where messages of a type are counted: below GHOST_TYPES, if there is such a type. */
+static inline unsigned int ghost_type_index(unsigned int type) {
+  if (type <= GHOST_LATCH_FAILURE) return type - GHOST_DEAD;
+  return type < GHOST_TICK ? GHOST_TYPES : type - GHOST_TICK + GHOST_LATCH_FAILURE - GHOST_DEAD + 1;
+}
+
+/* Where ends of transactions are counted: below GHOST_OUTCOMES, if the state is an end. */
+static inline unsigned int ghost_outcome_index(int state) {
+  return (unsigned int)state - (unsigned int)GHOST_COMPLETE;
+}
 
 /* The bytes of a message of this type, head included, or 0 if there is no such type. */
 static inline unsigned int ghost_length(unsigned int type) {

@@ -25,7 +25,7 @@ static unsigned longest(struct policy* policy, uint64_t set) {
 }
 
 static uint64_t time_slice(const struct policy* policy) {
-  const unsigned cpus = __builtin_popcountll(policy->config.cpus);
+  const unsigned cpus = count_bits(policy->config.cpus);
 
   return policy->config.kind == POLICY_VM && policy->queued > cpus ? policy->config.time_slice / 2
                                                                    : policy->config.time_slice;
@@ -163,7 +163,7 @@ struct decision policy_decide(struct policy* policy, uint64_t now) {
     if (task != TASK_NONE) return choose(policy, DECISION_PRESTAGE, task, cpu, now);
   }
   if (policy->config.kind != POLICY_FIFO_PER_CPU &&
-      policy->withdrawals < (unsigned)__builtin_popcountll(idle)) {
+      policy->withdrawals < count_bits(idle)) {
     cpu = next_to_withdraw(policy, prestaged(policy), idle);
     if (cpu != POLICY_CPUS) {
       policy->cpu[cpu].withdrawing = true;

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How tasks move between the places of a policy: queues, decisions and CPUs. Only the policy uses
- * it. */
+/* How tasks move between the places of a policy: queues, decisions and CPUs. Only the policy uses it,
+ * and the oracle that replays what it has decided. */
 #ifndef SCHEDULING_POLICY_STATE_H
 #define SCHEDULING_POLICY_STATE_H
 
 #include "policy.h"
 
 #define CPU_BIT(n) (UINT64_C(1) << (n))
+
+/* The compiler's own function would need a library on a core without vector registers. */
+static inline unsigned count_bits(uint64_t set) {
+  unsigned count = 0;
+
+  for (; set; set &= set - 1) count++;
+  return count;
+}
 
 static inline struct task* task_at(struct policy* policy, uint16_t task) {
   return &policy->tasks.task[task];
