@@ -48,18 +48,21 @@
 #define FIRST_SPI 32
 #define PRIORITY 0xa0a0a0a0
 
-static uintptr_t redistributor;
+static uintptr_t redistributors[OAE_IPU_CORES];
 
 /* GICR_TYPER holds the core's affinity in its upper half, as MPIDR does in two parts. */
 static bool find_redistributor(void) {
   uint64_t mpidr = cpu_read(mpidr_el1);
   uint32_t affinity = (uint32_t)((mpidr & 0xffffff) | (mpidr >> 8 & 0xff000000));
+  uintptr_t redistributor = OAE_IPU_GIC_REDISTRIBUTOR_BASE;
   uint64_t type;
 
-  redistributor = OAE_IPU_GIC_REDISTRIBUTOR_BASE;
   for (unsigned i = 0; i < OAE_IPU_CORES; i++, redistributor += GICR_STRIDE) {
     type = mmio_read64(redistributor + GICR_TYPER);
-    if (type >> 32 == affinity) return true;
+    if (type >> 32 == affinity) {
+      redistributors[cpu_core()] = redistributor;
+      return true;
+    }
     if (type & TYPER_LAST) break;
   }
   return false;
@@ -83,14 +86,20 @@ static void reset_interrupts(uintptr_t frame, unsigned first) {
 bool gic_init(void) {
   unsigned lines = 32 * ((mmio_read32(GICD_TYPER) & 0x1f) + 1);
 
-  if (!find_redistributor()) return false;
   mmio_write32(GICD_CTLR, CTLR_ARE);
   wait_distributor();
   for (unsigned first = FIRST_SPI; first < lines && first < GIC_SPECIAL; first += 32)
     reset_interrupts(OAE_IPU_GIC_DISTRIBUTOR_BASE, first);
   mmio_write32(GICD_CTLR, CTLR_ARE | CTLR_ENABLE_GROUP1);
   wait_distributor();
+  return gic_join();
+}
 
+bool gic_join(void) {
+  uintptr_t redistributor;
+
+  if (!find_redistributor()) return false;
+  redistributor = redistributors[cpu_core()];
   mmio_write32(redistributor + GICR_WAKER,
                mmio_read32(redistributor + GICR_WAKER) & ~WAKER_PROCESSOR_SLEEP);
   while (mmio_read32(redistributor + GICR_WAKER) & WAKER_CHILDREN_ASLEEP)
@@ -110,7 +119,7 @@ void gic_enable(unsigned id) {
   uint32_t bit = 1u << id % 32;
 
   if (id < FIRST_SPI) {
-    mmio_write32(redistributor + GICR_SGI_FRAME + ISENABLER, bit);
+    mmio_write32(redistributors[cpu_core()] + GICR_SGI_FRAME + ISENABLER, bit);
     return;
   }
   mmio_write64(GICD_IROUTER + 8 * id, cpu_read(mpidr_el1) & 0xff00ffffff);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GICv3 with one security state (Arm IHI 0069), for one core. */
+/* GICv3 with one security state (Arm IHI 0069). */
 #ifndef FIRMWARE_GIC_H
 #define FIRMWARE_GIC_H
 
@@ -12,6 +12,8 @@
 /* Sets up the distributor, this core's redistributor and its interface, with everything disabled.
  * Returns false if the redistributor is not found. */
 bool gic_init(void);
+/* Sets up this core's redistributor and its interface after another core's gic_init(). */
+bool gic_join(void);
 /* Enables a level-sensitive interrupt for this core. */
 void gic_enable(unsigned id);
 

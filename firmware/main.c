@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware of the IPU. Core 0 serves swap ports, OAE links and the mailbox, and gives the sign
- * of life. If the firmware polls, each other core polls some of the ports; otherwise the others
- * sleep.
+ * of life. If the function of queues is there, the last of several cores runs a scheduling agent.
+ * If the firmware polls, each other core polls some of the ports; otherwise the others sleep.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent_service.h"
 #include "config.h"
 #include "console.h"
 #include "cpu.h"
@@ -70,6 +71,11 @@ static void init_links(void) {
   link_service_init(&links, system_cell(), places, count, &swaps, &link_memory, &link_log);
 }
 
+/* The core of the scheduling agent, or 0 if there is none. */
+static unsigned agent_core(void) {
+  return system_queue_memory() ? system_cores() - 1 : 0;
+}
+
 static void print_banner(bool polling) {
   unsigned cores = system_cores();
 
@@ -77,6 +83,12 @@ static void print_banner(bool polling) {
            FIRMWARE_VERSION_MAJOR, FIRMWARE_VERSION_MINOR, FIRMWARE_VERSION_PATCH, cores,
            cores == 1 ? "" : "s", system_sram().size >> 10, system_dram().size >> 20, swaps.count,
            swaps.count == 1 ? "" : "s", polling ? "polling" : "interrupt-driven");
+  if (system_queue_memory()) {
+    if (agent_core())
+      log_info("core %u runs a scheduling agent", agent_core());
+    else
+      log_warning("a scheduling agent needs a second core");
+  }
   for (unsigned n = 0; n < links.count; n++)
     log_info("link %u to cell %u, joined ports: %lx", n, links.links[n].peer, links.links[n].ports);
 }
@@ -93,7 +105,7 @@ static void enable_interrupts(bool polling) {
 
 /* Returns the ports that a core serves. Core 0 serves all joined ports. */
 static uint64_t ports_of(unsigned core, bool polling) {
-  unsigned cores = polling ? system_cores() : 1;
+  unsigned cores = polling ? system_cores() - (agent_core() ? 1 : 0) : 1;
   uint64_t mine = 0;
 
   for (unsigned n = 0; n < swaps.count; n++)
@@ -141,9 +153,10 @@ void core_main(unsigned core) {
   bool polling = system_poll();
 
   if (core != 0) {
-    if (!polling) cpu_park();
+    if (!polling && core != agent_core()) cpu_park();
     while (!others_may_begin) cpu_pause();
     mmu_join();
+    if (core == agent_core()) agent_service_run();
     serve_ports_only(core);
   }
   console_init();
@@ -154,8 +167,8 @@ void core_main(unsigned core) {
   swap_service_share_words(&swaps, FIRMWARE_WORDS_PER_PORT);
   print_banner(polling);
   link_service_start(&links);
+  enable_interrupts(polling);
   others_may_begin = 1;
   cpu_clean(&others_may_begin, sizeof(others_may_begin));
-  enable_interrupts(polling);
   serve(polling);
 }

@@ -72,6 +72,12 @@ void mmu_init(void) {
   map_device(OAE_IPU_OAE_BASE, OAE_IPU_OAE_SIZE);
   map_device(OAE_IPU_SYSTEM_BASE, OAE_IPU_SYSTEM_SIZE);
   map_device(OAE_IPU_LINK_BASE, OAE_IPU_LINK_AT(OAE_IPU_LINK_COUNT) - OAE_IPU_LINK_BASE);
+  if (system_queue_memory()) {
+    map_device(OAE_IPU_QUEUE_BASE, OAE_IPU_QUEUE_SIZE);
+    map_device(OAE_IPU_QUEUE_MEMORY_BASE, OAE_IPU_QUEUE_MEMORY_SIZE);
+    map(OAE_IPU_QUEUE_CACHED_BASE, OAE_IPU_QUEUE_CACHED_BASE + OAE_IPU_QUEUE_CACHED_SIZE,
+        TRANSLATION_KIND_DATA);
+  }
   map(sram.base, sram.base + sram.size, TRANSLATION_KIND_DATA);
   map_image();
   map((uintptr_t)__image_end, dram.base + dram.size, TRANSLATION_KIND_DATA);

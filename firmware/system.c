@@ -28,6 +28,10 @@ bool system_poll(void) {
   return OAE_GET(system_register(OAE_SYSTEM_BOOT_OPTIONS), OAE_SYSTEM_BOOT_OPTIONS_POLL);
 }
 
+uint64_t system_queue_memory(void) {
+  return system_register(OAE_SYSTEM_QUEUE_MEMORY);
+}
+
 unsigned system_cell(void) {
   return OAE_GET(system_register(OAE_SYSTEM_ID), OAE_SYSTEM_ID_CELL);
 }

@@ -17,6 +17,9 @@ struct system_memory system_dram(void);
 /* Returns whether the platform file asks the firmware to poll instead of sleeping. */
 bool system_poll(void);
 
+/* Bytes of memory that the queue function shares with the host, or 0 without that function. */
+uint64_t system_queue_memory(void);
+
 /* The number of this cell and its OAE links. */
 struct system_link {
   unsigned peer;  /* the cell at the other end */

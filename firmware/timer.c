@@ -13,12 +13,20 @@ static uint64_t counter(void) {
   return cpu_read(cntvct_el0);
 }
 
-uint64_t timer_us(void) {
+static uint64_t time_in(uint64_t units_per_second) {
   uint64_t frequency = cpu_read(cntfrq_el0);
   uint64_t ticks = counter();
 
   if (!frequency) return 0;
-  return ticks / frequency * 1000000 + ticks % frequency * 1000000 / frequency;
+  return ticks / frequency * units_per_second + ticks % frequency * units_per_second / frequency;
+}
+
+uint64_t timer_us(void) {
+  return time_in(1000000);
+}
+
+uint64_t timer_ns(void) {
+  return time_in(1000000000);
 }
 
 void timer_start(uint64_t us) {
@@ -28,6 +36,13 @@ void timer_start(uint64_t us) {
   cpu_write(cntv_cval_el0, deadline);
   cpu_write(cntv_ctl_el0, CTL_ENABLE);
   cpu_isb();
+}
+
+void timer_sleep(uint64_t us) {
+  cpu_write(cntv_cval_el0, counter() + cpu_read(cntfrq_el0) * us / 1000000);
+  cpu_write(cntv_ctl_el0, CTL_ENABLE);
+  cpu_isb();
+  cpu_wait();
 }
 
 /* Deadlines stay multiples of the period, however late they are served. */

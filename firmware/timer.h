@@ -5,11 +5,15 @@
 
 #include <stdint.h>
 
-/* Microseconds since the counter started. */
+/* Microseconds and nanoseconds since the counter started. */
 uint64_t timer_us(void);
+uint64_t timer_ns(void);
 
 /* Makes the timer interrupt every `us` microseconds. */
 void timer_start(uint64_t us);
+/* Sleeps for `us` microseconds with interrupts masked. This core's timer must be enabled in the GIC,
+ * and must not be in use. */
+void timer_sleep(uint64_t us);
 /* Acknowledges the interrupt. Returns how many periods have passed since the last call. */
 uint64_t timer_acknowledge(void);
 

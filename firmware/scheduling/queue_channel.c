@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue_channel.h"
+
+#include <stddef.h>
+
+#define SLOT_WORD(field) (offsetof(struct queue_slot, field) / 8)
+
+/* Puts the stores before it in order with those after it, for the kernel. */
+static void order_stores(void) {
+#ifdef __aarch64__
+  __asm__ volatile("dmb oshst" ::: "memory");
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+static void zero(volatile uint64_t* words, unsigned count) {
+  for (unsigned i = 0; i < count; i++) words[i] = 0;
+}
+
+static void init_ring(struct queue_ring* ring, volatile uint8_t* area, unsigned elements) {
+  *ring = (struct queue_ring){.slot = (volatile uint64_t*)(area + QUEUE_SLOT),
+                              .tail = (volatile uint64_t*)(area + QUEUE_TAIL),
+                              .elements = (volatile uint64_t*)(area + QUEUE_RING)};
+  zero(ring->slot, sizeof(struct queue_slot) / 8);
+  zero(ring->tail, 1);
+  zero(ring->elements, elements * QUEUE_ELEMENT_WORDS);
+}
+
+bool queue_channel_init(struct queue_channel* channel, const struct queue_device* device,
+                        const struct queue_control* control) {
+  volatile uint8_t* memory = control->cached ? device->cached : device->uncached;
+  const unsigned elements = control->elements;
+
+  if (elements < QUEUE_ELEMENTS_MIN || elements > QUEUE_ELEMENTS_MAX || elements & (elements - 1) ||
+      control->host_cpus > POLICY_CPUS || queue_area(control->host_cpus, elements) > device->size)
+    return false;
+  channel->device = device;
+  channel->elements = elements;
+  channel->clock_offset = control->time - device->now();
+  channel->newest = 0;
+  for (unsigned cpu = 0; cpu < control->host_cpus; cpu++)
+    init_ring(&channel->ring[cpu], memory + queue_area(cpu, elements), elements);
+  return true;
+}
+
+static uint64_t now(void* context) {
+  const struct queue_channel* channel = context;
+  const uint64_t time = channel->device->now() + channel->clock_offset;
+
+  return (int64_t)(time - channel->newest) > 0 ? time : channel->newest;
+}
+
+static void end(struct queue_ring* ring, const struct queue_outcome* outcome) {
+  if (outcome->number != ring->written) return;
+  ring->ended = true;
+  ring->state = outcome->state;
+  ring->time = outcome->time;
+}
+
+/* Reads the next element of a ring. Returns false if it has not arrived. */
+static bool read_element(struct queue_channel* channel, struct queue_ring* ring,
+                         union queue_entry* entry, uint64_t* time) {
+  const unsigned phase = queue_phase(ring->read, channel->elements);
+  volatile uint64_t* element =
+      ring->elements + (ring->read & (channel->elements - 1)) * QUEUE_ELEMENT_WORDS;
+  const uint64_t first = element[0];
+  uint64_t word;
+  unsigned last;
+
+  if (!queue_arrived(first, 0, phase)) return false;
+  entry->words[0] = queue_decode(first, 0, first);
+  last = (entry->message.header.length - 1) / 8;
+  for (unsigned i = 1; i < QUEUE_ELEMENT_WORDS - 1; i++) {
+    entry->words[i] = 0;
+    if (i > last) continue;
+    word = element[i];
+    if (!queue_arrived(word, i, phase)) return false;
+    entry->words[i] = queue_decode(word, i, first);
+  }
+  word = element[QUEUE_ELEMENT_WORDS - 1];
+  if (!queue_arrived(word, QUEUE_ELEMENT_WORDS - 1, phase)) return false;
+  *time = queue_decode(word, QUEUE_ELEMENT_WORDS - 1, first);
+  ring->read++;
+  /* The kernel looks at this only when the ring seems full to it. */
+  if (!(ring->read & (channel->elements / 4 - 1))) *ring->tail = ring->read;
+  return true;
+}
+
+static bool receive(void* context, unsigned cpu, struct ghost_message* message, uint64_t* time) {
+  struct queue_channel* channel = context;
+  struct queue_ring* ring = &channel->ring[cpu];
+  union queue_entry entry;
+
+  while (read_element(channel, ring, &entry, time)) {
+    if ((int64_t)(*time - channel->newest) > 0) channel->newest = *time;
+    switch (entry.message.header.type) {
+      case QUEUE_OUTCOME:
+        end(ring, &entry.outcome);
+        break;
+      case QUEUE_LOST:
+        ring->lost = true;
+        break;
+      default:
+        *message = entry.message;
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool lost(void* context, unsigned cpu) {
+  return ((const struct queue_channel*)context)->ring[cpu].lost;
+}
+
+static void decide(void* context, const struct decision* decision) {
+  struct queue_channel* channel = context;
+  struct queue_ring* ring = &channel->ring[decision->cpu];
+  const union {
+    struct queue_slot slot;
+    uint64_t words[8];
+  } new = {.slot = {.version = GHOST_VERSION,
+                    .cpu = decision->cpu,
+                    .state = GHOST_READY,
+                    .task_barrier = decision->barrier,
+                    .gtid = decision->gtid,
+                    .newest = decision->newest,
+                    .number = ++ring->written}};
+
+  ring->ended = ring->withdrawn = false;
+  for (unsigned i = 0; i < SLOT_WORD(reserved); i++) ring->slot[i] = new.words[i];
+  order_stores();
+  ring->slot[SLOT_WORD(number)] = new.slot.number;
+  order_stores();
+}
+
+static void withdraw(void* context, unsigned cpu) {
+  struct queue_channel* channel = context;
+  struct queue_ring* ring = &channel->ring[cpu];
+
+  if (ring->withdrawn || ring->ended) return;
+  ring->withdrawn = true;
+  ring->slot[SLOT_WORD(state)] = (uint32_t)GHOST_ABORTED;
+  order_stores();
+  channel->device->interrupt(queue_vector(cpu, QUEUE_CALL_WITHDRAW));
+}
+
+static bool ended(void* context, unsigned cpu, enum ghost_state* state, uint64_t* time) {
+  const struct queue_ring* ring = &((const struct queue_channel*)context)->ring[cpu];
+
+  if (!ring->ended) return false;
+  *state = ring->state;
+  *time = ring->time;
+  return true;
+}
+
+static bool kick(void* context, uint64_t cpus, uint64_t preempt) {
+  const struct queue_channel* channel = context;
+
+  for (; cpus; cpus &= cpus - 1) {
+    const unsigned cpu = __builtin_ctzll(cpus);
+    const enum queue_call call = preempt >> cpu & 1 ? QUEUE_CALL_PREEMPT : QUEUE_CALL_LOOK;
+    channel->device->interrupt(queue_vector(cpu, call));
+  }
+  return true;
+}
+
+struct agent_channel queue_channel_of_agent(struct queue_channel* channel, unsigned cpus) {
+  return (struct agent_channel){channel, cpus, now, receive, lost, decide, withdraw, ended, kick};
+}

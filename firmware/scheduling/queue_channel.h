@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's side of the queues of queue_layout.h. */
+#ifndef SCHEDULING_QUEUE_CHANNEL_H
+#define SCHEDULING_QUEUE_CHANNEL_H
+
+#include "agent.h"
+#include "queue_layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the queues need of the machine. */
+struct queue_device {
+  volatile uint8_t* uncached; /* the memory, as the agent reaches it in two ways */
+  volatile uint8_t* cached;
+  uint64_t size;                      /* of the memory */
+  void (*interrupt)(unsigned vector); /* the host */
+  uint64_t (*now)(void);              /* ns of the agent's own clock */
+};
+
+struct queue_ring {
+  volatile uint64_t* slot;
+  volatile uint64_t* tail;
+  volatile uint64_t* elements;
+  uint64_t read;    /* elements */
+  uint64_t written; /* decisions */
+  bool withdrawn;   /* the last decision */
+  bool lost;
+  bool ended; /* the last decision, as the fields below say */
+  enum ghost_state state;
+  uint64_t time;
+};
+
+struct queue_channel {
+  const struct queue_device* device;
+  unsigned elements;     /* of a ring */
+  uint64_t clock_offset; /* of the kernel's clock from the agent's, ns */
+  uint64_t newest;       /* time of the newest element read, ns */
+  struct queue_ring ring[POLICY_CPUS];
+};
+
+/* Empties the queues that a request asks for. Returns false if there is no room for them. */
+bool queue_channel_init(struct queue_channel* channel, const struct queue_device* device,
+                        const struct queue_control* control);
+
+/* What an agent needs of a channel for so many CPUs. The agent cannot read the kernel's clock. Its
+ * own stands in for that, and may be late by the time that the request took to be seen. */
+struct agent_channel queue_channel_of_agent(struct queue_channel* channel, unsigned cpus);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
