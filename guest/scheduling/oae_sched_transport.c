@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The transports that modules offer, and the one in use. */
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "oae_sched.h"
+
+static bool send_nothing(unsigned int cpu, const struct ghost_message *message, u64 time)
+{
+	return false;
+}
+
+static bool claim_nothing(unsigned int cpu, struct oae_sched_slot *decision)
+{
+	return false;
+}
+
+static void finish_nothing(unsigned int cpu, enum ghost_state state, u64 time, u64 cpu_sequence)
+{
+}
+
+static void prefetch_nothing(unsigned int cpu)
+{
+}
+
+static void idle_nothing(unsigned int cpu, bool idle)
+{
+}
+
+/* In use while an agent begins anew. */
+static const struct oae_sched_transport oae_sched_nothing = {
+	.name = "nothing",
+	.owner = THIS_MODULE,
+	.send = send_nothing,
+	.claim = claim_nothing,
+	.finish = finish_nothing,
+	.prefetch = prefetch_nothing,
+	.idle = idle_nothing,
+};
+
+const struct oae_sched_transport *oae_sched_transport = &oae_sched_memory;
+
+static DEFINE_MUTEX(lock);
+static LIST_HEAD(transports);
+static struct oae_sched_transport *started;
+static struct oae_sched_start started_with;
+
+#define RESTART_MS 20
+
+static void start_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(again, start_again);
+
+/**
+ * oae_sched_register - offers a transport to those who start agents
+ * @transport: the transport; its name must be its own
+ */
+int oae_sched_register(struct oae_sched_transport *transport)
+{
+	struct oae_sched_transport *other;
+	int ret = 0;
+
+	mutex_lock(&lock);
+	list_for_each_entry(other, &transports, list)
+		if (!strcmp(other->name, transport->name))
+			ret = -EEXIST;
+	if (!ret)
+		list_add_tail(&transport->list, &transports);
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(oae_sched_register);
+
+/**
+ * oae_sched_unregister - takes a transport back
+ * @transport: the transport, which must not be in use: its module is held while it is
+ */
+void oae_sched_unregister(struct oae_sched_transport *transport)
+{
+	mutex_lock(&lock);
+	list_del(&transport->list);
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(oae_sched_unregister);
+
+static struct oae_sched_transport *find(const char *name)
+{
+	struct oae_sched_transport *transport;
+
+	list_for_each_entry(transport, &transports, list)
+		if (!strncmp(transport->name, name, sizeof_field(struct oae_sched_start, transport)))
+			return transport;
+	return NULL;
+}
+
+/* Those who use the old one have interrupts off. */
+static void use(const struct oae_sched_transport *transport)
+{
+	WRITE_ONCE(oae_sched_transport, transport);
+	synchronize_rcu_expedited(); /* Tasks wait while an agent begins anew. */
+}
+
+static int start_locked(const struct oae_sched_start *start)
+{
+	struct oae_sched_transport *transport = find(start->transport);
+	int ret;
+
+	if (started)
+		return -EBUSY;
+	if (!transport || !try_module_get(transport->owner))
+		return -ENODEV;
+	ret = transport->start(start);
+	if (ret) {
+		module_put(transport->owner);
+		return ret;
+	}
+	started = transport;
+	started_with = *start;
+	use(transport);
+	return 0;
+}
+
+/* Nobody uses the transport meanwhile. */
+static void start_again(struct work_struct *work)
+{
+	bool tried;
+
+	mutex_lock(&lock);
+	tried = started;
+	if (tried) {
+		use(&oae_sched_nothing);
+		tried = started->start(&started_with);
+		if (!tried) {
+			use(started);
+			oae_sched_resume();
+		}
+	}
+	mutex_unlock(&lock);
+	if (tried)
+		schedule_delayed_work(&again, msecs_to_jiffies(RESTART_MS));
+}
+
+void oae_sched_start_again(void)
+{
+	schedule_delayed_work(&again, 0);
+}
+
+int oae_sched_start(const struct oae_sched_start *start)
+{
+	int ret;
+
+	mutex_lock(&lock);
+	ret = start_locked(start);
+	mutex_unlock(&lock);
+	return ret;
+}
+
+int oae_sched_finish_work(struct oae_sched_counts *counts)
+{
+	int ret;
+
+	mutex_lock(&lock);
+	ret = started ? started->finish_work(counts) : -ENODEV;
+	mutex_unlock(&lock);
+	return ret;
+}
+
+void oae_sched_stop(void)
+{
+	cancel_delayed_work_sync(&again);
+	mutex_lock(&lock);
+	if (started) {
+		use(&oae_sched_memory);
+		started->stop();
+		module_put(started->owner);
+		started = NULL;
+	}
+	mutex_unlock(&lock);
+}

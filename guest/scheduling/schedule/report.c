@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char* const message_names[GHOST_TYPES] = {"DEAD",
+                                                       "BLOCKED",
+                                                       "WAKEUP",
+                                                       "NEW",
+                                                       "PREEMPT",
+                                                       "YIELD",
+                                                       "DEPARTED",
+                                                       "SWITCHTO",
+                                                       "AFFINITY_CHANGED",
+                                                       "ON_CPU",
+                                                       "PRIORITY_CHANGED",
+                                                       "LATCH_FAILURE",
+                                                       "TICK",
+                                                       "TIMER_EXPIRED",
+                                                       "NOT_IDLE",
+                                                       "AVAILABLE",
+                                                       "BUSY",
+                                                       "AGENT_BLOCKED",
+                                                       "AGENT_WAKEUP"};
+
+static const char* const outcome_names[GHOST_OUTCOMES] = {
+    "COMPLETE",      "ABORTED",          "TARGET_ONCPU",
+    "TARGET_STALE",  "TARGET_NOT_FOUND", "TARGET_NOT_RUNNABLE",
+    "AGENT_STALE",   "CPU_OFFLINE",      "CPU_UNAVAIL",
+    "INVALID_FLAGS", "INVALID_TARGET",   "NOT_PERMITTED",
+    "INVALID_CPU",   "NO_AGENT",         "UNSUPPORTED_VERSION",
+    "POISONED"};
+
+static const char* const decision_names[DECISION_KINDS] = {"NONE", "RUN", "PREEMPT", "PRESTAGE",
+                                                           "WITHDRAW"};
+
+static const char* const reception_names[RECEPTIONS] = {"used", "held", "superseded", "malformed",
+                                                        "full"};
+
+/* An agent that has begun anew has forgotten what it had counted. */
+static bool comparable(const struct counts* kernel) {
+  return kernel->fallbacks == 0;
+}
+
+static bool disagree(const char* what, const char* name, uint64_t kernel, uint64_t agent) {
+  fprintf(stderr, "schedule: %s %s: %" PRIu64 " in the kernel, but %" PRIu64 " at the agent\n",
+          what, name, kernel, agent);
+  return false;
+}
+
+bool report(const struct counts* kernel, const struct agent_counts* agent) {
+  bool good = true;
+
+  for (int i = 0; i < GHOST_TYPES; i++) {
+    if (kernel->sent[i] || agent->received[i])
+      printf("message %s sent %" PRIu64 " received %" PRIu64 "\n", message_names[i],
+             kernel->sent[i], agent->received[i]);
+    if (comparable(kernel) && kernel->sent[i] != agent->received[i])
+      good = disagree("messages", message_names[i], kernel->sent[i], agent->received[i]);
+  }
+  for (int i = 0; i < RECEPTIONS; i++)
+    if (agent->receptions[i])
+      printf("messages %s %" PRIu64 "\n", reception_names[i], agent->receptions[i]);
+  for (int i = 1; i < DECISION_KINDS; i++)
+    if (agent->decisions[i])
+      printf("decision %s %" PRIu64 "\n", decision_names[i], agent->decisions[i]);
+  printf("slots written %" PRIu64 "\n", agent->written);
+  for (int i = 0; i < GHOST_OUTCOMES; i++) {
+    /* The kernel never sees what the agent has withdrawn. */
+    const bool withdrawn = i == (int)ghost_outcome_index(GHOST_ABORTED);
+    if (agent->outcomes[i] || kernel->outcomes[i])
+      printf("outcome %s %" PRIu64 "\n", outcome_names[i], agent->outcomes[i]);
+    if (comparable(kernel) && !withdrawn && kernel->outcomes[i] != agent->outcomes[i])
+      good = disagree("outcomes", outcome_names[i], kernel->outcomes[i], agent->outcomes[i]);
+  }
+  printf("kicks %" PRIu64 "\n", kernel->kicks);
+  printf("rounds %" PRIu64 "\n", agent->rounds);
+  if (kernel->fallbacks) printf("fallbacks %" PRIu64 "\n", kernel->fallbacks);
+  if (kernel->lost || kernel->errors) {
+    fprintf(stderr, "schedule: %" PRIu64 " messages were lost, and %" PRIu64 " tasks unknown\n",
+            kernel->lost, kernel->errors);
+    good = false;
+  }
+  if (agent->failed) {
+    fputs("schedule: the agent has lost messages, or could not kick a CPU\n", stderr);
+    good = false;
+  }
+  if (kernel->reason[0]) {
+    fprintf(stderr, "schedule: the kernel has ended the scheduler: %s\n", kernel->reason);
+    good = false;
+  }
+  return good;
+}

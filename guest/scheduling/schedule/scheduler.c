@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+/* scheduler_object.S */
+extern const char scheduler_object[];
+extern const char scheduler_object_end[];
+
+static int set_patience(const struct bpf_object* object, uint64_t patience) {
+  struct bpf_map* map = bpf_object__find_map_by_name(object, ".rodata.patience");
+
+  return map ? bpf_map__set_initial_value(map, &patience, sizeof(patience)) : -ENOENT;
+}
+
+int scheduler_load(struct scheduler* scheduler, uint64_t patience) {
+  int error;
+
+  *scheduler = (struct scheduler){0};
+  scheduler->object =
+      bpf_object__open_mem(scheduler_object, scheduler_object_end - scheduler_object, NULL);
+  if (!scheduler->object) return -errno;
+  error = set_patience(scheduler->object, patience) ?: bpf_object__load(scheduler->object);
+  if (error) bpf_object__close(scheduler->object);
+  return error;
+}
+
+int scheduler_attach(struct scheduler* scheduler) {
+  struct bpf_program* kick = bpf_object__find_program_by_name(scheduler->object, "kick");
+  struct bpf_program* resume = bpf_object__find_program_by_name(scheduler->object, "resume");
+  struct bpf_map* operations = bpf_object__find_map_by_name(scheduler->object, "agent_ops");
+
+  if (!kick || !resume || !operations) return -ENOENT;
+  scheduler->kick = bpf_program__attach(kick);
+  if (!scheduler->kick) return -errno;
+  scheduler->resume = bpf_program__attach(resume);
+  if (!scheduler->resume) return -errno;
+  scheduler->operations = bpf_map__attach_struct_ops(operations);
+  return scheduler->operations ? 0 : -errno;
+}
+
+void scheduler_detach(struct scheduler* scheduler) {
+  bpf_link__destroy(scheduler->operations);
+  bpf_link__destroy(scheduler->resume);
+  bpf_link__destroy(scheduler->kick);
+  scheduler->operations = scheduler->resume = scheduler->kick = NULL;
+}
+
+int scheduler_counts(const struct scheduler* scheduler, struct counts* counts) {
+  const struct bpf_map* map = bpf_object__find_map_by_name(scheduler->object, ".bss.counts");
+  const __u32 key = 0;
+
+  if (!map) return -ENOENT;
+  return bpf_map__lookup_elem(map, &key, sizeof(key), counts, sizeof(*counts), 0);
+}
+
+void scheduler_unload(struct scheduler* scheduler) {
+  bpf_object__close(scheduler->object);
+}

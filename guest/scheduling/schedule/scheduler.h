@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scheduler in BPF, which this program carries. */
+#ifndef SCHEDULE_SCHEDULER_H
+#define SCHEDULE_SCHEDULER_H
+
+#include "counts.h"
+
+struct bpf_link;
+struct bpf_object;
+
+struct scheduler {
+  struct bpf_object* object;
+  struct bpf_link* kick;
+  struct bpf_link* resume;
+  struct bpf_link* operations;
+};
+
+/* These return 0 or a negative errno. */
+/* If a task waits for a decision for longer than `patience`, in ns, tasks take turns without the
+ * agent until that begins anew. 0: they wait. */
+int scheduler_load(struct scheduler* scheduler, uint64_t patience);
+/* From now on, it schedules tasks of the policy SCHED_EXT. */
+int scheduler_attach(struct scheduler* scheduler);
+
+/* Tasks that are left are scheduled by the fair class from now on. */
+void scheduler_detach(struct scheduler* scheduler);
+
+/* What it has counted so far. Returns 0 or a negative errno. */
+int scheduler_counts(const struct scheduler* scheduler, struct counts* counts);
+
+void scheduler_unload(struct scheduler* scheduler);
+
+#endif

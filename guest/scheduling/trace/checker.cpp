@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/scheduling/trace/checker.h"
+
+#include <algorithm>
+
+#include "guest/scheduling/trace/homes.h"
+
+namespace {
+
+constexpr std::size_t mistakes_max = 20;
+
+bool is_zero(const unsigned char* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (bytes[i]) return false;
+  return true;
+}
+
+bool well_formed(const ghost_message& message) {
+  const unsigned length = ghost_length(message.header.type);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&message);
+  return length && message.header.length == length && cpu_of(message).value_or(0) < POLICY_CPUS &&
+         is_zero(bytes + length, sizeof(message) - length);
+}
+
+bool well_formed(const oae_sched_record& record) {
+  switch (record.kind) {
+    case OAE_SCHED_SENT:
+      return (record.state == 0 || record.state == 1) && well_formed(message_of(record));
+    case OAE_SCHED_CLAIMED:
+      if (record.cpu_sequence || record.task_cpu || record.reserved || record.end < record.time)
+        return false;
+      return record.state == 1 || (record.state == 0 && !record.gtid && !record.number &&
+                                   !record.newest && !record.task_barrier);
+    case OAE_SCHED_ENDED:
+      return ghost_outcome_index(record.state) < GHOST_OUTCOMES && record.end >= record.time &&
+             !record.newest && !record.task_barrier && !record.task_cpu && !record.reserved;
+    case OAE_SCHED_STOPPING:
+      return !record.state && !record.end && !record.number && !record.newest &&
+             !record.cpu_sequence && !record.task_barrier && !record.reserved &&
+             record.task_cpu < POLICY_CPUS;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Checker::Checker(const Trace& trace, std::uint64_t limit)
+    : trace_(trace), limit_(limit), homes_(homes_of(trace)) {
+  for (std::size_t at = 0; at < trace.records.size(); ++at) {
+    const oae_sched_record& record = trace.records[at];
+    if (record.cpu >= POLICY_CPUS || !well_formed(record)) {
+      wrong(at, "it makes no sense");
+      continue;
+    }
+    Cpu& cpu = cpus_[record.cpu];
+    if (record.time < cpu.time) wrong(at, "it began before the record before it was over");
+    cpu.time = record.kind == OAE_SCHED_CLAIMED || record.kind == OAE_SCHED_ENDED ? record.end
+                                                                                  : record.time;
+    measure_waiting(at);
+    replay(at);
+    note_waiting(at);
+  }
+  check_refusals();
+  check_end();
+  check_sums();
+}
+
+void Checker::wrong(std::size_t at, const std::string& what) {
+  if (mistakes_.size() >= mistakes_max) return;
+  mistakes_.push_back(at < trace_.records.size() ? "record " + std::to_string(at) + " (" +
+                                                       text_of(trace_.records[at]) + "): " + what
+                                                 : what);
+}
+
+void Checker::replay(std::size_t at) {
+  const oae_sched_record& record = trace_.records[at];
+  switch (record.kind) {
+    case OAE_SCHED_SENT:
+      sent(at, message_of(record));
+      break;
+    case OAE_SCHED_CLAIMED:
+      claimed(at);
+      break;
+    case OAE_SCHED_ENDED:
+      ended(at);
+      break;
+    default:
+      stopping(at);
+      break;
+  }
+}
+
+// From then on, the kernel runs tasks by itself, which it does not ask the scheduler about.
+bool Checker::is_over(std::size_t at) const {
+  return trace_.records[at].time >= trace_.head.detached;
+}
+
+void Checker::sent(std::size_t at, const ghost_message& message) {
+  const oae_sched_record& record = trace_.records[at];
+  if (record.state)
+    ++accounts_.lost;
+  else
+    ++sent_[ghost_type_index(message.header.type)];
+  times_.insert(record.time);
+  if (is_about_task(message))
+    about_task(at, message);
+  else
+    about_cpu(at, message);
+}
+
+// Another CPU may say that this one is busy, so that two messages can be sent at once.
+void Checker::about_cpu(std::size_t at, const ghost_message& message) {
+  const unsigned n = message.cpu.cpu;
+  Cpu& cpu = cpus_[n];
+  const std::uint32_t sequence = message.header.sequence;
+  if (sequence <= cpu.sequence || !cpu.early.emplace(sequence, at).second)
+    wrong(at, "the CPU has had this sequence number");
+  while (!cpu.early.empty() && cpu.early.begin()->first == cpu.sequence + 1) {
+    ++cpu.sequence;
+    cpu.early.erase(cpu.early.begin());
+  }
+  if (trace_.records[at].cpu == n && sequence > cpu.sequence + 1)
+    wrong(at, "the CPU has skipped a sequence number");
+  if (message.header.type == GHOST_AVAILABLE) {
+    if (cpu.place == Place::running) wrong(at, "the CPU runs a task");
+    if (!cpu.looked && !is_over(at)) wrong(at, "the CPU has not looked for a decision");
+    if (cpu.idle) wrong(at, "the CPU idles already");
+    cpu.looked = false;
+  }
+  if (message.header.type == GHOST_BUSY && cpu.place == Place::running)
+    wrong(at, "the CPU runs a task");
+  cpu.idle = message.header.type == GHOST_AVAILABLE;
+}
+
+void Checker::check_switches(std::size_t at, unsigned cpu, std::uint64_t switches) {
+  if (cpus_[cpu].switches != switches)
+    wrong(at, "CPU " + std::to_string(cpu) + " has switched " +
+                  std::to_string(cpus_[cpu].switches) + " times");
+}
+
+void Checker::claimed(std::size_t at) {
+  const oae_sched_record& record = trace_.records[at];
+  Cpu& cpu = cpus_[record.cpu];
+  if (cpu.decision.claim) wrong(at, "the decision before it has not ended");
+  cpu.looked = true;
+  if (!record.state) {
+    ++accounts_.looks;
+    return;
+  }
+  ++claims_;
+  if (record.number <= cpu.number) wrong(at, "its number does not rise");
+  cpu.number = record.number;
+  const auto task = tasks_.find(record.gtid);
+  cpu.decision = {&record, at, false, 0};
+  if (!times_.count(record.newest)) wrong(at, "no message was sent at that time");
+  if (record.newest > record.end) wrong(at, "it rests on the future");
+  if (task == tasks_.end()) {
+    wrong(at, "the agent has never heard of the task");
+    return;
+  }
+  const auto seen = task->second.times.find(record.task_barrier);
+  if (seen == task->second.times.end())
+    wrong(at, "no message about the task has had that number");
+  else if (seen->second > record.newest)
+    wrong(at, "it rests on a message that is newer");
+  cpu.decision.waiting = task->second.place == Place::waiting;
+  cpu.decision.sequence = task->second.sequence;
+}
+
+void Checker::ended(std::size_t at) {
+  const oae_sched_record& record = trace_.records[at];
+  Cpu& cpu = cpus_[record.cpu];
+  const oae_sched_record* claim = cpu.decision.claim;
+  if (!claim || claim->number != record.number || claim->gtid != record.gtid) {
+    wrong(at, "the CPU has not claimed it");
+    return;
+  }
+  cpu.decision.claim = nullptr;
+  check_switches(at, record.cpu, record.cpu_sequence);
+  ++accounts_.ended[ghost_outcome_index(record.state)];
+  const auto task = tasks_.find(record.gtid);
+  if (task == tasks_.end()) return;
+  switch (record.state) {
+    case GHOST_COMPLETE:
+      cpu.looked = false;
+      complete(at, cpu, task->second);
+      break;
+    case GHOST_TARGET_ONCPU:
+    case GHOST_TARGET_STALE:
+    case GHOST_TARGET_NOT_FOUND:
+    case GHOST_TARGET_NOT_RUNNABLE:
+      refusals_.push_back({at, record.gtid, claim->task_barrier, record.state});
+      if (record.state == GHOST_TARGET_STALE) task->second.refused = record.end;
+      if (record.state == GHOST_TARGET_ONCPU && task->second.place == Place::running)
+        refusals_.pop_back();
+      break;
+    case GHOST_CPU_UNAVAIL:
+    case GHOST_INVALID_TARGET:
+      break;
+    default:
+      wrong(at, "no agent makes such a decision");
+      break;
+  }
+}
+
+void Checker::complete(std::size_t at, Cpu& cpu, Task& task) {
+  const oae_sched_record& record = trace_.records[at];
+  const Decision& decision = cpu.decision;
+  const oae_sched_record& claim = trace_.records[decision.at];
+  if (!decision.waiting) wrong(at, "the task did not wait for a CPU");
+  if (decision.sequence != claim.task_barrier) wrong(at, "a message about the task came before it");
+  if (!(task.cpus >> record.cpu & 1)) wrong(at, "the task may not run there");
+  if (task.sequence != decision.sequence) {
+    ++accounts_.taken_back;  // by what the message says
+    return;
+  }
+  if (task.place != Place::waiting) wrong(at, "another CPU has the task");
+  if (cpu.place == Place::latched) wrong(at, "the CPU has a task already");
+  task.place = Place::latched;
+  task.cpu = record.cpu;
+  if (cpu.place == Place::gone) {
+    cpu.place = Place::latched;
+    cpu.gtid = record.gtid;
+  }
+}
+
+void Checker::stopping(std::size_t at) {
+  const oae_sched_record& record = trace_.records[at];
+  Cpu& cpu = cpus_[record.task_cpu];
+  const auto task = tasks_.find(record.gtid);
+  if (task == tasks_.end() || cpu.place != Place::running || cpu.gtid != record.gtid) {
+    wrong(at, "the task does not run there");
+    return;
+  }
+  cpu.place = Place::gone;
+  task->second.place = Place::stopped;
+  task->second.changed = true;
+}
+
+bool Checker::could_run(const Task& task, std::uint64_t idle) const {
+  const std::uint64_t allowed = task.cpus & trace_.head.cpus;
+  if (trace_.head.policy != POLICY_FIFO_PER_CPU) return idle & allowed;
+  if (task.home) return idle >> *task.home & 1;
+  return allowed && !(allowed & ~idle);
+}
+
+// O(tasks) for each record, as is the next one. That is quick enough for some hundreds of tasks.
+void Checker::measure_waiting(std::size_t at) {
+  const std::uint64_t now = std::min<std::uint64_t>(trace_.records[at].time, trace_.head.detached);
+  for (auto& [gtid, task] : tasks_) {
+    const std::uint64_t waited = task.since && now > task.since ? now - task.since : 0;
+    if (waited > accounts_.longest_wait) accounts_.longest_wait = waited;
+    if (waited <= limit_) continue;
+    wrong(at, "task " + std::to_string(gtid) + " waits since " + std::to_string(task.since) +
+                  ", and a CPU idles");
+    task.since = now;
+  }
+}
+
+void Checker::note_waiting(std::size_t at) {
+  std::uint64_t idle = 0;
+  for (unsigned n = 0; n < POLICY_CPUS; ++n)
+    if (cpus_[n].idle && cpus_[n].place == Place::gone) idle |= std::uint64_t{1} << n;
+  idle &= trace_.head.cpus;
+  for (auto& [gtid, task] : tasks_) {
+    if (task.place != Place::waiting || is_over(at) || !could_run(task, idle))
+      task.since = 0;
+    else if (!task.since)
+      task.since = trace_.records[at].time;
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "guest/scheduling/trace/trace.h"
+
+/// What became of the decisions of a trace.
+struct Accounts {
+  std::array<std::uint64_t, GHOST_OUTCOMES> ended{};  // by how they ended in the kernel
+  std::uint64_t ran = 0;                              // COMPLETE: the task ran
+  std::uint64_t taken_back = 0;    // COMPLETE: the task or the CPU changed before it ran
+  std::uint64_t withdrawn = 0;     // the kernel never saw them
+  std::uint64_t lost = 0;          // messages
+  std::uint64_t looks = 0;         // of CPUs that found no decision
+  std::uint64_t longest_wait = 0;  // of a task, while a CPU that it may use idled; ns
+};
+
+/// Replays a trace and notes what cannot be. README.md has the rules.
+class Checker {
+ public:
+  /// `limit`: how long a task may wait while a CPU that it may use idles, in ns.
+  Checker(const Trace& trace, std::uint64_t limit);
+
+  /// The first mistakes, in words. Empty: the trace is right.
+  const std::vector<std::string>& mistakes() const { return mistakes_; }
+  const Accounts& accounts() const { return accounts_; }
+
+ private:
+  enum class Place { fresh, blocked, waiting, latched, running, stopped, gone };
+  struct Task {
+    Place place = Place::fresh;
+    unsigned cpu = 0;  // LATCHED, RUNNING, STOPPED: where
+    std::uint32_t sequence = 0;
+    std::uint64_t cpus = 0;
+    std::optional<unsigned> home;  // with a queue for each CPU, if it is known
+    std::uint64_t runtime = 0;
+    std::uint64_t since = 0;    // since when it waits while a CPU idles; 0: it does not
+    std::uint64_t refused = 0;  // when a decision for it was last found stale
+    bool changed = false;       // stopped, and then only changed: it goes on
+    std::map<std::uint32_t, std::uint64_t> times;  // of its messages
+  };
+  struct Decision {
+    const oae_sched_record* claim = nullptr;
+    std::size_t at = 0;          // index of the claim
+    bool waiting = false;        // at the claim, the task could be run
+    std::uint32_t sequence = 0;  // at the claim, of the last message about the task
+  };
+  struct Cpu {
+    std::uint64_t time = 0;  // until which its records reach
+    std::uint64_t switches = 0;
+    std::uint64_t number = 0;  // of the last decision that it claimed
+    std::uint32_t sequence = 0;
+    std::map<std::uint32_t, std::size_t> early;  // messages that others sent ahead
+    std::uint64_t gtid = 0;                      // that runs there or is latched
+    Place place = Place::gone;                   // RUNNING, LATCHED: that task's; GONE: none
+    bool idle = false;
+    bool looked = false;  // in vain, since it ran a task
+    Decision decision;
+  };
+  /// What has to be true at the end of the trace.
+  struct Refusal {
+    std::size_t at;
+    std::uint64_t gtid;
+    std::uint32_t barrier;
+    int state;
+  };
+
+  void wrong(std::size_t at, const std::string& what);
+  void replay(std::size_t at);
+  bool is_over(std::size_t at) const;
+  void sent(std::size_t at, const ghost_message& message);
+  void about_cpu(std::size_t at, const ghost_message& message);
+  void about_task(std::size_t at, const ghost_message& message);
+  void begin_task(std::size_t at, const ghost_message& message);
+  void left(std::size_t at, const ghost_message& message, Task& task);
+  void on_cpu(std::size_t at, const ghost_message& message, Task& task);
+  void end_task(Task& task);
+  bool is_claimed(std::uint64_t gtid) const;
+  void find_home(std::size_t at, Task& task) const;
+  void take_back(Task& task);
+  void note_runtime(std::size_t at, Task& task, std::uint64_t runtime);
+  void check_switches(std::size_t at, unsigned cpu, std::uint64_t switches);
+  void claimed(std::size_t at);
+  void ended(std::size_t at);
+  void complete(std::size_t at, Cpu& cpu, Task& task);
+  void stopping(std::size_t at);
+  bool could_run(const Task& task, std::uint64_t idle) const;
+  void measure_waiting(std::size_t at);
+  void note_waiting(std::size_t at);
+  void check_refusals();
+  void check_end();
+  void check_sums();
+  void check_sum(const char* what, const char* name, std::uint64_t trace, std::uint64_t kernel);
+
+  const Trace& trace_;
+  std::uint64_t limit_;
+  std::unordered_map<std::size_t, unsigned> homes_;  // by the records that gave them
+  std::unordered_map<std::uint64_t, Task> tasks_;
+  std::array<Cpu, POLICY_CPUS> cpus_;
+  std::unordered_set<std::uint64_t> times_;  // of messages
+  std::array<std::uint64_t, GHOST_TYPES> sent_{};
+  std::vector<Refusal> refusals_;
+  std::uint64_t claims_ = 0;
+  Accounts accounts_;
+  std::vector<std::string> mistakes_;
+};

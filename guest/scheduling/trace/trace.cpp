@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/scheduling/trace/trace.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+const char* const messages[GHOST_TYPES] = {
+    "DEAD",     "BLOCKED",   "WAKEUP", "NEW",           "PREEMPT",     "YIELD", "DEPARTED",
+    "SWITCHTO", "AFFINITY",  "ON_CPU", "PRIORITY",      "LATCH",       "TICK",  "TIMER_EXPIRED",
+    "NOT_IDLE", "AVAILABLE", "BUSY",   "AGENT_BLOCKED", "AGENT_WAKEUP"};
+
+const char* const ends[GHOST_OUTCOMES] = {
+    "COMPLETE",      "ABORTED",          "TARGET_ONCPU",
+    "TARGET_STALE",  "TARGET_NOT_FOUND", "TARGET_NOT_RUNNABLE",
+    "AGENT_STALE",   "CPU_OFFLINE",      "CPU_UNAVAIL",
+    "INVALID_FLAGS", "INVALID_TARGET",   "NOT_PERMITTED",
+    "INVALID_CPU",   "NO_AGENT",         "UNSUPPORTED_VERSION",
+    "POISONED"};
+
+std::string wrong_head(const trace_file_head& head) {
+  if (std::memcmp(head.magic, TRACE_FILE_MAGIC, sizeof(head.magic)) != 0)
+    return "it is not a trace of scheduling";
+  if (head.head_bytes != sizeof(trace_file_head) || head.record_bytes != sizeof(oae_sched_record))
+    return "another version of `schedule` has written it";
+  if (head.overflow) return "records are missing, for which there was no room";
+  if (head.policy > POLICY_VM || head.prestage > 1 || !head.cpus ||
+      head.transport[sizeof(head.transport) - 1])
+    return "its head makes no sense";
+  return "";
+}
+
+}  // namespace
+
+std::string read_trace(const std::string& file, Trace& trace) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::strerror(errno);
+  if (!stream.read(reinterpret_cast<char*>(&trace.head), sizeof(trace.head)))
+    return "it is too short";
+  std::string wrong = wrong_head(trace.head);
+  if (!wrong.empty()) return wrong;
+  if (trace.head.records > OAE_SCHED_RECORDS_MAX) return "its head makes no sense";
+  trace.records.resize(trace.head.records);
+  const auto bytes = static_cast<std::streamsize>(trace.records.size() * sizeof(oae_sched_record));
+  if (!stream.read(reinterpret_cast<char*>(trace.records.data()), bytes)) return "it is too short";
+  if (stream.peek() != std::ifstream::traits_type::eof()) return "it is too long";
+  return "";
+}
+
+ghost_message message_of(const oae_sched_record& record) {
+  ghost_message message;
+  static_assert(sizeof(message) == sizeof(record.message));
+  std::memcpy(&message, record.message, sizeof(message));
+  return message;
+}
+
+std::optional<unsigned> cpu_of(const ghost_message& message) {
+  switch (message.header.type) {
+    case GHOST_PREEMPT:
+    case GHOST_YIELD:
+      return message.preempt.cpu;
+    case GHOST_BLOCKED:
+    case GHOST_SWITCHTO:
+      return message.blocked.cpu;
+    case GHOST_DEPARTED:
+      return message.departed.cpu;
+    case GHOST_ON_CPU:
+      return message.on_cpu.cpu;
+    case GHOST_LATCH_FAILURE:
+      return message.latch_failure.cpu;
+    default:
+      if (message.header.type >= GHOST_TICK) return message.cpu.cpu;
+      return std::nullopt;
+  }
+}
+
+const char* name_of_message(unsigned type) {
+  const unsigned index = type < GHOST_DEAD ? GHOST_TYPES : ghost_type_index(type);
+  return index < GHOST_TYPES ? messages[index] : "?";
+}
+
+const char* name_of_end(int state) {
+  const unsigned index = ghost_outcome_index(state);
+  return index < GHOST_OUTCOMES ? ends[index] : "?";
+}
+
+std::string text_of(const oae_sched_record& record) {
+  std::ostringstream text;
+  text << record.time << " cpu " << record.cpu << ' ';
+  switch (record.kind) {
+    case OAE_SCHED_SENT: {
+      const ghost_message message = message_of(record);
+      text << name_of_message(message.header.type);
+      if (is_about_task(message)) text << " task " << message.gtid;
+      text << " sequence " << message.header.sequence;
+      if (const auto cpu = cpu_of(message)) text << " on " << *cpu;
+      if (record.state) text << " lost";
+      break;
+    }
+    case OAE_SCHED_CLAIMED:
+      text << "claimed";
+      if (record.state)
+        text << " decision " << record.number << " task " << record.gtid << " barrier "
+             << record.task_barrier << " newest " << record.newest;
+      else
+        text << " nothing";
+      text << " until " << record.end;
+      break;
+    case OAE_SCHED_ENDED:
+      text << "ended decision " << record.number << " task " << record.gtid << ' '
+           << name_of_end(record.state) << " cpu_sequence " << record.cpu_sequence << " until "
+           << record.end;
+      break;
+    case OAE_SCHED_STOPPING:
+      text << "stopping task " << record.gtid << " on " << record.task_cpu;
+      break;
+    default:
+      text << "?";
+  }
+  return text.str();
+}

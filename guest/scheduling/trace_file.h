@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file that `schedule --trace` writes: this head, and then struct oae_sched_record for each
+ * record, in the order in which they began. All numbers are little-endian.
+ */
+#ifndef OAE_SCHED_TRACE_FILE_H
+#define OAE_SCHED_TRACE_FILE_H
+
+#include <linux/oae_sched.h>
+
+#include "agent.h"
+#include "counts.h"
+
+#define TRACE_FILE_MAGIC "OAESCHED"
+
+struct trace_file_head {
+  char magic[8];
+  uint32_t head_bytes;   /* size of this struct */
+  uint32_t record_bytes; /* size of a record */
+  uint64_t records;
+  uint64_t overflow; /* records for which there was no room; unless 0, the trace is worth nothing */
+  char transport[16];  /* ends with a zero */
+  uint32_t policy;     /* enum policy_kind */
+  uint32_t prestage;   /* 1, or 0 */
+  uint64_t cpus;       /* bit n: CPU n runs the tasks */
+  uint64_t time_slice; /* ns; of policies with one */
+  uint64_t detached;   /* CLOCK_MONOTONIC in ns: from then on, the kernel runs tasks by itself */
+  struct counts kernel;
+  struct agent_counts agent;
+};
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the scheduler does when its agent lets a task wait for too long: tasks take turns, first
+ * come, first served, until the agent works again. scheduler.bpf.c includes this file.
+ */
+#ifndef OAE_SCHED_WATCHDOG_H
+#define OAE_SCHED_WATCHDOG_H
+
+/* How long a task may wait for a decision, in ns; 0: forever. The loader sets it. */
+const volatile u64 patience SEC(".rodata.patience") = 0;
+
+#define CHECKS_WITHIN_PATIENCE 4
+#define FALLBACK_QUEUE 1
+#define FALLBACK_SLICE 1000000
+
+extern void oae_sched_restart(void) __ksym;
+
+/* The fallback has begun, and some tasks are still in custody. */
+static volatile u32 stranded;
+
+/* The tasks of the agent, by gtid. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 65536);
+  __type(key, u64);
+  __type(value, u8);
+} managed SEC(".maps");
+
+struct watchdog {
+  struct bpf_timer timer;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct watchdog);
+} watchdogs SEC(".maps");
+
+static struct task_state* managed_state(u64 gtid, struct task_struct** task) {
+  *task = scx_bpf_tid_to_task(gtid);
+  return *task ? bpf_task_storage_get(&tasks, *task, NULL, 0) : NULL;
+}
+
+static long find_late(struct bpf_map* map, u64* gtid, u8* value, bool* late) {
+  struct task_struct* p;
+  struct task_state* state = managed_state(*gtid, &p);
+
+  if (!state || !state->custody || bpf_ktime_get_ns() - state->since <= patience) return 0;
+  *late = true;
+  return 1;
+}
+
+static void kick_all(void) {
+  int cpu;
+
+  bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) scx_bpf_kick_cpu(cpu, 0);
+}
+
+static int watch(void* map, u32* key, struct watchdog* watchdog) {
+  bool late = false;
+
+  if (!fallback) {
+    bpf_for_each_map_elem(&managed, find_late, &late, 0);
+    if (late) {
+      stranded = 1;
+      fallback = 1;
+      __sync_fetch_and_add(&counts.fallbacks, 1);
+      oae_sched_restart();
+      kick_all();
+    }
+  }
+  bpf_timer_start(&watchdog->timer, patience / CHECKS_WITHIN_PATIENCE, 0);
+  return 0;
+}
+
+static s32 start_watchdog(void) {
+  const u32 first = 0;
+  struct watchdog* watchdog = bpf_map_lookup_elem(&watchdogs, &first);
+
+  if (!patience) return 0;
+  if (!watchdog) return -2;
+  bpf_timer_init(&watchdog->timer, &watchdogs, 1 /* CLOCK_MONOTONIC */);
+  bpf_timer_set_callback(&watchdog->timer, watch);
+  return bpf_timer_start(&watchdog->timer, patience / CHECKS_WITHIN_PATIENCE, 0);
+}
+
+/* Wakes an idle CPU that may run the task. */
+static void kick_idle(struct task_struct* p) {
+  int cpu;
+
+  bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
+    if (cpu_at(cpu)->use == USE_IDLE && p->cpus_ptr->bits[0] >> (cpu & 63) & 1) {
+      scx_bpf_kick_cpu(cpu, 0);
+      return;
+    }
+  }
+}
+
+static void enqueue_in_fallback(struct task_struct* p, u64 flags) {
+  scx_bpf_dsq_insert___v2___own(p, FALLBACK_QUEUE, FALLBACK_SLICE, flags);
+  kick_idle(p);
+}
+
+static long insert_stranded(struct bpf_map* map, u64* gtid, u8* value, bool* more) {
+  struct task_struct* p;
+  struct task_state* state = managed_state(*gtid, &p);
+
+  if (!state || !state->custody) return 0;
+  if (!scx_bpf_dispatch_nr_slots()) {
+    *more = true;
+    return 1;
+  }
+  if (__sync_lock_test_and_set(&state->custody, 0))
+    scx_bpf_dsq_insert___v2___own(p, FALLBACK_QUEUE, FALLBACK_SLICE, 0);
+  return 0;
+}
+
+static void dispatch_in_fallback(void) {
+  bool more = false;
+
+  if (stranded) {
+    bpf_for_each_map_elem(&managed, insert_stranded, &more, 0);
+    stranded = more;
+  }
+  scx_bpf_dsq_move_to_local___v2___own(FALLBACK_QUEUE, 0);
+}
+
+/* Runs a task that has been waiting for its turn since the fallback. */
+static bool run_leftover(void) {
+  if (!counts.fallbacks || scx_bpf_dsq_nr_queued(FALLBACK_QUEUE) <= 0) return false;
+  return scx_bpf_dsq_move_to_local___v2___own(FALLBACK_QUEUE, 0);
+}
+
+/* An agent that knows nothing learns of a task. What the task does from now on has a later number.
+ */
+static long introduce(struct bpf_map* map, u64* gtid, u8* value, void* unused) {
+  struct task_struct* p;
+  struct task_state* state = managed_state(*gtid, &p);
+
+  if (state) send_new(p, state);
+  return 0;
+}
+
+/* The module calls this function when the agent has begun anew. */
+SEC("fentry/oae_sched_resume")
+int BPF_PROG(resume) {
+  int cpu;
+
+  fallback = 0;
+  bpf_for_each_map_elem(&managed, introduce, NULL, 0);
+  bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
+    if (cpu_at(cpu)->use == USE_IDLE) send_about_cpu(cpu, GHOST_AVAILABLE);
+  }
+  kick_all(); /* for tasks whose turn has not come */
+  return 0;
+}
+
+#endif

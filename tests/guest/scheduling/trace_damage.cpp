@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/guest/scheduling/trace_damage.h"
+
+#include "guest/scheduling/trace/checker.h"
+#include "tests/guest/scheduling/trace_damage_parts.h"
+
+namespace {
+
+using namespace trace_damage_parts;
+
+std::vector<TraceDamage> messages() {
+  return {
+      {"a message is missing", where(is_sent, drop_it), false},
+      {"a message about a task is missing",
+       where([](const auto& r) { return is_about_task(r); }, drop_it)},
+      {"a message is sent twice", where(is_sent, repeat_it)},
+      {"messages about a task are exchanged",
+       where([](const auto& r) { return is_about_task(r); }, exchange_with_next)},
+      {"a sequence number is skipped", change_where(is_sent, [](auto& m) { ++m.header.sequence; })},
+      {"a sequence number is repeated",
+       change_where(is_sent, [](auto& m) { --m.header.sequence; })},
+      {"a message is about an unknown task",
+       change_where([](const auto& r) { return is_about_task(r); },
+                    [](auto& m) { m.gtid += 1u << 30; })},
+      {"a message is about another task",
+       where([](const auto& r) { return is_about_task(r); },
+             [](Trace& trace, std::size_t at) {
+               const std::uint64_t gtid = another_task(trace, gtid_of(trace.records[at]));
+               return gtid && change(trace.records[at], [&](auto& m) { m.gtid = gtid; });
+             })},
+      {"a message has an unknown type", change_where(is_sent, [](auto& m) { m.header.type = 77; })},
+      {"a message has another length",
+       change_where(is_sent, [](auto& m) { m.header.length += 8; })},
+      {"a message is lost",
+       where(is_sent,
+             [](Trace& trace, std::size_t at) {
+               trace.records[at].state = 1;
+               return true;
+             }),
+       false},
+      {"a task begins on another CPU", of_type(GHOST_ON_CPU, [](auto& m) { m.on_cpu.cpu ^= 1; })},
+      {"a CPU skips a switch", of_type(GHOST_ON_CPU, [](auto& m) { ++m.on_cpu.cpu_sequence; })},
+      {"a task blocks on another CPU", of_type(GHOST_BLOCKED, [](auto& m) { m.blocked.cpu ^= 1; })},
+      {"a task blocks in another switch",
+       of_type(GHOST_BLOCKED, [](auto& m) { --m.blocked.cpu_sequence; })},
+      {"a task has run for ages before it begins",
+       of_type(GHOST_NEW, [](auto& m) { m.task_new.runtime = ~std::uint64_t{0}; })},
+      {"a task that ran was latched",
+       of_type(GHOST_PREEMPT, [](auto& m) { m.preempt.was_latched ^= 1; })},
+      {"a task that yields was latched",
+       of_type(GHOST_YIELD, [](auto& m) { m.preempt.was_latched ^= 1; })},
+      {"a busy CPU idles", of_type(GHOST_BUSY, [](auto& m) { m.header.type = GHOST_AVAILABLE; })},
+      {"a task is forgotten",
+       where([](const auto& r) { return is_message(r, GHOST_WAKEUP); }, forget_task)},
+      {"a task does not end",
+       where(
+           [](const auto& r) { return is_message(r, GHOST_DEAD) || is_message(r, GHOST_DEPARTED); },
+           drop_it)},
+  };
+}
+
+std::vector<TraceDamage> decisions() {
+  return {
+      {"a claim is missing", where(is_decision, drop_it)},
+      {"an end is missing",
+       where([](const auto& r) { return r.kind == OAE_SCHED_ENDED; }, drop_it)},
+      {"a claim happens twice", where(is_decision, repeat_it)},
+      {"an end happens twice",
+       where([](const auto& r) { return r.kind == OAE_SCHED_ENDED; }, repeat_it)},
+      {"a task runs without a decision", where(is_decision,
+                                               [](Trace& trace, std::size_t at) {
+                                                 const std::size_t end = end_of(trace, at);
+                                                 if (end == trace.records.size() ||
+                                                     !is_end(trace.records[end], GHOST_COMPLETE))
+                                                   return false;
+                                                 drop(trace, end);
+                                                 drop(trace, at);
+                                                 return true;
+                                               })},
+      {"a decision is withdrawn",
+       whole_decision([](Trace& trace, auto&, auto&) { ++trace.head.agent.written; }), false},
+      {"a number does not rise",
+       whole_decision([](Trace&, auto& claim, auto& end) { claim.number = end.number = 0; })},
+      {"another decision ends", where([](const auto& r) { return r.kind == OAE_SCHED_ENDED; },
+                                      [](Trace& trace, std::size_t at) {
+                                        ++trace.records[at].number;
+                                        return true;
+                                      })},
+      {"it rests on the future", where(is_decision,
+                                       [](Trace& trace, std::size_t at) {
+                                         trace.records[at].newest = trace.records[at].end + second;
+                                         return true;
+                                       })},
+      {"it rests on no message", where(is_decision,
+                                       [](Trace& trace, std::size_t at) {
+                                         trace.records[at].newest = 1;
+                                         return true;
+                                       })},
+      {"it rests on too old a message",
+       where(is_decision,
+             [](Trace& trace, std::size_t at) {
+               const std::size_t first = next(trace, 0, is_sent);
+               const std::uint64_t time = trace.records[first].time;
+               const bool older = trace.records[at].newest != time;
+               trace.records[at].newest = time;
+               const std::size_t named = next(trace, first + 1, [&](const auto& record) {
+                 return is_about_task(record) && gtid_of(record) == trace.records[at].gtid;
+               });
+               return older && first < named && named < at;
+             })},
+      {"a barrier is old", where(is_decision,
+                                 [](Trace& trace, std::size_t at) {
+                                   --trace.records[at].task_barrier;
+                                   const std::size_t end = end_of(trace, at);
+                                   return end < trace.records.size() &&
+                                          is_end(trace.records[end], GHOST_COMPLETE);
+                                 })},
+      {"a barrier is of the future", where(is_decision,
+                                           [](Trace& trace, std::size_t at) {
+                                             trace.records[at].task_barrier += 1000000;
+                                             return true;
+                                           })},
+      {"a decision is for an unknown task",
+       whole_decision([](Trace&, auto& claim, auto& end) { claim.gtid = end.gtid = 1u << 30; })},
+      {"a decision is for another task", where(is_decision,
+                                               [](Trace& trace, std::size_t at) {
+                                                 const std::size_t end = end_of(trace, at);
+                                                 const std::uint64_t gtid =
+                                                     another_task(trace, trace.records[at].gtid);
+                                                 if (end == trace.records.size() || !gtid ||
+                                                     !is_end(trace.records[end], GHOST_COMPLETE))
+                                                   return false;
+                                                 trace.records[at].gtid = trace.records[end].gtid =
+                                                     gtid;
+                                                 return true;
+                                               })},
+      {"a decision is for another CPU", where(is_decision,
+                                              [](Trace& trace, std::size_t at) {
+                                                const std::size_t end = end_of(trace, at);
+                                                if (end == trace.records.size() ||
+                                                    !is_end(trace.records[end], GHOST_COMPLETE))
+                                                  return false;
+                                                trace.records[at].cpu ^= 3;
+                                                trace.records[end].cpu ^= 3;
+                                                return true;
+                                              })},
+      {"a decision that was carried out is stale",
+       where(is_decision,
+             [](Trace& trace, std::size_t at) {
+               const std::size_t end = end_of(trace, at);
+               if (end == trace.records.size() || !is_end(trace.records[end], GHOST_COMPLETE))
+                 return false;
+               // It could have been stale if a message about its task came meanwhile.
+               for (std::size_t i = at; i < end; ++i) {
+                 if (is_about_task(trace.records[i]) &&
+                     gtid_of(trace.records[i]) == trace.records[at].gtid)
+                   return false;
+               }
+               trace.records[end].state = GHOST_TARGET_STALE;
+               return true;
+             })},
+      {"a decision that was carried out has no task",
+       ends_as(GHOST_COMPLETE, GHOST_TARGET_NOT_FOUND)},
+      {"a decision that was carried out has a busy CPU",
+       ends_as(GHOST_COMPLETE, GHOST_CPU_UNAVAIL)},
+      {"a decision that was refused is carried out", ends_as(GHOST_CPU_UNAVAIL, GHOST_COMPLETE)},
+      {"a stale decision is carried out", ends_as(GHOST_TARGET_STALE, GHOST_COMPLETE)},
+      {"a decision ends as an error", ends_as(GHOST_COMPLETE, GHOST_INVALID_FLAGS)},
+      {"an end has another switch", where([](const auto& r) { return r.kind == OAE_SCHED_ENDED; },
+                                          [](Trace& trace, std::size_t at) {
+                                            ++trace.records[at].cpu_sequence;
+                                            return true;
+                                          })},
+      {"a decision comes late", where(is_decision,
+                                      [](Trace& trace, std::size_t at) {
+                                        const std::size_t end = end_of(trace, at);
+                                        return end < trace.records.size() &&
+                                               is_end(trace.records[end], GHOST_COMPLETE) &&
+                                               idles_at(trace, at) && delay(trace, at);
+                                      })},
+      {"a CPU idles without a look",
+       where([](const auto& r) { return r.kind == OAE_SCHED_CLAIMED && !r.state; },
+             [](Trace& trace, std::size_t at) {
+               const unsigned cpu = trace.records[at].cpu;
+               // It is the only look between a task that stops and idleness.
+               const auto here = [&](const auto& record) { return record.cpu == cpu; };
+               const std::size_t after = next(trace, at + 1, here);
+               std::size_t before = at;
+               while (before-- > 0 && !here(trace.records[before])) {
+               }
+               if (before >= trace.records.size() || after == trace.records.size() ||
+                   !is_message(trace.records[before], GHOST_BLOCKED) ||
+                   !is_message(trace.records[after], GHOST_AVAILABLE))
+                 return false;
+               drop(trace, at);
+               return true;
+             })},
+  };
+}
+
+std::vector<TraceDamage> others() {
+  const auto stopping = [](const auto& record) { return record.kind == OAE_SCHED_STOPPING; };
+  return {
+      {"a task does not stop", where(stopping, drop_it)},
+      {"a task stops twice", where(stopping, repeat_it)},
+      {"a task stops elsewhere", where(stopping,
+                                       [](Trace& trace, std::size_t at) {
+                                         trace.records[at].task_cpu ^= 1;
+                                         return true;
+                                       })},
+      {"another task stops", where(stopping,
+                                   [](Trace& trace, std::size_t at) {
+                                     trace.records[at].gtid += 1;
+                                     return true;
+                                   })},
+      {"a record is a second early", where(any,
+                                           [](Trace& trace, std::size_t at) {
+                                             if (trace.records[at].time < second) return false;
+                                             const std::size_t before =
+                                                 next(trace, 0, [&](const auto& record) {
+                                                   return record.cpu == trace.records[at].cpu;
+                                                 });
+                                             trace.records[at].time -= second;
+                                             return before < at;
+                                           })},
+      {"a record is a second late", where(any,
+                                          [](Trace& trace, std::size_t at) {
+                                            const unsigned cpu = trace.records[at].cpu;
+                                            trace.records[at].time += second;
+                                            return next(trace, at + 1, [&](const auto& record) {
+                                                     return record.cpu == cpu;
+                                                   }) < trace.records.size();
+                                          })},
+      {"a record is of no kind",
+       where(any,
+             [](Trace& trace, std::size_t at) {
+               trace.records[at].kind = 4;
+               return true;
+             }),
+       false},
+      {"a CPU does not exist", where(any,
+                                     [](Trace& trace, std::size_t at) {
+                                       trace.records[at].cpu = 64;
+                                       return true;
+                                     })},
+  };
+}
+
+}  // namespace
+
+const std::vector<TraceDamage>& trace_damages() {
+  static const std::vector<TraceDamage> all = [] {
+    std::vector<TraceDamage> found = messages();
+    for (const auto& more : {decisions(), others()})
+      found.insert(found.end(), more.begin(), more.end());
+    return found;
+  }();
+  return all;
+}
+
+void count_again(Trace& trace) {
+  trace_file_head& head = trace.head;
+  const unsigned aborted = ghost_outcome_index(GHOST_ABORTED);
+  const std::uint64_t withdrawn = head.agent.outcomes[aborted] - head.kernel.outcomes[aborted];
+  std::uint64_t claims = 0;
+  head.kernel = {};
+  head.agent = {};
+  for (const oae_sched_record& record : trace.records) {
+    if (trace_damage_parts::is_sent(record)) {
+      const unsigned type = message_of(record).header.type;
+      const unsigned index = type < GHOST_DEAD ? GHOST_TYPES : ghost_type_index(type);
+      if (record.state)
+        ++head.kernel.lost;
+      else if (index < GHOST_TYPES)
+        ++head.kernel.sent[index];
+    } else if (trace_damage_parts::is_decision(record)) {
+      ++claims;
+    } else if (record.kind == OAE_SCHED_ENDED) {
+      ++head.kernel.outcomes[ghost_outcome_index(record.state)];
+    }
+  }
+  for (unsigned i = 0; i < GHOST_TYPES; ++i) head.agent.received[i] = head.kernel.sent[i];
+  for (unsigned i = 0; i < GHOST_OUTCOMES; ++i) head.agent.outcomes[i] = head.kernel.outcomes[i];
+  head.agent.outcomes[aborted] += withdrawn;
+  head.agent.written = claims + withdrawn;
+}
+
+DamageResult damage_everywhere(const Trace& trace, unsigned most, std::uint64_t limit) {
+  DamageResult result;
+  for (const TraceDamage& damage : trace_damages()) {
+    const std::size_t step = trace.records.size() / (4 * most) + 1;
+    unsigned done = 0;
+    for (std::size_t at = 0; at < trace.records.size() && done < most; at += done ? step : 1) {
+      Trace damaged = trace;
+      if (!damage.apply(damaged, at)) continue;
+      if (damage.hidden) count_again(damaged);
+      damaged.head.records = damaged.records.size();
+      ++done;
+      if (Checker(damaged, limit).mistakes().empty())
+        result.missed.push_back(damage.name + ": record " + std::to_string(at) + ": " +
+                                text_of(trace.records[at]));
+    }
+    result.done += done;
+    if (!done) result.unused.push_back(damage.name);
+  }
+  return result;
+}

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks that an agent schedules, on the host or on the IPU, through sched_ext: guest/scheduling.
+
+OAE_VP_SCHEDULING names the files that the guest needs, with colons between them: modules, `schedule`, `tasks` and `decisions`.
+OAE_VP_SCHEDULING_TRACE names the build machine's `scheduling-trace` and `scheduling_trace_damages`.
+"""
+import collections
+import os
+import re
+import shutil
+import subprocess
+
+import machine
+
+FILES = os.environ.get("OAE_VP_SCHEDULING", "").split(":")
+TRACE, DAMAGES = os.environ.get("OAE_VP_SCHEDULING_TRACE", ":").split(":")
+
+# CPU 0 is left to an agent on the host, so two CPUs run the tasks.
+VCPUS = 3
+LOADS = {"spin": "spin 5 1000", "yield": "yield 4 40", "ping": "ping 2 150", "move": "move 2 12", "renice": "renice 3 15",
+         "start": "start 2 12"}
+THREADS = {"spin": 5, "yield": 4, "ping": 2, "move": 2, "renice": 3, "start": 2 + 2 * 12}
+RUNS = {"fifo-central": ("ping", "renice", "yield"), "fifo-central --prestage": ("spin", "start"), "fifo-per-cpu": ("spin", "move"),
+        "fifo-per-cpu --prestage": ("ping",), "shinjuku": ("spin", "start"), "shinjuku --prestage": ("move", "yield"),
+        "vm --time-slice 300us --prestage": ("spin", "renice")}
+RUNS = {f"{load} {policy}": f"--policy {policy} tasks {LOADS[load]}" for policy, loads in RUNS.items() for load in loads}
+# Some are not traced, as most users run it.
+TRACED = [name for name in RUNS if not name.startswith("renice")]
+for name in TRACED:
+    RUNS[name] = f"--trace /share/{name.replace(' ', '_')}.trace {RUNS[name]}"
+
+OTHERS = {"killed": """
+schedule tasks spin 3 20000 &
+begun
+cat /sys/kernel/sched_ext/state
+kill -9 $!
+over
+cat /sys/kernel/sched_ext/state
+unload
+test -e /sys/module/oae_sched || echo unloaded
+insmod /share/oae_sched.ko ring_elements=64
+""", "stopped": """
+schedule --watchdog 20ms tasks spin 3 50000 &
+begun
+kill -STOP $!
+over
+cat /sys/kernel/sched_ext/state
+kill -CONT $!
+code wait $!
+""", "lost": """
+schedule tasks spin 3 3000000 &
+begun
+kill -STOP $!
+for turn in $(seq 200); do usleep 100; done
+kill -CONT $!
+for try in $(seq 100); do grep -q disabled /sys/kernel/sched_ext/state && break; sleep 0.01; done
+cat /sys/kernel/sched_ext/state
+killall tasks
+code wait $!
+unload
+insmod /share/oae_sched.ko
+""", "overflow": """
+code schedule --trace /share/overflow.trace --records 10 tasks ping 2 10
+code schedule --trace /no/such/file true
+""", "decisions": """
+code decisions
+""", "wrong": """
+code schedule --help
+code schedule --policy best true
+code schedule --cpus 0-2 true
+code schedule --cpus 3 true
+code schedule --time-slice 1ms true
+code schedule
+code schedule /no/such
+code schedule sh -c 'exit 3'
+code schedule sh -c 'kill -9 $$'
+"""}
+
+# A kernel frees a BPF program a moment after it ended, and keeps the module until then.
+BEGIN = """
+PATH=/share:$PATH
+code() { code=0; "$@" || code=$?; echo "code $code"; }
+unload() { for try in $(seq 50); do rmmod oae_sched && break; sleep 0.01; done; }
+begun() { for try in $(seq 100); do pidof tasks && return; sleep 0.01; done; }
+over() { for try in $(seq 500); do pidof tasks > /dev/null || grep -q disabling /sys/kernel/sched_ext/state || return 0; sleep 0.01; done; }
+sleep 0.4  # What the boot has left to do would keep a CPU from tasks for longer than the watchdog's patience.
+insmod /share/oae_sched.ko
+"""
+
+
+def blocks(runs, begin=BEGIN):
+    """Returns a script that makes these runs one after the other, so that QEMU has to translate the guest's code once."""
+    names = {name: name.replace(" ", "_") for name in runs}
+    return begin + "".join(f"dmesg -c > /dev/null\n{{ {runs[name]}\n}} > /share/{file}.out 2> /share/{file}.err\n"
+                           f"dmesg -r > /share/{file}.dmesg\n" for name, file in names.items())
+
+
+def runs(word):
+    return [name for name in RUNS if word in name]
+
+
+def halves(start, begin=BEGIN):
+    """Returns scripts with half of the runs each, which `start` begins."""
+    names = list(RUNS)
+    half = len(names) // 2
+    return {part: blocks({name: f"code {start} {RUNS[name]}" for name in some}, begin)
+            for part, some in (("first", names[:half]), ("second", names[half:]))}
+
+
+class Runs:
+    """Checks of runs that are alike wherever the agent is."""
+
+    @classmethod
+    def run_(cls, scripts, *options):
+        machines = machine.Children("--set", f"hosts[0].vcpus={VCPUS}", *options, scripts=scripts)
+        for file in FILES:
+            shutil.copy(file, machines.share)
+        cls.machines = machines.finish()
+        assert len(machines.children) == len(scripts), machines
+        for child in machines.children.values():
+            assert child.guest_code == 0, child
+
+    def text(self, name, kind="out"):
+        """Returns a file of a run: what it has printed, its errors, or what the kernel has said."""
+        for child in self.machines.children.values():
+            file = child.share / f"{name.replace(' ', '_')}.{kind}"
+            if file.exists():
+                return file.read_text()
+        return self.fail(f"{name} has left no file")
+
+    def counts(self, name):
+        """Returns the counts of a run: messages, decisions and outcomes by name."""
+        found = collections.defaultdict(collections.Counter)
+        for line in self.text(name).splitlines():
+            words = line.split()
+            if words[0] == "message":
+                self.assertEqual(words[3], words[5], line)
+            if words[0] in ("message", "decision", "outcome", "slots"):
+                found[words[0]][words[1]] = int(words[-1] if words[0] != "message" else words[3])
+        return found
+
+    def test_all_tasks_finish(self):
+        for name in RUNS:
+            with self.subTest(name):
+                self.assertEqual(self.text(name, "err"), "")
+                self.assertRegex(self.text(name), r"(?m)^\w+ \d+ done in \d+ ns$")
+                self.assertRegex(self.text(name), r"(?m)^code 0$")
+
+    def test_the_kernel_does_not_complain(self):
+        for name in [*RUNS, *self.others]:
+            with self.subTest(name):
+                said = [line for line in machine.kernel_messages(self.text(name, "dmesg"), 4)
+                        if "cpu_acquire/release() are deprecated" not in line]
+                self.assertEqual(said, [])
+
+    def test_each_decision_ends_once(self):
+        for name in RUNS:
+            with self.subTest(name):
+                counts = self.counts(name)
+                self.assertGreater(counts["outcome"]["COMPLETE"], 0)
+                self.assertEqual(counts["slots"]["written"], sum(counts["outcome"].values()))
+
+    def test_each_task_begins_and_ends_once(self):
+        for name in RUNS:
+            with self.subTest(name):
+                message = self.counts(name)["message"]
+                self.assertEqual(message["NEW"], 1 + THREADS[name.split()[0]])
+                self.assertEqual(message["NEW"], message["DEAD"] + message["DEPARTED"])
+
+    def test_each_load_shows_its_messages(self):
+        for name in runs("yield"):
+            # A thread that yields before the agent's class is attached is not seen.
+            self.assertGreaterEqual(self.counts(name)["message"]["YIELD"], 4 * 40 * 0.9, name)
+        for name in runs("move"):
+            self.assertGreaterEqual(self.counts(name)["message"]["AFFINITY_CHANGED"], 2 * 12 - 2, name)
+        for name in runs("renice"):
+            self.assertGreaterEqual(self.counts(name)["message"]["PRIORITY_CHANGED"], 3 * 15 - 3, name)
+        for name in runs("ping"):
+            # On CPUs of their own, one thread may find that it is its turn before it sleeps.
+            least = 2 if "per-cpu" in name else 2 * 150 * 0.9
+            self.assertGreaterEqual(self.counts(name)["message"]["BLOCKED"], least, name)
+
+    def test_time_slices_preempt(self):
+        for name in runs("spin"):
+            decisions = self.counts(name)["decision"]
+            if "fifo" in name:
+                self.assertEqual(decisions["PREEMPT"], 0, name)
+            else:
+                self.assertGreater(decisions["PREEMPT"], 5, name)
+
+    def test_prestaged_decisions_are_used(self):
+        for name in runs("prestage"):
+            self.assertGreater(self.counts(name)["decision"]["PRESTAGE"], 0, name)
+
+    def traces(self, *names):
+        """Returns the traces of these runs."""
+        found = [child.share / f"{name.replace(' ', '_')}.trace" for name in names for child in self.machines.children.values()]
+        found = [file for file in found if file.exists()]
+        self.assertEqual(len(found), len(names))
+        return found
+
+    def read_trace(self, name):
+        """Returns what scheduling-trace says of a run, by name. It must find no mistake."""
+        run = subprocess.run([TRACE, "oracle", *self.traces(name)], text=True, capture_output=True, timeout=60, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, ""), name)
+        words = [line.rsplit(" ", 1) for line in run.stdout.splitlines()]
+        return {what: int(value) for what, value in words if what != "trace"}
+
+    def test_traces_account_for_each_decision(self):
+        for name in TRACED:
+            with self.subTest(name):
+                trace, outcomes = self.read_trace(name), self.counts(name)["outcome"]
+                self.assertEqual(trace["withdrawn"] + trace.pop("ended ABORTED", 0), outcomes.pop("ABORTED", 0))
+                self.assertEqual({f"ended {end}": number for end, number in outcomes.items()},
+                                 {end: number for end, number in trace.items() if end.startswith("ended")})
+                self.assertEqual(trace["ran"] + trace["taken_back"], trace["ended COMPLETE"])
+                self.assertEqual(trace["right"] + trace["stale"], trace["ended COMPLETE"])
+
+    def test_damage_to_a_trace_is_found(self):
+        run = subprocess.run([DAMAGES, *self.traces(*TRACED)], text=True, capture_output=True, timeout=120, check=False)
+        *missed, (_, damages) = [line.split(" ", 1) for line in run.stdout.splitlines()]
+        # A decision with another end leaves a trace that could be true, if its task was taken back at that moment.
+        self.assertLess(len(missed), int(damages) / 1000, run.stdout)
+        self.assertGreater(int(damages), 1000)
+
+
+class Scheduling(Runs, machine.TestCase):
+    """The agent is a thread on the host."""
+    others = ["decisions"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_({**halves("schedule"), "others": blocks(OTHERS)})
+
+    def test_tasks_of_a_killed_agent_finish_in_the_fair_class(self):
+        self.assertRegex(self.text("killed"), r"enabled\n(.*\n)*disabled\nunloaded\n$")
+
+    def test_tasks_take_turns_while_the_agent_does_not_work(self):
+        self.assertRegex(self.text("stopped"), r"(?m)^enabled$")
+        self.assertRegex(self.text("stopped"), r"(?m)^spin \d+ done in \d+ ns$")
+        self.assertRegex(self.text("stopped"), r"(?m)^fallbacks 1$")
+        self.assertRegex(self.text("stopped"), r"(?m)^code 0$")
+
+    def test_lost_messages_end_the_scheduler(self):
+        self.assertRegex(self.text("lost"), r"(?m)^disabled$")
+        self.assertRegex(self.text("lost"), r"(?m)^code 125$")
+        self.assertRegex(self.text("lost", "err"), r"(?m)^schedule: \d+ messages were lost")
+
+    def test_each_decision_is_checked(self):
+        self.assertEqual(self.text("decisions", "err"), "")
+        self.assertEqual(self.text("decisions"), "good\ncode 0\n")
+
+    def test_an_agent_that_polls_memory_knows_what_happens(self):
+        for name in TRACED:
+            if "prestage" in name:
+                continue
+            with self.subTest(name):
+                trace = self.read_trace(name)
+                self.assertGreaterEqual(trace["right"], 0.95 * trace["ended COMPLETE"])
+                self.assertLess(trace["age_p50"], 50_000)
+                # Another thread of the fair class can have the agent's CPU for a time slice.
+                self.assertLess(trace["longest_wait"], 5_000_000)
+
+    def test_a_trace_that_is_too_long_is_refused(self):
+        self.assertEqual(re.findall(r"(?m)^code (\d+)$", self.text("overflow")), ["125", "125"])
+        self.assertRegex(self.text("overflow", "err"), r"the trace has no room for \d+ records\n.*/no/such/file: No such file")
+        run = subprocess.run([TRACE, "check", *self.traces("overflow")], text=True, capture_output=True, timeout=60, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "records are missing")
+
+    def test_mistakes_are_explained(self):
+        out = self.text("wrong") + self.text("wrong", "err")
+        self.assertEqual(re.findall(r"(?m)^code (\d+)$", out), ["0"] + ["126"] * 5 + ["127", "3", "137"], out)
+        for text in ("usage: schedule", "no such policy: best", "the agent's CPU, 0, cannot run the threads, too",
+                     "no list of CPUs from 0 to 2: 3", "this policy has no time slice", "a command is needed",
+                     "/no/such: No such file"):
+            self.assertIn(text, out)
+
+
+class Queue(Runs, machine.TestCase):
+    """The agent is firmware, and the device's memory has the queues."""
+    others = ["plain", "ended"]
+
+    @classmethod
+    def setUpClass(cls):
+        begin = BEGIN + "insmod /share/oae_sched_queue.ko\n"
+        plain = "".join(f"echo 0 > /sys/module/oae_sched_queue/parameters/{name}\n"
+                        for name in ("write_combining", "write_through", "prefetch_decisions", "agent_cached"))
+        start = "schedule --transport queue --cpus 1-2"
+        # An agent ends when it finds another number than that of its request.
+        ended = f"""{start} --policy shinjuku --prestage tasks spin 5 20000 &
+begun
+devmem $(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1) 64 0
+code wait $!
+"""
+        others = {"plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}", "ended": ended}
+        cls.run_({**halves(start, begin), "others": blocks(others, begin)},
+                 "--set", "ipus[0].cores=2", "--set", "ipus[0].endpoint.queue_function.present=true",
+                 "--set", "ipus[0].endpoint.queue_function.memory=256KiB")
+
+    def test_a_plain_queue_works(self):
+        self.assertEqual(self.text("plain", "err"), "")
+        self.assertRegex(self.text("plain"), r"(?m)^code 0$")
+
+    def test_an_agent_that_ends_begins_anew(self):
+        self.assertEqual(self.text("ended", "err"), "")
+        self.assertRegex(self.text("ended"), r"(?m)^spin \d+ done in \d+ ns$")
+        self.assertRegex(self.text("ended"), r"(?m)^fallbacks 1$")
+        self.assertRegex(self.text("ended"), r"(?m)^code 0$")
+        # The second agent has decided, too.
+        self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text("ended")).group(1)), 10)
+
+
+if __name__ == "__main__":
+    machine.main()

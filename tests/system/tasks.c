@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Loads for a scheduler. Each ends with 0 if its threads did what they had to, and prints how long
+ * that took.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS_MAX 256
+
+static unsigned long rounds;
+static atomic_int turn;
+static atomic_ulong done;
+static atomic_bool wrong;
+
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec time;
+
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void futex(atomic_int* word, int operation, int value) {
+  syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+/* Uses `rounds` microseconds of CPU time. */
+static void* spin(void* unused) {
+  (void)unused;
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < rounds * 1000) {
+  }
+  atomic_fetch_add(&done, 1);
+  return NULL;
+}
+
+static void* yield(void* unused) {
+  (void)unused;
+  for (unsigned long i = 0; i < rounds; i++) {
+    atomic_fetch_add(&done, 1);
+    sched_yield();
+  }
+  return NULL;
+}
+
+/* Threads 0 and 1 wake each other in turn. */
+static void* ping(void* argument) {
+  const int me = (int)(intptr_t)argument;
+
+  for (unsigned long i = 0; i < rounds; i++) {
+    while (atomic_load(&turn) != me) futex(&turn, FUTEX_WAIT, !me);
+    atomic_fetch_add(&done, 1);
+    atomic_store(&turn, !me);
+    futex(&turn, FUTEX_WAKE, 1);
+  }
+  return NULL;
+}
+
+/* Goes from one CPU of the process to the next, and runs there at once. */
+static void* move(void* argument) {
+  const int first = (int)(intptr_t)argument;
+  cpu_set_t all, one;
+  int cpu = first;
+
+  sched_getaffinity(0, sizeof(all), &all);
+  for (unsigned long i = 0; i < rounds; i++) {
+    do cpu = (cpu + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET(cpu, &all));
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof(one), &one) || sched_getcpu() != cpu)
+      atomic_store(&wrong, true);
+    atomic_fetch_add(&done, 1);
+  }
+  return NULL;
+}
+
+/* Changes its own nice value. */
+static void* renice(void* unused) {
+  (void)unused;
+  for (unsigned long i = 0; i < rounds; i++) {
+    if (setpriority(PRIO_PROCESS, gettid(), i % 20)) atomic_store(&wrong, true);
+    atomic_fetch_add(&done, 1);
+  }
+  return NULL;
+}
+
+static void* count(void* unused) {
+  (void)unused;
+  atomic_fetch_add(&done, 1);
+  return NULL;
+}
+
+/* Starts a thread after another, and waits for each. */
+static void* start_others(void* unused) {
+  pthread_t thread;
+
+  (void)unused;
+  for (unsigned long i = 0; i < rounds; i++) {
+    if (pthread_create(&thread, NULL, count, NULL) || pthread_join(thread, NULL))
+      atomic_store(&wrong, true);
+  }
+  return NULL;
+}
+
+static const struct load {
+  const char* name;
+  void* (*thread)(void*);
+  bool once; /* each thread counts once, not in every round */
+} loads[] = {{"spin", spin, true},  {"yield", yield, false},   {"ping", ping, false},
+             {"move", move, false}, {"renice", renice, false}, {"start", start_others, false}};
+
+int main(int argc, char** argv) {
+  const struct load* load = NULL;
+  pthread_t threads[THREADS_MAX];
+  unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+  for (size_t i = 0; argc == 4 && i < sizeof(loads) / sizeof(*loads); i++)
+    if (strcmp(argv[1], loads[i].name) == 0) load = &loads[i];
+  if (!load || !count || count > THREADS_MAX) {
+    fputs("usage: tasks spin|yield|ping|move|renice|start THREADS ROUNDS\n", stderr);
+    return 2;
+  }
+  rounds = strtoul(argv[3], NULL, 10);
+  for (unsigned long i = 0; i < count; i++)
+    if (pthread_create(&threads[i], NULL, load->thread, (void*)(intptr_t)i)) return 1;
+  for (unsigned long i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  printf("%s %lu done in %" PRIu64 " ns\n", load->name, atomic_load(&done),
+         clock_ns(CLOCK_MONOTONIC) - begin);
+  return wrong || done != (load->once ? count : count * rounds);
+}
