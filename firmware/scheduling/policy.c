@@ -68,17 +68,27 @@ static void note_runtime(struct task* task, uint64_t runtime) {
   task->runtime = runtime;
 }
 
+/* Whether a task is not allowed on its home, but on another CPU. */
+static bool lacks_home(const struct policy* policy, const struct task* task) {
+  return policy->config.kind == POLICY_FIFO_PER_CPU && !(allowed_cpus(task) & CPU_BIT(task->home)) &&
+         allowed_cpus(task) & policy->config.cpus;
+}
+
 static void change_cpus(struct policy* policy, uint16_t index, uint64_t cpus) {
   struct task* task = task_at(policy, index);
-  const bool moves = policy->config.kind == POLICY_FIFO_PER_CPU && !(cpus & CPU_BIT(task->home)) &&
-                     cpus & policy->config.cpus;
   const bool queued = task->state == TASK_QUEUED;
 
   task->cpus = cpus;
-  if (!moves) return;
+  if (!lacks_home(policy, task)) return;
   if (queued) state_leave(policy, index);
   state_find_home(policy, task);
   if (queued) state_queue_at_back(policy, index);
+}
+
+/* A CPU has refused a task that may not run there. */
+static void note_refusal(struct policy* policy, struct task* task, unsigned cpu) {
+  task->refused |= CPU_BIT(cpu);
+  if (lacks_home(policy, task)) state_find_home(policy, task);
 }
 
 static void end_of(struct policy* policy, unsigned cpu, enum ghost_state state, uint64_t time) {
@@ -97,6 +107,9 @@ static void end_of(struct policy* policy, unsigned cpu, enum ghost_state state, 
         task->state = TASK_ASIDE;
         return;
       }
+      break;
+    case GHOST_INVALID_TARGET:
+      if (task && task->barrier == policy->cpu[cpu].barrier) note_refusal(policy, task, cpu);
       break;
     case GHOST_ABORTED:
     case GHOST_AGENT_STALE:
@@ -124,6 +137,7 @@ static bool use(struct policy* policy, uint16_t index, const struct ghost_messag
 
   note_time(policy, time);
   task->barrier = message->header.sequence;
+  task->refused = 0;
   switch (message->header.type) {
     case GHOST_WAKEUP:
       if (task->state == TASK_BLOCKED || task->state == TASK_ASIDE) state_wake(policy, index);

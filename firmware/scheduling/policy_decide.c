@@ -80,7 +80,7 @@ static struct decision choose(struct policy* policy, enum decision_kind kind, ui
 static uint16_t first_allowed(struct policy* policy, unsigned queue, uint64_t cpus) {
   uint16_t task = policy->queue[queue].first;
 
-  while (task != TASK_NONE && !(task_at(policy, task)->cpus & cpus))
+  while (task != TASK_NONE && !(allowed_cpus(task_at(policy, task)) & cpus))
     task = task_at(policy, task)->next;
   return task;
 }
@@ -99,16 +99,15 @@ static uint16_t first_at_home(struct policy* policy, uint64_t cpus, unsigned* cp
 /* The next task for one of these idle CPUs. */
 static uint16_t next_to_run(struct policy* policy, uint64_t cpus, unsigned* cpu) {
   uint16_t index;
-  const struct task* task;
+  uint8_t last;
 
   if (policy->config.kind == POLICY_FIFO_PER_CPU) return first_at_home(policy, cpus, cpu);
   index = first_allowed(policy, 0, cpus);
   if (index == TASK_NONE) return TASK_NONE;
-  task = task_at(policy, index);
-  *cpu = __builtin_ctzll(task->cpus & cpus);
-  if (policy->config.kind == POLICY_VM && task->last != CPU_NONE &&
-      task->cpus & cpus & CPU_BIT(task->last))
-    *cpu = task->last;
+  cpus &= allowed_cpus(task_at(policy, index));
+  *cpu = __builtin_ctzll(cpus);
+  last = task_at(policy, index)->last;
+  if (policy->config.kind == POLICY_VM && last != CPU_NONE && cpus & CPU_BIT(last)) *cpu = last;
   return index;
 }
 
@@ -118,7 +117,7 @@ static uint16_t next_to_follow(struct policy* policy, uint64_t cpus, unsigned* c
 
   if (policy->config.kind == POLICY_FIFO_PER_CPU) return first_at_home(policy, cpus, cpu);
   index = first_allowed(policy, 0, cpus);
-  if (index != TASK_NONE) *cpu = longest(policy, task_at(policy, index)->cpus & cpus);
+  if (index != TASK_NONE) *cpu = longest(policy, allowed_cpus(task_at(policy, index)) & cpus);
   return index;
 }
 
@@ -129,7 +128,7 @@ static unsigned next_to_withdraw(struct policy* policy, uint64_t set, uint64_t i
 
   while (set) {
     const unsigned cpu = take_cpu(&set);
-    if (!(task_at(policy, policy->cpu[cpu].chosen)->cpus & idle)) continue;
+    if (!(allowed_cpus(task_at(policy, policy->cpu[cpu].chosen)) & idle)) continue;
     if (best == POLICY_CPUS || policy->cpu[cpu].since < policy->cpu[best].since) best = cpu;
   }
   return best;

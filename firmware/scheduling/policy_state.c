@@ -108,7 +108,7 @@ uint16_t state_end_decision(struct policy* policy, unsigned cpu) {
 }
 
 void state_find_home(struct policy* policy, struct task* task) {
-  const uint64_t allowed = task->cpus & policy->config.cpus;
+  const uint64_t allowed = allowed_cpus(task) & policy->config.cpus;
   const uint64_t after =
       policy->last_home + 1 < POLICY_CPUS ? allowed & ~(CPU_BIT(policy->last_home + 1) - 1) : 0;
 

@@ -20,6 +20,11 @@ static inline struct task* task_at(struct policy* policy, uint16_t task) {
   return &policy->tasks.task[task];
 }
 
+/* The CPUs that a task can be chosen for. */
+static inline uint64_t allowed_cpus(const struct task* task) {
+  return task->cpus & ~task->refused;
+}
+
 static inline struct task_queue* queue_of(struct policy* policy, const struct task* task) {
   return &policy->queue[policy->config.kind == POLICY_FIFO_PER_CPU ? task->home : 0];
 }
@@ -46,7 +51,7 @@ void state_choose(struct policy* policy, uint16_t task, unsigned cpu, uint64_t n
 /* Ends the CPU's decision. Returns its task, or TASK_NONE if that was put elsewhere since. */
 uint16_t state_end_decision(struct policy* policy, unsigned cpu);
 
-/* Finds a home for a task whose home its set of CPUs forbids. */
+/* Finds a home for a task that is not allowed on the one it has. */
 void state_find_home(struct policy* policy, struct task* task);
 
 #endif

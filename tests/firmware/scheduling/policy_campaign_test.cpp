@@ -25,6 +25,7 @@ struct Reached {
   unsigned used_prestaged = 0;
   unsigned withdrawn = 0;
   unsigned withdrawn_too_late = 0;
+  unsigned refused_by_pin = 0;
 };
 
 constexpr unsigned message_types[] = {GHOST_DEAD,
@@ -85,6 +86,7 @@ class Agency {
     reached_.used_prestaged += kernel_.used_prestaged();
     reached_.withdrawn += kernel_.withdrawn();
     reached_.withdrawn_too_late += kernel_.withdrawn_too_late();
+    reached_.refused_by_pin += kernel_.refused_by_pin();
   }
 
   void work() {
@@ -307,6 +309,7 @@ TEST_P(PolicyCampaignTest, ServesAnHonestKernelAsTheReferenceDoesAndLosesNoTask)
   });
   expect_all_reached();
   EXPECT_GT(reached.used_prestaged, 0u);
+  EXPECT_GT(reached.refused_by_pin, 0u);
   if (GetParam() == POLICY_FIFO_PER_CPU) return;
   EXPECT_GT(reached.withdrawn, 0u);
   EXPECT_GT(reached.withdrawn_too_late, 0u);

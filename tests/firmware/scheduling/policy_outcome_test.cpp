@@ -7,9 +7,8 @@ namespace {
 constexpr ghost_state target_states[] = {GHOST_TARGET_ONCPU, GHOST_TARGET_STALE,
                                          GHOST_TARGET_NOT_FOUND, GHOST_TARGET_NOT_RUNNABLE};
 constexpr ghost_state cpu_states[] = {
-    GHOST_CPU_UNAVAIL,   GHOST_CPU_OFFLINE,         GHOST_NO_AGENT,
-    GHOST_INVALID_FLAGS, GHOST_INVALID_TARGET,      GHOST_INVALID_CPU,
-    GHOST_NOT_PERMITTED, GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
+    GHOST_CPU_UNAVAIL, GHOST_CPU_OFFLINE,   GHOST_NO_AGENT,            GHOST_INVALID_FLAGS,
+    GHOST_INVALID_CPU, GHOST_NOT_PERMITTED, GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
 constexpr ghost_state retry_states[] = {GHOST_ABORTED, GHOST_AGENT_STALE};
 
 struct PolicyOutcomeTest : PolicyTest {
@@ -120,6 +119,41 @@ TEST_F(PolicyOutcomeTest, ACpuThatRefusesIsBusyUnlessItRunsATask) {
     end(0, 2, state);
     expect_decision(DECISION_PRESTAGE, 0, 2);
   }
+}
+
+TEST_F(PolicyOutcomeTest, ACpuThatATaskMayNotUseGetsTheNextTask) {
+  choose();
+  end(0, 1, GHOST_INVALID_TARGET);
+  expect_order(0, {2});  // the CPU is not busy
+  tell(GHOST_PRIORITY_CHANGED, 1);
+  expect_order(0, {1});
+}
+
+TEST_F(PolicyOutcomeTest, ATaskThatACpuMayNotRunGoesToTheNextCpu) {
+  for (policy_kind kind : {POLICY_FIFO_CENTRAL, POLICY_FIFO_PER_CPU, POLICY_SHINJUKU, POLICY_VM}) {
+    start(kind, false, 0xb);
+    create(1);
+    available(0);
+    available(1);
+    available(3);
+    for (unsigned cpu : {0u, 1u, 3u}) {
+      expect_run(cpu, 1);
+      end(cpu, 1, GHOST_INVALID_TARGET);
+    }
+    expect_nothing();
+    tell(GHOST_PRIORITY_CHANGED, 1);
+    expect_run(kind == POLICY_FIFO_PER_CPU ? 3 : 0, 1);
+  }
+}
+
+TEST_F(PolicyOutcomeTest, ATaskThatMayNotRunForAMessageUsedMeanwhileIsTriedAgain) {
+  choose();
+  tell(GHOST_PRIORITY_CHANGED, 1);
+  end(0, 1, GHOST_INVALID_TARGET);
+  expect_order(0, {1, 2});
+  choose();
+  fail_latch(1, 0, GHOST_INVALID_TARGET);
+  expect_order(0, {1, 2});
 }
 
 TEST_F(PolicyOutcomeTest, ATaskThatWasNotTriedGoesToTheFront) {

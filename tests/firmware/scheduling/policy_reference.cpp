@@ -31,7 +31,7 @@ std::optional<unsigned> cpu_of(const ghost_message& message) {
   }
 }
 
-enum class Outcome { complete, target, cpu, retry, none };
+enum class Outcome { complete, target, pair, cpu, retry, none };
 
 Outcome classify(ghost_state state) {
   switch (state) {
@@ -46,12 +46,13 @@ Outcome classify(ghost_state state) {
     case GHOST_CPU_OFFLINE:
     case GHOST_NO_AGENT:
     case GHOST_INVALID_FLAGS:
-    case GHOST_INVALID_TARGET:
     case GHOST_INVALID_CPU:
     case GHOST_NOT_PERMITTED:
     case GHOST_UNSUPPORTED_VERSION:
     case GHOST_POISONED:
       return Outcome::cpu;
+    case GHOST_INVALID_TARGET:
+      return Outcome::pair;
     case GHOST_ABORTED:
     case GHOST_AGENT_STALE:
       return Outcome::retry;
@@ -157,6 +158,7 @@ void PolicyReference::use(const ghost_message& message, std::uint64_t time) {
   if (message.header.type == GHOST_NEW) return use_new(message.task_new, message.header.sequence);
   Task& task = tasks_.at(message.gtid);
   task.barrier = message.header.sequence;
+  task.refused = 0;
   const bool was_aside = task.place == Place::aside;
   switch (message.header.type) {
     case GHOST_WAKEUP:
@@ -211,11 +213,16 @@ void PolicyReference::use_new(const ghost_new& message, std::uint32_t sequence) 
 
 void PolicyReference::use_affinity(Task& task, std::uint64_t cpus) {
   task.cpus = cpus;
-  if (!queue_for_each_cpu() || cpus >> task.home & 1 || !(cpus & config_.cpus)) return;
+  if (!home_is_forbidden(task)) return;
   const bool queued = task.place == Place::queued;
   if (queued) leave(task);
   give_home(task);
   if (queued) queue(task, false);
+}
+
+bool PolicyReference::home_is_forbidden(const Task& task) const {
+  return queue_for_each_cpu() && !may_run(task, task.home) &&
+         !allowed(task.gtid, configured_).empty();
 }
 
 /// The next CPU after the home that was given last, or the lowest.
@@ -260,6 +267,13 @@ void PolicyReference::use_outcome(unsigned number, ghost_state state, std::uint6
     case Outcome::cpu:
       if (task) queue(*task, true);
       if (cpu.state != State::running && !undecided.heard_of_cpu) cpu.state = State::busy;
+      break;
+    case Outcome::pair:
+      if (task && task->barrier == undecided.barrier) {
+        task->refused |= std::uint64_t{1} << number;
+        if (home_is_forbidden(*task)) give_home(*task);
+      }
+      if (task) queue(*task, true);
       break;
     case Outcome::retry:
       if (task) queue(*task, true);

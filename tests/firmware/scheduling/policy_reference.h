@@ -35,6 +35,7 @@ class PolicyReference {
   struct Task {
     std::uint64_t gtid;
     std::uint64_t cpus;
+    std::uint64_t refused = 0;  // CPUs that said INVALID_TARGET since its last message
     std::uint64_t runtime;  // as its messages reported last
     std::uint64_t age;
     std::uint32_t barrier;
@@ -85,7 +86,11 @@ class PolicyReference {
   void report_runtime(Task& task, std::uint64_t runtime);
   void wake(Task& task);
   void give_home(Task& task);
+  bool home_is_forbidden(const Task& task) const;
 
+  static bool may_run(const Task& task, unsigned cpu) {
+    return (task.cpus & ~task.refused) >> cpu & 1;
+  }
   bool has_slices() const;
   bool queue_for_each_cpu() const { return config_.kind == POLICY_FIFO_PER_CPU; }
   std::uint64_t slice() const;

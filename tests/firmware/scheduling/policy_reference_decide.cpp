@@ -43,9 +43,9 @@ std::vector<unsigned> PolicyReference::free_cpus(State state) const {
 std::vector<unsigned> PolicyReference::allowed(std::uint64_t gtid,
                                                const std::vector<unsigned>& cpus) const {
   std::vector<unsigned> result;
-  const std::uint64_t set = tasks_.at(gtid).cpus;
+  const Task& task = tasks_.at(gtid);
   for (unsigned cpu : cpus)
-    if (set >> cpu & 1) result.push_back(cpu);
+    if (may_run(task, cpu)) result.push_back(cpu);
   return result;
 }
 
@@ -63,7 +63,7 @@ PolicyReference::Choice PolicyReference::first_of_each_queue(
     const auto queue = queues_.find(cpu);
     if (queue == queues_.end()) continue;
     for (std::uint64_t gtid : queue->second)
-      if (tasks_.at(gtid).cpus >> cpu & 1) return std::make_pair(cpu, gtid);
+      if (may_run(tasks_.at(gtid), cpu)) return std::make_pair(cpu, gtid);
   }
   return std::nullopt;
 }
@@ -161,7 +161,7 @@ std::uint64_t PolicyReference::deadline() const {
     if (cpus_[cpu].state != State::running) continue;
     bool wanted = prestaged(cpu);
     if (!cpus_[cpu].undecided)
-      for (std::uint64_t gtid : one_queue()) wanted |= tasks_.at(gtid).cpus >> cpu & 1;
+      for (std::uint64_t gtid : one_queue()) wanted |= may_run(tasks_.at(gtid), cpu);
     if (wanted) result = std::min(result, since(cpu) + slice());
   }
   return result;

@@ -163,6 +163,7 @@ void SimulatedKernel::stop(Task& task, unsigned type) {
   task.state = blocks ? State::blocked : State::runnable;
   task.runtime += now - task.since;
   cpus_[task.cpu].running = 0;
+  if (!blocks && task.cpus >> task.cpu & 1 && chance(8) == 0) task.pinned = task.cpu;
   send_message(task.cpu, on_cpu(type, task.gtid, ++task.barrier, task.cpu, task.runtime));
 }
 
@@ -195,6 +196,7 @@ void SimulatedKernel::end(Task& task) {
 
 void SimulatedKernel::change_affinity(Task& task, std::uint64_t cpus) {
   task.cpus = cpus;
+  task.pinned.reset();
   send_message(any_cpu(), affinity_changed(task.gtid, ++task.barrier, cpus));
   if (task.state != State::running || cpus >> task.cpu & 1) return;
   stop(task, GHOST_PREEMPT);
@@ -267,10 +269,9 @@ bool SimulatedKernel::carry_out() {
 /// Why the kernel refuses a decision, if it does.
 std::optional<ghost_state> SimulatedKernel::refusal(const decision& decision) {
   static const ghost_state unusable[] = {
-      GHOST_CPU_UNAVAIL,   GHOST_CPU_OFFLINE,         GHOST_NO_AGENT,
-      GHOST_INVALID_FLAGS, GHOST_INVALID_TARGET,      GHOST_INVALID_CPU,
-      GHOST_NOT_PERMITTED, GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
-  if (cpus_[decision.cpu].taken) return unusable[chance(9)];
+      GHOST_CPU_UNAVAIL, GHOST_CPU_OFFLINE,   GHOST_NO_AGENT,            GHOST_INVALID_FLAGS,
+      GHOST_INVALID_CPU, GHOST_NOT_PERMITTED, GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
+  if (cpus_[decision.cpu].taken) return unusable[chance(8)];
   const auto found = tasks_.find(decision.gtid);
   if (found == tasks_.end()) return GHOST_TARGET_NOT_FOUND;
   const Task& task = found->second;
@@ -283,6 +284,10 @@ std::optional<ghost_state> SimulatedKernel::refusal(const decision& decision) {
   if (task.state == State::running) wrong_ = "A task shall run on two CPUs.";
   if (task.state == State::blocked) wrong_ = "A blocked task shall run.";
   if (!(task.cpus >> decision.cpu & 1)) wrong_ = "A task shall run on a CPU that it may not use.";
+  if (task.pinned && *task.pinned != decision.cpu) {
+    ++refused_by_pin_;
+    return GHOST_INVALID_TARGET;
+  }
   return std::nullopt;
 }
 
@@ -300,6 +305,7 @@ void SimulatedKernel::start(Task& task, unsigned cpu) {
   task.state = State::running;
   task.cpu = cpu;
   task.since = now;
+  task.pinned.reset();
   cpus_[cpu].running = task.gtid;
   send_message(cpu, on_cpu(GHOST_ON_CPU, task.gtid, ++task.barrier, cpu));
 }

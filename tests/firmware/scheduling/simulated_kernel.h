@@ -54,6 +54,8 @@ class SimulatedKernel {
   /// How many withdrawals came in time, and too late.
   unsigned withdrawn() const { return withdrawn_; }
   unsigned withdrawn_too_late() const { return withdrawn_too_late_; }
+  /// How many decisions another CPU than the task's refused.
+  unsigned refused_by_pin() const { return refused_by_pin_; }
 
   std::uint64_t now = 0;  // ns
 
@@ -67,6 +69,7 @@ class SimulatedKernel {
     unsigned cpu = 0;  // where it runs or ran last
     std::uint64_t runtime = 0;
     std::uint64_t since = 0;
+    std::optional<unsigned> pinned;  // to a CPU, of which no message tells
   };
   struct Sent {
     struct decision decision;
@@ -118,4 +121,5 @@ class SimulatedKernel {
   unsigned used_prestaged_ = 0;
   unsigned withdrawn_ = 0;
   unsigned withdrawn_too_late_ = 0;
+  unsigned refused_by_pin_ = 0;
 };
