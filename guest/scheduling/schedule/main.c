@@ -56,6 +56,7 @@ static void* run_agent(void* scheduler) {
 }
 
 static int start_agent(pthread_t* thread, unsigned cpu, struct scheduler* scheduler) {
+  const struct sched_param parameters = {.sched_priority = 1};
   pthread_attr_t attributes;
   cpu_set_t set;
   int error;
@@ -64,6 +65,10 @@ static int start_agent(pthread_t* thread, unsigned cpu, struct scheduler* schedu
   CPU_SET(cpu, &set);
   pthread_attr_init(&attributes);
   pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
+  /* Tasks of the fair class would take turns with the agent. */
+  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+  pthread_attr_setschedparam(&attributes, &parameters);
   error = pthread_create(thread, &attributes, run_agent, scheduler);
   pthread_attr_destroy(&attributes);
   return error;
