@@ -64,15 +64,33 @@ struct oae_sched_queue {
 /* The only device, since a host has one agent. */
 static struct {
 	struct pci_dev *pci;
+	bool frozen; /* It is being reset, and must not be touched. */
 	void __iomem *control; /* the first page */
 	u64 requests;
-	u64 cpus;
+	u64 cpus; /* that run tasks of the agent; 0: nobody touches the queues */
 	unsigned int elements;
 	bool prefetch;
 	struct oae_sched_queue queues[OAE_SCHED_CPUS];
 } device;
 
 static DEFINE_MUTEX(lock);
+
+static bool is_there(void)
+{
+	return device.pci && !device.frozen;
+}
+
+static void do_nothing(void *unused)
+{
+}
+
+/* Nobody touches the queues from then on, until an agent is started. */
+static void stop_queues(void)
+{
+	WRITE_ONCE(device.cpus, 0);
+	/* Those who have seen another value have interrupts off until they are done. */
+	on_each_cpu(do_nothing, NULL, true);
+}
 
 static void write_line(struct oae_sched_queue *queue, const u64 *words)
 {
@@ -112,6 +130,8 @@ static bool queue_send(unsigned int cpu, const struct ghost_message *message, u6
 					    .header.length = sizeof(struct ghost_header) };
 	struct oae_sched_queue *queue = &device.queues[cpu];
 
+	if (!READ_ONCE(device.cpus))
+		return false;
 	/* There is always room for the outcome of a decision and the mark of a loss. */
 	if (!has_room(queue, 3)) {
 		queue->lost = true;
@@ -135,6 +155,8 @@ static void queue_finish(unsigned int cpu, enum ghost_state state, u64 time, u64
 			     .cpu_sequence = cpu_sequence },
 	};
 
+	if (!READ_ONCE(device.cpus))
+		return;
 	if (has_room(queue, 1))
 		put(queue, &end.message, time);
 	else
@@ -168,7 +190,7 @@ static bool queue_claim(unsigned int cpu, struct oae_sched_slot *decision)
 	struct oae_sched_queue *queue = &device.queues[cpu];
 	struct queue_slot slot;
 
-	if (!(device.cpus >> cpu & 1))
+	if (!(READ_ONCE(device.cpus) >> cpu & 1))
 		return false;
 	read_slot(queue, &slot);
 	if (slot.number != queue->taken + 1)
@@ -193,7 +215,7 @@ static bool queue_claim(unsigned int cpu, struct oae_sched_slot *decision)
 
 static void queue_prefetch(unsigned int cpu)
 {
-	if (device.prefetch && device.cpus >> cpu & 1)
+	if (device.prefetch && READ_ONCE(device.cpus) >> cpu & 1)
 		start_read(&device.queues[cpu]);
 }
 
@@ -310,9 +332,9 @@ static int start_locked(const struct oae_sched_start *start)
 	};
 	int ret;
 
-	device.cpus = 0;
+	stop_queues();
 	unmap_queues();
-	if (!device.pci)
+	if (!is_there())
 		return -ENODEV;
 	if (!is_power_of_2(ring_elements) || ring_elements < QUEUE_ELEMENTS_MIN ||
 	    ring_elements > QUEUE_ELEMENTS_MAX)
@@ -327,7 +349,7 @@ static int start_locked(const struct oae_sched_start *start)
 	device.prefetch = write_through && prefetch_decisions;
 	ret = map_queues();
 	if (!ret)
-		device.cpus = start->cpus;
+		WRITE_ONCE(device.cpus, start->cpus);
 	return ret;
 }
 
@@ -347,7 +369,7 @@ static int queue_finish_work(struct oae_sched_counts *counts)
 	int ret = -ENODEV;
 
 	mutex_lock(&lock);
-	if (device.pci)
+	if (is_there())
 		ret = request(&control);
 	if (!ret)
 		memcpy_fromio(counts->words, device.control + QUEUE_COUNTS, sizeof(counts->words));
@@ -355,25 +377,14 @@ static int queue_finish_work(struct oae_sched_counts *counts)
 	return ret;
 }
 
-static void do_nothing(void *unused)
-{
-}
-
-/* Interrupts that came before are over then. */
-static void wait_for_calls(void)
-{
-	on_each_cpu(do_nothing, NULL, true);
-}
-
 static void queue_stop(void)
 {
 	const struct queue_control control = { .command = QUEUE_STOP };
 
 	mutex_lock(&lock);
-	WRITE_ONCE(device.cpus, 0);
-	if (device.pci)
+	stop_queues();
+	if (is_there())
 		request(&control);
-	wait_for_calls();
 	unmap_queues();
 	mutex_unlock(&lock);
 }
@@ -444,6 +455,7 @@ static int queue_probe(struct pci_dev *pci, const struct pci_device_id *id)
 	if (ret)
 		return ret;
 	pci_set_master(pci);
+	pci_save_state(pci);
 	device.requests = readq(device.control + QUEUE_STATUS);
 	mutex_lock(&lock);
 	device.pci = pci;
@@ -455,10 +467,72 @@ static void queue_remove(struct pci_dev *pci)
 {
 	mutex_lock(&lock);
 	device.pci = NULL;
-	device.cpus = 0;
+	stop_queues();
 	mutex_unlock(&lock);
 	pci_clear_master(pci);
 }
+
+/* The agent may live on, but does not know what it has missed. The watchdog starts it again. */
+static void freeze(void)
+{
+	mutex_lock(&lock);
+	device.frozen = true;
+	stop_queues();
+	mutex_unlock(&lock);
+}
+
+static void thaw(struct pci_dev *pci)
+{
+	mutex_lock(&lock);
+	device.frozen = false;
+	mutex_unlock(&lock);
+	/* What the kernel saved can be restored only once. */
+	pci_save_state(pci);
+}
+
+static void queue_reset_prepare(struct pci_dev *pci)
+{
+	freeze();
+}
+
+static void queue_reset_done(struct pci_dev *pci)
+{
+	thaw(pci);
+}
+
+static pci_ers_result_t queue_error_detected(struct pci_dev *pci, pci_channel_state_t channel)
+{
+	if (channel == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	freeze();
+	return channel == pci_channel_io_frozen ? PCI_ERS_RESULT_NEED_RESET :
+						  PCI_ERS_RESULT_DISCONNECT;
+}
+
+static pci_ers_result_t queue_mmio_enabled(struct pci_dev *pci)
+{
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static pci_ers_result_t queue_slot_reset(struct pci_dev *pci)
+{
+	pci_restore_state(pci);
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static void queue_error_resume(struct pci_dev *pci)
+{
+	thaw(pci);
+}
+
+static const struct pci_error_handlers queue_error_handlers = {
+	.error_detected = queue_error_detected,
+	.mmio_enabled = queue_mmio_enabled,
+	.slot_reset = queue_slot_reset,
+	.resume = queue_error_resume,
+	.reset_prepare = queue_reset_prepare,
+	.reset_done = queue_reset_done,
+};
 
 static const struct pci_device_id queue_ids[] = { { PCI_DEVICE(0xf0ae, 0x0ae3) }, {} };
 MODULE_DEVICE_TABLE(pci, queue_ids);
@@ -468,6 +542,7 @@ static struct pci_driver queue_driver = {
 	.id_table = queue_ids,
 	.probe = queue_probe,
 	.remove = queue_remove,
+	.err_handler = &queue_error_handlers,
 };
 
 static int __init queue_init(void)

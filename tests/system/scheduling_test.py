@@ -279,7 +279,7 @@ class Scheduling(Runs, machine.TestCase):
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["plain", "ended"]
+    others = ["plain", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -293,7 +293,14 @@ begun
 devmem $(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1) 64 0
 code wait $!
 """
-        others = {"plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}", "ended": ended}
+        # A reset of the function in the middle of the run.
+        reset = f"""{start} --policy shinjuku --prestage tasks spin 5 150000 &
+begun
+echo 1 > /sys/bus/pci/devices/0000:01:00.1/reset
+code wait $!
+"""
+        others = {"plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}", "ended": ended,
+                  "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)},
                  "--set", "ipus[0].cores=2", "--set", "ipus[0].endpoint.queue_function.present=true",
                  "--set", "ipus[0].endpoint.queue_function.memory=256KiB")
@@ -302,13 +309,15 @@ code wait $!
         self.assertEqual(self.text("plain", "err"), "")
         self.assertRegex(self.text("plain"), r"(?m)^code 0$")
 
-    def test_an_agent_that_ends_begins_anew(self):
-        self.assertEqual(self.text("ended", "err"), "")
-        self.assertRegex(self.text("ended"), r"(?m)^spin \d+ done in \d+ ns$")
-        self.assertRegex(self.text("ended"), r"(?m)^fallbacks 1$")
-        self.assertRegex(self.text("ended"), r"(?m)^code 0$")
-        # The second agent has decided, too.
-        self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text("ended")).group(1)), 10)
+    def test_an_agent_that_has_missed_something_begins_anew(self):
+        for name in ("ended", "reset"):
+            with self.subTest(name):
+                self.assertEqual(self.text(name, "err"), "")
+                self.assertRegex(self.text(name), r"(?m)^spin \d+ done in \d+ ns$")
+                self.assertRegex(self.text(name), r"(?m)^fallbacks 1$")
+                self.assertRegex(self.text(name), r"(?m)^code 0$")
+                # The second agent has decided, too.
+                self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text(name)).group(1)), 10)
 
 
 if __name__ == "__main__":
