@@ -202,12 +202,10 @@ void BPF_PROG(enqueue, struct task_struct* p, u64 flags) {
   else
     send_left(p, state->yielded ? GHOST_YIELD : GHOST_PREEMPT, barrier, was_latched);
   state->left = state->yielded = false;
-  if (fallback) {
-    enqueue_in_fallback(p, flags);
-    return;
-  }
   state->since = bpf_ktime_get_ns();
-  state->custody = 1;
+  /* Either the fallback begins before this and is seen below, or it finds the task in custody. */
+  __sync_lock_test_and_set(&state->custody, 1);
+  if (fallback && __sync_lock_test_and_set(&state->custody, 0)) enqueue_in_fallback(p, flags);
 }
 
 /* Why a decision cannot be carried out, or COMPLETE if it can. */

@@ -18,6 +18,9 @@ extern void oae_sched_restart(void) __ksym;
 /* The fallback has begun, and some tasks are still in custody. */
 static volatile u32 stranded;
 
+/* When an agent began anew, ns. What tasks have waited before is not its fault. */
+static u64 resumed;
+
 /* The tasks of the agent, by gtid. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -47,7 +50,8 @@ static long find_late(struct bpf_map* map, u64* gtid, u8* value, bool* late) {
   struct task_struct* p;
   struct task_state* state = managed_state(*gtid, &p);
 
-  if (!state || !state->custody || bpf_ktime_get_ns() - state->since <= patience) return 0;
+  if (!state || !state->custody) return 0;
+  if (bpf_ktime_get_ns() - (state->since > resumed ? state->since : resumed) <= patience) return 0;
   *late = true;
   return 1;
 }
@@ -148,6 +152,7 @@ SEC("fentry/oae_sched_resume")
 int BPF_PROG(resume) {
   int cpu;
 
+  resumed = bpf_ktime_get_ns();
   fallback = 0;
   bpf_for_each_map_elem(&managed, introduce, NULL, 0);
   bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
