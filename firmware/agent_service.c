@@ -6,12 +6,16 @@
 #include "cpu.h"
 #include "fault.h"
 #include "gic.h"
+#include "irq.h"
 #include "mmio.h"
 #include "oae_memory_map.h"
 #include "oae_registers.h"
 #include "scheduling/queue_channel.h"
 #include "system.h"
 #include "timer.h"
+
+/* Ticks without a sign of life after which the agent's core has stopped. */
+#define PATIENCE 2
 
 /* Rounds of the agent between two looks at control, and microseconds if it does not work. */
 #define ROUNDS 64
@@ -21,6 +25,9 @@ static struct agent agent;
 static struct queue_channel queues;
 static struct agent_channel channel;
 static struct queue_device device;
+
+/* Rises while the agent's core works or waits for requests. */
+static volatile uint64_t liveness;
 
 static uint64_t memory_read(unsigned offset) {
   return mmio_read64(OAE_IPU_QUEUE_MEMORY_BASE + offset);
@@ -75,6 +82,7 @@ static bool carry_out(bool working) {
   } else if (control.command == QUEUE_FINISH && working) {
     while (agent_wind_up(&agent) || agent.outstanding) {
       if (memory_read(QUEUE_CONTROL) != control.request) return true;
+      liveness++;
     }
     write_counts();
     result = QUEUE_DONE;
@@ -88,13 +96,38 @@ static bool carry_out(bool working) {
   return working;
 }
 
+static void begin_anew(void) {
+  agent_service_run();
+}
+
+bool agent_service_watch(unsigned core) {
+  static uint64_t seen;
+  static unsigned ticks;
+  const uint64_t now = liveness;
+
+  if (now != seen || memory_read(QUEUE_CONTROL) ==
+                         memory_read(QUEUE_STATUS + offsetof(struct queue_status, reply))) {
+    seen = now;
+    ticks = 0;
+    return false;
+  }
+  if (++ticks < PATIENCE) return false;
+  ticks = 0;
+  gic_signal(core, IRQ_BEGIN_ANEW);
+  return true;
+}
+
 _Noreturn void agent_service_run(void) {
-  uint64_t seen = memory_read(QUEUE_CONTROL);
-  uint64_t liveness = 0;
+  /* A request that a core left without a reply is carried out by this one. */
+  uint64_t seen = memory_read(QUEUE_STATUS + offsetof(struct queue_status, reply));
   bool working = false;
 
   if (!gic_join()) panic("no redistributor for core %u", cpu_core());
+  timer_stop();
   gic_enable(OAE_IPU_VIRTUAL_TIMER_INTID);
+  irq_begin_anew_at(begin_anew);
+  fault_survive();
+  cpu_unmask_irqs();
   device = (struct queue_device){(volatile uint8_t*)OAE_IPU_QUEUE_MEMORY_BASE,
                                  (volatile uint8_t*)OAE_IPU_QUEUE_CACHED_BASE,
                                  system_queue_memory(), interrupt, timer_ns};
@@ -105,11 +138,14 @@ _Noreturn void agent_service_run(void) {
       seen = request;
       working = request && carry_out(working);
     }
+    liveness++;
     if (!working) {
+      cpu_mask_irqs();
       timer_sleep(SLEEP_US);
+      cpu_unmask_irqs();
       continue;
     }
     for (unsigned round = 0; round < ROUNDS && !agent.counts.failed; round++) agent_work(&agent);
-    memory_write(QUEUE_STATUS + offsetof(struct queue_status, liveness), ++liveness);
+    memory_write(QUEUE_STATUS + offsetof(struct queue_status, liveness), liveness);
   }
 }

@@ -52,6 +52,13 @@ static inline unsigned cpu_core(void) {
   return cpu_read(mpidr_el1) & 0xff;
 }
 
+/* Calls a function that does not return, with a stack pointer of its own. */
+_Noreturn static inline void cpu_call_on_empty_stack(void (*function)(void), uint64_t stack) {
+  __asm__ volatile("mov sp, %0\n\tmov x29, xzr\n\tmov x30, xzr\n\tbr %1" ::"r"(stack), "r"(function)
+                   : "memory");
+  __builtin_unreachable();
+}
+
 /* Sleeps forever, with everything masked. */
 _Noreturn static inline void cpu_park(void) {
   __asm__ volatile("msr daifset, #15" ::: "memory");

@@ -12,8 +12,25 @@
 
 #define BACKTRACE_MAX 16
 
-/* The number of the reporting core plus one. Only the first core with a fault reports. */
+/* The number of the reporting core plus one, while it reports. Only one core reports at a time. */
 static uint32_t reporter;
+
+/* The number of the core that may fail; core 0 may not. */
+static unsigned survivor;
+
+void fault_survive(void) {
+  survivor = cpu_core();
+}
+
+_Noreturn static void end_report(void) {
+  if (!survivor || cpu_core() != survivor) system_halt_fault();
+  log_warning("core %u waits until the host starts it again", cpu_core());
+  __atomic_store_n(&reporter, 0, __ATOMIC_RELEASE);
+  for (;;) {
+    cpu_unmask_irqs();
+    cpu_wait();
+  }
+}
 
 static void claim_report(void) {
   uint32_t mine = cpu_core() + 1;
@@ -69,7 +86,7 @@ void fault_report(const struct fault_frame* frame, unsigned kind) {
                                           : "unexpected interrupt");
   print_registers(frame);
   print_backtrace(frame);
-  system_halt_fault();
+  end_report();
 }
 
 void panic(const char* format, ...) {
@@ -79,5 +96,5 @@ void panic(const char* format, ...) {
   va_start(arguments, format);
   log_message_v(LOG_ERROR, format, arguments);
   va_end(arguments);
-  system_halt_fault();
+  end_report();
 }

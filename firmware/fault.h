@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fault ends the run with a report on the console. */
+/* A fault is reported on the console. It ends the run, unless its core may fail. */
 #ifndef FIRMWARE_FAULT_H
 #define FIRMWARE_FAULT_H
 
@@ -29,10 +29,15 @@ _Static_assert(offsetof(struct fault_frame, sp) == FAULT_FRAME_SP, "vectors.S");
 _Static_assert(offsetof(struct fault_frame, elr) == FAULT_FRAME_ELR, "vectors.S");
 _Static_assert(sizeof(struct fault_frame) == FAULT_FRAME_SIZE, "vectors.S");
 
-/* Reports the fault and halts the machine. vectors.S calls it, on any core. */
+/* Faults of this core end no run from now on: it then waits until it begins anew (irq.h). One core
+ * can have this. */
+void fault_survive(void);
+
+/* Reports the fault, and halts the machine or waits. vectors.S calls it, on any core. */
 _Noreturn void fault_report(const struct fault_frame* frame, unsigned kind);
 
-/* Reports a fault that the firmware itself has detected, and halts the machine. */
+/* Reports a fault that the firmware itself has detected, and halts the machine or
+ * waits. */
 _Noreturn void panic(const char* format, ...) __attribute__((format(printf, 1, 2)));
 #endif
 

@@ -27,6 +27,7 @@
 #define IGROUPR 0x0080
 #define ISENABLER 0x0100
 #define ICENABLER 0x0180
+#define ISPENDR 0x0200
 #define ICACTIVER 0x0380
 #define IPRIORITYR 0x0400
 #define ICFGR 0x0c00
@@ -124,6 +125,11 @@ void gic_enable(unsigned id) {
   }
   mmio_write64(GICD_IROUTER + 8 * id, cpu_read(mpidr_el1) & 0xff00ffffff);
   mmio_write32(OAE_IPU_GIC_DISTRIBUTOR_BASE + ISENABLER + id / 32 * 4, bit);
+}
+
+/* ICC_SGI1R_EL1 would need a range selector for more than 16 cores. */
+void gic_signal(unsigned core, unsigned id) {
+  mmio_write32(redistributors[core] + GICR_SGI_FRAME + ISPENDR, 1u << id);
 }
 
 unsigned gic_acknowledge(void) {

@@ -17,6 +17,9 @@ bool gic_join(void);
 /* Enables a level-sensitive interrupt for this core. */
 void gic_enable(unsigned id);
 
+/* Makes a software-generated interrupt (id 0 to 15) pending for a core that has joined. */
+void gic_signal(unsigned core, unsigned id);
+
 /*
  * The handler acknowledges an interrupt and drops its priority. The interrupt is deactivated when
  * its cause is gone. In between it does not signal again, but others do.

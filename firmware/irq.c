@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "irq.h"
 
+#include "config.h"
 #include "cpu.h"
 #include "fault.h"
 #include "gic.h"
@@ -22,11 +23,25 @@ static const struct {
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static volatile uint32_t noted;
+static void (*entry_anew)(void);
+
+void irq_begin_anew_at(void (*entry)(void)) {
+  entry_anew = entry;
+  gic_enable(IRQ_BEGIN_ANEW);
+}
+
+/* The exception that led here never returns. */
+_Noreturn static void begin_anew(void) {
+  gic_drop(IRQ_BEGIN_ANEW);
+  gic_deactivate(IRQ_BEGIN_ANEW);
+  cpu_call_on_empty_stack(entry_anew, cpu_read(tpidr_el1) - FIRMWARE_FAULT_STACK_SIZE);
+}
 
 void irq_handle(void) {
   unsigned id = gic_acknowledge();
 
   if (id >= GIC_SPECIAL) return;
+  if (id == IRQ_BEGIN_ANEW && entry_anew) begin_anew();
   for (unsigned i = 0; i < SOURCES; i++) {
     if (sources[i].id == id) {
       noted |= sources[i].event;

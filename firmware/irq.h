@@ -13,11 +13,18 @@ enum irq_event {
   IRQ_EVENT_LINK = 1 << 3, /* link 0; the events of the other links follow */
 };
 
+/* The software-generated interrupt that lets a core begin anew. */
+#define IRQ_BEGIN_ANEW 0
+
+/* Enables that interrupt for this core, which then calls `entry` on an empty stack, with IRQs
+ * masked, wherever it was. One core can have this. */
+void irq_begin_anew_at(void (*entry)(void));
+
 /* Called by vectors.S. */
 void irq_handle(void);
 
-/* Returns the events since the last call. If there are none and `sleep` is set, it first sleeps until
- * there is one. */
+/* Returns the events since the last call. If there are none and `sleep` is set, it first sleeps
+ * until there is one. */
 uint32_t irq_wait(bool sleep);
 /* Enables the interrupts of these events again. Their causes must be gone. */
 void irq_done(uint32_t events);

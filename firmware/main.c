@@ -114,7 +114,8 @@ static uint64_t ports_of(unsigned core, bool polling) {
 }
 
 _Noreturn static void serve(bool polling) {
-  uint64_t mine = ports_of(0, polling);
+  const uint64_t mine = ports_of(0, polling);
+  const unsigned agent = agent_core();
 
   for (;;) {
     uint32_t events = irq_wait(!polling);
@@ -126,6 +127,8 @@ _Noreturn static void serve(bool polling) {
       swap_service_tick(&swaps, timer_acknowledge());
       swap_service_retry(&swaps, mine);
       link_service_tick(&links);
+      if (agent && agent_service_watch(agent))
+        log_warning("core %u does not answer the host, and begins anew", agent);
     }
     if (events & IRQ_EVENT_MAILBOX) mailbox_serve(OAE_IPU_MAILBOX_BASE, &swaps, polling);
     irq_done(events);
@@ -150,13 +153,14 @@ _Noreturn static void serve_ports_only(unsigned core) {
 static volatile uint32_t others_may_begin __attribute__((section(".data"))) = 0;
 
 void core_main(unsigned core) {
-  bool polling = system_poll();
+  const bool polling = system_poll();
+  const unsigned agent = agent_core();
 
   if (core != 0) {
-    if (!polling && core != agent_core()) cpu_park();
+    if (!polling && core != agent) cpu_park();
     while (!others_may_begin) cpu_pause();
     mmu_join();
-    if (core == agent_core()) agent_service_run();
+    if (core == agent) agent_service_run();
     serve_ports_only(core);
   }
   console_init();

@@ -43,6 +43,12 @@ void timer_sleep(uint64_t us) {
   cpu_write(cntv_ctl_el0, CTL_ENABLE);
   cpu_isb();
   cpu_wait();
+  timer_stop();
+}
+
+void timer_stop(void) {
+  cpu_write(cntv_ctl_el0, 0);
+  cpu_isb();
 }
 
 /* Deadlines stay multiples of the period, however late they are served. */

@@ -70,8 +70,8 @@ static void note_runtime(struct task* task, uint64_t runtime) {
 
 /* Whether a task is not allowed on its home, but on another CPU. */
 static bool lacks_home(const struct policy* policy, const struct task* task) {
-  return policy->config.kind == POLICY_FIFO_PER_CPU && !(allowed_cpus(task) & CPU_BIT(task->home)) &&
-         allowed_cpus(task) & policy->config.cpus;
+  return policy->config.kind == POLICY_FIFO_PER_CPU &&
+         !(allowed_cpus(task) & CPU_BIT(task->home)) && allowed_cpus(task) & policy->config.cpus;
 }
 
 static void change_cpus(struct policy* policy, uint16_t index, uint64_t cpus) {

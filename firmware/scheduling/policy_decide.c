@@ -161,8 +161,7 @@ struct decision policy_decide(struct policy* policy, uint64_t now) {
     task = next_to_follow(policy, running, &cpu);
     if (task != TASK_NONE) return choose(policy, DECISION_PRESTAGE, task, cpu, now);
   }
-  if (policy->config.kind != POLICY_FIFO_PER_CPU &&
-      policy->withdrawals < count_bits(idle)) {
+  if (policy->config.kind != POLICY_FIFO_PER_CPU && policy->withdrawals < count_bits(idle)) {
     cpu = next_to_withdraw(policy, prestaged(policy), idle);
     if (cpu != POLICY_CPUS) {
       policy->cpu[cpu].withdrawing = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How tasks move between the places of a policy: queues, decisions and CPUs. Only the policy uses it,
- * and the oracle that replays what it has decided. */
+/* How tasks move between the places of a policy: queues, decisions and CPUs. Only the policy uses
+ * it, and the oracle that replays what it has decided. */
 #ifndef SCHEDULING_POLICY_STATE_H
 #define SCHEDULING_POLICY_STATE_H
 

@@ -15,6 +15,13 @@ import machine
 FILES = os.environ.get("OAE_VP_SCHEDULING", "").split(":")
 TRACE, DAMAGES = os.environ.get("OAE_VP_SCHEDULING_TRACE", ":").split(":")
 
+FAULTY_AGENT = os.environ.get("OAE_VP_FAULTY_AGENT", "build/cmake/tests/firmware/faulty_agent.elf")
+ORDER = 0xf00  # in the memory of the queue function
+
+# The agent has a core of its own, and the function of queues.
+QUEUES = ("--set", "ipus[0].cores=2", "--set", "ipus[0].endpoint.queue_function.present=true",
+          "--set", "ipus[0].endpoint.queue_function.memory=256KiB")
+
 # CPU 0 is left to an agent on the host, so two CPUs run the tasks.
 VCPUS = 3
 LOADS = {"spin": "spin 5 1000", "yield": "yield 4 40", "ping": "ping 2 150", "move": "move 2 12", "renice": "renice 3 15",
@@ -277,6 +284,51 @@ class Scheduling(Runs, machine.TestCase):
             self.assertIn(text, out)
 
 
+class Agents(machine.TestCase):
+    """The agent's core fails when it is told to: tests/firmware/faulty_agent_firmware.c."""
+    FAULTS = {"short_pause": 1 << 56 | 5_000, "long_pause": 1 << 56 | 50_000, "hang": 2 << 56, "crash": 3 << 56}
+
+    @classmethod
+    def setUpClass(cls):
+        begin = BEGIN + "insmod /share/oae_sched_queue.ko\n"
+        scripts = {name: begin + f"""
+schedule --transport queue --cpus 1-2 --policy shinjuku --prestage tasks spin 5 40000 > /share/out &
+begun
+usleep 2000
+bar=$(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1)
+devmem $((bar + {ORDER})) 64 {order}
+wait $!
+""" for name, order in cls.FAULTS.items()}
+        cls.machines = machine.Children("--set", f"hosts[0].vcpus={VCPUS}", *QUEUES, "--firmware", FAULTY_AGENT, scripts=scripts)
+        for file in FILES:
+            shutil.copy(file, cls.machines.share)
+        cls.machines.finish()
+
+    def test_all_tasks_finish(self):
+        for name, child in self.machines.children.items():
+            with self.subTest(name):
+                self.assertEqual(child.guest_code, 0, child)
+                self.assertRegex(child.file("out"), r"(?m)^spin \d+ done in \d+ ns$")
+
+    def test_a_pause_within_patience_is_not_noticed(self):
+        child = self.machines.children["short_pause"]
+        self.assertNotIn("fallbacks", child.file("out"))
+        self.assertNotIn("begins anew", child.log("ipu"))
+
+    def test_an_agent_that_stops_begins_anew(self):
+        for name in ("long_pause", "hang", "crash"):
+            with self.subTest(name):
+                child = self.machines.children[name]
+                self.assertRegex(child.file("out"), r"(?m)^fallbacks 1$")
+                self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", child.file("out")).group(1)), 10)
+                self.assertEqual(child.log("ipu").count("core 1 does not answer the host, and begins anew"), 1)
+
+    def test_a_fault_of_the_agent_is_reported_and_ends_no_run(self):
+        log = self.machines.children["crash"].log("ipu")
+        self.assertIn("fault on core 1: data abort", log)
+        self.assertIn("core 1 waits until the host starts it again", log)
+
+
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
     others = ["plain", "ended", "reset"]
@@ -288,7 +340,7 @@ class Queue(Runs, machine.TestCase):
                         for name in ("write_combining", "write_through", "prefetch_decisions", "agent_cached"))
         start = "schedule --transport queue --cpus 1-2"
         # An agent ends when it finds another number than that of its request.
-        ended = f"""{start} --policy shinjuku --prestage tasks spin 5 20000 &
+        ended = f"""{start} --policy shinjuku --prestage tasks spin 5 40000 &
 begun
 devmem $(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1) 64 0
 code wait $!
@@ -301,9 +353,7 @@ code wait $!
 """
         others = {"plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}", "ended": ended,
                   "reset": reset}
-        cls.run_({**halves(start, begin), "others": blocks(others, begin)},
-                 "--set", "ipus[0].cores=2", "--set", "ipus[0].endpoint.queue_function.present=true",
-                 "--set", "ipus[0].endpoint.queue_function.memory=256KiB")
+        cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
     def test_a_plain_queue_works(self):
         self.assertEqual(self.text("plain", "err"), "")

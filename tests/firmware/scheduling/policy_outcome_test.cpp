@@ -7,8 +7,9 @@ namespace {
 constexpr ghost_state target_states[] = {GHOST_TARGET_ONCPU, GHOST_TARGET_STALE,
                                          GHOST_TARGET_NOT_FOUND, GHOST_TARGET_NOT_RUNNABLE};
 constexpr ghost_state cpu_states[] = {
-    GHOST_CPU_UNAVAIL, GHOST_CPU_OFFLINE,   GHOST_NO_AGENT,            GHOST_INVALID_FLAGS,
-    GHOST_INVALID_CPU, GHOST_NOT_PERMITTED, GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
+    GHOST_CPU_UNAVAIL,         GHOST_CPU_OFFLINE, GHOST_NO_AGENT,
+    GHOST_INVALID_FLAGS,       GHOST_INVALID_CPU, GHOST_NOT_PERMITTED,
+    GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
 constexpr ghost_state retry_states[] = {GHOST_ABORTED, GHOST_AGENT_STALE};
 
 struct PolicyOutcomeTest : PolicyTest {

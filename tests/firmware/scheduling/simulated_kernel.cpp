@@ -269,8 +269,9 @@ bool SimulatedKernel::carry_out() {
 /// Why the kernel refuses a decision, if it does.
 std::optional<ghost_state> SimulatedKernel::refusal(const decision& decision) {
   static const ghost_state unusable[] = {
-      GHOST_CPU_UNAVAIL, GHOST_CPU_OFFLINE,   GHOST_NO_AGENT,            GHOST_INVALID_FLAGS,
-      GHOST_INVALID_CPU, GHOST_NOT_PERMITTED, GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
+      GHOST_CPU_UNAVAIL,         GHOST_CPU_OFFLINE, GHOST_NO_AGENT,
+      GHOST_INVALID_FLAGS,       GHOST_INVALID_CPU, GHOST_NOT_PERMITTED,
+      GHOST_UNSUPPORTED_VERSION, GHOST_POISONED};
   if (cpus_[decision.cpu].taken) return unusable[chance(8)];
   const auto found = tasks_.find(decision.gtid);
   if (found == tasks_.end()) return GHOST_TARGET_NOT_FOUND;
