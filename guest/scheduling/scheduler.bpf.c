@@ -166,7 +166,8 @@ static void send_wakeup(struct task_struct* p, u32 barrier) {
   send(&message, GHOST_WAKEUP, barrier);
 }
 
-static void send_new(struct task_struct* p, struct task_state* state) {
+/* Returns the message's number. */
+static u32 send_new(struct task_struct* p, struct task_state* state) {
   struct ghost_message message = {};
   const u32 barrier = next_barrier(state);
 
@@ -177,6 +178,17 @@ static void send_new(struct task_struct* p, struct task_state* state) {
   message.task_new.nice = state->nice;
   message.task_new.cpus = state->cpus;
   send(&message, GHOST_NEW, barrier);
+  return barrier;
+}
+
+static void send_on_cpu(struct task_struct* p, u32 cpu, u32 barrier) {
+  struct ghost_message message = {};
+
+  message.on_cpu.gtid = p->scx.tid;
+  message.on_cpu.commit_time = bpf_ktime_get_ns();
+  message.on_cpu.cpu_sequence = cpu_at(cpu)->sequence;
+  message.on_cpu.cpu = cpu;
+  send(&message, GHOST_ON_CPU, barrier);
 }
 
 #include "watchdog.bpf.h"
@@ -278,7 +290,6 @@ void BPF_PROG(dispatch, s32 cpu, struct task_struct* last) {
 SEC("struct_ops/running")
 void BPF_PROG(running, struct task_struct* p) {
   struct task_state* state = state_of(p);
-  struct ghost_message message = {};
   const u32 cpu = scx_bpf_task_cpu(p);
   struct cpu_state* at = cpu_at(cpu);
 
@@ -289,11 +300,8 @@ void BPF_PROG(running, struct task_struct* p) {
   state->custody = 0;
   state->left = state->yielded = false;
   state->running = true;
-  message.on_cpu.gtid = p->scx.tid;
-  message.on_cpu.commit_time = bpf_ktime_get_ns();
-  message.on_cpu.cpu_sequence = ++at->sequence;
-  message.on_cpu.cpu = cpu;
-  send(&message, GHOST_ON_CPU, next_barrier(state));
+  at->sequence++;
+  send_on_cpu(p, cpu, next_barrier(state));
 }
 
 SEC("struct_ops/stopping")

@@ -142,8 +142,15 @@ static bool run_leftover(void) {
 static long introduce(struct bpf_map* map, u64* gtid, u8* value, void* unused) {
   struct task_struct* p;
   struct task_state* state = managed_state(*gtid, &p);
+  u32 barrier;
 
-  if (state) send_new(p, state);
+  if (!state) return 0;
+  barrier = send_new(p, state);
+  /* The agent could not preempt a task of which it does not know that it runs. A task that begins
+   * or ceases to run from now on says so, too, and its message has a later number. */
+  if (*(volatile bool*)&state->running &&
+      __sync_bool_compare_and_swap(&state->barrier, barrier, barrier + 1))
+    send_on_cpu(p, scx_bpf_task_cpu(p), barrier + 1);
   return 0;
 }
 
