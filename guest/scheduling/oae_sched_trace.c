@@ -100,6 +100,7 @@ int oae_sched_trace_start(u64 records)
 	if (!ret) {
 		begun->room = records;
 		atomic64_set(&begun->taken, 0);
+		/* Those who see the trace see how much room it has. */
 		smp_store_release(&oae_sched_trace, begun);
 	}
 	mutex_unlock(&lock);
