@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 
+import hot_plug_test
 import machine
 
 FILES = os.environ.get("OAE_VP_SCHEDULING", "").split(":")
@@ -285,8 +286,10 @@ class Scheduling(Runs, machine.TestCase):
 
 
 class Agents(machine.TestCase):
-    """The agent's core fails when it is told to: tests/firmware/faulty_agent_firmware.c."""
-    FAULTS = {"short_pause": 1 << 56 | 5_000, "long_pause": 1 << 56 | 50_000, "hang": 2 << 56, "crash": 3 << 56}
+    """Agents that fail while they schedule. An agent's core does so when it is told to: tests/firmware/faulty_agent_firmware.c."""
+    ORDERS = {"short_pause": 1 << 56 | 5_000, "long_pause": 1 << 56 | 50_000, "hang": 2 << 56, "crash": 3 << 56}
+    FAULTS = {name: f"devmem $((bar + {ORDER})) 64 {order}" for name, order in ORDERS.items()}
+    FAULTS["pulled"] = "vpctl hot_plug host_ipu remove"
 
     @classmethod
     def setUpClass(cls):
@@ -295,11 +298,14 @@ class Agents(machine.TestCase):
 schedule --transport queue --cpus 1-2 --policy shinjuku --prestage tasks spin 5 40000 > /share/out &
 begun
 usleep 2000
+dmesg -c > /dev/null
 bar=$(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1)
-devmem $((bar + {ORDER})) 64 {order}
-wait $!
-""" for name, order in cls.FAULTS.items()}
-        cls.machines = machine.Children("--set", f"hosts[0].vcpus={VCPUS}", *QUEUES, "--firmware", FAULTY_AGENT, scripts=scripts)
+{fault}
+code wait $! > /share/code
+dmesg -r > /share/dmesg
+""" for name, fault in cls.FAULTS.items()}
+        cls.machines = machine.Children("--set", f"hosts[0].vcpus={VCPUS}", *QUEUES, "--firmware", FAULTY_AGENT,
+                                        "--set", "pcie_links[0].hot_plug={capable: true, surprise: true}", scripts=scripts)
         for file in FILES:
             shutil.copy(file, cls.machines.share)
         cls.machines.finish()
@@ -309,6 +315,16 @@ wait $!
             with self.subTest(name):
                 self.assertEqual(child.guest_code, 0, child)
                 self.assertRegex(child.file("out"), r"(?m)^spin \d+ done in \d+ ns$")
+                self.assertEqual(child.file("code"), "code 125\n" if name == "pulled" else "code 0\n")
+
+    def test_the_kernel_does_not_complain(self):
+        for name, child in self.machines.children.items():
+            with self.subTest(name):
+                lines = child.file("dmesg").splitlines()
+                self.assertEqual([line for line in lines if hot_plug_test.TROUBLE.search(line)], [])
+
+    def test_tasks_take_turns_when_the_card_is_pulled(self):
+        self.assertRegex(self.machines.children["pulled"].file("out"), r"(?m)^fallbacks 1$")
 
     def test_a_pause_within_patience_is_not_noticed(self):
         child = self.machines.children["short_pause"]
