@@ -12,7 +12,7 @@
 
 /*
  * The clock that times swaps for debugfs. It is the TSC where the kernel trusts that, because a few
- * instructions read it, and otherwise the kernel's own clock.
+ * instructions read it, and otherwise the clock of the kernel that may be read in any context.
  */
 #ifdef CONFIG_X86_TSC
 DECLARE_STATIC_KEY_FALSE(oae_clock_is_tsc);
@@ -25,7 +25,7 @@ static inline u64 oae_clock(void)
 	if (static_branch_likely(&oae_clock_is_tsc))
 		return rdtsc_ordered();
 #endif
-	return ktime_get_ns();
+	return ktime_get_mono_fast_ns();
 }
 
 static inline u64 oae_clock_to_ns(u64 ticks)

@@ -15,12 +15,6 @@
 
 #define OAE_EXCHANGE_ATTEMPTS 63 /* The numbers of attempts repeat after this one. */
 
-/* The sequence of the next swap. 0 is never used, since it stands for no swap. */
-static u32 oae_exchange_next(const struct oae_exchange *exchange)
-{
-	return exchange->sequence + 1 ?: 1;
-}
-
 /* The word that names the next swap in one of the registers for confirmations and reversals. */
 static u64 oae_exchange_name_next(const struct oae_exchange *exchange, unsigned int offset)
 {
@@ -86,11 +80,12 @@ static inline u64 oae_exchange_read(struct oae_exchange *exchange, struct oae_an
 }
 
 /* Reads a streamed answer. The caller has called oae_stream_begin(). */
-static inline u64 oae_exchange_stream(struct oae_exchange *exchange, struct oae_answer *answer)
+static inline u64 oae_exchange_stream(struct oae_exchange *exchange, bool vectors,
+				      struct oae_answer *answer)
 {
 	mb(); /* Empties the CPU's buffers, and lets no load go before that. */
 	answer->issued = oae_clock();
-	oae_stream_read(exchange->stream + OAE_STREAM_WINDOW, answer->slot);
+	oae_stream_read(exchange->stream + OAE_STREAM_WINDOW, answer->slot, vectors);
 	answer->answered = oae_clock();
 	return oae_exchange_is_away(exchange) ? ~0ULL : answer->slot[0];
 }
@@ -100,14 +95,15 @@ static u64 oae_exchange_offer(struct oae_exchange *exchange, const u64 *slot,
 			      struct oae_answer *answer)
 {
 	unsigned int i;
+	bool vectors;
 	u64 header;
 
 	if (exchange->form == OAE_STREAMED) {
-		oae_stream_begin();
+		vectors = oae_stream_begin();
 		answer->stored = oae_clock();
 		oae_stream_write(exchange->stream + OAE_STREAM_WINDOW, slot);
-		header = oae_exchange_stream(exchange, answer);
-		oae_stream_end();
+		header = oae_exchange_stream(exchange, vectors, answer);
+		oae_stream_end(vectors);
 		return header;
 	}
 	preempt_disable();
@@ -123,13 +119,14 @@ static u64 oae_exchange_offer(struct oae_exchange *exchange, const u64 *slot,
 /* Reads the answer again. */
 static u64 oae_exchange_repeat(struct oae_exchange *exchange, struct oae_answer *answer)
 {
+	bool vectors;
 	u64 header;
 
 	if (exchange->form == OAE_PUSHED)
 		return oae_exchange_read(exchange, answer);
-	oae_stream_begin();
-	header = oae_exchange_stream(exchange, answer);
-	oae_stream_end();
+	vectors = oae_stream_begin();
+	header = oae_exchange_stream(exchange, vectors, answer);
+	oae_stream_end(vectors);
 	return header;
 }
 

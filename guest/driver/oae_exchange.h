@@ -51,6 +51,12 @@ struct oae_answer {
 	u64 stored, issued, answered, committed; /* when, in ticks of oae_clock() */
 };
 
+/* The sequence of the next swap. 0 is never used, since it stands for no swap. */
+static inline u32 oae_exchange_next(const struct oae_exchange *exchange)
+{
+	return exchange->sequence + 1 ?: 1;
+}
+
 /* Starts with the first swap of an epoch, behind the given sequence. */
 void oae_exchange_begin(struct oae_exchange *exchange, u8 epoch, u32 sequence);
 

@@ -5,7 +5,6 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/string.h>
 
 #include "oae_debugfs.h"
 #include "oae_map.h"
@@ -15,39 +14,6 @@
 
 static dev_t oae_first_dev;
 
-/* Has the hardware follow where it can. A device that is frozen does so when it thaws. */
-static void oae_port_give_up(struct oae_port *port, bool live)
-{
-	mutex_lock(&port->lock);
-	oae_map_hide(port);
-	port->mapping = NULL;
-	clear_bit(OAE_PORT_OPENED, &port->flags);
-	if (live)
-		oae_port_sync_locked(port);
-	mutex_unlock(&port->lock);
-}
-
-static int oae_port_take(struct oae_port *port, struct file *file)
-{
-	int ret = 0;
-
-	mutex_lock(&port->lock);
-	/* The last owner's swap is settled first, as that owner wanted it. */
-	if (port->pending)
-		ret = oae_port_sync_locked(port);
-	if (ret)
-		goto unlock;
-	port->exchange.doubt = false;
-	port->has_settlement = false;
-	memset(port->page, 0, OAE_MAP_SIZE);
-	port->mapping = file->f_mapping;
-	set_bit(OAE_PORT_OPENED, &port->flags);
-	ret = oae_port_sync_locked(port);
-unlock:
-	mutex_unlock(&port->lock);
-	return ret;
-}
-
 static int oae_port_open(struct inode *inode, struct file *file)
 {
 	struct oae_port *port = container_of(inode->i_cdev, struct oae_port, cdev);
@@ -56,17 +22,8 @@ static int oae_port_open(struct inode *inode, struct file *file)
 	ret = oae_enter(port->oae);
 	if (ret)
 		return ret;
-	if (test_and_set_bit(OAE_PORT_OWNED, &port->flags)) {
-		ret = -EBUSY;
-		goto leave;
-	}
-	ret = oae_port_take(port, file);
-	if (ret) {
-		oae_port_give_up(port, true);
-		clear_bit(OAE_PORT_OWNED, &port->flags);
-	}
+	ret = oae_port_take(port, file->f_mapping);
 	file->private_data = port;
-leave:
 	oae_leave(port->oae);
 	return ret ?: nonseekable_open(inode, file);
 }
@@ -77,7 +34,6 @@ static int oae_port_release(struct inode *inode, struct file *file)
 
 	/* A thaw comes before this or after it, but never in between. */
 	oae_port_give_up(port, oae_enter_always(port->oae));
-	clear_bit(OAE_PORT_OWNED, &port->flags);
 	oae_leave(port->oae);
 	return 0;
 }
@@ -121,6 +77,16 @@ static struct class oae_class = {
 	.name = "oae",
 	.dev_groups = oae_port_groups,
 };
+
+struct oae_port *oae_file_find(unsigned int device, unsigned int port)
+{
+	struct device *dev;
+	char name[32];
+
+	snprintf(name, sizeof(name), "oae%up%u", device, port);
+	dev = class_find_device_by_name(&oae_class, name);
+	return dev ? container_of(dev, struct oae_port, dev) : NULL;
+}
 
 static void oae_port_unpublish(void *data)
 {

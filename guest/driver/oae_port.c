@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "oae_check.h"
+#include "oae_claim.h"
 #include "oae_map.h"
 #include "oae_trace.h"
 
@@ -96,6 +97,14 @@ int oae_port_begin(struct oae_port *port)
 		return -EIO;
 	WRITE_ONCE(port->stale, port->maps);
 	return 0;
+}
+
+void oae_port_count_doubt(struct oae_port *port, const struct oae_answer *answer)
+{
+	if (port->exchange.doubt || answer->reads)
+		port->doubts++;
+	if (!port->exchange.doubt && answer->reads)
+		port->settled++;
 }
 
 int oae_port_settle(struct oae_port *port)
@@ -254,6 +263,7 @@ static void oae_port_retry(struct work_struct *work)
 	mutex_lock(&port->lock);
 	if (port->pending)
 		oae_port_sync_locked(port);
+	oae_claim_thaw(port);
 	mutex_unlock(&port->lock);
 	oae_leave(port->oae);
 }
@@ -268,11 +278,68 @@ void oae_port_signal(struct oae_port *port)
 	atomic64_inc(&port->signals);
 	wake_up_interruptible(&port->wait);
 	oae_port_confirm(port);
+	oae_claim_signal(port);
 }
 
 static bool oae_port_is_interrupted(void)
 {
 	return signal_pending(current);
+}
+
+/* A device that is frozen closes the port when it thaws. */
+static void oae_port_give_up_locked(struct oae_port *port, bool live)
+{
+	oae_map_hide(port);
+	port->mapping = NULL;
+	port->exchange.is_interrupted = oae_port_is_interrupted;
+	clear_bit(OAE_PORT_OPENED, &port->flags);
+	if (live)
+		oae_port_sync_locked(port);
+}
+
+static int oae_port_take_locked(struct oae_port *port, struct address_space *mapping)
+{
+	int ret;
+
+	/* The last owner's swap is settled first, as that owner wanted it. */
+	if (port->pending) {
+		ret = oae_port_sync_locked(port);
+		if (ret)
+			return ret;
+	}
+	port->exchange.doubt = false;
+	port->has_settlement = false;
+	memset(port->page, 0, OAE_MAP_SIZE);
+	port->mapping = mapping;
+	/* A claim's swaps are no process's, whose signals could end them. */
+	if (!mapping)
+		port->exchange.is_interrupted = NULL;
+	set_bit(OAE_PORT_OPENED, &port->flags);
+	return oae_port_sync_locked(port);
+}
+
+int oae_port_take(struct oae_port *port, struct address_space *mapping)
+{
+	int ret;
+
+	if (test_and_set_bit(OAE_PORT_OWNED, &port->flags))
+		return -EBUSY;
+	mutex_lock(&port->lock);
+	ret = oae_port_take_locked(port, mapping);
+	if (ret)
+		oae_port_give_up_locked(port, true);
+	mutex_unlock(&port->lock);
+	if (ret)
+		clear_bit(OAE_PORT_OWNED, &port->flags);
+	return ret;
+}
+
+void oae_port_give_up(struct oae_port *port, bool live)
+{
+	mutex_lock(&port->lock);
+	oae_port_give_up_locked(port, live);
+	mutex_unlock(&port->lock);
+	clear_bit(OAE_PORT_OWNED, &port->flags);
 }
 
 static void oae_port_free(struct device *dev)

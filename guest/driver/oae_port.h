@@ -15,7 +15,7 @@
 #include "oae_swap.h"
 
 /* Bits of oae_port.flags */
-#define OAE_PORT_OWNED 0 /* A file is open, or being opened or closed. */
+#define OAE_PORT_OWNED 0 /* There is a file or a claim, or it is being made or given up. */
 #define OAE_PORT_OPENED 1 /* The hardware is to be open. The port is locked to change this. */
 
 /*
@@ -32,7 +32,7 @@ struct oae_port {
 
 	struct mutex requests; /* one swap or settlement at a time, until its caller has the outcome */
 
-	struct mutex lock; /* protects the fields from here to mapped_by */
+	struct mutex lock; /* protects the fields from here to mapped_by, unless a claim has them */
 	struct oae_exchange exchange;
 	struct oae_answer settlement; /* an outcome that the port's owner does not have yet, */
 	bool has_settlement; /* if there is one */
@@ -50,6 +50,8 @@ struct oae_port {
 	unsigned int maps;
 	const struct mm_struct *mapped_by;
 
+	struct oae_claim __rcu *claim; /* or NULL; the port is locked to change this */
+
 	struct delayed_work retry;
 	unsigned long flags;
 	wait_queue_head_t wait; /* for an offer of the firmware, or a change of the device's state */
@@ -58,6 +60,14 @@ struct oae_port {
 
 /* Creates the port's state; the unbinding takes it back. */
 int oae_port_create(struct oae_device *oae, unsigned int index);
+
+/*
+ * Takes the port for a new owner, and opens it in the hardware; -EBUSY: it has an owner. @mapping is that
+ * of the owner's file, or NULL for a claim. The device is locked.
+ */
+int oae_port_take(struct oae_port *port, struct address_space *mapping);
+/* The owner gives the port up, and the hardware follows where it can. The device is locked, and perhaps LIVE. */
+void oae_port_give_up(struct oae_port *port, bool live);
 
 /* Locks the device and the port, to access the hardware. */
 int oae_port_enter(struct oae_port *port);
@@ -69,8 +79,8 @@ static inline bool oae_port_is_open(const struct oae_port *port)
 }
 
 /*
- * Brings the hardware to where the port's file wants it: to a new epoch if the file is open, else
- * closed, with nothing left that waits for its owner. If that fails, it is tried again later. The
+ * Brings the hardware to where the port's owner wants it: to a new epoch if there is one, else
+ * closed, with nothing left that waits for an owner. If that fails, it is tried again later. The
  * device is locked by the caller, and the port too where the name says so.
  */
 int oae_port_sync(struct oae_port *port);
@@ -92,6 +102,8 @@ int oae_port_begin(struct oae_port *port);
  * stays in doubt. The port is locked.
  */
 int oae_port_settle(struct oae_port *port);
+/* Counts the swap that has just been made, if its answer was in doubt. */
+void oae_port_count_doubt(struct oae_port *port, const struct oae_answer *answer);
 /* Has the block signal once when an offer of the firmware stands, if @armed is that bit. */
 void oae_port_arm(struct oae_port *port, u64 armed);
 /* How many times an answer in doubt is asked for again. */

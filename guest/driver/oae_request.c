@@ -146,10 +146,7 @@ static int oae_port_try(struct oae_port *port, struct oae_swap *swap, struct oae
 		goto leave;
 	*outcome = oae_exchange_swap(&port->exchange, swap->form, swap->verb, swap->flags,
 				     swap->offer, oae_port_settle_reads(), answer);
-	if (port->exchange.doubt || answer->reads)
-		port->doubts++;
-	if (!port->exchange.doubt && answer->reads)
-		port->settled++;
+	oae_port_count_doubt(port, answer);
 	trace_oae_swap(port, *outcome, answer);
 	if (*outcome == OAE_IN_DOUBT)
 		ret = -EIO;

@@ -5,6 +5,7 @@
 #include <linux/interrupt.h>
 #include <linux/io.h>
 
+#include "oae_claim.h"
 #include "oae_mailbox.h"
 #include "oae_map.h"
 #include "oae_port.h"
@@ -27,6 +28,7 @@ void oae_freeze(struct oae_device *oae, enum oae_state state)
 	for (i = 0; i < oae->num_ports; i++) {
 		mutex_lock(&oae->ports[i]->lock);
 		oae_map_hide(oae->ports[i]);
+		oae_claim_freeze(oae->ports[i]);
 		mutex_unlock(&oae->ports[i]->lock);
 	}
 	for (i = 0; i < oae->num_vectors; i++)
@@ -56,6 +58,18 @@ static int oae_start(struct oae_device *oae)
 	return 0;
 }
 
+/* Interrupts are handled again by now, so that those which claims arm are not lost. */
+static void oae_thaw_claims(struct oae_device *oae)
+{
+	unsigned int i;
+
+	for (i = 0; i < oae->num_ports; i++) {
+		mutex_lock(&oae->ports[i]->lock);
+		oae_claim_thaw(oae->ports[i]);
+		mutex_unlock(&oae->ports[i]->lock);
+	}
+}
+
 /* A port that fails is tried again later, and does not keep the others from coming back. */
 static void oae_sync_ports(struct oae_device *oae)
 {
@@ -81,6 +95,7 @@ int oae_thaw(struct oae_device *oae)
 		oae_sync_ports(oae);
 		WRITE_ONCE(oae->state, OAE_LIVE);
 		trace_oae_state(oae, OAE_LIVE);
+		oae_thaw_claims(oae);
 	}
 	up_write(&oae->lock);
 	/* Processes that poll have to arm their ports again. */
@@ -105,6 +120,8 @@ void oae_stop(struct oae_device *oae, bool for_good)
 		}
 	}
 	pci_clear_master(oae->pdev);
-	for (i = 0; for_good && i < oae->num_ports; i++)
+	for (i = 0; for_good && i < oae->num_ports; i++) {
 		oae_map_retire(oae->ports[i]);
+		oae_claim_retire(oae->ports[i]);
+	}
 }

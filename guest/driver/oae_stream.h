@@ -33,22 +33,26 @@ static inline bool oae_stream_loads(void)
 #endif
 }
 
-/* Until oae_stream_end() the caller stays on one CPU and owns its vector registers. */
-static inline void oae_stream_begin(void)
+/*
+ * Until oae_stream_end() the caller stays on one CPU. Returns whether it has vector registers for
+ * streaming loads. An interrupt has none if it came while the kernel was using them.
+ */
+static inline bool oae_stream_begin(void)
 {
 #ifdef CONFIG_X86
-	if (oae_stream_loads()) {
+	if (oae_stream_loads() && irq_fpu_usable()) {
 		kernel_fpu_begin();
-		return;
+		return true;
 	}
 #endif
 	preempt_disable();
+	return false;
 }
 
-static inline void oae_stream_end(void)
+static inline void oae_stream_end(bool vectors)
 {
 #ifdef CONFIG_X86
-	if (oae_stream_loads()) {
+	if (vectors) {
 		kernel_fpu_end();
 		return;
 	}
@@ -65,12 +69,12 @@ static inline void oae_stream_write(void __iomem *line, const u64 *words)
 		writeq_relaxed(words[i], line + 8 * i);
 }
 
-static inline void oae_stream_read(const void __iomem *line, u64 *words)
+static inline void oae_stream_read(const void __iomem *line, u64 *words, bool vectors)
 {
 	unsigned int i;
 
 #ifdef CONFIG_X86
-	if (oae_stream_loads()) {
+	if (vectors) {
 		asm volatile("movntdqa 0x00(%0), %%xmm0\n\t"
 			     "movntdqa 0x10(%0), %%xmm1\n\t"
 			     "movntdqa 0x20(%0), %%xmm2\n\t"

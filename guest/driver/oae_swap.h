@@ -22,16 +22,26 @@ struct oae_durations {
 	u64 commit_ns; /* from the first store to the answer found valid, which commits the host */
 };
 
+/* 0: there is the verb, and the device has it; otherwise the error that its request fails with. */
+static inline int oae_verb_check(u8 verb, u64 features)
+{
+	if (verb < OAE_SWAP_VERB_SWAP || verb > OAE_SWAP_VERB_SEND)
+		return -EINVAL;
+	return OAE_GET(features, OAE_HOST_FEATURES_VERBS) >> verb & 1 ? 0 : -EOPNOTSUPP;
+}
+
 /* 0: the swap can be asked for; otherwise the error that its request fails with. */
 static inline int oae_swap_check(const struct oae_swap *swap, const struct oae_exchange *exchange,
 				 u64 features)
 {
-	if (swap->verb < OAE_SWAP_VERB_SWAP || swap->verb > OAE_SWAP_VERB_SEND ||
-	    swap->flags & ~OAE_SWAP_FLAG_MORE || swap->form > OAE_SWAP_FORM_STREAMED)
+	int ret;
+
+	if (swap->flags & ~OAE_SWAP_FLAG_MORE || swap->form > OAE_SWAP_FORM_STREAMED)
 		return -EINVAL;
+	ret = oae_verb_check(swap->verb, features);
+	if (ret)
+		return ret;
 	if (swap->form == OAE_SWAP_FORM_STREAMED && !exchange->stream)
-		return -EOPNOTSUPP;
-	if (!(OAE_GET(features, OAE_HOST_FEATURES_VERBS) >> swap->verb & 1))
 		return -EOPNOTSUPP;
 	return 0;
 }

@@ -11,3 +11,5 @@ static inline u64 ktime_get_ns(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
 }
+
+static inline u64 ktime_get_mono_fast_ns(void) { return ktime_get_ns(); }

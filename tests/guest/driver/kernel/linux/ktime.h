@@ -9,6 +9,7 @@ extern "C" {
 #endif
 
 u64 ktime_get_ns(void);
+static inline u64 ktime_get_mono_fast_ns(void) { return ktime_get_ns(); }
 
 #ifdef __cplusplus
 }
