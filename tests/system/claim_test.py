@@ -11,7 +11,7 @@ from hot_plug_test import TROUBLE, hot_plug
 from reset_test import write_silent_firmware
 
 CLAIMER = pathlib.Path(os.environ.get("OAE_VP_CLAIMER", "build/cmake/tests/system/claimer/claimer.ko"))
-PROCESSORS = 4
+PROCESSORS = 3
 SHARED = 7
 OK, NOT_READY, REVERSED, IN_DOUBT = 0, 1, 4, 255
 FORMS = {"pushed": 0, "streamed": 1}
@@ -237,6 +237,9 @@ class Taken(ClaimCase):
             self.assertGreaterEqual(counted["frozen_swaps"], 3 * RESETS)
             self.assertGreater(counted["committed"], before[port]["committed"], "swaps go on")
             self.assertGreater(before[port]["committed"], 3 * RESETS)
+            # The module arms the port in each new epoch.
+            self.assertGreaterEqual(counted["offered"], 3 * RESETS)
+        self.assertEqual(counts[SHARED]["offered"], 3 * RESETS, "nothing else arms this port")
 
     def check_gone(self, child):
         for counted in self.counts(child, "load").values():

@@ -129,6 +129,24 @@ static void make_in_switch(void *unused, bool preempt, struct task_struct *from,
 	WRITE_ONCE(load->in_switch, false);
 }
 
+/* The kernel is using a vector register, whose contents a swap must not change. */
+static void make_with_registers(struct load *load)
+{
+	const u64 held = 0x0123456789abcdef + load->made[CLAIMER_REGISTERS];
+	unsigned long flags;
+	u64 found;
+
+	kernel_fpu_begin();
+	local_irq_save(flags);
+	asm volatile("movq %0, %%xmm0" : : "r"(held));
+	make(load, CLAIMER_REGISTERS);
+	asm volatile("movq %%xmm0, %0" : "=r"(found));
+	local_irq_restore(flags);
+	kernel_fpu_end();
+	if (found != held)
+		atomic64_inc(&load->own->counts.wrong);
+}
+
 static void make_in(struct load *load, enum claimer_context context)
 {
 	unsigned long flags;
@@ -144,11 +162,7 @@ static void make_in(struct load *load, enum claimer_context context)
 		irq_work_sync(&load->interrupt);
 		return;
 	case CLAIMER_REGISTERS:
-		kernel_fpu_begin();
-		local_irq_save(flags);
-		make(load, context);
-		local_irq_restore(flags);
-		kernel_fpu_end();
+		make_with_registers(load);
 		return;
 	default:
 		local_irq_save(flags);

@@ -53,7 +53,7 @@ static void count_begun(void *context)
 
 	atomic64_inc(&port->counts.begun);
 	/* What was armed is void. */
-	complete(&port->offered);
+	oae_claim_arm(port->claim);
 }
 
 static void count_gone(void *context)
