@@ -18,6 +18,7 @@
  *   contexts in which context how many rounds were made
  */
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/irqflags.h>
@@ -54,6 +55,8 @@ static void count_begun(void *context)
 	atomic64_inc(&port->counts.begun);
 	/* What was armed is void. */
 	oae_claim_arm(port->claim);
+	/* The interrupt comes meanwhile, and must not be lost. */
+	usleep_range(1000, 2000);
 }
 
 static void count_gone(void *context)
