@@ -394,6 +394,28 @@ answered swap 1 1 7
 cat /sys/class/oae/oae0p1/statistics/committed > /share/statistics
 """),
 }.items()}
+# A reset in which the driver's three attempts to open one port are lost (reset_test.OnePort looks for it in the same way)
+DOUBT["late"] = """
+trace=/sys/kernel/tracing
+mount -t tracefs trace $trace
+for port in 1 2 3 4 5 6 7; do claimer claim $port 1; done
+echo 1 > $trace/events/oae/oae_port/enable
+first=60
+failed=
+until [ $failed ] || [ $first -gt 600 ]; do
+  first=$((first + 6))
+  for answer in 0 1 2 3 4 5; do vpctl inject host_ipu.up completion_timeout CplD $((first + answer)); done
+  echo > $trace/trace
+  echo 1 > $device/reset
+  for port in 1 2 3 4 5 6; do
+    [ $(grep -c "oae0p$port open error=-5" $trace/trace) != 3 ] || failed=$port
+  done
+done
+echo $failed > /share/failed
+sleep 1
+for port in 1 2 3 4 5 6 7; do answered swap $port 1 6; done
+cat $claimer/counts > /share/after.counts
+"""
 DENIED = [("swap 1 1 6", "Operation now in progress"), ("settle 1", "0"), ("settle 1", "No data available"), ("swap 1 1 7", "0")]
 
 
@@ -424,6 +446,13 @@ class Doubt(ClaimCase):
 
     def test_a_reset_settles_a_swap(self):
         self.check("reset", OK, 1, [2, 1, 1])
+
+    def test_a_port_that_opens_late_after_a_reset_begins_then(self):
+        child = self.child("late")
+        self.assertIn(child.file("failed").strip(), set("123456"))
+        self.assertEqual([(answer["status"], answer["sequence"]) for answer in self.answers(child)], 7 * [(OK, 1)])
+        for counted in self.counts(child, "after").values():
+            self.assertEqual(counted["frozen"], counted["begun"], counted)
 
     def test_a_swap_asks_again_by_itself(self):
         for form in FORMS:
