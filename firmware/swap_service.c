@@ -6,8 +6,7 @@
 #include "crc64.h"
 #include "mmio.h"
 #include "oae_registers.h"
-
-#define SLICES 8
+#include "swap_offer.h"
 
 /* The events that take an offer back or make one possible. */
 #define OFFER_EVENTS                                                   \
@@ -20,14 +19,6 @@ static uint64_t block_read(const struct swap_service* service, unsigned offset) 
 
 static void block_write(const struct swap_service* service, unsigned offset, uint64_t value) {
   mmio_write64(service->block + offset, value);
-}
-
-/* Returns the header of the next offer. Status and slot have epoch and sequence at the same
- * places. */
-static uint64_t header_of(uint64_t status) {
-  return OAE_PUT(OAE_SLOT_HEADER_VERB, OAE_VERB_SWAP) |
-         OAE_PUT(OAE_SLOT_HEADER_EPOCH, OAE_GET(status, OAE_FIRMWARE_STATUS_EPOCH)) |
-         OAE_PUT(OAE_SLOT_HEADER_SEQUENCE, OAE_GET(status, OAE_FIRMWARE_STATUS_NEXT_SEQUENCE));
 }
 
 static const struct swap_partner* partner_of(const struct swap_service* service, unsigned n) {
@@ -75,12 +66,10 @@ static void write_offer(struct swap_service* service, unsigned n, uint64_t heade
       port->host_word,
   };
   const uint64_t* payload = partner ? partner->offer(partner->context, n) : own;
-  uint64_t slices[SLICES] = {header};
+  uint64_t slices[SWAP_SLICES];
 
-  for (unsigned i = 0; i < SWAP_PAYLOAD_WORDS; i++) slices[1 + i] = payload[i];
-  slices[SLICES - 1] = crc64_words(slices, SLICES - 1);
-  for (unsigned i = 0; i < SLICES; i++)
-    block_write(service, OAE_FIRMWARE_OFFER_AT(n) + 8 * i, slices[i]);
+  swap_offer_make(header, payload, slices);
+  swap_offer_write(service->block, n, slices);
 }
 
 /*
@@ -95,7 +84,7 @@ static bool serve_once(struct swap_service* service, unsigned n) {
   uint64_t status = block_read(service, OAE_FIRMWARE_STATUS_AT(n));
   uint64_t events = OAE_GET(status, OAE_FIRMWARE_STATUS_EVENTS);
   uint64_t command = OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, events);
-  uint64_t header = header_of(status);
+  uint64_t header = swap_offer_header(status);
 
   if (events & OAE_FIRMWARE_EVENT_EXCHANGED_MASK) port->exchanged++;
   if (events & OAE_FIRMWARE_EVENT_REVERSED_MASK) port->reversed++;
@@ -119,6 +108,36 @@ static bool serve_once(struct swap_service* service, unsigned n) {
 void swap_service_serve_port(struct swap_service* service, unsigned n) {
   while (!serve_once(service, n))
     ;
+}
+
+/* Which of these ports this core serves. It gives away those that another core has asked for, and
+ * takes back what that one has returned. */
+static uint64_t keep(struct swap_service* service, uint64_t ports) {
+  uint64_t returned = service->lent & ~service->borrowed & ports;
+  uint64_t lent;
+
+  if (((service->lent ^ service->borrowed) & ports) == 0) return ports & ~service->lent;
+  __atomic_fetch_or(&service->lent, service->borrowed & ports, __ATOMIC_SEQ_CST);
+  __atomic_fetch_and(&service->lent, ~returned, __ATOMIC_SEQ_CST);
+  /* Other cores may do the same with ports of theirs. */
+  do {
+    lent = service->lent;
+    block_write(service, OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (64 - service->count) & ~lent);
+  } while (service->lent != lent);
+  for (; returned; returned &= returned - 1)
+    swap_service_serve_port(service, (unsigned)__builtin_ctzll(returned));
+  return ports & ~service->lent;
+}
+
+bool swap_service_borrow(struct swap_service* service, uint64_t ports) {
+  if (ports & ~(~0ull >> (64 - service->count))) return false;
+  if (service->partner && service->partner->ports & ports) return false;
+  service->borrowed = ports;
+  return true;
+}
+
+bool swap_service_lends(const struct swap_service* service) {
+  return service->lent == service->borrowed;
 }
 
 bool swap_service_init(struct swap_service* service, uintptr_t block,
@@ -152,8 +171,10 @@ void swap_service_share_words(struct swap_service* service, unsigned per_port) {
 }
 
 bool swap_service_serve(struct swap_service* service, uint64_t ports) {
-  uint64_t waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS) & ports;
+  uint64_t waiting;
 
+  ports = keep(service, ports);
+  waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS) & ports;
   if (!waiting) return false;
   for (; waiting; waiting &= waiting - 1) {
     unsigned n = (unsigned)__builtin_ctzll(waiting);
@@ -171,6 +192,7 @@ void swap_service_tick(struct swap_service* service, uint64_t ticks) {
 }
 
 void swap_service_retry(struct swap_service* service, uint64_t ports) {
+  ports = keep(service, ports);
   for (unsigned n = 0; n < service->count; n++) {
     if (ports >> n & 1 && service->ports[n].refused) {
       service->ports[n].refused = false;

@@ -15,13 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "swap_offer.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define SWAP_PORTS_MAX 64
-
-#define SWAP_PAYLOAD_WORDS 6
 
 /* The source of the offers of some ports, and the destination of their hosts' slots. */
 struct swap_partner {
@@ -57,6 +57,9 @@ struct swap_service {
   unsigned count;  /* ports */
   volatile uint32_t liveness;
   const struct swap_partner* partner; /* null: none */
+  /* Ports that another core wants to serve on its own, and those left to it: a bit each. */
+  volatile uint64_t borrowed;
+  volatile uint64_t lent;
   struct swap_port ports[SWAP_PORTS_MAX];
 };
 
@@ -78,6 +81,13 @@ void swap_service_serve_port(struct swap_service* service, unsigned n);
 
 /* Gives a sign of life, `ticks` periods after the last one; by one core. */
 void swap_service_tick(struct swap_service* service, uint64_t ticks);
+
+/* Asks for these ports instead of those that the calling core has borrowed, which it serves no
+ * longer. Returns false if there are no such ports, or if they have a partner. The ports are its
+ * own as soon as swap_service_lends(), and until it asks for others: the service neither touches
+ * them nor has interrupts of theirs. At most one core borrows. */
+bool swap_service_borrow(struct swap_service* service, uint64_t ports);
+bool swap_service_lends(const struct swap_service* service);
 
 /* Makes offers that were refused anew, on those of `ports`; after each sign of life. */
 void swap_service_retry(struct swap_service* service, uint64_t ports);

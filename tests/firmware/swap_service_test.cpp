@@ -259,6 +259,58 @@ TEST_F(SwapServiceTest, ServesThePortsThatItIsAskedTo) {
   EXPECT_TRUE(block.ports[7].offered);
 }
 
+TEST_F(SwapServiceTest, LeavesAPortToACoreThatBorrowsIt) {
+  block.count = 64;
+  init();
+  for (const std::uint64_t ports :
+       {std::uint64_t{1} << 3, std::uint64_t{1} << 63, every, std::uint64_t{6}}) {
+    ASSERT_TRUE(swap_service_borrow(&service, ports));
+    EXPECT_FALSE(swap_service_lends(&service));
+    swap_service_retry(&service, every);
+    EXPECT_TRUE(swap_service_lends(&service));
+    EXPECT_EQ(block.irq_enable, ~ports);
+    for (unsigned n = 0; n < 64; ++n) block.open(n);
+    settle();
+    swap_service_retry(&service, every);
+    for (unsigned n = 0; n < 64; ++n) EXPECT_EQ(block.ports[n].offered, !(ports >> n & 1)) << n;
+    // The other core has acknowledged all events.
+    for (auto& port : block.ports) port.events = 0;
+    ASSERT_TRUE(swap_service_borrow(&service, 0));
+    settle();
+    EXPECT_TRUE(swap_service_lends(&service));
+    EXPECT_EQ(block.irq_enable, every);
+    for (unsigned n = 0; n < 64; ++n) EXPECT_TRUE(block.ports[n].offered) << n;
+  }
+}
+
+TEST_F(SwapServiceTest, LendsWhenEachCoreHasGivenItsPorts) {
+  init();
+  ASSERT_TRUE(swap_service_borrow(&service, 0x3c));
+  swap_service_serve(&service, 0x0f);
+  EXPECT_FALSE(swap_service_lends(&service));
+  EXPECT_EQ(block.irq_enable, 0xf3u);
+  swap_service_serve(&service, 0xf0);
+  EXPECT_TRUE(swap_service_lends(&service));
+  EXPECT_EQ(block.irq_enable, 0xc3u);
+  ASSERT_TRUE(swap_service_borrow(&service, 0x81));
+  swap_service_serve(&service, 0x0f);
+  EXPECT_FALSE(swap_service_lends(&service));
+  swap_service_serve(&service, 0xf0);
+  EXPECT_TRUE(swap_service_lends(&service));
+  EXPECT_EQ(block.irq_enable, 0x7eu);
+}
+
+TEST_F(SwapServiceTest, LendsOnlyWhatItHas) {
+  init();
+  EXPECT_FALSE(swap_service_borrow(&service, 0x100));
+  EXPECT_FALSE(swap_service_borrow(&service, every));
+  EXPECT_TRUE(swap_service_borrow(&service, 0xff));
+  const swap_partner partner{0x10, nullptr, nullptr, nullptr, nullptr};
+  service.partner = &partner;
+  EXPECT_FALSE(swap_service_borrow(&service, 0x30)) << "a joined port";
+  EXPECT_TRUE(swap_service_borrow(&service, 0xef));
+}
+
 TEST_F(SwapServiceTest, GivesSignsOfLife) {
   init();
   const std::uint32_t first = block.liveness.back();
