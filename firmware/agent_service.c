@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "config.h"
 #include "cpu.h"
 #include "fault.h"
 #include "gic.h"
@@ -10,6 +11,7 @@
 #include "mmio.h"
 #include "oae_memory_map.h"
 #include "oae_registers.h"
+#include "scheduling/port_channel.h"
 #include "scheduling/queue_channel.h"
 #include "system.h"
 #include "timer.h"
@@ -21,10 +23,18 @@
 #define ROUNDS 64
 #define SLEEP_US 100
 
+/* How many times it looks, over as many sleeps, whether ports that it borrows are free. The other
+ * cores look every tick. */
+#define BORROW_TRIES (10 * FIRMWARE_TICK_US / SLEEP_US)
+
 static struct agent agent;
-static struct queue_channel queues;
 static struct agent_channel channel;
-static struct queue_device device;
+static struct queue_channel queues;
+static struct queue_device queue_device;
+static struct port_channel ports;
+static struct port_device port_device;
+static struct swap_service* swaps;
+static bool uses_ports; /* instead of queues */
 
 /* Rises while the agent's core works or waits for requests. */
 static volatile uint64_t liveness;
@@ -52,12 +62,65 @@ static struct queue_control read_control(void) {
   return read.control;
 }
 
+static void write_count_words(unsigned first, const void* counts, size_t size) {
+  const uint64_t* words = counts;
+
+  for (unsigned i = 0; i < size / 8; i++) memory_write(QUEUE_COUNTS + 8 * (first + i), words[i]);
+}
+
+/* Counts consist of words. */
 static void write_counts(void) {
-  const uint64_t* words = (const uint64_t*)&agent.counts; /* It has no other members. */
+  static const struct port_counts none;
 
   _Static_assert(sizeof(agent.counts) <= 8 * QUEUE_COUNT_WORDS, "the counts fit");
-  for (unsigned i = 0; i < sizeof(agent.counts) / 8; i++)
-    memory_write(QUEUE_COUNTS + 8 * i, words[i]);
+  write_count_words(0, &agent.counts, sizeof(agent.counts));
+  write_count_words(PORT_COUNTS_AT, uses_ports ? &ports.counts : &none, sizeof(none));
+}
+
+static void sleep(void) {
+  liveness++;
+  cpu_mask_irqs();
+  timer_sleep(SLEEP_US);
+  cpu_unmask_irqs();
+}
+
+static bool waiting(void) {
+  return agent.policy.queued > 0;
+}
+
+/* Takes these ports from the other cores, and returns those that it had. */
+static bool borrow(uint64_t wanted) {
+  if (!swap_service_borrow(swaps, wanted)) return false;
+  for (unsigned try = 0; !swap_service_lends(swaps); try++) {
+    if (try == BORROW_TRIES) return false;
+    sleep();
+  }
+  return true;
+}
+
+static void return_ports(void) {
+  if (uses_ports) port_channel_end(&ports);
+  uses_ports = false;
+  borrow(0);
+}
+
+static bool start_ports(const struct queue_control* control) {
+  const uint64_t wanted = port_channel_ports(&port_device, control);
+  const uint64_t begun = timer_ns();
+  struct queue_control later = *control;
+
+  if (!wanted || !borrow(wanted)) return false;
+  later.time += timer_ns() - begun;
+  if (!port_channel_init(&ports, &port_device, &later)) return false;
+  uses_ports = true;
+  channel = port_channel_of_agent(&ports);
+  return true;
+}
+
+static bool start_queues(const struct queue_control* control) {
+  if (!queue_channel_init(&queues, &queue_device, control)) return false;
+  channel = queue_channel_of_agent(&queues, control->host_cpus);
+  return true;
 }
 
 static enum queue_result start(const struct queue_control* control) {
@@ -66,9 +129,22 @@ static enum queue_result start(const struct queue_control* control) {
                                        .time_slice = control->time_slice,
                                        .prestage = control->prestage};
 
-  if (!queue_channel_init(&queues, &device, control)) return QUEUE_REFUSED;
-  channel = queue_channel_of_agent(&queues, control->host_cpus);
-  return agent_init(&agent, &channel, &policy) ? QUEUE_DONE : QUEUE_REFUSED;
+  return_ports();
+  if (control->ports ? start_ports(control) : start_queues(control)) {
+    if (agent_init(&agent, &channel, &policy)) return QUEUE_DONE;
+  }
+  return_ports();
+  return QUEUE_REFUSED;
+}
+
+/* Withdraws all decisions and reads all messages. Returns false if a new request comes instead. */
+static bool finish(uint64_t request) {
+  while (agent_wind_up(&agent) || agent.outstanding || (uses_ports && port_channel_busy(&ports))) {
+    if (memory_read(QUEUE_CONTROL) != request) return false;
+    liveness++;
+  }
+  write_counts();
+  return true;
 }
 
 /* Carries out the request in control. Returns whether the agent works from then on. */
@@ -80,14 +156,11 @@ static bool carry_out(bool working) {
     result = start(&control);
     working = result == QUEUE_DONE;
   } else if (control.command == QUEUE_FINISH && working) {
-    while (agent_wind_up(&agent) || agent.outstanding) {
-      if (memory_read(QUEUE_CONTROL) != control.request) return true;
-      liveness++;
-    }
-    write_counts();
+    if (!finish(control.request)) return true;
     result = QUEUE_DONE;
     working = false;
   } else if (control.command == QUEUE_STOP) {
+    return_ports();
     result = QUEUE_DONE;
     working = false;
   }
@@ -97,7 +170,7 @@ static bool carry_out(bool working) {
 }
 
 static void begin_anew(void) {
-  agent_service_run();
+  agent_service_run(swaps);
 }
 
 bool agent_service_watch(unsigned core) {
@@ -117,7 +190,7 @@ bool agent_service_watch(unsigned core) {
   return true;
 }
 
-_Noreturn void agent_service_run(void) {
+_Noreturn void agent_service_run(struct swap_service* service) {
   /* A request that a core left without a reply is carried out by this one. */
   uint64_t seen = memory_read(QUEUE_STATUS + offsetof(struct queue_status, reply));
   bool working = false;
@@ -125,12 +198,14 @@ _Noreturn void agent_service_run(void) {
   if (!gic_join()) panic("no redistributor for core %u", cpu_core());
   timer_stop();
   gic_enable(OAE_IPU_VIRTUAL_TIMER_INTID);
+  swaps = service;
   irq_begin_anew_at(begin_anew);
   fault_survive();
   cpu_unmask_irqs();
-  device = (struct queue_device){(volatile uint8_t*)OAE_IPU_QUEUE_MEMORY_BASE,
-                                 (volatile uint8_t*)OAE_IPU_QUEUE_CACHED_BASE,
-                                 system_queue_memory(), interrupt, timer_ns};
+  queue_device = (struct queue_device){(volatile uint8_t*)OAE_IPU_QUEUE_MEMORY_BASE,
+                                       (volatile uint8_t*)OAE_IPU_QUEUE_CACHED_BASE,
+                                       system_queue_memory(), interrupt, timer_ns};
+  port_device = (struct port_device){service->block, service->count, interrupt, timer_ns, waiting};
   for (;;) {
     const uint64_t request = memory_read(QUEUE_CONTROL);
 
@@ -140,9 +215,7 @@ _Noreturn void agent_service_run(void) {
     }
     liveness++;
     if (!working) {
-      cpu_mask_irqs();
-      timer_sleep(SLEEP_US);
-      cpu_unmask_irqs();
+      sleep();
       continue;
     }
     for (unsigned round = 0; round < ROUNDS && !agent.counts.failed; round++) agent_work(&agent);

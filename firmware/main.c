@@ -160,7 +160,7 @@ void core_main(unsigned core) {
     if (!polling && core != agent) cpu_park();
     while (!others_may_begin) cpu_pause();
     mmu_join();
-    if (core == agent) agent_service_run();
+    if (core == agent) agent_service_run(&swaps);
     serve_ports_only(core);
   }
   console_init();

@@ -37,18 +37,14 @@ bool queue_channel_init(struct queue_channel* channel, const struct queue_device
     return false;
   channel->device = device;
   channel->elements = elements;
-  channel->clock_offset = control->time - device->now();
-  channel->newest = 0;
+  channel->clock = device_clock_at(device->now, control->time);
   for (unsigned cpu = 0; cpu < control->host_cpus; cpu++)
     init_ring(&channel->ring[cpu], memory + queue_area(cpu, elements), elements);
   return true;
 }
 
 static uint64_t now(void* context) {
-  const struct queue_channel* channel = context;
-  const uint64_t time = channel->device->now() + channel->clock_offset;
-
-  return (int64_t)(time - channel->newest) > 0 ? time : channel->newest;
+  return device_clock_now(&((const struct queue_channel*)context)->clock);
 }
 
 static void end(struct queue_ring* ring, const struct queue_outcome* outcome) {
@@ -93,7 +89,7 @@ static bool receive(void* context, unsigned cpu, struct ghost_message* message, 
   union queue_entry entry;
 
   while (read_element(channel, ring, &entry, time)) {
-    if ((int64_t)(*time - channel->newest) > 0) channel->newest = *time;
+    device_clock_hear(&channel->clock, *time);
     switch (entry.message.header.type) {
       case QUEUE_OUTCOME:
         end(ring, &entry.outcome);
@@ -155,13 +151,7 @@ static bool ended(void* context, unsigned cpu, enum ghost_state* state, uint64_t
 }
 
 static bool kick(void* context, uint64_t cpus, uint64_t preempt) {
-  const struct queue_channel* channel = context;
-
-  for (; cpus; cpus &= cpus - 1) {
-    const unsigned cpu = __builtin_ctzll(cpus);
-    const enum queue_call call = preempt >> cpu & 1 ? QUEUE_CALL_PREEMPT : QUEUE_CALL_LOOK;
-    channel->device->interrupt(queue_vector(cpu, call));
-  }
+  queue_kick(((const struct queue_channel*)context)->device->interrupt, cpus, preempt);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #define SCHEDULING_QUEUE_CHANNEL_H
 
 #include "agent.h"
+#include "device_clock.h"
 #include "queue_layout.h"
 
 #ifdef __cplusplus
@@ -34,9 +35,8 @@ struct queue_ring {
 
 struct queue_channel {
   const struct queue_device* device;
-  unsigned elements;     /* of a ring */
-  uint64_t clock_offset; /* of the kernel's clock from the agent's, ns */
-  uint64_t newest;       /* time of the newest element read, ns */
+  unsigned elements; /* of a ring */
+  struct device_clock clock;
   struct queue_ring ring[POLICY_CPUS];
 };
 
@@ -44,8 +44,7 @@ struct queue_channel {
 bool queue_channel_init(struct queue_channel* channel, const struct queue_device* device,
                         const struct queue_control* control);
 
-/* What an agent needs of a channel for so many CPUs. The agent cannot read the kernel's clock. Its
- * own stands in for that, and may be late by the time that the request took to be seen. */
+/* What an agent needs of a channel for so many CPUs. */
 struct agent_channel queue_channel_of_agent(struct queue_channel* channel, unsigned cpus);
 
 #ifdef __cplusplus

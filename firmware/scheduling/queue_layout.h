@@ -54,6 +54,8 @@ struct queue_control {
   uint32_t prestage;   /* 0 or 1 */
   uint32_t cached;     /* 1: the agent reaches queues through its cache */
   uint64_t time;       /* of the request, on the kernel's clock, ns */
+  uint32_t ports;      /* 1: there are no queues, but the swap ports of port_layout.h */
+  uint32_t first_port; /* of these */
 };
 
 enum queue_result {
@@ -152,6 +154,16 @@ static inline uint64_t queue_decode(uint64_t word, unsigned int index, uint64_t 
 
 static inline unsigned int queue_phase(uint64_t index, unsigned int elements) {
   return !(index & elements);
+}
+
+/* Calls CPUs by such interrupts; those of `preempt` leave their tasks. */
+static inline void queue_kick(void (*interrupt)(unsigned int vector), uint64_t cpus,
+                              uint64_t preempt) {
+  for (; cpus; cpus &= cpus - 1) {
+    const unsigned int cpu = __builtin_ctzll(cpus);
+
+    interrupt(queue_vector(cpu, preempt >> cpu & 1 ? QUEUE_CALL_PREEMPT : QUEUE_CALL_LOOK));
+  }
 }
 
 static inline unsigned int queue_area(unsigned int cpu, unsigned int elements) {

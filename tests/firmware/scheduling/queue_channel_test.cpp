@@ -77,7 +77,7 @@ class QueueChannelTest : public testing::Test {
                        reinterpret_cast<std::uint8_t*>(memory_.data()), 8 * memory_.size(),
                        [](unsigned vector) { interrupts.push_back(vector); },
                        [] { return own_time; }};
-  queue_control control_{1, QUEUE_START, 0, 7, 0, cpus, elements, 0, 1, 5'000};
+  queue_control control_{1, QUEUE_START, 0, 7, 0, cpus, elements, 0, 1, 5'000, 0, 0};
   queue_channel channel_{};
   agent_channel way_{};
   ghost_message message_{};
