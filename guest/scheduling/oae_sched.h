@@ -60,6 +60,10 @@ void oae_sched_memory_empty(void);
 void oae_sched_memory_info(struct oae_sched_info *info);
 int oae_sched_memory_map(struct vm_area_struct *vma);
 
+/* oae_sched_calls.c: the function of a device that its agent and this host share. */
+int oae_sched_calls_init(void);
+void oae_sched_calls_exit(void);
+
 /* oae_sched_file.c: the character device. */
 int oae_sched_file_init(void);
 void oae_sched_file_exit(void);

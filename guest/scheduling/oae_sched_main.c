@@ -211,9 +211,17 @@ static int __init oae_sched_init(void)
 	ret = oae_sched_memory_init();
 	if (ret)
 		return ret;
+	ret = oae_sched_calls_init();
+	if (ret)
+		goto free_memory;
 	ret = oae_sched_file_init();
 	if (ret)
-		oae_sched_memory_exit();
+		goto end_calls;
+	return 0;
+end_calls:
+	oae_sched_calls_exit();
+free_memory:
+	oae_sched_memory_exit();
 	return ret;
 }
 module_init(oae_sched_init);
@@ -221,6 +229,7 @@ module_init(oae_sched_init);
 static void __exit oae_sched_exit(void)
 {
 	oae_sched_file_exit();
+	oae_sched_calls_exit();
 	wait_for_looks();
 	oae_sched_memory_exit();
 }

@@ -8,22 +8,14 @@
  * read before it needs the decision. The device is not part of the CPUs' coherence, so a CPU
  * flushes the line before it reads it anew.
  */
-#include <linux/cpumask.h>
-#include <linux/delay.h>
-#include <linux/interrupt.h>
 #include <linux/io.h>
-#include <linux/jiffies.h>
 #include <linux/log2.h>
-#include <linux/mutex.h>
-#include <linux/pci.h>
 #include <linux/prefetch.h>
-#include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <asm/special_insns.h>
 
-#include "oae_memory_map.h"
 #include "oae_sched.h"
-#include "queue_layout.h"
+#include "oae_sched_calls.h"
 
 static bool write_combining = true;
 module_param(write_combining, bool, 0644);
@@ -45,10 +37,6 @@ static unsigned int ring_elements = 256;
 module_param(ring_elements, uint, 0644);
 MODULE_PARM_DESC(ring_elements, "length of a CPU's ring of messages: a power of two from 64");
 
-static unsigned int answer_timeout_ms = 1000;
-module_param(answer_timeout_ms, uint, 0644);
-MODULE_PARM_DESC(answer_timeout_ms, "how long the agent may take to answer a request");
-
 /* Of a CPU, which alone uses it, with interrupts off. */
 struct oae_sched_queue {
 	void __iomem *ring;
@@ -63,34 +51,12 @@ struct oae_sched_queue {
 
 /* The only device, since a host has one agent. */
 static struct {
-	struct pci_dev *pci;
-	bool frozen; /* It is being reset, and must not be touched. */
-	void __iomem *control; /* the first page */
-	u64 requests;
+	struct range memory;
 	u64 cpus; /* that run tasks of the agent; 0: nobody touches the queues */
 	unsigned int elements;
 	bool prefetch;
 	struct oae_sched_queue queues[OAE_SCHED_CPUS];
 } device;
-
-static DEFINE_MUTEX(lock);
-
-static bool is_there(void)
-{
-	return device.pci && !device.frozen;
-}
-
-static void do_nothing(void *unused)
-{
-}
-
-/* Nobody touches the queues from then on, until an agent is started. */
-static void stop_queues(void)
-{
-	WRITE_ONCE(device.cpus, 0);
-	/* Those who have seen another value have interrupts off until they are done. */
-	on_each_cpu(do_nothing, NULL, true);
-}
 
 static void write_line(struct oae_sched_queue *queue, const u64 *words)
 {
@@ -237,39 +203,16 @@ static void give_back(unsigned int cpu)
 	queue_finish(cpu, GHOST_ABORTED, ktime_get_mono_fast_ns(), 0);
 }
 
-static irqreturn_t queue_called(int irq, void *argument)
+static void queue_called(unsigned int cpu, enum queue_call call)
 {
-	const unsigned int vector = (unsigned long)argument;
-	const unsigned int cpu = smp_processor_id();
-
-	/* A CPU that goes offline leaves its interrupts to another one. */
-	if (vector / QUEUE_CALLS != cpu || !READ_ONCE(device.cpus))
-		return IRQ_HANDLED;
-	if (vector % QUEUE_CALLS == QUEUE_CALL_WITHDRAW) {
+	if (!READ_ONCE(device.cpus))
+		return;
+	if (call == QUEUE_CALL_WITHDRAW) {
 		give_back(cpu);
 	} else {
 		queue_prefetch(cpu);
-		oae_sched_kick(cpu, vector % QUEUE_CALLS == QUEUE_CALL_PREEMPT);
+		oae_sched_kick(cpu, call == QUEUE_CALL_PREEMPT);
 	}
-	return IRQ_HANDLED;
-}
-
-static int request(const struct queue_control *control)
-{
-	const unsigned long end = jiffies + msecs_to_jiffies(answer_timeout_ms);
-
-	device.requests++;
-	memcpy_toio(device.control + QUEUE_CONTROL + 8, &control->command, sizeof(*control) - 8);
-	wmb(); /* The number comes last. */
-	writeq(device.requests, device.control + QUEUE_CONTROL);
-	while (readq(device.control + QUEUE_STATUS) != device.requests) {
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		usleep_range(50, 100);
-	}
-	if (readq(device.control + QUEUE_STATUS + offsetof(struct queue_status, result)))
-		return -EINVAL;
-	return 0;
 }
 
 static void unmap(struct oae_sched_queue *queue)
@@ -294,7 +237,6 @@ static void unmap_queues(void)
 /* Each page has one memory type. */
 static int map_queues(void)
 {
-	const resource_size_t base = pci_resource_start(device.pci, OAE_QUEUE_MEMORY_BAR);
 	const size_t bytes = device.elements * QUEUE_ELEMENT_BYTES;
 	struct oae_sched_queue *queue;
 	resource_size_t area;
@@ -302,7 +244,7 @@ static int map_queues(void)
 
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		queue = &device.queues[cpu];
-		area = base + queue_area(cpu, device.elements);
+		area = device.memory.start + queue_area(cpu, device.elements);
 		queue->ring = write_combining ? ioremap_wc(area + QUEUE_RING, bytes) :
 						ioremap(area + QUEUE_RING, bytes);
 		if (write_through)
@@ -317,9 +259,9 @@ static int map_queues(void)
 	return 0;
 }
 
-static int start_locked(const struct oae_sched_start *start)
+static int queue_start(const struct oae_sched_start *start)
 {
-	const struct queue_control control = {
+	struct queue_control control = {
 		.command = QUEUE_START,
 		.policy = start->policy,
 		.cpus = start->cpus,
@@ -332,61 +274,32 @@ static int start_locked(const struct oae_sched_start *start)
 	};
 	int ret;
 
-	stop_queues();
+	oae_sched_calls_close();
 	unmap_queues();
-	if (!is_there())
-		return -ENODEV;
+	ret = oae_sched_calls_begin(queue_called, &device.memory);
+	if (ret)
+		return ret;
 	if (!is_power_of_2(ring_elements) || ring_elements < QUEUE_ELEMENTS_MIN ||
 	    ring_elements > QUEUE_ELEMENTS_MAX)
 		return -EINVAL;
-	if (queue_area(nr_cpu_ids, ring_elements) >
-	    pci_resource_len(device.pci, OAE_QUEUE_MEMORY_BAR))
+	if (queue_area(nr_cpu_ids, ring_elements) > range_len(&device.memory))
 		return -ENOSPC;
-	ret = request(&control);
+	ret = oae_sched_calls_request(&control);
 	if (ret)
 		return ret;
 	device.elements = ring_elements;
 	device.prefetch = write_through && prefetch_decisions;
-	ret = map_queues();
-	if (!ret)
-		WRITE_ONCE(device.cpus, start->cpus);
-	return ret;
-}
-
-static int queue_start(const struct oae_sched_start *start)
-{
-	int ret;
-
-	mutex_lock(&lock);
-	ret = start_locked(start);
-	mutex_unlock(&lock);
-	return ret;
-}
-
-static int queue_finish_work(struct oae_sched_counts *counts)
-{
-	const struct queue_control control = { .command = QUEUE_FINISH };
-	int ret = -ENODEV;
-
-	mutex_lock(&lock);
-	if (is_there())
-		ret = request(&control);
-	if (!ret)
-		memcpy_fromio(counts->words, device.control + QUEUE_COUNTS, sizeof(counts->words));
-	mutex_unlock(&lock);
-	return ret;
+	return map_queues() ?: oae_sched_calls_open(&device.cpus, start->cpus);
 }
 
 static void queue_stop(void)
 {
-	const struct queue_control control = { .command = QUEUE_STOP };
+	struct queue_control control = { .command = QUEUE_STOP };
 
-	mutex_lock(&lock);
-	stop_queues();
-	if (is_there())
-		request(&control);
+	oae_sched_calls_close();
+	oae_sched_calls_request(&control);
+	oae_sched_calls_end();
 	unmap_queues();
-	mutex_unlock(&lock);
 }
 
 static struct oae_sched_transport oae_sched_queue = {
@@ -398,172 +311,20 @@ static struct oae_sched_transport oae_sched_queue = {
 	.prefetch = queue_prefetch,
 	.idle = queue_idle,
 	.start = queue_start,
-	.finish_work = queue_finish_work,
+	.finish_work = oae_sched_calls_finish,
 	.stop = queue_stop,
-};
-
-static int map_control(struct pci_dev *pci)
-{
-	device.control = devm_ioremap(&pci->dev, pci_resource_start(pci, OAE_QUEUE_MEMORY_BAR),
-				      QUEUE_AREAS);
-	return device.control ? 0 : -ENOMEM;
-}
-
-static int request_vector(struct pci_dev *pci, unsigned int vector)
-{
-	static const char *const calls[] = { "look", "preempt", "withdraw" };
-	const unsigned int cpu = vector / QUEUE_CALLS;
-	const int irq = pci_irq_vector(pci, vector);
-	const char *name = devm_kasprintf(&pci->dev, GFP_KERNEL, "oae_sched-%s%u",
-					  calls[vector % QUEUE_CALLS], cpu);
-	int ret;
-
-	if (!name)
-		return -ENOMEM;
-	/* Before the request, since an interrupt in use moves only when it comes. */
-	ret = irq_set_affinity(irq, cpumask_of(cpu));
-	if (ret)
-		return ret;
-	return devm_request_irq(&pci->dev, irq, queue_called, IRQF_NO_THREAD | IRQF_NOBALANCING,
-				name, (void *)(unsigned long)vector);
-}
-
-static int request_vectors(struct pci_dev *pci)
-{
-	const unsigned int vectors = nr_cpu_ids * QUEUE_CALLS;
-	unsigned int vector;
-	int ret;
-
-	ret = pci_alloc_irq_vectors(pci, vectors, vectors, PCI_IRQ_MSIX);
-	if (ret < 0)
-		return dev_err_probe(&pci->dev, ret, "%u MSI-X vectors are needed\n", vectors);
-	for (vector = 0; vector < vectors; vector++) {
-		ret = request_vector(pci, vector);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int queue_probe(struct pci_dev *pci, const struct pci_device_id *id)
-{
-	int ret;
-
-	if (device.pci)
-		return dev_err_probe(&pci->dev, -EBUSY, "a host has one agent\n");
-	ret = pcim_enable_device(pci) ?: map_control(pci) ?: request_vectors(pci);
-	if (ret)
-		return ret;
-	pci_set_master(pci);
-	pci_save_state(pci);
-	device.requests = readq(device.control + QUEUE_STATUS);
-	mutex_lock(&lock);
-	device.pci = pci;
-	mutex_unlock(&lock);
-	return 0;
-}
-
-static void queue_remove(struct pci_dev *pci)
-{
-	mutex_lock(&lock);
-	device.pci = NULL;
-	stop_queues();
-	mutex_unlock(&lock);
-	pci_clear_master(pci);
-}
-
-/* The agent may live on, but does not know what it has missed. The watchdog starts it again. */
-static void freeze(void)
-{
-	mutex_lock(&lock);
-	device.frozen = true;
-	stop_queues();
-	mutex_unlock(&lock);
-}
-
-static void thaw(struct pci_dev *pci)
-{
-	mutex_lock(&lock);
-	device.frozen = false;
-	mutex_unlock(&lock);
-	/* What the kernel saved can be restored only once. */
-	pci_save_state(pci);
-}
-
-static void queue_reset_prepare(struct pci_dev *pci)
-{
-	freeze();
-}
-
-static void queue_reset_done(struct pci_dev *pci)
-{
-	thaw(pci);
-}
-
-static pci_ers_result_t queue_error_detected(struct pci_dev *pci, pci_channel_state_t channel)
-{
-	if (channel == pci_channel_io_normal)
-		return PCI_ERS_RESULT_CAN_RECOVER;
-	freeze();
-	return channel == pci_channel_io_frozen ? PCI_ERS_RESULT_NEED_RESET :
-						  PCI_ERS_RESULT_DISCONNECT;
-}
-
-static pci_ers_result_t queue_mmio_enabled(struct pci_dev *pci)
-{
-	return PCI_ERS_RESULT_RECOVERED;
-}
-
-static pci_ers_result_t queue_slot_reset(struct pci_dev *pci)
-{
-	pci_restore_state(pci);
-	return PCI_ERS_RESULT_RECOVERED;
-}
-
-static void queue_error_resume(struct pci_dev *pci)
-{
-	thaw(pci);
-}
-
-static const struct pci_error_handlers queue_error_handlers = {
-	.error_detected = queue_error_detected,
-	.mmio_enabled = queue_mmio_enabled,
-	.slot_reset = queue_slot_reset,
-	.resume = queue_error_resume,
-	.reset_prepare = queue_reset_prepare,
-	.reset_done = queue_reset_done,
-};
-
-static const struct pci_device_id queue_ids[] = { { PCI_DEVICE(0xf0ae, 0x0ae3) }, {} };
-MODULE_DEVICE_TABLE(pci, queue_ids);
-
-static struct pci_driver queue_driver = {
-	.name = "oae_sched_queue",
-	.id_table = queue_ids,
-	.probe = queue_probe,
-	.remove = queue_remove,
-	.err_handler = &queue_error_handlers,
 };
 
 static int __init queue_init(void)
 {
-	int ret;
-
 	BUILD_BUG_ON(sizeof(struct queue_slot) != 64);
 	BUILD_BUG_ON(sizeof(struct queue_outcome) > sizeof(struct ghost_message));
-	ret = oae_sched_register(&oae_sched_queue);
-	if (ret)
-		return ret;
-	ret = pci_register_driver(&queue_driver);
-	if (ret)
-		oae_sched_unregister(&oae_sched_queue);
-	return ret;
+	return oae_sched_register(&oae_sched_queue);
 }
 module_init(queue_init);
 
 static void __exit queue_exit(void)
 {
-	pci_unregister_driver(&queue_driver);
 	oae_sched_unregister(&oae_sched_queue);
 }
 module_exit(queue_exit);

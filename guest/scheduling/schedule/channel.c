@@ -47,12 +47,16 @@ int channel_start(const struct channel* channel, const char* transport,
   return ioctl(channel->file, OAE_SCHED_IOC_START, &start) ? -errno : 0;
 }
 
-int channel_finish(const struct channel* channel, struct agent_counts* counts) {
+int channel_finish(const struct channel* channel, struct agent_counts* counts,
+                   struct port_counts* ports) {
   struct oae_sched_counts words;
 
-  _Static_assert(sizeof(*counts) <= sizeof(words), "an agent's counts do not fit");
+  _Static_assert(
+      sizeof(*counts) <= 8 * PORT_COUNTS_AT && 8 * PORT_COUNTS_AT + sizeof(*ports) <= sizeof(words),
+      "an agent's counts do not fit");
   if (ioctl(channel->file, OAE_SCHED_IOC_FINISH, &words)) return -errno;
   memcpy(counts, &words, sizeof(*counts));
+  memcpy(ports, &words.words[PORT_COUNTS_AT], sizeof(*ports));
   return 0;
 }
 

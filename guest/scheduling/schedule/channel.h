@@ -6,6 +6,7 @@
 #include <linux/oae_sched.h>
 
 #include "agent.h"
+#include "port_layout.h"
 
 struct channel {
   int file;
@@ -22,9 +23,10 @@ void channel_close(struct channel* channel);
 int channel_start(const struct channel* channel, const char* transport,
                   const struct policy_config* policy);
 
-/* Ends the work of that agent, when nothing is scheduled any more, and gets its counts. Returns 0
- * or a negative errno. */
-int channel_finish(const struct channel* channel, struct agent_counts* counts);
+/* Ends the work of that agent, when nothing is scheduled any more, and gets its counts, and those of
+ * swap ports if it was reached by these. Returns 0 or a negative errno. */
+int channel_finish(const struct channel* channel, struct agent_counts* counts,
+                   struct port_counts* ports);
 
 /* What an agent needs of an open channel, which has to stay open. */
 struct agent_channel channel_of_agent(struct channel* channel);

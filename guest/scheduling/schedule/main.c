@@ -26,6 +26,7 @@
 enum { exit_failed = 125, exit_usage = 126, exit_no_command = 127 };
 
 static struct agent agent;
+static struct port_counts port_counts;
 static atomic_bool stopping; /* nothing is scheduled any more */
 static pthread_mutex_t attached = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t detached_ns; /* when the scheduler was about to be detached; 0: not yet */
@@ -141,7 +142,7 @@ static int schedule_elsewhere(struct scheduler* scheduler, struct channel* chann
   error = channel_start(channel, options->transport, &options->policy);
   if (error) return failed(options->transport, -error);
   code = attach_and_run(scheduler, options);
-  error = channel_finish(channel, counts);
+  error = channel_finish(channel, counts, &port_counts);
   return error ? failed("the agent does not end", -error) : code;
 }
 
@@ -169,7 +170,7 @@ int main(int argc, char** argv) {
   error = scheduler_counts(&scheduler, &counts);
   if (error)
     code = failed("the scheduler's counts", -error);
-  else if (!report(&counts, &agent_counts))
+  else if (!report(&counts, &agent_counts, &port_counts))
     code = exit_failed;
   if (!error && options.trace &&
       !trace_write(&channel, &options, detached_ns, &counts, &agent_counts))

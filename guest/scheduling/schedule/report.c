@@ -50,7 +50,32 @@ static bool disagree(const char* what, const char* name, uint64_t kernel, uint64
   return false;
 }
 
-bool report(const struct counts* kernel, const struct agent_counts* agent) {
+static void print_ports(const struct port_counts* ports) {
+  const struct {
+    const char* name;
+    uint64_t count;
+  } counts[] = {{"swaps", ports->swaps},
+                {"sends", ports->sends},
+                {"taken", ports->taken},
+                {"idle", ports->idle_taken},
+                {"idle_missed", ports->idle_missed},
+                {"revoked", ports->revoked},
+                {"late", ports->late},
+                {"reversed", ports->reversed},
+                {"refused", ports->refused},
+                {"carried", ports->carried},
+                {"swap_not_ready", ports->swap_not_ready},
+                {"send_not_ready", ports->send_not_ready},
+                {"doubts", ports->doubts},
+                {"foreign", ports->foreign},
+                {"kept", ports->kept}};
+
+  for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+    if (counts[i].count) printf("port %s %" PRIu64 "\n", counts[i].name, counts[i].count);
+}
+
+bool report(const struct counts* kernel, const struct agent_counts* agent,
+            const struct port_counts* ports) {
   bool good = true;
 
   for (int i = 0; i < GHOST_TYPES; i++) {
@@ -77,6 +102,7 @@ bool report(const struct counts* kernel, const struct agent_counts* agent) {
   }
   printf("kicks %" PRIu64 "\n", kernel->kicks);
   printf("rounds %" PRIu64 "\n", agent->rounds);
+  print_ports(ports);
   if (kernel->fallbacks) printf("fallbacks %" PRIu64 "\n", kernel->fallbacks);
   if (comparable(kernel) && kernel->lost) {
     fprintf(stderr, "schedule: %" PRIu64 " messages were lost\n", kernel->lost);

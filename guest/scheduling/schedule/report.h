@@ -5,8 +5,10 @@
 
 #include "agent.h"
 #include "counts.h"
+#include "port_layout.h"
 
 /* Prints the counts. Returns false, and says why on stderr, if the two sides disagree. */
-bool report(const struct counts* kernel, const struct agent_counts* agent);
+bool report(const struct counts* kernel, const struct agent_counts* agent,
+            const struct port_counts* ports);
 
 #endif

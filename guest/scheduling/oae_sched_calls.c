@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The function of queues of a device: requests to the agent there, and its calls. */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/smp.h>
+
+#include "oae_memory_map.h"
+#include "oae_sched.h"
+#include "oae_sched_calls.h"
+
+static unsigned int answer_timeout_ms = 1000;
+module_param(answer_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(answer_timeout_ms, "how long an agent on a device may take to answer a request");
+
+/* The only function, since a host has one agent. */
+static struct {
+	struct pci_dev *pci;
+	bool frozen; /* It is being reset, and must not be touched. */
+	void __iomem *control; /* the first page */
+	u64 requests;
+	oae_sched_called *called;
+	u64 *open; /* of a transport that reaches the memory: the CPUs that may do so */
+} function;
+
+static DEFINE_MUTEX(lock);
+
+static bool is_there(void)
+{
+	return function.pci && !function.frozen;
+}
+
+static void do_nothing(void *unused)
+{
+}
+
+/* Those who use what has changed have interrupts off until they are done. */
+static void wait_for_cpus(void)
+{
+	on_each_cpu(do_nothing, NULL, true);
+}
+
+/**
+ * oae_sched_calls_begin - prepares to start an agent on a device
+ * @called: is called when the agent calls a CPU, on that CPU, by an interrupt's handler
+ * @memory: is given the physical address range of the memory that the agent shares
+ *
+ * Return: ENODEV if there is no such device.
+ */
+int oae_sched_calls_begin(oae_sched_called *called, struct range *memory)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&lock);
+	if (is_there()) {
+		memory->start = pci_resource_start(function.pci, OAE_QUEUE_MEMORY_BAR);
+		memory->end = pci_resource_end(function.pci, OAE_QUEUE_MEMORY_BAR);
+		WRITE_ONCE(function.called, called);
+		ret = 0;
+	}
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_begin);
+
+/**
+ * oae_sched_calls_open - lets CPUs reach the memory
+ * @open: is set to @cpus, and to 0 when nobody may reach the memory any more
+ * @cpus: bit n: CPU n
+ *
+ * Those who look at @open and reach the memory have interrupts off meanwhile.
+ *
+ * Return: ENODEV if there is no such device, or if it is being reset.
+ */
+int oae_sched_calls_open(u64 *open, u64 cpus)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&lock);
+	if (is_there()) {
+		function.open = open;
+		WRITE_ONCE(*open, cpus);
+		ret = 0;
+	}
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_open);
+
+static void close_locked(void)
+{
+	if (function.open)
+		WRITE_ONCE(*function.open, 0);
+	function.open = NULL;
+	wait_for_cpus();
+}
+
+/**
+ * oae_sched_calls_close - undoes oae_sched_calls_open()
+ *
+ * Nobody reaches the memory any more when it returns.
+ */
+void oae_sched_calls_close(void)
+{
+	mutex_lock(&lock);
+	close_locked();
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_close);
+
+/**
+ * oae_sched_calls_end - ends the calls
+ *
+ * No call is at work any more when it returns.
+ */
+void oae_sched_calls_end(void)
+{
+	WRITE_ONCE(function.called, NULL);
+	wait_for_cpus();
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_end);
+
+static int request_locked(struct queue_control *control)
+{
+	const unsigned long end = jiffies + msecs_to_jiffies(answer_timeout_ms);
+
+	if (!is_there())
+		return -ENODEV;
+	control->request = ++function.requests;
+	memcpy_toio(function.control + QUEUE_CONTROL + 8, &control->command, sizeof(*control) - 8);
+	wmb(); /* The number comes last. */
+	writeq(control->request, function.control + QUEUE_CONTROL);
+	while (readq(function.control + QUEUE_STATUS) != control->request) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		usleep_range(50, 100);
+	}
+	if (readq(function.control + QUEUE_STATUS + offsetof(struct queue_status, result)))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * oae_sched_calls_request - makes a request to the agent, and waits until it is carried out
+ * @control: the request, which is given its number
+ *
+ * Return: ENODEV if there is no device, ETIMEDOUT if it does not answer, and EINVAL if it refuses.
+ */
+int oae_sched_calls_request(struct queue_control *control)
+{
+	int ret;
+
+	mutex_lock(&lock);
+	ret = request_locked(control);
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_request);
+
+/**
+ * oae_sched_calls_finish - lets the agent end its work, and gets its counts
+ * @counts: the counts, if 0 is returned
+ *
+ * Return: as oae_sched_calls_request().
+ */
+int oae_sched_calls_finish(struct oae_sched_counts *counts)
+{
+	struct queue_control control = { .command = QUEUE_FINISH };
+	int ret;
+
+	mutex_lock(&lock);
+	ret = request_locked(&control);
+	if (!ret)
+		memcpy_fromio(counts->words, function.control + QUEUE_COUNTS,
+			      sizeof(counts->words));
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_finish);
+
+static irqreturn_t handle_call(int irq, void *argument)
+{
+	const unsigned int vector = (unsigned long)argument;
+	const unsigned int cpu = smp_processor_id();
+	oae_sched_called *called = READ_ONCE(function.called);
+
+	/* A CPU that goes offline leaves its interrupts to another one. */
+	if (called && vector / QUEUE_CALLS == cpu)
+		called(cpu, vector % QUEUE_CALLS);
+	return IRQ_HANDLED;
+}
+
+static int map_control(struct pci_dev *pci)
+{
+	const resource_size_t start = pci_resource_start(pci, OAE_QUEUE_MEMORY_BAR);
+
+	function.control = devm_ioremap(&pci->dev, start, QUEUE_AREAS);
+	return function.control ? 0 : -ENOMEM;
+}
+
+static int request_vector(struct pci_dev *pci, unsigned int vector)
+{
+	static const char *const calls[] = { "look", "preempt", "withdraw" };
+	const unsigned int cpu = vector / QUEUE_CALLS;
+	const int irq = pci_irq_vector(pci, vector);
+	const char *name = devm_kasprintf(&pci->dev, GFP_KERNEL, "oae_sched-%s%u",
+					  calls[vector % QUEUE_CALLS], cpu);
+	int ret;
+
+	if (!name)
+		return -ENOMEM;
+	/* Before the request, since an interrupt in use moves only when it comes. */
+	ret = irq_set_affinity(irq, cpumask_of(cpu));
+	if (ret)
+		return ret;
+	return devm_request_irq(&pci->dev, irq, handle_call, IRQF_NO_THREAD | IRQF_NOBALANCING,
+				name, (void *)(unsigned long)vector);
+}
+
+static int request_vectors(struct pci_dev *pci)
+{
+	const unsigned int vectors = nr_cpu_ids * QUEUE_CALLS;
+	unsigned int vector;
+	int ret;
+
+	ret = pci_alloc_irq_vectors(pci, vectors, vectors, PCI_IRQ_MSIX);
+	if (ret < 0)
+		return dev_err_probe(&pci->dev, ret, "%u MSI-X vectors are needed\n", vectors);
+	for (vector = 0; vector < vectors; vector++) {
+		ret = request_vector(pci, vector);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int probe(struct pci_dev *pci, const struct pci_device_id *id)
+{
+	int ret;
+
+	if (function.pci)
+		return dev_err_probe(&pci->dev, -EBUSY, "a host has one agent\n");
+	ret = pcim_enable_device(pci) ?: map_control(pci) ?: request_vectors(pci);
+	if (ret)
+		return ret;
+	pci_set_master(pci);
+	pci_save_state(pci);
+	function.requests = readq(function.control + QUEUE_STATUS);
+	mutex_lock(&lock);
+	function.pci = pci;
+	function.frozen = false;
+	mutex_unlock(&lock);
+	return 0;
+}
+
+static void remove(struct pci_dev *pci)
+{
+	mutex_lock(&lock);
+	function.pci = NULL;
+	WRITE_ONCE(function.called, NULL);
+	close_locked();
+	mutex_unlock(&lock);
+	pci_clear_master(pci);
+}
+
+/* The agent may live on, but does not know what it has missed. The watchdog starts it again. */
+static void freeze(void)
+{
+	mutex_lock(&lock);
+	function.frozen = true;
+	close_locked();
+	mutex_unlock(&lock);
+}
+
+static void thaw(struct pci_dev *pci)
+{
+	mutex_lock(&lock);
+	function.frozen = false;
+	mutex_unlock(&lock);
+	/* What the kernel saved can be restored only once. */
+	pci_save_state(pci);
+}
+
+static void reset_prepare(struct pci_dev *pci)
+{
+	freeze();
+}
+
+static void reset_done(struct pci_dev *pci)
+{
+	thaw(pci);
+}
+
+static pci_ers_result_t error_detected(struct pci_dev *pci, pci_channel_state_t channel)
+{
+	if (channel == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	freeze();
+	return channel == pci_channel_io_frozen ? PCI_ERS_RESULT_NEED_RESET :
+						  PCI_ERS_RESULT_DISCONNECT;
+}
+
+static pci_ers_result_t mmio_enabled(struct pci_dev *pci)
+{
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static pci_ers_result_t slot_reset(struct pci_dev *pci)
+{
+	pci_restore_state(pci);
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static void error_resume(struct pci_dev *pci)
+{
+	thaw(pci);
+}
+
+static const struct pci_error_handlers error_handlers = {
+	.error_detected = error_detected,
+	.mmio_enabled = mmio_enabled,
+	.slot_reset = slot_reset,
+	.resume = error_resume,
+	.reset_prepare = reset_prepare,
+	.reset_done = reset_done,
+};
+
+static const struct pci_device_id ids[] = { { PCI_DEVICE(0xf0ae, 0x0ae3) }, {} };
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver driver = {
+	.name = "oae_sched",
+	.id_table = ids,
+	.probe = probe,
+	.remove = remove,
+	.err_handler = &error_handlers,
+};
+
+int oae_sched_calls_init(void)
+{
+	return pci_register_driver(&driver);
+}
+
+void oae_sched_calls_exit(void)
+{
+	pci_unregister_driver(&driver);
+}

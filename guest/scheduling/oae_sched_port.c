@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The transport to an agent on a device by swap ports: each CPU swaps for a decision on one port,
+ * and sends events on another (port_layout.h).
+ *
+ * A CPU waits for each swap and each SEND, for as long as a read of the device takes. What the
+ * device has no room for is kept here, in order, until the CPU uses a port again or its period is
+ * over. Only its own CPU uses a port, with interrupts off, so that nothing here needs a lock.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "oae_kernel.h"
+#include "oae_sched.h"
+#include "oae_sched_calls.h"
+#include "port_layout.h"
+
+static unsigned int first_port;
+module_param(first_port, uint, 0644);
+MODULE_PARM_DESC(first_port, "first of the swap ports; each CPU has two, one after the other (0)");
+
+static bool streamed = true;
+module_param(streamed, bool, 0644);
+MODULE_PARM_DESC(streamed, "get answers in the completion of a read, else pushed by DMA");
+
+static unsigned int period_us = 4000;
+module_param(period_us, uint, 0644);
+MODULE_PARM_DESC(period_us, "how often a CPU looks for a decision without a call, 0 for never (4000)");
+
+static unsigned int patience_us = 50;
+module_param(patience_us, uint, 0644);
+MODULE_PARM_DESC(patience_us, "how long a CPU waits for room for an event (50)");
+
+static unsigned int tries = 3;
+module_param(tries, uint, 0644);
+MODULE_PARM_DESC(tries, "how often a CPU asks for a decision while no offer stands (3)");
+
+static unsigned int kept_events = 256;
+module_param(kept_events, uint, 0644);
+MODULE_PARM_DESC(kept_events, "room for events of a CPU that wait: a power of two from 8 (256)");
+
+static unsigned int answer_timeout_ms = 1000;
+module_param(answer_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(answer_timeout_ms, "how long events may take to leave at the end (1000)");
+
+#define KEPT_MIN 8
+#define KEPT_MAX 65536
+
+struct oae_sched_event {
+	u64 words[PORT_WORDS];
+};
+
+struct oae_sched_way {
+	struct oae_claim *claim; /* of a port */
+	bool doubt; /* It is not known whether the last swap took place. */
+};
+
+/* Of a CPU, which alone uses it, with interrupts off. */
+struct oae_sched_ports {
+	struct oae_sched_way decisions;
+	struct oae_sched_way events;
+	struct port_request request; /* what the next swap gives */
+	struct oae_sched_event *kept; /* events that have not left */
+	unsigned int head; /* of these, modulo their number */
+	unsigned int tail;
+	bool lost; /* Events after the last one that is kept are lost. */
+	struct hrtimer timer;
+	struct port_counts counts;
+};
+
+static struct {
+	u64 cpus;
+	u32 run; /* number of the request that has started the agent */
+	unsigned int first_port;
+	bool streamed;
+	unsigned int kept_events;
+	struct oae_sched_ports ports[OAE_SCHED_CPUS];
+} device;
+
+/*
+ * Swaps, or settles the swap before. Returns its status, or -1 if there is none: the device does
+ * not work for a while, or for good.
+ */
+static int exchange(struct oae_sched_way *way, u8 verb, const u64 *words,
+		    struct port_counts *counts, struct oae_claim_answer *answer)
+{
+	int ret = 0;
+
+	if (way->doubt) {
+		ret = oae_claim_settle(way->claim, answer);
+		if (!ret && answer->status == OAE_CLAIM_IN_DOUBT)
+			return answer->status;
+	}
+	/* An answer to a swap in doubt counts. If that has not taken place, it is made now. */
+	if (!way->doubt || ret == -ENODATA || (!ret && answer->status != OAE_SWAP_STATUS_OK))
+		ret = oae_claim_swap(way->claim, verb, words, answer);
+	if (ret == -EINPROGRESS)
+		way->doubt = true;
+	if (ret)
+		return -1;
+	way->doubt = answer->status == OAE_CLAIM_IN_DOUBT;
+	counts->doubts += way->doubt;
+	return answer->status;
+}
+
+/* Sends the events that are kept. Returns whether one of them finds no room. */
+static bool drain(struct oae_sched_ports *ports)
+{
+	const unsigned int mask = device.kept_events - 1;
+	struct oae_claim_answer answer;
+	int status;
+
+	while (ports->head != ports->tail) {
+		status = exchange(&ports->events, OAE_SWAP_VERB_SEND,
+				  ports->kept[ports->head & mask].words, &ports->counts, &answer);
+		if (status == OAE_SWAP_STATUS_NOT_READY) {
+			ports->counts.send_not_ready++;
+			return true;
+		}
+		if (status != OAE_SWAP_STATUS_OK)
+			return false;
+		ports->counts.sends++;
+		ports->head++;
+	}
+	return false;
+}
+
+static bool has_room(const struct oae_sched_ports *ports, unsigned int events)
+{
+	return ports->kept && ports->tail + events - ports->head <= device.kept_events;
+}
+
+static bool keep(struct oae_sched_ports *ports, const union queue_entry *entry, u64 time)
+{
+	struct oae_sched_event *event = &ports->kept[ports->tail & (device.kept_events - 1)];
+
+	if (!port_pack(entry, time, event->words))
+		return false;
+	ports->tail++;
+	return true;
+}
+
+/* Sends what is kept, the last event being new. The CPU waits for it unless others wait already. */
+static void send_kept(struct oae_sched_ports *ports)
+{
+	const bool alone = ports->tail - ports->head == 1;
+	const u64 end = ktime_get_mono_fast_ns() + (u64)READ_ONCE(patience_us) * NSEC_PER_USEC;
+
+	while (drain(ports) && alone && ktime_get_mono_fast_ns() < end)
+		;
+	ports->counts.kept += ports->head != ports->tail;
+}
+
+/* Remembers which task has left the CPU, for the next swap. */
+static void note_leaving(struct oae_sched_ports *ports, unsigned int cpu,
+			 const struct ghost_message *message)
+{
+	struct port_request *request = &ports->request;
+	u64 runtime = 0;
+
+	switch (message->header.type) {
+	case GHOST_PREEMPT:
+	case GHOST_YIELD:
+		if (message->preempt.cpu != cpu)
+			return;
+		runtime = message->preempt.runtime;
+		break;
+	case GHOST_BLOCKED:
+		if (message->blocked.cpu != cpu)
+			return;
+		runtime = message->blocked.runtime;
+		break;
+	case GHOST_DEPARTED:
+		if (message->departed.cpu != cpu || !message->departed.was_current)
+			return;
+		break;
+	default:
+		return;
+	}
+	request->gtid = message->gtid;
+	request->runtime = runtime;
+	request->barrier = message->header.sequence;
+	request->reason = message->header.type;
+}
+
+static bool port_send(unsigned int cpu, const struct ghost_message *message, u64 time)
+{
+	const struct ghost_header lost = { .type = QUEUE_LOST, .length = sizeof(lost) };
+	const union queue_entry mark = { .message.header = lost };
+	const union queue_entry entry = { .message = *message };
+	struct oae_sched_ports *ports = &device.ports[cpu];
+
+	note_leaving(ports, cpu, message);
+	/* There is always room for the end of a decision and the mark of a loss. */
+	if (!has_room(ports, 3)) {
+		ports->lost = true;
+		drain(ports);
+		return false;
+	}
+	if (ports->lost)
+		keep(ports, &mark, time);
+	ports->lost = !keep(ports, &entry, time);
+	send_kept(ports);
+	return !ports->lost;
+}
+
+static void port_finish(unsigned int cpu, enum ghost_state state, u64 time, u64 cpu_sequence)
+{
+	struct oae_sched_ports *ports = &device.ports[cpu];
+	const union queue_entry end = {
+		.outcome = { .header = { .type = QUEUE_OUTCOME, .length = sizeof(end.outcome) },
+			     .number = ports->request.number,
+			     .state = state,
+			     .time = time,
+			     .cpu_sequence = cpu_sequence },
+	};
+
+	ports->request.state = state;
+	ports->request.ended = time;
+	if (has_room(ports, 1))
+		keep(ports, &end, time);
+	else
+		ports->lost = true;
+	send_kept(ports);
+}
+
+static bool port_claim(unsigned int cpu, struct oae_sched_slot *decision)
+{
+	struct oae_sched_ports *ports = &device.ports[cpu];
+	union port_payload payload;
+	struct oae_claim_answer answer;
+	const struct port_offer *offer = &payload.offer;
+	unsigned int try = 0;
+	int status;
+
+	if (!(device.cpus >> cpu & 1))
+		return false;
+	drain(ports);
+	ports->request.time = ktime_get_mono_fast_ns();
+	payload.request = ports->request;
+	/* No offer stands while the agent replaces one. */
+	do {
+		status = exchange(&ports->decisions, OAE_SWAP_VERB_SWAP, payload.words,
+				  &ports->counts, &answer);
+		ports->counts.swap_not_ready += status == OAE_SWAP_STATUS_NOT_READY;
+	} while (status == OAE_SWAP_STATUS_NOT_READY && ++try < READ_ONCE(tries));
+	if (status != OAE_SWAP_STATUS_OK)
+		return false;
+	ports->counts.swaps++;
+	memcpy(payload.words, answer.payload, sizeof(payload.words));
+	if (offer->run != device.run) {
+		ports->counts.foreign++;
+		return false;
+	}
+	if (offer->kind == PORT_NOTHING)
+		return false;
+	ports->request.number = offer->number;
+	ports->request.state = GHOST_READY;
+	*decision = (struct oae_sched_slot){ .version = offer->version,
+					     .cpu = offer->cpu,
+					     .state = GHOST_READY,
+					     .task_barrier = offer->barrier,
+					     .gtid = offer->gtid,
+					     .newest = offer->newest,
+					     .number = offer->number };
+	return true;
+}
+
+static void port_prefetch(unsigned int cpu)
+{
+}
+
+static void port_idle(unsigned int cpu, bool idle)
+{
+	drain(&device.ports[cpu]);
+}
+
+static void port_called(unsigned int cpu, enum queue_call call)
+{
+	if (READ_ONCE(device.cpus))
+		oae_sched_kick(cpu, call == QUEUE_CALL_PREEMPT);
+}
+
+static enum hrtimer_restart port_period(struct hrtimer *timer)
+{
+	struct oae_sched_ports *ports = container_of(timer, struct oae_sched_ports, timer);
+	const unsigned int cpu = ports - device.ports;
+
+	/* A CPU that goes offline leaves its timers to another one. */
+	if (!READ_ONCE(device.cpus) || cpu != smp_processor_id())
+		return HRTIMER_NORESTART;
+	drain(ports);
+	oae_sched_kick(cpu, false);
+	hrtimer_forward_now(timer, us_to_ktime(max(READ_ONCE(period_us), 1U)));
+	return HRTIMER_RESTART;
+}
+
+static void start_period(void *unused)
+{
+	struct hrtimer *timer = &device.ports[smp_processor_id()].timer;
+
+	hrtimer_start(timer, us_to_ktime(READ_ONCE(period_us)), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void release_port(struct oae_sched_way *way)
+{
+	if (way->claim)
+		oae_claim_release(way->claim);
+	*way = (struct oae_sched_way){};
+}
+
+static void release(struct oae_sched_ports *ports)
+{
+	release_port(&ports->decisions);
+	release_port(&ports->events);
+	kvfree(ports->kept);
+	ports->kept = NULL;
+}
+
+static void stop_periods(void)
+{
+	unsigned int cpu;
+
+	WRITE_ONCE(device.cpus, 0);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		hrtimer_cancel(&device.ports[cpu].timer);
+}
+
+static void release_ports(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		release(&device.ports[cpu]);
+}
+
+static int claim_port(struct oae_sched_way *way, unsigned int port)
+{
+	static const struct oae_client client;
+	const u8 form = device.streamed ? OAE_SWAP_FORM_STREAMED : OAE_SWAP_FORM_PUSHED;
+	struct oae_claim *claim = oae_claim_port(0, port, form, &client, NULL);
+
+	if (IS_ERR(claim)) {
+		pr_err("oae_sched_port: port %u cannot be claimed: %pe\n", port, claim);
+		return PTR_ERR(claim);
+	}
+	way->claim = claim;
+	return 0;
+}
+
+static int claim_ports(void)
+{
+	struct oae_sched_ports *ports;
+	unsigned int cpu;
+	int ret = 0;
+
+	device.first_port = first_port;
+	device.streamed = streamed;
+	device.kept_events = kept_events;
+	for (cpu = 0; cpu < nr_cpu_ids && !ret; cpu++) {
+		ports = &device.ports[cpu];
+		ports->kept = kvcalloc(device.kept_events, sizeof(*ports->kept), GFP_KERNEL);
+		if (!ports->kept)
+			return -ENOMEM;
+		ret = claim_port(&ports->decisions, port_of_decisions(first_port, cpu)) ?:
+		      claim_port(&ports->events, port_of_events(first_port, cpu));
+	}
+	return ret;
+}
+
+/* Whether another agent can use the ports as they are, which makes its start quick. */
+static bool is_reusable(void)
+{
+	const struct oae_sched_ports *ports;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		ports = &device.ports[cpu];
+		if (!ports->decisions.claim || !ports->events.claim || ports->decisions.doubt ||
+		    ports->events.doubt)
+			return false;
+	}
+	return device.first_port == first_port && device.streamed == streamed &&
+	       device.kept_events == kept_events;
+}
+
+static void forget(struct oae_sched_ports *ports)
+{
+	ports->request = (struct port_request){ .cpu = ports - device.ports, .state = GHOST_READY };
+	ports->head = 0;
+	ports->tail = 0;
+	ports->lost = false;
+	ports->counts = (struct port_counts){};
+}
+
+static int start_agent(const struct oae_sched_start *start)
+{
+	struct queue_control control = {
+		.command = QUEUE_START,
+		.policy = start->policy,
+		.cpus = start->cpus,
+		.time_slice = start->time_slice,
+		.host_cpus = nr_cpu_ids,
+		.prestage = start->prestage,
+		.ports = 1,
+		.first_port = device.first_port,
+		.time = ktime_get_mono_fast_ns(),
+	};
+	int ret;
+
+	ret = oae_sched_calls_request(&control);
+	device.run = control.request;
+	return ret;
+}
+
+/* Nobody uses the ports. */
+static int start_anew(const struct oae_sched_start *start)
+{
+	struct range memory;
+	unsigned int cpu;
+	int ret;
+
+	if (!is_power_of_2(kept_events) || kept_events < KEPT_MIN || kept_events > KEPT_MAX)
+		return -EINVAL;
+	if (!is_reusable()) {
+		release_ports();
+		ret = claim_ports();
+		if (ret)
+			return ret;
+	}
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		forget(&device.ports[cpu]);
+	return oae_sched_calls_begin(port_called, &memory) ?: start_agent(start);
+}
+
+static int port_start(const struct oae_sched_start *start)
+{
+	int ret;
+
+	stop_periods();
+	ret = start_anew(start);
+	if (ret) {
+		oae_sched_calls_end();
+		release_ports(); /* Another try begins with new epochs. */
+		return ret;
+	}
+	WRITE_ONCE(device.cpus, start->cpus);
+	if (period_us)
+		on_each_cpu(start_period, NULL, true);
+	return 0;
+}
+
+static void drain_here(void *left)
+{
+	struct oae_sched_ports *ports = &device.ports[smp_processor_id()];
+
+	drain(ports);
+	if (ports->head != ports->tail)
+		atomic_inc(left);
+}
+
+/* Sends all that is kept, while nobody sends anything new. */
+static int drain_all(void)
+{
+	const unsigned long end = jiffies + msecs_to_jiffies(answer_timeout_ms);
+	atomic_t left;
+
+	for (;;) {
+		atomic_set(&left, 0);
+		on_each_cpu(drain_here, &left, true);
+		if (!atomic_read(&left))
+			return 0;
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		usleep_range(50, 100);
+	}
+}
+
+/* Adds what the CPUs have counted to what the agent has. */
+static void add_counts(struct oae_sched_counts *counts)
+{
+	struct port_counts *sum = (struct port_counts *)&counts->words[PORT_COUNTS_AT];
+	const struct port_counts *of;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		of = &device.ports[cpu].counts;
+		sum->swaps += of->swaps;
+		sum->sends += of->sends;
+		sum->swap_not_ready += of->swap_not_ready;
+		sum->send_not_ready += of->send_not_ready;
+		sum->doubts += of->doubts;
+		sum->foreign += of->foreign;
+		sum->kept += of->kept;
+	}
+}
+
+static int port_finish_work(struct oae_sched_counts *counts)
+{
+	int ret;
+
+	ret = drain_all() ?: oae_sched_calls_finish(counts);
+	if (!ret)
+		add_counts(counts);
+	return ret;
+}
+
+static void port_stop(void)
+{
+	struct queue_control control = { .command = QUEUE_STOP };
+
+	stop_periods();
+	oae_sched_calls_request(&control);
+	oae_sched_calls_end();
+	release_ports();
+}
+
+static struct oae_sched_transport oae_sched_port = {
+	.name = "port",
+	.owner = THIS_MODULE,
+	.send = port_send,
+	.claim = port_claim,
+	.finish = port_finish,
+	.prefetch = port_prefetch,
+	.idle = port_idle,
+	.start = port_start,
+	.finish_work = port_finish_work,
+	.stop = port_stop,
+};
+
+static int __init port_init(void)
+{
+	unsigned int cpu;
+
+	BUILD_BUG_ON(sizeof(union port_payload) != 8 * OAE_PAYLOAD_WORDS);
+	BUILD_BUG_ON(sizeof(struct port_counts) >
+		     sizeof(struct oae_sched_counts) - 8 * PORT_COUNTS_AT);
+	for (cpu = 0; cpu < OAE_SCHED_CPUS; cpu++)
+		hrtimer_setup(&device.ports[cpu].timer, port_period, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	return oae_sched_register(&oae_sched_port);
+}
+module_init(port_init);
+
+static void __exit port_exit(void)
+{
+	oae_sched_unregister(&oae_sched_port);
+}
+module_exit(port_exit);
+
+MODULE_DESCRIPTION("Swap ports to a scheduling agent on a device");
+MODULE_LICENSE("GPL");
