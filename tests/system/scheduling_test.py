@@ -103,13 +103,8 @@ def blocks(runs, begin=BEGIN):
                            f"dmesg -r > /share/{file}.dmesg\n" for name, file in names.items())
 
 
-def runs(word):
-    return [name for name in RUNS if word in name]
-
-
-def halves(start, begin=BEGIN):
+def halves(start, begin=BEGIN, names=tuple(RUNS)):
     """Returns scripts with half of the runs each, which `start` begins."""
-    names = list(RUNS)
     half = len(names) // 2
     return {part: blocks({name: f"code {start} {RUNS[name]}" for name in some}, begin)
             for part, some in (("first", names[:half]), ("second", names[half:]))}
@@ -117,6 +112,14 @@ def halves(start, begin=BEGIN):
 
 class Runs:
     """Checks of runs that are alike wherever the agent is."""
+    names = tuple(RUNS)
+
+    def with_(self, word):
+        """Returns those of the runs that have this word in their name."""
+        return [name for name in self.names if word in name]
+
+    def traced(self):
+        return [name for name in self.names if name in TRACED]
 
     @classmethod
     def run_(cls, scripts, *options):
@@ -148,48 +151,48 @@ class Runs:
         return found
 
     def test_all_tasks_finish(self):
-        for name in RUNS:
+        for name in self.names:
             with self.subTest(name):
                 self.assertEqual(self.text(name, "err"), "")
                 self.assertRegex(self.text(name), r"(?m)^\w+ \d+ done in \d+ ns$")
                 self.assertRegex(self.text(name), r"(?m)^code 0$")
 
     def test_the_kernel_does_not_complain(self):
-        for name in [*RUNS, *self.others]:
+        for name in [*self.names, *self.others]:
             with self.subTest(name):
                 said = [line for line in machine.kernel_messages(self.text(name, "dmesg"), 4)
                         if "cpu_acquire/release() are deprecated" not in line]
                 self.assertEqual(said, [])
 
     def test_each_decision_ends_once(self):
-        for name in RUNS:
+        for name in self.names:
             with self.subTest(name):
                 counts = self.counts(name)
                 self.assertGreater(counts["outcome"]["COMPLETE"], 0)
                 self.assertEqual(counts["slots"]["written"], sum(counts["outcome"].values()))
 
     def test_each_task_begins_and_ends_once(self):
-        for name in RUNS:
+        for name in self.names:
             with self.subTest(name):
                 message = self.counts(name)["message"]
                 self.assertEqual(message["NEW"], 1 + THREADS[name.split()[0]])
                 self.assertEqual(message["NEW"], message["DEAD"] + message["DEPARTED"])
 
     def test_each_load_shows_its_messages(self):
-        for name in runs("yield"):
+        for name in self.with_("yield"):
             # A thread that yields before the agent's class is attached is not seen.
             self.assertGreaterEqual(self.counts(name)["message"]["YIELD"], 4 * 40 * 0.9, name)
-        for name in runs("move"):
+        for name in self.with_("move"):
             self.assertGreaterEqual(self.counts(name)["message"]["AFFINITY_CHANGED"], 2 * 12 - 2, name)
-        for name in runs("renice"):
+        for name in self.with_("renice"):
             self.assertGreaterEqual(self.counts(name)["message"]["PRIORITY_CHANGED"], 3 * 15 - 3, name)
-        for name in runs("ping"):
+        for name in self.with_("ping"):
             # On CPUs of their own, one thread may find that it is its turn before it sleeps.
             least = 2 if "per-cpu" in name else 2 * 150 * 0.9
             self.assertGreaterEqual(self.counts(name)["message"]["BLOCKED"], least, name)
 
     def test_time_slices_preempt(self):
-        for name in runs("spin"):
+        for name in self.with_("spin"):
             decisions = self.counts(name)["decision"]
             if "fifo" in name:
                 self.assertEqual(decisions["PREEMPT"], 0, name)
@@ -197,7 +200,7 @@ class Runs:
                 self.assertGreater(decisions["PREEMPT"], 5, name)
 
     def test_prestaged_decisions_are_used(self):
-        for name in runs("prestage"):
+        for name in self.with_("prestage"):
             self.assertGreater(self.counts(name)["decision"]["PRESTAGE"], 0, name)
 
     def traces(self, *names):
@@ -215,7 +218,7 @@ class Runs:
         return {what: int(value) for what, value in words if what != "trace"}
 
     def test_traces_account_for_each_decision(self):
-        for name in TRACED:
+        for name in self.traced():
             with self.subTest(name):
                 trace, outcomes = self.read_trace(name), self.counts(name)["outcome"]
                 self.assertEqual(trace["withdrawn"] + trace.pop("ended ABORTED", 0), outcomes.pop("ABORTED", 0))
@@ -225,7 +228,7 @@ class Runs:
                 self.assertEqual(trace["right"] + trace["stale"], trace["ended COMPLETE"])
 
     def test_damage_to_a_trace_is_found(self):
-        run = subprocess.run([DAMAGES, *self.traces(*TRACED)], text=True, capture_output=True, timeout=120, check=False)
+        run = subprocess.run([DAMAGES, *self.traces(*self.traced())], text=True, capture_output=True, timeout=120, check=False)
         *missed, (_, damages) = [line.split(" ", 1) for line in run.stdout.splitlines()]
         # A decision with another end leaves a trace that could be true, if its task was taken back at that moment.
         self.assertLess(len(missed), int(damages) / 1000, run.stdout)
@@ -384,6 +387,61 @@ code wait $!
                 self.assertRegex(self.text(name), r"(?m)^code 0$")
                 # The second agent has decided, too.
                 self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text(name)).group(1)), 10)
+
+
+class Port(Runs, machine.TestCase):
+    """The agent is firmware, and swap ports lead to it."""
+    others = ["pushed", "ended"]
+    names = tuple(name for name in RUNS if name in (
+        "ping fifo-central", "yield fifo-central", "spin fifo-central --prestage", "spin fifo-per-cpu", "start shinjuku",
+        "move shinjuku --prestage", "spin vm --time-slice 300us --prestage"))
+
+    @classmethod
+    def setUpClass(cls):
+        begin = BEGIN + "insmod /share/oae_sched_port.ko\n"
+        start = "schedule --transport port --cpus 1-2"
+        pushed = f"""echo 0 > /sys/module/oae_sched_port/parameters/streamed
+code {start} --policy shinjuku --prestage tasks {LOADS['spin']}
+"""
+        # An agent ends when it finds another number than that of its request.
+        ended = f"""{start} --policy shinjuku --prestage tasks spin 5 20000 &
+begun
+devmem $(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1) 64 0
+code wait $!
+"""
+        others = {"pushed": pushed, "ended": ended}
+        cls.run_({**halves(start, begin, cls.names), "others": blocks(others, begin)},
+                 "--set", "ipus[0].cores=2", "--set", "ipus[0].endpoint.queue_function.present=true",
+                 "--set", "ipus[0].endpoint.queue_function.memory=256KiB")
+
+    def ports(self, name):
+        """Returns what the two sides have counted at the ports, by name."""
+        return collections.Counter({what: int(number) for what, number in re.findall(r"(?m)^port (\w+) (\d+)$", self.text(name))})
+
+    def test_pushed_answers_work(self):
+        self.assertEqual(self.text("pushed", "err"), "")
+        self.assertRegex(self.text("pushed"), r"(?m)^code 0$")
+        self.assertGreater(self.ports("pushed")["taken"], 10)
+
+    def test_what_crosses_ports_is_accounted_for(self):
+        for name in [*self.names, "pushed"]:
+            with self.subTest(name):
+                ports, counts = self.ports(name), self.counts(name)
+                ends = sum(counts["outcome"].values())
+                self.assertEqual(ports["swaps"], ports["taken"] + ports["idle"])
+                self.assertEqual(ports["taken"], ends - counts["outcome"]["ABORTED"])
+                self.assertEqual(ports["revoked"], counts["outcome"]["ABORTED"])
+                # Each message is an event, and so is each end that the kernel knows.
+                self.assertEqual(ports["sends"], sum(counts["message"].values()) + ports["taken"])
+                for nothing in ("doubts", "foreign", "reversed", "refused", "carried"):
+                    self.assertEqual(ports[nothing], 0, nothing)
+
+    def test_an_agent_that_ends_begins_anew(self):
+        self.assertEqual(self.text("ended", "err"), "")
+        self.assertRegex(self.text("ended"), r"(?m)^spin \d+ done in \d+ ns$")
+        self.assertRegex(self.text("ended"), r"(?m)^fallbacks 1$")
+        self.assertRegex(self.text("ended"), r"(?m)^code 0$")
+        self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text("ended")).group(1)), 10)
 
 
 if __name__ == "__main__":
