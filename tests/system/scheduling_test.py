@@ -203,6 +203,14 @@ class Runs:
         for name in self.with_("prestage"):
             self.assertGreater(self.counts(name)["decision"]["PRESTAGE"], 0, name)
 
+    def check_begun_anew(self, name):
+        self.assertEqual(self.text(name, "err"), "")
+        self.assertRegex(self.text(name), r"(?m)^spin \d+ done in \d+ ns$")
+        self.assertRegex(self.text(name), r"(?m)^fallbacks 1$")
+        self.assertRegex(self.text(name), r"(?m)^code 0$")
+        # The second agent has decided, too.
+        self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text(name)).group(1)), 10)
+
     def traces(self, *names):
         """Returns the traces of these runs."""
         found = [child.share / f"{name.replace(' ', '_')}.trace" for name in names for child in self.machines.children.values()]
@@ -381,12 +389,7 @@ code wait $!
     def test_an_agent_that_has_missed_something_begins_anew(self):
         for name in ("ended", "reset"):
             with self.subTest(name):
-                self.assertEqual(self.text(name, "err"), "")
-                self.assertRegex(self.text(name), r"(?m)^spin \d+ done in \d+ ns$")
-                self.assertRegex(self.text(name), r"(?m)^fallbacks 1$")
-                self.assertRegex(self.text(name), r"(?m)^code 0$")
-                # The second agent has decided, too.
-                self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text(name)).group(1)), 10)
+                self.check_begun_anew(name)
 
 
 class Port(Runs, machine.TestCase):
@@ -404,15 +407,13 @@ class Port(Runs, machine.TestCase):
 code {start} --policy shinjuku --prestage tasks {LOADS['spin']}
 """
         # An agent ends when it finds another number than that of its request.
-        ended = f"""{start} --policy shinjuku --prestage tasks spin 5 20000 &
+        ended = f"""{start} --policy shinjuku --prestage tasks spin 5 60000 &
 begun
 devmem $(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1) 64 0
 code wait $!
 """
         others = {"pushed": pushed, "ended": ended}
-        cls.run_({**halves(start, begin, cls.names), "others": blocks(others, begin)},
-                 "--set", "ipus[0].cores=2", "--set", "ipus[0].endpoint.queue_function.present=true",
-                 "--set", "ipus[0].endpoint.queue_function.memory=256KiB")
+        cls.run_({**halves(start, begin, cls.names), "others": blocks(others, begin)}, *QUEUES)
 
     def ports(self, name):
         """Returns what the two sides have counted at the ports, by name."""
@@ -437,11 +438,7 @@ code wait $!
                     self.assertEqual(ports[nothing], 0, nothing)
 
     def test_an_agent_that_ends_begins_anew(self):
-        self.assertEqual(self.text("ended", "err"), "")
-        self.assertRegex(self.text("ended"), r"(?m)^spin \d+ done in \d+ ns$")
-        self.assertRegex(self.text("ended"), r"(?m)^fallbacks 1$")
-        self.assertRegex(self.text("ended"), r"(?m)^code 0$")
-        self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text("ended")).group(1)), 10)
+        self.check_begun_anew("ended")
 
 
 if __name__ == "__main__":
