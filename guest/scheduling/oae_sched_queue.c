@@ -137,10 +137,26 @@ static void start_read(struct oae_sched_queue *queue)
 	queue->prefetched = true;
 }
 
+/*
+ * The number comes first: the words that are read after it are then those of its decision. Each
+ * word takes a round trip, and memcpy_fromio() would read each half of it.
+ */
+static void read_uncached(struct oae_sched_queue *queue, struct queue_slot *slot)
+{
+	u64 *words = (u64 *)slot;
+	unsigned int i;
+
+	slot->number = readq(queue->slot + offsetof(struct queue_slot, number));
+	if (slot->number != queue->taken + 1)
+		return;
+	for (i = 0; i < offsetof(struct queue_slot, reserved) / sizeof(u64); i++)
+		words[i] = readq(queue->slot + i * sizeof(u64));
+}
+
 static void read_slot(struct oae_sched_queue *queue, struct queue_slot *slot)
 {
 	if (!queue->line) {
-		memcpy_fromio(slot, queue->slot, sizeof(*slot));
+		read_uncached(queue, slot);
 		return;
 	}
 	if (!queue->prefetched) {
