@@ -21,11 +21,12 @@ static volatile u32 stranded;
 /* When an agent began anew, ns. What tasks have waited before is not its fault. */
 static u64 resumed;
 
-/* The tasks of the agent, by gtid. */
+/* The tasks of the agent, by gtid: more than it has room for. The watchdog looks at all places of
+ * the table, so that a larger one would keep a CPU busy. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, 65536);
+  __uint(max_entries, 2048);
   __type(key, u64);
   __type(value, u8);
 } managed SEC(".maps");
