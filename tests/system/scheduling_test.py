@@ -84,11 +84,11 @@ code schedule sh -c 'exit 3'
 code schedule sh -c 'kill -9 $$'
 """}
 
-# A kernel frees a BPF program a moment after it ended, and keeps the module until then.
+# A kernel frees a BPF program some time after it ended, which can be more than a second, and keeps the module until then.
 BEGIN = """
 PATH=/share:$PATH
 code() { code=0; "$@" || code=$?; echo "code $code"; }
-unload() { for try in $(seq 50); do rmmod oae_sched && break; sleep 0.01; done; }
+unload() { for try in $(seq 500); do rmmod oae_sched && break; sleep 0.01; done; }
 begun() { for try in $(seq 100); do pidof tasks && return; sleep 0.01; done; }
 over() { for try in $(seq 500); do pidof tasks > /dev/null || grep -q disabling /sys/kernel/sched_ext/state || return 0; sleep 0.01; done; }
 sleep 0.4  # What the boot has left to do would keep a CPU from tasks for longer than the watchdog's patience.
