@@ -23,12 +23,14 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 SETUP = ("setup", "kernel", "run", *(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("*.sh")), "lib/manifest.py",
          "generate-memory-map", "generate-registers", "generate-transitions")
 FIGURES = tuple(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("figures*.py"))
+STUDY = tuple(f"lib/study/{path.name}" for path in (SCRIPTS / "lib" / "study").glob("*.py"))
 COMMANDS = {
     "setup": (SETUP, ()),
     "test": (("test", "lib/results.py"), ("tests", "bench")),
     "bench": (("bench", "lib/bench.py", "lib/synthesis.py", "lib/json_file.py"), ("bench",)),
     "bench --profile": (("bench", "lib/profile.py"), ("bench", "profile")),
     "figures": (("figures", *FIGURES), ("tests", "bench")),
+    "study": (("study", "lib/json_file.py", "lib/figures_table.py", *STUDY), ("tests", "bench")),
     "latency": (("latency", "lib/latency.py"), ("tests", "bench")),
     "coverage": (("coverage", "lib/coverage.py"), ("tests", "bench")),
     "mutations": (("mutations", "lib/mutations.py"), ("tests", "bench")),
@@ -73,7 +75,7 @@ def called(file):
 class Lists(unittest.TestCase):
     def test_every_file_belongs_to_a_command(self):
         known = {file for files, _ in COMMANDS.values() for file in files}
-        ours = {path.relative_to(SCRIPTS).as_posix() for path in (*SCRIPTS.glob("*"), *SCRIPTS.glob("lib/*"))
+        ours = {path.relative_to(SCRIPTS).as_posix() for path in (*SCRIPTS.glob("*"), *SCRIPTS.glob("lib/**/*"))
                 if path.is_file() and (path.suffix in (".py", ".sh") or path.parent == SCRIPTS and path.suffix != ".md")}
         self.assertEqual(ours - known, set())
 

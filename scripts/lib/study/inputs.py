@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What determines the result of a run: the machine, the images, and the files that its guest has."""
+
+import hashlib
+import json
+import pathlib
+from typing import Dict, List
+
+from study import guest
+from study.matrix import KERNEL, PLATFORM, Run
+from study.variants import VARIANTS
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class Inputs:
+    """The files of a build, and their hashes."""
+
+    def __init__(self, build: pathlib.Path):
+        self.images = build / "images"
+        self.program = build / "cmake" / "platforms" / "oae-vp"
+        self.platform = ROOT / "platforms" / f"{PLATFORM}.yaml"
+        self.kernel = self.images / "kernels" / KERNEL / "vmlinuz"
+        self.initramfs = self.images / "kernels" / KERNEL / "initramfs.cpio"
+        self.release = (build / "kernels" / KERNEL / "release").read_text().strip()
+        guest_build = build / "cmake" / "guest" / "scheduling"
+        # All machines have the files of all variants, since a guest's boot depends on what it has to unpack.
+        modules = sorted({module for variant in VARIANTS.values() for module, _ in variant.modules})
+        self.guest_files: List[pathlib.Path] = [guest_build / KERNEL / f"{module}.ko" for module in modules]
+        self.guest_files += [guest_build / "schedule", build / "cmake" / "tests" / "system" / "tasks"]
+        self.hashes = self._hashes()
+
+    def _hashes(self) -> Dict[str, str]:
+        common = [path for path in sorted(self.images.iterdir())
+                  if path.is_file() and path.name not in ("manifest.json", "vmlinuz", "initramfs.cpio")]  # fmt: skip
+        common += sorted((self.images / "firmware").iterdir())
+        found = {path.name: sha256(path.read_bytes()) for path in (*common, self.program, self.platform, *self.guest_files)}
+        found[f"linux {self.release}"] = sha256(self.kernel.read_bytes())
+        found["initramfs"] = sha256(self.initramfs.read_bytes())
+        return found
+
+    def key(self, run: Run) -> str:
+        """Another key stands for another result, as far as files and options say."""
+        determined_by = {
+            "hashes": self.hashes,
+            "values": run.values(),
+            "boot": guest.BOOT,
+            "command": guest.command(run),
+            "read by": sha256(pathlib.Path(guest.__file__).read_bytes()),
+        }
+        return sha256(json.dumps(determined_by, sort_keys=True).encode())

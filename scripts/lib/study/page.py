@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One HTML page with the tables of a study and its plots. It needs no other file, and is well-formed XML too."""
+
+from typing import List
+from xml.sax.saxutils import escape
+
+from figures_table import Table
+
+from study import plot, report, rows
+from study.matrix import EXTENTS, FACTORS
+from study.published import ALL, NONE, ROWS
+from study.samples import Samples, time_of_switch
+
+STYLE = """
+body { font: 15px/1.5 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
+table { border-collapse: collapse; margin: 1em 0; font-size: 13px } th, td { padding: .2em .8em; border-bottom: 1px solid #ddd }
+td, th { text-align: right } th:first-child, td:first-child { text-align: left } .wide { overflow-x: auto }
+svg { width: 100%; height: auto; font: 13px sans-serif } .bar { fill: #1b6ca8 } .published { fill: #f2c14e }
+.interval { stroke: #000; fill: none } .axis { stroke: #888; fill: none } .line { fill: none; stroke-width: 2 }
+.failed { color: #b00020; white-space: pre-wrap } .note { color: #555; font-size: 13px } code { overflow-wrap: anywhere }
+"""
+
+
+def html_of(table: Table) -> str:
+    def row(cells: List[str], kind: str) -> str:
+        return "<tr>" + "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in cells) + "</tr>"
+
+    lines = [f"<h2>{escape(table.title)}</h2>", '<div class="wide"><table>', row(["", *table.columns], "th")]
+    lines += [row([name, *texts], "td") for name, texts in table.rows]
+    lines.append("</table></div>")
+    if table.notes:
+        lines.append(f'<p class="note">{escape(" ".join(table.notes))}</p>')
+    return "\n".join(lines)
+
+
+def ladder_plot(samples: Samples) -> str:
+    published = {row.title: (row.low, row.high) for row in ROWS}
+    bands = {NONE: published["context switch, no optimisation"], ALL: published["context switch, all optimisations"]}
+    wanted = report.known(samples, [*rows.BASELINES, *rows.STEPS, *rows.OTHERS, *rows.REMOVED])
+    bars = [plot.Bar(title, samples.mean(time_of_switch, variant), bands.get(variant)) for title, variant in wanted]
+    heading = "Time of a context switch, ns; yellow: published; lines: confidence interval of 95 %"
+    return f"<figure><figcaption>{heading}</figcaption>\n{plot.bars(heading, bars)}\n</figure>"
+
+
+def factor_plots(samples: Samples, extent: str) -> List[str]:
+    found = []
+    for name in EXTENTS[extent].factors:
+        factor = FACTORS[name]
+        drawn = []
+        for title, variant in report.known(samples, [*rows.BASELINES, *rows.STEPS, *rows.OTHERS, *rows.REMOVED]):
+            levels = sorted([factor.central, *factor.levels])
+            at = [(level, samples.mean(time_of_switch, variant, *report.point(name, level))) for level in levels]
+            line = plot.Line(title, [(level, value) for level, value in at if value is not None])
+            if len(line.points) > 1:
+                drawn.append(line)
+        if drawn:
+            heading = escape(f"Time of a context switch, ns, by: {factor.title}")
+            chart = plot.lines(factor.title, f"{factor.title} {factor.unit}".strip(), drawn)
+            found.append(f"<figure><figcaption>{heading}</figcaption>\n{chart}\n</figure>")
+    return found
+
+
+def page(document: dict) -> str:
+    samples = Samples(document)
+    first, *others = report.head(document)
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en" xmlns="http://www.w3.org/1999/xhtml">',
+        f'<head><meta charset="utf-8"/><title>{escape(first)}</title><style>{STYLE}</style></head>',
+        "<body>",
+        f"<h1>{escape(first)}</h1>",
+        *(f"<p><code>{escape(line)}</code></p>" for line in others),
+        *(f'<p class="failed">{escape(line)}</p>' for line in report.failures(document)),
+        ladder_plot(samples),
+        *factor_plots(samples, document["extent"]),
+        *(html_of(table) for table in report.tables(document)),
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of the tables: a title and a variant each. A further variant gets a row in OTHERS, and is then in all tables."""
+
+from study.variants import FLOOR, LADDER, ON_HOST, OPTIMISATIONS, WITHOUT
+
+Rows = list[tuple[str, str]]
+
+BASELINES: Rows = [
+    ("floor: the fair class, no agent", FLOOR.name),
+    ("agent on the host", ON_HOST[0].name),
+    ("agent on the host, prestage", ON_HOST[1].name),
+]
+STEPS: Rows = [("Wave's queues, no optimisation", LADDER[0].name)]
+STEPS += [(f"+ {name}", variant.name) for name, variant in zip(OPTIMISATIONS, LADDER[1:])]
+REMOVED: Rows = [(f"all but {name}", variant.name) for name, variant in WITHOUT.items()]
+OTHERS: Rows = []
+ALL = LADDER[-1].name
+FLOOR_NAME = FLOOR.name

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the runs of a study, by machine, except for those whose results are in the store."""
+
+import pathlib
+from typing import Dict, List, Tuple
+
+from study import machine
+from study.inputs import Inputs
+from study.matrix import Run
+from study.progress import Progress
+from study.store import Store
+
+
+def title(run: Run) -> str:
+    where = f", {run.factor} {run.level:g}" if run.factor else ""
+    return f"{run.variant}{where}, seed {run.seed}"
+
+
+def by_machine(runs: List[Run]) -> Dict[Tuple[str, ...], List[Run]]:
+    found: Dict[Tuple[str, ...], List[Run]] = {}
+    for run in runs:
+        found.setdefault(run.values(), []).append(run)
+    return found
+
+
+def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tuple[Dict[Run, dict], List[str]]:
+    """Results by run, and what has failed. What ends is stored at once, so that an interrupted study can go on."""
+    store = Store(folder / "runs")
+    keys = {run: inputs.key(run) for run in runs}
+    results = {run: found for run in runs if (found := store.get(keys[run])) is not None}
+    progress = Progress(len(runs), len(results))
+    failures = []
+    for values, of_machine in by_machine([run for run in runs if run not in results]).items():
+        progress.say(f"boot of a machine with {', '.join(values)}")
+        began = progress.clock()
+
+        def booted(began=began):
+            progress.in_boot += progress.clock() - began
+
+        try:
+            for ended in machine.run_all(inputs, of_machine, folder, jobs, booted):
+                if ended.result is None:
+                    failures.append(f"{title(ended.run)}: {ended.failure}")
+                else:
+                    results[ended.run] = ended.result
+                    store.put(keys[ended.run], ended.result)
+                progress.ended(title(ended.run) + (" failed" if ended.result is None else ""), ended.wall)
+        except (machine.Failure, OSError) as failure:
+            failures.append(f"a machine with {', '.join(values)}: {failure}")
+    if progress.made:
+        progress.say(progress.whole())
+    return results, failures

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variants of a study: who decides which task a CPU runs, and by what way host and agent speak to each other.
+
+A new variant is an entry of VARIANTS. It says which modules the guest loads and with what parameters, the options of
+`schedule`, and the values of the platform file by which its machine differs. A table gets a row for it in rows.py.
+"""
+
+import dataclasses
+from typing import Dict, FrozenSet, Iterable, Optional, Tuple
+
+# The optimisations of Wave in the order in which the ladder adds them. All but the last are parameters of a module.
+OPTIMISATIONS = {
+    "agent_cached": "the agent reaches the queues through its cache",
+    "write_combining": "messages are written by write combining",
+    "write_through": "decisions are read by write through",
+    "prefetch_decisions": "that read starts before it is needed",
+    "prestage": "a decision is made before it is needed",
+}
+PARAMETERS = [name for name in OPTIMISATIONS if name != "prestage"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    name: str
+    modules: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()  # in the order of loading: name, NAME=VALUE of its parameters
+    schedule: Optional[Tuple[str, ...]] = None  # options; None: there is no agent, and the fair class decides
+    platform: Tuple[str, ...] = ()  # KEY=VALUE
+
+    def programs(self) -> Tuple[str, ...]:
+        return () if self.schedule is None else ("schedule",)
+
+
+def wave_name(on: FrozenSet[str]) -> str:
+    if not on or on == set(OPTIMISATIONS):
+        return "wave-all" if on else "wave-none"
+    return "-".join(["wave", *(name for name in OPTIMISATIONS if name in on)])
+
+
+def wave(on: Iterable[str]) -> Variant:
+    """Queues by MMIO with these optimisations."""
+    found = frozenset(on)
+    parameters = tuple(f"{name}={int(name in found)}" for name in PARAMETERS)
+    prestage = ("--prestage",) if "prestage" in found else ()
+    return Variant(
+        wave_name(found),
+        modules=(("oae_sched", ()), ("oae_sched_queue", parameters)),
+        schedule=("--transport", "queue", *prestage),
+    )
+
+
+def host(*options: str) -> Variant:
+    """The agent is a thread that spins on CPU 0."""
+    name = "-".join(["host", *(option.strip("-") for option in options)])
+    return Variant(name, modules=(("oae_sched", ()),), schedule=("--agent-cpu", "0", *options))
+
+
+# By how many of the optimisations are on, and by which one is not.
+LADDER = [wave(list(OPTIMISATIONS)[:length]) for length in range(len(OPTIMISATIONS) + 1)]
+WITHOUT = {name: wave(set(OPTIMISATIONS) - {name}) for name in OPTIMISATIONS}
+FLOOR = Variant("floor")
+ON_HOST = [host(), host("--prestage")]
+
+VARIANTS: Dict[str, Variant] = {each.name: each for each in [FLOOR, *ON_HOST, *LADDER, *WITHOUT.values()]}

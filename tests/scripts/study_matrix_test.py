@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of what scripts/study runs: variants, matrix, the guest's command, and what is read from its output.
+
+Usage: study_matrix_test.py [GROUP[.CASE]]...
+"""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+import study_data
+
+from study import document, guest, matrix, rows, variants  # noqa: E402
+
+STATS = {
+    "counters": {"ipu.endpoint.pf1.bar_reads": 2, "ipu.endpoint.pf1.bar_writes": 5, "ipu.endpoint.pf1.interrupts": 1,
+                 "host_ipu.down.wire_bytes": 7, "host_ipu.up.wire_bytes": 8, "ipu.queue_memory.line_fills": 3},
+    "latencies_ps": {"host.root_complex.read_latency": {"median": 750_500}},
+}  # fmt: skip
+OUTPUT = """ping 20 done in 1000000 ns
+ping 220 done in 1800000 ns
+message BLOCKED sent 110 received 111
+message WAKEUP sent 120 received 120
+messages used 230
+decision RUN 30
+decision PRESTAGE 70
+slots written 100
+outcome COMPLETE 99
+outcome TARGET_STALE 1
+kicks 31
+rounds 5000
+"""
+
+
+def run_of(variant, **more):
+    return matrix.Run(**{"variant": variant, "factor": "", "level": 0.0, "seed": 0, "warm_up": 10, "rounds": 110, **more})
+
+
+class Matrix(unittest.TestCase):
+    def test_the_ladder_goes_from_none_to_all_by_one(self):
+        on = [sum(part.endswith("=1") for part in variant.modules[1][1]) + ("--prestage" in variant.schedule)
+              for variant in variants.LADDER]  # fmt: skip
+        self.assertEqual(on, list(range(len(variants.OPTIMISATIONS) + 1)))
+        self.assertEqual([variants.LADDER[0].name, variants.LADDER[-1].name], ["wave-none", "wave-all"])
+
+    def test_each_optimisation_is_removed_singly(self):
+        every = variants.LADDER[-1]
+        for name, variant in variants.WITHOUT.items():
+            if name == "prestage":
+                self.assertEqual((variant.modules, variant.schedule), (every.modules, every.schedule[:-1]))
+            else:
+                self.assertEqual(variant.schedule, every.schedule)
+                self.assertEqual(set(variant.modules[1][1]) ^ set(every.modules[1][1]), {f"{name}=0", f"{name}=1"})
+
+    def test_each_row_has_a_variant_and_each_variant_a_row(self):
+        wanted = [*rows.BASELINES, *rows.STEPS, *rows.REMOVED, *rows.OTHERS]
+        self.assertEqual({name for _, name in wanted}, set(variants.VARIANTS))
+
+    def test_one_factor_at_a_time(self):
+        for extent in matrix.EXTENTS.values():
+            runs = matrix.runs(extent)
+            self.assertEqual(len(runs), len(set(runs)))
+            self.assertLessEqual(len(runs), 1500)
+            for run in runs:
+                if run.factor:
+                    self.assertNotEqual(run.level, matrix.FACTORS[run.factor].central)
+                    self.assertNotEqual(run.values(), run_of(run.variant).values())
+                else:
+                    self.assertEqual(run.values(), tuple(sorted(matrix.CENTRAL)))
+
+    def test_of_two_values_of_a_key_the_factor_s_counts(self):
+        self.assertEqual(run_of("floor", factor="rings", level=8).values(), ("hosts[0].vcpus=8",))
+
+
+class Guest(unittest.TestCase):
+    def test_commands(self):
+        command = guest.command(run_of("wave-none", seed=2))
+        self.assertIn("insmod /share/oae_sched_queue.ko agent_cached=0 write_combining=0 write_through=0 prefetch_dec", command)
+        self.assertIn(' && usleep 1226 && schedule --policy fifo-central --cpus 1 --transport queue sh -c "tasks ping 2 10; '
+                      'tasks ping 2 110" > /share/out', command)  # fmt: skip
+        self.assertNotIn("--prestage", command)
+        self.assertIn("--prestage", guest.command(run_of("wave-all")))
+        self.assertEqual(guest.command(run_of("floor")), 'PATH=/share:$PATH && usleep 0 && taskset 2 sh -c "tasks ping 2 10; '
+                         'tasks ping 2 110" > /share/out 2> /share/err')  # fmt: skip
+        self.assertNotIn("queue", guest.command(run_of("host-prestage")))
+
+    def test_the_warm_up_does_not_count(self):
+        found = guest.result(run_of("wave-all"), OUTPUT, STATS)
+        self.assertEqual((found["switches"], found["ns"], found["all_switches"]), (200, 800_000, 240))
+
+    def test_counts(self):
+        found = guest.result(run_of("wave-all"), OUTPUT + "fallbacks 2\n", STATS)
+        self.assertEqual(found["messages"], 230)
+        self.assertEqual(found["decisions"], {"RUN": 30, "PRESTAGE": 70})
+        self.assertEqual(found["outcomes"], {"COMPLETE": 99, "TARGET_STALE": 1})
+        self.assertEqual((found["kicks"], found["fallbacks"], found["read_ns"]), (31, 2, 750.5))
+        self.assertEqual(found["device"], {"reads": 2, "writes": 5, "interrupts": 1, "bytes_down": 7, "bytes_up": 8,
+                                           "line_fills": 3})  # fmt: skip
+        self.assertEqual(guest.result(run_of("wave-all"), OUTPUT, STATS)["fallbacks"], 0)
+        self.assertNotIn("messages", guest.result(run_of("floor"), OUTPUT, STATS))
+
+    def test_output_that_is_not_complete_is_no_result(self):
+        first, second, *others = OUTPUT.splitlines(keepends=True)
+        wrong = {"": "counted", first + "".join(others): "counted", second + first + "".join(others): "counted",
+                 first + second.replace("220", "219") + "".join(others): "counted",
+                 first + second.replace("1800000", "1000000") + "".join(others): "takes no longer",
+                 first + second: "nothing"}  # fmt: skip
+        for output, why in wrong.items():
+            with self.subTest(output), self.assertRaisesRegex(guest.BadResult, why):
+                guest.result(run_of("wave-all"), output, STATS)
+
+
+class Options(unittest.TestCase):
+    def study(self, *options):
+        return subprocess.run([str(study_data.SCRIPTS / "study"), *options], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "OAE_VP_BUILD": "/nonexistent"})  # fmt: skip
+
+    def test_help_says_what_the_options_do(self):
+        run = self.study("--help")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        for word in ("wave ", "--quick", "--smallest", "--json FILE", "--html FILE", "--from FILE", "--jobs N", "--again"):
+            self.assertRegex(run.stdout, rf"(?m)^  {word}")
+
+    def test_mistakes_start_nothing(self):
+        wrong = {(): "no study was named; there are: wave", ("tide",): "no study 'tide'; there are: wave", ("--what",): "--what",
+                 ("wave", "wave"): "one study at a time", ("wave", "--json"): "--json needs a value",
+                 ("wave", "--json", "/nonexistent/x"): "there is no folder", ("wave", "--html=/tmp"): "there is no folder",
+                 ("wave", "--from", "/nonexistent/x"): "there is no file", ("wave", "--jobs", "0"): "--jobs needs a number",
+                 ("wave", "--jobs=x"): "--jobs needs a number", ("wave", "--from", "/dev/null"): "no file of a study"}  # fmt: skip
+        for options, why in wrong.items():
+            with self.subTest(options):
+                run = self.study(*options)
+                self.assertEqual((run.returncode, run.stdout), (2, ""), run)
+                self.assertIn(why, run.stderr)
+
+    def test_a_file_that_is_none_of_a_study_is_refused(self):
+        good = study_data.document(study_data.run("floor", 0, study_data.result(2_000, agent=False)))
+        document.check(good)
+        wrong = [{**good, "format": 2}, {**good, "extent": "half"}]
+        wrong += [{**good, "runs": [{**good["runs"][0], **change}]} for change in (
+            {"variant": "x"}, {"result": {"ns": 0, "switches": 1}}, {"factor": "link", "level": 1.0})]  # fmt: skip
+        for each in wrong:
+            with self.assertRaises(document.BadDocument):
+                document.check(each)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            for text in ("", "[]", "{}", '{"format": 1, "extent": "quick", "runs": [{}]}'):
+                file.seek(0)
+                file.truncate()
+                file.write(text)
+                file.flush()
+                run = self.study("wave", "--from", file.name)
+                self.assertEqual(run.returncode, 2, run)
+                self.assertIn("it is no file of a study", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

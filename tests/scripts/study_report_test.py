@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of what scripts/study makes of results: estimates, tables, and the page with its plots.
+
+Usage: study_report_test.py [GROUP[.CASE]]...
+"""
+
+import math
+import re
+import unittest
+import xml.etree.ElementTree
+
+from study_data import document, result, run
+
+from study import page, plot, published, report, variants  # noqa: E402
+from study.estimate import Estimate, estimate  # noqa: E402
+from study.samples import Samples, time_of_switch  # noqa: E402
+
+SVG = "{http://www.w3.org/2000/svg}"
+NONE, ALL = variants.LADDER[0].name, variants.LADDER[-1].name
+TIMES = {"floor": (2_000, 2_100), "host-prestage": (3_000, 3_200), NONE: (14_000, 14_400), ALL: (4_000, 4_100)}
+
+
+def some(**more):
+    return document(*(run(name, seed, result(time, agent=name != "floor"))
+                      for name, times in TIMES.items() for seed, time in enumerate(times)), **more)  # fmt: skip
+
+
+def cells(table):
+    return dict(table.rows)
+
+
+class Estimates(unittest.TestCase):
+    def test_mean_and_interval(self):
+        found = estimate([1, 2, 3, 4, 5])
+        self.assertEqual(found.mean, 3)
+        self.assertAlmostEqual(found.half, 2.776 * math.sqrt(2.5) / math.sqrt(5))
+        self.assertAlmostEqual(estimate([0, 1]).half, 12.706 * math.sqrt(0.5) / math.sqrt(2))
+        many = estimate([0, 1] * 50)
+        self.assertAlmostEqual(many.half, 2.042 * math.sqrt(0.25 * 100 / 99) / 10)
+
+    def test_text(self):
+        self.assertEqual(estimate([1234, 1234]).text(), "1,234 ± 0")
+        self.assertEqual(Estimate(1.26, 0.04, 3).text(1), "1.3 ± 0.0")
+        self.assertEqual(estimate([7]).text(), "7 (one run)")
+
+    def test_differences_are_of_the_same_seed(self):
+        runs = [run(ALL, seed, result(1000 + 100 * seed)) for seed in (0, 1, 2)]
+        runs += [run(NONE, seed, result(5000 + 100 * seed)) for seed in (2, 1, 0, 7)]
+        found = Samples(document(*runs)).difference(NONE, ALL)
+        self.assertEqual((found.mean, found.half, found.count), (4000, 0, 3))
+        self.assertIsNone(Samples(document(*runs)).difference("floor", ALL))
+
+    def test_a_run_that_fell_back_does_not_count(self):
+        runs = [run(NONE, 0, result(5_000)), run(NONE, 1, result(90_000, fallbacks=1))]
+        samples = Samples(document(*runs))
+        self.assertEqual(samples.mean(time_of_switch, NONE).mean, 5_000)
+        self.assertEqual((samples.fallen_back(NONE), len(samples.all(NONE))), (1, 2))
+        self.assertIsNone(Samples(document(runs[1])).mean(time_of_switch, NONE))
+
+
+class Tables(unittest.TestCase):
+    def test_published_beside_simulated(self):
+        found = cells(report.published_table(Samples(some())))
+        self.assertEqual(found["host's read of the device"][:3], ["750 ns", "750.0 ± 0.0 ns", "1.00"])
+        self.assertEqual(found["context switch, no optimisation"][0], "13,300 ns")
+        self.assertEqual(found["context switch, no optimisation"][2], f"{14_200 / 13_300:.2f}")
+        self.assertEqual(found["context switch, all optimisations"][:3:2],
+                         ["3,300 to 4,000 ns", f"{4_050 / 4_000:.2f} to {4_050 / 3_300:.2f}"])  # fmt: skip
+        self.assertRegex(found["what all optimisations save"][1], "^10,150.0 ± ")
+        slower = 50 * (14_000 / 13_000 + 14_100 / 13_200 - 2)
+        self.assertRegex(found["FIFO, slower than on the host, requests of 10 us"][1], f"^{slower:.1f} ± .* %$")
+        self.assertRegex(found["RocksDB, all optimisations"][1], "not simulated")
+        self.assertEqual(cells(report.published_table(Samples(document())))["what all optimisations save"][1], "no run counts")
+
+    def test_each_row_is_compared_with_the_floor_and_the_row_above(self):
+        steps = [variant.name for variant in variants.LADDER]
+        runs = [run(name, 0, result(10_000 - 1_000 * index)) for index, name in enumerate(steps)]
+        table = report.switch_table(Samples(document(run("floor", 0, result(2_000, agent=False)), *runs)))
+        self.assertEqual([row[1] for _, row in table.rows],
+                         ["-"] + [f"{8_000 - 1_000 * index:,}.0 (one run)" for index in range(len(steps))])  # fmt: skip
+        self.assertEqual([row[2] for _, row in table.rows], ["-", "-"] + ["-1,000.0 (one run)"] * (len(steps) - 1))
+
+    def test_what_crosses_the_link(self):
+        (row,) = report.counts_table(Samples(document(run(NONE, 0, result(5_000))))).rows
+        self.assertEqual(row[1], ["2.00", "1,500", "5.00", "1.00", "500", "200", "4.00", "75.0", "1.00"])
+
+    def test_levels_of_a_factor_are_in_order_with_the_central_one(self):
+        runs = [run(ALL, 0, result(3_000)), run(ALL, 0, result(2_000), "link", 50), run(ALL, 0, result(9_000), "link", 1000)]
+        (table,) = report.factor_tables(Samples(document(*runs, extent="whole")), "whole")
+        self.assertEqual(table.columns, ["50 ns", "184 ns", "500 ns", "1000 ns"])
+        self.assertEqual(table.rows[0][1], ["2,000.0 (one run)", "3,000.0 (one run)", "-", "9,000.0 (one run)"])
+
+    def test_failures_are_in_the_text(self):
+        self.assertIn("FAILED: wave-all, seed 3: exit code 4", report.text(some(failures=["wave-all, seed 3: exit code 4"])))
+        self.assertNotIn("FAILED", report.text(some()))
+
+
+class Page(unittest.TestCase):
+    def marks(self, svg, kind):
+        root = xml.etree.ElementTree.fromstring(svg)
+        return [mark for mark in root.iter() if mark.get("class") == kind]
+
+    def test_bars_are_as_long_as_their_values(self):
+        bars = [plot.Bar("a", Estimate(3_000, 100, 5), (2_500, 3_500)), plot.Bar("b", Estimate(12_345.5, math.inf, 1)),
+                plot.Bar("c", None)]  # fmt: skip
+        svg = plot.bars("x", bars)
+        drawn = self.marks(svg, "bar")
+        self.assertEqual([float(mark.get("data-value")) for mark in drawn], [3_000, 12_345.5])
+        scale = float(drawn[1].get("width")) / 12_345.5
+        self.assertAlmostEqual(float(drawn[0].get("width")), 3_000 * scale, delta=0.01)
+        (band,) = self.marks(svg, "published")
+        self.assertEqual((band.get("data-low"), band.get("data-high")), ("2500", "3500"))
+        self.assertAlmostEqual(float(band.get("width")), 1_000 * scale, delta=0.01)
+        self.assertAlmostEqual(float(band.get("x")), plot.LABELS + 2_500 * scale, delta=0.01)
+        self.assertLessEqual(plot.LABELS + float(drawn[1].get("width")), plot.WIDTH - plot.RIGHT)
+        self.assertIn("no run counts", svg)
+
+    def test_points_are_where_their_values_are(self):
+        line = plot.Line("a", [(50, Estimate(1_000, 0, 2)), (1_000, Estimate(8_000, 0, 2))])
+        points = self.marks(plot.lines("x", "link", [line]), "point")
+        self.assertEqual([(float(p.get("data-x")), float(p.get("data-value"))) for p in points], [(50, 1_000), (1_000, 8_000)])
+        bottom, left = plot.HEIGHT - plot.BOTTOM, plot.LEFT
+        (x0, y0), (x1, y1) = [(float(p.get("cx")) - left, bottom - float(p.get("cy"))) for p in points]
+        self.assertAlmostEqual(x1 / x0, 20, delta=0.05)
+        self.assertAlmostEqual(y1 / y0, 8, delta=0.05)
+
+    def test_the_axis_ends_at_or_after_the_largest(self):
+        for value, end in ((1, 1), (1.01, 1.5), (9_999, 10_000), (14_200, 15_000), (0.3, 0.3), (0, 0)):
+            self.assertAlmostEqual(plot.axis_end(value), end)
+
+    def test_the_page_is_whole_well_formed_and_has_the_data(self):
+        text = page.page(some(failures=["a <b> & c"]))
+        root = xml.etree.ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
+        values = [float(mark.get("data-value")) for mark in root.iter() if mark.get("class") == "bar"]
+        self.assertEqual(values, [2_050, 3_100, 14_200, 4_050])
+        bands = [(float(mark.get("data-low")), float(mark.get("data-high")))
+                 for mark in root.iter() if mark.get("class") == "published"]  # fmt: skip
+        self.assertEqual(bands, [(row.low, row.high) for row in published.ROWS[1:3]])
+        self.assertIsNone(re.search(r"(?:src|href)=|url\(|@import", text))
+        for table in report.tables(some()):
+            for name, texts in table.rows:
+                for cell in (name, *texts):
+                    self.assertIn(f">{cell.replace('&', '&amp;')}<", text)
+
+    def test_factors_get_a_plot_each(self):
+        runs = [run(ALL, 0, result(3_000))]
+        runs += [run(ALL, 0, result(5_000), factor, level) for factor, level in (("link", 1000), ("core", 1), ("core", 5))]
+        root = xml.etree.ElementTree.fromstring(page.page(document(*runs, extent="whole")).removeprefix("<!DOCTYPE html>\n"))
+        charts = [[float(mark.get("data-x")) for mark in svg.iter() if mark.get("class") == "point"]
+                  for svg in root.iter(f"{SVG}svg")]  # fmt: skip
+        self.assertEqual(charts, [[], [184, 1000], [1, 2.5, 5]])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

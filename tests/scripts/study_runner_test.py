@@ -1,0 +1,200 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of how scripts/study makes its runs: what it keeps, makes again and goes on with. A small program stands in for the
+simulator.
+
+Usage: study_runner_test.py [GROUP[.CASE]]...
+"""
+
+import io
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import in_folder
+import study_data
+
+from study import matrix, runner  # noqa: E402
+from study.inputs import Inputs  # noqa: E402
+from study.progress import Progress, duration  # noqa: E402
+from study.store import Store  # noqa: E402
+
+# Takes the place of oae-vp. The file `mode` beside it says what goes wrong; `boots` gets a line for each boot.
+SIMULATOR = """#!/usr/bin/python3
+import json, pathlib, sys, time
+here = pathlib.Path(__file__).parent
+mode = (here / "mode").read_text().split() if (here / "mode").exists() else [""]
+words = sys.argv[1:]
+def value(name): return words[words.index(name) + 1]
+with open(here / "boots", "a") as boots: print(*words, file=boots)
+if mode[0] == "boot":
+    sys.exit("the platform file has a mistake")
+commands = pathlib.Path(value("--children")).read_text().splitlines()
+out = pathlib.Path(value("--children-output"))
+print("child  exit code  simulated  wall  command", flush=True)
+for number, command in enumerate(commands, 1):
+    if mode[0] == "hang" and number == int(mode[1]):
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            sys.exit(130)
+    share = out / str(number) / "share"
+    share.mkdir(parents=True)
+    counts = [int(part.split()[0].strip(';"')) for part in command.split("ping 2 ")[1:]]
+    ns = [1000 * count * (1 + len(command) % 7) for count in counts]
+    lines = [f"ping {2 * count} done in {time} ns" for count, time in zip(counts, ns)]
+    lines += ["message WAKEUP sent 9 received 9", "decision RUN 5", "outcome COMPLETE 5", "kicks 5"]
+    (share / "out").write_text("\\n".join(lines) + "\\n")
+    failed = mode[0] == "fail" and number == int(mode[1])
+    (share / "err").write_text("schedule: no agent\\n" if failed else "")
+    zero = dict.fromkeys(["ipu.endpoint.pf1.bar_reads", "ipu.endpoint.pf1.bar_writes", "ipu.endpoint.pf1.interrupts",
+                          "host_ipu.down.wire_bytes", "host_ipu.up.wire_bytes", "ipu.queue_memory.line_fills"], 0)
+    latency = {"host.root_complex.read_latency": {"median": 750000}}
+    (share.parent / "stats.json").write_text(json.dumps({"counters": zero, "latencies_ps": latency}))
+    code = "1 (guest 125)" if failed else "0"
+    print(f"{number:>5}  {code:13}  {1.25:>10.6f} s  {0.5:>6.2f} s  {command}", flush=True)
+(out / "summary.json").write_text("{}")
+"""
+EXTENT = matrix.EXTENTS["smallest"]
+
+
+class Simulated(in_folder.InFolder):
+    def setUp(self):
+        super().setUp()
+        self.build = self.folder / "build"
+        files = {"images/libqemu.so": "qemu", "images/firmware/bios": "bios", "images/oae-fw.elf": "firmware",
+                 "images/kernels/newest/vmlinuz": "linux", "images/kernels/newest/initramfs.cpio": "files",
+                 "kernels/newest/release": "7.0\n", "cmake/guest/scheduling/newest/oae_sched.ko": "module",
+                 "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
+                 "cmake/tests/system/tasks": "tasks", "cmake/platforms/oae-vp": SIMULATOR}  # fmt: skip
+        for name, text in files.items():
+            (self.build / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.build / name).write_text(text)
+        self.simulator = self.build / "cmake/platforms"
+        (self.simulator / "oae-vp").chmod(0o755)
+
+    def command(self, *options):
+        return ["/usr/bin/python3", "-I", str(study_data.SCRIPTS / "lib" / "study"), "--build", str(self.build), "--extent",
+                "smallest", *map(str, options), "wave"]  # fmt: skip
+
+    def study(self, *options, mode="", code=0):
+        (self.simulator / "mode").write_text(mode or "none")
+        run = subprocess.run(self.command(*options), capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, code, run)
+        return run
+
+    def boots(self):
+        file = self.simulator / "boots"
+        return file.read_text().splitlines() if file.exists() else []
+
+    def kept(self):
+        return sorted((self.build / "study" / "runs").glob("*.json"))
+
+
+class Runs(Simulated):
+    def test_the_same_study_again_makes_no_run_and_gives_the_same_bytes(self):
+        files = [self.folder / name for name in ("a.json", "a.html", "b.json", "b.html", "c.json", "c.html")]
+        first = self.study("--json", files[0], "--html", files[1])
+        second = self.study("--json", files[2], "--html", files[3])
+        self.assertEqual(len(self.boots()), 1)
+        self.assertEqual(first.stdout, second.stdout)
+        runs = len(matrix.runs(EXTENT))
+        self.assertIn(f"{runs} runs, of which {runs} were made before", second.stderr)
+        # From the file alone
+        third = self.study("--from", files[0], "--json", files[4], "--html", files[5])
+        self.assertEqual((third.stdout, third.stderr), (first.stdout, ""))
+        for one, other, another in zip(files[:2], files[2:4], files[4:]):
+            self.assertEqual(one.read_bytes(), other.read_bytes())
+            self.assertEqual(one.read_bytes(), another.read_bytes())
+
+    def test_what_determines_a_run_is_in_its_key(self):
+        run = matrix.runs(EXTENT)[-1]
+        before = {Inputs(self.build).key(run)}
+        for name in ("images/libqemu.so", "images/firmware/bios", "images/oae-fw.elf", "images/kernels/newest/vmlinuz",
+                     "images/kernels/newest/initramfs.cpio", "cmake/guest/scheduling/newest/oae_sched.ko",
+                     "cmake/guest/scheduling/newest/oae_sched_queue.ko", "cmake/guest/scheduling/schedule",
+                     "cmake/tests/system/tasks", "cmake/platforms/oae-vp"):  # fmt: skip
+            with open(self.build / name, "a") as file:
+                file.write("#")
+            key = Inputs(self.build).key(run)
+            self.assertNotIn(key, before, name)
+            before.add(key)
+        self.assertEqual(Inputs(self.build).key(run), key)
+        keys = {Inputs(self.build).key(each) for each in matrix.runs(matrix.EXTENTS["whole"])}
+        self.assertEqual(len(keys), len(matrix.runs(matrix.EXTENTS["whole"])))
+
+    def test_a_run_that_fails_is_told_and_made_again(self):
+        run = self.study(mode="fail 2", code=1)
+        self.assertRegex(run.stdout, r"(?s)FAILED: wave-\S+, seed 0: exit code 1 \(guest 125\)\nschedule: no agent\n$")
+        self.assertEqual(len(self.kept()), len(matrix.runs(EXTENT)) - 1)
+        self.assertNotIn("FAILED", self.study().stdout)
+        self.assertEqual(len(pathlib.Path(self.simulator / "boots").read_text().splitlines()), 2)
+
+    def test_a_machine_that_does_not_boot_is_told(self):
+        run = self.study(mode="boot", code=1)
+        self.assertRegex(run.stdout, r"(?s)FAILED: a machine with hosts\[0\].vcpus=4: exit code 1:\nthe platform file has")
+        self.assertEqual(self.kept(), [])
+
+    def test_damaged_results_are_made_again(self):
+        first = self.study()
+        for file, text in zip(self.kept(), ("", "{}", '{"key": "another", "result": {}}')):
+            file.write_text(text)
+        self.assertEqual(self.study().stdout, first.stdout)
+        self.assertEqual(len(self.boots()), 2)
+
+    def test_an_interrupted_study_goes_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                shutil.rmtree(self.build / "study", ignore_errors=True)
+                (self.simulator / "mode").write_text("hang 3")
+                with subprocess.Popen(self.command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                    for line in process.stderr:
+                        if "] 2 of" in line:
+                            break
+                    process.send_signal(number)
+                    out, said = process.communicate(timeout=30)
+                self.assertEqual((process.returncode, out), (130, ""))
+                self.assertIn("interrupted; the next one goes on from here", said)
+                self.assertEqual(len(self.kept()), 2)
+                self.assertEqual([each.name for each in (self.build / "study").iterdir()], ["runs"])
+                self.assertIn("of which 2 were made before", self.study().stderr)
+
+    def test_runs_of_a_machine_have_one_boot_and_their_own_commands(self):
+        runs = [matrix.Run(variant, *where, 0, 10, 20) for variant in ("floor", "wave-all")
+                for where in (("", 0.0), ("rings", 8))]  # fmt: skip
+        results, failures = runner.make(Inputs(self.build), runs, self.build / "study", 3)
+        self.assertEqual((set(results), failures), (set(runs), []))
+        boots = [boot.split() for boot in self.boots()]
+        self.assertEqual([boot[boot.index("--set") + 1] for boot in boots], ["hosts[0].vcpus=4", "hosts[0].vcpus=8"])
+        self.assertEqual([boot[boot.index("--jobs") + 1] for boot in boots], ["3", "3"])
+
+
+class Parts(in_folder.InFolder):
+    def test_a_store_keeps_results_by_key(self):
+        store = Store(self.folder / "runs")
+        self.assertIsNone(store.get("a"))
+        store.put("a", {"ns": 1})
+        store.put("b", {"ns": 2})
+        self.assertEqual([store.get("a"), Store(self.folder / "runs").get("b")], [{"ns": 1}, {"ns": 2}])
+        self.assertEqual(json.loads((self.folder / "runs/a.json").read_text())["key"], "a")
+        os.replace(self.folder / "runs/a.json", self.folder / "runs/b.json")
+        self.assertIsNone(store.get("b"))
+
+    def test_the_time_left_is_of_the_runs_made_now(self):
+        clock, out = [100.0], io.StringIO()
+        progress = Progress(10, 4, out, lambda: clock[0])
+        clock[0] += 30
+        progress.ended("one", 25)
+        clock[0] += 30
+        progress.ended("two", 25)
+        self.assertEqual(out.getvalue().splitlines(), [
+            "[    0 s] 10 runs, of which 4 were made before", "[   30 s] 5 of 10: one; about 2 min left",
+            "[   60 s] 6 of 10: two; about 2 min left"])  # fmt: skip
+        self.assertEqual([duration(each) for each in (0, 89.4, 90, 5_369, 7_260)], ["0 s", "89 s", "2 min", "89 min", "2 h 1 min"])
+
+
+if __name__ == "__main__":
+    in_folder.unittest.main(verbosity=2)

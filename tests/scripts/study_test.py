@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A smallest study from end to end: Linux boots, tasks are scheduled by the fair class and by firmware, and the results are
+written. The build is that of OAE_VP_BUILD, or build/.
+
+Usage: study_test.py [GROUP[.CASE]]...
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import study_data
+
+from study import matrix  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("OAE_VP_BUILD", study_data.ROOT / "build")).resolve()
+FLOOR, WRITE_THROUGH, ALL = matrix.EXTENTS["smallest"].variants
+
+
+class Study(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # Another folder for the results, with links to what has been built
+        folder = tempfile.TemporaryDirectory(prefix="oae-vp-test.")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        for name in ("cmake", "images", "kernels"):
+            (cls.folder / name).symlink_to(BUILD / name)
+        cls.output = cls.study("one")
+        cls.results = {run["variant"]: run["result"] for run in json.loads((cls.folder / "one.json").read_text())["runs"]}
+
+    @classmethod
+    def study(cls, name):
+        command = ["/usr/bin/python3", "-I", str(study_data.SCRIPTS / "lib" / "study"), "--build", str(cls.folder)]
+        command += ["--extent", "smallest", "--json", str(cls.folder / f"{name}.json")]
+        command += ["--html", str(cls.folder / f"{name}.html"), "wave"]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
+        return run.stdout
+
+    def time(self, variant):
+        return self.results[variant]["ns"] / self.results[variant]["switches"]
+
+    def test_the_agent_costs_time_and_optimisations_save_some(self):
+        self.assertLess(self.time(FLOOR), self.time(ALL))
+        self.assertLess(self.time(ALL), self.time(WRITE_THROUGH))
+
+    def test_each_switch_has_a_decision_that_came_over_the_link(self):
+        for variant in (WRITE_THROUGH, ALL):
+            found = self.results[variant]
+            switches = found["all_switches"]
+            self.assertAlmostEqual(found["outcomes"]["COMPLETE"], switches, delta=0.1 * switches)
+            self.assertEqual(found["device"]["interrupts"], found["kicks"])
+            self.assertGreater(found["device"]["reads"], switches)
+            self.assertGreater(found["device"]["writes"], found["messages"])
+            self.assertEqual(found["fallbacks"], 0)
+        self.assertEqual(self.results[FLOOR]["device"], {**self.results[FLOOR]["device"], "reads": 0, "interrupts": 0})
+
+    def test_prestage_decides_before_and_spares_interrupts(self):
+        before, after = (self.results[variant] for variant in (WRITE_THROUGH, ALL))
+        self.assertNotIn("PRESTAGE", before["decisions"])
+        self.assertGreater(after["decisions"]["PRESTAGE"], 0.9 * sum(after["decisions"].values()))
+        self.assertGreater(before["device"]["interrupts"], 0.9 * before["all_switches"])
+        self.assertLess(after["device"]["interrupts"], 0.1 * after["all_switches"])
+
+    def test_a_read_takes_what_is_published(self):
+        self.assertAlmostEqual(self.results[ALL]["read_ns"], 750, delta=7.5)
+
+    def test_the_page_shows_the_results(self):
+        text = (self.folder / "one.html").read_text().removeprefix("<!DOCTYPE html>\n")
+        bars = [float(mark.get("data-value")) for mark in xml.etree.ElementTree.fromstring(text).iter()
+                if mark.get("class") == "bar"]  # fmt: skip
+        self.assertEqual(bars, [self.time(variant) for variant in (FLOOR, WRITE_THROUGH, ALL)])
+        for variant in (FLOOR, WRITE_THROUGH, ALL):
+            self.assertIn(f"{self.time(variant):,.1f} (one run)", self.output)
+
+    def test_made_anew_it_gives_the_same_bytes(self):
+        shutil.rmtree(self.folder / "study")
+        self.assertEqual(self.study("two"), self.output)
+        for kind in ("json", "html"):
+            self.assertEqual((self.folder / f"one.{kind}").read_bytes(), (self.folder / f"two.{kind}").read_bytes())
+        self.assertEqual(len(list((self.folder / "study" / "runs").iterdir())), len(matrix.EXTENTS["smallest"].variants))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
