@@ -58,6 +58,8 @@ for number, command in enumerate(commands, 1):
     print(f"{number:>5}  {code:13}  {1.25:>10.6f} s  {0.5:>6.2f} s  {command}", flush=True)
 (out / "summary.json").write_text("{}")
 """
+# The part of a bzImage that says its release
+LINUX = "\0" * 0x202 + "HdrS" + "\0" * 8 + "\x20\x00" + "\0" * 16 + "7.0 (somebody) #1\0code"
 EXTENT = matrix.EXTENTS["smallest"]
 
 
@@ -66,8 +68,8 @@ class Simulated(in_folder.InFolder):
         super().setUp()
         self.build = self.folder / "build"
         files = {"images/libqemu.so": "qemu", "images/firmware/bios": "bios", "images/oae-fw.elf": "firmware",
-                 "images/kernels/newest/vmlinuz": "linux", "images/kernels/newest/initramfs.cpio": "files",
-                 "kernels/newest/release": "7.0\n", "cmake/guest/scheduling/newest/oae_sched.ko": "module",
+                 "images/kernels/newest/vmlinuz": LINUX, "images/kernels/newest/initramfs.cpio": "files",
+                 "cmake/guest/scheduling/newest/oae_sched.ko": "module",
                  "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
                  "cmake/tests/system/tasks": "tasks", "cmake/platforms/oae-vp": SIMULATOR}  # fmt: skip
         for name, text in files.items():
@@ -109,6 +111,12 @@ class Runs(Simulated):
         for one, other, another in zip(files[:2], files[2:4], files[4:]):
             self.assertEqual(one.read_bytes(), other.read_bytes())
             self.assertEqual(one.read_bytes(), another.read_bytes())
+
+    def test_the_kernel_says_its_release(self):
+        self.assertEqual(Inputs(self.build).release, "7.0")
+        self.assertIn("\nLinux 7.0, SHA-256 ", self.study().stdout)
+        (self.build / "images/kernels/newest/vmlinuz").write_text("what")
+        self.assertIn("scripts/study: the kernel's image is no bzImage", self.study(code=1).stderr)
 
     def test_what_determines_a_run_is_in_its_key(self):
         run = matrix.runs(EXTENT)[-1]

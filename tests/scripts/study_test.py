@@ -30,7 +30,7 @@ class Study(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="oae-vp-test.")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        for name in ("cmake", "images", "kernels"):
+        for name in ("cmake", "images"):
             (cls.folder / name).symlink_to(BUILD / name)
         cls.output = cls.study("one")
         cls.results = {run["variant"]: run["result"] for run in json.loads((cls.folder / "one.json").read_text())["runs"]}

@@ -17,6 +17,14 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def release_of(image: bytes) -> str:
+    """The release of a Linux for x86, which its header refers to (Documentation/arch/x86/boot.rst)."""
+    if image[0x202:0x206] != b"HdrS":
+        raise OSError("the kernel's image is no bzImage")
+    text = image[0x200 + int.from_bytes(image[0x20E:0x210], "little") :].split(b"\0", 1)[0]
+    return text.split(b" ", 1)[0].decode()
+
+
 class Inputs:
     """The files of a build, and their hashes."""
 
@@ -26,7 +34,7 @@ class Inputs:
         self.platform = ROOT / "platforms" / f"{PLATFORM}.yaml"
         self.kernel = self.images / "kernels" / KERNEL / "vmlinuz"
         self.initramfs = self.images / "kernels" / KERNEL / "initramfs.cpio"
-        self.release = (build / "kernels" / KERNEL / "release").read_text().strip()
+        self.release = release_of(self.kernel.read_bytes())
         guest_build = build / "cmake" / "guest" / "scheduling"
         # All machines have the files of all variants, since a guest's boot depends on what it has to unpack.
         modules = sorted({module for variant in VARIANTS.values() for module, _ in variant.modules})

@@ -32,6 +32,10 @@ FACTORS = {
         "what the queues' memory adds to an access of the agent that its cache does not answer", "ns", 90,
         {added: (f"ipus[0].endpoint.queue_function.memory_latency={added}ns",) for added in (0, 300)},
     ),
+    "interrupt": Factor(
+        "what an interrupt takes from the root complex to its processor", "ns", 1080,
+        {latency: (f"hosts[0].root_complex.interrupt_latency={latency}ns",) for latency in (0, 540)},
+    ),
     "core": Factor(
         "rate of the agent's core", "GIPS", 2.5, {rate: (f"ipus[0].instruction_rate={rate}GIPS",) for rate in (1, 5)},
     ),
