@@ -78,12 +78,11 @@ class Guest(unittest.TestCase):
     def test_commands(self):
         command = guest.command(run_of("wave-none", seed=2))
         self.assertIn("insmod /share/oae_sched_queue.ko agent_cached=0 write_combining=0 write_through=0 prefetch_dec", command)
-        self.assertIn(' && usleep 1226 && schedule --policy fifo-central --cpus 1 --transport queue sh -c "tasks ping 2 10; '
-                      'tasks ping 2 110" > /share/out', command)  # fmt: skip
+        load = "for i in $(seq {}); do :; done; tasks ping 2 10; tasks ping 2 110' > /share/out 2> /share/err"
+        self.assertIn(f" && schedule --policy fifo-central --cpus 1 --transport queue sh -c '{load.format(302)}", command)
         self.assertNotIn("--prestage", command)
         self.assertIn("--prestage", guest.command(run_of("wave-all")))
-        self.assertEqual(guest.command(run_of("floor")), 'PATH=/share:$PATH && usleep 0 && taskset 2 sh -c "tasks ping 2 10; '
-                         'tasks ping 2 110" > /share/out 2> /share/err')  # fmt: skip
+        self.assertEqual(guest.command(run_of("floor")), f"PATH=/share:$PATH && taskset 2 sh -c '{load.format(0)}")
         self.assertNotIn("queue", guest.command(run_of("host-prestage")))
 
     def test_the_warm_up_does_not_count(self):

@@ -85,6 +85,13 @@ class Tables(unittest.TestCase):
         (row,) = report.counts_table(Samples(document(run(NONE, 0, result(5_000))))).rows
         self.assertEqual(row[1], ["2.00", "1,500", "5.00", "1.00", "500", "200", "4.00", "75.0", "1.00"])
 
+    def test_a_variant_with_two_rows_is_drawn_once(self):
+        twice = variants.WITHOUT["prestage"].name
+        self.assertEqual(twice, variants.LADDER[-2].name)
+        samples = Samples(document(run(twice, 0, result(7_000)), run(ALL, 0, result(4_000)), run("floor", 0, result(2_000))))
+        self.assertEqual([name for _, name in report.every(samples)], ["floor", twice, ALL])
+        self.assertEqual([title for title, _ in report.removed_table(samples).rows], ["all but prestage"])
+
     def test_levels_of_a_factor_are_in_order_with_the_central_one(self):
         runs = [run(ALL, 0, result(3_000)), run(ALL, 0, result(2_000), "link", 50), run(ALL, 0, result(9_000), "link", 1000)]
         (table,) = report.factor_tables(Samples(document(*runs, extent="whole")), "whole")

@@ -43,7 +43,7 @@ for number, command in enumerate(commands, 1):
             sys.exit(130)
     share = out / str(number) / "share"
     share.mkdir(parents=True)
-    counts = [int(part.split()[0].strip(';"')) for part in command.split("ping 2 ")[1:]]
+    counts = [int(part.split()[0].strip(";'")) for part in command.split("ping 2 ")[1:]]
     ns = [1000 * count * (1 + len(command) % 7) for count in counts]
     lines = [f"ping {2 * count} done in {time} ns" for count, time in zip(counts, ns)]
     lines += ["message WAKEUP sent 9 received 9", "decision RUN 5", "outcome COMPLETE 5", "kicks 5"]

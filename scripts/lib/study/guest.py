@@ -29,8 +29,9 @@ def command(run: Run) -> str:
         begin = f"taskset {1 << CPU:x}"
     else:
         begin = " ".join(["schedule", "--policy", POLICY, "--cpus", str(CPU), *variant.schedule])
-    load = "; ".join(f"tasks ping 2 {rounds}" for rounds in (run.warm_up, run.rounds))
-    steps += [f"usleep {run.shift()}", f'{begin} sh -c "{load}" > {SHARE}/out 2> {SHARE}/err']
+    shift = f"for i in $(seq {run.shift()}); do :; done"
+    load = "; ".join([shift, *(f"tasks ping 2 {rounds}" for rounds in (run.warm_up, run.rounds))])
+    steps.append(f"{begin} sh -c '{load}' > {SHARE}/out 2> {SHARE}/err")
     return " && ".join(steps)
 
 

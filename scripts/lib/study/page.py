@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from figures_table import Table
 
-from study import plot, report, rows
+from study import plot, report
 from study.matrix import EXTENTS, FACTORS
 from study.published import ALL, NONE, ROWS
 from study.samples import Samples, time_of_switch
@@ -36,8 +36,8 @@ def html_of(table: Table) -> str:
 def ladder_plot(samples: Samples) -> str:
     published = {row.title: (row.low, row.high) for row in ROWS}
     bands = {NONE: published["context switch, no optimisation"], ALL: published["context switch, all optimisations"]}
-    wanted = report.known(samples, [*rows.BASELINES, *rows.STEPS, *rows.OTHERS, *rows.REMOVED])
-    bars = [plot.Bar(title, samples.mean(time_of_switch, variant), bands.get(variant)) for title, variant in wanted]
+    bars = [plot.Bar(title, samples.mean(time_of_switch, variant), bands.get(variant))
+            for title, variant in report.every(samples)]  # fmt: skip
     heading = "Time of a context switch, ns; yellow: published; lines: confidence interval of 95 %"
     return f"<figure><figcaption>{heading}</figcaption>\n{plot.bars(heading, bars)}\n</figure>"
 
@@ -47,7 +47,7 @@ def factor_plots(samples: Samples, extent: str) -> List[str]:
     for name in EXTENTS[extent].factors:
         factor = FACTORS[name]
         drawn = []
-        for title, variant in report.known(samples, [*rows.BASELINES, *rows.STEPS, *rows.OTHERS, *rows.REMOVED]):
+        for title, variant in report.every(samples):
             levels = sorted([factor.central, *factor.levels])
             at = [(level, samples.mean(time_of_switch, variant, *report.point(name, level))) for level in levels]
             line = plot.Line(title, [(level, value) for level, value in at if value is not None])

@@ -10,7 +10,8 @@ from study.estimate import Estimate
 
 WIDTH, ROW, LABELS, RIGHT, TOP = 900, 26, 330, 90, 12
 HEIGHT, LEFT, BOTTOM = 300, 70, 50
-COLOURS = ["#1b6ca8", "#c1440e", "#3a7d44", "#7b4b94", "#b8860b", "#444444", "#0b8a8a", "#a83279"]
+COLOURS = ["#1b6ca8", "#c1440e", "#3a7d44", "#7b4b94", "#b8860b", "#444444", "#0b8a8a", "#a83279", "#7f9c1c", "#e07b91",
+           "#5a5ac9", "#8c5a2b"]  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)

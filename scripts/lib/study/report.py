@@ -22,6 +22,13 @@ def known(samples: Samples, wanted: rows.Rows) -> rows.Rows:
     return [(title, variant) for title, variant in wanted if samples.all(variant)]
 
 
+def every(samples: Samples) -> rows.Rows:
+    """The rows of all variants. One that has two rows is in the first one only."""
+    wanted = known(samples, [*rows.BASELINES, *rows.STEPS, *rows.OTHERS, *rows.REMOVED])
+    by_variant = {variant: title for title, variant in reversed(wanted)}
+    return [(title, variant) for title, variant in wanted if by_variant[variant] == title]
+
+
 def switch_table(samples: Samples) -> Table:
     found, before = [], None
     for title, variant in known(samples, [*rows.BASELINES, *rows.STEPS, *rows.OTHERS]):
@@ -99,7 +106,9 @@ COUNTS: List[Tuple[str, Callable[[dict], float], int]] = [
 
 def counts_table(samples: Samples) -> Table:
     found = []
-    for title, variant in known(samples, [*rows.BASELINES[1:], *rows.STEPS, *rows.REMOVED, *rows.OTHERS]):
+    for title, variant in every(samples):
+        if variant == rows.FLOOR_NAME:
+            continue
         means = [(samples.mean(of, variant), digits) for _, of, digits in COUNTS]
         found.append((title, [NOTHING if one is None else f"{one.mean:,.{digits}f}" for one, digits in means]))
     return Table(
@@ -119,7 +128,7 @@ def factor_tables(samples: Samples, extent: str) -> List[Table]:
         factor = FACTORS[name]
         levels = sorted([factor.central, *factor.levels])
         lines = []
-        for title, variant in known(samples, [*rows.BASELINES, *rows.STEPS, *rows.REMOVED, *rows.OTHERS]):
+        for title, variant in every(samples):
             at = [samples.mean(time_of_switch, variant, *point(name, level)) for level in levels]
             if any(samples.all(variant, *point(name, level)) for level in factor.levels):
                 lines.append((title, [text_of(each) for each in at]))
