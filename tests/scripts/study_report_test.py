@@ -68,6 +68,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(found["context switch, all optimisations"][:3:2],
                          ["3,300 to 4,000 ns", f"{4_050 / 4_000:.2f} to {4_050 / 3_300:.2f}"])  # fmt: skip
         self.assertRegex(found["what all optimisations save"][1], "^10,150.0 ± ")
+        self.assertEqual(found["all optimisations, more than the fair class"][2], f"{2_000 / 4_000:.2f} to {2_000 / 3_300:.2f}")
         slower = 50 * (14_000 / 13_000 + 14_100 / 13_200 - 2)
         self.assertRegex(found["FIFO, slower than on the host, requests of 10 us"][1], f"^{slower:.1f} ± .* %$")
         self.assertRegex(found["RocksDB, all optimisations"][1], "not simulated")

@@ -64,8 +64,9 @@ def published_table(samples: Samples) -> Table:
         ["published", "simulated", "ratio", "fitted to it"],
         [(row.title, published_texts(row, samples)) for row in ROWS],
         [
-            "A switch is counted from one task's wait to the other's return from it. No source says from where to where",
-            "the published ones are. The host's gap is (10 us + a switch) by the same on the host, both with prestage.",
+            "A switch here is all from one task's wake-up of the other and its wait to the other's return from its own wait. No",
+            "source says whether the published figures are that, or what the agent adds to it: both are shown. FIFO: 10 us and",
+            "a switch, by the same with the agent on the host, both with prestage.",
         ],
     )
 
