@@ -55,7 +55,7 @@ def factor_plots(samples: Samples, extent: str) -> List[str]:
                 drawn.append(line)
         if drawn:
             heading = escape(f"Time of a context switch, ns, by: {factor.title}")
-            chart = plot.lines(factor.title, f"{factor.title} {factor.unit}".strip(), drawn)
+            chart = plot.lines(factor.title, ", ".join(each for each in (factor.title, factor.unit) if each), drawn)
             found.append(f"<figure><figcaption>{heading}</figcaption>\n{chart}\n</figure>")
     return found
 
