@@ -15,7 +15,8 @@ import study_data
 from study import document, guest, matrix, rows, variants  # noqa: E402
 
 STATS = {
-    "counters": {"ipu.endpoint.pf1.bar_reads": 2, "ipu.endpoint.pf1.bar_writes": 5, "ipu.endpoint.pf1.interrupts": 1,
+    "counters": {"ipu.endpoint.pf0.bar_reads": 1, "ipu.endpoint.pf0.bar_writes": 2, "ipu.endpoint.pf0.interrupts": 0,
+                 "ipu.endpoint.pf1.bar_reads": 1, "ipu.endpoint.pf1.bar_writes": 3, "ipu.endpoint.pf1.interrupts": 1,
                  "host_ipu.down.wire_bytes": 7, "host_ipu.up.wire_bytes": 8, "ipu.queue_memory.line_fills": 3},
     "latencies_ps": {"host.root_complex.read_latency": {"median": 750_500}},
 }  # fmt: skip

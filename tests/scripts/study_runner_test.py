@@ -50,7 +50,8 @@ for number, command in enumerate(commands, 1):
     (share / "out").write_text("\\n".join(lines) + "\\n")
     failed = mode[0] == "fail" and number == int(mode[1])
     (share / "err").write_text("schedule: no agent\\n" if failed else "")
-    zero = dict.fromkeys(["ipu.endpoint.pf1.bar_reads", "ipu.endpoint.pf1.bar_writes", "ipu.endpoint.pf1.interrupts",
+    zero = dict.fromkeys([*(f"ipu.endpoint.pf{function}.{name}" for function in (0, 1)
+                            for name in ("bar_reads", "bar_writes", "interrupts")),
                           "host_ipu.down.wire_bytes", "host_ipu.up.wire_bytes", "ipu.queue_memory.line_fills"], 0)
     latency = {"host.root_complex.read_latency": {"median": 750000}}
     (share.parent / "stats.json").write_text(json.dumps({"counters": zero, "latencies_ps": latency}))
@@ -70,6 +71,7 @@ class Simulated(in_folder.InFolder):
         files = {"images/libqemu.so": "qemu", "images/firmware/bios": "bios", "images/oae-fw.elf": "firmware",
                  "images/kernels/newest/vmlinuz": LINUX, "images/kernels/newest/initramfs.cpio": "files",
                  "cmake/guest/scheduling/newest/oae_sched.ko": "module",
+                 "cmake/guest/scheduling/newest/oae_sched_port.ko": "module 1",
                  "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
                  "cmake/tests/system/tasks": "tasks", "cmake/platforms/oae-vp": SIMULATOR}  # fmt: skip
         for name, text in files.items():
@@ -123,6 +125,7 @@ class Runs(Simulated):
         before = {Inputs(self.build).key(run)}
         for name in ("images/libqemu.so", "images/firmware/bios", "images/oae-fw.elf", "images/kernels/newest/vmlinuz",
                      "images/kernels/newest/initramfs.cpio", "cmake/guest/scheduling/newest/oae_sched.ko",
+                     "cmake/guest/scheduling/newest/oae_sched_port.ko",
                      "cmake/guest/scheduling/newest/oae_sched_queue.ko", "cmake/guest/scheduling/schedule",
                      "cmake/tests/system/tasks", "cmake/platforms/oae-vp"):  # fmt: skip
             with open(self.build / name, "a") as file:

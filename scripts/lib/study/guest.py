@@ -69,11 +69,10 @@ def result(run: Run, output: str, stats: dict) -> dict:
         if not found["messages"]:
             raise BadResult("schedule has counted nothing")
     counters = stats["counters"]
-    queue = "ipu.endpoint.pf1"
+    functions = ("ipu.endpoint.pf0", "ipu.endpoint.pf1")  # of the OAE block, and of queues
     found["device"] = {
-        "reads": counters[f"{queue}.bar_reads"],
-        "writes": counters[f"{queue}.bar_writes"],
-        "interrupts": counters[f"{queue}.interrupts"],
+        **{name.removeprefix("bar_"): sum(counters[f"{function}.{name}"] for function in functions)
+           for name in ("bar_reads", "bar_writes", "interrupts")},
         "bytes_down": counters["host_ipu.down.wire_bytes"],
         "bytes_up": counters["host_ipu.up.wire_bytes"],
         "line_fills": counters["ipu.queue_memory.line_fills"],

@@ -4,7 +4,7 @@
 import dataclasses
 from typing import Dict, List, Tuple
 
-from study.variants import FLOOR, LADDER, ON_HOST, VARIANTS, WITHOUT
+from study.variants import FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
 
 PLATFORM = "scheduling"
 KERNEL = "newest"  # the only one that has sched_ext
@@ -80,7 +80,7 @@ class Extent:
 
 ALL = tuple(VARIANTS)
 SWEPT = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[3].name, LADDER[4].name, LADDER[5].name,
-         WITHOUT["agent_cached"].name)  # fmt: skip
+         WITHOUT["agent_cached"].name, *(each.name for each in PORTS))  # fmt: skip
 
 EXTENTS = {
     "whole": Extent(10, 100, 1000, ALL, tuple(FACTORS), SWEPT),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of the tables: a title and a variant each. A further variant gets a row in OTHERS, and is then in all tables."""
 
-from study.variants import FLOOR, LADDER, ON_HOST, OPTIMISATIONS, WITHOUT
+from study.variants import FLOOR, LADDER, ON_HOST, OPTIMISATIONS, PORTS, WITHOUT
 
 Rows = list[tuple[str, str]]
 
@@ -13,6 +13,6 @@ BASELINES: Rows = [
 STEPS: Rows = [("Wave's queues, no optimisation", LADDER[0].name)]
 STEPS += [(f"+ {name}", variant.name) for name, variant in zip(OPTIMISATIONS, LADDER[1:])]
 REMOVED: Rows = [(f"all but {name}", variant.name) for name, variant in WITHOUT.items()]
-OTHERS: Rows = []
+OTHERS: Rows = [("swap ports", PORTS[0].name), ("swap ports, prestage", PORTS[1].name)]
 ALL = LADDER[-1].name
 FLOOR_NAME = FLOOR.name

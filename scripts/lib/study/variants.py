@@ -48,6 +48,16 @@ def wave(on: Iterable[str]) -> Variant:
     )
 
 
+def ports(*options: str) -> Variant:
+    """Swap ports: a CPU swaps for its decision, and sends events."""
+    name = "-".join(["ports", *(option.strip("-") for option in options)])
+    return Variant(
+        name,
+        modules=(("oae_sched", ()), ("oae_sched_port", ())),
+        schedule=("--transport", "port", *options),
+    )
+
+
 def host(*options: str) -> Variant:
     """The agent is a thread that spins on CPU 0."""
     name = "-".join(["host", *(option.strip("-") for option in options)])
@@ -59,5 +69,6 @@ LADDER = [wave(list(OPTIMISATIONS)[:length]) for length in range(len(OPTIMISATIO
 WITHOUT = {name: wave(set(OPTIMISATIONS) - {name}) for name in OPTIMISATIONS}
 FLOOR = Variant("floor")
 ON_HOST = [host(), host("--prestage")]
+PORTS = [ports(), ports("--prestage")]
 
-VARIANTS: Dict[str, Variant] = {each.name: each for each in [FLOOR, *ON_HOST, *LADDER, *WITHOUT.values()]}
+VARIANTS: Dict[str, Variant] = {each.name: each for each in [FLOOR, *ON_HOST, *LADDER, *WITHOUT.values(), *PORTS]}
