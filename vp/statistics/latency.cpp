@@ -13,6 +13,8 @@ Latency::Summary Latency::summary() const {
   summary.min = min_;
   summary.median = at_rank(count_ - count_ / 2);
   summary.p99 = at_rank(count_ - count_ / 100);
+  summary.p99_5 = at_rank(count_ - count_ / 200);
+  summary.p99_9 = at_rank(count_ - count_ / 1000);
   summary.max = max_;
   summary.resolution = resolution_;
   return summary;

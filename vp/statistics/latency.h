@@ -26,8 +26,15 @@ class Latency {
     Picoseconds min = 0;
     Picoseconds median = 0;  ///< the smallest sample that at least half of all do not exceed
     Picoseconds p99 = 0;     ///< the smallest sample that at least 99 of 100 do not exceed
+    Picoseconds p99_5 = 0;   ///< ... 995 of 1000
+    Picoseconds p99_9 = 0;   ///< ... 999 of 1000
     Picoseconds max = 0;
-    Picoseconds resolution = 1;  ///< resolution of median and p99, a power of two
+    Picoseconds resolution = 1;  ///< of the median and of what follows it, a power of two
+
+    /// Whether enough samples lie beyond the percentile above which one sample of `share` lies
+    /// (100 for p99) for it to say something about the distribution.
+    bool tells(std::uint64_t share) const { return count / share >= least_beyond; }
+    static constexpr std::uint64_t least_beyond = 30;
   };
 
   /// Adds one sample. `span` must not be negative.

@@ -37,7 +37,16 @@ nlohmann::json Statistics::json() const {
     if (summary.count == 0) continue;
     entry["min"] = summary.min;
     entry["median"] = summary.median;
-    entry["p99"] = summary.p99;
+    const auto percentile = [&](const char* key, Picoseconds value, std::uint64_t share) {
+      if (summary.tells(share)) {
+        entry[key] = value;
+      } else {
+        entry[key] = "too few";
+      }
+    };
+    percentile("p99", summary.p99, 100);
+    percentile("p99.5", summary.p99_5, 200);
+    percentile("p99.9", summary.p99_9, 1000);
     entry["max"] = summary.max;
     if (summary.resolution > 1) entry["resolution"] = summary.resolution;
   }

@@ -28,9 +28,10 @@ class Statistics {
   void counter(const std::string& name, std::function<std::uint64_t()> value);
   void latency(const std::string& name, const Latency& latency);
 
-  /// {"counters": {NAME: value}, "latencies_ps": {NAME: {"count", "min", "median", "p99", "max"}}},
-  /// sorted by name. A latency without samples has only "count". A latency whose median and p99 are
-  /// rounded down also has "resolution".
+  /// {"counters": {NAME: value}, "latencies_ps": {NAME: {"count", "min", "median", "p99", "p99.5",
+  /// "p99.9", "max"}}}, sorted by name. A latency without samples has only "count". A percentile
+  /// beyond which fewer than 30 samples lie is "too few". A latency whose median and percentiles
+  /// are rounded down also has "resolution".
   nlohmann::json json() const;
 
   /// Writes a file with json() and the members of the object `head`. Throws StatisticsError.

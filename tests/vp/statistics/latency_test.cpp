@@ -22,6 +22,8 @@ Latency::Summary expected(std::vector<Picoseconds> samples) {
   for (std::size_t i = n; i-- > 0;) {
     if (2 * (i + 1) >= n) summary.median = samples[i];
     if (100 * (i + 1) >= 99 * n) summary.p99 = samples[i];
+    if (1000 * (i + 1) >= 995 * n) summary.p99_5 = samples[i];
+    if (1000 * (i + 1) >= 999 * n) summary.p99_9 = samples[i];
   }
   return summary;
 }
@@ -31,6 +33,8 @@ void expect_equal(const Latency::Summary& got, const Latency::Summary& want) {
   EXPECT_EQ(got.min, want.min);
   EXPECT_EQ(got.median, want.median);
   EXPECT_EQ(got.p99, want.p99);
+  EXPECT_EQ(got.p99_5, want.p99_5);
+  EXPECT_EQ(got.p99_9, want.p99_9);
   EXPECT_EQ(got.max, want.max);
   EXPECT_EQ(got.resolution, want.resolution);
 }
@@ -39,28 +43,39 @@ TEST(LatencyTest, WithoutSamplesIsAllZero) {
   expect_equal(Latency().summary(), {});
 }
 
-TEST(LatencyTest, EveryNumberOfSamplesUpTo300) {
+TEST(LatencyTest, EveryNumberOfSamplesUpTo2100) {
   Latency latency;
   std::vector<Picoseconds> samples;
-  for (int n = 1; n <= 300; ++n) {
+  for (int n = 1; n <= 2100; ++n) {
     SCOPED_TRACE(n);
-    samples.push_back(n * 7919 % 307);
+    samples.push_back(n * 7919 % 2111);
     latency.sample(samples.back());
     expect_equal(latency.summary(), expected(samples));
+  }
+}
+
+TEST(LatencyTest, APercentileTellsSomethingFrom30SamplesBeyondItOn) {
+  for (const std::uint64_t share : {100u, 200u, 1000u}) {
+    Latency::Summary summary;
+    summary.count = 30 * share - 1;
+    EXPECT_FALSE(summary.tells(share)) << share;
+    summary.count = 30 * share;
+    EXPECT_TRUE(summary.tells(share)) << share;
   }
 }
 
 TEST(LatencyTest, EqualSamples) {
   Latency latency;
   for (int i = 0; i < 100'000; ++i) latency.sample(750 * ns);
-  expect_equal(latency.summary(), {100'000, 750 * ns, 750 * ns, 750 * ns, 750 * ns, 1});
+  expect_equal(latency.summary(),
+               {100'000, 750 * ns, 750 * ns, 750 * ns, 750 * ns, 750 * ns, 750 * ns, 1});
 }
 
 TEST(LatencyTest, ZeroAndTheLongestSpan) {
   Latency latency;
   latency.sample(never);
   latency.sample(0);
-  expect_equal(latency.summary(), {2, 0, 0, never, never, 1});
+  expect_equal(latency.summary(), {2, 0, 0, never, never, never, never, 1});
 }
 
 TEST(LatencyTest, ManyAtRandomAreExact) {
@@ -94,8 +109,9 @@ TEST_P(LatencyLimitTest, AsManyDistinctValuesAsAreKeptAreExact) {
   const Picoseconds n = GetParam();
   Latency latency(static_cast<std::size_t>(n));
   for (Picoseconds i = n; i-- > 0;) latency.sample(3 * i + 1);
-  expect_equal(latency.summary(), {std::uint64_t(n), 1, 3 * (n / 2 - 1) + 1,
-                                   3 * (n - n / 100 - 1) + 1, 3 * (n - 1) + 1, 1});
+  expect_equal(latency.summary(),
+               {std::uint64_t(n), 1, 3 * (n / 2 - 1) + 1, 3 * (n - n / 100 - 1) + 1,
+                3 * (n - n / 200 - 1) + 1, 3 * (n - n / 1000 - 1) + 1, 3 * (n - 1) + 1, 1});
 }
 
 TEST_P(LatencyLimitTest, MoreDistinctValuesAreRoundedDownToTheResolution) {

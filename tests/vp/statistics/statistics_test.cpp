@@ -25,7 +25,24 @@ TEST(StatisticsTest, ReadsTheValuesWhenAsked) {
   for (int i = 1; i <= 200; ++i) read.sample(i * 1000);
   EXPECT_EQ(statistics.json().dump(),
             R"({"counters":{"link.tlps":18446744073709551615},"latencies_ps":{"link.read":)"
-            R"({"count":200,"max":200000,"median":100000,"min":1000,"p99":198000}}})");
+            R"({"count":200,"max":200000,"median":100000,"min":1000,)"
+            R"("p99":"too few","p99.5":"too few","p99.9":"too few"}}})");
+}
+
+TEST(StatisticsTest, ReportsAPercentileOnlyIf30SamplesLieBeyondIt) {
+  Latency latency;
+  Statistics statistics;
+  statistics.latency("a", latency);
+  auto reported = [&, last = 0](int n, const char* key) mutable {
+    while (last < n) latency.sample(++last);
+    return statistics.json()["latencies_ps"]["a"][key];
+  };
+  EXPECT_EQ(reported(2999, "p99"), "too few");
+  EXPECT_EQ(reported(3000, "p99"), 2970);
+  EXPECT_EQ(reported(5999, "p99.5"), "too few");
+  EXPECT_EQ(reported(6000, "p99.5"), 5970);
+  EXPECT_EQ(reported(29999, "p99.9"), "too few");
+  EXPECT_EQ(reported(30000, "p99.9"), 29970);
 }
 
 TEST(StatisticsTest, IsSortedByNameHoweverRegistered) {
