@@ -36,6 +36,7 @@ void LoadGenerator::reset() {
   stop();
   forget();
   status_ = seed_ = interval_ = count_ = warm_up_ = long_share_ = ring_ = ring_size_ = taken_ = 0;
+  first_ = last_ = 0;
 }
 
 // Nothing waits any more, neither for an answer nor on its way to the ring.
@@ -43,7 +44,8 @@ void LoadGenerator::forget() {
   for (Waiting& one : waiting_) one = {};
   entries_.clear();
   forgotten_ = writing_;
-  written_ = generated_ = dropped_ = answered_ = unknown_ = 0;
+  all_ = long_ = {};
+  written_ = refused_ = unknown_ = 0;
 }
 
 std::optional<std::uint64_t> LoadGenerator::read(std::uint64_t offset) {
@@ -71,13 +73,23 @@ std::optional<std::uint64_t> LoadGenerator::read(std::uint64_t offset) {
     case OAE_LOAD_ANSWER:
       return 0;
     case OAE_LOAD_GENERATED:
-      return generated_;
+      return all_.generated;
     case OAE_LOAD_DROPPED:
-      return dropped_;
+      return all_.dropped;
     case OAE_LOAD_ANSWERED:
-      return answered_;
+      return all_.answered;
     case OAE_LOAD_UNKNOWN:
       return unknown_;
+    case OAE_LOAD_FIRST:
+      return first_;
+    case OAE_LOAD_REFUSED:
+      return refused_;
+    case OAE_LOAD_GENERATED_LONG:
+      return long_.generated;
+    case OAE_LOAD_DROPPED_LONG:
+      return long_.dropped;
+    case OAE_LOAD_ANSWERED_LONG:
+      return long_.answered;
     default:
       return std::nullopt;
   }
@@ -123,7 +135,8 @@ bool LoadGenerator::write(std::uint64_t offset, std::uint64_t value, std::uint64
       set(taken_, all);
       return true;
     case OAE_LOAD_ANSWER:
-      answer(value);
+      // The upper half of a number that is written in two halves is no answer.
+      if ((mask & 0xffff'ffff) == 0xffff'ffff) answer(value);
       return true;
     default:
       return read(offset).has_value();
@@ -139,6 +152,7 @@ void LoadGenerator::start() {
   }
   forget();
   taken_ = 0;
+  first_ = last_ + 1;
   address_ = ring_;
   size_ = ring_size_;
   process_ = {seed_, static_cast<vp::Picoseconds>(interval_)};
@@ -160,18 +174,19 @@ void LoadGenerator::plan() {
 
 void LoadGenerator::generate() {
   const unsigned kind = process_.happens(static_cast<std::uint32_t>(long_share_)) ? 1 : 0;
-  const std::uint64_t number = ++generated_;
+  const std::uint64_t number = ++last_;
+  count(&Counts::generated, kind);
   Waiting& waiting = waiting_[number % most_waiting];
   const std::uint64_t in_ring = written_ + entries_.size() - taken_;
   if (in_ring >= size_ || waiting.number != 0) {
-    ++dropped_;
+    count(&Counts::dropped, kind);
   } else {
     waiting = {number, next_, kind};
     entries_.push_back({static_cast<std::uint64_t>(next_), kind, 0, number});
     deliver();
   }
   if (!running_) return;  // the function refused the write
-  if (count_ != 0 && generated_ >= count_) {
+  if (count_ != 0 && all_.generated >= count_) {
     stop();
   } else {
     plan();
@@ -193,10 +208,14 @@ void LoadGenerator::deliver() {
 void LoadGenerator::delivered() {
   writing_ = false;
   if (std::exchange(forgotten_, false)) return;
-  entries_.pop_front();
-  ++written_;
-  if (payload_.is_response_ok()) return;
+  if (payload_.is_response_ok()) {
+    entries_.pop_front();
+    ++written_;
+    return;
+  }
   status_ |= OAE_LOAD_STATUS_REFUSED_MASK;
+  refused_ += entries_.size();
+  for (const Entry& entry : entries_) waiting_[entry.back() % most_waiting] = {};
   entries_.clear();
   stop();
 }
@@ -207,9 +226,14 @@ void LoadGenerator::answer(std::uint64_t number) {
     ++unknown_;
     return;
   }
-  if (number > warm_up_) latency_[waiting.kind].sample(vp::now() - waiting.came);
+  if (number - first_ >= warm_up_) latency_[waiting.kind].sample(vp::now() - waiting.came);
+  count(&Counts::answered, waiting.kind);
   waiting = {};
-  ++answered_;
+}
+
+void LoadGenerator::count(std::uint64_t Counts::*what, unsigned kind) {
+  ++(all_.*what);
+  if (kind != 0) ++(long_.*what);
 }
 
 tlm::tlm_sync_enum LoadGenerator::nb_transport_fw(tlm::tlm_generic_payload& payload,

@@ -38,14 +38,19 @@ namespace ipu {
 ///     0x060 dropped     ro
 ///     0x068 answered    ro
 ///     0x070 unknown     ro
+///     0x078 first       ro  number of the first request
+///     0x080 refused     ro
+///     0x088 generated_long, 0x090 dropped_long, 0x098 answered_long  ro
 ///
-/// Request n, counted from 1, is written at once into entry (n - 1 - d) mod `ring_size`, where d is
-/// the number of requests that were dropped before. The entry is 32 bytes: the time at which the
-/// request came (ps), its kind (0 short, 1 long), 0, and its number. The number of a request in an
-/// entry differs from all that were there before, so the host knows by it that the entry is new. A
-/// request is dropped if the ring is full by what the host says in `taken`, or if 65,536 requests
-/// wait for their answers. Time and kind of the requests depend on seed, interval and long_share
-/// alone.
+/// Requests have consecutive numbers, which go on over starts and begin with 1 after a reset.
+/// Request `first` + n is written at once into entry (n - d) mod `ring_size`, where d is the number
+/// of requests since the start that were dropped before. The entry is 32 bytes: the time at which
+/// the request came (ps), its kind (0 short, 1 long), 0, and its number. That number is above all
+/// that were written before, so the host knows by it that the entry is new, even if a write from
+/// before the start arrives late. A request is dropped if the ring is full by what the host says in
+/// `taken`, or if 65,536 requests wait for their answers. If the function refuses a write, it and
+/// those behind it are counted in `refused`. Time and kind of the requests depend on seed, interval
+/// and long_share alone.
 class LoadGenerator : public sc_core::sc_module, private Registers {
  public:
   static constexpr unsigned entry_size = 32;
@@ -66,9 +71,10 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
   const vp::Latency& short_latency() const { return latency_[0]; }
   const vp::Latency& long_latency() const { return latency_[1]; }
   // Counters since the last start
-  const std::uint64_t& generated() const { return generated_; }
-  const std::uint64_t& dropped() const { return dropped_; }
-  const std::uint64_t& answered() const { return answered_; }
+  const std::uint64_t& generated() const { return all_.generated; }
+  const std::uint64_t& dropped() const { return all_.dropped; }
+  const std::uint64_t& refused() const { return refused_; }
+  const std::uint64_t& answered() const { return all_.answered; }
   const std::uint64_t& unknown() const { return unknown_; }
 
  private:
@@ -76,6 +82,11 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
     std::uint64_t number = 0;  // 0: none waits
     vp::Picoseconds came = 0;
     unsigned kind = 0;
+  };
+  struct Counts {
+    std::uint64_t generated = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t answered = 0;
   };
   using Entry = std::array<std::uint64_t, entry_size / 8>;
 
@@ -94,6 +105,7 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
   void deliver();
   void delivered();
   void answer(std::uint64_t number);
+  void count(std::uint64_t Counts::*what, unsigned kind);
 
   // Registers
   bool running_ = false;
@@ -108,10 +120,12 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
   std::uint64_t address_ = 0;  // of the ring in use, whatever the registers say meanwhile
   std::uint64_t size_ = 1;     // its entries
   std::uint64_t taken_ = 0;
-  std::uint64_t generated_ = 0;
-  std::uint64_t dropped_ = 0;
-  std::uint64_t answered_ = 0;
+  Counts all_;
+  Counts long_;  // of these, the long requests
+  std::uint64_t refused_ = 0;
   std::uint64_t unknown_ = 0;
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;  // number of the newest request since the reset
 
   PoissonProcess process_{0, 1};
   vp::Picoseconds next_ = 0;  // when the next request comes

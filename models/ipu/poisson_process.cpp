@@ -35,7 +35,9 @@ std::uint64_t PoissonProcess::negative_logarithm(std::uint64_t x) {
 
 vp::Picoseconds PoissonProcess::next() {
   const std::uint64_t x = random_() | 1;
-  return static_cast<vp::Picoseconds>(static_cast<Wide>(mean_) * negative_logarithm(x) >> fraction);
+  const Wide time = static_cast<Wide>(mean_) * negative_logarithm(x) + rest_;
+  rest_ = static_cast<std::uint64_t>(time) & ((std::uint64_t{1} << fraction) - 1);
+  return static_cast<vp::Picoseconds>(time >> fraction);
 }
 
 }  // namespace ipu

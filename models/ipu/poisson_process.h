@@ -16,6 +16,7 @@ class PoissonProcess {
   PoissonProcess(std::uint64_t seed, vp::Picoseconds mean) : random_(seed), mean_(mean) {}
 
   /// The time until the next event, 0 or more: the mean times the logarithm of a random number.
+  /// What is rounded off one time is added to the next, so that the mean is exact.
   vp::Picoseconds next();
 
   /// Whether the next of independent events happens, of which `parts` in 2^32 do.
@@ -27,6 +28,7 @@ class PoissonProcess {
  private:
   std::mt19937_64 random_;
   vp::Picoseconds mean_;
+  std::uint64_t rest_ = 0;  // rounded off so far, in units of 2^-40 ps
 };
 
 }  // namespace ipu

@@ -303,6 +303,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     statistics.latency(prefix + "long", load_generator->long_latency());
     statistics.counter(prefix + "generated", load_generator->generated());
     statistics.counter(prefix + "dropped", load_generator->dropped());
+    statistics.counter(prefix + "refused", load_generator->refused());
     statistics.counter(prefix + "answered", load_generator->answered());
     statistics.counter(prefix + "unknown", load_generator->unknown());
   }

@@ -132,9 +132,62 @@ TEST_F(LoadGeneratorTest, MeasuresAnswersByKind) {
   set(OAE_LOAD_LONG_SHARE, 0xffff'ffff);
   run();
   advance(vp::ms);
-  set(OAE_LOAD_ANSWER, 1);
+  EXPECT_EQ(get(OAE_LOAD_FIRST), 3u);
+  set(OAE_LOAD_ANSWER, 3);
   EXPECT_EQ(generator.long_latency().summary().count, 1u);
   EXPECT_EQ(get(OAE_LOAD_ANSWERED), 1u) << "counted from the start";
+}
+
+TEST_F(LoadGeneratorTest, LeavesOutWhatWarmsUpAfterEachStart) {
+  for (unsigned start = 0; start < 3; ++start) {
+    set(OAE_LOAD_COUNT, 4);
+    set(OAE_LOAD_WARM_UP, start);
+    const std::uint64_t before = generator.short_latency().summary().count;
+    run();
+    advance(vp::ms);
+    for (unsigned n = 0; n < 4; ++n) set(OAE_LOAD_ANSWER, get(OAE_LOAD_FIRST) + n);
+    EXPECT_EQ(get(OAE_LOAD_ANSWERED), 4u);
+    EXPECT_EQ(generator.short_latency().summary().count, before + 4 - start);
+  }
+}
+
+TEST_F(LoadGeneratorTest, AnAnswerHasAtLeastTheLowerHalf) {
+  set(OAE_LOAD_COUNT, entries);
+  run();
+  advance(vp::ms);
+  for (const unsigned length : {1u, 2u, 4u}) {
+    function.write(0, OAE_LOAD_ANSWER + 4, 1, length);
+    if (length < 4) function.write(0, OAE_LOAD_ANSWER, 1, length);
+  }
+  EXPECT_EQ(get(OAE_LOAD_ANSWERED), 0u);
+  EXPECT_EQ(get(OAE_LOAD_UNKNOWN), 0u);
+  function.write(0, OAE_LOAD_ANSWER, 1, 4);
+  function.write(0, OAE_LOAD_ANSWER + 4, 0, 4);
+  function.write(0, OAE_LOAD_ANSWER, 2, 8);
+  EXPECT_EQ(get(OAE_LOAD_ANSWERED), 2u);
+  EXPECT_EQ(get(OAE_LOAD_UNKNOWN), 0u);
+}
+
+TEST_F(LoadGeneratorTest, CountsLongRequestsApart) {
+  constexpr std::uint64_t count = entries + 5;
+  set(OAE_LOAD_COUNT, count);
+  set(OAE_LOAD_LONG_SHARE, 0x8000'0000);
+  run();
+  advance(vp::ms);
+  PoissonProcess process(1, interval);
+  std::uint64_t all = 0, dropped = 0;
+  for (unsigned n = 0; n < count; ++n) {
+    process.next();
+    const bool is_long = process.happens(0x8000'0000);
+    all += is_long;
+    dropped += is_long && n >= entries;
+  }
+  ASSERT_GT(dropped, 0u);
+  ASSERT_LT(all, count);
+  EXPECT_EQ(get(OAE_LOAD_GENERATED_LONG), all);
+  EXPECT_EQ(get(OAE_LOAD_DROPPED_LONG), dropped);
+  for (unsigned n = 0; n < entries; ++n) set(OAE_LOAD_ANSWER, n + 1);
+  EXPECT_EQ(get(OAE_LOAD_ANSWERED_LONG), all - dropped);
 }
 
 TEST_F(LoadGeneratorTest, CountsAnswersToNoRequest) {
@@ -186,7 +239,7 @@ TEST_F(LoadGeneratorTest, TimesDoNotDependOnTheHost) {
   while (host.delayed != nullptr) host.accept(tlm::TLM_OK_RESPONSE);
   EXPECT_EQ(host.times.size(), 8u);
   EXPECT_EQ(entry(1).came - entry(0).came, first);
-  EXPECT_EQ(entry(3).number, 4u);
+  EXPECT_EQ(entry(3).number, 8u);
 }
 
 TEST_F(LoadGeneratorTest, StopsWhenTheFunctionMayNotWrite) {
@@ -196,11 +249,44 @@ TEST_F(LoadGeneratorTest, StopsWhenTheFunctionMayNotWrite) {
   EXPECT_FALSE(runs());
   EXPECT_EQ(get(OAE_LOAD_STATUS), OAE_LOAD_STATUS_REFUSED_MASK);
   EXPECT_EQ(get(OAE_LOAD_GENERATED), 1u);
+  EXPECT_EQ(get(OAE_LOAD_REFUSED), 1u);
+  set(OAE_LOAD_ANSWER, 1);
+  EXPECT_EQ(get(OAE_LOAD_UNKNOWN), 1u) << "the host has never seen it";
   host.refuses = false;
   run();
   EXPECT_EQ(get(OAE_LOAD_STATUS), 0u);
   advance(vp::ms);
   EXPECT_EQ(host.times.size(), entries);
+}
+
+TEST_F(LoadGeneratorTest, CountsWhatWaitedBehindARefusedWrite) {
+  host.delays = true;
+  set(OAE_LOAD_COUNT, entries + 2);
+  run();
+  advance(vp::ms);
+  host.accept(tlm::TLM_OK_RESPONSE);
+  ASSERT_NE(host.delayed, nullptr);
+  host.accept(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  EXPECT_EQ(get(OAE_LOAD_GENERATED), entries + 2);
+  EXPECT_EQ(get(OAE_LOAD_DROPPED), 2u);
+  EXPECT_EQ(get(OAE_LOAD_REFUSED), entries - 1);
+  EXPECT_EQ(host.times.size(), 1u);
+}
+
+TEST_F(LoadGeneratorTest, AnOldWriteDoesNotLookNew) {
+  host.delays = true;
+  set(OAE_LOAD_COUNT, 2);
+  run();
+  while (host.delayed == nullptr) advance(interval / 16);
+  advance(vp::ms);
+  run();  // while the first request of the last start is on its way
+  const std::uint64_t first = get(OAE_LOAD_FIRST);
+  host.accept(tlm::TLM_OK_RESPONSE);
+  EXPECT_LT(entry(0).number, first);
+  advance(vp::ms);
+  while (host.delayed != nullptr) host.accept(tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(entry(0).number, first);
+  EXPECT_EQ(entry(1).number, first + 1);
 }
 
 TEST_F(LoadGeneratorTest, UsesTheRingThatItWasStartedWith) {
@@ -248,7 +334,8 @@ TEST_F(LoadGeneratorTest, AStopEndsTheRequests) {
   EXPECT_EQ(get(OAE_LOAD_GENERATED), generated);
   run();
   advance(vp::ms);
-  EXPECT_EQ(entry(0).number, 1u) << "a start begins with request 1";
+  EXPECT_EQ(entry(0).number, generated + 1) << "numbers go on";
+  EXPECT_EQ(get(OAE_LOAD_FIRST), generated + 1);
 }
 
 TEST_F(LoadGeneratorTest, AResetForgetsAWriteUnderWay) {
@@ -257,7 +344,7 @@ TEST_F(LoadGeneratorTest, AResetForgetsAWriteUnderWay) {
   while (host.delayed == nullptr) advance(interval / 16);
   generator.reset();
   host.accept(tlm::TLM_GENERIC_ERROR_RESPONSE);
-  for (std::uint64_t offset = 0; offset <= OAE_LOAD_UNKNOWN; offset += 8) {
+  for (std::uint64_t offset = 0; offset <= OAE_LOAD_ANSWERED_LONG; offset += 8) {
     EXPECT_EQ(get(offset), 0u) << offset;
   }
   host.delays = false;
@@ -273,14 +360,16 @@ TEST_F(LoadGeneratorTest, AResetForgetsAWriteUnderWay) {
 }
 
 TEST_F(LoadGeneratorTest, WritesOnlyWhatCanBeWritten) {
-  for (std::uint64_t offset : {OAE_LOAD_STATUS, OAE_LOAD_GENERATED, OAE_LOAD_DROPPED,
-                               OAE_LOAD_ANSWERED, OAE_LOAD_UNKNOWN}) {
+  for (std::uint64_t offset :
+       {OAE_LOAD_STATUS, OAE_LOAD_GENERATED, OAE_LOAD_DROPPED, OAE_LOAD_ANSWERED, OAE_LOAD_UNKNOWN,
+        OAE_LOAD_FIRST, OAE_LOAD_REFUSED, OAE_LOAD_GENERATED_LONG, OAE_LOAD_DROPPED_LONG,
+        OAE_LOAD_ANSWERED_LONG}) {
     set(offset, 5);
     EXPECT_EQ(get(offset), 0u) << offset;
   }
   set(OAE_LOAD_INTERVAL, ~std::uint64_t{0});
   EXPECT_EQ(get(OAE_LOAD_INTERVAL), OAE_LOAD_INTERVAL_PICOSECONDS_MASK);
-  EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, OAE_LOAD_UNKNOWN + 8, 8),
+  EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, OAE_LOAD_ANSWERED_LONG + 8, 8),
             tlm::TLM_COMPLETED);
   EXPECT_EQ(function.payload.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, 0, 16), tlm::TLM_COMPLETED);

@@ -47,6 +47,17 @@ TEST(PoissonProcess, TimesAreExponential) {
   }
 }
 
+// A time is a whole number of picoseconds, but their mean is none the shorter for it.
+TEST(PoissonProcess, TheMeanIsExact) {
+  constexpr unsigned samples = 1'000'000;
+  for (const vp::Picoseconds mean : {1, 2, 3, 10}) {
+    PoissonProcess process(11, mean);
+    vp::Picoseconds sum = 0;
+    for (unsigned i = 0; i < samples; ++i) sum += process.next();
+    EXPECT_NEAR(static_cast<double>(sum) / samples, mean, 5 * mean / std::sqrt(samples)) << mean;
+  }
+}
+
 TEST(PoissonProcess, EqualSeedsGiveEqualTimes) {
   PoissonProcess first(3, 1'000'000), second(3, 1'000'000), other(4, 1'000'000);
   bool differs = false;
@@ -63,7 +74,7 @@ TEST(PoissonProcess, TheTimesOfASeedNeverChange) {
   PoissonProcess process(1, 1'000'000);
   std::vector<vp::Picoseconds> times(4);
   for (vp::Picoseconds& time : times) time = process.next();
-  EXPECT_EQ(times, (std::vector<vp::Picoseconds>{2010836, 1992111, 795811, 3862079}));
+  EXPECT_EQ(times, (std::vector<vp::Picoseconds>{2010836, 1992112, 795811, 3862080}));
 }
 
 TEST(PoissonProcess, EventsHappenInTheirShare) {
