@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a guest's program that a device can read and write without a driver.
+// A page of a guest's program that a device can read and write. A test ends where there is none.
 #pragma once
 
 #include <fcntl.h>
@@ -10,32 +10,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { page = 4096 };
+#include "pinned_memory.h"
 
-/* A page that stays where it is. */
+enum { page = PINNED_PAGE };
+
 static inline void* new_page(void) {
-  void* found = mmap(NULL, page, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
+  void* found = pinned_memory(page);
 
-  if (found == MAP_FAILED) {
+  if (!found) {
     perror("a page");
     exit(1);
   }
-  memset(found, 0, page);
   return found;
 }
 
 static inline uint64_t bus_address(const volatile void* at) {
-  int file = open("/proc/self/pagemap", O_RDONLY);
-  uint64_t entry = 0;
+  const uint64_t found = pinned_address(at);
 
-  if (file < 0 ||
-      pread(file, &entry, sizeof entry, (off_t)((uintptr_t)at / page * sizeof entry)) !=
-          sizeof entry ||
-      !(entry >> 63)) {
+  if (!found) {
     perror("pagemap");
     exit(1);
   }
-  close(file);
-  return (entry & ((1ull << 55) - 1)) * page + (uintptr_t)at % page;
+  return found;
 }
