@@ -38,7 +38,7 @@ for name in TRACED:
     RUNS[name] = f"--trace /share/{name.replace(' ', '_')}.trace {RUNS[name]}"
 
 OTHERS = {"killed": """
-schedule tasks spin 3 20000 &
+schedule tasks spin 3 100000 &
 begun
 cat /sys/kernel/sched_ext/state
 kill -9 $!
@@ -249,7 +249,9 @@ class Scheduling(Runs, machine.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.run_({**halves("schedule"), "others": blocks(OTHERS)})
+        # The agent leaves no time on its CPU to the shell.
+        begin = BEGIN + "taskset -p 6 $$ > /dev/null\n"
+        cls.run_({**halves("schedule", begin), "others": blocks(OTHERS, begin)})
 
     def test_tasks_of_a_killed_agent_finish_in_the_fair_class(self):
         self.assertRegex(self.text("killed"), r"enabled\n(.*\n)*disabled\nunloaded\n$")
