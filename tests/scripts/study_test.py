@@ -52,15 +52,16 @@ class Study(unittest.TestCase):
         self.assertLess(self.time(ALL), self.time(WRITE_THROUGH))
 
     def test_each_switch_has_a_decision_that_came_over_the_link(self):
+        boot = self.results[FLOOR]["device"]
+        self.assertEqual(boot["interrupts"], 0)
         for variant in (WRITE_THROUGH, ALL):
             found = self.results[variant]
             switches = found["all_switches"]
             self.assertAlmostEqual(found["outcomes"]["COMPLETE"], switches, delta=0.1 * switches)
             self.assertEqual(found["device"]["interrupts"], found["kicks"])
-            self.assertGreater(found["device"]["reads"], switches)
+            self.assertGreater(found["device"]["reads"] - boot["reads"], switches)
             self.assertGreater(found["device"]["writes"], found["messages"])
             self.assertEqual(found["fallbacks"], 0)
-        self.assertEqual(self.results[FLOOR]["device"], {**self.results[FLOOR]["device"], "reads": 0, "interrupts": 0})
 
     def test_prestage_decides_before_and_spares_interrupts(self):
         before, after = (self.results[variant] for variant in (WRITE_THROUGH, ALL))

@@ -117,7 +117,7 @@ def counts_table(samples: Samples) -> Table:
         [name for name, _, _ in COUNTS],
         found,
         [
-            "With what starts and ends the agent, about 190 reads in all. Bytes are those on the wire, with those of the boot.",
+            "With those of the boot, and with what starts and ends the agent: about 290 reads in all. Bytes are those on the wire.",
             "A read that was prefetched is waited for only as far as it is still under way.",
         ],
     )
