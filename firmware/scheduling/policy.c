@@ -91,7 +91,9 @@ static void note_refusal(struct policy* policy, struct task* task, unsigned cpu)
   if (lacks_home(policy, task)) state_find_home(policy, task);
 }
 
-static void end_of(struct policy* policy, unsigned cpu, enum ghost_state state, uint64_t time) {
+/* `messages`: how many messages about the task tell of this end, 0 or 1. */
+static void end_of(struct policy* policy, unsigned cpu, enum ghost_state state, uint64_t time,
+                   uint32_t messages) {
   const uint16_t index = state_end_decision(policy, cpu);
   struct task* task = index == TASK_NONE ? NULL : task_at(policy, index);
 
@@ -109,7 +111,8 @@ static void end_of(struct policy* policy, unsigned cpu, enum ghost_state state, 
       }
       break;
     case GHOST_INVALID_TARGET:
-      if (task && task->barrier == policy->cpu[cpu].barrier) note_refusal(policy, task, cpu);
+      if (task && task->barrier - messages == policy->cpu[cpu].barrier)
+        note_refusal(policy, task, cpu);
       break;
     case GHOST_ABORTED:
     case GHOST_AGENT_STALE:
@@ -137,7 +140,7 @@ static bool use(struct policy* policy, uint16_t index, const struct ghost_messag
 
   note_time(policy, time);
   task->barrier = message->header.sequence;
-  task->refused = 0;
+  if (message->header.type != GHOST_LATCH_FAILURE) task->refused = 0;
   switch (message->header.type) {
     case GHOST_WAKEUP:
       if (task->state == TASK_BLOCKED || task->state == TASK_ASIDE) state_wake(policy, index);
@@ -173,7 +176,7 @@ static bool use(struct policy* policy, uint16_t index, const struct ghost_messag
     case GHOST_LATCH_FAILURE:
       if (has_decision(policy, message->latch_failure.cpu, task->gtid) &&
           is_end(message->latch_failure.state))
-        end_of(policy, message->latch_failure.cpu, message->latch_failure.state, time);
+        end_of(policy, message->latch_failure.cpu, message->latch_failure.state, time, 1);
       if (task->state == TASK_ASIDE) state_queue_at_front(policy, index);
       break;
     default: /* DEAD, DEPARTED */
@@ -256,6 +259,6 @@ enum policy_reception policy_outcome(struct policy* policy, unsigned cpu, uint64
                                      enum ghost_state state, uint64_t time) {
   if (cpu >= POLICY_CPUS || !has_decision(policy, cpu, gtid) || !is_end(state))
     return POLICY_MALFORMED;
-  end_of(policy, cpu, state, time);
+  end_of(policy, cpu, state, time, 0);
   return POLICY_USED;
 }

@@ -26,7 +26,7 @@ enum task_state {
 struct task {
   uint64_t gtid;
   uint64_t cpus;    /* bit n: it may run on CPU n */
-  uint64_t refused; /* of these, CPUs that have refused it since the last message about it */
+  uint64_t refused; /* of these, CPUs that have refused it since it was last heard of */
   uint64_t runtime; /* as last reported, ns */
   uint64_t age;     /* VM: its place in the queue, ns */
   uint64_t since;   /* RUNNING: when it began, ns */

@@ -152,7 +152,16 @@ TEST_F(PolicyOutcomeTest, ATaskThatMayNotRunForAMessageUsedMeanwhileIsTriedAgain
   tell(GHOST_PRIORITY_CHANGED, 1);
   end(0, 1, GHOST_INVALID_TARGET);
   expect_order(0, {1, 2});
+}
+
+TEST_F(PolicyOutcomeTest, ALatchFailureMaySayThatATaskMayNotRun) {
   choose();
+  fail_latch(1, 0, GHOST_INVALID_TARGET);
+  expect_order(0, {2});
+  tell(GHOST_PRIORITY_CHANGED, 1);
+  expect_order(0, {1});
+  choose();
+  tell(GHOST_PRIORITY_CHANGED, 1);
   fail_latch(1, 0, GHOST_INVALID_TARGET);
   expect_order(0, {1, 2});
 }

@@ -158,7 +158,7 @@ void PolicyReference::use(const ghost_message& message, std::uint64_t time) {
   if (message.header.type == GHOST_NEW) return use_new(message.task_new, message.header.sequence);
   Task& task = tasks_.at(message.gtid);
   task.barrier = message.header.sequence;
-  task.refused = 0;
+  if (message.header.type != GHOST_LATCH_FAILURE) task.refused = 0;
   const bool was_aside = task.place == Place::aside;
   switch (message.header.type) {
     case GHOST_WAKEUP:
@@ -192,7 +192,7 @@ void PolicyReference::use(const ghost_message& message, std::uint64_t time) {
       const auto state = static_cast<ghost_state>(message.latch_failure.state);
       if (cpus_[cpu].undecided && cpus_[cpu].undecided->gtid == message.gtid &&
           classify(state) != Outcome::none)
-        use_outcome(cpu, state, time);
+        use_outcome(cpu, state, time, true);
       break;
     }
   }
@@ -244,11 +244,12 @@ policy_reception PolicyReference::outcome(unsigned cpu, std::uint64_t gtid, ghos
   if (cpu >= POLICY_CPUS || !cpus_[cpu].undecided || cpus_[cpu].undecided->gtid != gtid ||
       classify(state) == Outcome::none)
     return POLICY_MALFORMED;
-  use_outcome(cpu, state, time);
+  use_outcome(cpu, state, time, false);
   return POLICY_USED;
 }
 
-void PolicyReference::use_outcome(unsigned number, ghost_state state, std::uint64_t time) {
+void PolicyReference::use_outcome(unsigned number, ghost_state state, std::uint64_t time,
+                                  bool by_latch_failure) {
   Cpu& cpu = cpus_[number];
   const Undecided undecided = *cpu.undecided;
   Task* task = undecided.still_chosen ? &tasks_.at(undecided.gtid) : nullptr;
@@ -269,7 +270,7 @@ void PolicyReference::use_outcome(unsigned number, ghost_state state, std::uint6
       if (cpu.state != State::running && !undecided.heard_of_cpu) cpu.state = State::busy;
       break;
     case Outcome::pair:
-      if (task && task->barrier == undecided.barrier) {
+      if (task && task->barrier == undecided.barrier + (by_latch_failure ? 1 : 0)) {
         task->refused |= std::uint64_t{1} << number;
         if (home_is_forbidden(*task)) give_home(*task);
       }

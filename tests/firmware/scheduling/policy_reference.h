@@ -36,7 +36,7 @@ class PolicyReference {
     std::uint64_t gtid;
     std::uint64_t cpus;
     std::uint64_t refused = 0;  // CPUs that said INVALID_TARGET since its last message
-    std::uint64_t runtime;  // as its messages reported last
+    std::uint64_t runtime;      // as its messages reported last
     std::uint64_t age;
     std::uint32_t barrier;
     unsigned home = 0;
@@ -75,7 +75,7 @@ class PolicyReference {
   void use(const ghost_message& message, std::uint64_t time);
   void use_new(const ghost_new& message, std::uint32_t sequence);
   void use_affinity(Task& task, std::uint64_t cpus);
-  void use_outcome(unsigned cpu, ghost_state state, std::uint64_t time);
+  void use_outcome(unsigned cpu, ghost_state state, std::uint64_t time, bool by_latch_failure);
   std::optional<Held> take_held(std::uint64_t gtid, std::uint32_t sequence);
 
   void leave(Task& task);
