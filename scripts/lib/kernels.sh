@@ -100,7 +100,8 @@ for argument; do
     *) arguments+=("$argument") ;;
   esac
 done
-exec gcc "${arguments[@]}"
+# A warning names the file in which it is. No path of the machine may come into a module by that.
+exec gcc "${arguments[@]}" "-fmacro-prefix-map=${0%/*}/="
 END
   chmod +x gcc
   # sparse 0.6.4 does not know these, and Debian omits the script with which newer kernels test sparse.
@@ -113,6 +114,7 @@ END
     printf '%s\n' '#!/bin/sh' 'echo 1' >"$common/scripts/checker-valid.sh"
     chmod +x "$common/scripts/checker-valid.sh"
   fi
+  # What UBSAN adds to a module names files by their paths on this machine.
   # The headers' vmlinux holds the kernel's BTF, which that of a module refers to. With a time stamp, pahole writes the same
   # BTF each time, however many threads it has.
   cat >options <<END
@@ -121,6 +123,7 @@ CF=-include $folder/sparse.h
 PAHOLE=$folder/libraries/usr/bin/pahole
 PAHOLE_VERSION=$(sed -n 's/^CONFIG_PAHOLE_VERSION=//p' "$headers/.config")
 KBUILD_BUILD_TIMESTAMP=@0
+UBSAN_SANITIZE=n
 END
 }
 
