@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <linux/oae_sched.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "values.h"
 
 const char options_help[] =
     "usage: schedule [OPTION]... COMMAND [ARGUMENT]...\n"
@@ -65,45 +65,9 @@ static bool wrong(const char* format, ...) {
   return false;
 }
 
-static bool read_number(const char** text, uint64_t max, uint64_t* value) {
-  char* end;
-
-  if (**text < '0' || **text > '9') return false;
-  errno = 0;
-  *value = strtoull(*text, &end, 10);
-  *text = end;
-  return !errno && *value <= max;
-}
-
+/* Reads a time above 0. */
 static bool read_time(const char* text, uint64_t* ns) {
-  static const struct {
-    const char* unit;
-    uint64_t ns;
-  } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-  uint64_t number;
-
-  if (!read_number(&text, 1000000000, &number)) return false;
-  for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-    if (strcmp(text, units[i].unit) == 0) {
-      *ns = number * units[i].ns;
-      return *ns > 0;
-    }
-  }
-  return false;
-}
-
-static bool read_cpus(const char* text, unsigned cpus, uint64_t* set) {
-  *set = 0;
-  for (;;) {
-    uint64_t first, last;
-    if (!read_number(&text, cpus - 1, &first)) return false;
-    last = first;
-    if (*text == '-' && (text++, !read_number(&text, cpus - 1, &last))) return false;
-    if (last < first) return false;
-    for (uint64_t cpu = first; cpu <= last; cpu++) *set |= UINT64_C(1) << cpu;
-    if (!*text) return true;
-    if (*text++ != ',') return false;
-  }
+  return value_time(text, ns) && *ns > 0;
 }
 
 static bool read_policy(const char* text, enum policy_kind* kind) {
@@ -168,12 +132,12 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
           return wrong("no time above 0, such as 30us: %s", text);
         break;
       case 'c':
-        if (!read_cpus(text, cpus, &options->policy.cpus))
+        if (!value_cpus(text, cpus, &options->policy.cpus))
           return wrong("no list of CPUs from 0 to %u: %s", cpus - 1, text);
         break;
       case 'a':
-        if (!read_number(&text, cpus - 1, &number) || *text)
-          return wrong("no CPU from 0 to %u: %s", cpus - 1, optarg);
+        if (!value_number(text, cpus - 1, &number))
+          return wrong("no CPU from 0 to %u: %s", cpus - 1, text);
         options->agent_cpu = number;
         agent_cpu = true;
         break;
@@ -188,9 +152,8 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
         options->trace = text;
         break;
       case 'R':
-        if (!read_number(&text, OAE_SCHED_RECORDS_MAX, &options->records) || *text ||
-            !options->records)
-          return wrong("no number from 1 to %d: %s", OAE_SCHED_RECORDS_MAX, optarg);
+        if (!value_number(text, OAE_SCHED_RECORDS_MAX, &options->records) || !options->records)
+          return wrong("no number from 1 to %d: %s", OAE_SCHED_RECORDS_MAX, text);
         records = true;
         break;
       case 'w':

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of the command line. Each function reads a whole text, and returns false if it has
+/* Values of a program's command line. Each function reads a whole text, and returns false if it has
  * another form or exceeds the limit. */
-#ifndef SERVE_VALUES_H
-#define SERVE_VALUES_H
+#ifndef GUEST_VALUES_H
+#define GUEST_VALUES_H
 
 #include <stdbool.h>
 #include <stdint.h>
