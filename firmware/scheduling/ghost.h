@@ -209,4 +209,31 @@ static inline unsigned int ghost_length(unsigned int type) {
   return 0;
 }
 
+/* Says on which CPU that happened which a message is about. Returns 0 if it names none. */
+static inline int ghost_cpu_of(const struct ghost_message* message, uint32_t* cpu) {
+  switch (message->header.type) {
+    case GHOST_PREEMPT:
+    case GHOST_YIELD:
+      *cpu = message->preempt.cpu;
+      return 1;
+    case GHOST_BLOCKED:
+    case GHOST_SWITCHTO:
+      *cpu = message->blocked.cpu;
+      return 1;
+    case GHOST_DEPARTED:
+      *cpu = message->departed.cpu;
+      return 1;
+    case GHOST_ON_CPU:
+      *cpu = message->on_cpu.cpu;
+      return 1;
+    case GHOST_LATCH_FAILURE:
+      *cpu = message->latch_failure.cpu;
+      return 1;
+    default:
+      if (message->header.type < GHOST_TICK) return 0;
+      *cpu = message->cpu.cpu;
+      return 1;
+  }
+}
+
 #endif

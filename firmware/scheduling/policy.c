@@ -27,33 +27,14 @@ static bool is_fifo(const struct policy* policy) {
   return policy->config.kind == POLICY_FIFO_PER_CPU || policy->config.kind == POLICY_FIFO_CENTRAL;
 }
 
-/* The CPU that a message names, or 0 if it names none. */
-static uint32_t cpu_of(const struct ghost_message* message) {
-  switch (message->header.type) {
-    case GHOST_PREEMPT:
-    case GHOST_YIELD:
-      return message->preempt.cpu;
-    case GHOST_BLOCKED:
-    case GHOST_SWITCHTO:
-      return message->blocked.cpu;
-    case GHOST_DEPARTED:
-      return message->departed.cpu;
-    case GHOST_ON_CPU:
-      return message->on_cpu.cpu;
-    case GHOST_LATCH_FAILURE:
-      return message->latch_failure.cpu;
-    default:
-      return message->header.type >= GHOST_TICK ? message->cpu.cpu : 0;
-  }
-}
-
 static bool well_formed(const struct ghost_message* message, unsigned length) {
   const unsigned type = message->header.type;
+  uint32_t cpu;
 
   if (length < sizeof(message->header) || length != message->header.length ||
       length != ghost_length(type))
     return false;
-  return cpu_of(message) < POLICY_CPUS;
+  return !ghost_cpu_of(message, &cpu) || cpu < POLICY_CPUS;
 }
 
 static void note_time(struct policy* policy, uint64_t time) {

@@ -4,33 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char* const message_names[GHOST_TYPES] = {"DEAD",
-                                                       "BLOCKED",
-                                                       "WAKEUP",
-                                                       "NEW",
-                                                       "PREEMPT",
-                                                       "YIELD",
-                                                       "DEPARTED",
-                                                       "SWITCHTO",
-                                                       "AFFINITY_CHANGED",
-                                                       "ON_CPU",
-                                                       "PRIORITY_CHANGED",
-                                                       "LATCH_FAILURE",
-                                                       "TICK",
-                                                       "TIMER_EXPIRED",
-                                                       "NOT_IDLE",
-                                                       "AVAILABLE",
-                                                       "BUSY",
-                                                       "AGENT_BLOCKED",
-                                                       "AGENT_WAKEUP"};
-
-static const char* const outcome_names[GHOST_OUTCOMES] = {
-    "COMPLETE",      "ABORTED",          "TARGET_ONCPU",
-    "TARGET_STALE",  "TARGET_NOT_FOUND", "TARGET_NOT_RUNNABLE",
-    "AGENT_STALE",   "CPU_OFFLINE",      "CPU_UNAVAIL",
-    "INVALID_FLAGS", "INVALID_TARGET",   "NOT_PERMITTED",
-    "INVALID_CPU",   "NO_AGENT",         "UNSUPPORTED_VERSION",
-    "POISONED"};
+#include "ghost_names.h"
 
 static const char* const decision_names[DECISION_KINDS] = {"NONE", "RUN", "PREEMPT", "PRESTAGE",
                                                            "WITHDRAW"};
@@ -80,10 +54,10 @@ bool report(const struct counts* kernel, const struct agent_counts* agent,
 
   for (int i = 0; i < GHOST_TYPES; i++) {
     if (kernel->sent[i] || agent->received[i])
-      printf("message %s sent %" PRIu64 " received %" PRIu64 "\n", message_names[i],
+      printf("message %s sent %" PRIu64 " received %" PRIu64 "\n", ghost_message_names[i],
              kernel->sent[i], agent->received[i]);
     if (comparable(kernel) && kernel->sent[i] != agent->received[i])
-      good = disagree("messages", message_names[i], kernel->sent[i], agent->received[i]);
+      good = disagree("messages", ghost_message_names[i], kernel->sent[i], agent->received[i]);
   }
   for (int i = 0; i < RECEPTIONS; i++)
     if (agent->receptions[i])
@@ -96,9 +70,9 @@ bool report(const struct counts* kernel, const struct agent_counts* agent,
     /* The kernel never sees what the agent has withdrawn. */
     const bool withdrawn = i == (int)ghost_outcome_index(GHOST_ABORTED);
     if (agent->outcomes[i] || kernel->outcomes[i])
-      printf("outcome %s %" PRIu64 "\n", outcome_names[i], agent->outcomes[i]);
+      printf("outcome %s %" PRIu64 "\n", ghost_outcome_names[i], agent->outcomes[i]);
     if (comparable(kernel) && !withdrawn && kernel->outcomes[i] != agent->outcomes[i])
-      good = disagree("outcomes", outcome_names[i], kernel->outcomes[i], agent->outcomes[i]);
+      good = disagree("outcomes", ghost_outcome_names[i], kernel->outcomes[i], agent->outcomes[i]);
   }
   printf("kicks %" PRIu64 "\n", kernel->kicks);
   printf("rounds %" PRIu64 "\n", agent->rounds);

@@ -6,20 +6,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "guest/scheduling/ghost_names.h"
+
 namespace {
-
-const char* const messages[GHOST_TYPES] = {
-    "DEAD",     "BLOCKED",   "WAKEUP", "NEW",           "PREEMPT",     "YIELD", "DEPARTED",
-    "SWITCHTO", "AFFINITY",  "ON_CPU", "PRIORITY",      "LATCH",       "TICK",  "TIMER_EXPIRED",
-    "NOT_IDLE", "AVAILABLE", "BUSY",   "AGENT_BLOCKED", "AGENT_WAKEUP"};
-
-const char* const ends[GHOST_OUTCOMES] = {
-    "COMPLETE",      "ABORTED",          "TARGET_ONCPU",
-    "TARGET_STALE",  "TARGET_NOT_FOUND", "TARGET_NOT_RUNNABLE",
-    "AGENT_STALE",   "CPU_OFFLINE",      "CPU_UNAVAIL",
-    "INVALID_FLAGS", "INVALID_TARGET",   "NOT_PERMITTED",
-    "INVALID_CPU",   "NO_AGENT",         "UNSUPPORTED_VERSION",
-    "POISONED"};
 
 std::string wrong_head(const trace_file_head& head) {
   if (std::memcmp(head.magic, TRACE_FILE_MAGIC, sizeof(head.magic)) != 0)
@@ -58,33 +47,18 @@ ghost_message message_of(const oae_sched_record& record) {
 }
 
 std::optional<unsigned> cpu_of(const ghost_message& message) {
-  switch (message.header.type) {
-    case GHOST_PREEMPT:
-    case GHOST_YIELD:
-      return message.preempt.cpu;
-    case GHOST_BLOCKED:
-    case GHOST_SWITCHTO:
-      return message.blocked.cpu;
-    case GHOST_DEPARTED:
-      return message.departed.cpu;
-    case GHOST_ON_CPU:
-      return message.on_cpu.cpu;
-    case GHOST_LATCH_FAILURE:
-      return message.latch_failure.cpu;
-    default:
-      if (message.header.type >= GHOST_TICK) return message.cpu.cpu;
-      return std::nullopt;
-  }
+  uint32_t cpu;
+  return ghost_cpu_of(&message, &cpu) ? std::optional<unsigned>(cpu) : std::nullopt;
 }
 
 const char* name_of_message(unsigned type) {
   const unsigned index = type < GHOST_DEAD ? GHOST_TYPES : ghost_type_index(type);
-  return index < GHOST_TYPES ? messages[index] : "?";
+  return index < GHOST_TYPES ? ghost_message_names[index] : "?";
 }
 
 const char* name_of_end(int state) {
   const unsigned index = ghost_outcome_index(state);
-  return index < GHOST_OUTCOMES ? ends[index] : "?";
+  return index < GHOST_OUTCOMES ? ghost_outcome_names[index] : "?";
 }
 
 std::string text_of(const oae_sched_record& record) {
