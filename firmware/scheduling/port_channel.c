@@ -118,22 +118,30 @@ static bool replace(struct port_channel* channel, struct port_cpu* cpu,
   return true;
 }
 
-/* Reads what a CPU has given for an offer. The end of its last decision may not have come yet. */
-static void read_request(struct port_channel* channel, struct port_cpu* cpu) {
+/* Reads an event in the committed place of a port. Returns the remainder of its first word. */
+static uint32_t read_entry(const struct port_channel* channel, unsigned n, union queue_entry* entry,
+                           uint64_t* time) {
+  uint64_t words[PORT_WORDS];
+
+  words[0] = payload(channel, n, 0);
+  words[1] = payload(channel, n, 1);
+  for (unsigned i = 0; i < port_event_words(words[0] & 0xff); i++)
+    words[2 + i] = payload(channel, n, 2 + i);
+  *time = port_unpack(words, entry);
+  return port_event_remainder(words);
+}
+
+/* Reads what a CPU has given for an offer. */
+static void read_given(struct port_channel* channel, struct port_cpu* cpu) {
   const unsigned n = cpu->decisions;
   const uint64_t header = read(channel, OAE_FIRMWARE_COMMITTED_AT(n));
-  union port_payload request;
 
   if (OAE_GET(header, OAE_SLOT_HEADER_VERB) != OAE_VERB_SWAP ||
       OAE_GET(header, OAE_SLOT_HEADER_EPOCH) != cpu->decision_epoch)
     return;
   if (OAE_GET(header ^ cpu->handed_by, OAE_SLOT_HEADER_SEQUENCE) == 0) cpu->handed = false;
-  if (cpu->ended || !cpu->written) return;
-  request.words[4] = payload(channel, n, 4);
-  if (request.request.number != (uint32_t)cpu->written || request.request.state == GHOST_READY)
-    return;
-  channel->counts.carried++;
-  end(cpu, request.request.state, payload(channel, n, 5));
+  cpu->given_after = read_entry(channel, n, &cpu->given, &cpu->given_time);
+  cpu->gave = ghost_length(cpu->given.message.header.type) != 0;
 }
 
 /* Deals with a port's status, and returns the commands that follow from it. */
@@ -141,7 +149,7 @@ static uint64_t settle(struct port_channel* channel, struct port_cpu* cpu, uint6
   uint64_t commands = acknowledge(status);
 
   if (status & OAE_FIRMWARE_STATUS_COMMITTED_MASK) {
-    read_request(channel, cpu);
+    read_given(channel, cpu);
     commands |= OAE_FIRMWARE_COMMAND_TAKE_MASK;
   }
   /* A slot waits in its tentative place until the one before it is taken. */
@@ -153,11 +161,12 @@ static uint64_t settle(struct port_channel* channel, struct port_cpu* cpu, uint6
   return commands;
 }
 
-static void serve_decisions(struct port_channel* channel, struct port_cpu* cpu) {
+/* Looks at a decision port. Returns whether a swap was settled there: then another one may be. */
+static bool serve_decisions(struct port_channel* channel, struct port_cpu* cpu) {
   const uint64_t status = read(channel, OAE_FIRMWARE_STATUS_AT(cpu->decisions));
   uint64_t commands;
 
-  if (!is_ours(status, cpu->decision_epoch)) return;
+  if (!is_ours(status, cpu->decision_epoch)) return false;
   if (cpu->standing && !(status & OAE_FIRMWARE_STATUS_OFFERED_MASK)) {
     cpu->standing = false;
     if (is_refused(status)) {
@@ -170,13 +179,13 @@ static void serve_decisions(struct port_channel* channel, struct port_cpu* cpu) 
   commands = settle(channel, cpu, status);
   if (!cpu->standing) commands |= publish(channel, cpu, swap_offer_header(status));
   command(channel, cpu->decisions, commands);
+  return status & OAE_FIRMWARE_STATUS_COMMITTED_MASK;
 }
 
-/* Reads the next event of a CPU. Returns false if none has come. */
+/* Reads the next event that a CPU has sent. Returns false if none has come. */
 static bool read_event(struct port_channel* channel, struct port_cpu* cpu, union queue_entry* entry,
-                       uint64_t* time) {
+                       uint64_t* time, uint32_t* remainder) {
   const unsigned n = cpu->events;
-  uint64_t words[PORT_WORDS];
   uint64_t status, header;
 
   for (;;) {
@@ -189,12 +198,48 @@ static bool read_event(struct port_channel* channel, struct port_cpu* cpu, union
       break;
     command(channel, n, OAE_FIRMWARE_COMMAND_TAKE_MASK);
   }
-  words[0] = payload(channel, n, 0);
-  words[1] = payload(channel, n, 1);
-  for (unsigned i = 0; i < port_event_words(words[0] & 0xff); i++)
-    words[2 + i] = payload(channel, n, 2 + i);
+  *remainder = read_entry(channel, n, entry, time);
   command(channel, n, OAE_FIRMWARE_COMMAND_TAKE_MASK);
-  *time = port_unpack(words, entry);
+  cpu->received++;
+  return true;
+}
+
+/* Deals with what only the channel needs to know of an event. Returns whether it is a message. */
+static bool take_event(struct port_channel* channel, struct port_cpu* cpu,
+                       const union queue_entry* entry, uint32_t remainder) {
+  switch (entry->message.header.type) {
+    case QUEUE_OUTCOME:
+      if (entry->outcome.number == cpu->written && !cpu->ended)
+        end(cpu, entry->outcome.state, entry->outcome.time);
+      return false;
+    case QUEUE_LOST:
+      cpu->lost = true;
+      return false;
+    case GHOST_ON_CPU:
+      if (!cpu->ended && remainder == port_end_note(cpu->written)) {
+        channel->counts.implied++;
+        end(cpu, GHOST_COMPLETE, entry->message.on_cpu.commit_time);
+      }
+      return true;
+    default:
+      return true;
+  }
+}
+
+/* Whether a swap has given a message, and all that was sent before it has been read. */
+static bool given_is_next(const struct port_cpu* cpu) {
+  const uint32_t all = (1u << PORT_REMAINDER_BITS) - 1;
+
+  return cpu->gave && ((cpu->received ^ cpu->given_after) & all) == 0;
+}
+
+static bool take_given(struct port_channel* channel, struct port_cpu* cpu,
+                       struct ghost_message* message, uint64_t* time) {
+  cpu->gave = false;
+  channel->counts.carried++;
+  device_clock_hear(&channel->clock, cpu->given_time);
+  *message = cpu->given.message;
+  *time = cpu->given_time;
   return true;
 }
 
@@ -202,24 +247,20 @@ static bool receive(void* context, unsigned number, struct ghost_message* messag
   struct port_channel* channel = context;
   struct port_cpu* cpu = &channel->cpu[number];
   union queue_entry entry;
+  uint32_t remainder;
 
-  while (read_event(channel, cpu, &entry, time)) {
+  for (;;) {
+    /* Events are read after what a swap has given, so that those which follow it come later. */
+    while (!cpu->gave && serve_decisions(channel, cpu)) continue;
+    if (given_is_next(cpu)) return take_given(channel, cpu, message, time);
+    if (!read_event(channel, cpu, &entry, time, &remainder))
+      return cpu->gave && take_given(channel, cpu, message, time);
     device_clock_hear(&channel->clock, *time);
-    switch (entry.message.header.type) {
-      case QUEUE_OUTCOME:
-        if (entry.outcome.number == cpu->written && !cpu->ended)
-          end(cpu, entry.outcome.state, entry.outcome.time);
-        break;
-      case QUEUE_LOST:
-        cpu->lost = true;
-        break;
-      default:
-        *message = entry.message;
-        return true;
+    if (take_event(channel, cpu, &entry, remainder)) {
+      *message = entry.message;
+      return true;
     }
   }
-  serve_decisions(channel, cpu);
-  return false;
 }
 
 static bool lost(void* context, unsigned cpu) {

@@ -36,6 +36,11 @@ struct port_cpu {
   uint64_t header;          /* for the swap of this header */
   bool handed;              /* a decision was swapped for, and that swap is not settled: */
   uint64_t handed_by;       /* its header */
+  bool gave;                /* the CPU has given a message with its last swap: */
+  union queue_entry given;  /* that, */
+  uint64_t given_time;      /* its time, */
+  uint32_t given_after;     /* and after how many sent events, modulo 2^24 */
+  uint32_t received;        /* events, from its port */
   uint64_t written;         /* decisions */
   bool lost;
   bool ended; /* the last decision, as the fields below say */

@@ -4,9 +4,10 @@
  * slots. Each CPU has two ports.
  *
  * - Its decision port is swapped when the CPU looks for a decision. The CPU gets what the agent has
- *   offered there before: a task, or that there is none. The agent gets to know why the CPU asks.
- * - Its event port takes a SEND for each message. A SEND makes an offer on its port void, so that
- *   the two need a port each.
+ *   offered there before: a task, or that there is none. The agent gets an event for it: the
+ * message which says that a task has left the CPU, if the CPU has held that back for the swap.
+ * - Its event port takes a SEND for each other event. A SEND makes an offer on its port void, so
+ *   that the two need a port each.
  *
  * Requests to start and to end an agent go through the control page of queue_layout.h.
  */
@@ -46,29 +47,15 @@ struct port_offer {
   uint32_t reserved;
 };
 
-/* What a CPU gives for it. */
-struct port_request {
-  uint64_t time;    /* on the kernel's clock, ns */
-  uint64_t gtid;    /* the task that left this CPU last; 0: none has */
-  uint64_t runtime; /* its time on CPUs, ns */
-  uint32_t barrier; /* its barrier then */
-  uint16_t cpu;
-  uint8_t reason; /* type of the message that said so, enum ghost_type */
-  uint8_t reserved;
-  uint32_t number; /* of the last decision that this CPU has got; 0: none */
-  int32_t state;   /* and its end, enum ghost_state; GHOST_READY: there is none yet */
-  uint64_t ended;  /* when it ended, ns */
-};
-
 union port_payload {
-  struct port_offer offer;
-  struct port_request request;
+  struct port_offer offer; /* what a CPU gets */
   uint64_t words[PORT_WORDS];
 };
 
 /*
- * An event is an element of a queue in 48 bytes instead of 64: a message, the end of a decision, or
- * that messages are lost. Word 0 has the type in bits 0 to 7, a remainder in bits 8 to 31, and the
+ * What a CPU gives or sends is an event: an element of a queue in 48 bytes instead of 64. It is a
+ * message, the end of a decision, or that messages are lost. A swap may also give no event, whose
+ * type is 0. Word 0 has the type in bits 0 to 7, a remainder in bits 8 to 31, and the
  * sequence in bits 32 to 63. Word 1 is the time, and words 2 to 5 are words 0 to 3 of the message's
  * payload. The length follows from the type.
  *
@@ -76,7 +63,13 @@ union port_payload {
  * flags. Of NEW, words 2 to 5 are the task, its parent, its runtime and its CPUs, and the remainder
  * has the niceness (8 bits, with its sign) and whether it is runnable. What then has no place are
  * reserved fields, and NEW's status word, since a task has none here: these have to be zero.
+ *
+ * Two events say more than their message, in the remainder (port_event_note()). An event that is
+ * given with a swap says how many events the CPU has sent before it, modulo 2^24. An ON_CPU that
+ * also is the end of the decision by which the task runs, as COMPLETE, has bit 0 set, and above it
+ * the decision's number modulo 2^23. The time of that end is its commit_time.
  */
+#define PORT_NO_EVENT 0
 #define PORT_TYPE_BITS 8
 #define PORT_REMAINDER_BITS 24
 
@@ -146,6 +139,20 @@ static inline uint64_t port_unpack(const uint64_t* words, union queue_entry* ent
   return words[1];
 }
 
+/* Adds a remainder to a packed event whose type leaves it zero. */
+static inline void port_event_note(uint64_t* words, uint32_t remainder) {
+  words[0] |= (uint64_t)(remainder & ((1u << PORT_REMAINDER_BITS) - 1)) << PORT_TYPE_BITS;
+}
+
+static inline uint32_t port_event_remainder(const uint64_t* words) {
+  return (uint32_t)words[0] >> PORT_TYPE_BITS;
+}
+
+/* The remainder of an ON_CPU that ends this decision. */
+static inline uint32_t port_end_note(uint64_t number) {
+  return ((uint32_t)number << 1 | 1) & ((1u << PORT_REMAINDER_BITS) - 1);
+}
+
 /*
  * What the two sides count, behind the counts of the agent. The first ones are the agent's.
  */
@@ -159,7 +166,8 @@ struct port_counts {
   uint64_t late;        /* decisions that could not be taken back any more */
   uint64_t reversed;    /* decisions whose swap the host has reversed */
   uint64_t refused;     /* offers that the block has refused */
-  uint64_t carried;     /* ends of decisions that a swap has brought before an event did */
+  uint64_t carried;     /* messages that a swap has brought */
+  uint64_t implied;     /* ends of decisions that an ON_CPU has brought */
   /* The kernel's. */
   uint64_t swaps;          /* committed ones on decision ports */
   uint64_t sends;          /* committed ones on event ports */
@@ -168,7 +176,6 @@ struct port_counts {
   uint64_t doubts;  /* swaps and SENDs that were in doubt */
   uint64_t foreign; /* offers that were not the agent's */
   uint64_t kept;    /* events that had to wait in the host's memory */
-  uint64_t reserved;
 };
 
 #endif

@@ -45,6 +45,10 @@ static unsigned int kept_events = 256;
 module_param(kept_events, uint, 0644);
 MODULE_PARM_DESC(kept_events, "room for events of a CPU that wait: a power of two from 8 (256)");
 
+static bool carry_events = true;
+module_param(carry_events, bool, 0644);
+MODULE_PARM_DESC(carry_events, "give the message that a task blocks with the swap that follows it, and let the message that a task runs end its decision");
+
 static unsigned int answer_timeout_ms = 1000;
 module_param(answer_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(answer_timeout_ms, "how long events may take to leave at the end (1000)");
@@ -65,10 +69,19 @@ struct oae_sched_way {
 struct oae_sched_ports {
 	struct oae_sched_way decisions;
 	struct oae_sched_way events;
-	struct port_request request; /* what the next swap gives */
+	u64 number; /* of the last decision, 0 for none */
+	struct {
+		bool due; /* Its end as COMPLETE has not been reported. */
+		u64 time;
+		u64 cpu_sequence;
+	} end;
 	struct oae_sched_event *kept; /* events that have not left */
 	unsigned int head; /* of these, modulo their number */
 	unsigned int tail;
+	u32 sent; /* events that have left by a SEND, modulo 2^32 */
+	bool last_may_ride; /* The last event that is kept may be given with a swap. */
+	bool riding; /* The first one is given with a swap whose end is not known. */
+	bool crowded; /* The agent had no room for the first one. */
 	bool lost; /* Events after the last one that is kept are lost. */
 	struct hrtimer timer;
 	struct port_counts counts;
@@ -109,23 +122,26 @@ static int exchange(struct oae_sched_way *way, u8 verb, const u64 *words,
 	return answer->status;
 }
 
-/* Sends the events that are kept. Returns whether one of them finds no room. */
-static bool drain(struct oae_sched_ports *ports)
+/* Sends the events that are kept up to this one. Returns whether one of them finds no room. */
+static bool drain_to(struct oae_sched_ports *ports, unsigned int tail)
 {
 	const unsigned int mask = device.kept_events - 1;
 	struct oae_claim_answer answer;
 	int status;
 
-	while (ports->head != ports->tail) {
+	ports->crowded = false;
+	while (ports->head != tail && !ports->riding) {
 		status = exchange(&ports->events, OAE_SWAP_VERB_SEND,
 				  ports->kept[ports->head & mask].words, &ports->counts, &answer);
 		if (status == OAE_SWAP_STATUS_NOT_READY) {
 			ports->counts.send_not_ready++;
+			ports->crowded = true;
 			return true;
 		}
 		if (status != OAE_SWAP_STATUS_OK)
 			return false;
 		ports->counts.sends++;
+		ports->sent++;
 		ports->head++;
 	}
 	return false;
@@ -136,67 +152,101 @@ static bool has_room(const struct oae_sched_ports *ports, unsigned int events)
 	return ports->kept && ports->tail + events - ports->head <= device.kept_events;
 }
 
-static bool keep(struct oae_sched_ports *ports, const union queue_entry *entry, u64 time)
+static u64 *keep(struct oae_sched_ports *ports, const union queue_entry *entry, u64 time)
 {
 	struct oae_sched_event *event = &ports->kept[ports->tail & (device.kept_events - 1)];
 
 	if (!port_pack(entry, time, event->words))
-		return false;
+		return NULL;
+	ports->last_may_ride = false;
 	ports->tail++;
-	return true;
+	return event->words;
 }
 
-/* Sends what is kept, the last event being new. The CPU waits for it unless others wait already. */
+static void keep_end(struct oae_sched_ports *ports, enum ghost_state state, u64 time,
+		     u64 cpu_sequence)
+{
+	const union queue_entry end = {
+		.outcome = { .header = { .type = QUEUE_OUTCOME, .length = sizeof(end.outcome) },
+			     .number = ports->number,
+			     .state = state,
+			     .time = time,
+			     .cpu_sequence = cpu_sequence },
+	};
+
+	if (has_room(ports, 1))
+		keep(ports, &end, time);
+	else
+		ports->lost = true;
+}
+
+/* Keeps the end of a decision for which no message that a task runs has come. */
+static void keep_due_end(struct oae_sched_ports *ports)
+{
+	if (!ports->end.due)
+		return;
+	ports->end.due = false;
+	keep_end(ports, GHOST_COMPLETE, ports->end.time, ports->end.cpu_sequence);
+}
+
+/* Sends all that is kept. Returns whether an event finds no room. */
+static bool drain(struct oae_sched_ports *ports)
+{
+	keep_due_end(ports);
+	return drain_to(ports, ports->tail);
+}
+
+/* Sends what is kept. The CPU waits for room unless other events wait for it already. */
 static void send_kept(struct oae_sched_ports *ports)
 {
-	const bool alone = ports->tail - ports->head == 1;
+	const bool patient = !ports->crowded;
 	const u64 end = ktime_get_mono_fast_ns() + (u64)READ_ONCE(patience_us) * NSEC_PER_USEC;
 
-	while (drain(ports) && alone && ktime_get_mono_fast_ns() < end)
+	while (drain_to(ports, ports->tail) && patient && ktime_get_mono_fast_ns() < end)
 		;
 	ports->counts.kept += ports->head != ports->tail;
 }
 
-/* Remembers which task has left the CPU, for the next swap. */
-static void note_leaving(struct oae_sched_ports *ports, unsigned int cpu,
-			 const struct ghost_message *message)
+/* Whether a swap follows this message at once, or else another message. */
+static bool may_ride(unsigned int cpu, const struct ghost_message *message)
 {
-	struct port_request *request = &ports->request;
-	u64 runtime = 0;
+	return READ_ONCE(carry_events) && message->header.type == GHOST_BLOCKED &&
+	       message->blocked.cpu == cpu && device.cpus >> cpu & 1;
+}
 
-	switch (message->header.type) {
-	case GHOST_PREEMPT:
-	case GHOST_YIELD:
-		if (message->preempt.cpu != cpu)
-			return;
-		runtime = message->preempt.runtime;
-		break;
-	case GHOST_BLOCKED:
-		if (message->blocked.cpu != cpu)
-			return;
-		runtime = message->blocked.runtime;
-		break;
-	case GHOST_DEPARTED:
-		if (message->departed.cpu != cpu || !message->departed.was_current)
-			return;
-		break;
-	default:
-		return;
+/* Whether the task of this message runs by the decision whose end is due. */
+static bool is_end(const struct oae_sched_ports *ports, const struct ghost_message *message)
+{
+	return ports->end.due && message->header.type == GHOST_ON_CPU &&
+	       message->on_cpu.cpu_sequence == ports->end.cpu_sequence + 1;
+}
+
+/* Keeps a message, with the end of the decision by which its task runs. */
+static bool keep_message(struct oae_sched_ports *ports, const struct ghost_message *message,
+			 u64 time)
+{
+	union queue_entry entry = { .message = *message };
+	const bool ends = is_end(ports, message);
+	u64 *words;
+
+	if (ends)
+		entry.message.on_cpu.commit_time = ports->end.time;
+	words = keep(ports, &entry, time);
+	if (words && ends) {
+		port_event_note(words, port_end_note(ports->number));
+		ports->end.due = false;
 	}
-	request->gtid = message->gtid;
-	request->runtime = runtime;
-	request->barrier = message->header.sequence;
-	request->reason = message->header.type;
+	return words;
 }
 
 static bool port_send(unsigned int cpu, const struct ghost_message *message, u64 time)
 {
 	const struct ghost_header lost = { .type = QUEUE_LOST, .length = sizeof(lost) };
 	const union queue_entry mark = { .message.header = lost };
-	const union queue_entry entry = { .message = *message };
 	struct oae_sched_ports *ports = &device.ports[cpu];
 
-	note_leaving(ports, cpu, message);
+	if (!is_end(ports, message))
+		keep_due_end(ports);
 	/* There is always room for the end of a decision and the mark of a loss. */
 	if (!has_room(ports, 3)) {
 		ports->lost = true;
@@ -205,29 +255,52 @@ static bool port_send(unsigned int cpu, const struct ghost_message *message, u64
 	}
 	if (ports->lost)
 		keep(ports, &mark, time);
-	ports->lost = !keep(ports, &entry, time);
-	send_kept(ports);
+	ports->lost = !keep_message(ports, message, time);
+	ports->last_may_ride = !ports->lost && may_ride(cpu, message);
+	if (!ports->last_may_ride)
+		send_kept(ports);
 	return !ports->lost;
 }
 
 static void port_finish(unsigned int cpu, enum ghost_state state, u64 time, u64 cpu_sequence)
 {
 	struct oae_sched_ports *ports = &device.ports[cpu];
-	const union queue_entry end = {
-		.outcome = { .header = { .type = QUEUE_OUTCOME, .length = sizeof(end.outcome) },
-			     .number = ports->request.number,
-			     .state = state,
-			     .time = time,
-			     .cpu_sequence = cpu_sequence },
-	};
 
-	ports->request.state = state;
-	ports->request.ended = time;
-	if (has_room(ports, 1))
-		keep(ports, &end, time);
-	else
-		ports->lost = true;
+	if (state == GHOST_COMPLETE && READ_ONCE(carry_events)) {
+		ports->end.due = true;
+		ports->end.time = time;
+		ports->end.cpu_sequence = cpu_sequence;
+		return;
+	}
+	keep_end(ports, state, time, cpu_sequence);
 	send_kept(ports);
+}
+
+/* Swaps for a decision, and gives an event or none. Returns its status, or -1. */
+static int ask(struct oae_sched_ports *ports, struct oae_claim_answer *answer)
+{
+	const struct oae_sched_event none = { .words = { PORT_NO_EVENT, ktime_get_mono_fast_ns() } };
+	struct oae_sched_event given = none;
+	unsigned int try = 0;
+	int status;
+
+	/* If the swap before is in doubt, it has given the first event, or this one does. */
+	if (ports->riding || (ports->last_may_ride && ports->tail - ports->head == 1)) {
+		given = ports->kept[ports->head & (device.kept_events - 1)];
+		port_event_note(given.words, ports->sent);
+		ports->riding = true;
+	}
+	/* No offer stands while the agent replaces one. */
+	do {
+		status = exchange(&ports->decisions, OAE_SWAP_VERB_SWAP, given.words,
+				  &ports->counts, answer);
+		ports->counts.swap_not_ready += status == OAE_SWAP_STATUS_NOT_READY;
+	} while (status == OAE_SWAP_STATUS_NOT_READY && ++try < READ_ONCE(tries));
+	if (status == OAE_SWAP_STATUS_OK && ports->riding)
+		ports->head++;
+	if (!ports->decisions.doubt)
+		ports->riding = false;
+	return status;
 }
 
 static bool port_claim(unsigned int cpu, struct oae_sched_slot *decision)
@@ -236,20 +309,16 @@ static bool port_claim(unsigned int cpu, struct oae_sched_slot *decision)
 	union port_payload payload;
 	struct oae_claim_answer answer;
 	const struct port_offer *offer = &payload.offer;
-	unsigned int try = 0;
 	int status;
 
 	if (!(device.cpus >> cpu & 1))
 		return false;
-	drain(ports);
-	ports->request.time = ktime_get_mono_fast_ns();
-	payload.request = ports->request;
-	/* No offer stands while the agent replaces one. */
-	do {
-		status = exchange(&ports->decisions, OAE_SWAP_VERB_SWAP, payload.words,
-				  &ports->counts, &answer);
-		ports->counts.swap_not_ready += status == OAE_SWAP_STATUS_NOT_READY;
-	} while (status == OAE_SWAP_STATUS_NOT_READY && ++try < READ_ONCE(tries));
+	keep_due_end(ports);
+	drain_to(ports, ports->tail - ports->last_may_ride);
+	status = ask(ports, &answer);
+	/* What no swap has given is sent. */
+	if (ports->head != ports->tail)
+		send_kept(ports);
 	if (status != OAE_SWAP_STATUS_OK)
 		return false;
 	ports->counts.swaps++;
@@ -260,8 +329,7 @@ static bool port_claim(unsigned int cpu, struct oae_sched_slot *decision)
 	}
 	if (offer->kind == PORT_NOTHING)
 		return false;
-	ports->request.number = offer->number;
-	ports->request.state = GHOST_READY;
+	ports->number = offer->number;
 	*decision = (struct oae_sched_slot){ .version = offer->version,
 					     .cpu = offer->cpu,
 					     .state = GHOST_READY,
@@ -278,7 +346,9 @@ static void port_prefetch(unsigned int cpu)
 
 static void port_idle(unsigned int cpu, bool idle)
 {
-	drain(&device.ports[cpu]);
+	/* A CPU that ceases to idle runs a task next, and says so. */
+	if (idle)
+		drain(&device.ports[cpu]);
 }
 
 static void port_called(unsigned int cpu, enum queue_call call)
@@ -392,9 +462,14 @@ static bool is_reusable(void)
 
 static void forget(struct oae_sched_ports *ports)
 {
-	ports->request = (struct port_request){ .cpu = ports - device.ports, .state = GHOST_READY };
+	ports->number = 0;
+	ports->end.due = false;
 	ports->head = 0;
 	ports->tail = 0;
+	ports->sent = 0;
+	ports->last_may_ride = false;
+	ports->riding = false;
+	ports->crowded = false;
 	ports->lost = false;
 	ports->counts = (struct port_counts){};
 }

@@ -396,7 +396,7 @@ code wait $!
 
 class Port(Runs, machine.TestCase):
     """The agent is firmware, and swap ports lead to it."""
-    others = ["pushed", "ended"]
+    others = ["pushed", "each_sent", "ended"]
     names = tuple(name for name in RUNS if name in (
         "ping fifo-central", "yield fifo-central", "spin fifo-central --prestage", "spin fifo-per-cpu", "start shinjuku",
         "move shinjuku --prestage", "spin vm --time-slice 300us --prestage"))
@@ -414,7 +414,11 @@ begun
 devmem $(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1) 64 0
 code wait $!
 """
-        others = {"pushed": pushed, "ended": ended}
+        each_sent = f"""echo 0 > /sys/module/oae_sched_port/parameters/carry_events
+code {start} --policy fifo-central --prestage tasks {LOADS['ping']}
+echo 1 > /sys/module/oae_sched_port/parameters/carry_events
+"""
+        others = {"pushed": pushed, "each_sent": each_sent, "ended": ended}
         cls.run_({**halves(start, begin, cls.names), "others": blocks(others, begin)}, *QUEUES)
 
     def ports(self, name):
@@ -426,17 +430,30 @@ code wait $!
         self.assertRegex(self.text("pushed"), r"(?m)^code 0$")
         self.assertGreater(self.ports("pushed")["taken"], 10)
 
+    def test_events_can_be_sent_each(self):
+        self.assertEqual(self.text("each_sent", "err"), "")
+        self.assertRegex(self.text("each_sent"), r"(?m)^code 0$")
+
+    def test_a_swap_carries_what_a_send_would_wait_for(self):
+        # Of the four messages and ends of a switch, the block and the end need no SEND.
+        ports, counts = self.ports("ping fifo-central"), self.counts("ping fifo-central")
+        self.assertGreater(ports["carried"], 0.9 * counts["message"]["BLOCKED"])
+        self.assertGreater(ports["implied"], 0.9 * counts["outcome"]["COMPLETE"])
+
     def test_what_crosses_ports_is_accounted_for(self):
-        for name in [*self.names, "pushed"]:
+        for name in [*self.names, "pushed", "each_sent"]:
             with self.subTest(name):
                 ports, counts = self.ports(name), self.counts(name)
                 ends = sum(counts["outcome"].values())
                 self.assertEqual(ports["swaps"], ports["taken"] + ports["idle"])
                 self.assertEqual(ports["taken"], ends - counts["outcome"]["ABORTED"])
                 self.assertEqual(ports["revoked"], counts["outcome"]["ABORTED"])
-                # Each message is an event, and so is each end that the kernel knows.
-                self.assertEqual(ports["sends"], sum(counts["message"].values()) + ports["taken"])
-                for nothing in ("doubts", "foreign", "reversed", "refused", "carried"):
+                # Each message is an event, and so is each end that the kernel knows. Some come with another one.
+                self.assertEqual(ports["sends"] + ports["carried"] + ports["implied"],
+                                 sum(counts["message"].values()) + ports["taken"])
+                self.assertEqual(ports["carried"] > 0, name != "each_sent" and counts["message"]["BLOCKED"] > 0)
+                self.assertEqual(ports["implied"] > 0, name != "each_sent")
+                for nothing in ("doubts", "foreign", "reversed", "refused"):
                     self.assertEqual(ports[nothing], 0, nothing)
 
     def test_an_agent_that_ends_begins_anew(self):

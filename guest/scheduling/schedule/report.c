@@ -38,6 +38,7 @@ static void print_ports(const struct port_counts* ports) {
                 {"reversed", ports->reversed},
                 {"refused", ports->refused},
                 {"carried", ports->carried},
+                {"implied", ports->implied},
                 {"swap_not_ready", ports->swap_not_ready},
                 {"send_not_ready", ports->send_not_ready},
                 {"doubts", ports->doubts},

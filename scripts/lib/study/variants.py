@@ -48,12 +48,12 @@ def wave(on: Iterable[str]) -> Variant:
     )
 
 
-def ports(*options: str) -> Variant:
-    """Swap ports: a CPU swaps for its decision, and sends events."""
-    name = "-".join(["ports", *(option.strip("-") for option in options)])
+def ports(*options: str, carry: bool = True) -> Variant:
+    """Swap ports: a CPU swaps for its decision, and sends events. Those that can come with something else do so, or none."""
+    name = "-".join(["ports", *(option.strip("-") for option in options), *(() if carry else ("each_sent",))])
     return Variant(
         name,
-        modules=(("oae_sched", ()), ("oae_sched_port", ())),
+        modules=(("oae_sched", ()), ("oae_sched_port", (f"carry_events={int(carry)}",))),
         schedule=("--transport", "port", *options),
     )
 
@@ -69,6 +69,6 @@ LADDER = [wave(list(OPTIMISATIONS)[:length]) for length in range(len(OPTIMISATIO
 WITHOUT = {name: wave(set(OPTIMISATIONS) - {name}) for name in OPTIMISATIONS}
 FLOOR = Variant("floor")
 ON_HOST = [host(), host("--prestage")]
-PORTS = [ports(), ports("--prestage")]
+PORTS = [ports(carry=False), ports(), ports("--prestage", carry=False), ports("--prestage")]
 
 VARIANTS: Dict[str, Variant] = {each.name: each for each in [FLOOR, *ON_HOST, *LADDER, *WITHOUT.values(), *PORTS]}

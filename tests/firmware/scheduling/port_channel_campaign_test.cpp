@@ -25,7 +25,9 @@ class PortCampaign : public PortChannel {
     std::uint64_t got = 0;          // the number of the decision that it has got by it
     std::uint64_t reporting = 0;    // a decision whose end is not reported
     std::uint64_t outstanding = 0;  // the agent's decision
-    std::uint64_t sent = 0, received = 0;
+    bool gives = false;             // a message with that swap
+    std::uint64_t sent = 0, given = 0, received = 0;  // messages
+    std::uint64_t outcomes = 0;                       // that were sent
     std::map<std::uint64_t, Decision> decisions;
   };
 
@@ -33,6 +35,7 @@ class PortCampaign : public PortChannel {
 
   void commit(Cpu& cpu) {
     cpu.open = false;
+    cpu.given += cpu.gives;
     if (!cpu.got) return;
     ++cpu.decisions[cpu.got].handed;
     cpu.reporting = cpu.got;
@@ -43,7 +46,13 @@ class PortCampaign : public PortChannel {
     switch (random_() % 6) {
       case 0: {  // A CPU reports the end of a decision before it asks for another one.
         if (cpu.open || cpu.reporting) return;
-        const auto got = host.ask(port(number), OAE_VERB_SWAP, {});
+        // It gives a message, half of the time.
+        cpu.gives = random_() % 2;
+        const auto got =
+            host.ask(port(number), OAE_VERB_SWAP,
+                     cpu.gives ? message_after(GHOST_BLOCKED, cpu.sent + cpu.given + 1,
+                                               static_cast<std::uint32_t>(cpu.sent + cpu.outcomes))
+                               : PortHost::Payload{});
         if (!got) return;
         port_payload payload;
         std::copy(got->begin(), got->end(), payload.words);
@@ -69,9 +78,11 @@ class PortCampaign : public PortChannel {
       case 4:
         if (!cpu.reporting || !send_outcome(number, cpu.reporting, GHOST_COMPLETE, 1)) return;
         cpu.reporting = 0;
+        ++cpu.outcomes;
         return;
       default:
-        cpu.sent += send(number, GHOST_DEAD, cpu.sent + 1);
+        // While a swap is not settled, it is not known what has been given.
+        if (!cpu.open) cpu.sent += send(number, GHOST_DEAD, cpu.sent + cpu.given + 1);
     }
   }
 
@@ -115,7 +126,7 @@ class PortCampaign : public PortChannel {
       EXPECT_TRUE(ended(number));
       EXPECT_EQ(cpu.decisions[cpu.outstanding].handed, state == GHOST_COMPLETE);
     }
-    EXPECT_EQ(cpu.sent, cpu.received);
+    EXPECT_EQ(cpu.sent + cpu.given, cpu.received);
   }
 
   Cpu cpus_[cpus];
@@ -145,6 +156,7 @@ TEST_F(PortCampaign, EachDecisionIsHandedOutOrComesBack) {
   EXPECT_GT(channel.counts.late, 20u);
   EXPECT_GT(channel.counts.reversed, 20u);
   EXPECT_GT(channel.counts.idle_taken, 100u);
+  EXPECT_GT(channel.counts.carried, 100u);
   EXPECT_EQ(channel.counts.taken, handed + channel.counts.reversed);
 }
 

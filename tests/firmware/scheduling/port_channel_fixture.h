@@ -33,8 +33,16 @@ class PortChannel : public testing::Test {
   }
 
   // The host
-  std::optional<port_offer> swap(unsigned cpu, const port_request& request = {}) {
-    return host.swap(port_of_decisions(first, cpu), request);
+  std::optional<port_offer> swap(unsigned cpu, const PortHost::Payload& given = {}) {
+    return host.swap(port_of_decisions(first, cpu), given);
+  }
+  /// What a swap gives to bring a message, after so many sent events.
+  static PortHost::Payload message_after(unsigned type, std::uint64_t gtid, std::uint32_t sent) {
+    PortHost::Payload given;
+    const queue_entry entry = entry_of(type, gtid);
+    EXPECT_TRUE(port_pack(&entry, gtid, given.data()));
+    port_event_note(given.data(), sent);
+    return given;
   }
   static queue_entry entry_of(unsigned type, std::uint64_t gtid) {
     queue_entry entry{};

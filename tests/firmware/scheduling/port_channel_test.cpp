@@ -73,26 +73,96 @@ TEST_F(PortChannel, ADecisionEndsByTheOutcomeWithItsNumber) {
   }
 }
 
-TEST_F(PortChannel, TheNextSwapBringsAnOutcomeThatNoEventHasBrought) {
+TEST_F(PortChannel, ADecisionEndsByTheMessageThatItsTaskRuns) {
+  const auto send_on_cpu = [this](std::uint64_t number, std::uint64_t when) {
+    PortHost::Payload words;
+    queue_entry entry = entry_of(GHOST_ON_CPU, 5);
+    entry.message.on_cpu.commit_time = when;
+    EXPECT_TRUE(port_pack(&entry, 50, words.data()));
+    if (number) port_event_note(words.data(), port_end_note(number));
+    EXPECT_TRUE(host.ask(port_of_events(first, 1), OAE_VERB_SEND, words));
+    host.confirm(port_of_events(first, 1));
+    ASSERT_TRUE(receive(1));
+    EXPECT_EQ(message.header.type, GHOST_ON_CPU);
+    EXPECT_EQ(message.on_cpu.commit_time, when);
+  };
+  for (std::uint64_t number = 1; number < 4; ++number) {
+    decide({DECISION_RUN, 1, 5, 6, 7});
+    ASSERT_TRUE(swap(1));
+    for (const std::uint64_t other : {std::uint64_t{0}, number - 1, number + 1}) {
+      send_on_cpu(other, 20);
+      EXPECT_FALSE(ended(1)) << other;
+    }
+    send_on_cpu(number, 30 + number);
+    ASSERT_TRUE(ended(1));
+    EXPECT_EQ(state, GHOST_COMPLETE);
+    EXPECT_EQ(time, 30 + number);
+    send_outcome(1, number, GHOST_TARGET_STALE, 40);
+    EXPECT_FALSE(receive(1));
+    EXPECT_EQ(channel.cpu[1].state, GHOST_COMPLETE) << "a decision ends once";
+    EXPECT_EQ(channel.counts.implied, number);
+  }
+}
+
+TEST_F(PortChannel, ASwapBringsAMessage) {
+  for (std::uint64_t gtid = 1; gtid < 4; ++gtid) {
+    ASSERT_TRUE(swap(1, message_after(GHOST_BLOCKED, gtid, 0)));
+    EXPECT_FALSE(receive(0));
+    ASSERT_TRUE(receive(1));
+    EXPECT_EQ(message.header.type, GHOST_BLOCKED);
+    EXPECT_EQ(message.gtid, gtid);
+    EXPECT_EQ(time, gtid);
+    EXPECT_FALSE(receive(1));
+    EXPECT_EQ(channel.counts.carried, gtid);
+  }
+}
+
+TEST_F(PortChannel, ASwapThatIsReversedBringsNothing) {
+  ASSERT_TRUE(
+      host.ask(port_of_decisions(first, 1), OAE_VERB_SWAP, message_after(GHOST_BLOCKED, 5, 0)));
+  EXPECT_FALSE(receive(1));
+  host.reverse_last(port_of_decisions(first, 1));
+  EXPECT_FALSE(receive(1));
+}
+
+TEST_F(PortChannel, MessagesThatWereSentBeforeASwapAreReadBefore) {
+  for (unsigned i = 0; i < 100; ++i) {
+    const unsigned sent = 3 * i;
+    ASSERT_TRUE(send(1, GHOST_WAKEUP, 1));
+    ASSERT_TRUE(send(1, GHOST_WAKEUP, 2));
+    ASSERT_TRUE(swap(1, message_after(GHOST_BLOCKED, 3, sent + 2)));
+    ASSERT_TRUE(receive(1));
+    ASSERT_EQ(message.gtid, 1u);
+    ASSERT_TRUE(send(1, GHOST_ON_CPU, 4));
+    for (const std::uint64_t gtid : {2u, 3u, 4u}) {
+      ASSERT_TRUE(receive(1));
+      ASSERT_EQ(message.gtid, gtid);
+    }
+    EXPECT_FALSE(receive(1));
+  }
+}
+
+TEST_F(PortChannel, AMessageThatASwapBringsDoesNotWaitForWhatNeverComes) {
+  ASSERT_TRUE(swap(1, message_after(GHOST_BLOCKED, 3, 7)));
+  ASSERT_TRUE(receive(1));
+  EXPECT_EQ(message.gtid, 3u);
+  EXPECT_FALSE(receive(1));
+}
+
+TEST_F(PortChannel, WhatASwapGivesAndIsNoMessageIsIgnored) {
+  queue_entry entry{};
+  entry.outcome = {{QUEUE_OUTCOME, sizeof(queue_outcome), 0}, 1, GHOST_COMPLETE, 0, 9, 0};
+  PortHost::Payload given;
+  ASSERT_TRUE(port_pack(&entry, 9, given.data()));
   decide({DECISION_RUN, 1, 5, 6, 7});
-  ASSERT_TRUE(swap(1, {0, 0, 0, 0, 1, 0, 0, 0, GHOST_READY, 0}));
+  ASSERT_TRUE(swap(1, given));
   EXPECT_FALSE(receive(1));
   EXPECT_FALSE(ended(1));
-  ASSERT_TRUE(swap(1, {0, 0, 0, 0, 1, 0, 0, 0, GHOST_CPU_UNAVAIL, 33}));
-  EXPECT_FALSE(receive(1));
-  EXPECT_FALSE(ended(1)) << "the end of another decision";
-  ASSERT_TRUE(swap(1, {0, 0, 0, 0, 1, 0, 0, 1, GHOST_READY, 33}));
-  EXPECT_FALSE(receive(1));
-  EXPECT_FALSE(ended(1)) << "it has not ended";
-  ASSERT_TRUE(swap(1, {0, 0, 0, 0, 1, 0, 0, 1, GHOST_CPU_UNAVAIL, 33}));
-  EXPECT_FALSE(receive(1));
-  ASSERT_TRUE(ended(1));
-  EXPECT_EQ(state, GHOST_CPU_UNAVAIL);
-  EXPECT_EQ(time, 33u);
-  EXPECT_EQ(channel.counts.carried, 1u);
-  send_outcome(1, 1, GHOST_TARGET_STALE, 40);
-  EXPECT_FALSE(receive(1));
-  EXPECT_EQ(channel.cpu[1].state, GHOST_CPU_UNAVAIL) << "a decision ends once";
+  for (unsigned type = 1; type < 256; ++type) {
+    if (port_event_length(type)) continue;
+    ASSERT_TRUE(swap(1, {type}));
+    EXPECT_FALSE(receive(1)) << type;
+  }
 }
 
 TEST_F(PortChannel, ADecisionThatIsTakenBackInTimeHasEndedAtOnce) {

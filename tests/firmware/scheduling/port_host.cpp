@@ -77,14 +77,11 @@ void PortHost::reverse_next(unsigned port) {
   port_[port].attempt = 0;
 }
 
-std::optional<port_offer> PortHost::swap(unsigned port, const port_request& request) {
-  port_payload payload{};
-  payload.request = request;
-  Payload given;
-  std::copy_n(payload.words, given.size(), given.begin());
+std::optional<port_offer> PortHost::swap(unsigned port, const Payload& given) {
   const auto got = ask(port, OAE_VERB_SWAP, given);
   if (!got) return std::nullopt;
   confirm(port);
+  port_payload payload{};
   std::copy_n(got->begin(), got->size(), payload.words);
   return payload.offer;
 }

@@ -34,7 +34,7 @@ class PortHost : public MmioDevice {
   void reverse_next(unsigned port);
 
   /// A confirmed swap, or a confirmed SEND of an event.
-  std::optional<port_offer> swap(unsigned port, const port_request& request = {});
+  std::optional<port_offer> swap(unsigned port, const Payload& given = {});
   bool send(unsigned port, const queue_entry& entry, std::uint64_t time);
 
   Fixture block{ports};

@@ -155,6 +155,25 @@ TEST(PortLayout, WhatHasNoPlaceIsRefused) {
   }
 }
 
+TEST(PortLayout, ANoteDoesNotChangeTheMessage) {
+  for (const unsigned type : {GHOST_BLOCKED, GHOST_ON_CPU}) {
+    for (const std::uint32_t note : {0u, 1u, 0x800000u, 0xffffffu, 0x1000005u}) {
+      queue_entry before = empty(type), after{};
+      before.message.header.sequence = 0xfedc'ba98;
+      Words words;
+      ASSERT_TRUE(port_pack(&before, 3, words.data()));
+      port_event_note(words.data(), note);
+      EXPECT_EQ(port_event_remainder(words.data()), note & 0xffffff);
+      EXPECT_EQ(port_unpack(words.data(), &after), 3u);
+      EXPECT_EQ(std::memcmp(&before, &after, sizeof(before.message)), 0);
+    }
+  }
+  EXPECT_EQ(port_end_note(0), 1u);
+  EXPECT_EQ(port_end_note(5), 11u);
+  EXPECT_EQ(port_end_note(0x7fffff), 0xffffffu);
+  EXPECT_EQ(port_end_note(0x800000), 1u);
+}
+
 TEST(PortLayout, AnythingCanBeUnpacked) {
   std::mt19937_64 random(2);
   for (unsigned turn = 0; turn < 100'000; ++turn) {
