@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <thread>
 #include <utility>
 
 #include "vp/exit_code.h"
@@ -26,9 +28,20 @@ namespace vp {
 namespace {
 
 // A directory of /proc has two links, and one more for each directory in it.
-bool has_threads() {
+bool shows_threads() {
   struct stat tasks {};
   return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3;
+}
+
+// The kernel wakes whoever joins a thread before it removes that thread from /proc. A thread that
+// stays there has not ended.
+bool has_threads() {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (shows_threads()) {
+    if (std::chrono::steady_clock::now() > patience) return true;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return false;
 }
 
 // Otherwise both processes would write the rest of the buffers.

@@ -155,5 +155,13 @@ TEST(Child, AProcessWithThreadsIsNotForked) {
   EXPECT_EQ(Child([] { return 0; }).wait(), Ending{});
 }
 
+// A thread that has been joined can still be in /proc.
+TEST(Child, AProcessIsForkedRightAfterItsLastThreadHasEnded) {
+  for (int i = 0; i < 1'000; ++i) {
+    std::thread([] {}).join();
+    EXPECT_EQ(Child([] { return 0; }).wait(), Ending{});
+  }
+}
+
 }  // namespace
 }  // namespace vp
