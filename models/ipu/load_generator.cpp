@@ -35,7 +35,8 @@ LoadGenerator::LoadGenerator(const sc_core::sc_module_name& name, vp::Domain& do
 void LoadGenerator::reset() {
   stop();
   forget();
-  status_ = seed_ = interval_ = count_ = warm_up_ = long_share_ = ring_ = ring_size_ = taken_ = 0;
+  status_ = seed_ = interval_ = count_ = warm_up_ = long_share_ = limit_ = 0;
+  ring_ = ring_size_ = taken_ = 0;
   first_ = last_ = 0;
 }
 
@@ -90,6 +91,12 @@ std::optional<std::uint64_t> LoadGenerator::read(std::uint64_t offset) {
       return long_.dropped;
     case OAE_LOAD_ANSWERED_LONG:
       return long_.answered;
+    case OAE_LOAD_LIMIT:
+      return limit_;
+    case OAE_LOAD_LATE:
+      return all_.late;
+    case OAE_LOAD_LATE_LONG:
+      return long_.late;
     default:
       return std::nullopt;
   }
@@ -133,6 +140,9 @@ bool LoadGenerator::write(std::uint64_t offset, std::uint64_t value, std::uint64
       return true;
     case OAE_LOAD_TAKEN:
       set(taken_, all);
+      return true;
+    case OAE_LOAD_LIMIT:
+      set(limit_, OAE_LOAD_LIMIT_PICOSECONDS_MASK);
       return true;
     case OAE_LOAD_ANSWER:
       // The upper half of a number that is written in two halves is no answer.
@@ -226,7 +236,12 @@ void LoadGenerator::answer(std::uint64_t number) {
     ++unknown_;
     return;
   }
-  if (number - first_ >= warm_up_) latency_[waiting.kind].sample(vp::now() - waiting.came);
+  if (number - first_ >= warm_up_) {
+    const vp::Picoseconds taken = vp::now() - waiting.came;
+    latency_[waiting.kind].sample(taken);
+    if (limit_ != 0 && static_cast<std::uint64_t>(taken) > limit_)
+      count(&Counts::late, waiting.kind);
+  }
   count(&Counts::answered, waiting.kind);
   waiting = {};
 }

@@ -41,6 +41,8 @@ namespace ipu {
 ///     0x078 first       ro  number of the first request
 ///     0x080 refused     ro
 ///     0x088 generated_long, 0x090 dropped_long, 0x098 answered_long  ro
+///     0x0a0 limit       rw  ps; 0: none
+///     0x0a8 late, 0x0b0 late_long  ro  measured answers that took longer than `limit`
 ///
 /// Requests have consecutive numbers, which go on over starts and begin with 1 after a reset.
 /// Request `first` + n is written at once into entry (n - d) mod `ring_size`, where d is the number
@@ -87,6 +89,7 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
     std::uint64_t generated = 0;
     std::uint64_t dropped = 0;
     std::uint64_t answered = 0;
+    std::uint64_t late = 0;
   };
   using Entry = std::array<std::uint64_t, entry_size / 8>;
 
@@ -115,6 +118,7 @@ class LoadGenerator : public sc_core::sc_module, private Registers {
   std::uint64_t count_ = 0;
   std::uint64_t warm_up_ = 0;
   std::uint64_t long_share_ = 0;
+  std::uint64_t limit_ = 0;
   std::uint64_t ring_ = 0;
   std::uint64_t ring_size_ = 0;
   std::uint64_t address_ = 0;  // of the ring in use, whatever the registers say meanwhile

@@ -91,6 +91,7 @@ uint64_t load_function_start(const struct load_function* function, const struct 
   load_function_put(function, OAE_LOAD_COUNT, load->count);
   load_function_put(function, OAE_LOAD_WARM_UP, load->warm_up);
   load_function_put(function, OAE_LOAD_LONG_SHARE, load->long_share);
+  load_function_put(function, OAE_LOAD_LIMIT, load->limit_ps);
   load_function_put(function, OAE_LOAD_RING, ring);
   load_function_put(function, OAE_LOAD_RING_SIZE, entries);
   load_function_put(function, OAE_LOAD_CONTROL, OAE_LOAD_CONTROL_RUN_MASK);

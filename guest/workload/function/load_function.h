@@ -19,6 +19,7 @@ struct load {
   uint64_t count;       /* 0: no limit */
   uint64_t warm_up;     /* requests that are not measured */
   uint64_t long_share;  /* in parts of 2^32 */
+  uint64_t limit_ps;    /* after which an answer is late; 0: none is */
 };
 
 struct load_function {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@
 #include "options.h"
 #include "pinned_memory.h"
 #include "report.h"
+#include "saturation.h"
 #include "threads.h"
 
 enum { exit_good, exit_failed, exit_usage };
@@ -67,6 +71,25 @@ static bool open_function(void) {
   error = load_function_open(&place.function, device);
   errno = -error;
   return error ? failed(device) : true;
+}
+
+/* What a trial has found: GETs alone, of which one that was lost counts as late. */
+struct trial {
+  uint64_t late;
+  uint64_t measured;
+};
+
+static struct trial result_of_trial(void) {
+  const struct load_function* function = &place.function;
+  const uint64_t lost = load_function_get(function, OAE_LOAD_DROPPED) -
+                        load_function_get(function, OAE_LOAD_DROPPED_LONG);
+  const uint64_t gets = load_function_get(function, OAE_LOAD_GENERATED) -
+                        load_function_get(function, OAE_LOAD_GENERATED_LONG);
+  const uint64_t late =
+      load_function_get(function, OAE_LOAD_LATE) - load_function_get(function, OAE_LOAD_LATE_LONG);
+
+  return (struct trial){.late = late + lost,
+                        .measured = gets > options.load.warm_up ? gets - options.load.warm_up : 0};
 }
 
 /* Leaves the class and the CPUs in which serve was started to the workers. */
@@ -171,7 +194,8 @@ static void stop_load(int signal) {
   _exit(128 + signal);
 }
 
-static int serve(void) {
+/* Serves. The result is what of it a trial needs to know, or NULL. */
+static int serve(struct trial* result) {
   bool good;
 
   for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
@@ -184,9 +208,47 @@ static int serve(void) {
   signal(SIGTERM, stop_load);
   good = start_workers() && run();
   good &= report(&dispatching, dispatchers, dispatcher_count, &churn);
+  if (result) *result = result_of_trial();
   /* Threads may still use the database if some were lost. */
   if (place.begun == place.ended) place.service->close();
   return good ? exit_good : exit_failed;
+}
+
+/* Serves requests of this rate in a process of its own. Ends this one if that fails. */
+static bool is_in_time(void* context, uint64_t rate) {
+  struct trial* result = context;
+  pid_t child;
+  int status = 0;
+  bool in_time;
+
+  fflush(stdout);
+  child = fork();
+  if (child < 0) {
+    failed("no process for a trial");
+    exit(exit_failed);
+  }
+  if (!child) {
+    if (!freopen("/dev/null", "w", stdout)) exit(exit_failed);
+    options.load.interval_ps = options_interval(rate);
+    options.load.count = options.load.warm_up + saturation_count(&options.saturation, rate);
+    exit(serve(result));
+  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status) exit(WIFEXITED(status) ? WEXITSTATUS(status) : exit_failed);
+  in_time = saturation_in_time(result->late, result->measured);
+  printf("trial %" PRIu64 " late %" PRIu64 " of %" PRIu64 "\n", rate, result->late,
+         result->measured);
+  return in_time;
+}
+
+static int saturate(void) {
+  void* result =
+      mmap(NULL, sizeof(struct trial), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+  if (result == MAP_FAILED) return failed("memory for a result"), exit_failed;
+  printf("saturation %" PRIu64 "\n", saturation_find(&options.saturation, is_in_time, result));
+  return exit_good;
 }
 
 int main(int argc, char** argv) {
@@ -197,7 +259,9 @@ int main(int argc, char** argv) {
       return exit_good;
     case COMMAND_FILL:
       return rocksdb_fill(&options.service_options) ? exit_good : exit_failed;
+    case COMMAND_SATURATE:
+      return saturate();
     default:
-      return serve();
+      return serve(NULL);
   }
 }

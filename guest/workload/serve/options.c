@@ -49,7 +49,7 @@ static bool number(const char* text, uint64_t min, uint64_t max, uint64_t* value
 }
 
 static bool rate(const char* text, uint64_t min, uint64_t* value) {
-  if (value_rate(text, 100000000, value) && *value >= min) return true;
+  if (value_rate(text, RATE_MAX, value) && *value >= min) return true;
   return wrong("no rate from %llu to 100M a second, such as 20k: %s", (unsigned long long)min,
                text);
 }
@@ -62,6 +62,10 @@ static bool cpus_of(const char* text, unsigned cpus, uint64_t* set) {
   return value_cpus(text, cpus, set) || wrong("no list of CPUs from 0 to %u: %s", cpus - 1, text);
 }
 
+uint64_t options_interval(uint64_t rate) {
+  return (UINT64_C(1000000000000) + rate / 2) / rate;
+}
+
 /* Takes an option of one letter, of which the long form is another name. */
 static bool take(int option, const char* text, unsigned cpus, struct options* options) {
   struct service_options* service = &options->service_options;
@@ -70,7 +74,7 @@ static bool take(int option, const char* text, unsigned cpus, struct options* op
   switch (option) {
     case 'r':
       if (!rate(text, 1, &value)) return false;
-      options->load.interval_ps = (UINT64_C(1000000000000) + value / 2) / value;
+      options->load.interval_ps = options_interval(value);
       return true;
     case 'n':
       return number(text, 1, UINT32_MAX, &options->load.count);
@@ -79,6 +83,16 @@ static bool take(int option, const char* text, unsigned cpus, struct options* op
     case 'x':
       return value_share(text, &options->load.long_share) ||
              wrong("no share from 0%% to 100%%, such as 0.5%%: %s", text);
+    case 'L':
+      if (!time_of(text, &value)) return false;
+      options->load.limit_ps = value * 1000;
+      return true;
+    case 'a':
+      return rate(text, 1, &options->saturation.low);
+    case 'z':
+      return rate(text, 1, &options->saturation.high);
+    case 'i':
+      return time_of(text, &options->saturation.time_ns);
     case 'S':
       return number(text, 0, UINT64_MAX, &options->load.seed);
     case 'q':
@@ -144,6 +158,10 @@ static bool complete(const struct options* options) {
       options->workers < (unsigned)__builtin_popcountll(options->dispatcher_cpus))
     return wrong("each dispatcher needs a worker of its own");
   if (options->churn_rate && !options->workers) return wrong("--churn needs workers");
+  if (options->command == COMMAND_SATURATE && !options->load.limit_ps)
+    return wrong("saturation needs a --limit above 0");
+  if (options->saturation.low > options->saturation.high)
+    return wrong("--from cannot be above --to");
   if (!options->patience_ns) return wrong("--patience cannot be 0");
   return true;
 }
@@ -153,6 +171,10 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
                                         {"count", required_argument, NULL, 'n'},
                                         {"warm-up", required_argument, NULL, 'm'},
                                         {"ranges", required_argument, NULL, 'x'},
+                                        {"limit", required_argument, NULL, 'L'},
+                                        {"from", required_argument, NULL, 'a'},
+                                        {"to", required_argument, NULL, 'z'},
+                                        {"time", required_argument, NULL, 'i'},
                                         {"seed", required_argument, NULL, 'S'},
                                         {"ring", required_argument, NULL, 'q'},
                                         {"function", required_argument, NULL, 'f'},
@@ -177,6 +199,7 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
 
   *options = (struct options){
       .load = {.seed = 1, .interval_ps = 100000000, .count = 1000},
+      .saturation = {.low = 50000, .high = 2000000, .time_ns = 10000000},
       .ring = 65536,
       .service = &service_spinner,
       .service_options = {.get_ns = 10000, .range_ns = 5000000, .keys = 10000, .range_keys = 1000},
@@ -186,15 +209,16 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
       .churn_kinds = CHURN_ALL,
       .churn_cpu = -1,
       .patience_ns = 1000000000};
-  if (argc > 1 && strcmp(argv[1], "fill") == 0) {
-    options->command = COMMAND_FILL;
+  if (argc > 1 && (strcmp(argv[1], "fill") == 0 || strcmp(argv[1], "saturate") == 0)) {
+    options->command = *argv[1] == 'f' ? COMMAND_FILL : COMMAND_SATURATE;
+    if (options->command == COMMAND_SATURATE) options->load.limit_ps = 200000000;
     argv[1] = argv[0];
     argc--;
     argv++;
   }
   optind = 1;
-  while ((option = getopt_long(argc, argv, "r:n:m:x:S:q:f:s:g:e:l:d:k:K:w:t:D:W:c:C:p:T:h", known,
-                               NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "r:n:m:x:L:a:z:i:S:q:f:s:g:e:l:d:k:K:w:t:D:W:c:C:p:T:h",
+                               known, NULL)) != -1) {
     if (option == 'h') {
       options->command = COMMAND_HELP;
       return true;

@@ -8,21 +8,23 @@
 
 #include "churn_choice.h"
 #include "load_function.h"
+#include "saturation.h"
 #include "service.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum command { COMMAND_SERVE, COMMAND_FILL, COMMAND_HELP };
+enum command { COMMAND_SERVE, COMMAND_FILL, COMMAND_SATURATE, COMMAND_HELP };
 
-enum { WORKERS_MAX = 1024, CPUS_MAX = 64 };
+enum { WORKERS_MAX = 1024, CPUS_MAX = 64, RATE_MAX = 100000000 };
 
 struct options {
   enum command command;
   const char* device; /* the function's folder in sysfs; NULL: it is looked for */
   struct load load;
-  uint64_t ring; /* entries */
+  struct saturation saturation; /* rates and count of the load come from it */
+  uint64_t ring;                /* entries */
   const struct service* service;
   struct service_options service_options;
   unsigned workers; /* 0: dispatchers serve */
@@ -36,6 +38,9 @@ struct options {
 };
 
 extern const char options_help[];
+
+/* The mean time in ps between requests that come at this rate, 1 to RATE_MAX a second. */
+uint64_t options_interval(uint64_t rate);
 
 /* Reads the command line on a machine with this number of CPUs. If it is wrong, says so on stderr
  * and returns false. */

@@ -75,6 +75,9 @@ bool report(const struct dispatching* common, const struct dispatcher* dispatche
   print_kinds("requests", generated, load_function_get(function, OAE_LOAD_GENERATED_LONG));
   print_kinds("lost", dropped, load_function_get(function, OAE_LOAD_DROPPED_LONG));
   print_kinds("answers", answered, load_function_get(function, OAE_LOAD_ANSWERED_LONG));
+  if (common->options->load.limit_ps)
+    print_kinds("late", load_function_get(function, OAE_LOAD_LATE),
+                load_function_get(function, OAE_LOAD_LATE_LONG));
   print("answered_twice", twice);
   print("unanswered", generated - dropped - refused - answered);
   print("wrong", place->wrong);

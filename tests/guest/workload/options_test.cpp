@@ -58,6 +58,8 @@ TEST(WorkloadOptions, AreTaken) {
                                "2",
                                "--ranges",
                                "50%",
+                               "--limit",
+                               "200us",
                                "--seed",
                                "9",
                                "--ring",
@@ -100,6 +102,7 @@ TEST(WorkloadOptions, AreTaken) {
   EXPECT_EQ(value.load.count, 7u);
   EXPECT_EQ(value.load.warm_up, 2u);
   EXPECT_EQ(value.load.long_share, 0x8000'0000u);
+  EXPECT_EQ(value.load.limit_ps, 200'000'000u);
   EXPECT_EQ(value.load.seed, 9u);
   EXPECT_EQ(value.service_options.seed, 9u);
   EXPECT_EQ(value.ring, 128u);
@@ -127,6 +130,18 @@ TEST(WorkloadOptions, FillADatabase) {
   EXPECT_EQ(parsed.value.command, COMMAND_FILL);
   EXPECT_STREQ(parsed.value.service_options.database, "/d");
   EXPECT_THAT(parse({"fill"}).said, HasSubstr("--database names the folder"));
+}
+
+TEST(WorkloadOptions, FindSaturation) {
+  const Parsed parsed = parse({"saturate", "--from", "1k", "--to", "2k", "--time", "3ms"});
+  ASSERT_TRUE(parsed.good) << parsed.said;
+  EXPECT_EQ(parsed.value.command, COMMAND_SATURATE);
+  EXPECT_EQ(parsed.value.load.limit_ps, 200'000'000u);
+  EXPECT_EQ(parsed.value.saturation.low, 1'000u);
+  EXPECT_EQ(parsed.value.saturation.high, 2'000u);
+  EXPECT_EQ(parsed.value.saturation.time_ns, 3'000'000u);
+  EXPECT_THAT(parse({"saturate", "--limit", "0us"}).said, HasSubstr("needs a --limit above 0"));
+  EXPECT_THAT(parse({"saturate", "--from", "3M"}).said, HasSubstr("--from cannot be above --to"));
 }
 
 TEST(WorkloadOptions, Help) {

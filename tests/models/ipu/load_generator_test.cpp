@@ -138,6 +138,35 @@ TEST_F(LoadGeneratorTest, MeasuresAnswersByKind) {
   EXPECT_EQ(get(OAE_LOAD_ANSWERED), 1u) << "counted from the start";
 }
 
+TEST_F(LoadGeneratorTest, CountsAnswersThatAreLate) {
+  constexpr std::uint64_t limit = 50'000;
+  for (const std::uint64_t share : {0u, 0xffff'ffffu}) {
+    set(OAE_LOAD_LONG_SHARE, share);
+    set(OAE_LOAD_COUNT, 4);
+    set(OAE_LOAD_WARM_UP, 1);
+    set(OAE_LOAD_LIMIT, limit);
+    run();
+    const std::uint64_t first = get(OAE_LOAD_FIRST);
+    while (get(OAE_LOAD_GENERATED) < 4) advance(1'000);
+    const vp::Picoseconds last = entry(3).came;
+    set(OAE_LOAD_ANSWER, first + 1);  // late: it came before, and another one has come since
+    advance(last + static_cast<vp::Picoseconds>(limit) - vp::now());
+    set(OAE_LOAD_ANSWER, first + 3);  // at the limit
+    EXPECT_EQ(get(OAE_LOAD_LATE), 1u);
+    advance(1);
+    set(OAE_LOAD_ANSWER, first);  // not measured
+    set(OAE_LOAD_ANSWER, first + 2);
+    EXPECT_EQ(get(OAE_LOAD_LATE), 2u);
+    EXPECT_EQ(get(OAE_LOAD_LATE_LONG), share ? 2u : 0u);
+  }
+  set(OAE_LOAD_LIMIT, 0);
+  run();
+  EXPECT_EQ(get(OAE_LOAD_LATE), 0u) << "counted from the start";
+  advance(vp::ms);
+  set(OAE_LOAD_ANSWER, get(OAE_LOAD_FIRST) + 1);
+  EXPECT_EQ(get(OAE_LOAD_LATE), 0u) << "without a limit, no answer is late";
+}
+
 TEST_F(LoadGeneratorTest, LeavesOutWhatWarmsUpAfterEachStart) {
   for (unsigned start = 0; start < 3; ++start) {
     set(OAE_LOAD_COUNT, 4);
@@ -363,13 +392,15 @@ TEST_F(LoadGeneratorTest, WritesOnlyWhatCanBeWritten) {
   for (std::uint64_t offset :
        {OAE_LOAD_STATUS, OAE_LOAD_GENERATED, OAE_LOAD_DROPPED, OAE_LOAD_ANSWERED, OAE_LOAD_UNKNOWN,
         OAE_LOAD_FIRST, OAE_LOAD_REFUSED, OAE_LOAD_GENERATED_LONG, OAE_LOAD_DROPPED_LONG,
-        OAE_LOAD_ANSWERED_LONG}) {
+        OAE_LOAD_ANSWERED_LONG, OAE_LOAD_LATE, OAE_LOAD_LATE_LONG}) {
     set(offset, 5);
     EXPECT_EQ(get(offset), 0u) << offset;
   }
   set(OAE_LOAD_INTERVAL, ~std::uint64_t{0});
   EXPECT_EQ(get(OAE_LOAD_INTERVAL), OAE_LOAD_INTERVAL_PICOSECONDS_MASK);
-  EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, OAE_LOAD_ANSWERED_LONG + 8, 8),
+  set(OAE_LOAD_LIMIT, ~std::uint64_t{0});
+  EXPECT_EQ(get(OAE_LOAD_LIMIT), OAE_LOAD_LIMIT_PICOSECONDS_MASK);
+  EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, OAE_LOAD_LATE_LONG + 8, 8),
             tlm::TLM_COMPLETED);
   EXPECT_EQ(function.payload.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(function.request(tlm::TLM_READ_COMMAND, 0, 0, 16), tlm::TLM_COMPLETED);
