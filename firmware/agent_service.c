@@ -77,8 +77,12 @@ static void write_counts(void) {
   write_count_words(PORT_COUNTS_AT, uses_ports ? &ports.counts : &none, sizeof(none));
 }
 
-static void sleep(void) {
+static void live(void) {
   liveness++;
+}
+
+static void sleep(void) {
+  live();
   cpu_mask_irqs();
   timer_sleep(SLEEP_US);
   cpu_unmask_irqs();
@@ -141,7 +145,7 @@ static enum queue_result start(const struct queue_control* control) {
 static bool finish(uint64_t request) {
   while (agent_wind_up(&agent) || agent.outstanding || (uses_ports && port_channel_busy(&ports))) {
     if (memory_read(QUEUE_CONTROL) != request) return false;
-    liveness++;
+    live();
   }
   write_counts();
   return true;
@@ -204,7 +208,10 @@ _Noreturn void agent_service_run(struct swap_service* service) {
   cpu_unmask_irqs();
   queue_device = (struct queue_device){(volatile uint8_t*)OAE_IPU_QUEUE_MEMORY_BASE,
                                        (volatile uint8_t*)OAE_IPU_QUEUE_CACHED_BASE,
-                                       system_queue_memory(), interrupt, timer_ns};
+                                       system_queue_memory(),
+                                       interrupt,
+                                       timer_ns,
+                                       live};
   port_device = (struct port_device){service->block, service->count, interrupt, timer_ns, waiting};
   for (;;) {
     const uint64_t request = memory_read(QUEUE_CONTROL);
@@ -213,7 +220,7 @@ _Noreturn void agent_service_run(struct swap_service* service) {
       seen = request;
       working = request && carry_out(working);
     }
-    liveness++;
+    live();
     if (!working) {
       sleep();
       continue;

@@ -18,13 +18,18 @@ static void zero(volatile uint64_t* words, unsigned count) {
   for (unsigned i = 0; i < count; i++) words[i] = 0;
 }
 
-static void init_ring(struct queue_ring* ring, volatile uint8_t* area, unsigned elements) {
+/* Uncached stores to all rings can take longer than the machine waits for a sign of life. */
+static void init_ring(const struct queue_device* device, struct queue_ring* ring,
+                      volatile uint8_t* area, unsigned elements) {
   *ring = (struct queue_ring){.slot = (volatile uint64_t*)(area + QUEUE_SLOT),
                               .tail = (volatile uint64_t*)(area + QUEUE_TAIL),
                               .elements = (volatile uint64_t*)(area + QUEUE_RING)};
   zero(ring->slot, sizeof(struct queue_slot) / 8);
   zero(ring->tail, 1);
-  zero(ring->elements, elements * QUEUE_ELEMENT_WORDS);
+  for (unsigned i = 0; i < elements; i += QUEUE_ELEMENTS_MIN) {
+    zero(ring->elements + i * QUEUE_ELEMENT_WORDS, QUEUE_ELEMENTS_MIN * QUEUE_ELEMENT_WORDS);
+    device->alive();
+  }
 }
 
 bool queue_channel_init(struct queue_channel* channel, const struct queue_device* device,
@@ -39,7 +44,7 @@ bool queue_channel_init(struct queue_channel* channel, const struct queue_device
   channel->elements = elements;
   channel->clock = device_clock_at(device->now, control->time);
   for (unsigned cpu = 0; cpu < control->host_cpus; cpu++)
-    init_ring(&channel->ring[cpu], memory + queue_area(cpu, elements), elements);
+    init_ring(device, &channel->ring[cpu], memory + queue_area(cpu, elements), elements);
   return true;
 }
 

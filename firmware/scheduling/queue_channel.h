@@ -18,6 +18,7 @@ struct queue_device {
   uint64_t size;                      /* of the memory */
   void (*interrupt)(unsigned vector); /* the host */
   uint64_t (*now)(void);              /* ns of the agent's own clock */
+  void (*alive)(void);                /* called again and again while the queues are emptied */
 };
 
 struct queue_ring {

@@ -367,6 +367,8 @@ class Queue(Runs, machine.TestCase):
         begin = BEGIN + "insmod /share/oae_sched_queue.ko\n"
         plain = "".join(f"echo 0 > /sys/module/oae_sched_queue/parameters/{name}\n"
                         for name in ("write_combining", "write_through", "prefetch_decisions", "agent_cached"))
+        # The agent needs milliseconds to empty uncached rings that are as long as the memory allows.
+        plain += "echo 1024 > /sys/module/oae_sched_queue/parameters/ring_elements\n"
         start = "schedule --transport queue --cpus 1-2"
         # An agent ends when it finds another number than that of its request.
         ended = f"""{start} --policy shinjuku --prestage tasks spin 5 40000 &

@@ -18,6 +18,7 @@ constexpr unsigned elements = QUEUE_ELEMENTS_MIN;
 
 std::vector<unsigned> interrupts;
 std::uint64_t own_time;
+unsigned signs_of_life;
 
 struct Words {
   std::array<std::uint64_t, QUEUE_ELEMENT_WORDS> word{};
@@ -74,9 +75,11 @@ class QueueChannelTest : public testing::Test {
       std::vector<std::uint64_t>(queue_area(cpus, elements) / 8, 0x5555'5555'5555'5555);
   std::uint64_t head_[cpus] = {};
   queue_device device_{reinterpret_cast<std::uint8_t*>(memory_.data()),
-                       reinterpret_cast<std::uint8_t*>(memory_.data()), 8 * memory_.size(),
+                       reinterpret_cast<std::uint8_t*>(memory_.data()),
+                       8 * memory_.size(),
                        [](unsigned vector) { interrupts.push_back(vector); },
-                       [] { return own_time; }};
+                       [] { return own_time; },
+                       [] { ++signs_of_life; }};
   queue_control control_{1, QUEUE_START, 0, 7, 0, cpus, elements, 0, 1, 5'000, 0, 0};
   queue_channel channel_{};
   agent_channel way_{};
@@ -96,6 +99,20 @@ TEST_F(QueueChannelTest, EachMessageArrivesAsItWasSent) {
       EXPECT_EQ(time_, ~fill);
     }
   }
+}
+
+TEST_F(QueueChannelTest, SignsOfLifeComeWhileLongRingsAreEmptied) {
+  std::vector<std::uint64_t> memory(queue_area(1, QUEUE_ELEMENTS_MAX) / 8, 1);
+  device_.uncached = reinterpret_cast<std::uint8_t*>(memory.data());
+  device_.size = 8 * memory.size();
+  control_.host_cpus = 1;
+  control_.elements = QUEUE_ELEMENTS_MAX;
+  control_.cached = 0;
+  signs_of_life = 0;
+  ASSERT_TRUE(queue_channel_init(&channel_, &device_, &control_));
+  EXPECT_EQ(signs_of_life, QUEUE_ELEMENTS_MAX / QUEUE_ELEMENTS_MIN);
+  EXPECT_EQ(std::count(memory.begin() + (queue_area(0, 0) + QUEUE_RING) / 8, memory.end(), 0u),
+            QUEUE_ELEMENTS_MAX * QUEUE_ELEMENT_WORDS);
 }
 
 TEST_F(QueueChannelTest, AnElementIsReadWhenItsLastWordHasArrived) {
