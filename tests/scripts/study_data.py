@@ -21,11 +21,11 @@ def result(time_of_switch, agent=True, fallbacks=0):
     return found
 
 
-def run(variant, seed, found, factor="", level=0.0):
-    return {"variant": variant, "factor": factor, "level": level, "seed": seed, "warm_up": 100, "rounds": 600,
+def run(variant, seed, found, factor="", level=0.0, load="ping"):
+    return {"load": load, "variant": variant, "factor": factor, "level": level, "seed": seed, "size": [100, 600],
             "values": [], "command": "true", "key": "0", "result": found}  # fmt: skip
 
 
 def document(*runs, extent="quick", failures=()):
-    return {"format": 1, "study": "wave", "extent": extent, "kernel": "7.0", "inputs": {"linux 7.0": "ab" * 32},
+    return {"format": 2, "study": "wave", "extent": extent, "kernel": "7.0", "inputs": {"linux 7.0": "ab" * 32},
             "failures": list(failures), "runs": list(runs)}  # fmt: skip

@@ -5,6 +5,7 @@
 Usage: study_matrix_test.py [GROUP[.CASE]]...
 """
 
+import dataclasses
 import os
 import subprocess
 import tempfile
@@ -12,7 +13,11 @@ import unittest
 
 import study_data
 
-from study import document, guest, matrix, rows, variants  # noqa: E402
+from study import document, matrix, rows, variants  # noqa: E402
+from study.loads import LOADS  # noqa: E402
+from study.loads.load import BadResult, Files  # noqa: E402
+from study.loads.ping import PING  # noqa: E402
+from study.loads.serve import REQUESTS, SATURATION, cpus_of  # noqa: E402
 
 STATS = {
     "counters": {"ipu.endpoint.pf0.bar_reads": 1, "ipu.endpoint.pf0.bar_writes": 2, "ipu.endpoint.pf0.interrupts": 0,
@@ -35,8 +40,28 @@ rounds 5000
 """
 
 
-def run_of(variant, **more):
-    return matrix.Run(**{"variant": variant, "factor": "", "level": 0.0, "seed": 0, "warm_up": 10, "rounds": 110, **more})
+SERVED = """requests get 950 range 50
+lost get 3 range 0
+answers get 947 range 50
+rate 99000
+churn die 4 affinity 3 class 2 nice 1 missed 5 rate 9900
+"""
+LATENCY = {"count": 900, "median": 12_500, "p99": 30_000, "p99.5": "too few", "p99.9": "too few"}
+
+
+def run_of(variant, load="ping", **more):
+    return matrix.Run(**{"load": load, "variant": variant, "factor": "", "level": 0.0, "seed": 0, "size": (10, 110), **more})
+
+
+class Left(Files):
+    """What a run has left, without files."""
+
+    def __init__(self, text, stats):
+        super().__init__(None, stats)
+        object.__setattr__(self, "said", text)
+
+    def text(self, name="out"):
+        return self.said
 
 
 class Matrix(unittest.TestCase):
@@ -60,16 +85,18 @@ class Matrix(unittest.TestCase):
         self.assertEqual({name for _, name in wanted}, set(variants.VARIANTS))
 
     def test_one_factor_at_a_time(self):
-        for extent in matrix.EXTENTS.values():
+        for extent in matrix.EXTENTS:
             runs = matrix.runs(extent)
             self.assertEqual(len(runs), len(set(runs)))
             self.assertLessEqual(len(runs), 1500)
             for run in runs:
                 if run.factor:
                     self.assertNotEqual(run.level, matrix.FACTORS[run.factor].central)
-                    self.assertNotEqual(run.values(), run_of(run.variant).values())
+                    central = dataclasses.replace(run, factor="", level=0.0)
+                    self.assertNotEqual((run.values(), LOADS[run.load].command(run)),
+                                        (central.values(), LOADS[run.load].command(central)))
                 else:
-                    self.assertEqual(run.values(), tuple(sorted(matrix.CENTRAL)))
+                    self.assertEqual(run.values(), tuple(sorted(LOADS[run.load].platform)))
 
     def test_of_two_values_of_a_key_the_factor_s_counts(self):
         self.assertEqual(run_of("floor", factor="rings", level=8).values(), ("hosts[0].vcpus=8",))
@@ -77,29 +104,29 @@ class Matrix(unittest.TestCase):
 
 class Guest(unittest.TestCase):
     def test_commands(self):
-        command = guest.command(run_of("wave-none", seed=2))
+        command = PING.command(run_of("wave-none", seed=2))
         self.assertIn("insmod /share/oae_sched_queue.ko agent_cached=0 write_combining=0 write_through=0 prefetch_dec", command)
         load = "for i in $(seq {}); do :; done; tasks ping 2 10; tasks ping 2 110' > /share/out 2> /share/err"
         self.assertIn(f" && schedule --policy fifo-central --cpus 1 --transport queue sh -c '{load.format(302)}", command)
         self.assertNotIn("--prestage", command)
-        self.assertIn("--prestage", guest.command(run_of("wave-all")))
-        self.assertEqual(guest.command(run_of("floor")), f"PATH=/share:$PATH && taskset 2 sh -c '{load.format(0)}")
-        self.assertNotIn("queue", guest.command(run_of("host-prestage")))
+        self.assertIn("--prestage", PING.command(run_of("wave-all")))
+        self.assertEqual(PING.command(run_of("floor")), f"PATH=/share:$PATH && taskset 2 sh -c '{load.format(0)}")
+        self.assertNotIn("queue", PING.command(run_of("host-prestage")))
 
     def test_the_warm_up_does_not_count(self):
-        found = guest.result(run_of("wave-all"), OUTPUT, STATS)
+        found = PING.result(run_of("wave-all"), Left(OUTPUT, STATS))
         self.assertEqual((found["switches"], found["ns"], found["all_switches"]), (200, 800_000, 240))
 
     def test_counts(self):
-        found = guest.result(run_of("wave-all"), OUTPUT + "fallbacks 2\n", STATS)
+        found = PING.result(run_of("wave-all"), Left(OUTPUT + "fallbacks 2\n", STATS))
         self.assertEqual(found["messages"], 230)
         self.assertEqual(found["decisions"], {"RUN": 30, "PRESTAGE": 70})
         self.assertEqual(found["outcomes"], {"COMPLETE": 99, "TARGET_STALE": 1})
         self.assertEqual((found["kicks"], found["fallbacks"], found["read_ns"]), (31, 2, 750.5))
         self.assertEqual(found["device"], {"reads": 2, "writes": 5, "interrupts": 1, "bytes_down": 7, "bytes_up": 8,
                                            "line_fills": 3})  # fmt: skip
-        self.assertEqual(guest.result(run_of("wave-all"), OUTPUT, STATS)["fallbacks"], 0)
-        self.assertNotIn("messages", guest.result(run_of("floor"), OUTPUT, STATS))
+        self.assertEqual(PING.result(run_of("wave-all"), Left(OUTPUT, STATS))["fallbacks"], 0)
+        self.assertNotIn("messages", PING.result(run_of("floor"), Left(OUTPUT, STATS)))
 
     def test_output_that_is_not_complete_is_no_result(self):
         first, second, *others = OUTPUT.splitlines(keepends=True)
@@ -108,8 +135,45 @@ class Guest(unittest.TestCase):
                  first + second.replace("1800000", "1000000") + "".join(others): "takes no longer",
                  first + second: "nothing"}  # fmt: skip
         for output, why in wrong.items():
-            with self.subTest(output), self.assertRaisesRegex(guest.BadResult, why):
-                guest.result(run_of("wave-all"), output, STATS)
+            with self.subTest(output), self.assertRaisesRegex(BadResult, why):
+                PING.result(run_of("wave-all"), Left(output, STATS))
+
+
+class Serving(unittest.TestCase):
+    def test_cpus_of_workers(self):
+        self.assertEqual([cpus_of(count) for count in (1, 2, 12, 13)], ["1", "1-2", "1-12", "0-12"])
+
+    def test_commands(self):
+        run = run_of("wave-all", "saturation", seed=3, size=(5_000, 500))
+        options = "--seed 4 --workers 72 --worker-cpus 1-12 --dispatcher-cpus 13-15 --time 5000us --warm-up 500"
+        self.assertIn(f"schedule --policy fifo-central --cpus 1-12 --transport queue --prestage serve saturate {options} >",
+                      SATURATION.command(run))
+        self.assertIn(f"$PATH && serve saturate {options} >", SATURATION.command(dataclasses.replace(run, variant="floor")))
+        run = run_of("floor", "requests", factor="churn", level=10_000, size=(100, 900))
+        self.assertIn("--churn 10000 --rate 100000 --warm-up 100 --count 1000 >", REQUESTS.command(run))
+        run = run_of("host", "requests", factor="rate", level=400_000)
+        self.assertIn("--rate 400000 ", REQUESTS.command(run))
+        run = run_of("host", "saturation", factor="workers", level=2)
+        self.assertIn("--cpus 1-2 --agent-cpu 0 serve saturate --seed 1 --workers 12 --worker-cpus 1-2 ", SATURATION.command(run))
+
+    def test_saturation(self):
+        text = "trial 100 late 0 of 30\ntrial 200 late 4 of 30\nsaturation 100\n"
+        run = run_of("floor", "saturation")
+        self.assertEqual(SATURATION.result(run, Left(text, STATS)), {"rate": 100, "trials": [[100, 0, 30], [200, 4, 30]]})
+        self.assertEqual(SATURATION.result(run, Left("trial 50 late 9 of 30\nsaturation 0\n", STATS))["rate"], 0)
+        for wrong, why in (("trial 100 late 0 of 30\n", "no rate"), (text.replace("saturation 100", "saturation 50"), "no trial")):
+            with self.assertRaisesRegex(BadResult, why):
+                SATURATION.result(run, Left(wrong, STATS))
+
+    def test_requests(self):
+        stats = {**STATS, "latencies_ps": {**STATS["latencies_ps"], "ipu.load.short": LATENCY}}
+        found = REQUESTS.result(run_of("floor", "requests"), Left(SERVED, stats))
+        self.assertEqual(found["latency_ns"], {"median": 12.5, "p99": 30.0})
+        self.assertEqual(found["churn"], {"die": 4, "affinity": 3, "class": 2, "nice": 1, "missed": 5, "rate": 9900})
+        self.assertEqual((found["answers"], found["measured"]), ({"get": 947, "range": 50}, 900))
+        for wrong, why in ((SERVED.replace("get 947", "get 946"), "neither lost nor answered"), ("", "how many requests")):
+            with self.assertRaisesRegex(BadResult, why):
+                REQUESTS.result(run_of("floor", "requests"), Left(wrong, stats))
 
 
 class Options(unittest.TestCase):
@@ -138,14 +202,14 @@ class Options(unittest.TestCase):
     def test_a_file_that_is_none_of_a_study_is_refused(self):
         good = study_data.document(study_data.run("floor", 0, study_data.result(2_000, agent=False)))
         document.check(good)
-        wrong = [{**good, "format": 2}, {**good, "extent": "half"}]
+        wrong = [{**good, "format": 1}, {**good, "extent": "half"}]
         wrong += [{**good, "runs": [{**good["runs"][0], **change}]} for change in (
-            {"variant": "x"}, {"result": {"ns": 0, "switches": 1}}, {"factor": "link", "level": 1.0})]  # fmt: skip
+            {"variant": "x"}, {"load": "x"}, {"result": {"ns": 0, "switches": 1}}, {"factor": "link", "level": 1.0})]  # fmt: skip
         for each in wrong:
-            with self.assertRaises(document.BadDocument):
+            with self.assertRaises((document.BadDocument, BadResult)):
                 document.check(each)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            for text in ("", "[]", "{}", '{"format": 1, "extent": "quick", "runs": [{}]}'):
+            for text in ("", "[]", "{}", '{"format": 2, "extent": "quick", "runs": [{}]}'):
                 file.seek(0)
                 file.truncate()
                 file.write(text)

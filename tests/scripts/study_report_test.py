@@ -10,11 +10,14 @@ import re
 import unittest
 import xml.etree.ElementTree
 
+import study_data
 from study_data import document, result, run
 
-from study import page, plot, published, report, variants  # noqa: E402
+from study import page, plot, report, variants  # noqa: E402
+from study.chapters import cells, published, serving, switches  # noqa: E402
+from study.chapters.published import time_of_switch  # noqa: E402
 from study.estimate import Estimate, estimate  # noqa: E402
-from study.samples import Samples, time_of_switch  # noqa: E402
+from study.samples import Samples  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 NONE, ALL = variants.LADDER[0].name, variants.LADDER[-1].name
@@ -26,7 +29,11 @@ def some(**more):
                       for name, times in TIMES.items() for seed, time in enumerate(times)), **more)  # fmt: skip
 
 
-def cells(table):
+def ping(*runs):
+    return Samples(document(*runs), "ping")
+
+
+def texts(table):
     return dict(table.rows)
 
 
@@ -47,21 +54,21 @@ class Estimates(unittest.TestCase):
     def test_differences_are_of_the_same_seed(self):
         runs = [run(ALL, seed, result(1000 + 100 * seed)) for seed in (0, 1, 2)]
         runs += [run(NONE, seed, result(5000 + 100 * seed)) for seed in (2, 1, 0, 7)]
-        found = Samples(document(*runs)).difference(NONE, ALL)
+        found = ping(*runs).difference(time_of_switch, NONE, ALL)
         self.assertEqual((found.mean, found.half, found.count), (4000, 0, 3))
-        self.assertIsNone(Samples(document(*runs)).difference("floor", ALL))
+        self.assertIsNone(ping(*runs).difference(time_of_switch, "floor", ALL))
 
     def test_a_run_that_fell_back_does_not_count(self):
         runs = [run(NONE, 0, result(5_000)), run(NONE, 1, result(90_000, fallbacks=1))]
-        samples = Samples(document(*runs))
+        samples = ping(*runs)
         self.assertEqual(samples.mean(time_of_switch, NONE).mean, 5_000)
         self.assertEqual((samples.fallen_back(NONE), len(samples.all(NONE))), (1, 2))
-        self.assertIsNone(Samples(document(runs[1])).mean(time_of_switch, NONE))
+        self.assertIsNone(ping(runs[1]).mean(time_of_switch, NONE))
 
 
 class Tables(unittest.TestCase):
     def test_published_beside_simulated(self):
-        found = cells(report.published_table(Samples(some())))
+        found = texts(published.tables(some())[0])
         self.assertEqual(found["host's read of the device"][:3], ["750 ns", "750.0 ± 0.0 ns", "1.00"])
         self.assertEqual(found["context switch, no optimisation"][0], "13,300 ns")
         self.assertEqual(found["context switch, no optimisation"][2], f"{14_200 / 13_300:.2f}")
@@ -71,33 +78,68 @@ class Tables(unittest.TestCase):
         self.assertEqual(found["all optimisations, more than the fair class"][2], f"{2_000 / 4_000:.2f} to {2_000 / 3_300:.2f}")
         slower = 50 * (14_000 / 13_000 + 14_100 / 13_200 - 2)
         self.assertRegex(found["FIFO, slower than on the host, requests of 10 us"][1], f"^{slower:.1f} ± .* %$")
-        self.assertRegex(found["RocksDB, all optimisations"][1], "not simulated")
-        self.assertEqual(cells(report.published_table(Samples(document())))["what all optimisations save"][1], "no run counts")
+        self.assertEqual(found["requests served, all optimisations"][1], "no run counts")
+        self.assertEqual(texts(published.tables(document())[0])["what all optimisations save"][1], "no run counts")
 
     def test_each_row_is_compared_with_the_floor_and_the_row_above(self):
         steps = [variant.name for variant in variants.LADDER]
         runs = [run(name, 0, result(10_000 - 1_000 * index)) for index, name in enumerate(steps)]
-        table = report.switch_table(Samples(document(run("floor", 0, result(2_000, agent=False)), *runs)))
+        table = switches.switch_table(ping(run("floor", 0, result(2_000, agent=False)), *runs))
         self.assertEqual([row[1] for _, row in table.rows],
                          ["-"] + [f"{8_000 - 1_000 * index:,}.0 (one run)" for index in range(len(steps))])  # fmt: skip
         self.assertEqual([row[2] for _, row in table.rows], ["-", "-"] + ["-1,000.0 (one run)"] * (len(steps) - 1))
 
     def test_what_crosses_the_link(self):
-        (row,) = report.counts_table(Samples(document(run(NONE, 0, result(5_000))))).rows
+        (row,) = switches.counts_table(ping(run(NONE, 0, result(5_000)))).rows
         self.assertEqual(row[1], ["2.00", "1,500", "5.00", "1.00", "500", "200", "4.00", "75.0", "1.00"])
 
     def test_a_variant_with_two_rows_is_drawn_once(self):
         twice = variants.WITHOUT["prestage"].name
         self.assertEqual(twice, variants.LADDER[-2].name)
-        samples = Samples(document(run(twice, 0, result(7_000)), run(ALL, 0, result(4_000)), run("floor", 0, result(2_000))))
-        self.assertEqual([name for _, name in report.every(samples)], ["floor", twice, ALL])
-        self.assertEqual([title for title, _ in report.removed_table(samples).rows], ["all but prestage"])
+        samples = ping(run(twice, 0, result(7_000)), run(ALL, 0, result(4_000)), run("floor", 0, result(2_000)))
+        self.assertEqual([name for _, name in cells.every(samples)], ["floor", twice, ALL])
+        self.assertEqual([title for title, _ in switches.removed_table(samples).rows], ["all but prestage"])
 
     def test_levels_of_a_factor_are_in_order_with_the_central_one(self):
         runs = [run(ALL, 0, result(3_000)), run(ALL, 0, result(2_000), "link", 50), run(ALL, 0, result(9_000), "link", 1000)]
-        (table,) = report.factor_tables(Samples(document(*runs, extent="whole")), "whole")
-        self.assertEqual(table.columns, ["50 ns", "184 ns", "500 ns", "1000 ns"])
+        mean = cells.mean_of(ping(*runs), time_of_switch)
+        (table,) = cells.factor_tables(ping(*runs), "whole", "ping", "Time", mean)
+        self.assertEqual(table.title, "Time, by: latency of the link, one way")
+        self.assertEqual(table.columns, ["50 ns", "184 ns", "500 ns", "1,000 ns"])
         self.assertEqual(table.rows[0][1], ["2,000.0 (one run)", "3,000.0 (one run)", "-", "9,000.0 (one run)"])
+
+    def test_requests_served(self):
+        rates = {"floor": (1_000_000, 1_100_000), "host-prestage": (900_000, 1_000_000), NONE: (200_000, 250_000), ALL: (800_000, 1_000_000)}
+        made = document(*(run(name, seed, {"rate": rate, "trials": [[rate, 0, 9]]}, load="saturation")
+                          for name, both in rates.items() for seed, rate in enumerate(both)))  # fmt: skip
+        found = texts(published.tables(made)[0])
+        self.assertEqual(found["requests served, no optimisation"][::2], ["258 K/s", f"{225 / 258:.2f}"])
+        self.assertRegex(found["all by none"][1], "^4.0 ± 0.0 times$")
+        fewer = 50 * (2 - 8 / 9 - 1)
+        self.assertRegex(found["all optimisations, fewer than on the host"][1], f"^{fewer:.1f} ± .* %$")
+        table = texts(serving.saturation_table(Samples(made, "saturation")))
+        row = table["+ prestage"]
+        self.assertRegex(row[0], "^900.0 ± ")
+        self.assertRegex(row[1], f"^{50 * (8 / 10 + 10 / 11):.1f} ± ")
+        self.assertRegex(row[2], f"^{50 * (8 / 9 + 1):.1f} ± ")
+
+    def test_a_quantile_needs_enough_requests_in_each_run(self):
+        def requests(p99):
+            latency = {"median": 12_000.0, **({"p99": p99} if p99 else {})}
+            return {"requests": {"get": 9, "range": 0}, "lost": {"get": 0, "range": 0}, "answers": {"get": 9, "range": 0},
+                    "measured": 9, "latency_ns": latency, "device": study_data.DEVICE, "read_ns": 750.0}  # fmt: skip
+
+        full = document(*(run("floor", seed, requests(p99), load="requests") for seed, p99 in enumerate((20_000.0, 30_000.0))))
+        (row,) = serving.latency_table(Samples(full, "requests")).rows
+        self.assertRegex(row[1][0], "^12.0 ± 0.0$")
+        self.assertRegex(row[1][1], "^25.0 ± ")
+        self.assertEqual(row[1][2], "-")
+        part = document(*(run("floor", seed, requests(p99), load="requests") for seed, p99 in enumerate((20_000.0, None))))
+        (row,) = serving.latency_table(Samples(part, "requests")).rows
+        self.assertEqual(row[1][1], "-")
+        self.assertIn("Time of an answer", "".join(table.title for table in report.tables(document(
+            run("floor", 0, requests(20_000.0), load="requests"),
+            run("floor", 0, requests(40_000.0), "churn", 1_000, load="requests"), extent="whole"))))
 
     def test_failures_are_in_the_text(self):
         self.assertIn("FAILED: wave-all, seed 3: exit code 4", report.text(some(failures=["wave-all, seed 3: exit code 4"])))
@@ -126,7 +168,7 @@ class Page(unittest.TestCase):
 
     def test_points_are_where_their_values_are(self):
         line = plot.Line("a", [(50, Estimate(1_000, 0, 2)), (1_000, Estimate(8_000, 0, 2))])
-        points = self.marks(plot.lines("x", "link", [line]), "point")
+        points = self.marks(plot.lines("x", "link", "ns", [line]), "point")
         self.assertEqual([(float(p.get("data-x")), float(p.get("data-value"))) for p in points], [(50, 1_000), (1_000, 8_000)])
         bottom, left = plot.HEIGHT - plot.BOTTOM, plot.LEFT
         (x0, y0), (x1, y1) = [(float(p.get("cx")) - left, bottom - float(p.get("cy"))) for p in points]

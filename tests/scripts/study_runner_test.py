@@ -61,7 +61,7 @@ for number, command in enumerate(commands, 1):
 """
 # The part of a bzImage that says its release
 LINUX = "\0" * 0x202 + "HdrS" + "\0" * 8 + "\x20\x00" + "\0" * 16 + "7.0 (somebody) #1\0code"
-EXTENT = matrix.EXTENTS["smallest"]
+EXTENT = "smallest"
 
 
 class Simulated(in_folder.InFolder):
@@ -73,7 +73,7 @@ class Simulated(in_folder.InFolder):
                  "cmake/guest/scheduling/newest/oae_sched.ko": "module",
                  "cmake/guest/scheduling/newest/oae_sched_port.ko": "module 1",
                  "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
-                 "cmake/tests/system/tasks": "tasks", "cmake/platforms/oae-vp": SIMULATOR}  # fmt: skip
+                 "cmake/tests/system/tasks": "tasks", "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR}  # fmt: skip
         for name, text in files.items():
             (self.build / name).parent.mkdir(parents=True, exist_ok=True)
             (self.build / name).write_text(text)
@@ -134,12 +134,12 @@ class Runs(Simulated):
             self.assertNotIn(key, before, name)
             before.add(key)
         self.assertEqual(Inputs(self.build).key(run), key)
-        keys = {Inputs(self.build).key(each) for each in matrix.runs(matrix.EXTENTS["whole"])}
-        self.assertEqual(len(keys), len(matrix.runs(matrix.EXTENTS["whole"])))
+        keys = {Inputs(self.build).key(each) for each in matrix.runs("whole")}
+        self.assertEqual(len(keys), len(matrix.runs("whole")))
 
     def test_a_run_that_fails_is_told_and_made_again(self):
         run = self.study(mode="fail 2", code=1)
-        self.assertRegex(run.stdout, r"(?s)FAILED: wave-\S+, seed 0: exit code 1 \(guest 125\)\nschedule: no agent\n$")
+        self.assertRegex(run.stdout, r"(?s)FAILED: ping, wave-\S+, seed 0: exit code 1 \(guest 125\)\nschedule: no agent\n$")
         self.assertEqual(len(self.kept()), len(matrix.runs(EXTENT)) - 1)
         self.assertNotIn("FAILED", self.study().stdout)
         self.assertEqual(len(pathlib.Path(self.simulator / "boots").read_text().splitlines()), 2)
@@ -174,7 +174,7 @@ class Runs(Simulated):
                 self.assertIn("of which 2 were made before", self.study().stderr)
 
     def test_runs_of_a_machine_have_one_boot_and_their_own_commands(self):
-        runs = [matrix.Run(variant, *where, 0, 10, 20) for variant in ("floor", "wave-all")
+        runs = [matrix.Run("ping", variant, *where, 0, (10, 20)) for variant in ("floor", "wave-all")
                 for where in (("", 0.0), ("rings", 8))]  # fmt: skip
         results, failures = runner.make(Inputs(self.build), runs, self.build / "study", 3)
         self.assertEqual((set(results), failures), (set(runs), []))

@@ -20,7 +20,8 @@ import study_data
 from study import matrix  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("OAE_VP_BUILD", study_data.ROOT / "build")).resolve()
-FLOOR, WRITE_THROUGH, ALL = matrix.EXTENTS["smallest"].variants
+(PART,) = matrix.EXTENTS["smallest"]
+FLOOR, WRITE_THROUGH, ALL = PART.variants
 
 
 class Study(unittest.TestCase):
@@ -86,7 +87,7 @@ class Study(unittest.TestCase):
         self.assertEqual(self.study("two"), self.output)
         for kind in ("json", "html"):
             self.assertEqual((self.folder / f"one.{kind}").read_bytes(), (self.folder / f"two.{kind}").read_bytes())
-        self.assertEqual(len(list((self.folder / "study" / "runs").iterdir())), len(matrix.EXTENTS["smallest"].variants))
+        self.assertEqual(len(list((self.folder / "study" / "runs").iterdir())), len(PART.variants))
 
 
 if __name__ == "__main__":

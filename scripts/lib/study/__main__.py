@@ -18,7 +18,7 @@ from study.matrix import EXTENTS, runs  # noqa: E402
 def made(options: argparse.Namespace) -> dict:
     inputs = Inputs(options.build)
     folder = options.build / "study"
-    results, failures = runner.make(inputs, runs(EXTENTS[options.extent]), folder, options.jobs)
+    results, failures = runner.make(inputs, runs(options.extent), folder, options.jobs)
     return document.make(options.study, options.extent, inputs, results, failures)
 
 

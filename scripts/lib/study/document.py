@@ -6,12 +6,13 @@ import json
 import pathlib
 from typing import Dict, List
 
-from study import guest
 from study.inputs import Inputs
+from study.loads import LOADS
+from study.loads.load import BadResult
 from study.matrix import EXTENTS, FACTORS, Run
 from study.variants import VARIANTS
 
-FORMAT = 1
+FORMAT = 2
 
 
 class BadDocument(Exception):
@@ -27,7 +28,7 @@ def make(study: str, extent: str, inputs: Inputs, results: Dict[Run, dict], fail
         "inputs": inputs.hashes,
         "failures": failures,
         "runs": [
-            {**dataclasses.asdict(run), "values": list(run.values()), "command": guest.command(run),
+            {**dataclasses.asdict(run), "values": list(run.values()), "command": LOADS[run.load].command(run),
              "key": inputs.key(run), "result": result}
             for run, result in sorted(results.items(), key=lambda each: dataclasses.astuple(each[0]))
         ],
@@ -40,12 +41,13 @@ def check(document: dict) -> None:
     if document["extent"] not in EXTENTS:
         raise BadDocument(f"there is no extent '{document['extent']}'")
     for run in document["runs"]:
+        if run["load"] not in LOADS:
+            raise BadDocument(f"there is no load '{run['load']}'")
         if run["variant"] not in VARIANTS:
             raise BadDocument(f"there is no variant '{run['variant']}'")
         if run["factor"] and run["level"] not in FACTORS[run["factor"]].levels:
             raise BadDocument(f"the factor {run['factor']} has no level {run['level']}")
-        if not run["result"]["ns"] > 0 or not run["result"]["switches"] > 0:
-            raise BadDocument("a run took no time")
+        LOADS[run["load"]].check(run["result"])
 
 
 def read(path: pathlib.Path) -> dict:
@@ -55,5 +57,7 @@ def read(path: pathlib.Path) -> dict:
         return document
     except OSError as failure:
         raise BadDocument(failure.strerror) from None
+    except BadResult as mistake:
+        raise BadDocument(str(mistake)) from None
     except (ValueError, KeyError, TypeError) as mistake:
         raise BadDocument(f"it is no file of a study ({type(mistake).__name__}: {mistake})") from None

@@ -6,11 +6,12 @@ import json
 import pathlib
 from typing import Dict, List
 
-from study import guest
+from study.loads import LOADS
 from study.matrix import KERNEL, PLATFORM, Run
 from study.variants import VARIANTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+READERS = pathlib.Path(__file__).resolve().parent / "loads"
 
 
 def sha256(data: bytes) -> str:
@@ -39,7 +40,8 @@ class Inputs:
         # All machines have the files of all variants, since a guest's boot depends on what it has to unpack.
         modules = sorted({module for variant in VARIANTS.values() for module, _ in variant.modules})
         self.guest_files: List[pathlib.Path] = [guest_build / KERNEL / f"{module}.ko" for module in modules]
-        self.guest_files += [guest_build / "schedule", build / "cmake" / "tests" / "system" / "tasks"]
+        programs = sorted({program for load in LOADS.values() for program in load.programs})
+        self.guest_files += [build / "cmake" / program for program in programs]
         self.hashes = self._hashes()
 
     def _hashes(self) -> Dict[str, str]:
@@ -53,11 +55,12 @@ class Inputs:
 
     def key(self, run: Run) -> str:
         """Another key stands for another result, as far as files and options say."""
+        load = LOADS[run.load]
         determined_by = {
             "hashes": self.hashes,
             "values": run.values(),
-            "boot": guest.BOOT,
-            "command": guest.command(run),
-            "read by": sha256(pathlib.Path(guest.__file__).read_bytes()),
+            "boot": load.boot(),
+            "command": load.command(run),
+            "read by": [sha256(path.read_bytes()) for path in sorted(READERS.iterdir()) if path.suffix == ".py"],
         }
         return sha256(json.dumps(determined_by, sort_keys=True).encode())

@@ -11,8 +11,9 @@ import subprocess
 import tempfile
 from typing import Callable, Iterator, List, Optional
 
-from study import guest
 from study.inputs import Inputs
+from study.loads import LOADS
+from study.loads.load import MARK, SHARE, BadResult, Files
 from study.matrix import Run
 
 ENDED = re.compile(r"\s*(\d+)\s+(\S.*?)\s+[\d.]+ s\s+([\d.]+) s\s")  # a child, in what oae-vp prints: number, end, wall
@@ -48,10 +49,9 @@ def ended_child(run: Run, how: str, wall: float, folder: pathlib.Path) -> Ended:
             texts.append(last_of(folder / "host.log"))
         return Ended(run, None, "\n".join(text for text in texts if text), wall)
     try:
-        output = (folder / "share" / "out").read_text()
-        stats = json.loads((folder / "stats.json").read_text())
-        return Ended(run, guest.result(run, output, stats), "", wall)
-    except (OSError, ValueError, KeyError, guest.BadResult) as mistake:
+        files = Files(folder / "share", json.loads((folder / "stats.json").read_text()))
+        return Ended(run, LOADS[run.load].result(run, files), "", wall)
+    except (OSError, ValueError, KeyError, BadResult) as mistake:
         return Ended(run, None, f"{type(mistake).__name__}: {mistake}", wall)
 
 
@@ -60,17 +60,17 @@ def command_line(inputs: Inputs, values: List[str], folder: pathlib.Path, jobs: 
     command += ["--kernel", str(inputs.kernel), "--initrd", str(inputs.initramfs)]
     for value in values:
         command += ["--set", value]
-    command += ["--append", f"vp.run={guest.SHARE}/boot", "--share", str(folder / "share"), "--console", "host=off"]
-    command += ["--stats", str(folder / "stats"), "--snapshot-at", guest.MARK, "--children", str(folder / "commands")]
+    command += ["--append", f"vp.run={SHARE}/boot", "--share", str(folder / "share"), "--console", "host=off"]
+    command += ["--stats", str(folder / "stats"), "--snapshot-at", MARK, "--children", str(folder / "commands")]
     return [*command, "--children-output", str(folder / "out"), "--jobs", str(jobs)]
 
 
 def prepare(inputs: Inputs, runs: List[Run], folder: pathlib.Path) -> None:
     (folder / "share").mkdir()
-    (folder / "share" / "boot").write_text(guest.BOOT)
+    (folder / "share" / "boot").write_text(LOADS[runs[0].load].boot())
     for file in inputs.guest_files:
         shutil.copy(file, folder / "share")
-    (folder / "commands").write_text("".join(guest.command(run) + "\n" for run in runs))
+    (folder / "commands").write_text("".join(LOADS[run.load].command(run) + "\n" for run in runs))
 
 
 def end(process: subprocess.Popen) -> None:

@@ -1,101 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix of runs: a central point, and one factor at a time that differs from it."""
+"""The matrix of runs: for each load a central point, and one factor at a time that differs from it."""
 
 import dataclasses
 from typing import Dict, List, Tuple
 
+from study.loads import LOADS
 from study.variants import FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
 
 PLATFORM = "scheduling"
 KERNEL = "newest"  # the only one that has sched_ext
-CENTRAL = ("hosts[0].vcpus=4",)  # besides what the platform file says
-POLICY = "fifo-central"
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """How a run differs from one at the central point."""
+
+    platform: Tuple[str, ...] = ()  # KEY=VALUE
+    schedule: Tuple[str, ...] = ()  # options
+    settings: Tuple[Tuple[str, float], ...] = ()  # of the load, by name
 
 
 @dataclasses.dataclass(frozen=True)
 class Factor:
-    """A quantity, and the platform's values for each level of it."""
+    """A quantity, and its levels other than the central one."""
 
     title: str
     unit: str
-    central: float  # its level at the central point
-    levels: Dict[float, Tuple[str, ...]]
+    central: float
+    levels: Dict[float, Level]
 
 
-def link(one_way: int) -> Tuple[str, ...]:
-    return tuple(f"pcie_links[0].latency_{direction}={one_way}ns" for direction in ("down", "up"))
+def link(one_way: int) -> Level:
+    return Level(tuple(f"pcie_links[0].latency_{direction}={one_way}ns" for direction in ("down", "up")))
+
+
+def platform(key: str, unit: str, *levels: float) -> Dict[float, Level]:
+    return {level: Level((f"{key}={level:g}{unit}",)) for level in levels}
+
+
+def setting(name: str, *levels: float) -> Dict[float, Level]:
+    return {level: Level(settings=((name, level),)) for level in levels}
 
 
 FACTORS = {
     "link": Factor("latency of the link, one way", "ns", 184, {latency: link(latency) for latency in (50, 500, 1000)}),
     "memory": Factor(
         "what the queues' memory adds to an access of the agent that its cache does not answer", "ns", 90,
-        {added: (f"ipus[0].endpoint.queue_function.memory_latency={added}ns",) for added in (0, 300)},
+        platform("ipus[0].endpoint.queue_function.memory_latency", "ns", 0, 300),
     ),
     "interrupt": Factor(
         "what an interrupt takes from the root complex to its processor", "ns", 1080,
-        {latency: (f"hosts[0].root_complex.interrupt_latency={latency}ns",) for latency in (0, 540)},
+        platform("hosts[0].root_complex.interrupt_latency", "ns", 0, 540),
     ),
-    "core": Factor(
-        "rate of the agent's core", "GIPS", 2.5, {rate: (f"ipus[0].instruction_rate={rate}GIPS",) for rate in (1, 5)},
-    ),
-    "rings": Factor("vCPUs of the host, each with a ring", "", 4, {vcpus: (f"hosts[0].vcpus={vcpus}",) for vcpus in (2, 8)}),
+    "core": Factor("rate of the agent's core", "GIPS", 2.5, platform("ipus[0].instruction_rate", "GIPS", 1, 5)),
+    "rings": Factor("vCPUs of the host, each with a ring", "", 4, platform("hosts[0].vcpus", "", 2, 8)),
+    "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8, 13)),
+    "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
+    "churn": Factor("changes of workers a second", "", 0, setting("churn", 1_000, 10_000, 100_000)),
 }  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run: a guest of its own. By the seed its load begins at another time."""
+    """One run: a guest of its own. By the seed, its load begins at another time, or comes at other times."""
 
+    load: str
     variant: str
     factor: str  # "" at the central point
     level: float
     seed: int
-    warm_up: int  # rounds of `ping` that do not count
-    rounds: int  # of which the time counts
+    size: Tuple[int, ...]  # as the load has it
+
+    def _level(self) -> Level:
+        return FACTORS[self.factor].levels[self.level] if self.factor else Level()
 
     def values(self) -> Tuple[str, ...]:
         """What the platform file is overridden with: KEY=VALUE, in order. Of several values of a key, the last one counts."""
-        of_factor = FACTORS[self.factor].levels[self.level] if self.factor else ()
-        found = dict(each.split("=", 1) for each in (*CENTRAL, *of_factor, *VARIANTS[self.variant].platform))
+        every = (*LOADS[self.load].platform, *self._level().platform, *VARIANTS[self.variant].platform)
+        found = dict(each.split("=", 1) for each in every)
         return tuple(f"{key}={value}" for key, value in sorted(found.items()))
 
-    def shift(self) -> int:
-        """How often a loop of the shell turns before the load. It moves the load against the host's tick of 4 ms, by some
-        400 us for each seed. A sleep would not do so, since it ends at a tick."""
-        return 151 * self.seed
+    def schedule(self) -> Tuple[str, ...]:
+        return self._level().schedule
+
+    def settings(self) -> Dict[str, float]:
+        return dict(self._level().settings)
 
 
 @dataclasses.dataclass(frozen=True)
-class Extent:
-    """How much of the matrix is run."""
+class Part:
+    """How much of the matrix is run of a load."""
 
+    load: str
     seeds: int
-    warm_up: int
-    rounds: int
+    size: Tuple[int, ...]
     variants: Tuple[str, ...]  # at the central point
-    factors: Tuple[str, ...]
+    factors: Tuple[str, ...] = ()
     swept: Tuple[str, ...] = ()  # the variants at the other levels of the factors
+
+    def runs(self) -> List[Run]:
+        points = [(variant, "", 0.0) for variant in self.variants]
+        points += [
+            (variant, factor, level)
+            for factor in self.factors
+            for level in FACTORS[factor].levels
+            for variant in self.swept
+        ]
+        return [Run(self.load, *point, seed, self.size) for point in points for seed in range(self.seeds)]
 
 
 ALL = tuple(VARIANTS)
 SWEPT = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[3].name, LADDER[4].name, LADDER[5].name,
          WITHOUT["agent_cached"].name, *(each.name for each in PORTS))  # fmt: skip
+# Those of which throughput and latencies are compared
+SERVING = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name)
+PRESTAGED = (FLOOR.name, ON_HOST[1].name, LADDER[-1].name, PORTS[3].name)
 
-EXTENTS = {
-    "whole": Extent(10, 100, 1000, ALL, tuple(FACTORS), SWEPT),
-    "quick": Extent(3, 100, 500, ALL, ("link",), SWEPT),
-    "smallest": Extent(1, 20, 100, (FLOOR.name, LADDER[3].name, LADDER[5].name), ()),
-}
+OF_MACHINES = ("link", "memory", "interrupt", "core")
+EXTENTS: Dict[str, Tuple[Part, ...]] = {
+    "whole": (
+        Part("ping", 10, (100, 1000), ALL),
+        Part("ping", 2, (100, 1000), (), (*OF_MACHINES, "rings"), SWEPT),
+        Part("saturation", 3, (10_000, 500), ALL),
+        Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
+        Part("requests", 10, (1_000, 8_000), SERVING, ("rate", "churn", "link"), PRESTAGED),
+    ),
+    "quick": (
+        Part("ping", 3, (100, 500), ALL, ("link",), SWEPT),
+        Part("saturation", 1, (5_000, 500), SERVING),
+        Part("requests", 2, (500, 3_000), SERVING, ("churn",), PRESTAGED),
+    ),
+    "smallest": (Part("ping", 1, (20, 100), (FLOOR.name, LADDER[3].name, LADDER[5].name)),),
+}  # fmt: skip
 
 
-def runs(extent: Extent) -> List[Run]:
+def runs(extent: str) -> List[Run]:
     """All runs, those of a machine together."""
-    points = [(variant, "", 0.0) for variant in extent.variants]
-    points += [
-        (variant, factor, level)
-        for factor in extent.factors
-        for level in FACTORS[factor].levels
-        for variant in extent.swept
-    ]
-    return [Run(*point, seed, extent.warm_up, extent.rounds) for point in points for seed in range(extent.seeds)]
+    return [run for part in EXTENTS[extent] for run in part.runs()]

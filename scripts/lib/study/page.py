@@ -6,10 +6,7 @@ from xml.sax.saxutils import escape
 
 from figures_table import Table
 
-from study import plot, report
-from study.matrix import EXTENTS, FACTORS
-from study.published import ALL, NONE, ROWS
-from study.samples import Samples, time_of_switch
+from study import report
 
 STYLE = """
 body { font: 15px/1.5 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
@@ -33,35 +30,7 @@ def html_of(table: Table) -> str:
     return "\n".join(lines)
 
 
-def ladder_plot(samples: Samples) -> str:
-    published = {row.title: (row.low, row.high) for row in ROWS}
-    bands = {NONE: published["context switch, no optimisation"], ALL: published["context switch, all optimisations"]}
-    bars = [plot.Bar(title, samples.mean(time_of_switch, variant), bands.get(variant))
-            for title, variant in report.every(samples)]  # fmt: skip
-    heading = "Time of a context switch, ns; yellow: published; lines: confidence interval of 95 %"
-    return f"<figure><figcaption>{heading}</figcaption>\n{plot.bars(heading, bars)}\n</figure>"
-
-
-def factor_plots(samples: Samples, extent: str) -> List[str]:
-    found = []
-    for name in EXTENTS[extent].factors:
-        factor = FACTORS[name]
-        drawn = []
-        for title, variant in report.every(samples):
-            levels = sorted([factor.central, *factor.levels])
-            at = [(level, samples.mean(time_of_switch, variant, *report.point(name, level))) for level in levels]
-            line = plot.Line(title, [(level, value) for level, value in at if value is not None])
-            if len(line.points) > 1:
-                drawn.append(line)
-        if drawn:
-            heading = escape(f"Time of a context switch, ns, by: {factor.title}")
-            chart = plot.lines(factor.title, ", ".join(each for each in (factor.title, factor.unit) if each), drawn)
-            found.append(f"<figure><figcaption>{heading}</figcaption>\n{chart}\n</figure>")
-    return found
-
-
 def page(document: dict) -> str:
-    samples = Samples(document)
     first, *others = report.head(document)
     parts = [
         "<!DOCTYPE html>",
@@ -71,8 +40,7 @@ def page(document: dict) -> str:
         f"<h1>{escape(first)}</h1>",
         *(f"<p><code>{escape(line)}</code></p>" for line in others),
         *(f'<p class="failed">{escape(line)}</p>' for line in report.failures(document)),
-        ladder_plot(samples),
-        *factor_plots(samples, document["extent"]),
+        *report.plots(document),
         *(html_of(table) for table in report.tables(document)),
         "</body>",
         "</html>",

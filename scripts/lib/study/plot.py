@@ -79,13 +79,13 @@ class Line:
     points: List[Tuple[float, Estimate]]  # at least one
 
 
-def lines(title: str, across: str, drawn: List[Line]) -> str:
+def lines(title: str, across: str, unit: str, drawn: List[Line]) -> str:
     """Means against a quantity, both from 0 on, with a legend below."""
     right = axis_end(max(x for line in drawn for x, _ in line.points))
     top = axis_end(max(value.mean for line in drawn for _, value in line.points))
     x_scale, y_scale = (WIDTH - LEFT - RIGHT) / right, (HEIGHT - TOP - BOTTOM) / top
     marks = [tag("path", d=f"M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}", class_="axis"),
-             tag("text", f"{top:,.0f} ns", x=LEFT - 6, y=TOP + 8, text_anchor="end"),
+             tag("text", f"{top:,.0f} {unit}", x=LEFT - 6, y=TOP + 8, text_anchor="end"),
              tag("text", "0", x=LEFT - 6, y=HEIGHT - BOTTOM, text_anchor="end"),
              tag("text", f"{right:g}", x=WIDTH - RIGHT, y=HEIGHT - BOTTOM + 18, text_anchor="end"),
              tag("text", across, x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - BOTTOM + 18, text_anchor="middle")]  # fmt: skip

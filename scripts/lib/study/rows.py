@@ -15,5 +15,5 @@ STEPS += [(f"+ {name}", variant.name) for name, variant in zip(OPTIMISATIONS, LA
 REMOVED: Rows = [(f"all but {name}", variant.name) for name, variant in WITHOUT.items()]
 PORT_TITLES = ("swap ports, each event sent", "swap ports", "swap ports, prestage, each event sent", "swap ports, prestage")
 OTHERS: Rows = [(title, variant.name) for title, variant in zip(PORT_TITLES, PORTS)]
-ALL = LADDER[-1].name
-FLOOR_NAME = FLOOR.name
+NONE, ALL = LADDER[0].name, LADDER[-1].name
+FLOOR_NAME, HOST_NAME = FLOOR.name, ON_HOST[1].name

@@ -6,6 +6,7 @@ from typing import Dict, List, Tuple
 
 from study import machine
 from study.inputs import Inputs
+from study.loads import LOADS
 from study.matrix import Run
 from study.progress import Progress
 from study.store import Store
@@ -13,13 +14,14 @@ from study.store import Store
 
 def title(run: Run) -> str:
     where = f", {run.factor} {run.level:g}" if run.factor else ""
-    return f"{run.variant}{where}, seed {run.seed}"
+    return f"{run.load}, {run.variant}{where}, seed {run.seed}"
 
 
-def by_machine(runs: List[Run]) -> Dict[Tuple[str, ...], List[Run]]:
-    found: Dict[Tuple[str, ...], List[Run]] = {}
+def by_machine(runs: List[Run]) -> Dict[Tuple[str, Tuple[str, ...]], List[Run]]:
+    """Runs by what the guest does before machines are forked, and by what it boots on."""
+    found: Dict[Tuple[str, Tuple[str, ...]], List[Run]] = {}
     for run in runs:
-        found.setdefault(run.values(), []).append(run)
+        found.setdefault((LOADS[run.load].boot(), run.values()), []).append(run)
     return found
 
 
@@ -30,7 +32,7 @@ def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tu
     results = {run: found for run in runs if (found := store.get(keys[run])) is not None}
     progress = Progress(len(runs), len(results))
     failures = []
-    for values, of_machine in by_machine([run for run in runs if run not in results]).items():
+    for (_, values), of_machine in by_machine([run for run in runs if run not in results]).items():
         progress.say(f"boot of a machine with {', '.join(values)}")
         began = progress.clock()
 

@@ -6,10 +6,7 @@ from typing import Callable, Dict, List, Optional, Tuple
 from study.estimate import Estimate, estimate
 
 Point = Tuple[str, str, float]  # variant, factor, level
-
-
-def time_of_switch(result: dict) -> float:
-    return result["ns"] / result["switches"]
+Figure = Callable[[dict], float]  # of a result
 
 
 def decided(result: dict) -> bool:
@@ -18,11 +15,14 @@ def decided(result: dict) -> bool:
 
 
 class Samples:
-    def __init__(self, document: dict):
+    """The results of a load."""
+
+    def __init__(self, document: dict, load: str):
         self._by_point: Dict[Point, Dict[int, dict]] = {}
         for run in document["runs"]:
-            point = (run["variant"], run["factor"], run["level"])
-            self._by_point.setdefault(point, {})[run["seed"]] = run["result"]
+            if run["load"] == load:
+                point = (run["variant"], run["factor"], run["level"])
+                self._by_point.setdefault(point, {})[run["seed"]] = run["result"]
 
     def all(self, variant: str, factor: str = "", level: float = 0.0) -> List[dict]:
         return list(self._by_point.get((variant, factor, level), {}).values())
@@ -35,17 +35,22 @@ class Samples:
     def fallen_back(self, variant: str, factor: str = "", level: float = 0.0) -> int:
         return sum(not decided(result) for result in self.all(variant, factor, level))
 
-    def mean(self, of: Callable[[dict], float], variant: str, factor: str = "", level: float = 0.0) -> Optional[Estimate]:
+    def counted(self, variant: str, factor: str = "", level: float = 0.0) -> str:
+        """How many of the runs count."""
+        return f"{len(self.valid(variant, factor, level))} of {len(self.all(variant, factor, level))}"
+
+    def mean(self, of: Figure, variant: str, factor: str = "", level: float = 0.0) -> Optional[Estimate]:
         values = [of(result) for result in self.valid(variant, factor, level).values()]
         return estimate(values) if values else None
 
     def paired(
-        self, of: Callable[[float, float], float], one: str, other: str, factor: str = "", level: float = 0.0
+        self, of: Callable[[dict, dict], float], one: str, other: str, factor: str = "", level: float = 0.0
     ) -> Optional[Estimate]:
-        """`of` the times of a switch of two variants, by seed."""
+        """`of` the results of two variants, by seed."""
         ones, others = self.valid(one, factor, level), self.valid(other, factor, level)
-        values = [of(time_of_switch(ones[seed]), time_of_switch(others[seed])) for seed in ones if seed in others]
+        values = [of(ones[seed], others[seed]) for seed in ones if seed in others]
         return estimate(values) if values else None
 
-    def difference(self, one: str, other: str, factor: str = "", level: float = 0.0) -> Optional[Estimate]:
-        return self.paired(lambda mine, its: mine - its, one, other, factor, level)
+    def difference(self, of: Figure, one: str, other: str, factor: str = "", level: float = 0.0) -> Optional[Estimate]:
+        """How much more `of` one is than that of the other one, by seed."""
+        return self.paired(lambda mine, its: of(mine) - of(its), one, other, factor, level)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests: how many are served in time, and how long answers take."""
+
+from typing import List, Optional
+
+from figures_table import Table
+
+from study import plot, rows
+from study.chapters import cells
+from study.chapters.cells import NOTHING, text_of
+from study.chapters.published import thousands
+from study.estimate import Estimate
+from study.loads.serve import DISPATCHERS, QUANTILES, REQUESTS, SATURATION, WORKERS
+from study.samples import Figure, Samples
+
+SERVED = "Requests served in time, K/s"
+
+
+def saturation_table(samples: Samples) -> Table:
+    found = []
+    for title, variant in cells.every(samples):
+        against = [samples.paired(lambda mine, its: 100 * mine["rate"] / its["rate"], variant, other)
+                   for other in (rows.FLOOR_NAME, rows.HOST_NAME)]  # fmt: skip
+        found.append((title, [text_of(samples.mean(thousands, variant)), *map(text_of, against), samples.counted(variant)]))
+    return Table(
+        f"The highest rate at which 99 % of GETs of 10 us are answered within 200 us; {WORKERS} CPUs of workers",
+        ["K requests/s", "% of the floor", "% of the agent on the host, prestage", "runs that count"],
+        found,
+        [
+            f"{len(DISPATCHERS)} dispatchers have CPUs of their own, and so has an agent on the host. Rates are doubled until a trial",
+            "fails, and then bisected to 1 %.",
+        ],
+    )
+
+
+def quantile(name: str) -> Figure:
+    return lambda result: result["latency_ns"][name] / 1000
+
+
+def latency(samples: Samples, name: str, variant: str, factor: str = "", level: float = 0.0) -> Optional[Estimate]:
+    """The mean of a quantile over runs, if all of them have enough requests beyond it."""
+    if not all(name in result["latency_ns"] for result in samples.all(variant, factor, level)):
+        return None
+    return samples.mean(quantile(name), variant, factor, level)
+
+
+def lost(result: dict) -> float:
+    return sum(result["lost"].values())
+
+
+def per_request(of: str) -> Figure:
+    return lambda result: result.get(of, 0) / sum(result["answers"].values())
+
+
+def of_device(name: str) -> Figure:
+    return lambda result: result["device"][name] / sum(result["answers"].values())
+
+
+def refused(result: dict) -> float:
+    outcomes = result.get("outcomes", {})
+    return 100 * (1 - outcomes.get("COMPLETE", 0) / max(1, sum(outcomes.values()))) if outcomes else 0.0
+
+
+def latency_table(samples: Samples) -> Table:
+    found = []
+    for title, variant in cells.every(samples):
+        texts = [text_of(latency(samples, name, variant)) for name in QUANTILES]
+        found.append((title, [*texts, samples.counted(variant)]))
+    return Table(
+        f"How long answers take at {REQUESTS.RATE / 1000:,.0f} K requests/s, us",
+        [*QUANTILES, "runs that count"],
+        found,
+        ["From when a request comes to its answer at the device: 10 us of service, and a write and a read of the ring across the",
+         "link. A quantile is given only if 30 requests of each run lie beyond it."],
+    )  # fmt: skip
+
+
+def cost_table(samples: Samples) -> Table:
+    figures = [(per_request("messages"), 2), (per_request("kicks"), 2), (of_device("reads"), 2), (of_device("writes"), 2),
+               (of_device("bytes_down"), 0), (of_device("bytes_up"), 0), (refused, 2)]  # fmt: skip
+    found = []
+    for title, variant in cells.every(samples):
+        means = [(samples.mean(of, variant), digits) for of, digits in figures]
+        found.append((title, [NOTHING if one is None else f"{one.mean:,.{digits}f}" for one, digits in means]))
+    columns = ["messages", "calls of CPUs", "host's reads", "host's writes", "bytes down", "bytes up", "decisions refused, %"]
+    return Table("What a request costs; means", columns, found,
+                 ["The request's own write and its answer are among the bytes, and so is what the boot has read."])  # fmt: skip
+
+
+def tables(document: dict) -> List[Table]:
+    extent = document["extent"]
+    saturation, requests = Samples(document, SATURATION.name), Samples(document, REQUESTS.name)
+    found = [saturation_table(saturation)]
+    found += cells.factor_tables(saturation, extent, SATURATION.name, SERVED, cells.mean_of(saturation, thousands))
+    found += [latency_table(requests), cost_table(requests)]
+    for name in ("median", "p99", "p99.9"):
+        found += cells.factor_tables(requests, extent, REQUESTS.name, f"Time of an answer, {name}, us", of_quantile(requests, name))
+    return found
+
+
+def of_quantile(samples: Samples, name: str) -> cells.Mean:
+    return lambda variant, factor, level: latency(samples, name, variant, factor, level)
+
+
+def plots(document: dict) -> List[str]:
+    extent = document["extent"]
+    saturation, requests = Samples(document, SATURATION.name), Samples(document, REQUESTS.name)
+    bands = {rows.NONE: (258.0, 258.0), rows.ALL: (895.0, 895.0)}
+    bars = [plot.Bar(title, saturation.mean(thousands, variant), bands.get(variant))
+            for title, variant in cells.every(saturation)]  # fmt: skip
+    found = [cells.figure(f"{SERVED}; yellow: published", plot.bars(SERVED, bars))] if bars else []
+    found += cells.factor_plots(saturation, extent, SATURATION.name, SERVED, "K/s", cells.mean_of(saturation, thousands))
+    for name in ("median", "p99"):
+        found += cells.factor_plots(requests, extent, REQUESTS.name, f"Time of an answer, {name}, us", "us",
+                                    of_quantile(requests, name))  # fmt: skip
+    return found
