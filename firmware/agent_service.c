@@ -123,7 +123,7 @@ static bool start_ports(const struct queue_control* control) {
 
 static bool start_queues(const struct queue_control* control) {
   if (!queue_channel_init(&queues, &queue_device, control)) return false;
-  channel = queue_channel_of_agent(&queues, control->host_cpus);
+  channel = queue_channel_of_agent(&queues);
   return true;
 }
 

@@ -27,7 +27,7 @@ module oae_decode (
   localparam logic [5:0] PAGE_LINE = 6'(oae_registers::PORT_PUSHED_ANSWER >> 6);
   localparam logic [2:0] REGISTERS = 3'd0;  // BARs
   localparam logic [2:0] STREAMS = 3'd4;
-  localparam logic [2:0] LAST_GLOBAL = 3'(oae_registers::FIRMWARE_HOLD_LIMIT >> 3);
+  localparam logic [2:0] LAST_GLOBAL = 3'(oae_registers::FIRMWARE_EVENTS >> 3);
   localparam logic [10:0] FIRMWARE_WORDS = 11'(oae_registers::FIRMWARE_WORD_OPERAND >> 6);
   localparam logic [2:0] LAST_OF_WORDS = 3'(oae_registers::FIRMWARE_WORD_OUTCOME >> 3);
   localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_WORDS >> 3);

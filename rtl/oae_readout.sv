@@ -41,6 +41,7 @@ module oae_readout (
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
   localparam logic [2:0] IRQ_STATUS = 3'(oae_registers::FIRMWARE_IRQ_STATUS >> 3);
   localparam logic [2:0] IRQ_ENABLE = 3'(oae_registers::FIRMWARE_IRQ_ENABLE >> 3);
+  localparam logic [2:0] EVENTS = 3'(oae_registers::FIRMWARE_EVENTS >> 3);
   localparam logic [2:0] HOLD_LIMIT = 3'(oae_registers::FIRMWARE_HOLD_LIMIT >> 3);
   localparam logic [2:0] FIRMWARE_STATUS = 3'(oae_registers::FIRMWARE_STATUS >> 3);
   localparam logic [2:0] FIRMWARE_WORDS = 3'(oae_registers::FIRMWARE_WORDS >> 3);
@@ -118,6 +119,7 @@ module oae_readout (
             IRQ_STATUS: value = irq_pending & irq_enable;
             IRQ_ENABLE: value = irq_enable;
             HOLD_LIMIT: value = {32'd0, hold_limit};
+            EVENTS: value = irq_pending;
             default: ;
           endcase
         oae_types::FIRMWARE_PORT:

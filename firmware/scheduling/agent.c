@@ -33,14 +33,15 @@ static void receive(struct agent* agent, const struct ghost_message* message, ui
     agent->kick |= agent->unkicked & CPU_BIT(message->cpu.cpu);
 }
 
-/* Reads all rings. Returns whether there was a message. */
+/* Reads all that has come. Returns whether there was a message. */
 static bool receive_all(struct agent* agent) {
   const struct agent_channel* channel = agent->channel;
   struct ghost_message message;
   uint64_t time;
   bool any = false;
 
-  for (unsigned cpu = 0; cpu < channel->cpus; cpu++) {
+  for (uint64_t set = channel->pending(channel->context); set; set &= set - 1) {
+    const unsigned cpu = __builtin_ctzll(set);
     while (channel->receive(channel->context, cpu, &message, &time)) {
       receive(agent, &message, time);
       any = true;
@@ -53,12 +54,12 @@ static bool receive_all(struct agent* agent) {
 /* Finds the decisions that have ended. */
 static uint64_t find_ended(struct agent* agent, struct outcome* outcomes) {
   const struct agent_channel* channel = agent->channel;
-  uint64_t ended = 0;
+  const uint64_t ended =
+      agent->outstanding ? agent->outstanding & channel->ended(channel->context) : 0;
 
-  for (uint64_t set = agent->outstanding; set; set &= set - 1) {
+  for (uint64_t set = ended; set; set &= set - 1) {
     const unsigned cpu = __builtin_ctzll(set);
-    if (channel->ended(channel->context, cpu, &outcomes[cpu].state, &outcomes[cpu].time))
-      ended |= CPU_BIT(cpu);
+    channel->outcome(channel->context, cpu, &outcomes[cpu].state, &outcomes[cpu].time);
   }
   return ended;
 }

@@ -20,6 +20,8 @@ struct agent_channel {
   void* context; /* the first argument of all functions */
   unsigned cpus; /* of the host */
   uint64_t (*now)(void* context);
+  /* The CPUs of which there may be something to read; a bit each. */
+  uint64_t (*pending)(void* context);
   /* Reads the next message of a CPU's ring. Returns false if there is none. */
   bool (*receive)(void* context, unsigned cpu, struct ghost_message* message, uint64_t* time);
   /* Whether the kernel has lost messages of a CPU. */
@@ -29,8 +31,10 @@ struct agent_channel {
   void (*decide)(void* context, const struct decision* decision);
   /* Withdraws the CPU's decision, which ends as ABORTED unless the CPU has taken it. */
   void (*withdraw)(void* context, unsigned cpu);
-  /* Whether the CPU's decision has ended, and how. */
-  bool (*ended)(void* context, unsigned cpu, enum ghost_state* state, uint64_t* time);
+  /* The CPUs whose last decision has ended, at least those that have one; a bit each. */
+  uint64_t (*ended)(void* context);
+  /* How the last decision of a CPU has ended. */
+  void (*outcome)(void* context, unsigned cpu, enum ghost_state* state, uint64_t* time);
   /* Makes CPUs look at their decisions; those of `preempt` leave their tasks. Returns false if that
    * is impossible. */
   bool (*kick)(void* context, uint64_t cpus, uint64_t preempt);

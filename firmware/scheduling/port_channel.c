@@ -114,7 +114,8 @@ static bool replace(struct port_channel* channel, struct port_cpu* cpu,
   if (!is_ours(status, cpu->decision_epoch)) return true;
   give(channel, cpu, before, header, true);
   command(channel, cpu->decisions,
-          publish(channel, cpu, swap_offer_header(status)) | acknowledge(status));
+          publish(channel, cpu, swap_offer_header(status)) |
+              OAE_PUT(OAE_FIRMWARE_COMMAND_ACKNOWLEDGE, OAE_FIRMWARE_EVENT_BAD_OFFER_MASK));
   return true;
 }
 
@@ -182,7 +183,20 @@ static bool serve_decisions(struct port_channel* channel, struct port_cpu* cpu) 
   return status & OAE_FIRMWARE_STATUS_COMMITTED_MASK;
 }
 
-/* Reads the next event that a CPU has sent. Returns false if none has come. */
+/* The CPUs whose ports have events that were not acknowledged yet. */
+static uint64_t pending(void* context) {
+  const struct port_channel* channel = context;
+  uint64_t ports = read(channel, OAE_FIRMWARE_EVENTS) >> channel->first_port;
+  uint64_t set = 0;
+
+  if (channel->cpus < POLICY_CPUS / 2) ports &= (UINT64_C(1) << 2 * channel->cpus) - 1;
+  for (; ports; ports &= ports - 1) set |= UINT64_C(1) << __builtin_ctzll(ports) / 2;
+  return set;
+}
+
+/* Reads the next event that a CPU has sent. Returns false if none has come. Events of the port are
+ * acknowledged with what they tell of, since no slot is committed before the one that is there was
+ * taken. One that tells of nothing any more is acknowledged before the port is looked at again. */
 static bool read_event(struct port_channel* channel, struct port_cpu* cpu, union queue_entry* entry,
                        uint64_t* time, uint32_t* remainder) {
   const unsigned n = cpu->events;
@@ -190,16 +204,20 @@ static bool read_event(struct port_channel* channel, struct port_cpu* cpu, union
 
   for (;;) {
     status = read(channel, OAE_FIRMWARE_STATUS_AT(n));
-    if (!is_ours(status, cpu->event_epoch) || !(status & OAE_FIRMWARE_STATUS_COMMITTED_MASK))
-      return false;
+    if (!is_ours(status, cpu->event_epoch)) return false;
+    if (!(status & OAE_FIRMWARE_STATUS_COMMITTED_MASK)) {
+      if (!acknowledge(status)) return false;
+      command(channel, n, acknowledge(status));
+      continue;
+    }
     header = read(channel, OAE_FIRMWARE_COMMITTED_AT(n));
     if (OAE_GET(header, OAE_SLOT_HEADER_VERB) == OAE_VERB_SEND &&
         OAE_GET(header, OAE_SLOT_HEADER_EPOCH) == cpu->event_epoch)
       break;
-    command(channel, n, OAE_FIRMWARE_COMMAND_TAKE_MASK);
+    command(channel, n, OAE_FIRMWARE_COMMAND_TAKE_MASK | acknowledge(status));
   }
   *remainder = read_entry(channel, n, entry, time);
-  command(channel, n, OAE_FIRMWARE_COMMAND_TAKE_MASK);
+  command(channel, n, OAE_FIRMWARE_COMMAND_TAKE_MASK | acknowledge(status));
   cpu->received++;
   return true;
 }
@@ -303,13 +321,20 @@ static void withdraw(void* context, unsigned number) {
   end(cpu, GHOST_ABORTED, now(channel));
 }
 
-static bool ended(void* context, unsigned number, enum ghost_state* state, uint64_t* time) {
+static uint64_t ended(void* context) {
+  const struct port_channel* channel = context;
+  uint64_t set = 0;
+
+  for (unsigned cpu = 0; cpu < channel->cpus; cpu++)
+    set |= (uint64_t)channel->cpu[cpu].ended << cpu;
+  return set;
+}
+
+static void outcome(void* context, unsigned number, enum ghost_state* state, uint64_t* time) {
   const struct port_cpu* cpu = &((const struct port_channel*)context)->cpu[number];
 
-  if (!cpu->ended) return false;
   *state = cpu->state;
   *time = cpu->time;
-  return true;
 }
 
 static bool kick(void* context, uint64_t cpus, uint64_t preempt) {
@@ -358,6 +383,7 @@ bool port_channel_init(struct port_channel* channel, const struct port_device* d
   if (!port_channel_ports(device, control)) return false;
   channel->device = device;
   channel->cpus = control->host_cpus;
+  channel->first_port = control->first_port;
   channel->run = (uint32_t)control->request;
   channel->clock = device_clock_at(device->now, control->time);
   channel->counts = (struct port_counts){0};
@@ -367,8 +393,8 @@ bool port_channel_init(struct port_channel* channel, const struct port_device* d
 }
 
 struct agent_channel port_channel_of_agent(struct port_channel* channel) {
-  return (struct agent_channel){channel, channel->cpus, now,   receive, lost,
-                                decide,  withdraw,      ended, kick};
+  return (struct agent_channel){channel, channel->cpus, now,      pending, receive,
+                                lost,    decide,        withdraw, ended, outcome, kick};
 }
 
 bool port_channel_busy(const struct port_channel* channel) {

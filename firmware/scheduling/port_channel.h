@@ -50,8 +50,9 @@ struct port_cpu {
 
 struct port_channel {
   const struct port_device* device;
-  unsigned cpus; /* that have ports */
-  uint32_t run;  /* number of the request that has started the agent */
+  unsigned cpus;       /* that have ports, */
+  unsigned first_port; /* from this one on */
+  uint32_t run;        /* number of the request that has started the agent */
   struct device_clock clock;
   struct port_counts counts;
   struct port_cpu cpu[POLICY_CPUS];

@@ -25,18 +25,21 @@ struct queue_ring {
   volatile uint64_t* slot;
   volatile uint64_t* tail;
   volatile uint64_t* elements;
-  uint64_t read;    /* elements */
-  uint64_t written; /* decisions */
-  bool withdrawn;   /* the last decision */
+  volatile uint64_t* next; /* of these, to be read, */
+  uint64_t phase;          /* with this phase, 0 or 1 */
+  uint64_t read;           /* elements */
+  uint64_t written;        /* decisions */
+  bool withdrawn;          /* the last decision */
   bool lost;
-  bool ended; /* the last decision, as the fields below say */
-  enum ghost_state state;
+  enum ghost_state state; /* in which the last decision has ended, if it has */
   uint64_t time;
 };
 
 struct queue_channel {
   const struct queue_device* device;
+  unsigned cpus;     /* of the host */
   unsigned elements; /* of a ring */
+  uint64_t ended;    /* bit n: the last decision for CPU n has */
   struct device_clock clock;
   struct queue_ring ring[POLICY_CPUS];
 };
@@ -45,8 +48,8 @@ struct queue_channel {
 bool queue_channel_init(struct queue_channel* channel, const struct queue_device* device,
                         const struct queue_control* control);
 
-/* What an agent needs of a channel for so many CPUs. */
-struct agent_channel queue_channel_of_agent(struct queue_channel* channel, unsigned cpus);
+/* What an agent needs of a channel. */
+struct agent_channel queue_channel_of_agent(struct queue_channel* channel);
 
 #ifdef __cplusplus
 }

@@ -142,13 +142,14 @@ static inline void queue_encode(const uint64_t* message, uint64_t time, unsigned
 }
 
 /* Whether a word has arrived. */
-static inline unsigned int queue_arrived(uint64_t word, unsigned int index, unsigned int phase) {
+static inline bool queue_arrived(uint64_t word, unsigned int index, uint64_t phase) {
   return (word >> (index ? 63 : 15) & 1) == phase;
 }
 
 /* Undoes queue_encode() for a word that has arrived. */
 static inline uint64_t queue_decode(uint64_t word, unsigned int index, uint64_t first) {
   if (index == 0) return word & ~(uint64_t)0xff00;
+  if (!(first & 0x7f00)) return word & ~QUEUE_WORD_PHASE;
   return (word & ~QUEUE_WORD_PHASE) | (first >> (7 + index) & 1) << 63;
 }
 

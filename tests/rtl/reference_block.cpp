@@ -205,6 +205,8 @@ std::optional<std::uint64_t> ReferenceBlock::firmware_read(unsigned address) {
       return pending() & irq_enable_;
     case OAE_FIRMWARE_IRQ_ENABLE:
       return irq_enable_;
+    case OAE_FIRMWARE_EVENTS:
+      return pending();
     case OAE_FIRMWARE_HOLD_LIMIT:
       return hold_limit_;
     default:

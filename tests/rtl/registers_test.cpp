@@ -81,7 +81,7 @@ TEST_F(Block, AddressesWithoutARegister) {
   EXPECT_EQ(fixture.stream(8), Slot{});
   EXPECT_EQ(fixture.pushes, 0u);
   for (const unsigned address : std::initializer_list<unsigned>{
-           0x28u, 0x38u, 0x68u, 0x78u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x60u,
+           0x30u, 0x38u, 0x68u, 0x78u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x60u,
            OAE_FIRMWARE_OFFER_AT(7) + 0x78u, OAE_FIRMWARE_OFFER_AT(8), OAE_FIRMWARE_OFFER_AT(63),
            OAE_FIRMWARE_OFFER_AT(64), OAE_FIRMWARE_SIZE - 8u}) {
     EXPECT_EQ(fixture.get(address), 0u);
@@ -145,6 +145,9 @@ TEST_F(Block, InterruptFollowsEventsThatAreEnabled) {
   fixture.put(OAE_FIRMWARE_IRQ_ENABLE, ~std::uint64_t{4});
   EXPECT_FALSE(fixture.top.irq);
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_IRQ_STATUS), 0u);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_EVENTS), 4u) << "enabled or not";
+  fixture.put(OAE_FIRMWARE_EVENTS, ~std::uint64_t{0});
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_EVENTS), 4u) << "read only";
   fixture.put(OAE_FIRMWARE_IRQ_ENABLE, 4);
   EXPECT_TRUE(fixture.top.irq);
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_IRQ_STATUS), 4u);
@@ -154,6 +157,7 @@ TEST_F(Block, InterruptFollowsEventsThatAreEnabled) {
   EXPECT_TRUE(fixture.top.irq) << "its byte was not written";
   fixture.put(OAE_FIRMWARE_EVENT_AT(2), OAE_FIRMWARE_EVENT_OPENED_MASK);
   EXPECT_FALSE(fixture.top.irq);
+  EXPECT_EQ(fixture.get(OAE_FIRMWARE_EVENTS), 0u);
 }
 
 TEST_F(Block, OtherRegistersDoNotSetTheLimitOfLiveness) {

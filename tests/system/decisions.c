@@ -155,13 +155,18 @@ static void kick(unsigned cpu) {
   if (!way.kick(&channel, UINT64_C(1) << cpu, 0)) fail("CPU %u cannot be kicked", cpu);
 }
 
+static bool has_ended(unsigned cpu) {
+  return way.ended(&channel) >> cpu & 1;
+}
+
 static void expect_end(const char* what, unsigned cpu, enum ghost_state expected) {
   const uint64_t begin = now_ns();
   enum ghost_state state;
   uint64_t time;
 
-  while (!way.ended(&channel, cpu, &state, &time))
+  while (!has_ended(cpu))
     if (now_ns() - begin > WAIT_NS) fail("%s: the decision does not end", what);
+  way.outcome(&channel, cpu, &state, &time);
   if (state != expected)
     fail("%s: it ends as %d and not as %d", what, state - GHOST_COMPLETE,
          expected - GHOST_COMPLETE);
@@ -203,13 +208,11 @@ static void expect_decided(const char* what, unsigned cpu, uint32_t seen,
 /* The task began on CPU 1 by itself. It may have lost that CPU before it slept. */
 static void wait_for_sleep(void) {
   const uint64_t begin = now_ns();
-  enum ghost_state state;
-  uint64_t time;
 
-  while (last_type != GHOST_BLOCKED || !way.ended(&channel, 1, &state, &time)) {
+  while (last_type != GHOST_BLOCKED || !has_ended(1)) {
     receive();
     if (now_ns() - begin > WAIT_NS) fail("the task does not sleep: %u", last_type);
-    if (last_type != GHOST_PREEMPT || !way.ended(&channel, 1, &state, &time)) continue;
+    if (last_type != GHOST_PREEMPT || !has_ended(1)) continue;
     decide(1, gtid, barrier);
     kick(1);
   }

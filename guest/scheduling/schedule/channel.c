@@ -73,13 +73,32 @@ static uint64_t now(void* context) {
   return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+static bool has_lost(const struct oae_sched_indices* indices) {
+  return __atomic_load_n(&indices->lost, __ATOMIC_RELAXED) != 0;
+}
+
+static bool has_message(const struct oae_sched_indices* indices) {
+  return indices->tail != __atomic_load_n(&indices->head, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t pending(void* context) {
+  const struct channel* channel = context;
+  uint64_t set = 0;
+
+  for (unsigned cpu = 0; cpu < channel->info.cpus; cpu++) {
+    const struct oae_sched_indices* indices = indices_of(channel, cpu);
+    set |= (uint64_t)(has_message(indices) || has_lost(indices)) << cpu;
+  }
+  return set;
+}
+
 static bool receive(void* context, unsigned cpu, struct ghost_message* message, uint64_t* time) {
   struct channel* channel = context;
   struct oae_sched_indices* indices = indices_of(channel, cpu);
   const struct oae_sched_element* ring = area(channel, cpu, OAE_SCHED_RING);
   const struct oae_sched_element* element = &ring[indices->tail & (channel->info.elements - 1)];
 
-  if (indices->tail == __atomic_load_n(&indices->head, __ATOMIC_ACQUIRE)) return false;
+  if (!has_message(indices)) return false;
   memcpy(message, element->message, sizeof(*message));
   *time = element->time;
   __atomic_store_n(&indices->tail, indices->tail + 1, __ATOMIC_RELEASE);
@@ -87,7 +106,7 @@ static bool receive(void* context, unsigned cpu, struct ghost_message* message, 
 }
 
 static bool lost(void* context, unsigned cpu) {
-  return __atomic_load_n(&indices_of(context, cpu)->lost, __ATOMIC_RELAXED) != 0;
+  return has_lost(indices_of(context, cpu));
 }
 
 static void decide(void* context, const struct decision* decision) {
@@ -111,14 +130,25 @@ static void withdraw(void* context, unsigned cpu) {
                               __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-static bool ended(void* context, unsigned cpu, enum ghost_state* state, uint64_t* time) {
-  const struct oae_sched_slot* slot = slot_of(context, cpu);
-  const __s32 now = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+static __s32 state_of(const struct oae_sched_slot* slot) {
+  return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+}
 
-  if (now >= 0) return false; /* READY, or the number of the CPU that has taken it */
-  *state = now;
+static uint64_t ended(void* context) {
+  const struct channel* channel = context;
+  uint64_t set = 0;
+
+  /* A state of 0 or more is READY, or the number of the CPU that has taken the decision. */
+  for (unsigned cpu = 0; cpu < channel->info.cpus; cpu++)
+    set |= (uint64_t)(state_of(slot_of(channel, cpu)) < 0) << cpu;
+  return set;
+}
+
+static void outcome(void* context, unsigned cpu, enum ghost_state* state, uint64_t* time) {
+  const struct oae_sched_slot* slot = slot_of(context, cpu);
+
+  *state = state_of(slot);
   *time = slot->commit_time;
-  return true;
 }
 
 static bool kick(void* context, uint64_t cpus, uint64_t preempt) {
@@ -128,6 +158,6 @@ static bool kick(void* context, uint64_t cpus, uint64_t preempt) {
 }
 
 struct agent_channel channel_of_agent(struct channel* channel) {
-  return (struct agent_channel){channel, channel->info.cpus, now,   receive, lost,
-                                decide,  withdraw,           ended, kick};
+  return (struct agent_channel){channel, channel->info.cpus, now,   pending, receive, lost,
+                                decide,  withdraw,           ended, outcome, kick};
 }

@@ -61,10 +61,17 @@ class PortChannel : public testing::Test {
   }
 
   // The agent
-  bool receive(unsigned cpu) { return way.receive(way.context, cpu, &message, &time); }
+  bool receive(unsigned cpu) {
+    // As an agent does, which looks at no other CPUs
+    return way.pending(way.context) >> cpu & 1 && way.receive(way.context, cpu, &message, &time);
+  }
   void decide(const decision& decided) { way.decide(way.context, &decided); }
   void withdraw(unsigned cpu) { way.withdraw(way.context, cpu); }
-  bool ended(unsigned cpu) { return way.ended(way.context, cpu, &state, &time); }
+  bool ended(unsigned cpu) {
+    if (!(way.ended(way.context) >> cpu & 1)) return false;
+    way.outcome(way.context, cpu, &state, &time);
+    return true;
+  }
 
   static inline std::vector<unsigned> interrupts;
   static inline std::uint64_t own_time;

@@ -117,6 +117,18 @@ TEST_F(PortChannel, ASwapBringsAMessage) {
   }
 }
 
+TEST_F(PortChannel, ASwapBringsAMessageAlsoWhileItsOfferIsReplaced) {
+  ASSERT_TRUE(swap(1, message_after(GHOST_BLOCKED, 7, 0)));
+  decide({DECISION_RUN, 1, 5, 6, 7});  // too late for that swap
+  ASSERT_TRUE(receive(1));
+  EXPECT_EQ(message.gtid, 7u);
+  ASSERT_TRUE(swap(1, message_after(GHOST_BLOCKED, 8, 0)));
+  withdraw(1);
+  ASSERT_TRUE(receive(1));
+  EXPECT_EQ(message.gtid, 8u);
+  EXPECT_FALSE(receive(1));
+}
+
 TEST_F(PortChannel, ASwapThatIsReversedBringsNothing) {
   ASSERT_TRUE(
       host.ask(port_of_decisions(first, 1), OAE_VERB_SWAP, message_after(GHOST_BLOCKED, 5, 0)));

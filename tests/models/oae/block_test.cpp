@@ -314,7 +314,7 @@ TEST(Block, RefusesMalformedRequests) {
       return fixture.firmware_access(tlm::TLM_READ_COMMAND, address, data, bytes);
     };
     EXPECT_EQ(access(OAE_FIRMWARE_SIZE, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(access(0x28, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "no register";
+    EXPECT_EQ(access(0x30, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE) << "no register";
     EXPECT_EQ(access(OAE_FIRMWARE_STATUS_AT(8), 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(access(4, 8), tlm::TLM_BURST_ERROR_RESPONSE);
     EXPECT_EQ(access(0, 16), tlm::TLM_BURST_ERROR_RESPONSE);
