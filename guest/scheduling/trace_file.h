@@ -10,6 +10,7 @@
 
 #include "agent.h"
 #include "counts.h"
+#include "port_layout.h"
 
 #define TRACE_FILE_MAGIC "OAESCHED"
 
@@ -25,8 +26,10 @@ struct trace_file_head {
   uint64_t cpus;       /* bit n: CPU n runs the tasks */
   uint64_t time_slice; /* ns; of policies with one */
   uint64_t detached;   /* CLOCK_MONOTONIC in ns: from then on, the kernel runs tasks by itself */
+  uint64_t patience;   /* of the watchdog, ns; 0: there is none */
   struct counts kernel;
   struct agent_counts agent;
+  struct port_counts ports; /* zeros, unless swap ports lead to the agent */
 };
 
 #endif

@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   else if (!report(&counts, &agent_counts, &port_counts))
     code = exit_failed;
   if (!error && options.trace &&
-      !trace_write(&channel, &options, detached_ns, &counts, &agent_counts))
+      !trace_write(&channel, &options, detached_ns, &counts, &agent_counts, &port_counts))
     code = exit_failed;
   scheduler_unload(&scheduler);
   channel_close(&channel);

@@ -31,7 +31,8 @@ static bool write_records(const struct channel* channel, FILE* file, const char*
 }
 
 bool trace_write(const struct channel* channel, const struct options* options, uint64_t detached_ns,
-                 const struct counts* kernel, const struct agent_counts* agent) {
+                 const struct counts* kernel, const struct agent_counts* agent,
+                 const struct port_counts* ports) {
   struct trace_file_head head = {.head_bytes = sizeof(head),
                                  .record_bytes = sizeof(struct oae_sched_record),
                                  .policy = options->policy.kind,
@@ -39,8 +40,10 @@ bool trace_write(const struct channel* channel, const struct options* options, u
                                  .cpus = options->policy.cpus,
                                  .time_slice = options->policy.time_slice,
                                  .detached = detached_ns,
+                                 .patience = options->patience,
                                  .kernel = *kernel,
-                                 .agent = *agent};
+                                 .agent = *agent,
+                                 .ports = *ports};
   struct oae_sched_traced traced;
   bool good;
   FILE* file;

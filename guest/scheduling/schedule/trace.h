@@ -14,6 +14,7 @@ int trace_begin(const struct channel* channel, uint64_t records);
 /* Ends it and writes the file. Returns false, and says why on stderr, if that fails or if the trace
  * is not complete. */
 bool trace_write(const struct channel* channel, const struct options* options, uint64_t detached_ns,
-                 const struct counts* kernel, const struct agent_counts* agent);
+                 const struct counts* kernel, const struct agent_counts* agent,
+                 const struct port_counts* ports);
 
 #endif

@@ -98,6 +98,7 @@ class Checker {
   void check_refusals();
   void check_end();
   void check_sums();
+  void check_ports();
   void check_sum(const char* what, const char* name, std::uint64_t trace, std::uint64_t kernel);
 
   const Trace& trace_;

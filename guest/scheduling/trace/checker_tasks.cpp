@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker's rules for tasks, and for the end of a trace.
+#include <cstring>
+
 #include "guest/scheduling/trace/checker.h"
 
 // A CPU may report that a decision is stale before the message that made it stale is recorded.
@@ -198,4 +200,29 @@ void Checker::check_sums() {
   check_sum("decisions", "withdrawn", accounts_.withdrawn,
             agent.outcomes[ghost_outcome_index(GHOST_ABORTED)] -
                 accounts_.ended[ghost_outcome_index(GHOST_ABORTED)]);
+  check_ports();
+}
+
+// A swap hands out a decision or says that there is none, and every message and end of a decision
+// crosses a port once. What was in doubt may be counted by one side alone.
+void Checker::check_ports() {
+  const port_counts& ports = trace_.head.ports;
+  if (!has_ports(trace_)) {
+    const port_counts none{};
+    if (std::memcmp(&ports, &none, sizeof(none)) != 0)
+      wrong(trace_.records.size(), "ports were counted, and there are none");
+    return;
+  }
+  std::uint64_t messages = 0;
+  for (const std::uint64_t sent : sent_) messages += sent;
+  check_sum("swaps", "that handed out a decision", claims_ + ports.reversed, ports.taken);
+  check_sum("decisions", "revoked or reversed",
+            trace_.head.agent.outcomes[ghost_outcome_index(GHOST_ABORTED)],
+            ports.revoked + ports.reversed);
+  if (ports.doubts) return;
+  check_sum("swaps", "with and without a decision", claims_ + ports.idle_taken + ports.foreign,
+            ports.swaps);
+  if (accounts_.lost) return;
+  check_sum("events", "that crossed a port", messages + claims_,
+            ports.sends + ports.carried + ports.implied);
 }

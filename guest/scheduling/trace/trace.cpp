@@ -51,6 +51,10 @@ std::optional<unsigned> cpu_of(const ghost_message& message) {
   return ghost_cpu_of(&message, &cpu) ? std::optional<unsigned>(cpu) : std::nullopt;
 }
 
+bool has_ports(const Trace& trace) {
+  return std::strcmp(trace.head.transport, "port") == 0;
+}
+
 const char* name_of_message(unsigned type) {
   const unsigned index = type < GHOST_DEAD ? GHOST_TYPES : ghost_type_index(type);
   return index < GHOST_TYPES ? ghost_message_names[index] : "?";

@@ -27,6 +27,9 @@ inline bool is_about_task(const ghost_message& message) {
   return message.header.type < GHOST_TICK;
 }
 
+/// Whether swap ports led to the agent.
+bool has_ports(const Trace& trace);
+
 /// A record as a line of text.
 std::string text_of(const oae_sched_record& record);
 

@@ -23,6 +23,15 @@ class TraceBuilder {
     trace_.head.time_slice = 1'000'000;
   }
 
+  /// Swap ports lead to the agent. Of what crosses them, these come with something else.
+  TraceBuilder& ports(std::uint64_t carried, std::uint64_t implied, std::uint64_t idle) {
+    std::strcpy(trace_.head.transport, "port");
+    trace_.head.ports.carried = carried;
+    trace_.head.ports.implied = implied;
+    trace_.head.ports.idle_taken = idle;
+    return *this;
+  }
+
   TraceBuilder& at(std::uint64_t time) {
     time_ = time;
     return *this;

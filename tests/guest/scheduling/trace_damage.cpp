@@ -198,6 +198,44 @@ std::vector<TraceDamage> decisions() {
   };
 }
 
+/// Raises one of these counts.
+template <class Counts>
+Apply count_more(Counts counts) {
+  return [=](Trace& trace, std::size_t at) {
+    const std::vector<std::uint64_t*> all = counts(trace.head);
+    ++*all[at % all.size()];
+    return true;
+  };
+}
+
+std::vector<std::uint64_t*> some(std::uint64_t* first, std::size_t count) {
+  std::vector<std::uint64_t*> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(first + i);
+  return all;
+}
+
+std::vector<TraceDamage> heads() {
+  return {
+      {"the kernel has counted another message",
+       count_more([](auto& head) { return some(head.kernel.sent, GHOST_TYPES); }), false},
+      {"the agent has counted another message",
+       count_more([](auto& head) { return some(head.agent.received, GHOST_TYPES); }), false},
+      {"the kernel has counted another decision",
+       count_more([](auto& head) { return some(head.kernel.outcomes, GHOST_OUTCOMES); }), false},
+      {"the agent has counted another decision",
+       count_more([](auto& head) { return some(head.agent.outcomes, GHOST_OUTCOMES); }), false},
+      {"a decision is lost", count_more([](auto& head) { return some(&head.agent.written, 1); }),
+       false},
+      {"another swap or event was counted", count_more([](auto& head) {
+         auto& ports = head.ports;
+         return std::vector<std::uint64_t*>{&ports.swaps,    &ports.taken,   &ports.idle_taken,
+                                            &ports.revoked,  &ports.sends,   &ports.carried,
+                                            &ports.reversed, &ports.implied, &ports.foreign};
+       }),
+       false},
+  };
+}
+
 std::vector<TraceDamage> others() {
   const auto stopping = [](const auto& record) { return record.kind == OAE_SCHED_STOPPING; };
   return {
@@ -251,7 +289,7 @@ std::vector<TraceDamage> others() {
 const std::vector<TraceDamage>& trace_damages() {
   static const std::vector<TraceDamage> all = [] {
     std::vector<TraceDamage> found = messages();
-    for (const auto& more : {decisions(), others()})
+    for (const auto& more : {decisions(), heads(), others()})
       found.insert(found.end(), more.begin(), more.end());
     return found;
   }();
@@ -283,6 +321,14 @@ void count_again(Trace& trace) {
   for (unsigned i = 0; i < GHOST_OUTCOMES; ++i) head.agent.outcomes[i] = head.kernel.outcomes[i];
   head.agent.outcomes[aborted] += withdrawn;
   head.agent.written = claims + withdrawn;
+  if (!has_ports(trace)) return;
+  std::uint64_t messages = 0;
+  for (const std::uint64_t sent : head.kernel.sent) messages += sent;
+  port_counts& ports = head.ports;
+  ports.taken = claims + ports.reversed;
+  ports.revoked = head.agent.outcomes[aborted] - ports.reversed;
+  ports.swaps = claims + ports.idle_taken + ports.foreign;
+  ports.sends = messages + claims - ports.carried - ports.implied;
 }
 
 DamageResult damage_everywhere(const Trace& trace, unsigned most, std::uint64_t limit) {
