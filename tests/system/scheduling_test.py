@@ -28,14 +28,17 @@ VCPUS = 3
 LOADS = {"spin": "spin 5 1000", "yield": "yield 4 40", "ping": "ping 2 150", "move": "move 2 12", "renice": "renice 3 15",
          "start": "start 2 12"}
 THREADS = {"spin": 5, "yield": 4, "ping": 2, "move": 2, "renice": 3, "start": 2 + 2 * 12}
-RUNS = {"fifo-central": ("ping", "renice", "yield"), "fifo-central --prestage": ("spin", "start"), "fifo-per-cpu": ("spin", "move"),
-        "fifo-per-cpu --prestage": ("ping",), "shinjuku": ("spin", "start"), "shinjuku --prestage": ("move", "yield"),
+# On one CPU, each wake-up of ping is a context switch.
+RUNS = {"fifo-central": ("ping", "renice", "yield"), "fifo-central --cpus 1 --prestage": ("ping",),
+        "fifo-central --prestage": ("spin", "start"), "fifo-per-cpu": ("spin", "move"), "fifo-per-cpu --prestage": ("ping",),
+        "shinjuku": ("spin", "start"), "shinjuku --prestage": ("move", "yield"),
         "vm --time-slice 300us --prestage": ("spin", "renice")}
 RUNS = {f"{load} {policy}": f"--policy {policy} tasks {LOADS[load]}" for policy, loads in RUNS.items() for load in loads}
 # Some are not traced, as most users run it.
 TRACED = [name for name in RUNS if not name.startswith("renice")]
 for name in TRACED:
-    RUNS[name] = f"--trace /share/{name.replace(' ', '_')}.trace {RUNS[name]}"
+    file = f"/share/{name.replace(' ', '_')}"
+    RUNS[name] = f"--trace {file}.trace {RUNS[name].replace('tasks ping', f'tasks --stamps {file}.stamps ping')}"
 
 OTHERS = {"killed": """
 schedule tasks spin 3 100000 &
@@ -211,19 +214,26 @@ class Runs:
         # The second agent has decided, too.
         self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text(name)).group(1)), 10)
 
-    def traces(self, *names):
-        """Returns the traces of these runs."""
-        found = [child.share / f"{name.replace(' ', '_')}.trace" for name in names for child in self.machines.children.values()]
+    def files(self, kind, *names):
+        """Returns the files of this kind of these runs."""
+        found = [child.share / f"{name.replace(' ', '_')}.{kind}" for name in names for child in self.machines.children.values()]
         found = [file for file in found if file.exists()]
         self.assertEqual(len(found), len(names))
         return found
 
-    def read_trace(self, name):
-        """Returns what scheduling-trace says of a run, by name. It must find no mistake."""
-        run = subprocess.run([TRACE, "oracle", *self.traces(name)], text=True, capture_output=True, timeout=60, check=False)
-        self.assertEqual((run.returncode, run.stderr), (0, ""), name)
-        words = [line.rsplit(" ", 1) for line in run.stdout.splitlines()]
-        return {what: int(value) for what, value in words if what != "trace"}
+    def traces(self, *names):
+        return self.files("trace", *names)
+
+    def scheduling_trace(self, *words):
+        """Returns the lines that scheduling-trace prints. It must find no mistake."""
+        run = subprocess.run([TRACE, *words], text=True, capture_output=True, timeout=60, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, ""), words)
+        return run.stdout.splitlines()[1:]
+
+    def read_trace(self, name, command="oracle"):
+        """Returns what scheduling-trace says of a run, by name."""
+        words = [line.rsplit(" ", 1) for line in self.scheduling_trace(command, *self.traces(name))]
+        return {what: int(value) for what, value in words}
 
     def test_traces_account_for_each_decision(self):
         for name in self.traced():
@@ -234,6 +244,50 @@ class Runs:
                                  {end: number for end, number in trace.items() if end.startswith("ended")})
                 self.assertEqual(trace["ran"] + trace["taken_back"], trace["ended COMPLETE"])
                 self.assertEqual(trace["right"] + trace["stale"], trace["ended COMPLETE"])
+
+    def test_what_became_of_decisions_adds_up(self):
+        for name in self.traced():
+            with self.subTest(name):
+                account, counts = self.read_trace(name, "account"), self.counts(name)
+                outcomes = counts["outcome"]
+                self.assertEqual(account["decisions"], counts["slots"]["written"])
+                self.assertEqual(account["unaccounted"], 0)
+                self.assertEqual(account["ran"] + account["taken_back"], outcomes["COMPLETE"])
+                self.assertEqual(account["right"] + account["stale"], outcomes["COMPLETE"])
+                aborted = sum(number for what, number in account.items() if what.startswith("aborted "))
+                self.assertEqual(aborted + account["withdrawn"], sum(outcomes.values()) - outcomes["COMPLETE"])
+                decided = {what: number for what, number in account.items() if what.startswith("decided ") and number}
+                self.assertEqual(decided, {f"decided {kind}": number for kind, number in counts["decision"].items()})
+                self.assertEqual(account["messages"], sum(counts["message"].values()))
+                found = [account[f"freed {how}"] for how in ("prestaged", "in_time", "refused", "late", "nothing")]
+                self.assertEqual(account["freed"], sum(found))
+                self.assertLessEqual(account["looks_missed"], account["looks_in_vain"])
+                if "fifo" in name and "prestage" not in name:
+                    self.assertEqual(account["freed prestaged"], 0)
+                ages = sum(number for what, number in account.items() if what.startswith("age_below "))
+                self.assertEqual(ages, sum(outcomes.values()) - account["withdrawn"])
+                printed = {what: int(number) for what, number in re.findall(r"(?m)^(port \w+) (\d+)$", self.text(name))}
+                self.assertEqual(printed, {what: number for what, number in account.items() if what.startswith("port ") and number})
+
+    def test_parts_of_a_switch_add_up(self):
+        name = "ping fifo-central --cpus 1 --prestage"
+        lines = self.scheduling_trace("switches", "--stamps", *self.files("stamps", name), *self.traces(name))
+        lines = [line.split() for line in lines]
+        count = {words[0]: int(words[2]) for words in lines if words[1] == "switches"}
+        means = {(words[0], words[1]): int(words[5]) for words in lines if words[2:3] == ["count"]}
+        self.assertGreater(count["stamped"], 0.9 * 2 * 150)
+        self.assertGreaterEqual(count["stopped_first"], count["stamped"])
+        for kind in ("stamped", "stopped_first"):
+            parts = {part: mean for (of, part), mean in means.items() if of == kind}
+            whole = parts.pop("whole")
+            self.assertEqual(whole, sum(parts.values()), kind)
+            # The instructions of Linux alone take longer than the one, and nothing takes as long as the other.
+            self.assertTrue(300 < parts["until_on_cpu"] and whole < 50_000, parts)
+        # What the tasks have seen contains what the kernel has seen, and the switch is a part of a turn.
+        self.assertGreater(means["stamped", "until_stopping"], 100)
+        self.assertGreater(means["stamped", "until_user"], 100)
+        done = re.search(r"(?m)^ping (\d+) done in (\d+) ns$", self.text(name))
+        self.assertLess(means["stamped", "whole"], int(done[2]) / int(done[1]))
 
     def test_damage_to_a_trace_is_found(self):
         run = subprocess.run([DAMAGES, *self.traces(*self.traced())], text=True, capture_output=True, timeout=120, check=False)
@@ -285,9 +339,17 @@ class Scheduling(Runs, machine.TestCase):
     def test_a_trace_that_is_too_long_is_refused(self):
         self.assertEqual(re.findall(r"(?m)^code (\d+)$", self.text("overflow")), ["125", "125"])
         self.assertRegex(self.text("overflow", "err"), r"the trace has no room for \d+ records\n.*/no/such/file: No such file")
-        run = subprocess.run([TRACE, "check", *self.traces("overflow")], text=True, capture_output=True, timeout=60, check=False)
-        self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, "records are missing")
+        for command in ("check", "account", "switches"):
+            run = subprocess.run([TRACE, command, *self.traces("overflow")], text=True, capture_output=True, timeout=60, check=False)
+            self.assertEqual((run.returncode, run.stdout), (1, ""))
+            self.assertRegex(run.stderr, "records are missing")
+
+    def test_stamps_that_are_none_are_refused(self):
+        name = "ping fifo-central --cpus 1 --prestage"
+        words = [TRACE, "switches", "--stamps", *self.traces(name), *self.traces(name)]
+        run = subprocess.run(words, text=True, capture_output=True, timeout=60, check=False)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertRegex(run.stderr, r"\.trace: line \d+ is no stamp\n$")
 
     def test_mistakes_are_explained(self):
         out = self.text("wrong") + self.text("wrong", "err")
@@ -400,8 +462,8 @@ class Port(Runs, machine.TestCase):
     """The agent is firmware, and swap ports lead to it."""
     others = ["pushed", "each_sent", "ended"]
     names = tuple(name for name in RUNS if name in (
-        "ping fifo-central", "yield fifo-central", "spin fifo-central --prestage", "spin fifo-per-cpu", "start shinjuku",
-        "move shinjuku --prestage", "spin vm --time-slice 300us --prestage"))
+        "ping fifo-central", "ping fifo-central --cpus 1 --prestage", "yield fifo-central", "spin fifo-central --prestage",
+        "spin fifo-per-cpu", "start shinjuku", "move shinjuku --prestage", "spin vm --time-slice 300us --prestage"))
 
     @classmethod
     def setUpClass(cls):

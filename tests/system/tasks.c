@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Loads for a scheduler. Each ends with 0 if its threads did what they had to, and prints how long
- * that took.
+ * that took. With --stamps, threads of `ping` note when they are about to block and when they go
+ * on, on the clock of the kernel's trace, and on which CPU: scheduling-trace switches reads that.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,6 +35,57 @@ static uint64_t clock_ns(clockid_t clock) {
   return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* Two for each time that a thread waits, which can be more often than once in a round. */
+struct stamp {
+  uint64_t time;
+  unsigned cpu;
+  bool before;
+};
+
+static struct stamps {
+  struct stamp* stamp;
+  size_t count, room;
+} stamps[2];
+
+static bool make_room_for_stamps(void) {
+  for (int i = 0; i < 2; i++) {
+    stamps[i].room = 4 * rounds + 16;
+    stamps[i].stamp = malloc(stamps[i].room * sizeof(struct stamp));
+    if (!stamps[i].stamp) return false;
+    /* So that no page is missing later. */
+    memset(stamps[i].stamp, 1, stamps[i].room * sizeof(struct stamp));
+  }
+  return true;
+}
+
+static void note(int thread, bool before) {
+  struct stamps* mine = &stamps[thread];
+  struct stamp* stamp;
+
+  if (!mine->room) return;
+  if (mine->count == mine->room) {
+    atomic_store(&wrong, true);
+    return;
+  }
+  stamp = &mine->stamp[mine->count++];
+  stamp->before = before;
+  /* The clock is read next to the wait. */
+  if (!before) stamp->time = clock_ns(CLOCK_MONOTONIC);
+  stamp->cpu = sched_getcpu();
+  if (before) stamp->time = clock_ns(CLOCK_MONOTONIC);
+}
+
+static bool write_stamps(const char* name) {
+  FILE* file = fopen(name, "w");
+
+  if (!file) return false;
+  for (int i = 0; i < 2; i++)
+    for (size_t n = 0; n < stamps[i].count; n++)
+      fprintf(file, "%s %u %" PRIu64 "\n", stamps[i].stamp[n].before ? "before" : "after",
+              stamps[i].stamp[n].cpu, stamps[i].stamp[n].time);
+  return fclose(file) == 0;
+}
+
 static void futex(atomic_int* word, int operation, int value) {
   syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
@@ -61,7 +113,11 @@ static void* ping(void* argument) {
   const int me = (int)(intptr_t)argument;
 
   for (unsigned long i = 0; i < rounds; i++) {
-    while (atomic_load(&turn) != me) futex(&turn, FUTEX_WAIT, !me);
+    while (atomic_load(&turn) != me) {
+      note(me, true);
+      futex(&turn, FUTEX_WAIT, !me);
+      note(me, false);
+    }
     atomic_fetch_add(&done, 1);
     atomic_store(&turn, !me);
     futex(&turn, FUTEX_WAKE, 1);
@@ -125,21 +181,36 @@ static const struct load {
 
 int main(int argc, char** argv) {
   const struct load* load = NULL;
+  const char* file = NULL;
   pthread_t threads[THREADS_MAX];
-  unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  unsigned long count;
   const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 
+  if (argc > 2 && strcmp(argv[1], "--stamps") == 0) {
+    file = argv[2];
+    argc -= 2;
+    argv += 2;
+  }
+  count = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   for (size_t i = 0; argc == 4 && i < sizeof(loads) / sizeof(*loads); i++)
     if (strcmp(argv[1], loads[i].name) == 0) load = &loads[i];
-  if (!load || !count || count > THREADS_MAX) {
-    fputs("usage: tasks spin|yield|ping|move|renice|start THREADS ROUNDS\n", stderr);
+  if (!load || !count || count > THREADS_MAX || (file && (load->thread != ping || count != 2))) {
+    fputs(
+        "usage: tasks spin|yield|ping|move|renice|start THREADS ROUNDS\n"
+        "       tasks --stamps FILE ping 2 ROUNDS\n",
+        stderr);
     return 2;
   }
   rounds = strtoul(argv[3], NULL, 10);
+  if (file && !make_room_for_stamps()) return 1;
   for (unsigned long i = 0; i < count; i++)
     if (pthread_create(&threads[i], NULL, load->thread, (void*)(intptr_t)i)) return 1;
   for (unsigned long i = 0; i < count; i++) pthread_join(threads[i], NULL);
   printf("%s %lu done in %" PRIu64 " ns\n", load->name, atomic_load(&done),
          clock_ns(CLOCK_MONOTONIC) - begin);
+  if (file && !write_stamps(file)) {
+    perror(file);
+    return 1;
+  }
   return wrong || done != (load->once ? count : count * rounds);
 }

@@ -2,9 +2,13 @@
 #include <algorithm>
 #include <cstring>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "guest/scheduling/trace/checker.h"
+#include "guest/scheduling/trace/figures/account.h"
+#include "guest/scheduling/trace/figures/switches.h"
 #include "guest/scheduling/trace/oracle.h"
 #include "guest/scheduling/trace/trace.h"
 
@@ -13,13 +17,16 @@ namespace {
 constexpr std::uint64_t limit_ns = 10'000'000;
 
 const char help[] =
-    "usage: scheduling-trace check|oracle|text FILE...\n"
+    "usage: scheduling-trace check|oracle|account|switches|text FILE...\n"
+    "       scheduling-trace switches --stamps STAMPS FILE\n"
     "\n"
     "Reads what `schedule --trace` has written.\n"
     "\n"
-    "  check   says what is wrong with it, and what became of the decisions\n"
-    "  oracle  the same, and compares them with those of an agent without latency\n"
-    "  text    prints the records\n"
+    "  check     says what is wrong with it, and what became of the decisions\n"
+    "  oracle    the same, and compares them with those of an agent without latency\n"
+    "  account   what became of each decision, and which interactions were wasted\n"
+    "  switches  the parts of context switches; STAMPS has been written by `tasks --stamps`\n"
+    "  text      prints the records\n"
     "\n"
     "exit codes:\n"
     "  0  the traces are right\n"
@@ -37,45 +44,42 @@ void print_accounts(const Trace& trace, const Accounts& accounts) {
             << "\nlongest_wait " << accounts.longest_wait << '\n';
 }
 
-std::uint64_t percentile(const std::vector<std::uint64_t>& sorted, double part) {
-  return sorted[static_cast<std::size_t>(static_cast<double>(sorted.size() - 1) * part)];
+void print(const std::vector<std::pair<std::string, std::uint64_t>>& lines) {
+  for (const auto& [name, number] : lines) std::cout << name << ' ' << number << '\n';
 }
 
-void print_ages(const std::vector<std::uint64_t>& ages) {
-  if (ages.empty()) return;
-  std::cout << "age_p50 " << percentile(ages, 0.5) << "\nage_p99 " << percentile(ages, 0.99)
-            << "\nage_max " << ages.back() << '\n';
-  std::size_t counted = 0;
-  for (std::uint64_t below = 1; counted < ages.size(); below *= 2) {
-    const auto end =
-        std::lower_bound(ages.begin() + static_cast<std::ptrdiff_t>(counted), ages.end(), below) -
-        ages.begin();
-    if (static_cast<std::size_t>(end) > counted)
-      std::cout << "age_below " << below << ' ' << static_cast<std::size_t>(end) - counted << '\n';
-    counted = static_cast<std::size_t>(end);
-    if (below >> 63) break;
+bool print_account(const char* file, const Trace& trace, const Accounts& accounts) {
+  const Account account = account_of(trace, accounts, Oracle(trace));
+  print(account.lines);
+  if (account.decisions == account.ends) return true;
+  std::cerr << file << ": of " << account.decisions << " decisions, " << account.ends
+            << " have ended\n";
+  return false;
+}
+
+void print_switches(const Trace& trace, const Stamps* stamps) {
+  const Switches switches(trace, stamps);
+  for (const SwitchKind& kind : switches.kinds()) {
+    std::cout << kind.name << " switches " << kind.count << '\n';
+    for (const SwitchPart& part : kind.parts)
+      std::cout << kind.name << ' ' << part.name << " count " << part.spread.count << " mean "
+                << part.mean << " p50 " << part.spread.p50 << " p99 " << part.spread.p99 << " min "
+                << part.spread.min << " max " << part.spread.max << '\n';
   }
+  std::cout << "resumed " << switches.resumed() << "\ndisturbed " << switches.disturbed()
+            << "\nawaited " << switches.awaited() << '\n';
 }
 
-void print_oracle(const Oracle& oracle) {
-  std::uint64_t sum = 0, longest = 0;
-  for (const Stale& stale : oracle.stale()) {
-    sum += stale.waited;
-    longest = std::max(longest, stale.waited);
-  }
-  std::cout << "right " << oracle.right() << "\nstale " << oracle.stale().size()
-            << "\nstale_waited " << sum << "\nstale_waited_max " << longest
-            << "\nidle_while_waiting " << oracle.idle_while_waiting() << '\n';
-  print_ages(oracle.ages());
-}
-
-bool work(const std::string& command, const char* file) {
-  Trace trace;
+/// Reads a trace, and says what is wrong with it.
+bool read(const char* file, Trace& trace) {
   const std::string unread = read_trace(file, trace);
-  if (!unread.empty()) {
-    std::cerr << file << ": " << unread << '\n';
-    return false;
-  }
+  if (!unread.empty()) std::cerr << file << ": " << unread << '\n';
+  return unread.empty();
+}
+
+bool work(const std::string& command, const char* file, const Stamps* stamps) {
+  Trace trace;
+  if (!read(file, trace)) return false;
   if (command == "text") {
     for (const auto& record : trace.records) std::cout << text_of(record) << '\n';
     return true;
@@ -83,26 +87,54 @@ bool work(const std::string& command, const char* file) {
   const Checker checker(trace, limit_ns);
   for (const std::string& mistake : checker.mistakes())
     std::cerr << file << ": " << mistake << '\n';
+  const bool good = checker.mistakes().empty();
   std::cout << "trace " << file << '\n';
-  print_accounts(trace, checker.accounts());
-  if (!checker.mistakes().empty()) return false;
-  if (command == "oracle") print_oracle(Oracle(trace));
-  return true;
+  if (command == "check" || command == "oracle") print_accounts(trace, checker.accounts());
+  if (!good) return false;
+  if (command == "oracle") print(figures_of(Oracle(trace)));
+  if (command == "switches") print_switches(trace, stamps);
+  return command != "account" || print_account(file, trace, checker.accounts());
+}
+
+bool is_command(const std::string& word) {
+  const char* const all[] = {"check", "oracle", "account", "switches", "text"};
+  return std::find(std::begin(all), std::end(all), word) != std::end(all);
+}
+
+/// Takes `--stamps FILE` off the words of `switches`. Returns what is wrong, or an empty text.
+std::string take_stamps(std::vector<const char*>& files, Stamps& stamps, bool& there) {
+  if (files.empty() || std::strcmp(files[0], "--stamps") != 0) return "";
+  if (files.size() < 2) return "--stamps needs a file";
+  const std::string unread = stamps.read(files[1]);
+  const std::string file = files[1];
+  files.erase(files.begin(), files.begin() + 2);
+  there = true;
+  return unread.empty() ? "" : file + ": " + unread;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
+  std::vector<const char*> files(argv + std::min(argc, 2), argv + argc);
+  Stamps stamps;
+  bool stamped = false;
   if (command == "--help" || command == "-h") {
     std::cout << help;
     return 0;
   }
-  if (argc < 3 || (command != "check" && command != "oracle" && command != "text")) {
+  if (command == "switches") {
+    const std::string wrong = take_stamps(files, stamps, stamped);
+    if (!wrong.empty()) {
+      std::cerr << wrong << '\n';
+      return 1;
+    }
+  }
+  if (files.empty() || !is_command(command) || (stamped && files.size() > 1)) {
     std::cerr << help;
     return 2;
   }
   bool good = true;
-  for (int i = 2; i < argc; ++i) good = work(command, argv[i]) && good;
+  for (const char* file : files) good = work(command, file, stamped ? &stamps : nullptr) && good;
   return good ? 0 : 1;
 }
