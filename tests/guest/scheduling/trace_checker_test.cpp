@@ -70,9 +70,11 @@ TEST(Checker, WithdrawnDecisionsLeaveGapsInTheNumbers) {
 }
 
 TEST(Checker, FindsEachDamage) {
-  const DamageResult result = damage_everywhere(good().trace(), 1000, limit);
-  EXPECT_THAT(result.missed, IsEmpty());
-  EXPECT_GT(result.done, 500u);
+  for (const Trace& trace : {good().trace(), good().ports(2, 1, 5).trace()}) {
+    const DamageResult result = damage_everywhere(trace, 1000, limit);
+    EXPECT_THAT(result.missed, IsEmpty()) << trace.head.transport;
+    EXPECT_GT(result.done, 500u);
+  }
 }
 
 TEST(Checker, FindsATaskThatRunsTwice) {
