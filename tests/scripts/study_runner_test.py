@@ -48,6 +48,8 @@ for number, command in enumerate(commands, 1):
     lines = [f"ping {2 * count} done in {time} ns" for count, time in zip(counts, ns)]
     lines += ["message WAKEUP sent 9 received 9", "decision RUN 5", "outcome COMPLETE 5", "kicks 5"]
     (share / "out").write_text("\\n".join(lines) + "\\n")
+    (share / "parameters").write_text("")
+    (share / "stamps").write_text("")
     failed = mode[0] == "fail" and number == int(mode[1])
     (share / "err").write_text("schedule: no agent\\n" if failed else "")
     zero = dict.fromkeys([*(f"ipu.endpoint.pf{function}.{name}" for function in (0, 1)
@@ -58,6 +60,12 @@ for number, command in enumerate(commands, 1):
     code = "1 (guest 125)" if failed else "0"
     print(f"{number:>5}  {code:13}  {1.25:>10.6f} s  {0.5:>6.2f} s  {command}", flush=True)
 (out / "summary.json").write_text("{}")
+"""
+SCHEDULING_TRACE = f"""#!/bin/sh
+case $1 in
+account) printf '{study_data.lines_of(study_data.ACCOUNT)}';;
+switches) printf '{study_data.switches(7)}';;
+esac
 """
 # The part of a bzImage that says its release
 LINUX = "\0" * 0x202 + "HdrS" + "\0" * 8 + "\x20\x00" + "\0" * 16 + "7.0 (somebody) #1\0code"
@@ -73,12 +81,14 @@ class Simulated(in_folder.InFolder):
                  "cmake/guest/scheduling/newest/oae_sched.ko": "module",
                  "cmake/guest/scheduling/newest/oae_sched_port.ko": "module 1",
                  "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
-                 "cmake/tests/system/tasks": "tasks", "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR}  # fmt: skip
+                 "cmake/tests/system/tasks": "tasks", "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR,
+                 "cmake/guest/scheduling/trace/scheduling-trace": SCHEDULING_TRACE}  # fmt: skip
         for name, text in files.items():
             (self.build / name).parent.mkdir(parents=True, exist_ok=True)
             (self.build / name).write_text(text)
         self.simulator = self.build / "cmake/platforms"
-        (self.simulator / "oae-vp").chmod(0o755)
+        for program in (self.simulator / "oae-vp", self.build / "cmake/guest/scheduling/trace/scheduling-trace"):
+            program.chmod(0o755)
 
     def command(self, *options):
         return ["/usr/bin/python3", "-I", str(study_data.SCRIPTS / "lib" / "study"), "--build", str(self.build), "--extent",
@@ -127,7 +137,8 @@ class Runs(Simulated):
                      "images/kernels/newest/initramfs.cpio", "cmake/guest/scheduling/newest/oae_sched.ko",
                      "cmake/guest/scheduling/newest/oae_sched_port.ko",
                      "cmake/guest/scheduling/newest/oae_sched_queue.ko", "cmake/guest/scheduling/schedule",
-                     "cmake/tests/system/tasks", "cmake/platforms/oae-vp"):  # fmt: skip
+                     "cmake/tests/system/tasks", "cmake/guest/scheduling/trace/scheduling-trace",
+                     "cmake/platforms/oae-vp"):  # fmt: skip
             with open(self.build / name, "a") as file:
                 file.write("#")
             key = Inputs(self.build).key(run)

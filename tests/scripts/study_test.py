@@ -20,7 +20,7 @@ import study_data
 from study import matrix  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("OAE_VP_BUILD", study_data.ROOT / "build")).resolve()
-(PART,) = matrix.EXTENTS["smallest"]
+PART, TRACED = matrix.EXTENTS["smallest"]
 FLOOR, WRITE_THROUGH, ALL = PART.variants
 
 
@@ -34,7 +34,9 @@ class Study(unittest.TestCase):
         for name in ("cmake", "images"):
             (cls.folder / name).symlink_to(BUILD / name)
         cls.output = cls.study("one")
-        cls.results = {run["variant"]: run["result"] for run in json.loads((cls.folder / "one.json").read_text())["runs"]}
+        runs = json.loads((cls.folder / "one.json").read_text())["runs"]
+        cls.results = {run["variant"]: run["result"] for run in runs if run["load"] == PART.load}
+        (cls.traced,) = [run["result"] for run in runs if run["load"] == TRACED.load]
 
     @classmethod
     def study(cls, name):
@@ -74,6 +76,17 @@ class Study(unittest.TestCase):
     def test_a_read_takes_what_is_published(self):
         self.assertAlmostEqual(self.results[ALL]["read_ns"], 750, delta=7.5)
 
+    def test_a_traced_run_tells_where_its_time_went(self):
+        (rounds,) = TRACED.size
+        account, parts = self.traced["account"], {name: part["mean"] for name, part in self.traced["switches"]["stamped"].items()}
+        self.assertAlmostEqual(account["ran"], 2 * rounds, delta=0.1 * 2 * rounds)
+        self.assertGreater(account["freed prestaged"], 0.9 * account["freed"])
+        self.assertEqual(parts.pop("whole"), sum(parts.values()))
+        # A switch is the greater part of what the tasks wait for each other.
+        self.assertTrue(0.5 * self.time(ALL) < sum(parts.values()) < self.time(ALL), parts)
+        self.assertEqual(self.traced["configuration"]["transport"], "queue")
+        self.assertIn("FITO diagnostic", self.output)
+
     def test_the_page_shows_the_results(self):
         text = (self.folder / "one.html").read_text().removeprefix("<!DOCTYPE html>\n")
         bars = [float(mark.get("data-value")) for mark in xml.etree.ElementTree.fromstring(text).iter()
@@ -87,7 +100,7 @@ class Study(unittest.TestCase):
         self.assertEqual(self.study("two"), self.output)
         for kind in ("json", "html"):
             self.assertEqual((self.folder / f"one.{kind}").read_bytes(), (self.folder / f"two.{kind}").read_bytes())
-        self.assertEqual(len(list((self.folder / "study" / "runs").iterdir())), len(PART.variants))
+        self.assertEqual(len(list((self.folder / "study" / "runs").iterdir())), len(matrix.runs("smallest")))
 
 
 if __name__ == "__main__":

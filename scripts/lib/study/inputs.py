@@ -30,18 +30,21 @@ class Inputs:
     """The files of a build, and their hashes."""
 
     def __init__(self, build: pathlib.Path):
+        self.build = build / "cmake"
         self.images = build / "images"
-        self.program = build / "cmake" / "platforms" / "oae-vp"
+        self.program = self.build / "platforms" / "oae-vp"
         self.platform = ROOT / "platforms" / f"{PLATFORM}.yaml"
         self.kernel = self.images / "kernels" / KERNEL / "vmlinuz"
         self.initramfs = self.images / "kernels" / KERNEL / "initramfs.cpio"
         self.release = release_of(self.kernel.read_bytes())
-        guest_build = build / "cmake" / "guest" / "scheduling"
+        guest_build = self.build / "guest" / "scheduling"
         # All machines have the files of all variants, since a guest's boot depends on what it has to unpack.
         modules = sorted({module for variant in VARIANTS.values() for module, _ in variant.modules})
         self.guest_files: List[pathlib.Path] = [guest_build / KERNEL / f"{module}.ko" for module in modules]
         programs = sorted({program for load in LOADS.values() for program in load.programs})
-        self.guest_files += [build / "cmake" / program for program in programs]
+        self.guest_files += [self.build / program for program in programs]
+        tools = sorted({tool for load in LOADS.values() for tool in load.tools})
+        self.tools = {tool: sha256((self.build / tool).read_bytes()) for tool in tools}
         self.hashes = self._hashes()
 
     def _hashes(self) -> Dict[str, str]:
@@ -61,6 +64,7 @@ class Inputs:
             "values": run.values(),
             "boot": load.boot(),
             "command": load.command(run),
+            "tools": [self.tools[tool] for tool in load.tools],
             "read by": [sha256(path.read_bytes()) for path in sorted(READERS.iterdir()) if path.suffix == ".py"],
         }
         return sha256(json.dumps(determined_by, sort_keys=True).encode())

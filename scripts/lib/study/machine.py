@@ -41,7 +41,7 @@ def last_of(file: pathlib.Path) -> str:
         return ""
 
 
-def ended_child(run: Run, how: str, wall: float, folder: pathlib.Path) -> Ended:
+def ended_child(inputs: Inputs, run: Run, how: str, wall: float, folder: pathlib.Path) -> Ended:
     said = last_of(folder / "share" / "err")
     if how != "0" or said:
         texts = [f"exit code {how}", said, last_of(folder / "messages.txt")]
@@ -49,7 +49,7 @@ def ended_child(run: Run, how: str, wall: float, folder: pathlib.Path) -> Ended:
             texts.append(last_of(folder / "host.log"))
         return Ended(run, None, "\n".join(text for text in texts if text), wall)
     try:
-        files = Files(folder / "share", json.loads((folder / "stats.json").read_text()))
+        files = Files(folder / "share", json.loads((folder / "stats.json").read_text()), inputs.build)
         return Ended(run, LOADS[run.load].result(run, files), "", wall)
     except (OSError, ValueError, KeyError, BadResult) as mistake:
         return Ended(run, None, f"{type(mistake).__name__}: {mistake}", wall)
@@ -97,7 +97,7 @@ def run_all(
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                                        text=True, errors="replace")  # fmt: skip
             try:
-                yield from children(process, runs, folder, booted)
+                yield from children(inputs, process, runs, folder, booted)
                 process.wait()
             finally:
                 end(process)
@@ -107,7 +107,7 @@ def run_all(
 
 
 def children(
-    process: subprocess.Popen, runs: List[Run], folder: pathlib.Path, booted: Callable[[], None]
+    inputs: Inputs, process: subprocess.Popen, runs: List[Run], folder: pathlib.Path, booted: Callable[[], None]
 ) -> Iterator[Ended]:
     for line in process.stdout:
         if line.split()[:1] == ["child"]:
@@ -117,5 +117,5 @@ def children(
         if found:
             number = int(found[1])
             child = folder / "out" / str(number)
-            yield ended_child(runs[number - 1], found[2], float(found[3]), child)
+            yield ended_child(inputs, runs[number - 1], found[2], float(found[3]), child)
             shutil.rmtree(child, ignore_errors=True)

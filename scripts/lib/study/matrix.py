@@ -116,6 +116,15 @@ SWEPT = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[3]
 SERVING = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name)
 PRESTAGED = (FLOOR.name, ON_HOST[1].name, LADDER[-1].name, PORTS[3].name)
 
+# Those that are traced
+TRACED = (*(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name)
+
+
+def traced_parts(seeds: int, rounds: int, spin: int, moves: int) -> Tuple[Part, ...]:
+    return (Part("traced-ping", seeds, (rounds,), TRACED), Part("traced-spin", seeds, (spin,), TRACED),
+            Part("traced-move", seeds, (moves,), TRACED))  # fmt: skip
+
+
 OF_MACHINES = ("link", "memory", "interrupt", "core")
 EXTENTS: Dict[str, Tuple[Part, ...]] = {
     "whole": (
@@ -124,13 +133,18 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("saturation", 3, (10_000, 500), ALL),
         Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
         Part("requests", 10, (1_000, 8_000), SERVING, ("rate", "churn", "link"), PRESTAGED),
+        *traced_parts(5, 1_000, 3_000, 100),
     ),
     "quick": (
         Part("ping", 3, (100, 500), ALL, ("link",), SWEPT),
         Part("saturation", 1, (5_000, 500), SERVING),
         Part("requests", 2, (500, 3_000), SERVING, ("churn",), PRESTAGED),
+        *traced_parts(2, 300, 1_500, 25),
     ),
-    "smallest": (Part("ping", 1, (20, 100), (FLOOR.name, LADDER[3].name, LADDER[5].name)),),
+    "smallest": (
+        Part("ping", 1, (20, 100), (FLOOR.name, LADDER[3].name, LADDER[5].name)),
+        Part("traced-ping", 1, (50,), (LADDER[5].name,)),
+    ),
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ class Files:
 
     share: pathlib.Path  # the guest's folder SHARE
     stats: dict  # the statistics of its machine
+    build: pathlib.Path = pathlib.Path()  # the build's folder `cmake`, where the tools of loads are
 
     def text(self, name: str = "out") -> str:
         return (self.share / name).read_text()
@@ -36,6 +37,7 @@ class Load(abc.ABC):
     title: str
     platform: Tuple[str, ...]  # KEY=VALUE, besides what the platform file says
     programs: Tuple[str, ...]  # in the build's folder `cmake`
+    tools: Tuple[str, ...] = ()  # in the same folder: what reads the files of a run, on this machine
     prepares = ""  # lines of a shell script, before machines are forked
 
     @abc.abstractmethod

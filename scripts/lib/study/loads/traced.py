@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads whose scheduling is traced: where the time of a context switch goes, what became of each decision, and by what host
+and agent were kept in step."""
+
+from typing import Dict
+
+from study.loads import load, traces
+from study.loads.load import SHARE, BadResult, Files, Load
+from study.variants import VARIANTS, Variant
+
+COMPLETION_TIMEOUT = 50_000_000  # ns: the root complex's, unless a platform file says otherwise
+
+
+def transport(variant: Variant) -> str:
+    words = variant.schedule
+    return words[words.index("--transport") + 1] if "--transport" in words else "memory"
+
+
+class Traced(Load):
+    """A run's size is what `tasks` takes last: rounds, or us of CPU time."""
+
+    platform = ("hosts[0].vcpus=4",)
+    programs = ("guest/scheduling/schedule", "tests/system/tasks")
+    tools = (traces.PROGRAM,)
+
+    def __init__(self, name: str, title: str, tasks: str, policy: str, cpus: str, stamps: bool = False):
+        self.name, self.title, self.tasks, self.policy, self.cpus, self.stamps = name, title, tasks, policy, cpus, stamps
+
+    def command(self, run) -> str:
+        variant = VARIANTS[run.variant]
+        stamps = f"--stamps {SHARE}/{traces.STAMPS} " if self.stamps else ""
+        words = load.under(variant, self.policy, self.cpus, (*run.schedule(), "--trace", f"{SHARE}/{traces.TRACE}"))
+        traced = load.output(f"{words} tasks {stamps}{self.tasks} {run.size[0]}")
+        told = f"grep -H '' /sys/module/oae_sched*/parameters/* > {SHARE}/{traces.PARAMETERS}"
+        return " && ".join([*load.begin(variant), load.shift(run.seed), traced, told])
+
+    def configuration(self, variant: Variant, account: Dict[str, int], parameters: Dict[str, str]) -> dict:
+        """As the diagnostic wants it."""
+        numbers = {name.split(".")[1]: int(value) for name, value in parameters.items() if value.isdigit()}
+        of_trace = {name: account[name] for name in ("cpus", "time_slice", "prestage", "watchdog")}
+        return {**numbers, **of_trace, "transport": transport(variant), "policy": self.policy,
+                "completion_timeout": COMPLETION_TIMEOUT}  # fmt: skip
+
+    def result(self, run, files: Files) -> dict:
+        variant = VARIANTS[run.variant]
+        counted = load.counted(variant, files.text())
+        if counted["fallbacks"]:
+            return counted  # What the agent had missed is in no trace.
+        found = traces.read(files.build, files.share)
+        counters = files.stats["counters"]
+        found["configuration"] = self.configuration(variant, found["account"], found.pop("parameters"))
+        found["account"]["interrupts"] = load.device(files.stats)["device"]["interrupts"]
+        timeouts = [name for name in counters if name.startswith("host.") and name.endswith(".completion_timeouts")]
+        found["account"]["completion_timeouts"] = sum(counters[name] for name in timeouts)
+        found = {**counted, **found}
+        self.check(found)
+        return found
+
+    def check(self, result: dict) -> None:
+        if result["fallbacks"]:
+            return
+        if result["account"]["unaccounted"] or result["account"]["lost"]:
+            raise BadResult("decisions or messages were lost")
+        if self.stamps and not result["switches"]["stamped"]["whole"]["count"] > 0:
+            raise BadResult("there was no switch")
+
+
+PING = Traced("traced-ping", "two tasks wake each other on one CPU; FIFO", "ping 2", "fifo-central", "1", stamps=True)
+SPIN = Traced("traced-spin", "eight tasks compute on three CPUs; Shinjuku", "spin 8", "shinjuku", "1-3")
+MOVE = Traced("traced-move", "four tasks go from CPU to CPU, of three; Shinjuku", "move 4", "shinjuku", "1-3")
+ALL = (PING, SPIN, MOVE)
