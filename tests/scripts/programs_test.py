@@ -23,7 +23,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 SETUP = ("setup", "kernel", "run", *(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("*.sh")), "lib/manifest.py",
          "generate-memory-map", "generate-registers", "generate-transitions")
 FIGURES = tuple(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("figures*.py"))
-STUDY = tuple(f"lib/study/{path.name}" for path in (SCRIPTS / "lib" / "study").glob("*.py"))
+STUDY = tuple(str(path.relative_to(SCRIPTS)) for path in (SCRIPTS / "lib" / "study").rglob("*.py"))
 COMMANDS = {
     "setup": (SETUP, ()),
     "test": (("test", "lib/results.py"), ("tests", "bench")),
