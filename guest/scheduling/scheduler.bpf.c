@@ -15,6 +15,7 @@
 
 #include "counts.h"
 #include "linux/oae_sched.h"
+#include "settings.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -53,6 +54,8 @@ struct task_state {
   s32 nice;
   u64 since; /* in custody */
   u32 custody;
+  u32 owned_from; /* number of the message by which the agent got the task, */
+  bool owned;     /* which has waited since, and at most was changed */
   bool managed;
   bool runnable; /* as the last message about it says */
   bool running;
@@ -70,6 +73,9 @@ struct {
 static struct cpu_state cpus[OAE_SCHED_CPUS];
 
 struct counts counts SEC(".bss.counts");
+
+/* The loader sets them. */
+const volatile struct settings settings SEC(".rodata.settings") = {0};
 
 static struct task_state* state_of(struct task_struct* p) {
   struct task_state* state = bpf_task_storage_get(&tasks, p, NULL, 0);
@@ -209,6 +215,9 @@ void BPF_PROG(enqueue, struct task_struct* p, u64 flags) {
   state->runnable = true;
   barrier = next_barrier(state); /* so that a CPU that latches the task from now on sees it */
   was_latched = unlatch(state);
+  /* A task that was about to run is given back. One that has waited since is only changed. */
+  if (!state->owned || was_latched) state->owned_from = barrier;
+  state->owned = true;
   if (flags & SCX_ENQ_WAKEUP || (!state->left && !was_latched))
     send_wakeup(p, barrier);
   else
@@ -220,13 +229,28 @@ void BPF_PROG(enqueue, struct task_struct* p, u64 flags) {
   if (fallback && __sync_lock_test_and_set(&state->custody, 0)) enqueue_in_fallback(p, flags);
 }
 
+/*
+ * Whether the agent has owned the task since the message that the decision names, and this CPU is
+ * still about to run it. This is read after the custody. If the task is enqueued anew after that,
+ * the CPU is unlatched before it looks here, or the kernel drops the insertion.
+ */
+static bool is_owned_since(const struct task_state* state, u32 barrier, u32 cpu) {
+  const u32 from = *(volatile u32*)&state->owned_from;
+
+  return (s32)(barrier - from) >= 0 && (s32)(*(volatile u32*)&state->barrier - barrier) >= 0 &&
+         *(volatile u32*)&state->latched == cpu + 1;
+}
+
 /* Why a decision cannot be carried out, or COMPLETE if it can. */
 static s32 check(const struct oae_sched_slot* decision, struct task_struct* p,
                  struct task_state* state, u32 cpu) {
-  if (!state->managed || *(volatile u32*)&state->barrier != decision->task_barrier)
+  if (!state->managed) return GHOST_TARGET_STALE;
+  if (settings.rule == RULE_BARRIER && *(volatile u32*)&state->barrier != decision->task_barrier)
     return GHOST_TARGET_STALE;
   if (state->running) return GHOST_TARGET_ONCPU;
-  if (!state->custody) return GHOST_TARGET_NOT_RUNNABLE;
+  if (!*(volatile u32*)&state->custody) return GHOST_TARGET_NOT_RUNNABLE;
+  if (settings.rule == RULE_OWNER && !is_owned_since(state, decision->task_barrier, cpu))
+    return GHOST_TARGET_STALE;
   if (!(p->cpus_ptr->bits[0] >> cpu & 1) || (p->migration_disabled && scx_bpf_task_cpu(p) != cpu))
     return GHOST_INVALID_TARGET;
   return GHOST_COMPLETE;
@@ -298,7 +322,7 @@ void BPF_PROG(running, struct task_struct* p) {
   at->use = USE_OURS;
   state->latched = 0;
   state->custody = 0;
-  state->left = state->yielded = false;
+  state->left = state->yielded = state->owned = false;
   state->running = true;
   at->sequence++;
   send_on_cpu(p, cpu, next_barrier(state));
@@ -408,7 +432,7 @@ void BPF_PROG(enable, struct task_struct* p) {
   if (!state) return;
   state->managed = true;
   state->custody = 0;
-  state->runnable = state->running = state->left = state->yielded = false;
+  state->runnable = state->running = state->left = state->yielded = state->owned = false;
   state->cpus = p->cpus_ptr->bits[0];
   state->nice = nice_of(p);
   if (bpf_map_update_elem(&managed, &gtid, &present, BPF_ANY))

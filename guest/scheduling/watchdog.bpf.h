@@ -6,9 +6,6 @@
 #ifndef OAE_SCHED_WATCHDOG_H
 #define OAE_SCHED_WATCHDOG_H
 
-/* How long a task may wait for a decision, in ns; 0: forever. The loader sets it. */
-const volatile u64 patience SEC(".rodata.patience") = 0;
-
 #define CHECKS_WITHIN_PATIENCE 4
 #define FALLBACK_QUEUE 1
 #define FALLBACK_SLICE 1000000
@@ -52,7 +49,8 @@ static long find_late(struct bpf_map* map, u64* gtid, u8* value, bool* late) {
   struct task_state* state = managed_state(*gtid, &p);
 
   if (!state || !state->custody) return 0;
-  if (bpf_ktime_get_ns() - (state->since > resumed ? state->since : resumed) <= patience) return 0;
+  if (bpf_ktime_get_ns() - (state->since > resumed ? state->since : resumed) <= settings.patience)
+    return 0;
   *late = true;
   return 1;
 }
@@ -76,7 +74,7 @@ static int watch(void* map, u32* key, struct watchdog* watchdog) {
       kick_all();
     }
   }
-  bpf_timer_start(&watchdog->timer, patience / CHECKS_WITHIN_PATIENCE, 0);
+  bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE, 0);
   return 0;
 }
 
@@ -84,11 +82,11 @@ static s32 start_watchdog(void) {
   const u32 first = 0;
   struct watchdog* watchdog = bpf_map_lookup_elem(&watchdogs, &first);
 
-  if (!patience) return 0;
+  if (!settings.patience) return 0;
   if (!watchdog) return -2;
   bpf_timer_init(&watchdog->timer, &watchdogs, 1 /* CLOCK_MONOTONIC */);
   bpf_timer_set_callback(&watchdog->timer, watch);
-  return bpf_timer_start(&watchdog->timer, patience / CHECKS_WITHIN_PATIENCE, 0);
+  return bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE, 0);
 }
 
 /* Wakes an idle CPU that may run the task. */

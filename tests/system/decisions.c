@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An agent without a policy, on CPU 0. It asks CPU 1 to run one task, rightly and wrongly, and
- * compares how that ends with what it has to be.
+ * compares how that ends with what it has to be. `decisions owner` does so by that rule.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -26,6 +26,7 @@
 static struct channel channel;
 static struct agent_channel way;
 static struct scheduler scheduler;
+static struct settings settings = {.rule = RULE_BARRIER};
 
 /* What messages have said of the task, and of the CPUs. */
 static uint64_t gtid;
@@ -36,6 +37,7 @@ static bool idle[OAE_SCHED_CPUS];
 /* The task sleeps until it is told to spin, and spins until it is told to sleep. */
 static atomic_int spinning;
 static atomic_bool over;
+static atomic_int task_id;
 static atomic_bool fair_spins;
 
 static void fail(const char* format, ...) {
@@ -93,6 +95,7 @@ static void join_agent(void) {
 }
 
 static void* run_task(void* unused) {
+  task_id = gettid();
   pin(1);
   join_agent();
   while (!over) {
@@ -205,6 +208,24 @@ static void expect_decided(const char* what, unsigned cpu, uint32_t seen,
   expect_end(what, cpu, expected);
 }
 
+/* Lets the waiting task run on CPU 0, too. It is dequeued and enqueued for that. */
+static void change_task(void) {
+  const uint32_t before = barrier;
+  const uint64_t begin = now_ns();
+  cpu_set_t set;
+
+  CPU_ZERO(&set);
+  CPU_SET(0, &set);
+  CPU_SET(1, &set);
+  if (sched_setaffinity(task_id, sizeof(set), &set)) fail("the task cannot be changed");
+  while (barrier != before + 2) {
+    receive();
+    if (now_ns() - begin > WAIT_NS)
+      fail("no two messages about a change, but %u", barrier - before);
+  }
+  if (last_type != GHOST_WAKEUP) fail("a change ends with a message of type %u", last_type);
+}
+
 /* The task began on CPU 1 by itself. It may have lost that CPU before it slept. */
 static void wait_for_sleep(void) {
   const uint64_t begin = now_ns();
@@ -219,7 +240,9 @@ static void wait_for_sleep(void) {
 }
 
 static void check_decisions(void) {
+  const bool owner = settings.rule == RULE_OWNER;
   pthread_t task, fair;
+  uint32_t before;
 
   if (pthread_create(&task, NULL, run_task, NULL)) fail("no thread");
   /* The task must not wait unseen for a CPU that the agent has not given it. */
@@ -229,7 +252,8 @@ static void check_decisions(void) {
   expect_idle(1, true);
   wait_for_sleep();
   expect_decided("a task that sleeps", 1, barrier, GHOST_TARGET_NOT_RUNNABLE);
-  expect_decided("an old barrier", 1, barrier - 1, GHOST_TARGET_STALE);
+  expect_decided("an old barrier", 1, barrier - 1,
+                 owner ? GHOST_TARGET_NOT_RUNNABLE : GHOST_TARGET_STALE);
 
   set_spinning(true);
   expect_message(GHOST_WAKEUP);
@@ -241,6 +265,7 @@ static void check_decisions(void) {
   CHANGED(gtid, 1, GHOST_TARGET_NOT_FOUND); /* a task that is not the agent's */
   CHANGED(gtid, 0, GHOST_TARGET_NOT_FOUND);
   CHANGED(task_barrier, barrier + 1, GHOST_TARGET_STALE);
+  CHANGED(task_barrier, barrier - 1, GHOST_TARGET_STALE); /* from before the task slept */
   expect_idle(2, true);
   /* The kernel would end the scheduler if it inserted the task there. */
   expect_decided("a CPU that the task's mask forbids", 2, barrier, GHOST_INVALID_TARGET);
@@ -250,7 +275,13 @@ static void check_decisions(void) {
   way.withdraw(&channel, 1);
   expect_end("a decision that is withdrawn", 1, GHOST_ABORTED);
 
-  expect_decided("a right decision", 1, barrier, GHOST_COMPLETE);
+  before = barrier;
+  change_task();
+  if (!owner) {
+    expect_decided("a barrier from before a change", 1, before, GHOST_TARGET_STALE);
+    before = barrier;
+  }
+  expect_decided("a right decision", 1, before, GHOST_COMPLETE);
   expect_message(GHOST_ON_CPU);
   expect_idle(2, true);
   expect_decided("a task that runs", 2, barrier, GHOST_TARGET_ONCPU);
@@ -280,14 +311,15 @@ static void check_decisions(void) {
   expect_decided("a task that is dead", 1, barrier, GHOST_TARGET_NOT_FOUND);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
   struct counts counts;
 
+  if (argc > 1 && strcmp(argv[1], "owner") == 0) settings.rule = RULE_OWNER;
   pin(0);
   if (channel_open(&channel)) fail("no device");
   way = channel_of_agent(&channel);
   if (channel_open(&(struct channel){0}) == 0) fail("the device can be opened twice");
-  if (scheduler_load(&scheduler, 0) || scheduler_attach(&scheduler)) fail("no scheduler");
+  if (scheduler_load(&scheduler, &settings) || scheduler_attach(&scheduler)) fail("no scheduler");
   check_decisions();
   scheduler_detach(&scheduler);
   if (scheduler_counts(&scheduler, &counts)) fail("no counts");

@@ -75,6 +75,7 @@ code schedule --trace /share/overflow.trace --records 10 tasks ping 2 10
 code schedule --trace /no/such/file true
 """, "decisions": """
 code decisions
+code decisions owner
 """, "wrong": """
 code schedule --help
 code schedule --policy best true
@@ -214,6 +215,13 @@ class Runs:
         # The second agent has decided, too.
         self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", self.text(name)).group(1)), 10)
 
+    def check_owner(self, name):
+        """A run by the rule of the owner, in which tasks are changed while they wait."""
+        self.assertEqual(self.text(name, "err"), "")
+        self.assertRegex(self.text(name), r"(?m)^code 0$")
+        self.assertGreater(self.counts(name)["message"]["AFFINITY_CHANGED"], 10)
+        self.assertGreater(self.read_trace(name)["ran"], 10)
+
     def files(self, kind, *names):
         """Returns the files of this kind of these runs."""
         found = [child.share / f"{name.replace(' ', '_')}.{kind}" for name in names for child in self.machines.children.values()]
@@ -323,7 +331,7 @@ class Scheduling(Runs, machine.TestCase):
 
     def test_each_decision_is_checked(self):
         self.assertEqual(self.text("decisions", "err"), "")
-        self.assertEqual(self.text("decisions"), "good\ncode 0\n")
+        self.assertEqual(self.text("decisions"), "good\ncode 0\n" * 2)
 
     def test_an_agent_that_polls_memory_knows_what_happens(self):
         for name in TRACED:
@@ -422,7 +430,7 @@ dmesg -r > /share/dmesg
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["plain", "ended", "reset"]
+    others = ["plain", "owner", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -444,13 +452,17 @@ begun
 echo 1 > /sys/bus/pci/devices/0000:01:00.1/reset
 code wait $!
 """
-        others = {"plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}", "ended": ended,
-                  "reset": reset}
+        owner = f"code {start} --rule owner --trace /share/owner.trace --policy shinjuku --prestage tasks {LOADS['move']}"
+        others = {"owner": owner, "plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}",
+                  "ended": ended, "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
     def test_a_plain_queue_works(self):
         self.assertEqual(self.text("plain", "err"), "")
         self.assertRegex(self.text("plain"), r"(?m)^code 0$")
+
+    def test_the_rule_of_the_owner_refuses_what_cannot_be_and_not_what_is_old(self):
+        self.check_owner("owner")
 
     def test_an_agent_that_has_missed_something_begins_anew(self):
         for name in ("ended", "reset"):
@@ -460,7 +472,7 @@ code wait $!
 
 class Port(Runs, machine.TestCase):
     """The agent is firmware, and swap ports lead to it."""
-    others = ["pushed", "each_sent", "ended"]
+    others = ["pushed", "each_sent", "barrier", "ended"]
     names = tuple(name for name in RUNS if name in (
         "ping fifo-central", "ping fifo-central --cpus 1 --prestage", "yield fifo-central", "spin fifo-central --prestage",
         "spin fifo-per-cpu", "start shinjuku", "move shinjuku --prestage", "spin vm --time-slice 300us --prestage"))
@@ -482,7 +494,8 @@ code wait $!
 code {start} --policy fifo-central --prestage tasks {LOADS['ping']}
 echo 1 > /sys/module/oae_sched_port/parameters/carry_events
 """
-        others = {"pushed": pushed, "each_sent": each_sent, "ended": ended}
+        barrier = f"code {start} --rule barrier --trace /share/barrier.trace --policy shinjuku --prestage tasks {LOADS['move']}"
+        others = {"pushed": pushed, "each_sent": each_sent, "barrier": barrier, "ended": ended}
         cls.run_({**halves(start, begin, cls.names), "others": blocks(others, begin)}, *QUEUES)
 
     def ports(self, name):
@@ -505,7 +518,7 @@ echo 1 > /sys/module/oae_sched_port/parameters/carry_events
         self.assertGreater(ports["implied"], 0.9 * counts["outcome"]["COMPLETE"])
 
     def test_what_crosses_ports_is_accounted_for(self):
-        for name in [*self.names, "pushed", "each_sent"]:
+        for name in [*self.names, "pushed", "each_sent", "barrier"]:
             with self.subTest(name):
                 ports, counts = self.ports(name), self.counts(name)
                 ends = sum(counts["outcome"].values())
@@ -519,6 +532,11 @@ echo 1 > /sys/module/oae_sched_port/parameters/carry_events
                 self.assertEqual(ports["implied"] > 0, name != "each_sent")
                 for nothing in ("doubts", "foreign", "reversed", "refused"):
                     self.assertEqual(ports[nothing], 0, nothing)
+
+    def test_a_swap_can_rest_on_a_barrier(self):
+        self.assertEqual(self.text("barrier", "err"), "")
+        self.assertRegex(self.text("barrier"), r"(?m)^code 0$")
+        self.assertGreater(self.read_trace("barrier")["ran"], 10)
 
     def test_an_agent_that_ends_begins_anew(self):
         self.check_begun_anew("ended")

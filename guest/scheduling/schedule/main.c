@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   if (error) return failed("/dev/oae_sched", -error);
   error = options.trace ? trace_begin(&channel, options.records) : 0;
   if (error) return failed("the trace cannot begin", -error);
-  error = scheduler_load(&scheduler, options.patience);
+  error = scheduler_load(&scheduler, &options.settings);
   if (error) return failed("the scheduler cannot be loaded", -error);
   code = (options.transport ? schedule_elsewhere : schedule_here)(&scheduler, &channel, &options,
                                                                   &agent_counts);

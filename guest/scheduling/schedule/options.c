@@ -38,6 +38,9 @@ const char options_help[] =
     "                         for an agent on this host). After that, threads take turns without "
     "the agent,\n"
     "                         until firmware has begun anew\n"
+    "  -r, --rule RULE        until when a decision counts (port: owner, otherwise barrier)\n"
+    "                         barrier       until another message about its thread is sent\n"
+    "                         owner         for as long as its thread waits for a CPU\n"
     "  -h, --help             this text\n"
     "\n"
     "At the end, it prints how many messages the kernel has sent and the agent has received, how\n"
@@ -85,6 +88,19 @@ static bool read_policy(const char* text, enum policy_kind* kind) {
   return false;
 }
 
+static bool read_rule(const char* text, uint32_t* rule) {
+  const bool owner = strcmp(text, "owner") == 0;
+
+  *rule = owner ? RULE_OWNER : RULE_BARRIER;
+  return owner || strcmp(text, "barrier") == 0;
+}
+
+/* A swap hands a decision out only if the agent has not taken it back, so that it needs no barrier.
+ */
+static uint32_t usual_rule(const char* transport) {
+  return transport && strcmp(transport, "port") == 0 ? RULE_OWNER : RULE_BARRIER;
+}
+
 /* Checks what depends on several options. */
 static bool complete(struct options* options, unsigned cpus) {
   struct policy_config* policy = &options->policy;
@@ -113,14 +129,15 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
                                         {"trace", required_argument, NULL, 'T'},
                                         {"records", required_argument, NULL, 'R'},
                                         {"watchdog", required_argument, NULL, 'w'},
+                                        {"rule", required_argument, NULL, 'r'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
-  bool agent_cpu = false, records = false, watchdog = false;
+  bool agent_cpu = false, records = false, watchdog = false, rule = false;
   int option;
 
   *options = (struct options){.policy.kind = POLICY_FIFO_CENTRAL, .records = 100000};
   /* The options of the command are its own. */
-  while ((option = getopt_long(argc, argv, "+p:s:c:a:t:PT:R:hw:", known, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+p:s:c:a:t:PT:R:hw:r:", known, NULL)) != -1) {
     const char* text = optarg;
     uint64_t number;
     switch (option) {
@@ -158,8 +175,12 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
         break;
       case 'w':
         watchdog = true;
-        if (strcmp(text, "off") != 0 && !read_time(text, &options->patience))
+        if (strcmp(text, "off") != 0 && !read_time(text, &options->settings.patience))
           return wrong("no time above 0, such as 20ms, and not \"off\": %s", text);
+        break;
+      case 'r':
+        if (!read_rule(text, &options->settings.rule)) return wrong("no such rule: %s", text);
+        rule = true;
         break;
       case 'h':
         options->help = true;
@@ -172,7 +193,8 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
   if (options->transport && agent_cpu)
     return wrong("--agent-cpu is for an agent on this host, and --transport for one elsewhere");
   if (records && !options->trace) return wrong("--records is for --trace");
-  if (!watchdog && options->transport) options->patience = 20000000;
+  if (!watchdog && options->transport) options->settings.patience = 20000000;
+  if (!rule) options->settings.rule = usual_rule(options->transport);
   options->command = argv + optind;
   return complete(options, cpus);
 }

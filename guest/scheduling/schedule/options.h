@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 #include "policy.h"
+#include "settings.h"
 
 struct options {
   struct policy_config policy;
-  const char* transport; /* to an agent elsewhere; NULL: it is a thread of this program */
-  unsigned agent_cpu;    /* of that thread */
-  const char* trace;     /* the file, or NULL */
-  uint64_t records;      /* of the trace: room for them */
-  uint64_t patience;     /* how long a task may wait for a decision, ns; 0: forever */
+  const char* transport;    /* to an agent elsewhere; NULL: it is a thread of this program */
+  unsigned agent_cpu;       /* of that thread */
+  const char* trace;        /* the file, or NULL */
+  uint64_t records;         /* of the trace: room for them */
+  struct settings settings; /* of the scheduler */
   bool help;
   char** command; /* ends with NULL */
 };

@@ -8,20 +8,20 @@
 extern const char scheduler_object[];
 extern const char scheduler_object_end[];
 
-static int set_patience(const struct bpf_object* object, uint64_t patience) {
-  struct bpf_map* map = bpf_object__find_map_by_name(object, ".rodata.patience");
+static int set(const struct bpf_object* object, const struct settings* settings) {
+  struct bpf_map* map = bpf_object__find_map_by_name(object, ".rodata.settings");
 
-  return map ? bpf_map__set_initial_value(map, &patience, sizeof(patience)) : -ENOENT;
+  return map ? bpf_map__set_initial_value(map, settings, sizeof(*settings)) : -ENOENT;
 }
 
-int scheduler_load(struct scheduler* scheduler, uint64_t patience) {
+int scheduler_load(struct scheduler* scheduler, const struct settings* settings) {
   int error;
 
   *scheduler = (struct scheduler){0};
   scheduler->object =
       bpf_object__open_mem(scheduler_object, scheduler_object_end - scheduler_object, NULL);
   if (!scheduler->object) return -errno;
-  error = set_patience(scheduler->object, patience) ?: bpf_object__load(scheduler->object);
+  error = set(scheduler->object, settings) ?: bpf_object__load(scheduler->object);
   if (error) bpf_object__close(scheduler->object);
   return error;
 }

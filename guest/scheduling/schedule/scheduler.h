@@ -4,6 +4,7 @@
 #define SCHEDULE_SCHEDULER_H
 
 #include "counts.h"
+#include "settings.h"
 
 struct bpf_link;
 struct bpf_object;
@@ -16,9 +17,7 @@ struct scheduler {
 };
 
 /* These return 0 or a negative errno. */
-/* If a task waits for a decision for longer than `patience`, in ns, tasks take turns without the
- * agent until that begins anew. 0: they wait. */
-int scheduler_load(struct scheduler* scheduler, uint64_t patience);
+int scheduler_load(struct scheduler* scheduler, const struct settings* settings);
 /* From now on, it schedules tasks of the policy SCHED_EXT. */
 int scheduler_attach(struct scheduler* scheduler);
 

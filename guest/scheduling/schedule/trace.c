@@ -37,6 +37,7 @@ bool trace_write(const struct channel* channel, const struct options* options, u
                                  .record_bytes = sizeof(struct oae_sched_record),
                                  .policy = options->policy.kind,
                                  .prestage = options->policy.prestage,
+                                 .rule = options->settings.rule,
                                  .cpus = options->policy.cpus,
                                  .time_slice = options->policy.time_slice,
                                  .detached = detached_ns,

@@ -152,7 +152,7 @@ void Checker::claimed(std::size_t at) {
   if (record.number <= cpu.number) wrong(at, "its number does not rise");
   cpu.number = record.number;
   const auto task = tasks_.find(record.gtid);
-  cpu.decision = {&record, at, false, 0};
+  cpu.decision = {&record, at};
   if (!times_.count(record.newest)) wrong(at, "no message was sent at that time");
   if (record.newest > record.end) wrong(at, "it rests on the future");
   if (task == tasks_.end()) {
@@ -166,6 +166,8 @@ void Checker::claimed(std::size_t at) {
     wrong(at, "it rests on a message that is newer");
   cpu.decision.waiting = task->second.place == Place::waiting;
   cpu.decision.sequence = task->second.sequence;
+  cpu.decision.owned_from = task->second.owned_from;
+  cpu.decision.cpus = task->second.cpus;
 }
 
 void Checker::ended(std::size_t at) {
@@ -191,12 +193,14 @@ void Checker::ended(std::size_t at) {
     case GHOST_TARGET_NOT_FOUND:
     case GHOST_TARGET_NOT_RUNNABLE:
       refusals_.push_back({at, record.gtid, claim->task_barrier, record.state});
-      if (record.state == GHOST_TARGET_STALE) task->second.refused = record.end;
+      task->second.refused = record.end;
       if (record.state == GHOST_TARGET_ONCPU && task->second.place == Place::running)
         refusals_.pop_back();
       break;
-    case GHOST_CPU_UNAVAIL:
     case GHOST_INVALID_TARGET:
+      task->second.refused = record.end;
+      break;
+    case GHOST_CPU_UNAVAIL:
       break;
     default:
       wrong(at, "no agent makes such a decision");
@@ -204,15 +208,27 @@ void Checker::ended(std::size_t at) {
   }
 }
 
+// Whether a decision that is carried out still counts, as the rule has it. If not, a message that
+// was sent since the claim has taken the task back.
+bool Checker::still_counts(std::size_t at, const Decision& decision, const Task& task) {
+  const oae_sched_record& record = trace_.records[at];
+  const std::uint32_t barrier = trace_.records[decision.at].task_barrier;
+  if (is_owned()) {
+    if (barrier < decision.owned_from) wrong(at, "the task was not the agent's since");
+    if (!((decision.cpus | task.cpus) >> record.cpu & 1)) wrong(at, "the task may not run there");
+    return task.owned_from == decision.owned_from && task.place != Place::gone;
+  }
+  if (decision.sequence != barrier) wrong(at, "a message about the task came before it");
+  if (!(task.cpus >> record.cpu & 1)) wrong(at, "the task may not run there");
+  return task.sequence == decision.sequence;
+}
+
 void Checker::complete(std::size_t at, Cpu& cpu, Task& task) {
   const oae_sched_record& record = trace_.records[at];
   const Decision& decision = cpu.decision;
-  const oae_sched_record& claim = trace_.records[decision.at];
   if (!decision.waiting) wrong(at, "the task did not wait for a CPU");
-  if (decision.sequence != claim.task_barrier) wrong(at, "a message about the task came before it");
-  if (!(task.cpus >> record.cpu & 1)) wrong(at, "the task may not run there");
-  if (task.sequence != decision.sequence) {
-    ++accounts_.taken_back;  // by what the message says
+  if (!still_counts(at, decision, task)) {
+    ++accounts_.taken_back;
     return;
   }
   if (task.place != Place::waiting) wrong(at, "another CPU has the task");

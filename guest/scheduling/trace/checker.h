@@ -39,19 +39,22 @@ class Checker {
     Place place = Place::fresh;
     unsigned cpu = 0;  // LATCHED, RUNNING, STOPPED: where
     std::uint32_t sequence = 0;
+    std::uint32_t owned_from = 0;  // number of the message since which it waits, or waited last
     std::uint64_t cpus = 0;
     std::optional<unsigned> home;  // with a queue for each CPU, if it is known
     std::uint64_t runtime = 0;
     std::uint64_t since = 0;    // since when it waits while a CPU idles; 0: it does not
-    std::uint64_t refused = 0;  // when a decision for it was last found stale
+    std::uint64_t refused = 0;  // when a decision for it was last refused for its sake
     bool changed = false;       // stopped, and then only changed: it goes on
     std::map<std::uint32_t, std::uint64_t> times;  // of its messages
   };
   struct Decision {
     const oae_sched_record* claim = nullptr;
-    std::size_t at = 0;          // index of the claim
-    bool waiting = false;        // at the claim, the task could be run
-    std::uint32_t sequence = 0;  // at the claim, of the last message about the task
+    std::size_t at = 0;            // index of the claim
+    bool waiting = false;          // at the claim, the task could be run
+    std::uint32_t sequence = 0;    // at the claim, of the last message about the task
+    std::uint32_t owned_from = 0;  // at the claim, as the task's
+    std::uint64_t cpus = 0;        // at the claim, as the task's
   };
   struct Cpu {
     std::uint64_t time = 0;  // until which its records reach
@@ -91,11 +94,13 @@ class Checker {
   void claimed(std::size_t at);
   void ended(std::size_t at);
   void complete(std::size_t at, Cpu& cpu, Task& task);
+  bool still_counts(std::size_t at, const Decision& decision, const Task& task);
   void stopping(std::size_t at);
   bool could_run(const Task& task, std::uint64_t idle) const;
   void measure_waiting(std::size_t at);
   void note_waiting(std::size_t at);
   void check_refusals();
+  bool is_owned() const { return trace_.head.rule == RULE_OWNER; }
   void check_end();
   void check_sums();
   void check_ports();

@@ -16,7 +16,7 @@ void Checker::begin_task(std::size_t at, const ghost_message& message) {
       wrong(at, "the task's last message had number " + std::to_string(found->second.sequence));
     task.times = found->second.times;
   }
-  task.sequence = message.header.sequence;
+  task.sequence = task.owned_from = message.header.sequence;
   task.cpus = message.task_new.cpus;
   task.runtime = message.task_new.runtime;
   task.times[task.sequence] = trace_.records[at].time;
@@ -39,6 +39,8 @@ void Checker::about_task(std::size_t at, const ghost_message& message) {
     case GHOST_WAKEUP:
       if (task.place == Place::running) wrong(at, "the task runs");
       if (task.place == Place::latched) take_back(task);
+      // A task that waits is only changed.
+      if (task.place != Place::waiting) task.owned_from = task.sequence;
       task.place = Place::waiting;
       break;
     case GHOST_PREEMPT:
@@ -113,6 +115,7 @@ void Checker::left(std::size_t at, const ghost_message& message, Task& task) {
     wrong(at, "the task ran elsewhere");
   check_switches(at, message.preempt.cpu, message.preempt.cpu_sequence);
   note_runtime(at, task, message.preempt.runtime);
+  task.owned_from = task.sequence;
   task.place = Place::waiting;
   task.changed = false;
 }
@@ -141,7 +144,8 @@ void Checker::on_cpu(std::size_t at, const ghost_message& message, Task& task) {
 }
 
 // A refusal is right if a message about the task was sent since what the agent had seen, or if
-// the task is gone.
+// the task is gone. By the rule of the owner, a decision is stale only if the agent lost the task
+// since.
 void Checker::check_refusals() {
   for (const Refusal& refusal : refusals_) {
     const Task& task = tasks_.at(refusal.gtid);
@@ -150,6 +154,9 @@ void Checker::check_refusals() {
     if (refusal.state != GHOST_TARGET_NOT_RUNNABLE && task.sequence == refusal.barrier &&
         task.place != Place::gone)
       wrong(refusal.at, "nothing was said about the task since");
+    if (is_owned() && refusal.state == GHOST_TARGET_STALE && task.place != Place::gone &&
+        task.owned_from <= refusal.barrier)
+      wrong(refusal.at, "the task was the agent's all the time");
   }
 }
 

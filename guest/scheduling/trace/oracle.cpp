@@ -68,8 +68,20 @@ void Oracle::set_home(std::uint64_t gtid, unsigned home) {
   if (queued) state_queue_at_back(now_.get(), index);
 }
 
+void Oracle::note_owner(const ghost_message& message) {
+  const unsigned type = message.header.type;
+  if (type == GHOST_WAKEUP) {
+    const std::uint16_t index = task_table_find(&now_->tasks, message.gtid);
+    if (index != TASK_NONE && now_->tasks.task[index].state == TASK_QUEUED) return;  // only changed
+  } else if (type != GHOST_PREEMPT && type != GHOST_YIELD) {
+    return;
+  }
+  owned_from_[message.gtid] = message.header.sequence;
+}
+
 void Oracle::receive(std::size_t at) {
   const ghost_message message = message_of(trace_.records[at]);
+  note_owner(message);
   policy_receive(now_.get(), &message, message.header.length, clock_);
   const auto home = homes_.find(at);
   if (home != homes_.end()) set_home(message.gtid, home->second);
@@ -120,13 +132,16 @@ void Oracle::complete(std::size_t at) {
 }
 
 // As the policies have it, the task comes first then. If it was refused for its own sake, or
-// changed meanwhile, its messages say where it comes.
+// changed meanwhile, its messages say where it comes. What does not end that the agent owns it
+// changes nothing if the decision counted until then.
 void Oracle::refuse(std::size_t at) {
   const oae_sched_record& record = trace_.records[at];
   const std::uint16_t index = task_table_find(&now_->tasks, record.gtid);
   if (record.state >= GHOST_TARGET_ONCPU && record.state <= GHOST_TARGET_NOT_RUNNABLE) return;
-  if (index == TASK_NONE || now_->tasks.task[index].state != TASK_QUEUED ||
-      now_->tasks.task[index].barrier != decisions_[record.cpu][next_[record.cpu]].barrier)
+  if (index == TASK_NONE || now_->tasks.task[index].state != TASK_QUEUED) return;
+  const std::uint32_t barrier = decisions_[record.cpu][next_[record.cpu]].barrier;
+  if (trace_.head.rule == RULE_OWNER ? barrier < owned_from_[record.gtid]
+                                     : barrier != now_->tasks.task[index].barrier)
     return;
   state_leave(now_.get(), index);
   state_queue_at_front(now_.get(), index);

@@ -42,6 +42,7 @@ class Oracle {
   };
 
   void find_decisions();
+  void note_owner(const ghost_message& message);
   void receive(std::size_t at);
   void compare(std::size_t at);
   void complete(std::size_t at);
@@ -59,6 +60,8 @@ class Oracle {
   std::array<std::size_t, POLICY_CPUS> next_{};               // of these, the first without an end
   std::unordered_map<std::size_t, unsigned> homes_;  // by record: that the task gets by its message
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> served_;  // by task: records
+  // By task: the number of the message since which it waits, or waited last.
+  std::unordered_map<std::uint64_t, std::uint32_t> owned_from_;
   std::uint64_t right_ = 0;
   std::uint64_t idle_while_waiting_ = 0;
   std::vector<Stale> stale_;

@@ -79,13 +79,24 @@ TEST(Options, ATraceHasRoomForItsRecords) {
 }
 
 TEST(Options, Watchdog) {
-  EXPECT_EQ(read({"true"}).value.patience, 0u);
-  EXPECT_EQ(read({"-t", "queue", "true"}).value.patience, 20'000'000u);
-  EXPECT_EQ(read({"-t", "queue", "-w", "off", "true"}).value.patience, 0u);
-  EXPECT_EQ(read({"-w", "1ms", "-t", "queue", "true"}).value.patience, 1'000'000u);
-  EXPECT_EQ(read({"--watchdog", "100us", "true"}).value.patience, 100'000u);
+  EXPECT_EQ(read({"true"}).value.settings.patience, 0u);
+  EXPECT_EQ(read({"-t", "queue", "true"}).value.settings.patience, 20'000'000u);
+  EXPECT_EQ(read({"-t", "queue", "-w", "off", "true"}).value.settings.patience, 0u);
+  EXPECT_EQ(read({"-w", "1ms", "-t", "queue", "true"}).value.settings.patience, 1'000'000u);
+  EXPECT_EQ(read({"--watchdog", "100us", "true"}).value.settings.patience, 100'000u);
   for (const char* time : {"0ms", "5", "never"})
     EXPECT_NE(read({"-w", time, "true"}).mistake.find("and not \"off\""), std::string::npos);
+}
+
+TEST(Options, Rules) {
+  EXPECT_EQ(read({"true"}).value.settings.rule, unsigned{RULE_BARRIER});
+  EXPECT_EQ(read({"-t", "queue", "true"}).value.settings.rule, unsigned{RULE_BARRIER});
+  EXPECT_EQ(read({"-t", "port", "true"}).value.settings.rule, unsigned{RULE_OWNER});
+  EXPECT_EQ(read({"-r", "barrier", "-t", "port", "true"}).value.settings.rule,
+            unsigned{RULE_BARRIER});
+  EXPECT_EQ(read({"-t", "queue", "--rule", "owner", "true"}).value.settings.rule,
+            unsigned{RULE_OWNER});
+  EXPECT_NE(read({"-r", "both", "true"}).mistake.find("no such rule: both"), std::string::npos);
 }
 
 TEST(Options, TimeSlices) {

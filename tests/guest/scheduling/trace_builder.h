@@ -12,13 +12,15 @@
 /// where the function `at` has put the clock.
 class TraceBuilder {
  public:
-  explicit TraceBuilder(policy_kind policy = POLICY_FIFO_CENTRAL, std::uint64_t cpus = 0x6) {
+  explicit TraceBuilder(policy_kind policy = POLICY_FIFO_CENTRAL, std::uint64_t cpus = 0x6,
+                        validity_rule rule = RULE_BARRIER) {
     std::memcpy(trace_.head.magic, TRACE_FILE_MAGIC, sizeof(trace_.head.magic));
     trace_.head.head_bytes = sizeof(trace_.head);
     trace_.head.record_bytes = sizeof(oae_sched_record);
     std::strcpy(trace_.head.transport, "memory");
     trace_.head.policy = policy;
     trace_.head.cpus = cpus;
+    trace_.head.rule = rule;
     trace_.head.detached = ~std::uint64_t{0};
     trace_.head.time_slice = 1'000'000;
   }

@@ -77,6 +77,74 @@ TEST(Checker, FindsEachDamage) {
   }
 }
 
+/// The same by the rule of the owner: a task is changed while it waits, and its decision counts.
+TraceBuilder owned() {
+  TraceBuilder builder(POLICY_FIFO_CENTRAL, 0x6, RULE_OWNER);
+  builder.at(100).busy(1).at(110).busy(2).at(120).task_new(a).at(130).task_new(b);
+  builder.at(200).idle(1).at(300).wakeup(a);  // its number is 2
+  builder.at(350).affinity(a, 0x2).at(360).wakeup(a);
+  builder.at(400).claim(1, a, 300, 2).end(1).on_cpu(a, 1);
+  builder.at(500).wakeup(b).at(550).preempt(a, 1, 100);
+  builder.at(600).claim(1, b, 500).end(1).on_cpu(b, 1);
+  builder.at(650).affinity(a, 0x4).at(660).wakeup(a).at(670).idle(2);
+  builder.at(700).blocked(b, 1).at(710).claim(1, a, 550, 6).end(1, GHOST_INVALID_TARGET);
+  builder.at(720).idle(1).at(800).claim(2, a, 550, 6).end(2);
+  builder.at(8000).affinity(a, 0x6).at(8010).left(a, 2, 100, true);  // it is taken back
+  builder.at(8050).claim(2, a, 660, 8).end(2, GHOST_TARGET_STALE);
+  builder.at(8100).run(2, a, 8010).at(9000).blocked(a, 2, 200);
+  builder.at(9100).dead(b, 1).at(9110).look(2).dead(a, 2);
+  return builder;
+}
+
+TEST(Checker, AnOwnersDecisionCountsAlthoughItsTaskWasChanged) {
+  Trace trace = owned().trace();
+  const Checker checker(trace, limit);
+  EXPECT_THAT(checker.mistakes(), IsEmpty());
+  EXPECT_EQ(checker.accounts().ran, 3u);
+  EXPECT_EQ(checker.accounts().taken_back, 1u);
+  trace.head.rule = RULE_BARRIER;
+  EXPECT_THAT(mistakes(trace), Contains(HasSubstr("a message about the task came before it")));
+}
+
+TEST(Checker, AnOwnersTaskCanBeTakenBackWhileItsDecisionIsCarriedOut) {
+  TraceBuilder builder(POLICY_FIFO_CENTRAL, 0x6, RULE_OWNER);
+  builder.at(100).task_new(a).at(200).idle(1).at(300).wakeup(a).at(400).claim(1, a, 300);
+  builder.at(402).affinity(a, 0x2).at(403).left(a, 1, 0, true).at(405).end(1);
+  builder.at(500).run(1, a, 403).at(600).blocked(a, 1).dead(a);
+  const Checker checker(builder.trace(), limit);
+  EXPECT_THAT(checker.mistakes(), IsEmpty());
+  EXPECT_EQ(checker.accounts().taken_back, 1u);
+}
+
+TEST(Checker, FindsADecisionFromBeforeTheOwnerHadTheTask) {
+  TraceBuilder builder(POLICY_FIFO_CENTRAL, 0x6, RULE_OWNER);
+  builder.at(100).task_new(a).at(200).idle(1).at(300).wakeup(a).at(400).run(1, a, 300);
+  builder.at(500).blocked(a, 1).at(510).idle(1).at(520).wakeup(a);
+  builder.at(600).claim(1, a, 300, 2).end(1).on_cpu(a, 1).at(700).blocked(a, 1).dead(a);
+  EXPECT_THAT(mistakes(builder.trace()), ElementsAre(HasSubstr("was not the agent's since")));
+}
+
+TEST(Checker, FindsAnOwnersDecisionThatIsRefusedForAMessage) {
+  TraceBuilder builder(POLICY_FIFO_CENTRAL, 0x6, RULE_OWNER);
+  builder.at(100).task_new(a).at(200).idle(1).at(300).wakeup(a).at(310).affinity(a, 0x2);
+  builder.at(320).wakeup(a).at(400).claim(1, a, 300, 2).end(1, GHOST_TARGET_STALE);
+  builder.at(500).dead(a);
+  EXPECT_THAT(mistakes(builder.trace()), IsEmpty());  // it ends, which can be the reason
+  builder = TraceBuilder(POLICY_FIFO_CENTRAL, 0x6, RULE_OWNER);
+  builder.at(100).task_new(a).at(200).idle(1).at(300).wakeup(a).at(310).affinity(a, 0x2);
+  builder.at(320).wakeup(a).at(400).claim(1, a, 300, 2).end(1, GHOST_TARGET_STALE);
+  Trace trace = builder.trace();
+  EXPECT_THAT(mistakes(trace), Contains(HasSubstr("was the agent's all the time")));
+  trace.head.rule = RULE_BARRIER;
+  EXPECT_THAT(mistakes(trace), testing::Not(Contains(HasSubstr("was the agent's"))));
+}
+
+TEST(Checker, FindsEachDamageToAnOwnersTrace) {
+  const DamageResult result = damage_everywhere(owned().trace(), 1000, limit);
+  EXPECT_THAT(result.missed, IsEmpty());
+  EXPECT_GT(result.done, 400u);
+}
+
 TEST(Checker, FindsATaskThatRunsTwice) {
   TraceBuilder builder;
   builder.at(100).task_new(a).at(200).idle(1).at(210).idle(2).at(300).wakeup(a);
@@ -190,6 +258,8 @@ TEST_F(TraceFile, HasToHaveAHeadThatMakesSense) {
   trace.head.cpus = 0;
   reads("its head makes no sense");
   trace.head.prestage = 2;
+  reads("its head makes no sense");
+  trace.head.rule = RULE_OWNER + 1;
   reads("its head makes no sense");
   trace.head.transport[15] = 'x';
   reads("its head makes no sense");

@@ -110,10 +110,12 @@ std::vector<TraceDamage> decisions() {
              })},
       {"a barrier is old", where(is_decision,
                                  [](Trace& trace, std::size_t at) {
+                                   const bool old = names_a_beginning(trace, at);
                                    --trace.records[at].task_barrier;
                                    const std::size_t end = end_of(trace, at);
                                    return end < trace.records.size() &&
-                                          is_end(trace.records[end], GHOST_COMPLETE);
+                                          is_end(trace.records[end], GHOST_COMPLETE) &&
+                                          (trace.head.rule != RULE_OWNER || old);
                                  })},
       {"a barrier is of the future", where(is_decision,
                                            [](Trace& trace, std::size_t at) {

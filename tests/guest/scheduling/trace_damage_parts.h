@@ -51,6 +51,20 @@ inline std::size_t next(const Trace& trace, std::size_t at, Good good) {
   return at;
 }
 
+/// Whether the decision that is claimed there names the message by which the agent got its task.
+inline bool names_a_beginning(const Trace& trace, std::size_t at) {
+  const oae_sched_record& claim = trace.records[at];
+  unsigned named = 0, before = 0;  // their types
+  for (const auto& record : trace.records) {
+    if (!is_about_task(record) || message_of(record).gtid != claim.gtid) continue;
+    const ghost_header header = message_of(record).header;
+    if (header.sequence == claim.task_barrier) named = header.type;
+    if (header.sequence == claim.task_barrier - 1) before = header.type;
+  }
+  return named == GHOST_PREEMPT || named == GHOST_YIELD ||
+         (named == GHOST_WAKEUP && (before == GHOST_BLOCKED || before == GHOST_NEW));
+}
+
 /// The end of the decision that is claimed there.
 inline std::size_t end_of(const Trace& trace, std::size_t at) {
   const unsigned cpu = trace.records[at].cpu;

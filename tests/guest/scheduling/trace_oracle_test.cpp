@@ -105,6 +105,17 @@ TEST(Oracle, ATaskWhoseDecisionWasRefusedComesFirst) {
   EXPECT_EQ(oracle.ages().size(), 3u);
 }
 
+TEST(Oracle, AnOwnersTaskComesFirstAlthoughItWasChanged) {
+  TraceBuilder builder = begin();
+  builder.at(1000).wakeup(a).at(1100).wakeup(b).at(1150).affinity(b, 0x4).at(1160).wakeup(b);
+  builder.at(1200).busy(1).at(1300).claim(1, b, 1100, 2).end(1, GHOST_CPU_UNAVAIL);
+  builder.at(1400).run(2, b, 1200).at(2000).blocked(b, 2).at(2100).run(2, a, 2000);
+  Trace trace = finish(builder, {{a, 2}});
+  EXPECT_EQ(Oracle(trace).right(), 1u);  // the changes have come since the decision
+  trace.head.rule = RULE_OWNER;
+  EXPECT_EQ(Oracle(trace).right(), 2u);
+}
+
 TEST(Oracle, ABusyCpuThatTakesADecisionIsAvailable) {
   TraceBuilder builder = begin();
   builder.at(1000).busy(1).at(1010).busy(2).at(1100).wakeup(a).at(1200).run(1, a, 1100);
