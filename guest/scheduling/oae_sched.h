@@ -11,7 +11,7 @@
 #include "ghost.h"
 
 /*
- * The way to an agent. The first five functions are called with interrupts off, on the CPU that
+ * The way to an agent. The first six functions are called with interrupts off, on the CPU that
  * they are about, and do not sleep. Those that are called while the transport has no agent do
  * nothing.
  */
@@ -28,6 +28,8 @@ struct oae_sched_transport {
 	void (*prefetch)(unsigned int cpu);
 	/* This CPU idles from now on, or no longer. */
 	void (*idle)(unsigned int cpu, bool idle);
+	/* The agent's sign of life, which changes while it works; 0 if there is none. On any CPU. */
+	u64 (*liveness)(void);
 	/*
 	 * For agents that are not processes on this host. They sleep, and one caller at a time calls
 	 * them. start() begins anew, with an agent that knows of no task; finish() ends its work and
@@ -102,6 +104,7 @@ const struct oae_sched_slot *oae_sched_claim(u32 cpu);
 void oae_sched_finish(u32 cpu, s32 state, u64 cpu_sequence);
 void oae_sched_prefetch(u32 cpu, u64 gtid);
 void oae_sched_idle(u32 cpu, bool idle);
+u64 oae_sched_liveness(void);
 void oae_sched_restart(void);
 
 /* Tells the scheduler that its agent has begun anew. A BPF program is attached to this function. */

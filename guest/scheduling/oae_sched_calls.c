@@ -31,7 +31,7 @@ static DEFINE_MUTEX(lock);
 
 static bool is_there(void)
 {
-	return function.pci && !function.frozen;
+	return READ_ONCE(function.pci) && !READ_ONCE(function.frozen);
 }
 
 static void do_nothing(void *unused)
@@ -182,6 +182,22 @@ int oae_sched_calls_finish(struct oae_sched_counts *counts)
 }
 EXPORT_SYMBOL_GPL(oae_sched_calls_finish);
 
+/**
+ * oae_sched_calls_liveness - the agent's sign of life, by a read of the device
+ *
+ * The caller has interrupts off. So the device does not go while it is read.
+ *
+ * Return: 0 if there is no sign.
+ */
+u64 oae_sched_calls_liveness(void)
+{
+	const size_t at = QUEUE_STATUS + offsetof(struct queue_status, liveness);
+	u64 liveness = is_there() ? readq(function.control + at) : 0;
+
+	return liveness == ~0ULL ? 0 : liveness; /* what a device that is gone seems to answer */
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_liveness);
+
 static irqreturn_t handle_call(int irq, void *argument)
 {
 	const unsigned int vector = (unsigned long)argument;
@@ -260,7 +276,7 @@ static int probe(struct pci_dev *pci, const struct pci_device_id *id)
 static void remove(struct pci_dev *pci)
 {
 	mutex_lock(&lock);
-	function.pci = NULL;
+	WRITE_ONCE(function.pci, NULL);
 	WRITE_ONCE(function.called, NULL);
 	close_locked();
 	mutex_unlock(&lock);
@@ -271,7 +287,7 @@ static void remove(struct pci_dev *pci)
 static void freeze(void)
 {
 	mutex_lock(&lock);
-	function.frozen = true;
+	WRITE_ONCE(function.frozen, true);
 	close_locked();
 	mutex_unlock(&lock);
 }

@@ -18,6 +18,7 @@ void oae_sched_calls_end(void);
 int oae_sched_calls_open(u64 *open, u64 cpus);
 void oae_sched_calls_close(void);
 int oae_sched_calls_request(struct queue_control *control);
+u64 oae_sched_calls_liveness(void);
 int oae_sched_calls_finish(struct oae_sched_counts *counts);
 
 #endif

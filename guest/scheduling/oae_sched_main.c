@@ -143,6 +143,22 @@ __bpf_kfunc void oae_sched_idle(u32 cpu, bool idle)
 }
 
 /**
+ * oae_sched_liveness - the agent's sign of life
+ *
+ * Return: a number that changes while the agent works, or 0 if there is no sign.
+ */
+__bpf_kfunc u64 oae_sched_liveness(void)
+{
+	unsigned long flags;
+	u64 liveness;
+
+	local_irq_save(flags);
+	liveness = READ_ONCE(oae_sched_transport)->liveness();
+	local_irq_restore(flags);
+	return liveness;
+}
+
+/**
  * oae_sched_restart - has the agent begin anew, since it does not work
  *
  * oae_sched_resume() follows when it has. The scheduler asks the agent for nothing until then.
@@ -172,6 +188,7 @@ BTF_ID_FLAGS(func, oae_sched_claim, KF_RET_NULL)
 BTF_ID_FLAGS(func, oae_sched_finish)
 BTF_ID_FLAGS(func, oae_sched_prefetch)
 BTF_ID_FLAGS(func, oae_sched_idle)
+BTF_ID_FLAGS(func, oae_sched_liveness)
 BTF_ID_FLAGS(func, oae_sched_restart)
 BTF_KFUNCS_END(oae_sched_kfuncs)
 

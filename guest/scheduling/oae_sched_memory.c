@@ -76,6 +76,11 @@ static void memory_idle(unsigned int cpu, bool idle)
 {
 }
 
+static u64 memory_liveness(void)
+{
+	return READ_ONCE(*(u64 *)(oae_sched_shared + OAE_SCHED_LIVENESS));
+}
+
 const struct oae_sched_transport oae_sched_memory = {
 	.name = "memory",
 	.owner = THIS_MODULE,
@@ -84,6 +89,7 @@ const struct oae_sched_transport oae_sched_memory = {
 	.finish = memory_finish,
 	.prefetch = memory_prefetch,
 	.idle = memory_idle,
+	.liveness = memory_liveness,
 };
 
 static void memory_reset(unsigned int cpu)

@@ -604,6 +604,7 @@ static struct oae_sched_transport oae_sched_port = {
 	.finish = port_finish,
 	.prefetch = port_prefetch,
 	.idle = port_idle,
+	.liveness = oae_sched_calls_liveness,
 	.start = port_start,
 	.finish_work = port_finish_work,
 	.stop = port_stop,

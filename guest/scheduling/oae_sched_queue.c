@@ -326,6 +326,7 @@ static struct oae_sched_transport oae_sched_queue = {
 	.finish = queue_finish,
 	.prefetch = queue_prefetch,
 	.idle = queue_idle,
+	.liveness = oae_sched_calls_liveness,
 	.start = queue_start,
 	.finish_work = oae_sched_calls_finish,
 	.stop = queue_stop,

@@ -29,6 +29,11 @@ static void idle_nothing(unsigned int cpu, bool idle)
 {
 }
 
+static u64 no_liveness(void)
+{
+	return 0;
+}
+
 /* In use while an agent begins anew. */
 static const struct oae_sched_transport oae_sched_nothing = {
 	.name = "nothing",
@@ -38,6 +43,7 @@ static const struct oae_sched_transport oae_sched_nothing = {
 	.finish = finish_nothing,
 	.prefetch = prefetch_nothing,
 	.idle = idle_nothing,
+	.liveness = no_liveness,
 };
 
 const struct oae_sched_transport *oae_sched_transport = &oae_sched_memory;

@@ -11,10 +11,16 @@ enum validity_rule {
   RULE_OWNER,   /* for as long as the task waits, since the agent owns it until a CPU has it */
 };
 
+/* By what the watchdog notices that the agent does not work. */
+enum watchdog_sign {
+  WATCHDOG_BY_WAITING,  /* a task waits for a decision */
+  WATCHDOG_BY_LIVENESS, /* the agent's liveness word does not change */
+};
+
 struct settings {
-  uint64_t patience; /* how long a task may wait for a decision, ns; 0: forever */
+  uint64_t patience; /* of the watchdog, ns; 0: there is none */
   uint32_t rule;     /* enum validity_rule */
-  uint32_t reserved;
+  uint32_t watchdog; /* enum watchdog_sign */
 };
 
 #endif

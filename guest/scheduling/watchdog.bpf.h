@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the scheduler does when its agent lets a task wait for too long: tasks take turns, first
- * come, first served, until the agent works again. scheduler.bpf.c includes this file.
+ * What the scheduler does when its agent does not work: tasks take turns, first come, first served,
+ * until the agent works again. scheduler.bpf.c includes this file.
  */
 #ifndef OAE_SCHED_WATCHDOG_H
 #define OAE_SCHED_WATCHDOG_H
@@ -10,6 +10,7 @@
 #define FALLBACK_QUEUE 1
 #define FALLBACK_SLICE 1000000
 
+extern u64 oae_sched_liveness(void) __ksym;
 extern void oae_sched_restart(void) __ksym;
 
 /* The fallback has begun, and some tasks are still in custody. */
@@ -17,6 +18,10 @@ static volatile u32 stranded;
 
 /* When an agent began anew, ns. What tasks have waited before is not its fault. */
 static u64 resumed;
+
+/* The agent's last sign of life, and when it was seen, ns. */
+static u64 sign;
+static u64 seen;
 
 /* The tasks of the agent, by gtid: more than it has room for. The watchdog looks at all places of
  * the table, so that a larger one would keep a CPU busy. */
@@ -61,12 +66,27 @@ static void kick_all(void) {
   bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) scx_bpf_kick_cpu(cpu, 0);
 }
 
-static int watch(void* map, u32* key, struct watchdog* watchdog) {
+static bool is_silent(void) {
+  const u64 now = bpf_ktime_get_ns();
+  const u64 liveness = oae_sched_liveness();
+
+  if (liveness && liveness != sign) {
+    sign = liveness;
+    seen = now;
+  }
+  return now - (seen > resumed ? seen : resumed) > settings.patience;
+}
+
+static bool is_late(void) {
   bool late = false;
 
+  bpf_for_each_map_elem(&managed, find_late, &late, 0);
+  return late;
+}
+
+static int watch(void* map, u32* key, struct watchdog* watchdog) {
   if (!fallback) {
-    bpf_for_each_map_elem(&managed, find_late, &late, 0);
-    if (late) {
+    if (settings.watchdog == WATCHDOG_BY_LIVENESS ? is_silent() : is_late()) {
       stranded = 1;
       fallback = 1;
       __sync_fetch_and_add(&counts.fallbacks, 1);
@@ -84,6 +104,7 @@ static s32 start_watchdog(void) {
 
   if (!settings.patience) return 0;
   if (!watchdog) return -2;
+  seen = bpf_ktime_get_ns();
   bpf_timer_init(&watchdog->timer, &watchdogs, 1 /* CLOCK_MONOTONIC */);
   bpf_timer_set_callback(&watchdog->timer, watch);
   return bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE, 0);

@@ -98,6 +98,7 @@ over() { for try in $(seq 500); do pidof tasks > /dev/null || grep -q disabling 
 sleep 0.4  # What the boot has left to do would keep a CPU from tasks for longer than the watchdog's patience.
 insmod /share/oae_sched.ko
 """
+OTHERS["silent"] = OTHERS["stopped"].replace("--watchdog 20ms", "--watchdog 20ms --watchdog-by liveness")
 
 
 def blocks(runs, begin=BEGIN):
@@ -319,10 +320,10 @@ class Scheduling(Runs, machine.TestCase):
         self.assertRegex(self.text("killed"), r"enabled\n(.*\n)*disabled\nunloaded\n$")
 
     def test_tasks_take_turns_while_the_agent_does_not_work(self):
-        self.assertRegex(self.text("stopped"), r"(?m)^enabled$")
-        self.assertRegex(self.text("stopped"), r"(?m)^spin \d+ done in \d+ ns$")
-        self.assertRegex(self.text("stopped"), r"(?m)^fallbacks 1$")
-        self.assertRegex(self.text("stopped"), r"(?m)^code 0$")
+        for name in ("stopped", "silent"):
+            with self.subTest(name):
+                for line in ("enabled", r"spin \d+ done in \d+ ns", "fallbacks 1", "code 0"):
+                    self.assertRegex(self.text(name), f"(?m)^{line}$")
 
     def test_lost_messages_end_the_scheduler(self):
         self.assertRegex(self.text("lost"), r"(?m)^disabled$")
@@ -373,19 +374,23 @@ class Agents(machine.TestCase):
     ORDERS = {"short_pause": 1 << 56 | 5_000, "long_pause": 1 << 56 | 50_000, "hang": 2 << 56, "crash": 3 << 56}
     FAULTS = {name: f"devmem $((bar + {ORDER})) 64 {order}" for name, order in ORDERS.items()}
     FAULTS["pulled"] = "vpctl hot_plug host_ipu remove"
+    # Here the watchdog also goes by the agent's liveness, in a second run.
+    SIGNS = {name: ("waiting", "liveness") for name in ("short_pause", "hang", "crash")}
 
     @classmethod
     def setUpClass(cls):
         begin = BEGIN + "insmod /share/oae_sched_queue.ko\n"
         scripts = {name: begin + f"""
-schedule --transport queue --cpus 1-2 --policy shinjuku --prestage tasks spin 5 40000 > /share/out &
+bar=$(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1)
+for sign in {' '.join(cls.SIGNS.get(name, ("waiting",)))}; do
+schedule --transport queue --cpus 1-2 --policy shinjuku --prestage --watchdog-by $sign tasks spin 5 40000 > /share/out_$sign &
 begun
 usleep 2000
 dmesg -c > /dev/null
-bar=$(sed -n 3p /sys/bus/pci/devices/0000:01:00.1/resource | cut -d ' ' -f 1)
 {fault}
-code wait $! > /share/code
-dmesg -r > /share/dmesg
+code wait $! > /share/code_$sign
+dmesg -r > /share/dmesg_$sign
+done
 """ for name, fault in cls.FAULTS.items()}
         cls.machines = machine.Children("--set", f"hosts[0].vcpus={VCPUS}", *QUEUES, "--firmware", FAULTY_AGENT,
                                         "--set", "pcie_links[0].hot_plug={capable: true, surprise: true}", scripts=scripts)
@@ -393,34 +398,42 @@ dmesg -r > /share/dmesg
             shutil.copy(file, cls.machines.share)
         cls.machines.finish()
 
+    def runs(self, *names):
+        """Yields each run of these children, or of all: its name, the sign by which its watchdog goes, and its child."""
+        for name in names or self.FAULTS:
+            for sign in self.SIGNS.get(name, ("waiting",)):
+                yield name, sign, self.machines.children[name]
+
     def test_all_tasks_finish(self):
-        for name, child in self.machines.children.items():
-            with self.subTest(name):
+        for name, sign, child in self.runs():
+            with self.subTest(name, sign=sign):
                 self.assertEqual(child.guest_code, 0, child)
-                self.assertRegex(child.file("out"), r"(?m)^spin \d+ done in \d+ ns$")
-                self.assertEqual(child.file("code"), "code 125\n" if name == "pulled" else "code 0\n")
+                self.assertRegex(child.file(f"out_{sign}"), r"(?m)^spin \d+ done in \d+ ns$")
+                self.assertEqual(child.file(f"code_{sign}"), "code 125\n" if name == "pulled" else "code 0\n")
 
     def test_the_kernel_does_not_complain(self):
-        for name, child in self.machines.children.items():
-            with self.subTest(name):
-                lines = child.file("dmesg").splitlines()
+        for name, sign, child in self.runs():
+            with self.subTest(name, sign=sign):
+                lines = child.file(f"dmesg_{sign}").splitlines()
                 self.assertEqual([line for line in lines if hot_plug_test.TROUBLE.search(line)], [])
 
     def test_tasks_take_turns_when_the_card_is_pulled(self):
-        self.assertRegex(self.machines.children["pulled"].file("out"), r"(?m)^fallbacks 1$")
+        self.assertRegex(self.machines.children["pulled"].file("out_waiting"), r"(?m)^fallbacks 1$")
 
     def test_a_pause_within_patience_is_not_noticed(self):
-        child = self.machines.children["short_pause"]
-        self.assertNotIn("fallbacks", child.file("out"))
-        self.assertNotIn("begins anew", child.log("ipu"))
+        for _, sign, child in self.runs("short_pause"):
+            with self.subTest(sign=sign):
+                self.assertNotIn("fallbacks", child.file(f"out_{sign}"))
+                self.assertNotIn("begins anew", child.log("ipu"))
 
     def test_an_agent_that_stops_begins_anew(self):
-        for name in ("long_pause", "hang", "crash"):
-            with self.subTest(name):
-                child = self.machines.children[name]
-                self.assertRegex(child.file("out"), r"(?m)^fallbacks 1$")
-                self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", child.file("out")).group(1)), 10)
-                self.assertEqual(child.log("ipu").count("core 1 does not answer the host, and begins anew"), 1)
+        for name, sign, child in self.runs("long_pause", "hang", "crash"):
+            with self.subTest(name, sign=sign):
+                out = child.file(f"out_{sign}")
+                self.assertRegex(out, r"(?m)^fallbacks 1$")
+                self.assertGreater(int(re.search(r"(?m)^outcome COMPLETE (\d+)$", out).group(1)), 10)
+                self.assertEqual(child.log("ipu").count("core 1 does not answer the host, and begins anew"),
+                                 len(self.SIGNS.get(name, ("waiting",))))
 
     def test_a_fault_of_the_agent_is_reported_and_ends_no_run(self):
         log = self.machines.children["crash"].log("ipu")
@@ -430,7 +443,7 @@ dmesg -r > /share/dmesg
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["plain", "owner", "ended", "reset"]
+    others = ["plain", "owner", "held", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -453,7 +466,14 @@ echo 1 > /sys/bus/pci/devices/0000:01:00.1/reset
 code wait $!
 """
         owner = f"code {start} --rule owner --trace /share/owner.trace --policy shinjuku --prestage tasks {LOADS['move']}"
-        others = {"owner": owner, "plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}",
+        # A task of the fair class has CPU 1, for which one of the agent's waits.
+        held = "".join(f"""{start} --policy fifo-per-cpu --watchdog-by {by} tasks spin 2 60000 &
+begun
+usleep 5000
+taskset 2 tasks spin 1 30000 > /dev/null
+code wait $!
+""" for by in ("waiting", "liveness"))
+        others = {"owner": owner, "held": held, "plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}",
                   "ended": ended, "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
@@ -463,6 +483,13 @@ code wait $!
 
     def test_the_rule_of_the_owner_refuses_what_cannot_be_and_not_what_is_old(self):
         self.check_owner("owner")
+
+    def test_only_a_watchdog_that_goes_by_waiting_takes_a_busy_cpu_for_a_dead_agent(self):
+        waiting, liveness, _ = re.split(r"(?m)^code 0$", self.text("held"))
+        self.assertEqual(self.text("held", "err"), "")
+        self.assertRegex(waiting, r"(?m)^fallbacks [12]$")  # the new agent may be taken for dead, too
+        self.assertRegex(liveness, r"(?m)^spin \d+ done in \d+ ns$")
+        self.assertNotIn("fallbacks", liveness)
 
     def test_an_agent_that_has_missed_something_begins_anew(self):
         for name in ("ended", "reset"):

@@ -65,6 +65,10 @@ void channel_close(struct channel* channel) {
   close(channel->file);
 }
 
+void channel_show_life(const struct channel* channel, uint64_t rounds) {
+  __atomic_store_n((__u64*)area(channel, 0, OAE_SCHED_LIVENESS), rounds, __ATOMIC_RELAXED);
+}
+
 static uint64_t now(void* context) {
   struct timespec time;
 

@@ -49,6 +49,7 @@ static void detach(struct scheduler* scheduler) {
 static void* run_agent(void* scheduler) {
   while (!agent.counts.failed && !atomic_load(&stopping)) {
     agent_work(&agent);
+    channel_show_life(agent.channel->context, agent.counts.rounds);
     __builtin_ia32_pause();
   }
   while (!agent.counts.failed && agent_wind_up(&agent)) __builtin_ia32_pause();

@@ -38,6 +38,8 @@ const char options_help[] =
     "                         for an agent on this host). After that, threads take turns without "
     "the agent,\n"
     "                         until firmware has begun anew\n"
+    "  -b, --watchdog-by WHAT waiting       a thread waits for longer (this is the default)\n"
+    "                         liveness      the agent gives no sign of life for longer\n"
     "  -r, --rule RULE        until when a decision counts (port: owner, otherwise barrier)\n"
     "                         barrier       until another message about its thread is sent\n"
     "                         owner         for as long as its thread waits for a CPU\n"
@@ -88,6 +90,13 @@ static bool read_policy(const char* text, enum policy_kind* kind) {
   return false;
 }
 
+static bool read_sign(const char* text, uint32_t* sign) {
+  const bool liveness = strcmp(text, "liveness") == 0;
+
+  *sign = liveness ? WATCHDOG_BY_LIVENESS : WATCHDOG_BY_WAITING;
+  return liveness || strcmp(text, "waiting") == 0;
+}
+
 static bool read_rule(const char* text, uint32_t* rule) {
   const bool owner = strcmp(text, "owner") == 0;
 
@@ -129,6 +138,7 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
                                         {"trace", required_argument, NULL, 'T'},
                                         {"records", required_argument, NULL, 'R'},
                                         {"watchdog", required_argument, NULL, 'w'},
+                                        {"watchdog-by", required_argument, NULL, 'b'},
                                         {"rule", required_argument, NULL, 'r'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
@@ -137,7 +147,7 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
 
   *options = (struct options){.policy.kind = POLICY_FIFO_CENTRAL, .records = 100000};
   /* The options of the command are its own. */
-  while ((option = getopt_long(argc, argv, "+p:s:c:a:t:PT:R:hw:r:", known, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+p:s:c:a:t:PT:R:hw:b:r:", known, NULL)) != -1) {
     const char* text = optarg;
     uint64_t number;
     switch (option) {
@@ -177,6 +187,10 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
         watchdog = true;
         if (strcmp(text, "off") != 0 && !read_time(text, &options->settings.patience))
           return wrong("no time above 0, such as 20ms, and not \"off\": %s", text);
+        break;
+      case 'b':
+        if (!read_sign(text, &options->settings.watchdog))
+          return wrong("neither waiting nor liveness: %s", text);
         break;
       case 'r':
         if (!read_rule(text, &options->settings.rule)) return wrong("no such rule: %s", text);

@@ -88,6 +88,15 @@ TEST(Options, Watchdog) {
     EXPECT_NE(read({"-w", time, "true"}).mistake.find("and not \"off\""), std::string::npos);
 }
 
+TEST(Options, TheWatchdogGoesByOneOfTwoSigns) {
+  EXPECT_EQ(read({"true"}).value.settings.watchdog, unsigned{WATCHDOG_BY_WAITING});
+  EXPECT_EQ(read({"-b", "waiting", "true"}).value.settings.watchdog, unsigned{WATCHDOG_BY_WAITING});
+  EXPECT_EQ(read({"--watchdog-by", "liveness", "true"}).value.settings.watchdog,
+            unsigned{WATCHDOG_BY_LIVENESS});
+  EXPECT_NE(read({"-b", "life", "true"}).mistake.find("neither waiting nor liveness: life"),
+            std::string::npos);
+}
+
 TEST(Options, Rules) {
   EXPECT_EQ(read({"true"}).value.settings.rule, unsigned{RULE_BARRIER});
   EXPECT_EQ(read({"-t", "queue", "true"}).value.settings.rule, unsigned{RULE_BARRIER});

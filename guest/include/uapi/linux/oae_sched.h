@@ -8,7 +8,8 @@
  *
  * A process that is the agent shares memory with the kernel. An open empties it. Mapped from offset
  * 0, it holds an area of struct oae_sched_info's @area_bytes for each CPU: a page with the CPU's
- * decision slot, a page with the indices of its message ring, and the ring.
+ * decision slot, a page with the indices of its message ring, and the ring. The first area also has
+ * a word that the agent raises while it works.
  *
  * Messages and decisions are ghOSt's.
  */
@@ -24,6 +25,7 @@
 /* Offsets in a CPU's area. */
 #define OAE_SCHED_SLOT 0
 #define OAE_SCHED_INDICES 4096
+#define OAE_SCHED_LIVENESS 6144 /* in the area of CPU 0: the agent's sign of life, above 0 */
 #define OAE_SCHED_RING 8192
 
 /**
