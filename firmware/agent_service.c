@@ -131,7 +131,7 @@ static enum queue_result start(const struct queue_control* control) {
   const struct policy_config policy = {.kind = control->policy,
                                        .cpus = control->cpus,
                                        .time_slice = control->time_slice,
-                                       .prestage = control->prestage};
+                                       .prestage_percent = control->prestage};
 
   return_ports();
   if (control->ports ? start_ports(control) : start_queues(control)) {

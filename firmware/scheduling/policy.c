@@ -8,11 +8,13 @@
 bool policy_init(struct policy* policy, const struct policy_config* config) {
   const bool sliced = config->kind == POLICY_SHINJUKU || config->kind == POLICY_VM;
 
-  if (!config->cpus || (sliced && !config->time_slice)) return false;
+  if (!config->cpus || (sliced && !config->time_slice) || config->prestage_percent > 100)
+    return false;
   policy->config = *config;
   policy->newest = policy->floor = 0;
   policy->idle = policy->running = policy->decided = 0;
-  policy->withdrawals = policy->queued = 0;
+  policy->passed_over = 0;
+  policy->withdrawals = policy->queued = policy->prestage_sum = 0;
   policy->last_home = POLICY_CPUS - 1;
   for (unsigned i = 0; i < POLICY_CPUS; i++) {
     policy->cpu[i] = (struct policy_cpu){.state = CPU_BUSY, .task = TASK_NONE, .chosen = TASK_NONE};

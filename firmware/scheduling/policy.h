@@ -35,7 +35,8 @@ struct policy_config {
   enum policy_kind kind;
   uint64_t cpus;       /* bit n: CPU n runs the tasks */
   uint64_t time_slice; /* ns, of SHINJUKU and VM; README.md has the usual ones */
-  bool prestage;       /* also choose, for a CPU that runs a task, the task that follows */
+  /* Of the decisions that could be made for CPUs that run a task, the share that is, 0 to 100. */
+  unsigned prestage_percent;
 };
 
 enum decision_kind {
@@ -92,6 +93,9 @@ struct policy {
   uint64_t idle;
   uint64_t running;
   uint64_t decided;
+  uint64_t passed_over; /* for the share's sake, since its last decision */
+  unsigned
+      prestage_sum; /* of the percents of decisions that could be prestaged, less 100 for each */
   unsigned withdrawals; /* without an outcome */
   unsigned queued;
   unsigned last_home;
@@ -102,8 +106,8 @@ struct policy {
   struct message_order order;
 };
 
-/* Forgets everything. Returns false if the configuration has no CPU, or a time slice of 0 where one
- * is needed. */
+/* Forgets everything. Returns false if the configuration has no CPU, a time slice of 0 where one is
+ * needed, or a share above 100 %. */
 bool policy_init(struct policy* policy, const struct policy_config* config);
 
 /* Receives a message of `length` bytes, about an event at `time`. */

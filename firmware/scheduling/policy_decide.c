@@ -121,6 +121,27 @@ static uint16_t next_to_follow(struct policy* policy, uint64_t cpus, unsigned* c
   return index;
 }
 
+/* Whether the next decision that could be prestaged belongs to the share that is: evenly spread. */
+static bool is_in_share(struct policy* policy) {
+  policy->prestage_sum += policy->config.prestage_percent;
+  if (policy->prestage_sum < 100) return false;
+  policy->prestage_sum -= 100;
+  return true;
+}
+
+/* Chooses the next task to prestage for one of these running CPUs. Returns TASK_NONE if there is
+ * none, or if all that could be are passed over. */
+static uint16_t next_to_prestage(struct policy* policy, uint64_t cpus, unsigned* cpu) {
+  uint16_t task = TASK_NONE;
+
+  while (cpus &= ~policy->passed_over) {
+    task = next_to_follow(policy, cpus, cpu);
+    if (task == TASK_NONE || is_in_share(policy)) return task;
+    policy->passed_over |= CPU_BIT(*cpu);
+  }
+  return TASK_NONE;
+}
+
 /* Of CPUs with prestaged decisions, the one with the oldest whose task is allowed on one of `idle`,
  * or POLICY_CPUS. */
 static unsigned next_to_withdraw(struct policy* policy, uint64_t set, uint64_t idle) {
@@ -157,8 +178,8 @@ struct decision policy_decide(struct policy* policy, uint64_t now) {
       if (task != TASK_NONE) return choose(policy, DECISION_PREEMPT, task, cpu, now);
     }
   }
-  if (policy->config.prestage && policy->queued && running) {
-    task = next_to_follow(policy, running, &cpu);
+  if (policy->config.prestage_percent && policy->queued) {
+    task = next_to_prestage(policy, running, &cpu);
     if (task != TASK_NONE) return choose(policy, DECISION_PRESTAGE, task, cpu, now);
   }
   if (policy->config.kind != POLICY_FIFO_PER_CPU && policy->withdrawals < count_bits(idle)) {

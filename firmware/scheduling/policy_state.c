@@ -94,6 +94,7 @@ void state_choose(struct policy* policy, uint16_t index, unsigned cpu, uint64_t 
   at->barrier = task->barrier;
   at->since = now;
   policy->decided |= CPU_BIT(cpu);
+  policy->passed_over &= ~CPU_BIT(cpu);
 }
 
 uint16_t state_end_decision(struct policy* policy, unsigned cpu) {

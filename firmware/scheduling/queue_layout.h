@@ -51,7 +51,7 @@ struct queue_control {
   uint64_t time_slice; /* ns */
   uint32_t host_cpus;  /* which have an area */
   uint32_t elements;   /* of a ring */
-  uint32_t prestage;   /* 0 or 1 */
+  uint32_t prestage;   /* the share of decisions that are, in percent */
   uint32_t cached;     /* 1: the agent reaches queues through its cache */
   uint64_t time;       /* of the request, on the kernel's clock, ns */
   uint32_t ports;      /* 1: there are no queues, but the swap ports of port_layout.h */

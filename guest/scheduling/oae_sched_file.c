@@ -61,7 +61,7 @@ static long sched_start(const void __user *argument)
 
 	if (copy_from_user(&start, argument, sizeof(start)))
 		return -EFAULT;
-	if (!start.cpus || (nr_cpu_ids < 64 && start.cpus >> nr_cpu_ids) || start.prestage > 1)
+	if (!start.cpus || (nr_cpu_ids < 64 && start.cpus >> nr_cpu_ids) || start.prestage > 100)
 		return -EINVAL;
 	return oae_sched_start(&start);
 }

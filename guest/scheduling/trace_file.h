@@ -23,7 +23,7 @@ struct trace_file_head {
   uint64_t overflow; /* records for which there was no room; unless 0, the trace is worth nothing */
   char transport[16]; /* ends with a zero */
   uint32_t policy;    /* enum policy_kind */
-  uint32_t prestage;  /* 1, or 0 */
+  uint32_t prestage;  /* the share of decisions that are, in percent */
   uint32_t rule;      /* enum validity_rule */
   uint32_t reserved;
   uint64_t cpus;       /* bit n: CPU n runs the tasks */

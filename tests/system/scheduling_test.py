@@ -443,7 +443,7 @@ done
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["plain", "owner", "held", "ended", "reset"]
+    others = ["plain", "owner", "share", "held", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -473,7 +473,8 @@ usleep 5000
 taskset 2 tasks spin 1 30000 > /dev/null
 code wait $!
 """ for by in ("waiting", "liveness"))
-        others = {"owner": owner, "held": held, "plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}",
+        share = f"code {start} --cpus 1 --prestage=50% tasks {LOADS['ping']}"
+        others = {"owner": owner, "share": share, "held": held, "plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}",
                   "ended": ended, "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
@@ -483,6 +484,13 @@ code wait $!
 
     def test_the_rule_of_the_owner_refuses_what_cannot_be_and_not_what_is_old(self):
         self.check_owner("owner")
+
+    def test_a_share_of_the_decisions_can_be_prestaged(self):
+        self.assertEqual(self.text("share", "err"), "")
+        decisions = self.counts("share")["decision"]
+        self.assertGreater(decisions["PRESTAGE"], 100)
+        # On one CPU, one of the two tasks runs while the other one waits, so that nearly every decision could be prestaged.
+        self.assertAlmostEqual(decisions["PRESTAGE"] / decisions["RUN"], 1, delta=0.1)
 
     def test_only_a_watchdog_that_goes_by_waiting_takes_a_busy_cpu_for_a_dead_agent(self):
         waiting, liveness, _ = re.split(r"(?m)^code 0$", self.text("held"))

@@ -41,7 +41,7 @@ int channel_start(const struct channel* channel, const char* transport,
   struct oae_sched_start start = {.cpus = policy->cpus,
                                   .time_slice = policy->time_slice,
                                   .policy = policy->kind,
-                                  .prestage = policy->prestage};
+                                  .prestage = policy->prestage_percent};
 
   strncpy(start.transport, transport, sizeof(start.transport) - 1);
   return ioctl(channel->file, OAE_SCHED_IOC_START, &start) ? -errno : 0;

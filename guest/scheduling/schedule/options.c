@@ -29,7 +29,9 @@ const char options_help[] =
     "has\n"
     "                         to be loaded\n"
     "  -a, --agent-cpu N      the CPU of an agent on this host (0)\n"
-    "  -P, --prestage         also choose the thread that follows, for a CPU that runs one\n"
+    "  -P, --prestage[=SHARE] also choose the thread that follows, for a CPU that runs one; with "
+    "a\n"
+    "                         share as 25%, only for so many of those that could be chosen\n"
     "  -T, --trace FILE       write what the kernel has done, for `scheduling-trace`\n"
     "  -R, --records N        room for so many records of the trace, of 72 bytes (100000)\n"
     "  -w, --watchdog TIME    how long a thread may wait for a decision, or off (20ms for "
@@ -90,6 +92,19 @@ static bool read_policy(const char* text, enum policy_kind* kind) {
   return false;
 }
 
+/* Reads whole percents. */
+static bool read_percent(const char* text, unsigned* percent) {
+  char digits[4] = "";
+  const size_t length = strlen(text);
+  uint64_t number;
+
+  if (length < 2 || length > sizeof(digits) || text[length - 1] != '%') return false;
+  memcpy(digits, text, length - 1);
+  if (!value_number(digits, 100, &number)) return false;
+  *percent = (unsigned)number;
+  return true;
+}
+
 static bool read_sign(const char* text, uint32_t* sign) {
   const bool liveness = strcmp(text, "liveness") == 0;
 
@@ -134,7 +149,7 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
                                         {"cpus", required_argument, NULL, 'c'},
                                         {"agent-cpu", required_argument, NULL, 'a'},
                                         {"transport", required_argument, NULL, 't'},
-                                        {"prestage", no_argument, NULL, 'P'},
+                                        {"prestage", optional_argument, NULL, 'P'},
                                         {"trace", required_argument, NULL, 'T'},
                                         {"records", required_argument, NULL, 'R'},
                                         {"watchdog", required_argument, NULL, 'w'},
@@ -147,7 +162,7 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
 
   *options = (struct options){.policy.kind = POLICY_FIFO_CENTRAL, .records = 100000};
   /* The options of the command are its own. */
-  while ((option = getopt_long(argc, argv, "+p:s:c:a:t:PT:R:hw:b:r:", known, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+p:s:c:a:t:P::T:R:hw:b:r:", known, NULL)) != -1) {
     const char* text = optarg;
     uint64_t number;
     switch (option) {
@@ -173,7 +188,9 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
         options->transport = text;
         break;
       case 'P':
-        options->policy.prestage = true;
+        options->policy.prestage_percent = 100;
+        if (text && !read_percent(text, &options->policy.prestage_percent))
+          return wrong("no share from 0%% to 100%%, such as 25%%: %s", text);
         break;
       case 'T':
         options->trace = text;

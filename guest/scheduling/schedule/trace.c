@@ -36,7 +36,7 @@ bool trace_write(const struct channel* channel, const struct options* options, u
   struct trace_file_head head = {.head_bytes = sizeof(head),
                                  .record_bytes = sizeof(struct oae_sched_record),
                                  .policy = options->policy.kind,
-                                 .prestage = options->policy.prestage,
+                                 .prestage = options->policy.prestage_percent,
                                  .rule = options->settings.rule,
                                  .cpus = options->policy.cpus,
                                  .time_slice = options->policy.time_slice,

@@ -15,7 +15,7 @@ Oracle::Oracle(const Trace& trace)
   config.kind = static_cast<policy_kind>(trace.head.policy);
   config.cpus = trace.head.cpus;
   config.time_slice = trace.head.time_slice;
-  config.prestage = trace.head.prestage;
+  config.prestage_percent = trace.head.prestage;
   if (!policy_init(now_.get(), &config)) return;
   find_decisions();
   if (config.kind == POLICY_FIFO_PER_CPU) homes_ = homes_of(trace);
@@ -101,7 +101,7 @@ std::optional<std::uint64_t> Oracle::choice(std::size_t at) {
       state_choose(state, index, other, clock_);
   }
   state->config.cpus = CPU_BIT(cpu);
-  state->config.prestage = true;  // a task that still runs there is leaving
+  state->config.prestage_percent = 100;  // a task that still runs there is leaving
   if (state->cpu[cpu].state == CPU_BUSY) state_set_cpu(state, cpu, CPU_IDLE);
   const decision chosen = policy_decide(state, clock_);
   if (chosen.kind == DECISION_NONE) return std::nullopt;

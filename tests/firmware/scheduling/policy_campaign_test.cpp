@@ -64,9 +64,10 @@ struct Machine {
 constexpr Machine machines[] = {
     {0x8, 20}, {0x8000'0000'0000'0001, 20}, {0x4000'0000'0000'012e, 18}, {~std::uint64_t{0}, 3}};
 constexpr unsigned steps = 300;
+constexpr unsigned shares[] = {0, 100, 0, 37};  // of decisions that are prestaged, in percent
 
-policy_config config_of(policy_kind kind, std::uint64_t cpus, bool prestage) {
-  return {kind, cpus, kind == POLICY_VM ? 10'000'000u : 30'000u, prestage};
+policy_config config_of(policy_kind kind, std::uint64_t cpus, unsigned prestage_percent) {
+  return {kind, cpus, kind == POLICY_VM ? 10'000'000u : 30'000u, prestage_percent};
 }
 
 std::uint64_t seed_of(unsigned number) {
@@ -280,7 +281,7 @@ struct PolicyCampaignTest : testing::TestWithParam<policy_kind> {
     unsigned number = 0;
     for (const Machine& machine : machines) {
       for (unsigned i = 0; i < 2 * machine.seeds && !HasFailure(); ++i) {
-        const policy_config config = config_of(GetParam(), machine.cpus, i % 2);
+        const policy_config config = config_of(GetParam(), machine.cpus, shares[i % 4]);
         SCOPED_TRACE(testing::Message() << "campaign " << number);
         function(config, seed_of(number++));
       }

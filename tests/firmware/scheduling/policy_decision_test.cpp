@@ -117,6 +117,51 @@ TEST_F(PolicyDecisionTest, PrestagesATaskForTheCpuWhoseTaskHasRunLongest) {
   expect_nothing();
 }
 
+TEST_F(PolicyDecisionTest, PrestagesAShareEvenly) {
+  for (const unsigned percent : {0, 1, 30, 50, 99, 100}) {
+    start_with_share(POLICY_FIFO_CENTRAL, percent, 0b1);
+    create(1);
+    put(1, 0);
+    unsigned prestaged = 0, gap = 0, longest = 0;
+    for (std::uint64_t gtid = 2; gtid < 202; ++gtid) {
+      create(gtid);
+      const bool now_prestaged = pair->decide(now).kind == DECISION_PRESTAGE;
+      prestaged += now_prestaged;
+      gap = now_prestaged ? 0 : gap + 1;
+      longest = std::max(longest, gap);
+      expect_nothing();  // also if the CPU was passed over
+      tell(GHOST_BLOCKED, gtid - 1, 0);
+      if (!now_prestaged) expect_run(0, gtid);
+      end(0, gtid, GHOST_COMPLETE);
+      put(gtid, 0);
+    }
+    EXPECT_EQ(prestaged, 2 * percent);
+    EXPECT_EQ(longest, percent ? (100 + percent - 1) / percent - 1 : 200u) << percent;
+  }
+}
+
+TEST_F(PolicyDecisionTest, ATaskMayFollowOnAnotherCpuThanTheOneThatIsPassedOver) {
+  start_with_share(POLICY_FIFO_CENTRAL, 50, 0b11);
+  create(1);
+  create(2);
+  put(1, 0);
+  now += 10;
+  put(2, 1);
+  create(3);
+  expect_prestage(1, 3);  // the second that could be
+  create(4);
+  expect_nothing();  // CPU 0 is passed over
+  tell(GHOST_BLOCKED, 1, 0);
+  expect_run(0, 4);
+  end(0, 4, GHOST_COMPLETE);
+  create(5);
+  expect_nothing();  // the third
+  tell(GHOST_PREEMPT, 4, 0);
+  expect_run(0, 4);
+  end(0, 4, GHOST_COMPLETE);
+  expect_prestage(0, 5);  // the fourth
+}
+
 TEST_F(PolicyDecisionTest, PrestagesATaskOfTheQueueOfTheLowestCpu) {
   start(POLICY_FIFO_PER_CPU, true, 0b11);
   for (std::uint64_t gtid : {1, 2, 3, 4}) create(gtid);

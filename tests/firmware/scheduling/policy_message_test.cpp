@@ -8,10 +8,10 @@ struct PolicyMessageTest : PolicyTest {
   PolicyMessageTest() { start(POLICY_FIFO_CENTRAL); }
 };
 
-TEST_F(PolicyMessageTest, AConfigurationNeedsACpuAndATimeSliceIfThePolicyHasThem) {
+TEST_F(PolicyMessageTest, AConfigurationNeedsACpuAndATimeSliceIfThePolicyHasThemAndAShare) {
   auto policy = std::make_unique<struct policy>();
   const auto init = [&](policy_kind kind, std::uint64_t cpus, std::uint64_t time_slice) {
-    const policy_config tried{kind, cpus, time_slice, false};
+    const policy_config tried{kind, cpus, time_slice, 0};
     return policy_init(policy.get(), &tried);
   };
   for (policy_kind kind : {POLICY_FIFO_PER_CPU, POLICY_FIFO_CENTRAL, POLICY_SHINJUKU, POLICY_VM}) {
@@ -20,6 +20,9 @@ TEST_F(PolicyMessageTest, AConfigurationNeedsACpuAndATimeSliceIfThePolicyHasThem
     const bool has_slices = kind == POLICY_SHINJUKU || kind == POLICY_VM;
     EXPECT_EQ(init(kind, 1, 0), !has_slices) << name_of(kind);
   }
+  const policy_config whole{POLICY_FIFO_CENTRAL, 1, 0, 100}, more{POLICY_FIFO_CENTRAL, 1, 0, 101};
+  EXPECT_TRUE(policy_init(policy.get(), &whole));
+  EXPECT_FALSE(policy_init(policy.get(), &more));
 }
 
 TEST_F(PolicyMessageTest, EachCpuIsBusyAtTheStart) {

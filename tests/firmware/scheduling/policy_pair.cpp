@@ -145,7 +145,7 @@ void PolicyPair::fail() const {
   const std::vector<Call> calls = shorten();
   std::ostringstream text;
   text << name_of(config_.kind) << ", CPUs " << std::hex << config_.cpus << std::dec << ", slice "
-       << config_.time_slice << ", prestage " << config_.prestage << '\n';
+       << config_.time_slice << ", prestage " << config_.prestage_percent << '\n';
   auto policy = std::make_unique<struct policy>();
   policy_init(policy.get(), &config_);
   PolicyReference reference(config_);

@@ -61,6 +61,7 @@ class PolicyReference {
     std::uint64_t gtid = 0;  // of the task that runs
     std::optional<std::uint32_t> sequence;
     std::optional<Undecided> undecided;
+    bool passed_over = false;  // for the share's sake, since its last decision
   };
   struct Held {
     ghost_message message;
@@ -107,6 +108,7 @@ class PolicyReference {
 
   Choice find_run() const;
   Choice find_prestage() const;
+  bool belongs_to_share();
   std::optional<unsigned> find_withdrawal() const;
   decision choose(decision_kind kind, const Choice& choice, std::uint64_t now);
   decision again(decision_kind kind, unsigned cpu) const;
@@ -119,5 +121,6 @@ class PolicyReference {
   std::vector<Held> held_;
   std::uint64_t newest_ = 0;
   std::uint64_t floor_ = 0;
+  std::uint64_t could_prestage_ = 0;  // decisions so far
   std::optional<unsigned> last_home_;
 };

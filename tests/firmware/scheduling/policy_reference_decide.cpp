@@ -93,9 +93,16 @@ PolicyReference::Choice PolicyReference::find_run() const {
 }
 
 PolicyReference::Choice PolicyReference::find_prestage() const {
-  if (!config_.prestage) return std::nullopt;
-  const auto running = free_cpus(State::running);
+  if (!config_.prestage_percent) return std::nullopt;
+  std::vector<unsigned> running;
+  for (unsigned cpu : free_cpus(State::running))
+    if (!cpus_[cpu].passed_over) running.push_back(cpu);
   return queue_for_each_cpu() ? first_of_each_queue(running) : first_for_longest(running);
+}
+
+bool PolicyReference::belongs_to_share() {
+  const std::uint64_t n = ++could_prestage_;
+  return n * config_.prestage_percent / 100 > (n - 1) * config_.prestage_percent / 100;
 }
 
 std::optional<unsigned> PolicyReference::find_withdrawal() const {
@@ -121,6 +128,7 @@ decision PolicyReference::choose(decision_kind kind, const Choice& choice, std::
   task.cpu = cpu;
   floor_ = std::max(floor_, task.age);
   cpus_[cpu].undecided = Undecided{kind, gtid, task.barrier, now};
+  cpus_[cpu].passed_over = false;
   return {kind, cpu, gtid, task.barrier, newest_};
 }
 
@@ -146,7 +154,10 @@ decision PolicyReference::decide(std::uint64_t now) {
     }
     if (const auto choice = first_for_longest(others)) return choose(DECISION_PREEMPT, choice, now);
   }
-  if (const auto choice = find_prestage()) return choose(DECISION_PRESTAGE, choice, now);
+  while (const auto choice = find_prestage()) {
+    if (belongs_to_share()) return choose(DECISION_PRESTAGE, choice, now);
+    cpus_[choice->first].passed_over = true;
+  }
   if (const auto cpu = find_withdrawal()) {
     cpus_[*cpu].undecided->withdrawing = true;
     return again(DECISION_WITHDRAW, *cpu);

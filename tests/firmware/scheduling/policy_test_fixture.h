@@ -17,16 +17,19 @@ struct PolicyTest : testing::Test {
   static constexpr std::uint64_t every = ~std::uint64_t{0};  // CPU
   static constexpr std::uint64_t slice = 30'000;             // ns
 
-  policy_config config{POLICY_FIFO_CENTRAL, 0xf, slice, false};
+  policy_config config{POLICY_FIFO_CENTRAL, 0xf, slice, 0};
   std::optional<PolicyPair> pair;
   std::uint64_t now = 1000;  // ns
   std::map<std::uint64_t, std::uint32_t> sequences;
   std::map<unsigned, std::uint32_t> cpu_sequences;
 
   void start(policy_kind kind, bool prestage = false, std::uint64_t cpus = 0xf) {
+    start_with_share(kind, prestage ? 100 : 0, cpus);
+  }
+  void start_with_share(policy_kind kind, unsigned prestage_percent, std::uint64_t cpus) {
     config.kind = kind;
     config.cpus = cpus;
-    config.prestage = prestage;
+    config.prestage_percent = prestage_percent;
     pair.emplace(config);
     sequences.clear();
     cpu_sequences.clear();

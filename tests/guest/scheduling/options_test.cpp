@@ -40,7 +40,7 @@ TEST(Options, WithoutAnOptionTheAgentHasCpu0AndTheOthersRunTheTasks) {
   EXPECT_EQ(plain.value.policy.kind, POLICY_FIFO_CENTRAL);
   EXPECT_EQ(plain.value.policy.cpus, 0xeu);
   EXPECT_EQ(plain.value.agent_cpu, 0u);
-  EXPECT_FALSE(plain.value.policy.prestage);
+  EXPECT_EQ(plain.value.policy.prestage_percent, 0u);
   EXPECT_EQ(plain.command, (std::vector<std::string>{"sleep", "1"}));
   EXPECT_EQ(read({"true"}, 64).value.policy.cpus, ~uint64_t{1});
 }
@@ -49,7 +49,18 @@ TEST(Options, Policies) {
   EXPECT_EQ(read({"-p", "fifo-per-cpu", "true"}).value.policy.kind, POLICY_FIFO_PER_CPU);
   EXPECT_EQ(read({"--policy=shinjuku", "true"}).value.policy.kind, POLICY_SHINJUKU);
   EXPECT_EQ(read({"-p", "vm", "-P", "true"}).value.policy.kind, POLICY_VM);
-  EXPECT_TRUE(read({"-p", "vm", "-P", "true"}).value.policy.prestage);
+  EXPECT_EQ(read({"-p", "vm", "-P", "true"}).value.policy.prestage_percent, 100u);
+  EXPECT_EQ(read({"--prestage", "true"}).value.policy.prestage_percent, 100u);
+  for (const unsigned percent : {0, 1, 25, 100}) {
+    const std::string share = std::to_string(percent) + "%";
+    EXPECT_EQ(read({"--prestage=" + share, "true"}).value.policy.prestage_percent, percent);
+    EXPECT_EQ(read({"-P" + share, "true"}).value.policy.prestage_percent, percent);
+  }
+  for (const char* text : {"", "%", "25", "101%", "-1%", "1000%", "2.5%", "25%%"})
+    EXPECT_NE(
+        read({"--prestage=" + std::string(text), "true"}).mistake.find("no share from 0% to 100%"),
+        std::string::npos)
+        << text;
   EXPECT_NE(read({"-p", "cfs", "true"}).mistake.find("no such policy: cfs"), std::string::npos);
 }
 

@@ -257,7 +257,7 @@ TEST_F(TraceFile, HasToHaveAHeadThatMakesSense) {
   reads("its head makes no sense");
   trace.head.cpus = 0;
   reads("its head makes no sense");
-  trace.head.prestage = 2;
+  trace.head.prestage = 101;
   reads("its head makes no sense");
   trace.head.rule = RULE_OWNER + 1;
   reads("its head makes no sense");

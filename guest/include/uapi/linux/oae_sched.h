@@ -113,7 +113,7 @@ struct oae_sched_kick {
  * @cpus: bit n: CPU n runs tasks of the agent
  * @time_slice: in ns; zero for policies without one
  * @policy: enum policy_kind
- * @prestage: 1 to choose also for CPUs that run a task, otherwise 0
+ * @prestage: the share of decisions for CPUs that run a task which is made, in percent
  */
 struct oae_sched_start {
 	char transport[16];
