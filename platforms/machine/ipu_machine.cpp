@@ -276,6 +276,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     queue_controller.emplace("queue_controller", domain);
     shared.bar.bind(queue_memory->host);
     queue_controller->interrupt.bind(shared);
+    queue_controller->dma.bind(shared.dma);
     shared.on_reset([this] {
       queue_memory->reset();
       queue_controller->reset();
@@ -286,6 +287,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
     statistics.counter(prefix + "core_accesses", queue_memory->core_accesses());
     statistics.counter(prefix + "line_fills", queue_memory->line_fills());
     statistics.counter(prefix + "interrupts", queue_controller->interrupts());
+    statistics.counter(prefix + "lines", queue_controller->lines());
     noc.connect(OAE_IPU_QUEUE_BASE, OAE_IPU_QUEUE_SIZE, queue_controller->socket);
     noc.connect(OAE_IPU_QUEUE_MEMORY_BASE, bytes, queue_memory->uncached,
                 ipu::Noc::Timing::decoupled);
