@@ -51,6 +51,16 @@ static void interrupt(unsigned vector) {
   mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_INTERRUPT, vector);
 }
 
+static void set_page(uint64_t address) {
+  mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_PAGE, address);
+}
+
+static void push(unsigned line, const uint64_t* words) {
+  for (unsigned i = 0; i < 8; i++)
+    mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_DATA + 8 * i, words[i]);
+  mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_PUSH, line);
+}
+
 static struct queue_control read_control(void) {
   union {
     struct queue_control control;
@@ -206,12 +216,14 @@ _Noreturn void agent_service_run(struct swap_service* service) {
   irq_begin_anew_at(begin_anew);
   fault_survive();
   cpu_unmask_irqs();
-  queue_device = (struct queue_device){(volatile uint8_t*)OAE_IPU_QUEUE_MEMORY_BASE,
-                                       (volatile uint8_t*)OAE_IPU_QUEUE_CACHED_BASE,
-                                       system_queue_memory(),
-                                       interrupt,
-                                       timer_ns,
-                                       live};
+  queue_device = (struct queue_device){.uncached = (volatile uint8_t*)OAE_IPU_QUEUE_MEMORY_BASE,
+                                       .cached = (volatile uint8_t*)OAE_IPU_QUEUE_CACHED_BASE,
+                                       .size = system_queue_memory(),
+                                       .interrupt = interrupt,
+                                       .set_page = set_page,
+                                       .push = push,
+                                       .now = timer_ns,
+                                       .alive = live};
   port_device = (struct port_device){service->block, service->count, interrupt, timer_ns, waiting};
   for (;;) {
     const uint64_t request = memory_read(QUEUE_CONTROL);

@@ -40,12 +40,15 @@ bool queue_channel_init(struct queue_channel* channel, const struct queue_device
   const unsigned elements = control->elements;
 
   if (elements < QUEUE_ELEMENTS_MIN || elements > QUEUE_ELEMENTS_MAX || elements & (elements - 1) ||
-      control->host_cpus > POLICY_CPUS || queue_area(control->host_cpus, elements) > device->size)
+      control->host_cpus > POLICY_CPUS || queue_area(control->host_cpus, elements) > device->size ||
+      control->slots % QUEUE_PAGE_BYTES != 0)
     return false;
   channel->device = device;
   channel->cpus = control->host_cpus;
   channel->elements = elements;
   channel->ended = 0;
+  channel->pushed = control->slots != 0;
+  device->set_page(control->slots);
   channel->clock = device_clock_at(device->now, control->time);
   for (unsigned cpu = 0; cpu < control->host_cpus; cpu++)
     init_ring(device, &channel->ring[cpu], memory + queue_area(cpu, elements), elements);
@@ -139,22 +142,23 @@ static bool lost(void* context, unsigned cpu) {
 static void decide(void* context, const struct decision* decision) {
   struct queue_channel* channel = context;
   struct queue_ring* ring = &channel->ring[decision->cpu];
-  const union {
-    struct queue_slot slot;
-    uint64_t words[8];
-  } new = {.slot = {.version = GHOST_VERSION,
-                    .cpu = decision->cpu,
-                    .state = GHOST_READY,
-                    .task_barrier = decision->barrier,
-                    .gtid = decision->gtid,
-                    .newest = decision->newest,
-                    .number = ++ring->written}};
 
   channel->ended &= ~(UINT64_C(1) << decision->cpu);
+  ring->offer.slot = (struct queue_slot){.version = GHOST_VERSION,
+                                         .cpu = decision->cpu,
+                                         .state = GHOST_READY,
+                                         .task_barrier = decision->barrier,
+                                         .gtid = decision->gtid,
+                                         .newest = decision->newest,
+                                         .number = ++ring->written};
   ring->withdrawn = false;
-  for (unsigned i = 0; i < SLOT_WORD(reserved); i++) ring->slot[i] = new.words[i];
+  if (channel->pushed) {
+    channel->device->push(decision->cpu, ring->offer.words);
+    return;
+  }
+  for (unsigned i = 0; i < SLOT_WORD(reserved); i++) ring->slot[i] = ring->offer.words[i];
   order_stores();
-  ring->slot[SLOT_WORD(number)] = new.slot.number;
+  ring->slot[SLOT_WORD(number)] = ring->offer.slot.number;
   order_stores();
 }
 
@@ -164,8 +168,13 @@ static void withdraw(void* context, unsigned cpu) {
 
   if (ring->withdrawn || channel->ended >> cpu & 1) return;
   ring->withdrawn = true;
-  ring->slot[SLOT_WORD(state)] = (uint32_t)GHOST_ABORTED;
-  order_stores();
+  if (channel->pushed) {
+    ring->offer.slot.state = GHOST_ABORTED;
+    channel->device->push(cpu, ring->offer.words);
+  } else {
+    ring->slot[SLOT_WORD(state)] = (uint32_t)GHOST_ABORTED;
+    order_stores();
+  }
   channel->device->interrupt(queue_vector(cpu, QUEUE_CALL_WITHDRAW));
 }
 

@@ -17,12 +17,23 @@ struct queue_device {
   volatile uint8_t* cached;
   uint64_t size;                      /* of the memory */
   void (*interrupt)(unsigned vector); /* the host */
-  uint64_t (*now)(void);              /* ns of the agent's own clock */
-  void (*alive)(void);                /* called again and again while the queues are emptied */
+  /* Sets the host's page, or none by 0, and writes a slot into a line of it, all at once. What is
+   * called later takes effect later, interrupts included. */
+  void (*set_page)(uint64_t address);
+  void (*push)(unsigned line, const uint64_t* words);
+  uint64_t (*now)(void); /* ns of the agent's own clock */
+  void (*alive)(void);   /* called again and again while the queues are emptied */
+};
+
+/* A slot, and its words. */
+union queue_offer {
+  struct queue_slot slot;
+  uint64_t words[8];
 };
 
 struct queue_ring {
   volatile uint64_t* slot;
+  union queue_offer offer; /* the last decision */
   volatile uint64_t* tail;
   volatile uint64_t* elements;
   volatile uint64_t* next; /* of these, to be read, */
@@ -40,6 +51,7 @@ struct queue_channel {
   unsigned cpus;     /* of the host */
   unsigned elements; /* of a ring */
   uint64_t ended;    /* bit n: the last decision for CPU n has */
+  bool pushed;       /* slots are in a page of the host */
   struct device_clock clock;
   struct queue_ring ring[POLICY_CPUS];
 };

@@ -6,13 +6,16 @@
  * unless a fence separates them.
  *
  *     0x0000  control      the kernel's requests
- *     0x0040  status       the agent's replies
+ *     0x0080  status       the agent's replies
  *     0x0200  counts       of the agent: struct agent_counts, and zeros
  *     0x1000  area of CPU 0: a page with its slot, and pages with its ring
  *     ...     areas of the other CPUs
  *
  * Who reads a word and who writes it never changes: the kernel writes control and rings, and the
  * agent writes status, counts and slots.
+ *
+ * The kernel can ask that slots be in a page of its own memory instead, into which the agent pushes
+ * them by DMA: that of CPU n is line n.
  */
 #ifndef SCHEDULING_QUEUE_LAYOUT_H
 #define SCHEDULING_QUEUE_LAYOUT_H
@@ -20,7 +23,7 @@
 #include "ghost.h"
 
 #define QUEUE_CONTROL 0x0
-#define QUEUE_STATUS 0x40
+#define QUEUE_STATUS 0x80
 #define QUEUE_COUNTS 0x200
 #define QUEUE_COUNT_WORDS 64
 #define QUEUE_AREAS 0x1000
@@ -56,7 +59,10 @@ struct queue_control {
   uint64_t time;       /* of the request, on the kernel's clock, ns */
   uint32_t ports;      /* 1: there are no queues, but the swap ports of port_layout.h */
   uint32_t first_port; /* of these */
+  uint64_t slots;      /* bus address of a page of the kernel for slots; 0: they are in areas */
 };
+
+#define QUEUE_PAGE_BYTES 4096
 
 enum queue_result {
   QUEUE_DONE,

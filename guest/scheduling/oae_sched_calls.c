@@ -2,6 +2,7 @@
 /* The function of queues of a device: requests to the agent there, and its calls. */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/jiffies.h>
@@ -22,6 +23,8 @@ static struct {
 	struct pci_dev *pci;
 	bool frozen; /* It is being reset, and must not be touched. */
 	void __iomem *control; /* the first page */
+	void *page; /* of memory that the device can write */
+	dma_addr_t page_address;
 	u64 requests;
 	oae_sched_called *called;
 	u64 *open; /* of a transport that reaches the memory: the CPUs that may do so */
@@ -183,6 +186,27 @@ int oae_sched_calls_finish(struct oae_sched_counts *counts)
 EXPORT_SYMBOL_GPL(oae_sched_calls_finish);
 
 /**
+ * oae_sched_calls_page - a page of memory that the device can write
+ * @address: is given the page's bus address
+ *
+ * Return: the page, or NULL if there is no such device. Nobody looks at it when it goes, since the
+ * CPUs that may reach the memory are closed before.
+ */
+void *oae_sched_calls_page(dma_addr_t *address)
+{
+	void *page = NULL;
+
+	mutex_lock(&lock);
+	if (is_there()) {
+		page = function.page;
+		*address = function.page_address;
+	}
+	mutex_unlock(&lock);
+	return page;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_page);
+
+/**
  * oae_sched_calls_liveness - the agent's sign of life, by a read of the device
  *
  * The caller has interrupts off. So the device does not go while it is read.
@@ -216,6 +240,17 @@ static int map_control(struct pci_dev *pci)
 
 	function.control = devm_ioremap(&pci->dev, start, QUEUE_AREAS);
 	return function.control ? 0 : -ENOMEM;
+}
+
+static int allocate_page(struct pci_dev *pci)
+{
+	int ret = dma_set_mask_and_coherent(&pci->dev, DMA_BIT_MASK(64));
+
+	if (ret)
+		return ret;
+	function.page = dmam_alloc_coherent(&pci->dev, PAGE_SIZE, &function.page_address,
+					    GFP_KERNEL);
+	return function.page ? 0 : -ENOMEM;
 }
 
 static int request_vector(struct pci_dev *pci, unsigned int vector)
@@ -260,7 +295,8 @@ static int probe(struct pci_dev *pci, const struct pci_device_id *id)
 
 	if (function.pci)
 		return dev_err_probe(&pci->dev, -EBUSY, "a host has one agent\n");
-	ret = pcim_enable_device(pci) ?: map_control(pci) ?: request_vectors(pci);
+	ret = pcim_enable_device(pci) ?: map_control(pci) ?: allocate_page(pci) ?:
+	      request_vectors(pci);
 	if (ret)
 		return ret;
 	pci_set_master(pci);

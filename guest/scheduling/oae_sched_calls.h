@@ -7,6 +7,7 @@
 #define OAE_SCHED_CALLS_H
 
 #include <linux/range.h>
+#include <linux/types.h>
 #include <uapi/linux/oae_sched.h>
 
 #include "queue_layout.h"
@@ -18,6 +19,7 @@ void oae_sched_calls_end(void);
 int oae_sched_calls_open(u64 *open, u64 cpus);
 void oae_sched_calls_close(void);
 int oae_sched_calls_request(struct queue_control *control);
+void *oae_sched_calls_page(dma_addr_t *address);
 u64 oae_sched_calls_liveness(void);
 int oae_sched_calls_finish(struct oae_sched_counts *counts);
 

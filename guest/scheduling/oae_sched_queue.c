@@ -33,6 +33,10 @@ static bool agent_cached = true;
 module_param(agent_cached, bool, 0644);
 MODULE_PARM_DESC(agent_cached, "let the agent reach the queues through its cache");
 
+static bool decisions_pushed;
+module_param(decisions_pushed, bool, 0644);
+MODULE_PARM_DESC(decisions_pushed, "let the agent push decisions into this host's memory");
+
 static unsigned int ring_elements = 256;
 module_param(ring_elements, uint, 0644);
 MODULE_PARM_DESC(ring_elements, "length of a CPU's ring of messages: a power of two from 64");
@@ -42,6 +46,7 @@ struct oae_sched_queue {
 	void __iomem *ring;
 	void __iomem *slot; /* uncached, or */
 	struct queue_slot *line; /* write-through */
+	const struct queue_slot *pushed; /* in this host's memory, instead of both; or NULL */
 	u64 head;	/* messages written */
 	u64 tail;	/* of these, that the agent had read when the ring last seemed full */
 	u64 taken;	/* number of the last decision that was taken */
@@ -153,8 +158,21 @@ static void read_uncached(struct oae_sched_queue *queue, struct queue_slot *slot
 		words[i] = readq(queue->slot + i * sizeof(u64));
 }
 
+static void read_pushed(const struct queue_slot *pushed, struct queue_slot *slot)
+{
+	/* The agent writes all of a slot at once, so the words after the number are as new. */
+	const u64 number = smp_load_acquire(&pushed->number);
+
+	memcpy(slot, pushed, sizeof(*slot));
+	slot->number = number;
+}
+
 static void read_slot(struct oae_sched_queue *queue, struct queue_slot *slot)
 {
+	if (queue->pushed) {
+		read_pushed(queue->pushed, slot);
+		return;
+	}
 	if (!queue->line) {
 		read_uncached(queue, slot);
 		return;
@@ -275,8 +293,21 @@ static int map_queues(void)
 	return 0;
 }
 
+/* The agent that was started last has pushed nothing yet, and the one before it no longer does. */
+static void use_page(struct queue_slot *page)
+{
+	unsigned int cpu;
+
+	if (page)
+		memset(page, 0, PAGE_SIZE);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		device.queues[cpu].pushed = page ? &page[cpu] : NULL;
+}
+
 static int queue_start(const struct oae_sched_start *start)
 {
+	struct queue_slot *page = NULL;
+	dma_addr_t address;
 	struct queue_control control = {
 		.command = QUEUE_START,
 		.policy = start->policy,
@@ -300,12 +331,22 @@ static int queue_start(const struct oae_sched_start *start)
 		return -EINVAL;
 	if (queue_area(nr_cpu_ids, ring_elements) > range_len(&device.memory))
 		return -ENOSPC;
+	if (decisions_pushed) {
+		page = oae_sched_calls_page(&address);
+		if (!page)
+			return -ENODEV;
+		control.slots = address;
+	}
 	ret = oae_sched_calls_request(&control);
 	if (ret)
 		return ret;
 	device.elements = ring_elements;
-	device.prefetch = write_through && prefetch_decisions;
-	return map_queues() ?: oae_sched_calls_open(&device.cpus, start->cpus);
+	device.prefetch = write_through && prefetch_decisions && !page;
+	ret = map_queues();
+	if (ret)
+		return ret;
+	use_page(page);
+	return oae_sched_calls_open(&device.cpus, start->cpus);
 }
 
 static void queue_stop(void)
@@ -335,6 +376,8 @@ static struct oae_sched_transport oae_sched_queue = {
 static int __init queue_init(void)
 {
 	BUILD_BUG_ON(sizeof(struct queue_slot) != 64);
+	BUILD_BUG_ON(OAE_SCHED_CPUS * sizeof(struct queue_slot) > QUEUE_PAGE_BYTES);
+	BUILD_BUG_ON(QUEUE_CONTROL + sizeof(struct queue_control) > QUEUE_STATUS);
 	BUILD_BUG_ON(sizeof(struct queue_outcome) > sizeof(struct ghost_message));
 	return oae_sched_register(&oae_sched_queue);
 }

@@ -443,7 +443,7 @@ done
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["plain", "owner", "share", "held", "ended", "reset"]
+    others = ["pushed", "owner", "share", "plain", "held", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -474,13 +474,24 @@ taskset 2 tasks spin 1 30000 > /dev/null
 code wait $!
 """ for by in ("waiting", "liveness"))
         share = f"code {start} --cpus 1 --prestage=50% tasks {LOADS['ping']}"
-        others = {"owner": owner, "share": share, "held": held, "plain": f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}",
-                  "ended": ended, "reset": reset}
+        # Decisions are withdrawn, too.
+        pushed = f"""echo 1 > /sys/module/oae_sched_queue/parameters/decisions_pushed
+code {start} --trace /share/pushed.trace --policy shinjuku --prestage tasks {LOADS['move']}
+echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
+"""
+        plain = f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}"
+        others = {"pushed": pushed, "owner": owner, "share": share, "plain": plain, "held": held, "ended": ended, "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
     def test_a_plain_queue_works(self):
         self.assertEqual(self.text("plain", "err"), "")
         self.assertRegex(self.text("plain"), r"(?m)^code 0$")
+
+    def test_decisions_can_be_pushed_into_the_hosts_memory(self):
+        self.assertEqual(self.text("pushed", "err"), "")
+        self.assertRegex(self.text("pushed"), r"(?m)^code 0$")
+        self.assertGreater(self.counts("pushed")["outcome"]["ABORTED"], 0)
+        self.assertGreater(self.read_trace("pushed")["ran"], 10)
 
     def test_the_rule_of_the_owner_refuses_what_cannot_be_and_not_what_is_old(self):
         self.check_owner("owner")

@@ -81,7 +81,7 @@ class PortChannel : public testing::Test {
   port_device device{PortHost::base, PortHost::ports,
                      [](unsigned vector) { interrupts.push_back(vector); }, [] { return own_time; },
                      [] { return task_waits; }};
-  queue_control control{7, QUEUE_START, 0, 7, 0, cpus, 0, 0, 0, 5'000, 1, first};
+  queue_control control{7, QUEUE_START, 0, 7, 0, cpus, 0, 0, 0, 5'000, 1, first, 0};
   port_channel channel{};
   agent_channel way{};
   ghost_message message{};

@@ -17,6 +17,15 @@ constexpr unsigned cpus = 3;
 constexpr unsigned elements = QUEUE_ELEMENTS_MIN;
 
 std::vector<unsigned> interrupts;
+std::vector<std::uint64_t> pages;
+/// What was pushed: its line, and what it says.
+std::vector<std::pair<unsigned, queue_slot>> pushed;
+
+void push(unsigned line, const std::uint64_t* words) {
+  queue_slot slot;
+  std::memcpy(&slot, words, sizeof(slot));
+  pushed.emplace_back(line, slot);
+}
 std::uint64_t own_time;
 unsigned signs_of_life;
 
@@ -28,6 +37,8 @@ class QueueChannelTest : public testing::Test {
  protected:
   QueueChannelTest() {
     interrupts.clear();
+    pages.clear();
+    pushed.clear();
     own_time = 100;
     EXPECT_TRUE(queue_channel_init(&channel_, &device_, &control_));
     way_ = queue_channel_of_agent(&channel_);
@@ -82,9 +93,11 @@ class QueueChannelTest : public testing::Test {
                        reinterpret_cast<std::uint8_t*>(memory_.data()),
                        8 * memory_.size(),
                        [](unsigned vector) { interrupts.push_back(vector); },
+                       [](std::uint64_t address) { pages.push_back(address); },
+                       push,
                        [] { return own_time; },
                        [] { ++signs_of_life; }};
-  queue_control control_{1, QUEUE_START, 0, 7, 0, cpus, elements, 0, 1, 5'000, 0, 0};
+  queue_control control_{1, QUEUE_START, 0, 7, 0, cpus, elements, 0, 1, 5'000, 0, 0, 0};
   queue_channel channel_{};
   agent_channel way_{};
   ghost_message message_{};
@@ -215,6 +228,39 @@ TEST_F(QueueChannelTest, ADecisionIsAskedBackOnce) {
   EXPECT_FALSE(receive(1));
   way_.withdraw(way_.context, 1);  // It has ended.
   EXPECT_EQ(interrupts.size(), 1u);
+}
+
+TEST_F(QueueChannelTest, ADecisionCanBePushedIntoTheHostsPage) {
+  EXPECT_EQ(pages, std::vector<std::uint64_t>{0});
+  control_.slots = 0x1'2345'6000;
+  ASSERT_TRUE(queue_channel_init(&channel_, &device_, &control_));
+  EXPECT_EQ(pages.back(), control_.slots);
+  const decision first{DECISION_PRESTAGE, 2, 0x1234'5678'9abc, 77, 4'000};
+  way_.decide(way_.context, &first);
+  ASSERT_EQ(pushed.size(), 1u);
+  EXPECT_EQ(pushed[0].first, 2u);
+  const queue_slot& slot = pushed[0].second;
+  EXPECT_EQ(slot.version, 91u);
+  EXPECT_EQ(slot.cpu, 2u);
+  EXPECT_EQ(slot.state, GHOST_READY);
+  EXPECT_EQ(slot.task_barrier, 77u);
+  EXPECT_EQ(slot.gtid, 0x1234'5678'9abcu);
+  EXPECT_EQ(slot.newest, 4'000u);
+  EXPECT_EQ(slot.number, 1u);
+  EXPECT_TRUE(interrupts.empty());
+  way_.withdraw(way_.context, 2);
+  way_.withdraw(way_.context, 2);
+  ASSERT_EQ(pushed.size(), 2u);
+  queue_slot marked = pushed[0].second;
+  marked.state = GHOST_ABORTED;
+  EXPECT_EQ(std::memcmp(&pushed[1].second, &marked, sizeof(marked)), 0);
+  EXPECT_EQ(interrupts, std::vector<unsigned>{queue_vector(2, QUEUE_CALL_WITHDRAW)});
+  for (unsigned word = 0; word < 8; ++word) EXPECT_EQ(at(2, QUEUE_SLOT + 8 * word), 0u);
+}
+
+TEST_F(QueueChannelTest, SlotsNeedAWholePageOfTheHost) {
+  control_.slots = 0x1'2345'6040;
+  EXPECT_FALSE(queue_channel_init(&channel_, &device_, &control_));
 }
 
 TEST_F(QueueChannelTest, AKickIsAnInterruptOfItsCpu) {
