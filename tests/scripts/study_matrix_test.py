@@ -80,6 +80,18 @@ class Matrix(unittest.TestCase):
                 self.assertEqual(variant.schedule, every.schedule)
                 self.assertEqual(set(variant.modules[1][1]) ^ set(every.modules[1][1]), {f"{name}=0", f"{name}=1"})
 
+    def test_crossed_variants_differ_by_what_their_names_say(self):
+        of = {each.name: each for each in (variants.LADDER[-1], variants.PORTS[-1])}
+        for variant in variants.CROSSED:
+            base = next(each for name, each in of.items() if variant.name.startswith(name))
+            options = variant.schedule[len(base.schedule):]
+            parameters = variant.modules[-1][1][len(base.modules[-1][1]):]
+            self.assertEqual((variant.modules[:-1], variant.platform), (base.modules[:-1], base.platform))
+            said = [*options[1::2], *(part.removeprefix("decisions_").removesuffix("=1") for part in parameters)]
+            self.assertEqual(variant.name, "-".join([base.name, *said]))
+        self.assertEqual(len({each.name for each in [*variants.CROSSED, *variants.VARIANTS.values()]}),
+                         len(variants.CROSSED) + len(variants.VARIANTS))
+
     def test_each_row_has_a_variant_and_each_variant_a_row(self):
         wanted = [*rows.BASELINES, *rows.STEPS, *rows.REMOVED, *rows.OTHERS]
         self.assertEqual({name for _, name in wanted}, set(variants.VARIANTS))
