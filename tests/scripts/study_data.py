@@ -46,7 +46,7 @@ def result(time_of_switch, agent=True, fallbacks=0):
 
 def run(variant, seed, found, factor="", level=0.0, load="ping"):
     return {"load": load, "variant": variant, "factor": factor, "level": level, "seed": seed, "size": [100, 600],
-            "values": [], "command": "true", "key": "0", "result": found}  # fmt: skip
+            "values": [], "more": [], "command": "true", "key": "0", "result": found}  # fmt: skip
 
 
 def document(*runs, extent="quick", failures=()):

@@ -89,8 +89,7 @@ class Matrix(unittest.TestCase):
             self.assertEqual((variant.modules[:-1], variant.platform), (base.modules[:-1], base.platform))
             said = [*options[1::2], *(part.removeprefix("decisions_").removesuffix("=1") for part in parameters)]
             self.assertEqual(variant.name, "-".join([base.name, *said]))
-        self.assertEqual(len({each.name for each in [*variants.CROSSED, *variants.VARIANTS.values()]}),
-                         len(variants.CROSSED) + len(variants.VARIANTS))
+        self.assertEqual([variants.VARIANTS[each.name] for each in variants.CROSSED], variants.CROSSED)
 
     def test_each_row_has_a_variant_and_each_variant_a_row(self):
         wanted = [*rows.BASELINES, *rows.STEPS, *rows.REMOVED, *rows.OTHERS]
@@ -109,6 +108,11 @@ class Matrix(unittest.TestCase):
                                         (central.values(), LOADS[run.load].command(central)))
                 else:
                     self.assertEqual(run.values(), tuple(sorted(LOADS[run.load].platform)))
+
+    def test_all_runs_have_what_the_user_sets(self):
+        for run in matrix.runs("quick", ("hosts[0].vcpus=5", "simulation.max_quantum=10us")):
+            self.assertEqual([value for value in run.values() if "vcpus" in value or "quantum" in value],
+                             ["hosts[0].vcpus=5", "simulation.max_quantum=10us"])
 
     def test_of_two_values_of_a_key_the_factor_s_counts(self):
         self.assertEqual(run_of("floor", factor="rings", level=8).values(), ("hosts[0].vcpus=8",))
@@ -204,7 +208,7 @@ class Options(unittest.TestCase):
                  ("wave", "wave"): "one study at a time", ("wave", "--json"): "--json needs a value",
                  ("wave", "--json", "/nonexistent/x"): "there is no folder", ("wave", "--html=/tmp"): "there is no folder",
                  ("wave", "--from", "/nonexistent/x"): "there is no file", ("wave", "--jobs", "0"): "--jobs needs a number",
-                 ("wave", "--jobs=x"): "--jobs needs a number", ("wave", "--from", "/dev/null"): "no file of a study"}  # fmt: skip
+                 ("wave", "--jobs=x"): "--jobs needs a number", ("wave", "--set", "quantum"): "--set needs KEY=VALUE", ("wave", "--from", "/dev/null"): "no file of a study"}  # fmt: skip
         for options, why in wrong.items():
             with self.subTest(options):
                 run = self.study(*options)

@@ -141,6 +141,13 @@ class Tables(unittest.TestCase):
             run("floor", 0, requests(20_000.0), load="requests"),
             run("floor", 0, requests(40_000.0), "churn", 1_000, load="requests"), extent="whole"))))
 
+    def test_the_head_says_what_all_runs_were_given(self):
+        made = some()
+        self.assertNotIn("all runs with", report.text(made))
+        for each in made["runs"]:
+            each["more"] = ["simulation.max_quantum=10us"]
+        self.assertIn("\nall runs with simulation.max_quantum=10us\n", report.text(made))
+
     def test_failures_are_in_the_text(self):
         self.assertIn("FAILED: wave-all, seed 3: exit code 4", report.text(some(failures=["wave-all, seed 3: exit code 4"])))
         self.assertNotIn("FAILED", report.text(some()))

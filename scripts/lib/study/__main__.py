@@ -18,7 +18,7 @@ from study.matrix import EXTENTS, runs  # noqa: E402
 def made(options: argparse.Namespace) -> dict:
     inputs = Inputs(options.build)
     folder = options.build / "study"
-    results, failures = runner.make(inputs, runs(options.extent), folder, options.jobs)
+    results, failures = runner.make(inputs, runs(options.extent, tuple(options.set)), folder, options.jobs)
     return document.make(options.study, options.extent, inputs, results, failures)
 
 
@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument("--from", dest="source", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--html", type=pathlib.Path)
+    parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     try:

@@ -45,8 +45,8 @@ def setting(name: str, *levels: float) -> Dict[float, Level]:
 FACTORS = {
     "link": Factor("latency of the link, one way", "ns", 184, {latency: link(latency) for latency in (50, 500, 1000)}),
     "memory": Factor(
-        "what the queues' memory adds to an access of the agent that its cache does not answer", "ns", 90,
-        platform("ipus[0].endpoint.queue_function.memory_latency", "ns", 0, 300),
+        "what the queues' memory adds to an access of the agent that its cache does not answer", "ns", 20,
+        platform("ipus[0].endpoint.queue_function.memory_latency", "ns", 0, 90),
     ),
     "interrupt": Factor(
         "what an interrupt takes from the root complex to its processor", "ns", 1080,
@@ -56,6 +56,10 @@ FACTORS = {
     "rings": Factor("vCPUs of the host, each with a ring", "", 4, platform("hosts[0].vcpus", "", 2, 8)),
     "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8, 13)),
     "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
+    "hits": Factor(
+        "share of prestaged decisions, of those that could be", "%", 100,
+        {share: Level(schedule=(f"--prestage={share}%",)) for share in (0, 25, 50, 75)},
+    ),
     "churn": Factor("changes of workers a second", "", 0, setting("churn", 1_000, 10_000, 100_000)),
 }  # fmt: skip
 
@@ -70,13 +74,14 @@ class Run:
     level: float
     seed: int
     size: Tuple[int, ...]  # as the load has it
+    more: Tuple[str, ...] = ()  # KEY=VALUE of the platform file, which all runs of a study have
 
     def _level(self) -> Level:
         return FACTORS[self.factor].levels[self.level] if self.factor else Level()
 
     def values(self) -> Tuple[str, ...]:
         """What the platform file is overridden with: KEY=VALUE, in order. Of several values of a key, the last one counts."""
-        every = (*LOADS[self.load].platform, *self._level().platform, *VARIANTS[self.variant].platform)
+        every = (*LOADS[self.load].platform, *self._level().platform, *VARIANTS[self.variant].platform, *self.more)
         found = dict(each.split("=", 1) for each in every)
         return tuple(f"{key}={value}" for key, value in sorted(found.items()))
 
@@ -133,6 +138,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("saturation", 3, (10_000, 500), ALL),
         Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
         Part("requests", 10, (1_000, 8_000), SERVING, ("rate", "churn", "link"), PRESTAGED),
+        Part("requests", 10, (1_000, 8_000), (), ("hits",), PRESTAGED[1:]),
         *traced_parts(5, 1_000, 3_000, 100),
     ),
     "quick": (
@@ -148,6 +154,6 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
 }  # fmt: skip
 
 
-def runs(extent: str) -> List[Run]:
+def runs(extent: str, more: Tuple[str, ...] = ()) -> List[Run]:
     """All runs, those of a machine together."""
-    return [run for part in EXTENTS[extent] for run in part.runs()]
+    return [dataclasses.replace(run, more=more) for part in EXTENTS[extent] for run in part.runs()]

@@ -25,6 +25,9 @@ def head(document: dict) -> List[str]:
         f"Study {document['study']}, extent {document['extent']}: {len(document['runs'])} runs",
         f"Linux {document['kernel']}, SHA-256 {kernel}",
     ]
+    more = sorted({each for run in document["runs"] for each in run["more"]})
+    if more:
+        found.append(f"all runs with {', '.join(more)}")
     for name, load in LOADS.items():
         count = sum(run["load"] == name for run in document["runs"])
         if count:

@@ -71,9 +71,6 @@ FLOOR = Variant("floor")
 ON_HOST = [host(), host("--prestage")]
 PORTS = [ports(carry=False), ports(), ports("--prestage", carry=False), ports("--prestage")]
 
-VARIANTS: Dict[str, Variant] = {each.name: each for each in [FLOOR, *ON_HOST, *LADDER, *WITHOUT.values(), *PORTS]}
-
-
 def crossed(of: Variant, name: str, *options: str, parameters: Tuple[str, ...] = ()) -> Variant:
     """The same, but with a property of the other way: further options of `schedule`, and parameters of the last module."""
     *others, (module, given) = of.modules
@@ -86,10 +83,12 @@ def crossed(of: Variant, name: str, *options: str, parameters: Tuple[str, ...] =
 
 
 # One property of queues or of swap ports at a time. A decision through a port counts by the rule of the owner unless said
-# otherwise. The study of Wave leaves them out.
+# otherwise.
 CROSSED = [
     crossed(LADDER[-1], "owner", "--rule", "owner"),
     crossed(LADDER[-1], "owner-liveness", "--rule", "owner", "--watchdog-by", "liveness"),
     crossed(LADDER[-1], "pushed", parameters=("decisions_pushed=1",)),
     crossed(PORTS[-1], "barrier", "--rule", "barrier"),
 ]
+
+VARIANTS: Dict[str, Variant] = {each.name: each for each in [FLOOR, *ON_HOST, *LADDER, *WITHOUT.values(), *PORTS, *CROSSED]}

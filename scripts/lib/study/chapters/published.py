@@ -96,8 +96,8 @@ ROWS: List[Row] = [
     Row("from instruction to instruction, no optimisation", "ns", 13_300, 13_300, "nothing", traced(NONE)),
     Row("from instruction to instruction, all optimisations", "ns", 3_300, 4_000, "nothing", traced(ALL)),
     Row("FIFO, slower than on the host, requests of 10 us", "%", 1.1, 7.4, "nothing; by arithmetic from switches", slower),
-    Row("requests served, no optimisation", "K/s", 258, 258, "the number of workers", rate(NONE)),
-    Row("requests served, all optimisations", "K/s", 895, 895, "the number of workers", rate(ALL)),
+    Row("requests served, no optimisation", "K/s", 258, 258, "workers; memory latency", rate(NONE)),
+    Row("requests served, all optimisations", "K/s", 895, 895, "workers", rate(ALL)),
     Row("all by none", "times", 3.47, 3.47, "nothing", gain),
     Row("all optimisations, fewer than on the host", "%", 1.1, 7.4, "nothing", lost),
 ]  # fmt: skip

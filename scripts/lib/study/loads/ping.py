@@ -25,7 +25,7 @@ class Ping(Load):
         if variant.schedule is None:
             begin = f"taskset {1 << CPU:x}"
         else:
-            begin = load.under(variant, POLICY, str(CPU))
+            begin = load.under(variant, POLICY, str(CPU), run.schedule())
         loads = "; ".join([load.shift(run.seed), *(f"tasks ping 2 {rounds}" for rounds in run.size)])
         return " && ".join([*load.begin(variant), load.output(f"{begin} sh -c '{loads}'")])
 
