@@ -41,7 +41,7 @@ bool trace_write(const struct channel* channel, const struct options* options, u
                                  .cpus = options->policy.cpus,
                                  .time_slice = options->policy.time_slice,
                                  .detached = detached_ns,
-                                 .patience = options->patience,
+                                 .patience = options->settings.patience,
                                  .kernel = *kernel,
                                  .agent = *agent,
                                  .ports = *ports};
