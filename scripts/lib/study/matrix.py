@@ -54,6 +54,8 @@ FACTORS = {
     ),
     "core": Factor("rate of the agent's core", "GIPS", 2.5, platform("ipus[0].instruction_rate", "GIPS", 1, 5)),
     "rings": Factor("vCPUs of the host, each with a ring", "", 4, platform("hosts[0].vcpus", "", 2, 8)),
+    "slice": Factor("how long a vCPU runs before a sibling does, which must not matter", "ns", 1000,
+                    platform("simulation.vcpu_slice", "ns", 100)),
     "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8, 13)),
     "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
     "hits": Factor(
@@ -130,7 +132,7 @@ def traced_parts(seeds: int, rounds: int, spin: int, moves: int) -> Tuple[Part, 
             Part("traced-move", seeds, (moves,), TRACED))  # fmt: skip
 
 
-OF_MACHINES = ("link", "memory", "interrupt", "core")
+OF_MACHINES = ("link", "memory", "interrupt", "core", "slice")
 EXTENTS: Dict[str, Tuple[Part, ...]] = {
     "whole": (
         Part("ping", 10, (100, 1000), ALL),
