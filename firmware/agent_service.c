@@ -51,13 +51,24 @@ static void interrupt(unsigned vector) {
   mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_INTERRUPT, vector);
 }
 
+/* What the data registers hold since the page was set. */
+static uint64_t pushed[QUEUE_SLOT_WORDS];
+
+static void write_data(unsigned word, uint64_t value) {
+  mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_DATA + 8 * word, value);
+  pushed[word] = value;
+}
+
 static void set_page(uint64_t address) {
+  for (unsigned i = 0; i < QUEUE_SLOT_WORDS; i++) write_data(i, 0);
   mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_PAGE, address);
 }
 
+/* A write of a register takes the core a round trip, so that those are spared which change nothing.
+ * A reset of the function clears the page, too: then nothing is pushed until it is set again. */
 static void push(unsigned line, const uint64_t* words) {
-  for (unsigned i = 0; i < 8; i++)
-    mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_DATA + 8 * i, words[i]);
+  for (unsigned i = 0; i < QUEUE_SLOT_WORDS; i++)
+    if (words[i] != pushed[i]) write_data(i, words[i]);
   mmio_write64(OAE_IPU_QUEUE_BASE + OAE_QUEUE_PUSH, line);
 }
 

@@ -28,7 +28,7 @@ struct queue_device {
 /* A slot, and its words. */
 union queue_offer {
   struct queue_slot slot;
-  uint64_t words[8];
+  uint64_t words[QUEUE_SLOT_WORDS];
 };
 
 struct queue_ring {

@@ -63,6 +63,7 @@ struct queue_control {
 };
 
 #define QUEUE_PAGE_BYTES 4096
+#define QUEUE_SLOT_WORDS 8
 
 enum queue_result {
   QUEUE_DONE,
