@@ -474,9 +474,9 @@ taskset 2 tasks spin 1 30000 > /dev/null
 code wait $!
 """ for by in ("waiting", "liveness"))
         share = f"code {start} --cpus 1 --prestage=50% tasks {LOADS['ping']}"
-        # Decisions are withdrawn, too.
+        # With this load, many decisions are withdrawn.
         pushed = f"""echo 1 > /sys/module/oae_sched_queue/parameters/decisions_pushed
-code {start} --trace /share/pushed.trace --policy shinjuku --prestage tasks {LOADS['move']}
+code {start} --trace /share/pushed.trace --policy vm --time-slice 300us --prestage tasks {LOADS['start']}
 echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 """
         plain = f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}"
