@@ -21,11 +21,11 @@ struct trace_file_head {
   uint32_t record_bytes; /* size of a record */
   uint64_t records;
   uint64_t overflow; /* records for which there was no room; unless 0, the trace is worth nothing */
-  char transport[16]; /* ends with a zero */
-  uint32_t policy;    /* enum policy_kind */
-  uint32_t prestage;  /* the share of decisions that are, in percent */
-  uint32_t rule;      /* enum validity_rule */
-  uint32_t reserved;
+  char transport[16];  /* ends with a zero */
+  uint32_t policy;     /* enum policy_kind */
+  uint32_t prestage;   /* the share of decisions that are, in percent */
+  uint32_t rule;       /* enum validity_rule */
+  uint32_t sign;       /* enum watchdog_sign */
   uint64_t cpus;       /* bit n: CPU n runs the tasks */
   uint64_t time_slice; /* ns; of policies with one */
   uint64_t detached;   /* CLOCK_MONOTONIC in ns: from then on, the kernel runs tasks by itself */

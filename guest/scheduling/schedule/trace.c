@@ -38,6 +38,7 @@ bool trace_write(const struct channel* channel, const struct options* options, u
                                  .policy = options->policy.kind,
                                  .prestage = options->policy.prestage_percent,
                                  .rule = options->settings.rule,
+                                 .sign = options->settings.watchdog,
                                  .cpus = options->policy.cpus,
                                  .time_slice = options->policy.time_slice,
                                  .detached = detached_ns,

@@ -16,8 +16,8 @@ std::string wrong_head(const trace_file_head& head) {
   if (head.head_bytes != sizeof(trace_file_head) || head.record_bytes != sizeof(oae_sched_record))
     return "another version of `schedule` has written it";
   if (head.overflow) return "records are missing, for which there was no room";
-  if (head.policy > POLICY_VM || head.prestage > 100 || head.rule > RULE_OWNER || !head.cpus ||
-      head.transport[sizeof(head.transport) - 1])
+  if (head.policy > POLICY_VM || head.prestage > 100 || head.rule > RULE_OWNER ||
+      head.sign > WATCHDOG_BY_LIVENESS || !head.cpus || head.transport[sizeof(head.transport) - 1])
     return "its head makes no sense";
   return "";
 }

@@ -76,7 +76,9 @@ void add_configuration(Lines& lines, const trace_file_head& head) {
   lines.insert(lines.end(), {{"cpus", cpus},
                              {"time_slice", head.time_slice},
                              {"prestage", head.prestage},
-                             {"watchdog", head.patience}});
+                             {"rule", head.rule},
+                             {"watchdog", head.patience},
+                             {"watchdog_by", head.sign}});
 }
 
 std::uint64_t a_second(std::uint64_t count, std::uint64_t ns) {
