@@ -108,8 +108,8 @@ class Loads(Traces):
     def test_the_configuration_is_that_of_the_run(self):
         found = self.result()["configuration"]
         self.assertEqual(found, {"transport": "port", "policy": "fifo-central", "cpus": 1, "time_slice": 30_000, "prestage": 1,
-                                 "watchdog": 20_000_000, "completion_timeout": 50_000_000, "period_us": 4_000,
-                                 "answer_timeout_ms": 1_000})  # fmt: skip
+                                 "watchdog": 20_000_000, "rule": "owner", "watchdog_by": "waiting",
+                                 "completion_timeout": 50_000_000, "period_us": 4_000, "answer_timeout_ms": 1_000})  # fmt: skip
         self.assertEqual(self.result(MOVE, QUEUES)["configuration"]["transport"], "queue")
         self.assertEqual(self.result(MOVE, "host")["configuration"]["transport"], "memory")
 

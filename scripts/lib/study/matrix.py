@@ -5,7 +5,7 @@ import dataclasses
 from typing import Dict, List, Tuple
 
 from study.loads import LOADS
-from study.variants import FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
+from study.variants import CROSSED, FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
 
 PLATFORM = "scheduling"
 KERNEL = "newest"  # the only one that has sched_ext
@@ -124,7 +124,8 @@ SERVING = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[
 PRESTAGED = (FLOOR.name, ON_HOST[1].name, LADDER[-1].name, PORTS[3].name)
 
 # Those that are traced
-TRACED = (*(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name)
+TRACED = (*(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name,
+          *(each.name for each in CROSSED))  # fmt: skip
 
 
 def traced_parts(seeds: int, rounds: int, spin: int, moves: int) -> Tuple[Part, ...]:

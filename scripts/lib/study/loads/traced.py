@@ -8,6 +8,8 @@ from study.loads import load, traces
 from study.loads.load import SHARE, BadResult, Files, Load
 from study.variants import VARIANTS, Variant
 
+RULES = ("barrier", "owner")  # by their numbers in settings.h
+SIGNS = ("waiting", "liveness")
 COMPLETION_TIMEOUT = 50_000_000  # ns: the root complex's, unless a platform file says otherwise
 
 
@@ -38,8 +40,8 @@ class Traced(Load):
         """As the diagnostic wants it."""
         numbers = {name.split(".")[1]: int(value) for name, value in parameters.items() if value.isdigit()}
         of_trace = {name: account[name] for name in ("cpus", "time_slice", "prestage", "watchdog")}
-        return {**numbers, **of_trace, "transport": transport(variant), "policy": self.policy,
-                "completion_timeout": COMPLETION_TIMEOUT}  # fmt: skip
+        return {**numbers, **of_trace, "transport": transport(variant), "policy": self.policy, "rule": RULES[account["rule"]],
+                "watchdog_by": SIGNS[account["watchdog_by"]], "completion_timeout": COMPLETION_TIMEOUT}  # fmt: skip
 
     def result(self, run, files: Files) -> dict:
         variant = VARIANTS[run.variant]
