@@ -413,13 +413,17 @@ static void release_ports(void)
 static int claim_port(struct oae_sched_way *way, unsigned int port)
 {
 	static const struct oae_client client;
+	static bool said; /* since the last claim that succeeded: a start may be tried again and again */
 	const u8 form = device.streamed ? OAE_SWAP_FORM_STREAMED : OAE_SWAP_FORM_PUSHED;
 	struct oae_claim *claim = oae_claim_port(0, port, form, &client, NULL);
 
 	if (IS_ERR(claim)) {
-		pr_err("oae_sched_port: port %u cannot be claimed: %pe\n", port, claim);
+		if (!said)
+			pr_err("oae_sched_port: port %u cannot be claimed: %pe\n", port, claim);
+		said = true;
 		return PTR_ERR(claim);
 	}
+	said = false;
 	way->claim = claim;
 	return 0;
 }
@@ -580,6 +584,9 @@ static int port_finish_work(struct oae_sched_counts *counts)
 {
 	int ret;
 
+	/* If the last start has failed, there are no ports. */
+	if (!device.cpus)
+		return -EIO;
 	ret = drain_all() ?: oae_sched_calls_finish(counts);
 	if (!ret)
 		add_counts(counts);
