@@ -65,6 +65,9 @@ struct queue_control {
 #define QUEUE_PAGE_BYTES 4096
 #define QUEUE_SLOT_WORDS 8
 
+/* What a host reads while it cannot reach the memory. No number of a request or decision is this. */
+#define QUEUE_NO_ANSWER (~(uint64_t)0)
+
 enum queue_result {
   QUEUE_DONE,
   QUEUE_REFUSED, /* there is no such command, or no room, or the policy cannot be like this */

@@ -39,6 +39,11 @@ struct oae_sched_transport {
 	int (*start)(const struct oae_sched_start *start);
 	int (*finish_work)(struct oae_sched_counts *counts);
 	void (*stop)(void);
+	/*
+	 * How many messages the agent has not got that was started last, or U64_MAX if that is not
+	 * known. This is called before start(), and may be called again if that fails.
+	 */
+	u64 (*undelivered)(void);
 	struct list_head list;
 };
 
@@ -51,8 +56,14 @@ int oae_sched_start(const struct oae_sched_start *start);
 int oae_sched_finish_work(struct oae_sched_counts *counts);
 /* Returns to memory. */
 void oae_sched_stop(void);
-/* Lets the agent begin anew, again and again until it answers. Callable from anywhere. */
+/* Lets the agent begin anew, again and again until it answers. No lock of a runqueue may be held. */
 void oae_sched_start_again(void);
+/*
+ * Says by what the way to the agent has failed. The scheduler does without the agent then, and has
+ * it begin anew. Callable from anywhere, and as often as the sign is seen.
+ */
+void oae_sched_notice(enum oae_sched_sign sign);
+void oae_sched_transport_exit(void);
 
 /* oae_sched_memory.c: memory that an agent on this host shares with the kernel. */
 extern const struct oae_sched_transport oae_sched_memory;
@@ -107,8 +118,14 @@ void oae_sched_idle(u32 cpu, bool idle);
 u64 oae_sched_liveness(void);
 void oae_sched_restart(void);
 
-/* Tells the scheduler that its agent has begun anew. A BPF program is attached to this function. */
-void oae_sched_resume(void);
+/*
+ * Tells the scheduler that its agent has begun anew, and how many messages the last one had not got.
+ * A BPF program is attached to this function.
+ */
+void oae_sched_resume(u64 undelivered);
+
+/* Tells the scheduler when and by what the way to the agent has failed. As above. */
+void oae_sched_alarm(enum oae_sched_sign sign, u64 time);
 
 /* Makes a CPU look at its slot. A BPF program that is attached to this function does so. */
 void oae_sched_kick(u32 cpu, bool preempt);

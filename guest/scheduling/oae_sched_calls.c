@@ -32,10 +32,29 @@ static struct {
 
 static DEFINE_MUTEX(lock);
 
+/* Whoever has an agent there learns that its way has failed. */
+static void notice(enum oae_sched_sign sign)
+{
+	if (READ_ONCE(function.called))
+		oae_sched_notice(sign);
+}
+
 static bool is_there(void)
 {
 	return READ_ONCE(function.pci) && !READ_ONCE(function.frozen);
 }
+
+/** oae_sched_calls_there - says whether there is a device, which is not being reset */
+bool oae_sched_calls_there(void)
+{
+	bool there;
+
+	mutex_lock(&lock);
+	there = is_there();
+	mutex_unlock(&lock);
+	return there;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_there);
 
 static void do_nothing(void *unused)
 {
@@ -130,6 +149,7 @@ EXPORT_SYMBOL_GPL(oae_sched_calls_end);
 static int request_locked(struct queue_control *control)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(answer_timeout_ms);
+	u64 reply;
 
 	if (!is_there())
 		return -ENODEV;
@@ -137,7 +157,12 @@ static int request_locked(struct queue_control *control)
 	memcpy_toio(function.control + QUEUE_CONTROL + 8, &control->command, sizeof(*control) - 8);
 	wmb(); /* The number comes last. */
 	writeq(control->request, function.control + QUEUE_CONTROL);
-	while (readq(function.control + QUEUE_STATUS) != control->request) {
+	for (;;) {
+		reply = readq(function.control + QUEUE_STATUS);
+		if (reply == control->request)
+			break;
+		if (reply == QUEUE_NO_ANSWER)
+			return -EIO;
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
 		usleep_range(50, 100);
@@ -151,7 +176,8 @@ static int request_locked(struct queue_control *control)
  * oae_sched_calls_request - makes a request to the agent, and waits until it is carried out
  * @control: the request, which is given its number
  *
- * Return: ENODEV if there is no device, ETIMEDOUT if it does not answer, and EINVAL if it refuses.
+ * Return: ENODEV if there is no device, EIO if it cannot be reached, ETIMEDOUT if the agent does not
+ * answer, and EINVAL if it refuses.
  */
 int oae_sched_calls_request(struct queue_control *control)
 {
@@ -312,6 +338,7 @@ static int probe(struct pci_dev *pci, const struct pci_device_id *id)
 static void remove(struct pci_dev *pci)
 {
 	mutex_lock(&lock);
+	notice(OAE_SCHED_REMOVAL);
 	WRITE_ONCE(function.pci, NULL);
 	WRITE_ONCE(function.called, NULL);
 	close_locked();
@@ -319,10 +346,11 @@ static void remove(struct pci_dev *pci)
 	pci_clear_master(pci);
 }
 
-/* The agent may live on, but does not know what it has missed. The watchdog starts it again. */
+/* The agent may live on, but does not know what it has missed, and is started again. */
 static void freeze(void)
 {
 	mutex_lock(&lock);
+	notice(OAE_SCHED_RESET);
 	WRITE_ONCE(function.frozen, true);
 	close_locked();
 	mutex_unlock(&lock);

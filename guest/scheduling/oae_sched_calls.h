@@ -14,6 +14,7 @@
 
 typedef void oae_sched_called(unsigned int cpu, enum queue_call call);
 
+bool oae_sched_calls_there(void);
 int oae_sched_calls_begin(oae_sched_called *called, struct range *memory);
 void oae_sched_calls_end(void);
 int oae_sched_calls_open(u64 *open, u64 cpus);

@@ -177,9 +177,14 @@ noinline void oae_sched_kick(u32 cpu, bool preempt)
 }
 EXPORT_SYMBOL_GPL(oae_sched_kick);
 
-noinline void oae_sched_resume(void)
+noinline void oae_sched_resume(u64 undelivered)
 {
-	barrier();
+	barrier_data(&undelivered);
+}
+
+noinline void oae_sched_alarm(enum oae_sched_sign sign, u64 time)
+{
+	barrier_data(&time);
 }
 
 BTF_KFUNCS_START(oae_sched_kfuncs)
@@ -247,6 +252,7 @@ static void __exit oae_sched_exit(void)
 {
 	oae_sched_file_exit();
 	oae_sched_calls_exit();
+	oae_sched_transport_exit();
 	wait_for_looks();
 	oae_sched_memory_exit();
 }

@@ -49,6 +49,10 @@ static bool carry_events = true;
 module_param(carry_events, bool, 0644);
 MODULE_PARM_DESC(carry_events, "give the message that a task blocks with the swap that follows it, and let the message that a task runs end its decision");
 
+static unsigned int silence_ms = 15;
+module_param(silence_ms, uint, 0644);
+MODULE_PARM_DESC(silence_ms, "how long no offer may stand until the agent counts as dead, 0 for ever (15)");
+
 static unsigned int answer_timeout_ms = 1000;
 module_param(answer_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(answer_timeout_ms, "how long events may take to leave at the end (1000)");
@@ -83,6 +87,8 @@ struct oae_sched_ports {
 	bool riding; /* The first one is given with a swap whose end is not known. */
 	bool crowded; /* The agent had no room for the first one. */
 	bool lost; /* Events after the last one that is kept are lost. */
+	u64 silent_since; /* No offer has stood since then, 0 for none: */
+	u64 silent_at; /* when that was seen last */
 	struct hrtimer timer;
 	struct port_counts counts;
 };
@@ -98,7 +104,8 @@ static struct {
 
 /*
  * Swaps, or settles the swap before. Returns its status, or -1 if there is none: the device does
- * not work for a while, or for good.
+ * not work for a while, or for good. Doubt that is not settled at once may be an answer that was
+ * lost; if it stays for longer, the device does not answer.
  */
 static int exchange(struct oae_sched_way *way, u8 verb, const u64 *words,
 		    struct port_counts *counts, struct oae_claim_answer *answer)
@@ -107,14 +114,18 @@ static int exchange(struct oae_sched_way *way, u8 verb, const u64 *words,
 
 	if (way->doubt) {
 		ret = oae_claim_settle(way->claim, answer);
-		if (!ret && answer->status == OAE_CLAIM_IN_DOUBT)
+		if (!ret && answer->status == OAE_CLAIM_IN_DOUBT) {
+			oae_sched_notice(OAE_SCHED_DOUBT);
 			return answer->status;
+		}
 	}
 	/* An answer to a swap in doubt counts. If that has not taken place, it is made now. */
 	if (!way->doubt || ret == -ENODATA || (!ret && answer->status != OAE_SWAP_STATUS_OK))
 		ret = oae_claim_swap(way->claim, verb, words, answer);
 	if (ret == -EINPROGRESS)
 		way->doubt = true;
+	else if (ret)
+		oae_sched_notice(ret == -ENODEV ? OAE_SCHED_REMOVAL : OAE_SCHED_RESET);
 	if (ret)
 		return -1;
 	way->doubt = answer->status == OAE_CLAIM_IN_DOUBT;
@@ -276,6 +287,27 @@ static void port_finish(unsigned int cpu, enum ghost_state state, u64 time, u64 
 	send_kept(ports);
 }
 
+/*
+ * An offer always stands while the agent works, but for moments. A CPU that has not looked for a
+ * while does not know what was in between.
+ */
+static void note_answer(struct oae_sched_ports *ports, int status)
+{
+	const u64 limit = (u64)READ_ONCE(silence_ms) * NSEC_PER_MSEC;
+	u64 now;
+
+	if (status != OAE_SWAP_STATUS_NOT_READY) {
+		ports->silent_since = 0;
+		return;
+	}
+	now = ktime_get_mono_fast_ns();
+	if (!ports->silent_since || now - ports->silent_at > limit / 2)
+		ports->silent_since = now;
+	ports->silent_at = now;
+	if (limit && now - ports->silent_since > limit)
+		oae_sched_notice(OAE_SCHED_SILENCE);
+}
+
 /* Swaps for a decision, and gives an event or none. Returns its status, or -1. */
 static int ask(struct oae_sched_ports *ports, struct oae_claim_answer *answer)
 {
@@ -300,6 +332,7 @@ static int ask(struct oae_sched_ports *ports, struct oae_claim_answer *answer)
 		ports->head++;
 	if (!ports->decisions.doubt)
 		ports->riding = false;
+	note_answer(ports, status);
 	return status;
 }
 
@@ -475,6 +508,7 @@ static void forget(struct oae_sched_ports *ports)
 	ports->riding = false;
 	ports->crowded = false;
 	ports->lost = false;
+	ports->silent_since = 0;
 	ports->counts = (struct port_counts){};
 }
 
@@ -593,6 +627,17 @@ static int port_finish_work(struct oae_sched_counts *counts)
 	return ret;
 }
 
+/* What CPUs have kept. The agent may have left unread what has gone, two events of a CPU at most. */
+static u64 port_undelivered(void)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		sum += device.ports[cpu].tail - device.ports[cpu].head;
+	return sum;
+}
+
 static void port_stop(void)
 {
 	struct queue_control control = { .command = QUEUE_STOP };
@@ -615,6 +660,7 @@ static struct oae_sched_transport oae_sched_port = {
 	.start = port_start,
 	.finish_work = port_finish_work,
 	.stop = port_stop,
+	.undelivered = port_undelivered,
 };
 
 static int __init port_init(void)

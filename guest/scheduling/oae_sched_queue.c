@@ -73,17 +73,26 @@ static void write_line(struct oae_sched_queue *queue, const u64 *words)
 	queue->head++;
 }
 
+/* Returns how many messages the agent has read, or QUEUE_NO_ANSWER. */
+static u64 read_tail(const struct oae_sched_queue *queue)
+{
+	if (!queue->line)
+		return readq(queue->slot + QUEUE_TAIL);
+	clflush((void *)queue->line + QUEUE_TAIL);
+	mb(); /* The load follows the flush. */
+	return READ_ONCE(*(u64 *)((void *)queue->line + QUEUE_TAIL));
+}
+
 static bool has_room(struct oae_sched_queue *queue, unsigned int elements)
 {
+	u64 tail;
+
 	if (queue->head + elements - queue->tail <= device.elements)
 		return true;
-	if (queue->line) {
-		clflush((void *)queue->line + QUEUE_TAIL);
-		mb(); /* The load follows the flush. */
-		queue->tail = READ_ONCE(*(u64 *)((void *)queue->line + QUEUE_TAIL));
-	} else {
-		queue->tail = readq(queue->slot + QUEUE_TAIL);
-	}
+	tail = read_tail(queue);
+	if (tail == QUEUE_NO_ANSWER)
+		return false;
+	queue->tail = tail;
 	return queue->head + elements - queue->tail <= device.elements;
 }
 
@@ -132,6 +141,16 @@ static void queue_finish(unsigned int cpu, enum ghost_state state, u64 time, u64
 		put(queue, &end.message, time);
 	else
 		queue->lost = true;
+}
+
+/* Whether this is the number of the CPU's next decision. */
+static bool is_next(const struct oae_sched_queue *queue, u64 number)
+{
+	if (likely(number == queue->taken + 1))
+		return true;
+	if (number == QUEUE_NO_ANSWER)
+		oae_sched_notice(OAE_SCHED_ALL_ONES);
+	return false;
 }
 
 static void start_read(struct oae_sched_queue *queue)
@@ -193,7 +212,7 @@ static bool queue_claim(unsigned int cpu, struct oae_sched_slot *decision)
 	if (!(READ_ONCE(device.cpus) >> cpu & 1))
 		return false;
 	read_slot(queue, &slot);
-	if (slot.number != queue->taken + 1)
+	if (!is_next(queue, slot.number))
 		return false;
 	queue->taken++;
 	if (slot.state != GHOST_READY) {
@@ -247,6 +266,25 @@ static void queue_called(unsigned int cpu, enum queue_call call)
 		queue_prefetch(cpu);
 		oae_sched_kick(cpu, call == QUEUE_CALL_PREEMPT);
 	}
+}
+
+static u64 queue_undelivered(void)
+{
+	const struct oae_sched_queue *queue;
+	unsigned int cpu;
+	u64 sum = 0, tail;
+
+	if (!oae_sched_calls_there())
+		return U64_MAX;
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		queue = &device.queues[cpu];
+		tail = queue->ring ? read_tail(queue) : QUEUE_NO_ANSWER;
+		/* A device that was reset does not know it any more. */
+		if (tail == QUEUE_NO_ANSWER || queue->head - tail > device.elements)
+			return U64_MAX;
+		sum += queue->head - tail;
+	}
+	return sum;
 }
 
 static void unmap(struct oae_sched_queue *queue)
@@ -322,10 +360,10 @@ static int queue_start(const struct oae_sched_start *start)
 	int ret;
 
 	oae_sched_calls_close();
-	unmap_queues();
 	ret = oae_sched_calls_begin(queue_called, &device.memory);
 	if (ret)
 		return ret;
+	unmap_queues();
 	if (!is_power_of_2(ring_elements) || ring_elements < QUEUE_ELEMENTS_MIN ||
 	    ring_elements > QUEUE_ELEMENTS_MAX)
 		return -EINVAL;
@@ -371,6 +409,7 @@ static struct oae_sched_transport oae_sched_queue = {
 	.start = queue_start,
 	.finish_work = oae_sched_calls_finish,
 	.stop = queue_stop,
+	.undelivered = queue_undelivered,
 };
 
 static int __init queue_init(void)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The transports that modules offer, and the one in use. */
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include "oae_sched.h"
@@ -130,18 +133,23 @@ static int start_locked(const struct oae_sched_start *start)
 /* Nobody uses the transport meanwhile. */
 static void start_again(struct work_struct *work)
 {
+	static u64 undelivered = U64_MAX; /* unknown */
 	bool tried;
 
 	mutex_lock(&lock);
 	tried = started;
 	if (tried) {
 		use(&oae_sched_nothing);
+		if (undelivered == U64_MAX)
+			undelivered = started->undelivered();
 		tried = started->start(&started_with);
 		if (!tried) {
 			use(started);
-			oae_sched_resume();
+			oae_sched_resume(undelivered);
 		}
 	}
+	if (!tried)
+		undelivered = U64_MAX;
 	mutex_unlock(&lock);
 	if (tried)
 		schedule_delayed_work(&again, msecs_to_jiffies(RESTART_MS));
@@ -151,6 +159,32 @@ void oae_sched_start_again(void)
 {
 	schedule_delayed_work(&again, 0);
 }
+
+static void raise_alarm(struct irq_work *work);
+
+/* The sign that was seen first, until the scheduler has been told. */
+static struct {
+	atomic_t seen;
+	enum oae_sched_sign sign;
+	u64 time;
+	struct irq_work work; /* since signs are also seen where the scheduler cannot act */
+} notice = { .work = IRQ_WORK_INIT_HARD(raise_alarm) };
+
+static void raise_alarm(struct irq_work *work)
+{
+	oae_sched_alarm(notice.sign, notice.time);
+	atomic_set_release(&notice.seen, 0);
+}
+
+void oae_sched_notice(enum oae_sched_sign sign)
+{
+	if (atomic_cmpxchg(&notice.seen, 0, 1))
+		return;
+	notice.sign = sign;
+	notice.time = ktime_get_mono_fast_ns();
+	irq_work_queue(&notice.work);
+}
+EXPORT_SYMBOL_GPL(oae_sched_notice);
 
 int oae_sched_start(const struct oae_sched_start *start)
 {
@@ -183,4 +217,11 @@ void oae_sched_stop(void)
 		started = NULL;
 	}
 	mutex_unlock(&lock);
+}
+
+/* Nobody notices anything any more. */
+void oae_sched_transport_exit(void)
+{
+	irq_work_sync(&notice.work);
+	cancel_delayed_work_sync(&again);
 }

@@ -303,7 +303,10 @@ void BPF_PROG(dispatch, s32 cpu, struct task_struct* last) {
   if (decision) {
     end = commit(decision, cpu);
     finish(cpu, end);
-    if (end == GHOST_COMPLETE) return;
+    if (end == GHOST_COMPLETE) {
+      if (awaited) note_decision();
+      return;
+    }
   }
   if (!last || !(last->scx.flags & SCX_TASK_QUEUED)) return;
   state = bpf_task_storage_get(&tasks, last, NULL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the scheduler does when its agent does not work: tasks take turns, first come, first served,
- * until the agent works again. scheduler.bpf.c includes this file.
+ * What the scheduler does when its agent lets a task wait for too long, or when the way to the
+ * agent says that it cannot work: tasks take turns, first come, first served, until the agent works
+ * again. scheduler.bpf.c includes this file.
  */
 #ifndef OAE_SCHED_WATCHDOG_H
 #define OAE_SCHED_WATCHDOG_H
@@ -22,6 +23,9 @@ static u64 resumed;
 /* The agent's last sign of life, and when it was seen, ns. */
 static u64 sign;
 static u64 seen;
+
+/* It has not decided since. */
+static volatile u32 awaited;
 
 /* The tasks of the agent, by gtid: more than it has room for. The watchdog looks at all places of
  * the table, so that a larger one would keep a CPU busy. */
@@ -49,15 +53,27 @@ static struct task_state* managed_state(u64 gtid, struct task_struct** task) {
   return *task ? bpf_task_storage_get(&tasks, *task, NULL, 0) : NULL;
 }
 
-static long find_late(struct bpf_map* map, u64* gtid, u8* value, bool* late) {
+struct wait {
+  u64 now;
+  u64 longest; /* that a task has waited for a decision */
+};
+
+static long find_longest(struct bpf_map* map, u64* gtid, u8* value, struct wait* wait) {
   struct task_struct* p;
   struct task_state* state = managed_state(*gtid, &p);
+  u64 since;
 
   if (!state || !state->custody) return 0;
-  if (bpf_ktime_get_ns() - (state->since > resumed ? state->since : resumed) <= settings.patience)
-    return 0;
-  *late = true;
-  return 1;
+  since = state->since > resumed ? state->since : resumed;
+  if (wait->now > since && wait->now - since > wait->longest) wait->longest = wait->now - since;
+  return 0;
+}
+
+static u64 longest_wait(void) {
+  struct wait wait = {.now = bpf_ktime_get_ns()};
+
+  bpf_for_each_map_elem(&managed, find_longest, &wait, 0);
+  return wait.longest;
 }
 
 static void kick_all(void) {
@@ -77,23 +93,47 @@ static bool is_silent(void) {
   return now - (seen > resumed ? seen : resumed) > settings.patience;
 }
 
-static bool is_late(void) {
-  bool late = false;
+/* The time slices that the agent's decisions have given never end. */
+static void end_slices(void) {
+  int cpu;
 
-  bpf_for_each_map_elem(&managed, find_late, &late, 0);
-  return late;
+  bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
+    scx_bpf_kick_cpu(cpu, cpu_at(cpu)->use == USE_OURS ? SCX_KICK_PREEMPT : 0);
+  }
+}
+
+/* The record of the last fallback. */
+static struct fallback* last_fallback(void) {
+  return &counts.fallback[(counts.fallbacks - 1) % FALLBACKS_TOLD];
+}
+
+static void fall_back(u32 by, u64 noticed, u64 waited) {
+  struct fallback* record;
+
+  if (__sync_lock_test_and_set(&fallback, 1)) return;
+  stranded = 1;
+  awaited = 0;
+  counts.fallbacks++;
+  record = last_fallback();
+  record->sign = by;
+  record->noticed = noticed;
+  record->begun = bpf_ktime_get_ns();
+  record->waited = waited;
+  record->resumed = record->decided = record->undelivered = 0;
+  oae_sched_restart();
+  end_slices();
+}
+
+static void look(void) {
+  const bool by_liveness = settings.watchdog == WATCHDOG_BY_LIVENESS;
+  const u64 waited = longest_wait();
+
+  if (by_liveness ? is_silent() : waited > settings.patience)
+    fall_back(by_liveness ? OAE_SCHED_LIFELESS : OAE_SCHED_WATCHDOG, bpf_ktime_get_ns(), waited);
 }
 
 static int watch(void* map, u32* key, struct watchdog* watchdog) {
-  if (!fallback) {
-    if (settings.watchdog == WATCHDOG_BY_LIVENESS ? is_silent() : is_late()) {
-      stranded = 1;
-      fallback = 1;
-      __sync_fetch_and_add(&counts.fallbacks, 1);
-      oae_sched_restart();
-      kick_all();
-    }
-  }
+  if (!fallback) look();
   bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE, 0);
   return 0;
 }
@@ -174,12 +214,23 @@ static long introduce(struct bpf_map* map, u64* gtid, u8* value, void* unused) {
   return 0;
 }
 
+/* The module calls this function when the way to the agent has failed. */
+SEC("fentry/oae_sched_alarm")
+int BPF_PROG(alarm, u32 by, u64 time) {
+  if (settings.patience && !fallback) fall_back(by, time, longest_wait());
+  return 0;
+}
+
 /* The module calls this function when the agent has begun anew. */
 SEC("fentry/oae_sched_resume")
-int BPF_PROG(resume) {
+int BPF_PROG(resume, u64 undelivered) {
+  struct fallback* record = last_fallback();
   int cpu;
 
   resumed = bpf_ktime_get_ns();
+  record->resumed = resumed;
+  record->undelivered = undelivered;
+  awaited = 1;
   fallback = 0;
   bpf_for_each_map_elem(&managed, introduce, NULL, 0);
   bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
@@ -187,6 +238,11 @@ int BPF_PROG(resume) {
   }
   kick_all(); /* for tasks whose turn has not come */
   return 0;
+}
+
+/* The agent has decided. */
+static void note_decision(void) {
+  if (__sync_lock_test_and_set(&awaited, 0)) last_fallback()->decided = bpf_ktime_get_ns();
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <linux/oae_sched.h>
 #include <stdio.h>
 
 #include "ghost_names.h"
@@ -11,6 +12,9 @@ static const char* const decision_names[DECISION_KINDS] = {"NONE", "RUN", "PREEM
 
 static const char* const reception_names[RECEPTIONS] = {"used", "held", "superseded", "malformed",
                                                         "full"};
+
+static const char* const sign_names[OAE_SCHED_SIGNS] = {"watchdog", "liveness", "silence", "doubt",
+                                                        "all_ones", "reset",    "removal"};
 
 /* An agent that has begun anew has forgotten what it had counted, and has learned anew what it had
  * missed. */
@@ -49,6 +53,31 @@ static void print_ports(const struct port_counts* ports) {
     if (counts[i].count) printf("port %s %" PRIu64 "\n", counts[i].name, counts[i].count);
 }
 
+static void print_time(const char* what, uint64_t time) {
+  if (time) printf("%s at %" PRIu64 "\n", what, time);
+}
+
+static void print_fallback(const struct fallback* fallback) {
+  const char* sign = fallback->sign < OAE_SCHED_SIGNS ? sign_names[fallback->sign] : "unknown";
+
+  printf("fault noticed by %s at %" PRIu64 "\n", sign, fallback->noticed);
+  print_time("fallback", fallback->begun);
+  printf("waited %" PRIu64 "\n", fallback->waited);
+  print_time("resumed", fallback->resumed);
+  print_time("decided", fallback->decided);
+  if (fallback->resumed && fallback->undelivered != UINT64_MAX)
+    printf("undelivered %" PRIu64 "\n", fallback->undelivered);
+}
+
+static void print_fallbacks(const struct counts* kernel) {
+  if (!kernel->fallbacks) return;
+  printf("fallbacks %" PRIu64 "\n", kernel->fallbacks);
+  for (uint64_t i = 0; i < kernel->fallbacks; i++)
+    if (i + FALLBACKS_TOLD >= kernel->fallbacks)
+      print_fallback(&kernel->fallback[i % FALLBACKS_TOLD]);
+  printf("messages lost %" PRIu64 "\n", kernel->lost);
+}
+
 bool report(const struct counts* kernel, const struct agent_counts* agent,
             const struct port_counts* ports) {
   bool good = true;
@@ -78,7 +107,7 @@ bool report(const struct counts* kernel, const struct agent_counts* agent,
   printf("kicks %" PRIu64 "\n", kernel->kicks);
   printf("rounds %" PRIu64 "\n", agent->rounds);
   print_ports(ports);
-  if (kernel->fallbacks) printf("fallbacks %" PRIu64 "\n", kernel->fallbacks);
+  print_fallbacks(kernel);
   if (comparable(kernel) && kernel->lost) {
     fprintf(stderr, "schedule: %" PRIu64 " messages were lost\n", kernel->lost);
     good = false;

@@ -26,16 +26,22 @@ int scheduler_load(struct scheduler* scheduler, const struct settings* settings)
   return error;
 }
 
-int scheduler_attach(struct scheduler* scheduler) {
-  struct bpf_program* kick = bpf_object__find_program_by_name(scheduler->object, "kick");
-  struct bpf_program* resume = bpf_object__find_program_by_name(scheduler->object, "resume");
-  struct bpf_map* operations = bpf_object__find_map_by_name(scheduler->object, "agent_ops");
+static int attach(const struct scheduler* scheduler, const char* name, struct bpf_link** link) {
+  const struct bpf_program* program = bpf_object__find_program_by_name(scheduler->object, name);
 
-  if (!kick || !resume || !operations) return -ENOENT;
-  scheduler->kick = bpf_program__attach(kick);
-  if (!scheduler->kick) return -errno;
-  scheduler->resume = bpf_program__attach(resume);
-  if (!scheduler->resume) return -errno;
+  if (!program) return -ENOENT;
+  *link = bpf_program__attach(program);
+  return *link ? 0 : -errno;
+}
+
+int scheduler_attach(struct scheduler* scheduler) {
+  struct bpf_map* operations = bpf_object__find_map_by_name(scheduler->object, "agent_ops");
+  int error = attach(scheduler, "kick", &scheduler->kick)
+                  ?: attach(scheduler, "alarm", &scheduler->alarm)
+                         ?: attach(scheduler, "resume", &scheduler->resume);
+
+  if (error) return error;
+  if (!operations) return -ENOENT;
   scheduler->operations = bpf_map__attach_struct_ops(operations);
   return scheduler->operations ? 0 : -errno;
 }
@@ -43,8 +49,9 @@ int scheduler_attach(struct scheduler* scheduler) {
 void scheduler_detach(struct scheduler* scheduler) {
   bpf_link__destroy(scheduler->operations);
   bpf_link__destroy(scheduler->resume);
+  bpf_link__destroy(scheduler->alarm);
   bpf_link__destroy(scheduler->kick);
-  scheduler->operations = scheduler->resume = scheduler->kick = NULL;
+  scheduler->operations = scheduler->resume = scheduler->alarm = scheduler->kick = NULL;
 }
 
 int scheduler_counts(const struct scheduler* scheduler, struct counts* counts) {

@@ -12,6 +12,7 @@ struct bpf_object;
 struct scheduler {
   struct bpf_object* object;
   struct bpf_link* kick;
+  struct bpf_link* alarm;
   struct bpf_link* resume;
   struct bpf_link* operations;
 };

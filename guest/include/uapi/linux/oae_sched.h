@@ -131,6 +131,18 @@ struct oae_sched_counts {
 	__u64 words[64];
 };
 
+/* By what the kernel has noticed that its agent does not work. */
+enum oae_sched_sign {
+	OAE_SCHED_WATCHDOG, /* a task has waited for a decision for too long */
+	OAE_SCHED_LIFELESS, /* the agent has given no sign of life for too long */
+	OAE_SCHED_SILENCE,  /* the agent has offered nothing for too long, not even that there is no task */
+	OAE_SCHED_DOUBT,    /* the device does not tell whether a swap has taken place */
+	OAE_SCHED_ALL_ONES, /* nobody answers the read of a decision */
+	OAE_SCHED_RESET,    /* the device is about to be reset, for instance after an error of its link */
+	OAE_SCHED_REMOVAL,  /* the device is gone */
+	OAE_SCHED_SIGNS,
+};
+
 /* What a record of the trace is about. */
 enum oae_sched_record_kind {
 	OAE_SCHED_SENT,     /* a message, by the CPU that sends it */
