@@ -125,6 +125,82 @@ static void* ping(void* argument) {
   return NULL;
 }
 
+/* Of a mixed load: pairs of threads that wake each other in turn come first, and then those that
+ * spin for `rounds` microseconds of CPU time. The pairs end when the last of these has. */
+static struct {
+  unsigned long pairs;
+  atomic_ulong spinning;
+  struct pair {
+    atomic_int turn; /* 0 or 1; 2: the other one has ended */
+    atomic_ulong turns;
+  } pair[THREADS_MAX / 4];
+  struct gap {
+    uint64_t longest; /* time in which the thread has not gone on, ns */
+    uint64_t until;
+  } gap[THREADS_MAX];
+} mixed;
+
+static void went_on(struct gap* gap, uint64_t* last) {
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+  if (now - *last > gap->longest) *gap = (struct gap){now - *last, now};
+  *last = now;
+}
+
+static void mixed_ping(struct pair* pair, int me, struct gap* gap) {
+  uint64_t last = clock_ns(CLOCK_MONOTONIC);
+
+  while (atomic_load(&mixed.spinning)) {
+    if (atomic_load(&pair->turn) == me) {
+      went_on(gap, &last);
+      atomic_fetch_add(&pair->turns, 1);
+      atomic_store(&pair->turn, !me);
+      futex(&pair->turn, FUTEX_WAKE, 1);
+    } else {
+      futex(&pair->turn, FUTEX_WAIT, !me);
+    }
+  }
+  atomic_store(&pair->turn, 2);
+  futex(&pair->turn, FUTEX_WAKE, 1);
+}
+
+static void mixed_spin(struct gap* gap) {
+  uint64_t last = clock_ns(CLOCK_MONOTONIC);
+
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < rounds * 1000) went_on(gap, &last);
+  atomic_fetch_sub(&mixed.spinning, 1);
+}
+
+static void* mix(void* argument) {
+  const unsigned long me = (unsigned long)(intptr_t)argument;
+
+  if (me < 2 * mixed.pairs)
+    mixed_ping(&mixed.pair[me / 2], (int)(me % 2), &mixed.gap[me]);
+  else
+    mixed_spin(&mixed.gap[me]);
+  atomic_fetch_add(&done, 1);
+  return NULL;
+}
+
+static void mix_begin(unsigned long threads) {
+  mixed.pairs = threads / 4;
+  mixed.spinning = threads - 2 * mixed.pairs;
+}
+
+static void mix_report(unsigned long threads) {
+  struct gap longest = {0};
+  unsigned long turns = 0;
+
+  for (unsigned long i = 0; i < threads; i++)
+    if (mixed.gap[i].longest > longest.longest) longest = mixed.gap[i];
+  for (unsigned long i = 0; i < mixed.pairs; i++) {
+    turns += mixed.pair[i].turns;
+    if (!mixed.pair[i].turns) atomic_store(&wrong, true);
+  }
+  printf("turns %lu\nlongest gap %" PRIu64 " until %" PRIu64 "\n", turns, longest.longest,
+         longest.until);
+}
+
 /* Goes from one CPU of the process to the next, and runs there at once. */
 static void* move(void* argument) {
   const int first = (int)(intptr_t)argument;
@@ -177,7 +253,8 @@ static const struct load {
   void* (*thread)(void*);
   bool once; /* each thread counts once, not in every round */
 } loads[] = {{"spin", spin, true},  {"yield", yield, false},   {"ping", ping, false},
-             {"move", move, false}, {"renice", renice, false}, {"start", start_others, false}};
+             {"move", move, false}, {"renice", renice, false}, {"start", start_others, false},
+             {"mixed", mix, true}};
 
 int main(int argc, char** argv) {
   const struct load* load = NULL;
@@ -196,16 +273,18 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], loads[i].name) == 0) load = &loads[i];
   if (!load || !count || count > THREADS_MAX || (file && (load->thread != ping || count != 2))) {
     fputs(
-        "usage: tasks spin|yield|ping|move|renice|start THREADS ROUNDS\n"
+        "usage: tasks spin|yield|ping|move|renice|start|mixed THREADS ROUNDS\n"
         "       tasks --stamps FILE ping 2 ROUNDS\n",
         stderr);
     return 2;
   }
   rounds = strtoul(argv[3], NULL, 10);
   if (file && !make_room_for_stamps()) return 1;
+  if (load->thread == mix) mix_begin(count);
   for (unsigned long i = 0; i < count; i++)
     if (pthread_create(&threads[i], NULL, load->thread, (void*)(intptr_t)i)) return 1;
   for (unsigned long i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  if (load->thread == mix) mix_report(count);
   printf("%s %lu done in %" PRIu64 " ns\n", load->name, atomic_load(&done),
          clock_ns(CLOCK_MONOTONIC) - begin);
   if (file && !write_stamps(file)) {
