@@ -65,7 +65,7 @@ struct queue_control {
 #define QUEUE_PAGE_BYTES 4096
 #define QUEUE_SLOT_WORDS 8
 
-/* What a host reads while it cannot reach the memory. No number of a request or decision is this. */
+/* What a host reads while it cannot reach the memory; no number of a request or decision. */
 #define QUEUE_NO_ANSWER (~(uint64_t)0)
 
 enum queue_result {

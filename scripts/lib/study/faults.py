@@ -192,8 +192,8 @@ def table(results: Dict[Point, dict]) -> Table:
         ["noticed by", "noticed", "fallback", "decided again", "undelivered", "longest gap"],
         [(point.title(), texts(results[point])) for point in points() if point in results],
         [
-            f"{THREADS} threads on CPUs {CPUS}, Shinjuku with prestaged decisions: four spin, and two pairs wake each other in turn.",
-            "noticed: the sign that made tasks take turns. decided again: first decision of the agent that has begun anew. undelivered:",
-            "messages that the agent had not got before. longest gap: time in which a thread has not gone on, at most.",
+            f"{THREADS} threads on CPUs {CPUS}, Shinjuku with prestaged decisions: four spin, and two pairs wake each other.",
+            "noticed: the sign that made tasks take turns. decided again: first decision of the agent that has begun anew.",
+            "undelivered: messages that the agent had not got before. longest gap: longest time in which a thread has not gone on.",
         ],
     )
