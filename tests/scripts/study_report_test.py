@@ -118,7 +118,7 @@ class Tables(unittest.TestCase):
         fewer = 50 * (2 - 8 / 9 - 1)
         self.assertRegex(found["all optimisations, fewer than on the host"][1], f"^{fewer:.1f} ± .* %$")
         table = texts(serving.saturation_table(Samples(made, "saturation")))
-        row = table["+ prestage"]
+        row = table["+ prestage: all optimisations"]
         self.assertRegex(row[0], "^900.0 ± ")
         self.assertRegex(row[1], f"^{50 * (8 / 10 + 10 / 11):.1f} ± ")
         self.assertRegex(row[2], f"^{50 * (8 / 9 + 1):.1f} ± ")

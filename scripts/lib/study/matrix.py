@@ -145,7 +145,8 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         *traced_parts(5, 1_000, 3_000, 100),
     ),
     "quick": (
-        Part("ping", 3, (100, 500), ALL, ("link",), SWEPT),
+        Part("ping", 3, (100, 500), ALL),
+        Part("ping", 1, (100, 500), (), ("link",), SWEPT),
         Part("saturation", 1, (5_000, 500), SERVING),
         Part("requests", 2, (500, 3_000), SERVING, ("churn",), PRESTAGED),
         *traced_parts(2, 300, 1_500, 25),

@@ -11,7 +11,8 @@ BASELINES: Rows = [
     ("agent on the host, prestage", ON_HOST[1].name),
 ]
 STEPS: Rows = [("Wave's queues, no optimisation", LADDER[0].name)]
-STEPS += [(f"+ {name}", variant.name) for name, variant in zip(OPTIMISATIONS, LADDER[1:])]
+STEPS += [(f"+ {name}", variant.name) for name, variant in zip(OPTIMISATIONS, LADDER[1:-1])]
+STEPS.append(("+ prestage: all optimisations", LADDER[-1].name))
 REMOVED: Rows = [(f"all but {name}", variant.name) for name, variant in WITHOUT.items()]
 PORT_TITLES = ("swap ports, each event sent", "swap ports", "swap ports, prestage, each event sent", "swap ports, prestage")
 CROSSED_TITLES = ("all, a single owner for each task", "the same, and a liveness word", "all, decisions pushed by DMA",
