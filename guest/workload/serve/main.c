@@ -221,6 +221,7 @@ static bool is_in_time(void* context, uint64_t rate) {
   int status = 0;
   bool in_time;
 
+  *result = (struct trial){0};
   fflush(stdout);
   child = fork();
   if (child < 0) {
@@ -233,8 +234,13 @@ static bool is_in_time(void* context, uint64_t rate) {
     options.load.count = options.load.warm_up + saturation_count(&options.saturation, rate);
     exit(serve(result));
   }
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    failed("a trial is lost");
+    exit(exit_failed);
   }
+  if (WIFSIGNALED(status))
+    fprintf(stderr, "serve: signal %d has ended a trial\n", WTERMSIG(status));
   if (status) exit(WIFEXITED(status) ? WEXITSTATUS(status) : exit_failed);
   in_time = saturation_in_time(result->late, result->measured);
   printf("trial %" PRIu64 " late %" PRIu64 " of %" PRIu64 "\n", rate, result->late,

@@ -211,7 +211,10 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
       .patience_ns = 1000000000};
   if (argc > 1 && (strcmp(argv[1], "fill") == 0 || strcmp(argv[1], "saturate") == 0)) {
     options->command = *argv[1] == 'f' ? COMMAND_FILL : COMMAND_SATURATE;
-    if (options->command == COMMAND_SATURATE) options->load.limit_ps = 200000000;
+    if (options->command == COMMAND_SATURATE) {
+      options->load.limit_ps = 200000000;
+      options->load.warm_up = 500; /* Requests come while the dispatchers' threads begin. */
+    }
     argv[1] = argv[0];
     argc--;
     argv++;

@@ -137,6 +137,8 @@ TEST(WorkloadOptions, FindSaturation) {
   ASSERT_TRUE(parsed.good) << parsed.said;
   EXPECT_EQ(parsed.value.command, COMMAND_SATURATE);
   EXPECT_EQ(parsed.value.load.limit_ps, 200'000'000u);
+  EXPECT_EQ(parsed.value.load.warm_up, 500u);
+  EXPECT_EQ(parse({"saturate", "--warm-up", "7"}).value.load.warm_up, 7u);
   EXPECT_EQ(parsed.value.saturation.low, 1'000u);
   EXPECT_EQ(parsed.value.saturation.high, 2'000u);
   EXPECT_EQ(parsed.value.saturation.time_ns, 3'000'000u);
