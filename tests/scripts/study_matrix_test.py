@@ -7,6 +7,7 @@ Usage: study_matrix_test.py [GROUP[.CASE]]...
 
 import dataclasses
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -113,6 +114,15 @@ class Matrix(unittest.TestCase):
         for run in matrix.runs("quick", ("hosts[0].vcpus=5", "simulation.max_quantum=10us")):
             self.assertEqual([value for value in run.values() if "vcpus" in value or "quantum" in value],
                              ["hosts[0].vcpus=5", "simulation.max_quantum=10us"])
+
+    def test_an_agent_on_the_host_has_a_cpu_of_its_own(self):
+        for extent in matrix.EXTENTS:
+            for run in matrix.runs(extent):
+                agent = re.search(r"--agent-cpu (\d+)", LOADS[run.load].command(run))
+                cpus = re.search(r"--cpus (\d+)(?:-(\d+))?", LOADS[run.load].command(run))
+                if agent:
+                    used = range(int(cpus[1]), int(cpus[2] or cpus[1]) + 1)
+                    self.assertNotIn(int(agent[1]), used, run)
 
     def test_of_two_values_of_a_key_the_factor_s_counts(self):
         self.assertEqual(run_of("floor", factor="rings", level=8).values(), ("hosts[0].vcpus=8",))

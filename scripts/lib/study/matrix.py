@@ -56,7 +56,8 @@ FACTORS = {
     "rings": Factor("vCPUs of the host, each with a ring", "", 4, platform("hosts[0].vcpus", "", 2, 8)),
     "slice": Factor("how long a vCPU runs before a sibling does, which must not matter", "ns", 1000,
                     platform("simulation.vcpu_slice", "ns", 100)),
-    "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8, 13)),
+    "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8)),
+    "cores": Factor("CPUs of workers, with the one that an agent on the host would need", "", 12, setting("workers", 13)),
     "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
     "hits": Factor(
         "share of prestaged decisions, of those that could be", "%", 100,
@@ -117,6 +118,7 @@ class Part:
 
 
 ALL = tuple(VARIANTS)
+ON_HOST_NAMES = tuple(each.name for each in ON_HOST)
 SWEPT = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[3].name, LADDER[4].name, LADDER[5].name,
          WITHOUT["agent_cached"].name, *(each.name for each in PORTS))  # fmt: skip
 # Those of which throughput and latencies are compared
@@ -140,6 +142,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("ping", 2, (100, 1000), (), (*OF_MACHINES, "rings"), SWEPT),
         Part("saturation", 3, (10_000, 500), ALL),
         Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
+        Part("saturation", 3, (10_000, 500), (), ("cores",), tuple(name for name in SERVING if name not in ON_HOST_NAMES)),
         Part("requests", 10, (1_000, 8_000), SERVING, ("rate", "churn", "link"), PRESTAGED),
         Part("requests", 10, (1_000, 8_000), (), ("hits",), PRESTAGED[1:]),
         *traced_parts(5, 1_000, 3_000, 100),
