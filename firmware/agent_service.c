@@ -249,6 +249,8 @@ _Noreturn void agent_service_run(struct swap_service* service) {
       continue;
     }
     for (unsigned round = 0; round < ROUNDS && !agent.counts.failed; round++) agent_work(&agent);
-    memory_write(QUEUE_STATUS + offsetof(struct queue_status, liveness), liveness);
+    /* An agent that has given up shows the host no life. */
+    if (!agent.counts.failed)
+      memory_write(QUEUE_STATUS + offsetof(struct queue_status, liveness), liveness);
   }
 }

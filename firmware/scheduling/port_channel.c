@@ -180,7 +180,10 @@ static bool serve_decisions(struct port_channel* channel, struct port_cpu* cpu) 
   commands = settle(channel, cpu, status);
   if (!cpu->standing) commands |= publish(channel, cpu, swap_offer_header(status));
   command(channel, cpu->decisions, commands);
-  return status & OAE_FIRMWARE_STATUS_COMMITTED_MASK;
+  /* The next swap may have been reversed meanwhile, and its event acknowledged with this one's. */
+  return status & OAE_FIRMWARE_STATUS_COMMITTED_MASK ||
+         (cpu->handed &&
+          OAE_GET(status, OAE_FIRMWARE_STATUS_EVENTS) & OAE_FIRMWARE_EVENT_REVERSED_MASK);
 }
 
 /* The CPUs whose ports have events that were not acknowledged yet. */
@@ -393,8 +396,8 @@ bool port_channel_init(struct port_channel* channel, const struct port_device* d
 }
 
 struct agent_channel port_channel_of_agent(struct port_channel* channel) {
-  return (struct agent_channel){channel, channel->cpus, now,      pending, receive,
-                                lost,    decide,        withdraw, ended, outcome, kick};
+  return (struct agent_channel){channel, channel->cpus, now,   pending, receive, lost,
+                                decide,  withdraw,      ended, outcome, kick};
 }
 
 bool port_channel_busy(const struct port_channel* channel) {
