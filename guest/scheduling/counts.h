@@ -17,7 +17,7 @@ struct fallback {
   uint64_t waited;      /* how long a task had waited for a decision by then, at most */
   uint64_t resumed;     /* when the agent had begun anew */
   uint64_t decided;     /* when it decided the first time after that */
-  uint64_t undelivered; /* messages that the agent had not got before, or UINT64_MAX: unknown */
+  uint64_t undelivered; /* messages and ends that the agent had not got, at most; UINT64_MAX: unknown */
 };
 
 struct counts {

@@ -22,6 +22,7 @@ MODULE_PARM_DESC(answer_timeout_ms, "how long an agent on a device may take to a
 static struct {
 	struct pci_dev *pci;
 	bool frozen; /* It is being reset, and must not be touched. */
+	bool forgotten; /* It was reset since an agent was started. */
 	void __iomem *control; /* the first page */
 	void *page; /* of memory that the device can write */
 	dma_addr_t page_address;
@@ -44,17 +45,17 @@ static bool is_there(void)
 	return READ_ONCE(function.pci) && !READ_ONCE(function.frozen);
 }
 
-/** oae_sched_calls_there - says whether there is a device, which is not being reset */
-bool oae_sched_calls_there(void)
+/** oae_sched_calls_known - says whether the memory is still as the last agent has left it */
+bool oae_sched_calls_known(void)
 {
-	bool there;
+	bool known;
 
 	mutex_lock(&lock);
-	there = is_there();
+	known = is_there() && !function.forgotten;
 	mutex_unlock(&lock);
-	return there;
+	return known;
 }
-EXPORT_SYMBOL_GPL(oae_sched_calls_there);
+EXPORT_SYMBOL_GPL(oae_sched_calls_known);
 
 static void do_nothing(void *unused)
 {
@@ -105,6 +106,7 @@ int oae_sched_calls_open(u64 *open, u64 cpus)
 	mutex_lock(&lock);
 	if (is_there()) {
 		function.open = open;
+		function.forgotten = false;
 		WRITE_ONCE(*open, cpus);
 		ret = 0;
 	}
@@ -215,8 +217,10 @@ EXPORT_SYMBOL_GPL(oae_sched_calls_finish);
  * oae_sched_calls_page - a page of memory that the device can write
  * @address: is given the page's bus address
  *
- * Return: the page, or NULL if there is no such device. Nobody looks at it when it goes, since the
- * CPUs that may reach the memory are closed before.
+ * The page is the driver's, and goes when that leaves the device. So only those may look at it whom
+ * oae_sched_calls_open() lets reach the memory.
+ *
+ * Return: the page, or NULL if there is no such device.
  */
 void *oae_sched_calls_page(dma_addr_t *address)
 {
@@ -231,6 +235,25 @@ void *oae_sched_calls_page(dma_addr_t *address)
 	return page;
 }
 EXPORT_SYMBOL_GPL(oae_sched_calls_page);
+
+/**
+ * oae_sched_calls_clear_page - fills that page with zeros
+ *
+ * Return: ENODEV if there is no such device.
+ */
+int oae_sched_calls_clear_page(void)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&lock);
+	if (is_there()) {
+		memset(function.page, 0, PAGE_SIZE);
+		ret = 0;
+	}
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(oae_sched_calls_clear_page);
 
 /**
  * oae_sched_calls_liveness - the agent's sign of life, by a read of the device
@@ -352,6 +375,7 @@ static void freeze(void)
 	mutex_lock(&lock);
 	notice(OAE_SCHED_RESET);
 	WRITE_ONCE(function.frozen, true);
+	function.forgotten = true;
 	close_locked();
 	mutex_unlock(&lock);
 }

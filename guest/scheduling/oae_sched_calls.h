@@ -14,13 +14,14 @@
 
 typedef void oae_sched_called(unsigned int cpu, enum queue_call call);
 
-bool oae_sched_calls_there(void);
+bool oae_sched_calls_known(void);
 int oae_sched_calls_begin(oae_sched_called *called, struct range *memory);
 void oae_sched_calls_end(void);
 int oae_sched_calls_open(u64 *open, u64 cpus);
 void oae_sched_calls_close(void);
 int oae_sched_calls_request(struct queue_control *control);
 void *oae_sched_calls_page(dma_addr_t *address);
+int oae_sched_calls_clear_page(void);
 u64 oae_sched_calls_liveness(void);
 int oae_sched_calls_finish(struct oae_sched_counts *counts);
 

@@ -104,8 +104,8 @@ static struct {
 
 /*
  * Swaps, or settles the swap before. Returns its status, or -1 if there is none: the device does
- * not work for a while, or for good. Doubt that is not settled at once may be an answer that was
- * lost; if it stays for longer, the device does not answer.
+ * not work for a while, or for good. Doubt may come from a single answer that was lost; if it is
+ * still there when the port is used next, the device does not answer.
  */
 static int exchange(struct oae_sched_way *way, u8 verb, const u64 *words,
 		    struct port_counts *counts, struct oae_claim_answer *answer)
@@ -633,6 +633,7 @@ static u64 port_undelivered(void)
 	unsigned int cpu;
 	u64 sum = 0;
 
+	stop_periods(); /* They send what is kept. */
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		sum += device.ports[cpu].tail - device.ports[cpu].head;
 	return sum;

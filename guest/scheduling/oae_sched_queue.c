@@ -268,18 +268,18 @@ static void queue_called(unsigned int cpu, enum queue_call call)
 	}
 }
 
+/* The agent says what it has read once for each quarter of a ring, so this is an upper bound. */
 static u64 queue_undelivered(void)
 {
 	const struct oae_sched_queue *queue;
 	unsigned int cpu;
 	u64 sum = 0, tail;
 
-	if (!oae_sched_calls_there())
+	if (!oae_sched_calls_known())
 		return U64_MAX;
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		queue = &device.queues[cpu];
 		tail = queue->ring ? read_tail(queue) : QUEUE_NO_ANSWER;
-		/* A device that was reset does not know it any more. */
 		if (tail == QUEUE_NO_ANSWER || queue->head - tail > device.elements)
 			return U64_MAX;
 		sum += queue->head - tail;
@@ -331,18 +331,15 @@ static int map_queues(void)
 	return 0;
 }
 
-/* The agent that was started last has pushed nothing yet, and the one before it no longer does. */
 static void use_page(struct queue_slot *page)
 {
 	unsigned int cpu;
 
-	if (page)
-		memset(page, 0, PAGE_SIZE);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		device.queues[cpu].pushed = page ? &page[cpu] : NULL;
 }
 
-static int queue_start(const struct oae_sched_start *start)
+static int start_agent(const struct oae_sched_start *start)
 {
 	struct queue_slot *page = NULL;
 	dma_addr_t address;
@@ -380,11 +377,21 @@ static int queue_start(const struct oae_sched_start *start)
 		return ret;
 	device.elements = ring_elements;
 	device.prefetch = write_through && prefetch_decisions && !page;
-	ret = map_queues();
+	/* The agent has pushed nothing yet, and the one before it no longer does. */
+	ret = map_queues() ?: (page ? oae_sched_calls_clear_page() : 0);
 	if (ret)
 		return ret;
 	use_page(page);
 	return oae_sched_calls_open(&device.cpus, start->cpus);
+}
+
+static int queue_start(const struct oae_sched_start *start)
+{
+	int ret = start_agent(start);
+
+	if (ret)
+		oae_sched_calls_end();
+	return ret;
 }
 
 static void queue_stop(void)

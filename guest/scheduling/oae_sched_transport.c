@@ -55,6 +55,7 @@ static DEFINE_MUTEX(lock);
 static LIST_HEAD(transports);
 static struct oae_sched_transport *started;
 static struct oae_sched_start started_with;
+static u64 undelivered = U64_MAX; /* what the last agent had not got; U64_MAX: unknown */
 
 #define RESTART_MS 20
 
@@ -126,6 +127,7 @@ static int start_locked(const struct oae_sched_start *start)
 	}
 	started = transport;
 	started_with = *start;
+	undelivered = U64_MAX;
 	use(transport);
 	return 0;
 }
@@ -133,7 +135,6 @@ static int start_locked(const struct oae_sched_start *start)
 /* Nobody uses the transport meanwhile. */
 static void start_again(struct work_struct *work)
 {
-	static u64 undelivered = U64_MAX; /* unknown */
 	bool tried;
 
 	mutex_lock(&lock);

@@ -230,6 +230,7 @@ int BPF_PROG(resume, u64 undelivered) {
   resumed = bpf_ktime_get_ns();
   record->resumed = resumed;
   record->undelivered = undelivered;
+  record->decided = 0;
   awaited = 1;
   fallback = 0;
   bpf_for_each_map_elem(&managed, introduce, NULL, 0);

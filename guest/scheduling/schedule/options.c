@@ -31,7 +31,7 @@ const char options_help[] =
     "  -a, --agent-cpu N      the CPU of an agent on this host (0)\n"
     "  -P, --prestage[=SHARE] also choose the thread that follows, for a CPU that runs one; with "
     "a\n"
-    "                         share as 25%, only for so many of those that could be chosen\n"
+    "                         share as 25%, only that share of the threads that could follow\n"
     "  -T, --trace FILE       write what the kernel has done, for `scheduling-trace`\n"
     "  -R, --records N        room for so many records of the trace, of 72 bytes (100000)\n"
     "  -w, --watchdog TIME    how long a thread may wait for a decision, or off (20ms for "
@@ -225,6 +225,8 @@ bool options_read(int argc, char** argv, unsigned cpus, struct options* options)
     return wrong("--agent-cpu is for an agent on this host, and --transport for one elsewhere");
   if (records && !options->trace) return wrong("--records is for --trace");
   if (!watchdog && options->transport) options->settings.patience = 20000000;
+  if (options->settings.watchdog == WATCHDOG_BY_LIVENESS && !options->settings.patience)
+    return wrong("--watchdog-by liveness needs the time of a --watchdog, such as 20ms");
   if (!rule) options->settings.rule = usual_rule(options->transport);
   options->command = argv + optind;
   return complete(options, cpus);

@@ -102,8 +102,14 @@ TEST(Options, Watchdog) {
 TEST(Options, TheWatchdogGoesByOneOfTwoSigns) {
   EXPECT_EQ(read({"true"}).value.settings.watchdog, unsigned{WATCHDOG_BY_WAITING});
   EXPECT_EQ(read({"-b", "waiting", "true"}).value.settings.watchdog, unsigned{WATCHDOG_BY_WAITING});
-  EXPECT_EQ(read({"--watchdog-by", "liveness", "true"}).value.settings.watchdog,
-            unsigned{WATCHDOG_BY_LIVENESS});
+  EXPECT_EQ(
+      read({"--watchdog-by", "liveness", "--watchdog", "20ms", "true"}).value.settings.watchdog,
+      unsigned{WATCHDOG_BY_LIVENESS});
+  EXPECT_EQ(read({"-b", "liveness", "-t", "queue", "true"}).mistake, "");
+  for (const char* off : {"--prestage", "--watchdog=off"}) {
+    EXPECT_NE(read({"-b", "liveness", off, "true"}).mistake.find("needs the time of a --watchdog"),
+              std::string::npos);
+  }
   EXPECT_NE(read({"-b", "life", "true"}).mistake.find("neither waiting nor liveness: life"),
             std::string::npos);
 }
