@@ -28,7 +28,7 @@ RUNS = {"fast": f"serve --rate {FAST_RATE} --count {FAST} --ring {FAST_RING} --s
         "shinjuku": f"schedule --policy shinjuku --cpus 1 {SHARE_OF_RANGES} 200",
         "churn": f"schedule --policy shinjuku --cpus 1-2 serve --rate 30k --count {CHURN} --get 5us --workers {CHURN_WORKERS} "
                  f"--dispatcher-cpus 3 --churn {CHURN_RATE}",
-        "saturate": "serve saturate --from 60k --time 1ms --workers 12 --worker-cpus 1-2",
+        "saturate": "serve saturate --from 20k --time 1ms --workers 12 --worker-cpus 1",
         "rocksdb": f"serve --service rocksdb {RECORDS} --range-keys 500 --rate 10k --count 200 --ranges 5% --worker-cpus 0-2"}
 REQUESTS = {"fast": FAST, "fair": 500, "two": 2000, "fifo": GETS_AND_RANGES, "shinjuku": GETS_AND_RANGES, "churn": CHURN,
             "rocksdb": 200}
@@ -174,11 +174,12 @@ class Workload(machine.TestCase):
 
     def test_saturation_is_where_answers_begin_to_be_late(self):
         rate = self.numbers("saturate", "saturation")["saturation"]
-        # Two CPUs that do nothing but serve for 10 us could serve 200,000 a second, and a switch takes some 3 us more.
-        self.assertGreater(rate, 120_000)
-        self.assertLess(rate, 200_000)
+        # A CPU that does nothing but serve for 10 us could serve 100,000 a second, and a switch takes some 6 us more. Of several
+        # CPUs, the kernel may use one alone.
+        self.assertGreater(rate, 40_000)
+        self.assertLess(rate, 100_000)
         trials = [tuple(map(int, trial)) for trial in re.findall(r"(?m)^trial (\d+) late (\d+) of (\d+)$", self.out("saturate"))]
-        self.assertEqual([tried for tried, *_ in trials[:2]], [60_000, 120_000])
+        self.assertEqual([tried for tried, *_ in trials[:2]], [20_000, 40_000])
         self.assertEqual({count for *_, count in trials}, {3000})
         in_time = {tried for tried, late, count in trials if late <= count / 100}
         self.assertEqual(in_time, {tried for tried, *_ in trials if tried <= rate})
