@@ -2,7 +2,7 @@
 """Published figures of Wave (Humphries et al., ASPLOS 2025), and what is simulated of them."""
 
 import dataclasses
-from typing import Callable, List, Optional
+from typing import Callable, List, Optional, Tuple
 
 from figures_table import Table
 
@@ -101,6 +101,12 @@ ROWS: List[Row] = [
     Row("all by none", "times", 3.47, 3.47, "nothing", gain),
     Row("all optimisations, fewer than on the host", "%", 1.1, 7.4, "nothing", lost),
 ]  # fmt: skip
+
+
+def band(title: str) -> Tuple[float, float]:
+    """What is published in the row of this title, from the lowest to the highest figure."""
+    (found,) = [(row.low, row.high) for row in ROWS if row.title == title]
+    return found
 
 
 def texts(row: Row, found: Found) -> List[str]:

@@ -8,7 +8,7 @@ from figures_table import Table
 from study import plot, rows
 from study.chapters import cells
 from study.chapters.cells import NOTHING, text_of
-from study.chapters.published import thousands
+from study.chapters.published import band, thousands
 from study.estimate import Estimate
 from study.loads.serve import DISPATCHERS, QUANTILES, REQUESTS, SATURATION, WORKERS
 from study.samples import Figure, Samples
@@ -105,7 +105,7 @@ def of_quantile(samples: Samples, name: str) -> cells.Mean:
 def plots(document: dict) -> List[str]:
     extent = document["extent"]
     saturation, requests = Samples(document, SATURATION.name), Samples(document, REQUESTS.name)
-    bands = {rows.NONE: (258.0, 258.0), rows.ALL: (895.0, 895.0)}
+    bands = {rows.NONE: band("requests served, no optimisation"), rows.ALL: band("requests served, all optimisations")}
     bars = [plot.Bar(title, saturation.mean(thousands, variant), bands.get(variant))
             for title, variant in cells.every(saturation)]  # fmt: skip
     found = [cells.figure(f"{SERVED}; yellow: published", plot.bars(SERVED, bars))] if bars else []

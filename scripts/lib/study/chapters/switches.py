@@ -8,7 +8,7 @@ from figures_table import Table
 from study import plot, rows
 from study.chapters import cells
 from study.chapters.cells import NOTHING, text_of
-from study.chapters.published import ALL, NONE, ROWS, time_of_switch
+from study.chapters.published import ALL, NONE, band, time_of_switch
 from study.loads.ping import CPU, PING
 from study.samples import Figure, Samples
 
@@ -96,8 +96,7 @@ def tables(document: dict) -> List[Table]:
 
 
 def ladder_plot(samples: Samples) -> List[str]:
-    published = {row.title: (row.low, row.high) for row in ROWS}
-    bands = {NONE: published["context switch, no optimisation"], ALL: published["context switch, all optimisations"]}
+    bands = {NONE: band("context switch, no optimisation"), ALL: band("context switch, all optimisations")}
     bars = [plot.Bar(title, samples.mean(time_of_switch, variant), bands.get(variant))
             for title, variant in cells.every(samples)]  # fmt: skip
     heading = "Time of a context switch, ns; yellow: published; lines: confidence interval of 95 %"
