@@ -17,7 +17,7 @@ QueueMemory::QueueMemory(const sc_core::sc_module_name& name, std::uint64_t size
       latency_(vp::to_sc_time(timing.latency)),
       line_fill_(vp::to_sc_time(timing.line_fill)),
       bytes_(size),
-      held_(size / line_size) {
+      lines_(size / line_size) {
   host.register_nb_transport_fw(this, &QueueMemory::nb_transport_fw);
   uncached.register_b_transport(this, &QueueMemory::access_uncached);
   uncached.register_transport_dbg(this, &QueueMemory::transport_dbg);
@@ -27,16 +27,24 @@ QueueMemory::QueueMemory(const sc_core::sc_module_name& name, std::uint64_t size
 
 // Nothing may be left for the next user of the function (PCIe 5.0, 6.6.2).
 void QueueMemory::reset() {
-  ++version_;
   std::fill(bytes_.begin(), bytes_.end(), 0);
-  std::fill(held_.begin(), held_.end(), false);
+  for (Line& line : lines_) line = {false, line.version + 1};
+}
+
+template <typename Act>
+void QueueMemory::for_lines(const tlm::tlm_generic_payload& payload, std::uint64_t length,
+                            Act act) {
+  const std::uint64_t address = payload.get_address();
+  for (std::uint64_t n = address / line_size; n <= (address + length - 1) / line_size; ++n) {
+    act(lines_[n]);
+  }
 }
 
 void QueueMemory::copy(tlm::tlm_generic_payload& payload, std::uint64_t length) {
   std::uint8_t* const at = bytes_.data() + payload.get_address();
   if (payload.is_read()) std::memcpy(payload.get_data_ptr(), at, length);
   if (payload.is_write()) {
-    ++version_;
+    for_lines(payload, length, [](Line& line) { ++line.version; });
     std::memcpy(at, payload.get_data_ptr(), length);
   }
 }
@@ -63,31 +71,33 @@ bool QueueMemory::access_of_core(tlm::tlm_generic_payload& payload, sc_core::sc_
 
 void QueueMemory::access_uncached(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   delay += latency_;
-  if (!access_of_core(payload, delay) || !payload.is_read()) return;
-  vp::repeatable(payload, {&version_});
-  vp::repeats_count(payload, core_accesses_);
+  if (access_of_core(payload, delay) && payload.is_read()) say_repeatable(payload);
 }
 
 void QueueMemory::access_cached(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!access_of_core(payload, delay)) return;
-  const std::uint64_t first = payload.get_address() / line_size;
-  const std::uint64_t last = (payload.get_address() + payload.get_data_length() - 1) / line_size;
   bool hit = true;
-  for (std::uint64_t line = first; line <= last; ++line) {
-    if (held_[line]) continue;
+  for_lines(payload, payload.get_data_length(), [&](Line& line) {
+    if (line.held) return;
     hit = false;
-    held_[line] = true;
+    line.held = true;
     ++line_fills_;
     delay += line_fill_;
-  }
-  if (!hit || !payload.is_read()) return;
-  vp::repeatable(payload, {&version_});
+  });
+  if (hit && payload.is_read()) say_repeatable(payload);
+}
+
+void QueueMemory::say_repeatable(tlm::tlm_generic_payload& payload) {
+  const std::uint64_t first = payload.get_address() / line_size;
+  const std::uint64_t last = (payload.get_address() + payload.get_data_length() - 1) / line_size;
+  if (first != last) return;
+  vp::repeatable(payload, {&lines_[first].version});
   vp::repeats_count(payload, core_accesses_);
 }
 
 unsigned QueueMemory::transport_dbg(tlm::tlm_generic_payload& payload) {
   const std::uint64_t address = payload.get_address();
-  if (address >= bytes_.size()) return 0;
+  if (address >= bytes_.size() || payload.get_data_length() == 0) return 0;
   const std::uint64_t length =
       std::min<std::uint64_t>(payload.get_data_length(), bytes_.size() - address);
   copy(payload, length);
@@ -109,9 +119,7 @@ tlm::tlm_sync_enum QueueMemory::nb_transport_fw(tlm::tlm_generic_payload& payloa
   ++(payload.is_read() ? host_reads_ : host_writes_);
   copy(payload, length);
   if (payload.is_write()) {
-    for (std::uint64_t at = address / line_size; at <= (address + length - 1) / line_size; ++at) {
-      held_[at] = false;
-    }
+    for_lines(payload, length, [](Line& line) { line.held = false; });
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   return tlm::TLM_COMPLETED;

@@ -62,12 +62,20 @@ class QueueMemory : public sc_core::sc_module {
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
   void copy(tlm::tlm_generic_payload& payload, std::uint64_t length);
+  /// Calls `act` for each line that the payload's bytes are in. There is at least one byte.
+  template <typename Act>
+  void for_lines(const tlm::tlm_generic_payload& payload, std::uint64_t length, Act act);
+  /// Says that a read has the same answer until its line changes, if it lies within one.
+  void say_repeatable(tlm::tlm_generic_payload& payload);
 
   const sc_core::sc_time latency_;
   const sc_core::sc_time line_fill_;
+  struct Line {
+    bool held = false;
+    std::uint64_t version = 0;  ///< changes when a read may return something new, or take longer
+  };
   std::vector<std::uint8_t> bytes_;
-  std::vector<bool> held_;     // by line
-  std::uint64_t version_ = 0;  // changes when a read may return something new
+  std::vector<Line> lines_;
 
   std::uint64_t host_reads_ = 0;
   std::uint64_t host_writes_ = 0;

@@ -85,7 +85,7 @@ TEST_F(QueueMemoryTest, AWriteOfTheHostDropsItsLinesAndNoOthers) {
   EXPECT_EQ(memory.host_reads(), 1u);
 }
 
-TEST_F(QueueMemoryTest, WhatIsPolledIsRepeatableUntilAWrite) {
+TEST_F(QueueMemoryTest, WhatIsPolledIsRepeatableUntilAWriteOfItsLine) {
   test::Ahead ahead;
   core.decoupled = &ahead;
   const auto version = [&](std::uint64_t address) -> const std::uint64_t* {
@@ -96,13 +96,55 @@ TEST_F(QueueMemoryTest, WhatIsPolledIsRepeatableUntilAWrite) {
   };
   EXPECT_EQ(version(cached), nullptr) << "a line fill takes longer than the read that follows";
   for (std::uint64_t window : {uncached, cached}) {
+    version(window);  // fills the line of the cache
     const std::uint64_t* const seen = version(window);
     ASSERT_NE(seen, nullptr);
     const std::uint64_t before = *seen;
     EXPECT_EQ(ahead.repeatable.counts[0].counter, &memory.core_accesses());
     function.read(2, 0);
     EXPECT_EQ(*seen, before);
-    function.write(2, 0x800, 1);
+    function.write(2, 0x40, 1);
+    EXPECT_EQ(*seen, before);
+    function.write(2, 0x38, 1);
+    EXPECT_NE(*seen, before);
+  }
+}
+
+TEST_F(QueueMemoryTest, AWriteOfTwoLinesEndsWhatIsRepeatableInBoth) {
+  test::Ahead ahead;
+  core.decoupled = &ahead;
+  for (std::uint64_t address : {uncached + 0x38, uncached + 0x40}) {
+    ahead.ahead = core.delay = 500;
+    core.read(address);
+    const std::uint64_t* const seen = ahead.repeatable.version;
+    ASSERT_NE(seen, nullptr);
+    const std::uint64_t before = *seen;
+    function.write(2, 0x3c, 1);
+    EXPECT_NE(*seen, before);
+  }
+}
+
+TEST_F(QueueMemoryTest, AReadOfTwoLinesIsNotRepeatable) {
+  test::Ahead ahead;
+  core.decoupled = &ahead;
+  for (std::uint64_t window : {uncached, cached, cached}) {
+    ahead.ahead = core.delay = 500;
+    ahead.repeatable = {};
+    core.read(window + 0x3c);
+    EXPECT_EQ(ahead.repeatable.version, nullptr);
+  }
+}
+
+TEST_F(QueueMemoryTest, AResetEndsAllThatIsRepeatable) {
+  test::Ahead ahead;
+  core.decoupled = &ahead;
+  for (std::uint64_t address : {uncached, uncached + 0x1000 - 8}) {
+    ahead.ahead = core.delay = 500;
+    core.read(address);
+    const std::uint64_t* const seen = ahead.repeatable.version;
+    ASSERT_NE(seen, nullptr);
+    const std::uint64_t before = *seen;
+    memory.reset();
     EXPECT_NE(*seen, before);
   }
 }

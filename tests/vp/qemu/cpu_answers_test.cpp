@@ -126,5 +126,21 @@ TEST_P(AnswersTest, ReadsAreCountedAllTheSame) {
   EXPECT_EQ(reads(true), reads(false));
 }
 
+TEST(ManyAnswersTest, AreRememberedForWordsThatAreWholePagesApart) {
+  in_child([] {
+    Domain domain("domain");
+    Instance::Config config = ipu("poll-pages");
+    config.decoupled = true;
+    Instance qemu("qemu", domain, config);
+    qemu.map_memory(device, 16 * 0x5000, 1);
+    Polled target("target", domain, true);
+    qemu.cpu[0].socket.bind(target.socket);
+    run(100 * us);
+    EXPECT_GT(target.reads, 4'000u);
+    EXPECT_LT(target.calls, target.reads / 4);
+    return std::string();
+  });
+}
+
 }  // namespace
 }  // namespace vp::qemu

@@ -28,8 +28,12 @@
 /* How many of these go into QEMU's 16-bit decrementer, to which a fault adds some back. */
 #define MAX_DECREMENTER 0xf000
 
-/* How many answers are remembered for a vCPU; a loop that polls reads few registers. */
-#define ANSWERS 8
+/*
+ * The places for answers that are remembered for a vCPU. A loop that polls reads one word of a
+ * queue for each CPU of the other side, and these words are whole pages apart.
+ */
+#define ANSWER_BITS 8
+#define ANSWERS (1 << ANSWER_BITS)
 
 typedef struct OaeVcpu {
     CPUState *cpu;
@@ -151,7 +155,8 @@ void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit)
 
 static unsigned place_of(hwaddr address)
 {
-    return (address ^ address >> 3) % ANSWERS;
+    /* Multiplicative hashing (Knuth, TAOCP 3, 6.4): its high bits depend on all bits. */
+    return address * 0x9e3779b97f4a7c15ull >> (64 - ANSWER_BITS);
 }
 
 void oae_vcpu_remember(int cpu, const OaeAnswer *answer)
