@@ -43,7 +43,7 @@ def setting(name: str, *levels: float) -> Dict[float, Level]:
 
 
 FACTORS = {
-    "link": Factor("latency of the link, one way", "ns", 184, {latency: link(latency) for latency in (50, 500, 1000)}),
+    "link": Factor("latency of the link, one way", "ns", 184, {latency: link(latency) for latency in (100, 500, 1000, 2000)}),
     "memory": Factor(
         "what the queues' memory adds to an access of the agent that its cache does not answer", "ns", 20,
         platform("ipus[0].endpoint.queue_function.memory_latency", "ns", 0, 90),
