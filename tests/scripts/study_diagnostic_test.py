@@ -64,7 +64,7 @@ class Clocks(unittest.TestCase):
             found = diagnose(sliced, decided_PREEMPT=3)[CLOCKS]
             self.assertEqual(found.verdict, RELIED)
             self.assertEqual(uses(found, "time slices"), 3)
-            self.assertIn("time slices, after which the policy has a task leave (30,000 ns): 3", found.sentence())
+            self.assertEqual([each.setting for each in found.evidence if each.uses == 3], ["30,000 ns"])
         self.assertEqual(verdicts({**PORT, "policy": "shinjuku", "time_slice": 30_000})[0], UNUSED)
         # A preemption without a time slice would be none by the clock.
         self.assertEqual(verdicts(PORT, decided_PREEMPT=3)[0], ABSENT)
@@ -82,7 +82,6 @@ class Clocks(unittest.TestCase):
     def test_barriers_are_told_but_do_not_count(self):
         found = diagnose(PORT, withdrawn=10)[CLOCKS]
         self.assertEqual((found.verdict, uses(found, "barriers"), found.evidence), (ABSENT, 990, []))
-        self.assertEqual(found.sentence(), "There is nothing of the kind.")
 
 
 class Timeouts(unittest.TestCase):
@@ -92,7 +91,8 @@ class Timeouts(unittest.TestCase):
             with self.subTest(word):
                 found = diagnose({**PORT, "silence_ms": 15}, **figures)[TIMEOUTS]
                 self.assertEqual(found.verdict, RELIED)
-                self.assertIn(word, found.sentence())
+                (acted,) = [each.name for each in found.evidence if each.uses]
+                self.assertIn(word, acted)
 
     def test_a_timeout_that_is_off_is_absent(self):
         names = {each.name for each in diagnose({**PORT, "watchdog": 0, "period_us": 0, "patience_us": 0})[TIMEOUTS].evidence}
@@ -127,8 +127,9 @@ class Latest(unittest.TestCase):
         self.assertEqual((found.verdict, uses(found, "first wins")), (UNUSED, 3))
 
     def test_the_rule_is_told(self):
-        self.assertIn("rule: owner", diagnose({**PORT, "rule": "owner"}, aborted_TARGET__STALE=1)[LATEST].sentence())
-        self.assertIn("rule: barrier", diagnose(PORT, aborted_TARGET__STALE=1)[LATEST].sentence())
+        for configuration, rule in (({**PORT, "rule": "owner"}, "owner"), (PORT, "barrier")):
+            (acted,) = [each for each in diagnose(configuration, aborted_TARGET__STALE=1)[LATEST].evidence if each.uses]
+            self.assertEqual(acted.setting, f"rule: {rule}")
 
 
 class Logs(unittest.TestCase):

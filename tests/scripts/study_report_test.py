@@ -62,7 +62,7 @@ class Estimates(unittest.TestCase):
         runs = [run(NONE, 0, result(5_000)), run(NONE, 1, result(90_000, fallbacks=1))]
         samples = ping(*runs)
         self.assertEqual(samples.mean(time_of_switch, NONE).mean, 5_000)
-        self.assertEqual((samples.fallen_back(NONE), len(samples.all(NONE))), (1, 2))
+        self.assertEqual((samples.counted(NONE), len(samples.all(NONE))), ("1 of 2", 2))
         self.assertIsNone(ping(runs[1]).mean(time_of_switch, NONE))
 
 

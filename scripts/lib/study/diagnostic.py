@@ -48,9 +48,6 @@ class Evidence:
     setting: str
     uses: int
 
-    def text(self) -> str:
-        return f"{self.name} ({self.setting}): {self.uses:,}" if self.setting else f"{self.name}: {self.uses:,}"
-
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
@@ -58,15 +55,6 @@ class Verdict:
     verdict: str
     evidence: List[Evidence]
     notes: List[Evidence]
-
-    def sentence(self) -> str:
-        used = [each.text() for each in self.evidence if each.uses]
-        there = [each.name for each in self.evidence]
-        if self.verdict == RELIED:
-            return f"The run has relied on this: {'; '.join(used)}."
-        if self.verdict == UNUSED:
-            return f"This is there, and has not acted: {'; '.join(there)}."
-        return "There is nothing of the kind."
 
 
 def aborted(figures: Mapping) -> int:

@@ -32,9 +32,6 @@ class Samples:
         found = self._by_point.get((variant, factor, level), {})
         return {seed: result for seed, result in found.items() if decided(result)}
 
-    def fallen_back(self, variant: str, factor: str = "", level: float = 0.0) -> int:
-        return sum(not decided(result) for result in self.all(variant, factor, level))
-
     def counted(self, variant: str, factor: str = "", level: float = 0.0) -> str:
         """How many of the runs count."""
         return f"{len(self.valid(variant, factor, level))} of {len(self.all(variant, factor, level))}"
