@@ -182,6 +182,49 @@ class Page(unittest.TestCase):
         self.assertAlmostEqual(x1 / x0, 20, delta=0.05)
         self.assertAlmostEqual(y1 / y0, 8, delta=0.05)
 
+    def test_levels_that_span_decades_are_placed_by_their_logarithms(self):
+        line = plot.Line("a", [(level, Estimate(1, 0, 2)) for level in (0, 1_000, 10_000, 100_000)])
+        chart = plot.lines("x", "churn", "us", [line])
+        places = [float(mark.get("cx")) for mark in self.marks(chart, "point")]
+        third = (plot.WIDTH - plot.RIGHT - plot.LEFT) / 3
+        for index, place in enumerate(places):
+            self.assertAlmostEqual(place, plot.LEFT + index * third, delta=0.01)
+        for label in ("0", "1,000", "10,000", "100,000"):
+            self.assertIn(f">{label}</text>", chart)
+        near = plot.Line("a", [(level, Estimate(1, 0, 2)) for level in (25, 100, 2_000)])
+        x0, x1, x2 = [float(mark.get("cx")) - plot.LEFT for mark in self.marks(plot.lines("x", "link", "ns", [near]), "point")]
+        self.assertAlmostEqual(x2 / x0, 80, delta=0.1)
+        self.assertAlmostEqual(x1 / x0, 4, delta=0.01)
+
+    def test_values_below_zero_and_intervals_are_where_they_belong(self):
+        line = plot.Line("a", [(100, Estimate(-40, 10, 5)), (200, Estimate(100, 30, 5)), (300, Estimate(20, math.inf, 1))])
+        chart = plot.lines("x", "link", "ns", [line])
+        y = [float(mark.get("cy")) for mark in self.marks(chart, "point")]
+        for value in (-50, 0, 50, 100, 150):
+            self.assertIn(f">{value}</text>", chart)
+        scale = (plot.HEIGHT - plot.BOTTOM - plot.HEAD) / 200
+        self.assertAlmostEqual(y[0] - y[1], 140 * scale, delta=0.02)
+        self.assertAlmostEqual(plot.HEIGHT - plot.BOTTOM - y[0], 10 * scale, delta=0.02)
+        bars = [mark.get("d") for mark in self.marks(chart, "interval")]
+        ends = [[float(each) for each in re.search(r"^M\S+ (\S+)h8m-4 0V([^m]+)m", bar).groups()] for bar in bars]
+        self.assertEqual(len(ends), 2)
+        for (low, high), middle, half in zip(ends, y, (10, 30)):
+            self.assertAlmostEqual(low - middle, half * scale, delta=0.02)
+            self.assertAlmostEqual(middle - high, half * scale, delta=0.02)
+
+    def test_marks_of_an_axis_are_round_and_hold_all_values(self):
+        for values, ticks in (([0.0, 7_600.0], [0, 2_000, 4_000, 6_000, 8_000]), ([-3.0, 4.0], [-4, -2, 0, 2, 4]),
+                              ([120.0], [0, 20, 40, 60, 80, 100, 120]), ([0.0], [0, 0.2, 0.4, 0.6, 0.8, 1.0][:2]),
+                              ([-70.0, -20.0], [-80, -60, -40, -20, 0])):  # fmt: skip
+            with self.subTest(values):
+                self.assertEqual([round(each, 6) for each in plot.vertical(values).ticks], ticks)
+
+    def test_a_label_in_the_way_of_the_one_before_is_left_out(self):
+        levels = [100, 110, 1_000, 9_000]
+        chart = plot.lines("x", "link", "ns", [plot.Line("a", [(level, Estimate(1, 0, 2)) for level in levels])])
+        for label, shown in (("100", True), ("110", False), ("1,000", True), ("9,000", True)):
+            self.assertEqual(f">{label}</text>" in chart, shown, label)
+
     def test_the_axis_ends_at_or_after_the_largest(self):
         for value, end in ((1, 1), (1.01, 1.5), (9_999, 10_000), (14_200, 15_000), (0.3, 0.3), (0, 0)):
             self.assertAlmostEqual(plot.axis_end(value), end)

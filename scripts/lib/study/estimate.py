@@ -21,7 +21,7 @@ class Estimate:
 
     def text(self, digits: int = 0) -> str:
         half = f" ± {self.half:,.{digits}f}" if math.isfinite(self.half) else " (one run)"
-        return f"{self.mean:,.{digits}f}{half}"
+        return f"{self.mean:z,.{digits}f}{half}"
 
 
 def estimate(values: List[float]) -> Estimate:
