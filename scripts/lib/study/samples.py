@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of a document by variant and point of the matrix, and what is computed from several of them."""
 
+import statistics
 from typing import Callable, Dict, List, Optional, Tuple
 
 from study.estimate import Estimate, estimate
@@ -40,14 +41,32 @@ class Samples:
         values = [of(result) for result in self.valid(variant, factor, level).values()]
         return estimate(values) if values else None
 
+    def across(self, of: Callable[[dict, dict], float], one: Point, other: Point) -> Optional[Estimate]:
+        """`of` the results of two points, by seed."""
+        ones, others = self.valid(*one), self.valid(*other)
+        values = [of(ones[seed], others[seed]) for seed in ones if seed in others]
+        return estimate(values) if values else None
+
     def paired(
         self, of: Callable[[dict, dict], float], one: str, other: str, factor: str = "", level: float = 0.0
     ) -> Optional[Estimate]:
         """`of` the results of two variants, by seed."""
-        ones, others = self.valid(one, factor, level), self.valid(other, factor, level)
-        values = [of(ones[seed], others[seed]) for seed in ones if seed in others]
-        return estimate(values) if values else None
+        return self.across(of, (one, factor, level), (other, factor, level))
 
     def difference(self, of: Figure, one: str, other: str, factor: str = "", level: float = 0.0) -> Optional[Estimate]:
         """How much more `of` one is than that of the other one, by seed."""
         return self.paired(lambda mine, its: of(mine) - of(its), one, other, factor, level)
+
+    def slope(self, of: Callable[..., float], at: Dict[float, List[Point]]) -> Optional[Estimate]:
+        """How `of` the results of points grows with a quantity, by whose values the points are given: the slope of the least
+        squares of each seed that all points have."""
+        results = {value: [self.valid(*point) for point in points] for value, points in at.items()}
+        found: List[Dict[int, dict]] = [of_point for points in results.values() for of_point in points]
+        seeds = [seed for seed in found[0] if all(seed in of_point for of_point in found)] if len(at) > 1 else []
+        slopes = [
+            statistics.linear_regression(
+                list(results), [of(*(of_point[seed] for of_point in points)) for points in results.values()]
+            ).slope
+            for seed in seeds
+        ]
+        return estimate(slopes) if slopes else None

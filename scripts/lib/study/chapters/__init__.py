@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chapters of a report, in their order. A chapter is a module with tables(document) and plots(document)."""
 
-from study.chapters import fito, published, serving, switches, traced
+from study.chapters import crossings, differences, fito, published, serving, switches, traced
 
-CHAPTERS = (published, switches, traced, serving, fito)
+CHAPTERS = (published, switches, crossings, traced, serving, differences, fito)

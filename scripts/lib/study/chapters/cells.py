@@ -34,15 +34,22 @@ def point(factor: str, level: float) -> Tuple[str, float]:
     return ("", 0.0) if level == FACTORS[factor].central else (factor, level)
 
 
+def levels_of(factor: str) -> List[float]:
+    return sorted([FACTORS[factor].central, *FACTORS[factor].levels])
+
+
+def level_text(factor: str, level: float) -> str:
+    return f"{level:,g} {FACTORS[factor].unit}".strip()
+
+
 def factors_of(extent: str, load: str) -> List[str]:
     return list(dict.fromkeys(factor for part in EXTENTS[extent] if part.load == load for factor in part.factors))
 
 
 def sweeps(samples: Samples, factor: str, mean: Mean) -> List[Tuple[str, List[Tuple[float, Optional[Estimate]]]]]:
     """For each variant that was run at other levels of the factor: its title, and levels and means."""
-    levels = sorted([FACTORS[factor].central, *FACTORS[factor].levels])
     return [
-        (title, [(level, mean(variant, *point(factor, level))) for level in levels])
+        (title, [(level, mean(variant, *point(factor, level))) for level in levels_of(factor)])
         for title, variant in every(samples)
         if any(samples.all(variant, factor, level) for level in FACTORS[factor].levels)
     ]
@@ -54,10 +61,8 @@ def factor_tables(samples: Samples, extent: str, load: str, what: str, mean: Mea
     for name in factors_of(extent, load):
         lines = [(title, [text_of(value, digits) for _, value in at]) for title, at in sweeps(samples, name, mean)]
         if lines:
-            factor = FACTORS[name]
-            levels = sorted([factor.central, *factor.levels])
-            columns = [f"{level:,g} {factor.unit}".strip() for level in levels]
-            found.append(Table(f"{what}, by: {factor.title}", columns, lines))
+            columns = [level_text(name, level) for level in levels_of(name)]
+            found.append(Table(f"{what}, by: {FACTORS[name].title}", columns, lines))
     return found
 
 
@@ -71,12 +76,18 @@ def factor_plots(samples: Samples, extent: str, load: str, what: str, unit: str,
     for name in factors_of(extent, load):
         drawn = [plot.Line(title, [(level, value) for level, value in at if value is not None])
                  for title, at in sweeps(samples, name, mean)]  # fmt: skip
-        drawn = [line for line in drawn if len(line.points) > 1]
-        if drawn:
-            factor = FACTORS[name]
-            across = ", ".join(each for each in (factor.title, factor.unit) if each)
-            found.append(figure(f"{what}, by: {factor.title}", plot.lines(factor.title, across, unit, drawn)))
+        found += factor_plot(name, what, unit, drawn)
     return found
+
+
+def factor_plot(name: str, what: str, unit: str, drawn: List[plot.Line]) -> List[str]:
+    """A plot of those lines that have several points, if there are any."""
+    drawn = [line for line in drawn if len(line.points) > 1]
+    if not drawn:
+        return []
+    factor = FACTORS[name]
+    across = ", ".join(each for each in (factor.title, factor.unit) if each)
+    return [figure(f"{what}, by: {factor.title}", plot.lines(factor.title, across, unit, drawn))]
 
 
 def mean_of(samples: Samples, of: Figure) -> Mean:
