@@ -182,6 +182,17 @@ class Page(unittest.TestCase):
         self.assertAlmostEqual(x1 / x0, 20, delta=0.05)
         self.assertAlmostEqual(y1 / y0, 8, delta=0.05)
 
+    def test_intervals_of_bars_are_around_their_ends_and_begin_at_zero(self):
+        svg = plot.bars("x", [plot.Bar("a", Estimate(3_000, 1_000, 5)), plot.Bar("b", Estimate(500, 1_500, 5))])
+        scale = (plot.WIDTH - plot.LABELS - plot.RIGHT) / 4_000
+        first, second = [mark.get("d") for mark in self.marks(svg, "interval")]
+        low, high = re.search(r"^M(\S+) \S+v8m0 -4H([^m]+)m", first).groups()
+        self.assertAlmostEqual(float(low), plot.LABELS + 2_000 * scale, delta=0.01)
+        self.assertAlmostEqual(float(high), plot.LABELS + 4_000 * scale, delta=0.01)
+        low, high = re.search(r"^M(\S+) [^vH]+H([^m]+)m", second).groups()
+        self.assertAlmostEqual(float(low), plot.LABELS, delta=0.01)
+        self.assertAlmostEqual(float(high), plot.LABELS + 2_000 * scale, delta=0.01)
+
     def test_levels_that_span_decades_are_placed_by_their_logarithms(self):
         line = plot.Line("a", [(level, Estimate(1, 0, 2)) for level in (0, 1_000, 10_000, 100_000)])
         chart = plot.lines("x", "churn", "us", [line])

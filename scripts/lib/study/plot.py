@@ -46,8 +46,9 @@ def svg(height: float, label: str, marks: List[str]) -> str:
 
 
 def interval(x_low: float, x_high: float, y: float) -> str:
-    path = f"M{number(x_low)} {y - 4}v8m0 -4H{number(x_high)}m0 -4v8"
-    return tag("path", d=path, class_="interval")
+    """An end that is below 0 is cut off there."""
+    begin = f"M{number(x_low)} {y - 4}v8m0 -4" if x_low >= LABELS else f"M{LABELS} {y}"
+    return tag("path", d=f"{begin}H{number(x_high)}m0 -4v8", class_="interval")
 
 
 def upright(x: float, y_low: float, y_high: float, colour: str, value: Estimate) -> str:
@@ -149,8 +150,8 @@ def axes(across: str, unit: str, x_axis: Axis, y_axis: Axis) -> List[str]:
     for tick in y_axis.ticks:
         y = y_axis.place(tick)
         marks.append(tag("path", d=f"M{LEFT} {number(y)}h-4", class_="axis"))
-        marks.append(tag("text", f"{tick:,g}", x=LEFT - 8, y=number(y + 4), text_anchor="end", class_="tick"))
-    texts = [f"{tick:,g}" for tick in x_axis.ticks]
+        marks.append(tag("text", f"{tick:,.10g}", x=LEFT - 8, y=number(y + 4), text_anchor="end", class_="tick"))
+    texts = [f"{tick:,.10g}" for tick in x_axis.ticks]
     for tick, text, shown in zip(x_axis.ticks, texts, readable(x_axis, texts)):
         x = number(x_axis.place(tick))
         marks.append(tag("path", d=f"M{x} {bottom}v4", class_="axis"))
