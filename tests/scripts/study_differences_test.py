@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what scripts/study compares by factor: differences of the same seed, crossovers, agreement, and slopes by the latency
-of the link.
+"""Tests of what scripts/study compares by factor: differences of the same seed, crossovers, agreement, slopes by the latency
+of the link, and shares of prestaged decisions.
 
 Usage: study_differences_test.py [GROUP[.CASE]]...
 """
@@ -13,7 +13,7 @@ import study_data
 from study_data import document, result, run
 
 from study import matrix, rows, variants  # noqa: E402
-from study.chapters import cells, crossings, differences, published  # noqa: E402
+from study.chapters import cells, crossings, differences, published, shares  # noqa: E402
 from study.chapters.differences import MEASURES, PAIRS, Pair, Side  # noqa: E402
 from study.estimate import Estimate  # noqa: E402
 from study.samples import Samples  # noqa: E402
@@ -277,6 +277,41 @@ class Slopes(unittest.TestCase):
     def test_a_study_that_does_not_sweep_the_link_has_none(self):
         self.assertEqual(crossings.tables(document(*switch(ALL, 184, {0: 1}), extent="smallest")), [])
         self.assertNotIn("link", cells.factors_of("smallest", "ping"))
+
+
+class Shares(unittest.TestCase):
+    def table(self, *found):
+        return shares.line_table(Samples(document(*found), "ping"))
+
+    def test_a_share_is_compared_with_the_line_of_the_same_seed(self):
+        # Seed 0: from 8,000 to 4,000, so that a quarter is at 7,000 and a half at 6,000. Seed 1: 9,000 to 5,000.
+        times = {0: (8_000, 9_000), 25: (7_030, 8_010), 50: (6_000, 7_000), 100: (4_000, 5_000)}
+        found = [run(ALL, seed, result(time), *(() if level == 100 else ("hits", level)))
+                 for level, by_seed in times.items() for seed, time in enumerate(by_seed)]  # fmt: skip
+        # A run whose line is not known
+        found.append(run(ALL, 7, result(99_000), "hits", 25))
+        for each in found:
+            if each["level"] == 25:
+                each["result"]["decisions"] = {"RUN": 750, "PRESTAGE": 250}
+        table = self.table(*found)
+        ((_, texts),) = table.rows
+        self.assertEqual(table.columns[:4], ["0 %: ns", "100 %: ns", "25 %: prestaged, %", "more than the line, ns"])
+        self.assertRegex(texts[0], "^8,500.0 ± ")
+        self.assertRegex(texts[1], "^4,500.0 ± ")
+        # 30 and 10, and 0 and 0
+        self.assertEqual(texts[2:4], ["25.0 ± 0.0", f"20.0 ± {12.706 * math.sqrt(200) / math.sqrt(2):.1f}"])
+        self.assertEqual(texts[4:], ["75.0 ± 0.0", "0.0 ± 0.0", "-", "-"])
+
+    def test_a_line_needs_both_ends(self):
+        ends = [run(ALL, 0, result(4_000)), run(ALL, 0, result(8_000), "hits", 0)]
+        between = run(ALL, 0, result(6_000), "hits", 50)
+        self.assertEqual(len(self.table(*ends, between).rows), 1)
+        for some in (ends, [ends[0], between], [ends[1], between]):
+            self.assertEqual(self.table(*some).rows, [])
+
+    def test_a_whole_study_has_them(self):
+        for extent, there in (("whole", 1), ("quick", 0)):
+            self.assertEqual(len(shares.tables(document(extent=extent))), there)
 
 
 if __name__ == "__main__":

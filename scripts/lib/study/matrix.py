@@ -140,6 +140,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
     "whole": (
         Part("ping", 10, (100, 1000), ALL),
         Part("ping", 2, (100, 1000), (), (*OF_MACHINES, "rings"), SWEPT),
+        Part("ping", 2, (100, 1000), (), ("hits",), PRESTAGED[1:]),
         Part("saturation", 3, (10_000, 500), ALL),
         Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
         Part("saturation", 3, (10_000, 500), (), ("cores",), tuple(name for name in SERVING if name not in ON_HOST_NAMES)),

@@ -41,10 +41,11 @@ class Samples:
         values = [of(result) for result in self.valid(variant, factor, level).values()]
         return estimate(values) if values else None
 
-    def across(self, of: Callable[[dict, dict], float], one: Point, other: Point) -> Optional[Estimate]:
-        """`of` the results of two points, by seed."""
-        ones, others = self.valid(*one), self.valid(*other)
-        values = [of(ones[seed], others[seed]) for seed in ones if seed in others]
+    def across(self, of: Callable[..., float], *points: Point) -> Optional[Estimate]:
+        """`of` the results of several points, by seed."""
+        first, *others = [self.valid(*point) for point in points]
+        values = [of(found, *(other[seed] for other in others))
+                  for seed, found in first.items() if all(seed in other for other in others)]  # fmt: skip
         return estimate(values) if values else None
 
     def paired(
