@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of ghOSt's messages, and of the ends of decisions. */
+/* The names of ghOSt's messages, of the ends of decisions, and of the signs that an agent does not
+ * work. */
 #ifndef GHOST_NAMES_H
 #define GHOST_NAMES_H
+
+#include <linux/oae_sched.h>
 
 #include "ghost.h"
 
@@ -34,5 +37,9 @@ static const char* const ghost_outcome_names[GHOST_OUTCOMES] = {
     "INVALID_FLAGS", "INVALID_TARGET",   "NOT_PERMITTED",
     "INVALID_CPU",   "NO_AGENT",         "UNSUPPORTED_VERSION",
     "POISONED"};
+
+/* By enum oae_sched_sign. */
+static const char* const sched_sign_names[OAE_SCHED_SIGNS] = {
+    "watchdog", "liveness", "silence", "doubt", "all_ones", "reset", "removal"};
 
 #endif

@@ -10,6 +10,13 @@
 
 #include "ghost.h"
 
+/* What was under way between a CPU and an agent that has been given up. */
+struct oae_sched_left {
+	u64 undelivered; /* messages and ends of decisions, at most; U64_MAX: unknown */
+	enum oae_sched_standing standing; /* whether there is a decision that the CPU has not taken */
+	struct oae_sched_slot decision; /* the one that stood; or only the number of the last one */
+};
+
 /*
  * The way to an agent. The first six functions are called with interrupts off, on the CPU that
  * they are about, and do not sleep. Those that are called while the transport has no agent do
@@ -40,10 +47,10 @@ struct oae_sched_transport {
 	int (*finish_work)(struct oae_sched_counts *counts);
 	void (*stop)(void);
 	/*
-	 * How many messages the agent has not got that was started last, or U64_MAX if that is not
-	 * known. This is called before start(), and may be called again if that fails.
+	 * Says by CPU what was under way to and from the agent that was started last, which is not
+	 * used any more. This is called once before an agent is started again.
 	 */
-	u64 (*undelivered)(void);
+	void (*take_stock)(struct oae_sched_left *left);
 	struct list_head list;
 };
 
@@ -82,20 +89,24 @@ int oae_sched_file_init(void);
 void oae_sched_file_exit(void);
 
 /*
- * oae_sched_trace.c: the trace. Those who take a record have interrupts off until they have written
- * it. Records are in the order in which they are taken, on whatever CPU.
+ * oae_sched_trace.c: the trace. Those who take a record have interrupts off, or are in a section of
+ * RCU, until they have written it. Records are in the order in which they are taken, on whatever CPU.
  */
 struct oae_sched_trace;
 extern struct oae_sched_trace *oae_sched_trace; /* under RCU; NULL: nothing is traced */
 struct oae_sched_record *oae_sched_trace_take(struct oae_sched_trace *trace);
 void oae_sched_trace_sent(struct oae_sched_record *record, u64 time,
-			  const struct ghost_message *message, bool sent);
+			  const struct ghost_message *message, enum oae_sched_sending sending);
 void oae_sched_trace_claimed(struct oae_sched_record *record, u64 time,
 			     const struct oae_sched_slot *decision);
 void oae_sched_trace_ended(struct oae_sched_record *record, u64 time,
 			   const struct oae_sched_slot *decision, enum ghost_state state,
 			   u64 cpu_sequence);
 void oae_sched_trace_stopping(struct oae_sched_record *record, unsigned int cpu, u64 gtid);
+void oae_sched_trace_given_up(struct oae_sched_record *record, enum oae_sched_sign sign, u64 seen);
+void oae_sched_trace_left(struct oae_sched_record *record, unsigned int cpu,
+			  const struct oae_sched_left *left);
+void oae_sched_trace_resumed(struct oae_sched_record *record, u64 time, u64 undelivered);
 int oae_sched_trace_start(u64 records);
 int oae_sched_trace_end(struct oae_sched_traced *traced);
 ssize_t oae_sched_trace_read(char __user *buffer, size_t count, loff_t *position);
@@ -111,11 +122,13 @@ static inline struct oae_sched_record *oae_sched_trace_next(void)
 
 /* What the scheduler calls: oae_sched_main.c. */
 bool oae_sched_send(const struct ghost_message *message);
+void oae_sched_withhold(const struct ghost_message *message);
 const struct oae_sched_slot *oae_sched_claim(u32 cpu);
 void oae_sched_finish(u32 cpu, s32 state, u64 cpu_sequence);
 void oae_sched_prefetch(u32 cpu, u64 gtid);
 void oae_sched_idle(u32 cpu, bool idle);
 u64 oae_sched_liveness(void);
+void oae_sched_give_up(u32 sign, u64 seen);
 void oae_sched_restart(void);
 
 /*

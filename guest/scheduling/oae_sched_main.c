@@ -54,9 +54,26 @@ __bpf_kfunc bool oae_sched_send(const struct ghost_message *message)
 	time = ktime_get_mono_fast_ns();
 	sent = READ_ONCE(oae_sched_transport)->send(smp_processor_id(), message, time);
 	if (record)
-		oae_sched_trace_sent(record, time, message, sent);
+		oae_sched_trace_sent(record, time, message,
+				     sent ? OAE_SCHED_ON_ITS_WAY : OAE_SCHED_LOST);
 	local_irq_restore(flags);
 	return sent;
+}
+
+/**
+ * oae_sched_withhold - notes a message that is not sent, since there is no agent
+ * @message: the message
+ */
+__bpf_kfunc void oae_sched_withhold(const struct ghost_message *message)
+{
+	struct oae_sched_record *record;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	record = oae_sched_trace_next();
+	if (record)
+		oae_sched_trace_sent(record, ktime_get_mono_fast_ns(), message, OAE_SCHED_WITHHELD);
+	local_irq_restore(flags);
 }
 
 /**
@@ -159,6 +176,23 @@ __bpf_kfunc u64 oae_sched_liveness(void)
 }
 
 /**
+ * oae_sched_give_up - notes that tasks take turns without the agent from now on
+ * @sign: by what it was noticed that the agent does not work: enum oae_sched_sign
+ * @seen: when
+ */
+__bpf_kfunc void oae_sched_give_up(u32 sign, u64 seen)
+{
+	struct oae_sched_record *record;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	record = oae_sched_trace_next();
+	if (record)
+		oae_sched_trace_given_up(record, sign, seen);
+	local_irq_restore(flags);
+}
+
+/**
  * oae_sched_restart - has the agent begin anew, since it does not work
  *
  * oae_sched_resume() follows when it has. The scheduler asks the agent for nothing until then.
@@ -189,11 +223,13 @@ noinline void oae_sched_alarm(enum oae_sched_sign sign, u64 time)
 
 BTF_KFUNCS_START(oae_sched_kfuncs)
 BTF_ID_FLAGS(func, oae_sched_send)
+BTF_ID_FLAGS(func, oae_sched_withhold)
 BTF_ID_FLAGS(func, oae_sched_claim, KF_RET_NULL)
 BTF_ID_FLAGS(func, oae_sched_finish)
 BTF_ID_FLAGS(func, oae_sched_prefetch)
 BTF_ID_FLAGS(func, oae_sched_idle)
 BTF_ID_FLAGS(func, oae_sched_liveness)
+BTF_ID_FLAGS(func, oae_sched_give_up)
 BTF_ID_FLAGS(func, oae_sched_restart)
 BTF_KFUNCS_END(oae_sched_kfuncs)
 

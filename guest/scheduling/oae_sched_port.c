@@ -336,6 +336,17 @@ static int ask(struct oae_sched_ports *ports, struct oae_claim_answer *answer)
 	return status;
 }
 
+static struct oae_sched_slot decision_of(const struct port_offer *offer)
+{
+	return (struct oae_sched_slot){ .version = offer->version,
+					.cpu = offer->cpu,
+					.state = GHOST_READY,
+					.task_barrier = offer->barrier,
+					.gtid = offer->gtid,
+					.newest = offer->newest,
+					.number = offer->number };
+}
+
 static bool port_claim(unsigned int cpu, struct oae_sched_slot *decision)
 {
 	struct oae_sched_ports *ports = &device.ports[cpu];
@@ -363,13 +374,7 @@ static bool port_claim(unsigned int cpu, struct oae_sched_slot *decision)
 	if (offer->kind == PORT_NOTHING)
 		return false;
 	ports->number = offer->number;
-	*decision = (struct oae_sched_slot){ .version = offer->version,
-					     .cpu = offer->cpu,
-					     .state = GHOST_READY,
-					     .task_barrier = offer->barrier,
-					     .gtid = offer->gtid,
-					     .newest = offer->newest,
-					     .number = offer->number };
+	*decision = decision_of(offer);
 	return true;
 }
 
@@ -627,16 +632,47 @@ static int port_finish_work(struct oae_sched_counts *counts)
 	return ret;
 }
 
-/* What CPUs have kept. The agent may have left unread what has gone, two events of a CPU at most. */
-static u64 port_undelivered(void)
+/*
+ * Takes the offer that stands on a port, which nobody uses any more. A port that is in doubt, or a
+ * device that may not answer, is left alone.
+ */
+static void take_offer(struct oae_sched_ports *ports, struct oae_sched_left *left)
 {
+	const struct oae_sched_event none = { .words = { PORT_NO_EVENT, ktime_get_mono_fast_ns() } };
+	union port_payload payload;
+	struct oae_claim_answer answer;
+	int status = -1;
+
+	if (ports->decisions.claim && !ports->decisions.doubt && !ports->events.doubt &&
+	    oae_sched_calls_known())
+		status = exchange(&ports->decisions, OAE_SWAP_VERB_SWAP, none.words, &ports->counts,
+				  &answer);
+	left->decision.number = ports->number;
+	if (status == OAE_SWAP_STATUS_NOT_READY)
+		return;
+	left->standing = OAE_SCHED_UNKNOWN;
+	if (status != OAE_SWAP_STATUS_OK)
+		return;
+	memcpy(payload.words, answer.payload, sizeof(payload.words));
+	left->standing = OAE_SCHED_NONE_STOOD;
+	if (payload.offer.run != device.run || payload.offer.kind == PORT_NOTHING)
+		return;
+	left->standing = OAE_SCHED_ONE_STOOD;
+	left->decision = decision_of(&payload.offer);
+}
+
+/* The agent may have left unread what has gone, two events of a CPU at most. */
+static void port_take_stock(struct oae_sched_left *left)
+{
+	struct oae_sched_ports *ports;
 	unsigned int cpu;
-	u64 sum = 0;
 
 	stop_periods(); /* They send what is kept. */
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-		sum += device.ports[cpu].tail - device.ports[cpu].head;
-	return sum;
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++, left++) {
+		ports = &device.ports[cpu];
+		left->undelivered = ports->tail - ports->head + ports->end.due;
+		take_offer(ports, left);
+	}
 }
 
 static void port_stop(void)
@@ -661,7 +697,7 @@ static struct oae_sched_transport oae_sched_port = {
 	.start = port_start,
 	.finish_work = port_finish_work,
 	.stop = port_stop,
-	.undelivered = port_undelivered,
+	.take_stock = port_take_stock,
 };
 
 static int __init port_init(void)

@@ -204,6 +204,20 @@ static void read_slot(struct oae_sched_queue *queue, struct queue_slot *slot)
 	memcpy(slot, queue->line, sizeof(*slot));
 }
 
+static struct oae_sched_slot decision_of(const struct queue_slot *slot)
+{
+	return (struct oae_sched_slot){ .version = slot->version,
+					.cpu = slot->cpu,
+					.state = slot->state,
+					.agent_barrier = slot->agent_barrier,
+					.task_barrier = slot->task_barrier,
+					.run_flags = slot->flags,
+					.commit_flags = slot->flags >> 16,
+					.gtid = slot->gtid,
+					.newest = slot->newest,
+					.number = slot->number };
+}
+
 static bool queue_claim(unsigned int cpu, struct oae_sched_slot *decision)
 {
 	struct oae_sched_queue *queue = &device.queues[cpu];
@@ -219,16 +233,7 @@ static bool queue_claim(unsigned int cpu, struct oae_sched_slot *decision)
 		queue_finish(cpu, GHOST_ABORTED, ktime_get_mono_fast_ns(), 0);
 		return false;
 	}
-	*decision = (struct oae_sched_slot){ .version = slot.version,
-					     .cpu = slot.cpu,
-					     .state = slot.state,
-					     .agent_barrier = slot.agent_barrier,
-					     .task_barrier = slot.task_barrier,
-					     .run_flags = slot.flags,
-					     .commit_flags = slot.flags >> 16,
-					     .gtid = slot.gtid,
-					     .newest = slot.newest,
-					     .number = slot.number };
+	*decision = decision_of(&slot);
 	return true;
 }
 
@@ -269,22 +274,42 @@ static void queue_called(unsigned int cpu, enum queue_call call)
 }
 
 /* The agent says what it has read once for each quarter of a ring, so this is an upper bound. */
-static u64 queue_undelivered(void)
+static u64 count_undelivered(const struct oae_sched_queue *queue)
 {
-	const struct oae_sched_queue *queue;
-	unsigned int cpu;
-	u64 sum = 0, tail;
+	const u64 tail = read_tail(queue);
 
-	if (!oae_sched_calls_known())
+	if (tail == QUEUE_NO_ANSWER || queue->head - tail > device.elements)
 		return U64_MAX;
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+	return queue->head - tail;
+}
+
+static void queue_take_stock(struct oae_sched_left *left)
+{
+	struct oae_sched_queue *queue;
+	struct queue_slot slot;
+	unsigned int cpu;
+	bool known;
+
+	oae_sched_calls_close(); /* The agent may still call CPUs. */
+	known = oae_sched_calls_known();
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++, left++) {
 		queue = &device.queues[cpu];
-		tail = queue->ring ? read_tail(queue) : QUEUE_NO_ANSWER;
-		if (tail == QUEUE_NO_ANSWER || queue->head - tail > device.elements)
-			return U64_MAX;
-		sum += queue->head - tail;
+		left->decision.number = queue->taken;
+		if (!known || !queue->ring) {
+			left->undelivered = U64_MAX;
+			left->standing = OAE_SCHED_UNKNOWN;
+			continue;
+		}
+		left->undelivered = count_undelivered(queue);
+		queue->prefetched = false;
+		read_slot(queue, &slot);
+		if (slot.number == queue->taken + 1) {
+			left->standing = OAE_SCHED_ONE_STOOD;
+			left->decision = decision_of(&slot);
+		} else if (slot.number == QUEUE_NO_ANSWER) {
+			left->standing = OAE_SCHED_UNKNOWN;
+		}
 	}
-	return sum;
 }
 
 static void unmap(struct oae_sched_queue *queue)
@@ -416,7 +441,7 @@ static struct oae_sched_transport oae_sched_queue = {
 	.start = queue_start,
 	.finish_work = oae_sched_calls_finish,
 	.stop = queue_stop,
-	.undelivered = queue_undelivered,
+	.take_stock = queue_take_stock,
 };
 
 static int __init queue_init(void)

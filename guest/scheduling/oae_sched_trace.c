@@ -39,10 +39,10 @@ static void begin(struct oae_sched_record *record, u64 time, enum oae_sched_reco
 }
 
 void oae_sched_trace_sent(struct oae_sched_record *record, u64 time,
-			  const struct ghost_message *message, bool sent)
+			  const struct ghost_message *message, enum oae_sched_sending sending)
 {
 	begin(record, time, OAE_SCHED_SENT);
-	record->state = !sent;
+	record->state = sending;
 	memcpy(record->message, message, sizeof(record->message));
 }
 
@@ -79,6 +79,33 @@ void oae_sched_trace_stopping(struct oae_sched_record *record, unsigned int cpu,
 	record->task_cpu = cpu;
 }
 
+void oae_sched_trace_given_up(struct oae_sched_record *record, enum oae_sched_sign sign, u64 seen)
+{
+	begin(record, ktime_get_mono_fast_ns(), OAE_SCHED_GIVEN_UP);
+	record->state = sign;
+	record->end = seen;
+}
+
+void oae_sched_trace_left(struct oae_sched_record *record, unsigned int cpu,
+			  const struct oae_sched_left *left)
+{
+	begin(record, ktime_get_mono_fast_ns(), OAE_SCHED_LEFT);
+	record->state = left->standing;
+	record->gtid = left->decision.gtid;
+	record->number = left->decision.number;
+	record->newest = left->decision.newest;
+	record->task_barrier = left->decision.task_barrier;
+	record->task_cpu = cpu;
+	record->undelivered = left->undelivered;
+}
+
+void oae_sched_trace_resumed(struct oae_sched_record *record, u64 time, u64 undelivered)
+{
+	begin(record, time, OAE_SCHED_RESUMED);
+	record->end = ktime_get_mono_fast_ns();
+	record->undelivered = undelivered;
+}
+
 /**
  * oae_sched_trace_start - begins a trace
  * @records: how many there is to be room for
@@ -107,7 +134,7 @@ int oae_sched_trace_start(u64 records)
 	return ret;
 }
 
-/* Those who write a record have interrupts off. */
+/* Those who write a record have interrupts off, or are in a section of RCU. */
 static void stop(void)
 {
 	WRITE_ONCE(oae_sched_trace, NULL);

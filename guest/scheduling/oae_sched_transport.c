@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The transports that modules offer, and the one in use. */
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -55,7 +57,13 @@ static DEFINE_MUTEX(lock);
 static LIST_HEAD(transports);
 static struct oae_sched_transport *started;
 static struct oae_sched_start started_with;
-static u64 undelivered = U64_MAX; /* what the last agent had not got; U64_MAX: unknown */
+
+/* Of the agent that is given up, until the next one works. */
+static struct {
+	bool known; /* the rest */
+	struct oae_sched_left left[OAE_SCHED_CPUS];
+	u64 undelivered; /* the sum; U64_MAX: unknown */
+} stock;
 
 #define RESTART_MS 20
 
@@ -127,9 +135,53 @@ static int start_locked(const struct oae_sched_start *start)
 	}
 	started = transport;
 	started_with = *start;
-	undelivered = U64_MAX;
+	stock.known = false;
 	use(transport);
 	return 0;
+}
+
+static void trace_left(unsigned int cpu)
+{
+	struct oae_sched_record *record;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	record = oae_sched_trace_next();
+	if (record)
+		oae_sched_trace_left(record, cpu, &stock.left[cpu]);
+	local_irq_restore(flags);
+}
+
+static void take_stock(void)
+{
+	unsigned int cpu;
+
+	memset(stock.left, 0, sizeof(stock.left));
+	started->take_stock(stock.left);
+	stock.undelivered = 0;
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		trace_left(cpu);
+		if (stock.left[cpu].undelivered == U64_MAX)
+			stock.undelivered = U64_MAX;
+		else if (stock.undelivered != U64_MAX)
+			stock.undelivered += stock.left[cpu].undelivered;
+	}
+	stock.known = true;
+}
+
+/* The record precedes what the new agent is told, and what it decides. */
+static void resume(void)
+{
+	struct oae_sched_record *record;
+	u64 time;
+
+	rcu_read_lock(); /* The trace stays. */
+	record = oae_sched_trace_next();
+	time = record ? ktime_get_mono_fast_ns() : 0;
+	oae_sched_resume(stock.undelivered);
+	if (record)
+		oae_sched_trace_resumed(record, time, stock.undelivered);
+	rcu_read_unlock();
 }
 
 /* Nobody uses the transport meanwhile. */
@@ -141,16 +193,15 @@ static void start_again(struct work_struct *work)
 	tried = started;
 	if (tried) {
 		use(&oae_sched_nothing);
-		if (undelivered == U64_MAX)
-			undelivered = started->undelivered();
+		if (!stock.known)
+			take_stock();
 		tried = started->start(&started_with);
 		if (!tried) {
+			stock.known = false;
 			use(started);
-			oae_sched_resume(undelivered);
+			resume();
 		}
 	}
-	if (!tried)
-		undelivered = U64_MAX;
 	mutex_unlock(&lock);
 	if (tried)
 		schedule_delayed_work(&again, msecs_to_jiffies(RESTART_MS));

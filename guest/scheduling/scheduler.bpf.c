@@ -20,6 +20,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 extern bool oae_sched_send(const struct ghost_message* message) __ksym;
+extern void oae_sched_withhold(const struct ghost_message* message) __ksym;
 extern const struct oae_sched_slot* oae_sched_claim(u32 cpu) __ksym;
 extern void oae_sched_finish(u32 cpu, s32 state, u64 cpu_sequence) __ksym;
 extern void oae_sched_prefetch(u32 cpu, u64 gtid) __ksym;
@@ -98,12 +99,14 @@ static volatile u32 fallback;
 static void send(struct ghost_message* message, u32 type, u32 sequence) {
   const u32 index = ghost_type_index(type);
 
-  if (fallback) return;
-
   message->header.type = type;
   message->header.length = ghost_length(type);
   message->header.sequence = sequence;
   if (index >= GHOST_TYPES) return;
+  if (fallback) {
+    oae_sched_withhold(message);
+    return;
+  }
   __sync_fetch_and_add(oae_sched_send(message) ? &counts.sent[index] : &counts.lost, 1);
 }
 

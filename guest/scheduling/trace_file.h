@@ -30,6 +30,7 @@ struct trace_file_head {
   uint64_t time_slice; /* ns; of policies with one */
   uint64_t detached;   /* CLOCK_MONOTONIC in ns: from then on, the kernel runs tasks by itself */
   uint64_t patience;   /* of the watchdog, ns; 0: there is none */
+  uint64_t counted;    /* 1: the last agent has said what it has counted; 0: its counts are zeros */
   struct counts kernel;
   struct agent_counts agent;
   struct port_counts ports; /* zeros, unless swap ports lead to the agent */

@@ -12,7 +12,11 @@
 #define FALLBACK_SLICE 1000000
 
 extern u64 oae_sched_liveness(void) __ksym;
+extern void oae_sched_give_up(u32 sign, u64 seen) __ksym;
 extern void oae_sched_restart(void) __ksym;
+
+/* The fallback is about to begin, has begun, or is about to end. */
+static u32 given_up;
 
 /* The fallback has begun, and some tasks are still in custody. */
 static volatile u32 stranded;
@@ -110,7 +114,9 @@ static struct fallback* last_fallback(void) {
 static void fall_back(u32 by, u64 noticed, u64 waited) {
   struct fallback* record;
 
-  if (__sync_lock_test_and_set(&fallback, 1)) return;
+  if (__sync_lock_test_and_set(&given_up, 1)) return;
+  oae_sched_give_up(by, noticed); /* in the trace, it precedes all that is done without the agent */
+  __sync_lock_test_and_set(&fallback, 1);
   stranded = 1;
   awaited = 0;
   counts.fallbacks++;
@@ -233,6 +239,7 @@ int BPF_PROG(resume, u64 undelivered) {
   record->decided = 0;
   awaited = 1;
   fallback = 0;
+  given_up = 0; /* not before that, which would end the next fallback, too */
   bpf_for_each_map_elem(&managed, introduce, NULL, 0);
   bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
     if (cpu_at(cpu)->use == USE_IDLE) send_about_cpu(cpu, GHOST_AVAILABLE);

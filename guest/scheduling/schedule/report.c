@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <linux/oae_sched.h>
 #include <stdio.h>
 
 #include "ghost_names.h"
@@ -12,9 +11,6 @@ static const char* const decision_names[DECISION_KINDS] = {"NONE", "RUN", "PREEM
 
 static const char* const reception_names[RECEPTIONS] = {"used", "held", "superseded", "malformed",
                                                         "full"};
-
-static const char* const sign_names[OAE_SCHED_SIGNS] = {"watchdog", "liveness", "silence", "doubt",
-                                                        "all_ones", "reset",    "removal"};
 
 /* An agent that has begun anew has forgotten what it had counted, and has learned anew what it had
  * missed. */
@@ -58,7 +54,7 @@ static void print_time(const char* what, uint64_t time) {
 }
 
 static void print_fallback(const struct fallback* fallback) {
-  const char* sign = fallback->sign < OAE_SCHED_SIGNS ? sign_names[fallback->sign] : "unknown";
+  const char* sign = fallback->sign < OAE_SCHED_SIGNS ? sched_sign_names[fallback->sign] : "unknown";
 
   printf("fault noticed by %s at %" PRIu64 "\n", sign, fallback->noticed);
   print_time("fallback", fallback->begun);

@@ -43,6 +43,7 @@ bool trace_write(const struct channel* channel, const struct options* options, u
                                  .time_slice = options->policy.time_slice,
                                  .detached = detached_ns,
                                  .patience = options->settings.patience,
+                                 .counted = agent->rounds != 0,
                                  .kernel = *kernel,
                                  .agent = *agent,
                                  .ports = *ports};

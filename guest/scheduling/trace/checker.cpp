@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "guest/scheduling/trace/homes.h"
+#include "guest/scheduling/trace/turns.h"
 
 namespace {
 
@@ -25,19 +26,33 @@ bool well_formed(const ghost_message& message) {
 bool well_formed(const oae_sched_record& record) {
   switch (record.kind) {
     case OAE_SCHED_SENT:
-      return (record.state == 0 || record.state == 1) && well_formed(message_of(record));
+      return record.state >= OAE_SCHED_ON_ITS_WAY && record.state <= OAE_SCHED_WITHHELD &&
+             well_formed(message_of(record));
     case OAE_SCHED_CLAIMED:
-      if (record.cpu_sequence || record.task_cpu || record.reserved || record.end < record.time)
+      if (record.cpu_sequence || record.task_cpu || record.undelivered || record.end < record.time)
         return false;
       return record.state == 1 || (record.state == 0 && !record.gtid && !record.number &&
                                    !record.newest && !record.task_barrier);
     case OAE_SCHED_ENDED:
       return ghost_outcome_index(record.state) < GHOST_OUTCOMES && record.end >= record.time &&
-             !record.newest && !record.task_barrier && !record.task_cpu && !record.reserved;
+             !record.newest && !record.task_barrier && !record.task_cpu && !record.undelivered;
     case OAE_SCHED_STOPPING:
       return !record.state && !record.end && !record.number && !record.newest &&
-             !record.cpu_sequence && !record.task_barrier && !record.reserved &&
+             !record.cpu_sequence && !record.task_barrier && !record.undelivered &&
              record.task_cpu < POLICY_CPUS;
+    case OAE_SCHED_GIVEN_UP:
+      return record.state >= 0 && record.state < OAE_SCHED_SIGNS && record.end &&
+             record.end <= record.time && !record.gtid && !record.number && !record.newest &&
+             !record.cpu_sequence && !record.task_barrier && !record.task_cpu &&
+             !record.undelivered;
+    case OAE_SCHED_LEFT:
+      if (record.end || record.cpu_sequence || record.task_cpu >= POLICY_CPUS) return false;
+      return record.state == OAE_SCHED_ONE_STOOD ||
+             ((record.state == OAE_SCHED_NONE_STOOD || record.state == OAE_SCHED_UNKNOWN) &&
+              !record.gtid && !record.newest && !record.task_barrier);
+    case OAE_SCHED_RESUMED:
+      return !record.state && record.end >= record.time && !record.gtid && !record.number &&
+             !record.newest && !record.cpu_sequence && !record.task_barrier && !record.task_cpu;
     default:
       return false;
   }
@@ -46,7 +61,11 @@ bool well_formed(const oae_sched_record& record) {
 }  // namespace
 
 Checker::Checker(const Trace& trace, std::uint64_t limit)
-    : trace_(trace), limit_(limit), homes_(homes_of(trace)) {
+    : trace_(trace), limit_(limit), homes_(homes_of(trace)), turns_(turns_of(trace)) {
+  for (std::size_t at = 0; at < trace.records.size(); ++at) {
+    if (trace.records[at].kind == OAE_SCHED_GIVEN_UP) fallbacks_.push_back(at);
+    if (trace.records[at].kind == OAE_SCHED_RESUMED) resumptions_.push_back(at);
+  }
   for (std::size_t at = 0; at < trace.records.size(); ++at) {
     const oae_sched_record& record = trace.records[at];
     if (record.cpu >= POLICY_CPUS || !well_formed(record)) {
@@ -58,12 +77,14 @@ Checker::Checker(const Trace& trace, std::uint64_t limit)
     cpu.time = record.kind == OAE_SCHED_CLAIMED || record.kind == OAE_SCHED_ENDED ? record.end
                                                                                   : record.time;
     measure_waiting(at);
+    if (agent_.untold_until && record.time > agent_.untold_until) check_all_told(at);
     replay(at);
     note_waiting(at);
   }
   check_refusals();
   check_end();
   check_sums();
+  check_fallbacks();
 }
 
 void Checker::wrong(std::size_t at, const std::string& what) {
@@ -85,8 +106,17 @@ void Checker::replay(std::size_t at) {
     case OAE_SCHED_ENDED:
       ended(at);
       break;
-    default:
+    case OAE_SCHED_STOPPING:
       stopping(at);
+      break;
+    case OAE_SCHED_GIVEN_UP:
+      given_up(at);
+      break;
+    case OAE_SCHED_LEFT:
+      left_behind(at);
+      break;
+    default:
+      resumed(at);
       break;
   }
 }
@@ -98,11 +128,18 @@ bool Checker::is_over(std::size_t at) const {
 
 void Checker::sent(std::size_t at, const ghost_message& message) {
   const oae_sched_record& record = trace_.records[at];
-  if (record.state)
+  check_sending(at);
+  if (record.state == OAE_SCHED_WITHHELD) {
+    ++accounts_.withheld;
+  } else if (record.state == OAE_SCHED_LOST) {
     ++accounts_.lost;
-  else
+    ++agent_.lost[record.cpu];
+  } else {
     ++sent_[ghost_type_index(message.header.type)];
-  times_.insert(record.time);
+    ++agent_.sent[ghost_type_index(message.header.type)];
+    agent_.events[record.cpu].push_back(record.time);
+  }
+  if (record.state != OAE_SCHED_WITHHELD) ++agent_.times[record.time];
   if (is_about_task(message))
     about_task(at, message);
   else
@@ -124,8 +161,10 @@ void Checker::about_cpu(std::size_t at, const ghost_message& message) {
     wrong(at, "the CPU has skipped a sequence number");
   if (message.header.type == GHOST_AVAILABLE) {
     if (cpu.place == Place::running) wrong(at, "the CPU runs a task");
-    if (!cpu.looked && !is_over(at)) wrong(at, "the CPU has not looked for a decision");
-    if (cpu.idle) wrong(at, "the CPU idles already");
+    if (!cpu.looked && !is_over(at) && has_agent() && !is_withheld(trace_.records[at]))
+      wrong(at, "the CPU has not looked for a decision");
+    if (cpu.idle && cpu.told && !agent_.untold_until) wrong(at, "the CPU idles already");
+    cpu.told = !is_withheld(trace_.records[at]);
     cpu.looked = false;
   }
   if (message.header.type == GHOST_BUSY && cpu.place == Place::running)
@@ -145,15 +184,16 @@ void Checker::claimed(std::size_t at) {
   if (cpu.decision.claim) wrong(at, "the decision before it has not ended");
   cpu.looked = true;
   if (!record.state) {
-    ++accounts_.looks;
+    accounts_.looks += has_agent();
     return;
   }
-  ++claims_;
+  ++agent_.claims[record.cpu];
+  agent_.newest.insert(record.newest);
   if (record.number <= cpu.number) wrong(at, "its number does not rise");
   cpu.number = record.number;
   const auto task = tasks_.find(record.gtid);
   cpu.decision = {&record, at};
-  if (!times_.count(record.newest)) wrong(at, "no message was sent at that time");
+  if (!agent_.times.count(record.newest)) wrong(at, "the agent was sent no message at that time");
   if (record.newest > record.end) wrong(at, "it rests on the future");
   if (task == tasks_.end()) {
     wrong(at, "the agent has never heard of the task");
@@ -161,7 +201,7 @@ void Checker::claimed(std::size_t at) {
   }
   const auto seen = task->second.times.find(record.task_barrier);
   if (seen == task->second.times.end())
-    wrong(at, "no message about the task has had that number");
+    wrong(at, "the agent was sent no message about the task with that number");
   else if (seen->second > record.newest)
     wrong(at, "it rests on a message that is newer");
   cpu.decision.waiting = task->second.place == Place::waiting;
@@ -181,6 +221,11 @@ void Checker::ended(std::size_t at) {
   cpu.decision.claim = nullptr;
   check_switches(at, record.cpu, record.cpu_sequence);
   ++accounts_.ended[ghost_outcome_index(record.state)];
+  ++agent_.ended[ghost_outcome_index(record.state)];
+  agent_.events[record.cpu].push_back(0);
+  if (record.state != GHOST_CPU_UNAVAIL && !has_agent() &&
+      is_late(cpu.decision.at, trace_.records[*agent_.given_up].time))
+    wrong(at, "the agent was given up before the CPU took its decision");
   const auto task = tasks_.find(record.gtid);
   if (task == tasks_.end()) return;
   switch (record.state) {
@@ -234,6 +279,7 @@ void Checker::complete(std::size_t at, Cpu& cpu, Task& task) {
   if (task.place != Place::waiting) wrong(at, "another CPU has the task");
   if (cpu.place == Place::latched) wrong(at, "the CPU has a task already");
   task.place = Place::latched;
+  task.latched_at = record.end;
   task.cpu = record.cpu;
   if (cpu.place == Place::gone) {
     cpu.place = Place::latched;
@@ -256,9 +302,16 @@ void Checker::stopping(std::size_t at) {
 
 bool Checker::could_run(const Task& task, std::uint64_t idle) const {
   const std::uint64_t allowed = task.cpus & trace_.head.cpus;
+  if (!has_agent()) return idle & allowed;
   if (trace_.head.policy != POLICY_FIFO_PER_CPU) return idle & allowed;
   if (task.home) return idle >> *task.home & 1;
   return allowed && !(allowed & ~idle);
+}
+
+// That an agent does not work is noticed after a while. Tasks wait until then.
+bool Checker::is_excused(std::size_t at, std::uint64_t since) const {
+  const auto next = std::lower_bound(fallbacks_.begin(), fallbacks_.end(), at);
+  return next != fallbacks_.end() && trace_.records[*next].time <= since + 2 * trace_.head.patience;
 }
 
 // O(tasks) for each record, as is the next one. That is quick enough for some hundreds of tasks.
@@ -267,7 +320,7 @@ void Checker::measure_waiting(std::size_t at) {
   for (auto& [gtid, task] : tasks_) {
     const std::uint64_t waited = task.since && now > task.since ? now - task.since : 0;
     if (waited > accounts_.longest_wait) accounts_.longest_wait = waited;
-    if (waited <= limit_) continue;
+    if (waited <= limit_ || is_excused(at, task.since)) continue;
     wrong(at, "task " + std::to_string(gtid) + " waits since " + std::to_string(task.since) +
                   ", and a CPU idles");
     task.since = now;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker's rules for tasks, and for the end of a trace.
 #include <cstring>
+#include <numeric>
 
 #include "guest/scheduling/trace/checker.h"
-
-// A CPU may report that a decision is stale before the message that made it stale is recorded.
-constexpr std::uint64_t race_ns = 5000;
 
 void Checker::begin_task(std::size_t at, const ghost_message& message) {
   const auto found = tasks_.find(message.gtid);
   Task task;
+  if (found != tasks_.end() && found->second.place != Place::gone && !found->second.told &&
+      !is_withheld(trace_.records[at]))
+    return tell_anew(at, message, found->second);
   if (found != tasks_.end()) {
     if (found->second.place != Place::gone) wrong(at, "the task exists");
     if (message.header.sequence != found->second.sequence + 1)
@@ -19,8 +20,9 @@ void Checker::begin_task(std::size_t at, const ghost_message& message) {
   task.sequence = task.owned_from = message.header.sequence;
   task.cpus = message.task_new.cpus;
   task.runtime = message.task_new.runtime;
-  task.times[task.sequence] = trace_.records[at].time;
+  if (!is_withheld(trace_.records[at])) task.times[task.sequence] = trace_.records[at].time;
   if (message.task_new.runnable) task.place = Place::waiting;
+  task.told = !is_withheld(trace_.records[at]);
   find_home(at, task);
   tasks_[message.gtid] = task;
 }
@@ -34,7 +36,10 @@ void Checker::about_task(std::size_t at, const ghost_message& message) {
   if (message.header.sequence != task.sequence + 1)
     wrong(at, "the task's last message had number " + std::to_string(task.sequence));
   task.sequence = message.header.sequence;
-  task.times[task.sequence] = trace_.records[at].time;
+  if (!is_withheld(trace_.records[at])) task.times[task.sequence] = trace_.records[at].time;
+  if (task.doubtful && is_late(at, trace_.records[*task.doubtful].time))
+    wrong(*task.doubtful, "the task was not so");
+  task.doubtful.reset();
   switch (message.header.type) {
     case GHOST_WAKEUP:
       if (task.place == Place::running) wrong(at, "the task runs");
@@ -107,8 +112,7 @@ void Checker::left(std::size_t at, const ghost_message& message, Task& task) {
   if (!was_latched && task.place != Place::stopped) wrong(at, "the task has not stopped");
   if (was_latched != (message.preempt.was_latched != 0))
     wrong(at, was_latched ? "the task did not run" : "the task ran");
-  if (task.place == Place::waiting && !is_claimed(message.gtid) &&
-      trace_.records[at].time > task.refused + race_ns)
+  if (task.place == Place::waiting && !is_claimed(message.gtid) && is_late(at, task.refused))
     wrong(at, "no CPU was about to run the task");
   if (task.place == Place::latched) take_back(task);
   if (task.place == Place::stopped && message.preempt.cpu != task.cpu)
@@ -123,8 +127,11 @@ void Checker::left(std::size_t at, const ghost_message& message, Task& task) {
 void Checker::on_cpu(std::size_t at, const ghost_message& message, Task& task) {
   const unsigned n = message.on_cpu.cpu;
   Cpu& cpu = cpus_[n];
+  if (is_told_anew(message, task)) return;
   if (task.place == Place::latched && task.cpu == n) {
     ++accounts_.ran;
+  } else if (turns_.count(at)) {
+    take_turn(at, n, task);
   } else if (task.place == Place::running) {
     wrong(at, "the task runs on CPU " + std::to_string(task.cpu));
   } else if (task.place != Place::fresh && !is_over(at) && !(task.changed && task.cpu == n)) {
@@ -181,33 +188,52 @@ void Checker::check_sum(const char* what, const char* name, std::uint64_t trace,
 
 void Checker::check_sums() {
   const counts& kernel = trace_.head.kernel;
-  const agent_counts& agent = trace_.head.agent;
-  std::uint64_t numbered = 0;
   for (unsigned i = 0; i < GHOST_TYPES; ++i) {
     const unsigned type = i <= GHOST_LATCH_FAILURE - GHOST_DEAD
                               ? GHOST_DEAD + i
                               : GHOST_TICK + i - (GHOST_LATCH_FAILURE - GHOST_DEAD + 1);
     check_sum("messages sent:", name_of_message(type), sent_[i], kernel.sent[i]);
-    check_sum("messages received:", name_of_message(type), sent_[i], agent.received[i]);
+    if (trace_.head.counted)
+      check_sum("messages received:", name_of_message(type), agent_.sent[i],
+                trace_.head.agent.received[i]);
   }
   check_sum("messages", "lost", accounts_.lost, kernel.lost);
   for (unsigned i = 0; i < GHOST_OUTCOMES; ++i) {
-    const bool aborted = i == ghost_outcome_index(GHOST_ABORTED);
     const char* name = name_of_end(GHOST_COMPLETE + static_cast<int>(i));
     check_sum("decisions in the kernel:", name, accounts_.ended[i], kernel.outcomes[i]);
-    if (!aborted) check_sum("decisions at the agent:", name, accounts_.ended[i], agent.outcomes[i]);
   }
   check_sum("decisions", "COMPLETE that ran or were taken back",
             accounts_.ran + accounts_.taken_back,
             accounts_.ended[ghost_outcome_index(GHOST_COMPLETE)]);
+  if (trace_.head.counted)
+    check_agent();
+  else if (fallbacks_.empty())
+    wrong(trace_.records.size(), "the agent has not said what it has counted");
+  else
+    end_agent();
+}
+
+// The last agent has said what it has counted since it began.
+void Checker::check_agent() {
+  const agent_counts& agent = trace_.head.agent;
+  const unsigned aborted = ghost_outcome_index(GHOST_ABORTED);
+  std::uint64_t numbered = 0;
+  for (unsigned i = 0; i < GHOST_OUTCOMES; ++i)
+    if (i != aborted)
+      check_sum("decisions at the agent:", name_of_end(GHOST_COMPLETE + static_cast<int>(i)),
+                agent_.ended[i], agent.outcomes[i]);
   for (const Cpu& cpu : cpus_) numbered += cpu.number;
-  if (agent.written < claims_ || agent.written < numbered)
+  if (agent.written < claims() || agent.written < numbered)
     return wrong(trace_.records.size(), "CPUs have claimed more than the agent has decided");
-  accounts_.withdrawn = agent.written - claims_;
-  check_sum("decisions", "withdrawn", accounts_.withdrawn,
-            agent.outcomes[ghost_outcome_index(GHOST_ABORTED)] -
-                accounts_.ended[ghost_outcome_index(GHOST_ABORTED)]);
+  const std::uint64_t withdrawn = agent.written - claims();
+  accounts_.decisions += agent.written;
+  accounts_.withdrawn += withdrawn;
+  check_sum("decisions", "withdrawn", withdrawn, agent.outcomes[aborted] - agent_.ended[aborted]);
   check_ports();
+}
+
+std::uint64_t Checker::claims() const {
+  return std::accumulate(agent_.claims.begin(), agent_.claims.end(), std::uint64_t{0});
 }
 
 // A swap hands out a decision or says that there is none, and every message and end of a decision
@@ -220,16 +246,17 @@ void Checker::check_ports() {
       wrong(trace_.records.size(), "ports were counted, and there are none");
     return;
   }
-  std::uint64_t messages = 0;
-  for (const std::uint64_t sent : sent_) messages += sent;
-  check_sum("swaps", "that handed out a decision", claims_ + ports.reversed, ports.taken);
+  std::uint64_t messages = 0, lost = 0;
+  for (const std::uint64_t sent : agent_.sent) messages += sent;
+  for (const std::uint64_t of_cpu : agent_.lost) lost += of_cpu;
+  check_sum("swaps", "that handed out a decision", claims() + ports.reversed, ports.taken);
   check_sum("decisions", "revoked or reversed",
             trace_.head.agent.outcomes[ghost_outcome_index(GHOST_ABORTED)],
             ports.revoked + ports.reversed);
   if (ports.doubts) return;
-  check_sum("swaps", "with and without a decision", claims_ + ports.idle_taken + ports.foreign,
+  check_sum("swaps", "with and without a decision", claims() + ports.idle_taken + ports.foreign,
             ports.swaps);
-  if (accounts_.lost) return;
-  check_sum("events", "that crossed a port", messages + claims_,
+  if (lost) return;
+  check_sum("events", "that crossed a port", messages + claims(),
             ports.sends + ports.carried + ports.implied);
 }

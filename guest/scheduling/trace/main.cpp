@@ -40,7 +40,9 @@ void print_accounts(const Trace& trace, const Accounts& accounts) {
       std::cout << "ended " << name_of_end(GHOST_COMPLETE + static_cast<int>(i)) << ' '
                 << accounts.ended[i] << '\n';
   std::cout << "ran " << accounts.ran << "\ntaken_back " << accounts.taken_back << "\nwithdrawn "
-            << accounts.withdrawn << "\nlost " << accounts.lost << "\nlooks " << accounts.looks
+            << accounts.withdrawn << "\ndiscarded " << accounts.discarded << "\nundelivered "
+            << accounts.undelivered << "\nwithheld " << accounts.withheld << "\nturns "
+            << accounts.turns << "\nlost " << accounts.lost << "\nlooks " << accounts.looks
             << "\nlongest_wait " << accounts.longest_wait << '\n';
 }
 
@@ -67,7 +69,7 @@ void print_switches(const Trace& trace, const Stamps* stamps) {
                 << part.spread.min << " max " << part.spread.max << '\n';
   }
   std::cout << "resumed " << switches.resumed() << "\ndisturbed " << switches.disturbed()
-            << "\nawaited " << switches.awaited() << '\n';
+            << "\nawaited " << switches.awaited() << "\nturns " << switches.turns() << '\n';
 }
 
 /// Reads a trace, and says what is wrong with it.

@@ -11,21 +11,19 @@ extern "C" {
 
 Oracle::Oracle(const Trace& trace)
     : trace_(trace), now_(std::make_unique<policy>()), what_if_(std::make_unique<policy>()) {
-  policy_config config{};
-  config.kind = static_cast<policy_kind>(trace.head.policy);
-  config.cpus = trace.head.cpus;
-  config.time_slice = trace.head.time_slice;
-  config.prestage_percent = trace.head.prestage;
-  if (!policy_init(now_.get(), &config)) return;
+  if (!begin()) return;
   find_decisions();
-  if (config.kind == POLICY_FIFO_PER_CPU) homes_ = homes_of(trace);
+  if (trace.head.policy == POLICY_FIFO_PER_CPU) homes_ = homes_of(trace);
   for (std::size_t at = 0; at < trace.records.size(); ++at) {
     const oae_sched_record& record = trace.records[at];
     // CPUs read the clock after they have taken their place in the trace.
     const std::uint64_t time = std::max<std::uint64_t>(clock_, record.time);
-    if (could_run() && time < trace.head.detached) idle_while_waiting_ += time - clock_;
+    if (has_agent_ && could_run() && time < trace.head.detached)
+      idle_while_waiting_ += time - clock_;
     clock_ = time;
-    if (record.kind == OAE_SCHED_SENT) receive(at);
+    if (record.kind == OAE_SCHED_SENT && !is_withheld(record)) receive(at);
+    if (record.kind == OAE_SCHED_GIVEN_UP) has_agent_ = false;
+    if (record.kind == OAE_SCHED_RESUMED) begin();
     if (record.kind != OAE_SCHED_ENDED) continue;
     if (record.state == GHOST_COMPLETE) {
       compare(at);
@@ -36,6 +34,18 @@ Oracle::Oracle(const Trace& trace)
     ++next_[record.cpu];
   }
   std::sort(ages_.begin(), ages_.end());
+}
+
+// Returns false if the policy cannot be as the trace says.
+bool Oracle::begin() {
+  policy_config config{};
+  config.kind = static_cast<policy_kind>(trace_.head.policy);
+  config.cpus = trace_.head.cpus;
+  config.time_slice = trace_.head.time_slice;
+  config.prestage_percent = trace_.head.prestage;
+  owned_from_.clear();
+  has_agent_ = true;
+  return policy_init(now_.get(), &config);
 }
 
 void Oracle::find_decisions() {

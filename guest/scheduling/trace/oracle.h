@@ -41,6 +41,7 @@ class Oracle {
     std::uint32_t barrier;
   };
 
+  bool begin();
   void find_decisions();
   void note_owner(const ghost_message& message);
   void receive(std::size_t at);
@@ -55,6 +56,7 @@ class Oracle {
   const Trace& trace_;
   std::unique_ptr<policy> now_;  // what it knows
   std::unique_ptr<policy> what_if_;
+  bool has_agent_ = true;  // it was not given up
   std::uint64_t clock_ = 0;
   std::array<std::vector<Decision>, POLICY_CPUS> decisions_;  // of each CPU, in order
   std::array<std::size_t, POLICY_CPUS> next_{};               // of these, the first without an end

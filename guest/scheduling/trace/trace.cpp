@@ -17,9 +17,14 @@ std::string wrong_head(const trace_file_head& head) {
     return "another version of `schedule` has written it";
   if (head.overflow) return "records are missing, for which there was no room";
   if (head.policy > POLICY_VM || head.prestage > 100 || head.rule > RULE_OWNER ||
-      head.sign > WATCHDOG_BY_LIVENESS || !head.cpus || head.transport[sizeof(head.transport) - 1])
+      head.sign > WATCHDOG_BY_LIVENESS || head.counted > 1 || !head.cpus ||
+      head.transport[sizeof(head.transport) - 1])
     return "its head makes no sense";
   return "";
+}
+
+std::string number_or_unknown(std::uint64_t number) {
+  return ~number ? std::to_string(number) : "unknown";
 }
 
 }  // namespace
@@ -65,6 +70,10 @@ const char* name_of_end(int state) {
   return index < GHOST_OUTCOMES ? ghost_outcome_names[index] : "?";
 }
 
+const char* name_of_sign(int sign) {
+  return sign >= 0 && sign < OAE_SCHED_SIGNS ? sched_sign_names[sign] : "?";
+}
+
 std::string text_of(const oae_sched_record& record) {
   std::ostringstream text;
   text << record.time << " cpu " << record.cpu << ' ';
@@ -75,7 +84,8 @@ std::string text_of(const oae_sched_record& record) {
       if (is_about_task(message)) text << " task " << message.gtid;
       text << " sequence " << message.header.sequence;
       if (const auto cpu = cpu_of(message)) text << " on " << *cpu;
-      if (record.state) text << " lost";
+      if (record.state == OAE_SCHED_LOST) text << " lost";
+      if (is_withheld(record)) text << " withheld";
       break;
     }
     case OAE_SCHED_CLAIMED:
@@ -94,6 +104,21 @@ std::string text_of(const oae_sched_record& record) {
       break;
     case OAE_SCHED_STOPPING:
       text << "stopping task " << record.gtid << " on " << record.task_cpu;
+      break;
+    case OAE_SCHED_GIVEN_UP:
+      text << "given up by " << name_of_sign(record.state) << " seen at " << record.end;
+      break;
+    case OAE_SCHED_LEFT:
+      text << "left on " << record.task_cpu << " decision " << record.number;
+      if (record.state == OAE_SCHED_ONE_STOOD)
+        text << " standing task " << record.gtid << " barrier " << record.task_barrier << " newest "
+             << record.newest;
+      if (record.state == OAE_SCHED_UNKNOWN) text << " or later ones";
+      text << " undelivered " << number_or_unknown(record.undelivered);
+      break;
+    case OAE_SCHED_RESUMED:
+      text << "resumed until " << record.end << " undelivered "
+           << number_or_unknown(record.undelivered);
       break;
     default:
       text << "?";

@@ -27,6 +27,11 @@ inline bool is_about_task(const ghost_message& message) {
   return message.header.type < GHOST_TICK;
 }
 
+/// A message of which nobody was told, since there was no agent.
+inline bool is_withheld(const oae_sched_record& record) {
+  return record.kind == OAE_SCHED_SENT && record.state == OAE_SCHED_WITHHELD;
+}
+
 /// Whether swap ports led to the agent.
 bool has_ports(const Trace& trace);
 
@@ -35,3 +40,4 @@ std::string text_of(const oae_sched_record& record);
 
 const char* name_of_message(unsigned type);
 const char* name_of_end(int state);
+const char* name_of_sign(int sign);

@@ -34,6 +34,13 @@ class TraceBuilder {
     return *this;
   }
 
+  /// This leads to an agent elsewhere, which has a watchdog.
+  TraceBuilder& watched(const char* transport, std::uint64_t patience) {
+    std::strcpy(trace_.head.transport, transport);
+    trace_.head.patience = patience;
+    return *this;
+  }
+
   TraceBuilder& at(std::uint64_t time) {
     time_ = time;
     return *this;
@@ -130,8 +137,65 @@ class TraceBuilder {
     return claim(cpu, gtid, newest).end(cpu).on_cpu(gtid, cpu);
   }
 
+  /// Messages are withheld from now on.
+  TraceBuilder& given_up(oae_sched_sign sign = OAE_SCHED_WATCHDOG) {
+    oae_sched_record& record = add(OAE_SCHED_GIVEN_UP, 0);
+    record.state = sign;
+    record.end = time_;
+    has_agent_ = false;
+    return *this;
+  }
+  /// Nothing stood for the CPU.
+  TraceBuilder& left_nothing(unsigned cpu, std::uint64_t undelivered) {
+    oae_sched_record& record = add(OAE_SCHED_LEFT, 0);
+    record.state = OAE_SCHED_NONE_STOOD;
+    record.number = numbers_[cpu];
+    record.task_cpu = cpu;
+    record.undelivered = undelivered;
+    undelivered_ += undelivered;
+    return *this;
+  }
+  /// A decision for this task stood, which rests on the message of this time.
+  TraceBuilder& left_one(unsigned cpu, std::uint64_t undelivered, std::uint64_t gtid,
+                         std::uint64_t newest, std::uint32_t barrier) {
+    left_nothing(cpu, undelivered);
+    oae_sched_record& record = trace_.records.back();
+    record.state = OAE_SCHED_ONE_STOOD;
+    record.gtid = gtid;
+    record.number = numbers_[cpu] + 1;
+    record.newest = newest;
+    record.task_barrier = barrier;
+    return *this;
+  }
+  /// An agent begins anew, and has been told of all tasks at this time.
+  TraceBuilder& resumed(std::uint64_t until) {
+    oae_sched_record& record = add(OAE_SCHED_RESUMED, 0);
+    record.end = until;
+    record.undelivered = undelivered_;
+    undelivered_ = 0;
+    numbers_ = {};
+    has_agent_ = true;
+    return *this;
+  }
+  /// It is told of a task, which runs on a CPU or not.
+  TraceBuilder& told(std::uint64_t gtid, bool runnable, std::uint64_t cpus = 0x6) {
+    ghost_message message{};
+    message.task_new.gtid = gtid;
+    message.task_new.cpus = cpus;
+    message.task_new.runnable = runnable;
+    return send(GHOST_NEW, message, 0);
+  }
+  TraceBuilder& told_on_cpu(std::uint64_t gtid, unsigned cpu) {
+    --switches_[cpu];
+    on_cpu(gtid, cpu);
+    trace_.records.back().cpu = 0;
+    return *this;
+  }
+  TraceBuilder& available(unsigned cpu) { return about_cpu(GHOST_AVAILABLE, cpu); }
+
   Trace trace() const {
     Trace trace = trace_;
+    trace.head.counted = has_agent_ || std::strcmp(trace.head.transport, "memory") == 0;
     count_again(trace);
     trace.head.records = trace.records.size();
     return trace;
@@ -153,7 +217,9 @@ class TraceBuilder {
   TraceBuilder& put(unsigned type, ghost_message& message, unsigned by) {
     message.header.type = static_cast<std::uint16_t>(type);
     message.header.length = static_cast<std::uint16_t>(ghost_length(type));
-    std::memcpy(add(OAE_SCHED_SENT, by).message, &message, sizeof(message));
+    oae_sched_record& record = add(OAE_SCHED_SENT, by);
+    record.state = has_agent_ ? OAE_SCHED_ON_ITS_WAY : OAE_SCHED_WITHHELD;
+    std::memcpy(record.message, &message, sizeof(message));
     return *this;
   }
   TraceBuilder& about(unsigned type, std::uint64_t gtid, unsigned by) {
@@ -170,6 +236,8 @@ class TraceBuilder {
 
   Trace trace_;
   std::uint64_t time_ = 1;
+  bool has_agent_ = true;
+  std::uint64_t undelivered_ = 0;
   std::map<std::uint64_t, std::uint32_t> sequences_;
   std::array<std::uint32_t, POLICY_CPUS> cpu_sequences_{};
   std::array<std::uint64_t, POLICY_CPUS> switches_{};

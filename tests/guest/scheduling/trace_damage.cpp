@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/guest/scheduling/trace_damage.h"
 
+#include <algorithm>
+
 #include "guest/scheduling/trace/checker.h"
 #include "tests/guest/scheduling/trace_damage_parts.h"
 
@@ -78,7 +80,12 @@ std::vector<TraceDamage> decisions() {
                                                  return true;
                                                })},
       {"a decision is withdrawn",
-       whole_decision([](Trace& trace, auto&, auto&) { ++trace.head.agent.written; }), false},
+       where(is_decision,
+             [](Trace& trace, std::size_t) {
+               ++trace.head.agent.written;
+               return trace.head.counted != 0;
+             }),
+       false},
       {"a number does not rise",
        whole_decision([](Trace&, auto& claim, auto& end) { claim.number = end.number = 0; })},
       {"another decision ends", where([](const auto& r) { return r.kind == OAE_SCHED_ENDED; },
@@ -205,8 +212,17 @@ template <class Counts>
 Apply count_more(Counts counts) {
   return [=](Trace& trace, std::size_t at) {
     const std::vector<std::uint64_t*> all = counts(trace.head);
+    if (all.empty()) return false;
     ++*all[at % all.size()];
     return true;
+  };
+}
+
+/// The same, if the agent has said what it has counted.
+template <class Counts>
+Apply count_more_at_agent(Counts counts) {
+  return [=](Trace& trace, std::size_t at) {
+    return trace.head.counted && count_more(counts)(trace, at);
   };
 }
 
@@ -221,14 +237,25 @@ std::vector<TraceDamage> heads() {
       {"the kernel has counted another message",
        count_more([](auto& head) { return some(head.kernel.sent, GHOST_TYPES); }), false},
       {"the agent has counted another message",
-       count_more([](auto& head) { return some(head.agent.received, GHOST_TYPES); }), false},
+       count_more_at_agent([](auto& head) { return some(head.agent.received, GHOST_TYPES); }),
+       false},
       {"the kernel has counted another decision",
        count_more([](auto& head) { return some(head.kernel.outcomes, GHOST_OUTCOMES); }), false},
       {"the agent has counted another decision",
-       count_more([](auto& head) { return some(head.agent.outcomes, GHOST_OUTCOMES); }), false},
-      {"a decision is lost", count_more([](auto& head) { return some(&head.agent.written, 1); }),
+       count_more_at_agent([](auto& head) { return some(head.agent.outcomes, GHOST_OUTCOMES); }),
        false},
-      {"another swap or event was counted", count_more([](auto& head) {
+      {"a decision is lost",
+       count_more_at_agent([](auto& head) { return some(&head.agent.written, 1); }), false},
+      {"another fallback was counted",
+       count_more([](auto& head) { return some(&head.kernel.fallbacks, 1); }), false},
+      {"a fallback was another one", count_more([](auto& head) {
+         fallback& last = head.kernel.fallback[(head.kernel.fallbacks - 1) % FALLBACKS_TOLD];
+         return head.kernel.fallbacks
+                    ? std::vector<std::uint64_t*>{&last.sign, &last.noticed, &last.undelivered}
+                    : std::vector<std::uint64_t*>{};
+       }),
+       false, true},
+      {"another swap or event was counted", count_more_at_agent([](auto& head) {
          auto& ports = head.ports;
          return std::vector<std::uint64_t*>{&ports.swaps,    &ports.taken,   &ports.idle_taken,
                                             &ports.revoked,  &ports.sends,   &ports.carried,
@@ -274,7 +301,7 @@ std::vector<TraceDamage> others() {
       {"a record is of no kind",
        where(any,
              [](Trace& trace, std::size_t at) {
-               trace.records[at].kind = 4;
+               trace.records[at].kind = OAE_SCHED_RESUMED + 1;
                return true;
              }),
        false},
@@ -286,46 +313,206 @@ std::vector<TraceDamage> others() {
   };
 }
 
+std::vector<TraceDamage> fallbacks() {
+  const auto is_kind = [](oae_sched_record_kind kind) {
+    return [=](const oae_sched_record& record) { return record.kind == kind; };
+  };
+  const auto given_up = is_kind(OAE_SCHED_GIVEN_UP), left = is_kind(OAE_SCHED_LEFT),
+             resumed = is_kind(OAE_SCHED_RESUMED);
+  // A message that an agent gets when it begins anew.
+  const auto is_told = [](const Trace& trace, std::size_t at, unsigned type) {
+    const std::size_t begun = last_before(trace, at, OAE_SCHED_RESUMED);
+    return is_message(trace.records[at], type) && begun < at &&
+           trace.records[at].time <= trace.records[begun].end &&
+           trace.records[at].cpu == trace.records[begun].cpu;
+  };
+  return {
+      {"nobody says that an agent is given up", where(given_up, drop_it), true, true},
+      {"an agent is given up twice", where(given_up, repeat_it), true, true},
+      {"an agent is given up by another sign",
+       where(given_up,
+             [](Trace& trace, std::size_t at) {
+               trace.records[at].state ^= 1;
+               return true;
+             }),
+       false, true},
+      {"nobody says that an agent begins anew", where(resumed, drop_it), true, true},
+      {"an agent begins anew twice", where(resumed, repeat_it), true, true},
+      {"nobody says what was left on a CPU",
+       where(left,
+             [=](Trace& trace, std::size_t at) {
+               if (!(trace.head.cpus >> trace.records[at].task_cpu & 1) ||
+                   next(trace, at, resumed) == trace.records.size())
+                 return false;
+               drop(trace, at);
+               return true;
+             }),
+       true, true},
+      {"an undelivered message is lost",
+       where(left,
+             [=](Trace& trace, std::size_t at) {
+               if (!trace.records[at].undelivered || !~trace.records[at].undelivered) return false;
+               --trace.records[at].undelivered;
+               return next(trace, at, resumed) < trace.records.size();
+             }),
+       true, true},
+      {"another number of messages is undelivered",
+       where(resumed,
+             [](Trace& trace, std::size_t at) {
+               ++trace.records[at].undelivered;
+               return true;
+             }),
+       true, true},
+      {"a decision that a CPU has had stood for it",
+       where(left, [](Trace& trace, std::size_t at) { return trace.records[at].number-- > 0; }),
+       true, true},
+      {"a message is sent to nobody",
+       where(is_withheld,
+             [](Trace& trace, std::size_t at) {
+               trace.records[at].state = OAE_SCHED_ON_ITS_WAY;
+               const std::size_t begun = last_before(trace, at, OAE_SCHED_GIVEN_UP);
+               return trace.records[at].time > trace.records[begun].time + race;
+             }),
+       true, true},
+      {"a message to an agent is withheld",
+       where(is_sent,
+             [](Trace& trace, std::size_t at) {
+               const std::size_t begun = last_before(trace, at, OAE_SCHED_RESUMED);
+               const bool sent = !is_withheld(trace.records[at]);
+               trace.records[at].state = OAE_SCHED_WITHHELD;
+               return sent &&
+                      (begun == at || trace.records[at].time > trace.records[begun].time + race);
+             })},
+      {"an agent is not told of a task",
+       [=](Trace& trace, std::size_t at) {
+         return is_told(trace, at, GHOST_NEW) && change(trace.records[at], [](auto& m) {
+                  const ghost_message told = m;
+                  m = {};
+                  m.header = told.header;
+                  m.header.type = GHOST_PRIORITY_CHANGED;
+                  m.header.length = static_cast<std::uint16_t>(ghost_length(m.header.type));
+                  m.priority.gtid = told.task_new.gtid;
+                });
+       },
+       true, true},
+      {"an agent is told that a task sleeps, and it does not, or the other way round",
+       [=](Trace& trace, std::size_t at) {
+         const std::uint64_t gtid = gtid_of(trace.records[at]);
+         const std::size_t after = next(trace, at + 1, [=](const auto& record) {
+           return is_about_task(record) && gtid_of(record) == gtid;
+         });
+         return is_told(trace, at, GHOST_NEW) &&
+                trace.records[after].time > trace.records[at].time + race &&
+                !has_stopped(trace, at) &&
+                change(trace.records[at], [](auto& m) { m.task_new.runnable ^= 1; });
+       },
+       true, true},
+      {"a task runs twice when an agent begins anew",
+       [=](Trace& trace, std::size_t at) {
+         return is_told(trace, at, GHOST_ON_CPU) &&
+                change(trace.records[at], [](auto& m) { m.on_cpu.cpu ^= 3; });
+       },
+       true, true},
+      {"a decision rests on what the agent before was told",
+       where(is_decision,
+             [](Trace& trace, std::size_t at) {
+               const std::size_t begun = last_before(trace, at, OAE_SCHED_RESUMED);
+               if (begun == at) return false;
+               trace.records[at].newest = trace.records[next(trace, 0, is_sent)].time;
+               return true;
+             }),
+       true, true},
+      {"a decision of an agent that was given up is carried out",
+       where(given_up,
+             [](Trace& trace, std::size_t at) {
+               // The one that was carried out before comes too late.
+               std::size_t end = at;
+               while (end > 0 && !is_end(trace.records[end], GHOST_COMPLETE)) --end;
+               std::size_t claim = end;
+               while (claim > 0 && !(is_decision(trace.records[claim]) &&
+                                     trace.records[claim].cpu == trace.records[end].cpu))
+                 --claim;
+               if (!claim) return false;
+               auto& records = trace.records;
+               records[at].time = records[at].end = records[claim].time - 2 * race;
+               std::rotate(records.begin() + static_cast<std::ptrdiff_t>(claim),
+                           records.begin() + static_cast<std::ptrdiff_t>(at),
+                           records.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+               // What comes after that is not sent.
+               for (std::size_t i = claim; i <= at; ++i)
+                 if (is_sent(records[i])) records[i].state = OAE_SCHED_WITHHELD;
+               return true;
+             }),
+       true, true},
+  };
+}
+
 }  // namespace
 
 const std::vector<TraceDamage>& trace_damages() {
   static const std::vector<TraceDamage> all = [] {
     std::vector<TraceDamage> found = messages();
-    for (const auto& more : {decisions(), heads(), others()})
+    for (const auto& more : {decisions(), heads(), others(), fallbacks()})
       found.insert(found.end(), more.begin(), more.end());
     return found;
   }();
   return all;
 }
 
+namespace {
+
+fallback* last_fallback(counts& kernel) {
+  return kernel.fallbacks ? &kernel.fallback[(kernel.fallbacks - 1) % FALLBACKS_TOLD] : nullptr;
+}
+
+}  // namespace
+
 void count_again(Trace& trace) {
   trace_file_head& head = trace.head;
   const unsigned aborted = ghost_outcome_index(GHOST_ABORTED);
   const std::uint64_t withdrawn = head.agent.outcomes[aborted] - head.kernel.outcomes[aborted];
-  std::uint64_t claims = 0;
+  std::uint64_t claims = 0;  // as all that follows, of the last agent
+  counts before = {};        // when it began
   head.kernel = {};
   head.agent = {};
   for (const oae_sched_record& record : trace.records) {
     if (trace_damage_parts::is_sent(record)) {
       const unsigned type = message_of(record).header.type;
       const unsigned index = type < GHOST_DEAD ? GHOST_TYPES : ghost_type_index(type);
-      if (record.state)
+      if (record.state == OAE_SCHED_LOST)
         ++head.kernel.lost;
-      else if (index < GHOST_TYPES)
+      else if (record.state == OAE_SCHED_ON_ITS_WAY && index < GHOST_TYPES)
         ++head.kernel.sent[index];
     } else if (trace_damage_parts::is_decision(record)) {
       ++claims;
     } else if (record.kind == OAE_SCHED_ENDED) {
       ++head.kernel.outcomes[ghost_outcome_index(record.state)];
+      fallback* last = last_fallback(head.kernel);
+      if (record.state == GHOST_COMPLETE && last && last->resumed && !last->decided)
+        last->decided = record.end;
+    } else if (record.kind == OAE_SCHED_GIVEN_UP) {
+      ++head.kernel.fallbacks;
+      *last_fallback(head.kernel) = {
+          static_cast<std::uint64_t>(record.state), record.end, record.time, 0, 0, 0, 0};
+    } else if (record.kind == OAE_SCHED_RESUMED) {
+      if (fallback* last = last_fallback(head.kernel)) {
+        last->resumed = record.time;
+        last->undelivered = record.undelivered;
+      }
+      before = head.kernel;
+      claims = 0;
     }
   }
-  for (unsigned i = 0; i < GHOST_TYPES; ++i) head.agent.received[i] = head.kernel.sent[i];
-  for (unsigned i = 0; i < GHOST_OUTCOMES; ++i) head.agent.outcomes[i] = head.kernel.outcomes[i];
+  if (!head.counted) return;
+  for (unsigned i = 0; i < GHOST_TYPES; ++i)
+    head.agent.received[i] = head.kernel.sent[i] - before.sent[i];
+  for (unsigned i = 0; i < GHOST_OUTCOMES; ++i)
+    head.agent.outcomes[i] = head.kernel.outcomes[i] - before.outcomes[i];
   head.agent.outcomes[aborted] += withdrawn;
   head.agent.written = claims + withdrawn;
   if (!has_ports(trace)) return;
   std::uint64_t messages = 0;
-  for (const std::uint64_t sent : head.kernel.sent) messages += sent;
+  for (const std::uint64_t received : head.agent.received) messages += received;
   port_counts& ports = head.ports;
   ports.taken = claims + ports.reversed;
   ports.revoked = head.agent.outcomes[aborted] - ports.reversed;

@@ -15,11 +15,14 @@ struct TraceDamage {
   std::function<bool(Trace&, std::size_t at)> apply;
   /// Whether the counts in the head are then made to agree, so that they do not reveal the damage.
   bool hidden = true;
+  /// Whether the trace has to be one in which an agent was given up.
+  bool of_fallbacks = false;
 };
 
 const std::vector<TraceDamage>& trace_damages();
 
-/// Makes the counts in the head agree with the records. Withdrawn decisions stay as they were.
+/// Makes the counts in the head agree with the records. Withdrawn decisions of the last agent stay
+/// as they were.
 void count_again(Trace& trace);
 
 /// What damaging a trace everywhere (but at most `most` times in each way) has shown.

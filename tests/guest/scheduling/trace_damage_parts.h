@@ -9,6 +9,8 @@
 namespace trace_damage_parts {
 
 inline constexpr std::uint64_t second = 1'000'000'000;
+/// So long, a CPU may not have seen that an agent was given up, or has begun anew; ns.
+inline constexpr std::uint64_t race = 5000;
 
 inline bool is_sent(const oae_sched_record& record) {
   return record.kind == OAE_SCHED_SENT;
@@ -48,6 +50,13 @@ inline void repeat(Trace& trace, std::size_t at) {
 template <class Good>
 inline std::size_t next(const Trace& trace, std::size_t at, Good good) {
   while (at < trace.records.size() && !good(trace.records[at])) ++at;
+  return at;
+}
+
+/// The last record of this kind before that one, or that one itself if there is none.
+inline std::size_t last_before(const Trace& trace, std::size_t at, oae_sched_record_kind kind) {
+  for (std::size_t i = at; i-- > 0;)
+    if (trace.records[i].kind == kind) return i;
   return at;
 }
 
@@ -168,6 +177,15 @@ inline Apply ends_as(int from, int to) {
                  trace.records[at].state = to;
                  return true;
                });
+}
+
+/// Whether the task of a message has stopped, and nothing was said about it since.
+inline bool has_stopped(const Trace& trace, std::size_t at) {
+  for (std::size_t i = at; i-- > 0;)
+    if (trace.records[i].kind <= OAE_SCHED_STOPPING && gtid_of(trace.records[i]) &&
+        gtid_of(trace.records[i]) == gtid_of(trace.records[at]))
+      return trace.records[i].kind == OAE_SCHED_STOPPING;
+  return false;
 }
 
 inline bool idles_at(const Trace& trace, std::size_t at) {

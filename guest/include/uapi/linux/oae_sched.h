@@ -149,6 +149,23 @@ enum oae_sched_record_kind {
 	OAE_SCHED_CLAIMED,  /* a CPU looks for its decision */
 	OAE_SCHED_ENDED,    /* the decision that it found last has ended */
 	OAE_SCHED_STOPPING, /* a task leaves its CPU */
+	OAE_SCHED_GIVEN_UP, /* the agent does not work: tasks take turns without it from now on */
+	OAE_SCHED_LEFT,     /* what was under way between a CPU and that agent */
+	OAE_SCHED_RESUMED,  /* the agent has begun anew, and learns of all tasks */
+};
+
+/* What became of a message. */
+enum oae_sched_sending {
+	OAE_SCHED_ON_ITS_WAY,
+	OAE_SCHED_LOST,     /* there was no room for it, or no way */
+	OAE_SCHED_WITHHELD, /* there was no agent to send it to */
+};
+
+/* What is known of a decision that no CPU had claimed when the agent was given up. */
+enum oae_sched_standing {
+	OAE_SCHED_NONE_STOOD,
+	OAE_SCHED_ONE_STOOD,
+	OAE_SCHED_UNKNOWN,
 };
 
 /**
@@ -157,17 +174,22 @@ enum oae_sched_record_kind {
  *        the agent; of SENT, the time of the message
  * @kind: enum oae_sched_record_kind
  * @cpu: the CPU that did it
- * @state: ENDED: enum ghost_state; SENT: 1 if the message is lost; CLAIMED: 1 if there is a
- *         decision; otherwise 0
+ * @state: ENDED: enum ghost_state; SENT: enum oae_sched_sending; CLAIMED: 1 if there is a
+ *         decision; GIVEN_UP: enum oae_sched_sign; LEFT: enum oae_sched_standing; otherwise 0
  * @message: SENT: struct ghost_message, with zeros behind what its length counts
- * @gtid: the task; of CLAIMED without a decision, all that follows but @end is zero
- * @end: when it was over: of CLAIMED, the decision was there, and of ENDED, the end was reported;
- *       of STOPPING, zero
- * @number: the decision's, as in its slot
- * @newest: CLAIMED: the decision's, as in its slot
+ * @gtid: the task; of CLAIMED without a decision, all that follows but @end is zero. Of LEFT, it is
+ *        that of the decision that stood, or zero
+ * @end: when it was over: of CLAIMED, the decision was there; of ENDED, the end was reported; of
+ *       RESUMED, the agent had been told of all tasks. Of GIVEN_UP, when the sign was seen
+ * @number: the decision's, as in its slot; of LEFT, that of the last one that is known
+ * @newest: CLAIMED, LEFT: the decision's, as in its slot
  * @cpu_sequence: ENDED: as in the slot
- * @task_barrier: CLAIMED: the decision's, as in its slot
- * @task_cpu: STOPPING: the CPU that the task leaves
+ * @task_barrier: CLAIMED, LEFT: the decision's, as in its slot
+ * @task_cpu: STOPPING: the CPU that the task leaves; LEFT: the CPU
+ * @undelivered: LEFT, RESUMED: how many messages and ends of decisions the last agent had not got,
+ *               at most, of this CPU and of all CPUs; ~0: unknown
+ *
+ * What a kind does not have is zero.
  */
 struct oae_sched_record {
 	__u64 time;
@@ -184,7 +206,7 @@ struct oae_sched_record {
 			__u64 cpu_sequence;
 			__u32 task_barrier;
 			__u32 task_cpu;
-			__u64 reserved;
+			__u64 undelivered;
 		};
 	};
 };

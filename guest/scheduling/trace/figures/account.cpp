@@ -10,10 +10,10 @@ namespace {
 
 using Lines = std::vector<std::pair<std::string, std::uint64_t>>;
 
-void add_decisions(Account& account, const Trace& trace, const Accounts& accounts) {
+void add_decisions(Account& account, const Accounts& accounts) {
   Lines& lines = account.lines;
-  account.decisions = trace.head.agent.written;
-  account.ends = accounts.ran + accounts.taken_back + accounts.withdrawn;
+  account.decisions = accounts.decisions;
+  account.ends = accounts.ran + accounts.taken_back + accounts.withdrawn + accounts.discarded;
   lines.insert(lines.end(), {{"decisions", account.decisions},
                              {"ran", accounts.ran},
                              {"taken_back", accounts.taken_back}});
@@ -24,6 +24,7 @@ void add_decisions(Account& account, const Trace& trace, const Accounts& account
                        accounts.ended[i]);
   }
   lines.emplace_back("withdrawn", accounts.withdrawn);
+  lines.emplace_back("discarded", accounts.discarded);
   lines.emplace_back("unaccounted", account.decisions - account.ends);
 }
 
@@ -37,6 +38,15 @@ void add_agent(Lines& lines, const Trace& trace) {
                              {"rounds", agent.rounds},
                              {"kicks", trace.head.kernel.kicks},
                              {"fallbacks", trace.head.kernel.fallbacks}});
+}
+
+void add_fallbacks(Lines& lines, const Accounts& accounts) {
+  lines.insert(lines.end(), {{"resumed", accounts.resumed},
+                             {"undelivered", accounts.undelivered},
+                             {"undelivered_unknown", accounts.unknown},
+                             {"withheld", accounts.withheld},
+                             {"turns", accounts.turns},
+                             {"turns_ns", accounts.alone}});
 }
 
 void add_looks(Lines& lines, const Looks& looks) {
@@ -88,7 +98,7 @@ std::uint64_t a_second(std::uint64_t count, std::uint64_t ns) {
 void add_rates(Account& account, const Trace& trace) {
   std::uint64_t begin = ~std::uint64_t{0}, end = 0, messages = 0;
   for (const oae_sched_record& record : trace.records) {
-    if (record.kind != OAE_SCHED_SENT) continue;
+    if (record.kind != OAE_SCHED_SENT || is_withheld(record)) continue;
     begin = std::min<std::uint64_t>(begin, record.time);
     end = std::max<std::uint64_t>(end, record.time);
     ++messages;
@@ -122,9 +132,10 @@ void add_ages(Lines& lines, const std::vector<std::uint64_t>& ages) {
 Account account_of(const Trace& trace, const Accounts& accounts, const Oracle& oracle) {
   Account account;
   add_configuration(account.lines, trace.head);
-  add_decisions(account, trace, accounts);
+  add_decisions(account, accounts);
   account.lines.emplace_back("lost", accounts.lost);
   add_agent(account.lines, trace);
+  add_fallbacks(account.lines, accounts);
   add_looks(account.lines, Looks(trace));
   if (has_ports(trace)) add_ports(account.lines, trace.head.ports);
   add_rates(account, trace);

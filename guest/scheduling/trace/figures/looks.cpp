@@ -17,8 +17,15 @@ Looks::Looks(const Trace& trace) : trace_(trace), homes_(homes_of(trace)) {
       case OAE_SCHED_ENDED:
         ended(at);
         break;
-      default:
+      case OAE_SCHED_STOPPING:
         cpus_[record.task_cpu].stop = record.time;
+        break;
+      case OAE_SCHED_GIVEN_UP:
+      case OAE_SCHED_RESUMED:
+        has_agent_ = record.kind == OAE_SCHED_RESUMED;
+        for (Cpu& cpu : cpus_) cpu.stop.reset();
+        break;
+      default:
         break;
     }
   }
@@ -74,7 +81,7 @@ void Looks::looked(std::size_t at) {
   if (record.state) {
     cpu.newest = record.newest;
     cpu.found_at_first = cpu.stop;
-  } else {
+  } else if (has_agent_) {
     const bool missed = waits_for(record.cpu);
     ++in_vain_;
     missed_ += missed;

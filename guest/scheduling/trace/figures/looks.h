@@ -51,6 +51,7 @@ class Looks {
   std::unordered_map<std::size_t, unsigned> homes_;  // by the records that gave them
   std::map<std::uint64_t, Task> tasks_;
   std::array<Cpu, POLICY_CPUS> cpus_;
+  bool has_agent_ = true;  // otherwise tasks take turns, and CPUs look for nothing
   std::uint64_t in_vain_ = 0, missed_ = 0;
   First first_;
 };

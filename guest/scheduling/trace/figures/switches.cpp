@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "guest/scheduling/trace/turns.h"
+
 namespace {
 
 // In the order of the kinds. A part reaches from its mark to the next one.
@@ -42,7 +44,8 @@ SwitchKind kind_of(const Names& names, const std::vector<std::vector<std::uint64
 
 }  // namespace
 
-Switches::Switches(const Trace& trace, const Stamps* stamps) : trace_(trace), stamps_(stamps) {
+Switches::Switches(const Trace& trace, const Stamps* stamps)
+    : trace_(trace), stamps_(stamps), turns_of_tasks_(turns_of(trace)) {
   for (std::size_t at = 0; at < trace.records.size(); ++at) {
     const oae_sched_record& record = trace.records[at];
     if (record.time >= trace.head.detached) break;  // the kernel runs tasks by itself
@@ -53,8 +56,11 @@ Switches::Switches(const Trace& trace, const Stamps* stamps) : trace_(trace), st
       case OAE_SCHED_STOPPING:
         stopping(at);
         break;
-      default:
+      case OAE_SCHED_CLAIMED:
+      case OAE_SCHED_ENDED:
         note(at);
+        break;
+      default:
         break;
     }
   }
@@ -128,9 +134,14 @@ void Switches::stopping(std::size_t at) {
 void Switches::begin(std::size_t at, const ghost_message& message) {
   const oae_sched_record& record = trace_.records[at];
   Cpu& cpu = cpus_[message.on_cpu.cpu];
+  std::uint64_t& last = begun_[message.on_cpu.cpu];
+  if (message.on_cpu.cpu_sequence == last) return;  // an agent that begins anew is told of it
+  last = message.on_cpu.cpu_sequence;
   Cpu next;
   next.began = record.time;
-  if (!cpu.stop || !cpu.carried_out || cpu.gtid == message.gtid)
+  if (turns_of_tasks_.count(at))
+    ++turns_;
+  else if (!cpu.stop || !cpu.carried_out || cpu.gtid == message.gtid)
     ++resumed_;
   else
     next.unfinished = switch_to(message.gtid, record.time, cpu);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "guest/scheduling/trace/figures/spread.h"
@@ -39,6 +40,7 @@ class Switches {
   std::uint64_t resumed() const { return resumed_; }      // by no decision, or after itself
   std::uint64_t disturbed() const { return disturbed_; }  // other things came between
   std::uint64_t awaited() const { return awaited_; }      // it came after the other had stopped
+  std::uint64_t turns() const { return turns_; }          // its turn had come, without an agent
 
  private:
   using Marks = std::vector<std::uint64_t>;  // the times that part the parts
@@ -72,7 +74,9 @@ class Switches {
   const Trace& trace_;
   const Stamps* stamps_;
   std::array<Cpu, POLICY_CPUS> cpus_;
+  std::array<std::uint64_t, POLICY_CPUS> begun_{};          // the number of a CPU's last task
   std::unordered_map<std::uint64_t, std::uint64_t> ready_;  // by task: since when it can run
   std::array<std::vector<Marks>, kinds_> switches_;
-  std::uint64_t resumed_ = 0, disturbed_ = 0, awaited_ = 0;
+  std::unordered_set<std::size_t> turns_of_tasks_;  // records
+  std::uint64_t resumed_ = 0, disturbed_ = 0, awaited_ = 0, turns_ = 0;
 };
