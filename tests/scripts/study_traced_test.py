@@ -117,10 +117,16 @@ class Loads(Traces):
         found = self.result()["account"]
         self.assertEqual((found["interrupts"], found["completion_timeouts"]), (6, 2))
 
-    def test_a_run_that_fell_back_has_no_trace(self):
-        found = self.result(output="message WAKEUP sent 9 received 9\nfallbacks 1\n")
-        self.assertEqual((found["fallbacks"], "account" in found), (1, False))
-        PING.check(found)
+    def test_a_run_that_fell_back_has_a_trace(self):
+        fell_back = "message WAKEUP sent 9 received 9\nfallbacks 1\n"
+        self.say("said.account", lines_of(account(fallbacks=1, lost=2)))
+        self.say("said.switches", switches(0))
+        found = self.result(output=fell_back)
+        self.assertEqual((found["fallbacks"], found["account"]["lost"]), (1, 2))
+        for figures in (account(fallbacks=1, unaccounted=1), account(fallbacks=2)):
+            self.say("said.account", lines_of(figures))
+            with self.assertRaises(BadResult):
+                self.result(output=fell_back)
 
     def test_results_that_cannot_be_are_refused(self):
         for file, text in (("said.account", lines_of(account(unaccounted=1))), ("said.account", lines_of(account(lost=1))),

@@ -46,8 +46,6 @@ class Traced(Load):
     def result(self, run, files: Files) -> dict:
         variant = VARIANTS[run.variant]
         counted = load.counted(variant, files.text())
-        if counted["fallbacks"]:
-            return counted  # What the agent had missed is in no trace.
         found = traces.read(files.build, files.share)
         counters = files.stats["counters"]
         found["configuration"] = self.configuration(variant, found["account"], found.pop("parameters"))
@@ -59,11 +57,13 @@ class Traced(Load):
         return found
 
     def check(self, result: dict) -> None:
-        if result["fallbacks"]:
-            return
-        if result["account"]["unaccounted"] or result["account"]["lost"]:
+        account = result["account"]
+        if account["fallbacks"] != result["fallbacks"]:
+            raise BadResult("the trace has another number of fallbacks")
+        # Before an agent is given up, messages may be lost.
+        if account["unaccounted"] or (account["lost"] and not result["fallbacks"]):
             raise BadResult("decisions or messages were lost")
-        if self.stamps and not result["switches"]["stamped"]["whole"]["count"] > 0:
+        if self.stamps and not result["fallbacks"] and not result["switches"]["stamped"]["whole"]["count"] > 0:
             raise BadResult("there was no switch")
 
 
