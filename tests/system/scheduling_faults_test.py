@@ -33,6 +33,8 @@ OF_AGENT = {"host": {"watchdog"}, "queue": {"watchdog"}, "port": {"watchdog", "s
 OF_LINK = {"queue": {"all_ones", "reset", "removal"}, "port": {"doubt", "reset", "removal"}}
 LINK = ("cut", "disabled", "pulled")
 
+UNTRACED = ("killed",)  # so would be what writes the trace
+
 # What the boot has left to do would keep a CPU from tasks for longer than the watchdog's patience.
 BEGIN = "sleep 0.4\n"
 
@@ -53,7 +55,7 @@ class Case(machine.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        scripts = {point: BEGIN + faults.command(point, traced=not faults.FAULTS[point.fault].noticed) for point in cls.points()}
+        scripts = {point: BEGIN + faults.command(point, traced=point.fault not in UNTRACED) for point in cls.points()}
         options = [word for value in (*faults.COMMON, *faults.MACHINES[cls.kind]) for word in ("--set", value)]
         machines = machine.Children(*options, "--firmware", FIRMWARE, scripts=scripts)
         for file in scheduling_test.FILES:
@@ -137,6 +139,41 @@ class Case(machine.TestCase):
         self.each(check)
 
 
+    def account(self, point):
+        """What became of each message and decision of a run. No mistake may be found in its trace."""
+        words = [scheduling_test.TRACE, "account", self.child(point).share / "trace"]
+        run = subprocess.run(words, text=True, capture_output=True, timeout=60, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return {what: int(number) for what, number in (line.rsplit(" ", 1) for line in run.stdout.splitlines()[1:])}
+
+    def check_accounts(self):
+        def check(point, fault, result):
+            if point.fault in UNTRACED:
+                return
+            account, out = self.account(point), self.child(point).file("out")
+            ended = [account[what] for what in ("ran", "taken_back", "withdrawn", "discarded")]
+            aborted = [number for what, number in account.items() if what.startswith("aborted ")]
+            self.assertEqual(account["decisions"], sum(ended + aborted))
+            sent = sum(int(number) for number in re.findall(r"(?m)^message \w+ sent (\d+) ", out))
+            self.assertEqual(account["messages"], sent + account["lost"])
+            self.assertEqual(account["lost"], result["lost"])
+            resumed = [each for each in result["fallbacks"] if each["resumed"] is not None]
+            self.assertEqual((account["fallbacks"], account["resumed"]), (len(result["fallbacks"]), len(resumed)))
+            # `schedule` says what was not delivered only of agents that another one follows.
+            if len(resumed) == len(result["fallbacks"]):
+                known = [each["undelivered"] for each in resumed if each["undelivered"] is not None]
+                self.assertEqual(account["undelivered"], sum(known))
+                self.assertEqual(account["undelivered_unknown"], len(resumed) - len(known))
+            for what in ("turns", "turns_ns", "withheld"):
+                self.assertEqual(account[what] > 0, bool(result["fallbacks"]), what)
+
+        self.each(check)
+
+    def check_damages(self):
+        traces = [self.child(point).share / "trace" for point in self.points() if point.fault not in UNTRACED]
+        scheduling_test.check_damages(self, traces)
+
+
 class Agent(Case):
     """The agent on the host or on the IPU fails, or is slow, or its card is pulled."""
     faults = ("killed", "stopped_1000us", "stopped_100000us", "pause_10000us", "pause_100000us", "hang", "crash", "pulled")
@@ -159,6 +196,12 @@ class Agent(Case):
 
     def test_it_decides_again(self):
         self.check_returns()
+
+    def test_each_message_and_decision_is_accounted_for(self):
+        self.check_accounts()
+
+    def test_damage_to_a_trace_is_found(self):
+        self.check_damages()
 
     def test_a_slow_agent_is_no_false_alarm(self):
         def check(point, fault, result):
@@ -212,6 +255,12 @@ class Link(Case):
 
     def test_the_agent_decides_again_once_the_link_is_back(self):
         self.check_returns()
+
+    def test_each_message_and_decision_is_accounted_for(self):
+        self.check_accounts()
+
+    def test_damage_to_a_trace_is_found(self):
+        self.check_damages()
 
 
 if __name__ == "__main__":

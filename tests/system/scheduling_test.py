@@ -115,6 +115,15 @@ def halves(start, begin=BEGIN, names=tuple(RUNS)):
             for part, some in (("first", names[:half]), ("second", names[half:]))}
 
 
+def check_damages(case, traces):
+    """Checks that a trace that is damaged is refused."""
+    run = subprocess.run([DAMAGES, *traces], text=True, capture_output=True, timeout=120, check=False)
+    *missed, (_, damages) = [line.split(" ", 1) for line in run.stdout.splitlines()]
+    # A decision with another end leaves a trace that could be true, if its task was taken back at that moment.
+    case.assertLess(len(missed), int(damages) / 1000, run.stdout)
+    case.assertGreater(int(damages), 1000)
+
+
 class Runs:
     """Checks of runs that are alike wherever the agent is."""
     names = tuple(RUNS)
@@ -299,11 +308,7 @@ class Runs:
         self.assertLess(means["stamped", "whole"], int(done[2]) / int(done[1]))
 
     def test_damage_to_a_trace_is_found(self):
-        run = subprocess.run([DAMAGES, *self.traces(*self.traced())], text=True, capture_output=True, timeout=120, check=False)
-        *missed, (_, damages) = [line.split(" ", 1) for line in run.stdout.splitlines()]
-        # A decision with another end leaves a trace that could be true, if its task was taken back at that moment.
-        self.assertLess(len(missed), int(damages) / 1000, run.stdout)
-        self.assertGreater(int(damages), 1000)
+        check_damages(self, self.traces(*self.traced()))
 
 
 class Scheduling(Runs, machine.TestCase):

@@ -106,10 +106,10 @@ def points() -> List[Point]:
 
 
 def command(point: Point, traced: bool = False) -> str:
-    """The guest's commands, in one line. A trace is only whole if the agent decides all the time."""
+    """The guest's commands, in one line. An agent on the host that is killed leaves no trace."""
     variant, fault = VARIANTS[point.variant], FAULTS[point.fault]
     modules = ["oae_sched", *([variant.module] if variant.module else [])]
-    trace = f"--trace {SHARE}/trace --records 1000000 " if traced else ""
+    trace = f"--trace {SHARE}/trace " if traced else ""
     load = f"tasks mixed {THREADS} {fault.spin_us}"
     steps = [
         f"PATH={SHARE}:$PATH; device=/sys/bus/pci/devices/0000:01:00.1; root_port=/sys/bus/pci/devices/0000:00:01.0",
