@@ -135,15 +135,16 @@ static void refuse(u32 cpu) {
 }
 
 /* The agent's decision for the CPU is refused here, or, if it is written after that, by the kick
- * that follows it. */
-static void become_busy(u32 cpu) {
+ * that follows it. A CPU that begins to idle need not pay for a call. */
+static __always_inline void become_busy(u32 cpu) {
   if (__sync_lock_test_and_set(&cpu_at(cpu)->use, USE_OTHERS) == USE_OTHERS) return;
   send_about_cpu(cpu, GHOST_BUSY);
   refuse(cpu);
 }
 
-/* A CPU was about to run the task, and now is not. Returns whether that was so. */
-static bool unlatch(struct task_state* state) {
+/* A CPU was about to run the task, and now is not. Returns whether that was so. It seldom is, so
+ * this is not copied into enqueue(). */
+static __noinline bool unlatch(struct task_state* state) {
   const u32 latched = __sync_lock_test_and_set(&state->latched, 0);
   struct cpu_state* at = cpu_at(latched - 1);
 
