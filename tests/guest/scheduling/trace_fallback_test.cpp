@@ -241,16 +241,18 @@ TEST(Fallback, TurnsAreNoSwitches) {
 }
 
 TEST(Fallback, TheOracleBeginsAnewWithTheAgent) {
-  TraceBuilder builder;  // a comes first for the first agent, and b for the next one
+  TraceBuilder builder;  // a comes first, has its turn, and ends
   builder.watched("queue", patience).at(100).task_new(a).at(110).task_new(b);
   builder.at(200).busy(1).busy(2).at(300).wakeup(a).at(400).wakeup(b).at(60'000).given_up();
   builder.at(60'100).left_nothing(0, 0).left_nothing(1, 0).left_nothing(2, 0);
-  builder.at(61'000).resumed(61'300).at(61'100).told(b, true).at(61'200).told(a, true);
-  builder.at(62'000).run(1, b, 61'200).at(62'100).run(2, a, 61'200);
-  builder.at(63'000).blocked(b, 1).dead(b).blocked(a, 2).dead(a);
+  builder.at(60'200).on_cpu(a, 1).at(60'300).blocked(a, 1).dead(a);
+  builder.at(61'000).resumed(61'300).at(61'100).told(b, true);
+  builder.at(62'000).run(1, b, 61'100).at(63'000).blocked(b, 1).dead(b);
   const Trace trace = builder.trace();
   EXPECT_THAT(mistakes(trace), IsEmpty());
-  EXPECT_EQ(Oracle(trace).right(), 2u);
+  const Oracle oracle(trace);
+  EXPECT_EQ(oracle.right(), 1u);
+  EXPECT_EQ(oracle.idle_while_waiting(), 0u);
 }
 
 }  // namespace
