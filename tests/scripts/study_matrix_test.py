@@ -210,7 +210,7 @@ class Options(unittest.TestCase):
     def test_help_says_what_the_options_do(self):
         run = self.study("--help")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        for word in ("wave ", "--quick", "--smallest", "--json FILE", "--html FILE", "--from FILE", "--jobs N", "--again"):
+        for word in ("wave ", "--quick", "--smallest", "--json FILE", "--html FILE", "--from FILE", "--jobs N", "--only LOADS", "--again"):
             self.assertRegex(run.stdout, rf"(?m)^  {word}")
 
     def test_mistakes_start_nothing(self):
@@ -218,7 +218,8 @@ class Options(unittest.TestCase):
                  ("wave", "wave"): "one study at a time", ("wave", "--json"): "--json needs a value",
                  ("wave", "--json", "/nonexistent/x"): "there is no folder", ("wave", "--html=/tmp"): "there is no folder",
                  ("wave", "--from", "/nonexistent/x"): "there is no file", ("wave", "--jobs", "0"): "--jobs needs a number",
-                 ("wave", "--jobs=x"): "--jobs needs a number", ("wave", "--set", "quantum"): "--set needs KEY=VALUE", ("wave", "--from", "/dev/null"): "no file of a study"}  # fmt: skip
+                 ("wave", "--jobs=x"): "--jobs needs a number", ("wave", "--set", "quantum"): "--set needs KEY=VALUE",
+                 ("wave", "--only"): "--only needs a value", ("wave", "--from", "/dev/null"): "no file of a study"}  # fmt: skip
         for options, why in wrong.items():
             with self.subTest(options):
                 run = self.study(*options)

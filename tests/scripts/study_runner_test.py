@@ -19,6 +19,7 @@ import study_data
 
 from study import matrix, runner  # noqa: E402
 from study.inputs import Inputs  # noqa: E402
+from study.loads import faults  # noqa: E402
 from study.progress import Progress, duration  # noqa: E402
 from study.store import Store  # noqa: E402
 
@@ -81,7 +82,9 @@ class Simulated(in_folder.InFolder):
                  "cmake/guest/scheduling/newest/oae_sched.ko": "module",
                  "cmake/guest/scheduling/newest/oae_sched_port.ko": "module 1",
                  "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
-                 "cmake/tests/system/tasks": "tasks", "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR,
+                 "cmake/tests/system/tasks": "tasks", "cmake/tests/system/fault": "fault",
+                 "cmake/tests/firmware/faulty_agent.elf": "faulty firmware",
+                 "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR,
                  "cmake/guest/scheduling/trace/scheduling-trace": SCHEDULING_TRACE}  # fmt: skip
         for name, text in files.items():
             (self.build / name).parent.mkdir(parents=True, exist_ok=True)
@@ -145,6 +148,14 @@ class Runs(Simulated):
             self.assertNotIn(key, before, name)
             before.add(key)
         self.assertEqual(Inputs(self.build).key(run), key)
+        # Firmware of a load's own concerns its runs alone
+        with open(self.build / "cmake/tests/firmware/faulty_agent.elf", "a") as file:
+            file.write("#")
+        faulty = matrix.Run("fault-hang", "wave-all", "", 0.0, 0, ())
+        self.assertEqual(Inputs(self.build).key(run), key)
+        keys = {Inputs(self.build).key(faulty)}
+        (self.build / "cmake/tests/firmware/faulty_agent.elf").write_text("another")
+        self.assertNotIn(Inputs(self.build).key(faulty), keys)
         keys = {Inputs(self.build).key(each) for each in matrix.runs("whole")}
         self.assertEqual(len(keys), len(matrix.runs("whole")))
 
@@ -192,6 +203,25 @@ class Runs(Simulated):
         boots = [boot.split() for boot in self.boots()]
         self.assertEqual([boot[boot.index("--set") + 1] for boot in boots], ["hosts[0].vcpus=4", "hosts[0].vcpus=8"])
         self.assertEqual([boot[boot.index("--jobs") + 1] for boot in boots], ["3", "3"])
+
+    def test_a_load_with_firmware_of_its_own_has_a_machine_of_its_own(self):
+        more = (faults.HOT_PLUG, "hosts[0].vcpus=4")
+        runs = [matrix.Run(load, "wave-all", "", 0.0, 0, (10, 20), more) for load in ("ping", "fault-hang")]
+        self.assertEqual(*(run.values() for run in runs))
+        runner.make(Inputs(self.build), runs, self.build / "study", 1)
+        first, second = (boot.split() for boot in self.boots())
+        self.assertNotIn("--firmware", first)
+        self.assertEqual(second[second.index("--firmware") + 1], str(self.build / "cmake/tests/firmware/faulty_agent.elf"))
+
+    def test_only_some_loads(self):
+        run = self.study("--only", "traced-*,saturation", "--json", self.folder / "some.json")
+        found = json.loads((self.folder / "some.json").read_text())["runs"]
+        self.assertEqual({each["load"] for each in found}, {"traced-ping"})
+        self.assertIn("] 1 runs\n", run.stderr)
+        self.assertIn("there is no load 'ping-*'; there are: ping, ", self.study("--only", "ping,ping-*", code=2).stderr)
+        self.study("--json", self.folder / "all.json")
+        again = self.study("--from", self.folder / "all.json", "--only", "traced-ping")
+        self.assertEqual(again.stdout, run.stdout)
 
 
 class Parts(in_folder.InFolder):

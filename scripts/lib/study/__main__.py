@@ -3,22 +3,35 @@
 
 import argparse
 import contextlib
+import fnmatch
 import os
 import pathlib
 import signal
 import sys
+from typing import List
 
 sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 import json_file  # noqa: E402
 from study import document, page, report, runner  # noqa: E402
 from study.inputs import Inputs  # noqa: E402
+from study.loads import LOADS  # noqa: E402
 from study.matrix import EXTENTS, runs  # noqa: E402
+
+
+def loads_of(names: str) -> List[str]:
+    """The loads that are meant by names with commas between them, where `*` stands for any characters."""
+    patterns = names.split(",")
+    for pattern in patterns:
+        if not fnmatch.filter(LOADS, pattern):
+            raise argparse.ArgumentTypeError(f"there is no load '{pattern}'; there are: {', '.join(LOADS)}")
+    return [load for load in LOADS if any(fnmatch.fnmatchcase(load, pattern) for pattern in patterns)]
 
 
 def made(options: argparse.Namespace) -> dict:
     inputs = Inputs(options.build)
     folder = options.build / "study"
-    results, failures = runner.make(inputs, runs(options.extent, tuple(options.set)), folder, options.jobs)
+    wanted = [run for run in runs(options.extent, tuple(options.set)) if run.load in options.only]
+    results, failures = runner.make(inputs, wanted, folder, options.jobs)
     return document.make(options.study, options.extent, inputs, results, failures)
 
 
@@ -29,7 +42,7 @@ def write(path: pathlib.Path, text: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="scripts/study", add_help=False)
+    parser = argparse.ArgumentParser(prog="scripts/study", usage=argparse.SUPPRESS, add_help=False)
     parser.add_argument("study")
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--extent", default="whole", choices=EXTENTS)
@@ -37,10 +50,12 @@ def main() -> int:
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--html", type=pathlib.Path)
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--only", type=loads_of, default=list(LOADS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     try:
         found = document.read(options.source) if options.source else made(options)
+        found["runs"] = [run for run in found["runs"] if run["load"] in options.only]
         if options.json:
             json_file.write(options.json, found)
         if options.html:

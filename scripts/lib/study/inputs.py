@@ -45,6 +45,8 @@ class Inputs:
         self.guest_files += [self.build / program for program in programs]
         tools = sorted({tool for load in LOADS.values() for tool in load.tools})
         self.tools = {tool: sha256((self.build / tool).read_bytes()) for tool in tools}
+        firmware = sorted({load.firmware for load in LOADS.values() if load.firmware})
+        self.firmware = {each: sha256((self.build / each).read_bytes()) for each in firmware}
         self.hashes = self._hashes()
 
     def _hashes(self) -> Dict[str, str]:
@@ -65,6 +67,7 @@ class Inputs:
             "boot": load.boot(),
             "command": load.command(run),
             "tools": [self.tools[tool] for tool in load.tools],
+            "firmware": self.firmware.get(load.firmware),
             "read by": [sha256(path.read_bytes()) for path in sorted(READERS.iterdir()) if path.suffix == ".py"],
         }
         return sha256(json.dumps(determined_by, sort_keys=True).encode())

@@ -55,10 +55,14 @@ def ended_child(inputs: Inputs, run: Run, how: str, wall: float, folder: pathlib
         return Ended(run, None, f"{type(mistake).__name__}: {mistake}", wall)
 
 
-def command_line(inputs: Inputs, values: List[str], folder: pathlib.Path, jobs: int) -> List[str]:
+def command_line(inputs: Inputs, run: Run, folder: pathlib.Path, jobs: int) -> List[str]:
+    """Of the machine of a run."""
+    firmware = LOADS[run.load].firmware
     command = [str(inputs.program), "run", str(inputs.platform), "--images", str(inputs.images)]
     command += ["--kernel", str(inputs.kernel), "--initrd", str(inputs.initramfs)]
-    for value in values:
+    if firmware:
+        command += ["--firmware", str(inputs.build / firmware)]
+    for value in run.values():
         command += ["--set", value]
     command += ["--append", f"vp.run={SHARE}/boot", "--share", str(folder / "share"), "--console", "host=off"]
     command += ["--stats", str(folder / "stats"), "--snapshot-at", MARK, "--children", str(folder / "commands")]
@@ -92,7 +96,7 @@ def run_all(
     with tempfile.TemporaryDirectory(prefix="machine.", dir=work) as name:
         folder = pathlib.Path(name)
         prepare(inputs, runs, folder)
-        command = command_line(inputs, list(runs[0].values()), folder, jobs)
+        command = command_line(inputs, runs[0], folder, jobs)
         with open(folder / "errors", "w+", encoding="utf-8", errors="replace") as errors:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                                        text=True, errors="replace")  # fmt: skip

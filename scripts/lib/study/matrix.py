@@ -4,7 +4,7 @@
 import dataclasses
 from typing import Dict, List, Tuple
 
-from study.loads import LOADS
+from study.loads import LOADS, faults
 from study.variants import CROSSED, FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
 
 PLATFORM = "scheduling"
@@ -135,6 +135,10 @@ def traced_parts(seeds: int, rounds: int, spin: int, moves: int) -> Tuple[Part, 
             Part("traced-move", seeds, (moves,), TRACED))  # fmt: skip
 
 
+def fault_parts(seeds: int) -> Tuple[Part, ...]:
+    return tuple(Part(each.name, seeds, (), each.variants) for each in faults.ALL)
+
+
 OF_MACHINES = ("link", "memory", "interrupt", "core", "slice")
 EXTENTS: Dict[str, Tuple[Part, ...]] = {
     "whole": (
@@ -147,6 +151,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("requests", 10, (1_000, 8_000), SERVING, ("rate", "churn", "link"), PRESTAGED),
         Part("requests", 10, (1_000, 8_000), (), ("hits",), PRESTAGED[1:]),
         *traced_parts(5, 1_000, 3_000, 100),
+        *fault_parts(5),
     ),
     "quick": (
         Part("ping", 3, (100, 500), ALL),
@@ -154,6 +159,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("saturation", 1, (5_000, 500), SERVING),
         Part("requests", 2, (500, 3_000), SERVING, ("churn",), PRESTAGED),
         *traced_parts(2, 300, 1_500, 25),
+        *fault_parts(1),
     ),
     "smallest": (
         Part("ping", 1, (20, 100), (FLOOR.name, LADDER[3].name, LADDER[5].name)),

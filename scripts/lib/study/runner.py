@@ -17,11 +17,12 @@ def title(run: Run) -> str:
     return f"{run.load}, {run.variant}{where}, seed {run.seed}"
 
 
-def by_machine(runs: List[Run]) -> Dict[Tuple[str, Tuple[str, ...]], List[Run]]:
+def by_machine(runs: List[Run]) -> Dict[Tuple[str, str, Tuple[str, ...]], List[Run]]:
     """Runs by what the guest does before machines are forked, and by what it boots on."""
-    found: Dict[Tuple[str, Tuple[str, ...]], List[Run]] = {}
+    found: Dict[Tuple[str, str, Tuple[str, ...]], List[Run]] = {}
     for run in runs:
-        found.setdefault((LOADS[run.load].boot(), run.values()), []).append(run)
+        load = LOADS[run.load]
+        found.setdefault((load.boot(), load.firmware or "", run.values()), []).append(run)
     return found
 
 
@@ -32,7 +33,7 @@ def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tu
     results = {run: found for run in runs if (found := store.get(keys[run])) is not None}
     progress = Progress(len(runs), len(results))
     failures = []
-    for (_, values), of_machine in by_machine([run for run in runs if run not in results]).items():
+    for (*_, values), of_machine in by_machine([run for run in runs if run not in results]).items():
         progress.say(f"boot of a machine with {', '.join(values)}")
         began = progress.clock()
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loads of a study, by name. A new one is a module here, and an entry of LOADS."""
 
-from study.loads import traced
+from study.loads import faults, traced
 from study.loads.load import Load
 from study.loads.ping import PING
 from study.loads.serve import REQUESTS, SATURATION
 
-LOADS: dict[str, Load] = {each.name: each for each in (PING, SATURATION, REQUESTS, *traced.ALL)}
+LOADS: dict[str, Load] = {each.name: each for each in (PING, SATURATION, REQUESTS, *traced.ALL, *faults.ALL)}

@@ -5,7 +5,7 @@ import abc
 import dataclasses
 import pathlib
 import re
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from study.variants import Variant
 
@@ -38,6 +38,7 @@ class Load(abc.ABC):
     platform: Tuple[str, ...]  # KEY=VALUE, besides what the platform file says
     programs: Tuple[str, ...]  # in the build's folder `cmake`
     tools: Tuple[str, ...] = ()  # in the same folder: what reads the files of a run, on this machine
+    firmware: Optional[str] = None  # in the same folder: what the IPU runs instead of its usual firmware
     prepares = ""  # lines of a shell script, before machines are forked
 
     @abc.abstractmethod
@@ -83,9 +84,10 @@ def numbers(words: str, text: str) -> Dict[str, int]:
     return {name: int(number) for name, number in re.findall(rf"(?m)^{words} (\w+)(?: sent)? (\d+)\b", text)}
 
 
-def number(word: str, text: str) -> int:
-    found = re.search(rf"(?m)^{word} (\d+)$", text)
-    return int(found[1]) if found else 0
+def number(words: str, text: str, missing: Optional[int] = 0) -> Optional[int]:
+    """The number of a line `WORDS NUMBER`, where WORDS may be a pattern."""
+    found = re.search(rf"(?m)^{words} (\d+)$", text)
+    return int(found[1]) if found else missing
 
 
 def counted(variant: Variant, text: str) -> dict:

@@ -46,12 +46,17 @@ def parameters(text: str) -> Dict[str, str]:
             for module, name, value in re.findall(r"(?m)^/sys/module/(\w+)/parameters/(\w+):(.*)$", text)}  # fmt: skip
 
 
+def accounted(build: pathlib.Path, share: pathlib.Path) -> Dict[str, int]:
+    """What became of each message and decision of a run. Raises BadResult if its trace shows a mistake."""
+    return account(output([str((build / PROGRAM).resolve()), "account", TRACE], share))
+
+
 def read(build: pathlib.Path, share: pathlib.Path) -> dict:
     """What the files of a run say. `build`: the folder of the project's build."""
     program = str((build / PROGRAM).resolve())
     stamps = ["--stamps", STAMPS] if (share / STAMPS).exists() else []
     return {
-        "account": account(output([program, "account", TRACE], share)),
+        "account": accounted(build, share),
         "switches": switches(output([program, "switches", *stamps, TRACE], share)),
         "parameters": parameters((share / PARAMETERS).read_text()),
     }
