@@ -20,6 +20,7 @@ GETS_AND_RANGES, RANGE = 3100, 1 * MS
 CHURN, CHURN_WORKERS, CHURN_RATE = 600, 12, 20_000
 SHARE_OF_RANGES = (f"serve --rate 60k --count {GETS_AND_RANGES} --ranges 0.5% --get 1us --range {RANGE // MS}ms "
                    "--dispatcher-cpus 3 --workers")
+FIRST = 8
 RECORDS = "--database /tmp/db --keys 2000"
 RUNS = {"fast": f"serve --rate {FAST_RATE} --count {FAST} --ring {FAST_RING} --service none --workers 0",
         "fair": "serve --rate 30k --count 500 --workers 12 --worker-cpus 1-2",
@@ -29,9 +30,10 @@ RUNS = {"fast": f"serve --rate {FAST_RATE} --count {FAST} --ring {FAST_RING} --s
         "churn": f"schedule --policy shinjuku --cpus 1-2 serve --rate 30k --count {CHURN} --get 5us --workers {CHURN_WORKERS} "
                  f"--dispatcher-cpus 3 --churn {CHURN_RATE}",
         "saturate": "serve saturate --from 20k --time 1ms --workers 12 --worker-cpus 1",
+        "first": f"serve --service rocksdb {RECORDS} --range-keys 500 --rate 10k --count {FIRST} --workers {FIRST} --worker-cpus 0-2",
         "rocksdb": f"serve --service rocksdb {RECORDS} --range-keys 500 --rate 10k --count 200 --ranges 5% --worker-cpus 0-2"}
 REQUESTS = {"fast": FAST, "fair": 500, "two": 2000, "fifo": GETS_AND_RANGES, "shinjuku": GETS_AND_RANGES, "churn": CHURN,
-            "rocksdb": 200}
+            "rocksdb": 200, "first": FIRST}
 
 # Each fails, and says why.
 MISTAKES = {"no option: now": "serve now",
@@ -164,6 +166,11 @@ class Workload(machine.TestCase):
         self.assertGreater(ranges, 0)
         # A RANGE reads 500 records, and a GET one.
         self.assertGreater(self.latency("rocksdb", "long")["median"], 20 * self.latency("rocksdb")["median"])
+
+    def test_the_first_read_of_a_thread_takes_no_longer(self):
+        latency = self.latency("first")
+        self.assertEqual(latency["count"], FIRST)
+        self.assertLess(latency["max"], 2 * latency["min"])
 
     def test_mistakes_are_explained(self):
         for number, text in enumerate(MISTAKES):

@@ -14,4 +14,4 @@ bool rocksdb_fill(const struct service_options* options) {
   return false;
 }
 
-const struct service service_rocksdb = {"rocksdb", rocksdb_fill, NULL, NULL};
+const struct service service_rocksdb = {"rocksdb", rocksdb_fill, NULL, NULL, NULL};

@@ -27,6 +27,8 @@ struct service {
   /* Serves request `index`, counted from 0. Returns false if an answer was wrong. */
   bool (*serve)(uint64_t index, bool range);
   void (*close)(void);
+  /* Called by each thread before its first request. Returns false if that fails. May be NULL. */
+  bool (*begin_thread)(void);
 };
 
 extern const struct service service_none;

@@ -59,7 +59,8 @@ static bool spinner_serve(uint64_t index, bool range) {
 
 static void close_nothing(void) {}
 
-const struct service service_spinner = {"spinner", spinner_open, spinner_serve, close_nothing};
+const struct service service_spinner = {"spinner", spinner_open, spinner_serve, close_nothing,
+                                        NULL};
 
 static bool none_open(const struct service_options* options) {
   (void)options;
@@ -72,4 +73,4 @@ static bool none_serve(uint64_t index, bool range) {
   return true;
 }
 
-const struct service service_none = {"none", none_open, none_serve, close_nothing};
+const struct service service_none = {"none", none_open, none_serve, close_nothing, NULL};

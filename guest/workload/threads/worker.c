@@ -51,6 +51,7 @@ static bool settle(struct worker* worker) {
   const int thread = gettid();
   bool good = thread_set_cpus(0, place->cpus);
 
+  if (place->service->begin_thread) good &= place->service->begin_thread();
   if (getpriority(PRIO_PROCESS, thread) != 0) good &= setpriority(PRIO_PROCESS, thread, 0) == 0;
   if (sched_getscheduler(0) != place->policy) good &= thread_set_policy(0, place->policy);
   __atomic_store_n(&worker->thread, thread, __ATOMIC_RELEASE);

@@ -27,7 +27,14 @@ bool serve(std::uint64_t, bool) {
   return true;
 }
 
-const service counting{"counting", nullptr, serve, nullptr};
+std::atomic<std::uint64_t> begun;
+
+bool begin_thread() {
+  ++begun;
+  return true;
+}
+
+const service counting{"counting", nullptr, serve, nullptr, begin_thread};
 
 struct Workers : testing::Test {
   std::array<std::uint64_t, 512> registers{};
@@ -37,6 +44,7 @@ struct Workers : testing::Test {
 
   Workers() {
     served = 0;
+    begun = 0;
     held = false;
     place.function.registers = reinterpret_cast<volatile std::uint8_t*>(registers.data());
     place.service = &counting;
@@ -74,6 +82,13 @@ struct Workers : testing::Test {
     return __atomic_exchange_n(&pool.freed, nullptr, __ATOMIC_ACQUIRE) == &one ? 1 : 0;
   }
 };
+
+TEST_F(Workers, BeginOnceForTheService) {
+  EXPECT_EQ(begun, 1u);
+  ASSERT_TRUE(give(1));
+  wait_for([this] { return state() == WORKER_IDLE; });
+  EXPECT_EQ(begun, 1u);
+}
 
 TEST_F(Workers, ServeOneRequestAtATime) {
   for (std::uint64_t number = 1; number <= 100; ++number) {
