@@ -201,6 +201,46 @@ static void mix_report(unsigned long threads) {
          longest.until);
 }
 
+/* Threads compute until `rounds` microseconds have passed since the program began, and count units
+ * of equal work. The least time of a unit is that of one which nothing has interrupted. */
+enum { unit_loops = 10000 };
+
+static uint64_t began;
+static struct work {
+  unsigned long units;
+  uint64_t shortest; /* ns */
+} work[THREADS_MAX];
+
+static void* share(void* argument) {
+  struct work* mine = &work[(intptr_t)argument];
+  uint64_t last = clock_ns(CLOCK_MONOTONIC);
+
+  mine->shortest = UINT64_MAX;
+  while (last - began < rounds * 1000) {
+    const uint64_t before = last;
+    for (int i = 0; i < unit_loops; i++) __asm__ volatile("");
+    last = clock_ns(CLOCK_MONOTONIC);
+    if (last - before < mine->shortest) mine->shortest = last - before;
+    mine->units++;
+  }
+  atomic_fetch_add(&done, 1);
+  return NULL;
+}
+
+static void share_report(unsigned long threads) {
+  struct work least = work[0];
+  unsigned long most = 0, all = 0;
+
+  for (unsigned long i = 0; i < threads; i++) {
+    if (work[i].units < least.units) least.units = work[i].units;
+    if (work[i].units > most) most = work[i].units;
+    if (work[i].shortest < least.shortest) least.shortest = work[i].shortest;
+    all += work[i].units;
+  }
+  printf("units %lu least %lu most %lu each %" PRIu64 " ns\n", all, least.units, most,
+         least.shortest);
+}
+
 /* Goes from one CPU of the process to the next, and runs there at once. */
 static void* move(void* argument) {
   const int first = (int)(intptr_t)argument;
@@ -254,15 +294,15 @@ static const struct load {
   bool once; /* each thread counts once, not in every round */
 } loads[] = {{"spin", spin, true},  {"yield", yield, false},   {"ping", ping, false},
              {"move", move, false}, {"renice", renice, false}, {"start", start_others, false},
-             {"mixed", mix, true}};
+             {"mixed", mix, true},  {"share", share, true}};
 
 int main(int argc, char** argv) {
   const struct load* load = NULL;
   const char* file = NULL;
   pthread_t threads[THREADS_MAX];
   unsigned long count;
-  const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 
+  began = clock_ns(CLOCK_MONOTONIC);
   if (argc > 2 && strcmp(argv[1], "--stamps") == 0) {
     file = argv[2];
     argc -= 2;
@@ -273,7 +313,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], loads[i].name) == 0) load = &loads[i];
   if (!load || !count || count > THREADS_MAX || (file && (load->thread != ping || count != 2))) {
     fputs(
-        "usage: tasks spin|yield|ping|move|renice|start|mixed THREADS ROUNDS\n"
+        "usage: tasks spin|yield|ping|move|renice|start|mixed|share THREADS ROUNDS\n"
         "       tasks --stamps FILE ping 2 ROUNDS\n",
         stderr);
     return 2;
@@ -285,8 +325,9 @@ int main(int argc, char** argv) {
     if (pthread_create(&threads[i], NULL, load->thread, (void*)(intptr_t)i)) return 1;
   for (unsigned long i = 0; i < count; i++) pthread_join(threads[i], NULL);
   if (load->thread == mix) mix_report(count);
+  if (load->thread == share) share_report(count);
   printf("%s %lu done in %" PRIu64 " ns\n", load->name, atomic_load(&done),
-         clock_ns(CLOCK_MONOTONIC) - begin);
+         clock_ns(CLOCK_MONOTONIC) - began);
   if (file && !write_stamps(file)) {
     perror(file);
     return 1;
