@@ -4,7 +4,7 @@
 import dataclasses
 from typing import Dict, List, Tuple
 
-from study.loads import LOADS, faults
+from study.loads import LOADS, faults, services
 from study.variants import CROSSED, FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
 
 PLATFORM = "scheduling"
@@ -59,6 +59,8 @@ FACTORS = {
     "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8)),
     "cores": Factor("CPUs of workers, with the one that an agent on the host would need", "", 12, setting("workers", 13)),
     "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
+    "mixed-rate": Factor("requests a second, 0.5 % of them RANGEs", "", 100_000, setting("rate", 50_000, 75_000, 125_000)),
+    "tasks-cpus": Factor("CPUs of the tasks, with the one that an agent on the host would need", "", 3, setting("cpus", 4)),
     "hits": Factor(
         "share of prestaged decisions, of those that could be", "%", 100,
         {share: Level(schedule=(f"--prestage={share}%",)) for share in (0, 25, 50, 75)},
@@ -139,6 +141,19 @@ def fault_parts(seeds: int) -> Tuple[Part, ...]:
     return tuple(Part(each.name, seeds, (), each.variants) for each in faults.ALL)
 
 
+SERVED_BY_AGENT, PRESTAGED_BY_AGENT = SERVING[1:], PRESTAGED[1:]  # without the floor, which knows no policy
+
+
+def mixed_parts(seeds: int, size: Tuple[int, int], *factors: str) -> Tuple[Part, ...]:
+    found = []
+    for each in services.MIXED:
+        # Under two policies with the same threads, the floor would do the same.
+        variants = PRESTAGED_BY_AGENT if each is services.MIXED[-1] else PRESTAGED
+        found.append(Part(each.name, seeds, size, variants, factors, variants))
+    return tuple(found)
+
+
+LONG = (1_000, 32_000)  # so many that 30 lie beyond p99.9
 OF_MACHINES = ("link", "memory", "interrupt", "core", "slice")
 EXTENTS: Dict[str, Tuple[Part, ...]] = {
     "whole": (
@@ -148,8 +163,15 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("saturation", 3, (10_000, 500), ALL),
         Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
         Part("saturation", 3, (10_000, 500), (), ("cores",), tuple(name for name in SERVING if name not in ON_HOST_NAMES)),
-        Part("requests", 10, (1_000, 8_000), SERVING, ("rate", "churn", "link"), PRESTAGED),
-        Part("requests", 10, (1_000, 8_000), (), ("hits",), PRESTAGED[1:]),
+        Part("requests", 3, LONG, SERVING, ("rate", "churn", "link"), PRESTAGED),
+        Part("requests", 3, LONG, (), ("hits",), PRESTAGED_BY_AGENT),
+        Part("saturation-rocksdb", 3, (10_000, 500), SERVING),
+        Part("requests-rocksdb", 3, LONG, SERVING, ("rate",), PRESTAGED),
+        Part("saturation-per-cpu", 3, (10_000, 500), SERVED_BY_AGENT),
+        Part("requests-per-cpu", 3, LONG, SERVED_BY_AGENT),
+        *mixed_parts(3, (20_000, 80_000), "mixed-rate"),
+        Part("vm", 3, (200_000,), SERVING),
+        Part("vm", 3, (200_000,), (), ("tasks-cpus",), tuple(name for name in SERVING if name not in ON_HOST_NAMES)),
         *traced_parts(5, 1_000, 3_000, 100),
         *fault_parts(5),
     ),
@@ -158,6 +180,10 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("ping", 1, (100, 500), (), ("link",), SWEPT),
         Part("saturation", 1, (5_000, 500), SERVING),
         Part("requests", 2, (500, 3_000), SERVING, ("churn",), PRESTAGED),
+        Part("requests-rocksdb", 1, (500, 3_000), (FLOOR.name, LADDER[-1].name)),
+        Part("requests-per-cpu", 1, (500, 3_000), (LADDER[-1].name,)),
+        *(Part(each.name, 1, (10_000, 50_000), (LADDER[-1].name,)) for each in services.MIXED),
+        Part("vm", 1, (100_000,), (FLOOR.name, ON_HOST[1].name, LADDER[-1].name)),
         *traced_parts(2, 300, 1_500, 25),
         *fault_parts(1),
     ),

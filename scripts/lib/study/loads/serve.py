@@ -8,9 +8,9 @@ from study.loads import load
 from study.loads.load import BadResult, Files, Load
 from study.variants import VARIANTS
 
-VCPUS = 16
-DISPATCHERS = (13, 14, 15)
+DISPATCHERS = (13, 14, 15)  # their CPUs, the last ones of the host
 WORKERS = 12  # CPUs of workers at the central point: 1 to 12. CPU 0 is left to an agent on the host, and to the system.
+CENTRAL = ("fifo-central",)  # a policy, and its options of `schedule`
 THREADS_PER_CPU = 6  # enough for the 15 us in which a thread is not used again
 
 
@@ -21,27 +21,6 @@ def cpus_of(count: int) -> str:
     return f"1-{count}" if count <= WORKERS else f"{WORKERS + 1 - count}-{WORKERS}"
 
 
-def words(run) -> List[str]:
-    """The options of `serve` that both loads have."""
-    settings = run.settings()
-    workers = int(settings.get("workers", WORKERS))
-    found = ["--seed", str(run.seed + 1), "--workers", str(THREADS_PER_CPU * workers), "--worker-cpus", cpus_of(workers)]
-    found += ["--dispatcher-cpus", f"{DISPATCHERS[0]}-{DISPATCHERS[-1]}"]
-    if settings.get("churn"):
-        found += ["--churn", str(int(settings["churn"]))]
-    return found
-
-
-def command(run, serve: List[str]) -> str:
-    variant = VARIANTS[run.variant]
-    settings = run.settings()
-    serve = ["serve", *serve]
-    if variant.schedule is not None:
-        cpus = cpus_of(int(settings.get("workers", WORKERS)))
-        serve.insert(0, load.under(variant, settings.get("policy", "fifo-central"), cpus, run.schedule()))
-    return " && ".join([*load.begin(variant), load.output(" ".join(serve))])
-
-
 def kinds(what: str, text: str) -> Dict[str, int]:
     found = re.search(rf"(?m)^{what} get (\d+) range (\d+)$", text)
     if not found:
@@ -50,19 +29,46 @@ def kinds(what: str, text: str) -> Dict[str, int]:
 
 
 class Serve(Load):
-    platform = (f"hosts[0].vcpus={VCPUS}", "ipus[0].endpoint.load_function.present=true", f"ipus[0].oae.ports={2 * VCPUS}")
+    """Requests, and workers that serve them under a policy. `options` are further ones of `serve`, in all runs of a load."""
+
     programs = ("guest/scheduling/schedule", "guest/workload/serve")
+    workers = WORKERS  # CPUs
+    dispatchers = DISPATCHERS
+
+    def __init__(self, name: str, title: str, policy: Tuple[str, ...] = CENTRAL, options: Tuple[str, ...] = (), prepares: str = ""):
+        self.name, self.title, self.policy, self.options, self.prepares = name, title, policy, options, prepares
+        vcpus = self.dispatchers[-1] + 1
+        self.platform = (f"hosts[0].vcpus={vcpus}", "ipus[0].endpoint.load_function.present=true", f"ipus[0].oae.ports={2 * vcpus}")
+
+    def cpus(self, run) -> str:
+        return cpus_of(int(run.settings().get("workers", self.workers)))
+
+    def threads(self, run) -> int:
+        return THREADS_PER_CPU * int(run.settings().get("workers", self.workers))
+
+    def words(self, run) -> List[str]:
+        """The options of `serve` that all such loads have."""
+        found = ["--seed", str(run.seed + 1), "--workers", str(self.threads(run)), "--worker-cpus", self.cpus(run)]
+        found += ["--dispatcher-cpus", "-".join(map(str, sorted({self.dispatchers[0], self.dispatchers[-1]}))), *self.options]
+        churn = run.settings().get("churn")
+        return [*found, "--churn", str(int(churn))] if churn else found
+
+    def guest(self, run, serve: List[str]) -> str:
+        """The guest's command, from the words that follow `serve`."""
+        variant = VARIANTS[run.variant]
+        found = ["serve", *serve]
+        if variant.schedule is not None:
+            policy, *options = self.policy
+            found.insert(0, load.under(variant, policy, self.cpus(run), (*options, *run.schedule())))
+        return " && ".join([*load.begin(variant), load.output(" ".join(found))])
 
 
 class Saturation(Serve):
     """A run's size is the time of a trial in us, and the requests that are not measured."""
 
-    name = "saturation"
-    title = "the highest rate at which 99 % of requests are answered within 200 us"
-
     def command(self, run) -> str:
         time, warm_up = run.size
-        return command(run, ["saturate", *words(run), "--time", f"{time}us", "--warm-up", str(warm_up)])
+        return self.guest(run, ["saturate", *self.words(run), "--time", f"{time}us", "--warm-up", str(warm_up)])
 
     def result(self, run, files: Files) -> dict:
         text = files.text()
@@ -82,23 +88,31 @@ class Saturation(Serve):
 QUANTILES = ("median", "p99", "p99.5", "p99.9")
 
 
+def quantiles(latency: dict) -> Dict[str, float]:
+    """Those in ns that have enough requests beyond them."""
+    return {name: latency[name] / 1000 for name in QUANTILES if not isinstance(latency[name], str)}
+
+
 class Requests(Serve):
     """A run's size is the requests that are not measured, and those that are."""
 
-    name = "requests"
-    title = "how long answers take"
     RATE = 100_000  # at the central point
 
+    def counts(self, run, rate: int) -> Tuple[int, ...]:
+        """The requests that are not measured, and those that are."""
+        return run.size
+
     def command(self, run) -> str:
-        warm_up, count = run.size
         rate = int(run.settings().get("rate", self.RATE))
-        return command(run, [*words(run), "--rate", str(rate), "--warm-up", str(warm_up), "--count", str(warm_up + count)])
+        warm_up, count = self.counts(run, rate)
+        words = [*self.words(run), "--rate", str(rate), "--warm-up", str(warm_up), "--count", str(warm_up + count)]
+        return self.guest(run, words)
 
     def result(self, run, files: Files) -> dict:
         text = files.text()
         found = {what: kinds(what, text) for what in ("requests", "lost", "answers")}
         latency = files.stats["latencies_ps"]["ipu.load.short"]
-        found["latency_ns"] = {name: latency[name] / 1000 for name in QUANTILES if not isinstance(latency[name], str)}
+        found["latency_ns"] = quantiles(latency)
         found["measured"] = latency["count"]
         churn = re.search(r"(?m)^churn (.*)$", text)
         if churn:
@@ -116,4 +130,5 @@ class Requests(Serve):
             raise BadResult("no answer was measured")
 
 
-SATURATION, REQUESTS = Saturation(), Requests()
+SATURATION = Saturation("saturation", "the highest rate at which 99 % of requests are answered within 200 us")
+REQUESTS = Requests("requests", "how long answers take")
