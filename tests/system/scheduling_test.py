@@ -70,6 +70,9 @@ killall tasks
 code wait $!
 unload
 insmod /share/oae_sched.ko
+""", "even": """
+schedule --policy vm --time-slice 300us tasks share 3 15000
+schedule tasks share 3 15000
 """, "overflow": """
 code schedule --trace /share/overflow.trace --records 10 tasks ping 2 10
 code schedule --trace /no/such/file true
@@ -334,6 +337,17 @@ class Scheduling(Runs, machine.TestCase):
         self.assertRegex(self.text("lost"), r"(?m)^disabled$")
         self.assertRegex(self.text("lost"), r"(?m)^code 125$")
         self.assertRegex(self.text("lost", "err"), r"(?m)^schedule: \d+ messages were lost")
+
+    def test_virtual_cpus_are_given_cpus_evenly(self):
+        every = re.findall(r"(?m)^units (\d+) least (\d+) most (\d+) each (\d+) ns\nshare 3 done in (\d+) ns$", self.text("even"))
+        (units, least, most, each, ns), fifo = (list(map(int, found)) for found in every)
+        # A task may be ahead by a time slice, of some 33.
+        self.assertGreater(least, 0.9 * units / 3)
+        self.assertLess(most, 1.1 * units / 3)
+        # Two CPUs have done nothing else for nearly all the time.
+        self.assertTrue(0.9 < units * each / (2 * ns) < 1, every)
+        # Without time slices, one task has waited for the others to end.
+        self.assertLess(fifo[1], 0.1 * fifo[0] / 3)
 
     def test_each_decision_is_checked(self):
         self.assertEqual(self.text("decisions", "err"), "")

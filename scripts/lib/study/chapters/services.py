@@ -27,7 +27,7 @@ QUANTILES = ("median", "p99", "p99.9")
 
 def rows_of(found: List[Samples]) -> List[Tuple[str, str]]:
     """The rows of the variants that have results of another load than the first one."""
-    return [row for row in cells.every(found[0]) if any(other.all(row[1]) for other in found[1:])]
+    return list(dict.fromkeys(row for other in found[1:] for row in cells.every(other)))
 
 
 def saturation_table(document: dict) -> Table:
