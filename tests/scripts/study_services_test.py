@@ -122,8 +122,8 @@ MIXED = document(
 class Tables(unittest.TestCase):
     def test_services_and_policies_stand_beside_each_other(self):
         rates = {"saturation": 669_000, "saturation-rocksdb": 660_000, "saturation-per-cpu": 656_000}
-        made = document(*(run("wave-all", 0, {"rate": rate, "trials": [[rate, 0, 9]]}, load=load) for load, rate in rates.items()),
-                        run("host", 0, {"rate": 1, "trials": [[1, 0, 9]]}, load="saturation"))  # fmt: skip
+        runs = [run("wave-all", 0, {"rate": rate, "trials": [[rate, 0, 9]]}, load=load) for load, rate in rates.items()]
+        made = document(*runs, run("host", 0, {"rate": 1, "trials": [[1, 0, 9]]}, load="saturation"))
         (row,) = chapter.saturation_table(made).rows
         self.assertEqual(row[1], ["669.0 (one run)", "660.0 (one run)", "656.0 (one run)"])
 
@@ -151,7 +151,8 @@ class Tables(unittest.TestCase):
     def test_a_plot_has_a_line_for_each_policy(self):
         (plot,) = chapter.plots(MIXED)
         root = xml.etree.ElementTree.fromstring(plot)
-        points = [(float(mark.get("data-x")), float(mark.get("data-value"))) for mark in root.iter() if mark.get("class") == "point"]
+        marks = [mark for mark in root.iter() if mark.get("class") == "point"]
+        points = [(float(mark.get("data-x")), float(mark.get("data-value"))) for mark in marks]
         self.assertEqual(points, [(50_000, 200), (100_000, 3_116), (50_000, 26), (100_000, 77.7)])
         text = "".join(root.itertext())
         self.assertTrue("FIFO" in text and "Shinjuku, 30 us" in text and "Shinjuku, 5 us" not in text, text)
