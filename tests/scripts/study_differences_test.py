@@ -241,10 +241,10 @@ class Slopes(unittest.TestCase):
         self.assertEqual(texts, ["14", "12", "12.00 ± 0.00", "-", "12.00 ± 0.00", "12.00 ± 0.00", "-"])
 
     def test_the_rows_are_what_was_run_at_several_latencies(self):
-        runs = [each for variant in matrix.SWEPT for level in (184, 500) for each in switch(variant, level, {0: 4_000})]
+        runs = [each for variant in matrix.RUNGS for level in (184, 500) for each in switch(variant, level, {0: 4_000})]
         runs += switch("wave-agent_cached", 184, {0: 4_000})
         samples = Samples(document(*runs), "ping")
-        self.assertEqual({name for _, name in crossings.swept(samples)}, set(matrix.SWEPT))
+        self.assertEqual({name for _, name in crossings.swept(samples)}, set(matrix.RUNGS))
         self.assertEqual([title for title, _ in crossings.gain_table(samples).rows],
                          ["agent_cached, write_combining, write_through", "prefetch_decisions", "prestage",
                           "agent_cached, as the last", "swap ports: events come with others", "swap ports: prestage",
@@ -264,7 +264,7 @@ class Slopes(unittest.TestCase):
         for name, reads in counted.items():
             with self.subTest(name):
                 self.assertEqual(crossings.PATHS[name].reads, int(reads))
-        self.assertLessEqual(set(matrix.SWEPT), set(crossings.PATHS))
+        self.assertLessEqual(set(matrix.RUNGS), set(crossings.PATHS))
         self.assertLessEqual(set(crossings.PATHS), set(variants.VARIANTS))
 
     def test_crossings_of_some_paths(self):

@@ -100,7 +100,7 @@ class Matrix(unittest.TestCase):
         for extent in matrix.EXTENTS:
             runs = matrix.runs(extent)
             self.assertEqual(len(runs), len(set(runs)))
-            self.assertLessEqual(len(runs), 1600)
+            self.assertLessEqual(len(runs), 1500)
             for run in runs:
                 if run.factor:
                     self.assertNotEqual(run.level, matrix.FACTORS[run.factor].central)

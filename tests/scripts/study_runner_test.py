@@ -17,7 +17,7 @@ import subprocess
 import in_folder
 import study_data
 
-from study import matrix, runner  # noqa: E402
+from study import inputs, matrix, runner  # noqa: E402
 from study.inputs import Inputs  # noqa: E402
 from study.loads import faults  # noqa: E402
 from study.progress import Progress, duration  # noqa: E402
@@ -158,6 +158,12 @@ class Runs(Simulated):
         self.assertNotIn(Inputs(self.build).key(faulty), keys)
         keys = {Inputs(self.build).key(each) for each in matrix.runs("whole")}
         self.assertEqual(len(keys), len(matrix.runs("whole")))
+
+    def test_a_load_is_read_by_its_own_modules(self):
+        for name, expected in (("ping", ["load", "ping"]), ("requests-rocksdb", ["load", "serve"]),
+                               ("mixed-fifo", ["load", "serve", "services"]), ("traced-ping", ["load", "traced", "traces"]),
+                               ("fault-hang", ["faults", "load", "traces"])):  # fmt: skip
+            self.assertEqual([path.stem for path in inputs.readers(LOADS[name])], expected)
 
     def test_a_run_that_fails_is_told_and_made_again(self):
         run = self.study(mode="fail 2", code=1)

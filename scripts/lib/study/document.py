@@ -6,10 +6,11 @@ import json
 import pathlib
 from typing import Dict, List
 
+from study.factors import FACTORS
 from study.inputs import Inputs
 from study.loads import LOADS
 from study.loads.load import BadResult
-from study.matrix import EXTENTS, FACTORS, Run
+from study.matrix import EXTENTS, Run
 from study.variants import VARIANTS
 
 FORMAT = 2

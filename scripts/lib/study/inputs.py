@@ -4,14 +4,15 @@
 import hashlib
 import json
 import pathlib
+import sys
 from typing import Dict, List
 
-from study.loads import LOADS
+from study.loads import LOADS, traces
+from study.loads.load import Load
 from study.matrix import KERNEL, PLATFORM, Run
 from study.variants import VARIANTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-READERS = pathlib.Path(__file__).resolve().parent / "loads"
 
 
 def sha256(data: bytes) -> str:
@@ -24,6 +25,14 @@ def release_of(image: bytes) -> str:
         raise OSError("the kernel's image is no bzImage")
     text = image[0x200 + int.from_bytes(image[0x20E:0x210], "little") :].split(b"\0", 1)[0]
     return text.split(b" ", 1)[0].decode()
+
+
+def readers(load: Load) -> List[pathlib.Path]:
+    """The modules that say what the guest of a load does, and that read what comes of it."""
+    names = {each.__module__ for each in type(load).__mro__ if each.__module__.startswith("study.loads.")}
+    if load.tools:
+        names.add(traces.__name__)
+    return [pathlib.Path(sys.modules[name].__file__) for name in sorted(names)]
 
 
 class Inputs:
@@ -68,6 +77,6 @@ class Inputs:
             "command": load.command(run),
             "tools": [self.tools[tool] for tool in load.tools],
             "firmware": self.firmware.get(load.firmware),
-            "read by": [sha256(path.read_bytes()) for path in sorted(READERS.iterdir()) if path.suffix == ".py"],
+            "read by": [sha256(path.read_bytes()) for path in readers(load)],
         }
         return sha256(json.dumps(determined_by, sort_keys=True).encode())

@@ -4,69 +4,12 @@
 import dataclasses
 from typing import Dict, List, Tuple
 
+from study.factors import FACTORS, Level
 from study.loads import LOADS, faults, services
 from study.variants import CROSSED, FLOOR, LADDER, ON_HOST, PORTS, VARIANTS, WITHOUT
 
 PLATFORM = "scheduling"
 KERNEL = "newest"  # the only one that has sched_ext
-
-
-@dataclasses.dataclass(frozen=True)
-class Level:
-    """How a run differs from one at the central point."""
-
-    platform: Tuple[str, ...] = ()  # KEY=VALUE
-    schedule: Tuple[str, ...] = ()  # options
-    settings: Tuple[Tuple[str, float], ...] = ()  # of the load, by name
-
-
-@dataclasses.dataclass(frozen=True)
-class Factor:
-    """A quantity, and its levels other than the central one."""
-
-    title: str
-    unit: str
-    central: float
-    levels: Dict[float, Level]
-
-
-def link(one_way: int) -> Level:
-    return Level(tuple(f"pcie_links[0].latency_{direction}={one_way}ns" for direction in ("down", "up")))
-
-
-def platform(key: str, unit: str, *levels: float) -> Dict[float, Level]:
-    return {level: Level((f"{key}={level:g}{unit}",)) for level in levels}
-
-
-def setting(name: str, *levels: float) -> Dict[float, Level]:
-    return {level: Level(settings=((name, level),)) for level in levels}
-
-
-FACTORS = {
-    "link": Factor("latency of the link, one way", "ns", 184, {latency: link(latency) for latency in (100, 500, 1000, 2000)}),
-    "memory": Factor(
-        "what the queues' memory adds to an access of the agent that its cache does not answer", "ns", 20,
-        platform("ipus[0].endpoint.queue_function.memory_latency", "ns", 0, 90),
-    ),
-    "interrupt": Factor(
-        "what an interrupt takes from the root complex to its processor", "ns", 1080,
-        platform("hosts[0].root_complex.interrupt_latency", "ns", 0, 540),
-    ),
-    "core": Factor("rate of the agent's core", "GIPS", 2.5, platform("ipus[0].instruction_rate", "GIPS", 1, 5)),
-    "rings": Factor("vCPUs of the host, each with a ring", "", 4, platform("hosts[0].vcpus", "", 2, 8)),
-    "slice": Factor("how long a vCPU runs before a sibling does, which must not matter", "ns", 1000,
-                    platform("simulation.vcpu_slice", "ns", 100)),
-    "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8)),
-    "cores": Factor("CPUs of workers, with the one that an agent on the host would need", "", 12, setting("workers", 13)),
-    "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
-    "mixed-rate": Factor("requests a second, 0.5 % of them RANGEs", "", 100_000, setting("rate", 50_000, 75_000, 125_000)),
-    "tasks-cpus": Factor("CPUs of the tasks, with the one that an agent on the host would need", "", 3, setting("cpus", 4)),
-    "hits": Factor(
-        "share of prestaged decisions, of those that could be", "%", 100,
-        {share: Level(schedule=(f"--prestage={share}%",)) for share in (0, 25, 50, 75)},
-    ),
-    "churn": Factor("changes of workers a second", "", 0, setting("churn", 1_000, 10_000, 100_000)),
-}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,15 +64,16 @@ class Part:
 
 ALL = tuple(VARIANTS)
 ON_HOST_NAMES = tuple(each.name for each in ON_HOST)
-SWEPT = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[3].name, LADDER[4].name, LADDER[5].name,
-         WITHOUT["agent_cached"].name, *(each.name for each in PORTS))  # fmt: skip
+# The whole ladder, to see what each step gains
+RUNGS = (FLOOR.name, ON_HOST[1].name, *(each.name for each in LADDER), WITHOUT["agent_cached"].name, *(each.name for each in PORTS))
 # Those of which throughput and latencies are compared
 SERVING = (FLOOR.name, *(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name)
 PRESTAGED = (FLOOR.name, ON_HOST[1].name, LADDER[-1].name, PORTS[3].name)
-
-# Those that are traced
-TRACED = (*(each.name for each in ON_HOST), LADDER[0].name, LADDER[-1].name, PORTS[1].name, PORTS[3].name,
-          *(each.name for each in CROSSED))  # fmt: skip
+# Without the floor, which knows no policy
+SERVED_BY_AGENT, PRESTAGED_BY_AGENT = SERVING[1:], PRESTAGED[1:]
+# Those that leave a CPU free which an agent on the host would need
+OFF_HOST = tuple(name for name in SERVING if name not in ON_HOST_NAMES)
+TRACED = (*SERVED_BY_AGENT, *(each.name for each in CROSSED))
 
 
 def traced_parts(seeds: int, rounds: int, spin: int, moves: int) -> Tuple[Part, ...]:
@@ -141,9 +85,6 @@ def fault_parts(seeds: int) -> Tuple[Part, ...]:
     return tuple(Part(each.name, seeds, (), each.variants) for each in faults.ALL)
 
 
-SERVED_BY_AGENT, PRESTAGED_BY_AGENT = SERVING[1:], PRESTAGED[1:]  # without the floor, which knows no policy
-
-
 def mixed_parts(seeds: int, size: Tuple[int, int], *factors: str) -> Tuple[Part, ...]:
     found = []
     for each in services.MIXED:
@@ -153,31 +94,36 @@ def mixed_parts(seeds: int, size: Tuple[int, int], *factors: str) -> Tuple[Part,
     return tuple(found)
 
 
-LONG = (1_000, 32_000)  # so many that 30 lie beyond p99.9
-OF_MACHINES = ("link", "memory", "interrupt", "core", "slice")
+OF_MACHINES = ("link", "memory", "interrupt", "core")
+SHORT = (500, 4_000)  # 40 lie beyond p99
+LONG = (1_000, 32_000)  # 32 lie beyond p99.9
 EXTENTS: Dict[str, Tuple[Part, ...]] = {
     "whole": (
-        Part("ping", 10, (100, 1000), ALL),
-        Part("ping", 2, (100, 1000), (), (*OF_MACHINES, "rings"), SWEPT),
-        Part("ping", 2, (100, 1000), (), ("hits",), PRESTAGED[1:]),
-        Part("saturation", 3, (10_000, 500), ALL),
-        Part("saturation", 1, (10_000, 500), (), (*OF_MACHINES, "workers"), SERVING),
-        Part("saturation", 3, (10_000, 500), (), ("cores",), tuple(name for name in SERVING if name not in ON_HOST_NAMES)),
-        Part("requests", 3, LONG, SERVING, ("rate", "churn", "link"), PRESTAGED),
-        Part("requests", 3, LONG, (), ("hits",), PRESTAGED_BY_AGENT),
-        Part("saturation-rocksdb", 3, (10_000, 500), SERVING),
-        Part("requests-rocksdb", 3, LONG, SERVING, ("rate",), PRESTAGED),
-        Part("saturation-per-cpu", 3, (10_000, 500), SERVED_BY_AGENT),
-        Part("requests-per-cpu", 3, LONG, SERVED_BY_AGENT),
-        *mixed_parts(3, (20_000, 80_000), "mixed-rate"),
-        Part("vm", 3, (200_000,), SERVING),
-        Part("vm", 3, (200_000,), (), ("tasks-cpus",), tuple(name for name in SERVING if name not in ON_HOST_NAMES)),
-        *traced_parts(5, 1_000, 3_000, 100),
-        *fault_parts(5),
+        Part("ping", 5, (100, 1000), ALL),
+        Part("ping", 3, (100, 1000), (), ("link",), RUNGS),
+        Part("ping", 5, (100, 1000), (), ("slice",), SERVING),
+        Part("ping", 1, (100, 1000), (), ("memory", "interrupt", "core", "rings"), SERVING),
+        Part("ping", 2, (100, 1000), (), ("hits",), PRESTAGED_BY_AGENT),
+        Part("requests", 10, SHORT, SERVING, ("churn", "link", "slice"), PRESTAGED),
+        Part("requests", 10, SHORT, (), ("hits",), PRESTAGED_BY_AGENT),
+        Part("requests", 3, LONG, (), ("rate",), PRESTAGED),
+        Part("saturation", 3, (5_000, 500), ALL),
+        Part("saturation", 1, (5_000, 500), (), (*OF_MACHINES, "workers"), PRESTAGED),
+        Part("saturation", 3, (5_000, 500), (), ("slice",), PRESTAGED),
+        Part("saturation", 3, (5_000, 500), (), ("cores",), OFF_HOST),
+        Part("saturation-rocksdb", 2, (5_000, 500), SERVING),
+        Part("requests-rocksdb", 2, SHORT, SERVING, ("rate",), PRESTAGED),
+        Part("saturation-per-cpu", 2, (5_000, 500), SERVED_BY_AGENT),
+        Part("requests-per-cpu", 2, SHORT, SERVED_BY_AGENT),
+        *mixed_parts(2, (20_000, 80_000), "mixed-rate"),
+        Part("vm", 2, (200_000,), SERVING),
+        Part("vm", 2, (200_000,), (), ("tasks-cpus",), OFF_HOST),
+        *traced_parts(3, 1_000, 3_000, 100),
+        *fault_parts(2),
     ),
     "quick": (
         Part("ping", 3, (100, 500), ALL),
-        Part("ping", 1, (100, 500), (), ("link",), SWEPT),
+        Part("ping", 1, (100, 500), (), ("link",), SERVING),
         Part("saturation", 1, (5_000, 500), SERVING),
         Part("requests", 2, (500, 3_000), SERVING, ("churn",), PRESTAGED),
         Part("requests-rocksdb", 1, (500, 3_000), (FLOOR.name, LADDER[-1].name)),

@@ -8,7 +8,8 @@ from figures_table import Table
 
 from study import plot, rows
 from study.estimate import Estimate
-from study.matrix import EXTENTS, FACTORS
+from study.factors import FACTORS
+from study.matrix import EXTENTS
 from study.samples import Figure, Samples
 
 NOTHING = "-"

@@ -13,9 +13,9 @@ from study.chapters.cells import NOTHING
 from study.chapters.published import thousands, time_of_switch
 from study.chapters.serving import quantile
 from study.estimate import Estimate
+from study.factors import FACTORS
 from study.loads.ping import PING
 from study.loads.serve import REQUESTS, SATURATION
-from study.matrix import FACTORS
 from study.samples import Figure, Point, Samples
 from study.variants import FLOOR, LADDER, ON_HOST, PORTS
 

@@ -11,10 +11,10 @@ from study.chapters.cells import text_of
 from study.chapters.published import thousands
 from study.chapters.serving import latency, of_quantile
 from study.estimate import Estimate
+from study.factors import FACTORS
 from study.loads import services
 from study.loads.serve import REQUESTS, SATURATION, WORKERS
 from study.loads.vm import TASKS, VM
-from study.matrix import FACTORS
 from study.samples import Figure, Samples
 from study.variants import FLOOR
 
