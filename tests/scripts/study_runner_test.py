@@ -19,7 +19,7 @@ import study_data
 
 from study import inputs, matrix, runner  # noqa: E402
 from study.inputs import Inputs  # noqa: E402
-from study.loads import faults  # noqa: E402
+from study.loads import LOADS, faults  # noqa: E402
 from study.progress import Progress, duration  # noqa: E402
 from study.store import Store  # noqa: E402
 

@@ -115,6 +115,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("requests-rocksdb", 2, SHORT, SERVING, ("rate",), PRESTAGED),
         Part("saturation-per-cpu", 2, (5_000, 500), SERVED_BY_AGENT),
         Part("requests-per-cpu", 2, SHORT, SERVED_BY_AGENT),
+        Part("saturation-mixed", 2, (50_000, 1_000), PRESTAGED_BY_AGENT),
         *mixed_parts(2, (20_000, 80_000), "mixed-rate"),
         Part("vm", 2, (200_000,), SERVING),
         Part("vm", 2, (200_000,), (), ("tasks-cpus",), OFF_HOST),

@@ -31,13 +31,15 @@ def rows_of(found: List[Samples]) -> List[Tuple[str, str]]:
 
 
 def saturation_table(document: dict) -> Table:
-    every = [Samples(document, saturation.name) for saturation, _ in SERVED.values()]
+    loads = [saturation for saturation, _ in SERVED.values()] + [services.SATURATION_MIXED]
+    every = [Samples(document, load.name) for load in loads]
     return Table(
         f"The highest rate at which 99 % of requests are answered within 200 us, K/s; {WORKERS} CPUs of workers",
-        list(SERVED),
+        [*SERVED, "Shinjuku"],
         [(title, [text_of(each.mean(thousands, variant)) for each in every]) for title, variant in rows_of(every)],
         ["Spinner: GETs of 10 us, and FIFO with one queue. RocksDB: the same with real GETs, which are shorter. FIFO per CPU: the",
-         "spinner, and a queue for each CPU."],
+         "spinner, and a queue for each CPU. Shinjuku: GETs of 10 us among 0.5 % RANGEs of 5 ms, and time slices of 30 us, on",
+         f"{services.Mix.workers} CPUs of workers."],
     )  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def mixed_table(document: dict) -> Table:
             found.append((f"{load.title}: {title}", [*texts, samples.counted(variant)]))
     rate = f"{services.Mixed.RATE / 1000:,.0f} K requests/s"
     return Table(
-        f"GETs of 10 us among 0.5 % RANGEs of 5 ms, at {rate}; {services.Mixed.workers} CPUs of workers",
+        f"GETs of 10 us among 0.5 % RANGEs of 5 ms, at {rate}; {services.Mix.workers} CPUs of workers",
         ["GET, median, us", "p99", "p99.5", "RANGE, median, ms", "preemptions of a request", "runs that count"],
         found,
         ["The floor has the threads of the policy beside which it stands, and no policy: 11 with FIFO, and 200 with Shinjuku."],

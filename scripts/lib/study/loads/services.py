@@ -4,7 +4,7 @@
 from typing import Tuple
 
 from study.loads.load import SHARE, Files
-from study.loads.serve import CENTRAL, Requests, Saturation, quantiles
+from study.loads.serve import CENTRAL, Requests, Saturation, Serve, quantiles
 
 PER_CPU = ("fifo-per-cpu",)
 DATABASE = "/tmp/database"
@@ -17,9 +17,8 @@ SATURATION_PER_CPU = Saturation("saturation-per-cpu", "the same, with a queue fo
 REQUESTS_PER_CPU = Requests("requests-per-cpu", "how long answers take with a queue for each CPU", PER_CPU)
 
 
-class Mixed(Requests):
-    """As in ghOSt's experiments: of 8 CPUs, six run workers, and 0.5 % of the requests are RANGEs. A run's size is the time in
-    us during which requests come that are not measured, and during which those come that are."""
+class Mix(Serve):
+    """As in ghOSt's experiments: of 8 CPUs, six run workers, and 0.5 % of the requests are RANGEs."""
 
     workers, dispatchers = 6, (7,)
     RANGES = ("--ranges", "0.5%", "--range", "5ms")
@@ -30,6 +29,14 @@ class Mixed(Requests):
 
     def threads(self, run) -> int:
         return self.thread_count
+
+
+class MixedSaturation(Mix, Saturation):
+    """Only GETs have to be answered in time."""
+
+
+class Mixed(Mix, Requests):
+    """A run's size is the time in us during which requests come that are not measured, and during which those come that are."""
 
     def counts(self, run, rate: int) -> Tuple[int, ...]:
         return tuple(rate * time // 1_000_000 for time in run.size)
@@ -42,9 +49,10 @@ def shinjuku(time_slice: str) -> Tuple[str, ...]:
     return ("shinjuku", "--time-slice", time_slice)
 
 
+SATURATION_MIXED = MixedSaturation("saturation-mixed", "the same, among RANGEs by Shinjuku, 30 us", shinjuku("30us"), 200)
 MIXED = (
     Mixed("mixed-fifo", "FIFO", CENTRAL, 11),
     Mixed("mixed-shinjuku", "Shinjuku, 30 us", shinjuku("30us"), 200),
     Mixed("mixed-shinjuku-5us", "Shinjuku, 5 us", shinjuku("5us"), 200),
 )
-ALL = (SATURATION_ROCKSDB, REQUESTS_ROCKSDB, SATURATION_PER_CPU, REQUESTS_PER_CPU, *MIXED)
+ALL = (SATURATION_ROCKSDB, REQUESTS_ROCKSDB, SATURATION_PER_CPU, REQUESTS_PER_CPU, SATURATION_MIXED, *MIXED)
