@@ -246,7 +246,7 @@ class Slopes(unittest.TestCase):
         samples = Samples(document(*runs), "ping")
         self.assertEqual({name for _, name in crossings.swept(samples)}, set(matrix.RUNGS))
         self.assertEqual([title for title, _ in crossings.gain_table(samples).rows],
-                         ["agent_cached, write_combining, write_through", "prefetch_decisions", "prestage",
+                         ["agent_cached", "write_combining", "write_through", "prefetch_decisions", "prestage",
                           "agent_cached, as the last", "swap ports: events come with others", "swap ports: prestage",
                           "swap ports, prestage: events come with others",
                           "queues, all, instead of swap ports, prestage"])  # fmt: skip

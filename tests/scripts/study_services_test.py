@@ -56,10 +56,10 @@ class Guests(unittest.TestCase):
 
     def test_policies(self):
         for load, words in {"saturation": "fifo-central", "requests-rocksdb": "fifo-central", "saturation-per-cpu": "fifo-per-cpu",
-                            "requests-per-cpu": "fifo-per-cpu", "mixed-fifo": "fifo-central", "mixed-shinjuku": "shinjuku",
-                            "vm": "vm"}.items():  # fmt: skip
+                            "requests-per-cpu": "fifo-per-cpu", "saturation-mixed": "shinjuku", "mixed-fifo": "fifo-central",
+                            "mixed-shinjuku": "shinjuku", "vm": "vm"}.items():  # fmt: skip
             self.assertIn(f"schedule --policy {words} --cpus ", command(load))
-        for load, time_slice in (("mixed-shinjuku", "30us"), ("mixed-shinjuku-5us", "5us")):
+        for load, time_slice in (("saturation-mixed", "30us"), ("mixed-shinjuku", "30us"), ("mixed-shinjuku-5us", "5us")):
             self.assertIn(f" --time-slice {time_slice} serve ", command(load))
         self.assertNotIn("--time-slice", command("mixed-fifo") + command("vm"))
         self.assertNotIn("schedule", command("mixed-shinjuku", variant="floor"))
@@ -121,11 +121,11 @@ MIXED = document(
 
 class Tables(unittest.TestCase):
     def test_services_and_policies_stand_beside_each_other(self):
-        rates = {"saturation": 669_000, "saturation-rocksdb": 660_000, "saturation-per-cpu": 656_000}
+        rates = {"saturation": 669_000, "saturation-rocksdb": 660_000, "saturation-per-cpu": 656_000, "saturation-mixed": 131_000}
         runs = [run("wave-all", 0, {"rate": rate, "trials": [[rate, 0, 9]]}, load=load) for load, rate in rates.items()]
         made = document(*runs, run("host", 0, {"rate": 1, "trials": [[1, 0, 9]]}, load="saturation"))
         (row,) = chapter.saturation_table(made).rows
-        self.assertEqual(row[1], ["669.0 (one run)", "660.0 (one run)", "656.0 (one run)"])
+        self.assertEqual(row[1], ["669.0 (one run)", "660.0 (one run)", "656.0 (one run)", "131.0 (one run)"])
 
     def test_a_get_of_rocksdb_takes_less_by_what_its_answers_take_less(self):
         made = document(run("floor", 0, answers(12_900.0, 13_000.0), load="requests"),
