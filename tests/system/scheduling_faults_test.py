@@ -32,6 +32,7 @@ TICK = 4 * MS  # of the kernel: so long are turns without an agent
 # made before. Other signs are seen when a CPU looks for a decision, or by the driver.
 LIMITS = {"watchdog": (PATIENCE, PATIENCE + 3 * TICK), "silence": (SILENCE, PATIENCE + 3 * TICK), "all_ones": (0, 15 * MS),
           "doubt": (0, 15 * MS), "reset": (0, 15 * MS), "removal": (0, 15 * MS)}
+DAMAGED = ("stopped-100ms", "hang", "cut")  # Traces of these are damaged, which takes a while.
 
 # The signs that may come first. Of a dead agent behind swap ports, a CPU that idles is the first to know, since it looks often. A
 # card that is gone is noticed by the driver, or by a CPU that looks before.
@@ -193,7 +194,7 @@ class Case(machine.TestCase):
         self.each(check)
 
     def check_damages(self):
-        traces = [self.child(run).share / "trace" for run in self.all_runs if LOADS[run.load].traced]
+        traces = [self.child(run).share / "trace" for run in self.all_runs if run.load.removeprefix("fault-") in DAMAGED]
         scheduling_test.check_damages(self, traces)
 
     def check_lost(self, name):

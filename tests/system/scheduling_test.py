@@ -121,10 +121,13 @@ def halves(start, begin=BEGIN, names=tuple(RUNS)):
 def check_damages(case, traces):
     """Checks that a trace that is damaged is refused."""
     run = subprocess.run([DAMAGES, *traces], text=True, capture_output=True, timeout=120, check=False)
-    *missed, (_, damages) = [line.split(" ", 1) for line in run.stdout.splitlines()]
-    # A decision with another end leaves a trace that could be true, if its task was taken back at that moment.
-    case.assertLess(len(missed), int(damages) / 1000, run.stdout)
-    case.assertGreater(int(damages), 1000)
+    *lines, last = run.stdout.splitlines()
+    damages = int(last.removeprefix("damages "))
+    # Some damages find no place. A decision with another end leaves a trace that could be true, if its task was taken back then.
+    not_done = [line for line in lines if line.startswith("not done: ")]
+    case.assertLessEqual(len(not_done), 3, run.stdout)
+    case.assertLess(len(lines) - len(not_done), damages / 1000, run.stdout)
+    case.assertGreater(damages, 1000)
 
 
 class Runs:

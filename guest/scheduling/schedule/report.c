@@ -54,7 +54,8 @@ static void print_time(const char* what, uint64_t time) {
 }
 
 static void print_fallback(const struct fallback* fallback) {
-  const char* sign = fallback->sign < OAE_SCHED_SIGNS ? sched_sign_names[fallback->sign] : "unknown";
+  const char* sign =
+      fallback->sign < OAE_SCHED_SIGNS ? sched_sign_names[fallback->sign] : "unknown";
 
   printf("fault noticed by %s at %" PRIu64 "\n", sign, fallback->noticed);
   print_time("fallback", fallback->begun);
