@@ -35,14 +35,15 @@ LIMITS = {"watchdog": (PATIENCE, PATIENCE + 3 * TICK), "silence": (SILENCE, PATI
 DAMAGED = ("stopped-100ms", "hang", "cut")  # Traces of these are damaged, which takes a while.
 
 # The signs that may come first. Of a dead agent behind swap ports, a CPU that idles is the first to know, since it looks often. A
-# card that is gone is noticed by the driver, or by a CPU that looks before.
+# reset and a card that is gone are noticed by the driver, or by a CPU that looks before.
 OF_AGENT = {faults.HOST: {"watchdog"}, faults.QUEUES: {"watchdog"}, faults.SWAP_PORTS: {"watchdog", "silence"}}
+OF_CARD = {faults.QUEUES: {"removal", "all_ones"}, faults.SWAP_PORTS: {"removal", "doubt"}}
 FIRST_SIGNS = {
     "hang-idle": {faults.SWAP_PORTS: {"silence"}},
-    "cut": {faults.QUEUES: {"reset"}, faults.SWAP_PORTS: {"reset"}},
+    "cut": {faults.QUEUES: {"reset", "all_ones"}, faults.SWAP_PORTS: {"reset", "doubt"}},
     "disabled": {faults.QUEUES: {"all_ones"}, faults.SWAP_PORTS: {"doubt"}},
-    "pulled": {faults.QUEUES: {"removal"}, faults.SWAP_PORTS: {"removal"}},  # No CPU looks before in this run.
-    "replaced": {faults.QUEUES: {"removal", "all_ones"}, faults.SWAP_PORTS: {"removal", "doubt"}},
+    "pulled": OF_CARD,
+    "replaced": OF_CARD,
 }
 
 # What the kernel has to say of a link that is cut and of a card that is pulled.
