@@ -191,6 +191,13 @@ TEST(Fallback, FindsATaskOfWhichTheAgentIsNotTold) {
   EXPECT_THAT(mistakes(finish(builder).trace()), ElementsAre(HasSubstr("is not told of task 11")));
 }
 
+TEST(Fallback, AnAgentMayBeToldTwiceThatACpuIdles) {
+  TraceBuilder builder = fallen();
+  builder.at(80'000).resumed(80'300).at(80'100).told(a, true).at(80'110).told(b, true);
+  builder.at(80'120).told_on_cpu(b, 1).at(80'130).available(2).available(2).at(81'000).on_cpu(a, 2);
+  EXPECT_THAT(mistakes(finish(builder).trace()), IsEmpty());
+}
+
 TEST(Fallback, FindsAnIdleCpuOfWhichTheAgentIsNotTold) {
   TraceBuilder builder = fallen();
   builder.at(80'000).resumed(80'300).at(80'100).told(a, true).at(80'110).told(b, true);
