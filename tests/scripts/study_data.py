@@ -17,15 +17,22 @@ DEVICE = {"reads": 2_000, "writes": 5_000, "interrupts": 1_000, "bytes_down": 50
 ACCOUNT = {"cpus": 1, "time_slice": 30_000, "prestage": 1, "rule": 1, "watchdog": 20_000_000, "watchdog_by": 0,
            "decisions": 1_000, "ran": 900, "taken_back": 10, "aborted TARGET_STALE": 40, "aborted CPU_UNAVAIL": 20,
            "withdrawn": 30, "unaccounted": 0, "lost": 0, "superseded": 0, "decided RUN": 600, "decided PREEMPT": 0,
-           "decided PRESTAGE": 400, "kicks": 600, "fallbacks": 0, "freed": 800, "freed prestaged": 400, "freed in_time": 200,
-           "freed refused": 20, "freed late": 100, "freed nothing": 80, "looks_in_vain": 190, "looks_missed": 110,
-           "messages_a_second": 5_000, "decisions_a_second": 1_000, "right": 900, "stale": 10, "stale_waited": 5_000,
+           "decided PRESTAGE": 400, "kicks": 600, "fallbacks": 0, "resumed": 0, "freed": 800, "freed prestaged": 400,
+           "freed in_time": 200, "freed refused": 20, "freed late": 100, "freed nothing": 80, "looks_in_vain": 190,
+           "looks_missed": 110, "messages_a_second": 5_000, "decisions_a_second": 1_000, "right": 900, "stale": 10, "stale_waited": 5_000,
            "stale_waited_max": 900, "idle_while_waiting": 7_000, "age_p50": 1_000, "age_p99": 3_000, "age_max": 4_000,
            "age_below 1024": 600, "age_below 4096": 370}  # fmt: skip
 MEANS = {"until_stopping": 100, "until_look": 200, "until_claim": 0, "claim": 750, "insertion": 300, "report": 20,
          "until_on_cpu": 400, "until_user": 500, "whole": 2_270}  # fmt: skip
 PARAMETERS = "/sys/module/oae_sched/parameters/answer_timeout_ms:1000\n/sys/module/oae_sched_port/parameters/period_us:4000\n" \
              "/sys/module/oae_sched_port/parameters/streamed:Y\n"  # fmt: skip
+
+
+FUNCTIONS = [f"ipu.endpoint.pf{number}." for number in (0, 1)]
+COUNTERS = {function + name: 3 for function in FUNCTIONS for name in ("bar_reads", "bar_writes", "interrupts")}
+COUNTERS.update({"host_ipu.down.wire_bytes": 0, "host_ipu.up.wire_bytes": 0, "ipu.queue_memory.line_fills": 0,
+                 "host.root_complex.port0.completion_timeouts": 2, "ipu.endpoint.pf0.completion_timeouts": 5})  # fmt: skip
+STATS = {"counters": COUNTERS, "latencies_ps": {"host.root_complex.read_latency": {"median": 1}}}
 
 
 def switches(count):

@@ -9,6 +9,7 @@ import unittest
 
 import in_folder
 import study_data
+from study_data import ACCOUNT, PARAMETERS, STATS, lines_of
 
 from study import matrix  # noqa: E402
 from study.chapters import faults as chapter  # noqa: E402
@@ -36,11 +37,19 @@ def run_of(load, variant, seed=0):
 
 def found(*fallbacks, gap=24_000_000, ended=None, traced=True):
     result = {"longest_gap": gap, "turns": 900, "lost": 0, "fallbacks": list(fallbacks), "ended": ended}
-    return {**result, "account": {"unaccounted": 0, "fallbacks": len(fallbacks)}} if traced else result
+    if not traced:
+        return result
+    figures = {**ACCOUNT, "fallbacks": len(fallbacks), "interrupts": 6, "completion_timeouts": 2}
+    for each in fallbacks:
+        figures[f"noticed {each['sign']}"] = figures.get(f"noticed {each['sign']}", 0) + 1
+    configuration = {"cpus": 1, "time_slice": 30_000, "prestage": 1, "watchdog": 20_000_000, "rule": "owner", "transport": "port",
+                     "watchdog_by": "waiting", "policy": "shinjuku", "completion_timeout": 50_000_000, "period_us": 4_000,
+                     "answer_timeout_ms": 1_000}  # fmt: skip
+    return {**result, "account": figures, "configuration": configuration}
 
 
 def account(fallbacks, unaccounted=0):
-    return f"unaccounted {unaccounted}\nfallbacks {fallbacks}\n"
+    return "trace trace\n" + lines_of({**ACCOUNT, "unaccounted": unaccounted, "fallbacks": fallbacks})
 
 
 class Guest(unittest.TestCase):
@@ -91,14 +100,15 @@ class Reading(in_folder.InFolder):
         program.parent.mkdir(parents=True)
         program.write_text('#!/bin/sh\necho "$@" >> calls\ncat account\ntest ! -e wrong || { cat wrong >&2; exit 1; }\n')
         program.chmod(0o755)
-        self.say(out=OUTPUT, began=f"fault began at {BEGAN}\n", code="0\n", said="", trace="", account=account(1))
+        self.say(out=OUTPUT, began=f"fault began at {BEGAN}\n", code="0\n", said="", trace="", account=account(1),
+                 parameters=PARAMETERS)
 
     def say(self, **files):
         for name, text in files.items():
             (self.folder / name).write_text(text)
 
     def result(self, load="fault-hang", variant=faults.SWAP_PORTS):
-        return LOADS[load].result(run_of(load, variant), Files(self.folder, {}, self.folder))
+        return LOADS[load].result(run_of(load, variant), Files(self.folder, STATS, self.folder))
 
     def test_times_count_from_the_fault(self):
         self.assertEqual(self.result(), found(FIRST))

@@ -54,45 +54,48 @@ class Traces(in_folder.InFolder):
         self.say("said.switches", switches(7))
         self.say("parameters", PARAMETERS)
         self.say("stamps", "")
+        self.say("out", "")
 
     def say(self, name, text):
         (self.folder / name).write_text(text)
 
+    def files(self):
+        return Files(self.folder, study_data.STATS, self.folder)
+
 
 class Reading(Traces):
-    def test_accounts_switches_and_parameters_are_read(self):
-        found = traces.read(self.folder, self.folder)
-        self.assertEqual(found["account"], ACCOUNT)
-        self.assertEqual(found["switches"]["stamped"]["claim"],
-                         {"count": 7, "mean": 750, "p50": 8, "p99": 9, "min": 7, "max": 10})  # fmt: skip
-        self.assertEqual(list(found["switches"]["stamped"]), list(MEANS))
-        self.assertEqual(found["parameters"], {"oae_sched.answer_timeout_ms": "1000", "oae_sched_port.period_us": "4000",
-                                               "oae_sched_port.streamed": "Y"})  # fmt: skip
-        self.assertEqual((self.folder / "calls").read_text().splitlines(), ["account trace", "switches --stamps stamps trace"])
+    def test_what_the_trace_and_the_machine_say(self):
+        self.say("out", "fault noticed by silence at 7\nfault noticed by doubt at 8\nfault noticed by silence at 9\n")
+        self.assertEqual(traces.figures(self.files()), {**ACCOUNT, "noticed silence": 2, "noticed doubt": 1, "interrupts": 6,
+                                                        "completion_timeouts": 2})  # fmt: skip
+        self.assertEqual((self.folder / "calls").read_text(), "account trace\n")
 
-    def test_tasks_need_not_stamp(self):
+    def test_switches(self):
+        found = traces.switches_of(self.files())
+        self.assertEqual(found["stamped"]["claim"], {"count": 7, "mean": 750, "p50": 8, "p99": 9, "min": 7, "max": 10})
+        self.assertEqual(list(found["stamped"]), list(MEANS))
         (self.folder / "stamps").unlink()
-        traces.read(self.folder, self.folder)
-        self.assertEqual((self.folder / "calls").read_text().splitlines()[1], "switches trace")
+        traces.switches_of(self.files())
+        self.assertEqual((self.folder / "calls").read_text().splitlines(), ["switches --stamps stamps trace", "switches trace"])
+
+    def test_parameters(self):
+        self.assertEqual(traces.parameters(PARAMETERS), {"oae_sched.answer_timeout_ms": "1000", "oae_sched_port.period_us": "4000",
+                                                         "oae_sched_port.streamed": "Y"})  # fmt: skip
 
     def test_a_wrong_trace_is_told(self):
         self.say("wrong", "trace: record 3: it makes no sense\n")
-        with self.assertRaisesRegex(BadResult, "^trace: record 3: it makes no sense$"):
-            traces.read(self.folder, self.folder)
+        for read in (traces.figures, traces.switches_of):
+            with self.assertRaisesRegex(BadResult, "^trace: record 3: it makes no sense$"):
+                read(self.files())
         (self.folder / traces.PROGRAM).unlink()
         with self.assertRaises(BadResult):
-            traces.read(self.folder, self.folder)
+            traces.figures(self.files())
 
 
 class Loads(Traces):
     def result(self, load=PING, variant=PORTS, output="message WAKEUP sent 9 received 9\n"):
-        functions = [f"ipu.endpoint.pf{number}." for number in (0, 1)]
-        counters = {function + name: 3 for function in functions for name in ("bar_reads", "bar_writes", "interrupts")}
-        counters.update({"host_ipu.down.wire_bytes": 0, "host_ipu.up.wire_bytes": 0, "ipu.queue_memory.line_fills": 0,
-                         "host.root_complex.port0.completion_timeouts": 2, "ipu.endpoint.pf0.completion_timeouts": 5})  # fmt: skip
-        stats = {"counters": counters, "latencies_ps": {"host.root_complex.read_latency": {"median": 1}}}
         self.say("out", output)
-        return load.result(Run(load.name, variant, "", 0.0, 0, (100,)), Files(self.folder, stats, self.folder))
+        return load.result(Run(load.name, variant, "", 0.0, 0, (100,)), self.files())
 
     def test_what_the_guest_does(self):
         command = PING.command(Run(PING.name, PORTS, "", 0.0, 2, (100,)))
@@ -203,8 +206,16 @@ class Fito(unittest.TestCase):
                          [("clocks for truth", ["", ""]), ("  the watchdog", ["2", "-"]), ("  not counted: a period", ["7", "-"])])
 
     def test_runs_of_a_variant_count_together(self):
-        ((title, verdicts),) = fito.verdicts_of([("a", [result(fallbacks=0), result(fallbacks=1)])])
+        ((title, verdicts),) = fito.verdicts_of([("a", [result(), result(noticed__watchdog=1)])])
         self.assertEqual((title, verdicts[1].verdict), ("a", diagnostic.RELIED))
+
+    def test_traced_runs_of_all_faults_count_together(self):
+        runs = [study_data.run(QUEUES, seed, result(fallbacks=1, noticed__watchdog=1, lost=3), load=load)
+                for load in ("fault-hang", "fault-crash") for seed in (0, 1)]  # fmt: skip
+        runs.append(study_data.run(QUEUES, 0, {"fallbacks": []}, load="fault-killed"))
+        ((title, verdicts),) = fito.verdicts_of(fito.of_faults(study_data.document(*runs)))
+        (uses,) = [each.uses for each in verdicts[1].evidence if each.name == "the scheduler's watchdog"]
+        self.assertEqual((title, verdicts[1].verdict, uses), ("queues", diagnostic.RELIED, 4))
 
 
 if __name__ == "__main__":

@@ -7,14 +7,16 @@ from figures_table import Table
 
 from study import diagnostic
 from study.chapters.cells import NOTHING
+from study.chapters.faults import TITLES
 from study.chapters.traced import Variants, variants_of
-from study.loads import traced
+from study.loads import faults, traced
+from study.samples import Samples
 
 Verdicts = List[Tuple[str, List[diagnostic.Verdict]]]  # by title of a variant
 
 
 def verdicts_of(variants: Variants) -> Verdicts:
-    """All runs of a variant have the same configuration, and count together."""
+    """All runs of a variant have the same configuration but for the number of CPUs, and count together."""
     found = []
     for title, results in variants:
         figures = [each["account"] for each in results]
@@ -46,11 +48,19 @@ def evidence_table(variants: Verdicts, load: str) -> Table:
     return Table(f"How often each of these has acted; {load}", [title for title, _ in variants], rows)
 
 
+def of_faults(document: dict) -> Variants:
+    """The traced runs of all faults, by variant."""
+    every = [Samples(document, load.name) for load in faults.ALL if load.traced]
+    found = [(title, [each for samples in every for each in samples.all(variant)]) for variant, title in TITLES.items()]
+    return [(title, results) for title, results in found if results]
+
+
 def tables(document: dict) -> List[Table]:
     found = []
-    for load in traced.ALL:
-        verdicts = verdicts_of(variants_of(document, load.name))
-        found += [verdict_table(verdicts, load.title), evidence_table(verdicts, load.title)] if verdicts else []
+    loads = [(load.title, variants_of(document, load.name)) for load in traced.ALL]
+    for title, variants in [*loads, ("agents that fail, or the way to them; Shinjuku", of_faults(document))]:
+        verdicts = verdicts_of(variants)
+        found += [verdict_table(verdicts, title), evidence_table(verdicts, title)] if verdicts else []
     return found
 
 

@@ -15,6 +15,7 @@ PATIENCE_MS = 20  # how long a task may wait for a decision
 HOST, QUEUES, SWAP_PORTS = (each[-1].name for each in (ON_HOST, LADDER, PORTS))
 ON_IPU = (QUEUES, SWAP_PORTS)
 
+POLICY = "shinjuku"
 SPIN_US = 12_000  # CPU time of each thread that spins, if the agent soon works again or never does
 BOTH, ALL_CPUS = "1-2", "0-2"  # CPU 0 is left to an agent on the host
 SIGNS = ("watchdog", "liveness", "silence", "doubt", "all_ones", "reset", "removal")
@@ -47,7 +48,7 @@ class Fault(Load):
         variant = VARIANTS[run.variant]
         trace = ("--trace", f"{SHARE}/{traces.TRACE}") if self.traced else ()
         watchdog = ("--watchdog", f"{PATIENCE_MS}ms")
-        words = load.under(variant, "shinjuku", self.cpus, (*watchdog, *trace))
+        words = load.under(variant, POLICY, self.cpus, (*watchdog, *trace))
         steps = [
             *load.begin(variant),
             "device=/sys/bus/pci/devices/0000:01:00.1; root_port=/sys/bus/pci/devices/0000:00:01.0",
@@ -59,6 +60,7 @@ class Fault(Load):
             f"{{ {self.begin}; }} > {SHARE}/began 2> {SHARE}/err",
             f"{{ code=0; wait $agent || code=$?; echo $code > {SHARE}/code; }}",
             "while pidof tasks > /dev/null; do usleep 1000; done",
+            traces.TELL_PARAMETERS,
             f"cat /sys/kernel/sched_ext/state > {SHARE}/state; dmesg -r > {SHARE}/dmesg",
         ]
         return " && ".join(steps)
@@ -89,7 +91,7 @@ class Fault(Load):
             "ended": None if ended is None else ended - began,
         }
         if self.traced:
-            found["account"] = traces.accounted(files.build, files.share)
+            found.update(traces.evidence(files, VARIANTS[run.variant], POLICY))
         self.check(found)
         return found
 

@@ -2,21 +2,9 @@
 """Loads whose scheduling is traced: where the time of a context switch goes, what became of each decision, and by what host
 and agent were kept in step."""
 
-from typing import Dict
-
 from study.loads import load, traces
 from study.loads.load import SHARE, BadResult, Files, Load
-from study.variants import VARIANTS, Variant
-
-RULES = ("barrier", "owner")  # by their numbers in settings.h
-SIGNS = ("waiting", "liveness")
-COMPLETION_TIMEOUT = 50_000_000  # ns: the root complex's, unless a platform file says otherwise
-
-
-def transport(variant: Variant) -> str:
-    words = variant.schedule
-    return words[words.index("--transport") + 1] if "--transport" in words else "memory"
-
+from study.variants import VARIANTS
 
 class Traced(Load):
     """A run's size is what `tasks` takes last: rounds, or us of CPU time."""
@@ -33,26 +21,12 @@ class Traced(Load):
         stamps = f"--stamps {SHARE}/{traces.STAMPS} " if self.stamps else ""
         words = load.under(variant, self.policy, self.cpus, (*run.schedule(), "--trace", f"{SHARE}/{traces.TRACE}"))
         traced = load.output(f"{words} tasks {stamps}{self.tasks} {run.size[0]}")
-        told = f"grep -H '' /sys/module/oae_sched*/parameters/* > {SHARE}/{traces.PARAMETERS}"
-        return " && ".join([*load.begin(variant), load.shift(run.seed), traced, told])
-
-    def configuration(self, variant: Variant, account: Dict[str, int], parameters: Dict[str, str]) -> dict:
-        """As the diagnostic wants it."""
-        numbers = {name.split(".")[1]: int(value) for name, value in parameters.items() if value.isdigit()}
-        of_trace = {name: account[name] for name in ("cpus", "time_slice", "prestage", "watchdog")}
-        return {**numbers, **of_trace, "transport": transport(variant), "policy": self.policy, "rule": RULES[account["rule"]],
-                "watchdog_by": SIGNS[account["watchdog_by"]], "completion_timeout": COMPLETION_TIMEOUT}  # fmt: skip
+        return " && ".join([*load.begin(variant), load.shift(run.seed), traced, traces.TELL_PARAMETERS])
 
     def result(self, run, files: Files) -> dict:
         variant = VARIANTS[run.variant]
         counted = load.counted(variant, files.text())
-        found = traces.read(files.build, files.share)
-        counters = files.stats["counters"]
-        found["configuration"] = self.configuration(variant, found["account"], found.pop("parameters"))
-        found["account"]["interrupts"] = load.device(files.stats)["device"]["interrupts"]
-        timeouts = [name for name in counters if name.startswith("host.") and name.endswith(".completion_timeouts")]
-        found["account"]["completion_timeouts"] = sum(counters[name] for name in timeouts)
-        found = {**counted, **found}
+        found = {**counted, **traces.evidence(files, variant, self.policy), "switches": traces.switches_of(files)}
         self.check(found)
         return found
 

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read from a run whose scheduling was traced: by scheduling-trace, and from the guest's files."""
+"""What is read from a run whose scheduling was traced: by scheduling-trace, and from the files of the guest and its machine."""
 
 import pathlib
 import re
 import subprocess
 from typing import Dict, List
 
-from study.loads.load import BadResult
+from study.loads import load
+from study.loads.load import SHARE, BadResult, Files
+from study.variants import Variant
 
 PROGRAM = "guest/scheduling/trace/scheduling-trace"  # in the folder of the project's build
 TRACE, STAMPS, PARAMETERS = "trace", "stamps", "parameters"  # the guest's files
 SECONDS = 300  # of wall time
+RULES = ("barrier", "owner")  # by their numbers in settings.h
+WATCHDOGS = ("waiting", "liveness")
+COMPLETION_TIMEOUT = 50_000_000  # ns: the root complex's, unless a platform file says otherwise
+TELL_PARAMETERS = f"grep -H '' /sys/module/oae_sched*/parameters/* > {SHARE}/{PARAMETERS}"  # the guest's command
 SPREAD = ("count", "mean", "p50", "p99", "min", "max")
 
 
@@ -46,17 +52,43 @@ def parameters(text: str) -> Dict[str, str]:
             for module, name, value in re.findall(r"(?m)^/sys/module/(\w+)/parameters/(\w+):(.*)$", text)}  # fmt: skip
 
 
-def accounted(build: pathlib.Path, share: pathlib.Path) -> Dict[str, int]:
-    """What became of each message and decision of a run. Raises BadResult if its trace shows a mistake."""
-    return account(output([str((build / PROGRAM).resolve()), "account", TRACE], share))
+def run_tool(files: Files, *words: str) -> List[str]:
+    return output([str((files.build / PROGRAM).resolve()), *words, TRACE], files.share)
 
 
-def read(build: pathlib.Path, share: pathlib.Path) -> dict:
-    """What the files of a run say. `build`: the folder of the project's build."""
-    program = str((build / PROGRAM).resolve())
-    stamps = ["--stamps", STAMPS] if (share / STAMPS).exists() else []
-    return {
-        "account": accounted(build, share),
-        "switches": switches(output([program, "switches", *stamps, TRACE], share)),
-        "parameters": parameters((share / PARAMETERS).read_text()),
-    }
+def switches_of(files: Files) -> Dict[str, Dict[str, Dict[str, int]]]:
+    stamps = ("--stamps", STAMPS) if (files.share / STAMPS).exists() else ()
+    return switches(run_tool(files, "switches", *stamps))
+
+
+def signs(text: str) -> Dict[str, int]:
+    """By which signs `schedule` has noticed that the agent failed, and how often."""
+    found = re.findall(r"(?m)^fault noticed by (\w+) at ", text)
+    return {f"noticed {sign}": found.count(sign) for sign in dict.fromkeys(found)}
+
+
+def transport(variant: Variant) -> str:
+    words = variant.schedule
+    return words[words.index("--transport") + 1] if "--transport" in words else "memory"
+
+
+def figures(files: Files) -> Dict[str, int]:
+    """What became of each message and decision, and what the guest and its machine have counted besides. Raises BadResult if the
+    trace shows a mistake."""
+    found = {**account(run_tool(files, "account")), **signs(files.text())}
+    counters = files.stats["counters"]
+    timeouts = [name for name in counters if name.startswith("host.") and name.endswith(".completion_timeouts")]
+    found["interrupts"] = load.device(files.stats)["device"]["interrupts"]
+    found["completion_timeouts"] = sum(counters[name] for name in timeouts)
+    return found
+
+
+def evidence(files: Files, variant: Variant, policy: str) -> dict:
+    """What the diagnostic asks of a run: its configuration and its figures."""
+    counted = figures(files)
+    told = parameters(files.text(PARAMETERS))
+    numbers = {name.split(".")[1]: int(value) for name, value in told.items() if value.isdigit()}
+    of_trace = {name: counted[name] for name in ("cpus", "time_slice", "prestage", "watchdog")}
+    configuration = {**numbers, **of_trace, "transport": transport(variant), "policy": policy, "rule": RULES[counted["rule"]],
+                     "watchdog_by": WATCHDOGS[counted["watchdog_by"]], "completion_timeout": COMPLETION_TIMEOUT}  # fmt: skip
+    return {"account": counted, "configuration": configuration}
