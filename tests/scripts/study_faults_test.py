@@ -134,7 +134,7 @@ class Reading(in_folder.InFolder):
     def test_the_trace_says_what_became_of_each_decision(self):
         self.say(out=OUTPUT[: OUTPUT.index("fault")], account=account(0))
         self.assertEqual(self.result("fault-pause-10ms"), found())
-        self.assertEqual((self.folder / "calls").read_text(), "account trace\n")
+        self.assertEqual((self.folder / "calls").read_text(), f"account --wait {faults.PATIENCE_MS} trace\n")
         for wrong in (account(1), account(0, unaccounted=1)):
             self.say(account=wrong)
             with self.assertRaisesRegex(BadResult, "the trace does not say what became of each decision"):

@@ -4,6 +4,7 @@ the agent decides again where it can. The runs and their figures are those of th
 
 An agent's core fails when it is told to: tests/firmware/faulty_agent_firmware.c.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -67,6 +68,7 @@ class Case(machine.TestCase):
         options = [word for value in (*COMMON, *first.values()) for word in ("--set", value)]
         options += ["--firmware", scheduling_test.FAULTY_AGENT]
         machines = machine.Children(*options, scripts=scripts, mark=load.MARK, append=f"vp.run={load.SHARE}/boot")
+        machines.command += ["--stats", str(machines.folder / "stats")]
         for file in scheduling_test.FILES:
             shutil.copy(file, machines.share)
         (machines.share / "boot").write_text(LOADS[first.load].boot())
@@ -83,7 +85,8 @@ class Case(machine.TestCase):
         if run not in self.results:
             child = self.child(run)
             self.assertEqual(child.file("err"), "")
-            self.results[run] = LOADS[run.load].result(run, load.Files(child.share, {}, BUILD))
+            stats = json.loads((child.folder / "stats.json").read_text())
+            self.results[run] = LOADS[run.load].result(run, load.Files(child.share, stats, BUILD))
         return self.results[run]
 
     @staticmethod
@@ -158,7 +161,7 @@ class Case(machine.TestCase):
                 return
             self.assertEqual(result["fallbacks"], [])
             self.assertNotIn("begins anew", self.child(run).log("ipu"))
-            checked = subprocess.run([scheduling_test.TRACE, "check", self.child(run).share / "trace"], text=True,
+            checked = subprocess.run([scheduling_test.TRACE, "check", "--wait", "20", self.child(run).share / "trace"], text=True,
                                      capture_output=True, timeout=60, check=False)
             self.assertEqual((checked.returncode, checked.stderr), (0, ""))
 
@@ -166,7 +169,7 @@ class Case(machine.TestCase):
 
     def account(self, run):
         """What became of each message and decision of a run. No mistake may be found in its trace."""
-        words = [scheduling_test.TRACE, "account", self.child(run).share / "trace"]
+        words = [scheduling_test.TRACE, "account", "--wait", "20", self.child(run).share / "trace"]
         done = subprocess.run(words, text=True, capture_output=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return {what: int(number) for what, number in (line.rsplit(" ", 1) for line in done.stdout.splitlines()[1:])}

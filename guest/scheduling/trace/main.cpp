@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -14,10 +15,16 @@
 
 namespace {
 
-constexpr std::uint64_t limit_ns = 10'000'000;
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+
+struct Options {
+  std::uint64_t wait = 10;  // ms
+  const char* stamps_file = nullptr;
+  Stamps stamps;
+};
 
 const char help[] =
-    "usage: scheduling-trace check|oracle|account|switches|text FILE...\n"
+    "usage: scheduling-trace check|oracle|account|switches|text [--wait MS] FILE...\n"
     "       scheduling-trace switches --stamps STAMPS FILE\n"
     "\n"
     "Reads what `schedule --trace` has written.\n"
@@ -27,6 +34,10 @@ const char help[] =
     "  account   what became of each decision, and which interactions were wasted\n"
     "  switches  the parts of context switches; STAMPS has been written by `tasks --stamps`\n"
     "  text      prints the records\n"
+    "\n"
+    "  --wait MS  It is a mistake if a task waits for longer while a CPU idles that it may use: 10 "
+    "ms\n"
+    "             unless said otherwise. An agent that is known to be slow needs more.\n"
     "\n"
     "exit codes:\n"
     "  0  the traces are right\n"
@@ -79,14 +90,14 @@ bool read(const char* file, Trace& trace) {
   return unread.empty();
 }
 
-bool work(const std::string& command, const char* file, const Stamps* stamps) {
+bool work(const std::string& command, const char* file, const Options& options) {
   Trace trace;
   if (!read(file, trace)) return false;
   if (command == "text") {
     for (const auto& record : trace.records) std::cout << text_of(record) << '\n';
     return true;
   }
-  const Checker checker(trace, limit_ns);
+  const Checker checker(trace, options.wait * ns_per_ms);
   for (const std::string& mistake : checker.mistakes())
     std::cerr << file << ": " << mistake << '\n';
   const bool good = checker.mistakes().empty();
@@ -94,7 +105,7 @@ bool work(const std::string& command, const char* file, const Stamps* stamps) {
   if (command == "check" || command == "oracle") print_accounts(trace, checker.accounts());
   if (!good) return false;
   if (command == "oracle") print(figures_of(Oracle(trace)));
-  if (command == "switches") print_switches(trace, stamps);
+  if (command == "switches") print_switches(trace, options.stamps_file ? &options.stamps : nullptr);
   return command != "account" || print_account(file, trace, checker.accounts());
 }
 
@@ -103,15 +114,26 @@ bool is_command(const std::string& word) {
   return std::find(std::begin(all), std::end(all), word) != std::end(all);
 }
 
-/// Takes `--stamps FILE` off the words of `switches`. Returns what is wrong, or an empty text.
-std::string take_stamps(std::vector<const char*>& files, Stamps& stamps, bool& there) {
-  if (files.empty() || std::strcmp(files[0], "--stamps") != 0) return "";
-  if (files.size() < 2) return "--stamps needs a file";
-  const std::string unread = stamps.read(files[1]);
-  const std::string file = files[1];
-  files.erase(files.begin(), files.begin() + 2);
-  there = true;
-  return unread.empty() ? "" : file + ": " + unread;
+bool read_number(const char* text, std::uint64_t& number) {
+  const char* const end = text + std::strlen(text);
+  const auto [last, error] = std::from_chars(text, end, number);
+  return error == std::errc{} && last == end && number <= UINT64_MAX / ns_per_ms;
+}
+
+/// Takes the options off the words that follow the command. Returns whether they are right.
+bool take_options(const std::string& command, std::vector<const char*>& words, Options& options) {
+  while (words.size() >= 2 && std::strncmp(words[0], "--", 2) == 0) {
+    if (std::strcmp(words[0], "--wait") == 0) {
+      if (!read_number(words[1], options.wait)) return false;
+    } else if (std::strcmp(words[0], "--stamps") == 0 && command == "switches") {
+      options.stamps_file = words[1];
+    } else {
+      return false;
+    }
+    words.erase(words.begin(), words.begin() + 2);
+  }
+  const bool some = !words.empty() && std::strncmp(words[0], "--", 2) != 0;
+  return some && is_command(command) && !(options.stamps_file && words.size() > 1);
 }
 
 }  // namespace
@@ -119,24 +141,23 @@ std::string take_stamps(std::vector<const char*>& files, Stamps& stamps, bool& t
 int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   std::vector<const char*> files(argv + std::min(argc, 2), argv + argc);
-  Stamps stamps;
-  bool stamped = false;
+  Options options;
   if (command == "--help" || command == "-h") {
     std::cout << help;
     return 0;
   }
-  if (command == "switches") {
-    const std::string wrong = take_stamps(files, stamps, stamped);
-    if (!wrong.empty()) {
-      std::cerr << wrong << '\n';
-      return 1;
-    }
-  }
-  if (files.empty() || !is_command(command) || (stamped && files.size() > 1)) {
+  if (!take_options(command, files, options)) {
     std::cerr << help;
     return 2;
   }
+  if (options.stamps_file) {
+    const std::string unread = options.stamps.read(options.stamps_file);
+    if (!unread.empty()) {
+      std::cerr << options.stamps_file << ": " << unread << '\n';
+      return 1;
+    }
+  }
   bool good = true;
-  for (const char* file : files) good = work(command, file, stamped ? &stamps : nullptr) && good;
+  for (const char* file : files) good = work(command, file, options) && good;
   return good ? 0 : 1;
 }

@@ -91,7 +91,8 @@ class Fault(Load):
             "ended": None if ended is None else ended - began,
         }
         if self.traced:
-            found.update(traces.evidence(files, VARIANTS[run.variant], POLICY))
+            # Until the watchdog acts, tasks may wait for an agent that is slow.
+            found.update(traces.evidence(files, VARIANTS[run.variant], POLICY, "--wait", str(PATIENCE_MS)))
         self.check(found)
         return found
 

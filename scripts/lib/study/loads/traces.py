@@ -72,10 +72,10 @@ def transport(variant: Variant) -> str:
     return words[words.index("--transport") + 1] if "--transport" in words else "memory"
 
 
-def figures(files: Files) -> Dict[str, int]:
+def figures(files: Files, *options: str) -> Dict[str, int]:
     """What became of each message and decision, and what the guest and its machine have counted besides. Raises BadResult if the
-    trace shows a mistake."""
-    found = {**account(run_tool(files, "account")), **signs(files.text())}
+    trace shows a mistake. The options are those of `scheduling-trace account`."""
+    found = {**account(run_tool(files, "account", *options)), **signs(files.text())}
     counters = files.stats["counters"]
     timeouts = [name for name in counters if name.startswith("host.") and name.endswith(".completion_timeouts")]
     found["interrupts"] = load.device(files.stats)["device"]["interrupts"]
@@ -83,9 +83,9 @@ def figures(files: Files) -> Dict[str, int]:
     return found
 
 
-def evidence(files: Files, variant: Variant, policy: str) -> dict:
+def evidence(files: Files, variant: Variant, policy: str, *options: str) -> dict:
     """What the diagnostic asks of a run: its configuration and its figures."""
-    counted = figures(files)
+    counted = figures(files, *options)
     told = parameters(files.text(PARAMETERS))
     numbers = {name.split(".")[1]: int(value) for name, value in told.items() if value.isdigit()}
     of_trace = {name: counted[name] for name in ("cpus", "time_slice", "prestage", "watchdog")}
