@@ -207,7 +207,30 @@ class Case(machine.TestCase):
         self.assertIsNotNone(self.first(self.result_of(name, faults.SWAP_PORTS))["undelivered"])
 
 
-class Agent(Case):
+class Withstood:
+    """What holds whatever fails: for subclasses of Case."""
+
+    def test_linux_goes_on(self):
+        self.check_linux_goes_on()
+
+    def test_it_is_noticed(self):
+        self.check_signs()
+
+    def test_tasks_take_turns_without_an_agent(self):
+        self.check_no_thread_starves()
+
+
+class Accounted:
+    """The traces of such a group are whole: for subclasses of Case."""
+
+    def test_each_message_and_decision_is_accounted_for(self):
+        self.check_accounts()
+
+    def test_damage_to_a_trace_is_found(self):
+        self.check_damages()
+
+
+class Agent(Withstood, Accounted, Case):
     """The agent on the host or on the IPU fails, or is slow."""
     loads = ("killed", "stopped-1ms", "stopped-100ms", "pause-10ms", "pause-100ms", "hang", "hang-idle", "crash")
 
@@ -217,23 +240,8 @@ class Agent(Case):
         left_out = {("fault-pause-100ms", faults.SWAP_PORTS), ("fault-crash", faults.QUEUES), ("fault-hang-idle", faults.QUEUES)}
         return [run for run in super().runs() if (run.load, run.variant) not in left_out]
 
-    def test_linux_goes_on(self):
-        self.check_linux_goes_on()
-
-    def test_an_agent_that_does_not_work_is_noticed(self):
-        self.check_signs()
-
-    def test_tasks_take_turns_without_an_agent(self):
-        self.check_no_thread_starves()
-
     def test_it_decides_again(self):
         self.check_returns()
-
-    def test_each_message_and_decision_is_accounted_for(self):
-        self.check_accounts()
-
-    def test_damage_to_a_trace_is_found(self):
-        self.check_damages()
 
     def test_a_slow_agent_is_no_false_alarm(self):
         self.check_no_false_alarm()
@@ -263,18 +271,9 @@ class Agent(Case):
         self.assertLess(hang["undelivered"], 4 * threads)
 
 
-class Card(Case):
+class Card(Withstood, Case):
     """The card is pulled, for a while or for good, or its link is trained again."""
     loads = ("retrained", "pulled", "replaced")
-
-    def test_linux_goes_on(self):
-        self.check_linux_goes_on()
-
-    def test_it_is_noticed(self):
-        self.check_signs()
-
-    def test_tasks_take_turns_without_an_agent(self):
-        self.check_no_thread_starves()
 
     def test_the_agent_of_the_new_card_decides(self):
         self.check_returns()
@@ -289,27 +288,12 @@ class Card(Case):
         self.check_lost("replaced")
 
 
-class Link(Case):
+class Link(Withstood, Accounted, Case):
     """The link is cut, for a while or for good, and Linux contains that."""
     loads = ("cut", "disabled")
 
-    def test_linux_goes_on(self):
-        self.check_linux_goes_on()
-
-    def test_it_is_noticed(self):
-        self.check_signs()
-
-    def test_tasks_take_turns_without_an_agent(self):
-        self.check_no_thread_starves()
-
     def test_the_agent_decides_again_once_the_link_is_back(self):
         self.check_returns()
-
-    def test_each_message_and_decision_is_accounted_for(self):
-        self.check_accounts()
-
-    def test_damage_to_a_trace_is_found(self):
-        self.check_damages()
 
     def test_what_was_lost(self):
         self.check_lost("cut")
