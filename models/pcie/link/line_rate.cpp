@@ -5,24 +5,13 @@
 
 #include <numeric>
 
+#include "models/pcie/link/limits.h"
 #include "models/pcie/protocol/configuration_error.h"
 
 namespace pcie {
 namespace {
 
 constexpr unsigned tlp_bytes_of_flit = 236;
-
-// In symbol times (PCIe 5.0, tables 3-7 to 3-9): (payload + 28) x factor / lanes + internal delay.
-std::uint64_t ack_latency_limit(unsigned generation, unsigned lanes, unsigned max_payload) {
-  const unsigned delay = generation == 1 ? 19 : generation == 2 ? 70 : 115;
-  unsigned tenths = 10;
-  if (max_payload <= 256) {
-    tenths = lanes <= 4 ? 14 : lanes == 8 ? 25 : 30;
-  } else if (lanes == 16) {
-    tenths = 20;
-  }
-  return (max_payload + 28) * tenths / (10 * lanes) + delay;
-}
 
 bool power_of_two(unsigned value) {
   return value != 0 && (value & (value - 1)) == 0;
