@@ -151,6 +151,12 @@ unsigned Endpoint::active_states() const {
   return states;
 }
 
+// 7.5.3.7: one function suffices.
+bool Endpoint::extended_synch() const {
+  return std::any_of(functions_.begin(), functions_.end(),
+                     [](const auto& function) { return function->extended_synch(); });
+}
+
 void Endpoint::unblocked(CreditClass of) {
   if (of != CreditClass::posted) return;
   // The functions take turns to be the first.

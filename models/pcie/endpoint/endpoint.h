@@ -48,6 +48,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void trained(unsigned generation, unsigned lanes) override;
   void retrained(unsigned generation, unsigned lanes) override;
   unsigned active_states() const override;
+  bool extended_synch() const override;
   void lane_failed(unsigned lane) override { functions_[0]->lane_failed(lane); }
   void link_lost(Reset kind) override;
   void detected(Error error, const Tlp* tlp) override;

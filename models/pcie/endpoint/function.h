@@ -102,6 +102,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   void retrained(unsigned generation, unsigned lanes);
   void lane_failed(unsigned lane);
   unsigned active_states() const { return core_.express().active_states(); }
+  bool extended_synch() const { return core_.express().extended_synch(); }
   unsigned deferrable_writes() const { return core_.deferrable_writes(); }
   unsigned max_payload() const { return core_.express().max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }

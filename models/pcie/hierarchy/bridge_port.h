@@ -64,6 +64,7 @@ class BridgePort : public sc_core::sc_module, public Port {
   void retrained(unsigned generation, unsigned lanes) override;
   void lane_failed(unsigned lane) override { link_capabilities_.lane_failed(lane); }
   unsigned active_states() const override { return express_.active_states(); }
+  bool extended_synch() const override { return express_.extended_synch(); }
 
   spdlog::logger& log_;
   ConfigSpace space_;

@@ -2,37 +2,43 @@
 #include "models/pcie/link/data_link.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "models/pcie/protocol/configuration_error.h"
 
 namespace pcie {
-namespace {
 
-constexpr unsigned dllp_bytes = 8;
-constexpr unsigned framing_token_bytes = 4;
-constexpr unsigned flit_bytes = 256;
-constexpr unsigned replays_at_most = 3;  // REPLAY_NUM has two bits
-
-// SplitMix64: every state has one successor, and all values are equally likely.
-std::uint64_t next(std::uint64_t& state) {
-  std::uint64_t value = state += 0x9e37'79b9'7f4a'7c15;
-  value = (value ^ value >> 30) * 0xbf58'476d'1ce4'e5b9;
-  value = (value ^ value >> 27) * 0x94d0'49bb'1331'11eb;
-  return value ^ value >> 31;
-}
-
-}  // namespace
+using Fate = BitErrors::Fate;
 
 DataLink::DataLink(LineRate rate, const DataLinkConfig& config)
-    : config_(config), rate_(rate), wire_(rate), random_(config.seed) {
+    : config_(config), rate_(rate), wire_(rate), errors_({}, config.seed) {
   if (!(config.bit_error_rate >= 0 && config.bit_error_rate <= 1e-4)) {
     throw ConfigurationError("the bit error rate must be from 0 to 1e-4");
   }
-  if (config.arrival < 0 || config.round_trip < 0 || config.replay_timer < 0 ||
-      config.retraining < 0) {
+  if (config.arrival < 0 || config.idle_arrival < 0 || config.round_trip < 0 ||
+      config.ack_latency < 0 || config.replay_timer < 0 || config.retraining < 0) {
     throw ConfigurationError("a time of the data link layer must not be negative");
+  }
+  begin();
+}
+
+BitErrors::Mode DataLink::mode() const {
+  return {config_.bit_error_rate, config_.generation, config_.lanes, flits()};
+}
+
+// Begins with the wire as it is.
+void DataLink::begin() {
+  acknowledged_ = 0;
+  unacknowledged_ = {};
+  framing_lost_ = false;
+  if (perfect()) return;
+  errors_.change(mode());
+  if (flits()) {
+    const std::uint64_t first = wire_.flit_at(wire_.free());
+    next_fatal_flit(first);
+    corrected_flit_ = first + errors_.flits_without_correction();
+  } else {
+    idle_left_ = errors_.idle_time();
   }
 }
 
@@ -40,13 +46,13 @@ DataLink::Incident DataLink::observe(End end) {
   auto& incidents = incidents_[index(end)];
   const Incident first = incidents.front();
   incidents.erase(incidents.begin());
-  counts_.retrainings += first.retrains;
+  counts_.retrainings += first.retrains != Retrains::no;
   switch (first.error) {
     case Error::bad_tlp:
       ++counts_.bad_tlps;
       break;
     case Error::receiver_error:
-      ++counts_.receiver_errors;
+      ++(end == End::receiver ? counts_.receiver_errors : counts_.dllp_receiver_errors);
       break;
     case Error::bad_dllp:
       ++counts_.bad_dllps;
@@ -62,65 +68,147 @@ DataLink::Incident DataLink::observe(End end) {
 
 void DataLink::retrain(LineRate rate, const DataLinkConfig& config, vp::Picoseconds when,
                        vp::Picoseconds transmitter_saw, vp::Picoseconds receiver_saw) {
+  const Unacknowledged held = unacknowledged_;
   rate_ = rate;
   config_ = config;
   wire_ = Wire(rate);
   wire_.occupy(when, 0);
-  unacknowledged_ = {};
+  begin();
   for (const End end : {End::transmitter, End::receiver}) {
     auto& incidents = incidents_[index(end)];
     const vp::Picoseconds last = end == End::receiver ? receiver_saw : transmitter_saw;
     while (!incidents.empty() && incidents.back().when > last) incidents.pop_back();
   }
-}
-
-unsigned DataLink::first_error(unsigned bytes) {
-  const double sample = static_cast<double>(next(random_) >> 11) * 0x1p-53;
-  if (flits()) {
-    const double bits = 8 * flit_bytes;
-    const double good = std::exp(bits * std::log1p(-config_.bit_error_rate));
-    const double one = bits * config_.bit_error_rate / (1 - config_.bit_error_rate) * good;
-    const double flits = std::ceil(bytes / 236.0);
-    const double probability = -std::expm1(flits * std::log(std::min(good + one, 1.0)));
-    return sample < probability ? 0 : no_error;
+  // The replay timer does not advance in Recovery.
+  if (transmitter_saw >= 0 && held.expires != vp::never && held.expires > transmitter_saw) {
+    unacknowledged_ = {held.expires + (when - transmitter_saw), held.bytes};
+    record(End::transmitter, {unacknowledged_.expires, Error::replay_timeout});
   }
-  const double bit = std::floor(std::log1p(-sample) / std::log1p(-config_.bit_error_rate));
-  return bit < 8.0 * bytes ? static_cast<unsigned>(bit) : no_error;
 }
 
-Wire::Occupied DataLink::transmit_with_errors(vp::Picoseconds ready, unsigned bytes) {
+vp::Picoseconds DataLink::next_idle_error() const {
+  if (perfect() || !config_.idle_errors || framing_lost_) return vp::never;
+  if (!flits()) return wire_.free() + idle_left_;
+  // So many flits take longer than any simulation.
+  constexpr std::uint64_t without_end = std::uint64_t{1} << 40;
+  const bool soon = fatal_flit_ - wire_.flit_at(wire_.free()) < without_end;
+  return soon ? wire_.end_of_flit(fatal_flit_) : vp::never;
+}
+
+void DataLink::meet_idle_error() {
+  const vp::Picoseconds when = next_idle_error();
+  const bool framing = flits() ? fatal_ == Fate::framing : config_.generation >= 3;
+  record(End::receiver, {when + config_.idle_arrival, Error::receiver_error,
+                         framing ? Retrains::both : Retrains::no});
+  framing_lost_ = framing;
+  if (flits()) {
+    next_fatal_flit(fatal_flit_ + 1);
+  } else {
+    idle_left_ += errors_.idle_time();
+  }
+}
+
+void DataLink::sleep_until(vp::Picoseconds when) {
+  if (perfect()) return;
+  wire_.occupy(when, 0);
+  if (flits()) {
+    if (fatal_flit_ < wire_.flit_at(when)) next_fatal_flit(wire_.flit_at(when));
+  } else {
+    idle_left_ = errors_.idle_time();
+  }
+}
+
+void DataLink::pass_idle_time(vp::Picoseconds until) {
+  const vp::Picoseconds idle = until - wire_.free();
+  if (!config_.idle_errors || idle <= 0) return;
+  while (!framing_lost_ && idle_left_ < idle) meet_idle_error();
+  idle_left_ = std::max<vp::Picoseconds>(idle_left_ - idle, 0);
+}
+
+void DataLink::next_fatal_flit(std::uint64_t from) {
+  fatal_flit_ = from + errors_.flits_without_fatal_error();
+  fatal_ = errors_.fatal_error();
+}
+
+void DataLink::count_corrected_flits(std::uint64_t first, std::uint64_t last) {
+  if (corrected_flit_ < first) corrected_flit_ = first + errors_.flits_without_correction();
+  while (corrected_flit_ <= last) {
+    counts_.corrected_flits += corrected_flit_ != fatal_flit_;
+    corrected_flit_ += 1 + errors_.flits_without_correction();
+  }
+}
+
+Wire::Occupied DataLink::transmit_packet(vp::Picoseconds ready, unsigned bytes) {
   expire(ready);
+  pass_idle_time(ready);
   Wire::Occupied occupied = wire_.occupy(ready, bytes);
   unsigned replay_number = 0;
-  for (unsigned bit; (bit = first_error(bytes)) != no_error;) {
-    const bool framing = !flits() && config_.generation >= 3 && bit < 8 * framing_token_bytes;
-    refuse(occupied.to, framing);
-    vp::Picoseconds again = occupied.to + config_.round_trip;
-    if (framing) {
-      again += config_.retraining;
-    } else if (!flits() && first_error(dllp_bytes) != no_error) {
-      record(End::transmitter, {again, Error::bad_dllp});
-      again = std::max(again, occupied.to + config_.replay_timer);
-      record(End::transmitter, {again, Error::replay_timeout});
-    }
-    ++counts_.replays;
-    if (++replay_number > replays_at_most) {
-      record(End::transmitter, {again, Error::replay_rollover, true});
-      again += config_.retraining;
-      replay_number = 0;
-    }
-    occupied = wire_.occupy(again, bytes);
+  for (Fate fate; (fate = errors_.tlp(bytes)) != Fate::good;) {
+    occupied = wire_.occupy(replay(refuse(occupied.to, fate), replay_number), bytes);
   }
-  if (!flits()) acknowledge(occupied.to, bytes);
+  acknowledge(occupied.to, bytes);
   return occupied;
 }
 
-void DataLink::refuse(vp::Picoseconds sent, bool framing) {
-  const vp::Picoseconds when = sent + config_.arrival;
-  if (framing || flits() || config_.generation <= 2) {
-    record(End::receiver, {when, Error::receiver_error, framing});
+Wire::Occupied DataLink::transmit_in_flits(vp::Picoseconds ready, unsigned bytes) {
+  Wire::Occupied occupied = wire_.occupy(ready, bytes);
+  unsigned replay_number = 0;
+  for (std::uint64_t first = wire_.flit_at(occupied.from); fatal_flit_ < first;) {
+    if (!config_.idle_errors || framing_lost_) {
+      next_fatal_flit(first);
+    } else {
+      meet_idle_error();
+    }
   }
-  if (!framing && !flits()) record(End::receiver, {when, Error::bad_tlp});
+  for (;;) {
+    const std::uint64_t last = wire_.flit_at(occupied.to) - 1;
+    count_corrected_flits(wire_.flit_at(occupied.from), std::min(last, fatal_flit_));
+    if (fatal_flit_ > last) return occupied;
+    const vp::Picoseconds sent = wire_.end_of_flit(fatal_flit_);
+    const bool framing = fatal_ == Fate::framing;
+    record(End::receiver, {sent + config_.arrival, Error::receiver_error,
+                           framing ? Retrains::opposite : Retrains::no});
+    const vp::Picoseconds back = sent + config_.round_trip + (framing ? config_.retraining : 0);
+    occupied = wire_.occupy(replay(back, replay_number), bytes);
+    // The receiver does not look at the flits before the replay.
+    next_fatal_flit(wire_.flit_at(occupied.from));
+  }
+}
+
+// The receiver refuses a packet. Returns the time at which the transmitter knows.
+vp::Picoseconds DataLink::refuse(vp::Picoseconds sent, Fate fate) {
+  const bool framing = fate == Fate::framing;
+  record(End::receiver,
+         {sent + config_.arrival, fate == Fate::wrong ? Error::bad_tlp : Error::receiver_error,
+          framing ? Retrains::opposite : Retrains::no});
+  const vp::Picoseconds back = sent + config_.round_trip;
+  if (framing) return back + config_.retraining;
+  switch (errors_.dllp()) {
+    case Fate::good:
+      return back;
+    case Fate::wrong:
+      record(End::transmitter, {back, Error::bad_dllp});
+      break;
+    case Fate::symbol:
+      record(End::transmitter, {back, Error::receiver_error});
+      break;
+    case Fate::framing:
+      record(End::transmitter, {back, Error::receiver_error, Retrains::opposite});
+      return back + config_.retraining;
+  }
+  const vp::Picoseconds expires = std::max(back, sent + config_.replay_timer);
+  record(End::transmitter, {expires, Error::replay_timeout});
+  return expires;
+}
+
+// Returns the time at which the replay begins that the transmitter decides on at `when`.
+vp::Picoseconds DataLink::replay(vp::Picoseconds when, unsigned& replay_number) {
+  ++counts_.replays;
+  // REPLAY_NUM has three bits and grows by two, in flits at 64 GT/s by one.
+  if (++replay_number < (config_.generation == 6 ? 8 : 4)) return when;
+  record(End::transmitter, {when, Error::replay_rollover, Retrains::opposite});
+  replay_number = 0;
+  return when + config_.retraining;
 }
 
 void DataLink::record(End end, const Incident& incident) {
@@ -131,8 +219,8 @@ void DataLink::record(End end, const Incident& incident) {
   incidents.insert(earlier.base(), incident);
 }
 
-// The replay timer has expired before `limit`: the packet was sent again, and its receiver drops
-// the duplicate.
+// The replay timer has expired before `limit`: the packets were sent again, and their receiver
+// drops the duplicates.
 void DataLink::expire(vp::Picoseconds limit) {
   if (unacknowledged_.expires > limit) return;
   wire_.occupy(unacknowledged_.expires, unacknowledged_.bytes);
@@ -141,11 +229,19 @@ void DataLink::expire(vp::Picoseconds limit) {
 
 // An ACK also acknowledges all packets before its own.
 void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
-  const vp::Picoseconds back = sent + config_.round_trip;
-  const bool lost = first_error(dllp_bytes) != no_error;
+  if (unacknowledged_.expires != vp::never) unacknowledged_.bytes += bytes;
+  if (sent + config_.round_trip <= acknowledged_) return;
+  acknowledged_ = sent + config_.round_trip + config_.ack_latency;
+  const Fate fate = errors_.dllp();
+  if (fate == Fate::framing) {
+    record(End::transmitter, {acknowledged_, Error::receiver_error, Retrains::both});
+    return;
+  }
+  const bool lost = fate != Fate::good;
   if (lost) {
-    record(End::transmitter, {back, Error::bad_dllp});
-  } else if (back < unacknowledged_.expires && unacknowledged_.expires != vp::never) {
+    record(End::transmitter,
+           {acknowledged_, fate == Fate::wrong ? Error::bad_dllp : Error::receiver_error});
+  } else if (acknowledged_ < unacknowledged_.expires && unacknowledged_.expires != vp::never) {
     auto& incidents = incidents_[index(End::transmitter)];
     const auto timeout =
         std::find_if(incidents.rbegin(), incidents.rend(), [this](const Incident& one) {
@@ -156,7 +252,7 @@ void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
     unacknowledged_ = {};
   }
   if (lost && unacknowledged_.expires == vp::never) {
-    unacknowledged_ = {sent + std::max(config_.replay_timer, config_.round_trip), bytes};
+    unacknowledged_ = {std::max(sent + config_.replay_timer, acknowledged_), bytes};
     record(End::transmitter, {unacknowledged_.expires, Error::replay_timeout});
     ++counts_.replays;
   }

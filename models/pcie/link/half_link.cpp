@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/pcie/link/limits.h"
 #include "models/pcie/link/recovery.h"
 #include "models/pcie/protocol/ordering.h"
 #include "models/pcie/protocol/tlp_trace.h"
@@ -55,11 +56,14 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
       faults_(mode, recovery, from, to),
       sender_incident_(from.domain(), [this] { report_incidents(DataLink::End::transmitter); }),
       receiver_incident_(to.domain(), [this] { report_incidents(DataLink::End::receiver); }),
+      idle_error_(from.domain(), [this] { meet_idle_error(); }),
       trained_(from.domain(),
                [this] {
                  from_.link_up_ = true;
                  keep_awake(vp::now());
                  opposite_.keep_awake(vp::now());
+                 data_link_.sleep_until(vp::now());
+                 watch_idle_wire();
                  from_.trained(link_.mode.generation(), link_.mode.lanes());
                }),
       recovered_(from.domain(),
@@ -76,29 +80,53 @@ void HalfLink::add_counters(vp::Statistics& statistics) const {
   statistics.counter(prefix + "wire_bytes", wire_bytes_);
   const DataLink::Counts& errors = data_link_.counts();
   statistics.counter(prefix + "bad_tlps", errors.bad_tlps);
+  statistics.counter(prefix + "corrected_flits", errors.corrected_flits);
   statistics.counter(prefix + "replays", errors.replays);
   statistics.counter(prefix + "receiver_errors", errors.receiver_errors);
   statistics.counter(prefix + "replay_timeouts", errors.timeouts);
   statistics.counter(prefix + "replay_rollovers", errors.rollovers);
   statistics.counter(prefix + "retrainings", errors.retrainings);
   // The DLLPs of this direction acknowledge the TLPs of the other one.
-  statistics.counter(prefix + "bad_dllps", opposite_.data_link_.counts().bad_dllps);
+  const DataLink::Counts& opposite = opposite_.data_link_.counts();
+  statistics.counter(prefix + "bad_dllps", opposite.bad_dllps);
+  statistics.counter(prefix + "dllp_receiver_errors", opposite.dllp_receiver_errors);
 }
 
 DataLinkConfig HalfLink::data_link_config() const {
   constexpr std::uint64_t dllp_bytes = 8;
   const LinkConfig& config = link_.config;
-  const LineRate& rate = link_.mode.rate();
-  const auto dllp = static_cast<vp::Picoseconds>(dllp_bytes * rate.picoseconds / rate.bytes);
+  const LinkMode& mode = link_.mode;
+  const LineRate& rate = mode.rate();
+  const vp::Picoseconds symbol = symbol_time(mode.generation());
   DataLinkConfig found;
-  found.generation = link_.mode.generation();
+  found.generation = mode.generation();
+  found.lanes = mode.lanes();
   found.bit_error_rate = config.bit_error_rate;
   found.seed = 2 * config.seed + (direction_ == Direction::up);
+  found.idle_errors = true;
   found.arrival = latency_ + to_.config_.latency;
-  found.round_trip = config.latency_down + config.latency_up + dllp;
-  found.replay_timer = 3 * found.round_trip;
+  // An idle wire can only be told from a packet when the shortest one would have arrived.
+  found.idle_arrival = min_latency_ - from_.config_.latency + 1;
+  found.round_trip = config.latency_down + config.latency_up;
+  if (mode.flits()) {
+    // Both the limit and the NAK's flit are counted from the first bit of a flit.
+    found.round_trip += flit_ack_limit(mode.generation(), mode.lanes());
+  } else {
+    found.round_trip += static_cast<vp::Picoseconds>(dllp_bytes * rate.picoseconds / rate.bytes);
+    found.ack_latency = symbol * static_cast<vp::Picoseconds>(ack_latency_limit(
+                                     mode.generation(), mode.lanes(), config.max_payload));
+  }
   found.retraining = config.retraining;
   return found;
+}
+
+// Software may have changed Extended Synch, so the limit is looked up for each packet.
+void HalfLink::set_replay_timer() {
+  const LinkMode& mode = link_.mode;
+  const std::uint64_t limit =
+      replay_limit({from_.config_.generation, from_.extended_synch()}, mode.generation(),
+                   mode.lanes(), link_.config.max_payload);
+  data_link_.set_replay_timer(static_cast<vp::Picoseconds>(limit) * symbol_time(mode.generation()));
 }
 
 void HalfLink::cancel_training() {
@@ -122,6 +150,7 @@ void HalfLink::clear() {
   restart();
   sender_incident_.cancel();
   receiver_incident_.cancel();
+  idle_error_.cancel();
 }
 
 void HalfLink::restart() {
@@ -156,6 +185,7 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
   }
   await_credits();
   if (!data_link_.perfect()) schedule_incidents();
+  watch_idle_wire();
 }
 
 void HalfLink::send(TlpPtr tlp) {
@@ -188,12 +218,14 @@ void HalfLink::transmit(TlpPtr tlp) {
   in_flight_.push({received, std::move(tlp)});
   if (!arrival_.pending()) arrival_.at(in_flight_.front().received);
   if (!data_link_.perfect()) schedule_incidents();
+  watch_idle_wire();
 }
 
 // Returns the time at which the port receives the TLP.
 vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, vp::Picoseconds ready) {
   if (link_.sleeps) ready = wake(ready);
   const unsigned bytes = pcie::wire_bytes(tlp, link_.mode.flits() ? 6 : link_.mode.generation());
+  if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
   const vp::Picoseconds arrival = wire.to + latency_;
   if (link_.sleeps) {
@@ -205,15 +237,31 @@ vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, vp::Picoseconds ready) {
   return arrival + to_.config_.latency;
 }
 
-// Returns the time at which the direction is in L0 for a packet that is ready at `when`.
-vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
+// The state in which the direction sleeps at that time, if it does.
+std::optional<ActiveState> HalfLink::asleep(vp::Picoseconds when) const {
+  if (!link_.sleeps) return {};
   const unsigned states = from_.active_states();
   if (states & opposite_.from_.active_states() & l1 &&
       when > std::max(used_, opposite_.used_) + link_.config.l1_after) {
-    awake_ = opposite_.awake_ = when + exit_latency(l1, link_.mode.generation());
+    return l1;
+  }
+  if (states & l0s && when > used_ + link_.config.l0s_after) return l0s;
+  return {};
+}
+
+// Returns the time at which the direction is in L0 for a packet that is ready at `when`.
+vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
+  const std::optional<ActiveState> state = asleep(when);
+  if (state) {
+    awake_ = when + exit_latency(*state, link_.mode.generation());
+    data_link_.sleep_until(awake_);
+    watch_idle_wire();
+  }
+  if (state == l1) {
+    opposite_.awake_ = awake_;
     opposite_.used_ = std::max(opposite_.used_, awake_);
-  } else if (states & l0s && when > used_ + link_.config.l0s_after) {
-    awake_ = when + exit_latency(l0s, link_.mode.generation());
+    opposite_.data_link_.sleep_until(awake_);
+    opposite_.watch_idle_wire();
   }
   const vp::Picoseconds awake = std::max(when, awake_);
   used_ = std::max(used_, awake);
@@ -222,6 +270,27 @@ vp::Picoseconds HalfLink::wake(vp::Picoseconds when) {
 
 void HalfLink::keep_awake(vp::Picoseconds until) {
   used_ = std::max(used_, until);
+}
+
+// A packet that is sent at this moment leaves the port's latency later. So the wire has been idle
+// until then, exclusively. The appointment that stands may be too early, since packets were sent.
+void HalfLink::watch_idle_wire() {
+  const vp::Picoseconds error = data_link_.next_idle_error();
+  if (error == vp::never) return;
+  const vp::Picoseconds known = std::max(vp::now(), error - from_.config_.latency + 1);
+  if (!idle_error_.pending() || known < idle_error_.when()) idle_error_.at(known);
+}
+
+void HalfLink::meet_idle_error() {
+  const vp::Picoseconds error = data_link_.next_idle_error();
+  if (error == vp::never || !from_.link_up_) return;
+  const bool known = error - from_.config_.latency + 1 <= vp::now();
+  if (known && asleep(error)) return;  // until the next packet
+  if (known) {
+    data_link_.meet_idle_error();
+    schedule_incidents();
+  }
+  watch_idle_wire();
 }
 
 void HalfLink::schedule_incidents() {
@@ -247,7 +316,12 @@ void HalfLink::report_incidents(DataLink::End end) {
     const DataLink::Incident incident = data_link_.observe(end);
     if (!port.link_up_) continue;
     port.detected(incident.error, nullptr);
-    if (incident.retrains && port.link_up_) recovery_.enter_for_incident(*this, port);
+    if (incident.retrains == DataLink::Retrains::no || !from_.link_up_ || !to_.link_up_) continue;
+    if (incident.retrains == DataLink::Retrains::both) {
+      recovery_.enter(port);
+    } else {
+      recovery_.enter_for_incident(*this, port);
+    }
   }
   schedule_incidents();
 }

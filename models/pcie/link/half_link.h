@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "models/pcie/link/data_link.h"
@@ -32,10 +33,10 @@ struct LinkContext {
 ///
 /// The TLPs are serialised one after the other and arrive in order. All TLPs in flight share one
 /// appointment in the receiving domain, for the first to arrive; an idle direction has no
-/// appointment. The cost of bit errors is known when a TLP is sent (see DataLink), and the ends
-/// report the errors when they observe them. In a burst of writes to memory that no one can read
-/// before the last write has arrived, all writes end together with the first. That saves their
-/// appointments and changes no other result.
+/// appointment unless the link has bit errors. Their cost is known when a TLP is sent (see
+/// DataLink), and the ends report them when they observe them. In a burst of writes to memory that
+/// no one can read before the last write has arrived, all writes end together with the first. That
+/// saves their appointments and changes no other result.
 ///
 /// A TLP waits while its receiver has no credits for it. The ordering table decides which later
 /// TLPs may pass it. The same rule holds in the receive buffer of a port that is not ready.
@@ -90,6 +91,8 @@ class HalfLink {
   /// The direction does not fall asleep before that time has come, and then only after its idle
   /// time.
   void keep_awake(vp::Picoseconds until);
+  /// Makes the appointment for the next bit error of the idle wire, if there are bit errors.
+  void watch_idle_wire();
 
   FaultInjection& faults() { return faults_; }
 
@@ -118,7 +121,10 @@ class HalfLink {
   void transmit(TlpPtr tlp);
   bool transmit_next();
   vp::Picoseconds put_on_wire(const Tlp& tlp, vp::Picoseconds ready);
+  std::optional<ActiveState> asleep(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);
+  void set_replay_timer();
+  void meet_idle_error();
   void schedule_incidents();
   void report_incidents(DataLink::End end);
   void credits_returned();
@@ -151,8 +157,9 @@ class HalfLink {
   FaultInjection faults_;
   vp::Event sender_incident_;  // the next of DataLink::incidents that the sender observes
   vp::Event receiver_incident_;
-  vp::Event trained_;    // the end of training, at the sender
-  vp::Event recovered_;  // the end of Recovery, at the sender
+  vp::Event idle_error_;  // at the sender: the next bit error of the idle wire, or earlier
+  vp::Event trained_;     // the end of training, at the sender
+  vp::Event recovered_;   // the end of Recovery, at the sender
   std::array<Count, tlp_types> counts_{};
   std::uint64_t wire_bytes_ = 0;
   vp::Picoseconds used_ = 0;   // the end of the last transmission

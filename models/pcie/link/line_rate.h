@@ -58,13 +58,27 @@ class Wire {
     return occupied;
   }
 
+  /// The time from which the wire is free, rounded up.
+  vp::Picoseconds free() const { return free_ + (fraction_ != 0); }
+  /// The number of the flit that is on the wire at that time. Flits follow each other without a gap
+  /// from time 0 on, whether they carry TLPs or not.
+  std::uint64_t flit_at(vp::Picoseconds when) const {
+    return static_cast<std::uint64_t>(Wide(when) * rate_.bytes / flit_time());
+  }
+  /// The time at which the last byte of that flit has left, rounded up.
+  vp::Picoseconds end_of_flit(std::uint64_t number) const { return end_of_flits(Wide{number} + 1); }
+
  private:
-  // Flits follow each other without a gap from time 0 on, whether they carry TLPs or not.
+  __extension__ using Wide = unsigned __int128;
+
+  // In units of 1/rate_.bytes of a picosecond.
+  Wide flit_time() const { return Wide{rate_.flit} * rate_.picoseconds; }
+  vp::Picoseconds end_of_flits(Wide count) const {
+    return static_cast<vp::Picoseconds>((count * flit_time() + rate_.bytes - 1) / rate_.bytes);
+  }
   vp::Picoseconds end_of_flit() const {
-    __extension__ using Wide = unsigned __int128;
-    const Wide flit = Wide{rate_.flit} * rate_.picoseconds;  // in 1/rate_.bytes of a picosecond
-    const Wide end = (Wide(free_) * rate_.bytes + fraction_ + flit - 1) / flit * flit;
-    return static_cast<vp::Picoseconds>((end + rate_.bytes - 1) / rate_.bytes);
+    const Wide end = Wide(free_) * rate_.bytes + fraction_;
+    return end_of_flits((end + flit_time() - 1) / flit_time());
   }
 
   LineRate rate_;

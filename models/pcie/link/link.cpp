@@ -30,13 +30,14 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       throw ConfigurationError(fmt::format("{}: a port already has a link", this->name()));
     }
   }
-  for (const HalfLink& half : halves_) {
+  for (HalfLink& half : halves_) {
     Port& from = half.from();
     Port& to = half.to();
     from.link_ = this;
     from.link_up_ = true;
     if (half.crosses()) to.domain().add_peer(from.domain(), half.min_latency());
     half.add_counters(statistics);
+    half.watch_idle_wire();
   }
   upstream.trained(generation(), lanes());
   downstream.trained(generation(), lanes());

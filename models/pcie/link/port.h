@@ -71,6 +71,8 @@ class Port {
   virtual unsigned target_generation() const { return config_.generation; }
   /// The states that software has enabled, a set of ActiveState.
   virtual unsigned active_states() const { return 0; }
+  /// Whether software has set Extended Synch in Link Control.
+  virtual bool extended_synch() const { return false; }
   /// Must be called after active_states() has changed.
   void active_states_changed();
   /// Whether the link is in flit mode, or was before it went down.

@@ -150,7 +150,8 @@ class Fixture : public sc_core::sc_module {
   explicit Fixture(const Config& config = Config(),
                    const sc_core::sc_module_name& name = "fixture");
 
-  /// Runs `script` as a processor until no event is left. Fails if the script has not ended.
+  /// Runs `script` as a processor until no event is left, or if the link has bit errors until the
+  /// scripts have ended. Fails if a script has not ended.
   void run(std::function<void()> script);
   /// Starts another processor, from a script or before run().
   void spawn(std::function<void()> script);
@@ -189,6 +190,7 @@ class Fixture : public sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Fixture> processor;
 
  private:
+  const bool has_bit_errors_;
   unsigned running_ = 0;
 };
 

@@ -202,6 +202,10 @@ class PciExpress {
   }
   /// The states that software has enabled, a set of ActiveState.
   unsigned active_states() const { return space_.get(offset_ + link_control, 1) & (l0s | l1); }
+  /// Whether software has set Extended Synch.
+  bool extended_synch() const {
+    return space_.any(offset_ + link_control, LinkControlBit::extended_synch);
+  }
   /// Port above a link: whether software has set Retrain Link. The call consumes that request.
   bool consume_retrain();
   /// Port above a link: Target Link Speed, 1 to the highest generation.
