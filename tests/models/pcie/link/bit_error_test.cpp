@@ -226,7 +226,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Idle{3, 1e-9, 100 * vp::s, 8 * 100}, Idle{5, 1e-9, 100 * vp::s, 32 * 100},
                     // Of bit_error_table.inc: 317.066 flits of 4,000,000 x 272 / 236 are wrong.
                     Idle{6, 1e-5, 1 * vp::s,
-                         317.066 / (4e6 * 272 / 236) * 64e9 / 2048 * 11968 / 12008}));
+                         317.066 / (4e6 * 272 / 236) * 64e9 / 2048 * 11968 / 12008}),
+    [](const auto& info) { return "Generation" + std::to_string(info.param.generation); });
 
 // The time without traffic is all that counts: packets in between do not move the errors.
 TEST(IdleWire, TrafficLeavesThemAsFrequent) {
@@ -310,12 +311,12 @@ TEST_P(ReplayTimers, ExpireAfterTheLimit) {
   });
   EXPECT_GT(expired, 5u);
 }
-INSTANTIATE_TEST_SUITE_P(Ports, ReplayTimers,
-                         testing::Values(Timer{6, false, 24'000 * 2 * vp::ns},
-                                         Timer{4, true, 80'000 * 2 * vp::ns},
-                                         // PCIe 3.1: x1, 256 bytes
-                                         Timer{2, false, 1'401 * 2 * vp::ns},
-                                         Timer{3, true, 1'401 * 2 * vp::ns}));
+INSTANTIATE_TEST_SUITE_P(
+    Ports, ReplayTimers,
+    testing::Values(Timer{6, false, 24'000 * 2 * vp::ns}, Timer{4, true, 80'000 * 2 * vp::ns},
+                    // PCIe 3.1: x1, 256 bytes
+                    Timer{2, false, 1'401 * 2 * vp::ns}, Timer{3, true, 1'401 * 2 * vp::ns}),
+    [](const auto& info) { return "Generation" + std::to_string(info.param.port_generation); });
 
 /// A host that listens to all errors, with a link that has some.
 struct ErrorFixture : Fixture {
@@ -411,7 +412,10 @@ TEST_P(LoggedErrors, AreReportedByBothEnds) {
 }
 INSTANTIATE_TEST_SUITE_P(Generations, LoggedErrors,
                          testing::Values(Logged{2, 1u << 0 | 1u << 12, 1u << 6 | 1u << 7},
-                                         Logged{3, 1u << 0 | 1u << 6 | 1u << 7, 0}));
+                                         Logged{3, 1u << 0 | 1u << 6 | 1u << 7, 0}),
+                         [](const auto& info) {
+                           return "Generation" + std::to_string(info.param.generation);
+                         });
 
 TEST(BitErrors, NothingIsReportedWithoutThem) {
   ErrorFixture fixture(0);

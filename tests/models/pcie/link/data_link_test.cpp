@@ -195,6 +195,25 @@ TEST(DataLink, FourReplaysInVainRetrainTheLink) {
             counts.rollovers + counts.receiver_errors + counts.dllp_receiver_errors);
 }
 
+// At 64 GT/s, REPLAY_NUM grows by one only. As a packet, this is so many flits that most are wrong.
+TEST(DataLink, EightReplaysOfFlitsInVainRetrainTheLink) {
+  constexpr unsigned packets = 20'000, bytes = 60'000;
+  constexpr double rate = 1e-4;
+  DataLink link(LineRate::of(6, 16, 256), config(6, rate));
+  for (unsigned i = 0; i < packets; ++i) {
+    link.transmit(0, bytes);
+    see_all(link);
+  }
+  const double good = std::pow(1 - rate, 8);
+  const auto correctable = [good](int size) {
+    return std::pow(good, size) + size * (1 - good) * std::pow(good, size - 1);
+  };
+  const double flit = correctable(86) * correctable(85) * correctable(85);
+  const double error = 1 - std::pow(flit, bytes / 236.0 + 1);
+  const double expected = packets * std::pow(error, 8) / (1 - std::pow(error, 8));
+  EXPECT_NEAR(static_cast<double>(link.counts().rollovers), expected, 0.06 * expected);
+}
+
 // What the ends see of one packet adds up to when it arrives: nothing is seen that costs no time,
 // and nothing costs time unseen.
 TEST(DataLink, EachEndSeesItsErrorsWhenTheyHappen) {
