@@ -6,6 +6,8 @@ import re
 import machine
 
 SWAPS = 3_000
+# On Gen4 x16, 256 errors a second in each direction, almost all of them in idle symbols
+RATE = ("--set", "pcie_links[0].bit_error_rate=1e-9")
 
 DEVICE, ROOT_PORT = "0000:01:00.0", "0000:00:01.0"
 # The kernel's name of an error, and which end counts it for a direction: the receiver or the transmitter.
@@ -34,36 +36,35 @@ class LinkErrors(machine.TestCase):
                      for name in ("bad_tlps", "replays", "retrainings")}
 
     def test_swaps_do_not_notice(self):
-        rate = ("--set", "pcie_links[0].bit_error_rate=1e-6")
-        run, errors = self.swaps(*rate)
-        self.assertGreater(errors["replays"], 3)
+        run, errors = self.swaps(*RATE)
+        self.assertGreater(errors["retrainings"], 3, "of the idle wire")
         self.assertGreaterEqual(errors["replays"], errors["bad_tlps"])
-        again, _ = self.swaps(*rate, quantum="200ns")
+        again, _ = self.swaps(*RATE, quantum="200ns")
         self.assertEqual(again.trace_bytes, run.trace_bytes, "errors depend on nothing but the seed")
-        other, _ = self.swaps(*rate, "--set", "simulation.seed=2")
+        other, _ = self.swaps(*RATE, "--set", "simulation.seed=2")
         self.assertNotEqual(other.trace_bytes, run.trace_bytes)
 
-    # The kernel counts one error if a second one occurs before it has read the first.
+    # The kernel does not count errors from before it listens, and one only if a second one occurs before it has read the first.
     def test_the_kernel_reports_the_errors(self):
-        run = machine.Run("--set", "pcie_links[0].bit_error_rate=1e-6", script=SCRIPT)
+        run = machine.Run(*RATE, script=SCRIPT)
         stats = run.folder / "stats"
         run.command += ["--stats", str(stats)]
         run.finish()
         self.assertEqual(run.code, 0, run)
         counters = json.loads(stats.read_text())["counters"]
-        reported = counted = 0
+        reported = 0
         for source, receives, transmits in ((DEVICE, "down", "up"), (ROOT_PORT, "up", "down")):
             kernel = dict(line.split() for line in run.file(source).splitlines())
             for word, name in (RECEIVED | TRANSMITTED).items():
                 direction = receives if word in RECEIVED else transmits
                 counter = counters[f"host_ipu.{direction}.{name}"]
+                if word == "RxErr":
+                    counter += counters[f"host_ipu.{direction}.dllp_receiver_errors"]
                 self.assertLessEqual(int(kernel[word]), counter, f"{source} {word}")
                 reported += int(kernel[word])
-                counted += counter
         self.assertGreater(reported, 3)
-        self.assertGreaterEqual(reported, counted - 2)
         said = run.file("dmesg")
-        for word in ("Receiver ID", "BadTLP"):
+        for word in ("Receiver ID", "RxErr"):
             self.assertIn(word, said)
         self.assertIsNone(re.search("Uncorrect", said), said)
 
