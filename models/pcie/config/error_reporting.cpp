@@ -27,14 +27,12 @@ bool is_advisory(Error error, const Tlp* tlp, Place place) {
 
 std::optional<Severity> ErrorReporting::report(Error error, const Tlp* tlp, Place place) {
   if (!advanced_.knows(error)) return {};
-  std::uint32_t status = 0;
-  if (error == Error::poisoned_tlp) status = Header::StatusBit::detected_parity_error;
-  if (error == Error::completer_abort) status = Header::StatusBit::signaled_target_abort;
+  if (error == Error::poisoned_tlp) conventional_.detected_parity_error(link_side_);
   // 6.12.4: an ACS violation is answered with Completer Abort.
-  if (error == Error::acs_violation && tlp != nullptr && tlp->is_non_posted()) {
-    status = Header::StatusBit::signaled_target_abort;
+  if (error == Error::completer_abort ||
+      (error == Error::acs_violation && tlp != nullptr && tlp->is_non_posted())) {
+    conventional_.signaled_target_abort(link_side_);
   }
-  if (status != 0) space_.change(status_, 2, status, status);
 
   const Severity severity = advanced_.severity(error);
   if (severity == Severity::correctable) return report_correctable(error);
@@ -53,7 +51,7 @@ bool ErrorReporting::is_uncorrectable(Error error, const Tlp* tlp, Place place) 
 std::optional<Severity> ErrorReporting::report_correctable(Error error) {
   express_.detected(PciExpress::correctable_error);
   advanced_.log(error, nullptr);
-  if (advanced_.masked(error) || !express_.reports(PciExpress::correctable_error)) return {};
+  if (advanced_.masked(error) || !sends_message(Severity::correctable)) return {};
   return Severity::correctable;
 }
 
@@ -65,7 +63,7 @@ std::optional<Severity> ErrorReporting::report_advisory(Error error, const Tlp* 
   if (advanced_.advisory_masked()) return {};
   advanced_.log(error, tlp);
   if (unsupported && !express_.reports(PciExpress::unsupported_request)) return {};
-  if (!express_.reports(PciExpress::correctable_error)) return {};
+  if (!sends_message(Severity::correctable)) return {};
   return Severity::correctable;
 }
 
@@ -77,14 +75,28 @@ std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const 
   express_.detected(kind | (unsupported ? unsupported_detected : 0));
   advanced_.log(error, tlp);
   if (advanced_.masked(error)) return {};
-  const bool serr = commands_.any(Header::command, Header::CommandBit::serr_enable);
-  if (unsupported && !serr && !express_.reports(PciExpress::unsupported_request)) return {};
-  if (!serr && !express_.reports(kind)) return {};
-  if (serr) {
-    constexpr std::uint32_t signaled = Header::StatusBit::signaled_system_error;
-    space_.change(Header::status, 2, signaled, signaled);
+  if (unsupported && !serr_enabled() && !express_.reports(PciExpress::unsupported_request)) {
+    return {};
   }
+  if (!sends_message(severity)) return {};
   return severity;
+}
+
+// 7.5.1.1.3: SERR# Enable does not affect ERR_COR.
+bool ErrorReporting::sends_message(Severity severity) {
+  switch (severity) {
+    case Severity::correctable:
+      return express_.reports(PciExpress::correctable_error);
+    case Severity::non_fatal:
+    case Severity::fatal:
+      break;
+  }
+  if (serr_enabled()) {
+    conventional_.signaled_system_error();
+    return true;
+  }
+  return express_.reports(severity == Severity::fatal ? PciExpress::fatal_error
+                                                      : PciExpress::non_fatal_error);
 }
 
 }  // namespace pcie

@@ -7,6 +7,7 @@
 #include "models/pcie/config/capabilities/advanced_error_reporting.h"
 #include "models/pcie/config/capabilities/pci_express.h"
 #include "models/pcie/config/config_space.h"
+#include "models/pcie/config/conventional_status.h"
 #include "models/pcie/config/header.h"
 #include "models/pcie/protocol/error.h"
 
@@ -35,15 +36,16 @@ class ErrorReporting {
   /// A virtual function passes the reporting of its physical function, whose enables apply.
   ErrorReporting(ConfigSpace& space, PciExpress& express, PortType type,
                  const ErrorReporting* physical = nullptr)
-      : space_(space),
-        commands_(physical != nullptr ? physical->space_ : space),
+      : commands_(physical != nullptr ? physical->commands_ : space),
         express_(express),
-        status_(is_above_link(type) ? Type1Header::secondary_status : Header::status),
+        link_side_(is_above_link(type) ? Side::secondary : Side::primary),
+        conventional_(space, commands_),
         advanced_(space, type, physical != nullptr ? &physical->advanced_ : nullptr) {}
   ErrorReporting(const ErrorReporting&) = delete;
 
   AdvancedErrorReporting& advanced() { return advanced_; }
   const AdvancedErrorReporting& advanced() const { return advanced_; }
+  ConventionalStatus& conventional() { return conventional_; }
 
   /// Handles an error. `tlp` is the TLP with the error, or nullptr for other errors. Returns the
   /// severity of the message to send, if Device Control or SERR# enables it. An error that this
@@ -52,16 +54,24 @@ class ErrorReporting {
   /// Whether the error is uncorrectable, not masked and not advisory, so that it can trigger
   /// containment.
   bool is_uncorrectable(Error error, const Tlp* tlp, Place place = Place::end) const;
+  /// Whether Device Control or SERR# Enable lets the function send a message of that severity, be
+  /// it about an error of its own or, from a bridge, about one behind it (6.2.6, figure 6-3). The
+  /// function must send the message if so.
+  bool sends_message(Severity severity);
 
  private:
   std::optional<Severity> report_correctable(Error error);
   std::optional<Severity> report_advisory(Error error, const Tlp* tlp);
   std::optional<Severity> report_uncorrectable(Error error, const Tlp* tlp, Severity severity);
 
-  ConfigSpace& space_;
+  bool serr_enabled() const {
+    return commands_.any(Header::command, Header::CommandBit::serr_enable);
+  }
+
   const ConfigSpace& commands_;  // the space that has SERR# Enable
   PciExpress& express_;
-  const unsigned status_;  // Status, or Secondary Status of a port above a link
+  const Side link_side_;  // the side on which the function has its link
+  ConventionalStatus conventional_;
   AdvancedErrorReporting advanced_;
 };
 

@@ -381,6 +381,7 @@ void Completer::refuse(const Tlp& request) {
   core_.log().log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
                   "{}: {} at {:#x} refused", core_.name(), pcie::to_string(request.header.type),
                   request.get_address());
+  core_.received(request);
   core_.report(Error::unsupported_request, &request);
   core_.send(Tlp::completion(request, core_.id(), Status::unsupported_request));
 }

@@ -105,6 +105,8 @@ class FunctionCore {
   /// Logs the error only. Returns the severity of the message that the caller must send, if any.
   std::optional<Severity> log_error(Error error, const Tlp* tlp);
   void send_error_message(Severity severity);
+  /// The function has received a packet that is addressed to it.
+  void received(const Tlp& tlp) { errors_.conventional().received(Side::primary, tlp); }
 
  private:
   const char* const name_;

@@ -193,6 +193,7 @@ void Requester::issue() {
 
 void Requester::receive_completion(const Tlp& completion) {
   if (!core_.ready()) return;  // 6.6.2: completions are dropped silently during a reset
+  core_.received(completion);
   const Requests::Outcome outcome = completion.header.requester == core_.id()
                                         ? requests_.complete(completion)
                                         : Requests::Outcome{nullptr, false};

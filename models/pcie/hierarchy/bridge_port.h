@@ -26,6 +26,8 @@ class BridgePort : public sc_core::sc_module, public Port {
   bool routes(unsigned bus) const { return header_.routes(bus); }
   unsigned secondary_bus() const { return header_.secondary_bus(); }
   unsigned max_payload() const { return express_.max_payload(); }
+  /// A packet has reached the primary side of this port from within its component.
+  void arrived_inside(const Tlp& tlp) { errors_.conventional().received(Side::primary, tlp); }
 
  protected:
   /// `express` gives the type of port. Throws ConfigurationError if a value is impossible.

@@ -143,10 +143,13 @@ Status DownstreamPort::refusal() const {
 bool DownstreamPort::lets_pass(const Tlp& tlp) {
   if (!tlp.header.poisoned) return true;
   report(Error::poisoned_tlp, &tlp, Place::passing);
-  return link_up();
+  if (!link_up()) return false;
+  errors_.conventional().sent(Side::primary, tlp);
+  return true;
 }
 
 TlpPtr DownstreamPort::forward(TlpPtr tlp) {
+  arrived_inside(*tlp);
   if (tlp->is_atomic() && link_up()) {
     // 6.15.3; a device without AtomicOps need not have room for their operands.
     const bool is_blocked = express_.blocks_atomics();
@@ -158,9 +161,10 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   // 2.7.2.1; the error may trigger containment, which then determines the completion status.
   if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
     report(Error::poisoned_egress_blocked, tlp.get());
-    return refused(*tlp, refusal());
+    return refused_from_above(*tlp, refusal());
   }
   if (link_up()) {
+    errors_.conventional().sent(Side::secondary, *tlp);
     Port::send(std::move(tlp));
     return nullptr;
   }
@@ -169,7 +173,15 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   const Status status = refusal();
   const bool is_contained = containment_ && containment_->triggered();
   if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
-  return refused(*tlp, status);
+  return refused_from_above(*tlp, status);
+}
+
+// 7.5.1.1.4: the primary side generates a Completer Abort only while the port is contained.
+TlpPtr DownstreamPort::refused_from_above(const Tlp& request, Status status) {
+  if (request.is_non_posted() && status == Status::completer_abort) {
+    errors_.conventional().signaled_target_abort(Side::primary);
+  }
+  return refused(request, status);
 }
 
 bool DownstreamPort::remove_card() {

@@ -125,6 +125,7 @@ class DownstreamPort : public BridgePort {
 
   void hold(Hold reason, Reset kind);
   void release(Hold reason, Reset kind = Reset::hot);
+  TlpPtr refused_from_above(const Tlp& request, Status status);
   void bridge_controlled();
   void link_controlled();
   void hot_plug_controlled();

@@ -213,7 +213,9 @@ void RootPort::expire() {
 }
 
 void RootPort::receive(TlpPtr tlp) {
-  if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
+  if (refuse_malformed(*tlp)) return;
+  errors_.conventional().received(Side::secondary, *tlp);
+  if (refuse_foreign(*tlp)) return;
   if (common_.peers != 0 && route(tlp)) return;
   switch (tlp->header.type) {
     case TlpType::Cpl:
@@ -293,6 +295,7 @@ void RootPort::receive_completion(const Tlp& completion) {
                                         ? requests_.complete(completion)
                                         : Requests::Outcome{nullptr, false};
   if (!outcome.expected) return unexpected(completion);
+  errors_.conventional().completed(Side::secondary, completion.header.status);
   if (outcome.finished != nullptr) {
     const HeaderWords header = outcome.finished->owner.header;
     finish(*outcome.finished);

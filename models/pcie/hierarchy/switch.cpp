@@ -83,7 +83,9 @@ class Switch::Upstream : public BridgePort {
   void bridge_controlled(std::uint32_t before);
   /// Reports a poisoned packet from above, which is forwarded nevertheless.
   void note_poison(const Tlp& tlp) {
-    if (tlp.header.poisoned) report(Error::poisoned_tlp, &tlp, Place::passing);
+    if (!tlp.header.poisoned) return;
+    report(Error::poisoned_tlp, &tlp, Place::passing);
+    errors_.conventional().sent(Side::secondary, tlp);
   }
   void send_pending_messages();
 
@@ -146,6 +148,7 @@ Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConf
 
 void Switch::Upstream::receive(TlpPtr tlp) {
   if (refuse_malformed(*tlp)) return;
+  errors_.conventional().received(Side::primary, *tlp);
   switch (tlp->header.type) {
     case TlpType::CfgRd0:
     case TlpType::CfgWr0:
@@ -193,6 +196,8 @@ void Switch::Upstream::receive_config(TlpPtr request) {
       Downstream& port = *switch_.ports_[device_of(target)];
       space = &port.config_space();
       completer = port.id();
+      errors_.conventional().sent(Side::secondary, *request);
+      port.arrived_inside(*request);
     }
   } else if (routes(bus_of(target))) {
     if (Downstream* port = switch_.routing(bus_of(target))) {
@@ -211,12 +216,14 @@ void Switch::Upstream::receive_config(TlpPtr request) {
 
 TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
   if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // the packet would return
+    errors_.conventional().received(Side::secondary, *tlp);
     return refuse_unsupported(*tlp);
   }
   return redirect(std::move(tlp));
 }
 
 TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
+  errors_.conventional().received(Side::secondary, *tlp);
   if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) {
     return refuse_unsupported(*tlp);
   }
@@ -224,6 +231,7 @@ TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
     report(Error::atomic_egress_blocked, tlp.get());
     return refused(*tlp, Status::unsupported_request);
   }
+  errors_.conventional().sent(Side::primary, *tlp);
   send(std::move(tlp));
   return nullptr;
 }
@@ -314,7 +322,9 @@ TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
 }
 
 void Switch::Downstream::receive(TlpPtr tlp) {
-  if (refuse_malformed(*tlp) || refuse_foreign(*tlp)) return;
+  if (refuse_malformed(*tlp)) return;
+  errors_.conventional().received(Side::secondary, *tlp);
+  if (refuse_foreign(*tlp)) return;
   switch (tlp->header.type) {
     case TlpType::Msg:
       return receive_message(*tlp);
