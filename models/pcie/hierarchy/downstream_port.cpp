@@ -292,8 +292,9 @@ void DownstreamPort::receive_message(const Tlp& message) {
   if (containment_ && containment_->trigger_by_message(severity, message.header.requester)) {
     return contain();
   }
-  // 7.5.1.3.13: the bridge forwards error messages only with SERR# Enable.
-  if (!header_.forwards_errors()) return;
+  // 6.2.8.1: SERR# Enable of Bridge Control forwards the message to the primary side, which sends
+  // it like one of its own.
+  if (!header_.forwards_errors() || !errors_.sends_message(severity)) return;
   send_error_message(severity, message.header.requester);
 }
 

@@ -239,7 +239,8 @@ TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
 // 7.5.1.3.13: error messages of the ports below are treated like those of devices behind them.
 void Switch::Upstream::send_error_message(Severity severity, Id source) {
   if (severity != Severity::correctable) header_.set_received_system_error();
-  if (header_.forwards_errors()) send(Tlp::message(error_message(severity), source));
+  if (!header_.forwards_errors() || !errors_.sends_message(severity)) return;
+  send(Tlp::message(error_message(severity), source));
 }
 
 void Switch::Upstream::assert_intx(unsigned pin, bool level) {

@@ -215,6 +215,7 @@ TEST_F(SwitchAccess, AddressesThatAreNotUntranslatedAreBlocked) {
 TEST_F(SwitchAccess, AViolationIsLoggedAndReported) {
   const Id port = SwitchEnds::port_id(0);
   fixture.enable_errors(port);
+  fixture.enable_errors(SwitchEnds::upstream_id);
   control(0, egress_control, 1u << 2);
   for (const bool posted : {false, true}) {
     messages.clear();

@@ -149,6 +149,7 @@ TEST_F(SwitchAtomics, AFatalOneIsReportedAsSuch) {
   SwitchEnds fixture;
   const Id port = SwitchEnds::port_id(1);
   fixture.enable_errors(port);
+  fixture.enable_errors(SwitchEnds::upstream_id);
   fixture.config_write(port,
                        fixture.find_extended(port, AdvancedErrorReporting::id) +
                            AdvancedErrorReporting::uncorrectable_severity,

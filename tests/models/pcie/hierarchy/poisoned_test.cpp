@@ -129,6 +129,7 @@ TEST_F(SwitchPoison, AnotherErrorComesFirst) {
 TEST_F(SwitchPoison, AFatalOneIsContainedAndGoesNoFurther) {
   const Id port = SwitchEnds::port_id(0);
   fixture.enable_errors(port);
+  fixture.enable_errors(SwitchEnds::upstream_id);
   fixture.config_write(port,
                        fixture.find_extended(port, AdvancedErrorReporting::id) +
                            AdvancedErrorReporting::uncorrectable_severity,

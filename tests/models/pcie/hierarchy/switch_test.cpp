@@ -214,7 +214,10 @@ TEST(Switch, ASwitchBelowASwitch) {
       EXPECT_EQ(read->data, data);
     }
     EXPECT_EQ(fixture.counted("fixture.above.up.MWr.tlps"), 0u);
-    for (const Id id : {root_id, far_port, far}) fixture.enable_errors(id);
+    for (const Id id :
+         {root_id, upstream_id, port_id(devices - 1), make_id(6, 0, 0), far_port, far}) {
+      fixture.enable_errors(id);
+    }
     fixture.cards[2]->link.inject(Direction::down, {Error::malformed_tlp, {}, 1});
     settle();
     EXPECT_EQ(fixture.collect().uncorrectable, far);
