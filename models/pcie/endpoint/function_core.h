@@ -94,8 +94,10 @@ class FunctionCore {
   }
   bool may_master() const { return header_->master_enabled() && d0() && uplink_.up(); }
 
-  /// Sends a packet of this function, with a digest if software has enabled digests.
+  /// Sends a packet of this function, with a digest if software has enabled digests. Software must
+  /// also have enabled the IDO attribute of completions.
   void send(TlpPtr tlp) {
+    if (tlp->is_completion()) tlp->header.id_based_ordering &= express_.id_based_completions();
     tlp->header.ecrc = errors_.advanced().generates_digests();  // 2.7.1
     uplink_.transmit(std::move(tlp));
   }

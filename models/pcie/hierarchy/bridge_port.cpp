@@ -31,6 +31,13 @@ bool BridgePort::refuse_malformed(const Tlp& tlp) {
   return true;
 }
 
+TlpPtr BridgePort::refused(const Tlp& request, Status status) const {
+  if (!request.is_non_posted()) return nullptr;
+  TlpPtr completion = Tlp::completion(request, id(), status);
+  completion->header.id_based_ordering &= express_.id_based_completions();
+  return completion;
+}
+
 // Software finds absent devices by configuration requests, so these are no reason for a warning.
 TlpPtr BridgePort::refuse_unsupported(const Tlp& request) {
   const bool warns = unsupported_++ == 0 && !request.is_config();

@@ -42,9 +42,7 @@ class BridgePort : public sc_core::sc_module, public Port {
     if (completion) send(std::move(completion));
   }
   /// The completion with which this port refuses a request, or nullptr for a posted request.
-  TlpPtr refused(const Tlp& request, Status status) const {
-    return request.is_non_posted() ? Tlp::completion(request, id(), status) : nullptr;
-  }
+  TlpPtr refused(const Tlp& request, Status status) const;
 
   /// Counts and reports a malformed TLP. Returns whether the TLP is malformed and must be dropped.
   bool refuse_malformed(const Tlp& tlp);

@@ -286,6 +286,7 @@ void RootPort::add_digest(Tlp& tlp) const {
 }
 
 void RootPort::send(TlpPtr tlp) {
+  if (tlp->is_completion()) tlp->header.id_based_ordering &= express_.id_based_completions();
   add_digest(*tlp);
   Port::send(std::move(tlp));
 }

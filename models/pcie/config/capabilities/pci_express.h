@@ -191,6 +191,9 @@ class PciExpress {
   /// Endpoint: 10-Bit Tag Requester Enable.
   bool ten_bit_tags() const { return controls_2(DeviceControl2Bit::ten_bit_tag_requester); }
   bool id_based_ordering() const { return controls_2(DeviceControl2Bit::ido_request); }
+  /// Whether a completion of this function may keep the IDO attribute of its request. Only
+  /// endpoints and root ports have that control (7.5.3.16).
+  bool id_based_completions() const { return controls_2(DeviceControl2Bit::ido_completion); }
   /// Root port: whether software sees the retry of a read of the vendor ID.
   bool retry_visible() const {
     return space_.any(offset_ + root_control, RootControlBit::retry_visible);
