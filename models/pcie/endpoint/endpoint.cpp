@@ -121,9 +121,12 @@ void Endpoint::receive(TlpPtr tlp) {
     case TlpType::DMWr:
       if (Function* function = claiming(*tlp)) return receive_deferrable(*function, std::move(tlp));
       return unsupported(*tlp);
-    case TlpType::Msg:
-      ++messages_ignored_;
-      return;
+    case TlpType::Msg:  // the model has no messages that go down
+      if (is_ignored_message(tlp->header.message_code)) {
+        ++messages_ignored_;
+        return;
+      }
+      return unsupported(*tlp);
   }
 }
 

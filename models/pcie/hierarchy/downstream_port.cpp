@@ -283,6 +283,7 @@ void DownstreamPort::receive_message(const Tlp& message) {
       header_.set_received_system_error();
       break;
     default:
+      if (is_ignored_message(code)) return;
       return unsupported(message);
   }
   const Severity severity = code == err_cor        ? Severity::correctable

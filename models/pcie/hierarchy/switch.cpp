@@ -177,9 +177,12 @@ void Switch::Upstream::receive(TlpPtr tlp) {
         return;
       }
       return unexpected(*tlp);
-    case TlpType::Msg:
-      ++messages_ignored_;
-      return;
+    case TlpType::Msg:  // the model has no messages that go down
+      if (is_ignored_message(tlp->header.message_code)) {
+        ++messages_ignored_;
+        return;
+      }
+      return answer(refuse_unsupported(*tlp));
   }
 }
 

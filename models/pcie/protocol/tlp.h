@@ -54,7 +54,7 @@ enum class AddressType : std::uint8_t {
   translated = 2,
 };
 
-/// The message codes that the model sends (PCIe 5.0, 2.2.8.1).
+/// The message codes that the model sends (PCIe 5.0, 2.2.8.1, 2.2.8.3).
 enum MessageCode : std::uint8_t {
   assert_inta = 0x20,    ///< plus 0 to 3 for INTA to INTD
   deassert_inta = 0x24,  ///< plus 0 to 3 for INTA to INTD
@@ -62,6 +62,25 @@ enum MessageCode : std::uint8_t {
   err_nonfatal = 0x31,
   err_fatal = 0x33,
 };
+
+/// Whether a receiver drops messages of that code without an error: Vendor-Defined Type 1 (PCIe
+/// 5.0, 2.2.8.6), and those of a former mechanism for hot-plug (2.2.8.7). All other messages that
+/// the receiver does not support are Unsupported Requests (2.3.1).
+constexpr bool is_ignored_message(unsigned code) {
+  switch (code) {
+    case 0x40:
+    case 0x41:
+    case 0x43:
+    case 0x44:
+    case 0x45:
+    case 0x47:
+    case 0x48:
+    case 0x7f:
+      return true;
+    default:
+      return false;
+  }
+}
 
 /// The fields of a PCIe header that the generic payload does not have.
 struct TlpHeader : tlm::tlm_extension<TlpHeader> {

@@ -120,8 +120,11 @@ bool enabled(const TlpHeader& header, unsigned byte) {
   return byte / 4 + 1u < header.length || header.last_be >> byte % 4 & 1;
 }
 
+// 2.2.8.1, 2.2.8.3, and what 2.2.8.6 and 2.2.8.7 have a receiver ignore.
 bool known_message(unsigned code) {
-  return (code >= 0x20 && code <= 0x27) || code == 0x30 || code == 0x31 || code == 0x33;
+  const bool ignored = code == 0x40 || code == 0x41 || (code >= 0x43 && code <= 0x45) ||
+                       code == 0x47 || code == 0x48 || code == 0x7f;
+  return ignored || (code >= 0x20 && code <= 0x27) || code == 0x30 || code == 0x31 || code == 0x33;
 }
 
 constexpr unsigned deferrable_bytes = 128;  // that the root complex completes
