@@ -32,20 +32,20 @@ class LinkCapabilities {
   }
   LinkCapabilities(const LinkCapabilities&) = delete;
 
-  /// The link is up at the speed of `generation`, 1 to 6.
-  void trained(unsigned generation) {
-    if (secondary_) secondary_->trained(generation);
-    if (data_link_feature_) data_link_feature_->exchanged(generation >= 4);
-    for (auto& speed : speeds_) {
-      if (speed) speed->trained(generation);
-    }
-    if (margining_) margining_->trained(generation);
-    equalized_ = generation;
+  /// The link is up at the speed of `generation`, 1 to 6. `partner` is the highest generation of
+  /// the port at its other end. A port with 16 GT/s announces its features at every speed (3.3).
+  void trained(unsigned generation, unsigned partner) {
+    if (data_link_feature_) data_link_feature_->exchanged(partner >= 4);
+    equalized(generation);
   }
   /// The link is back from Recovery. Speeds for which it was equalized remain equalized.
   void retrained(unsigned generation) {
-    if (generation > equalized_) return trained(generation);
+    if (generation > equalized_) return equalized(generation);
     if (margining_) margining_->trained(generation);
+  }
+  /// The link is down (3.2.1).
+  void link_down() {
+    if (data_link_feature_) data_link_feature_->exchanged(false);
   }
   /// The receiver of that lane has failed.
   void lane_failed(unsigned lane) {
@@ -53,6 +53,15 @@ class LinkCapabilities {
   }
 
  private:
+  void equalized(unsigned generation) {
+    if (secondary_) secondary_->trained(generation);
+    for (auto& speed : speeds_) {
+      if (speed) speed->trained(generation);
+    }
+    if (margining_) margining_->trained(generation);
+    equalized_ = generation;
+  }
+
   std::optional<SecondaryPciExpress> secondary_;
   std::optional<DataLinkFeature> data_link_feature_;
   std::optional<PhysicalLayer> speeds_[3];

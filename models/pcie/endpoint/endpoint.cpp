@@ -139,7 +139,9 @@ void Endpoint::receive_deferrable(Function& function, TlpPtr request) {
 }
 
 void Endpoint::trained(unsigned generation, unsigned lanes) {
-  for (const auto& function : functions_) function->trained(generation, lanes, flits());
+  for (const auto& function : functions_) {
+    function->trained(generation, lanes, partner_generation(), flits());
+  }
 }
 
 void Endpoint::retrained(unsigned generation, unsigned lanes) {

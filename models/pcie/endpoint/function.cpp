@@ -101,9 +101,9 @@ void Function::reset(Reset kind) {
   if (on_reset_) on_reset_();
 }
 
-void Function::trained(unsigned generation, unsigned lanes, bool flits) {
+void Function::trained(unsigned generation, unsigned lanes, unsigned partner, bool flits) {
   core_.express().trained(generation, lanes, flits);
-  if (link_capabilities_) link_capabilities_->trained(generation);
+  if (link_capabilities_) link_capabilities_->trained(generation, partner);
   core_.be_ready_after(initialisation_);
   interrupts_.update_intx();
 }

@@ -98,7 +98,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   bool checks_digests() const { return core_.errors().advanced().checks_digests(); }
   /// Answers a request that this function does not support with Unsupported Request.
   void refuse(const Tlp& request) { completer_.refuse(request); }
-  void trained(unsigned generation, unsigned lanes, bool flits);
+  void trained(unsigned generation, unsigned lanes, unsigned partner, bool flits);
   void retrained(unsigned generation, unsigned lanes);
   void lane_failed(unsigned lane);
   unsigned active_states() const { return core_.express().active_states(); }

@@ -69,7 +69,7 @@ void BridgePort::detected(Error error, const Tlp* tlp) {
 
 void BridgePort::trained(unsigned generation, unsigned lanes) {
   express_.trained(generation, lanes, flits());
-  link_capabilities_.trained(generation);
+  link_capabilities_.trained(generation, partner_generation());
 }
 
 void BridgePort::retrained(unsigned generation, unsigned lanes) {

@@ -249,6 +249,7 @@ void DownstreamPort::recovering() {
 
 void DownstreamPort::link_lost(Reset) {
   express_.link_down(false);
+  link_capabilities_.link_down();
   // 2.2.8.1: without a link, all INTx interrupts are deasserted.
   for (unsigned pin = 0; pin < 4; ++pin) intx(pin, false);
   update_interrupt();

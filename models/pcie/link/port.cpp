@@ -38,6 +38,10 @@ void Port::active_states_changed() {
   if (link_ != nullptr) link_->keep_awake();
 }
 
+unsigned Port::partner_generation() const {
+  return link_ != nullptr ? link_->half_from(*this).to().port_config().generation : 0;
+}
+
 bool Port::flits() const {
   return link_ != nullptr && link_->flits();
 }

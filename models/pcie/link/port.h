@@ -75,6 +75,8 @@ class Port {
   virtual bool extended_synch() const { return false; }
   /// Must be called after active_states() has changed.
   void active_states_changed();
+  /// The highest generation of the port at the other end, or 0 without a link.
+  unsigned partner_generation() const;
   /// Whether the link is in flit mode, or was before it went down.
   bool flits() const;
   /// Sends the link to Recovery; called by the upstream component's port. Returns false, without

@@ -24,8 +24,7 @@ class DataLinkFeature {
   DataLinkFeature(const DataLinkFeature&) = delete;
 
   unsigned offset() const { return offset_; }
-  /// Sets whether the link partner has announced its features in training. Every partner with
-  /// 16 GT/s does so.
+  /// Sets whether the link partner has announced its features since the link came up (3.3).
   void exchanged(bool announced) {
     space_.set(offset_ + status, 4, announced ? scaled_flow_control | remote_valid : 0);
   }

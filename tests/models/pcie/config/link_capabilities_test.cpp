@@ -128,9 +128,8 @@ TEST(LinkCapabilities, TrainingReportsWhatTheOtherPortHas) {
     LinkCapabilities link(space, PortType::endpoint, 6, 2);
     auto at = extended(space);
     for (const unsigned now : {6u, generation}) {
-      link.trained(now);
+      link.trained(now, 6);
       EXPECT_EQ(space.read(at[secondary] + 0x0c, 4), now >= 3 ? 0x04000400u : 0x7f007f00u);
-      EXPECT_EQ(space.read(at[data_link_feature] + 8, 4), now >= 4 ? 0x80000001u : 0u);
       EXPECT_EQ(space.read(at[physical_16] + 0x0c, 4), now >= 4 ? 0xfu : 0u);
       EXPECT_EQ(space.read(at[physical_16] + 0x20, 2), now >= 4 ? 0x4040u : 0xf0f0u);
       EXPECT_EQ(space.read(at[physical_32] + 0x0c, 4), now >= 5 ? 0xfu : 0u);
@@ -141,10 +140,65 @@ TEST(LinkCapabilities, TrainingReportsWhatTheOtherPortHas) {
   }
 }
 
+// 3.3: a port that can have 16 GT/s announces its features, whatever the speed of the link is.
+// 3.2.1: they are forgotten when the link goes down.
+TEST(LinkCapabilities, FeaturesOfThePartnerDoNotDependOnTheSpeed) {
+  for (const unsigned partner : {1u, 3u, 4u, 6u}) {
+    for (unsigned now = 1; now <= partner; ++now) {
+      ConfigSpace space;
+      LinkCapabilities link(space, PortType::root_port, 6, 2);
+      const unsigned at = extended(space)[data_link_feature] + 8;
+      const std::uint32_t announced = partner >= 4 ? 0x80000001 : 0;
+      link.trained(now, partner);
+      EXPECT_EQ(space.read(at, 4), announced) << now << " of " << partner;
+      link.retrained(partner);
+      EXPECT_EQ(space.read(at, 4), announced);
+      link.retrained(1);
+      EXPECT_EQ(space.read(at, 4), announced);
+      link.link_down();
+      EXPECT_EQ(space.read(at, 4), 0u);
+    }
+  }
+}
+
+class ExchangedFeatures : public testing::TestWithParam<unsigned> {};
+
+TEST_P(ExchangedFeatures, AreTheSameAtEverySpeed) {
+  const unsigned card = GetParam();
+  Fixture::Config config;
+  config.endpoint.generation = card;
+  config.root_complex.ports[0].generation = 6;
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    const Id port = Fixture::root_port;
+    const unsigned at = fixture.find_extended_capability(port, data_link_feature) + 8;
+    const unsigned express = fixture.find_capability(port, PciExpress::id);
+    const std::uint32_t announced = card >= 4 ? 0x80000001 : 0;
+    const auto device = [&] {
+      if (card < 4) return std::uint32_t{0};  // it does not have the capability
+      const unsigned found = fixture.find_extended_capability(Fixture::device, data_link_feature);
+      return fixture.config_read(Fixture::device, found + 8, 4);
+    };
+    EXPECT_EQ(fixture.config_read(port, at, 4), announced);
+    EXPECT_EQ(device(), announced);
+    // The link goes down and comes up again at 2.5 GT/s.
+    fixture.config_write(port, express + PciExpress::link_control_2, 1, 2);
+    fixture.config_write(port, express + PciExpress::link_control, 1u << 4, 2);
+    EXPECT_EQ(fixture.config_read(port, at, 4), 0u) << "the link is disabled";
+    fixture.config_write(port, express + PciExpress::link_control, 0, 2);
+    sc_core::wait(1, sc_core::SC_MS);
+    EXPECT_EQ(fixture.config_read(port, express + PciExpress::link_status, 2) & 0xf, 1u);
+    EXPECT_EQ(fixture.config_read(port, at, 4), announced);
+    EXPECT_EQ(device(), announced);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(LinkCapabilities, ExchangedFeatures, testing::Values(3, 4, 6));
+
 TEST(LinkCapabilities, AFunctionLevelResetLeavesTheLinkAsItIs) {
   ConfigSpace space;
   LinkCapabilities link(space, PortType::endpoint, 6, 16);
-  link.trained(6);
+  link.trained(6, 6);
   std::vector<std::uint32_t> before;
   for (unsigned at = ConfigSpace::first_extended_capability; at < 0x300; at += 4)
     before.push_back(space.read(at, 4));
