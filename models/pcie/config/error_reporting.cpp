@@ -61,7 +61,7 @@ std::optional<Severity> ErrorReporting::report_advisory(Error error, const Tlp* 
   express_.detected(PciExpress::correctable_error | (unsupported ? unsupported_detected : 0));
   advanced_.log_advisory();
   if (advanced_.advisory_masked()) return {};
-  advanced_.log(error, tlp);
+  advanced_.log(error, tlp, express_.flits());
   if (unsupported && !express_.reports(PciExpress::unsupported_request)) return {};
   if (!sends_message(Severity::correctable)) return {};
   return Severity::correctable;
@@ -73,7 +73,7 @@ std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const 
   const std::uint32_t kind =
       severity == Severity::fatal ? PciExpress::fatal_error : PciExpress::non_fatal_error;
   express_.detected(kind | (unsupported ? unsupported_detected : 0));
-  advanced_.log(error, tlp);
+  advanced_.log(error, tlp, express_.flits());
   if (advanced_.masked(error)) return {};
   if (unsupported && !serr_enabled() && !express_.reports(PciExpress::unsupported_request)) {
     return {};

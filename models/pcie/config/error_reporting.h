@@ -40,7 +40,8 @@ class ErrorReporting {
         express_(express),
         link_side_(is_above_link(type) ? Side::secondary : Side::primary),
         conventional_(space, commands_),
-        advanced_(space, type, physical != nullptr ? &physical->advanced_ : nullptr) {}
+        advanced_(space, type, physical != nullptr ? &physical->advanced_ : nullptr,
+                  express.supports_flits()) {}
   ErrorReporting(const ErrorReporting&) = delete;
 
   AdvancedErrorReporting& advanced() { return advanced_; }

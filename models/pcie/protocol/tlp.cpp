@@ -290,6 +290,82 @@ HeaderWords Tlp::header_words() const {
   return words;
 }
 
+namespace {
+
+bool has_orthogonal_content(const Tlp& tlp) {
+  const TlpHeader& header = tlp.header;
+  switch (header.type) {
+    case TlpType::MRd:
+    case TlpType::MWr:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+    case TlpType::DMWr:
+      return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      return header.status != Status::success || (header.lower_address & 3) != 0;
+    case TlpType::Msg:
+      return false;
+    default:
+      return true;
+  }
+}
+
+constexpr std::uint32_t flit_read_32 = 0x03;  // the only type that differs from Fmt and Type
+constexpr std::uint32_t ohc_a = 1u << 16;
+constexpr std::uint32_t ecrc_trailer = 1u << 13;
+constexpr std::uint32_t destination_segment_valid = 1u << 15;
+
+// OHC-A1, A3 or A5 (figures 2-7, 2-9, 2-11). All buses are in segment 0. A request for
+// configuration always names its segment, and a completion does where a request has named its own.
+std::uint32_t orthogonal_content(const Tlp& tlp) {
+  const TlpHeader& header = tlp.header;
+  if (tlp.is_completion()) {
+    return (header.lower_address & 3u) << 3 | (static_cast<std::uint32_t>(header.status) & 7);
+  }
+  const std::uint32_t enables = (header.last_be & 0xfu) << 4 | (header.first_be & 0xfu);
+  return tlp.is_config() ? destination_segment_valid | enables : enables;
+}
+
+}  // namespace
+
+FlitHeader Tlp::flit_header() const {
+  const HeaderWords plain = header_words();
+  const bool is_long = is_memory() && get_address() >> 32 != 0;
+  const bool content = has_orthogonal_content(*this);
+  const std::uint32_t type =
+      header.type == TlpType::MRd && !is_long ? flit_read_32 : plain[0] >> 24;
+  const std::uint32_t attributes = std::uint32_t{header.id_based_ordering} << 2 |
+                                   std::uint32_t{header.relaxed_ordering} << 1 |
+                                   std::uint32_t{header.no_snoop};
+  const std::uint32_t poisoned = std::uint32_t{header.poisoned} << 15;
+  FlitHeader flit;
+  flit.words[0] = type << 24 | (header.traffic_class & 7u) << 21 | (content ? ohc_a : 0) |
+                  (header.ecrc ? ecrc_trailer : 0) | attributes << 10 | (header.length & 0x3ffu);
+  if (is_completion()) {
+    flit.words[1] = std::uint32_t{header.completer} << 16 | poisoned |
+                    (header.lower_address >> 6 & 1u) << 14 | (header.tag & 0x3fffu);
+    flit.words[2] = std::uint32_t{header.requester} << 16 |
+                    (header.lower_address >> 2 & 0xfu) << 12 | (header.byte_count & 0xfffu);
+  } else {
+    // 2.2.6.2: the tag of a posted request is reserved; a message has its code there.
+    const std::uint32_t tag = header.type == TlpType::Msg ? header.message_code
+                              : is_non_posted()           ? header.tag & 0x3fffu
+                                                          : 0;
+    flit.words[1] = std::uint32_t{header.requester} << 16 | poisoned | tag;
+    flit.words[2] = plain[2];
+    flit.words[3] = plain[3];
+    // AT is in the low bits of the address.
+    if (is_memory()) {
+      flit.words[is_long ? 3 : 2] |= static_cast<std::uint32_t>(header.address_type) & 3;
+    }
+  }
+  flit.size = header_bytes() / 4;
+  if (content) flit.words[flit.size++] = orthogonal_content(*this);
+  return flit;
+}
+
 bool Tlp::enabled(unsigned index) const {
   if (index < 4) return header.first_be >> index & 1;
   const unsigned last = 4u * (header.length - 1);
@@ -326,26 +402,6 @@ namespace {
 unsigned framing_bytes(unsigned generation) {
   if (generation == 6) return 0;
   return generation <= 2 ? 2 + 2 + 4 : 4 + 4;
-}
-
-bool has_orthogonal_content(const Tlp& tlp) {
-  const TlpHeader& header = tlp.header;
-  switch (header.type) {
-    case TlpType::MRd:
-    case TlpType::MWr:
-    case TlpType::FetchAdd:
-    case TlpType::Swap:
-    case TlpType::CAS:
-    case TlpType::DMWr:
-      return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
-    case TlpType::Cpl:
-    case TlpType::CplD:
-      return header.status != Status::success || (header.lower_address & 3) != 0;
-    case TlpType::Msg:
-      return false;
-    default:
-      return true;
-  }
 }
 
 }  // namespace

@@ -116,6 +116,12 @@ struct TlpHeader : tlm::tlm_extension<TlpHeader> {
 /// A header as it is on the wire. Byte 0 is in bits 31:24 of the first DW; unused words are 0.
 using HeaderWords = std::array<std::uint32_t, 4>;
 
+/// A header as it is in flits: 3 or 4 DW and perhaps one of orthogonal header content.
+struct FlitHeader {
+  std::array<std::uint32_t, 5> words{};  ///< as in HeaderWords
+  unsigned size = 0;                     ///< DW that are used
+};
+
 class Tlp;
 struct TlpRelease {
   void operator()(Tlp* tlp) const;
@@ -176,6 +182,8 @@ class Tlp : public tlm::tlm_generic_payload {
   unsigned header_bytes() const;
   /// The header in the format of generations 1 to 5 (PCIe 5.0, 2.2).
   HeaderWords header_words() const;
+  /// The header in flit mode (PCIe 6.0, 2.2.1.2).
+  FlitHeader flit_header() const;
   unsigned payload_bytes() const { return has_data() ? 4u * header.length : 0; }
 
   /// Whether byte `index` of a request's 4 x length bytes is enabled.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/config/capabilities/advanced_error_reporting.h"
 
+#include <algorithm>
+
 namespace pcie {
 namespace {
 
@@ -10,6 +12,9 @@ constexpr std::uint32_t ecrc_capable =
     Aer::ControlBit::generation_capable | Aer::ControlBit::check_capable;
 constexpr std::uint32_t ecrc_enable =
     Aer::ControlBit::generation_enable | Aer::ControlBit::check_enable;
+
+// The longest header base that a port of this model sends, and one DW of orthogonal content.
+constexpr std::uint32_t flit_log_words = 5;
 
 std::uint32_t bits(bool correctable) {
   std::uint32_t found = 0;
@@ -28,10 +33,14 @@ constexpr std::uint32_t fatal_by_default =
 }  // namespace
 
 AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type,
-                                               const AdvancedErrorReporting* physical)
+                                               const AdvancedErrorReporting* physical, bool flits)
     : space_(space),
       governor_(physical != nullptr ? physical : this),
-      offset_(space.add_extended_capability(id, 2, type == PortType::root_port ? 0x38 : 0x2c)),
+      flits_(flits),
+      offset_(space.add_extended_capability(id, flits ? 3 : 2,
+                                            flits                         ? header_log_5 + 4
+                                            : type == PortType::root_port ? 0x38
+                                                                          : 0x2c)),
       uncorrectable_(bits(false)) {
   const bool root = type == PortType::root_port;
   if (!is_above_link(type)) {
@@ -55,9 +64,12 @@ AdvancedErrorReporting::AdvancedErrorReporting(ConfigSpace& space, PortType type
   // A switch forwards digests without change: it neither generates nor checks any.
   const bool digests = root || type == PortType::endpoint;
   const std::uint32_t enable = digests && physical == nullptr ? ecrc_enable : 0;
-  space.define({offset_ + control, 4, digests ? ecrc_capable : 0, enable, 0,
-                ControlBit::first_error_pointer | enable});
+  const std::uint32_t log_size = flits ? flit_log_words << ControlBit::header_log_size_shift : 0;
+  space.define({offset_ + control, 4, (digests ? ecrc_capable : 0) | log_size, enable, 0,
+                ControlBit::first_error_pointer | ControlBit::logged_in_flit |
+                    ControlBit::logged_size | enable});
   for (unsigned i = 0; i < 4; ++i) space.define({offset_ + header_log + 4 * i, 4, 0, 0, 0, ~0u});
+  if (flits) space.define({offset_ + header_log_5, 4, 0, 0, 0, ~0u});
   if (!root) return;
   space.define({offset_ + root_error_command, 4, 0, RootErrorCommandBit::all});
   // The vector of the interrupt, in bits 31:27, is 0.
@@ -77,7 +89,7 @@ bool AdvancedErrorReporting::masked(Error error) const {
   return governing(mask) & bit_of(error);
 }
 
-void AdvancedErrorReporting::log(Error error, const Tlp* tlp) {
+void AdvancedErrorReporting::log(Error error, const Tlp* tlp, bool in_flit) {
   const unsigned at = offset_ + (is_correctable(error) ? correctable_status : uncorrectable_status);
   const std::uint32_t before = space_.get(at, 4);
   space_.set(at, 4, before | bit_of(error));
@@ -89,8 +101,24 @@ void AdvancedErrorReporting::log(Error error, const Tlp* tlp) {
   logged_ = true;
   space_.change(offset_ + control, 4, ControlBit::first_error_pointer,
                 static_cast<std::uint32_t>(error));
-  const HeaderWords words = tlp != nullptr ? tlp->header_words() : HeaderWords{};
-  for (unsigned i = 0; i < 4; ++i) space_.set(offset_ + header_log + 4 * i, 4, words[i]);
+  log_header(tlp, in_flit);
+}
+
+void AdvancedErrorReporting::log_header(const Tlp* tlp, bool in_flit) {
+  FlitHeader header;
+  if (tlp != nullptr && in_flit) {
+    header = tlp->flit_header();
+  } else if (tlp != nullptr) {
+    const HeaderWords words = tlp->header_words();
+    std::copy(words.begin(), words.end(), header.words.begin());
+    header.size = tlp->header_bytes() / 4;
+  }
+  for (unsigned i = 0; i < 4; ++i) space_.set(offset_ + header_log + 4 * i, 4, header.words[i]);
+  if (!flits_) return;
+  space_.set(offset_ + header_log_5, 4, header.words[4]);
+  space_.change(
+      offset_ + control, 4, ControlBit::logged_in_flit | ControlBit::logged_size,
+      (in_flit ? ControlBit::logged_in_flit : 0) | header.size << ControlBit::logged_size_shift);
 }
 
 void AdvancedErrorReporting::log_advisory() {

@@ -15,7 +15,8 @@ enum class Severity : std::uint8_t { correctable, non_fatal, fatal };
 
 /// Advanced Error Reporting capability, version 2 (PCIe 5.0, 7.8.4), without multiple headers. Its
 /// registers are sticky. A virtual function has its own status and log, but uses the mask, severity
-/// and ECRC enables of its physical function (9.4.2).
+/// and ECRC enables of its physical function (9.4.2). A function that supports flit mode has
+/// version 3, whose log has a fifth DW (PCIe 6.0, 7.8.4.8).
 class AdvancedErrorReporting {
  public:
   static constexpr std::uint16_t id = 0x0001;
@@ -30,6 +31,7 @@ class AdvancedErrorReporting {
   static constexpr unsigned root_error_status = 0x30;   ///< root port only
   static constexpr unsigned error_source = 0x34;        ///< root port only: of ERR_COR
   static constexpr unsigned uncorrectable_source = 0x36;  ///< of ERR_NONFATAL and ERR_FATAL
+  static constexpr unsigned header_log_5 = 0x38;          ///< version 3 only: the fifth DW
 
   /// Advisory Non-Fatal Error, in Correctable Error Status and Mask.
   static constexpr std::uint32_t advisory_non_fatal = 1u << 13;
@@ -40,6 +42,11 @@ class AdvancedErrorReporting {
     static constexpr std::uint32_t generation_enable = 1u << 6;
     static constexpr std::uint32_t check_capable = 1u << 7;  ///< ECRC checking
     static constexpr std::uint32_t check_enable = 1u << 8;
+    // Version 3 only:
+    static constexpr unsigned header_log_size_shift = 13;      ///< DW of the log
+    static constexpr std::uint32_t logged_in_flit = 1u << 18;  ///< Logged TLP was Flit Mode
+    static constexpr unsigned logged_size_shift = 19;          ///< DW that are logged
+    static constexpr std::uint32_t logged_size = 0x1fu << logged_size_shift;
   };
   /// Bits of Root Error Command, which enable the interrupt.
   struct RootErrorCommandBit {
@@ -60,9 +67,10 @@ class AdvancedErrorReporting {
     static constexpr std::uint32_t all = 0x7f;
   };
 
-  /// `physical` is the capability of the physical function, for a virtual function.
+  /// `physical` is the capability of the physical function, for a virtual function. `flits` is
+  /// whether the function supports flit mode.
   AdvancedErrorReporting(ConfigSpace& space, PortType type,
-                         const AdvancedErrorReporting* physical = nullptr);
+                         const AdvancedErrorReporting* physical = nullptr, bool flits = false);
   AdvancedErrorReporting(const AdvancedErrorReporting&) = delete;
 
   unsigned offset() const { return offset_; }
@@ -79,8 +87,9 @@ class AdvancedErrorReporting {
   bool advisory_masked() const { return governing(correctable_mask) & advisory_non_fatal; }
 
   /// Sets the error's status bit. Also sets the first error pointer and the header log, unless the
-  /// error is masked or an earlier error occupies the log (6.2.4.2).
-  void log(Error error, const Tlp* tlp);
+  /// error is masked or an earlier error occupies the log (6.2.4.2). `in_flit` is whether the link
+  /// is in flit mode.
+  void log(Error error, const Tlp* tlp, bool in_flit = false);
   void log_advisory();
 
   /// Root port: records an error message of `source`, which may be the port itself (7.8.4.10,
@@ -97,8 +106,11 @@ class AdvancedErrorReporting {
     return governor_->space_.get(governor_->offset_ + at, 4);
   }
 
+  void log_header(const Tlp* tlp, bool in_flit);
+
   ConfigSpace& space_;
   const AdvancedErrorReporting* governor_;
+  const bool flits_;
   unsigned offset_;
   std::uint32_t uncorrectable_;  // the bits that the capability implements
   bool logged_ = false;  // whether the first error pointer was set since its bit was cleared

@@ -194,6 +194,11 @@ class PciExpress {
   /// Whether a completion of this function may keep the IDO attribute of its request. Only
   /// endpoints and root ports have that control (7.5.3.16).
   bool id_based_completions() const { return controls_2(DeviceControl2Bit::ido_completion); }
+  bool supports_flits() const { return generation_ >= 6; }
+  /// Whether the link is in flit mode.
+  bool flits() const {
+    return governor_->space_.any(governor_->offset_ + link_status_2, LinkStatus2Bit::flit_mode);
+  }
   /// Root port: whether software sees the retry of a read of the vendor ID.
   bool retry_visible() const {
     return space_.any(offset_ + root_control, RootControlBit::retry_visible);

@@ -154,16 +154,19 @@ TEST(Registers, Interrupts) {
 TEST(Registers, Errors) {
   using A = AdvancedErrorReporting;
   EXPECT_EQ(A::id, 0x0001);
-  EXPECT_EQ(
-      (std::array{A::uncorrectable_status, A::uncorrectable_mask, A::uncorrectable_severity,
-                  A::correctable_status, A::correctable_mask, A::control, A::header_log,
-                  A::root_error_command, A::root_error_status, A::error_source,
-                  A::uncorrectable_source}),
-      (std::array{0x04u, 0x08u, 0x0cu, 0x10u, 0x14u, 0x18u, 0x1cu, 0x2cu, 0x30u, 0x34u, 0x36u}));
+  EXPECT_EQ((std::array{A::uncorrectable_status, A::uncorrectable_mask, A::uncorrectable_severity,
+                        A::correctable_status, A::correctable_mask, A::control, A::header_log,
+                        A::root_error_command, A::root_error_status, A::error_source,
+                        A::uncorrectable_source, A::header_log_5}),
+            (std::array{0x04u, 0x08u, 0x0cu, 0x10u, 0x14u, 0x18u, 0x1cu, 0x2cu, 0x30u, 0x34u, 0x36u,
+                        0x38u}));
   EXPECT_EQ((std::array{A::advisory_non_fatal, A::ControlBit::first_error_pointer,
                         A::ControlBit::generation_capable, A::ControlBit::generation_enable,
                         A::ControlBit::check_capable, A::ControlBit::check_enable}),
             (std::array{0x2000u, 0x1fu, 0x20u, 0x40u, 0x80u, 0x100u}));
+  EXPECT_EQ((std::array{A::ControlBit::logged_in_flit, A::ControlBit::logged_size}),
+            (std::array{1u << 18, 0x1fu << 19}));  // PCIe 6.0
+  EXPECT_EQ(A::ControlBit::header_log_size_shift, 13u);
   using R = A::RootErrorStatusBit;
   EXPECT_EQ((std::array{R::correctable, R::multiple_correctable, R::uncorrectable,
                         R::multiple_uncorrectable, R::first_uncorrectable_fatal, R::non_fatal,

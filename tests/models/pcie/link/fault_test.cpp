@@ -305,6 +305,48 @@ TEST_F(Faults, AnInterruptEachTimeThatThereIsSomethingNew) {
 }
 
 // 6.2.4: all functions log the error, and one message reports it.
+// PCIe 6.0, 7.8.4.8: a port logs headers as they are on its link.
+TEST(FlitErrors, AreLoggedAsTheyAreInFlits) {
+  Fixture::Config config;
+  config.root_complex.ports[0].generation = config.endpoint.generation = 6;
+  config.link.generation = 6;
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    const Id port = Fixture::root_port;
+    const unsigned aer = ConfigSpace::first_extended_capability;
+    const unsigned express = fixture.find_capability(port, PciExpress::id);
+    EXPECT_EQ(fixture.config_read(port, express + PciExpress::link_status_2, 2) >> 10 & 1, 1u);
+    for (const Id id : {port, Fixture::device}) fixture.config_write(id, aer + 0x14, 0, 4);
+    const auto logged = [&](Id id) {
+      std::vector<std::uint32_t> words;
+      const std::uint32_t control = fixture.config_read(id, aer + 0x18, 4);
+      EXPECT_TRUE(control >> 18 & 1) << "in flit mode";
+      for (unsigned i = 0; i < (control >> 19 & 0x1f); ++i) {
+        words.push_back(fixture.config_read(id, aer + (i < 4 ? 0x1c + 4 * i : 0x38), 4));
+      }
+      return words;
+    };
+    auto read = fixture.logic.dma_read(Fixture::ecam + 1, 2);
+    fixture.wait_for(*read);
+    const auto at_port = logged(port);
+    ASSERT_EQ(at_port.size(), 4u);
+    EXPECT_EQ(at_port[0], 0x03010001u) << "MRd, OHC-A1";
+    EXPECT_EQ(at_port[1] >> 16, 0x0100u);
+    EXPECT_EQ(at_port[2], 0xe0000000u);
+    EXPECT_EQ(at_port[3], 0x00000006u) << "bytes 1 and 2";
+    fixture.logic.answer = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    fixture.read(Fixture::bar2 + 2, 1);
+    const auto at_device = logged(Fixture::device);
+    ASSERT_EQ(at_device.size(), 5u);
+    EXPECT_EQ(at_device[0], 0x20010001u);
+    EXPECT_EQ(at_device[1] >> 16, 0x0008u);
+    EXPECT_EQ(at_device[2], 0x40u);
+    EXPECT_EQ(at_device[3], 0u);
+    EXPECT_EQ(at_device[4], 0x00000004u);
+  });
+}
+
 TEST(FunctionsErrors, OneMessageOfAllFunctions) {
   Fixture::Config config;
   config.endpoint.functions.resize(8);

@@ -233,6 +233,60 @@ TEST(Tlp, HeadersAsOnTheWire) {
   EXPECT_EQ(tlp->header_words(), (HeaderWords{0x30000000, 0x01000033, 0, 0})) << "to the root";
 }
 
+// PCIe 6.0, table 2-5 (types), 2.2.1.2 (first DW and OHC-A), 2.2.7.2, 2.2.8 and 2.2.9.2, by hand.
+TEST(Tlp, HeadersInFlits) {
+  const auto expect = [](const Tlp& tlp, std::vector<std::uint32_t> words) {
+    const FlitHeader header = tlp.flit_header();
+    EXPECT_EQ(std::vector(header.words.begin(), header.words.begin() + header.size), words)
+        << to_string(tlp.header.type);
+    EXPECT_EQ(4 * header.size + tlp.payload_bytes() + (tlp.header.ecrc ? 4 : 0),
+              wire_bytes(tlp, 6));
+  };
+  const std::uint8_t bytes[16] = {};
+  TlpPtr tlp = Tlp::memory_read(0x12345678, 4);
+  tlp->header.requester = 0x0108;
+  tlp->header.tag = 0x2c5;
+  expect(*tlp, {0x03000001, 0x010802c5, 0x12345678});
+  tlp->header.address_type = AddressType::translated;
+  expect(*tlp, {0x03000001, 0x010802c5, 0x1234567a});
+  tlp = Tlp::memory_read(0x123456789002, 5);  // bytes 2 to 6: OHC-A1
+  tlp->header.traffic_class = 5;
+  expect(*tlp, {0x20a10002, 0x00000000, 0x1234, 0x56789000, 0x0000007c});
+  tlp = Tlp::memory_write(0x1000, bytes, 8);
+  tlp->header.poisoned = tlp->header.ecrc = true;
+  tlp->header.id_based_ordering = true;
+  tlp->header.tag = 3;  // reserved
+  expect(*tlp, {0x40003002, 0x00008000, 0x1000});
+  tlp = Tlp::memory_write(0x100001000, bytes, 4);
+  tlp->header.relaxed_ordering = tlp->header.no_snoop = true;
+  expect(*tlp, {0x60000c01, 0x00000000, 1, 0x1000});
+  tlp = Tlp::deferrable_write(0x1001, bytes, 2);
+  expect(*tlp, {0x5b010001, 0x00000000, 0x1000, 0x00000006});
+  expect(*Tlp::atomic(TlpType::FetchAdd, 0x1000, bytes, 4), {0x4c000001, 0, 0x1000});
+  expect(*Tlp::atomic(TlpType::Swap, 0x100000000, bytes, 8), {0x6d000002, 0, 1, 0});
+  expect(*Tlp::atomic(TlpType::CAS, 0x1000, bytes, 16), {0x4e000004, 0, 0x1000});
+  // The segment of the destination is always valid: OHC-A3.
+  expect(*Tlp::config_read(false, 0x0108, 0x10e, 2), {0x04010001, 0, 0x0108010c, 0x0000800c});
+  expect(*Tlp::config_read(true, 0x0108, 0x10c, 4), {0x05010001, 0, 0x0108010c, 0x0000800f});
+  expect(*Tlp::config_write(false, 0x0108, 4, 2, 6), {0x44010001, 0, 0x01080004, 0x00008003});
+  expect(*Tlp::config_write(true, 0x0108, 4, 2, 6), {0x45010001, 0, 0x01080004, 0x00008003});
+
+  const TlpPtr request = Tlp::memory_read(0x1064, 8);
+  request->header.requester = 0x0100;
+  request->header.tag = 0x3ff;
+  tlp = Tlp::completion(*request, 0x0008, Status::success);
+  tlp->header.type = TlpType::CplD;
+  tlp->header.length = 2;
+  expect(*tlp, {0x4a000002, 0x000843ff, 0x01009008});
+  tlp->header.lower_address = 0x3;  // OHC-A5
+  expect(*tlp, {0x4a010002, 0x000803ff, 0x01000008, 0x00000018});
+  tlp = Tlp::completion(*request, 0x0008, Status::completer_abort);
+  expect(*tlp, {0x0a010000, 0x000843ff, 0x01009008, 0x00000004});
+
+  expect(*Tlp::message(assert_inta, 0x0100), {0x34000000, 0x01000020, 0, 0});
+  expect(*Tlp::message(err_fatal, 0x0100), {0x30000000, 0x01000033, 0, 0});
+}
+
 TEST(Tlp, TypesByName) {
   for (unsigned i = 0; i < tlp_types; ++i) {
     EXPECT_EQ(tlp_type_of(to_string(static_cast<TlpType>(i))), static_cast<TlpType>(i));

@@ -152,6 +152,59 @@ TEST_P(AdvancedErrorReportingTest, MaskedErrorsLeaveTheLogFree) {
   EXPECT_EQ(get(AdvancedErrorReporting::header_log + 8), 0x1000u);
 }
 
+// PCIe 6.0, 7.8.4.1, 7.8.4.7, 7.8.4.8.
+class ErrorsInFlits : public testing::TestWithParam<PortType> {
+ protected:
+  std::uint32_t get(unsigned at) const { return space.read(reporting.offset() + at, 4); }
+  unsigned size() const { return get(0x18) >> 19 & 0x1f; }
+  bool in_flit() const { return get(0x18) >> 18 & 1; }
+  void clear() { space.write(reporting.offset() + 0x04, 4, ~0u); }
+
+  ConfigSpace space;
+  AdvancedErrorReporting reporting{space, GetParam(), nullptr, true};
+};
+INSTANTIATE_TEST_SUITE_P(Ports, ErrorsInFlits,
+                         testing::Values(PortType::endpoint, PortType::root_port,
+                                         PortType::upstream_port, PortType::downstream_port));
+
+TEST_P(ErrorsInFlits, TheLogHasFiveWords) {
+  EXPECT_EQ(get(0), 0x00030001u) << "version 3";
+  EXPECT_EQ(get(0x18) >> 13 & 0x1f, 5u);
+  EXPECT_EQ(space.add_extended_capability(0x0b, 1, 4), reporting.offset() + 0x3c);
+  const TlpPtr tlp = Tlp::memory_read(0x123456789002, 5);
+  reporting.log(Error::unsupported_request, tlp.get(), true);
+  EXPECT_TRUE(in_flit());
+  EXPECT_EQ(size(), 5u);
+  EXPECT_EQ(get(0x1c), 0x20010002u);
+  EXPECT_EQ(get(0x20), 0u);
+  EXPECT_EQ(get(0x24), 0x1234u);
+  EXPECT_EQ(get(0x28), 0x56789000u);
+  EXPECT_EQ(get(0x38), 0x0000007cu);
+  space.write(reporting.offset() + 0x18, 4, 0);
+  space.write(reporting.offset() + 0x38, 4, 0);
+  space.reset(Reset::hot);
+  EXPECT_EQ(size(), 5u) << "read-only and sticky";
+  EXPECT_EQ(get(0x38), 0x0000007cu);
+}
+
+// The same port on a link that is not in flit mode.
+TEST_P(ErrorsInFlits, HeadersOutsideOfFlitsAreAsBefore) {
+  const TlpPtr flit = Tlp::memory_read(0x123456789002, 5), plain = Tlp::memory_read(0x1002, 1);
+  reporting.log(Error::unsupported_request, flit.get(), true);
+  clear();
+  reporting.log(Error::unsupported_request, plain.get(), false);
+  EXPECT_FALSE(in_flit());
+  EXPECT_EQ(size(), 3u);
+  EXPECT_EQ(get(0x1c), 0x00000001u);
+  EXPECT_EQ(get(0x20), 0x00000004u);
+  EXPECT_EQ(get(0x24), 0x1000u);
+  EXPECT_EQ(get(0x28), 0u);
+  EXPECT_EQ(get(0x38), 0u);
+  clear();
+  reporting.log(Error::completion_timeout, nullptr, true);
+  EXPECT_EQ(size(), 0u) << "without a header";
+}
+
 TEST_P(AdvancedErrorReportingTest, SeverityFollowsItsRegister) {
   for (const Error error : all_errors) {
     if (is_correctable(error)) {
