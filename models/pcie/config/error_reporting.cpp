@@ -51,7 +51,7 @@ bool ErrorReporting::is_uncorrectable(Error error, const Tlp* tlp, Place place) 
 std::optional<Severity> ErrorReporting::report_correctable(Error error) {
   express_.detected(PciExpress::correctable_error);
   advanced_.log(error, nullptr);
-  if (advanced_.masked(error) || !sends_message(Severity::correctable)) return {};
+  if (advanced_.masked(error)) return {};
   return Severity::correctable;
 }
 
@@ -63,7 +63,6 @@ std::optional<Severity> ErrorReporting::report_advisory(Error error, const Tlp* 
   if (advanced_.advisory_masked()) return {};
   advanced_.log(error, tlp, express_.flits());
   if (unsupported && !express_.reports(PciExpress::unsupported_request)) return {};
-  if (!sends_message(Severity::correctable)) return {};
   return Severity::correctable;
 }
 
@@ -78,7 +77,6 @@ std::optional<Severity> ErrorReporting::report_uncorrectable(Error error, const 
   if (unsupported && !serr_enabled() && !express_.reports(PciExpress::unsupported_request)) {
     return {};
   }
-  if (!sends_message(severity)) return {};
   return severity;
 }
 

@@ -49,15 +49,15 @@ class ErrorReporting {
   ConventionalStatus& conventional() { return conventional_; }
 
   /// Handles an error. `tlp` is the TLP with the error, or nullptr for other errors. Returns the
-  /// severity of the message to send, if Device Control or SERR# enables it. An error that this
-  /// type of port cannot have is ignored.
+  /// severity of the message about it, or nothing if a mask or Unsupported Request Reporting
+  /// forbids that message. An error that this type of port cannot have is ignored.
   std::optional<Severity> report(Error error, const Tlp* tlp, Place place = Place::end);
   /// Whether the error is uncorrectable, not masked and not advisory, so that it can trigger
   /// containment.
   bool is_uncorrectable(Error error, const Tlp* tlp, Place place = Place::end) const;
   /// Whether Device Control or SERR# Enable lets the function send a message of that severity, be
   /// it about an error of its own or, from a bridge, about one behind it (6.2.6, figure 6-3). The
-  /// function must send the message if so.
+  /// function must send the message then: the call sets Signaled System Error.
   bool sends_message(Severity severity);
 
  private:

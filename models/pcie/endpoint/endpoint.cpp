@@ -237,8 +237,7 @@ void Endpoint::report(Error error, const Tlp* tlp) {
     if (error == Error::ecrc && !function->checks_digests()) continue;
     const auto severity = function->log(error, tlp);
     if (!severity || reported[static_cast<unsigned>(*severity)]) continue;
-    reported[static_cast<unsigned>(*severity)] = true;
-    function->send_error_message(*severity);
+    reported[static_cast<unsigned>(*severity)] = function->send_error_message(*severity);
   }
 }
 

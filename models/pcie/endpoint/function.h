@@ -107,7 +107,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   unsigned max_payload() const { return core_.express().max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }
   std::optional<Severity> log(Error error, const Tlp* tlp) { return core_.log_error(error, tlp); }
-  void send_error_message(Severity severity) { core_.send_error_message(severity); }
+  bool send_error_message(Severity severity) { return core_.send_error_message(severity); }
 
  private:
   Function(const sc_core::sc_module_name& name, const Place& place, Function* physical,

@@ -66,8 +66,10 @@ void FunctionCore::report(Error error, const Tlp* tlp) {
   if (const auto severity = log_error(error, tlp)) send_error_message(*severity);
 }
 
-void FunctionCore::send_error_message(Severity severity) {
-  if (uplink_.up()) send(Tlp::message(error_message(severity), id_));
+bool FunctionCore::send_error_message(Severity severity) {
+  if (!uplink_.up() || !errors_.sends_message(severity)) return false;
+  send(Tlp::message(error_message(severity), id_));
+  return true;
 }
 
 }  // namespace pcie

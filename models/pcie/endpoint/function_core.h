@@ -104,9 +104,10 @@ class FunctionCore {
   /// Logs an error of this function and reports it if software has enabled that. `tlp` is the TLP
   /// with the error, or nullptr.
   void report(Error error, const Tlp* tlp);
-  /// Logs the error only. Returns the severity of the message that the caller must send, if any.
+  /// Logs the error only. Returns the severity of the message about it, if any.
   std::optional<Severity> log_error(Error error, const Tlp* tlp);
-  void send_error_message(Severity severity);
+  /// Sends a message if software has enabled that. Returns whether it was sent.
+  bool send_error_message(Severity severity);
   /// The function has received a packet that is addressed to it.
   void received(const Tlp& tlp) { errors_.conventional().received(Side::primary, tlp); }
 

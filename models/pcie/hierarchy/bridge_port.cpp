@@ -58,7 +58,7 @@ void BridgePort::report(Error error, const Tlp* tlp, Place place) {
   const bool uncorrectable = errors_.is_uncorrectable(error, tlp, place);
   const auto severity = errors_.report(error, tlp, place);
   if (uncorrectable && contain_error()) return;
-  if (severity) signal_error(*severity);
+  if (severity && errors_.sends_message(*severity)) signal_error(*severity);
 }
 
 void BridgePort::detected(Error error, const Tlp* tlp) {

@@ -119,5 +119,48 @@ TEST(ErrorMessages, AreRecordedByARootPort) {
   });
 }
 
+// 7.5.1.1.4: only a function that sends a message has signaled a system error.
+TEST(ErrorMessages, OfSeveralFunctionsAreSignaledByOne) {
+  Fixture::Config config;
+  config.endpoint.functions.resize(3);
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    for (const unsigned i : {1u, 2u}) {
+      fixture.config_write(make_id(1, 0, i), Header::command, 0x100, 2);
+    }
+    ASSERT_TRUE(fixture.link.inject(Direction::down, {Error::malformed_tlp, {}, 1}));
+    settle();
+    EXPECT_EQ(fixture.link.count(Direction::up, TlpType::Msg).tlps, 1u);
+    for (const unsigned i : {0u, 1u, 2u}) {
+      EXPECT_EQ(fixture.config_read(make_id(1, 0, i), 0x06, 2) & system_error,
+                i == 1 ? system_error : 0)
+          << i << ": the first that may send it";
+    }
+  });
+}
+
+// 6.2.11: a port sends no message about an error that it contains.
+TEST(ErrorMessages, AreNotSignaledIfTheErrorIsContained) {
+  Fixture::Config config;
+  config.root_complex.ports[0].containment = true;
+  Fixture fixture(config);
+  fixture.run([&] {
+    fixture.enumerate();
+    const Id id = Fixture::root_port;
+    const unsigned dpc = fixture.find_extended_capability(id, DownstreamPortContainment::id);
+    fixture.config_write(id, Header::command, memory_and_master | 0x100, 2);
+    for (const bool contains : {true, false}) {
+      fixture.config_write(id, dpc + DownstreamPortContainment::control, contains ? 1 : 0, 2);
+      ASSERT_TRUE(fixture.link.inject(Direction::up, {Error::malformed_tlp, {}, 1}));
+      settle();
+      EXPECT_EQ(fixture.root_complex.port(0).link_up(), !contains);
+      EXPECT_EQ(fixture.config_read(id, 0x06, 2) & system_error, contains ? 0 : system_error);
+      fixture.config_write(id, dpc + DownstreamPortContainment::status, 1, 2);
+      sc_core::wait(1, sc_core::SC_MS);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace pcie

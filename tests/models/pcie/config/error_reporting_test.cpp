@@ -66,7 +66,8 @@ TEST(ErrorReporting, FollowsTheFlowChart) {
       space.write(express.offset() + PciExpress::device_control, 2, setting.enables);
 
       const Tlp* tlp = setting.posted ? write.get() : read.get();
-      const auto message = reporting.report(error, tlp);
+      auto message = reporting.report(error, tlp);
+      if (message && !reporting.sends_message(*message)) message.reset();
       ASSERT_EQ(message, setting.message()) << to_string(error) << " " << i;
       ASSERT_EQ(space.read(express.offset() + PciExpress::device_status, 2) & 0xf,
                 setting.device_status());
