@@ -18,7 +18,7 @@ std::unique_ptr<EndpointHeader> make_header(ConfigSpace& space, const FunctionCo
                                        config.bars);
 }
 
-PciExpressConfig express_config(const FunctionCore::Common& common,
+PciExpressConfig express_config(unsigned number, const FunctionCore::Common& common,
                                 const FunctionConfig& function) {
   PciExpressConfig config;
   config.type = PortType::endpoint;
@@ -29,6 +29,7 @@ PciExpressConfig express_config(const FunctionCore::Common& common,
   config.ten_bit_tags = common.tags > 256;
   config.deferrable_writes = function.deferrable_writes;
   config.active_states = common.active_states;
+  config.function = number;
   return config;
 }
 
@@ -47,7 +48,7 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
       id_(make_alternative_id(0, number)),
       header_(make_header(space_, config, common.multi_function, of)),
       power_(space_, config.no_soft_reset),
-      express_(space_, express_config(common, config),
+      express_(space_, express_config(number, common, config),
                physical_ != nullptr ? &physical_->express_ : nullptr),
       errors_(space_, express_, PortType::endpoint,
               physical_ != nullptr ? &physical_->errors_ : nullptr),

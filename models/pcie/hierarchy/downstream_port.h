@@ -79,6 +79,7 @@ class DownstreamPort : public BridgePort {
   void retrained(unsigned generation, unsigned lanes) override;
   void recovering() override;
   unsigned target_generation() const override { return express_.target_generation(); }
+  bool flits_disabled() const override { return express_.flits_disabled(); }
   void link_lost(Reset kind) override;
   bool contain_error() override;
   void signal_error(Severity severity) override { send_error_message(severity, id()); }

@@ -67,7 +67,8 @@ void Link::release(Reset kind) {
   const vp::Picoseconds least = min_latency(Direction::down) + min_latency(Direction::up);
   const vp::Picoseconds span =
       kind == Reset::fundamental ? least : std::max(config_.training, least);
-  mode_.choose(upstream().target_generation());
+  // The port downstream has been reset, so it does not disable flit mode.
+  mode_.train(upstream().target_generation(), upstream().flits_disabled());
   for (HalfLink& half : halves_) {
     if (!down_.pending()) half.restart();
     half.come_up_after(span);

@@ -4,25 +4,38 @@
 #include <algorithm>
 
 namespace pcie {
+namespace {
+
+constexpr unsigned first_with_flits = 6, most_without_flits = 5;  // generations
+
+}  // namespace
 
 LinkMode::LinkMode(const LinkConfig& config, const PortConfig& upstream,
                    const PortConfig& downstream)
     : most_generation_(std::min({config.generation, upstream.generation, downstream.generation})),
       most_lanes_(std::min({config.lanes, upstream.lanes, downstream.lanes})),
       max_payload_(config.max_payload),
-      flits_(most_generation_ == 6),
-      best_rate_(LineRate::of(most_generation_, most_lanes_, config.max_payload)),
+      supports_flits_(std::min(upstream.generation, downstream.generation) >= first_with_flits),
+      best_rate_(LineRate::of(most_generation_, most_lanes_, config.max_payload, supports_flits_)),
       generation_(most_generation_),
       lanes_(most_lanes_),
-      rate_(best_rate_) {}
+      rate_(best_rate_),
+      flits_(supports_flits_) {}
 
+// Flits make a short packet shorter at any speed.
 vp::Picoseconds LinkMode::shortest_packet() const {
-  return static_cast<vp::Picoseconds>(min_wire_bytes(most_generation_) * best_rate_.picoseconds /
-                                      best_rate_.bytes);
+  const unsigned bytes = min_wire_bytes(supports_flits_ ? first_with_flits : most_generation_);
+  return static_cast<vp::Picoseconds>(bytes * best_rate_.picoseconds / best_rate_.bytes);
+}
+
+void LinkMode::train(unsigned generation, bool flits_disabled) {
+  flits_ = supports_flits_ && !flits_disabled;
+  choose(generation);
 }
 
 void LinkMode::choose(unsigned generation) {
-  generation_ = std::min(most_generation_, generation);
+  generation_ =
+      std::min({most_generation_, generation, flits_ ? most_generation_ : most_without_flits});
   lanes_ = usable_lanes(most_lanes_, failed_);
   rate_ = LineRate::of(generation_, lanes_, max_payload_, flits_);
 }

@@ -69,6 +69,9 @@ class Port {
   virtual void lane_failed(unsigned) {}
   /// The highest generation that the upstream component's port permits its link.
   virtual unsigned target_generation() const { return config_.generation; }
+  /// Whether the upstream component's port keeps its link from flit mode when it trains from
+  /// Detect.
+  virtual bool flits_disabled() const { return false; }
   /// The states that software has enabled, a set of ActiveState.
   virtual unsigned active_states() const { return 0; }
   /// Whether software has set Extended Synch in Link Control.
@@ -77,7 +80,7 @@ class Port {
   void active_states_changed();
   /// The highest generation of the port at the other end, or 0 without a link.
   unsigned partner_generation() const;
-  /// Whether the link is in flit mode, or was before it went down.
+  /// Whether the link is in flit mode, or was before it went down, or is training for it.
   bool flits() const;
   /// Sends the link to Recovery; called by the upstream component's port. Returns false, without
   /// effect, if the link is not up.

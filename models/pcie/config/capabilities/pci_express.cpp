@@ -87,7 +87,7 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   space.define({at + capabilities, 2,
                 2u | static_cast<unsigned>(config.type) << CapabilitiesBit::port_type_shift |
                     (above_link ? CapabilitiesBit::slot_implemented : 0) |
-                    (config.generation >= 6 ? CapabilitiesBit::flit_mode_supported : 0)});
+                    (supports_flits() ? CapabilitiesBit::flit_mode_supported : 0)});
   space.define(
       {at + device_capabilities, 4,
        payload | (config.extended_tags ? DeviceCapabilities::extended_tags : 0) |
@@ -121,8 +121,11 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
                                                  LinkControl::autonomous_bandwidth_enable
                                 : endpoint ? LinkControl::read_boundary_128
                                            : 0;
-  const std::uint32_t link_control_bits =
-      of_type | LinkControl::common_clock | LinkControl::extended_synch | config.active_states;
+  // PCIe 6.0, 7.5.3.7: below the link, function 0 alone has Flit Mode Disable.
+  const bool disables_flits = supports_flits() && config.function == 0;
+  const std::uint32_t link_control_bits = of_type | LinkControl::common_clock |
+                                          LinkControl::extended_synch | config.active_states |
+                                          (disables_flits ? LinkControl::flit_mode_disable : 0);
   space.define({at + link_control, 2, root ? boundary : 0, own ? link_control_bits : 0});
   space.define({at + link_status, 2, own ? LinkStatus::slot_clock : 0, 0,
                 above_link ? bandwidth_changes : 0});

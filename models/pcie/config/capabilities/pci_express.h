@@ -35,6 +35,7 @@ struct PciExpressConfig {
   bool ten_bit_tags = false;       ///< endpoint: whether 768 requests can be outstanding
   unsigned deferrable_writes = 0;  ///< bytes of a DMWr that it completes: 64, 128, or 0 for none
   unsigned active_states = 0;      ///< supported states, a set of ActiveState
+  unsigned function = 0;           ///< endpoint: number of the function
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).
@@ -109,6 +110,7 @@ class PciExpress {
     static constexpr std::uint32_t extended_synch = 1u << 7;
     static constexpr std::uint32_t bandwidth_management_enable = 1u << 10;
     static constexpr std::uint32_t autonomous_bandwidth_enable = 1u << 11;
+    static constexpr std::uint32_t flit_mode_disable = 1u << 13;
   };
   /// Speed and width are at the same places in Link Capabilities.
   struct LinkStatusBit {
@@ -204,6 +206,10 @@ class PciExpress {
     return space_.any(offset_ + root_control, RootControlBit::retry_visible);
   }
 
+  /// Port above a link: Flit Mode Disable, which takes effect when the link trains from Detect.
+  bool flits_disabled() const {
+    return space_.any(offset_ + link_control, LinkControlBit::flit_mode_disable);
+  }
   /// Port above a link: Link Disable.
   bool link_disabled() const {
     return space_.any(offset_ + link_control, LinkControlBit::link_disable);

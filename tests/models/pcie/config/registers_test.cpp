@@ -85,8 +85,8 @@ TEST(Registers, PciExpress) {
   using LC = P::LinkControlBit;
   EXPECT_EQ((std::array{LC::read_boundary_128, LC::link_disable, LC::retrain_link, LC::common_clock,
                         LC::extended_synch, LC::bandwidth_management_enable,
-                        LC::autonomous_bandwidth_enable}),
-            (std::array{0x0008u, 0x0010u, 0x0020u, 0x0040u, 0x0080u, 0x0400u, 0x0800u}));
+                        LC::autonomous_bandwidth_enable, LC::flit_mode_disable}),
+            (std::array{0x0008u, 0x0010u, 0x0020u, 0x0040u, 0x0080u, 0x0400u, 0x0800u, 0x2000u}));
   using LS = P::LinkStatusBit;
   EXPECT_EQ((std::array{LS::speed, LS::width, LS::link_training, LS::slot_clock, LS::link_active,
                         LS::bandwidth_management, LS::autonomous_bandwidth}),

@@ -304,12 +304,13 @@ TEST_F(Faults, AnInterruptEachTimeThatThereIsSomethingNew) {
   });
 }
 
-// 6.2.4: all functions log the error, and one message reports it.
-// PCIe 6.0, 7.8.4.8: a port logs headers as they are on its link.
-TEST(FlitErrors, AreLoggedAsTheyAreInFlits) {
+// PCIe 6.0, 7.8.4.8: a port logs headers as they are on its link, whatever the channel's speed.
+class FlitErrors : public testing::TestWithParam<unsigned> {};
+
+TEST_P(FlitErrors, AreLoggedAsTheyAreInFlits) {
   Fixture::Config config;
   config.root_complex.ports[0].generation = config.endpoint.generation = 6;
-  config.link.generation = 6;
+  config.link.generation = GetParam();
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();
@@ -347,6 +348,9 @@ TEST(FlitErrors, AreLoggedAsTheyAreInFlits) {
   });
 }
 
+INSTANTIATE_TEST_SUITE_P(Channels, FlitErrors, testing::Values(1u, 5u, 6u));
+
+// 6.2.4: all functions log the error, and one message reports it.
 TEST(FunctionsErrors, OneMessageOfAllFunctions) {
   Fixture::Config config;
   config.endpoint.functions.resize(8);

@@ -138,6 +138,23 @@ TEST(Link, NothingArrivesBeforeTheLookahead) {
   EXPECT_LE(pair.up.arrivals.at(0).when, up + 1);
 }
 
+// In flit mode a packet has no framing at any speed. It arrives with its flit, which takes a
+// microsecond on this link.
+TEST(Link, NothingInFlitsArrivesBeforeTheLookahead) {
+  Pair pair({1, 1, 100 * vp::ns, 80 * vp::ns}, {6, 16, 7 * vp::ns}, {6, 16, 3 * vp::ns});
+  const TlpPtr read = Tlp::memory_read(0, 4);
+  vp::Picoseconds least = vp::never;
+  for (unsigned i = 0; i < 500; ++i) {
+    const vp::Picoseconds start = vp::now();
+    pair.up.send(Tlp::completion(*read, 0, Status::success));
+    sc_core::sc_start(3'333, sc_core::SC_NS);
+    ASSERT_EQ(pair.down.arrivals.size(), i + 1);
+    least = std::min(least, pair.down.arrivals.back().when - start);
+  }
+  EXPECT_GE(least, pair.link.min_latency(Direction::down));
+  EXPECT_LE(least, pair.link.min_latency(Direction::down) + 10 * vp::ns);
+}
+
 TEST(Link, AnArrivalWhereAProcessorHasBeenIsABrokenPromise) {
   Pair pair({5, 16, 100 * vp::ns, 90 * vp::ns});
   pair.card.reach(1 * vp::us);

@@ -27,6 +27,35 @@ TEST(PciExpress, SupportedSpeedsAreAVectorAndOtherSpeedsNumbers) {
   }
 }
 
+// PCIe 6.0, 7.5.3.7: of the functions below a link, function 0 alone can disable flit mode.
+TEST(PciExpress, FlitModeCanBeDisabledWhereItIsSupported) {
+  constexpr std::uint32_t disable = 1u << 13;
+  const auto written = [](PortType type, unsigned generation, unsigned function) {
+    ConfigSpace space;
+    PciExpressConfig config;
+    config.type = type;
+    config.generation = generation;
+    config.function = function;
+    PciExpress express(space, config);
+    const unsigned control = express.offset() + PciExpress::link_control;
+    EXPECT_EQ(space.read(control, 2), 0u);
+    space.write(control, 2, disable);
+    const std::uint32_t found = space.read(control, 2);
+    EXPECT_EQ(express.flits_disabled(), found != 0);
+    space.reset(Reset::function);
+    EXPECT_EQ(space.read(control, 2), found) << "the link goes on";
+    space.reset(Reset::hot);
+    EXPECT_EQ(space.read(control, 2), 0u);
+    return found;
+  };
+  for (const PortType type : {PortType::endpoint, PortType::root_port, PortType::upstream_port,
+                              PortType::downstream_port}) {
+    EXPECT_EQ(written(type, 6, 0), disable);
+    EXPECT_EQ(written(type, 5, 0), 0u);
+  }
+  EXPECT_EQ(written(PortType::endpoint, 6, 1), 0u);
+}
+
 TEST(PciExpress, WidthPayloadAndType) {
   for (unsigned lanes = 1; lanes <= 16; lanes *= 2) {
     for (unsigned code = 0; code <= 5; ++code) {
