@@ -263,6 +263,25 @@ TEST(IdleWire, AsleepItHasNoErrors) {
               4 * std::sqrt(idle + packets) + 4);
 }
 
+// The other domain may have executed as far as the lookahead permits when an error becomes known.
+class IdleWireOf : public testing::TestWithParam<unsigned> {};
+
+TEST_P(IdleWireOf, KeepsThePromiseOfTheLookahead) {
+  const unsigned generation = GetParam();
+  Pair pair(config(generation, 1e-4), generation == 6 ? 6 : 5, generation == 6 ? l1 : l0s | l1);
+  pair.run([&] {
+    for (unsigned i = 0; i < 200'000; ++i) {
+      for (vp::Domain* domain : {&pair.card, &pair.host}) {
+        domain->reach(domain->horizon(vp::now() + domain->lookahead()));
+      }
+      if (i % 100 < 20 && i % 7 == 0) pair.up.send(write(4));
+      pause(5 * vp::ns);
+    }
+  });
+  EXPECT_GT(pair.down.count(Error::receiver_error), 10u);
+}
+INSTANTIATE_TEST_SUITE_P(Generations, IdleWireOf, testing::Range(1u, 7u));
+
 // Nothing arrives while the link is in Recovery for an error of the idle wire.
 TEST(IdleWire, PacketsWaitForTheEndOfRecovery) {
   Pair pair(config(4, 1e-6));
