@@ -49,11 +49,11 @@ FLITS_BETWEEN_SKP = {1: 46, 2: 93, 4: 187, 8: 374, 16: 748}
 PUBLISHED = {(3, 8): (42.1, 52.9), (3, 16): (82.7, 104.0), (4, 16): (165.4, 207.9)}
 
 
-def latency_limit(generation, lanes):
+def latency_limit(generation, lanes, max_payload=MAX_PAYLOAD):
     """Symbol times within which a packet is acknowledged, and its credits are returned (PCIe 5.0, 2.6.1.2 and 3.6.3.1)."""
-    factor = {1: F(14, 10), 2: F(14, 10), 4: F(14, 10), 8: F(25, 10), 16: F(3)}[lanes]
+    factor = {8: F(25, 10), 16: F(3)}.get(lanes, F(14, 10)) if max_payload <= 256 else {16: F(2)}.get(lanes, F(1))
     internal_delay = {1: 19, 2: 70}.get(generation, 115)
-    return floor((MAX_PAYLOAD + 28) * factor / lanes) + internal_delay
+    return floor((max_payload + 28) * factor / lanes) + internal_delay
 
 
 def share_of_ordered_sets(generation, lanes):
@@ -95,9 +95,13 @@ def both_ways(generation, lanes, payload):
     return rate(generation, lanes) * packets * payload / (packets * size + 2 * DLLP)
 
 
+def published_rate(generation, lanes, max_payload=MAX_PAYLOAD):
+    """Gb/s that are left for packets."""
+    return raw_rate(generation, lanes) * (1 - F(16, latency_limit(generation, lanes, max_payload)) - F(4, 1538))
+
+
 def published(generation, lanes, payload):
-    share = 1 - F(16, latency_limit(generation, lanes)) - F(4, 1538)
-    return raw_rate(generation, lanes) * share * F(payload, 24 + payload)
+    return published_rate(generation, lanes) * F(payload, 24 + payload)
 
 
 def check_published():

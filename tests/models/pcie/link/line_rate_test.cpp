@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/pcie/protocol/configuration_error.h"
+#include "tests/models/pcie/link/line_rate_table.h"
 
 namespace pcie {
 namespace {
@@ -13,6 +14,21 @@ TEST(LineRate, PublishedRates) {
   EXPECT_NEAR(LineRate::of(3, 8, 256).gigabits_per_second(), 57.9, 57.9 * 0.001);
   EXPECT_NEAR(LineRate::of(3, 16, 256).gigabits_per_second(), 113.7, 113.7 * 0.001);
   EXPECT_NEAR(LineRate::of(4, 16, 256).gigabits_per_second(), 227.4, 227.4 * 0.001);
+}
+
+// On links of all widths. A script in another language has worked out the table.
+TEST(LineRate, IsThatOfThePublishedAccount) {
+  for (const ExpectedRate& row : expected_rates) {
+    const LineRate rate = LineRate::of(row.generation, row.lanes, row.max_payload);
+    if (row.generation == 6) {
+      // The interval of ordered sets is that of x4 to x16 on all widths.
+      EXPECT_NEAR(rate.gigabits_per_second(), row.gigabits_per_second(),
+                  1e-4 * row.gigabits_per_second());
+      continue;
+    }
+    EXPECT_EQ(rate.picoseconds, row.picoseconds()) << row.generation << " x" << row.lanes;
+    EXPECT_EQ(rate.bytes, row.bytes()) << row.generation << " x" << row.lanes;
+  }
 }
 
 TEST(LineRate, GrowsWithGenerationAndWidthAndStaysBelowTheRawRate) {

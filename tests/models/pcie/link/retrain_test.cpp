@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/models/pcie/link/line_rate_table.h"
 #include "tests/models/pcie/reset_fixture.h"
 
 namespace pcie {
@@ -93,9 +94,9 @@ TEST(Retrain, TheSpeedIsTheLeastOfBothEndsAndTheTarget) {
       EXPECT_EQ(fixture.link_status() & bandwidth_managed, 0u);
       EXPECT_EQ(fixture.link.generation(), expected);
       // Two packets, of 20 and 84 bytes.
-      const LineRate now = LineRate::of(expected, 16, 256), best = LineRate::of(5, 16, 256);
-      const double more = 104.0 * (static_cast<double>(now.picoseconds) / now.bytes -
-                                   static_cast<double>(best.picoseconds) / best.bytes);
+      const double more = 104.0 * 8000 *
+                          (1 / expected_rate(expected, 16).gigabits_per_second() -
+                           1 / expected_rate(5, 16).gigabits_per_second());
       EXPECT_NEAR(static_cast<double>(fixture.time_of_read() - fast), more, 4) << target;
       fixture.expect_work();
     }
