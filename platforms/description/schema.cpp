@@ -272,7 +272,7 @@ const Struct<PcieLink> pcie_link({
      size_of({128, 256, 512, 1024, 2048, 4096}),
      "Largest read that the IPU requests after a reset"},
     {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
-     "Bit error rate of each lane; packets with errors are sent again, and from generation 3 on "
+     "Bit error rate of each lane; packets with errors are sent again, and in generations 3 to 5 "
      "errors of idle symbols send the link to Recovery"},
     {"retraining", &PcieLink::retraining, duration(0, 1 * s),
      "Time in Recovery, which follows four failed replays, a lane failure, or a request of the "
