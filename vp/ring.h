@@ -17,10 +17,19 @@ class Ring {
   const T& front() const { return items_[head_]; }
   /// The item before which `place` others came.
   const T& operator[](std::size_t place) const { return items_[index(place)]; }
+  T& operator[](std::size_t place) { return items_[index(place)]; }
 
   void push(T value) {
     if (size_ == items_.size()) grow();
     items_[index(size_++)] = std::move(value);
+  }
+
+  /// Adds an item before which `place` others come.
+  void insert(std::size_t place, T value) {
+    push(std::move(value));
+    for (std::size_t at = size_ - 1; at > place; --at) {
+      std::swap(items_[index(at)], items_[index(at - 1)]);
+    }
   }
 
   void clear() {

@@ -26,13 +26,24 @@ Error to_error(Status status) {
                                                : Error::completer_abort;
 }
 
+// The functions draw different times.
+CompletionConfig completion_config(const FunctionCore& core) {
+  CompletionConfig config = core.common().completions;
+  config.seed += core.number() + 256u * core.virtual_number();
+  return config;
+}
+
 }  // namespace
 
 Completer::Completer(FunctionCore& core, Socket& bar, unsigned reads, MsiX* msi_x,
                      vp::Domain& domain, vp::Statistics& statistics)
-    : core_(core), bar_(bar), most_reads_(reads), msi_x_(msi_x), resume_(domain, [this] {
-        resume();
-      }) {
+    : core_(core),
+      bar_(bar),
+      most_reads_(reads),
+      msi_x_(msi_x),
+      resume_(domain, [this] { resume(); }),
+      completions_(completion_config(core), domain,
+                   [this](TlpPtr completion) { core_.send(std::move(completion)); }) {
   if (reads < 1) throw ConfigurationError("device logic must accept at least one read");
   bar.register_nb_transport_bw(this, &Completer::response);
   write_.set_command(tlm::TLM_WRITE_COMMAND);
@@ -55,6 +66,7 @@ void Completer::map(bool exists) {
 
 void Completer::reset() {
   written_.reset();
+  completions_.flush();
   end_reads();
 }
 
@@ -331,13 +343,15 @@ void Completer::resume() {
 void Completer::finish(Read& read, Status status) {
   TlpPtr request = std::move(read.request);
   read.release();
-  auto answer = [this](TlpPtr completion) { core_.send(std::move(completion)); };
   if (request->header.type == TlpType::DMWr &&
       (status == Status::success || status == Status::configuration_retry)) {
     if (status != Status::success) ++deferred_;
     core_.send(Tlp::completion(*request, core_.id(), status));
   } else if (status == Status::success) {
-    complete_read(*request, core_.id(), core_.express().max_payload(), read_boundary, answer);
+    const CompletionSize size{core_.express().max_payload(), read_boundary,
+                              core_.common().completions.at_boundaries};
+    complete_read(*request, core_.id(), size,
+                  [this](TlpPtr completion) { completions_.send_after(0, std::move(completion)); });
   } else {
     core_.log().log(refused_++ == 0 ? spdlog::level::warn : spdlog::level::debug,
                     "{}: {} at {:#x} refused", core_.name(), to_string(request->header.type),

@@ -11,6 +11,7 @@
 #include "models/pcie/config/capabilities/msi_x.h"
 #include "models/pcie/endpoint/access.h"
 #include "models/pcie/endpoint/function_core.h"
+#include "models/pcie/protocol/completion_queue.h"
 #include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
@@ -107,6 +108,7 @@ class Completer : private tlm::tlm_mm_interface {
   bool starting_ = false;           // prevents recursion of start_waiting()
   vp::Ring<Read*> resumed_;         // reads that continue with their next piece
   vp::Event resume_;
+  CompletionQueue completions_;
 
   std::uint64_t read_count_ = 0;
   std::uint64_t write_count_ = 0;

@@ -54,7 +54,9 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
                                 count > 1,
                                 alternative_routing_,
                                 config.active_states,
-                                config.eye};
+                                config.eye,
+                                config.completions,
+                                config.aligned_requests};
   Function::Uplink& uplink = *this;
   Function::Place place;
   place.first_virtual = count;

@@ -24,6 +24,11 @@ struct EndpointConfig {
   vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< greater than 0
   unsigned active_states = 0;                        ///< supported states, a set of ActiveState
   Eye eye{};                                         ///< eye of its receiver
+  CompletionConfig completions{};                    ///< how each function completes reads
+  /// Whether the functions cut their requests at each multiple of Max_Payload_Size or
+  /// Max_Read_Request_Size. Otherwise requests are as long as these permit, and only 4 KiB cuts
+  /// them.
+  bool aligned_requests = true;
   /// 1 to 256 functions, numbered from 0. With more than 8 functions, or with virtual functions,
   /// the endpoint has alternative routing (ARI, 6.13), so that a function's number has 8 bits.
   std::vector<FunctionConfig> functions = {FunctionConfig{}};

@@ -15,6 +15,7 @@
 #include "models/pcie/config/error_reporting.h"
 #include "models/pcie/config/header.h"
 #include "models/pcie/endpoint/function_config.h"
+#include "models/pcie/protocol/completion_queue.h"
 #include "vp/time/time.h"
 
 namespace pcie {
@@ -34,6 +35,8 @@ class FunctionCore {
     bool alternative_routing;  ///< ARI
     unsigned active_states;    ///< supported states, a set of ActiveState
     Eye eye;                   ///< eye of the receiver
+    CompletionConfig completions;
+    bool aligned_requests;  ///< see EndpointConfig
   };
   /// The endpoint's port.
   class Uplink {

@@ -106,7 +106,7 @@ bool Requester::transmit(Write& write) {
   for (unsigned piece; write.done < length; write.done += piece) {
     if (core_.uplink().full()) return false;
     const std::uint64_t address = payload.get_address() + write.done;
-    piece = request_piece(address, length - write.done, core_.express().max_payload());
+    piece = this->piece(address, length - write.done, core_.express().max_payload());
     TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + write.done, piece);
     attributes(tlp->header, write.access);
     core_.send(std::move(tlp));
@@ -140,6 +140,12 @@ void Requester::attributes(TlpHeader& header, const Access& access) const {
   header.id_based_ordering = access.id_based_ordering && core_.express().id_based_ordering();
 }
 
+// How many of the bytes one request carries.
+unsigned Requester::piece(std::uint64_t address, unsigned bytes, unsigned most) const {
+  return core_.common().aligned_requests ? request_piece(address, bytes, most)
+                                         : longest_request(address, bytes, most);
+}
+
 TlpPtr Requester::next_request(Read& read) const {
   const tlm::tlm_generic_payload& payload = *read.payload;
   const std::uint64_t address = payload.get_address() + read.issued;
@@ -149,8 +155,8 @@ TlpPtr Requester::next_request(Read& read) const {
   } else if (read.access.deferrable) {
     tlp = Tlp::deferrable_write(address, payload.get_data_ptr(), payload.get_data_length());
   } else {
-    tlp = Tlp::memory_read(address, request_piece(address, payload.get_data_length() - read.issued,
-                                                  core_.express().max_read_request()));
+    tlp = Tlp::memory_read(address, piece(address, payload.get_data_length() - read.issued,
+                                          core_.express().max_read_request()));
   }
   attributes(tlp->header, read.access);
   return tlp;

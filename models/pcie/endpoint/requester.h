@@ -83,6 +83,7 @@ class Requester {
                                    const Access& access) const;
   bool transmit(Write& write);
   void attributes(TlpHeader& header, const Access& access) const;
+  unsigned piece(std::uint64_t address, unsigned bytes, unsigned most) const;
   TlpPtr next_request(Read& read) const;
   void finish(Requests::Request& request);
   void respond(Read& read);

@@ -88,7 +88,8 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
       config.max_payload,
       config.read_boundary,
       config.peer_to_peer ? static_cast<unsigned>(config.ports.size()) : 0,
-      config.deferrable_writes};
+      config.deferrable_writes,
+      config.completions};
   HostIf& host_side = *this;
   for (unsigned i = 0; i < config.ports.size(); ++i) {
     ports_.push_back(std::make_unique<RootPort>(fmt::format("port{}", i).c_str(), i,

@@ -36,6 +36,7 @@ struct RootComplexConfig {
   unsigned tags = 256;                               ///< outstanding requests per port, 32 or 256
   unsigned max_payload = 256;                        ///< supported payload in bytes
   unsigned read_boundary = 64;                       ///< RCB, 64 or 128 bytes
+  CompletionConfig completions{};  ///< how each port completes the reads of devices
   unsigned deferrable_writes = 0;  ///< bytes of a DMWr to memory, 64 or 128; 0 without support
   /// Whether devices below different root ports can reach each other. If not, their requests for
   /// each other are Unsupported Requests.

@@ -30,6 +30,12 @@ PciExpressConfig express_config(unsigned index, const RootPortConfig& config,
   return express;
 }
 
+// The ports draw different times.
+CompletionConfig completion_config(unsigned index, CompletionConfig config) {
+  config.seed += index;
+  return config;
+}
+
 }  // namespace
 
 class RootPort::Turn {
@@ -63,7 +69,8 @@ RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
       common_(common),
       host_(host),
       timeout_(domain, [this] { expire(); }),
-      departure_(domain, [this] { send_due(); }) {
+      completions_(completion_config(index, common.completions), domain,
+                   [this](TlpPtr completion) { send(std::move(completion)); }) {
   errors_.advanced().on_root_write([this] { update_interrupt(); });
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "completion_timeouts", timeouts_);
@@ -79,9 +86,7 @@ void RootPort::reset() {
 
 // 2.9.1: requests that wait for completions end as Unsupported Requests; completions are dropped.
 void RootPort::link_lost(Reset kind) {
-  delayed_.clear();
-  departure_.cancel();
-  last_delayed_ = 0;
+  completions_.clear();
   Turn::next(for_credits_);
   requests_.each([this](Requests::Request& request) {
     if (request.owner.finished) return;
@@ -322,8 +327,10 @@ void RootPort::receive_read(Tlp& request) {
   if (!header_.master_enabled() || translation || !host_.read(request, delay)) {
     return unsupported(request);
   }
-  complete_read(request, id_, express_.max_payload(), common_.read_boundary,
-                [&](TlpPtr completion) { send_after(delay, std::move(completion)); });
+  const CompletionSize size{express_.max_payload(), common_.read_boundary,
+                            common_.completions.at_boundaries};
+  complete_read(request, id_, size,
+                [&](TlpPtr completion) { completions_.send_after(delay, std::move(completion)); });
 }
 
 // 6.15.2: a poisoned request, or one that is not for memory, does not change the target.
@@ -336,7 +343,7 @@ void RootPort::receive_atomic(Tlp& request) {
   vp::Picoseconds delay = 0;
   switch (host_.atomic(request, delay)) {
     case Status::success:
-      return send_after(delay, complete_atomic(request, id_));
+      return completions_.send_after(delay, complete_atomic(request, id_));
     case Status::unsupported_request:
       return unsupported(request);
     default:
@@ -367,20 +374,7 @@ void RootPort::receive_deferrable(const Tlp& request) {
   vp::Picoseconds delay = 0;
   const Status status = host_.deferrable_write(request, delay);
   if (status != Status::success) return unsupported(request);
-  send_after(delay, Tlp::completion(request, id_, status));
-}
-
-// Completions keep their order, even if memory answers a later read sooner.
-void RootPort::send_after(vp::Picoseconds delay, TlpPtr tlp) {
-  last_delayed_ = std::max(last_delayed_, vp::now() + delay);
-  if (last_delayed_ <= vp::now()) return send(std::move(tlp));
-  delayed_.push({last_delayed_, std::move(tlp)});
-  if (!departure_.pending()) departure_.at(last_delayed_);
-}
-
-void RootPort::send_due() {
-  while (!delayed_.empty() && delayed_.front().when <= vp::now()) send(delayed_.pop().tlp);
-  if (!delayed_.empty()) departure_.at(delayed_.front().when);
+  completions_.send_after(delay, Tlp::completion(request, id_, status));
 }
 
 }  // namespace pcie

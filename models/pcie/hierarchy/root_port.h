@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "models/pcie/hierarchy/downstream_port.h"
+#include "models/pcie/protocol/completion_queue.h"
 #include "models/pcie/protocol/outstanding.h"
 #include "vp/ring.h"
 #include "vp/statistics/statistics.h"
@@ -69,6 +70,7 @@ class RootPort : public DownstreamPort {
     unsigned read_boundary;      ///< RCB, 64 or 128 bytes
     unsigned peers;              ///< root ports that can reach each other; 0 without peer to peer
     unsigned deferrable_writes;  ///< bytes of a DMWr that it completes: 64, 128 or 0
+    CompletionConfig completions;
   };
 
   /// `index` counts from 0; the port is device index + 1 of bus 0.
@@ -113,11 +115,6 @@ class RootPort : public DownstreamPort {
   // The place of a thread in a queue of waiting threads.
   class Turn;
   using Turns = std::deque<Turn*>;
-  struct Delayed {
-    vp::Picoseconds when = 0;
-    TlpPtr tlp;
-  };
-
   TagRange tags() const { return {0, express_.extended_tags() ? common_.tags : 32}; }
   void wait_for_tag();
   void send_posted(TlpPtr request);
@@ -147,8 +144,6 @@ class RootPort : public DownstreamPort {
   void receive_read(Tlp& request);
   void receive_atomic(Tlp& request);
   void receive_deferrable(const Tlp& request);
-  void send_after(vp::Picoseconds delay, TlpPtr tlp);
-  void send_due();
 
   const unsigned index_;
   const Id id_;
@@ -159,9 +154,7 @@ class RootPort : public DownstreamPort {
   Turns for_tags_;
   Turns for_credits_;
   vp::Event timeout_;
-  vp::Ring<Delayed> delayed_;  // completions of reads that memory has not answered yet
-  vp::Picoseconds last_delayed_ = 0;
-  vp::Event departure_;
+  CompletionQueue completions_;  // of requests that memory has not answered yet
 
   // For each class, whether peer-to-peer packets must wait: another one is waiting here, or it is a
   // processor's turn.

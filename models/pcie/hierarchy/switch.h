@@ -39,11 +39,10 @@ struct SwitchConfig {
 /// another one claims goes there directly, unless access control of its port redirects or refuses
 /// it. A packet without a route ends at the port that detects this.
 ///
-/// There is no queue between the ports. A packet is forwarded when it arrives, and waits only at a
-/// port whose link has no credits. While one packet waits there, packets of the same class that
-/// could follow it stay in the receive buffers. Posted requests wait only for posted requests.
-/// Completions wait for these and for completions, and non-posted requests wait for all classes, so
-/// there is no deadlock. The ports take turns.
+/// A packet is forwarded when it arrives, unless the link of its exit has no credits for its class.
+/// One packet of each class waits there, at the exit; all others stay in the receive buffers where
+/// they are. Each receive buffer is a set of queues, one for each exit: a packet waits only for
+/// packets with the same exit (Port::binds()). Arbiter says which port comes next.
 class Switch : public sc_core::sc_module {
  public:
   /// Throws ConfigurationError if a value is impossible. `domain` is the domain of the host above.

@@ -41,6 +41,7 @@ struct Host : sc_core::sc_module {
   bool at_once = false;      // reads complete in the call
   bool inside_call = false;  // reads are answered by nb_transport_bw within the call
   bool full = false;         // writes have to wait as long as reads
+  bool last_first = false;   // of the reads that wait, the last is answered first
   std::uint64_t refuse = ~std::uint64_t{0};  // requests that contain this address fail
   std::vector<std::pair<std::uint64_t, unsigned>> requests;
   std::size_t most_waiting = 0;
@@ -89,6 +90,7 @@ struct Host : sc_core::sc_module {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   }
   void answer() {
+    if (last_first) std::swap(waiting_.front().first, waiting_.back().first);
     tlm::tlm_generic_payload& payload = *waiting_.front().first;
     waiting_.pop_front();
     if (!waiting_.empty()) answer_.at(std::max(vp::now(), waiting_.front().second));
@@ -247,6 +249,18 @@ TEST_F(DmaEngineTest, AcceptsAnswersWithinTheCall) {
   copy(host_base + 0x2345, memory_base, 20000, from_host);
   run();
   EXPECT_TRUE(std::equal(storage.bytes(), storage.bytes() + 20000, host.storage.bytes() + 0x2345));
+}
+
+TEST_F(DmaEngineTest, AcceptsAnswersInAnyOrder) {
+  host.last_first = true;
+  for (const std::uint64_t length : {4097u, 20000u, 50001u}) {
+    copy(host_base + 0x123, memory_base + 0x10, length, from_host);
+    run();
+    EXPECT_TRUE(std::equal(storage.bytes() + 0x10, storage.bytes() + 0x10 + length,
+                           host.storage.bytes() + 0x123));
+    EXPECT_EQ(core.read(OAE_DMA_STATUS), done);
+  }
+  EXPECT_EQ(host.most_waiting, 4u);
 }
 
 TEST_F(DmaEngineTest, InterruptsAtTheEndIfEnabled) {

@@ -78,7 +78,7 @@ struct Device {
   }
   void complete(const Tlp& read, unsigned tag) {
     std::memset(const_cast<Tlp&>(read).data(), 0x5a, request);
-    complete_read(read, 0, 128, 64, [&](TlpPtr completion) {
+    complete_read(read, 0, {128, 64}, [&](TlpPtr completion) {
       completion->header.tag = tag;
       host.send(std::move(completion));
     });

@@ -14,7 +14,7 @@ class OutstandingTest : public testing::Test {
  protected:
   OutstandingTest() {
     request = &outstanding.start(*read, {0, 32}, into);
-    complete_read(*read, 0, 128, 64, [this](TlpPtr tlp) { completion = std::move(tlp); });
+    complete_read(*read, 0, {128, 64}, [this](TlpPtr tlp) { completion = std::move(tlp); });
   }
 
   Outstanding<int> outstanding;

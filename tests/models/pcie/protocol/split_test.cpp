@@ -64,7 +64,7 @@ TEST(Split, CompletionsOfAnyReadComeBackWhole) {
           std::memcpy(read->data(), &memory[offset & ~3u], 4u * read->header.length);
           unsigned position = offset;
           unsigned finished = 0;
-          complete_read(*read, make_id(0, 1, 0), payload, boundary, [&](TlpPtr completion) {
+          complete_read(*read, make_id(0, 1, 0), {payload, boundary}, [&](TlpPtr completion) {
             const TlpHeader& header = completion->header;
             ASSERT_TRUE(well_formed(*completion, payload));
             ASSERT_EQ(header.byte_count, offset + length - position);
@@ -92,7 +92,7 @@ TEST(Split, ReadOfNothingIsCompletedWithOneDw) {
   const TlpPtr read = Tlp::memory_read(0x1000, 4);
   read->header.first_be = 0;
   unsigned count = 0;
-  complete_read(*read, 0, 128, 64, [&](TlpPtr completion) {
+  complete_read(*read, 0, {128, 64}, [&](TlpPtr completion) {
     ++count;
     EXPECT_EQ(completion->header.length, 1);
     EXPECT_EQ(completion->header.byte_count, 1);
