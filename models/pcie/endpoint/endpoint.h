@@ -59,7 +59,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   void detected(Error error, const Tlp* tlp) override;
   bool checks_digests() const override;
   // Nothing passes a write that device logic has not accepted yet.
-  bool ready(CreditClass) const override { return held_ == 0; }
+  bool ready(const Tlp&) const override { return held_ == 0; }
   void unblocked(CreditClass of) override;
   bool up() const override { return link_up(); }
   void transmit(TlpPtr tlp) override { send(std::move(tlp)); }

@@ -24,7 +24,7 @@ BridgePort::BridgePort(const sc_core::sc_module_name& name, const Identity& iden
 }
 
 bool BridgePort::refuse_malformed(const Tlp& tlp) {
-  if (well_formed(tlp, express_.max_payload())) return false;
+  if (!is_malformed(tlp)) return false;
   log_.log(malformed_++ == 0 ? spdlog::level::warn : spdlog::level::debug, "{}: malformed {}",
            name(), to_string(tlp.header.type));
   report(Error::malformed_tlp, &tlp);

@@ -150,16 +150,14 @@ bool DownstreamPort::lets_pass(const Tlp& tlp) {
 
 TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   arrived_inside(*tlp);
-  if (tlp->is_atomic() && link_up()) {
-    // 6.15.3; a device without AtomicOps need not have room for their operands.
-    const bool is_blocked = express_.blocks_atomics();
-    if (is_blocked || !fits(*tlp)) {
-      report(is_blocked ? Error::atomic_egress_blocked : Error::unsupported_request, tlp.get());
-      return refused(*tlp, Status::unsupported_request);
-    }
+  // 6.15.3; a device without AtomicOps need not have room for their operands.
+  if (link_up() && is_blocked_atomic(*tlp)) {
+    report(express_.blocks_atomics() ? Error::atomic_egress_blocked : Error::unsupported_request,
+           tlp.get());
+    return refused(*tlp, Status::unsupported_request);
   }
   // 2.7.2.1; the error may trigger containment, which then determines the completion status.
-  if (tlp->header.poisoned && containment_ && containment_->blocks_poisoned() && link_up()) {
+  if (link_up() && is_blocked_poison(*tlp)) {
     report(Error::poisoned_egress_blocked, tlp.get());
     return refused_from_above(*tlp, refusal());
   }
@@ -174,6 +172,10 @@ TlpPtr DownstreamPort::forward(TlpPtr tlp) {
   const bool is_contained = containment_ && containment_->triggered();
   if (tlp->is_non_posted() && !is_contained) report(Error::unsupported_request, tlp.get());
   return refused_from_above(*tlp, status);
+}
+
+bool DownstreamPort::takes(const Tlp& tlp) const {
+  return link_up() && !is_blocked_atomic(tlp) && !is_blocked_poison(tlp);
 }
 
 // 7.5.1.1.4: the primary side generates a Completer Abort only while the port is contained.
@@ -256,12 +258,16 @@ void DownstreamPort::link_lost(Reset) {
 }
 
 // 6.12.1.1: access control never refuses completions.
-bool DownstreamPort::refuse_foreign(const Tlp& tlp) {
+bool DownstreamPort::is_foreign(const Tlp& tlp) const {
   if (tlp.is_completion()) return false;
   const bool foreign = access_control_.validates_sources() && !routes(bus_of(tlp.header.requester));
   const bool translated = access_control_.blocks_translated() && tlp.is_memory() &&
                           tlp.header.address_type != AddressType::untranslated;
-  if (!foreign && !translated) return false;
+  return foreign || translated;
+}
+
+bool DownstreamPort::refuse_foreign(const Tlp& tlp) {
+  if (!is_foreign(tlp)) return false;
   violation(tlp);
   return true;
 }

@@ -34,6 +34,8 @@ class DownstreamPort : public BridgePort {
   /// Sends a packet of another port down. If this port refuses it, returns the completion for a
   /// non-posted request, or else nullptr.
   TlpPtr forward(TlpPtr tlp);
+  /// Whether forward() would send the packet rather than refuse or drop it.
+  bool takes(const Tlp& tlp) const;
 
   /// Actions at the hot-plug slot, which are possible at any time (6.7). When a card is removed,
   /// the link is down at once and all outstanding requests end. This is a Surprise Down error
@@ -92,6 +94,8 @@ class DownstreamPort : public BridgePort {
   /// The completion status of requests while there is no link.
   Status refusal() const;
 
+  /// Whether access control forbids a request from below because of its requester or address type.
+  bool is_foreign(const Tlp& tlp) const;
   /// Refuses a request from below that access control forbids. Returns whether it was refused.
   bool refuse_foreign(const Tlp& tlp);
   /// Counts and reports an ACS violation, and answers a non-posted request with Completer Abort.
@@ -124,6 +128,12 @@ class DownstreamPort : public BridgePort {
     in_reset = 1u << 5,  // a reset of this port from above
   };
 
+  bool is_blocked_atomic(const Tlp& tlp) const {
+    return tlp.is_atomic() && (express_.blocks_atomics() || !fits(tlp));
+  }
+  bool is_blocked_poison(const Tlp& tlp) const {
+    return tlp.header.poisoned && containment_ && containment_->blocks_poisoned();
+  }
   void hold(Hold reason, Reset kind);
   void release(Hold reason, Reset kind = Reset::hot);
   TlpPtr refused_from_above(const Tlp& request, Status status);

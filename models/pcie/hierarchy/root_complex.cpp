@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "models/pcie/protocol/atomic.h"
 #include "models/pcie/protocol/configuration_error.h"
@@ -74,7 +74,8 @@ RootComplex::RootComplex(const sc_core::sc_module_name& name, const RootComplexC
       interrupt("interrupt"),
       config_(config),
       domain_(domain),
-      interrupts_due_(domain, [this] { deliver_interrupts(); }) {
+      interrupts_due_(domain, [this] { deliver_interrupts(); }),
+      arbiter_(config.ports.size(), config.ports.size() + 1) {
   check(config);
   host.register_b_transport(this, &RootComplex::transport);
   if (config.host_bridge) {
@@ -393,18 +394,21 @@ RootPort* RootComplex::routing(unsigned bus) {
   return nullptr;
 }
 
-bool RootComplex::open(CreditClass of) const {
-  return std::all_of(ports_.begin(), ports_.end(),
-                     [of](const auto& port) { return port->open(of); });
-}
-
-// The port that could deliver something is served last next time.
 void RootComplex::drain() {
-  const std::size_t first = first_;
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    const std::size_t port = (first + i) % ports_.size();
-    if (ports_[port]->drain()) first_ = (port + 1) % ports_.size();
-  }
+  const auto exit_of = [this](std::size_t exit) -> const RootPort* {
+    return exit < ports_.size() ? ports_[exit].get() : nullptr;
+  };
+  const auto open = [&](std::size_t exit, CreditClass of) {
+    const RootPort* port = exit_of(exit);
+    return port == nullptr || port->open(of);
+  };
+  const auto pass = [&](std::size_t entry, std::size_t exit, CreditClass of) {
+    const auto wanted = [&, from = ports_[entry].get()](const Tlp& tlp) {
+      return credit_class(tlp.header.type) == of && from->exit(tlp) == exit_of(exit);
+    };
+    return ports_[entry]->deliver_one(std::cref(wanted));
+  };
+  arbiter_.serve(open, pass);
 }
 
 // Two bridges swizzle the pin by device number: the device below has number 0, the root port its

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/pcie/hierarchy/arbiter.h"
 #include "models/pcie/hierarchy/root_port.h"
 #include "vp/interrupt_line.h"
 #include "vp/ring.h"
@@ -102,7 +103,6 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   void intx(unsigned port, unsigned pin, bool level) override;
   RootPort* claiming(std::uint64_t address) override;
   RootPort* routing(unsigned bus) override;
-  bool open(CreditClass of) const override;
   void drain() override;
   void deliver_interrupts();
   bool own_address(std::uint64_t address) const;
@@ -125,7 +125,7 @@ class RootComplex : public sc_core::sc_module, private HostIf {
   vp::Ring<Interrupt> interrupts_;
   vp::Event interrupts_due_;
   std::uint32_t intx_levels_[4] = {};  // for each line, one bit for each root port
-  std::size_t first_ = 0;              // the port whose receive buffer is drained first
+  Arbiter arbiter_;                    // the last exit is the host
 
   vp::Latency read_latency_;
   std::uint64_t reads_ = 0;

@@ -243,24 +243,42 @@ void RootPort::receive(TlpPtr tlp) {
   }
 }
 
+RootPort::Claim RootPort::claim(const Tlp& tlp) const {
+  RootPort* port = nullptr;
+  if (tlp.header.type == TlpType::DMWr) return {};
+  if (tlp.is_memory()) {
+    if (header_.master_enabled()) port = host_.claiming(tlp.get_address());
+  } else if (tlp.is_completion() && tlp.header.requester != id_) {
+    port = host_.routing(bus_of(tlp.header.requester));
+  }
+  if (port == nullptr) return {};
+  return {port, route_to(*port, tlp)};
+}
+
+const RootPort* RootPort::exit(const Tlp& tlp) const {
+  if (common_.peers == 0 || is_malformed(tlp) || is_foreign(tlp)) return nullptr;
+  const Claim found = claim(tlp);
+  const bool goes = found.route == AccessControl::Route::straight ||
+                    found.route == AccessControl::Route::upstream;
+  return goes ? found.port : nullptr;
+}
+
+bool RootPort::ready(const Tlp& tlp) const {
+  const RootPort* port = exit(tlp);
+  return port == nullptr || port->open(credit_class(tlp.header.type));
+}
+
 // Forwards a packet that a root port claims. Returns whether one does.
 bool RootPort::route(TlpPtr& tlp) {
-  RootPort* port = nullptr;
-  if (tlp->header.type == TlpType::DMWr) return false;
-  if (tlp->is_memory()) {
-    if (header_.master_enabled()) port = host_.claiming(tlp->get_address());
-  } else if (tlp->is_completion() && tlp->header.requester != id_) {
-    port = host_.routing(bus_of(tlp->header.requester));
-  }
-  if (port == nullptr) return false;
-  switch (route_to(*port, *tlp)) {
+  const Claim found = claim(*tlp);
+  switch (found.route) {
     case AccessControl::Route::upstream:  // 6.12.1.1: there is no IOMMU that could forbid it
       ++redirected_;
       [[fallthrough]];
     case AccessControl::Route::straight:
       ++peer_to_peer_;
       if (!lets_pass(*tlp)) return true;
-      if (TlpPtr answer = port->forward_peer(std::move(tlp))) send(std::move(answer));
+      if (TlpPtr answer = found.port->forward_peer(std::move(tlp))) send(std::move(answer));
       return true;
     case AccessControl::Route::violation:
       violation(*tlp);

@@ -7,7 +7,6 @@
 #include "models/pcie/hierarchy/downstream_port.h"
 #include "models/pcie/protocol/completion_queue.h"
 #include "models/pcie/protocol/outstanding.h"
-#include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 
 namespace pcie {
@@ -39,9 +38,7 @@ class HostIf {
   virtual RootPort* claiming(std::uint64_t address) = 0;
   /// The root port behind which the bus is, or nullptr.
   virtual RootPort* routing(unsigned bus) = 0;
-  /// Whether peer-to-peer packets of that class may be forwarded to every root port.
-  virtual bool open(CreditClass of) const = 0;
-  /// Must be called when open() may have become true.
+  /// Must be called when RootPort::open() may have become true for a port.
   virtual void drain() = 0;
 };
 
@@ -57,8 +54,9 @@ struct RootPortConfig : DownstreamPortConfig {
 /// collects the error messages of devices and its own errors, and signals them by MSI.
 ///
 /// With peer-to-peer traffic, a packet goes to the root port that claims it. While the link of that
-/// port has no credits, one packet of each class waits there, and all devices' packets of that
-/// class stay in the receive buffers. Processors and devices take turns to send posted requests.
+/// port has no credits, one packet of each class waits there, and the other devices' packets of
+/// that class for that port stay in the receive buffers. Processors and devices take turns to send
+/// posted requests.
 class RootPort : public DownstreamPort {
  public:
   /// Properties that all root ports of a root complex share.
@@ -77,11 +75,13 @@ class RootPort : public DownstreamPort {
   RootPort(const sc_core::sc_module_name& name, unsigned index, const RootPortConfig& config,
            const Common& common, HostIf& host, vp::Domain& domain, vp::Statistics& statistics);
 
-  using Port::drain;
+  using Port::deliver_one;
 
   Id id() const override { return id_; }
   /// Whether peer-to-peer packets of that class may be forwarded to this port.
   bool open(CreditClass of) const { return !closed_[static_cast<unsigned>(of)]; }
+  /// The root port to which a packet from below is forwarded, or nullptr if it ends here.
+  const RootPort* exit(const Tlp& tlp) const;
   bool retry_visible() const { return express_.retry_visible(); }
   bool forwards_ari() const { return express_.forwards_ari(); }
 
@@ -125,7 +125,10 @@ class RootPort : public DownstreamPort {
   void expire();
 
   void receive(TlpPtr tlp) override;
-  bool ready(CreditClass of) const override { return common_.peers == 0 || host_.open(of); }
+  bool ready(const Tlp& tlp) const override;
+  bool binds(const Tlp& later, const Tlp& earlier) const override {
+    return exit(later) == exit(earlier);
+  }
   bool can_arrive_early(const Tlp& tlp) const override;
   void link_lost(Reset kind) override;
   void unblocked(CreditClass of) override;
@@ -136,6 +139,12 @@ class RootPort : public DownstreamPort {
   void intx(unsigned pin, bool level) override { host_.intx(index_, pin, level); }
   void interrupt(TlpPtr message) override { host_.write(*message); }
   unsigned more_conditions() override;
+  // The root port that claims a packet, or nullptr, and the route that access control selects.
+  struct Claim {
+    RootPort* port = nullptr;
+    AccessControl::Route route = AccessControl::Route::none;
+  };
+  Claim claim(const Tlp& tlp) const;
   bool route(TlpPtr& tlp);
   TlpPtr forward_peer(TlpPtr tlp);
   void admit_peers();

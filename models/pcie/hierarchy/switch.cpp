@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <functional>
 
 #include "models/pcie/config/config_request.h"
 #include "models/pcie/protocol/configuration_error.h"
@@ -48,6 +48,12 @@ PciExpressConfig downstream_express_config(const SwitchConfig& config, unsigned 
   return express;
 }
 
+/// Whether a port of a switch sends messages with that code on.
+bool is_forwarded(unsigned code) {
+  return (code >= assert_inta && code < deassert_inta + 4) || code == err_cor ||
+         code == err_nonfatal || code == err_fatal;
+}
+
 }  // namespace
 
 class Switch::Upstream : public BridgePort {
@@ -56,7 +62,7 @@ class Switch::Upstream : public BridgePort {
            vp::Domain& domain, vp::Statistics& statistics);
 
   using Port::blocked;
-  using Port::drain;
+  using Port::deliver_one;
 
   Id id() const override { return id_; }
   unsigned internal_bus() const { return secondary_bus(); }
@@ -67,18 +73,38 @@ class Switch::Upstream : public BridgePort {
   /// Like forward(), but for a packet that access control redirects although a port below claims
   /// it.
   TlpPtr redirect(TlpPtr tlp);
+  /// Whether redirect() would send the packet.
+  bool takes_redirected(const Tlp& tlp) const {
+    return !lacks_bus_master(tlp) && !is_blocked_atomic(tlp);
+  }
+  /// Whether forward() would send the packet.
+  bool takes(const Tlp& tlp) const { return !would_return(tlp) && takes_redirected(tlp); }
   /// Forwards an error message from the internal bus.
   void send_error_message(Severity severity, Id source);
   void assert_intx(unsigned pin, bool level);
+  /// The exit of a packet from above.
+  std::size_t exit(const Tlp& tlp) const;
 
   void receive(TlpPtr tlp) override;
-  bool ready(CreditClass of) const override;
+  bool ready(const Tlp& tlp) const override { return switch_.ready(tlp, exit(tlp), *this); }
+  bool binds(const Tlp& later, const Tlp& earlier) const override;
   void unblocked(CreditClass of) override;
   void trained(unsigned generation, unsigned lanes) override;
   void link_lost(Reset kind) override;
   void signal_error(Severity severity) override;
 
  private:
+  bool would_return(const Tlp& tlp) const {
+    return tlp.is_memory() && header_.claims(tlp.get_address());
+  }
+  bool lacks_bus_master(const Tlp& tlp) const {
+    return tlp.is_memory() && (!header_.master_enabled() || !power_.d0());
+  }
+  bool is_blocked_atomic(const Tlp& tlp) const {
+    return tlp.is_atomic() && express_.blocks_atomics();
+  }
+  // The port to which a packet from above goes, or nullptr if it ends here.
+  Downstream* route(const Tlp& tlp) const;
   void receive_config(TlpPtr request);
   void bridge_controlled(std::uint32_t before);
   /// Reports a poisoned packet from above, which is forwarded nevertheless.
@@ -103,18 +129,26 @@ class Switch::Downstream : public DownstreamPort {
   using DownstreamPort::begin_reset;
   using DownstreamPort::end_reset;
   using Port::blocked;
-  using Port::drain;
+  using Port::deliver_one;
 
   Id id() const override { return make_id(switch_.upstream_->internal_bus(), index_, 0); }
 
   /// Forwards a configuration request for the bus below or a bus beyond.
   TlpPtr forward_config(TlpPtr request);
+  unsigned index() const { return index_; }
+  /// Whether forward() or forward_config() would send the packet.
+  bool accepts(const Tlp& tlp) const { return !is_stray(tlp) && takes(tlp); }
+  /// The exit of a packet from below.
+  std::size_t exit(const Tlp& tlp) const;
   /// Sends the messages and the interrupt that have waited for the upstream port.
   void send_pending_messages();
   void drop_pending_messages() { pending_messages_ = 0; }
 
   void receive(TlpPtr tlp) override;
-  bool ready(CreditClass of) const override;
+  bool ready(const Tlp& tlp) const override { return switch_.ready(tlp, exit(tlp), *this); }
+  bool binds(const Tlp& later, const Tlp& earlier) const override {
+    return exit(later) == exit(earlier);
+  }
   void unblocked(CreditClass of) override { switch_.unblocked(of); }
   void link_lost(Reset kind) override;
   void send_error_message(Severity severity, Id source) override;
@@ -122,9 +156,19 @@ class Switch::Downstream : public DownstreamPort {
   void interrupt(TlpPtr message) override;
 
  private:
-  void route_memory(TlpPtr request);
-  void route_completion(TlpPtr completion);
-  TlpPtr send_to(Downstream& port, TlpPtr tlp);
+  // The route of a packet from below: to a port below that claims it, to the upstream port, to
+  // that because of access control, or to none, since it is a violation or has no target.
+  struct Route {
+    enum Kind { peer, up, redirected, violation, none } kind;
+    Downstream* port = nullptr;
+  };
+  Route route(const Tlp& tlp) const;
+  Route route_to_peer(Downstream& port, const Tlp& tlp) const;
+  // A configuration request for a device that cannot exist on the bus below.
+  bool is_stray(const Tlp& tlp) const {
+    return tlp.is_config() && bus_of(tlp.header.target) == secondary_bus() &&
+           device_of(tlp.header.target) != 0 && !express_.forwards_ari();
+  }
 
   static constexpr unsigned pending_interrupt = 1u << 3;  // beside one bit per Severity
 
@@ -149,41 +193,56 @@ Switch::Upstream::Upstream(const sc_core::sc_module_name& name, const SwitchConf
 void Switch::Upstream::receive(TlpPtr tlp) {
   if (refuse_malformed(*tlp)) return;
   errors_.conventional().received(Side::primary, *tlp);
-  switch (tlp->header.type) {
-    case TlpType::CfgRd0:
-    case TlpType::CfgWr0:
+  if (Downstream* port = route(*tlp)) {
+    note_poison(*tlp);
+    return answer(tlp->is_config() ? port->forward_config(std::move(tlp))
+                                   : port->forward(std::move(tlp)));
+  }
+  if (tlp->is_config()) return receive_config(std::move(tlp));
+  if (tlp->is_completion()) return unexpected(*tlp);
+  // The model has no messages that go down.
+  if (tlp->header.type == TlpType::Msg && is_ignored_message(tlp->header.message_code)) {
+    ++messages_ignored_;
+    return;
+  }
+  answer(refuse_unsupported(*tlp));
+}
+
+Switch::Downstream* Switch::Upstream::route(const Tlp& tlp) const {
+  switch (tlp.header.type) {
     case TlpType::CfgRd1:
-    case TlpType::CfgWr1:
-      return receive_config(std::move(tlp));
+    case TlpType::CfgWr1: {
+      const unsigned bus = bus_of(tlp.header.target);
+      const bool inside = bus == internal_bus() && bus != 0;
+      return !inside && routes(bus) ? switch_.routing(bus) : nullptr;
+    }
     case TlpType::MRd:
     case TlpType::MWr:
     case TlpType::FetchAdd:
     case TlpType::Swap:
     case TlpType::CAS:
-      if (header_.claims(tlp->get_address()) && power_.d0()) {
-        if (Downstream* port = switch_.claiming(tlp->get_address())) {
-          note_poison(*tlp);
-          return answer(port->forward(std::move(tlp)));
-        }
-      }
-      return answer(refuse_unsupported(*tlp));
-    case TlpType::DMWr:  // switches do not route deferrable writes
-      return answer(refuse_unsupported(*tlp));
+      return header_.claims(tlp.get_address()) && power_.d0() ? switch_.claiming(tlp.get_address())
+                                                              : nullptr;
     case TlpType::Cpl:
     case TlpType::CplD:
-      if (Downstream* port = switch_.routing(bus_of(tlp->header.requester))) {
-        note_poison(*tlp);
-        port->forward(std::move(tlp));
-        return;
-      }
-      return unexpected(*tlp);
-    case TlpType::Msg:  // the model has no messages that go down
-      if (is_ignored_message(tlp->header.message_code)) {
-        ++messages_ignored_;
-        return;
-      }
-      return answer(refuse_unsupported(*tlp));
+      return switch_.routing(bus_of(tlp.header.requester));
+    default:  // switches do not route deferrable writes
+      return nullptr;
   }
+}
+
+std::size_t Switch::Upstream::exit(const Tlp& tlp) const {
+  const Downstream* port = is_malformed(tlp) ? nullptr : route(tlp);
+  return port != nullptr && port->accepts(tlp) ? port->index() : switch_.here();
+}
+
+// A write of the switch's own registers may change the routes of the writes before it, so these go
+// first.
+bool Switch::Upstream::binds(const Tlp& later, const Tlp& earlier) const {
+  const std::size_t exit = this->exit(later);
+  const bool writes_registers =
+      later.header.type == TlpType::CfgWr0 || later.header.type == TlpType::CfgWr1;
+  return exit == this->exit(earlier) || (exit == switch_.here() && writes_registers);
 }
 
 void Switch::Upstream::receive_config(TlpPtr request) {
@@ -202,11 +261,6 @@ void Switch::Upstream::receive_config(TlpPtr request) {
       errors_.conventional().sent(Side::secondary, *request);
       port.arrived_inside(*request);
     }
-  } else if (routes(bus_of(target))) {
-    if (Downstream* port = switch_.routing(bus_of(target))) {
-      note_poison(*request);
-      return answer(port->forward_config(std::move(request)));
-    }
   }
   if (space == nullptr) return answer(refuse_unsupported(*request));
   if (request->header.poisoned) {
@@ -218,7 +272,7 @@ void Switch::Upstream::receive_config(TlpPtr request) {
 }
 
 TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
-  if (tlp->is_memory() && header_.claims(tlp->get_address())) {  // the packet would return
+  if (would_return(*tlp)) {
     errors_.conventional().received(Side::secondary, *tlp);
     return refuse_unsupported(*tlp);
   }
@@ -227,10 +281,8 @@ TlpPtr Switch::Upstream::forward(TlpPtr tlp) {
 
 TlpPtr Switch::Upstream::redirect(TlpPtr tlp) {
   errors_.conventional().received(Side::secondary, *tlp);
-  if (tlp->is_memory() && (!header_.master_enabled() || !power_.d0())) {
-    return refuse_unsupported(*tlp);
-  }
-  if (tlp->is_atomic() && express_.blocks_atomics()) {  // 6.15.3
+  if (lacks_bus_master(*tlp)) return refuse_unsupported(*tlp);
+  if (is_blocked_atomic(*tlp)) {  // 6.15.3
     report(Error::atomic_egress_blocked, tlp.get());
     return refused(*tlp, Status::unsupported_request);
   }
@@ -249,12 +301,6 @@ void Switch::Upstream::send_error_message(Severity severity, Id source) {
 void Switch::Upstream::assert_intx(unsigned pin, bool level) {
   const unsigned code = (level ? assert_inta : deassert_inta) + pin;
   send(Tlp::message(static_cast<MessageCode>(code), id_));
-}
-
-// A request may be answered here, and then the completion needs room on the link above.
-bool Switch::Upstream::ready(CreditClass of) const {
-  if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
-  return switch_.open(of, *this);
 }
 
 void Switch::Upstream::unblocked(CreditClass of) {
@@ -314,12 +360,12 @@ Switch::Downstream::Downstream(const sc_core::sc_module_name& name, const Switch
 
 // 7.3.3: on its target bus, a request becomes type 0 and addresses device 0, unless ARI is enabled.
 TlpPtr Switch::Downstream::forward_config(TlpPtr request) {
+  if (is_stray(*request)) {
+    report(Error::unsupported_request, request.get());
+    return refused(*request, Status::unsupported_request);
+  }
   TlpHeader& header = request->header;
   if (bus_of(header.target) == secondary_bus()) {
-    if (device_of(header.target) != 0 && !express_.forwards_ari()) {
-      report(Error::unsupported_request, request.get());
-      return refused(*request, Status::unsupported_request);
-    }
     header.type = header.type == TlpType::CfgRd1 ? TlpType::CfgRd0 : TlpType::CfgWr0;
   }
   return forward(std::move(request));
@@ -329,72 +375,73 @@ void Switch::Downstream::receive(TlpPtr tlp) {
   if (refuse_malformed(*tlp)) return;
   errors_.conventional().received(Side::secondary, *tlp);
   if (refuse_foreign(*tlp)) return;
-  switch (tlp->header.type) {
-    case TlpType::Msg:
-      return receive_message(*tlp);
-    case TlpType::MRd:
-    case TlpType::MWr:
-    case TlpType::FetchAdd:
-    case TlpType::Swap:
-    case TlpType::CAS:
-      return route_memory(std::move(tlp));
-    case TlpType::Cpl:
-    case TlpType::CplD:
-      return route_completion(std::move(tlp));
-    default:  // configuration requests only travel downstream
-      return unsupported(*tlp);
-  }
-}
-
-void Switch::Downstream::route_memory(TlpPtr request) {
-  if (!header_.master_enabled() || !power_.d0()) return unsupported(*request);
-  TlpPtr answer;
-  if (Downstream* port = switch_.claiming(request->get_address())) {
-    answer = send_to(*port, std::move(request));
-  } else if (lets_pass(*request)) {
-    answer = switch_.upstream_->forward(std::move(request));
-  }
-  if (answer) send(std::move(answer));
-}
-
-void Switch::Downstream::route_completion(TlpPtr completion) {
-  const Id requester = completion->header.requester;
-  if (Downstream* port = switch_.routing(bus_of(requester))) {
-    send_to(*port, std::move(completion));
-  } else if (!switch_.upstream_->routes(bus_of(requester)) &&
-             requester != switch_.upstream_->id()) {
-    if (!lets_pass(*completion)) return;
-    switch_.upstream_->forward(std::move(completion));
-  } else {
-    unexpected(*completion);
-  }
-}
-
-// Sends a packet that a port below claims along the route that access control selects. Returns the
-// completion if another port refuses a request.
-TlpPtr Switch::Downstream::send_to(Downstream& port, TlpPtr tlp) {
-  switch (route_to(port, *tlp)) {
-    case AccessControl::Route::straight:
-      if (!lets_pass(*tlp)) return nullptr;
+  if (tlp->header.type == TlpType::Msg) return receive_message(*tlp);
+  const Route route = this->route(*tlp);
+  switch (route.kind) {
+    case Route::peer:
+      if (!lets_pass(*tlp)) return;
       ++switch_.peer_to_peer_;
-      return port.forward(std::move(tlp));
-    case AccessControl::Route::upstream:
-      if (!lets_pass(*tlp)) return nullptr;
+      return answer(route.port->forward(std::move(tlp)));
+    case Route::up:
+      if (!lets_pass(*tlp)) return;
+      return answer(switch_.upstream_->forward(std::move(tlp)));
+    case Route::redirected:
+      if (!lets_pass(*tlp)) return;
       ++redirected_;
-      return switch_.upstream_->redirect(std::move(tlp));
-    case AccessControl::Route::violation:
-      violation(*tlp);
-      return nullptr;
-    case AccessControl::Route::none:
-      tlp->is_completion() ? unexpected(*tlp) : unsupported(*tlp);
-      return nullptr;
+      return answer(switch_.upstream_->redirect(std::move(tlp)));
+    case Route::violation:
+      return violation(*tlp);
+    case Route::none:
+      return tlp->is_completion() ? unexpected(*tlp) : unsupported(*tlp);
   }
-  return nullptr;
 }
 
-bool Switch::Downstream::ready(CreditClass of) const {
-  if (of == CreditClass::non_posted && blocked(CreditClass::completion)) return false;
-  return switch_.open(of, *this);
+// Configuration requests only travel downstream, and switches do not route deferrable writes.
+Switch::Downstream::Route Switch::Downstream::route(const Tlp& tlp) const {
+  if (tlp.is_completion()) {
+    const Id requester = tlp.header.requester;
+    if (Downstream* port = switch_.routing(bus_of(requester))) return route_to_peer(*port, tlp);
+    const bool above =
+        !switch_.upstream_->routes(bus_of(requester)) && requester != switch_.upstream_->id();
+    return {above ? Route::up : Route::none};
+  }
+  if (!tlp.is_memory() || tlp.header.type == TlpType::DMWr || !header_.master_enabled() ||
+      !power_.d0()) {
+    return {Route::none};
+  }
+  Downstream* port = switch_.claiming(tlp.get_address());
+  return port != nullptr ? route_to_peer(*port, tlp) : Route{Route::up};
+}
+
+// The route that access control selects for a packet that a port below claims.
+Switch::Downstream::Route Switch::Downstream::route_to_peer(Downstream& port,
+                                                            const Tlp& tlp) const {
+  switch (route_to(port, tlp)) {
+    case AccessControl::Route::straight:
+      return {Route::peer, &port};
+    case AccessControl::Route::upstream:
+      return {Route::redirected};
+    case AccessControl::Route::violation:
+      return {Route::violation};
+    case AccessControl::Route::none:
+      break;
+  }
+  return {Route::none};
+}
+
+std::size_t Switch::Downstream::exit(const Tlp& tlp) const {
+  if (is_malformed(tlp) || is_foreign(tlp)) return switch_.here();
+  const Upstream& upstream = *switch_.upstream_;
+  bool up = false;
+  if (tlp.header.type == TlpType::Msg) {
+    up = is_forwarded(tlp.header.message_code);
+  } else {
+    const Route route = this->route(tlp);
+    if (route.kind == Route::peer && route.port->accepts(tlp)) return route.port->index();
+    up = (route.kind == Route::up && upstream.takes(tlp)) ||
+         (route.kind == Route::redirected && upstream.takes_redirected(tlp));
+  }
+  return up ? switch_.above() : switch_.here();
 }
 
 void Switch::Downstream::link_lost(Reset kind) {
@@ -429,7 +476,7 @@ void Switch::Downstream::send_pending_messages() {
 
 Switch::Switch(const sc_core::sc_module_name& name, const SwitchConfig& config, vp::Domain& domain,
                vp::Statistics& statistics)
-    : sc_module(name) {
+    : sc_module(name), arbiter_(config.ports.size() + 1, config.ports.size() + 2) {
   if (config.ports.empty() || config.ports.size() > 31) {
     throw ConfigurationError("a switch must have 1 to 31 downstream ports");
   }
@@ -469,19 +516,31 @@ Switch::Downstream* Switch::routing(unsigned bus) const {
   return nullptr;
 }
 
-bool Switch::open(CreditClass of, const Port& from) const {
-  if (upstream_.get() != &from && upstream_->blocked(of)) return false;
-  return std::none_of(ports_.begin(), ports_.end(),
-                      [&](const auto& port) { return port.get() != &from && port->blocked(of); });
+bool Switch::blocked(std::size_t exit, CreditClass of) const {
+  if (exit == here()) return false;
+  return exit == above() ? upstream_->blocked(of) : ports_[exit]->blocked(of);
 }
 
-// The port that could deliver something is served last next time.
+// A request that ends here needs room for its completion on the link from which it came.
+template <typename Entry>
+bool Switch::ready(const Tlp& tlp, std::size_t exit, const Entry& entry) const {
+  const CreditClass of = credit_class(tlp.header.type);
+  if (exit != here()) return !blocked(exit, of);
+  return of != CreditClass::non_posted || !entry.blocked(CreditClass::completion);
+}
+
 void Switch::drain() {
-  const std::size_t first = first_, all = ports_.size() + 1;
-  for (std::size_t i = 0; i < all; ++i) {
-    const std::size_t at = (first + i) % all;
-    if (at < ports_.size() ? ports_[at]->drain() : upstream_->drain()) first_ = (at + 1) % all;
-  }
+  const auto open = [this](std::size_t exit, CreditClass of) { return !blocked(exit, of); };
+  const auto pass = [this](std::size_t entry, std::size_t exit, CreditClass of) {
+    const auto let_go = [exit, of](auto& port) {
+      const auto wanted = [&](const Tlp& tlp) {
+        return credit_class(tlp.header.type) == of && port.exit(tlp) == exit;
+      };
+      return port.deliver_one(std::cref(wanted));
+    };
+    return entry == above() ? let_go(*upstream_) : let_go(*ports_[entry]);
+  };
+  arbiter_.serve(open, pass);
 }
 
 void Switch::unblocked(CreditClass of) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/pcie/hierarchy/arbiter.h"
 #include "models/pcie/hierarchy/downstream_port.h"
 
 namespace pcie {
@@ -61,8 +62,14 @@ class Switch : public sc_core::sc_module {
 
   Downstream* claiming(std::uint64_t address) const;
   Downstream* routing(unsigned bus) const;
-  /// Whether no port except `from` has waiting packets of that class.
-  bool open(CreditClass of, const Port& from) const;
+  // The number of an entry or exit is that of the downstream port, or above() for the upstream
+  // port. Packets that end in the switch have the exit here().
+  std::size_t above() const { return ports_.size(); }
+  std::size_t here() const { return ports_.size() + 1; }
+  bool blocked(std::size_t exit, CreditClass of) const;
+  /// Whether a packet of that exit may leave the receive buffer of port `entry`.
+  template <typename Entry>
+  bool ready(const Tlp& tlp, std::size_t exit, const Entry& entry) const;
   void drain();
   void unblocked(CreditClass of);
   /// INTA to INTD (`pin` 0 to 3) behind downstream port `index` has changed to `level`.
@@ -71,7 +78,7 @@ class Switch : public sc_core::sc_module {
   std::unique_ptr<Upstream> upstream_;
   std::vector<std::unique_ptr<Downstream>> ports_;
   std::array<std::uint32_t, 4> intx_levels_{};  // for each pin, one bit for each downstream port
-  std::size_t first_ = 0;  // the port that is drained first; the upstream port comes last
+  Arbiter arbiter_;
   std::uint64_t peer_to_peer_ = 0;
 };
 

@@ -13,13 +13,15 @@
 namespace pcie {
 namespace {
 
-/// Removes and returns the first packet that can go and may overtake all packets before it.
-template <typename CanGo>
-TlpPtr extract_next(std::vector<TlpPtr>& queue, CanGo can_go) {
+bool must_not_pass(const Tlp& earlier, const Tlp& later) {
+  return passing(later.header, earlier.header) == Passing::no;
+}
+
+/// Removes and returns the first packet that can go and that no packet before it holds up.
+template <typename CanGo, typename HoldsUp>
+TlpPtr extract_next(std::vector<TlpPtr>& queue, CanGo can_go, HoldsUp holds_up) {
   for (auto one = queue.begin(); one != queue.end(); ++one) {
-    const auto holds_it_up = [&](const TlpPtr& earlier) {
-      return passing((*one)->header, earlier->header) == Passing::no;
-    };
+    const auto holds_it_up = [&](const TlpPtr& earlier) { return holds_up(*earlier, **one); };
     if (!can_go(**one) || std::any_of(queue.begin(), one, holds_it_up)) continue;
     TlpPtr found = std::move(*one);
     queue.erase(one);
@@ -201,7 +203,8 @@ void HalfLink::send(TlpPtr tlp) {
 }
 
 bool HalfLink::transmit_next() {
-  TlpPtr next = extract_next(waiting_, [this](const Tlp& tlp) { return credits_.enough_for(tlp); });
+  TlpPtr next = extract_next(
+      waiting_, [this](const Tlp& tlp) { return credits_.enough_for(tlp); }, must_not_pass);
   if (!next) return false;
   --waiting_of_[index(credit_class(next->header.type))];
   transmit(std::move(next));
@@ -354,11 +357,16 @@ void HalfLink::arrive() {
   if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
   if (!to_.link_up_) return;
   if (faults_.awaits_any() && faults_.apply(tlp)) return return_credits(*tlp);
-  if (received_.empty() && to_.ready(credit_class(tlp->header.type))) {
+  const auto holds_it_up = [&](const TlpPtr& earlier) { return holds_up(*earlier, *tlp); };
+  if (to_.ready(*tlp) && std::none_of(received_.begin(), received_.end(), holds_it_up)) {
     return deliver(std::move(tlp));
   }
   received_.push_back(std::move(tlp));
-  drain();
+}
+
+// Whether a packet of the receive buffer has to wait for one before it.
+bool HalfLink::holds_up(const Tlp& earlier, const Tlp& later) const {
+  return must_not_pass(earlier, later) && to_.binds(later, earlier);
 }
 
 // The rank of the arrival event keeps the order of simultaneous arrivals independent of the order
@@ -369,7 +377,7 @@ void HalfLink::deliver_early() {
   };
   if (!is_early() || faults_.awaits_any() || !received_.empty() || !to_.link_up_ ||
       !data_link_.perfect() ||  // a packet may have to be sent again
-      !credits_.infinite(CreditClass::posted) || !to_.ready(CreditClass::posted) ||
+      !credits_.infinite(CreditClass::posted) || !to_.ready(*in_flight_.front().tlp) ||
       sc_core::sc_pending_activity_at_current_time()) {
     return;
   }
@@ -382,17 +390,19 @@ void HalfLink::deliver_early() {
   if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
 }
 
-bool HalfLink::drain() {
-  const auto ready = [this](const Tlp& tlp) { return to_.ready(credit_class(tlp.header.type)); };
-  bool any = false;
-  // The packet that the port receives may take the link down.
-  while (to_.link_up_) {
-    TlpPtr next = extract_next(received_, ready);
-    if (next == nullptr) break;
-    deliver(std::move(next));
-    any = true;
-  }
-  return any;
+// The packet that the port receives may take the link down.
+void HalfLink::drain() {
+  const std::function<bool(const Tlp&)> any = [](const Tlp&) { return true; };
+  while (to_.link_up_ && deliver_one(any)) continue;
+}
+
+bool HalfLink::deliver_one(const std::function<bool(const Tlp&)>& wanted) {
+  TlpPtr next = extract_next(
+      received_, [&](const Tlp& tlp) { return wanted(tlp) && to_.ready(tlp); },
+      [this](const Tlp& earlier, const Tlp& later) { return holds_up(earlier, later); });
+  if (next == nullptr) return false;
+  deliver(std::move(next));
+  return true;
 }
 
 void HalfLink::deliver(TlpPtr tlp) {

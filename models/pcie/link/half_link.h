@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -67,9 +68,10 @@ class HalfLink {
   bool blocked(CreditClass of) const { return waiting_of_[index(of)] > 0; }
   /// Whether the receiver's buffer is large enough for the packet when it is empty.
   bool fits(const Tlp& tlp) const { return advertised_.enough_for(tlp); }
-  /// Delivers what the receive buffer holds and the port is ready for. Returns whether there was
-  /// any.
-  bool drain();
+  /// Delivers what the receive buffer holds and the port is ready for.
+  void drain();
+  /// Delivers one packet of these, see Port::deliver_one().
+  bool deliver_one(const std::function<bool(const Tlp&)>& wanted);
 
   /// Brings the link up for the sender after that time.
   void come_up_after(vp::Picoseconds span) { trained_.after(span); }
@@ -131,6 +133,7 @@ class HalfLink {
   void collect_credits();
   void await_credits();
   void arrive();
+  bool holds_up(const Tlp& earlier, const Tlp& later) const;
   void deliver_early();
   void deliver(TlpPtr tlp);
   void return_credits(const Tlp& tlp);

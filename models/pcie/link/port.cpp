@@ -17,8 +17,12 @@ bool Port::blocked(CreditClass of) const {
   return link_up_ && link_->half_from(*this).blocked(of);
 }
 
-bool Port::drain() {
-  return link_up_ && link_->half_to(*this).drain();
+void Port::drain() {
+  if (link_up_) link_->half_to(*this).drain();
+}
+
+bool Port::deliver_one(const std::function<bool(const Tlp&)>& wanted) {
+  return link_up_ && link_->half_to(*this).deliver_one(wanted);
 }
 
 void Port::hold_link(Reset kind) {

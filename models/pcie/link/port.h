@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "models/pcie/config/config_space.h"
@@ -44,17 +45,22 @@ class Port {
   /// Receives a packet, `latency` after its last byte has arrived or when the port becomes ready.
   /// Must not wait.
   virtual void receive(TlpPtr tlp) = 0;
-  /// Whether receive() may be called with a packet of that class. If not, the packet stays in the
-  /// receive buffer and keeps its credits until drain().
-  virtual bool ready(CreditClass) const { return true; }
+  /// Whether receive() may be called with this packet. If not, the packet stays in the receive
+  /// buffer and keeps its credits until drain() or deliver_one().
+  virtual bool ready(const Tlp&) const { return true; }
+  /// Whether the ordering table binds these two packets. It does not bind packets that leave the
+  /// component by different ports.
+  virtual bool binds(const Tlp& /*later*/, const Tlp& /*earlier*/) const { return true; }
   /// Whether receive() of this packet only changes what is read later, so that its exact time
   /// leaves no trace. Such a packet may be delivered early while nothing in the domain can notice.
   virtual bool can_arrive_early(const Tlp&) const { return false; }
   /// Whether the port treats a wrong digest as an error. If not, it accepts the packet.
   virtual bool checks_digests() const { return false; }
-  /// Delivers what the receive buffer holds, once the port is ready again. Returns whether any
-  /// packet was delivered.
-  bool drain();
+  /// Delivers what the receive buffer holds, once the port is ready again.
+  void drain();
+  /// Delivers the first packet of the receive buffer for which wanted() holds, if the port is ready
+  /// for it and the ordering table lets it go. Returns whether there was one.
+  bool deliver_one(const std::function<bool(const Tlp&)>& wanted);
   /// Handles an injected error as if the port had detected it in the TLP. The port receives the TLP
   /// only if the error leaves it whole. If the error refuses a request, the port answers it.
   virtual void detected(Error, const Tlp*) {}

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,19 +17,41 @@ namespace pcie {
 
 /// The end of a link under a test's control: it sends arbitrary packets and keeps what it receives.
 struct End : Port {
+  using Port::drain;
   using Port::hold_link;
   using Port::release_link;
   using Port::send;
   std::deque<TlpPtr> received;
-  explicit End(vp::Domain& domain, const CreditConfig& credits = {})
-      : Port(domain, {5, 16, 0, credits}) {}
-  void receive(TlpPtr tlp) override { received.push_back(std::move(tlp)); }
+  std::deque<vp::Picoseconds> times;        // of these packets, unless take() removes them
+  std::array<bool, credit_classes> full{};  // classes that stay in the receive buffer
+  explicit End(vp::Domain& domain, const CreditConfig& credits = {}, unsigned generation = 5)
+      : Port(domain, {generation, 16, 0, credits}) {}
+  void receive(TlpPtr tlp) override {
+    received.push_back(std::move(tlp));
+    times.push_back(vp::now());
+  }
+  bool ready(const Tlp& tlp) const override {
+    return !full[static_cast<unsigned>(credit_class(tlp.header.type))];
+  }
   void trained(unsigned, unsigned) override {}
+  void set_full(CreditClass of, bool value) {
+    full[static_cast<unsigned>(of)] = value;
+    if (!value) drain();
+  }
+  /// Takes one packet of a class that stays in the receive buffer.
+  bool accept_one(CreditClass of) {
+    full[static_cast<unsigned>(of)] = false;
+    const bool any =
+        deliver_one([of](const Tlp& tlp) { return credit_class(tlp.header.type) == of; });
+    full[static_cast<unsigned>(of)] = true;
+    return any;
+  }
   /// Removes and returns the first packet received, or nullptr if there is none.
   TlpPtr take() {
     if (received.empty()) return nullptr;
     TlpPtr first = std::move(received.front());
     received.pop_front();
+    times.pop_front();
     return first;
   }
 };
@@ -50,16 +73,28 @@ struct SwitchEnds {
     return config;
   }
 
+  /// What is at the ends of the links, and the links. Those that are not given have default values.
+  struct Beyond {
+    CreditConfig below{};  ///< what each device advertises
+    CreditConfig top{};    ///< what the host advertises
+    LinkConfig above{};
+    std::vector<LinkConfig> links{};
+    unsigned generation = 5;  ///< of all ends
+  };
   /// `below` is what the devices advertise.
   explicit SwitchEnds(const SwitchConfig& config = with_ports(3), const CreditConfig& below = {})
+      : SwitchEnds(config, Beyond{below}) {}
+  SwitchEnds(const SwitchConfig& config, const Beyond& beyond)
       : domain("domain"),
         sw("switch", config, domain, statistics),
-        root(domain),
-        above("above", {}, root, sw.upstream(), trace, statistics) {
+        root(domain, beyond.top, beyond.generation),
+        above("above", beyond.above, root, sw.upstream(), trace, statistics) {
     for (unsigned i = 0; i < config.ports.size(); ++i) {
-      ends.push_back(std::make_unique<End>(domain, below));
-      links.push_back(std::make_unique<Link>(("link" + std::to_string(i)).c_str(), LinkConfig{},
-                                             sw.port(i), *ends[i], trace, statistics));
+      ends.push_back(std::make_unique<End>(domain, beyond.below, beyond.generation));
+      links.push_back(
+          std::make_unique<Link>(("link" + std::to_string(i)).c_str(),
+                                 i < beyond.links.size() ? beyond.links[i] : LinkConfig{},
+                                 sw.port(i), *ends[i], trace, statistics));
     }
     enumerate();
   }
@@ -141,6 +176,12 @@ struct SwitchEnds {
   static TlpPtr write(unsigned from, std::uint64_t address) {
     const std::uint8_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     return of(from, Tlp::memory_write(address, data, sizeof data));
+  }
+  /// The completion that the device below port `from` sends to a requester.
+  static TlpPtr completion(unsigned from, Id requester) {
+    const TlpPtr request = Tlp::memory_read(0, 4);
+    request->header.requester = requester;
+    return Tlp::completion(*request, device_id(from), Status::success);
   }
   static TlpPtr read(unsigned from, std::uint64_t address) {
     return of(from, Tlp::memory_read(address, 8));

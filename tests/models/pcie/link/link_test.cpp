@@ -40,7 +40,9 @@ struct End : Port {
     packets.push_back(std::move(tlp));
     if (on_arrival) on_arrival();
   }
-  bool ready(CreditClass of) const override { return is_ready[static_cast<unsigned>(of)]; }
+  bool ready(const Tlp& tlp) const override {
+    return is_ready[static_cast<unsigned>(credit_class(tlp.header.type))];
+  }
   void trained(unsigned new_generation, unsigned new_lanes) override {
     generation = new_generation;
     lanes = new_lanes;

@@ -61,7 +61,9 @@ struct Receiver : Port {
   using Port::drain;
   Receiver(vp::Domain& domain, const PortConfig& config) : Port(domain, config) {}
   void receive(TlpPtr tlp) override { addresses.push_back(tlp->get_address()); }
-  bool ready(CreditClass of) const override { return is_ready || of != blocked; }
+  bool ready(const Tlp& tlp) const override {
+    return is_ready || credit_class(tlp.header.type) != blocked;
+  }
   void trained(unsigned, unsigned) override {}
   CreditClass blocked = CreditClass::posted;
 };
