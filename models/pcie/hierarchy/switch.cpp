@@ -87,6 +87,7 @@ class Switch::Upstream : public BridgePort {
 
   void receive(TlpPtr tlp) override;
   bool ready(const Tlp& tlp) const override { return switch_.ready(tlp, exit(tlp), *this); }
+  bool cuts_through() const override { return switch_.cut_through_; }
   bool binds(const Tlp& later, const Tlp& earlier) const override;
   void unblocked(CreditClass of) override;
   void trained(unsigned generation, unsigned lanes) override;
@@ -146,6 +147,7 @@ class Switch::Downstream : public DownstreamPort {
 
   void receive(TlpPtr tlp) override;
   bool ready(const Tlp& tlp) const override { return switch_.ready(tlp, exit(tlp), *this); }
+  bool cuts_through() const override { return switch_.cut_through_; }
   bool binds(const Tlp& later, const Tlp& earlier) const override {
     return exit(later) == exit(earlier);
   }
@@ -476,7 +478,9 @@ void Switch::Downstream::send_pending_messages() {
 
 Switch::Switch(const sc_core::sc_module_name& name, const SwitchConfig& config, vp::Domain& domain,
                vp::Statistics& statistics)
-    : sc_module(name), arbiter_(config.ports.size() + 1, config.ports.size() + 2) {
+    : sc_module(name),
+      cut_through_(config.cut_through),
+      arbiter_(config.ports.size() + 1, config.ports.size() + 2) {
   if (config.ports.empty() || config.ports.size() > 31) {
     throw ConfigurationError("a switch must have 1 to 31 downstream ports");
   }

@@ -21,9 +21,12 @@ struct SwitchConfig {
   CreditConfig credits{};      ///< credits of the upstream port's receive buffer
   unsigned active_states = 0;  ///< states that the link above supports, a set of ActiveState
   Eye eye{};                   ///< eye of the upstream port's receiver
-  /// Time from the last byte's arrival at one port to the departure from another. It must be even,
-  /// since the receiving and the sending port each take half of it.
+  /// Time from a packet's arrival at one port to the departure from another. It must be even, since
+  /// the receiving and the sending port each take half of it.
   vp::Picoseconds latency = 0;
+  /// Whether a packet may begin to leave once its header has arrived and the latency has passed.
+  /// Otherwise all of it must have arrived.
+  bool cut_through = false;
   unsigned max_payload = 256;                                  ///< supported payload in bytes
   unsigned first_slot_number = 32;                             ///< slot number of port 0
   std::vector<SwitchPortConfig> ports = {SwitchPortConfig{}};  ///< 1 to 31 ports
@@ -78,6 +81,7 @@ class Switch : public sc_core::sc_module {
   std::unique_ptr<Upstream> upstream_;
   std::vector<std::unique_ptr<Downstream>> ports_;
   std::array<std::uint32_t, 4> intx_levels_{};  // for each pin, one bit for each downstream port
+  const bool cut_through_;
   Arbiter arbiter_;
   std::uint64_t peer_to_peer_ = 0;
 };

@@ -196,6 +196,7 @@ void HalfLink::send(TlpPtr tlp) {
     if (credits_.enough_for(*tlp)) return transmit(std::move(tlp));
   }
   ++waiting_of_[index(credit_class(tlp->header.type))];
+  tlp->head_start = 0;
   waiting_.push_back(std::move(tlp));
   // The packets before it cannot go yet, but this one may pass them.
   transmit_next();
@@ -216,7 +217,7 @@ void HalfLink::transmit(TlpPtr tlp) {
   Count& count = counts_[static_cast<unsigned>(tlp->header.type)];
   ++count.tlps;
   count.bytes += tlp->payload_bytes();
-  const vp::Picoseconds received = put_on_wire(*tlp, vp::now() + from_.config_.latency);
+  const vp::Picoseconds received = put_on_wire(*tlp, departure(*tlp));
   if (crosses_) to_.domain().expect(received, link_.name);
   in_flight_.push({received, std::move(tlp)});
   if (!arrival_.pending()) arrival_.at(in_flight_.front().received);
@@ -224,10 +225,30 @@ void HalfLink::transmit(TlpPtr tlp) {
   watch_idle_wire();
 }
 
+// Returns the time at which the TLP is ready for the wire. The wire of a packet with a head start
+// has no gap, and its last byte leaves late enough for the lookahead, so later than it has arrived.
+// What has happened to the link meanwhile counts: the packet is not on the wire before the link was
+// up or before it had its credits. Bit errors of the idle wire are drawn as far as packets that are
+// stored can leave.
+vp::Picoseconds HalfLink::departure(const Tlp& tlp) const {
+  const vp::Picoseconds stored = vp::now() + from_.config_.latency;
+  if (tlp.head_start == 0 || !data_link_.perfect()) return stored;
+  const LineRate& rate = link_.mode.rate();
+  const auto span =
+      static_cast<vp::Picoseconds>(pcie::wire_bytes(tlp, format()) * rate.picoseconds / rate.bytes);
+  const vp::Picoseconds in_time = stored + link_.mode.shortest_packet() - span;
+  return std::min(stored, std::max({stored - tlp.head_start, in_time, used_, credited_}));
+}
+
+// The generation whose packets the link carries.
+unsigned HalfLink::format() const {
+  return link_.mode.flits() ? 6 : link_.mode.generation();
+}
+
 // Returns the time at which the port receives the TLP.
 vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, vp::Picoseconds ready) {
   if (link_.sleeps) ready = wake(ready);
-  const unsigned bytes = pcie::wire_bytes(tlp, link_.mode.flits() ? 6 : link_.mode.generation());
+  const unsigned bytes = pcie::wire_bytes(tlp, format());
   if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
   const vp::Picoseconds arrival = wire.to + latency_;
@@ -344,6 +365,7 @@ void HalfLink::credits_returned() {
 void HalfLink::collect_credits() {
   while (!returning_.empty() && returning_.front().when <= vp::now()) {
     const ReturningCredits returned = returning_.pop();
+    credited_ = returned.when;
     credits_.restore(returned.of, returned.credits);
   }
 }
@@ -358,7 +380,9 @@ void HalfLink::arrive() {
   if (!to_.link_up_) return;
   if (faults_.awaits_any() && faults_.apply(tlp)) return return_credits(*tlp);
   const auto holds_it_up = [&](const TlpPtr& earlier) { return holds_up(*earlier, *tlp); };
+  tlp->head_start = 0;
   if (to_.ready(*tlp) && std::none_of(received_.begin(), received_.end(), holds_it_up)) {
+    if (to_.cuts_through()) tlp->head_start = head_start(*tlp);
     return deliver(std::move(tlp));
   }
   received_.push_back(std::move(tlp));
@@ -367,6 +391,16 @@ void HalfLink::arrive() {
 // Whether a packet of the receive buffer has to wait for one before it.
 bool HalfLink::holds_up(const Tlp& earlier, const Tlp& later) const {
   return must_not_pass(earlier, later) && to_.binds(later, earlier);
+}
+
+// A header in flits is known with its flit, and at least these whole flits follow it. A packet that
+// arrives in Recovery has left at a rate that is not known any more.
+vp::Picoseconds HalfLink::head_start(const Tlp& tlp) const {
+  if (recovery_.end() > vp::now()) return 0;
+  const LineRate& rate = link_.mode.rate();
+  unsigned bytes = bytes_after_header(tlp, format());
+  if (rate.flit != 0) bytes -= bytes % rate.flit;
+  return static_cast<vp::Picoseconds>(bytes * rate.picoseconds / rate.bytes);
 }
 
 // The rank of the arrival event keeps the order of simultaneous arrivals independent of the order

@@ -122,7 +122,9 @@ class HalfLink {
   DataLinkConfig data_link_config() const;
   void transmit(TlpPtr tlp);
   bool transmit_next();
+  vp::Picoseconds departure(const Tlp& tlp) const;
   vp::Picoseconds put_on_wire(const Tlp& tlp, vp::Picoseconds ready);
+  unsigned format() const;
   std::optional<ActiveState> asleep(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);
   void set_replay_timer();
@@ -134,6 +136,7 @@ class HalfLink {
   void await_credits();
   void arrive();
   bool holds_up(const Tlp& earlier, const Tlp& later) const;
+  vp::Picoseconds head_start(const Tlp& tlp) const;
   void deliver_early();
   void deliver(TlpPtr tlp);
   void return_credits(const Tlp& tlp);
@@ -156,6 +159,7 @@ class HalfLink {
   std::array<unsigned, credit_classes> waiting_of_{};
   vp::Ring<ReturningCredits> returning_;  // credits that are on their way back to the sender
   vp::Event update_;                      // their return, scheduled while a TLP waits for credits
+  vp::Picoseconds credited_ = 0;          // the last time at which credits came back
   std::vector<TlpPtr> received_;  // the receive buffer, used while the receiver is not ready
   FaultInjection faults_;
   vp::Event sender_incident_;  // the next of DataLink::incidents that the sender observes

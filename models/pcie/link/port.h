@@ -51,6 +51,8 @@ class Port {
   /// Whether the ordering table binds these two packets. It does not bind packets that leave the
   /// component by different ports.
   virtual bool binds(const Tlp& /*later*/, const Tlp& /*earlier*/) const { return true; }
+  /// Whether the component may begin to send a packet on before its last byte has arrived.
+  virtual bool cuts_through() const { return false; }
   /// Whether receive() of this packet only changes what is read later, so that its exact time
   /// leaves no trace. Such a packet may be delivered early while nothing in the domain can notice.
   virtual bool can_arrive_early(const Tlp&) const { return false; }

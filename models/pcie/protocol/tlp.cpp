@@ -72,6 +72,7 @@ TlpPtr Tlp::make(TlpType type) {
   tlp->acquire();
   tlp->header = TlpHeader();
   tlp->header.type = type;
+  tlp->head_start = 0;
   tlp->set_command(tlm::TLM_IGNORE_COMMAND);
   tlp->set_address(0);
   tlp->set_data_length(0);
@@ -409,6 +410,11 @@ unsigned framing_bytes(unsigned generation) {
 unsigned wire_bytes(const Tlp& tlp, unsigned generation) {
   return framing_bytes(generation) + tlp.header_bytes() + tlp.payload_bytes() +
          (tlp.header.ecrc ? 4 : 0) + (generation == 6 && has_orthogonal_content(tlp) ? 4 : 0);
+}
+
+unsigned bytes_after_header(const Tlp& tlp, unsigned generation) {
+  const unsigned trailer = generation == 6 ? 0 : generation >= 3 ? 4 : 5;  // LCRC, END
+  return tlp.payload_bytes() + (tlp.header.ecrc ? 4 : 0) + trailer;
 }
 
 unsigned min_wire_bytes(unsigned generation) {

@@ -10,6 +10,7 @@
 #include <tlm>
 
 #include "models/pcie/protocol/ids.h"
+#include "vp/time/time.h"
 
 namespace pcie {
 
@@ -138,6 +139,9 @@ class Tlp : public tlm::tlm_generic_payload {
   static constexpr unsigned max_bytes = 4096;
 
   TlpHeader header;
+  /// How long before its last byte the header has arrived, if the component that has received it
+  /// may forward it meanwhile; or else 0.
+  vp::Picoseconds head_start = 0;
 
   /// Allocates a packet from the pool of the process, which grows to the highest number in flight.
   static TlpPtr make(TlpType type);
@@ -220,6 +224,8 @@ class Tlp : public tlm::tlm_generic_payload {
 /// that are not all set (OHC-A1), the byte enables of a configuration request (OHC-A3), and the
 /// status and low address bits of a completion if they are not 0 (OHC-A5).
 unsigned wire_bytes(const Tlp& tlp, unsigned generation);
+/// Those of the bytes that follow the header.
+unsigned bytes_after_header(const Tlp& tlp, unsigned generation);
 /// The least bytes that any TLP takes.
 unsigned min_wire_bytes(unsigned generation);
 

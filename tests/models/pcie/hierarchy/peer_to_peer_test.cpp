@@ -375,6 +375,7 @@ TEST_P(PeersCredited, NothingIsLostAndNothingLocks) {
   config.fixture.root_complex.completions = completions();
   config.endpoint.completions = completions();
   config.endpoint.aligned_requests = below(2) == 0;
+  config.sw.cut_through = below(2) == 0;
   PeerFixture fixture(config);
   fixture.memory.keep_writes = false;
   bool over = false;

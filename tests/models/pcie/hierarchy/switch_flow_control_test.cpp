@@ -129,6 +129,8 @@ TEST_P(Credited, NothingIsLostAndNothingLocks) {
   config.fixture.root_complex.completions = completions();
   config.endpoint.completions = completions();
   config.endpoint.aligned_requests = below(2) == 0;
+  config.sw.cut_through = below(2) == 0;
+  config.inner.cut_through = below(2) == 0;
   SwitchFixture fixture(config);
   fixture.memory.keep_writes = false;
   bool over = false;

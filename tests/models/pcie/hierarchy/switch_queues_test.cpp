@@ -224,6 +224,7 @@ TEST_P(SwitchQueuesAtRandom, NothingWaitsForAnotherDestination) {
   constexpr unsigned ports = 4, host = ports;
   SwitchConfig config = SwitchEnds::with_ports(ports);
   config.latency = 2000 * below(50);
+  config.cut_through = below(2) == 0;
   SwitchEnds::Beyond beyond;
   beyond.below = packets(1 + below(4));
   beyond.top = packets(1 + below(4));
