@@ -45,12 +45,19 @@ struct Qemu {
   File roms;          ///< directory with the BIOS and the option ROMs
 };
 
+/// How a root complex or an endpoint answers reads.
+struct Completions {
+  bool split = false;       ///< at each read completion boundary
+  std::int64_t spread = 0;  ///< the most by which each is late at random
+};
+
 struct RootComplex {
   std::int64_t latency = 100 * ns;     ///< to pass it, each way
   std::int64_t memory_latency = 0;     ///< added to a device's read of host memory
   std::int64_t interrupt_latency = 0;  ///< added to a message interrupt
   std::int64_t completion_timeout = 50 * ms;
   bool peer_to_peer = false;  ///< lets devices below different root ports reach each other
+  Completions completions;    ///< of devices' reads of host memory
 };
 
 struct Host {
@@ -107,6 +114,8 @@ struct Endpoint {
   std::uint8_t revision = 1;
   std::int64_t latency = 50 * ns;  ///< to pass it, each way
   unsigned tags = 256;  ///< requests that a function may have outstanding, if software enables them
+  bool aligned_requests = true;  ///< cut at multiples of the largest payload or read request
+  Completions completions;       ///< of reads of BARs
   TestFunction test_function;
   QueueFunction queue_function;
   LoadFunction load_function;
@@ -138,6 +147,7 @@ struct Ipu {
 struct Switch {
   std::string name;
   std::int64_t latency = 100 * ns;  ///< from one port to another
+  bool cut_through = false;         ///< sends a packet on before its last byte has arrived
   unsigned max_payload_size = 256;
 };
 

@@ -36,6 +36,16 @@ const Struct<Qemu> qemu({
      required},
 });
 
+const Struct<Completions> completions({
+    {"split", &Completions::split, boolean(),
+     "Whether each completion ends at the next read completion boundary, 64 bytes at a root "
+     "complex and 128 at an endpoint, instead of as late as the payload permits"},
+    // Far below the shortest completion timeout.
+    {"spread", &Completions::spread, duration(0, 10 * us),
+     "Each completion is late by a random time of at most this, so that reads are answered in any "
+     "order and mixed with each other; with 0 they are answered in order"},
+});
+
 const Struct<RootComplex> root_complex({
     {"latency", &RootComplex::latency, duration(0, 100 * us),
      "Time that a request or a completion takes through it, in either direction"},
@@ -48,6 +58,8 @@ const Struct<RootComplex> root_complex({
     {"peer_to_peer", &RootComplex::peer_to_peer, boolean(),
      "Lets devices below one root port reach those below another, and sends requests that a "
      "switch redirects back down; otherwise both are refused"},
+    {"completions", &RootComplex::completions, completions,
+     "How it answers devices' reads of host memory"},
 });
 
 const Struct<Host> host({
@@ -124,6 +136,10 @@ const Struct<Endpoint> endpoint({
     {"tags", &Endpoint::tags, one_of({32, 256, 768}),
      "Reads that each function can have outstanding; 256 needs Extended Tag Field Enable, which "
      "Linux sets, and 768 needs 10-Bit Tag Requester Enable, which Linux does not set"},
+    {"aligned_requests", &Endpoint::aligned_requests, boolean(),
+     "Whether its requests end at multiples of the largest payload or read request; otherwise only "
+     "that size and 4 KiB boundaries limit them"},
+    {"completions", &Endpoint::completions, completions, "How it answers reads of its BARs"},
     {"test_function", &Endpoint::test_function, test_function,
      "Second function, for tests of PCIe"},
     {"queue_function", &Endpoint::queue_function, queue_function,
@@ -168,6 +184,9 @@ const Struct<Switch> pcie_switch({
     {"name", &Switch::name, name(), "Name, unique among hosts, switches and IPUs", required},
     {"latency", &Switch::latency, duration(0, 100 * us),
      "Time from a packet's arrival at one port to its departure from another"},
+    {"cut_through", &Switch::cut_through, boolean(),
+     "Whether a packet may begin to leave when this time has passed since the arrival of its "
+     "header, instead of its last byte"},
     {"max_payload_size", &Switch::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
      "Largest payload that its ports support"},
 });

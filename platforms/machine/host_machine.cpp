@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "platforms/machine/completions.h"
 #include "platforms/machine/downstream_port.h"
 #include "platforms/machine/qemu_arguments.h"
 
@@ -47,7 +48,8 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
 
 pcie::RootComplexConfig root_complex_config(const Host& host,
                                             const std::vector<const PcieLink*>& links,
-                                            const vp::qemu::Instance::PcieWindows& windows) {
+                                            const vp::qemu::Instance::PcieWindows& windows,
+                                            std::uint32_t seed) {
   pcie::RootComplexConfig config;
   config.ecam = {windows.ecam, windows.ecam_size};
   config.memory32 = {windows.mmio32, windows.mmio32_size};
@@ -59,6 +61,7 @@ pcie::RootComplexConfig root_complex_config(const Host& host,
   config.interrupt_latency = host.root_complex.interrupt_latency;
   config.completion_timeout = host.root_complex.completion_timeout;
   config.peer_to_peer = host.root_complex.peer_to_peer;
+  config.completions = completion_config(host.root_complex.completions, seed);
   config.ports.clear();
   for (const PcieLink* link : links) {
     pcie::RootPortConfig port;
@@ -81,8 +84,9 @@ HostMachine::HostMachine(const sc_core::sc_module_name& name, const Host& host,
       qemu("qemu", domain, qemu_config(host, platform, options, console)),
       memory("memory", qemu),
       device_memory("device_memory", {host.write_combining_buffers}, statistics),
-      root_complex("root_complex", root_complex_config(host, links, qemu.pcie_windows()), domain,
-                   statistics),
+      root_complex("root_complex",
+                   root_complex_config(host, links, qemu.pcie_windows(), platform.simulation.seed),
+                   domain, statistics),
       panicked_(domain, [&outcome, this] { outcome.end(vp::ExitCode::guest_panic, panic_); }) {
   outcome.add(domain);
   outcome.add_host();

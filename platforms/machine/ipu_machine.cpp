@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "oae_memory_map.h"
+#include "platforms/machine/completions.h"
 #include "platforms/machine/credits.h"
 #include "platforms/machine/downstream_port.h"
 #include "platforms/machine/qemu_arguments.h"
@@ -140,7 +141,7 @@ ipu::SystemController::Machine machine_of(const Ipu& ipu, const Platform& platfo
   return machine;
 }
 
-pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
+pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link, std::uint32_t seed) {
   pcie::FunctionConfig function;
   function.identity.vendor = ipu.endpoint.id.vendor;
   function.identity.device = ipu.endpoint.id.device;
@@ -177,6 +178,8 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link) {
   config.latency = ipu.endpoint.latency;
   config.max_payload = link.max_payload_size;
   config.tags = ipu.endpoint.tags;
+  config.aligned_requests = ipu.endpoint.aligned_requests;
+  config.completions = completion_config(ipu.endpoint.completions, seed);
   config.credits = credit_config(link.credits_down);
   config.active_states = active_states(link);
   config.eye = {link.eye.timing, link.eye.voltage};
@@ -204,7 +207,8 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       qemu("qemu", domain, qemu_config(ipu, platform, options)),
       sram_bytes(qemu, OAE_IPU_SRAM_BASE, size(ipu.sram)),
       dram_bytes(qemu, OAE_IPU_DRAM_BASE, size(ipu.dram)),
-      endpoint("endpoint", endpoint_config(ipu, link), domain, statistics),
+      endpoint("endpoint", endpoint_config(ipu, link, platform.simulation.seed), domain,
+               statistics),
       bars("bars"),
       noc("noc", ipu.noc_latency),
       sram("sram", sram_bytes, 0),

@@ -157,6 +157,7 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   config.active_states = active_states(above);
   config.eye = {above.eye.timing, above.eye.voltage};
   config.latency = described.latency;
+  config.cut_through = described.cut_through;
   config.max_payload = described.max_payload_size;
   // Hot-plug slots of a host differ in their numbers. Those of root ports are below 32.
   config.first_slot_number = 32 * (1 + static_cast<unsigned>(switches.size()));

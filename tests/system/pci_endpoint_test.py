@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux's driver pci_endpoint_test and its program pcitest, both from the kernel's source, pass on function 1."""
+import json
 import re
 
 import machine
@@ -117,6 +118,30 @@ class AllVectors(machine.TestCase):
         self.assertEqual(int(run.file("granted")), 2048)
         self.assertEqual(results(run.file("said")), {
             "SET IRQ TYPE TO MSI-X": "OKAY", **{f"MSI-X{number}": "OKAY" for number in numbers}})
+
+
+class AnyOrder(machine.TestCase):
+    """The data is right whatever PCIe lets the host and the card choose."""
+
+    def test_transfers_with_completions_that_are_cut_and_mixed(self):
+        completions = "{split: true, spread: 700ns}"
+        run = machine.Run(*options(), "--set", f"hosts[0].root_complex.completions={completions}",
+                          "--set", f"ipus[0].endpoint.completions={completions}",
+                          "--set", "ipus[0].endpoint.aligned_requests=false",
+                          script=BIND + "try said -i 2\n" + "".join(
+                              f"try said -{what} -s {size}\n" for what in "rwc" for size in SIZES) +
+                          "oae bench --count 5 > /share/bench\n")
+        stats = run.folder / "stats.json"
+        run.command += ["--stats", str(stats)]
+        run.finish()
+        self.assertEqual(run.code, 0, run)
+        self.assertEqual(results(run.file("said")), {"SET IRQ TYPE TO MSI-X": "OKAY", **transfers()})
+        self.assertIn("committed 5 of 5", run.file("bench"))
+        counters = json.loads(stats.read_text())["counters"]
+        sent = {what: counters[f"host_ipu.down.CplD.{what}"] for what in ("tlps", "bytes")}
+        # Two transfers of each size read host memory, and each 64 bytes of it are a packet.
+        self.assertGreaterEqual(sent["bytes"], 2 * sum(SIZES))
+        self.assertLessEqual(sent["bytes"], 64 * sent["tlps"])
 
 
 class Quantum(machine.TestCase):

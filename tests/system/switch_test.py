@@ -114,6 +114,15 @@ wait
         self.check_swaps(first, "bench")
         self.assertEqual(first.trace, second.trace)
 
+    def test_nor_does_it_if_the_switch_cuts_through_and_completions_are_mixed(self):
+        completions = "{split: true, spread: 300ns}"
+        free = ("--set", "switches[0].cut_through=true", "--set", f"hosts[0].root_complex.completions={completions}",
+                "--set", f"ipus[*].endpoint.completions={completions}", "--set", "ipus[*].endpoint.aligned_requests=false")
+        first, second = (self.succeed(*free, "--set", f"simulation.max_quantum={quantum}", platform="switch", trace=True,
+                                      script=BENCH + "swaps bench") for quantum in ("100us", "500ns"))
+        self.check_swaps(first, "bench")
+        self.assertEqual(first.trace, second.trace)
+
 
 class VirtualFunctions(machine.TestCase):
     """The virtual functions of both cards. The switch's ports forward their numbers as ARI requires."""

@@ -198,6 +198,13 @@ TEST(Load, SwitchesAreATreeBelowEachHost) {
       {"down: ipu}", "down: ipu, credits_up: {non_posted_data: 1}}", "18:56",
        "1 credit is less than an AtomicOp may need", "2 or more", "raise it"},
       {"down: ipu}", "down: ipu, credits_down: {non_posted_data: 1}}", "0:0", "", "", ""},
+      {"name: sw0", "name: sw0\n    cut_through: true", "0:0", "", "", ""},
+      {"name: ipu\n",
+       "name: ipu\n    endpoint: {aligned_requests: false, completions: {split: true, spread: "
+       "10us}}\n",
+       "0:0", "", "", ""},
+      {"name: ipu\n", "name: ipu\n    endpoint: {completions: {spread: 11us}}\n", "15:38", "11us",
+       "10us", ""},
       {"down: ipu}", "down: ipu, credits_up: {completion_data: 15}}", "18:56",
        "15 credits are less than one packet", "16 or more", "raise it"},
   };
