@@ -24,11 +24,21 @@ static unsigned longest(struct policy* policy, uint64_t set) {
   return best;
 }
 
+/* How many tasks wait: those that are queued, and those chosen for a CPU that has something else to
+ * run until then. */
+static unsigned waiting(const struct policy* policy) {
+  uint64_t set = policy->decided & ~policy->idle;
+  unsigned count = policy->queued;
+
+  while (set) count += policy->cpu[take_cpu(&set)].chosen != TASK_NONE;
+  return count;
+}
+
 static uint64_t time_slice(const struct policy* policy) {
   const unsigned cpus = count_bits(policy->config.cpus);
 
-  return policy->config.kind == POLICY_VM && policy->queued > cpus ? policy->config.time_slice / 2
-                                                                   : policy->config.time_slice;
+  return policy->config.kind == POLICY_VM && waiting(policy) > cpus ? policy->config.time_slice / 2
+                                                                    : policy->config.time_slice;
 }
 
 static bool has_time_slices(const struct policy* policy) {

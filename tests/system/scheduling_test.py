@@ -465,7 +465,7 @@ done
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["pushed", "owner", "share", "plain", "held", "ended", "reset"]
+    others = ["pushed", "owner", "share", "even", "plain", "held", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -496,13 +496,16 @@ taskset 2 tasks spin 1 30000 > /dev/null
 code wait $!
 """ for by in ("waiting", "liveness"))
         share = f"code {start} --cpus 1 --prestage=50% tasks {LOADS['ping']}"
+        # With time slices of 10 ms, the last of these tasks would wait for as long as the watchdog allows.
+        even = f"code {start} --policy vm --prestage tasks share 6 60000"
         # With this load, many decisions are withdrawn.
         pushed = f"""echo 1 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 code {start} --trace /share/pushed.trace --policy vm --time-slice 300us --prestage tasks {LOADS['start']}
 echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 """
         plain = f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}"
-        others = {"pushed": pushed, "owner": owner, "share": share, "plain": plain, "held": held, "ended": ended, "reset": reset}
+        others = {"pushed": pushed, "owner": owner, "share": share, "even": even, "plain": plain, "held": held, "ended": ended,
+                  "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
     def test_a_plain_queue_works(self):
@@ -524,6 +527,12 @@ echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
         self.assertGreater(decisions["PRESTAGE"], 100)
         # On one CPU, one of the two tasks runs while the other one waits, so that nearly every decision could be prestaged.
         self.assertAlmostEqual(decisions["PRESTAGE"] / decisions["RUN"], 1, delta=0.1)
+
+    def test_no_virtual_cpu_waits_for_too_long_if_the_next_ones_are_prestaged(self):
+        self.assertEqual(self.text("even", "err"), "")
+        self.assertRegex(self.text("even"), r"(?m)^code 0$")
+        self.assertNotIn("fallbacks", self.text("even"))
+        self.assertGreater(self.counts("even")["decision"]["PRESTAGE"], 0)
 
     def test_only_a_watchdog_that_goes_by_waiting_takes_a_busy_cpu_for_a_dead_agent(self):
         waiting, liveness, _ = re.split(r"(?m)^code 0$", self.text("held"))

@@ -407,7 +407,7 @@ TEST_F(PolicyDecisionTest, VmGivesATaskTheCpuOnWhichItRanLast) {
   expect_run(2, 1);
 }
 
-TEST_F(PolicyDecisionTest, VmHalvesItsTimeSliceWhileMoreTasksAreQueuedThanCpusAreConfigured) {
+TEST_F(PolicyDecisionTest, VmHalvesItsTimeSliceWhileMoreTasksWaitThanCpusAreConfigured) {
   start(POLICY_VM, false, 1);
   create(1);
   put(1, 0);
@@ -424,6 +424,48 @@ TEST_F(PolicyDecisionTest, VmHalvesItsTimeSliceWhileMoreTasksAreQueuedThanCpusAr
   EXPECT_EQ(pair->deadline(), began + slice);
   tell(GHOST_WAKEUP, 3);
   expect_preempt(0, 2);
+}
+
+TEST_F(PolicyDecisionTest, VmTakesATaskThatIsPrestagedForOneThatWaits) {
+  start(POLICY_VM, true, 1);
+  create(1);
+  put(1, 0);
+  create(2);
+  expect_prestage(0, 2);
+  EXPECT_EQ(pair->deadline(), now + slice);
+  create(3);
+  EXPECT_EQ(pair->deadline(), now + slice / 2);
+  now += slice / 2 - 1;
+  expect_nothing();
+  ++now;
+  expect_preempt(0, 2);
+}
+
+TEST_F(PolicyDecisionTest, VmForgetsAPrestagedTaskThatHasLeft) {
+  start(POLICY_VM, true, 0b11);
+  create(1);
+  create(2);
+  put(1, 0);
+  put(2, 1);
+  create(3);
+  expect_prestage(0, 3);
+  create(4);
+  create(5);
+  EXPECT_EQ(pair->deadline(), now + slice / 2);
+  tell(GHOST_DEPARTED, 3);
+  EXPECT_EQ(pair->deadline(), now + slice);
+}
+
+TEST_F(PolicyDecisionTest, VmDoesNotTakeATaskThatIsChosenForAnIdleCpuForOneThatWaits) {
+  start(POLICY_VM, false, 0b11);
+  create(1);
+  put(1, 0);
+  available(1);
+  for (std::uint64_t gtid : {2, 3, 4}) create(gtid);
+  expect_run(1, 2);
+  EXPECT_EQ(pair->deadline(), now + slice);
+  busy(1);
+  EXPECT_EQ(pair->deadline(), now + slice / 2);
 }
 
 }  // namespace

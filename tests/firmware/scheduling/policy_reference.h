@@ -99,7 +99,7 @@ class PolicyReference {
   std::uint64_t since(unsigned cpu) const { return tasks_.at(cpus_[cpu].gtid).since; }
   Queue& queue_of(const Task& task) { return queues_[queue_for_each_cpu() ? task.home : 0]; }
   const Queue& one_queue() const;
-  std::size_t queued() const;
+  std::size_t waiting() const;
   std::vector<unsigned> free_cpus(State state) const;
   Choice first_of_each_queue(const std::vector<unsigned>& cpus) const;
   std::vector<unsigned> allowed(std::uint64_t gtid, const std::vector<unsigned>& cpus) const;

@@ -8,14 +8,17 @@ bool PolicyReference::has_slices() const {
   return config_.kind == POLICY_SHINJUKU || config_.kind == POLICY_VM;
 }
 
-std::size_t PolicyReference::queued() const {
-  std::size_t count = 0;
-  for (const auto& [home, queue] : queues_) count += queue.size();
-  return count;
+/// Tasks that are queued, or chosen for a CPU that does not idle.
+std::size_t PolicyReference::waiting() const {
+  return std::count_if(tasks_.begin(), tasks_.end(), [this](const auto& entry) {
+    const Task& task = entry.second;
+    return task.place == Place::queued ||
+           (task.place == Place::chosen && cpus_[task.cpu].state != State::idle);
+  });
 }
 
 std::uint64_t PolicyReference::slice() const {
-  if (config_.kind == POLICY_VM && queued() > configured_.size()) return config_.time_slice / 2;
+  if (config_.kind == POLICY_VM && waiting() > configured_.size()) return config_.time_slice / 2;
   return config_.time_slice;
 }
 
