@@ -120,7 +120,12 @@ static inline struct oae_sched_record *oae_sched_trace_next(void)
 	return unlikely(trace) ? oae_sched_trace_take(trace) : NULL;
 }
 
-/* What the scheduler calls: oae_sched_main.c. */
+/*
+ * oae_sched_kfuncs.c: what the scheduler calls, and then the functions by which it is called. The end
+ * waits for CPUs that were told to look for a decision.
+ */
+int oae_sched_kfuncs_init(void);
+void oae_sched_kfuncs_exit(void);
 bool oae_sched_send(const struct ghost_message *message);
 void oae_sched_withhold(const struct ghost_message *message);
 const struct oae_sched_slot *oae_sched_claim(u32 cpu);
