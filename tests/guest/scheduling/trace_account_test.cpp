@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of the decisions of traces made by hand, and what CPUs have found.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-
-#include "guest/scheduling/trace/checker.h"
-#include "guest/scheduling/trace/figures/account.h"
 #include "guest/scheduling/trace/figures/looks.h"
-#include "tests/guest/scheduling/trace_builder.h"
+#include "tests/guest/scheduling/trace_test.h"
 
 namespace {
 
@@ -16,7 +9,6 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::uint64_t a = 11, b = 12;
 constexpr std::uint64_t limit = 1'000'000;
 
 TraceBuilder begin(policy_kind policy = POLICY_FIFO_CENTRAL) {
@@ -40,12 +32,6 @@ Trace finish(TraceBuilder& builder) {
   return trace;
 }
 
-std::map<std::string, std::uint64_t> account(const Trace& trace) {
-  const Account found = account_of(trace, Checker(trace, limit).accounts(), Oracle(trace));
-  EXPECT_EQ(found.decisions, found.ends);
-  return {found.lines.begin(), found.lines.end()};
-}
-
 Looks::First first(TraceBuilder& builder) {
   return Looks(finish(builder)).first();
 }
@@ -55,7 +41,7 @@ TEST(Account, EachDecisionIsInOnePlace) {
   Trace trace = finish(builder);
   trace.head.agent.written += 2;
   trace.head.agent.outcomes[ghost_outcome_index(GHOST_ABORTED)] += 2;
-  auto lines = account(trace);
+  auto lines = account(trace, limit);
   EXPECT_EQ(lines["decisions"], 6u);
   EXPECT_EQ(lines["ran"], 2u);
   EXPECT_EQ(lines["taken_back"], 1u);
@@ -69,9 +55,7 @@ TEST(Account, EachDecisionIsInOnePlace) {
 TEST(Account, RatesAreOfTheTimeFromTheFirstMessageToTheLast) {
   TraceBuilder builder = some();
   builder.dead(a).dead(b).at(3'000'000'000).look(1);
-  const Trace trace = builder.trace();
-  EXPECT_THAT(Checker(trace, limit).mistakes(), IsEmpty());
-  auto lines = account(trace);
+  auto lines = account(builder.trace(), limit);
   EXPECT_EQ(lines["ns"], 1'000'000'000u);
   EXPECT_EQ(lines["messages"], 13u);
   EXPECT_EQ(lines["messages_a_second"], 13u);
@@ -91,11 +75,11 @@ TEST(Account, ADecisionThatIsLostIsMissed) {
 TEST(Account, WhatCrossesPortsIsCompared) {
   TraceBuilder builder = some().ports(3, 2, 5);
   const Trace trace = finish(builder);
-  auto lines = account(trace);
+  auto lines = account(trace, limit);
   EXPECT_EQ(lines["port taken"], 4u);
   EXPECT_EQ(lines["port swaps"], 9u);
   EXPECT_EQ(lines["port sends"], 13u + 4u - 3u - 2u);
-  EXPECT_EQ(account(finish(begin().at(200))).count("port taken"), 0u);
+  EXPECT_EQ(account(finish(begin().at(200)), limit).count("port taken"), 0u);
 
   const auto mistakes = [&](auto change) {
     Trace other = trace;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
 
-#include "guest/scheduling/trace/checker.h"
-#include "tests/guest/scheduling/trace_builder.h"
+#include "tests/guest/scheduling/trace_test.h"
 
 namespace {
 
@@ -16,7 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::uint64_t a = 11, b = 12;
 constexpr std::uint64_t limit = 100'000;
 
 /// A task runs, is preempted for another, and goes on on another CPU. Decisions are refused, one of

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces made by hand of agents that are given up, and of those that begin anew.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-
-#include "guest/scheduling/trace/checker.h"
-#include "guest/scheduling/trace/figures/account.h"
 #include "guest/scheduling/trace/figures/looks.h"
 #include "guest/scheduling/trace/figures/switches.h"
-#include "tests/guest/scheduling/trace_builder.h"
+#include "tests/guest/scheduling/trace_test.h"
 
 namespace {
 
@@ -18,7 +11,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::uint64_t a = 11, b = 12;
 constexpr std::uint64_t limit = 40'000, patience = 50'000;
 
 /// An agent has decided once, and hangs while a task waits.
@@ -54,16 +46,8 @@ std::vector<std::string> mistakes(const Trace& trace) {
   return Checker(trace, limit).mistakes();
 }
 
-std::map<std::string, std::uint64_t> account(const Trace& trace) {
-  const Checker checker(trace, limit);
-  EXPECT_THAT(checker.mistakes(), IsEmpty());
-  const Account found = account_of(trace, checker.accounts(), Oracle(trace));
-  EXPECT_EQ(found.decisions, found.ends);
-  return {found.lines.begin(), found.lines.end()};
-}
-
 TEST(Fallback, EachMessageAndDecisionIsInOnePlace) {
-  auto lines = account(finish(anew(fallen())).trace());
+  auto lines = account(finish(anew(fallen())).trace(), limit);
   EXPECT_EQ(lines["decisions"], 3u);
   EXPECT_EQ(lines["ran"], 2u);
   EXPECT_EQ(lines["discarded"], 1u);
@@ -93,7 +77,7 @@ TEST(Fallback, AnAgentMayNeverBeginAnew) {
   builder.at(64'000).on_cpu(a, 2);
   const Trace trace = finish(builder).trace();
   EXPECT_EQ(trace.head.counted, 0u);
-  auto lines = account(trace);
+  auto lines = account(trace, limit);
   EXPECT_EQ(lines["decisions"], 2u);
   EXPECT_EQ(lines["discarded"], 1u);
   EXPECT_EQ(lines["undelivered"], 1u);
@@ -105,14 +89,14 @@ TEST(Fallback, WhatWasLeftMayBeUnknown) {
   TraceBuilder builder = hung();
   builder.at(60'000).given_up(OAE_SCHED_REMOVAL).at(60'100).on_cpu(b, 2).at(62'000).blocked(b, 2);
   builder.dead(b).blocked(a, 1).dead(a);
-  EXPECT_EQ(account(builder.trace())["undelivered_unknown"], 1u);
+  EXPECT_EQ(account(builder.trace(), limit)["undelivered_unknown"], 1u);
 }
 
 TEST(Fallback, AnAgentOnTheHostStillSaysWhatItHasCounted) {
   TraceBuilder builder = hung("memory");
   builder.at(60'000).given_up().at(60'100).on_cpu(b, 2).at(62'000).blocked(b, 2).dead(b);
   Trace trace = builder.blocked(a, 1).dead(a).trace();
-  auto lines = account(trace);
+  auto lines = account(trace, limit);
   EXPECT_EQ(lines["undelivered_unknown"], 0u);
   EXPECT_EQ(lines["decisions"], 1u);
   ++trace.head.agent.received[ghost_type_index(GHOST_WAKEUP)];

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces made by hand, of which it is known what an agent without latency would have decided.
-#include <gtest/gtest.h>
-
-#include "guest/scheduling/trace/checker.h"
 #include "guest/scheduling/trace/oracle.h"
-#include "tests/guest/scheduling/trace_builder.h"
+#include "tests/guest/scheduling/trace_test.h"
 
 namespace {
 
-constexpr std::uint64_t a = 11, b = 12, c = 13;
+constexpr std::uint64_t c = 13;  // a further task
 
 /// Tasks a, b and c exist and sleep, and CPUs 1 and 2 idle.
 TraceBuilder begin(policy_kind policy = POLICY_FIFO_CENTRAL) {

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context switches of traces made by hand, whose parts are known.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
 
-#include "guest/scheduling/trace/checker.h"
 #include "guest/scheduling/trace/figures/switches.h"
-#include "tests/guest/scheduling/trace_builder.h"
+#include "tests/guest/scheduling/trace_test.h"
 
 namespace {
 
 using testing::ElementsAre;
 
-constexpr std::uint64_t a = 11, b = 12;
 enum { stamped, stopped_first, decided_first };
 
 /// Tasks a and b exist, and a runs on CPU 1 from 500 on.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of traces made by hand have in common.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "guest/scheduling/trace/checker.h"
+#include "guest/scheduling/trace/figures/account.h"
+#include "tests/guest/scheduling/trace_builder.h"
+
+/// The tasks of most traces.
+inline constexpr std::uint64_t a = 11, b = 12;
+
+/// What became of each decision of a trace without a mistake, in which a task may wait for as long
+/// as the limit while a CPU idles.
+inline std::map<std::string, std::uint64_t> account(const Trace& trace, std::uint64_t limit) {
+  const Checker checker(trace, limit);
+  EXPECT_THAT(checker.mistakes(), testing::IsEmpty());
+  const Account found = account_of(trace, checker.accounts(), Oracle(trace));
+  EXPECT_EQ(found.decisions, found.ends);
+  return {found.lines.begin(), found.lines.end()};
+}
