@@ -456,6 +456,31 @@ static void keep_the_answer_buffer(void) {
   oae_port_close(port);
 }
 
+/* After an unbinding, the pages of a mapping are ordinary memory, also when the device has been
+ * bound again: nothing that is stored there reaches the device. */
+static void keep_away(void) {
+  struct oae_port* port = open_port(1);
+  int file = oae_port_fd(port);
+  volatile uint64_t* pages[] = {map_page(file, OAE_MAP_PORT), map_page(file, OAE_MAP_STREAM)};
+  struct oae_epoch epoch = {.size = sizeof(epoch)};
+
+  expect("an epoch", asked(file, OAE_IOC_BEGIN, &epoch), 0);
+  for (int i = 0; i < 2; i++) pages[i][1] = 1;
+  write_text("/sys/bus/pci/drivers/oae/unbind", "0000:01:00.0");
+  for (int i = 0; i < 2; i++) {
+    expect("what a page begins with", (long)pages[i][1 + i], -1);
+    pages[i][1 + i] = 4711;
+    expect("what was stored", (long)pages[i][1 + i], 4711);
+  }
+  write_text("/sys/bus/pci/drivers/oae/bind", "0000:01:00.0");
+  for (int i = 0; i < 2; i++) {
+    expect("what was stored before", (long)pages[i][1 + i], 4711);
+    pages[i][1 + i] = 4712;
+    expect("what is stored then", (long)pages[i][1 + i], 4712);
+  }
+  oae_port_close(port);
+}
+
 /* Runs a command, and prints how long it takes in us. */
 static int measure(char** command) {
   uint64_t begin = now_ns();
@@ -476,12 +501,19 @@ int main(int count, char** arguments) {
     const char* name;
     void (*act)(void);
   } acts[] = {
-      {"steps", die_at_each_step},        {"times", die_at_any_time},
-      {"resets", die_in_resets},          {"close_frozen", close_frozen},
-      {"outcomes", keep_outcomes},        {"read_only", read_only},
-      {"map_unbound", map_unbound},       {"poll", poll_on},
-      {"interrupt", interrupt},           {"count_settled", count_settled},
-      {"buffer", keep_the_answer_buffer}, {"nothing_added", expect_nothing_added},
+      {"steps", die_at_each_step},
+      {"times", die_at_any_time},
+      {"resets", die_in_resets},
+      {"close_frozen", close_frozen},
+      {"outcomes", keep_outcomes},
+      {"read_only", read_only},
+      {"map_unbound", map_unbound},
+      {"poll", poll_on},
+      {"interrupt", interrupt},
+      {"count_settled", count_settled},
+      {"buffer", keep_the_answer_buffer},
+      {"nothing_added", expect_nothing_added},
+      {"pages", keep_away},
   };
   const char* what = count > 1 ? arguments[1] : "";
 

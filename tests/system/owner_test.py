@@ -52,6 +52,7 @@ SCRIPTS = {
     **{what: f"owner {what}\n" for what in ("steps", "times", "resets", "close_frozen", "read_only", "poll")},
     "map_unbound": "owner map_unbound\necho 0000:01:00.0 > $driver/bind\n",
     "buffer": "owner buffer\necho 0000:01:00.0 > $driver/bind\n",
+    "pages": "owner pages\n",
     "outcomes": "lose 3\nowner outcomes\n",
     "count_settled": "lose 3\nowner count_settled\n",
     # The answer of each verb is lost, and its owner dies without having asked for it again, or asked in vain for its
@@ -145,6 +146,9 @@ class Owners(machine.TestCase):
 
     def test_the_answer_buffer_stays_in_a_reset(self):
         self.good("buffer")
+
+    def test_mapped_pages_lead_nowhere_after_an_unbinding(self):
+        self.good("pages")
 
     def test_the_device_swaps_afterwards(self):
         for name, child in self.run_.children.items():
