@@ -85,6 +85,21 @@ TEST(Fallback, AnAgentMayNeverBeginAnew) {
   EXPECT_EQ(lines["turns_ns"], 95'100u - 60'000u);
 }
 
+TEST(Fallback, WhatWasLeftOfEachAgentAddsUp) {
+  TraceBuilder builder = anew(fallen());
+  builder.at(92'000).given_up().at(92'100).left_nothing(0, 0).left_one(1, 2, a, 80'100, 5);
+  builder.left_nothing(2, 2).at(93'000).resumed(93'300).at(93'100).told(a, true).told_on_cpu(a, 2);
+  builder.at(93'200).told(b, true).told_on_cpu(b, 1);
+  auto lines = account(finish(builder).trace(), limit);
+  EXPECT_EQ(lines["resumed"], 2u);
+  EXPECT_EQ(lines["undelivered"], 1u + 4u);
+  EXPECT_EQ(lines["undelivered_unknown"], 0u);
+  EXPECT_EQ(lines["decisions"], 4u);
+  EXPECT_EQ(lines["ran"], 2u);
+  EXPECT_EQ(lines["discarded"], 2u);
+  EXPECT_EQ(lines["withdrawn"], 0u);
+}
+
 TEST(Fallback, WhatWasLeftMayBeUnknown) {
   TraceBuilder builder = hung();
   builder.at(60'000).given_up(OAE_SCHED_REMOVAL).at(60'100).on_cpu(b, 2).at(62'000).blocked(b, 2);
