@@ -6,6 +6,9 @@
 // accepted or refused, or when `now` reaches `deadline`. `now` comes from a time base that counts the edges
 // of this clock whether they reach the block or not.
 //
+// A request or an access is accepted by the next edge if it waits alone, `idle` is high, `busy` and `dma_valid`
+// are low, and it is no reset. Of the outputs only the ready pins depend on inputs, and `busy` on `now`.
+//
 // A read by the firmware has no effect. Until a request, a write or a deadline has kept the block
 // busy, repeated reads have the same answer after the same number of clocks.
 module oae_block #(
@@ -87,6 +90,17 @@ module oae_block #(
 
   if (PORTS < 1 || PORTS > 64) $error("PORTS must be 1 to 64");
 
+  // The clock of the parts. In a fast model every change of the pin is an edge, so that an edge takes one
+  // evaluation and not two.
+  logic        edges;
+`ifdef FAST_MODEL
+  logic        level = 1'b0;      // of the pin, as the last edge has seen it
+  always_ff @(posedge edges) level <= clock;
+  assign edges = clock ^ level;
+`else
+  assign edges = clock;
+`endif
+
   logic        access_valid;
   logic        access_ready;
   logic        access_write;
@@ -100,7 +114,7 @@ module oae_block #(
   logic        swap_busy;
 
   oae_axil axil (
-    .clock, .reset,
+    .clock(edges), .reset,
     .awvalid(axi_awvalid), .awready(axi_awready), .awaddr(axi_awaddr), .awprot(axi_awprot),
     .wvalid(axi_wvalid), .wready(axi_wready), .wdata(axi_wdata), .wstrb(axi_wstrb),
     .bvalid(axi_bvalid), .bready(axi_bready), .bresp(axi_bresp),
@@ -111,7 +125,7 @@ module oae_block #(
     .busy(axil_busy));
 
   oae_ports #(.PORTS(PORTS)) swap (
-    .clock, .reset, .now, .ports, .clock_khz,
+    .clock(edges), .reset, .now, .ports, .clock_khz,
     .request_valid, .request_ready, .request_reset, .request_write, .request_bar, .request_line,
     .request_data, .request_enable, .request_tag, .request_class,
     .completion_valid, .completion_ready, .completion_data, .completion_tag,
@@ -123,5 +137,17 @@ module oae_block #(
     .idle, .busy(swap_busy), .deadline_valid, .deadline);
 
   assign busy = swap_busy || axil_busy;
+
+`ifndef SYNTHESIS
+  logic accesses;                 // an access waits
+  assign accesses = axi_arvalid || (axi_awvalid && axi_wvalid);
+  always_ff @(posedge edges)
+    if (!reset && idle && !busy && !dma_valid) begin
+      if (request_valid && !request_reset && !accesses)
+        assert (request_ready) else $error("a request that waits alone is not accepted");
+      if (accesses && !request_valid)
+        assert (axi_arready || axi_awready) else $error("an access that waits alone is not accepted");
+    end
+`endif
 
 endmodule

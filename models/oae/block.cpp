@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// These come first: after SystemC's headers, Verilator's would ask SystemC for the time by a name
-// that this SystemC lacks.
-// clang-format off
-#include <Voae_block.h>
-#include <verilated_vcd_c.h>
-// clang-format on
-
 #include "models/oae/block.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "oae_registers.h"
@@ -46,12 +38,6 @@ const char* state_name(unsigned state) {
 
 }  // namespace
 
-struct Block::Pins {
-  VerilatedContext context;
-  std::optional<Voae_block> block;
-  std::unique_ptr<VerilatedVcdC> vcd;
-};
-
 Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp::Domain& domain,
              vp::Trace& trace, vp::Statistics& statistics)
     : sc_module(name),
@@ -64,7 +50,9 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
       domain_(domain),
       grid_(config.clock_hz),
       trace_(trace),
-      pins_(std::make_unique<Pins>()),
+      waveform_(!config.vcd.empty()),
+      checked_(config.checked || waveform_),
+      rtl_(make_block_rtl(checked_)),
       clock_(domain, [this] { tick(); }) {
   if (config.ports < 1 || config.ports > max_ports) {
     throw ConfigurationError(
@@ -99,19 +87,11 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   power_up();
 }
 
-Block::~Block() {
-  pins_->block->final();
-  // Verilator's destructors use the thread's context, which may belong to a block that is gone.
-  Verilated::threadContextp(&pins_->context);
-}
+Block::~Block() = default;
 
 // The card had power long before time 0, so its reset and the clearing of the journals are over.
 void Block::power_up() {
-  VerilatedContext& context = pins_->context;
-  context.threads(1);
-  if (!config_.vcd.empty()) context.traceEverOn(true);
-  pins_->block.emplace(&context, "oae_block");
-  Voae_block& block = *pins_->block;
+  BlockRtl& block = *rtl_;
   block.ports = config_.ports;
   block.clock_khz = static_cast<std::uint32_t>(config_.clock_hz / 1'000);
   block.completion_ready = 1;
@@ -121,19 +101,10 @@ void Block::power_up() {
   block.axi_rready = 1;
   block.reset = 1;
   do {
-    block.clock = 0;
-    block.eval();
-    block.clock = 1;
-    block.eval();
+    block.rise();
     block.reset = 0;
   } while (block.busy);
-  if (config_.vcd.empty()) return;
-  pins_->vcd = std::make_unique<VerilatedVcdC>();
-  pins_->vcd->set_time_unit("1ps");
-  pins_->vcd->set_time_resolution("1ps");
-  block.trace(pins_->vcd.get(), 99);
-  pins_->vcd->open(config_.vcd.c_str());
-  if (!pins_->vcd->isOpen()) {
+  if (waveform_ && !block.open_waveform(config_.vcd)) {
     throw ConfigurationError("cannot write the waveform file " + config_.vcd);
   }
 }
@@ -217,7 +188,7 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
   if (vp::may_stay_ahead(payload) && run_ahead(access)) {
     const vp::Picoseconds answered = grid_.time(next_ - 1);
     delay = vp::to_sc_time(answered - vp::now());
-    if (idle && !access.write && !running_ && grid_.period() != 0 && !pins_->vcd) {
+    if (idle && !access.write && !running_ && grid_.period() != 0 && !waveform_) {
       vp::repeatable(payload, {&version_,
                                grid_.period(),
                                access.arrival,
@@ -236,7 +207,7 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 
 // Returns the next edge at which the block works, apart from its own deadline.
 std::uint64_t Block::next_input() const {
-  const Voae_block& block = *pins_->block;
+  const BlockRtl& block = *rtl_;
   if (block.busy || accesses_.in_work()) return next_;
   std::uint64_t edge = no_edge;
   if (slot_answered_) edge = grid_.after(*slot_answered_);
@@ -249,7 +220,7 @@ std::uint64_t Block::next_input() const {
 // Schedules the next edge that other models can notice.
 void Block::schedule() {
   if (ticking_ || ahead_) return;
-  const Voae_block& block = *pins_->block;
+  const BlockRtl& block = *rtl_;
   std::uint64_t edge = next_input();
   running_ = edge != no_edge;
   if (block.deadline_valid) edge = std::min<std::uint64_t>(edge, block.deadline);
@@ -261,7 +232,7 @@ void Block::schedule() {
 // Answers an access at once by running edges ahead that nothing else can affect. Returns whether
 // that was possible. What an edge shows to other models is shown at the edge's own time.
 bool Block::run_ahead(const RegisterAccess& access) {
-  const Voae_block& block = *pins_->block;
+  const BlockRtl& block = *rtl_;
   if (ahead_ || !requests_.empty()) return false;
   clock_.cancel();
   const vp::Picoseconds horizon = domain_.horizon();
@@ -287,7 +258,7 @@ void Block::tick() {
   ahead_ = false;
   show();
   while (!ahead_ && hidden()) {
-    settle();
+    if (checked_) settle();
     rise();
     ahead_ = shows();
   }
@@ -303,41 +274,38 @@ void Block::arm() {
   }
 }
 
-/// The low phase before an edge.
+// Makes the outputs follow the inputs before the next edge.
 void Block::settle() {
-  Voae_block& block = *pins_->block;
-  block.clock = 0;
-  block.now = next_;
-  block.eval();
-  if (pins_->vcd) {
+  rtl_->now = next_;
+  rtl_->settle();
+  if (waveform_) {
     const vp::Picoseconds before = grid_.time(next_ - 1);
-    pins_->vcd->dump(static_cast<std::uint64_t>((before + grid_.time(next_)) / 2));
+    rtl_->dump(static_cast<std::uint64_t>((before + grid_.time(next_)) / 2));
   }
 }
 
 void Block::rise() {
-  Voae_block& block = *pins_->block;
-  block.clock = 1;
-  block.eval();
-  if (pins_->vcd) pins_->vcd->dump(static_cast<std::uint64_t>(grid_.time(next_)));
+  rtl_->now = next_;
+  rtl_->rise();
+  if (waveform_) rtl_->dump(static_cast<std::uint64_t>(grid_.time(next_)));
   ++next_;
   ++clocks_;
 }
 
 // Returns whether the block works without reading inputs or showing outputs.
 bool Block::hidden() const {
-  const Voae_block& block = *pins_->block;
+  const BlockRtl& block = *rtl_;
   return !block.idle && !block.dma_valid && !block.completion_valid && !block.interrupt_valid &&
          !block.axi_bvalid && !block.axi_rvalid;
 }
 
 bool Block::shows() const {
-  return pins_->block->trace_valid || irq_level_ != static_cast<bool>(pins_->block->irq);
+  return rtl_->trace_valid || irq_level_ != static_cast<bool>(rtl_->irq);
 }
 
 // Shows other models what the last edge changed.
 void Block::show() {
-  const Voae_block& block = *pins_->block;
+  const BlockRtl& block = *rtl_;
   if (block.trace_valid) {
     if (block.trace_to == OAE_PORT_STATE_TENTATIVE) ++exchanged_;
     if (block.trace_to == OAE_PORT_STATE_COMMITTED) ++committed_;
@@ -356,16 +324,29 @@ void Block::show() {
 
 // Runs an edge at which pins matter, at its time.
 void Block::visible_edge() {
-  Voae_block& block = *pins_->block;
+  BlockRtl& block = *rtl_;
+  const bool idle = block.idle;
   present();
-  settle();
-  const bool requested = block.request_valid && block.request_ready;
+  const bool host = block.request_valid;
+  const bool firmware = block.axi_awvalid || block.axi_arvalid;
+  // All outputs depend on the state alone, except those that say that an input is accepted. While
+  // the block is not idle it accepts none. If nothing is at work, it accepts an input that waits
+  // alone.
+  const bool alone =
+      host != firmware && !block.busy && !block.dma_valid && !(host && block.request_reset);
+  bool requested = idle && host;
+  bool accessed = idle && firmware;
+  if (checked_ || (idle && (host || firmware) && !alone)) {
+    settle();
+    requested = host && block.request_ready;
+    accessed = block.axi_awready || block.axi_arready;
+  }
   const bool completed = block.completion_valid;
   const bool interrupts = block.interrupt_valid;
   const unsigned vector = block.interrupt_vector;
   if (block.dma_valid) offer_slot();
-  if (completed) std::memcpy(read_.data, block.completion_data.data(), line_bytes);
-  accesses_.sample(block);
+  if (completed) std::memcpy(read_.data, block.completion_data, line_bytes);
+  accesses_.sample(block, accessed);
   rise();
   if (requested) {
     block.request_valid = 0;
@@ -387,7 +368,7 @@ void Block::visible_edge() {
 
 // Puts inputs that have arrived on the pins.
 void Block::present() {
-  Voae_block& block = *pins_->block;
+  BlockRtl& block = *rtl_;
   const vp::Picoseconds now = grid_.time(next_);
   // A read that waits for a slot leaves the pins to the writes that pass it.
   if (slot_waits_ && block.request_valid && requests_[presented_].is_read()) {
@@ -404,14 +385,14 @@ void Block::present() {
     block.request_line = request.line;
     block.request_enable = request.enable;
     block.request_class = request.traffic_class;
-    if (request.write) std::memcpy(block.request_data.data(), request.data, line_bytes);
+    if (request.write) std::memcpy(block.request_data, request.data, line_bytes);
   }
   accesses_.present(block, now);
 }
 
 // Writes the answer to the host's memory. The block keeps it until that is possible.
 void Block::offer_slot() {
-  Voae_block& block = *pins_->block;
+  BlockRtl& block = *rtl_;
   if (!slot_waits_) send_slot();
   block.dma_ready = !slot_waits_ || (slot_answered_ && *slot_answered_ < grid_.time(next_));
   if (!block.dma_ready) return;
@@ -422,8 +403,8 @@ void Block::offer_slot() {
 }
 
 void Block::send_slot() {
-  const Voae_block& block = *pins_->block;
-  std::memcpy(slot_data_, block.dma_data.data(), sizeof slot_data_);
+  const BlockRtl& block = *rtl_;
+  std::memcpy(slot_data_, block.dma_data, sizeof slot_data_);
   auto& access = *slot_.get_extension<pcie::Access>();
   access.traffic_class = block.dma_class;
   slot_.set_address(block.dma_address);

@@ -15,6 +15,7 @@
 #include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
 #include "models/oae/request_queue.h"
+#include "models/oae/rtl.h"
 #include "models/pcie/endpoint/access.h"
 #include "vp/irq_output.h"
 #include "vp/statistics/statistics.h"
@@ -33,6 +34,7 @@ struct BlockConfig {
   std::uint64_t clock_hz = 500'000'000;  ///< 1 kHz to 10 GHz
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
   std::string vcd;                       ///< waveform file; empty for none
+  bool checked = false;  ///< whether the assertions of the RTL are checked, as with a waveform
 };
 
 /// The OAE block: the verilated SystemVerilog of rtl/ with TLM-2.0 sockets on its pins. This class
@@ -74,8 +76,6 @@ class Block : public sc_core::sc_module {
   bool clock_stopped() const { return !running_; }
 
  private:
-  struct Pins;
-
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -106,7 +106,9 @@ class Block : public sc_core::sc_module {
   vp::Domain& domain_;
   const ClockGrid grid_;
   vp::Trace& trace_;
-  std::unique_ptr<Pins> pins_;
+  const bool waveform_;
+  const bool checked_;
+  const std::unique_ptr<BlockRtl> rtl_;
 
   vp::Event clock_;
   bool running_ = false;  // an edge is due for more than a deadline

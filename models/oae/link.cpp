@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// These come first: after SystemC's headers, Verilator's would ask SystemC for the time by a name
-// that this SystemC lacks.
-// clang-format off
-#include <Voae_link.h>
-// clang-format on
-
 #include "models/oae/link.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "models/oae/block.h"
 #include "oae_registers.h"
@@ -49,11 +42,6 @@ const char* state_name(unsigned state) {
 
 }  // namespace
 
-struct Link::Pins {
-  VerilatedContext context;
-  std::optional<Voae_link> end;
-};
-
 Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Domain& domain,
            vp::Trace& trace, vp::Statistics& statistics)
     : sc_module(name),
@@ -63,7 +51,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
       domain_(domain),
       grid_(std::max<std::uint64_t>(1, config.rate / (slices * slice_bits))),
       trace_(trace),
-      pins_(std::make_unique<Pins>()),
+      rtl_(make_link_rtl(config.checked)),
       clock_(domain, [this] { tick(); }) {
   if (config.rate < min_rate || config.rate > max_rate) {
     throw ConfigurationError(
@@ -83,24 +71,15 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
   power_up();
 }
 
-Link::~Link() {
-  pins_->end->final();
-  // Verilator's destructors use the thread's context, which may belong to a model that is gone.
-  Verilated::threadContextp(&pins_->context);
-}
+Link::~Link() = default;
 
 void Link::power_up() {
-  pins_->context.threads(1);
-  pins_->end.emplace(&pins_->context, "oae_link");
-  Voae_link& end = *pins_->end;
+  LinkRtl& end = *rtl_;
   end.tx_ready = 1;
   end.axi_bready = 1;
   end.axi_rready = 1;
   end.reset = 1;
-  end.clock = 0;
-  end.eval();
-  end.clock = 1;
-  end.eval();
+  end.rise();
   end.reset = 0;
 }
 
@@ -141,7 +120,7 @@ void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
 // Schedules the next edge at which there is something to do.
 void Link::schedule() {
   if (ticking_) return;
-  const Voae_link& end = *pins_->end;
+  const LinkRtl& end = *rtl_;
   std::uint64_t edge = no_edge;
   if (end.busy || end.tx_kind != 0 || end.tx_valid != sent_valid_ || accesses_.in_work()) {
     edge = next_;
@@ -156,16 +135,14 @@ void Link::schedule() {
 
 void Link::tick() {
   ticking_ = true;
-  Voae_link& end = *pins_->end;
+  LinkRtl& end = *rtl_;
   next_ = due_;
   present();
-  end.clock = 0;
   end.now = next_;
-  end.eval();
-  accesses_.sample(end);
+  end.settle();
+  accesses_.sample(end, end.axi_awready || end.axi_arready);
   send();
-  end.clock = 1;
-  end.eval();
+  end.rise();
   ++next_;
   ++clocks_;
   accesses_.release(end);
@@ -177,15 +154,15 @@ void Link::tick() {
 
 // Puts the slices that have arrived on the pins.
 void Link::present() {
-  Voae_link& end = *pins_->end;
+  LinkRtl& end = *rtl_;
   const vp::Picoseconds now = grid_.time(next_);
   end.rx_kind = 0;
-  std::memset(end.rx_data.data(), 0, sizeof(Group::data));
+  std::memset(end.rx_data, 0, sizeof(Group::data));
   if (!arriving_.empty() && arriving_.front().arrival < now) {
     const Group group = arriving_.pop();
     carrier_ = group.valid;
     end.rx_kind = group.kinds;
-    std::memcpy(end.rx_data.data(), group.data, sizeof group.data);
+    std::memcpy(end.rx_data, group.data, sizeof group.data);
   }
   end.rx_valid = carrier_;
   accesses_.present(end, now);
@@ -193,7 +170,7 @@ void Link::present() {
 
 // Idle slices are not sent, since the other end assumes them.
 void Link::send() {
-  const Voae_link& end = *pins_->end;
+  const LinkRtl& end = *rtl_;
   const bool valid = end.tx_valid && !cut_;
   if (peer_ == nullptr || (end.tx_kind == 0 && end.tx_valid == sent_valid_)) {
     sent_valid_ = end.tx_valid;
@@ -209,7 +186,7 @@ void Link::send() {
   group.arrival = grid_.time(next_ + 1) + delay_;
   group.valid = valid;
   group.kinds = end.tx_kind;
-  std::memcpy(group.data, end.tx_data.data(), sizeof group.data);
+  std::memcpy(group.data, end.tx_data, sizeof group.data);
   ++groups_;
   if (!damages_.empty() && group.kinds != 0) damage(group);
   peer_->arrive(group);
@@ -243,13 +220,13 @@ void Link::cut(bool is_cut) {
   }
   Group group{};
   group.arrival = vp::now() + grid_.time(1) + delay_;
-  group.valid = !is_cut && pins_->end->tx_valid;
+  group.valid = !is_cut && rtl_->tx_valid;
   peer_->arrive(group);
 }
 
 // Shows other models what the last edge changed.
 void Link::show() {
-  const Voae_link& end = *pins_->end;
+  const LinkRtl& end = *rtl_;
   if (trace_.on()) {
     const auto record = [this](const char* machine, unsigned& before, unsigned after,
                                std::uint32_t number) {

@@ -11,6 +11,7 @@
 
 #include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
+#include "models/oae/rtl.h"
 #include "vp/irq_output.h"
 #include "vp/ring.h"
 #include "vp/statistics/statistics.h"
@@ -22,6 +23,7 @@ namespace oae {
 struct LinkConfig {
   std::uint64_t rate = 100'000'000'000;  ///< bit/s, 1 Gb/s to 1.6 Tb/s
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
+  bool checked = false;                  ///< whether the assertions of the RTL are checked
 };
 
 /// One end of an OAE link: the SystemVerilog of rtl/oae_link.sv, verilated with eight slices for
@@ -60,7 +62,6 @@ class Link : public sc_core::sc_module {
   const std::uint64_t& clocks() const { return clocks_; }
 
  private:
-  struct Pins;
   static constexpr unsigned slices = 8;  // per clock
 
   /// The slices that one edge puts on the wire.
@@ -85,7 +86,7 @@ class Link : public sc_core::sc_module {
   vp::Domain& domain_;
   const ClockGrid grid_;
   vp::Trace& trace_;
-  std::unique_ptr<Pins> pins_;
+  const std::unique_ptr<LinkRtl> rtl_;
   vp::Event clock_;
   bool ticking_ = false;
   std::uint64_t next_ = 1;  // the first edge not yet run

@@ -5,6 +5,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "models/oae/rtl.h"
 #include "vp/ring.h"
 #include "vp/time/time.h"
 
@@ -50,8 +51,7 @@ class RegisterAccesses {
   const sc_core::sc_event& responded() const { return response_; }
 
   /// Puts the next access on the pins if it arrived before the edge at `now`.
-  template <typename Slave>
-  void present(Slave& slave, vp::Picoseconds now) {
+  void present(AxiPins& slave, vp::Picoseconds now) {
     if (access_ != nullptr || waiting_.empty() || waiting_.front()->arrival >= now) return;
     access_ = waiting_.pop();
     slave.axi_awvalid = slave.axi_wvalid = access_->write;
@@ -61,17 +61,15 @@ class RegisterAccesses {
     slave.axi_wstrb = access_->strobe;
   }
 
-  template <typename Slave>
-  void sample(const Slave& slave) {
-    accepts_ = slave.axi_awready || slave.axi_arready;
+  void sample(const AxiPins& slave, bool accepts) {
+    accepts_ = accepts;
     responds_ = slave.axi_bvalid || slave.axi_rvalid;
     if (!responds_) return;
     access_->data = slave.axi_rdata;
     access_->error = (access_->write ? slave.axi_bresp : slave.axi_rresp) != 0;
   }
 
-  template <typename Slave>
-  void release(Slave& slave) const {
+  void release(AxiPins& slave) const {
     if (accepts_) slave.axi_awvalid = slave.axi_wvalid = slave.axi_arvalid = 0;
   }
 

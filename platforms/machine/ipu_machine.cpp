@@ -228,7 +228,8 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
             }
           }),
       oae("oae",
-          {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI, options.vcd},
+          {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI, options.vcd,
+           options.check_rtl},
           domain, trace, statistics) {
   outcome.add(domain);
   pcie::Function& function = endpoint.function(0);
@@ -326,10 +327,11 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
 
   for (const OaeLink* link : links_of(platform, ipu.name)) {
     const auto n = static_cast<unsigned>(oae_links.size());
-    oae_links.push_back(std::make_unique<oae::Link>(
-        fmt::format("oae_link{}", n).c_str(),
-        oae::LinkConfig{static_cast<std::uint64_t>(link->rate), OAE_IPU_LINK_SPI + n}, domain,
-        trace, statistics));
+    oae_links.push_back(
+        std::make_unique<oae::Link>(fmt::format("oae_link{}", n).c_str(),
+                                    oae::LinkConfig{static_cast<std::uint64_t>(link->rate),
+                                                    OAE_IPU_LINK_SPI + n, options.check_rtl},
+                                    domain, trace, statistics));
     noc.connect(OAE_IPU_LINK_AT(n), OAE_IPU_LINK_SIZE, oae_links.back()->registers);
     oae_links.back()->irq.bind(qemu);
   }

@@ -51,6 +51,7 @@ class IpuMachine : public sc_core::sc_module {
   struct Options {
     std::optional<unsigned> gdb_port;  ///< QEMU waits for GDB before the first instruction
     std::string vcd;                   ///< waveform file of the OAE block; empty for none
+    bool check_rtl = false;            ///< whether the assertions of the RTL are checked
   };
 
   /// `link` is the one whose lower end is at this IPU.

@@ -130,6 +130,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   list("--gdb", line.gdb, "wait for GDB at this local TCP port", "NAME=PORT");
   single("--trace", line.trace, "write all transactions as JSON lines", "FILE");
   single("--vcd", line.vcd, "write the signals of the OAE block", "FILE");
+  app.add_flag("--check-rtl", line.check_rtl, "check the assertions of the OAE RTL; slower")
+      ->group(group);
   single("--stats", line.stats, "write counters and latencies at the end as JSON", "FILE");
 }
 

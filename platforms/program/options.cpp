@@ -349,6 +349,7 @@ RunOptions run_options(const CommandLine& line, Report& report) {
   options.trace = output("--trace", line.trace, report);
   options.vcd = output("--vcd", line.vcd, report);
   options.stats = output("--stats", line.stats, report);
+  options.check_rtl = line.check_rtl;
   return options;
 }
 

@@ -25,6 +25,7 @@ struct CommandLine {
   std::optional<std::string> until, mark, input, share, trace, vcd, stats;
   std::optional<std::string> snapshot_at, children, children_output, jobs, child;
   std::vector<std::string> console, gdb;
+  bool check_rtl = false;
   std::string filter;  ///< text to look for, of `keys`
 };
 

@@ -151,7 +151,8 @@ HostMachine::Options Run::host_options(const Host& host) {
 }
 
 IpuMachine::Options Run::ipu_options(const Ipu& ipu) const {
-  return {gdb_port(ipu.name), &ipu == platform_.ipus.data() ? options_.vcd.string() : ""};
+  return {gdb_port(ipu.name), &ipu == platform_.ipus.data() ? options_.vcd.string() : "",
+          options_.check_rtl};
 }
 
 std::optional<unsigned> Run::gdb_port(const std::string& name) const {

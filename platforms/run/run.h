@@ -41,6 +41,7 @@ struct RunOptions {
   std::map<std::string, std::uint16_t> gdb;        ///< by name: TCP port on 127.0.0.1
   std::optional<vp::Script> input;                 ///< input for the first host's console
   std::filesystem::path share, trace, vcd, stats;  ///< empty: none
+  bool check_rtl = false;                          ///< whether assertions of the RTL are checked
   std::vector<Input> inputs;                       ///< every file that the run depends on
 };
 

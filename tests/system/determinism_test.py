@@ -20,6 +20,11 @@ class Determinism(machine.TestCase):
         self.assertEqual(again.trace_bytes, self.first.trace_bytes)
         self.assertEqual(again.console, self.first.console)
 
+    def test_checks_of_the_rtl_change_nothing(self):
+        unchecked = self.succeed(**DEMO, check_rtl=False)
+        self.assertEqual(unchecked.trace_bytes, self.first.trace_bytes)
+        self.assertEqual(unchecked.console, self.first.console)
+
 
 if __name__ == "__main__":
     machine.main()

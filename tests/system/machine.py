@@ -46,12 +46,16 @@ class Result:
 
 class Run(Result):
     """One run of oae-vp. `script` is a shell script for the guest. The guest's files in /share come back. `packages` names
-    Debian packages whose files the guest has, as setup has fetched them."""
+    Debian packages whose files the guest has, as setup has fetched them. The assertions of the RTL are checked unless
+    `check_rtl` says otherwise."""
 
-    def __init__(self, *options, platform="oae-mini", script=None, append="", trace=False, images=IMAGES, packages=None):
+    def __init__(self, *options, platform="oae-mini", script=None, append="", trace=False, images=IMAGES, packages=None,
+                 check_rtl=True):
         self._folder = tempfile.TemporaryDirectory(prefix="oae-vp-")
         self.folder = pathlib.Path(self._folder.name)
         command = [PROGRAM, "run", platform, "--images", str(images)]
+        if check_rtl:
+            command.append("--check-rtl")
         if script is not None:
             self.share.mkdir()
             (self.share / "script").write_text("set -e\n" + script)

@@ -56,6 +56,7 @@ TEST(Program, PassesOptionsOn) {
                                      workshop.path("t.json").string(),
                                      "--vcd",
                                      workshop.path("w.vcd").string(),
+                                     "--check-rtl",
                                      "--stats",
                                      workshop.path("s.json").string(),
                                      "--set",
@@ -78,6 +79,7 @@ TEST(Program, PassesOptionsOn) {
   EXPECT_EQ(options.trace, workshop.path("t.json"));
   EXPECT_EQ(options.vcd, workshop.path("w.vcd"));
   EXPECT_EQ(options.stats, workshop.path("s.json"));
+  EXPECT_TRUE(options.check_rtl);
   EXPECT_EQ(result.platform->hosts[0].vcpus, 4u);
   EXPECT_EQ(result.platform->hosts[0].kernel.path, kernel);
   EXPECT_EQ(result.platform->hosts[0].initrd->path, initrd);
@@ -189,11 +191,12 @@ TEST(Program, Helps) {
   }
   EXPECT_THAT(workshop.call({"--version"}).out, HasSubstr("oae-vp 0."));
   const std::string help = workshop.call({"run", "--help"}).out;
-  for (const char* option :
-       {"--until",           "--until-mark", "--kernel", "--append", "--initrd",      "--firmware",
-        "--console",         "--input",      "--share",  "--gdb",    "--trace",       "--vcd",
-        "--stats",           "--set",        "--images", "--log",    "--snapshot-at", "--children",
-        "--children-output", "--jobs",       "--child"})
+  for (const char* option : {"--until",       "--until-mark", "--kernel",          "--append",
+                             "--initrd",      "--firmware",   "--console",         "--input",
+                             "--share",       "--gdb",        "--trace",           "--vcd",
+                             "--stats",       "--set",        "--images",          "--log",
+                             "--snapshot-at", "--children",   "--children-output", "--jobs",
+                             "--child",       "--check-rtl"})
     EXPECT_THAT(help, HasSubstr(option));
   // Lines fit a terminal.
   std::istringstream lines(help);
