@@ -81,6 +81,18 @@ module oae_block #(
   output logic [7:0]   trace_from,
   output logic [7:0]   trace_to,
 
+`ifdef FAST_MODEL
+  // The answer of a read without a clock (oae_peek.sv)
+  input  logic         peek_valid,
+  input  logic         peek_host,
+  input  logic [2:0]   peek_bar,
+  input  logic [14:0]  peek_address,
+  output logic         peek_possible,
+  output logic         peek_fetches,
+  output logic         peek_error,
+  output logic [63:0]  peek_value,
+`endif
+
   // Clock gate
   output logic         idle,            // the next edge accepts requests and accesses
   output logic         busy,
@@ -91,7 +103,7 @@ module oae_block #(
   if (PORTS < 1 || PORTS > 64) $error("PORTS must be 1 to 64");
 
   // The clock of the parts. In a fast model every change of the pin is an edge, so that an edge takes one
-  // evaluation and not two.
+  // evaluation and not two. Such a model also answers some reads without a clock.
   logic        edges;
 `ifdef FAST_MODEL
   logic        level = 1'b0;      // of the pin, as the last edge has seen it
@@ -148,6 +160,32 @@ module oae_block #(
       if (accesses && !request_valid)
         assert (axi_arready || axi_awready) else $error("an access that waits alone is not accepted");
     end
+`endif
+
+`ifdef FAST_MODEL
+  logic [5:0]      peek_port;
+  logic [2:0]      peek_bank;
+  oae_types::row_t peek_row;
+  logic [511:0]    peek_slot;
+
+  // A row and a slot are only selected for a read.
+  always_comb begin
+    peek_row = '0;
+    if (peek_valid) peek_row = swap.row_in_work.rows[peek_port];
+  end
+  always_comb begin
+    peek_slot = '0;
+    if (peek_valid) peek_slot = swap.slots.memory[{peek_port, peek_bank}];
+  end
+
+  oae_peek peek (
+    .valid(peek_valid), .host(peek_host), .bar(peek_bar), .address(peek_address),
+    .possible(peek_possible), .fetches(peek_fetches), .error(peek_error), .value(peek_value),
+    .now, .ports, .clock_khz, .port(peek_port), .row(peek_row),
+    .bank(peek_bank), .slot(peek_slot),
+    .liveness_count(swap.liveness_count), .liveness_written(swap.liveness.written),
+    .liveness_limit(swap.liveness_limit), .irq_enable(swap.irq_enable),
+    .irq_pending(swap.irq_pending), .hold_limit(swap.hold_limit));
 `endif
 
 endmodule

@@ -87,6 +87,10 @@ class Block : public sc_core::sc_module {
   void schedule();
   std::uint64_t next_input() const;
   bool run_ahead(const RegisterAccess& access);
+  bool quiet() const;
+  bool peek(const RegisterAccess& access, vp::Picoseconds horizon);
+  bool peek();
+  void execute_peeked(std::uint64_t edges);
   void arm();
   void tick();
   void visible_edge();
@@ -125,6 +129,17 @@ class Block : public sc_core::sc_module {
   Request write_{};            // the write without room in the queue, if its payload is set
   Request read_{};             // the read that the block works on
   RegisterAccesses accesses_;  // those of the firmware
+
+  // A read that was answered without the RTL, which has then not executed it
+  struct Peeked {
+    bool host;
+    std::uint64_t edge;  // at which it would have been accepted
+    std::uint64_t edges;
+    std::uint32_t address;  // of the firmware
+  };
+  std::optional<Peeked> peeked_;  // the last one, until the RTL accepts another operation
+  bool completing_ = false;       // peeked_ is read_, which is to be completed at next_
+
   tlm::tlm_generic_payload slot_;
   std::uint8_t slot_data_[64] = {};
   bool slot_waits_ = false;  // until an edge sees that the PCIe function has accepted or refused it

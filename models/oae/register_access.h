@@ -43,6 +43,7 @@ class RegisterAccesses {
   /// Adds an access. The object must live until the access is done.
   void push(RegisterAccess& access) { waiting_.push(&access); }
   bool waiting() const { return !waiting_.empty(); }
+  bool waits_alone() const { return waiting_.size() == 1 && access_ == nullptr; }
   /// Arrival of the first access that waits.
   vp::Picoseconds arrival() const { return waiting_.front()->arrival; }
   /// Whether an access is on the pins or being executed.
@@ -74,6 +75,14 @@ class RegisterAccesses {
   }
 
   void finish();
+
+  /// Answers the only access that waits, which is a read.
+  void answer(std::uint64_t data, bool error) {
+    RegisterAccess& access = *waiting_.pop();
+    access.data = data;
+    access.error = error;
+    access.done = true;
+  }
 
  private:
   vp::Ring<RegisterAccess*> waiting_;

@@ -33,6 +33,7 @@ class RequestQueue {
   static constexpr std::size_t none = ~std::size_t{0};
 
   bool empty() const { return requests_.empty(); }
+  std::size_t size() const { return requests_.size(); }
   bool has_room() const { return writes_ < max_writes; }
 
   void push(const Request& request) {

@@ -42,6 +42,16 @@ class FastBlock final : private Model<Voae_block_fast>, public BlockRtl {
     top->clock ^= 1;
     top->eval();
   }
+  RegisterAnswer peek(const RegisterRead& read, std::uint64_t edge) override {
+    top->peek_valid = 1;
+    top->peek_host = read.host;
+    top->peek_bar = static_cast<std::uint8_t>(read.bar);
+    top->peek_address = static_cast<std::uint16_t>(read.word);
+    top->now = edge;
+    top->eval();
+    top->peek_valid = 0;
+    return {top->peek_possible != 0, top->peek_fetches != 0, top->peek_error != 0, top->peek_value};
+  }
 };
 
 /// A model whose clock has a low and a high phase.

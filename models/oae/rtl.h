@@ -74,6 +74,21 @@ struct AxiPins {
   const std::uint8_t& axi_rresp;
 };
 
+/// A read of one word of 8 bytes from the block's registers.
+struct RegisterRead {
+  bool host;  // or the firmware
+  unsigned bar;
+  std::uint64_t word;  // address / 8
+};
+
+/// The answer of such a read.
+struct RegisterAnswer {
+  bool possible = false;  // the read has no effect, and this is its answer
+  bool fetches = false;   // it reads a slot, which takes two clocks more
+  bool error = false;     // of the firmware, where there is no register
+  std::uint64_t value = 0;
+};
+
 /// The block, rtl/oae_block.sv.
 struct BlockRtl : Rtl, AxiPins {
   template <typename Top>
@@ -141,6 +156,10 @@ struct BlockRtl : Rtl, AxiPins {
   const std::uint8_t& interrupt_valid;
   std::uint8_t& interrupt_ready;
   const std::uint16_t& interrupt_vector;
+  /// Answers a read from the state of the block, without a clock. `edge` is the one that would
+  /// execute the word. The checked library gives no answer, so that the read is clocked.
+  virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
+
   const std::uint8_t& irq;
   const std::uint8_t& trace_valid;
   const std::uint8_t& trace_port;

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "oae_registers.h"
@@ -90,6 +92,18 @@ class Traffic {
     if (requested) block_.request_valid = 0;
     if (accessed) block_.axi_awvalid = block_.axi_wvalid = block_.axi_arvalid = 0;
   }
+  /// Runs clocks without new inputs until the block has nothing to do.
+  void finish() {
+    block_.completion_ready = block_.dma_ready = block_.interrupt_ready = 1;
+    while (block_.request_valid || block_.axi_awvalid || block_.axi_arvalid || block_.busy ||
+           block_.dma_valid) {
+      block_.now = ++now_;
+      block_.settle();
+      rise();
+    }
+  }
+  std::uint64_t now() const { return now_; }
+  void skip_to(std::uint64_t now) { now_ = now; }
 
  private:
   unsigned one_of(unsigned count) { return static_cast<unsigned>(random_() % count); }
@@ -185,6 +199,90 @@ TEST(Rtl, BothLibrariesDoTheSameAtEveryEdge) {
   EXPECT_GT(exchanged, 0u);
   EXPECT_GT(reversed, 0u);
   EXPECT_GT(pushed, 0u);
+}
+
+/// Reads a word by running its clocks, of which it returns the number.
+unsigned clock_read(oae::BlockRtl& block, const oae::RegisterRead& read, std::uint64_t& now,
+                    oae::RegisterAnswer& answer) {
+  const unsigned word = read.word % 8;
+  if (read.host) {
+    block.request_valid = 1;
+    block.request_write = block.request_reset = 0;
+    block.request_bar = static_cast<std::uint8_t>(read.bar);
+    block.request_line = static_cast<std::uint16_t>(read.word / 8);
+    block.request_enable = std::uint64_t{0xff} << 8 * word;
+  } else {
+    block.axi_arvalid = 1;
+    block.axi_araddr = static_cast<std::uint32_t>(8 * read.word);
+  }
+  block.completion_ready = block.dma_ready = block.interrupt_ready = 1;
+  for (unsigned clocks = 1; clocks < 100; ++clocks) {
+    block.now = ++now;
+    block.settle();
+    if (block.completion_valid || block.axi_rvalid) {
+      answer.error = block.axi_rvalid && block.axi_rresp != 0;
+      answer.value = block.axi_rdata;
+      if (read.host) std::memcpy(&answer.value, block.completion_data + 2 * word, 8);
+      block.rise();
+      return clocks;
+    }
+    block.rise();
+    block.request_valid = block.axi_arvalid = 0;
+  }
+  return 0;
+}
+
+// Reads every word that there is, in states that random traffic has made, first without the clock
+// and then with it.
+TEST(Rtl, AnswersWithoutTheClockEqualThoseWithIt) {
+  std::vector<oae::RegisterRead> reads;
+  for (std::uint64_t word = 0; word < 8 * 80; ++word) reads.push_back({true, 0, word});
+  for (unsigned port = 0; port <= ports; ++port) {
+    for (std::uint64_t word = 0; word < 24; ++word) {
+      reads.push_back({true, 2, port * OAE_PORT_SIZE / 8 + word});
+      reads.push_back({true, 4, port * OAE_STREAM_SIZE / 8 + word});
+    }
+    for (std::uint64_t word = 0; word < 32; ++word) {
+      reads.push_back({false, 0, OAE_FIRMWARE_OFFER_AT(port) / 8 + word});
+    }
+  }
+  for (std::uint64_t word = 0; word < 32; ++word) reads.push_back({false, 0, word});
+
+  const auto block = powered(false);
+  Traffic traffic(*block, 1);
+  std::set<std::tuple<bool, unsigned, std::uint64_t>> answered;
+  std::set<std::uint64_t> values;
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 30'000; ++round) {
+    for (unsigned edge = random() % 8; edge > 0; --edge) {
+      traffic.drive();
+      traffic.rise();
+    }
+    traffic.finish();
+    const oae::RegisterRead read = reads[random() % reads.size()];
+    std::uint64_t now = traffic.now();
+    if (block->deadline_valid && block->deadline < now + 10) continue;
+    const oae::RegisterAnswer answer = block->peek(read, now + 2);
+    const bool asks = read.host && read.bar != 0 && read.word % (OAE_PORT_SIZE / 8) < 8;
+    const bool asks_for_push =
+        read.host && read.bar == 2 && read.word % (OAE_PORT_SIZE / 8) == OAE_PORT_PUSHED_ANSWER / 8;
+    const bool of_words = !read.host && read.word >= OAE_FIRMWARE_WORD_OPERAND / 8 &&
+                          read.word <= OAE_FIRMWARE_WORD_OUTCOME / 8;
+    const bool in_use = !read.host || read.word / (OAE_PORT_SIZE / 8) < ports;
+    EXPECT_EQ(answer.possible, !((asks || asks_for_push) && in_use) && !of_words)
+        << read.host << ' ' << read.bar << ' ' << read.word;
+    if (!answer.possible) continue;
+    oae::RegisterAnswer clocked;
+    const unsigned clocks = clock_read(*block, read, now, clocked);
+    ASSERT_EQ(answer.value, clocked.value) << read.host << ' ' << read.bar << ' ' << read.word;
+    ASSERT_EQ(answer.error, clocked.error) << read.host << ' ' << read.bar << ' ' << read.word;
+    ASSERT_EQ(clocks, answer.fetches ? 6u : 4u) << read.host << ' ' << read.bar << ' ' << read.word;
+    traffic.skip_to(now);
+    answered.insert({read.host, read.bar, read.word});
+    values.insert(answer.value);
+  }
+  EXPECT_GT(answered.size(), reads.size() * 9 / 10);
+  EXPECT_GT(values.size(), 300u);
 }
 
 // Reads a register of port 3 of a board that has only two ports by the time of the last edge.

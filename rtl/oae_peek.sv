@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of a read that has no effect, without a clock. Combinational. Only a fast model has this module
+// (FAST_MODEL in oae_block.sv). Its answer is that of the read itself as long as nothing else happens in the
+// block until that is answered.
+module oae_peek (
+  input  logic               valid,
+  input  logic               host,           // the read is the host's, or else the firmware's
+  input  logic [2:0]         bar,
+  input  logic [14:0]        address,        // of a word of 8 bytes
+  output logic               possible,       // the read has no effect
+  output logic               fetches,        // it reads a slot, which takes two clocks more
+  output logic               error,          // of the firmware, where there is no register
+  output logic [63:0]        value,
+
+  // The state of the block. An age counts until `now`, the edge that executes the word.
+  input  logic [63:0]        now,
+  input  logic [6:0]         ports,
+  input  logic [31:0]        clock_khz,
+  output logic [5:0]         port,
+  /* verilator lint_off UNUSEDSIGNAL */      // no register shows a whole row
+  input  oae_types::row_t    row,            // of that port
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic [2:0]         bank,
+  input  logic [511:0]       slot,           // in that bank of the port
+  input  logic [31:0]        liveness_count,
+  input  logic [63:0]        liveness_written,
+  input  logic [31:0]        liveness_limit,
+  input  logic [63:0]        irq_enable,
+  input  logic [63:0]        irq_pending,
+  input  logic [31:0]        hold_limit
+);
+
+  localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
+
+  oae_types::target_t target;
+  logic [63:0]        span;
+  logic [63:0]        register_value;
+
+  /* verilator lint_off PINCONNECTEMPTY */
+  oae_decode decode (
+    .ports, .last(oae_types::WATCH),
+    .host_waits(valid && host), .request_bar(bar), .request_line(address[14:3]),
+    .request_reset(1'b0), .reset_port(6'd0),
+    .firmware_waits(valid), .access_word(address[13:0]),
+    .watch_waits(1'b0), .watch_port(6'd0),
+    .source(), .target, .port);
+
+  assign span = now - liveness_written;
+
+  oae_readout readout (
+    .enable(valid), .target, .word(address[2:0]), .ports, .clock_khz, .row,
+    .liveness_count, .liveness_age(|span[63:32] ? '1 : span[31:0]), .liveness_limit,
+    .irq_enable, .irq_pending, .hold_limit, .words_value(64'd0), .pending(), .value(register_value));
+  /* verilator lint_on PINCONNECTEMPTY */
+
+  always_comb begin
+    possible = 1'b0;
+    fetches = 1'b0;
+    error = 1'b0;
+    bank = {2'b10, !row.answer_bank};
+    value = '0;
+    if (valid) begin
+      case (target)
+        oae_types::FIRMWARE_OFFER: fetches = 1'b1;
+        oae_types::FIRMWARE_TENTATIVE: begin
+          fetches = row.tentative;
+          bank = {1'b0, row.tentative_bank};
+        end
+        oae_types::FIRMWARE_COMMITTED: begin
+          fetches = row.committed;
+          bank = {1'b0, row.committed_bank};
+        end
+        default: ;
+      endcase
+      // These reads have an effect, or their registers are elsewhere.
+      possible = target != oae_types::WINDOW && target != oae_types::FIRMWARE_WORDS &&
+                 !(target == oae_types::PAGE && address[2:0] == PUSHED_ANSWER);
+      error = !host && target == oae_types::NOTHING;
+      value = fetches ? slot[64*address[2:0] +: 64] : register_value;
+    end
+  end
+
+endmodule
