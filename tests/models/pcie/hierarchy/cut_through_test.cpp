@@ -129,9 +129,13 @@ TEST(CutThrough, KnowsWhatFollowsTheHeader) {
 
 // A flit of 256 bytes takes 32 ns in a lane of 64 Gb/s, and 40 symbols of SKP follow each 11,968
 // symbols. Of the write, 1,024 bytes follow its header: four whole flits of 236 bytes and a part.
-// It ends with a flit on either link.
-TEST(CutThrough, FlitsAreForwardedWhole) {
+// It ends with a flit on either link, so the latency of the switch decides which flit that is.
+class FlitCrossing : public testing::TestWithParam<unsigned> {};
+
+TEST_P(FlitCrossing, FlitsAreForwardedWhole) {
+  const vp::Picoseconds traversal = GetParam() * ns;
   SwitchConfig switch_config = config(true);
+  switch_config.latency = traversal;
   switch_config.generation = 6;
   switch_config.max_payload = 1024;
   for (SwitchPortConfig& port : switch_config.ports) port.generation = 6;
@@ -144,9 +148,11 @@ TEST(CutThrough, FlitsAreForwardedWhole) {
   const double start = static_cast<double>(vp::now());
   const double took =
       static_cast<double>(time_of(ends, *ends.ends[0], ends.root, write(0x1000, 1024)));
-  const double stored = end_of_flit(start + packet) + static_cast<double>(up + latency);
+  const double stored = end_of_flit(start + packet) + static_cast<double>(up + traversal);
   EXPECT_NEAR(start + took, end_of_flit(stored - 4 * flit + packet) + static_cast<double>(up), 5);
 }
+
+INSTANTIATE_TEST_SUITE_P(CutThrough, FlitCrossing, testing::Range(100u, 132u, 4u));
 
 // Two devices write at the same time. The second write follows the first without a gap.
 TEST(CutThrough, WaitsForTheWire) {
