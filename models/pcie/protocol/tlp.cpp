@@ -205,19 +205,7 @@ bool Tlp::has_data() const {
 }
 
 unsigned Tlp::header_bytes() const {
-  switch (header.type) {
-    case TlpType::MRd:
-    case TlpType::MWr:
-    case TlpType::FetchAdd:
-    case TlpType::Swap:
-    case TlpType::CAS:
-    case TlpType::DMWr:
-      return get_address() >> 32 != 0 ? 16 : 12;
-    case TlpType::Msg:
-      return 16;
-    default:
-      return 12;
-  }
+  return has_long_address() || header.type == TlpType::Msg ? 16 : 12;
 }
 
 namespace {
@@ -259,7 +247,7 @@ std::uint32_t format_and_type(const TlpHeader& header) {
 
 HeaderWords Tlp::header_words() const {
   const std::uint32_t tag = header.tag;
-  const std::uint32_t long_header = is_memory() && get_address() >> 32 != 0 ? 1u << 29 : 0;
+  const std::uint32_t long_header = has_long_address() ? 1u << 29 : 0;
   HeaderWords words{};
   words[0] = format_and_type(header) << 24 | long_header | (tag >> 9 & 1) << 23 |
              (header.traffic_class & 7u) << 20 | (tag >> 8 & 1) << 19 |
@@ -295,22 +283,13 @@ namespace {
 
 bool has_orthogonal_content(const Tlp& tlp) {
   const TlpHeader& header = tlp.header;
-  switch (header.type) {
-    case TlpType::MRd:
-    case TlpType::MWr:
-    case TlpType::FetchAdd:
-    case TlpType::Swap:
-    case TlpType::CAS:
-    case TlpType::DMWr:
-      return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
-    case TlpType::Cpl:
-    case TlpType::CplD:
-      return header.status != Status::success || (header.lower_address & 3) != 0;
-    case TlpType::Msg:
-      return false;
-    default:
-      return true;
+  if (tlp.is_memory()) {
+    return header.first_be != 0xf || (header.length > 1 && header.last_be != 0xf);
   }
+  if (tlp.is_completion()) {
+    return header.status != Status::success || (header.lower_address & 3) != 0;
+  }
+  return tlp.is_config();
 }
 
 constexpr std::uint32_t flit_read_32 = 0x03;  // the only type that differs from Fmt and Type
@@ -333,7 +312,7 @@ std::uint32_t orthogonal_content(const Tlp& tlp) {
 
 FlitHeader Tlp::flit_header() const {
   const HeaderWords plain = header_words();
-  const bool is_long = is_memory() && get_address() >> 32 != 0;
+  const bool is_long = has_long_address();
   const bool content = has_orthogonal_content(*this);
   const std::uint32_t type =
       header.type == TlpType::MRd && !is_long ? flit_read_32 : plain[0] >> 24;

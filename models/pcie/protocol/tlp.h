@@ -174,6 +174,8 @@ class Tlp : public tlm::tlm_generic_payload {
     return header.type == TlpType::MRd || header.type == TlpType::MWr ||
            header.type == TlpType::DMWr || is_atomic();
   }
+  /// Whether the packet has a memory address that needs 64 bits.
+  bool has_long_address() const { return is_memory() && get_address() >> 32 != 0; }
   bool is_config() const {
     return header.type >= TlpType::CfgRd0 && header.type <= TlpType::CfgWr1;
   }
