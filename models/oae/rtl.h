@@ -131,6 +131,10 @@ struct BlockRtl : Rtl, AxiPins {
         deadline_valid(top.deadline_valid),
         deadline(top.deadline) {}
 
+  /// Answers a read from the state of the block, without a clock. `edge` is the one that would
+  /// execute the word. The checked library gives no answer, so that the read is clocked.
+  virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
+
   std::uint8_t& reset;
   std::uint64_t& now;
   std::uint8_t& ports;
@@ -156,10 +160,6 @@ struct BlockRtl : Rtl, AxiPins {
   const std::uint8_t& interrupt_valid;
   std::uint8_t& interrupt_ready;
   const std::uint16_t& interrupt_vector;
-  /// Answers a read from the state of the block, without a clock. `edge` is the one that would
-  /// execute the word. The checked library gives no answer, so that the read is clocked.
-  virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
-
   const std::uint8_t& irq;
   const std::uint8_t& trace_valid;
   const std::uint8_t& trace_port;
