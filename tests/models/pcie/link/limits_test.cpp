@@ -11,6 +11,16 @@ namespace {
 constexpr unsigned widths[] = {1, 2, 4, 8, 16};
 constexpr unsigned payloads[] = {128, 256, 512, 1024, 2048, 4096};
 
+/// Expects what a table of the specification has, with a row for each payload.
+template <typename Limit>
+void expect_table(const unsigned (&table)[6][5], Limit limit) {
+  for (unsigned i = 0; i < 6; ++i) {
+    for (unsigned j = 0; j < 5; ++j) {
+      EXPECT_EQ(limit(widths[j], payloads[i]), table[i][j]) << widths[j] << " " << payloads[i];
+    }
+  }
+}
+
 // PCIe 5.0, tables 3-7 to 3-9; generations 4 and 5 have the limits of generation 3.
 constexpr unsigned ack_limits[3][6][5] = {{{237, 128, 73, 67, 48},
                                            {416, 217, 118, 107, 72},
@@ -33,13 +43,10 @@ constexpr unsigned ack_limits[3][6][5] = {{{237, 128, 73, 67, 48},
 
 TEST(Limits, OfTheAckLatencyAreThoseOfTheTables) {
   for (unsigned generation = 1; generation <= 5; ++generation) {
-    for (unsigned i = 0; i < 6; ++i) {
-      for (unsigned j = 0; j < 5; ++j) {
-        EXPECT_EQ(ack_latency_limit(generation, widths[j], payloads[i]),
-                  ack_limits[std::min(generation, 3u) - 1][i][j])
-            << generation << " " << widths[j] << " " << payloads[i];
-      }
-    }
+    SCOPED_TRACE(generation);
+    expect_table(ack_limits[std::min(generation, 3u) - 1], [&](unsigned lanes, unsigned payload) {
+      return ack_latency_limit(generation, lanes, payload);
+    });
   }
 }
 
@@ -58,13 +65,11 @@ TEST(Limits, OfPortsBelow16GtAreThoseOfTheTables) {
                                          {6438, 3324, 1767, 987, 987},
                                          {12582, 6396, 3303, 1755, 1755}}};
   for (unsigned generation = 1; generation <= 2; ++generation) {
-    for (unsigned i = 0; i < 6; ++i) {
-      for (unsigned j = 0; j < 5; ++j) {
-        for (const bool synch : {false, true}) {
-          EXPECT_EQ(replay_limit({3, synch}, generation, widths[j], payloads[i]),
-                    limits[generation - 1][i][j]);
-        }
-      }
+    SCOPED_TRACE(generation);
+    for (const bool synch : {false, true}) {
+      expect_table(limits[generation - 1], [&](unsigned lanes, unsigned payload) {
+        return replay_limit({3, synch}, generation, lanes, payload);
+      });
     }
   }
   EXPECT_EQ(replay_limit({3, false}, 3, 1, 128), 999u);
