@@ -151,7 +151,9 @@ std::string served(Core::Kind kind, bool checked) {
     fixture.run({[&] {
                    Core core(fixture, kind);
                    observed = serve(core);
-                   if (kind == Core::Kind::repeating) EXPECT_GT(core.repeated, 1'000u);
+                   if (kind == Core::Kind::repeating) {
+                     EXPECT_GT(core.repeated, 1'000u);
+                   }
                  },
                  [&] { ask(fixture); }});
     return observed;
