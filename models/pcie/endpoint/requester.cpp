@@ -68,6 +68,7 @@ tlm::tlm_sync_enum Requester::request(int initiator, tlm::tlm_generic_payload& p
   read.outstanding = 0;
   read.status = tlm::TLM_OK_RESPONSE;
   read.start = vp::now();
+  read.behind = writes_waited_ + writes_.size();
   unissued_.push(&read);
   issue();
   return tlm::TLM_ACCEPTED;
@@ -121,10 +122,12 @@ void Requester::unblocked() {
       ++refused_;
       writes_.front().payload->set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     } else if (!transmit(writes_.front())) {
-      return;
+      break;
     }
+    ++writes_waited_;
     respond(writes_.pop());
   }
+  issue();
 }
 
 void Requester::respond(const Write& write) {
@@ -168,7 +171,7 @@ TagRange Requester::tags() const {
 }
 
 void Requester::issue() {
-  while (!unissued_.empty()) {
+  while (!unissued_.empty() && unissued_.front()->behind <= writes_waited_) {
     Read& read = *unissued_.front();
     const unsigned length = read.payload->get_data_length();
     if (!may_request(read.access)) {
@@ -297,6 +300,7 @@ void Requester::reset() {
   for (Read* read : ended) respond(*read);
   for (std::size_t count = writes_.size(); count > 0; --count) {
     writes_.front().payload->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    ++writes_waited_;
     respond(writes_.pop());
   }
 }

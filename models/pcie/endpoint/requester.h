@@ -19,7 +19,7 @@ namespace pcie {
 
 /// Sends a function's requests on behalf of device logic: reads, writes, deferrable writes and
 /// AtomicOps of host memory, by the protocol of access.h. It allocates the tags of requests that
-/// wait for completions.
+/// wait for completions. No request passes a write that waits: neither a read nor an interrupt.
 class Requester {
  public:
   using Socket =
@@ -55,6 +55,7 @@ class Requester {
     unsigned outstanding = 0;  // requests without a completion
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
     vp::Picoseconds start = 0;
+    std::uint64_t behind = 0;  // how many of the writes that have ever waited were there before it
   };
   // A write to host memory that waits until the writes before it have left.
   struct Write {
@@ -100,7 +101,8 @@ class Requester {
   vp::Ring<Read*> unissued_;  // the first entry may be partly issued
   vp::Ring<Deferred> deferred_;
   vp::Event retry_;
-  vp::Ring<Write> writes_;  // waiting writes; a part of the first may have left
+  vp::Ring<Write> writes_;           // waiting writes; a part of the first may have left
+  std::uint64_t writes_waited_ = 0;  // how many have left writes_
   vp::Event timeout_;
 
   vp::Latency latency_;

@@ -164,6 +164,22 @@ TEST(BackPressure, ALateRefusalIsAnErrorOfTheWholeWrite) {
   });
 }
 
+// A read of the device stays behind its writes, also behind those that have no room yet.
+TEST(BackPressure, AReadOfTheDeviceDoesNotPassItsWrites) {
+  Fixture fixture(with_root_port_credits(posted(1, 16)));
+  fixture.run([&] {
+    fixture.enumerate();
+    const std::vector<std::uint8_t> data(2048, 0x5a);
+    const auto write = fixture.logic.dma_write(0x1000, data);
+    EXPECT_FALSE(write->done);
+    const auto read = fixture.logic.dma_read(0x1000, 2048);
+    const auto later = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(2048, 0xa5));
+    fixture.wait_for(*read);
+    EXPECT_EQ(read->data, data);
+    fixture.wait_for(*later);
+  });
+}
+
 // The time that a credit needs for its way around is what a write in turn has to wait.
 TEST(BackPressure, DeviceLogicWaitsForCredits) {
   Fixture::Config config = with_root_port_credits(posted(2, 32));
