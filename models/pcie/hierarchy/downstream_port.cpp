@@ -11,6 +11,7 @@ PortConfig upper_end_config(const DownstreamPortConfig& config, const PciExpress
   port.lanes = config.lanes;
   port.latency = latency;
   port.credits = config.credits;
+  port.limits_completions = express.type == PortType::downstream_port;
   port.accepts_atomics = true;
   port.deferrable_writes = express.deferrable_writes;
   port.active_states = config.active_states;

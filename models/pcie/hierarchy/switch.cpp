@@ -28,6 +28,7 @@ PortConfig upstream_port_config(const SwitchConfig& config) {
   port.lanes = config.lanes;
   port.latency = config.latency / 2;
   port.credits = config.credits;
+  port.limits_completions = true;
   port.accepts_atomics = true;
   port.active_states = config.active_states;
   return port;

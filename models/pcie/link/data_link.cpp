@@ -2,6 +2,7 @@
 #include "models/pcie/link/data_link.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 
 #include "models/pcie/protocol/configuration_error.h"
@@ -11,7 +12,11 @@ namespace pcie {
 using Fate = BitErrors::Fate;
 
 DataLink::DataLink(LineRate rate, const DataLinkConfig& config)
-    : config_(config), rate_(rate), wire_(rate), errors_({}, config.seed) {
+    : config_(config),
+      rate_(rate),
+      wire_(rate),
+      errors_({}, config.seed),
+      retry_buffer_(config.retry_buffer) {
   if (!(config.bit_error_rate >= 0 && config.bit_error_rate <= 1e-4)) {
     throw ConfigurationError("the bit error rate must be from 0 to 1e-4");
   }
@@ -29,6 +34,9 @@ BitErrors::Mode DataLink::mode() const {
 // Begins with the wire as it is.
 void DataLink::begin() {
   acknowledged_ = 0;
+  ack_lost_ = false;
+  retry_buffer_.clear();
+  dllps_.clear();
   unacknowledged_ = {};
   framing_lost_ = false;
   if (perfect()) return;
@@ -138,6 +146,38 @@ void DataLink::count_corrected_flits(std::uint64_t first, std::uint64_t last) {
   }
 }
 
+void DataLink::schedule_dllp(vp::Picoseconds when, vp::Picoseconds now) {
+  if (flits()) return;
+  ++counts_.dllps;
+  dllps_.insert(std::upper_bound(dllps_.begin(), dllps_.end(), when), when);
+  while (!dllps_.empty() && dllps_.front() <= now) send_first_dllp();
+}
+
+void DataLink::cancel_dllp(vp::Picoseconds when) {
+  const auto found = std::lower_bound(dllps_.begin(), dllps_.end(), when);
+  if (found == dllps_.end() || *found != when) return;
+  dllps_.erase(found);
+  --counts_.dllps;
+}
+
+void DataLink::send_first_dllp() {
+  constexpr unsigned dllp_bytes = 8;
+  if (!perfect()) pass_idle_time(dllps_.front());
+  wire_.occupy(dllps_.front(), dllp_bytes);
+  dllps_.erase(dllps_.begin());
+}
+
+// If nothing that is known acknowledges enough, the replay timer expires.
+vp::Picoseconds DataLink::wait_for_room(vp::Picoseconds ready, unsigned bytes) {
+  vp::Picoseconds room;
+  while ((room = retry_buffer_.room(ready, bytes)) == vp::never) {
+    assert(unacknowledged_.expires != vp::never);
+    ready = std::max(ready, unacknowledged_.expires);
+    expire(ready);
+  }
+  return room;
+}
+
 Wire::Occupied DataLink::transmit_packet(vp::Picoseconds ready, unsigned bytes) {
   expire(ready);
   pass_idle_time(ready);
@@ -147,6 +187,7 @@ Wire::Occupied DataLink::transmit_packet(vp::Picoseconds ready, unsigned bytes) 
     occupied = wire_.occupy(replay(refuse(occupied.to, fate), replay_number), bytes);
   }
   acknowledge(occupied.to, bytes);
+  retry_buffer_.keep(bytes, ack_lost_ ? vp::never : acknowledged_);
   return occupied;
 }
 
@@ -163,7 +204,10 @@ Wire::Occupied DataLink::transmit_in_flits(vp::Picoseconds ready, unsigned bytes
   for (;;) {
     const std::uint64_t last = wire_.flit_at(occupied.to) - 1;
     count_corrected_flits(wire_.flit_at(occupied.from), std::min(last, fatal_flit_));
-    if (fatal_flit_ > last) return occupied;
+    if (fatal_flit_ > last) {
+      retry_buffer_.keep(bytes, occupied.to + config_.round_trip);
+      return occupied;
+    }
     const vp::Picoseconds sent = wire_.end_of_flit(fatal_flit_);
     const bool framing = fatal_ == Fate::framing;
     record(End::receiver, {sent + config_.arrival, Error::receiver_error,
@@ -223,7 +267,9 @@ void DataLink::record(End end, const Incident& incident) {
 // drops the duplicates.
 void DataLink::expire(vp::Picoseconds limit) {
   if (unacknowledged_.expires > limit) return;
-  wire_.occupy(unacknowledged_.expires, unacknowledged_.bytes);
+  const Wire::Occupied replay = wire_.occupy(unacknowledged_.expires, unacknowledged_.bytes);
+  retry_buffer_.acknowledge(
+      std::max(acknowledged_, replay.to + config_.round_trip + config_.ack_latency));
   unacknowledged_ = {};
 }
 
@@ -233,12 +279,13 @@ void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
   if (sent + config_.round_trip <= acknowledged_) return;
   acknowledged_ = sent + config_.round_trip + config_.ack_latency;
   const Fate fate = errors_.dllp();
+  ack_lost_ = fate != Fate::good && fate != Fate::framing;
+  if (!ack_lost_) retry_buffer_.acknowledge(acknowledged_);
   if (fate == Fate::framing) {
     record(End::transmitter, {acknowledged_, Error::receiver_error, Retrains::both});
     return;
   }
-  const bool lost = fate != Fate::good;
-  if (lost) {
+  if (ack_lost_) {
     record(End::transmitter,
            {acknowledged_, fate == Fate::wrong ? Error::bad_dllp : Error::receiver_error});
   } else if (acknowledged_ < unacknowledged_.expires && unacknowledged_.expires != vp::never) {
@@ -251,7 +298,7 @@ void DataLink::acknowledge(vp::Picoseconds sent, unsigned bytes) {
     --counts_.replays;
     unacknowledged_ = {};
   }
-  if (lost && unacknowledged_.expires == vp::never) {
+  if (ack_lost_ && unacknowledged_.expires == vp::never) {
     unacknowledged_ = {std::max(sent + config_.replay_timer, acknowledged_), bytes};
     record(End::transmitter, {unacknowledged_.expires, Error::replay_timeout});
     ++counts_.replays;

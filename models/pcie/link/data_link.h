@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "models/pcie/link/bit_errors.h"
 #include "models/pcie/link/line_rate.h"
+#include "models/pcie/link/retry_buffer.h"
 #include "models/pcie/protocol/error.h"
 
 namespace pcie {
@@ -24,11 +26,15 @@ struct DataLinkConfig {
   vp::Picoseconds round_trip = 0;  ///< time from the last byte of a TLP until its NAK is back
   vp::Picoseconds ack_latency =
       0;  ///< time that an ACK waits for more TLPs, see ack_latency_limit()
-  vp::Picoseconds replay_timer = 0;  ///< limit without an acknowledgement
-  vp::Picoseconds retraining = 0;    ///< time that Recovery takes until the link is in L0 again
+  vp::Picoseconds replay_timer = 0;                ///< limit without an acknowledgement
+  std::uint64_t retry_buffer = ~std::uint64_t{0};  ///< size of the retry buffer in bytes
+  vp::Picoseconds retraining = 0;  ///< time that Recovery takes until the link is in L0 again
 };
 
 /// The data link layer's transmitter of one direction (PCIe 5.0, 3.6.2; for flits 6.0, 4.2.3.4.2).
+///
+/// A packet enters the wire when the retry buffer has room for it, and occupies that room until its
+/// ACK is back.
 ///
 /// A packet stays on the wire until it has arrived once without an error. The packets behind it
 /// wait, so that every packet arrives exactly once and in order. BitErrors decides what is wrong.
@@ -51,10 +57,29 @@ class DataLink {
 
   /// Whether the bit error rate is zero.
   bool perfect() const { return config_.bit_error_rate == 0; }
-  /// Occupies the wire like Wire::occupy() and returns the transmission that arrives.
+  /// Occupies the wire like Wire::occupy() and returns the transmission that arrives. It begins
+  /// when the retry buffer has room for the packet, and after the DLLPs that are due before.
   Wire::Occupied transmit(vp::Picoseconds ready, unsigned bytes) {
-    if (perfect()) return wire_.occupy(ready, bytes);
-    return flits() ? transmit_in_flits(ready, bytes) : transmit_packet(ready, bytes);
+    ready = wait_for_room(ready, bytes);
+    if (!dllps_.empty()) send_dllps(ready);
+    if (!perfect()) {
+      return flits() ? transmit_in_flits(ready, bytes) : transmit_packet(ready, bytes);
+    }
+    const Wire::Occupied occupied = wire_.occupy(ready, bytes);
+    const vp::Picoseconds back = occupied.to + config_.round_trip;
+    if (back > acknowledged_) acknowledged_ = back + config_.ack_latency;
+    retry_buffer_.keep(bytes, acknowledged_);
+    return occupied;
+  }
+
+  /// A DLLP takes its place on the wire at `when`, or after the packet that is on it then. In flits
+  /// it has a place of its own. No packet that is yet to be sent is ready before `now`.
+  void schedule_dllp(vp::Picoseconds when, vp::Picoseconds now);
+  /// The DLLP that was to leave at `when` does not leave.
+  void cancel_dllp(vp::Picoseconds when);
+  /// Puts the DLLPs on the wire that leave before a packet which is ready then.
+  void send_dllps(vp::Picoseconds ready) {
+    while (!dllps_.empty() && dllps_.front() <= std::max(ready, wire_.free())) send_first_dllp();
   }
   /// Sets the limit for the packets that follow.
   void set_replay_timer(vp::Picoseconds limit) { config_.replay_timer = limit; }
@@ -102,6 +127,7 @@ class DataLink {
     std::uint64_t replays = 0;
     std::uint64_t timeouts = 0;     ///< expiries of the replay timer
     std::uint64_t rollovers = 0;    ///< fourth or eighth replays without progress
+    std::uint64_t dllps = 0;        ///< ACKs and UpdateFCs that this direction has carried
     std::uint64_t retrainings = 0;  ///< Recoveries after rollovers and framing errors
   };
   const Counts& counts() const { return counts_; }
@@ -125,6 +151,8 @@ class DataLink {
   void count_corrected_flits(std::uint64_t first, std::uint64_t last);
   void record(End end, const Incident& incident);
   bool flits() const { return rate_.flit != 0; }
+  void send_first_dllp();
+  vp::Picoseconds wait_for_room(vp::Picoseconds ready, unsigned bytes);
   void expire(vp::Picoseconds limit);
   void acknowledge(vp::Picoseconds sent, unsigned bytes);
 
@@ -132,7 +160,10 @@ class DataLink {
   LineRate rate_;
   Wire wire_;
   BitErrors errors_;
-  vp::Picoseconds acknowledged_ = 0;  // when the last ACK that is known of comes back
+  RetryBuffer retry_buffer_;
+  std::vector<vp::Picoseconds> dllps_;  // when DLLPs leave that are not on the wire yet, in order
+  vp::Picoseconds acknowledged_ = 0;    // when the last ACK that is known of comes back
+  bool ack_lost_ = false;               // whether that ACK does not arrive
   Unacknowledged unacknowledged_;
   vp::Picoseconds idle_left_ = 0;  // how long the wire has to be idle until it has an error
   bool framing_lost_ = false;      // after a framing error of the idle wire, until Recovery

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
+#include "models/pcie/link/buffer_sizes.h"
 #include "models/pcie/link/limits.h"
 #include "models/pcie/link/recovery.h"
 #include "models/pcie/protocol/ordering.h"
@@ -17,17 +19,41 @@ bool must_not_pass(const Tlp& earlier, const Tlp& later) {
   return passing(later.header, earlier.header) == Passing::no;
 }
 
-/// Removes and returns the first packet that can go and that no packet before it holds up.
+/// Finds the first packet that can go and that no packet before it holds up.
 template <typename CanGo, typename HoldsUp>
-TlpPtr extract_next(std::vector<TlpPtr>& queue, CanGo can_go, HoldsUp holds_up) {
+auto find_next(std::vector<TlpPtr>& queue, CanGo can_go, HoldsUp holds_up) {
   for (auto one = queue.begin(); one != queue.end(); ++one) {
     const auto holds_it_up = [&](const TlpPtr& earlier) { return holds_up(*earlier, **one); };
-    if (!can_go(**one) || std::any_of(queue.begin(), one, holds_it_up)) continue;
-    TlpPtr found = std::move(*one);
-    queue.erase(one);
-    return found;
+    if (can_go(**one) && std::none_of(queue.begin(), one, holds_it_up)) return one;
   }
-  return nullptr;
+  return queue.end();
+}
+
+TlpPtr extract(std::vector<TlpPtr>& queue, std::vector<TlpPtr>::iterator one) {
+  TlpPtr found = std::move(*one);
+  queue.erase(one);
+  return found;
+}
+
+/// How long an ACK or an UpdateFC waits for more of its kind. Each flit carries both.
+vp::Picoseconds dllp_limit(const LinkMode& mode, unsigned max_payload) {
+  return mode.flits() ? 0 : ack_latency_limit_time(mode.generation(), mode.lanes(), max_payload);
+}
+
+CreditConfig advertised_by(const PortConfig& receiver, const LinkConfig& link,
+                           vp::Picoseconds sender) {
+  if (!receiver.credits.by_link) return receiver.credits;
+  CreditConfig credits = default_credits(link, sender, receiver.latency);
+  if (!receiver.limits_completions) {
+    credits.classes[static_cast<unsigned>(CreditClass::completion)] = {};
+  }
+  return credits;
+}
+
+std::uint64_t transmit_queue_size(const LinkConfig& config, const LineRate& rate,
+                                  const Port& from) {
+  if (config.transmit_queue != 0) return config.transmit_queue;
+  return buffer_for({rate, config.max_payload, from.port_config().latency});
 }
 
 }  // namespace
@@ -43,6 +69,7 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
       latency_(direction == Direction::down ? link.config.latency_down : link.config.latency_up),
       min_latency_(from.config_.latency + mode.shortest_packet() + latency_ + to.config_.latency),
       crosses_(&from.domain() != &to.domain()),
+      queue_(transmit_queue_size(link.config, mode.rate(), from)),
       data_link_(mode.rate(), data_link_config()),
       arrival_(
           to.domain(),
@@ -51,10 +78,12 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
             deliver_early();
           },
           to.domain().new_rank()),
-      advertised_(to.config_.credits, link.config.max_payload, to.config_.accepts_atomics,
+      advertised_(advertised_by(to.config_, link.config, from.config_.latency),
+                  link.config.max_payload, to.config_.accepts_atomics,
                   to.config_.deferrable_writes),
       credits_(advertised_),
-      update_(from.domain(), [this] { credits_returned(); }),
+      room_(from.domain(), [this] { admit_waiting(); }),
+      credit_return_(advertised_, link.config.max_payload),
       faults_(mode, recovery, from, to),
       sender_incident_(from.domain(), [this] { report_incidents(DataLink::End::transmitter); }),
       receiver_incident_(to.domain(), [this] { report_incidents(DataLink::End::receiver); }),
@@ -69,7 +98,14 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
                  from_.trained(link_.mode.generation(), link_.mode.lanes());
                }),
       recovered_(from.domain(),
-                 [this] { from_.retrained(link_.mode.generation(), link_.mode.lanes()); }) {}
+                 [this] { from_.retrained(link_.mode.generation(), link_.mode.lanes()); }) {
+  follow_mode();
+}
+
+void HalfLink::follow_mode() {
+  dllp_limit_ = dllp_limit(link_.mode, link_.config.max_payload);
+  credit_return_.set_limit(dllp_limit_);
+}
 
 void HalfLink::add_counters(vp::Statistics& statistics) const {
   for (unsigned i = 0; i < tlp_types; ++i) {
@@ -80,6 +116,7 @@ void HalfLink::add_counters(vp::Statistics& statistics) const {
   }
   const std::string prefix = fmt::format("{}.{}.", link_.name, name());
   statistics.counter(prefix + "wire_bytes", wire_bytes_);
+  statistics.counter(prefix + "dllps", data_link_.counts().dllps);
   const DataLink::Counts& errors = data_link_.counts();
   statistics.counter(prefix + "bad_tlps", errors.bad_tlps);
   statistics.counter(prefix + "corrected_flits", errors.corrected_flits);
@@ -99,7 +136,6 @@ DataLinkConfig HalfLink::data_link_config() const {
   const LinkConfig& config = link_.config;
   const LinkMode& mode = link_.mode;
   const LineRate& rate = mode.rate();
-  const vp::Picoseconds symbol = symbol_time(mode.generation());
   DataLinkConfig found;
   found.generation = mode.generation();
   found.lanes = mode.lanes();
@@ -115,10 +151,14 @@ DataLinkConfig HalfLink::data_link_config() const {
     found.round_trip += flit_ack_limit(mode.generation(), mode.lanes());
   } else {
     found.round_trip += static_cast<vp::Picoseconds>(dllp_bytes * rate.picoseconds / rate.bytes);
-    found.ack_latency = symbol * static_cast<vp::Picoseconds>(ack_latency_limit(
-                                     mode.generation(), mode.lanes(), config.max_payload));
+    found.ack_latency = dllp_limit(mode, config.max_payload);
   }
   found.retraining = config.retraining;
+  found.retry_buffer = config.retry_buffer;
+  if (found.retry_buffer == 0) {
+    found.retry_buffer =
+        buffer_for({rate, config.max_payload, found.round_trip + found.ack_latency});
+  }
   return found;
 }
 
@@ -139,7 +179,7 @@ void HalfLink::cancel_training() {
 void HalfLink::drop_waiting() {
   waiting_.clear();
   waiting_of_ = {};
-  update_.cancel();
+  room_.cancel();
 }
 
 void HalfLink::clear() {
@@ -149,6 +189,7 @@ void HalfLink::clear() {
   returning_.clear();
   received_.clear();
   credits_ = advertised_;
+  credit_return_ = CreditReturn(advertised_, link_.config.max_payload);
   restart();
   sender_incident_.cancel();
   receiver_incident_.cancel();
@@ -157,6 +198,9 @@ void HalfLink::clear() {
 
 void HalfLink::restart() {
   used_ = awake_ = 0;
+  ack_leaves_ = -1;
+  queue_.clear();
+  follow_mode();
   constexpr vp::Picoseconds nothing = -1;
   data_link_.retrain(link_.mode.rate(), data_link_config(), vp::now(), nothing, nothing);
 }
@@ -166,6 +210,8 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
   const vp::Picoseconds known = vp::now() + (sender_first ? latency_ : 0);
   const vp::Picoseconds last = known + to_.config_.latency;
   data_link_.retrain(link_.mode.rate(), data_link_config(), end, vp::now(), last);
+  queue_.clear();
+  follow_mode();
   for (std::size_t left = in_flight_.size(); left > 0; --left) {
     InFlight packet = in_flight_.pop();
     if (packet.received > last) {
@@ -178,14 +224,12 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
   // The other direction carries the credits of this one.
   const vp::Picoseconds in_time =
       vp::now() + from_.config_.latency + (sender_first ? 0 : opposite_.latency_);
-  for (std::size_t left = returning_.size(); left > 0; --left) {
-    ReturningCredits returning = returning_.pop();
+  for (ReturningCredits& returning : returning_) {
     if (returning.when > in_time) {
       returning.when = std::max(returning.when, end + opposite_.min_latency_);
     }
-    returning_.push(returning);
   }
-  await_credits();
+  await_room();
   if (!data_link_.perfect()) schedule_incidents();
   watch_idle_wire();
 }
@@ -193,22 +237,38 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
 void HalfLink::send(TlpPtr tlp) {
   if (waiting_.empty()) {
     if (!credits_.enough_for(*tlp)) collect_credits();
-    if (credits_.enough_for(*tlp)) return transmit(std::move(tlp));
+    if (credits_.enough_for(*tlp) && has_room(*tlp)) return transmit(std::move(tlp));
   }
-  ++waiting_of_[index(credit_class(tlp->header.type))];
+  const Tlp& sent = *tlp;
+  ++waiting_of_[index(credit_class(sent.header.type))];
   tlp->head_start = 0;
   waiting_.push_back(std::move(tlp));
-  // The packets before it cannot go yet, but this one may pass them.
-  transmit_next();
-  await_credits();
+  // It may pass those that have no credits. For those that wait for room, there is an appointment.
+  const auto next = next_to_leave();
+  if (next != waiting_.end() && next->get() == &sent) transmit_next();
+  await_room();
+}
+
+// The packets that have credits leave in order, so that a small one takes no room from a large one.
+std::vector<TlpPtr>::iterator HalfLink::next_to_leave() {
+  return find_next(
+      waiting_, [this](const Tlp& tlp) { return credits_.enough_for(tlp); }, must_not_pass);
+}
+
+bool HalfLink::has_room(const Tlp& tlp) {
+  return queue_.has_room(vp::now(), wire_bytes(tlp));
+}
+
+unsigned HalfLink::wire_bytes(const Tlp& tlp) const {
+  return pcie::wire_bytes(tlp, format());
 }
 
 bool HalfLink::transmit_next() {
-  TlpPtr next = extract_next(
-      waiting_, [this](const Tlp& tlp) { return credits_.enough_for(tlp); }, must_not_pass);
-  if (!next) return false;
-  --waiting_of_[index(credit_class(next->header.type))];
-  transmit(std::move(next));
+  const auto next = next_to_leave();
+  if (next == waiting_.end() || !has_room(**next)) return false;
+  TlpPtr tlp = extract(waiting_, next);
+  --waiting_of_[index(credit_class(tlp->header.type))];
+  transmit(std::move(tlp));
   return true;
 }
 
@@ -234,8 +294,7 @@ vp::Picoseconds HalfLink::departure(const Tlp& tlp) const {
   const vp::Picoseconds stored = vp::now() + from_.config_.latency;
   if (tlp.head_start == 0 || !data_link_.perfect()) return stored;
   const LineRate& rate = link_.mode.rate();
-  const auto span =
-      static_cast<vp::Picoseconds>(pcie::wire_bytes(tlp, format()) * rate.picoseconds / rate.bytes);
+  const auto span = static_cast<vp::Picoseconds>(wire_bytes(tlp) * rate.picoseconds / rate.bytes);
   const vp::Picoseconds in_time = stored + link_.mode.shortest_packet() - span;
   return std::min(stored, std::max({stored - tlp.head_start, in_time, used_, credited_}));
 }
@@ -248,9 +307,10 @@ unsigned HalfLink::format() const {
 // Returns the time at which the port receives the TLP.
 vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, vp::Picoseconds ready) {
   if (link_.sleeps) ready = wake(ready);
-  const unsigned bytes = pcie::wire_bytes(tlp, format());
+  const unsigned bytes = wire_bytes(tlp);
   if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
+  queue_.push(wire.from, bytes);
   const vp::Picoseconds arrival = wire.to + latency_;
   if (link_.sleeps) {
     used_ = std::max(used_, wire.to);
@@ -308,9 +368,12 @@ void HalfLink::watch_idle_wire() {
 void HalfLink::meet_idle_error() {
   const vp::Picoseconds error = data_link_.next_idle_error();
   if (error == vp::never || !from_.link_up_) return;
-  const bool known = error - from_.config_.latency + 1 <= vp::now();
-  if (known && asleep(error)) return;  // until the next packet
-  if (known) {
+  const auto known = [this] {
+    return data_link_.next_idle_error() - from_.config_.latency + 1 <= vp::now();
+  };
+  if (known() && asleep(error)) return;       // until the next packet
+  if (known()) data_link_.send_dllps(error);  // the wire is not idle meanwhile
+  if (known()) {
     data_link_.meet_idle_error();
     schedule_incidents();
   }
@@ -350,12 +413,11 @@ void HalfLink::report_incidents(DataLink::End end) {
   schedule_incidents();
 }
 
-// The transmitter gets its credits back.
-void HalfLink::credits_returned() {
+void HalfLink::admit_waiting() {
   collect_credits();
   const auto waited = waiting_of_;
   while (transmit_next()) continue;
-  await_credits();
+  await_room();
   for (const CreditClass of :
        {CreditClass::posted, CreditClass::completion, CreditClass::non_posted}) {
     if (waited[index(of)] > 0 && waiting_of_[index(of)] == 0) from_.unblocked(of);
@@ -363,27 +425,33 @@ void HalfLink::credits_returned() {
 }
 
 void HalfLink::collect_credits() {
-  while (!returning_.empty() && returning_.front().when <= vp::now()) {
-    const ReturningCredits returned = returning_.pop();
-    credited_ = returned.when;
-    credits_.restore(returned.of, returned.credits);
+  auto one = returning_.begin();
+  for (; one != returning_.end() && one->when <= vp::now(); ++one) {
+    credited_ = one->when;
+    credits_.restore(one->of, one->credits);
   }
+  returning_.erase(returning_.begin(), one);
 }
 
-void HalfLink::await_credits() {
-  if (!waiting_.empty() && !returning_.empty()) update_.at(returning_.front().when);
+// Nothing can leave now: the next packet that has credits waits for room.
+void HalfLink::await_room() {
+  if (waiting_.empty()) return;
+  vp::Picoseconds when = returning_.empty() ? vp::never : returning_.front().when;
+  if (next_to_leave() != waiting_.end()) when = std::min(when, queue_.next_leaves(vp::now()));
+  if (when != vp::never) room_.at(std::max(when, vp::now()));
 }
 
 void HalfLink::arrive() {
   TlpPtr tlp = in_flight_.pop().tlp;
   if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
   if (!to_.link_up_) return;
-  if (faults_.awaits_any() && faults_.apply(tlp)) return return_credits(*tlp);
+  take(*tlp, vp::now());
+  if (faults_.awaits_any() && faults_.apply(tlp)) return return_credits(*tlp, vp::now());
   const auto holds_it_up = [&](const TlpPtr& earlier) { return holds_up(*earlier, *tlp); };
   tlp->head_start = 0;
   if (to_.ready(*tlp) && std::none_of(received_.begin(), received_.end(), holds_it_up)) {
     if (to_.cuts_through()) tlp->head_start = head_start(*tlp);
-    return deliver(std::move(tlp));
+    return deliver(std::move(tlp), vp::now());
   }
   received_.push_back(std::move(tlp));
 }
@@ -411,15 +479,16 @@ void HalfLink::deliver_early() {
   };
   if (!is_early() || faults_.awaits_any() || !received_.empty() || !to_.link_up_ ||
       !data_link_.perfect() ||  // a packet may have to be sent again
-      !credits_.infinite(CreditClass::posted) || !to_.ready(*in_flight_.front().tlp) ||
-      sc_core::sc_pending_activity_at_current_time()) {
+      !to_.ready(*in_flight_.front().tlp) || sc_core::sc_pending_activity_at_current_time()) {
     return;
   }
   arrival_.cancel();
   const vp::Domain& domain = to_.domain();
   const vp::Picoseconds limit = std::min(domain.floor(), domain.horizon());
   while (is_early() && in_flight_.front().received < limit) {
-    to_.receive(in_flight_.pop().tlp);
+    InFlight first = in_flight_.pop();
+    take(*first.tlp, first.received);
+    deliver(std::move(first.tlp), first.received);
   }
   if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
 }
@@ -431,27 +500,57 @@ void HalfLink::drain() {
 }
 
 bool HalfLink::deliver_one(const std::function<bool(const Tlp&)>& wanted) {
-  TlpPtr next = extract_next(
+  const auto next = find_next(
       received_, [&](const Tlp& tlp) { return wanted(tlp) && to_.ready(tlp); },
       [this](const Tlp& earlier, const Tlp& later) { return holds_up(earlier, later); });
-  if (next == nullptr) return false;
-  deliver(std::move(next));
+  if (next == received_.end()) return false;
+  deliver(extract(received_, next), vp::now());
   return true;
 }
 
-void HalfLink::deliver(TlpPtr tlp) {
-  return_credits(*tlp);
+// The packet that the port receives at `when` enters the receive buffer. The ACK is for all packets
+// that arrive until it leaves.
+void HalfLink::take(const Tlp& tlp, vp::Picoseconds when) {
+  credit_return_.arrived(tlp, when);
+  if (link_.config.dllps != DllpAccount::traffic || link_.mode.flits()) return;
+  const vp::Picoseconds arrival = when - to_.config_.latency;
+  if (arrival <= ack_leaves_) return;
+  ack_leaves_ = arrival + dllp_limit_;
+  opposite_.send_dllp(ack_leaves_);
+}
+
+// A DLLP of this direction leaves at `when`.
+void HalfLink::send_dllp(vp::Picoseconds when) {
+  data_link_.schedule_dllp(when, vp::now());
+  if (!data_link_.perfect()) schedule_incidents();
+}
+
+void HalfLink::deliver(TlpPtr tlp, vp::Picoseconds when) {
+  return_credits(*tlp, when);
   to_.receive(std::move(tlp));
 }
 
-// Returns the credits of a packet that leaves the receive buffer.
-void HalfLink::return_credits(const Tlp& tlp) {
+// Returns the credits of a packet that leaves the receive buffer at `when`.
+void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
   const CreditClass of = credit_class(tlp.header.type);
   if (credits_.infinite(of)) return;
-  const vp::Picoseconds when = std::max(vp::now(), recovery_.end()) + opposite_.min_latency_;
-  if (crosses_) from_.domain().expect(when, link_.name);
-  returning_.push({when, of, Credits::of(tlp)});
-  if (!waiting_.empty() && !update_.pending()) update_.at(when);
+  const CreditReturn::Update update = credit_return_.freed(of, Credits::of(tlp), when);
+  if (update.replaces != update.leaves && link_.config.dllps == DllpAccount::traffic) {
+    if (update.replaces != vp::never) opposite_.data_link_.cancel_dllp(update.replaces);
+    opposite_.send_dllp(update.leaves);
+  }
+  if (update.replaces != vp::never) {
+    const auto replaced = std::find_if(returning_.rbegin(), returning_.rend(),
+                                       [of](const auto& one) { return one.of == of; });
+    assert(replaced != returning_.rend());
+    returning_.erase(std::prev(replaced.base()));
+  }
+  const vp::Picoseconds back = std::max(update.leaves, recovery_.end()) + opposite_.min_latency_;
+  if (crosses_) from_.domain().expect(back, link_.name);
+  const auto later = std::find_if(returning_.rbegin(), returning_.rend(),
+                                  [back](const auto& one) { return one.when <= back; });
+  returning_.insert(later.base(), {back, of, update.credits});
+  if (!waiting_.empty()) await_room();
 }
 
 }  // namespace pcie

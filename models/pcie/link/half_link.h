@@ -6,11 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "models/pcie/link/credit_return.h"
 #include "models/pcie/link/data_link.h"
 #include "models/pcie/link/fault_injection.h"
 #include "models/pcie/link/link_config.h"
 #include "models/pcie/link/link_mode.h"
 #include "models/pcie/link/port.h"
+#include "models/pcie/link/transmit_queue.h"
 #include "models/pcie/protocol/flow_control.h"
 #include "vp/ring.h"
 #include "vp/statistics/statistics.h"
@@ -30,7 +32,7 @@ struct LinkContext {
   const bool sleeps;  ///< whether both ports support ASPM
 };
 
-/// One direction of a link: sender, wire, credits and receive buffer.
+/// One direction of a link: sender, transmit queue, wire, credits and receive buffer.
 ///
 /// The TLPs are serialised one after the other and arrive in order. All TLPs in flight share one
 /// appointment in the receiving domain, for the first to arrive; an idle direction has no
@@ -39,9 +41,12 @@ struct LinkContext {
 /// no one can read before the last write has arrived, all writes end together with the first. That
 /// saves their appointments and changes no other result.
 ///
-/// A TLP waits while its receiver has no credits for it. The ordering table decides which later
-/// TLPs may pass it. The same rule holds in the receive buffer of a port that is not ready.
-/// Credits return to the sender in an UpdateFC, which takes as long as a packet.
+/// A TLP waits while its receiver has no credits for it or the transmit queue is full. The ordering
+/// table decides which later TLPs may pass it. The same rule holds in the receive buffer of a port
+/// that is not ready. Credits return to the sender in an UpdateFC, which takes as long as a packet.
+///
+/// The receiver sends its ACKs and UpdateFCs on the wire of the opposite direction. Their times
+/// follow from those of the packets, so they need no appointment.
 ///
 ///     departure                    arrival            received
 ///        |<- wire bytes at rate ->|                      |
@@ -62,9 +67,9 @@ class HalfLink {
   /// The least time from send() to Port::receive(), at the highest speed and width.
   vp::Picoseconds min_latency() const { return min_latency_; }
 
-  /// Sends a packet, or lets it wait for credits.
+  /// Sends a packet, or lets it wait for credits and for room in the transmit queue.
   void send(TlpPtr tlp);
-  /// Whether packets of that class wait for credits.
+  /// Whether packets of that class wait.
   bool blocked(CreditClass of) const { return waiting_of_[index(of)] > 0; }
   /// Whether the receiver's buffer is large enough for the packet when it is empty.
   bool fits(const Tlp& tlp) const { return advertised_.enough_for(tlp); }
@@ -77,7 +82,7 @@ class HalfLink {
   void come_up_after(vp::Picoseconds span) { trained_.after(span); }
   /// The sender is down: neither training nor Recovery ends.
   void cancel_training();
-  /// Drops the packets that wait for credits.
+  /// Drops the packets that wait.
   void drop_waiting();
   /// Drops everything: the receiver's end is down.
   void clear();
@@ -112,6 +117,7 @@ class HalfLink {
     vp::Picoseconds received = 0;
     TlpPtr tlp;
   };
+  // Credits on their way back to the sender.
   struct ReturningCredits {
     vp::Picoseconds when = 0;
     CreditClass of{};
@@ -120,9 +126,13 @@ class HalfLink {
 
   static unsigned index(CreditClass of) { return static_cast<unsigned>(of); }
   DataLinkConfig data_link_config() const;
+  void follow_mode();
   void transmit(TlpPtr tlp);
   bool transmit_next();
   vp::Picoseconds departure(const Tlp& tlp) const;
+  std::vector<TlpPtr>::iterator next_to_leave();
+  bool has_room(const Tlp& tlp);
+  unsigned wire_bytes(const Tlp& tlp) const;
   vp::Picoseconds put_on_wire(const Tlp& tlp, vp::Picoseconds ready);
   unsigned format() const;
   std::optional<ActiveState> asleep(vp::Picoseconds when) const;
@@ -131,15 +141,17 @@ class HalfLink {
   void meet_idle_error();
   void schedule_incidents();
   void report_incidents(DataLink::End end);
-  void credits_returned();
+  void admit_waiting();
   void collect_credits();
-  void await_credits();
+  void await_room();
   void arrive();
   bool holds_up(const Tlp& earlier, const Tlp& later) const;
   vp::Picoseconds head_start(const Tlp& tlp) const;
   void deliver_early();
-  void deliver(TlpPtr tlp);
-  void return_credits(const Tlp& tlp);
+  void take(const Tlp& tlp, vp::Picoseconds when);
+  void send_dllp(vp::Picoseconds when);
+  void deliver(TlpPtr tlp, vp::Picoseconds when);
+  void return_credits(const Tlp& tlp, vp::Picoseconds when);
 
   const LinkContext& link_;
   Recovery& recovery_;
@@ -150,17 +162,21 @@ class HalfLink {
   const vp::Picoseconds latency_;  // of PHY and wire
   const vp::Picoseconds min_latency_;
   const bool crosses_;
+  TransmitQueue queue_;
   DataLink data_link_;
   vp::Ring<InFlight> in_flight_;
   vp::Event arrival_;
   const CreditAccount advertised_;
   CreditAccount credits_;        // the credits that the sender has
-  std::vector<TlpPtr> waiting_;  // TLPs without credits, in the order of send()
+  std::vector<TlpPtr> waiting_;  // TLPs without credits or room, in the order of send()
   std::array<unsigned, credit_classes> waiting_of_{};
-  vp::Ring<ReturningCredits> returning_;  // credits that are on their way back to the sender
-  vp::Event update_;                      // their return, scheduled while a TLP waits for credits
-  vp::Picoseconds credited_ = 0;          // the last time at which credits came back
-  std::vector<TlpPtr> received_;  // the receive buffer, used while the receiver is not ready
+  std::vector<ReturningCredits> returning_;  // in the order of their times
+  vp::Event room_;  // the next time at which there may be credits or room, while a TLP waits
+  vp::Picoseconds credited_ = 0;     // the last time at which credits came back
+  std::vector<TlpPtr> received_;     // the receive buffer, used while the receiver is not ready
+  CreditReturn credit_return_;       // the receiver's
+  vp::Picoseconds dllp_limit_ = 0;   // how long the receiver's ACKs and UpdateFCs wait for more
+  vp::Picoseconds ack_leaves_ = -1;  // when the receiver's last ACK leaves
   FaultInjection faults_;
   vp::Event sender_incident_;  // the next of DataLink::incidents that the sender observes
   vp::Event receiver_incident_;

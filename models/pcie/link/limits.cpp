@@ -21,6 +21,11 @@ std::uint64_t ack_latency_limit(unsigned generation, unsigned lanes, unsigned ma
   return (max_payload + 28) * tenths / (10 * lanes) + delay;
 }
 
+vp::Picoseconds ack_latency_limit_time(unsigned generation, unsigned lanes, unsigned max_payload) {
+  const std::uint64_t symbols = ack_latency_limit(generation, lanes, max_payload);
+  return static_cast<vp::Picoseconds>(symbols) * symbol_time(generation);
+}
+
 std::uint64_t replay_limit(const ReplayTimer& timer, unsigned generation, unsigned lanes,
                            unsigned max_payload) {
   if (timer.port_generation >= 4) return timer.extended_synch ? 80'000 : 24'000;

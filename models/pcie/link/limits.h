@@ -11,8 +11,12 @@ namespace pcie {
 vp::Picoseconds symbol_time(unsigned generation);
 
 /// The longest time from the last symbol of a TLP to the first symbol of its ACK, in symbol times
-/// (PCIe 5.0, tables 3-7 to 3-9): (payload + 28) x factor / lanes + internal delay.
+/// (PCIe 5.0, tables 3-7 to 3-9): (payload + 28) x factor / lanes + internal delay. UpdateFCs have
+/// the same limit (tables 2-46 to 2-48).
 std::uint64_t ack_latency_limit(unsigned generation, unsigned lanes, unsigned max_payload);
+
+/// The same limit as a time.
+vp::Picoseconds ack_latency_limit_time(unsigned generation, unsigned lanes, unsigned max_payload);
 
 /// What REPLAY_TIMER is limited to when a port transmits.
 struct ReplayTimer {

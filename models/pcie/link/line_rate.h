@@ -7,12 +7,21 @@
 
 namespace pcie {
 
-/// The time that a byte of a TLP takes on a link, as an exact fraction.
+/// Who pays for DLLPs, which share the wire with TLPs.
+enum class DllpAccount : std::uint8_t {
+  /// Each ACK and UpdateFC takes its 8 bytes of wire when traffic of the other direction causes it.
+  traffic,
+  /// One ACK and one UpdateFC take 16 bytes of each ACK latency limit, which is counted in symbol
+  /// times whatever the lanes are. This is the account of Neugebauer et al., SIGCOMM 2018, with
+  /// which published figures agree. It charges x16 fifteen times of what is due.
+  published,
+};
+
+/// The time that a byte of a packet takes on a link, as an exact fraction.
 ///
-/// For generations 1 to 5, the rate usable for TLPs is the raw rate less three overheads: the
-/// encoding (8b/10b or 128b/130b), one ACK and one UpdateFC of 8 bytes each per ACK latency limit
-/// (PCIe 5.0, 3.6.3.1 and 2.6.1.2), and SKP ordered sets (4 in 1538 symbols, 4.2.7). This is the
-/// account of Neugebauer et al., SIGCOMM 2018.
+/// The rate is the raw rate less the encoding and the SKP ordered sets. Generations 1 and 2 encode
+/// a byte in 10 bits, and 4 of 1538 symbols are an SKP ordered set (PCIe 5.0, 4.2.7.3). Generations
+/// 3 to 5 encode 128 bits in 130, and one of 375 blocks is an SKP ordered set (4.2.7.4).
 ///
 /// Generation 6 sends flits of 256 bytes without an encoding; 236 of these bytes carry TLPs (PCIe
 /// 6.0, 4.2.3.4). Each flit has room for acknowledgements and credits. An SKP ordered set of 40
@@ -23,13 +32,14 @@ struct LineRate {
   std::uint64_t bytes;        ///< the fraction is reduced to its lowest terms
   unsigned flit = 0;          ///< TLP bytes in a flit, which arrives as a whole; 0 without flits
 
-  /// `generation` is 1 to 6, `lanes` is 1, 2, 4, 8 or 16, and `max_payload` is a power of two from
-  /// 128 to 4096 bytes. Throws ConfigurationError for any other value.
-  static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload) {
-    return of(generation, lanes, max_payload, generation == 6);
-  }
-  /// `flits` selects flit mode, which generation 6 always has.
-  static LineRate of(unsigned generation, unsigned lanes, unsigned max_payload, bool flits);
+  /// `generation` is 1 to 6 and `lanes` is 1, 2, 4, 8 or 16; throws ConfigurationError for any
+  /// other value. Generation 6 is in flit mode.
+  static LineRate of(unsigned generation, unsigned lanes);
+  /// The rate in flit mode.
+  static LineRate in_flits(unsigned generation, unsigned lanes);
+  /// The rate for TLPs in DllpAccount::published, not in flit mode. `generation` is 1 to 5, and
+  /// `max_payload` is a power of two from 128 to 4096 bytes.
+  static LineRate published(unsigned generation, unsigned lanes, unsigned max_payload);
 
   double gigabits_per_second() const { return 8000.0 * bytes / picoseconds; }
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/pcie/link/line_rate.h"
 #include "vp/time/time.h"
 
 namespace pcie {
@@ -15,7 +16,7 @@ struct LinkConfig {
   unsigned lanes = 16;               ///< wired lanes
   vp::Picoseconds latency_down = 0;  ///< latency of PHY and wire
   vp::Picoseconds latency_up = 0;    ///< latency of PHY and wire
-  unsigned max_payload = 256;        ///< payload that the DLLP overhead assumes, see LineRate
+  unsigned max_payload = 256;        ///< the largest payload, on which limits of DLLPs depend
   /// Time from the end of a hot reset until the link is up. The link takes at least the latencies
   /// of both directions.
   vp::Picoseconds training = 0;
@@ -25,6 +26,11 @@ struct LinkConfig {
   /// The idle time after which a direction enters L0s, and after which the link enters L1.
   vp::Picoseconds l0s_after = 1 * vp::us;
   vp::Picoseconds l1_after = 10 * vp::us;
+  DllpAccount dllps = DllpAccount::traffic;
+  /// Bytes of packets that wait at each end for the wire; 0 for default_transmit_queue().
+  std::uint64_t transmit_queue = 0;
+  /// Bytes of packets that wait at each end for an acknowledgement; 0 for default_retry_buffer().
+  std::uint64_t retry_buffer = 0;
 };
 
 }  // namespace pcie

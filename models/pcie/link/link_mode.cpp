@@ -15,8 +15,9 @@ LinkMode::LinkMode(const LinkConfig& config, const PortConfig& upstream,
     : most_generation_(std::min({config.generation, upstream.generation, downstream.generation})),
       most_lanes_(std::min({config.lanes, upstream.lanes, downstream.lanes})),
       max_payload_(config.max_payload),
+      dllps_(config.dllps),
       supports_flits_(std::min(upstream.generation, downstream.generation) >= first_with_flits),
-      best_rate_(LineRate::of(most_generation_, most_lanes_, config.max_payload, supports_flits_)),
+      best_rate_(rate_of(most_generation_, most_lanes_, supports_flits_)),
       generation_(most_generation_),
       lanes_(most_lanes_),
       rate_(best_rate_),
@@ -37,7 +38,13 @@ void LinkMode::choose(unsigned generation) {
   generation_ =
       std::min({most_generation_, generation, flits_ ? most_generation_ : most_without_flits});
   lanes_ = usable_lanes(most_lanes_, failed_);
-  rate_ = LineRate::of(generation_, lanes_, max_payload_, flits_);
+  rate_ = rate_of(generation_, lanes_, flits_);
+}
+
+LineRate LinkMode::rate_of(unsigned generation, unsigned lanes, bool flits) const {
+  if (flits) return LineRate::in_flits(generation, lanes);
+  if (dllps_ == DllpAccount::traffic) return LineRate::of(generation, lanes);
+  return LineRate::published(generation, lanes, max_payload_);
 }
 
 bool LinkMode::can_lose(unsigned lane) const {

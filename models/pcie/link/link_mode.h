@@ -43,11 +43,13 @@ class LinkMode {
   bool lose(unsigned lane);
 
  private:
+  LineRate rate_of(unsigned generation, unsigned lanes, bool flits) const;
   static unsigned usable_lanes(unsigned lanes, std::uint32_t failed);
 
   const unsigned most_generation_;  // highest generation of the channel and both ports
   const unsigned most_lanes_;
   const unsigned max_payload_;
+  const DllpAccount dllps_;
   const bool supports_flits_;  // whether both ports do
   const LineRate best_rate_;
   unsigned generation_;

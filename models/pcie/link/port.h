@@ -21,10 +21,11 @@ struct PortConfig {
   /// Time to traverse the component behind the port: spent before a TLP leaves and after it
   /// arrives.
   vp::Picoseconds latency = 0;
-  CreditConfig credits{};          ///< size of its receive buffer; infinite by default
-  bool accepts_atomics = false;    ///< whether its buffer has room for the operands of AtomicOps
-  unsigned deferrable_writes = 0;  ///< bytes of a DMWr for which its buffer has room
-  unsigned active_states = 0;      ///< supported states, a set of ActiveState
+  CreditConfig credits{};           ///< size of its receive buffer; infinite by default
+  bool accepts_atomics = false;     ///< whether its buffer has room for the operands of AtomicOps
+  unsigned deferrable_writes = 0;   ///< bytes of a DMWr for which its buffer has room
+  unsigned active_states = 0;       ///< supported states, a set of ActiveState
+  bool limits_completions = false;  ///< whether credits by link are finite for completions
 };
 
 /// The component at one end of a link.

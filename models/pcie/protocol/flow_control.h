@@ -39,6 +39,8 @@ struct CreditConfig {
   std::array<Credits, credit_classes> classes{};  ///< indexed by CreditClass
   /// The unit in which headers and data are counted: 1, 4 or 16 (scaled flow control, 3.4.2).
   unsigned scale = 1;
+  /// Instead of `classes` and `scale`, as many as keep the link busy: default_credits().
+  bool by_link = false;
 };
 
 /// A transmitter's account of the room in its receiver (PCIe 5.0, 2.6.1.2). Its counters have the

@@ -8,18 +8,21 @@
 #include "tests/models/pcie/hierarchy/switch_fixture.h"
 
 namespace {
-std::uint64_t allocations = 0;
+std::uint64_t allocations = 0, kept = 0;  // kept: those that are not free yet
 }
 
 void* operator new(std::size_t bytes) {
   ++allocations;
+  ++kept;
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept {
+  if (memory != nullptr) --kept;
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
+  if (memory != nullptr) --kept;
   std::free(memory);
 }
 
@@ -51,6 +54,37 @@ TEST(Cost, AReadAllocatesNothingAndTakesTwoRounds) {
       EXPECT_LE(allocations - start, 200u);
       EXPECT_LE(sc_core::sc_delta_count() - rounds, latency == 0 ? 10'000u : 15'000u);
     }
+  });
+}
+
+// The stores are as slow as the link: 24 bytes of 4 ns each, and the SKP ordered sets.
+TEST(Cost, AMillionStoresToASlowLinkKeepNothing) {
+  Fixture::Config config;
+  config.link.generation = config.link.lanes = 1;
+  config.endpoint.credits.by_link = config.root_complex.ports[0].credits.by_link = true;
+  Fixture fixture(config);
+  fixture.logic.keep_uses = false;
+  fixture.run([&] {
+    fixture.enumerate();
+    std::uint32_t value = 0;
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(Fixture::bar0);
+    payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    payload.set_data_length(4);
+    payload.set_streaming_width(4);
+    constexpr unsigned stores = 1'000'000;
+    std::uint64_t start = 0;
+    vp::Picoseconds begin = 0;
+    for (unsigned i = 0; i < stores + 1000; ++i) {
+      if (i == 1000) {
+        start = kept;
+        begin = vp::now();
+      }
+      fixture.access(payload);
+    }
+    EXPECT_LE(kept, start + 10);
+    EXPECT_NEAR(static_cast<double>(vp::now() - begin), 1e6 * 96'250, 1e6 * 963);
   });
 }
 

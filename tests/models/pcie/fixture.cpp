@@ -184,6 +184,7 @@ tlm::tlm_sync_enum Logic::dma_response(tlm::tlm_generic_payload& payload, tlm::t
 
 Fixture::Config::Config() {
   root_complex.memory64 = {0x4000000000, 0x40000000};
+  link.transmit_queue = roomy;
   FunctionConfig function;
   function.identity.subsystem_vendor = 0xf0ae;
   function.identity.subsystem = 0x0001;

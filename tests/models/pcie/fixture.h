@@ -22,6 +22,9 @@ namespace pcie {
 inline constexpr std::uint32_t memory_and_master =
     Header::CommandBit::memory_space | Header::CommandBit::bus_master;
 
+/// Bytes of a transmit queue in which a device's transfers have room when they start.
+inline constexpr std::uint64_t roomy = 0x100000;
+
 /// INTA to INTD of the host, and the changes of their levels.
 struct Lines : sc_core::sc_module, vp::InterruptLineIf {
   using Changes = std::vector<std::pair<unsigned, bool>>;

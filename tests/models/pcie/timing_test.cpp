@@ -13,7 +13,7 @@ struct Case {
 };
 
 vp::Picoseconds wire_time(const Case& link, unsigned bytes) {
-  return expected_rate(link.generation, link.lanes).time_of(bytes);
+  return expected_rate(link.generation, link.lanes).own.time_of(bytes);
 }
 
 class Timing : public testing::TestWithParam<Case> {};
@@ -31,11 +31,13 @@ TEST_P(Timing, RoundTripOfReads) {
   fixture.run([&] {
     fixture.enumerate();
     for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
+      pause(10 * vp::us);  // all acknowledgements have left
       vp::Picoseconds start = vp::now();
       fixture.read_bytes(Fixture::bar0, bytes);
       EXPECT_EQ(vp::now() - start,
                 fixed + wire_time(GetParam(), 20) + wire_time(GetParam(), 20 + (bytes + 3) / 4 * 4))
           << bytes;
+      pause(10 * vp::us);
       start = vp::now();
       fixture.read_bytes(Fixture::bar2, bytes);  // 64-bit address, 4 DW header
       EXPECT_EQ(vp::now() - start,
@@ -43,10 +45,12 @@ TEST_P(Timing, RoundTripOfReads) {
           << bytes;
     }
     fixture.logic.latency = 40'000;
+    pause(10 * vp::us);
     vp::Picoseconds start = vp::now();
     fixture.read(Fixture::bar0, 4);
     EXPECT_EQ(vp::now() - start,
               fixed + 40'000 + wire_time(GetParam(), 20) + wire_time(GetParam(), 24));
+    pause(10 * vp::us);
     start = vp::now();
     fixture.write(Fixture::bar0, 0, 8);
     EXPECT_EQ(vp::now(), start) << "posted";
@@ -75,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Links, Timing, testing::ValuesIn([] {
 TEST(DmaTiming, ReadTakesBothWaysAndMemory) {
   Fixture::Config config;
   config.link = {3, 8, 100 * vp::ns, 70 * vp::ns};
+  config.link.transmit_queue = roomy;
   config.root_complex.latency = 60 * vp::ns;
   config.root_complex.memory_latency = 90 * vp::ns;
   config.endpoint.latency = 20 * vp::ns;
@@ -95,6 +100,7 @@ TEST(DmaTiming, ReadTakesBothWaysAndMemory) {
 TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
   Fixture::Config config;
   config.link = {3, 8, 100 * vp::ns, 70 * vp::ns};
+  config.link.transmit_queue = roomy;
   config.root_complex.latency = 60 * vp::ns;
   config.root_complex.interrupt_latency = 1'080 * vp::ns;
   config.endpoint.latency = 20 * vp::ns;
@@ -133,6 +139,7 @@ TEST(InterruptTiming, MessagesTakeTheirLatencyBehindTheRootComplex) {
 TEST(DmaTiming, WritesReachTheGoodputOfTheLink) {
   Fixture::Config config;
   config.link = {4, 16, 100 * vp::ns, 100 * vp::ns};
+  config.link.transmit_queue = roomy;
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();

@@ -17,17 +17,14 @@ struct Wires {
   unsigned generation, lanes;
 };
 
-// An account of its own: how long `bytes` of packets take, with MPS 256. Of 1,538 symbols 4 are
-// SKP, and 16 bytes of DLLPs are charged in each acknowledgement limit, which is counted in
-// symbols.
+// An account of its own: how long `bytes` of packets take. SKP ordered sets are 4 of 1,538 symbols,
+// and from generation 3 on one of 375 blocks. No DLLPs share the wire with a packet that goes up,
+// since none has gone down.
 double picoseconds(const Wires& wires, unsigned bytes) {
   static constexpr double gigatransfers[] = {2.5, 5, 8, 16, 32};
-  static constexpr double limits[5][2] = {
-      {416, 72}, {467, 123}, {512, 168}, {512, 168}, {512, 168}};
-  const double coded = wires.generation >= 3 ? 130.0 / 128 : 10.0 / 8;
-  const double limit = limits[wires.generation - 1][wires.lanes == 16];  // x1 or x16
-  const double share = 1 - 16 / limit - 4.0 / 1538;
-  return bytes * 8 * 1000 * coded / (gigatransfers[wires.generation - 1] * wires.lanes * share);
+  const bool blocks = wires.generation >= 3;
+  const double coded = blocks ? 130.0 / 128 * 375 / 374 : 10.0 / 8 * 1538 / 1534;
+  return bytes * 8 * 1000 * coded / (gigatransfers[wires.generation - 1] * wires.lanes);
 }
 
 constexpr vp::Picoseconds down = 150 * ns, up = 130 * ns, latency = 100 * ns;

@@ -123,8 +123,8 @@ def packet_row(generation, rate):
         dllp_framing = any_of(16 + 1, rate)
         dllp_wrong = (1 - dllp_framing) * any_of(8 * 6, rate)
         coding = D(128) / 130
-    # Gb/s are bits in 1000 ps. One ACK and one UpdateFC for each limit, and SKP ordered sets (Neugebauer et al.).
-    share = 1 - D(16) / ACK_LATENCY[generation] - D(4) / 1538
+    # Gb/s are bits in 1000 ps. SKP ordered sets are 4 of 1,538 symbols, or one of 375 blocks. The DLLPs of a stream take the other way.
+    share = 1 - (D(4) / 1538 if generation == 1 else D(1) / 375)
     time = size * 8 * UNIT_INTERVAL[generation] / LANES / coding / share
     failure = framing + refused
     naks, framings = refused / (1 - failure), framing / (1 - failure)

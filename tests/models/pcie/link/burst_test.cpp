@@ -84,6 +84,7 @@ class Burst : public testing::TestWithParam<std::tuple<Observer::Kind, vp::Picos
     static Fixture::Config config(bool known, const std::string& path) {
       Fixture::Config config;
       config.link = {4, 16, 100 * ns, 100 * ns};
+      config.link.transmit_queue = roomy;
       config.root_complex.latency = 50 * ns;
       config.root_complex.interrupt_latency = 77 * ns;
       if (known) config.root_complex.ram = {0, memory_size};

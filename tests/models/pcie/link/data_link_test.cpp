@@ -32,7 +32,7 @@ void see_all(DataLink& link) {
 }
 
 TEST(DataLink, WithoutErrorsIsTheWire) {
-  const LineRate rate = LineRate::of(4, 16, 256);
+  const LineRate rate = LineRate::of(4, 16);
   DataLink link(rate, config(4, 0));
   Wire wire(rate);
   for (unsigned i = 0; i < 1000; ++i) {
@@ -48,7 +48,7 @@ TEST(DataLink, WithoutErrorsIsTheWire) {
 // However many errors there are, packets leave one after the other.
 TEST(DataLink, KeepsTheOrder) {
   for (unsigned generation = 1; generation <= 6; ++generation) {
-    const LineRate rate = LineRate::of(generation, 8, 256);
+    const LineRate rate = LineRate::of(generation, 8);
     DataLink link(rate, config(generation, 1e-4));
     vp::Picoseconds last = 0;
     for (unsigned i = 0; i < 40'000; ++i) {
@@ -85,7 +85,7 @@ TEST_P(BitErrorTable, StreamsMeetWhatIsExpected) {
     values.lanes = 8;
     values.ack_latency = latencies[row.generation];
     values.replay_timer = timers[row.generation];
-    DataLink link(LineRate::of(row.generation, 8, 256), values);
+    DataLink link(LineRate::of(row.generation, 8), values);
     vp::Picoseconds end = 0;
     for (unsigned i = 0; i < row.packets; ++i) {
       end = link.transmit(0, bytes).to;
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Generations, BitErrorTable, testing::Values(1u, 3u, 5u,
 TEST(DataLink, PacketsShareTheFateOfTheirFlit) {
   constexpr unsigned packets = 1'500'000;
   constexpr double rate = 1e-4;
-  DataLink link(LineRate::of(6, 16, 256), config(6, rate));
+  DataLink link(LineRate::of(6, 16), config(6, rate));
   for (unsigned i = 0; i < packets; ++i) link.transmit(0, 16);
   see_all(link);
   const double good = std::pow(1 - rate, 8);
@@ -136,7 +136,7 @@ TEST(DataLink, PacketsShareTheFateOfTheirFlit) {
 // Of packets far apart, an ACK that is lost costs it, too.
 TEST(DataLink, AWrongAcknowledgementCostsTheReplayTimer) {
   constexpr unsigned packets = 200'000;
-  DataLink link(LineRate::of(3, 1, 256), config(3, 1e-4));
+  DataLink link(LineRate::of(3, 1), config(3, 1e-4));
   for (unsigned i = 0; i < packets; ++i) link.transmit(i * vp::ms, 276);
   see_all(link);
   const auto& counts = link.counts();
@@ -151,7 +151,7 @@ TEST(DataLink, AWrongAcknowledgementCostsTheReplayTimer) {
 TEST(DataLink, TheNextAcknowledgementIsForAllBefore) {
   DataLinkConfig at_once = config(4, 1e-6);
   at_once.ack_latency = 0;
-  DataLink link(LineRate::of(4, 16, 256), at_once);
+  DataLink link(LineRate::of(4, 16), at_once);
   for (unsigned i = 0; i < 1'000'000; ++i) link.transmit(0, 24);
   see_all(link);
   const auto& counts = link.counts();
@@ -165,7 +165,7 @@ TEST(DataLink, AnAcknowledgementWaitsForMorePackets) {
   constexpr unsigned packets = 2'000'000;
   DataLinkConfig values = config(1, 1e-6);
   values.ack_latency = 416 * 4'000;  // x1: three packets of 280 bytes take more than 1,664 ns
-  DataLink link(LineRate::of(1, 1, 256), values);
+  DataLink link(LineRate::of(1, 1), values);
   for (unsigned i = 0; i < packets; ++i) link.transmit(0, 280);
   see_all(link);
   const double each = packets * 80e-6;
@@ -176,7 +176,7 @@ TEST(DataLink, AnAcknowledgementWaitsForMorePackets) {
 // Of packets that are lost more often than not, every fourth loss in a row retrains the link.
 TEST(DataLink, FourReplaysInVainRetrainTheLink) {
   DataLinkConfig often = config(3, 1e-4);
-  DataLink link(LineRate::of(3, 16, 4096), often);
+  DataLink link(LineRate::of(3, 16), often);
   vp::Picoseconds before = 0;
   std::uint64_t rollovers = 0;
   for (unsigned i = 0; i < 20'000; ++i) {
@@ -199,7 +199,7 @@ TEST(DataLink, FourReplaysInVainRetrainTheLink) {
 TEST(DataLink, EightReplaysOfFlitsInVainRetrainTheLink) {
   constexpr unsigned packets = 20'000, bytes = 60'000;
   constexpr double rate = 1e-4;
-  DataLink link(LineRate::of(6, 16, 256), config(6, rate));
+  DataLink link(LineRate::of(6, 16), config(6, rate));
   for (unsigned i = 0; i < packets; ++i) {
     link.transmit(0, bytes);
     see_all(link);
@@ -220,7 +220,7 @@ TEST(DataLink, EachEndSeesItsErrorsWhenTheyHappen) {
   using End = DataLink::End;
   std::map<Error, unsigned> found;
   for (unsigned generation = 1; generation <= 6; ++generation) {
-    const LineRate rate = LineRate::of(generation, 1, 4096);
+    const LineRate rate = LineRate::of(generation, 1);
     DataLinkConfig values = config(generation, 1e-4);
     DataLink link(rate, values);
     for (unsigned i = 0; i < 3'000; ++i) {
@@ -290,7 +290,7 @@ TEST(DataLink, EachEndSeesItsErrorsWhenTheyHappen) {
 }
 
 TEST(DataLink, RecoveryForgetsWhatNobodyHasSeen) {
-  const LineRate rate = LineRate::of(1, 16, 4096);
+  const LineRate rate = LineRate::of(1, 16);
   DataLink link(rate, config(1, 1e-4));
   while (link.incidents(DataLink::End::transmitter).empty()) link.transmit(0, 4096);
   const auto& received = link.incidents(DataLink::End::receiver);
@@ -300,16 +300,16 @@ TEST(DataLink, RecoveryForgetsWhatNobodyHasSeen) {
   EXPECT_FALSE(received.empty()) << "seen at the last moment";
   EXPECT_EQ(received.back().when, first);
   EXPECT_TRUE(link.incidents(DataLink::End::transmitter).empty());
-  link.retrain(LineRate::of(4, 16, 4096), config(4, 0), 1 * vp::s, 0, 0);
+  link.retrain(LineRate::of(4, 16), config(4, 0), 1 * vp::s, 0, 0);
   EXPECT_TRUE(link.incidents(DataLink::End::transmitter).empty());
   EXPECT_TRUE(received.empty());
-  Wire faster(LineRate::of(4, 16, 4096));
+  Wire faster(LineRate::of(4, 16));
   EXPECT_EQ(link.transmit(0, 4096).to, faster.occupy(1 * vp::s, 4096).to);
   EXPECT_EQ(link.counts().bad_tlps, 0u) << "no end has observed them";
 }
 
 TEST(DataLink, TheReplayTimerStandsStillInRecovery) {
-  const LineRate rate = LineRate::of(1, 1, 256);
+  const LineRate rate = LineRate::of(1, 1);
   const DataLinkConfig values = config(1, 1e-4);
   DataLink link(rate, values);
   const auto& seen = link.incidents(DataLink::End::transmitter);
@@ -331,7 +331,7 @@ TEST(DataLink, TheReplayTimerStandsStillInRecovery) {
 TEST(DataLink, FlitsBelow64GtHaveSyncHeaders) {
   constexpr unsigned packets = 1'000'000;
   constexpr double rate = 1e-6;
-  DataLink link(LineRate::of(4, 8, 256, true), config(4, rate));
+  DataLink link(LineRate::in_flits(4, 8), config(4, rate));
   for (unsigned i = 0; i < packets; ++i) link.transmit(0, 236);
   see_all(link);
   const double expected = packets * 32 * rate;
@@ -342,7 +342,7 @@ TEST(DataLink, TheSeedIsWhatErrorsDependOn) {
   const auto ends = [](std::uint64_t seed) {
     DataLinkConfig seeded = config(4, 1e-5);
     seeded.seed = seed;
-    DataLink link(LineRate::of(4, 16, 256), seeded);
+    DataLink link(LineRate::of(4, 16), seeded);
     std::vector<vp::Picoseconds> found;
     for (unsigned i = 0; i < 5'000; ++i) found.push_back(link.transmit(0, 280).to);
     return found;
@@ -352,7 +352,7 @@ TEST(DataLink, TheSeedIsWhatErrorsDependOn) {
 }
 
 TEST(DataLink, ImpossibleValues) {
-  const LineRate rate = LineRate::of(4, 16, 256);
+  const LineRate rate = LineRate::of(4, 16);
   EXPECT_THROW(DataLink(rate, config(4, -1e-9)), ConfigurationError);
   EXPECT_THROW(DataLink(rate, config(4, 2e-4)), ConfigurationError);
   EXPECT_THROW(DataLink(rate, config(4, std::nan(""))), ConfigurationError);

@@ -8,25 +8,26 @@
 
 namespace pcie {
 
-/// The time that bytes take on a link, as line_rate_table.py works it out apart from the model.
-struct ExpectedRate {
-  unsigned generation, lanes, max_payload;
-  std::uint64_t own_picoseconds, own_bytes;  ///< without DLLPs
-  /// By the account of Neugebauer et al. (SIGCOMM 2018), which has no flit mode; 0 for that.
-  std::uint64_t published_picoseconds, published_bytes;
+/// A rate as the time that some bytes take.
+struct TimeOfBytes {
+  std::uint64_t picoseconds, bytes;
 
-  std::uint64_t picoseconds() const {
-    return generation == 6 ? own_picoseconds : published_picoseconds;
-  }
-  std::uint64_t bytes() const { return generation == 6 ? own_bytes : published_bytes; }
   double gigabits_per_second() const {
-    return 8000.0 * static_cast<double>(bytes()) / static_cast<double>(picoseconds());
+    return 8000.0 * static_cast<double>(bytes) / static_cast<double>(picoseconds);
   }
   /// The time of so many bytes, rounded up.
   vp::Picoseconds time_of(std::uint64_t count) const {
     __extension__ using Wide = unsigned __int128;
-    return static_cast<vp::Picoseconds>((Wide{count} * picoseconds() + bytes() - 1) / bytes());
+    return static_cast<vp::Picoseconds>((Wide{count} * picoseconds + bytes - 1) / bytes);
   }
+};
+
+/// The time that bytes take on a link, as line_rate_table.py works it out apart from the model.
+struct ExpectedRate {
+  unsigned generation, lanes, max_payload;
+  TimeOfBytes own;  ///< without DLLPs
+  /// By the account of Neugebauer et al. (SIGCOMM 2018), which has no flit mode; 0 for that.
+  TimeOfBytes published;
 };
 
 inline constexpr ExpectedRate expected_rates[] = {

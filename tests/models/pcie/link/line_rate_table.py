@@ -38,7 +38,7 @@ def table():
         for lanes in goodput_table.LANES:
             for size in MAX_PAYLOADS:
                 published = "0, 0" if generation == 6 else fraction(goodput_table.published_rate(generation, lanes, size))
-                lines.append("{" + f"{generation}, {lanes}, {size}, {fraction(own(generation, lanes))}, {published}" + "},")
+                lines.append("{" + f"{generation}, {lanes}, {size}" + ", {" + fraction(own(generation, lanes)) + "}, {" + published + "}},")
     return "\n".join(lines + ["// clang-format on", ""])
 
 

@@ -198,9 +198,10 @@ TEST(Link, WhatHasNoCreditsWaitsForTheReceiver) {
   const vp::Picoseconds back = pair.link.min_latency(Direction::up);
   const auto& at = pair.down.arrivals;
   const vp::Picoseconds forth = at[0].when;  // sent at 0
-  EXPECT_EQ(at[2].when, at[0].when + back + forth);
-  EXPECT_EQ(at[3].when, at[1].when + back + forth);
-  EXPECT_EQ(at[4].when, at[2].when + back + forth);
+  // The first credit waits for the second one, with which the sender has none left.
+  EXPECT_EQ(at[2].when, at[1].when + back + forth);
+  EXPECT_EQ(at[3].when, at[2].when + at[1].when - at[0].when);
+  EXPECT_EQ(at[4].when, at[3].when + back + forth);
   EXPECT_EQ(pair.host.next_event(), vp::never) << "all have left";
 }
 

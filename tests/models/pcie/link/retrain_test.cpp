@@ -95,8 +95,8 @@ TEST(Retrain, TheSpeedIsTheLeastOfBothEndsAndTheTarget) {
       EXPECT_EQ(fixture.link.generation(), expected);
       // Two packets, of 20 and 84 bytes.
       const double more = 104.0 * 8000 *
-                          (1 / expected_rate(expected, 16).gigabits_per_second() -
-                           1 / expected_rate(5, 16).gigabits_per_second());
+                          (1 / expected_rate(expected, 16).own.gigabits_per_second() -
+                           1 / expected_rate(5, 16).own.gigabits_per_second());
       EXPECT_NEAR(static_cast<double>(fixture.time_of_read() - fast), more, 4) << target;
       fixture.expect_work();
     }

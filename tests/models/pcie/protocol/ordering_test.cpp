@@ -11,6 +11,7 @@ namespace {
 TEST(Ordering, ACompletionDoesNotPassTheDevicesWrites) {
   Fixture::Config config;
   config.link = {3, 1, 10 * vp::ns, 10 * vp::ns};  // slow: the writes take long
+  config.link.transmit_queue = roomy;
   Fixture fixture(config);
   fixture.logic.on_use = [&](const Logic::Use& use) {
     if (use.write) return;
@@ -50,6 +51,7 @@ TEST(Ordering, AMessageDoesNotPassTheDevicesWrites) {
 TEST(Ordering, AProcessorsReadPushesItsWrites) {
   Fixture::Config config;
   config.link = {1, 1, 500 * vp::ns, 10 * vp::ns};
+  config.link.transmit_queue = roomy;
   Fixture fixture(config);
   fixture.run([&] {
     fixture.enumerate();

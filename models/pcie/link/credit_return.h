@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "models/pcie/protocol/flow_control.h"
+#include "vp/time/time.h"
+
+namespace pcie {
+
+/// When a receiver returns the credits of packets that have left its buffer (PCIe 5.0, 2.6.1.2).
+///
+/// The credits of one class wait for more of them until the limit of UpdateFC has passed, and then
+/// return in one UpdateFC. They return at once if the sender has no header credit left, or less
+/// data credit than its largest packet may need.
+class CreditReturn {
+ public:
+  /// `granted` are the credits that the sender has at first. The largest packet has `max_payload`
+  /// bytes.
+  CreditReturn(const CreditAccount& granted, unsigned max_payload)
+      : granted_(granted), max_payload_(Credits::units(max_payload)) {}
+
+  /// The time that credits wait for more of them.
+  void set_limit(vp::Picoseconds limit) { limit_ = limit; }
+
+  /// A packet has entered the buffer at that time.
+  void arrived(const Tlp& tlp, vp::Picoseconds when) {
+    const CreditClass of = credit_class(tlp.header.type);
+    if (granted_.infinite(of)) return;
+    close(of, when);
+    granted_.consume(tlp);
+  }
+
+  struct Update {
+    vp::Picoseconds leaves;    ///< when the UpdateFC leaves
+    vp::Picoseconds replaces;  ///< when the one would have left that this one replaces, or `never`
+    Credits credits;           ///< all credits that it returns
+  };
+  /// Credits of a class that is not infinite are free from that time on.
+  Update freed(CreditClass of, Credits credits, vp::Picoseconds when) {
+    close(of, when);
+    Window& window = windows_[static_cast<unsigned>(of)];
+    Update update{when, window.end, window.credits};
+    update.credits.headers += credits.headers;
+    update.credits.data += credits.data;
+    if (!starved(of)) update.leaves = window.end != vp::never ? window.end : when + limit_;
+    window = {update.leaves, update.credits};
+    return update;
+  }
+
+ private:
+  // The credits that wait for an UpdateFC.
+  struct Window {
+    vp::Picoseconds end = vp::never;  // `never` if there are none
+    Credits credits;
+  };
+
+  void close(CreditClass of, vp::Picoseconds now) {
+    Window& window = windows_[static_cast<unsigned>(of)];
+    if (window.end >= now) return;
+    granted_.restore(of, window.credits);
+    window = {};
+  }
+  bool starved(CreditClass of) const {
+    const Credits left = granted_.available(of);
+    const unsigned largest = of == CreditClass::non_posted ? 1 : max_payload_;
+    return left.headers == 0 || left.data < largest;
+  }
+
+  CreditAccount granted_;  // what the sender can use if it has all that was sent to it
+  unsigned max_payload_;
+  vp::Picoseconds limit_ = 0;
+  std::array<Window, credit_classes> windows_{};
+};
+
+}  // namespace pcie

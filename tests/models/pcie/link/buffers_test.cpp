@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers at the ends of a link: what they hold back, and for how long.
+#include <gtest/gtest.h>
+
+#include "models/pcie/link/buffer_sizes.h"
+#include "models/pcie/link/credit_return.h"
+#include "models/pcie/link/retry_buffer.h"
+#include "models/pcie/link/transmit_queue.h"
+
+namespace pcie {
+namespace {
+
+TEST(TransmitQueue, HasRoomWhenPacketsHaveLeft) {
+  TransmitQueue queue(300);
+  EXPECT_EQ(queue.next_leaves(0), vp::never);
+  EXPECT_TRUE(queue.has_room(0, 4096)) << "an empty queue takes any packet";
+  queue.push(100, 200);
+  EXPECT_TRUE(queue.has_room(0, 100));
+  EXPECT_FALSE(queue.has_room(0, 101));
+  EXPECT_FALSE(queue.has_room(99, 101));
+  EXPECT_EQ(queue.next_leaves(99), 100);
+  EXPECT_TRUE(queue.has_room(100, 101)) << "it leaves the queue when it enters the wire";
+  queue.push(100, 300);
+  queue.push(250, 20);
+  EXPECT_EQ(queue.next_leaves(100), 250);
+  queue.push(260, 20);
+  queue.clear();
+  EXPECT_TRUE(queue.has_room(0, 300));
+}
+
+TEST(RetryBuffer, KeepsPacketsUntilTheyAreAcknowledged) {
+  RetryBuffer buffer(300);
+  EXPECT_EQ(buffer.room(7, 4096), 7) << "an empty buffer takes any packet";
+  buffer.keep(200, 1000);
+  EXPECT_EQ(buffer.room(7, 100), 7);
+  buffer.keep(100, 1000);
+  EXPECT_EQ(buffer.room(8, 1), 1000);
+  buffer.keep(1, 1500);
+  EXPECT_EQ(buffer.room(1001, 299), 1001);
+  buffer.keep(299, 1600);
+  EXPECT_EQ(buffer.room(1002, 300), 1600);
+  buffer.keep(300, 1700);
+  buffer.clear();
+  EXPECT_EQ(buffer.room(1003, 300), 1003);
+}
+
+TEST(RetryBuffer, SaysThatAnAcknowledgementIsUnknown) {
+  RetryBuffer buffer(300);
+  buffer.keep(100, 500);
+  buffer.keep(200, vp::never);
+  EXPECT_EQ(buffer.room(1, 50), 500);
+  EXPECT_EQ(buffer.room(1, 101), vp::never);
+  buffer.acknowledge(900);
+  EXPECT_EQ(buffer.room(1, 101), 900);
+}
+
+CreditAccount account(unsigned headers, unsigned data) {
+  CreditConfig config;
+  config.classes.fill({headers, data});
+  return CreditAccount(config, 256);
+}
+
+TlpPtr write_of(unsigned bytes) {
+  static const std::uint8_t data[256] = {};
+  return Tlp::memory_write(0x1000, data, bytes);
+}
+
+TEST(CreditReturn, WaitsForMoreUntilTheLimit) {
+  CreditReturn returns(account(20, 200), 256);
+  returns.set_limit(100);
+  const TlpPtr write = write_of(64);
+  for (unsigned i = 0; i < 8; ++i) returns.arrived(*write, 10);
+  CreditReturn::Update update = returns.freed(CreditClass::posted, {1, 4}, 10);
+  EXPECT_EQ(update.leaves, 110);
+  EXPECT_EQ(update.replaces, vp::never);
+  update = returns.freed(CreditClass::posted, {1, 4}, 110);
+  EXPECT_EQ(update.leaves, 110);
+  EXPECT_EQ(update.replaces, 110);
+  EXPECT_EQ(update.credits.headers, 2u);
+  EXPECT_EQ(update.credits.data, 8u);
+  update = returns.freed(CreditClass::posted, {1, 4}, 111);
+  EXPECT_EQ(update.leaves, 211);
+  EXPECT_EQ(update.replaces, vp::never);
+  EXPECT_EQ(update.credits.headers, 1u);
+  // The classes have UpdateFCs of their own.
+  EXPECT_EQ(returns.freed(CreditClass::non_posted, {1, 0}, 120).leaves, 220);
+}
+
+TEST(CreditReturn, DoesNotWaitIfTheSenderHasNoneLeft) {
+  CreditReturn returns(account(2, 64), 256);
+  returns.set_limit(100);
+  const TlpPtr write = write_of(64);
+  returns.arrived(*write, 10);
+  EXPECT_EQ(returns.freed(CreditClass::posted, {1, 4}, 11).leaves, 111);
+  returns.arrived(*write, 12);
+  const CreditReturn::Update update = returns.freed(CreditClass::posted, {1, 4}, 13);
+  EXPECT_EQ(update.leaves, 13) << "both headers are in use";
+  EXPECT_EQ(update.replaces, 111);
+  EXPECT_EQ(update.credits.headers, 2u);
+  EXPECT_EQ(update.credits.data, 8u);
+}
+
+TEST(CreditReturn, DoesNotWaitIfTheLargestPacketHasNoRoom) {
+  for (const unsigned data : {16u + 3, 16u + 4}) {
+    CreditReturn returns(account(0, data), 256);
+    returns.set_limit(100);
+    returns.arrived(*write_of(64), 10);
+    EXPECT_EQ(returns.freed(CreditClass::posted, {1, 4}, 11).leaves, data < 20 ? 11 : 111);
+  }
+}
+
+// 1 us at 1 byte a nanosecond: eleven writes of 84 bytes and two more, or three of 276 and two
+// more.
+TEST(BufferSizes, CoverTheLoop) {
+  const BufferLoop loop{{1000, 1}, 256, 1 * vp::us};
+  EXPECT_EQ(buffer_for(loop), 1000u + 2 * 284);
+  const CreditConfig credits = credits_for(loop, false);
+  EXPECT_EQ(credits.scale, 1u);
+  for (const Credits& each : credits.classes) {
+    EXPECT_EQ(each.headers, 41u + 2);  // 24 bytes for each of 1,000
+    EXPECT_EQ(each.data, 5u * 16);
+  }
+}
+
+TEST(BufferSizes, AreWhatCanBeAdvertised) {
+  const BufferLoop loop{{1000, 64}, 512, 1 * vp::us};  // 2,666 + 2 headers
+  const CreditConfig small = credits_for(loop, false), scaled = credits_for(loop, true);
+  EXPECT_EQ(small.classes[0].headers, 127u);
+  EXPECT_EQ(small.classes[0].data, 2047u);
+  EXPECT_EQ(scaled.scale, 16u);
+  EXPECT_EQ(scaled.classes[0].headers, 127u * 16);
+  EXPECT_EQ(scaled.classes[0].data, 16u * ((120 + 2) * 32 / 16));
+  for (const CreditConfig& one : {small, scaled}) CreditAccount(one, 512);
+}
+
+}  // namespace
+}  // namespace pcie
