@@ -210,8 +210,11 @@ Wire::Occupied DataLink::transmit_in_flits(vp::Picoseconds ready, unsigned bytes
     }
     const vp::Picoseconds sent = wire_.end_of_flit(fatal_flit_);
     const bool framing = fatal_ == Fate::framing;
-    record(End::receiver, {sent + config_.arrival, Error::receiver_error,
-                           framing ? Retrains::opposite : Retrains::no});
+    // A packet may begin near the end of a flit. No one notices before a short one would arrive.
+    const vp::Picoseconds noticed =
+        std::max(sent + config_.arrival, occupied.from + config_.idle_arrival);
+    record(End::receiver,
+           {noticed, Error::receiver_error, framing ? Retrains::opposite : Retrains::no});
     const vp::Picoseconds back = sent + config_.round_trip + (framing ? config_.retraining : 0);
     occupied = wire_.occupy(replay(back, replay_number), bytes);
     // The receiver does not look at the flits before the replay.

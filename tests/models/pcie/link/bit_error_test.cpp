@@ -270,7 +270,7 @@ TEST_P(IdleWireOf, KeepsThePromiseOfTheLookahead) {
   const unsigned generation = GetParam();
   Pair pair(config(generation, 1e-4), generation == 6 ? 6 : 5, generation == 6 ? l1 : l0s | l1);
   pair.run([&] {
-    for (unsigned i = 0; i < 200'000; ++i) {
+    for (unsigned i = 0; i < 1'000'000; ++i) {
       for (vp::Domain* domain : {&pair.card, &pair.host}) {
         domain->reach(domain->horizon(vp::now() + domain->lookahead()));
       }
