@@ -9,6 +9,7 @@
 
 #include "oae_memory_map.h"
 #include "platforms/description/faults.h"
+#include "platforms/description/receive_buffers.h"
 #include "platforms/description/schema.h"
 
 namespace platform {
@@ -75,9 +76,27 @@ bool check_end(const std::string& path, const std::string& name, const char* kin
 }
 
 /// Checks what one receive buffer of the link advertises. `to_switch` says that it is a switch's.
-void check_credits(const std::string& path, const Credits& credits, const PcieLink& link,
+void check_credits(const std::string& path, const Credits& described, const PcieLink& link,
                    bool to_switch, Reading& reading) {
-  if (!reading.good(path)) return;
+  if (!reading.good(path) || sized_by_link(described)) return;
+  const Credits credits = advertised(described, link.lanes);
+  if (!credits_given(described)) {
+    if (16 * credits.posted_data < link.max_payload_size && credits.posted_data != 0)
+      reading.mistake(
+          path + ".buffer",
+          fmt::format("this buffer has no room for a packet of {} bytes", link.max_payload_size),
+          "", "choose another one, or lower max_payload_size");
+    if (credits.scale > 1 && link.generation < 4)
+      reading.mistake(
+          path + ".buffer",
+          fmt::format("this buffer needs scaled flow control, which generation {} does not have",
+                      link.generation),
+          "", "choose another one, or raise `generation` to 4 or more");
+    return;
+  }
+  if (described.buffer != "link")
+    reading.mistake(path + ".buffer", "it has no effect beside numbers of credits", "",
+                    "remove either");
   const auto most = [&](const char* key, unsigned value, unsigned unscaled) {
     if (value > unscaled * credits.scale)
       reading.mistake(

@@ -153,6 +153,7 @@ struct Switch {
 
 /// Flow control credits that a receiver advertises; 0 is infinite.
 struct Credits {
+  std::string buffer = "link";  ///< whose receive buffer; without effect if any credits are given
   unsigned posted_headers = 0;
   unsigned posted_data = 0;  ///< in units of 16 bytes
   unsigned non_posted_headers = 0;
@@ -209,6 +210,9 @@ struct PcieLink {
   unsigned max_read_request_size = 512;
   double bit_error_rate = 0;          ///< of each lane
   std::int64_t retraining = 20 * us;  ///< from Recovery back to L0
+  std::string dllps = "traffic";      ///< how ACKs and UpdateFCs are accounted for
+  std::int64_t transmit_queue = 0;    ///< bytes at each end; 0: as many as the link needs
+  std::int64_t retry_buffer = 0;      ///< likewise
   Credits credits_down;               ///< what the lower end's receive buffer advertises
   Credits credits_up;                 ///< what the upper end's receive buffer advertises
   std::vector<PcieFault> faults;

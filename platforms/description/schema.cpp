@@ -5,6 +5,7 @@
 #include "models/pcie/protocol/tlp.h"
 #include "oae_memory_map.h"
 #include "platforms/description/faults.h"
+#include "platforms/description/receive_buffers.h"
 
 #define TEXT_OF(number) TEXT(number)
 #define TEXT(number) #number
@@ -193,6 +194,9 @@ const Struct<Switch> pcie_switch({
 
 // The ranges are those of the counters of scaled flow control (PCIe 5.0, 2.6.1 and 3.4.2).
 const Struct<Credits> credits({
+    {"buffer", &Credits::buffer, word(receive_buffers()),
+     "Receive buffer that decides if no credits are given: as large as the link needs, without "
+     "limit, or that of a real port"},
     {"posted_headers", &Credits::posted_headers, integer(0, 127 * 16), "Posted requests"},
     {"posted_data", &Credits::posted_data, integer(0, 2047 * 16),
      "Their data, in units of 16 bytes"},
@@ -300,6 +304,16 @@ const Struct<PcieLink> pcie_link({
      "Flow control credits that the lower end's receive buffer advertises; 0 is infinite"},
     {"credits_up", &PcieLink::credits_up, credits,
      "Flow control credits that the upper end's receive buffer advertises; 0 is infinite"},
+    {"transmit_queue", &PcieLink::transmit_queue, size(0, 16 * MiB),
+     "Bytes of packets that wait at each end for the wire; 0B is as many as the port's latency "
+     "needs"},
+    {"retry_buffer", &PcieLink::retry_buffer, size(0, 16 * MiB),
+     "Bytes of packets that wait at each end for an acknowledgement; 0B is as many as the link "
+     "needs"},
+    {"dllps", &PcieLink::dllps, word({"traffic", "published"}),
+     "What ACKs and UpdateFCs take of the wire: what traffic causes, or the share that Neugebauer "
+     "et "
+     "al. (SIGCOMM 2018) charge"},
     {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are injected"},
     {"aspm", &PcieLink::aspm, active_states,
      "Active state power management of both ends; the generation decides how long waking takes"},

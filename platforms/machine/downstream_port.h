@@ -16,7 +16,7 @@ inline unsigned active_states(const PcieLink& link) {
 inline void set_downstream_port(pcie::DownstreamPortConfig& port, const PcieLink& link) {
   port.generation = link.generation;
   port.lanes = link.lanes;
-  port.credits = credit_config(link.credits_up);
+  port.credits = credit_config(link.credits_up, link);
   port.hot_plug.capable = link.hot_plug.capable;
   port.hot_plug.surprise = link.hot_plug.surprise;
   port.hot_plug.button = link.hot_plug.attention_button;

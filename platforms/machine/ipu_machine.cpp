@@ -180,7 +180,7 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link, std::
   config.tags = ipu.endpoint.tags;
   config.aligned_requests = ipu.endpoint.aligned_requests;
   config.completions = completion_config(ipu.endpoint.completions, seed);
-  config.credits = credit_config(link.credits_down);
+  config.credits = credit_config(link.credits_down, link);
   config.active_states = active_states(link);
   config.eye = {link.eye.timing, link.eye.voltage};
   config.functions = {function};

@@ -21,6 +21,10 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.max_payload = link.max_payload_size;
   config.bit_error_rate = link.bit_error_rate;
   config.retraining = link.retraining;
+  config.transmit_queue = static_cast<std::uint64_t>(link.transmit_queue);
+  config.retry_buffer = static_cast<std::uint64_t>(link.retry_buffer);
+  config.dllps =
+      link.dllps == "published" ? pcie::DllpAccount::published : pcie::DllpAccount::traffic;
   config.l0s_after = link.aspm.l0s_after;
   config.l1_after = link.aspm.l1_after;
   config.seed = seed;
@@ -153,7 +157,7 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   pcie::SwitchConfig config;
   config.generation = above.generation;
   config.lanes = above.lanes;
-  config.credits = credit_config(above.credits_down);
+  config.credits = credit_config(above.credits_down, above);
   config.active_states = active_states(above);
   config.eye = {above.eye.timing, above.eye.voltage};
   config.latency = described.latency;
