@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "models/pcie/link/limits.h"
+#include "models/pcie/data_link/limits.h"
 
 namespace pcie {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "models/pcie/data_link/limits.h"
 #include "models/pcie/link/buffer_sizes.h"
-#include "models/pcie/link/limits.h"
 #include "models/pcie/link/recovery.h"
 #include "models/pcie/protocol/ordering.h"
 #include "models/pcie/protocol/tlp_trace.h"

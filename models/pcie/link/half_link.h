@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/pcie/data_link/data_link.h"
 #include "models/pcie/link/credit_return.h"
-#include "models/pcie/link/data_link.h"
 #include "models/pcie/link/fault_injection.h"
 #include "models/pcie/link/link_config.h"
 #include "models/pcie/link/link_mode.h"

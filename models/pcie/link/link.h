@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "models/pcie/link/data_link.h"
+#include "models/pcie/data_link/data_link.h"
 #include "models/pcie/link/fault_injection.h"
 #include "models/pcie/link/half_link.h"
 #include "models/pcie/link/link_config.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/pcie/link/line_rate.h"
+#include "models/pcie/data_link/line_rate.h"
 #include "models/pcie/link/link_config.h"
 #include "models/pcie/link/port.h"
 

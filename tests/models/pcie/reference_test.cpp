@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tests/models/pcie/data_link/line_rate_table.h"
 #include "tests/models/pcie/fixture.h"
-#include "tests/models/pcie/link/line_rate_table.h"
 
 namespace pcie {
 namespace {

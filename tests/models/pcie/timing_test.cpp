@@ -2,8 +2,8 @@
 // The time of accesses through the whole path, to the picosecond.
 #include <gtest/gtest.h>
 
+#include "tests/models/pcie/data_link/line_rate_table.h"
 #include "tests/models/pcie/fixture.h"
-#include "tests/models/pcie/link/line_rate_table.h"
 
 namespace pcie {
 namespace {

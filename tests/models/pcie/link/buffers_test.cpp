@@ -2,9 +2,9 @@
 // The buffers at the ends of a link: what they hold back, and for how long.
 #include <gtest/gtest.h>
 
+#include "models/pcie/data_link/retry_buffer.h"
 #include "models/pcie/link/buffer_sizes.h"
 #include "models/pcie/link/credit_return.h"
-#include "models/pcie/link/retry_buffer.h"
 #include "models/pcie/link/transmit_queue.h"
 
 namespace pcie {

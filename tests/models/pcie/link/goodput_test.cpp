@@ -16,7 +16,7 @@ struct Row {
 };
 
 constexpr Row table[] = {
-#include "tests/models/pcie/link/goodput_table.inc"
+#include "tests/models/pcie/data_link/goodput_table.inc"
 };
 
 // Without scaled flow control, a x16 link of generation 3 has credits for 700 ns of small packets.

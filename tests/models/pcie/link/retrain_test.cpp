@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tests/models/pcie/link/line_rate_table.h"
+#include "tests/models/pcie/data_link/line_rate_table.h"
 #include "tests/models/pcie/reset_fixture.h"
 
 namespace pcie {

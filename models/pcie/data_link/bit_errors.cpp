@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/link/bit_errors.h"
+#include "models/pcie/data_link/bit_errors.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/pcie/link/limits.h"
+#include "models/pcie/data_link/limits.h"
 
 namespace pcie {
 namespace {

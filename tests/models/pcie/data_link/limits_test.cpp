@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/link/limits.h"
+#include "models/pcie/data_link/limits.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/pcie/link/bit_errors.h"
-#include "models/pcie/link/line_rate.h"
-#include "models/pcie/link/retry_buffer.h"
+#include "models/pcie/data_link/bit_errors.h"
+#include "models/pcie/data_link/line_rate.h"
+#include "models/pcie/data_link/retry_buffer.h"
 #include "models/pcie/protocol/error.h"
 
 namespace pcie {

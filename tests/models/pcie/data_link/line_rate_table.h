@@ -31,7 +31,7 @@ struct ExpectedRate {
 };
 
 inline constexpr ExpectedRate expected_rates[] = {
-#include "tests/models/pcie/link/line_rate_table.inc"
+#include "tests/models/pcie/data_link/line_rate_table.inc"
 };
 
 inline const ExpectedRate& expected_rate(unsigned generation, unsigned lanes,

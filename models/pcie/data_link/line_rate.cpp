@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/link/line_rate.h"
+#include "models/pcie/data_link/line_rate.h"
 
 #include <fmt/format.h>
 
 #include <numeric>
 
-#include "models/pcie/link/limits.h"
+#include "models/pcie/data_link/limits.h"
 #include "models/pcie/protocol/configuration_error.h"
 
 namespace pcie {

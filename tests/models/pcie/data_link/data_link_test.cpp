@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/link/data_link.h"
+#include "models/pcie/data_link/data_link.h"
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ struct Expected {
   double goodput, deviation;  // Gb/s
 };
 constexpr Expected table[] = {
-#include "tests/models/pcie/link/bit_error_table.inc"
+#include "tests/models/pcie/data_link/bit_error_table.inc"
 };
 
 class BitErrorTable : public testing::TestWithParam<unsigned> {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/link/data_link.h"
+#include "models/pcie/data_link/data_link.h"
 
 #include <algorithm>
 #include <cassert>

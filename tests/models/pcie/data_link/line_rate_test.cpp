@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/link/line_rate.h"
+#include "models/pcie/data_link/line_rate.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/pcie/protocol/configuration_error.h"
-#include "tests/models/pcie/link/line_rate_table.h"
+#include "tests/models/pcie/data_link/line_rate_table.h"
 
 namespace pcie {
 namespace {
