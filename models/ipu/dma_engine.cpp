@@ -109,8 +109,8 @@ void DmaEngine::fetch_ahead() {
   while (copy_.left > 0 && fetched_ - delivered_ < pieces_.size()) {
     Piece& next = piece(fetched_++);
     const std::uint64_t source = copy_.source;
-    const std::uint64_t length = std::min({copy_.left, piece_size - copy_.source % piece_size,
-                                           piece_size - copy_.destination % piece_size});
+    const std::uint64_t length = std::min({copy_.left, timing_.piece - copy_.source % timing_.piece,
+                                           timing_.piece - copy_.destination % timing_.piece});
     next.destination = copy_.destination;
     next.length = static_cast<std::uint32_t>(length);
     next.landed = vp::never;

@@ -14,8 +14,8 @@
 
 namespace ipu {
 
-/// Copies between IPU memory and host memory, in pieces of up to 4 KiB that cross no 4 KiB boundary
-/// on either side. Register map: rtl/registers/dma.yaml.
+/// Copies between IPU memory and host memory, in pieces that cross no multiple of their largest
+/// size on either side. Register map: rtl/registers/dma.yaml.
 ///
 ///     0x000 source       rw   IPU address or host bus address
 ///     0x008 destination  rw   IPU address or host bus address
@@ -32,10 +32,13 @@ namespace ipu {
 /// In the IPU the engine reaches memory only: targets that grant direct memory access.
 class DmaEngine : public RegisterBlock {
  public:
+  static constexpr unsigned most_of_piece = 4096;
+
   struct Timing {
     vp::Picoseconds latency;         ///< from the start to the first request, 0 or more
     std::uint64_t bytes_per_second;  ///< 1 or more
     unsigned outstanding;            ///< pieces requested ahead, 1 or more
+    unsigned piece = most_of_piece;  ///< bytes of a piece at most, a power of two
   };
 
   /// To the NoC.
@@ -59,12 +62,10 @@ class DmaEngine : public RegisterBlock {
   const std::uint64_t& bytes() const { return bytes_; }
 
  private:
-  static constexpr std::uint64_t piece_size = 4096;
-
   struct Piece {
     Piece() { payload.set_extension(new pcie::Access); }  // the payload owns it
     tlm::tlm_generic_payload payload;
-    std::array<std::uint8_t, piece_size> data;
+    std::array<std::uint8_t, most_of_piece> data;
     std::uint64_t destination;
     std::uint32_t length;
     vp::Picoseconds landed;  // when its data has arrived, or `never`

@@ -81,7 +81,8 @@ struct FirmwareOptions {
 struct Dma {
   std::int64_t latency = 100 * ns;      ///< from start to the first request
   std::int64_t rate = 200'000'000'000;  ///< bit/s
-  unsigned outstanding = 8;             ///< pieces of 4 KiB that are requested ahead
+  unsigned outstanding = 8;             ///< pieces that are requested ahead
+  unsigned piece = 4096;                ///< bytes of a piece at most
 };
 
 /// Function 1, which Linux's pci_endpoint_test tests.

@@ -94,7 +94,9 @@ const Struct<Dma> dma({
      "Time from the start of a copy to its first request"},
     {"rate", &Dma::rate, bit_rate(8'000, 10'000'000'000'000),
      "Rate at which data passes the engine"},
-    {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces of 4 KiB that it requests ahead"},
+    {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces that it requests ahead"},
+    {"piece", &Dma::piece, size_of({64, 128, 256, 512, 1024, 2048, 4096}),
+     "Largest piece that it reads and writes at once; no piece crosses a multiple of that"},
 });
 
 const Struct<TestFunction> test_function({

@@ -105,7 +105,8 @@ ipu::QueueMemory::Timing queue_timing(const Ipu& ipu) {
 }
 
 ipu::DmaEngine::Timing dma_timing(const Ipu& ipu) {
-  return {ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8, ipu.dma.outstanding};
+  return {ipu.dma.latency, static_cast<std::uint64_t>(ipu.dma.rate) / 8, ipu.dma.outstanding,
+          ipu.dma.piece};
 }
 
 unsigned cell_of(const Platform& platform, const std::string& name) {

@@ -43,6 +43,7 @@ struct Host : sc_core::sc_module {
   bool full = false;         // writes have to wait as long as reads
   bool last_first = false;   // of the reads that wait, the last is answered first
   std::uint64_t refuse = ~std::uint64_t{0};  // requests that contain this address fail
+  unsigned piece = 4096;                     // the largest that may come
   std::vector<std::pair<std::uint64_t, unsigned>> requests;
   std::size_t most_waiting = 0;
 
@@ -59,7 +60,7 @@ struct Host : sc_core::sc_module {
     const std::uint64_t address = payload.get_address();
     const unsigned length = payload.get_data_length();
     EXPECT_GE(length, 1u);
-    EXPECT_LE(address % 4096 + length, 4096u) << "a piece crosses 4 KiB";
+    EXPECT_LE(address % piece + length, piece) << "a piece crosses a multiple of its size";
     requests.push_back({address, length});
     if ((payload.is_write() && !full) || at_once) {
       carry_out(payload);
@@ -121,10 +122,12 @@ struct DmaEngineTest : testing::Test {
   Memory memory{"memory", storage, memory_latency};
   Trap trap{"trap"};
   Host host{"host", domain};
-  DmaEngine engine{"engine", domain, {engine_latency, bytes_per_second, 4}, line};
+  DmaEngine engine;
   test::Initiator core;
 
-  DmaEngineTest() {
+  explicit DmaEngineTest(unsigned piece = DmaEngine::most_of_piece)
+      : engine("engine", domain, {engine_latency, bytes_per_second, 4, piece}, line) {
+    host.piece = piece;
     noc.connect(memory_base, memory_size, memory.socket);
     noc.connect(trap_base, 0x1000, trap.socket);
     engine.memory.bind(noc.in);
@@ -181,6 +184,31 @@ TEST_F(DmaEngineTest, CopiesEveryLengthAndOffsetAroundPieceBoundaries) {
       }
     }
   }
+}
+
+struct DmaEngineOfLines : DmaEngineTest {
+  DmaEngineOfLines() : DmaEngineTest(64) {}
+};
+
+TEST_F(DmaEngineOfLines, CopiesInPiecesOfItsSize) {
+  copy(memory_base + 0x10, host_base + 0x130, 200, to_host);
+  run();
+  EXPECT_TRUE(std::equal(storage.bytes() + 0x10, storage.bytes() + 0x10 + 200,
+                         host.storage.bytes() + 0x130));
+  using Requests = std::vector<std::pair<std::uint64_t, unsigned>>;
+  EXPECT_EQ(host.requests, (Requests{{host_base + 0x130, 16},
+                                     {host_base + 0x140, 32},
+                                     {host_base + 0x160, 32},
+                                     {host_base + 0x180, 32},
+                                     {host_base + 0x1a0, 32},
+                                     {host_base + 0x1c0, 32},
+                                     {host_base + 0x1e0, 24}}));
+  host.requests.clear();
+  copy(memory_base, host_base, 0x1000, to_host);
+  // A piece is requested when the fourth before it has been delivered.
+  EXPECT_EQ(run(), engine_latency + 15 * (memory_latency + passing(64)) + memory_latency +
+                       passing(4 * 64));
+  EXPECT_EQ(host.requests.size(), 64u);
 }
 
 TEST_F(DmaEngineTest, CopiesWithinOneMemory) {

@@ -42,6 +42,7 @@ TEST(Shipped, E2000) {
   EXPECT_EQ(platform.ipus[0].core, "neoverse-n1");
   EXPECT_EQ(platform.ipus[0].instruction_rate, 2'500'000'000);
   EXPECT_EQ(platform.ipus[0].dma.rate, 200'000'000'000);
+  EXPECT_EQ(platform.ipus[0].dma.piece, 4096u);
   EXPECT_EQ(platform.pcie_links.at(0).generation, 4u);
   EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
   // The latencies on the path of a host's read add up to the published figure, with 2 % for bytes
