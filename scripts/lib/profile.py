@@ -22,8 +22,9 @@ from typing import Callable, Counter, List, Optional, Tuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bench  # noqa: E402
+from bench_result import number  # noqa: E402
 
-NAMES = ("swap", "mmio", "compute", "poll", "boot")
+NAMES = ("swap", "mmio", "dma1", "dma4", "compute", "poll", "boot")
 SAMPLES_PER_SECOND = 1999  # of the processor's time; no divisor of anything periodic
 PATIENCE_SECONDS = 10  # for an answer of perf
 HOTTEST = 10
@@ -188,7 +189,9 @@ class Profiled(bench.Bench):
     def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
         return measure(), 1.0
 
-    def run(self, command: List[str], lines: List[str], log: pathlib.Path) -> bench.Run:
+    def run(
+        self, command: List[str], lines: List[str], log: pathlib.Path, watcher: bench.Watcher = bench.Watcher()
+    ) -> bench.Run:
         recorder = Recorder(self.folder, lines)
         try:
             run = bench.run_machine(recorder.STOPPED + command, lines, log, recorder)
@@ -209,7 +212,7 @@ def profile(name: str, build: pathlib.Path) -> str:
         if samples == 0:
             raise bench.Failure("perf recorded no sample; does 'perf record -e cpu-clock true' work on this machine?")
         return (
-            f"{name}: {bench.number(result.value)} {result.unit} under perf; {samples} samples of "
+            f"{name}: {number(result.value)} {result.unit} under perf; {samples} samples of "
             f"{profiled.seconds:.2f} s of wall time\n\n{table(profiled.lines)}"
         )
 

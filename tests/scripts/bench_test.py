@@ -14,17 +14,73 @@ from in_folder import InFolder, SCRIPTS, output_of
 
 sys.path.insert(0, str(SCRIPTS / "lib"))
 import bench  # noqa: E402
+import bench_result  # noqa: E402
+
+SMAPS = """\
+55d0c0000000-55d0c0200000 rw-p 00000000 00:00 0                          [heap]
+Rss:                2048 kB
+7f0000000000-7f0020000000 rw-p 00000000 00:00 0
+Size:             524288 kB
+Rss:                1000 kB
+Pss_Dirty:          9000 kB
+7f0020000000-7f0020001000 ---p 00000000 00:00 0
+Rss:                4000 kB
+7f0030000000-7f0038000000 r-xp 00000000 08:01 1234                       /usr/lib/of-128-MiB
+Rss:               50000 kB
+7f0040000000-7f0048000000 rw-p 00000000 00:00 0
+Rss:                 500 kB
+7f0050000000-7f0051000000 rw-p 00000000 00:00 0
+Rss:               16384 kB
+"""
 
 
 class Bench(InFolder):
-    def result(self, value, baseline, more_is_better, **goals):
-        return bench.Result(value, baseline, "u", "v", "it", more_is_better, **goals)
+    def result(self, value, baseline, goal=None):
+        return bench.Result(value, baseline, "u", "v", "of it", goal)
 
     def test_a_goal_is_met_on_its_edge(self):
-        self.assertIsNone(self.result(1, 1, True).met)
-        for value, more, met in ((9, True, False), (10, True, True), (10, False, True), (11, False, False)):
-            self.assertIs(self.result(value, 5, more, goal=2).met, met)
-        self.assertEqual(self.result(10, 4, True).ratio, 2.5)
+        self.assertIsNone(self.result(1, 1).met)
+        at_least, at_most = bench_result.at_least, bench_result.at_most
+        for limit, of in ((2, bench_result.RATIO), (5, bench_result.EXCESS), (10, bench_result.VALUE)):
+            for value, goal, met in ((9, at_least, False), (10, at_least, True), (10, at_most, True), (11, at_most, False)):
+                self.assertIs(self.result(value, 5, goal(limit, of)).met, met, (value, of))
+        self.assertEqual(self.result(10, 4).ratio, 2.5)
+
+    def test_rows_of_the_table(self):
+        for result, row in (
+            (self.result(10, 4), ["name", "10 u", "4 v of it", "2.5"]),
+            (self.result(1, 8, bench_result.at_least(0.15)), ["name", "1 u", "8 v of it", "0.125", "at least 0.15", "NOT MET"]),
+            (
+                self.result(300, 90, bench_result.at_most(210, bench_result.EXCESS)),
+                ["name", "300 u", "90 v of it", "210", "at most 210 u more", "met"],
+            ),
+            (
+                self.result(2e6, 5, bench_result.at_least(1e6, bench_result.VALUE)),
+                ["name", "2,000,000 u", "5 v of it", "2,000,000", "at least 1,000,000 u", "met"],
+            ),
+        ):
+            self.assertEqual(re.split(r"  +", bench_result.line("name", result)), row)
+
+    def test_every_benchmark_is_in_the_help(self):
+        code, text = output_of(SCRIPTS / "bench", "--help")
+        self.assertEqual(code, 0)
+        for name, of in bench.BENCHMARKS.items():
+            self.assertRegex(text, rf"\n  {name} ")
+            self.assertTrue(of.__doc__)
+
+    def test_touched_pages_are_those_of_the_guests_memories(self):
+        memories = [512 << 20, 128 << 20]
+        self.assertAlmostEqual(bench.touched(SMAPS, memories), 1500 * 1024 / 1e6)
+        self.assertAlmostEqual(bench.touched(SMAPS, memories[:1]), 1000 * 1024 / 1e6)
+        for more in (64 << 20, 512 << 20):
+            self.assertRaises(bench.Failure, bench.touched, SMAPS, memories + [more])
+
+    def test_memories_of_the_guests(self):
+        text = "hosts:\n  - memory: 512MiB\n  - memory: 1GiB\nipus:\n  - dram: 128MiB\n"
+        file = self.write("platform.yaml", text)
+        self.assertEqual(bench.memories_of(file), [512 << 20, 1 << 30, 128 << 20])
+        file = self.write("platform.yaml", "hosts:\n  - memory: 1GiB\nipus:\n  - sram: 4MiB\n")
+        self.assertRaises(bench.Failure, bench.memories_of, file)
 
     def run_shell(self, text, lines):
         return bench.run_machine(["bash", "-c", text], lines, self.folder / "log")

@@ -27,7 +27,7 @@ STUDY = tuple(str(path.relative_to(SCRIPTS)) for path in (SCRIPTS / "lib" / "stu
 COMMANDS = {
     "setup": (SETUP, ()),
     "test": (("test", "lib/results.py"), ("tests", "bench")),
-    "bench": (("bench", "lib/bench.py", "lib/synthesis.py", "lib/json_file.py"), ("bench",)),
+    "bench": (("bench", "lib/bench.py", "lib/bench_result.py", "lib/synthesis.py", "lib/json_file.py"), ("bench",)),
     "bench --profile": (("bench", "lib/profile.py"), ("bench", "profile")),
     "figures": (("figures", *FIGURES), ("tests", "bench")),
     "study": (("study", "lib/json_file.py", "lib/figures_table.py", *STUDY), ("tests", "bench")),
