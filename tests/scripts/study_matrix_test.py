@@ -16,7 +16,7 @@ import study_data
 
 from study import document, matrix, rows, variants  # noqa: E402
 from study.loads import LOADS  # noqa: E402
-from study.loads.load import BadResult, Files  # noqa: E402
+from study.loads.load import ROUNDS_OF_A_TICK, BadResult, Files, shift  # noqa: E402
 from study.loads.ping import PING  # noqa: E402
 from study.loads.serve import REQUESTS, SATURATION, cpus_of  # noqa: E402
 
@@ -26,8 +26,8 @@ STATS = {
                  "host_ipu.down.wire_bytes": 7, "host_ipu.up.wire_bytes": 8, "ipu.queue_memory.line_fills": 3},
     "latencies_ps": {"host.root_complex.read_latency": {"median": 750_500}},
 }  # fmt: skip
-OUTPUT = """ping 20 done in 1000000 ns
-ping 220 done in 1800000 ns
+OUTPUT = """switches 220 in 800000 ns
+ping 260 done in 1800000 ns
 message BLOCKED sent 110 received 111
 message WAKEUP sent 120 received 120
 messages used 230
@@ -132,16 +132,23 @@ class Guest(unittest.TestCase):
     def test_commands(self):
         command = PING.command(run_of("wave-none", seed=2))
         self.assertIn("insmod /share/oae_sched_queue.ko agent_cached=0 write_combining=0 write_through=0 prefetch_dec", command)
-        load = "for i in $(seq {}); do :; done; tasks ping 2 10; tasks ping 2 110' > /share/out 2> /share/err"
-        self.assertIn(f" && schedule --policy fifo-central --cpus 1 --transport queue sh -c '{load.format(302)}", command)
+        load = "for i in $(seq {}); do :; done; tasks --warm-up 10 ping 2 110' > /share/out 2> /share/err"
+        self.assertIn(f" && schedule --policy fifo-central --cpus 1 --transport queue sh -c '{load.format(472)}", command)
         self.assertNotIn("--prestage", command)
         self.assertIn("--prestage", PING.command(run_of("wave-all")))
         self.assertEqual(PING.command(run_of("floor")), f"PATH=/share:$PATH && taskset 2 sh -c '{load.format(0)}")
         self.assertNotIn("queue", PING.command(run_of("host-prestage")))
 
+    def test_loads_begin_all_over_the_tick(self):
+        for seeds in (2, 3, 5, 10):
+            began = sorted(int(re.search(r"\d+", shift(seed))[0]) for seed in range(seeds))
+            gaps = [after - before for before, after in zip(began, [*began[1:], began[0] + ROUNDS_OF_A_TICK])]
+            self.assertLess(max(gaps), 2 * ROUNDS_OF_A_TICK / seeds)
+            self.assertGreater(min(gaps), ROUNDS_OF_A_TICK / seeds / 3)
+
     def test_the_warm_up_does_not_count(self):
         found = PING.result(run_of("wave-all"), Left(OUTPUT, STATS))
-        self.assertEqual((found["switches"], found["ns"], found["all_switches"]), (200, 800_000, 240))
+        self.assertEqual((found["switches"], found["ns"], found["all_switches"]), (220, 800_000, 260))
 
     def test_counts(self):
         found = PING.result(run_of("wave-all"), Left(OUTPUT + "fallbacks 2\n", STATS))
@@ -156,9 +163,10 @@ class Guest(unittest.TestCase):
 
     def test_output_that_is_not_complete_is_no_result(self):
         first, second, *others = OUTPUT.splitlines(keepends=True)
-        wrong = {"": "counted", first + "".join(others): "counted", second + first + "".join(others): "counted",
-                 first + second.replace("220", "219") + "".join(others): "counted",
-                 first + second.replace("1800000", "1000000") + "".join(others): "takes no longer",
+        wrong = {"": "not said", first + "".join(others): "not said", second + first + "".join(others): "not said",
+                 first.replace("220", "219") + second + "".join(others): "counted",
+                 first + second.replace("260", "219") + "".join(others): "more switches",
+                 first.replace("800000", "0") + second + "".join(others): "no time",
                  first + second: "nothing"}  # fmt: skip
         for output, why in wrong.items():
             with self.subTest(output), self.assertRaisesRegex(BadResult, why):

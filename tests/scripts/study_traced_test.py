@@ -101,7 +101,7 @@ class Loads(Traces):
         command = PING.command(Run(PING.name, PORTS, "", 0.0, 2, (100,)))
         steps = command.split(" && ")
         self.assertEqual(steps[0], "PATH=/share:$PATH")
-        self.assertEqual(steps[-3], "for i in $(seq 302); do :; done")
+        self.assertEqual(steps[-3], "for i in $(seq 472); do :; done")
         self.assertEqual(steps[-2], "schedule --policy fifo-central --cpus 1 --transport port --prestage --trace /share/trace "
                                     "tasks --stamps /share/stamps ping 2 100 > /share/out 2> /share/err")  # fmt: skip
         self.assertEqual(steps[-1], "grep -H '' /sys/module/oae_sched*/parameters/* > /share/parameters")

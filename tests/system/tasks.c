@@ -3,10 +3,15 @@
  * Loads for a scheduler. Each ends with 0 if its threads did what they had to, and prints how long
  * that took. With --stamps, threads of `ping` note when they are about to block and when they go
  * on, on the clock of the kernel's trace, and on which CPU: scheduling-trace switches reads that.
+ *
+ * With --warm-up, ROUNDS of `ping` begin when the program has run for that time, and what they take
+ * is printed, too. Neither the start nor the end of the program is in it: what these cost depends
+ * on the memory that the kernel happens to give them, and on what it puts off until a later tick.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -108,16 +113,38 @@ static void* yield(void* unused) {
   return NULL;
 }
 
+static uint64_t began; /* the program */
+
+/* Of `ping` with a warm-up: thread 0 reads the clock at its first turn after the warm-up, and again
+ * when `rounds` more have passed. In between lie two switches for each of them. */
+static struct {
+  uint64_t warm_up;     /* ns */
+  atomic_ulong made;    /* rounds in all; ULONG_MAX while that is not known yet */
+  uint64_t from, until; /* what counts */
+} counted;
+
+static void count_rounds(unsigned long round) {
+  const unsigned long made = atomic_load(&counted.made);
+
+  if (made == ULONG_MAX) {
+    counted.from = clock_ns(CLOCK_MONOTONIC);
+    if (counted.from - began >= counted.warm_up) atomic_store(&counted.made, round + rounds + 1);
+  } else if (round == made - 1) {
+    counted.until = clock_ns(CLOCK_MONOTONIC);
+  }
+}
+
 /* Threads 0 and 1 wake each other in turn. */
 static void* ping(void* argument) {
   const int me = (int)(intptr_t)argument;
 
-  for (unsigned long i = 0; i < rounds; i++) {
+  for (unsigned long i = 0; i < atomic_load(&counted.made); i++) {
     while (atomic_load(&turn) != me) {
       note(me, true);
       futex(&turn, FUTEX_WAIT, !me);
       note(me, false);
     }
+    if (counted.warm_up && me == 0) count_rounds(i);
     atomic_fetch_add(&done, 1);
     atomic_store(&turn, !me);
     futex(&turn, FUTEX_WAKE, 1);
@@ -205,7 +232,6 @@ static void mix_report(unsigned long threads) {
  * of equal work. The least time of a unit is that of one which nothing has interrupted. */
 enum { unit_loops = 10000 };
 
-static uint64_t began;
 static struct work {
   unsigned long units;
   uint64_t shortest; /* ns */
@@ -299,26 +325,36 @@ static const struct load {
 int main(int argc, char** argv) {
   const struct load* load = NULL;
   const char* file = NULL;
+  bool only_ping = false;
   pthread_t threads[THREADS_MAX];
   unsigned long count;
 
   began = clock_ns(CLOCK_MONOTONIC);
   if (argc > 2 && strcmp(argv[1], "--stamps") == 0) {
     file = argv[2];
+    only_ping = true;
+    argc -= 2;
+    argv += 2;
+  } else if (argc > 2 && strcmp(argv[1], "--warm-up") == 0) {
+    counted.warm_up = strtoull(argv[2], NULL, 10) * 1000;
+    only_ping = true;
     argc -= 2;
     argv += 2;
   }
   count = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   for (size_t i = 0; argc == 4 && i < sizeof(loads) / sizeof(*loads); i++)
     if (strcmp(argv[1], loads[i].name) == 0) load = &loads[i];
-  if (!load || !count || count > THREADS_MAX || (file && (load->thread != ping || count != 2))) {
+  if (!load || !count || count > THREADS_MAX ||
+      (only_ping && (load->thread != ping || count != 2))) {
     fputs(
         "usage: tasks spin|yield|ping|move|renice|start|mixed|share THREADS ROUNDS\n"
-        "       tasks --stamps FILE ping 2 ROUNDS\n",
+        "       tasks --stamps FILE ping 2 ROUNDS\n"
+        "       tasks --warm-up MICROSECONDS ping 2 ROUNDS\n",
         stderr);
     return 2;
   }
   rounds = strtoul(argv[3], NULL, 10);
+  atomic_store(&counted.made, counted.warm_up ? ULONG_MAX : rounds);
   if (file && !make_room_for_stamps()) return 1;
   if (load->thread == mix) mix_begin(count);
   for (unsigned long i = 0; i < count; i++)
@@ -326,11 +362,13 @@ int main(int argc, char** argv) {
   for (unsigned long i = 0; i < count; i++) pthread_join(threads[i], NULL);
   if (load->thread == mix) mix_report(count);
   if (load->thread == share) share_report(count);
+  if (counted.warm_up)
+    printf("switches %lu in %" PRIu64 " ns\n", 2 * rounds, counted.until - counted.from);
   printf("%s %lu done in %" PRIu64 " ns\n", load->name, atomic_load(&done),
          clock_ns(CLOCK_MONOTONIC) - began);
   if (file && !write_stamps(file)) {
     perror(file);
     return 1;
   }
-  return wrong || done != (load->once ? count : count * rounds);
+  return wrong || done != (load->once ? count : count * counted.made);
 }

@@ -69,10 +69,13 @@ def under(variant: Variant, policy: str, cpus: str, more: Tuple[str, ...] = ()) 
     return " ".join(["schedule", "--policy", policy, "--cpus", cpus, *variant.schedule, *more])
 
 
+ROUNDS_OF_A_TICK = 2_000  # of the guest's loop that takes 2 us for each
+
+
 def shift(seed: int) -> str:
-    """Moves a load against the host's tick of 4 ms, by some 400 us for each seed. A sleep would not do so, since it ends at
-    a tick."""
-    return f"for i in $(seq {151 * seed}); do :; done"
+    """Moves a load against the host's tick of 4 ms. By the golden ratio, any number of seeds are spread over the whole tick. A
+    sleep would not do so, since it ends at a tick."""
+    return f"for i in $(seq {ROUNDS_OF_A_TICK * (618 * seed % 1_000) // 1_000}); do :; done"
 
 
 def output(command: str) -> str:
