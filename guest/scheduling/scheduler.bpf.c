@@ -485,7 +485,7 @@ void BPF_PROG(exit_task, struct task_struct* p, struct scx_exit_task_args* argum
 
 SEC("struct_ops.s/init")
 s32 BPF_PROG(init) {
-  return scx_bpf_create_dsq(FALLBACK_QUEUE, -1) ?: start_watchdog();
+  return scx_bpf_create_dsq(FALLBACK_QUEUE, -1) ?: prepare_watchdog();
 }
 
 SEC("struct_ops/exit")

@@ -138,22 +138,41 @@ static void look(void) {
     fall_back(by_liveness ? OAE_SCHED_LIFELESS : OAE_SCHED_WATCHDOG, bpf_ktime_get_ns(), waited);
 }
 
+/* It stays on its CPU: a look at all tasks takes that from whatever runs there. */
+static long look_later(struct watchdog* watchdog) {
+  return bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE,
+                         BPF_F_TIMER_CPU_PIN);
+}
+
 static int watch(void* map, u32* key, struct watchdog* watchdog) {
   if (!fallback) look();
-  bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE, 0);
+  look_later(watchdog);
   return 0;
 }
 
-static s32 start_watchdog(void) {
+static struct watchdog* the_watchdog(void) {
   const u32 first = 0;
-  struct watchdog* watchdog = bpf_map_lookup_elem(&watchdogs, &first);
 
-  if (!settings.patience) return 0;
+  return bpf_map_lookup_elem(&watchdogs, &first);
+}
+
+static s32 prepare_watchdog(void) {
+  struct watchdog* watchdog = the_watchdog();
+
+  if (!watchdog) return -2;
+  bpf_timer_init(&watchdog->timer, &watchdogs, 1 /* CLOCK_MONOTONIC */);
+  return bpf_timer_set_callback(&watchdog->timer, watch);
+}
+
+/* The loader of the scheduler calls this on the CPU that is to run the watchdog. The kernel calls
+ * `init` on a CPU of its own choice. */
+SEC("syscall")
+int start_watchdog(void* unused) {
+  struct watchdog* watchdog = the_watchdog();
+
   if (!watchdog) return -2;
   seen = bpf_ktime_get_ns();
-  bpf_timer_init(&watchdog->timer, &watchdogs, 1 /* CLOCK_MONOTONIC */);
-  bpf_timer_set_callback(&watchdog->timer, watch);
-  return bpf_timer_start(&watchdog->timer, settings.patience / CHECKS_WITHIN_PATIENCE, 0);
+  return look_later(watchdog);
 }
 
 /* Wakes an idle CPU that may run the task. */

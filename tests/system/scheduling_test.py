@@ -465,7 +465,7 @@ done
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["pushed", "owner", "share", "even", "plain", "held", "ended", "reset"]
+    others = ["pushed", "owner", "share", "even", "watched", "plain", "held", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -498,14 +498,19 @@ code wait $!
         share = f"code {start} --cpus 1 --prestage=50% tasks {LOADS['ping']}"
         # With time slices of 10 ms, the last of these tasks would wait for as long as the watchdog allows.
         even = f"code {start} --policy vm --prestage tasks share 6 60000"
+        # The first CPU that runs no task is the last one. Only the watchdog has timers that end in a soft interrupt.
+        watched = f"""grep HRTIMER /proc/softirqs
+code schedule --transport queue --cpus 0-1 --policy shinjuku --time-slice 300us tasks spin 4 15000
+grep HRTIMER /proc/softirqs
+"""
         # With this load, many decisions are withdrawn.
         pushed = f"""echo 1 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 code {start} --trace /share/pushed.trace --policy vm --time-slice 300us --prestage tasks {LOADS['start']}
 echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 """
         plain = f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}"
-        others = {"pushed": pushed, "owner": owner, "share": share, "even": even, "plain": plain, "held": held, "ended": ended,
-                  "reset": reset}
+        others = {"pushed": pushed, "owner": owner, "share": share, "even": even, "watched": watched,
+                  "plain": plain, "held": held, "ended": ended, "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
     def test_a_plain_queue_works(self):
@@ -533,6 +538,13 @@ echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
         self.assertRegex(self.text("even"), r"(?m)^code 0$")
         self.assertNotIn("fallbacks", self.text("even"))
         self.assertGreater(self.counts("even")["decision"]["PRESTAGE"], 0)
+
+    def test_the_watchdog_runs_on_a_cpu_that_runs_no_task(self):
+        self.assertEqual(self.text("watched", "err"), "")
+        before, after = (list(map(int, line.split()[1:])) for line in self.text("watched").splitlines() if "HRTIMER:" in line)
+        looks = [late - early for early, late in zip(before, after)]
+        self.assertEqual(looks[:2], [0, 0])
+        self.assertGreater(looks[2], 1)
 
     def test_only_a_watchdog_that_goes_by_waiting_takes_a_busy_cpu_for_a_dead_agent(self):
         waiting, liveness, _ = re.split(r"(?m)^code 0$", self.text("held"))

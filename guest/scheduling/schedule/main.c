@@ -106,14 +106,38 @@ static int run_command(const struct options* options) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs the command under a scheduler that is loaded. The agent is there. */
-static int attach_and_run(struct scheduler* scheduler, const struct options* options) {
-  int code, error;
+/* The CPU that is to run the watchdog, which keeps it from its tasks at times. So it is one that
+ * runs neither threads of the command nor the agent, if this program may use such a CPU. */
+static unsigned watchdog_cpu(const struct options* options) {
+  const uint64_t threads = options->policy.cpus;
+  const uint64_t agent = options->transport ? 0 : UINT64_C(1) << options->agent_cpu;
+  uint64_t usable = 0, chosen;
+  cpu_set_t set;
+
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof(set), &set);
+  for (unsigned cpu = 0; cpu < POLICY_CPUS; cpu++)
+    if (CPU_ISSET(cpu, &set)) usable |= UINT64_C(1) << cpu;
+  chosen = usable & ~threads & ~agent ?: usable & ~threads ?: usable;
+  return chosen ? (unsigned)__builtin_ctzll(chosen) : 0;
+}
+
+/* Attaches a scheduler that is loaded. */
+static int attach(struct scheduler* scheduler, const struct options* options) {
+  int error;
 
   pthread_mutex_lock(&attached);
   error = scheduler_attach(scheduler);
   pthread_mutex_unlock(&attached);
-  code = error ? failed("the scheduler cannot be attached", -error) : run_command(options);
+  if (error) return failed("the scheduler cannot be attached", -error);
+  error = options->settings.patience ? scheduler_watch(scheduler, watchdog_cpu(options)) : 0;
+  return error ? failed("the watchdog cannot be started", -error) : 0;
+}
+
+/* Runs the command under a scheduler that is loaded. The agent is there. */
+static int attach_and_run(struct scheduler* scheduler, const struct options* options) {
+  const int code = attach(scheduler, options) ?: run_command(options);
+
   detach(scheduler);
   return code;
 }

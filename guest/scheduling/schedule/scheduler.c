@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
 #include "scheduler.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <sched.h>
 
 /* scheduler_object.S */
 extern const char scheduler_object[];
@@ -44,6 +47,30 @@ int scheduler_attach(struct scheduler* scheduler) {
   if (!operations) return -ENOENT;
   scheduler->operations = bpf_map__attach_struct_ops(operations);
   return scheduler->operations ? 0 : -errno;
+}
+
+static int start_watchdog(const struct scheduler* scheduler) {
+  const struct bpf_program* program =
+      bpf_object__find_program_by_name(scheduler->object, "start_watchdog");
+  LIBBPF_OPTS(bpf_test_run_opts, run);
+
+  if (!program) return -ENOENT;
+  if (bpf_prog_test_run_opts(bpf_program__fd(program), &run)) return -errno;
+  return (int)run.retval;
+}
+
+int scheduler_watch(const struct scheduler* scheduler, unsigned cpu) {
+  cpu_set_t before, chosen;
+  int error;
+
+  CPU_ZERO(&chosen);
+  CPU_SET(cpu, &chosen);
+  if (sched_getaffinity(0, sizeof(before), &before) ||
+      sched_setaffinity(0, sizeof(chosen), &chosen))
+    return -errno;
+  error = start_watchdog(scheduler);
+  if (sched_setaffinity(0, sizeof(before), &before) && !error) error = -errno;
+  return error;
 }
 
 void scheduler_detach(struct scheduler* scheduler) {

@@ -21,6 +21,8 @@ struct scheduler {
 int scheduler_load(struct scheduler* scheduler, const struct settings* settings);
 /* From now on, it schedules tasks of the policy SCHED_EXT. */
 int scheduler_attach(struct scheduler* scheduler);
+/* From now on, it also watches the agent, on this CPU. */
+int scheduler_watch(const struct scheduler* scheduler, unsigned cpu);
 
 /* Tasks that are left are scheduled by the fair class from now on. */
 void scheduler_detach(struct scheduler* scheduler);
