@@ -465,7 +465,7 @@ done
 
 class Queue(Runs, machine.TestCase):
     """The agent is firmware, and the device's memory has the queues."""
-    others = ["pushed", "owner", "share", "even", "watched", "plain", "held", "ended", "reset"]
+    others = ["pushed", "owner", "share", "even", "watched", "warm", "plain", "held", "ended", "reset"]
 
     @classmethod
     def setUpClass(cls):
@@ -503,13 +503,17 @@ code wait $!
 code schedule --transport queue --cpus 0-1 --policy shinjuku --time-slice 300us tasks spin 4 15000
 grep HRTIMER /proc/softirqs
 """
+        warm = f"""code {start} --cpus 1 --prestage tasks --warm-up 3000 ping 2 1
+code {start} --cpus 1 --prestage tasks --warm-up 3000 ping 2 100
+code tasks --warm-up 3000 spin 2 100
+"""
         # With this load, many decisions are withdrawn.
         pushed = f"""echo 1 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 code {start} --trace /share/pushed.trace --policy vm --time-slice 300us --prestage tasks {LOADS['start']}
 echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
 """
         plain = f"{plain}code {start} --policy shinjuku --prestage tasks {LOADS['spin']}"
-        others = {"pushed": pushed, "owner": owner, "share": share, "even": even, "watched": watched,
+        others = {"pushed": pushed, "owner": owner, "share": share, "even": even, "watched": watched, "warm": warm,
                   "plain": plain, "held": held, "ended": ended, "reset": reset}
         cls.run_({**halves(start, begin), "others": blocks(others, begin)}, *QUEUES)
 
@@ -545,6 +549,19 @@ echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
         looks = [late - early for early, late in zip(before, after)]
         self.assertEqual(looks[:2], [0, 0])
         self.assertGreater(looks[2], 1)
+
+    def test_what_precedes_the_warm_up_of_a_load_does_not_count(self):
+        lines = r"(?m)^switches (\d+) in (\d+) ns\nping (\d+) done in (\d+) ns$"
+        found = [list(map(int, some)) for some in re.findall(lines, self.text("warm"))]
+        self.assertEqual([switches for switches, *_ in found], [2, 200])
+        for switches, time, all_switches, whole in found:
+            with self.subTest(switches):
+                self.assertGreater(all_switches, switches + 200)  # 3 ms are enough for that
+                self.assertGreater(time, 1_000 * switches)
+                self.assertLess(time, 20_000 * switches)
+                self.assertGreater(whole, time + 3_000_000)
+        self.assertEqual(re.findall(r"(?m)^code (\d+)$", self.text("warm")), ["0", "0", "2"])
+        self.assertIn("usage: tasks", self.text("warm", "err"))
 
     def test_only_a_watchdog_that_goes_by_waiting_takes_a_busy_cpu_for_a_dead_agent(self):
         waiting, liveness, _ = re.split(r"(?m)^code 0$", self.text("held"))

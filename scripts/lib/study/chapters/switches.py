@@ -82,7 +82,7 @@ def counts_table(samples: Samples) -> Table:
         [name for name, _, _ in COUNTS],
         found,
         [
-            "With those of the boot, and with what starts and ends the agent: about 290 reads in all. Bytes are those on the wire.",
+            "With those of the boot, and with what starts and ends agent and load: 390 to 490 reads in all. Bytes are on the wire.",
             "A read that was prefetched is waited for only as far as it is still under way.",
         ],
     )
