@@ -547,8 +547,9 @@ echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
         self.assertEqual(self.text("watched", "err"), "")
         before, after = (list(map(int, line.split()[1:])) for line in self.text("watched").splitlines() if "HRTIMER:" in line)
         looks = [late - early for early, late in zip(before, after)]
-        self.assertEqual(looks[:2], [0, 0])
-        self.assertGreater(looks[2], 1)
+        # The kernel may have such a timer of its own end on any CPU, once.
+        self.assertLessEqual(max(looks[:2]), 1)
+        self.assertGreater(looks[2], 2)
 
     def test_what_precedes_the_warm_up_of_a_load_does_not_count(self):
         lines = r"(?m)^switches (\d+) in (\d+) ns\nping (\d+) done in (\d+) ns$"
