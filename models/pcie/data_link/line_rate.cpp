@@ -7,6 +7,7 @@
 
 #include "models/pcie/data_link/limits.h"
 #include "models/pcie/protocol/configuration_error.h"
+#include "models/pcie/protocol/max_payload.h"
 
 namespace pcie {
 namespace {
@@ -74,10 +75,7 @@ LineRate LineRate::in_flits(unsigned generation, unsigned lanes) {
 LineRate LineRate::published(unsigned generation, unsigned lanes, unsigned max_payload) {
   check(generation, lanes);
   if (generation == 6) throw ConfigurationError("flits have room for their DLLPs");
-  if (!power_of_two(max_payload) || max_payload < 128 || max_payload > 4096) {
-    throw ConfigurationError(fmt::format(
-        "a payload of {} bytes is impossible: use a power of two from 128 to 4096", max_payload));
-  }
+  max_payload_code(max_payload);  // or throws
   const std::uint64_t limit = ack_latency_limit(generation, lanes, max_payload);
   return reduced(generation, lanes, {1534 * limit - 16 * 1538, 1538 * limit}, 0);
 }

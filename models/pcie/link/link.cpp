@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/pcie/protocol/configuration_error.h"
+#include "models/pcie/protocol/max_payload.h"
 
 namespace pcie {
 
@@ -25,12 +26,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       config.l0s_after < 0 || config.l1_after < 0) {
     throw ConfigurationError(fmt::format("{}: a time must not be negative", this->name()));
   }
-  const unsigned payload = config.max_payload;
-  if (payload < 128 || payload > 4096 || (payload & (payload - 1)) != 0) {
-    throw ConfigurationError(
-        fmt::format("{}: a payload of {} bytes is impossible: use a power of two from 128 to 4096",
-                    this->name(), payload));
-  }
+  max_payload_code(config.max_payload);  // or throws
   for (const Port* port : {&upstream, &downstream}) {
     if (port->link_ != nullptr) {
       throw ConfigurationError(fmt::format("{}: a port already has a link", this->name()));

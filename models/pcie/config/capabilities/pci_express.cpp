@@ -6,18 +6,10 @@
 #include <algorithm>
 
 #include "models/pcie/protocol/configuration_error.h"
+#include "models/pcie/protocol/max_payload.h"
 
 namespace pcie {
 namespace {
-
-// Payload sizes of 128 to 4096 bytes have the codes 0 to 5.
-unsigned payload_code(unsigned bytes) {
-  for (unsigned code = 0; code <= 5; ++code) {
-    if (bytes == 128u << code) return code;
-  }
-  throw ConfigurationError(fmt::format(
-      "a payload of {} bytes is impossible: use a power of two from 128 to 4096", bytes));
-}
 
 using DeviceCapabilities = PciExpress::DeviceCapabilitiesBit;
 using DeviceControl = PciExpress::DeviceControlBit;
@@ -56,7 +48,7 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
       supported_payload_(config.max_payload),
       generation_(config.generation),
       type_(config.type) {
-  const unsigned payload = payload_code(config.max_payload);
+  const unsigned payload = max_payload_code(config.max_payload);
   if (config.generation < 1 || config.generation > 6) {
     throw ConfigurationError(fmt::format("PCIe generation {} is not 1 to 6", config.generation));
   }
