@@ -31,7 +31,7 @@ CreditConfig credits_for(const BufferLoop& loop, bool scaled) {
   const auto data_of = [bytes](unsigned payload) {
     return (bytes / (payload + least) + 2) * Credits::units(payload);
   };
-  std::uint64_t data = std::max({headers, data_of(small), data_of(loop.max_payload)});
+  const std::uint64_t data = std::max({headers, data_of(small), data_of(loop.max_payload)});
   CreditConfig config;
   while (scaled && config.scale < 16 &&
          (headers > most_headers * config.scale || data > most_data * config.scale)) {
@@ -42,7 +42,6 @@ CreditConfig credits_for(const BufferLoop& loop, bool scaled) {
     const std::uint64_t units = (wanted + config.scale - 1) / config.scale;
     return static_cast<unsigned>(std::min<std::uint64_t>(units, most)) * config.scale;
   };
-  data = std::max<std::uint64_t>(data, Credits::units(loop.max_payload));
   const Credits each{advertised(headers, most_headers), advertised(data, most_data)};
   config.classes.fill(each);
   return config;

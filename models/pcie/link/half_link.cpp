@@ -245,7 +245,7 @@ void HalfLink::send(TlpPtr tlp) {
   waiting_.push_back(std::move(tlp));
   // It may pass those that have no credits. For those that wait for room, there is an appointment.
   const auto next = next_to_leave();
-  if (next != waiting_.end() && next->get() == &sent) transmit_next();
+  if (next != waiting_.end() && next->get() == &sent) transmit_waiting(next);
   await_room();
 }
 
@@ -263,10 +263,10 @@ unsigned HalfLink::wire_bytes(const Tlp& tlp) const {
   return pcie::wire_bytes(tlp, format());
 }
 
-bool HalfLink::transmit_next() {
-  const auto next = next_to_leave();
-  if (next == waiting_.end() || !has_room(**next)) return false;
-  TlpPtr tlp = extract(waiting_, next);
+// Transmits the packet if there is one and the queue has room for it. Returns whether it does.
+bool HalfLink::transmit_waiting(std::vector<TlpPtr>::iterator one) {
+  if (one == waiting_.end() || !has_room(**one)) return false;
+  TlpPtr tlp = extract(waiting_, one);
   --waiting_of_[index(credit_class(tlp->header.type))];
   transmit(std::move(tlp));
   return true;
@@ -416,7 +416,7 @@ void HalfLink::report_incidents(DataLink::End end) {
 void HalfLink::admit_waiting() {
   collect_credits();
   const auto waited = waiting_of_;
-  while (transmit_next()) continue;
+  while (transmit_waiting(next_to_leave())) continue;
   await_room();
   for (const CreditClass of :
        {CreditClass::posted, CreditClass::completion, CreditClass::non_posted}) {

@@ -128,7 +128,7 @@ class HalfLink {
   DataLinkConfig data_link_config() const;
   void follow_mode();
   void transmit(TlpPtr tlp);
-  bool transmit_next();
+  bool transmit_waiting(std::vector<TlpPtr>::iterator one);
   vp::Picoseconds departure(const Tlp& tlp) const;
   std::vector<TlpPtr>::iterator next_to_leave();
   bool has_room(const Tlp& tlp);

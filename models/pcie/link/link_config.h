@@ -27,9 +27,11 @@ struct LinkConfig {
   vp::Picoseconds l0s_after = 1 * vp::us;
   vp::Picoseconds l1_after = 10 * vp::us;
   DllpAccount dllps = DllpAccount::traffic;
-  /// Bytes of packets that wait at each end for the wire; 0 for default_transmit_queue().
+  /// Bytes of packets that wait at each end for the wire; 0 for as many as its latency needs
+  /// (buffer_for()).
   std::uint64_t transmit_queue = 0;
-  /// Bytes of packets that wait at each end for an acknowledgement; 0 for default_retry_buffer().
+  /// Bytes of packets that wait at each end for an acknowledgement; 0 for as many as the
+  /// way of the acknowledgement needs (buffer_for()).
   std::uint64_t retry_buffer = 0;
 };
 

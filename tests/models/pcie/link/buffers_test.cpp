@@ -109,15 +109,15 @@ TEST(CreditReturn, DoesNotWaitIfTheLargestPacketHasNoRoom) {
   }
 }
 
-// 1 us at 1 byte a nanosecond: eleven writes of 84 bytes and two more, or three of 276 and two
-// more.
+// 1 us at 1 byte a nanosecond has headers for 41 writes of 24 bytes and two more, and data for
+// three writes of 276 bytes and two more.
 TEST(BufferSizes, CoverTheLoop) {
   const BufferLoop loop{{1000, 1}, 256, 1 * vp::us};
   EXPECT_EQ(buffer_for(loop), 1000u + 2 * 284);
   const CreditConfig credits = credits_for(loop, false);
   EXPECT_EQ(credits.scale, 1u);
   for (const Credits& each : credits.classes) {
-    EXPECT_EQ(each.headers, 41u + 2);  // 24 bytes for each of 1,000
+    EXPECT_EQ(each.headers, 41u + 2);
     EXPECT_EQ(each.data, 5u * 16);
   }
 }
