@@ -10,10 +10,11 @@ found by trying all single errors. The stream is of memory writes of 256 bytes t
 """
 import decimal
 import itertools
-import pathlib
 import sys
 
-TABLE = pathlib.Path(__file__).with_name("bit_error_table.inc")
+sys.dont_write_bytecode = True
+import expectations  # noqa: E402
+
 decimal.getcontext().prec = 60
 D = decimal.Decimal
 
@@ -180,7 +181,4 @@ def table():
 
 
 if __name__ == "__main__":
-    made = table()
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if made == TABLE.read_text() else f"{TABLE.name} is not what {pathlib.Path(__file__).name} prints")
-    sys.stdout.write(made)
+    expectations.print_or_check(table(), __file__)

@@ -22,12 +22,12 @@ non-posted requests, are 0.2 % of the time on Gen1 x1 and less on other links. A
 stream before each SKP ordered set, 0.07 % on x1. And no packet may cross that ordered set, so that half a block of 375 is idle on
 average, 0.13 %.
 """
-import pathlib
 import sys
 from fractions import Fraction as F
 from math import floor
 
-TABLE = pathlib.Path(__file__).with_name("goodput_table.inc")
+sys.dont_write_bytecode = True
+import expectations  # noqa: E402
 
 GENERATIONS = range(1, 7)
 LANES = (1, 2, 4, 8, 16)
@@ -126,7 +126,4 @@ def table():
 
 
 if __name__ == "__main__":
-    made = table()
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if made == TABLE.read_text() else f"{TABLE.name} is not what {pathlib.Path(__file__).name} prints")
-    sys.stdout.write(made)
+    expectations.print_or_check(table(), __file__)

@@ -8,13 +8,11 @@
 Each time is a fraction of picoseconds in lowest terms. A byte is one of a packet, with its framing, or outside of packets one of a DLLP.
 In flits, it is one of the 236 bytes for packets.
 """
-import pathlib
 import sys
 
 sys.dont_write_bytecode = True
+import expectations  # noqa: E402
 import goodput_table  # noqa: E402
-
-TABLE = pathlib.Path(__file__).with_name("line_rate_table.inc")
 
 MAX_PAYLOADS = (128, 256, 512, 1024, 2048, 4096)
 
@@ -43,7 +41,4 @@ def table():
 
 
 if __name__ == "__main__":
-    made = table()
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if made == TABLE.read_text() else f"{TABLE.name} is not what {pathlib.Path(__file__).name} prints")
-    sys.stdout.write(made)
+    expectations.print_or_check(table(), __file__)
