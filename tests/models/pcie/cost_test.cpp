@@ -29,6 +29,14 @@ void operator delete(void* memory, std::size_t) noexcept {
 namespace pcie {
 namespace {
 
+/// The payload carries the value.
+template <typename Value>
+void carry(Value& value, tlm::tlm_generic_payload& payload) {
+  payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+  payload.set_data_length(sizeof(value));
+  payload.set_streaming_width(sizeof(value));
+}
+
 TEST(Cost, AReadAllocatesNothingAndTakesTwoRounds) {
   Fixture::Config config;
   config.root_complex.latency = config.endpoint.latency = 50 * vp::ns;
@@ -42,9 +50,7 @@ TEST(Cost, AReadAllocatesNothingAndTakesTwoRounds) {
       tlm::tlm_generic_payload payload;
       payload.set_command(tlm::TLM_READ_COMMAND);
       payload.set_address(Fixture::bar0);
-      payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
-      payload.set_data_length(8);
-      payload.set_streaming_width(8);
+      carry(value, payload);
       for (unsigned i = 0; i < 1000; ++i) fixture.access(payload);
       const std::uint64_t start = allocations;
       const std::uint64_t rounds = sc_core::sc_delta_count();
@@ -70,9 +76,7 @@ TEST(Cost, AMillionStoresToASlowLinkKeepNothing) {
     tlm::tlm_generic_payload payload;
     payload.set_command(tlm::TLM_WRITE_COMMAND);
     payload.set_address(Fixture::bar0);
-    payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
-    payload.set_data_length(4);
-    payload.set_streaming_width(4);
+    carry(value, payload);
     constexpr unsigned stores = 1'000'000;
     std::uint64_t start = 0;
     vp::Picoseconds begin = 0;
@@ -96,9 +100,7 @@ TEST(Cost, PostedWritesAndDmaAllocateNothing) {
     fixture.enumerate();
     std::uint64_t value = 0;
     tlm::tlm_generic_payload payload;
-    payload.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
-    payload.set_data_length(8);
-    payload.set_streaming_width(8);
+    carry(value, payload);
     auto dma = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(2048));
     std::uint64_t start = 0;
     for (unsigned i = 0; i < 2000; ++i) {
