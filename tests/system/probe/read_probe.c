@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads the first register of a BAR many times, as any program may by a file of sysfs, and prints
  * how long each read took, in ns: the time stamp counter of the machine counts nanoseconds. */
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <x86intrin.h>
 
+#include "bar.h"
+
 int main(int argc, char** argv) {
-  const int file = argc == 3 ? open(argv[1], O_RDWR) : -1;
-  const unsigned count = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
-  volatile uint64_t* bar = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  volatile uint64_t* bar = (volatile uint64_t*)map_bar(argc == 3 ? argv[1] : NULL, 1);
+  const unsigned count = strtoul(argv[2], NULL, 10);
   uint64_t* took = calloc(count, sizeof(*took));
-  if (bar == MAP_FAILED || !took) {
+  if (!took) {
     perror("read_probe");
     return 1;
   }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stores words of 4 bytes to page 7 of the memory that a sysfs file maps, one after the other.
  * Prints how many nanoseconds that took. Arguments: the file, the number of stores. */
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
+
+#include "bar.h"
 
 static int64_t now(void) {
   struct timespec time;
@@ -16,12 +13,7 @@ static int64_t now(void) {
 }
 
 int main(int argc, char** argv) {
-  const int file = argc == 3 ? open(argv[1], O_RDWR) : -1;
-  uint8_t* bar = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (bar == MAP_FAILED) {
-    perror("store_probe");
-    return 1;
-  }
+  uint8_t* bar = map_bar(argc == 3 ? argv[1] : NULL, 8);
   volatile uint32_t* word = (volatile uint32_t*)(bar + 7 * 4096 + 0xd00);
   const long count = atol(argv[2]);
   for (long i = 0; i < 1000; ++i) *word = 0; /* fills the queues */

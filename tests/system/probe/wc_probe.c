@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stores a line to page 7 of the memory that a sysfs file maps, and reads one as a stream. */
-#include <fcntl.h>
 #include <smmintrin.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/mman.h>
+
+#include "bar.h"
 
 int main(int argc, char** argv) {
-  const int file = argc == 2 ? open(argv[1], O_RDWR) : -1;
-  uint8_t* bar = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (bar == MAP_FAILED) {
-    perror("wc_probe");
-    return 1;
-  }
+  uint8_t* bar = map_bar(argc == 2 ? argv[1] : NULL, 8);
   volatile uint64_t* line = (volatile uint64_t*)(bar + 7 * 4096 + 0xd00);
   for (unsigned i = 0; i < 8; ++i) line[i] = 0x0101010101010101 * i;
   _mm_sfence();
