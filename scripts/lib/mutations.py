@@ -188,15 +188,18 @@ class Copy:
         everything = [f"{one}/all" for one in SYSTEM_FOLDERS if (self.source / one / "CMakeLists.txt").exists()]
 
         def programs(words: List[str]) -> List[str]:
-            """Whether a test is a program of the build, or its arguments name the programs that it runs."""
+            """Those of the build among the words."""
             built = [word for word in words if word.startswith(folder) and not pathlib.Path(word).is_dir()]
             return [word[len(folder) :] for word in built]
 
-        return {
-            test["name"]: programs(test["command"]) or everything
-            for test in json.loads(listing.stdout)["tests"]
-            if test.get("command")
-        }
+        def needed(test: dict) -> List[str]:
+            """A test is a program, or its arguments name the programs that it runs. Others run whole machines, and their
+            environment names what they need beside these."""
+            variables = [one["value"] for one in test.get("properties", []) if one["name"] == "ENVIRONMENT"]
+            words = [word for values in variables for value in values for word in value.partition("=")[2].split(":")]
+            return programs(test["command"]) or [*everything, *programs(words)]
+
+        return {test["name"]: needed(test) for test in json.loads(listing.stdout)["tests"] if test.get("command")}
 
     def known_to_pass(self) -> Set[str]:
         """Tests that have passed on the same sources without any defect."""

@@ -32,6 +32,11 @@ add_subdirectory(platforms)
 add_test(NAME value.IsOne COMMAND grep -qx 1 ${CMAKE_SOURCE_DIR}/value)
 add_test(NAME value.IsThere COMMAND test -e ${CMAKE_SOURCE_DIR}/value)
 add_test(NAME value.IsZero COMMAND grep -qx 0 ${CMAKE_SOURCE_DIR}/value)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/program DEPENDS value
+  COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/value ${CMAKE_BINARY_DIR}/program)
+add_custom_target(aside DEPENDS ${CMAKE_BINARY_DIR}/program)
+add_test(NAME aside.Test COMMAND sh -c "grep -qx 1 $PROGRAM")
+set_property(TEST aside.Test PROPERTY ENVIRONMENT PROGRAM=${CMAKE_BINARY_DIR}/program)
 add_test(NAME slow.Test COMMAND sh -c "grep -qx 1 ${CMAKE_SOURCE_DIR}/value || sleep 60")
 """
 PLATFORMS = "add_custom_target(compiled ALL COMMAND grep -qx sound ${CMAKE_SOURCE_DIR}/source)"
@@ -104,6 +109,12 @@ class Run(InFolder):
         self.assertRegex(text, r"^unchanged  passes the 2 tests .* \d+ s\nwrong  caught by value.IsOne  \d+ s\n$")
         self.assertEqual(self.copied(), "1\n")
         self.assertEqual((self.folder / "value").read_text(), "1\n")
+
+    def test_what_the_environment_of_a_test_names_is_built(self):
+        self.mutation("wrong", patch(r"^aside\."))
+        code, text = self.run_all()
+        self.assertEqual(code, 0, text)
+        self.assertIn("wrong  caught by aside.Test", text)
 
     def test_one_that_none_sees_survives_and_the_others_go_on(self):
         self.mutation("a-survivor", patch(r"value\.IsThere"))
