@@ -25,6 +25,7 @@
 #include "vp/log/log.h"
 #include "vp/snapshot/children.h"
 #include "vp/statistics/statistics.h"
+#include "vp/time/agenda.h"
 #include "vp/time/wall_clock.h"
 #include "vp/trace/trace.h"
 
@@ -281,12 +282,12 @@ void Run::advance() {
 }
 
 void Run::step() {
-  const auto span = vp::to_sc_time(std::min(longest_step, outcome_.end_time() - vp::now()));
+  const vp::Picoseconds span = std::min(longest_step, outcome_.end_time() - vp::now());
   vp::WallClock::look();
   try {
     // After the last event of all, time stands still.
-    const bool acts = sc_core::sc_time_to_pending_activity() <= span;
-    sc_core::sc_start(span, acts ? sc_core::SC_EXIT_ON_STARVATION : sc_core::SC_RUN_TO_TIME);
+    const bool acts = sc_core::sc_time_to_pending_activity() <= vp::to_sc_time(span);
+    vp::simulate(span, acts ? sc_core::SC_EXIT_ON_STARVATION : sc_core::SC_RUN_TO_TIME);
   } catch (const sc_core::sc_report& report) {
     outcome_.abandon(ExitCode::broken_promise,
                      fmt::format("defect of a model: {}", report.get_msg()));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "vp/qemu/cpu.h"
+#include "vp/time/agenda.h"
 
 namespace vp::qemu {
 namespace {
@@ -13,6 +14,8 @@ constexpr int stack_size = 8 * 1024 * 1024;
 
 }  // namespace
 
+Carrier* Carrier::keeper_ = nullptr;
+
 Carrier::Carrier(Cpu& cpu) : cpu_(&cpu) {
   sc_core::sc_spawn_options options;
   options.set_stack_size(stack_size);
@@ -20,15 +23,47 @@ Carrier::Carrier(Cpu& cpu) : cpu_(&cpu) {
 }
 
 void Carrier::run() {
+  Agenda::get().admit();
   while (cpu_->execute()) {
     if (cpu_->ready()) continue;
     if (Cpu* next = Cpu::able_to_go_on()) {
       adopt(*next);
       continue;
     }
-    do wait();
+    do wait_for_any();
     while (!cpu_->ready());
   }
+  Agenda::get().dismiss();
+}
+
+void Carrier::wait() {
+  resumed_ = false;
+  Agenda::get().keep_until(resumed_);
+  Agenda::get().rearm();
+  while (!resumed_) sc_core::wait(event_);
+}
+
+void Carrier::wait_for_any() {
+  resumed_ = false;
+  keeper_ = this;
+  Agenda::get().keep_until(resumed_);
+  keeper_ = nullptr;
+  if (Carrier* next = std::exchange(next_, nullptr)) return adopt(*next->cpu_);
+  if (resumed_) return;
+  Agenda::get().rearm();
+  idle_ = true;
+  while (!resumed_) sc_core::wait(event_);
+  idle_ = false;
+}
+
+void Carrier::resume() {
+  if (keeper_ != nullptr && idle_) {
+    keeper_->next_ = this;
+    keeper_->resumed_ = true;
+    return;
+  }
+  resumed_ = true;
+  if (keeper_ != this) event_.notify();
 }
 
 void Carrier::adopt(Cpu& next) {

@@ -18,16 +18,23 @@ class Carrier {
   Carrier& operator=(const Carrier&) = delete;
 
   /// Waits until resume() is called. May be called only in this process.
-  void wait() { sc_core::wait(resumed_); }
-  void resume() { resumed_.notify(); }
+  void wait();
+  void resume();
 
  private:
   void run();
+  /// Waits until its vCPU, or that of another carrier that waits here, can take its turn. Adopts
+  /// that one.
+  void wait_for_any();
   /// Exchanges its vCPU with the carrier of `next`.
   void adopt(Cpu& next);
 
   Cpu* cpu_;
-  sc_core::sc_event resumed_;
+  bool resumed_ = false;
+  bool idle_ = false;  // waits for its event in wait_for_any()
+  sc_core::sc_event event_;
+  Carrier* next_ = nullptr;  // was resumed while this one kept appointments
+  static Carrier* keeper_;   // keeps appointments in wait_for_any()
 };
 
 }  // namespace vp::qemu

@@ -41,7 +41,10 @@ Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index
 
 bool Cpu::execute() {
   instance_.waiting_ = nullptr;
-  while (instance_.gathering_ && instance_.accesses_ > 0) wait(instance_.gathered_);
+  while (instance_.gathering_ && instance_.accesses_ > 0) {
+    Agenda::get().rearm();
+    wait(instance_.gathered_);
+  }
   if (instance_.off_) {
     asleep_ = true;
     --instance_.awake_;
@@ -68,7 +71,10 @@ bool Cpu::execute() {
   if (instance_.accesses_ == 0) {
     instance_.gathering_ = false;
     // While GDB holds the machine the kernel pauses before this wait ends.
-    while (!instance_.service(false)) wait(sc_core::SC_ZERO_TIME);
+    while (!instance_.service(false)) {
+      Agenda::get().rearm();
+      wait(sc_core::SC_ZERO_TIME);
+    }
   } else if (reason == OAE_RUN_BUSY || reason == OAE_RUN_STOPPED) {
     instance_.gathering_ = true;
   }
@@ -103,6 +109,7 @@ Picoseconds Cpu::stop() {
 void Cpu::pause() {
   instance_.running_ = nullptr;
   instance_.domain_.reach(std::min(local_, granted_));
+  Agenda::get().rearm();
   sc_core::sc_pause();
   wait(sc_core::SC_ZERO_TIME);
   Agenda::get().forget_others();
@@ -113,6 +120,8 @@ bool Cpu::ready() {
   if (asleep_ || turn_.pending()) return false;
   const bool others_first = Agenda::get().others_before(now() + 1) <= now();
   if (local_ <= now() && !others_first) return true;
+  if (local_ > now() && Agenda::get().skip_to(local_)) return true;
+  Agenda::get().defer_alarms();
   turn_.at(std::max(local_, now()));
   instance_.waiting_ = this;
   return false;
@@ -170,8 +179,11 @@ void Cpu::synchronise() {
   instance_.ahead_ = nullptr;
   if (local_ > now()) {
     instance_.domain_.reach(std::min(local_, granted_));
-    turn_.at(local_);
-    while (turn_.pending()) carrier_->wait();
+    if (!Agenda::get().skip_to(local_)) {
+      Agenda::get().defer_alarms();
+      turn_.at(local_);
+      while (turn_.pending()) carrier_->wait();
+    }
   }
   if (instance_.config_.cpus > 1) instance_.domain_.act(now());
 }
@@ -269,6 +281,7 @@ void Cpu::set_holding(bool holding) {
 }
 
 void Cpu::enter() {
+  Agenda::get().rearm();  // models may wait
   instance_.running_ = nullptr;
   local_ = instance_.api_->vcpu_local_time(index_);
   ++instance_.accesses_;

@@ -31,10 +31,10 @@ void MemoryTarget::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
 // The access is for the time that the delay names, and the machine must not see it earlier.
 void MemoryTarget::catch_up(sc_core::sc_time& delay) {
   if (delay == sc_core::SC_ZERO_TIME) return;
-  if (sc_core::sc_get_curr_process_kind() == sc_core::SC_METHOD_PROC_) {
-    throw BrokenPromise(fmt::format(
-        "{} accesses {} for a time that is {} ahead, but a method cannot wait for it",
-        Agenda::get().actor(), name(), delay.to_string()));
+  if (sc_core::sc_get_curr_process_kind() == sc_core::SC_METHOD_PROC_ || Agenda::get().keeping()) {
+    throw BrokenPromise(
+        fmt::format("{} accesses {} for a time that is {} ahead, but a method cannot wait for it",
+                    Agenda::get().actor(), name(), delay.to_string()));
   }
   wait(std::exchange(delay, sc_core::SC_ZERO_TIME));
 }

@@ -48,7 +48,11 @@ unsigned Calendar::run_due(unsigned most) {
   const Picoseconds present = now();
   Agenda& agenda = Agenda::get();
   const Calendar*& keeping = agenda.keeping_;
-  const Calendar* const outer = std::exchange(keeping, this);
+  struct Keeping {
+    const Calendar*& now;
+    const Calendar* outer;
+    ~Keeping() { now = outer; }
+  } guard{keeping, std::exchange(keeping, this)};
   unsigned kept = 0;
   for (; kept < most && !heap_.empty() && heap_.front()->when_ <= present; ++kept) {
     Event& event = *heap_.front();
@@ -57,7 +61,6 @@ unsigned Calendar::run_due(unsigned most) {
     event.action_();
     if (agenda.keeps_appointments_) agenda.forget_others();
   }
-  keeping = outer;
   return kept;
 }
 
@@ -69,8 +72,14 @@ bool earlier(Picoseconds when_a, std::uint64_t order_a, Picoseconds when_b, std:
 
 }  // namespace
 
+std::uint64_t Calendar::order_of(std::uint32_t rank) {
+  constexpr std::uint64_t ranked = std::uint64_t{1} << 62, unranked = ranked * 2;
+  if (rank == Event::before_ranks) return orders_++;
+  return rank == Event::no_rank ? unranked + orders_++ : ranked + rank;
+}
+
 void Calendar::insert(Event& event) {
-  if (event.rank_ == Event::no_rank) event.order_ = orders_++;
+  event.order_ = order_of(event.rank_);
   heap_.push_back(nullptr);
   place(heap_.size() - 1, &event);
   sift_up(heap_.size() - 1);

@@ -20,16 +20,18 @@ struct BrokenPromise : std::logic_error {
 /// An appointment that a model owns and keeps for its whole life: making, moving and cancelling
 /// it costs no allocation.
 ///
-/// The action runs in the SystemC kernel's method context at exactly the appointed time, and must
-/// not wait. Appointments of one calendar at the same time are kept in the order of their ranks;
-/// those without a rank come after all that have one, in the order they were made.
+/// The action runs at exactly the appointed time, in the agenda's process or in that of a processor
+/// that waits, and must not wait. Appointments of one calendar at the same time are kept in the
+/// order of their ranks; those without a rank come after all that have one, or before them, in the
+/// order they were made.
 class Event {
  public:
   using Action = std::function<void()>;
   static constexpr std::uint32_t no_rank = 0xffff'ffff;
+  static constexpr std::uint32_t before_ranks = no_rank - 1;  ///< has none, and comes before
 
   Event(Calendar& calendar, Action action, std::uint32_t rank = no_rank)
-      : calendar_(calendar), action_(std::move(action)), rank_(rank), order_(rank) {}
+      : calendar_(calendar), action_(std::move(action)), rank_(rank) {}
   ~Event() { cancel(); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
@@ -52,7 +54,7 @@ class Event {
   Action action_;
   const std::uint32_t rank_;
   Picoseconds when_ = never;
-  std::uint64_t order_;
+  std::uint64_t order_ = 0;
   std::size_t slot_ = 0;  // place in the calendar's heap
 };
 
@@ -91,6 +93,7 @@ class Calendar {
   struct Last {};
 
   explicit Calendar(Last) : owner_("processors") {}
+  std::uint64_t order_of(std::uint32_t rank);
   void insert(Event& event);
   void remove(Event& event);
   void sift_up(std::size_t slot);
@@ -102,7 +105,7 @@ class Calendar {
 
   const std::string owner_;
   std::vector<Event*> heap_;  // binary heap by (when, order)
-  std::uint64_t orders_ = Event::no_rank;
+  std::uint64_t orders_ = 0;
   std::uint32_t ranks_ = 0;
 };
 

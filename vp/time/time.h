@@ -19,7 +19,9 @@ inline constexpr Picoseconds s = 1'000 * ms;
 inline constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max();
 
 /// The present time of the SystemC kernel, whose resolution is one picosecond.
-inline Picoseconds now() { return static_cast<Picoseconds>(sc_core::sc_time_stamp().value()); }
+inline Picoseconds now() {
+  return static_cast<Picoseconds>(sc_core::sc_get_curr_simcontext()->time_stamp().value());
+}
 
 inline sc_core::sc_time to_sc_time(Picoseconds span) {
   return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(span));

@@ -61,6 +61,15 @@ TEST_P(InterruptTest, GoesRoundAndWakesEachAtItsTime) {
   }
 }
 
+TEST_P(SiblingsTest, TurnsNeedNoKernel) {
+  constexpr std::uint64_t turns = 100;
+  Machine machine(ipu("compute", GetParam()));
+  const auto deltas = sc_core::sc_delta_count();
+  run(turns * us);
+  EXPECT_GE(machine.qemu.instructions(), turns * GetParam() * 900);  // by each in a turn of 1 us
+  EXPECT_LE(sc_core::sc_delta_count() - deltas, 10u + GetParam());
+}
+
 TEST_P(SiblingsTest, SleepersDoNothing) {
   Machine machine(ipu("sleep", GetParam()));
   run(10 * us);

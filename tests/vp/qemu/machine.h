@@ -15,6 +15,7 @@
 
 #include "tests/in_child.h"
 #include "vp/qemu/instance.h"
+#include "vp/time/agenda.h"
 
 namespace vp::qemu {
 
@@ -106,7 +107,9 @@ class Device : public sc_core::sc_module {
     ASSERT_NE(attributes, nullptr);
     Access access{now(),
                   static_cast<unsigned>(cpu),
-                  payload.is_read() ? 'r' : payload.is_write() ? 'w' : kind_of(*attributes),
+                  payload.is_read()    ? 'r'
+                  : payload.is_write() ? 'w'
+                                       : kind_of(*attributes),
                   payload.get_address(),
                   payload.get_data_length(),
                   0,
@@ -217,7 +220,7 @@ struct Machine {
 };
 
 inline void run(Picoseconds span) {
-  sc_core::sc_start(to_sc_time(span));
+  simulate(span);
 }
 
 }  // namespace vp::qemu

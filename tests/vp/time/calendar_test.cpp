@@ -33,10 +33,15 @@ class CalendarTest : public testing::Test {
 TEST_F(CalendarTest, EqualTimesGoByRankAndThoseWithoutCome) {
   const auto plain = noted(first_, "plain"), other = noted(first_, "other");
   const auto high = noted(first_, "7", 7), low = noted(first_, "3", 3);
-  const auto last = noted(first_, "last", Event::no_rank - 1), zero = noted(first_, "0", 0);
-  for (const auto* event : {&plain, &high, &last, &low, &other, &zero}) (*event)->at(5);
+  const auto last = noted(first_, "last", Event::no_rank - 2), zero = noted(first_, "0", 0);
+  const auto before = noted(first_, "before", Event::before_ranks);
+  const auto then = noted(first_, "then", Event::before_ranks);
+  for (const auto* event : {&plain, &high, &last, &before, &low, &other, &then, &zero}) {
+    (*event)->at(5);
+  }
   run(10);
-  EXPECT_THAT(notes_, ElementsAre("0@5", "3@5", "7@5", "last@5", "plain@5", "other@5"));
+  EXPECT_THAT(notes_, ElementsAre("before@5", "then@5", "0@5", "3@5", "7@5", "last@5", "plain@5",
+                                  "other@5"));
 }
 
 TEST_F(CalendarTest, TimeGoesBeforeRank) {
