@@ -197,7 +197,7 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
     }
   } else {
     schedule();
-    while (!access.done) wait(accesses_.responded());
+    accesses_.wait_for(access);
     delay = sc_core::SC_ZERO_TIME;
   }
   access.answer(payload);

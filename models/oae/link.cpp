@@ -110,7 +110,7 @@ void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
   accesses_.push(access);
   ++accesses_seen_;
   schedule();
-  while (!access.done) wait(accesses_.responded());
+  accesses_.wait_for(access);
   delay = sc_core::SC_ZERO_TIME;
   access.answer(payload);
 }

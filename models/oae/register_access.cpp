@@ -48,8 +48,18 @@ void RegisterAccess::answer(tlm::tlm_generic_payload& payload) const {
 
 void RegisterAccesses::finish() {
   if (!responds_) return;
-  std::exchange(access_, nullptr)->done = true;
-  response_.notify();
+  RegisterAccess& access = *std::exchange(access_, nullptr);
+  access.done = true;
+  if (access.waiting != nullptr) access.waiting->wake();
+}
+
+void RegisterAccesses::wait_for(RegisterAccess& access) {
+  if (wakeups_.empty()) wakeups_.push_back(std::make_unique<vp::Wakeup>());
+  std::unique_ptr<vp::Wakeup> wakeup = std::move(wakeups_.back());
+  wakeups_.pop_back();
+  access.waiting = wakeup.get();
+  while (!access.done) wakeup->wait();
+  wakeups_.push_back(std::move(wakeup));
 }
 
 }  // namespace oae

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <systemc>
+#include <memory>
 #include <tlm>
+#include <vector>
 
 #include "models/oae/rtl.h"
 #include "vp/ring.h"
-#include "vp/time/time.h"
+#include "vp/time/wakeup.h"
 
 namespace oae {
 
@@ -33,6 +34,7 @@ struct RegisterAccess {
   unsigned strobe = 0;
   bool done = false;
   bool error = false;
+  vp::Wakeup* waiting = nullptr;  // of the process that waits for the answer
 };
 
 /// The accesses of the firmware to a verilated AXI4-Lite slave (pins axi_*), one after the other.
@@ -48,8 +50,8 @@ class RegisterAccesses {
   vp::Picoseconds arrival() const { return waiting_.front()->arrival; }
   /// Whether an access is on the pins or being executed.
   bool in_work() const { return access_ != nullptr; }
-  /// Notified when an access is done.
-  const sc_core::sc_event& responded() const { return response_; }
+  /// Waits until the access is done. An SC_THREAD must call this.
+  void wait_for(RegisterAccess& access);
 
   /// Puts the next access on the pins if it arrived before the edge at `now`.
   void present(AxiPins& slave, vp::Picoseconds now) {
@@ -89,7 +91,7 @@ class RegisterAccesses {
   RegisterAccess* access_ = nullptr;
   bool accepts_ = false;  // whether the slave accepts at this edge
   bool responds_ = false;
-  sc_core::sc_event response_;
+  std::vector<std::unique_ptr<vp::Wakeup>> wakeups_;  // those that nobody uses
 };
 
 }  // namespace oae

@@ -9,6 +9,7 @@
 #include "models/pcie/protocol/atomic.h"
 #include "models/pcie/protocol/configuration_error.h"
 #include "models/pcie/protocol/split.h"
+#include "vp/time/wakeup.h"
 
 namespace pcie {
 namespace {
@@ -57,11 +58,15 @@ std::uint32_t little_endian(const std::uint8_t* data, unsigned bytes) {
 
 // Makes the processor's wait an appointment, so that the domain's peers do not believe it idle.
 void wait_in(vp::Domain& domain, vp::Picoseconds span) {
-  if (span <= 0) return;
-  sc_core::sc_event over;
-  vp::Event appointment(domain, [&over] { over.notify(); });
+  if (span <= 0 || vp::Agenda::get().skip_to(vp::now() + span)) return;
+  bool over = false;
+  vp::Wakeup wakeup;
+  vp::Event appointment(domain, [&] {
+    over = true;
+    wakeup.wake();
+  });
   appointment.after(span);
-  sc_core::wait(over);
+  while (!over) wakeup.wait();
 }
 
 }  // namespace

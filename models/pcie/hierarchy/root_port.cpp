@@ -47,16 +47,16 @@ class RootPort::Turn {
     next(turns_);
   }
   static void next(Turns& turns) {
-    if (!turns.empty()) turns.front()->ready_.notify();
+    if (!turns.empty()) turns.front()->ready_.wake();
   }
   template <typename Possible>
   void wait(Possible possible) {
-    while (turns_.front() != this || !possible()) sc_core::wait(ready_);
+    while (turns_.front() != this || !possible()) ready_.wait();
   }
 
  private:
   Turns& turns_;
-  sc_core::sc_event ready_;
+  vp::Wakeup ready_;
 };
 
 RootPort::RootPort(const sc_core::sc_module_name& name, unsigned index,
@@ -156,6 +156,7 @@ RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
     pending.deadline = vp::now() + timeout;
     if (pending.deadline < timeout_.when()) timeout_.at(pending.deadline);
   }
+  vp::Agenda::get().defer_alarms();
   send(std::move(request));
 
   // A killed thread unwinds from wait(). Its tag stays in use until the completion or the timeout.
@@ -167,7 +168,7 @@ RootPort::Answer RootPort::transact(TlpPtr request, std::uint8_t* into) {
       pending.into = nullptr;
     }
   } guard{pending};
-  while (!pending.owner.finished) sc_core::wait(pending.owner.done);
+  while (!pending.owner.finished) pending.owner.done.wait();
   const Answer answer{!pending.timed_out, pending.status};
   release(pending);
   return answer;
@@ -185,7 +186,7 @@ void RootPort::finish(Requests::Request& request) {
   } else {
     request.owner.finished = true;
     request.deadline = vp::never;
-    request.owner.done.notify();
+    request.owner.done.wake();
   }
 }
 

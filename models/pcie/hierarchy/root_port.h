@@ -8,6 +8,7 @@
 #include "models/pcie/protocol/completion_queue.h"
 #include "models/pcie/protocol/outstanding.h"
 #include "vp/statistics/statistics.h"
+#include "vp/time/wakeup.h"
 
 namespace pcie {
 
@@ -106,7 +107,7 @@ class RootPort : public DownstreamPort {
  private:
   // A thread that waits for a completion.
   struct Waiter {
-    sc_core::sc_event done;
+    vp::Wakeup done;
     bool finished = false;
     bool abandoned = false;  // the thread was killed, so the completion is dropped
     HeaderWords header{};    // the request's header, if containment may log it
