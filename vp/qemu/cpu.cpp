@@ -50,7 +50,7 @@ bool Cpu::execute() {
     --instance_.awake_;
     return false;
   }
-  instance_.domain_.run_due();
+  if (instance_.domain_.run_due() > 0) known_limit_.reset();
   instance_.running_ = this;
   OaeRun reason;
   // A vCPU that yields while it is alone continues at once.
@@ -118,10 +118,11 @@ void Cpu::pause() {
 
 bool Cpu::ready() {
   if (asleep_ || turn_.pending()) return false;
-  const bool others_first = Agenda::get().others_before(now() + 1) <= now();
-  if (local_ <= now() && !others_first) return true;
-  if (local_ > now() && Agenda::get().skip_to(local_)) return true;
-  Agenda::get().defer_alarms();
+  Agenda& agenda = Agenda::get();
+  if (local_ > now() ? agenda.skip_to(local_) : agenda.others_before(now() + 1) > now()) {
+    return true;
+  }
+  agenda.defer_alarms();
   turn_.at(std::max(local_, now()));
   instance_.waiting_ = this;
   return false;
@@ -131,18 +132,22 @@ Cpu* Cpu::able_to_go_on() {
   Cpu* next = nullptr;
   for (Instance* instance : Instance::all()) {
     Cpu* cpu = instance->waiting_;
-    if (cpu != nullptr && cpu->goes_on() && (next == nullptr || cpu->local_ < next->local_)) {
-      next = cpu;
-    }
+    if (cpu == nullptr || !cpu->waits_alone()) continue;
+    if (next != nullptr && cpu->local_ >= next->local_) continue;
+    const Picoseconds limit = cpu->limit();
+    if (cpu->local_ >= limit) continue;
+    if (next != nullptr) next->known_limit_.reset();
+    next = cpu;
+    next->known_limit_ = limit;
   }
   if (next != nullptr) next->turn_.cancel();
   return next;
 }
 
 // Siblings take turns in the order of the kernel's time, which they share memory in.
-bool Cpu::goes_on() const {
+bool Cpu::waits_alone() const {
   return !asleep_ && instance_.awake_ == 1 && instance_.accesses_ == 0 && !instance_.off_ &&
-         turn_.pending() && local_ < limit();
+         turn_.pending();
 }
 
 Picoseconds Cpu::limit() const {
@@ -163,7 +168,7 @@ Picoseconds Cpu::limit() const {
 
 // Only what is due just then, and turns that siblings take, need an end to the instruction.
 void Cpu::grant() {
-  granted_ = limit();
+  granted_ = known_limit_ ? *std::exchange(known_limit_, std::nullopt) : limit();
   const bool alone = instance_.awake_ == 1;
   limit_ = !alone || instance_.domain_.happens_at(granted_) ? OAE_LIMIT_EXACT : 0;
   if (alone && instance_.config_.decoupled) limit_ |= OAE_LIMIT_ANSWERS;

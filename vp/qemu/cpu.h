@@ -4,6 +4,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <tlm>
 
@@ -66,7 +67,7 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   /// Returns a vCPU that can take its next turn before the kernel's time has reached it, since
   /// nothing reaches that vCPU earlier, or nullptr. Cancels its appointment.
   static Cpu* able_to_go_on();
-  bool goes_on() const;
+  bool waits_alone() const;
   Picoseconds limit() const;
   /// Determines how far it may run from here.
   void grant();
@@ -87,9 +88,10 @@ class Cpu : public sc_core::sc_module, private Decoupled {
 
   Instance& instance_;
   const int index_;
-  const Picoseconds longest_run_;     // after which the vCPU looks whether the kernel is to pause
-  Picoseconds local_ = 0;             // local time as of the last return from QEMU
-  Picoseconds granted_ = 0;           // how far it may execute
+  const Picoseconds longest_run_;  // after which the vCPU looks whether the kernel is to pause
+  Picoseconds local_ = 0;          // local time as of the last return from QEMU
+  Picoseconds granted_ = 0;        // how far it may execute
+  std::optional<Picoseconds> known_limit_;  // of the next grant, if that follows at once
   Picoseconds stopped_at_ = 0;        // when QEMU is to return; `never` makes it return at once
   unsigned limit_ = OAE_LIMIT_EXACT;  // how that is meant
   bool asleep_ = false;

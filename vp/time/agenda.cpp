@@ -104,6 +104,7 @@ void Agenda::keep() {
 }
 
 bool Agenda::skip_to(Picoseconds when) {
+  if (processors_.next_event() <= when) return false;  // soon known
   if (!may_keep() || next_calendar().next_event() <= when) return false;
   looked_ = false;
   const bool armed = !std::exchange(unarmed_, true);
