@@ -34,7 +34,9 @@ inline constexpr std::int64_t longest_quantum = 1 * ms;
 struct Simulation {
   std::int64_t max_quantum = 1 * us;  ///< how far a vCPU may run ahead; changes no result
   std::int64_t vcpu_slice =
-      1 * us;                  ///< how long a vCPU runs before its sibling does; changes results
+      1 * us;  ///< how long a vCPU runs before its sibling does; changes results
+  std::int64_t spin_slice =
+      1 * us;                  ///< the same while a vCPU spins, if that is less than vcpu_slice
   std::uint32_t seed = 1;      ///< of all that is random to a guest
   Instant rtc{1'767'225'600};  ///< 2026-01-01; the guest's clock at the start
 };

@@ -25,6 +25,7 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
   config.ips = static_cast<std::uint64_t>(host.instruction_rate);
   config.max_quantum = platform.simulation.max_quantum;
   config.slice = platform.simulation.vcpu_slice;
+  config.spin_slice = platform.simulation.spin_slice;
   config.consoles = {&console};
 
   QemuArguments arguments(platform.simulation, options.gdb_port);

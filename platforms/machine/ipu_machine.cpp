@@ -35,6 +35,7 @@ vp::qemu::Instance::Config qemu_config(const Ipu& ipu, const Platform& platform,
   config.max_quantum = platform.simulation.max_quantum;
   config.decoupled = true;
   config.slice = platform.simulation.vcpu_slice;
+  config.spin_slice = platform.simulation.spin_slice;
 
   QemuArguments arguments(platform.simulation, options.gdb_port);
   arguments.add("-machine", fmt::format("oae-ipu,sram-size={}", ipu.sram));

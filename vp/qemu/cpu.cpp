@@ -19,6 +19,10 @@ namespace {
 // of a second of wall time.
 constexpr Picoseconds longest_run = 50'000;
 
+// A vCPU that has yielded to its siblings is taken to spin for that long, since it may do something
+// between two looks at what it waits for.
+constexpr Picoseconds spin_time = 10 * us;
+
 }  // namespace
 
 Cpu::Cpu(const sc_core::sc_module_name& name, Instance& instance, unsigned index)
@@ -60,6 +64,8 @@ bool Cpu::execute() {
   } while (reason == OAE_RUN_EXIT && instance_.awake_ == 1 && !instance_.failure_);
   instance_.running_ = nullptr;
   if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
+
+  if (reason == OAE_RUN_EXIT && instance_.awake_ > 1) instance_.spins_until_ = local_ + spin_time;
 
   // From here on a call of wake() is not lost.
   asleep_ = reason == OAE_RUN_HALTED;
@@ -155,8 +161,11 @@ Picoseconds Cpu::limit() const {
   const Domain& domain = instance_.domain_;
   const Instance::Config& config = instance_.config_;
   // Siblings share memory, so their turns must not depend on how far anybody may run ahead.
-  const Picoseconds ahead =
-      instance_.awake_ > 1 ? std::min(config.slice, domain.lookahead()) : config.max_quantum;
+  Picoseconds ahead = config.max_quantum;
+  if (instance_.awake_ > 1) {
+    ahead = std::min(config.slice, domain.lookahead());
+    if (now() < instance_.spins_until_) ahead = std::min(ahead, config.spin_slice);
+  }
   Picoseconds limit = domain.horizon(now() + ahead);
   if (instance_.acting_ > 0) {
     for (const Cpu& sibling : instance_.cpu) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vCPUs of one machine each have a local time, and none delays another.
+#include <array>
+#include <cstdlib>
+#include <set>
+
 #include "tests/vp/qemu/machine.h"
 
 namespace vp::qemu {
@@ -70,6 +74,22 @@ TEST_P(SiblingsTest, TurnsNeedNoKernel) {
   EXPECT_LE(sc_core::sc_delta_count() - deltas, 10u + GetParam());
 }
 
+// The turns of the machines end at other times, so the vCPU that waits last is not always the same.
+TEST(CarriersTest, OneProcessExecutesAllTurns) {
+  Instance::Config config = ipu("compute", 2), other_config = config;
+  other_config.slice = 700 * ns;
+  Machine one(config, "one"), other(other_config, "other");
+  Domain apart("apart");
+  std::set<std::string> keepers;
+  Event look(apart, [&] {
+    if (now() > 10 * us) keepers.insert(sc_core::sc_get_current_process_handle().name());
+    look.after(330 * ns);
+  });
+  look.at(0);
+  run(100 * us);
+  EXPECT_EQ(keepers.size(), 1u) << testing::PrintToString(keepers);
+}
+
 TEST_P(SiblingsTest, SleepersDoNothing) {
   Machine machine(ipu("sleep", GetParam()));
   run(10 * us);
@@ -92,6 +112,76 @@ TEST_P(SiblingsTest, SleepersDoNothing) {
   EXPECT_EQ(machine.device.accesses[0].cpu, 0u);
   EXPECT_EQ(machine.device.accesses[0].time, 10 * us + 1000 * s + 4 * ns);
   EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+/// How much too early or too late core 1 sees what core 0 has stored, at most: before and after
+/// `border`. Core 1 yields `yields` times.
+std::array<Picoseconds, 2> wrong(std::uint64_t yields, Picoseconds spin_slice, Picoseconds border) {
+  constexpr std::uint64_t turns = 400, period = 3 * turns + 4, first = 3 * turns + 11;
+  Instance::Config config = ipu("spin", 2);
+  config.spin_slice = spin_slice;
+  Machine machine(config);
+  machine.parameter(0, turns);
+  machine.parameter(1, yields);
+  std::array<Picoseconds, 2> most{};
+  machine.device.on_access = [&](Access& access) {
+    const auto stored = static_cast<Picoseconds>(first + (access.value - 1) * period) * ns;
+    Picoseconds& found = most[access.time < border ? 0 : 1];
+    found = std::max(found, std::abs(access.time - stored));
+  };
+  run(100 * us);
+  EXPECT_GT(machine.device.accesses.size(), 80u);
+  return most;
+}
+
+// A look takes 5 instructions.
+constexpr Picoseconds look_time = 5 * ns;
+
+TEST(SpinSliceTest, WhoSpinsSeesStoresNearlyAtTheirTimes) {
+  constexpr std::uint64_t always = 1'000'000;
+  for (const Picoseconds slice : {10 * ns, 50 * ns, 200 * ns}) {
+    const std::string most = in_child([&] { return std::to_string(wrong(always, slice, 0)[1]); });
+    EXPECT_LE(std::stoll(most), slice + look_time) << slice;
+    EXPECT_GE(std::stoll(most), slice / 2) << slice;
+  }
+}
+
+TEST(SpinSliceTest, OthersSeeThemUpToASliceLate) {
+  EXPECT_GT(wrong(0, 10 * ns, 0)[1], 500 * ns);
+}
+
+TEST(SpinSliceTest, ALongerOneThanTheSliceDoesNotCount) {
+  const Picoseconds most = wrong(1'000'000, 1 * ms, 0)[1];
+  EXPECT_GT(most, 500 * ns);
+  EXPECT_LE(most, 1 * us + look_time);
+}
+
+// 100 yields end after 100 looks.
+TEST(SpinSliceTest, OneThatHasYieldedSpinsForTenMicroseconds) {
+  const auto [before, after] = wrong(100, 20 * ns, 10 * us);
+  EXPECT_LE(before, 20 * ns + look_time);
+  EXPECT_GT(after, 500 * ns);
+}
+
+std::string spin_trace(Picoseconds quantum) {
+  return in_child([&] {
+    Instance::Config config = ipu("spin", 3);
+    config.spin_slice = 20 * ns;
+    config.max_quantum = quantum;
+    Machine machine(config);
+    machine.parameter(0, 400);
+    machine.parameter(1, 100);
+    run(100 * us);
+    EXPECT_GT(machine.device.accesses.size(), 80u);
+    return machine.device.trace();
+  });
+}
+
+TEST(SpinSliceTest, TheTraceDoesNotDependOnTheQuantum) {
+  const std::string expected = spin_trace(50 * ns);
+  for (const Picoseconds quantum : {200 * ns, 1 * us, 1 * ms}) {
+    EXPECT_TRUE(spin_trace(quantum) == expected) << quantum;
+  }
 }
 
 /// The cores of two machines race. Over a link each machine writes into the other's memory and

@@ -294,7 +294,15 @@ TEST_F(WakeupTest, AnExceptionEndsTheRunAndNotTheProcess) {
     throw BrokenPromise("as promised");
   });
   throws.at(10);
-  spawn_keeper();
+  spawn([this] {
+    Agenda::get().admit();
+    try {
+      wakeup_.wait();
+    } catch (const BrokenPromise&) {
+      note("process");
+      throw;
+    }
+  });
   std::string message;
   try {
     simulate(1000);
@@ -307,26 +315,24 @@ TEST_F(WakeupTest, AnExceptionEndsTheRunAndNotTheProcess) {
 }
 
 TEST_F(WakeupTest, AppointmentsWithoutEndReturnToTheKernel) {
-  bool stops = false;
+  constexpr unsigned far_too_many = 20'000;
+  sc_core::sc_event event;
+  unsigned kept = 0;
   Event endless(domain_, [&] {
-    if (!stops) endless.after(0);
+    if (kept == 0) event.notify();
+    if (++kept < far_too_many) endless.after(0);
   });
   endless.at(5);
   ends_.at(30);
-  spawn_keeper();
   spawn([&] {
-    sc_core::wait(to_sc_time(6));
-    note("never");
+    sc_core::wait(event);
+    EXPECT_LT(kept, far_too_many);
+    note("other");
   });
-  std::uint64_t kept = 0;
-  Event counts(domain_, [&] {
-    stops = ++kept > 10'000;
-    if (!stops) counts.after(0);
-  });
-  counts.at(5);
-  const auto before = sc_core::sc_delta_count();
+  spawn_keeper();  // last, so that nothing else is ready when it waits
   simulate(1000);
-  EXPECT_GE(sc_core::sc_delta_count() - before, 4u);
+  EXPECT_EQ(kept, far_too_many);
+  EXPECT_THAT(notes_, ElementsAre("other@5", "end@30", "keeper@30"));
 }
 
 }  // namespace
