@@ -26,7 +26,8 @@ STATS = {
                  "host_ipu.down.wire_bytes": 7, "host_ipu.up.wire_bytes": 8, "ipu.queue_memory.line_fills": 3},
     "latencies_ps": {"host.root_complex.read_latency": {"median": 750_500}},
 }  # fmt: skip
-OUTPUT = """switches 220 in 800000 ns
+OUTPUT = """switches 220 in 1000000 ns
+computed 220 times in 200000 ns
 ping 260 done in 1800000 ns
 message BLOCKED sent 110 received 111
 message WAKEUP sent 120 received 120
@@ -108,7 +109,7 @@ class Matrix(unittest.TestCase):
                     self.assertNotEqual((run.values(), LOADS[run.load].command(run)),
                                         (central.values(), LOADS[run.load].command(central)))
                 else:
-                    self.assertEqual(run.values(), tuple(sorted(LOADS[run.load].platform)))
+                    self.assertEqual(run.values(), tuple(sorted((*LOADS[run.load].platform, *variants.VARIANTS[run.variant].platform))))
 
     def test_all_runs_have_what_the_user_sets(self):
         for run in matrix.runs("quick", ("hosts[0].vcpus=5", "simulation.max_quantum=10us")):
@@ -126,17 +127,20 @@ class Matrix(unittest.TestCase):
 
     def test_of_two_values_of_a_key_the_factor_s_counts(self):
         self.assertEqual(run_of("floor", factor="rings", level=8).values(), ("hosts[0].vcpus=8",))
+        values = ("hosts[0].vcpus=4", "simulation.spin_slice={}ns")
+        self.assertEqual(run_of("host").values(), tuple(value.format(20) for value in values))
+        self.assertEqual(run_of("host", factor="spin-slice", level=10).values(), tuple(value.format(10) for value in values))
 
 
 class Guest(unittest.TestCase):
     def test_commands(self):
         command = PING.command(run_of("wave-none", seed=2))
         self.assertIn("insmod /share/oae_sched_queue.ko agent_cached=0 write_combining=0 write_through=0 prefetch_dec", command)
-        load = "for i in $(seq {}); do :; done; tasks --warm-up 10 ping 2 110' > /share/out 2> /share/err"
-        self.assertIn(f" && schedule --policy fifo-central --cpus 1 --transport queue sh -c '{load.format(472)}", command)
+        load = "for i in $(seq {}); do :; done; tasks --warm-up 10 --vary {} ping 2 110' > /share/out 2> /share/err"
+        self.assertIn(f" && schedule --policy fifo-central --cpus 1 --transport queue sh -c '{load.format(472, 2)}", command)
         self.assertNotIn("--prestage", command)
         self.assertIn("--prestage", PING.command(run_of("wave-all")))
-        self.assertEqual(PING.command(run_of("floor")), f"PATH=/share:$PATH && taskset 2 sh -c '{load.format(0)}")
+        self.assertEqual(PING.command(run_of("floor")), f"PATH=/share:$PATH && taskset 2 sh -c '{load.format(0, 0)}")
         self.assertNotIn("queue", PING.command(run_of("host-prestage")))
 
     def test_loads_begin_all_over_the_tick(self):
@@ -162,12 +166,15 @@ class Guest(unittest.TestCase):
         self.assertNotIn("messages", PING.result(run_of("floor"), Left(OUTPUT, STATS)))
 
     def test_output_that_is_not_complete_is_no_result(self):
-        first, second, *others = OUTPUT.splitlines(keepends=True)
-        wrong = {"": "not said", first + "".join(others): "not said", second + first + "".join(others): "not said",
-                 first.replace("220", "219") + second + "".join(others): "counted",
-                 first + second.replace("260", "219") + "".join(others): "more switches",
-                 first.replace("800000", "0") + second + "".join(others): "no time",
-                 first + second: "nothing"}  # fmt: skip
+        first, computed, second, *others = OUTPUT.splitlines(keepends=True)
+        rest = "".join(others)
+        wrong = {"": "not said", first + rest: "not said", first + second + rest: "not said",
+                 second + computed + first + rest: "not said",
+                 first.replace("220", "219") + computed.replace("220", "219") + second + rest: "counted",
+                 first + computed.replace("220", "219") + second + rest: "computed 219 times",
+                 first + computed + second.replace("260", "219") + rest: "more switches",
+                 first.replace("1000000", "200000") + computed + second + rest: "no time",
+                 first + computed + second: "nothing"}  # fmt: skip
         for output, why in wrong.items():
             with self.subTest(output), self.assertRaisesRegex(BadResult, why):
                 PING.result(run_of("wave-all"), Left(output, STATS))

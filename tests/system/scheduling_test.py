@@ -505,6 +505,7 @@ grep HRTIMER /proc/softirqs
 """
         warm = f"""code {start} --cpus 1 --prestage tasks --warm-up 3000 ping 2 1
 code {start} --cpus 1 --prestage tasks --warm-up 3000 ping 2 100
+code {start} --cpus 1 --prestage tasks --warm-up 3000 --vary 7 ping 2 100
 code tasks --warm-up 3000 spin 2 100
 """
         # With this load, many decisions are withdrawn.
@@ -552,17 +553,25 @@ echo 0 > /sys/module/oae_sched_queue/parameters/decisions_pushed
         self.assertGreater(looks[2], 2)
 
     def test_what_precedes_the_warm_up_of_a_load_does_not_count(self):
-        lines = r"(?m)^switches (\d+) in (\d+) ns\nping (\d+) done in (\d+) ns$"
+        lines = r"(?m)^switches (\d+) in (\d+) ns\n(?:computed .*\n)?ping (\d+) done in (\d+) ns$"
         found = [list(map(int, some)) for some in re.findall(lines, self.text("warm"))]
-        self.assertEqual([switches for switches, *_ in found], [2, 200])
+        self.assertEqual([switches for switches, *_ in found], [2, 200, 200])
         for switches, time, all_switches, whole in found:
             with self.subTest(switches):
                 self.assertGreater(all_switches, switches + 200)  # 3 ms are enough for that
                 self.assertGreater(time, 1_000 * switches)
                 self.assertLess(time, 20_000 * switches)
                 self.assertGreater(whole, time + 3_000_000)
-        self.assertEqual(re.findall(r"(?m)^code (\d+)$", self.text("warm")), ["0", "0", "2"])
+        self.assertEqual(re.findall(r"(?m)^code (\d+)$", self.text("warm")), ["0", "0", "0", "2"])
         self.assertIn("usage: tasks", self.text("warm", "err"))
+
+    def test_tasks_that_vary_compute_besides(self):
+        (_, plain), (_, varied) = re.findall(r"(?m)^switches (200) in (\d+) ns$", self.text("warm"))
+        ((times, computed),) = re.findall(r"(?m)^computed (\d+) times in (\d+) ns$", self.text("warm"))
+        self.assertEqual(times, "200")
+        # A turn has 1,023.5 loops on average, with a standard deviation of 591, of three instructions of 1 ns each.
+        self.assertAlmostEqual(int(computed) / 200, 3 * 1_023.5, delta=3 * 4 * 591 / 200**0.5)
+        self.assertAlmostEqual((int(varied) - int(computed)) / int(plain), 1, delta=0.03)
 
     def test_only_a_watchdog_that_goes_by_waiting_takes_a_busy_cpu_for_a_dead_agent(self):
         waiting, liveness, _ = re.split(r"(?m)^code 0$", self.text("held"))

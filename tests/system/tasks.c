@@ -7,6 +7,11 @@
  * With --warm-up, ROUNDS of `ping` begin when the program has run for that time, and what they take
  * is printed, too. Neither the start nor the end of the program is in it: what these cost depends
  * on the memory that the kernel happens to give them, and on what it puts off until a later tick.
+ *
+ * Threads that do nothing but wake each other fall into step with an agent that looks at memory in
+ * turns of equal length, and then a few nanoseconds decide what each of thousands of switches
+ * takes. With --vary, threads compute for a while in each turn, as chance from SEED has it. How
+ * long that took is measured afterwards, when they compute the same again, and printed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -115,6 +120,43 @@ static void* yield(void* unused) {
 
 static uint64_t began; /* the program */
 
+static struct {
+  bool on;
+  uint64_t state;      /* of the generator */
+  uint64_t first;      /* its state before the first turn that counted */
+  unsigned long turns; /* which counted */
+} vary;
+
+/* Computes for 0 to 2,047 loops by a linear congruential generator modulo 2^64 (Knuth, TAOCP volume
+ * 2, section 3.3.4), whose upper bits say how many. Threads have their turns one after the other.
+ * All callers execute the same instructions. */
+__attribute__((noinline)) static void compute(bool counts) {
+  unsigned long loops;
+
+  if (counts && vary.turns++ == 0) vary.first = vary.state;
+  vary.state = vary.state * 6364136223846793005 + 1442695040888963407;
+  loops = vary.state >> 53;
+  for (unsigned long i = 0; i < loops; i++) __asm__ volatile("");
+}
+
+/* Computes once more for all turns that counted, and returns how long that takes, ns. Nothing else
+ * runs, but an interrupt may come: so the shortest of five times counts. */
+static uint64_t compute_again(void) {
+  const unsigned long turns = vary.turns;
+  uint64_t shortest = UINT64_MAX;
+
+  for (int i = 0; i < 5; i++) {
+    const uint64_t before = clock_ns(CLOCK_MONOTONIC);
+    uint64_t took;
+
+    vary.state = vary.first;
+    for (unsigned long turn = 0; turn < turns; turn++) compute(true);
+    took = clock_ns(CLOCK_MONOTONIC) - before;
+    if (took < shortest) shortest = took;
+  }
+  return shortest;
+}
+
 /* Of `ping` with a warm-up: thread 0 reads the clock at its first turn after the warm-up, and again
  * when `rounds` more have passed. In between lie two switches for each of them. */
 static struct {
@@ -145,6 +187,7 @@ static void* ping(void* argument) {
       note(me, false);
     }
     if (counted.warm_up && me == 0) count_rounds(i);
+    if (vary.on) compute(atomic_load(&counted.made) != ULONG_MAX && !counted.until);
     atomic_fetch_add(&done, 1);
     atomic_store(&turn, !me);
     futex(&turn, FUTEX_WAKE, 1);
@@ -340,6 +383,12 @@ int main(int argc, char** argv) {
     only_ping = true;
     argc -= 2;
     argv += 2;
+    if (argc > 2 && strcmp(argv[1], "--vary") == 0) {
+      vary.on = true;
+      vary.state = strtoull(argv[2], NULL, 10);
+      argc -= 2;
+      argv += 2;
+    }
   }
   count = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   for (size_t i = 0; argc == 4 && i < sizeof(loads) / sizeof(*loads); i++)
@@ -349,7 +398,7 @@ int main(int argc, char** argv) {
     fputs(
         "usage: tasks spin|yield|ping|move|renice|start|mixed|share THREADS ROUNDS\n"
         "       tasks --stamps FILE ping 2 ROUNDS\n"
-        "       tasks --warm-up MICROSECONDS ping 2 ROUNDS\n",
+        "       tasks --warm-up MICROSECONDS [--vary SEED] ping 2 ROUNDS\n",
         stderr);
     return 2;
   }
@@ -364,6 +413,10 @@ int main(int argc, char** argv) {
   if (load->thread == share) share_report(count);
   if (counted.warm_up)
     printf("switches %lu in %" PRIu64 " ns\n", 2 * rounds, counted.until - counted.from);
+  if (vary.on) {
+    printf("computed %lu times ", vary.turns);
+    printf("in %" PRIu64 " ns\n", compute_again());
+  }
   printf("%s %lu done in %" PRIu64 " ns\n", load->name, atomic_load(&done),
          clock_ns(CLOCK_MONOTONIC) - began);
   if (file && !write_stamps(file)) {

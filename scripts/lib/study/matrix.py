@@ -29,7 +29,7 @@ class Run:
 
     def values(self) -> Tuple[str, ...]:
         """What the platform file is overridden with: KEY=VALUE, in order. Of several values of a key, the last one counts."""
-        every = (*LOADS[self.load].platform, *self._level().platform, *VARIANTS[self.variant].platform, *self.more)
+        every = (*LOADS[self.load].platform, *VARIANTS[self.variant].platform, *self._level().platform, *self.more)
         found = dict(each.split("=", 1) for each in every)
         return tuple(f"{key}={value}" for key, value in sorted(found.items()))
 
@@ -105,6 +105,7 @@ EXTENTS: Dict[str, Tuple[Part, ...]] = {
         Part("ping", 5, STEADY, ALL),
         Part("ping", 3, STEADY, (), ("link",), RUNGS),
         Part("ping", 5, STEADY, (), ("slice",), SERVING),
+        Part("ping", 5, STEADY, (), ("spin-slice",), ON_HOST_NAMES),
         Part("ping", 1, STEADY, (), ("memory", "interrupt", "core", "rings"), SERVING),
         Part("ping", 2, STEADY, (), ("hits",), PRESTAGED_BY_AGENT),
         Part("requests", 10, SHORT, SERVING, ("churn", "link", "slice"), PRESTAGED),

@@ -58,10 +58,20 @@ def ports(*options: str, carry: bool = True) -> Variant:
     )
 
 
+# An agent on the host and the CPUs that it schedules speak by memory alone, and each sees what the other one has stored up to a
+# slice too early or too late.
+SPIN_SLICE = 20  # ns
+
+
 def host(*options: str) -> Variant:
     """The agent is a thread that spins on CPU 0."""
     name = "-".join(["host", *(option.strip("-") for option in options)])
-    return Variant(name, modules=(("oae_sched", ()),), schedule=("--agent-cpu", "0", *options))
+    return Variant(
+        name,
+        modules=(("oae_sched", ()),),
+        schedule=("--agent-cpu", "0", *options),
+        platform=(f"simulation.spin_slice={SPIN_SLICE}ns",),
+    )
 
 
 # By how many of the optimisations are on, and by which one is not.

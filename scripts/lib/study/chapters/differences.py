@@ -186,7 +186,7 @@ def included(value: Optional[Estimate]) -> str:
     return "one run" if not math.isfinite(value.half) else "no" if sign(value) else "yes"
 
 
-MUST_AGREE = ("slice",)
+MUST_AGREE = ("slice", "spin-slice")
 
 
 def tables(document: dict) -> List[Table]:
