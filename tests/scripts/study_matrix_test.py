@@ -225,7 +225,8 @@ class Options(unittest.TestCase):
     def test_help_says_what_the_options_do(self):
         run = self.study("--help")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        for word in ("wave ", "--quick", "--smallest", "--json FILE", "--html FILE", "--from FILE", "--jobs N", "--only LOADS", "--again"):
+        for word in ("wave ", "--quick", "--smallest", "--json FILE", "--html FILE", "--from FILE", "--jobs N", "--only LOADS",
+                     "--variants V", "--again"):
             self.assertRegex(run.stdout, rf"(?m)^  {word}")
 
     def test_mistakes_start_nothing(self):

@@ -231,6 +231,15 @@ class Runs(Simulated):
         again = self.study("--from", self.folder / "all.json", "--only", "traced-ping")
         self.assertEqual(again.stdout, run.stdout)
 
+    def test_only_some_variants(self):
+        run = self.study("--variants", "floor,*-all", "--json", self.folder / "some.json")
+        found = json.loads((self.folder / "some.json").read_text())["runs"]
+        self.assertEqual({each["variant"] for each in found}, {"floor", "wave-all"})
+        self.assertIn("there is no variant 'wave'; there are: floor, ", self.study("--variants", "wave", code=2).stderr)
+        self.study("--json", self.folder / "all.json")
+        again = self.study("--from", self.folder / "all.json", "--variants", "floor,wave-all")
+        self.assertEqual(again.stdout, run.stdout)
+
 
 class Parts(in_folder.InFolder):
     def test_a_store_keeps_results_by_key(self):

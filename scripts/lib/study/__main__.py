@@ -8,7 +8,7 @@ import os
 import pathlib
 import signal
 import sys
-from typing import List
+from typing import Callable, Iterable, List
 
 sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 import json_file  # noqa: E402
@@ -16,21 +16,27 @@ from study import document, page, report, runner  # noqa: E402
 from study.inputs import Inputs  # noqa: E402
 from study.loads import LOADS  # noqa: E402
 from study.matrix import EXTENTS, runs  # noqa: E402
+from study.variants import VARIANTS  # noqa: E402
 
 
-def loads_of(names: str) -> List[str]:
-    """The loads that are meant by names with commas between them, where `*` stands for any characters."""
-    patterns = names.split(",")
-    for pattern in patterns:
-        if not fnmatch.filter(LOADS, pattern):
-            raise argparse.ArgumentTypeError(f"there is no load '{pattern}'; there are: {', '.join(LOADS)}")
-    return [load for load in LOADS if any(fnmatch.fnmatchcase(load, pattern) for pattern in patterns)]
+def some_of(what: str, known: Iterable[str]) -> Callable[[str], List[str]]:
+    """Finds what is meant by names with commas between them, where `*` stands for any characters."""
+
+    def found(names: str) -> List[str]:
+        patterns = names.split(",")
+        for pattern in patterns:
+            if not fnmatch.filter(known, pattern):
+                raise argparse.ArgumentTypeError(f"there is no {what} '{pattern}'; there are: {', '.join(known)}")
+        return [name for name in known if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+
+    return found
 
 
 def made(options: argparse.Namespace) -> dict:
     inputs = Inputs(options.build)
     folder = options.build / "study"
-    wanted = [run for run in runs(options.extent, tuple(options.set)) if run.load in options.only]
+    every = runs(options.extent, tuple(options.set))
+    wanted = [run for run in every if run.load in options.only and run.variant in options.variants]
     results, failures = runner.make(inputs, wanted, folder, options.jobs)
     return document.make(options.study, options.extent, inputs, results, failures)
 
@@ -50,12 +56,14 @@ def main() -> int:
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--html", type=pathlib.Path)
     parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--only", type=loads_of, default=list(LOADS))
+    parser.add_argument("--only", type=some_of("load", LOADS), default=list(LOADS))
+    parser.add_argument("--variants", type=some_of("variant", VARIANTS), default=list(VARIANTS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     try:
         found = document.read(options.source) if options.source else made(options)
-        found["runs"] = [run for run in found["runs"] if run["load"] in options.only]
+        found["runs"] = [run for run in found["runs"]
+                         if run["load"] in options.only and run["variant"] in options.variants]  # fmt: skip
         if options.json:
             json_file.write(options.json, found)
         if options.html:
