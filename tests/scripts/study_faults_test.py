@@ -82,7 +82,8 @@ class Guest(unittest.TestCase):
 
     def test_machines(self):
         machines = {run.values() for run in matrix.runs("whole") if run.load.startswith("fault-")}
-        self.assertEqual(machines, {("hosts[0].vcpus=3", faults.HOT_PLUG), ("hosts[0].vcpus=3", faults.CONTAINMENT)})
+        pulled, cut = ("hosts[0].vcpus=3", faults.HOT_PLUG), ("hosts[0].vcpus=3", faults.CONTAINMENT)
+        self.assertEqual(machines, {pulled, cut, (*pulled, "simulation.spin_slice=20ns")})  # the last one if the agent spins
         self.assertEqual({LOADS[run.load].firmware for run in matrix.runs("whole")}, {None, "tests/firmware/faulty_agent.elf"})
 
     def test_each_fault_is_run_with_each_of_its_variants(self):
@@ -164,17 +165,16 @@ class Tables(unittest.TestCase):
 
     def test_a_row(self):
         row = self.rows(study_data.run(faults.SWAP_PORTS, 0, found(FIRST), load="fault-hang"))
-        self.assertEqual(row, {"swap ports: hangs": ["watchdog", "21,000.0 (one run)", "21,500.0 (one run)", "30,000.0 (one run)",
+        self.assertEqual(row, {"swap ports: hangs": ["watchdog", "21,000.0", "21,500.0", "30,000.0",
                                                      "16", "24,000", "1"]})  # fmt: skip
 
-    def test_means_of_what_is_known_and_the_longest_gap_of_all(self):
+    def test_ranges_of_what_is_known_and_the_longest_gap_of_all(self):
         later = {**FIRST, "sign": "silence", "noticed": 16_000_000, "decided": None, "undelivered": None}
         runs = [study_data.run(faults.QUEUES, seed, each, load="fault-hang")
                 for seed, each in enumerate((found(FIRST), found(later, gap=26_000_000), found(FIRST)))]  # fmt: skip
         texts = self.rows(*runs)["queues: hangs"]
         self.assertEqual((texts[0], texts[4:]), ("watchdog 2, silence 1", ["16", "26,000", "3"]))
-        self.assertRegex(texts[1], r"^19,333\.3 ± ")
-        self.assertRegex(texts[3], r"^30,000\.0 ± 0\.0$")
+        self.assertEqual((texts[1], texts[3]), ("16,000.0 to 21,000.0", "30,000.0"))
 
     def test_what_was_not_noticed_has_no_times(self):
         (row,) = self.rows(study_data.run(faults.QUEUES, 0, found(), load="fault-pause-10ms")).values()
@@ -182,11 +182,11 @@ class Tables(unittest.TestCase):
 
     def test_without_an_agent_on_the_host_there_is_no_scheduler(self):
         (row,) = self.rows(study_data.run(faults.HOST, 0, found(ended=500_000), load="fault-killed")).values()
-        self.assertEqual(row[:4], ["the agent's end", "500.0 (one run)", "500.0 (one run)", "-"])
+        self.assertEqual(row[:4], ["the agent's end", "500.0", "500.0", "-"])
 
     def test_the_agent_that_decides_last_counts(self):
         row = self.rows(study_data.run(faults.QUEUES, 0, found({**FIRST, "decided": None}, FIRST), load="fault-cut"))
-        self.assertEqual(row["queues: link cut, and back"][3], "30,000.0 (one run)")
+        self.assertEqual(row["queues: link cut, and back"][3], "30,000.0")
 
 
 if __name__ == "__main__":

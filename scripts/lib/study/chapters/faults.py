@@ -6,8 +6,7 @@ from typing import Callable, List, Optional
 
 from figures_table import Table
 
-from study.chapters.cells import NOTHING, text_of
-from study.estimate import estimate
+from study.chapters.cells import NOTHING
 from study.loads import faults
 from study.samples import Samples
 
@@ -38,11 +37,14 @@ def or_end(of: Time) -> Time:
     return lambda result: of(result) if result["ended"] is None else result["ended"]
 
 
-def mean(results: List[dict], of: Time) -> str:
-    """Of those that have such a time, in us."""
-    times = [of(result) for result in results]
-    known = [time / 1000 for time in times if time is not None]
-    return text_of(estimate(known) if known else None)
+def times(results: List[dict], of: Time) -> str:
+    """The least and the greatest of those that have such a time, in us. There are too few of them for an interval, and when a
+    timer looks for the first time after a fault is not distributed like an error."""
+    known = sorted(time for time in map(of, results) if time is not None)
+    if not known:
+        return NOTHING
+    least, greatest = (f"{time / 1000:,.1f}" for time in (known[0], known[-1]))
+    return least if least == greatest else f"{least} to {greatest}"
 
 
 def most(results: List[dict], of: Time) -> str:
@@ -53,9 +55,9 @@ def most(results: List[dict], of: Time) -> str:
 def texts(results: List[dict]) -> List[str]:
     return [
         signs(results),
-        mean(results, or_end(of_fallback(0, "noticed"))),
-        mean(results, or_end(of_fallback(0, "fallback"))),
-        mean(results, of_fallback(-1, "decided")),
+        times(results, or_end(of_fallback(0, "noticed"))),
+        times(results, or_end(of_fallback(0, "fallback"))),
+        times(results, of_fallback(-1, "decided")),
         most(results, of_fallback(0, "undelivered")),
         f"{max(result['longest_gap'] for result in results) / 1000:,.0f}",
     ]
@@ -75,6 +77,7 @@ def tables(document: dict) -> List[Table]:
             found,
             [
                 "Threads under Shinjuku with prestaged decisions: half of them spin, and pairs of the others wake each other.",
+                "Times are the least and the greatest of the runs, whose faults come at other times of a tick.",
                 "turns begin: from then on, threads take turns without the agent. decided again: the first decision of the agent",
                 "that has begun anew. undelivered: what the agent had not got before, at most. longest gap: the longest time in",
                 "which a thread did not go on, of all runs. guest/scheduling/FAULTS.md says what follows from that.",
