@@ -155,5 +155,5 @@ ALL = (
     Fault("disabled", "link cut for good", f"{CONTROL} 0x10", link=CONTAINMENT, spin_us=2 * SPIN_US, returns=False),
     Fault("pulled", "card pulled", PULLED, returns=False),
     Fault("replaced", "card pulled, and back after 20 ms", f"{PULLED}; sleep 0.02; vpctl hot_plug host_ipu insert",
-          spin_us=120_000),
+          spin_us=150_000),
 )  # fmt: skip
