@@ -36,7 +36,7 @@ struct Simulation {
   std::int64_t vcpu_slice =
       1 * us;  ///< how long a vCPU runs before its sibling does; changes results
   std::int64_t spin_slice =
-      1 * us;                  ///< the same while a vCPU spins, if that is less than vcpu_slice
+      1 * ms;                  ///< how long it runs while a vCPU spins, if less than vcpu_slice
   std::uint32_t seed = 1;      ///< of all that is random to a guest
   Instant rtc{1'767'225'600};  ///< 2026-01-01; the guest's clock at the start
 };

@@ -27,7 +27,7 @@ const Struct<Simulation> simulation({
     {"vcpu_slice", &Simulation::vcpu_slice, duration(50 * ns, 1 * ms),
      "How long a vCPU runs before a sibling that shares its memory runs; it changes results"},
     {"spin_slice", &Simulation::spin_slice, duration(10 * ns, 1 * ms),
-     "Replaces a longer vcpu_slice while a vCPU spins: for 10 us after each PAUSE or YIELD"},
+     "Replaces a longer vcpu_slice while a vCPU spins: for 10 us after each PAUSE, YIELD or WFE"},
     {"seed", &Simulation::seed, integer(0, 0xffff'ffff), "Seed of all that is random to a guest"},
     {"rtc", &Simulation::rtc, instant(), "Date and time of a guest's real-time clock at the start"},
 });

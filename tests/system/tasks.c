@@ -10,8 +10,8 @@
  *
  * Threads that do nothing but wake each other fall into step with an agent that looks at memory in
  * turns of equal length, and then a few nanoseconds decide what each of thousands of switches
- * takes. With --vary, threads compute for a while in each turn, as chance from SEED has it. How
- * long that took is measured afterwards, when they compute the same again, and printed.
+ * takes. With --vary, each turn computes for a pseudo-random time that SEED determines. The main
+ * thread repeats the same computation afterwards and prints how long it took.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -129,7 +129,7 @@ static struct {
 
 /* Computes for 0 to 2,047 loops by a linear congruential generator modulo 2^64 (Knuth, TAOCP volume
  * 2, section 3.3.4), whose upper bits say how many. Threads have their turns one after the other.
- * All callers execute the same instructions. */
+ * It is not inlined, so that what is measured and what is repeated is the same code. */
 __attribute__((noinline)) static void compute(bool counts) {
   unsigned long loops;
 

@@ -38,7 +38,7 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
     Picoseconds max_quantum = 1 * us;    ///< how far a vCPU may run ahead of the kernel's time
     Picoseconds slice = 1 * us;          ///< the same while a sibling is awake, whose memory it
                                          ///< shares; at most the domain's lookahead counts
-    Picoseconds spin_slice = 1 * us;     ///< the same while a vCPU spins, if that is less than slice
+    Picoseconds spin_slice = 1 * ms;     ///< how long it runs while a vCPU spins, if less than slice
     bool decoupled = false;              ///< targets know of accesses ahead of time, see Decoupled
     std::vector<Console*> consoles;      ///< console n is the argument "-chardev oae,id=consolen"
   };
@@ -153,7 +153,7 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   unsigned awake_ = 0;      // vCPUs that run or are about to
   unsigned accesses_ = 0;   // vCPUs inside an access
   unsigned acting_ = 0;     // vCPUs that are about to act on their siblings
-  Picoseconds spins_until_ = 0;  // a vCPU has yielded to its siblings, so it waits for one of them
+  Picoseconds spins_until_ = 0;  // until then, a vCPU is taken to wait for a sibling
   bool gathering_ = false;  // somebody needs a moment without one
   bool polled_ = false;     // GDB has been waiting for such a moment
   bool off_ = false;        // the guest has powered off

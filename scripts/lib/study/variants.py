@@ -58,8 +58,8 @@ def ports(*options: str, carry: bool = True) -> Variant:
     )
 
 
-# An agent on the host and the CPUs that it schedules speak by memory alone, and each sees what the other one has stored up to a
-# slice too early or too late.
+# An agent on the host and its CPUs tell each other by memory what has happened and what is decided; only kicks are interrupts.
+# What one has stored, the other sees up to a slice too early or too late.
 SPIN_SLICE = 20  # ns
 
 

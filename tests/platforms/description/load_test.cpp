@@ -148,6 +148,8 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
        "from 50ns to 1ms", "50ns or more"},
       {"name: good\n", "name: good\nsimulation: {vcpu_slice: 2ms}\n", "2:26", "found `2ms`",
        "from 50ns to 1ms", "1ms or less"},
+      {"name: good\n", "name: good\nsimulation: {spin_slice: 9ns}\n", "2:26", "found `9ns`",
+       "from 10ns to 1ms", "10ns or more"},
       {"name: good\n", "name: good\nsimulation: {seed: -1}\n", "2:20", "found `-1`",
        "0 to 4294967295", "0 or more"},
       {"name: good\n", "name: good\nsimulation: {rtc: now}\n", "2:19", "not a date and time", "UTC",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vCPUs of one machine each have a local time, and none delays another.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <set>
@@ -116,8 +117,9 @@ TEST_P(SiblingsTest, SleepersDoNothing) {
 
 /// How much too early or too late core 1 sees what core 0 has stored, at most: before and after
 /// `border`. Core 1 yields `yields` times.
-std::array<Picoseconds, 2> wrong(std::uint64_t yields, Picoseconds spin_slice, Picoseconds border) {
-  constexpr std::uint64_t turns = 400, period = 3 * turns + 4, first = 3 * turns + 11;
+std::array<Picoseconds, 2> wrong(std::uint64_t yields, Picoseconds spin_slice, Picoseconds border,
+                                 Picoseconds until = 100 * us) {
+  constexpr std::uint64_t turns = 400, period = 3 * turns + 4, first = 3 * turns + 14;
   Instance::Config config = ipu("spin", 2);
   config.spin_slice = spin_slice;
   Machine machine(config);
@@ -129,8 +131,8 @@ std::array<Picoseconds, 2> wrong(std::uint64_t yields, Picoseconds spin_slice, P
     Picoseconds& found = most[access.time < border ? 0 : 1];
     found = std::max(found, std::abs(access.time - stored));
   };
-  run(100 * us);
-  EXPECT_GT(machine.device.accesses.size(), 80u);
+  run(until);
+  EXPECT_GT(static_cast<Picoseconds>(machine.device.accesses.size()), until / (2 * us));
   return most;
 }
 
@@ -158,9 +160,35 @@ TEST(SpinSliceTest, ALongerOneThanTheSliceDoesNotCount) {
 
 // 100 yields end after 100 looks.
 TEST(SpinSliceTest, OneThatHasYieldedSpinsForTenMicroseconds) {
-  const auto [before, after] = wrong(100, 20 * ns, 10 * us);
+  const auto [before, after] = wrong(100, 20 * ns, 10 * us, 18 * us);
   EXPECT_LE(before, 20 * ns + look_time);
   EXPECT_GT(after, 500 * ns);
+}
+
+// A vCPU that was alone runs as far as the quantum allows, and is stopped when it wakes another
+// one.
+TEST(SpinSliceTest, WhoWakesASiblingDoesNotSpin) {
+  for (const Picoseconds quantum : {200 * ns, 1 * us, 100 * us}) {
+    EXPECT_TRUE(in_child([&] {
+                  constexpr Picoseconds period = (3 * 400 + 4) * ns;
+                  Instance::Config config = ipu("spin", 2);
+                  config.spin_slice = 10 * ns;
+                  config.max_quantum = quantum;
+                  Machine machine(config);
+                  machine.parameter(0, 400);
+                  machine.parameter(2, 1);
+                  machine.device.at[device + 8].wait = 750 * ns;
+                  run(49 * us);  // 20,000 turns of two instructions, and then 8 us
+                  std::vector<Picoseconds> found;
+                  for (const Access& access : machine.device.of(device)) {
+                    found.push_back(access.time - static_cast<Picoseconds>(access.value) * period);
+                  }
+                  EXPECT_GT(found.size(), 4u);
+                  const auto [least, most] = std::minmax_element(found.begin(), found.end());
+                  return *most - *least > 400 * ns ? "long turns" : "short turns";
+                }) == "long turns")
+        << quantum;
+  }
 }
 
 std::string spin_trace(Picoseconds quantum) {
@@ -191,6 +219,7 @@ std::string race(Picoseconds quantum, Picoseconds slice, Picoseconds latency, un
     Instance::Config config = ipu("race", cores);
     config.max_quantum = quantum;
     config.slice = slice;
+    config.spin_slice = 20 * ns;  // of no account: who wakes others or arms a timer does not spin
     Machine one(config, "one"), other(config, "other");
     one.domain.add_peer(other.domain, latency);
     other.domain.add_peer(one.domain, latency);

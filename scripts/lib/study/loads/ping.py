@@ -14,7 +14,7 @@ POLICY = "fifo-central"
 class Ping(Load):
     """A run's size is how long the tasks run before their rounds count, in us, and the rounds that count. What it costs to
     start a program and to end it depends on the memory that the kernel happens to give it, and is no part of a switch. In each
-    turn a task computes for 0 to 2.5 us by chance, so that it does not fall into step with an agent; that is taken off."""
+    turn a task computes for a random time of up to 2.5 us, so that it does not fall into step with an agent. That is taken off."""
 
     name = "ping"
     title = "context switches"

@@ -43,6 +43,7 @@ typedef struct OaeVcpu {
     int64_t until;     /* the limit of the run in progress */
     unsigned limit;    /* how that is meant, an OaeLimit */
     bool ended_early;
+    bool paused; /* by PAUSE, in this run */
     uint64_t faulted;  /* instructions at the last exception */
     unsigned invalidated; /* how many blocks had been invalidated when its access began */
     struct {
@@ -234,7 +235,10 @@ void oae_exception_taken(CPUState *cpu)
 
 void oae_pause_taken(CPUState *cpu)
 {
-    vcpu_at(cpu->cpu_index)->stalled += OAE_PAUSE_PS;
+    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+
+    v->stalled += OAE_PAUSE_PS;
+    v->paused = true;
 }
 
 bool oae_holds(CPUState *cpu)
@@ -319,6 +323,7 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
     }
 
     v->ended_early = false;
+    v->paused = false;
     qatomic_set(&cpu->exit_request, 0);
     qatomic_set(&cpu->running, true);
     bql_unlock();
@@ -343,6 +348,9 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
     }
     if (asleep(cpu)) {
         return OAE_RUN_HALTED;
+    }
+    if (v->paused || reason == EXCP_YIELD) {
+        return OAE_RUN_YIELDED;
     }
     return v->ended_early || local_time(v) >= until ? OAE_RUN_LIMIT : OAE_RUN_EXIT;
 }

@@ -22,12 +22,13 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 5
+#define OAE_QEMU_API_VERSION 6
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
     OAE_RUN_LIMIT,   /* local time has reached the limit, see vcpu_run() */
-    OAE_RUN_EXIT,    /* left early: interrupted, or it yielded to its siblings */
+    OAE_RUN_EXIT,    /* left early: interrupted */
+    OAE_RUN_YIELDED, /* PAUSE, YIELD or WFE was executed, whether at the limit or before */
     OAE_RUN_HALTED,  /* sleeps until wake() is called for it */
     OAE_RUN_STOPPED, /* the machine is stopped (GDB, shutdown, reset) */
     OAE_RUN_BUSY,    /* can run only when no vCPU is inside an access */
