@@ -67,7 +67,7 @@ class Case(machine.TestCase):
         cls.all_runs = cls.runs()
         scripts = {run: LOADS[run.load].command(run) for run in cls.all_runs}
         first = cls.all_runs[0]
-        options = [word for value in (*COMMON, *first.values()) for word in ("--set", value)]
+        options = [word for value in (*COMMON, *LOADS[first.load].platform) for word in ("--set", value)]
         options += ["--firmware", scheduling_test.FAULTY_AGENT]
         machines = machine.Children(*options, scripts=scripts, mark=load.MARK, append=f"vp.run={load.SHARE}/boot")
         machines.command += ["--stats", str(machines.folder / "stats")]
