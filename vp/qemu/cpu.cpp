@@ -61,13 +61,13 @@ bool Cpu::execute() {
   do {
     grant();
     reason = run();
-    if (reason == OAE_RUN_YIELDED && local_ >= granted_) break;
-  } while ((reason == OAE_RUN_EXIT || reason == OAE_RUN_YIELDED) && instance_.awake_ == 1 &&
-           !instance_.failure_);
+  } while ((reason == OAE_RUN_EXIT || (reason == OAE_RUN_YIELDED && local_ < granted_)) &&
+           instance_.awake_ == 1 && !instance_.failure_);
   instance_.running_ = nullptr;
   if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
 
-  if (reason == OAE_RUN_YIELDED && instance_.awake_ > 1) instance_.spins_until_ = local_ + spin_time;
+  if (reason == OAE_RUN_YIELDED && instance_.awake_ > 1)
+    instance_.spins_until_ = local_ + spin_time;
 
   // From here on a call of wake() is not lost.
   asleep_ = reason == OAE_RUN_HALTED;

@@ -32,11 +32,14 @@ def some_of(what: str, known: Iterable[str]) -> Callable[[str], List[str]]:
     return found
 
 
+def is_wanted(options: argparse.Namespace, load: str, variant: str) -> bool:
+    return load in options.only and variant in options.variants
+
+
 def made(options: argparse.Namespace) -> dict:
     inputs = Inputs(options.build)
     folder = options.build / "study"
-    every = runs(options.extent, tuple(options.set))
-    wanted = [run for run in every if run.load in options.only and run.variant in options.variants]
+    wanted = [run for run in runs(options.extent, tuple(options.set)) if is_wanted(options, run.load, run.variant)]
     results, failures = runner.make(inputs, wanted, folder, options.jobs)
     return document.make(options.study, options.extent, inputs, results, failures)
 
@@ -62,8 +65,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         found = document.read(options.source) if options.source else made(options)
-        found["runs"] = [run for run in found["runs"]
-                         if run["load"] in options.only and run["variant"] in options.variants]  # fmt: skip
+        found["runs"] = [run for run in found["runs"] if is_wanted(options, run["load"], run["variant"])]
         if options.json:
             json_file.write(options.json, found)
         if options.html:

@@ -52,8 +52,10 @@ FACTORS = {
     "rings": Factor("vCPUs of the host, each with a ring", "", 4, platform("hosts[0].vcpus", "", 2, 8)),
     "slice": Factor("how long a vCPU runs before a sibling does, which must not matter", "ns", 1000,
                     platform("simulation.vcpu_slice", "ns", 100)),
-    "spin-slice": Factor("how long a vCPU runs before a sibling does while an agent on the host spins, which must not matter", "ns", SPIN_SLICE,
-                         platform("simulation.spin_slice", "ns", 10)),
+    "spin-slice": Factor(
+        "how long a vCPU runs before a sibling does while an agent on the host spins, which must not matter", "ns", SPIN_SLICE,
+        platform("simulation.spin_slice", "ns", 10),
+    ),
     "workers": Factor("CPUs of workers", "", 12, setting("workers", 2, 4, 8)),
     "cores": Factor("CPUs of workers, with the one that an agent on the host would need", "", 12, setting("workers", 13)),
     "rate": Factor("requests a second", "", 100_000, setting("rate", 200_000, 300_000, 400_000, 600_000, 800_000)),
