@@ -66,8 +66,9 @@ bool Cpu::execute() {
   instance_.running_ = nullptr;
   if (instance_.failure_) std::rethrow_exception(std::exchange(instance_.failure_, nullptr));
 
-  if (reason == OAE_RUN_YIELDED && instance_.awake_ > 1)
+  if (reason == OAE_RUN_YIELDED && instance_.awake_ > 1) {
     instance_.spins_until_ = local_ + spin_time;
+  }
 
   // From here on a call of wake() is not lost.
   asleep_ = reason == OAE_RUN_HALTED;
