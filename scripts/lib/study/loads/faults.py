@@ -21,6 +21,7 @@ BOTH, ALL_CPUS = "1-2", "0-2"  # CPU 0 is left to an agent on the host
 SIGNS = ("watchdog", "liveness", "silence", "doubt", "all_ones", "reset", "removal")
 TIMES = ("noticed", "fallback", "resumed", "decided")  # of a fallback, in their order
 KILLED, WITHOUT_ITS_FIRMWARE = 137, 125  # exit codes of `schedule`
+RECORDS = 400_000  # twice as many as an agent on the host makes while threads spin for 112 ms
 
 HOT_PLUG = "pcie_links[0].hot_plug={capable: true, surprise: true}"
 CONTAINMENT = "pcie_links[0].downstream_port_containment=true"
@@ -46,7 +47,7 @@ class Fault(Load):
 
     def command(self, run) -> str:
         variant = VARIANTS[run.variant]
-        trace = ("--trace", f"{SHARE}/{traces.TRACE}") if self.traced else ()
+        trace = ("--trace", f"{SHARE}/{traces.TRACE}", "--records", str(RECORDS)) if self.traced else ()
         watchdog = ("--watchdog", f"{PATIENCE_MS}ms")
         words = load.under(variant, POLICY, self.cpus, (*watchdog, *trace))
         steps = [
