@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots from the other side. Those up to `done` are committed and wait in the ring for their consumer; those after it, up
+// to the one before `expected`, are tentative. A frame that is damaged or missing makes this side want a new generation, and
+// ignore all slots until a restart frame says which ones it keeps.
+module oae_link_intake #(
+  parameter int unsigned SLOTS = 128           // of the ring, a power of two
+) (
+  input  logic         clk_i,
+  input  logic         rst_i,
+
+  input  logic         up_i,                   // frames count
+  input  logic         cut_i,
+  input  logic         join_i,
+  input  oae_link_pkg::sent_t        peer_i,
+
+  input  logic         frame_good_i,
+  input  logic         damaged_i,
+  input  logic [1:0]   protocol_i,
+  input  oae_link_pkg::head_t        head_i,
+  input  logic         return_valid_i,
+  input  oae_link_pkg::request_t     return_i,
+
+  input  logic         take_i,                 // the consumer's index
+  input  logic [31:0]  take_index_i,
+  output logic         take_refused_o,
+
+  output logic         room_o,                 // the ring has room for the frame that comes
+  output logic [$clog2(SLOTS)-1:0] row_o,      // its place
+
+  output logic [31:0]  expected_o,
+  output logic [31:0]  done_o,
+  output logic         known_o,
+  output logic [31:0]  first_o,
+  output logic [31:0]  received_o,             // the producer's index
+  output logic [31:0]  taken_o,
+  output oae_link_pkg::answer_t      return_o,
+  output logic         due_o,                  // a return has to leave
+  output logic         urgent_o,
+  input  logic         return_taken_i,
+
+  output logic         jammed_o,
+  output logic         jams_o,                 // in this clock
+  output logic [31:0]  commits_o,
+  output logic         defect_o                // the other side has broken a rule, in the clock before
+);
+
+  localparam int unsigned ROW = $clog2(SLOTS);
+
+  logic [31:0] expected_q, expected_d;
+  logic [31:0] done_q, done_d;
+  logic        known_q, known_d;
+  logic [31:0] first_q, first_d;               // number with which the journal begins
+  logic [7:0]  generation_q, generation_d;
+  logic [7:0]  wanted_q, wanted_d;
+  logic [15:0] digest_q, digest_d;
+  logic [31:0] received_q, received_d;
+  logic [31:0] taken_q, taken_d;
+  logic [31:0] place_q, place_d;               // index of the slot that is expected
+  logic        due_q, due_d;
+  logic        urgent_q, urgent_d;
+
+  logic               said_q;                  // a return has come in the clock before
+  logic [31:0]        said_confirmed_q;
+  logic               slot;
+  logic               restart;
+  logic               jammed;
+  logic               next;                    // the frame is the slot that is expected
+  logic signed [7:0]  newer;                   // how far the frame's generation is ahead of the present one,
+  logic signed [7:0]  newer_wanted;            //   and of the one that is wanted
+  logic signed [31:0] confirms;
+  logic signed [31:0] kept;                    // of the tentative slots, by a restart
+  logic signed [31:0] begins;
+  logic               keeps;
+  logic               defect;
+
+  assign slot = up_i && frame_good_i && protocol_i == 2'(oae_registers::WIRE_PROTOCOL_SLOT);
+  assign restart = up_i && frame_good_i && protocol_i == 2'(oae_registers::WIRE_PROTOCOL_RESTART);
+  assign jammed = wanted_q != generation_q;
+  assign newer = head_i.generation - generation_q;
+  assign newer_wanted = head_i.generation - wanted_q;
+  assign next = head_i.number == expected_q && room_o;
+  assign confirms = said_confirmed_q - done_q;
+  assign kept = head_i.number - done_q;
+  assign room_o = place_q - taken_q < 32'(SLOTS);
+  assign row_o = place_q[ROW-1:0];
+  assign take_refused_o = take_i && take_index_i - taken_q > received_q - taken_q;
+
+  // What the other side has in doubt stays known or unknown. If it has nothing in doubt, the journal may begin anew.
+  assign begins = first_q - peer_i.settled - 32'd1;
+  assign keeps = peer_i.settled != peer_i.confirmed && known_q && begins <= 0;
+
+  always_comb begin
+    expected_d = expected_q;
+    done_d = done_q;
+    known_d = known_q;
+    first_d = first_q;
+    generation_d = generation_q;
+    wanted_d = wanted_q;
+    digest_d = digest_q;
+    received_d = received_q;
+    taken_d = taken_q;
+    place_d = place_q;
+    due_d = due_q && !return_taken_i;
+    urgent_d = urgent_q && !return_taken_i;
+    jams_o = 1'b0;
+    commits_o = '0;
+    defect = 1'b0;
+
+    if (take_i && !take_refused_o) begin
+      taken_d = take_index_i;
+      due_d = 1'b1;
+    end
+
+    if (slot && newer == '0 && !jammed && next) begin
+      expected_d = expected_q + 32'd1;
+      place_d = place_q + 32'd1;
+      digest_d = oae_link_pkg::next_digest(digest_q, head_i.digest);
+      due_d = 1'b1;
+    end else if (slot && newer == '0 && !jammed) begin
+      jams_o = 1'b1;                           // a slot before it is missing
+      wanted_d = generation_q + 8'd1;
+    end else if (slot && newer > 0 && newer_wanted >= 0) begin
+      jams_o = 1'b1;                           // the restart of its generation is missing
+      wanted_d = head_i.generation + 8'd1;
+    end else if (up_i && damaged_i && !jammed) begin
+      jams_o = 1'b1;
+      wanted_d = generation_q + 8'd1;
+    end else if (restart && newer > 0) begin
+      if (kept < 0 || kept >= expected_q - done_q) defect = 1'b1;
+      else begin
+        generation_d = head_i.generation;
+        wanted_d = head_i.generation;
+        digest_d = head_i.digest;
+        expected_d = head_i.number + 32'd1;
+        place_d = received_q + kept;
+        due_d = 1'b1;
+      end
+    end
+    if (jams_o) begin
+      due_d = 1'b1;
+      urgent_d = 1'b1;
+    end
+
+    if (up_i && return_valid_i && return_i.ask) due_d = 1'b1;
+    if (said_q) begin
+      if (confirms > 0 && confirms < expected_q - done_q) begin
+        done_d = said_confirmed_q;
+        received_d = received_q + confirms;
+        commits_o = confirms;
+        due_d = 1'b1;
+      end else if (confirms > 0) defect = 1'b1;
+    end
+
+    if (cut_i) begin
+      expected_d = done_d + 32'd1;
+      place_d = received_d;
+      due_d = 1'b0;
+      urgent_d = 1'b0;
+    end
+    if (join_i) begin
+      if (!keeps) begin
+        done_d = peer_i.confirmed;
+        first_d = peer_i.confirmed + 32'd1;
+        known_d = 1'b1;
+      end
+      expected_d = done_d + 32'd1;
+      generation_d = '0;
+      wanted_d = '0;
+      digest_d = '0;
+      due_d = 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || cut_i || join_i) said_q <= 1'b0;
+    else said_q <= up_i && return_valid_i;
+    said_confirmed_q <= done_q + oae_link_pkg::ahead(return_i.confirmed, done_q[15:0]);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      expected_q <= 32'd1;
+      done_q <= '0;
+      known_q <= 1'b0;
+      first_q <= '0;
+      generation_q <= '0;
+      wanted_q <= '0;
+      digest_q <= '0;
+      received_q <= '0;
+      taken_q <= '0;
+      place_q <= '0;
+      due_q <= 1'b0;
+      urgent_q <= 1'b0;
+      defect_o <= 1'b0;
+    end else begin
+      expected_q <= expected_d;
+      done_q <= done_d;
+      known_q <= known_d;
+      first_q <= first_d;
+      generation_q <= generation_d;
+      wanted_q <= wanted_d;
+      digest_q <= digest_d;
+      received_q <= received_d;
+      taken_q <= taken_d;
+      place_q <= place_d;
+      due_q <= due_d;
+      urgent_q <= urgent_d;
+      defect_o <= defect;
+    end
+  end
+
+  assign return_o.answered = expected_q[15:0] - 16'd1;
+  assign return_o.done = done_q[15:0];
+  assign return_o.credit = done_q[15:0] + 16'(SLOTS) - (received_q[15:0] - taken_q[15:0]);
+  assign return_o.generation = generation_q;
+  assign return_o.wanted = wanted_q[6:0];
+  assign return_o.digest = digest_q;
+
+  assign expected_o = expected_q;
+  assign done_o = done_q;
+  assign known_o = known_q;
+  assign first_o = first_q;
+  assign received_o = received_q;
+  assign taken_o = taken_q;
+  assign due_o = due_q;
+  assign urgent_o = urgent_q;
+  assign jammed_o = jammed;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i)
+    if (!rst_i) begin
+      assert (place_q - received_q == expected_q - done_q - 32'd1) else $error("number and place do not agree");
+      assert (place_q - taken_q <= 32'(SLOTS)) else $error("more slots than the ring has");
+      assert (received_q - taken_q <= place_q - taken_q) else $error("a slot is taken before it is committed");
+      assert (up_i || expected_q == done_q + 32'd1) else $error("a tentative slot of a link that is not up");
+      assert (!(slot && return_valid_i)) else $error("two units in one clock");
+    end
+`endif
+
+endmodule

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a link's end tell each other.
+package oae_link_pkg;
+
+  localparam int unsigned NUMBER_LOW = 12;  // bits of a number in a frame; a return has 16
+
+  localparam logic [31:0] CRC32C = 32'h82f63b78;         // CRC-32C (RFC 3385), reflected
+
+  // What a return says of the slots that its side has received (registers/return.yaml)
+  typedef struct packed {
+    logic [15:0] digest;
+    logic [6:0]  wanted;
+    logic [7:0]  generation;
+    logic [15:0] credit;
+    logic [15:0] done;
+    logic [15:0] answered;
+  } answer_t;
+
+  // What it says for those that its side has sent
+  typedef struct packed {
+    logic        ask;
+    logic [15:0] confirmed;
+  } request_t;
+
+  typedef struct packed {
+    request_t request;
+    answer_t  answer;
+  } return_t;
+
+  // A join frame (registers/wire.yaml): the sessions that its side knows,
+  typedef struct packed {
+    logic        met;
+    logic        agreed;
+    logic [31:0] other;
+    logic [31:0] own;
+  } sessions_t;
+
+  // the slots that it has sent,
+  typedef struct packed {
+    logic [31:0] confirmed;
+    logic [31:0] settled;
+  } sent_t;
+
+  // and those that it has received
+  typedef struct packed {
+    logic        known;
+    logic [31:0] first;
+    logic [31:0] done;
+  } journal_t;
+
+  typedef struct packed {
+    sessions_t sessions;
+    sent_t     sent;
+    journal_t  journal;
+  } join_t;
+
+  // A restart frame, and the head of a slot frame
+  typedef struct packed {
+    logic [7:0]  generation;
+    logic [31:0] number;     // of the slot, or the last one that the restart keeps
+    logic [15:0] digest;     // of the slots up to that number; of a slot, the low bits of its check
+  } head_t;
+
+  // The other side's part of a settlement: its journal, or what another route has brought of it
+  typedef struct packed {
+    logic        known;      // it covers the slots in doubt
+    logic [31:0] done;
+  } verdict_t;
+
+  // The frame's seed, which is added to slice 6 for the check: a frame of another number or of another session is a damaged one.
+  function automatic logic [63:0] seed(input logic [31:0] number, input logic [15:0] from, input logic [15:0] to);
+    seed = {from, to, number};
+  endfunction
+
+  // How far the first number is ahead of the second, of which these are the low bits; negative if it is behind
+  function automatic logic signed [31:0] ahead(input logic [15:0] low, input logic [15:0] number_low);
+    logic signed [15:0] distance;
+    distance = low - number_low;
+    ahead = 32'(distance);
+  endfunction
+
+  function automatic logic [15:0] next_digest(input logic [15:0] digest, input logic [15:0] check);
+    next_digest = {digest[14:0], digest[15]} ^ check;
+  endfunction
+
+endpackage

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots that this side sends. They are numbered from 1 after power-up, and these numbers only grow:
+//
+//   settled <= confirmed <= answered <= sent <= offered
+//
+// The other side holds what is answered. A return that leaves confirms all of it; from then on, it can only be settled forward.
+// On damage, silence or at the firmware's wish, all slots that are not answered are reversed: a new generation begins, and
+// their numbers are given to the slots that are offered next. Every frame names its generation.
+module oae_link_window #(
+  parameter int unsigned SLOTS = 128          // of the ring, a power of two
+) (
+  input  logic         clk_i,
+  input  logic         rst_i,
+  input  logic [31:0]  now_i,
+
+  input  logic         up_i,
+  input  logic         down_i,
+  input  logic         cut_i,                 // the link is no longer up or joined
+  input  logic         join_i,                // the link joins:
+  input  oae_link_pkg::journal_t     peer_i,                //   what the other side has received
+  input  logic [31:0]  limit_i,               // clocks of silence that are tolerated
+
+  // The firmware
+  input  logic         again_i,
+  input  logic         offer_i,
+  input  logic [31:0]  offer_number_i,
+  output logic         offer_refused_o,
+  input  logic         withdraw_i,
+  input  logic         resume_i,
+  input  logic         drop_i,
+  input  logic         settle_i,              // by another route
+  input  oae_link_pkg::verdict_t     verdict_i,
+  output logic         settle_refused_o,
+
+  input  logic         return_valid_i,
+  input  oae_link_pkg::answer_t      return_i,
+
+  // To the wire
+  output logic         slot_valid_o,
+  output logic [7:0]   generation_o,
+  input  logic         slot_taken_i,
+  output logic         restart_valid_o,
+  output oae_link_pkg::head_t        restart_o,
+  input  logic         restart_taken_i,
+  input  logic         checked_i,             // the check of a slot that leaves is known
+  input  oae_link_pkg::head_t        checked_head_i,
+  output logic         confirm_due_o,
+  output logic         ask_o,
+  input  logic         return_taken_i,        // it confirms what is answered
+
+  output logic [31:0]  offered_o,
+  output logic [31:0]  sent_o,
+  output logic [31:0]  answered_o,
+  output logic [31:0]  confirmed_o,
+  output logic [31:0]  settled_o,
+  output logic         held_o,
+  output logic         restarting_o,
+  output logic         in_doubt_o,
+
+  // In this clock
+  output logic [31:0]  commits_o,             // slots that are committed,
+  output logic [31:0]  reverses_o,            //   reversed,
+  output logic [31:0]  loses_o,               //   or lost
+  output logic         silent_o,
+  output logic         doubts_o,
+  output logic         gains_o,               // the other side holds more, or has committed more
+
+  output logic         busy_o,
+  output logic         deadline_valid_o,
+  output logic [31:0]  deadline_o
+);
+
+  localparam int unsigned ROW = $clog2(SLOTS);
+
+  logic [31:0] offered_q, offered_d;
+  logic [31:0] sent_q, sent_d;
+  logic [31:0] answered_q, answered_d;
+  logic [31:0] confirmed_q, confirmed_d;
+  logic [31:0] settled_q, settled_d;
+  logic [31:0] credit_q, credit_d;            // number of the last slot for which the other side has room
+  logic [7:0]  generation_q, generation_d;
+  logic        restart_q, restart_d;          // a restart frame has to leave
+  logic        shown_q, shown_d;              // the other side has shown the present generation
+  logic        held_q, held_d;
+  logic        asked_q, asked_d;              // a silence has passed since the last progress
+  logic        ask_q, ask_d;                  // a return has to ask
+  logic        heard_q, heard_d;              // a return has come since then
+  logic [31:0] since_q, since_d;              // the last progress, or the last silence
+  logic        late_q;                        // that was as long ago as the limit says,
+  logic        fresh_q;                       //   but for what has happened in the clock before
+  logic [15:0] digest_answered_q, digest_answered_d;
+  logic [15:0] digest_sent_q, digest_sent_d;
+
+  // ---- A return: its numbers become whole in the clock in which it comes, and are compared in the next one ----
+
+  logic [15:0]        digests [SLOTS];        // of the slots up to each number
+  logic [15:0]        digest_q;
+  logic               said_q;                 // a return has come in the clock before:
+  logic [7:0]         said_generation_q;
+  logic [6:0]         said_wanted_q;
+  logic [15:0]        said_digest_q;
+  logic [31:0]        said_answered_q;
+  logic [31:0]        said_done_q;
+  logic [31:0]        said_credit_q;
+  logic [31:0]        said_answered;
+  logic               same;                   // it is of the present generation,
+  logic               agrees;                 //   and its digest is that of what was sent
+  logic               moves;                  // it answers more
+  logic               jams;                   // it wants another generation
+  logic signed [31:0] settles;
+  logic signed [31:0] answers;
+  logic signed [31:0] credits;
+
+  assign said_answered = answered_q + oae_link_pkg::ahead(return_i.answered, answered_q[15:0]);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || cut_i || join_i) said_q <= 1'b0;
+    else said_q <= return_valid_i;
+    said_generation_q <= return_i.generation;
+    said_wanted_q <= return_i.wanted;
+    said_digest_q <= return_i.digest;
+    said_answered_q <= said_answered;
+    said_done_q <= settled_q + oae_link_pkg::ahead(return_i.done, settled_q[15:0]);
+    said_credit_q <= credit_q + oae_link_pkg::ahead(return_i.credit, credit_q[15:0]);
+    digest_q <= digests[said_answered[ROW-1:0]];
+    if (checked_i && checked_head_i.generation == generation_q)
+      digests[checked_head_i.number[ROW-1:0]] <= oae_link_pkg::next_digest(digest_sent_q, checked_head_i.digest);
+  end
+
+  assign same = said_generation_q == generation_q;
+  assign agrees = digest_q == said_digest_q;
+  assign answers = said_answered_q - answered_q;
+  assign moves = answers > 0 && answers <= sent_q - answered_q;
+  assign jams = said_wanted_q == generation_q[6:0] + 7'd1;
+  assign settles = said_done_q - settled_q;
+  assign credits = said_credit_q - credit_q;
+
+  // ---- The changes of a clock ----
+
+  logic               reverse;                // what is not answered
+  logic               waits;
+  logic               lacks;                  // only credit is missing
+  logic               doubt;
+  logic               progress;               // there is news from the other side
+  logic               covered;
+  logic               settled_by_peer;
+  logic [31:0]        in_doubt;               // how many slots
+  logic [31:0]        found;                  //   of these, the other side has committed
+  oae_link_pkg::verdict_t           verdict;
+  logic signed [31:0] begins;
+
+  assign lacks = settled_q == sent_q && shown_q;
+  assign waits = up_i && (!lacks || (offered_q != sent_q && !held_q && sent_q == credit_q));
+  assign silent_o = waits && late_q && !fresh_q;
+  assign doubt = silent_o && asked_q && !(lacks && heard_q);
+
+  // Slots in doubt are settled by the other side's journal.
+  assign begins = peer_i.first - settled_q - 32'd1;
+  assign covered = peer_i.known && begins <= 0;
+  always_comb begin
+    verdict = verdict_i;
+    if (join_i) begin
+      verdict.known = covered;
+      verdict.done = peer_i.done;
+    end
+  end
+  assign in_doubt = confirmed_q - settled_q;
+  assign found = verdict.done - settled_q;
+  assign settled_by_peer = join_i || (settle_i && !settle_refused_o);
+  // Once this side has begun to come up, the other side may have read its numbers.
+  assign settle_refused_o = settle_i && (!down_i || in_doubt == '0 || (verdict_i.known && found > in_doubt));
+  assign offer_refused_o = offer_i && (offer_number_i - sent_q > 32'(SLOTS) ||
+                                       offer_number_i - settled_q > 32'(SLOTS - 1));
+
+  always_comb begin
+    offered_d = offered_q;
+    sent_d = sent_q;
+    answered_d = answered_q;
+    confirmed_d = confirmed_q;
+    settled_d = settled_q;
+    credit_d = credit_q;
+    generation_d = generation_q;
+    restart_d = restart_q && !restart_taken_i;
+    shown_d = shown_q;
+    held_d = held_q;
+    asked_d = asked_q;
+    ask_d = ask_q && !return_taken_i;
+    heard_d = heard_q;
+    since_d = since_q;
+    digest_answered_d = digest_answered_q;
+    digest_sent_d = digest_sent_q;
+    commits_o = '0;
+    reverses_o = '0;
+    loses_o = '0;
+    gains_o = 1'b0;
+    progress = 1'b0;
+    reverse = 1'b0;
+
+    if (offer_i && !offer_refused_o) offered_d = offer_number_i;
+    if (drop_i) offered_d = sent_q;
+    if (drop_i || resume_i) held_d = 1'b0;
+    if (slot_taken_i) sent_d = sent_q + 32'd1;
+    if (return_taken_i) confirmed_d = answered_q;
+    if (checked_i && checked_head_i.generation == generation_q)
+      digest_sent_d = oae_link_pkg::next_digest(digest_sent_q, checked_head_i.digest);
+
+    if (said_q) begin
+      heard_d = 1'b1;
+      if (settles > 0 && settles <= confirmed_q - settled_q) begin
+        settled_d = said_done_q;
+        commits_o = settles;
+        gains_o = 1'b1;
+      end
+      if (credits > 0) begin
+        credit_d = said_credit_q;
+        progress = sent_q == credit_q;
+      end
+      if (same) begin
+        shown_d = 1'b1;
+        progress = progress || !shown_q;
+        if (moves && agrees) begin
+          answered_d = said_answered_q;
+          digest_answered_d = said_digest_q;
+          gains_o = 1'b1;
+        end
+      end
+      if ((same && moves && !agrees) || jams) reverse = 1'b1;
+    end
+    if (withdraw_i && up_i && shown_q && sent_q != answered_q) reverse = 1'b1;
+    if (doubt && shown_q && sent_q != answered_q) reverse = 1'b1;
+
+    progress = progress || gains_o;
+
+    // Whoever waits without progress asks; who has asked in vain doubts.
+    if (silent_o) begin
+      asked_d = 1'b1;
+      ask_d = 1'b1;
+      heard_d = 1'b0;
+      if (!shown_q) restart_d = 1'b1;
+    end
+    if (progress) asked_d = 1'b0;
+    if (progress || silent_o || !waits) since_d = now_i;
+
+    if (reverse) begin
+      reverses_o = sent_d - answered_d;
+      sent_d = answered_d;
+      generation_d = generation_q + 8'd1;
+      digest_sent_d = digest_answered_d;
+      restart_d = 1'b1;
+      shown_d = 1'b0;
+    end
+    if (cut_i) begin
+      reverses_o = reverses_o + sent_d - confirmed_d;
+      sent_d = confirmed_d;
+      answered_d = confirmed_d;
+    end
+    if (settled_by_peer) begin
+      settled_d = confirmed_q;
+      if (!verdict.known || found > in_doubt) loses_o = in_doubt;
+      else begin
+        commits_o = found;
+        reverses_o = in_doubt - found;
+        settled_d = verdict.done;
+        confirmed_d = verdict.done;
+        sent_d = verdict.done;
+        answered_d = verdict.done;
+      end
+    end
+    if (cut_i || join_i) begin
+      generation_d = '0;
+      restart_d = 1'b0;
+      shown_d = 1'b1;
+      asked_d = 1'b0;
+      ask_d = 1'b0;
+      digest_answered_d = '0;
+      digest_sent_d = '0;
+    end
+    if (join_i) begin
+      credit_d = settled_d;
+      since_d = now_i;
+    end
+    if (!again_i && (reverse || cut_i || settled_by_peer) && sent_d != sent_q) held_d = 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      offered_q <= '0;
+      sent_q <= '0;
+      answered_q <= '0;
+      confirmed_q <= '0;
+      settled_q <= '0;
+      credit_q <= '0;
+      generation_q <= '0;
+      restart_q <= 1'b0;
+      shown_q <= 1'b1;
+      held_q <= 1'b0;
+      asked_q <= 1'b0;
+      ask_q <= 1'b0;
+      heard_q <= 1'b0;
+      since_q <= '0;
+      late_q <= 1'b0;
+      fresh_q <= 1'b0;
+      digest_answered_q <= '0;
+      digest_sent_q <= '0;
+    end else begin
+      offered_q <= offered_d;
+      sent_q <= sent_d;
+      answered_q <= answered_d;
+      confirmed_q <= confirmed_d;
+      settled_q <= settled_d;
+      credit_q <= credit_d;
+      generation_q <= generation_d;
+      restart_q <= restart_d;
+      shown_q <= shown_d;
+      held_q <= held_d;
+      asked_q <= asked_d;
+      ask_q <= ask_d;
+      heard_q <= heard_d;
+      since_q <= since_d;
+      late_q <= now_i - since_q >= limit_i;
+      fresh_q <= progress || silent_o || !waits;
+      digest_answered_q <= digest_answered_d;
+      digest_sent_q <= digest_sent_d;
+    end
+  end
+
+  // ---- What may be sent: as many slots as are offered, as the other side has room for, and as the ring has places ----
+
+  logic [31:0] bound;
+  logic [31:0] bound_q;                       // it may lag, since all of these only grow while it is valid
+  logic        open_q;
+
+  always_comb begin
+    bound = offered_q;
+    if (credit_q - settled_q < bound - settled_q) bound = credit_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    bound_q <= bound;
+    open_q <= up_i && !rst_i && !held_d && !drop_i && !cut_i && !join_i && !settle_i;
+  end
+  assign slot_valid_o = open_q && up_i && !held_q && sent_q != bound_q;
+
+  assign generation_o = generation_q;
+  assign restart_valid_o = restart_q;
+  assign restart_o.generation = generation_q;
+  assign restart_o.number = sent_q;
+  assign restart_o.digest = digest_sent_q;
+  assign confirm_due_o = up_i && answered_q != confirmed_q;
+  assign ask_o = ask_q;
+  assign doubts_o = doubt;
+
+  assign offered_o = offered_q;
+  assign sent_o = sent_q;
+  assign answered_o = answered_q;
+  assign confirmed_o = confirmed_q;
+  assign settled_o = settled_q;
+  assign held_o = held_q;
+  assign restarting_o = !shown_q;
+  assign in_doubt_o = !up_i && settled_q != confirmed_q;
+
+  assign busy_o = said_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
+                  (up_i && !held_q && !open_q);
+`ifdef SYNTHESIS
+  assign deadline_valid_o = 1'b0;
+  assign deadline_o = '0;
+`else
+  assign deadline_valid_o = waits;
+  assign deadline_o = since_q + limit_i;
+`endif
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i)
+    if (!rst_i) begin
+      assert (confirmed_q - settled_q <= 32'(SLOTS)) else $error("more slots confirmed than the ring has");
+      assert (answered_q - settled_q >= confirmed_q - settled_q) else $error("confirmed without an answer");
+      assert (sent_q - settled_q >= answered_q - settled_q) else $error("answered, and not sent");
+      assert (offered_q - settled_q >= sent_q - settled_q) else $error("sent, and not offered");
+      assert (offered_q - settled_q < 32'(SLOTS)) else $error("more slots offered than the ring has");
+      assert (!restart_q || up_i) else $error("a restart of a link that is not up");
+    end
+`endif
+
+endmodule

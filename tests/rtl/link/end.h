@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Voae_link_end.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "tests/rtl/link/wire.h"
+
+namespace window {
+
+using Slot = std::array<std::uint64_t, 7>;
+
+/// One end of a link: the pins of the verilated model, and a firmware that accesses its registers.
+class End {
+ public:
+  using Done = std::function<void(std::uint64_t)>;
+
+  End();
+  ~End();
+
+  void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff, Done done = {});
+  void post_get(unsigned address, Done done);
+  bool idle() const { return accesses_.empty(); }
+
+  /// The low phase of a clock. The outputs must be sampled before its end.
+  void settle(std::uint64_t now);
+  void rise();
+
+  Group sent() const;
+  void receive(const Group& group, bool carrier);
+
+  unsigned phase() const { return top.phase_o; }
+  bool error = false;  ///< whether the last access failed
+
+  struct Context : VerilatedContext {
+    Context() { threads(1); }
+  };
+  Context context;
+  Voae_link_end top{&context};
+
+ private:
+  struct Access {
+    bool write;
+    unsigned address;
+    std::uint64_t data;
+    unsigned strobe;
+    Done done;
+  };
+
+  std::deque<Access> accesses_;
+  bool taken_ = false;  // the first access waits for its response
+};
+
+}  // namespace window

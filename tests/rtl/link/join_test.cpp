@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coming up, going down, cuts of the wires, and losses of power.
+#include "tests/rtl/link/pair.h"
+
+namespace window {
+namespace {
+
+class Join : public Pair {
+ protected:
+  /// Lets units of one kind of frame, or returns, vanish from now on.
+  static void swallow(Wire& wire, int protocol) {
+    wire.tamper = [protocol](std::vector<Group>& unit, bool frame) {
+      const int is = frame ? static_cast<int>(unit[0].data[0] & 3) : returns;
+      if (is == protocol) {
+        for (Group& group : unit) group = {};
+      }
+    };
+  }
+  static constexpr int returns = 4;
+
+  void short_silence(End& end) {
+    put(end, OAE_WINDOW_LIMITS,
+        OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 4));
+  }
+};
+
+TEST_F(Join, BothEndsComeUpWhoeverBegins) {
+  up(*a);
+  clock(20'000);
+  EXPECT_EQ(a->phase(), unsigned{OAE_WINDOW_PHASE_INITIALISING});
+  up(*b);
+  until([this] { return is_up(); });
+  EXPECT_EQ(get(*a, OAE_WINDOW_SESSION), (std::uint64_t{1} << 32 | 1));
+}
+
+TEST_F(Join, AnEndThatGoesDownTakesTheOtherWithIt) {
+  bring_up();
+  put(*a, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_EQ(get(*b, OAE_WINDOW_STATE) >> OAE_WINDOW_STATE_REASON_SHIFT & 0xff,
+            unsigned{OAE_WINDOW_DOWN_MISSING});
+  EXPECT_EQ(get(*a, OAE_WINDOW_STATE) >> OAE_WINDOW_STATE_REASON_SHIFT & 0xff,
+            unsigned{OAE_WINDOW_DOWN_FIRMWARE});
+}
+
+TEST_F(Join, ALinkThatComesBackGoesOnWithTheNextSlot) {
+  bring_up();
+  offer(*a, 5, 1);
+  rest();
+  put(*a, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  offer(*a, 3, 6);
+  bring_up();
+  EXPECT_EQ(settled(*a), 8u);
+  EXPECT_EQ(take(*b).back(), slot(8));
+}
+
+// The confirmation arrives, and what the other side says of it does not: only its journal can.
+TEST_F(Join, SlotsInDoubtAreFoundCommitted) {
+  bring_up();
+  short_silence(*a);
+  offer(*a, 3, 1);
+  until([this] { return done(*b) == 3; });
+  to_a.cut();
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_EQ(get(*a, OAE_WINDOW_STATE) >> OAE_WINDOW_STATE_IN_DOUBT_SHIFT & 1, 1u);
+  EXPECT_EQ(settled(*a), 0u);
+  to_a.join();
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  EXPECT_EQ(settled(*a), 3u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_COMMITTED), 3u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_REVERSED), 0u);
+  EXPECT_EQ(take(*b).size(), 3u);
+}
+
+// The confirmation is on the wire when that is cut.
+TEST_F(Join, SlotsInDoubtAreFoundReversed) {
+  bring_up(false);
+  short_silence(*a);
+  swallow(to_b, returns);
+  offer(*a, 3, 1);
+  until([this] { return get(*a, OAE_WINDOW_SETTLED) >> 32 == 3; });
+  put(*b, OAE_WINDOW_CONTROL, 0);
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_EQ(done(*b), 0u);
+  to_b.tamper = nullptr;
+  bring_up(false);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_REVERSED), 3u);
+  EXPECT_EQ(done(*b), 0u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_STATE) >> OAE_WINDOW_STATE_HELD_SHIFT & 1, 1u);
+  command(*a, OAE_WINDOW_COMMAND_RESUME);  // offered anew
+  rest();
+  EXPECT_EQ(settled(*a), 3u);
+  EXPECT_EQ(take(*b).size(), 3u);
+}
+
+TEST_F(Join, SlotsInDoubtAreLostWithTheOtherSidesPower) {
+  bring_up();
+  short_silence(*a);
+  swallow(to_a, returns);
+  bool answered = false;
+  to_a.tamper = [&](std::vector<Group>& unit, bool frame) {
+    // Only the answer passes, so that the slots are confirmed and not settled.
+    if (!frame && answered) unit[0] = {};
+    if (!frame && (unit[0].data[0] & 0xffff) == 3) answered = true;
+  };
+  offer(*a, 3, 1);
+  until([this] { return done(*b) == 3; });
+  to_a.tamper = nullptr;
+  lose_power(b);
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_LOST), 3u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_REVERSED), 0u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_COMMITTED), 0u);
+  // They are not sent again, and the next one has the next number.
+  offer(*a, 1, 9);
+  rest();
+  EXPECT_EQ(done(*b), 4u);
+  EXPECT_EQ(take(*b), std::vector<Slot>{slot(9)});
+  EXPECT_EQ(get(*b, OAE_WINDOW_JOURNAL) >> 32, 4u);
+}
+
+TEST_F(Join, ANewLifeOfTheSenderCountsFromOne) {
+  bring_up();
+  offer(*a, 5, 1);
+  rest();
+  lose_power(a);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  offer(*a, 2, 11);
+  rest();
+  EXPECT_EQ(settled(*a), 2u);
+  const std::vector<Slot> taken = take(*b);  // those of the first life as well
+  ASSERT_EQ(taken.size(), 7u);
+  EXPECT_EQ(taken[4], slot(5));
+  EXPECT_EQ(taken[5], slot(11));
+}
+
+// The other side has learnt of the new session before this side's journal reaches it a second time.
+TEST_F(Join, AJournalThatBeganAfterADoubtDoesNotCoverIt) {
+  bring_up();
+  short_silence(*a);
+  short_silence(*b);
+  bool answered = false;
+  to_a.tamper = [&](std::vector<Group>& unit, bool frame) {
+    if (!frame && answered) unit[0] = {};
+    if (!frame && (unit[0].data[0] & 0xffff) == 3) answered = true;
+  };
+  offer(*a, 3, 1);
+  until([this] { return done(*b) == 3; });
+  lose_power(b);
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  // B joins, and its join frames that say so are lost.
+  to_a.tamper = [](std::vector<Group>& unit, bool frame) {
+    if (!frame || unit[unit.size() / 2].data[0] & OAE_WIRE_FLAGS_AGREED_MASK) {
+      for (Group& group : unit) group = {};
+    }
+  };
+  up(*a);
+  up(*b);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_JOINED || is_up(); });
+  if (a->phase() == OAE_WINDOW_PHASE_INITIALISING) {
+    put(*a, OAE_WINDOW_CONTROL, 0);
+    until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  }
+  to_a.tamper = nullptr;
+  bring_up();
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_LOST), 3u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_COMMITTED), 0u);
+}
+
+TEST_F(Join, AVerdictSettlesWhatIsInDoubtWhileTheEndIsDown) {
+  bring_up(false);
+  short_silence(*a);
+  offer(*a, 4, 1);
+  until([this] { return get(*a, OAE_WINDOW_SETTLED) >> 32 == 4; });
+  to_a.cut();
+  to_b.cut();
+  until([this] {
+    return a->phase() == OAE_WINDOW_PHASE_DOWN && b->phase() == OAE_WINDOW_PHASE_DOWN;
+  });
+  const unsigned committed = done(*b);
+  put(*a, OAE_WINDOW_VERDICT,
+      5 | OAE_PUT(OAE_WINDOW_VERDICT_KNOWN, 1));  // of a slot that is not in doubt
+  command(*a, OAE_WINDOW_COMMAND_SETTLE);
+  EXPECT_EQ(get(*a, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_REFUSED_MASK,
+            unsigned{OAE_WINDOW_EVENT_REFUSED_MASK});
+  EXPECT_EQ(settled(*a), 0u);
+  put(*a, OAE_WINDOW_VERDICT, committed | OAE_PUT(OAE_WINDOW_VERDICT_KNOWN, 1));
+  command(*a, OAE_WINDOW_COMMAND_SETTLE);
+  EXPECT_EQ(settled(*a), committed);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_REVERSED), 4 - committed);
+  command(*a, OAE_WINDOW_COMMAND_RESUME);
+  to_a.join();
+  to_b.join();
+  bring_up(false);
+  EXPECT_EQ(settled(*a), 4u);
+  EXPECT_EQ(take(*b).size(), 4u);
+}
+
+TEST_F(Join, AVerdictWithoutAJournalIsALoss) {
+  bring_up();
+  short_silence(*a);
+  offer(*a, 4, 1);
+  until([this] { return get(*a, OAE_WINDOW_SETTLED) >> 32 == 4; });
+  to_a.cut();
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  put(*a, OAE_WINDOW_VERDICT, 0);
+  command(*a, OAE_WINDOW_COMMAND_SETTLE);
+  EXPECT_EQ(settled(*a), 4u);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_LOST), 4u);
+  command(*a, OAE_WINDOW_COMMAND_SETTLE);  // nothing is in doubt any more
+  EXPECT_EQ(get(*a, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_REFUSED_MASK,
+            unsigned{OAE_WINDOW_EVENT_REFUSED_MASK});
+}
+
+TEST_F(Join, AVerdictIsRefusedOnceTheEndBeginsToComeUp) {
+  bring_up();
+  short_silence(*a);
+  offer(*a, 2, 1);
+  until([this] { return get(*a, OAE_WINDOW_SETTLED) >> 32 == 2; });
+  to_a.cut();
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  up(*a);
+  command(*a, OAE_WINDOW_COMMAND_SETTLE);
+  EXPECT_EQ(get(*a, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_REFUSED_MASK,
+            unsigned{OAE_WINDOW_EVENT_REFUSED_MASK});
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_LOST), 0u);
+}
+
+TEST_F(Join, ALostJoinFrameIsRepeated) {
+  short_silence(*a);
+  short_silence(*b);
+  unsigned lost = 0;
+  to_a.tamper = [&lost](std::vector<Group>& unit, bool) {
+    if (lost++ < 5) {
+      for (Group& group : unit) group = {};
+    }
+  };
+  bring_up();
+  EXPECT_GE(lost, 5u);
+}
+
+TEST_F(Join, TroubleTakesTheLinkDown) {
+  bring_up();
+  short_silence(*a);
+  swallow(to_b, OAE_WIRE_PROTOCOL_SLOT);
+  offer(*a, 1, 1);
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_EQ(get(*a, OAE_WINDOW_STATE) >> OAE_WINDOW_STATE_REASON_SHIFT & 0xff,
+            unsigned{OAE_WINDOW_DOWN_TROUBLE});
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_SILENT), 8u);  // of two silences, each second one is a doubt
+}
+
+TEST_F(Join, SignsOfLifeReachTheOtherSide) {
+  bring_up();
+  put(*a, OAE_WINDOW_LIVENESS, 17);
+  rest();
+  EXPECT_EQ(get(*b, OAE_WINDOW_ALIVE) & 0xffffffff, 17u);
+  EXPECT_LT(get(*b, OAE_WINDOW_ALIVE) >> 32, 2000u);
+  EXPECT_EQ(get(*b, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_ALIVE_MASK,
+            unsigned{OAE_WINDOW_EVENT_ALIVE_MASK});
+}
+
+}  // namespace
+}  // namespace window

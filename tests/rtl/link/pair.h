@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "oae_registers.h"
+#include "tests/rtl/link/end.h"
+
+namespace window {
+
+/// Two ends, the wires between them, and the actions of firmware.
+class Pair : public testing::Test {
+ protected:
+  static constexpr unsigned patience = 200'000;
+  static constexpr unsigned ring = WINDOW_SLOTS;
+
+  /// `delay` is the delay of each wire in clocks, at least 1.
+  explicit Pair(unsigned delay = 12);
+
+  void clock(unsigned clocks = 1);
+  /// Runs until `done`, and fails if that takes too long.
+  template <typename Predicate>
+  void until(Predicate done) {
+    for (unsigned i = 0; !done(); ++i) {
+      if (i == patience) FAIL() << "nothing more happens";
+      clock();
+    }
+  }
+  /// Runs until nothing moves, except for waits of a fixed time.
+  void rest();
+
+  void put(End& end, unsigned address, std::uint64_t data, unsigned strobe = 0xff);
+  std::uint64_t get(End& end, unsigned address);
+  void command(End& end, unsigned verb) { put(end, OAE_WINDOW_COMMAND, verb); }
+  void bring_up(bool again = true);
+  void up(End& end, bool again = true);
+
+  static Slot slot(std::uint64_t seed);
+  /// Writes slots to the ring behind the last one that is offered, and offers them.
+  void offer(End& end, const std::vector<Slot>& slots);
+  void offer(End& end, unsigned count, std::uint64_t first_seed);
+  /// Reads and releases all slots that have been committed.
+  std::vector<Slot> take(End& end);
+
+  unsigned offered(End& end) { return static_cast<unsigned>(get(end, OAE_WINDOW_OFFERED)); }
+  unsigned settled(End& end) { return end.top.settled_o; }
+  unsigned done(End& end) { return end.top.done_o; }
+  unsigned state(End& end, unsigned field_shift, unsigned mask) {
+    return get(end, OAE_WINDOW_STATE) >> field_shift & mask;
+  }
+  bool is_up() { return a->phase() == OAE_WINDOW_PHASE_UP && b->phase() == OAE_WINDOW_PHASE_UP; }
+  /// Replaces an end by one that has lost its power.
+  void lose_power(std::unique_ptr<End>& end);
+
+  std::unique_ptr<End> a = std::make_unique<End>();
+  std::unique_ptr<End> b = std::make_unique<End>();
+  Wire to_a;
+  Wire to_b;
+  std::uint64_t now = 0;
+
+ private:
+  std::deque<bool> carrier_to_a_;
+  std::deque<bool> carrier_to_b_;
+};
+
+}  // namespace window
