@@ -70,7 +70,7 @@ module oae_link_csr #(
   // Events in this clock
   input  logic        rises_i,
   input  logic        falls_i,
-  input  logic [31:0] commits_i,       // slots
+  input  logic [31:0] commits_i,       // slots, in the clock before
   input  logic [31:0] reverses_i,
   input  logic [31:0] loses_i,
   input  logic [31:0] receives_i,
@@ -125,10 +125,8 @@ module oae_link_csr #(
   logic [31:0] alive_count_q;
   logic [31:0] alive_since_q;
   logic        alive_old_q;            // the age no longer fits
-  logic [31:0] commits_q;              // what is counted in the clock after it has happened
-  logic [31:0] reverses_q;
-  logic [31:0] loses_q;
-  logic [31:0] receives_q;
+  logic [31:0] receives_q;             // what is counted in the clock after it has happened
+  logic [3:0]  happened_q;
   logic [63:0] committed_q;
   logic [63:0] reversed_q;
   logic [63:0] lost_q;
@@ -191,7 +189,7 @@ module oae_link_csr #(
   assign liveness_o = liveness_q;
   assign verdict_o = verdict_q;
   assign irq_o = |(event_q & enable_q);
-  assign busy_o = access_done_o || fetching_q || {commits_q, reverses_q, loses_q, receives_q} != '0;
+  assign busy_o = access_done_o || fetching_q || {receives_q, happened_q} != '0;
 
   // ---- Values of a read ----
 
@@ -255,9 +253,9 @@ module oae_link_csr #(
     happened = '0;
     happened[oae_registers::WINDOW_EVENT_UP_SHIFT] = rises_i;
     happened[oae_registers::WINDOW_EVENT_DOWN_SHIFT] = falls_i;
-    happened[oae_registers::WINDOW_EVENT_SETTLED_SHIFT] = commits_q != '0;
-    happened[oae_registers::WINDOW_EVENT_REVERSED_SHIFT] = reverses_q != '0;
-    happened[oae_registers::WINDOW_EVENT_LOST_SHIFT] = loses_q != '0;
+    happened[oae_registers::WINDOW_EVENT_SETTLED_SHIFT] = commits_i != '0;
+    happened[oae_registers::WINDOW_EVENT_REVERSED_SHIFT] = reverses_i != '0;
+    happened[oae_registers::WINDOW_EVENT_LOST_SHIFT] = loses_i != '0;
     happened[oae_registers::WINDOW_EVENT_RECEIVED_SHIFT] = receives_q != '0;
     happened[oae_registers::WINDOW_EVENT_ALIVE_SHIFT] = alive_i;
     happened[oae_registers::WINDOW_EVENT_REFUSED_SHIFT] = refused_i;
@@ -316,10 +314,8 @@ module oae_link_csr #(
       alive_count_q <= '0;
       alive_since_q <= now_i;
       alive_old_q <= 1'b0;
-      commits_q <= '0;
-      reverses_q <= '0;
-      loses_q <= '0;
       receives_q <= '0;
+      happened_q <= '0;
       committed_q <= '0;
       reversed_q <= '0;
       lost_q <= '0;
@@ -335,18 +331,16 @@ module oae_link_csr #(
         alive_since_q <= now_i;
         alive_old_q <= 1'b0;
       end else if (now_i - alive_since_q == '1) alive_old_q <= 1'b1;
-      commits_q <= commits_i;
-      reverses_q <= reverses_i;
-      loses_q <= loses_i;
       receives_q <= receives_i;
-      committed_q <= committed_q + 64'(commits_q);
-      reversed_q <= reversed_q + 64'(reverses_q);
-      lost_q <= lost_q + 64'(loses_q);
+      committed_q <= committed_q + 64'(commits_i);
+      reversed_q <= reversed_q + 64'(reverses_i);
+      lost_q <= lost_q + 64'(loses_i);
       received_q <= received_q + 64'(receives_q);
-      damaged_q <= damaged_q + 64'(damaged_i);
-      jammed_q <= jammed_q + 64'(jams_i);
-      silent_q <= silent_q + 64'(silent_i);
-      down_q <= down_q + 64'(falls_i);
+      happened_q <= {damaged_i, jams_i, silent_i, falls_i};
+      damaged_q <= damaged_q + 64'(happened_q[3]);
+      jammed_q <= jammed_q + 64'(happened_q[2]);
+      silent_q <= silent_q + 64'(happened_q[1]);
+      down_q <= down_q + 64'(happened_q[0]);
     end
   end
 

@@ -104,7 +104,7 @@ module oae_link_end #(
   logic        met;
   logic        open;
   logic        agrees;                       // the side joins in this clock,
-  logic        joins;                        //   of which the others hear in the next one
+  logic        joins;                        //   and its numbers change in the next one, in which nothing leaves
   oae_link_pkg::sent_t    peer_sent;
   oae_link_pkg::journal_t peer_journal;
   logic        cuts;
@@ -229,8 +229,9 @@ module oae_link_end #(
     .write_data_i({SLICES{ring_data}}), .read_i(send_read), .read_row_i(row_of(send_slot, send_slice)),
     .read_data_o(send_data));
 
+  // The last group of a slot may be what shows that the other side has joined, too.
   oae_link_memory #(.ROWS(ROWS), .WORDS(SLICES)) receive_ring (
-    .clk_i, .write_i({SLICES{up && group_valid && room}}), .write_row_i(row_of(row, group_slice)), .write_data_i(group_data),
+    .clk_i, .write_i({SLICES{live && group_valid && room}}), .write_row_i(row_of(row, group_slice)), .write_data_i(group_data),
     .read_i(ring_read), .read_row_i(row_of(ring_slot, ring_slice)), .read_data_o(receive_data));
 
   always_ff @(posedge clk_i) if (ring_read) receive_lane_q <= ring_slice[$clog2(SLICES)-1:0];
@@ -260,9 +261,9 @@ module oae_link_end #(
 
   oae_link_transmit #(.SLICES(SLICES), .SLOTS(SLOTS), .RETURN_EVERY(RETURN_EVERY)) transmit (
     .clk_i, .rst_i, .clear_i(down), .own_session_i(session[15:0]), .peer_session_i(peer_session[15:0]),
-    .return_valid_i(live && (due || confirm_due || ask)), .return_urgent_i(urgent), .return_i(to_peer),
+    .return_valid_i(live && !joins && (due || confirm_due || ask)), .return_urgent_i(urgent), .return_i(to_peer),
     .return_taken_o(return_taken),
-    .join_valid_i(join_due),
+    .join_valid_i(join_due && !joins),
     .join_i(join_frame),
     .join_taken_o(join_taken), .restart_valid_i(restart_valid), .restart_i(restart), .restart_taken_o(restart_taken),
     .alive_valid_i(open && alive_due_q), .alive_i(liveness), .alive_taken_o(alive_taken),

@@ -57,10 +57,12 @@ module oae_link_window #(
   output logic         restarting_o,
   output logic         in_doubt_o,
 
-  // In this clock
-  output logic [31:0]  commits_o,             // slots that are committed,
+  // In the clock before
+  output logic [31:0]  commits_o,             // slots that were committed,
   output logic [31:0]  reverses_o,            //   reversed,
   output logic [31:0]  loses_o,               //   or lost
+
+  // In this clock
   output logic         silent_o,
   output logic         doubts_o,
   output logic         gains_o,               // the other side holds more, or has committed more
@@ -141,6 +143,8 @@ module oae_link_window #(
   logic               waits;
   logic               lacks;                  // only credit is missing
   logic               doubt;
+  logic               loses;
+  logic [31:0]        reversed_from;          // what was sent, before anything of it is reversed
   logic               progress;               // there is news from the other side
   logic               covered;
   logic               settled_by_peer;
@@ -189,9 +193,7 @@ module oae_link_window #(
     since_d = since_q;
     digest_answered_d = digest_answered_q;
     digest_sent_d = digest_sent_q;
-    commits_o = '0;
-    reverses_o = '0;
-    loses_o = '0;
+    loses = 1'b0;
     gains_o = 1'b0;
     progress = 1'b0;
     reverse = 1'b0;
@@ -208,7 +210,6 @@ module oae_link_window #(
       heard_d = 1'b1;
       if (settles > 0 && settles <= confirmed_q - settled_q) begin
         settled_d = said_done_q;
-        commits_o = settles;
         gains_o = 1'b1;
       end
       if (credits > 0) begin
@@ -241,8 +242,8 @@ module oae_link_window #(
     if (progress) asked_d = 1'b0;
     if (progress || silent_o || !waits) since_d = now_i;
 
+    reversed_from = sent_d;
     if (reverse) begin
-      reverses_o = sent_d - answered_d;
       sent_d = answered_d;
       generation_d = generation_q + 8'd1;
       digest_sent_d = digest_answered_d;
@@ -250,16 +251,13 @@ module oae_link_window #(
       shown_d = 1'b0;
     end
     if (cut_i) begin
-      reverses_o = reverses_o + sent_d - confirmed_d;
       sent_d = confirmed_d;
       answered_d = confirmed_d;
     end
     if (settled_by_peer) begin
       settled_d = confirmed_q;
-      if (!verdict.known || found > in_doubt) loses_o = in_doubt;
+      if (!verdict.known || found > in_doubt) loses = 1'b1;
       else begin
-        commits_o = found;
-        reverses_o = in_doubt - found;
         settled_d = verdict.done;
         confirmed_d = verdict.done;
         sent_d = verdict.done;
@@ -279,7 +277,7 @@ module oae_link_window #(
       credit_d = settled_d;
       since_d = now_i;
     end
-    if (!again_i && (reverse || cut_i || settled_by_peer) && sent_d != sent_q) held_d = 1'b1;
+    if (!again_i && sent_d != reversed_from) held_d = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -324,6 +322,31 @@ module oae_link_window #(
     end
   end
 
+  // ---- What has happened, for the counters ----
+
+  logic [31:0] settled_before_q;
+  logic        lost_q;
+  logic [31:0] reversed_from_q;
+  logic [31:0] reversed_to_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      settled_before_q <= '0;
+      lost_q <= 1'b0;
+      reversed_from_q <= '0;
+      reversed_to_q <= '0;
+    end else begin
+      settled_before_q <= settled_q;
+      lost_q <= loses;
+      reversed_from_q <= reversed_from;
+      reversed_to_q <= sent_d;
+    end
+  end
+
+  assign commits_o = lost_q ? '0 : settled_q - settled_before_q;
+  assign loses_o = lost_q ? settled_q - settled_before_q : '0;
+  assign reverses_o = reversed_from_q - reversed_to_q;
+
   // ---- What may be sent: as many slots as are offered, as the other side has room for, and as the ring has places ----
 
   logic [31:0] bound;
@@ -359,7 +382,7 @@ module oae_link_window #(
   assign restarting_o = !shown_q;
   assign in_doubt_o = !up_i && settled_q != confirmed_q;
 
-  assign busy_o = said_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
+  assign busy_o = said_q || settled_before_q != settled_q || reversed_from_q != reversed_to_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
                   (up_i && !held_q && !open_q);
 `ifdef SYNTHESIS
   assign deadline_valid_o = 1'b0;

@@ -254,6 +254,29 @@ TEST_F(Join, TroubleTakesTheLinkDown) {
   EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_SILENT), 8u);  // of two silences, each second one is a doubt
 }
 
+// B has joined, and the first that it gets from an end that has joined as well is a slot.
+TEST_F(Join, ASlotMayShowThatTheOtherSideHasJoined) {
+  offer(*a, 2, 1);
+  bool slots = false;
+  to_b.tamper = [&](std::vector<Group>& unit, bool frame) {
+    const unsigned protocol = unit[0].data[0] & OAE_WIRE_HEAD_PROTOCOL_MASK;
+    slots = slots || (frame && protocol == OAE_WIRE_PROTOCOL_SLOT);
+    const bool joins = frame && protocol == OAE_WIRE_PROTOCOL_JOIN;
+    const bool agreed = joins && (unit[4 / slices].data[4 % slices] & OAE_WIRE_FLAGS_AGREED_MASK);
+    if (slots || (joins && !agreed)) return;
+    for (Group& group : unit) group = {};
+  };
+  up(*a);
+  clock(50);
+  up(*b);
+  until([&] { return slots; });
+  EXPECT_EQ(b->phase(), unsigned{OAE_WINDOW_PHASE_JOINED});
+  until([this] { return is_up(); });
+  until([this] { return done(*b) == 2; });
+  EXPECT_EQ(take(*b), (std::vector<Slot>{slot(1), slot(2)}));
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_REVERSED), 0u);
+}
+
 TEST_F(Join, SignsOfLifeReachTheOtherSide) {
   bring_up();
   put(*a, OAE_WINDOW_LIVENESS, 17);
