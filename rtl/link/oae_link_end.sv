@@ -194,6 +194,7 @@ module oae_link_end #(
   oae_link_pkg::answer_t answer;
   logic           due;
   logic           urgent;
+  logic           intake_busy;
   logic           jammed;
   logic           jams;
   logic [31:0]    receives;
@@ -203,7 +204,7 @@ module oae_link_end #(
     .frame_good_i(frame_good), .damaged_i(damaged), .protocol_i(protocol), .head_i(head),
     .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(take), .take_index_i(index), .take_refused_o(take_refused),
     .room_o(room), .row_o(row), .expected_o, .done_o, .known_o(known), .first_o(first), .received_o(received),
-    .taken_o(taken), .return_o(answer), .due_o(due), .urgent_o(urgent), .return_taken_i(return_taken),
+    .taken_o(taken), .return_o(answer), .due_o(due), .urgent_o(urgent), .busy_o(intake_busy), .return_taken_i(return_taken),
     .jammed_o(jammed), .jams_o(jams), .commits_o(receives), .defect_o(defect));
 
   // ---- The rings: a row holds what the wire carries in a clock ----
@@ -325,7 +326,7 @@ module oae_link_end #(
 
   // ---- Clock gate ----
 
-  assign busy_o = joins || axil_busy || csr_busy || receive_busy || phases_busy || window_busy || transmit_busy || due ||
+  assign busy_o = joins || axil_busy || csr_busy || receive_busy || phases_busy || window_busy || transmit_busy || intake_busy ||
                   (open && alive_due_q);
   assign deadline_valid_o = phases_wait || window_waits;
 `ifdef SYNTHESIS

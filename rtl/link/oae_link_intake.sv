@@ -36,6 +36,7 @@ module oae_link_intake #(
   output oae_link_pkg::answer_t      return_o,
   output logic         due_o,                  // a return has to leave
   output logic         urgent_o,
+  output logic         busy_o,
   input  logic         return_taken_i,
 
   output logic         jammed_o,
@@ -58,6 +59,7 @@ module oae_link_intake #(
   logic [31:0] place_q, place_d;               // index of the slot that is expected
   logic        due_q, due_d;
   logic        urgent_q, urgent_d;
+  logic        discards_q;                     // the link was cut in the clock before
 
   logic               said_q;                  // a return has come in the clock before
   logic [31:0]        said_confirmed_q;
@@ -152,18 +154,20 @@ module oae_link_intake #(
     end
 
     if (cut_i) begin
-      expected_d = done_d + 32'd1;
-      place_d = received_d;
       due_d = 1'b0;
       urgent_d = 1'b0;
+    end
+    if (discards_q) begin                      // what the cut has left tentative
+      expected_d = done_q + 32'd1;
+      place_d = received_q;
     end
     if (join_i) begin
       if (!keeps) begin
         done_d = peer_i.confirmed;
+        expected_d = peer_i.confirmed + 32'd1;
         first_d = peer_i.confirmed + 32'd1;
         known_d = 1'b1;
       end
-      expected_d = done_d + 32'd1;
       generation_d = '0;
       wanted_d = '0;
       digest_d = '0;
@@ -191,6 +195,7 @@ module oae_link_intake #(
       place_q <= '0;
       due_q <= 1'b0;
       urgent_q <= 1'b0;
+      discards_q <= 1'b0;
       defect_o <= 1'b0;
     end else begin
       expected_q <= expected_d;
@@ -205,6 +210,7 @@ module oae_link_intake #(
       place_q <= place_d;
       due_q <= due_d;
       urgent_q <= urgent_d;
+      discards_q <= cut_i;
       defect_o <= defect;
     end
   end
@@ -225,6 +231,7 @@ module oae_link_intake #(
   assign due_o = due_q;
   assign urgent_o = urgent_q;
   assign jammed_o = jammed;
+  assign busy_o = due_q || said_q || discards_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)
@@ -232,7 +239,7 @@ module oae_link_intake #(
       assert (place_q - received_q == expected_q - done_q - 32'd1) else $error("number and place do not agree");
       assert (place_q - taken_q <= 32'(SLOTS)) else $error("more slots than the ring has");
       assert (received_q - taken_q <= place_q - taken_q) else $error("a slot is taken before it is committed");
-      assert (up_i || expected_q == done_q + 32'd1) else $error("a tentative slot of a link that is not up");
+      assert (up_i || discards_q || expected_q == done_q + 32'd1) else $error("a tentative slot of a link that is not up");
       assert (!(slot && return_valid_i)) else $error("two units in one clock");
     end
 `endif
