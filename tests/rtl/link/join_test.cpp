@@ -138,6 +138,30 @@ TEST_F(Join, ANewLifeOfTheSenderCountsFromOne) {
   EXPECT_EQ(taken[5], slot(11));
 }
 
+// A join changes the numbers of both directions. What leaves at the same time must not carry the old ones.
+TEST_F(Join, NothingLeavesWithNumbersFromBeforeTheJoin) {
+  bring_up();
+  offer(*a, ring - 1, 1);
+  rest();
+  lose_power(a);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  put(*b, OAE_WINDOW_TAKEN, 1);  // which makes a return due
+  to_a.returns.clear();
+  to_a.frames.clear();
+  bring_up();
+  ASSERT_FALSE(to_a.returns.empty());
+  EXPECT_EQ(OAE_GET(to_a.returns[0][0], OAE_RETURN_NUMBERS_DONE), 0u);
+  EXPECT_EQ(OAE_GET(to_a.returns[0][0], OAE_RETURN_NUMBERS_CREDIT), 2u);  // ring - 2 slots wait
+  unsigned agreed = 0;
+  for (const Frame& frame : to_a.frames) {
+    if (OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL) != OAE_WIRE_PROTOCOL_JOIN) continue;
+    if ((frame[4] & OAE_WIRE_FLAGS_AGREED_MASK) == 0) continue;
+    ++agreed;
+    EXPECT_EQ(frame[3], std::uint64_t{1} << 32);  // done 0, from 1 on
+  }
+  EXPECT_GT(agreed, 0u);
+}
+
 // The other side has learnt of the new session before this side's journal reaches it a second time.
 TEST_F(Join, AJournalThatBeganAfterADoubtDoesNotCoverIt) {
   bring_up();
