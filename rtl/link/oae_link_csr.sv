@@ -125,7 +125,10 @@ module oae_link_csr #(
   logic [31:0] alive_count_q;
   logic [31:0] alive_since_q;
   logic        alive_old_q;            // the age no longer fits
-  logic [31:0] receives_q;             // what is counted in the clock after it has happened
+  logic [31:0] commits_q;              // what is counted in the clock after it has happened
+  logic [31:0] reverses_q;
+  logic [31:0] loses_q;
+  logic [31:0] receives_q;
   logic [3:0]  happened_q;
   logic [63:0] committed_q;
   logic [63:0] reversed_q;
@@ -189,7 +192,7 @@ module oae_link_csr #(
   assign liveness_o = liveness_q;
   assign verdict_o = verdict_q;
   assign irq_o = |(event_q & enable_q);
-  assign busy_o = access_done_o || fetching_q || {receives_q, happened_q} != '0;
+  assign busy_o = access_done_o || fetching_q || {commits_q, reverses_q, loses_q, receives_q, happened_q} != '0;
 
   // ---- Values of a read ----
 
@@ -253,9 +256,9 @@ module oae_link_csr #(
     happened = '0;
     happened[oae_registers::WINDOW_EVENT_UP_SHIFT] = rises_i;
     happened[oae_registers::WINDOW_EVENT_DOWN_SHIFT] = falls_i;
-    happened[oae_registers::WINDOW_EVENT_SETTLED_SHIFT] = commits_i != '0;
-    happened[oae_registers::WINDOW_EVENT_REVERSED_SHIFT] = reverses_i != '0;
-    happened[oae_registers::WINDOW_EVENT_LOST_SHIFT] = loses_i != '0;
+    happened[oae_registers::WINDOW_EVENT_SETTLED_SHIFT] = commits_q != '0;
+    happened[oae_registers::WINDOW_EVENT_REVERSED_SHIFT] = reverses_q != '0;
+    happened[oae_registers::WINDOW_EVENT_LOST_SHIFT] = loses_q != '0;
     happened[oae_registers::WINDOW_EVENT_RECEIVED_SHIFT] = receives_q != '0;
     happened[oae_registers::WINDOW_EVENT_ALIVE_SHIFT] = alive_i;
     happened[oae_registers::WINDOW_EVENT_REFUSED_SHIFT] = refused_i;
@@ -314,6 +317,9 @@ module oae_link_csr #(
       alive_count_q <= '0;
       alive_since_q <= now_i;
       alive_old_q <= 1'b0;
+      commits_q <= '0;
+      reverses_q <= '0;
+      loses_q <= '0;
       receives_q <= '0;
       happened_q <= '0;
       committed_q <= '0;
@@ -331,10 +337,13 @@ module oae_link_csr #(
         alive_since_q <= now_i;
         alive_old_q <= 1'b0;
       end else if (now_i - alive_since_q == '1) alive_old_q <= 1'b1;
+      commits_q <= commits_i;
+      reverses_q <= reverses_i;
+      loses_q <= loses_i;
       receives_q <= receives_i;
-      committed_q <= committed_q + 64'(commits_i);
-      reversed_q <= reversed_q + 64'(reverses_i);
-      lost_q <= lost_q + 64'(loses_i);
+      committed_q <= committed_q + 64'(commits_q);
+      reversed_q <= reversed_q + 64'(reverses_q);
+      lost_q <= lost_q + 64'(loses_q);
       received_q <= received_q + 64'(receives_q);
       happened_q <= {damaged_i, jams_i, silent_i, falls_i};
       damaged_q <= damaged_q + 64'(happened_q[3]);
