@@ -169,13 +169,6 @@ module oae_link_csr #(
 
   assign command = writes && word == COMMAND && access_strobe_i[0];
   assign verb = access_data_i[oae_registers::WINDOW_COMMAND_VERB_SHIFT +: 8];
-  assign withdraw_o = command && verb == oae_registers::WINDOW_COMMAND_WITHDRAW;
-  assign resume_o = command && verb == oae_registers::WINDOW_COMMAND_RESUME;
-  assign drop_o = command && verb == oae_registers::WINDOW_COMMAND_DROP;
-  assign settle_o = command && verb == oae_registers::WINDOW_COMMAND_SETTLE;
-  assign offer_o = writes && word == OFFERED;
-  assign take_o = writes && word == TAKEN;
-  assign index_o = merged[31:0];
   assign begins_o = controlled_q && up_q;
   assign ends_o = controlled_q && !up_q;
   assign liveness_written_o = writes && word == LIVENESS && access_strobe_i[3:0] != '0;
@@ -277,6 +270,21 @@ module oae_link_csr #(
       if (accepted) access_result_o <= page == '0 ? value : '0;
       if (fetching_q) access_result_o <= ring_data_i;
     end
+  end
+
+  // What the firmware wants takes effect one clock after the write.
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      {offer_o, take_o, withdraw_o, resume_o, drop_o, settle_o} <= '0;
+    end else begin
+      offer_o <= writes && word == OFFERED;
+      take_o <= writes && word == TAKEN;
+      withdraw_o <= command && verb == oae_registers::WINDOW_COMMAND_WITHDRAW;
+      resume_o <= command && verb == oae_registers::WINDOW_COMMAND_RESUME;
+      drop_o <= command && verb == oae_registers::WINDOW_COMMAND_DROP;
+      settle_o <= command && verb == oae_registers::WINDOW_COMMAND_SETTLE;
+    end
+    index_o <= merged[31:0];
   end
 
   always_ff @(posedge clk_i) begin

@@ -83,26 +83,26 @@ module oae_link_receive #(
 
   // ---- 2: the terms of the checks ----
 
-  logic [63:0]          word [SLICES];
-  logic [63:0]          term [SLICES];
   logic [63:0]          sum;
   logic [63:0]          sum_q;
   place_t               place2_q;
   logic [64*SLICES-1:0] data2_q;
   logic [63:0]          seed_q;
 
+  logic [64*SLICES-1:0] word;
+  logic [64*SLICES-1:0] term;
   for (genvar i = 0; i < SLICES; i++) begin : gen_term
     // The check begins with ones: the first slice of a frame is inverted.
-    assign word[i] = data_q[64*i +: 64] ^ {64{i == 0 && place_q.slice == '0}};
+    assign word[64*i +: 64] = data_q[64*i +: 64] ^ {64{i == 0 && place_q.slice == '0}};
     if (i == SLICES - 1) begin : gen_last
-      assign term[i] = word[i];
+      assign term[64*i +: 64] = word[64*i +: 64];
     end else begin : gen_shift
-      oae_link_shift #(.BITS(64 * (SLICES - 1 - i))) shift (.state_i(word[i]), .state_o(term[i]));
+      oae_link_shift #(.BITS(64 * (SLICES - 1 - i))) shift (.state_i(word[64*i +: 64]), .state_o(term[64*i +: 64]));
     end
   end
   always_comb begin
     sum = '0;
-    for (int unsigned i = 0; i < SLICES; i++) sum ^= term[i];
+    for (int unsigned i = 0; i < SLICES; i++) sum ^= term[64*i +: 64];
   end
 
   // The number of a slot, of which the frame has the low bits
@@ -114,15 +114,15 @@ module oae_link_receive #(
   assign number = expected_i + 32'(distance);
 
   // Of a return: the sum over its words, which begins with ones as well
-  logic [31:0] return_word [3];
-  logic [31:0] return_term [3];
+  logic [95:0] return_word;
+  logic [95:0] return_term;
   logic [31:0] return_check_q;
-  assign return_word[0] = ~data_q[31:0] ^ {peer_session_i, own_session_i};
-  assign return_word[1] = data_q[63:32];
-  assign return_word[2] = data_q[95:64];
+  assign return_word[31:0] = ~data_q[31:0] ^ {peer_session_i, own_session_i};
+  assign return_word[63:32] = data_q[63:32];
+  assign return_word[95:64] = data_q[95:64];
   for (genvar i = 0; i < 3; i++) begin : gen_return_term
     oae_link_shift #(.WIDTH(32), .POLYNOMIAL(oae_link_pkg::CRC32C), .BITS(32 * (3 - i))) shift (
-      .state_i(return_word[i]), .state_o(return_term[i]));
+      .state_i(return_word[32*i +: 32]), .state_o(return_term[32*i +: 32]));
   end
 
   oae_link_pkg::head_t       head_q;
@@ -133,7 +133,7 @@ module oae_link_receive #(
     else place2_q <= place_q;
     data2_q <= data_q;
     sum_q <= sum;
-    return_check_q <= ~(return_term[0] ^ return_term[1] ^ return_term[2]);
+    return_check_q <= ~(return_term[31:0] ^ return_term[63:32] ^ return_term[95:64]);
     if (place_q.part && place_q.slice == '0) begin
       protocol_q <= protocol;
       operand_q <= data_q[oae_registers::WIRE_HEAD_OPERAND_SHIFT +: 32];

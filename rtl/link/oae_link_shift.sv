@@ -18,21 +18,22 @@ module oae_link_shift #(
   endfunction
 
   // Partial sums of eight terms keep the network flat.
-  logic [WIDTH-1:0] partial [WIDTH/8];
+  logic [WIDTH*WIDTH/8-1:0] partial;
   for (genvar i = 0; i < WIDTH / 8; i++) begin : gen_partial
     localparam logic [8*WIDTH-1:0] COLUMNS = {
       column(8*i + 7), column(8*i + 6), column(8*i + 5), column(8*i + 4),
       column(8*i + 3), column(8*i + 2), column(8*i + 1), column(8*i)};
+    logic [WIDTH-1:0] sum;
     always_comb begin
-      partial[i] = '0;
-      for (int unsigned j = 0; j < 8; j++)
-        partial[i] ^= COLUMNS[WIDTH*j +: WIDTH] & {WIDTH{state_i[8*i + j]}};
+      sum = '0;
+      for (int unsigned j = 0; j < 8; j++) sum ^= COLUMNS[WIDTH*j +: WIDTH] & {WIDTH{state_i[8*i + j]}};
     end
+    assign partial[WIDTH*i +: WIDTH] = sum;
   end
 
   always_comb begin
     state_o = '0;
-    for (int unsigned i = 0; i < WIDTH / 8; i++) state_o ^= partial[i];
+    for (int unsigned i = 0; i < WIDTH / 8; i++) state_o ^= partial[WIDTH*i +: WIDTH];
   end
 
 endmodule

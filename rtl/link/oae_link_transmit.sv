@@ -217,30 +217,30 @@ module oae_link_transmit #(
 
   // ---- 2: the terms of the checks ----
 
-  logic [63:0] word [SLICES];
-  logic [63:0] term [SLICES];
   logic [63:0] sum;
+  logic [64*SLICES-1:0] word;
+  logic [64*SLICES-1:0] term;
   for (genvar i = 0; i < SLICES; i++) begin : gen_term
-    assign word[i] = data2_q[64*i +: 64] ^ {64{i == 0 && slice2_q == '0}};
+    assign word[64*i +: 64] = data2_q[64*i +: 64] ^ {64{i == 0 && slice2_q == '0}};
     if (i == SLICES - 1) begin : gen_last
-      assign term[i] = word[i];
+      assign term[64*i +: 64] = word[64*i +: 64];
     end else begin : gen_shift
-      oae_link_shift #(.BITS(64 * (SLICES - 1 - i))) shift (.state_i(word[i]), .state_o(term[i]));
+      oae_link_shift #(.BITS(64 * (SLICES - 1 - i))) shift (.state_i(word[64*i +: 64]), .state_o(term[64*i +: 64]));
     end
   end
   always_comb begin
     sum = '0;
-    for (int unsigned i = 0; i < SLICES; i++) sum ^= term[i];
+    for (int unsigned i = 0; i < SLICES; i++) sum ^= term[64*i +: 64];
   end
 
-  logic [31:0] return_word [3];
-  logic [31:0] return_term [3];
-  assign return_word[0] = ~data2_q[31:0] ^ {own_session_i, peer_session_i};
-  assign return_word[1] = data2_q[63:32];
-  assign return_word[2] = data2_q[95:64];
+  logic [95:0] return_word;
+  logic [95:0] return_term;
+  assign return_word[31:0] = ~data2_q[31:0] ^ {own_session_i, peer_session_i};
+  assign return_word[63:32] = data2_q[63:32];
+  assign return_word[95:64] = data2_q[95:64];
   for (genvar i = 0; i < 3; i++) begin : gen_return_term
     oae_link_shift #(.WIDTH(32), .POLYNOMIAL(oae_link_pkg::CRC32C), .BITS(32 * (3 - i))) shift (
-      .state_i(return_word[i]), .state_o(return_term[i]));
+      .state_i(return_word[32*i +: 32]), .state_o(return_term[32*i +: 32]));
   end
 
   logic                 part3_q;
@@ -267,7 +267,7 @@ module oae_link_transmit #(
     head3_q <= head2_q;
     seed3_q <= seed2_q;
     sum_q <= sum;
-    return_check_q <= ~(return_term[0] ^ return_term[1] ^ return_term[2]);
+    return_check_q <= ~(return_term[31:0] ^ return_term[63:32] ^ return_term[95:64]);
   end
 
   // ---- 3: the sum, and the group as it leaves ----
