@@ -6,7 +6,9 @@ Usage: study_matrix_test.py [GROUP[.CASE]]...
 """
 
 import dataclasses
+import fcntl
 import os
+import pathlib
 import re
 import subprocess
 import tempfile
@@ -241,6 +243,19 @@ class Options(unittest.TestCase):
                 run = self.study(*options)
                 self.assertEqual((run.returncode, run.stdout), (2, ""), run)
                 self.assertIn(why, run.stderr)
+
+    def test_a_second_study_in_a_build_is_refused_and_forgets_nothing(self):
+        with tempfile.TemporaryDirectory() as build:
+            lock = os.open(build, os.O_RDONLY)
+            self.addCleanup(os.close, lock)
+            kept = pathlib.Path(build, "study", "runs")
+            kept.mkdir(parents=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            run = subprocess.run([str(study_data.SCRIPTS / "study"), "wave", "--again"], capture_output=True, text=True,
+                                 timeout=60, env={**os.environ, "OAE_VP_BUILD": build})  # fmt: skip
+            self.assertEqual((run.returncode, run.stdout), (1, ""), run)
+            self.assertIn(f"scripts/study: another study is at work in {build}. Wait for it", run.stderr)
+            self.assertTrue(kept.exists())
 
     def test_a_file_that_is_none_of_a_study_is_refused(self):
         good = study_data.document(study_data.run("floor", 0, study_data.result(2_000, agent=False)))
