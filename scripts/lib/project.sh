@@ -7,6 +7,7 @@ configure_project() {
     rm -rf "$BUILD/cmake" # made by a clone elsewhere
   fi
   cmake -G Ninja -S "$ROOT" -B "$BUILD/cmake" "$@"
+  take_counts
 }
 
 # Prints the targets that setup builds: all for the tests, or those that a run needs.
@@ -47,17 +48,18 @@ firmware/oae-fw.elf oae-fw.elf"
 }
 
 steps_project() {
-  local options=(
+  project_options=(
     -DCMAKE_BUILD_TYPE=RelWithDebInfo
     -DPython3_EXECUTABLE="$PYTHON"
     -DOAE_VP_IMAGES="$BUILD/images"
     -DOAE_VP_KERNEL_RELEASE="$(<"$BUILD/kernel/release")"
   )
   # If it exists it is used, so that the images are the same with and without --tests.
-  if [[ -d $(kernel_source_folder) ]]; then options+=(-DOAE_VP_KERNEL_SOURCE="$(kernel_source_folder)"); fi
+  if [[ -d $(kernel_source_folder) ]]; then project_options+=(-DOAE_VP_KERNEL_SOURCE="$(kernel_source_folder)"); fi
   local name kernels=()
   for name in $(kernels_at_hand); do kernels+=("$BUILD/kernels/$name"); done
-  options+=(-DOAE_VP_KERNELS="$(IFS=';' && echo "${kernels[*]}")")
+  project_options+=(-DOAE_VP_KERNELS="$(IFS=';' && echo "${kernels[*]}")")
+  local options=("${project_options[@]}" -DPROFILE="$(profile_name)")
   step configure "Configuration" "$ROOT $BUILD ${options[*]}" "'$PROGRAM --clean' makes it start afresh." \
     "$BUILD/cmake/build.ninja" -- configure_project "${options[@]}"
   rm -f "$BUILD/stamp/build" # ninja decides whether there is something to build

@@ -51,7 +51,7 @@ class WithLibrary(InFolder):
 
     PROLOGUE = """
         set -euo pipefail
-        for part in environment steps packages archive qemu; do source "$LIBRARY/$part.sh"; done
+        for part in environment steps packages archive qemu profile_guided; do source "$LIBRARY/$part.sh"; done
         BUILD=$FOLDER/build
         OVERLAY=$FOLDER/overlay
         mkdir -p "$BUILD"/{log,stamp,images}

@@ -303,5 +303,41 @@ class Packages(WithLibrary):
         self.assertIn("apt-get install --no-install-recommends libx-dev", text)
 
 
+class ProfileGuided(WithLibrary):
+    """A program of one file stands for the project."""
+
+    COUNTED = """
+        mkdir -p "$BUILD"/{profile/cmake,cmake}/sub
+        compile() { (cd "$BUILD/$1" && gcc -O2 "${@:2}" -c "$FOLDER/code.c" -o sub/code.o) }
+        compile profile/cmake -fprofile-generate
+        (cd "$BUILD/profile/cmake" && gcc -fprofile-generate sub/code.o -o code && ./code)
+        [[ -s $BUILD/profile/cmake/sub/code.gcda ]]
+        echo some >"$BUILD/profile/name"
+    """
+    USED = 'compile cmake -fprofile-use -Wmissing-profile\n'
+
+    def setUp(self):
+        super().setUp()
+        self.write("code.c", "int main(int count, char** words) { return count > 1 ? words[1][0] : 0; }\n")
+
+    def test_counts_are_where_the_compiler_looks(self):
+        self.assertEqual(self.bash(self.COUNTED + "take_counts\n" + self.USED), (0, ""))
+
+    def test_without_counts_the_compiler_misses_them(self):
+        code, text = self.bash(self.COUNTED + self.USED)
+        self.assertEqual(code, 0, text)
+        self.assertIn("profile count data file not found", text)
+
+    def test_a_profile_that_was_removed_leaves_no_counts(self):
+        removed = """
+            take_counts
+            rm -r "$BUILD/profile"
+            echo "name: $(profile_name)"
+            take_counts
+            find "$BUILD" -name '*.gcda'
+        """
+        self.assertEqual(self.bash(self.COUNTED + removed), (0, "name: \n"))
+
+
 if __name__ == "__main__":
     unittest.main()
