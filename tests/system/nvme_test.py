@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux's own NVMe driver works with a disk of the kind `nvme`, on the machine of platforms/disk.yaml."""
+import hashlib
+import json
+import pathlib
+import random
+import re
+import tempfile
+
+import machine
+
+MIB = 1 << 20
+BLOCKS = 4 * MIB // 512
+FUNCTION = "0000:02:00.0"
+
+# A kernel that detects a problem prints one of these.
+TROUBLE = re.compile(r"WARNING|BUG|Oops|hung|stall|Call Trace|refcount|use-after-free|Unable to handle", re.IGNORECASE)
+
+HEAD = f"""
+dmesg -r > /share/boot
+dmesg -c > /dev/null
+device=/sys/bus/pci/devices/{FUNCTION}
+disk=/dev/nvme0n1
+await() {{ # COMMAND...: until it succeeds, at most 10 s
+  for i in $(seq 1000); do "$@" 2> /dev/null && return; sleep 0.01; done
+  echo "in vain: $*" >> /share/in_vain
+}}
+forget() {{ sync; echo 3 > /proc/sys/vm/drop_caches; }}
+sum() {{ sha256sum < $1 | cut -d ' ' -f 1; }}
+"""
+
+ENUMERATED = HEAD + """
+for name in model serial state firmware_rev cntrltype address; do cat /sys/class/nvme/nvme0/$name; done > /share/controller
+for name in size queue/logical_block_size queue/write_cache queue/rotational; do cat /sys/block/nvme0n1/$name; done > /share/namespace
+lspci -vv -s ${device##*/} > /share/lspci
+grep nvme /proc/interrupts > /share/interrupts
+"""
+
+READ = HEAD + "sum $disk > /share/sum\n"
+
+# Writes at the beginning, across many blocks in the middle, and the last block; and reads back from the disk.
+WRITTEN = HEAD + f"""
+dd if=/share/pattern of=$disk bs=512 count=1 conv=notrunc,fsync
+dd if=/share/pattern of=$disk bs=4096 seek=100 conv=notrunc,fsync
+dd if=/share/pattern of=$disk bs=512 count=1 seek={BLOCKS - 1} conv=notrunc,fsync
+forget
+sum $disk > /share/sum
+"""
+
+FILE_SYSTEM = HEAD + """
+mke2fs $disk > /dev/null
+mkdir /tmp/disk
+mount $disk /tmp/disk
+cp /share/pattern /tmp/disk/pattern
+umount /tmp/disk
+forget
+mount -o ro $disk /tmp/disk
+cmp /share/pattern /tmp/disk/pattern
+df /tmp/disk > /share/df
+dmesg -r > /share/dmesg
+"""
+
+RESETS = HEAD + """
+dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync
+echo 1 > /sys/class/nvme/nvme0/reset_controller
+await grep -q live /sys/class/nvme/nvme0/state
+forget; cmp -n $(stat -c %s /share/pattern) /share/pattern $disk
+for method in flr bus; do
+  echo $method > $device/reset_method
+  echo 1 > $device/reset
+  await grep -q live /sys/class/nvme/nvme0/state
+  forget; cmp -n $(stat -c %s /share/pattern) /share/pattern $disk
+done
+dmesg -r > /share/dmesg
+"""
+
+# The disk is pulled while it is read, and put back. What was written before is still there.
+PULLED = HEAD + """
+dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync
+forget
+(while dd if=$disk of=/dev/null bs=4096; do forget; done) 2> /share/errors & load=$!
+sleep 0.02
+kill -0 $load
+vpctl hot_plug host_disk remove
+wait $load || true
+await eval '! [ -e $disk ]'
+await eval '! [ -e $device ]'
+vpctl hot_plug host_disk insert
+await [ -e $disk ]
+cmp -n $(stat -c %s /share/pattern) /share/pattern $disk
+oae bench --count 5 > /share/bench
+dmesg -r > /share/dmesg
+"""
+
+
+def image(seed, size):
+    return random.Random(seed).randbytes(size)
+
+
+def sum_of(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+class DiskCase(machine.TestCase):
+    def check_nothing_in_vain(self, result):
+        self.assertFalse((result.share / "in_vain").exists() and result.file("in_vain"), result)
+
+    def check_no_trouble(self, log):
+        self.assertEqual([line for line in log.splitlines() if TROUBLE.search(line)], [])
+
+
+class Linux(DiskCase):
+    """Many scripts from one boot, each in a fork of it with a disk of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.content = image(1, 4 * MIB)
+        cls.pattern = image(2, 200_000)
+        scripts = {"enumerated": ENUMERATED, "read": READ, "written": WRITTEN, "file_system": FILE_SYSTEM, "resets": RESETS,
+                   "pulled": PULLED, "read_again": READ}
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            file = pathlib.Path(folder) / "disk.img"
+            file.write_bytes(cls.content)
+            cls.run_ = machine.Children("--set", f"devices[0].namespaces=[{{image: {file}, cache: 64KiB}}]",
+                                        "--set", "pcie_links[1].hot_plug={capable: true, surprise: true}",
+                                        "--stats", str(pathlib.Path(folder) / "stats.json"),
+                                        platform="disk", scripts=scripts, trace=True)
+            (cls.run_.share / "pattern").write_bytes(cls.pattern)
+            cls.run_.finish()
+            cls.image_afterwards = file.read_bytes()
+
+    def child(self, name):
+        child = self.run_.children[name]
+        self.assertEqual(child.code, 0, child)
+        return child
+
+    def test_the_kernel_finds_the_disk(self):
+        child = self.child("enumerated")
+        controller = [line.strip() for line in child.file("controller").splitlines()]
+        self.assertEqual(controller[:3], ["OAE-VP NVMe disk", "disk", "live"])
+        self.assertEqual(controller[4:], ["io", FUNCTION])
+        self.assertEqual(child.file("namespace").split(), [str(BLOCKS), "512", "write", "back", "0"])
+        self.assertIn("Kernel driver in use: nvme", child.file("lspci"))
+        self.assertRegex(child.file("interrupts"), r"nvme0q0[\s\S]*nvme0q1")
+
+    def test_the_kernel_warns_of_nothing(self):
+        texts = machine.kernel_messages(self.child("enumerated").file("boot"), 4)
+        self.assertEqual([text for text in texts if "out-of-tree module" not in text], [])
+
+    def test_it_reads_the_image(self):
+        self.assertEqual(self.child("read").file("sum").strip(), sum_of(self.content))
+
+    def test_it_reads_what_it_has_written(self):
+        expected = bytearray(self.content)
+        expected[:512] = self.pattern[:512]
+        expected[409600:409600 + len(self.pattern)] = self.pattern
+        expected[-512:] = self.pattern[:512]
+        self.assertEqual(self.child("written").file("sum").strip(), sum_of(expected))
+
+    def test_each_fork_has_a_disk_of_its_own(self):
+        self.assertEqual(self.child("read_again").file("sum").strip(), sum_of(self.content))
+        self.assertEqual(self.image_afterwards, self.content, "the image has changed")
+
+    def test_it_holds_a_file_system(self):
+        child = self.child("file_system")
+        self.assertIn("/dev/nvme0n1", child.file("df"))
+        self.check_no_trouble(child.file("dmesg"))
+
+    def test_it_survives_resets(self):
+        child = self.child("resets")
+        self.check_nothing_in_vain(child)
+        self.check_no_trouble(child.file("dmesg"))
+
+    def test_it_can_be_pulled_and_put_back(self):
+        child = self.child("pulled")
+        self.check_nothing_in_vain(child)
+        self.assertRegex(child.file("errors"), "I/O error|Input/output error|No such")
+        log = child.file("dmesg")
+        for text in ("Slot(2): Link Down", "Slot(2): Card present"):
+            self.assertIn(text, log)
+        self.check_no_trouble(log)
+        self.assertIn("committed 5 of 5", child.file("bench"))
+
+    def test_commands_are_traced_and_counted(self):
+        child = self.child("written")
+        commands = [line for line in child.trace if line.get("nvme") == "disk.controller" and "opcode" in line]
+        # Linux asks once for what an NVMe 1.4 controller does not know: Invalid Field in Command.
+        self.assertEqual([line["status"] for line in commands if line["status"] != "0x000"], ["0x002"])
+        written = [line for line in commands if line["queue"] > 0 and line["opcode"] == "0x01"]
+        blocks = {block for line in written for block in range(line["block"], line["block"] + line["blocks"])}
+        self.assertLessEqual({0, 800, BLOCKS - 1}, blocks)
+        stats = json.loads((child.folder / "stats.json").read_text())
+        self.assertEqual(stats["counters"]["disk.controller.writes"], len(written))
+        self.assertEqual(stats["counters"]["disk.controller.errors"], 1)
+
+
+class Quantum(DiskCase):
+    """The quantum changes no result."""
+
+    def test_the_trace_is_the_same(self):
+        script = HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
+                         "cmp -n 200000 /share/pattern $disk\ndmesg > /share/dmesg\n")
+
+        def run(quantum):
+            one = machine.Run("--set", f"simulation.max_quantum={quantum}", platform="disk", script=script, trace=True)
+            (one.share / "pattern").write_bytes(image(2, 200_000))
+            one.finish()
+            self.assertEqual(one.code, 0, one)
+            return one
+
+        first, second = run("100us"), run("700ns")
+        self.assertEqual(first.file("dmesg"), second.file("dmesg"))
+        self.assertIn(b'"nvme":"disk.controller"', first.trace_bytes)
+        self.assertTrue(first.trace_bytes == second.trace_bytes, "the traces differ")
+
+
+class WrittenThrough(DiskCase):
+    def test_the_image_changes(self):
+        content, pattern = image(1, MIB), image(2, 50_000)
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            file = pathlib.Path(folder) / "disk.img"
+            file.write_bytes(content)
+            run = machine.Run("--set", f"devices[0].namespaces=[{{image: {file}, write_through: true}}]", platform="disk",
+                              script=HEAD + "dd if=/share/pattern of=$disk bs=4096 seek=3 conv=notrunc,fsync\n")
+            (run.share / "pattern").write_bytes(pattern)
+            run.finish()
+            self.assertEqual(run.code, 0, run)
+            expected = bytearray(content)
+            expected[3 * 4096:3 * 4096 + len(pattern)] = pattern
+            self.assertEqual(sum_of(file.read_bytes()), sum_of(expected))
+
+
+class Switch(DiskCase):
+    """Two disks below a switch, one of them with two namespaces."""
+
+    def test_each_disk_works(self):
+        script = HEAD + """
+for each in nvme0n1 nvme1n1 nvme1n2; do
+  dd if=/share/pattern of=/dev/$each bs=4096 conv=notrunc,fsync
+  forget
+  cmp -n 200000 /share/pattern /dev/$each
+  echo $each $(cat /sys/block/$each/size /sys/block/$each/queue/logical_block_size) >> /share/found
+done
+cat /sys/class/nvme/nvme?/serial > /share/serials
+dmesg -r > /share/dmesg
+"""
+        run = machine.Run("--set", "switches=[{name: sw0}]",
+                          "--set", "devices=[{name: one, kind: nvme, namespaces: [{size: 1MiB}]}, {name: two, kind: nvme, "
+                                   "namespaces: [{size: 2MiB}, {size: 4MiB, block_size: 4096B}]}]",
+                          "--set", "pcie_links=[{up: host, down: ipu}, {up: host, down: sw0}, {up: sw0, down: one}, "
+                                   "{up: sw0, down: two, lanes: 1, generation: 3}]", platform="disk", script=script)
+        (run.share / "pattern").write_bytes(image(2, 200_000))
+        run.finish()
+        self.assertEqual(run.code, 0, run)
+        self.assertEqual(run.file("found").splitlines(), ["nvme0n1 2048 512", "nvme1n1 4096 512", "nvme1n2 8192 4096"])
+        self.assertEqual([line.strip() for line in run.file("serials").splitlines()], ["one", "two"])
+        self.check_no_trouble(run.file("dmesg"))
+
+
+if __name__ == "__main__":
+    machine.main()
