@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux's own NVMe driver works with a disk of the kind `nvme`, on the machine of platforms/disk.yaml."""
+"""Linux's own NVMe driver and nvme-cli work with a disk of the kind `nvme`, on the machine of platforms/disk.yaml."""
 import hashlib
 import json
 import pathlib
@@ -192,6 +192,131 @@ class Linux(DiskCase):
         stats = json.loads((child.folder / "stats.json").read_text())
         self.assertEqual(stats["counters"]["disk.controller.writes"], len(written))
         self.assertEqual(stats["counters"]["disk.controller.errors"], 1)
+
+
+# What nvme-cli asks for. A Compare of other data fails with its status, and the error log has an entry of it.
+TOOLS = HEAD + f"""
+nvme list -o json > /share/list
+nvme id-ctrl $disk -o json > /share/controller
+nvme id-ns $disk -o json > /share/namespace
+nvme get-feature $disk -f 7 > /share/queues
+dd if=/share/pattern of=/tmp/block bs=4096 count=1
+nvme write $disk --start-block=8 --block-count=7 --data-size=4096 --data=/tmp/block
+nvme read $disk --start-block=8 --block-count=7 --data-size=4096 --data=/tmp/back
+cmp /tmp/block /tmp/back
+nvme compare $disk --start-block=8 --block-count=7 --data-size=4096 --data=/tmp/block
+code=0; nvme compare $disk --start-block=9 --block-count=7 --data-size=4096 --data=/tmp/block > /share/compared 2>&1 || code=$?
+echo $code > /share/compare_code
+nvme flush $disk
+nvme write-zeroes $disk --start-block=10 --block-count=1
+nvme dsm $disk --ad --slbs=12 --blocks=2
+nvme read $disk --start-block=8 --block-count=7 --data-size=4096 --data=/share/block
+nvme smart-log $disk -o json > /share/smart
+nvme error-log $disk -e 8 -o json > /share/errors
+nvme reset /dev/nvme0
+await grep -q live /sys/class/nvme/nvme0/state
+nvme read $disk --start-block=8 --block-count=7 --data-size=4096 --data=/tmp/after
+cmp /share/block /tmp/after
+dmesg -r > /share/dmesg
+"""
+
+
+class Tools(DiskCase):
+    """nvme-cli, of Debian's package."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pattern = image(2, 200_000)
+        cls.run_ = machine.Run(platform="disk", script=TOOLS, packages="nvme-cli")
+        (cls.run_.share / "pattern").write_bytes(cls.pattern)
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def read(self, name):
+        return json.loads(self.run_.file(name))
+
+    def test_it_lists_the_disk(self):
+        disk = self.read("list")["Devices"][0]
+        self.assertEqual((disk["DevicePath"], disk["ModelNumber"].strip(), disk["SerialNumber"].strip()),
+                         ("/dev/nvme0n1", "OAE-VP NVMe disk", "disk"))
+        self.assertEqual((disk["PhysicalSize"], disk["SectorSize"]), (64 * MIB, 512))
+
+    def test_it_identifies_controller_and_namespace(self):
+        controller, namespace = self.read("controller"), self.read("namespace")
+        self.assertEqual((controller["vid"], controller["nn"], controller["mdts"], controller["ver"]), (0xf0ae, 1, 6, 0x10400))
+        self.assertEqual((namespace["nsze"], namespace["ncap"]), (64 * MIB // 512, 64 * MIB // 512))
+        self.assertEqual(namespace["lbafs"][0]["ds"], 9)
+
+    def test_it_reads_and_compares_and_clears(self):
+        block = bytearray(self.pattern[:4096])
+        block[2 * 512:4 * 512] = bytes(2 * 512)
+        block[4 * 512:6 * 512] = bytes(2 * 512)
+        self.assertEqual((self.run_.share / "block").read_bytes(), block)
+        self.assertNotEqual(self.run_.file("compare_code").strip(), "0")
+        self.assertIn("Compare Failure", self.run_.file("compared"))
+
+    def test_the_logs_know_it(self):
+        smart = self.read("smart")
+        self.assertGreaterEqual(int(smart["host_read_commands"]), 2)
+        self.assertEqual(int(smart["media_errors"]), 0)
+        errors = self.read("errors")["errors"]
+        self.assertEqual(int(smart["num_err_log_entries"]), errors[0]["error_count"])
+        # The others are of Identify commands by which Linux finds out what a controller knows.
+        compared = [error for error in errors if error["sqid"] > 0]
+        self.assertEqual([(error["lba"], error["nsid"], error["status_field"] & 0x7ff) for error in compared],
+                         [(9, 1, 0x285)])
+
+    def test_the_kernel_is_intact(self):
+        self.check_nothing_in_vain(self.run_)
+        self.check_no_trouble(self.run_.file("dmesg"))
+
+
+FIO = HEAD + """
+mkdir -p /dev/shm
+mount -t tmpfs shm /dev/shm
+run() { fio --name=job --filename=$disk --ioengine=libaio --direct=1 --output-format=json --output=/share/result "$@"; }
+run """
+
+
+class Fio(DiskCase):
+    """fio, of Debian's package, verifies what it has written, and measures the latencies and the rate of the platform file."""
+
+    OPTIONS = {
+        "verified": "--rw=randwrite --bs=512 --bsrange=512-64k --size=2M --iodepth=16 --verify=crc32c",
+        "mixed": "--rw=randrw --bs=4k --size=1M --iodepth=32 --verify=crc32c --trim_percentage=10",
+        "read": "--rw=randread --bs=4k --size=512k --iodepth=1",
+        "written": "--rw=randwrite --bs=4k --size=512k --iodepth=1",
+        "rate": "--rw=read --bs=128k --size=32M --iodepth=32",
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        scripts = {name: FIO + options + "\n" for name, options in cls.OPTIONS.items()}
+        cls.run_ = machine.Children("--set", "hosts[0].memory=1GiB", "--set", "devices[0].rate=4Gb/s", platform="disk",
+                                    scripts=scripts, packages="fio").finish()
+
+    def job(self, name):
+        child = self.run_.children[name]
+        self.assertEqual(child.code, 0, child)
+        job = json.loads(child.file("result"))["jobs"][0]
+        self.assertEqual(job["error"], 0)
+        return job
+
+    def test_it_reads_what_it_has_written(self):
+        for name in ("verified", "mixed"):
+            self.assertGreater(self.job(name)["read"]["total_ios"], 50, name)
+
+    def test_a_command_takes_its_latency(self):
+        # 80 us and 20 us, 8.2 us for 4 KiB of the medium, and what link and Linux take.
+        for name, way, latency in (("read", "read", 80), ("written", "write", 20)):
+            mean = self.job(name)[way]["clat_ns"]["mean"] / 1000
+            self.assertGreater(mean, latency + 8, name)
+            self.assertLess(mean, latency + 20, name)
+
+    def test_commands_share_the_rate(self):
+        rate = self.job("rate")["read"]["bw_bytes"]
+        self.assertLess(rate, 500e6)
+        self.assertGreater(rate, 440e6)
 
 
 class Quantum(DiskCase):
