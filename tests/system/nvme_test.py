@@ -92,6 +92,16 @@ oae bench --count 5 > /share/bench
 dmesg -r > /share/dmesg
 """
 
+# The disk loses its power while its volatile cache holds 128 blocks that were not flushed.
+UNFLUSHED = HEAD + """
+dd if=/share/pattern of=$disk bs=4096 count=16 oflag=direct
+vpctl hot_plug host_disk remove
+await eval '! [ -e $disk ]'
+vpctl hot_plug host_disk insert
+await [ -e $disk ]
+dd if=$disk of=/share/after bs=4096 count=16
+"""
+
 
 def image(seed, size):
     return random.Random(seed).randbytes(size)
@@ -117,7 +127,7 @@ class Linux(DiskCase):
         cls.content = image(1, 4 * MIB)
         cls.pattern = image(2, 200_000)
         scripts = {"enumerated": ENUMERATED, "read": READ, "written": WRITTEN, "file_system": FILE_SYSTEM, "resets": RESETS,
-                   "pulled": PULLED, "read_again": READ}
+                   "pulled": PULLED, "unflushed": UNFLUSHED, "read_again": READ}
         with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
             file = pathlib.Path(folder) / "disk.img"
             file.write_bytes(cls.content)
@@ -180,6 +190,20 @@ class Linux(DiskCase):
             self.assertIn(text, log)
         self.check_no_trouble(log)
         self.assertIn("committed 5 of 5", child.file("bench"))
+
+    def test_a_pulled_disk_loses_what_was_not_flushed(self):
+        child = self.child("unflushed")
+        self.check_nothing_in_vain(child)
+        after = (child.share / "after").read_bytes()
+        kept = lost = 0
+        for at in range(0, 16 * 4096, 512):
+            block = after[at:at + 512]
+            kept += block == self.pattern[at:at + 512]
+            lost += block == self.content[at:at + 512]
+        self.assertEqual(kept + lost, 128, "each block is lost as a whole or not at all")
+        self.assertGreater(kept, 0)
+        self.assertGreater(lost, 0)
+        self.assertEqual([line["lost"] for line in child.trace if line.get("state") == "power lost"], [lost])
 
     def test_commands_are_traced_and_counted(self):
         child = self.child("written")

@@ -51,6 +51,7 @@ DiskDevice::DiskDevice(const sc_core::sc_module_name& name, const Description& d
   controller.host.dma.bind(function.dma);
   controller.interrupt.bind(function);
   function.on_reset([this] { controller.reset(); });
+  function.on_power_loss([this] { controller.lose_power(); });
 }
 
 }  // namespace nvme
