@@ -1,37 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux's own NVMe driver and nvme-cli work with a disk of the kind `nvme`, on the machine of platforms/disk.yaml."""
+"""Linux's own NVMe driver, nvme-cli and fio work with a disk of the kind `nvme`, on the machine of platforms/disk.yaml."""
 import hashlib
 import json
 import pathlib
 import random
-import re
 import tempfile
 
 import machine
+from hot_plug_test import AWAIT, TROUBLE
 
 MIB = 1 << 20
 BLOCKS = 4 * MIB // 512
 FUNCTION = "0000:02:00.0"
 
-# A kernel that detects a problem prints one of these.
-TROUBLE = re.compile(r"WARNING|BUG|Oops|hung|stall|Call Trace|refcount|use-after-free|Unable to handle", re.IGNORECASE)
-
-HEAD = f"""
+HEAD = AWAIT + f"""
 dmesg -r > /share/boot
 dmesg -c > /dev/null
 device=/sys/bus/pci/devices/{FUNCTION}
 disk=/dev/nvme0n1
-await() {{ # COMMAND...: until it succeeds, at most 10 s
-  for i in $(seq 1000); do "$@" 2> /dev/null && return; sleep 0.01; done
-  echo "in vain: $*" >> /share/in_vain
-}}
 forget() {{ sync; echo 3 > /proc/sys/vm/drop_caches; }}
 sum() {{ sha256sum < $1 | cut -d ' ' -f 1; }}
 """
 
 ENUMERATED = HEAD + """
-for name in model serial state firmware_rev cntrltype address; do cat /sys/class/nvme/nvme0/$name; done > /share/controller
-for name in size queue/logical_block_size queue/write_cache queue/rotational; do cat /sys/block/nvme0n1/$name; done > /share/namespace
+cd /sys/class/nvme/nvme0; cat model serial state firmware_rev cntrltype address > /share/controller
+cd /sys/block/nvme0n1; cat size queue/logical_block_size queue/write_cache queue/rotational > /share/namespace
 lspci -vv -s ${device##*/} > /share/lspci
 grep nvme /proc/interrupts > /share/interrupts
 """
@@ -72,6 +65,18 @@ for method in flr bus; do
   forget; cmp -n $(stat -c %s /share/pattern) /share/pattern $disk
 done
 dmesg -r > /share/dmesg
+"""
+
+# Each end of the link detects an error that is fatal, and the driver recovers.
+ERRORS = HEAD + """
+dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync
+for direction in down up; do
+  vpctl inject host_disk.$direction malformed_tlp
+  await eval 'dmesg | grep -q "device recovery successful"'
+  await grep -q live /sys/class/nvme/nvme0/state
+  forget; cmp -n $(stat -c %s /share/pattern) /share/pattern $disk
+  dmesg -r >> /share/dmesg; dmesg -c > /dev/null
+done
 """
 
 # The disk is pulled while it is read, and put back. What was written before is still there.
@@ -127,7 +132,7 @@ class Linux(DiskCase):
         cls.content = image(1, 4 * MIB)
         cls.pattern = image(2, 200_000)
         scripts = {"enumerated": ENUMERATED, "read": READ, "written": WRITTEN, "file_system": FILE_SYSTEM, "resets": RESETS,
-                   "pulled": PULLED, "unflushed": UNFLUSHED, "read_again": READ}
+                   "errors": ERRORS, "pulled": PULLED, "unflushed": UNFLUSHED, "read_again": READ}
         with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
             file = pathlib.Path(folder) / "disk.img"
             file.write_bytes(cls.content)
@@ -180,6 +185,14 @@ class Linux(DiskCase):
         child = self.child("resets")
         self.check_nothing_in_vain(child)
         self.check_no_trouble(child.file("dmesg"))
+
+    def test_the_driver_recovers_from_errors_of_the_link(self):
+        child = self.child("errors")
+        self.check_nothing_in_vain(child)
+        log = child.file("dmesg")
+        self.assertEqual(log.count("AER: device recovery successful"), 2, log)
+        self.assertIn("nvme nvme0: restart after slot reset", log)
+        self.check_no_trouble(log)
 
     def test_it_can_be_pulled_and_put_back(self):
         child = self.child("pulled")
