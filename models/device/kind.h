@@ -15,7 +15,8 @@ namespace device {
 /// A kind of device. It knows the keys of a device in a platform file, and builds the device.
 class Kind {
  public:
-  /// `name` is the value of the key `kind`, and `text` says in a sentence what such a device is.
+  /// `name` is the value of the key `kind`, and the component by which such devices log (vp/log).
+  /// `text` says in a sentence what such a device is.
   Kind(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {}
   virtual ~Kind() = default;
   Kind(const Kind&) = delete;

@@ -355,8 +355,12 @@ const Struct<OaeLink> oae_link({
 }  // namespace
 
 const std::vector<std::string>& log_components() {
-  static const std::vector<std::string> names = {"all", "console", "control",  "host", "ipu",
-                                                 "oae", "pcie",    "platform", "qemu"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"all", "console", "control",  "host", "ipu",
+                                    "oae", "pcie",    "platform", "qemu"};
+    for (const device::Kind* kind : device::kinds()) all.push_back(kind->name());
+    return all;
+  }();
   return names;
 }
 

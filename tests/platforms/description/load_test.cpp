@@ -272,6 +272,15 @@ TEST(Load, DevicesStandBelowLinks) {
   }
 }
 
+// Devices of a kind log by its name.
+TEST(Load, KindsHaveALevelInTheLog) {
+  const Workshop workshop;
+  const auto file = workshop.file("disk.yaml", Workshop::with_disk());
+  const Platform platform = platform::load(file, workshop.images(),
+                                           {vp::config::parse_override("log={nvme: debug}")}, "");
+  EXPECT_EQ(platform.log.at("nvme"), "debug");
+}
+
 // A read of a device has to end before the host gives up, as one of an IPU does.
 TEST(Load, ADeviceIsNotTooFarAway) {
   const Workshop workshop;
