@@ -358,23 +358,21 @@ class Fio(DiskCase):
 
 
 class Quantum(DiskCase):
-    """The quantum changes no result."""
+    """The quantum changes no result, and neither does a fork."""
 
     def test_the_trace_is_the_same(self):
         script = HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
                          "cmp -n 200000 /share/pattern $disk\ndmesg > /share/dmesg\n")
-
-        def run(quantum):
-            one = machine.Run("--set", f"simulation.max_quantum={quantum}", platform="disk", script=script, trace=True)
-            (one.share / "pattern").write_bytes(image(2, 200_000))
-            one.finish()
-            self.assertEqual(one.code, 0, one)
-            return one
-
-        first, second = run("100us"), run("700ns")
-        self.assertEqual(first.file("dmesg"), second.file("dmesg"))
-        self.assertIn(b'"nvme":"disk.controller"', first.trace_bytes)
-        self.assertTrue(first.trace_bytes == second.trace_bytes, "the traces differ")
+        family = machine.Children(platform="disk", scripts={"forked": script}, trace=True)
+        (family.share / "pattern").write_bytes(image(2, 200_000))
+        forked = family.finish().children["forked"]
+        self.assertEqual(forked.code, 0, forked)
+        self.assertIn(b'"nvme":"disk.controller"', forked.trace_bytes)
+        alone = machine.Run("--share", family.share, "--snapshot-at", "booted", "--child", "sh /share/script0",
+                            "--set", "simulation.max_quantum=700ns", platform="disk", trace=True).finish()
+        self.assertEqual(alone.code, 0, alone)
+        self.assertEqual((family.share / "dmesg").read_text(), forked.file("dmesg"))
+        self.assertTrue(alone.trace_bytes == forked.trace_bytes, "the traces differ")
 
 
 class WrittenThrough(DiskCase):
