@@ -32,6 +32,26 @@ std::vector<std::string> names_of(const std::vector<T>& parts) {
   return names;
 }
 
+/// What stands at the lower end of a link and is no switch: an IPU or another device.
+struct Card {
+  std::string path;
+  std::string name;
+  const device::EndpointDescription* endpoint;
+};
+
+std::vector<Card> cards_of(const Platform& platform) {
+  std::vector<Card> cards;
+  for (std::size_t i = 0; i < platform.ipus.size(); ++i) {
+    const Ipu& ipu = platform.ipus[i];
+    cards.push_back({fmt::format("ipus[{}]", i), ipu.name, &ipu.endpoint});
+  }
+  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
+    const device::Description& each = *platform.devices[i];
+    cards.push_back({fmt::format("devices[{}]", i), each.name, &each.endpoint});
+  }
+  return cards;
+}
+
 /// Options find the console and the debugger of a part by its name. Names are therefore unique, and
 /// no part has a name by which options mean a part of another kind.
 void check_names(const Platform& platform, Reading& reading) {
@@ -45,7 +65,8 @@ void check_names(const Platform& platform, Reading& reading) {
                              "another name",
                              fmt::format("call it `{}0`", list[0] == 'h'   ? "host"
                                                           : list[0] == 's' ? "sw"
-                                                                           : "ipu"));
+                                                          : list[0] == 'i' ? "ipu"
+                                                                           : "device"));
     const auto [earlier, is_first] = first.emplace(name, path);
     if (!is_first)
       reading.mistake(path, fmt::format("{} is also {}", shown(name), earlier->second),
@@ -57,11 +78,13 @@ void check_names(const Platform& platform, Reading& reading) {
     check("switches", i, platform.switches[i].name, {"host", "ipu", "both"});
   for (std::size_t i = 0; i < platform.ipus.size(); ++i)
     check("ipus", i, platform.ipus[i].name, {"host", "both"});
+  for (std::size_t i = 0; i < platform.devices.size(); ++i)
+    check("devices", i, platform.devices[i]->name, {"host", "ipu", "both"});
 }
 
 /// Checks one end of a link. Returns true if `name` is among `right`; the names in `wrong` belong
 /// to the other end.
-bool check_end(const std::string& path, const std::string& name, const char* kind,
+bool check_end(const std::string& path, const std::string& name, const std::string& kind,
                const std::vector<std::string>& right, const std::vector<std::string>& wrong,
                Reading& reading) {
   if (!reading.good(path)) return false;
@@ -221,9 +244,9 @@ RouteToHost route_to_host(const Platform& platform, std::string from) {
   return route;
 }
 
-void check_round_trip(const std::string& path, const Platform& platform, const Ipu& ipu,
+void check_round_trip(const std::string& path, const Platform& platform, const Card& card,
                       const RouteToHost& route, Reading& reading) {
-  std::int64_t round_trip = 2 * route.host->root_complex.latency + 2 * ipu.endpoint.latency;
+  std::int64_t round_trip = 2 * route.host->root_complex.latency + 2 * card.endpoint->latency;
   for (const PcieLink* link : route.links) {
     round_trip += link->latency_down + link->latency_up;
     if (const Switch* above = find_named(platform.switches, link->up))
@@ -275,19 +298,23 @@ void check_switches(const Platform& platform, Reading& reading) {
 }
 
 void check_links(const Platform& platform, Reading& reading) {
-  if (!reading.good("hosts") || !reading.good("ipus") || !reading.good("switches")) return;
-  const std::vector<std::string> hosts = names_of(platform.hosts), ipus = names_of(platform.ipus),
+  for (const char* list : {"hosts", "ipus", "switches", "devices"})
+    if (!reading.good(list)) return;
+  const std::vector<Card> cards = cards_of(platform);
+  const std::vector<std::string> hosts = names_of(platform.hosts), lowest = names_of(cards),
                                  switches = names_of(platform.switches);
-  std::vector<std::string> ups = hosts, downs = ipus;
+  std::vector<std::string> ups = hosts, downs = lowest;
   ups.insert(ups.end(), switches.begin(), switches.end());
   downs.insert(downs.end(), switches.begin(), switches.end());
-  std::map<std::string, std::string> leads_to;  // IPU or switch, path of its link
+  const std::string upper = switches.empty() ? "host" : "host or switch";
+  std::string lower = "IPU";
+  if (!switches.empty()) lower += platform.devices.empty() ? " or switch" : ", switch";
+  if (!platform.devices.empty()) lower += " or device";
+  std::map<std::string, std::string> leads_to;  // the name at the lower end, path of its link
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
     const PcieLink& link = platform.pcie_links[i];
     const std::string path = fmt::format("pcie_links[{}]", i);
-    const char* upper = switches.empty() ? "host" : "host or switch";
-    const char* lower = switches.empty() ? "IPU" : "IPU or switch";
-    const bool up = check_end(path + ".up", link.up, upper, ups, ipus, reading);
+    const bool up = check_end(path + ".up", link.up, upper, ups, lowest, reading);
     const bool down = check_end(path + ".down", link.down, lower, downs, hosts, reading);
     if (down) {
       const auto [earlier, is_first] = leads_to.emplace(link.down, path);
@@ -306,9 +333,8 @@ void check_links(const Platform& platform, Reading& reading) {
                         fmt::format("lower it, or raise max_payload_size of {}", each->name));
     }
     const RouteToHost route = route_to_host(platform, link.down);
-    if (const Ipu* ipu = find_named(platform.ipus, link.down);
-        ipu != nullptr && route.host != nullptr)
-      check_round_trip(path, platform, *ipu, route, reading);
+    if (const Card* card = find_named(cards, link.down); card != nullptr && route.host != nullptr)
+      check_round_trip(path, platform, *card, route, reading);
   }
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
     const PcieLink& link = platform.pcie_links[i];
@@ -327,12 +353,12 @@ void check_links(const Platform& platform, Reading& reading) {
   }
   if (!reading.good("pcie_links")) return;
   check_switches(platform, reading);
-  for (std::size_t i = 0; i < ipus.size(); ++i)
-    if (leads_to.count(ipus[i]) == 0)
-      reading.mistake(fmt::format("ipus[{}].name", i),
-                      fmt::format("no PCIe link leads to {}", shown(ipus[i])),
-                      "one link to each IPU",
-                      fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], ipus[i]));
+  for (const Card& card : cards)
+    if (leads_to.count(card.name) == 0)
+      reading.mistake(
+          card.path + ".name", fmt::format("no PCIe link leads to {}", shown(card.name)),
+          "one link to each IPU" + std::string(platform.devices.empty() ? "" : " or device"),
+          fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], card.name));
 }
 
 void check_oae_links(const Platform& platform, Reading& reading) {

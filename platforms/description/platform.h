@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/device/description.h"
 #include "vp/config/schema.h"
 
 /// What a platform file describes. The values here are the defaults.
@@ -14,6 +15,7 @@
 /// in picoseconds, sizes in bytes.
 namespace platform {
 
+using device::Completions;
 using vp::config::File;
 using vp::config::Instant;
 using vp::config::PciId;
@@ -45,12 +47,6 @@ struct Qemu {
   File host_library;  ///< libqemu-x86_64.so
   File ipu_library;   ///< libqemu-aarch64.so
   File roms;          ///< directory with the BIOS and the option ROMs
-};
-
-/// How a root complex or an endpoint answers reads.
-struct Completions {
-  bool split = false;       ///< at each read completion boundary
-  std::int64_t spread = 0;  ///< the most by which each is late at random
 };
 
 struct RootComplex {
@@ -110,15 +106,12 @@ struct LoadFunction {
   PciId id{0xf0ae, 0x0ae4};
 };
 
-struct Endpoint {
+/// The endpoint of an IPU.
+struct Endpoint : device::EndpointDescription {
   PciId id{0xf0ae, 0x0ae0};
   PciId subsystem{0xf0ae, 0x0001};
   std::uint32_t class_code = 0x120000;  ///< processing accelerator
   std::uint8_t revision = 1;
-  std::int64_t latency = 50 * ns;  ///< to pass it, each way
-  unsigned tags = 256;  ///< requests that a function may have outstanding, if software enables them
-  bool aligned_requests = true;  ///< cut at multiples of the largest payload or read request
-  Completions completions;       ///< of reads of BARs
   TestFunction test_function;
   QueueFunction queue_function;
   LoadFunction load_function;
@@ -204,7 +197,7 @@ struct HotPlug {
 
 struct PcieLink {
   std::string up;    ///< name of the host or switch
-  std::string down;  ///< name of the IPU or switch
+  std::string down;  ///< name of the IPU, device or switch
   unsigned generation = 4;
   unsigned lanes = 16;
   std::int64_t latency_down = 250 * ns;  ///< PHY and wire
@@ -259,6 +252,7 @@ struct Platform {
   std::vector<Host> hosts;
   std::vector<Switch> switches;
   std::vector<Ipu> ipus;
+  std::vector<device::DescriptionPtr> devices;
   std::vector<PcieLink> pcie_links;
   std::vector<OaeLink> oae_links;
   std::map<std::string, std::string> log;  ///< level of each component; `all` comes first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/description/schema.h"
 
+#include "models/device/kind.h"
 #include "models/pcie/protocol/error.h"
 #include "models/pcie/protocol/tlp.h"
 #include "oae_memory_map.h"
@@ -39,16 +40,6 @@ const Struct<Qemu> qemu({
      required},
 });
 
-const Struct<Completions> completions({
-    {"split", &Completions::split, boolean(),
-     "Whether each completion ends at the next read completion boundary, 64 bytes at a root "
-     "complex and 128 at an endpoint, instead of as late as the payload permits"},
-    // Far below the shortest completion timeout.
-    {"spread", &Completions::spread, duration(0, 10 * us),
-     "Each completion is late by a random time of at most this, so that reads are answered in any "
-     "order and mixed with each other; with 0 they are answered in order"},
-});
-
 const Struct<RootComplex> root_complex({
     {"latency", &RootComplex::latency, duration(0, 100 * us),
      "Time that a request or a completion takes through it, in either direction"},
@@ -61,12 +52,12 @@ const Struct<RootComplex> root_complex({
     {"peer_to_peer", &RootComplex::peer_to_peer, boolean(),
      "Lets devices below one root port reach those below another, and sends requests that a "
      "switch redirects back down; otherwise both are refused"},
-    {"completions", &RootComplex::completions, completions,
+    {"completions", &RootComplex::completions, device::completion_keys(),
      "How it answers devices' reads of host memory"},
 });
 
 const Struct<Host> host({
-    {"name", &Host::name, name(), "Name, unique among hosts, switches and IPUs", required},
+    {"name", &Host::name, name(), "Name, unique among hosts, switches, IPUs and devices", required},
     {"vcpus", &Host::vcpus, integer(1, 16), "Virtual CPUs"},
     {"cpu", &Host::cpu,
      word({"max", "qemu64", "Nehalem", "Haswell", "Skylake-Server", "Icelake-Server",
@@ -130,31 +121,28 @@ const Struct<LoadFunction> load_function({
     {"id", &LoadFunction::id, pci_id(), "PCI vendor and device id"},
 });
 
-const Struct<Endpoint> endpoint({
-    {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
-    {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
-    {"class", &Endpoint::class_code, hexadecimal(0, 0xff'ffff),
-     "PCI class code: base class, sub-class, programming interface"},
-    {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
-    {"latency", &Endpoint::latency, duration(0, 100 * us),
-     "Time that a request or a completion takes through it, in either direction"},
-    {"tags", &Endpoint::tags, one_of({32, 256, 768}),
-     "Reads that each function can have outstanding; 256 needs Extended Tag Field Enable, which "
-     "Linux sets, and 768 needs 10-Bit Tag Requester Enable, which Linux does not set"},
-    {"aligned_requests", &Endpoint::aligned_requests, boolean(),
-     "Whether its requests end at multiples of the largest payload or read request; otherwise only "
-     "that size and 4 KiB boundaries limit them"},
-    {"completions", &Endpoint::completions, completions, "How it answers reads of its BARs"},
-    {"test_function", &Endpoint::test_function, test_function,
-     "Second function, for tests of PCIe"},
-    {"queue_function", &Endpoint::queue_function, queue_function,
-     "Function after these, for queues between host and firmware"},
-    {"load_function", &Endpoint::load_function, load_function,
-     "Function after these, a load generator"},
-    {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
-     "Virtual functions that software can enable (SR-IOV), each a DMA engine; their device id is "
-     "the next one after `id`"},
-});
+const Struct<Endpoint> endpoint(joined<Endpoint>({
+    {
+        {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
+        {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
+        {"class", &Endpoint::class_code, hexadecimal(0, 0xff'ffff),
+         "PCI class code: base class, sub-class, programming interface"},
+        {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
+    },
+    device::endpoint_keys<Endpoint>(),
+    {
+        {"test_function", &Endpoint::test_function, test_function,
+         "Second function, for tests of PCIe"},
+        {"queue_function", &Endpoint::queue_function, queue_function,
+         "Function after these, for queues between host and firmware"},
+        {"load_function", &Endpoint::load_function, load_function,
+         "Function after these, a load generator"},
+        {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
+         "Virtual functions that software can enable (SR-IOV), each a DMA engine; their device id "
+         "is "
+         "the next one after `id`"},
+    },
+}));
 
 const Struct<Oae> oae({
     {"ports", &Oae::ports, integer(1, 64), "Swap ports, a page of 4 KiB each"},
@@ -162,7 +150,7 @@ const Struct<Oae> oae({
 });
 
 const Struct<Ipu> ipu({
-    {"name", &Ipu::name, name(), "Name, unique among hosts, switches and IPUs", required},
+    {"name", &Ipu::name, name(), "Name, unique among hosts, switches, IPUs and devices", required},
     {"cores", &Ipu::cores, integer(1, OAE_IPU_CORES), "Arm cores"},
     {"core", &Ipu::core,
      word({"cortex-a53", "cortex-a55", "cortex-a57", "cortex-a72", "cortex-a76", "cortex-a710",
@@ -186,7 +174,8 @@ const Struct<Ipu> ipu({
 });
 
 const Struct<Switch> pcie_switch({
-    {"name", &Switch::name, name(), "Name, unique among hosts, switches and IPUs", required},
+    {"name", &Switch::name, name(), "Name, unique among hosts, switches, IPUs and devices",
+     required},
     {"latency", &Switch::latency, duration(0, 100 * us),
      "Time from a packet's arrival at one port to its departure from another"},
     {"cut_through", &Switch::cut_through, boolean(),
@@ -284,7 +273,7 @@ const Struct<HotPlug> hot_plug({
 
 const Struct<PcieLink> pcie_link({
     {"up", &PcieLink::up, name(), "Host or switch at the upper end", required},
-    {"down", &PcieLink::down, name(), "IPU or switch at the lower end", required},
+    {"down", &PcieLink::down, name(), "IPU, device or switch at the lower end", required},
     {"generation", &PcieLink::generation, integer(1, 6),
      "PCIe generation: 2.5, 5, 8, 16, 32, 64 GT/s"},
     {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
@@ -297,7 +286,7 @@ const Struct<PcieLink> pcie_link({
      "Largest payload that both ends support"},
     {"max_read_request_size", &PcieLink::max_read_request_size,
      size_of({128, 256, 512, 1024, 2048, 4096}),
-     "Largest read that the IPU requests after a reset"},
+     "Largest read that the IPU or device requests after a reset"},
     {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
      "Bit error rate of each lane; packets with errors are sent again, and in generations 3 to 5 "
      "errors of idle symbols send the link to Recovery"},
@@ -366,8 +355,12 @@ const Struct<OaeLink> oae_link({
 }  // namespace
 
 const std::vector<std::string>& log_components() {
-  static const std::vector<std::string> names = {"all", "console", "control",  "host", "ipu",
-                                                 "oae", "pcie",    "platform", "qemu"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"all", "console", "control",  "host", "ipu",
+                                    "oae", "pcie",    "platform", "qemu"};
+    for (const device::Kind* kind : device::kinds()) all.push_back(kind->name());
+    return all;
+  }();
   return names;
 }
 
@@ -386,9 +379,12 @@ const Struct<Platform>& schema() {
       {"hosts", &Platform::hosts, list(host, 1, 8), "x86-64 machines that run Linux", required},
       {"switches", &Platform::switches, list(pcie_switch, 0, 16), "PCIe switches"},
       {"ipus", &Platform::ipus, list(ipu, 1, 8), "Infrastructure processing units", required},
+      {"devices", &Platform::devices, list(device::any_kind(), 0, 16),
+       "Further devices, each of a kind"},
       {"pcie_links", &Platform::pcie_links, list(pcie_link, 1, 32),
-       "PCIe links, each from a host or switch to an IPU or switch; the ports of each are in this "
-       "order",
+       "PCIe links, each from a host or switch to an IPU, device or switch; the ports of each are "
+       "in "
+       "this order",
        required},
       {"oae_links", &Platform::oae_links, list(oae_link, 0, 28),
        "OAE links between IPUs; an IPU has at most 4 and numbers them in this order"},

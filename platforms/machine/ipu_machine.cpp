@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include "oae_memory_map.h"
-#include "platforms/machine/completions.h"
-#include "platforms/machine/credits.h"
-#include "platforms/machine/downstream_port.h"
+#include "platforms/machine/endpoint.h"
 #include "platforms/machine/qemu_arguments.h"
 
 namespace platform {
@@ -143,7 +141,7 @@ ipu::SystemController::Machine machine_of(const Ipu& ipu, const Platform& platfo
   return machine;
 }
 
-pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link, std::uint32_t seed) {
+pcie::EndpointConfig ipu_endpoint_config(const Ipu& ipu, const PcieLink& link, std::uint32_t seed) {
   pcie::FunctionConfig function;
   function.identity.vendor = ipu.endpoint.id.vendor;
   function.identity.device = ipu.endpoint.id.device;
@@ -174,17 +172,7 @@ pcie::EndpointConfig endpoint_config(const Ipu& ipu, const PcieLink& link, std::
                                OAE_VIRTUAL_BAR, OAE_VIRTUAL_BAR_MSI_X_PENDING_BASE};
   }
 
-  pcie::EndpointConfig config;
-  config.generation = link.generation;
-  config.lanes = link.lanes;
-  config.latency = ipu.endpoint.latency;
-  config.max_payload = link.max_payload_size;
-  config.tags = ipu.endpoint.tags;
-  config.aligned_requests = ipu.endpoint.aligned_requests;
-  config.completions = completion_config(ipu.endpoint.completions, seed);
-  config.credits = credit_config(link.credits_down, link);
-  config.active_states = active_states(link);
-  config.eye = {link.eye.timing, link.eye.voltage};
+  pcie::EndpointConfig config = endpoint_config(ipu.endpoint, link, seed);
   config.functions = {function};
   if (ipu.endpoint.test_function.present) {
     config.functions.push_back(test_function_config(ipu.endpoint));
@@ -209,7 +197,7 @@ IpuMachine::IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu,
       qemu("qemu", domain, qemu_config(ipu, platform, options)),
       sram_bytes(qemu, OAE_IPU_SRAM_BASE, size(ipu.sram)),
       dram_bytes(qemu, OAE_IPU_DRAM_BASE, size(ipu.dram)),
-      endpoint("endpoint", endpoint_config(ipu, link, platform.simulation.seed), domain,
+      endpoint("endpoint", ipu_endpoint_config(ipu, link, platform.simulation.seed), domain,
                statistics),
       bars("bars"),
       noc("noc", ipu.noc_latency),

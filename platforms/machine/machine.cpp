@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "models/device/kind.h"
 #include "platforms/description/faults.h"
 #include "platforms/machine/downstream_port.h"
+#include "platforms/machine/endpoint.h"
 
 namespace platform {
 namespace {
@@ -39,6 +41,12 @@ std::vector<const PcieLink*> links_below(const Platform& platform, const std::st
     if (link.up == name) below.push_back(&link);
   }
   return below;
+}
+
+/// The link whose lower end is at this IPU or device.
+const PcieLink& link_above(const Platform& platform, const std::string& name) {
+  return *std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
+                       [&](const PcieLink& link) { return link.down == name; });
 }
 
 bool parse(std::string_view text, unsigned& number) {
@@ -83,10 +91,16 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
                  vp::Trace& trace, vp::Statistics& statistics)
     : platform_(platform), trace_(trace), statistics_(statistics) {
   for (const Ipu& ipu : platform.ipus) {
-    const auto link = std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
-                                   [&](const PcieLink& one) { return one.down == ipu.name; });
-    ipus.push_back(std::make_unique<IpuMachine>(ipu.name.c_str(), ipu, platform, *link,
-                                                options.ipu(ipu), outcome, trace, statistics));
+    ipus.push_back(std::make_unique<IpuMachine>(ipu.name.c_str(), ipu, platform,
+                                                link_above(platform, ipu.name), options.ipu(ipu),
+                                                outcome, trace, statistics));
+  }
+  for (const device::DescriptionPtr& each : platform.devices) {
+    const std::uint32_t seed = platform.simulation.seed;
+    const device::Site site{endpoint_config(each->endpoint, link_above(platform, each->name), seed),
+                            devices.size() + (std::uint64_t{seed} << 32), trace, statistics};
+    devices.push_back(device::find_kind(each->kind)->build(*each, site));
+    outcome.add(devices.back()->domain);
   }
   for (const OaeLink& link : platform.oae_links) connect(link);
   for (const Host& host : platform.hosts) {
@@ -131,12 +145,8 @@ void Machine::connect(const OaeLink& link) {
 void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host) {
   const auto described = std::find_if(platform_.switches.begin(), platform_.switches.end(),
                                       [&](const Switch& one) { return one.name == link.down; });
-  const auto ipu = std::find_if(platform_.ipus.begin(), platform_.ipus.end(),
-                                [&](const Ipu& one) { return one.name == link.down; });
   const bool to_switch = described != platform_.switches.end();
-  pcie::Port& end = to_switch
-                        ? add_switch(*described, link, host)
-                        : ipus[static_cast<std::size_t>(ipu - platform_.ipus.begin())]->endpoint;
+  pcie::Port& end = to_switch ? add_switch(*described, link, host) : endpoint_of(link.down);
   links.push_back(std::make_unique<pcie::Link>(
       (link.up + "_" + link.down).c_str(),
       link_config(link, links.size() + (std::uint64_t{platform_.simulation.seed} << 32)), port, end,
@@ -151,6 +161,15 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
   pcie::Switch& above = *switches.back();
   const std::vector<const PcieLink*> below = links_below(platform_, link.down);
   for (unsigned i = 0; i < below.size(); ++i) connect(*below[i], above.port(i), host);
+}
+
+pcie::Port& Machine::endpoint_of(const std::string& name) {
+  for (const auto& each : devices) {
+    if (each->name() == name) return each->endpoint;
+  }
+  return (*std::find_if(ipus.begin(), ipus.end(),
+                        [&](const auto& ipu) { return ipu->name() == name; }))
+      ->endpoint;
 }
 
 pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, HostMachine& host) {

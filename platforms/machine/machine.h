@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/device/device.h"
 #include "models/pcie/hierarchy/switch.h"
 #include "models/pcie/link/link.h"
 #include "platforms/description/platform.h"
@@ -39,6 +40,7 @@ class Machine {
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<pcie::Switch>> switches;
   std::vector<std::unique_ptr<IpuMachine>> ipus;
+  std::vector<std::unique_ptr<device::Device>> devices;
   std::vector<std::unique_ptr<pcie::Link>> links;
   std::vector<std::unique_ptr<vp::Event>> faults;  ///< faults and cuts of the platform file
 
@@ -51,6 +53,7 @@ class Machine {
 
   void connect(const OaeLink& link);
   void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
+  pcie::Port& endpoint_of(const std::string& name);
   pcie::Port& add_switch(const Switch& described, const PcieLink& above, HostMachine& host);
 
   const Platform& platform_;

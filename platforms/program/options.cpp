@@ -358,7 +358,7 @@ void name_parts(const CommandLine& line, const Platform& platform, RunOptions& o
   const Parts parts(platform);
   name_consoles(line, platform, parts, options, report);
   name_debuggers(line, parts, options, report);
-  check_forks(line, options, report);
+  check_forks(line, platform, options, report);
 }
 
 void check_outputs(const CommandLine& line, const fs::path& platform_file,

@@ -173,7 +173,8 @@ std::optional<SnapshotOptions> snapshot_options(const CommandLine& line, Report&
   return options;
 }
 
-void check_forks(const CommandLine& line, const RunOptions& options, Report& report) {
+void check_forks(const CommandLine& line, const Platform& platform, const RunOptions& options,
+                 Report& report) {
   if (!options.snapshot || !options.snapshot->forks) return;
   const auto refuse = [&](const char* option, const std::string& value, const char* what) {
     report.add({place(option, value), fmt::format("children cannot have {}", what), "",
@@ -188,6 +189,12 @@ void check_forks(const CommandLine& line, const RunOptions& options, Report& rep
            fmt::format("children cannot have a pseudo-terminal, which the console of {} has", name),
            "", fmt::format("write --console {}=off; each child has a log file of its own", name)});
     }
+  for (const device::DescriptionPtr& each : platform.devices)
+    if (const std::string why = each->forbids_forks(); !why.empty())
+      report.add(
+          {place("--children", *line.children),
+           fmt::format("children cannot have the device {}: {}", each->name, why), "",
+           "change that, or run a single command by --child COMMAND in place of --children"});
   std::error_code error;
   if (!options.trace.empty() && fs::exists(options.trace, error) &&
       !fs::is_regular_file(options.trace, error))

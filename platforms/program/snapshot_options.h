@@ -13,7 +13,8 @@ std::optional<SnapshotOptions> snapshot_options(const CommandLine& line,
                                                 vp::config::Report& report);
 
 /// Reports the options that ask for what children cannot have: a debugger, a pseudo-terminal,
-/// waveforms. The parts in `options` are already named.
-void check_forks(const CommandLine& line, const RunOptions& options, vp::config::Report& report);
+/// waveforms, and the devices that children cannot have. The parts in `options` are already named.
+void check_forks(const CommandLine& line, const Platform& platform, const RunOptions& options,
+                 vp::config::Report& report);
 
 }  // namespace platform

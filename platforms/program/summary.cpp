@@ -34,6 +34,10 @@ std::string summary(const Platform& platform) {
                         ipu.name, ipu.cores, plural(ipu.cores), ipu.core,
                         rate(ipu.instruction_rate), size(ipu.sram), size(ipu.dram), ipu.oae.ports,
                         plural(ipu.oae.ports), clock(ipu.oae.clock));
+  for (const device::DescriptionPtr& each : platform.devices) {
+    const std::string more = each->summary();
+    text += fmt::format("  {} {}{}{}\n", each->kind, each->name, more.empty() ? "" : ": ", more);
+  }
   for (const PcieLink& link : platform.pcie_links)
     text +=
         fmt::format("  PCIe {} -> {}: generation {} x{}, {} down, {} up\n", link.up, link.down,

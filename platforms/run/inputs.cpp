@@ -34,15 +34,43 @@ class Checker {
 
   /// Checks one file. A file that is used twice is read twice, and its hash is listed for each use.
   void check(const std::string& role, const File& file, const std::function<void(Bytes&)>& check) {
-    try {
+    attempt(role, file, [&] {
       Bytes bytes = Bytes::read(file.path);
       const std::string hash = vp::images::sha256(bytes.data(), bytes.size());
-      // This comes first: if a file that setup made has changed since, nothing else matters.
-      if (file.found_by_name && manifest())
-        manifest_->check(fs::path(file.text).lexically_normal().generic_string(), bytes.size(),
-                         hash);
+      compare_with_manifest(file, bytes.size(), hash);
       check(bytes);
       inputs_.push_back({role, file.path, bytes.size(), hash});
+    });
+  }
+
+  /// Does the same with a file of a device, which may be larger than memory.
+  void check(const std::string& device, const device::InputFile& input) {
+    const std::string role = device + "." + input.key;
+    attempt(role, input.file, [&] {
+      input.check(input.file.path);
+      const std::uint64_t size = fs::file_size(input.file.path);
+      const std::string hash = vp::images::sha256_of_file(input.file.path);
+      compare_with_manifest(input.file, size, hash);
+      inputs_.push_back({role, input.file.path, size, hash});
+      if (input.written) written_.emplace_back(role, input.file);
+    });
+  }
+
+  void mistake(const File& file, std::string found, std::string remedy) {
+    report_.add({file.origin, std::move(found), "", std::move(remedy)});
+  }
+
+  std::vector<Input> checked_inputs() {
+    check_written();
+    report_.check();
+    return std::move(inputs_);
+  }
+
+ private:
+  /// Checks a file by a function that throws Mistake.
+  void attempt(const std::string& role, const File& file, const std::function<void()>& check) {
+    try {
+      check();
     } catch (const Mistake& mistake) {
       report_.add(
           {file.origin,
@@ -51,16 +79,27 @@ class Checker {
     }
   }
 
-  void mistake(const File& file, std::string found, std::string remedy) {
-    report_.add({file.origin, std::move(found), "", std::move(remedy)});
+  /// This comes before other checks of a file's contents: if a file that setup made has changed
+  /// since, nothing else matters.
+  void compare_with_manifest(const File& file, std::uint64_t size, const std::string& hash) {
+    if (file.found_by_name && manifest())
+      manifest_->check(fs::path(file.text).lexically_normal().generic_string(), size, hash);
   }
 
-  std::vector<Input> checked_inputs() {
-    report_.check();
-    return std::move(inputs_);
+  /// Nothing else may use a file that a device changes.
+  void check_written() {
+    for (const auto& [role, file] : written_) {
+      for (const Input& other : inputs_) {
+        std::error_code error;
+        if (other.role == role || !fs::equivalent(other.path, file.path, error)) continue;
+        mistake(file,
+                fmt::format("{} changes {}, which is also {}", role,
+                            vp::config::shown(file.path.string()), other.role),
+                "name a copy of the file, or do not write through");
+      }
+    }
   }
 
- private:
   /// Reads the manifest at its first use. Returns false if there is none, which is reported once.
   bool manifest() {
     if (!manifest_read_) {
@@ -73,6 +112,7 @@ class Checker {
   const fs::path images_;
   Report report_;
   std::vector<Input> inputs_;
+  std::vector<std::pair<std::string, File>> written_;  // role and file
   std::optional<vp::images::Manifest> manifest_;
   bool manifest_read_ = false;
 };
@@ -135,6 +175,8 @@ std::vector<Input> check_inputs(const Platform& platform, const fs::path& images
   check_qemu(platform.qemu, checker);
   for (const Host& host : platform.hosts) check_host(host, checker);
   for (const Ipu& ipu : platform.ipus) check_ipu(ipu, checker);
+  for (const device::DescriptionPtr& each : platform.devices)
+    for (const device::InputFile& input : each->inputs()) checker.check(each->name, input);
   return checker.checked_inputs();
 }
 

@@ -5,8 +5,8 @@
 # BUILD/packages/NAMES holds `files.cpio`, an archive of their files that goes behind an initramfs, and `packages` (a line
 # each: name, version, SHA-256).
 
-# The packages that tests have in the guest.
-TESTED_GUEST_PACKAGES=(rocksdb-tools)
+# The packages that tests have in the guest, each in a folder of its own.
+TESTED_GUEST_PACKAGES=(fio nvme-cli rocksdb-tools)
 
 check_package_names() {
   local name
@@ -79,9 +79,12 @@ step_guest_packages() {
     "Run '$PROGRAM' again." "$folder"/{files.cpio,packages} -- fetch_guest_packages "$@"
 }
 
-# steps_guest_packages NAME...: these together, and for the tests their own.
+# steps_guest_packages NAME...: these together, and for the tests theirs.
 steps_guest_packages() {
   if (($# > 0)); then step_guest_packages "$@"; fi
-  if [[ ${with_tests:-} ]]; then step_guest_packages "${TESTED_GUEST_PACKAGES[@]}"; fi
+  if [[ ${with_tests:-} ]]; then
+    local name
+    for name in "${TESTED_GUEST_PACKAGES[@]}"; do step_guest_packages "$name"; done
+  fi
   stop_after guest-packages
 }

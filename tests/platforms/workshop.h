@@ -119,6 +119,18 @@ pcie_links:
     return text.replace(at, from.size(), to);
   }
 
+  /// Returns the good file with a blank disk below a root port of its own, and with `from` replaced
+  /// by `to`.
+  static std::string with_disk(const std::string& from = "", const std::string& to = "") {
+    std::string text = good;
+    text.replace(text.find("pcie_links:"), 0,
+                 "devices:\n  - name: disk\n    kind: nvme\n    namespaces:\n      - size: 1MiB\n");
+    text += "  - up: host\n    down: disk\n";
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, text.npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+
  private:
   TemporaryDirectory directory_;
   std::map<std::string, std::string> images_;

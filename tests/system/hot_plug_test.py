@@ -13,15 +13,18 @@ SWAPS = 20
 # A kernel that detects a problem prints one of these.
 TROUBLE = re.compile(r"WARNING|BUG|Oops|hung|stall|Call Trace|refcount|use-after-free|Unable to handle", re.IGNORECASE)
 
-HEAD = """
-device=/sys/bus/pci/devices/0000:01:00.0
-power=/sys/bus/pci/slots/1/power
-dmesg > /share/boot
-dmesg -c > /dev/null
+AWAIT = """
 await() { # COMMAND...: until it succeeds, at most 10 s
   for i in $(seq 1000); do "$@" 2> /dev/null && return; sleep 0.01; done
   echo "in vain: $*" >> /share/in_vain
 }
+"""
+
+HEAD = AWAIT + """
+device=/sys/bus/pci/devices/0000:01:00.0
+power=/sys/bus/pci/slots/1/power
+dmesg > /share/boot
+dmesg -c > /dev/null
 bound() { [ -e $device/driver ] && [ -e /dev/oae${1:-0}p7 ]; }
 gone() { ! [ -e $device ] && ! [ -e /dev/oae0p0 ]; }
 logged() { dmesg | grep -q "$1"; }

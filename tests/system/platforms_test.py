@@ -12,7 +12,9 @@ import yaml
 
 PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 SPEEDS = {1: "2.5GT/s", 2: "5GT/s", 3: "8GT/s", 4: "16GT/s", 5: "32GT/s", 6: "64GT/s"}
-DRIVER = "oae"
+# The driver in Linux for an IPU, and for each kind of device, with the BARs that lspci lists.
+IPU = ("oae", ["0", "2", "4"])
+KINDS = {"nvme": ("nvme", ["0"])}
 
 # Each line begins with its source, since the console has other lines too.
 SCRIPT = """
@@ -32,6 +34,9 @@ UNKNOWN = {
 }
 DISABLED = {
     r"I/O behind bridge: .*\[disabled\]": "the machine has no I/O space for devices",
+}
+DISABLED_ABOVE_DEVICES = {
+    r"Prefetchable memory behind bridge: .*\[disabled\]": "no kind of device has such memory, but an IPU has",
 }
 
 
@@ -65,6 +70,7 @@ class Platform:
     def setUpClass(cls):
         described = yaml.safe_load((PLATFORMS / f"{cls.platform}.yaml").read_text())
         cls.links = described["pcie_links"]
+        cls.kinds = {device["name"]: device["kind"] for device in described.get("devices", [])}
         with tempfile.TemporaryDirectory(prefix="oae-vp-") as name:
             folder = pathlib.Path(name)
             hosts = [host["name"] for host in described["hosts"]]
@@ -121,19 +127,22 @@ class Platform:
             self.assertEqual(listed, capabilities(space))
 
     def test_every_bar_and_window_has_its_place(self):
+        disabled = {**DISABLED, **(DISABLED_ABOVE_DEVICES if self.kinds else {})}
         for _, _, text in self.each_function():
-            self.assertNotRegex(without(text, DISABLED), r"\[disabled\]|\[virtual\]|<unassigned>|<ignored>")
+            self.assertNotRegex(without(text, disabled), r"\[disabled\]|\[virtual\]|<unassigned>|<ignored>")
             for region in re.findall(r"\tRegion \d: (.*)", text):
                 self.assertRegex(region, r"^Memory at [0-9a-f]+ \(.*\) \[size=\d+[KMG]?\]$")
 
     def test_each_link_leads_to_a_device_with_its_driver_at_full_speed(self):
         for host in self.consoles:
-            devices = [text for text in functions(self.of(host, "lspci")).values()
-                       if f"Kernel driver in use: {DRIVER}" in text]
+            found = [text for text in functions(self.of(host, "lspci")).values() if "Express (v2) Endpoint" in text]
             links = [link for link in self.links if self.host_above(link) == host and not self.leads_to_switch(link)]
-            self.assertEqual(len(devices), len(links))
-            for text, link in zip(devices, links):
-                self.assertEqual(re.findall(r"\tRegion (\d)", text), ["0", "2", "4"])
+            self.assertEqual(len(found), len(links))
+            for text, link in zip(found, links):
+                kind = self.kinds.get(link["down"])
+                driver, bars = KINDS[kind] if kind else IPU
+                self.assertIn(f"Kernel driver in use: {driver}", text)
+                self.assertEqual(re.findall(r"\tRegion (\d)", text), bars)
                 self.assertIn(f"LnkSta:\tSpeed {SPEEDS[link['generation']]}, Width x{link['lanes']}\n", text)
 
 

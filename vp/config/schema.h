@@ -240,8 +240,9 @@ inline constexpr Presence required = Presence::required;
 template <class S>
 class Key {
  public:
-  template <class T, class Kind>
-  Key(std::string name, T S::*member, const Kind& kind, std::string text,
+  /// The member may be one of a struct from which S is derived.
+  template <class T, class Owner, class Kind>
+  Key(std::string name, T Owner::*member, const Kind& kind, std::string text,
       Presence presence = Presence::optional);
 
   std::string name;
@@ -252,6 +253,15 @@ class Key {
   std::function<std::string(const S&)> print;
   std::function<void(const std::string& path, std::vector<Row>&)> rows;
 };
+
+/// The keys of several tables of a struct S, in this order.
+template <class S>
+std::vector<Key<S>> joined(std::vector<std::vector<Key<S>>> tables) {
+  std::vector<Key<S>> keys;
+  for (std::vector<Key<S>>& table : tables)
+    for (Key<S>& key : table) keys.push_back(std::move(key));
+  return keys;
+}
 
 /// The table of a struct S, which is a map with only these keys.
 template <class S>

@@ -145,11 +145,12 @@ Type<std::map<std::string, T>> map_of(std::vector<std::string> words, Type<T> el
 }
 
 template <class S>
-template <class T, class Kind>
-Key<S>::Key(std::string name_, T S::*member, const Kind& kind, std::string text_,
+template <class T, class Owner, class Kind>
+Key<S>::Key(std::string name_, T Owner::*of_owner, const Kind& kind, std::string text_,
             Presence presence_)
     : name(std::move(name_)), text(std::move(text_)), presence(presence_) {
   const Type<T> type = kind;
+  T S::*const member = of_owner;
   accepts = type.accepts;
   read = [type, member](const Node& node, const std::string& path, Reading& reading, S& value) {
     type.read(node, path, reading, value.*member);

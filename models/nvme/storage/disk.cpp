@@ -12,6 +12,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "models/nvme/storage/image_file.h"
+#include "vp/images/file.h"
+
 namespace nvme {
 namespace {
 
@@ -63,33 +66,15 @@ Disk::Disk(const DiskConfig& config)
 }
 
 void Disk::open() {
-  const auto refuse = [this](const std::string& found, const std::string& remedy) {
-    throw ConfigurationError(
-        fmt::format("the disk image '{}' {}; {}", config_.image, found, remedy));
-  };
-  const int mode = config_.write_through ? O_RDWR : O_RDONLY;
+  try {
+    image_ = open_image(config_.image, config_.block_size, config_.write_through);
+  } catch (const vp::images::Mistake& mistake) {
+    throw ConfigurationError(fmt::format("the disk image '{}': {}; {}", config_.image,
+                                         mistake.what(), mistake.remedy()));
+  }
   struct stat status {};
-  if (::stat(config_.image.c_str(), &status) != 0) {
-    const int error = errno;
-    refuse(error == ENOENT ? "does not exist" : fmt::format("is unknown: {}", std::strerror(error)),
-           "check its name");
-  }
-  if (!S_ISREG(status.st_mode)) refuse("is no regular file", "name a file");
-  image_ = ::open(config_.image.c_str(), mode | O_CLOEXEC);
-  if (image_ < 0) {
-    refuse(fmt::format("cannot be {}: {}", config_.write_through ? "written" : "read",
-                       std::strerror(errno)),
-           config_.write_through ? "check its permissions, or do not write through"
-                                 : "check its permissions");
-  }
+  ::fstat(image_, &status);
   size_ = static_cast<std::uint64_t>(status.st_size);
-  if (size_ == 0 || size_ % config_.block_size != 0) {
-    ::close(image_);
-    const std::uint64_t next = (size_ / config_.block_size + 1) * config_.block_size;
-    refuse(fmt::format("has {} bytes, which are not whole blocks of {} bytes", size_,
-                       config_.block_size),
-           fmt::format("extend it with 'truncate --size={} {}'", next, config_.image));
-  }
 }
 
 Disk::~Disk() {

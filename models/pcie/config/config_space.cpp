@@ -93,7 +93,7 @@ void ConfigSpace::keep(Reset strongest, unsigned offset, unsigned bytes, std::ui
 }
 
 void ConfigSpace::reset(Reset kind) {
-  if (kind == Reset::fundamental) {
+  if (kind <= Reset::fundamental) {
     words_ = resets_;
     return;
   }

@@ -9,9 +9,10 @@
 
 namespace pcie {
 
-/// The kinds of reset (PCIe 5.0, 6.6), the strongest first: a fundamental reset by power or PERST#,
-/// a hot reset through the link, and a reset of the function alone (FLR or return from D3hot).
-enum class Reset : std::uint8_t { fundamental, hot, function };
+/// The kinds of reset (PCIe 5.0, 6.6), the strongest first: a cold reset, which is a fundamental
+/// one after a loss of power, any other fundamental reset (PERST#), a hot reset through the link,
+/// and a reset of the function alone (FLR or return from D3hot).
+enum class Reset : std::uint8_t { cold, fundamental, hot, function };
 
 /// One register of configuration space: its reset value and what software may do with each bit.
 /// Bits that are neither writable nor cleared by writes are read-only.

@@ -98,6 +98,7 @@ void Function::reset(Reset kind) {
   completer_.reset();
   requester_.reset();
   update_virtual_functions();
+  if (kind == Reset::cold && on_power_loss_) on_power_loss_();
   if (on_reset_) on_reset_();
 }
 

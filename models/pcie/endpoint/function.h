@@ -75,6 +75,8 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   void set_intx(bool level) override { interrupts_.set_intx(level); }
   /// Calls `action` at any reset of the function, on behalf of the device logic behind it.
   void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
+  /// Calls `action` when the power of the function has gone, before the action of on_reset().
+  void on_power_loss(std::function<void()> action) { on_power_loss_ = std::move(action); }
 
   Id id() const { return core_.id(); }
   ConfigSpace& config_space() { return core_.space(); }
@@ -124,6 +126,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   const vp::Picoseconds initialisation_;
   const vp::Picoseconds reset_time_;
   std::function<void()> on_reset_;
+  std::function<void()> on_power_loss_;
 
   std::optional<SrIov> sr_iov_;
   FunctionCore core_;

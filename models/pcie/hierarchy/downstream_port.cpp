@@ -116,7 +116,7 @@ void DownstreamPort::update_power() {
   if (express_.hot_plug_slot().powered()) {
     release(no_power);
   } else {
-    hold(no_power, Reset::fundamental);
+    hold(no_power, Reset::cold);
   }
   update_interrupt();
 }
@@ -192,7 +192,7 @@ bool DownstreamPort::remove_card() {
   if (!hot_plug.occupied() || hot_plug.locked() || hot_plug.latched()) return false;
   const bool surprise = link_up() && !hot_plug.config().surprise;  // 3.2.1
   hot_plug.set_occupied(false);
-  hold(no_card, Reset::fundamental);
+  hold(no_card, Reset::cold);
   if (surprise) report(Error::surprise_down, nullptr);
   update_interrupt();
   return true;

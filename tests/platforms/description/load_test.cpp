@@ -227,6 +227,75 @@ TEST(Load, SwitchesAreATreeBelowEachHost) {
   }
 }
 
+// Lines 14 to 24: devices, - name: disk, kind, namespaces, - size, pcie_links, and two links.
+TEST(Load, DevicesStandBelowLinks) {
+  const Wrong table[] = {
+      {"", "", "0:0", "", "", ""},
+      {"name: disk", "name: ipu", "15:11", "`ipu` means something else", "another name",
+       "`device0`"},
+      {"name: ipu\n", "name: disk\n", "15:11", "`disk` is also ipus[0].name", "names that differ",
+       "rename"},
+      {"kind: nvme", "kind: nmve", "16:11", "devices[0].kind: found `nmve`", "nvme",
+       "did you mean `nvme`"},
+      {"size: 1MiB", "sise: 1MiB", "18:9", "unknown key `sise` in devices[0].namespaces[0]",
+       "block_size", "did you mean `size`"},
+      {"size: 1MiB", "size: 1000B", "18:15", "1000B are not whole blocks", "a multiple of 512B",
+       "write 1KiB"},
+      {"size: 1MiB", "image: ./none", "18:16", "there is no", "an existing file", "check the name"},
+      {"  - up: host\n    down: disk\n", "", "15:11", "no PCIe link leads to `disk`",
+       "one link to each IPU or device", "{up: host, down: disk}"},
+      {"down: disk", "down: disc", "23:11", "there is no IPU or device `disc`", "ipu or disk",
+       "did you mean `disk`"},
+      {"up: host\n    down: disk", "up: disk\n    down: disk", "22:9", "there is no host `disk`",
+       "host", "exchange `up` and `down`"},
+      {"down: ipu", "down: disk", "23:11", "pcie_links[0] already leads to `disk`",
+       "one link to each IPU or device", "remove"},
+      {"kind: nvme", "kind: nvme\n    endpoint: {latency: 101us}", "17:25", "found `101us`",
+       "100us", "100us or less"},
+      {"name: host\n", "name: host\n    root_complex: {completion_timeout: 50us}\n", "0:0", "", "",
+       ""},
+  };
+  const Workshop workshop;
+  for (const Wrong& each : table) {
+    SCOPED_TRACE(each.from + " -> " + each.to);
+    const auto file = workshop.file("disk.yaml", Workshop::with_disk(each.from, each.to));
+    const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
+    if (std::string(each.place) == "0:0") {
+      EXPECT_TRUE(report.empty()) << report.text();
+    } else {
+      ASSERT_FALSE(report.empty());
+      EXPECT_THAT(report.text(), HasSubstr(each.found));
+      EXPECT_THAT(report.text(), HasSubstr(each.accepted));
+      EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+      EXPECT_THAT(report.text(), HasSubstr(std::string(":") + each.place + ":"));
+    }
+  }
+}
+
+// Devices of a kind log by its name.
+TEST(Load, KindsHaveALevelInTheLog) {
+  const Workshop workshop;
+  const auto file = workshop.file("disk.yaml", Workshop::with_disk());
+  const Platform platform = platform::load(file, workshop.images(),
+                                           {vp::config::parse_override("log={nvme: debug}")}, "");
+  EXPECT_EQ(platform.log.at("nvme"), "debug");
+}
+
+// A read of a device has to end before the host gives up, as one of an IPU does.
+TEST(Load, ADeviceIsNotTooFarAway) {
+  const Workshop workshop;
+  const auto file = workshop.file("disk.yaml", Workshop::with_disk());
+  const auto report = mistakes_of([&] {
+    platform::load(file, workshop.images(),
+                   {vp::config::parse_override("hosts[0].root_complex.completion_timeout=50us"),
+                    vp::config::parse_override("devices[0].endpoint.latency=25us")},
+                   "");
+  });
+  ASSERT_EQ(report.count(), 1u) << report.text();
+  EXPECT_THAT(report.text(), HasSubstr("pcie_links[1]"));
+  EXPECT_THAT(report.text(), HasSubstr("raise root_complex.completion_timeout"));
+}
+
 TEST(Load, LinksBetweenIpus) {
   const struct {
     const char* links;

@@ -85,14 +85,17 @@ TEST(Schema, EveryDefaultReadsBack) {
   for (const auto& row : vp::config::reference(platform::schema())) {
     if (row.fallback.empty() || row.accepts == "a map" || row.fallback == "not set" ||
         row.path.find('[') == row.path.npos ||
-        row.path.find("[]", row.path.find("[]") + 2) != row.path.npos)
+        row.path.find('[', row.path.find('[') + 1) != row.path.npos)
       continue;  // the file has no list within a list
     std::string path = row.path;
-    path.replace(path.find("[]"), 2, "[0]");
+    // `ipus[].cores`, and `devices[nvme].commands` of the device of that kind
+    path.replace(path.find('['), path.find(']') + 1 - path.find('['), "[0]");
     std::vector<vp::config::Override> changes;
     for (const std::string& change :
          {std::string("ipus=[{name: x, firmware: oae-fw.elf}, {name: y, firmware: oae-fw.elf}]"),
-          std::string("pcie_links=[{up: host, down: sw0}, {up: sw0, down: x}, {up: sw0, down: y}]"),
+          std::string("devices=[{name: z, kind: nvme, namespaces: [{size: 1MiB}]}]"),
+          std::string("pcie_links=[{up: host, down: sw0}, {up: sw0, down: x}, {up: sw0, down: y}, "
+                      "{up: sw0, down: z}]"),
           std::string("oae_links=[{a: x, b: y}]"), path + "=" + row.fallback}) {
       changes.push_back(vp::config::parse_override(change));
     }

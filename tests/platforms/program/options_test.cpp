@@ -159,6 +159,8 @@ TEST(Program, ChecksAndStartsNothing) {
   EXPECT_EQ(good.exit_code, ExitCode::success);
   EXPECT_FALSE(good.platform);
   EXPECT_THAT(good.out, HasSubstr("IPU ipu: 1 core (neoverse-n1, 1GIPS), 4MiB SRAM, 128MiB DRAM"));
+  workshop.file("disk.yaml", Workshop::with_disk());
+  EXPECT_THAT(workshop.call({"check", "disk"}).out, HasSubstr("  nvme disk: 1MiB blank\n"));
   EXPECT_THAT(good.out, HasSubstr("PCIe host -> ipu: generation 4 x16, 250ns down, 250ns up"));
   EXPECT_THAT(good.out, HasSubstr("good.yaml: no mistakes\n"));
   workshop.file("bad.yaml", Workshop::changed("kernel:", "kernal:"));
@@ -460,6 +462,23 @@ TEST(Consoles, GoWhereTheyAreSent) {
     EXPECT_EQ(result.options.consoles.at("host").kind, each.host);
     EXPECT_EQ(result.options.consoles.at("ipu").kind, each.ipu);
   }
+}
+
+TEST(Children, CannotShareADiskThatIsWritten) {
+  const Workshop workshop;
+  workshop.file("disk.img", std::string(1024, 'x'));
+  workshop.file("disk.yaml", Workshop::with_disk("size: 1MiB", "image: ./disk.img"));
+  const std::string commands = workshop.file("commands", "true\n").string();
+  std::vector<std::string> arguments = {"run",        "disk",   "--snapshot-at", "booted",
+                                        "--children", commands, "--console",     "host=off"};
+  EXPECT_TRUE(workshop.call(arguments).platform);
+  arguments.insert(arguments.end(), {"--set", "devices[0].namespaces[0].write_through=true"});
+  const std::string said = workshop.call(arguments).err;
+  EXPECT_THAT(said, HasSubstr("children cannot have the device disk: namespaces[0].write_through"));
+  EXPECT_THAT(said, HasSubstr("run a single command by --child"));
+  arguments[4] = "--child";
+  arguments[5] = "true";
+  EXPECT_TRUE(workshop.call(arguments).platform);
 }
 
 TEST(Consoles, AndDebuggersKnowPartsByNameOrKind) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/run/inputs.h"
 
+#include <unistd.h>
+
 #include "tests/platforms/workshop.h"
 
 using testing::HasSubstr;
@@ -104,6 +106,68 @@ TEST(Inputs, MayLackInitIfTheCommandLineNamesAnother) {
   EXPECT_EQ(verdict(workshop, {"--append", "rdinit=/sh"}), "");
   EXPECT_EQ(verdict(workshop, {"--append", "root=/dev/vda"}), "");
   EXPECT_EQ(verdict(workshop, {"--initrd", "none"}), "");
+}
+
+TEST(Inputs, OfDevicesAreListedWithTheirHashes) {
+  const Workshop workshop;
+  const std::string content(3 << 20, 'x');
+  workshop.file("disk.img", content);
+  workshop.file("disk.yaml", Workshop::with_disk("size: 1MiB", "image: ./disk.img"));
+  const auto result = workshop.call({"run", "disk"});
+  ASSERT_TRUE(result.platform) << result.err;
+  const platform::Input& input = result.options.inputs.back();
+  EXPECT_EQ(input.role, "disk.namespaces[0].image");
+  EXPECT_EQ(input.size, content.size());
+  EXPECT_EQ(input.sha256, vp::images::sha256(content.data(), content.size()));
+  EXPECT_THAT(workshop.call({"run", "disk", "--trace", workshop.path("disk.img").string()}).err,
+              HasSubstr("this is also disk.namespaces[0].image"));
+}
+
+TEST(Inputs, OfDevicesThatCannotBeUsedAreRefused) {
+  const Workshop workshop;
+  workshop.file("disk.yaml", Workshop::with_disk("size: 1MiB", "image: ./disk.img"));
+  const auto expect = [&](const char* found, const char* remedy,
+                          const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"check", "disk"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const std::string said = workshop.call(arguments).err;
+    EXPECT_THAT(said, HasSubstr("disk.yaml:18:16: "));
+    EXPECT_THAT(said, HasSubstr(found));
+    EXPECT_THAT(said, HasSubstr(remedy));
+    EXPECT_THAT(said, HasSubstr("1 mistake, "));
+  };
+  expect("there is no `", "remedy: check the name");
+  workshop.file("disk.img", "");
+  expect("disk.namespaces[0].image `", "remedy: extend it with 'truncate --size=512 ");
+  workshop.file("disk.img", std::string(513, 'x'));
+  expect("it has 513 bytes, which are not whole blocks of 512 bytes",
+         "remedy: extend it with 'truncate --size=1024 ");
+  workshop.file("disk.img", std::string(1024, 'x'));
+  EXPECT_EQ(workshop.call({"check", "disk"}).err, "");
+  expect("it has 1024 bytes, which are not whole blocks of 4096 bytes", "truncate --size=4096 ",
+         {"--set", "devices[0].namespaces[0].block_size=4KiB"});
+  std::filesystem::permissions(workshop.path("disk.img"), std::filesystem::perms::none);
+  // Root may read everything.
+  if (::geteuid() == 0) {
+    for (const auto& each :
+         {workshop.path(""), workshop.images(), workshop.path("images/firmware")})
+      std::filesystem::permissions(each, std::filesystem::perms(0755));
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  expect("it cannot be read: Permission denied", "remedy: check its permissions");
+}
+
+TEST(Inputs, ThatADeviceChangesHaveNoOtherUse) {
+  const Workshop workshop;
+  workshop.file("disk.img", std::string(1024, 'x'));
+  const std::string image = "image: ./disk.img";
+  workshop.file("disk.yaml", Workshop::with_disk("size: 1MiB", image + "\n      - " + image));
+  EXPECT_EQ(workshop.call({"check", "disk"}).err, "") << "both read it";
+  const std::string said =
+      workshop.call({"check", "disk", "--set", "devices[0].namespaces[1].write_through=true"}).err;
+  EXPECT_THAT(said, HasSubstr("disk.yaml:19:16: disk.namespaces[1].image changes `"));
+  EXPECT_THAT(said, HasSubstr("which is also disk.namespaces[0].image"));
+  EXPECT_THAT(said, HasSubstr("remedy: name a copy of the file, or do not write through"));
 }
 
 TEST(Inputs, MustFitTheMemory) {

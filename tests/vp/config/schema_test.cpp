@@ -334,4 +334,28 @@ TEST(Reference, PrintsInstants) {
   }
 }
 
+struct Labelled : Part {
+  std::string label = "none";
+};
+
+// A struct may have the keys of the struct from which it is derived, also joined from two tables.
+TEST(Schema, KnowsInheritedMembers) {
+  const Struct<Labelled> schema(joined<Labelled>({
+      {{"name", &Labelled::name, name(), "What it is called", required},
+       {"lanes", &Part::lanes, one_of({1, 2, 4}), "Width"}},
+      {{"label", &Labelled::label, string(8), "What stands on it"}},
+  }));
+  Reading reading;
+  const Labelled value =
+      read(schema, parse_yaml(argument_source("a.yaml", "{name: x, lanes: 2, label: y}")), reading);
+  EXPECT_TRUE(reading.report().empty()) << reading.report().text();
+  EXPECT_EQ(value.name, "x");
+  EXPECT_EQ(value.lanes, 2u);
+  EXPECT_EQ(value.label, "y");
+  const std::vector<Row> rows = reference(schema);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1].fallback, "4");
+  EXPECT_EQ(rows[2].fallback, "'none'");
+}
+
 }  // namespace

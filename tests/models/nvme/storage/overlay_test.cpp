@@ -2,6 +2,8 @@
 #include "models/nvme/storage/overlay.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <map>
@@ -120,6 +122,31 @@ TEST(Overlay, AForkedProcessHasItsOwn) {
       }
     }
   }
+}
+
+// Both processes are alive: the child looks after its parent has written.
+TEST(Overlay, ParentAndChildWriteAtTheSameTime) {
+  Overlay overlay(0, "");
+  overlay.write(0, page_of(1).data());
+  int child_has_written[2], parent_has_written[2];
+  ASSERT_EQ(::pipe(child_has_written), 0);
+  ASSERT_EQ(::pipe(parent_has_written), 0);
+  char token = 'x';
+  const pid_t child = ::fork();
+  if (child == 0) {
+    overlay.write(1, page_of(2).data());
+    const bool told = ::write(child_has_written[1], &token, 1) == 1;
+    const bool heard = ::read(parent_has_written[0], &token, 1) == 1;
+    ::_exit(told && heard && look(overlay, 1, 2) == 1 && look(overlay, 0, 1) == 1 ? 0 : 1);
+  }
+  ASSERT_EQ(::read(child_has_written[0], &token, 1), 1);
+  overlay.write(1, page_of(3).data());
+  ASSERT_EQ(::write(parent_has_written[1], &token, 1), 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the child's pages have changed";
+  EXPECT_EQ(look(overlay, 1, 3), 1);
+  EXPECT_EQ(look(overlay, 0, 1), 1);
 }
 
 TEST(Overlay, AFolderThatDoesNotExist) {

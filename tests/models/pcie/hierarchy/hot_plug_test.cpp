@@ -37,6 +37,7 @@ struct HotPlugFixture : Fixture {
   explicit HotPlugFixture(const Config& config) : Fixture(config) {
     memory.fill();
     endpoint.function(0).on_reset([this] { ++resets; });
+    endpoint.function(0).on_power_loss([this] { ++power_losses; });
   }
   static Config configuration(const HotPlugSlotConfig& hot_plug) {
     Config config;
@@ -93,6 +94,7 @@ struct HotPlugFixture : Fixture {
   }
 
   unsigned resets = 0;
+  unsigned power_losses = 0;
   unsigned express = 0;
 };
 
@@ -115,6 +117,7 @@ TEST(HotPlug, ARemovedCardIsGoneAtOnceAndSoftwareIsNotifiedOnce) {
     EXPECT_EQ(fixture.memory.messages[0].data, (std::vector<std::uint8_t>{0x41, 0, 0, 0}));
     EXPECT_EQ(fixture.logic.uses.size(), uses);
     EXPECT_EQ(fixture.resets, 1u);
+    EXPECT_EQ(fixture.power_losses, 1u);
     EXPECT_EQ(fixture.counter("root_complex.port0.completion_timeouts"), 0u);
   });
 }
@@ -172,6 +175,21 @@ TEST(HotPlug, WhatIsThereAlreadyOrGoneAlreadyChangesNothing) {
     fixture.wait_for_link();
     fixture.enumerate();
     fixture.expect_work();
+  });
+}
+
+TEST(HotPlug, AResetThroughTheLinkIsNoLossOfPower) {
+  HotPlugFixture fixture(everything);
+  fixture.run([&] {
+    fixture.begin();
+    fixture.config_write(Fixture::root_port, Type1Header::bridge_control,
+                         Type1Header::BridgeControlBit::secondary_bus_reset, 2);
+    pause(1 * vp::ms);
+    EXPECT_EQ(fixture.resets, 1u);
+    EXPECT_EQ(fixture.power_losses, 0u);
+    fixture.port().remove_card();
+    pause(1 * vp::us);
+    EXPECT_EQ(fixture.power_losses, 1u) << "even while it is held in reset";
   });
 }
 
@@ -398,6 +416,7 @@ TEST(HotPlug, PowerIsSoftwaresAndPresenceIsNot) {
     pause(1 * vp::us);
     fixture.expect_nobody();
     EXPECT_EQ(fixture.resets, 1u);
+    EXPECT_EQ(fixture.power_losses, 1u);
     EXPECT_EQ(fixture.link_status(), 0u);
     fixture.port().remove_card();
     fixture.port().insert_card();

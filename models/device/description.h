@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vp/config/schema.h"
+
+namespace device {
+
+/// How an endpoint or a root complex answers reads.
+struct Completions {
+  bool split = false;       ///< at each read completion boundary
+  std::int64_t spread = 0;  ///< ps, the most by which each is late at random
+};
+
+/// What all endpoints have in common, whatever device is behind them.
+struct EndpointDescription {
+  std::int64_t latency = 50'000;  ///< ps, to pass it, each way
+  unsigned tags = 256;  ///< requests that a function may have outstanding, if software enables them
+  bool aligned_requests = true;  ///< cut at multiples of the largest payload or read request
+  Completions completions;       ///< of reads of BARs
+};
+
+/// A file on which a device's behaviour depends.
+struct InputFile {
+  std::string key;  ///< from the device on, such as `namespaces[0].image`
+  vp::config::File file;
+  bool written = false;  ///< whether the device changes it
+  /// Throws vp::images::Mistake if the device cannot use the file.
+  std::function<void(const std::filesystem::path&)> check;
+};
+
+/// What a platform file says about a device of any kind. A kind derives its own description from
+/// this.
+struct Description {
+  std::string name;
+  std::string kind;
+  EndpointDescription endpoint;
+
+  Description() = default;
+  Description(const Description&) = default;
+  Description& operator=(const Description&) = default;
+  virtual ~Description() = default;
+
+  /// Reports the mistakes that concern several keys. The keys are sound, each by itself, where
+  /// `reading` says so. `path` is that of the device.
+  virtual void check(const std::string& path, vp::config::Reading& reading) const {
+    (void)path, (void)reading;
+  }
+  /// The files that the device uses, in the order of their keys.
+  virtual std::vector<InputFile> inputs() const { return {}; }
+  /// Says why the machine must not be forked, such as `namespaces[0] writes to its image`. Empty if
+  /// it may be.
+  virtual std::string forbids_forks() const { return {}; }
+  /// Describes the device in a few words, such as `2 namespaces, 64MiB`. May be empty.
+  virtual std::string summary() const { return {}; }
+};
+
+using DescriptionPtr = std::shared_ptr<const Description>;
+
+/// The keys of completions.
+const vp::config::Struct<Completions>& completion_keys();
+
+/// The keys that all endpoints have, for the table of a struct derived from EndpointDescription.
+template <class S>
+std::vector<vp::config::Key<S>> endpoint_keys() {
+  using namespace vp::config;
+  constexpr std::int64_t longest = 100'000'000;  // ps
+  return {
+      {"latency", &EndpointDescription::latency, duration(0, longest),
+       "Time that a request or a completion takes through it, in either direction"},
+      {"tags", &EndpointDescription::tags, one_of({32, 256, 768}),
+       "Reads that each function can have outstanding; 256 needs Extended Tag Field Enable, which "
+       "Linux sets, and 768 needs 10-Bit Tag Requester Enable, which Linux does not set"},
+      {"aligned_requests", &EndpointDescription::aligned_requests, boolean(),
+       "Whether its requests end at multiples of the largest payload or read request; otherwise "
+       "only that size and 4 KiB boundaries limit them"},
+      {"completions", &EndpointDescription::completions, completion_keys(),
+       "How it answers reads of its BARs"},
+  };
+}
+
+}  // namespace device

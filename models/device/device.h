@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "models/pcie/endpoint/endpoint.h"
+#include "vp/statistics/statistics.h"
+#include "vp/time/domain.h"
+#include "vp/trace/trace.h"
+
+namespace device {
+
+/// What surrounds a device: its link decides about the endpoint, and the platform about the rest.
+struct Site {
+  pcie::EndpointConfig endpoint;  ///< without functions
+  std::uint64_t seed = 0;         ///< of all that is random in it; differs from device to device
+  vp::Trace& trace;
+  vp::Statistics& statistics;
+};
+
+/// A device: an endpoint with a domain of its own. A kind derives from this the netlist of its
+/// device logic. A link is connected to the endpoint, and does all that concerns links: faults,
+/// resets, hot-plug, statistics and the trace of packets.
+class Device : public sc_core::sc_module {
+ public:
+  /// Throws pcie::ConfigurationError if a value is impossible.
+  Device(const sc_core::sc_module_name& name, const Site& site,
+         std::vector<pcie::FunctionConfig> functions);
+
+  vp::Domain domain;
+  pcie::Endpoint endpoint;
+};
+
+}  // namespace device

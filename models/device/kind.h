@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/device/description.h"
+#include "models/device/device.h"
+#include "vp/config/schema.h"
+
+namespace device {
+
+/// A kind of device. It knows the keys of a device in a platform file, and builds the device.
+class Kind {
+ public:
+  /// `name` is the value of the key `kind`, and the component by which such devices log (vp/log).
+  /// `text` says in a sentence what such a device is.
+  Kind(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {}
+  virtual ~Kind() = default;
+  Kind(const Kind&) = delete;
+  Kind& operator=(const Kind&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
+
+  /// Reads and checks what stands at `path`. The report of `reading` has the mistakes.
+  virtual DescriptionPtr read(const vp::config::Node& node, const std::string& path,
+                              vp::config::Reading& reading) const = 0;
+  /// Appends the rows of the kind's own keys.
+  virtual void rows(const std::string& path, std::vector<vp::config::Row>& rows) const = 0;
+  /// Builds a device. `description` is one that read() has returned without a mistake.
+  virtual std::unique_ptr<Device> build(const Description& description, const Site& site) const = 0;
+
+ private:
+  const std::string name_;
+  const std::string text_;
+};
+
+/// All kinds of the program, in the order of their names.
+std::vector<const Kind*> kinds();
+/// The kind of this name, or nullptr.
+const Kind* find_kind(const std::string& name);
+
+/// A device of any kind as a value of a platform file: a map whose key `kind` says which further
+/// keys it has. After a mistake, the value has at least the keys that all kinds have, as far as
+/// they are sound.
+vp::config::Type<DescriptionPtr> any_kind();
+
+/// The keys that devices of all kinds have, for the table of a struct derived from Description.
+template <class D>
+std::vector<vp::config::Key<D>> common_keys() {
+  using namespace vp::config;
+  std::vector<std::string> names;
+  for (const Kind* kind : kinds()) names.push_back(kind->name());
+  return {
+      {"name", &Description::name, vp::config::name(),
+       "Name, unique among hosts, switches, IPUs and devices", required},
+      {"kind", &Description::kind, word(names),
+       "Kind of the device; its further keys are those of devices[KIND]", required},
+      {"endpoint", &Description::endpoint,
+       Struct<EndpointDescription>(endpoint_keys<EndpointDescription>()), "PCIe endpoint"},
+  };
+}
+
+/// A kind whose devices are described by D and built as B. D is derived from Description, and B is
+/// derived from Device and constructed from a module name, a D and a Site. An object of this class
+/// with static storage is all that makes a kind known:
+///
+///     const device::Registration<Description, Disk> nvme("nvme", "An NVMe disk", own_keys);
+template <class D, class B>
+class Registration : public Kind {
+ public:
+  using Keys = std::vector<vp::config::Key<D>>;
+
+  /// `own` returns the table of the kind's own keys.
+  Registration(std::string name, std::string text, Keys (*own)());
+  ~Registration() override;
+
+  DescriptionPtr read(const vp::config::Node& node, const std::string& path,
+                      vp::config::Reading& reading) const override {
+    const vp::config::Struct<D> keys(vp::config::joined<D>({common_keys<D>(), own_()}));
+    const auto description = std::make_shared<D>();
+    keys.read(node, path, reading, *description);
+    description->check(path, reading);
+    return description;
+  }
+  void rows(const std::string& path, std::vector<vp::config::Row>& rows) const override {
+    vp::config::Struct<D>(own_()).rows(path, rows);
+  }
+  std::unique_ptr<Device> build(const Description& description, const Site& site) const override {
+    return std::make_unique<B>(description.name.c_str(), dynamic_cast<const D&>(description), site);
+  }
+
+ private:
+  Keys (*const own_)();
+};
+
+/// Makes a kind known, and forgets it again. Registration calls these. Throws std::logic_error if
+/// there is another kind of that name.
+void add_kind(const Kind& kind);
+void remove_kind(const Kind& kind);
+
+template <class D, class B>
+Registration<D, B>::Registration(std::string name, std::string text, Keys (*own)())
+    : Kind(std::move(name), std::move(text)), own_(own) {
+  add_kind(*this);
+}
+
+template <class D, class B>
+Registration<D, B>::~Registration() {
+  remove_kind(*this);
+}
+
+}  // namespace device
