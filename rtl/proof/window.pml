@@ -54,6 +54,9 @@
 #define UNSEEN_FAULT false
 #define NEXT_DIGEST(before, content) 0
 #endif
+#ifndef QUESTIONS
+#define QUESTIONS 0 /* through a third cell, which may take its time */
+#endif
 #define MODULUS GUARD(numbers_far_apart, 2 * (WINDOW > ROOM -> WINDOW : ROOM) + 2)
 #define UNITS 8 /* on a wire, at most */
 #define SESSIONS 12 /* of a side, which no few faults lead to */
@@ -94,6 +97,7 @@ typedef Side {
   byte digest_held;
   byte occupied;                                /* places whose slots are committed and not taken */
   bit due;                                  /* a return has to leave */
+  byte token;                               /* the firmware's: the other side's session, when it was joined */
   /* For the proof only */
   bit failed                                /* it has lost its power, once or more */
 };
@@ -107,6 +111,13 @@ byte content[SENDERS * (SLOTS + 1)];        /* of the slot with each number; ano
 byte copy[SENDERS * (SLOTS + 1)];           /* what the other side holds of it, and has not committed */
 bit committed[SENDERS * (SLOTS + 1)];       /* it has, and this side does not know */
 byte faults;
+#if QUESTIONS > 0
+/* Questions of a side, and verdicts for it, in the third cell's hands: the token, and of a verdict the
+ * journal, which is known or not, its first and its last. */
+chan question[2] = [1] of { byte };
+chan verdict[2] = [1] of { byte, byte, byte, byte };
+byte questions;
+#endif
 
 #define AT(x, n) ((x) * (SLOTS + 1) + (n))
 #define OTHER (1 - self)
@@ -254,6 +265,7 @@ inline go_down() {
 /* By a join frame this side takes the other's numbers. */
 inline take_numbers() {
   settle_by_journal(a & KNOWN, d, e);
+  me.token = (QUESTIONS -> me.peer : 0);
   me.generation = 0; me.restarts = 0; me.shown = 1; me.asked = 0; me.asks = 0; me.heard = 0; me.digest = 0;
   me.credit = me.settled;
   /* What the other side has in doubt stays known or unknown. If it has nothing in doubt, the journal may begin anew. */
@@ -446,7 +458,9 @@ inline read_unit() {
     if
     :: from == me.peer && to == me.session ->
       if
-      :: me.phase == JOINED && kind == slot -> REACHED(met_by_a_slot)
+      :: me.phase == JOINED && kind == slot ->
+        REACHED(met_by_a_slot);
+        c = (GUARD(stored_while_live, IS_LIVE(self)) -> c : BAD)
       :: else -> skip
       fi;
       me.phase = UP;
@@ -477,8 +491,20 @@ inline hear_nothing() {
   :: else -> skip
   fi;
   me.asked = 1;
-  me.asks = 1;
+  me.asks = GUARD(silence_asks, 1);
   me.heard = 0
+}
+
+/* The other side's journal, as the third cell has brought it. The RTL takes it only while it is down. */
+inline read_verdict() {
+  if
+  :: GUARD(verdict_while_down, me.phase == DOWN) && me.settled != me.confirmed &&
+     GUARD(verdict_of_this_session, from == me.token) && (!a || e >= me.settled && e <= me.confirmed) ->
+    settle_by_journal(a, d, e);
+    REACHED(settled_by_verdict)
+  :: me.settled != me.confirmed && from != me.token -> REACHED(verdict_of_another_session)
+  :: else -> skip
+  fi
 }
 
 inline drain() {
@@ -507,7 +533,7 @@ inline lose_power() {
   me.sent = 0; me.answered = 0; me.confirmed = 0; me.settled = 0; me.credit = 0; me.generation = 0;
   me.restarts = 0; me.shown = 1; me.held = 0; me.told = 0; me.asked = 0; me.asks = 0; me.heard = 0; me.digest = 0;
   me.holds = 0; me.done = 0; me.known = 0; me.first = 0; me.accepts = 0; me.wanted = 0; me.digest_held = 0;
-  me.occupied = 0; me.due = 0;
+  me.occupied = 0; me.due = 0; me.token = 0;
   me.failed = 1
 }
 
@@ -548,6 +574,15 @@ end_rest:
         me.told = 0;
         REACHED(dropped)
       :: me.occupied > 0 -> me.occupied--; me.due = 1
+#if QUESTIONS > 0
+      :: !IS_LIVE(self) && me.settled != me.confirmed && questions < QUESTIONS && empty(question[self]) ->
+        questions++;
+        question[self]!me.token
+      :: !me.off && nempty(question[OTHER]) && empty(verdict[OTHER]) && GUARD(asked_while_not_live, !IS_LIVE(self)) ->
+        question[OTHER]?from;
+        verdict[OTHER]!from, me.known, me.first, me.done
+      :: !me.off && nempty(verdict[self]) -> verdict[self]?from, a, d, e; read_verdict()
+#endif
       /* Time passes */
       :: WAITS && me.trouble < TROUBLE && (QUIET && IS_LIVE(OTHER)) -> hear_nothing()
       :: (me.phase == INITIALISING || GUARD(join_repeated, me.phase == JOINED)) && !me.introduces && QUIET &&
