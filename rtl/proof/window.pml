@@ -264,6 +264,10 @@ inline go_down() {
 
 /* By a join frame this side takes the other's numbers. */
 inline take_numbers() {
+  if
+  :: me.settled != me.confirmed && b != c -> REACHED(both_in_doubt)
+  :: else -> skip
+  fi;
   settle_by_journal(a & KNOWN, d, e);
   me.token = (QUESTIONS -> me.peer : 0);
   me.generation = 0; me.restarts = 0; me.shown = 1; me.asked = 0; me.asks = 0; me.heard = 0; me.digest = 0;
@@ -476,6 +480,10 @@ inline read_unit() {
 }
 
 inline hear_nothing() {
+  if
+  :: LACKS -> REACHED(credit_missing)
+  :: else -> skip
+  fi;
   doubts = GUARD(doubts_once_asked, me.asked) && !(LACKS && me.heard);
   if
   :: GUARD(silence_restarts, !me.shown) -> me.restarts = 1
