@@ -7,9 +7,8 @@
  * taken down, and it can lose its power and with it all that it knew. Power stays away until the other
  * side has noticed, and the wires are empty. Silence is noticed when nothing else is to be done, or, as
  * a fault, at any time. Slots that were reversed wait until the firmware resumes them or drops them,
- * which may happen at once: so an end that offers them again by itself is one of the cases. A clock is
- * a step, and a frame is on the wire at once. Numbers in a return are modulo MODULUS. The sign of life
- * is left out, since it changes no number. */
+ * which may happen at once: so an end that offers them again by itself is one of the cases. Numbers in
+ * a return are modulo MODULUS. The sign of life is left out, since it changes no number. */
 #ifndef SLOTS
 #define SLOTS 2 /* from each side that sends */
 #endif
@@ -110,6 +109,12 @@ chan wire[2] = [UNITS] of { mtype, byte, byte, byte, byte, byte, byte, byte, byt
 byte content[SENDERS * (SLOTS + 1)];        /* of the slot with each number; another one after each drop */
 byte copy[SENDERS * (SLOTS + 1)];           /* what the other side holds of it, and has not committed */
 bit committed[SENDERS * (SLOTS + 1)];       /* it has, and this side does not know */
+#ifdef PARTS /* a frame takes time to leave, in which returns overtake it; else it is on the wire at once */
+chan frame[2] = [1] of { mtype, byte, byte, byte, byte, byte, byte, byte, byte, byte }; /* has begun to leave */
+#define IS_FREE(x) empty(frame[x])
+#else
+#define IS_FREE(x) true
+#endif
 byte faults;
 #if QUESTIONS > 0
 /* Questions of a side, and verdicts for it, in the third cell's hands: the token, and of a verdict the
@@ -135,7 +140,7 @@ byte questions;
                        side[x].sent < OFFERS(x) && GUARD(slots_with_credit, side[x].sent < side[x].credit))
 #define READY(x) (JOIN_READY(x) || RETURN_READY(x) || side[x].restarts || SLOT_READY(x) || side[x].occupied > 0 || \
                   side[x].trouble == TROUBLE)
-#define QUIET (empty(wire[0]) && empty(wire[1]) && !READY(0) && !READY(1))
+#define QUIET (empty(wire[0]) && empty(wire[1]) && IS_FREE(0) && IS_FREE(1) && !READY(0) && !READY(1))
 
 #define LACKS (me.settled == me.sent && me.shown)
 #define WAITS (me.phase == UP && (!LACKS || GUARD(waits_for_credit, me.sent < OFFERS(self) && !me.held && \
@@ -150,14 +155,28 @@ inline send(a0, a1, a2, a3, a4, a5, a6, a7) {
   wire[self]!a0, me.session, me.peer, a1, a2, a3, a4, a5, a6, a7
 }
 
+inline send_frame(b0, b1, b2, b3, b4, b5) {
+#ifdef PARTS
+  frame[self]!b0, me.session, me.peer, b1, b2, b3, b4, b5, 0, 0
+#else
+  send(b0, b1, b2, b3, b4, b5, 0, 0)
+#endif
+}
+
 inline send_join() {
   flags = (me.known -> KNOWN : 0) | (IS_LIVE(self) -> AGREED : 0) | (me.phase == UP -> MET : 0);
   me.introduces = 0;
-  send(join, flags, me.settled, me.confirmed, me.first, me.done, 0, 0)
+  send_frame(join, flags, me.settled, me.confirmed, me.first, me.done)
 }
 
 inline send_return() {
   me.confirmed = GUARD(confirms_answered, me.answered);
+#ifdef PARTS
+  if
+  :: nempty(frame[self]) -> REACHED(frame_overtaken)
+  :: empty(frame[self]) -> skip
+  fi;
+#endif
   kind = (me.asks -> ask : answer);
   me.due = 0;
   me.asks = 0;
@@ -259,7 +278,13 @@ inline go_down() {
   fi;
   me.phase = DOWN;
   me.trouble = 0;
-  me.introduces = 0
+  me.introduces = 0;
+#ifdef PARTS
+  if
+  :: nempty(frame[self]) -> frame[self]?_, _, _, _, _, _, _, _, _, _
+  :: empty(frame[self]) -> skip
+  fi
+#endif
 }
 
 /* By a join frame this side takes the other's numbers. */
@@ -519,7 +544,11 @@ inline drain() {
   do
   :: nempty(wire[0]) -> wire[0]?kind, _, _, _, _, _, _, _, _, _
   :: nempty(wire[1]) -> wire[1]?kind, _, _, _, _, _, _, _, _, _
-  :: empty(wire[0]) && empty(wire[1]) -> break
+#ifdef PARTS
+  :: nempty(frame[0]) -> frame[0]?kind, _, _, _, _, _, _, _, _, _
+  :: nempty(frame[1]) -> frame[1]?kind, _, _, _, _, _, _, _, _, _
+#endif
+  :: empty(wire[0]) && empty(wire[1]) && IS_FREE(0) && IS_FREE(1) -> break
   od;
   kind = 0
 }
@@ -562,12 +591,19 @@ end_rest:
         :: UNSEEN_FAULT && kind == slot -> faults++; c = BAD
         fi;
         read_unit()
-      :: JOIN_READY(self) -> send_join()
+      :: JOIN_READY(self) && IS_FREE(self) -> send_join()
       :: RETURN_READY(self) -> send_return()
-      :: me.restarts ->
+      :: me.restarts && IS_FREE(self) ->
         me.restarts = 0;
-        send(restart, me.generation, GUARD(restart_keeps_answered, me.answered), me.digest, 0, 0, 0, 0)
-      :: SLOT_READY(self) -> me.sent++; send(slot, me.generation, me.sent, content[AT(self, me.sent)], 0, 0, 0, 0)
+        send_frame(restart, me.generation, GUARD(restart_keeps_answered, me.answered), me.digest, 0, 0)
+      :: SLOT_READY(self) && IS_FREE(self) ->
+        me.sent++;
+        send_frame(slot, me.generation, me.sent, content[AT(self, me.sent)], 0, 0)
+#ifdef PARTS
+      :: frame[self]?kind, from, to, a, b, c, d, e, f, g -> /* all of it has left */
+        assert(nfull(wire[self]));
+        wire[self]!kind, from, to, a, b, c, d, e, f, g
+#endif
       /* The firmware */
       :: me.phase == DOWN && !me.off ->
         me.peer = 0;
@@ -614,7 +650,8 @@ end_rest:
       :: WIRE_FAULT && (nempty(wire[0]) || nempty(wire[1])) ->
         faults++; drain()                        /* a short cut, which nobody notices */
       :: POWER_FAULT && !me.off -> faults++; lose_power()
-      :: me.off && GUARD(power_stays_away, empty(wire[0]) && empty(wire[1]) && !IS_LIVE(OTHER)) -> me.off = 0
+      :: me.off && GUARD(power_stays_away, empty(wire[0]) && empty(wire[1]) && IS_FREE(OTHER) && !IS_LIVE(OTHER)) ->
+        me.off = 0
       fi;
       kind = 0; from = 0; to = 0; a = 0; b = 0; c = 0; d = 0; e = 0; f = 0; g = 0; flags = 0; ahead = 0;
       gains = 0; progress = 0; reverses = 0; doubts = 0
