@@ -367,8 +367,8 @@ module oae_link_window #(
   assign generation_o = generation_q;
   assign restart_valid_o = restart_q;
   assign restart_o.generation = generation_q;
-  assign restart_o.number = sent_q;
-  assign restart_o.digest = digest_sent_q;
+  assign restart_o.number = answered_q;      // what is sent before it is shown may be lost with it
+  assign restart_o.digest = digest_answered_q;
   assign confirm_due_o = up_i && answered_q != confirmed_q;
   assign ask_o = ask_q;
   assign doubts_o = doubt;

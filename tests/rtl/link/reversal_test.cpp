@@ -119,6 +119,35 @@ TEST_F(Reversal, ALostRestartWithoutSlotsIsRepeated) {
   EXPECT_EQ(settled(*a), 3u);
 }
 
+// The receiver still holds a slot that was dropped when it reads the restart a second time.
+TEST_F(Reversal, ARepeatedRestartKeepsOnlyWhatIsAnswered) {
+  short_silence();
+  bring_up(false);
+  bool lose_frames = false;
+  bool lose_returns = true;
+  to_b.tamper = [&](std::vector<Group>& unit, bool frame) {
+    if (!frame || !lose_frames) return;
+    for (Group& group : unit) group = {};
+  };
+  to_a.tamper = [&](std::vector<Group>& unit, bool frame) {
+    if (!frame && lose_returns) unit[0] = {};
+  };
+  offer(*a, 1, 1);
+  until([this] { return b->top.expected_o == 2; });
+  lose_frames = true;  // the restart, and the slot that takes the place of the first one
+  command(*a, OAE_WINDOW_COMMAND_WITHDRAW);
+  command(*a, OAE_WINDOW_COMMAND_DROP);
+  offer(*a, 1, 9);
+  until([this] { return a->top.sent_o == 1; });
+  clock(20);
+  EXPECT_TRUE(flag(*a, OAE_WINDOW_STATE_RESTARTING_SHIFT));
+  lose_frames = lose_returns = false;
+  until([this] { return settled(*a) == 1 || flag(*a, OAE_WINDOW_STATE_HELD_SHIFT); });
+  if (settled(*a) == 0) command(*a, OAE_WINDOW_COMMAND_RESUME);
+  until([this] { return settled(*a) == 1; });
+  EXPECT_EQ(take(*b), std::vector<Slot>{slot(9)});
+}
+
 TEST_F(Reversal, WhatNeverArrivedIsReversedAfterTwoSilences) {
   short_silence();
   bring_up();
