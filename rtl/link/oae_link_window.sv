@@ -367,8 +367,10 @@ module oae_link_window #(
   assign generation_o = generation_q;
   assign restart_valid_o = restart_q;
   assign restart_o.generation = generation_q;
-  assign restart_o.number = sent_q;
-  assign restart_o.digest = digest_sent_q;
+  // Slots of the new generation may have left before a restart that is repeated. What the other side holds under these numbers
+  // was reversed.
+  assign restart_o.number = answered_q;
+  assign restart_o.digest = digest_answered_q;
   assign confirm_due_o = up_i && answered_q != confirmed_q;
   assign ask_o = ask_q;
   assign doubts_o = doubt;

@@ -119,6 +119,36 @@ TEST_F(Reversal, ALostRestartWithoutSlotsIsRepeated) {
   EXPECT_EQ(settled(*a), 3u);
 }
 
+// The first restart and all slots after it vanish, while the other side holds the slots before it.
+TEST_F(Reversal, ARepeatedRestartKeepsNothingThatWasReversed) {
+  short_silence();
+  bring_up(false);
+  bool vanish = false;
+  to_a.tamper = [](std::vector<Group>& unit, bool frame) {
+    if (!frame) unit[0] = {};
+  };
+  to_b.tamper = [&vanish](std::vector<Group>& unit, bool frame) {
+    if (!frame || !vanish) return;
+    for (Group& group : unit) group = {};
+  };
+  offer(*a, 3, 1);
+  until([this] { return b->top.expected_o == 4; });
+  vanish = true;
+  until([this] { return flag(*a, OAE_WINDOW_STATE_HELD_SHIFT); });
+  command(*a, OAE_WINDOW_COMMAND_DROP);
+  offer(*a, 3, 11);
+  until([this] { return a->top.sent_o == 3; });
+  clock(10);
+  ASSERT_TRUE(flag(*a, OAE_WINDOW_STATE_RESTARTING_SHIFT));
+  to_a.tamper = to_b.tamper = nullptr;
+  until([this] { return settled(*a) == 3 || flag(*a, OAE_WINDOW_STATE_HELD_SHIFT); });
+  EXPECT_EQ(done(*b), 0u);
+  command(*a, OAE_WINDOW_COMMAND_RESUME);
+  rest();
+  EXPECT_EQ(settled(*a), 3u);
+  EXPECT_EQ(take(*b), (std::vector<Slot>{slot(11), slot(12), slot(13)}));
+}
+
 TEST_F(Reversal, WhatNeverArrivedIsReversedAfterTwoSilences) {
   short_silence();
   bring_up();
