@@ -60,41 +60,6 @@ class Circuit:
         """The circuit with only some of its assertions."""
         return dataclasses.replace(self, bad=[self.bad[each] for each in bad])
 
-    def induction(self, clocks: int) -> "Circuit":
-        """The step of an induction: the circuit begins in any state, and an assertion counts as violated if it is so after
-        all assertions have held for this number of clocks."""
-        latches = len(self.latches)
-        result = Circuit(self.inputs + latches, [0] * (latches + clocks + 1), [], [], [])
-        latch = 2 * (result.inputs + 1)
-        late = [latch + 2 * (latches + i) for i in range(clocks)]  # so many clocks have passed
-        broken = latch + 2 * (latches + clocks)                    # an assertion was violated before
-        literals = [0, 1, *range(2, 2 * (self.inputs + 1))]
-        for i in range(latches):
-            began = 2 * (self.inputs + 1 + i)
-            literal = result.either(result.both(late[0], latch + 2 * i), result.both(late[0] ^ 1, began))
-            literals += (literal, literal ^ 1)
-        for left, right in self.gates:
-            literal = result.both(literals[left], literals[right])
-            literals += (literal, literal ^ 1)
-        result.latches[:latches] = [literals[each] for each in self.latches]
-        result.latches[latches:latches + clocks] = [1, *late[:-1]]
-        counts = result.both(late[-1], broken ^ 1)
-        now = broken
-        for each in self.bad:
-            result.bad.append(result.both(literals[each], counts))
-            now = result.either(now, literals[each])
-        result.latches[-1] = now
-        result.constraints = [literals[each] for each in self.constraints]
-        return result
-
-    def both(self, left: int, right: int) -> int:
-        """The literal of a new gate."""
-        self.gates.append((left, right))
-        return 2 * (self.inputs + len(self.latches) + len(self.gates))
-
-    def either(self, left: int, right: int) -> int:
-        return self.both(left ^ 1, right ^ 1) ^ 1
-
     def write(self, path: pathlib.Path) -> None:
         result = bytearray()
 

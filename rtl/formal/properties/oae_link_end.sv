@@ -19,20 +19,21 @@
     assume (32'(offer) + 32'(take) + 32'(withdraw) + 32'(resume) + 32'(drop) + 32'(settle) + 32'(begins) + 32'(ends) <= 32'd1);
 
   // The other side learns a session from a join frame, and answers after the frame has left here and the answer has come back.
-  // That takes more than one clock.
-  logic told_q;
+  // That takes more than three clocks.
+  logic [1:0] told_q;
   always_ff @(posedge clk_i)
-    if (rst_i || down || cuts) told_q <= 1'b0;
-    else if (join_taken) told_q <= 1'b1;
+    if (rst_i || down || cuts) told_q <= '0;
+    else if (join_taken || told_q != '0) told_q <= told_q == '1 ? '1 : told_q + 2'd1;
   always_comb
-    assume (!(frame_good && protocol == 2'(oae_registers::WIRE_PROTOCOL_JOIN) && peer.sessions.other == session) || told_q);
+    assume (!(frame_good && protocol == 2'(oae_registers::WIRE_PROTOCOL_JOIN) && peer.sessions.other == session) || told_q == '1);
 
   // It sends other frames only after something has shown it that this side has joined.
-  logic shown_q;
+  logic [1:0] shown_q;
   always_ff @(posedge clk_i)
-    if (rst_i || !live) shown_q <= 1'b0;
-    else if (join_taken || return_taken || restart_taken || alive_taken || slot_taken) shown_q <= 1'b1;
-  always_comb assume (!(frame_good && protocol != 2'(oae_registers::WIRE_PROTOCOL_JOIN)) || shown_q);
+    if (rst_i || !live) shown_q <= '0;
+    else if (join_taken || return_taken || restart_taken || alive_taken || slot_taken || shown_q != '0)
+      shown_q <= shown_q == '1 ? '1 : shown_q + 2'd1;
+  always_comb assume (!(frame_good && protocol != 2'(oae_registers::WIRE_PROTOCOL_JOIN)) || shown_q == '1);
 
   // ---- What leaves ----
 
