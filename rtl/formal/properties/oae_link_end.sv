@@ -52,9 +52,7 @@
       slot_has_left: cover (slot_taken && sent_o != settled_o);
       restart_has_left: cover (restart_taken);
       confirmed_and_not_settled: cover (open && confirmed != settled_o);
-      settled_by_a_return: cover (open && settled_o != '0 && confirmed == answered && loses == '0);
       reversed: cover (reverses != '0);
-      lost: cover (loses != '0);
       in_doubt_and_down: cover (down && in_doubt);
       committed_here: cover (done_o != '0 && receives != '0);
       jammed_here: cover (jammed);
