@@ -350,8 +350,9 @@ module oae_link_window #(
   // ---- What may be sent: as many slots as are offered, as the other side has room for, and as the ring has places ----
 
   logic [31:0] bound;
-  logic [31:0] bound_q;                       // it may lag, since all of these only grow while it is valid
+  logic [31:0] bound_q;                       // it may lag, since all of these only grow unless an offer is taken back
   logic        open_q;
+  logic        takes_back;                    // an offer
 
   always_comb begin
     bound = offered_q;
@@ -360,14 +361,18 @@ module oae_link_window #(
 
   always_ff @(posedge clk_i) begin
     bound_q <= bound;
-    open_q <= up_i && !rst_i && !held_d && !drop_i && !cut_i && !join_i && !settle_i;
+    open_q <= up_i && !rst_i && !held_d && !takes_back && !cut_i && !join_i && !settle_i;
   end
-  assign slot_valid_o = open_q && up_i && !held_q && sent_q != bound_q;
+  // Nothing leaves in the clock in which an offer is taken back, nor in the next one, in which the bound does not know it yet.
+  assign takes_back = drop_i || (offer_i && $signed(offer_number_i[ROW+1:0] - offered_q[ROW+1:0]) < 0);
+  assign slot_valid_o = open_q && up_i && !held_q && !takes_back && sent_q != bound_q;
 
   assign generation_o = generation_q;
   assign restart_valid_o = restart_q;
   assign restart_o.generation = generation_q;
-  assign restart_o.number = answered_q;      // what is sent before it is shown may be lost with it
+  // Slots of the new generation may have left before a restart that is repeated. What the other side holds under these numbers
+  // was reversed.
+  assign restart_o.number = answered_q;
   assign restart_o.digest = digest_answered_q;
   assign confirm_due_o = up_i && answered_q != confirmed_q;
   assign ask_o = ask_q;

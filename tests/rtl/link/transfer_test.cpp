@@ -58,5 +58,27 @@ TEST_F(Transfer, WithoutRoomNothingIsSent) {
   EXPECT_EQ(take(*b).back(), slot(ring + 9));
 }
 
+// The firmware takes slots back while others leave, in every clock.
+TEST_F(Transfer, WhatIsTakenBackDoesNotLeave) {
+  bring_up();
+  for (unsigned wait = 0; wait < 12; ++wait) {
+    for (const bool drop : {false, true}) {
+      for (unsigned kept = 1; kept < (drop ? 2 : 12); ++kept) {
+        const std::uint32_t first = settled(*a);
+        put(*a, OAE_WINDOW_OFFERED, first + ring - 1);
+        clock(wait);
+        if (drop) {
+          command(*a, OAE_WINDOW_COMMAND_DROP);
+        } else {
+          put(*a, OAE_WINDOW_OFFERED, first + kept);  // refused if more have been sent
+        }
+        rest();
+        ASSERT_EQ(settled(*a), offered(*a));
+        take(*b);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace window
