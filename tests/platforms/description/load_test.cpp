@@ -14,6 +14,23 @@ struct Wrong {
   const char *place, *found, *accepted, *remedy;
 };
 
+// The report of this file must contain the texts of the row. At 0:0, there is no mistake.
+void expect_among_mistakes(const Wrong& each, const std::string& text) {
+  SCOPED_TRACE(each.from + " -> " + each.to);
+  const Workshop workshop;
+  const auto file = workshop.file("platform.yaml", text);
+  const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
+  if (std::string(each.place) == "0:0") {
+    EXPECT_TRUE(report.empty()) << report.text();
+  } else {
+    ASSERT_FALSE(report.empty());
+    EXPECT_THAT(report.text(), HasSubstr(each.found));
+    EXPECT_THAT(report.text(), HasSubstr(each.accepted));
+    EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+    EXPECT_THAT(report.text(), HasSubstr(std::string(":") + each.place + ":"));
+  }
+}
+
 // One piece of the good file is replaced by another. The report must then contain these texts.
 TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
   const Wrong table[] = {
@@ -210,21 +227,8 @@ TEST(Load, SwitchesAreATreeBelowEachHost) {
       {"down: ipu}", "down: ipu, credits_up: {completion_data: 15}}", "18:56",
        "15 credits are less than one packet", "16 or more", "raise it"},
   };
-  const Workshop workshop;
-  for (const Wrong& each : table) {
-    SCOPED_TRACE(each.from + " -> " + each.to);
-    const auto file = workshop.file("switch.yaml", Workshop::with_switch(each.from, each.to));
-    const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
-    if (std::string(each.place) == "0:0") {
-      EXPECT_TRUE(report.empty()) << report.text();
-    } else {
-      ASSERT_FALSE(report.empty());
-      EXPECT_THAT(report.text(), HasSubstr(each.found));
-      EXPECT_THAT(report.text(), HasSubstr(each.accepted));
-      EXPECT_THAT(report.text(), HasSubstr(each.remedy));
-      EXPECT_THAT(report.text(), HasSubstr(std::string(":") + each.place + ":"));
-    }
-  }
+  for (const Wrong& each : table)
+    expect_among_mistakes(each, Workshop::with_switch(each.from, each.to));
 }
 
 // Lines 14 to 24: devices, - name: disk, kind, namespaces, - size, pcie_links, and two links.
@@ -255,21 +259,8 @@ TEST(Load, DevicesStandBelowLinks) {
       {"name: host\n", "name: host\n    root_complex: {completion_timeout: 50us}\n", "0:0", "", "",
        ""},
   };
-  const Workshop workshop;
-  for (const Wrong& each : table) {
-    SCOPED_TRACE(each.from + " -> " + each.to);
-    const auto file = workshop.file("disk.yaml", Workshop::with_disk(each.from, each.to));
-    const auto report = mistakes_of([&] { platform::load(file, workshop.images(), {}, ""); });
-    if (std::string(each.place) == "0:0") {
-      EXPECT_TRUE(report.empty()) << report.text();
-    } else {
-      ASSERT_FALSE(report.empty());
-      EXPECT_THAT(report.text(), HasSubstr(each.found));
-      EXPECT_THAT(report.text(), HasSubstr(each.accepted));
-      EXPECT_THAT(report.text(), HasSubstr(each.remedy));
-      EXPECT_THAT(report.text(), HasSubstr(std::string(":") + each.place + ":"));
-    }
-  }
+  for (const Wrong& each : table)
+    expect_among_mistakes(each, Workshop::with_disk(each.from, each.to));
 }
 
 // Devices of a kind log by its name.
