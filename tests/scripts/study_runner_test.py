@@ -254,14 +254,16 @@ class Parts(in_folder.InFolder):
 
     def test_the_time_left_is_of_the_runs_made_now(self):
         clock, out = [100.0], io.StringIO()
-        progress = Progress(10, 4, out, lambda: clock[0])
-        clock[0] += 30
-        progress.ended("one", 25)
-        clock[0] += 30
-        progress.ended("two", 25)
+        progress = Progress(7, 4, 100, out, lambda: clock[0])
+        for passed, text, expected in ((30, "one", 5), (30, "two", 5), (300, "three", 90)):
+            clock[0] += passed
+            progress.ended(text, 25, expected)
         self.assertEqual(out.getvalue().splitlines(), [
-            "[    0 s] 10 runs, of which 4 were made before", "[   30 s] 5 of 10: one; about 2 min left",
-            "[   60 s] 6 of 10: two; about 2 min left"])  # fmt: skip
+            "[    0 s] 7 runs, of which 4 were made before", "[   30 s] 5 of 7: one; about 10 min left",
+            "[   60 s] 6 of 7: two; about 9 min left", "[  360 s] 7 of 7: three"])  # fmt: skip
+
+    def test_each_load_says_how_long_a_run_takes(self):
+        self.assertEqual([name for name, load in LOADS.items() if not getattr(load, "seconds", 0) > 0], [])
         self.assertEqual([duration(each) for each in (0, 89.4, 90, 5_369, 7_260)], ["0 s", "89 s", "2 min", "89 min", "2 h 1 min"])
 
 

@@ -14,10 +14,14 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """Counts runs. The time left comes from the runs that were made since the beginning, with their boots."""
+    """Counts runs. The time left comes from the runs that were made since the beginning, with their boots. How much longer the
+    others take is known from their loads: `to_make` is the sum of `Load.seconds` of all runs that were not made before."""
 
-    def __init__(self, of: int, before: int, out: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, of: int, before: int, to_make: float, out: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic
+    ):
         self.of, self.done, self.made = of, before, 0
+        self.to_make, self.made_of_it = to_make, 0.0
         self.in_boot = self.in_runs = 0.0
         self.out, self.clock, self.begin = out, clock, clock()
         self.say(f"{of} runs" + (f", of which {before} were made before" if before else ""))
@@ -28,11 +32,14 @@ class Progress:
     def left(self) -> str:
         if not self.made or self.done == self.of:
             return ""
-        return "; about " + duration((self.clock() - self.begin) / self.made * (self.of - self.done)) + " left"
+        rest = max(self.to_make - self.made_of_it, 0.0)
+        return "; about " + duration((self.clock() - self.begin) * rest / self.made_of_it) + " left"
 
-    def ended(self, text: str, wall: float) -> None:
+    def ended(self, text: str, wall: float, expected: float) -> None:
+        """A run has ended that took `wall` seconds, and whose load says `expected`."""
         self.done += 1
         self.made += 1
+        self.made_of_it += expected
         self.in_runs += wall
         self.say(f"{self.done} of {self.of}: {text}{self.left()}")
 

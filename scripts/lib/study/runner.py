@@ -31,9 +31,10 @@ def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tu
     store = Store(folder / "runs")
     keys = {run: inputs.key(run) for run in runs}
     results = {run: found for run in runs if (found := store.get(keys[run])) is not None}
-    progress = Progress(len(runs), len(results))
+    to_make = [run for run in runs if run not in results]
+    progress = Progress(len(runs), len(results), sum(LOADS[run.load].seconds for run in to_make))
     failures = []
-    for (*_, values), of_machine in by_machine([run for run in runs if run not in results]).items():
+    for (*_, values), of_machine in by_machine(to_make).items():
         progress.say(f"boot of a machine with {', '.join(values)}")
         began = progress.clock()
 
@@ -47,7 +48,8 @@ def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tu
                 else:
                     results[ended.run] = ended.result
                     store.put(keys[ended.run], ended.result)
-                progress.ended(title(ended.run) + (" failed" if ended.result is None else ""), ended.wall)
+                how = " failed" if ended.result is None else ""
+                progress.ended(title(ended.run) + how, ended.wall, LOADS[ended.run.load].seconds)
         except (machine.Failure, OSError) as failure:
             failures.append(f"a machine with {', '.join(values)}: {failure}")
     if progress.made:

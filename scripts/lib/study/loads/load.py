@@ -40,6 +40,7 @@ class Load(abc.ABC):
     tools: Tuple[str, ...] = ()  # in the same folder: what reads the files of a run, on this machine
     firmware: Optional[str] = None  # in the same folder: what the IPU runs instead of its usual firmware
     prepares = ""  # lines of a shell script, before machines are forked
+    seconds: float  # of wall time that a run takes beside another one; the time left is estimated from how loads compare
 
     @abc.abstractmethod
     def command(self, run) -> str:

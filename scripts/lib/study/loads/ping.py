@@ -20,6 +20,7 @@ class Ping(Load):
     title = "context switches"
     platform = ("hosts[0].vcpus=4",)
     programs = ("guest/scheduling/schedule", "tests/system/tasks")
+    seconds = 4
 
     def command(self, run) -> str:
         variant = VARIANTS[run.variant]

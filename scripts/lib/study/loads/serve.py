@@ -66,6 +66,8 @@ class Serve(Load):
 class Saturation(Serve):
     """A run's size is the time of a trial in us, and the requests that are not measured."""
 
+    seconds = 35
+
     def command(self, run) -> str:
         time, warm_up = run.size
         return self.guest(run, ["saturate", *self.words(run), "--time", f"{time}us", "--warm-up", str(warm_up)])
@@ -97,6 +99,7 @@ class Requests(Serve):
     """A run's size is the requests that are not measured, and those that are."""
 
     RATE = 100_000  # at the central point
+    seconds = 9
 
     def counts(self, run, rate: int) -> Tuple[int, ...]:
         """The requests that are not measured, and those that are."""

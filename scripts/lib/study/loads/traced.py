@@ -12,6 +12,7 @@ class Traced(Load):
     platform = ("hosts[0].vcpus=4",)
     programs = ("guest/scheduling/schedule", "tests/system/tasks")
     tools = (traces.PROGRAM,)
+    seconds = 2
 
     def __init__(self, name: str, title: str, tasks: str, policy: str, cpus: str, stamps: bool = False):
         self.name, self.title, self.tasks, self.policy, self.cpus, self.stamps = name, title, tasks, policy, cpus, stamps

@@ -18,6 +18,7 @@ class Vm(Load):
     title = f"{TASKS} tasks that compute; VM policy"
     platform = ("hosts[0].vcpus=4",)
     programs = ("guest/scheduling/schedule", "tests/system/tasks")
+    seconds = 4
 
     def cpus(self, run) -> int:
         return int(run.settings().get("cpus", CPUS))
