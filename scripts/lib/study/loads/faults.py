@@ -34,7 +34,7 @@ class Fault(Load):
     programs = ("guest/scheduling/schedule", "tests/system/tasks", "tests/system/fault")
     tools = (traces.PROGRAM,)
     firmware = "tests/firmware/faulty_agent.elf"
-    seconds = 5
+    seconds = 3
 
     def __init__(self, name: str, title: str, begin: str, variants: Tuple[str, ...] = ON_IPU, *, link: str = HOT_PLUG,
                  spin_us: int = SPIN_US, threads: int = 8, cpus: str = BOTH, noticed: bool = True,

@@ -34,13 +34,13 @@ class Mix(Serve):
 class MixedSaturation(Mix, Saturation):
     """Only GETs have to be answered in time."""
 
-    seconds = 60
+    seconds = 65
 
 
 class Mixed(Mix, Requests):
     """A run's size is the time in us during which requests come that are not measured, and during which those come that are."""
 
-    seconds = 12
+    seconds = 14
 
     def counts(self, run, rate: int) -> Tuple[int, ...]:
         return tuple(rate * time // 1_000_000 for time in run.size)
