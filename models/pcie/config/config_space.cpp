@@ -12,10 +12,6 @@ namespace {
 constexpr unsigned status = HeaderRegisters::status;
 constexpr unsigned capabilities_pointer = HeaderRegisters::capabilities_pointer;
 
-std::uint32_t low_bytes(unsigned bytes) {
-  return bytes >= 4 ? ~0u : (1u << 8 * bytes) - 1;
-}
-
 bool within_word(unsigned offset, unsigned bytes) {
   return bytes >= 1 && offset < ConfigSpace::size && (offset & 3) + bytes <= 4;
 }
@@ -45,10 +41,6 @@ void ConfigSpace::write(unsigned offset, unsigned bytes, std::uint32_t value) {
       observer.action(before >> 8 * (observer.offset & 3) & low_bytes(observer.bytes));
     }
   }
-}
-
-std::uint32_t ConfigSpace::get(unsigned offset, unsigned bytes) const {
-  return words_[offset / 4] >> 8 * (offset & 3) & low_bytes(bytes);
 }
 
 void ConfigSpace::set(unsigned offset, unsigned bytes, std::uint32_t value) {

@@ -45,7 +45,9 @@ class ConfigSpace {
   void write(unsigned offset, unsigned bytes, std::uint32_t value);
 
   /// The model's access, which ignores all masks; it must lie within one DW.
-  std::uint32_t get(unsigned offset, unsigned bytes) const;
+  std::uint32_t get(unsigned offset, unsigned bytes) const {
+    return words_[offset / 4] >> 8 * (offset & 3) & low_bytes(bytes);
+  }
   void set(unsigned offset, unsigned bytes, std::uint32_t value);
   /// Sets the bits of `mask` to those of `value`.
   void change(unsigned offset, unsigned bytes, std::uint32_t mask, std::uint32_t value) {
@@ -83,6 +85,9 @@ class ConfigSpace {
     Action action;
   };
 
+  static constexpr std::uint32_t low_bytes(unsigned bytes) {
+    return bytes >= 4 ? ~0u : (1u << 8 * bytes) - 1;
+  }
   void set_reset(unsigned offset, unsigned bytes, std::uint32_t value);
 
   Words words_{};

@@ -167,14 +167,16 @@ void DataLink::send_first_dllp() {
   dllps_.erase(dllps_.begin());
 }
 
-// If nothing that is known acknowledges enough, the replay timer expires.
-vp::Picoseconds DataLink::wait_for_room(vp::Picoseconds ready, unsigned bytes) {
+// There is no room before packets leave whose acknowledgement is not known: the replay timer
+// expires for them.
+vp::Picoseconds DataLink::wait_for_acknowledgement(vp::Picoseconds ready, unsigned bytes) {
   vp::Picoseconds room;
-  while ((room = retry_buffer_.room(ready, bytes)) == vp::never) {
+  do {
     assert(unacknowledged_.expires != vp::never);
     ready = std::max(ready, unacknowledged_.expires);
     expire(ready);
-  }
+    room = retry_buffer_.room(ready, bytes);
+  } while (room == vp::never);
   return room;
 }
 

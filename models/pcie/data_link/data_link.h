@@ -152,7 +152,11 @@ class DataLink {
   void record(End end, const Incident& incident);
   bool flits() const { return rate_.flit != 0; }
   void send_first_dllp();
-  vp::Picoseconds wait_for_room(vp::Picoseconds ready, unsigned bytes);
+  vp::Picoseconds wait_for_room(vp::Picoseconds ready, unsigned bytes) {
+    const vp::Picoseconds room = retry_buffer_.room(ready, bytes);
+    return room != vp::never ? room : wait_for_acknowledgement(ready, bytes);
+  }
+  vp::Picoseconds wait_for_acknowledgement(vp::Picoseconds ready, unsigned bytes);
   void expire(vp::Picoseconds limit);
   void acknowledge(vp::Picoseconds sent, unsigned bytes);
 

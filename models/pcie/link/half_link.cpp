@@ -215,7 +215,7 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
   for (std::size_t left = in_flight_.size(); left > 0; --left) {
     InFlight packet = in_flight_.pop();
     if (packet.received > last) {
-      packet.received = put_on_wire(*packet.tlp, end);
+      packet.received = put_on_wire(*packet.tlp, wire_bytes(*packet.tlp), end);
       if (crosses_) to_.domain().expect(packet.received, link_.name);
     }
     in_flight_.push(std::move(packet));
@@ -237,7 +237,8 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
 void HalfLink::send(TlpPtr tlp) {
   if (waiting_.empty()) {
     if (!credits_.enough_for(*tlp)) collect_credits();
-    if (credits_.enough_for(*tlp) && has_room(*tlp)) return transmit(std::move(tlp));
+    const unsigned bytes = wire_bytes(*tlp);
+    if (credits_.enough_for(*tlp) && has_room(bytes)) return transmit(std::move(tlp), bytes);
   }
   const Tlp& sent = *tlp;
   ++waiting_of_[index(credit_class(sent.header.type))];
@@ -255,8 +256,8 @@ std::vector<TlpPtr>::iterator HalfLink::next_to_leave() {
       waiting_, [this](const Tlp& tlp) { return credits_.enough_for(tlp); }, must_not_pass);
 }
 
-bool HalfLink::has_room(const Tlp& tlp) {
-  return queue_.has_room(vp::now(), wire_bytes(tlp));
+bool HalfLink::has_room(unsigned bytes) {
+  return queue_.has_room(vp::now(), bytes);
 }
 
 unsigned HalfLink::wire_bytes(const Tlp& tlp) const {
@@ -265,23 +266,26 @@ unsigned HalfLink::wire_bytes(const Tlp& tlp) const {
 
 // Transmits the packet if there is one and the queue has room for it. Returns whether it does.
 bool HalfLink::transmit_waiting(std::vector<TlpPtr>::iterator one) {
-  if (one == waiting_.end() || !has_room(**one)) return false;
+  if (one == waiting_.end()) return false;
+  const unsigned bytes = wire_bytes(**one);
+  if (!has_room(bytes)) return false;
   TlpPtr tlp = extract(waiting_, one);
   --waiting_of_[index(credit_class(tlp->header.type))];
-  transmit(std::move(tlp));
+  transmit(std::move(tlp), bytes);
   return true;
 }
 
-void HalfLink::transmit(TlpPtr tlp) {
+void HalfLink::transmit(TlpPtr tlp, unsigned bytes) {
   credits_.consume(*tlp);
   Count& count = counts_[static_cast<unsigned>(tlp->header.type)];
   ++count.tlps;
   count.bytes += tlp->payload_bytes();
-  const vp::Picoseconds received = put_on_wire(*tlp, departure(*tlp));
+  const vp::Picoseconds received = put_on_wire(*tlp, bytes, departure(*tlp, bytes));
   if (crosses_) to_.domain().expect(received, link_.name);
   in_flight_.push({received, std::move(tlp)});
   if (!arrival_.pending()) arrival_.at(in_flight_.front().received);
-  if (!data_link_.perfect()) schedule_incidents();
+  if (data_link_.perfect()) return;
+  schedule_incidents();
   watch_idle_wire();
 }
 
@@ -290,11 +294,11 @@ void HalfLink::transmit(TlpPtr tlp) {
 // What has happened to the link meanwhile counts: the packet is not on the wire before the link was
 // up or before it had its credits. Bit errors of the idle wire are drawn as far as packets that are
 // stored can leave.
-vp::Picoseconds HalfLink::departure(const Tlp& tlp) const {
+vp::Picoseconds HalfLink::departure(const Tlp& tlp, unsigned bytes) const {
   const vp::Picoseconds stored = vp::now() + from_.config_.latency;
   if (tlp.head_start == 0 || !data_link_.perfect()) return stored;
   const LineRate& rate = link_.mode.rate();
-  const auto span = static_cast<vp::Picoseconds>(wire_bytes(tlp) * rate.picoseconds / rate.bytes);
+  const auto span = static_cast<vp::Picoseconds>(bytes * rate.picoseconds / rate.bytes);
   const vp::Picoseconds in_time = stored + link_.mode.shortest_packet() - span;
   return std::min(stored, std::max({stored - tlp.head_start, in_time, used_, credited_}));
 }
@@ -305,9 +309,8 @@ unsigned HalfLink::format() const {
 }
 
 // Returns the time at which the port receives the TLP.
-vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, vp::Picoseconds ready) {
+vp::Picoseconds HalfLink::put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready) {
   if (link_.sleeps) ready = wake(ready);
-  const unsigned bytes = wire_bytes(tlp);
   if (!data_link_.perfect()) set_replay_timer();
   const Wire::Occupied wire = data_link_.transmit(ready, bytes);
   queue_.push(wire.from, bytes);

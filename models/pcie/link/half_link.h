@@ -127,13 +127,13 @@ class HalfLink {
   static unsigned index(CreditClass of) { return static_cast<unsigned>(of); }
   DataLinkConfig data_link_config() const;
   void follow_mode();
-  void transmit(TlpPtr tlp);
+  void transmit(TlpPtr tlp, unsigned bytes);
   bool transmit_waiting(std::vector<TlpPtr>::iterator one);
-  vp::Picoseconds departure(const Tlp& tlp) const;
+  vp::Picoseconds departure(const Tlp& tlp, unsigned bytes) const;
   std::vector<TlpPtr>::iterator next_to_leave();
-  bool has_room(const Tlp& tlp);
+  bool has_room(unsigned bytes);
   unsigned wire_bytes(const Tlp& tlp) const;
-  vp::Picoseconds put_on_wire(const Tlp& tlp, vp::Picoseconds ready);
+  vp::Picoseconds put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready);
   unsigned format() const;
   std::optional<ActiveState> asleep(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);

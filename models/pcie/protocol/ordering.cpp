@@ -18,26 +18,6 @@ bool same_request(const TlpHeader& a, const TlpHeader& b) {
 
 }  // namespace
 
-Category category(TlpType type) {
-  switch (type) {
-    case TlpType::MWr:
-    case TlpType::Msg:
-      return Category::posted;
-    case TlpType::CfgWr0:
-    case TlpType::CfgWr1:
-    case TlpType::FetchAdd:
-    case TlpType::Swap:
-    case TlpType::CAS:
-    case TlpType::DMWr:
-      return Category::non_posted_with_data;
-    case TlpType::Cpl:
-    case TlpType::CplD:
-      return Category::completion;
-    default:
-      return Category::read;
-  }
-}
-
 Passing passing(const TlpHeader& later, const TlpHeader& earlier) {
   const Category row = category(later.type);
   const Category column = category(earlier.type);

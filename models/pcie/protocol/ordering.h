@@ -16,7 +16,25 @@ enum class Category : std::uint8_t {
 };
 inline constexpr unsigned categories = 4;
 
-Category category(TlpType type);
+constexpr Category category(TlpType type) {
+  switch (type) {
+    case TlpType::MWr:
+    case TlpType::Msg:
+      return Category::posted;
+    case TlpType::CfgWr0:
+    case TlpType::CfgWr1:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+    case TlpType::DMWr:
+      return Category::non_posted_with_data;
+    case TlpType::Cpl:
+    case TlpType::CplD:
+      return Category::completion;
+    default:
+      return Category::read;
+  }
+}
 
 /// Whether a packet may overtake one that was sent before it.
 enum class Passing : std::uint8_t {

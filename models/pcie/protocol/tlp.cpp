@@ -188,26 +188,6 @@ TlpPtr Tlp::message(MessageCode code, Id requester) {
   return tlp;
 }
 
-bool Tlp::has_data() const {
-  switch (header.type) {
-    case TlpType::MWr:
-    case TlpType::CfgWr0:
-    case TlpType::CfgWr1:
-    case TlpType::CplD:
-    case TlpType::FetchAdd:
-    case TlpType::Swap:
-    case TlpType::CAS:
-    case TlpType::DMWr:
-      return true;
-    default:
-      return false;
-  }
-}
-
-unsigned Tlp::header_bytes() const {
-  return has_long_address() || header.type == TlpType::Msg ? 16 : 12;
-}
-
 namespace {
 
 // The fields Fmt 31:29 and Type 28:24 for a 32-bit address (2.2.1, table 2-3).
@@ -368,6 +348,7 @@ unsigned Tlp::span() const {
 
 Tlp::Run Tlp::next_run(unsigned from) const {
   const unsigned end = 4u * header.length;
+  if (header.first_be == 0xf && (header.last_be == 0xf || header.length == 1)) return {from, end};
   const unsigned last = end - 4;
   Run run{from, from};
   while (run.begin < end && !enabled(run.begin)) ++run.begin;

@@ -35,6 +35,22 @@ constexpr bool is_atomic(TlpType type) {
   return type >= TlpType::FetchAdd && type <= TlpType::CAS;
 }
 
+constexpr bool has_data(TlpType type) {
+  switch (type) {
+    case TlpType::MWr:
+    case TlpType::CfgWr0:
+    case TlpType::CfgWr1:
+    case TlpType::CplD:
+    case TlpType::FetchAdd:
+    case TlpType::Swap:
+    case TlpType::CAS:
+    case TlpType::DMWr:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// The type's mnemonic in the specification, as the enumerator has it.
 const char* to_string(TlpType type);
 /// The type of that mnemonic, or nothing if there is none.
@@ -166,7 +182,7 @@ class Tlp : public tlm::tlm_generic_payload {
   std::uint8_t* data() { return data_.data(); }
   const std::uint8_t* data() const { return data_.data(); }
 
-  bool has_data() const;
+  bool has_data() const { return pcie::has_data(header.type); }
   bool is_completion() const { return header.type == TlpType::Cpl || header.type == TlpType::CplD; }
   bool is_atomic() const { return pcie::is_atomic(header.type); }
   /// Whether the packet is a request with a memory address.
@@ -185,7 +201,9 @@ class Tlp : public tlm::tlm_generic_payload {
            is_atomic();
   }
   /// 16 bytes for a message or if the address needs 64 bits, otherwise 12.
-  unsigned header_bytes() const;
+  unsigned header_bytes() const {
+    return has_long_address() || header.type == TlpType::Msg ? 16 : 12;
+  }
   /// The header in the format of generations 1 to 5 (PCIe 5.0, 2.2).
   HeaderWords header_words() const;
   /// The header in flit mode (PCIe 6.0, 2.2.1.2).

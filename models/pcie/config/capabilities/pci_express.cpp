@@ -175,12 +175,6 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
   space.keep(Reset::function, at + link_status_2, 2, 0xffff);
 }
 
-unsigned PciExpress::max_payload() const {
-  const std::uint32_t code =
-      (read_device_control() & DeviceControl::max_payload) >> DeviceControl::payload_shift;
-  return std::min(128u << code, supported_payload_);
-}
-
 unsigned PciExpress::max_read_request() const {
   const std::uint32_t code = (read_device_control() & DeviceControl::max_read_request) >>
                              DeviceControl::read_request_shift;

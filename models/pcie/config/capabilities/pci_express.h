@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "models/pcie/config/capabilities/hot_plug_slot.h"
@@ -175,7 +176,11 @@ class PciExpress {
   unsigned offset() const { return offset_; }
 
   /// Max_Payload_Size in bytes, at most the supported size.
-  unsigned max_payload() const;
+  unsigned max_payload() const {
+    const std::uint32_t code =
+        (read_device_control() & DeviceControlBit::max_payload) >> DeviceControlBit::payload_shift;
+    return std::min(128u << code, supported_payload_);
+  }
   /// Max_Read_Request_Size in bytes.
   unsigned max_read_request() const;
   bool relaxed_ordering() const { return controls(DeviceControlBit::relaxed_ordering); }
