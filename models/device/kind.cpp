@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/device/kind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace device {
 
@@ -11,10 +14,21 @@ using namespace vp::config;
 
 namespace {
 
+struct Known {
+  const Kind* kind;
+  std::string plugin;  // from which it comes; empty if it is the program's own
+};
+
 /// Registrations of other files may be constructed before anything of this one.
-std::map<std::string, const Kind*>& known() {
-  static std::map<std::string, const Kind*> kinds;
+std::map<std::string, Known>& known() {
+  static std::map<std::string, Known> kinds;
   return kinds;
+}
+
+/// The plugin that is being loaded, or nullptr.
+KindsFrom*& loading() {
+  static KindsFrom* plugin = nullptr;
+  return plugin;
 }
 
 /// The text of a key of the map, or an empty string.
@@ -44,22 +58,38 @@ DescriptionPtr read_common(Node node, const std::string& path, Reading& reading)
 
 std::vector<const Kind*> kinds() {
   std::vector<const Kind*> all;
-  for (const auto& [name, kind] : known()) all.push_back(kind);
+  for (const auto& [name, each] : known()) all.push_back(each.kind);
   return all;
 }
 
 const Kind* find_kind(const std::string& name) {
   const auto found = known().find(name);
-  return found == known().end() ? nullptr : found->second;
+  return found == known().end() ? nullptr : found->second.kind;
 }
 
 void add_kind(const Kind& kind) {
-  if (!known().emplace(kind.name(), &kind).second)
-    throw std::logic_error("there are two kinds of devices with the name " + kind.name());
+  KindsFrom* const from = loading();
+  const auto [place, is_new] =
+      known().emplace(kind.name(), Known{&kind, from != nullptr ? from->plugin() : ""});
+  if (is_new) return;
+  const std::string& other = place->second.plugin;
+  std::string conflict = fmt::format("it registers the kind {}, which {} has already",
+                                     shown(kind.name()), other.empty() ? "oae-vp itself" : other);
+  if (from == nullptr) throw std::logic_error(conflict);
+  from->note(std::move(conflict));
 }
 
 void remove_kind(const Kind& kind) {
-  known().erase(kind.name());
+  const auto found = known().find(kind.name());
+  if (found != known().end() && found->second.kind == &kind) known().erase(found);
+}
+
+KindsFrom::KindsFrom(std::string plugin) : plugin_(std::move(plugin)) {
+  loading() = this;
+}
+
+KindsFrom::~KindsFrom() {
+  loading() = nullptr;
 }
 
 Type<DescriptionPtr> any_kind() {

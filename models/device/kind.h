@@ -97,10 +97,30 @@ class Registration : public Kind {
   Keys (*const own_)();
 };
 
-/// Makes a kind known, and forgets it again. Registration calls these. Throws std::logic_error if
-/// there is another kind of that name.
+/// Makes a kind known, and forgets it again. Registration calls these. If there is another kind of
+/// that name, KindsFrom notes the conflict, or without one std::logic_error is thrown.
 void add_kind(const Kind& kind);
 void remove_kind(const Kind& kind);
+
+/// While an object of this class lives, the kinds that become known come from this plugin. All
+/// others are the program's own. An exception could not pass the dynamic loader, so that conflicts
+/// are noted here.
+class KindsFrom {
+ public:
+  explicit KindsFrom(std::string plugin);
+  ~KindsFrom();
+  KindsFrom(const KindsFrom&) = delete;
+  KindsFrom& operator=(const KindsFrom&) = delete;
+
+  const std::string& plugin() const { return plugin_; }
+  /// Which kind exists already, and where it comes from; empty if there is none.
+  const std::string& conflict() const { return conflict_; }
+  void note(std::string conflict) { conflict_ = std::move(conflict); }
+
+ private:
+  const std::string plugin_;
+  std::string conflict_;
+};
 
 template <class D, class B>
 Registration<D, B>::Registration(std::string name, std::string text, Keys (*own)())
