@@ -47,8 +47,7 @@ void load_plugins(vp::config::Node& root, Reading& reading) {
     try {
       device::load_plugin(files[i].path);
     } catch (const vp::images::Mistake& mistake) {
-      plugins.mistake(path,
-                      fmt::format("{}: {}", shown(files[i].path.string()), mistake.what()), "",
+      plugins.mistake(path, fmt::format("{}: {}", shown(files[i].text), mistake.what()), "",
                       mistake.remedy());
     }
   }
