@@ -13,10 +13,10 @@ namespace device {
 ///     timer.irq.bind(interrupt.line);
 ///
 /// Each rising edge signals the vector by MSI-X or MSI, and in INTx mode the line is the function's
-/// pin.
+/// pin. Several processes of the model may drive the line.
 class InterruptAdapter : public sc_core::sc_module {
  public:
-  sc_core::sc_signal<bool> line;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> line;
 
   InterruptAdapter(const sc_core::sc_module_name& name, pcie::Function& function,
                    unsigned vector = 0);
