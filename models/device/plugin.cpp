@@ -48,7 +48,7 @@ void open(const fs::path& file) {
   if (kinds().size() == before)
     throw Mistake("it registers no kind of device",
                   "define an object of device::Registration with static storage in it; if there is "
-                  "one, the plugin is linked with a second copy of the core");
+                  "one, the plugin is linked with a second copy of the core library");
 }
 
 /// Checks the libraries that were loaded since `before`.
@@ -76,7 +76,7 @@ void load_plugin(const fs::path& file) {
 
   vp::plugin::check(bytes);
   if (::dlsym(RTLD_DEFAULT, "oae_vp_core") == nullptr)
-    throw std::logic_error("a program without the shared library of the core loads no plugins");
+    throw std::logic_error("a program without the core library loads no plugins");
   const fs::path absolute = fs::canonical(file);
   vp::plugin::rehearse([&] {
     const std::set<std::string> before = loaded_files();

@@ -49,14 +49,14 @@ class Tutorial(machine.TestCase):
         for line in "".join(blocks("text")).splitlines():
             self.assertIn(line, self.output)
         self.assertIn("100% tests passed", self.output)
-        self.assertNotRegex(self.output, "(?i)warning")
+        self.assertNotRegex(self.output, r"\bwarning: |CMake Warning")  # of compilers and CMake; the guest's have capitals
 
     def test_its_device_is_on_the_bus_and_its_library_in_the_trace(self):
         self.assertEqual(self.code, 0, self.output[-4000:])
         with open(self.project / "trace.jsonl", encoding="utf-8") as lines:
             head = json.loads(next(lines))
             reads = [each for each in map(json.loads, lines)
-                     if each.get("link") == "host_crc" and each.get("dir") == "up" and each.get("type") == "MRd"]
+                     if each.get("link", "").endswith("host_crc") and each.get("dir") == "up" and each.get("type") == "MRd"]
         library = (self.project / "build/libchecksum.so").read_bytes()
         self.assertEqual(head["inputs"]["plugins[0]"], hashlib.sha256(library).hexdigest())
         # Reads of at most 512 bytes, and at least those of the 32 KiB

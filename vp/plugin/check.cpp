@@ -124,7 +124,7 @@ void check_definitions(const ElfFile& elf) {
   images::for_each_dynamic_symbol(elf, [](const char* name, const GElf_Sym& symbol) {
     if (is_strong_definition(symbol) && is_of_the_core(name))
       throw Mistake(
-          fmt::format("it has a second copy of the core, which has `{}` too", demangled(name)),
+          fmt::format("it has a second copy of the core library, which has `{}` too", demangled(name)),
           "link OaeVp::core alone, and compile or link neither sources nor static libraries of "
           "oae-vp");
     return true;

@@ -148,7 +148,7 @@ TEST(Plugin, ThatCannotBeUsedIsRefused) {
       {at("nothing"), "2:11", "it registers no kind of device", "device::Registration"},
       {at("nvme"), "2:11", "it registers the kind `nvme`, which oae-vp itself has already",
        "another name"},
-      {at("second_core"), "2:11", "it has a second copy of the core, which has `vp::images::sha256",
+      {at("second_core"), "2:11", "it has a second copy of the core library, which has `vp::images::sha256",
        "link OaeVp::core alone"},
       {at("lamp") + ", " + at("lamp"), "2:", "this is plugins[0] again", "remove it"},
       {at("lamp") + ", ./copy.so", "2:", "the kind `lamp`, which /", "leave out one of the plugins"},
