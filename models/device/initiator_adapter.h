@@ -43,8 +43,8 @@ class InitiatorAdapterBase : public sc_core::sc_module {
   std::vector<Piece*> free_;
 };
 
-/// Attaches a plain TLM-2.0 initiator to the DMA of a function: a model that calls b_transport, knows
-/// nothing of PCIe, and is used as it is.
+/// Attaches a plain TLM-2.0 initiator to the DMA of a function: a model that calls b_transport,
+/// knows nothing of PCIe, and is used as it is.
 ///
 ///     InitiatorAdapter<> memory{"memory", endpoint.function(0)};
 ///     engine.memory.bind(memory.socket);
@@ -52,12 +52,12 @@ class InitiatorAdapterBase : public sc_core::sc_module {
 /// The address of a transaction is a host bus address. An SC_THREAD has to call b_transport, any
 /// number of them at a time. The call first waits for the delay that the caller has annotated, and
 /// returns without a delay: with a read when the data have arrived, with a write when the function
-/// has accepted it, since writes are posted. A transaction of more than 4096 bytes is done in pieces
-/// of this size, one after the other.
+/// has accepted it, since writes are posted. A transaction of more than 4096 bytes is done in
+/// pieces of this size, one after the other.
 ///
-/// Responses are those of pcie::Function::dma, such as TLM_COMMAND_ERROR_RESPONSE while Bus Master is
-/// disabled and TLM_GENERIC_ERROR_RESPONSE after a completion timeout or a reset. Byte enables and a
-/// streaming width below the length get TLM_BYTE_ENABLE_ERROR_RESPONSE and
+/// Responses are those of pcie::Function::dma, such as TLM_COMMAND_ERROR_RESPONSE while Bus Master
+/// is disabled and TLM_GENERIC_ERROR_RESPONSE after a completion timeout or a reset. Byte enables
+/// and a streaming width below the length get TLM_BYTE_ENABLE_ERROR_RESPONSE and
 /// TLM_BURST_ERROR_RESPONSE. There is neither DMI nor a debug transport.
 template <unsigned BUSWIDTH = 32>
 class InitiatorAdapter : public InitiatorAdapterBase {

@@ -77,8 +77,7 @@ void TargetAdapterBase::respond() {
   if (!busy_ && !waiting_.empty()) next_.notify();
 }
 
-void TargetAdapterBase::answer(tlm::tlm_generic_payload& payload,
-                               tlm::tlm_response_status status) {
+void TargetAdapterBase::answer(tlm::tlm_generic_payload& payload, tlm::tlm_response_status status) {
   payload.set_response_status(status);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;

@@ -68,16 +68,17 @@ class TargetAdapterBase : public sc_core::sc_module {
 ///     registers.socket.bind(timer.socket);
 ///
 /// The target gets each access of the host as a transaction of its own: TLM_READ_COMMAND or
-/// TLM_WRITE_COMMAND, the offset in the BAR as the address, and 1 to 64 bytes that cross no multiple
-/// of 64. The bytes that a host's access leaves out divide it, so that there are no byte enables;
-/// only a deferrable write has up to 128 bytes and may have byte enables. An access of another BAR is
-/// an Unsupported Request.
+/// TLM_WRITE_COMMAND, the offset in the BAR as the address, and 1 to 64 bytes that cross no
+/// multiple of 64. The bytes that a host's access leaves out divide it, so that there are no byte
+/// enables; only a deferrable write has up to 128 bytes and may have byte enables. An access of
+/// another BAR is an Unsupported Request.
 ///
 /// b_transport is called in an SC_THREAD and may wait. Accesses come one after the other, in the
-/// order in which they have arrived: the next one begins when b_transport has returned and the delay
-/// that it has annotated has passed. At that time a read is answered, and a write is accepted;
-/// until then nothing passes that write (models/pcie/endpoint/access.h). TLM_ADDRESS_ERROR_RESPONSE
-/// is an Unsupported Request, each other error and TLM_INCOMPLETE_RESPONSE a Completer Abort.
+/// order in which they have arrived: the next one begins when b_transport has returned and the
+/// delay that it has annotated has passed. At that time a read is answered, and a write is
+/// accepted; until then nothing passes that write (models/pcie/endpoint/access.h).
+/// TLM_ADDRESS_ERROR_RESPONSE is an Unsupported Request, each other error and
+/// TLM_INCOMPLETE_RESPONSE a Completer Abort.
 ///
 /// A hint that DMI is possible is ignored, since an access over PCIe takes time, and the debug
 /// transport is not used.

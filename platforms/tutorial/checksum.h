@@ -9,8 +9,8 @@
 #include <tlm>
 #include <vector>
 
-/// A device that reads bytes from memory and computes their CRC-32 (IEEE 802.3). It is a plain model
-/// of SystemC and TLM-2.0, which knows neither PCIe nor oae-vp.
+/// A device that reads bytes from memory and computes their CRC-32 (IEEE 802.3). It is a plain
+/// model of SystemC and TLM-2.0, which knows neither PCIe nor oae-vp.
 ///
 ///     0x00 address   rw  of the bytes, lower half     0x04  upper half
 ///     0x08 length    rw  1 to 65536

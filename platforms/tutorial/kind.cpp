@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kind `checksum`: what a platform file may say about such a device, its netlist, and its
 // registration.
+#include "models/device/kind.h"
+
 #include "checksum.h"
 #include "models/device/initiator_adapter.h"
 #include "models/device/interrupt_adapter.h"
-#include "models/device/kind.h"
 #include "models/device/target_adapter.h"
 
 namespace {

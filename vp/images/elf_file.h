@@ -36,8 +36,8 @@ class ElfFile {
   std::vector<GElf_Phdr> segments_;
 };
 
-/// Passes each symbol of the file's dynamic symbol tables to `use`, until that returns false. Throws
-/// Mistake if a table is cut off.
+/// Passes each symbol of the file's dynamic symbol tables to `use`, until that returns false.
+/// Throws Mistake if a table is cut off.
 void for_each_dynamic_symbol(const ElfFile& elf,
                              const std::function<bool(const char* name, const GElf_Sym&)>& use);
 

@@ -111,8 +111,8 @@ bool is_of_the_core(const char* name) {
   return address != nullptr && object_of(address) == object_of(&inside);
 }
 
-// What a header defines (inline functions, templates, virtual tables without a key function) is weak
-// or unique, and may be in any number of libraries.
+// What a header defines (inline functions, templates, virtual tables without a key function) is
+// weak or unique, and may be in any number of libraries.
 bool is_strong_definition(const GElf_Sym& symbol) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
   return symbol.st_shndx != SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL &&
@@ -124,7 +124,8 @@ void check_definitions(const ElfFile& elf) {
   images::for_each_dynamic_symbol(elf, [](const char* name, const GElf_Sym& symbol) {
     if (is_strong_definition(symbol) && is_of_the_core(name))
       throw Mistake(
-          fmt::format("it has a second copy of the core library, which has `{}` too", demangled(name)),
+          fmt::format("it has a second copy of the core library, which has `{}` too",
+                      demangled(name)),
           "link OaeVp::core alone, and compile or link neither sources nor static libraries of "
           "oae-vp");
     return true;

@@ -27,21 +27,21 @@
 #else
 #define OAE_VP_COMPILER "gcc " OAE_VP_TEXT_OF(__GNUC__)
 #endif
-#define OAE_VP_SYSTEMC          \
+#define OAE_VP_SYSTEMC             \
   OAE_VP_TEXT_OF(SC_VERSION_MAJOR) \
   "." OAE_VP_TEXT_OF(SC_VERSION_MINOR) "." OAE_VP_TEXT_OF(SC_VERSION_PATCH)
 
 /// The description of what is being compiled.
-#define OAE_VP_NOTE_TEXT                            \
+#define OAE_VP_NOTE_TEXT \
   "api " OAE_VP_TEXT_OF(OAE_VP_API_VERSION) "\n"    \
   "compiler " OAE_VP_COMPILER "\n"                  \
   "systemc " OAE_VP_SYSTEMC "\n"
 
 /// Defines a note with this description, which is a string literal.
-#define OAE_VP_NOTE(text)                                                              \
-  __attribute__((section(".note.oae-vp"), used, aligned(4))) static const struct {    \
-    std::uint32_t owner_size, description_size, type;                                 \
-    alignas(4) char owner[sizeof(OAE_VP_NOTE_OWNER)];                                 \
-    alignas(4) char description[sizeof(text)];                                        \
-  } oae_vp_note = {sizeof(OAE_VP_NOTE_OWNER), sizeof(text), OAE_VP_NOTE_TYPE,         \
-                   OAE_VP_NOTE_OWNER, text}
+#define OAE_VP_NOTE(text)                                                                        \
+  __attribute__((section(".note.oae-vp"), used, aligned(4))) static const struct {               \
+    std::uint32_t owner_size, description_size, type;                                            \
+    alignas(4) char owner[sizeof(OAE_VP_NOTE_OWNER)];                                            \
+    alignas(4) char description[sizeof(text)];                                                   \
+  } oae_vp_note = {sizeof(OAE_VP_NOTE_OWNER), sizeof(text), OAE_VP_NOTE_TYPE, OAE_VP_NOTE_OWNER, \
+                   text}

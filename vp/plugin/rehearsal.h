@@ -5,9 +5,9 @@
 
 namespace vp::plugin {
 
-/// Performs an action in a child process, in order to learn whether it goes well: what a plugin does
-/// while it is being loaded could otherwise end this process. Whatever the action prints is dropped,
-/// unless it fails.
+/// Performs an action in a child process, in order to learn whether it goes well: what a plugin
+/// does while it is being loaded could otherwise end this process. Whatever the action prints is
+/// dropped, unless it fails.
 ///
 /// Throws images::Mistake if the action throws, or if it ends the child. std::system_error if there
 /// can be no child.

@@ -71,7 +71,8 @@ std::string name_of(pid_t thread) {
 std::vector<Thread> other_threads() {
   // The first call loads a library, which a handler must not do.
   ::backtrace(frames, most_frames);
-  struct sigaction ours {}, before {};
+  struct sigaction ours {
+  }, before{};
   ours.sa_handler = note_stack;
   ours.sa_flags = SA_RESTART;
   ::sigaction(question, &ours, &before);

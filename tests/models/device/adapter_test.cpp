@@ -23,8 +23,8 @@ constexpr pcie::Id below = pcie::make_id(2, 0, 0);
 constexpr std::uint64_t bar = 0xc0200000;
 constexpr std::uint64_t msi_x_table = 0x800;
 
-/// A model that knows nothing of PCIe: memory behind a b_transport, which tests slow down, a b_transport
-/// of its own towards other memory, and an interrupt output.
+/// A model that knows nothing of PCIe: memory behind a b_transport, which tests slow down, a
+/// b_transport of its own towards other memory, and an interrupt output.
 struct Plain : sc_core::sc_module {
   struct Use {
     bool write;
@@ -138,9 +138,9 @@ struct Host : pcie::Fixture {
   void reset_function() {
     const unsigned express = find_capability(below, pcie::PciExpress::id);
     const unsigned control = express + pcie::PciExpress::device_control;
-    config_write(below, control,
-                 config_read(below, control, 2) | pcie::PciExpress::DeviceControlBit::initiate_reset,
-                 2);
+    config_write(
+        below, control,
+        config_read(below, control, 2) | pcie::PciExpress::DeviceControlBit::initiate_reset, 2);
     pcie::pause(1 * vp::ms);
     begin();
   }

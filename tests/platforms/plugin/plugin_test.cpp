@@ -76,22 +76,22 @@ TEST(Plugin, HasItsKeysInTheReference) {
   EXPECT_EQ(workshop.call({"keys", "devices[lamp]"}).exit_code, ExitCode::mistake);
   const auto keys = workshop.call({"keys", "--plugin", good_plugin(), "devices[lamp]"});
   EXPECT_THAT(keys.out, HasSubstr("devices[lamp].colours\n    How many it has\n"));
-  EXPECT_THAT(workshop.call({"keys", "--plugin", plugin("nothing").string()}).err,
-              AllOf(HasSubstr("--plugin"), HasSubstr("it registers no kind"), HasSubstr("remedy: ")));
+  EXPECT_THAT(
+      workshop.call({"keys", "--plugin", plugin("nothing").string()}).err,
+      AllOf(HasSubstr("--plugin"), HasSubstr("it registers no kind"), HasSubstr("remedy: ")));
   EXPECT_THAT(workshop.call({"keys", "--plugin", "none.so"}).err, HasSubstr("no such file"));
 }
 
-// The plugin and the core agree about types: the description is cast in the plugin, and an extension
-// has one number.
+// The plugin and the core agree about types: the description is cast in the plugin, and an
+// extension has one number.
 TEST(Plugin, SharesTheCore) {
   device::load_plugin(plugin("lamp"));
   const device::Kind* kind = device::find_kind("lamp");
   ASSERT_NE(kind, nullptr);
   vp::config::Reading reading;
   const auto source = vp::config::argument_source("a", "{name: desk, kind: lamp, colours: 2}");
-  const auto description =
-      kind->read(vp::config::parse_yaml(vp::config::text_source("a.yaml", source->text, ".")), "a",
-                 reading);
+  const auto description = kind->read(
+      vp::config::parse_yaml(vp::config::text_source("a.yaml", source->text, ".")), "a", reading);
   EXPECT_TRUE(reading.report().empty()) << reading.report().text();
   vp::Trace trace;
   vp::Statistics statistics;
@@ -139,19 +139,22 @@ TEST(Plugin, ThatCannotBeUsedIsRefused) {
       {at("without_note"), "2:11", "it has no note of a plugin", "oae_vp_add_plugin()"},
       {at("other_api"), "2:11", "the version `999` of the plugin interface, but oae-vp has `1`",
        "oae_vp_add_plugin()"},
-      {at("other_compiler"), "2:11", "the compiler `gcc 4`, but oae-vp has `", "-DCMAKE_CXX_COMPILER"},
+      {at("other_compiler"), "2:11", "the compiler `gcc 4`, but oae-vp has `",
+       "-DCMAKE_CXX_COMPILER"},
       {at("other_systemc"), "2:11", "SystemC `2.2.0`, but oae-vp has `2.3.", "install the SystemC"},
       {at("short_note"), "2:11", "its note does not say `compiler`", "oae_vp_add_plugin()"},
-      {at("throws"), "2:11", "it throws an exception while it is being loaded: the key does not turn",
-       "must not throw"},
+      {at("throws"), "2:11",
+       "it throws an exception while it is being loaded: the key does not turn", "must not throw"},
       {at("crashes"), "2:11", "signal 6 (Aborted):\nthe bulb bursts", "must not end the process"},
       {at("nothing"), "2:11", "it registers no kind of device", "device::Registration"},
       {at("nvme"), "2:11", "it registers the kind `nvme`, which oae-vp itself has already",
        "another name"},
-      {at("second_core"), "2:11", "it has a second copy of the core library, which has `vp::images::sha256",
+      {at("second_core"), "2:11",
+       "it has a second copy of the core library, which has `vp::images::sha256",
        "link OaeVp::core alone"},
       {at("lamp") + ", " + at("lamp"), "2:", "this is plugins[0] again", "remove it"},
-      {at("lamp") + ", ./copy.so", "2:", "the kind `lamp`, which /", "leave out one of the plugins"},
+      {at("lamp") + ", ./copy.so", "2:", "the kind `lamp`, which /",
+       "leave out one of the plugins"},
   };
   for (const Wrong& each : table) {
     SCOPED_TRACE(each.plugins);

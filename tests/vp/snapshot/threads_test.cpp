@@ -70,7 +70,8 @@ TEST(Threads, MayBeSilent) {
 
 // The handler of the signal is as before.
 TEST(Threads, AreNotChangedByTheQuestion) {
-  struct sigaction before {}, after {};
+  struct sigaction before {
+  }, after{};
   ::sigaction(SIGURG, nullptr, &before);
   {
     const Worker worker;
