@@ -32,10 +32,9 @@
   "." OAE_VP_TEXT_OF(SC_VERSION_MINOR) "." OAE_VP_TEXT_OF(SC_VERSION_PATCH)
 
 /// The description of what is being compiled.
-#define OAE_VP_NOTE_TEXT \
-  "api " OAE_VP_TEXT_OF(OAE_VP_API_VERSION) "\n"    \
-  "compiler " OAE_VP_COMPILER "\n"                  \
-  "systemc " OAE_VP_SYSTEMC "\n"
+#define OAE_VP_NOTE_TEXT                                                  \
+  "api " OAE_VP_TEXT_OF(OAE_VP_API_VERSION) "\ncompiler " OAE_VP_COMPILER \
+                                            "\nsystemc " OAE_VP_SYSTEMC "\n"
 
 /// Defines a note with this description, which is a string literal.
 #define OAE_VP_NOTE(text)                                                                        \
