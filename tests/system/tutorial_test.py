@@ -68,7 +68,7 @@ class Tutorial(machine.TestCase):
         self.assertIn(f"{HOME}/oae-vp/share/oae-vp/platforms/oae-mini.yaml: no mistakes", said)
         libraries = subprocess.run(["ldd", self.program], capture_output=True, text=True, check=True).stdout
         self.assertRegex(libraries, rf"liboae-vp\.so\.\d+ => {HOME}/oae-vp/")
-        # The plugin uses the core of the program that loads it, and has no path to another one of its own.
+        # The plugin needs the core library, which is that of the program that loads it, and contains none.
         needed = subprocess.run(["ldd", self.project / "build/libchecksum.so"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(len(re.findall(r"(?m)^\s*liboae-vp\.so", needed)), 1)
 

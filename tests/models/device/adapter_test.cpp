@@ -95,6 +95,8 @@ struct PlainDevice : Device {
     registers.socket.bind(plain.registers);
     plain.memory.bind(memory.socket);
     plain.irq.bind(interrupt.line);
+    // The adapter has an action of its own.
+    endpoint.function(0).on_reset([this] { ++resets; });
   }
 
   static pcie::FunctionConfig function_config() {
@@ -105,6 +107,7 @@ struct PlainDevice : Device {
     return config;
   }
 
+  unsigned resets = 0;
   Plain plain;
   TargetAdapter<64> registers;
   InitiatorAdapter<64> memory;
@@ -261,6 +264,7 @@ TEST(TargetAdapter, AResetDropsWhatWaits) {
     ASSERT_EQ(plain.uses.size(), 1u) << "the target is at work on the first, and the other waits";
     host.reset_function();
     EXPECT_EQ(plain.uses.size(), 1u);
+    EXPECT_EQ(host.device.resets, 1u);
     plain.waits = 0;
     host.write(bar, 3, 4);
     EXPECT_EQ(host.read(bar, 4), 3u);
