@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -21,18 +22,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is on the stack of the thread that was interrupted last.
+// What is on the stack of the thread that is asked.
 constexpr int most_frames = 64;
 void* frames[most_frames];
 std::atomic<int> frame_count{-1};  // -1 until the thread has answered
+std::atomic<pid_t> asked{0};       // a thread that answers too late is no longer asked
 
 void note_stack(int) {
+  pid_t self = ::gettid();
+  if (!asked.compare_exchange_strong(self, 0)) return;
+  const int error = errno;
   frame_count = ::backtrace(frames, most_frames);
+  errno = error;
 }
 
 /// The signal by which threads are asked. Without a handler it is ignored, so a thread that has
 /// blocked it and accepts it later comes to no harm.
 constexpr int question = SIGURG;
+constexpr auto patience = std::chrono::milliseconds(100);
 
 bool is_of_the_system(const std::string& file) {
   const std::string name = fs::path(file).filename().string();
@@ -44,10 +51,14 @@ bool is_of_the_system(const std::string& file) {
 
 std::string file_of(pid_t thread) {
   frame_count = -1;
+  asked = thread;
   if (::syscall(SYS_tgkill, ::getpid(), thread, question) != 0) return {};
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  const auto begin = std::chrono::steady_clock::now();
   while (frame_count < 0) {
-    if (std::chrono::steady_clock::now() > patience) return {};
+    const auto passed = std::chrono::steady_clock::now() - begin;
+    pid_t silent = thread;
+    if (passed > patience && asked.compare_exchange_strong(silent, 0)) return {};
+    if (passed > 10 * patience) return {};  // it cannot finish its answer
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   // The function with which the thread has begun is called by a system library.
