@@ -54,6 +54,9 @@ ElfFile::ElfFile(Bytes& file, unsigned machine, const char* architecture) {
                     copy_again);
     loads_.push_back(segment);
   }
+  std::size_t sections = 0;
+  has_sections_ = elf_getshdrnum(elf_.get(), &sections) == 0 && sections > 0 &&
+                  file.holds(header_.e_shoff, sections * sizeof(Elf64_Shdr));
 }
 
 std::vector<GElf_Phdr> ElfFile::segments(unsigned type) const {

@@ -23,6 +23,8 @@ class ElfFile {
   const std::vector<GElf_Phdr>& loads() const { return loads_; }
   /// The program headers of this type (PT_*). The file need not have all of their bytes.
   std::vector<GElf_Phdr> segments(unsigned type) const;
+  /// Returns true if the file has section headers, and all of their bytes. A loader needs none.
+  bool has_sections() const { return has_sections_; }
   /// Returns true if there is a program header of this type.
   bool has(unsigned type) const { return !segments(type).empty(); }
 
@@ -34,6 +36,7 @@ class ElfFile {
   GElf_Ehdr header_{};
   std::vector<GElf_Phdr> loads_;
   std::vector<GElf_Phdr> segments_;
+  bool has_sections_ = false;
 };
 
 /// Passes each symbol of the file's dynamic symbol tables to `use`, until that returns false.

@@ -29,10 +29,7 @@ void check_qemu_library(Bytes& file) {
   constexpr const char* remedy = "run scripts/setup, which builds the QEMU libraries";
   if (elf.header().e_type != ET_DYN || !elf.has(PT_DYNAMIC))
     throw Mistake("it is not a shared library", remedy);
-  const GElf_Ehdr& header = elf.header();
-  std::size_t sections = 0;
-  if (elf_getshdrnum(elf.elf(), &sections) != 0 || sections == 0 ||
-      !file.holds(header.e_shoff, sections * sizeof(Elf64_Shdr)))
+  if (!elf.has_sections())
     throw Mistake("it is cut off: its section headers are not all in the file", remedy);
   if (!exports(elf, qemu_entry_symbol))
     throw Mistake(

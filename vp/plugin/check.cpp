@@ -139,6 +139,9 @@ void check(Bytes& file) {
   if (elf.header().e_type != ET_DYN || !elf.has(PT_DYNAMIC))
     throw Mistake("it is not a shared library", build_again);
   check_note(elf);
+  if (!elf.has_sections())
+    throw Mistake("it is cut off: its section headers are not all in the file",
+                  "copy or build it again, and do not remove them");
   check_definitions(elf);
 }
 

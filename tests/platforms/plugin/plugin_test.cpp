@@ -198,6 +198,8 @@ TEST(Plugin, NoDamageOfItsHeadersOrNotesDoesHarm) {
   EXPECT_EQ(check(good), "");
   for (std::size_t length = 1; length < 2000; length += 7)
     EXPECT_NE(check(good.substr(0, length)), "") << length;
+  // What is loaded is all there, and what tells whether there is a second core is not.
+  EXPECT_THAT(check(good.substr(0, good.size() - 1)), HasSubstr("its section headers"));
   const std::size_t note = good.find(std::string("OAE-VP\0", 7));
   ASSERT_NE(note, good.npos);
   for (std::size_t i = 0; i < note + 64; ++i)
