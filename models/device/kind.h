@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,18 @@ std::vector<const Kind*> kinds();
 /// The kind of this name, or nullptr.
 const Kind* find_kind(const std::string& name);
 
+/// A kind has thrown an exception: a defect of that kind. The text names it, and the plugin from
+/// which it comes.
+struct KindFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Builds a device by the kind that its description names, which must be known. Throws KindFailed.
+std::unique_ptr<Device> build(const Description& description, const Site& site);
+
 /// A device of any kind as a value of a platform file: a map whose key `kind` says which further
 /// keys it has. After a mistake, the value has at least the keys that all kinds have, as far as
-/// they are sound.
+/// they are sound. What reads or prints it throws KindFailed.
 vp::config::Type<DescriptionPtr> any_kind();
 
 /// The keys that devices of all kinds have, for the table of a struct derived from Description.

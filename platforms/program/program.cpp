@@ -4,6 +4,7 @@
 #include <ostream>
 #include <system_error>
 
+#include "models/device/kind.h"
 #include "models/device/plugin.h"
 #include "platforms/description/load.h"
 #include "platforms/description/schema.h"
@@ -116,6 +117,9 @@ ExitCode program(int argc, char** argv, const Surroundings& around, const Run& r
   } catch (const Mistakes& mistakes) {
     err << mistakes.what();
     return ExitCode::mistake;
+  } catch (const device::KindFailed& failed) {
+    err << "oae-vp: " << failed.what() << '\n';
+    return ExitCode::broken_promise;
   } catch (const std::exception& defect) {
     err << "oae-vp: defect of the simulator: " << defect.what() << '\n';
     return ExitCode::broken_promise;

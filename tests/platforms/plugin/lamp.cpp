@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin with the kind KIND.
 #include <cstdio>
+#include <stdexcept>
 
 #include "models/device/kind.h"
 #include "models/pcie/endpoint/access.h"
@@ -11,6 +12,9 @@ using namespace vp::config;
 
 struct Lamp : device::Description {
   unsigned colours = 3;
+  void check(const std::string&, Reading&) const override {
+    if (colours == 8) throw 8;
+  }
   std::string summary() const override { return std::to_string(colours) + " colours"; }
 };
 
@@ -20,7 +24,9 @@ std::vector<Key<Lamp>> keys() {
 
 struct LampDevice : device::Device {
   LampDevice(const sc_core::sc_module_name& name, const Lamp& lamp, const device::Site& site)
-      : Device(name, site, {function(lamp)}) {}
+      : Device(name, site, {function(lamp)}) {
+    if (lamp.colours == 7) throw std::runtime_error("the fuse blows");
+  }
 
   static pcie::FunctionConfig function(const Lamp& lamp) {
     pcie::FunctionConfig config;

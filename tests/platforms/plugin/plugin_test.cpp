@@ -106,6 +106,28 @@ TEST(Plugin, SharesTheCore) {
   EXPECT_EQ(core, ::dlsym(RTLD_DEFAULT, "oae_vp_core"));
 }
 
+// A defect of a plugin is not taken for one of the simulator.
+TEST(Plugin, WhoseKindThrowsIsNamed) {
+  const Workshop workshop;
+  workshop.file("lamp.yaml", with_lamp(good_plugin()));
+  const auto read = workshop.call({"check", "lamp", "--set", "devices[0].colours=8"});
+  EXPECT_EQ(read.exit_code, ExitCode::broken_promise);
+  EXPECT_THAT(read.err, HasSubstr("the kind `lamp` of " + good_plugin() +
+                                  " throws an exception while it reads devices[0]: it is no"));
+
+  vp::Trace trace;
+  vp::Statistics statistics;
+  const auto seven = workshop.call({"run", "lamp", "--set", "devices[0].colours=7"});
+  ASSERT_TRUE(seven.platform) << seven.err;
+  try {
+    device::build(*seven.platform->devices[0], {pcie::EndpointConfig(), 0, trace, statistics});
+    ADD_FAILURE() << "it was built";
+  } catch (const device::KindFailed& failed) {
+    EXPECT_THAT(failed.what(), HasSubstr("the kind `lamp` of " + good_plugin() +
+                                         " throws an exception while it builds `desk`: the fuse"));
+  }
+}
+
 // It is loaded twice, once on trial, and what it prints comes once.
 TEST(Plugin, PrintsOnce) {
   testing::internal::CaptureStdout();
