@@ -70,13 +70,23 @@ function(guest_module name)
 endfunction()
 
 # oae_vp_add_guest_module(NAME SOURCE...): NAME.ko for the guest's kernel, in the current build folder. One of the sources is the
-# Kbuild file. For projects outside of the tree.
+# Kbuild file. A folder's CMakeLists.txt builds one module. For projects outside of the tree.
 function(oae_vp_add_guest_module name)
   if(NOT EXISTS ${OAE_VP_HEADERS}/Makefile)
     message(FATAL_ERROR "The headers of the guest's kernel are not in '${OAE_VP_HEADERS}'. scripts/setup of oae-vp installs them "
                         "(Debian: linux-headers-cloud-amd64); -DOAE_VP_HEADERS=FOLDER names another folder.")
   endif()
-  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  guest_module(${name} SOURCES ${ARGN})
+  get_property(other DIRECTORY PROPERTY OAE_VP_GUEST_MODULE)
+  if(other)
+    message(FATAL_ERROR "${name} and ${other} would be built in the same folder, where each has its Kbuild file. "
+                        "Give each a CMakeLists.txt of its own, in a folder that add_subdirectory() adds.")
+  endif()
+  set_property(DIRECTORY PROPERTY OAE_VP_GUEST_MODULE ${name})
+  set(sources)
+  foreach(source ${ARGN})
+    get_filename_component(source ${source} ABSOLUTE)
+    list(APPEND sources ${source})
+  endforeach()
+  guest_module(${name} SOURCES ${sources})
   add_custom_target(${name} ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name}.ko)
 endfunction()
