@@ -49,7 +49,9 @@ class Tutorial(machine.TestCase):
         for line in "".join(blocks("text")).splitlines():
             self.assertIn(line, self.output)
         self.assertIn("100% tests passed", self.output)
-        self.assertNotRegex(self.output, r"\bwarning: |CMake Warning")  # of compilers and CMake; the guest's have capitals
+        # Of compilers, which name a place first, and of CMake. Kbuild itself warns of a compiler that is a little newer than
+        # that of the kernel, which depends on Debian's updates alone.
+        self.assertNotRegex(self.output, r": warning: |CMake Warning")
 
     def test_its_device_is_on_the_bus_and_its_library_in_the_trace(self):
         self.assertEqual(self.code, 0, self.output[-4000:])
