@@ -2,24 +2,20 @@
 #include "vp/plugin/rehearsal.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "vp/images/file.h"
+#include "vp/snapshot/child.h"
 
 namespace vp::plugin {
 
@@ -88,10 +84,8 @@ const SharedFile* verdict_of_child = nullptr;
   }
 }
 
-[[noreturn]] void be_child(pid_t parent, const std::function<void()>& action,
-                           const SharedFile& printed, const SharedFile& verdict) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(refused);
+int be_child(const std::function<void()>& action, const SharedFile& printed,
+             const SharedFile& verdict) {
   ::dup2(printed.descriptor(), STDOUT_FILENO);
   ::dup2(printed.descriptor(), STDERR_FILENO);
   verdict_of_child = &verdict;
@@ -103,37 +97,39 @@ const SharedFile* verdict_of_child = nullptr;
     refuse_thrown();
   }
   verdict.write("good");
-  ::_exit(0);
+  return 0;
 }
 
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  return fmt::format("exit code {}", WEXITSTATUS(status));
+/// The way in which the child has ended.
+Ending ending_of(const std::function<void()>& action, const SharedFile& printed,
+                 const SharedFile& verdict) {
+  try {
+    return Child([&] { return be_child(action, printed, verdict); }).wait();
+  } catch (const ThreadsRemain& threads) {
+    throw Mistake(fmt::format("it cannot be tried out: {}", threads.what()),
+                  "no plugin that is loaded before it may start a thread at once");
+  }
+}
+
+std::string text_of(const Ending& ending) {
+  if (ending.signal != 0)
+    return fmt::format("signal {} ({})", ending.signal, ::strsignal(ending.signal));
+  return fmt::format("exit code {}", ending.exit_code);
 }
 
 }  // namespace
 
 void rehearse(const std::function<void()>& action) {
   const SharedFile printed, verdict;
-  // Otherwise both processes would write the rest of the buffers.
-  std::fflush(nullptr);
-  std::cout.flush();
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (child == 0) be_child(parent, action, printed, verdict);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const Ending ending = ending_of(action, printed, verdict);
   const std::string said = verdict.end(most_text);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && said == "good") return;
+  if (ending == Ending{} && said == "good") return;
   if (const std::size_t end = said.find('\0'); end != said.npos)
     throw Mistake(said.substr(0, end), said.substr(end + 1));
   std::string text = printed.end(most_text);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   throw Mistake(fmt::format("it ends the process while it is being loaded, with {}{}{}",
-                            how_it_ended(status), text.empty() ? "" : ":\n", text),
+                            text_of(ending), text.empty() ? "" : ":\n", text),
                 "its static constructors must not end the process");
 }
 

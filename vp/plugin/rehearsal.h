@@ -9,8 +9,8 @@ namespace vp::plugin {
 /// does while it is being loaded could otherwise end this process. Whatever the action prints is
 /// dropped, unless it fails.
 ///
-/// Throws images::Mistake if the action throws, or if it ends the child. std::system_error if there
-/// can be no child.
+/// Throws images::Mistake if the action throws, if it ends the child, or if this process has
+/// threads and so cannot be forked. Throws ForkError or std::system_error if there can be no child.
 void rehearse(const std::function<void()>& action);
 
 }  // namespace vp::plugin
