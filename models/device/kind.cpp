@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/device/kind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace device {
 
@@ -11,10 +14,46 @@ using namespace vp::config;
 
 namespace {
 
+struct Known {
+  const Kind* kind;
+  std::string plugin;  // from which it comes; empty if it is the program's own
+};
+
 /// Registrations of other files may be constructed before anything of this one.
-std::map<std::string, const Kind*>& known() {
-  static std::map<std::string, const Kind*> kinds;
+std::map<std::string, Known>& known() {
+  static std::map<std::string, Known> kinds;
   return kinds;
+}
+
+/// The plugin that is being loaded, or nullptr.
+KindsFrom*& loading() {
+  static KindsFrom* plugin = nullptr;
+  return plugin;
+}
+
+std::string origin(const Known& known) {
+  return known.plugin.empty() ? "oae-vp itself" : known.plugin;
+}
+
+[[noreturn]] void fail(const Known& known, const std::string& doing, const char* thrown) {
+  throw KindFailed(
+      fmt::format("the kind {} of {} throws an exception while it {}: {}\n"
+                  "  this is a defect of the kind; leave its devices out until it is mended",
+                  shown(known.kind->name()), origin(known), doing, thrown));
+}
+
+/// Performs an action of a kind. What it throws would not say where it comes from.
+template <class Action>
+auto perform(const Known& known, const std::string& doing, const Action& action) {
+  try {
+    return action(*known.kind);
+  } catch (const Mistakes&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    fail(known, doing, thrown.what());
+  } catch (...) {
+    fail(known, doing, "it is no std::exception");
+  }
 }
 
 /// The text of a key of the map, or an empty string.
@@ -44,22 +83,42 @@ DescriptionPtr read_common(Node node, const std::string& path, Reading& reading)
 
 std::vector<const Kind*> kinds() {
   std::vector<const Kind*> all;
-  for (const auto& [name, kind] : known()) all.push_back(kind);
+  for (const auto& [name, each] : known()) all.push_back(each.kind);
   return all;
 }
 
 const Kind* find_kind(const std::string& name) {
   const auto found = known().find(name);
-  return found == known().end() ? nullptr : found->second;
+  return found == known().end() ? nullptr : found->second.kind;
+}
+
+std::unique_ptr<Device> build(const Description& description, const Site& site) {
+  return perform(known().at(description.kind), fmt::format("builds {}", shown(description.name)),
+                 [&](const Kind& kind) { return kind.build(description, site); });
 }
 
 void add_kind(const Kind& kind) {
-  if (!known().emplace(kind.name(), &kind).second)
-    throw std::logic_error("there are two kinds of devices with the name " + kind.name());
+  KindsFrom* const from = loading();
+  const auto [place, is_new] =
+      known().emplace(kind.name(), Known{&kind, from != nullptr ? from->plugin() : ""});
+  if (is_new) return;
+  std::string conflict = fmt::format("it registers the kind {}, which {} has already",
+                                     shown(kind.name()), origin(place->second));
+  if (from == nullptr) throw std::logic_error(conflict);
+  from->note(std::move(conflict));
 }
 
 void remove_kind(const Kind& kind) {
-  known().erase(kind.name());
+  const auto found = known().find(kind.name());
+  if (found != known().end() && found->second.kind == &kind) known().erase(found);
+}
+
+KindsFrom::KindsFrom(std::string plugin) : plugin_(std::move(plugin)) {
+  loading() = this;
+}
+
+KindsFrom::~KindsFrom() {
+  loading() = nullptr;
 }
 
 Type<DescriptionPtr> any_kind() {
@@ -67,17 +126,22 @@ Type<DescriptionPtr> any_kind() {
   type.accepts = "a map";
   type.read = [](const Node& node, const std::string& path, Reading& reading,
                  DescriptionPtr& value) {
-    const Kind* kind = find_kind(text_of(node, "kind"));
-    value = kind != nullptr ? kind->read(node, path, reading) : read_common(node, path, reading);
+    const auto found = known().find(text_of(node, "kind"));
+    if (found == known().end()) {
+      value = read_common(node, path, reading);
+      return;
+    }
+    value = perform(found->second, fmt::format("reads {}", path),
+                    [&](const Kind& kind) { return kind.read(node, path, reading); });
   };
   type.print = [](const DescriptionPtr&) { return std::string("as of its keys"); };
   type.rows = [](const std::string& path, std::vector<Row>& rows) {
     Struct<Description>(common_keys<Description>()).rows(path, rows);
-    for (const Kind* kind : kinds()) {
+    for (const auto& [name, each] : known()) {
       // `devices[]` becomes `devices[nvme]`.
-      const std::string at = path.substr(0, path.size() - 1) + kind->name() + "]";
-      rows.push_back({at, "a device of the kind " + kind->name(), "not set", kind->text()});
-      kind->rows(at, rows);
+      const std::string at = path.substr(0, path.size() - 1) + name + "]";
+      rows.push_back({at, "a device of the kind " + name, "not set", each.kind->text()});
+      perform(each, "lists its keys", [&](const Kind& kind) { kind.rows(at, rows); });
     }
   };
   return type;

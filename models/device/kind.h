@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,18 @@ std::vector<const Kind*> kinds();
 /// The kind of this name, or nullptr.
 const Kind* find_kind(const std::string& name);
 
+/// A kind has thrown an exception: a defect of that kind. The text names it, and the plugin from
+/// which it comes.
+struct KindFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Builds a device by the kind that its description names, which must be known. Throws KindFailed.
+std::unique_ptr<Device> build(const Description& description, const Site& site);
+
 /// A device of any kind as a value of a platform file: a map whose key `kind` says which further
 /// keys it has. After a mistake, the value has at least the keys that all kinds have, as far as
-/// they are sound.
+/// they are sound. What reads or prints it throws KindFailed.
 vp::config::Type<DescriptionPtr> any_kind();
 
 /// The keys that devices of all kinds have, for the table of a struct derived from Description.
@@ -97,10 +107,30 @@ class Registration : public Kind {
   Keys (*const own_)();
 };
 
-/// Makes a kind known, and forgets it again. Registration calls these. Throws std::logic_error if
-/// there is another kind of that name.
+/// Makes a kind known, and forgets it again. Registration calls these. If there is another kind of
+/// that name, KindsFrom notes the conflict, or without one std::logic_error is thrown.
 void add_kind(const Kind& kind);
 void remove_kind(const Kind& kind);
+
+/// While an object of this class lives, the kinds that become known come from this plugin. All
+/// others are the program's own. An exception could not pass the dynamic loader, so that conflicts
+/// are noted here.
+class KindsFrom {
+ public:
+  explicit KindsFrom(std::string plugin);
+  ~KindsFrom();
+  KindsFrom(const KindsFrom&) = delete;
+  KindsFrom& operator=(const KindsFrom&) = delete;
+
+  const std::string& plugin() const { return plugin_; }
+  /// Which kind exists already, and where it comes from; empty if there is none.
+  const std::string& conflict() const { return conflict_; }
+  void note(std::string conflict) { conflict_ = std::move(conflict); }
+
+ private:
+  const std::string plugin_;
+  std::string conflict_;
+};
 
 template <class D, class B>
 Registration<D, B>::Registration(std::string name, std::string text, Keys (*own)())

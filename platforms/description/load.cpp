@@ -7,10 +7,12 @@
 #include <map>
 #include <set>
 
+#include "models/device/plugin.h"
 #include "oae_memory_map.h"
 #include "platforms/description/faults.h"
 #include "platforms/description/receive_buffers.h"
 #include "platforms/description/schema.h"
+#include "vp/images/file.h"
 
 namespace platform {
 
@@ -21,6 +23,38 @@ using vp::config::Reading;
 using vp::config::shown;
 
 namespace {
+
+/// Loads the plugins, so that the kinds of all devices are known before anything else is read.
+/// Without its plugins a file cannot be checked any further: throws Mistakes.
+void load_plugins(vp::config::Node& root, Reading& reading) {
+  const vp::config::Node* node = root.find("plugins");
+  if (node == nullptr) return;
+  Reading plugins(reading.search());
+  plugins.place("plugins", node->origin);
+  std::vector<File> files;
+  plugin_files().read(*node, "plugins", plugins, files);
+  std::map<fs::path, std::size_t> seen;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string path = fmt::format("plugins[{}]", i);
+    if (!plugins.good(path)) continue;
+    std::error_code error;
+    const auto [first, is_new] = seen.emplace(fs::canonical(files[i].path, error), i);
+    if (!is_new) {
+      plugins.mistake(path, fmt::format("this is plugins[{}] again", first->second),
+                      "each plugin once", "remove it");
+      continue;
+    }
+    try {
+      device::load_plugin(files[i].path);
+    } catch (const vp::images::Mistake& mistake) {
+      plugins.mistake(path, fmt::format("{}: {}", shown(files[i].text), mistake.what()), "",
+                      mistake.remedy());
+    }
+  }
+  if (plugins.report().empty()) return;
+  reading.report().add(plugins.report());
+  reading.report().check();
+}
 
 /// The longest command line of Linux on x86, bytes without the NUL (COMMAND_LINE_SIZE).
 constexpr std::size_t longest_command_line = 2047;
@@ -475,6 +509,7 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
   vp::config::Node root = vp::config::parse_yaml(source);
   Reading reading(images);
   for (const vp::config::Override& change : overrides) apply(change, root, reading.report());
+  load_plugins(root, reading);
   Platform platform = read(schema(), root, reading);
   check_names(platform, reading);
   check_links(platform, reading);

@@ -247,6 +247,7 @@ struct OaeLink {
 struct Platform {
   std::string name;
   std::string title;
+  std::vector<File> plugins;  ///< libraries that bring kinds of devices
   Simulation simulation;
   Qemu qemu;
   std::vector<Host> hosts;

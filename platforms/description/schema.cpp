@@ -354,14 +354,11 @@ const Struct<OaeLink> oae_link({
 
 }  // namespace
 
-const std::vector<std::string>& log_components() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"all", "console", "control",  "host", "ipu",
-                                    "oae", "pcie",    "platform", "qemu"};
-    for (const device::Kind* kind : device::kinds()) all.push_back(kind->name());
-    return all;
-  }();
-  return names;
+std::vector<std::string> log_components() {
+  std::vector<std::string> all = {"all", "console", "control",  "host", "ipu",
+                                  "oae", "pcie",    "platform", "qemu"};
+  for (const device::Kind* kind : device::kinds()) all.push_back(kind->name());
+  return all;
 }
 
 const std::vector<std::string>& log_levels() {
@@ -370,10 +367,16 @@ const std::vector<std::string>& log_levels() {
   return names;
 }
 
-const Struct<Platform>& schema() {
-  static const Struct<Platform> platform({
+Type<std::vector<File>> plugin_files() {
+  return list(file(), 0, 16);
+}
+
+Struct<Platform> schema() {
+  return Struct<Platform>({
       {"name", &Platform::name, name(), "Name of the machine", required},
       {"title", &Platform::title, string(200), "Description in one line"},
+      {"plugins", &Platform::plugins, plugin_files(),
+       "Shared libraries that bring further kinds of devices, each built by oae_vp_add_plugin()"},
       {"simulation", &Platform::simulation, simulation, "Values of the simulation"},
       {"qemu", &Platform::qemu, qemu, "QEMU, which runs the processors", required},
       {"hosts", &Platform::hosts, list(host, 1, 8), "x86-64 machines that run Linux", required},
@@ -391,7 +394,6 @@ const Struct<Platform>& schema() {
       {"log", &Platform::log, map_of(log_components(), word(log_levels())),
        "Least level that each component logs; `all` is the level of those not named"},
   });
-  return platform;
 }
 
 }  // namespace platform

@@ -99,7 +99,7 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
     const std::uint32_t seed = platform.simulation.seed;
     const device::Site site{endpoint_config(each->endpoint, link_above(platform, each->name), seed),
                             devices.size() + (std::uint64_t{seed} << 32), trace, statistics};
-    devices.push_back(device::find_kind(each->kind)->build(*each, site));
+    devices.push_back(device::build(*each, site));
     outcome.add(devices.back()->domain);
   }
   for (const OaeLink& link : platform.oae_links) connect(link);

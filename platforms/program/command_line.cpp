@@ -7,6 +7,7 @@
 #include <systemc>
 
 #include "platforms/program/options.h"
+#include "vp/plugin/api_version.h"
 
 namespace platform {
 
@@ -71,7 +72,8 @@ constexpr const char* check_examples =
 constexpr const char* keys_examples =
     "Examples:\n"
     "  oae-vp keys              prints all keys\n"
-    "  oae-vp keys latency      prints those with `latency` in their path\n\n";
+    "  oae-vp keys latency      prints those with `latency` in their path\n"
+    "  oae-vp keys --plugin ./libchecksum.so checksum\n\n";
 
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -167,7 +169,8 @@ Parsed parse_command_line(int argc, char** argv, std::ostream& out, std::ostream
   app.require_subcommand(1);
   app.footer(std::string(overview) + exit_codes);
   app.set_version_flag("--version",
-                       fmt::format("oae-vp {} (SystemC {})", OAE_VP_VERSION, sc_core::sc_release()))
+                       fmt::format("oae-vp {} (SystemC {}, plugin interface {})", OAE_VP_VERSION,
+                                   sc_core::sc_release(), OAE_VP_API_VERSION))
       ->description("print the version");
   app.get_option("--help")->description("print this text")->configurable(false);
 
@@ -181,6 +184,9 @@ Parsed parse_command_line(int argc, char** argv, std::ostream& out, std::ostream
   check->footer(std::string(check_examples) + exit_codes);
   CLI::App* keys = app.add_subcommand("keys", "prints what a platform file may hold");
   keys->add_option("TEXT", line.filter, "only keys with this text in their path")->option_text(" ");
+  keys->add_option("--plugin", line.plugins, "print the keys of this plugin's kinds, too")
+      ->allow_extra_args(false)
+      ->option_text("FILE");
   keys->footer(keys_examples);
 
   if (argc < 2) {

@@ -26,7 +26,8 @@ struct CommandLine {
   std::optional<std::string> snapshot_at, children, children_output, jobs, child;
   std::vector<std::string> console, gdb;
   bool check_rtl = false;
-  std::string filter;  ///< text to look for, of `keys`
+  std::string filter;                ///< text to look for, of `keys`
+  std::vector<std::string> plugins;  ///< whose kinds' keys are printed too, of `keys`
 };
 
 /// The result of parsing: the command line. Without one, help, the version or a mistake has been

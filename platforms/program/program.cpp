@@ -4,10 +4,13 @@
 #include <ostream>
 #include <system_error>
 
+#include "models/device/kind.h"
+#include "models/device/plugin.h"
 #include "platforms/description/load.h"
 #include "platforms/description/schema.h"
 #include "platforms/program/options.h"
 #include "platforms/program/summary.h"
+#include "vp/images/file.h"
 
 namespace platform {
 
@@ -62,6 +65,27 @@ ExitCode run_or_check(const CommandLine& line, const Surroundings& around, const
   return run(*platform, options);
 }
 
+/// Prints the keys of a platform file with the text of the command line in their path.
+ExitCode print_keys(const CommandLine& line, std::ostream& out, std::ostream& err) {
+  Report report;
+  for (const std::string& plugin : line.plugins) {
+    try {
+      device::load_plugin(plugin);
+    } catch (const vp::images::Mistake& mistake) {
+      report.add({origin_at(vp::config::argument_source("--plugin", plugin), 0), mistake.what(), "",
+                  mistake.remedy()});
+    }
+  }
+  report.check();
+  const std::string text =
+      vp::config::print_reference(vp::config::reference(schema()), line.filter);
+  out << text;
+  if (text.empty())
+    err << "oae-vp: no key contains " << vp::config::shown(line.filter)
+        << "; `oae-vp keys` prints all keys\n";
+  return text.empty() ? ExitCode::mistake : ExitCode::success;
+}
+
 }  // namespace
 
 Surroundings surroundings() {
@@ -70,7 +94,10 @@ Surroundings surroundings() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
     const fs::path here = program.parent_path();
+    const fs::path installed = (here / "../share/oae-vp").lexically_normal();
     around.platforms.push_back(here);
+    around.platforms.push_back(installed / "platforms");
+    around.images.push_back(installed / "images");
     for (const fs::path& up : {here, here / "..", here / "../.."})
       around.images.push_back((up / "images").lexically_normal());
   }
@@ -84,20 +111,15 @@ ExitCode program(int argc, char** argv, const Surroundings& around, const Run& r
   const Parsed parsed = parse_command_line(argc, argv, out, err);
   if (!parsed.command_line) return parsed.exit_code;
   const CommandLine& line = *parsed.command_line;
-  if (line.command == CommandLine::Command::keys) {
-    const std::string text =
-        vp::config::print_reference(vp::config::reference(schema()), line.filter);
-    out << text;
-    if (text.empty())
-      err << "oae-vp: no key contains " << vp::config::shown(line.filter)
-          << "; `oae-vp keys` prints all keys\n";
-    return text.empty() ? ExitCode::mistake : ExitCode::success;
-  }
   try {
+    if (line.command == CommandLine::Command::keys) return print_keys(line, out, err);
     return run_or_check(line, around, run, out);
   } catch (const Mistakes& mistakes) {
     err << mistakes.what();
     return ExitCode::mistake;
+  } catch (const device::KindFailed& failed) {
+    err << "oae-vp: " << failed.what() << '\n';
+    return ExitCode::broken_promise;
   } catch (const std::exception& defect) {
     err << "oae-vp: defect of the simulator: " << defect.what() << '\n';
     return ExitCode::broken_promise;

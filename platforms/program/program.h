@@ -17,7 +17,8 @@ struct Surroundings {
       images;  ///< directories of images; the first that exists is the default
 };
 
-/// Returns the directories of the running program: next to it, and where it was built.
+/// Returns the directories of the running program: where it was installed, next to it, and where it
+/// was built.
 Surroundings surroundings();
 
 using Run = std::function<vp::ExitCode(const Platform&, const RunOptions&)>;

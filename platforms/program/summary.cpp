@@ -18,6 +18,7 @@ std::string summary(const Platform& platform) {
 
   std::string text =
       fmt::format("{}{}{}\n", platform.name, platform.title.empty() ? "" : ": ", platform.title);
+  for (const File& plugin : platform.plugins) text += fmt::format("  plugin {}\n", plugin.text);
   for (const Host& host : platform.hosts)
     text +=
         fmt::format("  host {}: {} vCPU{} ({}, {}), {} RAM\n", host.name, host.vcpus,

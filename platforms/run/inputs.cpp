@@ -15,6 +15,7 @@
 #include "vp/images/manifest.h"
 #include "vp/images/qemu_library.h"
 #include "vp/images/sha256.h"
+#include "vp/plugin/check.h"
 
 namespace platform {
 
@@ -173,6 +174,8 @@ void check_qemu(const Qemu& qemu, Checker& checker) {
 std::vector<Input> check_inputs(const Platform& platform, const fs::path& images) {
   Checker checker(images);
   check_qemu(platform.qemu, checker);
+  for (std::size_t i = 0; i < platform.plugins.size(); ++i)
+    checker.check(fmt::format("plugins[{}]", i), platform.plugins[i], vp::plugin::check);
   for (const Host& host : platform.hosts) check_host(host, checker);
   for (const Ipu& ipu : platform.ipus) check_ipu(ipu, checker);
   for (const device::DescriptionPtr& each : platform.devices)

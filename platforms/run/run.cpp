@@ -352,6 +352,9 @@ void Run::fork_children() {
          }});
   } catch (const vp::ForkError& error) {
     outcome_.stop(ExitCode::failed, error.what());
+  } catch (const vp::ThreadsRemain& threads) {
+    outcome_.abandon(ExitCode::broken_promise,
+                     fmt::format("defect of a model: {}", threads.what()));
   }
   if (!summary.finish(outputs.summary(), snapshot.outputs)) {
     outcome_.stop(ExitCode::failed, outputs.summary().string() + ": cannot be written");

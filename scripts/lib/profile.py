@@ -2,7 +2,8 @@
 """The parts of a benchmark's wall time. Its machine runs once under perf, and the samples of what the benchmark measures
 are counted by part of the project. Called by scripts/bench --profile.
 
-The shared object of a sample says to which part it belongs; within oae-vp, the namespaces of its symbol do.
+The shared object of a sample says to which part it belongs; within oae-vp and the library of its core, the namespaces of its
+symbol do.
 """
 
 import argparse
@@ -91,7 +92,7 @@ def part_of(line: Line) -> str:
     for part, pattern in OBJECTS:
         if re.search(pattern, name):
             return part
-    if name != "oae-vp":
+    if not re.fullmatch(r"oae-vp|liboae-vp\.so\.[0-9]+", name):
         return "other libraries"
     # A template of a library or of SystemC belongs to the part whose types are its arguments.
     function = function_of(line.symbol)

@@ -71,6 +71,11 @@ class Attribution(unittest.TestCase):
         ):
             self.assertEqual(profile.function_of(symbol), function)
 
+    def test_the_program_and_the_library_of_its_core_are_divided_by_symbols(self):
+        for dso in ("oae-vp", "/a/build/cmake/platforms/liboae-vp.so.1"):
+            self.assertEqual(profile.part_of(profile.Line(1, dso, "pcie::Link::send(int)")), "models/pcie")
+        self.assertEqual(profile.part_of(profile.Line(1, "liboae-vp-other.so", "pcie::Link::send(int)")), "other libraries")
+
     def test_the_table_has_all_shares_and_the_hottest_symbols(self):
         shares, hottest = profile.table(self.lines).split("\n\n")
         whole = sum(line.samples for line in self.lines)

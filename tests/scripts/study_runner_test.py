@@ -86,7 +86,7 @@ class Simulated(in_folder.InFolder):
                  "cmake/guest/scheduling/newest/oae_sched_queue.ko": "module 2", "cmake/guest/scheduling/schedule": "program",
                  "cmake/tests/system/tasks": "tasks", "cmake/tests/system/fault": "fault",
                  "cmake/tests/firmware/faulty_agent.elf": "faulty firmware",
-                 "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR,
+                 "cmake/guest/workload/serve": "serve", "cmake/platforms/oae-vp": SIMULATOR, "cmake/platforms/liboae-vp.so.1": "core",
                  "cmake/guest/scheduling/trace/scheduling-trace": SCHEDULING_TRACE}  # fmt: skip
         for name, text in files.items():
             (self.build / name).parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ class Runs(Simulated):
                      "cmake/guest/scheduling/newest/oae_sched_port.ko",
                      "cmake/guest/scheduling/newest/oae_sched_queue.ko", "cmake/guest/scheduling/schedule",
                      "cmake/tests/system/tasks", "cmake/guest/scheduling/trace/scheduling-trace",
-                     "cmake/platforms/oae-vp"):  # fmt: skip
+                     "cmake/platforms/oae-vp", "cmake/platforms/liboae-vp.so.1"):  # fmt: skip
             with open(self.build / name, "a") as file:
                 file.write("#")
             key = Inputs(self.build).key(run)

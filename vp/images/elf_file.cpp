@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace vp::images {
 
@@ -42,7 +43,7 @@ ElfFile::ElfFile(Bytes& file, unsigned machine, const char* architecture) {
     if (!gelf_getphdr(elf_.get(), static_cast<int>(i), &segment))
       throw Mistake(fmt::format("its program header {} is damaged: {}", i, elf_errmsg(-1)),
                     copy_again);
-    types_.push_back(segment.p_type);
+    segments_.push_back(segment);
     if (segment.p_type != PT_LOAD) continue;
     if (!file.holds(segment.p_offset, segment.p_filesz))
       throw Mistake(fmt::format("segment {}, {} bytes at {:#x} of the file, is cut off", i,
@@ -53,10 +54,33 @@ ElfFile::ElfFile(Bytes& file, unsigned machine, const char* architecture) {
                     copy_again);
     loads_.push_back(segment);
   }
+  std::size_t sections = 0;
+  has_sections_ = elf_getshdrnum(elf_.get(), &sections) == 0 && sections > 0 &&
+                  file.holds(header_.e_shoff, sections * sizeof(Elf64_Shdr));
 }
 
-bool ElfFile::has(unsigned type) const {
-  return std::find(types_.begin(), types_.end(), type) != types_.end();
+std::vector<GElf_Phdr> ElfFile::segments(unsigned type) const {
+  std::vector<GElf_Phdr> found;
+  std::copy_if(segments_.begin(), segments_.end(), std::back_inserter(found),
+               [type](const GElf_Phdr& segment) { return segment.p_type == type; });
+  return found;
+}
+
+void for_each_dynamic_symbol(const ElfFile& elf,
+                             const std::function<bool(const char* name, const GElf_Sym&)>& use) {
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.elf(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM) continue;
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (!data) throw Mistake("its dynamic symbols are cut off", "copy or build it again");
+    const std::size_t count = data->d_size / sizeof(Elf64_Sym);
+    for (std::size_t i = 0; i < count; ++i) {
+      GElf_Sym symbol;
+      if (!gelf_getsym(data, static_cast<int>(i), &symbol)) continue;
+      const char* name = elf_strptr(elf.elf(), header.sh_link, symbol.st_name);
+      if (name && !use(name, symbol)) return;
+    }
+  }
 }
 
 }  // namespace vp::images

@@ -12,24 +12,14 @@ namespace vp::images {
 namespace {
 
 /// Returns true if a dynamic symbol table of the file defines the function `name`.
-bool exports(const ElfFile& file, std::string_view name) {
-  Elf* elf = file.elf();
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM) continue;
-    Elf_Data* data = elf_getdata(section, nullptr);
-    if (!data) throw Mistake("its dynamic symbols are cut off", "copy or build it again");
-    const std::size_t count = data->d_size / sizeof(Elf64_Sym);
-    for (std::size_t i = 0; i < count; ++i) {
-      GElf_Sym symbol;
-      if (!gelf_getsym(data, static_cast<int>(i), &symbol)) continue;
-      const char* text = elf_strptr(elf, header.sh_link, symbol.st_name);
-      if (text && name == text && symbol.st_shndx != SHN_UNDEF &&
-          GELF_ST_TYPE(symbol.st_info) == STT_FUNC && GELF_ST_BIND(symbol.st_info) != STB_LOCAL)
-        return true;
-    }
-  }
-  return false;
+bool exports(const ElfFile& elf, std::string_view name) {
+  bool found = false;
+  for_each_dynamic_symbol(elf, [&](const char* text, const GElf_Sym& symbol) {
+    found = name == text && symbol.st_shndx != SHN_UNDEF &&
+            GELF_ST_TYPE(symbol.st_info) == STT_FUNC && GELF_ST_BIND(symbol.st_info) != STB_LOCAL;
+    return !found;
+  });
+  return found;
 }
 
 }  // namespace
@@ -39,10 +29,7 @@ void check_qemu_library(Bytes& file) {
   constexpr const char* remedy = "run scripts/setup, which builds the QEMU libraries";
   if (elf.header().e_type != ET_DYN || !elf.has(PT_DYNAMIC))
     throw Mistake("it is not a shared library", remedy);
-  const GElf_Ehdr& header = elf.header();
-  std::size_t sections = 0;
-  if (elf_getshdrnum(elf.elf(), &sections) != 0 || sections == 0 ||
-      !file.holds(header.e_shoff, sections * sizeof(Elf64_Shdr)))
+  if (!elf.has_sections())
     throw Mistake("it is cut off: its section headers are not all in the file", remedy);
   if (!exports(elf, qemu_entry_symbol))
     throw Mistake(

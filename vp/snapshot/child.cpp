@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "vp/exit_code.h"
+#include "vp/snapshot/threads.h"
 
 // The header of glibc 2.36 lacks this declaration.
 extern "C" {
@@ -70,7 +71,11 @@ void flush_all() {
 }  // namespace
 
 Child::Child(const std::function<int()>& body) {
-  if (has_threads()) throw std::logic_error("a process with threads cannot be forked");
+  if (has_threads())
+    throw ThreadsRemain(
+        fmt::format("a process with threads cannot be forked, and this one has: {}; a model must "
+                    "have ended its threads before the mark, or do its work in SystemC's processes",
+                    describe(other_threads())));
   flush_all();
   const pid_t parent = ::getpid();
   const auto begin = std::chrono::steady_clock::now();

@@ -14,6 +14,12 @@ struct ForkError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The process has threads, which fork() would lose. The text names them, and the libraries that
+/// have started them.
+struct ThreadsRemain : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
 /// The way in which a child has ended.
 struct Ending {
   int exit_code = 0;
@@ -36,7 +42,7 @@ class Child {
   /// exception is printed to stderr and ends the child with ExitCode::broken_promise. The child
   /// calls no destructors and no functions of atexit(), and it does not outlive its parent.
   ///
-  /// Throws ForkError. Throws std::logic_error if the process has threads, which fork() would lose.
+  /// Throws ForkError. Throws ThreadsRemain if the process has threads.
   explicit Child(const std::function<int()>& body);
   /// Kills the child if it still runs.
   ~Child();

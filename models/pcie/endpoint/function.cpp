@@ -99,7 +99,7 @@ void Function::reset(Reset kind) {
   requester_.reset();
   update_virtual_functions();
   if (kind == Reset::cold && on_power_loss_) on_power_loss_();
-  if (on_reset_) on_reset_();
+  for (const std::function<void()>& action : on_reset_) action();
 }
 
 void Function::trained(unsigned generation, unsigned lanes, unsigned partner, bool flits) {

@@ -73,9 +73,10 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   InterruptMode interrupt_mode() const override { return interrupts_.mode(); }
   unsigned interrupt_vectors() const override { return interrupts_.vectors(); }
   void set_intx(bool level) override { interrupts_.set_intx(level); }
-  /// Calls `action` at any reset of the function, on behalf of the device logic behind it.
-  void on_reset(std::function<void()> action) { on_reset_ = std::move(action); }
-  /// Calls `action` when the power of the function has gone, before the action of on_reset().
+  /// Calls `action` at any reset of the function, on behalf of the device logic behind it. Several
+  /// actions are called in the order in which they were given.
+  void on_reset(std::function<void()> action) { on_reset_.push_back(std::move(action)); }
+  /// Calls `action` when the power of the function has gone, before the actions of on_reset().
   void on_power_loss(std::function<void()> action) { on_power_loss_ = std::move(action); }
 
   Id id() const { return core_.id(); }
@@ -125,7 +126,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   bool exists_;
   const vp::Picoseconds initialisation_;
   const vp::Picoseconds reset_time_;
-  std::function<void()> on_reset_;
+  std::vector<std::function<void()>> on_reset_;
   std::function<void()> on_power_loss_;
 
   std::optional<SrIov> sr_iov_;

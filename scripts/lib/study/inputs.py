@@ -42,6 +42,7 @@ class Inputs:
         self.build = build / "cmake"
         self.images = build / "images"
         self.program = self.build / "platforms" / "oae-vp"
+        self.core = sorted(self.program.parent.glob("liboae-vp.so.*"))  # the program's own code
         self.platform = ROOT / "platforms" / f"{PLATFORM}.yaml"
         self.kernel = self.images / "kernels" / KERNEL / "vmlinuz"
         self.initramfs = self.images / "kernels" / KERNEL / "initramfs.cpio"
@@ -62,7 +63,8 @@ class Inputs:
         common = [path for path in sorted(self.images.iterdir())
                   if path.is_file() and path.name not in ("manifest.json", "vmlinuz", "initramfs.cpio")]  # fmt: skip
         common += sorted((self.images / "firmware").iterdir())
-        found = {path.name: sha256(path.read_bytes()) for path in (*common, self.program, self.platform, *self.guest_files)}
+        common += [self.program, *self.core, self.platform, *self.guest_files]
+        found = {path.name: sha256(path.read_bytes()) for path in common}
         found[f"linux {self.release}"] = sha256(self.kernel.read_bytes())
         found["initramfs"] = sha256(self.initramfs.read_bytes())
         return found

@@ -149,7 +149,7 @@ TEST(Child, AProcessWithThreadsIsNotForked) {
   std::thread thread([&] {
     while (!stop) std::this_thread::yield();
   });
-  EXPECT_THROW(Child([] { return 0; }), std::logic_error);
+  EXPECT_THROW(Child([] { return 0; }), ThreadsRemain);
   stop = true;
   thread.join();
   EXPECT_EQ(Child([] { return 0; }).wait(), Ending{});
