@@ -2,7 +2,8 @@
 // The registers of a link's end (registers/window.yaml), and its interrupt.
 module oae_link_csr #(
   parameter int unsigned SLICES = 2,
-  parameter int unsigned SLOTS = 128
+  parameter int unsigned SLOTS = 128,
+  parameter int unsigned LIMIT_BITS = 20  // of limits.silence
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
@@ -48,6 +49,7 @@ module oae_link_csr #(
 
   // What is visible
   input  logic [7:0]  phase_i,
+  input  logic        holds_off_i,
   input  logic        held_i,
   input  logic        restarting_i,
   input  logic        jammed_i,
@@ -116,7 +118,7 @@ module oae_link_csr #(
   logic        up_q;
   logic        controlled_q;
   logic        again_q;
-  logic [31:0] limit_q;
+  logic [LIMIT_BITS-1:0] limit_q;
   logic [7:0]  trouble_limit_q;
   logic [31:0] liveness_q;
   logic [7:0]  event_q;
@@ -180,7 +182,7 @@ module oae_link_csr #(
   assign ring_data_o = access_data_i;
 
   assign again_o = again_q;
-  assign limit_o = limit_q;
+  assign limit_o = 32'(limit_q);
   assign trouble_limit_o = trouble_limit_q;
   assign liveness_o = liveness_q;
   assign verdict_o = verdict_q;
@@ -202,7 +204,7 @@ module oae_link_csr #(
         value[oae_registers::WINDOW_CONTROL_AGAIN_SHIFT] = again_q;
       end
       LIMITS: begin
-        value[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: 32] = limit_q;
+        value[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: 32] = 32'(limit_q);
         value[oae_registers::WINDOW_LIMITS_TROUBLE_SHIFT +: 8] = trouble_limit_q;
       end
       LIVENESS: value[31:0] = liveness_q;
@@ -212,6 +214,7 @@ module oae_link_csr #(
         value[oae_registers::WINDOW_STATE_RESTARTING_SHIFT] = restarting_i;
         value[oae_registers::WINDOW_STATE_JAMMED_SHIFT] = jammed_i;
         value[oae_registers::WINDOW_STATE_IN_DOUBT_SHIFT] = in_doubt_i;
+        value[oae_registers::WINDOW_STATE_HOLDS_OFF_SHIFT] = holds_off_i;
         value[oae_registers::WINDOW_STATE_TROUBLE_SHIFT +: 8] = trouble_i;
         value[oae_registers::WINDOW_STATE_REASON_SHIFT +: 8] = reason_i;
       end
@@ -292,7 +295,7 @@ module oae_link_csr #(
       up_q <= 1'b0;
       controlled_q <= 1'b0;
       again_q <= 1'b0;
-      limit_q <= oae_registers::WINDOW_LIMITS_RESET[31:0];
+      limit_q <= oae_registers::WINDOW_LIMITS_RESET[LIMIT_BITS-1:0];
       trouble_limit_q <= oae_registers::WINDOW_LIMITS_RESET[39:32];
       liveness_q <= '0;
       enable_q <= '0;
@@ -305,7 +308,9 @@ module oae_link_csr #(
           again_q <= merged[oae_registers::WINDOW_CONTROL_AGAIN_SHIFT];
         end
         LIMITS: begin
-          limit_q <= merged[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: 32];
+          // A greater limit would outlast the other side's hold-off; the greatest takes its place.
+          limit_q <= merged[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: LIMIT_BITS] |
+                     {LIMIT_BITS{|merged[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT+31:oae_registers::WINDOW_LIMITS_SILENCE_SHIFT+LIMIT_BITS]}};
           trouble_limit_q <= merged[oae_registers::WINDOW_LIMITS_TROUBLE_SHIFT +: 8];
         end
         LIVENESS: liveness_q <= merged[31:0];

@@ -7,7 +7,8 @@
 module oae_link_end #(
   parameter int unsigned SLICES = 2,          // in a clock: 2, 4 or 8
   parameter int unsigned SLOTS = 128,         // of each ring, a power of two from 16 to 512
-  parameter int unsigned RETURN_EVERY = 32    // groups that leave before a return does, under load
+  parameter int unsigned RETURN_EVERY = 32,   // groups that leave before a return does, under load
+  parameter int unsigned LIMIT_BITS = 20      // of limits.silence, from 13 to 30; both ends of a link have the same
 ) (
   input  logic                 clk_i,
   input  logic                 rst_i,         // synchronous; only for power-up, since it loses the journal
@@ -60,6 +61,11 @@ module oae_link_end #(
   localparam int unsigned GROUP = $clog2(8 / SLICES);       // bits that number the groups of a frame
   localparam int unsigned ROWS = SLOTS * 8 / SLICES;
 
+  // After power-up, an end stays down for twice as long as the other one can tolerate a silence. The second half is for the
+  // time on the wire and for clocks that differ.
+  localparam int unsigned HOLD_OFF = 32'd2 << LIMIT_BITS;
+
+  if (LIMIT_BITS < 13 || LIMIT_BITS > 30) $error("LIMIT_BITS must be from 13 to 30");
   if (SLOTS < 16 || SLOTS > 512 || (SLOTS & (SLOTS - 1)) != 0) $error("SLOTS must be a power of two from 16 to 512");
 
   // ---- From the wire ----
@@ -99,6 +105,7 @@ module oae_link_end #(
   logic        defect;
   logic        join_due;
   logic        join_taken;
+  logic        holds_off;
   logic        live;
   logic        agreed;
   logic        met;
@@ -116,12 +123,12 @@ module oae_link_end #(
   logic        phases_wait;
   logic [31:0] phases_deadline;
 
-  oae_link_phases phases (
+  oae_link_phases #(.HOLD_OFF(HOLD_OFF)) phases (
     .clk_i, .rst_i, .now_i, .limit_i(limit), .trouble_limit_i(trouble_limit), .begins_i(begins), .ends_i(ends),
     .carrier_i, .doubts_i(doubts), .gains_i(gains), .defect_i(defect),
     .frame_good_i(frame_good), .protocol_i(protocol), .peer_i(peer.sessions), .return_valid_i(return_valid),
     .send_valid_o(join_due), .send_taken_i(join_taken), .known_session_o(live), .agreed_o(agreed), .met_o(met),
-    .phase_o, .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
+    .phase_o, .holds_off_o(holds_off), .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
     .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(peer_session),
     .busy_o(phases_busy), .deadline_valid_o(phases_wait), .deadline_o(phases_deadline));
 
@@ -305,7 +312,7 @@ module oae_link_end #(
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .access_done, .access_error, .access_result, .busy(axil_busy));
 
-  oae_link_csr #(.SLICES(SLICES), .SLOTS(SLOTS)) csr (
+  oae_link_csr #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS)) csr (
     .clk_i, .rst_i, .now_i,
     .access_valid_i(access_valid), .access_ready_o(access_ready), .access_write_i(access_write), .access_word_i(access_word),
     .access_data_i(access_data), .access_strobe_i(access_strobe), .access_done_o(access_done),
@@ -316,7 +323,7 @@ module oae_link_end #(
     .refused_i(offer_refused || take_refused || settle_refused),
     .ring_write_o(ring_write), .ring_read_o(ring_read), .ring_slot_o(ring_slot), .ring_slice_o(ring_slice),
     .ring_data_o(ring_data), .ring_data_i(receive_data[64*receive_lane_q +: 64]),
-    .phase_i(phase_o), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
+    .phase_i(phase_o), .holds_off_i(holds_off), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
     .trouble_i(trouble), .reason_i(reason), .offered_i(offered), .sent_i(sent_o), .answered_i(answered),
     .confirmed_i(confirmed), .settled_i(settled_o), .received_i(received), .taken_i(taken), .done_i(done_o),
     .known_i(known), .first_i(first), .session_i(session), .peer_session_i(peer_session),

@@ -107,7 +107,19 @@ std::vector<Slot> Pair::take(End& end) {
 }
 
 void Pair::lose_power(std::unique_ptr<End>& end) {
-  end = std::make_unique<End>();
+  end = std::make_unique<End>(now);
+  powered_ = now;
+}
+
+void Pair::pass_hold_off() {
+  until([this] {
+    const auto live = [](End& end) {
+      return end.phase() == OAE_WINDOW_PHASE_JOINED || end.phase() == OAE_WINDOW_PHASE_UP;
+    };
+    return !live(*a) && !live(*b);
+  });
+  rest();
+  now = std::max(now, powered_ + hold_off);
 }
 
 }  // namespace window

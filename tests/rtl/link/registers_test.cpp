@@ -29,13 +29,27 @@ TEST_F(Registers, ResetValues) {
 }
 
 TEST_F(Registers, SettingsAreReadBackByteByByte) {
-  for (const unsigned address : {OAE_WINDOW_LIVENESS, OAE_WINDOW_LIMITS, OAE_WINDOW_VERDICT}) {
+  for (const unsigned address : {OAE_WINDOW_LIVENESS, OAE_WINDOW_VERDICT}) {
     put(*a, address, 0);
     for (unsigned byte = 0; byte < 4; ++byte) {
       put(*a, address, 0xa5a5a5a5a5a5a5a5 + byte * 0x0101010101010101, 1u << byte);
       EXPECT_EQ(get(*a, address) >> 8 * byte & 0xff, 0xa5u + byte);
     }
   }
+}
+
+TEST_F(Registers, ASilenceHasALimitThatTheHoldOffOutlasts) {
+  put(*a, OAE_WINDOW_LIMITS, 0x0300001234);
+  EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), 0x0300001234u);
+  put(*a, OAE_WINDOW_LIMITS, 0x56, 0x01);
+  put(*a, OAE_WINDOW_LIMITS, 0x0700000000, 0x10);
+  EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), 0x0700001256u);
+  for (const unsigned bit : {13, 20, 31}) {
+    put(*a, OAE_WINDOW_LIMITS, std::uint64_t{1} << bit | 5);
+    EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), longest_silence) << bit;
+  }
+  put(*a, OAE_WINDOW_LIMITS, longest_silence - 1);
+  EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), longest_silence - 1);
 }
 
 TEST_F(Registers, WhereThereIsNoRegisterIsAnError) {
