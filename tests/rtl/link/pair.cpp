@@ -107,6 +107,7 @@ std::vector<Slot> Pair::take(End& end) {
 }
 
 void Pair::lose_power(std::unique_ptr<End>& end) {
+  (&end == &a ? to_b : to_a).end_frame();
   end = std::make_unique<End>(now);
   powered_ = now;
 }
