@@ -334,7 +334,7 @@ module oae_link_end #(
   // ---- Clock gate ----
 
   assign busy_o = joins || axil_busy || csr_busy || receive_busy || phases_busy || window_busy || transmit_busy || intake_busy ||
-                  (open && alive_due_q);
+                  (live && due) || (open && alive_due_q);
   assign deadline_valid_o = phases_wait || window_waits;
 `ifdef SYNTHESIS
   assign deadline_o = '0;

@@ -231,7 +231,7 @@ module oae_link_intake #(
   assign due_o = due_q;
   assign urgent_o = urgent_q;
   assign jammed_o = jammed;
-  assign busy_o = due_q || said_q || discards_q;
+  assign busy_o = said_q || discards_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)

@@ -176,6 +176,20 @@ TEST_F(Join, AnEndThatItsFirmwareDoesNotWantStaysDownAfterItsHoldOff) {
   EXPECT_EQ(a->phase(), unsigned{OAE_WINDOW_PHASE_INITIALISING});
 }
 
+// A return that becomes due meanwhile leaves when the link is up.
+TEST_F(Join, AnEndThatIsDownLetsItsClockStop) {
+  bring_up();
+  offer(*a, 2, 1);
+  rest();
+  put(*b, OAE_WINDOW_CONTROL, 0);
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  put(*b, OAE_WINDOW_TAKEN, 1);
+  clock(8);
+  EXPECT_FALSE(b->top.busy_o);
+  bring_up();
+  EXPECT_FALSE(b->top.busy_o);
+}
+
 // B's slots are in doubt when A loses its power, and A's old life has committed them. A frame that
 // names the session of the old life must not make the new one a witness against them.
 TEST_F(Join, AFrameToTheLifeBeforeIsNotBelieved) {

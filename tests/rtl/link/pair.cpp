@@ -119,7 +119,8 @@ void Pair::pass_hold_off() {
     };
     return !live(*a) && !live(*b);
   });
-  rest();
+  clock(4 * static_cast<unsigned>(carrier_to_a_.size()) + 64);  // The wires become empty.
+  EXPECT_FALSE(a->top.busy_o || b->top.busy_o);
   now = std::max(now, powered_ + hold_off);
 }
 
