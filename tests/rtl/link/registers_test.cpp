@@ -21,7 +21,7 @@ TEST_F(Registers, ResetValues) {
   EXPECT_EQ(OAE_GET(id, OAE_WINDOW_ID_SLICES), slices);
   EXPECT_EQ(OAE_GET(id, OAE_WINDOW_ID_SLOTS), ring);
   EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), 0x800001000u);
-  for (unsigned address = OAE_WINDOW_LIVENESS; address <= OAE_WINDOW_COUNT_DOWN; address += 8) {
+  for (unsigned address = OAE_WINDOW_LIVENESS; address <= OAE_WINDOW_COUNT_STRAY; address += 8) {
     if (address == OAE_WINDOW_ALIVE) continue;  // has an age
     EXPECT_EQ(get(*a, address), 0u) << std::hex << address;
     EXPECT_FALSE(a->error);
@@ -53,7 +53,7 @@ TEST_F(Registers, ASilenceHasALimitThatTheHoldOffOutlasts) {
 }
 
 TEST_F(Registers, WhereThereIsNoRegisterIsAnError) {
-  get(*a, OAE_WINDOW_COUNT_DOWN + 8);
+  get(*a, OAE_WINDOW_COUNT_STRAY + 8);
   EXPECT_TRUE(a->error);
   get(*a, 0x1000);
   EXPECT_TRUE(a->error);
