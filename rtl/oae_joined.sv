@@ -16,7 +16,6 @@ module oae_joined (
   input  logic [1:0]         arrived_uses,   // what the slot that arrives says,
   input  logic               arrived_account, //   and whether it says no more
   input  logic               commits,
-  input  logic               changes,        // the row changes at this edge, in stage STORE
   output logic               waits,          // the bridge has to take the committed slot, or the account
   output logic               passes,         // it takes one of them at this edge
   output logic               whole,          // there is room for the slot
@@ -46,7 +45,7 @@ module oae_joined (
 
   assign at_hand = row.primed || row.waiting != '0;
   assign draws = stage == oae_types::STORE && row.joined && row.open && !row.offered &&
-                 row.state != oae_registers::PORT_STATE_TENTATIVE && at_hand && !changes;
+                 row.state != oae_registers::PORT_STATE_TENTATIVE && at_hand;
   assign head = {2'b11, row.first};
   assign uses_up = commits && row.joined && row.carried;
 

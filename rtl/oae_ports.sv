@@ -53,7 +53,7 @@ module oae_ports #(
   output logic         bridge_whole,      //   if there is one,
   output logic [1:0]   bridge_uses,       //   and how many slots this port has used up
   output logic         bridge_accepts,    // what has arrived is accepted, for one clock
-  output logic         bridge_done,       // the operation ends, for one clock
+  output logic         bridge_done,       // the operation in work ends, for one clock
 
   // Pushed answers
   output logic         dma_valid,
@@ -242,7 +242,7 @@ module oae_ports #(
     .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .firmware_good,
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
     .slot_epoch(slot[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8]),
-    .slot_sequence(slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32]), .whole, .accepts, .stores, .room_after, .uses_up, .row);
+    .slot_sequence(slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32]), .whole, .stores, .room_after, .uses_up, .row);
 
   // ---- The present slot ----
 
@@ -304,7 +304,7 @@ module oae_ports #(
 
   oae_joined joined (
     .stage, .target, .row, .arrived_uses(data[oae_registers::PASSAGE_HEAD_USES_SHIFT +: 2]),
-    .arrived_account(data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT]), .commits, .changes(moves || settles || ends),
+    .arrived_account(data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT]), .commits,
     .waits, .passes, .whole, .accepts, .stores, .place, .room_after, .draws, .head, .uses_up);
 
   always_comb begin
@@ -323,7 +323,7 @@ module oae_ports #(
   assign bridge_whole = whole;
   assign bridge_uses = row.uses;
   assign bridge_accepts = accepts;
-  assign bridge_done = finishes && source == oae_types::BRIDGE;
+  assign bridge_done = finishes;
 
   oae_trace trace (
     .clock, .reset, .port, .state(row.state), .epoch(row.epoch), .sequence_last(row.sequence_last),

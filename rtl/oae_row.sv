@@ -56,7 +56,6 @@ module oae_row #(
   input  logic [7:0]          slot_epoch,    // of the present slot
   input  logic [31:0]         slot_sequence,
   input  logic                whole,
-  input  logic                accepts,
   input  logic                stores,
   input  logic [1:0]          room_after,
   input  logic                uses_up,
@@ -174,7 +173,7 @@ module oae_row #(
             oae_types::FIRMWARE_PORT: begin
               if (word == COMMAND && word_enable[0]) begin
                 if (word_data[TAKE] && !row.joined) row.committed <= 1'b0;
-                if (word_data[WITHDRAW] && !row.joined) row.offered <= 1'b0;
+                if (word_data[WITHDRAW]) row.offered <= 1'b0;
               end
               if (word == JOIN) row.joined <= merged[0];
               if (word == JOIN && merged[0] != row.joined) begin
@@ -201,7 +200,7 @@ module oae_row #(
 
             oae_types::BRIDGE_PUT: begin
               if (stores) row.waiting <= row.waiting + 2'd1;
-              if (accepts) row.room <= room_after;
+              row.room <= room_after;
             end
 
             default: ;

@@ -126,7 +126,7 @@ module oae_bridge #(
   logic         accepted_q;
 
   assign label = in_slot_q[PORT +: 8];
-  assign has_port = label[7:6] == '0 && ports_i[label[5:0]] && 32'(label) < PORTS;
+  assign has_port = label[7:6] == '0 && ports_i[label[5:0]];
   assign receive_read_o = (in_q == WAIT && bridged_i && receive_valid_i) || in_q == READ;
   assign receive_slice_o = in_slice_q;
 
@@ -146,7 +146,7 @@ module oae_bridge #(
         PUT: begin
           accepted_q <= 1'b0;
           if (!has_port) in_q <= RELEASE;
-          else if (ready_i && write_o) in_q <= PUTTING;
+          else if (ready_i) in_q <= PUTTING;
         end
         PUTTING: begin
           if (accepts_i) accepted_q <= 1'b1;
@@ -163,50 +163,30 @@ module oae_bridge #(
   assign brings_o = in_q == RELEASE && accepted_q && !in_slot_q[ACCOUNT];
   assign strays_o = in_q == RELEASE && !accepted_q;
 
-  // ---- Operations of the block: one at a time, and the directions take turns ----
-  // The block accepts no operation before the last one has ended.
+  // ---- Operations of the block ----
+  // The block accepts no operation before the last one has ended. What arrives has precedence, since it is read for longer than
+  // it takes the block to store it.
 
   logic wants_take;
   logic wants_put;
-  logic waits_q;                              // an operation has waited in the clock before,
-  logic write_q;                              //   in this direction
-  logic put_last_q;                           // the last one was a put
 
   assign wants_take = out_q == TAKE;
   assign wants_put = in_q == PUT && has_port;
   assign valid_o = wants_take || wants_put;
-  assign write_o = waits_q ? write_q : wants_put && !(wants_take && put_last_q);
+  assign write_o = wants_put;
   assign port_o = write_o ? label[5:0] : out_port_q;
   assign data_o = in_slot_q;
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      waits_q <= 1'b0;
-      write_q <= 1'b0;
-      put_last_q <= 1'b0;
-    end else begin
-      waits_q <= valid_o && !ready_i;
-      write_q <= write_o;
-      if (valid_o && ready_i) put_last_q <= write_o;
-    end
-  end
 
   assign busy_o = out_q != SEEK || in_q != WAIT || eligible != '0 || receive_read_o;
 
 `ifndef SYNTHESIS
-  logic         waiting_q;                    // a request has waited in the clock before, and was
-  logic [6:0]   request_q;
-  always_ff @(posedge clk_i) begin
-    waiting_q <= !rst_i && valid_o && !ready_i;
-    request_q <= {write_o, port_o};
+  always_ff @(posedge clk_i)
     if (!rst_i) begin
       assert (!hands_i || out_q == TAKEN) else $error("a slot that the bridge has not asked for");
       assert (!accepts_i || in_q == PUTTING) else $error("a slot was accepted that the bridge has not brought");
       assert (!(hands_i && accepts_i)) else $error("two operations at once");
-      assert (!waiting_q || (valid_o && request_q == {write_o, port_o})) else $error("a request has changed");
       assert (!receive_take_o || receive_valid_i) else $error("the slot has left its ring before");
     end
-  end
 `endif
 
 endmodule

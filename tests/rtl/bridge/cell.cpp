@@ -72,6 +72,10 @@ void Cell::settle(std::uint64_t now) {
   drive_registers();
   top.clk_i = 0;
   top.eval();
+  const bool late = top.deadline_valid_o && now >= top.deadline_o;
+  sleeps_ = !top.rst_i && !top.busy_o && !top.interrupt_valid_o && idle() && top.kind_o == 0 &&
+            top.kind_i == 0 && top.carrier_i == carrier_ && !late;
+  carrier_ = top.carrier_i;
 }
 
 void Cell::drive_registers() {
@@ -94,6 +98,7 @@ void Cell::drive_registers() {
 }
 
 void Cell::rise() {
+  if (sleeps_) return;
   const bool accepted = top.request_valid_i && top.request_ready_o;
   const bool completed = top.completion_valid_o;
   Slot line;
@@ -104,6 +109,7 @@ void Cell::rise() {
       (top.link_awvalid_i && top.link_awready_o) || (top.link_arvalid_i && top.link_arready_o);
   const bool block_responded = top.block_bvalid_o || top.block_rvalid_o;
   const bool link_responded = top.link_bvalid_o || top.link_rvalid_o;
+  if (top.interrupt_valid_o) ++interrupts;
   const std::uint64_t block_result = top.block_rdata_o;
   const std::uint64_t link_result = top.link_rdata_o;
   top.clk_i = 1;

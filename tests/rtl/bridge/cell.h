@@ -17,6 +17,7 @@ using window::Group;
 
 /// A cell: the pins of the verilated model, a host that sends requests, and a firmware that
 /// accesses the registers of block and link.
+/// Its clock stops whenever it may.
 class Cell {
  public:
   using Done = std::function<void(std::uint64_t)>;
@@ -38,6 +39,8 @@ class Cell {
   void rise();
 
   Group sent() const;
+  bool sleeps() const { return sleeps_; }  ///< whether the clock is stopped
+  unsigned interrupts = 0;                 ///< of the host
   void receive(const Group& group, bool carrier);
 
   struct Context : VerilatedContext {
@@ -72,6 +75,8 @@ class Cell {
   std::deque<Line> reads_;  // accepted and not completed
   Registers block_;
   Registers link_;
+  bool sleeps_ = false;
+  bool carrier_ = false;
 };
 
 }  // namespace bridge

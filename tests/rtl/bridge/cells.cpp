@@ -64,9 +64,19 @@ std::uint64_t Cells::get(Cell& cell, Of of, unsigned address) {
   return result;
 }
 
-void Cells::take_up(Cell& cell) {
+void Cells::take_up(Cell& cell, bool bridged) {
   put(cell, Of::link, OAE_WINDOW_CONTROL,
-      OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_AGAIN_MASK | OAE_WINDOW_CONTROL_BRIDGED_MASK);
+      OAE_WINDOW_CONTROL_UP_MASK | OAE_PUT(OAE_WINDOW_CONTROL_BRIDGED, bridged ? 1 : 0));
+}
+
+void Cells::send(Cell& cell, std::uint64_t head, std::uint64_t number) {
+  const std::uint64_t next = get(cell, Of::link, OAE_WINDOW_OFFERED) + 1;
+  put(cell, Of::link, OAE_WINDOW_SEND_AT(next % 16), head);
+  for (unsigned i = 1; i < 7; ++i) {
+    put(cell, Of::link, OAE_WINDOW_SEND_AT(next % 16) + 8 * i, number * i);
+  }
+  put(cell, Of::link, OAE_WINDOW_OFFERED, next);
+  rest();
 }
 
 void Cells::bring_up() {
@@ -105,9 +115,11 @@ void Cells::close(Host& host) {
   until([&host] { return host.cell->idle(); });
 }
 
-std::optional<std::uint64_t> Cells::swap(Host& host, std::uint64_t number, std::uint8_t verb) {
+std::optional<std::uint64_t> Cells::swap(Host& host, std::uint64_t number, std::uint8_t verb,
+                                         std::uint8_t flags) {
   Header header;
   header.verb = verb;
+  header.flags = flags;
   header.epoch = host.epoch;
   header.sequence = host.sequence + 1;
   header.attempt = host.attempt;

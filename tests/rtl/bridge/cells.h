@@ -49,9 +49,11 @@ class Cells : public testing::Test {
 
   void put(Cell& cell, Of of, unsigned address, std::uint64_t data);
   std::uint64_t get(Cell& cell, Of of, unsigned address);
+  /// Writes a slot to the ring of a link that is not bridged, and offers it.
+  void send(Cell& cell, std::uint64_t head, std::uint64_t number);
   /// Joins all ports, and takes the link up.
   void bring_up();
-  void take_up(Cell& cell);
+  void take_up(Cell& cell, bool bridged = true);
   bool is_up() const;
 
   Host open(Cell& cell, unsigned port);
@@ -59,7 +61,7 @@ class Cells : public testing::Test {
   /// Offers a slot with this number and reads the answer. Returns the number that the answer
   /// brings, 0 for an empty slot, or nothing if no exchange took place.
   std::optional<std::uint64_t> swap(Host& host, std::uint64_t number,
-                                    std::uint8_t verb = OAE_VERB_SWAP);
+                                    std::uint8_t verb = OAE_VERB_SWAP, std::uint8_t flags = 0);
   void confirm(Host& host);
   void reverse(Host& host);
   /// Swaps and confirms, which has to succeed.
