@@ -165,8 +165,6 @@ module oae_link_end #(
   logic        csr_take;
   logic [31:0] csr_index;
   logic        csr_drop;
-  logic        offer;
-  logic        take;
   logic        offer_refused;
   logic        take_refused;
   logic        settle_refused;
@@ -199,14 +197,10 @@ module oae_link_end #(
   logic        window_waits;
   logic [31:0] window_deadline;
 
-  // The rings' indices are the firmware's or the bridge's.
-  logic [31:0] taken;
-  assign offer = bridged_o ? send_offer_i : csr_offer;
-  assign take = bridged_o ? receive_take_i : csr_take;
-
   oae_link_window #(.SLOTS(SLOTS)) window (
     .clk_i, .rst_i, .now_i, .up_i(open), .down_i(down), .cut_i(cuts), .join_i(joins), .peer_i(peer_journal), .limit_i(limit),
-    .again_i(again), .offer_i(offer), .offer_number_i(bridged_o ? offered + 32'd1 : csr_index), .offer_refused_o(offer_refused),
+    .again_i(again), .offer_i(csr_offer && !bridged_o), .offer_number_i(csr_index), .offer_refused_o(offer_refused),
+    .offer_next_i(send_offer_i && bridged_o),
     .withdraw_i(withdraw), .resume_i(resume), .drop_i(csr_drop && !bridged_o), .settle_i(settle), .verdict_i(verdict), .settle_refused_o(settle_refused),
     .return_valid_i(up && return_valid), .return_i(from_peer.answer),
     .slot_valid_o(slot_valid), .generation_o(generation), .slot_taken_i(slot_taken), .restart_valid_o(restart_valid),
@@ -222,6 +216,7 @@ module oae_link_end #(
   logic           known;
   logic [31:0]    first;
   logic [31:0]    received;
+  logic [31:0]    taken;
   oae_link_pkg::answer_t answer;
   logic           due;
   logic           urgent;
@@ -233,7 +228,8 @@ module oae_link_end #(
   oae_link_intake #(.SLOTS(SLOTS)) intake (
     .clk_i, .rst_i, .up_i(up), .cut_i(cuts), .join_i(joins), .peer_i(peer_sent),
     .frame_good_i(frame_good), .damaged_i(damaged), .protocol_i(protocol), .head_i(head),
-    .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(take), .take_index_i(bridged_o ? taken + 32'd1 : csr_index), .take_refused_o(take_refused),
+    .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(csr_take && !bridged_o), .take_index_i(csr_index), .take_refused_o(take_refused),
+    .take_next_i(receive_take_i && bridged_o),
     .room_o(room), .row_o(row), .expected_o, .done_o, .known_o(known), .first_o(first), .received_o(received),
     .taken_o(taken), .return_o(answer), .due_o(due), .urgent_o(urgent), .busy_o(intake_busy), .return_taken_i(return_taken),
     .jammed_o(jammed), .jams_o(jams), .commits_o(receives), .defect_o(defect));
@@ -376,14 +372,6 @@ module oae_link_end #(
 `else
   assign deadline_o = !window_waits || (phases_wait && phases_deadline - now_i < window_deadline - now_i) ? phases_deadline
                                                                                              : window_deadline;
-`endif
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i)
-    if (!rst_i && bridged_o) begin
-      assert (!offer_refused) else $error("the bridge has offered a slot without a place");
-      assert (!take_refused) else $error("the bridge has taken a slot that was not there");
-    end
 `endif
 
 endmodule
