@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OAE block: swap ports between a host, behind PCIe, and firmware, behind AXI4-Lite.
 //
-// The clock may stop while `busy` is low and no request or access is pending, or while the only pending
+// The clock may stop while `busy` is low and no request, access or operation of the bridge is pending, or while the only pending
 // request is a read that waits for a DMA write. It must run again for the next request, when a DMA write is
 // accepted or refused, or when `now` reaches `deadline`. `now` comes from a time base that counts the edges
 // of this clock whether they reach the block or not.
@@ -73,6 +73,20 @@ module oae_block #(
   output logic [1:0]   axi_rresp,
   output logic         irq,
 
+  // The bridge, which passes slots between joined ports and links (oae_ports.sv)
+  output logic [PORTS-1:0] bridge_pending,
+  input  logic         bridge_valid,
+  output logic         bridge_ready,
+  input  logic         bridge_write,
+  input  logic [5:0]   bridge_port,
+  input  logic [511:0] bridge_data,
+  output logic         bridge_hands,
+  output logic [511:0] bridge_slot,
+  output logic         bridge_whole,
+  output logic [1:0]   bridge_uses,
+  output logic         bridge_accepts,
+  output logic         bridge_done,
+
   // A change of a journal's state (enum port_state), for one clock
   output logic         trace_valid,
   output logic [5:0]   trace_port,
@@ -143,6 +157,8 @@ module oae_block #(
     .completion_valid, .completion_ready, .completion_data, .completion_tag,
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .access_done, .access_error, .access_result,
+    .bridge_pending, .bridge_valid, .bridge_ready, .bridge_write, .bridge_port, .bridge_data,
+    .bridge_hands, .bridge_slot, .bridge_whole, .bridge_uses, .bridge_accepts, .bridge_done,
     .dma_valid, .dma_ready, .dma_refused, .dma_address, .dma_data, .dma_class,
     .interrupt_valid, .interrupt_ready, .interrupt_vector, .irq,
     .trace_valid, .trace_port, .trace_epoch, .trace_sequence, .trace_from, .trace_to,
@@ -154,7 +170,7 @@ module oae_block #(
   logic accesses;                 // an access waits
   assign accesses = axi_arvalid || (axi_awvalid && axi_wvalid);
   always_ff @(posedge edges)
-    if (!reset && idle && !busy && !dma_valid) begin
+    if (!reset && idle && !busy && !dma_valid && !bridge_valid) begin
       if (request_valid && !request_reset && !accesses)
         assert (request_ready) else $error("a request that waits alone is not accepted");
       if (accesses && !request_valid)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the next operation and decodes its address. Host, firmware and the deadline watch take
-// turns, so that each waits for at most one operation of each of the others, and for a reset of the
+// Selects the next operation and decodes its address. Host, firmware, the deadline watch and the bridge
+// take turns, so that each waits for at most one operation of each of the others, and for a reset of the
 // function.
 module oae_decode (
   input  logic [6:0]         ports,
@@ -15,6 +15,9 @@ module oae_decode (
   input  logic [13:0]        access_word,     // address[16:3]
   input  logic               watch_waits,
   input  logic [5:0]         watch_port,
+  input  logic               bridge_waits,
+  input  logic               bridge_write,
+  input  logic [5:0]         bridge_port,
 
   output oae_types::source_t source,
   output oae_types::target_t target,
@@ -30,20 +33,27 @@ module oae_decode (
   localparam logic [2:0] LAST_GLOBAL = 3'(oae_registers::FIRMWARE_EVENTS >> 3);
   localparam logic [10:0] FIRMWARE_WORDS = 11'(oae_registers::FIRMWARE_WORD_OPERAND >> 6);
   localparam logic [2:0] LAST_OF_WORDS = 3'(oae_registers::FIRMWARE_WORD_OUTCOME >> 3);
-  localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_WORDS >> 3);
+  localparam logic [2:0] LAST_FIRMWARE = 3'(oae_registers::FIRMWARE_PASSED >> 3);
 
   always_comb begin
     if (host_waits && request_reset) source = oae_types::HOST;
     else case (last)
       oae_types::HOST:
         source = firmware_waits ? oae_types::FIRMWARE
-               : watch_waits ? oae_types::WATCH : oae_types::HOST;
+               : watch_waits ? oae_types::WATCH
+               : bridge_waits ? oae_types::BRIDGE : oae_types::HOST;
       oae_types::FIRMWARE:
         source = watch_waits ? oae_types::WATCH
+               : bridge_waits ? oae_types::BRIDGE
                : host_waits ? oae_types::HOST : oae_types::FIRMWARE;
+      oae_types::WATCH:
+        source = bridge_waits ? oae_types::BRIDGE
+               : host_waits ? oae_types::HOST
+               : firmware_waits ? oae_types::FIRMWARE : oae_types::WATCH;
       default:
         source = host_waits ? oae_types::HOST
-               : firmware_waits ? oae_types::FIRMWARE : oae_types::WATCH;
+               : firmware_waits ? oae_types::FIRMWARE
+               : watch_waits ? oae_types::WATCH : oae_types::BRIDGE;
     endcase
   end
 
@@ -60,6 +70,9 @@ module oae_decode (
     if (source == oae_types::WATCH) begin
       target = oae_types::DEADLINE;
       port = watch_port;
+    end else if (source == oae_types::BRIDGE) begin
+      target = bridge_write ? oae_types::BRIDGE_PUT : oae_types::BRIDGE_TAKE;
+      port = bridge_port;
     end else if (source == oae_types::HOST && request_reset) begin
       target = oae_types::FUNCTION_RESET;
       port = reset_port;

@@ -26,6 +26,11 @@ module oae_operation #(
   input  logic [7:0]          access_strobe,
   input  logic                watching,
   input  logic [5:0]          watch_port,
+  input  logic                bridge_valid,
+  output logic                bridge_ready,
+  input  logic                bridge_write,
+  input  logic [5:0]          bridge_port,
+  input  logic [511:0]        bridge_data,
 
   // The present one
   output oae_types::stage_t   stage,
@@ -66,6 +71,10 @@ module oae_operation #(
   input  logic                words_ready,
   input  logic                words_busy,
   output logic                contends,      // words of the offer are held
+
+  input  logic                passes,        // oae_joined.sv
+  input  logic                draws,
+  input  logic [2:0]          head,
 
   // The answer (oae_answer.sv)
   input  logic                asks,
@@ -121,6 +130,7 @@ module oae_operation #(
     .host_waits, .request_bar, .request_line, .request_reset, .reset_port,
     .firmware_waits(access_valid), .access_word,
     .watch_waits(watching), .watch_port,
+    .bridge_waits(bridge_valid), .bridge_write, .bridge_port,
     .source(next_source), .target(next_target), .port(next_port));
 
   assign takes_request = stage == oae_types::LOAD && next_source == oae_types::HOST && host_waits;
@@ -128,6 +138,7 @@ module oae_operation #(
                          (!request_reset || {1'b0, reset_port} + 7'd1 == ports);
   assign access_ready = stage == oae_types::LOAD && next_source == oae_types::FIRMWARE &&
                         access_valid;
+  assign bridge_ready = stage == oae_types::LOAD && next_source == oae_types::BRIDGE && bridge_valid;
 
   // The words of the bytes
   function automatic logic [7:0] words_of(input logic [63:0] bytes);
@@ -156,7 +167,7 @@ module oae_operation #(
 
   // ---- Its stages ----
 
-  assign finishes = stage == oae_types::STORE && !moves && !settles && !ends;
+  assign finishes = stage == oae_types::STORE && !moves && !settles && !ends && !draws;
   assign contends = stage == oae_types::WORK && words_busy && fetched == oae_types::FORM;
 
   always_ff @(posedge clock) begin
@@ -220,6 +231,13 @@ module oae_operation #(
             data <= {8{access_data}};
             enable <= {56'd0, access_strobe} << {access_word[2:0], 3'd0};
             access_result <= '0;
+          end else if (bridge_ready) begin
+            stage <= oae_types::EXECUTE;
+            source <= oae_types::BRIDGE;
+            write <= bridge_write;
+            words <= 8'd1;
+            data <= bridge_data;
+            enable <= '1;
           end else if (watching) begin
             stage <= oae_types::EXECUTE;
             source <= oae_types::WATCH;
@@ -266,7 +284,7 @@ module oae_operation #(
 
               oae_types::FIRMWARE_PORT:
                 if (word == COMMAND && word_enable[0] && word_data[PUBLISH] &&
-                    (!row.offered || word_data[WITHDRAW])) begin
+                    (!row.offered || word_data[WITHDRAW]) && !row.joined) begin
                   words <= words;
                   bank <= {2'b10, !row.answer_bank};
                   fetched <= oae_types::JUDGE_FIRMWARE;
@@ -299,6 +317,12 @@ module oae_operation #(
                 stage <= oae_types::FETCH;
               end
               oae_types::DEADLINE: if (late) signals <= 1'b1;
+              oae_types::BRIDGE_TAKE: if (passes) begin
+                words <= words;
+                bank <= {1'b0, row.committed_bank};
+                fetched <= oae_types::HAND;
+                stage <= oae_types::FETCH;
+              end
               default: ;
             endcase
             if (asks) begin
@@ -332,6 +356,18 @@ module oae_operation #(
           access_result <= slot[64*word +: 64];
           words <= words_after;
           stage <= next_word;
+        end
+
+        oae_types::HAND: begin
+          words <= words_after;
+          stage <= next_word;
+        end
+
+        oae_types::STAMP: stage <= oae_types::SEAL_OFFER;
+        oae_types::SEAL_OFFER: stage <= oae_types::PLACE;
+        oae_types::PLACE: begin
+          if (row.offer_armed) signals <= 1'b1;
+          stage <= oae_types::STORE;
         end
 
         oae_types::JUDGE_HOST: stage <= oae_types::STORE;
@@ -376,6 +412,10 @@ module oae_operation #(
           bank <= {1'b0, row.tentative_bank};
           fetched <= oae_types::SETTLE;
           stage <= oae_types::FETCH;
+        end else if (draws) begin
+          bank <= head;
+          fetched <= oae_types::STAMP;
+          stage <= oae_types::FETCH;
         end else if (finishes) begin
           if (source == oae_types::HOST && !write) begin
             completion_owed <= push_waits;
@@ -403,6 +443,9 @@ module oae_operation #(
         assert (source == oae_types::FIRMWARE) else $error("a slot delivered to the host");
       if (stage == oae_types::ANSWER)
         assert (source == oae_types::HOST) else $error("an answer unasked");
+      if (stage == oae_types::HAND)
+        assert (source == oae_types::BRIDGE) else $error("a slot handed to nobody");
+      assert (!draws || !pushes) else $error("an offer is drawn over a slot that is pushed");
     end
 `endif
 

@@ -3,8 +3,8 @@
 // operation is atomic for all others. Slots are not copied in their memory; the row assigns the
 // banks.
 //
-// oae_operation accepts the operation and holds its state. oae_inbox, oae_slot_check, oae_answer
-// and oae_journal are combinational and decide its effects. oae_row applies them to the row.
+// oae_operation accepts the operation and holds its state. oae_inbox, oae_slot_check, oae_answer,
+// oae_journal and oae_joined are combinational and decide its effects. oae_row applies them to the row.
 module oae_ports #(
   parameter int unsigned PORTS = 64
 ) (
@@ -41,6 +41,20 @@ module oae_ports #(
   output logic         access_error,
   output logic [63:0]  access_result,
 
+  // Operations of the bridge
+  output logic [PORTS-1:0] bridge_pending,  // the committed slot of each of these ports may be passed on
+  input  logic         bridge_valid,
+  output logic         bridge_ready,
+  input  logic         bridge_write,      // a slot has arrived for the port; or else its committed slot is taken
+  input  logic [5:0]   bridge_port,
+  input  logic [511:0] bridge_data,       // the slot, as it is on its way (registers/passage.yaml)
+  output logic         bridge_hands,      // what is taken, for one clock:
+  output logic [511:0] bridge_slot,       //   the slot
+  output logic         bridge_whole,      //   if there is one,
+  output logic [1:0]   bridge_uses,       //   and how many slots this port has used up
+  output logic         bridge_accepts,    // what has arrived is accepted, for one clock
+  output logic         bridge_done,       // the operation in work ends, for one clock
+
   // Pushed answers
   output logic         dma_valid,
   input  logic         dma_ready,
@@ -69,6 +83,7 @@ module oae_ports #(
 );
 
   localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
+  localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
 
   localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
@@ -152,6 +167,19 @@ module oae_ports #(
   logic ends;
   logic late;
 
+  // oae_joined
+  logic waits;
+  logic passes;
+  logic whole;
+  logic accepts;
+  logic stores;
+  logic [2:0] place;
+  logic [1:0] room_after;
+  logic draws;
+  logic [2:0] head;
+  logic uses_up;
+  logic [63:0] offer_header;
+
   // oae_push
   logic push_waits;
 
@@ -190,11 +218,12 @@ module oae_ports #(
     .request_data, .request_enable, .request_tag, .request_class,
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .watching, .watch_port,
+    .bridge_valid, .bridge_ready, .bridge_write, .bridge_port, .bridge_data,
     .stage, .source, .target, .write, .port, .next_port, .data, .enable,
     .words, .word, .word_data, .word_enable, .value, .merged, .sweep, .bank, .finishes,
     .slot, .row, .opens, .goes_on, .moves, .settles, .ends, .late,
     .repeats, .offers, .arrived_after, .firmware_good, .nothing_header,
-    .words_command, .words_ready, .words_busy, .contends,
+    .words_command, .words_ready, .words_busy, .contends, .passes, .draws, .head,
     .asks, .choice, .answer_stage, .answer_bank, .buffer_given, .answer, .pushes,
     .streams, .refused, .denies, .push_waits,
     .completion_valid, .completion_ready, .completion_data, .completion_tag, .traffic_class,
@@ -212,7 +241,8 @@ module oae_ports #(
     .offers, .arrived_after,
     .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .firmware_good,
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
-    .row);
+    .slot_epoch(slot[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8]),
+    .slot_sequence(slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32]), .whole, .stores, .room_after, .uses_up, .row);
 
   // ---- The present slot ----
 
@@ -221,28 +251,31 @@ module oae_ports #(
   always_comb begin
     if (stage == oae_types::FETCH) slot_bank = bank;
     else if (keeps) slot_bank = {2'b10, row.answer_bank};
+    else if (stores) slot_bank = place;
+    else if (stage == oae_types::PLACE) slot_bank = {2'b10, !row.answer_bank};
     else if (target == oae_types::WINDOW) slot_bank = {1'b0, row.inbox_bank};
     else slot_bank = {2'b10, !row.answer_bank};
     // A standing offer is not overwritten.
-    slot_write = stage == oae_types::CLEAR || offers || keeps ||
+    slot_write = stage == oae_types::CLEAR || offers || keeps || stores || stage == oae_types::PLACE ||
         (stage == oae_types::EXECUTE && write && target == oae_types::FIRMWARE_OFFER &&
          !row.offered);
   end
 
   oae_slots #(.PORTS(PORTS)) slots (
-    .clock, .row(slot_row), .write(slot_write), .write_data(keeps ? slot : data),
-    .write_enable(keeps ? '1 : enable),
+    .clock, .row(slot_row), .write(slot_write), .write_data(keeps || stage == oae_types::PLACE ? slot : data),
+    .write_enable(keeps || stage == oae_types::PLACE ? '1 : enable),
     .read(stage == oae_types::FETCH),
     .form(stage == oae_types::FORM), .form_header(formed_header),
     .form_payload(answer == oae_types::WORKED && row.offered_kind == oae_types::STEPS ?
                   {words_found, 63'd0, words_met} :
                   {288'd0, answer == oae_types::WORKED ? '0 : row.age}),
-    .seal(stage == oae_types::SEAL), .seal_crc(slot_crc),
+    .stamp(stage == oae_types::STAMP), .stamp_header(offer_header), .stamp_empty(row.primed),
+    .seal(stage == oae_types::SEAL || stage == oae_types::SEAL_OFFER), .seal_crc(slot_crc),
     .slot, .pushes, .pushed(dma_data));
 
   oae_slot_check check (
     .enable(stage == oae_types::JUDGE_HOST || stage == oae_types::JUDGE_FIRMWARE ||
-            stage == oae_types::SEAL || stage == oae_types::TRY_STEPS ||
+            stage == oae_types::SEAL || stage == oae_types::SEAL_OFFER || stage == oae_types::TRY_STEPS ||
             stage == oae_types::SETTLE), .slot,
     .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
     .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
@@ -268,6 +301,29 @@ module oae_ports #(
     .stage, .write, .target, .word, .word_data, .word_enable, .now, .hold_limit, .host_verdict, .row,
     .opens, .next_epoch, .closes, .commits, .reverses, .forgoes, .goes_on, .moves, .settles, .ends,
     .late);
+
+  oae_joined joined (
+    .stage, .target, .row, .arrived_uses(data[oae_registers::PASSAGE_HEAD_USES_SHIFT +: 2]),
+    .arrived_account(data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT]), .commits,
+    .waits, .passes, .whole, .accepts, .stores, .place, .room_after, .draws, .head, .uses_up);
+
+  always_comb begin
+    offer_header = '0;
+    offer_header[oae_registers::SLOT_HEADER_VERB_SHIFT +: 8] = oae_registers::VERB_SWAP;
+    offer_header[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8] = row.epoch;
+    offer_header[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32] = oae_types::following(row.sequence_last);
+  end
+
+  always_ff @(posedge clock)
+    if (reset) bridge_pending <= '0;
+    else if (finishes) bridge_pending[PORT_BITS'(port)] <= waits;
+
+  assign bridge_hands = stage == oae_types::HAND;
+  assign bridge_slot = slot;
+  assign bridge_whole = whole;
+  assign bridge_uses = row.uses;
+  assign bridge_accepts = accepts;
+  assign bridge_done = finishes;
 
   oae_trace trace (
     .clock, .reset, .port, .state(row.state), .epoch(row.epoch), .sequence_last(row.sequence_last),

@@ -45,6 +45,8 @@ module oae_readout (
   localparam logic [2:0] HOLD_LIMIT = 3'(oae_registers::FIRMWARE_HOLD_LIMIT >> 3);
   localparam logic [2:0] FIRMWARE_STATUS = 3'(oae_registers::FIRMWARE_STATUS >> 3);
   localparam logic [2:0] FIRMWARE_WORDS = 3'(oae_registers::FIRMWARE_WORDS >> 3);
+  localparam logic [2:0] FIRMWARE_JOIN = 3'(oae_registers::FIRMWARE_JOIN >> 3);
+  localparam logic [2:0] FIRMWARE_PASSED = 3'(oae_registers::FIRMWARE_PASSED >> 3);
   localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
 
   logic [63:0] id_word;
@@ -52,6 +54,8 @@ module oae_readout (
   logic [63:0] event_word;
   logic [63:0] status_word;
   logic [63:0] range_word;
+  logic [63:0] join_word;
+  logic [63:0] passed_word;
 
   assign pending = {row.event_passed, row.event_bad_offer, row.event_closed, row.event_opened,
                     row.event_reversed, row.event_committed, row.event_exchanged};
@@ -62,6 +66,8 @@ module oae_readout (
     event_word = '0;
     status_word = '0;
     range_word = '0;
+    join_word = '0;
+    passed_word = '0;
     value = '0;
     if (enable) begin
       id_word = oae_registers::HOST_ID_RESET;
@@ -87,6 +93,14 @@ module oae_readout (
 
       range_word[oae_registers::FIRMWARE_WORDS_FIRST_SHIFT +: 12] = row.first_word;
       range_word[oae_registers::FIRMWARE_WORDS_COUNT_SHIFT +: 13] = row.word_count;
+
+      join_word[oae_registers::FIRMWARE_JOIN_JOINED_SHIFT] = row.joined;
+      join_word[oae_registers::FIRMWARE_JOIN_PRIMED_SHIFT] = row.primed;
+      join_word[oae_registers::FIRMWARE_JOIN_WAITING_SHIFT +: 2] = row.waiting;
+      join_word[oae_registers::FIRMWARE_JOIN_ROOM_SHIFT +: 2] = row.room;
+
+      passed_word[oae_registers::FIRMWARE_PASSED_EPOCH_SHIFT +: 8] = row.passed_epoch;
+      passed_word[oae_registers::FIRMWARE_PASSED_SEQUENCE_SHIFT +: 32] = row.passed_sequence;
 
       case (target)
         oae_types::HOST_GLOBAL:
@@ -127,6 +141,8 @@ module oae_readout (
             FIRMWARE_STATUS: value = status_word;
             FIRMWARE_EVENT: value = {57'd0, pending};
             FIRMWARE_WORDS: value = range_word;
+            FIRMWARE_JOIN: value = join_word;
+            FIRMWARE_PASSED: value = passed_word;
             default: ;
           endcase
         default: ;

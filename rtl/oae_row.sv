@@ -52,6 +52,14 @@ module oae_row #(
   input  logic                keeps,
   input  logic                holds,
 
+  // The bridge (oae_joined.sv)
+  input  logic [7:0]          slot_epoch,    // of the present slot
+  input  logic [31:0]         slot_sequence,
+  input  logic                whole,
+  input  logic                stores,
+  input  logic [1:0]          room_after,
+  input  logic                uses_up,
+
   output oae_types::row_t     row
 );
 
@@ -65,6 +73,7 @@ module oae_row #(
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
   localparam logic [2:0] FIRMWARE_EVENT = 3'(oae_registers::FIRMWARE_EVENT >> 3);
   localparam logic [2:0] WORDS = 3'(oae_registers::FIRMWARE_WORDS >> 3);
+  localparam logic [2:0] JOIN = 3'(oae_registers::FIRMWARE_JOIN >> 3);
   localparam int unsigned TAKE = oae_registers::FIRMWARE_COMMAND_TAKE_SHIFT;
   localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
   localparam int unsigned ACKNOWLEDGE = oae_registers::FIRMWARE_COMMAND_ACKNOWLEDGE_SHIFT;
@@ -72,7 +81,7 @@ module oae_row #(
   localparam logic [31:0] ASK_PAUSE = 32'd4096;  // clocks between two requests, at least
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 634;  // the width of row_t
+  localparam int unsigned ROW_BITS = 684;  // the width of row_t
 
   logic [ROW_BITS-1:0] rows [PORTS];
   always_ff @(posedge clock)
@@ -163,8 +172,18 @@ module oae_row #(
 
             oae_types::FIRMWARE_PORT: begin
               if (word == COMMAND && word_enable[0]) begin
-                if (word_data[TAKE]) row.committed <= 1'b0;
+                if (word_data[TAKE] && !row.joined) row.committed <= 1'b0;
                 if (word_data[WITHDRAW]) row.offered <= 1'b0;
+              end
+              if (word == JOIN) row.joined <= merged[0];
+              if (word == JOIN && merged[0] != row.joined) begin
+                row.offered <= 1'b0;
+                row.carried <= 1'b0;
+                row.primed <= 1'b1;
+                row.first <= 1'b0;
+                row.waiting <= '0;
+                row.room <= 2'd2;
+                row.uses <= '0;
               end
               if (word == WORDS) begin
                 row.first_word <= merged[oae_registers::FIRMWARE_WORDS_FIRST_SHIFT +: 12];
@@ -177,6 +196,11 @@ module oae_row #(
               if (cleared[4]) row.event_closed <= 1'b0;
               if (cleared[5]) row.event_bad_offer <= 1'b0;
               if (cleared[6]) row.event_passed <= 1'b0;
+            end
+
+            oae_types::BRIDGE_PUT: begin
+              if (stores) row.waiting <= row.waiting + 2'd1;
+              row.room <= room_after;
             end
 
             default: ;
@@ -243,6 +267,7 @@ module oae_row #(
             row.attempt <= '0;
             row.stepped <= row.offered_kind == oae_types::STEPS;
             row.holds <= holds;
+            row.carried <= !keeps;
             if (!keeps) row.answer_bank <= !row.answer_bank;
             row.inbox_bank <= row.tentative_bank;
             row.tentative_bank <= row.inbox_bank;
@@ -251,6 +276,21 @@ module oae_row #(
             if (keeps) row.event_passed <= 1'b1;
             if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
           end
+        end
+
+        oae_types::HAND: begin
+          row.uses <= '0;
+          if (whole) begin
+            row.committed <= 1'b0;
+            row.room <= row.room - 2'd1;
+            row.passed_epoch <= slot_epoch;
+            row.passed_sequence <= slot_sequence;
+          end
+        end
+
+        oae_types::PLACE: begin
+          row.offered <= 1'b1;
+          row.offer_armed <= 1'b0;
         end
 
         oae_types::SETTLE: row.holds <= 1'b0;
@@ -282,6 +322,14 @@ module oae_row #(
         row.settled <= 1'b1;
         row.count_committed <= row.count_committed + 64'd1;
       end
+      if (uses_up) begin
+        row.primed <= 1'b0;
+        if (!row.primed) begin
+          row.first <= !row.first;
+          row.waiting <= row.waiting - 2'd1;
+          row.uses <= row.uses + 2'd1;
+        end
+      end
     end
   end
 
@@ -305,7 +353,18 @@ module oae_row #(
                 row.tentative_bank != row.committed_bank && row.inbox_bank != 2'd3 &&
                 row.tentative_bank != 2'd3 && row.committed_bank != 2'd3)
           else $error("two slots share a bank");
+        assert (row.waiting <= 2'd2 && row.room <= 2'd2 && row.uses <= 2'd2)
+          else $error("more slots of a joined port than it has places");
+        assert (!row.joined || !row.offered || row.state != oae_registers::PORT_STATE_TENTATIVE)
+          else $error("the bridge has offered a slot past a tentative swap");
       end
+      if (uses_up)
+        assert (row.primed || row.waiting != '0) else $error("a slot was used up that was not there");
+      if (stage == oae_types::HAND)
+        assert (row.joined && row.committed && (row.room != '0 || row.uses != '0)) else $error("a slot was passed on that may not be");
+      if (stage == oae_types::PLACE)
+        assert (row.joined && row.open && !row.offered && (row.primed || row.waiting != '0))
+          else $error("the bridge has offered what nobody sent");
       if (exchanges)
         assert (row.open && (row.offered || keeps) && !row.tentative && !row.holds && !row.spent &&
                 row.verdict == oae_types::GOOD) else $error("exchange without offers");

@@ -13,6 +13,9 @@ module oae_slots #(
   input  logic         form,        // forms an answer of the block
   input  logic [63:0]  form_header,
   input  logic [319:0] form_payload,  // slices 1 to 5
+  input  logic         stamp,       // gives the slot another header,
+  input  logic [63:0]  stamp_header,
+  input  logic         stamp_empty, //   and makes its payload zero
   input  logic         seal,        // adds slice 7
   input  logic [63:0]  seal_crc,
   output logic [511:0] slot,
@@ -36,6 +39,7 @@ module oae_slots #(
   always_ff @(posedge clock) begin
     if (read) slot <= memory[row];
     else if (form) slot <= {128'd0, form_payload, form_header};
+    else if (stamp) slot <= {64'd0, stamp_empty ? '0 : slot[447:64], stamp_header};
     else if (seal) slot[511:448] <= seal_crc;
   end
 

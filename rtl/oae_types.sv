@@ -65,6 +65,17 @@ package oae_types;
     logic [1:0]  tentative_bank;
     logic [1:0]  committed_bank;
 
+    // The slots of a port that the bridge joins with one of another cell
+    logic        joined;
+    logic        primed;        // an empty slot comes before those from the other port
+    logic        first;         // the bank of the first slot that waits, less 6
+    logic [1:0]  waiting;       // how many of them
+    logic [1:0]  room;          // how many more the other port has room for
+    logic [1:0]  uses;          // how many were used up since the last slot that was passed on
+    logic        carried;       // the last swap gave the host the first of them, or the empty one
+    logic [7:0]  passed_epoch;  // of the last slot that was passed on
+    logic [31:0] passed_sequence;
+
     // Events that the firmware has not acknowledged, as in its register
     logic        event_passed;
     logic        event_bad_offer;
@@ -90,7 +101,7 @@ package oae_types;
     logic [63:0] count_rejected;
   } row_t;
 
-  typedef enum logic [1:0] {HOST, FIRMWARE, WATCH} source_t;
+  typedef enum logic [1:0] {HOST, FIRMWARE, WATCH, BRIDGE} source_t;
 
   // The target of an operation
   typedef enum logic [3:0] {
@@ -107,7 +118,9 @@ package oae_types;
     FIRMWARE_TENTATIVE,
     FIRMWARE_COMMITTED,
     DEADLINE,
-    FUNCTION_RESET              // for one port
+    FUNCTION_RESET,             // for one port
+    BRIDGE_TAKE,                // passes the committed slot on
+    BRIDGE_PUT                  // stores a slot from another cell
   } target_t;
 
   // The stage of the present operation
@@ -126,6 +139,10 @@ package oae_types;
     SEAL,                       //       and adds its CRC
     SETTLE,                     //     executes or drops the steps of the tentative slot
     ANSWER,                     //     pushes the answer, or completes the read
+    HAND,                       //     gives the slot to the bridge
+    STAMP,                      //     makes an offer of it,
+    SEAL_OFFER,                 //       adds its CRC,
+    PLACE,                      //       and stores it
     WORK,                       // waits for the words
     STORE                       // stores the row
   } stage_t;

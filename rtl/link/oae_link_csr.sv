@@ -2,7 +2,8 @@
 // The registers of a link's end (registers/window.yaml), and its interrupt.
 module oae_link_csr #(
   parameter int unsigned SLICES = 2,
-  parameter int unsigned SLOTS = 128
+  parameter int unsigned SLOTS = 128,
+  parameter int unsigned LIMIT_BITS = 20  // of limits.silence
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
@@ -37,6 +38,8 @@ module oae_link_csr #(
   output logic        settle_o,
   output oae_link_pkg::verdict_t    verdict_o,
   input  logic        refused_i,       // what is wanted in this clock
+  output logic        bridged_o,       // the rings are the bridge's
+  output logic [63:0] ports_o,
 
   // The rings
   output logic [7:0]  ring_write_o,    // bytes of a word of the send ring
@@ -48,6 +51,7 @@ module oae_link_csr #(
 
   // What is visible
   input  logic [7:0]  phase_i,
+  input  logic        holds_off_i,
   input  logic        held_i,
   input  logic        restarting_i,
   input  logic        jammed_i,
@@ -78,7 +82,10 @@ module oae_link_csr #(
   input  logic [31:0] alive_count_i,
   input  logic        damaged_i,
   input  logic        jams_i,
-  input  logic        silent_i
+  input  logic        silent_i,
+  input  logic        passes_i,        // of the bridge
+  input  logic        brings_i,
+  input  logic        strays_i
 );
 
   localparam int unsigned ROW = $clog2(SLOTS);
@@ -109,6 +116,10 @@ module oae_link_csr #(
   localparam logic [8:0] JAMMED = 9'(oae_registers::WINDOW_COUNT_JAMMED >> 3);
   localparam logic [8:0] SILENT = 9'(oae_registers::WINDOW_COUNT_SILENT >> 3);
   localparam logic [8:0] DOWN = 9'(oae_registers::WINDOW_COUNT_DOWN >> 3);
+  localparam logic [8:0] PORTS = 9'(oae_registers::WINDOW_PORTS >> 3);
+  localparam logic [8:0] PASSED = 9'(oae_registers::WINDOW_COUNT_PASSED >> 3);
+  localparam logic [8:0] BROUGHT = 9'(oae_registers::WINDOW_COUNT_BROUGHT >> 3);
+  localparam logic [8:0] STRAY = 9'(oae_registers::WINDOW_COUNT_STRAY >> 3);
   localparam logic [4:0] SEND_PAGE = 5'(oae_registers::WINDOW_SEND >> 12);
   localparam logic [4:0] RECEIVE_PAGE = 5'(oae_registers::WINDOW_RECEIVE >> 12);
   localparam logic [4:0] PAGES = 5'(SLOTS * 64 / 4096 == 0 ? 1 : SLOTS * 64 / 4096);  // of each ring
@@ -116,7 +127,9 @@ module oae_link_csr #(
   logic        up_q;
   logic        controlled_q;
   logic        again_q;
-  logic [31:0] limit_q;
+  logic        bridged_q;
+  logic [63:0] ports_q;
+  logic [LIMIT_BITS-1:0] limit_q;
   logic [7:0]  trouble_limit_q;
   logic [31:0] liveness_q;
   logic [7:0]  event_q;
@@ -138,6 +151,9 @@ module oae_link_csr #(
   logic [63:0] jammed_q;
   logic [63:0] silent_q;
   logic [63:0] down_q;
+  logic [63:0] passed_q;
+  logic [63:0] brought_q;
+  logic [63:0] stray_q;
   logic        fetching_q;             // a word of the receive ring is on its way
 
   // ---- The access ----
@@ -162,7 +178,7 @@ module oae_link_csr #(
   assign writes = accepted && access_write_i && page == '0;
   assign in_send = page >= SEND_PAGE && page < SEND_PAGE + PAGES;
   assign in_receive = page >= RECEIVE_PAGE && page < RECEIVE_PAGE + PAGES;
-  assign known = page == '0 ? word <= DOWN : in_send || in_receive;
+  assign known = page == '0 ? word <= STRAY : in_send || in_receive;
   always_comb
     for (int unsigned i = 0; i < 8; i++) mask[8*i +: 8] = {8{access_strobe_i[i]}};
   assign merged = (value & ~mask) | (access_data_i & mask);
@@ -179,8 +195,10 @@ module oae_link_csr #(
   assign ring_read_o = accepted && !access_write_i && in_receive;
   assign ring_data_o = access_data_i;
 
-  assign again_o = again_q;
-  assign limit_o = limit_q;
+  assign again_o = again_q || bridged_q;
+  assign bridged_o = bridged_q;
+  assign ports_o = ports_q;
+  assign limit_o = 32'(limit_q);
   assign trouble_limit_o = trouble_limit_q;
   assign liveness_o = liveness_q;
   assign verdict_o = verdict_q;
@@ -200,9 +218,10 @@ module oae_link_csr #(
       CONTROL: begin
         value[oae_registers::WINDOW_CONTROL_UP_SHIFT] = up_q;
         value[oae_registers::WINDOW_CONTROL_AGAIN_SHIFT] = again_q;
+        value[oae_registers::WINDOW_CONTROL_BRIDGED_SHIFT] = bridged_q;
       end
       LIMITS: begin
-        value[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: 32] = limit_q;
+        value[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: 32] = 32'(limit_q);
         value[oae_registers::WINDOW_LIMITS_TROUBLE_SHIFT +: 8] = trouble_limit_q;
       end
       LIVENESS: value[31:0] = liveness_q;
@@ -212,6 +231,7 @@ module oae_link_csr #(
         value[oae_registers::WINDOW_STATE_RESTARTING_SHIFT] = restarting_i;
         value[oae_registers::WINDOW_STATE_JAMMED_SHIFT] = jammed_i;
         value[oae_registers::WINDOW_STATE_IN_DOUBT_SHIFT] = in_doubt_i;
+        value[oae_registers::WINDOW_STATE_HOLDS_OFF_SHIFT] = holds_off_i;
         value[oae_registers::WINDOW_STATE_TROUBLE_SHIFT +: 8] = trouble_i;
         value[oae_registers::WINDOW_STATE_REASON_SHIFT +: 8] = reason_i;
       end
@@ -238,6 +258,10 @@ module oae_link_csr #(
       JAMMED: value = jammed_q;
       SILENT: value = silent_q;
       DOWN: value = down_q;
+      PORTS: value = ports_q;
+      PASSED: value = passed_q;
+      BROUGHT: value = brought_q;
+      STRAY: value = stray_q;
       default: ;
     endcase
   end
@@ -292,7 +316,9 @@ module oae_link_csr #(
       up_q <= 1'b0;
       controlled_q <= 1'b0;
       again_q <= 1'b0;
-      limit_q <= oae_registers::WINDOW_LIMITS_RESET[31:0];
+      bridged_q <= 1'b0;
+      ports_q <= '0;
+      limit_q <= oae_registers::WINDOW_LIMITS_RESET[LIMIT_BITS-1:0];
       trouble_limit_q <= oae_registers::WINDOW_LIMITS_RESET[39:32];
       liveness_q <= '0;
       enable_q <= '0;
@@ -303,11 +329,16 @@ module oae_link_csr #(
         CONTROL: begin
           up_q <= merged[oae_registers::WINDOW_CONTROL_UP_SHIFT];
           again_q <= merged[oae_registers::WINDOW_CONTROL_AGAIN_SHIFT];
+          // A slot may be on its way through the bridge at any time.
+          bridged_q <= bridged_q || merged[oae_registers::WINDOW_CONTROL_BRIDGED_SHIFT];
         end
         LIMITS: begin
-          limit_q <= merged[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: 32];
+          // A greater limit would outlast the other side's hold-off; the greatest takes its place.
+          limit_q <= merged[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT +: LIMIT_BITS] |
+                     {LIMIT_BITS{|merged[oae_registers::WINDOW_LIMITS_SILENCE_SHIFT+31:oae_registers::WINDOW_LIMITS_SILENCE_SHIFT+LIMIT_BITS]}};
           trouble_limit_q <= merged[oae_registers::WINDOW_LIMITS_TROUBLE_SHIFT +: 8];
         end
+        PORTS: ports_q <= merged;
         LIVENESS: liveness_q <= merged[31:0];
         IRQ_ENABLE: enable_q <= merged[7:0];
         VERDICT: begin
@@ -338,6 +369,9 @@ module oae_link_csr #(
       jammed_q <= '0;
       silent_q <= '0;
       down_q <= '0;
+      passed_q <= '0;
+      brought_q <= '0;
+      stray_q <= '0;
     end else begin
       event_q <= (event_q & ~(writes && word == EVENT && access_strobe_i[0] ? access_data_i[7:0] : '0)) | happened;
       if (alive_i) begin
@@ -358,6 +392,9 @@ module oae_link_csr #(
       jammed_q <= jammed_q + 64'(happened_q[2]);
       silent_q <= silent_q + 64'(happened_q[1]);
       down_q <= down_q + 64'(happened_q[0]);
+      passed_q <= passed_q + 64'(passes_i);
+      brought_q <= brought_q + 64'(brings_i);
+      stray_q <= stray_q + 64'(strays_i);
     end
   end
 

@@ -7,7 +7,8 @@
 module oae_link_end #(
   parameter int unsigned SLICES = 2,          // in a clock: 2, 4 or 8
   parameter int unsigned SLOTS = 128,         // of each ring, a power of two from 16 to 512
-  parameter int unsigned RETURN_EVERY = 32    // groups that leave before a return does, under load
+  parameter int unsigned RETURN_EVERY = 32,   // groups that leave before a return does, under load
+  parameter int unsigned LIMIT_BITS = 20      // of limits.silence, from 13 to 30; both ends of a link have the same
 ) (
   input  logic                 clk_i,
   input  logic                 rst_i,         // synchronous; only for power-up, since it loses the journal
@@ -43,6 +44,24 @@ module oae_link_end #(
   output logic [1:0]           axi_rresp_o,
   output logic                 irq_o,
 
+  // The bridge (rtl/bridge), which has the rings while `bridged_o` is high: the next slot of the send ring, whose groups come
+  // in successive clocks, and the first slot of the receive ring
+  output logic                 bridged_o,
+  output logic [63:0]          ports_o,       // the joined ports whose slots it passes on
+  output logic                 send_room_o,   // the send ring has a place, as of the clock before
+  input  logic                 send_offer_i,  // with the first group
+  input  logic                 send_write_i,
+  input  logic [2:0]           send_slice_i,  // the first of the group
+  input  logic [64*SLICES-1:0] send_data_i,
+  output logic                 receive_valid_o,
+  input  logic                 receive_read_i,
+  input  logic [2:0]           receive_slice_i,
+  output logic [64*SLICES-1:0] receive_data_o, // one clock after receive_read_i
+  input  logic                 receive_take_i,
+  input  logic                 passes_i,      // for the counters
+  input  logic                 brings_i,
+  input  logic                 strays_i,
+
   // For a trace
   output logic [7:0]           phase_o,       // enum window_phase
   output logic [31:0]          sent_o,
@@ -60,6 +79,11 @@ module oae_link_end #(
   localparam int unsigned GROUP = $clog2(8 / SLICES);       // bits that number the groups of a frame
   localparam int unsigned ROWS = SLOTS * 8 / SLICES;
 
+  // After power-up, an end stays down for twice as long as the other one can tolerate a silence. The second half is for the
+  // time on the wire and for clocks that differ.
+  localparam int unsigned HOLD_OFF = 32'd2 << LIMIT_BITS;
+
+  if (LIMIT_BITS < 13 || LIMIT_BITS > 30) $error("LIMIT_BITS must be from 13 to 30");
   if (SLOTS < 16 || SLOTS > 512 || (SLOTS & (SLOTS - 1)) != 0) $error("SLOTS must be a power of two from 16 to 512");
 
   // ---- From the wire ----
@@ -99,6 +123,7 @@ module oae_link_end #(
   logic        defect;
   logic        join_due;
   logic        join_taken;
+  logic        holds_off;
   logic        live;
   logic        agreed;
   logic        met;
@@ -116,12 +141,12 @@ module oae_link_end #(
   logic        phases_wait;
   logic [31:0] phases_deadline;
 
-  oae_link_phases phases (
+  oae_link_phases #(.HOLD_OFF(HOLD_OFF)) phases (
     .clk_i, .rst_i, .now_i, .limit_i(limit), .trouble_limit_i(trouble_limit), .begins_i(begins), .ends_i(ends),
     .carrier_i, .doubts_i(doubts), .gains_i(gains), .defect_i(defect),
     .frame_good_i(frame_good), .protocol_i(protocol), .peer_i(peer.sessions), .return_valid_i(return_valid),
     .send_valid_o(join_due), .send_taken_i(join_taken), .known_session_o(live), .agreed_o(agreed), .met_o(met),
-    .phase_o, .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
+    .phase_o, .holds_off_o(holds_off), .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
     .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(peer_session),
     .busy_o(phases_busy), .deadline_valid_o(phases_wait), .deadline_o(phases_deadline));
 
@@ -136,15 +161,15 @@ module oae_link_end #(
   // ---- The slots to the other side, and those from it ----
 
   logic        again;
-  logic        offer;
-  logic        take;
-  logic [31:0] index;
+  logic        csr_offer;
+  logic        csr_take;
+  logic [31:0] csr_index;
+  logic        csr_drop;
   logic        offer_refused;
   logic        take_refused;
   logic        settle_refused;
   logic        withdraw;
   logic        resume;
-  logic        drop;
   logic        settle;
   oae_link_pkg::verdict_t    verdict;
   logic        slot_valid;
@@ -174,8 +199,9 @@ module oae_link_end #(
 
   oae_link_window #(.SLOTS(SLOTS)) window (
     .clk_i, .rst_i, .now_i, .up_i(open), .down_i(down), .cut_i(cuts), .join_i(joins), .peer_i(peer_journal), .limit_i(limit),
-    .again_i(again), .offer_i(offer), .offer_number_i(index), .offer_refused_o(offer_refused), .withdraw_i(withdraw),
-    .resume_i(resume), .drop_i(drop), .settle_i(settle), .verdict_i(verdict), .settle_refused_o(settle_refused),
+    .again_i(again), .offer_i(csr_offer && !bridged_o), .offer_number_i(csr_index), .offer_refused_o(offer_refused),
+    .offer_next_i(send_offer_i && bridged_o),
+    .withdraw_i(withdraw), .resume_i(resume), .drop_i(csr_drop && !bridged_o), .settle_i(settle), .verdict_i(verdict), .settle_refused_o(settle_refused),
     .return_valid_i(up && return_valid), .return_i(from_peer.answer),
     .slot_valid_o(slot_valid), .generation_o(generation), .slot_taken_i(slot_taken), .restart_valid_o(restart_valid),
     .restart_o(restart), .restart_taken_i(restart_taken), .checked_i(checked), .checked_head_i(checked_head),
@@ -202,7 +228,8 @@ module oae_link_end #(
   oae_link_intake #(.SLOTS(SLOTS)) intake (
     .clk_i, .rst_i, .up_i(up), .cut_i(cuts), .join_i(joins), .peer_i(peer_sent),
     .frame_good_i(frame_good), .damaged_i(damaged), .protocol_i(protocol), .head_i(head),
-    .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(take), .take_index_i(index), .take_refused_o(take_refused),
+    .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(csr_take && !bridged_o), .take_index_i(csr_index), .take_refused_o(take_refused),
+    .take_next_i(receive_take_i && bridged_o),
     .room_o(room), .row_o(row), .expected_o, .done_o, .known_o(known), .first_o(first), .received_o(received),
     .taken_o(taken), .return_o(answer), .due_o(due), .urgent_o(urgent), .busy_o(intake_busy), .return_taken_i(return_taken),
     .jammed_o(jammed), .jams_o(jams), .commits_o(receives), .defect_o(defect));
@@ -225,15 +252,25 @@ module oae_link_end #(
     row_of = ($clog2(ROWS))'({slot, slice} >> (3 - GROUP));
   endfunction
 
+  logic [SLICES-1:0] csr_words;
+  assign csr_words = ring_write == '0 ? '0 : SLICES'(1) << ring_slice[$clog2(SLICES)-1:0];
+
   oae_link_memory #(.ROWS(ROWS), .WORDS(SLICES)) send_ring (
-    .clk_i, .write_i(ring_write == '0 ? '0 : SLICES'(1) << ring_slice[$clog2(SLICES)-1:0]), .write_row_i(row_of(ring_slot, ring_slice)),
-    .write_data_i({SLICES{ring_data}}), .read_i(send_read), .read_row_i(row_of(send_slot, send_slice)),
+    .clk_i, .write_i(bridged_o ? {SLICES{send_write_i}} : csr_words),
+    .write_row_i(bridged_o ? row_of(offered[ROW-1:0] + ROW'(send_offer_i), send_slice_i) : row_of(ring_slot, ring_slice)),
+    .write_data_i(bridged_o ? send_data_i : {SLICES{ring_data}}), .read_i(send_read), .read_row_i(row_of(send_slot, send_slice)),
     .read_data_o(send_data));
 
   // The last group of a slot may be what shows that the other side has joined, too.
   oae_link_memory #(.ROWS(ROWS), .WORDS(SLICES)) receive_ring (
     .clk_i, .write_i({SLICES{live && group_valid && room}}), .write_row_i(row_of(row, group_slice)), .write_data_i(group_data),
-    .read_i(ring_read), .read_row_i(row_of(ring_slot, ring_slice)), .read_data_o(receive_data));
+    .read_i(bridged_o ? receive_read_i : ring_read),
+    .read_row_i(bridged_o ? row_of(taken[ROW-1:0], receive_slice_i) : row_of(ring_slot, ring_slice)),
+    .read_data_o(receive_data));
+
+  assign receive_data_o = receive_data;
+  assign receive_valid_o = received != taken;
+  always_ff @(posedge clk_i) send_room_o <= !rst_i && offered - settled_o < 32'(SLOTS - 1);
 
   always_ff @(posedge clk_i) if (ring_read) receive_lane_q <= ring_slice[$clog2(SLICES)-1:0];
 
@@ -305,18 +342,19 @@ module oae_link_end #(
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .access_done, .access_error, .access_result, .busy(axil_busy));
 
-  oae_link_csr #(.SLICES(SLICES), .SLOTS(SLOTS)) csr (
+  oae_link_csr #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS)) csr (
     .clk_i, .rst_i, .now_i,
     .access_valid_i(access_valid), .access_ready_o(access_ready), .access_write_i(access_write), .access_word_i(access_word),
     .access_data_i(access_data), .access_strobe_i(access_strobe), .access_done_o(access_done),
     .access_error_o(access_error), .access_result_o(access_result), .irq_o, .busy_o(csr_busy),
     .again_o(again), .begins_o(begins), .ends_o(ends), .limit_o(limit), .trouble_limit_o(trouble_limit),
-    .liveness_o(liveness), .liveness_written_o(liveness_written), .offer_o(offer), .take_o(take), .index_o(index),
-    .withdraw_o(withdraw), .resume_o(resume), .drop_o(drop), .settle_o(settle), .verdict_o(verdict),
-    .refused_i(offer_refused || take_refused || settle_refused),
+    .liveness_o(liveness), .liveness_written_o(liveness_written), .offer_o(csr_offer), .take_o(csr_take), .index_o(csr_index),
+    .withdraw_o(withdraw), .resume_o(resume), .drop_o(csr_drop), .settle_o(settle), .verdict_o(verdict),
+    .refused_i(offer_refused || take_refused || settle_refused || (bridged_o && (csr_offer || csr_take || csr_drop))),
+    .bridged_o, .ports_o, .passes_i, .brings_i, .strays_i,
     .ring_write_o(ring_write), .ring_read_o(ring_read), .ring_slot_o(ring_slot), .ring_slice_o(ring_slice),
-    .ring_data_o(ring_data), .ring_data_i(receive_data[64*receive_lane_q +: 64]),
-    .phase_i(phase_o), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
+    .ring_data_o(ring_data), .ring_data_i(bridged_o ? '0 : receive_data[64*receive_lane_q +: 64]),
+    .phase_i(phase_o), .holds_off_i(holds_off), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
     .trouble_i(trouble), .reason_i(reason), .offered_i(offered), .sent_i(sent_o), .answered_i(answered),
     .confirmed_i(confirmed), .settled_i(settled_o), .received_i(received), .taken_i(taken), .done_i(done_o),
     .known_i(known), .first_i(first), .session_i(session), .peer_session_i(peer_session),
@@ -327,7 +365,7 @@ module oae_link_end #(
   // ---- Clock gate ----
 
   assign busy_o = joins || axil_busy || csr_busy || receive_busy || phases_busy || window_busy || transmit_busy || intake_busy ||
-                  (open && alive_due_q);
+                  (live && due) || (open && alive_due_q);
   assign deadline_valid_o = phases_wait || window_waits;
 `ifdef SYNTHESIS
   assign deadline_o = '0;

@@ -23,6 +23,7 @@ module oae_link_intake #(
   input  logic         take_i,                 // the consumer's index
   input  logic [31:0]  take_index_i,
   output logic         take_refused_o,
+  input  logic         take_next_i,            // the bridge has taken one slot more
 
   output logic         room_o,                 // the ring has room for the frame that comes
   output logic [$clog2(SLOTS)-1:0] row_o,      // its place
@@ -110,6 +111,10 @@ module oae_link_intake #(
 
     if (take_i && !take_refused_o) begin
       taken_d = take_index_i;
+      due_d = 1'b1;
+    end
+    if (take_next_i) begin
+      taken_d = taken_q + 32'd1;
       due_d = 1'b1;
     end
 
@@ -231,7 +236,7 @@ module oae_link_intake #(
   assign due_o = due_q;
   assign urgent_o = urgent_q;
   assign jammed_o = jammed;
-  assign busy_o = due_q || said_q || discards_q;
+  assign busy_o = said_q || discards_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)
@@ -240,6 +245,7 @@ module oae_link_intake #(
       assert (place_q - taken_q <= 32'(SLOTS)) else $error("more slots than the ring has");
       assert (received_q - taken_q <= place_q - taken_q) else $error("a slot is taken before it is committed");
       assert (up_i || discards_q || expected_q == done_q + 32'd1) else $error("a tentative slot of a link that is not up");
+      assert (!take_next_i || (received_q != taken_q && !take_i)) else $error("the bridge has taken a slot that was not there");
       assert (!(slot && return_valid_i)) else $error("two units in one clock");
     end
 `endif

@@ -3,7 +3,13 @@
 // names the session of the side that reads it, so that a frame from before this side stopped sending is ignored. By such a
 // frame the side joins. The link is up when the side knows that the other side has joined as well: only then may it send a
 // slot, so that the other side's journal covers every slot that may come into doubt.
-module oae_link_phases (
+//
+// Sessions are counted from 1 after power-up. Until the other side has noticed that this one was away, it may take the new life
+// for the old one. So the side holds off after power-up: it stays down, without a carrier, for longer than the other side can
+// tolerate a silence. If the firmware wants it up meanwhile, it begins afterwards.
+module oae_link_phases #(
+  parameter int unsigned HOLD_OFF = 32'd1 << 21  // clocks
+) (
   input  logic        clk_i,
   input  logic        rst_i,
   input  logic [31:0] now_i,
@@ -29,6 +35,7 @@ module oae_link_phases (
   output logic        met_o,
 
   output logic [7:0]  phase_o,          // enum window_phase
+  output logic        holds_off_o,      // the power came on a short while ago
   output logic        down_o,
   output logic        up_o,             // what comes in this clock counts
   output logic        open_o,           // slots may be sent
@@ -49,6 +56,9 @@ module oae_link_phases (
   typedef enum logic [1:0] {DOWN, INITIALISING, JOINED, UP} phase_t;
   typedef enum logic [2:0] {NONE, BEGIN, AGREED, MET, RESTARTED, LOST} event_t;
 
+  logic [31:0] powered_q;        // when the power came on
+  logic        rested_q;         // that was as long ago as the hold-off takes
+  logic        wanted_q;         // the firmware has taken the link up meanwhile
   phase_t      phase_q, phase_d;
   event_t      what;
   logic [31:0] session_q;
@@ -84,7 +94,7 @@ module oae_link_phases (
     what = NONE;
     if (ends_i || misses || troubled || (defect_i && live)) what = LOST;
     else if (phase_q == DOWN) begin
-      if (begins_i) what = BEGIN;
+      if ((begins_i || wanted_q) && rested_q) what = BEGIN;
     end else if (phase_q == INITIALISING) begin
       if (join_frame && to_this) what = peer_i.agreed ? MET : AGREED;
     end else if (join_frame && !(to_this && of_that)) what = RESTARTED;
@@ -129,6 +139,9 @@ module oae_link_phases (
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
+      powered_q <= now_i;
+      rested_q <= 1'b0;
+      wanted_q <= 1'b0;
       phase_q <= DOWN;
       session_q <= '0;
       peer_session_q <= '0;
@@ -141,6 +154,8 @@ module oae_link_phases (
       trouble_q <= '0;
       reason_q <= oae_registers::WINDOW_DOWN_NONE;
     end else begin
+      rested_q <= rested_q || now_i - powered_q >= HOLD_OFF;
+      wanted_q <= (wanted_q || begins_i) && !rested_q && !ends_i;
       phase_q <= phase_d;
       carried_q <= carrier_i;
       missed_q <= !carried_q && live && now_i - missing_q >= limit_i;
@@ -184,6 +199,7 @@ module oae_link_phases (
   assign known_session_o = live;
   assign agreed_o = live;
   assign met_o = phase_q == UP;
+  assign holds_off_o = !rested_q;
   assign down_o = phase_q == DOWN;
   assign up_o = phase_q == UP || (phase_q == JOINED && what == MET);
   assign open_o = phase_q == UP;
@@ -192,19 +208,20 @@ module oae_link_phases (
   assign session_o = session_q;
   assign peer_session_o = peer_session_q;
 
-  assign busy_o = send_valid_o || troubled || misses || repeats;
+  assign busy_o = send_valid_o || troubled || misses || repeats || (wanted_q && rested_q);
 `ifdef SYNTHESIS
   assign deadline_valid_o = 1'b0;
   assign deadline_o = '0;
 `else
-  assign deadline_valid_o = (live && !carrier_i && !carried_q) ||
+  assign deadline_valid_o = !rested_q || (live && !carrier_i && !carried_q) ||
                             ((phase_q == INITIALISING || phase_q == JOINED) && carrier_i && !due_q);
-  assign deadline_o = (carrier_i ? sent_q : missing_q) + limit_i;
+  assign deadline_o = !rested_q ? powered_q + HOLD_OFF : (carrier_i ? sent_q : missing_q) + limit_i;
 `endif
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)
     if (!rst_i) begin
+      assert (phase_q == DOWN || rested_q) else $error("a side has begun in its hold-off");
       assert (!due_q || phase_q != DOWN) else $error("a join frame of a side that is down");
       assert (!doubts_i || trouble_q != '1) else $error("more doubts than any limit tolerates");
     end

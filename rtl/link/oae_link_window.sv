@@ -25,6 +25,7 @@ module oae_link_window #(
   input  logic         offer_i,
   input  logic [31:0]  offer_number_i,
   output logic         offer_refused_o,
+  input  logic         offer_next_i,          // the bridge offers one slot more, for which there is a place
   input  logic         withdraw_i,
   input  logic         resume_i,
   input  logic         drop_i,
@@ -199,6 +200,7 @@ module oae_link_window #(
     reverse = 1'b0;
 
     if (offer_i && !offer_refused_o) offered_d = offer_number_i;
+    if (offer_next_i) offered_d = offered_q + 32'd1;
     if (drop_i) offered_d = sent_q;
     if (drop_i || resume_i) held_d = 1'b0;
     if (slot_taken_i) sent_d = sent_q + 32'd1;
@@ -405,6 +407,7 @@ module oae_link_window #(
       assert (sent_q - settled_q >= answered_q - settled_q) else $error("answered, and not sent");
       assert (offered_q - settled_q >= sent_q - settled_q) else $error("sent, and not offered");
       assert (offered_q - settled_q < 32'(SLOTS)) else $error("more slots offered than the ring has");
+      assert (!offer_next_i || !(offer_i || drop_i)) else $error("the bridge and the firmware offer slots");
       assert (!restart_q || up_i) else $error("a restart of a link that is not up");
     end
 `endif

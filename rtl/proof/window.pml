@@ -4,7 +4,8 @@
  * An end is its phases, the slots that it sends and those that it receives, with the rules of
  * oae_link_phases.sv, oae_link_window.sv and oae_link_intake.sv. A wire keeps the order. What it
  * carries can be lost, damaged, or come twice. A cut can take everything from the wires, a side can be
- * taken down, and it can lose its power and with it all that it knew. Power stays away until the other
+ * taken down, and it can lose its power and with it all that it knew. The power is back at once. The
+ * side then holds off for longer than a silence is tolerated and a unit is on its way: until the other
  * side has noticed, and the wires are empty. Silence is noticed when nothing else is to be done, or, as
  * a fault, at any time. Slots that were reversed wait until the firmware resumes them or drops them,
  * which may happen at once: so an end that offers them again by itself is one of the cases. Numbers in
@@ -76,7 +77,7 @@ mtype = { join, slot, restart, answer, ask, damaged }
 
 typedef Side {
   unsigned phase : 2;
-  bit off;                                  /* without power */
+  bit rests;                                /* holds off after power-up */
   byte session; byte peer;
   bit introduces;                           /* a join frame has to leave */
   byte trouble;
@@ -540,22 +541,26 @@ inline read_verdict() {
   fi
 }
 
-inline drain() {
+inline drain_from(x) {
   do
-  :: nempty(wire[0]) -> wire[0]?kind, _, _, _, _, _, _, _, _, _
-  :: nempty(wire[1]) -> wire[1]?kind, _, _, _, _, _, _, _, _, _
+  :: nempty(wire[x]) -> wire[x]?kind, _, _, _, _, _, _, _, _, _
 #ifdef PARTS
-  :: nempty(frame[0]) -> frame[0]?kind, _, _, _, _, _, _, _, _, _
-  :: nempty(frame[1]) -> frame[1]?kind, _, _, _, _, _, _, _, _, _
+  :: nempty(frame[x]) -> frame[x]?kind, _, _, _, _, _, _, _, _, _
 #endif
-  :: empty(wire[0]) && empty(wire[1]) && IS_FREE(0) && IS_FREE(1) -> break
+  :: empty(wire[x]) && IS_FREE(x) -> break
   od;
   kind = 0
 }
 
-/* The side loses its power, and with it all that it knew; so does its firmware. */
+inline drain() {
+  drain_from(0);
+  drain_from(1)
+}
+
+/* The side loses its power, and with it all that it knew; so does its firmware. What it has sent before
+ * has either arrived before, or is lost. What is on its way to it still arrives. */
 inline lose_power() {
-  drain();
+  drain_from(self);
   hold_only(me.done);
   if
   :: self < SENDERS ->
@@ -566,7 +571,7 @@ inline lose_power() {
     n = 0
   :: else -> skip
   fi;
-  me.phase = DOWN; me.off = 1; me.session = 0; me.peer = 0; me.introduces = 0; me.trouble = 0;
+  me.phase = DOWN; me.rests = 1; me.session = 0; me.peer = 0; me.introduces = 0; me.trouble = 0;
   me.sent = 0; me.answered = 0; me.confirmed = 0; me.settled = 0; me.credit = 0; me.generation = 0;
   me.restarts = 0; me.shown = 1; me.held = 0; me.told = 0; me.asked = 0; me.asks = 0; me.heard = 0; me.digest = 0;
   me.holds = 0; me.done = 0; me.known = 0; me.first = 0; me.accepts = 0; me.wanted = 0; me.digest_held = 0;
@@ -605,7 +610,7 @@ end_rest:
         wire[self]!kind, from, to, a, b, c, d, e, f, g
 #endif
       /* The firmware */
-      :: me.phase == DOWN && !me.off ->
+      :: me.phase == DOWN && !me.rests ->
         me.peer = 0;
         open()
       :: me.held -> me.held = 0; me.told = 0; REACHED(resumed)
@@ -622,10 +627,10 @@ end_rest:
       :: !IS_LIVE(self) && me.settled != me.confirmed && questions < QUESTIONS && empty(question[self]) ->
         questions++;
         question[self]!me.token
-      :: !me.off && nempty(question[OTHER]) && empty(verdict[OTHER]) && GUARD(asked_while_not_live, !IS_LIVE(self)) ->
+      :: nempty(question[OTHER]) && empty(verdict[OTHER]) && GUARD(asked_while_not_live, !IS_LIVE(self)) ->
         question[OTHER]?from;
         verdict[OTHER]!from, me.known, me.first, me.done
-      :: !me.off && nempty(verdict[self]) -> verdict[self]?from, a, d, e; read_verdict()
+      :: nempty(verdict[self]) -> verdict[self]?from, a, d, e; read_verdict()
 #endif
       /* Time passes */
       :: WAITS && me.trouble < TROUBLE && (QUIET && IS_LIVE(OTHER)) -> hear_nothing()
@@ -649,9 +654,9 @@ end_rest:
         fi
       :: WIRE_FAULT && (nempty(wire[0]) || nempty(wire[1])) ->
         faults++; drain()                        /* a short cut, which nobody notices */
-      :: POWER_FAULT && !me.off -> faults++; lose_power()
-      :: me.off && GUARD(power_stays_away, empty(wire[0]) && empty(wire[1]) && IS_FREE(OTHER) && !IS_LIVE(OTHER)) ->
-        me.off = 0
+      :: POWER_FAULT && !me.rests -> faults++; lose_power()
+      :: me.rests && GUARD(holds_off, empty(wire[0]) && empty(wire[1]) && IS_FREE(OTHER) && !IS_LIVE(OTHER)) ->
+        me.rests = 0
       fi;
       kind = 0; from = 0; to = 0; a = 0; b = 0; c = 0; d = 0; e = 0; f = 0; g = 0; flags = 0; ahead = 0;
       gains = 0; progress = 0; reverses = 0; doubts = 0

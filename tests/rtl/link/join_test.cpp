@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coming up, going down, cuts of the wires, and losses of power.
+#include "tests/rtl/link/formats.h"
 #include "tests/rtl/link/pair.h"
 
 namespace window {
@@ -136,6 +137,94 @@ TEST_F(Join, ANewLifeOfTheSenderCountsFromOne) {
   ASSERT_EQ(taken.size(), 7u);
   EXPECT_EQ(taken[4], slot(5));
   EXPECT_EQ(taken[5], slot(11));
+}
+
+// However short the power was away, and however long a silence the other end tolerates, that end
+// has gone down before this one begins. Until then, this one has no carrier, whatever its firmware
+// wants.
+TEST_F(Join, AnEndWhosePowerWasAwayHoldsOffUntilTheOtherHasNoticed) {
+  bring_up();
+  put(*b, OAE_WINDOW_LIMITS, 0x8ffffffff);
+  lose_power(a);
+  const std::uint64_t powered = now;
+  up(*a);
+  put(*a, OAE_WINDOW_CONTROL, 0);  // What it wants is forgotten,
+  up(*a);                          // and wanted again.
+  EXPECT_EQ(state(*a, OAE_WINDOW_STATE_HOLDS_OFF_SHIFT, 1), 1u);
+  bool noticed = false;
+  until([&] {
+    noticed = noticed || b->phase() == OAE_WINDOW_PHASE_DOWN;
+    EXPECT_EQ(a->top.carrier_o, a->phase() != OAE_WINDOW_PHASE_DOWN);
+    return a->phase() != OAE_WINDOW_PHASE_DOWN;
+  });
+  EXPECT_TRUE(noticed);
+  EXPECT_EQ(now - powered, hold_off + 1);  // it notices at an edge, and acts on it at the next one
+  EXPECT_EQ(state(*a, OAE_WINDOW_STATE_HOLDS_OFF_SHIFT, 1), 0u);
+  EXPECT_EQ(state(*b, OAE_WINDOW_STATE_REASON_SHIFT, 0xff), unsigned{OAE_WINDOW_DOWN_MISSING});
+  bring_up();
+}
+
+TEST_F(Join, AnEndThatItsFirmwareDoesNotWantStaysDownAfterItsHoldOff) {
+  bring_up();
+  lose_power(a);
+  up(*a);
+  put(*a, OAE_WINDOW_CONTROL, 0);
+  clock(hold_off + 100);
+  EXPECT_EQ(a->phase(), unsigned{OAE_WINDOW_PHASE_DOWN});
+  up(*a);
+  clock(4);
+  EXPECT_EQ(a->phase(), unsigned{OAE_WINDOW_PHASE_INITIALISING});
+}
+
+// A return that becomes due meanwhile leaves when the link is up.
+TEST_F(Join, AnEndThatIsDownLetsItsClockStop) {
+  bring_up();
+  offer(*a, 2, 1);
+  rest();
+  put(*b, OAE_WINDOW_CONTROL, 0);
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  put(*b, OAE_WINDOW_TAKEN, 1);
+  clock(8);
+  EXPECT_FALSE(b->top.busy_o);
+  bring_up();
+  EXPECT_FALSE(b->top.busy_o);
+}
+
+// B's slots are in doubt when A loses its power, and A's old life has committed them. A frame that
+// names the session of the old life must not make the new one a witness against them.
+TEST_F(Join, AFrameToTheLifeBeforeIsNotBelieved) {
+  bring_up();
+  std::vector<Group> unit;  // B's join frame that names A's first session
+  for (const Frame& frame : to_a.frames) {
+    if (OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL) != OAE_WIRE_PROTOCOL_JOIN) continue;
+    if ((frame[4] & OAE_WIRE_FLAGS_AGREED_MASK) == 0) continue;
+    unit.assign(8 / slices, {});
+    write(unit, frame);
+  }
+  ASSERT_FALSE(unit.empty());
+  for (Group& group : unit) group.kind = OAE_WIRE_KIND_BODY;
+  unit[0].kind = OAE_WIRE_KIND_HEAD;
+  bool answered = false;
+  to_b.tamper = [&](std::vector<Group>& sent, bool frame) {
+    // Only the answer passes, so that the slots are confirmed and not settled.
+    if (!frame && answered) sent[0] = {};
+    if (!frame && (sent[0].data[0] & 0xffff) == 3) answered = true;
+  };
+  offer(*b, 3, 1);
+  until([this] { return done(*a) == 3; });
+  EXPECT_EQ(take(*a).size(), 3u);
+  to_b.tamper = nullptr;
+  lose_power(a);
+  up(*a);
+  clock(4);
+  for (const Group& group : unit) to_a.push(group);
+  clock(100);
+  EXPECT_EQ(get(*a, OAE_WINDOW_HISTORY), 0u);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  EXPECT_EQ(get(*b, OAE_WINDOW_COUNT_LOST), 3u);
+  EXPECT_EQ(get(*b, OAE_WINDOW_COUNT_REVERSED), 0u);
+  EXPECT_TRUE(take(*a).empty());
 }
 
 // A join changes the numbers of both directions. What leaves at the same time must not carry the

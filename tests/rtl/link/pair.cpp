@@ -107,7 +107,21 @@ std::vector<Slot> Pair::take(End& end) {
 }
 
 void Pair::lose_power(std::unique_ptr<End>& end) {
-  end = std::make_unique<End>();
+  (&end == &a ? to_b : to_a).end_frame();
+  end = std::make_unique<End>(now);
+  powered_ = now;
+}
+
+void Pair::pass_hold_off() {
+  until([this] {
+    const auto live = [](End& end) {
+      return end.phase() == OAE_WINDOW_PHASE_JOINED || end.phase() == OAE_WINDOW_PHASE_UP;
+    };
+    return !live(*a) && !live(*b);
+  });
+  clock(4 * static_cast<unsigned>(carrier_to_a_.size()) + 64);  // The wires become empty.
+  EXPECT_FALSE(a->top.busy_o || b->top.busy_o);
+  now = std::max(now, powered_ + hold_off);
 }
 
 }  // namespace window

@@ -17,6 +17,8 @@ class Pair : public testing::Test {
  protected:
   static constexpr unsigned patience = 200'000;
   static constexpr unsigned ring = WINDOW_SLOTS;
+  static constexpr unsigned longest_silence = (1u << WINDOW_LIMIT_BITS) - 1;  // that is tolerated
+  static constexpr unsigned hold_off = 2u << WINDOW_LIMIT_BITS;               // after power-up
 
   /// `delay` is the delay of each wire in clocks, at least 1.
   explicit Pair(unsigned delay = 12);
@@ -53,18 +55,22 @@ class Pair : public testing::Test {
     return get(end, OAE_WINDOW_STATE) >> field_shift & mask;
   }
   bool is_up() { return a->phase() == OAE_WINDOW_PHASE_UP && b->phase() == OAE_WINDOW_PHASE_UP; }
-  /// Replaces an end by one that has lost its power.
+  /// Replaces an end by one that has lost its power, which is back at once.
   void lose_power(std::unique_ptr<End>& end);
+  /// Runs until the hold-off after the last loss of power is over. The time in which nothing moves,
+  /// and the clocks may stop, is skipped.
+  void pass_hold_off();
 
-  std::unique_ptr<End> a = std::make_unique<End>();
-  std::unique_ptr<End> b = std::make_unique<End>();
+  std::unique_ptr<End> a = std::make_unique<End>(0);
+  std::unique_ptr<End> b = std::make_unique<End>(0);
   Wire to_a;
   Wire to_b;
-  std::uint64_t now = 0;
+  std::uint64_t now = hold_off;  // since both ends have had power
 
  private:
   std::deque<bool> carrier_to_a_;
   std::deque<bool> carrier_to_b_;
+  std::uint64_t powered_ = 0;  // when the power came back
 };
 
 }  // namespace window

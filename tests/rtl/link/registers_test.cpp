@@ -21,7 +21,7 @@ TEST_F(Registers, ResetValues) {
   EXPECT_EQ(OAE_GET(id, OAE_WINDOW_ID_SLICES), slices);
   EXPECT_EQ(OAE_GET(id, OAE_WINDOW_ID_SLOTS), ring);
   EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), 0x800001000u);
-  for (unsigned address = OAE_WINDOW_LIVENESS; address <= OAE_WINDOW_COUNT_DOWN; address += 8) {
+  for (unsigned address = OAE_WINDOW_LIVENESS; address <= OAE_WINDOW_COUNT_STRAY; address += 8) {
     if (address == OAE_WINDOW_ALIVE) continue;  // has an age
     EXPECT_EQ(get(*a, address), 0u) << std::hex << address;
     EXPECT_FALSE(a->error);
@@ -29,7 +29,7 @@ TEST_F(Registers, ResetValues) {
 }
 
 TEST_F(Registers, SettingsAreReadBackByteByByte) {
-  for (const unsigned address : {OAE_WINDOW_LIVENESS, OAE_WINDOW_LIMITS, OAE_WINDOW_VERDICT}) {
+  for (const unsigned address : {OAE_WINDOW_LIVENESS, OAE_WINDOW_VERDICT}) {
     put(*a, address, 0);
     for (unsigned byte = 0; byte < 4; ++byte) {
       put(*a, address, 0xa5a5a5a5a5a5a5a5 + byte * 0x0101010101010101, 1u << byte);
@@ -38,8 +38,22 @@ TEST_F(Registers, SettingsAreReadBackByteByByte) {
   }
 }
 
+TEST_F(Registers, ASilenceHasALimitThatTheHoldOffOutlasts) {
+  put(*a, OAE_WINDOW_LIMITS, 0x0300001234);
+  EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), 0x0300001234u);
+  put(*a, OAE_WINDOW_LIMITS, 0x56, 0x01);
+  put(*a, OAE_WINDOW_LIMITS, 0x0700000000, 0x10);
+  EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), 0x0700001256u);
+  for (const unsigned bit : {13, 20, 31}) {
+    put(*a, OAE_WINDOW_LIMITS, std::uint64_t{1} << bit | 5);
+    EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), longest_silence) << bit;
+  }
+  put(*a, OAE_WINDOW_LIMITS, longest_silence - 1);
+  EXPECT_EQ(get(*a, OAE_WINDOW_LIMITS), longest_silence - 1);
+}
+
 TEST_F(Registers, WhereThereIsNoRegisterIsAnError) {
-  get(*a, OAE_WINDOW_COUNT_DOWN + 8);
+  get(*a, OAE_WINDOW_COUNT_STRAY + 8);
   EXPECT_TRUE(a->error);
   get(*a, 0x1000);
   EXPECT_TRUE(a->error);

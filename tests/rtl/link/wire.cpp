@@ -24,13 +24,7 @@ void Wire::push(const Group& group) {
     if (groups_.size() <= delay_) put(group);
     return;
   }
-  if (group.kind == OAE_WIRE_KIND_HEAD &&
-      !held_.empty()) {  // The frame before will not be complete.
-    for (const Group& each : held_) {
-      if (tamper) put(each);
-    }
-    held_.clear();
-  }
+  if (group.kind == OAE_WIRE_KIND_HEAD) end_frame();
   held_.push_back(group);
   if (held_.size() < parts) {
     if (!tamper) put(group);
@@ -46,6 +40,13 @@ void Wire::push(const Group& group) {
     for (const Group& each : held_) put(each);
   } else {
     put(group);
+  }
+  held_.clear();
+}
+
+void Wire::end_frame() {
+  for (const Group& each : held_) {
+    if (tamper) put(each);
   }
   held_.clear();
 }

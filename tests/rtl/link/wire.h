@@ -32,6 +32,8 @@ class Wire {
   explicit Wire(unsigned delay) : groups_(delay), delay_(delay) {}
 
   void push(const Group& group);
+  /// The frame that goes onto the wire will not be complete.
+  void end_frame();
   Group pop();
 
   void cut();

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/rtl/bridge/cells.h"
+
+namespace bridge {
+namespace {
+
+constexpr unsigned registers = 0;  // BARs
+constexpr unsigned pages = 2;
+
+std::uint64_t name_of(const Host& host) {
+  Header header;
+  header.epoch = host.epoch;
+  header.sequence = host.sequence;
+  return header.word();
+}
+
+}  // namespace
+
+// The block clears its memories first.
+Cells::Cells() {
+  to_a.record = to_b.record = false;
+  until([this] { return a->top.idle_o && b->top.idle_o; });
+}
+
+void Cells::clock(unsigned clocks) {
+  for (unsigned n = 0; n < clocks; ++n) {
+    ++now;
+    carrier_to_a_.push_back(b->top.carrier_o && to_a.whole());
+    carrier_to_b_.push_back(a->top.carrier_o && to_b.whole());
+    to_b.push(a->sent());
+    to_a.push(b->sent());
+    a->receive(to_a.pop(), carrier_to_a_.front() && to_a.whole());
+    b->receive(to_b.pop(), carrier_to_b_.front() && to_b.whole());
+    carrier_to_a_.pop_front();
+    carrier_to_b_.pop_front();
+    a->settle(now);
+    b->settle(now);
+    a->rise();
+    b->rise();
+  }
+}
+
+void Cells::rest() {
+  const std::uint64_t begun = now;
+  for (unsigned quiet = 0; quiet < 4 * metre + 64; ++quiet) {
+    if (now - begun > patience) FAIL() << "it does not come to rest";
+    clock();
+    if (a->top.busy_o || b->top.busy_o || !a->idle() || !b->idle() || !to_a.idle() ||
+        !to_b.idle()) {
+      quiet = 0;
+    }
+  }
+}
+
+void Cells::put(Cell& cell, Of of, unsigned address, std::uint64_t data) {
+  cell.post_put(of, address, data);
+  until([&cell] { return cell.idle(); });
+}
+
+std::uint64_t Cells::get(Cell& cell, Of of, unsigned address) {
+  std::uint64_t result = 0;
+  cell.post_get(of, address, [&result](std::uint64_t value) { result = value; });
+  until([&cell] { return cell.idle(); });
+  return result;
+}
+
+void Cells::take_up(Cell& cell, bool bridged) {
+  put(cell, Of::link, OAE_WINDOW_CONTROL,
+      OAE_WINDOW_CONTROL_UP_MASK | OAE_PUT(OAE_WINDOW_CONTROL_BRIDGED, bridged ? 1 : 0));
+}
+
+void Cells::send(Cell& cell, std::uint64_t head, std::uint64_t number) {
+  const std::uint64_t next = get(cell, Of::link, OAE_WINDOW_OFFERED) + 1;
+  put(cell, Of::link, OAE_WINDOW_SEND_AT(next % 16), head);
+  for (unsigned i = 1; i < 7; ++i) {
+    put(cell, Of::link, OAE_WINDOW_SEND_AT(next % 16) + 8 * i, number * i);
+  }
+  put(cell, Of::link, OAE_WINDOW_OFFERED, next);
+  rest();
+}
+
+void Cells::bring_up() {
+  for (Cell* cell : {a.get(), b.get()}) {
+    for (unsigned port = 0; port < ports; ++port) {
+      put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
+    }
+    put(*cell, Of::link, OAE_WINDOW_PORTS, (1u << ports) - 1);
+    take_up(*cell);
+  }
+  until([this] { return is_up(); });
+  rest();
+}
+
+bool Cells::is_up() const {
+  return a->top.phase_o == OAE_WINDOW_PHASE_UP && b->top.phase_o == OAE_WINDOW_PHASE_UP;
+}
+
+Host Cells::open(Cell& cell, unsigned port) {
+  const std::uint64_t one = 1;
+  cell.post_write(registers, OAE_HOST_PORT_CONTROL_AT(port), &one, 8);
+  until([&cell] { return cell.idle(); });
+  Host host{&cell, port};
+  cell.post_read(
+      pages, port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER + 0x10, [&host](const Slot& line) {
+        const std::uint64_t state = line[(OAE_PORT_STATUS % 64) / 8];
+        host.epoch = static_cast<std::uint8_t>(OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH));
+      });
+  until([&cell] { return cell.idle(); });
+  return host;
+}
+
+void Cells::close(Host& host) {
+  const std::uint64_t zero = 0;
+  host.cell->post_write(registers, OAE_HOST_PORT_CONTROL_AT(host.port), &zero, 8);
+  until([&host] { return host.cell->idle(); });
+}
+
+std::optional<std::uint64_t> Cells::swap(Host& host, std::uint64_t number, std::uint8_t verb,
+                                         std::uint8_t flags) {
+  Header header;
+  header.verb = verb;
+  header.flags = flags;
+  header.epoch = host.epoch;
+  header.sequence = host.sequence + 1;
+  header.attempt = host.attempt;
+  Slot slot{header.word(), number};
+  for (unsigned i = 2; i < 7; ++i) slot[i] = number * i;
+  seal(slot);
+  const unsigned window = host.port * OAE_PORT_SIZE + OAE_PORT_WINDOW;
+  Slot answer{};
+  host.cell->post_write(pages, window, slot.data(), 64);
+  host.cell->post_read(pages, window, [&answer](const Slot& line) { answer = line; });
+  until([&host] { return host.cell->idle(); });
+  EXPECT_TRUE(sealed(answer));
+  const Header said = Header::of(answer[0]);
+  if (said.status != OAE_STATUS_OK) {
+    host.attempt = (host.attempt + 1) & 63;
+    return std::nullopt;
+  }
+  EXPECT_EQ(said.epoch, header.epoch);
+  EXPECT_EQ(said.sequence, header.sequence);
+  for (unsigned i = 2; i < 7; ++i) EXPECT_EQ(answer[i], verb == OAE_VERB_SWAP ? answer[1] * i : 0);
+  ++host.sequence;
+  host.attempt = 0;
+  return answer[1];
+}
+
+void Cells::confirm(Host& host) {
+  const std::uint64_t word = confirmation(name_of(host));
+  host.cell->post_write(pages, host.port * OAE_PORT_SIZE + OAE_PORT_CONFIRM, &word, 8);
+  until([&host] { return host.cell->idle(); });
+}
+
+void Cells::reverse(Host& host) {
+  const std::uint64_t word = reversal(name_of(host));
+  host.cell->post_write(pages, host.port * OAE_PORT_SIZE + OAE_PORT_REVERSE, &word, 8);
+  until([&host] { return host.cell->idle(); });
+}
+
+std::uint64_t Cells::exchange(Host& host, std::uint64_t number) {
+  const std::optional<std::uint64_t> answer = swap(host, number);
+  EXPECT_TRUE(answer) << "no exchange of " << number;
+  confirm(host);
+  return answer.value_or(~std::uint64_t{0});
+}
+
+}  // namespace bridge

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "oae_registers.h"
+#include "tests/rtl/bridge/cell.h"
+
+namespace bridge {
+
+constexpr double clock_ns = 1.28;
+constexpr unsigned ports = 4;
+
+/// A host's side of a port: what its driver remembers.
+struct Host {
+  Cell* cell = nullptr;
+  unsigned port = 0;
+  std::uint8_t epoch = 0;
+  std::uint32_t sequence = 0;  // of the last swap
+  std::uint8_t attempt = 0;    // of the next offer
+};
+
+/// Two cells, the wires of 1 m between them, and the actions of hosts and firmware.
+class Cells : public testing::Test {
+ protected:
+  using Of = Cell::Of;
+  static constexpr unsigned patience = 100'000;
+  static constexpr unsigned metre = 4;  // clocks
+  static constexpr unsigned hold_off = 2u << WINDOW_LIMIT_BITS;
+
+  Cells();
+
+  void clock(unsigned clocks = 1);
+  /// Runs until `done`, and fails if that takes too long.
+  template <typename Predicate>
+  void until(Predicate done) {
+    for (unsigned i = 0; !done(); ++i) {
+      if (i == patience) FAIL() << "nothing more happens";
+      clock();
+    }
+  }
+  /// Runs until nothing moves, except for waits of a fixed time.
+  void rest();
+
+  void put(Cell& cell, Of of, unsigned address, std::uint64_t data);
+  std::uint64_t get(Cell& cell, Of of, unsigned address);
+  /// Writes a slot to the ring of a link that is not bridged, and offers it.
+  void send(Cell& cell, std::uint64_t head, std::uint64_t number);
+  /// Joins all ports, and takes the link up.
+  void bring_up();
+  void take_up(Cell& cell, bool bridged = true);
+  bool is_up() const;
+
+  Host open(Cell& cell, unsigned port);
+  void close(Host& host);
+  /// Offers a slot with this number and reads the answer. Returns the number that the answer
+  /// brings, 0 for an empty slot, or nothing if no exchange took place.
+  std::optional<std::uint64_t> swap(Host& host, std::uint64_t number,
+                                    std::uint8_t verb = OAE_VERB_SWAP, std::uint8_t flags = 0);
+  void confirm(Host& host);
+  void reverse(Host& host);
+  /// Swaps and confirms, which has to succeed.
+  std::uint64_t exchange(Host& host, std::uint64_t number);
+
+  unsigned waiting(const Host& host) { return OAE_GET(join_of(host), OAE_FIRMWARE_JOIN_WAITING); }
+  unsigned room(const Host& host) { return OAE_GET(join_of(host), OAE_FIRMWARE_JOIN_ROOM); }
+  std::uint64_t join_of(const Host& host) {
+    return get(*host.cell, Of::block, OAE_FIRMWARE_JOIN_AT(host.port));
+  }
+  std::uint64_t status_of(const Host& host) {
+    return get(*host.cell, Of::block, OAE_FIRMWARE_STATUS_AT(host.port));
+  }
+
+  std::unique_ptr<Cell> a = std::make_unique<Cell>(0);
+  std::unique_ptr<Cell> b = std::make_unique<Cell>(0);
+  window::Wire to_a{metre};
+  window::Wire to_b{metre};
+  std::uint64_t now = hold_off;
+
+ private:
+  std::deque<bool> carrier_to_a_ = std::deque<bool>(metre, false);
+  std::deque<bool> carrier_to_b_ = std::deque<bool>(metre, false);
+};
+
+}  // namespace bridge

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts swap at random at both ends, reverse and close, while units on the wires are lost, damaged
+// and repeated, the link goes down, and firmwares that have restarted repeat all that they ever do.
+// Each host gets the slots that the other has committed, once and in their order.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tests/rtl/bridge/cells.h"
+
+namespace bridge {
+namespace {
+
+/// A host, and what it has committed.
+struct Party {
+  Host host;
+  std::uint64_t next = 1;
+  bool in_doubt = false;  // a swap is not confirmed,
+  bool asked = false;     //   which brings a slot,
+  std::uint64_t offered = 0;
+  std::uint64_t brought = 0;
+  std::vector<std::uint64_t> sent;
+  std::vector<std::uint64_t> received;
+};
+
+class Faults : public Cells, public testing::WithParamInterface<unsigned> {
+ protected:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random() % n); }
+
+  void strike(window::Wire& wire) {
+    wire.tamper = [this](std::vector<Group>& unit, bool) {
+      if (rate == 0 || below(rate) != 0) return;
+      switch (below(4)) {
+        case 0:
+          for (Group& group : unit) group = {};
+          break;
+        case 1: {  // comes twice
+          const std::vector<Group> copy = unit;
+          unit.insert(unit.end(), copy.begin(), copy.end());
+          break;
+        }
+        default:
+          window::Wire::damage(unit, below(1 << 12));
+      }
+    };
+  }
+
+  void settle(Party& party, bool commit) {
+    if (!party.in_doubt) return;
+    if (commit) {
+      confirm(party.host);
+      party.sent.push_back(party.offered);
+      if (party.asked) party.received.push_back(party.brought);
+    } else {
+      reverse(party.host);
+    }
+    party.in_doubt = false;
+  }
+
+  void offer(Party& party, bool send) {
+    settle(party, true);
+    const auto answer = swap(party.host, party.next, send ? OAE_VERB_SEND : OAE_VERB_SWAP);
+    if (!answer) return;
+    party.in_doubt = true;
+    party.asked = !send;
+    party.offered = party.next++;
+    party.brought = *answer;
+  }
+
+  void reopen(Party& party) {
+    settle(party, true);
+    close(party.host);
+    party.host = open(*party.host.cell, party.host.port);
+  }
+
+  /// What a firmware writes that does not know what it has done before
+  void restart(Cell& cell) {
+    const unsigned port = below(ports);
+    put(cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
+    put(cell, Of::block, OAE_FIRMWARE_COMMAND_AT(port), below(8));
+    put(cell, Of::block, OAE_FIRMWARE_OFFER_AT(port) + 8 * below(8), random());
+    put(cell, Of::link, OAE_WINDOW_OFFERED, below(20));
+    put(cell, Of::link, OAE_WINDOW_TAKEN, below(20));
+    put(cell, Of::link, OAE_WINDOW_SEND_AT(below(16)) + 8 * below(8), random());
+    get(cell, Of::link, OAE_WINDOW_RECEIVE_AT(below(16)));
+    put(cell, Of::link, OAE_WINDOW_COMMAND, below(4));
+    configure(cell);
+  }
+
+  void configure(Cell& cell) {
+    put(cell, Of::link, OAE_WINDOW_LIMITS,
+        OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 6));
+    take_up(cell);
+  }
+
+  void run(unsigned steps) {
+    for (unsigned step = 0; step < steps && !HasFatalFailure(); ++step) {
+      Party& party = parties[below(2)][below(ports)];
+      switch (below(12)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+        case 4:
+          offer(party, below(6) == 0);
+          break;
+        case 5:
+        case 6:
+          settle(party, below(4) != 0);
+          break;
+        case 7:
+          if (below(4) == 0) reopen(party);
+          break;
+        case 8:
+          restart(*party.host.cell);
+          break;
+        case 9:
+          if (below(10) == 0) put(*party.host.cell, Of::link, OAE_WINDOW_CONTROL, 0);
+          break;
+        case 10:
+          configure(*a);
+          configure(*b);
+          break;
+        default:
+          clock(below(200));
+      }
+    }
+  }
+
+  /// Of each slot that a host has committed it is known where it is.
+  void check(Party& from, Party& to) {
+    std::vector<std::uint64_t> arrived = to.received;
+    if (!arrived.empty()) {
+      EXPECT_EQ(arrived.front(), 0u);
+      arrived.erase(arrived.begin());
+    }
+    ASSERT_LE(arrived.size(), from.sent.size());
+    EXPECT_TRUE(std::equal(arrived.begin(), arrived.end(), from.sent.begin()));
+    const std::uint64_t status = status_of(from.host);
+    const unsigned held = OAE_GET(status, OAE_FIRMWARE_STATUS_COMMITTED) +
+                          OAE_GET(status, OAE_FIRMWARE_STATUS_TENTATIVE);
+    EXPECT_EQ(from.sent.size(), arrived.size() + waiting(to.host) + held);
+  }
+
+  std::mt19937_64 random{GetParam() + 1};
+  unsigned rate = 0;  // one unit of so many has a fault
+  Party parties[2][ports];
+};
+
+TEST_P(Faults, EachSlotReachesTheOtherHostOnce) {
+  bring_up();
+  strike(to_a);
+  strike(to_b);
+  for (unsigned port = 0; port < ports; ++port) {
+    parties[0][port].host = open(*a, port);
+    parties[1][port].host = open(*b, port);
+  }
+  rate = GetParam() % 4 == 3 ? 0 : 5 + below(40);
+  run(1500);
+  rate = 0;
+  until([this] {
+    configure(*a);
+    configure(*b);
+    clock(400);
+    return is_up();
+  });
+  for (auto& side : parties) {
+    for (Party& party : side) settle(party, true);
+  }
+  rest();
+  std::size_t exchanged = 0;
+  for (unsigned port = 0; port < ports; ++port) {
+    check(parties[0][port], parties[1][port]);
+    check(parties[1][port], parties[0][port]);
+    exchanged += parties[0][port].received.size() + parties[1][port].received.size();
+  }
+  EXPECT_GT(exchanged, 40u);
+  for (Cell* cell : {a.get(), b.get()}) {
+    EXPECT_EQ(get(*cell, Of::link, OAE_WINDOW_COUNT_LOST), 0u);
+    EXPECT_EQ(get(*cell, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);
+  }
+  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED),
+            get(*b, Of::link, OAE_WINDOW_COUNT_BROUGHT));
+  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_PASSED),
+            get(*a, Of::link, OAE_WINDOW_COUNT_BROUGHT));
+  RecordProperty("exchanged", static_cast<int>(exchanged));
+  RecordProperty("reversed", static_cast<int>(get(*a, Of::link, OAE_WINDOW_COUNT_REVERSED)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Faults, testing::Range(0u, 12u));
+
+}  // namespace
+}  // namespace bridge
