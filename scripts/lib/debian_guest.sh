@@ -19,7 +19,7 @@ check_debian_init() {
 }
 
 check_image_size() {
-  if [[ $1 && ! $1 =~ ^[1-9][0-9]{0,6}[MG]$ ]]; then usage_error "'$1' is no size of a disk; write one such as 512M or 2G"; fi
+  if [[ $1 && ! $1 =~ ^[1-9][0-9]{0,6}[MG]$ ]]; then usage_error "'$1' is no size of a disk, such as 512M or 2G"; fi
 }
 
 # fetch_debian_guest NAME...: downloads these and the essential packages, with all that they depend on.
