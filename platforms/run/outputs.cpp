@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <system_error>
 #include <vector>
 
@@ -60,6 +62,17 @@ fs::path Outputs::child(std::size_t number) const {
 fs::path Outputs::make_child(std::size_t number) const {
   fs::create_directory(child(number));
   return child(number);
+}
+
+std::string write_file(const fs::path& file, const std::function<std::string(int file)>& fill) {
+  const std::string part = file.string() + ".part";
+  const int opened = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (opened < 0) return std::strerror(errno);
+  std::string why = fill(opened);
+  if (::close(opened) != 0 && why.empty()) why = std::strerror(errno);
+  if (why.empty() && std::rename(part.c_str(), file.c_str()) != 0) why = std::strerror(errno);
+  if (!why.empty()) ::unlink(part.c_str());
+  return why;
 }
 
 void redirect_output(const fs::path& file) {

@@ -11,6 +11,7 @@ for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub
   dev-hugepages.mount dev-mqueue.mount sys-kernel-tracing.mount sys-fs-fuse-connections.mount proc-sys-fs-binfmt_misc.automount; do
   ln -sf /dev/null "$units/$unit"
 done
+rm -f "$units/getty.target.wants/getty@tty1.service"
 ln -sf /lib/systemd/system/multi-user.target "$units/default.target"
 ln -sf /lib/systemd/system/console-getty.service "$units/getty.target.wants/console-getty.service"
 cp "$here/systemd/oae-vp-session.service" "$units/"

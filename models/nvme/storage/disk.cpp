@@ -259,31 +259,18 @@ void Disk::write_back(std::uint64_t block) {
   ++written_back_;
 }
 
-// The new file gets its name when it is complete, so that it may also replace the image.
-void Disk::export_to(const std::string& file) const {
-  struct Part {
-    std::string name;
-    int file;
-    ~Part() {
-      if (file < 0) return;
-      ::close(file);
-      ::unlink(name.c_str());
-    }
+void Disk::write_to(int file) const {
+  const auto fail = [] {
+    throw MediaError(
+        fmt::format("the contents of the disk cannot be written: {}", std::strerror(errno)));
   };
-  const auto fail = [&file] {
-    throw MediaError(fmt::format("the disk cannot be exported to '{}': {}; name another file", file,
-                                 std::strerror(errno)));
-  };
-  Part part{file + ".part", -1};
-  part.file = ::open(part.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (part.file < 0 || ::ftruncate(part.file, static_cast<off_t>(size_)) != 0) fail();
+  if (::ftruncate(file, static_cast<off_t>(size_)) != 0) fail();
   std::vector<std::uint8_t> piece(piece_size);
   for (std::uint64_t offset = 0, bytes; offset < size_; offset += bytes) {
     bytes = std::min(piece_size, size_ - offset);
     read(offset / config_.block_size, bytes / config_.block_size, piece.data());
-    if (!is_zero(piece, bytes) && !write_all(part.file, piece.data(), bytes, offset)) fail();
+    if (!is_zero(piece, bytes) && !write_all(file, piece.data(), bytes, offset)) fail();
   }
-  if (::rename(part.name.c_str(), file.c_str()) != 0) fail();
 }
 
 }  // namespace nvme

@@ -75,9 +75,10 @@ class Disk {
   /// lost, as `random` says. Returns the number of blocks that are lost.
   std::uint64_t lose_power(std::mt19937_64& random);
 
-  /// Writes the present contents, with those of the cache, to a file, which is replaced. Throws
-  /// MediaError if the file cannot be written; a file of that name is then as before.
-  void export_to(const std::string& file) const;
+  /// Writes the present contents, with those of the cache, to an empty file that is open for
+  /// writing. Blocks of zeros become holes. Throws MediaError if the image cannot be read, or if
+  /// the file cannot be written.
+  void write_to(int file) const;
 
   const std::uint64_t& written_back() const { return written_back_; }
   const Overlay& overlay() const { return overlay_; }

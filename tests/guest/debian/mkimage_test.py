@@ -24,10 +24,14 @@ FILES = (
     ("etc", 0o755, 0, 0, None),
     ("etc/hostname", 0o755, 0, 0, b"machine\n"),
     ("etc/resolv.conf", 0o644, 0, 0, b"nameserver 192.0.2.1\n"),
-    ("etc/shadow", 0o640, 0, 42, b"root:*:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n"),
+    ("etc/shadow", 0o640, 0, 42, b"other:!*:19000::::::\nroot:*:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n"),
     ("etc/apt", 0o755, 0, 0, None),
     ("etc/apt/sources.list", 0o644, 0, 0, b"deb copy:/somewhere ./\n"),
     ("etc/rcS.d", 0o755, 0, 0, None),
+    ("etc/systemd", 0o755, 0, 0, None),
+    ("etc/systemd/system", 0o755, 0, 0, None),
+    ("etc/systemd/system/getty.target.wants", 0o755, 0, 0, None),
+    ("etc/systemd/system/getty.target.wants/getty@tty1.service", 0o644, 0, 0, b"unit\n"),
     ("etc/rcS.d/S01hwclock.sh", 0o755, 0, 0, b"wait\n"),
     ("etc/rcS.d/S01hostname.sh", 0o755, 0, 0, b"name\n"),
     ("usr", 0o755, 0, 0, None),
@@ -112,8 +116,8 @@ class Contents(Case):
         image = self.made("image")
         self.assertEqual(self.content(image, "/etc/hostname"), "debian\n")
         self.assertEqual(self.content(image, "/etc/resolv.conf"), "")
-        self.assertEqual(self.content(image, "/etc/shadow").splitlines()[0], "root::19000:0:99999:7:::")
-        self.assertIn("daemon:*:", self.content(image, "/etc/shadow"))
+        self.assertEqual([line.split(":")[:2] for line in self.content(image, "/etc/shadow").splitlines()],
+                         [["other", "!*"], ["root", ""], ["daemon", "*"]])
         self.assertEqual(self.content(image, "/etc/fstab").split()[:3], ["LABEL=debian", "/", "ext4"])
         names = self.debugfs(image, "ls -p /etc/apt") + self.debugfs(image, "ls -p /etc/rcS.d")
         self.assertNotIn("sources.list/", names)
@@ -137,7 +141,9 @@ class Contents(Case):
         units = "/etc/systemd/system"
         for unit in ("serial-getty@ttyS0.service", "apt-daily.timer"):
             self.assertIn('Fast link dest: "/dev/null"', self.debugfs(image, f"stat {units}/{unit}"))
-        self.assertIn("console-getty.service", self.debugfs(image, f"ls -p {units}/getty.target.wants"))
+        gettys = self.debugfs(image, f"ls -p {units}/getty.target.wants")
+        self.assertIn("console-getty.service", gettys)
+        self.assertNotIn("getty@tty1", gettys)
         self.assertEqual(self.content(image, "/etc/fstab").split()[-2:], ["0", "0"])
 
     def test_the_file_system_is_sound_and_as_large_as_was_asked(self):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/nvme/storage/disk.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,12 @@ class DiskTest : public testing::Test {
     return bytes;
   }
   static Bytes all(const Disk& disk) { return read(disk, 0, disk.blocks()); }
+  static void write_to(const Disk& disk, const std::string& path) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ASSERT_GE(file, 0);
+    disk.write_to(file);
+    ::close(file);
+  }
   static std::string message(const std::function<void()>& work) {
     try {
       work();
@@ -109,7 +116,7 @@ TEST_F(DiskTest, IsMemoryOverAnImageThatNeverChanges) {
       }
       EXPECT_EQ(contents(config.image), first);
       const std::string copy = (folder / "copy").string();
-      disk.export_to(copy);
+      write_to(disk, copy);
       EXPECT_TRUE(contents(copy) == expected) << "with what only the cache holds";
       disk.flush();
       EXPECT_EQ(disk.volatile_bytes(), 0u);
@@ -213,18 +220,31 @@ TEST_F(DiskTest, WritingThroughReachesTheImageWhenDurable) {
   EXPECT_TRUE(contents(config.image) == expected);
 }
 
-TEST_F(DiskTest, ExportMayReplaceItsImage) {
-  DiskConfig config;
-  config.image = file(pattern(8 * 512, 1));
-  Disk disk(config);
+TEST_F(DiskTest, ZerosAreHolesInWhatItWrites) {
+  DiskConfig blank_one = blank(std::uint64_t{1} << 17);
+  blank_one.cache = 512;
+  Disk disk(blank_one);
   const Bytes data = pattern(512, 2);
-  disk.write(7, 1, data.data());
-  const Bytes expected = all(disk);
-  disk.export_to(config.image);
-  EXPECT_EQ(contents(config.image), expected);
-  EXPECT_EQ(all(disk), expected) << "the disk still has its first image";
-  EXPECT_THROW(disk.export_to((folder / "absent" / "file").string()), MediaError);
-  EXPECT_FALSE(std::filesystem::exists(folder / "image.part"));
+  disk.write_volatile(12345, 1, data.data());
+  const std::string copy = (folder / "copy").string();
+  write_to(disk, copy);
+  struct stat status {};
+  ASSERT_EQ(::stat(copy.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, 64 << 20);
+  EXPECT_LT(status.st_blocks * 512, 4 << 20);
+  DiskConfig config;
+  config.image = copy;
+  const Disk again(config);
+  EXPECT_EQ(read(again, 12345, 1), data);
+  EXPECT_EQ(read(again, 12344, 1), Bytes(512));
+}
+
+TEST_F(DiskTest, WhatCannotBeWrittenIsSaid) {
+  const Disk disk(blank(4096));
+  const std::string copy = file(Bytes(1));
+  const int read_only = ::open(copy.c_str(), O_RDONLY);
+  EXPECT_THROW(disk.write_to(read_only), MediaError);
+  ::close(read_only);
 }
 
 TEST_F(DiskTest, ImagesThatCannotBeUsedAreNamedWithARemedy) {
