@@ -5,7 +5,7 @@
 # BUILD/images/debian.img is the disk. BUILD/debian holds `debs`, the packages in it, and `packages` (a line each: name, version,
 # SHA-256).
 
-DEBIAN_INITS=(sysv systemd)
+DEBIAN_INITS=(systemd sysv)
 
 # What each init is called by Debian, and what every guest has beside Debian's essential packages. With usr-is-merged, none
 # converts what is right from the beginning.
@@ -61,7 +61,7 @@ steps_debian_guest() {
 
 # Makes the disk that was asked for last, or one without further packages.
 steps_debian_guest_again() {
-  local asked=(sysv '')
+  local asked=(systemd '')
   if [[ -e $BUILD/debian/asked ]]; then mapfile -t asked <"$BUILD/debian/asked"; fi
   steps_debian_guest "${asked[@]}"
 }

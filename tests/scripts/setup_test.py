@@ -47,7 +47,7 @@ class Options(InFolder):
             (["run", "debian", "--package", "bash"], "scripts/guest debian --package bash"),
             (["guest"], "there is: debian"),
             (["guest", "ubuntu"], "no guest 'ubuntu'"),
-            (["guest", "debian", "--init", "runit"], "sysv systemd"),
+            (["guest", "debian", "--init", "runit"], "systemd sysv"),
             (["guest", "debian", "--size", "512"], "'512' is no size"),
             (["guest", "debian", "--package=No Name"], "'No Name' is no name"),
             (["guest", "debian", "--package"], "--package"),

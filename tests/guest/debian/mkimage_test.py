@@ -41,6 +41,7 @@ FILES = (
     ("usr/share", 0o755, 0, 0, None),
     ("usr/share/misc", 0o755, 0, 0, None),
     ("usr/share/misc/pci.ids", 0o644, 0, 0, b"8086  Intel Corporation\n"),
+    ("usr/secret", 0o000, 0, 0, b"secret"),
     ("usr/write", 0o2755, 0, 5, b"x" * 10_000),
     ("var", 0o755, 0, 0, None),
     ("var/mine", 0o700, 7, 12, None),
@@ -111,6 +112,8 @@ class Contents(Case):
             self.assertRegex(stat, rf"User: +{owner} +Group: +{group} ", path)
         self.assertRegex(self.debugfs(image, "stat /dev-null"), r"Type: character special[\s\S]*Device major/minor number: 01:03")
         self.assertEqual(self.content(image, "/usr/write"), "x" * 10_000)
+        self.assertRegex(self.debugfs(image, "stat /usr/secret"), r"Mode: +0000 ")
+        self.assertEqual(self.content(image, "/usr/secret"), "secret")
 
     def test_it_is_settled(self):
         image = self.made("image")
@@ -169,8 +172,8 @@ class Mistakes(Case):
         self.expect_usage("no such option: --colour", "--colour")
         self.expect_usage("/nowhere", "--output", out, "/nowhere")
         self.expect_usage("/nowhere", "--output", out, "--pci-ids", "/nowhere", deb)
-        self.expect_usage("there are sysv and systemd", "--output", out, "--init", "runit", deb)
-        self.expect_usage("there are sysv and systemd", "--output", out, "--init", "../debian", deb)
+        self.expect_usage("there are systemd and sysv", "--output", out, "--init", "runit", deb)
+        self.expect_usage("there are systemd and sysv", "--output", out, "--init", "../debian", deb)
         for size in ("0M", "512", "-1G", "1K"):
             self.expect_usage(f"'{size}' is no size", "--output", out, "--size", size, deb)
         self.assertFalse(out.exists())

@@ -46,6 +46,25 @@ TEST(Outputs, AreMadeOrCleared) {
   EXPECT_TRUE(fs::exists(path / "12b/precious"));
 }
 
+TEST(Outputs, AreWholeFilesOrNone) {
+  const vp::TemporaryDirectory directory;
+  const fs::path file = directory.path("file");
+  const auto fill = [](int to) {
+    return ::write(to, "new", 3) == 3 ? std::string() : std::string("no room");
+  };
+  EXPECT_EQ(write_file(file, fill), "");
+  EXPECT_EQ(vp::contents(file), "new");
+  EXPECT_EQ(write_file(file,
+                       [&](int to) {
+                         fill(to);
+                         return std::string("it is broken");
+                       }),
+            "it is broken");
+  EXPECT_EQ(vp::contents(file), "new");
+  EXPECT_FALSE(fs::exists(directory.path("file.part")));
+  EXPECT_EQ(write_file(directory.path("absent/file"), fill), "No such file or directory");
+}
+
 TEST(Outputs, ReceiveTheMessagesOfAChild) {
   const vp::TemporaryDirectory directory;
   vp::Child child([&] {
