@@ -10,7 +10,7 @@ import tempfile
 import machine
 
 IMAGE = machine.IMAGES / "debian.img"
-# The goal is a login within a minute on 2 cores, of which the simulator uses one. Time on a processor does not depend on what else runs.
+# The goal is a login within a minute on 2 cores, of which the simulator uses one. Time on a processor depends little on what else runs.
 LONGEST_BOOT = 60  # s
 
 # What is sent is echoed, so each answer begins with a word that the command does not have.
