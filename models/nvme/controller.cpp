@@ -117,7 +117,7 @@ Controller::Controller(const sc_core::sc_module_name& name, const ControllerConf
   statistics.counter(prefix + "bytes_read", bytes_read_);
   statistics.counter(prefix + "bytes_written", bytes_written_);
   statistics.counter(prefix + "errors", health_.error_log_entries);
-  statistics.counter(prefix + "interrupts", interrupts_.count());
+  statistics.counter(prefix + "interrupt_requests", interrupts_.count());
   statistics.counter(prefix + "doorbells", doorbells_);
   statistics.counter(prefix + "fatal_errors", failures_);
   statistics.counter(prefix + "injected_faults", faults_.count());

@@ -99,6 +99,10 @@ class Login(InFolder):
         warnings = [line for line in self.debugfs(disk, "cat /root/warnings").splitlines() if "out-of-tree module" not in line]
         self.assertEqual(warnings, [])
 
+
+class Equal(InFolder):
+    """Two boots of Debian are equal, whatever the quantum."""
+
     def test_two_runs_are_equal(self):
         def boot(quantum):
             run = machine.Run("--set", f"simulation.max_quantum={quantum}", *console_input(self.folder, LOGIN + 'send "poweroff\\n"\n'),

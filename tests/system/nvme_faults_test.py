@@ -189,7 +189,7 @@ class Driver(DiskCase):
 
 
 # Files are written one after the other, each synced and then listed. Others are written without, and removed.
-FILES = 250
+FILES = 160
 WRITING = HEAD + f"""
 mkdir /tmp/disk
 mount -t ext4 $disk /tmp/disk
@@ -254,7 +254,7 @@ for n in 20 50 80; do
   echo 1 > /sys/class/nvme/nvme0/reset_controller
 done
 for method in flr bus; do
-  await begun 110
+  await begun 100
   echo $method > $device/reset_method
   echo 1 > $device/reset
 done
@@ -266,7 +266,7 @@ for n in 20 40 60 80; do
 done
 """,
     "failing_commands": """
-for n in 20 60 100; do
+for n in 20 50 80; do
   await begun $n
   vpctl inject disk fail write_fault 3 write
   vpctl inject disk hold 1 write
@@ -299,7 +299,7 @@ class FileSystem(DiskCase):
     """An ext4 file system is sound after each of these, and each file that was synced is whole."""
 
     UUID = "f0ae0ae5-0000-4000-8000-00000000000f"
-    PULLS = (3, 40, 120, 200)  # files that are synced before
+    PULLS = (3, 40, 100)  # files that are synced before
 
     @classmethod
     def setUpClass(cls):
