@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -96,6 +97,7 @@ class Disk {
   void write_durable(std::uint64_t offset, std::uint64_t bytes, const std::uint8_t* from);
   void zero_durable(std::uint64_t offset, std::uint64_t bytes);
   void forget(std::uint64_t block, std::uint64_t count);
+  std::set<std::uint64_t> pieces_with_data() const;
   void write_back(std::uint64_t block);
 
   const DiskConfig config_;

@@ -221,22 +221,42 @@ TEST_F(DiskTest, WritingThroughReachesTheImageWhenDurable) {
 }
 
 TEST_F(DiskTest, ZerosAreHolesInWhatItWrites) {
-  DiskConfig blank_one = blank(std::uint64_t{1} << 17);
-  blank_one.cache = 512;
-  Disk disk(blank_one);
-  const Bytes data = pattern(512, 2);
-  disk.write_volatile(12345, 1, data.data());
+  // A terabyte, which nobody could read in the time of a test.
+  constexpr std::uint64_t blocks = std::uint64_t{1} << 31;
+  const std::uint64_t cached = 12345, written = blocks / 2 + 7, last = blocks - 1;
+  Disk disk(blank(blocks, 512, 8));
+  const Bytes data = pattern(512, 2), other = pattern(512, 3);
+  disk.write(written, 1, data.data());
+  disk.write(last, 1, other.data());
+  disk.write_volatile(cached, 1, data.data());
   const std::string copy = (folder / "copy").string();
+  const auto expect_sparse = [&](const std::string& path) {
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_size, std::int64_t{1} << 40);
+    EXPECT_LT(status.st_blocks * 512, 8 << 20);
+  };
   write_to(disk, copy);
-  struct stat status {};
-  ASSERT_EQ(::stat(copy.c_str(), &status), 0);
-  EXPECT_EQ(status.st_size, 64 << 20);
-  EXPECT_LT(status.st_blocks * 512, 4 << 20);
+  expect_sparse(copy);
+  // The copy, which has holes, is an image in turn. What is cleared of it becomes a hole.
   DiskConfig config;
   config.image = copy;
-  const Disk again(config);
-  EXPECT_EQ(read(again, 12345, 1), data);
-  EXPECT_EQ(read(again, 12344, 1), Bytes(512));
+  Disk again(config);
+  EXPECT_EQ(read(again, cached, 1), data);
+  EXPECT_EQ(read(again, cached - 1, 1), Bytes(512));
+  EXPECT_EQ(read(again, written, 1), data);
+  EXPECT_EQ(read(again, last, 1), other);
+  again.clear(written, 1);
+  again.write(3, 1, other.data());
+  const std::string second = (folder / "second").string();
+  write_to(again, second);
+  expect_sparse(second);
+  config.image = second;
+  const Disk third(config);
+  EXPECT_EQ(read(third, written, 1), Bytes(512));
+  EXPECT_EQ(read(third, cached, 1), data);
+  EXPECT_EQ(read(third, 3, 1), other);
+  EXPECT_EQ(read(third, last, 1), other);
 }
 
 TEST_F(DiskTest, WhatCannotBeWrittenIsSaid) {
