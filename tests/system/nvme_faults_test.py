@@ -170,7 +170,7 @@ class Driver(DiskCase):
         self.assertEqual(self.statuses("unretried", "0x01").count("0x280"), 6)
 
     def test_a_disk_that_stays_disabled_is_given_up_and_found_again(self):
-        self.log("dead", "Device not ready; aborting reset, CSTS=0x0")
+        self.log("dead", "Device not ready; aborting initialisation, CSTS=0x0")
         self.assertNotEqual(self.child("dead").file("code").strip(), "0")
         states = self.all_states("dead")
         self.assertEqual(states[:2], ["ready", "reset"])
