@@ -82,6 +82,9 @@ bool parse_status(std::string_view text, StatusCode& status) {
   return good;
 }
 
+// A guest may ask without an end.
+constexpr std::size_t most_waiting = 256;
+
 constexpr const char* known =
     "an NVMe disk can hold, fail, refuse_abort, stay_disabled, be fatal, or clear what was asked "
     "for";
@@ -124,6 +127,10 @@ std::string Faults::ask(const std::vector<std::string_view>& words) {
   }
   if (at < words.size()) return fmt::format("{} takes nothing behind that", what);
   if (of_commands) {
+    if (commands_.size() == most_waiting) {
+      return fmt::format("{} faults wait for their commands already; clear takes them back",
+                         most_waiting);
+    }
     commands_.push_back(asked);
   } else if (what == "refuse_abort") {
     refused_aborts_ = asked.number;

@@ -35,8 +35,8 @@ class Faults {
   ///
   /// STATUS is one of its names in protocol.h, or type and code as a number from 0x001 to 0x7ff.
   /// COMMAND is `io` or `admin` for all commands of such a queue, or a name of protocol.h. Faults
-  /// of the same command happen one after the other. Returns why the words cannot be obeyed, or an
-  /// empty string.
+  /// of the same command happen one after the other. At most 256 `hold` and `fail` wait at a time.
+  /// Returns why the words cannot be obeyed, or an empty string.
   std::string ask(const std::vector<std::string_view>& words);
 
   /// Whether a command may have a fate.

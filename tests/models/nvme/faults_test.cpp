@@ -74,6 +74,17 @@ TEST(NvmeFaults, EachFindsItsCommandsInTheOrderOfTheRequests) {
   EXPECT_FALSE(faults.refuses_abort());
 }
 
+TEST(NvmeFaults, AGuestCannotAskWithoutAnEnd) {
+  Faults faults;
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(faults.ask({"hold", "2", "read"}), "") << i;
+  EXPECT_THAT(faults.ask({"fail", "0x281"}), HasSubstr("256 faults wait"));
+  EXPECT_EQ(faults.ask({"refuse_abort"}), "") << "which is a number, and takes no place";
+  for (int i = 0; i < 2; ++i) faults.fate(false, read);
+  EXPECT_EQ(faults.ask({"fail", "0x281"}), "") << "one has happened";
+  EXPECT_EQ(faults.ask({"clear"}), "");
+  EXPECT_FALSE(faults.any());
+}
+
 TEST(NvmeFaults, AFailedCommandHasNoEffect) {
   Host host;
   host.run([&] {
