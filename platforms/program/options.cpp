@@ -330,6 +330,13 @@ void name_exports(const CommandLine& line, const Platform& platform, RunOptions&
       continue;
     }
     check_output(assignment->value_place, file, report);
+    // At the end another file takes the place of one that is there, which needs its directory.
+    const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (fs::is_regular_file(file, error) && ::access(directory.c_str(), W_OK | X_OK) != 0) {
+      report.add({assignment->value_place,
+                  fmt::format("{}: {}", shown(directory.string()), std::strerror(errno)),
+                  "a file that can be replaced", "name a directory that you may write to"});
+    }
     options.exports.push_back({storage, file});
   }
 }

@@ -2,6 +2,7 @@
 #include "platforms/run/outputs.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -65,7 +66,8 @@ fs::path Outputs::make_child(std::size_t number) const {
 }
 
 std::string write_file(const fs::path& file, const std::function<std::string(int file)>& fill) {
-  const std::string part = file.string() + ".part";
+  // No file of the user has this name.
+  const std::string part = fmt::format("{}.{}.part", file.string(), ::getpid());
   const int opened = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (opened < 0) return std::strerror(errno);
   std::string why = fill(opened);

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 
 #include "tests/vp/temporary.h"
 #include "vp/snapshot/child.h"
@@ -52,6 +53,7 @@ TEST(Outputs, AreWholeFilesOrNone) {
   const auto fill = [](int to) {
     return ::write(to, "new", 3) == 3 ? std::string() : std::string("no room");
   };
+  std::ofstream(directory.path("file.part")) << "precious";
   EXPECT_EQ(write_file(file, fill), "");
   EXPECT_EQ(vp::contents(file), "new");
   EXPECT_EQ(write_file(file,
@@ -61,7 +63,9 @@ TEST(Outputs, AreWholeFilesOrNone) {
                        }),
             "it is broken");
   EXPECT_EQ(vp::contents(file), "new");
-  EXPECT_FALSE(fs::exists(directory.path("file.part")));
+  EXPECT_EQ(vp::contents(directory.path("file.part")), "precious");
+  const fs::directory_iterator left(directory.path());
+  EXPECT_EQ(std::distance(begin(left), end(left)), 2) << "nothing else is left";
   EXPECT_EQ(write_file(directory.path("absent/file"), fill), "No such file or directory");
 }
 
