@@ -4,6 +4,7 @@ import hashlib
 import json
 import pathlib
 import random
+import shutil
 import tempfile
 
 import machine
@@ -417,16 +418,20 @@ class Quantum(DiskCase):
     def compare(self, script, quanta, *options, **more):
         family = machine.Children(*options, platform="disk", scripts={"forked": script}, trace=True, **more)
         (family.share / "pattern").write_bytes(image(2, 200_000))
+        given = family.folder / "given"
+        shutil.copytree(family.share, given)
         forked = family.finish().children["forked"]
         self.assertEqual(forked.code, 0, forked)
         self.assertIn(b'"nvme":"disk.controller"', forked.trace_bytes)
         for quantum in quanta:
-            alone = machine.Run(*options, "--share", family.share, "--snapshot-at", "booted", "--child", "sh /share/script0",
+            # A run adds files to its share, and the next one must begin with the same.
+            share = family.folder / f"share_{quantum}"
+            shutil.copytree(given, share)
+            alone = machine.Run(*options, "--share", share, "--snapshot-at", "booted", "--child", "sh /share/script0",
                                 "--set", f"simulation.max_quantum={quantum}", platform="disk", trace=True, **more).finish()
             self.assertEqual(alone.code, 0, alone)
-            self.assertEqual((family.share / "result").read_text(), forked.file("result"), quantum)
+            self.assertEqual((share / "result").read_text(), forked.file("result"), quantum)
             self.assertTrue(alone.trace_bytes == forked.trace_bytes, f"the traces differ, with a quantum of {quantum}")
-            (family.share / "result").unlink()
 
     def test_the_trace_is_the_same(self):
         self.compare(HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
