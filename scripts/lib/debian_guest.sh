@@ -24,17 +24,8 @@ check_image_size() {
 
 # fetch_debian_guest NAME...: downloads these and the essential packages, with all that they depend on.
 fetch_debian_guest() {
-  local folder=$BUILD/debian archive
-  archive=$(find_archive "do without a Debian guest")
-  rm -rf "$folder"
-  mkdir -p "$folder/debs"
-  cd "$folder/debs"
-  nothing_installed "$folder/apt" >"$folder/apt.conf"
-  download_with_dependencies "$folder/apt.conf" '?essential' "$@" ||
-    { can_be_root && update_lists && download_with_dependencies "$folder/apt.conf" '?essential' "$@"; } ||
-    fail "The packages $*, or those that they depend on, cannot be fetched from this machine's archive ($archive)."
-  describe_packages ./*.deb >"$folder/packages"
-  rm -r "$folder"/apt{,.conf}
+  fetch_packages "$BUILD/debian" "do without a Debian guest" '?essential' "$@"
+  describe_packages ./*.deb >"$BUILD/debian/packages"
 }
 
 # make_debian_image INIT SIZE: SIZE may be empty.
@@ -50,7 +41,8 @@ steps_debian_guest() {
   local asked=("$@") init=$1 size=$2 names
   shift 2
   mapfile -t names < <(printf '%s\n' "${DEBIAN_INIT_PACKAGE[$init]}" "${DEBIAN_BASE[@]}" "$@" | sort -u)
-  step debian-packages "Packages of the Debian guest" "${names[*]} $(hash_of_files "$ROOT/scripts/lib/debian_guest.sh")" \
+  step debian-packages "Packages of the Debian guest" \
+    "${names[*]} $(hash_of_files "$ROOT/scripts/lib"/{debian_guest,guest_packages}.sh)" \
     "Run '$PROGRAM' again." "$BUILD/debian"/{debs,packages} -- fetch_debian_guest "${names[@]}"
   printf '%s\n' "${asked[@]}" >"$BUILD/debian/asked"
   step debian-guest "Disk of the Debian guest" \
