@@ -19,6 +19,10 @@ ln -sf ../oae-vp-session.service "$units/multi-user.target.wants/oae-vp-session.
 # Its group depends on who makes the image, and nothing is kept there.
 rm -rf "$root/var/log/journal"
 printf '%s\n' '[Journal]' 'Storage=volatile' 'RuntimeMaxUse=8M' >"$root/etc/systemd/journald.conf.d/oae-vp.conf"
+# The package has these made by systemd-tmpfiles, which does not work where /proc cannot be mounted, as in many containers.
+install -d -m 700 "$root"/root/.ssh "$root"/var/{cache,lib,log}/private
+install -d -m 755 "$root"/var/lib/systemd/{coredump,pstore}
+rm -f "$root/var/log/README"
 # systemd warns of this module if it is missing.
 printf '%s\n' 'install autofs4 /bin/true' >"$root/etc/modprobe.d/oae-vp.conf"
 # Its check of the root file system would ask udev. Linux replays the journal by itself.

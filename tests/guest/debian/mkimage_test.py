@@ -61,8 +61,9 @@ class Case(unittest.TestCase):
         with tarfile.open(work / "root.tar", "w") as archive:
             for path, mode, owner, group, content in files:
                 member = tarfile.TarInfo(f"./{path}")
-                member.mode, member.uid, member.gid, member.mtime = mode, owner, group, EPOCH - 1000
+                member.mode, member.uid, member.gid = mode, owner, group
                 member.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
+                member.mtime = EPOCH if member.isdir() else EPOCH - 1000
                 member.size = len(content or b"")
                 archive.addfile(member, io.BytesIO(content or b""))
             device = tarfile.TarInfo("./dev-null")
@@ -93,6 +94,18 @@ class Same(Case):
         time.sleep(1.1)  # times in a file system may be whole seconds
         second = self.made("second")
         self.assertTrue(first.read_bytes() == second.read_bytes(), "the images differ")
+
+    def test_a_machine_that_cannot_mount_proc_makes_the_same(self):
+        """systemd-tmpfiles, which the scripts of packages call, does nothing there."""
+        parents = tuple((path, 0o755, 0, 0, None) for path in
+                        ("root", "run", "run/lock", "var/cache", "var/lib", "var/lib/systemd", "var/log"))
+        made = (*((path, 0o700, 0, 0, None) for path in ("root/.ssh", "var/cache/private", "var/lib/private", "var/log/private")),
+                *((path, 0o755, 0, 0, None) for path in ("run/lock/subsys", "var/lib/systemd/coredump", "var/lib/systemd/pstore")),
+                ("var/log/README", 0o644, 0, 0, b"text\n"))
+        there = self.made("there", init="systemd", files=FILES + parents)
+        here = self.made("here", init="systemd", files=FILES + parents + made)
+        self.assertIn("pstore", self.debugfs(there, "ls -p /var/lib/systemd"))
+        self.assertTrue(there.read_bytes() == here.read_bytes(), "the images differ")
 
     def test_no_time_is_that_of_the_machine(self):
         image = self.made("image")
