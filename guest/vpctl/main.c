@@ -13,12 +13,16 @@
 enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_absent = 3 };
 
 static const char help[] =
-    "usage: vpctl exit CODE | hot_plug LINK ACTION | inject DIRECTION ERROR [TLP [NUMBER]] |\n"
-    "             mark NAME | present | put FILE...\n"
+    "usage: vpctl exit CODE | export DEVICE[.NUMBER] NAME | hot_plug LINK ACTION |\n"
+    "             inject DIRECTION ERROR [TLP [NUMBER]] | inject DEVICE FAULT... | mark NAME |\n"
+    "             present | put FILE...\n"
     "\n"
     "Talks from inside the guest to the platform that simulates it.\n"
     "\n"
     "  exit CODE    ends the run with this code, 0 to 255\n"
+    "  export DEVICE[.NUMBER] NAME\n"
+    "               hands over what a disk holds, as an image of this relative name. NUMBER is that\n"
+    "               of the namespace (1). What the guest has not written yet is missing: sync first.\n"
     "  hot_plug LINK remove|insert|button|open|close|power_fault\n"
     "               removes the card at the end of a PCIe link from its hot-plug slot, inserts it\n"
     "               again, presses the attention button, opens or closes the latch, or makes the\n"
@@ -28,6 +32,16 @@ static const char help[] =
     "               LINK.down or LINK.up. The error happens at once, or to a TLP of the given type\n"
     "               (as the trace names it): to the next one, or to the NUMBERth from now on.\n"
     "               For lane_failure, TLP is the number of the lane.\n"
+    "  inject DEVICE FAULT...\n"
+    "               makes the device itself fail. The faults of an NVMe disk are\n"
+    "               hold [NUMBER [COMMAND]]         does not answer the next commands\n"
+    "               fail STATUS [NUMBER [COMMAND]]  ends the next commands with this status\n"
+    "               refuse_abort [NUMBER]           aborts nothing, as often as that\n"
+    "               stay_disabled [NUMBER]          does not become ready, as often as that\n"
+    "               fatal                           sets CSTS.CFS at once\n"
+    "               clear                           takes back what has not happened yet\n"
+    "               COMMAND is io (all I/O commands), admin, or a name such as read or abort.\n"
+    "               STATUS is a name such as write_fault, or type and code, such as 0x281.\n"
     "  mark NAME    reports that the guest has reached a point, which the platform may wait for.\n"
     "               Prints the command that the platform answers with, if there is one.\n"
     "  present      says by exit code 0 or 3 whether there is such a platform\n"
@@ -130,6 +144,11 @@ static int send_words(const char *command, int count, char **words) {
   return send_line(command, what);
 }
 
+static int export_storage(char **words) {
+  return is_file_name(words[1]) ? send_words("export", 2, words)
+                                : usage("not a relative name without hidden parts", words[1]);
+}
+
 static int run(int argc, char **argv) {
   const char *command = argc >= 2 ? argv[1] : "";
 
@@ -138,7 +157,8 @@ static int run(int argc, char **argv) {
   if (strcmp(command, "exit") == 0 && argc == 3)
     return is_exit_code(argv[2]) ? send_line("exit", argv[2])
                                  : usage("not an exit code (0 to 255)", argv[2]);
-  if ((strcmp(command, "inject") == 0 && argc >= 4 && argc <= 6) ||
+  if (strcmp(command, "export") == 0 && argc == 4) return export_storage(argv + 2);
+  if ((strcmp(command, "inject") == 0 && argc >= 4 && argc <= 7) ||
       (strcmp(command, "hot_plug") == 0 && argc == 4))
     return send_words(command, argc - 2, argv + 2);
   if (strcmp(command, "mark") == 0 && argc == 3)

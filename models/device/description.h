@@ -57,6 +57,8 @@ struct Description {
   /// Says why the machine must not be forked, such as `namespaces[0] writes to its image`. Empty if
   /// it may be.
   virtual std::string forbids_forks() const { return {}; }
+  /// How many storages the device has whose contents can be exported.
+  virtual unsigned storages() const { return 0; }
   /// Describes the device in a few words, such as `2 namespaces, 64MiB`. May be empty.
   virtual std::string summary() const { return {}; }
 };

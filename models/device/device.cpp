@@ -21,4 +21,12 @@ Device::Device(const sc_core::sc_module_name& name, const Site& site,
       endpoint("endpoint", with_functions(site.endpoint, std::move(functions)), domain,
                site.statistics) {}
 
+std::string Device::inject(const std::vector<std::string_view>&) {
+  return "a device of this kind has no faults of its own";
+}
+
+std::string Device::export_storage(unsigned, int) const {
+  return "a device of this kind stores nothing";
+}
+
 }  // namespace device

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <systemc>
 #include <vector>
 
@@ -28,6 +30,14 @@ class Device : public sc_core::sc_module {
   /// Throws pcie::ConfigurationError if a value is impossible.
   Device(const sc_core::sc_module_name& name, const Site& site,
          std::vector<pcie::FunctionConfig> functions);
+
+  /// Makes the device itself fail, in the words of its kind; faults of links are not meant. Returns
+  /// why that is impossible, or an empty string.
+  virtual std::string inject(const std::vector<std::string_view>& words);
+  /// Writes what the device stores to an empty file that is open for writing. A device with several
+  /// storages has them from number 1 on; Description::storages() is their number. Returns why that
+  /// is impossible, or an empty string.
+  virtual std::string export_storage(unsigned number, int file) const;
 
   vp::Domain domain;
   pcie::Endpoint endpoint;

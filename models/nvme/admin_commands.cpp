@@ -188,6 +188,7 @@ void Controller::continue_deletion(unsigned queue) {
 // 5.1.
 void Controller::abort(Slot& slot) {
   --aborts_;
+  if (faults_.refuses_abort()) return complete(slot, StatusCode::success, not_aborted);
   const std::uint32_t queue = AdminWord::aborted_queue.get(slot.command.words[10]);
   const std::uint32_t id = AdminWord::aborted_command.get(slot.command.words[10]);
   const auto event = std::find(event_requests_.begin(), event_requests_.end(), id);
@@ -201,8 +202,9 @@ void Controller::abort(Slot& slot) {
   for (const auto& other : slots_) {
     const bool abortable = other->stage == Stage::waiting || other->stage == Stage::held;
     if (!abortable || other->queue != queue || other->command.id() != id) continue;
-    const bool is_abort =
-        queue == 0 && other->command.opcode() == static_cast<std::uint8_t>(AdminOpcode::abort);
+    // An Abort that is held was not counted.
+    const bool is_abort = queue == 0 && other->stage == Stage::waiting &&
+                          other->command.opcode() == static_cast<std::uint8_t>(AdminOpcode::abort);
     if (is_abort) --aborts_;
     complete(*other, StatusCode::abort_requested);
     return succeed(slot);

@@ -117,9 +117,10 @@ Controller::Controller(const sc_core::sc_module_name& name, const ControllerConf
   statistics.counter(prefix + "bytes_read", bytes_read_);
   statistics.counter(prefix + "bytes_written", bytes_written_);
   statistics.counter(prefix + "errors", health_.error_log_entries);
-  statistics.counter(prefix + "interrupts", interrupts_.count());
+  statistics.counter(prefix + "interrupt_requests", interrupts_.count());
   statistics.counter(prefix + "doorbells", doorbells_);
   statistics.counter(prefix + "fatal_errors", failures_);
+  statistics.counter(prefix + "injected_faults", faults_.count());
   statistics.counter(prefix + "lost_blocks", lost_blocks_);
   const auto sum = [this](std::uint64_t (*of)(const Disk&)) {
     return [this, of] {
@@ -291,7 +292,7 @@ void Controller::enable() {
   completion_[0].interrupts = true;
   completion_[0].submission_queues = 1;
   state_ = State::starting;
-  ready_.after(config_.ready_time);
+  if (!faults_.stays_disabled()) ready_.after(config_.ready_time);
 }
 
 void Controller::become_ready() {
@@ -342,7 +343,6 @@ void Controller::stop() {
   events_.clear();
   reported_types_ = 0;
   aborts_ = 0;
-  to_hold_ = 0;
   fatal_ = false;
   features_.reset(interrupts_.vectors(), static_cast<unsigned>(disks_.size()), has_cache(),
                   config_.temperature + warning_above);
@@ -420,13 +420,20 @@ bool Controller::forbids_forks() const {
                      [](const auto& disk) { return disk->writes_through(); });
 }
 
-void Controller::export_disk(std::uint32_t name_space, const std::string& file) const {
+void Controller::export_disk(std::uint32_t name_space, int file) const {
   const Disk* disk = disk_of(name_space);
   if (disk == nullptr) {
     throw ConfigurationError(fmt::format("{} has no namespace {}; it has those from 1 to {}",
                                          name(), name_space, disks_.size()));
   }
-  disk->export_to(file);
+  disk->write_to(file);
+}
+
+std::string Controller::inject(const std::vector<std::string_view>& words) {
+  if (words.size() != 1 || words[0] != "fatal") return faults_.ask(words);
+  if (state_ != State::ready || fatal_) return "the controller is not ready";
+  fail("fails, as somebody has asked for");
+  return {};
 }
 
 // The next functions implement commands and their data.
@@ -500,7 +507,24 @@ void Controller::start(unsigned queue, const std::uint8_t* entry) {
   if (slot.command.fused() != 0 || slot.command.data_pointer_kind() != 0) {
     return complete(slot, StatusCode::invalid_field);
   }
+  if (faults_.any() && suffer_fault(slot)) return;
   queue == 0 ? begin_admin(slot) : begin_io(slot);
+}
+
+// Whether a fault takes the place of the command's execution.
+bool Controller::suffer_fault(Slot& slot) {
+  const Faults::Fate fate = faults_.fate(slot.queue == 0, slot.command.opcode());
+  switch (fate.effect) {
+    case Faults::Effect::none:
+      return false;
+    case Faults::Effect::hold:
+      slot.stage = Stage::held;
+      return true;
+    case Faults::Effect::fail:
+      complete(slot, fate.status);
+      return true;
+  }
+  return false;
 }
 
 // Finds the memory of a command's data. Then data for the host is in `slot.data` already and

@@ -10,9 +10,11 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/nvme/data_pointer.h"
+#include "models/nvme/faults.h"
 #include "models/nvme/features.h"
 #include "models/nvme/host_memory.h"
 #include "models/nvme/identify.h"
@@ -91,13 +93,13 @@ class Controller : public sc_core::sc_module {
   /// Whether a fork is impossible, because a disk writes through to its image.
   bool forbids_forks() const;
 
-  /// Writes the present contents of a namespace to a file. Throws ConfigurationError if there is no
-  /// such namespace, and otherwise as Disk::export_to does.
-  void export_disk(std::uint32_t name_space, const std::string& file) const;
+  /// Writes the present contents of a namespace to an empty file that is open for writing. Throws
+  /// ConfigurationError if there is no such namespace, and otherwise as Disk::write_to does.
+  void export_disk(std::uint32_t name_space, int file) const;
 
-  /// A fault: the next I/O commands are fetched but wait, until the host aborts them, deletes their
-  /// queue or resets the controller.
-  void hold_commands(unsigned count) { to_hold_ = count; }
+  /// Makes the controller fail: `fatal` sets CSTS.CFS at once, and Faults::ask describes the
+  /// others. Returns why that is impossible, or an empty string.
+  std::string inject(const std::vector<std::string_view>& words);
 
  private:
   struct Slot;
@@ -154,6 +156,7 @@ class Controller : public sc_core::sc_module {
   void arbitrate();
   void fetch(unsigned queue, unsigned count);
   void start(unsigned queue, const std::uint8_t* entry);
+  bool suffer_fault(Slot& slot);
   void locate(Slot& slot, Direction direction, std::size_t bytes, Step next);
   void follow(Slot& slot, DataPointer::Next next);
   void move(Slot& slot);
@@ -259,7 +262,7 @@ class Controller : public sc_core::sc_module {
   vp::Event shutdown_end_;
   vp::Picoseconds medium_free_ = 0;
   std::mt19937_64 random_;
-  unsigned to_hold_ = 0;
+  Faults faults_;
   vp::Picoseconds busy_since_ = vp::never;
   vp::Picoseconds busy_ = 0;
 

@@ -45,6 +45,7 @@ class Interrupts {
     reset();
   }
 
+  /// How often the function was asked for an interrupt. It may merge requests of a vector.
   const std::uint64_t& count() const { return count_; }
 
  private:

@@ -52,11 +52,6 @@ StatusCode Controller::check_range(const Slot& slot, bool has_data) const {
 
 void Controller::begin_io(Slot& slot) {
   const Command& command = slot.command;
-  if (to_hold_ > 0) {
-    --to_hold_;
-    slot.stage = Stage::held;
-    return;
-  }
   const auto opcode = static_cast<IoOpcode>(command.opcode());
   switch (opcode) {
     case IoOpcode::flush:

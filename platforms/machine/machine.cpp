@@ -193,8 +193,20 @@ pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, 
   return switches.back()->upstream();
 }
 
+device::Device* Machine::device(std::string_view name) const {
+  const auto found = std::find_if(devices.begin(), devices.end(),
+                                  [name](const auto& one) { return name == one->name(); });
+  return found == devices.end() ? nullptr : found->get();
+}
+
 std::string Machine::inject(std::string_view what) {
   const auto word = words(what);
+  device::Device* failing = word.empty() ? nullptr : device(word[0]);
+  if (failing == nullptr) return inject_into_link(word);
+  return failing->inject({word.begin() + 1, word.end()});
+}
+
+std::string Machine::inject_into_link(const std::vector<std::string_view>& word) {
   if (word.size() < 2 || word.size() > 4)
     return "inject takes a direction of a link and an error, and may take a TLP and a number";
   const std::size_t dot = std::min(word[0].rfind('.'), word[0].size());
@@ -205,6 +217,7 @@ std::string Machine::inject(std::string_view what) {
   if (link == links.end() || (end != ".down" && end != ".up")) {
     std::string all;
     for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
+    for (const auto& one : devices) all += fmt::format(", and the device {}", one->name());
     return "there is no such direction; there are" + all;
   }
   const auto direction = end == ".down" ? pcie::Direction::down : pcie::Direction::up;
@@ -231,6 +244,20 @@ std::string Machine::inject(std::string_view what) {
       return "the number is a whole number from 1 up";
   }
   return (*link)->inject(direction, fault) ? "" : "such a packet cannot have this error there";
+}
+
+std::string Machine::export_storage(std::string_view storage, int file) const {
+  const std::size_t dot = std::min(storage.find('.'), storage.size());
+  const device::Device* exported = device(storage.substr(0, dot));
+  unsigned number = 1;
+  if (exported == nullptr) {
+    std::string all;
+    for (const auto& one : devices) all += std::string(" ") + one->name();
+    return all.empty() ? "there is no device" : "there is no such device; there are" + all;
+  }
+  if (dot < storage.size() && !parse(storage.substr(dot + 1), number))
+    return "the number of a storage is a whole number from 1 up";
+  return exported->export_storage(number, file);
 }
 
 std::string Machine::operate_hot_plug(const std::string& host, std::string_view what) {

@@ -28,9 +28,15 @@ class Machine {
   Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,
           vp::Statistics& statistics);
 
-  /// Injects an error: `LINK.down ERROR [TLP [NUMBER]]`, or `LINK.up`; see pcie::Fault. Returns why
-  /// that is impossible, or an empty string.
+  /// Injects an error: `LINK.down ERROR [TLP [NUMBER]]`, or `LINK.up`; see pcie::Fault. Or makes a
+  /// device itself fail: `DEVICE FAULT...`, in the words of its kind. Returns why that is
+  /// impossible, or an empty string.
   std::string inject(std::string_view what);
+
+  /// Writes what a device stores to an empty file that is open for writing. `storage` is
+  /// `DEVICE.NUMBER`, or `DEVICE` for the first one. Returns why that is impossible, or an empty
+  /// string.
+  std::string export_storage(std::string_view storage, int file) const;
 
   /// Does at a hot-plug slot of this host what a person could do there: `LINK remove`, `insert`,
   /// `button`, `open`, `close`; or lets its power fail: `LINK power_fault`. Returns why that is
@@ -54,6 +60,8 @@ class Machine {
   void connect(const OaeLink& link);
   void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
   pcie::Port& endpoint_of(const std::string& name);
+  device::Device* device(std::string_view name) const;
+  std::string inject_into_link(const std::vector<std::string_view>& word);
   pcie::Port& add_switch(const Switch& described, const PcieLink& above, HostMachine& host);
 
   const Platform& platform_;

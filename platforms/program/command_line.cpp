@@ -55,6 +55,13 @@ constexpr const char* run_examples =
     "exit code is 0, or that of the child that ended worst: 6 (or a crash), 4, 3, 7, 130, 5, 1. A\n"
     "debugger, waveforms and pseudo-terminals need a single machine: --child makes a run that is\n"
     "equal to that of a child, without a fork.\n\n"
+    "Disks. --export disk=FILE writes the first namespace of the disk `disk` to FILE, --export\n"
+    "disk.2=FILE the second one. Each child writes its own to DIR/N/disk.img and "
+    "DIR/N/disk.2.img.\n"
+    "It is what the guest would read from the disk, with what a volatile write cache holds. Only "
+    "a\n"
+    "guest that has written everything (by `sync`, or by powering off) leaves a whole file "
+    "system.\n\n"
     "Examples:\n"
     "  oae-vp run oae-mini --console ipu\n"
     "  oae-vp run oae-mini --snapshot-at booted --children commands.txt --jobs 4 --until 10s\n"
@@ -62,6 +69,7 @@ constexpr const char* run_examples =
     "  oae-vp run oae-mini --console ipu=firmware.log --console host=pty\n"
     "  oae-vp run oae-mini --kernel ./bzImage --append 'nokaslr loglevel=7' --gdb host=1234\n"
     "  oae-vp run oae-mini --input commands.txt --until 5s --stats run.json\n"
+    "  oae-vp run debian --export disk=after.img\n"
     "  oae-vp run e2000 --set ipus[0].cores=4 --set pcie_links[*].lanes=8 --log pcie=debug\n\n";
 
 constexpr const char* check_examples =
@@ -134,6 +142,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   single("--vcd", line.vcd, "write the signals of the OAE block", "FILE");
   app.add_flag("--check-rtl", line.check_rtl, "check the assertions of the OAE RTL; slower")
       ->group(group);
+  list("--export", line.exports, "write what a device stores at the end to an image; see below",
+       "DEVICE[.N]=FILE");
   single("--stats", line.stats, "write counters and latencies at the end as JSON", "FILE");
 }
 

@@ -299,6 +299,48 @@ void name_debuggers(const CommandLine& line, const Parts& parts, RunOptions& opt
   }
 }
 
+void name_exports(const CommandLine& line, const Platform& platform, RunOptions& options,
+                  Report& report) {
+  std::vector<std::string> storages;
+  for (const device::DescriptionPtr& each : platform.devices) {
+    for (unsigned number = 1; number <= each->storages(); ++number)
+      storages.push_back(number == 1 ? each->name : fmt::format("{}.{}", each->name, number));
+  }
+  for (const std::string& text : line.exports) {
+    const auto assignment = split("--export", text, "disk=disk.img", report);
+    if (!assignment) continue;
+    std::string storage = assignment->name;
+    if (storage.size() > 2 && storage.compare(storage.size() - 2, 2, ".1") == 0)
+      storage.resize(storage.size() - 2);
+    if (!std::count(storages.begin(), storages.end(), storage)) {
+      const std::string meant = nearest(storage, storages);
+      report.add({assignment->name_place,
+                  storages.empty() ? "no device of the platform stores anything"
+                                   : fmt::format("no device stores {}", shown(assignment->name)),
+                  storages.empty() ? "" : alternatives(storages),
+                  meant.empty() ? "" : fmt::format("did you mean {}?", shown(meant))});
+      continue;
+    }
+    const fs::path file = assignment->value;
+    std::error_code error;
+    if (fs::exists(file, error) && !fs::is_regular_file(file, error) &&
+        !fs::is_directory(file, error)) {
+      report.add({assignment->value_place, "this is not a regular file", "a file of its own",
+                  "name another file"});
+      continue;
+    }
+    check_output(assignment->value_place, file, report);
+    // At the end another file takes the place of one that is there, which needs its directory.
+    const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (fs::is_regular_file(file, error) && ::access(directory.c_str(), W_OK | X_OK) != 0) {
+      report.add({assignment->value_place,
+                  fmt::format("{}: {}", shown(directory.string()), std::strerror(errno)),
+                  "a file that can be replaced", "name a directory that you may write to"});
+    }
+    options.exports.push_back({storage, file});
+  }
+}
+
 }  // namespace
 
 void check_mark(const char* option, const std::string& mark, Report& report) {
@@ -358,6 +400,7 @@ void name_parts(const CommandLine& line, const Platform& platform, RunOptions& o
   const Parts parts(platform);
   name_consoles(line, platform, parts, options, report);
   name_debuggers(line, parts, options, report);
+  name_exports(line, platform, options, report);
   check_forks(line, platform, options, report);
 }
 
@@ -394,6 +437,9 @@ void check_outputs(const CommandLine& line, const fs::path& platform_file,
   if (line.trace) write("--trace", *line.trace, "the file of --trace", options.trace);
   if (line.vcd) write("--vcd", *line.vcd, "the file of --vcd", options.vcd);
   if (line.stats) write("--stats", *line.stats, "the file of --stats", options.stats);
+  for (const Export& one : options.exports)
+    write("--export", one.storage + "=" + one.file.string(), "the file of --export " + one.storage,
+          one.file);
   for (const auto& [name, to] : options.consoles)
     if (to.kind == ConsoleTarget::Kind::file)
       write("--console", name + "=" + to.file.string(), "the console of " + name, to.file);

@@ -24,7 +24,7 @@ struct CommandLine {
   std::string append;
   std::optional<std::string> until, mark, input, share, trace, vcd, stats;
   std::optional<std::string> snapshot_at, children, children_output, jobs, child;
-  std::vector<std::string> console, gdb;
+  std::vector<std::string> console, gdb, exports;
   bool check_rtl = false;
   std::string filter;                ///< text to look for, of `keys`
   std::vector<std::string> plugins;  ///< whose kinds' keys are printed too, of `keys`

@@ -2,9 +2,12 @@
 #include "platforms/run/outputs.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <system_error>
 #include <vector>
 
@@ -60,6 +63,18 @@ fs::path Outputs::child(std::size_t number) const {
 fs::path Outputs::make_child(std::size_t number) const {
   fs::create_directory(child(number));
   return child(number);
+}
+
+std::string write_file(const fs::path& file, const std::function<std::string(int file)>& fill) {
+  // No file of the user has this name.
+  const std::string part = fmt::format("{}.{}.part", file.string(), ::getpid());
+  const int opened = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (opened < 0) return std::strerror(errno);
+  std::string why = fill(opened);
+  if (::close(opened) != 0 && why.empty()) why = std::strerror(errno);
+  if (why.empty() && std::rename(part.c_str(), file.c_str()) != 0) why = std::strerror(errno);
+  if (!why.empty()) ::unlink(part.c_str());
+  return why;
 }
 
 void redirect_output(const fs::path& file) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace platform {
@@ -12,6 +13,7 @@ namespace platform {
 ///     boot/NAME.log    each console until the fork
 ///     N/NAME.log       each console of child N, from the boot on
 ///     N/trace.jsonl, N/stats.json, N/share/, N/messages.txt
+///     N/STORAGE.img    what the devices of child N store, as --export asks for
 ///     summary.json     how each child ended
 class Outputs {
  public:
@@ -32,6 +34,12 @@ class Outputs {
  private:
   std::filesystem::path directory_;
 };
+
+/// Writes a whole file or none. `fill` writes the contents of an empty file, of which it gets the
+/// descriptor, and returns why that is impossible, or an empty string; so does this. A file of that
+/// name is replaced.
+std::string write_file(const std::filesystem::path& file,
+                       const std::function<std::string(int file)>& fill);
 
 /// Makes `file` the standard output and error of this process, and /dev/null its standard input.
 void redirect_output(const std::filesystem::path& file);

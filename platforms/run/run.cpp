@@ -71,6 +71,8 @@ class Run {
   bool gdb_holds();
   void wait_for_gdb();
   void keep_to_real_time();
+  std::string export_as(std::string_view what);
+  bool export_storages();
   ExitCode finish();
 
   Platform platform_;
@@ -147,6 +149,7 @@ HostMachine::Options Run::host_options(const Host& host) {
     options.control.on_file = [this](const std::string& name, std::string_view bytes) {
       return share_->write(name, bytes);
     };
+    options.control.on_export = [this](std::string_view what) { return export_as(what); };
   }
   return options;
 }
@@ -390,6 +393,7 @@ void Run::settle_child(const std::string& command, const std::filesystem::path& 
     trace_.continue_in(options_.trace.string(), head(command));
   }
   if (!options_.stats.empty()) options_.stats = directory / "stats.json";
+  for (Export& one : options_.exports) one.file = directory / (one.storage + ".img");
   if (share_) {
     std::filesystem::create_directory(directory / "share");
     share_.emplace((directory / "share").string());
@@ -434,6 +438,27 @@ void Run::keep_to_real_time() {
   look_outside();
 }
 
+// A guest asks for `STORAGE NAME`, where NAME is that of a file in the share.
+std::string Run::export_as(std::string_view what) {
+  const std::size_t blank = what.find(' ');
+  if (blank == what.npos) return "export takes what to export, and the name of a file";
+  return share_->fill(std::string(what.substr(blank + 1)), [&](int file) {
+    return machine_->export_storage(what.substr(0, blank), file);
+  });
+}
+
+bool Run::export_storages() {
+  bool good = true;
+  for (const Export& one : options_.exports) {
+    const std::string why =
+        write_file(one.file, [&](int file) { return machine_->export_storage(one.storage, file); });
+    if (why.empty()) continue;
+    fmt::print(stderr, "oae-vp: {}: {} is not exported: {}\n", one.file.string(), one.storage, why);
+    good = false;
+  }
+  return good;
+}
+
 ExitCode Run::finish() {
   vp::WallClock::stop();
   if (snapshot_ && snapshot_->ahead() && outcome_.code() == ExitCode::success) {
@@ -447,6 +472,7 @@ ExitCode Run::finish() {
     fmt::print(stderr, "oae-vp: {}: the trace is incomplete\n", options_.trace.string());
     if (code == ExitCode::success) code = ExitCode::failed;
   }
+  if (!export_storages() && code == ExitCode::success) code = ExitCode::failed;
   if (!options_.stats.empty()) {
     statistics_.write(options_.stats.string(), {{"platform", platform_.name},
                                                 {"time_ps", vp::now()},

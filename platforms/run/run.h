@@ -32,6 +32,12 @@ struct SnapshotOptions {
   unsigned jobs = 1;                  ///< children that run at once
 };
 
+/// What a device stores, and the file that gets it at the end of a run.
+struct Export {
+  std::string storage;  ///< `DEVICE`, or `DEVICE.NUMBER`
+  std::filesystem::path file;
+};
+
 /// Options of a run that are not part of its platform. Every value has been checked.
 struct RunOptions {
   std::optional<std::int64_t> until;  ///< ps of simulated time after which the run ends
@@ -41,8 +47,9 @@ struct RunOptions {
   std::map<std::string, std::uint16_t> gdb;        ///< by name: TCP port on 127.0.0.1
   std::optional<vp::Script> input;                 ///< input for the first host's console
   std::filesystem::path share, trace, vcd, stats;  ///< empty: none
-  bool check_rtl = false;                          ///< whether assertions of the RTL are checked
-  std::vector<Input> inputs;                       ///< every file that the run depends on
+  std::vector<Export> exports;
+  bool check_rtl = false;     ///< whether assertions of the RTL are checked
+  std::vector<Input> inputs;  ///< every file that the run depends on
 };
 
 /// Composes the platform and simulates it to its end. An exception is a defect of the simulator.

@@ -42,18 +42,28 @@ download_with_dependencies() {
   apt-get -c "$configuration" "${APT_OPTIONS[@]}" download "${packages[@]}"
 }
 
+# fetch_packages FOLDER REMEDY NAME...: makes FOLDER/debs anew with these and all that they depend on, and goes there. The REMEDY
+# is that of find_archive.
+fetch_packages() {
+  local folder=$1 archive
+  archive=$(find_archive "$2")
+  shift 2
+  rm -rf "$folder"
+  mkdir -p "$folder/debs"
+  cd "$folder/debs"
+  nothing_installed "$folder/apt" >"$folder/apt.conf"
+  download_with_dependencies "$folder/apt.conf" "$@" ||
+    { can_be_root && update_lists && download_with_dependencies "$folder/apt.conf" "$@"; } ||
+    fail "The packages $*, or those that they depend on, cannot be fetched from this machine's archive ($archive)."
+  rm -r "$folder"/apt{,.conf}
+}
+
 # fetch_guest_packages NAME...: makes their folder.
 fetch_guest_packages() {
-  local folder archive work=$BUILD/debs/packages
+  local folder work=$BUILD/debs/packages
   folder=$(guest_packages_folder "$@")
-  archive=$(find_archive "do without these packages")
-  rm -rf "$work" "$folder"
-  mkdir -p "$work/debs"
-  cd "$work/debs"
-  nothing_installed "$work/apt" >"$work/apt.conf"
-  download_with_dependencies "$work/apt.conf" "$@" ||
-    { can_be_root && update_lists && download_with_dependencies "$work/apt.conf" "$@"; } ||
-    fail "The packages $*, or those that they depend on, cannot be fetched from this machine's archive ($archive)."
+  fetch_packages "$work" "do without these packages" "$@"
+  rm -rf "$folder"
   mkdir -p "$folder"
   "$ROOT/guest/initramfs/mkpackages" --output "$folder/files.cpio" ./*.deb
   describe_packages ./*.deb >"$folder/packages"

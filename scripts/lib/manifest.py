@@ -19,8 +19,8 @@ def main() -> None:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not name.startswith(MANIFEST):
-            data = path.read_bytes()
-            files[name] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
+            with open(path, "rb") as file:  # which may be larger than memory
+                files[name] = {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "size": path.stat().st_size}
     new = folder / (MANIFEST + ".new")
     new.write_text(json.dumps({"files": files}, indent=2) + "\n")
     os.replace(new, folder / MANIFEST)

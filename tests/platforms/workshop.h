@@ -25,6 +25,7 @@ class Workshop {
     image("vmlinuz", samples::kernel());
     image("initramfs.cpio", samples::initramfs());
     image("oae-fw.elf", samples::firmware());
+    image("debian.img", std::string(4096, '\0'));
     image("libqemu-x86_64.so", samples::library());
     image("libqemu-aarch64.so", samples::library());
     image("firmware/bios-microvm.bin", "bios");

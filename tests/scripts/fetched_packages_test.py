@@ -33,15 +33,7 @@ APT::Sandbox::User "root";
 """
 
 
-class Archive(WithLibrary):
-    CALL = """
-        for part in kernel guest_packages; do source "$LIBRARY/$part.sh"; done
-        machine_archive() { echo "copy:$FOLDER/archive"; }
-        can_be_root() { return 1; }
-        export APT_CONFIG=$FOLDER/apt.conf
-        steps_guest_packages $NAMES
-    """
-
+class WithArchive(WithLibrary):
     def setUp(self):
         super().setUp()
         for folder in ("archive", "lists/partial", "cache/archives/partial"):
@@ -49,6 +41,9 @@ class Archive(WithLibrary):
         self.write("apt.conf", APT.format(folder=self.folder))
         self.write("sources.list", f"deb [trusted=yes] copy:{self.folder}/archive ./\n")
         self.hashes = {name: self.package(name, *about) for name, about in PACKAGES.items()}
+        self.update()
+
+    def update(self):
         subprocess.run(["apt-get", "-q", "update"], env={"APT_CONFIG": str(self.folder / "apt.conf"), "PATH": "/usr/bin:/bin"},
                        check=True, stdout=subprocess.DEVNULL)
 
@@ -63,6 +58,16 @@ class Archive(WithLibrary):
         with open(self.folder / "archive/Packages", "a", encoding="utf-8") as index:
             index.write(f"{control}Filename: ./{deb.name}\nSize: {deb.stat().st_size}\nSHA256: {digest}\n\n")
         return digest
+
+
+class Archive(WithArchive):
+    CALL = """
+        for part in kernel guest_packages; do source "$LIBRARY/$part.sh"; done
+        machine_archive() { echo "copy:$FOLDER/archive"; }
+        can_be_root() { return 1; }
+        export APT_CONFIG=$FOLDER/apt.conf
+        steps_guest_packages $NAMES
+    """
 
     def fetch(self, *names):
         return self.bash(self.CALL, NAMES=" ".join(names))
@@ -129,6 +134,59 @@ class Archive(WithLibrary):
         code, text = self.bash('source "$LIBRARY/guest_packages.sh"; guest_packages_folder $NAMES', NAMES=" ".join(names))
         self.assertEqual(code, 0, text)
         self.assertRegex(text, rf"^{self.folder}/build/packages/[0-9a-f]{{64}}\n$")
+
+
+class DebianGuest(WithArchive):
+    """The disk of a Debian guest. How it is made is not the subject here."""
+
+    CALL = """
+        for part in kernel guest_packages debian_guest; do source "$LIBRARY/$part.sh"; done
+        machine_archive() { echo "copy:$FOLDER/archive"; }
+        can_be_root() { return 1; }
+        make_debian_image() { echo "$* $(cd "$BUILD/debian/debs" && ls | sed 's/_.*//' | paste -sd ' ')" >"$BUILD/images/debian.img"; }
+        export APT_CONFIG=$FOLDER/apt.conf
+        check_package_names ${NAMES-}
+        if [[ ${INIT-} ]]; then steps_debian_guest "$INIT" "${SIZE-}" ${NAMES-}; else steps_debian_guest_again; fi
+    """
+    BASE = "base e2fsprogs kmod login mount passwd pciutils procps usr-is-merged"
+
+    def setUp(self):
+        super().setUp()
+        for name in f"{self.BASE} systemd-sysv sysvinit-core".split():
+            self.package(name, "1", "Essential: yes\n" if name == "base" else "", f"usr/bin/{name}")
+        self.update()
+
+    def make(self, **variables):
+        """Returns what is on the disk: init, size and names."""
+        code, text = self.bash(self.CALL, **variables)
+        self.assertEqual(code, 0, text)
+        return (self.folder / "build/images/debian.img").read_text().strip()
+
+    def on(self, init, *more):
+        return " ".join(sorted([*self.BASE.split(), init, *more]))
+
+    def test_it_has_the_essential_packages_an_init_and_what_is_asked_for(self):
+        self.assertEqual(self.make(INIT="systemd"), f"systemd  {self.on('systemd-sysv')}")
+        self.assertEqual(self.make(INIT="sysv", SIZE="2G", NAMES="tool"), f"sysv 2G {self.on('sysvinit-core', 'tool', 'libtool-own')}")
+        recorded = (self.folder / "build/debian/packages").read_text()
+        self.assertIn(f"tool 1:2.0-1 {self.hashes['tool']}\n", recorded)
+        self.assertEqual(len(recorded.splitlines()), 12)
+
+    def test_what_was_asked_for_last_is_made_again(self):
+        self.assertEqual(self.make(), f"systemd  {self.on('systemd-sysv')}")
+        asked = self.make(INIT="sysv", NAMES="another")
+        self.assertEqual(self.make(), asked)
+        (self.folder / "build/images/debian.img").unlink()
+        self.assertEqual(self.make(), asked)
+        shutil.rmtree(self.folder / "archive")
+        self.assertEqual(self.bash(self.CALL, INIT="sysv", NAMES="another"), (0, ""), "everything is there")
+
+    def test_names_that_the_archive_does_not_have(self):
+        code, text = self.bash(self.CALL, INIT="systemd", NAMES="tol")
+        self.assertEqual(code, 1, text)
+        for part in ("Unable to locate package tol", "apt-cache search WORD"):
+            self.assertIn(part, text)
+        self.assertFalse((self.folder / "build/images/debian.img").exists())
 
 
 if __name__ == "__main__":

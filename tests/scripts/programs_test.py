@@ -26,6 +26,7 @@ FIGURES = tuple(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("figures*.
 STUDY = tuple(str(path.relative_to(SCRIPTS)) for path in (SCRIPTS / "lib" / "study").rglob("*.py"))
 COMMANDS = {
     "setup": (SETUP, ()),
+    "guest": (("guest",), ("debian",)),
     "test": (("test", "lib/results.py"), ("tests", "bench")),
     "bench": (("bench", "lib/bench.py", "lib/bench_result.py", "lib/synthesis.py", "lib/json_file.py"), ("bench",)),
     "bench --profile": (("bench", "lib/profile.py"), ("bench", "profile")),

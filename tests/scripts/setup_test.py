@@ -18,7 +18,7 @@ from in_folder import InFolder, SCRIPTS, WithLibrary, output_of
 
 class Options(InFolder):
     def test_help(self):
-        for script in ("setup", "run", "test", "bench", "kernel"):
+        for script in ("setup", "run", "test", "bench", "kernel", "guest"):
             code, text = output_of(SCRIPTS / script, "--help", env={"OAE_VP_BUILD": str(self.folder / "build")})
             self.assertEqual(code, 0, text)
             self.assertTrue(text.startswith(f"Usage: scripts/{script}"), text)
@@ -44,6 +44,14 @@ class Options(InFolder):
             (["run", "--package=bash/sid"], "'bash/sid' is no name"),
             (["run", "--package", "bash", "--initrd", "x"], "exclude each other"),
             (["run", "--initrd=x", "--package=bash"], "exclude each other"),
+            (["run", "debian", "--package", "bash"], "scripts/guest debian --package bash"),
+            (["guest"], "there is: debian"),
+            (["guest", "ubuntu"], "no guest 'ubuntu'"),
+            (["guest", "debian", "--init", "runit"], "systemd sysv"),
+            (["guest", "debian", "--size", "512"], "'512' is no size"),
+            (["guest", "debian", "--package=No Name"], "'No Name' is no name"),
+            (["guest", "debian", "--package"], "--package"),
+            (["guest", "debian", "--nope"], "--nope"),
             (["run", "nope"], "no platform 'nope'"),
             (["run", "--append"], "--append"),
             (["test", "--nope"], "--nope"),

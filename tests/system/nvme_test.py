@@ -4,6 +4,7 @@ import hashlib
 import json
 import pathlib
 import random
+import shutil
 import tempfile
 
 import machine
@@ -357,22 +358,139 @@ class Fio(DiskCase):
         self.assertGreater(rate, 440e6)
 
 
+class Depths(DiskCase):
+    """Four processors, each with a queue of its own, write at random and verify, with 1 to 128 commands each under way."""
+
+    DEPTHS = (1, 4, 32, 128)
+    JOBS = 4
+    SIZE = 1 << 20  # of a job, in a region of its own
+
+    @classmethod
+    def setUpClass(cls):
+        scripts = {depth: FIO + f"--rw=randwrite --bsrange=512-16k --size={cls.SIZE} --offset_increment=2M --numjobs={cls.JOBS} "
+                                f"--iodepth={depth} --cpus_allowed=0-3 --cpus_allowed_policy=split --verify=crc32c "
+                                f"--verify_fatal=1 --group_reporting\n"
+                                "grep nvme0q /proc/interrupts > /share/interrupts\n" for depth in cls.DEPTHS}
+        # A disk so slow that the processors are always ahead of it.
+        cls.run_ = machine.Children("--set", "hosts[0].vcpus=4", "--set", "hosts[0].memory=1GiB", "--set",
+                                    "devices[0].read_latency=4ms", "--set", "devices[0].write_latency=4ms", platform="disk",
+                                    scripts=scripts, packages="fio", trace=True, check_rtl=False).finish()
+
+    def test_all_that_was_written_is_read_again(self):
+        for depth in self.DEPTHS:
+            with self.subTest(depth=depth):
+                child = self.run_.children[depth]
+                self.assertEqual(child.code, 0, child)
+                job = json.loads(child.file("result"))["jobs"][0]
+                self.assertEqual(job["error"], 0)
+                self.assertGreater(job["write"]["io_bytes"], 0.9 * self.JOBS * self.SIZE)
+                self.assertEqual(job["read"]["io_bytes"], job["write"]["io_bytes"])
+
+    def test_as_many_commands_are_under_way_as_fio_permits(self):
+        most = {}
+        for depth in self.DEPTHS:
+            changes = []
+            for line in self.run_.children[depth].trace:
+                if line.get("nvme") == "disk.controller" and line.get("queue", 0) > 0:
+                    changes += [(line["start"], 1), (line["t"], -1)]
+            under_way = most[depth] = 0
+            for _, change in sorted(changes):
+                under_way += change
+                most[depth] = max(most[depth], under_way)
+        self.assertLessEqual(most[1], self.JOBS)
+        self.assertEqual(sorted(most.values()), list(most.values()), most)
+        self.assertGreater(most[128], 100, "the disk executes 128 commands at a time")
+        self.assertLessEqual(most[128], 128)
+
+    def test_each_processor_has_a_queue(self):
+        for depth in self.DEPTHS:
+            lines = [line.split() for line in self.run_.children[depth].file("interrupts").splitlines()]
+            queues = {words[-1]: list(map(int, words[1:1 + self.JOBS])) for words in lines}
+            for number in range(1, self.JOBS + 1):
+                counts = queues[f"nvme0q{number}"]
+                self.assertGreater(max(counts), 0, queues)
+                self.assertEqual(sum(counts), max(counts), "one processor alone serves it")
+
+
 class Quantum(DiskCase):
     """The quantum changes no result, and neither does a fork."""
 
-    def test_the_trace_is_the_same(self):
-        script = HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
-                         "cmp -n 200000 /share/pattern $disk\ndmesg > /share/dmesg\n")
-        family = machine.Children(platform="disk", scripts={"forked": script}, trace=True)
+    def compare(self, script, quanta, *options, **more):
+        family = machine.Children(*options, platform="disk", scripts={"forked": script}, trace=True, **more)
         (family.share / "pattern").write_bytes(image(2, 200_000))
+        given = family.folder / "given"
+        shutil.copytree(family.share, given)
         forked = family.finish().children["forked"]
         self.assertEqual(forked.code, 0, forked)
         self.assertIn(b'"nvme":"disk.controller"', forked.trace_bytes)
-        alone = machine.Run("--share", family.share, "--snapshot-at", "booted", "--child", "sh /share/script0",
-                            "--set", "simulation.max_quantum=700ns", platform="disk", trace=True).finish()
-        self.assertEqual(alone.code, 0, alone)
-        self.assertEqual((family.share / "dmesg").read_text(), forked.file("dmesg"))
-        self.assertTrue(alone.trace_bytes == forked.trace_bytes, "the traces differ")
+        for quantum in quanta:
+            # A run adds files to its share, and the next one must begin with the same.
+            share = family.folder / f"share_{quantum}"
+            shutil.copytree(given, share)
+            alone = machine.Run(*options, "--share", share, "--snapshot-at", "booted", "--child", "sh /share/script0",
+                                "--set", f"simulation.max_quantum={quantum}", platform="disk", trace=True, **more).finish()
+            self.assertEqual(alone.code, 0, alone)
+            self.assertEqual((share / "result").read_text(), forked.file("result"), quantum)
+            self.assertTrue(alone.trace_bytes == forked.trace_bytes, f"the traces differ, with a quantum of {quantum}")
+
+    def test_the_trace_is_the_same(self):
+        self.compare(HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
+                             "cmp -n 200000 /share/pattern $disk\ndmesg > /share/result\n"), ["700ns"])
+
+    def test_the_trace_of_fio_is_the_same(self):
+        self.compare(FIO + "--rw=randrw --bsrange=512-16k --size=512k --iodepth=16 --verify=crc32c --trim_percentage=10\n",
+                     ["1us", "13us"], "--set", "hosts[0].memory=1GiB", packages="fio", check_rtl=False)
+
+
+class Unformatted(DiskCase):
+    """A disk without a file system, blank or with garbage, is a disk. Linux says that there is none, and makes one."""
+
+    def test_linux_says_so_and_uses_it(self):
+        garbage = image(6, 2 * MIB)
+        script = HEAD + """
+mkdir /tmp/disk
+for each in nvme0n1 nvme0n2; do
+  sum /dev/$each >> /share/sums
+  cat /sys/block/$each/size >> /share/sizes
+  ls /sys/block/$each | grep -c $each'p' >> /share/partitions || true
+  for kind in ext4 ext2 auto; do
+    code=0; mount -t $kind /dev/$each /tmp/disk 2>> /share/mounts || code=$?
+    echo $code >> /share/codes
+  done
+done
+dmesg -r > /share/refused
+dmesg -c > /dev/null
+for each in nvme0n1 nvme0n2; do
+  mke2fs /dev/$each > /dev/null
+  mount /dev/$each /tmp/disk
+  cp /share/pattern /tmp/disk/pattern
+  umount /tmp/disk
+  forget
+  mount -o ro /dev/$each /tmp/disk
+  cmp /share/pattern /tmp/disk/pattern
+  umount /tmp/disk
+done
+dmesg -r > /share/dmesg
+"""
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            file = pathlib.Path(folder) / "garbage.img"
+            file.write_bytes(garbage)
+            run = machine.Run("--set", f"devices[0].namespaces=[{{size: 2MiB}}, {{image: {file}}}]", platform="disk", script=script,
+                              check_rtl=False)
+            (run.share / "pattern").write_bytes(image(2, 200_000))
+            run.finish()
+        self.assertEqual(run.code, 0, run)
+        self.assertEqual(run.file("sums").split(), [sum_of(bytes(2 * MIB)), sum_of(garbage)])
+        self.assertEqual(run.file("sizes").split(), [str(2 * MIB // 512)] * 2)
+        self.assertEqual(run.file("partitions").split(), ["0", "0"])
+        codes = run.file("codes").split()
+        self.assertEqual(len(codes), 6)
+        self.assertNotIn("0", codes)
+        for name in ("nvme0n1", "nvme0n2"):
+            self.assertIn(f"EXT4-fs ({name}): VFS: Can't find ext4 filesystem", run.file("refused"))
+        self.check_no_trouble(run.file("refused"))
+        self.assertNotIn("error", run.file("dmesg"))
+        self.check_no_trouble(run.file("dmesg"))
 
 
 class WrittenThrough(DiskCase):

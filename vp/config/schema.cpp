@@ -143,8 +143,8 @@ bool read_file(const Node& node, const std::string& path, Reading& reading, bool
       std::sort(names.begin(), names.end());
       const std::string meant = nearest(text, names);
       remedy = meant.empty()
-                   ? "run scripts/setup, or name another directory by --images; a file of your own "
-                     "begins with `./`, `../` or `/`"
+                   ? "run scripts/setup, or scripts/guest for the disk of a guest, or name another "
+                     "directory by --images; a file of your own begins with `./`, `../` or `/`"
                    : fmt::format("did you mean {}?", shown(meant));
     }
     return refuse(fmt::format("there is no {}", show), remedy);

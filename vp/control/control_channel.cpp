@@ -96,8 +96,9 @@ std::string ControlChannel::obey(std::string_view message) {
   const std::string_view verb = line.substr(0, blank);
   const std::string_view operand = line.substr(std::min(blank + 1, line.size()));
   if (verb == "put") return put(operand, bytes);
-  if (verb != "mark" && verb != "exit" && verb != "inject" && verb != "hot_plug") {
-    return "the message is unknown; there are exit, hot_plug, inject, mark and put";
+  if (verb != "mark" && verb != "exit" && verb != "inject" && verb != "hot_plug" &&
+      verb != "export") {
+    return "the message is unknown; there are exit, export, hot_plug, inject, mark and put";
   }
   if (!bytes.empty()) return "there are bytes after the line";
   if (verb == "mark") return mark(operand);
@@ -106,6 +107,9 @@ std::string ControlChannel::obey(std::string_view message) {
   }
   if (verb == "hot_plug")
     return handlers_.on_hot_plug ? handlers_.on_hot_plug(operand) : "there is no hot-plug slot";
+  if (verb == "export")
+    return handlers_.on_export ? handlers_.on_export(operand)
+                               : "no directory is shared with the guest";
   const auto code = number(operand, 255);
   if (!code) return "the code is not 0 to 255";
   if (handlers_.on_exit) handlers_.on_exit(static_cast<int>(*code));

@@ -20,6 +20,7 @@ namespace vp {
 ///     inject WHAT\n      makes an error happen in the platform
 ///     hot_plug WHAT\n    acts at a hot-plug slot: removes a card, inserts it, presses a button
 ///     put NAME SIZE\n    sends a file, whose SIZE bytes follow
+///     export WHAT\n      writes what a device stores to a file
 ///
 /// No message does harm. An invalid one is answered with an error, counted and dropped.
 class ControlChannel {
@@ -53,6 +54,9 @@ class ControlChannel {
     /// Describes an action at a hot-plug slot of the guest's machine, likewise. Without this
     /// handler, there is no hot-plug slot.
     std::function<std::string(std::string_view what)> on_hot_plug;
+    /// Describes what to export and the name of the file, likewise. Without this handler, every
+    /// export is refused.
+    std::function<std::string(std::string_view what)> on_export;
   };
 
   explicit ControlChannel(Handlers handlers) : handlers_(std::move(handlers)) {}

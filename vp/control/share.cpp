@@ -82,20 +82,19 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-// Writes another file and renames it, so that no reader finds half a file. Returns false and sets
-// errno if that fails.
-bool write_file(int directory, const std::string& name, std::string_view bytes) {
+// Writes another file and renames it, so that no reader finds half a file. Returns why that is
+// impossible, or an empty string.
+std::string write_file(int directory, const std::string& name, const Share::Filler& filler) {
   ::unlinkat(directory, unfinished, 0);
   Descriptor file(
       ::openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (file.valid() && write_all(file.number(), bytes) && file.close() &&
-      ::renameat(directory, unfinished, directory, name.c_str()) == 0) {
-    return true;
+  std::string refusal = file.valid() ? filler(file.number()) : strerror(errno);
+  if (refusal.empty() &&
+      (!file.close() || ::renameat(directory, unfinished, directory, name.c_str()) != 0)) {
+    refusal = strerror(errno);
   }
-  const int error = errno;
-  ::unlinkat(directory, unfinished, 0);
-  errno = error;
-  return false;
+  if (!refusal.empty()) ::unlinkat(directory, unfinished, 0);
+  return refusal;
 }
 
 }  // namespace
@@ -112,15 +111,22 @@ Share::~Share() {
 }
 
 std::string Share::write(const std::string& name, std::string_view bytes) {
+  return fill(name, [bytes](int file) -> std::string {
+    return write_all(file, bytes) ? "" : strerror(errno);
+  });
+}
+
+std::string Share::fill(const std::string& name, const Filler& filler) {
   const std::vector<std::string> path = parts(name);
   if (path.empty()) return "not a relative name without hidden or parent directories";
   Descriptor directory(::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (std::size_t i = 0; i + 1 < path.size() && directory.valid(); ++i) {
     directory.replace(enter(directory.number(), path[i]));
   }
-  if (directory.valid() && write_file(directory.number(), path.back(), bytes)) return {};
+  const std::string refusal =
+      directory.valid() ? write_file(directory.number(), path.back(), filler) : strerror(errno);
   // The guest gets this text, which must not depend on the place of the share.
-  return fmt::format("cannot write {}: {}", name, strerror(errno));
+  return refusal.empty() ? "" : fmt::format("cannot write {}: {}", name, refusal);
 }
 
 }  // namespace vp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ class Share {
   /// and no part that is hidden or `..`. Symbolic links are not followed; one of that name is
   /// replaced.
   std::string write(const std::string& name, std::string_view bytes);
+
+  /// Writes the contents of an empty file, of which it gets the descriptor. Returns why that is
+  /// impossible, or an empty string.
+  using Filler = std::function<std::string(int file)>;
+  /// The same as write() with a file whose contents `filler` writes.
+  std::string fill(const std::string& name, const Filler& filler);
 
  private:
   int directory_;

@@ -40,6 +40,7 @@ struct Description : device::Description {
   void check(const std::string& path, vp::config::Reading& reading) const override;
   std::vector<device::InputFile> inputs() const override;
   std::string forbids_forks() const override;
+  unsigned storages() const override { return static_cast<unsigned>(namespaces.size()); }
   std::string summary() const override;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/nvme/kind/disk_device.h"
 
+#include <exception>
+
 namespace nvme {
 namespace {
 
@@ -52,6 +54,15 @@ DiskDevice::DiskDevice(const sc_core::sc_module_name& name, const Description& d
   controller.interrupt.bind(function);
   function.on_reset([this] { controller.reset(); });
   function.on_power_loss([this] { controller.lose_power(); });
+}
+
+std::string DiskDevice::export_storage(unsigned number, int file) const {
+  try {
+    controller.export_disk(number, file);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
 }
 
 }  // namespace nvme

@@ -259,31 +259,47 @@ void Disk::write_back(std::uint64_t block) {
   ++written_back_;
 }
 
-// The new file gets its name when it is complete, so that it may also replace the image.
-void Disk::export_to(const std::string& file) const {
-  struct Part {
-    std::string name;
-    int file;
-    ~Part() {
-      if (file < 0) return;
-      ::close(file);
-      ::unlink(name.c_str());
+// The pieces of an export that may hold something else than zeros, by their numbers. A blank disk
+// of terabytes must not take hours.
+std::set<std::uint64_t> Disk::pieces_with_data() const {
+  std::set<std::uint64_t> pieces;
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t piece = begin / piece_size; piece * piece_size < end; ++piece) {
+      pieces.insert(pieces.end(), piece);
     }
   };
-  const auto fail = [&file] {
-    throw MediaError(fmt::format("the disk cannot be exported to '{}': {}; name another file", file,
-                                 std::strerror(errno)));
-  };
-  Part part{file + ".part", -1};
-  part.file = ::open(part.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (part.file < 0 || ::ftruncate(part.file, static_cast<off_t>(size_)) != 0) fail();
-  std::vector<std::uint8_t> piece(piece_size);
-  for (std::uint64_t offset = 0, bytes; offset < size_; offset += bytes) {
-    bytes = std::min(piece_size, size_ - offset);
-    read(offset / config_.block_size, bytes / config_.block_size, piece.data());
-    if (!is_zero(piece, bytes) && !write_all(part.file, piece.data(), bytes, offset)) fail();
+  const off_t size = static_cast<off_t>(size_);
+  for (off_t begin = 0; image_ >= 0 && begin < size;) {
+    begin = ::lseek(image_, begin, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) break;  // a hole up to the end
+    off_t end = begin < 0 ? -1 : ::lseek(image_, begin, SEEK_HOLE);
+    if (end < 0) {  // the file system does not tell
+      begin = 0;
+      end = size;
+    }
+    add(static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(std::min(end, size)));
+    begin = end;
   }
-  if (::rename(part.name.c_str(), file.c_str()) != 0) fail();
+  overlay_.each([&](std::uint64_t page) { add(page * page_size, page * page_size + 1); });
+  for (const auto& [block, cached] : cache_) {
+    add(block * config_.block_size, block * config_.block_size + 1);
+  }
+  return pieces;
+}
+
+void Disk::write_to(int file) const {
+  const auto fail = [] {
+    throw MediaError(
+        fmt::format("the contents of the disk cannot be written: {}", std::strerror(errno)));
+  };
+  if (::ftruncate(file, static_cast<off_t>(size_)) != 0) fail();
+  std::vector<std::uint8_t> piece(piece_size);
+  for (const std::uint64_t number : pieces_with_data()) {
+    const std::uint64_t offset = number * piece_size;
+    const std::uint64_t bytes = std::min(piece_size, size_ - offset);
+    read(offset / config_.block_size, bytes / config_.block_size, piece.data());
+    if (!is_zero(piece, bytes) && !write_all(file, piece.data(), bytes, offset)) fail();
+  }
 }
 
 }  // namespace nvme

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -75,9 +76,10 @@ class Disk {
   /// lost, as `random` says. Returns the number of blocks that are lost.
   std::uint64_t lose_power(std::mt19937_64& random);
 
-  /// Writes the present contents, with those of the cache, to a file, which is replaced. Throws
-  /// MediaError if the file cannot be written; a file of that name is then as before.
-  void export_to(const std::string& file) const;
+  /// Writes the present contents, with those of the cache, to an empty file that is open for
+  /// writing. Blocks of zeros become holes. Throws MediaError if the image cannot be read, or if
+  /// the file cannot be written.
+  void write_to(int file) const;
 
   const std::uint64_t& written_back() const { return written_back_; }
   const Overlay& overlay() const { return overlay_; }
@@ -95,6 +97,7 @@ class Disk {
   void write_durable(std::uint64_t offset, std::uint64_t bytes, const std::uint8_t* from);
   void zero_durable(std::uint64_t offset, std::uint64_t bytes);
   void forget(std::uint64_t block, std::uint64_t count);
+  std::set<std::uint64_t> pieces_with_data() const;
   void write_back(std::uint64_t block);
 
   const DiskConfig config_;

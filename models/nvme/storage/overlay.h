@@ -42,6 +42,12 @@ class Overlay {
   /// Makes the pages from `first` to `end` - 1 zeros.
   void clear(std::uint64_t first, std::uint64_t end);
 
+  /// Calls `visit` for each page that is neither that of the image nor zeros, in no order.
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (const auto& [page, place] : places_) visit(page);
+  }
+
   std::uint64_t bytes_in_memory() const { return (memory_.size() - free_.size()) * page_size; }
   /// Pages that have been written to a temporary file.
   const std::uint64_t& spilled() const { return spilled_; }

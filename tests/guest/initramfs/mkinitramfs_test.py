@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 MKINITRAMFS = ROOT / "guest/initramfs/mkinitramfs"
 INIT = ROOT / "guest/initramfs/init"
+SESSION = ROOT / "guest/initramfs/session"
 OWN_IDS = ROOT / "guest/initramfs/pci.ids"
 DEBIAN_IDS = Path("/usr/share/misc/pci.ids")
 
@@ -47,7 +48,7 @@ class Case(unittest.TestCase):
 
     def make(self, name="archive", **options):
         output = self.folder / name
-        result = run("--output", output, "--init", INIT, "--program", self.program, **options)
+        result = run("--output", output, "--init", INIT, "--script", SESSION, "--program", self.program, **options)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout + result.stderr, "")
         return output
@@ -75,6 +76,8 @@ class Contents(Case):
         self.assertEqual(found["init"][2], INIT.read_bytes())
         self.assertEqual(found["usr/bin/tool"][2], b"a program\n")
         self.assertEqual(found["usr/bin/tool"][0], 0o100755)
+        self.assertEqual(found["usr/lib/oae-vp/session"][2], SESSION.read_bytes())
+        self.assertEqual(found["usr/lib/oae-vp/session"][0], 0o100755)
         self.assertEqual(found["usr/bin/busybox"][0], 0o100755)
         self.assertEqual(found["usr/bin/sh"][0], 0o120777)
         self.assertEqual({mtime for _, mtime, _ in found.values()}, {0})
@@ -127,7 +130,8 @@ class Contents(Case):
 
     def test_programs_that_init_calls_are_there(self):
         found = entries(self.make())
-        for name in "mount touch find sort grep modprobe sh setsid cttyhack poweroff xargs".split():
+        for name in ("mount umount findfs switch_root cp mv seq touch find sort grep modprobe sh setsid cttyhack poweroff "
+                     "xargs").split():
             self.assertIn(f"usr/bin/{name}", found)
 
 
@@ -145,6 +149,7 @@ class Mistakes(Case):
         self.expect_usage("no such option: --colour", "--colour")
         self.expect_usage("/nowhere", "--output", out, "--init", "/nowhere")
         self.expect_usage("/nowhere", "--output", out, "--init", INIT, "--program", "/nowhere")
+        self.expect_usage("/nowhere", "--output", out, "--init", INIT, "--script", "/nowhere")
         self.expect_usage("a folder", "--output", out, "--init", INIT, "--module", "/a folder")
         self.assertFalse(out.exists())
 

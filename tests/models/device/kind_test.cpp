@@ -141,6 +141,9 @@ TEST(Kind, BuildsADeviceThatAHostFinds) {
   const Result result = read("{name: lamp0, kind: lamp, colours: 5}");
   const auto device = find_kind("lamp")->build(*result.description, site);
   EXPECT_STREQ(device->name(), "lamp0");
+  EXPECT_EQ(device->inject({"flicker"}), "a device of this kind has no faults of its own");
+  EXPECT_EQ(device->export_storage(1, -1), "a device of this kind stores nothing");
+  EXPECT_EQ(result.description->storages(), 0u);
   const pcie::Link link("host_lamp0", config.link, fixture.root_complex.port(1), device->endpoint,
                         fixture.trace, fixture.statistics);
   fixture.run([&] {

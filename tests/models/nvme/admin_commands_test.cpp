@@ -143,7 +143,7 @@ TEST(NvmeAdmin, DeletionEndsTheQueuesCommands) {
   Host host;
   host.run([&] {
     host.begin();
-    host.controller.hold_commands(2);
+    EXPECT_EQ(host.controller.inject({"hold", "2"}), "");
     for (unsigned i = 0; i < 5; ++i) host.submit(1, io(read, i, 1));
     host.ring(1);
     pause(5 * vp::us);
@@ -186,7 +186,7 @@ TEST(NvmeAdmin, ACommandIdInUseIsRefused) {
   Host host;
   host.run([&] {
     host.begin();
-    host.controller.hold_commands(1);
+    EXPECT_EQ(host.controller.inject({"hold"}), "");
     Words words = io(read, 0, 1);
     words[0] |= 0x1234u << 16;
     host.submit_as_is(host.queue(1), words);
@@ -208,7 +208,7 @@ TEST(NvmeAdmin, Abort) {
   Host host;
   host.run([&] {
     host.begin();
-    host.controller.hold_commands(1);
+    EXPECT_EQ(host.controller.inject({"hold"}), "");
     const std::uint16_t held = host.submit(1, io(read, 0, 1));
     host.ring(1);
     pause(20 * vp::us);

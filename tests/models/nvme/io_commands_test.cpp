@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of the NVM command set (NVMe 1.4, 6), their data, their time and the write cache.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -396,10 +397,13 @@ TEST(NvmeIo, WritingThroughForbidsForks) {
     vp::Statistics others;
     const Controller controller("b", config, domain, trace, others);
     EXPECT_TRUE(controller.forbids_forks());
-    EXPECT_THROW(controller.export_disk(0, name + ".copy"), ConfigurationError);
-    EXPECT_THROW(controller.export_disk(3, name + ".copy"), ConfigurationError);
-    controller.export_disk(2, name + ".copy");
-    EXPECT_EQ(std::filesystem::file_size(name + ".copy"), 4096u);
+    const std::string copy = name + ".copy";
+    const int file = ::open(copy.c_str(), O_WRONLY | O_CREAT, 0600);
+    EXPECT_THROW(controller.export_disk(0, file), ConfigurationError);
+    EXPECT_THROW(controller.export_disk(3, file), ConfigurationError);
+    controller.export_disk(2, file);
+    ::close(file);
+    EXPECT_EQ(std::filesystem::file_size(copy), 4096u);
   }
   std::filesystem::remove(name);
   std::filesystem::remove(name + ".copy");

@@ -198,7 +198,7 @@ TEST(Program, Helps) {
                              "--share",       "--gdb",        "--trace",           "--vcd",
                              "--stats",       "--set",        "--images",          "--log",
                              "--snapshot-at", "--children",   "--children-output", "--jobs",
-                             "--child",       "--check-rtl"})
+                             "--child",       "--check-rtl",  "--export"})
     EXPECT_THAT(help, HasSubstr(option));
   // Lines fit a terminal.
   std::istringstream lines(help);
@@ -479,6 +479,46 @@ TEST(Children, CannotShareADiskThatIsWritten) {
   arguments[4] = "--child";
   arguments[5] = "true";
   EXPECT_TRUE(workshop.call(arguments).platform);
+}
+
+TEST(Exports, NameWhatDevicesStore) {
+  const Workshop workshop;
+  workshop.file("disk.img", std::string(1024, 'x'));
+  workshop.file("disk.yaml", Workshop::with_disk("      - size: 1MiB",
+                                                 "      - {size: 1MiB}\n"
+                                                 "      - {image: ./disk.img}"));
+  const auto path = [&](const char* name) { return workshop.path(name).string(); };
+  const auto good = workshop.call({"run", "disk", "--export", "disk=" + path("a"), "--export",
+                                   "disk.1=" + path("b"), "--export", "disk.2=" + path("c")});
+  ASSERT_TRUE(good.platform) << good.err;
+  ASSERT_EQ(good.options.exports.size(), 3u);
+  EXPECT_EQ(good.options.exports[0].storage, "disk");
+  EXPECT_EQ(good.options.exports[0].file, path("a"));
+  EXPECT_EQ(good.options.exports[1].storage, "disk");
+  EXPECT_EQ(good.options.exports[2].storage, "disk.2");
+
+  const auto refuses = [&](const std::vector<std::string>& exports, const char* found,
+                           const char* more = "", const char* platform = "disk") {
+    std::vector<std::string> arguments = {"run", platform};
+    for (const std::string& each : exports) {
+      arguments.push_back("--export");
+      arguments.push_back(each);
+    }
+    const std::string said = workshop.call(arguments).err;
+    EXPECT_THAT(said, HasSubstr(found));
+    EXPECT_THAT(said, HasSubstr(more));
+    EXPECT_THAT(said, HasSubstr("1 mistake, "));
+  };
+  refuses({"disk"}, "it has no `=`", "--export disk=disk.img");
+  refuses({"disc=" + path("a")}, "no device stores `disc`", "did you mean `disk`?");
+  refuses({"disk.3=" + path("a")}, "no device stores `disk.3`", "disk.2");
+  refuses({"ipu=" + path("a")}, "no device stores `ipu`");
+  refuses({"disk=" + path("a")}, "no device of the platform stores anything", "", "good");
+  refuses({"disk=" + path("absent/a")}, "there is no directory");
+  refuses({"disk=" + path("images")}, "is a directory");
+  refuses({"disk=/dev/null"}, "this is not a regular file");
+  refuses({"disk=" + path("disk.img")}, "this is also disk.namespaces[1].image");
+  refuses({"disk=" + path("a"), "disk.2=" + path("a")}, "this is also the file of --export disk");
 }
 
 TEST(Consoles, AndDebuggersKnowPartsByNameOrKind) {

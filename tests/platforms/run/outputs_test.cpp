@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 
 #include "tests/vp/temporary.h"
 #include "vp/snapshot/child.h"
@@ -44,6 +45,28 @@ TEST(Outputs, AreMadeOrCleared) {
   EXPECT_TRUE(fs::is_empty(path / "boot"));
   EXPECT_TRUE(fs::exists(path / "precious"));
   EXPECT_TRUE(fs::exists(path / "12b/precious"));
+}
+
+TEST(Outputs, AreWholeFilesOrNone) {
+  const vp::TemporaryDirectory directory;
+  const fs::path file = directory.path("file");
+  const auto fill = [](int to) {
+    return ::write(to, "new", 3) == 3 ? std::string() : std::string("no room");
+  };
+  std::ofstream(directory.path("file.part")) << "precious";
+  EXPECT_EQ(write_file(file, fill), "");
+  EXPECT_EQ(vp::contents(file), "new");
+  EXPECT_EQ(write_file(file,
+                       [&](int to) {
+                         fill(to);
+                         return std::string("it is broken");
+                       }),
+            "it is broken");
+  EXPECT_EQ(vp::contents(file), "new");
+  EXPECT_EQ(vp::contents(directory.path("file.part")), "precious");
+  const fs::directory_iterator left(directory.path());
+  EXPECT_EQ(std::distance(begin(left), end(left)), 2) << "nothing else is left";
+  EXPECT_EQ(write_file(directory.path("absent/file"), fill), "No such file or directory");
 }
 
 TEST(Outputs, ReceiveTheMessagesOfAChild) {

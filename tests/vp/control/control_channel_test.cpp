@@ -69,6 +69,10 @@ class ControlChannelTest : public testing::Test {
                            [this](std::string_view what) {
                              calls_.push_back("hot_plug " + std::string(what));
                              return what == "0 remove" ? "the hot-plug slot is empty" : "";
+                           },
+                           [this](std::string_view what) {
+                             calls_.push_back("export " + std::string(what));
+                             return what == "tape f" ? "there is no such device" : "";
                            }}};
 };
 
@@ -293,6 +297,18 @@ TEST_F(ControlChannelTest, WhatHappensAtAHotPlugSlotIsForThePlatformToo) {
   EXPECT_EQ(answer(), "error there are bytes after the line\n");
 }
 
+TEST_F(ControlChannelTest, WhatADeviceStoresIsForThePlatformToExport) {
+  for (const std::string what : {"disk disk.img", "disk.2 folder/disk.img", ""}) {
+    message("export " + what + "\n");
+    EXPECT_EQ(answer(), "");
+    EXPECT_EQ(calls_.back(), "export " + what);
+  }
+  message("export tape f\n");
+  EXPECT_EQ(answer(), "error there is no such device\n");
+  message("export a\nb");
+  EXPECT_EQ(answer(), "error there are bytes after the line\n");
+}
+
 TEST_F(ControlChannelTest, WellDoneHasNoAnswer) {
   message("mark a\n");
   EXPECT_EQ(status(), 0x80000000);
@@ -311,7 +327,7 @@ TEST_F(ControlChannelTest, ANewMessageDropsTheAnswerBefore) {
 TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
   ControlChannel channel({});
   for (const std::string text :
-       {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n", "hot_plug a\n"}) {
+       {"exit 1\n", "mark a\n", "put a 0\n", "inject a\n", "hot_plug a\n", "export a b\n"}) {
     channel.write(ControlChannel::LENGTH, 4, static_cast<std::uint32_t>(text.size()));
     for (std::size_t i = 0; i < text.size(); i += 4) {
       std::uint32_t word = 0;
@@ -320,7 +336,7 @@ TEST_F(ControlChannelTest, WithoutHandlersMessagesAreObeyedButFilesAreNot) {
     }
   }
   EXPECT_EQ(channel.messages(), 2);
-  EXPECT_EQ(channel.rejected(), 3);
+  EXPECT_EQ(channel.rejected(), 4);
 }
 
 TEST_F(ControlChannelTest, AGuestAtRandomDoesNoHarm) {

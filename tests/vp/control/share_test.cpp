@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <vector>
@@ -38,6 +39,29 @@ TEST_F(ShareTest, WritesAFileAndReplacesIt) {
   EXPECT_EQ(contents(directory_.path("f")), bytes);
   EXPECT_TRUE(std::filesystem::exists(directory_.path("empty")));
   EXPECT_EQ(files(), 2);
+}
+
+TEST_F(ShareTest, SomebodyElseMayFillAFile) {
+  EXPECT_EQ(share_.fill("a/f",
+                        [](int file) {
+                          return ::ftruncate(file, 3) == 0 && ::pwrite(file, "x", 1, 1) == 1
+                                     ? std::string()
+                                     : std::string("no room");
+                        }),
+            "");
+  EXPECT_EQ(contents(directory_.path("a/f")), std::string("\0x\0", 3));
+  EXPECT_EQ(share_.fill("a/f", [](int) { return std::string("it is broken"); }),
+            "cannot write a/f: it is broken");
+  EXPECT_EQ(contents(directory_.path("a/f")), std::string("\0x\0", 3)) << "it is as before";
+  EXPECT_EQ(files(), 1) << "nothing else is left";
+  bool called = false;
+  EXPECT_THAT(share_.fill("../f",
+                          [&](int) {
+                            called = true;
+                            return std::string();
+                          }),
+              StartsWith("not a relative name"));
+  EXPECT_FALSE(called);
 }
 
 TEST_F(ShareTest, MakesTheDirectoriesOfAName) {

@@ -156,6 +156,7 @@ TEST(NvmeDescription, NamesItsImagesWithTheirChecks) {
   EXPECT_EQ(result.description->forbids_forks(),
             "namespaces[1].write_through is true, and all would write to one image");
   EXPECT_EQ(read("namespaces: [{size: 1MiB}]").description->forbids_forks(), "");
+  EXPECT_EQ(read("namespaces: [{size: 1MiB}, {size: 2MiB}]").description->storages(), 2u);
 }
 
 }  // namespace

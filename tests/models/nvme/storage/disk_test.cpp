@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/nvme/storage/disk.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,12 @@ class DiskTest : public testing::Test {
     return bytes;
   }
   static Bytes all(const Disk& disk) { return read(disk, 0, disk.blocks()); }
+  static void write_to(const Disk& disk, const std::string& path) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ASSERT_GE(file, 0);
+    disk.write_to(file);
+    ::close(file);
+  }
   static std::string message(const std::function<void()>& work) {
     try {
       work();
@@ -109,7 +116,7 @@ TEST_F(DiskTest, IsMemoryOverAnImageThatNeverChanges) {
       }
       EXPECT_EQ(contents(config.image), first);
       const std::string copy = (folder / "copy").string();
-      disk.export_to(copy);
+      write_to(disk, copy);
       EXPECT_TRUE(contents(copy) == expected) << "with what only the cache holds";
       disk.flush();
       EXPECT_EQ(disk.volatile_bytes(), 0u);
@@ -213,18 +220,51 @@ TEST_F(DiskTest, WritingThroughReachesTheImageWhenDurable) {
   EXPECT_TRUE(contents(config.image) == expected);
 }
 
-TEST_F(DiskTest, ExportMayReplaceItsImage) {
+TEST_F(DiskTest, ZerosAreHolesInWhatItWrites) {
+  // A terabyte, which nobody could read in the time of a test.
+  constexpr std::uint64_t blocks = std::uint64_t{1} << 31;
+  const std::uint64_t cached = 12345, written = blocks / 2 + 7, last = blocks - 1;
+  Disk disk(blank(blocks, 512, 8));
+  const Bytes data = pattern(512, 2), other = pattern(512, 3);
+  disk.write(written, 1, data.data());
+  disk.write(last, 1, other.data());
+  disk.write_volatile(cached, 1, data.data());
+  const std::string copy = (folder / "copy").string();
+  const auto expect_sparse = [&](const std::string& path) {
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_size, std::int64_t{1} << 40);
+    EXPECT_LT(status.st_blocks * 512, 8 << 20);
+  };
+  write_to(disk, copy);
+  expect_sparse(copy);
+  // The copy, which has holes, is an image in turn. What is cleared of it becomes a hole.
   DiskConfig config;
-  config.image = file(pattern(8 * 512, 1));
-  Disk disk(config);
-  const Bytes data = pattern(512, 2);
-  disk.write(7, 1, data.data());
-  const Bytes expected = all(disk);
-  disk.export_to(config.image);
-  EXPECT_EQ(contents(config.image), expected);
-  EXPECT_EQ(all(disk), expected) << "the disk still has its first image";
-  EXPECT_THROW(disk.export_to((folder / "absent" / "file").string()), MediaError);
-  EXPECT_FALSE(std::filesystem::exists(folder / "image.part"));
+  config.image = copy;
+  Disk again(config);
+  EXPECT_EQ(read(again, cached, 1), data);
+  EXPECT_EQ(read(again, cached - 1, 1), Bytes(512));
+  EXPECT_EQ(read(again, written, 1), data);
+  EXPECT_EQ(read(again, last, 1), other);
+  again.clear(written, 1);
+  again.write(3, 1, other.data());
+  const std::string second = (folder / "second").string();
+  write_to(again, second);
+  expect_sparse(second);
+  config.image = second;
+  const Disk third(config);
+  EXPECT_EQ(read(third, written, 1), Bytes(512));
+  EXPECT_EQ(read(third, cached, 1), data);
+  EXPECT_EQ(read(third, 3, 1), other);
+  EXPECT_EQ(read(third, last, 1), other);
+}
+
+TEST_F(DiskTest, WhatCannotBeWrittenIsSaid) {
+  const Disk disk(blank(4096));
+  const std::string copy = file(Bytes(1));
+  const int read_only = ::open(copy.c_str(), O_RDONLY);
+  EXPECT_THROW(disk.write_to(read_only), MediaError);
+  ::close(read_only);
 }
 
 TEST_F(DiskTest, ImagesThatCannotBeUsedAreNamedWithARemedy) {
