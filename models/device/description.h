@@ -57,6 +57,8 @@ struct Description {
   /// Says why the machine must not be forked, such as `namespaces[0] writes to its image`. Empty if
   /// it may be.
   virtual std::string forbids_forks() const { return {}; }
+  /// Whether the device can write a waveform (Site::vcd), as one whose logic is RTL.
+  virtual bool has_waveform() const { return false; }
   /// Describes the device in a few words, such as `2 namespaces, 64MiB`. May be empty.
   virtual std::string summary() const { return {}; }
 };
