@@ -37,12 +37,13 @@ struct RunOptions {
   std::optional<std::int64_t> until;  ///< ps of simulated time after which the run ends
   std::string mark;                   ///< the guest's mark at which the run ends; empty: none
   std::optional<SnapshotOptions> snapshot;
-  std::map<std::string, ConsoleTarget> consoles;   ///< by name, one for each host and IPU
-  std::map<std::string, std::uint16_t> gdb;        ///< by name: TCP port on 127.0.0.1
-  std::optional<vp::Script> input;                 ///< input for the first host's console
-  std::filesystem::path share, trace, vcd, stats;  ///< empty: none
-  bool check_rtl = false;                          ///< whether assertions of the RTL are checked
-  std::vector<Input> inputs;                       ///< every file that the run depends on
+  std::map<std::string, ConsoleTarget> consoles;     ///< by name, one for each host and IPU
+  std::map<std::string, std::uint16_t> gdb;          ///< by name: TCP port on 127.0.0.1
+  std::optional<vp::Script> input;                   ///< input for the first host's console
+  std::filesystem::path share, trace, stats;         ///< empty: none
+  std::map<std::string, std::filesystem::path> vcd;  ///< by name of an IPU or a device: waveform
+  bool check_rtl = false;                            ///< whether assertions of the RTL are checked
+  std::vector<Input> inputs;                         ///< every file that the run depends on
 };
 
 /// Composes the platform and simulates it to its end. An exception is a defect of the simulator.

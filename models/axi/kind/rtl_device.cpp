@@ -5,8 +5,8 @@ namespace axi {
 namespace {
 
 pcie::FunctionConfig function_config(const Description& description) {
-  pcie::FunctionConfig function = Bridge::function_config(
-      *description.type, static_cast<std::uint64_t>(description.clock));
+  pcie::FunctionConfig function =
+      Bridge::function_config(*description.type, static_cast<std::uint64_t>(description.clock));
   function.identity.vendor = description.id.vendor;
   function.identity.device = description.id.device;
   function.identity.subsystem_vendor = description.subsystem.vendor;
