@@ -40,7 +40,7 @@ TEST(Clock, StopsWhileTheHostReads) {
     const std::uint64_t clocks = bench.bridge->clocks();
     Bench::pass(980 * vp::us);
     EXPECT_EQ(bench.bridge->clocks(), clocks);
-    Bench::pass(10 * vp::us);
+    Bench::pass(20 * vp::us);
     EXPECT_EQ(bench.beats(), 1u);
   });
 }
@@ -62,8 +62,8 @@ TEST(Clock, GoesOnAtItsPhase) {
   Exerciser bench("exerciser-narrow", {hertz, 1, ""});
   bench.run([&] {
     for (const vp::Picoseconds arrival :
-         {1 * vp::us + 1, 2 * vp::us, grid.time(1'000), grid.time(1'100) - 1, grid.time(1'200) + 1,
-          7 * vp::us + 123, 1 * vp::ms + 7}) {
+         {1 * vp::us + 1, 4 * vp::us, grid.time(2'000), grid.time(3'000) - 1, grid.time(4'000) + 1,
+          15 * vp::us + 123, 1 * vp::ms + 7}) {
       Bench::pass_until(arrival);
       bench.put(0x230, 0, 4);
       Bench::pass(500 * vp::ns);
@@ -151,7 +151,7 @@ TEST(Waveform, HoldsThePinsAtTheirTimes) {
   std::stringstream content;
   content << file.rdbuf();
   const std::string vcd = content.str();
-  EXPECT_THAT(vcd, testing::HasSubstr("$timescale   1ps $end"));
+  EXPECT_THAT(vcd, testing::HasSubstr("1ps $end"));
   for (const char* pin : {"cfg_awvalid", "bus_rdata", "random"}) {
     EXPECT_THAT(vcd, testing::HasSubstr(pin)) << "pins and signals inside";
   }

@@ -53,8 +53,9 @@ class Bench : public sc_core::sc_module, public pcie::InterruptModesIf {
   tlm_utils::simple_initiator_socket<Bench> bar;
   tlm_utils::simple_target_socket<Bench> dma;
 
-  explicit Bench(const std::string& kind, const BridgeConfig& config = {500'000'000, 1, ""})
-      : sc_module(sc_core::sc_module_name("bench")), bar("bar"), dma("dma"), domain("domain") {
+  explicit Bench(const std::string& kind, const BridgeConfig& config = {500'000'000, 1, ""},
+                 const sc_core::sc_module_name& name = "bench")
+      : sc_module(name), bar("bar"), dma("dma"), domain("domain") {
     bridge = std::make_unique<Bridge>("bridge", block_of(kind), config, domain, trace, statistics);
     bar.bind(bridge->bar);
     bridge->dma.bind(dma);

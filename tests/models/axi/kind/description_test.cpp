@@ -15,12 +15,17 @@ struct Result {
   Report report;
 };
 
+/// Reads a device that stands at `devices[0]`.
 Result read(const std::string& kind, const std::string& keys) {
+  struct File {
+    std::vector<device::DescriptionPtr> devices;
+  };
+  const Struct<File> schema(
+      {{"devices", &File::devices, list(device::any_kind(), 0, 4), "Devices"}});
   Reading reading;
-  const auto description = device::find_kind(kind)->read(
-      parse_yaml(argument_source("a.yaml", "{name: a, kind: " + kind + keys + "}")), "devices[0]",
-      reading);
-  return {description, reading.report()};
+  const std::string text = "devices:\n  - {name: a, kind: " + kind + keys + "}";
+  const File file = vp::config::read(schema, parse_yaml(argument_source("a.yaml", text)), reading);
+  return {file.devices.at(0), reading.report()};
 }
 
 TEST(RtlKind, HasTheDefaultsOfItsFunction) {
@@ -51,8 +56,8 @@ TEST(RtlKind, ReadsItsKeys) {
 }
 
 TEST(RtlKind, RefusesWithPlaceAcceptedAndRemedy) {
-  expect_one(read("exerciser-wide", ", clock: 999Hz").report, "1:47", "found `999Hz`", "1kHz", "");
-  expect_one(read("exerciser-wide", ", clok: 1GHz").report, "1:33", "unknown key `clok`", "clock",
+  expect_one(read("exerciser-wide", ", clock: 999Hz").report, "2:44", "found `999Hz`", "1kHz", "");
+  expect_one(read("exerciser-wide", ", clok: 1GHz").report, "2:37", "unknown key `clok`", "clock",
              "did you mean `clock`");
 }
 
