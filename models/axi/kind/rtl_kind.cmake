@@ -4,28 +4,32 @@
 # In the tree of OAE-VP, the kind becomes part of all programs. Elsewhere, with the package OaeVp, it becomes the plugin
 # NAME_kind, which a platform file names.
 include_guard(GLOBAL)
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
-set(OAE_VP_RTL_KIND_GENERATOR ${CMAKE_CURRENT_LIST_DIR}/generate-rtl-kind CACHE INTERNAL
-  "Makes the source that connects the pins of a block")
-if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/verilator.cmake)
-  include(${CMAKE_CURRENT_LIST_DIR}/verilator.cmake)
-else()
-  include(${CMAKE_CURRENT_LIST_DIR}/../../../rtl/verilator.cmake)
-endif()
+set(OAE_VP_RTL_KIND_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "Where the generator is")
 
-# The run-time library of Verilator is that of OAE-VP, so that the headers must be of the same version.
-if(DEFINED OaeVp_VERILATOR_VERSION)
-  execute_process(COMMAND ${VERILATOR} --version OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
-  string(REGEX REPLACE "^Verilator ([^ ]+).*" "\\1" version "${version}")
-  if(NOT version STREQUAL OaeVp_VERILATOR_VERSION)
-    message(FATAL_ERROR "${VERILATOR} is of version ${version}, and OAE-VP was built with ${OaeVp_VERILATOR_VERSION}\n"
-                        "  remedy: install that version, and name it by -DVERILATOR=FILE")
+# Looks for what the function needs, only when it is called: other users of the package need no Verilator.
+macro(oae_vp_find_verilator)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  if(EXISTS ${OAE_VP_RTL_KIND_DIR}/verilator.cmake)
+    include(${OAE_VP_RTL_KIND_DIR}/verilator.cmake)
+  else()
+    include(${OAE_VP_RTL_KIND_DIR}/../../../rtl/verilator.cmake)
   endif()
-endif()
+  # The run-time library of Verilator is that of OAE-VP, so that the headers must be of the same version.
+  if(DEFINED OaeVp_VERILATOR_VERSION)
+    execute_process(COMMAND ${VERILATOR} --version OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REGEX REPLACE "^Verilator ([^ ]+).*" "\\1" version "${version}")
+    if(NOT version STREQUAL OaeVp_VERILATOR_VERSION)
+      message(FATAL_ERROR "${VERILATOR} is of version ${version}, and OAE-VP was built with ${OaeVp_VERILATOR_VERSION}\n"
+                          "  remedy: install that version, and name it by -DVERILATOR=FILE")
+    endif()
+  endif()
+endmacro()
 
 # Makes what a kind consists of, from the options of oae_vp_add_rtl_kind(): the library NAME_kind_rtl, and the source whose
 # name becomes the value of the variable `out`.
 function(oae_vp_verilate_kind out name)
+  oae_vp_find_verilator()
+  set(generator ${OAE_VP_RTL_KIND_DIR}/generate-rtl-kind)
   set(flags RESET_ACTIVE_HIGH)
   set(single BAR_SIZE CLASS_CODE CLOCK CLOCK_FREQUENCY DMA ID IDLE INTERRUPT_TRIGGER INTERRUPTS REGISTERS RESET TEXT TOP)
   set(several INCLUDE_DIRECTORIES PARAMETERS SOURCES TIE VERILATOR_ARGUMENTS)
@@ -124,7 +128,7 @@ function(oae_vp_verilate_kind out name)
   foreach(tie ${KIND_TIE})
     list(APPEND options --tie ${tie})
   endforeach()
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${OAE_VP_RTL_KIND_GENERATOR} ${options} --options-only
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${generator} ${options} --options-only
     RESULT_VARIABLE result ERROR_VARIABLE mistakes)
   if(result)
     message(FATAL_ERROR "${mistakes}")
@@ -133,9 +137,9 @@ function(oae_vp_verilate_kind out name)
   list(TRANSFORM sources PREPEND --verilator-argument= OUTPUT_VARIABLE passed_sources)
   add_custom_command(
     OUTPUT ${glue}
-    COMMAND ${Python3_EXECUTABLE} ${OAE_VP_RTL_KIND_GENERATOR} ${options} --verilator ${VERILATOR} ${passed}
+    COMMAND ${Python3_EXECUTABLE} ${generator} ${options} --verilator ${VERILATOR} ${passed}
       ${passed_sources} --output ${glue}
-    DEPENDS ${sources} ${included} ${OAE_VP_RTL_KIND_GENERATOR}
+    DEPENDS ${sources} ${included} ${generator}
     VERBATIM COMMENT "Connecting the pins of ${KIND_TOP}")
 
   # Warnings of Verilator are shown. They are errors if the user asks for all of them.
