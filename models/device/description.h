@@ -59,6 +59,8 @@ struct Description {
   virtual std::string forbids_forks() const { return {}; }
   /// How many storages the device has whose contents can be exported.
   virtual unsigned storages() const { return 0; }
+  /// Whether the device can write a waveform (Site::vcd), as one whose logic is RTL.
+  virtual bool has_waveform() const { return false; }
   /// Describes the device in a few words, such as `2 namespaces, 64MiB`. May be empty.
   virtual std::string summary() const { return {}; }
 };

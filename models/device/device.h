@@ -20,6 +20,7 @@ struct Site {
   std::uint64_t seed = 0;         ///< of all that is random in it; differs from device to device
   vp::Trace& trace;
   vp::Statistics& statistics;
+  std::string vcd = {};  ///< waveform file of a device that has one; empty for none
 };
 
 /// A device: an endpoint with a domain of its own. A kind derives from this the netlist of its

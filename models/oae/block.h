@@ -12,11 +12,11 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
 #include "models/oae/request_queue.h"
 #include "models/oae/rtl.h"
 #include "models/pcie/endpoint/access.h"
+#include "models/rtl/clock_grid.h"
 #include "vp/irq_output.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
@@ -40,10 +40,10 @@ struct BlockConfig {
 /// The OAE block: the verilated SystemVerilog of rtl/ with TLM-2.0 sockets on its pins. This class
 /// does not know what the block does.
 ///
-/// Its clock runs on a fixed grid (see ClockGrid) and stops while there is nothing to do. An input
-/// that arrives exactly at the time of an edge is seen at the next edge. Edges at which the block
-/// neither reads its inputs nor changes an output are run ahead of their time, which no other model
-/// can notice.
+/// Its clock runs on a fixed grid (see rtl::ClockGrid) and stops while there is nothing to do. An
+/// input that arrives exactly at the time of an edge is seen at the next edge. Edges at which the
+/// block neither reads its inputs nor changes an output are run ahead of their time, which no other
+/// model can notice.
 class Block : public sc_core::sc_module {
  public:
   /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
@@ -108,7 +108,7 @@ class Block : public sc_core::sc_module {
 
   const BlockConfig config_;
   vp::Domain& domain_;
-  const ClockGrid grid_;
+  const rtl::ClockGrid grid_;
   vp::Trace& trace_;
   const bool waveform_;
   const bool checked_;

@@ -9,9 +9,9 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/oae/clock_grid.h"
 #include "models/oae/register_access.h"
 #include "models/oae/rtl.h"
+#include "models/rtl/clock_grid.h"
 #include "vp/irq_output.h"
 #include "vp/ring.h"
 #include "vp/statistics/statistics.h"
@@ -30,9 +30,9 @@ struct LinkConfig {
 /// each clock, with a TLM-2.0 socket and a wire on its pins. This class does not know what the link
 /// does.
 ///
-/// The clock runs at `rate` / 512 Hz on a fixed grid (see ClockGrid). It stops while the end has
-/// nothing to do and the wire carries idle slices. The slices of an edge occupy the wire until the
-/// next edge. The other end sees them at its first edge after they have arrived.
+/// The clock runs at `rate` / 512 Hz on a fixed grid (see rtl::ClockGrid). It stops while the end
+/// has nothing to do and the wire carries idle slices. The slices of an edge occupy the wire until
+/// the next edge. The other end sees them at its first edge after they have arrived.
 class Link : public sc_core::sc_module {
  public:
   /// The firmware's registers (rtl/registers/link.yaml), over AXI4-Lite. An access lies within an
@@ -84,7 +84,7 @@ class Link : public sc_core::sc_module {
 
   const LinkConfig config_;
   vp::Domain& domain_;
-  const ClockGrid grid_;
+  const rtl::ClockGrid grid_;
   vp::Trace& trace_;
   const std::unique_ptr<LinkRtl> rtl_;
   vp::Event clock_;

@@ -5,35 +5,15 @@
 #include <Voae_block_fast.h>
 #include <Voae_link.h>
 #include <Voae_link_fast.h>
-#include <verilated_vcd_c.h>
 
-#include <optional>
+#include "models/rtl/model.h"
 
 namespace oae {
 namespace {
 
-/// A verilated top module with a context of its own.
-template <typename Top>
-struct Model {
-  explicit Model(const char* name, bool waveforms) {
-    context.threads(1);
-    context.traceEverOn(waveforms);
-    top.emplace(&context, name);
-    top->eval();  // initial values; the first edge comes later
-  }
-  ~Model() {
-    top->final();
-    // Verilator's destructors use the thread's context, which may belong to a model that is gone.
-    Verilated::threadContextp(&context);
-  }
-
-  VerilatedContext context;
-  std::optional<Top> top;
-};
-
 /// The block without checks. Each change of its clock's pin is an edge, which takes one evaluation
 /// (FAST_MODEL in rtl/oae_block.sv).
-class FastBlock final : private Model<Voae_block_fast>, public BlockRtl {
+class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
  public:
   explicit FastBlock(const char* name) : Model(name, false), BlockRtl(*top) {}
 
@@ -56,10 +36,10 @@ class FastBlock final : private Model<Voae_block_fast>, public BlockRtl {
 
 /// A model whose clock has a low and a high phase.
 template <typename Pins, typename Top>
-class Clocked : protected Model<Top>, public Pins {
+class Clocked : protected rtl::Model<Top>, public Pins {
  public:
   explicit Clocked(const char* name, bool waveforms = false)
-      : Model<Top>(name, waveforms), Pins(*this->top) {}
+      : rtl::Model<Top>(name, waveforms), Pins(*this->top) {}
 
   void settle() override {
     this->top->clock = 0;
@@ -78,17 +58,11 @@ class Checked final : public Clocked<Pins, Top> {
   explicit Checked(const char* name) : Clocked<Pins, Top>(name, true) {}
   ~Checked() override { Verilated::threadContextp(&this->context); }
 
-  bool open_waveform(const std::string& path) override {
-    waveform_.set_time_unit("1ps");
-    waveform_.set_time_resolution("1ps");
-    this->top->trace(&waveform_, 99);
-    waveform_.open(path.c_str());
-    return waveform_.isOpen();
-  }
+  bool open_waveform(const std::string& path) override { return waveform_.open(*this->top, path); }
   void dump(std::uint64_t time) override { waveform_.dump(time); }
 
  private:
-  VerilatedVcdC waveform_;
+  rtl::Waveform waveform_;
 };
 
 }  // namespace

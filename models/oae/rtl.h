@@ -3,37 +3,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+
+#include "models/rtl/design.h"
 
 namespace oae {
 
-/// A verilated design. Two libraries are made from the same RTL (rtl/CMakeLists.txt): a fast one,
-/// and one that checks the assertions of the RTL and can write a waveform. They differ in nothing
-/// else, so that a model has the same outputs and the same time with either.
-///
-/// The pins are references, so that a model does not know which library it has.
-class Rtl {
- public:
-  virtual ~Rtl() = default;
-  Rtl(const Rtl&) = delete;
-  Rtl& operator=(const Rtl&) = delete;
-
-  /// Makes the outputs follow the inputs. An output that depends on the state alone does not need
-  /// this.
-  virtual void settle() = 0;
-  /// Makes one rising edge of the clock. In the checked library a failed assertion throws
-  /// std::logic_error (rtl/stop.cpp).
-  virtual void rise() = 0;
-
-  /// Opens a waveform file, and returns whether that was possible. The fast library has no
-  /// waveforms.
-  virtual bool open_waveform(const std::string&) { return false; }
-  /// Writes the present values of all signals to the waveform, for a time in ps.
-  virtual void dump(std::uint64_t) {}
-
- protected:
-  Rtl() = default;
-};
+/// Two libraries are made from the same RTL (rtl/CMakeLists.txt): a fast one, and one that checks
+/// the assertions of the RTL and can write a waveform. They differ in nothing else, so that a model
+/// has the same outputs and the same time with either. The pins are references, so that a model
+/// does not know which library it has.
 
 /// The pins of an AXI4-Lite slave of 64 bits.
 struct AxiPins {
@@ -90,7 +68,7 @@ struct RegisterAnswer {
 };
 
 /// The block, rtl/oae_block.sv.
-struct BlockRtl : Rtl, AxiPins {
+struct BlockRtl : rtl::Design, AxiPins {
   template <typename Top>
   explicit BlockRtl(Top& top)
       : AxiPins(top),
@@ -174,7 +152,7 @@ struct BlockRtl : Rtl, AxiPins {
 };
 
 /// One end of a link, rtl/oae_link.sv, with eight slices for each clock.
-struct LinkRtl : Rtl, AxiPins {
+struct LinkRtl : rtl::Design, AxiPins {
   template <typename Top>
   explicit LinkRtl(Top& top)
       : AxiPins(top),

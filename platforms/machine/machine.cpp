@@ -98,7 +98,8 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
   for (const device::DescriptionPtr& each : platform.devices) {
     const std::uint32_t seed = platform.simulation.seed;
     const device::Site site{endpoint_config(each->endpoint, link_above(platform, each->name), seed),
-                            devices.size() + (std::uint64_t{seed} << 32), trace, statistics};
+                            devices.size() + (std::uint64_t{seed} << 32), trace, statistics,
+                            options.waveform(each->name)};
     devices.push_back(device::build(*each, site));
     outcome.add(devices.back()->domain);
   }

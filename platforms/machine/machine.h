@@ -23,6 +23,8 @@ class Machine {
   struct Options {
     std::function<HostMachine::Options(const Host&)> host;
     std::function<IpuMachine::Options(const Ipu&)> ipu;
+    /// The waveform file of a device by its name, or an empty string.
+    std::function<std::string(const std::string&)> waveform;
   };
 
   Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,

@@ -70,6 +70,7 @@ constexpr const char* run_examples =
     "  oae-vp run oae-mini --kernel ./bzImage --append 'nokaslr loglevel=7' --gdb host=1234\n"
     "  oae-vp run oae-mini --input commands.txt --until 5s --stats run.json\n"
     "  oae-vp run debian --export disk=after.img\n"
+    "  oae-vp run copier.yaml --vcd copier=copier.vcd --vcd ipu=ipu.vcd\n"
     "  oae-vp run e2000 --set ipus[0].cores=4 --set pcie_links[*].lanes=8 --log pcie=debug\n\n";
 
 constexpr const char* check_examples =
@@ -139,7 +140,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
          "DIR");
   list("--gdb", line.gdb, "wait for GDB at this local TCP port", "NAME=PORT");
   single("--trace", line.trace, "write all transactions as JSON lines", "FILE");
-  single("--vcd", line.vcd, "write the signals of the OAE block", "FILE");
+  list("--vcd", line.vcd, "write the signals of the RTL of NAME, or of the first IPU",
+       "[NAME=]FILE");
   app.add_flag("--check-rtl", line.check_rtl, "check the assertions of the OAE RTL; slower")
       ->group(group);
   list("--export", line.exports, "write what a device stores at the end to an image; see below",

@@ -341,6 +341,44 @@ void name_exports(const CommandLine& line, const Platform& platform, RunOptions&
   }
 }
 
+/// Without a name, a waveform is that of the first IPU.
+void name_waveforms(const CommandLine& line, const Platform& platform, RunOptions& options,
+                    Report& report) {
+  std::vector<std::string> names, without;
+  for (const Ipu& ipu : platform.ipus) names.push_back(ipu.name);
+  for (const device::DescriptionPtr& each : platform.devices)
+    (each->has_waveform() ? names : without).push_back(each->name);
+  for (const std::string& text : line.vcd) {
+    const std::size_t equals = text.find('=');
+    std::string name = platform.ipus[0].name;
+    std::size_t file = 0;
+    // No part has a name with a slash, so that `./a=b` is a file.
+    if (equals < text.find('/')) {
+      if (!split("--vcd", text, "ipu=ipu.vcd", report)) continue;
+      name = text.substr(0, equals);
+      if (name == "ipu" && platform.ipus.size() == 1) name = platform.ipus[0].name;
+      file = equals + 1;
+    }
+    const Origin origin = place("--vcd", text);
+    if (std::count(without.begin(), without.end(), name)) {
+      report.add({origin, fmt::format("the device {} has no RTL", shown(name)), alternatives(names),
+                  "name another part, or remove the option"});
+    } else if (!std::count(names.begin(), names.end(), name)) {
+      const std::string meant = nearest(name, names);
+      report.add({origin, fmt::format("the platform has no RTL {}", shown(name)),
+                  alternatives(names),
+                  meant.empty() ? fmt::format("write --vcd ./{} for a file of that name", text)
+                                : fmt::format("did you mean {}?", shown(meant))});
+    } else {
+      const fs::path path = text.substr(file);
+      check_output(place("--vcd", text, file), path, report);
+      if (!options.vcd.emplace(name, path).second)
+        report.add({origin, fmt::format("{} already has a waveform", shown(name)),
+                    "one --vcd for each part", "remove one of them"});
+    }
+  }
+}
+
 }  // namespace
 
 void check_mark(const char* option, const std::string& mark, Report& report) {
@@ -389,7 +427,6 @@ RunOptions run_options(const CommandLine& line, Report& report) {
   options.input = input(line.input, report);
   options.share = share(line.share, report);
   options.trace = output("--trace", line.trace, report);
-  options.vcd = output("--vcd", line.vcd, report);
   options.stats = output("--stats", line.stats, report);
   options.check_rtl = line.check_rtl;
   return options;
@@ -401,6 +438,7 @@ void name_parts(const CommandLine& line, const Platform& platform, RunOptions& o
   name_consoles(line, platform, parts, options, report);
   name_debuggers(line, parts, options, report);
   name_exports(line, platform, options, report);
+  name_waveforms(line, platform, options, report);
   check_forks(line, platform, options, report);
 }
 
@@ -435,11 +473,12 @@ void check_outputs(const CommandLine& line, const fs::path& platform_file,
     uses.push_back({what, file});
   };
   if (line.trace) write("--trace", *line.trace, "the file of --trace", options.trace);
-  if (line.vcd) write("--vcd", *line.vcd, "the file of --vcd", options.vcd);
   if (line.stats) write("--stats", *line.stats, "the file of --stats", options.stats);
   for (const Export& one : options.exports)
     write("--export", one.storage + "=" + one.file.string(), "the file of --export " + one.storage,
           one.file);
+  for (const auto& [name, file] : options.vcd)
+    write("--vcd", file.string(), "the waveform of " + name, file);
   for (const auto& [name, to] : options.consoles)
     if (to.kind == ConsoleTarget::Kind::file)
       write("--console", name + "=" + to.file.string(), "the console of " + name, to.file);

@@ -22,9 +22,9 @@ struct CommandLine {
   std::vector<std::string> set, log;
   std::optional<std::string> kernel, initrd, firmware;
   std::string append;
-  std::optional<std::string> until, mark, input, share, trace, vcd, stats;
+  std::optional<std::string> until, mark, input, share, trace, stats;
   std::optional<std::string> snapshot_at, children, children_output, jobs, child;
-  std::vector<std::string> console, gdb, exports;
+  std::vector<std::string> console, gdb, vcd, exports;
   bool check_rtl = false;
   std::string filter;                ///< text to look for, of `keys`
   std::vector<std::string> plugins;  ///< whose kinds' keys are printed too, of `keys`
@@ -45,7 +45,7 @@ std::vector<vp::config::Override> overrides(const CommandLine& line, vp::config:
 /// Checks the options of a run that can be checked without the platform. Writes no file.
 RunOptions run_options(const CommandLine& line, vp::config::Report& report);
 
-/// Checks the options that name parts of the platform. Fills in consoles and GDB ports.
+/// Checks the options that name parts of the platform. Fills in consoles, GDB ports and waveforms.
 void name_parts(const CommandLine& line, const Platform& platform, RunOptions& options,
                 vp::config::Report& report);
 

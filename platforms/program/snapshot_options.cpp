@@ -181,7 +181,7 @@ void check_forks(const CommandLine& line, const Platform& platform, const RunOpt
                 "run a single command by --child COMMAND in place of --children"});
   };
   for (const std::string& text : line.gdb) refuse("--gdb", text, "a debugger");
-  if (line.vcd) refuse("--vcd", *line.vcd, "waveforms");
+  for (const std::string& text : line.vcd) refuse("--vcd", text, "waveforms");
   for (const auto& [name, to] : options.consoles)
     if (to.kind == ConsoleTarget::Kind::pty) {
       report.add(

@@ -51,6 +51,7 @@ class Run {
   void prepare_share();
   HostMachine::Options host_options(const Host& host);
   IpuMachine::Options ipu_options(const Ipu& ipu) const;
+  std::string waveform(const std::string& name) const;
   std::optional<unsigned> gdb_port(const std::string& name) const;
   void set_log_levels();
   void connect_consoles();
@@ -105,7 +106,8 @@ Run::Run(const Platform& platform, const RunOptions& options)
   }
   machine_.emplace(platform_,
                    Machine::Options{[this](const Host& host) { return host_options(host); },
-                                    [this](const Ipu& ipu) { return ipu_options(ipu); }},
+                                    [this](const Ipu& ipu) { return ipu_options(ipu); },
+                                    [this](const std::string& name) { return waveform(name); }},
                    outcome_, trace_, statistics_);
   if (options_.until) outcome_.limit(*options_.until);
   if (options_.snapshot) snapshot_.emplace(options_.snapshot->mark);
@@ -155,8 +157,12 @@ HostMachine::Options Run::host_options(const Host& host) {
 }
 
 IpuMachine::Options Run::ipu_options(const Ipu& ipu) const {
-  return {gdb_port(ipu.name), &ipu == platform_.ipus.data() ? options_.vcd.string() : "",
-          options_.check_rtl};
+  return {gdb_port(ipu.name), waveform(ipu.name), options_.check_rtl};
+}
+
+std::string Run::waveform(const std::string& name) const {
+  const auto found = options_.vcd.find(name);
+  return found == options_.vcd.end() ? "" : found->second.string();
 }
 
 std::optional<unsigned> Run::gdb_port(const std::string& name) const {

@@ -209,7 +209,7 @@ TEST(Block, KeepsToItsGrid) {
   // The frequency of this clock does not divide a second.
   constexpr std::uint64_t hertz = 333'333'333;
   Fixture fixture({8, hertz, 0, ""});
-  const oae::ClockGrid grid(hertz);
+  const rtl::ClockGrid grid(hertz);
   const auto on_grid = [&](vp::Picoseconds time) {
     return grid.time(grid.after(time) - 1) == time;
   };

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/oae/block.h"
-#include "models/oae/clock_grid.h"
+#include "models/rtl/clock_grid.h"
 #include "tests/models/oae/link_fixture.h"
 
 namespace {
@@ -245,7 +245,7 @@ class Figures : public LinkFixture {
   }
 
   const std::uint64_t rate_;
-  const oae::ClockGrid grid_;
+  const rtl::ClockGrid grid_;
   const Picoseconds delay_;
   std::string path_;
   std::uint32_t sequence_ = 0;

@@ -89,11 +89,15 @@ TEST(Schema, EveryDefaultReadsBack) {
       continue;  // the file has no list within a list
     std::string path = row.path;
     // `ipus[].cores`, and `devices[nvme].commands` of the device of that kind
-    path.replace(path.find('['), path.find(']') + 1 - path.find('['), "[0]");
+    const std::size_t open = path.find('['), close = path.find(']');
+    std::string kind = path.substr(open + 1, close - open - 1);
+    if (kind.empty()) kind = "nvme";
+    const std::string more = kind == "nvme" ? ", namespaces: [{size: 1MiB}]" : "";
+    path.replace(open, close + 1 - open, "[0]");
     std::vector<vp::config::Override> changes;
     for (const std::string& change :
          {std::string("ipus=[{name: x, firmware: oae-fw.elf}, {name: y, firmware: oae-fw.elf}]"),
-          std::string("devices=[{name: z, kind: nvme, namespaces: [{size: 1MiB}]}]"),
+          "devices=[{name: z, kind: " + kind + more + "}]",
           std::string("pcie_links=[{up: host, down: sw0}, {up: sw0, down: x}, {up: sw0, down: y}, "
                       "{up: sw0, down: z}]"),
           std::string("oae_links=[{a: x, b: y}]"), path + "=" + row.fallback}) {

@@ -77,7 +77,7 @@ TEST(Program, PassesOptionsOn) {
   EXPECT_EQ(options.input->steps.size(), 2u);
   EXPECT_EQ(options.share, workshop.path(""));
   EXPECT_EQ(options.trace, workshop.path("t.json"));
-  EXPECT_EQ(options.vcd, workshop.path("w.vcd"));
+  EXPECT_THAT(options.vcd, testing::ElementsAre(testing::Pair("ipu", workshop.path("w.vcd"))));
   EXPECT_EQ(options.stats, workshop.path("s.json"));
   EXPECT_TRUE(options.check_rtl);
   EXPECT_EQ(result.platform->hosts[0].vcpus, 4u);
@@ -90,6 +90,19 @@ TEST(Program, PassesOptionsOn) {
   EXPECT_EQ(result.platform->log.at("all"), "error");
   // The file is read and not changed.
   EXPECT_FALSE(std::filesystem::exists(workshop.path("t.json")));
+}
+
+TEST(Program, PassesAWaveformOfEachPartOn) {
+  const Workshop workshop;
+  const std::string ipu = workshop.path("i=1").string();
+  const std::string copier = workshop.path("c").string();
+  const auto result =
+      workshop.call({"run", "good", "--set", "devices=[{name: c, kind: copier}]", "--set",
+                     "pcie_links=[{up: host, down: ipu}, {up: host, down: c}]", "--vcd", ipu,
+                     "--vcd", "c=" + copier});
+  ASSERT_TRUE(result.platform) << result.err;
+  EXPECT_THAT(result.options.vcd,
+              testing::ElementsAre(testing::Pair("c", copier), testing::Pair("ipu", ipu)));
 }
 
 TEST(Program, PassesTheCommandsOfChildrenOn) {
@@ -390,6 +403,24 @@ TEST(Program, RefusesCommandLines) {
       {{"run", "good", "--stats", path("good.yaml")}, "this is also the platform file", "another"},
       {{"run", "good", "--stats", path("images/vmlinuz")}, "this is also host.kernel", "another"},
       {{"run", "good", "--vcd", path("none/w")}, "--vcd `", "create it"},
+      {{"run", "good", "--vcd", "ipu=" + path("none/w")}, "--vcd `", "create it"},
+      {{"run", "good", "--vcd", "ipu="}, "nothing is after the `=`", "ipu=ipu.vcd"},
+      {{"run", "good", "--vcd", "=w"}, "nothing is before the `=`", "ipu=ipu.vcd"},
+      {{"run", "good", "--vcd", "ip=" + path("w")}, "the platform has no RTL `ip`", "mean `ipu`"},
+      {{"run", "good", "--vcd", "wave=2"}, "the platform has no RTL `wave`", "./wave=2"},
+      {{"run", "good", "--vcd", path("v"), "--vcd", "ipu=" + path("w")},
+       "`ipu` already has a waveform",
+       "remove one"},
+      {{"run", "good", "--set", "devices=[{name: d, kind: nvme, namespaces: [{size: 1MiB}]}]",
+        "--set", "pcie_links=[{up: host, down: ipu}, {up: host, down: d}]", "--vcd",
+        "d=" + path("w")},
+       "the device `d` has no RTL",
+       "another part"},
+      {{"run", "good", "--set", "devices=[{name: c, kind: copier}]", "--set",
+        "pcie_links=[{up: host, down: ipu}, {up: host, down: c}]", "--vcd", path("w"), "--vcd",
+        "c=" + path("w")},
+       "this is also the waveform of c",
+       "name another"},
       {{"run", "good", "--stats", path("none/s")}, "--stats `", "create it"},
   };
   for (const Wrong& each : table) {

@@ -51,7 +51,8 @@ class Booted {
   const Platform platform_ = load(PLATFORMS "/oae-mini.yaml", OAE_VP_IMAGES, {}, "");
   Machine machine_{
       platform_,
-      {[this](const Host&) { return options(); }, [](const Ipu&) { return IpuMachine::Options{}; }},
+      {[this](const Host&) { return options(); }, [](const Ipu&) { return IpuMachine::Options{}; },
+       [](const std::string&) { return std::string(); }},
       outcome,
       trace_,
       statistics_};

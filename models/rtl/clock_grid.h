@@ -5,7 +5,7 @@
 
 #include "vp/time/time.h"
 
-namespace oae {
+namespace rtl {
 
 /// The edges of a clock. Edge n is at floor(n x 1 s / frequency) in whole picoseconds. Errors do
 /// not add up even if the frequency does not divide a second. Edge 0 is at time 0.
@@ -43,4 +43,4 @@ class ClockGrid {
   std::uint64_t period_;  // ps; 0 if it is not a whole number
 };
 
-}  // namespace oae
+}  // namespace rtl

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/oae/clock_grid.h"
+#include "models/rtl/clock_grid.h"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using oae::ClockGrid;
+using rtl::ClockGrid;
 
 TEST(ClockGrid, EdgesAreWholePicoseconds) {
   EXPECT_EQ(ClockGrid(500'000'000).time(3), 6'000);
