@@ -26,5 +26,7 @@ function(verilate target)
   add_library(${target} STATIC ${dir}/${VERILATE_PREFIX}.all.cpp)
   target_include_directories(${target} SYSTEM PUBLIC ${dir})
   target_compile_options(${target} PRIVATE -w)
+  # Core and plugins may have classes of the same name.
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(${target} PUBLIC verilated_headers)
 endfunction()

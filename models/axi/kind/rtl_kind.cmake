@@ -149,8 +149,8 @@ function(oae_vp_verilate_kind out name)
   verilate(${target}_rtl PREFIX ${prefix} TOP ${KIND_TOP} SOURCES ${sources} DEPENDS ${included} ${glue}
     ARGUMENTS -O3 --x-assign fast --x-initial fast --assert --trace ${arguments})
   target_compile_options(${target}_rtl PRIVATE -O2)
-  # Plugins may have modules of the same names.
-  set_target_properties(${target}_rtl PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+  # It becomes a part of a shared library, here or in a plugin.
+  set_target_properties(${target}_rtl PROPERTIES POSITION_INDEPENDENT_CODE ON)
   set(${out} ${glue} PARENT_SCOPE)
 endfunction()
 
