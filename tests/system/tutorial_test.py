@@ -86,6 +86,35 @@ class Tutorial(machine.TestCase):
         for number in (1, 2):
             self.assertIn("the checksums are right", (self.project / f"commands.out/{number}/host.log").read_text())
 
+    def test_a_block_of_rtl_becomes_a_plugin(self):
+        """The copier, elsewhere and by another name, since oae-vp has a kind `copier` already."""
+        self.assertEqual(self.code, 0, self.output[-4000:])
+        project = HOME / "duplicator"
+        shutil.copytree(SOURCE / "models/copier", project)
+        lists = project / "CMakeLists.txt"
+        kind, count = re.subn(r"(?m)^oae_vp_add_rtl_kind\(copier$", "oae_vp_add_rtl_kind(duplicator", lists.read_text())
+        self.assertEqual(count, 1)
+        lists.write_text("cmake_minimum_required(VERSION 3.25)\nproject(duplicator LANGUAGES C CXX)\n"
+                         f"find_package(OaeVp 0.1 REQUIRED)\n{kind}")
+        for command in (["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={HOME}/oae-vp"],
+                        ["cmake", "--build", "build"]):
+            made = subprocess.run(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  errors="replace", timeout=300)
+            self.assertEqual(made.returncode, 0, made.stdout[-4000:])
+            self.assertNotRegex(made.stdout, r": warning: |%Warning|CMake Warning")
+        plugin = project / "build/libduplicator_kind.so"
+        keys = subprocess.run([self.program, "keys", "--plugin", plugin, "duplicator"], capture_output=True, text=True)
+        self.assertEqual((keys.returncode, keys.stderr), (0, ""))
+        without = subprocess.run([self.program, "keys", "duplicator"], capture_output=True, text=True)
+        self.assertNotEqual(without.returncode, 0, without)
+        # It has the block, and neither the core nor Verilator's run-time library.
+        symbols = subprocess.run(["nm", "-DC", "--defined-only", plugin], capture_output=True, text=True, check=True).stdout
+        self.assertNotRegex(symbols, r" [TDB] (Verilated|pcie::|device::|Vduplicator)")
+        (project / "machine.yaml").write_text((project / "copier.yaml").read_text().replace("kind: copier", "kind: duplicator")
+                                              + f"\nplugins: [{plugin}]\n")
+        check = subprocess.run([self.program, "check", project / "machine.yaml"], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check)
+
     def test_no_installed_header_needs_another(self):
         self.assertEqual(self.code, 0, self.output[-4000:])
         folder = HOME / "oae-vp/include/oae-vp"
