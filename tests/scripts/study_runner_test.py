@@ -261,10 +261,10 @@ class Parts(in_folder.InFolder):
         self.assertEqual(out.getvalue().splitlines(), [
             "[    0 s] 7 runs, of which 4 were made before", "[   30 s] 5 of 7: one; about 10 min left",
             "[   60 s] 6 of 7: two; about 9 min left", "[  360 s] 7 of 7: three"])  # fmt: skip
+        self.assertEqual([duration(each) for each in (0, 89.4, 90, 5_369, 7_260)], ["0 s", "89 s", "2 min", "89 min", "2 h 1 min"])
 
     def test_each_load_says_how_long_a_run_takes(self):
         self.assertEqual([name for name, load in LOADS.items() if not getattr(load, "seconds", 0) > 0], [])
-        self.assertEqual([duration(each) for each in (0, 89.4, 90, 5_369, 7_260)], ["0 s", "89 s", "2 min", "89 min", "2 h 1 min"])
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class Progress:
     def left(self) -> str:
         if not self.made or self.done == self.of:
             return ""
-        rest = max(self.to_make - self.made_of_it, 0.0)
+        rest = self.to_make - self.made_of_it
         return "; about " + duration((self.clock() - self.begin) * rest / self.made_of_it) + " left"
 
     def ended(self, text: str, wall: float, expected: float) -> None:

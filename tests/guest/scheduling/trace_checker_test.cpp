@@ -209,9 +209,7 @@ class TraceFile : public testing::Test {
   ~TraceFile() override { std::remove(name.c_str()); }
 
   std::string read_back(std::size_t cut = 0, const std::string& more = "") {
-    std::string bytes(reinterpret_cast<const char*>(&trace.head), sizeof(trace.head));
-    bytes.append(reinterpret_cast<const char*>(trace.records.data()),
-                 trace.records.size() * sizeof(oae_sched_record));
+    std::string bytes = bytes_of(trace);
     bytes.resize(bytes.size() - cut);
     std::ofstream(name, std::ios::binary) << bytes << more;
     return read_trace(name, found);

@@ -24,14 +24,7 @@ Trace slow() {
 
 class TraceProgram : public testing::Test {
  protected:
-  TraceProgram() {
-    const Trace trace = slow();
-    std::ofstream file(name_, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(&trace.head), sizeof trace.head);
-    for (const oae_sched_record& record : trace.records) {
-      file.write(reinterpret_cast<const char*>(&record), sizeof record);
-    }
-  }
+  TraceProgram() { std::ofstream(name_, std::ios::binary) << bytes_of(slow()); }
   ~TraceProgram() override { std::remove(name_.c_str()); }
 
   /// What the program prints, after its exit code.

@@ -16,6 +16,13 @@
 /// The tasks of most traces.
 inline constexpr std::uint64_t a = 11, b = 12;
 
+/// The trace as `schedule` writes it to a file.
+inline std::string bytes_of(const Trace& trace) {
+  std::string bytes(reinterpret_cast<const char*>(&trace.head), sizeof(trace.head));
+  return bytes.append(reinterpret_cast<const char*>(trace.records.data()),
+                      trace.records.size() * sizeof(oae_sched_record));
+}
+
 /// What became of each decision of a trace without a mistake, in which a task may wait for as long
 /// as the limit while a CPU idles.
 inline std::map<std::string, std::uint64_t> account(const Trace& trace, std::uint64_t limit) {
