@@ -78,7 +78,9 @@ class Workshop {
         out, err);
     result.out = out.str();
     result.err = err.str();
-    EXPECT_EQ(result.exit_code == vp::ExitCode::mistake, !result.err.empty()) << result.err;
+    const bool refused = result.exit_code == vp::ExitCode::mistake ||
+                         result.exit_code == vp::ExitCode::broken_promise;
+    EXPECT_EQ(refused, !result.err.empty()) << result.err;
     return result;
   }
 
