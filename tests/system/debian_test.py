@@ -30,8 +30,10 @@ send "echo login: $(id -un) on $(tty) after $(cut -d' ' -f1 /proc/uptime) s\n"
 expect "root@debian:~# "
 send "mke2fs -q /dev/nvme0n2 && mount /dev/nvme0n2 /mnt && echo made: $(findmnt -no SOURCE /mnt)\n"
 expect "made: /dev"
+expect "root@debian:~# "
 send "oae bench --count 5; lsmod; modinfo -n oae; rmmod oae && modprobe oae && echo again: good\n"
 expect "again: good"
+expect "root@debian:~# "
 send "dmesg --level=emerg,alert,crit,err,warn > /root/warnings; dd if=/dev/urandom of=/root/random bs=64k count=16 status=none\n"
 expect "root@debian:~# "
 send "sha256sum /root/random; poweroff\n"
@@ -96,7 +98,9 @@ class Login(InFolder):
         self.assertEqual(copy.stat().st_size, 1 << 20)
         summed = subprocess.run(["sha256sum", copy], check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0]
         self.assertIn(f"{summed}  /root/random", console)
-        warnings = [line for line in self.debugfs(disk, "cat /root/warnings").splitlines() if "out-of-tree module" not in line]
+        # A module is not Debian's own, and the processor has the frequency that it has.
+        usual = re.compile("out-of-tree module|amd_pstate: the _CPC object is not present")
+        warnings = [line for line in self.debugfs(disk, "cat /root/warnings").splitlines() if not usual.search(line)]
         self.assertEqual(warnings, [])
 
 
