@@ -19,6 +19,7 @@ inline pcie::EndpointConfig endpoint_config(const device::EndpointDescription& e
   config.lanes = link.lanes;
   config.latency = endpoint.latency;
   config.max_payload = link.max_payload_size;
+  config.max_read_request = link.max_read_request_size;
   config.tags = endpoint.tags;
   config.aligned_requests = endpoint.aligned_requests;
   config.completions = completion_config(endpoint.completions, seed);

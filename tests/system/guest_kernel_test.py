@@ -116,11 +116,12 @@ lspci -vvv > /share/lspci
 """
 
     def test_the_host_starts_again_and_the_ipu_goes_on(self):
-        run = self.succeed(script=self.SCRIPT)
+        run = self.succeed("--set", "pcie_links[0].max_read_request_size=1KiB", script=self.SCRIPT)
         self.assertEqual(run.console.count("Run /init as init process"), 2)
         self.assertRegex(run.file("stat"), r"(?m)^block.committed +6$")
         self.assertRegex(run.file("stat"), r"(?m)^firmware.committed +6$")
         self.assertIn("LnkSta:\tSpeed 16GT/s, Width x16", run.file("lspci"))
+        self.assertRegex(run.file("lspci"), r"MaxPayload \d+ bytes, MaxReadReq 1024 bytes")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
   const Function::Common common{config.generation,
                                 config.lanes,
                                 config.max_payload,
+                                config.max_read_request,
                                 config.tags,
                                 config.completion_timeout,
                                 count > 1,

@@ -16,9 +16,10 @@ namespace pcie {
 struct EndpointConfig {
   unsigned generation = 5;
   unsigned lanes = 16;
-  CreditConfig credits{};       ///< credits of its receive buffer; infinite for completions
-  vp::Picoseconds latency = 0;  ///< traversal time in each direction
-  unsigned max_payload = 256;   ///< supported payload in bytes
+  CreditConfig credits{};           ///< credits of its receive buffer; infinite for completions
+  vp::Picoseconds latency = 0;      ///< traversal time in each direction
+  unsigned max_payload = 256;       ///< supported payload in bytes
+  unsigned max_read_request = 512;  ///< Max_Read_Request_Size after a reset, in bytes
   /// Outstanding requests of each function: 32, 256 or 768. Software must enable more than 32.
   unsigned tags = 256;
   vp::Picoseconds completion_timeout = 50 * vp::ms;  ///< greater than 0

@@ -25,6 +25,7 @@ PciExpressConfig express_config(unsigned number, const FunctionCore::Common& com
   config.generation = common.generation;
   config.lanes = common.lanes;
   config.max_payload = common.max_payload;
+  config.max_read_request = common.max_read_request;
   config.extended_tags = common.tags > 32;
   config.ten_bit_tags = common.tags > 256;
   config.deferrable_writes = function.deferrable_writes;

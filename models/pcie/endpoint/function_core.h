@@ -28,8 +28,9 @@ class FunctionCore {
   struct Common {
     unsigned generation;
     unsigned lanes;
-    unsigned max_payload;  ///< supported payload in bytes
-    unsigned tags;         ///< outstanding requests, 32, 256 or 768
+    unsigned max_payload;       ///< supported payload in bytes
+    unsigned max_read_request;  ///< Max_Read_Request_Size after a reset, in bytes
+    unsigned tags;              ///< outstanding requests, 32, 256 or 768
     vp::Picoseconds completion_timeout;
     bool multi_function;
     bool alternative_routing;  ///< ARI

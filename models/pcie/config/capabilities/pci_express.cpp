@@ -86,15 +86,15 @@ PciExpress::PciExpress(ConfigSpace& space, const PciExpressConfig& config,
            DeviceCapabilities::role_based_errors |
            (endpoint ? DeviceCapabilities::function_level_reset : 0) |
            (endpoint && config.active_states != 0 ? DeviceCapabilities::any_exit_latency : 0)});
-  constexpr std::uint32_t read_request_of_512 = 2u << DeviceControl::read_request_shift;
+  const std::uint32_t read_request = size_code(config.max_read_request, "read request")
+                                     << DeviceControl::read_request_shift;
   const std::uint32_t device_control_bits =
       DeviceControl::error_reporting | DeviceControl::relaxed_ordering |
       DeviceControl::max_payload | (config.extended_tags ? DeviceControl::extended_tags : 0) |
       DeviceControl::no_snoop | DeviceControl::max_read_request;
-  space.define(
-      {at + device_control, 2,
-       own ? DeviceControl::relaxed_ordering | DeviceControl::no_snoop | read_request_of_512 : 0,
-       (own ? device_control_bits : 0) | (endpoint ? DeviceControl::initiate_reset : 0)});
+  space.define({at + device_control, 2,
+                own ? DeviceControl::relaxed_ordering | DeviceControl::no_snoop | read_request : 0,
+                (own ? device_control_bits : 0) | (endpoint ? DeviceControl::initiate_reset : 0)});
   space.define({at + device_status, 2, 0, 0, DeviceControl::error_reporting});
 
   space.define({at + link_capabilities, 4,

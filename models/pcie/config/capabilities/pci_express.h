@@ -29,14 +29,15 @@ struct PciExpressConfig {
   unsigned max_payload = 256;  ///< supported payload, 128 to 4096 bytes
   bool extended_tags = true;   ///< whether 256 requests can be outstanding instead of 32
   unsigned port_number = 0;
-  unsigned slot_number = 0;        ///< port above a link
-  unsigned read_boundary = 64;     ///< root port: RCB, 64 or 128 bytes
-  HotPlugSlotConfig hot_plug{};    ///< port above a link
-  bool peers = false;              ///< root port: whether it routes peer-to-peer packets
-  bool ten_bit_tags = false;       ///< endpoint: whether 768 requests can be outstanding
-  unsigned deferrable_writes = 0;  ///< bytes of a DMWr that it completes: 64, 128, or 0 for none
-  unsigned active_states = 0;      ///< supported states, a set of ActiveState
-  unsigned function = 0;           ///< endpoint: number of the function
+  unsigned slot_number = 0;         ///< port above a link
+  unsigned read_boundary = 64;      ///< root port: RCB, 64 or 128 bytes
+  HotPlugSlotConfig hot_plug{};     ///< port above a link
+  bool peers = false;               ///< root port: whether it routes peer-to-peer packets
+  bool ten_bit_tags = false;        ///< endpoint: whether 768 requests can be outstanding
+  unsigned deferrable_writes = 0;   ///< bytes of a DMWr that it completes: 64, 128, or 0 for none
+  unsigned active_states = 0;       ///< supported states, a set of ActiveState
+  unsigned function = 0;            ///< endpoint: number of the function
+  unsigned max_read_request = 512;  ///< endpoint: Max_Read_Request_Size after a reset
 };
 
 /// PCI Express capability, version 2 (PCIe 5.0, 7.5.3).

@@ -71,6 +71,23 @@ TEST(PciExpress, WidthPayloadAndType) {
   }
 }
 
+TEST(PciExpress, ReadRequestsBeginAtTheConfiguredSize) {
+  for (unsigned code = 0; code <= 5; ++code) {
+    ConfigSpace space;
+    PciExpressConfig config;
+    config.max_read_request = 128u << code;
+    const PciExpress express(space, config);
+    EXPECT_EQ(space.read(express.offset() + PciExpress::device_control, 2) >> 12, code);
+    EXPECT_EQ(express.max_read_request(), 128u << code);
+  }
+  for (const unsigned size : {0u, 64u, 384u, 8192u}) {
+    ConfigSpace space;
+    PciExpressConfig config;
+    config.max_read_request = size;
+    EXPECT_THROW(PciExpress(space, config), ConfigurationError) << size;
+  }
+}
+
 // Codes that software writes; those above what is supported do not make packets larger.
 TEST(PciExpress, SizesFollowDeviceControl) {
   ConfigSpace space;
