@@ -97,9 +97,10 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
   }
   for (const device::DescriptionPtr& each : platform.devices) {
     const std::uint32_t seed = platform.simulation.seed;
+    constexpr std::uint64_t of_a_device = 1u << 31;  // links count from 0 without it
     const device::Site site{endpoint_config(each->endpoint, link_above(platform, each->name), seed),
-                            devices.size() + (std::uint64_t{seed} << 32), trace, statistics,
-                            options.waveform(each->name)};
+                            devices.size() + of_a_device + (std::uint64_t{seed} << 32), trace,
+                            statistics, options.waveform(each->name)};
     devices.push_back(device::build(*each, site));
     outcome.add(devices.back()->domain);
   }
