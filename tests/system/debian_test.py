@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 import machine
+from nvme_test import DiskCase
 
 IMAGE = machine.IMAGES / "debian.img"
 # The goal is a login within a minute on 2 cores, of which the simulator uses one. Time on a processor depends little on what else runs.
@@ -117,6 +118,34 @@ class Equal(InFolder):
         first, second = boot("100us"), boot("3us")
         self.assertEqual(first.console, second.console)
         self.assertTrue(first.trace_bytes == second.trace_bytes, "the traces differ")
+
+
+class Quantum(InFolder, DiskCase):
+    """fio in a Debian guest: neither the quantum nor a fork changes the trace."""
+
+    # One disk holds fio and its libraries, so that Debian's own disk needs no further package. fio writes to a third one, and
+    # to a file of the root file system.
+    SCRIPT = """
+mount -o ro /dev/nvme0n2 /mnt
+export LD_LIBRARY_PATH=/mnt/usr/lib/x86_64-linux-gnu:/mnt/usr/lib/x86_64-linux-gnu/ceph:/mnt/lib/x86_64-linux-gnu
+run() { /mnt/usr/bin/fio --ioengine=libaio --direct=1 --bsrange=512-16k --verify=crc32c --output-format=json "$@"; }
+run --name=disk --filename=/dev/nvme0n3 --rw=randrw --size=512k --iodepth=16 > /share/result
+run --name=file --directory=/root --rw=randwrite --bs=4k --size=256k --iodepth=4 --fsync=8 >> /share/result
+"""
+
+    def test_the_trace_of_fio_is_the_same(self):
+        files = self.folder / "files"
+        files.mkdir()
+        with open(machine.IMAGES.parent / "packages/fio/files.cpio", "rb") as archive:
+            subprocess.run(["cpio", "--extract", "--quiet", "--make-directories", "--directory", files], stdin=archive, check=True)
+        tools = self.folder / "tools.img"
+        subprocess.run(["/sbin/mke2fs", "-q", "-t", "ext4", "-d", files, tools, "320M"], check=True,
+                       stdout=subprocess.DEVNULL)
+        family = self.compare_quanta(self.SCRIPT, ["1us", "13us"], "--set",
+                                     f"devices[0].namespaces=[{{image: debian.img}}, {{image: {tools}}}, {{size: 8MiB}}]",
+                                     platform="debian", check_rtl=False)
+        result = family.children["forked"].file("result")
+        self.assertEqual(result.count('"error" : 0'), 2)
 
 
 class Forked(machine.TestCase):

@@ -124,6 +124,27 @@ class DiskCase(machine.TestCase):
     def check_no_trouble(self, log):
         self.assertEqual([line for line in log.splitlines() if TROUBLE.search(line)], [])
 
+    def compare_quanta(self, script, quanta, *options, platform="disk", **more):
+        """Checks that a forked child's trace and result are those of runs without a fork, with each of these quanta. Returns the
+        child's family."""
+        family = machine.Children(*options, platform=platform, scripts={"forked": script}, trace=True, **more)
+        (family.share / "pattern").write_bytes(image(2, 200_000))
+        given = family.folder / "given"
+        shutil.copytree(family.share, given)
+        forked = family.finish().children["forked"]
+        self.assertEqual(forked.code, 0, forked)
+        self.assertIn(b'"nvme":"disk.controller"', forked.trace_bytes)
+        for quantum in quanta:
+            # A run adds files to its share, and the next one must begin with the same.
+            share = family.folder / f"share_{quantum}"
+            shutil.copytree(given, share)
+            alone = machine.Run(*options, "--share", share, "--snapshot-at", "booted", "--child", "sh /share/script0",
+                                "--set", f"simulation.max_quantum={quantum}", platform=platform, trace=True, **more).finish()
+            self.assertEqual(alone.code, 0, alone)
+            self.assertEqual((share / "result").read_text(), forked.file("result"), quantum)
+            self.assertTrue(alone.trace_bytes == forked.trace_bytes, f"the traces differ, with a quantum of {quantum}")
+        return family
+
 
 class Linux(DiskCase):
     """Many scripts from one boot, each in a fork of it with a disk of its own."""
@@ -417,31 +438,13 @@ class Depths(DiskCase):
 class Quantum(DiskCase):
     """The quantum changes no result, and neither does a fork."""
 
-    def compare(self, script, quanta, *options, **more):
-        family = machine.Children(*options, platform="disk", scripts={"forked": script}, trace=True, **more)
-        (family.share / "pattern").write_bytes(image(2, 200_000))
-        given = family.folder / "given"
-        shutil.copytree(family.share, given)
-        forked = family.finish().children["forked"]
-        self.assertEqual(forked.code, 0, forked)
-        self.assertIn(b'"nvme":"disk.controller"', forked.trace_bytes)
-        for quantum in quanta:
-            # A run adds files to its share, and the next one must begin with the same.
-            share = family.folder / f"share_{quantum}"
-            shutil.copytree(given, share)
-            alone = machine.Run(*options, "--share", share, "--snapshot-at", "booted", "--child", "sh /share/script0",
-                                "--set", f"simulation.max_quantum={quantum}", platform="disk", trace=True, **more).finish()
-            self.assertEqual(alone.code, 0, alone)
-            self.assertEqual((share / "result").read_text(), forked.file("result"), quantum)
-            self.assertTrue(alone.trace_bytes == forked.trace_bytes, f"the traces differ, with a quantum of {quantum}")
-
     def test_the_trace_is_the_same(self):
-        self.compare(HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
-                             "cmp -n 200000 /share/pattern $disk\ndmesg > /share/result\n"), ["700ns"])
+        self.compare_quanta(HEAD + ("dd if=/share/pattern of=$disk bs=4096 conv=notrunc,fsync\nforget\n"
+                                    "cmp -n 200000 /share/pattern $disk\ndmesg > /share/result\n"), ["700ns"])
 
     def test_the_trace_of_fio_is_the_same(self):
-        self.compare(FIO + "--rw=randrw --bsrange=512-16k --size=512k --iodepth=16 --verify=crc32c --trim_percentage=10\n",
-                     ["1us", "13us"], "--set", "hosts[0].memory=1GiB", packages="fio", check_rtl=False)
+        self.compare_quanta(FIO + "--rw=randrw --bsrange=512-16k --size=512k --iodepth=16 --verify=crc32c --trim_percentage=10\n",
+                            ["1us", "13us"], "--set", "hosts[0].memory=1GiB", packages="fio", check_rtl=False)
 
 
 class Unformatted(DiskCase):
