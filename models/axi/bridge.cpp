@@ -202,24 +202,26 @@ void Bridge::start() {
 
 void Bridge::tick() {
   const vp::Picoseconds now = grid_.time(next_);
-  const bool in_reset = reset_left_ > 0 && reset_at_ < now;
+  // The block does not see a reset at the edge of the same instant, and the bridge has forgotten
+  // already what the block does at that edge.
+  const bool resets = reset_left_ > 0;
+  const bool in_reset = resets && reset_at_ < now;
   pins_.reset.set(in_reset == pins_.reset_level);
-  if (!in_reset) {
+  if (!resets) {
     registers_.present(now);
     writes_.present(now);
     reads_.present(now);
   }
   settle();
-  if (!in_reset && may_stop()) {
+  if (!resets && may_stop()) {
     // This edge does not take place. What arrived at this very instant is for the next one.
     running_ = false;
     ++next_;
-    if (registers_.waiting() || writes_.waiting() || reads_.waiting() || reset_left_ > 0) start();
+    if (registers_.waiting() || writes_.waiting() || reads_.waiting()) start();
     return;
   }
-  if (in_reset) {
-    --reset_left_;
-  } else {
+  if (in_reset) --reset_left_;
+  if (!resets) {
     registers_.sample(now);
     writes_.sample();
     reads_.sample();

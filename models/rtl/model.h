@@ -5,8 +5,11 @@
 #include <verilated_vcd_c.h>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
+
+#include "vp/log/log.h"
 
 namespace rtl {
 
@@ -24,7 +27,13 @@ struct Model {
     top->eval();  // initial values; the first edge comes later
   }
   ~Model() {
-    top->final();
+    // Verilator has printed what a `final` block says. The run is over, so that nothing else is left
+    // of an assertion that fails there.
+    try {
+      top->final();
+    } catch (const std::exception& failure) {
+      vp::log::get("rtl").error("in a `final` block: {}", failure.what());
+    }
     // Verilator's destructors use the thread's context, which may belong to a model that is gone.
     Verilated::threadContextp(&context);
   }

@@ -7,6 +7,7 @@
 
 #include "models/pcie/protocol/configuration_error.h"
 #include "tests/models/axi/fixture.h"
+#include "tests/vp/log_capture.h"
 
 namespace axi::test {
 namespace {
@@ -176,6 +177,20 @@ TEST(Assertions, OfTheBlockEndTheRun) {
   } catch (const sc_core::sc_report& report) {
     EXPECT_THAT(report.get_msg(), testing::HasSubstr("$finish at"));
   }
+}
+
+// The run is over when a `final` block is executed. What fails there is an error in the log.
+TEST(Assertions, OfAFinalBlockAreLogged) {
+  const vp::LogCapture log;
+  {
+    Exerciser bench("exerciser-narrow");
+    bench.run([&] {
+      bench.put(0x220, 0x7f, 4);
+      Bench::pass(1 * vp::us);
+    });
+    EXPECT_THAT(log.text(), testing::Not(testing::HasSubstr("rtl error")));
+  }
+  EXPECT_THAT(log.text(), testing::HasSubstr("rtl error: in a `final` block"));
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 //           strobe beyond the beat 27, interrupt pin 7 is high from the last beat's edge on 28
 //     0x210 beats 15:0 and responses 31:16 received, commands 47:32 not answered
 //     0x218 control: stalls of 256 clocks 7:0, seed 63:32; a write clears what was received
-//     0x220 interrupt pins                    0x228 edges of the clock so far
+//     0x220 interrupt pins, which must not all be high at the end of the run
+//     0x228 edges of the clock so far
 //     0x230 $time at the last write of this register
 //     0x238 forget interrupt pin 7            0x240 the next random number       0x248 $finish
 //     0x2000 responses: ID 7:0, response 9:8            (8 bytes each)
@@ -355,4 +356,7 @@ module exerciser #(
     if (cfg_awvalid) assert (32'(cfg_awaddr) % (LITE / 8) == 0 && cfg_awprot == 3'b0);
     if (cfg_arvalid) assert (32'(cfg_araddr) % (LITE / 8) == 0 && cfg_arprot == 3'b0);
   end
+
+  // A block may also check something when the run is over.
+  final assert (irq != 7'h7f) else $error("all pins are high at the end");
 endmodule

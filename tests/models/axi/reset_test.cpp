@@ -107,5 +107,34 @@ TEST(Reset, ForgetsBursts) {
   });
 }
 
+// What the block does at the edge of that very instant belongs to the time before the reset, also if
+// the reset comes before the bridge's own event.
+TEST(Reset, AtTheInstantOfAnEdgeForgetsWhatTheBlockDoesAtIt) {
+  Exerciser bench("exerciser-narrow");
+  bench.refuses_reads = true;
+  bench.run([&] {
+    for (unsigned edge = 1; edge <= 24; ++edge) {
+      SCOPED_TRACE(edge);
+      const vp::Picoseconds instant = vp::now() + edge * 2 * vp::ns;
+      vp::Event event(bench.domain, [&] { bench.bridge->reset(); });
+      event.at(instant);  // older than the bridge's event of that instant
+      bench.put(0x220, 1, 4);
+      bench.start({Bench::base + 64, 2, 2, 1, 1, true});
+      bench.start({Bench::base, 1, 2, 1, 9});
+      Bench::pass(1 * vp::us);
+      for (const Bench::Signal& signal : bench.signals) EXPECT_LT(signal.when, instant);
+      EXPECT_EQ(bench.beats(), 0u);
+      EXPECT_EQ(bench.responses(), 0u);
+      bench.signals.clear();
+      bench.writes.clear();
+      bench.start({Bench::base + 128, 1, 2, 1, 2, true});
+      bench.wait_for_answers();
+      ASSERT_EQ(bench.writes.size(), 1u);
+      EXPECT_EQ(bench.writes[0].address, Bench::base + 128);
+      EXPECT_EQ(bench.counter("protocol_violations"), 0u);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace axi::test

@@ -164,6 +164,11 @@ class Generator(Case):
     def test_constants(self):
         ports = REGISTERS + ", input [2:0] scan, output result"
         self.refuse(ports, "scan", "the pin `scan` has 3 bits, and TIE gives it 8", "fits", "--tie", "scan=8")
+        for value in ("7", "007", "0x7", "0X07"):
+            with self.subTest(value=value):
+                code, messages, source = self.generate(ports, "--tie", f"scan={value}")
+                self.assertEqual(code, 0, messages)
+                self.assertIn("top->scan = 0x7u;", source)
         ports = REGISTERS + ", output result"
         self.refuse(ports, "result", "the pin `result` cannot have a constant, since it is no input", "remove",
                     "--tie", "result=0")
