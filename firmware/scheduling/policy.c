@@ -188,29 +188,45 @@ static uint16_t add(struct policy* policy, const struct ghost_message* message, 
   return index;
 }
 
+static enum policy_reception hold(struct policy* policy, const struct ghost_message* message,
+                                  uint64_t time) {
+  return message_order_hold(&policy->order, message, time) ? POLICY_HELD : POLICY_FULL;
+}
+
+/* Uses the held messages about a task that follow this one. If it was the task's end, the next one
+ * is NEW, since the task has come back. TASK_NONE: the task is not known. */
+static void use_held(struct policy* policy, uint16_t index, const struct ghost_message* message) {
+  uint32_t next = message->header.sequence + 1;
+  struct held_message held;
+
+  while (policy->order.count && message_order_take(&policy->order, message->gtid, next++, &held)) {
+    if ((held.message.header.type == GHOST_NEW) != (index == TASK_NONE)) return;
+    if (index == TASK_NONE)
+      index = add(policy, &held.message, held.time);
+    else if (!use(policy, index, &held.message, held.time))
+      index = TASK_NONE;
+  }
+}
+
 static enum policy_reception receive_about_task(struct policy* policy,
                                                 const struct ghost_message* message,
                                                 uint64_t time) {
   uint16_t index = task_table_find(&policy->tasks, message->gtid);
-  struct held_message held;
-  bool exists = true;
+  const uint32_t next = index == TASK_NONE ? 0 : task_at(policy, index)->barrier + 1;
 
+  if (index != TASK_NONE && sequence_before(message->header.sequence, next))
+    return POLICY_SUPERSEDED;
   if (message->header.type == GHOST_NEW) {
-    if (index != TASK_NONE) return POLICY_MALFORMED;
+    /* A task that comes back may overtake what was said about it before it left. */
+    if (index != TASK_NONE)
+      return message->header.sequence == next ? POLICY_MALFORMED : hold(policy, message, time);
     index = add(policy, message, time);
     if (index == TASK_NONE) return POLICY_FULL;
   } else {
-    const uint32_t next = index == TASK_NONE ? 0 : task_at(policy, index)->barrier + 1;
-    if (index != TASK_NONE && sequence_before(message->header.sequence, next))
-      return POLICY_SUPERSEDED;
-    if (index == TASK_NONE || message->header.sequence != next)
-      return message_order_hold(&policy->order, message, time) ? POLICY_HELD : POLICY_FULL;
-    exists = use(policy, index, message, time);
+    if (index == TASK_NONE || message->header.sequence != next) return hold(policy, message, time);
+    if (!use(policy, index, message, time)) index = TASK_NONE;
   }
-  while (
-      exists && policy->order.count &&
-      message_order_take(&policy->order, message->gtid, task_at(policy, index)->barrier + 1, &held))
-    exists = use(policy, index, &held.message, held.time);
+  use_held(policy, index, message);
   return POLICY_USED;
 }
 

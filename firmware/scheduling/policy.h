@@ -60,7 +60,7 @@ enum policy_reception {
   POLICY_USED,
   POLICY_HELD,       /* a message about the same task has to come before it */
   POLICY_SUPERSEDED, /* it came already */
-  POLICY_MALFORMED,  /* no such type, length, CPU or decision, or a second NEW */
+  POLICY_MALFORMED,  /* no such type, length, CPU or decision, or a NEW too many */
   POLICY_FULL,       /* no room: messages are lost from now on, and the policy must start again */
 };
 

@@ -181,6 +181,12 @@ class Guest(unittest.TestCase):
             with self.subTest(output), self.assertRaisesRegex(BadResult, why):
                 PING.result(run_of("wave-all"), Left(output, STATS))
 
+    def test_an_agent_that_has_refused_messages_has_no_result_unless_it_has_begun_anew(self):
+        refused = OUTPUT + "messages malformed 1\n"
+        with self.assertRaisesRegex(BadResult, "refused"):
+            PING.result(run_of("wave-all"), Left(refused, STATS))
+        self.assertEqual(PING.result(run_of("wave-all"), Left(refused + "fallbacks 1\n", STATS))["fallbacks"], 1)
+
 
 class Serving(unittest.TestCase):
     def test_cpus_of_workers(self):

@@ -29,6 +29,9 @@ static unsigned int kept_events = 256;
 module_param(kept_events, uint, 0644);
 MODULE_PARM_DESC(kept_events, "room for events of a CPU that wait: a power of two from 8 (256)");
 
+/* How soon a CPU tries again to send what the agent had no room for at the end of its period. */
+#define DRAIN_US 50U
+
 #define KEPT_MIN 8
 #define KEPT_MAX 65536
 
@@ -61,13 +64,16 @@ static enum hrtimer_restart port_period(struct hrtimer *timer)
 {
 	struct oae_sched_ports *ports = container_of(timer, struct oae_sched_ports, timer);
 	const unsigned int cpu = ports - oae_sched_port_device.ports;
+	unsigned int period = READ_ONCE(period_us);
 
 	/* A CPU that goes offline leaves its timers to another one. */
 	if (!READ_ONCE(oae_sched_port_device.cpus) || cpu != smp_processor_id())
 		return HRTIMER_NORESTART;
-	oae_sched_events_drain(ports);
+	/* A port has room for two events, and many may be kept by a CPU that sends nothing more. */
+	if (oae_sched_events_drain(ports))
+		period = min(period, DRAIN_US);
 	oae_sched_kick(cpu, false);
-	hrtimer_forward_now(timer, us_to_ktime(max(READ_ONCE(period_us), 1U)));
+	hrtimer_forward_now(timer, us_to_ktime(max(period, 1U)));
 	return HRTIMER_RESTART;
 }
 

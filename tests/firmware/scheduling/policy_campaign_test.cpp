@@ -62,7 +62,7 @@ struct Machine {
 };
 
 constexpr Machine machines[] = {
-    {0x8, 20}, {0x8000'0000'0000'0001, 20}, {0x4000'0000'0000'012e, 18}, {~std::uint64_t{0}, 3}};
+    {0x8, 40}, {0x8000'0000'0000'0001, 40}, {0x4000'0000'0000'012e, 36}, {~std::uint64_t{0}, 6}};
 constexpr unsigned steps = 300;
 constexpr unsigned shares[] = {0, 100, 0, 37};  // of decisions that are prestaged, in percent
 

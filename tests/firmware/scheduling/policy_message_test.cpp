@@ -251,9 +251,48 @@ TEST_F(PolicyMessageTest, RefusesCpusThatDoNotExist) {
   use(about_cpu(GHOST_AVAILABLE, 63, 1));
 }
 
+TEST_F(PolicyMessageTest, ATaskThatComesBackBeforeItIsKnownToHaveLeftIsNotLost) {
+  create(1, every, false);
+  EXPECT_EQ(receive(about_task(GHOST_WAKEUP, 1, 7)), POLICY_HELD);
+  EXPECT_EQ(receive(on_cpu(GHOST_DEPARTED, 1, 5, 0)), POLICY_HELD);
+  EXPECT_EQ(receive(new_task(1, 6, false, 0b1000)), POLICY_HELD);
+  use(about_task(GHOST_WAKEUP, 1, 2));
+  use(on_cpu(GHOST_ON_CPU, 1, 3, 0));
+  use(on_cpu(GHOST_BLOCKED, 1, 4, 0));
+  EXPECT_EQ(pair->barrier(1), 7u);
+  sequences[1] = 7;
+  available(0);
+  expect_nothing();  // the task may run where it says since it has come back
+  available(3);
+  expect_order(3, {1});
+}
+
+TEST_F(PolicyMessageTest, AMessageAboutATaskThatHasLeftDoesNotBringItBack) {
+  create(1);
+  EXPECT_EQ(receive(about_task(GHOST_WAKEUP, 1, 3)), POLICY_HELD);
+  tell(GHOST_DEPARTED, 1);
+  available(0);
+  expect_nothing();
+  EXPECT_EQ(pair->barrier(1), std::nullopt);
+  use(new_task(1, 3, true, every));
+  sequences[1] = 3;
+  expect_order(0, {1});
+}
+
+TEST_F(PolicyMessageTest, DropsANewThatIsASecondOneWhenItsTurnComes) {
+  create(1);
+  EXPECT_EQ(receive(new_task(1, 3, true, 0)), POLICY_HELD);
+  tell(GHOST_PRIORITY_CHANGED, 1);
+  EXPECT_EQ(pair->barrier(1), 2u);
+  available(0);
+  expect_order(0, {1});
+}
+
 TEST_F(PolicyMessageTest, RefusesASecondNew) {
   create(1);
   EXPECT_EQ(receive(new_task(1, 2, true, every)), POLICY_MALFORMED);
+  for (std::uint32_t sequence : {0u - 1, 0u, 1u})
+    EXPECT_EQ(receive(new_task(1, sequence, true, every)), POLICY_SUPERSEDED) << sequence;
   available(0);
   expect_order(0, {1});
 }

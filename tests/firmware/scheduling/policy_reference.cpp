@@ -111,20 +111,21 @@ policy_reception PolicyReference::receive_about_task(const ghost_message& messag
                                                      std::uint64_t time) {
   if (cpu_of(message).value_or(0) >= POLICY_CPUS) return POLICY_MALFORMED;
   const auto task = tasks_.find(message.gtid);
+  const bool known = task != tasks_.end();
+  if (known && !after(message.header.sequence, task->second.barrier)) return POLICY_SUPERSEDED;
+  const bool is_next = known && message.header.sequence == task->second.barrier + 1;
   if (message.header.type == GHOST_NEW) {
-    if (task != tasks_.end()) return POLICY_MALFORMED;
+    if (is_next) return POLICY_MALFORMED;
+    if (known) return hold(message, time);
     if (tasks_.size() == TASKS_MAX) return POLICY_FULL;
-  } else if (task == tasks_.end()) {
-    return hold(message, time);
-  } else if (!after(message.header.sequence, task->second.barrier)) {
-    return POLICY_SUPERSEDED;
-  } else if (message.header.sequence != task->second.barrier + 1) {
+  } else if (!is_next) {
     return hold(message, time);
   }
   use(message, time);
-  while (tasks_.count(message.gtid)) {
-    const auto held = take_held(message.gtid, tasks_.at(message.gtid).barrier + 1);
-    if (!held) break;
+  for (std::uint32_t sequence = message.header.sequence + 1;; ++sequence) {
+    const auto held = take_held(message.gtid, sequence);
+    const bool exists = tasks_.count(message.gtid) != 0;
+    if (!held || exists == (held->message.header.type == GHOST_NEW)) break;
     use(held->message, held->time);
   }
   return POLICY_USED;

@@ -3,6 +3,15 @@
 
 #include "tests/firmware/scheduling/ghost_messages.h"
 
+namespace {
+
+/// Whether a sequence number comes before another; they wrap around.
+bool is_before(std::uint32_t sequence, std::uint32_t other) {
+  return sequence - other >= 0x8000'0000u;
+}
+
+}  // namespace
+
 SimulatedKernel::SimulatedKernel(std::uint64_t configured, std::uint64_t seed)
     : configured_(configured), random_(seed) {
   for (unsigned cpu = 0; cpu < POLICY_CPUS; ++cpu)
@@ -53,19 +62,22 @@ void SimulatedKernel::send_about_cpu(unsigned type, unsigned cpu) {
   send_message(cpu, about_cpu(type, cpu, ++cpus_[cpu].barrier));
 }
 
-bool SimulatedKernel::has_message_on_its_way(std::uint64_t gtid) const {
+bool SimulatedKernel::has_message_on_its_way(std::uint64_t gtid, bool only_new) const {
   for (unsigned cpu : numbers_)
     for (const Delivery& delivery : cpus_[cpu].messages)
-      if (delivery.is_message && delivery.message.header.type < GHOST_TICK && delivery.gtid == gtid)
+      if (delivery.is_message && delivery.message.header.type < GHOST_TICK &&
+          delivery.gtid == gtid && (!only_new || delivery.message.header.type == GHOST_NEW))
         return true;
   return false;
 }
 
-/// Some refusals are told by LATCH_FAILURE instead.
+/// Some refusals are told by LATCH_FAILURE instead. It is a message about the task that the
+/// decision was made for, and not about one that has left and come back since.
 void SimulatedKernel::send_outcome(const decision& decision, ghost_state state) {
   const auto task = tasks_.find(decision.gtid);
   Cpu& cpu = cpus_[decision.cpu];
   if (state != GHOST_COMPLETE && task != tasks_.end() && chance(4) == 0 &&
+      !is_before(decision.barrier, task->second.came) &&
       !(cpu.taken && has_message_on_its_way(decision.gtid)))
     return send_message(decision.cpu,
                         latch_failure(decision.gtid, ++task->second.barrier, decision.cpu, state));
@@ -150,7 +162,7 @@ void SimulatedKernel::create() {
   const bool runnable = chance(3) != 0;
   Task& task = tasks_[gtid];
   task.gtid = gtid;
-  task.barrier = chance(2) ? 0u - chance(8) : chance(1000);
+  task.barrier = task.came = chance(2) ? 0u - chance(8) : chance(1000);
   task.cpus = any_set();
   task.state = runnable ? State::runnable : State::blocked;
   task.runtime = chance(2) ? 0 : random_() % 1'000'000'000;
@@ -182,16 +194,31 @@ void SimulatedKernel::wake() {
   send_message(any_cpu(), about_task(GHOST_WAKEUP, task->gtid, ++task->barrier));
 }
 
+/// A task that departs may come back at once, of which another CPU may tell. It does not if the
+/// agent has still to be told that it came the last time: that message could come after the next
+/// NEW.
 void SimulatedKernel::end(Task& task) {
   const bool running = task.state == State::running;
   const unsigned cpu = running ? task.cpu : any_cpu();
-  if (chance(2))
-    send_message(cpu, about_task(GHOST_DEAD, task.gtid, ++task.barrier));
-  else
+  const bool departs = chance(2) == 0;
+  if (departs)
     send_message(cpu, on_cpu(GHOST_DEPARTED, task.gtid, ++task.barrier, cpu));
+  else
+    send_message(cpu, about_task(GHOST_DEAD, task.gtid, ++task.barrier));
   if (running) cpus_[cpu].running = 0;
-  tasks_.erase(task.gtid);
+  if (departs && !has_message_on_its_way(task.gtid, true) && chance(3) == 0)
+    come_back(task);
+  else
+    tasks_.erase(task.gtid);
   if (running) use_prestaged(cpu);
+}
+
+void SimulatedKernel::come_back(Task& task) {
+  const bool runnable = chance(3) != 0;
+  task.state = runnable ? State::runnable : State::blocked;
+  task.pinned.reset();
+  task.came = ++task.barrier;
+  send_message(any_cpu(), new_task(task.gtid, task.came, runnable, task.cpus, task.runtime));
 }
 
 void SimulatedKernel::change_affinity(Task& task, std::uint64_t cpus) {

@@ -64,6 +64,7 @@ class SimulatedKernel {
   struct Task {
     std::uint64_t gtid;
     std::uint32_t barrier;
+    std::uint32_t came;  // sequence number of its last NEW
     std::uint64_t cpus;
     State state = State::blocked;
     unsigned cpu = 0;  // where it runs or ran last
@@ -92,10 +93,11 @@ class SimulatedKernel {
   void send_message(unsigned cpu, const ghost_message& message);
   void send_about_cpu(unsigned type, unsigned cpu);
   void send_outcome(const decision& decision, ghost_state state);
-  bool has_message_on_its_way(std::uint64_t gtid) const;
+  bool has_message_on_its_way(std::uint64_t gtid, bool only_new = false) const;
 
   void happen_to_running(Task& task);
   void create();
+  void come_back(Task& task);
   void stop(Task& task, unsigned type);
   void hand_over(Task& task);
   void wake();

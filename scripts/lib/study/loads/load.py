@@ -107,6 +107,9 @@ def counted(variant: Variant, text: str) -> dict:
     }
     if not found["messages"]:
         raise BadResult("schedule has counted nothing")
+    # An agent that begins anew may be told twice of a task that has just come.
+    if not found["fallbacks"] and number("messages malformed", text):
+        raise BadResult("the agent has refused messages, and may have lost tasks")
     ports = numbers("port", text)
     if ports:
         found["ports"] = ports
