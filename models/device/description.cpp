@@ -19,4 +19,9 @@ const Struct<Completions>& completion_keys() {
   return keys;
 }
 
+Type<ConsoleKind> console_kinds() {
+  return choice<ConsoleKind>(
+      {{"terminal", ConsoleKind::terminal}, {"pty", ConsoleKind::pty}, {"off", ConsoleKind::off}});
+}
+
 }  // namespace device

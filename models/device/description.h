@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "vp/config/schema.h"
+#include "vp/images/file.h"
 
 namespace device {
 
@@ -26,14 +28,19 @@ struct EndpointDescription {
   Completions completions;       ///< of reads of BARs
 };
 
-/// A file on which a device's behaviour depends.
+/// A file on which a device's behaviour depends. One of the checks is set.
 struct InputFile {
   std::string key;  ///< from the device on, such as `namespaces[0].image`
   vp::config::File file;
   bool written = false;  ///< whether the device changes it
   /// Throws vp::images::Mistake if the device cannot use the file.
-  std::function<void(const std::filesystem::path&)> check;
+  std::function<void(const std::filesystem::path&)> check = {};
+  /// The same for a file that fits into memory, such as firmware.
+  std::function<void(vp::images::Bytes&)> check_content = {};
 };
+
+/// Where the output of a console goes.
+enum class ConsoleKind { terminal, pty, off };
 
 /// What a platform file says about a device of any kind. A kind derives its own description from
 /// this.
@@ -59,8 +66,15 @@ struct Description {
   virtual std::string forbids_forks() const { return {}; }
   /// How many storages the device has whose contents can be exported.
   virtual unsigned storages() const { return 0; }
+  /// Whether the device itself can fail on request (Device::inject).
+  virtual bool has_faults() const { return false; }
   /// Whether the device can write a waveform (Site::vcd), as one whose logic is RTL.
   virtual bool has_waveform() const { return false; }
+  /// Where the output of its console goes unless an option says otherwise, if it has a console
+  /// (Device::serial_console).
+  virtual std::optional<ConsoleKind> console_target() const { return {}; }
+  /// Whether it has processors to which a debugger can attach (Device::processors).
+  virtual bool has_processors() const { return false; }
   /// Describes the device in a few words, such as `2 namespaces, 64MiB`. May be empty.
   virtual std::string summary() const { return {}; }
 };
@@ -69,6 +83,9 @@ using DescriptionPtr = std::shared_ptr<const Description>;
 
 /// The keys of completions.
 const vp::config::Struct<Completions>& completion_keys();
+
+/// The values of a key that says where the output of a console goes.
+vp::config::Type<ConsoleKind> console_kinds();
 
 /// The keys that all endpoints have, for the table of a struct derived from EndpointDescription.
 template <class S>

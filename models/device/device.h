@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <systemc>
 #include <vector>
 
+#include "models/device/site.h"
 #include "models/pcie/endpoint/endpoint.h"
-#include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
-#include "vp/trace/trace.h"
+
+namespace vp {
+class Console;
+namespace qemu {
+class Instance;
+}  // namespace qemu
+}  // namespace vp
 
 namespace device {
-
-/// What surrounds a device: its link decides about the endpoint, and the platform about the rest.
-struct Site {
-  pcie::EndpointConfig endpoint;  ///< without functions
-  std::uint64_t seed = 0;         ///< of all that is random in it; differs from device to device
-  vp::Trace& trace;
-  vp::Statistics& statistics;
-  std::string vcd = {};  ///< waveform file of a device that has one; empty for none
-};
 
 /// A device: an endpoint with a domain of its own. A kind derives from this the netlist of its
 /// device logic. A link is connected to the endpoint, and does all that concerns links: faults,
@@ -39,6 +35,11 @@ class Device : public sc_core::sc_module {
   /// storages has them from number 1 on; Description::storages() is their number. Returns why that
   /// is impossible, or an empty string.
   virtual std::string export_storage(unsigned number, int file) const;
+  /// The console of the device, under the device's name, or nullptr. See
+  /// Description::console_target.
+  virtual vp::Console* serial_console() { return nullptr; }
+  /// The QEMU that executes the processors of the device, or nullptr. See processors.h.
+  virtual vp::qemu::Instance* processors() { return nullptr; }
 
   vp::Domain domain;
   pcie::Endpoint endpoint;

@@ -131,8 +131,9 @@ Type<DescriptionPtr> any_kind() {
       value = read_common(node, path, reading);
       return;
     }
-    value = perform(found->second, fmt::format("reads {}", path),
-                    [&](const Kind& kind) { return kind.read(node, path, reading); });
+    value = perform(found->second, fmt::format("reads {}", path), [&](const Kind& kind) {
+      return kind.read(node, path, reading, Form::of_any_kind);
+    });
   };
   type.print = [](const DescriptionPtr&) { return std::string("as of its keys"); };
   type.rows = [](const std::string& path, std::vector<Row>& rows) {
@@ -140,11 +141,40 @@ Type<DescriptionPtr> any_kind() {
     for (const auto& [name, each] : known()) {
       // `devices[]` becomes `devices[nvme]`.
       const std::string at = path.substr(0, path.size() - 1) + name + "]";
-      rows.push_back({at, "a device of the kind " + name, "not set", each.kind->text()});
-      perform(each, "lists its keys", [&](const Kind& kind) { kind.rows(at, rows); });
+      const std::string& list = each.kind->traits().list;
+      rows.push_back({at, "a device of the kind " + name, "not set",
+                      each.kind->text() +
+                          (list.empty() ? "" : "; its further keys are those of " + list + "[]")});
+      if (!list.empty()) continue;
+      perform(each, "lists its keys",
+              [&](const Kind& kind) { kind.rows(at, rows, Form::of_any_kind); });
     }
   };
   return type;
+}
+
+Type<DescriptionPtr> listed(const Kind& kind) {
+  Type<DescriptionPtr> type;
+  type.accepts = "a map";
+  type.read = [name = kind.name()](const Node& node, const std::string& path, Reading& reading,
+                                   DescriptionPtr& value) {
+    value = perform(known().at(name), fmt::format("reads {}", path),
+                    [&](const Kind& kind) { return kind.read(node, path, reading, Form::listed); });
+  };
+  type.print = [](const DescriptionPtr&) { return std::string("as of its keys"); };
+  type.rows = [name = kind.name()](const std::string& path, std::vector<Row>& rows) {
+    perform(known().at(name), "lists its keys",
+            [&](const Kind& kind) { kind.rows(path, rows, Form::listed); });
+  };
+  return type;
+}
+
+std::string name_text() {
+  std::string text = "Name, unique among hosts, switches";
+  for (const Kind* kind : kinds()) {
+    if (!kind->traits().list.empty()) text += ", " + kind->traits().noun + "s";
+  }
+  return text + " and devices";
 }
 
 }  // namespace device

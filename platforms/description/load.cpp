@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "models/device/kind.h"
 #include "models/device/plugin.h"
-#include "oae_memory_map.h"
 #include "platforms/description/faults.h"
 #include "platforms/description/receive_buffers.h"
 #include "platforms/description/schema.h"
@@ -18,6 +18,7 @@ namespace platform {
 
 namespace fs = std::filesystem;
 using vp::config::alternatives;
+using vp::config::check_name;
 using vp::config::nearest;
 using vp::config::Reading;
 using vp::config::shown;
@@ -66,70 +67,92 @@ std::vector<std::string> names_of(const std::vector<T>& parts) {
   return names;
 }
 
-/// What stands at the lower end of a link and is no switch: an IPU or another device.
+/// A device, and where the platform file describes it.
 struct Card {
   std::string path;
   std::string name;
-  const device::EndpointDescription* endpoint;
+  std::string noun;  ///< what messages call it, such as "IPU"
+  device::DescriptionPtr description;
 };
 
+std::string noun_of(const device::Description& description) {
+  const device::Kind* kind = device::find_kind(description.kind);
+  return kind == nullptr ? device::Traits().noun : kind->traits().noun;
+}
+
+/// All devices, in the order of Platform::all_devices().
 std::vector<Card> cards_of(const Platform& platform) {
   std::vector<Card> cards;
-  for (std::size_t i = 0; i < platform.ipus.size(); ++i) {
-    const Ipu& ipu = platform.ipus[i];
-    cards.push_back({fmt::format("ipus[{}]", i), ipu.name, &ipu.endpoint});
-  }
-  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
-    const device::Description& each = *platform.devices[i];
-    cards.push_back({fmt::format("devices[{}]", i), each.name, &each.endpoint});
-  }
+  const auto add = [&](const std::string& key, const std::vector<device::DescriptionPtr>& list) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      cards.push_back({fmt::format("{}[{}]", key, i), list[i]->name, noun_of(*list[i]), list[i]});
+  };
+  for (const auto& [key, list] : platform.lists) add(key, list);
+  add("devices", platform.devices);
   return cards;
 }
 
-/// Options find the console and the debugger of a part by its name. Names are therefore unique, and
-/// no part has a name by which options mean a part of another kind.
-void check_names(const Platform& platform, Reading& reading) {
+/// What messages call the devices of the machine, each noun once. The word `device` is the last.
+std::vector<std::string> nouns_of(const std::vector<Card>& cards) {
+  const std::string general = device::Traits().noun;
+  std::vector<std::string> nouns;
+  bool others = cards.empty();
+  for (const Card& card : cards) {
+    others |= card.noun == general;
+    if (card.noun != general && !std::count(nouns.begin(), nouns.end(), card.noun))
+      nouns.push_back(card.noun);
+  }
+  if (others) nouns.push_back(general);
+  return nouns;
+}
+
+/// `IPU, switch or device`
+std::string any_of(const std::vector<std::string>& nouns) {
+  std::string text = nouns[0];
+  for (std::size_t i = 1; i < nouns.size(); ++i)
+    text += (i + 1 == nouns.size() ? " or " : ", ") + nouns[i];
+  return text;
+}
+
+/// Options find the console and the debugger of a part by its name. They mean the only host by
+/// `host`, and the only device of a kind with a console by the name of the kind. Names are
+/// therefore unique, and no part has a name by which options mean a part of another sort.
+void check_names(const Platform& platform, const std::vector<Card>& cards, Reading& reading) {
   std::map<std::string, std::string> first;
-  const auto check = [&](const char* list, std::size_t i, const std::string& name,
-                         const std::set<std::string>& reserved) {
-    const std::string path = fmt::format("{}[{}].name", list, i);
+  const auto check = [&](const std::string& place, const std::string& name, const std::string& own,
+                         const std::string& better) {
+    const std::string path = place + ".name";
     if (!reading.good(path)) return;
+    std::set<std::string> reserved = {"both", "host"};
+    for (const device::Kind* kind : device::kinds())
+      if (!kind->traits().list.empty()) reserved.insert(kind->name());
+    reserved.erase(own);
     if (reserved.count(name) != 0)
       return reading.mistake(path, fmt::format("{} means something else in options", shown(name)),
-                             "another name",
-                             fmt::format("call it `{}0`", list[0] == 'h'   ? "host"
-                                                          : list[0] == 's' ? "sw"
-                                                          : list[0] == 'i' ? "ipu"
-                                                                           : "device"));
+                             "another name", fmt::format("call it `{}0`", better));
     const auto [earlier, is_first] = first.emplace(name, path);
     if (!is_first)
       reading.mistake(path, fmt::format("{} is also {}", shown(name), earlier->second),
                       "names that differ", "rename one of them");
   };
   for (std::size_t i = 0; i < platform.hosts.size(); ++i)
-    check("hosts", i, platform.hosts[i].name, {"ipu", "both"});
+    check(fmt::format("hosts[{}]", i), platform.hosts[i].name, "host", "host");
   for (std::size_t i = 0; i < platform.switches.size(); ++i)
-    check("switches", i, platform.switches[i].name, {"host", "ipu", "both"});
-  for (std::size_t i = 0; i < platform.ipus.size(); ++i)
-    check("ipus", i, platform.ipus[i].name, {"host", "both"});
-  for (std::size_t i = 0; i < platform.devices.size(); ++i)
-    check("devices", i, platform.devices[i]->name, {"host", "ipu", "both"});
+    check(fmt::format("switches[{}]", i), platform.switches[i].name, "", "sw");
+  for (const Card& card : cards) {
+    const std::string& kind = card.description->kind;
+    const bool has_word = card.noun != device::Traits().noun;
+    check(card.path, card.name, has_word ? kind : "", has_word ? kind : "device");
+  }
 }
 
 /// Checks one end of a link. Returns true if `name` is among `right`; the names in `wrong` belong
 /// to the other end.
-bool check_end(const std::string& path, const std::string& name, const std::string& kind,
+bool check_end(const std::string& path, const std::string& name, const std::string& noun,
                const std::vector<std::string>& right, const std::vector<std::string>& wrong,
                Reading& reading) {
-  if (!reading.good(path)) return false;
-  if (std::count(right.begin(), right.end(), name)) return true;
-  const std::string meant = nearest(name, right);
   const bool exchanged = std::count(wrong.begin(), wrong.end(), name) != 0;
-  reading.mistake(path, fmt::format("there is no {} {}", kind, shown(name)), alternatives(right),
-                  exchanged        ? "exchange `up` and `down`"
-                  : !meant.empty() ? fmt::format("did you mean {}?", shown(meant))
-                                   : "");
-  return false;
+  return check_name(path, name, noun, right, reading, exchanged ? "exchange `up` and `down`" : "");
 }
 
 /// Checks what one receive buffer of the link advertises. `to_switch` says that it is a switch's.
@@ -247,7 +270,7 @@ void check_hot_plug(const Platform& platform, Reading& reading) {
   }
 }
 
-/// The most switches that may stand between a host and an IPU.
+/// The most switches that may stand between a host and a device.
 constexpr std::size_t deepest = 8;
 
 template <class T>
@@ -280,7 +303,8 @@ RouteToHost route_to_host(const Platform& platform, std::string from) {
 
 void check_round_trip(const std::string& path, const Platform& platform, const Card& card,
                       const RouteToHost& route, Reading& reading) {
-  std::int64_t round_trip = 2 * route.host->root_complex.latency + 2 * card.endpoint->latency;
+  std::int64_t round_trip =
+      2 * route.host->root_complex.latency + 2 * card.description->endpoint.latency;
   for (const PcieLink* link : route.links) {
     round_trip += link->latency_down + link->latency_up;
     if (const Switch* above = find_named(platform.switches, link->up))
@@ -331,19 +355,23 @@ void check_switches(const Platform& platform, Reading& reading) {
   }
 }
 
-void check_links(const Platform& platform, Reading& reading) {
-  for (const char* list : {"hosts", "ipus", "switches", "devices"})
+void check_links(const Platform& platform, const std::vector<Card>& cards, Reading& reading) {
+  for (const char* list : {"hosts", "switches", "devices"})
     if (!reading.good(list)) return;
-  const std::vector<Card> cards = cards_of(platform);
+  for (const auto& [key, list] : platform.lists)
+    if (!reading.good(key)) return;
   const std::vector<std::string> hosts = names_of(platform.hosts), lowest = names_of(cards),
                                  switches = names_of(platform.switches);
   std::vector<std::string> ups = hosts, downs = lowest;
   ups.insert(ups.end(), switches.begin(), switches.end());
   downs.insert(downs.end(), switches.begin(), switches.end());
   const std::string upper = switches.empty() ? "host" : "host or switch";
-  std::string lower = "IPU";
-  if (!switches.empty()) lower += platform.devices.empty() ? " or switch" : ", switch";
-  if (!platform.devices.empty()) lower += " or device";
+  const std::vector<std::string> nouns = nouns_of(cards);
+  std::vector<std::string> lower_nouns = nouns;
+  // A switch is named between the devices that have a word of their own and all others.
+  const bool others = nouns.back() == device::Traits().noun;
+  if (!switches.empty()) lower_nouns.insert(lower_nouns.end() - (others ? 1 : 0), "switch");
+  const std::string lower = any_of(lower_nouns);
   std::map<std::string, std::string> leads_to;  // the name at the lower end, path of its link
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
     const PcieLink& link = platform.pcie_links[i];
@@ -389,79 +417,22 @@ void check_links(const Platform& platform, Reading& reading) {
   check_switches(platform, reading);
   for (const Card& card : cards)
     if (leads_to.count(card.name) == 0)
-      reading.mistake(
-          card.path + ".name", fmt::format("no PCIe link leads to {}", shown(card.name)),
-          "one link to each IPU" + std::string(platform.devices.empty() ? "" : " or device"),
-          fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], card.name));
+      reading.mistake(card.path + ".name",
+                      fmt::format("no PCIe link leads to {}", shown(card.name)),
+                      "one link to each " + any_of(nouns),
+                      fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], card.name));
 }
 
-void check_oae_links(const Platform& platform, Reading& reading) {
-  if (!reading.good("ipus")) return;
-  const std::vector<std::string> ipus = names_of(platform.ipus);
-  std::map<std::string, std::vector<std::size_t>> links;  // of each IPU
-  for (std::size_t i = 0; i < platform.oae_links.size(); ++i) {
-    const OaeLink& link = platform.oae_links[i];
-    const std::string path = fmt::format("oae_links[{}]", i);
-    const bool a = check_end(path + ".a", link.a, "IPU", ipus, {}, reading);
-    const bool b = check_end(path + ".b", link.b, "IPU", ipus, {}, reading);
-    if (!a || !b || !reading.good(path)) continue;
-    if (link.a == link.b) {
-      reading.mistake(path + ".b", fmt::format("both ends are at {}", shown(link.a)), "two IPUs",
-                      ipus.size() > 1 ? "name another IPU" : "add another IPU to `ipus`");
+/// Checks the sections that kinds have added, as far as the devices of the kind are sound.
+void check_sections(const Platform& platform, Reading& reading) {
+  for (const device::Kind* kind : device::kinds()) {
+    if (!reading.good("devices")) return;
+    if (const std::string& list = kind->traits().list; !list.empty() && !reading.good(list))
       continue;
-    }
-    if (link.rate % 512 != 0)
-      reading.mistake(path + ".rate",
-                      fmt::format("{} is not a whole number of frames in a second",
-                                  vp::config::bit_rate_quantity().print(link.rate)),
-                      "a multiple of 512 bit/s", "round it");
-    // A longer wire would be silent for longer than a link allows before it goes down.
-    const std::int64_t longest = 100'000 * s / link.rate;
-    if (link.latency > longest)
-      reading.mistake(path + ".latency",
-                      fmt::format("{} is longer than 100,000 bits take on this wire",
-                                  vp::config::duration_quantity().print(link.latency)),
-                      fmt::format("at most {}", vp::config::duration_quantity().print(longest)),
-                      "shorten it, or lower the rate");
-    for (const std::string& end : {link.a, link.b}) {
-      const Ipu& ipu = *find_named(platform.ipus, end);
-      std::vector<std::size_t>& others = links[end];
-      if (others.size() == OAE_IPU_LINK_COUNT)
-        reading.mistake(path, fmt::format("{} already has {} links", end, others.size()),
-                        fmt::format("at most {} at each IPU", OAE_IPU_LINK_COUNT), "remove it");
-      if (link.ports > 0 && link.first_port + link.ports > ipu.oae.ports)
-        reading.mistake(
-            path + ".ports",
-            fmt::format("the link joins ports {} to {}, but {} has only {}", link.first_port,
-                        link.first_port + link.ports - 1, end, ipu.oae.ports),
-            "ports that both IPUs have", fmt::format("raise oae.ports of {}", end));
-      for (const std::size_t other : others) {
-        const OaeLink& one = platform.oae_links[other];
-        if (link.first_port < one.first_port + one.ports &&
-            one.first_port < link.first_port + link.ports)
-          reading.mistake(
-              path + ".first_port",
-              fmt::format("oae_links[{}] already joins some of these ports of {}", other, end),
-              "ports that no other link joins", "choose other ports");
-      }
-      others.push_back(i);
-    }
-    std::int64_t whole = 0;
-    for (std::size_t n = 0; n < link.cuts.size(); ++n) {
-      const OaeCut& cut = link.cuts[n];
-      if (cut.at < whole || cut.until <= cut.at)
-        reading.mistake(fmt::format("{}.cuts[{}]", path, n),
-                        cut.until <= cut.at ? "the cut ends before it begins"
-                                            : "the cut begins before the previous one has ended",
-                        "cuts that follow one another", "correct `at` and `until`");
-      whole = cut.until + 1;
-    }
-    for (std::size_t n = 0; n < link.errors.size(); ++n) {
-      const std::string& from = link.errors[n].from;
-      if (from != link.a && from != link.b)
-        reading.mistake(fmt::format("{}.errors[{}].from", path, n),
-                        fmt::format("the link has no end at `{}`", from),
-                        fmt::format("`{}` or `{}`", link.a, link.b), "name one of its ends");
+    for (const device::SectionKey& each : kind->sections()) {
+      const auto found = platform.sections.find(each.key);
+      if (found != platform.sections.end())
+        found->second->check(platform.devices_of(kind->name()), reading);
     }
   }
 }
@@ -511,10 +482,11 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
   for (const vp::config::Override& change : overrides) apply(change, root, reading.report());
   load_plugins(root, reading);
   Platform platform = read(schema(), root, reading);
-  check_names(platform, reading);
-  check_links(platform, reading);
+  const std::vector<Card> cards = cards_of(platform);
+  check_names(platform, cards, reading);
+  check_links(platform, cards, reading);
   check_hot_plug(platform, reading);
-  check_oae_links(platform, reading);
+  check_sections(platform, reading);
 
   for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {
     std::string& line = platform.hosts[i].append;

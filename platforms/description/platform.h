@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/device/description.h"
+#include "models/device/section.h"
 #include "vp/config/schema.h"
 
 /// What a platform file describes. The values here are the defaults.
@@ -16,9 +17,9 @@
 namespace platform {
 
 using device::Completions;
+using device::ConsoleKind;
 using vp::config::File;
 using vp::config::Instant;
-using vp::config::PciId;
 
 inline constexpr std::int64_t ns = 1'000;
 inline constexpr std::int64_t us = 1'000 * ns;
@@ -27,9 +28,6 @@ inline constexpr std::int64_t s = 1'000 * ms;
 inline constexpr std::int64_t KiB = 1'024;
 inline constexpr std::int64_t MiB = 1'024 * KiB;
 inline constexpr std::int64_t GiB = 1'024 * MiB;
-
-/// Where a console of the platform file goes.
-enum class ConsoleKind { terminal, pty, off };
 
 inline constexpr std::int64_t longest_quantum = 1 * ms;
 
@@ -44,9 +42,9 @@ struct Simulation {
 };
 
 struct Qemu {
-  File host_library;  ///< libqemu-x86_64.so
-  File ipu_library;   ///< libqemu-aarch64.so
-  File roms;          ///< directory with the BIOS and the option ROMs
+  File host_library;                      ///< libqemu-x86_64.so
+  std::map<std::string, File> libraries;  ///< of the processors of devices, by their kind
+  File roms;                              ///< directory with the BIOS and the option ROMs
 };
 
 struct RootComplex {
@@ -70,73 +68,6 @@ struct Host {
   std::string append;
   ConsoleKind console = ConsoleKind::terminal;
   RootComplex root_complex;
-};
-
-struct FirmwareOptions {
-  bool poll = false;  ///< poll instead of sleeping until an interrupt
-};
-
-struct Dma {
-  std::int64_t latency = 100 * ns;      ///< from start to the first request
-  std::int64_t rate = 200'000'000'000;  ///< bit/s
-  unsigned outstanding = 8;             ///< pieces that are requested ahead
-  unsigned piece = 4096;                ///< bytes of a piece at most
-};
-
-/// Function 1, which Linux's pci_endpoint_test tests.
-struct TestFunction {
-  bool present = false;
-  PciId id{0xf0ae, 0x0ae2};
-  unsigned msi_vectors = 32;
-  unsigned msi_x_vectors = 128;
-};
-
-/// The function by which a host and the cores share memory for queues.
-struct QueueFunction {
-  bool present = false;
-  PciId id{0xf0ae, 0x0ae3};
-  std::int64_t memory = 64 * KiB;
-  std::int64_t memory_latency = 0;  ///< added to each access of a core that no cache answers
-  unsigned vectors = 17;            ///< of MSI-X
-};
-
-/// The function that generates requests for a host's program.
-struct LoadFunction {
-  bool present = false;
-  PciId id{0xf0ae, 0x0ae4};
-};
-
-/// The endpoint of an IPU.
-struct Endpoint : device::EndpointDescription {
-  PciId id{0xf0ae, 0x0ae0};
-  PciId subsystem{0xf0ae, 0x0001};
-  std::uint32_t class_code = 0x120000;  ///< processing accelerator
-  std::uint8_t revision = 1;
-  TestFunction test_function;
-  QueueFunction queue_function;
-  LoadFunction load_function;
-  unsigned virtual_functions = 0;  ///< the most that software can enable
-};
-
-struct Oae {
-  unsigned ports = 8;
-  std::int64_t clock = 500'000'000;  ///< Hz
-};
-
-struct Ipu {
-  std::string name;
-  unsigned cores = 1;
-  std::string core = "neoverse-n1";
-  std::int64_t instruction_rate = 1'000'000'000;  ///< instructions/s of each core
-  std::int64_t sram = 4 * MiB;
-  std::int64_t dram = 128 * MiB;
-  File firmware;
-  FirmwareOptions firmware_options;
-  std::int64_t noc_latency = 10 * ns;  ///< one way
-  Dma dma;
-  Endpoint endpoint;
-  Oae oae;
-  ConsoleKind console = ConsoleKind::off;
 };
 
 /// A PCIe switch. It belongs to the domain of the host above it.
@@ -197,7 +128,7 @@ struct HotPlug {
 
 struct PcieLink {
   std::string up;    ///< name of the host or switch
-  std::string down;  ///< name of the IPU, device or switch
+  std::string down;  ///< name of the device or switch
   unsigned generation = 4;
   unsigned lanes = 16;
   std::int64_t latency_down = 250 * ns;  ///< PHY and wire
@@ -218,32 +149,6 @@ struct PcieLink {
   bool downstream_port_containment = false;
 };
 
-/// An interval in which the wires of an OAE link are cut.
-struct OaeCut {
-  std::int64_t at = 0;
-  std::int64_t until = 1'000'000 * s;
-};
-
-/// An error on an OAE link.
-struct OaeError {
-  std::string from;  ///< name of the IPU that sends
-  unsigned bit = 0;  ///< of the 512 of a clock cycle
-  std::int64_t at = 0;
-};
-
-/// An OAE link between two IPUs. It joins swap ports of one with those of the same numbers of the
-/// other: the firmware of each passes on what its host commits there.
-struct OaeLink {
-  std::string a;
-  std::string b;
-  std::int64_t rate = 100'000'000'000;  ///< bit/s
-  std::int64_t latency = 50 * ns;       ///< PHYs and wire, each way
-  unsigned first_port = 0;
-  unsigned ports = 0;  ///< number of joined ports
-  std::vector<OaeCut> cuts;
-  std::vector<OaeError> errors;
-};
-
 struct Platform {
   std::string name;
   std::string title;
@@ -252,11 +157,17 @@ struct Platform {
   Qemu qemu;
   std::vector<Host> hosts;
   std::vector<Switch> switches;
-  std::vector<Ipu> ipus;
-  std::vector<device::DescriptionPtr> devices;
+  /// The devices in the lists of their kinds, by the key of the list; see device::Traits.
+  std::map<std::string, std::vector<device::DescriptionPtr>> lists;
+  std::vector<device::DescriptionPtr> devices;  ///< those of the key `devices`
   std::vector<PcieLink> pcie_links;
-  std::vector<OaeLink> oae_links;
+  device::Sections sections;               ///< the further keys of kinds
   std::map<std::string, std::string> log;  ///< level of each component; `all` comes first
+
+  /// All devices: those of the lists, and then those of `devices`.
+  std::vector<device::DescriptionPtr> all_devices() const;
+  /// The devices of this kind among them.
+  std::vector<device::DescriptionPtr> devices_of(const std::string& kind) const;
 };
 
 }  // namespace platform

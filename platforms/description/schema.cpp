@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/description/schema.h"
 
+#include <fmt/format.h>
+
+#include <functional>
+#include <set>
+
 #include "models/device/kind.h"
 #include "models/pcie/protocol/error.h"
 #include "models/pcie/protocol/tlp.h"
-#include "oae_memory_map.h"
 #include "platforms/description/faults.h"
 #include "platforms/description/receive_buffers.h"
-
-#define TEXT_OF(number) TEXT(number)
-#define TEXT(number) #number
 
 namespace platform {
 
@@ -17,9 +18,18 @@ using namespace vp::config;
 
 namespace {
 
-Type<ConsoleKind> console() {
-  return choice<ConsoleKind>(
-      {{"terminal", ConsoleKind::terminal}, {"pty", ConsoleKind::pty}, {"off", ConsoleKind::off}});
+/// What messages call the devices in lists of their kinds, as the beginning of an enumeration that
+/// ends with `device`.
+std::string listed_nouns(const char* separator) {
+  std::string text;
+  for (const device::Kind* kind : device::kinds()) {
+    if (!kind->traits().list.empty()) text += kind->traits().noun + separator;
+  }
+  return text;
+}
+
+std::string article(const std::string& noun) {
+  return noun.find_first_of("AEIOUaeiou") == 0 ? "an " : "a ";
 }
 
 const Struct<Simulation> simulation({
@@ -31,13 +41,6 @@ const Struct<Simulation> simulation({
      "Replaces a longer vcpu_slice while a vCPU spins: for 10 us after each PAUSE, YIELD or WFE"},
     {"seed", &Simulation::seed, integer(0, 0xffff'ffff), "Seed of all that is random to a guest"},
     {"rtc", &Simulation::rtc, instant(), "Date and time of a guest's real-time clock at the start"},
-});
-
-const Struct<Qemu> qemu({
-    {"host_library", &Qemu::host_library, file(), "QEMU library of the hosts", required},
-    {"ipu_library", &Qemu::ipu_library, file(), "QEMU library of the IPUs", required},
-    {"roms", &Qemu::roms, directory(), "Directory with the BIOS and the option ROMs of the hosts",
-     required},
 });
 
 const Struct<RootComplex> root_complex({
@@ -56,134 +59,42 @@ const Struct<RootComplex> root_complex({
      "How it answers devices' reads of host memory"},
 });
 
-const Struct<Host> host({
-    {"name", &Host::name, name(), "Name, unique among hosts, switches, IPUs and devices", required},
-    {"vcpus", &Host::vcpus, integer(1, 16), "Virtual CPUs"},
-    {"cpu", &Host::cpu,
-     word({"max", "qemu64", "Nehalem", "Haswell", "Skylake-Server", "Icelake-Server",
-           "SapphireRapids", "EPYC", "EPYC-Rome", "EPYC-Milan"}),
-     "Model of the vCPUs, by QEMU's name"},
-    {"instruction_rate", &Host::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
-     "Instructions that each vCPU executes in a second of simulated time"},
-    {"write_combining_buffers", &Host::write_combining_buffers, integer(0, 64),
-     "Buffers of 64 bytes in which each vCPU combines writes; with 0 the memory behaves as "
-     "uncached"},
-    {"memory", &Host::memory, size(64 * MiB, 64 * GiB, MiB), "RAM"},
-    {"kernel", &Host::kernel, file(), "Linux for x86-64, a bzImage", required},
-    {"initrd", &Host::initrd, optional_file(), "Initial RAM file system, a newc cpio archive"},
-    // COMMAND_LINE_SIZE of Linux on x86 is 2048, a NUL included.
-    {"append", &Host::append, string(2047), "Kernel command line"},
-    {"console", &Host::console, console(), "Where the output of the serial console goes"},
-    {"root_complex", &Host::root_complex, root_complex, "PCIe root complex"},
-});
+Struct<Host> host() {
+  return Struct<Host>({
+      {"name", &Host::name, name(), device::name_text(), required},
+      {"vcpus", &Host::vcpus, integer(1, 16), "Virtual CPUs"},
+      {"cpu", &Host::cpu,
+       word({"max", "qemu64", "Nehalem", "Haswell", "Skylake-Server", "Icelake-Server",
+             "SapphireRapids", "EPYC", "EPYC-Rome", "EPYC-Milan"}),
+       "Model of the vCPUs, by QEMU's name"},
+      {"instruction_rate", &Host::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
+       "Instructions that each vCPU executes in a second of simulated time"},
+      {"write_combining_buffers", &Host::write_combining_buffers, integer(0, 64),
+       "Buffers of 64 bytes in which each vCPU combines writes; with 0 the memory behaves as "
+       "uncached"},
+      {"memory", &Host::memory, size(64 * MiB, 64 * GiB, MiB), "RAM"},
+      {"kernel", &Host::kernel, file(), "Linux for x86-64, a bzImage", required},
+      {"initrd", &Host::initrd, optional_file(), "Initial RAM file system, a newc cpio archive"},
+      // COMMAND_LINE_SIZE of Linux on x86 is 2048, a NUL included.
+      {"append", &Host::append, string(2047), "Kernel command line"},
+      {"console", &Host::console, device::console_kinds(),
+       "Where the output of the serial console goes"},
+      {"root_complex", &Host::root_complex, root_complex, "PCIe root complex"},
+  });
+}
 
-const Struct<FirmwareOptions> firmware_options({
-    {"poll", &FirmwareOptions::poll, boolean(),
-     "Whether it polls instead of sleeping until an interrupt"},
-});
-
-const Struct<Dma> dma({
-    {"latency", &Dma::latency, duration(0, 100 * us),
-     "Time from the start of a copy to its first request"},
-    {"rate", &Dma::rate, bit_rate(8'000, 10'000'000'000'000),
-     "Rate at which data passes the engine"},
-    {"outstanding", &Dma::outstanding, integer(1, 256), "Pieces that it requests ahead"},
-    {"piece", &Dma::piece, size_of({64, 128, 256, 512, 1024, 2048, 4096}),
-     "Largest piece that it reads and writes at once; no piece crosses a multiple of that"},
-});
-
-const Struct<TestFunction> test_function({
-    {"present", &TestFunction::present, boolean(),
-     "Whether the endpoint has a function 1 for Linux's pci_endpoint_test; its DMA is as fast as "
-     "the DMA engine"},
-    {"id", &TestFunction::id, pci_id(), "PCI vendor and device id"},
-    {"msi_vectors", &TestFunction::msi_vectors, integer(0, 32), "MSI vectors; 0 means no MSI"},
-    {"msi_x_vectors", &TestFunction::msi_x_vectors, integer(0, 2048),
-     "MSI-X vectors; 0 means no MSI-X"},
-});
-
-const Struct<QueueFunction> queue_function({
-    {"present", &QueueFunction::present, boolean(),
-     "Whether the endpoint has a function with memory that the host and the cores share, and by "
-     "which the cores interrupt the host"},
-    {"id", &QueueFunction::id, pci_id(), "PCI vendor and device id"},
-    {"memory", &QueueFunction::memory, size(4 * KiB, OAE_IPU_QUEUE_MEMORY_SIZE, 4 * KiB),
-     "Memory, at the beginning of the function's BAR 2"},
-    {"memory_latency", &QueueFunction::memory_latency, duration(0, 100 * us),
-     "Time that the memory adds to an access of a core that the cores' cache does not answer"},
-    {"vectors", &QueueFunction::vectors, integer(1, 2048), "MSI-X vectors"},
-});
-
-const Struct<LoadFunction> load_function({
-    {"present", &LoadFunction::present, boolean(),
-     "Whether the endpoint has a function that writes requests into host memory at random times, "
-     "and measures how long their answers take"},
-    {"id", &LoadFunction::id, pci_id(), "PCI vendor and device id"},
-});
-
-const Struct<Endpoint> endpoint(joined<Endpoint>({
-    {
-        {"id", &Endpoint::id, pci_id(), "PCI vendor and device id"},
-        {"subsystem", &Endpoint::subsystem, pci_id(), "PCI subsystem vendor and subsystem id"},
-        {"class", &Endpoint::class_code, hexadecimal(0, 0xff'ffff),
-         "PCI class code: base class, sub-class, programming interface"},
-        {"revision", &Endpoint::revision, integer(0, 255), "PCI revision id"},
-    },
-    device::endpoint_keys<Endpoint>(),
-    {
-        {"test_function", &Endpoint::test_function, test_function,
-         "Second function, for tests of PCIe"},
-        {"queue_function", &Endpoint::queue_function, queue_function,
-         "Function after these, for queues between host and firmware"},
-        {"load_function", &Endpoint::load_function, load_function,
-         "Function after these, a load generator"},
-        {"virtual_functions", &Endpoint::virtual_functions, integer(0, 64),
-         "Virtual functions that software can enable (SR-IOV), each a DMA engine; their device id "
-         "is "
-         "the next one after `id`"},
-    },
-}));
-
-const Struct<Oae> oae({
-    {"ports", &Oae::ports, integer(1, 64), "Swap ports, a page of 4 KiB each"},
-    {"clock", &Oae::clock, frequency(1'000'000, 10'000'000'000), "Clock of the OAE block"},
-});
-
-const Struct<Ipu> ipu({
-    {"name", &Ipu::name, name(), "Name, unique among hosts, switches, IPUs and devices", required},
-    {"cores", &Ipu::cores, integer(1, OAE_IPU_CORES), "Arm cores"},
-    {"core", &Ipu::core,
-     word({"cortex-a53", "cortex-a55", "cortex-a57", "cortex-a72", "cortex-a76", "cortex-a710",
-           "neoverse-n1", "neoverse-v1", "neoverse-n2", "max"}),
-     "Model of the cores, as QEMU calls it"},
-    {"instruction_rate", &Ipu::instruction_rate, instruction_rate(1'000'000, 100'000'000'000),
-     "Instructions that each core executes in a second of simulated time"},
-    {"sram", &Ipu::sram, size(64 * KiB, OAE_IPU_SRAM_SIZE, 4 * KiB),
-     "SRAM, which begins at address " TEXT_OF(OAE_IPU_SRAM_BASE)},
-    {"dram", &Ipu::dram, size(16 * MiB, OAE_IPU_DRAM_SIZE, MiB),
-     "DRAM, which begins at address " TEXT_OF(OAE_IPU_DRAM_BASE)},
-    {"firmware", &Ipu::firmware, file(), "Bare-metal AArch64 program, an ELF file", required},
-    {"firmware_options", &Ipu::firmware_options, firmware_options,
-     "Options that the firmware reads from the system controller"},
-    {"noc_latency", &Ipu::noc_latency, duration(0, 100 * us),
-     "Time through the network on chip, one way"},
-    {"dma", &Ipu::dma, dma, "DMA engine"},
-    {"endpoint", &Ipu::endpoint, endpoint, "PCIe function"},
-    {"oae", &Ipu::oae, oae, "Open Atomic Ethernet block"},
-    {"console", &Ipu::console, console(), "Where the output of the serial console goes"},
-});
-
-const Struct<Switch> pcie_switch({
-    {"name", &Switch::name, name(), "Name, unique among hosts, switches, IPUs and devices",
-     required},
-    {"latency", &Switch::latency, duration(0, 100 * us),
-     "Time from a packet's arrival at one port to its departure from another"},
-    {"cut_through", &Switch::cut_through, boolean(),
-     "Whether a packet may begin to leave when this time has passed since the arrival of its "
-     "header, instead of its last byte"},
-    {"max_payload_size", &Switch::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
-     "Largest payload that its ports support"},
-});
+Struct<Switch> pcie_switch() {
+  return Struct<Switch>({
+      {"name", &Switch::name, name(), device::name_text(), required},
+      {"latency", &Switch::latency, duration(0, 100 * us),
+       "Time from a packet's arrival at one port to its departure from another"},
+      {"cut_through", &Switch::cut_through, boolean(),
+       "Whether a packet may begin to leave when this time has passed since the arrival of its "
+       "header, instead of its last byte"},
+      {"max_payload_size", &Switch::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
+       "Largest payload that its ports support"},
+  });
+}
 
 // The ranges are those of the counters of scaled flow control (PCIe 5.0, 2.6.1 and 3.4.2).
 const Struct<Credits> credits({
@@ -271,94 +182,128 @@ const Struct<HotPlug> hot_plug({
      "at once and does not report; needs `capable`"},
 });
 
-const Struct<PcieLink> pcie_link({
-    {"up", &PcieLink::up, name(), "Host or switch at the upper end", required},
-    {"down", &PcieLink::down, name(), "IPU, device or switch at the lower end", required},
-    {"generation", &PcieLink::generation, integer(1, 6),
-     "PCIe generation: 2.5, 5, 8, 16, 32, 64 GT/s"},
-    {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
-    // The link's latency is how far one side may run ahead of the other. With 0 neither could run.
-    {"latency_down", &PcieLink::latency_down, duration(1 * ns, 1 * ms),
-     "Time through PHYs and wire away from the host, without the time that the bytes take"},
-    {"latency_up", &PcieLink::latency_up, duration(1 * ns, 1 * ms),
-     "Time through PHYs and wire towards the host, without the time that the bytes take"},
-    {"max_payload_size", &PcieLink::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
-     "Largest payload that both ends support"},
-    {"max_read_request_size", &PcieLink::max_read_request_size,
-     size_of({128, 256, 512, 1024, 2048, 4096}),
-     "Largest read that the IPU or device requests after a reset"},
-    {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
-     "Bit error rate of each lane; packets with errors are sent again, and in generations 3 to 5 "
-     "errors of idle symbols send the link to Recovery"},
-    {"retraining", &PcieLink::retraining, duration(0, 1 * s),
-     "Time in Recovery, which follows four failed replays, a lane failure, or a request of the "
-     "host"},
-    {"credits_down", &PcieLink::credits_down, credits,
-     "Flow control credits that the lower end's receive buffer advertises; 0 is infinite"},
-    {"credits_up", &PcieLink::credits_up, credits,
-     "Flow control credits that the upper end's receive buffer advertises; 0 is infinite"},
-    {"transmit_queue", &PcieLink::transmit_queue, size(0, 16 * MiB),
-     "Bytes of packets that wait at each end for the wire; 0B is as many as the port's latency "
-     "needs"},
-    {"retry_buffer", &PcieLink::retry_buffer, size(0, 16 * MiB),
-     "Bytes of packets that wait at each end for an acknowledgement; 0B is as many as the link "
-     "needs"},
-    {"dllps", &PcieLink::dllps, word({"traffic", "published"}),
-     "What ACKs and UpdateFCs take of the wire: what traffic causes, or the share that Neugebauer "
-     "et "
-     "al. (SIGCOMM 2018) charge"},
-    {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are injected"},
-    {"aspm", &PcieLink::aspm, active_states,
-     "Active state power management of both ends; the generation decides how long waking takes"},
-    {"eye", &PcieLink::eye, eye,
-     "Margin that lane margining finds at each end, from generation 4 on"},
-    {"hot_plug", &PcieLink::hot_plug, hot_plug, "Hot-plug slot of the port at the upper end"},
-    {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
-     "Whether the port at the upper end can contain errors by disabling the link (DPC)"},
-});
+Struct<PcieLink> pcie_link() {
+  return Struct<PcieLink>({
+      {"up", &PcieLink::up, name(), "Host or switch at the upper end", required},
+      {"down", &PcieLink::down, name(), listed_nouns(", ") + "device or switch at the lower end",
+       required},
+      {"generation", &PcieLink::generation, integer(1, 6),
+       "PCIe generation: 2.5, 5, 8, 16, 32, 64 GT/s"},
+      {"lanes", &PcieLink::lanes, one_of({1, 2, 4, 8, 16}), "Width"},
+      // The link's latency is how far one side may run ahead of the other. With 0 neither could
+      // run.
+      {"latency_down", &PcieLink::latency_down, duration(1 * ns, 1 * ms),
+       "Time through PHYs and wire away from the host, without the time that the bytes take"},
+      {"latency_up", &PcieLink::latency_up, duration(1 * ns, 1 * ms),
+       "Time through PHYs and wire towards the host, without the time that the bytes take"},
+      {"max_payload_size", &PcieLink::max_payload_size, size_of({128, 256, 512, 1024, 2048, 4096}),
+       "Largest payload that both ends support"},
+      {"max_read_request_size", &PcieLink::max_read_request_size,
+       size_of({128, 256, 512, 1024, 2048, 4096}),
+       "Largest read that the " + listed_nouns(" or ") + "device requests after a reset"},
+      {"bit_error_rate", &PcieLink::bit_error_rate, ratio(0, 1e-6),
+       "Bit error rate of each lane; packets with errors are sent again, and in generations 3 to 5 "
+       "errors of idle symbols send the link to Recovery"},
+      {"retraining", &PcieLink::retraining, duration(0, 1 * s),
+       "Time in Recovery, which follows four failed replays, a lane failure, or a request of the "
+       "host"},
+      {"credits_down", &PcieLink::credits_down, credits,
+       "Flow control credits that the lower end's receive buffer advertises; 0 is infinite"},
+      {"credits_up", &PcieLink::credits_up, credits,
+       "Flow control credits that the upper end's receive buffer advertises; 0 is infinite"},
+      {"transmit_queue", &PcieLink::transmit_queue, size(0, 16 * MiB),
+       "Bytes of packets that wait at each end for the wire; 0B is as many as the port's latency "
+       "needs"},
+      {"retry_buffer", &PcieLink::retry_buffer, size(0, 16 * MiB),
+       "Bytes of packets that wait at each end for an acknowledgement; 0B is as many as the link "
+       "needs"},
+      {"dllps", &PcieLink::dllps, word({"traffic", "published"}),
+       "What ACKs and UpdateFCs take of the wire: what traffic causes, or the share that "
+       "Neugebauer "
+       "et "
+       "al. (SIGCOMM 2018) charge"},
+      {"faults", &PcieLink::faults, list(fault, 0, 1000), "Errors that are injected"},
+      {"aspm", &PcieLink::aspm, active_states,
+       "Active state power management of both ends; the generation decides how long waking takes"},
+      {"eye", &PcieLink::eye, eye,
+       "Margin that lane margining finds at each end, from generation 4 on"},
+      {"hot_plug", &PcieLink::hot_plug, hot_plug, "Hot-plug slot of the port at the upper end"},
+      {"downstream_port_containment", &PcieLink::downstream_port_containment, boolean(),
+       "Whether the port at the upper end can contain errors by disabling the link (DPC)"},
+  });
+}
 
-const Struct<OaeCut> oae_cut({
-    {"at", &OaeCut::at, duration(0, 1'000'000 * s),
-     "Simulated time at which the wires are cut; from then on nothing arrives"},
-    {"until", &OaeCut::until, duration(0, 1'000'000 * s),
-     "Simulated time at which the wires are whole again; not set, they stay cut"},
-});
+/// The keys of the QEMU libraries of kinds, and of the ROMs.
+Struct<Qemu> qemu() {
+  std::vector<Key<Qemu>> keys = {
+      {"host_library", &Qemu::host_library, file(), "QEMU library of the hosts", required}};
+  for (const device::Kind* kind : device::kinds()) {
+    if (kind->traits().library_text.empty()) continue;
+    const std::function<File&(Qemu&)> library = [name = kind->name()](Qemu& qemu) -> File& {
+      return qemu.libraries[name];
+    };
+    keys.push_back(
+        {kind->name() + "_library", library, file(), kind->traits().library_text, required});
+  }
+  keys.push_back({"roms", &Qemu::roms, directory(),
+                  "Directory with the BIOS and the option ROMs of the hosts", required});
+  return Struct<Qemu>(keys);
+}
 
-const Struct<OaeError> oae_error({
-    {"from", &OaeError::from, name(), "IPU from which the damaged bit comes", required},
-    {"bit", &OaeError::bit, integer(0, 511),
-     "Bit that is damaged, among the 512 of a clock cycle; if its slice is idle, the same bit of "
-     "the next slice that is not"},
-    {"at", &OaeError::at, duration(0, 1'000'000 * s),
-     "Simulated time from which the next clock cycle with a frame or reflection is damaged"},
-});
+/// The keys of the lists of kinds.
+std::vector<Key<Platform>> lists() {
+  std::vector<Key<Platform>> keys;
+  for (const device::Kind* kind : device::kinds()) {
+    const device::Traits& traits = kind->traits();
+    if (traits.list.empty()) continue;
+    const std::function<std::vector<device::DescriptionPtr>&(Platform&)> list_of =
+        [key = traits.list](Platform& platform) -> std::vector<device::DescriptionPtr>& {
+      return platform.lists[key];
+    };
+    keys.push_back(
+        {traits.list, list_of, list(device::listed(*kind), 0, traits.most), traits.list_text});
+  }
+  return keys;
+}
 
-const Struct<OaeLink> oae_link({
-    {"a", &OaeLink::a, name(), "IPU at one end", required},
-    {"b", &OaeLink::b, name(), "IPU at the other end", required},
-    {"rate", &OaeLink::rate, bit_rate(1'000'000'000, 1'600'000'000'000),
-     "Rate of the wire, a multiple of 512 bit/s, since each clock cycle carries a frame of 512 "
-     "bits"},
-    // The link's latency is how far one side may run ahead of the other. With 0 neither could run.
-    {"latency", &OaeLink::latency, duration(1 * ns, 100 * us),
-     "Time through PHYs and wire, each way, without the time of a frame; at most 100,000 bits of "
-     "the "
-     "wire"},
-    {"first_port", &OaeLink::first_port, integer(0, 63), "First of the swap ports that are joined"},
-    {"ports", &OaeLink::ports, integer(0, 64),
-     "Number of swap ports that are joined with those of the same numbers at the other end: what "
-     "one host swaps there is offered to the other"},
-    {"cuts", &OaeLink::cuts, list(oae_cut, 0, 1000), "When the wires are cut"},
-    {"errors", &OaeLink::errors, list(oae_error, 0, 1000), "Bits that are damaged"},
-});
+/// The further top-level keys of kinds.
+std::vector<Key<Platform>> sections() {
+  std::vector<Key<Platform>> keys;
+  for (const device::Kind* kind : device::kinds()) {
+    for (const device::SectionKey& section : kind->sections()) {
+      const std::function<device::SectionPtr&(Platform&)> value =
+          [key = section.key](Platform& platform) -> device::SectionPtr& {
+        return platform.sections[key];
+      };
+      keys.push_back({section.key, value, section.type, section.text});
+    }
+  }
+  return keys;
+}
+
+/// Throws KindFailed if kinds add a key that is there already.
+void check_unique(const std::vector<Key<Platform>>& keys) {
+  std::set<std::string> names;
+  for (const Key<Platform>& key : keys) {
+    if (names.insert(key.name).second) continue;
+    throw device::KindFailed(
+        fmt::format("a kind of devices adds the key {} to platform files, which they have already\n"
+                    "  this is a defect of the kind; leave its plugin out until it is mended",
+                    shown(key.name)));
+  }
+}
 
 }  // namespace
 
 std::vector<std::string> log_components() {
-  std::vector<std::string> all = {"all", "console", "control",  "host", "ipu",
-                                  "oae", "pcie",    "platform", "qemu"};
-  for (const device::Kind* kind : device::kinds()) all.push_back(kind->name());
-  return all;
+  std::set<std::string> all = {"console", "control", "host", "pcie", "platform", "qemu"};
+  for (const device::Kind* kind : device::kinds()) {
+    all.insert(kind->name());
+    all.insert(kind->traits().components.begin(), kind->traits().components.end());
+  }
+  std::vector<std::string> names = {"all"};
+  names.insert(names.end(), all.begin(), all.end());
+  return names;
 }
 
 const std::vector<std::string>& log_levels() {
@@ -372,28 +317,37 @@ Type<std::vector<File>> plugin_files() {
 }
 
 Struct<Platform> schema() {
-  return Struct<Platform>({
-      {"name", &Platform::name, name(), "Name of the machine", required},
-      {"title", &Platform::title, string(200), "Description in one line"},
-      {"plugins", &Platform::plugins, plugin_files(),
-       "Shared libraries that bring further kinds of devices, each built by oae_vp_add_plugin()"},
-      {"simulation", &Platform::simulation, simulation, "Values of the simulation"},
-      {"qemu", &Platform::qemu, qemu, "QEMU, which runs the processors", required},
-      {"hosts", &Platform::hosts, list(host, 1, 8), "x86-64 machines that run Linux", required},
-      {"switches", &Platform::switches, list(pcie_switch, 0, 16), "PCIe switches"},
-      {"ipus", &Platform::ipus, list(ipu, 1, 8), "Infrastructure processing units", required},
-      {"devices", &Platform::devices, list(device::any_kind(), 0, 16),
-       "Further devices, each of a kind"},
-      {"pcie_links", &Platform::pcie_links, list(pcie_link, 1, 32),
-       "PCIe links, each from a host or switch to an IPU, device or switch; the ports of each are "
-       "in "
-       "this order",
-       required},
-      {"oae_links", &Platform::oae_links, list(oae_link, 0, 28),
-       "OAE links between IPUs; an IPU has at most 4 and numbers them in this order"},
-      {"log", &Platform::log, map_of(log_components(), word(log_levels())),
-       "Least level that each component logs; `all` is the level of those not named"},
+  const std::string lower = listed_nouns(", ") + "device or switch";
+  const std::vector<Key<Platform>> keys = joined<Platform>({
+      {
+          {"name", &Platform::name, name(), "Name of the machine", required},
+          {"title", &Platform::title, string(200), "Description in one line"},
+          {"plugins", &Platform::plugins, plugin_files(),
+           "Shared libraries that bring further kinds of devices, each built by "
+           "oae_vp_add_plugin()"},
+          {"simulation", &Platform::simulation, simulation, "Values of the simulation"},
+          {"qemu", &Platform::qemu, qemu(), "QEMU, which runs the processors", required},
+          {"hosts", &Platform::hosts, list(host(), 1, 8), "x86-64 machines that run Linux",
+           required},
+          {"switches", &Platform::switches, list(pcie_switch(), 0, 16), "PCIe switches"},
+      },
+      lists(),
+      {
+          {"devices", &Platform::devices, list(device::any_kind(), 0, 16),
+           "Further devices, each of a kind"},
+          {"pcie_links", &Platform::pcie_links, list(pcie_link(), 1, 32),
+           "PCIe links, each from a host or switch to " + article(lower) + lower +
+               "; the ports of each are in this order",
+           required},
+      },
+      sections(),
+      {
+          {"log", &Platform::log, map_of(log_components(), word(log_levels())),
+           "Least level that each component logs; `all` is the level of those not named"},
+      },
   });
+  check_unique(keys);
+  return Struct<Platform>(keys);
 }
 
 }  // namespace platform

@@ -6,7 +6,7 @@
 
 #include "platforms/machine/completions.h"
 #include "platforms/machine/downstream_port.h"
-#include "platforms/machine/qemu_arguments.h"
+#include "vp/qemu/arguments.h"
 
 namespace platform {
 namespace {
@@ -28,7 +28,7 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
   config.spin_slice = platform.simulation.spin_slice;
   config.consoles = {&console};
 
-  QemuArguments arguments(platform.simulation, options.gdb_port);
+  vp::qemu::Arguments arguments(platform.simulation.seed, options.gdb_port);
   arguments.add("-machine", "microvm,pcie=on,acpi=on,rtc=on");
   // All of a machine's vCPUs count the same time, at one rate and whether they halt or not.
   arguments.add("-cpu", host.cpu + ",+invtsc");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "models/device/kind.h"
 #include "platforms/description/faults.h"
@@ -43,7 +44,7 @@ std::vector<const PcieLink*> links_below(const Platform& platform, const std::st
   return below;
 }
 
-/// The link whose lower end is at this IPU or device.
+/// The link whose lower end is at this device.
 const PcieLink& link_above(const Platform& platform, const std::string& name) {
   return *std::find_if(platform.pcie_links.begin(), platform.pcie_links.end(),
                        [&](const PcieLink& link) { return link.down == name; });
@@ -90,21 +91,8 @@ std::vector<std::string_view> words(std::string_view text) {
 Machine::Machine(const Platform& platform, const Options& options, Outcome& outcome,
                  vp::Trace& trace, vp::Statistics& statistics)
     : platform_(platform), trace_(trace), statistics_(statistics) {
-  for (const Ipu& ipu : platform.ipus) {
-    ipus.push_back(std::make_unique<IpuMachine>(ipu.name.c_str(), ipu, platform,
-                                                link_above(platform, ipu.name), options.ipu(ipu),
-                                                outcome, trace, statistics));
-  }
-  for (const device::DescriptionPtr& each : platform.devices) {
-    const std::uint32_t seed = platform.simulation.seed;
-    constexpr std::uint64_t of_a_device = 1u << 31;  // links count from 0 without it
-    const device::Site site{endpoint_config(each->endpoint, link_above(platform, each->name), seed),
-                            devices.size() + of_a_device + (std::uint64_t{seed} << 32), trace,
-                            statistics, options.waveform(each->name)};
-    devices.push_back(device::build(*each, site));
-    outcome.add(devices.back()->domain);
-  }
-  for (const OaeLink& link : platform.oae_links) connect(link);
+  build_devices(options, outcome);
+  connect_sections();
   for (const Host& host : platform.hosts) {
     const std::vector<const PcieLink*> own = links_below(platform, host.name);
     hosts.push_back(std::make_unique<HostMachine>(host.name.c_str(), host, platform, own,
@@ -115,32 +103,49 @@ Machine::Machine(const Platform& platform, const Options& options, Outcome& outc
   }
 }
 
-void Machine::connect(const OaeLink& link) {
-  // An IPU numbers its links in the order of the platform file.
-  const auto end_at = [&](const std::string& name) -> std::pair<IpuMachine&, oae::Link&> {
-    std::size_t i = 0, n = 0;
-    while (platform_.ipus[i].name != name) ++i;
-    for (const OaeLink* one = platform_.oae_links.data(); one != &link; ++one) {
-      n += one->a == name || one->b == name;
+void Machine::build_devices(const Options& options, Outcome& outcome) {
+  const std::vector<device::DescriptionPtr> all = platform_.all_devices();
+  const std::size_t listed = all.size() - platform_.devices.size();
+  const std::uint32_t seed = platform_.simulation.seed;
+  constexpr std::uint64_t of_a_device = 1u << 31;  // links count from 0 without it
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const device::Description& each = *all[i];
+    // Those of `devices` have the first numbers, so that a device is the same beside any list.
+    const std::size_t number = i < listed ? platform_.devices.size() + i : i - listed;
+    device::Site site{endpoint_config(each.endpoint, link_above(platform_, each.name), seed),
+                      number + of_a_device + (std::uint64_t{seed} << 32), trace_, statistics_};
+    const DeviceOptions of_run = options.device(each.name);
+    site.vcd = of_run.vcd;
+    site.check_rtl = of_run.check_rtl;
+    site.processors.gdb_port = of_run.gdb_port;
+    site.processors.max_quantum = platform_.simulation.max_quantum;
+    site.processors.slice = platform_.simulation.vcpu_slice;
+    site.processors.spin_slice = platform_.simulation.spin_slice;
+    site.processors.seed = seed;
+    const auto library = platform_.qemu.libraries.find(each.kind);
+    if (library != platform_.qemu.libraries.end()) site.processors.library = library->second.path;
+    site.end_run = [&outcome](vp::ExitCode code, std::string why) {
+      outcome.end(code, std::move(why));
+    };
+    for (const auto& peer : platform_.devices_of(each.kind)) site.peers.push_back(peer->name);
+    for (const device::SectionKey& section : device::find_kind(each.kind)->sections()) {
+      const auto found = platform_.sections.find(section.key);
+      if (found != platform_.sections.end()) site.sections.insert(*found);
     }
-    return {*ipus[i], *ipus[i]->oae_links[n]};
-  };
-  const auto a = end_at(link.a), b = end_at(link.b);
-  oae::Link::connect(a.second, b.second, link.latency);
-  for (const OaeCut& cut : link.cuts) {
-    for (const auto& [ipu, end] : {a, b}) {
-      for (const bool is_cut : {true, false}) {
-        faults.push_back(
-            std::make_unique<vp::Event>(ipu.domain, [from = &end, is_cut] { from->cut(is_cut); }));
-        faults.back()->at(is_cut ? cut.at : cut.until);
-      }
-    }
+    devices.push_back(device::build(each, site));
+    outcome.add(devices.back()->domain);
   }
-  for (const OaeError& error : link.errors) {
-    const auto& [ipu, end] = error.from == link.a ? a : b;
-    faults.push_back(std::make_unique<vp::Event>(
-        ipu.domain, [from = &end, bit = error.bit] { from->damage(bit); }));
-    faults.back()->at(error.at);
+}
+
+void Machine::connect_sections() {
+  for (const device::Kind* kind : device::kinds()) {
+    std::vector<device::Device*> own;
+    for (const auto& each : platform_.devices_of(kind->name())) own.push_back(device(each->name));
+    for (const device::SectionKey& section : kind->sections()) {
+      const auto found = platform_.sections.find(section.key);
+      if (found == platform_.sections.end()) continue;
+      for (auto& event : found->second->connect(own)) faults.push_back(std::move(event));
+    }
   }
 }
 
@@ -148,7 +153,7 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
   const auto described = std::find_if(platform_.switches.begin(), platform_.switches.end(),
                                       [&](const Switch& one) { return one.name == link.down; });
   const bool to_switch = described != platform_.switches.end();
-  pcie::Port& end = to_switch ? add_switch(*described, link, host) : endpoint_of(link.down);
+  pcie::Port& end = to_switch ? add_switch(*described, link, host) : device(link.down)->endpoint;
   links.push_back(std::make_unique<pcie::Link>(
       (link.up + "_" + link.down).c_str(),
       link_config(link, links.size() + (std::uint64_t{platform_.simulation.seed} << 32)), port, end,
@@ -163,15 +168,6 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
   pcie::Switch& above = *switches.back();
   const std::vector<const PcieLink*> below = links_below(platform_, link.down);
   for (unsigned i = 0; i < below.size(); ++i) connect(*below[i], above.port(i), host);
-}
-
-pcie::Port& Machine::endpoint_of(const std::string& name) {
-  for (const auto& each : devices) {
-    if (each->name() == name) return each->endpoint;
-  }
-  return (*std::find_if(ipus.begin(), ipus.end(),
-                        [&](const auto& ipu) { return ipu->name() == name; }))
-      ->endpoint;
 }
 
 pcie::Port& Machine::add_switch(const Switch& described, const PcieLink& above, HostMachine& host) {
@@ -219,7 +215,8 @@ std::string Machine::inject_into_link(const std::vector<std::string_view>& word)
   if (link == links.end() || (end != ".down" && end != ".up")) {
     std::string all;
     for (const auto& one : links) all += fmt::format(" {0}.down {0}.up", one->name());
-    for (const auto& one : devices) all += fmt::format(", and the device {}", one->name());
+    for (const auto& each : platform_.all_devices())
+      if (each->has_faults()) all += fmt::format(", and the device {}", each->name);
     return "there is no such direction; there are" + all;
   }
   const auto direction = end == ".down" ? pcie::Direction::down : pcie::Direction::up;
@@ -254,8 +251,9 @@ std::string Machine::export_storage(std::string_view storage, int file) const {
   unsigned number = 1;
   if (exported == nullptr) {
     std::string all;
-    for (const auto& one : devices) all += std::string(" ") + one->name();
-    return all.empty() ? "there is no device" : "there is no such device; there are" + all;
+    for (const auto& each : platform_.all_devices())
+      if (each->storages() > 0) all += " " + each->name;
+    return all.empty() ? "no device stores anything" : "there is no such device; there are" + all;
   }
   if (dot < storage.size() && !parse(storage.substr(dot + 1), number))
     return "the number of a storage is a whole number from 1 up";

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,19 +13,23 @@
 #include "models/pcie/link/link.h"
 #include "platforms/description/platform.h"
 #include "platforms/machine/host_machine.h"
-#include "platforms/machine/ipu_machine.h"
 
 namespace platform {
 
 /// All parts that a platform file describes, connected.
 class Machine {
  public:
+  /// What a run decides about a device.
+  struct DeviceOptions {
+    std::optional<unsigned> gdb_port;  ///< its processors wait for GDB before the first instruction
+    std::string vcd;                   ///< its waveform file; empty for none
+    bool check_rtl = false;            ///< whether the assertions of its RTL are checked
+  };
+
   /// Options of the parts that come from the run, not from the platform file.
   struct Options {
     std::function<HostMachine::Options(const Host&)> host;
-    std::function<IpuMachine::Options(const Ipu&)> ipu;
-    /// The waveform file of a device by its name, or an empty string.
-    std::function<std::string(const std::string&)> waveform;
+    std::function<DeviceOptions(const std::string& name)> device;
   };
 
   Machine(const Platform& platform, const Options& options, Outcome& outcome, vp::Trace& trace,
@@ -47,10 +52,9 @@ class Machine {
 
   std::vector<std::unique_ptr<HostMachine>> hosts;
   std::vector<std::unique_ptr<pcie::Switch>> switches;
-  std::vector<std::unique_ptr<IpuMachine>> ipus;
-  std::vector<std::unique_ptr<device::Device>> devices;
+  std::vector<std::unique_ptr<device::Device>> devices;  ///< as Platform::all_devices() has them
   std::vector<std::unique_ptr<pcie::Link>> links;
-  std::vector<std::unique_ptr<vp::Event>> faults;  ///< faults and cuts of the platform file
+  std::vector<std::unique_ptr<vp::Event>> faults;  ///< faults of the platform file
 
  private:
   struct HotPlugSlot {
@@ -59,9 +63,9 @@ class Machine {
     pcie::DownstreamPort* port;
   };
 
-  void connect(const OaeLink& link);
+  void build_devices(const Options& options, Outcome& outcome);
+  void connect_sections();
   void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
-  pcie::Port& endpoint_of(const std::string& name);
   device::Device* device(std::string_view name) const;
   std::string inject_into_link(const std::vector<std::string_view>& word);
   pcie::Port& add_switch(const Switch& described, const PcieLink& above, HostMachine& host);

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <system_error>
 
+#include "models/device/kind.h"
 #include "platforms/program/option_checks.h"
 #include "platforms/program/snapshot_options.h"
 #include "vp/config/units.h"
@@ -148,32 +150,37 @@ fs::path share(const std::optional<std::string>& directory, Report& report) {
   return *directory;
 }
 
-/// The parts of a platform that options name.
+/// The parts of a platform that an option names.
 class Parts {
  public:
-  explicit Parts(const Platform& platform) {
-    for (const Host& host : platform.hosts) hosts_.push_back(host.name);
-    for (const Ipu& ipu : platform.ipus) ipus_.push_back(ipu.name);
+  /// All hosts, and the devices that have what the option is about.
+  template <class Has>
+  Parts(const Platform& platform, const Has& has) {
+    for (const Host& host : platform.hosts) {
+      names_.push_back(host.name);
+      of_word_["host"].push_back(host.name);
+    }
+    for (const device::DescriptionPtr& each : platform.all_devices()) {
+      if (!has(*each)) continue;
+      names_.push_back(each->name);
+      of_word_[each->kind].push_back(each->name);
+    }
   }
 
-  std::vector<std::string> all() const {
-    std::vector<std::string> names = hosts_;
-    names.insert(names.end(), ipus_.begin(), ipus_.end());
-    return names;
-  }
+  const std::vector<std::string>& all() const { return names_; }
 
-  /// Returns the part of this name. `host` also means the only host, and `ipu` the only IPU.
+  /// Returns the part of this name. `host` also means the only host, and the name of a kind the
+  /// only device of that kind, as `ipu` does.
   std::optional<std::string> find(const std::string& name) const {
-    const std::vector<std::string> names = all();
-    if (std::count(names.begin(), names.end(), name)) return name;
-    if (name == "host" && hosts_.size() == 1) return hosts_[0];
-    if (name == "ipu" && ipus_.size() == 1) return ipus_[0];
+    if (std::count(names_.begin(), names_.end(), name)) return name;
+    const auto found = of_word_.find(name);
+    if (found != of_word_.end() && found->second.size() == 1) return found->second[0];
     return std::nullopt;
   }
 
   void report_unknown(const Origin& origin, const std::string& name, bool both,
                       Report& report) const {
-    std::vector<std::string> names = all();
+    std::vector<std::string> names = names_;
     if (both) names.push_back("both");
     const std::string meant = nearest(name, names);
     report.add({origin, fmt::format("the platform has no {}", shown(name)), alternatives(names),
@@ -181,7 +188,8 @@ class Parts {
   }
 
  private:
-  std::vector<std::string> hosts_, ipus_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::vector<std::string>> of_word_;
 };
 
 ConsoleTarget target(const std::string& text) {
@@ -207,7 +215,8 @@ ConsoleTarget target(ConsoleKind kind) {
 void name_consoles(const CommandLine& line, const Platform& platform, const Parts& parts,
                    RunOptions& options, Report& report) {
   for (const Host& host : platform.hosts) options.consoles[host.name] = target(host.console);
-  for (const Ipu& ipu : platform.ipus) options.consoles[ipu.name] = target(ipu.console);
+  for (const device::DescriptionPtr& each : platform.all_devices())
+    if (const auto kind = each->console_target()) options.consoles[each->name] = target(*kind);
 
   std::map<std::string, ConsoleTarget> asked;
   bool terminal_moves = false;
@@ -302,7 +311,7 @@ void name_debuggers(const CommandLine& line, const Parts& parts, RunOptions& opt
 void name_exports(const CommandLine& line, const Platform& platform, RunOptions& options,
                   Report& report) {
   std::vector<std::string> storages;
-  for (const device::DescriptionPtr& each : platform.devices) {
+  for (const device::DescriptionPtr& each : platform.all_devices()) {
     for (unsigned number = 1; number <= each->storages(); ++number)
       storages.push_back(number == 1 ? each->name : fmt::format("{}.{}", each->name, number));
   }
@@ -341,22 +350,26 @@ void name_exports(const CommandLine& line, const Platform& platform, RunOptions&
   }
 }
 
-/// Without a name, a waveform is that of the first IPU.
+/// Without a name, a waveform is that of the first device with RTL.
 void name_waveforms(const CommandLine& line, const Platform& platform, RunOptions& options,
                     Report& report) {
   std::vector<std::string> names, without;
-  for (const Ipu& ipu : platform.ipus) names.push_back(ipu.name);
-  for (const device::DescriptionPtr& each : platform.devices)
+  for (const device::DescriptionPtr& each : platform.all_devices())
     (each->has_waveform() ? names : without).push_back(each->name);
+  const Parts parts(platform, [](const device::Description& each) { return each.has_waveform(); });
   for (const std::string& text : line.vcd) {
+    if (names.empty()) {
+      report.add({place("--vcd", text), "the platform has no RTL", "", "remove the option"});
+      continue;
+    }
     const std::size_t equals = text.find('=');
-    std::string name = platform.ipus[0].name;
+    std::string name = names[0];
     std::size_t file = 0;
     // No part has a name with a slash, so that `./a=b` is a file.
     if (equals < text.find('/')) {
       if (!split("--vcd", text, "ipu=ipu.vcd", report)) continue;
       name = text.substr(0, equals);
-      if (name == "ipu" && platform.ipus.size() == 1) name = platform.ipus[0].name;
+      if (!std::count(without.begin(), without.end(), name)) name = parts.find(name).value_or(name);
       file = equals + 1;
     }
     const Origin origin = place("--vcd", text);
@@ -412,7 +425,12 @@ std::vector<Override> overrides(const CommandLine& line, Report& report) {
     });
   collect([&] { return own_file("--kernel", line.kernel, "hosts[*].kernel", false); });
   collect([&] { return own_file("--initrd", line.initrd, "hosts[*].initrd", true); });
-  collect([&] { return own_file("--firmware", line.firmware, "ipus[*].firmware", false); });
+  for (const device::Kind* kind : device::kinds()) {
+    const device::Traits& traits = kind->traits();
+    if (traits.list.empty() || traits.firmware.empty()) continue;
+    const std::string path = fmt::format("{}[*].{}", traits.list, traits.firmware);
+    collect([&] { return own_file("--firmware", line.firmware, path.c_str(), false); });
+  }
   return changes;
 }
 
@@ -434,9 +452,12 @@ RunOptions run_options(const CommandLine& line, Report& report) {
 
 void name_parts(const CommandLine& line, const Platform& platform, RunOptions& options,
                 Report& report) {
-  const Parts parts(platform);
-  name_consoles(line, platform, parts, options, report);
-  name_debuggers(line, parts, options, report);
+  const Parts with_console(
+      platform, [](const device::Description& each) { return each.console_target().has_value(); });
+  const Parts with_processors(
+      platform, [](const device::Description& each) { return each.has_processors(); });
+  name_consoles(line, platform, with_console, options, report);
+  name_debuggers(line, with_processors, options, report);
   name_exports(line, platform, options, report);
   name_waveforms(line, platform, options, report);
   check_forks(line, platform, options, report);

@@ -189,7 +189,7 @@ void check_forks(const CommandLine& line, const Platform& platform, const RunOpt
            fmt::format("children cannot have a pseudo-terminal, which the console of {} has", name),
            "", fmt::format("write --console {}=off; each child has a log file of its own", name)});
     }
-  for (const device::DescriptionPtr& each : platform.devices)
+  for (const device::DescriptionPtr& each : platform.all_devices())
     if (const std::string why = each->forbids_forks(); !why.empty())
       report.add(
           {place("--children", *line.children),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/device/kind.h"
 #include "vp/config/units.h"
 
 namespace platform {
@@ -13,7 +14,6 @@ std::string summary(const Platform& platform) {
   const auto time = [](auto value) { return vp::config::duration_quantity().print(value); };
   const auto size = [](auto value) { return vp::config::size_quantity().print(value); };
   const auto rate = [](auto value) { return vp::config::instruction_rate_quantity().print(value); };
-  const auto clock = [](auto value) { return vp::config::frequency_quantity().print(value); };
   const auto plural = [](unsigned count) { return count == 1 ? "" : "s"; };
 
   std::string text =
@@ -30,14 +30,12 @@ std::string summary(const Platform& platform) {
     text += fmt::format("  switch {}: {} downstream port{}, {}\n", each.name, ports, plural(ports),
                         time(each.latency));
   }
-  for (const Ipu& ipu : platform.ipus)
-    text += fmt::format("  IPU {}: {} core{} ({}, {}), {} SRAM, {} DRAM, {} swap port{} at {}\n",
-                        ipu.name, ipu.cores, plural(ipu.cores), ipu.core,
-                        rate(ipu.instruction_rate), size(ipu.sram), size(ipu.dram), ipu.oae.ports,
-                        plural(ipu.oae.ports), clock(ipu.oae.clock));
-  for (const device::DescriptionPtr& each : platform.devices) {
+  for (const device::DescriptionPtr& each : platform.all_devices()) {
+    const device::Traits& traits = device::find_kind(each->kind)->traits();
     const std::string more = each->summary();
-    text += fmt::format("  {} {}{}{}\n", each->kind, each->name, more.empty() ? "" : ": ", more);
+    text += fmt::format("  {} {}{}{}\n",
+                        traits.noun == device::Traits().noun ? each->kind : traits.noun, each->name,
+                        more.empty() ? "" : ": ", more);
   }
   for (const PcieLink& link : platform.pcie_links)
     text +=

@@ -8,8 +8,6 @@
 #include <map>
 #include <optional>
 
-#include "oae_memory_map.h"
-#include "vp/images/firmware.h"
 #include "vp/images/initramfs.h"
 #include "vp/images/kernel.h"
 #include "vp/images/manifest.h"
@@ -47,6 +45,7 @@ class Checker {
   /// Does the same with a file of a device, which may be larger than memory.
   void check(const std::string& device, const device::InputFile& input) {
     const std::string role = device + "." + input.key;
+    if (input.check_content) return check(role, input.file, input.check_content);
     attempt(role, input.file, [&] {
       input.check(input.file.path);
       const std::uint64_t size = fs::file_size(input.file.path);
@@ -150,17 +149,10 @@ void check_host(const Host& host, Checker& checker) {
                     "raise `memory` of the host");
 }
 
-void check_ipu(const Ipu& ipu, Checker& checker) {
-  checker.check(ipu.name + ".firmware", ipu.firmware, [&](Bytes& bytes) {
-    vp::images::check_firmware(bytes,
-                               {{"sram", OAE_IPU_SRAM_BASE, static_cast<std::uint64_t>(ipu.sram)},
-                                {"dram", OAE_IPU_DRAM_BASE, static_cast<std::uint64_t>(ipu.dram)}});
-  });
-}
-
 void check_qemu(const Qemu& qemu, Checker& checker) {
   checker.check("qemu.host_library", qemu.host_library, vp::images::check_qemu_library);
-  checker.check("qemu.ipu_library", qemu.ipu_library, vp::images::check_qemu_library);
+  for (const auto& [kind, library] : qemu.libraries)
+    checker.check(fmt::format("qemu.{}_library", kind), library, vp::images::check_qemu_library);
   for (const char* rom : roms) {
     File file = qemu.roms;
     file.text += "/" + std::string(rom);
@@ -177,8 +169,7 @@ std::vector<Input> check_inputs(const Platform& platform, const fs::path& images
   for (std::size_t i = 0; i < platform.plugins.size(); ++i)
     checker.check(fmt::format("plugins[{}]", i), platform.plugins[i], vp::plugin::check);
   for (const Host& host : platform.hosts) check_host(host, checker);
-  for (const Ipu& ipu : platform.ipus) check_ipu(ipu, checker);
-  for (const device::DescriptionPtr& each : platform.devices)
+  for (const device::DescriptionPtr& each : platform.all_devices())
     for (const device::InputFile& input : each->inputs()) checker.check(each->name, input);
   return checker.checked_inputs();
 }

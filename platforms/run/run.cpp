@@ -23,6 +23,7 @@
 #include "vp/console/terminal.h"
 #include "vp/control/share.h"
 #include "vp/log/log.h"
+#include "vp/qemu/instance.h"
 #include "vp/snapshot/children.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/agenda.h"
@@ -50,13 +51,18 @@ class Run {
  private:
   void prepare_share();
   HostMachine::Options host_options(const Host& host);
-  IpuMachine::Options ipu_options(const Ipu& ipu) const;
-  std::string waveform(const std::string& name) const;
+  Machine::DeviceOptions device_options(const std::string& name) const;
   std::optional<unsigned> gdb_port(const std::string& name) const;
   void set_log_levels();
   void connect_consoles();
   void connect_console(vp::Console& console, const ConsoleTarget& target);
   std::vector<vp::Console*> all_consoles();
+  /// The processors of a host or a device.
+  struct Processors {
+    std::string name;
+    vp::qemu::Instance* qemu;
+  };
+  std::vector<Processors> all_processors();
   nlohmann::json head(const std::string& command) const;
 
   void advance();
@@ -104,11 +110,11 @@ Run::Run(const Platform& platform, const RunOptions& options)
     trace_.open(options_.trace.string(),
                 head(options_.snapshot && !forks() ? options_.snapshot->commands[0] : ""));
   }
-  machine_.emplace(platform_,
-                   Machine::Options{[this](const Host& host) { return host_options(host); },
-                                    [this](const Ipu& ipu) { return ipu_options(ipu); },
-                                    [this](const std::string& name) { return waveform(name); }},
-                   outcome_, trace_, statistics_);
+  machine_.emplace(
+      platform_,
+      Machine::Options{[this](const Host& host) { return host_options(host); },
+                       [this](const std::string& name) { return device_options(name); }},
+      outcome_, trace_, statistics_);
   if (options_.until) outcome_.limit(*options_.until);
   if (options_.snapshot) snapshot_.emplace(options_.snapshot->mark);
   set_log_levels();
@@ -156,13 +162,10 @@ HostMachine::Options Run::host_options(const Host& host) {
   return options;
 }
 
-IpuMachine::Options Run::ipu_options(const Ipu& ipu) const {
-  return {gdb_port(ipu.name), waveform(ipu.name), options_.check_rtl};
-}
-
-std::string Run::waveform(const std::string& name) const {
-  const auto found = options_.vcd.find(name);
-  return found == options_.vcd.end() ? "" : found->second.string();
+Machine::DeviceOptions Run::device_options(const std::string& name) const {
+  const auto vcd = options_.vcd.find(name);
+  return {gdb_port(name), vcd == options_.vcd.end() ? "" : vcd->second.string(),
+          options_.check_rtl};
 }
 
 std::optional<unsigned> Run::gdb_port(const std::string& name) const {
@@ -185,8 +188,19 @@ void Run::set_log_levels() {
 std::vector<vp::Console*> Run::all_consoles() {
   std::vector<vp::Console*> consoles;
   for (const auto& host : machine_->hosts) consoles.push_back(&host->console);
-  for (const auto& ipu : machine_->ipus) consoles.push_back(&ipu->console);
+  for (const auto& device : machine_->devices) {
+    if (vp::Console* console = device->serial_console()) consoles.push_back(console);
+  }
   return consoles;
+}
+
+std::vector<Run::Processors> Run::all_processors() {
+  std::vector<Processors> all;
+  for (const auto& host : machine_->hosts) all.push_back({host->console.name(), &host->qemu});
+  for (const auto& device : machine_->devices) {
+    if (vp::qemu::Instance* qemu = device->processors()) all.push_back({device->name(), qemu});
+  }
+  return all;
 }
 
 void Run::connect_consoles() {
@@ -313,8 +327,8 @@ void Run::look_whether_halted() {
   }
   vp::Picoseconds since = vp::now();
   std::string who;
-  const auto add = [&](const std::string& name, const vp::qemu::Instance& qemu) {
-    const vp::qemu::Instance::Rest rest = qemu.rest();
+  for (const auto& [name, qemu] : all_processors()) {
+    const vp::qemu::Instance::Rest rest = qemu->rest();
     since = std::max(since, rest.since);
     const std::string moment = vp::config::duration_quantity().print(rest.since);
     if (rest.halted > 0) {
@@ -326,9 +340,7 @@ void Run::look_whether_halted() {
           "  {}: processors whose access no model has answered: {}; the last began to wait at {}\n",
           name, rest.waiting, moment);
     }
-  };
-  for (const auto& host : machine_->hosts) add(host->console.name(), host->qemu);
-  for (const auto& ipu : machine_->ipus) add(ipu->console.name(), ipu->qemu);
+  }
   if (since > vp::now()) sc_core::sc_start(vp::to_sc_time(since - vp::now()));
   outcome_.stop(ExitCode::halted,
                 "nothing can happen any more: no event is left, and nobody can type\n" + who +
@@ -417,8 +429,7 @@ void Run::look_outside() {
 bool Run::gdb_holds() {
   bool holds = false;
   if (options_.gdb.empty()) return false;
-  for (const auto& host : machine_->hosts) holds |= !host->qemu.poll();
-  for (const auto& ipu : machine_->ipus) holds |= !ipu->qemu.poll();
+  for (const Processors& each : all_processors()) holds |= !each.qemu->poll();
   return holds;
 }
 

@@ -43,11 +43,11 @@ struct RunOptions {
   std::optional<std::int64_t> until;  ///< ps of simulated time after which the run ends
   std::string mark;                   ///< the guest's mark at which the run ends; empty: none
   std::optional<SnapshotOptions> snapshot;
-  std::map<std::string, ConsoleTarget> consoles;     ///< by name, one for each host and IPU
+  std::map<std::string, ConsoleTarget> consoles;     ///< by name, one for each part that has one
   std::map<std::string, std::uint16_t> gdb;          ///< by name: TCP port on 127.0.0.1
   std::optional<vp::Script> input;                   ///< input for the first host's console
   std::filesystem::path share, trace, stats;         ///< empty: none
-  std::map<std::string, std::filesystem::path> vcd;  ///< by name of an IPU or a device: waveform
+  std::map<std::string, std::filesystem::path> vcd;  ///< by name of a device: waveform
   std::vector<Export> exports;
   bool check_rtl = false;     ///< whether assertions of the RTL are checked
   std::vector<Input> inputs;  ///< every file that the run depends on

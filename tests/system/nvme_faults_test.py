@@ -180,7 +180,8 @@ class Driver(DiskCase):
     def test_mistakes_are_said(self):
         mistakes = self.child("mistakes").file("mistakes").splitlines()
         expected = ["an NVMe disk can hold, fail", "the number is a whole number from 1 up", "fail takes a status",
-                    "there is no such direction", "there is no such direction", "there is no such device; there are disk",
+                    "there is no such direction", "a device of this kind has no faults of its own",
+                    "there is no such device; there are disk",
                     "has no namespace 2; it has those from 1 to 1", "the number of a storage is a whole number"]
         self.assertEqual(len(mistakes), len(expected), mistakes)
         for line, text in zip(mistakes, expected):

@@ -271,6 +271,19 @@ void Reading::report_unknown_keys(const std::vector<Row>& rows) {
   report_.omit(more_unknown_);
 }
 
+bool check_name(const std::string& path, const std::string& name, const std::string& noun,
+                const std::vector<std::string>& names, Reading& reading,
+                const std::string& remedy) {
+  if (!reading.good(path)) return false;
+  if (std::count(names.begin(), names.end(), name) != 0) return true;
+  const std::string meant = nearest(name, names);
+  reading.mistake(path, fmt::format("there is no {} {}", noun, shown(name)), alternatives(names),
+                  !remedy.empty()  ? remedy
+                  : !meant.empty() ? fmt::format("did you mean {}?", shown(meant))
+                                   : "");
+  return false;
+}
+
 void wrong_type(const Node& node, const std::string& path, Reading& reading,
                 const std::string& accepts) {
   reading.mistake(

@@ -96,6 +96,13 @@ struct Type {
   std::function<void(const std::string& path, std::vector<Row>&)> rows = [](auto&, auto&) {};
 };
 
+/// Checks that the value at `path`, which is good, names one of the parts that are called `names`.
+/// If there is no such part, reports that there is no `noun` of that name. `remedy` may be empty.
+/// Returns whether there is one.
+bool check_name(const std::string& path, const std::string& name, const std::string& noun,
+                const std::vector<std::string>& names, Reading& reading,
+                const std::string& remedy = {});
+
 /// Reports a node of a wrong kind, and what would be accepted.
 void wrong_type(const Node& node, const std::string& path, Reading& reading,
                 const std::string& accepts);
@@ -244,6 +251,13 @@ class Key {
   template <class T, class Owner, class Kind>
   Key(std::string name, T Owner::*member, const Kind& kind, std::string text,
       Presence presence = Presence::optional);
+  /// The value is that to which `at` refers, such as an element of a map.
+  template <class T, class Kind>
+  Key(std::string name, std::function<T&(S&)> at, const Kind& kind, std::string text,
+      Presence presence = Presence::optional);
+  /// The key of a struct that is a member of S.
+  template <class T, class Owner>
+  Key(T Owner::*member, const Key<T>& key);
 
   std::string name;
   std::string accepts;
@@ -260,6 +274,14 @@ std::vector<Key<S>> joined(std::vector<std::vector<Key<S>>> tables) {
   std::vector<Key<S>> keys;
   for (std::vector<Key<S>>& table : tables)
     for (Key<S>& key : table) keys.push_back(std::move(key));
+  return keys;
+}
+
+/// The keys of a member of S, as keys that stand among those of S.
+template <class S, class T, class Owner>
+std::vector<Key<S>> keys_of(T Owner::*member, const std::vector<Key<T>>& of_member) {
+  std::vector<Key<S>> keys;
+  for (const Key<T>& key : of_member) keys.push_back({member, key});
   return keys;
 }
 

@@ -162,6 +162,33 @@ Key<S>::Key(std::string name_, T Owner::*of_owner, const Kind& kind, std::string
 }
 
 template <class S>
+template <class T, class Kind>
+Key<S>::Key(std::string name_, std::function<T&(S&)> at, const Kind& kind, std::string text_,
+            Presence presence_)
+    : name(std::move(name_)), text(std::move(text_)), presence(presence_) {
+  const Type<T> type = kind;
+  accepts = type.accepts;
+  read = [type, at](const Node& node, const std::string& path, Reading& reading, S& value) {
+    type.read(node, path, reading, at(value));
+  };
+  print = [type, at](const S& value) {
+    S copy = value;
+    return type.print ? type.print(at(copy)) : std::string();
+  };
+  rows = type.rows;
+}
+
+template <class S>
+template <class T, class Owner>
+Key<S>::Key(T Owner::*of_owner, const Key<T>& key)
+    : name(key.name), accepts(key.accepts), text(key.text), presence(key.presence), rows(key.rows) {
+  T S::*const member = of_owner;
+  read = [read = key.read, member](const Node& node, const std::string& path, Reading& reading,
+                                   S& value) { read(node, path, reading, value.*member); };
+  print = [print = key.print, member](const S& value) { return print(value.*member); };
+}
+
+template <class S>
 void Struct<S>::read(const Node& node, const std::string& path, Reading& reading, S& value) const {
   std::vector<std::string> names;
   for (const Key<S>& key : keys_) names.push_back(key.name);

@@ -41,6 +41,7 @@ struct Description : device::Description {
   std::vector<device::InputFile> inputs() const override;
   std::string forbids_forks() const override;
   unsigned storages() const override { return static_cast<unsigned>(namespaces.size()); }
+  bool has_faults() const override { return true; }
   std::string summary() const override;
 };
 

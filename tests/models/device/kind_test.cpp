@@ -132,6 +132,111 @@ TEST(Kind, HasItsRowsBehindThoseOfAllKinds) {
                   "devices[lamp]", "devices[lamp].colours", "devices[lamp].label"));
 }
 
+/// A section that says which lamps hang on one string.
+struct LampString : Section {
+  static constexpr const char* key = "lamp_string";
+  std::vector<std::string> lamps;
+
+  void check(const std::vector<DescriptionPtr>& own, Reading& reading) const override {
+    std::vector<std::string> names;
+    for (const DescriptionPtr& each : own) names.push_back(each->name);
+    for (std::size_t i = 0; i < lamps.size(); ++i)
+      check_name("lamp_string[" + std::to_string(i) + "]", lamps[i], "bulb", names, reading);
+  }
+  std::vector<std::unique_ptr<vp::Event>> connect(const std::vector<Device*>&) const override {
+    return {};
+  }
+};
+
+std::vector<SectionKey> lamp_sections() {
+  return {section_key(&LampString::lamps, list(name(), 0, 9), "Lamps of a string")};
+}
+
+/// A key with the name of one that all devices have.
+std::vector<Key<Lamp>> bulb_keys() {
+  std::vector<Key<Lamp>> keys = lamp_keys();
+  keys.push_back({"endpoint", &Lamp::label, string(20), "Text in place of keys"});
+  return keys;
+}
+
+Traits bulb_traits() {
+  Traits traits;
+  traits.noun = "bulb";
+  traits.list = "bulbs";
+  traits.sections = lamp_sections;
+  return traits;
+}
+
+TEST(Kind, MayHaveAListOfItsOwn) {
+  const Registration<Lamp, LampDevice> bulb("bulb", "A bulb", bulb_keys, bulb_traits());
+  struct File {
+    std::vector<DescriptionPtr> bulbs;
+  };
+  const Struct<File> schema({{"bulbs", &File::bulbs, list(listed(bulb), 0, 4), "Bulbs"}});
+  const auto read = [&](const std::string& text, File& file) {
+    Reading reading;
+    file = vp::config::read(schema, parse_yaml(argument_source("a.yaml", "bulbs:\n  - " + text)),
+                            reading);
+    return reading.report();
+  };
+  File file;
+  EXPECT_TRUE(read("{name: b, colours: 5, endpoint: own}", file).empty());
+  EXPECT_EQ(file.bulbs.at(0)->kind, "bulb");
+  EXPECT_EQ(file.bulbs[0]->name, "b");
+  EXPECT_EQ(dynamic_cast<const Lamp&>(*file.bulbs[0]).label, "own");
+  expect_one(read("{name: b, colours: 9}", file), "2:24", "bulbs[0].colours: found `9`", "1 to 8",
+             "8 or less");
+  expect_one(read("{name: b, kind: bulb}", file), "2:15", "unknown key `kind` in bulbs[0]",
+             "colours", "");
+
+  std::vector<Row> rows;
+  listed(bulb).rows("bulbs[]", rows);
+  std::vector<std::string> paths;
+  for (const Row& row : rows) paths.push_back(row.path);
+  EXPECT_THAT(paths,
+              ElementsAre("bulbs[].name", "bulbs[].colours", "bulbs[].label", "bulbs[].endpoint"));
+  EXPECT_EQ(rows[0].text, "Name, unique among hosts, switches, bulbs and devices");
+}
+
+// The keys stand once in the reference, where the list of the kind is.
+TEST(Kind, WithAListIsOneRowAmongTheDevices) {
+  const Registration<Lamp, LampDevice> bulb("bulb", "A bulb", bulb_keys, bulb_traits());
+  std::vector<Row> rows;
+  any_kind().rows("devices[]", rows);
+  std::vector<std::string> of_bulb;
+  for (const Row& row : rows) {
+    if (row.path.rfind("devices[bulb]", 0) != 0) continue;
+    of_bulb.push_back(row.path);
+    EXPECT_EQ(row.text, "A bulb; its further keys are those of bulbs[]");
+  }
+  EXPECT_THAT(of_bulb, ElementsAre("devices[bulb]"));
+}
+
+TEST(Kind, MayAddASectionAboutItsDevices) {
+  const Registration<Lamp, LampDevice> bulb("bulb", "A bulb", bulb_keys, bulb_traits());
+  const std::vector<SectionKey> keys = bulb.sections();
+  ASSERT_EQ(keys.size(), 1u);
+  EXPECT_EQ(keys[0].key, "lamp_string");
+  EXPECT_EQ(keys[0].type.print(nullptr), "[]");
+
+  Reading reading;
+  Sections sections;
+  const Node node = parse_yaml(argument_source("a.yaml", "[left, rigth]"));
+  keys[0].type.read(node, "lamp_string", reading, sections["lamp_string"]);
+  const auto* read = section<LampString>(sections);
+  ASSERT_NE(read, nullptr);
+  EXPECT_THAT(read->lamps, ElementsAre("left", "rigth"));
+  std::vector<DescriptionPtr> own;
+  for (const char* name : {"left", "right"}) {
+    auto lamp = std::make_shared<Lamp>();
+    lamp->name = name;
+    own.push_back(lamp);
+  }
+  read->check(own, reading);
+  expect_one(reading.report(), "1:8", "lamp_string[1]: there is no bulb `rigth`", "left or right",
+             "did you mean `right`?");
+}
+
 // The kind alone builds the device, and a link is all that connects it.
 TEST(Kind, BuildsADeviceThatAHostFinds) {
   pcie::Fixture::Config config;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/description/load.h"
 
+#include "models/ipu/kind/description.h"
+#include "models/ipu/kind/oae_links.h"
 #include "tests/platforms/workshop.h"
 #include "tests/vp/config/mistakes.h"
 
@@ -343,6 +345,89 @@ TEST(Load, LinksBetweenIpus) {
     EXPECT_THAT(report.text(), HasSubstr(each.found));
     EXPECT_THAT(report.text(), HasSubstr(each.remedy));
   }
+}
+
+// An IPU is a device, so that it may stand in `devices` with the keys that it has in `ipus`.
+TEST(Load, AnIpuStandsAmongOtherDevices) {
+  const Workshop workshop;
+  const std::string text = R"(name: cards
+qemu: {host_library: libqemu-x86_64.so, ipu_library: libqemu-aarch64.so, roms: firmware}
+hosts: [{name: host, kernel: vmlinuz}]
+switches: [{name: sw0}]
+ipus:
+  - {name: first, firmware: oae-fw.elf}
+devices:
+  - {name: disk, kind: nvme, namespaces: [{size: 1MiB}]}
+  - {name: ipu, kind: ipu, firmware: oae-fw.elf, cores: 4, endpoint: {id: "f0ae:1234", latency: 30ns}}
+pcie_links:
+  - {up: host, down: sw0}
+  - {up: sw0, down: ipu}
+  - {up: sw0, down: disk}
+  - {up: host, down: first}
+oae_links: [{a: ipu, b: first, ports: 4}]
+)";
+  const auto load = [&](const std::string& content) {
+    return platform::load(workshop.file("cards.yaml", content), workshop.images(), {}, "");
+  };
+  const Platform platform = load(text);
+  std::vector<std::string> all;
+  for (const auto& each : platform.all_devices()) all.push_back(each->name);
+  EXPECT_THAT(all, testing::ElementsAre("first", "disk", "ipu"));
+  const auto ipus = platform.devices_of("ipu");
+  ASSERT_EQ(ipus.size(), 2u);
+  const auto& card = dynamic_cast<const ipu::Description&>(*ipus[1]);
+  EXPECT_EQ(card.cores, 4u);
+  EXPECT_EQ(card.functions.id, (vp::config::PciId{0xf0ae, 0x1234}));
+  EXPECT_EQ(card.endpoint.latency, 30 * platform::ns);
+  const auto* links = device::section<ipu::OaeLinks>(platform.sections);
+  ASSERT_NE(links, nullptr);
+  EXPECT_EQ(ipu::links_of(platform.sections, "ipu").size(), 1u);
+
+  const struct {
+    const char *from, *to, *place, *found, *accepted, *remedy;
+  } table[] = {
+      {"cores: 4", "cores: 25", "9:57", "devices[1].cores: found `25`", "1 to 24", "24 or less"},
+      {"kind: ipu, firmware: oae-fw.elf", "kind: ipu", "9:5", "`firmware` is missing in devices[1]",
+       "", "add"},
+      {"latency: 30ns", "latency: 1ms", "9:97", "found `1ms`", "100us", ""},
+      {"latency: 30ns", "tag: 32", "9:88", "unknown key `tag` in devices[1].endpoint", "tags",
+       "did you mean `tags`?"},
+      {"a: ipu", "a: disk", "15:17", "there is no IPU `disk`", "first or ipu", ""},
+      {"name: disk", "name: ipu", "8:12", "`ipu` means something else", "another name",
+       "`device0`"},
+      {"down: ipu", "down: ipv", "12:21", "there is no IPU, switch or device `ipv`", "",
+       "did you mean `ipu`?"},
+      {"  - {up: sw0, down: ipu}\n", "", "9:12", "no PCIe link leads to `ipu`",
+       "one link to each IPU or device", ""},
+  };
+  for (const auto& each : table) {
+    SCOPED_TRACE(each.to);
+    std::string changed = text;
+    changed.replace(changed.find(each.from), std::string(each.from).size(), each.to);
+    if (std::string(each.to) == "name: ipu") {
+      // The IPU gets another name, so that only that of the disk is a mistake.
+      for (const char* key : {"name: ipu, kind: ipu", "down: ipu", "a: ipu"}) {
+        const std::size_t at = changed.find(key) + std::string_view(key).find("ipu");
+        changed.replace(at, 3, "cpu");
+      }
+      changed.replace(changed.find("down: disk"), 10, "down: ipu");
+    }
+    const auto report = mistakes_of([&] { load(changed); });
+    EXPECT_THAT(report.text(), HasSubstr(each.place));
+    EXPECT_THAT(report.text(), HasSubstr(each.found));
+    EXPECT_THAT(report.text(), HasSubstr(each.accepted));
+    EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+  }
+}
+
+TEST(Load, AMachineNeedsNoIpu) {
+  const Workshop workshop;
+  std::string text = Workshop::with_disk("ipus:\n  - name: ipu\n    firmware: oae-fw.elf\n", "");
+  text.replace(text.find("  - up: host\n    down: ipu\n"), 27, "");
+  const Platform platform =
+      platform::load(workshop.file("disk.yaml", text), workshop.images(), {}, "");
+  ASSERT_EQ(platform.all_devices().size(), 1u);
+  EXPECT_EQ(platform.all_devices()[0]->kind, "nvme");
 }
 
 // The read passes all switches, with 2 x 100 us of latency at each, and may take 50 ms.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/description/schema.h"
 
+#include "models/ipu/kind/description.h"
 #include "platforms/description/load.h"
 #include "tests/platforms/workshop.h"
 
@@ -14,6 +15,10 @@ Platform shipped(const Workshop& workshop, const std::string& name) {
                         "");
 }
 
+const ipu::Description& first_ipu(const Platform& platform) {
+  return dynamic_cast<const ipu::Description&>(*platform.lists.at("ipus").at(0));
+}
+
 TEST(Shipped, OaeMini) {
   const Workshop workshop;
   const Platform platform = shipped(workshop, "oae-mini");
@@ -22,11 +27,13 @@ TEST(Shipped, OaeMini) {
   EXPECT_EQ(platform.hosts[0].vcpus, 1u);
   EXPECT_EQ(platform.hosts[0].memory, 512 * platform::MiB);
   EXPECT_EQ(platform.hosts[0].instruction_rate, 1'000'000'000);
-  ASSERT_EQ(platform.ipus.size(), 1u);
-  EXPECT_EQ(platform.ipus[0].cores, 1u);
-  EXPECT_EQ(platform.ipus[0].endpoint.id, (platform::PciId{0xf0ae, 0x0ae0}));
-  EXPECT_EQ(platform.ipus[0].oae.ports, 8u);
-  EXPECT_EQ(platform.ipus[0].oae.clock, 500'000'000);
+  ASSERT_EQ(platform.all_devices().size(), 1u);
+  const ipu::Description& ipu = first_ipu(platform);
+  EXPECT_EQ(ipu.kind, "ipu");
+  EXPECT_EQ(ipu.cores, 1u);
+  EXPECT_EQ(ipu.functions.id, (vp::config::PciId{0xf0ae, 0x0ae0}));
+  EXPECT_EQ(ipu.oae.ports, 8u);
+  EXPECT_EQ(ipu.oae.clock, 500'000'000);
   ASSERT_EQ(platform.pcie_links.size(), 1u);
   EXPECT_EQ(platform.pcie_links[0].generation, 4u);
   EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
@@ -38,18 +45,19 @@ TEST(Shipped, OaeMini) {
 TEST(Shipped, E2000) {
   const Workshop workshop;
   const Platform platform = shipped(workshop, "e2000");
-  EXPECT_EQ(platform.ipus.at(0).cores, 16u);
-  EXPECT_EQ(platform.ipus[0].core, "neoverse-n1");
-  EXPECT_EQ(platform.ipus[0].instruction_rate, 2'500'000'000);
-  EXPECT_EQ(platform.ipus[0].dma.rate, 200'000'000'000);
-  EXPECT_EQ(platform.ipus[0].dma.piece, 4096u);
+  const ipu::Description& ipu = first_ipu(platform);
+  EXPECT_EQ(ipu.cores, 16u);
+  EXPECT_EQ(ipu.core, "neoverse-n1");
+  EXPECT_EQ(ipu.instruction_rate, 2'500'000'000);
+  EXPECT_EQ(ipu.dma.rate, 200'000'000'000);
+  EXPECT_EQ(ipu.dma.piece, 4096u);
   EXPECT_EQ(platform.pcie_links.at(0).generation, 4u);
   EXPECT_EQ(platform.pcie_links[0].lanes, 16u);
   // The latencies on the path of a host's read add up to the published figure, with 2 % for bytes
   // and block.
   const std::int64_t read = 2 * platform.hosts.at(0).root_complex.latency +
-                            2 * platform.ipus[0].endpoint.latency +
-                            platform.pcie_links[0].latency_down + platform.pcie_links[0].latency_up;
+                            2 * ipu.endpoint.latency + platform.pcie_links[0].latency_down +
+                            platform.pcie_links[0].latency_up;
   EXPECT_GE(read, 735 * platform::ns);
   EXPECT_LE(read, 750 * platform::ns);
 }

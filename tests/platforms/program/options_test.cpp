@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "models/ipu/kind/description.h"
 #include "tests/platforms/workshop.h"
 
 using platform::ConsoleTarget;
@@ -84,7 +85,8 @@ TEST(Program, PassesOptionsOn) {
   EXPECT_EQ(result.platform->hosts[0].kernel.path, kernel);
   EXPECT_EQ(result.platform->hosts[0].initrd->path, initrd);
   EXPECT_EQ(result.platform->hosts[0].append, "console=ttyS0 quiet loglevel=7");
-  EXPECT_EQ(result.platform->ipus[0].firmware.path, firmware);
+  const auto& ipu = dynamic_cast<const ipu::Description&>(*result.platform->lists.at("ipus").at(0));
+  EXPECT_EQ(ipu.firmware.path, firmware);
   EXPECT_EQ(result.platform->pcie_links[0].lanes, 8u);
   EXPECT_EQ(result.platform->log.at("pcie"), "debug");
   EXPECT_EQ(result.platform->log.at("all"), "error");
@@ -216,6 +218,36 @@ TEST(Program, Helps) {
   // Lines fit a terminal.
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+// Options find an IPU wherever it stands in the file, and a machine without one has no such name.
+TEST(Program, NamesAnIpuAmongTheDevices) {
+  const Workshop workshop;
+  const std::string link = "pcie_links=[{up: host, down: card}]";
+  const std::string card = "devices=[{name: card, kind: ipu, firmware: oae-fw.elf, console: pty}]";
+  workshop.file("card.yaml",
+                Workshop::changed("ipus:\n  - name: ipu\n    firmware: oae-fw.elf\n", ""));
+  const auto result = workshop.call({"run", "card", "--set", card, "--set", link, "--gdb",
+                                     "ipu=4711", "--vcd", workshop.path("w.vcd").string(),
+                                     "--console", "ipu=" + workshop.path("log").string()});
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.options.gdb, testing::ElementsAre(testing::Pair("card", 4711)));
+  EXPECT_THAT(result.options.vcd,
+              testing::ElementsAre(testing::Pair("card", workshop.path("w.vcd"))));
+  EXPECT_EQ(result.options.consoles.at("card").kind, Kind::file);
+  const auto plain = workshop.call({"run", "card", "--set", card, "--set", link});
+  EXPECT_EQ(plain.options.consoles.at("card").kind, Kind::pty);
+  EXPECT_THAT(workshop.call({"check", "card", "--set", card, "--set", link}).out,
+              HasSubstr("  IPU card: 1 core (neoverse-n1, 1GIPS), 4MiB SRAM"));
+
+  const std::string disk = "devices=[{name: card, kind: nvme, namespaces: [{size: 1MiB}]}]";
+  EXPECT_EQ(workshop.call({"run", "card", "--set", disk, "--set", link}).err, "");
+  for (const char* option : {"--gdb", "--console"}) {
+    EXPECT_THAT(workshop.call({"run", "card", "--set", disk, "--set", link, option, "ipu=1"}).err,
+                HasSubstr("the platform has no `ipu`"));
+  }
+  EXPECT_THAT(workshop.call({"run", "card", "--set", disk, "--set", link, "--vcd", "w.vcd"}).err,
+              HasSubstr("the platform has no RTL"));
 }
 
 struct Wrong {

@@ -49,13 +49,12 @@ class Booted {
   vp::Trace trace_;
   vp::Statistics statistics_;
   const Platform platform_ = load(PLATFORMS "/oae-mini.yaml", OAE_VP_IMAGES, {}, "");
-  Machine machine_{
-      platform_,
-      {[this](const Host&) { return options(); }, [](const Ipu&) { return IpuMachine::Options{}; },
-       [](const std::string&) { return std::string(); }},
-      outcome,
-      trace_,
-      statistics_};
+  Machine machine_{platform_,
+                   {[this](const Host&) { return options(); },
+                    [](const std::string&) { return Machine::DeviceOptions{}; }},
+                   outcome,
+                   trace_,
+                   statistics_};
   vp::Snapshot snapshot_{vp::Mark::parse("booted")};
 };
 

@@ -4,11 +4,11 @@
 #include "models/ipu/memory.h"
 #include "vp/qemu/instance.h"
 
-namespace platform {
+namespace ipu {
 
 /// The bytes of a memory from which the IPU's processors execute. Reads are direct. Writes go
 /// through QEMU, which discards the code that it has translated from those bytes.
-class QemuStorage : public ipu::Storage {
+class QemuStorage : public Storage {
  public:
   QemuStorage(vp::qemu::Instance& qemu, std::uint64_t base, std::uint64_t size)
       : qemu_(qemu), base_(base), size_(size) {}
@@ -32,4 +32,4 @@ class QemuStorage : public ipu::Storage {
   const std::uint64_t size_;
 };
 
-}  // namespace platform
+}  // namespace ipu

@@ -3,13 +3,15 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <systemc>
 #include <vector>
 
+#include "models/device/device.h"
 #include "models/ipu/bar_router.h"
 #include "models/ipu/copy_device.h"
 #include "models/ipu/dma_engine.h"
+#include "models/ipu/kind/description.h"
+#include "models/ipu/kind/qemu_storage.h"
 #include "models/ipu/load_generator.h"
 #include "models/ipu/mailbox.h"
 #include "models/ipu/memory.h"
@@ -20,18 +22,11 @@
 #include "models/ipu/system_controller.h"
 #include "models/oae/block.h"
 #include "models/oae/link.h"
-#include "models/pcie/endpoint/endpoint.h"
 #include "models/pcie/endpoint/test_function.h"
-#include "platforms/description/platform.h"
-#include "platforms/machine/outcome.h"
-#include "platforms/machine/qemu_storage.h"
 #include "vp/console/console.h"
 #include "vp/qemu/instance.h"
-#include "vp/statistics/statistics.h"
-#include "vp/time/domain.h"
-#include "vp/trace/trace.h"
 
-namespace platform {
+namespace ipu {
 
 /// An IPU: an endpoint whose function 0 is the OAE device, and the machine behind that.
 ///
@@ -46,43 +41,42 @@ namespace platform {
 ///                        `---- interrupts --- queue controller --- NoC
 ///          a PF, if present: load generator
 ///                  VF i --- BAR, DMA --- DMA engine with its own memory
-class IpuMachine : public sc_core::sc_module {
+class IpuDevice : public device::Device {
  public:
-  struct Options {
-    std::optional<unsigned> gdb_port;  ///< QEMU waits for GDB before the first instruction
-    std::string vcd;                   ///< waveform file of the OAE block; empty for none
-    bool check_rtl = false;            ///< whether the assertions of the RTL are checked
-  };
+  IpuDevice(const sc_core::sc_module_name& name, const Description& ipu, const device::Site& site);
 
-  /// `link` is the one whose lower end is at this IPU.
-  IpuMachine(const sc_core::sc_module_name& name, const Ipu& ipu, const Platform& platform,
-             const PcieLink& link, const Options& options, Outcome& outcome, vp::Trace& trace,
-             vp::Statistics& statistics);
+  vp::Console* serial_console() override { return &console; }
+  vp::qemu::Instance* processors() override { return &qemu; }
 
-  vp::Domain domain;
   vp::Console console;
   vp::qemu::Instance qemu;
   QemuStorage sram_bytes;
   QemuStorage dram_bytes;
 
-  pcie::Endpoint endpoint;
-  ipu::BarRouter bars;
-  ipu::Noc noc;
-  ipu::Memory sram;
-  ipu::Memory dram;
-  ipu::Pl011 uart;
-  ipu::Mailbox mailbox;
-  ipu::DmaEngine dma;
-  ipu::SystemController system_controller;
+  BarRouter bars;
+  Noc noc;
+  Memory sram;
+  Memory dram;
+  Pl011 uart;
+  Mailbox mailbox;
+  DmaEngine dma;
+  SystemController system_controller;
   oae::Block oae;
   std::vector<std::unique_ptr<oae::Link>> oae_links;  // in the order of the platform file
   std::optional<pcie::TestFunction> test_function;
-  std::optional<ipu::QueueMemory> queue_memory;
-  std::optional<ipu::QueueController> queue_controller;
-  std::optional<ipu::LoadGenerator> load_generator;
-  std::vector<std::unique_ptr<ipu::CopyDevice>> virtual_devices;  // by the number of the VF
+  std::optional<QueueMemory> queue_memory;
+  std::optional<QueueController> queue_controller;
+  std::optional<LoadGenerator> load_generator;
+  std::vector<std::unique_ptr<CopyDevice>> virtual_devices;  // by the number of the VF
 
  private:
+  void add_test_function(const Description& ipu, pcie::Function& function);
+  void add_queue_function(const Description& ipu, pcie::Function& function,
+                          vp::Statistics& statistics);
+  void add_load_function(pcie::Function& function, vp::Statistics& statistics);
+  void add_virtual_functions(const Description& ipu);
+  void add_oae_links(const device::Site& site);
+
   // Input of a user reaches the UART as soon as no core has executed past that time.
   vp::Event input_{domain, [this] {
                      while (console.has_input()) {
@@ -92,4 +86,4 @@ class IpuMachine : public sc_core::sc_module {
                    }};
 };
 
-}  // namespace platform
+}  // namespace ipu
