@@ -16,7 +16,7 @@ import machine
 import scheduling_test
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "lib"))
-from study.loads import LOADS, faults, load  # noqa: E402
+from study.loads import LOADS as STUDIED, faults, load  # noqa: E402
 from study.matrix import Run  # noqa: E402
 
 BUILD = pathlib.Path(scheduling_test.FAULTY_AGENT).resolve().parents[2]  # where the study finds programs, too
@@ -28,6 +28,15 @@ MS = 1_000_000
 PATIENCE = 20 * MS
 SILENCE = 15 * MS  # of a swap port
 TICK = 4 * MS  # of the kernel: so long are turns without an agent
+
+# While the agent pauses, a CPU that runs none of its tasks changes all of them, and then has nothing more to say.
+CHANGES = 12  # of each thread
+RENICED = faults.Fault(
+    "pause-reniced", "pause of 10 ms in which tasks are changed",
+    f"taskset -p 1 $$ > /dev/null; tasks=$(ls /proc/$(pidof tasks)/task); {faults.order(1, 10_000)}; "
+    f"renice -n 1 -p {CHANGES * '$tasks '}",
+    (faults.SWAP_PORTS,), spin_us=3 * faults.SPIN_US, noticed=False)  # fmt: skip
+LOADS = {**STUDIED, RENICED.name: RENICED}
 
 # Until it is noticed, by sign: the watchdog looks every 5 ms, which ends at a tick, and tasks still run by decisions that were
 # made before. Other signs are seen when a CPU looks for a decision, or by the driver.
@@ -234,7 +243,7 @@ class Accounted:
 
 class Agent(Withstood, Accounted, Case):
     """The agent on the host or on the IPU fails, or is slow."""
-    loads = ("killed", "stopped-1ms", "stopped-100ms", "pause-10ms", "pause-100ms", "hang", "hang-idle", "crash")
+    loads = ("killed", "stopped-1ms", "stopped-100ms", "pause-10ms", "pause-reniced", "pause-100ms", "hang", "hang-idle", "crash")
 
     @classmethod
     def runs(cls):
@@ -247,6 +256,15 @@ class Agent(Withstood, Accounted, Case):
 
     def test_a_slow_agent_is_no_false_alarm(self):
         self.check_no_false_alarm()
+
+    def test_a_cpu_that_has_kept_much_delivers_it_at_once(self):
+        """Until then, the agent cannot use what other CPUs say about the same tasks. None waits for much longer than the pause."""
+        run = self.run_of("pause-reniced", faults.SWAP_PORTS)
+        changes = RENICED.threads * CHANGES
+        out = self.child(run).file("out")
+        self.assertGreaterEqual(load.numbers("message", out)["PRIORITY_CHANGED"], changes)
+        self.assertGreater(load.number("port kept", out), changes / 2)
+        self.assertLess(self.result(run)["longest_gap"], 15 * MS)
 
     def test_the_end_of_an_agent_on_the_host_ends_its_scheduler(self):
         self.assertLess(self.result_of("killed", faults.HOST)["ended"], 50 * MS)
