@@ -30,8 +30,9 @@ vp::qemu::Instance::Config qemu_config(const Host& host, const Platform& platfor
 
   vp::qemu::Arguments arguments(platform.simulation.seed, options.gdb_port);
   arguments.add("-machine", "microvm,pcie=on,acpi=on,rtc=on");
-  // All of a machine's vCPUs count the same time, at one rate and whether they halt or not.
-  arguments.add("-cpu", host.cpu + ",+invtsc");
+  // All of a machine's vCPUs count the same time, at one rate and whether they halt or not. Linux
+  // has timers of high resolution only if it can tell that nobody has changed the counters.
+  arguments.add("-cpu", host.cpu + ",+invtsc,+tsc-adjust");
   arguments.add("-smp", std::to_string(host.vcpus));
   arguments.add("-m", fmt::format("{}b", host.memory));
   arguments.add(
