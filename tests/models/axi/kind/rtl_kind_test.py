@@ -176,6 +176,22 @@ class Generator(Case):
                     "--tie", "s_axi_awvalid=0")
         self.refuse(ports, "block.sv:1:8", "the module `block` has no pin `scan`", "input logic scan", "--tie", "scan=0")
 
+    def test_random_numbers_of_all_blocks(self):
+        """Verilator has one sequence for all blocks, so that runs with other blocks would differ."""
+        for statement in ("q = $random;", "q = $random(seed);", "q = $urandom;", "q = $urandom(3);", "q = $urandom_range(9, 3);",
+                          "q = 0; randcase 1: q = 1; 2: q = 2; endcase"):
+            with self.subTest(statement=statement):
+                column = len("int q, seed; always @(posedge clk) begin ") + re.search(r"\$u?random|randcase", statement).start() + 1
+                self.refuse(REGISTERS, f"block.sv:9:{column}", "the block `block` draws random numbers from the sequence",
+                            "linear-feedback shift register", body=f"int q, seed; always @(posedge clk) begin {statement} end")
+        code, messages, _ = self.generate(REGISTERS, body="int q, seed = 3; always @(posedge clk) q = $dist_uniform(seed, 0, 9);")
+        self.assertEqual(code, 0, messages)
+
+    def test_random_objects(self):
+        code, messages, _ = self.generate(REGISTERS, body="class C; rand int x; endclass\nC c; initial void'(c.randomize());")
+        self.assertEqual(code, 1)
+        self.assertIn("block.sv:9:1: error: the block `block` draws random numbers", messages.replace(f"{self.folder}/", ""))
+
     def test_all_mistakes_at_once(self):
         code, messages, _ = self.generate(REGISTERS.replace("clk", "clock") + ", input scan", idle="quiet")
         self.assertEqual(code, 1)
