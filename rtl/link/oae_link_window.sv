@@ -199,7 +199,7 @@ module oae_link_window #(
   assign pending = join_i ? 32'(peer_i.pending) : '0;
   assign in_doubt = confirmed_q - settled_q;
   assign found = verdict.done - settled_q;
-  assign loses = settled_by_peer && (!verdict.known || found + pending > in_doubt);
+  assign loses = settled_by_peer && (!verdict.known || found > in_doubt || pending > in_doubt - found);
   assign settled_by_peer = join_i || (settle_i && !settle_refused_o);
   // Once this side has begun to come up, the other side may have read its numbers.
   assign settle_refused_o = settle_i && (!down_i || in_doubt == '0 || (verdict_i.known && found > in_doubt));
