@@ -196,13 +196,13 @@ TEST_F(Faults, AReaderThatTakesNothingStopsTheChainWithoutAReversal) {
     clock(3 * silence);
   }
   EXPECT_LT(next, 3 * ring);
-  EXPECT_TRUE(is_up());
+  ASSERT_TRUE(is_up());
   Slots all;
-  while (all.size() + 1 < next) {
+  for (unsigned round = 0; round < 100 && all.size() + 1 < next; ++round) {
     for (const std::uint64_t id : take(last())) all.push_back(id);
-    ASSERT_FALSE(HasFatalFailure());
     clock(500);
   }
+  ASSERT_EQ(all.size() + 1, next);
   for (std::size_t n = 0; n < all.size(); ++n) EXPECT_EQ(all[n], n + 1);
   for (const auto& cell : cells) {
     for (Side* side : {&cell->left, &cell->right}) {
