@@ -68,7 +68,8 @@ TEST_F(Faults, ADamagedSlotIsSpoiledOnwardAndReversedEverywhere) {
   rest();
   ASSERT_TRUE(struck);
   EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_REVERSED), 1u);
-  const unsigned spoiled = WINDOW_CUT_THROUGH && window::slices < 8 ? 1 : 0;
+  // A frame of one or two groups has its verdict before it can leave.
+  const unsigned spoiled = WINDOW_CUT_THROUGH && window::slices == 2 ? 1 : 0;
   EXPECT_EQ(get(cells[1]->left, OAE_WINDOW_COUNT_DAMAGED), 1u);
   EXPECT_EQ(get(cells[2]->left, OAE_WINDOW_COUNT_DAMAGED), spoiled);
   EXPECT_EQ(get(last(), OAE_WINDOW_COUNT_DAMAGED), spoiled);
