@@ -153,9 +153,9 @@ TEST_F(Faults, WhatIsWithdrawnIsTakenBackFromEveryCell) {
   EXPECT_EQ(take(last()), (Slots{1, 2, 20}));
 }
 
+#if WINDOW_SLICES < 8  // with 8 slices, a frame is one group
 /// A frame whose second half never comes does not keep the next link busy.
 TEST_F(Faults, AFrameThatEndsHalfwayHoldsNothingUp) {
-  if (window::slices == 8) GTEST_SKIP() << "a frame is one group";
   bring_up();
   unsigned frames = 0;
   links[0]->forth.tamper = [&frames](std::vector<Group>& unit, bool frame) {
@@ -168,6 +168,7 @@ TEST_F(Faults, AFrameThatEndsHalfwayHoldsNothingUp) {
   rest();
   EXPECT_EQ(take(last()), Slots{7});
 }
+#endif
 
 TEST_F(Faults, ASlotWithoutARouteIsReversed) {
   bring_up();
