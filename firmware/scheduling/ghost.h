@@ -171,7 +171,7 @@ enum ghost_state {
   GHOST_TARGET_STALE, /* a message about the task was sent since */
   GHOST_TARGET_NOT_FOUND,
   GHOST_TARGET_NOT_RUNNABLE,
-  GHOST_AGENT_STALE,
+  GHOST_AGENT_STALE, /* another CPU has a decision for the task, whose end the agent has not seen */
   GHOST_CPU_OFFLINE,
   GHOST_CPU_UNAVAIL, /* the CPU runs tasks of a higher class */
   GHOST_INVALID_FLAGS,

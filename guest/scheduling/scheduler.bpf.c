@@ -276,7 +276,8 @@ static s32 commit(const struct oae_sched_slot* decision, u32 cpu) {
   if (!p) return GHOST_TARGET_NOT_FOUND;
   state = bpf_task_storage_get(&tasks, p, NULL, 0);
   if (!state || !state->barrier) return GHOST_TARGET_NOT_FOUND;
-  if (__sync_val_compare_and_swap(&state->latched, 0, cpu + 1)) return GHOST_TARGET_ONCPU;
+  /* The other CPU may refuse its decision as stale, of which no message about the task tells. */
+  if (__sync_val_compare_and_swap(&state->latched, 0, cpu + 1)) return GHOST_AGENT_STALE;
   if (!scx_bpf_dsq_insert___v2___own(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, SCX_ENQ_IMMED)) {
     __sync_val_compare_and_swap(&state->latched, cpu + 1, 0);
     return GHOST_CPU_UNAVAIL;

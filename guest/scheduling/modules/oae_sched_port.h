@@ -45,7 +45,8 @@ struct oae_sched_ports {
 	bool lost; /* Events after the last one that is kept are lost. */
 	u64 silent_since; /* No offer has stood since then, 0 for none: */
 	u64 silent_at; /* when that was seen last */
-	struct hrtimer timer;
+	struct hrtimer timer; /* of the period, or until the CPU sends again what it has kept */
+	ktime_t looked; /* when the timer made the CPU look for a decision last */
 	struct port_counts counts;
 };
 

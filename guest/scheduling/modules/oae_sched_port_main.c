@@ -29,7 +29,7 @@ static unsigned int kept_events = 256;
 module_param(kept_events, uint, 0644);
 MODULE_PARM_DESC(kept_events, "room for events of a CPU that wait: a power of two from 8 (256)");
 
-/* How soon a CPU tries again to send what the agent had no room for at the end of its period. */
+/* How soon a CPU tries again to send what the agent had no room for. */
 #define DRAIN_US 50U
 
 #define KEPT_MIN 8
@@ -64,24 +64,34 @@ static enum hrtimer_restart port_period(struct hrtimer *timer)
 {
 	struct oae_sched_ports *ports = container_of(timer, struct oae_sched_ports, timer);
 	const unsigned int cpu = ports - oae_sched_port_device.ports;
-	unsigned int period = READ_ONCE(period_us);
+	const ktime_t period = us_to_ktime(max(READ_ONCE(period_us), 1U));
+	const ktime_t expiry = hrtimer_get_expires(timer);
+	ktime_t next;
+	bool full;
 
 	/* A CPU that goes offline leaves its timers to another one. */
 	if (!READ_ONCE(oae_sched_port_device.cpus) || cpu != smp_processor_id())
 		return HRTIMER_NORESTART;
+	full = oae_sched_events_drain(ports);
+	if (ktime_sub(expiry, ports->looked) >= period) {
+		ports->looked = expiry;
+		oae_sched_kick(cpu, false);
+	}
+	next = ktime_sub(ktime_add(ports->looked, period), expiry);
 	/* A port has room for two events, and many may be kept by a CPU that sends nothing more. */
-	if (oae_sched_events_drain(ports))
-		period = min(period, DRAIN_US);
-	oae_sched_kick(cpu, false);
-	hrtimer_forward_now(timer, us_to_ktime(max(period, 1U)));
+	if (full)
+		next = min(next, us_to_ktime(DRAIN_US));
+	hrtimer_forward_now(timer, next);
 	return HRTIMER_RESTART;
 }
 
 static void start_period(void *unused)
 {
-	struct hrtimer *timer = &oae_sched_port_device.ports[smp_processor_id()].timer;
+	struct oae_sched_ports *ports = &oae_sched_port_device.ports[smp_processor_id()];
+	const ktime_t period = us_to_ktime(READ_ONCE(period_us));
 
-	hrtimer_start(timer, us_to_ktime(READ_ONCE(period_us)), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&ports->timer, period, HRTIMER_MODE_REL_PINNED_HARD);
+	ports->looked = ktime_sub(hrtimer_get_expires(&ports->timer), period);
 }
 
 static void release(struct oae_sched_ports *ports)

@@ -247,12 +247,23 @@ void Checker::ended(std::size_t at) {
     case GHOST_INVALID_TARGET:
       task->second.refused = record.end;
       break;
+    case GHOST_AGENT_STALE:
+      if (!is_taken_up(cpu.decision, task->second))
+        wrong(at, "no other CPU had a decision for the task");
+      break;
     case GHOST_CPU_UNAVAIL:
       break;
     default:
       wrong(at, "no agent makes such a decision");
       break;
   }
+}
+
+// Whether another CPU has had a decision for the task at this claim or since.
+bool Checker::is_taken_up(const Decision& decision, const Task& task) const {
+  const oae_sched_record& claim = trace_.records[decision.at];
+  return !decision.waiting || is_claimed(claim.gtid) || task.refused >= claim.time ||
+         task.latched_at >= claim.time;
 }
 
 // Whether a decision that is carried out still counts, as the rule has it. If not, a message that

@@ -132,6 +132,7 @@ class Checker {
   void on_cpu(std::size_t at, const ghost_message& message, Task& task);
   void end_task(Task& task);
   bool is_claimed(std::uint64_t gtid) const;
+  bool is_taken_up(const Decision& decision, const Task& task) const;
   void find_home(std::size_t at, Task& task) const;
   void take_back(Task& task);
   void note_runtime(std::size_t at, Task& task, std::uint64_t runtime);

@@ -120,6 +120,33 @@ TEST(Checker, FindsADecisionFromBeforeTheOwnerHadTheTask) {
   EXPECT_THAT(mistakes(builder.trace()), ElementsAre(HasSubstr("was not the agent's since")));
 }
 
+/// The task was changed while CPU 1 had a decision for it. CPU 2 has a newer one.
+TraceBuilder contended(bool first_ends) {
+  TraceBuilder builder(POLICY_FIFO_CENTRAL, 0x6);
+  builder.at(100).task_new(a).at(200).idle(1).at(210).idle(2).at(300).wakeup(a);
+  builder.at(400).claim(1, a, 300).at(410).affinity(a, 0x4).at(420).claim(2, a, 410);
+  if (first_ends) builder.at(430).end(1, GHOST_TARGET_STALE);
+  return builder;
+}
+
+TEST(Checker, ADecisionIsRefusedWhileAnotherCpuHasOneForItsTask) {
+  for (const bool first_ends : {false, true}) {
+    TraceBuilder builder = contended(first_ends);
+    builder.at(440).end(2, GHOST_AGENT_STALE);
+    if (!first_ends) builder.at(450).end(1, GHOST_TARGET_STALE);
+    builder.at(500).run(2, a, 410).at(600).blocked(a, 2).dead(a);
+    EXPECT_THAT(mistakes(builder.trace()), IsEmpty()) << first_ends;
+  }
+}
+
+TEST(Checker, FindsARefusalForADecisionThatNoOtherCpuHas) {
+  TraceBuilder builder = contended(true);
+  builder.at(440).end(2).on_cpu(a, 2).at(500).preempt(a, 2);
+  builder.at(20'000).claim(2, a, 500).end(2, GHOST_AGENT_STALE);
+  builder.at(21'000).run(2, a, 500).at(22'000).blocked(a, 2).dead(a);
+  EXPECT_THAT(mistakes(builder.trace()), ElementsAre(HasSubstr("no other CPU had a decision")));
+}
+
 TEST(Checker, FindsAnOwnersDecisionThatIsRefusedForAMessage) {
   TraceBuilder builder(POLICY_FIFO_CENTRAL, 0x6, RULE_OWNER);
   builder.at(100).task_new(a).at(200).idle(1).at(300).wakeup(a).at(310).affinity(a, 0x2);
