@@ -3,20 +3,26 @@
  * Driver of the copier (models/copier), an example for drivers of one's own RTL. Each device has a
  * file /dev/copierN with a size of 64 KiB. What is written to the file goes into a buffer, and the
  * device copies it to a second buffer. What is read from the file comes from the second one.
+ *
+ * A device can be removed while its file is open. So the driver's data about it live until the last
+ * file is closed, and only the registers and the buffers end with the device.
  */
-#include <linux/completion.h>
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/iopoll.h>
+#include <linux/kref.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/uaccess.h>
+#include <linux/wait.h>
 
 #define COPIER_VENDOR 0xf0ae
 #define COPIER_DEVICE 0x0ae6
@@ -33,6 +39,7 @@
 
 #define COPIER_COPY 0x434f5059
 #define COPIER_START BIT(0)
+#define COPIER_BUSY BIT(0)
 #define COPIER_DONE BIT(1)
 #define COPIER_FAILED BIT(2)
 
@@ -51,53 +58,119 @@ MODULE_PARM_DESC(absent, "whether the source is an address at which there is no 
 static DEFINE_IDA(copier_ids);
 
 struct copier {
+	struct kref references; /* of the device until it is removed, and of each open file */
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	struct miscdevice misc;
 	char name[16];
 	int id;
 	unsigned int vectors;
-	struct mutex lock; /* one copy at a time */
-	struct completion ended;
-	u32 status; /* as of the end of the copy */
+	struct mutex lock; /* of the registers and buffers: one file operation at a time */
+	bool gone; /* They are no longer there. Whoever holds the lock has to look. */
+	spinlock_t status_lock; /* of the status register and of `ended` */
+	u32 ended; /* how the copy has ended, or 0 while it is in progress */
+	wait_queue_head_t wait; /* for `ended` or `gone` */
 	void *source;
 	void *destination;
 	dma_addr_t source_address;
 	dma_addr_t destination_address;
 };
 
+static void copier_free(struct kref *references)
+{
+	kfree(container_of(references, struct copier, references));
+}
+
+static void copier_put(void *copier)
+{
+	kref_put(&((struct copier *)copier)->references, copier_free);
+}
+
+/*
+ * The status register says whether a copy has ended, and not that there is an interrupt: that of a copy
+ * which took too long may arrive while the next one is in progress, and finds nothing to do.
+ */
 static irqreturn_t copier_interrupt(int irq, void *context)
 {
 	struct copier *copier = context;
-	u32 status = readl(copier->registers + COPIER_STATUS);
-	u32 ended = status & (COPIER_DONE | COPIER_FAILED);
+	u32 status, ended;
 
-	/* All ones: the device has gone. */
-	if (!ended || status == ~0u)
+	spin_lock(&copier->status_lock);
+	status = readl(copier->registers + COPIER_STATUS);
+	ended = status & (COPIER_DONE | COPIER_FAILED);
+	/* All ones: the device does not answer any more. */
+	if (status == ~0u)
+		ended = 0;
+	if (ended) {
+		writel(ended, copier->registers + COPIER_STATUS);
+		WRITE_ONCE(copier->ended, ended);
+	}
+	spin_unlock(&copier->status_lock);
+	if (!ended)
 		return IRQ_NONE;
-	writel(ended, copier->registers + COPIER_STATUS);
-	copier->status = ended;
-	complete(&copier->ended);
+	wake_up(&copier->wait);
 	return IRQ_HANDLED;
+}
+
+/* Whether a copy may begin. One that took too long may still be in progress. */
+static int copier_ready(struct copier *copier)
+{
+	u32 status = readl(copier->registers + COPIER_STATUS);
+
+	if (status == ~0u)
+		return -ENODEV;
+	return status & COPIER_BUSY ? -EBUSY : 0;
 }
 
 static int copier_copy(struct copier *copier, dma_addr_t from, dma_addr_t to, size_t count)
 {
 	void __iomem *registers = copier->registers;
+	u32 ended;
 
-	reinit_completion(&copier->ended);
+	spin_lock_irq(&copier->status_lock);
+	/* The end of an earlier copy that nobody has waited for does not count. */
+	writel(COPIER_DONE | COPIER_FAILED, registers + COPIER_STATUS);
+	copier->ended = 0;
 	writel(count, registers + COPIER_LENGTH);
 	writeq(from, registers + COPIER_SOURCE);
 	writeq(to, registers + COPIER_DESTINATION);
 	writel(COPIER_START, registers + COPIER_CONTROL);
-	if (!wait_for_completion_timeout(&copier->ended, HZ))
-		return -ETIMEDOUT;
-	return copier->status & COPIER_FAILED ? -EIO : 0;
+	spin_unlock_irq(&copier->status_lock);
+
+	wait_event_timeout(copier->wait, READ_ONCE(copier->ended) || READ_ONCE(copier->gone), HZ);
+	ended = READ_ONCE(copier->ended);
+	if (ended)
+		return ended & COPIER_FAILED ? -EIO : 0;
+	return READ_ONCE(copier->gone) ? -ENODEV : -ETIMEDOUT;
 }
 
 static struct copier *copier_of(struct file *file)
 {
 	return container_of(file->private_data, struct copier, misc);
+}
+
+/* Begins a file operation, which ends when the lock is released. */
+static int copier_lock(struct copier *copier)
+{
+	if (mutex_lock_interruptible(&copier->lock))
+		return -EINTR;
+	if (!copier->gone)
+		return 0;
+	mutex_unlock(&copier->lock);
+	return -ENODEV;
+}
+
+/* misc_deregister() waits for it, so that the reference of the device still exists. */
+static int copier_open(struct inode *inode, struct file *file)
+{
+	kref_get(&copier_of(file)->references);
+	return 0;
+}
+
+static int copier_release(struct inode *inode, struct file *file)
+{
+	copier_put(copier_of(file));
+	return 0;
 }
 
 static ssize_t copier_write(struct file *file, const char __user *from, size_t count,
@@ -112,10 +185,13 @@ static ssize_t copier_write(struct file *file, const char __user *from, size_t c
 	if (skew >= PAGE_SIZE)
 		return -EINVAL;
 	count = min_t(u64, count, COPIER_SIZE - at);
-	if (mutex_lock_interruptible(&copier->lock))
-		return -EINTR;
-	result = -EFAULT;
-	if (!copy_from_user(copier->source + at, from, count))
+	result = copier_lock(copier);
+	if (result)
+		return result;
+	result = copier_ready(copier);
+	if (!result && copy_from_user(copier->source + at, from, count))
+		result = -EFAULT;
+	if (!result)
 		result = copier_copy(copier, absent ? BIT_ULL(51) : copier->source_address + at,
 				     copier->destination_address + skew + at, count);
 	if (!result) {
@@ -133,8 +209,9 @@ static ssize_t copier_read(struct file *file, char __user *to, size_t count, lof
 
 	if (skew >= PAGE_SIZE)
 		return -EINVAL;
-	if (mutex_lock_interruptible(&copier->lock))
-		return -EINTR;
+	result = copier_lock(copier);
+	if (result)
+		return result;
 	result = simple_read_from_buffer(to, count, position, copier->destination + skew,
 					 COPIER_SIZE);
 	mutex_unlock(&copier->lock);
@@ -143,6 +220,8 @@ static ssize_t copier_read(struct file *file, char __user *to, size_t count, lof
 
 static const struct file_operations copier_operations = {
 	.owner = THIS_MODULE,
+	.open = copier_open,
+	.release = copier_release,
 	.read = copier_read,
 	.write = copier_write,
 	.llseek = default_llseek,
@@ -179,15 +258,22 @@ static int copier_request_interrupts(struct copier *copier)
 static int copier_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct copier *copier;
+	u32 status;
 	int error;
 
-	copier = devm_kzalloc(&pdev->dev, sizeof(*copier), GFP_KERNEL);
+	copier = kzalloc(sizeof(*copier), GFP_KERNEL);
 	if (!copier)
 		return -ENOMEM;
+	kref_init(&copier->references);
 	copier->pdev = pdev;
 	mutex_init(&copier->lock);
-	init_completion(&copier->ended);
+	spin_lock_init(&copier->status_lock);
+	init_waitqueue_head(&copier->wait);
 	pci_set_drvdata(pdev, copier);
+	/* Of what is managed, this is undone last. */
+	error = devm_add_action_or_reset(&pdev->dev, copier_put, copier);
+	if (error)
+		return error;
 
 	error = pcim_enable_device(pdev);
 	if (error)
@@ -199,6 +285,13 @@ static int copier_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (readl(copier->registers + COPIER_IDENTITY) != COPIER_COPY) {
 		dev_err(&pdev->dev, "this is no copier\n");
 		return -ENODEV;
+	}
+	/* A copy that was in progress when a driver was removed fails, since the device cannot reach memory. */
+	error = readl_poll_timeout(copier->registers + COPIER_STATUS, status,
+				   !(status & COPIER_BUSY), 100, USEC_PER_SEC);
+	if (error) {
+		dev_err(&pdev->dev, "a copy of an earlier driver does not end\n");
+		return error;
 	}
 	error = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (error)
@@ -240,7 +333,13 @@ static void copier_remove(struct pci_dev *pdev)
 	struct copier *copier = pci_get_drvdata(pdev);
 
 	misc_deregister(&copier->misc);
+	/* A copy in progress ends at once with an error, and all later file operations fail. */
+	WRITE_ONCE(copier->gone, true);
+	wake_up(&copier->wait);
+	mutex_lock(&copier->lock);
+	mutex_unlock(&copier->lock);
 	copier_free_interrupts(copier);
+	/* From here on the device does not reach the buffers, which are freed after this function. */
 	pci_clear_master(pdev);
 	ida_free(&copier_ids, copier->id);
 }

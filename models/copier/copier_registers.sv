@@ -58,6 +58,10 @@ module copier_registers (
     return (old & ~mask) | ones;
   endfunction
 
+  wire [1:0] ends = {finished && failed, finished && !failed};
+  wire [1:0] clears = writes && write_at == STATUS ? ones[2:1] : 2'b0;
+  logic [1:0] again;  // bits of `irq` that rise at the next clock; never without `answering`
+
   assign s_axi_awready = writes;
   assign s_axi_wready = writes;
   assign s_axi_arready = !s_axi_rvalid;
@@ -71,7 +75,7 @@ module copier_registers (
       s_axi_bresp <= OKAY;
       case (write_at)
         CONTROL: start <= ones[0] && !busy && !start;
-        STATUS: irq <= irq & ~ones[2:1];
+        STATUS: ;  // see below
         LENGTH: length <= merged(length);
         SOURCE: source[31:0] <= merged(source[31:0]);
         SOURCE_HIGH: source[63:32] <= merged(source[63:32]);
@@ -80,8 +84,10 @@ module copier_registers (
         default: s_axi_bresp <= SLVERR;
       endcase
     end
-    // The end of a copy counts even if it comes at the clock at which software clears the one before.
-    if (finished) irq[failed] <= 1'b1;
+    // The end of a copy counts even if it comes at the clock at which software clears the one before. Then the pin is low for
+    // a clock, since an interrupt is an edge.
+    irq <= ((irq | ends) & ~clears) | again;
+    again <= ends & clears;
 
     if (s_axi_rready) s_axi_rvalid <= 1'b0;
     if (reads) begin
@@ -109,6 +115,7 @@ module copier_registers (
       s_axi_bvalid <= 1'b0;
       s_axi_rvalid <= 1'b0;
       irq <= 2'b0;
+      again <= 2'b0;
       length <= 32'b0;
       source <= 64'b0;
       destination <= 64'b0;

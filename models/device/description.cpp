@@ -19,6 +19,16 @@ const Struct<Completions>& completion_keys() {
   return keys;
 }
 
+const Struct<Fault>& fault_keys() {
+  static const Struct<Fault> keys({
+      {"at", &Fault::at, duration(0, 1'000'000'000'000'000'000),
+       "Simulated time at which the fault is asked for"},
+      {"inject", &Fault::inject, string(200),
+       "The fault, in the words that follow the device's name in `vpctl inject`", required},
+  });
+  return keys;
+}
+
 Type<ConsoleKind> console_kinds() {
   return choice<ConsoleKind>(
       {{"terminal", ConsoleKind::terminal}, {"pty", ConsoleKind::pty}, {"off", ConsoleKind::off}});

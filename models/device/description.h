@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vp/config/schema.h"
@@ -42,12 +43,19 @@ struct InputFile {
 /// Where the output of a console goes.
 enum class ConsoleKind { terminal, pty, off };
 
+/// A fault of a device itself, and when it is asked for.
+struct Fault {
+  std::int64_t at = 0;  ///< ps of simulated time
+  std::string inject;   ///< what Device::inject takes, words with blanks between them
+};
+
 /// What a platform file says about a device of any kind. A kind derives its own description from
 /// this.
 struct Description {
   std::string name;
   std::string kind;
   EndpointDescription endpoint;
+  std::vector<Fault> faults;  ///< only if has_faults()
 
   Description() = default;
   Description(const Description&) = default;
@@ -66,8 +74,14 @@ struct Description {
   virtual std::string forbids_forks() const { return {}; }
   /// How many storages the device has whose contents can be exported.
   virtual unsigned storages() const { return 0; }
-  /// Whether the device itself can fail on request (Device::inject).
+  /// Whether devices of this kind can fail themselves (Device::inject). They then have the key
+  /// `faults`, for faults at given times.
   virtual bool has_faults() const { return false; }
+  /// Says why the device can never have the fault of these words. Empty if it may.
+  virtual std::string check_fault(const std::vector<std::string_view>& words) const {
+    (void)words;
+    return {};
+  }
   /// Whether the device can write a waveform (Site::vcd), as one whose logic is RTL.
   virtual bool has_waveform() const { return false; }
   /// Where the output of its console goes unless an option says otherwise, if it has a console
@@ -83,6 +97,9 @@ using DescriptionPtr = std::shared_ptr<const Description>;
 
 /// The keys of completions.
 const vp::config::Struct<Completions>& completion_keys();
+
+/// The keys of a fault.
+const vp::config::Struct<Fault>& fault_keys();
 
 /// The values of a key that says where the output of a console goes.
 vp::config::Type<ConsoleKind> console_kinds();

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "vp/control/words.h"
+
 namespace device {
 
 using namespace vp::config;
@@ -80,6 +82,16 @@ DescriptionPtr read_common(Node node, const std::string& path, Reading& reading)
 }
 
 }  // namespace
+
+void Kind::check_faults(const Description& description, const std::string& path,
+                        Reading& reading) const {
+  for (std::size_t i = 0; i < description.faults.size(); ++i) {
+    const std::string at = fmt::format("{}.faults[{}].inject", path, i);
+    if (!reading.good(at)) continue;
+    const std::string why = description.check_fault(vp::words(description.faults[i].inject));
+    if (!why.empty()) reading.mistake(at, why, "a fault that devices of this kind can have");
+  }
+}
 
 std::vector<const Kind*> kinds() {
   std::vector<const Kind*> all;

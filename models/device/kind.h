@@ -66,6 +66,11 @@ class Kind {
   /// Builds a device. `description` is one that read() has returned without a mistake.
   virtual std::unique_ptr<Device> build(const Description& description, const Site& site) const = 0;
 
+ protected:
+  /// Reports the faults that no device of this kind can have.
+  void check_faults(const Description& description, const std::string& path,
+                    vp::config::Reading& reading) const;
+
  private:
   const std::string name_;
   const std::string text_;
@@ -132,19 +137,28 @@ class Registration : public Kind {
     const auto description = std::make_shared<D>();
     description->kind = name();
     keys.read(node, path, reading, *description);
+    check_faults(*description, path, reading);
     description->check(path, reading);
     return description;
   }
   void rows(const std::string& path, std::vector<vp::config::Row>& rows, Form form) const override {
-    vp::config::Struct<D>(form == Form::listed ? all_keys(form) : own_()).rows(path, rows);
+    vp::config::Struct<D>(form == Form::listed ? all_keys(form) : own_keys()).rows(path, rows);
   }
   std::unique_ptr<Device> build(const Description& description, const Site& site) const override {
     return std::make_unique<B>(description.name.c_str(), dynamic_cast<const D&>(description), site);
   }
 
  private:
+  Keys own_keys() const {
+    Keys keys = own_();
+    if (D().has_faults()) {
+      keys.push_back({"faults", &Description::faults, vp::config::list(fault_keys(), 0, 1000),
+                      "Faults of the device itself, each as if a guest had asked for it"});
+    }
+    return keys;
+  }
   Keys all_keys(Form form) const {
-    const Keys own = own_();
+    const Keys own = own_keys();
     Keys keys;
     for (const vp::config::Key<D>& common : common_keys<D>()) {
       const bool replaced = std::any_of(own.begin(), own.end(),

@@ -63,6 +63,11 @@ const ControllerConfig& checked(const ControllerConfig& config) {
   return config;
 }
 
+/// Whether these words of a fault ask for one of the controller as a whole.
+bool is_fatal(const std::vector<std::string_view>& words) {
+  return words.size() == 1 && words[0] == "fatal";
+}
+
 }  // namespace
 
 Controller::Slot::Slot(Controller& controller, vp::Domain& domain)
@@ -426,8 +431,12 @@ void Controller::export_disk(std::uint32_t name_space, int file) const {
   disk->write_to(file);
 }
 
+std::string Controller::check_fault(const std::vector<std::string_view>& words) {
+  return is_fatal(words) ? "" : Faults().ask(words);
+}
+
 std::string Controller::inject(const std::vector<std::string_view>& words) {
-  if (words.size() != 1 || words[0] != "fatal") return faults_.ask(words);
+  if (!is_fatal(words)) return faults_.ask(words);
   if (state_ != State::ready || fatal_) return "the controller is not ready";
   fail("fails, as somebody has asked for");
   return {};

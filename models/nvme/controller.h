@@ -100,6 +100,8 @@ class Controller : public sc_core::sc_module {
   /// Makes the controller fail: `fatal` sets CSTS.CFS at once, and Faults::ask describes the
   /// others. Returns why that is impossible, or an empty string.
   std::string inject(const std::vector<std::string_view>& words);
+  /// Returns why no controller could obey these words, or an empty string.
+  static std::string check_fault(const std::vector<std::string_view>& words);
 
  private:
   struct Slot;

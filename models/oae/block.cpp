@@ -52,7 +52,7 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
       trace_(trace),
       waveform_(!config.vcd.empty()),
       checked_(config.checked || waveform_),
-      rtl_(make_block_rtl(checked_)),
+      rtl_(config.link ? make_cell_rtl(checked_) : make_block_rtl(checked_)),
       clock_(domain, [this] { tick(); }) {
   if (config.ports < 1 || config.ports > max_ports) {
     throw ConfigurationError(
@@ -61,6 +61,15 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   if (config.clock_hz < min_clock || config.clock_hz > max_clock) {
     throw ConfigurationError(
         fmt::format("clock of {} Hz: 1 kHz to 10 GHz are possible", config.clock_hz));
+  }
+  if (config.link) {
+    link_.emplace(
+        "link", *config.link, *rtl_->end(), grid_,
+        [this] {
+          ++version_;
+          schedule();
+        },
+        domain, trace, statistics);
   }
   bar.register_nb_transport_fw(this, &Block::nb_transport_fw);
   registers.register_b_transport(this, &Block::b_transport);
@@ -209,8 +218,9 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 std::uint64_t Block::next_input() const {
   const BlockRtl& block = *rtl_;
   if (block.busy || completing_ || accesses_.in_work()) return next_;
-  std::uint64_t edge = no_edge;
-  if (slot_answered_) edge = grid_.after(*slot_answered_);
+  if (link_ && link_->active()) return next_;
+  std::uint64_t edge = link_ ? link_->next_input() : no_edge;
+  if (slot_answered_) edge = std::min(edge, grid_.after(*slot_answered_));
   const std::size_t next = requests_.next(slot_waits_);
   if (next != RequestQueue::none) edge = std::min(edge, grid_.after(requests_[next].arrival));
   if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
@@ -234,11 +244,12 @@ void Block::schedule() {
 bool Block::run_ahead(const RegisterAccess& access) {
   const BlockRtl& block = *rtl_;
   if (ahead_ || !requests_.empty()) return false;
+  if (link_ && !link_->rests()) return false;
   clock_.cancel();
   const vp::Picoseconds horizon = domain_.horizon();
   const bool answered = peek(access, horizon);
   while (!answered && !access.done && !ahead_ && !completing_ && !block.dma_valid &&
-         !block.completion_valid && !block.interrupt_valid) {
+         !block.completion_valid && !block.interrupt_valid && (!link_ || link_->rests())) {
     const std::uint64_t edge = std::max(next_, next_input());
     if (grid_.time(edge) >= horizon || (block.deadline_valid && block.deadline <= edge)) break;
     next_ = edge;
@@ -384,15 +395,17 @@ void Block::rise() {
   ++clocks_;
 }
 
-// Returns whether the block works without reading inputs or showing outputs.
+// Returns whether the block works without reading inputs or showing outputs. A link may always read
+// its wire.
 bool Block::hidden() const {
   const BlockRtl& block = *rtl_;
-  return !block.idle && !block.dma_valid && !block.completion_valid && !block.interrupt_valid &&
-         !block.axi_bvalid && !block.axi_rvalid;
+  return !link_ && !block.idle && !block.dma_valid && !block.completion_valid &&
+         !block.interrupt_valid && !block.axi_bvalid && !block.axi_rvalid;
 }
 
 bool Block::shows() const {
-  return rtl_->trace_valid || irq_level_ != static_cast<bool>(rtl_->irq);
+  return rtl_->trace_valid || irq_level_ != static_cast<bool>(rtl_->irq) ||
+         (link_ && link_->shows());
 }
 
 // Shows other models what the last edge changed.
@@ -412,6 +425,7 @@ void Block::show() {
   }
   irq_level_ = block.irq;
   irq.set(irq_level_);
+  if (link_) link_->show();
 }
 
 // Runs an edge at which pins matter, at its time.
@@ -433,7 +447,7 @@ void Block::visible_edge() {
       host != firmware && !block.busy && !block.dma_valid && !(host && block.request_reset);
   bool requested = idle && host;
   bool accessed = idle && firmware;
-  if (checked_ || (idle && (host || firmware) && !alone)) {
+  if (checked_ || link_ || (idle && (host || firmware) && !alone)) {
     settle();
     requested = host && block.request_ready;
     accessed = block.axi_awready || block.axi_arready;
@@ -444,6 +458,7 @@ void Block::visible_edge() {
   if (block.dma_valid) offer_slot();
   if (completed) std::memcpy(read_.data, block.completion_data, line_bytes);
   accesses_.sample(block, accessed);
+  if (link_) link_->sample(next_);
   rise();
   if (idle && !block.idle) peeked_.reset();
   if (requested) {
@@ -462,6 +477,7 @@ void Block::visible_edge() {
   }
   if (completed) complete();
   accesses_.finish();
+  if (link_) link_->finish();
 }
 
 // Puts inputs that have arrived on the pins.
@@ -486,6 +502,7 @@ void Block::present() {
     if (request.write) std::memcpy(block.request_data, request.data, line_bytes);
   }
   accesses_.present(block, now);
+  if (link_) link_->present(now);
 }
 
 // Writes the answer to the host's memory. The block keeps it until that is possible.

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -15,6 +14,8 @@
 #include "models/oae/register_access.h"
 #include "models/oae/request_queue.h"
 #include "models/oae/rtl.h"
+#include "models/oae/window_link.h"
+#include "models/oae/wire.h"
 #include "models/pcie/endpoint/access.h"
 #include "models/rtl/clock_grid.h"
 #include "vp/irq_output.h"
@@ -24,17 +25,14 @@
 
 namespace oae {
 
-/// Thrown for an impossible value, and for a waveform file that cannot be written.
-struct ConfigurationError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 struct BlockConfig {
   unsigned ports = 8;                    ///< swap ports, 1 to 64
   std::uint64_t clock_hz = 500'000'000;  ///< 1 kHz to 10 GHz
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
   std::string vcd;                       ///< waveform file; empty for none
   bool checked = false;  ///< whether the assertions of the RTL are checked, as with a waveform
+  /// The end of a link that a bridge joins with the ports. Its wire carries 128 bits in a clock.
+  std::optional<WindowLinkConfig> link = {};
 };
 
 /// The OAE block: the verilated SystemVerilog of rtl/ with TLM-2.0 sockets on its pins. This class
@@ -44,6 +42,9 @@ struct BlockConfig {
 /// input that arrives exactly at the time of an edge is seen at the next edge. Edges at which the
 /// block neither reads its inputs nor changes an output are run ahead of their time, which no other
 /// model can notice.
+///
+/// If it has a link, it is the cell of rtl/bridge, and the end of the link has the block's clock.
+/// Each edge at which the wire, the link or the bridge may do something is then run at its time.
 class Block : public sc_core::sc_module {
  public:
   /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
@@ -74,6 +75,8 @@ class Block : public sc_core::sc_module {
   /// Number of clock edges that the block has seen.
   const std::uint64_t& clocks() const { return clocks_; }
   bool clock_stopped() const { return !running_; }
+  /// The end of the link, or null without one.
+  WindowLink* link() { return link_ ? &*link_ : nullptr; }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -123,6 +126,8 @@ class Block : public sc_core::sc_module {
       0;  // unless ahead_, the edge that clock_ is set to; those before it are idle
   bool irq_level_ = false;
   std::uint64_t version_ = 0;  // changes with all that may change the next read's answer
+
+  std::optional<WindowLink> link_;
 
   RequestQueue requests_;
   std::size_t presented_ = 0;  // the place of the request on the pins, if there is one

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "models/oae/block.h"
 #include "oae_registers.h"
 
 namespace oae {
@@ -52,7 +51,9 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
       grid_(std::max<std::uint64_t>(1, config.rate / (slices * slice_bits))),
       trace_(trace),
       rtl_(make_link_rtl(config.checked)),
-      clock_(domain, [this] { tick(); }) {
+      clock_(domain, [this] { tick(); }),
+      wire_(
+          domain, grid_, this->name(), [this] { schedule(); }, config.bit_error_rate, config.seed) {
   if (config.rate < min_rate || config.rate > max_rate) {
     throw ConfigurationError(
         fmt::format("a link of {} bit/s: 1 Gb/s to 1.6 Tb/s are possible", config.rate));
@@ -65,9 +66,9 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
   const std::string prefix = std::string(this->name()) + ".";
   statistics.counter(prefix + "clocks", clocks_);
   statistics.counter(prefix + "firmware_accesses", accesses_seen_);
-  statistics.counter(prefix + "groups_sent", groups_);
-  statistics.counter(prefix + "groups_lost", groups_lost_);
-  statistics.counter(prefix + "groups_damaged", groups_damaged_);
+  statistics.counter(prefix + "groups_sent", wire_.counts().sent);
+  statistics.counter(prefix + "groups_lost", wire_.counts().lost);
+  statistics.counter(prefix + "groups_damaged", wire_.counts().damaged);
   power_up();
 }
 
@@ -84,20 +85,18 @@ void Link::power_up() {
 }
 
 void Link::connect(Link& a, Link& b, vp::Picoseconds delay) {
-  if (a.peer_ != nullptr || b.peer_ != nullptr) {
-    throw ConfigurationError("an end of a link has one wire");
-  }
   if (a.config_.rate != b.config_.rate) {
     throw ConfigurationError("both ends of a link have one rate");
   }
-  if (delay < 1) throw ConfigurationError("a wire has a delay of 1 ps or more");
-  for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
-    from->peer_ = to;
-    from->delay_ = delay;
-    // The effect of an edge or of a cut leaves with the next edge.
-    if (&from->domain_ != &to->domain_)
-      to->domain_.add_peer(from->domain_, delay + from->grid_.time(1));
-  }
+  WireEnd<Group>::connect(a.wire_, b.wire_, delay);
+}
+
+void Link::cut(bool is_cut) {
+  wire_.cut(is_cut, rtl_->tx_valid);
+}
+
+void Link::damage(unsigned bit) {
+  wire_.damage(bit);
 }
 
 // The firmware.
@@ -122,10 +121,10 @@ void Link::schedule() {
   if (ticking_) return;
   const LinkRtl& end = *rtl_;
   std::uint64_t edge = no_edge;
-  if (end.busy || end.tx_kind != 0 || end.tx_valid != sent_valid_ || accesses_.in_work()) {
+  if (end.busy || end.tx_kind != 0 || wire_.differs(end.tx_valid) || accesses_.in_work()) {
     edge = next_;
   }
-  if (!arriving_.empty()) edge = std::min(edge, grid_.after(arriving_.front().arrival));
+  if (wire_.waits()) edge = std::min(edge, grid_.after(wire_.arrival()));
   if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
   if (end.deadline_valid) edge = std::min<std::uint64_t>(edge, end.deadline);
   if (edge == no_edge) return clock_.cancel();
@@ -156,72 +155,20 @@ void Link::tick() {
 void Link::present() {
   LinkRtl& end = *rtl_;
   const vp::Picoseconds now = grid_.time(next_);
-  end.rx_kind = 0;
-  std::memset(end.rx_data, 0, sizeof(Group::data));
-  if (!arriving_.empty() && arriving_.front().arrival < now) {
-    const Group group = arriving_.pop();
-    carrier_ = group.valid;
-    end.rx_kind = group.kinds;
-    std::memcpy(end.rx_data, group.data, sizeof group.data);
-  }
-  end.rx_valid = carrier_;
+  const Group group = wire_.receive(now);
+  end.rx_kind = group.kinds;
+  std::memcpy(end.rx_data, group.data, sizeof group.data);
+  end.rx_valid = group.carrier;
   accesses_.present(end, now);
 }
 
-// Idle slices are not sent, since the other end assumes them.
 void Link::send() {
   const LinkRtl& end = *rtl_;
-  const bool valid = end.tx_valid && !cut_;
-  if (peer_ == nullptr || (end.tx_kind == 0 && end.tx_valid == sent_valid_)) {
-    sent_valid_ = end.tx_valid;
-    return;
-  }
-  sent_valid_ = end.tx_valid;
-  if (cut_) {
-    if (end.tx_kind != 0) ++groups_lost_;
-    return;
-  }
   Group group{};
-  // The last slice leaves at the next edge.
-  group.arrival = grid_.time(next_ + 1) + delay_;
-  group.valid = valid;
+  group.carrier = end.tx_valid;
   group.kinds = end.tx_kind;
   std::memcpy(group.data, end.tx_data, sizeof group.data);
-  ++groups_;
-  if (!damages_.empty() && group.kinds != 0) damage(group);
-  peer_->arrive(group);
-}
-
-void Link::damage(Group& group) {
-  const unsigned bit = damages_.pop();
-  unsigned slice = bit / slice_bits;
-  while ((group.kinds >> 2 * slice & 3) == 0) slice = (slice + 1) % slices;
-  group.data[slice] ^= std::uint64_t{1} << bit % slice_bits;
-  ++groups_damaged_;
-}
-
-void Link::damage(unsigned bit) {
-  damages_.push(bit % (slices * slice_bits));
-}
-
-void Link::arrive(const Group& group) {
-  if (&peer_->domain_ != &domain_) domain_.expect(group.arrival, name());
-  arriving_.push(group);
-  schedule();
-}
-
-void Link::cut(bool is_cut) {
-  if (peer_ == nullptr || is_cut == cut_) return;
-  cut_ = is_cut;
-  if (is_cut) {
-    for (; !peer_->arriving_.empty(); peer_->arriving_.pop()) {
-      if (peer_->arriving_.front().kinds != 0) ++groups_lost_;
-    }
-  }
-  Group group{};
-  group.arrival = vp::now() + grid_.time(1) + delay_;
-  group.valid = !is_cut && rtl_->tx_valid;
-  peer_->arrive(group);
+  wire_.send(next_, group);
 }
 
 // Shows other models what the last edge changed.

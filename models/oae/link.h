@@ -11,9 +11,9 @@
 
 #include "models/oae/register_access.h"
 #include "models/oae/rtl.h"
+#include "models/oae/wire.h"
 #include "models/rtl/clock_grid.h"
 #include "vp/irq_output.h"
-#include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 #include "vp/time/domain.h"
 #include "vp/trace/trace.h"
@@ -24,6 +24,8 @@ struct LinkConfig {
   std::uint64_t rate = 100'000'000'000;  ///< bit/s, 1 Gb/s to 1.6 Tb/s
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
   bool checked = false;                  ///< whether the assertions of the RTL are checked
+  double bit_error_rate = 0;             ///< of what this end sends, 0 to 1e-3
+  std::uint64_t seed = 1;                ///< of the bits that are wrong
 };
 
 /// One end of an OAE link: the SystemVerilog of rtl/oae_link.sv, verilated with eight slices for
@@ -67,9 +69,12 @@ class Link : public sc_core::sc_module {
   /// The slices that one edge puts on the wire.
   struct Group {
     vp::Picoseconds arrival;
-    bool valid;
+    bool carrier;
     std::uint16_t kinds;
     std::uint64_t data[slices];
+
+    bool idle() const { return kinds == 0; }
+    bool idle(unsigned slice) const { return (kinds >> 2 * slice & 3) == 0; }
   };
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -78,8 +83,6 @@ class Link : public sc_core::sc_module {
   void tick();
   void present();
   void send();
-  void damage(Group& group);
-  void arrive(const Group& group);
   void show();
 
   const LinkConfig config_;
@@ -92,13 +95,7 @@ class Link : public sc_core::sc_module {
   std::uint64_t next_ = 1;  // the first edge not yet run
   std::uint64_t due_ = 0;   // the edge that clock_ is set to
 
-  Link* peer_ = nullptr;
-  vp::Picoseconds delay_ = 0;
-  bool sent_valid_ = false;     // as the other end has last seen it
-  bool cut_ = false;            // whether the wire from this end is cut
-  vp::Ring<unsigned> damages_;  // bits, one for each clock cycle that is to be damaged
-  bool carrier_ = false;        // carrier of the other end, as it has arrived
-  vp::Ring<Group> arriving_;    // in the order of their arrival
+  WireEnd<Group> wire_;
 
   RegisterAccesses accesses_;  // those of the firmware
 
@@ -108,9 +105,6 @@ class Link : public sc_core::sc_module {
 
   std::uint64_t clocks_ = 0;
   std::uint64_t accesses_seen_ = 0;
-  std::uint64_t groups_ = 0;
-  std::uint64_t groups_lost_ = 0;
-  std::uint64_t groups_damaged_ = 0;
 };
 
 }  // namespace oae

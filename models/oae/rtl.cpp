@@ -3,6 +3,8 @@
 
 #include <Voae_block.h>
 #include <Voae_block_fast.h>
+#include <Voae_cell.h>
+#include <Voae_cell_fast.h>
 #include <Voae_link.h>
 #include <Voae_link_fast.h>
 
@@ -34,6 +36,15 @@ class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
   }
 };
 
+template <typename Top>
+auto clock_of(Top& top) -> decltype((top.clock)) {
+  return top.clock;
+}
+template <typename Top>
+auto clock_of(Top& top) -> decltype((top.clk_i)) {
+  return top.clk_i;
+}
+
 /// A model whose clock has a low and a high phase.
 template <typename Pins, typename Top>
 class Clocked : protected rtl::Model<Top>, public Pins {
@@ -42,12 +53,12 @@ class Clocked : protected rtl::Model<Top>, public Pins {
       : rtl::Model<Top>(name, waveforms), Pins(*this->top) {}
 
   void settle() override {
-    this->top->clock = 0;
+    clock_of(*this->top) = 0;
     this->top->eval();
   }
   void rise() override {
-    if (this->top->clock) Clocked::settle();
-    this->top->clock = 1;
+    if (clock_of(*this->top)) Clocked::settle();
+    clock_of(*this->top) = 1;
     this->top->eval();
   }
 };
@@ -70,6 +81,11 @@ class Checked final : public Clocked<Pins, Top> {
 std::unique_ptr<BlockRtl> make_block_rtl(bool checked) {
   if (checked) return std::make_unique<Checked<BlockRtl, Voae_block>>("oae_block");
   return std::make_unique<FastBlock>("oae_block");
+}
+
+std::unique_ptr<BlockRtl> make_cell_rtl(bool checked) {
+  if (checked) return std::make_unique<Checked<CellRtl, Voae_cell>>("oae_cell");
+  return std::make_unique<Clocked<CellRtl, Voae_cell_fast>>("oae_cell");
 }
 
 std::unique_ptr<LinkRtl> make_link_rtl(bool checked) {

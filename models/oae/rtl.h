@@ -13,6 +13,10 @@ namespace oae {
 /// has the same outputs and the same time with either. The pins are references, so that a model
 /// does not know which library it has.
 
+/// Which of the two slaves of a cell.
+struct OfBlock {};
+struct OfLink {};
+
 /// The pins of an AXI4-Lite slave of 64 bits.
 struct AxiPins {
   template <typename Top>
@@ -33,6 +37,43 @@ struct AxiPins {
         axi_rready(top.axi_rready),
         axi_rdata(top.axi_rdata),
         axi_rresp(top.axi_rresp) {}
+
+  template <typename Top>
+  AxiPins(Top& top, OfBlock)
+      : axi_awvalid(top.block_awvalid_i),
+        axi_awready(top.block_awready_o),
+        axi_awaddr(top.block_awaddr_i),
+        axi_wvalid(top.block_wvalid_i),
+        axi_wdata(top.block_wdata_i),
+        axi_wstrb(top.block_wstrb_i),
+        axi_bvalid(top.block_bvalid_o),
+        axi_bready(top.block_bready_i),
+        axi_bresp(top.block_bresp_o),
+        axi_arvalid(top.block_arvalid_i),
+        axi_arready(top.block_arready_o),
+        axi_araddr(top.block_araddr_i),
+        axi_rvalid(top.block_rvalid_o),
+        axi_rready(top.block_rready_i),
+        axi_rdata(top.block_rdata_o),
+        axi_rresp(top.block_rresp_o) {}
+  template <typename Top>
+  AxiPins(Top& top, OfLink)
+      : axi_awvalid(top.link_awvalid_i),
+        axi_awready(top.link_awready_o),
+        axi_awaddr(top.link_awaddr_i),
+        axi_wvalid(top.link_wvalid_i),
+        axi_wdata(top.link_wdata_i),
+        axi_wstrb(top.link_wstrb_i),
+        axi_bvalid(top.link_bvalid_o),
+        axi_bready(top.link_bready_i),
+        axi_bresp(top.link_bresp_o),
+        axi_arvalid(top.link_arvalid_i),
+        axi_arready(top.link_arready_o),
+        axi_araddr(top.link_araddr_i),
+        axi_rvalid(top.link_rvalid_o),
+        axi_rready(top.link_rready_i),
+        axi_rdata(top.link_rdata_o),
+        axi_rresp(top.link_rresp_o) {}
 
   std::uint8_t& axi_awvalid;
   const std::uint8_t& axi_awready;
@@ -65,6 +106,45 @@ struct RegisterAnswer {
   bool fetches = false;   // it reads a slot, which takes two clocks more
   bool error = false;     // of the firmware, where there is no register
   std::uint64_t value = 0;
+};
+
+/// The end of a link with a window that a cell has, rtl/link/oae_link_end.sv, with two slices for
+/// each clock.
+struct EndPins : AxiPins {
+  template <typename Top>
+  explicit EndPins(Top& top)
+      : AxiPins(top, OfLink{}),
+        carrier_sent(top.carrier_o),
+        kind_sent(top.kind_o),
+        data_sent(top.data_o.data()),
+        carrier_received(top.carrier_i),
+        kind_received(top.kind_i),
+        data_received(top.data_i.data()),
+        irq(top.link_irq_o),
+        phase(top.phase_o),
+        sent(top.sent_o),
+        settled(top.settled_o),
+        expected(top.expected_o),
+        done(top.done_o),
+        passes(top.passes_o),
+        brings(top.brings_o),
+        strays(top.strays_o) {}
+
+  const std::uint8_t& carrier_sent;
+  const std::uint8_t& kind_sent;
+  const std::uint32_t* const data_sent;  // of 16 bytes, as that which is received
+  std::uint8_t& carrier_received;
+  std::uint8_t& kind_received;
+  std::uint32_t* const data_received;
+  const std::uint8_t& irq;
+  const std::uint8_t& phase;
+  const std::uint32_t& sent;
+  const std::uint32_t& settled;
+  const std::uint32_t& expected;
+  const std::uint32_t& done;
+  const std::uint8_t& passes;
+  const std::uint8_t& brings;
+  const std::uint8_t& strays;
 };
 
 /// The block, rtl/oae_block.sv.
@@ -108,10 +188,52 @@ struct BlockRtl : rtl::Design, AxiPins {
         busy(top.busy),
         deadline_valid(top.deadline_valid),
         deadline(top.deadline) {}
+  template <typename Top>
+  BlockRtl(Top& top, OfBlock)
+      : AxiPins(top, OfBlock{}),
+        reset(top.rst_i),
+        now(top.now_i),
+        ports(top.ports_i),
+        clock_khz(top.clock_khz_i),
+        request_valid(top.request_valid_i),
+        request_ready(top.request_ready_o),
+        request_reset(top.request_reset_i),
+        request_write(top.request_write_i),
+        request_bar(top.request_bar_i),
+        request_line(top.request_line_i),
+        request_data(top.request_data_i.data()),
+        request_enable(top.request_enable_i),
+        request_class(top.request_class_i),
+        completion_valid(top.completion_valid_o),
+        completion_ready(top.completion_ready_i),
+        completion_data(top.completion_data_o.data()),
+        dma_valid(top.dma_valid_o),
+        dma_ready(top.dma_ready_i),
+        dma_refused(top.dma_refused_i),
+        dma_address(top.dma_address_o),
+        dma_data(top.dma_data_o.data()),
+        dma_class(top.dma_class_o),
+        interrupt_valid(top.interrupt_valid_o),
+        interrupt_ready(top.interrupt_ready_i),
+        interrupt_vector(top.interrupt_vector_o),
+        irq(top.block_irq_o),
+        trace_valid(top.trace_valid_o),
+        trace_port(top.trace_port_o),
+        trace_epoch(top.trace_epoch_o),
+        trace_sequence(top.trace_sequence_o),
+        trace_from(top.trace_from_o),
+        trace_to(top.trace_to_o),
+        idle(top.idle_o),
+        busy(top.busy_o),
+        deadline_valid(top.deadline_valid_o),
+        deadline(top.deadline_o) {}
 
   /// Answers a read from the state of the block, without a clock. `edge` is the one that would
   /// execute the word. The checked library gives no answer, so that the read is clocked.
   virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
+
+  /// The end of a link that shares the clock, if the block is that of a cell.
+  virtual EndPins* end() { return nullptr; }
 
   std::uint8_t& reset;
   std::uint64_t& now;
@@ -149,6 +271,17 @@ struct BlockRtl : rtl::Design, AxiPins {
   const std::uint8_t& busy;
   const std::uint8_t& deadline_valid;
   const std::uint64_t& deadline;
+};
+
+/// A cell, rtl/bridge/oae_cell.sv: a block, the end of a link, and the bridge between them.
+struct CellRtl : BlockRtl {
+  template <typename Top>
+  explicit CellRtl(Top& top) : BlockRtl(top, OfBlock{}), end_(top) {}
+
+  EndPins* end() override { return &end_; }
+
+ private:
+  EndPins end_;
 };
 
 /// One end of a link, rtl/oae_link.sv, with eight slices for each clock.
@@ -196,6 +329,7 @@ struct LinkRtl : rtl::Design, AxiPins {
 };
 
 std::unique_ptr<BlockRtl> make_block_rtl(bool checked);
+std::unique_ptr<BlockRtl> make_cell_rtl(bool checked);
 std::unique_ptr<LinkRtl> make_link_rtl(bool checked);
 
 }  // namespace oae

@@ -249,11 +249,28 @@ void check_active_states(const std::string& path, const PcieLink& link, Reading&
   reading.mistake(path + ".l0s", "a link in flit mode has no L0s", "`l1` alone", "remove `l0s`");
 }
 
+/// What happens at a hot-plug slot needs the part that it happens to. Any card may be torn out.
+void check_hot_plug_actions(const std::string& path, const HotPlug& slot, Reading& reading) {
+  for (std::size_t i = 0; i < slot.actions.size(); ++i) {
+    const std::string& action = slot.actions[i].action;
+    const auto needs = [&](const char* key, bool has) {
+      if (!has)
+        reading.mistake(fmt::format("{}.actions[{}].action", path, i),
+                        fmt::format("{} needs `{}`, which the slot does not have", action, key), "",
+                        fmt::format("add `{}: true`, or remove the action", key));
+    };
+    if (action == "button") needs("attention_button", slot.attention_button);
+    if (action == "open" || action == "close") needs("latch", slot.latch);
+    if (action == "power_fault") needs("power_controller", slot.power_controller);
+  }
+}
+
 /// The other keys of a hot-plug slot need `capable`.
 void check_hot_plug(const Platform& platform, Reading& reading) {
   if (!reading.good("pcie_links")) return;
   for (std::size_t i = 0; i < platform.pcie_links.size(); ++i) {
     const HotPlug& hot_plug = platform.pcie_links[i].hot_plug;
+    check_hot_plug_actions(fmt::format("pcie_links[{}].hot_plug", i), hot_plug, reading);
     const std::pair<const char*, bool> keys[] = {{"surprise", hot_plug.surprise},
                                                  {"attention_button", hot_plug.attention_button},
                                                  {"indicators", hot_plug.indicators},

@@ -114,6 +114,13 @@ struct Eye {
   unsigned voltage = 20;
 };
 
+/// What a person does at a hot-plug slot, or a fault of its power, in the words of `vpctl
+/// hot_plug`.
+struct HotPlugAction {
+  std::string action;
+  std::int64_t at = 0;  ///< simulated time
+};
+
 /// A hot-plug slot, or the place of a fixed card.
 struct HotPlug {
   bool capable = false;
@@ -124,6 +131,7 @@ struct HotPlug {
   bool latch = false;
   bool interlock = false;
   std::int64_t command_time = 0;
+  std::vector<HotPlugAction> actions;
 };
 
 struct PcieLink {

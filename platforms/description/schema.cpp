@@ -161,6 +161,16 @@ const Struct<Eye> eye({
     {"voltage", &Eye::voltage, integer(0, 32), "Steps of the sampler up or down"},
 });
 
+const Struct<HotPlugAction> hot_plug_action({
+    {"action", &HotPlugAction::action,
+     word({"remove", "insert", "button", "open", "close", "power_fault"}),
+     "What happens, in the words of `vpctl hot_plug`: the card is removed or inserted, the "
+     "attention "
+     "button is pressed, the latch is opened or closed, or the slot's power fails",
+     required},
+    {"at", &HotPlugAction::at, duration(0, 1'000'000 * s), "Simulated time"},
+});
+
 const Struct<HotPlug> hot_plug({
     {"capable", &HotPlug::capable, boolean(),
      "Whether cards may be inserted and removed while the host runs"},
@@ -180,6 +190,8 @@ const Struct<HotPlug> hot_plug({
      "Time until the hot-plug slot completes a command of the host and reports that; with 0 it "
      "completes "
      "at once and does not report; needs `capable`"},
+    {"actions", &HotPlug::actions, list(hot_plug_action, 0, 1000),
+     "What happens at the slot at given times, such as the removal of a card"},
 });
 
 Struct<PcieLink> pcie_link() {

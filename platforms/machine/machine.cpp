@@ -11,6 +11,9 @@
 #include "platforms/description/faults.h"
 #include "platforms/machine/downstream_port.h"
 #include "platforms/machine/endpoint.h"
+#include "vp/config/units.h"
+#include "vp/control/words.h"
+#include "vp/log/log.h"
 
 namespace platform {
 namespace {
@@ -56,6 +59,13 @@ bool parse(std::string_view text, unsigned& number) {
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
+/// Tells the user that something which a platform file has timed is impossible at its time.
+void report_refusal(const std::string& what, const std::string& why) {
+  if (!why.empty())
+    vp::log::get("platform")
+        .warn("{} at {}: {}", what, vp::config::duration_quantity().print(vp::now()), why);
+}
+
 const std::string hot_plug_actions = "remove, insert, button, open, close or power_fault";
 
 /// Does something at a hot-plug slot. Returns why it cannot be done, or an empty string.
@@ -74,16 +84,6 @@ std::string operate(pcie::DownstreamPort& port, std::string_view action) {
   if (action == "power_fault")
     return port.fail_power() ? "" : "the hot-plug slot has no power that could fail";
   return "the action is unknown; a hot-plug slot knows " + hot_plug_actions;
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
 }
 
 }  // namespace
@@ -134,7 +134,15 @@ void Machine::build_devices(const Options& options, Outcome& outcome) {
     }
     devices.push_back(device::build(each, site));
     outcome.add(devices.back()->domain);
+    for (const device::Fault& fault : each.faults) time_fault(*devices.back(), fault);
   }
+}
+
+void Machine::time_fault(device::Device& device, const device::Fault& fault) {
+  faults.push_back(std::make_unique<vp::Event>(device.domain, [&device, text = fault.inject] {
+    report_refusal(fmt::format("{} {}", device.name(), text), device.inject(vp::words(text)));
+  }));
+  faults.back()->at(fault.at);
 }
 
 void Machine::connect_sections() {
@@ -162,6 +170,13 @@ void Machine::connect(const PcieLink& link, pcie::DownstreamPort& port, HostMach
     faults.push_back(std::make_unique<vp::Event>(
         host.domain, [link = links.back().get(), fault] { platform::inject(*link, fault); }));
     faults.back()->at(fault.at);
+  }
+  for (const HotPlugAction& action : link.hot_plug.actions) {
+    faults.push_back(std::make_unique<vp::Event>(
+        host.domain, [link = links.back().get(), &port, what = action.action] {
+          report_refusal(fmt::format("{} {}", link->name(), what), operate(port, what));
+        }));
+    faults.back()->at(action.at);
   }
   hot_plug_slots_.push_back({host.name(), links.back().get(), &port});
   if (!to_switch) return;
@@ -198,7 +213,7 @@ device::Device* Machine::device(std::string_view name) const {
 }
 
 std::string Machine::inject(std::string_view what) {
-  const auto word = words(what);
+  const auto word = vp::words(what);
   device::Device* failing = word.empty() ? nullptr : device(word[0]);
   if (failing == nullptr) return inject_into_link(word);
   return failing->inject({word.begin() + 1, word.end()});
@@ -261,7 +276,7 @@ std::string Machine::export_storage(std::string_view storage, int file) const {
 }
 
 std::string Machine::operate_hot_plug(const std::string& host, std::string_view what) {
-  const auto word = words(what);
+  const auto word = vp::words(what);
   if (word.size() != 2) return "hot_plug takes a link and an action: " + hot_plug_actions;
   std::string all;
   for (const HotPlugSlot& at : hot_plug_slots_) {

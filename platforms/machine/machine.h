@@ -64,6 +64,7 @@ class Machine {
   };
 
   void build_devices(const Options& options, Outcome& outcome);
+  void time_fault(device::Device& device, const device::Fault& fault);
   void connect_sections();
   void connect(const PcieLink& link, pcie::DownstreamPort& port, HostMachine& host);
   device::Device* device(std::string_view name) const;

@@ -112,6 +112,8 @@ module oae_link_clocks #(
     .bridged_o(), .ports_o(), .send_room_o(), .send_offer_i(1'b0), .send_write_i(1'b0), .send_slice_i(3'd0),
     .send_data_i('0), .receive_valid_o(), .receive_read_i(1'b0), .receive_slice_i(3'd0), .receive_data_o(),
     .receive_take_i(1'b0), .passes_i(1'b0), .brings_i(1'b0), .strays_i(1'b0),
+    .arrival_o(), .arrival_data_o(), .hold_i('0), .inbound_o(), .onward_i('0), .routes_o(), .outward_i('0), .opening_i('0),
+    .outbound_o(), .confirm_o(),
     .phase_o, .sent_o, .settled_o, .expected_o, .done_o, .busy_o(), .deadline_valid_o(), .deadline_o());
   /* verilator lint_on PINCONNECTEMPTY */
 

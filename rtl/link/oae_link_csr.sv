@@ -3,7 +3,8 @@
 module oae_link_csr #(
   parameter int unsigned SLICES = 2,
   parameter int unsigned SLOTS = 128,
-  parameter int unsigned LIMIT_BITS = 20  // of limits.silence
+  parameter int unsigned LIMIT_BITS = 20, // of limits.silence
+  parameter bit          RELAY = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
@@ -40,6 +41,7 @@ module oae_link_csr #(
   input  logic        refused_i,       // what is wanted in this clock
   output logic        bridged_o,       // the rings are the bridge's
   output logic [63:0] ports_o,
+  output logic [oae_link_pkg::ROUTE_BITS*oae_link_pkg::ROUTES-1:0] routes_o,
 
   // The rings
   output logic [7:0]  ring_write_o,    // bytes of a word of the send ring
@@ -89,6 +91,7 @@ module oae_link_csr #(
 );
 
   localparam int unsigned ROW = $clog2(SLOTS);
+  localparam int unsigned ENTRY = oae_link_pkg::ROUTE_BITS;
 
   localparam logic [8:0] ID = 9'(oae_registers::WINDOW_ID >> 3);
   localparam logic [8:0] CONTROL = 9'(oae_registers::WINDOW_CONTROL >> 3);
@@ -120,6 +123,7 @@ module oae_link_csr #(
   localparam logic [8:0] PASSED = 9'(oae_registers::WINDOW_COUNT_PASSED >> 3);
   localparam logic [8:0] BROUGHT = 9'(oae_registers::WINDOW_COUNT_BROUGHT >> 3);
   localparam logic [8:0] STRAY = 9'(oae_registers::WINDOW_COUNT_STRAY >> 3);
+  localparam logic [8:0] ROUTE = 9'(oae_registers::WINDOW_ROUTE >> 3);
   localparam logic [4:0] SEND_PAGE = 5'(oae_registers::WINDOW_SEND >> 12);
   localparam logic [4:0] RECEIVE_PAGE = 5'(oae_registers::WINDOW_RECEIVE >> 12);
   localparam logic [4:0] PAGES = 5'(SLOTS * 64 / 4096 == 0 ? 1 : SLOTS * 64 / 4096);  // of each ring
@@ -129,6 +133,7 @@ module oae_link_csr #(
   logic        again_q;
   logic        bridged_q;
   logic [63:0] ports_q;
+  logic [ENTRY*oae_link_pkg::ROUTES-1:0] routes_q;
   logic [LIMIT_BITS-1:0] limit_q;
   logic [7:0]  trouble_limit_q;
   logic [31:0] liveness_q;
@@ -166,6 +171,9 @@ module oae_link_csr #(
   logic        in_receive;
   logic        known;
   logic [63:0] value;
+  logic        is_route;
+  logic [3:0]  route;
+  oae_link_pkg::route_t entry;
   logic [63:0] mask;
   logic [63:0] merged;
   logic        command;
@@ -178,7 +186,10 @@ module oae_link_csr #(
   assign writes = accepted && access_write_i && page == '0;
   assign in_send = page >= SEND_PAGE && page < SEND_PAGE + PAGES;
   assign in_receive = page >= RECEIVE_PAGE && page < RECEIVE_PAGE + PAGES;
-  assign known = page == '0 ? word <= STRAY : in_send || in_receive;
+  assign known = page == '0 ? word <= STRAY || is_route : in_send || in_receive;
+  assign is_route = RELAY && word >= ROUTE && word < ROUTE + 9'(oae_link_pkg::ROUTES);
+  assign entry = routes_q[ENTRY*route +: ENTRY];
+  assign route = word[3:0];                  // ROUTE is a multiple of ROUTES
   always_comb
     for (int unsigned i = 0; i < 8; i++) mask[8*i +: 8] = {8{access_strobe_i[i]}};
   assign merged = (value & ~mask) | (access_data_i & mask);
@@ -195,9 +206,10 @@ module oae_link_csr #(
   assign ring_read_o = accepted && !access_write_i && in_receive;
   assign ring_data_o = access_data_i;
 
-  assign again_o = again_q || bridged_q;
+  assign again_o = again_q || bridged_q || RELAY;
   assign bridged_o = bridged_q;
   assign ports_o = ports_q;
+  assign routes_o = routes_q;
   assign limit_o = 32'(limit_q);
   assign trouble_limit_o = trouble_limit_q;
   assign liveness_o = liveness_q;
@@ -262,7 +274,10 @@ module oae_link_csr #(
       PASSED: value = passed_q;
       BROUGHT: value = brought_q;
       STRAY: value = stray_q;
-      default: ;
+      default: if (is_route) begin
+        value[oae_registers::WINDOW_ROUTE_ONWARD_SHIFT] = entry.onward;
+        value[oae_registers::WINDOW_ROUTE_LABEL_SHIFT +: 8] = entry.label;
+      end
     endcase
   end
 
@@ -323,6 +338,7 @@ module oae_link_csr #(
       liveness_q <= '0;
       enable_q <= '0;
       verdict_q <= '0;
+      routes_q <= '0;
     end else begin
       controlled_q <= writes && word == CONTROL && access_strobe_i[0];
       if (writes) unique case (word)
@@ -330,7 +346,7 @@ module oae_link_csr #(
           up_q <= merged[oae_registers::WINDOW_CONTROL_UP_SHIFT];
           again_q <= merged[oae_registers::WINDOW_CONTROL_AGAIN_SHIFT];
           // A slot may be on its way through the bridge at any time.
-          bridged_q <= bridged_q || merged[oae_registers::WINDOW_CONTROL_BRIDGED_SHIFT];
+          bridged_q <= !RELAY && (bridged_q || merged[oae_registers::WINDOW_CONTROL_BRIDGED_SHIFT]);
         end
         LIMITS: begin
           // A greater limit would outlast the other side's hold-off; the greatest takes its place.
@@ -345,7 +361,10 @@ module oae_link_csr #(
           verdict_q.done <= merged[oae_registers::WINDOW_VERDICT_DONE_SHIFT +: 32];
           verdict_q.known <= merged[oae_registers::WINDOW_VERDICT_KNOWN_SHIFT];
         end
-        default: ;
+        default: if (is_route) begin
+          routes_q[ENTRY*route +: ENTRY] <= {merged[oae_registers::WINDOW_ROUTE_LABEL_SHIFT +: 8],
+                                             merged[oae_registers::WINDOW_ROUTE_ONWARD_SHIFT]};
+        end
       endcase
     end
   end

@@ -8,7 +8,8 @@ module oae_link_end #(
   parameter int unsigned SLICES = 2,          // in a clock: 2, 4 or 8
   parameter int unsigned SLOTS = 128,         // of each ring, a power of two from 16 to 512
   parameter int unsigned RETURN_EVERY = 32,   // groups that leave before a return does, under load
-  parameter int unsigned LIMIT_BITS = 20      // of limits.silence, from 13 to 30; both ends of a link have the same
+  parameter int unsigned LIMIT_BITS = 20,     // of limits.silence, from 13 to 30; both ends of a link have the same
+  parameter bit          RELAY = 1'b0         // a relay has the rings
 ) (
   input  logic                 clk_i,
   input  logic                 rst_i,         // synchronous; only for power-up, since it loses the journal
@@ -54,13 +55,27 @@ module oae_link_end #(
   input  logic [2:0]           send_slice_i,  // the first of the group
   input  logic [64*SLICES-1:0] send_data_i,
   output logic                 receive_valid_o,
+  /* verilator lint_off UNUSEDSIGNAL */       // by a relay
   input  logic                 receive_read_i,
   input  logic [2:0]           receive_slice_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   output logic [64*SLICES-1:0] receive_data_o, // one clock after receive_read_i
   input  logic                 receive_take_i,
   input  logic                 passes_i,      // for the counters
   input  logic                 brings_i,
   input  logic                 strays_i,
+
+  // The relay (rtl/relay): what comes in by this end, and what leaves by it, whose groups come by the pins of the bridge
+  output oae_link_pkg::arrival_t  arrival_o,
+  output logic [64*SLICES-1:0] arrival_data_o,
+  input  oae_link_pkg::hold_t     hold_i,
+  output oae_link_pkg::inbound_t  inbound_o,
+  input  oae_link_pkg::onward_t   onward_i,
+  output logic [oae_link_pkg::ROUTE_BITS*oae_link_pkg::ROUTES-1:0] routes_o, // a row of the table after the other
+  input  oae_link_pkg::outward_t  outward_i,
+  input  oae_link_pkg::opening_t  opening_i,
+  output oae_link_pkg::outbound_t outbound_o,
+  output oae_link_pkg::confirm_t  confirm_o,
 
   // For a trace
   output logic [7:0]           phase_o,       // enum window_phase
@@ -144,7 +159,7 @@ module oae_link_end #(
   oae_link_phases #(.HOLD_OFF(HOLD_OFF)) phases (
     .clk_i, .rst_i, .now_i, .limit_i(limit), .trouble_limit_i(trouble_limit), .begins_i(begins), .ends_i(ends),
     .carrier_i, .doubts_i(doubts), .gains_i(gains), .defect_i(defect),
-    .frame_good_i(frame_good), .protocol_i(protocol), .peer_i(peer.sessions), .return_valid_i(return_valid),
+    .lost_i(RELAY && hold_i.loses), .frame_good_i(frame_good), .protocol_i(protocol), .peer_i(peer.sessions), .return_valid_i(return_valid),
     .send_valid_o(join_due), .send_taken_i(join_taken), .known_session_o(live), .agreed_o(agreed), .met_o(met),
     .phase_o, .holds_off_o(holds_off), .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
     .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(peer_session),
@@ -185,6 +200,8 @@ module oae_link_end #(
   logic        return_taken;
   logic [31:0] offered;
   logic [31:0] answered;
+  logic [31:0] confirm;
+  logic [31:0] credit;
   logic [31:0] confirmed;
   logic        held;
   logic        restarting;
@@ -192,27 +209,33 @@ module oae_link_end #(
   logic [31:0] commits;
   logic [31:0] reverses;
   logic [31:0] loses;
+  logic        lost;
   logic        silent;
   logic        window_busy;
   logic        window_waits;
   logic [31:0] window_deadline;
 
-  oae_link_window #(.SLOTS(SLOTS)) window (
+  logic handed;                              // the firmware has no part in the rings
+  assign handed = bridged_o || RELAY;
+
+  oae_link_window #(.SLOTS(SLOTS), .RELAY(RELAY)) window (
     .clk_i, .rst_i, .now_i, .up_i(open), .down_i(down), .cut_i(cuts), .join_i(joins), .peer_i(peer_journal), .limit_i(limit),
-    .again_i(again), .offer_i(csr_offer && !bridged_o), .offer_number_i(csr_index), .offer_refused_o(offer_refused),
-    .offer_next_i(send_offer_i && bridged_o),
-    .withdraw_i(withdraw), .resume_i(resume), .drop_i(csr_drop && !bridged_o), .settle_i(settle), .verdict_i(verdict), .settle_refused_o(settle_refused),
+    .again_i(again), .offer_i(csr_offer && !handed), .offer_number_i(csr_index), .offer_refused_o(offer_refused),
+    .offer_next_i(send_offer_i && handed), .relay_i(outward_i),
+    .withdraw_i(withdraw), .resume_i(resume), .drop_i(csr_drop && !handed), .settle_i(settle), .verdict_i(verdict), .settle_refused_o(settle_refused),
     .return_valid_i(up && return_valid), .return_i(from_peer.answer),
     .slot_valid_o(slot_valid), .generation_o(generation), .slot_taken_i(slot_taken), .restart_valid_o(restart_valid),
     .restart_o(restart), .restart_taken_i(restart_taken), .checked_i(checked), .checked_head_i(checked_head),
     .confirm_due_o(confirm_due), .ask_o(ask), .return_taken_i(return_taken),
-    .offered_o(offered), .sent_o, .answered_o(answered), .confirmed_o(confirmed), .settled_o, .held_o(held),
+    .offered_o(offered), .sent_o, .answered_o(answered), .confirm_o(confirm), .confirmed_o(confirmed), .settled_o, .credit_o(credit), .held_o(held),
     .restarting_o(restarting), .in_doubt_o(in_doubt), .commits_o(commits), .reverses_o(reverses), .loses_o(loses),
-    .silent_o(silent), .doubts_o(doubts), .gains_o(gains),
+    .lost_o(lost), .silent_o(silent), .doubts_o(doubts), .gains_o(gains),
     .busy_o(window_busy), .deadline_valid_o(window_waits), .deadline_o(window_deadline));
 
+  /* verilator lint_off UNUSEDSIGNAL */       // by a relay, which has no receive ring
   logic           room;
   logic [ROW-1:0] row;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic           known;
   logic [31:0]    first;
   logic [31:0]    received;
@@ -225,14 +248,32 @@ module oae_link_end #(
   logic           jams;
   logic [31:0]    receives;
 
-  oae_link_intake #(.SLOTS(SLOTS)) intake (
+  oae_link_pkg::arrival_t arrival;
+
+  oae_link_intake #(.SLOTS(SLOTS), .RELAY(RELAY)) intake (
     .clk_i, .rst_i, .up_i(up), .cut_i(cuts), .join_i(joins), .peer_i(peer_sent),
     .frame_good_i(frame_good), .damaged_i(damaged), .protocol_i(protocol), .head_i(head),
-    .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(csr_take && !bridged_o), .take_index_i(csr_index), .take_refused_o(take_refused),
-    .take_next_i(receive_take_i && bridged_o),
+    .return_valid_i(return_valid), .return_i(from_peer.request), .take_i(csr_take && !handed), .take_index_i(csr_index), .take_refused_o(take_refused),
+    .take_next_i(receive_take_i && bridged_o), .relay_i(onward_i), .hold_i, .arrival_o(arrival), .relay_o(inbound_o),
     .room_o(room), .row_o(row), .expected_o, .done_o, .known_o(known), .first_o(first), .received_o(received),
     .taken_o(taken), .return_o(answer), .due_o(due), .urgent_o(urgent), .busy_o(intake_busy), .return_taken_i(return_taken),
     .jammed_o(jammed), .jams_o(jams), .commits_o(receives), .defect_o(defect));
+
+  always_comb begin
+    arrival_o = arrival;
+    arrival_o.part = live && group_valid;
+    arrival_o.slice = group_slice;
+  end
+  assign arrival_data_o = group_data;
+  assign outbound_o.up = open;
+  assign outbound_o.room = offered - settled_o < 32'(SLOTS - 1);
+  assign outbound_o.loses = lost;
+  assign confirm_o.leaves = return_taken;
+  assign confirm_o.number = confirm;
+  assign outbound_o.offered = offered;
+  assign outbound_o.answered = answered;
+  assign outbound_o.settled = settled_o;
+  assign outbound_o.credit = credit;
 
   // ---- The rings: a row holds what the wire carries in a clock ----
 
@@ -256,17 +297,21 @@ module oae_link_end #(
   assign csr_words = ring_write == '0 ? '0 : SLICES'(1) << ring_slice[$clog2(SLICES)-1:0];
 
   oae_link_memory #(.ROWS(ROWS), .WORDS(SLICES)) send_ring (
-    .clk_i, .write_i(bridged_o ? {SLICES{send_write_i}} : csr_words),
-    .write_row_i(bridged_o ? row_of(offered[ROW-1:0] + ROW'(send_offer_i), send_slice_i) : row_of(ring_slot, ring_slice)),
-    .write_data_i(bridged_o ? send_data_i : {SLICES{ring_data}}), .read_i(send_read), .read_row_i(row_of(send_slot, send_slice)),
+    .clk_i, .write_i(handed ? {SLICES{send_write_i}} : csr_words),
+    .write_row_i(handed ? row_of(offered[ROW-1:0] + ROW'(send_offer_i), send_slice_i) : row_of(ring_slot, ring_slice)),
+    .write_data_i(handed ? send_data_i : {SLICES{ring_data}}), .read_i(send_read), .read_row_i(row_of(send_slot, send_slice)),
     .read_data_o(send_data));
 
-  // The last group of a slot may be what shows that the other side has joined, too.
-  oae_link_memory #(.ROWS(ROWS), .WORDS(SLICES)) receive_ring (
-    .clk_i, .write_i({SLICES{live && group_valid && room}}), .write_row_i(row_of(row, group_slice)), .write_data_i(group_data),
-    .read_i(bridged_o ? receive_read_i : ring_read),
-    .read_row_i(bridged_o ? row_of(taken[ROW-1:0], receive_slice_i) : row_of(ring_slot, ring_slice)),
-    .read_data_o(receive_data));
+  if (RELAY) begin : gen_relay
+    assign receive_data = '0;
+  end else begin : gen_receive_ring
+    // The last group of a slot may be what shows that the other side has joined, too.
+    oae_link_memory #(.ROWS(ROWS), .WORDS(SLICES)) receive_ring (
+      .clk_i, .write_i({SLICES{live && group_valid && room}}), .write_row_i(row_of(row, group_slice)), .write_data_i(group_data),
+      .read_i(bridged_o ? receive_read_i : ring_read),
+      .read_row_i(bridged_o ? row_of(taken[ROW-1:0], receive_slice_i) : row_of(ring_slot, ring_slice)),
+      .read_data_o(receive_data));
+  end
 
   assign receive_data_o = receive_data;
   assign receive_valid_o = received != taken;
@@ -281,11 +326,13 @@ module oae_link_end #(
   logic    liveness_written;
   logic [31:0] liveness;
   logic    transmit_busy;
+  logic    starved;
+  logic    slot_open;            // the next slot has not arrived as a whole
   oae_link_pkg::return_t to_peer;
   oae_link_pkg::join_t   join_frame;
 
   assign to_peer.request.ask = ask;
-  assign to_peer.request.confirmed = answered[15:0];
+  assign to_peer.request.confirmed = confirm[15:0];
   assign to_peer.answer = answer;
   assign join_frame.sessions.met = met;
   assign join_frame.sessions.agreed = agreed;
@@ -295,7 +342,8 @@ module oae_link_end #(
   assign join_frame.sent.settled = settled_o;
   assign join_frame.journal.known = known;
   assign join_frame.journal.first = first;
-  assign join_frame.journal.done = done_o;
+  assign join_frame.journal.pending = RELAY ? onward_i.unsettled[15:0] : '0;
+  assign join_frame.journal.done = done_o - (RELAY ? onward_i.unsettled : '0);
 
   oae_link_transmit #(.SLICES(SLICES), .SLOTS(SLOTS), .RETURN_EVERY(RETURN_EVERY)) transmit (
     .clk_i, .rst_i, .clear_i(down), .own_session_i(session[15:0]), .peer_session_i(peer_session[15:0]),
@@ -305,10 +353,13 @@ module oae_link_end #(
     .join_i(join_frame),
     .join_taken_o(join_taken), .restart_valid_i(restart_valid), .restart_i(restart), .restart_taken_o(restart_taken),
     .alive_valid_i(open && alive_due_q), .alive_i(liveness), .alive_taken_o(alive_taken),
-    .slot_valid_i(slot_valid), .slot_number_i(sent_o + 32'd1), .slot_generation_i(generation), .slot_taken_o(slot_taken),
+    .slot_valid_i(slot_valid && !(slot_open && (opening_i.filled == '0 || starved))), .slot_number_i(sent_o + 32'd1), .slot_generation_i(generation), .slot_taken_o(slot_taken), .starved_o(starved),
+    .slot_open_i(slot_open), .filled_i(opening_i.filled),
+    .closed_i(opening_i.closes), .spoils_i(opening_i.spoils),
     .ring_read_o(send_read), .ring_slot_o(send_slot), .ring_slice_o(send_slice), .ring_data_i(send_data),
     .checked_o(checked), .checked_head_o(checked_head), .kind_o, .data_o, .busy_o(transmit_busy));
 
+  assign slot_open = RELAY && opening_i.open && sent_o + 32'd1 == offered;
   assign carrier_o = !down;
 
   // The firmware's sign of life is sent when the firmware gives it, and when the link comes up.
@@ -342,7 +393,7 @@ module oae_link_end #(
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .access_done, .access_error, .access_result, .busy(axil_busy));
 
-  oae_link_csr #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS)) csr (
+  oae_link_csr #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS), .RELAY(RELAY)) csr (
     .clk_i, .rst_i, .now_i,
     .access_valid_i(access_valid), .access_ready_o(access_ready), .access_write_i(access_write), .access_word_i(access_word),
     .access_data_i(access_data), .access_strobe_i(access_strobe), .access_done_o(access_done),
@@ -350,10 +401,10 @@ module oae_link_end #(
     .again_o(again), .begins_o(begins), .ends_o(ends), .limit_o(limit), .trouble_limit_o(trouble_limit),
     .liveness_o(liveness), .liveness_written_o(liveness_written), .offer_o(csr_offer), .take_o(csr_take), .index_o(csr_index),
     .withdraw_o(withdraw), .resume_o(resume), .drop_o(csr_drop), .settle_o(settle), .verdict_o(verdict),
-    .refused_i(offer_refused || take_refused || settle_refused || (bridged_o && (csr_offer || csr_take || csr_drop))),
-    .bridged_o, .ports_o, .passes_i, .brings_i, .strays_i,
+    .refused_i(offer_refused || take_refused || settle_refused || (handed && (csr_offer || csr_take || csr_drop))),
+    .bridged_o, .ports_o, .routes_o, .passes_i, .brings_i, .strays_i,
     .ring_write_o(ring_write), .ring_read_o(ring_read), .ring_slot_o(ring_slot), .ring_slice_o(ring_slice),
-    .ring_data_o(ring_data), .ring_data_i(bridged_o ? '0 : receive_data[64*receive_lane_q +: 64]),
+    .ring_data_o(ring_data), .ring_data_i(handed ? '0 : receive_data[64*receive_lane_q +: 64]),
     .phase_i(phase_o), .holds_off_i(holds_off), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
     .trouble_i(trouble), .reason_i(reason), .offered_i(offered), .sent_i(sent_o), .answered_i(answered),
     .confirmed_i(confirmed), .settled_i(settled_o), .received_i(received), .taken_i(taken), .done_i(done_o),

@@ -2,8 +2,13 @@
 // The slots from the other side. Those up to `done` are committed and wait in the ring for their consumer; those after it, up
 // to the one before `expected`, are tentative. A frame that is damaged or missing makes this side want a new generation, and
 // ignore all slots until a restart frame says which ones it keeps.
+//
+// With a relay (rtl/relay), the slots go on over another link, and this side says of them what that link's next side says: it
+// answers those that are answered there, and has done those that are settled there. A confirmation of the other side is passed
+// on, and a slot is committed when it has left on that link.
 module oae_link_intake #(
-  parameter int unsigned SLOTS = 128           // of the ring, a power of two
+  parameter int unsigned SLOTS = 128,          // of the ring, a power of two
+  parameter bit          RELAY = 1'b0
 ) (
   input  logic         clk_i,
   input  logic         rst_i,
@@ -24,6 +29,12 @@ module oae_link_intake #(
   input  logic [31:0]  take_index_i,
   output logic         take_refused_o,
   input  logic         take_next_i,            // the bridge has taken one slot more
+  /* verilator lint_off UNUSEDSIGNAL */        // a return has fewer bits, and may come without a relay
+  input  oae_link_pkg::onward_t      relay_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  oae_link_pkg::hold_t        hold_i,
+  output oae_link_pkg::arrival_t     arrival_o, // but for the group
+  output oae_link_pkg::inbound_t     relay_o,
 
   output logic         room_o,                 // the ring has room for the frame that comes
   output logic [$clog2(SLOTS)-1:0] row_o,      // its place
@@ -61,6 +72,7 @@ module oae_link_intake #(
   logic        due_q, due_d;
   logic        urgent_q, urgent_d;
   logic        discards_q;                     // the link was cut in the clock before
+  logic [31:0] granted_q, granted_d;           // with a relay: the last slot that the other side confirms
 
   logic               said_q;                  // a return has come in the clock before
   logic [31:0]        said_confirmed_q;
@@ -74,16 +86,26 @@ module oae_link_intake #(
   logic signed [31:0] kept;                    // of the tentative slots, by a restart
   logic signed [31:0] begins;
   logic               keeps;
+  logic signed [31:0] granted;
+  logic               restarts;
+  logic               accepts;
   logic               defect;
+  logic [15:0]        answered;                // what a return says
+  logic [15:0]        settled;
+  logic [15:0]        room;
+  logic [15:0]        digest;
+  logic               changed;                 // since the clock before
 
   assign slot = up_i && frame_good_i && protocol_i == 2'(oae_registers::WIRE_PROTOCOL_SLOT);
   assign restart = up_i && frame_good_i && protocol_i == 2'(oae_registers::WIRE_PROTOCOL_RESTART);
   assign jammed = wanted_q != generation_q;
   assign newer = head_i.generation - generation_q;
   assign newer_wanted = head_i.generation - wanted_q;
-  assign next = head_i.number == expected_q && room_o;
+  assign next = head_i.number == expected_q && (RELAY ? hold_i.holds : room_o);
   assign confirms = said_confirmed_q - done_q;
   assign kept = head_i.number - done_q;
+  assign accepts = slot && newer == '0 && !jammed && next;
+  assign restarts = restart && newer > 0 && kept >= 0 && kept < expected_q - done_q && !(RELAY && kept < granted);
   assign room_o = place_q - taken_q < 32'(SLOTS);
   assign row_o = place_q[ROW-1:0];
   assign take_refused_o = take_i && take_index_i - taken_q > received_q - taken_q;
@@ -107,6 +129,7 @@ module oae_link_intake #(
     urgent_d = urgent_q && !return_taken_i;
     jams_o = 1'b0;
     commits_o = '0;
+    granted_d = granted_q;
     defect = 1'b0;
 
     if (take_i && !take_refused_o) begin
@@ -118,14 +141,15 @@ module oae_link_intake #(
       due_d = 1'b1;
     end
 
-    if (slot && newer == '0 && !jammed && next) begin
+    if (accepts) begin
       expected_d = expected_q + 32'd1;
       place_d = place_q + 32'd1;
       digest_d = oae_link_pkg::next_digest(digest_q, head_i.digest);
-      due_d = 1'b1;
+      due_d = due_d || !RELAY;
     end else if (slot && newer == '0 && !jammed) begin
       jams_o = 1'b1;                           // a slot before it is missing
       wanted_d = generation_q + 8'd1;
+      if (RELAY && head_i.number == expected_q && hold_i.unrouted) defect = 1'b1;
     end else if (slot && newer > 0 && newer_wanted >= 0) begin
       jams_o = 1'b1;                           // the restart of its generation is missing
       wanted_d = head_i.generation + 8'd1;
@@ -133,7 +157,7 @@ module oae_link_intake #(
       jams_o = 1'b1;
       wanted_d = generation_q + 8'd1;
     end else if (restart && newer > 0) begin
-      if (kept < 0 || kept >= expected_q - done_q) defect = 1'b1;
+      if (!restarts) defect = 1'b1;
       else begin
         generation_d = head_i.generation;
         wanted_d = head_i.generation;
@@ -150,17 +174,26 @@ module oae_link_intake #(
 
     if (up_i && return_valid_i && return_i.ask) due_d = 1'b1;
     if (said_q) begin
-      if (confirms > 0 && confirms < expected_q - done_q) begin
+      if (RELAY && confirms > granted && confirms < expected_q - done_q) granted_d = said_confirmed_q;
+      else if (!RELAY && confirms > 0 && confirms < expected_q - done_q) begin
         done_d = said_confirmed_q;
         received_d = received_q + confirms;
         commits_o = confirms;
         due_d = 1'b1;
-      end else if (confirms > 0) defect = 1'b1;
+      end else if (confirms > 0 && confirms >= expected_q - done_q) defect = 1'b1;
+    end
+    if (RELAY) begin
+      done_d = done_q + relay_i.confirms;
+      received_d = received_q + relay_i.confirms;
+      taken_d = received_d;
+      commits_o = relay_i.confirms;
+      if (changed) due_d = 1'b1;
     end
 
     if (cut_i) begin
       due_d = 1'b0;
       urgent_d = 1'b0;
+      granted_d = done_d;                      // What is not confirmed onward is reversed.
     end
     if (discards_q) begin                      // what the cut has left tentative
       expected_d = done_q + 32'd1;
@@ -176,8 +209,10 @@ module oae_link_intake #(
       generation_d = '0;
       wanted_d = '0;
       digest_d = '0;
+      granted_d = done_d;
       due_d = 1'b1;
     end
+    if (RELAY && hold_i.loses) known_d = 1'b0; // The fate of what the other side has confirmed cannot be known here.
   end
 
   always_ff @(posedge clk_i) begin
@@ -200,6 +235,7 @@ module oae_link_intake #(
       place_q <= '0;
       due_q <= 1'b0;
       urgent_q <= 1'b0;
+      granted_q <= '0;
       discards_q <= 1'b0;
       defect_o <= 1'b0;
     end else begin
@@ -215,17 +251,52 @@ module oae_link_intake #(
       place_q <= place_d;
       due_q <= due_d;
       urgent_q <= urgent_d;
+      granted_q <= granted_d;
       discards_q <= cut_i;
       defect_o <= defect;
     end
   end
 
-  assign return_o.answered = expected_q[15:0] - 16'd1;
-  assign return_o.done = done_q[15:0];
-  assign return_o.credit = done_q[15:0] + 16'(SLOTS) - (received_q[15:0] - taken_q[15:0]);
+  assign granted = granted_q - done_q;
+
+  // What a return says of the slots
+  if (RELAY) begin : gen_relay
+    logic [15:0] digests [SLOTS];              // of the slots up to each number
+    logic [47:0] said_before_q;
+    assign answered = done_q[15:0] + relay_i.answered[15:0];
+    assign settled = done_q[15:0] - relay_i.unsettled[15:0];
+    assign room = done_q[15:0] + relay_i.room[15:0];
+    assign digest = digests[answered[ROW-1:0]];
+    assign changed = {answered, settled, room} != said_before_q;
+    always_ff @(posedge clk_i) begin
+      if (accepts || restarts || join_i) digests[expected_d[ROW-1:0] - ROW'(1)] <= digest_d;
+      said_before_q <= {answered, settled, room};
+    end
+  end else begin : gen_ring
+    assign answered = expected_q[15:0] - 16'd1;
+    assign settled = done_q[15:0];
+    assign room = done_q[15:0] + 16'(SLOTS) - (received_q[15:0] - taken_q[15:0]);
+    assign digest = digest_q;
+    assign changed = 1'b0;
+  end
+  assign return_o.answered = answered;
+  assign return_o.done = settled;
+  assign return_o.credit = room;
   assign return_o.generation = generation_q;
   assign return_o.wanted = wanted_q[6:0];
-  assign return_o.digest = digest_q;
+  assign return_o.digest = digest;
+
+  always_comb begin
+    arrival_o = '0;
+    arrival_o.next = protocol_i == 2'(oae_registers::WIRE_PROTOCOL_SLOT) && newer == '0 && !jammed && head_i.number == expected_q;
+    arrival_o.damaged = damaged_i;
+    relay_o.ends = frame_good_i;
+    relay_o.accepts = accepts;
+    relay_o.restarts = restarts;
+    relay_o.kept = kept;
+    relay_o.discards = discards_q;
+    relay_o.granted = granted;
+  end
 
   assign expected_o = expected_q;
   assign done_o = done_q;
@@ -236,11 +307,14 @@ module oae_link_intake #(
   assign due_o = due_q;
   assign urgent_o = urgent_q;
   assign jammed_o = jammed;
-  assign busy_o = said_q || discards_q;
+  assign busy_o = said_q || discards_q || changed;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)
     if (!rst_i) begin
+      assert (!RELAY || (granted >= 0 && granted < expected_q - done_q)) else $error("a confirmation of a slot that is not held");
+      assert (!RELAY || relay_i.confirms <= granted) else $error("a slot is confirmed onward that the other side has not confirmed");
+      assert (!RELAY || relay_i.answered <= expected_q - done_q - 32'd1) else $error("a slot is answered that is not held");
       assert (place_q - received_q == expected_q - done_q - 32'd1) else $error("number and place do not agree");
       assert (place_q - taken_q <= 32'(SLOTS)) else $error("more slots than the ring has");
       assert (received_q - taken_q <= place_q - taken_q) else $error("a slot is taken before it is committed");

@@ -22,6 +22,7 @@ module oae_link_phases #(
   input  logic        doubts_i,
   input  logic        gains_i,
   input  logic        defect_i,
+  input  logic        lost_i,           // the history of what this side has received
 
   input  logic        frame_good_i,
   input  logic [1:0]  protocol_i,
@@ -92,7 +93,7 @@ module oae_link_phases #(
 
   always_comb begin
     what = NONE;
-    if (ends_i || misses || troubled || (defect_i && live)) what = LOST;
+    if (ends_i || misses || troubled || (defect_i && live) || (lost_i && phase_q != DOWN)) what = LOST;
     else if (phase_q == DOWN) begin
       if ((begins_i || wanted_q) && rested_q) what = BEGIN;
     end else if (phase_q == INITIALISING) begin

@@ -44,6 +44,7 @@ package oae_link_pkg;
   // and those that it has received
   typedef struct packed {
     logic        known;
+    logic [15:0] pending;
     logic [31:0] first;
     logic [31:0] done;
   } journal_t;
@@ -66,6 +67,76 @@ package oae_link_pkg;
     logic        known;      // it covers the slots in doubt
     logic [31:0] done;
   } verdict_t;
+
+  // Between an end and the relay that passes on what comes in by it (rtl/relay). Counts are relative to the last slot that the
+  // intake has committed.
+  typedef struct packed {
+    logic        part;       // a group of a frame comes
+    logic [2:0]  slice;      //   with this first slice,
+    logic        next;       //   of the slot that is expected, as far as its head can be trusted
+    logic        damaged;
+  } arrival_t;
+
+  typedef struct packed {
+    logic        holds;      // the slot that comes is on its way onward
+    logic        unrouted;   //   or its label is not in the table
+    logic        loses;      // slots that were confirmed onward are lost
+  } hold_t;
+
+  typedef struct packed {
+    logic        ends;       // the last group of a frame without damage comes,
+    logic        accepts;    //   and the slot is held
+    logic        restarts;   // the other side keeps so many of the tentative slots
+    logic [31:0] kept;
+    logic        discards;   // the link was cut in the clock before: it keeps none
+    logic [31:0] granted;    // so many slots may be confirmed onward
+  } inbound_t;
+
+  typedef struct packed {
+    logic [31:0] confirms;   // so many slots are confirmed onward in this clock
+    logic [31:0] answered;   // so many more are answered there
+    logic [31:0] unsettled;  // so many of those that are confirmed are not settled there
+    logic [31:0] room;       // there is room for so many more than are confirmed
+  } onward_t;
+
+  // Between the relay and the end by which the slots leave
+  typedef struct packed {
+    logic        retracts;   // what is offered after `number` is taken back, whatever of it has left, unless it is confirmed
+    logic [31:0] number;
+    logic [31:0] grant;      // slots up to this one may be confirmed
+  } outward_t;
+
+  typedef struct packed {
+    logic        open;       // the last slot that is offered has not arrived as a whole:
+    logic [2:0]  filled;     //   its slices before this one have
+    logic        closes;     // it has now,
+    logic        spoils;     //   or is damaged
+  } opening_t;
+
+  typedef struct packed {
+    logic        up;
+    logic        room;       // for a slot more
+    logic        loses;
+    logic [31:0] offered;
+    logic [31:0] answered;
+    logic [31:0] settled;
+    logic [31:0] credit;     // the last slot for which the other side has room
+  } outbound_t;
+
+  typedef struct packed {
+    logic        leaves;     // a return leaves, which confirms slots up to this one
+    logic [31:0] number;
+  } confirm_t;
+
+  localparam int unsigned ROUTES = 16;       // labels of the table
+
+  localparam int unsigned ROUTE_BITS = 9;
+
+  // What becomes of a slot with a label
+  typedef struct packed {
+    logic [7:0]  label;      // of the slot from there on
+    logic        onward;
+  } route_t;
 
   // The frame's seed, which is added to slice 6 for the check: a frame of another number or of another session is a damaged one.
   function automatic logic [63:0] seed(input logic [31:0] number, input logic [15:0] from, input logic [15:0] to);

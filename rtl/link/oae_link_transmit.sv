@@ -5,6 +5,7 @@ module oae_link_transmit #(
   parameter int unsigned SLICES = 2,
   parameter int unsigned SLOTS = 128,        // of the ring
   parameter int unsigned RETURN_EVERY = 32,  // groups
+  parameter int unsigned PATIENCE = 64,      // clocks that a frame waits for the rest of its slot
   parameter int unsigned IDLE_EVERY = 1024   // groups, after which one is idle, for receivers whose clock is slower
 ) (
   input  logic                clk_i,
@@ -32,6 +33,11 @@ module oae_link_transmit #(
   input  logic [31:0]         slot_number_i,
   input  logic [7:0]          slot_generation_i,
   output logic                slot_taken_o,
+  output logic                starved_o,     // the rest of the slot that has not arrived as a whole did not come in time
+  input  logic                slot_open_i,   // it has not arrived as a whole:
+  input  logic [2:0]          filled_i,      //   the ring has its slices before this one
+  input  logic                closed_i,      // now it has, or never will:
+  input  logic                spoils_i,      //   it leaves with a check that is wrong
 
   // The ring, whose data come one clock later
   output logic                ring_read_o,
@@ -66,6 +72,37 @@ module oae_link_transmit #(
   logic begins;
   logic any;
   logic goes_on;
+
+  // A slot that a relay passes on leaves while it arrives. Its last group waits for the verdict on the frame by which it has come.
+  localparam int unsigned WAIT = $clog2(PATIENCE + 1);
+  logic             waits_q;       // the present frame is one of a slot that has not arrived as a whole
+  logic             spoiled_q;     //   or never will
+  logic [WAIT-1:0]  waited_q;
+  logic             starves;       // the rest of the slot does not come
+  logic             ready;         // the next group of the present frame has arrived
+
+  assign ready = !waits_q || slice_q < filled_i;
+  assign starves = waits_q && waited_q == WAIT'(PATIENCE);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || clear_i) begin
+      waits_q <= 1'b0;
+      spoiled_q <= 1'b0;
+      waited_q <= '0;
+      starved_o <= 1'b0;
+    end else begin
+      starved_o <= (starved_o || starves) && !closed_i;
+      if (begins) begin
+        waits_q <= slot_taken_o && slot_open_i && !closed_i;
+        spoiled_q <= 1'b0;
+      end else if (waits_q) begin
+        if (closed_i || starves) waits_q <= 1'b0;
+        if (spoils_i || starves) spoiled_q <= 1'b1;
+      end
+      waited_q <= !waits_q || goes_on ? '0 : waited_q + WAIT'(1);
+    end
+  end
+
   logic rests;
   logic [1:0] protocol_d;
   oae_link_pkg::head_t      head_d;
@@ -73,8 +110,8 @@ module oae_link_transmit #(
   assign rests = busy_since_q == IDLE'(IDLE_EVERY);
   assign any = join_valid_i || restart_valid_i || alive_valid_i || slot_valid_i;
   assign return_taken_o = return_valid_i && !rests &&
-                          (return_urgent_i || since_q == EVERY'(RETURN_EVERY) || !(any || going_q));
-  assign goes_on = going_q && !return_taken_o && !rests;
+                          (return_urgent_i || since_q == EVERY'(RETURN_EVERY) || !(going_q ? ready : any));
+  assign goes_on = going_q && ready && !return_taken_o && !rests;
   assign begins = any && !going_q && !return_taken_o && !rests;
   assign join_taken_o = begins && join_valid_i;
   assign restart_taken_o = begins && !join_valid_i && restart_valid_i;
@@ -107,6 +144,7 @@ module oae_link_transmit #(
 
   logic       part1_q;
   logic       return1_q;
+  logic       spoiled1_q;
   logic [2:0] slice1_q;
   logic [1:0] protocol1_q;
   oae_link_pkg::head_t      head1_q;
@@ -139,6 +177,7 @@ module oae_link_transmit #(
     if (join_taken_o) join_q <= join_i;
     if (alive_taken_o) alive_q <= alive_i;
     slice1_q <= ring_slice_o;
+    spoiled1_q <= spoiled_q && !begins;
     protocol1_q <= protocol_d;
     head1_q <= head_d;
     join1_q <= join_taken_o ? join_i : join_q;
@@ -170,8 +209,10 @@ module oae_link_transmit #(
         3'd1: if (is_join1) words[64*i +: 64] = {join1_q.sessions.other, join1_q.sessions.own};
         3'd2: if (is_join1) words[64*i +: 64] = join1_q.sent;
         3'd3: if (is_join1) words[64*i +: 64] = {join1_q.journal.first, join1_q.journal.done};
-        3'd4: if (is_join1)
+        3'd4: if (is_join1) begin
           words[64*i +: 3] = {join1_q.sessions.met, join1_q.sessions.agreed, join1_q.journal.known};
+          words[64*i + oae_registers::WIRE_FLAGS_PENDING_SHIFT +: 16] = join1_q.journal.pending;
+        end
         3'd5: if (is_restart1) begin
           words[64*i + oae_registers::WIRE_START_NUMBER_SHIFT +: 32] = head1_q.number;
           words[64*i + oae_registers::WIRE_START_DIGEST_SHIFT +: 16] = head1_q.digest;
@@ -183,6 +224,7 @@ module oae_link_transmit #(
 
   logic                 part2_q;
   logic                 return2_q;
+  logic                 spoiled2_q;
   logic [2:0]           slice2_q;
   logic [64*SLICES-1:0] data2_q;
   logic                 is_slot2_q;
@@ -198,6 +240,7 @@ module oae_link_transmit #(
       return2_q <= return1_q;
     end
     slice2_q <= slice1_q;
+    spoiled2_q <= spoiled1_q;
     is_slot2_q <= is_slot1;
     head2_q <= head1_q;
     seed2_q <= is_join1 ? '0 : oae_link_pkg::seed(is_slot1 ? head1_q.number : '0, own_session_i, peer_session_i);
@@ -245,6 +288,7 @@ module oae_link_transmit #(
 
   logic                 part3_q;
   logic                 return3_q;
+  logic                 spoiled3_q;
   logic [2:0]           slice3_q;
   logic [64*SLICES-1:0] data3_q;
   logic                 is_slot3_q;
@@ -262,6 +306,7 @@ module oae_link_transmit #(
       return3_q <= return2_q;
     end
     slice3_q <= slice2_q;
+    spoiled3_q <= spoiled2_q;
     data3_q <= data2_q;
     is_slot3_q <= is_slot2_q;
     head3_q <= head2_q;
@@ -285,7 +330,7 @@ module oae_link_transmit #(
   end
   oae_link_shift #(.BITS(64)) seed_shift (.state_i(seed3_q), .state_o(seed_term));
   assign total = (slice3_q == '0 ? '0 : shifted) ^ sum_q;
-  assign check = ~(total ^ seed_term);
+  assign check = ~(total ^ seed_term) ^ {64{spoiled3_q}};
 
   assign checked_o = part3_q && is_slot3_q && slice3_q == LAST;
   always_comb begin
@@ -306,6 +351,8 @@ module oae_link_transmit #(
   assign busy_o = going_q || part1_q || return1_q || part2_q || return2_q || part3_q || return3_q;
 
 `ifndef SYNTHESIS
+  always_ff @(posedge clk_i)
+    if (!rst_i) assert (!(goes_on && waits_q) || slice_q != LAST) else $error("the end of a slot leaves before its verdict");
   initial assert (SLICES == 2 || SLICES == 4 || SLICES == 8) else $error("SLICES must be 2, 4 or 8");
 `endif
 

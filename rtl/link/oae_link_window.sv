@@ -6,8 +6,12 @@
 // The other side holds what is answered. A return that leaves confirms all of it; from then on, it can only be settled forward.
 // On damage, silence or at the firmware's wish, all slots that are not answered are reversed: a new generation begins, and
 // their numbers are given to the slots that are offered next. Every frame names its generation.
+//
+// A relay (rtl/relay) offers slots that it does not own. It says which ones may be confirmed, and takes others back, for which
+// even slots that are answered are reversed.
 module oae_link_window #(
-  parameter int unsigned SLOTS = 128          // of the ring, a power of two
+  parameter int unsigned SLOTS = 128,         // of the ring, a power of two
+  parameter bit          RELAY = 1'b0
 ) (
   input  logic         clk_i,
   input  logic         rst_i,
@@ -26,6 +30,9 @@ module oae_link_window #(
   input  logic [31:0]  offer_number_i,
   output logic         offer_refused_o,
   input  logic         offer_next_i,          // the bridge offers one slot more, for which there is a place
+  /* verilator lint_off UNUSEDSIGNAL */       // without a relay
+  input  oae_link_pkg::outward_t     relay_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   input  logic         withdraw_i,
   input  logic         resume_i,
   input  logic         drop_i,
@@ -47,13 +54,15 @@ module oae_link_window #(
   input  oae_link_pkg::head_t        checked_head_i,
   output logic         confirm_due_o,
   output logic         ask_o,
-  input  logic         return_taken_i,        // it confirms what is answered
+  input  logic         return_taken_i,        // it confirms what may be confirmed
 
   output logic [31:0]  offered_o,
   output logic [31:0]  sent_o,
   output logic [31:0]  answered_o,
+  output logic [31:0]  confirm_o,             // what a return confirms
   output logic [31:0]  confirmed_o,
   output logic [31:0]  settled_o,
+  output logic [31:0]  credit_o,
   output logic         held_o,
   output logic         restarting_o,
   output logic         in_doubt_o,
@@ -64,6 +73,7 @@ module oae_link_window #(
   output logic [31:0]  loses_o,               //   or lost
 
   // In this clock
+  output logic         lost_o,                // slots are lost
   output logic         silent_o,
   output logic         doubts_o,
   output logic         gains_o,               // the other side holds more, or has committed more
@@ -93,6 +103,9 @@ module oae_link_window #(
   logic        fresh_q;                       //   but for what has happened in the clock before
   logic [15:0] digest_answered_q, digest_answered_d;
   logic [15:0] digest_sent_q, digest_sent_d;
+  logic [15:0] digest_confirmed_q, digest_confirmed_d;
+  logic        ungranted;                     // the relay does not let all be confirmed that is answered
+  logic [31:0] confirm;
 
   // ---- A return: its numbers become whole in the clock in which it comes, and are compared in the next one ----
 
@@ -130,6 +143,16 @@ module oae_link_window #(
       digests[checked_head_i.number[ROW-1:0]] <= oae_link_pkg::next_digest(digest_sent_q, checked_head_i.digest);
   end
 
+  if (RELAY) begin : gen_grant
+    logic signed [31:0] grants;
+    assign grants = relay_i.grant - answered_q;
+    assign ungranted = grants < 0;
+    assign confirm = ungranted ? relay_i.grant : answered_q;
+  end else begin : gen_no_grant
+    assign ungranted = 1'b0;
+    assign confirm = answered_q;
+  end
+
   assign same = said_generation_q == generation_q;
   assign agrees = digest_q == said_digest_q;
   assign answers = said_answered_q - answered_q;
@@ -151,11 +174,15 @@ module oae_link_window #(
   logic               settled_by_peer;
   logic [31:0]        in_doubt;               // how many slots
   logic [31:0]        found;                  //   of these, the other side has committed
+  logic [31:0]        pending;                //   of those behind them, will be settled by what it says later
   oae_link_pkg::verdict_t           verdict;
   logic signed [31:0] begins;
+  logic signed [31:0] retracted;              // how many of the slots that were sent the relay takes back,
+  logic signed [31:0] kept;                   //   and how many of those that are not answered it leaves
 
-  assign lacks = settled_q == sent_q && shown_q;
-  assign waits = up_i && (!lacks || (offered_q != sent_q && !held_q && sent_q == credit_q));
+  assign lacks = settled_q == confirmed_q && answered_q == sent_q && (ungranted || confirmed_q == answered_q) && shown_q;
+  // A relay that has no credit gives none, so that it asks before it is offered anything.
+  assign waits = up_i && (!lacks || ((RELAY || offered_q != sent_q) && !held_q && sent_q == credit_q));
   assign silent_o = waits && late_q && !fresh_q;
   assign doubt = silent_o && asked_q && !(lacks && heard_q);
 
@@ -169,8 +196,10 @@ module oae_link_window #(
       verdict.done = peer_i.done;
     end
   end
+  assign pending = join_i ? 32'(peer_i.pending) : '0;
   assign in_doubt = confirmed_q - settled_q;
   assign found = verdict.done - settled_q;
+  assign loses = settled_by_peer && (!verdict.known || found > in_doubt || pending > in_doubt - found);
   assign settled_by_peer = join_i || (settle_i && !settle_refused_o);
   // Once this side has begun to come up, the other side may have read its numbers.
   assign settle_refused_o = settle_i && (!down_i || in_doubt == '0 || (verdict_i.known && found > in_doubt));
@@ -194,7 +223,7 @@ module oae_link_window #(
     since_d = since_q;
     digest_answered_d = digest_answered_q;
     digest_sent_d = digest_sent_q;
-    loses = 1'b0;
+    digest_confirmed_d = digest_confirmed_q;
     gains_o = 1'b0;
     progress = 1'b0;
     reverse = 1'b0;
@@ -204,7 +233,9 @@ module oae_link_window #(
     if (drop_i) offered_d = sent_q;
     if (drop_i || resume_i) held_d = 1'b0;
     if (slot_taken_i) sent_d = sent_q + 32'd1;
-    if (return_taken_i) confirmed_d = answered_q;
+    if (return_taken_i) confirmed_d = confirm;
+    if (return_taken_i && confirm != confirmed_q)
+      digest_confirmed_d = ungranted ? digests[confirm[ROW-1:0]] : digest_answered_q;
     if (checked_i && checked_head_i.generation == generation_q)
       digest_sent_d = oae_link_pkg::next_digest(digest_sent_q, checked_head_i.digest);
 
@@ -234,6 +265,21 @@ module oae_link_window #(
 
     progress = progress || gains_o;
 
+    retracted = '0;
+    kept = '0;
+    if (RELAY && relay_i.retracts) begin
+      offered_d = relay_i.number;
+      retracted = sent_d - relay_i.number;
+      kept = relay_i.number - answered_d;
+      if (retracted > 0) begin
+        reverse = 1'b1;
+        if (kept < 0) begin                      // The other side holds slots that are taken back.
+          answered_d = confirmed_d;
+          digest_answered_d = digest_confirmed_d;
+        end
+      end
+    end
+
     // Whoever waits without progress asks; who has asked in vain doubts.
     if (silent_o) begin
       asked_d = 1'b1;
@@ -258,12 +304,11 @@ module oae_link_window #(
     end
     if (settled_by_peer) begin
       settled_d = confirmed_q;
-      if (!verdict.known || found > in_doubt) loses = 1'b1;
-      else begin
+      if (!loses) begin
         settled_d = verdict.done;
-        confirmed_d = verdict.done;
-        sent_d = verdict.done;
-        answered_d = verdict.done;
+        confirmed_d = verdict.done + pending;
+        sent_d = verdict.done + pending;
+        answered_d = verdict.done + pending;
       end
     end
     if (cut_i || join_i) begin
@@ -274,9 +319,10 @@ module oae_link_window #(
       ask_d = 1'b0;
       digest_answered_d = '0;
       digest_sent_d = '0;
+      digest_confirmed_d = '0;
     end
     if (join_i) begin
-      credit_d = settled_d;
+      credit_d = confirmed_d;
       since_d = now_i;
     end
     if (!again_i && sent_d != reversed_from) held_d = 1'b1;
@@ -302,6 +348,7 @@ module oae_link_window #(
       fresh_q <= 1'b0;
       digest_answered_q <= '0;
       digest_sent_q <= '0;
+      digest_confirmed_q <= '0;
     end else begin
       offered_q <= offered_d;
       sent_q <= sent_d;
@@ -321,6 +368,7 @@ module oae_link_window #(
       fresh_q <= progress || silent_o || !waits;
       digest_answered_q <= digest_answered_d;
       digest_sent_q <= digest_sent_d;
+      digest_confirmed_q <= digest_confirmed_d;
     end
   end
 
@@ -346,6 +394,7 @@ module oae_link_window #(
   end
 
   assign commits_o = lost_q ? '0 : settled_q - settled_before_q;
+  assign lost_o = loses && in_doubt != '0;
   assign loses_o = lost_q ? settled_q - settled_before_q : '0;
   assign reverses_o = reversed_from_q - reversed_to_q;
 
@@ -363,10 +412,11 @@ module oae_link_window #(
 
   always_ff @(posedge clk_i) begin
     bound_q <= bound;
-    open_q <= up_i && !rst_i && !held_d && !takes_back && !cut_i && !join_i && !settle_i;
+    open_q <= up_i && !rst_i && !held_d && !takes_back && !cut_i && !join_i && !settle_i && (!RELAY || shown_d);
   end
   // Nothing leaves in the clock in which an offer is taken back, nor in the next one, in which the bound does not know it yet.
-  assign takes_back = drop_i || (offer_i && $signed(offer_number_i[ROW+1:0] - offered_q[ROW+1:0]) < 0);
+  assign takes_back = drop_i || (RELAY && relay_i.retracts) || (offer_i && $signed(offer_number_i[ROW+1:0] - offered_q[ROW+1:0]) < 0);
+  // A relay may take back again what it has just offered. It waits for the other side, so that generations cannot go around.
   assign slot_valid_o = open_q && up_i && !held_q && !takes_back && sent_q != bound_q;
 
   assign generation_o = generation_q;
@@ -376,7 +426,8 @@ module oae_link_window #(
   // was reversed.
   assign restart_o.number = answered_q;
   assign restart_o.digest = digest_answered_q;
-  assign confirm_due_o = up_i && answered_q != confirmed_q;
+  assign confirm_due_o = up_i && confirm != confirmed_q;
+  assign confirm_o = confirm;
   assign ask_o = ask_q;
   assign doubts_o = doubt;
 
@@ -385,12 +436,13 @@ module oae_link_window #(
   assign answered_o = answered_q;
   assign confirmed_o = confirmed_q;
   assign settled_o = settled_q;
+  assign credit_o = credit_q;
   assign held_o = held_q;
   assign restarting_o = !shown_q;
   assign in_doubt_o = !up_i && settled_q != confirmed_q;
 
   assign busy_o = said_q || settled_before_q != settled_q || reversed_from_q != reversed_to_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
-                  (up_i && !held_q && !open_q);
+                  (up_i && !held_q && !open_q && (!RELAY || shown_q));
 `ifdef SYNTHESIS
   assign deadline_valid_o = 1'b0;
   assign deadline_o = '0;
@@ -408,6 +460,8 @@ module oae_link_window #(
       assert (offered_q - settled_q >= sent_q - settled_q) else $error("sent, and not offered");
       assert (offered_q - settled_q < 32'(SLOTS)) else $error("more slots offered than the ring has");
       assert (!offer_next_i || !(offer_i || drop_i)) else $error("the bridge and the firmware offer slots");
+      assert (!RELAY || !relay_i.retracts || offered_d - confirmed_d <= 32'(SLOTS)) else $error("the relay takes back what is confirmed");
+      assert (confirm - confirmed_q <= answered_q - confirmed_q) else $error("a return takes a confirmation back, or has no answer for it");
       assert (!restart_q || up_i) else $error("a restart of a link that is not up");
     end
 `endif

@@ -55,6 +55,45 @@ dd if=/share/pattern of=/dev/copier0 bs=4096 count=1
 dd if=/dev/copier0 of=/share/back bs=4096 count=1
 """
 
+# The device goes while its file is open, and comes back. What is still open stays of no use.
+REMOVED = HEAD + """
+driver=/sys/bus/pci/drivers/copier
+modprobe copier
+exec 3<> /dev/copier0
+head -c 64 /share/other >&3
+echo ${device##*/} > $driver/unbind
+code=0; dd bs=64 count=1 <&3 > /share/stale 2> /share/read || code=$?; echo $code >> /share/codes
+code=0; dd if=/share/pattern bs=64 count=1 >&3 2> /share/write || code=$?; echo $code >> /share/codes
+echo ${device##*/} > $driver/bind
+code=0; dd bs=64 count=1 <&3 > /share/stale 2> /share/read_later || code=$?; echo $code >> /share/codes
+dd if=/share/pattern of=/dev/copier0 bs=4096 count=1
+exec 3>&-
+dd if=/dev/copier0 of=/share/back bs=4096 count=1
+rmmod copier
+dmesg -r > /share/dmesg
+"""
+
+# With a clock of 5 kHz, 32 KiB take 1.4 s, which is longer than the driver waits.
+LATE = HEAD + """
+driver=/sys/bus/pci/drivers/copier
+modprobe copier
+fails() { "$@" 2> /share/error && echo none >> /share/errors || sed -n 's/.*: //p' /share/error >> /share/errors; }
+free() { dd if=/share/other of=/dev/copier0 bs=64 count=1 seek=1023; }
+fails dd if=/share/pattern of=/dev/copier0 bs=32768 count=1
+fails free
+await free
+grep copier0 /proc/interrupts > /share/interrupts
+dd if=/share/pattern of=/dev/copier0 bs=32768 count=1 2> /share/copying &
+sleep 0.2
+echo ${device##*/} > $driver/unbind
+code=0; wait $! || code=$?
+echo $code > /share/code
+echo ${device##*/} > $driver/bind
+dd if=/share/pattern of=/dev/copier0 bs=64 count=1
+dd if=/dev/copier0 of=/share/back bs=64 count=1
+dmesg -r > /share/dmesg
+"""
+
 
 def pattern(seed):
     return random.Random(seed).randbytes(SIZE)
@@ -68,7 +107,7 @@ class Linux(machine.TestCase):
         cls.pattern, cls.other = pattern(1), pattern(2)
         with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
             cls.run_ = machine.Children("--stats", str(pathlib.Path(folder) / "stats.json"), platform=PLATFORM, trace=True,
-                                        scripts={"copied": COPIED, "failed": FAILED, "reset": RESET})
+                                        scripts={"copied": COPIED, "failed": FAILED, "reset": RESET, "removed": REMOVED})
             (cls.run_.share / "pattern").write_bytes(cls.pattern)
             (cls.run_.share / "other").write_bytes(cls.other)
             cls.run_.finish()
@@ -102,8 +141,17 @@ class Linux(machine.TestCase):
         self.assertEqual([line["vector"] for line in signals], [0] * (1 + len(PIECES)))
 
     def test_the_kernel_is_intact(self):
-        log = self.child("copied").file("dmesg")
-        self.assertEqual([line for line in log.splitlines() if TROUBLE.search(line)], [])
+        for name in ("copied", "removed"):
+            log = self.child(name).file("dmesg")
+            self.assertEqual([line for line in log.splitlines() if TROUBLE.search(line)], [], name)
+
+    def test_it_can_be_removed_while_its_file_is_open(self):
+        child = self.child("removed")
+        self.assertEqual(child.file("codes").split(), ["1", "1", "1"])
+        for name in ("read", "write", "read_later"):
+            self.assertIn("No such device", child.file(name))
+        self.assertEqual(child.file("stale"), "")
+        self.assertEqual((child.share / "back").read_bytes(), self.pattern[:4096])
 
     def test_a_copy_that_fails_is_an_error_of_the_write(self):
         child = self.child("failed")
@@ -123,6 +171,33 @@ class Linux(machine.TestCase):
             self.assertEqual(counters[f"copier.bridge.{errors}"], 0, errors)
         # The clock stands still for most of the time.
         self.assertLess(counters["copier.bridge.clocks"], stats["time_ps"] // 4000 // 100)
+
+
+class Slow(machine.TestCase):
+    """Copies that take longer than the driver waits, and one that is in progress when the device is removed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = machine.Run("--set", "devices[0].clock=5kHz", platform=PLATFORM, script=LATE)
+        (cls.run_.share / "pattern").write_bytes(pattern(1))
+        (cls.run_.share / "other").write_bytes(pattern(2))
+        cls.run_.finish()
+        assert cls.run_.code == 0, cls.run_
+
+    def test_the_interrupt_of_a_late_copy_does_not_end_the_next_one(self):
+        errors = self.run_.file("errors").splitlines()
+        self.assertRegex(errors[0], "timed out")
+        self.assertRegex(errors[1], "busy")
+
+    def test_a_removal_ends_a_copy(self):
+        self.assertEqual(self.run_.file("code").strip(), "1")
+        self.assertIn("No such device", self.run_.file("copying"))
+
+    def test_it_works_afterwards(self):
+        self.assertEqual((self.run_.share / "back").read_bytes(), pattern(1)[:64])
+        self.assertFalse((self.run_.share / "in_vain").exists())
+        log = self.run_.file("dmesg")
+        self.assertEqual([line for line in log.splitlines() if TROUBLE.search(line)], [])
 
 
 ONCE = HEAD + """

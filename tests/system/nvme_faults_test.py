@@ -432,5 +432,41 @@ class Export(DiskCase):
         self.assertEqual(sum_of((idle.folder / "disk.img").read_bytes()), sum_of(content))
 
 
+# What the platform file times, and a guest that reads all the time. The card is away for a second.
+AT = {"fatal": 4_000_000_000_007, "remove": 7_000_000_000_000, "insert": 8_000_000_000_000}  # ps
+TIMES = ("--set", f"devices[0].faults=[{{at: {AT['fatal']}ps, inject: fatal}}]",
+         "--set", "pcie_links[1].hot_plug={capable: true, surprise: true, actions: [" +
+         f"{{at: {AT['remove']}ps, action: remove}}, {{at: {AT['insert']}ps, action: insert}}]}}")
+READING = HEAD + """
+before() { [ $(cut -d . -f 1 /proc/uptime) -lt $1 ]; }
+while before 6; do dd if=$disk of=/dev/null bs=4096 count=1 iflag=direct; sleep 0.1; done 2> /dev/null
+dmesg -r > /share/fatal
+await eval '! [ -e $disk ]'
+await [ -e $disk ]
+dd if=$disk of=/dev/null bs=4096 count=1 iflag=direct
+"""
+
+
+class Timed(DiskCase):
+    """The platform file says when a disk fails, and when its card is removed."""
+
+    def test_at_their_exact_times_for_every_quantum(self):
+        traces = []
+        for quantum in ("100us", "5us"):
+            run = self.succeed(*TIMES, "--set", f"simulation.max_quantum={quantum}", platform="disk", script=READING,
+                               append=IMPATIENT, trace=True, check_rtl=False)
+            self.check_nothing_in_vain(run)
+            states = [(line["state"], line["t"]) for line in run.trace if line.get("nvme") == "disk.controller" and "state" in line]
+            self.assertIn(("fatal", AT["fatal"]), states)
+            # The controller hears of it one way of the link later, and when what was on its way has arrived.
+            lost = [t - AT["remove"] for state, t in states if state == "power lost"]
+            self.assertTrue(len(lost) == 1 and 250_000 <= lost[0] < 400_000, states)
+            self.assertEqual([t for state, t in states if state == "ready" and AT["remove"] < t < AT["insert"]], [])
+            self.assertTrue(any(state == "ready" and t > AT["insert"] for state, t in states), states)
+            self.assertIn("controller is down; will reset: CSTS=0x3", run.file("fatal"))
+            traces.append(run.trace)
+        self.assertListEqual(traces[0], traces[1])
+
+
 if __name__ == "__main__":
     machine.main()

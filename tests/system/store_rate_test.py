@@ -6,6 +6,7 @@ OAE_VP_PROBE names the folder of store_probe, which is built from tests/system/p
 import os
 import pathlib
 import shutil
+import statistics
 
 import machine
 
@@ -16,7 +17,9 @@ SCRIPT = f"""
 echo {DEVICE} > /sys/bus/pci/drivers/oae/unbind
 cat /sys/bus/pci/devices/{DEVICE}/resource > /share/resource
 echo 1 > /sys/bus/pci/devices/{DEVICE}/enable
-/share/store_probe /sys/bus/pci/devices/{DEVICE}/resource2 {STORES} > /share/time
+for take in 1 2 3; do
+  /share/store_probe /sys/bus/pci/devices/{DEVICE}/resource2 {STORES} >> /share/times
+done
 """
 
 # A byte of 10 bits at 2.5 GT/s, or of 8 bits and the sync headers at 8 GT/s; and the SKP ordered sets.
@@ -33,7 +36,10 @@ def time_of_a_store(generation, lanes, *options):
     address = int(one.file("resource").split("\n")[2].split()[0], 16)
     header = 16 if address >> 32 else 12
     framing = 8  # generations 1 to 5: 4 bytes with the sequence number, and the LCRC
-    return int(one.file("time")) / STORES, (framing + header + 4) * BYTE[generation] / lanes
+    # The kernel's own work may keep the processor from storing in one of the takes.
+    times = [int(time) / STORES for time in one.file("times").split()]
+    assert len(times) == 3, times
+    return statistics.median(times), (framing + header + 4) * BYTE[generation] / lanes
 
 
 class StoreRate(machine.TestCase):

@@ -48,6 +48,10 @@ function(oae_vp_verilate_kind out name)
   list(APPEND unknown ${KIND_UNPARSED_ARGUMENTS})
   if(unknown)
     list(GET unknown 0 first)
+    if(NOT first MATCHES "^[A-Z_]+$")
+      message(FATAL_ERROR "${where}: `${first}` belongs to no option\n  remedy: give an option one value, in quotes if it has "
+                          "blanks, and write TEXT without `;`; the options are ${all}")
+    endif()
     message(FATAL_ERROR "${where}: unknown option `${first}`\n  remedy: the options are ${all}")
   endif()
   if(KIND_KEYWORDS_MISSING_VALUES)
@@ -106,7 +110,9 @@ function(oae_vp_verilate_kind out name)
   list(APPEND arguments ${KIND_VERILATOR_ARGUMENTS})
 
   # The source that connects the pins
-  string(REGEX REPLACE "[^A-Za-z0-9]" "_" prefix V${name}_kind)
+  # `a-b` and `a_b` have classes of their own, since a name of a kind has no upper-case letters.
+  string(REPLACE "-" "H" prefix ${name})
+  string(REGEX REPLACE "[^A-Za-z0-9]" "_" prefix V${prefix}_kind)
   set(target ${name}_kind)
   set(glue ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
   set(options --caller ${CMAKE_CURRENT_LIST_FILE} --name ${name} --top ${KIND_TOP} --prefix ${prefix}

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/device/description.h"
@@ -42,6 +43,9 @@ struct Description : device::Description {
   std::string forbids_forks() const override;
   unsigned storages() const override { return static_cast<unsigned>(namespaces.size()); }
   bool has_faults() const override { return true; }
+  std::string check_fault(const std::vector<std::string_view>& words) const override {
+    return Controller::check_fault(words);
+  }
   std::string summary() const override;
 };
 

@@ -155,6 +155,33 @@ TEST(Copier, FailsWithoutBusMaster) {
   });
 }
 
+// A copy may end at any clock around that at which software clears the end of the one before. If its
+// end is in the register afterwards, the host has got an interrupt of its own for it.
+TEST(Copier, InterruptsAgainAtTheClockOfAClear) {
+  Host host;
+  host.run([&] {
+    host.find();
+    unsigned before = 0, after = 0;
+    for (vp::Picoseconds delay = 0; delay < 60 * vp::ns; delay += 1 * vp::ns) {
+      host.start(0x1000, 0x9000, 0);
+      pcie::pause(5 * vp::us);
+      host.memory.messages.clear();
+      host.write(Host::registers + control, 1, 4);
+      pcie::pause(delay);
+      host.write(Host::registers + status, done, 4);
+      pcie::pause(5 * vp::us);
+      const bool kept = (host.read(Host::registers + status, 4) & done) != 0;
+      EXPECT_EQ(host.memory.messages.size(), kept ? 1u : 0u) << delay;
+      ++(kept ? before : after);
+      host.write(Host::registers + status, done, 4);
+      pcie::pause(5 * vp::us);
+    }
+    // The delays reach from one side of the end to the other.
+    EXPECT_GT(before, 0u);
+    EXPECT_GT(after, 0u);
+  });
+}
+
 TEST(Copier, OfNothingIsDoneAtOnce) {
   Host host;
   host.run([&] {

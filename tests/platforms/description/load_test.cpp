@@ -289,6 +289,76 @@ TEST(Load, ADeviceIsNotTooFarAway) {
   EXPECT_THAT(report.text(), HasSubstr("raise root_complex.completion_timeout"));
 }
 
+// The words are those of `vpctl inject`, without the name of the device.
+TEST(Load, FaultsOfADeviceAreTimed) {
+  const Workshop workshop;
+  const auto file = workshop.file("disk.yaml", Workshop::with_disk());
+  const auto load = [&](const std::string& faults) {
+    return platform::load(file, workshop.images(),
+                          {vp::config::parse_override("devices[0].faults=[" + faults + "]")}, "");
+  };
+  const Platform platform = load(
+      "{at: 1.5ms, inject: fail write_fault 3 write}, {inject: fatal}, {at: 2s, inject: clear}");
+  const std::vector<device::Fault>& faults = platform.devices.at(0)->faults;
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0].at, 1'500 * platform::us);
+  EXPECT_EQ(faults[0].inject, "fail write_fault 3 write");
+  EXPECT_EQ(faults[1].at, 0);
+  const struct {
+    const char *faults, *place, *found;
+  } table[] = {
+      {"{at: 1s, inject: melt}", "column 37", "devices[0].faults[0].inject: an NVMe disk can hold"},
+      {"{at: 1s, inject: hold 0}", "column 37", "a whole number from 1 up"},
+      {"{inject: fatal}, {inject: fatal now}", "faults[1].inject", "an NVMe disk can hold, fail"},
+      {"{at: 1, inject: fatal}", "faults[0].at", "`1` has no unit"},
+      {"{at: 1s}", "faults[0]", "`inject` is missing"},
+      {"{at: 1s, inject: ''}", "faults[0].inject", "an NVMe disk can hold"},
+  };
+  for (const auto& each : table) {
+    SCOPED_TRACE(each.faults);
+    const auto report = mistakes_of([&] { load(each.faults); });
+    EXPECT_EQ(report.count(), 1u) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr(each.place));
+    EXPECT_THAT(report.text(), HasSubstr(each.found));
+  }
+  // An IPU has no faults of its own, and so it has no such key.
+  const auto report = mistakes_of([&] {
+    platform::load(file, workshop.images(),
+                   {vp::config::parse_override("ipus[0].faults=[{inject: fatal}]")}, "");
+  });
+  EXPECT_THAT(report.text(), HasSubstr("unknown key `faults` in ipus[0]"));
+}
+
+TEST(Load, WhatHappensAtASlotIsTimed) {
+  const Workshop workshop;
+  const auto load = [&](const std::string& slot) {
+    return platform::load(workshop.path("good.yaml"), workshop.images(),
+                          {vp::config::parse_override("pcie_links[0].hot_plug=" + slot)}, "");
+  };
+  const Platform platform = load(
+      "{capable: true, surprise: true, actions: [{at: 3s, action: remove}, {at: 4s, action: "
+      "insert}]}");
+  const auto& actions = platform.pcie_links[0].hot_plug.actions;
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_EQ(actions[0].action, "remove");
+  EXPECT_EQ(actions[1].at, 4 * platform::s);
+  EXPECT_NO_THROW(load("{actions: [{action: remove}]}")) << "any card may be torn out";
+  const std::pair<const char*, const char*> needs[] = {{"button", "attention_button"},
+                                                       {"open", "latch"},
+                                                       {"close", "latch"},
+                                                       {"power_fault", "power_controller"}};
+  for (const auto& [action, key] : needs) {
+    const std::string actions = std::string("actions: [{action: ") + action + "}]}";
+    const auto report = mistakes_of([&] { load("{capable: true, " + actions); });
+    EXPECT_EQ(report.count(), 1u) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr(std::string("pcie_links[0].hot_plug.actions[0].action: ") +
+                                         action + " needs `" + key + "`"));
+    EXPECT_NO_THROW(load(std::string("{capable: true, ") + key + ": true, " + actions));
+  }
+  EXPECT_THAT(mistakes_of([&] { load("{actions: [{action: steal}]}"); }).text(),
+              HasSubstr("found `steal`"));
+}
+
 TEST(Load, LinksBetweenIpus) {
   const struct {
     const char* links;

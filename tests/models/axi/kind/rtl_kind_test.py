@@ -156,9 +156,18 @@ class Generator(Case):
         self.refuse(REGISTERS + ", inout pad", "pad", "the pin `pad` is an inout", "an input and an output")
 
     def test_pin_without_bits(self):
+        self.refuse(REGISTERS + ", output real irq", "irq", "the pin `irq` is an array or has a type without bits",
+                    "[N-1:0] irq", interrupts="irq")
+        code, messages, source = self.generate(REGISTERS + ", output real level, output int irq", interrupts="irq")
+        self.assertEqual(code, 0, messages)
+        self.assertIn("axi::Bus(top->irq, 32)", source)
         self.refuse(REGISTERS + ", output logic irq [2]", "irq", "the pin `irq` is an array", "[N-1:0] irq", interrupts="irq")
 
     def test_input_that_nothing_drives(self):
+        for pin in ("input real level", "input shortreal level", "input string level", "input chandle level",
+                    "input level [2]"):
+            self.refuse(f"{REGISTERS}, {pin}", "level", "the pin `level` is an array or has a type without bits, which nothing "
+                        "drives", "declare it as `input logic [N-1:0] level`, or make it a parameter")
         self.refuse(REGISTERS + ", input scan", "scan", "nothing drives the pin `scan`", "TIE scan=0")
 
     def test_constants(self):
@@ -175,6 +184,22 @@ class Generator(Case):
         self.refuse(ports, "s_axi_awvalid", "the pin `s_axi_awvalid` cannot have a constant, since it is driven", "remove",
                     "--tie", "s_axi_awvalid=0")
         self.refuse(ports, "block.sv:1:8", "the module `block` has no pin `scan`", "input logic scan", "--tie", "scan=0")
+
+    def test_random_numbers_of_all_blocks(self):
+        """Verilator has one sequence for all blocks, so that runs with other blocks would differ."""
+        for statement in ("q = $random;", "q = $random(seed);", "q = $urandom;", "q = $urandom(3);", "q = $urandom_range(9, 3);",
+                          "q = 0; randcase 1: q = 1; 2: q = 2; endcase"):
+            with self.subTest(statement=statement):
+                column = len("int q, seed; always @(posedge clk) begin ") + re.search(r"\$u?random|randcase", statement).start() + 1
+                self.refuse(REGISTERS, f"block.sv:9:{column}", "the block `block` draws random numbers from the sequence",
+                            "linear-feedback shift register", body=f"int q, seed; always @(posedge clk) begin {statement} end")
+        code, messages, _ = self.generate(REGISTERS, body="int q, seed = 3; always @(posedge clk) q = $dist_uniform(seed, 0, 9);")
+        self.assertEqual(code, 0, messages)
+
+    def test_random_objects(self):
+        code, messages, _ = self.generate(REGISTERS, body="class C; rand int x; endclass\nC c; initial void'(c.randomize());")
+        self.assertEqual(code, 1)
+        self.assertIn("block.sv:9:1: error: the block `block` draws random numbers", messages.replace(f"{self.folder}/", ""))
 
     def test_all_mistakes_at_once(self):
         code, messages, _ = self.generate(REGISTERS.replace("clk", "clock") + ", input scan", idle="quiet")
@@ -200,7 +225,8 @@ class Generator(Case):
         for option, value, remedy in (
                 ("name", "Mine", "lower-case"), ("clock_frequency", "250", "250MHz"), ("clock_frequency", "11GHz", "10GHz"),
                 ("clock_frequency", "0.3Hz", "1kHz"), ("bar_size", "100KiB", "a power of two"), ("bar_size", "2KiB", "4KiB"),
-                ("bar_size", "64", "64KiB"), ("id", "f0ae", "f0ae:0c00"), ("class_code", "12", "120000"), ("text", 'a "b"', "without")):
+                ("bar_size", "64", "64KiB"), ("id", "f0ae", "f0ae:0c00"), ("class_code", "12", "120000"), ("text", 'a "b"', "without"),
+                ("text", "a\nb", "in one line"), ("text", "a\rb", "in one line")):
             with self.subTest(option=option, value=value):
                 code, messages, _ = self.generate(REGISTERS, **{option: value})
                 self.assertEqual(code, 1)
@@ -248,6 +274,21 @@ oae_vp_add_rtl_kind({call})
     def test_unknown_option(self):
         self.refuse(f"mine {self.GOOD} CLOK clk", "unknown option `CLOK`", "remedy: the options are RESET_ACTIVE_HIGH BAR_SIZE")
         self.refuse("mine TOP block SOURCES block.sv CLOK clk", "unknown option `CLOK`")
+
+    def test_text(self):
+        self.refuse(f'mine {self.GOOD} TEXT "one;two"', "`two` belongs to no option", "write TEXT without `;`")
+        self.refuse(f"mine {self.GOOD} TEXT one two", "`two` belongs to no option", "in quotes if it has blanks")
+        self.refuse(f'mine {self.GOOD} TEXT "one\ntwo"', "TEXT has the end of a line", "remedy: write it in one line")
+
+    def test_kinds_with_similar_names_have_classes_of_their_own(self):
+        """All of them become part of one program."""
+        names = ("a-b", "a_b", "a--b", "a__b")
+        calls = ")\noae_vp_add_rtl_kind(".join(f"{name} {self.GOOD}" for name in names)
+        code, _, errors = self.configure(calls, languages="CXX")
+        self.assertEqual(code, 0, errors)
+        commands = "".join(file.read_text() for file in self.folder.glob("build/CMakeFiles/*/build.make"))
+        self.assertEqual(len(set(re.findall(r"-DPREFIX=(\w+)", commands))), len(names), commands)
+        self.assertEqual(set(re.findall(r"-DPREFIX=(\w+)", commands)), set(re.findall(r"--prefix (\w+)", commands)))
 
     def test_missing_option_or_value(self):
         for option in ("TOP", "SOURCES", "CLOCK_FREQUENCY", "ID"):

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a slot takes over chains of links of 1 m, in clocks of the RTL
+#include <fmt/core.h>
+
+#include <array>
+#include <vector>
+
+#include "tests/rtl/relay/chain.h"
+
+namespace relay {
+namespace {
+
+class Time : public Chain, public testing::WithParamInterface<unsigned> {};
+
+/// A hop: from the edge at which the head of the frame leaves a cell until the edge at which it
+/// leaves the next one. The whole way: from the offer until the last cell holds the slot, until that
+/// cell has committed it, and until it is settled at the first cell.
+TEST_P(Time, OfOneSlot) {
+  build(GetParam());
+  bring_up();
+  std::vector<std::uint64_t> left(hops());
+  std::array<std::uint64_t, 3> times{};
+  const std::uint32_t offered = *first().numbers_sent;
+  offer(first(), 1, 7);
+  // The write of the index was the last access; the slot leaves from here on.
+  std::uint64_t begun = 0;
+  const auto note = [this](std::uint64_t& time, bool happens) {
+    if (happens && time == 0) time = now;
+  };
+  until([&] {
+    note(begun, *first().numbers_sent != offered);
+    for (unsigned n = 0; n < hops(); ++n) {
+      note(left[n], *cells[n]->right.kind_o == OAE_WIRE_KIND_HEAD);
+    }
+    note(times[0], *last().expected == 2);
+    note(times[1], *last().done == 1);
+    note(times[2], *first().settled == 1);
+    return times[2] != 0;
+  });
+  for (const std::uint64_t time : left) ASSERT_NE(time, 0u);
+  for (unsigned n = 1; n < hops(); ++n) {
+    const double ns = static_cast<double>(left[n] - left[n - 1]) * clock_ns;
+    RecordProperty(fmt::format("hop_{}_ns", n), fmt::format("{:.2f}", ns));
+    EXPECT_LT(ns, WINDOW_CUT_THROUGH ? 50 : 100) << "hop " << n;
+  }
+  const auto whole = [&](std::uint64_t time) {
+    return static_cast<double>(time - begun) * clock_ns;
+  };
+  fmt::print("{} slices, {} hops{}: one hop {:.2f} ns, held {:.1f}, committed {:.1f}, settled {:.1f}\n",
+             window::slices, hops(), WINDOW_CUT_THROUGH ? "" : ", store and forward",
+             static_cast<double>(left.back() - left.front()) / (hops() - 1) * clock_ns,
+             whole(times[0]), whole(times[1]), whole(times[2]));
+  rest();
+  EXPECT_EQ(take(last()), std::vector<std::uint64_t>{7});
+}
+
+INSTANTIATE_TEST_SUITE_P(Hops, Time, testing::Range(2u, 9u));
+
+}  // namespace
+}  // namespace relay
