@@ -38,8 +38,8 @@ RENICED = faults.Fault(
     (faults.SWAP_PORTS,), spin_us=3 * faults.SPIN_US, noticed=False)  # fmt: skip
 LOADS = {**STUDIED, RENICED.name: RENICED}
 
-# Until it is noticed, by sign: the watchdog looks every 5 ms, which ends at a tick, and tasks still run by decisions that were
-# made before. Other signs are seen when a CPU looks for a decision, or by the driver.
+# Until it is noticed, by sign: the watchdog looks every 5 ms, and tasks still run by decisions that were made before. Other signs
+# are seen when a CPU looks for a decision, or by the driver.
 LIMITS = {"watchdog": (PATIENCE, PATIENCE + 3 * TICK), "silence": (SILENCE, PATIENCE + 3 * TICK), "all_ones": (0, 15 * MS),
           "doubt": (0, 15 * MS), "reset": (0, 15 * MS), "removal": (0, 15 * MS)}
 # Of a link that is cut for good, no driver tells, and tasks that spin twice as long keep all CPUs. If none looks, the watchdog acts.

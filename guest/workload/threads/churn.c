@@ -53,7 +53,7 @@ void churn_step(struct churn* churn, uint64_t now) {
     churn->failed++;
 }
 
-/* The kernel's timers may be as coarse as its tick, so it does not sleep. */
+/* The kernel's timers end late, by up to a tick in some kernels, so it does not sleep. */
 static void* change(void* argument) {
   struct churn* churn = argument;
 

@@ -74,8 +74,8 @@ ROUNDS_OF_A_TICK = 2_000  # of the guest's loop that takes 2 us for each
 
 
 def shift(seed: int) -> str:
-    """Moves a load against the host's tick of 4 ms. By the golden ratio, any number of seeds are spread over the whole tick. A
-    sleep would not do so, since it ends at a tick."""
+    """Moves a load against the host's tick of 4 ms. By the golden ratio, any number of seeds are spread over the whole tick. The
+    CPU computes meanwhile, so that its tick goes on."""
     return f"for i in $(seq {ROUNDS_OF_A_TICK * (618 * seed % 1_000) // 1_000}); do :; done"
 
 
