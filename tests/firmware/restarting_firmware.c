@@ -82,6 +82,7 @@ bool __wrap_swap_service_init(struct swap_service* service, uintptr_t block,
   static struct swap_partner partner;
 
   partner = (struct swap_partner){.ports = others->ports | 1ull << ORDER_PORT,
+                                  .bridged = others->bridged,
                                   .context = (void*)others,
                                   .offer = offer,
                                   .used = used,
