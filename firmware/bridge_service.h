@@ -25,10 +25,10 @@ struct bridge_observer {
 };
 
 struct bridge_service {
-  uintptr_t link;  /* registers of the end of the link */
+  uintptr_t link;  /* registers of the end of the link; 0: there is none */
   uintptr_t block; /* the OAE block's firmware side */
   unsigned peer;   /* the cell at the other end */
-  uint64_t ports;  /* the joined ports, a bit each; 0: there is no bridge */
+  uint64_t ports;  /* the joined ports, a bit each */
   uint64_t lost;   /* slots that were reported as lost */
   const struct bridge_observer* observer;
 };

@@ -84,10 +84,11 @@ static void init_links(void) {
   struct system_link joined = system_link(0);
   unsigned count = system_links();
 
-  bridge_service_init(&bridge, OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_OAE_BASE, joined.peer,
-                      count && joined.bridged ? joined.ports : 0, &bridge_log);
-  /* It is the only link then. */
-  if (count && joined.bridged) count = 0;
+  if (count && joined.bridged) {
+    bridge_service_init(&bridge, OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_OAE_BASE, joined.peer,
+                        joined.ports, &bridge_log);
+    count = 0; /* It is the only link. */
+  }
   if (count > LINKS_MAX) panic("%u OAE links are more than %u", count, LINKS_MAX);
   for (unsigned n = 0; n < count; n++) {
     struct system_link link = system_link(n);
@@ -118,7 +119,7 @@ static void print_banner(bool polling) {
   }
   for (unsigned n = 0; n < links.count; n++)
     log_info("link %u to cell %u, joined ports: %lx", n, links.links[n].peer, links.links[n].ports);
-  if (bridge.ports)
+  if (bridge.link)
     log_info("link with a window to cell %u, bridged ports: %lx", bridge.peer, bridge.ports);
 }
 
@@ -128,7 +129,7 @@ static void enable_interrupts(bool polling) {
   gic_enable(OAE_IPU_MAILBOX_INTID);
   if (!polling) gic_enable(OAE_IPU_OAE_INTID);
   for (unsigned n = 0; n < links.count && !polling; n++) gic_enable(OAE_IPU_LINK_INTID + n);
-  if (bridge.ports && !polling) gic_enable(OAE_IPU_LINK_INTID);
+  if (bridge.link && !polling) gic_enable(OAE_IPU_LINK_INTID);
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
 }
@@ -153,12 +154,12 @@ _Noreturn static void serve(bool polling) {
     if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps, mine);
     for (unsigned n = 0; n < links.count; n++)
       if (polling || events & IRQ_EVENT_LINK << n) link_service_serve(&links, n);
-    if (bridge.ports && (polling || events & IRQ_EVENT_LINK)) bridge_service_serve(&bridge);
+    if (bridge.link && (polling || events & IRQ_EVENT_LINK)) bridge_service_serve(&bridge);
     if (events & IRQ_EVENT_TICK) {
       swap_service_tick(&swaps, timer_acknowledge());
       swap_service_retry(&swaps, mine);
       link_service_tick(&links);
-      if (bridge.ports) bridge_service_tick(&bridge, swaps.liveness);
+      if (bridge.link) bridge_service_tick(&bridge, swaps.liveness);
       if (agent && agent_service_watch(agent))
         log_warning("core %u does not answer the host, and begins anew", agent);
     }
@@ -203,7 +204,7 @@ void core_main(unsigned core) {
   swap_service_share_words(&swaps, FIRMWARE_WORDS_PER_PORT);
   print_banner(polling);
   link_service_start(&links);
-  if (bridge.ports) bridge_service_start(&bridge);
+  if (bridge.link) bridge_service_start(&bridge);
   enable_interrupts(polling);
   others_may_begin = 1;
   cpu_clean(&others_may_begin, sizeof(others_may_begin));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """OAE links join swap ports. Each slot that one host commits reaches the other host once and in order, even if the link fails."""
 import collections
+import json
 import os
 import pathlib
 import re
@@ -46,16 +47,17 @@ oae stat --port 4 > $role.stat
 """
     ROLES = [word for role in range(2) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
 
-    plain = None
+    PLATFORM = "pair"
 
     def pair(self, *options):
-        return self.run_(*self.ROLES, *options, script=self.SCRIPT, platform="pair")
+        return self.run_(*self.ROLES, *options, script=self.SCRIPT, platform=self.PLATFORM)
 
     def undisturbed(self):
-        """Returns the run without options, which the tests share."""
-        if Pair.plain is None:
-            Pair.plain = self.pair()
-        return Pair.plain
+        """Returns the run without options, which the tests of a class share."""
+        cls = type(self)
+        if "plain" not in vars(cls):
+            cls.plain = self.pair()
+        return cls.plain
 
     def assert_all_came(self, run):
         for role in range(2):
@@ -84,6 +86,35 @@ oae stat --port 4 > $role.stat
     def begin(self, run):
         """Returns when the first slot crossed the link, in us."""
         return min(line["t"] for line in run.trace if line.get("machine") == "sender") // 1_000_000
+
+
+class Window(Pair):
+    """The pair with a link with a window, over which a bridge passes the slots without the firmware."""
+
+    PLATFORM = "window"
+
+    def assert_all_came(self, run):
+        for role in range(2):
+            for port in (4, 7):
+                self.assertEqual(run.file(f"{role}.{port}"), f"{COUNT} swaps\n", run)
+            self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
+            brought = sum(line["brings"] for line in run.trace if line.get("bridge") == f"ipu{role}.oae.link")
+            # The last slot of each port waits in its ring or port when its host ends.
+            self.assertGreaterEqual(brought, 2 * (COUNT - 1))
+            self.assertLessEqual(brought, 2 * COUNT)
+            self.assertEqual(sum(line["strays"] for line in run.trace if "bridge" in line), 0)
+
+    def begin(self, run):
+        return min(line["t"] for line in run.trace if line.get("passes")) // 1_000_000
+
+    def test_bit_errors_lose_and_repeat_nothing(self):
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            stats = pathlib.Path(folder) / "stats"
+            run = self.pair("--set", "oae_links[0].bit_error_rate=1e-4", "--stats", str(stats))
+            counters = json.loads(stats.read_text())["counters"]
+        self.assert_all_came(run)
+        for role in range(2):
+            self.assertGreater(counters[f"ipu{role}.oae.link.groups_damaged"], 0)
 
 
 class Triangle(Joined):
