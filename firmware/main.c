@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "agent_service.h"
+#include "bridge_service.h"
 #include "config.h"
 #include "console.h"
 #include "cpu.h"
@@ -29,6 +30,7 @@ _Static_assert(LINKS_MAX == OAE_IPU_LINK_COUNT, "the link service has room for a
 
 static struct swap_service swaps;
 static struct link_service links;
+static struct bridge_service bridge;
 /* This memory is not cleared at the start. */
 static struct link_service_memory link_memory __attribute__((section(".kept")));
 
@@ -58,10 +60,35 @@ static void link_settled(unsigned link, uint32_t number, unsigned outcome) {
 
 static const struct link_observer link_log = {link_up, link_down, link_in_doubt, link_settled};
 
+static void bridge_up(void) {
+  log_info("link with a window to cell %u: up", bridge.peer);
+}
+
+static void bridge_down(unsigned reason) {
+  static const char* const reasons[] = {"the other side begins anew", "taken down",
+                                        "nothing arrives", "too much trouble",
+                                        "the other side breaks the rules"};
+
+  log_warning("link with a window to cell %u: down: %s", bridge.peer,
+              reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason] : "unknown");
+}
+
+static void bridge_lost(uint64_t slots) {
+  log_warning("link with a window to cell %u: %lu slots are lost", bridge.peer, slots);
+}
+
+static const struct bridge_observer bridge_log = {bridge_up, bridge_down, bridge_lost};
+
 static void init_links(void) {
   struct link_place places[LINKS_MAX];
+  struct system_link joined = system_link(0);
   unsigned count = system_links();
 
+  if (count && joined.bridged) {
+    bridge_service_init(&bridge, OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_OAE_BASE, joined.peer,
+                        joined.ports, &bridge_log);
+    count = 0; /* It is the only link. */
+  }
   if (count > LINKS_MAX) panic("%u OAE links are more than %u", count, LINKS_MAX);
   for (unsigned n = 0; n < count; n++) {
     struct system_link link = system_link(n);
@@ -69,6 +96,7 @@ static void init_links(void) {
     places[n] = (struct link_place){OAE_IPU_LINK_AT(n), link.peer, link.ports};
   }
   link_service_init(&links, system_cell(), places, count, &swaps, &link_memory, &link_log);
+  links.partner.bridged = bridge.ports;
 }
 
 /* The core of the scheduling agent, or 0 if there is none. */
@@ -91,6 +119,8 @@ static void print_banner(bool polling) {
   }
   for (unsigned n = 0; n < links.count; n++)
     log_info("link %u to cell %u, joined ports: %lx", n, links.links[n].peer, links.links[n].ports);
+  if (bridge.link)
+    log_info("link with a window to cell %u, bridged ports: %lx", bridge.peer, bridge.ports);
 }
 
 static void enable_interrupts(bool polling) {
@@ -99,6 +129,7 @@ static void enable_interrupts(bool polling) {
   gic_enable(OAE_IPU_MAILBOX_INTID);
   if (!polling) gic_enable(OAE_IPU_OAE_INTID);
   for (unsigned n = 0; n < links.count && !polling; n++) gic_enable(OAE_IPU_LINK_INTID + n);
+  if (bridge.link && !polling) gic_enable(OAE_IPU_LINK_INTID);
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
 }
@@ -110,7 +141,7 @@ static uint64_t ports_of(unsigned core, bool polling) {
 
   for (unsigned n = 0; n < swaps.count; n++)
     if ((links.partner.ports >> n & 1 ? 0 : n % cores) == core) mine |= 1ull << n;
-  return mine;
+  return mine & ~bridge.ports;
 }
 
 _Noreturn static void serve(bool polling) {
@@ -123,10 +154,12 @@ _Noreturn static void serve(bool polling) {
     if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps, mine);
     for (unsigned n = 0; n < links.count; n++)
       if (polling || events & IRQ_EVENT_LINK << n) link_service_serve(&links, n);
+    if (bridge.link && (polling || events & IRQ_EVENT_LINK)) bridge_service_serve(&bridge);
     if (events & IRQ_EVENT_TICK) {
       swap_service_tick(&swaps, timer_acknowledge());
       swap_service_retry(&swaps, mine);
       link_service_tick(&links);
+      if (bridge.link) bridge_service_tick(&bridge, swaps.liveness);
       if (agent && agent_service_watch(agent))
         log_warning("core %u does not answer the host, and begins anew", agent);
     }
@@ -171,6 +204,7 @@ void core_main(unsigned core) {
   swap_service_share_words(&swaps, FIRMWARE_WORDS_PER_PORT);
   print_banner(polling);
   link_service_start(&links);
+  if (bridge.link) bridge_service_start(&bridge);
   enable_interrupts(polling);
   others_may_begin = 1;
   cpu_clean(&others_may_begin, sizeof(others_may_begin));

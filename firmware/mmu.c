@@ -72,6 +72,7 @@ void mmu_init(void) {
   map_device(OAE_IPU_OAE_BASE, OAE_IPU_OAE_SIZE);
   map_device(OAE_IPU_SYSTEM_BASE, OAE_IPU_SYSTEM_SIZE);
   map_device(OAE_IPU_LINK_BASE, OAE_IPU_LINK_AT(OAE_IPU_LINK_COUNT) - OAE_IPU_LINK_BASE);
+  map_device(OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_WINDOW_LINK_SIZE);
   if (system_queue_memory()) {
     map_device(OAE_IPU_QUEUE_BASE, OAE_IPU_QUEUE_SIZE);
     map_device(OAE_IPU_QUEUE_MEMORY_BASE, OAE_IPU_QUEUE_MEMORY_SIZE);

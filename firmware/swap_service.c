@@ -25,6 +25,11 @@ static const struct swap_partner* partner_of(const struct swap_service* service,
   return service->partner && service->partner->ports >> n & 1 ? service->partner : NULL;
 }
 
+/* The ports that the service may serve, unless another core has them. */
+static uint64_t served(const struct swap_service* service) {
+  return ~0ull >> (64 - service->count) & ~(service->partner ? service->partner->bridged : 0);
+}
+
 /* Takes the committed slot. Returns false if it has to stay for now. */
 static bool collect(struct swap_service* service, unsigned n) {
   const struct swap_partner* partner = partner_of(service, n);
@@ -122,7 +127,7 @@ static uint64_t keep(struct swap_service* service, uint64_t ports) {
   /* Other cores may do the same with ports of theirs. */
   do {
     lent = service->lent;
-    block_write(service, OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (64 - service->count) & ~lent);
+    block_write(service, OAE_FIRMWARE_IRQ_ENABLE, served(service) & ~lent);
   } while (service->lent != lent);
   for (; returned; returned &= returned - 1)
     swap_service_serve_port(service, (unsigned)__builtin_ctzll(returned));
@@ -130,7 +135,7 @@ static uint64_t keep(struct swap_service* service, uint64_t ports) {
 }
 
 bool swap_service_borrow(struct swap_service* service, uint64_t ports) {
-  if (ports & ~(~0ull >> (64 - service->count))) return false;
+  if (ports & ~served(service)) return false;
   if (service->partner && service->partner->ports & ports) return false;
   service->borrowed = ports;
   return true;
@@ -151,8 +156,9 @@ bool swap_service_init(struct swap_service* service, uintptr_t block,
   *service = (struct swap_service){.block = block, .count = (unsigned)ports, .partner = partner};
   crc64_init();
   swap_service_tick(service, 1);
-  for (unsigned n = 0; n < service->count; n++) swap_service_serve_port(service, n);
-  block_write(service, OAE_FIRMWARE_IRQ_ENABLE, ~0ull >> (64 - service->count));
+  for (unsigned n = 0; n < service->count; n++)
+    if (served(service) >> n & 1) swap_service_serve_port(service, n);
+  block_write(service, OAE_FIRMWARE_IRQ_ENABLE, served(service));
   return true;
 }
 
@@ -165,8 +171,9 @@ void swap_service_share_words(struct swap_service* service, unsigned per_port) {
 
     if (first > words) first = words;
     if (count > words - first) count = words - first;
-    block_write(service, OAE_FIRMWARE_WORDS_AT(n),
-                OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count));
+    block_write(
+        service, OAE_FIRMWARE_WORDS_AT(n),
+        OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, first) | OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, count));
   }
 }
 
@@ -174,7 +181,7 @@ bool swap_service_serve(struct swap_service* service, uint64_t ports) {
   uint64_t waiting;
 
   ports = keep(service, ports);
-  waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS) & ports;
+  waiting = block_read(service, OAE_FIRMWARE_IRQ_STATUS) & ports & served(service);
   if (!waiting) return false;
   for (; waiting; waiting &= waiting - 1) {
     unsigned n = (unsigned)__builtin_ctzll(waiting);

@@ -26,6 +26,8 @@ extern "C" {
 /* The source of the offers of some ports, and the destination of their hosts' slots. */
 struct swap_partner {
   uint64_t ports; /* bit n: port n */
+  /* Ports that a bridge serves. The service leaves them alone. */
+  uint64_t bridged;
   void* context;
   /* Returns the payload of the next offer, which does not change until it is used up, or null. */
   const uint64_t* (*offer)(void* context, unsigned n);

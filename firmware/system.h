@@ -24,6 +24,7 @@ uint64_t system_queue_memory(void);
 struct system_link {
   unsigned peer;  /* the cell at the other end */
   uint64_t ports; /* a bit for each swap port that the link joins */
+  bool bridged;   /* it has a window, and a bridge joins it with the block */
 };
 
 unsigned system_cell(void);

@@ -28,8 +28,9 @@ class SystemController : public RegisterBlock {
 
   /// An OAE link of this IPU.
   struct Link {
-    unsigned peer;        ///< cell number of the IPU at its other end
-    std::uint64_t ports;  ///< bit p: it joins swap port p with port p of the other IPU
+    unsigned peer;         ///< cell number of the IPU at its other end
+    std::uint64_t ports;   ///< bit p: it joins swap port p with port p of the other IPU
+    bool bridged = false;  ///< it has a window, and a bridge passes the slots
   };
   /// The values of the platform file. Sizes are in bytes.
   struct Machine {

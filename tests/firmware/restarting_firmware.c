@@ -7,14 +7,16 @@
  *
  * A slot that is committed at port 0 is an order if its first payload word is ORDER. The further
  * words say how many restarts there shall be, the mean time between two of them in microseconds,
- * and a number from which their times follow. A restart enters start.S, as after a reset of the
- * core: .bss is cleared, and nothing remains but the section .kept and what the devices hold.
+ * a number from which their times follow, and, if it is not 0, that the last of them is none: the
+ * core then hangs for ever. A restart enters start.S, as after a reset of the core: .bss is
+ * cleared, and nothing remains but the section .kept and what the devices hold.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cpu.h"
 #include "gic.h"
+#include "log.h"
 #include "mmio.h"
 #include "oae_memory_map.h"
 #include "swap_service.h"
@@ -39,6 +41,7 @@ static struct {
   uint64_t left;   /* restarts */
   uint64_t mean_us;
   uint64_t random;
+  uint64_t hangs;
 } orders __attribute__((section(".kept")));
 
 static bool aimed; /* the timer runs */
@@ -54,6 +57,7 @@ static void receive_order(uintptr_t payload) {
   orders.left = mmio_read64(payload + 8);
   orders.mean_us = mmio_read64(payload + 16);
   orders.random = mmio_read64(payload + 24) | 1;
+  orders.hangs = mmio_read64(payload + 32);
 }
 
 static const uint64_t* offer(void* context, unsigned n) {
@@ -82,6 +86,7 @@ bool __wrap_swap_service_init(struct swap_service* service, uintptr_t block,
   static struct swap_partner partner;
 
   partner = (struct swap_partner){.ports = others->ports | 1ull << ORDER_PORT,
+                                  .bridged = others->bridged,
                                   .context = (void*)others,
                                   .offer = offer,
                                   .used = used,
@@ -106,6 +111,12 @@ static void aim(void) {
   cpu_isb();
 }
 
+/* The timer's interrupt is still the running one, so that no other one wakes the core. */
+_Noreturn static void hang(void) {
+  log_warning("the firmware hangs");
+  cpu_park();
+}
+
 _Noreturn static void restart(void) {
   orders.left--;
   cpu_write(cntp_ctl_el0, 0);
@@ -120,6 +131,7 @@ unsigned __wrap_gic_acknowledge(void) {
   unsigned id = __real_gic_acknowledge();
 
   if (id == PHYSICAL_TIMER_INTID) {
+    if (orders.left == 1 && orders.hangs) hang();
     gic_drop(id);
     restart();
   }

@@ -305,10 +305,29 @@ TEST_F(SwapServiceTest, LendsOnlyWhatItHas) {
   EXPECT_FALSE(swap_service_borrow(&service, 0x100));
   EXPECT_FALSE(swap_service_borrow(&service, every));
   EXPECT_TRUE(swap_service_borrow(&service, 0xff));
-  const swap_partner partner{0x10, nullptr, nullptr, nullptr, nullptr};
+  const swap_partner partner{0x10, 0, nullptr, nullptr, nullptr, nullptr};
   service.partner = &partner;
   EXPECT_FALSE(swap_service_borrow(&service, 0x30)) << "a joined port";
   EXPECT_TRUE(swap_service_borrow(&service, 0xef));
+}
+
+TEST_F(SwapServiceTest, LeavesBridgedPortsAlone) {
+  const swap_partner partner{0, 0x30, nullptr, nullptr, nullptr, nullptr};
+  block.open(4);
+  block.open(3);
+  ASSERT_TRUE(swap_service_init(&service, base, &partner));
+  EXPECT_EQ(block.irq_enable, 0xcfu);
+  block.open(5);
+  settle();
+  EXPECT_TRUE(block.ports[3].offered);
+  for (const unsigned n : {4u, 5u}) {
+    EXPECT_FALSE(block.ports[n].offered) << n;
+    EXPECT_EQ(block.ports[n].events, OAE_FIRMWARE_EVENT_OPENED_MASK) << n;
+  }
+  EXPECT_FALSE(swap_service_borrow(&service, 0x18)) << "a bridged port";
+  ASSERT_TRUE(swap_service_borrow(&service, 0x08));
+  swap_service_serve(&service, every);
+  EXPECT_EQ(block.irq_enable, 0xc7u);
 }
 
 TEST_F(SwapServiceTest, GivesSignsOfLife) {

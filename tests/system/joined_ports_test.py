@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """OAE links join swap ports. Each slot that one host commits reaches the other host once and in order, even if the link fails."""
 import collections
+import json
 import os
 import pathlib
 import re
@@ -8,24 +9,29 @@ import shutil
 import tempfile
 
 import machine
+from campaign_test import ORDER
 
 PROGRAM = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system/joined"))
+RESTARTING = os.environ.get("OAE_VP_RESTARTING", "build/cmake/tests/firmware/restarting.elf")
 COUNT = 200
+RESTARTS = 4
 APPEND = "console=ttyS0 panic=-1"
 
 
 def cuts(spans):
-    """Returns options that cut the first link in these intervals (from, to), in us."""
-    return "--set", "oae_links[0].cuts=[" + ", ".join(f"{{at: {at}us, until: {until}us}}" for at, until in spans) + "]"
+    """Returns options that cut the first link in these intervals (from, to), in ps."""
+    return "--set", "oae_links[0].cuts=[" + ", ".join(f"{{at: {at}ps, until: {until}ps}}" for at, until in spans) + "]"
 
 
 class Joined(machine.TestCase):
     def run_(self, *options, **more):
-        one = machine.Run(*options, trace=True, **more)
-        shutil.copy(PROGRAM, one.share / "joined")
-        one.finish()
-        self.assertEqual(one.code, 0, one)
-        return one
+        return self.finished(machine.Run(*options, trace=True, **more))
+
+    def finished(self, run):
+        shutil.copy(PROGRAM, run.share / "joined")
+        run.finish()
+        self.assertEqual(run.code, 0, run)
+        return run
 
     def settled(self, run, name):
         """Counts the transitions of a link's sender: {(from, to): count}."""
@@ -33,23 +39,55 @@ class Joined(machine.TestCase):
                                    if line.get("link") == name and line["machine"] == "sender")
 
 
-class Pair(Joined):
+class Hosts(Joined):
     """Two hosts, each with its own IPU."""
 
-    SCRIPT = f"""
-cd /share
-role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
-for port in 4 7; do ./joined /dev/oae0p$port $((10 * port + role)) $((10 * port + 1 - role)) {COUNT} > $role.$port & done
-oae swap --port 0 1 2 3 > $role.own
-wait
-oae stat --port 4 > $role.stat
-"""
+    platform = None
+    count = COUNT  # swaps of each host at each port
+    ports = (4, 7)
     ROLES = [word for role in range(2) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
 
-    plain = None
+    def script(self):
+        """Returns what both hosts run. The first one comes to the mark `waiting` when the second one waits for slots."""
+        return f"""
+cd /share
+role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
+oae swap --port 0 1 2 3 > $role.own
+if [ $role = 0 ]; then
+  sleep 0.005
+  sh -c "$(vpctl mark waiting)"
+fi
+for port in {' '.join(map(str, self.ports))}; do
+  ./joined /dev/oae0p$port $((10 * port + role)) $((10 * port + 1 - role)) {self.count} > $role.$port &
+done
+wait
+oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
+"""
 
     def pair(self, *options):
-        return self.run_(*self.ROLES, *options, script=self.SCRIPT, platform="pair")
+        return self.run_(*self.ROLES, *options, script=self.script(), platform=self.platform)
+
+    def assert_all_came(self, run):
+        for role in range(2):
+            for port in self.ports:
+                self.assertEqual(run.file(f"{role}.{port}"), f"{self.count} swaps\n", run)
+            self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
+
+    def cut(self, begin, *options):
+        """Returns a run in which the link is cut again and again while slots cross, from `begin` on, in ps."""
+        # Two cuts end before the silence is noticed, some are longer, and one is long.
+        spans = [(0, 1), (40, 41)] + [(100 + 200 * n, 110 + 213 * n) for n in range(8)] + [(2000, 9000)]
+        run = self.pair(*cuts([(begin + at * 1_000_000, begin + until * 1_000_000) for at, until in spans]), *options)
+        downs = [line for line in run.trace if line.get("machine") == "phase" and line["to"] == "down"]
+        self.assertGreaterEqual(len(downs), 10)
+        return run
+
+
+class Pair(Hosts):
+    """The firmware of each IPU passes the slots on."""
+
+    platform = "pair"
+    plain = None
 
     def undisturbed(self):
         """Returns the run without options, which the tests share."""
@@ -58,10 +96,8 @@ oae stat --port 4 > $role.stat
         return Pair.plain
 
     def assert_all_came(self, run):
+        super().assert_all_came(run)
         for role in range(2):
-            for port in (4, 7):
-                self.assertEqual(run.file(f"{role}.{port}"), f"{COUNT} swaps\n", run)
-            self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
             self.assertRegex(run.file(f"{role}.stat"), rf"(?m)^firmware.committed +{COUNT}$")
 
     def test_hosts_exchange_slots(self):
@@ -71,19 +107,85 @@ oae stat --port 4 > $role.stat
         self.assertEqual(run.trace_bytes, again.trace_bytes, "another quantum, another course")
 
     def test_a_link_that_is_cut_loses_and_repeats_nothing(self):
-        begin = self.begin(self.undisturbed())
-        # One cut ends before the silence is noticed, some are longer, and one is long.
-        spans = [(begin + 40, begin + 41)]
-        spans += [(begin + 100 + 200 * n, begin + 110 + 213 * n) for n in range(8)]
-        spans += [(begin + 2000, begin + 9000)]
-        run = self.pair(*cuts(spans))
-        self.assert_all_came(run)
-        downs = [line for line in run.trace if line.get("machine") == "phase" and line["to"] == "down"]
-        self.assertGreaterEqual(len(downs), 10)
+        first = min(line["t"] for line in self.undisturbed().trace if line.get("machine") == "sender")
+        self.assert_all_came(self.cut(first))
 
-    def begin(self, run):
-        """Returns when the first slot crossed the link, in us."""
-        return min(line["t"] for line in run.trace if line.get("machine") == "sender") // 1_000_000
+
+class Window(Hosts):
+    """The link keeps a window of slots on their way, and a bridge passes them on without the firmware.
+
+    The machine is forked while the first slots of the second host wait. One child goes on undisturbed. In the other one, the
+    firmware of the first host's IPU restarts again and again, and hangs in the end.
+    """
+
+    platform = "window"
+    count = 1000
+    HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
+    FIRMWARE = ("--firmware", RESTARTING)
+    family = None
+
+    def children(self):
+        """Returns the children of one boot, which the tests share."""
+        if Window.family is None:
+            Window.family = self.finished(machine.Children(
+                *self.ROLES, *self.FIRMWARE, script=self.script(), mark="waiting", host="host0",
+                commands=["true", self.HANG], platform=self.platform, trace=True))
+        return Window.family.children
+
+    def assert_all_came(self, run):
+        super().assert_all_came(run)
+        for role in range(2):
+            brought = sum(line["brings"] for line in run.trace if line.get("bridge") == f"ipu{role}.oae.link")
+            # The last slot of each port may still be on its way when its host ends.
+            self.assertGreaterEqual(brought, len(self.ports) * (self.count - 1))
+            self.assertLessEqual(brought, len(self.ports) * self.count)
+            self.assertEqual(sum(line["strays"] for line in run.trace if "bridge" in line), 0)
+
+    def test_hosts_exchange_slots(self):
+        run = self.children()["true"]
+        self.assert_all_came(run)
+        mark = int(float(re.search(r"\[ *([\d.]+) s\] control info: mark waiting", self.family.errors)[1]) * 1e12)
+        self.assertLess(self.hops(run, 1)[len(self.ports) - 1][1], mark)
+        self.assertGreater(self.hops(run, 0)[0][0], mark)
+
+    def test_neither_the_quantum_nor_a_fork_changes_the_course(self):
+        alone = self.pair(*self.FIRMWARE, "--set", "simulation.max_quantum=300ns", "--snapshot-at", "waiting",
+                          "--child", "true")
+        self.assertEqual(alone.trace_bytes, self.children()["true"].trace_bytes)
+
+    def hops(self, run, role):
+        """Returns when each slot was committed at this host's port, and when the other cell's port had it, in ps."""
+        committed = [line["t"] for line in run.trace if line.get("swap") == f"ipu{role}.oae" and line["port"] in self.ports
+                     and (line["from"], line["to"]) == ("tentative", "committed")]
+        brought = [line["t"] for line in run.trace if line.get("bridge") == f"ipu{1 - role}.oae.link" and line["brings"]]
+        return list(zip(committed, brought))
+
+    def test_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
+        run = self.children()[self.HANG]
+        self.assert_all_came(run)
+        log = run.log("ipu0")
+        hung = int(float(re.search(r"\[ *([\d.]+)\] warning: the firmware hangs", log)[1]) * 1e12)
+        self.assertEqual(run.file("0.stat"), "oae: stat: no reply in time\n", "it hangs")
+        for role in range(2):
+            hops = self.hops(run, role)
+            begin, end = hops[0][0], hops[-1][0]
+            restarts = [time for time in re.findall(r"\[ *([\d.]+)\] OAE firmware", log) if begin < float(time) * 1e12 < end]
+            self.assertGreaterEqual(len(restarts), RESTARTS - 1)  # The first one may be early.
+            self.assertGreater(len([t for t, _ in hops if t > hung]), 200)
+            # All hops take one of a few times, since a slot may meet one of the other port.
+            times = {brought - committed for committed, brought in self.hops(self.children()["true"], role)}
+            self.assertLessEqual({brought - committed for committed, brought in hops}, times)
+
+    def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
+        first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            stats = pathlib.Path(folder) / "stats"
+            run = self.cut(first, *self.FIRMWARE, "--set", "oae_links[0].bit_error_rate=1e-4", "--stats", str(stats))
+            counters = json.loads(stats.read_text())["counters"]
+        self.assert_all_came(run)
+        for role in range(2):
+            self.assertGreater(counters[f"ipu{role}.oae.link.groups_damaged"], 0)
+        self.assertGreater(sum(counters[f"ipu{role}.oae.link.groups_lost"] for role in range(2)), 0)
 
 
 class Triangle(Joined):

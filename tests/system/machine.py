@@ -103,9 +103,9 @@ class Run(Result):
 class Child(Result):
     """The results of a child that was forked from a booted machine."""
 
-    def __init__(self, folder, summary):
+    def __init__(self, folder, summary, host):
         self.folder = folder
-        self.console = self.log("host")
+        self.console = self.log(host)
         self.errors = (folder / "messages.txt").read_text(errors="replace")
         self.share = folder / "share"
         self.trace_file = folder / "trace.jsonl"
@@ -121,11 +121,15 @@ class Child(Result):
 
 class Children(Run):
     """Many scripts for one boot. A child is forked for each and goes on alone. `children[name]` is the Child of
-    `scripts[name]`. Each of `commands` is used unchanged, and its text is its name."""
+    `scripts[name]`. Each of `commands` is used unchanged, and its text is its name. `host` is the one that comes to the
+    mark."""
 
-    def __init__(self, *options, scripts=None, commands=(), mark="booted", **more):
-        super().__init__(*options, **more)
-        self.share.mkdir()
+    def __init__(self, *options, scripts=None, commands=(), mark="booted", host="host", script=None, **more):
+        super().__init__(*options, script=script, **more)
+        self.host = host
+        if script is None:
+            self.share.mkdir()
+            self.command += ["--share", str(self.share)]
         self.output = self.folder / "children"
         self.commands = dict.fromkeys(commands)
         for number, (name, script) in enumerate((scripts or {}).items()):
@@ -133,8 +137,8 @@ class Children(Run):
             self.commands[name] = f"sh /share/script{number}"
         (self.folder / "commands").write_text(
             "".join(f"{command or name}\n" for name, command in self.commands.items()))
-        self.command += ["--share", str(self.share), "--snapshot-at", mark, "--console", "host=off",
-                         "--children", str(self.folder / "commands"), "--children-output", str(self.output)]
+        self.command += ["--snapshot-at", mark, "--console", f"{host}=off", "--children", str(self.folder / "commands"),
+                         "--children-output", str(self.output)]
 
     def wait(self, process):
         super().wait(process)
@@ -143,7 +147,7 @@ class Children(Run):
             names = list(self.commands)
             for child in json.loads((self.output / "summary.json").read_text())["children"]:
                 number = child["number"]
-                self.children[names[number - 1]] = Child(self.output / str(number), child)
+                self.children[names[number - 1]] = Child(self.output / str(number), child, self.host)
         return self
 
 

@@ -66,9 +66,24 @@ SystemController::Machine machine_of(const Description& ipu, const device::Site&
   for (const OaeLink* link : links_of(site.sections, ipu.name)) {
     std::uint64_t ports = 0;
     for (unsigned i = 0; i < link->ports; ++i) ports |= std::uint64_t{1} << (link->first_port + i);
-    machine.links.push_back({cell_of(site, link->peer_of(ipu.name)), ports});
+    machine.links.push_back({cell_of(site, link->peer_of(ipu.name)), ports, link->windowed()});
   }
   return machine;
+}
+
+// Both ends of all links differ in their errors. Devices have fewer numbers than this shift leaves.
+std::uint64_t error_seed(const device::Site& site, unsigned link) {
+  return site.seed + (std::uint64_t{link + 1} << 20);
+}
+
+oae::BlockConfig block_config(const Description& ipu, const device::Site& site) {
+  oae::BlockConfig config{ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI,
+                          site.vcd, site.check_rtl};
+  for (const OaeLink* link : links_of(site.sections, ipu.name)) {
+    if (link->windowed())
+      config.link = {OAE_IPU_LINK_SPI, link->bit_error_rate, error_seed(site, 0)};
+  }
+  return config;
 }
 
 }  // namespace
@@ -97,10 +112,7 @@ IpuDevice::IpuDevice(const sc_core::sc_module_name& name, const Description& ipu
                             end(vp::ExitCode::success, who + ": the firmware ended the run");
                           }
                         }),
-      oae("oae",
-          {ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI, site.vcd,
-           site.check_rtl},
-          domain, site.trace, site.statistics) {
+      oae("oae", block_config(ipu, site), domain, site.trace, site.statistics) {
   pcie::Function& function = endpoint.function(0);
 
   for (vp::qemu::Cpu& core : qemu.cpu) core.socket.bind(noc.in);
@@ -218,13 +230,18 @@ void IpuDevice::add_virtual_functions(const Description& ipu) {
 }
 
 void IpuDevice::add_oae_links(const device::Site& site) {
+  if (oae.link() != nullptr) {
+    noc.connect(OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_WINDOW_LINK_SIZE, oae.link()->registers);
+    oae.link()->irq.bind(qemu);
+  }
   for (const OaeLink* link : links_of(site.sections, name())) {
+    if (link->windowed()) continue;
     const auto n = static_cast<unsigned>(oae_links.size());
-    oae_links.push_back(
-        std::make_unique<oae::Link>(fmt::format("oae_link{}", n).c_str(),
-                                    oae::LinkConfig{static_cast<std::uint64_t>(link->rate),
-                                                    OAE_IPU_LINK_SPI + n, site.check_rtl},
-                                    domain, site.trace, site.statistics));
+    oae_links.push_back(std::make_unique<oae::Link>(
+        fmt::format("oae_link{}", n).c_str(),
+        oae::LinkConfig{static_cast<std::uint64_t>(link->rate), OAE_IPU_LINK_SPI + n,
+                        site.check_rtl, link->bit_error_rate, error_seed(site, n)},
+        domain, site.trace, site.statistics));
     noc.connect(OAE_IPU_LINK_AT(n), OAE_IPU_LINK_SIZE, oae_links.back()->registers);
     oae_links.back()->irq.bind(qemu);
   }

@@ -62,7 +62,8 @@ class IpuDevice : public device::Device {
   DmaEngine dma;
   SystemController system_controller;
   oae::Block oae;
-  std::vector<std::unique_ptr<oae::Link>> oae_links;  // in the order of the platform file
+  // Those without a window, in the order of the platform file. `oae` has the one with a window.
+  std::vector<std::unique_ptr<oae::Link>> oae_links;
   std::optional<pcie::TestFunction> test_function;
   std::optional<QueueMemory> queue_memory;
   std::optional<QueueController> queue_controller;

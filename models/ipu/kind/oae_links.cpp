@@ -9,6 +9,7 @@
 
 #include "models/ipu/kind/description.h"
 #include "models/ipu/kind/ipu_device.h"
+#include "models/oae/window_link.h"
 #include "oae_memory_map.h"
 
 namespace ipu {
@@ -32,8 +33,8 @@ Struct<OaeError> error() {
   return Struct<OaeError>({
       {"from", &OaeError::from, name(), "IPU from which the damaged bit comes", required},
       {"bit", &OaeError::bit, integer(0, 511),
-       "Bit that is damaged, among the 512 of a clock cycle; if its slice is idle, the same bit of "
-       "the next slice that is not"},
+       "Bit that is damaged, among the 512 of a clock cycle, or 128 with a window (modulo 128); if "
+       "its slice is idle, the same bit of the next slice that is not"},
       {"at", &OaeError::at, duration(0, longest_run),
        "Simulated time from which the next clock cycle with a frame or reflection is damaged"},
   });
@@ -52,6 +53,11 @@ Struct<OaeLink> link() {
        "Time through PHYs and wire, each way, without the time of a frame; at most 100,000 bits of "
        "the "
        "wire"},
+      {"design", &OaeLink::design, word({"transfer", "window"}),
+       "How slots are passed on: one transfer at a time, by the firmware; or a window of many, by "
+       "a bridge in hardware, with 128 bits in each clock cycle, at most 100 Gb/s"},
+      {"bit_error_rate", &OaeLink::bit_error_rate, ratio(0, 1e-3),
+       "Part of the bits that arrive wrong, in each direction"},
       {"first_port", &OaeLink::first_port, integer(0, 63),
        "First of the swap ports that are joined"},
       {"ports", &OaeLink::ports, integer(0, 64),
@@ -102,6 +108,40 @@ void check_ports(const std::string& path, const std::vector<OaeLink>& links, std
   }
 }
 
+/// Checks a link with a window. `a` and `b` are the IPUs at its ends.
+void check_window(const std::string& path, const std::vector<OaeLink>& links, const OaeLink& link,
+                  const Description& a, const Description& b, Reading& reading) {
+  constexpr std::int64_t bits = oae::WindowLink::bits_per_clock;
+  constexpr std::int64_t fastest = 100'000'000'000;
+  for (const Description* end : {&a, &b}) {
+    const auto at_end = std::count_if(links.begin(), links.end(), [end](const OaeLink& other) {
+      return other.ends_at(end->name);
+    });
+    if (at_end > 1)
+      reading.mistake(path + ".design", fmt::format("{} has other links, too", end->name),
+                      "a link with a window only where it is the only link",
+                      "remove the others, or choose `transfer`");
+  }
+  if (link.rate > fastest) {
+    reading.mistake(path + ".rate",
+                    fmt::format("{} is too fast for a link with a window",
+                                bit_rate_quantity().print(link.rate)),
+                    fmt::format("at most {}", bit_rate_quantity().print(fastest)), "lower it");
+    return;
+  }
+  // The end of the link has the clock of the block.
+  std::string others;  // whose blocks have another clock
+  for (const Description* end : {&a, &b}) {
+    if (link.rate != bits * end->oae.clock) others += (others.empty() ? "" : " and ") + end->name;
+  }
+  if (others.empty()) return;
+  const std::string clock = frequency_quantity().print(link.rate / bits);
+  reading.mistake(path + ".rate",
+                  fmt::format("the wire needs OAE blocks with a clock of {}", clock),
+                  fmt::format("{} bits for each clock cycle of the blocks at both ends", bits),
+                  fmt::format("set oae.clock of {} to {}, or change the rate", others, clock));
+}
+
 void check_faults(const std::string& path, const OaeLink& link, Reading& reading) {
   std::int64_t whole = 0;
   for (std::size_t n = 0; n < link.cuts.size(); ++n) {
@@ -119,6 +159,35 @@ void check_faults(const std::string& path, const OaeLink& link, Reading& reading
       reading.mistake(fmt::format("{}.errors[{}].from", path, n),
                       fmt::format("the link has no end at `{}`", from),
                       fmt::format("`{}` or `{}`", link.a, link.b), "name one of its ends");
+  }
+}
+
+/// One end of a link.
+template <class Link>
+struct End {
+  vp::Domain* domain;
+  Link* link;
+};
+
+/// Lays the wire of a link, and adds what happens to it later to `faults`.
+template <class Link>
+void lay(const OaeLink& link, const End<Link>& a, const End<Link>& b,
+         std::vector<std::unique_ptr<vp::Event>>& faults) {
+  Link::connect(*a.link, *b.link, link.latency);
+  for (const OaeCut& cut : link.cuts) {
+    for (const End<Link>& end : {a, b}) {
+      for (const bool is_cut : {true, false}) {
+        faults.push_back(std::make_unique<vp::Event>(
+            *end.domain, [from = end.link, is_cut] { from->cut(is_cut); }));
+        faults.back()->at(is_cut ? cut.at : cut.until);
+      }
+    }
+  }
+  for (const OaeError& error : link.errors) {
+    const End<Link>& end = error.from == link.a ? a : b;
+    faults.push_back(std::make_unique<vp::Event>(
+        *end.domain, [from = end.link, bit = error.bit] { from->damage(bit); }));
+    faults.back()->at(error.at);
   }
 }
 
@@ -140,45 +209,41 @@ void OaeLinks::check(const std::vector<device::DescriptionPtr>& ipus, Reading& r
       continue;
     }
     check_wire(path, link, reading);
+    const auto ipu_at = [&](const std::string& end) -> const Description& {
+      const auto n = std::find(names.begin(), names.end(), end) - names.begin();
+      return dynamic_cast<const Description&>(*ipus[static_cast<std::size_t>(n)]);
+    };
     for (const std::string& end : {link.a, link.b}) {
-      const auto n =
-          static_cast<std::size_t>(std::find(names.begin(), names.end(), end) - names.begin());
-      check_ports(path, links, i, dynamic_cast<const Description&>(*ipus[n]), numbers[end],
-                  reading);
+      check_ports(path, links, i, ipu_at(end), numbers[end], reading);
       numbers[end].push_back(i);
     }
+    if (link.windowed()) check_window(path, links, link, ipu_at(link.a), ipu_at(link.b), reading);
     check_faults(path, link, reading);
   }
 }
 
 std::vector<std::unique_ptr<vp::Event>> OaeLinks::connect(
     const std::vector<device::Device*>& ipus) const {
-  std::map<std::string, std::size_t> laid;  // links of each IPU
-  const auto next_end = [&](const std::string& name) -> std::pair<vp::Domain*, oae::Link*> {
+  std::map<std::string, std::size_t> laid;  // links of each IPU that have no window
+  const auto ipu_at = [&](const std::string& name) -> IpuDevice& {
     const auto at = std::find_if(ipus.begin(), ipus.end(),
                                  [&](const device::Device* each) { return each->name() == name; });
-    auto& ipu = dynamic_cast<IpuDevice&>(**at);
-    return {&ipu.domain, ipu.oae_links[laid[name]++].get()};
+    return dynamic_cast<IpuDevice&>(**at);
+  };
+  const auto next_end = [&](const std::string& name) {
+    IpuDevice& ipu = ipu_at(name);
+    return End<oae::Link>{&ipu.domain, ipu.oae_links[laid[name]++].get()};
+  };
+  const auto window_end = [&](const std::string& name) {
+    IpuDevice& ipu = ipu_at(name);
+    return End<oae::WindowLink>{&ipu.domain, ipu.oae.link()};
   };
   std::vector<std::unique_ptr<vp::Event>> faults;
   for (const OaeLink& link : links) {
-    const auto a = next_end(link.a), b = next_end(link.b);
-    oae::Link::connect(*a.second, *b.second, link.latency);
-    for (const OaeCut& cut : link.cuts) {
-      for (const auto& [domain, end] : {a, b}) {
-        for (const bool is_cut : {true, false}) {
-          faults.push_back(
-              std::make_unique<vp::Event>(*domain, [from = end, is_cut] { from->cut(is_cut); }));
-          faults.back()->at(is_cut ? cut.at : cut.until);
-        }
-      }
-    }
-    for (const OaeError& error : link.errors) {
-      const auto& [domain, end] = error.from == link.a ? a : b;
-      faults.push_back(std::make_unique<vp::Event>(
-          *domain, [from = end, bit = error.bit] { from->damage(bit); }));
-      faults.back()->at(error.at);
-    }
+    if (link.windowed())
+      lay(link, window_end(link.a), window_end(link.b), faults);
+    else
+      lay(link, next_end(link.a), next_end(link.b), faults);
   }
   return faults;
 }

@@ -24,17 +24,22 @@ struct OaeError {
 };
 
 /// An OAE link between two IPUs. It joins swap ports of one with those of the same numbers of the
-/// other: the firmware of each passes on what its host commits there.
+/// other: the firmware of each, or a bridge, passes on what its host commits there.
 struct OaeLink {
   std::string a;
   std::string b;
   std::int64_t rate = 100'000'000'000;  ///< bit/s
   std::int64_t latency = 50 * vp::ns;   ///< ps through PHYs and wire, each way
+  std::string design = "transfer";      ///< `transfer` or `window`
+  double bit_error_rate = 0;            ///< of each direction
   unsigned first_port = 0;
   unsigned ports = 0;  ///< number of joined ports
   std::vector<OaeCut> cuts;
   std::vector<OaeError> errors;
 
+  /// Whether it keeps a window of slots on their way, which a bridge instead of the firmware passes
+  /// on.
+  bool windowed() const { return design == "window"; }
   bool ends_at(const std::string& ipu) const { return a == ipu || b == ipu; }
   /// The IPU at the end that is not at this one.
   const std::string& peer_of(const std::string& ipu) const { return a == ipu ? b : a; }

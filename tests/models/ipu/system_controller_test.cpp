@@ -12,10 +12,17 @@ using test::start;
 
 struct SystemControllerTest : testing::Test {
   std::vector<Reason> halts;
-  SystemController controller{
-      "controller",
-      {24, 0x1000'0000, 0x40'0000, 0x8000'0000, 0x800'0000, true, 5, {{7, 0xf0}, {2, 1}}, 0x1'0000},
-      [this](Reason reason) { halts.push_back(reason); }};
+  SystemController controller{"controller",
+                              {24,
+                               0x1000'0000,
+                               0x40'0000,
+                               0x8000'0000,
+                               0x800'0000,
+                               true,
+                               5,
+                               {{7, 0xf0}, {2, 1, true}},
+                               0x1'0000},
+                              [this](Reason reason) { halts.push_back(reason); }};
   test::Initiator core;
   SystemControllerTest() { core.socket.bind(controller.socket); }
 };
@@ -40,7 +47,8 @@ TEST_F(SystemControllerTest, DescribesTheMachine) {
 
 TEST_F(SystemControllerTest, DescribesTheLinks) {
   start();
-  const std::uint64_t peers[] = {7, 2, 0, 0}, ports[] = {0xf0, 1, 0, 0};
+  const std::uint64_t peers[] = {7, 2 | OAE_SYSTEM_LINK_PEER_BRIDGED_MASK, 0, 0},
+                      ports[] = {0xf0, 1, 0, 0};
   for (unsigned n = 0; n < 4; ++n) {
     EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PEER_AT(n)), peers[n]);
     EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PORTS_AT(n)), ports[n]);

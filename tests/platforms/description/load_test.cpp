@@ -395,6 +395,17 @@ TEST(Load, LinksBetweenIpus) {
       {"{a: x, b: y, errors: [{from: x, bit: 512}]}", "oae_links[0].errors[0].bit", "", ""},
       {"{a: x, b: y, errors: [{from: z}]}", "oae_links[0].errors[0].from",
        "the link has no end at `z`", "name one of its ends"},
+      {"{a: x, b: y, bit_error_rate: 1e-9}", "", "", ""},
+      {"{a: x, b: y, bit_error_rate: 0.1}", "oae_links[0].bit_error_rate", "", ""},
+      {"{a: x, b: y, design: window, rate: 64Gb/s}", "", "", ""},
+      {"{a: x, b: y, design: window}", "oae_links[0].rate",
+       "the wire needs OAE blocks with a clock of 781250kHz", "set oae.clock of x and y to"},
+      {"{a: x, b: y, design: window, rate: 200Gb/s}", "oae_links[0].rate", "too fast", "lower it"},
+      {"{a: x, b: y, design: window, rate: 64Gb/s}, {a: y, b: x}", "oae_links[0].design",
+       "y has other links, too", "remove the others, or choose `transfer`"},
+      {"{a: x, b: y}, {a: x, b: y, design: window, rate: 64Gb/s}", "oae_links[1].design",
+       "x has other links, too", ""},
+      {"{a: x, b: y, design: bridge}", "oae_links[0].design", "", ""},
       {"{a: x, b: y, cuts: [{at: 1s}, {at: 2s}]}", "oae_links[0].cuts[1]",
        "the cut begins before the previous one has ended", "correct"},
   };
@@ -415,6 +426,29 @@ TEST(Load, LinksBetweenIpus) {
     EXPECT_THAT(report.text(), HasSubstr(each.found));
     EXPECT_THAT(report.text(), HasSubstr(each.remedy));
   }
+}
+
+TEST(Load, ALinkWithAWindowHasTheClockOfTheBlocks) {
+  const Workshop workshop;
+  const auto report_of = [&](const std::string& clock_of_y, const std::string& rate) {
+    return mistakes_of([&] {
+      platform::load(
+          workshop.path("good.yaml"), workshop.images(),
+          {vp::config::parse_override("ipus=[{name: x, firmware: oae-fw.elf, oae: {clock: "
+                                      "781250kHz}}, {name: y, firmware: oae-fw.elf, oae: {clock: " +
+                                      clock_of_y + "}}]"),
+           vp::config::parse_override("pcie_links=[{up: host, down: x}, {up: host, down: y}]"),
+           vp::config::parse_override(
+               "oae_links=[{a: x, b: y, design: window, ports: 4, rate: " + rate + "}]")},
+          "");
+    });
+  };
+  EXPECT_TRUE(report_of("781250kHz", "100Gb/s").empty());
+  const auto one = report_of("781251kHz", "100Gb/s");
+  EXPECT_EQ(one.count(), 1u);
+  EXPECT_THAT(one.text(), HasSubstr("set oae.clock of y to 781250kHz, or change the rate"));
+  EXPECT_THAT(report_of("781250kHz", "50Gb/s").text(),
+              HasSubstr("set oae.clock of x and y to 390625kHz"));
 }
 
 // An IPU is a device, so that it may stand in `devices` with the keys that it has in `ipus`.

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/bridge_service.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "oae_registers.h"
+#include "tests/firmware/mmio_mock.h"
+
+namespace {
+
+constexpr std::uintptr_t link_base = 0x0e20'0000;
+constexpr std::uintptr_t block_base = 0x0c00'0000;
+constexpr std::uint64_t joined = 0x8000'0000'0000'0011;  // ports 0, 4 and 63
+constexpr std::uint64_t begin = OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_BRIDGED_MASK;
+
+std::vector<std::string> reports;
+
+const bridge_observer observer = {
+    [] { reports.push_back("up"); },
+    [](unsigned reason) { reports.push_back("down " + std::to_string(reason)); },
+    [](std::uint64_t slots) { reports.push_back("lost " + std::to_string(slots)); }};
+
+/// The end of the link. It keeps what is written, in the order of the writes.
+struct Link : MmioDevice {
+  Link() : MmioDevice(link_base, OAE_WINDOW_SIZE) {}
+  unsigned phase = OAE_WINDOW_PHASE_DOWN;
+  unsigned reason = OAE_WINDOW_DOWN_NONE;
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;
+  std::vector<std::pair<std::uintptr_t, std::uint64_t>> written;
+
+  /// The values that were written to a register.
+  std::vector<std::uint64_t> values(std::uintptr_t offset) const {
+    std::vector<std::uint64_t> found;
+    for (const auto& [at, value] : written) {
+      if (at == offset) found.push_back(value);
+    }
+    return found;
+  }
+
+ private:
+  std::uint64_t read(std::uintptr_t offset) override {
+    switch (offset) {
+      case OAE_WINDOW_STATE:
+        return OAE_PUT(OAE_WINDOW_STATE_PHASE, phase) | OAE_PUT(OAE_WINDOW_STATE_REASON, reason);
+      case OAE_WINDOW_EVENT:
+        return events;
+      case OAE_WINDOW_COUNT_LOST:
+        return lost;
+      default:
+        ADD_FAILURE() << "read of " << std::hex << offset;
+        return 0;
+    }
+  }
+  void write(std::uintptr_t offset, std::uint64_t value) override {
+    written.emplace_back(offset, value);
+    if (offset == OAE_WINDOW_EVENT) events &= ~value;
+  }
+};
+
+/// The block, of which only the registers `join` are accessed.
+struct Block : MmioDevice {
+  Block() : MmioDevice(block_base, OAE_FIRMWARE_SIZE) {}
+  std::map<std::uintptr_t, std::uint64_t> written;
+
+ private:
+  std::uint64_t read(std::uintptr_t offset) override {
+    ADD_FAILURE() << "read of " << std::hex << offset;
+    return 0;
+  }
+  void write(std::uintptr_t offset, std::uint64_t value) override { written[offset] = value; }
+};
+
+struct BridgeServiceTest : testing::Test {
+  BridgeServiceTest() {
+    reports.clear();
+    bridge_service_init(&service, link_base, block_base, 1, joined, &observer);
+  }
+  void start() {
+    bridge_service_start(&service);
+    link.written.clear();
+  }
+  void happen(std::uint64_t events, unsigned phase) {
+    link.events |= events;
+    link.phase = phase;
+    bridge_service_serve(&service);
+  }
+
+  Link link;
+  Block block;
+  bridge_service service{};
+};
+
+TEST_F(BridgeServiceTest, GivesPortsAndRingsToTheBridgeBeforeTheLinkBegins) {
+  bridge_service_start(&service);
+  const std::map<std::uintptr_t, std::uint64_t> joins = {
+      {OAE_FIRMWARE_JOIN_AT(0), OAE_FIRMWARE_JOIN_JOINED_MASK},
+      {OAE_FIRMWARE_JOIN_AT(4), OAE_FIRMWARE_JOIN_JOINED_MASK},
+      {OAE_FIRMWARE_JOIN_AT(63), OAE_FIRMWARE_JOIN_JOINED_MASK}};
+  EXPECT_EQ(block.written, joins);
+  EXPECT_EQ(link.values(OAE_WINDOW_PORTS), std::vector<std::uint64_t>{joined});
+  ASSERT_FALSE(link.written.empty());
+  EXPECT_EQ(link.written.back(), std::make_pair(std::uintptr_t{OAE_WINDOW_CONTROL}, begin));
+  EXPECT_EQ(link.values(OAE_WINDOW_CONTROL).size(), 1u);
+}
+
+TEST_F(BridgeServiceTest, AnotherStartWritesTheSame) {
+  bridge_service_start(&service);
+  const auto first = link.written;
+  start();
+  bridge_service_init(&service, link_base, block_base, 1, joined, &observer);
+  link.phase = OAE_WINDOW_PHASE_UP;
+  bridge_service_start(&service);
+  EXPECT_EQ(link.written, first);
+}
+
+TEST_F(BridgeServiceTest, WithoutEventsNothingHappens) {
+  start();
+  bridge_service_serve(&service);
+  EXPECT_TRUE(link.written.empty());
+  EXPECT_TRUE(reports.empty());
+}
+
+TEST_F(BridgeServiceTest, TakesALinkUpThatWentDown) {
+  start();
+  happen(OAE_WINDOW_EVENT_UP_MASK, OAE_WINDOW_PHASE_UP);
+  EXPECT_TRUE(link.values(OAE_WINDOW_CONTROL).empty()) << "it is up";
+  link.reason = OAE_WINDOW_DOWN_MISSING;
+  happen(OAE_WINDOW_EVENT_DOWN_MASK, OAE_WINDOW_PHASE_DOWN);
+  EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
+  EXPECT_EQ(link.events, 0u) << "an event that stays would interrupt for ever";
+  happen(OAE_WINDOW_EVENT_UP_MASK, OAE_WINDOW_PHASE_UP);
+  EXPECT_EQ(reports, (std::vector<std::string>{"up", "down 2", "up"}));
+}
+
+TEST_F(BridgeServiceTest, ALinkThatCameUpAndWentDownAgainIsNotUp) {
+  start();
+  link.reason = OAE_WINDOW_DOWN_TROUBLE;
+  happen(OAE_WINDOW_EVENT_UP_MASK | OAE_WINDOW_EVENT_DOWN_MASK, OAE_WINDOW_PHASE_DOWN);
+  EXPECT_EQ(reports, std::vector<std::string>{"down 3"});
+  EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
+}
+
+TEST_F(BridgeServiceTest, ReportsEachLostSlotOnce) {
+  link.lost = 5;  // before a restart of the firmware
+  start();
+  link.lost = 7;
+  happen(OAE_WINDOW_EVENT_LOST_MASK, OAE_WINDOW_PHASE_INITIALISING);
+  link.lost = 10;
+  happen(OAE_WINDOW_EVENT_LOST_MASK, OAE_WINDOW_PHASE_INITIALISING);
+  EXPECT_EQ(reports, (std::vector<std::string>{"lost 2", "lost 3"}));
+}
+
+TEST_F(BridgeServiceTest, ATickGivesASignOfLifeAndTakesTheLinkUp) {
+  start();
+  link.phase = OAE_WINDOW_PHASE_UP;
+  bridge_service_tick(&service, 41);
+  EXPECT_TRUE(link.values(OAE_WINDOW_CONTROL).empty());
+  link.phase = OAE_WINDOW_PHASE_DOWN;
+  bridge_service_tick(&service, 42);
+  EXPECT_EQ(link.values(OAE_WINDOW_LIVENESS), (std::vector<std::uint64_t>{41, 42}));
+  EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
+}
+
+}  // namespace
