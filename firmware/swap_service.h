@@ -33,8 +33,8 @@ struct swap_partner {
   const uint64_t* (*offer)(void* context, unsigned n);
   /* Reports that a swap with that payload was committed. */
   void (*used)(void* context, unsigned n);
-  /* Accepts the host's slot at `payload`. Returns false if there is no room yet; the partner then calls
-   * swap_service_serve_port() as soon as there is. */
+  /* Accepts the host's slot at `payload`. Returns false if there is no room yet; the partner then
+   * calls swap_service_serve_port() as soon as there is. */
   bool (*accept)(void* context, unsigned n, uintptr_t payload);
 };
 
@@ -70,8 +70,8 @@ struct swap_service {
 bool swap_service_init(struct swap_service* service, uintptr_t block,
                        const struct swap_partner* partner);
 
-/* Gives each port that many words of the block to itself, as far as there are words; 0: all ports share
- * all words, as after power-up. */
+/* Gives each port that many words of the block to itself, as far as there are words; 0: all ports
+ * share all words, as after power-up. */
 void swap_service_share_words(struct swap_service* service, unsigned per_port);
 
 /* Serves those of `ports`, a bit each, that have events now; false if none has. Several cores may

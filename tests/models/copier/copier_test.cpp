@@ -155,8 +155,8 @@ TEST(Copier, FailsWithoutBusMaster) {
   });
 }
 
-// A copy may end at any clock around that at which software clears the end of the one before. If its
-// end is in the register afterwards, the host has got an interrupt of its own for it.
+// A copy may end at any clock around that at which software clears the end of the one before. If
+// its end is in the register afterwards, the host has got an interrupt of its own for it.
 TEST(Copier, InterruptsAgainAtTheClockOfAClear) {
   Host host;
   host.run([&] {

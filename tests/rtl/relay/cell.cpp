@@ -7,7 +7,7 @@ namespace relay {
 namespace {
 
 // The pins of one end, whose names begin with `wire` and, those of its registers, with `bus`
-#define PINS(side, top, wire, bus)          \
+#define PINS(side, top, wire, bus)           \
   (side).carrier_o = &(top).wire##carrier_o; \
   (side).kind_o = &(top).wire##kind_o;       \
   (side).data_o = (top).wire##data_o.data(); \

@@ -70,8 +70,8 @@ void Chain::configure(Cell& cell, bool again) {
   };
   for (unsigned label = 1; middle && label < 16; ++label) {
     for (Side* side : {&cell.left, &cell.right}) {
-      side->post_put(OAE_WINDOW_ROUTE_AT(label), OAE_WINDOW_ROUTE_ONWARD_MASK |
-                                                     OAE_PUT(OAE_WINDOW_ROUTE_LABEL, label - 1));
+      side->post_put(OAE_WINDOW_ROUTE_AT(label),
+                     OAE_WINDOW_ROUTE_ONWARD_MASK | OAE_PUT(OAE_WINDOW_ROUTE_LABEL, label - 1));
     }
   }
   if (&cell != cells.front().get()) take_up(cell.left);

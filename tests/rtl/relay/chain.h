@@ -18,7 +18,8 @@ constexpr unsigned metre = 4;  // clocks
 
 /// Both wires of a link between two cells of a chain
 struct Hop {
-  explicit Hop(unsigned delay) : forth(delay), back(delay), carrier_forth(delay), carrier_back(delay) {}
+  explicit Hop(unsigned delay)
+      : forth(delay), back(delay), carrier_forth(delay), carrier_back(delay) {}
   bool idle() const { return forth.idle() && back.idle(); }
 
   window::Wire forth;  ///< to the cell behind
@@ -27,8 +28,9 @@ struct Hop {
   std::deque<bool> carrier_back;
 };
 
-/// A chain of cells. The firmware of the first and of the last one offers and takes slots, which pass
-/// the cells between them. The label of a slot is the number of cells that it still has to pass.
+/// A chain of cells. The firmware of the first and of the last one offers and takes slots, which
+/// pass the cells between them. The label of a slot is the number of cells that it still has to
+/// pass.
 class Chain : public testing::Test {
  protected:
   static constexpr unsigned patience = 400'000;

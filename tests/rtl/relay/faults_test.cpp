@@ -28,9 +28,7 @@ class Faults : public Chain {
   std::uint32_t confirmed(Side& side) {
     return static_cast<std::uint32_t>(get(side, OAE_WINDOW_SETTLED) >> 32);
   }
-  bool held() {
-    return (get(first(), OAE_WINDOW_STATE) & OAE_WINDOW_STATE_HELD_MASK) != 0;
-  }
+  bool held() { return (get(first(), OAE_WINDOW_STATE) & OAE_WINDOW_STATE_HELD_MASK) != 0; }
   void command(unsigned verb) { put(first(), OAE_WINDOW_COMMAND, verb); }
 };
 
@@ -163,7 +161,8 @@ TEST_F(Faults, AFrameThatEndsHalfwayHoldsNothingUp) {
   };
   offer(first(), 1, 7);
   const std::uint64_t begun = now;
-  until([this] { return get(cells[2]->left, OAE_WINDOW_COUNT_DAMAGED) != 0 || !WINDOW_CUT_THROUGH; });
+  until(
+      [this] { return get(cells[2]->left, OAE_WINDOW_COUNT_DAMAGED) != 0 || !WINDOW_CUT_THROUGH; });
   EXPECT_LT(now - begun, 400u);
   rest();
   EXPECT_EQ(take(last()), Slots{7});
@@ -267,8 +266,8 @@ TEST_F(Faults, ACutReversesWhatIsNotConfirmedOnward) {
   EXPECT_EQ(take(last()), Slots{20});
 }
 
-/// What is confirmed onward and not settled there remains in doubt while the first link comes up, and
-/// is settled when the last one does.
+/// What is confirmed onward and not settled there remains in doubt while the first link comes up,
+/// and is settled when the last one does.
 TEST_F(Faults, ALinkComesUpWithSlotsWhoseFateIsOpen) {
   bring_up(false);
   silence_returns(links[2]->forth);  // The last cell hears of no confirmation.

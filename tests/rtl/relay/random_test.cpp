@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware at both ends of chains of up to eight links offers and takes slots at random, while units
-// are lost, damaged and repeated on all wires, wires are cut, and links are taken down anywhere. In
-// the end everything that was offered has been settled, and each slot has arrived once, in order,
-// unless its owner has dropped it after its reversal.
+// Firmware at both ends of chains of up to eight links offers and takes slots at random, while
+// units are lost, damaged and repeated on all wires, wires are cut, and links are taken down
+// anywhere. In the end everything that was offered has been settled, and each slot has arrived
+// once, in order, unless its owner has dropped it after its reversal.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -188,8 +188,9 @@ TEST_P(Random, EverySlotArrivesOnceOrIsReversed) {
   RecordProperty("slots", static_cast<int>(forth.taken.size()));
 }
 
-// A cell in the middle that loses its power forgets what was on its way. Whatever does not arrive was
-// called lost, by the first cell or by one on the way, and nothing arrives twice or out of order.
+// A cell in the middle that loses its power forgets what was on its way. Whatever does not arrive
+// was called lost, by the first cell or by one on the way, and nothing arrives twice or out of
+// order.
 TEST_P(Random, WhatAMiddleCellLosesIsCalledLost) {
   again = true;
   begin();

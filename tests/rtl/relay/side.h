@@ -11,14 +11,16 @@
 
 namespace relay {
 
-/// The pins of one end of a link, wherever it is: alone at an end of a chain, or one of the two in a
-/// middle cell. Beside them, a firmware that accesses its registers.
+/// The pins of one end of a link, wherever it is: alone at an end of a chain, or one of the two in
+/// a middle cell. Beside them, a firmware that accesses its registers.
 class Side {
  public:
   using Done = std::function<void(std::uint64_t)>;
 
   /// The firmware's accesses, one after the other
-  void post_put(unsigned address, std::uint64_t data) { accesses_.push_back({address, data, true, {}}); }
+  void post_put(unsigned address, std::uint64_t data) {
+    accesses_.push_back({address, data, true, {}});
+  }
   void post_get(unsigned address, Done done) {
     accesses_.push_back({address, 0, false, std::move(done)});
   }

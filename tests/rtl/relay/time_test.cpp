@@ -13,8 +13,8 @@ namespace {
 class Time : public Chain, public testing::WithParamInterface<unsigned> {};
 
 /// A hop: from the edge at which the head of the frame leaves a cell until the edge at which it
-/// leaves the next one. The whole way: from the offer until the last cell holds the slot, until that
-/// cell has committed it, and until it is settled at the first cell.
+/// leaves the next one. The whole way: from the offer until the last cell holds the slot, until
+/// that cell has committed it, and until it is settled at the first cell.
 TEST_P(Time, OfOneSlot) {
   build(GetParam());
   bring_up();
@@ -46,10 +46,11 @@ TEST_P(Time, OfOneSlot) {
   const auto whole = [&](std::uint64_t time) {
     return static_cast<double>(time - begun) * clock_ns;
   };
-  fmt::print("{} slices, {} hops{}: one hop {:.2f} ns, held {:.1f}, committed {:.1f}, settled {:.1f}\n",
-             window::slices, hops(), WINDOW_CUT_THROUGH ? "" : ", store and forward",
-             static_cast<double>(left.back() - left.front()) / (hops() - 1) * clock_ns,
-             whole(times[0]), whole(times[1]), whole(times[2]));
+  fmt::print(
+      "{} slices, {} hops{}: one hop {:.2f} ns, held {:.1f}, committed {:.1f}, settled {:.1f}\n",
+      window::slices, hops(), WINDOW_CUT_THROUGH ? "" : ", store and forward",
+      static_cast<double>(left.back() - left.front()) / (hops() - 1) * clock_ns, whole(times[0]),
+      whole(times[1]), whole(times[2]));
   rest();
   EXPECT_EQ(take(last()), std::vector<std::uint64_t>{7});
 }
