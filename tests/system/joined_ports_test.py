@@ -120,6 +120,7 @@ class Window(Hosts):
 
     platform = "window"
     count = 1000
+    FRAME = 5_120  # ps on a wire of 100 Gb/s
     HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
     FIRMWARE = ("--firmware", RESTARTING)
     family = None
@@ -172,9 +173,9 @@ class Window(Hosts):
             restarts = [time for time in re.findall(r"\[ *([\d.]+)\] OAE firmware", log) if begin < float(time) * 1e12 < end]
             self.assertGreaterEqual(len(restarts), RESTARTS - 1)  # The first one may be early.
             self.assertGreater(len([t for t, _ in hops if t > hung]), 200)
-            # All hops take one of a few times, since a slot may meet one of the other port.
-            times = {brought - committed for committed, brought in self.hops(self.children()["true"], role)}
-            self.assertLessEqual({brought - committed for committed, brought in hops}, times)
+            # A slot may wait while others and returns cross, and never for the firmware.
+            least = min(brought - committed for committed, brought in self.hops(self.children()["true"], role))
+            self.assertLessEqual(max(brought - committed for committed, brought in hops), least + 4 * self.FRAME)
 
     def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
         first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
