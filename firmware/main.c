@@ -141,7 +141,7 @@ static uint64_t ports_of(unsigned core, bool polling) {
 
   for (unsigned n = 0; n < swaps.count; n++)
     if ((links.partner.ports >> n & 1 ? 0 : n % cores) == core) mine |= 1ull << n;
-  return mine & ~bridge.ports;
+  return mine;
 }
 
 _Noreturn static void serve(bool polling) {
