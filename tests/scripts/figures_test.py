@@ -156,7 +156,8 @@ class Tables(unittest.TestCase):
         for settled, met in ((299_999, True), (300_000, False)):
             models = self.models()
             figures_link.transfer(models[100][10], False)["settled"] = settled
-            verdicts = {each.what: each.met for each in figures_link.requirements(models)}
+            window = {"Rate1.OneWay": {"percent_one_way": 96.9}}
+            verdicts = {each.what: each.met for each in figures_link.requirements(models, window)}
             self.assertIs(verdicts["send to acknowledgement below 300 ns in a rack, four phases, over 10 m"], met)
 
     def test_records_of_a_test(self):
@@ -376,6 +377,7 @@ class Link(unittest.TestCase):
         cls.tables, cls.required, cls.numbers = figures_link.results(BUILD, lambda text: None)
         cls.models, cls.rtl = cls.numbers["models"], cls.numbers["rtl"]
         cls.readme = (ROOT / "rtl" / "README.md").read_text()
+        cls.window = cls.numbers["window"]
 
     def test_it_is_the_same_again(self):
         tables, required, numbers = figures_link.results(BUILD, lambda text: None)
@@ -410,6 +412,22 @@ class Link(unittest.TestCase):
             for names, texts in (("beats_", shares[:2]), ("four_phases_", shares[2:])):
                 for of, text in zip((near, far), texts):
                     self.assertEqual([of[f"{names}{beats}"] for beats in (1, 4, 16, 64)], text)
+
+    def test_figures_of_the_design_with_a_window_are_those_of_its_readme(self):
+        readme = (ROOT / "rtl" / "link" / "README.md").read_text()
+        one = self.window["Rate1.LatencyOfOneSlot"]
+        for name, found in (
+            ("1 m, one way and both ways", self.window["Rate1.OneWay"]["percent_one_way"]),
+            ("1 m, one way and both ways", self.window["Rate1.BothWays"]["percent_both_ways"]),
+            ("10 m", self.window["Rate10.OneWay"]["percent_one_way"]),
+            ("10 m", self.window["Rate10.BothWays"]["percent_both_ways"]),
+            ("1 m: from the ring until the other side holds the slot, ns", one["held_ns"]),
+            ("1 m: until the other side has committed it", one["committed_ns"]),
+            ("1 m: until it is settled", one["settled_ns"]),
+            ("10 m: until it is settled", self.window["Rate10.SendToAcknowledgement"]["settled_ns"]),
+        ):
+            row = re.search(rf"(?m)^\| {re.escape(name)} \| ([\d.]+) \|", readme)
+            self.assertEqual(f"{found:.1f}", row[1], name)
 
     def test_a_model_is_the_rtl_and_a_clock_more_each_way(self):
         """Of the RTL a clock's slices are seen at the next; of a model they leave until then, pass the wire, and are
