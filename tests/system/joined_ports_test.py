@@ -42,7 +42,7 @@ class Joined(machine.TestCase):
 class Hosts(Joined):
     """Two hosts, each with its own IPU."""
 
-    platform = None
+    platform = link = None
     count = COUNT  # swaps of each host at each port
     ports = (4, 7)
     ROLES = [word for role in range(2) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
@@ -73,20 +73,27 @@ oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
                 self.assertEqual(run.file(f"{role}.{port}"), f"{self.count} swaps\n", run)
             self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
 
-    def cut(self, begin, *options):
-        """Returns a run in which the link is cut again and again while slots cross, from `begin` on, in ps."""
+    def assert_faults_lose_and_repeat_nothing(self, begin, *options):
+        """The link damages bits, and is cut again and again while slots cross, from `begin` on, in ps."""
         # Two cuts end before the silence is noticed, some are longer, and one is long.
         spans = [(0, 1), (40, 41)] + [(100 + 200 * n, 110 + 213 * n) for n in range(8)] + [(2000, 9000)]
-        run = self.pair(*cuts([(begin + at * 1_000_000, begin + until * 1_000_000) for at, until in spans]), *options)
+        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
+            stats = pathlib.Path(folder) / "stats"
+            run = self.pair(*cuts([(begin + at * 1_000_000, begin + until * 1_000_000) for at, until in spans]),
+                            "--set", "oae_links[0].bit_error_rate=1e-4", "--stats", str(stats), *options)
+            counters = json.loads(stats.read_text())["counters"]
+        self.assert_all_came(run)
         downs = [line for line in run.trace if line.get("machine") == "phase" and line["to"] == "down"]
         self.assertGreaterEqual(len(downs), 10)
-        return run
+        damaged = [counters[f"ipu{role}.{self.link}.groups_damaged"] for role in range(2)]
+        self.assertGreater(min(damaged), 0)
 
 
 class Pair(Hosts):
     """The firmware of each IPU passes the slots on."""
 
     platform = "pair"
+    link = "oae_link0"
     plain = None
 
     def undisturbed(self):
@@ -106,9 +113,9 @@ class Pair(Hosts):
         again = self.pair("--set", "simulation.max_quantum=3us")
         self.assertEqual(run.trace_bytes, again.trace_bytes, "another quantum, another course")
 
-    def test_a_link_that_is_cut_loses_and_repeats_nothing(self):
+    def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
         first = min(line["t"] for line in self.undisturbed().trace if line.get("machine") == "sender")
-        self.assert_all_came(self.cut(first))
+        self.assert_faults_lose_and_repeat_nothing(first)
 
 
 class Window(Hosts):
@@ -119,6 +126,7 @@ class Window(Hosts):
     """
 
     platform = "window"
+    link = "oae.link"
     count = 1000
     FRAME = 5_120  # ps on a wire of 100 Gb/s
     HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
@@ -178,15 +186,8 @@ class Window(Hosts):
             self.assertLessEqual(max(brought - committed for committed, brought in hops), least + 4 * self.FRAME)
 
     def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
-        first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
-        with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
-            stats = pathlib.Path(folder) / "stats"
-            run = self.cut(first, *self.FIRMWARE, "--set", "oae_links[0].bit_error_rate=1e-4", "--stats", str(stats))
-            counters = json.loads(stats.read_text())["counters"]
-        self.assert_all_came(run)
-        for role in range(2):
-            self.assertGreater(counters[f"ipu{role}.oae.link.groups_damaged"], 0)
-        self.assertGreater(sum(counters[f"ipu{role}.oae.link.groups_lost"] for role in range(2)), 0)
+        first = self.hops(self.children()["true"], 0)[0][0]
+        self.assert_faults_lose_and_repeat_nothing(first, *self.FIRMWARE)
 
 
 class Triangle(Joined):
