@@ -96,15 +96,22 @@ module oae_block #(
   output logic [7:0]   trace_to,
 
 `ifdef FAST_MODEL
-  // The answer of a read without a clock (oae_peek.sv)
+  // The answer of a read and the effect of a write without a clock (oae_peek.sv)
   input  logic         peek_valid,
   input  logic         peek_host,
+  input  logic         peek_write,
   input  logic [2:0]   peek_bar,
   input  logic [14:0]  peek_address,
+  input  logic [63:0]  peek_enable,
   output logic         peek_possible,
   output logic         peek_fetches,
   output logic         peek_error,
   output logic [63:0]  peek_value,
+  output logic         peek_fills,
+  output logic         peek_changes,
+  output logic [5:0]   peek_port,
+  output logic [2:0]   peek_bank,
+  output oae_types::row_t peek_row_after,
 `endif
 
   // Clock gate
@@ -117,7 +124,7 @@ module oae_block #(
   if (PORTS < 1 || PORTS > 64) $error("PORTS must be 1 to 64");
 
   // The clock of the parts. In a fast model every change of the pin is an edge, so that an edge takes one
-  // evaluation and not two. Such a model also answers some reads without a clock.
+  // evaluation and not two. Such a model also executes some operations without a clock.
   logic        edges;
 `ifdef FAST_MODEL
   logic        level = 1'b0;      // of the pin, as the last edge has seen it
@@ -179,8 +186,6 @@ module oae_block #(
 `endif
 
 `ifdef FAST_MODEL
-  logic [5:0]      peek_port;
-  logic [2:0]      peek_bank;
   oae_types::row_t peek_row;
   logic [511:0]    peek_slot;
 
@@ -195,8 +200,9 @@ module oae_block #(
   end
 
   oae_peek peek (
-    .valid(peek_valid), .host(peek_host), .bar(peek_bar), .address(peek_address),
+    .valid(peek_valid), .host(peek_host), .write(peek_write), .bar(peek_bar), .address(peek_address), .enable(peek_enable),
     .possible(peek_possible), .fetches(peek_fetches), .error(peek_error), .value(peek_value),
+    .fills(peek_fills), .changes(peek_changes), .row_after(peek_row_after),
     .now, .ports, .clock_khz, .port(peek_port), .row(peek_row),
     .bank(peek_bank), .slot(peek_slot),
     .liveness_count(swap.liveness_count), .liveness_written(swap.liveness.written),

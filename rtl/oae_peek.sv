@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of a read that has no effect, without a clock. Combinational. Only a fast model has this module
-// (FAST_MODEL in oae_block.sv). Its answer is that of the read itself as long as nothing else happens in the
-// block until that is answered.
+// The answer of a read that has no effect, and the effect of a write that only fills a slot, without a clock. Combinational. Only
+// a fast model has this module (FAST_MODEL in oae_block.sv). Answer and effect are those of the operation itself as long as
+// nothing else happens in the block until its end.
 module oae_peek (
   input  logic               valid,
-  input  logic               host,           // the read is the host's, or else the firmware's
+  input  logic               host,           // the operation is the host's, or else the firmware's
+  input  logic               write,
   input  logic [2:0]         bar,
   input  logic [14:0]        address,        // of a word of 8 bytes
+  input  logic [63:0]        enable,         // bytes to write, of the line of that word
   output logic               possible,       // the read has no effect
   output logic               fetches,        // it reads a slot, which takes two clocks more
   output logic               error,          // of the firmware, where there is no register
   output logic [63:0]        value,
+  output logic               fills,          // the write has no effect but on its port's row and a bank, which are after it:
+  output logic               changes,        //   not the same
+  output oae_types::row_t    row_after,
 
   // The state of the block. An age counts until `now`, the edge that executes the word.
   input  logic [63:0]        now,
@@ -18,7 +23,7 @@ module oae_peek (
   input  logic [31:0]        clock_khz,
   output logic [5:0]         port,
   /* verilator lint_off UNUSEDSIGNAL */      // no register shows a whole row
-  input  oae_types::row_t    row,            // of that port
+  input  oae_types::row_t    row,            // of that port, between two operations
   /* verilator lint_on UNUSEDSIGNAL */
   output logic [2:0]         bank,
   input  logic [511:0]       slot,           // in that bank of the port
@@ -33,6 +38,9 @@ module oae_peek (
   localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
 
   oae_types::target_t target;
+  logic               repeats;
+  logic               offers;
+  logic [63:0]        arrived_after;
   logic [63:0]        span;
   logic [63:0]        register_value;
 
@@ -44,6 +52,11 @@ module oae_peek (
     .firmware_waits(valid), .access_word(address[13:0]),
     .watch_waits(1'b0), .watch_port(6'd0), .bridge_waits(1'b0), .bridge_write(1'b0), .bridge_port(6'd0),
     .source(), .target, .port);
+
+  oae_inbox inbox (
+    .stage(oae_types::EXECUTE), .write(valid && write && host), .target, .data('0), .enable, .slot('0),
+    .open(row.open), .verdict(row.verdict), .spent(row.spent), .arrived(row.arrived),
+    .repeats, .offers, .arrived_after);
 
   assign span = now - liveness_written;
 
@@ -59,7 +72,30 @@ module oae_peek (
     error = 1'b0;
     bank = {2'b10, !row.answer_bank};
     value = '0;
-    if (valid) begin
+    fills = 1'b0;
+    changes = 1'b0;
+    row_after = '0;
+    if (valid && write) begin
+      row_after = row;
+      case (target)
+        oae_types::FIRMWARE_OFFER: begin
+          fills = 1'b1;
+          changes = !row.offered;
+        end
+        oae_types::WINDOW: begin
+          // A part of a new offer, but not the last one.
+          fills = !row.open || !(repeats || &arrived_after);
+          changes = offers;
+          bank = {1'b0, row.inbox_bank};
+          if (offers) begin
+            row_after.verdict = oae_types::NONE;
+            row_after.spent = 1'b0;
+            row_after.arrived = arrived_after;
+          end
+        end
+        default: ;
+      endcase
+    end else if (valid) begin
       case (target)
         oae_types::FIRMWARE_OFFER: fetches = 1'b1;
         oae_types::FIRMWARE_TENTATIVE: begin

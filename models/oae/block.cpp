@@ -267,27 +267,58 @@ bool Block::quiet() const {
          !accesses_.in_work();
 }
 
-// Answers a read of the firmware without the RTL. The answer is that of the RTL, since nothing else
-// happens in the block before it. Returns whether that was possible.
+// Answers an access of the firmware without the clock of the RTL: a read, or a write to its offer.
+// The answer is that of the RTL, since nothing else happens in the block before it. Returns whether
+// that was possible.
 bool Block::peek(const RegisterAccess& access, vp::Picoseconds horizon) {
   constexpr std::uint64_t edges = 4;  // accept, execute, store, respond
   constexpr std::uint64_t fetch = 2;
   const BlockRtl& block = *rtl_;
-  if (access.write || !quiet() || !accesses_.waits_alone()) return false;
+  if (!quiet() || !accesses_.waits_alone()) return false;
   const std::uint64_t edge = std::max(next_, grid_.after(access.arrival));
   const std::uint64_t last = edge + edges + fetch - 1;
   if (grid_.time(last) >= horizon || (block.deadline_valid && block.deadline <= last)) return false;
-  const RegisterAnswer answer = rtl_->peek({false, 0, access.address / 8}, edge + 1);
+  RegisterAnswer answer;
+  if (access.write) {
+    answer.possible = fill(access);
+  } else {
+    answer = rtl_->peek({false, 0, access.address / 8}, edge + 1);
+  }
   if (!answer.possible) return false;
-  peeked_ = {false, edge, answer.fetches ? edges + fetch : edges, access.address};
+  peeked_ = {access, edge, answer.fetches ? edges + fetch : edges};
   next_ = edge + peeked_->edges;
   clocks_ += peeked_->edges;
   accesses_.answer(answer.value, answer.error);
   return true;
 }
 
-// The same for the only request, a read of the host, at the edge that accepts it, and at the one
-// that completes it.
+// Has the effect of a write of the firmware to its offer. Returns whether it is one.
+bool Block::fill(const RegisterAccess& access) {
+  std::uint64_t line[8];
+  const std::uint64_t word = access.address / 8;
+  line[word % 8] = access.data;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(line);
+  return rtl_->fill({false, 0, word / 8, bytes, std::uint64_t{access.strobe} << 8 * (word % 8)});
+}
+
+// Has the effect of the first request, a write of the host to its window that does not complete an
+// offer, at the edge that accepts it. Returns whether it is one. Requests that wait behind it
+// change nothing, since they keep their order.
+bool Block::fill(const Request& request) {
+  constexpr std::uint64_t edges = 3;  // accept, execute, store
+  const BlockRtl& block = *rtl_;
+  if (block.deadline_valid && block.deadline < next_ + edges) return false;
+  if (!rtl_->fill({true, request.bar, request.line, request.data, request.enable})) return false;
+  peeked_ = {request, next_, edges};
+  next_ += edges;
+  clocks_ += edges;
+  requests_.remove(0);
+  if (requests_.has_room()) accept_write();
+  return true;
+}
+
+// The same for the host: for a read that is the only request, at the edge that accepts it and at
+// the one that completes it, and for a write.
 bool Block::peek() {
   BlockRtl& block = *rtl_;
   const bool alone = !accesses_.waiting();
@@ -302,9 +333,11 @@ bool Block::peek() {
     complete();
     return true;
   }
-  if (!alone || !quiet() || slot_answered_ || requests_.size() != 1) return false;
+  if (!alone || !quiet() || slot_answered_ || requests_.empty()) return false;
+  if (requests_[0].reset || requests_[0].arrival >= grid_.time(next_)) return false;
+  if (requests_[0].write) return fill(requests_[0]);
+  if (requests_.size() != 1) return false;
   Request request = requests_[0];
-  if (!request.is_read() || request.arrival >= grid_.time(next_)) return false;
   std::uint64_t edges = 3;  // accept, store, complete, and one for each word
   for (std::uint64_t word = 0; word < 8; ++word) edges += (request.enable >> 8 * word & 0xff) != 0;
   if (edges == 3 || (block.deadline_valid && block.deadline < next_ + edges)) return false;
@@ -317,32 +350,27 @@ bool Block::peek() {
   }
   requests_.remove(0);
   read_ = request;
-  peeked_ = {true, next_, edges, 0};
+  peeked_ = {request, next_, edges};
   next_ += edges - 1;
   clocks_ += edges - 1;
   completing_ = true;
   return true;
 }
 
-// Executes the first edges of the read that was answered without the RTL. Its inputs were alone
-// then.
+// Executes the first edges of the operation that had no clock. Its inputs were alone then. A write
+// has its effect once more, which changes nothing.
 void Block::execute_peeked(std::uint64_t edges) {
   BlockRtl& block = *rtl_;
-  if (peeked_->host) {
-    block.request_valid = 1;
-    block.request_write = block.request_reset = 0;
-    block.request_bar = read_.bar;
-    block.request_line = static_cast<std::uint16_t>(read_.line);
-    block.request_enable = read_.enable;
-    block.request_class = read_.traffic_class;
+  if (const auto* request = std::get_if<Request>(&peeked_->operation)) {
+    put(*request);
   } else {
-    block.axi_arvalid = 1;
-    block.axi_araddr = peeked_->address;
+    RegisterAccesses::put(block, std::get<RegisterAccess>(peeked_->operation));
   }
   for (std::uint64_t edge = peeked_->edge; edge < peeked_->edge + edges; ++edge) {
     block.now = edge;
     block.rise();
-    block.request_valid = block.axi_arvalid = 0;
+    block.request_valid = 0;
+    RegisterAccesses::withdraw(block);
   }
   peeked_.reset();
 }
@@ -490,19 +518,23 @@ void Block::present() {
   }
   const std::size_t next = requests_.next(slot_waits_);
   if (!block.request_valid && next != RequestQueue::none && requests_[next].arrival < now) {
-    const Request& request = requests_[next];
     presented_ = next;
-    block.request_valid = 1;
-    block.request_write = request.write;
-    block.request_reset = request.reset;
-    block.request_bar = request.bar;
-    block.request_line = request.line;
-    block.request_enable = request.enable;
-    block.request_class = request.traffic_class;
-    if (request.write) std::memcpy(block.request_data, request.data, line_bytes);
+    put(requests_[next]);
   }
   accesses_.present(block, now);
   if (link_) link_->present(now);
+}
+
+void Block::put(const Request& request) {
+  BlockRtl& block = *rtl_;
+  block.request_valid = 1;
+  block.request_write = request.write;
+  block.request_reset = request.reset;
+  block.request_bar = request.bar;
+  block.request_line = static_cast<std::uint16_t>(request.line);
+  block.request_enable = request.enable;
+  block.request_class = request.traffic_class;
+  if (request.write) std::memcpy(block.request_data, request.data, line_bytes);
 }
 
 // Writes the answer to the host's memory. The block keeps it until that is possible.

@@ -10,6 +10,7 @@
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <variant>
 
 #include "models/oae/register_access.h"
 #include "models/oae/request_queue.h"
@@ -93,6 +94,8 @@ class Block : public sc_core::sc_module {
   bool quiet() const;
   bool peek(const RegisterAccess& access, vp::Picoseconds horizon);
   bool peek();
+  bool fill(const RegisterAccess& access);
+  bool fill(const Request& request);
   void execute_peeked(std::uint64_t edges);
   void arm();
   void tick();
@@ -103,6 +106,7 @@ class Block : public sc_core::sc_module {
   bool shows() const;
   void show();
   void present();
+  void put(const Request& request);
   void push(const Request& request);
   void accept_write();
   void offer_slot();
@@ -135,12 +139,12 @@ class Block : public sc_core::sc_module {
   Request read_{};             // the read that the block works on
   RegisterAccesses accesses_;  // those of the firmware
 
-  // A read that was answered without the RTL, which has then not executed it
+  // A read that was answered without the clock of the RTL, or a write whose effect the RTL has had
+  // without it
   struct Peeked {
-    bool host;
-    std::uint64_t edge;  // at which it would have been accepted
+    std::variant<Request, RegisterAccess> operation;  // of the host, or of the firmware
+    std::uint64_t edge;                               // at which it would have been accepted
     std::uint64_t edges;
-    std::uint32_t address;  // of the firmware
   };
   std::optional<Peeked> peeked_;  // the last one, until the RTL accepts another operation
   bool completing_ = false;       // peeked_ is read_, which is to be completed at next_

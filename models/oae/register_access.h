@@ -57,11 +57,17 @@ class RegisterAccesses {
   void present(AxiPins& slave, vp::Picoseconds now) {
     if (access_ != nullptr || waiting_.empty() || waiting_.front()->arrival >= now) return;
     access_ = waiting_.pop();
-    slave.axi_awvalid = slave.axi_wvalid = access_->write;
-    slave.axi_arvalid = !access_->write;
-    slave.axi_awaddr = slave.axi_araddr = access_->address;
-    slave.axi_wdata = access_->data;
-    slave.axi_wstrb = access_->strobe;
+    put(slave, *access_);
+  }
+  static void put(AxiPins& slave, const RegisterAccess& access) {
+    slave.axi_awvalid = slave.axi_wvalid = access.write;
+    slave.axi_arvalid = !access.write;
+    slave.axi_awaddr = slave.axi_araddr = access.address;
+    slave.axi_wdata = access.data;
+    slave.axi_wstrb = access.strobe;
+  }
+  static void withdraw(AxiPins& slave) {
+    slave.axi_awvalid = slave.axi_wvalid = slave.axi_arvalid = 0;
   }
 
   void sample(const AxiPins& slave, bool accepts) {
@@ -73,12 +79,12 @@ class RegisterAccesses {
   }
 
   void release(AxiPins& slave) const {
-    if (accepts_) slave.axi_awvalid = slave.axi_wvalid = slave.axi_arvalid = 0;
+    if (accepts_) withdraw(slave);
   }
 
   void finish();
 
-  /// Answers the only access that waits, which is a read.
+  /// Answers the only access that waits. A write has no data.
   void answer(std::uint64_t data, bool error) {
     RegisterAccess& access = *waiting_.pop();
     access.data = data;

@@ -3,10 +3,13 @@
 
 #include <Voae_block.h>
 #include <Voae_block_fast.h>
+#include <Voae_block_fast___024root.h>
 #include <Voae_cell.h>
 #include <Voae_cell_fast.h>
 #include <Voae_link.h>
 #include <Voae_link_fast.h>
+
+#include <cstring>
 
 #include "models/rtl/model.h"
 
@@ -25,14 +28,43 @@ class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
     top->eval();
   }
   RegisterAnswer peek(const RegisterRead& read, std::uint64_t edge) override {
-    top->peek_valid = 1;
-    top->peek_host = read.host;
-    top->peek_bar = static_cast<std::uint8_t>(read.bar);
-    top->peek_address = static_cast<std::uint16_t>(read.word);
     top->now = edge;
+    look(read.host, read.bar, read.word);
+    return {top->peek_possible != 0, top->peek_fetches != 0, top->peek_error != 0, top->peek_value};
+  }
+  bool fill(const LineWrite& write) override {
+    top->peek_write = 1;
+    top->peek_enable = write.enable;
+    look(write.host, write.bar, 8 * write.line);
+    top->peek_write = 0;
+    if (!top->peek_fills) return false;
+    if (!top->peek_changes) return true;
+    auto& rtl = *top->rootp;
+    rtl.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[top->peek_port] = top->peek_row_after;
+    const unsigned place = top->peek_port * 8u + top->peek_bank;
+    auto& slot = rtl.oae_block__DOT__swap__DOT__slots__DOT__memory[place];
+    auto* bytes = reinterpret_cast<std::uint8_t*>(&slot[0]);
+    for (unsigned word = 0; word < 8; ++word) {
+      const std::uint64_t enabled = write.enable >> 8 * word & 0xff;
+      if (enabled == 0xff) {
+        std::memcpy(bytes + 8 * word, write.bytes + 8 * word, 8);
+      } else if (enabled != 0) {
+        for (unsigned i = 8 * word; i < 8 * word + 8; ++i) {
+          if (write.enable >> i & 1) bytes[i] = write.bytes[i];
+        }
+      }
+    }
+    return true;
+  }
+
+ private:
+  void look(bool host, unsigned bar, std::uint64_t word) {
+    top->peek_valid = 1;
+    top->peek_host = host;
+    top->peek_bar = static_cast<std::uint8_t>(bar);
+    top->peek_address = static_cast<std::uint16_t>(word);
     top->eval();
     top->peek_valid = 0;
-    return {top->peek_possible != 0, top->peek_fetches != 0, top->peek_error != 0, top->peek_value};
   }
 };
 

@@ -108,6 +108,15 @@ struct RegisterAnswer {
   std::uint64_t value = 0;
 };
 
+/// A write of bytes of a line of 64 bytes.
+struct LineWrite {
+  bool host;  // or the firmware
+  unsigned bar;
+  std::uint64_t line;         // address / 64
+  const std::uint8_t* bytes;  // of the whole line
+  std::uint64_t enable;       // a bit for each byte that is written
+};
+
 /// The end of a link with a window that a cell has, rtl/link/oae_link_end.sv, with two slices for
 /// each clock.
 struct EndPins : AxiPins {
@@ -231,6 +240,11 @@ struct BlockRtl : rtl::Design, AxiPins {
   /// Answers a read from the state of the block, without a clock. `edge` is the one that would
   /// execute the word. The checked library gives no answer, so that the read is clocked.
   virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
+
+  /// Executes a write without a clock if it only fills a slot: the host's window, but for the rest
+  /// of an offer, or the firmware's next offer. Returns whether it does. The checked library
+  /// executes none.
+  virtual bool fill(const LineWrite&) { return false; }
 
   /// The end of a link that shares the clock, if the block is that of a cell.
   virtual EndPins* end() { return nullptr; }

@@ -204,6 +204,178 @@ TEST(Rtl, AnswersWithoutTheClockEqualThoseWithIt) {
   EXPECT_GT(with_both, 500u);
 }
 
+/// Executes a write by running its clocks, of which it returns the number.
+unsigned clock_write(oae::BlockRtl& block, const oae::LineWrite& write, std::uint64_t& now) {
+  block.completion_ready = block.dma_ready = block.interrupt_ready = 1;
+  if (write.host) {
+    block.request_valid = block.request_write = 1;
+    block.request_reset = 0;
+    block.request_bar = static_cast<std::uint8_t>(write.bar);
+    block.request_line = static_cast<std::uint16_t>(write.line);
+    block.request_enable = write.enable;
+    std::memcpy(block.request_data, write.bytes, 64);
+  } else {
+    unsigned word = 0;
+    while (word < 7 && (write.enable >> 8 * word & 0xff) == 0) ++word;
+    block.axi_awvalid = block.axi_wvalid = 1;
+    block.axi_awaddr = static_cast<std::uint32_t>(64 * write.line + 8 * word);
+    std::memcpy(&block.axi_wdata, write.bytes + 8 * word, 8);
+    block.axi_wstrb = static_cast<std::uint8_t>(write.enable >> 8 * word);
+  }
+  unsigned clocks = 0;
+  do {
+    block.now = ++now;
+    block.settle();
+    block.rise();
+    block.request_valid = block.axi_awvalid = block.axi_wvalid = 0;
+    ++clocks;
+  } while (block.busy && clocks < 100);
+  return clocks;
+}
+
+/// A block whose slots are filled without the clock, and one with the same traffic, all of which is
+/// clocked.
+struct Twins {
+  explicit Twins(unsigned seed) : random(seed), to_fast(*fast, seed), to_checked(*checked, seed) {}
+
+  unsigned one_of(unsigned count) { return static_cast<unsigned>(random() % count); }
+
+  void run_traffic(unsigned edges) {
+    for (unsigned edge = 0; edge < edges; ++edge) {
+      to_fast.drive();
+      to_checked.drive();
+      to_fast.rise();
+      to_checked.rise();
+      ASSERT_EQ(outputs(*fast), outputs(*checked)) << "at " << to_fast.now();
+    }
+    to_fast.finish();
+    to_checked.finish();
+    ASSERT_EQ(to_fast.now(), to_checked.now());
+  }
+
+  /// Reads in both.
+  void read(const oae::RegisterRead& read) {
+    oae::RegisterAnswer answer, expected;
+    std::uint64_t now = to_fast.now(), same = now;
+    EXPECT_EQ(clock_read(*fast, read, now, answer), clock_read(*checked, read, same, expected));
+    ASSERT_EQ(answer.value, expected.value) << read.host << ' ' << read.bar << ' ' << read.word;
+    ASSERT_EQ(outputs(*fast), outputs(*checked));
+    skip_to(now);
+  }
+
+  /// Writes in both, in the first one without the clock if that is possible.
+  void write(const oae::LineWrite& write, bool in_use) {
+    const bool filled = fast->fill(write);
+    std::uint64_t now = to_fast.now(), same = now;
+    const unsigned clocks = clock_write(*checked, write, now);
+    const bool alone = clocks == (write.host ? 3u : 4u);
+    EXPECT_EQ(filled, in_use && alone) << write.host << ' ' << write.bar << ' ' << write.line;
+    fills[write.host] += filled;
+    if (!filled) clock_write(*fast, write, same);
+    others[write.host] += in_use && !filled;
+    // From here on whose turn is next, and what is left on the pins, is the same again.
+    const std::uint8_t zero[64] = {};
+    const oae::LineWrite harmless{false, 0, OAE_FIRMWARE_WORD_OPERAND / 64, zero, 0xff};
+    clock_write(*fast, harmless, same = now);
+    clock_write(*checked, harmless, now);
+    skip_to(now);
+    ASSERT_EQ(outputs(*fast), outputs(*checked));
+  }
+
+  void write_anything() {
+    std::uint64_t line[8];
+    for (std::uint64_t& word : line) word = random();
+    const unsigned port = one_of(ports + 1);
+    const unsigned word = one_of(8);
+    oae::LineWrite write{one_of(2) != 0, 2 + 2 * one_of(2), 0,
+                         reinterpret_cast<const std::uint8_t*>(line), 0};
+    const unsigned part = one_of(3);  // of the port's registers; the first are those of its slot
+    if (write.host) {
+      const unsigned size = write.bar == 2 ? OAE_PORT_SIZE : OAE_STREAM_SIZE;
+      write.line = (port * size + part * 64) / 64;
+      write.enable = one_of(4) == 0 ? random() : std::uint64_t{0xff} << 8 * word;
+    } else {
+      write.line = OAE_FIRMWARE_OFFER_AT(port) / 64 + part;
+      write.enable = (one_of(4) == 0 ? 1 + random() % 0xff : 0xff) << 8 * word;
+      line[word] &= part == 1 ? 0x7f03 : ~std::uint64_t{0};  // joins no port
+    }
+    this->write(write, port < ports && part == 0);
+    if (!write.host && port < ports) read({false, 0, OAE_FIRMWARE_OFFER_AT(port) / 8 + word});
+  }
+
+  /// Both sides write their offers in pieces, the host in any order. It asks for the answer and
+  /// confirms the swap.
+  void swap() {
+    const unsigned port = one_of(ports);
+    const std::uint64_t state = state_of(port);
+    Header header;
+    header.epoch = static_cast<std::uint8_t>(OAE_GET(state, OAE_HOST_PORT_STATE_EPOCH));
+    header.sequence = static_cast<std::uint32_t>(OAE_GET(state, OAE_HOST_PORT_STATE_SEQUENCE)) + 1;
+    header.attempt = static_cast<std::uint8_t>(one_of(64));
+    const Slot slot = make_slot(header, random());
+    const Slot answer = make_slot(header, random());
+    const unsigned first = one_of(8);
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned word = (first + 3 * i) % 8;
+      write_word(false, OAE_FIRMWARE_OFFER_AT(port) + 8 * i, answer[i], true);
+      write_word(true, port * OAE_PORT_SIZE + 8 * word, slot[word], true);
+    }
+    write_word(false, OAE_FIRMWARE_COMMAND_AT(port),
+               OAE_FIRMWARE_COMMAND_PUBLISH_MASK | OAE_FIRMWARE_COMMAND_TAKE_MASK, false);
+    read({true, 2, (port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER) / 8u});
+    swapped += OAE_GET(state_of(port), OAE_HOST_PORT_STATE_SEQUENCE) == header.sequence;
+    write_word(true, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
+               confirmation(OAE_PUT(OAE_PORT_CONFIRM_EPOCH, header.epoch) |
+                            OAE_PUT(OAE_PORT_CONFIRM_SEQUENCE, header.sequence)),
+               false);
+  }
+
+  void write_word(bool host, std::uint64_t address, std::uint64_t value, bool to_slot) {
+    std::uint64_t line[8];
+    line[address % 64 / 8] = value;
+    write({host, 2, address / 64, reinterpret_cast<const std::uint8_t*>(line),
+           std::uint64_t{0xff} << address % 64},
+          to_slot);
+  }
+
+  std::uint64_t state_of(unsigned port) {
+    oae::RegisterAnswer answer;
+    const oae::RegisterRead of_state{true, 0, OAE_HOST_PORT_STATE_AT(port) / 8};
+    std::uint64_t now = to_fast.now(), same = now;
+    clock_read(*fast, of_state, now, answer);
+    clock_read(*checked, of_state, same, answer);
+    skip_to(now);
+    return answer.value;
+  }
+
+  void skip_to(std::uint64_t now) {
+    to_fast.skip_to(now);
+    to_checked.skip_to(now);
+  }
+
+  std::mt19937_64 random;
+  const std::unique_ptr<oae::BlockRtl> fast = powered(false);
+  const std::unique_ptr<oae::BlockRtl> checked = powered(true);
+  RtlTraffic to_fast;
+  RtlTraffic to_checked;
+  unsigned fills[2] = {};   // of the firmware, and of the host
+  unsigned others[2] = {};  // writes to slots that took more clocks
+  unsigned swapped = 0;
+};
+
+TEST(Rtl, SlotsFilledWithoutTheClockEqualThoseFilledWithIt) {
+  Twins twins(1);
+  for (unsigned round = 0; round < 6'000; ++round) {
+    ASSERT_NO_FATAL_FAILURE(twins.run_traffic(twins.one_of(24)));
+    ASSERT_NO_FATAL_FAILURE(twins.one_of(4) ? twins.write_anything() : twins.swap());
+  }
+  EXPECT_GT(twins.fills[false], 500u);
+  EXPECT_GT(twins.fills[true], 5'000u);
+  EXPECT_GT(twins.others[true], 500u);
+  EXPECT_EQ(twins.others[false], 0u);
+  EXPECT_GT(twins.swapped, 500u);
+}
+
 // Reads a register of port 3 of a board that has only two ports by the time of the last edge.
 void lose_ports(oae::BlockRtl& block) {
   block.axi_araddr = OAE_FIRMWARE_STATUS_AT(3);
