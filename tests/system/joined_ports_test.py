@@ -74,7 +74,7 @@ oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
             self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
 
     def assert_faults_lose_and_repeat_nothing(self, begin, *options):
-        """The link damages bits, and is cut again and again while slots cross, from `begin` on, in ps."""
+        """The link damages bits, and is cut again and again while slots cross, from `begin` on, in ps. Returns the counters."""
         # Two cuts end before the silence is noticed, some are longer, and one is long.
         spans = [(0, 1), (40, 41)] + [(100 + 200 * n, 110 + 213 * n) for n in range(8)] + [(2000, 9000)]
         with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
@@ -87,6 +87,7 @@ oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
         self.assertGreaterEqual(len(downs), 10)
         damaged = [counters[f"ipu{role}.{self.link}.groups_damaged"] for role in range(2)]
         self.assertGreater(min(damaged), 0)
+        return counters
 
 
 class Pair(Hosts):
@@ -186,8 +187,9 @@ class Window(Hosts):
             self.assertLessEqual(max(brought - committed for committed, brought in hops), least + 4 * self.FRAME)
 
     def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
-        first = self.hops(self.children()["true"], 0)[0][0]
-        self.assert_faults_lose_and_repeat_nothing(first, *self.FIRMWARE)
+        first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
+        counters = self.assert_faults_lose_and_repeat_nothing(first, *self.FIRMWARE)
+        self.assertGreater(sum(counters[f"ipu{role}.oae.link.groups_lost"] for role in range(2)), 0)
 
 
 class Triangle(Joined):
