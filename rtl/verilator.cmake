@@ -19,7 +19,8 @@ function(verilate target)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${target}.verilated)
   add_custom_command(
     OUTPUT ${dir}/${VERILATE_PREFIX}.all.cpp
-    BYPRODUCTS ${dir}/${VERILATE_PREFIX}.h  # so that what includes it is compiled again
+    # Named so that what includes them is compiled again.
+    BYPRODUCTS ${dir}/${VERILATE_PREFIX}.h ${dir}/${VERILATE_PREFIX}___024root.h
     COMMAND ${CMAKE_COMMAND} -DVERILATOR=${VERILATOR} -DDIR=${dir} -DPREFIX=${VERILATE_PREFIX}
       "-DARGUMENTS=--top-module;${VERILATE_TOP};${VERILATE_ARGUMENTS};${VERILATE_SOURCES}" -P ${VERILATE_SCRIPT}
     DEPENDS ${VERILATE_DEPENDS} ${VERILATE_SOURCES} ${VERILATE_SCRIPT}
