@@ -252,6 +252,26 @@ TEST_F(RelayModel, TheClockStopsWhileNothingHappens) {
   });
 }
 
+// The clock of each cell stands still in the meantime. What another end sends would be later.
+TEST_F(RelayModel, ItHoldsOffAfterPowerUpAsLongAsOtherEnds) {
+  const std::string trace = scratch("hold_off");
+  make(2, 0, trace);
+  run([this] { chain->bring_up(); });
+  chain->close_traces();
+  const auto begins = [&](const char* cell, const char* link) -> std::int64_t {
+    for (const auto& record : records(trace + cell)) {
+      if (record.contains("link") && record["link"] == link && record["to"] == "initialising") {
+        return record["t"];
+      }
+    }
+    return -1;
+  };
+  const std::int64_t time = begins(".first", "first.oae.link");
+  EXPECT_GE(time, hold_off);
+  EXPECT_EQ(begins(".middle1", "middle1.relay.link0"), time);
+  EXPECT_EQ(begins(".middle1", "middle1.relay.link1"), time);
+}
+
 TEST_F(RelayModel, ACutInTheMiddleLosesAndRepeatsNothing) {
   make(3);
   run([this] {
