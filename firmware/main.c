@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "agent_service.h"
-#include "bridge_service.h"
 #include "config.h"
 #include "console.h"
 #include "cpu.h"
@@ -25,12 +24,15 @@
 #include "swap_service.h"
 #include "system.h"
 #include "timer.h"
+#include "window_service.h"
 
 _Static_assert(LINKS_MAX == OAE_IPU_LINK_COUNT, "the link service has room for all links");
 
 static struct swap_service swaps;
 static struct link_service links;
-static struct bridge_service bridge;
+/* With a window: one, or those of a relay. */
+static struct window_service windows[OAE_IPU_WINDOW_LINK_COUNT];
+static unsigned window_count;
 /* This memory is not cleared at the start. */
 static struct link_service_memory link_memory __attribute__((section(".kept")));
 
@@ -60,35 +62,47 @@ static void link_settled(unsigned link, uint32_t number, unsigned outcome) {
 
 static const struct link_observer link_log = {link_up, link_down, link_in_doubt, link_settled};
 
-static void bridge_up(void) {
-  log_info("link with a window to cell %u: up", bridge.peer);
+static void window_up(unsigned peer) {
+  log_info("link with a window to cell %u: up", peer);
 }
 
-static void bridge_down(unsigned reason) {
+static void window_down(unsigned peer, unsigned reason) {
   static const char* const reasons[] = {"the other side begins anew", "taken down",
                                         "nothing arrives", "too much trouble",
                                         "the other side breaks the rules"};
 
-  log_warning("link with a window to cell %u: down: %s", bridge.peer,
+  log_warning("link with a window to cell %u: down: %s", peer,
               reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason] : "unknown");
 }
 
-static void bridge_lost(uint64_t slots) {
-  log_warning("link with a window to cell %u: %lu slots are lost", bridge.peer, slots);
+static void window_lost(unsigned peer, uint64_t slots) {
+  log_warning("link with a window to cell %u: %lu slots are lost", peer, slots);
 }
 
-static const struct bridge_observer bridge_log = {bridge_up, bridge_down, bridge_lost};
+static const struct window_observer window_log = {window_up, window_down, window_lost};
+
+/* Returns whether the links have windows. This IPU has no others then. */
+static bool init_windows(unsigned count) {
+  const struct system_link first = system_link(0);
+
+  if (!count || !(first.bridged || first.relayed)) return false;
+  if (count != (first.relayed ? OAE_IPU_WINDOW_LINK_COUNT : 1))
+    panic("%u links with a window cannot be served", count);
+  for (; window_count < count; window_count++) {
+    struct system_link link = system_link(window_count);
+
+    window_service_init(&windows[window_count], OAE_IPU_WINDOW_LINK_AT(window_count),
+                        link.bridged ? OAE_IPU_OAE_BASE : 0, link.peer, link.ports, &window_log);
+  }
+  return true;
+}
 
 static void init_links(void) {
   struct link_place places[LINKS_MAX];
-  struct system_link joined = system_link(0);
   unsigned count = system_links();
+  const bool windowed = init_windows(count);
 
-  if (count && joined.bridged) {
-    bridge_service_init(&bridge, OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_OAE_BASE, joined.peer,
-                        joined.ports, &bridge_log);
-    count = 0; /* It is the only link. */
-  }
+  if (windowed) count = 0;
   if (count > LINKS_MAX) panic("%u OAE links are more than %u", count, LINKS_MAX);
   for (unsigned n = 0; n < count; n++) {
     struct system_link link = system_link(n);
@@ -96,7 +110,7 @@ static void init_links(void) {
     places[n] = (struct link_place){OAE_IPU_LINK_AT(n), link.peer, link.ports};
   }
   link_service_init(&links, system_cell(), places, count, &swaps, &link_memory, &link_log);
-  links.partner.bridged = bridge.ports;
+  if (windowed && windows[0].block) links.partner.bridged = windows[0].ports;
 }
 
 /* The core of the scheduling agent, or 0 if there is none. */
@@ -119,8 +133,9 @@ static void print_banner(bool polling) {
   }
   for (unsigned n = 0; n < links.count; n++)
     log_info("link %u to cell %u, joined ports: %lx", n, links.links[n].peer, links.links[n].ports);
-  if (bridge.link)
-    log_info("link with a window to cell %u, bridged ports: %lx", bridge.peer, bridge.ports);
+  for (unsigned n = 0; n < window_count; n++)
+    log_info("link with a window to cell %u, %s ports: %lx", windows[n].peer,
+             windows[n].block ? "bridged" : "relayed", windows[n].ports);
 }
 
 static void enable_interrupts(bool polling) {
@@ -129,7 +144,7 @@ static void enable_interrupts(bool polling) {
   gic_enable(OAE_IPU_MAILBOX_INTID);
   if (!polling) gic_enable(OAE_IPU_OAE_INTID);
   for (unsigned n = 0; n < links.count && !polling; n++) gic_enable(OAE_IPU_LINK_INTID + n);
-  if (bridge.link && !polling) gic_enable(OAE_IPU_LINK_INTID);
+  for (unsigned n = 0; n < window_count && !polling; n++) gic_enable(OAE_IPU_LINK_INTID + n);
   timer_start(FIRMWARE_TICK_US);
   cpu_unmask_irqs();
 }
@@ -154,12 +169,13 @@ _Noreturn static void serve(bool polling) {
     if (polling || events & IRQ_EVENT_OAE) swap_service_serve(&swaps, mine);
     for (unsigned n = 0; n < links.count; n++)
       if (polling || events & IRQ_EVENT_LINK << n) link_service_serve(&links, n);
-    if (bridge.link && (polling || events & IRQ_EVENT_LINK)) bridge_service_serve(&bridge);
+    for (unsigned n = 0; n < window_count; n++)
+      if (polling || events & IRQ_EVENT_LINK << n) window_service_serve(&windows[n]);
     if (events & IRQ_EVENT_TICK) {
       swap_service_tick(&swaps, timer_acknowledge());
       swap_service_retry(&swaps, mine);
       link_service_tick(&links);
-      if (bridge.link) bridge_service_tick(&bridge, swaps.liveness);
+      for (unsigned n = 0; n < window_count; n++) window_service_tick(&windows[n], swaps.liveness);
       if (agent && agent_service_watch(agent))
         log_warning("core %u does not answer the host, and begins anew", agent);
     }
@@ -204,7 +220,7 @@ void core_main(unsigned core) {
   swap_service_share_words(&swaps, FIRMWARE_WORDS_PER_PORT);
   print_banner(polling);
   link_service_start(&links);
-  if (bridge.link) bridge_service_start(&bridge);
+  for (unsigned n = 0; n < window_count; n++) window_service_start(&windows[n]);
   enable_interrupts(polling);
   others_may_begin = 1;
   cpu_clean(&others_may_begin, sizeof(others_may_begin));

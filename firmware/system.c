@@ -43,9 +43,9 @@ unsigned system_links(void) {
 struct system_link system_link(unsigned n) {
   uint64_t peer = system_register(OAE_SYSTEM_LINK_PEER_AT(n));
 
-  return (struct system_link){OAE_GET(peer, OAE_SYSTEM_LINK_PEER_CELL),
-                              system_register(OAE_SYSTEM_LINK_PORTS_AT(n)),
-                              peer & OAE_SYSTEM_LINK_PEER_BRIDGED_MASK};
+  return (struct system_link){
+      OAE_GET(peer, OAE_SYSTEM_LINK_PEER_CELL), system_register(OAE_SYSTEM_LINK_PORTS_AT(n)),
+      peer & OAE_SYSTEM_LINK_PEER_BRIDGED_MASK, peer & OAE_SYSTEM_LINK_PEER_RELAYED_MASK};
 }
 
 _Noreturn static void halt(uint64_t reason) {

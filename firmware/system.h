@@ -23,8 +23,9 @@ uint64_t system_queue_memory(void);
 /* The number of this cell and its OAE links. */
 struct system_link {
   unsigned peer;  /* the cell at the other end */
-  uint64_t ports; /* a bit for each swap port that the link joins */
+  uint64_t ports; /* a bit for each swap port whose slots the link carries */
   bool bridged;   /* it has a window, and a bridge joins it with the block */
+  bool relayed;   /* it has a window, and a relay passes its slots on to the other link */
 };
 
 unsigned system_cell(void);

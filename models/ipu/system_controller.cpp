@@ -53,7 +53,8 @@ std::optional<std::uint64_t> SystemController::read(std::uint64_t offset) {
   if (const unsigned n = link_of(offset, OAE_SYSTEM_LINK_PEER_AT(0)); n < most) {
     const Link& link = n < machine_.links.size() ? machine_.links[n] : none;
     return OAE_PUT(OAE_SYSTEM_LINK_PEER_CELL, link.peer) |
-           OAE_PUT(OAE_SYSTEM_LINK_PEER_BRIDGED, link.bridged);
+           OAE_PUT(OAE_SYSTEM_LINK_PEER_BRIDGED, link.bridged) |
+           OAE_PUT(OAE_SYSTEM_LINK_PEER_RELAYED, link.relayed);
   }
   if (const unsigned n = link_of(offset, OAE_SYSTEM_LINK_PORTS_AT(0)); n < most) {
     return (n < machine_.links.size() ? machine_.links[n] : none).ports;

@@ -20,7 +20,7 @@ namespace ipu {
 ///     0x028 boot_options  ro  poll
 ///     0x030 halt          wo  reason
 ///     0x038 queue_memory  ro
-///     0x100 link_peer[4]  ro  cell
+///     0x100 link_peer[4]  ro  cell, bridged, relayed
 ///     0x140 link_ports[4] ro
 class SystemController : public RegisterBlock {
  public:
@@ -29,8 +29,9 @@ class SystemController : public RegisterBlock {
   /// An OAE link of this IPU.
   struct Link {
     unsigned peer;         ///< cell number of the IPU at its other end
-    std::uint64_t ports;   ///< bit p: it joins swap port p with port p of the other IPU
+    std::uint64_t ports;   ///< bit p: it carries the slots of swap port p
     bool bridged = false;  ///< it has a window, and a bridge passes the slots
+    bool relayed = false;  ///< it has a window, and a relay passes them on to the other link
   };
   /// The values of the platform file. Sizes are in bytes.
   struct Machine {

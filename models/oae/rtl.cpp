@@ -8,6 +8,8 @@
 #include <Voae_cell_fast.h>
 #include <Voae_link.h>
 #include <Voae_link_fast.h>
+#include <Voae_relay_cell.h>
+#include <Voae_relay_cell_fast.h>
 
 #include <cstring>
 
@@ -118,6 +120,11 @@ std::unique_ptr<BlockRtl> make_block_rtl(bool checked) {
 std::unique_ptr<BlockRtl> make_cell_rtl(bool checked) {
   if (checked) return std::make_unique<Checked<CellRtl, Voae_cell>>("oae_cell");
   return std::make_unique<Clocked<CellRtl, Voae_cell_fast>>("oae_cell");
+}
+
+std::unique_ptr<RelayRtl> make_relay_rtl(bool checked) {
+  if (checked) return std::make_unique<Checked<RelayRtl, Voae_relay_cell>>("oae_relay_cell");
+  return std::make_unique<Clocked<RelayRtl, Voae_relay_cell_fast>>("oae_relay_cell");
 }
 
 std::unique_ptr<LinkRtl> make_link_rtl(bool checked) {

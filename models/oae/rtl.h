@@ -16,6 +16,18 @@ namespace oae {
 /// Which of the two slaves of a cell.
 struct OfBlock {};
 struct OfLink {};
+/// Which of the two ends of a relay.
+struct OfLeft {};
+struct OfRight {};
+
+// The pins of a slave whose names begin with `bus`
+#define OAE_AXI_PINS(top, bus)                                                                     \
+  axi_awvalid(top.bus##awvalid_i), axi_awready(top.bus##awready_o), axi_awaddr(top.bus##awaddr_i), \
+      axi_wvalid(top.bus##wvalid_i), axi_wdata(top.bus##wdata_i), axi_wstrb(top.bus##wstrb_i),     \
+      axi_bvalid(top.bus##bvalid_o), axi_bready(top.bus##bready_i), axi_bresp(top.bus##bresp_o),   \
+      axi_arvalid(top.bus##arvalid_i), axi_arready(top.bus##arready_o),                            \
+      axi_araddr(top.bus##araddr_i), axi_rvalid(top.bus##rvalid_o), axi_rready(top.bus##rready_i), \
+      axi_rdata(top.bus##rdata_o), axi_rresp(top.bus##rresp_o)
 
 /// The pins of an AXI4-Lite slave of 64 bits.
 struct AxiPins {
@@ -37,43 +49,14 @@ struct AxiPins {
         axi_rready(top.axi_rready),
         axi_rdata(top.axi_rdata),
         axi_rresp(top.axi_rresp) {}
-
   template <typename Top>
-  AxiPins(Top& top, OfBlock)
-      : axi_awvalid(top.block_awvalid_i),
-        axi_awready(top.block_awready_o),
-        axi_awaddr(top.block_awaddr_i),
-        axi_wvalid(top.block_wvalid_i),
-        axi_wdata(top.block_wdata_i),
-        axi_wstrb(top.block_wstrb_i),
-        axi_bvalid(top.block_bvalid_o),
-        axi_bready(top.block_bready_i),
-        axi_bresp(top.block_bresp_o),
-        axi_arvalid(top.block_arvalid_i),
-        axi_arready(top.block_arready_o),
-        axi_araddr(top.block_araddr_i),
-        axi_rvalid(top.block_rvalid_o),
-        axi_rready(top.block_rready_i),
-        axi_rdata(top.block_rdata_o),
-        axi_rresp(top.block_rresp_o) {}
+  AxiPins(Top& top, OfBlock) : OAE_AXI_PINS(top, block_) {}
   template <typename Top>
-  AxiPins(Top& top, OfLink)
-      : axi_awvalid(top.link_awvalid_i),
-        axi_awready(top.link_awready_o),
-        axi_awaddr(top.link_awaddr_i),
-        axi_wvalid(top.link_wvalid_i),
-        axi_wdata(top.link_wdata_i),
-        axi_wstrb(top.link_wstrb_i),
-        axi_bvalid(top.link_bvalid_o),
-        axi_bready(top.link_bready_i),
-        axi_bresp(top.link_bresp_o),
-        axi_arvalid(top.link_arvalid_i),
-        axi_arready(top.link_arready_o),
-        axi_araddr(top.link_araddr_i),
-        axi_rvalid(top.link_rvalid_o),
-        axi_rready(top.link_rready_i),
-        axi_rdata(top.link_rdata_o),
-        axi_rresp(top.link_rresp_o) {}
+  AxiPins(Top& top, OfLink) : OAE_AXI_PINS(top, link_) {}
+  template <typename Top>
+  AxiPins(Top& top, OfLeft) : OAE_AXI_PINS(top, left_) {}
+  template <typename Top>
+  AxiPins(Top& top, OfRight) : OAE_AXI_PINS(top, right_) {}
 
   std::uint8_t& axi_awvalid;
   const std::uint8_t& axi_awready;
@@ -117,27 +100,39 @@ struct LineWrite {
   std::uint64_t enable;       // a bit for each byte that is written
 };
 
-/// The end of a link with a window that a cell has, rtl/link/oae_link_end.sv, with two slices for
-/// each clock.
+// The pins of an end whose names begin with `wire`
+#define OAE_END_PINS(top, wire)                                                           \
+  carrier_sent(top.wire##carrier_o), kind_sent(top.wire##kind_o),                         \
+      data_sent(top.wire##data_o.data()), carrier_received(top.wire##carrier_i),          \
+      kind_received(top.wire##kind_i), data_received(top.wire##data_i.data()),            \
+      phase(top.wire##phase_o), sent(top.wire##sent_o), settled(top.wire##settled_o),     \
+      expected(top.wire##expected_o), done(top.wire##done_o), passes(top.wire##passes_o), \
+      strays(top.wire##strays_o)
+
+/// An end of a link with a window, rtl/link/oae_link_end.sv, with two slices for each clock. A
+/// bridge or a relay has its rings.
 struct EndPins : AxiPins {
   template <typename Top>
-  explicit EndPins(Top& top)
-      : AxiPins(top, OfLink{}),
-        carrier_sent(top.carrier_o),
-        kind_sent(top.kind_o),
-        data_sent(top.data_o.data()),
-        carrier_received(top.carrier_i),
-        kind_received(top.kind_i),
-        data_received(top.data_i.data()),
+  EndPins(Top& top, OfLink of)
+      : AxiPins(top, of),
+        OAE_END_PINS(top, ),
         irq(top.link_irq_o),
-        phase(top.phase_o),
-        sent(top.sent_o),
-        settled(top.settled_o),
-        expected(top.expected_o),
-        done(top.done_o),
-        passes(top.passes_o),
         brings(top.brings_o),
-        strays(top.strays_o) {}
+        owner("bridge") {}
+  template <typename Top>
+  EndPins(Top& top, OfLeft of)
+      : AxiPins(top, of),
+        OAE_END_PINS(top, left_),
+        irq(top.left_irq_o),
+        brings(none),
+        owner("relay") {}
+  template <typename Top>
+  EndPins(Top& top, OfRight of)
+      : AxiPins(top, of),
+        OAE_END_PINS(top, right_),
+        irq(top.right_irq_o),
+        brings(none),
+        owner("relay") {}
 
   const std::uint8_t& carrier_sent;
   const std::uint8_t& kind_sent;
@@ -145,15 +140,19 @@ struct EndPins : AxiPins {
   std::uint8_t& carrier_received;
   std::uint8_t& kind_received;
   std::uint32_t* const data_received;
-  const std::uint8_t& irq;
   const std::uint8_t& phase;
   const std::uint32_t& sent;
   const std::uint32_t& settled;
   const std::uint32_t& expected;
   const std::uint32_t& done;
   const std::uint8_t& passes;
-  const std::uint8_t& brings;
   const std::uint8_t& strays;
+  const std::uint8_t& irq;
+  const std::uint8_t& brings;  // never, of a relay
+  const char* const owner;     // of the rings: `bridge` or `relay`
+
+ private:
+  static constexpr std::uint8_t none = 0;
 };
 
 /// The block, rtl/oae_block.sv.
@@ -290,12 +289,32 @@ struct BlockRtl : rtl::Design, AxiPins {
 /// A cell, rtl/bridge/oae_cell.sv: a block, the end of a link, and the bridge between them.
 struct CellRtl : BlockRtl {
   template <typename Top>
-  explicit CellRtl(Top& top) : BlockRtl(top, OfBlock{}), end_(top) {}
+  explicit CellRtl(Top& top) : BlockRtl(top, OfBlock{}), end_(top, OfLink{}) {}
 
   EndPins* end() override { return &end_; }
 
  private:
   EndPins end_;
+};
+
+/// A cell in the middle of a chain, rtl/relay/oae_relay_cell.sv: two ends of links and what passes
+/// slots on between them.
+struct RelayRtl : rtl::Design {
+  template <typename Top>
+  explicit RelayRtl(Top& top)
+      : ends{{top, OfLeft{}}, {top, OfRight{}}},
+        reset(top.rst_i),
+        now(top.now_i),
+        busy(top.busy_o),
+        deadline_valid(top.deadline_valid_o),
+        deadline(top.deadline_o) {}
+
+  EndPins ends[2];
+  std::uint8_t& reset;
+  std::uint32_t& now;  // modulo 2^32, as is the deadline
+  const std::uint8_t& busy;
+  const std::uint8_t& deadline_valid;
+  const std::uint32_t& deadline;
 };
 
 /// One end of a link, rtl/oae_link.sv, with eight slices for each clock.
@@ -344,6 +363,10 @@ struct LinkRtl : rtl::Design, AxiPins {
 
 std::unique_ptr<BlockRtl> make_block_rtl(bool checked);
 std::unique_ptr<BlockRtl> make_cell_rtl(bool checked);
+std::unique_ptr<RelayRtl> make_relay_rtl(bool checked);
 std::unique_ptr<LinkRtl> make_link_rtl(bool checked);
+
+#undef OAE_AXI_PINS
+#undef OAE_END_PINS
 
 }  // namespace oae

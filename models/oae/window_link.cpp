@@ -110,7 +110,7 @@ void WindowLink::finish() {
 
 bool WindowLink::shows() const {
   return irq_level_ != static_cast<bool>(pins_.irq) || phase_ != pins_.phase ||
-         !(progress_ == progress()) || passes_bridge();
+         !(progress_ == progress()) || moves_slots();
 }
 
 // Shows other models what the last edge changed.
@@ -130,9 +130,9 @@ void WindowLink::show() {
           "{{\"t\":{},\"window\":\"{}\",\"sent\":{},\"settled\":{},\"expected\":{},\"done\":{}}}",
           vp::now(), name(), pins_.sent, pins_.settled, pins_.expected, pins_.done);
     }
-    if (passes_bridge()) {
-      trace_.write("{{\"t\":{},\"bridge\":\"{}\",\"passes\":{},\"brings\":{},\"strays\":{}}}",
-                   vp::now(), name(), pins_.passes, pins_.brings, pins_.strays);
+    if (moves_slots()) {
+      trace_.write("{{\"t\":{},\"{}\":\"{}\",\"passes\":{},\"brings\":{},\"strays\":{}}}",
+                   vp::now(), pins_.owner, name(), pins_.passes, pins_.brings, pins_.strays);
     }
   }
   phase_ = pins_.phase;

@@ -25,9 +25,10 @@ struct WindowLinkConfig {
   std::uint64_t seed = 1;     ///< of the bits that are wrong
 };
 
-/// The end of a link with a window that a block has: a socket and a wire on the pins of
-/// rtl/link/oae_link_end.sv. A bridge joins it with the block in the RTL (rtl/bridge), so that the
-/// two have one clock, which the block's model runs. The wire carries 128 bits in each clock.
+/// An end of a link with a window: a socket and a wire on the pins of rtl/link/oae_link_end.sv. It
+/// is a part of a larger model, which runs its clock: of a block with which a bridge joins it in
+/// the RTL (rtl/bridge), or of a relay with two of them (rtl/relay). The wire carries 128 bits in
+/// each clock.
 class WindowLink : public sc_core::sc_module {
  public:
   static constexpr unsigned bits_per_clock = 128;
@@ -40,8 +41,7 @@ class WindowLink : public sc_core::sc_module {
   /// To the firmware.
   vp::IrqOutput irq;
 
-  /// `grid` is the clock of the block. `changed` is called when there is a new input. Throws
-  /// ConfigurationError.
+  /// `grid` is the clock. `changed` is called when there is a new input. Throws ConfigurationError.
   WindowLink(const sc_core::sc_module_name& name, const WindowLinkConfig& config, EndPins& pins,
              const rtl::ClockGrid& grid, std::function<void()> changed, vp::Domain& domain,
              vp::Trace& trace, vp::Statistics& statistics);
@@ -57,7 +57,7 @@ class WindowLink : public sc_core::sc_module {
   /// modulo 128.
   void damage(unsigned bit);
 
-  // For the model of the block. The order at an edge is: present(), the low phase, sample(), the
+  // For the model of the whole. The order at an edge is: present(), the low phase, sample(), the
   // rising edge, finish(). show() is called at the time of an edge that shows() something.
 
   /// Whether the next edge must take place because of this end.
@@ -102,7 +102,7 @@ class WindowLink : public sc_core::sc_module {
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   Progress progress() const { return {pins_.sent, pins_.settled, pins_.expected, pins_.done}; }
-  bool passes_bridge() const { return pins_.passes || pins_.brings || pins_.strays; }
+  bool moves_slots() const { return pins_.passes || pins_.brings || pins_.strays; }
 
   EndPins& pins_;
   const rtl::ClockGrid& grid_;

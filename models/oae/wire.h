@@ -19,6 +19,9 @@ struct ConfigurationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Returns the frequency of a clock in Hz if it is 1 kHz to 10 GHz. Throws ConfigurationError.
+std::uint64_t checked_clock(std::uint64_t hertz);
+
 inline constexpr double max_bit_error_rate = 1e-3;
 
 /// One end of the wire of an OAE link, with what is on its way to it.

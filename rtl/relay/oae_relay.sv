@@ -88,7 +88,9 @@ module oae_relay #(
     assign write_o = arrival_i.part && (opens || (open_q && arrival_i.slice != '0));
     assign hold_o.holds = open_q;
     logic stray_q;                             // the slot that arrives has no route
-    always_ff @(posedge clk_i) if (arrival_i.part && arrival_i.slice == '0) stray_q <= head && !routed;
+    always_ff @(posedge clk_i)
+      if (arrival_i.part && arrival_i.slice == '0) stray_q <= head && !routed;
+      else if (inbound_i.ends) stray_q <= 1'b0; // Frames that come while the link is down have no part.
     assign hold_o.unrouted = stray_q;
   end
   assign slice_o = arrival_i.slice;

@@ -73,11 +73,15 @@ module oae_relay_cell #(
   output logic [31:0]          left_settled_o,
   output logic [31:0]          left_expected_o,
   output logic [31:0]          left_done_o,
+  output logic                 left_passes_o,  // a slot was offered to this link,
+  output logic                 left_strays_o,  //   or came by it with a label that has no route
   output logic [7:0]           right_phase_o,
   output logic [31:0]          right_sent_o,
   output logic [31:0]          right_settled_o,
   output logic [31:0]          right_expected_o,
   output logic [31:0]          right_done_o,
+  output logic                 right_passes_o, // a slot was offered to this link,
+  output logic                 right_strays_o, //   or came by it with a label that has no route
 
   // Clock gate
   output logic                 busy_o,
@@ -91,7 +95,6 @@ module oae_relay_cell #(
   oae_link_pkg::inbound_t  left_inbound;
   oae_link_pkg::onward_t   left_onward;
   logic [oae_link_pkg::ROUTE_BITS*oae_link_pkg::ROUTES-1:0] left_routes;
-  logic                 left_strays;
   oae_link_pkg::outward_t  left_outward;
   oae_link_pkg::opening_t  left_opening;
   oae_link_pkg::outbound_t left_outbound;
@@ -110,7 +113,6 @@ module oae_relay_cell #(
   oae_link_pkg::inbound_t  right_inbound;
   oae_link_pkg::onward_t   right_onward;
   logic [oae_link_pkg::ROUTE_BITS*oae_link_pkg::ROUTES-1:0] right_routes;
-  logic                 right_strays;
   oae_link_pkg::outward_t  right_outward;
   oae_link_pkg::opening_t  right_opening;
   oae_link_pkg::outbound_t right_outbound;
@@ -135,7 +137,7 @@ module oae_relay_cell #(
     .irq_o(left_irq_o),
     .bridged_o(), .ports_o(), .send_room_o(), .send_offer_i(left_offer), .send_write_i(left_write), .send_slice_i(left_slice),
     .send_data_i(left_data), .receive_valid_o(), .receive_read_i(1'b0), .receive_slice_i('0), .receive_data_o(),
-    .receive_take_i(1'b0), .passes_i(left_offer), .brings_i(1'b0), .strays_i(left_strays),
+    .receive_take_i(1'b0), .passes_i(left_passes_o), .brings_i(1'b0), .strays_i(left_strays_o),
     .arrival_o(left_arrival), .arrival_data_o(left_arrival_data), .hold_i(left_hold), .inbound_o(left_inbound),
     .onward_i(left_onward), .routes_o(left_routes), .outward_i(left_outward), .opening_i(left_opening),
     .outbound_o(left_outbound), .confirm_o(left_confirm),
@@ -153,7 +155,7 @@ module oae_relay_cell #(
     .irq_o(right_irq_o),
     .bridged_o(), .ports_o(), .send_room_o(), .send_offer_i(right_offer), .send_write_i(right_write), .send_slice_i(right_slice),
     .send_data_i(right_data), .receive_valid_o(), .receive_read_i(1'b0), .receive_slice_i('0), .receive_data_o(),
-    .receive_take_i(1'b0), .passes_i(right_offer), .brings_i(1'b0), .strays_i(right_strays),
+    .receive_take_i(1'b0), .passes_i(right_passes_o), .brings_i(1'b0), .strays_i(right_strays_o),
     .arrival_o(right_arrival), .arrival_data_o(right_arrival_data), .hold_i(right_hold), .inbound_o(right_inbound),
     .onward_i(right_onward), .routes_o(right_routes), .outward_i(right_outward), .opening_i(right_opening),
     .outbound_o(right_outbound), .confirm_o(right_confirm),
@@ -163,15 +165,18 @@ module oae_relay_cell #(
 
   oae_relay #(.SLICES(SLICES), .SLOTS(SLOTS), .CUT_THROUGH(CUT_THROUGH)) left_to_right (
     .clk_i, .rst_i, .arrival_i(left_arrival), .data_i(left_arrival_data), .hold_o(left_hold), .inbound_i(left_inbound),
-    .onward_o(left_onward), .routes_i(left_routes), .strays_o(left_strays), .outbound_i(right_outbound),
+    .onward_o(left_onward), .routes_i(left_routes), .strays_o(left_strays_o), .outbound_i(right_outbound),
     .confirm_i(right_confirm), .outward_o(right_outward), .opening_o(right_opening),
     .offer_o(right_offer), .write_o(right_write), .slice_o(right_slice), .data_o(right_data));
 
   oae_relay #(.SLICES(SLICES), .SLOTS(SLOTS), .CUT_THROUGH(CUT_THROUGH)) right_to_left (
     .clk_i, .rst_i, .arrival_i(right_arrival), .data_i(right_arrival_data), .hold_o(right_hold), .inbound_i(right_inbound),
-    .onward_o(right_onward), .routes_i(right_routes), .strays_o(right_strays), .outbound_i(left_outbound),
+    .onward_o(right_onward), .routes_i(right_routes), .strays_o(right_strays_o), .outbound_i(left_outbound),
     .confirm_i(left_confirm), .outward_o(left_outward), .opening_o(left_opening),
     .offer_o(left_offer), .write_o(left_write), .slice_o(left_slice), .data_o(left_data));
+
+  assign left_passes_o = left_offer;
+  assign right_passes_o = right_offer;
 
   // ---- Clock gate ----
 

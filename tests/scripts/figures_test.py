@@ -157,8 +157,10 @@ class Tables(unittest.TestCase):
             models = self.models()
             figures_link.transfer(models[100][10], False)["settled"] = settled
             window = {"Rate1.OneWay": {"percent_one_way": 96.9}}
-            verdicts = {each.what: each.met for each in figures_link.requirements(models, window)}
+            chain = {2: {"hop_1_ns": 16.6}, 4: {"hop_1_ns": 16.6, "hop_2_ns": 49.99 if met else 50.0, "held_ns": 70.0}}
+            verdicts = {each.what: each.met for each in figures_link.requirements(models, window, chain)}
             self.assertIs(verdicts["send to acknowledgement below 300 ns in a rack, four phases, over 10 m"], met)
+            self.assertIs(verdicts["a hop below 50 ns, cut through, with a window, over 1 m"], met)
 
     def test_records_of_a_test(self):
         report = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
@@ -428,6 +430,22 @@ class Link(unittest.TestCase):
         ):
             row = re.search(rf"(?m)^\| {re.escape(name)} \| ([\d.]+) \|", readme)
             self.assertEqual(f"{found:.1f}", row[1], name)
+
+    def test_figures_of_chains_are_those_of_their_readme(self):
+        readme = (ROOT / "rtl" / "relay" / "README.md").read_text()
+        chain = self.numbers["chain"]
+        rows = [("one hop", chain[2]["hop_1_ns"])]
+        for links, of in chain.items():
+            self.assertEqual(len([name for name in of if name.startswith("hop_")]), links - 1)
+            self.assertEqual({time for name, time in of.items() if name.startswith("hop_")}, {rows[0][1]})
+            before = {"held_ns": "the last cell holds it, ", "committed_ns": "the last cell has committed it, ",
+                      "settled_ns": "it is settled at the first cell, "}  # fmt: skip
+            rows += [(f"{text if links == 2 else ''}over {links} hops", of[name]) for name, text in before.items()]
+        for name, found in rows:
+            texts = re.findall(rf"(?m)^\| {re.escape(name)} \| ([\d.]+) \|", readme)
+            self.assertIn(f"{found:.1f}", texts, name)
+        hop = next(each for each in self.required if "cut through" in each.what)
+        self.assertEqual((hop.met, hop.found), (True, f"{rows[0][1]:.2f} ns"))
 
     def test_a_model_is_the_rtl_and_a_clock_more_each_way(self):
         """Of the RTL a clock's slices are seen at the next; of a model they leave until then, pass the wire, and are

@@ -18,9 +18,9 @@ RESTARTS = 4
 APPEND = "console=ttyS0 panic=-1"
 
 
-def cuts(spans):
-    """Returns options that cut the first link in these intervals (from, to), in ps."""
-    return "--set", "oae_links[0].cuts=[" + ", ".join(f"{{at: {at}ps, until: {until}ps}}" for at, until in spans) + "]"
+def cuts(link, spans):
+    """Returns options that cut a link in these intervals (from, to), in ps."""
+    return "--set", f"oae_links[{link}].cuts=[" + ", ".join(f"{{at: {at}ps, until: {until}ps}}" for at, until in spans) + "]"
 
 
 class Joined(machine.TestCase):
@@ -40,38 +40,56 @@ class Joined(machine.TestCase):
 
 
 class Hosts(Joined):
-    """Two hosts, each with its own IPU."""
+    """Several hosts, each with its own IPU. Two of them exchange slots."""
 
-    platform = link = None
+    platform = None
+    roles = 2  # hosts, each of which has its number as its role
+    ends = (0, 1)  # those that exchange slots
+    links = ()  # names of both ends of the link that is cut and damages bits
+    faulty = 0  # its number
+    marker = 0  # the host that comes to the mark `waiting` when the second one of `ends` waits for slots
     count = COUNT  # swaps of each host at each port
     ports = (4, 7)
-    ROLES = [word for role in range(2) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
+
+    @classmethod
+    def options(cls):
+        return [word for role in range(cls.roles) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")]
 
     def script(self):
-        """Returns what both hosts run. The first one comes to the mark `waiting` when the second one waits for slots."""
+        """Returns what all hosts run. The first one of `ends` begins after the mark."""
+        first, second = self.ends
+        ports = ' '.join(map(str, self.ports))
         return f"""
 cd /share
-role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
+role=$(sed 's/.*role=\\([0-9]\\).*/\\1/' /proc/cmdline)
+case $role in {first}|{second}) end=yes;; *) end=;; esac
 oae swap --port 0 1 2 3 > $role.own
-if [ $role = 0 ]; then
+[ $end ] || for port in {ports}; do oae bench --port $port --count 20 > $role.$port; done
+if [ $role = {self.marker} ]; then
   sleep 0.005
   sh -c "$(vpctl mark waiting)"
+elif [ $role = {first} ]; then
+  sleep 0.01
 fi
-for port in {' '.join(map(str, self.ports))}; do
-  ./joined /dev/oae0p$port $((10 * port + role)) $((10 * port + 1 - role)) {self.count} > $role.$port &
+[ ! $end ] || for port in {ports}; do
+  ./joined /dev/oae0p$port $((10 * port + role)) $((10 * port + {first + second} - role)) {self.count} > $role.$port &
 done
+[ $end ] || sleep 0.05  # until the others have swapped
 wait
 oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
 """
 
-    def pair(self, *options):
-        return self.run_(*self.ROLES, *options, script=self.script(), platform=self.platform)
+    def exchange(self, *options):
+        return self.run_(*self.options(), *options, script=self.script(), platform=self.platform)
 
     def assert_all_came(self, run):
-        for role in range(2):
-            for port in self.ports:
-                self.assertEqual(run.file(f"{role}.{port}"), f"{self.count} swaps\n", run)
+        for role in range(self.roles):
             self.assertIn("committed, ", run.file(f"{role}.own"), "a port that is not joined answers by itself")
+            for port in self.ports:
+                if role in self.ends:
+                    self.assertEqual(run.file(f"{role}.{port}"), f"{self.count} swaps\n", run)
+                else:
+                    self.assertIn("committed 20 of 20", run.file(f"{role}.{port}"), run)
 
     def assert_faults_lose_and_repeat_nothing(self, begin, *options):
         """The link damages bits, and is cut again and again while slots cross, from `begin` on, in ps. Returns the counters."""
@@ -79,14 +97,13 @@ oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
         spans = [(0, 1), (40, 41)] + [(100 + 200 * n, 110 + 213 * n) for n in range(8)] + [(2000, 9000)]
         with tempfile.TemporaryDirectory(prefix="oae-vp-") as folder:
             stats = pathlib.Path(folder) / "stats"
-            run = self.pair(*cuts([(begin + at * 1_000_000, begin + until * 1_000_000) for at, until in spans]),
-                            "--set", "oae_links[0].bit_error_rate=1e-4", "--stats", str(stats), *options)
+            run = self.exchange(*cuts(self.faulty, [(begin + at * 1_000_000, begin + until * 1_000_000) for at, until in spans]),
+                                "--set", f"oae_links[{self.faulty}].bit_error_rate=1e-4", "--stats", str(stats), *options)
             counters = json.loads(stats.read_text())["counters"]
         self.assert_all_came(run)
         downs = [line for line in run.trace if line.get("machine") == "phase" and line["to"] == "down"]
         self.assertGreaterEqual(len(downs), 10)
-        damaged = [counters[f"ipu{role}.{self.link}.groups_damaged"] for role in range(2)]
-        self.assertGreater(min(damaged), 0)
+        self.assertGreater(min(counters[f"{end}.groups_damaged"] for end in self.links), 0)
         return counters
 
 
@@ -94,13 +111,13 @@ class Pair(Hosts):
     """The firmware of each IPU passes the slots on."""
 
     platform = "pair"
-    link = "oae_link0"
+    links = ("ipu0.oae_link0", "ipu1.oae_link0")
     plain = None
 
     def undisturbed(self):
         """Returns the run without options, which the tests share."""
         if Pair.plain is None:
-            Pair.plain = self.pair()
+            Pair.plain = self.exchange()
         return Pair.plain
 
     def assert_all_came(self, run):
@@ -111,7 +128,7 @@ class Pair(Hosts):
     def test_hosts_exchange_slots(self):
         run = self.undisturbed()
         self.assert_all_came(run)
-        again = self.pair("--set", "simulation.max_quantum=3us")
+        again = self.exchange("--set", "simulation.max_quantum=3us")
         self.assertEqual(run.trace_bytes, again.trace_bytes, "another quantum, another course")
 
     def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
@@ -119,64 +136,66 @@ class Pair(Hosts):
         self.assert_faults_lose_and_repeat_nothing(first)
 
 
-class Window(Hosts):
-    """The link keeps a window of slots on their way, and a bridge passes them on without the firmware.
+class Windowed(Hosts):
+    """Links keep a window of slots on their way, and hardware passes them on without the firmware.
 
     The machine is forked while the first slots of the second host wait. One child goes on undisturbed. In the other one, the
-    firmware of the first host's IPU restarts again and again, and hangs in the end.
+    firmware of an IPU restarts again and again, and hangs in the end.
     """
 
-    platform = "window"
-    link = "oae.link"
     count = 1000
+    quantum = None  # another one
     FRAME = 5_120  # ps on a wire of 100 Gb/s
     HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
     FIRMWARE = ("--firmware", RESTARTING)
     family = None
 
-    def children(self):
+    @classmethod
+    def children(cls):
         """Returns the children of one boot, which the tests share."""
-        if Window.family is None:
-            Window.family = self.finished(machine.Children(
-                *self.ROLES, *self.FIRMWARE, script=self.script(), mark="waiting", host="host0",
-                commands=["true", self.HANG], platform=self.platform, trace=True))
-        return Window.family.children
+        if cls.family is None:
+            cls.family = cls().finished(machine.Children(
+                *cls.options(), *cls.FIRMWARE, script=cls().script(), mark="waiting", host=f"host{cls.marker}",
+                commands=["true", cls.HANG], platform=cls.platform, trace=True))
+        return cls.family.children
 
     def assert_all_came(self, run):
         super().assert_all_came(run)
-        for role in range(2):
+        for role in self.ends:
             brought = sum(line["brings"] for line in run.trace if line.get("bridge") == f"ipu{role}.oae.link")
             # The last slot of each port may still be on its way when its host ends.
             self.assertGreaterEqual(brought, len(self.ports) * (self.count - 1))
             self.assertLessEqual(brought, len(self.ports) * self.count)
-            self.assertEqual(sum(line["strays"] for line in run.trace if "bridge" in line), 0)
+        self.assertEqual(sum(line["strays"] for line in run.trace if "bridge" in line or "relay" in line), 0)
 
-    def test_hosts_exchange_slots(self):
+    def hops(self, run, role):
+        """Returns when each slot was committed at this host's port, and when the other host's port had it, in ps."""
+        committed = [line["t"] for line in run.trace if line.get("swap") == f"ipu{role}.oae" and line["port"] in self.ports
+                     and (line["from"], line["to"]) == ("tentative", "committed")]
+        brought = [line["t"] for line in run.trace
+                   if line.get("bridge") == f"ipu{sum(self.ends) - role}.oae.link" and line["brings"]]
+        return list(zip(committed, brought))
+
+    def assert_hosts_exchange_slots(self):
         run = self.children()["true"]
         self.assert_all_came(run)
         mark = int(float(re.search(r"\[ *([\d.]+) s\] control info: mark waiting", self.family.errors)[1]) * 1e12)
-        self.assertLess(self.hops(run, 1)[len(self.ports) - 1][1], mark)
-        self.assertGreater(self.hops(run, 0)[0][0], mark)
+        first, second = self.ends
+        self.assertLess(self.hops(run, second)[len(self.ports) - 1][1], mark)
+        self.assertGreater(self.hops(run, first)[0][0], mark)
 
-    def test_neither_the_quantum_nor_a_fork_changes_the_course(self):
-        alone = self.pair(*self.FIRMWARE, "--set", "simulation.max_quantum=300ns", "--snapshot-at", "waiting",
-                          "--child", "true")
+    def assert_neither_the_quantum_nor_a_fork_changes_the_course(self):
+        alone = self.exchange(*self.FIRMWARE, "--set", f"simulation.max_quantum={self.quantum}", "--snapshot-at", "waiting",
+                              "--child", "true")
         self.assertEqual(alone.trace_bytes, self.children()["true"].trace_bytes)
 
-    def hops(self, run, role):
-        """Returns when each slot was committed at this host's port, and when the other cell's port had it, in ps."""
-        committed = [line["t"] for line in run.trace if line.get("swap") == f"ipu{role}.oae" and line["port"] in self.ports
-                     and (line["from"], line["to"]) == ("tentative", "committed")]
-        brought = [line["t"] for line in run.trace if line.get("bridge") == f"ipu{1 - role}.oae.link" and line["brings"]]
-        return list(zip(committed, brought))
-
-    def test_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
+    def assert_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
         run = self.children()[self.HANG]
         self.assert_all_came(run)
-        log = run.log("ipu0")
+        log = run.log(f"ipu{self.marker}")
         hung = int(float(re.search(r"\[ *([\d.]+)\] warning: the firmware hangs", log)[1]) * 1e12)
-        self.assertEqual(run.file("0.stat"), "oae: stat: no reply in time\n", "it hangs")
-        for role in range(2):
+        self.assertEqual(run.file(f"{self.marker}.stat"), "oae: stat: no reply in time\n", "it hangs")
+        for role in self.ends:
             hops = self.hops(run, role)
             begin, end = hops[0][0], hops[-1][0]
             restarts = [time for time in re.findall(r"\[ *([\d.]+)\] OAE firmware", log) if begin < float(time) * 1e12 < end]
@@ -186,10 +205,97 @@ class Window(Hosts):
             least = min(brought - committed for committed, brought in self.hops(self.children()["true"], role))
             self.assertLessEqual(max(brought - committed for committed, brought in hops), least + 4 * self.FRAME)
 
+
+class Window(Windowed):
+    """A bridge at each end of a link."""
+
+    platform = "window"
+    links = ("ipu0.oae.link", "ipu1.oae.link")
+    quantum = "300ns"
+
+    def test_hosts_exchange_slots(self):
+        self.assert_hosts_exchange_slots()
+
+    def test_neither_the_quantum_nor_a_fork_changes_the_course(self):
+        self.assert_neither_the_quantum_nor_a_fork_changes_the_course()
+
+    def test_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
+        self.assert_a_firmware_that_restarts_and_hangs_is_not_noticed()
+
     def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
         first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
         counters = self.assert_faults_lose_and_repeat_nothing(first, *self.FIRMWARE)
-        self.assertGreater(sum(counters[f"ipu{role}.oae.link.groups_lost"] for role in range(2)), 0)
+        self.assertGreater(sum(counters[f"{end}.groups_lost"] for end in self.links), 0)
+
+
+class Chain(Windowed):
+    """Two IPUs relay the slots of the hosts at the ends of the row. The firmware of one of them restarts and hangs."""
+
+    platform = "chain"
+    roles = 4
+    ends = (0, 3)
+    marker = 1
+    links = ("ipu1.relay.link1", "ipu2.relay.link0")
+    faulty = 1
+    quantum = "3us"
+    CLOCK = 1_280  # ps
+    WIRE = 50_000
+    # The ends by which slots leave the cells from ipu0 to ipu3, and back
+    WAYS = (("ipu0.oae.link", "ipu1.relay.link1", "ipu2.relay.link1"), ("ipu3.oae.link", "ipu2.relay.link0", "ipu1.relay.link0"))
+    LAST = ("ipu3.oae.link", "ipu0.oae.link")
+
+    @staticmethod
+    def numbers(lines, end, key):
+        """Returns when this number of an end came to each of its values: {value: ps}."""
+        found = {}
+        value = 0
+        for line in lines:
+            if line.get("window") == end:
+                while value < line[key]:
+                    value += 1
+                    found[value] = line["t"]
+        return found
+
+    def test_hosts_exchange_slots(self):
+        self.assert_hosts_exchange_slots()
+
+    def test_a_slot_leaves_each_cell_before_all_of_it_has_arrived(self):
+        lines = self.children()["true"].trace
+        # The head leaves within a clock and passes the wire. 9 clocks after it was seen it leaves, while the rest of the frame
+        # comes. A return may come first, and takes one.
+        seen = 2 + self.WIRE // self.CLOCK
+        for way in self.WAYS:
+            left = [self.numbers(lines, end, "sent") for end in way]
+            self.assertGreater(len(left[0]), len(self.ports) * self.count // 2)
+            for before, after in zip(left, left[1:]):
+                self.assertEqual(len(before), len(after))
+                hops = sorted(after[n] - before[n] for n in before)
+                self.assertEqual(hops[0], (9 + seen) * self.CLOCK)
+                self.assertLessEqual(hops[len(hops) // 2], (10 + seen) * self.CLOCK)
+
+    def test_the_commitment_is_end_to_end(self):
+        lines = self.children()["true"].trace
+        for way, last in zip(self.WAYS, self.LAST):
+            done, expected = (self.numbers(lines, last, key) for key in ("done", "expected"))
+            first, second, third = (self.numbers(lines, end, "settled") for end in way)
+            self.assertGreater(len(first), len(self.ports) * self.count // 2)
+            for n, time in first.items():
+                # The answer goes back over three wires, and the confirmation comes over them.
+                self.assertGreater(done[n], expected[n + 1] + 6 * self.WIRE)
+                self.assertGreater(third[n], done[n] + self.WIRE)
+                self.assertGreater(second[n], third[n] + self.WIRE)
+                self.assertGreater(time, second[n] + self.WIRE)
+
+    def test_neither_the_quantum_nor_a_fork_changes_the_course(self):
+        self.assert_neither_the_quantum_nor_a_fork_changes_the_course()
+
+    def test_a_firmware_in_the_middle_that_restarts_and_hangs_is_not_noticed(self):
+        self.assert_a_firmware_that_restarts_and_hangs_is_not_noticed()
+
+    def test_a_wire_in_the_middle_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
+        first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
+        counters = self.assert_faults_lose_and_repeat_nothing(first, *self.FIRMWARE)
+        self.assertGreater(sum(counters[f"{end}.groups_lost"] for end in self.links), 0)
 
 
 class Triangle(Joined):

@@ -22,6 +22,7 @@ constexpr std::uint64_t address_space = 1ull << 40;
 constexpr std::uint64_t virtual_memory_size = 0x1'0000;
 
 static_assert(OAE_IPU_LINK_COUNT == OAE_SYSTEM_LINK_PEER_COUNT);
+static_assert(OAE_IPU_WINDOW_LINK_COUNT == oae::Relay::links);
 
 std::uint64_t size(std::int64_t bytes) {
   return static_cast<std::uint64_t>(bytes);
@@ -63,10 +64,13 @@ SystemController::Machine machine_of(const Description& ipu, const device::Site&
       ipu.cores,      OAE_IPU_SRAM_BASE,         size(ipu.sram),         OAE_IPU_DRAM_BASE,
       size(ipu.dram), ipu.firmware_options.poll, cell_of(site, ipu.name)};
   if (ipu.functions.queue.present) machine.queue_memory = size(ipu.functions.queue.memory);
-  for (const OaeLink* link : links_of(site.sections, ipu.name)) {
+  const std::vector<const OaeLink*> links = links_of(site.sections, ipu.name);
+  const bool relayed = relays(links);
+  for (const OaeLink* link : links) {
     std::uint64_t ports = 0;
     for (unsigned i = 0; i < link->ports; ++i) ports |= std::uint64_t{1} << (link->first_port + i);
-    machine.links.push_back({cell_of(site, link->peer_of(ipu.name)), ports, link->windowed()});
+    machine.links.push_back(
+        {cell_of(site, link->peer_of(ipu.name)), ports, link->windowed() && !relayed, relayed});
   }
   return machine;
 }
@@ -76,13 +80,15 @@ std::uint64_t error_seed(const device::Site& site, unsigned link) {
   return site.seed + (std::uint64_t{link + 1} << 20);
 }
 
+oae::WindowLinkConfig window_config(const OaeLink& link, const device::Site& site, unsigned n) {
+  return {OAE_IPU_LINK_SPI + n, link.bit_error_rate, error_seed(site, n)};
+}
+
 oae::BlockConfig block_config(const Description& ipu, const device::Site& site) {
   oae::BlockConfig config{ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI,
                           site.vcd, site.check_rtl};
-  for (const OaeLink* link : links_of(site.sections, ipu.name)) {
-    if (link->windowed())
-      config.link = {OAE_IPU_LINK_SPI, link->bit_error_rate, error_seed(site, 0)};
-  }
+  const std::vector<const OaeLink*> links = links_of(site.sections, ipu.name);
+  if (links.size() == 1 && links[0]->windowed()) config.link = window_config(*links[0], site, 0);
   return config;
 }
 
@@ -229,12 +235,31 @@ void IpuDevice::add_virtual_functions(const Description& ipu) {
   }
 }
 
-void IpuDevice::add_oae_links(const device::Site& site) {
-  if (oae.link() != nullptr) {
-    noc.connect(OAE_IPU_WINDOW_LINK_BASE, OAE_IPU_WINDOW_LINK_SIZE, oae.link()->registers);
-    oae.link()->irq.bind(qemu);
+std::vector<oae::WindowLink*> IpuDevice::window_links() {
+  if (relay) return {&relay->link(0), &relay->link(1)};
+  if (oae.link() != nullptr) return {oae.link()};
+  return {};
+}
+
+void IpuDevice::add_relay(const std::vector<const OaeLink*>& links, const device::Site& site) {
+  oae::RelayConfig config;
+  config.clock_hz = static_cast<std::uint64_t>(links[0]->rate) / oae::WindowLink::bits_per_clock;
+  config.checked = site.check_rtl;
+  for (unsigned n = 0; n < oae::Relay::links; ++n) {
+    config.links[n] = window_config(*links[n], site, n);
   }
-  for (const OaeLink* link : links_of(site.sections, name())) {
+  relay.emplace("relay", config, domain, site.trace, site.statistics);
+}
+
+void IpuDevice::add_oae_links(const device::Site& site) {
+  const std::vector<const OaeLink*> links = links_of(site.sections, name());
+  if (relays(links)) add_relay(links, site);
+  unsigned window = 0;
+  for (oae::WindowLink* link : window_links()) {
+    noc.connect(OAE_IPU_WINDOW_LINK_AT(window++), OAE_IPU_WINDOW_LINK_SIZE, link->registers);
+    link->irq.bind(qemu);
+  }
+  for (const OaeLink* link : links) {
     if (link->windowed()) continue;
     const auto n = static_cast<unsigned>(oae_links.size());
     oae_links.push_back(std::make_unique<oae::Link>(

@@ -11,6 +11,7 @@
 #include "models/ipu/copy_device.h"
 #include "models/ipu/dma_engine.h"
 #include "models/ipu/kind/description.h"
+#include "models/ipu/kind/oae_links.h"
 #include "models/ipu/kind/qemu_storage.h"
 #include "models/ipu/load_generator.h"
 #include "models/ipu/mailbox.h"
@@ -22,6 +23,7 @@
 #include "models/ipu/system_controller.h"
 #include "models/oae/block.h"
 #include "models/oae/link.h"
+#include "models/oae/relay.h"
 #include "models/pcie/endpoint/test_function.h"
 #include "vp/console/console.h"
 #include "vp/qemu/instance.h"
@@ -48,6 +50,10 @@ class IpuDevice : public device::Device {
   vp::Console* serial_console() override { return &console; }
   vp::qemu::Instance* processors() override { return &qemu; }
 
+  /// The links with a window, in the order of the platform file: that of `oae`, or those of
+  /// `relay`.
+  std::vector<oae::WindowLink*> window_links();
+
   vp::Console console;
   vp::qemu::Instance qemu;
   QemuStorage sram_bytes;
@@ -62,8 +68,9 @@ class IpuDevice : public device::Device {
   DmaEngine dma;
   SystemController system_controller;
   oae::Block oae;
-  // Those without a window, in the order of the platform file. `oae` has the one with a window.
+  // Those without a window, in the order of the platform file.
   std::vector<std::unique_ptr<oae::Link>> oae_links;
+  std::optional<oae::Relay> relay;
   std::optional<pcie::TestFunction> test_function;
   std::optional<QueueMemory> queue_memory;
   std::optional<QueueController> queue_controller;
@@ -77,6 +84,7 @@ class IpuDevice : public device::Device {
   void add_load_function(pcie::Function& function, vp::Statistics& statistics);
   void add_virtual_functions(const Description& ipu);
   void add_oae_links(const device::Site& site);
+  void add_relay(const std::vector<const OaeLink*>& links, const device::Site& site);
 
   // Input of a user reaches the UART as soon as no core has executed past that time.
   vp::Event input_{domain, [this] {

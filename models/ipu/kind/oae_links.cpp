@@ -9,8 +9,10 @@
 
 #include "models/ipu/kind/description.h"
 #include "models/ipu/kind/ipu_device.h"
+#include "models/oae/relay.h"
 #include "models/oae/window_link.h"
 #include "oae_memory_map.h"
+#include "oae_registers.h"
 
 namespace ipu {
 
@@ -55,17 +57,23 @@ Struct<OaeLink> link() {
        "wire"},
       {"design", &OaeLink::design, word({"transfer", "window"}),
        "How slots are passed on: one transfer at a time, by the firmware; or a window of many, by "
-       "a bridge in hardware, with 128 bits in each clock cycle, at most 100 Gb/s"},
+       "hardware, with 128 bits in each clock cycle, at most 100 Gb/s. An IPU with two links with "
+       "a window relays their slots"},
       {"bit_error_rate", &OaeLink::bit_error_rate, ratio(0, 1e-3),
        "Part of the bits that arrive wrong, in each direction"},
       {"first_port", &OaeLink::first_port, integer(0, 63),
        "First of the swap ports that are joined"},
       {"ports", &OaeLink::ports, integer(0, 64),
-       "Number of swap ports that are joined with those of the same numbers at the other end: what "
-       "one host swaps there is offered to the other"},
+       "Number of swap ports that are joined with those of the same numbers at the other end, or "
+       "at the end of a chain of relays: what one host swaps there is offered to the other"},
       {"cuts", &OaeLink::cuts, list(cut(), 0, 1000), "When the wires are cut"},
       {"errors", &OaeLink::errors, list(error(), 0, 1000), "Bits that are damaged"},
   });
+}
+
+// A longer wire would be silent for longer than a link allows before it goes down.
+std::int64_t longest_wire(std::int64_t rate) {
+  return 100'000 * vp::s / rate;
 }
 
 void check_wire(const std::string& path, const OaeLink& link, Reading& reading) {
@@ -74,8 +82,7 @@ void check_wire(const std::string& path, const OaeLink& link, Reading& reading) 
                     fmt::format("{} is not a whole number of frames in a second",
                                 bit_rate_quantity().print(link.rate)),
                     "a multiple of 512 bit/s", "round it");
-  // A longer wire would be silent for longer than a link allows before it goes down.
-  const std::int64_t longest = 100'000 * vp::s / link.rate;
+  const std::int64_t longest = longest_wire(link.rate);
   if (link.latency > longest)
     reading.mistake(path + ".latency",
                     fmt::format("{} is longer than 100,000 bits take on this wire",
@@ -84,62 +91,154 @@ void check_wire(const std::string& path, const OaeLink& link, Reading& reading) 
                     "shorten it, or lower the rate");
 }
 
-/// Checks one end of links[i]. `others` are the numbers of the links before it at the same IPU.
-void check_ports(const std::string& path, const std::vector<OaeLink>& links, std::size_t i,
-                 const Description& ipu, const std::vector<std::size_t>& others, Reading& reading) {
-  const OaeLink& link = links[i];
+using Links = std::vector<OaeLink>;
+
+std::vector<const OaeLink*> links_at(const Links& links, const std::string& ipu) {
+  std::vector<const OaeLink*> found;
+  for (const OaeLink& link : links) {
+    if (link.ends_at(ipu)) found.push_back(&link);
+  }
+  return found;
+}
+
+std::string path_of(const Links& links, const OaeLink& link) {
+  return fmt::format("{}[{}]", OaeLinks::key, &link - links.data());
+}
+
+/// Checks the ports of one end. `others` are the links before this one at the same IPU.
+void check_ports(const Links& links, const OaeLink& link, const Description& ipu,
+                 const std::vector<const OaeLink*>& others, Reading& reading) {
+  const std::string path = path_of(links, link);
   if (others.size() == OAE_IPU_LINK_COUNT)
     reading.mistake(path, fmt::format("{} already has {} links", ipu.name, others.size()),
                     fmt::format("at most {} at each IPU", OAE_IPU_LINK_COUNT), "remove it");
+  if (relays(links_at(links, ipu.name))) return;  // None of these ports are its own.
   if (link.ports > 0 && link.first_port + link.ports > ipu.oae.ports)
     reading.mistake(
         path + ".ports",
         fmt::format("the link joins ports {} to {}, but {} has only {}", link.first_port,
                     link.first_port + link.ports - 1, ipu.name, ipu.oae.ports),
         "ports that both IPUs have", fmt::format("raise oae.ports of {}", ipu.name));
-  for (const std::size_t other : others) {
-    const OaeLink& one = links[other];
-    if (link.first_port < one.first_port + one.ports &&
-        one.first_port < link.first_port + link.ports)
-      reading.mistake(
-          path + ".first_port",
-          fmt::format("oae_links[{}] already joins some of these ports of {}", other, ipu.name),
-          "ports that no other link joins", "choose other ports");
+  for (const OaeLink* other : others) {
+    if (link.first_port < other->first_port + other->ports &&
+        other->first_port < link.first_port + link.ports)
+      reading.mistake(path + ".first_port",
+                      fmt::format("{} already joins some of these ports of {}",
+                                  path_of(links, *other), ipu.name),
+                      "ports that no other link joins", "choose other ports");
   }
 }
 
-/// Checks a link with a window. `a` and `b` are the IPUs at its ends.
-void check_window(const std::string& path, const std::vector<OaeLink>& links, const OaeLink& link,
-                  const Description& a, const Description& b, Reading& reading) {
+/// Checks a link with a window at an IPU that relays its slots. `other` is the IPU's other link,
+/// which comes before this one.
+void check_relay(const Links& links, const OaeLink& link, const OaeLink& other,
+                 const std::string& ipu, Reading& reading) {
+  const std::string path = path_of(links, link);
+  const std::string before = path_of(links, other);
+  if (link.rate != other.rate)
+    reading.mistake(
+        path + ".rate",
+        fmt::format("{} relays slots between {} and this link, but {} is not {}", ipu, before,
+                    bit_rate_quantity().print(link.rate), bit_rate_quantity().print(other.rate)),
+        "one rate for both, since a relay has one clock",
+        fmt::format("set it to {}", bit_rate_quantity().print(other.rate)));
+  if (link.first_port != other.first_port || link.ports != other.ports)
+    reading.mistake(
+        path + ".ports",
+        fmt::format("{} relays slots between {} and this link, whose ports differ", ipu, before),
+        fmt::format("the same ports in the whole chain; its outer IPUs have them, and "
+                    "those of {} itself cannot be joined",
+                    ipu),
+        fmt::format("set first_port to {} and ports to {}, or remove one of the links",
+                    other.first_port, other.ports));
+  else if (link.first_port + link.ports > OAE_WINDOW_ROUTE_COUNT)
+    reading.mistake(
+        path + ".ports",
+        fmt::format("ports {} to {} are to pass through {}", link.first_port,
+                    link.first_port + link.ports - 1, ipu),
+        fmt::format("ports below {}, for which a relay has routes", OAE_WINDOW_ROUTE_COUNT),
+        "choose lower ports");
+}
+
+/// Checks where a link with a window ends. `ipu_at` returns the IPU of a name.
+template <typename IpuAt>
+void check_window(const Links& links, const OaeLink& link, const IpuAt& ipu_at, Reading& reading) {
   constexpr std::int64_t bits = oae::WindowLink::bits_per_clock;
   constexpr std::int64_t fastest = 100'000'000'000;
-  for (const Description* end : {&a, &b}) {
-    const auto at_end = std::count_if(links.begin(), links.end(), [end](const OaeLink& other) {
-      return other.ends_at(end->name);
-    });
-    if (at_end > 1)
-      reading.mistake(path + ".design", fmt::format("{} has other links, too", end->name),
-                      "a link with a window only where it is the only link",
-                      "remove the others, or choose `transfer`");
-  }
+  const std::string path = path_of(links, link);
   if (link.rate > fastest) {
     reading.mistake(path + ".rate",
                     fmt::format("{} is too fast for a link with a window",
                                 bit_rate_quantity().print(link.rate)),
                     fmt::format("at most {}", bit_rate_quantity().print(fastest)), "lower it");
-    return;
+  }
+  std::string others;  // IPUs whose blocks have another clock
+  for (const std::string& end : {link.a, link.b}) {
+    const std::vector<const OaeLink*> at_end = links_at(links, end);
+    if (relays(at_end)) {
+      if (at_end[1] == &link) check_relay(links, link, *at_end[0], end, reading);
+    } else if (at_end.size() > 1) {
+      const bool all = std::all_of(at_end.begin(), at_end.end(),
+                                   [](const OaeLink* each) { return each->windowed(); });
+      reading.mistake(path + ".design",
+                      all ? fmt::format("{} has {} links with a window", end, at_end.size())
+                          : fmt::format("{} has other links, too", end),
+                      "a link with a window only where it is the only link, or one of two such "
+                      "links between which the IPU relays slots",
+                      all ? "remove one of them" : "remove the others, or choose `transfer`");
+    } else if (link.rate != bits * ipu_at(end).oae.clock) {
+      others += (others.empty() ? "" : " and ") + end;
+    }
   }
   // The end of the link has the clock of the block.
-  std::string others;  // whose blocks have another clock
-  for (const Description* end : {&a, &b}) {
-    if (link.rate != bits * end->oae.clock) others += (others.empty() ? "" : " and ") + end->name;
-  }
-  if (others.empty()) return;
+  if (others.empty() || link.rate > fastest) return;
   const std::string clock = frequency_quantity().print(link.rate / bits);
   reading.mistake(path + ".rate",
                   fmt::format("the wire needs OAE blocks with a clock of {}", clock),
                   fmt::format("{} bits for each clock cycle of the blocks at both ends", bits),
                   fmt::format("set oae.clock of {} to {}, or change the rate", others, clock));
+}
+
+/// The links of a chain, beginning with one of them.
+std::vector<const OaeLink*> chain_of(const Links& links, const OaeLink& link) {
+  std::vector<const OaeLink*> chain{&link};
+  for (std::size_t n = 0; n < chain.size(); ++n) {
+    for (const std::string& end : {chain[n]->a, chain[n]->b}) {
+      const std::vector<const OaeLink*> at_end = links_at(links, end);
+      if (!relays(at_end)) continue;
+      for (const OaeLink* next : at_end) {
+        if (std::find(chain.begin(), chain.end(), next) == chain.end()) chain.push_back(next);
+      }
+    }
+  }
+  return chain;
+}
+
+/// Checks the chain that begins with this link in the order of the list.
+void check_chain(const Links& links, const OaeLink& link, Reading& reading) {
+  const std::vector<const OaeLink*> chain = chain_of(links, link);
+  if (chain.size() == 1 || *std::min_element(chain.begin(), chain.end()) != &link) return;
+  const bool ends = std::any_of(chain.begin(), chain.end(), [&](const OaeLink* each) {
+    return !relays(links_at(links, each->a)) || !relays(links_at(links, each->b));
+  });
+  if (!ends)
+    reading.mistake(path_of(links, link),
+                    fmt::format("the {} links of this ring have no end, since each of its IPUs "
+                                "relays slots",
+                                chain.size()),
+                    "a chain, whose outer IPUs have one link with a window each",
+                    "remove a link, or choose `transfer`");
+  std::int64_t latency = 0;
+  for (const OaeLink* each : chain) latency += each->latency;
+  const std::int64_t longest = longest_wire(link.rate);
+  if (latency > longest)
+    reading.mistake(
+        path_of(links, link) + ".latency",
+        fmt::format("the {} links of this chain have {} in sum, longer than 100,000 "
+                    "bits take",
+                    chain.size(), duration_quantity().print(latency)),
+        fmt::format("at most {} for the whole chain", duration_quantity().print(longest)),
+        "shorten them, or lower the rate");
 }
 
 void check_faults(const std::string& path, const OaeLink& link, Reading& reading) {
@@ -196,10 +295,13 @@ void lay(const OaeLink& link, const End<Link>& a, const End<Link>& b,
 void OaeLinks::check(const std::vector<device::DescriptionPtr>& ipus, Reading& reading) const {
   std::vector<std::string> names;
   for (const device::DescriptionPtr& ipu : ipus) names.push_back(ipu->name);
-  std::map<std::string, std::vector<std::size_t>> numbers;  // of the links of each IPU
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    const OaeLink& link = links[i];
-    const std::string path = fmt::format("{}[{}]", key, i);
+  const auto ipu_at = [&](const std::string& end) -> const Description& {
+    const auto n = std::find(names.begin(), names.end(), end) - names.begin();
+    return dynamic_cast<const Description&>(*ipus[static_cast<std::size_t>(n)]);
+  };
+  std::map<std::string, std::vector<const OaeLink*>> before;  // at each IPU
+  for (const OaeLink& link : links) {
+    const std::string path = path_of(links, link);
     const bool a = check_name(path + ".a", link.a, "IPU", names, reading);
     const bool b = check_name(path + ".b", link.b, "IPU", names, reading);
     if (!a || !b || !reading.good(path)) continue;
@@ -209,22 +311,21 @@ void OaeLinks::check(const std::vector<device::DescriptionPtr>& ipus, Reading& r
       continue;
     }
     check_wire(path, link, reading);
-    const auto ipu_at = [&](const std::string& end) -> const Description& {
-      const auto n = std::find(names.begin(), names.end(), end) - names.begin();
-      return dynamic_cast<const Description&>(*ipus[static_cast<std::size_t>(n)]);
-    };
     for (const std::string& end : {link.a, link.b}) {
-      check_ports(path, links, i, ipu_at(end), numbers[end], reading);
-      numbers[end].push_back(i);
+      check_ports(links, link, ipu_at(end), before[end], reading);
+      before[end].push_back(&link);
     }
-    if (link.windowed()) check_window(path, links, link, ipu_at(link.a), ipu_at(link.b), reading);
+    if (link.windowed()) {
+      check_window(links, link, ipu_at, reading);
+      check_chain(links, link, reading);
+    }
     check_faults(path, link, reading);
   }
 }
 
 std::vector<std::unique_ptr<vp::Event>> OaeLinks::connect(
     const std::vector<device::Device*>& ipus) const {
-  std::map<std::string, std::size_t> laid;  // links of each IPU that have no window
+  std::map<std::string, unsigned> laid;  // links of each IPU
   const auto ipu_at = [&](const std::string& name) -> IpuDevice& {
     const auto at = std::find_if(ipus.begin(), ipus.end(),
                                  [&](const device::Device* each) { return each->name() == name; });
@@ -234,14 +335,14 @@ std::vector<std::unique_ptr<vp::Event>> OaeLinks::connect(
     IpuDevice& ipu = ipu_at(name);
     return End<oae::Link>{&ipu.domain, ipu.oae_links[laid[name]++].get()};
   };
-  const auto window_end = [&](const std::string& name) {
+  const auto next_window = [&](const std::string& name) {
     IpuDevice& ipu = ipu_at(name);
-    return End<oae::WindowLink>{&ipu.domain, ipu.oae.link()};
+    return End<oae::WindowLink>{&ipu.domain, ipu.window_links()[laid[name]++]};
   };
   std::vector<std::unique_ptr<vp::Event>> faults;
   for (const OaeLink& link : links) {
     if (link.windowed())
-      lay(link, window_end(link.a), window_end(link.b), faults);
+      lay(link, next_window(link.a), next_window(link.b), faults);
     else
       lay(link, next_end(link.a), next_end(link.b), faults);
   }
@@ -249,13 +350,14 @@ std::vector<std::unique_ptr<vp::Event>> OaeLinks::connect(
 }
 
 std::vector<const OaeLink*> links_of(const device::Sections& sections, const std::string& ipu) {
-  std::vector<const OaeLink*> found;
   const auto* section = device::section<OaeLinks>(sections);
-  if (section == nullptr) return found;
-  for (const OaeLink& link : section->links) {
-    if (link.ends_at(ipu)) found.push_back(&link);
-  }
-  return found;
+  return section == nullptr ? std::vector<const OaeLink*>{} : links_at(section->links, ipu);
+}
+
+bool relays(const std::vector<const OaeLink*>& links) {
+  return links.size() == oae::Relay::links &&
+         std::all_of(links.begin(), links.end(),
+                     [](const OaeLink* link) { return link->windowed(); });
 }
 
 std::vector<device::SectionKey> sections() {

@@ -24,7 +24,9 @@ struct OaeError {
 };
 
 /// An OAE link between two IPUs. It joins swap ports of one with those of the same numbers of the
-/// other: the firmware of each, or a bridge, passes on what its host commits there.
+/// other: the firmware of each, or a bridge, passes on what its host commits there. Links with a
+/// window make a chain: each IPU between two of them relays the slots, and their ports are those of
+/// the IPUs at the ends of the chain.
 struct OaeLink {
   std::string a;
   std::string b;
@@ -59,6 +61,9 @@ struct OaeLinks : device::Section {
 
 /// The links in these sections whose one end is at this IPU, in the order of their numbers.
 std::vector<const OaeLink*> links_of(const device::Sections& sections, const std::string& ipu);
+
+/// Whether an IPU with these links relays slots from each to the other: it has two, with a window.
+bool relays(const std::vector<const OaeLink*>& links);
 
 /// The key, for the registration of the kind.
 std::vector<device::SectionKey> sections();

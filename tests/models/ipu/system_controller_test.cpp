@@ -20,7 +20,7 @@ struct SystemControllerTest : testing::Test {
                                0x800'0000,
                                true,
                                5,
-                               {{7, 0xf0}, {2, 1, true}},
+                               {{7, 0xf0}, {2, 1, true}, {3, 6, false, true}},
                                0x1'0000},
                               [this](Reason reason) { halts.push_back(reason); }};
   test::Initiator core;
@@ -30,7 +30,7 @@ struct SystemControllerTest : testing::Test {
 TEST_F(SystemControllerTest, DescribesTheMachine) {
   start();
   EXPECT_EQ(core.read(OAE_SYSTEM_ID), OAE_PUT(OAE_SYSTEM_ID_CORES, 24) |
-                                          OAE_PUT(OAE_SYSTEM_ID_LINKS, 2) |
+                                          OAE_PUT(OAE_SYSTEM_ID_LINKS, 3) |
                                           OAE_PUT(OAE_SYSTEM_ID_CELL, 5));
   EXPECT_EQ(core.read(OAE_SYSTEM_SRAM_BASE), 0x1000'0000u);
   EXPECT_EQ(core.read(OAE_SYSTEM_SRAM_SIZE), 0x40'0000u);
@@ -47,8 +47,9 @@ TEST_F(SystemControllerTest, DescribesTheMachine) {
 
 TEST_F(SystemControllerTest, DescribesTheLinks) {
   start();
-  const std::uint64_t peers[] = {7, 2 | OAE_SYSTEM_LINK_PEER_BRIDGED_MASK, 0, 0},
-                      ports[] = {0xf0, 1, 0, 0};
+  const std::uint64_t peers[] = {7, 2 | OAE_SYSTEM_LINK_PEER_BRIDGED_MASK,
+                                 3 | OAE_SYSTEM_LINK_PEER_RELAYED_MASK, 0},
+                      ports[] = {0xf0, 1, 6, 0};
   for (unsigned n = 0; n < 4; ++n) {
     EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PEER_AT(n)), peers[n]);
     EXPECT_EQ(core.read(OAE_SYSTEM_LINK_PORTS_AT(n)), ports[n]);

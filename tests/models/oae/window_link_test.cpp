@@ -13,101 +13,16 @@
 #include <regex>
 #include <sstream>
 
-#include "tests/models/ipu/fixture.h"
-#include "tests/models/oae/fixture.h"
+#include "tests/models/oae/window_cell.h"
 
 namespace {
-
-constexpr std::uint64_t clock_hz = 781'250'000;  // 100 Gb/s
-constexpr vp::Picoseconds clock_period = 1'280;
-constexpr vp::Picoseconds hold_off = (vp::Picoseconds{2} << 20) * clock_period;
-constexpr vp::Picoseconds metre = 5'000;
-constexpr std::uint64_t port_mask = 0xf0;
-
-oae::BlockConfig config_of(const oae::WindowLinkConfig& link, bool checked) {
-  oae::BlockConfig config;
-  config.clock_hz = clock_hz;
-  config.checked = checked;
-  config.link = link;
-  return config;
-}
-
-/// What a host remembers of its port.
-struct Host {
-  unsigned port;
-  std::uint32_t sequence = 0;
-  std::uint8_t attempt = 0;
-};
-
-/// One cell, with its host and firmware.
-class Cell : public Fixture {
- public:
-  Cell(const std::string& name, const oae::WindowLinkConfig& config, bool checked,
-       const std::string& trace_path)
-      : Fixture(config_of(config, checked), trace_path, name.c_str()),
-        link((name + "_firmware").c_str()) {
-    link.socket.bind(block->link()->registers);
-    block->link()->irq.bind(*this);
-  }
-
-  /// What the firmware does once: it gives ports and rings to the bridge, and takes the link up.
-  void join() {
-    for (unsigned port = 0; port < 8; ++port) {
-      if (port_mask >> port & 1) put(OAE_FIRMWARE_JOIN_AT(port), 1);
-    }
-    link.write(OAE_WINDOW_PORTS, port_mask);
-    take_up();
-  }
-  void take_up() {
-    link.write(OAE_WINDOW_CONTROL, OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_BRIDGED_MASK);
-  }
-  unsigned phase() { return OAE_GET(link.read(OAE_WINDOW_STATE), OAE_WINDOW_STATE_PHASE); }
-  std::uint64_t counter(const std::string& name) const {
-    return statistics.json()["counters"][std::string(block->name()) + "." + name];
-  }
-
-  /// Swaps and confirms. Returns what the answer brings, 0 for an empty slot, or nothing if there
-  /// was no exchange.
-  std::optional<std::uint64_t> swap(Host& host, std::uint64_t number) {
-    Header offer = header(1, host.sequence + 1);
-    offer.attempt = host.attempt;
-    Slot slot{offer.word(), number};
-    for (unsigned i = 2; i < 7; ++i) slot[i] = number * i;
-    seal(slot);
-    write(2, page(host.port, OAE_PORT_WINDOW), slot.data(), 64);
-    Slot answer{};
-    EXPECT_EQ(read(2, page(host.port, OAE_PORT_WINDOW), answer.data(), 64), tlm::TLM_OK_RESPONSE);
-    EXPECT_TRUE(sealed(answer));
-    if (Header::of(answer[0]).status != OAE_STATUS_OK) {
-      host.attempt = (host.attempt + 1) & 63;
-      return std::nullopt;
-    }
-    for (unsigned i = 2; i < 7; ++i) EXPECT_EQ(answer[i], answer[1] * i);
-    ++host.sequence;
-    host.attempt = 0;
-    const std::uint64_t word = confirmation(header(1, host.sequence).word());
-    write(2, page(host.port, OAE_PORT_CONFIRM), &word, 8);
-    return answer[1];
-  }
-  /// Swaps until an exchange takes place.
-  std::uint64_t exchange(Host& host, std::uint64_t number) {
-    for (unsigned attempt = 0; attempt < 1'000; ++attempt) {
-      if (const auto answer = swap(host, number)) return *answer;
-      pass(200 * vp::ns);
-    }
-    ADD_FAILURE() << "no exchange of " << number;
-    return 0;
-  }
-
-  ipu::test::Initiator link;
-};
 
 class WindowLinkModel : public testing::Test {
  protected:
   void make(const oae::WindowLinkConfig& config = {}, bool checked = true,
             const std::string& trace = {}) {
-    a = std::make_unique<Cell>("a", config, checked, trace.empty() ? trace : trace + ".a");
-    b = std::make_unique<Cell>("b", config, checked, trace.empty() ? trace : trace + ".b");
+    a = std::make_unique<WindowCell>("a", config, checked, trace.empty() ? trace : trace + ".a");
+    b = std::make_unique<WindowCell>("b", config, checked, trace.empty() ? trace : trace + ".b");
   }
   void connect(vp::Picoseconds delay = metre) {
     oae::WindowLink::connect(*a->block->link(), *b->block->link(), delay);
@@ -145,12 +60,12 @@ class WindowLinkModel : public testing::Test {
     return (std::filesystem::path(testing::TempDir()) / ("window_link_" + name)).string();
   }
 
-  std::unique_ptr<Cell> a;
-  std::unique_ptr<Cell> b;
+  std::unique_ptr<WindowCell> a;
+  std::unique_ptr<WindowCell> b;
 
  private:
-  Host here_{5};
-  Host there_{5};
+  WindowHost here_{5};
+  WindowHost there_{5};
   std::uint64_t sent_ = 0;
 };
 
@@ -211,7 +126,7 @@ TEST_F(WindowLinkModel, OneHopTakesLessThanAHundredNanoseconds) {
   connect();
   run([this] {
     bring_up();
-    Host host{5};
+    WindowHost host{5};
     EXPECT_EQ(a->swap(host, 7), 0u);
     pass(2 * vp::us);
   });
@@ -239,7 +154,7 @@ TEST_F(WindowLinkModel, ALongerWireTakesLonger) {
   connect(200 * metre);
   run([this] {
     bring_up();
-    Host host{5};
+    WindowHost host{5};
     EXPECT_EQ(a->swap(host, 7), 0u);
     pass(3 * vp::us);  // three times the wire of 1 us
     EXPECT_EQ(b->counter("link.brought"), 0u);
@@ -253,8 +168,8 @@ TEST_F(WindowLinkModel, ACutLosesAndRepeatsNothing) {
   connect();
   run([this] {
     bring_up();
-    Host here{6};
-    Host there{6};
+    WindowHost here{6};
+    WindowHost there{6};
     a->open(6);
     b->open(6);
     std::uint64_t answered = 0;
@@ -330,24 +245,24 @@ TEST_F(WindowLinkModel, BothLibrariesHaveOneCourse) {
   const oae::WindowLinkConfig config{0, 1e-5};
   make(config, true, trace);
   connect();
-  Cell c("c", config, false, trace + ".c");
-  Cell d("d", config, false, trace + ".d");
+  WindowCell c("c", config, false, trace + ".c");
+  WindowCell d("d", config, false, trace + ".d");
   oae::WindowLink::connect(*c.block->link(), *d.block->link(), metre);
-  const auto script = [](Cell& one, Cell& other) {
+  const auto script = [](WindowCell& one, WindowCell& other) {
     one.join();
     other.join();
     pass(hold_off + 5 * vp::us);
     one.open(5);
     other.open(5);
-    Host here{5};
-    Host there{5};
+    WindowHost here{5};
+    WindowHost there{5};
     for (unsigned i = 1; i < 100; ++i) {
       one.exchange(here, i);
       other.exchange(there, i);
     }
   };
   a->run({[&] { script(*a, *b); }, [&] { script(c, d); }});
-  for (Cell* cell : {a.get(), b.get(), &c, &d}) cell->trace.close();
+  for (WindowCell* cell : {a.get(), b.get(), &c, &d}) cell->trace.close();
   for (const auto& [checked, fast] : {std::pair{"a", "c"}, std::pair{"b", "d"}}) {
     const std::string lines = read_file(trace + "." + checked);
     EXPECT_GT(std::count(lines.begin(), lines.end(), '\n'), 300);
@@ -378,7 +293,7 @@ TEST_F(WindowLinkModel, RefusesImpossibleConfigurations) {
   EXPECT_THROW(connect(0), oae::ConfigurationError);
   connect(1);
   EXPECT_THROW(connect(1), oae::ConfigurationError);
-  EXPECT_THROW(Cell("c", {0, 2e-3}, true, ""), oae::ConfigurationError);
+  EXPECT_THROW(WindowCell("c", {0, 2e-3}, true, ""), oae::ConfigurationError);
   run([] {});
 }
 

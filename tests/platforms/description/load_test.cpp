@@ -451,6 +451,67 @@ TEST(Load, ALinkWithAWindowHasTheClockOfTheBlocks) {
               HasSubstr("set oae.clock of x and y to 390625kHz"));
 }
 
+TEST(Load, AnIpuWithTwoLinksWithAWindowRelaysSlots) {
+  const std::string xy = "{a: x, b: y, design: window, ports: 4}";
+  const std::string yz = "{a: y, b: z, design: window, ports: 4";
+  const struct {
+    std::string links;
+    const char* place;  // path; "" if there is no mistake
+    const char* found;
+    const char* remedy;
+  } table[] = {
+      {xy + ", " + yz + "}", "", "", ""},
+      {xy + ", " + yz + ", latency: 950ns}", "", "", ""},
+      {xy + ", " + yz + ", latency: 951ns}", "oae_links[0].latency",
+       "the 2 links of this chain have 1001ns in sum", "shorten them, or lower the rate"},
+      {xy + ", " + yz + ", rate: 50Gb/s}", "oae_links[1].rate",
+       "y relays slots between oae_links[0] and this link, but 50Gb/s is not 100Gb/s",
+       "set it to 100Gb/s"},
+      {xy + ", " + yz + ", first_port: 1}", "oae_links[1].ports",
+       "y relays slots between oae_links[0] and this link, whose ports differ",
+       "set first_port to 0 and ports to 4, or remove one of the links"},
+      {"{a: x, b: y, design: window, first_port: 12, ports: 5}, {a: y, b: z, design: window, "
+       "first_port: 12, ports: 5}",
+       "oae_links[1].ports", "ports 12 to 16 are to pass through y", "choose lower ports"},
+      {"{a: x, b: y, design: window, first_port: 12, ports: 4}, {a: y, b: z, design: window, "
+       "first_port: 12, ports: 4}",
+       "", "", ""},
+      {"{a: x, b: y, design: window, first_port: 14, ports: 2}, {a: y, b: z, design: window, "
+       "first_port: 14, ports: 2}, {a: z, b: v, design: window, first_port: 14, ports: 2}",
+       "oae_links[2].ports", "the link joins ports 14 to 15, but v has only 8",
+       "raise oae.ports of v"},
+      {xy + ", " + yz + "}, {a: y, b: v, design: window, ports: 4}", "oae_links[0].design",
+       "y has 3 links with a window", "remove one of them"},
+      {xy + ", " + yz + "}, {a: y, b: v, ports: 4}", "oae_links[0].design",
+       "y has other links, too", "remove the others, or choose `transfer`"},
+      {xy + ", " + yz + "}, {a: z, b: x, design: window, ports: 4}", "oae_links[0]",
+       "the 3 links of this ring have no end, since each of its IPUs relays slots",
+       "remove a link"},
+      {xy + ", " + xy, "oae_links[0]", "the 2 links of this ring have no end", "remove a link"},
+  };
+  const Workshop workshop;
+  for (const auto& each : table) {
+    SCOPED_TRACE(each.links);
+    const auto report = mistakes_of([&] {
+      platform::load(
+          workshop.path("good.yaml"), workshop.images(),
+          {vp::config::parse_override(
+               "ipus=[{name: x, firmware: oae-fw.elf, oae: {clock: 781250kHz, ports: 32}}, {name: "
+               "y, firmware: oae-fw.elf, oae: {ports: 1}}, {name: z, firmware: oae-fw.elf, oae: "
+               "{clock: 781250kHz, ports: 32}}, {name: v, firmware: oae-fw.elf, oae: {clock: "
+               "781250kHz}}]"),
+           vp::config::parse_override("pcie_links=[{up: host, down: x}, {up: host, down: y}, {up: "
+                                      "host, down: z}, {up: host, down: v}]"),
+           vp::config::parse_override(std::string("oae_links=[") + each.links + "]")},
+          "");
+    });
+    EXPECT_EQ(report.empty(), *each.place == 0) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr(each.place));
+    EXPECT_THAT(report.text(), HasSubstr(each.found));
+    EXPECT_THAT(report.text(), HasSubstr(each.remedy));
+  }
+}
+
 // An IPU is a device, so that it may stand in `devices` with the keys that it has in `ipus`.
 TEST(Load, AnIpuStandsAmongOtherDevices) {
   const Workshop workshop;

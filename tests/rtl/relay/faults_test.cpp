@@ -185,6 +185,7 @@ TEST_F(Faults, ASlotWithoutARouteIsReversed) {
   rest();
   EXPECT_EQ(take(last()), Slots{7});
   EXPECT_EQ(*first().settled, 1u);
+  EXPECT_EQ(get(cells[2]->left, OAE_WINDOW_COUNT_STRAY), 1u) << "frames that join are no slots";
 }
 
 TEST_F(Faults, AReaderThatTakesNothingStopsTheChainWithoutAReversal) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/bridge_service.h"
+#include "firmware/window_service.h"
 
 #include <gtest/gtest.h>
 
@@ -19,10 +19,14 @@ constexpr std::uint64_t begin = OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_
 
 std::vector<std::string> reports;
 
-const bridge_observer observer = {
-    [] { reports.push_back("up"); },
-    [](unsigned reason) { reports.push_back("down " + std::to_string(reason)); },
-    [](std::uint64_t slots) { reports.push_back("lost " + std::to_string(slots)); }};
+const window_observer observer = {
+    [](unsigned peer) { reports.push_back(std::to_string(peer) + " up"); },
+    [](unsigned peer, unsigned reason) {
+      reports.push_back(std::to_string(peer) + " down " + std::to_string(reason));
+    },
+    [](unsigned peer, std::uint64_t slots) {
+      reports.push_back(std::to_string(peer) + " lost " + std::to_string(slots));
+    }};
 
 /// The end of the link. It keeps what is written, in the order of the writes.
 struct Link : MmioDevice {
@@ -75,28 +79,28 @@ struct Block : MmioDevice {
   void write(std::uintptr_t offset, std::uint64_t value) override { written[offset] = value; }
 };
 
-struct BridgeServiceTest : testing::Test {
-  BridgeServiceTest() {
+struct WindowServiceTest : testing::Test {
+  WindowServiceTest() {
     reports.clear();
-    bridge_service_init(&service, link_base, block_base, 1, joined, &observer);
+    window_service_init(&service, link_base, block_base, 1, joined, &observer);
   }
   void start() {
-    bridge_service_start(&service);
+    window_service_start(&service);
     link.written.clear();
   }
   void happen(std::uint64_t events, unsigned phase) {
     link.events |= events;
     link.phase = phase;
-    bridge_service_serve(&service);
+    window_service_serve(&service);
   }
 
   Link link;
   Block block;
-  bridge_service service{};
+  window_service service{};
 };
 
-TEST_F(BridgeServiceTest, GivesPortsAndRingsToTheBridgeBeforeTheLinkBegins) {
-  bridge_service_start(&service);
+TEST_F(WindowServiceTest, GivesPortsAndRingsToTheBridgeBeforeTheLinkBegins) {
+  window_service_start(&service);
   const std::map<std::uintptr_t, std::uint64_t> joins = {
       {OAE_FIRMWARE_JOIN_AT(0), OAE_FIRMWARE_JOIN_JOINED_MASK},
       {OAE_FIRMWARE_JOIN_AT(4), OAE_FIRMWARE_JOIN_JOINED_MASK},
@@ -108,24 +112,24 @@ TEST_F(BridgeServiceTest, GivesPortsAndRingsToTheBridgeBeforeTheLinkBegins) {
   EXPECT_EQ(link.values(OAE_WINDOW_CONTROL).size(), 1u);
 }
 
-TEST_F(BridgeServiceTest, AnotherStartWritesTheSame) {
-  bridge_service_start(&service);
+TEST_F(WindowServiceTest, AnotherStartWritesTheSame) {
+  window_service_start(&service);
   const auto first = link.written;
   start();
-  bridge_service_init(&service, link_base, block_base, 1, joined, &observer);
+  window_service_init(&service, link_base, block_base, 1, joined, &observer);
   link.phase = OAE_WINDOW_PHASE_UP;
-  bridge_service_start(&service);
+  window_service_start(&service);
   EXPECT_EQ(link.written, first);
 }
 
-TEST_F(BridgeServiceTest, WithoutEventsNothingHappens) {
+TEST_F(WindowServiceTest, WithoutEventsNothingHappens) {
   start();
-  bridge_service_serve(&service);
+  window_service_serve(&service);
   EXPECT_TRUE(link.written.empty());
   EXPECT_TRUE(reports.empty());
 }
 
-TEST_F(BridgeServiceTest, TakesALinkUpThatWentDown) {
+TEST_F(WindowServiceTest, TakesALinkUpThatWentDown) {
   start();
   happen(OAE_WINDOW_EVENT_UP_MASK, OAE_WINDOW_PHASE_UP);
   EXPECT_TRUE(link.values(OAE_WINDOW_CONTROL).empty()) << "it is up";
@@ -134,36 +138,72 @@ TEST_F(BridgeServiceTest, TakesALinkUpThatWentDown) {
   EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
   EXPECT_EQ(link.events, 0u) << "an event that stays would interrupt for ever";
   happen(OAE_WINDOW_EVENT_UP_MASK, OAE_WINDOW_PHASE_UP);
-  EXPECT_EQ(reports, (std::vector<std::string>{"up", "down 2", "up"}));
+  EXPECT_EQ(reports, (std::vector<std::string>{"1 up", "1 down 2", "1 up"}));
 }
 
-TEST_F(BridgeServiceTest, ALinkThatCameUpAndWentDownAgainIsNotUp) {
+TEST_F(WindowServiceTest, ALinkThatCameUpAndWentDownAgainIsNotUp) {
   start();
   link.reason = OAE_WINDOW_DOWN_TROUBLE;
   happen(OAE_WINDOW_EVENT_UP_MASK | OAE_WINDOW_EVENT_DOWN_MASK, OAE_WINDOW_PHASE_DOWN);
-  EXPECT_EQ(reports, std::vector<std::string>{"down 3"});
+  EXPECT_EQ(reports, std::vector<std::string>{"1 down 3"});
   EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
 }
 
-TEST_F(BridgeServiceTest, ReportsEachLostSlotOnce) {
+TEST_F(WindowServiceTest, ReportsEachLostSlotOnce) {
   link.lost = 5;  // before a restart of the firmware
   start();
   link.lost = 7;
   happen(OAE_WINDOW_EVENT_LOST_MASK, OAE_WINDOW_PHASE_INITIALISING);
   link.lost = 10;
   happen(OAE_WINDOW_EVENT_LOST_MASK, OAE_WINDOW_PHASE_INITIALISING);
-  EXPECT_EQ(reports, (std::vector<std::string>{"lost 2", "lost 3"}));
+  EXPECT_EQ(reports, (std::vector<std::string>{"1 lost 2", "1 lost 3"}));
 }
 
-TEST_F(BridgeServiceTest, ATickGivesASignOfLifeAndTakesTheLinkUp) {
+TEST_F(WindowServiceTest, ATickGivesASignOfLifeAndTakesTheLinkUp) {
   start();
   link.phase = OAE_WINDOW_PHASE_UP;
-  bridge_service_tick(&service, 41);
+  window_service_tick(&service, 41);
   EXPECT_TRUE(link.values(OAE_WINDOW_CONTROL).empty());
   link.phase = OAE_WINDOW_PHASE_DOWN;
-  bridge_service_tick(&service, 42);
+  window_service_tick(&service, 42);
   EXPECT_EQ(link.values(OAE_WINDOW_LIVENESS), (std::vector<std::uint64_t>{41, 42}));
   EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
+}
+
+/// The end of a relay, which has no block.
+struct RelayedLinkTest : testing::Test {
+  RelayedLinkTest() {
+    reports.clear();
+    window_service_init(&service, link_base, 0, 3, 0x8050, &observer);
+  }
+
+  Link link;
+  window_service service{};
+};
+
+TEST_F(RelayedLinkTest, WritesARouteForEachLabelBeforeTheLinkBegins) {
+  window_service_start(&service);
+  for (unsigned port = 0; port < OAE_WINDOW_ROUTE_COUNT; ++port) {
+    const bool passes = port == 4 || port == 6 || port == 15;
+    EXPECT_EQ(link.values(OAE_WINDOW_ROUTE_AT(port)),
+              std::vector<std::uint64_t>{passes ? OAE_WINDOW_ROUTE_ONWARD_MASK | port << 8 : 0})
+        << port;
+  }
+  EXPECT_TRUE(link.values(OAE_WINDOW_PORTS).empty());
+  EXPECT_EQ(link.written.back(), (std::make_pair(std::uintptr_t{OAE_WINDOW_CONTROL},
+                                                 std::uint64_t{OAE_WINDOW_CONTROL_UP_MASK})));
+}
+
+TEST_F(RelayedLinkTest, TakesALinkUpThatWentDown) {
+  window_service_start(&service);
+  link.written.clear();
+  link.events = OAE_WINDOW_EVENT_DOWN_MASK;
+  link.reason = OAE_WINDOW_DOWN_MISSING;
+  window_service_serve(&service);
+  EXPECT_EQ(link.values(OAE_WINDOW_CONTROL),
+            std::vector<std::uint64_t>{OAE_WINDOW_CONTROL_UP_MASK});
+  EXPECT_TRUE(link.values(OAE_WINDOW_ROUTE_AT(4)).empty());
+  EXPECT_EQ(reports, std::vector<std::string>{"3 down 2"});
 }
 
 }  // namespace
