@@ -46,6 +46,7 @@ Calendar& Calendar::processors() {
 
 unsigned Calendar::run_due(unsigned most) {
   const Picoseconds present = now();
+  if (next_event() > present) return 0;
   Agenda& agenda = Agenda::get();
   const Calendar*& keeping = agenda.keeping_;
   struct Keeping {

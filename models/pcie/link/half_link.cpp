@@ -75,7 +75,7 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
           to.domain(),
           [this] {
             arrive();
-            deliver_early();
+            if (!in_flight_.empty()) deliver_early();
           },
           to.domain().new_rank()),
       advertised_(advertised_by(to.config_, link.config, from.config_.latency),
@@ -477,6 +477,10 @@ vp::Picoseconds HalfLink::head_start(const Tlp& tlp) const {
 // The rank of the arrival event keeps the order of simultaneous arrivals independent of the order
 // in which their appointments are made.
 void HalfLink::deliver_early() {
+  const vp::Domain& domain = to_.domain();
+  // What acts before the next packet arrives may notice it: a processor that polls memory, as a
+  // rule.
+  if (domain.floor() < in_flight_.front().received) return;
   const auto is_early = [this] {
     return !in_flight_.empty() && to_.can_arrive_early(*in_flight_.front().tlp);
   };
@@ -486,7 +490,6 @@ void HalfLink::deliver_early() {
     return;
   }
   arrival_.cancel();
-  const vp::Domain& domain = to_.domain();
   const vp::Picoseconds limit = std::min(domain.floor(), domain.horizon());
   while (is_early() && in_flight_.front().received < limit) {
     InFlight first = in_flight_.pop();

@@ -73,7 +73,7 @@ TEST_P(RewrittenTest, IsOfNoEffectOnAnArmCore) {
   Model model(8);
   bool device_next = false, one = false;
   std::uint64_t count = 0;
-  model.pass(10);
+  model.pass(13);
   for (unsigned round = 0; round < rounds; ++round) {
     model.pass(2);
     if ((round & GetParam()) == 0) {
@@ -114,17 +114,24 @@ TEST_P(RewrittenTest, IsOfNoEffectOnAnArmCore) {
     }
     model.pass(2);
   }
-  for (const Picoseconds quantum : quanta) {
-    const std::string trace = in_child([&] {
-      Instance::Config config = ipu("rewritten");
+  const auto trace = [&](unsigned cores, Picoseconds quantum, Picoseconds slice) {
+    return in_child([&] {
+      Instance::Config config = ipu("rewritten", cores);
       config.max_quantum = quantum;
+      config.slice = slice;
       Machine machine(std::move(config));
       machine.parameter(0, GetParam());
       behave(machine, device);
       run(100 * us);
       return head(machine, model.accesses());
     });
-    EXPECT_TRUE(trace == model.trace()) << quantum;
+  };
+  for (const Picoseconds quantum : quanta) {
+    EXPECT_TRUE(trace(1, quantum, 1 * us) == model.trace()) << quantum;
+  }
+  // Turns end in the middle of blocks, whose parts are translated for themselves.
+  for (const Picoseconds slice : {1 * ns, 3 * ns, 7 * ns, 100 * ns}) {
+    EXPECT_TRUE(trace(2, 1 * us, slice) == model.trace()) << "slices of " << slice;
   }
 }
 
@@ -193,7 +200,7 @@ TEST(CpuBlocksTest, ADeviceMayReplaceTheCodeBehindItsAccess) {
   Model model(8);
   std::uint64_t count = 0;
   bool device_next = false;
-  model.pass(10);
+  model.pass(13);
   for (unsigned round = 0; round < rounds; ++round) {
     model.pass(round == 0 ? 2 + 12 + 1 : 2 + 1);
     model.pass(1);

@@ -2,8 +2,11 @@
 // Calls a routine at SRAM + 0x2000 without end. In rounds whose number has none of parameter 0's
 // bits set it first writes one of two routines there, in turns; the other rounds execute what is
 // there. Both access the device in their middle, and an address that is memory and device by turns.
+// Other cores do nothing, but stay awake.
 .include "ipu.inc"
 begin
+  core 9
+  cbnz x9, .                    // three instructions
   ldr x10, =SRAM + 0x2000
   ldr x12, =SRAM + 0x100
   eor x13, x12, x28
@@ -11,7 +14,7 @@ begin
   mov x0, #0
   mov x1, #0
   adr x16, one
-  adr x17, other                // instruction 10
+  adr x17, other                // instruction 13
 next:
   tst x0, x14
   b.ne 1f

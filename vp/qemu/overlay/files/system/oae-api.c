@@ -67,11 +67,13 @@ static unsigned service(bool io)
     } else if (!QSLIST_EMPTY(&qemu_get_aio_context()->bh_list)) {
         aio_bh_poll(qemu_get_aio_context());
     }
-    if (qemu_reset_requested_get()) {
-        requests |= OAE_REQUEST_RESET;
-    }
-    if (main_loop_should_exit(&status)) {
-        requests |= OAE_REQUEST_SHUTDOWN;
+    if (oae_requests_pending()) {
+        if (qemu_reset_requested_get()) {
+            requests |= OAE_REQUEST_RESET;
+        }
+        if (main_loop_should_exit(&status)) {
+            requests |= OAE_REQUEST_SHUTDOWN;
+        }
     }
     if (!runstate_is_running()) {
         requests |= OAE_REQUEST_STOPPED;

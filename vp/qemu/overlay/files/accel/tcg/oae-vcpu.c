@@ -35,6 +35,12 @@
 #define ANSWER_BITS 8
 #define ANSWERS (1 << ANSWER_BITS)
 
+typedef struct Remembered {
+    OaeAnswer answer;
+    /* Whose time the latency is; 0 if that is no whole number, or depends on a clock. */
+    uint16_t instructions;
+} Remembered;
+
 typedef struct OaeVcpu {
     CPUState *cpu;
     uint64_t executed; /* instructions of all runs before this one */
@@ -46,10 +52,7 @@ typedef struct OaeVcpu {
     bool paused; /* by PAUSE, in this run */
     uint64_t faulted;  /* instructions at the last exception */
     unsigned invalidated; /* how many blocks had been invalidated when its access began */
-    struct {
-        OaeAnswer answer;
-        uint16_t instructions; /* whose time the latency is; 0 if that is no whole number */
-    } remembered[ANSWERS];
+    Remembered remembered[ANSWERS];
 } OaeVcpu;
 
 bool oae_embedded;
@@ -162,50 +165,63 @@ static unsigned place_of(hwaddr address)
 
 void oae_vcpu_remember(int cpu, const OaeAnswer *answer)
 {
-    OaeVcpu *v = vcpu_at(cpu);
-    unsigned place = place_of(answer->address);
-    uint64_t n = ps_per_instruction ? answer->latency / ps_per_instruction : 0;
+    Remembered *r = &vcpu_at(cpu)->remembered[place_of(answer->address)];
+    uint64_t n = ps_per_instruction && !answer->period ? answer->latency / ps_per_instruction : 0;
 
-    v->remembered[place].answer = *answer;
-    v->remembered[place].instructions =
-        n <= UINT16_MAX && n * ps_per_instruction == answer->latency ? n : 0;
+    r->answer = *answer;
+    r->instructions = n <= UINT16_MAX && n * ps_per_instruction == answer->latency ? n : 0;
 }
 
-bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value)
+static bool give(const OaeAnswer *a, uint64_t *value)
 {
-    OaeVcpu *v = vcpu_at(cpu->cpu_index);
-    unsigned place = place_of(address);
-    OaeAnswer *a = &v->remembered[place].answer;
-    uint16_t n = v->remembered[place].instructions;
-
-    if (a->address != address || a->size != size || !a->version ||
-        *a->version != a->seen || !(v->limit & OAE_LIMIT_ANSWERS) || !cpu->neg.can_do_io) {
-        return false;
-    }
-    if (a->period) {
-        int64_t start = local_time(v);
-        int64_t end = ((start + a->before) / a->period + a->edges) * a->period;
-
-        if (end >= v->until) {
-            return false;
-        }
-        v->stalled += end + a->after - start;
-        grant(v, instructions_until(v, v->until));
-    } else if (n && cpu->neg.icount_decr.u16.low > n) {
-        v->stalled += a->latency;
-        v->granted -= n;
-        cpu->neg.icount_decr.u32 -= n;
-    } else if (local_time(v) < v->until) {
-        v->stalled += a->latency;
-        grant(v, instructions_until(v, v->until));
-    } else {
-        return false;
-    }
     for (int i = 0; i < ARRAY_SIZE(a->counts) && a->counts[i].counter; i++) {
         *a->counts[i].counter += a->counts[i].amount;
     }
     *value = a->value;
     return true;
+}
+
+/* For a target with a clock, or a latency that is no number of instructions that is left. */
+static bool __attribute__((noinline)) answer_within_limit(OaeVcpu *v, const OaeAnswer *a,
+                                                          uint64_t *value)
+{
+    int64_t start = local_time(v);
+    int64_t span = a->latency;
+
+    if (a->period) {
+        int64_t end = ((start + a->before) / a->period + a->edges) * a->period;
+
+        if (end >= v->until) {
+            return false;
+        }
+        span = end + a->after - start;
+    } else if (start >= v->until) {
+        return false;
+    }
+    v->stalled += span;
+    grant(v, instructions_until(v, v->until));
+    return give(a, value);
+}
+
+/* A poll spends most of its time here. Without a call that returns, no register is saved. */
+bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value)
+{
+    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+    Remembered *r = &v->remembered[place_of(address)];
+    const OaeAnswer *a = &r->answer;
+    uint16_t n = r->instructions;
+
+    if (a->address != address || a->size != size || !a->version ||
+        *a->version != a->seen || !(v->limit & OAE_LIMIT_ANSWERS) || !cpu->neg.can_do_io) {
+        return false;
+    }
+    if (!n || cpu->neg.icount_decr.u16.low <= n) {
+        return answer_within_limit(v, a, value);
+    }
+    v->stalled += a->latency;
+    v->granted -= n;
+    cpu->neg.icount_decr.u32 -= n;
+    return give(a, value);
 }
 
 bool oae_ends_early(CPUState *cpu)
@@ -301,8 +317,11 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
     if (!make_room_for_code(cpu)) {
         return OAE_RUN_BUSY;
     }
-    /* This includes exclusive work, which flushes TLBs: no other vCPU executes now. */
-    if (!cpu_work_list_empty(cpu)) {
+    /*
+     * This includes exclusive work, which flushes TLBs: no other vCPU executes now. There is one
+     * thread, so that the list needs no lock.
+     */
+    if (!QSIMPLEQ_EMPTY(&cpu->work_list)) {
         current_cpu = cpu;
         process_queued_cpu_work(cpu);
         current_cpu = NULL;

@@ -4,6 +4,7 @@
 #define SYSTEM_OAE_VCPU_H
 
 #include "exec/hwaddr.h"
+#include "exec/vaddr.h"
 #include "hw/core/cpu.h"
 #include "hw/irq.h"
 #include "system/accel-ops.h"
@@ -28,6 +29,8 @@ void oae_vcpu_set_holding(int cpu, bool holding);
 /* Whether `cpu` holds data of a region. */
 bool oae_holds(CPUState *cpu);
 int64_t oae_next_deadline(void);
+/* Whether main_loop_should_exit() has anything to do. */
+bool oae_requests_pending(void);
 /* Bracket a callback that may switch coroutines; begin returns the vCPU's index or -1. */
 int oae_access_begin(void);
 void oae_access_end(int cpu);
@@ -57,6 +60,20 @@ void oae_pause_taken(CPUState *cpu);
  */
 void oae_remember_io(vaddr pc);
 bool oae_does_io(vaddr pc);
+
+/*
+ * accel/tcg/oae-blocks.c: the blocks that were found last. Returns the block that a lookup would find
+ * for code at this place in the host's memory, or NULL if that is not known.
+ */
+struct TranslationBlock *oae_found_block(const void *code, vaddr pc, uint64_t cs_base,
+                                         uint32_t flags, uint32_t cflags);
+/* Remembers what a lookup has found. */
+void oae_remember_block(const void *code, struct TranslationBlock *tb);
+/*
+ * Where the code at `pc` is in the host's memory if the TLB has its page, so that looking it up
+ * changes nothing, or else NULL.
+ */
+const void *oae_code_at(CPUState *cpu, vaddr pc);
 
 /* Of the vCPU that executes: what it holds is written out; it acts on a line. */
 void oae_drain(CPUState *cpu);
