@@ -12,7 +12,7 @@ module oae_answer (
   output logic               asks,         // a read requests the answer, which is
   output oae_types::answer_t choice,
   output oae_types::stage_t  answer_stage, //   and continues in this stage
-  output logic [2:0]         bank,         //   from this bank,
+  output logic [3:0]         bank,         //   from this bank,
   output logic               buffer_given, //   and there is an answer buffer
 
   input  oae_types::answer_t answer,       // the answer that was chosen
@@ -30,7 +30,8 @@ module oae_answer (
 
   localparam logic [2:0] PUSHED_ANSWER = 3'(oae_registers::PORT_PUSHED_ANSWER >> 3);
 
-  logic good;                      // an offer of the host that can take place
+  logic good;                      // an offer of the host that can take place,
+  logic works;                     //   without an offer of the firmware
   logic answers;                   // the answer is sent
 
   assign streams = target == oae_types::WINDOW;
@@ -38,23 +39,36 @@ module oae_answer (
                 (streams || (target == oae_types::PAGE && word == PUSHED_ANSWER));
   assign good = row.verdict == oae_types::GOOD && !row.spent && !row.tentative;
 
+  always_comb
+    case (row.offered_kind)
+      oae_types::SLOTS: works = 1'b0;
+      // One is on its way at most, since there is one place for a result.
+      oae_types::REMOTE: works = row.joined && !row.asked;
+      oae_types::RESULT: works = row.result;
+      default: works = 1'b1;
+    endcase
+
   always_comb begin
     choice = oae_types::FORMED;
-    bank = {1'b0, row.inbox_bank};
+    bank = {2'b00, row.inbox_bank};
     answer_stage = oae_types::FORM;
     buffer_given = !streams && row.answer_line != '0;
     if (!asks) begin
       // The outputs do not change.
-    end else if (good && row.offered_kind != oae_types::SLOTS) begin
+    end else if (good && works) begin
       choice = oae_types::WORKED;
       if (row.offered_kind == oae_types::STEPS) answer_stage = oae_types::TRY_STEPS;
-    end else if (good && row.offered) begin
+      if (row.offered_kind == oae_types::RESULT) begin
+        bank = oae_types::RESULT_BANK;
+        answer_stage = oae_types::HEAD;
+      end
+    end else if (good && row.offered_kind == oae_types::SLOTS && row.offered) begin
       choice = oae_types::EXCHANGE;
-      bank = {2'b10, !row.answer_bank};
+      bank = {3'b010, !row.answer_bank};
       answer_stage = oae_types::ANSWER;
     end else if (row.verdict == oae_types::NONE && row.sequence_last != '0 && !row.reversed) begin
       choice = oae_types::RETAINED;
-      bank = {2'b10, row.answer_bank};
+      bank = {3'b010, row.answer_bank};
       answer_stage = oae_types::ANSWER;
     end
   end

@@ -83,6 +83,8 @@ module oae_block #(
   output logic         bridge_hands,
   output logic [511:0] bridge_slot,
   output logic         bridge_whole,
+  output logic         bridge_replies,
+  output logic         bridge_requests,
   output logic [1:0]   bridge_uses,
   output logic         bridge_accepts,
   output logic         bridge_done,
@@ -165,7 +167,7 @@ module oae_block #(
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .access_done, .access_error, .access_result,
     .bridge_pending, .bridge_valid, .bridge_ready, .bridge_write, .bridge_port, .bridge_data,
-    .bridge_hands, .bridge_slot, .bridge_whole, .bridge_uses, .bridge_accepts, .bridge_done,
+    .bridge_hands, .bridge_slot, .bridge_whole, .bridge_replies, .bridge_requests, .bridge_uses, .bridge_accepts, .bridge_done,
     .dma_valid, .dma_ready, .dma_refused, .dma_address, .dma_data, .dma_class,
     .interrupt_valid, .interrupt_ready, .interrupt_vector, .irq,
     .trace_valid, .trace_port, .trace_epoch, .trace_sequence, .trace_from, .trace_to,
@@ -196,7 +198,7 @@ module oae_block #(
   end
   always_comb begin
     peek_slot = '0;
-    if (peek_valid) peek_slot = swap.slots.memory[{peek_port, peek_bank}];
+    if (peek_valid) peek_slot = swap.slots.memory[$clog2(9*PORTS)'({peek_port, peek_bank})];
   end
 
   oae_peek peek (

@@ -41,6 +41,7 @@ module oae_journal (
   logic shuts;                     // the port is to be closed
   logic unconfirmed;
   logic expires;                   // it has held words for too long
+  logic stays;                     // it is not for the firmware or the other port
 
   assign control_written = stage == oae_types::EXECUTE && write &&
       target == oae_types::HOST_PORT && word == CONTROL && word_enable[0];
@@ -94,10 +95,12 @@ module oae_journal (
   assign unconfirmed = row.state == oae_registers::PORT_STATE_TENTATIVE;
   assign commits = (confirms || continues || goes_on || expires) && unconfirmed;
 
+  // The slot was for the block only.
+  assign stays = row.kind == oae_types::STEPS || row.kind == oae_types::RESULT;
   // The changes take place one after the other. Then the row can be stored.
-  assign moves = stage == oae_types::STORE && row.settled && !row.stepped && !row.committed;
+  assign moves = stage == oae_types::STORE && row.settled && !stays && !row.committed;
   assign settles = stage == oae_types::STORE && row.holds && (!row.tentative || row.settled);
-  assign ends = stage == oae_types::STORE && row.settled && row.stepped && !row.holds;
+  assign ends = stage == oae_types::STORE && row.settled && stays && !row.holds;
 
   // A swap that holds words does so for a limited time, whatever its host does.
   assign expires = stage == oae_types::EXECUTE && target == oae_types::DEADLINE && row.holds &&

@@ -48,7 +48,7 @@ module oae_operation #(
   input  logic [63:0]         value,         // its value for a read
   output logic [63:0]         merged,        //   and its value after a write
   output logic [$clog2(8*PORTS)-1:0] sweep,  // row of slots that CLEAR clears
-  output logic [2:0]          bank,          // the bank that FETCH reads
+  output logic [3:0]          bank,          // the bank that FETCH reads
   output logic                finishes,      // the row is stored at this edge
 
   // Verdicts on it
@@ -73,14 +73,17 @@ module oae_operation #(
   output logic                contends,      // words of the offer are held
 
   input  logic                passes,        // oae_joined.sv
+  input  logic                replies,
+  input  logic                serves,
+  input  logic                answers,
   input  logic                draws,
-  input  logic [2:0]          head,
+  input  logic [3:0]          head,
 
   // The answer (oae_answer.sv)
   input  logic                asks,
   input  oae_types::answer_t  choice,
   input  oae_types::stage_t   answer_stage,
-  input  logic [2:0]          answer_bank,
+  input  logic [3:0]          answer_bank,
   input  logic                buffer_given,
   output oae_types::answer_t  answer,
   output logic                pushes,        // it goes to the answer buffer
@@ -103,6 +106,7 @@ module oae_operation #(
 
   localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
   localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
+  localparam int unsigned RESULT_ARMED = oae_registers::HOST_PORT_EVENT_RESULT_ARMED_SHIFT;
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
   localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
   localparam int unsigned PUBLISH = oae_registers::FIRMWARE_COMMAND_PUBLISH_SHIFT;
@@ -168,7 +172,7 @@ module oae_operation #(
   // ---- Its stages ----
 
   assign finishes = stage == oae_types::STORE && !moves && !settles && !ends && !draws;
-  assign contends = stage == oae_types::WORK && words_busy && fetched == oae_types::FORM;
+  assign contends = stage == oae_types::WORK && words_busy && fetched == oae_types::FORM && source == oae_types::HOST;
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -261,6 +265,7 @@ module oae_operation #(
                   stage <= oae_types::BEGIN_EPOCH;
                 end
                 if (word == EVENT && merged[OFFER_ARMED] && row.offered) signals <= 1'b1;
+                if (word == EVENT && merged[RESULT_ARMED] && row.result) signals <= 1'b1;
               end
 
               oae_types::PAGE, oae_types::STREAM: if (goes_on) begin
@@ -272,7 +277,7 @@ module oae_operation #(
                 // The line as a whole
                 words <= '0;
                 stage <= oae_types::STORE;
-                bank <= {1'b0, row.inbox_bank};
+                bank <= {2'b00, row.inbox_bank};
                 fetched <= repeats ? oae_types::COMPARE : oae_types::JUDGE_HOST;
                 if (row.open && (repeats || &arrived_after)) stage <= oae_types::FETCH;
               end
@@ -286,10 +291,20 @@ module oae_operation #(
                 if (word == COMMAND && word_enable[0] && word_data[PUBLISH] &&
                     (!row.offered || word_data[WITHDRAW]) && !row.joined) begin
                   words <= words;
-                  bank <= {2'b10, !row.answer_bank};
+                  bank <= {3'b010, !row.answer_bank};
                   fetched <= oae_types::JUDGE_FIRMWARE;
                   stage <= oae_types::FETCH;
                 end
+
+              oae_types::BRIDGE_PUT: begin
+                if (serves) begin
+                  words <= words;
+                  bank <= oae_types::REPLY_BANK;
+                  fetched <= oae_types::SERVE;
+                  stage <= oae_types::FETCH;
+                end
+                if (answers && !row.forsaken && row.result_armed) signals <= 1'b1;
+              end
 
               default: ;
             endcase
@@ -300,26 +315,26 @@ module oae_operation #(
             case (target)
               oae_types::FIRMWARE_OFFER: begin
                 words <= words;
-                bank <= {2'b10, !row.answer_bank};
+                bank <= {3'b010, !row.answer_bank};
                 fetched <= oae_types::DELIVER;
                 stage <= oae_types::FETCH;
               end
               oae_types::FIRMWARE_TENTATIVE: if (row.tentative) begin
                 words <= words;
-                bank <= {1'b0, row.tentative_bank};
+                bank <= {2'b00, row.tentative_bank};
                 fetched <= oae_types::DELIVER;
                 stage <= oae_types::FETCH;
               end
               oae_types::FIRMWARE_COMMITTED: if (row.committed) begin
                 words <= words;
-                bank <= {1'b0, row.committed_bank};
+                bank <= {2'b00, row.committed_bank};
                 fetched <= oae_types::DELIVER;
                 stage <= oae_types::FETCH;
               end
               oae_types::DEADLINE: if (late) signals <= 1'b1;
               oae_types::BRIDGE_TAKE: if (passes) begin
                 words <= words;
-                bank <= {1'b0, row.committed_bank};
+                bank <= replies ? oae_types::REPLY_BANK : {2'b00, row.committed_bank};
                 fetched <= oae_types::HAND;
                 stage <= oae_types::FETCH;
               end
@@ -358,7 +373,7 @@ module oae_operation #(
           stage <= next_word;
         end
 
-        oae_types::HAND: begin
+        oae_types::HAND, oae_types::REPLY: begin
           words <= words_after;
           stage <= next_word;
         end
@@ -378,7 +393,7 @@ module oae_operation #(
           stage <= next_word;
         end
 
-        oae_types::TRY_STEPS: begin
+        oae_types::TRY_STEPS, oae_types::SERVE: begin
           fetched <= oae_types::FORM;
           stage <= oae_types::WORK;
         end
@@ -388,7 +403,8 @@ module oae_operation #(
           if (contends) answer <= oae_types::FORMED;
         end
 
-        oae_types::FORM: stage <= oae_types::SEAL;
+        oae_types::FORM: stage <= source == oae_types::BRIDGE ? oae_types::REPLY : oae_types::SEAL;
+        oae_types::HEAD: stage <= oae_types::SEAL;
         oae_types::SEAL: stage <= oae_types::ANSWER;
 
         oae_types::ANSWER:
@@ -409,7 +425,7 @@ module oae_operation #(
         end
 
         oae_types::STORE: if (settles) begin
-          bank <= {1'b0, row.tentative_bank};
+          bank <= {2'b00, row.tentative_bank};
           fetched <= oae_types::SETTLE;
           stage <= oae_types::FETCH;
         end else if (draws) begin

@@ -51,6 +51,8 @@ module oae_ports #(
   output logic         bridge_hands,      // what is taken, for one clock:
   output logic [511:0] bridge_slot,       //   the slot
   output logic         bridge_whole,      //   if there is one,
+  output logic         bridge_replies,    //     which is the result of a REMOTE of the other port,
+  output logic         bridge_requests,   //     or a REMOTE,
   output logic [1:0]   bridge_uses,       //   and how many slots this port has used up
   output logic         bridge_accepts,    // what has arrived is accepted, for one clock
   output logic         bridge_done,       // the operation in work ends, for one clock
@@ -82,7 +84,7 @@ module oae_ports #(
   output logic [63:0]  deadline
 );
 
-  localparam int unsigned SLOT_BITS = $clog2(8 * PORTS);
+  localparam int unsigned SLOT_BITS = $clog2(9 * PORTS);
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
 
   localparam logic [2:0] LIVENESS_LIMIT = 3'(oae_registers::HOST_LIVENESS_LIMIT >> 3);
@@ -107,8 +109,8 @@ module oae_ports #(
   logic [63:0]          word_data;
   logic [7:0]           word_enable;
   logic [63:0]          merged;
-  logic [SLOT_BITS-1:0] sweep;
-  logic [2:0]           bank;
+  logic [$clog2(8*PORTS)-1:0] sweep;
+  logic [3:0]           bank;
   logic                 finishes;
   logic                 contends;
   oae_types::answer_t   answer;
@@ -128,12 +130,15 @@ module oae_ports #(
   logic [5:0]           host_attempt;
   oae_types::kind_t     host_kind;
   oae_types::steps_t    steps;
+  logic                 steps_sound;
+  logic                 arrived;   // the present slot is the REMOTE of another cell
   logic                 firmware_good;
   logic [63:0]          nothing_header;
   logic [63:0]          formed_header;
   logic [SLOT_BITS-1:0] slot_row;
   logic                 slot_write;
-  logic [2:0]           slot_bank;
+  logic                 writes_slot;  // the present slot is written
+  logic [3:0]           slot_bank;
 
   // oae_inbox
   logic        repeats;
@@ -144,7 +149,7 @@ module oae_ports #(
   logic               asks;
   oae_types::answer_t choice;
   oae_types::stage_t  answer_stage;
-  logic [2:0]         answer_bank;
+  logic [3:0]         answer_bank;
   logic               buffer_given;
   logic               streams;
   logic               refused;
@@ -171,19 +176,26 @@ module oae_ports #(
   logic waits;
   logic passes;
   logic whole;
+  logic replies;
+  logic requests;
   logic accepts;
   logic stores;
-  logic [2:0] place;
+  logic serves;
+  logic answers;
+  logic queues;
+  logic [3:0] place;
   logic [1:0] room_after;
   logic draws;
-  logic [2:0] head;
+  logic [3:0] head;
   logic uses_up;
-  logic [63:0] offer_header;
+  logic [63:0] drawn_header;       // of what another cell's slot becomes here: an offer, or an answer
 
   // oae_push
   logic push_waits;
 
   // oae_words
+  oae_types::steps_t requested;
+  logic [63:0]  outcome;           // of the steps of another cell
   logic         words_ready;
   logic         words_busy;
   logic         words_met;
@@ -223,7 +235,7 @@ module oae_ports #(
     .words, .word, .word_data, .word_enable, .value, .merged, .sweep, .bank, .finishes,
     .slot, .row, .opens, .goes_on, .moves, .settles, .ends, .late,
     .repeats, .offers, .arrived_after, .firmware_good, .nothing_header,
-    .words_command, .words_ready, .words_busy, .contends, .passes, .draws, .head,
+    .words_command, .words_ready, .words_busy, .contends, .passes, .replies, .serves, .answers, .draws, .head,
     .asks, .choice, .answer_stage, .answer_bank, .buffer_given, .answer, .pushes,
     .streams, .refused, .denies, .push_waits,
     .completion_valid, .completion_ready, .completion_data, .completion_tag, .traffic_class,
@@ -242,46 +254,53 @@ module oae_ports #(
     .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .firmware_good,
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
     .slot_epoch(slot[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8]),
-    .slot_sequence(slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32]), .whole, .stores, .room_after, .uses_up, .row);
+    .slot_sequence(slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32]),
+    .whole, .replies, .requests, .answers, .queues, .room_after, .uses_up, .row);
 
   // ---- The present slot ----
 
-  assign slot_row = stage == oae_types::CLEAR ? sweep : SLOT_BITS'({port, slot_bank});
+  assign slot_row = stage == oae_types::CLEAR ? SLOT_BITS'(sweep) :
+                    slot_bank[3] ? SLOT_BITS'(8 * PORTS) + SLOT_BITS'(port) : SLOT_BITS'({port, slot_bank[2:0]});
+
+  assign writes_slot = keeps || stage == oae_types::PLACE || stage == oae_types::REPLY;
 
   always_comb begin
     if (stage == oae_types::FETCH) slot_bank = bank;
-    else if (keeps) slot_bank = {2'b10, row.answer_bank};
+    else if (keeps) slot_bank = {3'b010, row.answer_bank};
     else if (stores) slot_bank = place;
-    else if (stage == oae_types::PLACE) slot_bank = {2'b10, !row.answer_bank};
-    else if (target == oae_types::WINDOW) slot_bank = {1'b0, row.inbox_bank};
-    else slot_bank = {2'b10, !row.answer_bank};
+    else if (stage == oae_types::REPLY) slot_bank = oae_types::REPLY_BANK;
+    else if (stage == oae_types::PLACE) slot_bank = {3'b010, !row.answer_bank};
+    else if (target == oae_types::WINDOW) slot_bank = {2'b00, row.inbox_bank};
+    else slot_bank = {3'b010, !row.answer_bank};
     // A standing offer is not overwritten.
-    slot_write = stage == oae_types::CLEAR || offers || keeps || stores || stage == oae_types::PLACE ||
+    slot_write = stage == oae_types::CLEAR || offers || stores || writes_slot ||
         (stage == oae_types::EXECUTE && write && target == oae_types::FIRMWARE_OFFER &&
          !row.offered);
   end
 
   oae_slots #(.PORTS(PORTS)) slots (
-    .clock, .row(slot_row), .write(slot_write), .write_data(keeps || stage == oae_types::PLACE ? slot : data),
-    .write_enable(keeps || stage == oae_types::PLACE ? '1 : enable),
+    .clock, .row(slot_row), .write(slot_write), .write_data(writes_slot ? slot : data),
+    .write_enable(writes_slot ? '1 : enable),
     .read(stage == oae_types::FETCH),
     .form(stage == oae_types::FORM), .form_header(formed_header),
-    .form_payload(answer == oae_types::WORKED && row.offered_kind == oae_types::STEPS ?
+    .form_payload(arrived ? {words_busy ? '0 : words_found, outcome} :
+                  answer == oae_types::WORKED && row.offered_kind == oae_types::STEPS ?
                   {words_found, 63'd0, words_met} :
                   {288'd0, answer == oae_types::WORKED ? '0 : row.age}),
-    .stamp(stage == oae_types::STAMP), .stamp_header(offer_header), .stamp_empty(row.primed),
+    .stamp(stage == oae_types::STAMP || stage == oae_types::HEAD), .stamp_header(drawn_header),
+    .stamp_empty(stage == oae_types::STAMP && row.primed),
     .seal(stage == oae_types::SEAL || stage == oae_types::SEAL_OFFER), .seal_crc(slot_crc),
     .slot, .pushes, .pushed(dma_data));
 
   oae_slot_check check (
     .enable(stage == oae_types::JUDGE_HOST || stage == oae_types::JUDGE_FIRMWARE ||
             stage == oae_types::SEAL || stage == oae_types::SEAL_OFFER || stage == oae_types::TRY_STEPS ||
-            stage == oae_types::SETTLE), .slot,
-    .verdict(row.verdict), .open(row.open), .epoch(row.epoch), .sequence_last(row.sequence_last),
+            stage == oae_types::SETTLE || arrived), .slot, .arrived,
+    .verdict(row.verdict), .open(row.open), .joined(row.joined), .epoch(row.epoch), .sequence_last(row.sequence_last),
     .reversed(row.reversed), .history_lost(row.state == oae_registers::PORT_STATE_HISTORY_LOST),
     .attempt(row.attempt), .attempted(row.attempted), .spent(row.spent), .first_word(row.first_word), .word_count(row.word_count),
     .worked(answer == oae_types::WORKED), .contended(row.contended),
-    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .steps,
+    .crc(slot_crc), .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .steps, .steps_sound,
     .firmware_good, .nothing_header, .formed_header);
 
   // ---- The effects of the operation ----
@@ -304,14 +323,18 @@ module oae_ports #(
 
   oae_joined joined (
     .stage, .target, .row, .arrived_uses(data[oae_registers::PASSAGE_HEAD_USES_SHIFT +: 2]),
-    .arrived_account(data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT]), .commits,
-    .waits, .passes, .whole, .accepts, .stores, .place, .room_after, .draws, .head, .uses_up);
+    .arrived_account(data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT]),
+    .arrived_steps(data[oae_registers::PASSAGE_HEAD_STEPS_SHIFT]),
+    .arrived_result(data[oae_registers::PASSAGE_HEAD_RESULT_SHIFT]), .commits,
+    .waits, .passes, .whole, .replies, .requests, .accepts, .stores, .place, .serves, .answers, .queues, .room_after,
+    .draws, .head, .uses_up);
 
   always_comb begin
-    offer_header = '0;
-    offer_header[oae_registers::SLOT_HEADER_VERB_SHIFT +: 8] = oae_registers::VERB_SWAP;
-    offer_header[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8] = row.epoch;
-    offer_header[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32] = oae_types::following(row.sequence_last);
+    drawn_header = '0;
+    drawn_header[oae_registers::SLOT_HEADER_VERB_SHIFT +: 8] =
+        stage == oae_types::HEAD ? oae_registers::VERB_RESULT : oae_registers::VERB_SWAP;
+    drawn_header[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8] = row.epoch;
+    drawn_header[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32] = oae_types::following(row.sequence_last);
   end
 
   always_ff @(posedge clock)
@@ -321,6 +344,8 @@ module oae_ports #(
   assign bridge_hands = stage == oae_types::HAND;
   assign bridge_slot = slot;
   assign bridge_whole = whole;
+  assign bridge_replies = replies;
+  assign bridge_requests = requests;
   assign bridge_uses = row.uses;
   assign bridge_accepts = accepts;
   assign bridge_done = finishes;
@@ -338,12 +363,23 @@ module oae_ports #(
 
   // ---- The words ----
 
+  // The steps of another cell are applied at once, or none of them.
+  assign arrived = source == oae_types::BRIDGE && (stage == oae_types::SERVE || stage == oae_types::FORM);
+  always_comb begin
+    requested = steps;
+    if (arrived && !steps_sound) requested.operations = '0;
+    outcome = '0;
+    outcome[oae_registers::FIRMWARE_WORD_OUTCOME_DONE_SHIFT] = steps_sound && words_met && !words_busy;
+    outcome[oae_registers::FIRMWARE_WORD_OUTCOME_BUSY_SHIFT] = words_busy;
+    outcome[oae_registers::FIRMWARE_WORD_OUTCOME_BAD_SHIFT] = !steps_sound;
+  end
+
   oae_words words_unit (
     .clock, .reset,
-    .start(stage == oae_types::TRY_STEPS || stage == oae_types::SETTLE),
-    .job(stage == oae_types::TRY_STEPS ? oae_types::TRY :
+    .start(stage == oae_types::TRY_STEPS || stage == oae_types::SERVE || stage == oae_types::SETTLE),
+    .job(stage == oae_types::TRY_STEPS ? oae_types::TRY : stage == oae_types::SERVE ? oae_types::APPLY :
          row.tentative ? oae_types::DO : oae_types::DROP),
-    .steps, .hold(holds), .ready(words_ready), .busy(words_busy), .met(words_met),
+    .steps(requested), .hold(holds), .ready(words_ready), .busy(words_busy), .met(words_met),
     .found(words_found),
     .write(writes && target == oae_types::FIRMWARE_WORDS), .register_word(word),
     .write_data(merged), .commands(words_command), .value(words_value));

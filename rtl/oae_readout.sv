@@ -36,6 +36,7 @@ module oae_readout (
   localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
 
   localparam logic [2:0] PAGE_STATUS = 3'(oae_registers::PORT_STATUS >> 3);
+  localparam logic [2:0] PAGE_WORDS = 3'(oae_registers::PORT_WORDS >> 3);
 
   localparam logic [2:0] FIRMWARE_ID = 3'(oae_registers::FIRMWARE_ID >> 3);
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
@@ -76,10 +77,12 @@ module oae_readout (
       state_word[oae_registers::HOST_PORT_STATE_STATE_SHIFT +: 8] = row.state;
       state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
       state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
+      state_word[oae_registers::HOST_PORT_STATE_RESULT_SHIFT] = row.result;
       state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
 
       event_word[oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT +: 16] = row.msix_vector;
       event_word[oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT] = row.offer_armed;
+      event_word[oae_registers::HOST_PORT_EVENT_RESULT_ARMED_SHIFT] = row.result_armed;
       event_word[oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT] = row.confirm_enable;
 
       status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
@@ -124,7 +127,13 @@ module oae_readout (
             LIMIT: value = {32'd0, row.limit};
             default: ;
           endcase
-        oae_types::PAGE, oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
+        oae_types::PAGE:
+          case (word)
+            PAGE_STATUS: value = state_word;
+            PAGE_WORDS: value = range_word;
+            default: ;
+          endcase
+        oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
         oae_types::FIRMWARE_WORDS: value = words_value;
         oae_types::FIRMWARE_GLOBAL:
           case (word)

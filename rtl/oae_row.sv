@@ -56,7 +56,10 @@ module oae_row #(
   input  logic [7:0]          slot_epoch,    // of the present slot
   input  logic [31:0]         slot_sequence,
   input  logic                whole,
-  input  logic                stores,
+  input  logic                replies,
+  input  logic                requests,
+  input  logic                answers,
+  input  logic                queues,
   input  logic [1:0]          room_after,
   input  logic                uses_up,
 
@@ -68,6 +71,7 @@ module oae_row #(
   localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
   localparam int unsigned VECTOR = oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT;
   localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
+  localparam int unsigned RESULT_ARMED = oae_registers::HOST_PORT_EVENT_RESULT_ARMED_SHIFT;
   localparam int unsigned CONFIRM_ENABLE = oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT;
 
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
@@ -81,7 +85,7 @@ module oae_row #(
   localparam logic [31:0] ASK_PAUSE = 32'd4096;  // clocks between two requests, at least
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 684;  // the width of row_t
+  localparam int unsigned ROW_BITS = 694;  // the width of row_t
 
   logic [ROW_BITS-1:0] rows [PORTS];
   always_ff @(posedge clock)
@@ -98,6 +102,10 @@ module oae_row #(
     if (word == COMMAND && word_enable[1]) cleared = word_data[ACKNOWLEDGE +: 7];
     if (word == FIRMWARE_EVENT && word_enable[0]) cleared = word_data[6:0];
   end
+
+  // A committed REMOTE is still in the port.
+  logic in_port;
+  assign in_port = (row.committed && row.requests) || (row.settled && row.kind == oae_types::REMOTE);
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -119,6 +127,7 @@ module oae_row #(
                 EVENT: begin
                   row.msix_vector <= merged[VECTOR +: 16];
                   row.offer_armed <= merged[OFFER_ARMED] && !row.offered;
+                  row.result_armed <= merged[RESULT_ARMED] && !row.result;
                   row.confirm_enable <= merged[CONFIRM_ENABLE];
                   row.ask_after <= row.since + {32'd0, row.limit};
                 end
@@ -161,6 +170,7 @@ module oae_row #(
               row.answer_line <= '0;
               row.msix_vector <= '0;
               row.offer_armed <= 1'b0;
+              row.result_armed <= 1'b0;
               row.confirm_enable <= 1'b0;
               row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
               // The host will learn that the offer did not take place, so no copy of it may.
@@ -184,6 +194,13 @@ module oae_row #(
                 row.waiting <= '0;
                 row.room <= 2'd2;
                 row.uses <= '0;
+                if (!in_port) begin
+                  row.asked <= 1'b0;
+                  row.forsaken <= 1'b0;
+                end
+                row.away <= 1'b0;
+                row.result <= 1'b0;
+                row.replies <= 1'b0;
               end
               if (word == WORDS) begin
                 row.first_word <= merged[oae_registers::FIRMWARE_WORDS_FIRST_SHIFT +: 12];
@@ -199,7 +216,15 @@ module oae_row #(
             end
 
             oae_types::BRIDGE_PUT: begin
-              if (stores) row.waiting <= row.waiting + 2'd1;
+              if (queues) row.waiting <= row.waiting + 2'd1;
+              if (answers) begin
+                // Nobody asks for the result of an epoch that has ended.
+                row.asked <= !row.forsaken;
+                row.away <= 1'b0;
+                row.result <= !row.forsaken;
+                row.forsaken <= 1'b0;
+                if (!row.forsaken) row.result_armed <= 1'b0;
+              end
               row.room <= room_after;
             end
 
@@ -226,6 +251,9 @@ module oae_row #(
           row.attempt <= '0;
           row.spent <= 1'b0;
           row.state <= oae_registers::PORT_STATE_IDLE;
+          row.asked <= row.asked && !row.result;
+          row.forsaken <= row.asked && !row.result;
+          row.result <= 1'b0;
           row.event_opened <= 1'b1;
         end
 
@@ -265,7 +293,7 @@ module oae_row #(
             row.reversed <= 1'b0;
             row.attempted <= 1'b0;
             row.attempt <= '0;
-            row.stepped <= row.offered_kind == oae_types::STEPS;
+            row.kind <= row.offered_kind;
             row.holds <= holds;
             row.carried <= !keeps;
             if (!keeps) row.answer_bank <= !row.answer_bank;
@@ -274,19 +302,23 @@ module oae_row #(
             row.since <= now;
             row.ask_after <= now + {32'd0, row.limit};
             if (keeps) row.event_passed <= 1'b1;
-            if (row.offered_kind != oae_types::STEPS) row.event_exchanged <= 1'b1;
+            if (row.offered_kind != oae_types::STEPS && row.offered_kind != oae_types::RESULT) row.event_exchanged <= 1'b1;
           end
         end
 
         oae_types::HAND: begin
           row.uses <= '0;
-          if (whole) begin
+          if (replies) row.replies <= 1'b0;
+          else if (whole) begin
             row.committed <= 1'b0;
-            row.room <= row.room - 2'd1;
+            if (requests) row.away <= 1'b1;
+            else row.room <= row.room - 2'd1;
             row.passed_epoch <= slot_epoch;
             row.passed_sequence <= slot_sequence;
           end
         end
+
+        oae_types::REPLY: row.replies <= 1'b1;
 
         oae_types::PLACE: begin
           row.offered <= 1'b1;
@@ -302,6 +334,7 @@ module oae_row #(
           end
           if (moves) begin
             row.committed <= 1'b1;
+            row.requests <= row.kind == oae_types::REMOTE;
             row.tentative_bank <= row.committed_bank;
             row.committed_bank <= row.tentative_bank;
             row.event_committed <= 1'b1;
@@ -321,6 +354,11 @@ module oae_row #(
         row.state <= oae_registers::PORT_STATE_COMMITTED;
         row.settled <= 1'b1;
         row.count_committed <= row.count_committed + 64'd1;
+        if (row.kind == oae_types::REMOTE) row.asked <= 1'b1;
+        if (row.kind == oae_types::RESULT) begin
+          row.asked <= 1'b0;
+          row.result <= 1'b0;
+        end
       end
       if (uses_up) begin
         row.primed <= 1'b0;
@@ -355,13 +393,17 @@ module oae_row #(
           else $error("two slots share a bank");
         assert (row.waiting <= 2'd2 && row.room <= 2'd2 && row.uses <= 2'd2)
           else $error("more slots of a joined port than it has places");
+        assert (row.asked || (!row.away && !row.result && !row.forsaken)) else $error("a result that nobody has asked for");
+        assert (!in_port || (row.asked && !row.away && !row.result)) else $error("two requests at once");
+        assert (!row.result || (!row.away && !row.forsaken)) else $error("a second result");
         assert (!row.joined || !row.offered || row.state != oae_registers::PORT_STATE_TENTATIVE)
           else $error("the bridge has offered a slot past a tentative swap");
       end
       if (uses_up)
         assert (row.primed || row.waiting != '0) else $error("a slot was used up that was not there");
       if (stage == oae_types::HAND)
-        assert (row.joined && row.committed && (row.room != '0 || row.uses != '0)) else $error("a slot was passed on that may not be");
+        assert (row.joined && (row.replies || (row.committed && (row.requests || row.room != '0 || row.uses != '0))))
+          else $error("a slot was passed on that may not be");
       if (stage == oae_types::PLACE)
         assert (row.joined && row.open && !row.offered && (row.primed || row.waiting != '0))
           else $error("the bridge has offered what nobody sent");

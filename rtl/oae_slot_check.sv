@@ -4,8 +4,10 @@
 module oae_slot_check (
   input  logic                enable,          // enables the CRC
   input  logic [511:0]        slot,
+  input  logic                arrived,         // the slot is the REMOTE of another cell
   input  oae_types::verdict_t verdict,         // on the host's offer, after it was judged
   input  logic                open,
+  input  logic                joined,          // with a port of another cell
   input  logic [7:0]          epoch,
   input  logic [31:0]         sequence_last,
   input  logic                reversed,        // whether the last swap was reversed
@@ -23,7 +25,8 @@ module oae_slot_check (
   output logic                host_more,
   output logic [5:0]          host_attempt,
   output oae_types::kind_t    host_kind,
-  output oae_types::steps_t   steps,           // its steps on words
+  output oae_types::steps_t   steps,           // its steps on words,
+  output logic                steps_sound,     //   which are possible
   output logic                firmware_good,   // good as an offer of the firmware
   output logic [63:0]         nothing_header,  // header of an answer that names no swap
   output logic [63:0]         formed_header    // header of any other answer of the block
@@ -56,10 +59,9 @@ module oae_slot_check (
 
   // ---- The verb ----
 
-  logic sound_steps;
   oae_steps decode (
-    .enable, .verb(slot[VERB +: 8]), .steps_word(slot[64 +: 64]), .operands(slot[128 +: 256]),
-    .first_word, .word_count, .steps, .sound(sound_steps));
+    .enable, .verb(arrived ? oae_registers::VERB_MULTI : slot[VERB +: 8]), .steps_word(slot[64 +: 64]), .operands(slot[128 +: 256]),
+    .first_word, .word_count, .steps, .sound(steps_sound));
 
   always_comb begin
     known = 1'b1;
@@ -68,7 +70,15 @@ module oae_slot_check (
       oae_registers::VERB_SWAP: host_kind = oae_types::SLOTS;
       oae_registers::VERB_SEND: host_kind = oae_types::SLOT;
       oae_registers::VERB_CAS, oae_registers::VERB_FETCH_ADD, oae_registers::VERB_MULTI:
-        known = sound_steps;
+        known = steps_sound;
+      oae_registers::VERB_REMOTE: begin
+        known = joined;
+        host_kind = oae_types::REMOTE;
+      end
+      oae_registers::VERB_RESULT: begin
+        known = joined;
+        host_kind = oae_types::RESULT;
+      end
       default: known = 1'b0;
     endcase
   end

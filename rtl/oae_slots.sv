@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot memory with eight banks for each port (the host's are 0 to 2, the firmware's 4 and 5),
-// the present slot, which is read from it or formed by the block, and the slot for the answer buffer.
+// The slot memory with nine banks for each port (the host's are 0 to 2, the firmware's 4 and 5, those of a joined port 3
+// and 6 to 8), the present slot, which is read from it or formed by the block, and the slot for the answer buffer.
 module oae_slots #(
   parameter int unsigned PORTS = 64
 ) (
   input  logic         clock,
-  input  logic [$clog2(8*PORTS)-1:0] row,  // port and bank to read or write
+  input  logic [$clog2(9*PORTS)-1:0] row,  // of the bank to read or write: port and bank, or 8 * PORTS + port for bank 8
   input  logic         write,
   input  logic [511:0] write_data,
   input  logic [63:0]  write_enable,
@@ -23,7 +23,8 @@ module oae_slots #(
   output logic [511:0] pushed       //   and stays here until it has left
 );
 
-  logic [511:0] memory [8*PORTS];
+  logic [511:0] memory [9*PORTS];
+  logic [511:0] stamped;
 
   // A memory with byte enables.
   function automatic logic [511:0] merge(
@@ -36,10 +37,12 @@ module oae_slots #(
   always_ff @(posedge clock)
     if (write) memory[row] <= merge(memory[row], write_data, write_enable);
 
+  assign stamped = {64'd0, stamp_empty ? '0 : slot[447:64], stamp_header};
+
   always_ff @(posedge clock) begin
     if (read) slot <= memory[row];
     else if (form) slot <= {128'd0, form_payload, form_header};
-    else if (stamp) slot <= {64'd0, stamp_empty ? '0 : slot[447:64], stamp_header};
+    else if (stamp) slot <= stamped;
     else if (seal) slot[511:448] <= seal_crc;
   end
 
@@ -47,6 +50,7 @@ module oae_slots #(
     if (pushes) begin
       if (read) pushed <= memory[row];
       else if (form) pushed <= {128'd0, form_payload, form_header};
+      else if (stamp) pushed <= stamped;
       else if (seal) pushed[511:448] <= seal_crc;
     end
 

@@ -11,11 +11,19 @@ package oae_types;
   } verdict_t;
 
   // The objects of a verb
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     SLOTS,                      // the offers of both sides
     SLOT,                       // the host's slot only
-    STEPS                       // words of the block
+    STEPS,                      // words of the block
+    REMOTE,                     // words of the other port's block
+    RESULT                      // the result of those
   } kind_t;
+
+  // Banks of the slot memory that have no other use; oae_slots.sv has the rest
+  typedef enum logic [3:0] {
+    RESULT_BANK = 4'd3,         // the result for the host
+    REPLY_BANK = 4'd8           // the steps of the other port, and then their result
+  } bank_t;
 
   // Operations on words, in up to four steps
   typedef struct packed {
@@ -24,11 +32,12 @@ package oae_types;
     logic [255:0] operands;
   } steps_t;
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     TRY,                        // read the words, and test whether the steps are possible
     DO,                         // execute the held steps
     DROP,                       // drop the held steps
-    ACCESS                      // try and execute the firmware's steps
+    ACCESS,                     // try and execute the firmware's steps
+    APPLY                       // try and execute the other port's steps
   } task_t;
 
   // The state of a port between two operations, except its slots
@@ -46,8 +55,8 @@ package oae_types;
     logic        tentative;     // a slot is tentative, or
     logic        settled;       //   confirmed and waiting for room among the committed
     logic        committed;     // a slot is committed and not yet taken
-    logic        stepped;       // the tentative slot operates on words
-    logic        holds;         //   and holds them until it is settled
+    kind_t       kind;          // the objects of the tentative slot's verb
+    logic        holds;         // it holds words until it is settled
     logic        more;          // the last slot of the host had the flag MORE
     logic        reversed;      // the last swap was reversed, and has no retained answer
 
@@ -75,6 +84,12 @@ package oae_types;
     logic        carried;       // the last swap gave the host the first of them, or the empty one
     logic [7:0]  passed_epoch;  // of the last slot that was passed on
     logic [31:0] passed_sequence;
+    logic        requests;      // the committed slot is a REMOTE
+    logic        asked;         // a REMOTE is committed, and its result is not used up
+    logic        away;          //   the bridge has taken it, and its result is not here
+    logic        result;        //   the result is here
+    logic        forsaken;      //   the epoch of that REMOTE has ended
+    logic        replies;       // the result of a REMOTE of the other port is here, which the bridge has to take
 
     // Events that the firmware has not acknowledged, as in its register
     logic        event_passed;
@@ -88,6 +103,7 @@ package oae_types;
     // Interrupts to the host
     logic [15:0] msix_vector;
     logic        offer_armed;
+    logic        result_armed;
     logic        confirm_enable;
     logic [11:0] first_word;    // the first of the words that the host may use,
     logic [12:0] word_count;    //   and their number
@@ -140,6 +156,9 @@ package oae_types;
     SETTLE,                     //     executes or drops the steps of the tentative slot
     ANSWER,                     //     pushes the answer, or completes the read
     HAND,                       //     gives the slot to the bridge
+    HEAD,                       //     makes the answer of it
+    SERVE,                      //     applies the steps of the other port,
+    REPLY,                      //       and stores their result
     STAMP,                      //     makes an offer of it,
     SEAL_OFFER,                 //       adds its CRC,
     PLACE,                      //       and stores it

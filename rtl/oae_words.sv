@@ -2,7 +2,7 @@
 // The words on which verbs operate, and their holders. The steps of a swap are tried at its
 // interaction, its words are held from then on, and the steps are executed at its confirmation or
 // dropped at its reversal. Held words do not change, so the execution has the result of the trial.
-// The firmware executes one operation at a time, which takes effect at once.
+// The firmware executes one operation at a time, and another cell the steps of one slot. These take effect at once.
 module oae_words (
   input  logic               clock,
   input  logic               reset,
@@ -191,6 +191,7 @@ module oae_words (
                 state <= WRITE;
               end
             end
+            oae_types::APPLY: if (~|(held & named) && met) state <= WRITE;
             default: ;
           endcase
         end

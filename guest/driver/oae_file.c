@@ -41,8 +41,9 @@ static int oae_port_release(struct inode *inode, struct file *file)
 static __poll_t oae_port_poll(struct file *file, poll_table *table)
 {
 	struct oae_port *port = file->private_data;
+	const bool results = poll_requested_events(table) & EPOLLPRI;
+	u64 state, armed = 0;
 	__poll_t ready = 0;
-	u64 state;
 	int ret;
 
 	poll_wait(file, &port->wait, table);
@@ -53,12 +54,20 @@ static __poll_t oae_port_poll(struct file *file, poll_table *table)
 	if (ret)
 		return EPOLLERR | EPOLLHUP;
 	state = oae_port_read(port, OAE_HOST_PORT_STATE);
-	if (state == ~0ULL)
+	if (state == ~0ULL) {
 		ready = EPOLLERR;
-	else if (state & OAE_HOST_PORT_STATE_OFFERED_MASK)
-		ready = EPOLLIN | EPOLLRDNORM;
-	else
-		oae_port_arm(port, OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
+	} else {
+		if (state & OAE_HOST_PORT_STATE_OFFERED_MASK)
+			ready |= EPOLLIN | EPOLLRDNORM;
+		else
+			armed |= OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK;
+		if (results && state & OAE_HOST_PORT_STATE_RESULT_MASK)
+			ready |= EPOLLPRI;
+		else if (results)
+			armed |= OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK;
+		if (armed)
+			oae_port_arm(port, armed);
+	}
 	oae_leave(port->oae);
 	return ready;
 }

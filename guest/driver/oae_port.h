@@ -93,7 +93,7 @@ void oae_port_stop(struct oae_port *port);
 /* Closes the port for good; its owner may still ask for the outcome of its last swap. */
 void oae_port_retire(struct oae_port *port);
 
-/* Handles the port's interrupt: an offer stands, or a confirmation is missing. */
+/* Handles the port's interrupt: an offer or a result stands, or a confirmation is missing. */
 void oae_port_signal(struct oae_port *port);
 /* Begins an epoch. The port is locked. */
 int oae_port_begin(struct oae_port *port);
@@ -104,7 +104,7 @@ int oae_port_begin(struct oae_port *port);
 int oae_port_settle(struct oae_port *port);
 /* Counts the swap that has just been made, if its answer was in doubt. */
 void oae_port_count_doubt(struct oae_port *port, const struct oae_answer *answer);
-/* Has the block signal once when an offer of the firmware stands, if @armed is that bit. */
+/* Has the block signal once when what the bits of @armed name stands: an offer of the firmware, a result. */
 void oae_port_arm(struct oae_port *port, u64 armed);
 /* How many times an answer in doubt is asked for again. */
 unsigned int oae_port_settle_reads(void);

@@ -3,6 +3,7 @@
 #include "oae_request.h"
 
 #include <linux/fs.h>
+#include <linux/io.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -22,12 +23,14 @@
 #define OAE_SIZE_STATS offsetofend(struct oae_stats, signals)
 #define OAE_SIZE_FIRMWARE_STATS offsetofend(struct oae_firmware_stats, mode)
 #define OAE_SIZE_EPOCH offsetofend(struct oae_epoch, reserved)
+#define OAE_SIZE_WORDS offsetofend(struct oae_words, count) /* since version 3 */
 
 static_assert(OAE_SIZE_INFO == 80);
 static_assert(OAE_SIZE_SWAP == 128);
 static_assert(OAE_SIZE_STATS == 72);
 static_assert(OAE_SIZE_FIRMWARE_STATS == 56);
 static_assert(OAE_SIZE_EPOCH == 24);
+static_assert(OAE_SIZE_WORDS == 16);
 static_assert(sizeof(struct oae_answer_buffer) == 80);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
@@ -35,6 +38,11 @@ static_assert(OAE_SWAP_VERB_CAS == OAE_VERB_CAS);
 static_assert(OAE_SWAP_VERB_FETCH_ADD == OAE_VERB_FETCH_ADD);
 static_assert(OAE_SWAP_VERB_MULTI == OAE_VERB_MULTI);
 static_assert(OAE_SWAP_VERB_SEND == OAE_VERB_SEND);
+static_assert(OAE_SWAP_VERB_REMOTE == OAE_VERB_REMOTE);
+static_assert(OAE_SWAP_VERB_RESULT == OAE_VERB_RESULT);
+static_assert(OAE_RESULT_DONE == OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK);
+static_assert(OAE_RESULT_BUSY == OAE_FIRMWARE_WORD_OUTCOME_BUSY_MASK);
+static_assert(OAE_RESULT_BAD == OAE_FIRMWARE_WORD_OUTCOME_BAD_MASK);
 static_assert(OAE_STEP_READ == OAE_WORD_OPERATION_READ);
 static_assert(OAE_STEP_WRITE == OAE_WORD_OPERATION_WRITE);
 static_assert(OAE_STEP_ADD == OAE_WORD_OPERATION_ADD);
@@ -157,7 +165,7 @@ leave:
 	return ret;
 }
 
-/* One try, with its outcome in the caller's memory. 1: an offer of the firmware may be awaited. */
+/* One try, with its outcome in the caller's memory. 1: an offer of the firmware, or a result, may be awaited. */
 static int oae_port_swap(struct oae_port *port, struct oae_swap *swap, void __user *arg)
 {
 	struct oae_answer answer;
@@ -183,8 +191,8 @@ unlock:
 	return ret;
 }
 
-/* Until an offer of the firmware stands or the deadline (ktime, ns) has passed: 0, -ETIME. */
-static int oae_port_wait(struct oae_port *port, u64 deadline)
+/* Until what @armed names stands or the deadline (ktime, ns) has passed: 0, -ETIME. */
+static int oae_port_wait(struct oae_port *port, u64 armed, u64 deadline)
 {
 	u64 seen = atomic64_read(&port->signals), now = ktime_get_ns();
 	struct oae_device *oae = port->oae;
@@ -196,7 +204,7 @@ static int oae_port_wait(struct oae_port *port, u64 deadline)
 	if (ret)
 		return ret;
 	freezes = atomic_read(&oae->freezes);
-	oae_port_arm(port, OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
+	oae_port_arm(port, armed);
 	oae_leave(oae);
 	ret = wait_event_interruptible_hrtimeout(port->wait,
 						 atomic64_read(&port->signals) != seen ||
@@ -226,7 +234,11 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, void __user
 		ret = oae_port_swap(port, &swap, arg);
 		if (ret != 1)
 			return ret;
-		ret = oae_port_wait(port, deadline);
+		ret = oae_port_wait(port,
+				    swap.verb == OAE_SWAP_VERB_RESULT ?
+					    OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK :
+					    OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK,
+				    deadline);
 		if (ret == -ETIME)
 			return oae_copy_out(arg, &swap, sizeof(swap));
 		if (ret)
@@ -370,6 +382,30 @@ static long oae_ioctl_begin(struct oae_port *port, void __user *arg)
 	return oae_copy_out(arg, &epoch, sizeof(epoch));
 }
 
+static long oae_ioctl_words(struct oae_port *port, void __user *arg)
+{
+	struct oae_words words;
+	u64 range;
+	int ret;
+
+	ret = oae_copy_in(&words, sizeof(words), OAE_SIZE_WORDS, 0, arg);
+	if (ret)
+		return ret;
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	range = readq(port->exchange.page + OAE_PORT_WORDS);
+	oae_leave(port->oae);
+	if (range == ~0ULL)
+		return -EIO;
+	words = (struct oae_words){
+		.size = words.size,
+		.first = OAE_GET(range, OAE_PORT_WORDS_FIRST),
+		.count = OAE_GET(range, OAE_PORT_WORDS_COUNT),
+	};
+	return oae_copy_out(arg, &words, sizeof(words));
+}
+
 /* Requests that change what a port does need a file that is open for writing. */
 static bool oae_request_changes(unsigned int cmd)
 {
@@ -403,6 +439,8 @@ long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 		return oae_ioctl_firmware_stats(port, arg);
 	case OAE_IOC_BEGIN:
 		return oae_ioctl_begin(port, arg);
+	case OAE_IOC_WORDS:
+		return oae_ioctl_words(port, arg);
 	default:
 		return -ENOTTY;
 	}

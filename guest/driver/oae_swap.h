@@ -25,7 +25,7 @@ struct oae_durations {
 /* 0: there is the verb, and the device has it; otherwise the error that its request fails with. */
 static inline int oae_verb_check(u8 verb, u64 features)
 {
-	if (verb < OAE_SWAP_VERB_SWAP || verb > OAE_SWAP_VERB_SEND)
+	if (verb < OAE_SWAP_VERB_SWAP || verb > OAE_SWAP_VERB_RESULT)
 		return -EINVAL;
 	return OAE_GET(features, OAE_HOST_FEATURES_VERBS) >> verb & 1 ? 0 : -EOPNOTSUPP;
 }

@@ -108,7 +108,10 @@ void oae_mapping_free(struct oae_mapping *mapping) {
   free(mapping);
 }
 
-/* Makes one try. 1: nothing was exchanged, and the caller may wait for an offer of the firmware. */
+/*
+ * Makes one try. 1: nothing was exchanged, and the caller may wait for an offer of the firmware, or for
+ * a result.
+ */
 static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
   struct oae_exchange *exchange = &mapping->exchange;
   struct oae_answer answer;
@@ -128,9 +131,12 @@ static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
   return outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY;
 }
 
-/* Waits until an offer of the firmware stands (0) or the deadline has passed (-ETIME). */
-static int wait_for_offer(struct oae_mapping *mapping, uint64_t deadline) {
-  struct pollfd file = {.fd = mapping->fd, .events = POLLIN};
+/*
+ * Waits until an offer of the firmware (POLLIN) or a result (POLLPRI) stands (0) or the deadline has
+ * passed (-ETIME).
+ */
+static int wait_for(struct oae_mapping *mapping, short what, uint64_t deadline) {
+  struct pollfd file = {.fd = mapping->fd, .events = what};
   uint64_t now = ktime_get_ns();
   struct timespec left;
   int ready;
@@ -141,7 +147,7 @@ static int wait_for_offer(struct oae_mapping *mapping, uint64_t deadline) {
   ready = ppoll(&file, 1, &left, NULL);
   if (ready < 0) return -errno;
   if (!ready) return -ETIME;
-  return file.revents & POLLIN ? 0 : failure(mapping);
+  return file.revents & what ? 0 : failure(mapping);
 }
 
 int oae_mapping_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
@@ -159,7 +165,8 @@ int oae_mapping_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
     result = try_swap(mapping, swap);
     pthread_mutex_unlock(&mapping->lock);
     if (result == 1) {
-      result = wait_for_offer(mapping, deadline);
+      result = wait_for(mapping, swap->verb == OAE_SWAP_VERB_RESULT ? POLLPRI : POLLIN,
+                        deadline);
       if (!result) result = 1;
     }
   } while (result == 1);

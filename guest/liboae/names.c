@@ -27,6 +27,8 @@ const char *oae_error_text(int error) {
       return "no swap is in doubt";
     case -EAGAIN:
       return "not ready: the firmware makes no offer, or takes none";
+    case -EINPROGRESS:
+      return "asked for, and the result has not come yet";
     case -ECANCELED:
       return "it was reversed";
     case -EOPNOTSUPP:
@@ -68,6 +70,8 @@ const char *oae_verb_name(unsigned int verb) {
       [OAE_SWAP_VERB_FETCH_ADD] = "fetch_add",
       [OAE_SWAP_VERB_MULTI] = "multi",
       [OAE_SWAP_VERB_SEND] = "send",
+      [OAE_SWAP_VERB_REMOTE] = "remote",
+      [OAE_SWAP_VERB_RESULT] = "result",
   };
   return name_of(names, sizeof(names) / sizeof(*names), verb);
 }

@@ -92,6 +92,11 @@ int oae_port_info(struct oae_port *port, struct oae_info *info) {
   return request(port, OAE_IOC_INFO, info);
 }
 
+int oae_port_words(struct oae_port *port, struct oae_words *words) {
+  *words = (struct oae_words){.size = sizeof(*words)};
+  return request(port, OAE_IOC_WORDS, words);
+}
+
 int oae_port_swap(struct oae_port *port, struct oae_swap *swap) {
   swap->size = sizeof(*swap);
   if (port->mapping) return oae_mapping_swap(port->mapping, swap);

@@ -43,6 +43,9 @@ int oae_port_fd(const struct oae_port *port);
 
 int oae_port_info(struct oae_port *port, struct oae_info *info);
 
+/* The words of the block that the port may use. -ENOTTY: the driver is too old to say it. */
+int oae_port_words(struct oae_port *port, struct oae_words *words);
+
 /*
  * Maps the port into this process. From now on the process makes swaps and settlements without the
  * kernel, which only helps to wait for the firmware. A child process cannot use the mapping. Mapping
@@ -69,7 +72,7 @@ int oae_port_settle(struct oae_port *port, struct oae_swap *swap);
  */
 int oae_port_reverse(struct oae_port *port, struct oae_swap *swap);
 
-/* One step on a word of the block. All ports and the firmware share these words. */
+/* One step on a word of the block, which the port shares with the firmware and with other ports. */
 struct oae_step {
   uint8_t operation; /* OAE_STEP_* */
   unsigned int word; /* from 0 */
@@ -82,7 +85,7 @@ struct oae_step {
  * effect; 0: a comparison did not hold, and no step took effect. Each step finds its word as it was
  * before all of them; only one step may change a given word. -EBUSY: another swap holds one of the
  * words; -EAGAIN: the port has no room, because the firmware does not take what was sent; -EINVAL:
- * there is no such step or word. oae_port_swap() and oae_swap_get_steps() list the other errors.
+ * there is no such step or word, or the port may not use the word. oae_port_swap() and oae_swap_get_steps() list the other errors.
  */
 int oae_port_multi(struct oae_port *port, struct oae_step *steps, unsigned int count);
 
@@ -92,6 +95,21 @@ int oae_port_cas(struct oae_port *port, unsigned int word, uint64_t expected, ui
 
 /* Adds to a word, modulo 2^64. *found, unless null, gets the old value. */
 int oae_port_fetch_add(struct oae_port *port, unsigned int word, uint64_t addend, uint64_t *found);
+
+/*
+ * The same with the words of the cell at the other end of a link that joins this port with one there.
+ * The steps take effect once, with the words that the port there may use. timeout_ns limits each of two
+ * waits: until the steps can be asked for (-EAGAIN: they were not), and until their result comes
+ * (-EINPROGRESS: they take effect, and oae_port_result() asks for the result again). A port that is closed
+ * before leaves its result. -EBUSY: a swap of the other cell holds one of the words; -EINVAL: there is no
+ * such step or word, the port there may not use the word, or this port is not joined.
+ */
+int oae_port_remote(struct oae_port *port, struct oae_step *steps, unsigned int count,
+                    uint64_t timeout_ns);
+
+/* The result of such steps. -EAGAIN: it has not come in time. */
+int oae_port_result(struct oae_port *port, struct oae_step *steps, unsigned int count,
+                    uint64_t timeout_ns);
 
 /*
  * Sends a payload to the firmware, which gets it exactly once. -EAGAIN: there was no room for it within
@@ -108,6 +126,11 @@ int oae_port_send(struct oae_port *port, const uint64_t payload[OAE_PAYLOAD_WORD
  */
 int oae_swap_set_steps(struct oae_swap *swap, const struct oae_step *steps, unsigned int count);
 int oae_swap_get_steps(const struct oae_swap *swap, struct oae_step *steps, unsigned int count);
+
+/* The halves of oae_port_remote(): the swap that asks, and what the swap with OAE_SWAP_VERB_RESULT says. */
+int oae_swap_set_remote_steps(struct oae_swap *swap, const struct oae_step *steps,
+                              unsigned int count);
+int oae_swap_get_result(const struct oae_swap *swap, struct oae_step *steps, unsigned int count);
 
 /*
  * Waits up to timeout_ms (negative: without limit) for an offer of the firmware. 0: an offer stands;

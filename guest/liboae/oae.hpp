@@ -46,6 +46,7 @@ class Port {
   void unmap() { oae_port_unmap(port_.get()); }
 
   oae_info info() const { return get<oae_info>(oae_port_info, "info"); }
+  oae_words words() const { return get<oae_words>(oae_port_words, "words"); }
   oae_stats stats() const { return get<oae_stats>(oae_port_stats, "stats"); }
   oae_firmware_stats firmware_stats() const {
     return get<oae_firmware_stats>(oae_port_firmware_stats, "firmware stats");
@@ -69,6 +70,14 @@ class Port {
   bool multi(oae_step (&steps)[Count]) const {
     static_assert(Count <= OAE_STEPS_MAX, "too many steps");
     return done(oae_port_multi(port_.get(), steps, Count), "multi");
+  }
+
+  /// Does all steps with the words of the cell at the other end of the port, or none. Returns whether it
+  /// did them.
+  template <std::size_t Count>
+  bool remote(oae_step (&steps)[Count], std::chrono::nanoseconds timeout) const {
+    static_assert(Count <= OAE_STEPS_MAX, "too many steps");
+    return done(oae_port_remote(port_.get(), steps, Count, static_cast<std::uint64_t>(timeout.count())), "remote");
   }
 
   /// Writes `value` if the word is as `expected`; otherwise sets `expected` to the word. Returns

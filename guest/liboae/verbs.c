@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The verbs about words of the block, and SEND. */
+/* The verbs about words of the block and of another cell's, and SEND. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,13 +16,12 @@ static int verb_of(const struct oae_step *steps, unsigned int count) {
   return OAE_SWAP_VERB_MULTI;
 }
 
-int oae_swap_set_steps(struct oae_swap *swap, const struct oae_step *steps, unsigned int count) {
+static int set_steps(struct oae_swap *swap, const struct oae_step *steps, unsigned int count) {
   if (!count || count > OAE_STEPS_MAX) return -EINVAL;
   for (unsigned int i = 0; i < count; i++)
     if (steps[i].operation < OAE_STEP_READ || steps[i].operation > OAE_STEP_COMPARE ||
         steps[i].word > OAE_WORDS_STEPS_INDEX_0_MASK)
       return -EINVAL;
-  swap->verb = (uint8_t)verb_of(steps, count);
   memset(swap->offer, 0, sizeof(swap->offer));
   for (unsigned int i = 0; i < count; i++) {
     uint64_t what = OAE_PUT(OAE_WORDS_STEPS_INDEX_0, steps[i].word) |
@@ -31,9 +30,23 @@ int oae_swap_set_steps(struct oae_swap *swap, const struct oae_step *steps, unsi
     swap->offer[0] |= what << i * STEP_BITS;
     swap->offer[1 + i] = steps[i].operand;
   }
+  return 0;
+}
+
+int oae_swap_set_steps(struct oae_swap *swap, const struct oae_step *steps, unsigned int count) {
+  int error = set_steps(swap, steps, count);
+
+  if (error) return error;
+  swap->verb = (uint8_t)verb_of(steps, count);
   /* Verbs of their own say by themselves what is done. */
   if (swap->verb != OAE_SWAP_VERB_MULTI) swap->offer[0] = steps[0].word;
   return 0;
+}
+
+int oae_swap_set_remote_steps(struct oae_swap *swap, const struct oae_step *steps,
+                              unsigned int count) {
+  swap->verb = OAE_SWAP_VERB_REMOTE;
+  return set_steps(swap, steps, count);
 }
 
 int oae_swap_get_steps(const struct oae_swap *swap, struct oae_step *steps, unsigned int count) {
@@ -55,6 +68,14 @@ int oae_swap_get_steps(const struct oae_swap *swap, struct oae_step *steps, unsi
     default:
       return -ENODEV;
   }
+}
+
+int oae_swap_get_result(const struct oae_swap *swap, struct oae_step *steps, unsigned int count) {
+  int done = oae_swap_get_steps(swap, steps, count);
+
+  if (done < 0) return done;
+  if (swap->answer[0] & OAE_RESULT_BUSY) return -EBUSY;
+  return swap->answer[0] & OAE_RESULT_BAD ? -EINVAL : done;
 }
 
 int oae_port_multi(struct oae_port *port, struct oae_step *steps, unsigned int count) {
@@ -85,6 +106,26 @@ int oae_port_fetch_add(struct oae_port *port, unsigned int word, uint64_t addend
   if (done < 0) return done;
   if (found) *found = step.found;
   return 0;
+}
+
+int oae_port_remote(struct oae_port *port, struct oae_step *steps, unsigned int count,
+                    uint64_t timeout_ns) {
+  struct oae_swap swap = {.timeout_ns = timeout_ns};
+  int result = oae_swap_set_remote_steps(&swap, steps, count);
+
+  if (!result) result = oae_port_swap(port, &swap);
+  if (!result) result = oae_swap_get_steps(&swap, NULL, 0);
+  if (result < 0) return result;
+  result = oae_port_result(port, steps, count, timeout_ns);
+  return result == -EAGAIN ? -EINPROGRESS : result;
+}
+
+int oae_port_result(struct oae_port *port, struct oae_step *steps, unsigned int count,
+                    uint64_t timeout_ns) {
+  struct oae_swap swap = {.verb = OAE_SWAP_VERB_RESULT, .timeout_ns = timeout_ns};
+  int error = oae_port_swap(port, &swap);
+
+  return error ? error : oae_swap_get_result(&swap, steps, count);
 }
 
 int oae_port_send(struct oae_port *port, const uint64_t payload[OAE_PAYLOAD_WORDS],

@@ -8,24 +8,40 @@
 #include "oae_registers.h"
 #include "options.h"
 
-enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3, exit_unequal = 4 };
+enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3, exit_unequal = 4, exit_no_result = 5 };
 
 static int failed(const char *what, int error) {
   fprintf(stderr, "oae: %s: %s\n", what, oae_error_text(error));
   return exit_failed;
 }
 
+/* Words that a port may use: "0 to 255". */
+static void print_range(const struct oae_words *words) {
+  if (words->count)
+    printf("%" PRIu32 " to %" PRIu32, words->first, words->first + words->count - 1);
+  else
+    printf("none");
+}
+
 static int run_info(struct oae_port *port, const struct options *options) {
   struct oae_info info;
+  struct oae_words words = {0};
   int error = oae_port_info(port, &info);
 
+  /* An older driver does not know this request, and has no port whose words are limited. */
+  if (!error) error = oae_port_words(port, &words);
+  if (error == -ENOTTY) {
+    words.count = (uint32_t)OAE_GET(info.features, OAE_HOST_FEATURES_WORDS);
+    error = 0;
+  }
   if (error) return failed("info", error);
   if (options->json) {
     printf("{\"pci_address\": \"%s\", \"port\": %" PRIu32 ", \"ports\": %" PRIu32
            ", \"block_version\": %" PRIu32 ", \"clock_khz\": %" PRIu32 ", \"features\": %" PRIu64
-           ", \"vectors\": %" PRIu32 ", \"interface\": %" PRIu32 "}\n",
+           ", \"first_word\": %" PRIu32 ", \"words\": %" PRIu32 ", \"vectors\": %" PRIu32
+           ", \"interface\": %" PRIu32 "}\n",
            info.pci_address, info.port, info.ports, info.block_version, info.clock_khz,
-           (uint64_t)info.features, info.vectors, info.version);
+           (uint64_t)info.features, words.first, words.count, info.vectors, info.version);
     return exit_good;
   }
   printf("device      %s\n", info.pci_address);
@@ -35,6 +51,9 @@ static int run_info(struct oae_port *port, const struct options *options) {
   printf("answers    %s%s\n", OAE_GET(info.features, OAE_HOST_FEATURES_PUSHED) ? " pushed" : "",
          OAE_GET(info.features, OAE_HOST_FEATURES_STREAMED) ? " streamed" : "");
   printf("verbs       0x%02x\n", (unsigned int)OAE_GET(info.features, OAE_HOST_FEATURES_VERBS));
+  printf("words       ");
+  print_range(&words);
+  printf("\n");
   printf("vectors     %" PRIu32 "\n", info.vectors);
   printf("interface   %" PRIu32 "\n", info.version);
   return exit_good;
@@ -103,28 +122,75 @@ static int run_swap(struct oae_port *port, const struct options *options) {
   return exit_of(&swap);
 }
 
+/* Why no step was done, and what can be done about it. */
+static void print_refusal(struct oae_port *port, const struct options *options,
+                          const struct oae_swap *swap, int error) {
+  struct oae_words words;
+
+  if (swap->verb == OAE_SWAP_VERB_RESULT && error == -EAGAIN) {
+    printf("the result has not come in time; the steps take effect when the link is up\n");
+  } else if (swap->verb == OAE_SWAP_VERB_RESULT && error == -EINVAL) {
+    printf("bad verb: port %u of the other cell may not use the word, or there is no such step\n",
+           options->port);
+  } else if (swap->verb == OAE_SWAP_VERB_RESULT && error == -EBUSY) {
+    printf("busy: a swap in the other cell holds the word\n");
+  } else if (options->remote && swap->status == OAE_SWAP_STATUS_BAD_VERB) {
+    printf("bad verb: the firmware has not joined port %u with a port of another cell\n", options->port);
+  } else if (swap->status == OAE_SWAP_STATUS_BAD_VERB && !oae_port_words(port, &words)) {
+    printf("bad verb: the words that the firmware has given port %u: ", options->port);
+    print_range(&words);
+    printf("\n");
+  } else {
+    printf("%s\n", oae_status_name(swap->status));
+  }
+}
+
+/* The status of the steps, which may be those of another cell. */
+static const char *status_of_steps(const struct oae_swap *swap, int done) {
+  if (swap->verb == OAE_SWAP_VERB_RESULT && done == -EBUSY)
+    return oae_status_name(OAE_SWAP_STATUS_BUSY);
+  if (swap->verb == OAE_SWAP_VERB_RESULT && done == -EINVAL)
+    return oae_status_name(OAE_SWAP_STATUS_BAD_VERB);
+  return oae_status_name(swap->status);
+}
+
 static int run_steps(struct oae_port *port, const struct options *options) {
   struct oae_step steps[OAE_STEPS_MAX];
   struct oae_swap swap = {};
   int error, done;
 
   memcpy(steps, options->steps, sizeof(steps));
-  error = oae_swap_set_steps(&swap, steps, options->num_steps);
+  if (options->remote)
+    error = oae_swap_set_remote_steps(&swap, steps, options->num_steps);
+  else
+    error = oae_swap_set_steps(&swap, steps, options->num_steps);
   if (!error) error = swap_settled(port, options, &swap);
+  if (!error && options->remote && swap.status == OAE_SWAP_STATUS_OK) {
+    swap = (struct oae_swap){.verb = OAE_SWAP_VERB_RESULT};
+    error = swap_settled(port, options, &swap);
+  }
   if (error) return failed(oae_verb_name(swap.verb), error);
-  done = oae_swap_get_steps(&swap, steps, options->num_steps);
+  if (swap.verb == OAE_SWAP_VERB_RESULT)
+    done = oae_swap_get_result(&swap, steps, options->num_steps);
+  else
+    done = oae_swap_get_steps(&swap, steps, options->num_steps);
   if (options->json) {
     printf("{\"verb\": \"%s\", \"status\": \"%s\", \"done\": %s, \"found\": [",
-           oae_verb_name(swap.verb), oae_status_name(swap.status), done == 1 ? "true" : "false");
+           oae_verb_name(swap.verb), status_of_steps(&swap, done), done == 1 ? "true" : "false");
     for (unsigned int i = 0; i < options->num_steps; i++)
       printf("%s%" PRIu64, i ? ", " : "", steps[i].found);
     printf("]}\n");
   } else if (done < 0) {
-    printf("%s\n", oae_status_name(swap.status));
+    print_refusal(port, options, &swap, done);
   } else {
     printf("%s\n", done ? "done" : "not done, since a comparison does not hold");
     for (unsigned int i = 0; i < options->num_steps; i++)
       printf("word %u was %" PRIu64 "\n", steps[i].word, steps[i].found);
+  }
+  if (swap.verb == OAE_SWAP_VERB_RESULT) {
+    if (done == -EAGAIN) return exit_no_result;
+    if (done == -EBUSY) return exit_not_ready;
+    if (done < 0) return exit_failed;
   }
   return done == 0 ? exit_unequal : exit_of(&swap);
 }

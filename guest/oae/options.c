@@ -36,6 +36,8 @@ const char options_help[] =
     "  -r, --reverse       settle a swap as reversed if its answer stays in doubt\n"
     "  -M, --mapped        map the port into the process, and swap without the kernel\n"
     "  -m, --more          confirm a swap with the next one instead of at once\n"
+    "  -R, --remote        cas, add, multi: with the words of the cell at the other end of the port, if the\n"
+    "                      firmware has joined it with one there; --timeout limits the wait for the result\n"
     "  -u, --untimed       bench: do not ask the driver for times between swaps, which takes longer\n"
     "                      than a swap\n"
     "  -j, --json          print JSON\n"
@@ -49,10 +51,12 @@ const char options_help[] =
     "  2  mistake on the command line\n"
     "  3  not committed, since the firmware was not ready or another swap holds a word\n"
     "  4  cas, multi: a comparison did not hold\n"
+    "  5  --remote: the steps take effect, and their result has not come in time\n"
     "\n"
     "examples:\n"
     "  oae swap 1 2 0xfeed\n"
     "  oae multi compare:0=0 write:0=1 add:1=-5 add:2=5\n"
+    "  oae add --remote --port 4 --timeout 1ms 7 1\n"
     "  oae bench --count 1000 --form streamed --mapped --port 3 --json\n";
 
 static bool parse_number(const char *text, uint64_t max, uint64_t *value) {
@@ -225,8 +229,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
       {"count", required_argument, NULL, 'c'},   {"timeout", required_argument, NULL, 't'},
       {"form", required_argument, NULL, 'f'},    {"more", no_argument, NULL, 'm'},
       {"reverse", no_argument, NULL, 'r'},       {"mapped", no_argument, NULL, 'M'},
-      {"untimed", no_argument, NULL, 'u'},       {"json", no_argument, NULL, 'j'},
-      {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+      {"remote", no_argument, NULL, 'R'},        {"untimed", no_argument, NULL, 'u'},
+      {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
   };
   uint64_t value;
   bool help = false;
@@ -234,7 +239,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
 
   *options = (struct options){.command = COMMAND_INFO, .count = 100, .timeout_ns = 1000000000};
   optind = 0; /* starts anew */
-  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrujh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrRujh", names, NULL)) != -1) {
     switch (option) {
       case 'd':
         if (!parse_number(optarg, UINT_MAX, &value))
@@ -267,6 +272,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
         break;
       case 'r':
         options->reverse = true;
+        break;
+      case 'R':
+        options->remote = true;
         break;
       case 'u':
         options->untimed = true;

@@ -38,6 +38,7 @@ struct options {
   bool mapped;
   bool reverse;
   bool untimed;
+  bool remote; /* cas, add, multi: with the words of the cell at the other end of the port */
   uint64_t payload[OAE_PAYLOAD_WORDS]; /* swap, send */
   struct oae_step steps[OAE_STEPS_MAX]; /* cas, add, multi */
   unsigned int num_steps;

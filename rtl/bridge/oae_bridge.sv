@@ -43,6 +43,8 @@ module oae_bridge #(
   input  logic [511:0]         slot_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic                 whole_i,
+  input  logic                 replies_i,
+  input  logic                 requests_i,
   input  logic [1:0]           uses_i,
   input  logic                 accepts_i,
   input  logic                 done_i,
@@ -54,6 +56,8 @@ module oae_bridge #(
   localparam int unsigned PORT = oae_registers::PASSAGE_HEAD_PORT_SHIFT;
   localparam int unsigned USES = oae_registers::PASSAGE_HEAD_USES_SHIFT;
   localparam int unsigned ACCOUNT = oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT;
+  localparam int unsigned STEPS = oae_registers::PASSAGE_HEAD_STEPS_SHIFT;
+  localparam int unsigned RESULT = oae_registers::PASSAGE_HEAD_RESULT_SHIFT;
 
   typedef enum logic [1:0] {SEEK, TAKE, TAKEN, WRITE} out_t;
   typedef enum logic [2:0] {WAIT, READ, LATCH, PUT, PUTTING, RELEASE} in_t;
@@ -106,6 +110,8 @@ module oae_bridge #(
       out_slot_q[PORT +: 8] <= {2'd0, out_port_q};
       out_slot_q[USES +: 2] <= uses_i;
       out_slot_q[ACCOUNT] <= !whole_i;
+      out_slot_q[STEPS] <= requests_i;
+      out_slot_q[RESULT] <= replies_i;
     end
 
   assign send_write_o = out_q == WRITE;

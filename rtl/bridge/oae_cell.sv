@@ -121,6 +121,8 @@ module oae_cell #(
   logic [511:0]         slot;
   logic [1:0]           uses;
   logic                 whole;
+  logic                 replies;
+  logic                 requests;
   logic                 accepts;
   logic                 done;
   logic                 block_busy;
@@ -144,8 +146,8 @@ module oae_cell #(
     .axi_rvalid(block_rvalid_o), .axi_rready(block_rready_i), .axi_rdata(block_rdata_o), .axi_rresp(block_rresp_o),
     .irq(block_irq_o),
     .bridge_pending(pending), .bridge_valid(valid), .bridge_ready(ready), .bridge_write(write), .bridge_port(port),
-    .bridge_data(data), .bridge_hands(hands), .bridge_slot(slot), .bridge_whole(whole), .bridge_uses(uses),
-    .bridge_accepts(accepts), .bridge_done(done),
+    .bridge_data(data), .bridge_hands(hands), .bridge_slot(slot), .bridge_whole(whole), .bridge_replies(replies),
+    .bridge_requests(requests), .bridge_uses(uses), .bridge_accepts(accepts), .bridge_done(done),
     .trace_valid(trace_valid_o), .trace_port(trace_port_o), .trace_epoch(trace_epoch_o), .trace_sequence(trace_sequence_o),
     .trace_from(trace_from_o), .trace_to(trace_to_o),
     .idle(idle_o), .busy(block_busy), .deadline_valid(block_waits), .deadline(block_deadline));
@@ -170,7 +172,8 @@ module oae_cell #(
     .receive_read_o(receive_read), .receive_slice_o(receive_slice), .receive_data_i(receive_data),
     .receive_take_o(receive_take), .passes_o, .brings_o, .strays_o,
     .pending_i(pending), .valid_o(valid), .ready_i(ready), .write_o(write), .port_o(port), .data_o(data), .hands_i(hands),
-    .slot_i(slot), .whole_i(whole), .uses_i(uses), .accepts_i(accepts), .done_i(done), .busy_o(bridge_busy));
+    .slot_i(slot), .whole_i(whole), .replies_i(replies), .requests_i(requests), .uses_i(uses), .accepts_i(accepts),
+    .done_i(done), .busy_o(bridge_busy));
 
   logic                 link_busy;
   logic                 link_waits;

@@ -14,6 +14,14 @@ bool has_its_check(unsigned offset, std::uint64_t word) {
   return oae_checked(offset, word & ~OAE_PORT_CONFIRM_CHECK_MASK) == word;
 }
 
+// The host reads its port's range as the firmware does.
+static_assert(OAE_PORT_WORDS_FIRST_MASK == OAE_FIRMWARE_WORDS_FIRST_MASK &&
+              OAE_PORT_WORDS_COUNT_MASK == OAE_FIRMWARE_WORDS_COUNT_MASK);
+std::uint64_t range_word(const WordRange& range) {
+  return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, range.first) |
+         OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, range.size);
+}
+
 constexpr unsigned line_of(unsigned offset) {
   return offset / 64;
 }
@@ -129,7 +137,8 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
         break;
       case OAE_HOST_PORT_EVENT:
         settings.event =
-            value & (OAE_HOST_PORT_EVENT_VECTOR_MASK | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK);
+            value & (OAE_HOST_PORT_EVENT_VECTOR_MASK | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK |
+                     OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK);
         if (port.arm(value & OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK)) {
           signals.push_back(OAE_GET(value, OAE_HOST_PORT_EVENT_VECTOR));
         }
@@ -177,6 +186,7 @@ ReferenceBlock::Read ReferenceBlock::host_read(const Line& line, std::uint64_t e
         read.data[0] = read.answer->word;
       }
       read.data[2] = port.state_word();
+      if (line.bar == 2) read.data[4] = range_word(port.range);
     }
     gather(port);
   } else if (line.line == 0) {
@@ -226,8 +236,7 @@ std::optional<std::uint64_t> ReferenceBlock::firmware_read(unsigned address) {
       if (place == OAE_FIRMWARE_STATUS % OAE_FIRMWARE_OFFER_STRIDE) return port.status_word();
       if (place == OAE_FIRMWARE_EVENT % OAE_FIRMWARE_OFFER_STRIDE) return port.events;
       if (place == OAE_FIRMWARE_WORDS % OAE_FIRMWARE_OFFER_STRIDE) {
-        return OAE_PUT(OAE_FIRMWARE_WORDS_FIRST, port.range.first) |
-               OAE_PUT(OAE_FIRMWARE_WORDS_COUNT, port.range.size);
+        return range_word(port.range);
       }
       // No test with this reference joins a port.
       if (place == OAE_FIRMWARE_JOIN % OAE_FIRMWARE_OFFER_STRIDE) return 0;

@@ -92,6 +92,12 @@ TEST_F(SlotCheck, VerbsAndStatus) {
     const bool known = verb >= OAE_VERB_SWAP && verb <= OAE_VERB_SEND;
     EXPECT_EQ(top_.host_verdict, known ? good : bad_verb) << verb;
     EXPECT_EQ(top_.firmware_good, verb == OAE_VERB_SWAP) << verb;
+    top_.joined = 1;
+    top_.eval();
+    const bool known_if_joined = known || verb == OAE_VERB_REMOTE || verb == OAE_VERB_RESULT;
+    EXPECT_EQ(top_.host_verdict, known_if_joined ? good : bad_verb) << verb;
+    EXPECT_EQ(top_.firmware_good, verb == OAE_VERB_SWAP) << verb;
+    top_.joined = 0;
   }
   for (unsigned status = 1; status < 256; ++status) {
     Header header;

@@ -80,7 +80,7 @@ class Verbs : public Block {
 
 TEST_F(Verbs, AreAnnounced) {
   const std::uint64_t features = counter(OAE_HOST_FEATURES);
-  EXPECT_EQ(OAE_GET(features, OAE_HOST_FEATURES_VERBS), 0x3eu);
+  EXPECT_EQ(OAE_GET(features, OAE_HOST_FEATURES_VERBS), 0xfeu);
   EXPECT_EQ(OAE_GET(features, OAE_HOST_FEATURES_WORDS), ReferenceWords::count);
 }
 
@@ -344,6 +344,7 @@ TEST_F(Verbs, AskForTheirConfirmationBeforeTheyAreCommitted) {
 // A port that has words of its own, and one that has none.
 TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(port)), range(0, 256)) << "all, at first";
+  EXPECT_EQ(fixture.read(pages, port * OAE_PORT_SIZE + OAE_PORT_WORDS), range(0, 256));
   open();
   open(other);
   std::uint32_t sequence = 0;
@@ -351,6 +352,8 @@ TEST_F(Verbs, AreAboutTheWordsOfTheirPort) {
     for (const std::uint64_t count : {1, 2, 50, 256, 0x1fff}) {
       fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(first, count));
       EXPECT_EQ(fixture.get(OAE_FIRMWARE_WORDS_AT(port)), range(first, count));
+      EXPECT_EQ(fixture.read(pages, port * OAE_PORT_SIZE + OAE_PORT_WORDS), range(first, count))
+          << "its host sees it";
       std::uint32_t tries = 0;
       ++sequence;
       for (const std::uint64_t index : {first - 1, first + count}) {

@@ -24,12 +24,14 @@
 enum { page_size = 4096, num_files = 6, num_ports = 4, num_maps = 4, max_threads = 16 };
 
 static const unsigned long requests[] = {
-    OAE_IOC_INFO, OAE_IOC_SWAP, OAE_IOC_SETTLE, OAE_IOC_STATS, OAE_IOC_FIRMWARE_STATS, OAE_IOC_BEGIN,
+    OAE_IOC_INFO,           OAE_IOC_SWAP,  OAE_IOC_SETTLE, OAE_IOC_STATS,
+    OAE_IOC_FIRMWARE_STATS, OAE_IOC_BEGIN, OAE_IOC_WORDS,
 };
 enum { num_requests = sizeof(requests) / sizeof(*requests) };
 static const uint32_t sizes[num_requests] = {
     sizeof(struct oae_info),  sizeof(struct oae_swap),           sizeof(struct oae_swap),
     sizeof(struct oae_stats), sizeof(struct oae_firmware_stats), sizeof(struct oae_epoch),
+    sizeof(struct oae_words),
 };
 
 static atomic_int files[num_files];

@@ -13,6 +13,7 @@ from campaign_test import ORDER
 
 PROGRAM = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system/joined"))
 RESTARTING = os.environ.get("OAE_VP_RESTARTING", "build/cmake/tests/firmware/restarting.elf")
+REMOTE = pathlib.Path(os.environ.get("OAE_VP_EXAMPLES", "build/cmake/guest/examples")) / "remote"
 COUNT = 200
 RESTARTS = 4
 APPEND = "console=ttyS0 panic=-1"
@@ -28,7 +29,8 @@ class Joined(machine.TestCase):
         return self.finished(machine.Run(*options, trace=True, **more))
 
     def finished(self, run):
-        shutil.copy(PROGRAM, run.share / "joined")
+        for program in (PROGRAM, REMOTE):
+            shutil.copy(program, run.share / program.name)
         run.finish()
         self.assertEqual(run.code, 0, run)
         return run
@@ -49,6 +51,7 @@ class Hosts(Joined):
     faulty = 0  # its number
     marker = 0  # the host that comes to the mark `waiting` when the second one of `ends` waits for slots
     count = COUNT  # swaps of each host at each port
+    at_the_end = ""  # of what both hosts run
     ports = (4, 7)
 
     @classmethod
@@ -77,6 +80,7 @@ done
 [ $end ] || sleep 0.05  # until the others have swapped
 wait
 oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
+{self.at_the_end}
 """
 
     def exchange(self, *options):
@@ -139,7 +143,7 @@ class Pair(Hosts):
 class Windowed(Hosts):
     """Links keep a window of slots on their way, and hardware passes them on without the firmware.
 
-    The machine is forked while the first slots of the second host wait. One child goes on undisturbed. In the other one, the
+    The machine is forked while the first slots of the second host wait. One child goes on undisturbed. In another one, the
     firmware of an IPU restarts again and again, and hangs in the end.
     """
 
@@ -148,6 +152,7 @@ class Windowed(Hosts):
     FRAME = 5_120  # ps on a wire of 100 Gb/s
     HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
     FIRMWARE = ("--firmware", RESTARTING)
+    more = ()  # commands of other children
     family = None
 
     @classmethod
@@ -156,7 +161,7 @@ class Windowed(Hosts):
         if cls.family is None:
             cls.family = cls().finished(machine.Children(
                 *cls.options(), *cls.FIRMWARE, script=cls().script(), mark="waiting", host=f"host{cls.marker}",
-                commands=["true", cls.HANG], platform=cls.platform, trace=True))
+                commands=["true", cls.HANG, *cls.more], platform=cls.platform, trace=True))
         return cls.family.children
 
     def assert_all_came(self, run):
@@ -207,11 +212,32 @@ class Windowed(Hosts):
 
 
 class Window(Windowed):
-    """A bridge at each end of a link."""
+    """A bridge at each end of a link. In a child, the first host uses the words of the second one's IPU while slots cross, and
+    sends it a slot."""
 
     platform = "window"
     links = ("ipu0.oae.link", "ipu1.oae.link")
     quantum = "300ns"
+    OTHERS_WORDS = "; ".join((
+        "cd /share",
+        'code() { code=0; "$@" || code=$?; echo "code $code"; }',
+        "code ./remote 5 100 > counted",
+        "code oae cas --remote --port 5 7 0 5 > cas",
+        "code oae cas --remote --port 5 7 0 6 > unequal",
+        "code oae multi --remote --form streamed --json --port 5 add:0=1 read:7 > multi",
+        "code oae add --remote --mapped --port 5 0 1 > mapped",
+        "code oae add --remote --port 5 256 1 > far",
+        "code oae add --remote --port 0 0 1 > alone",
+        "code oae multi --port 5 read:0 read:7 > own",
+        "code oae send --port 6 7 8 9 > sent"))
+    at_the_end = """
+oae multi read:0 read:7 > $role.words
+if [ $role = 1 ] && grep -q 'word 7 was 5' 1.words; then
+  oae swap --json --port 6 1 > 1.first
+  oae swap --json --port 6 2 > 1.second
+fi
+"""
+    more = (OTHERS_WORDS,)
 
     def test_hosts_exchange_slots(self):
         self.assert_hosts_exchange_slots()
@@ -221,6 +247,30 @@ class Window(Windowed):
 
     def test_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
         self.assert_a_firmware_that_restarts_and_hangs_is_not_noticed()
+
+    def test_a_host_uses_the_words_of_the_other_cell(self):
+        run = self.children()[self.OTHERS_WORDS]
+        for role in range(2):
+            for port in self.ports:
+                self.assertEqual(run.file(f"{role}.{port}"), f"{self.count} swaps\n", run)
+        self.assertEqual(run.file("counted"), "counted up to 100\ncode 0\n")
+        self.assertEqual(run.file("cas"), "done\nword 7 was 0\nword 7 was 0\ncode 0\n")
+        self.assertEqual(run.file("unequal"), "not done, since a comparison does not hold\n"
+                         "word 7 was 5\nword 7 was 5\ncode 4\n")
+        self.assertEqual(run.file("multi"),
+                         '{"verb": "result", "status": "committed", "done": true, "found": [100, 5]}\ncode 0\n')
+        self.assertEqual(run.file("mapped"), "done\nword 0 was 101\ncode 0\n")
+        self.assertEqual(run.file("far"), "bad verb: port 5 of the other cell may not use the word, or there is no such step\n"
+                         "code 1\n")
+        self.assertEqual(run.file("alone"), "bad verb: the firmware has not joined port 0 with a port of another cell\ncode 1\n")
+        self.assertEqual(run.file("own"), "done\nword 0 was 0\nword 7 was 0\ncode 0\n", "those of its own cell are others")
+        self.assertEqual(run.file("1.words"), "done\nword 0 was 102\nword 7 was 5\n")
+
+    def test_a_send_reaches_the_other_host(self):
+        run = self.children()[self.OTHERS_WORDS]
+        self.assertIn("code 0", run.file("sent"))
+        slots = [[int(word, 16) for word in json.loads(run.file(f"1.{name}"))["answer"]] for name in ("first", "second")]
+        self.assertEqual(slots, [[0] * 6, [7, 8, 9, 0, 0, 0]])
 
     def test_a_wire_that_is_cut_and_damages_bits_loses_and_repeats_nothing(self):
         first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses

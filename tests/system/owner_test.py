@@ -12,7 +12,7 @@ from reset_test import write_silent_firmware
 PROGRAMS = pathlib.Path(os.environ.get("OAE_VP_OWNER_PROGRAMS", "build/cmake/tests/system"))
 ALL_GOOD = "all is as it must be\n"
 # What a process may ask for whose memory is never served
-REQUESTS = ("info", "swap", "stats", "firmware_stats", "begin", "settle")
+REQUESTS = ("info", "swap", "stats", "firmware_stats", "begin", "words", "settle")
 
 HEAD = """
 device=/sys/bus/pci/devices/0000:01:00.0

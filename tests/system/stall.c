@@ -68,6 +68,7 @@ static const struct {
     {"stats", OAE_IOC_STATS, sizeof(struct oae_stats)},
     {"firmware_stats", OAE_IOC_FIRMWARE_STATS, sizeof(struct oae_firmware_stats)},
     {"begin", OAE_IOC_BEGIN, sizeof(struct oae_epoch)},
+    {"words", OAE_IOC_WORDS, sizeof(struct oae_words)},
     {"settle", OAE_IOC_SETTLE, sizeof(struct oae_swap)},
 };
 

@@ -9,6 +9,7 @@ import shutil
 import machine
 
 EXAMPLES = pathlib.Path(os.environ.get("OAE_VP_EXAMPLES", "build/cmake/guest/examples"))
+FEW_WORDS = os.environ.get("OAE_VP_FEW_WORDS", "build/cmake/tests/firmware/few_words.elf")
 TIMES = 100
 
 SCRIPT = f"""
@@ -71,7 +72,7 @@ class Verbs(machine.TestCase):
         self.assertIn('"done": false, "found": [40, 50]', self.file("none"))
         self.assertIn("code 4", self.file("none"))
         self.assertEqual(self.file("words"), "done\nword 7 was 40\nword 8 was 50\ncode 0\n")
-        self.assertEqual(self.file("far"), "bad verb\ncode 1\n")
+        self.assertEqual(self.file("far"), "bad verb: the words that the firmware has given port 0: 0 to 255\ncode 1\n")
 
     def test_a_send_arrives_once(self):
         self.assertRegex(self.file("send"), r"^committed, pushed, .*\noffer  0+1 0+2 0+3 .*\ncode 0\n$")
@@ -105,6 +106,30 @@ class Verbs(machine.TestCase):
 
     def test_the_quantum_changes_nothing(self):
         self.assertEqual(run("--set", "simulation.max_quantum=200ns").trace, self.run_.trace)
+
+
+class FewWords(machine.TestCase):
+    """The firmware gives each port 32 words of its own."""
+
+    def test_a_port_uses_the_words_that_it_was_given_and_no_others(self):
+        run = self.succeed("--firmware", FEW_WORDS, script="""
+cd /share
+code() { code=0; "$@" || code=$?; echo "code $code"; }
+oae info --port 1 > info
+oae info --port 1 --json > json
+for word in 31 32 63 64; do code oae add --port 1 $word 1; done > added
+code oae multi --port 1 add:32=1 read:64 > both
+code oae multi --port 1 --json read:32 > after
+code oae cas --port 2 64 0 7 > other
+""")
+        self.assertIn("\nwords       32 to 63\n", run.file("info"))
+        info = json.loads(run.file("json"))
+        self.assertEqual((info["first_word"], info["words"]), (32, 32))
+        refused = "bad verb: the words that the firmware has given port 1: 32 to 63\ncode 1\n"
+        self.assertEqual(run.file("added"), f"{refused}done\nword 32 was 0\ncode 0\ndone\nword 63 was 0\ncode 0\n{refused}")
+        self.assertEqual(run.file("both"), refused)
+        self.assertIn('"done": true, "found": [1]', run.file("after"))
+        self.assertEqual(run.file("other"), "done\nword 64 was 0\nword 64 was 0\ncode 0\n")
 
 
 if __name__ == "__main__":

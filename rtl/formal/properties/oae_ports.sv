@@ -18,9 +18,11 @@
   assign changes_a_slot = slot_write && stage != oae_types::CLEAR;
   always_ff @(posedge clock)
     if (!reset) begin
-      a_retained_answer_changes_by_an_exchange: assert (!changes_a_slot || keeps || slot_bank != {2'b10, row.answer_bank});
-      a_standing_offer_is_not_overwritten: assert (!changes_a_slot || !row.offered || slot_bank != {2'b10, !row.answer_bank});
-      a_tentative_slot_does_not_change: assert (!changes_a_slot || !row.tentative || slot_bank != {1'b0, row.tentative_bank});
-      a_committed_slot_does_not_change: assert (!changes_a_slot || !row.committed || slot_bank != {1'b0, row.committed_bank});
+      a_retained_answer_changes_by_an_exchange: assert (!changes_a_slot || keeps || slot_bank != {3'b010, row.answer_bank});
+      a_standing_offer_is_not_overwritten: assert (!changes_a_slot || !row.offered || slot_bank != {3'b010, !row.answer_bank});
+      a_tentative_slot_does_not_change: assert (!changes_a_slot || !row.tentative || slot_bank != {2'b00, row.tentative_bank});
+      a_committed_slot_does_not_change: assert (!changes_a_slot || !row.committed || slot_bank != {2'b00, row.committed_bank});
+      a_reply_that_waits_does_not_change: assert (!changes_a_slot || !row.replies || slot_bank != oae_types::REPLY_BANK);
+      a_result_does_not_change: assert (!changes_a_slot || !row.result || slot_bank != oae_types::RESULT_BANK);
       a_read_changes_no_slot: assert (!changes_a_slot || write || exchanges);
     end

@@ -49,5 +49,6 @@
       committed: cover (row.state == oae_registers::PORT_STATE_COMMITTED && row.committed && finishes);
       reversed: cover (row.state == oae_registers::PORT_STATE_REVERSED && row.event_reversed && finishes);
       words_held: cover (row.holds && finishes);
+      replied: cover (row.replies && finishes);
       closed_again: cover (row.state == oae_registers::PORT_STATE_CLOSED && finishes);
     end

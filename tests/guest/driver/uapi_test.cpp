@@ -15,6 +15,7 @@ TEST(Uapi, Sizes) {
   EXPECT_EQ(sizeof(oae_firmware_stats), 56u);
   EXPECT_EQ(sizeof(oae_answer_buffer), 80u);
   EXPECT_EQ(sizeof(oae_epoch), 24u);
+  EXPECT_EQ(sizeof(oae_words), 16u);
 }
 
 template <typename T>
@@ -30,6 +31,7 @@ TEST(Uapi, EachStructureBeginsWithItsSizeAndFlags) {
   expect_head<oae_stats>();
   expect_head<oae_firmware_stats>();
   expect_head<oae_epoch>();
+  expect_head<oae_words>();
 }
 
 TEST(Uapi, Offsets) {
@@ -57,6 +59,8 @@ TEST(Uapi, Offsets) {
   EXPECT_EQ(offsetof(oae_epoch, generation), 8u);
   EXPECT_EQ(offsetof(oae_epoch, sequence), 16u);
   EXPECT_EQ(offsetof(oae_epoch, epoch), 20u);
+  EXPECT_EQ(offsetof(oae_words, first), 8u);
+  EXPECT_EQ(offsetof(oae_words, count), 12u);
 }
 
 TEST(Uapi, PagesOfAMapping) {
@@ -74,6 +78,7 @@ TEST(Uapi, Codes) {
   EXPECT_EQ(OAE_IOC_STATS, 0xea13u);
   EXPECT_EQ(OAE_IOC_FIRMWARE_STATS, 0xea14u);
   EXPECT_EQ(OAE_IOC_BEGIN, 0xea15u);
+  EXPECT_EQ(OAE_IOC_WORDS, 0xea16u);
 }
 
 }  // namespace

@@ -64,6 +64,45 @@ TEST(Verbs, AreUnderstoodByTheBlock) {
                      step(OAE_STEP_COMPARE, 255, 30), step(OAE_STEP_READ, 2, 40)});
 }
 
+TEST(Verbs, OfAnotherCellHaveThePayloadOfMulti) {
+  for (const Steps& steps : {Steps{step(OAE_STEP_ADD, 255, ~0ull)},
+                             Steps{step(OAE_STEP_COMPARE, 255, 1), step(OAE_STEP_WRITE, 255, 2)},
+                             Steps{step(OAE_STEP_WRITE, 1, 10), step(OAE_STEP_ADD, 2, 20),
+                                   step(OAE_STEP_COMPARE, 255, 30), step(OAE_STEP_READ, 2, 40)}}) {
+    const auto count = static_cast<unsigned>(steps.size());
+    oae_swap swap{};
+    ASSERT_EQ(oae_swap_set_remote_steps(&swap, steps.data(), count), 0);
+    EXPECT_EQ(swap.verb, OAE_SWAP_VERB_REMOTE);
+    swap.verb = OAE_SWAP_VERB_MULTI;  // The other cell takes it for that.
+    const ReferenceWords::Steps seen = understood(swap);
+    for (unsigned i = 0; i < count; ++i) {
+      EXPECT_EQ(seen[i].operation, steps[i].operation) << i;
+      EXPECT_EQ(seen[i].index, steps[i].word) << i;
+      EXPECT_EQ(seen[i].operand, steps[i].operand) << i;
+    }
+  }
+  oae_swap swap{};
+  EXPECT_EQ(oae_swap_set_remote_steps(&swap, nullptr, 0), -EINVAL);
+}
+
+TEST(Verbs, ResultsOfAnotherCell) {
+  Steps steps{step(OAE_STEP_READ, 0), step(OAE_STEP_ADD, 1)};
+  oae_swap swap{};
+  swap.verb = OAE_SWAP_VERB_RESULT;
+  for (unsigned i = 1; i < 5; ++i) swap.answer[i] = 10 * i;
+  const std::pair<std::uint64_t, int> results[] = {
+      {OAE_RESULT_DONE, 1}, {0, 0}, {OAE_RESULT_BUSY, -EBUSY}, {OAE_RESULT_BAD, -EINVAL}};
+  for (const auto& [said, expected] : results) {
+    swap.answer[0] = said;
+    EXPECT_EQ(oae_swap_get_result(&swap, steps.data(), 2), expected) << said;
+  }
+  EXPECT_EQ(steps[0].found, 10u);
+  EXPECT_EQ(steps[1].found, 20u);
+  swap.status = OAE_SWAP_STATUS_NOT_READY;
+  swap.answer[0] = OAE_RESULT_BUSY;
+  EXPECT_EQ(oae_swap_get_result(&swap, steps.data(), 2), -EAGAIN) << "it has no result";
+}
+
 TEST(Verbs, WhatIsNoStepIsRefused) {
   offered({}, -EINVAL);
   offered(Steps(5, step(OAE_STEP_READ, 0)), -EINVAL);

@@ -60,6 +60,11 @@ TEST(Options, Verbs) {
   EXPECT_EQ(multi.steps[2].operand, ~std::uint64_t{0});
   EXPECT_EQ(multi.steps[3].word, 4095u);
   EXPECT_EQ(multi.steps[3].operation, OAE_STEP_COMPARE);
+  EXPECT_FALSE(multi.remote);
+  const options remote = parse({"add", "--remote", "3", "2"}).value;
+  EXPECT_TRUE(remote.remote);
+  EXPECT_EQ(remote.steps[0].word, 3u);
+  EXPECT_TRUE(parse({"cas", "-R", "1", "2", "3"}).value.remote);
   const options send = parse({"send", "1", "2"}).value;
   EXPECT_EQ(send.command, COMMAND_SEND);
   EXPECT_EQ(send.payload[1], 2u);

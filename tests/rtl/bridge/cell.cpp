@@ -36,14 +36,18 @@ Cell::~Cell() {
 }
 
 void Cell::post_write(unsigned bar, unsigned address, const void* data, unsigned bytes) {
-  Request request{true, bar, address / 64, {}, 0, {}};
+  Request request{true, bar, address / 64, {}, 0, {}, false};
   std::memcpy(reinterpret_cast<char*>(request.data.data()) + address % 64, data, bytes);
   for (unsigned i = 0; i < bytes; ++i) request.enable |= std::uint64_t{1} << (address % 64 + i);
   requests_.push_back(std::move(request));
 }
 
+void Cell::post_reset() {
+  requests_.push_back({true, 0, 0, {}, 0, {}, true});
+}
+
 void Cell::post_read(unsigned bar, unsigned address, Line done) {
-  requests_.push_back({false, bar, address / 64, {}, ~std::uint64_t{0}, std::move(done)});
+  requests_.push_back({false, bar, address / 64, {}, ~std::uint64_t{0}, std::move(done), false});
 }
 
 void Cell::post_put(Of of, unsigned address, std::uint64_t data) {
@@ -64,6 +68,7 @@ void Cell::settle(std::uint64_t now) {
   if (!requests_.empty()) {
     const Request& request = requests_.front();
     top.request_write_i = request.write;
+    top.request_reset_i = request.reset;
     top.request_bar_i = request.bar;
     top.request_line_i = request.line;
     std::memcpy(top.request_data_i.data(), request.data.data(), 64);

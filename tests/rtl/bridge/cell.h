@@ -29,6 +29,7 @@ class Cell {
   ~Cell();
 
   void post_write(unsigned bar, unsigned address, const void* data, unsigned bytes);
+  void post_reset();  ///< of the function
   void post_read(unsigned bar, unsigned address, Line done);
   void post_put(Of of, unsigned address, std::uint64_t data);
   void post_get(Of of, unsigned address, Done done);
@@ -57,6 +58,7 @@ class Cell {
     Slot data;
     std::uint64_t enable;
     Line done;
+    bool reset = false;
   };
   struct Access {
     bool write;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/bridge/cells.h"
 
+#include <algorithm>
+
 namespace bridge {
 namespace {
 
@@ -95,6 +97,14 @@ bool Cells::is_up() const {
   return a->top.phase_o == OAE_WINDOW_PHASE_UP && b->top.phase_o == OAE_WINDOW_PHASE_UP;
 }
 
+std::uint64_t Cells::access(Cell& cell, unsigned word, unsigned what, std::uint64_t operand) {
+  put(cell, Of::block, OAE_FIRMWARE_WORD_OPERAND, operand);
+  put(cell, Of::block, OAE_FIRMWARE_WORD_COMMAND,
+      OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_INDEX, word) |
+          OAE_PUT(OAE_FIRMWARE_WORD_COMMAND_ACCESS, what));
+  return get(cell, Of::block, OAE_FIRMWARE_WORD_RESULT);
+}
+
 Host Cells::open(Cell& cell, unsigned port) {
   const std::uint64_t one = 1;
   cell.post_write(registers, OAE_HOST_PORT_CONTROL_AT(port), &one, 8);
@@ -115,16 +125,16 @@ void Cells::close(Host& host) {
   until([&host] { return host.cell->idle(); });
 }
 
-std::optional<std::uint64_t> Cells::swap(Host& host, std::uint64_t number, std::uint8_t verb,
-                                         std::uint8_t flags) {
+std::optional<Payload> Cells::offer(Host& host, std::uint8_t verb, const Payload& payload,
+                                    std::uint8_t flags) {
   Header header;
   header.verb = verb;
   header.flags = flags;
   header.epoch = host.epoch;
   header.sequence = host.sequence + 1;
   header.attempt = host.attempt;
-  Slot slot{header.word(), number};
-  for (unsigned i = 2; i < 7; ++i) slot[i] = number * i;
+  Slot slot{header.word()};
+  std::copy(payload.begin(), payload.end(), slot.begin() + 1);
   seal(slot);
   const unsigned window = host.port * OAE_PORT_SIZE + OAE_PORT_WINDOW;
   Slot answer{};
@@ -133,16 +143,45 @@ std::optional<std::uint64_t> Cells::swap(Host& host, std::uint64_t number, std::
   until([&host] { return host.cell->idle(); });
   EXPECT_TRUE(sealed(answer));
   const Header said = Header::of(answer[0]);
+  EXPECT_EQ(said.verb, verb);
   if (said.status != OAE_STATUS_OK) {
+    EXPECT_EQ(said.status, OAE_STATUS_NOT_READY);
     host.attempt = (host.attempt + 1) & 63;
     return std::nullopt;
   }
   EXPECT_EQ(said.epoch, header.epoch);
   EXPECT_EQ(said.sequence, header.sequence);
-  for (unsigned i = 2; i < 7; ++i) EXPECT_EQ(answer[i], verb == OAE_VERB_SWAP ? answer[1] * i : 0);
   ++host.sequence;
   host.attempt = 0;
-  return answer[1];
+  Payload answered;
+  std::copy(answer.begin() + 1, answer.end() - 1, answered.begin());
+  return answered;
+}
+
+std::optional<std::uint64_t> Cells::swap(Host& host, std::uint64_t number, std::uint8_t verb,
+                                         std::uint8_t flags) {
+  Payload payload{number};
+  for (unsigned i = 1; i < 6; ++i) payload[i] = number * (i + 1);
+  const std::optional<Payload> answer = offer(host, verb, payload, flags);
+  if (!answer) return std::nullopt;
+  for (unsigned i = 1; i < 6; ++i) {
+    EXPECT_EQ((*answer)[i], verb == OAE_VERB_SWAP ? (*answer)[0] * (i + 1) : 0);
+  }
+  return (*answer)[0];
+}
+
+bool Cells::ask(Host& host, std::uint64_t steps, std::uint64_t operand_0, std::uint64_t operand_1) {
+  const std::optional<Payload> answer = offer(host, OAE_VERB_REMOTE, {steps, operand_0, operand_1});
+  if (!answer) return false;
+  EXPECT_EQ(*answer, Payload{}) << "its result comes later";
+  confirm(host);
+  return true;
+}
+
+std::optional<Payload> Cells::collect(Host& host) {
+  std::optional<Payload> result = offer(host, OAE_VERB_RESULT, {});
+  if (result) confirm(host);
+  return result;
 }
 
 void Cells::confirm(Host& host) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,6 +16,8 @@ namespace bridge {
 
 constexpr double clock_ns = 1.28;
 constexpr unsigned ports = 4;
+
+using Payload = std::array<std::uint64_t, OAE_SLOT_PAYLOAD_COUNT>;
 
 /// A host's side of a port: what its driver remembers.
 struct Host {
@@ -62,11 +65,24 @@ class Cells : public testing::Test {
   /// brings, 0 for an empty slot, or nothing if no exchange took place.
   std::optional<std::uint64_t> swap(Host& host, std::uint64_t number,
                                     std::uint8_t verb = OAE_VERB_SWAP, std::uint8_t flags = 0);
+  /// The same with any payload; returns the answer's payload.
+  std::optional<Payload> offer(Host& host, std::uint8_t verb, const Payload& payload,
+                               std::uint8_t flags = 0);
+  /// Asks for steps in the other cell. Returns whether that was committed.
+  bool ask(Host& host, std::uint64_t steps, std::uint64_t operand_0 = 0,
+           std::uint64_t operand_1 = 0);
+  /// The result of the steps, if it is here, which is used up.
+  std::optional<Payload> collect(Host& host);
   void confirm(Host& host);
   void reverse(Host& host);
   /// Swaps and confirms, which has to succeed.
   std::uint64_t exchange(Host& host, std::uint64_t number);
 
+  /// The firmware's access to a word; returns what it was before.
+  std::uint64_t access(Cell& cell, unsigned word, unsigned what, std::uint64_t operand = 0);
+  std::uint64_t word_of(Cell& cell, unsigned word) {
+    return access(cell, word, OAE_WORD_ACCESS_READ);
+  }
   unsigned waiting(const Host& host) { return OAE_GET(join_of(host), OAE_FIRMWARE_JOIN_WAITING); }
   unsigned room(const Host& host) { return OAE_GET(join_of(host), OAE_FIRMWARE_JOIN_ROOM); }
   std::uint64_t join_of(const Host& host) {

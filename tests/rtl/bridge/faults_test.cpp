@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts swap at random at both ends, reverse and close, while units on the wires are lost, damaged
-// and repeated, the link goes down, and firmwares that have restarted repeat all that they ever do.
-// Each host gets the slots that the other has committed, once and in their order.
+// Hosts swap and use each other's words at random at both ends, reverse and close, while units on
+// the wires are lost, damaged and repeated, the link goes down, and firmwares that have restarted
+// repeat all that they ever do. Each host gets the slots that the other has committed, once and in
+// their order, and its steps take effect once.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -16,9 +17,11 @@ struct Party {
   Host host;
   std::uint64_t next = 1;
   bool in_doubt = false;  // a swap is not confirmed,
-  bool asked = false;     //   which brings a slot,
+  std::uint8_t verb = 0;  //   of this verb,
   std::uint64_t offered = 0;
   std::uint64_t brought = 0;
+  std::uint64_t requests = 0;  // each adds 1 to a word of the other cell that is this host's alone,
+  std::uint64_t results = 0;   //   and this many of their results came
   std::vector<std::uint64_t> sent;
   std::vector<std::uint64_t> received;
 };
@@ -49,8 +52,12 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
     if (!party.in_doubt) return;
     if (commit) {
       confirm(party.host);
-      party.sent.push_back(party.offered);
-      if (party.asked) party.received.push_back(party.brought);
+      if (party.verb == OAE_VERB_REMOTE) ++party.requests;
+      if (party.verb == OAE_VERB_RESULT) ++party.results;
+      if (party.verb == OAE_VERB_SWAP || party.verb == OAE_VERB_SEND) {
+        party.sent.push_back(party.offered);
+      }
+      if (party.verb == OAE_VERB_SWAP) party.received.push_back(party.brought);
     } else {
       reverse(party.host);
     }
@@ -62,9 +69,30 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
     const auto answer = swap(party.host, party.next, send ? OAE_VERB_SEND : OAE_VERB_SWAP);
     if (!answer) return;
     party.in_doubt = true;
-    party.asked = !send;
+    party.verb = send ? OAE_VERB_SEND : OAE_VERB_SWAP;
     party.offered = party.next++;
     party.brought = *answer;
+  }
+
+  static unsigned word(const Party& party) { return 100 + party.host.port; }
+
+  void request(Party& party) {
+    settle(party, true);
+    const std::uint64_t steps = OAE_PUT(OAE_WORDS_STEPS_INDEX_0, word(party)) |
+                                OAE_PUT(OAE_WORDS_STEPS_OPERATION_0, OAE_WORD_OPERATION_ADD);
+    if (!Cells::offer(party.host, OAE_VERB_REMOTE, {steps, 1})) return;
+    party.in_doubt = true;
+    party.verb = OAE_VERB_REMOTE;
+  }
+
+  /// Whichever results were dropped with their epoch, this is that of the last request.
+  void look(Party& party) {
+    settle(party, true);
+    const auto result = Cells::offer(party.host, OAE_VERB_RESULT, {});
+    if (!result) return;
+    EXPECT_EQ(*result, (Payload{OAE_FIRMWARE_WORD_OUTCOME_DONE_MASK, party.requests - 1}));
+    party.in_doubt = true;
+    party.verb = OAE_VERB_RESULT;
   }
 
   void reopen(Party& party) {
@@ -96,7 +124,7 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
   void run(unsigned steps) {
     for (unsigned step = 0; step < steps && !HasFatalFailure(); ++step) {
       Party& party = parties[below(2)][below(ports)];
-      switch (below(12)) {
+      switch (below(18)) {
         case 0:
         case 1:
         case 2:
@@ -121,6 +149,15 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
           configure(*a);
           configure(*b);
           break;
+        case 11:
+        case 12:
+          request(party);
+          break;
+        case 13:
+        case 14:
+        case 15:
+          look(party);
+          break;
         default:
           clock(below(200));
       }
@@ -137,8 +174,12 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
     ASSERT_LE(arrived.size(), from.sent.size());
     EXPECT_TRUE(std::equal(arrived.begin(), arrived.end(), from.sent.begin()));
     const std::uint64_t status = status_of(from.host);
-    const unsigned held = OAE_GET(status, OAE_FIRMWARE_STATUS_COMMITTED) +
-                          OAE_GET(status, OAE_FIRMWARE_STATUS_TENTATIVE);
+    // A request may wait behind a slot that has no room.
+    const std::uint64_t done = word_of(*to.host.cell, word(from));
+    ASSERT_LE(done, from.requests);
+    const std::uint64_t held = OAE_GET(status, OAE_FIRMWARE_STATUS_COMMITTED) +
+                               OAE_GET(status, OAE_FIRMWARE_STATUS_TENTATIVE) -
+                               (from.requests - done);
     EXPECT_EQ(from.sent.size(), arrived.size() + waiting(to.host) + held);
   }
 
@@ -156,7 +197,7 @@ TEST_P(Faults, EachSlotReachesTheOtherHostOnce) {
     parties[1][port].host = open(*b, port);
   }
   rate = GetParam() % 4 == 3 ? 0 : 5 + below(40);
-  run(1500);
+  run(3000);
   rate = 0;
   until([this] {
     configure(*a);
@@ -169,12 +210,15 @@ TEST_P(Faults, EachSlotReachesTheOtherHostOnce) {
   }
   rest();
   std::size_t exchanged = 0;
+  std::uint64_t results = 0;
   for (unsigned port = 0; port < ports; ++port) {
     check(parties[0][port], parties[1][port]);
     check(parties[1][port], parties[0][port]);
     exchanged += parties[0][port].received.size() + parties[1][port].received.size();
+    results += parties[0][port].results + parties[1][port].results;
   }
   EXPECT_GT(exchanged, 40u);
+  EXPECT_GT(results, 10u);
   for (Cell* cell : {a.get(), b.get()}) {
     EXPECT_EQ(get(*cell, Of::link, OAE_WINDOW_COUNT_LOST), 0u);
     EXPECT_EQ(get(*cell, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);

@@ -4,8 +4,8 @@
  *
  * A port can be open once at a time; another open fails with EBUSY. An open begins a new epoch, and
  * the last close ends it. poll() reports POLLIN while an offer of the firmware stands, so that a swap
- * would not be answered NOT_READY for want of one. A reset that passes is no event; an unbinding is
- * POLLERR and POLLHUP.
+ * would not be answered NOT_READY for want of one, and POLLPRI, if that is asked for, while a result for
+ * OAE_SWAP_VERB_RESULT does. A reset that passes is no event; an unbinding is POLLERR and POLLHUP.
  *
  * Structures grow, and programs and drivers of different age understand each other. Each structure
  * begins with @size, the number of bytes that the caller has given, and with @flags. A driver takes
@@ -30,7 +30,7 @@
 #include <linux/types.h>
 
 /* Goes up by one with each addition to this interface. */
-#define OAE_INTERFACE_VERSION 2
+#define OAE_INTERFACE_VERSION 3
 
 #define OAE_PAYLOAD_WORDS 6
 
@@ -70,6 +70,8 @@ struct oae_info {
 #define OAE_SWAP_VERB_FETCH_ADD 3
 #define OAE_SWAP_VERB_MULTI 4
 #define OAE_SWAP_VERB_SEND 5
+#define OAE_SWAP_VERB_REMOTE 6
+#define OAE_SWAP_VERB_RESULT 7
 
 /*
  * CAS, FETCH_ADD and MULTI work on the block's words of 64 bits, which all ports and the firmware
@@ -83,10 +85,22 @@ struct oae_info {
  *
  * In the answer, bit 0 of @answer[0] is 1 if the steps took effect, and @answer[1 + i] is the value
  * that step i has found. Status BUSY: another swap holds one of the words, and nothing was done.
- * Status BAD_VERB: there is no such word or operation.
+ * Status BAD_VERB: there is no such word or operation, or the port may not use the word (OAE_IOC_WORDS).
  *
  * SEND delivers @offer to the firmware exactly once. The firmware need not have offered anything.
+ *
+ * REMOTE has the payload of MULTI, and is about the words of the cell at the other end of the port, if
+ * the firmware has joined it with a port there; otherwise its status is BAD_VERB. Its steps take effect
+ * there exactly once, at some time after the swap was committed, with the words that the port of that
+ * cell may use. Their result is the answer of RESULT, whose @offer is zero: bits OAE_RESULT_* in
+ * @answer[0], and @answer[1 + i] as above. A port has one REMOTE at a time. Until RESULT is committed,
+ * another REMOTE is answered NOT_READY. A RESULT is answered NOT_READY until the result has come, and a
+ * result of an earlier epoch is dropped.
  */
+#define OAE_RESULT_DONE 1 /* the steps took effect; else no step did */
+#define OAE_RESULT_BUSY 2 /* a swap in the other cell holds one of the words */
+#define OAE_RESULT_BAD 4 /* there is no such word or operation, or the port there may not use the word */
+
 #define OAE_STEPS_MAX 4
 #define OAE_STEP_READ 1
 #define OAE_STEP_WRITE 2
@@ -116,7 +130,8 @@ struct oae_info {
  * struct oae_swap - one bilateral swap
  * @size: in: size of this structure
  * @flags: in: OAE_SWAP_FLAG_* for OAE_IOC_SWAP, OAE_SETTLE_* for OAE_IOC_SETTLE
- * @timeout_ns: in: how long to wait for an offer of the firmware; 0 or O_NONBLOCK: not at all
+ * @timeout_ns: in: how long to wait for an offer of the firmware, or for the result that RESULT asks
+ *	for; 0 or O_NONBLOCK: not at all
  * @offer: in: payload of the host's slot
  * @answer: out: if @status is OK, payload of the firmware's slot, or of the block's answer to the
  *	other verbs; if it is NOT_READY or BUSY, word 0 is the age of the firmware's sign of life in
@@ -284,6 +299,22 @@ struct oae_epoch {
 	__u8 reserved[3];
 };
 
+/**
+ * struct oae_words - the words of the block that the port may use
+ * @size: in: size of this structure
+ * @flags: in: zero
+ * @first: the first of them
+ * @count: how many they are; 0: none
+ *
+ * The firmware gives each port its words, and may change that at any time.
+ */
+struct oae_words {
+	__u32 size;
+	__u32 flags;
+	__u32 first;
+	__u32 count;
+};
+
 #define OAE_IOC_MAGIC 0xea
 #define OAE_IOC_INFO _IO(OAE_IOC_MAGIC, 0x10) /* struct oae_info */
 #define OAE_IOC_SWAP _IO(OAE_IOC_MAGIC, 0x11) /* struct oae_swap */
@@ -292,5 +323,6 @@ struct oae_epoch {
 #define OAE_IOC_FIRMWARE_STATS _IO(OAE_IOC_MAGIC, 0x14) /* struct oae_firmware_stats */
 /* Begins an epoch, as an open does. EIO: an outcome of the kernel's has to be settled first. */
 #define OAE_IOC_BEGIN _IO(OAE_IOC_MAGIC, 0x15) /* struct oae_epoch */
+#define OAE_IOC_WORDS _IO(OAE_IOC_MAGIC, 0x16) /* struct oae_words */
 
 #endif

@@ -89,7 +89,7 @@ TEST_F(port, refuses_bad_addresses)
 {
 	const unsigned long codes[] = {
 		OAE_IOC_INFO, OAE_IOC_SWAP, OAE_IOC_SETTLE, OAE_IOC_STATS,
-		OAE_IOC_BEGIN, OAE_IOC_FIRMWARE_STATS,
+		OAE_IOC_BEGIN, OAE_IOC_FIRMWARE_STATS, OAE_IOC_WORDS,
 	};
 	unsigned int i;
 
@@ -117,7 +117,7 @@ TEST_F(port, refuses_unknown_verbs_and_forms)
 	for (value = 0; value < 256; value++) {
 		swap = a_swap(OAE_SWAP_FORM_STREAMED);
 		swap.verb = value;
-		if (value < OAE_SWAP_VERB_SWAP || value > OAE_SWAP_VERB_SEND)
+		if (value < OAE_SWAP_VERB_SWAP || value > OAE_SWAP_VERB_RESULT)
 			EXPECT_EQ(request(self->file, OAE_IOC_SWAP, &swap), EINVAL);
 		swap = a_swap(value);
 		if (value > OAE_SWAP_FORM_STREAMED)
@@ -194,6 +194,12 @@ FIXTURE_VARIANT_ADD(structure, begin)
 {
 	.code = OAE_IOC_BEGIN,
 	.known = sizeof(struct oae_epoch),
+};
+
+FIXTURE_VARIANT_ADD(structure, words)
+{
+	.code = OAE_IOC_WORDS,
+	.known = sizeof(struct oae_words),
 };
 
 FIXTURE_VARIANT_ADD(structure, settle)
