@@ -517,6 +517,12 @@ TEST_F(StrangeRequest, AResultThatNobodyAskedForIsStray) {
   EXPECT_EQ(waiting(here), 0u);
 }
 
+TEST_F(StrangeRequest, AnAccountIsNoRequest) {
+  send(*b, head(true, false) | OAE_PASSAGE_HEAD_ACCOUNT_MASK, add(5));
+  EXPECT_EQ(word_of(*a, 5), 0u);
+  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_RECEIVED), 0u) << "there is no result";
+}
+
 // The rings of the link are full, so that the result stays in its port.
 TEST_F(StrangeRequest, ASecondRequestWhileAResultWaitsIsStray) {
   Host other = open(*a, 2);
