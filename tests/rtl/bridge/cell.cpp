@@ -14,7 +14,7 @@ namespace bridge {
 using window::slices;
 
 Cell::Cell(std::uint64_t now) {
-  top.ports_i = 4;
+  top.ports_i = BRIDGE_PORTS;
   top.clock_khz_i = 781'250;
   top.completion_ready_i = 1;
   top.interrupt_ready_i = 1;

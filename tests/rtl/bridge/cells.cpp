@@ -86,7 +86,7 @@ void Cells::bring_up() {
     for (unsigned port = 0; port < ports; ++port) {
       put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
     }
-    put(*cell, Of::link, OAE_WINDOW_PORTS, (1u << ports) - 1);
+    put(*cell, Of::link, OAE_WINDOW_PORTS, ~std::uint64_t{0} >> (64 - ports));
     take_up(*cell);
   }
   until([this] { return is_up(); });

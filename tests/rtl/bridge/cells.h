@@ -15,7 +15,7 @@
 namespace bridge {
 
 constexpr double clock_ns = 1.28;
-constexpr unsigned ports = 4;
+constexpr unsigned ports = BRIDGE_PORTS;
 
 using Payload = std::array<std::uint64_t, OAE_SLOT_PAYLOAD_COUNT>;
 
