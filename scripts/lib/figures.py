@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import figures_failures  # noqa: E402
 import figures_hosts  # noqa: E402
+import figures_joined  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
@@ -22,6 +23,7 @@ PARTS = {
     "failures": figures_failures.results,
     "link": figures_link.results,
     "hosts": figures_hosts.results,
+    "joined": figures_joined.results,
 }
 
 
