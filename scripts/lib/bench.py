@@ -27,9 +27,11 @@ import synthesis  # noqa: E402
 from bench_result import EXCESS, HEAD, VALUE, Result, at_least, at_most, line  # noqa: E402
 ROOT = LIBRARY.parents[1]
 PLATFORM = ROOT / "platforms" / "oae-mini.yaml"
+WINDOW = ROOT / "platforms" / "window.yaml"
 SECONDS_AT_MOST = 300  # of wall time, for one run of a machine
 
 READS, EDU_READS, SWAPS, COPIES, CHILDREN = 400_000, 8_000_000, 60_000, 4_000, 40  # some seconds each
+EXCHANGES = 20_000
 LINE_COPIES, LINES = 2_000, 1024  # copies of a virtual function's memory of 64 KiB, in lines of 64 bytes
 
 
@@ -158,9 +160,10 @@ class Bench:
         command += ["-append", f"{self.append} quiet {append}"]
         return self.run(command, lines, self.log("qemu"))
 
-    def oae_vp(self, append: str, lines: List[str], *options: str, watcher: Watcher = Watcher()) -> Run:
-        command = [str(self.program_of_machines), "run", str(PLATFORM)]
-        command += ["--console", "host", "--append", f"quiet {append}"]
+    def oae_vp(self, append: str, lines: List[str], *options: str, watcher: Watcher = Watcher(),
+               platform: pathlib.Path = PLATFORM, console: str = "host") -> Run:  # fmt: skip
+        command = [str(self.program_of_machines), "run", str(platform)]
+        command += ["--console", console, "--append", f"quiet {append}"]
         return self.run(command + list(options), lines, self.log("oae-vp"), watcher)
 
     def built(self, path: str) -> pathlib.Path:
@@ -243,6 +246,16 @@ DRAM, MAILBOX = 0x8000_0000, 0x0A00_0000  # of an IPU
 
 USER_SPACE, BEGIN, END = "bench: user space", "bench: begin", "bench: end"
 
+JOINED = f"""
+cd /share
+role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
+exchange() {{ ./joined /dev/oae0p$1 1$role 1$((1 - role)) $2 || echo "bench: failed"; }}
+exchange 4 500
+echo {BEGIN}
+exchange 5 {EXCHANGES}
+echo {END}
+"""
+
 
 def boot(bench: Bench) -> Result:
     """Wall time from the start of the program to the first process of the guest."""
@@ -293,6 +306,27 @@ def swap(bench: Bench) -> Result:
 
     value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
     return Result(value, baseline, "swaps/s", "reads/s", "of edu in plain QEMU", at_least(0.008))
+
+
+def joined(bench: Bench) -> Result:
+    """Exchanges per second of wall time between processes of two hosts, at a port joined by a link with a window and its bridge.
+    Each takes two slots over the link."""
+    share = bench.folder / "joined"
+    share.mkdir(exist_ok=True)
+    shutil.copy(bench.built("tests/system/joined"), share)
+    # The first exchanges are there for QEMU to translate the guests' code.
+    (share / "script").write_text(JOINED)
+    hosts = part_of(WINDOW, "the command lines of its hosts", lambda file: [host["append"] for host in file["hosts"]])
+    roles = [word for number, append in enumerate(hosts)
+             for word in ("--set", f"hosts[{number}].append={append} role={number}")]  # fmt: skip
+
+    def measure() -> float:
+        run = bench.oae_vp("vp.run=/share/script", [BEGIN, END], "--share", str(share), *roles,
+                           platform=WINDOW, console="host0")  # fmt: skip
+        return EXCHANGES / run.between(BEGIN, END)
+
+    value, baseline = bench.pairs(measure, lambda: edu_reads(bench))
+    return Result(value, baseline, "exchanges/s", "reads/s", "of edu in plain QEMU")
 
 
 def stream(bench: Bench) -> Result:
@@ -487,6 +521,7 @@ BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {
     "boot": boot,
     "mmio": mmio,
     "swap": swap,
+    "joined": joined,
     "stream": stream,
     "dma1": dma1,
     "dma4": dma4,
