@@ -72,7 +72,7 @@ package oae_link_pkg;
   // intake has committed.
   typedef struct packed {
     logic        part;       // a group of a frame comes
-    logic [2:0]  slice;      //   with this first slice,
+    logic [2:0]  slice;      //   with this first slice, which is 0 without a group,
     logic        next;       //   of the slot that is expected, as far as its head can be trusted
     logic        damaged;
   } arrival_t;

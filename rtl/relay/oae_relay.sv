@@ -59,7 +59,7 @@ module oae_relay #(
 
   // It is over: it is held, or damage has been found, of its own or of anything beside it.
   assign fails = open_q && (arrival_i.damaged || inbound_i.discards || (inbound_i.ends && !inbound_i.accepts));
-  assign closes = open_q && (inbound_i.accepts || fails);
+  assign closes = inbound_i.accepts || fails;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -79,13 +79,13 @@ module oae_relay #(
   // ---- It leaves, and what becomes of it there ----
 
   if (SLICES == 8) begin : gen_whole           // Its head is all of it.
-    assign offer_o = opens && inbound_i.accepts;
+    assign offer_o = inbound_i.accepts;        // only of a slot that opens
     assign write_o = offer_o;
     assign hold_o.holds = opens;
     assign hold_o.unrouted = head && !routed;
   end else begin : gen_parts
     assign offer_o = opens;
-    assign write_o = arrival_i.part && (opens || (open_q && arrival_i.slice != '0));
+    assign write_o = opens || (open_q && arrival_i.slice != '0);
     assign hold_o.holds = open_q;
     logic stray_q;                             // the slot that arrives has no route
     always_ff @(posedge clk_i)

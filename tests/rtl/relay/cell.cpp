@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/relay/cell.h"
 
+#include "oae_registers.h"
 #include "tests/rtl/coverage.h"
 
 namespace relay {
@@ -91,9 +92,25 @@ void MiddleCell::settle(std::uint64_t now) {
   left.settle();
   right.settle();
   tick(top_, now);
+  sleeps_ = may_sleep(now);
+  left_carrier_ = top_.left_carrier_i;
+  right_carrier_ = top_.right_carrier_i;
+}
+
+// What rtl/link/oae_link_end.sv says of the clock holds for both ends.
+bool MiddleCell::may_sleep(std::uint64_t now) const {
+  const auto waits_for =
+      static_cast<std::int32_t>(top_.deadline_o - static_cast<std::uint32_t>(now));
+  const bool late = top_.deadline_valid_o && waits_for <= 0;
+  const bool wires_idle =
+      top_.left_kind_i == OAE_WIRE_KIND_IDLE && top_.left_kind_o == OAE_WIRE_KIND_IDLE &&
+      top_.right_kind_i == OAE_WIRE_KIND_IDLE && top_.right_kind_o == OAE_WIRE_KIND_IDLE;
+  return !top_.rst_i && !top_.busy_o && !late && wires_idle && left.idle() && right.idle() &&
+         top_.left_carrier_i == left_carrier_ && top_.right_carrier_i == right_carrier_;
 }
 
 void MiddleCell::rise() {
+  if (sleeps_) return;
   left.sample();
   right.sample();
   top_.clk_i = 1;

@@ -45,7 +45,7 @@ class OuterCell : public Cell {
   bool first_;
 };
 
-/// A cell in the middle
+/// A cell in the middle, whose clock stops whenever it may
 class MiddleCell : public Cell {
  public:
   explicit MiddleCell(std::uint64_t now);
@@ -55,7 +55,12 @@ class MiddleCell : public Cell {
   bool busy() const override { return top_.busy_o; }
 
  private:
+  bool may_sleep(std::uint64_t now) const;
+
   Voae_relay_cell top_{&context};
+  bool left_carrier_ = false;  // in the clock before
+  bool right_carrier_ = false;
+  bool sleeps_ = false;  // the clock is stopped
 };
 
 }  // namespace relay

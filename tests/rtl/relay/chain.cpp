@@ -92,12 +92,12 @@ bool Chain::is_up() const {
   return true;
 }
 
-void Chain::offer(Side& side, unsigned count, std::uint64_t identity) {
+void Chain::offer(Side& side, unsigned count, std::uint64_t identity, unsigned label) {
   const auto offered = static_cast<std::uint32_t>(get(side, OAE_WINDOW_OFFERED));
   for (unsigned n = 1; n <= count; ++n) {
     const unsigned place = OAE_WINDOW_SEND_AT((offered + n) % ring);
     const std::uint64_t id = identity + n - 1;
-    side.post_put(place, (id & 0xffff) << 32 | (hops() - 1) << OAE_WIRE_HEAD_LABEL_SHIFT);
+    side.post_put(place, (id & 0xffff) << 32 | label << OAE_WIRE_HEAD_LABEL_SHIFT);
     side.post_put(place + 8, id);
     side.post_put(place + 24, id * 0x9e3779b97f4a7c15);
     side.post_put(place + 48, ~id);

@@ -34,7 +34,7 @@ struct Hop {
 class Chain : public testing::Test {
  protected:
   static constexpr unsigned patience = 400'000;
-  static constexpr unsigned ring = WINDOW_SLOTS;
+  static constexpr unsigned ring = WINDOW_SLOTS;                 // of the outer cells
   static constexpr unsigned hold_off = 2u << WINDOW_LIMIT_BITS;  // after power-up
 
   /// Builds a chain of `hops` links of `delay` clocks.
@@ -66,7 +66,10 @@ class Chain : public testing::Test {
   bool is_up() const;
 
   /// Offers slots with successive identities, which are in their slices 1, 3 and 6.
-  void offer(Side& side, unsigned count, std::uint64_t identity);
+  void offer(Side& side, unsigned count, std::uint64_t identity) {
+    offer(side, count, identity, hops() - 1);
+  }
+  void offer(Side& side, unsigned count, std::uint64_t identity, unsigned label);
   /// Takes all slots that have been committed, and checks their contents.
   std::vector<std::uint64_t> take(Side& side);
   unsigned room(Side& side);

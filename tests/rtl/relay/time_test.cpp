@@ -12,6 +12,8 @@ namespace {
 
 class Time : public Chain, public testing::WithParamInterface<unsigned> {};
 
+class Gap : public Chain {};
+
 /// A hop: from the edge at which the head of the frame leaves a cell until the edge at which it
 /// leaves the next one. The whole way: from the offer until the last cell holds the slot, until
 /// that cell has committed it, and until it is settled at the first cell.
@@ -56,6 +58,35 @@ TEST_P(Time, OfOneSlot) {
   rest();
   EXPECT_EQ(take(last()), std::vector<std::uint64_t>{7});
 }
+
+#if WINDOW_SLICES < 8  // with 8 slices, a frame is one group
+/// The next cell makes up for an idle clock in a frame, since it waits for the end of it anyway.
+TEST_F(Gap, InAFrameDelaysOnlyWhatWaitsForAllOfIt) {
+  build(2);
+  bring_up();
+  put(cells[1]->left, OAE_WINDOW_ROUTE_AT(0), OAE_WINDOW_ROUTE_ONWARD_MASK);  // A gap is no label.
+  links[0]->forth.tamper = [](std::vector<window::Group>&, bool) {};  // the same wire in both cases
+  const auto takes = [this] {
+    const std::uint32_t sent = *first().numbers_sent;
+    const std::uint32_t expected = *last().expected;
+    offer(first(), 1, 7 + sent);
+    until([&] { return *first().numbers_sent != sent; });
+    const std::uint64_t begun = now;
+    until([&] { return *last().expected != expected; });
+    const std::uint64_t time = now - begun;
+    rest();
+    return time;
+  };
+  const std::uint64_t without = takes();
+  for (unsigned place = 1; place < 8 / window::slices; ++place) {
+    links[0]->forth.tamper = [place](std::vector<window::Group>& unit, bool frame) {
+      if (frame) unit.insert(unit.begin() + place, window::Group{});
+    };
+    EXPECT_EQ(takes(), without + (WINDOW_CUT_THROUGH ? 0 : 1)) << "before group " << place;
+  }
+  EXPECT_EQ(take(last()).size(), 8u / window::slices);
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Hops, Time, testing::Range(2u, 9u));
 
