@@ -12,7 +12,8 @@
 #define oae_show_verb(verb) \
 	__print_symbolic(verb, { OAE_VERB_SWAP, "swap" }, { OAE_VERB_CAS, "cas" }, \
 			 { OAE_VERB_FETCH_ADD, "fetch_add" }, { OAE_VERB_MULTI, "multi" }, \
-			 { OAE_VERB_SEND, "send" })
+			 { OAE_VERB_SEND, "send" }, { OAE_VERB_REMOTE, "remote" }, \
+			 { OAE_VERB_RESULT, "result" })
 #define oae_show_form(form) \
 	__print_symbolic(form, { OAE_PUSHED, "pushed" }, { OAE_STREAMED, "streamed" })
 #define oae_show_outcome(outcome) \

@@ -293,7 +293,7 @@ tried claim 8 1
 tried claim 1 2
 claimer claim 1 1
 tried swap 1 0 5
-tried swap 1 6 5
+tried swap 1 8 5
 tried settle 1
 tried set_cpu 1 1
 tried swap 1 5 5

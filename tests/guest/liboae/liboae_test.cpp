@@ -82,7 +82,9 @@ TEST(Liboae, VerbNamesAreThoseOfTheRegisterMap) {
   EXPECT_STREQ(oae_verb_name(OAE_VERB_FETCH_ADD), "fetch_add");
   EXPECT_STREQ(oae_verb_name(OAE_VERB_MULTI), "multi");
   EXPECT_STREQ(oae_verb_name(OAE_VERB_SEND), "send");
-  EXPECT_STREQ(oae_verb_name(6), "unknown");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_REMOTE), "remote");
+  EXPECT_STREQ(oae_verb_name(OAE_VERB_RESULT), "result");
+  EXPECT_STREQ(oae_verb_name(8), "unknown");
 }
 
 TEST(Liboae, FormNames) {
