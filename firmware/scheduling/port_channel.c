@@ -35,7 +35,7 @@ static bool is_ours(uint64_t status, uint8_t epoch) {
 }
 
 static uint64_t now(void* context) {
-  return device_clock_now(&((const struct port_channel*)context)->clock);
+  return device_clock_now(&((struct port_channel*)context)->clock);
 }
 
 static void end(struct port_cpu* cpu, enum ghost_state state, uint64_t time) {

@@ -56,7 +56,7 @@ bool queue_channel_init(struct queue_channel* channel, const struct queue_device
 }
 
 static uint64_t now(void* context) {
-  return device_clock_now(&((const struct queue_channel*)context)->clock);
+  return device_clock_now(&((struct queue_channel*)context)->clock);
 }
 
 static void end(struct queue_channel* channel, unsigned cpu, const struct queue_outcome* outcome) {
