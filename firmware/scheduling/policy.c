@@ -116,6 +116,16 @@ static bool has_decision(const struct policy* policy, unsigned cpu, uint64_t gti
   return policy->decided & CPU_BIT(cpu) && policy->cpu[cpu].gtid == gtid;
 }
 
+/* Whether the CPU has begun no other task since. ON_CPU can come late, from another CPU that has
+ * changed the task while it ran. */
+static bool begins_newest(struct policy* policy, const struct ghost_on_cpu* on_cpu) {
+  struct policy_cpu* at = &policy->cpu[on_cpu->cpu];
+
+  if ((int64_t)(on_cpu->cpu_sequence - at->switches) < 0) return false;
+  at->switches = on_cpu->cpu_sequence;
+  return true;
+}
+
 /* Uses the next message about a task. Returns false if the task is forgotten then. */
 static bool use(struct policy* policy, uint16_t index, const struct ghost_message* message,
                 uint64_t time) {
@@ -148,7 +158,8 @@ static bool use(struct policy* policy, uint16_t index, const struct ghost_messag
       break;
     case GHOST_ON_CPU:
       state_leave(policy, index);
-      state_run(policy, index, message->on_cpu.cpu, time);
+      if (begins_newest(policy, &message->on_cpu))
+        state_run(policy, index, message->on_cpu.cpu, time);
       break;
     case GHOST_AFFINITY_CHANGED:
       change_cpus(policy, index, message->affinity.cpus);

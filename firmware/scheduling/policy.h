@@ -75,6 +75,7 @@ struct policy_cpu {
   bool known;        /* a message about it was used */
   uint32_t sequence; /* of the last of these */
   uint16_t task;     /* that it runs, or TASK_NONE */
+  uint64_t switches; /* number of the newest task that has begun there, by ON_CPU */
   /* The decision without an outcome. */
   bool prestaged;
   bool withdrawing;

@@ -55,6 +55,14 @@ inline ghost_message on_cpu(unsigned type, std::uint64_t gtid, std::uint32_t seq
   return message;
 }
 
+/// ON_CPU of the n-th task that has begun on the CPU.
+inline ghost_message begins(std::uint64_t gtid, std::uint32_t sequence, unsigned cpu,
+                            std::uint64_t n) {
+  ghost_message message = on_cpu(GHOST_ON_CPU, gtid, sequence, cpu);
+  message.on_cpu.cpu_sequence = n;
+  return message;
+}
+
 inline ghost_message affinity_changed(std::uint64_t gtid, std::uint32_t sequence,
                                       std::uint64_t cpus) {
   ghost_message message = about_task(GHOST_AFFINITY_CHANGED, gtid, sequence);

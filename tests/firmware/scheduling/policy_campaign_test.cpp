@@ -220,6 +220,9 @@ class Attack {
       else if (chance(2))
         (type == GHOST_NEW ? message.task_new.cpus : message.affinity.cpus) |= config_.cpus;
       if (type == GHOST_NEW) message.task_new.runtime = any_runtime();
+      // Some come late, or are wrong.
+      if (type == GHOST_ON_CPU)
+        message.on_cpu.cpu_sequence = rarely() ? any_number() : switches_[cpu]++ + chance(4);
       message.gtid = gtid;
       message.header.sequence = barrier.value_or(static_cast<std::uint32_t>(any_number())) + 1;
     }
@@ -270,6 +273,7 @@ class Attack {
   Reached& reached_;
   std::uint64_t now_ = 0;
   std::map<unsigned, std::uint32_t> cpu_sequences_;
+  std::map<unsigned, std::uint64_t> switches_;
   std::vector<decision> decided_;  // and perhaps without an outcome
 };
 

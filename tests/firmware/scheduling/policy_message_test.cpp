@@ -174,6 +174,22 @@ TEST_F(PolicyMessageTest, HoldsMessagesThatAreEarly) {
   expect_order(0, {1});
 }
 
+/// CPU 1 has changed task 1 while it ran on CPU 0, and says so after CPU 0 has gone on to task 2.
+TEST_F(PolicyMessageTest, ATaskThatRanBeforeTheOneThatRunsNowTakesNoCpu) {
+  use(new_task(1, 10, true, every));
+  use(new_task(2, 10, true, every));
+  use(begins(1, 11, 0, 1));
+  use(begins(2, 11, 0, 3));
+  EXPECT_EQ(receive(on_cpu(GHOST_PREEMPT, 1, 14, 0)), POLICY_HELD);
+  use(about_task(GHOST_PRIORITY_CHANGED, 1, 12));
+  use(begins(1, 13, 0, 2));
+  sequences[1] = 14;
+  sequences[2] = 11;
+  expect_nothing();  // CPU 0 runs task 2
+  tell(GHOST_BLOCKED, 2, 0);
+  expect_order(0, {1});
+}
+
 TEST_F(PolicyMessageTest, HoldsMessagesThatCameBeforeTheTaskIsKnown) {
   available(0);
   EXPECT_EQ(receive(about_task(GHOST_WAKEUP, 1, 11)), POLICY_HELD);

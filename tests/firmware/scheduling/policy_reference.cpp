@@ -178,8 +178,13 @@ void PolicyReference::use(const ghost_message& message, std::uint64_t time) {
     case GHOST_YIELD:
       report_runtime(task, message.preempt.runtime);
       return queue(task, false);
-    case GHOST_ON_CPU:
+    case GHOST_ON_CPU: {
+      Cpu& cpu = cpus_[message.on_cpu.cpu];
+      const std::uint64_t ahead = message.on_cpu.cpu_sequence - cpu.begun;
+      if (ahead >> 63) return block(task);
+      cpu.begun = message.on_cpu.cpu_sequence;
       return run(task, message.on_cpu.cpu, time);
+    }
     case GHOST_DEAD:
     case GHOST_DEPARTED:
       leave(task);

@@ -58,7 +58,8 @@ class PolicyReference {
   enum class State { busy, idle, running };
   struct Cpu {
     State state = State::busy;
-    std::uint64_t gtid = 0;  // of the task that runs
+    std::uint64_t gtid = 0;   // of the task that runs
+    std::uint64_t begun = 0;  // tasks, by the last ON_CPU that was used
     std::optional<std::uint32_t> sequence;
     std::optional<Undecided> undecided;
     bool passed_over = false;  // for the share's sake, since its last decision

@@ -58,6 +58,11 @@ void SimulatedKernel::send_message(unsigned cpu, const ghost_message& message) {
   cpus_[cpu].messages.push_back({true, message, cpu, message.gtid, GHOST_READY});
 }
 
+void SimulatedKernel::send_begins(unsigned by, Task& task) {
+  const std::uint64_t n = ++cpus_[task.cpu].switches;
+  send_message(by, begins(task.gtid, ++task.barrier, task.cpu, n));
+}
+
 void SimulatedKernel::send_about_cpu(unsigned type, unsigned cpu) {
   send_message(cpu, about_cpu(type, cpu, ++cpus_[cpu].barrier));
 }
@@ -118,8 +123,7 @@ void SimulatedKernel::happen() {
       if ((task = any_task(static_cast<State>(chance(3))))) change_affinity(*task, any_set());
       break;
     case 7:
-      if ((task = any_task(static_cast<State>(chance(3)))))
-        send_message(any_cpu(), about_task(GHOST_PRIORITY_CHANGED, task->gtid, ++task->barrier));
+      if ((task = any_task(static_cast<State>(chance(3))))) change_priority(*task);
       break;
     case 8:
       if (chance(2) == 0 && (task = any_task(static_cast<State>(chance(3))))) end(*task);
@@ -230,6 +234,13 @@ void SimulatedKernel::change_affinity(Task& task, std::uint64_t cpus) {
   use_prestaged(task.cpu);
 }
 
+/// The CPU that changes a running task also says that it runs again.
+void SimulatedKernel::change_priority(Task& task) {
+  const unsigned by = any_cpu();
+  send_message(by, about_task(GHOST_PRIORITY_CHANGED, task.gtid, ++task.barrier));
+  if (task.state == State::running) send_begins(by, task);
+}
+
 void SimulatedKernel::take(unsigned number) {
   Cpu& cpu = cpus_[number];
   if (cpu.taken) return;
@@ -335,7 +346,7 @@ void SimulatedKernel::start(Task& task, unsigned cpu) {
   task.since = now;
   task.pinned.reset();
   cpus_[cpu].running = task.gtid;
-  send_message(cpu, on_cpu(GHOST_ON_CPU, task.gtid, ++task.barrier, cpu));
+  send_begins(cpu, task);
 }
 
 void SimulatedKernel::use_prestaged(unsigned cpu) {

@@ -78,7 +78,8 @@ class SimulatedKernel {
   };
   struct Cpu {
     std::uint32_t barrier = 0;
-    bool taken = true;          // by a higher class
+    bool taken = true;  // by a higher class
+    std::uint64_t switches = 0;
     std::uint64_t running = 0;  // the task, or 0
     std::optional<decision> prestaged;
     std::deque<Delivery> messages;
@@ -91,6 +92,7 @@ class SimulatedKernel {
   std::uint64_t any_set();
   Task* any_task(State state);
   void send_message(unsigned cpu, const ghost_message& message);
+  void send_begins(unsigned by, Task& task);
   void send_about_cpu(unsigned type, unsigned cpu);
   void send_outcome(const decision& decision, ghost_state state);
   bool has_message_on_its_way(std::uint64_t gtid, bool only_new = false) const;
@@ -103,6 +105,7 @@ class SimulatedKernel {
   void wake();
   void end(Task& task);
   void change_affinity(Task& task, std::uint64_t cpus);
+  void change_priority(Task& task);
   void take(unsigned cpu);
   void give_back(unsigned cpu);
 
@@ -117,7 +120,6 @@ class SimulatedKernel {
   std::map<std::uint64_t, Task> tasks_;
   std::array<Cpu, POLICY_CPUS> cpus_;
   std::uint64_t last_gtid_ = 0;
-  std::uint64_t cpu_sequence_ = 0;
   bool settling_ = false;
   const char* wrong_ = nullptr;
   unsigned used_prestaged_ = 0;
