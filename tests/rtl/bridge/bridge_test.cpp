@@ -332,12 +332,8 @@ class Stranger : public Cells {
       put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(1), 1);
       put(*cell, Of::link, OAE_WINDOW_PORTS, ~std::uint64_t{0});
     }
-    take_up(*a);
-    take_up(*b, false);
-    until([this] { return is_up(); });
-    rest();
+    take_up_with_stranger();
   }
-  std::uint64_t strays() { return get(*a, Of::link, OAE_WINDOW_COUNT_STRAY); }
 };
 
 TEST_F(Stranger, SlotsForNoPortAreStray) {

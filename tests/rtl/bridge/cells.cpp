@@ -93,6 +93,13 @@ void Cells::bring_up() {
   rest();
 }
 
+void Cells::take_up_with_stranger() {
+  take_up(*a);
+  take_up(*b, false);
+  until([this] { return is_up(); });
+  rest();
+}
+
 bool Cells::is_up() const {
   return a->top.phase_o == OAE_WINDOW_PHASE_UP && b->top.phase_o == OAE_WINDOW_PHASE_UP;
 }

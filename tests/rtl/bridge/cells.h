@@ -57,7 +57,11 @@ class Cells : public testing::Test {
   /// Joins all ports, and takes the link up.
   void bring_up();
   void take_up(Cell& cell, bool bridged = true);
+  /// Takes the link up. That of `b` is not bridged, and its firmware may send what it likes.
+  void take_up_with_stranger();
   bool is_up() const;
+  /// What has come to `a` and found no place.
+  std::uint64_t strays() { return get(*a, Of::link, OAE_WINDOW_COUNT_STRAY); }
 
   Host open(Cell& cell, unsigned port);
   void close(Host& host);

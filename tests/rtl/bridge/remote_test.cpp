@@ -492,12 +492,8 @@ class StrangeRequest : public Words {
   StrangeRequest() {
     for (unsigned port = 0; port < ports; ++port) put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
     put(*a, Of::link, OAE_WINDOW_PORTS, ~std::uint64_t{0});
-    take_up(*a);
-    take_up(*b, false);
-    until([this] { return is_up(); });
-    rest();
+    take_up_with_stranger();
   }
-  std::uint64_t strays() { return get(*a, Of::link, OAE_WINDOW_COUNT_STRAY); }
 };
 
 TEST_F(StrangeRequest, AResultThatNobodyAskedForIsStray) {
