@@ -22,6 +22,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 LIBRARY = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(LIBRARY))
+import joined_hosts  # noqa: E402
 import json_file  # noqa: E402
 import synthesis  # noqa: E402
 from bench_result import EXCESS, HEAD, VALUE, Result, at_least, at_most, line  # noqa: E402
@@ -246,10 +247,8 @@ DRAM, MAILBOX = 0x8000_0000, 0x0A00_0000  # of an IPU
 
 USER_SPACE, BEGIN, END = "bench: user space", "bench: begin", "bench: end"
 
-JOINED = f"""
-cd /share
-role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
-exchange() {{ ./joined /dev/oae0p$1 1$role 1$((1 - role)) $2 || echo "bench: failed"; }}
+JOINED = joined_hosts.BEGIN + f"""
+exchange() {{ {joined_hosts.exchange("$1", "$2")} || echo "bench: failed"; }}
 exchange 4 500
 echo {BEGIN}
 exchange 5 {EXCHANGES}
@@ -313,12 +312,10 @@ def joined(bench: Bench) -> Result:
     Each takes two slots over the link."""
     share = bench.folder / "joined"
     share.mkdir(exist_ok=True)
-    shutil.copy(bench.built("tests/system/joined"), share)
+    shutil.copy(bench.built(joined_hosts.PROGRAM), share)
     # The first exchanges are there for QEMU to translate the guests' code.
     (share / "script").write_text(JOINED)
-    hosts = part_of(WINDOW, "the command lines of its hosts", lambda file: [host["append"] for host in file["hosts"]])
-    roles = [word for number, append in enumerate(hosts)
-             for word in ("--set", f"hosts[{number}].append={append} role={number}")]  # fmt: skip
+    roles = [word for value in joined_hosts.roles(WINDOW) for word in ("--set", value)]
 
     def measure() -> float:
         run = bench.oae_vp("vp.run=/share/script", [BEGIN, END], "--share", str(share), *roles,

@@ -6,6 +6,7 @@ import pathlib
 import statistics
 from typing import Callable, Dict, Iterable, List, Tuple
 
+import joined_hosts
 from figures_machine import PLATFORMS, ended
 from figures_link import REQUIREMENTS
 from figures_table import Failure, Requirement, Table, ns
@@ -19,11 +20,7 @@ READ, CONFIRM = 0x40, 0x48
 # The two designs of the link, by their platform.
 DESIGNS = {"pair": "transfers by the firmware", "window": "a window and a bridge"}
 
-SCRIPT = f"""
-cd /share
-role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
-./joined /dev/oae0p{PORT} 1$role 1$((1 - role)) {COUNT} > $role
-"""
+SCRIPT = f"{joined_hosts.BEGIN}{joined_hosts.exchange(str(PORT), str(COUNT))} > $role\n"
 
 
 def changes(lines: Iterable[dict], machine: str, before: str, to: str) -> List[int]:
@@ -142,18 +139,15 @@ def figures_of(lines: List[dict], platform: str, bar: int) -> Dict[str, int]:
 
 def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[str, Dict[int, Dict[str, int]]]:
     """The figures by the platform and the length in metres."""
-    import yaml
-
-    joined = build / "cmake" / "tests" / "system" / "joined"
+    joined = build / "cmake" / joined_hosts.PROGRAM
     found: Dict[str, Dict[int, Dict[str, int]]] = {}
     for platform, design in DESIGNS.items():
-        hosts = yaml.safe_load((PLATFORMS / f"{platform}.yaml").read_text())["hosts"]
-        roles = [f"hosts[{role}].append={host['append']} role={role}" for role, host in enumerate(hosts)]
+        roles = joined_hosts.roles(PLATFORMS / f"{platform}.yaml")
         for metres in METRES:
             progress(f"two hosts, {metres} m between their IPUs, {design}")
             latency = f"oae_links[0].latency={5 * metres}ns"
             with ended(build, platform, SCRIPT, *roles, latency, files=[joined]) as child:
-                for role in range(len(hosts)):
+                for role in range(len(roles)):
                     if child.file(str(role)) != f"{COUNT} swaps\n":
                         raise Failure(f"host {role}: {child.file(str(role))}")
                 lines = list(child.trace())

@@ -6,6 +6,7 @@ import itertools
 import pathlib
 from typing import Callable, Dict, List, Tuple
 
+import joined_hosts
 from figures_machine import PLATFORMS, ended
 from figures_ports import PROCESSORS, middle_of, per_second
 from figures_table import Failure, Requirement, Table
@@ -18,15 +19,11 @@ SLOTS = {1: 1000, 4: 1000, 16: 600, 39: 300}  # of each port
 RATE = 100 * 10**9  # of the wire, in bits a second, as in the platform file
 SLOT_BITS = 512
 
-SCRIPT = """
-cd /share
-role=$(sed 's/.*role=\\([01]\\).*/\\1/' /proc/cmdline)
-"""
 # All processes continue at once, when the FIFO gets a writer.
 BATCH = """
 mkfifo /tmp/goFIRST
 for port in $(seq FIRST LAST); do
-  (read -r nothing < /tmp/goFIRST || true; exec ./joined /dev/oae0p$port 1$role 1$((1 - role)) COUNT > $role.$port) &
+  (read -r nothing < /tmp/goFIRST || true; exec EXCHANGE > $role.$port) &
 done
 sleep 0.2
 : > /tmp/goFIRST
@@ -41,10 +38,10 @@ def ranges() -> Dict[int, range]:
 
 
 def script() -> str:
-    parts = [SCRIPT]
+    parts = [joined_hosts.BEGIN]
     for count, ports in ranges().items():
         parts.append(BATCH.replace("FIRST", str(ports[0])).replace("LAST", str(ports[-1]))
-                     .replace("COUNT", str(SLOTS[count])))  # fmt: skip
+                     .replace("EXCHANGE", joined_hosts.exchange("$port", str(SLOTS[count]))))  # fmt: skip
     return "".join(parts)
 
 
@@ -59,15 +56,12 @@ def figures_of(commits: Dict[int, List[int]]) -> dict:
 
 def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, dict]:
     """The figures of one host by the number of ports."""
-    import yaml
-
-    platform = yaml.safe_load((PLATFORMS / f"{PLATFORM}.yaml").read_text())
-    values = [f"oae_links[0].ports={PORTS - FIRST}"]
-    for number, host in enumerate(platform["hosts"]):
-        values += [f"hosts[{number}].append={host['append']} role={number}", f"hosts[{number}].vcpus={PROCESSORS}",
-                   f"ipus[{number}].oae.ports={PORTS}"]  # fmt: skip
+    roles = joined_hosts.roles(PLATFORMS / f"{PLATFORM}.yaml")
+    values = [f"oae_links[0].ports={PORTS - FIRST}", *roles]
+    for role in range(len(roles)):
+        values += [f"hosts[{role}].vcpus={PROCESSORS}", f"ipus[{role}].oae.ports={PORTS}"]
     progress(f"two hosts of {PROCESSORS} processors; {', '.join(map(str, AT_WORK))} joined ports")
-    joined = build / "cmake" / "tests" / "system" / "joined"
+    joined = build / "cmake" / joined_hosts.PROGRAM
     with ended(build, PLATFORM, script(), *values, files=[joined]) as child:
         commits: Dict[int, List[int]] = collections.defaultdict(list)
         for line in child.trace("swap"):
@@ -75,7 +69,7 @@ def measure(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, d
                 commits[line["port"]].append(line["t"])
         found = {}
         for count, ports in ranges().items():
-            for role, port in itertools.product(range(len(platform["hosts"])), ports):
+            for role, port in itertools.product(range(len(roles)), ports):
                 if child.file(f"{role}.{port}") != f"{SLOTS[count]} swaps\n":
                     raise Failure(f"host {role}, port {port}: {child.file(f'{role}.{port}')}")
             found[count] = figures_of({port: commits[port] for port in ports})

@@ -26,6 +26,7 @@ sys.path.insert(0, str(SCRIPTS / "lib"))
 import figures  # noqa: E402
 import figures_failures  # noqa: E402
 import figures_hosts  # noqa: E402
+import figures_joined  # noqa: E402
 import figures_link  # noqa: E402
 import figures_ports  # noqa: E402
 import figures_swap  # noqa: E402
@@ -238,6 +239,17 @@ class Traces(unittest.TestCase):
 
     def test_swaps_a_second_are_of_simulated_time(self):
         self.assertEqual(figures_ports.per_second({"swaps": 200, "time": 100_000_000}), 2_000_000)
+
+    def test_ports_are_at_work_with_others_once(self):
+        ports = [port for each in figures_joined.ranges().values() for port in each]
+        self.assertEqual(ports, list(range(figures_joined.FIRST, figures_joined.PORTS)))
+
+    def test_joined_ports_by_what_their_hosts_have_committed(self):
+        of = figures_joined.figures_of({4: [0, 100, 200, 300, 400], 5: [500, 600, 700]})
+        self.assertEqual(of, {"time": 400, "swaps": 4, "at_work": 2})
+        # 4 slots of 512 bits in 400 ps are 5,120 Gb/s.
+        self.assertAlmostEqual(figures_joined.share_of_wire(of), 51.2)
+        self.assertRaises(Failure, figures_joined.figures_of, {4: [7, 7, 7, 7]})
 
     def test_use_of_a_link_is_bytes_and_not_latency(self):
         lines = [packet("MWr", "down", t, t + figures_ports.LATENCY + 10) for t in range(0, 1000, 100)]
