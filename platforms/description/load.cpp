@@ -440,6 +440,22 @@ void check_links(const Platform& platform, const std::vector<Card>& cards, Readi
                       fmt::format("add to pcie_links: {{up: {}, down: {}}}", hosts[0], card.name));
 }
 
+/// A device with processors needs the QEMU library of its kind. A machine without such devices does
+/// not.
+void check_libraries(const Platform& platform, Reading& reading) {
+  for (const device::Kind* kind : device::kinds()) {
+    const auto devices = platform.devices_of(kind->name());
+    const std::string key = kind->name() + "_library", path = "qemu." + key;
+    if (kind->traits().library_text.empty() || devices.empty() ||
+        platform.qemu.library_of(kind->name()) != nullptr)
+      continue;
+    if (!reading.good(path) || reading.misspelt("qemu", key)) continue;
+    reading.mistake(
+        path, fmt::format("{} is missing, which {} needs", shown(key), devices[0]->name),
+        "an existing file", fmt::format("add `{}: ...`: {}", key, kind->traits().library_text));
+  }
+}
+
 /// Checks the sections that kinds have added, as far as the devices of the kind are sound.
 void check_sections(const Platform& platform, Reading& reading) {
   for (const device::Kind* kind : device::kinds()) {
@@ -503,6 +519,7 @@ Platform load(const std::shared_ptr<const vp::config::Source>& source, const fs:
   check_names(platform, cards, reading);
   check_links(platform, cards, reading);
   check_hot_plug(platform, reading);
+  check_libraries(platform, reading);
   check_sections(platform, reading);
 
   for (std::size_t i = 0; i < platform.hosts.size() && !append.empty(); ++i) {

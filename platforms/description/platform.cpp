@@ -3,6 +3,11 @@
 
 namespace platform {
 
+const File* Qemu::library_of(const std::string& kind) const {
+  const auto found = libraries.find(kind);
+  return found != libraries.end() && found->second ? &*found->second : nullptr;
+}
+
 std::vector<device::DescriptionPtr> Platform::all_devices() const {
   std::vector<device::DescriptionPtr> all;
   for (const auto& [key, list] : lists) all.insert(all.end(), list.begin(), list.end());

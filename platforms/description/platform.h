@@ -42,9 +42,13 @@ struct Simulation {
 };
 
 struct Qemu {
-  File host_library;                      ///< libqemu-x86_64.so
-  std::map<std::string, File> libraries;  ///< of the processors of devices, by their kind
-  File roms;                              ///< directory with the BIOS and the option ROMs
+  File host_library;  ///< libqemu-x86_64.so
+  /// Those of the processors of devices, by their kind.
+  std::map<std::string, std::optional<File>> libraries;
+  File roms;  ///< directory with the BIOS and the option ROMs
+
+  /// Returns the library of a kind of device, or nullptr if none is named.
+  const File* library_of(const std::string& kind) const;
 };
 
 struct RootComplex {

@@ -251,11 +251,10 @@ Struct<Qemu> qemu() {
       {"host_library", &Qemu::host_library, file(), "QEMU library of the hosts", required}};
   for (const device::Kind* kind : device::kinds()) {
     if (kind->traits().library_text.empty()) continue;
-    const std::function<File&(Qemu&)> library = [name = kind->name()](Qemu& qemu) -> File& {
-      return qemu.libraries[name];
-    };
-    keys.push_back(
-        {kind->name() + "_library", library, file(), kind->traits().library_text, required});
+    const std::function<std::optional<File>&(Qemu&)> library =
+        [name = kind->name()](Qemu& qemu) -> std::optional<File>& { return qemu.libraries[name]; };
+    keys.push_back({kind->name() + "_library", library, optional_file(),
+                    kind->traits().library_text + ", if there are any"});
   }
   keys.push_back({"roms", &Qemu::roms, directory(),
                   "Directory with the BIOS and the option ROMs of the hosts", required});

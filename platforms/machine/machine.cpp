@@ -122,8 +122,8 @@ void Machine::build_devices(const Options& options, Outcome& outcome) {
     site.processors.slice = platform_.simulation.vcpu_slice;
     site.processors.spin_slice = platform_.simulation.spin_slice;
     site.processors.seed = seed;
-    const auto library = platform_.qemu.libraries.find(each.kind);
-    if (library != platform_.qemu.libraries.end()) site.processors.library = library->second.path;
+    if (const File* library = platform_.qemu.library_of(each.kind))
+      site.processors.library = library->path;
     site.end_run = [&outcome](vp::ExitCode code, std::string why) {
       outcome.end(code, std::move(why));
     };

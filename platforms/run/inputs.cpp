@@ -152,7 +152,8 @@ void check_host(const Host& host, Checker& checker) {
 void check_qemu(const Qemu& qemu, Checker& checker) {
   checker.check("qemu.host_library", qemu.host_library, vp::images::check_qemu_library);
   for (const auto& [kind, library] : qemu.libraries)
-    checker.check(fmt::format("qemu.{}_library", kind), library, vp::images::check_qemu_library);
+    if (library)
+      checker.check(fmt::format("qemu.{}_library", kind), *library, vp::images::check_qemu_library);
   for (const char* rom : roms) {
     File file = qemu.roms;
     file.text += "/" + std::string(rom);

@@ -42,6 +42,12 @@ TEST(Load, RefusesWithPlaceAcceptedAndRemedy) {
        "add"},
       {"    firmware: oae-fw.elf\n", "", "12:5", "`firmware` is missing in ipus[0]", "", "add"},
       {"    down: ipu\n", "", "15:5", "`down` is missing in pcie_links[0]", "a name", "add"},
+      {"  ipu_library: libqemu-aarch64.so\n", "", "3:3",
+       "`ipu_library` is missing, which ipu needs", "existing file", "add `ipu_library: ...`"},
+      {"ipu_library: libqemu-aarch64.so", "ipu_library: none", "4:16",
+       "`ipu_library` is missing, which ipu needs", "existing file", ""},
+      {"ipu_library", "ipu_libary", "4:3", "unknown key `ipu_libary` in qemu", "",
+       "did you mean `ipu_library`?"},
       {"  roms: firmware\n", "", "3:3", "`roms` is missing in qemu", "directory", "add"},
       // Keys
       {"kernel:", "kernal:", "8:5", "unknown key `kernal`", "vcpus", "did you mean `kernel`"},
@@ -436,6 +442,7 @@ TEST(Load, AMachineNeedsNoIpu) {
   const Workshop workshop;
   std::string text = Workshop::with_disk("ipus:\n  - name: ipu\n    firmware: oae-fw.elf\n", "");
   text.replace(text.find("  - up: host\n    down: ipu\n"), 27, "");
+  text.replace(text.find("  ipu_library: libqemu-aarch64.so\n"), 34, "");
   const Platform platform =
       platform::load(workshop.file("disk.yaml", text), workshop.images(), {}, "");
   ASSERT_EQ(platform.all_devices().size(), 1u);
