@@ -438,6 +438,20 @@ TEST_F(Faults, ASlotWithoutCreditIsNotHeld) {
   offer(first(), ring - 1, 1);
   until([this] { return get(cells[1]->left, OAE_WINDOW_COUNT_JAMMED) != 0; });
   EXPECT_EQ(*cells[1]->left.expected, unsigned{WINDOW_MIDDLE_SLOTS});
+
+  // A link keeps the credit that it was given until it comes up anew.
+  links[0]->back.tamper = {};
+  links[2]->back.tamper = {};
+  clock(20 * silence);
+  EXPECT_EQ(take(last()), Slots{});
+  put(first(), OAE_WINDOW_CONTROL, 0);
+  until([this] { return held(); });
+  come_up(true);
+  command(OAE_WINDOW_COMMAND_RESUME);
+  rest();
+  Slots all;
+  for (std::uint64_t id = 1; id < ring; ++id) all.push_back(id);
+  EXPECT_EQ(take(last()), all);
 }
 #endif
 
