@@ -13,10 +13,8 @@ namespace oae {
 /// has the same outputs and the same time with either. The pins are references, so that a model
 /// does not know which library it has.
 
-/// Which of the two slaves of a cell.
+/// Which pins of a cell: those of its block, or of one of its ends of links.
 struct OfBlock {};
-struct OfLink {};
-/// Which of the two ends of a relay.
 struct OfLeft {};
 struct OfRight {};
 
@@ -51,8 +49,6 @@ struct AxiPins {
         axi_rresp(top.axi_rresp) {}
   template <typename Top>
   AxiPins(Top& top, OfBlock) : OAE_AXI_PINS(top, block_) {}
-  template <typename Top>
-  AxiPins(Top& top, OfLink) : OAE_AXI_PINS(top, link_) {}
   template <typename Top>
   AxiPins(Top& top, OfLeft) : OAE_AXI_PINS(top, left_) {}
   template <typename Top>
@@ -113,26 +109,19 @@ struct LineWrite {
 /// bridge or a relay has its rings.
 struct EndPins : AxiPins {
   template <typename Top>
-  EndPins(Top& top, OfLink of)
-      : AxiPins(top, of),
-        OAE_END_PINS(top, ),
-        irq(top.link_irq_o),
-        brings(top.brings_o),
-        owner("bridge") {}
-  template <typename Top>
-  EndPins(Top& top, OfLeft of)
+  EndPins(Top& top, OfLeft of, const char* owner, const std::uint8_t& brings = never)
       : AxiPins(top, of),
         OAE_END_PINS(top, left_),
         irq(top.left_irq_o),
-        brings(none),
-        owner("relay") {}
+        brings(brings),
+        owner(owner) {}
   template <typename Top>
-  EndPins(Top& top, OfRight of)
+  EndPins(Top& top, OfRight of, const char* owner, const std::uint8_t& brings = never)
       : AxiPins(top, of),
         OAE_END_PINS(top, right_),
         irq(top.right_irq_o),
-        brings(none),
-        owner("relay") {}
+        brings(brings),
+        owner(owner) {}
 
   const std::uint8_t& carrier_sent;
   const std::uint8_t& kind_sent;
@@ -152,7 +141,7 @@ struct EndPins : AxiPins {
   const char* const owner;     // of the rings: `bridge` or `relay`
 
  private:
-  static constexpr std::uint8_t none = 0;
+  static constexpr std::uint8_t never = 0;
 };
 
 /// The block, rtl/oae_block.sv.
@@ -289,7 +278,8 @@ struct BlockRtl : rtl::Design, AxiPins {
 /// A cell, rtl/bridge/oae_cell.sv: a block, the end of a link, and the bridge between them.
 struct CellRtl : BlockRtl {
   template <typename Top>
-  explicit CellRtl(Top& top) : BlockRtl(top, OfBlock{}), end_(top, OfLink{}) {}
+  explicit CellRtl(Top& top)
+      : BlockRtl(top, OfBlock{}), end_(top, OfLeft{}, "bridge", top.left_brings_o) {}
 
   EndPins* end() override { return &end_; }
 
@@ -302,7 +292,7 @@ struct CellRtl : BlockRtl {
 struct RelayRtl : rtl::Design {
   template <typename Top>
   explicit RelayRtl(Top& top)
-      : ends{{top, OfLeft{}}, {top, OfRight{}}},
+      : ends{{top, OfLeft{}, "relay"}, {top, OfRight{}, "relay"}},
         reset(top.rst_i),
         now(top.now_i),
         busy(top.busy_o),

@@ -33,9 +33,9 @@ TEST_F(Bridge, SlotsGoToTheOtherHostInTheirOrder) {
     ++sent_here;
     ++sent_there;
   }
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 40u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_BROUGHT), 40u);
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 40u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_BROUGHT), 40u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
 }
 
 TEST_F(Bridge, EachPortIsJoinedWithThatOfItsNumber) {
@@ -65,7 +65,7 @@ TEST_F(Bridge, OneHopTakesLessThanAHundredNanoseconds) {
   std::uint64_t brought = 0;
   until([&] {
     if (a->top.trace_valid_o && a->top.trace_to_o == OAE_PORT_STATE_COMMITTED) committed = now;
-    if (b->top.brings_o) brought = now;
+    if (b->top.left_brings_o) brought = now;
     return brought != 0;
   });
   ASSERT_NE(committed, 0u);
@@ -130,19 +130,19 @@ TEST_F(Bridge, NoMoreSlotsArePassedOnThanTheOtherPortHasRoomFor) {
   }
   EXPECT_FALSE(swap(here, 5, OAE_VERB_SEND)) << "two wait there, and two here";
   EXPECT_EQ(waiting(there), 2u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 2u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 2u);
   EXPECT_EQ(exchange(there, 11), 0u) << "the empty slot gives no room";
   rest();
   EXPECT_EQ(room(here), 0u);
   for (unsigned number = 1; number <= 2; ++number) {
     EXPECT_EQ(exchange(there, 11 + number), number);
     rest();
-    EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 2 + number) << "one used up, one more";
+    EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 2 + number) << "one used up, one more";
   }
   EXPECT_EQ(waiting(there), 2u);
   EXPECT_EQ(waiting(here), 2u) << "whose host has sent, and asked for nothing";
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
 }
 
 // All places of both ports are filled. What was used up there is told without a slot, or neither
@@ -166,9 +166,9 @@ TEST_F(Bridge, ASlotThatWaitsForRoomDoesNotKeepBackWhatWasUsedUp) {
   EXPECT_EQ(exchange(here, 5), 0u);
   rest();
   EXPECT_EQ(exchange(here, 6), 11u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_BROUGHT), 2u) << "an account is no slot";
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_PASSED), 2u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_BROUGHT), 2u) << "an account is no slot";
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_PASSED), 2u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
 }
 
 TEST_F(Bridge, ASendDoesNotUseUpTheSlotThatWaits) {
@@ -200,7 +200,7 @@ TEST_F(Bridge, VerbsOnWordsPassNothingOn) {
   here.sequence = 1;
   confirm(here);
   rest();
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 0u);
   EXPECT_EQ(exchange(here, 1), 0u) << "the empty slot is not used up";
 }
 
@@ -223,7 +223,7 @@ TEST_F(Bridge, TheJournalNamesTheLastSlotThatWasPassedOn) {
 TEST_F(Bridge, CommandsOfTheFirmwareHaveNoEffect) {
   Host here = open(*a, 1);
   Host there = open(*b, 1);
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0);  // so that the slot stays in the port
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0);  // so that the slot stays in the port
   exchange(here, 1);
   rest();
   for (unsigned i = 0; i < 8; ++i) put(*a, Of::block, OAE_FIRMWARE_OFFER_AT(1) + 8 * i, ~i);
@@ -240,14 +240,14 @@ TEST_F(Bridge, CommandsOfTheFirmwareHaveNoEffect) {
   put(*a, Of::block, OAE_FIRMWARE_COMMAND_AT(1), OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
   EXPECT_EQ(status_of(here) & OAE_FIRMWARE_STATUS_OFFERED_MASK, 0u);
-  put(*a, Of::link, OAE_WINDOW_OFFERED, 3);
-  put(*a, Of::link, OAE_WINDOW_TAKEN, 3);
-  put(*a, Of::link, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
-  EXPECT_NE(get(*a, Of::link, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_REFUSED_MASK, 0u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_OFFERED), 0u);
-  put(*a, Of::link, OAE_WINDOW_SEND_AT(1), ~std::uint64_t{0});
-  put(*a, Of::link, OAE_WINDOW_CONTROL, OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_AGAIN_MASK);
-  put(*a, Of::link, OAE_WINDOW_PORTS, 2);
+  put(*a, Of::left, OAE_WINDOW_OFFERED, 3);
+  put(*a, Of::left, OAE_WINDOW_TAKEN, 3);
+  put(*a, Of::left, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
+  EXPECT_NE(get(*a, Of::left, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_REFUSED_MASK, 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_OFFERED), 0u);
+  put(*a, Of::left, OAE_WINDOW_SEND_AT(1), ~std::uint64_t{0});
+  put(*a, Of::left, OAE_WINDOW_CONTROL, OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_AGAIN_MASK);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 2);
   rest();
   exchange(there, 11);
   rest();
@@ -267,8 +267,8 @@ TEST_F(Bridge, APortThatIsNotJoinedIsTheFirmwares) {
   EXPECT_FALSE(swap(here, 1)) << "nobody offers a slot";
   exchange(there, 11);
   rest();
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_STRAY), 1u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_BROUGHT), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_STRAY), 1u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_BROUGHT), 0u);
   EXPECT_EQ(join_of(here) & OAE_FIRMWARE_JOIN_JOINED_MASK, 0u);
   Header header;
   header.epoch = here.epoch;
@@ -290,7 +290,7 @@ TEST_F(Bridge, ThePortThatWasTakenBackPassesNothingOn) {
   ASSERT_TRUE(swap(here, 1, OAE_VERB_SEND));
   confirm(here);
   rest();
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 0u);
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
 }
 
@@ -308,7 +308,7 @@ TEST_F(Bridge, TheFirmwareTakesAPortBackAtAnyMoment) {
     clock(delay);
     put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 0);
     rest();
-    const std::uint64_t now_passed = get(*a, Of::link, OAE_WINDOW_COUNT_PASSED);
+    const std::uint64_t now_passed = get(*a, Of::left, OAE_WINDOW_COUNT_PASSED);
     const bool stays = (status_of(here) & committed) != 0;
     EXPECT_EQ(now_passed, passed + (stays ? 0 : 1)) << "after " << delay;
     passed = static_cast<unsigned>(now_passed);
@@ -330,7 +330,7 @@ class Stranger : public Cells {
     for (Cell* cell : {a.get(), b.get()}) {
       put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(0), 1);
       put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(1), 1);
-      put(*cell, Of::link, OAE_WINDOW_PORTS, ~std::uint64_t{0});
+      put(*cell, Of::left, OAE_WINDOW_PORTS, ~std::uint64_t{0});
     }
     take_up_with_stranger();
   }
@@ -383,38 +383,38 @@ TEST_F(Stranger, RingsThatAreNotBridgedAreTheFirmwares) {
   ASSERT_EQ(swap(there, 11), 0u);
   confirm(there);
   rest();
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_OFFERED), 0u) << "the slot stays in its port";
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_OFFERED), 0u) << "the slot stays in its port";
   EXPECT_NE(status_of(there) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_RECEIVED), 1u);
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_TAKEN), 0u) << "and the other one in its ring";
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_RECEIVE_AT(0) + 8), 1u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVED), 1u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_TAKEN), 0u) << "and the other one in its ring";
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVE_AT(0) + 8), 1u);
   EXPECT_EQ(waiting(there), 0u);
 }
 
 // Nothing else keeps the clock running then.
 TEST_F(Stranger, SlotsLeaveTheirRingWhenTheLinkGoesDown) {
   for (unsigned delay = 0; delay < 24; ++delay) {
-    const auto last = static_cast<std::uint32_t>(get(*b, Of::link, OAE_WINDOW_OFFERED));
-    const std::uint32_t done = a->top.done_o;
+    const auto last = static_cast<std::uint32_t>(get(*b, Of::left, OAE_WINDOW_OFFERED));
+    const std::uint32_t done = a->top.left_done_o;
     unsigned left = 0;
-    const auto count = [&] { left += a->top.brings_o || a->top.strays_o; };
-    b->post_put(Of::link, OAE_WINDOW_OFFERED, last + 4);
+    const auto count = [&] { left += a->top.left_brings_o || a->top.left_strays_o; };
+    b->post_put(Of::left, OAE_WINDOW_OFFERED, last + 4);
     const auto wait = [&](unsigned clocks) {
       for (unsigned i = 0; i < clocks; ++i) {
         clock();
         count();
       }
     };
-    while (a->top.done_o == done) wait(1);
+    while (a->top.left_done_o == done) wait(1);
     wait(delay);
-    a->post_put(Of::link, OAE_WINDOW_CONTROL, 0);
+    a->post_put(Of::left, OAE_WINDOW_CONTROL, 0);
     wait(300);
-    EXPECT_EQ(left, a->top.done_o - done) << "after " << delay;
-    until([this] { return b->top.phase_o == OAE_WINDOW_PHASE_DOWN; });
+    EXPECT_EQ(left, a->top.left_done_o - done) << "after " << delay;
+    until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
     take_up(*a);
     take_up(*b, false);
     until([this] { return is_up(); });
-    put(*b, Of::link, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
+    put(*b, Of::left, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
     rest();
   }
 }
@@ -422,7 +422,7 @@ TEST_F(Stranger, SlotsLeaveTheirRingWhenTheLinkGoesDown) {
 // A port that joins again has room again, however many of its slots are on their way.
 TEST_F(Bridge, ARingThatIsFullLeavesTheSlotsInTheirPorts) {
   Host here = open(*a, 1);
-  put(*a, Of::link, OAE_WINDOW_CONTROL, 0);
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
   for (unsigned number = 1; number <= 16; ++number) {
     put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 0);
     put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 1);
@@ -430,7 +430,7 @@ TEST_F(Bridge, ARingThatIsFullLeavesTheSlotsInTheirPorts) {
     confirm(here);
     rest();
   }
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 15u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 15u);
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
 }
 
@@ -479,34 +479,34 @@ TEST_F(Bridge, ADeadlineIsSeenAfterAnOperationOfTheBridge) {
   exchange(here, 1);
   clock(4000);
   EXPECT_EQ(a->interrupts, 1u);
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 1u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 1u);
 }
 
 TEST_F(Bridge, ASlotOfAPortThatTheLinkDoesNotServeIsStray) {
-  put(*b, Of::link, OAE_WINDOW_PORTS, 5);
+  put(*b, Of::left, OAE_WINDOW_PORTS, 5);
   Host here = open(*a, 1);
   exchange(here, 1);
   rest();
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_STRAY), 1u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_STRAY), 1u);
   Host other = open(*a, 2);
   exchange(other, 2);
   rest();
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_BROUGHT), 1u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_BROUGHT), 1u);
 }
 
 // The firmware takes the link down with a write that does not ask for it.
 TEST_F(Bridge, ReversedSlotsAreOfferedAgainWithoutTheFirmware) {
   Host here = open(*a, 0);
   Host there = open(*b, 0);
-  to_b.tamper = [](std::vector<Group>& unit, bool) {
+  cables[0].to_b.tamper = [](std::vector<Group>& unit, bool) {
     for (Group& group : unit) group = {};
   };
   exchange(here, 1);
-  until([this] { return a->top.sent_o == 1; });
-  put(*a, Of::link, OAE_WINDOW_CONTROL, 0);
-  to_b.tamper = nullptr;
-  until([this] { return b->top.phase_o == OAE_WINDOW_PHASE_DOWN; });
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_REVERSED), 1u);
+  until([this] { return a->top.left_sent_o == 1; });
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
+  cables[0].to_b.tamper = nullptr;
+  until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_REVERSED), 1u);
   take_up(*a);
   take_up(*b);
   until([this] { return is_up(); });
@@ -518,11 +518,11 @@ TEST_F(Bridge, ReversedSlotsAreOfferedAgainWithoutTheFirmware) {
 TEST_F(Bridge, SlotsWaitInTheirPortsAndRingsWhileTheLinkIsDown) {
   Host here = open(*a, 0);
   Host there = open(*b, 0);
-  put(*a, Of::link, OAE_WINDOW_CONTROL, 0);
-  until([this] { return b->top.phase_o == OAE_WINDOW_PHASE_DOWN; });
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
   exchange(here, 1);
   rest();
-  EXPECT_EQ(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED), 1u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 1u);
   EXPECT_EQ(waiting(there), 0u);
   take_up(*a);
   take_up(*b);

@@ -4,22 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <tuple>
 #include <utility>
 
+#include "oae_registers.h"
 #include "tests/rtl/coverage.h"
 
 namespace bridge {
 
-using window::slices;
-
 Cell::Cell(std::uint64_t now) {
+  WINDOW_SIDE_PINS(left, top, left_, left_);
+  WINDOW_SIDE_PINS(right, top, right_, right_);
   top.ports_i = BRIDGE_PORTS;
   top.clock_khz_i = 781'250;
   top.completion_ready_i = 1;
   top.interrupt_ready_i = 1;
   top.block_bready_i = top.block_rready_i = 1;
-  top.link_bready_i = top.link_rready_i = 1;
   top.rst_i = 1;
   for (unsigned i = 0; i < 2; ++i) {
     settle(now);
@@ -51,15 +50,24 @@ void Cell::post_read(unsigned bar, unsigned address, Line done) {
 }
 
 void Cell::post_put(Of of, unsigned address, std::uint64_t data) {
-  (of == Of::block ? block_ : link_).accesses.push_back({true, address, data, {}});
+  if (of == Of::block) {
+    block_.accesses.push_back({true, address, data, {}});
+  } else {
+    side(of).post_put(address, data);
+  }
 }
 
 void Cell::post_get(Of of, unsigned address, Done done) {
-  (of == Of::block ? block_ : link_).accesses.push_back({false, address, 0, std::move(done)});
+  if (of == Of::block) {
+    block_.accesses.push_back({false, address, 0, std::move(done)});
+  } else {
+    side(of).post_get(address, std::move(done));
+  }
 }
 
 bool Cell::idle() const {
-  return requests_.empty() && reads_.empty() && block_.accesses.empty() && link_.accesses.empty();
+  return requests_.empty() && reads_.empty() && block_.accesses.empty() && left.idle() &&
+         right.idle();
 }
 
 void Cell::settle(std::uint64_t now) {
@@ -75,12 +83,21 @@ void Cell::settle(std::uint64_t now) {
     top.request_enable_i = request.enable;
   }
   drive_registers();
+  left.settle();
+  right.settle();
   top.clk_i = 0;
   top.eval();
   const bool late = top.deadline_valid_o && now >= top.deadline_o;
-  sleeps_ = !top.rst_i && !top.busy_o && !top.interrupt_valid_o && idle() && top.kind_o == 0 &&
-            top.kind_i == 0 && top.carrier_i == carrier_ && !late;
-  carrier_ = top.carrier_i;
+  sleeps_ = !top.rst_i && !top.busy_o && !top.interrupt_valid_o && idle() && wires_rest() && !late;
+  left_carrier_ = top.left_carrier_i;
+  right_carrier_ = top.right_carrier_i;
+}
+
+bool Cell::wires_rest() const {
+  constexpr unsigned none = OAE_WIRE_KIND_IDLE;
+  return top.left_kind_i == none && top.left_kind_o == none && top.right_kind_i == none &&
+         top.right_kind_o == none && top.left_carrier_i == left_carrier_ &&
+         top.right_carrier_i == right_carrier_;
 }
 
 void Cell::drive_registers() {
@@ -92,14 +109,6 @@ void Cell::drive_registers() {
     top.block_wdata_i = access.data;
     top.block_wstrb_i = 0xff;
   }
-  if (!link_.accesses.empty() && !link_.taken) {
-    const Access& access = link_.accesses.front();
-    top.link_awvalid_i = top.link_wvalid_i = access.write;
-    top.link_arvalid_i = !access.write;
-    top.link_awaddr_i = top.link_araddr_i = access.address;
-    top.link_wdata_i = access.data;
-    top.link_wstrb_i = 0xff;
-  }
 }
 
 void Cell::rise() {
@@ -110,13 +119,11 @@ void Cell::rise() {
   std::memcpy(line.data(), top.completion_data_o.data(), 64);
   const bool block_taken =
       (top.block_awvalid_i && top.block_awready_o) || (top.block_arvalid_i && top.block_arready_o);
-  const bool link_taken =
-      (top.link_awvalid_i && top.link_awready_o) || (top.link_arvalid_i && top.link_arready_o);
   const bool block_responded = top.block_bvalid_o || top.block_rvalid_o;
-  const bool link_responded = top.link_bvalid_o || top.link_rvalid_o;
   if (top.interrupt_valid_o) ++interrupts;
   const std::uint64_t block_result = top.block_rdata_o;
-  const std::uint64_t link_result = top.link_rdata_o;
+  left.sample();
+  right.sample();
   top.clk_i = 1;
   top.eval();
   if (accepted) {
@@ -133,37 +140,15 @@ void Cell::rise() {
     block_.taken = true;
     top.block_awvalid_i = top.block_wvalid_i = top.block_arvalid_i = 0;
   }
-  if (link_taken) {
-    link_.taken = true;
-    top.link_awvalid_i = top.link_wvalid_i = top.link_arvalid_i = 0;
+  if (block_responded) {
+    ASSERT_FALSE(block_.accesses.empty()) << "a response to no access";
+    block_.taken = false;
+    const Done done = std::move(block_.accesses.front().done);
+    block_.accesses.pop_front();
+    if (done) done(block_result);
   }
-  for (auto [registers, responded, result] : {std::tuple{&block_, block_responded, block_result},
-                                              {&link_, link_responded, link_result}}) {
-    if (!responded) continue;
-    ASSERT_FALSE(registers->accesses.empty()) << "a response to no access";
-    registers->taken = false;
-    const Done done = std::move(registers->accesses.front().done);
-    registers->accesses.pop_front();
-    if (done) done(result);
-  }
-}
-
-Group Cell::sent() const {
-  Group group;
-  group.kind = top.kind_o;
-  for (unsigned i = 0; i < slices; ++i) {
-    group.data[i] = top.data_o[2 * i] | std::uint64_t{top.data_o[2 * i + 1]} << 32;
-  }
-  return group;
-}
-
-void Cell::receive(const Group& group, bool carrier) {
-  top.carrier_i = carrier;
-  top.kind_i = group.kind;
-  for (unsigned i = 0; i < slices; ++i) {
-    top.data_i[2 * i] = static_cast<std::uint32_t>(group.data[i]);
-    top.data_i[2 * i + 1] = static_cast<std::uint32_t>(group.data[i] >> 32);
-  }
+  left.rise();
+  right.rise();
 }
 
 }  // namespace bridge

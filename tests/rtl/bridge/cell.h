@@ -8,21 +8,23 @@
 #include <deque>
 #include <functional>
 
-#include "tests/rtl/link/wire.h"
+#include "tests/rtl/link/side.h"
 #include "tests/rtl/slot.h"
 
 namespace bridge {
 
 using window::Group;
+using window::Side;
+
+constexpr unsigned links = BRIDGE_LINKS;  // of a cell
 
 /// A cell: the pins of the verilated model, a host that sends requests, and a firmware that
-/// accesses the registers of block and link.
-/// Its clock stops whenever it may.
+/// accesses the registers of block and links. Its clock stops whenever it may.
 class Cell {
  public:
   using Done = std::function<void(std::uint64_t)>;
   using Line = std::function<void(const Slot&)>;
-  enum class Of { block, link };  // whose registers
+  enum class Of { block, left, right };  // whose registers
 
   /// Power comes on at `now`, in clocks.
   explicit Cell(std::uint64_t now);
@@ -39,10 +41,10 @@ class Cell {
   void settle(std::uint64_t now);
   void rise();
 
-  Group sent() const;
   bool sleeps() const { return sleeps_; }  ///< whether the clock is stopped
   unsigned interrupts = 0;                 ///< of the host
-  void receive(const Group& group, bool carrier);
+  Side left{};
+  Side right{};  ///< nothing comes and goes by it if there is one link
 
   struct Context : VerilatedContext {
     Context() { threads(1); }
@@ -72,13 +74,15 @@ class Cell {
   };
 
   void drive_registers();
+  bool wires_rest() const;
+  Side& side(Of of) { return of == Of::left ? left : right; }
 
   std::deque<Request> requests_;
   std::deque<Line> reads_;  // accepted and not completed
   Registers block_;
-  Registers link_;
   bool sleeps_ = false;
-  bool carrier_ = false;
+  bool left_carrier_ = false;  // in the clock before
+  bool right_carrier_ = false;
 };
 
 }  // namespace bridge

@@ -18,23 +18,28 @@ std::uint64_t name_of(const Host& host) {
 
 }  // namespace
 
+void Cable::clock(Side& a, Side& b) {
+  carrier_to_a_.push_back(b.carrier() && to_a.whole());
+  carrier_to_b_.push_back(a.carrier() && to_b.whole());
+  to_b.push(a.sent());
+  to_a.push(b.sent());
+  a.receive(to_a.pop(), carrier_to_a_.front() && to_a.whole());
+  b.receive(to_b.pop(), carrier_to_b_.front() && to_b.whole());
+  carrier_to_a_.pop_front();
+  carrier_to_b_.pop_front();
+}
+
 // The block clears its memories first.
 Cells::Cells() {
-  to_a.record = to_b.record = false;
+  for (Cable& cable : cables) cable.to_a.record = cable.to_b.record = false;
   until([this] { return a->top.idle_o && b->top.idle_o; });
 }
 
 void Cells::clock(unsigned clocks) {
   for (unsigned n = 0; n < clocks; ++n) {
     ++now;
-    carrier_to_a_.push_back(b->top.carrier_o && to_a.whole());
-    carrier_to_b_.push_back(a->top.carrier_o && to_b.whole());
-    to_b.push(a->sent());
-    to_a.push(b->sent());
-    a->receive(to_a.pop(), carrier_to_a_.front() && to_a.whole());
-    b->receive(to_b.pop(), carrier_to_b_.front() && to_b.whole());
-    carrier_to_a_.pop_front();
-    carrier_to_b_.pop_front();
+    cables[0].clock(a->left, links == 1 ? b->left : b->right);
+    if constexpr (links == 2) cables[1].clock(a->right, b->left);
     a->settle(now);
     b->settle(now);
     a->rise();
@@ -44,13 +49,12 @@ void Cells::clock(unsigned clocks) {
 
 void Cells::rest() {
   const std::uint64_t begun = now;
-  for (unsigned quiet = 0; quiet < 4 * metre + 64; ++quiet) {
+  for (unsigned quiet = 0; quiet < 4 * Cable::metre + 64; ++quiet) {
     if (now - begun > patience) FAIL() << "it does not come to rest";
     clock();
-    if (a->top.busy_o || b->top.busy_o || !a->idle() || !b->idle() || !to_a.idle() ||
-        !to_b.idle()) {
-      quiet = 0;
-    }
+    const bool wires_idle =
+        std::all_of(cables, cables + links, [](const Cable& cable) { return cable.idle(); });
+    if (a->top.busy_o || b->top.busy_o || !a->idle() || !b->idle() || !wires_idle) quiet = 0;
   }
 }
 
@@ -67,17 +71,21 @@ std::uint64_t Cells::get(Cell& cell, Of of, unsigned address) {
 }
 
 void Cells::take_up(Cell& cell, bool bridged) {
-  put(cell, Of::link, OAE_WINDOW_CONTROL,
+  for (unsigned cable = 0; cable < links; ++cable) take_up(cell, end_of(cell, cable), bridged);
+}
+
+void Cells::take_up(Cell& cell, Of end, bool bridged) {
+  put(cell, end, OAE_WINDOW_CONTROL,
       OAE_WINDOW_CONTROL_UP_MASK | OAE_PUT(OAE_WINDOW_CONTROL_BRIDGED, bridged ? 1 : 0));
 }
 
-void Cells::send(Cell& cell, std::uint64_t head, std::uint64_t number) {
-  const std::uint64_t next = get(cell, Of::link, OAE_WINDOW_OFFERED) + 1;
-  put(cell, Of::link, OAE_WINDOW_SEND_AT(next % 16), head);
+void Cells::send(Cell& cell, std::uint64_t head, std::uint64_t number, Of end) {
+  const std::uint64_t next = get(cell, end, OAE_WINDOW_OFFERED) + 1;
+  put(cell, end, OAE_WINDOW_SEND_AT(next % 16), head);
   for (unsigned i = 1; i < 7; ++i) {
-    put(cell, Of::link, OAE_WINDOW_SEND_AT(next % 16) + 8 * i, number * i);
+    put(cell, end, OAE_WINDOW_SEND_AT(next % 16) + 8 * i, number * i);
   }
-  put(cell, Of::link, OAE_WINDOW_OFFERED, next);
+  put(cell, end, OAE_WINDOW_OFFERED, next);
   rest();
 }
 
@@ -86,7 +94,9 @@ void Cells::bring_up() {
     for (unsigned port = 0; port < ports; ++port) {
       put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
     }
-    put(*cell, Of::link, OAE_WINDOW_PORTS, ~std::uint64_t{0} >> (64 - ports));
+    for (unsigned cable = 0; cable < links; ++cable) {
+      put(*cell, end_of(*cell, cable), OAE_WINDOW_PORTS, ports_of(cable));
+    }
     take_up(*cell);
   }
   until([this] { return is_up(); });
@@ -101,7 +111,8 @@ void Cells::take_up_with_stranger() {
 }
 
 bool Cells::is_up() const {
-  return a->top.phase_o == OAE_WINDOW_PHASE_UP && b->top.phase_o == OAE_WINDOW_PHASE_UP;
+  const auto up = [](const Side& side) { return *side.phase == OAE_WINDOW_PHASE_UP; };
+  return up(a->left) && up(b->left) && (links == 1 || (up(a->right) && up(b->right)));
 }
 
 std::uint64_t Cells::access(Cell& cell, unsigned word, unsigned what, std::uint64_t operand) {

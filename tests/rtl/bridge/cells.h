@@ -28,12 +28,28 @@ struct Host {
   std::uint8_t attempt = 0;    // of the next offer
 };
 
-/// Two cells, the wires of 1 m between them, and the actions of hosts and firmware.
+/// The wires of 1 m between two ends of a link
+struct Cable {
+  static constexpr unsigned metre = 4;  // clocks
+
+  void clock(Side& a, Side& b);
+  bool idle() const { return to_a.idle() && to_b.idle(); }
+
+  window::Wire to_a{metre};
+  window::Wire to_b{metre};
+
+ private:
+  std::deque<bool> carrier_to_a_ = std::deque<bool>(metre, false);
+  std::deque<bool> carrier_to_b_ = std::deque<bool>(metre, false);
+};
+
+/// Two cells, the cables between them, and the actions of hosts and firmware. With two links, the
+/// cells are a ring: a cable from the left end of `a` to the right one of `b`, and one from the
+/// right end of `a` to the left one of `b`. Each of them carries half of the ports.
 class Cells : public testing::Test {
  protected:
   using Of = Cell::Of;
   static constexpr unsigned patience = 100'000;
-  static constexpr unsigned metre = 4;  // clocks
   static constexpr unsigned hold_off = 2u << WINDOW_LIMIT_BITS;
 
   Cells();
@@ -53,15 +69,25 @@ class Cells : public testing::Test {
   void put(Cell& cell, Of of, unsigned address, std::uint64_t data);
   std::uint64_t get(Cell& cell, Of of, unsigned address);
   /// Writes a slot to the ring of a link that is not bridged, and offers it.
-  void send(Cell& cell, std::uint64_t head, std::uint64_t number);
-  /// Joins all ports, and takes the link up.
+  void send(Cell& cell, std::uint64_t head, std::uint64_t number, Of end = Of::left);
+  /// The end of a cable at a cell
+  Of end_of(const Cell& cell, unsigned cable) const {
+    return links == 2 && (cable == 0) != (&cell == a.get()) ? Of::right : Of::left;
+  }
+  /// The ports that a cable carries, a bit for each
+  static std::uint64_t ports_of(unsigned cable) {
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - ports);
+    return links == 1 ? all : cable == 0 ? all >> ports / 2 : all & all << ports / 2;
+  }
+  /// Joins all ports, and takes the links up.
   void bring_up();
   void take_up(Cell& cell, bool bridged = true);
-  /// Takes the link up. That of `b` is not bridged, and its firmware may send what it likes.
+  void take_up(Cell& cell, Of end, bool bridged = true);
+  /// Takes the links up. Those of `b` are not bridged, and its firmware may send what it likes.
   void take_up_with_stranger();
   bool is_up() const;
-  /// What has come to `a` and found no place.
-  std::uint64_t strays() { return get(*a, Of::link, OAE_WINDOW_COUNT_STRAY); }
+  /// What has come to `a` by its left end and found no place.
+  std::uint64_t strays() { return get(*a, Of::left, OAE_WINDOW_COUNT_STRAY); }
 
   Host open(Cell& cell, unsigned port);
   void close(Host& host);
@@ -98,13 +124,8 @@ class Cells : public testing::Test {
 
   std::unique_ptr<Cell> a = std::make_unique<Cell>(0);
   std::unique_ptr<Cell> b = std::make_unique<Cell>(0);
-  window::Wire to_a{metre};
-  window::Wire to_b{metre};
+  Cable cables[links];
   std::uint64_t now = hold_off;
-
- private:
-  std::deque<bool> carrier_to_a_ = std::deque<bool>(metre, false);
-  std::deque<bool> carrier_to_b_ = std::deque<bool>(metre, false);
 };
 
 }  // namespace bridge

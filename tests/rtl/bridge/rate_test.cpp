@@ -117,13 +117,13 @@ TEST_P(Rate, OfPorts) {
     }
   };
   run(warm_up);
-  const std::uint64_t passed = get(*a, Of::link, OAE_WINDOW_COUNT_PASSED);
-  const std::uint64_t brought = get(*a, Of::link, OAE_WINDOW_COUNT_BROUGHT);
+  const std::uint64_t passed = get(*a, Of::left, OAE_WINDOW_COUNT_PASSED);
+  const std::uint64_t brought = get(*a, Of::left, OAE_WINDOW_COUNT_BROUGHT);
   const std::uint64_t begun = now;
   run(measured);
   const auto clocks = static_cast<double>(now - begun);
-  const auto out = static_cast<double>(get(*a, Of::link, OAE_WINDOW_COUNT_PASSED) - passed);
-  const auto in = static_cast<double>(get(*a, Of::link, OAE_WINDOW_COUNT_BROUGHT) - brought);
+  const auto out = static_cast<double>(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED) - passed);
+  const auto in = static_cast<double>(get(*a, Of::left, OAE_WINDOW_COUNT_BROUGHT) - brought);
   const double percent = 100 * out * 8 / window::slices / clocks;
   const double refused = refusals(swappers);
   fmt::print(

@@ -61,7 +61,7 @@ TEST_F(Remote, FetchAddAddsThereAndReturnsTheOldValue) {
   EXPECT_EQ(perform(here, add(5), 10), (Payload{done, 7}));
   EXPECT_EQ(word_of(*b, 5), 17u);
   EXPECT_EQ(word_of(*a, 5), 0u) << "the other cell's word";
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_COUNT_STRAY), 0u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
 }
 
 TEST_F(Remote, CasWritesOnlyWhatItExpects) {
@@ -283,8 +283,8 @@ TEST_F(Remote, AResultOfAnotherEpochIsDropped) {
   EXPECT_FALSE(has_result(here)) << "it was here";
   EXPECT_FALSE(collect(here));
   // It is still on its way.
-  put(*a, Of::link, OAE_WINDOW_CONTROL, 0);
-  until([this] { return b->top.phase_o == OAE_WINDOW_PHASE_DOWN; });
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
   ASSERT_TRUE(ask(here, add(5), 7));
   close(here);
   here = open(*a, 1);
@@ -337,12 +337,12 @@ TEST_F(Remote, AHostThatWaitsForAResultIsInterruptedOnce) {
   perform(here, add(5), 7);
   EXPECT_EQ(a->interrupts, 2u) << "one shot";
   // The result of another epoch is none.
-  put(*a, Of::link, OAE_WINDOW_CONTROL, 0);
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
   ASSERT_TRUE(ask(here, add(5), 7));
   close(here);
   here = open(*a, 1);
   arm(OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK);
-  until([this] { return b->top.phase_o == OAE_WINDOW_PHASE_DOWN; });
+  until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
   take_up(*a);
   take_up(*b);
   until([this] { return is_up(); });
@@ -387,8 +387,8 @@ TEST_F(Remote, ARestartedFirmwareChangesNothing) {
       put(*cell, Of::block, OAE_FIRMWARE_COMMAND_AT(1),
           OAE_FIRMWARE_COMMAND_PUBLISH_MASK | OAE_FIRMWARE_COMMAND_TAKE_MASK |
               OAE_FIRMWARE_COMMAND_WITHDRAW_MASK);
-      put(*cell, Of::link, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
-      put(*cell, Of::link, OAE_WINDOW_TAKEN, 3);
+      put(*cell, Of::left, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
+      put(*cell, Of::left, OAE_WINDOW_TAKEN, 3);
     }
     rest();
     EXPECT_EQ(collect(here), (Payload{done, delay / 3}));
@@ -439,39 +439,39 @@ TEST_F(Remote, APortThatJoinsAgainHasAskedForNothing) {
   EXPECT_FALSE(has_result(here));
   EXPECT_EQ(perform(here, add(5), 1), (Payload{done, 1}));
   // What waits in its port is passed on after that, too.
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0);
   ASSERT_TRUE(ask(here, add(5), 1));
   join(*a);
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0xf);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0xf);
   rest();
   EXPECT_EQ(collect(here), (Payload{done, 2}));
   // So is what waits behind another slot.
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0);
   ASSERT_TRUE(swap(here, 1, OAE_VERB_SEND));
   confirm(here);
   ASSERT_TRUE(ask(here, add(5), 1));
   join(*a);
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0xf);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0xf);
   rest();
   EXPECT_EQ(collect(here), (Payload{done, 3}));
   // Slots that wait there are no requests.
   ASSERT_TRUE(ask(here, add(5), 1));
   rest();
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0);
   for (unsigned number = 1; number <= 2; ++number) {
     ASSERT_TRUE(swap(here, number, OAE_VERB_SEND));
     confirm(here);
   }
   join(*a);
-  put(*a, Of::link, OAE_WINDOW_PORTS, 0xf);
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0xf);
   rest();
   EXPECT_EQ(perform(here, add(5), 1), (Payload{done, 5}));
 }
 
 TEST_F(Remote, RequestsAndResultsWaitWhileTheLinkIsDown) {
   Host here = open(*a, 0);
-  put(*a, Of::link, OAE_WINDOW_CONTROL, 0);
-  until([this] { return b->top.phase_o == OAE_WINDOW_PHASE_DOWN; });
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
   ASSERT_TRUE(ask(here, add(5), 7));
   rest();
   EXPECT_EQ(word_of(*b, 5), 0u);
@@ -491,7 +491,7 @@ class StrangeRequest : public Words {
   }
   StrangeRequest() {
     for (unsigned port = 0; port < ports; ++port) put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
-    put(*a, Of::link, OAE_WINDOW_PORTS, ~std::uint64_t{0});
+    put(*a, Of::left, OAE_WINDOW_PORTS, ~std::uint64_t{0});
     take_up_with_stranger();
   }
 };
@@ -516,7 +516,7 @@ TEST_F(StrangeRequest, AResultThatNobodyAskedForIsStray) {
 TEST_F(StrangeRequest, AnAccountIsNoRequest) {
   send(*b, head(true, false) | OAE_PASSAGE_HEAD_ACCOUNT_MASK, add(5));
   EXPECT_EQ(word_of(*a, 5), 0u);
-  EXPECT_EQ(get(*b, Of::link, OAE_WINDOW_RECEIVED), 0u) << "there is no result";
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVED), 0u) << "there is no result";
 }
 
 // The rings of the link are full, so that the result stays in its port.

@@ -7,36 +7,6 @@
 namespace relay {
 namespace {
 
-// The pins of one end, whose names begin with `wire` and, those of its registers, with `bus`
-#define PINS(side, top, wire, bus)           \
-  (side).carrier_o = &(top).wire##carrier_o; \
-  (side).kind_o = &(top).wire##kind_o;       \
-  (side).data_o = (top).wire##data_o.data(); \
-  (side).carrier_i = &(top).wire##carrier_i; \
-  (side).kind_i = &(top).wire##kind_i;       \
-  (side).data_i = (top).wire##data_i.data(); \
-  (side).awvalid = &(top).bus##awvalid_i;    \
-  (side).awready = &(top).bus##awready_o;    \
-  (side).awaddr = &(top).bus##awaddr_i;      \
-  (side).wvalid = &(top).bus##wvalid_i;      \
-  (side).wdata = &(top).bus##wdata_i;        \
-  (side).wstrb = &(top).bus##wstrb_i;        \
-  (side).bvalid = &(top).bus##bvalid_o;      \
-  (side).bready = &(top).bus##bready_i;      \
-  (side).bresp = &(top).bus##bresp_o;        \
-  (side).arvalid = &(top).bus##arvalid_i;    \
-  (side).arready = &(top).bus##arready_o;    \
-  (side).araddr = &(top).bus##araddr_i;      \
-  (side).rvalid = &(top).bus##rvalid_o;      \
-  (side).rready = &(top).bus##rready_i;      \
-  (side).rdata = &(top).bus##rdata_o;        \
-  (side).rresp = &(top).bus##rresp_o;        \
-  (side).phase = &(top).wire##phase_o;       \
-  (side).numbers_sent = &(top).wire##sent_o; \
-  (side).settled = &(top).wire##settled_o;   \
-  (side).expected = &(top).wire##expected_o; \
-  (side).done = &(top).wire##done_o
-
 template <typename Top>
 void tick(Top& top, std::uint64_t now) {
   top.now_i = static_cast<std::uint32_t>(now);
@@ -47,7 +17,7 @@ void tick(Top& top, std::uint64_t now) {
 }  // namespace
 
 OuterCell::OuterCell(std::uint64_t now, bool first) : first_(first) {
-  PINS(side(), top_, , axi_);
+  WINDOW_SIDE_PINS(side(), top_, , axi_);
   top_.rst_i = 1;
   settle(now);
   rise();
@@ -74,8 +44,8 @@ void OuterCell::rise() {
 }
 
 MiddleCell::MiddleCell(std::uint64_t now) {
-  PINS(left, top_, left_, left_);
-  PINS(right, top_, right_, right_);
+  WINDOW_SIDE_PINS(left, top_, left_, left_);
+  WINDOW_SIDE_PINS(right, top_, right_, right_);
   top_.rst_i = 1;
   settle(now);
   rise();

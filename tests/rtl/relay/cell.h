@@ -6,9 +6,11 @@
 
 #include <cstdint>
 
-#include "tests/rtl/relay/side.h"
+#include "tests/rtl/link/side.h"
 
 namespace relay {
+
+using window::Side;
 
 /// A cell of a chain. It has power from its construction on.
 class Cell {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/rtl/relay/side.h"
+#include "tests/rtl/link/side.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace relay {
+namespace window {
 
 void Side::settle() {
   *bready = *rready = 1;
@@ -39,22 +39,22 @@ void Side::rise() {
   if (done) done(result_);
 }
 
-window::Group Side::sent() const {
-  window::Group group;
+Group Side::sent() const {
+  Group group;
   group.kind = *kind_o;
-  for (unsigned i = 0; i < window::slices; ++i) {
+  for (unsigned i = 0; i < slices; ++i) {
     group.data[i] = data_o[2 * i] | std::uint64_t{data_o[2 * i + 1]} << 32;
   }
   return group;
 }
 
-void Side::receive(const window::Group& group, bool carrier) {
+void Side::receive(const Group& group, bool carrier) {
   *carrier_i = carrier;
   *kind_i = group.kind;
-  for (unsigned i = 0; i < window::slices; ++i) {
+  for (unsigned i = 0; i < slices; ++i) {
     data_i[2 * i] = static_cast<std::uint32_t>(group.data[i]);
     data_i[2 * i + 1] = static_cast<std::uint32_t>(group.data[i] >> 32);
   }
 }
 
-}  // namespace relay
+}  // namespace window
