@@ -30,7 +30,7 @@ _Static_assert(LINKS_MAX == OAE_IPU_LINK_COUNT, "the link service has room for a
 
 static struct swap_service swaps;
 static struct link_service links;
-/* With a window: one, or those of a relay. */
+/* With a window: one or two that bridges join with the block, or those of a relay. */
 static struct window_service windows[OAE_IPU_WINDOW_LINK_COUNT];
 static unsigned window_count;
 /* This memory is not cleared at the start. */
@@ -86,7 +86,7 @@ static bool init_windows(unsigned count) {
   const struct system_link first = system_link(0);
 
   if (!count || !(first.bridged || first.relayed)) return false;
-  if (count != (first.relayed ? OAE_IPU_WINDOW_LINK_COUNT : 1))
+  if (count > OAE_IPU_WINDOW_LINK_COUNT || (first.relayed && count < OAE_IPU_WINDOW_LINK_COUNT))
     panic("%u links with a window cannot be served", count);
   for (; window_count < count; window_count++) {
     struct system_link link = system_link(window_count);
@@ -100,9 +100,8 @@ static bool init_windows(unsigned count) {
 static void init_links(void) {
   struct link_place places[LINKS_MAX];
   unsigned count = system_links();
-  const bool windowed = init_windows(count);
 
-  if (windowed) count = 0;
+  if (init_windows(count)) count = 0;
   if (count > LINKS_MAX) panic("%u OAE links are more than %u", count, LINKS_MAX);
   for (unsigned n = 0; n < count; n++) {
     struct system_link link = system_link(n);
@@ -110,7 +109,8 @@ static void init_links(void) {
     places[n] = (struct link_place){OAE_IPU_LINK_AT(n), link.peer, link.ports};
   }
   link_service_init(&links, system_cell(), places, count, &swaps, &link_memory, &link_log);
-  if (windowed && windows[0].block) links.partner.bridged = windows[0].ports;
+  for (unsigned n = 0; n < window_count; n++)
+    if (windows[n].block) links.partner.bridged |= windows[n].ports;
 }
 
 /* The core of the scheduling agent, or 0 if there is none. */

@@ -34,6 +34,15 @@ const char* state_name(unsigned state) {
   }
 }
 
+unsigned checked_links(const BlockConfig& config) {
+  if (config.links.size() > Block::max_links) {
+    throw ConfigurationError(
+        fmt::format("{} links with a window at one block: at most {} are possible",
+                    config.links.size(), Block::max_links));
+  }
+  return static_cast<unsigned>(config.links.size());
+}
+
 }  // namespace
 
 Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp::Domain& domain,
@@ -50,21 +59,14 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
       trace_(trace),
       waveform_(!config.vcd.empty()),
       checked_(config.checked || waveform_),
-      rtl_(config.link ? make_cell_rtl(checked_) : make_block_rtl(checked_)),
+      rtl_(config.links.empty() ? make_block_rtl(checked_)
+                                : make_cell_rtl(checked_links(config), checked_)),
       clock_(domain, [this] { tick(); }) {
   if (config.ports < 1 || config.ports > max_ports) {
     throw ConfigurationError(
         fmt::format("{} swap ports: 1 to {} are possible", config.ports, max_ports));
   }
-  if (config.link) {
-    link_.emplace(
-        "link", *config.link, *rtl_->end(), grid_,
-        [this] {
-          ++version_;
-          schedule();
-        },
-        domain, trace, statistics);
-  }
+  add_links(statistics);
   bar.register_nb_transport_fw(this, &Block::nb_transport_fw);
   registers.register_b_transport(this, &Block::b_transport);
   dma.register_nb_transport_bw(this, &Block::slot_answered);
@@ -91,6 +93,19 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
 }
 
 Block::~Block() = default;
+
+void Block::add_links(vp::Statistics& statistics) {
+  const auto changed = [this] {
+    ++version_;
+    schedule();
+  };
+  const auto count = static_cast<unsigned>(config_.links.size());
+  for (unsigned n = 0; n < count; ++n) {
+    const std::string link = count == 1 ? "link" : fmt::format("link{}", n);
+    links_.push_back(std::make_unique<WindowLink>(link.c_str(), config_.links[n], rtl_->ends[n],
+                                                  grid_, changed, domain_, trace_, statistics));
+  }
+}
 
 // The card had power long before time 0, so its reset and the clearing of the journals are over.
 void Block::power_up() {
@@ -212,13 +227,20 @@ void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& del
 std::uint64_t Block::next_input() const {
   const BlockRtl& block = *rtl_;
   if (block.busy || completing_ || accesses_.in_work()) return next_;
-  if (link_ && link_->active()) return next_;
-  std::uint64_t edge = link_ ? link_->next_input() : no_edge;
+  std::uint64_t edge = no_edge;
+  for (const auto& link : links_) {
+    if (link->active()) return next_;
+    edge = std::min(edge, link->next_input());
+  }
   if (slot_answered_) edge = std::min(edge, grid_.after(*slot_answered_));
   const std::size_t next = requests_.next(slot_waits_);
   if (next != RequestQueue::none) edge = std::min(edge, grid_.after(requests_[next].arrival));
   if (accesses_.waiting()) edge = std::min(edge, grid_.after(accesses_.arrival()));
   return edge;
+}
+
+bool Block::links_rest() const {
+  return std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->rests(); });
 }
 
 // Schedules the next edge that other models can notice.
@@ -238,12 +260,12 @@ void Block::schedule() {
 bool Block::run_ahead(const RegisterAccess& access) {
   const BlockRtl& block = *rtl_;
   if (ahead_ || !requests_.empty()) return false;
-  if (link_ && !link_->rests()) return false;
+  if (!links_rest()) return false;
   clock_.cancel();
   const vp::Picoseconds horizon = domain_.horizon();
   const bool answered = peek(access, horizon);
   while (!answered && !access.done && !ahead_ && !completing_ && !block.dma_valid &&
-         !block.completion_valid && !block.interrupt_valid && (!link_ || link_->rests())) {
+         !block.completion_valid && !block.interrupt_valid && links_rest()) {
     const std::uint64_t edge = std::max(next_, next_input());
     if (grid_.time(edge) >= horizon || (block.deadline_valid && block.deadline <= edge)) break;
     next_ = edge;
@@ -417,17 +439,17 @@ void Block::rise() {
   ++clocks_;
 }
 
-// Returns whether the block works without reading inputs or showing outputs. A link may always read
-// its wire.
+// Returns whether the block works without reading inputs or showing outputs. Links may always read
+// their wires.
 bool Block::hidden() const {
   const BlockRtl& block = *rtl_;
-  return !link_ && !block.idle && !block.dma_valid && !block.completion_valid &&
+  return links_.empty() && !block.idle && !block.dma_valid && !block.completion_valid &&
          !block.interrupt_valid && !block.axi_bvalid && !block.axi_rvalid;
 }
 
 bool Block::shows() const {
   return rtl_->trace_valid || irq_level_ != static_cast<bool>(rtl_->irq) ||
-         (link_ && link_->shows());
+         std::any_of(links_.begin(), links_.end(), [](const auto& link) { return link->shows(); });
 }
 
 // Shows other models what the last edge changed.
@@ -447,7 +469,7 @@ void Block::show() {
   }
   irq_level_ = block.irq;
   irq.set(irq_level_);
-  if (link_) link_->show();
+  for (const auto& link : links_) link->show();
 }
 
 // Runs an edge at which pins matter, at its time.
@@ -469,7 +491,7 @@ void Block::visible_edge() {
       host != firmware && !block.busy && !block.dma_valid && !(host && block.request_reset);
   bool requested = idle && host;
   bool accessed = idle && firmware;
-  if (checked_ || link_ || (idle && (host || firmware) && !alone)) {
+  if (checked_ || !links_.empty() || (idle && (host || firmware) && !alone)) {
     settle();
     requested = host && block.request_ready;
     accessed = block.axi_awready || block.axi_arready;
@@ -480,7 +502,7 @@ void Block::visible_edge() {
   if (block.dma_valid) offer_slot();
   if (completed) std::memcpy(read_.data, block.completion_data, line_bytes);
   accesses_.sample(block, accessed);
-  if (link_) link_->sample(next_);
+  for (const auto& link : links_) link->sample(next_);
   rise();
   if (idle && !block.idle) peeked_.reset();
   if (requested) {
@@ -499,7 +521,7 @@ void Block::visible_edge() {
   }
   if (completed) complete();
   accesses_.finish();
-  if (link_) link_->finish();
+  for (const auto& link : links_) link->finish();
 }
 
 // Puts inputs that have arrived on the pins.
@@ -516,7 +538,7 @@ void Block::present() {
     put(requests_[next]);
   }
   accesses_.present(block, now);
-  if (link_) link_->present(now);
+  for (const auto& link : links_) link->present(now);
 }
 
 void Block::put(const Request& request) {

@@ -11,6 +11,7 @@
 #include <systemc>
 #include <tlm>
 #include <variant>
+#include <vector>
 
 #include "models/oae/register_access.h"
 #include "models/oae/request_queue.h"
@@ -32,8 +33,9 @@ struct BlockConfig {
   unsigned irq_line = 0;                 ///< number of `irq` at its controller
   std::string vcd;                       ///< waveform file; empty for none
   bool checked = false;  ///< whether the assertions of the RTL are checked, as with a waveform
-  /// The end of a link that a bridge joins with the ports. Its wire carries 128 bits in a clock.
-  std::optional<WindowLinkConfig> link = {};
+  /// The ends of links, at most 2, which bridges join with the ports. Each wire carries 128 bits in
+  /// a clock.
+  std::vector<WindowLinkConfig> links = {};
 };
 
 /// The OAE block: the verilated SystemVerilog of rtl/ with TLM-2.0 sockets on its pins. This class
@@ -44,10 +46,12 @@ struct BlockConfig {
 /// block neither reads its inputs nor changes an output are run ahead of their time, which no other
 /// model can notice.
 ///
-/// If it has a link, it is the cell of rtl/bridge, and the end of the link has the block's clock.
-/// Each edge at which the wire, the link or the bridge may do something is then run at its time.
+/// If it has links, it is the cell of rtl/bridge, and their ends have the block's clock. Each edge
+/// at which a wire, a link or a bridge may do something is then run at its time.
 class Block : public sc_core::sc_module {
  public:
+  static constexpr unsigned max_links = 2;
+
   /// The function's requests to BAR 0 (offsets below 0x4000: rtl/registers/host.yaml), BAR 2
   /// (port.yaml) and BAR 4 (stream.yaml), each within a multiple of 64 bytes. Protocol:
   /// models/pcie/endpoint/access.h. They complete in order. While 32 wait, a write is not accepted.
@@ -76,8 +80,8 @@ class Block : public sc_core::sc_module {
   /// Number of clock edges that the block has seen.
   const std::uint64_t& clocks() const { return clocks_; }
   bool clock_stopped() const { return !running_; }
-  /// The end of the link, or null without one.
-  WindowLink* link() { return link_ ? &*link_ : nullptr; }
+  /// The ends of its links, in the order of the configuration.
+  const std::vector<std::unique_ptr<WindowLink>>& links() const { return links_; }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -88,8 +92,11 @@ class Block : public sc_core::sc_module {
   tlm::tlm_sync_enum slot_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                    sc_core::sc_time& delay);
 
+  void add_links(vp::Statistics& statistics);
+
   void schedule();
   std::uint64_t next_input() const;
+  bool links_rest() const;
   bool run_ahead(const RegisterAccess& access);
   bool quiet() const;
   bool peek(const RegisterAccess& access, vp::Picoseconds horizon);
@@ -131,7 +138,7 @@ class Block : public sc_core::sc_module {
   bool irq_level_ = false;
   std::uint64_t version_ = 0;  // changes with all that may change the next read's answer
 
-  std::optional<WindowLink> link_;
+  std::vector<std::unique_ptr<WindowLink>> links_;
 
   RequestQueue requests_;
   std::size_t presented_ = 0;  // the place of the request on the pins, if there is one

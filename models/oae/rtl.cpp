@@ -6,6 +6,8 @@
 #include <Voae_block_fast___024root.h>
 #include <Voae_cell.h>
 #include <Voae_cell_fast.h>
+#include <Voae_cell_of_two.h>
+#include <Voae_cell_of_two_fast.h>
 #include <Voae_link.h>
 #include <Voae_link_fast.h>
 #include <Voae_relay_cell.h>
@@ -117,9 +119,13 @@ std::unique_ptr<BlockRtl> make_block_rtl(bool checked) {
   return std::make_unique<FastBlock>("oae_block");
 }
 
-std::unique_ptr<BlockRtl> make_cell_rtl(bool checked) {
-  if (checked) return std::make_unique<Checked<CellRtl, Voae_cell>>("oae_cell");
-  return std::make_unique<Clocked<CellRtl, Voae_cell_fast>>("oae_cell");
+std::unique_ptr<BlockRtl> make_cell_rtl(unsigned links, bool checked) {
+  if (links == 2) {
+    if (checked) return std::make_unique<Checked<CellRtl<2>, Voae_cell_of_two>>("oae_cell");
+    return std::make_unique<Clocked<CellRtl<2>, Voae_cell_of_two_fast>>("oae_cell");
+  }
+  if (checked) return std::make_unique<Checked<CellRtl<1>, Voae_cell>>("oae_cell");
+  return std::make_unique<Clocked<CellRtl<1>, Voae_cell_fast>>("oae_cell");
 }
 
 std::unique_ptr<RelayRtl> make_relay_rtl(bool checked) {

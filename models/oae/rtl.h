@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "models/rtl/design.h"
 
@@ -234,8 +235,8 @@ struct BlockRtl : rtl::Design, AxiPins {
   /// executes none.
   virtual bool fill(const LineWrite&) { return false; }
 
-  /// The end of a link that shares the clock, if the block is that of a cell.
-  virtual EndPins* end() { return nullptr; }
+  /// The ends of links that share the clock, if the block is that of a cell.
+  std::vector<EndPins> ends;
 
   std::uint8_t& reset;
   std::uint64_t& now;
@@ -275,16 +276,16 @@ struct BlockRtl : rtl::Design, AxiPins {
   const std::uint64_t& deadline;
 };
 
-/// A cell, rtl/bridge/oae_cell.sv: a block, the end of a link, and the bridge between them.
+/// A cell, rtl/bridge/oae_cell.sv: a block, the ends of one or two links, and the bridges between
+/// them.
+template <unsigned links>
 struct CellRtl : BlockRtl {
   template <typename Top>
-  explicit CellRtl(Top& top)
-      : BlockRtl(top, OfBlock{}), end_(top, OfLeft{}, "bridge", top.left_brings_o) {}
-
-  EndPins* end() override { return &end_; }
-
- private:
-  EndPins end_;
+  explicit CellRtl(Top& top) : BlockRtl(top, OfBlock{}) {
+    static_assert(links == 1 || links == 2);
+    ends.emplace_back(top, OfLeft{}, "bridge", top.left_brings_o);
+    if constexpr (links == 2) ends.emplace_back(top, OfRight{}, "bridge", top.right_brings_o);
+  }
 };
 
 /// A cell in the middle of a chain, rtl/relay/oae_relay_cell.sv: two ends of links and what passes
@@ -352,7 +353,8 @@ struct LinkRtl : rtl::Design, AxiPins {
 };
 
 std::unique_ptr<BlockRtl> make_block_rtl(bool checked);
-std::unique_ptr<BlockRtl> make_cell_rtl(bool checked);
+/// `links`: 1 or 2.
+std::unique_ptr<BlockRtl> make_cell_rtl(unsigned links, bool checked);
 std::unique_ptr<RelayRtl> make_relay_rtl(bool checked);
 std::unique_ptr<LinkRtl> make_link_rtl(bool checked);
 

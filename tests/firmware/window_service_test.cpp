@@ -30,7 +30,7 @@ const window_observer observer = {
 
 /// The end of the link. It keeps what is written, in the order of the writes.
 struct Link : MmioDevice {
-  Link() : MmioDevice(link_base, OAE_WINDOW_SIZE) {}
+  explicit Link(std::uintptr_t base = link_base) : MmioDevice(base, OAE_WINDOW_SIZE) {}
   unsigned phase = OAE_WINDOW_PHASE_DOWN;
   unsigned reason = OAE_WINDOW_DOWN_NONE;
   std::uint64_t events = 0;
@@ -168,6 +168,30 @@ TEST_F(WindowServiceTest, ATickGivesASignOfLifeAndTakesTheLinkUp) {
   window_service_tick(&service, 42);
   EXPECT_EQ(link.values(OAE_WINDOW_LIVENESS), (std::vector<std::uint64_t>{41, 42}));
   EXPECT_EQ(link.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
+}
+
+// Two links, each with ports of its own
+TEST_F(WindowServiceTest, EachLinkHasItsOwnPortsAndGoesDownAlone) {
+  constexpr std::uintptr_t other_base = link_base + 0x2'0000;
+  Link other(other_base);
+  window_service other_service{};
+  window_service_init(&other_service, other_base, block_base, 2, 0xc0, &observer);
+  window_service_start(&service);
+  window_service_start(&other_service);
+  EXPECT_EQ(link.values(OAE_WINDOW_PORTS), std::vector<std::uint64_t>{joined});
+  EXPECT_EQ(other.values(OAE_WINDOW_PORTS), std::vector<std::uint64_t>{0xc0});
+  EXPECT_EQ(block.written.size(), 5u);
+  EXPECT_EQ(block.written.count(OAE_FIRMWARE_JOIN_AT(6)), 1u);
+  link.written.clear();
+  other.written.clear();
+  link.phase = OAE_WINDOW_PHASE_UP;
+  other.reason = OAE_WINDOW_DOWN_MISSING;
+  other.events = OAE_WINDOW_EVENT_DOWN_MASK;
+  window_service_serve(&service);
+  window_service_serve(&other_service);
+  EXPECT_TRUE(link.written.empty());
+  EXPECT_EQ(other.values(OAE_WINDOW_CONTROL), std::vector<std::uint64_t>{begin});
+  EXPECT_EQ(reports, std::vector<std::string>{"2 down 2"});
 }
 
 /// The end of a relay, which has no block.

@@ -23,6 +23,7 @@ constexpr std::uint64_t virtual_memory_size = 0x1'0000;
 
 static_assert(OAE_IPU_LINK_COUNT == OAE_SYSTEM_LINK_PEER_COUNT);
 static_assert(OAE_IPU_WINDOW_LINK_COUNT == oae::Relay::links);
+static_assert(OAE_IPU_WINDOW_LINK_COUNT == oae::Block::max_links);
 
 std::uint64_t size(std::int64_t bytes) {
   return static_cast<std::uint64_t>(bytes);
@@ -67,10 +68,8 @@ SystemController::Machine machine_of(const Description& ipu, const device::Site&
   const std::vector<const OaeLink*> links = links_of(site.sections, ipu.name);
   const bool relayed = relays(links);
   for (const OaeLink* link : links) {
-    std::uint64_t ports = 0;
-    for (unsigned i = 0; i < link->ports; ++i) ports |= std::uint64_t{1} << (link->first_port + i);
-    machine.links.push_back(
-        {cell_of(site, link->peer_of(ipu.name)), ports, link->windowed() && !relayed, relayed});
+    machine.links.push_back({cell_of(site, link->peer_of(ipu.name)), link->port_mask(),
+                             link->windowed() && !relayed, relayed});
   }
   return machine;
 }
@@ -88,7 +87,11 @@ oae::BlockConfig block_config(const Description& ipu, const device::Site& site) 
   oae::BlockConfig config{ipu.oae.ports, static_cast<std::uint64_t>(ipu.oae.clock), OAE_IPU_OAE_SPI,
                           site.vcd, site.check_rtl};
   const std::vector<const OaeLink*> links = links_of(site.sections, ipu.name);
-  if (links.size() == 1 && links[0]->windowed()) config.link = window_config(*links[0], site, 0);
+  if (relays(links)) return config;
+  for (const OaeLink* link : links) {
+    const auto n = static_cast<unsigned>(config.links.size());
+    if (link->windowed()) config.links.push_back(window_config(*link, site, n));
+  }
   return config;
 }
 
@@ -237,8 +240,9 @@ void IpuDevice::add_virtual_functions(const Description& ipu) {
 
 std::vector<oae::WindowLink*> IpuDevice::window_links() {
   if (relay) return {&relay->link(0), &relay->link(1)};
-  if (oae.link() != nullptr) return {oae.link()};
-  return {};
+  std::vector<oae::WindowLink*> found;
+  for (const auto& link : oae.links()) found.push_back(link.get());
+  return found;
 }
 
 void IpuDevice::add_relay(const std::vector<const OaeLink*>& links, const device::Site& site) {

@@ -50,8 +50,7 @@ class IpuDevice : public device::Device {
   vp::Console* serial_console() override { return &console; }
   vp::qemu::Instance* processors() override { return &qemu; }
 
-  /// The links with a window, in the order of the platform file: that of `oae`, or those of
-  /// `relay`.
+  /// The links with a window, in the order of the platform file: those of `oae` or of `relay`.
   std::vector<oae::WindowLink*> window_links();
 
   vp::Console console;

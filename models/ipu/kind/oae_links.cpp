@@ -9,6 +9,7 @@
 
 #include "models/ipu/kind/description.h"
 #include "models/ipu/kind/ipu_device.h"
+#include "models/oae/block.h"
 #include "models/oae/relay.h"
 #include "models/oae/window_link.h"
 #include "oae_memory_map.h"
@@ -57,8 +58,9 @@ Struct<OaeLink> link() {
        "wire"},
       {"design", &OaeLink::design, word({"transfer", "window"}),
        "How slots are passed on: one transfer at a time, by the firmware; or a window of many, by "
-       "hardware, with 128 bits in each clock cycle, at most 100 Gb/s. An IPU with two links with "
-       "a window relays their slots"},
+       "hardware, with 128 bits in each clock cycle, at most 100 Gb/s. An IPU may have two links "
+       "with a window: if both have the same ports, it relays their slots, and if they have none "
+       "in common, it is an end of both"},
       {"bit_error_rate", &OaeLink::bit_error_rate, ratio(0, 1e-3),
        "Part of the bits that arrive wrong, in each direction"},
       {"first_port", &OaeLink::first_port, integer(0, 63),
@@ -93,6 +95,11 @@ void check_wire(const std::string& path, const OaeLink& link, Reading& reading) 
 
 using Links = std::vector<OaeLink>;
 
+bool all_windowed(const std::vector<const OaeLink*>& links) {
+  return std::all_of(links.begin(), links.end(),
+                     [](const OaeLink* link) { return link->windowed(); });
+}
+
 std::vector<const OaeLink*> links_at(const Links& links, const std::string& ipu) {
   std::vector<const OaeLink*> found;
   for (const OaeLink& link : links) {
@@ -120,12 +127,18 @@ void check_ports(const Links& links, const OaeLink& link, const Description& ipu
                     link.first_port + link.ports - 1, ipu.name, ipu.oae.ports),
         "ports that both IPUs have", fmt::format("raise oae.ports of {}", ipu.name));
   for (const OaeLink* other : others) {
-    if (link.first_port < other->first_port + other->ports &&
-        other->first_port < link.first_port + link.ports)
-      reading.mistake(path + ".first_port",
-                      fmt::format("{} already joins some of these ports of {}",
-                                  path_of(links, *other), ipu.name),
-                      "ports that no other link joins", "choose other ports");
+    if ((link.port_mask() & other->port_mask()) == 0) continue;
+    const bool windows = link.windowed() && other->windowed();
+    reading.mistake(
+        path + ".first_port",
+        fmt::format("{} already joins some of these ports of {}", path_of(links, *other), ipu.name),
+        windows ? fmt::format("ports that no other link joins, or all of the same ports, whose "
+                              "slots {} then relays",
+                              ipu.name)
+                : "ports that no other link joins",
+        windows ? fmt::format("choose other ports, or set first_port to {} and ports to {}",
+                              other->first_port, other->ports)
+                : "choose other ports");
   }
 }
 
@@ -142,16 +155,7 @@ void check_relay(const Links& links, const OaeLink& link, const OaeLink& other,
                     bit_rate_quantity().print(link.rate), bit_rate_quantity().print(other.rate)),
         "one rate for both, since a relay has one clock",
         fmt::format("set it to {}", bit_rate_quantity().print(other.rate)));
-  if (link.first_port != other.first_port || link.ports != other.ports)
-    reading.mistake(
-        path + ".ports",
-        fmt::format("{} relays slots between {} and this link, whose ports differ", ipu, before),
-        fmt::format("the same ports in the whole chain; its outer IPUs have them, and "
-                    "those of {} itself cannot be joined",
-                    ipu),
-        fmt::format("set first_port to {} and ports to {}, or remove one of the links",
-                    other.first_port, other.ports));
-  else if (link.first_port + link.ports > OAE_WINDOW_ROUTE_COUNT)
+  if (link.ports > 0 && link.first_port + link.ports > OAE_WINDOW_ROUTE_COUNT)
     reading.mistake(
         path + ".ports",
         fmt::format("ports {} to {} are to pass through {}", link.first_port,
@@ -177,14 +181,13 @@ void check_window(const Links& links, const OaeLink& link, const IpuAt& ipu_at, 
     const std::vector<const OaeLink*> at_end = links_at(links, end);
     if (relays(at_end)) {
       if (at_end[1] == &link) check_relay(links, link, *at_end[0], end, reading);
-    } else if (at_end.size() > 1) {
-      const bool all = std::all_of(at_end.begin(), at_end.end(),
-                                   [](const OaeLink* each) { return each->windowed(); });
+    } else if (const bool all = all_windowed(at_end);
+               !all || at_end.size() > oae::Block::max_links) {
       reading.mistake(path + ".design",
                       all ? fmt::format("{} has {} links with a window", end, at_end.size())
                           : fmt::format("{} has other links, too", end),
                       "a link with a window only where it is the only link, or one of two such "
-                      "links between which the IPU relays slots",
+                      "links",
                       all ? "remove one of them" : "remove the others, or choose `transfer`");
     } else if (link.rate != bits * ipu_at(end).oae.clock) {
       others += (others.empty() ? "" : " and ") + end;
@@ -222,12 +225,13 @@ void check_chain(const Links& links, const OaeLink& link, Reading& reading) {
     return !relays(links_at(links, each->a)) || !relays(links_at(links, each->b));
   });
   if (!ends)
-    reading.mistake(path_of(links, link),
-                    fmt::format("the {} links of this ring have no end, since each of its IPUs "
-                                "relays slots",
-                                chain.size()),
-                    "a chain, whose outer IPUs have one link with a window each",
-                    "remove a link, or choose `transfer`");
+    reading.mistake(
+        path_of(links, link),
+        fmt::format("the {} links of this ring have no end, since each of its IPUs "
+                    "relays slots",
+                    chain.size()),
+        "a chain, whose outer IPUs are ends, or IPUs whose two links have different ports",
+        "remove a link, or choose other ports for each link, or `transfer`");
   std::int64_t latency = 0;
   for (const OaeLink* each : chain) latency += each->latency;
   const std::int64_t longest = longest_wire(link.rate);
@@ -349,15 +353,20 @@ std::vector<std::unique_ptr<vp::Event>> OaeLinks::connect(
   return faults;
 }
 
+// What a file says need not be possible.
+std::uint64_t OaeLink::port_mask() const {
+  const std::uint64_t lowest = ports < 64 ? (std::uint64_t{1} << ports) - 1 : ~std::uint64_t{0};
+  return first_port < 64 ? lowest << first_port : 0;
+}
+
 std::vector<const OaeLink*> links_of(const device::Sections& sections, const std::string& ipu) {
   const auto* section = device::section<OaeLinks>(sections);
   return section == nullptr ? std::vector<const OaeLink*>{} : links_at(section->links, ipu);
 }
 
 bool relays(const std::vector<const OaeLink*>& links) {
-  return links.size() == oae::Relay::links &&
-         std::all_of(links.begin(), links.end(),
-                     [](const OaeLink* link) { return link->windowed(); });
+  return links.size() == oae::Relay::links && all_windowed(links) &&
+         links[0]->port_mask() == links[1]->port_mask();
 }
 
 std::vector<device::SectionKey> sections() {

@@ -24,9 +24,10 @@ struct OaeError {
 };
 
 /// An OAE link between two IPUs. It joins swap ports of one with those of the same numbers of the
-/// other: the firmware of each, or a bridge, passes on what its host commits there. Links with a
-/// window make a chain: each IPU between two of them relays the slots, and their ports are those of
-/// the IPUs at the ends of the chain.
+/// other: the firmware of each, or a bridge, passes on what its host commits there. An IPU has up
+/// to two links with a window. If both have the same ports, it relays their slots, and these ports
+/// are those of the IPUs at the ends of the chain. If they have none in common, it is an end of
+/// both.
 struct OaeLink {
   std::string a;
   std::string b;
@@ -42,6 +43,8 @@ struct OaeLink {
   /// Whether it keeps a window of slots on their way, which a bridge instead of the firmware passes
   /// on.
   bool windowed() const { return design == "window"; }
+  /// A bit for each of its ports.
+  std::uint64_t port_mask() const;
   bool ends_at(const std::string& ipu) const { return a == ipu || b == ipu; }
   /// The IPU at the end that is not at this one.
   const std::string& peer_of(const std::string& ipu) const { return a == ipu ? b : a; }
@@ -62,7 +65,8 @@ struct OaeLinks : device::Section {
 /// The links in these sections whose one end is at this IPU, in the order of their numbers.
 std::vector<const OaeLink*> links_of(const device::Sections& sections, const std::string& ipu);
 
-/// Whether an IPU with these links relays slots from each to the other: it has two, with a window.
+/// Whether an IPU with these links relays slots from each to the other: it has two, with a window
+/// and the same ports.
 bool relays(const std::vector<const OaeLink*>& links);
 
 /// The key, for the registration of the kind.

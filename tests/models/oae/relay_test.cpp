@@ -78,7 +78,7 @@ struct Chain {
                                          checked, path(".first"));
     last = std::make_unique<WindowCell>(prefix + "last", oae::WindowLinkConfig{0, bit_error_rate},
                                         checked, path(".last"));
-    oae::WindowLink* before = first->block->link();
+    oae::WindowLink* before = first->block->links()[0].get();
     for (unsigned n = 1; n < hops; ++n) {
       oae::RelayConfig config;
       config.checked = checked;
@@ -90,7 +90,7 @@ struct Chain {
       oae::WindowLink::connect(*before, middle.back()->relay->link(0), metre);
       before = &middle.back()->relay->link(1);
     }
-    oae::WindowLink::connect(*before, *last->block->link(), metre);
+    oae::WindowLink::connect(*before, *last->block->links()[0], metre);
   }
 
   void join() {
@@ -126,7 +126,7 @@ struct Chain {
   /// Cuts both directions of the link behind a middle cell, or makes them whole again.
   void cut_behind(unsigned n, bool is_cut) {
     middle[n]->relay->link(1).cut(is_cut);
-    (n + 1 < middle.size() ? middle[n + 1]->relay->link(0) : *last->block->link()).cut(is_cut);
+    (n + 1 < middle.size() ? middle[n + 1]->relay->link(0) : *last->block->links()[0]).cut(is_cut);
   }
   void close_traces() {
     first->trace.close();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/models/ipu/fixture.h"
 #include "tests/models/oae/fixture.h"
@@ -14,11 +15,12 @@ inline constexpr vp::Picoseconds hold_off = (vp::Picoseconds{2} << 20) * clock_p
 inline constexpr vp::Picoseconds metre = 5'000;
 inline constexpr std::uint64_t port_mask = 0xf0;
 
-inline oae::BlockConfig window_block(const oae::WindowLinkConfig& link, bool checked) {
+inline oae::BlockConfig window_block(const std::vector<oae::WindowLinkConfig>& links,
+                                     bool checked) {
   oae::BlockConfig config;
   config.clock_hz = clock_hz;
   config.checked = checked;
-  config.link = link;
+  config.links = links;
   return config;
 }
 
@@ -29,29 +31,39 @@ struct WindowHost {
   std::uint8_t attempt = 0;
 };
 
-/// A cell with one link, its host and its firmware.
+/// A cell with one link or two, its host and its firmware.
 class WindowCell : public Fixture {
  public:
+  WindowCell(const std::string& name, const std::vector<oae::WindowLinkConfig>& configs,
+             bool checked, const std::string& trace_path)
+      : Fixture(window_block(configs, checked), trace_path, name.c_str()),
+        link((name + "_firmware").c_str()) {
+    link.socket.bind(block->links()[0]->registers);
+    if (configs.size() == 2) {
+      second.emplace((name + "_firmware1").c_str());
+      second->socket.bind(block->links()[1]->registers);
+    }
+    for (const auto& each : block->links()) each->irq.bind(*this);
+  }
   WindowCell(const std::string& name, const oae::WindowLinkConfig& config, bool checked,
              const std::string& trace_path)
-      : Fixture(window_block(config, checked), trace_path, name.c_str()),
-        link((name + "_firmware").c_str()) {
-    link.socket.bind(block->link()->registers);
-    block->link()->irq.bind(*this);
-  }
+      : WindowCell(name, std::vector<oae::WindowLinkConfig>{config}, checked, trace_path) {}
 
-  /// What the firmware does once: it gives ports and rings to the bridge, and takes the link up.
-  void join() {
+  /// What the firmware does once: it gives ports and rings to a bridge, and takes its link up.
+  void join(unsigned n = 0, std::uint64_t ports = port_mask) {
     for (unsigned port = 0; port < 8; ++port) {
-      if (port_mask >> port & 1) put(OAE_FIRMWARE_JOIN_AT(port), 1);
+      if (ports >> port & 1) put(OAE_FIRMWARE_JOIN_AT(port), 1);
     }
-    link.write(OAE_WINDOW_PORTS, port_mask);
-    take_up();
+    registers(n).write(OAE_WINDOW_PORTS, ports);
+    take_up(n);
   }
-  void take_up() {
-    link.write(OAE_WINDOW_CONTROL, OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_BRIDGED_MASK);
+  void take_up(unsigned n = 0) {
+    registers(n).write(OAE_WINDOW_CONTROL,
+                       OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_BRIDGED_MASK);
   }
-  unsigned phase() { return OAE_GET(link.read(OAE_WINDOW_STATE), OAE_WINDOW_STATE_PHASE); }
+  unsigned phase(unsigned n = 0) {
+    return OAE_GET(registers(n).read(OAE_WINDOW_STATE), OAE_WINDOW_STATE_PHASE);
+  }
   std::uint64_t counter(const std::string& name) const {
     return statistics.json()["counters"][std::string(block->name()) + "." + name];
   }
@@ -89,5 +101,9 @@ class WindowCell : public Fixture {
     return 0;
   }
 
-  ipu::test::Initiator link;
+  ipu::test::Initiator link;  ///< by which the firmware accesses the registers of the first link
+  std::optional<ipu::test::Initiator> second;  ///< and of the second one, if there is one
+
+ private:
+  ipu::test::Initiator& registers(unsigned n) { return n == 0 ? link : *second; }
 };

@@ -25,7 +25,7 @@ class WindowLinkModel : public testing::Test {
     b = std::make_unique<WindowCell>("b", config, checked, trace.empty() ? trace : trace + ".b");
   }
   void connect(vp::Picoseconds delay = metre) {
-    oae::WindowLink::connect(*a->block->link(), *b->block->link(), delay);
+    oae::WindowLink::connect(*a->block->links()[0], *b->block->links()[0], delay);
   }
   void run(const std::function<void()>& script) { a->run({script}); }
   static void pass(vp::Picoseconds span) { Fixture::pass(span); }
@@ -39,8 +39,8 @@ class WindowLinkModel : public testing::Test {
     b->open(5);
   }
   void cut(bool is_cut) {
-    a->block->link()->cut(is_cut);
-    b->block->link()->cut(is_cut);
+    a->block->links()[0]->cut(is_cut);
+    b->block->links()[0]->cut(is_cut);
   }
   /// Both hosts swap in turn. Each is answered by what the other one has sent before.
   void exchange_both_ways(unsigned rounds) {
@@ -210,7 +210,7 @@ TEST_F(WindowLinkModel, ADamagedBitIsRepaired) {
     bring_up();
     exchange_both_ways(1);
     const std::uint64_t before = b->link.read(OAE_WINDOW_COUNT_DAMAGED);
-    a->block->link()->damage(100);
+    a->block->links()[0]->damage(100);
     exchange_both_ways(3);
     EXPECT_EQ(a->counter("link.groups_damaged"), 1u);
     EXPECT_EQ(b->link.read(OAE_WINDOW_COUNT_DAMAGED), before + 1);
@@ -247,7 +247,7 @@ TEST_F(WindowLinkModel, BothLibrariesHaveOneCourse) {
   connect();
   WindowCell c("c", config, false, trace + ".c");
   WindowCell d("d", config, false, trace + ".d");
-  oae::WindowLink::connect(*c.block->link(), *d.block->link(), metre);
+  oae::WindowLink::connect(*c.block->links()[0], *d.block->links()[0], metre);
   const auto script = [](WindowCell& one, WindowCell& other) {
     one.join();
     other.join();

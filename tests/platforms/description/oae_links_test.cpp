@@ -135,9 +135,9 @@ TEST_F(OaeLinks, AreRelayedByAnIpuWithTwoThatHaveAWindow) {
           {xy + ", " + yz + ", rate: 50Gb/s}", "oae_links[1].rate",
            "y relays slots between oae_links[0] and this link, but 50Gb/s is not 100Gb/s",
            "set it to 100Gb/s"},
-          {xy + ", " + yz + ", first_port: 1}", "oae_links[1].ports",
-           "y relays slots between oae_links[0] and this link, whose ports differ",
-           "set first_port to 0 and ports to 4, or remove one of the links"},
+          {xy + ", " + yz + ", first_port: 1}", "oae_links[1].first_port",
+           "oae_links[0] already joins some of these ports of y",
+           "choose other ports, or set first_port to 0 and ports to 4"},
           {"{a: x, b: y, design: window, first_port: 12, ports: 5}, {a: y, b: z, design: window, "
            "first_port: 12, ports: 5}",
            "oae_links[1].ports", "ports 12 to 16 are to pass through y", "choose lower ports"},
@@ -155,7 +155,39 @@ TEST_F(OaeLinks, AreRelayedByAnIpuWithTwoThatHaveAWindow) {
           {xy + ", " + yz + "}, {a: z, b: x, design: window, ports: 4}", "oae_links[0]",
            "the 3 links of this ring have no end, since each of its IPUs relays slots",
            "remove a link"},
-          {xy + ", " + xy, "oae_links[0]", "the 2 links of this ring have no end", "remove a link"},
+          {xy + ", " + xy, "oae_links[0]", "the 2 links of this ring have no end",
+           "or choose other ports for each link"},
+      });
+}
+
+TEST_F(OaeLinks, AreBridgedByAnIpuWithTwoWhosePortsDiffer) {
+  const auto link = [](const std::string& ends, const std::string& first, const std::string& more) {
+    return "{a: " + ends.substr(0, 1) + ", b: " + ends.substr(1) +
+           ", design: window, first_port: " + first + ", ports: 2" + more + "}";
+  };
+  const std::string xy = link("xy", "0", "");
+  const std::string yz = link("yz", "2", "");
+  const std::string zx = link("zx", "4", "");
+  const std::string clock = "clock: 781250kHz";
+  expect_reports(
+      {{"x", clock}, {"y", clock}, {"z", clock}, {"v", "ports: 1"}},
+      {
+          {xy + ", " + yz + ", " + zx, "", "", ""},
+          {xy + ", " + link("yx", "2", ""), "", "", ""},
+          {xy + ", {a: y, b: z, design: window}", "", "", ""},
+          {xy + ", " + link("yz", "1", ""), "oae_links[1].first_port",
+           "oae_links[0] already joins some of these ports of y",
+           "choose other ports, or set first_port to 0 and ports to 2"},
+          {xy + ", " + yz + ", " + link("zx", "7", ""), "oae_links[2].ports",
+           "the link joins ports 7 to 8, but z has only 8", "raise oae.ports of z"},
+          {xy + ", " + link("yz", "2", ", rate: 50Gb/s"), "oae_links[1].rate",
+           "the wire needs OAE blocks with a clock of 390625kHz", "set oae.clock of y and z"},
+          {xy + ", " + yz + ", " + link("yz", "4", ""), "oae_links[0].design",
+           "y has 3 links with a window", "remove one of them"},
+          {xy + ", " + yz + ", {a: z, b: x, ports: 2, first_port: 4}", "oae_links[0].design",
+           "x has other links, too", "remove the others, or choose `transfer`"},
+          // v relays what goes around the ring from z to x.
+          {xy + ", " + yz + ", " + link("zv", "4", "") + ", " + link("vx", "4", ""), "", "", ""},
       });
 }
 
