@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """OAE links join swap ports. Each slot that one host commits reaches the other host once and in order, even if the link fails."""
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -150,6 +151,7 @@ class Windowed(Hosts):
     count = 1000
     quantum = None  # another one
     FRAME = 5_120  # ps on a wire of 100 Gb/s
+    early = 1  # restarts that may come before the first slot
     HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
     FIRMWARE = ("--firmware", RESTARTING)
     more = ()  # commands of other children
@@ -164,14 +166,23 @@ class Windowed(Hosts):
                 commands=["true", cls.HANG, *cls.more], platform=cls.platform, trace=True))
         return cls.family.children
 
+    def arrivals(self):
+        """Returns the ends by which slots come to a host, and at how many ports: {name: ports}."""
+        return {f"ipu{role}.oae.link": len(self.ports) for role in self.ends}
+
+    def ways(self):
+        """Returns the ways of slots that the tests look at, as `hops` takes them."""
+        return self.ends
+
     def assert_all_came(self, run):
         super().assert_all_came(run)
-        for role in self.ends:
-            brought = sum(line["brings"] for line in run.trace if line.get("bridge") == f"ipu{role}.oae.link")
+        passing = [line for line in run.trace if "bridge" in line or "relay" in line]
+        for end, ports in self.arrivals().items():
+            brought = sum(line["brings"] for line in passing if line.get("bridge") == end)
             # The last slot of each port may still be on its way when its host ends.
-            self.assertGreaterEqual(brought, len(self.ports) * (self.count - 1))
-            self.assertLessEqual(brought, len(self.ports) * self.count)
-        self.assertEqual(sum(line["strays"] for line in run.trace if "bridge" in line or "relay" in line), 0)
+            self.assertGreaterEqual(brought, ports * (self.count - 1))
+            self.assertLessEqual(brought, ports * self.count)
+        self.assertEqual(sum(line["strays"] for line in passing), 0)
 
     def hops(self, run, role):
         """Returns when each slot was committed at this host's port, and when the other host's port had it, in ps."""
@@ -200,14 +211,14 @@ class Windowed(Hosts):
         log = run.log(f"ipu{self.marker}")
         hung = int(float(re.search(r"\[ *([\d.]+)\] warning: the firmware hangs", log)[1]) * 1e12)
         self.assertEqual(run.file(f"{self.marker}.stat"), "oae: stat: no reply in time\n", "it hangs")
-        for role in self.ends:
-            hops = self.hops(run, role)
+        for way in self.ways():
+            hops = self.hops(run, way)
             begin, end = hops[0][0], hops[-1][0]
             restarts = [time for time in re.findall(r"\[ *([\d.]+)\] OAE firmware", log) if begin < float(time) * 1e12 < end]
-            self.assertGreaterEqual(len(restarts), RESTARTS - 1)  # The first one may be early.
+            self.assertGreaterEqual(len(restarts), RESTARTS - self.early)
             self.assertGreater(len([t for t, _ in hops if t > hung]), 200)
             # A slot may wait while others and returns cross, and never for the firmware.
-            least = min(brought - committed for committed, brought in self.hops(self.children()["true"], role))
+            least = min(brought - committed for committed, brought in self.hops(self.children()["true"], way))
             self.assertLessEqual(max(brought - committed for committed, brought in hops), least + 4 * self.FRAME)
 
 
@@ -346,6 +357,106 @@ class Chain(Windowed):
         first = self.hops(self.children()["true"], 0)[0][0] + 100_000  # while it crosses
         counters = self.assert_faults_lose_and_repeat_nothing(first, *self.FIRMWARE)
         self.assertGreater(sum(counters[f"{end}.groups_lost"] for end in self.links), 0)
+
+
+class Ring(Windowed):
+    """Each host exchanges slots with both of its neighbours, whose IPUs are ends of two links. The firmware of one IPU restarts
+    and hangs, and in another run a wire is cut."""
+
+    platform = "ring"
+    roles = 4
+    ends = range(4)
+    ports = (4, 6)  # of the two links of each IPU
+    quantum = "3us"
+    count = 1500
+    early = 2  # The processor of a host takes turns between its two ports.
+
+    @staticmethod
+    def neighbour(role, port):
+        return role ^ 1 if port == 4 else 3 - role
+
+    @staticmethod
+    def end(role, port):
+        """Returns the end of the link that carries this port. IPUs number their links in the order of the platform file."""
+        return f"ipu{role}.oae.link{int((port == 4) == (role == 2))}"
+
+    def script(self):
+        """Returns what all hosts run. The first one comes to the mark when both of its neighbours wait for it. These wait for
+        the host beyond them, too, which begins a bit later."""
+        return f"""
+cd /share
+role=$(sed 's/.*role=\\([0-9]\\).*/\\1/' /proc/cmdline)
+oae swap --port 0 1 2 3 > $role.own
+if [ $role = {self.marker} ]; then
+  sleep 0.005
+  sh -c "$(vpctl mark waiting)"
+elif [ $role = 2 ]; then
+  sleep 0.007
+fi
+./joined /dev/oae0p4 $((40 + role)) $((40 + (role ^ 1))) {self.count} > $role.4 &
+./joined /dev/oae0p6 $((60 + role)) $((60 + 3 - role)) {self.count} > $role.6 &
+wait
+oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
+"""
+
+    def arrivals(self):
+        return {self.end(role, port): 1 for role in self.ends for port in self.ports}
+
+    def ways(self):
+        """Returns those from and to the IPU whose firmware restarts."""
+        return [(role, port) for port in self.ports for role in (self.marker, self.neighbour(self.marker, port))]
+
+    @classmethod
+    @functools.lru_cache(maxsize=2)  # A trace is long.
+    def crossings(cls, run):
+        """Returns when slots were committed at each host's port, {(role, port): [ps]}, and brought by each end, {name: [ps]}."""
+        committed = {(role, port): [] for role in cls.ends for port in cls.ports}
+        brought = {cls.end(role, port): [] for role, port in committed}
+        roles = {f"ipu{role}.oae": role for role in cls.ends}
+        for line in run.trace:
+            if line.get("brings"):
+                brought[line["bridge"]].append(line["t"])
+            elif "swap" in line and line["port"] in cls.ports and (line["from"], line["to"]) == ("tentative", "committed"):
+                committed[roles[line["swap"]], line["port"]].append(line["t"])
+        return committed, brought
+
+    def hops(self, run, way):
+        role, port = way
+        committed, brought = self.crossings(run)
+        return list(zip(committed[way], brought[self.end(self.neighbour(role, port), port)]))
+
+    def test_each_host_exchanges_slots_with_both_neighbours(self):
+        run = self.children()["true"]
+        self.assert_all_came(run)
+        for role in self.ends:
+            for port in self.ports:
+                hops = [brought - committed for committed, brought in self.hops(run, (role, port))]
+                self.assertGreaterEqual(len(hops), self.count - 1)
+                self.assertGreater(min(hops), 50_000, "the latency of the link")
+
+    def test_neither_the_quantum_nor_a_fork_changes_the_course(self):
+        self.assert_neither_the_quantum_nor_a_fork_changes_the_course()
+
+    def test_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
+        self.assert_a_firmware_that_restarts_and_hangs_is_not_noticed()
+
+    def test_a_wire_that_is_cut_leaves_the_other_neighbours_served(self):
+        hops = self.hops(self.children()["true"], (0, 4))
+        begin = hops[len(hops) // 2][0]
+        until = begin + 10_000_000_000  # longer than a process waits for the processor
+        run = self.exchange(*self.FIRMWARE, *cuts(0, [(begin, until)]))
+        self.assert_all_came(run)
+        downs = {line["link"] for line in run.trace
+                 if line.get("machine") == "phase" and line["from"] == "up" and line["to"] == "down"}
+        self.assertEqual(downs, {self.end(0, 4), self.end(1, 4)})
+        # What was on the wire may arrive just after the cut.
+        within = {(role, port): [t for _, t in self.hops(run, (role, port)) if begin + 1_000_000 < t < until]
+                  for role in self.ends for port in self.ports}
+        for way, times in within.items():
+            if way in ((0, 4), (1, 4)):
+                self.assertEqual(times, [])
+            else:
+                self.assertGreater(len(times), 50, way)
 
 
 class Triangle(Joined):
