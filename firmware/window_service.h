@@ -2,8 +2,9 @@
 /*
  * The firmware's part in a link with a window. Hardware passes the slots on: a bridge between the
  * link and the swap ports of this cell, which may have two such links with different ports, or a
- * relay between the two links of a cell in the middle of a chain. The firmware gives ports and rings to the bridge, or routes to the relay. It takes a
- * link up that has gone down, and gives a sign of life.
+ * relay between the two links of a cell in the middle of a chain. The firmware gives ports and
+ * rings to the bridge, or routes to the relay. It takes a link up that has gone down, and gives a
+ * sign of life.
  *
  * The service keeps nothing that a restart of the firmware could lose: whatever it has done before
  * it does again, which changes nothing.
