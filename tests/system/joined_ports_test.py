@@ -141,6 +141,11 @@ class Pair(Hosts):
         self.assert_faults_lose_and_repeat_nothing(first)
 
 
+def hang(restarts):
+    """Returns the command by which a host has the firmware of its IPU restart so often, and hang then."""
+    return f"oae swap --port 0 {ORDER:#x} {restarts + 1} 100 5 1 > /dev/null"
+
+
 class Windowed(Hosts):
     """Links keep a window of slots on their way, and hardware passes them on without the firmware.
 
@@ -152,7 +157,8 @@ class Windowed(Hosts):
     quantum = None  # another one
     FRAME = 5_120  # ps on a wire of 100 Gb/s
     early = 1  # restarts that may come before the first slot
-    HANG = f"oae swap --port 0 {ORDER:#x} {RESTARTS + 1} 100 5 1 > /dev/null"
+    restarts = RESTARTS
+    HANG = hang(RESTARTS)
     FIRMWARE = ("--firmware", RESTARTING)
     more = ()  # commands of other children
     family = None
@@ -215,7 +221,7 @@ class Windowed(Hosts):
             hops = self.hops(run, way)
             begin, end = hops[0][0], hops[-1][0]
             restarts = [time for time in re.findall(r"\[ *([\d.]+)\] OAE firmware", log) if begin < float(time) * 1e12 < end]
-            self.assertGreaterEqual(len(restarts), RESTARTS - self.early)
+            self.assertGreaterEqual(len(restarts), self.restarts - self.early)
             self.assertGreater(len([t for t, _ in hops if t > hung]), 200)
             # A slot may wait while others and returns cross, and never for the firmware.
             least = min(brought - committed for committed, brought in self.hops(self.children()["true"], way))
@@ -369,7 +375,9 @@ class Ring(Windowed):
     ports = (4, 6)  # of the two links of each IPU
     quantum = "3us"
     count = 1500
-    early = 2  # The processor of a host takes turns between its two ports.
+    restarts = 7
+    early = 5  # The processor of a host takes turns between its two ports, and begins with the order to restart.
+    HANG = hang(restarts)
 
     @staticmethod
     def neighbour(role, port):
