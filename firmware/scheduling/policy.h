@@ -77,7 +77,7 @@ struct policy_cpu {
   uint16_t task;     /* that it runs, or TASK_NONE */
   uint64_t switches; /* number of the newest task that has begun there, by ON_CPU */
   /* The decision without an outcome. */
-  bool prestaged;
+  bool prestaged; /* it waits for whatever the CPU runs: PRESTAGE or RUN, and no PREEMPT */
   bool withdrawing;
   bool preempting;
   bool heard;       /* a message about the CPU was used since */

@@ -58,7 +58,8 @@ static uint64_t expired(struct policy* policy, uint64_t now) {
   return result;
 }
 
-/* Running CPUs with a prestaged decision that can still be changed. */
+/* Running CPUs with a decision that waits for their task to stop and can still be changed: it is
+ * prestaged, or a RUN that was made before the agent heard what the CPU runs. */
 static uint64_t prestaged(const struct policy* policy) {
   uint64_t set = policy->running & policy->decided & policy->config.cpus;
   uint64_t result = 0;
@@ -82,7 +83,7 @@ static struct decision decision_at(struct policy* policy, enum decision_kind kin
 static struct decision choose(struct policy* policy, enum decision_kind kind, uint16_t task,
                               unsigned cpu, uint64_t now) {
   state_choose(policy, task, cpu, now);
-  policy->cpu[cpu].prestaged = kind == DECISION_PRESTAGE;
+  policy->cpu[cpu].prestaged = kind != DECISION_PREEMPT;
   return decision_at(policy, kind, cpu);
 }
 

@@ -148,7 +148,8 @@ class Agency {
     ++reached_.decisions[decision.kind];
     if (decision.kind == DECISION_NONE) return false;
     const bool about_prestaged =
-        decision.kind != DECISION_PRESTAGE && pair_.has_prestaged(decision.cpu);
+        (decision.kind == DECISION_PREEMPT || decision.kind == DECISION_WITHDRAW) &&
+        pair_.has_prestaged(decision.cpu);
     if (decision.kind == DECISION_PREEMPT && about_prestaged) ++reached_.preempted_for_prestaged;
     kernel_.send(decision, about_prestaged);
     return true;
@@ -284,7 +285,7 @@ struct PolicyCampaignTest : testing::TestWithParam<policy_kind> {
   void run(Function function) {
     unsigned number = 0;
     for (const Machine& machine : machines) {
-      for (unsigned i = 0; i < 2 * machine.seeds && !HasFailure(); ++i) {
+      for (unsigned i = 0; i < 3 * machine.seeds && !HasFailure(); ++i) {
         const policy_config config = config_of(GetParam(), machine.cpus, shares[i % 4]);
         SCOPED_TRACE(testing::Message() << "campaign " << number);
         function(config, seed_of(number++));

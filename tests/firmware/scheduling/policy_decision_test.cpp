@@ -276,6 +276,41 @@ TEST_F(PolicyDecisionTest, PreemptsForAPrestagedTaskFirst) {
   expect_nothing();
 }
 
+// A CPU that runs a task is not interrupted for a RUN, and may begin one before it can look.
+TEST_F(PolicyDecisionTest, PreemptsForATaskThatWasToRunOnACpuThatHasBegunAnother) {
+  for (const bool prestage : {false, true}) {
+    start(POLICY_SHINJUKU, prestage, 0b1);
+    create(1, 0b1, false);
+    create(2);
+    available(0);
+    expect_run(0, 2);
+    EXPECT_EQ(pair->deadline(), UINT64_MAX);
+    put(1, 0);
+    EXPECT_EQ(pair->deadline(), now + slice);
+    now += slice - 1;
+    expect_nothing();
+    now += 1;
+    expect_preempt(0, 2);
+    EXPECT_EQ(pair->deadline(), UINT64_MAX);
+    expect_nothing();
+    end(0, 2, GHOST_COMPLETE);
+  }
+}
+
+TEST_F(PolicyDecisionTest, WithdrawsATaskThatWasToRunOnACpuThatHasBegunAnother) {
+  start(POLICY_FIFO_CENTRAL, false, 0b11);
+  create(1, every, false);
+  create(2);
+  available(0);
+  expect_run(0, 2);
+  put(1, 0);
+  expect_nothing();
+  available(1);
+  expect_decision(DECISION_WITHDRAW, 0, 2);
+  end(0, 2, GHOST_ABORTED);
+  expect_run(1, 2);
+}
+
 TEST_F(PolicyDecisionTest, DoesNotPreemptForATaskThatIsBeingWithdrawn) {
   start(POLICY_SHINJUKU, true, 0b11);
   create(1);

@@ -25,9 +25,9 @@ class PolicyReference {
   bool aside(std::uint64_t gtid) const;
   /// The sequence number of the last message used about the task, if it is known.
   std::optional<std::uint32_t> barrier(std::uint64_t gtid) const;
-  /// Whether the CPU has a decision without an outcome that prestaged its task.
+  /// Whether the CPU has a decision without an outcome that waits for what the CPU runs.
   bool has_prestaged(unsigned cpu) const {
-    return cpus_[cpu].undecided && cpus_[cpu].undecided->kind == DECISION_PRESTAGE;
+    return cpus_[cpu].undecided && cpus_[cpu].undecided->kind != DECISION_PREEMPT;
   }
 
  private:

@@ -22,11 +22,11 @@ std::uint64_t PolicyReference::slice() const {
   return config_.time_slice;
 }
 
-/// Whether the CPU runs a task, and has a prestaged one that can still be preempted for or
-/// withdrawn.
+/// Whether the CPU runs a task, and has one that waits for that to stop and can still be preempted
+/// for or withdrawn: it is prestaged, or was to run before the CPU was known to run something else.
 bool PolicyReference::prestaged(unsigned cpu) const {
   const auto& undecided = cpus_[cpu].undecided;
-  return cpus_[cpu].state == State::running && undecided && undecided->kind == DECISION_PRESTAGE &&
+  return cpus_[cpu].state == State::running && undecided && undecided->kind != DECISION_PREEMPT &&
          undecided->still_chosen && !undecided->withdrawing && !undecided->preempting;
 }
 

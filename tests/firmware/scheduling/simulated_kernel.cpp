@@ -293,8 +293,8 @@ bool SimulatedKernel::carry_out() {
       ++withdrawn_;
       cpu.prestaged.reset();
       send_outcome(sent.decision, GHOST_ABORTED);
-    } else if (sent.decision.kind == DECISION_PRESTAGE && !cpu.taken && cpu.running) {
-      cpu.prestaged = sent.decision;
+    } else if (sent.decision.kind != DECISION_PREEMPT && !cpu.taken && cpu.running) {
+      cpu.prestaged = sent.decision;  // The CPU is interrupted for a preemption alone.
     } else {
       cpu.prestaged.reset();
       run(sent.decision);
