@@ -498,13 +498,13 @@ TEST_F(Bridge, ASlotOfAPortThatTheLinkDoesNotServeIsStray) {
 TEST_F(Bridge, ReversedSlotsAreOfferedAgainWithoutTheFirmware) {
   Host here = open(*a, 0);
   Host there = open(*b, 0);
-  cables[0].to_b.tamper = [](std::vector<Group>& unit, bool) {
+  cables[0].forth.tamper = [](std::vector<Group>& unit, bool) {
     for (Group& group : unit) group = {};
   };
   exchange(here, 1);
   until([this] { return a->top.left_sent_o == 1; });
   put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
-  cables[0].to_b.tamper = nullptr;
+  cables[0].forth.tamper = nullptr;
   until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });
   EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_REVERSED), 1u);
   take_up(*a);

@@ -18,20 +18,9 @@ std::uint64_t name_of(const Host& host) {
 
 }  // namespace
 
-void Cable::clock(Side& a, Side& b) {
-  carrier_to_a_.push_back(b.carrier() && to_a.whole());
-  carrier_to_b_.push_back(a.carrier() && to_b.whole());
-  to_b.push(a.sent());
-  to_a.push(b.sent());
-  a.receive(to_a.pop(), carrier_to_a_.front() && to_a.whole());
-  b.receive(to_b.pop(), carrier_to_b_.front() && to_b.whole());
-  carrier_to_a_.pop_front();
-  carrier_to_b_.pop_front();
-}
-
 // The block clears its memories first.
 Cells::Cells() {
-  for (Cable& cable : cables) cable.to_a.record = cable.to_b.record = false;
+  for (Cable& cable : cables) cable.forth.record = cable.back.record = false;
   until([this] { return a->top.idle_o && b->top.idle_o; });
 }
 
@@ -49,11 +38,11 @@ void Cells::clock(unsigned clocks) {
 
 void Cells::rest() {
   const std::uint64_t begun = now;
-  for (unsigned quiet = 0; quiet < 4 * Cable::metre + 64; ++quiet) {
+  for (unsigned quiet = 0; quiet < 4 * metre + 64; ++quiet) {
     if (now - begun > patience) FAIL() << "it does not come to rest";
     clock();
     const bool wires_idle =
-        std::all_of(cables, cables + links, [](const Cable& cable) { return cable.idle(); });
+        std::all_of(cables.begin(), cables.end(), [](const Cable& cable) { return cable.idle(); });
     if (a->top.busy_o || b->top.busy_o || !a->idle() || !b->idle() || !wires_idle) quiet = 0;
   }
 }

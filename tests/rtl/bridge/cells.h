@@ -5,14 +5,17 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "oae_registers.h"
 #include "tests/rtl/bridge/cell.h"
+#include "tests/rtl/link/cable.h"
 
 namespace bridge {
+
+using window::Cable;
 
 constexpr double clock_ns = 1.28;
 constexpr unsigned ports = BRIDGE_PORTS;
@@ -28,21 +31,6 @@ struct Host {
   std::uint8_t attempt = 0;    // of the next offer
 };
 
-/// The wires of 1 m between two ends of a link
-struct Cable {
-  static constexpr unsigned metre = 4;  // clocks
-
-  void clock(Side& a, Side& b);
-  bool idle() const { return to_a.idle() && to_b.idle(); }
-
-  window::Wire to_a{metre};
-  window::Wire to_b{metre};
-
- private:
-  std::deque<bool> carrier_to_a_ = std::deque<bool>(metre, false);
-  std::deque<bool> carrier_to_b_ = std::deque<bool>(metre, false);
-};
-
 /// Two cells, the cables between them, and the actions of hosts and firmware. With two links, the
 /// cells are a ring: a cable from the left end of `a` to the right one of `b`, and one from the
 /// right end of `a` to the left one of `b`. Each of them carries half of the ports.
@@ -50,6 +38,7 @@ class Cells : public testing::Test {
  protected:
   using Of = Cell::Of;
   static constexpr unsigned patience = 100'000;
+  static constexpr unsigned metre = 4;  // clocks
   static constexpr unsigned hold_off = 2u << WINDOW_LIMIT_BITS;
 
   Cells();
@@ -124,7 +113,7 @@ class Cells : public testing::Test {
 
   std::unique_ptr<Cell> a = std::make_unique<Cell>(0);
   std::unique_ptr<Cell> b = std::make_unique<Cell>(0);
-  Cable cables[links];
+  std::vector<Cable> cables = std::vector<Cable>(links, Cable(metre));
   std::uint64_t now = hold_off;
 };
 

@@ -199,8 +199,8 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
 TEST_P(Faults, EachSlotReachesTheOtherHostOnce) {
   bring_up();
   for (Cable& cable : cables) {
-    strike(cable.to_a);
-    strike(cable.to_b);
+    strike(cable.back);
+    strike(cable.forth);
   }
   for (unsigned port = 0; port < ports; ++port) {
     parties[0][port].host = open(*a, port);

@@ -31,6 +31,7 @@ class End {
   void settle(std::uint64_t now);
   void rise();
 
+  bool carrier() const { return top.carrier_o; }
   Group sent() const;
   void receive(const Group& group, bool carrier);
 

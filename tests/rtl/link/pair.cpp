@@ -5,20 +5,12 @@
 
 namespace window {
 
-Pair::Pair(unsigned delay)
-    : to_a(delay), to_b(delay), carrier_to_a_(delay, false), carrier_to_b_(delay, false) {}
+Pair::Pair(unsigned delay) : cable(delay) {}
 
 void Pair::clock(unsigned clocks) {
   for (unsigned n = 0; n < clocks; ++n) {
     ++now;
-    carrier_to_a_.push_back(b->top.carrier_o && to_a.whole());
-    carrier_to_b_.push_back(a->top.carrier_o && to_b.whole());
-    to_b.push(a->sent());
-    to_a.push(b->sent());
-    a->receive(to_a.pop(), carrier_to_a_.front() && to_a.whole());
-    b->receive(to_b.pop(), carrier_to_b_.front() && to_b.whole());
-    carrier_to_a_.pop_front();
-    carrier_to_b_.pop_front();
+    cable.clock(*a, *b);
     a->settle(now);
     b->settle(now);
     a->rise();
@@ -28,13 +20,10 @@ void Pair::clock(unsigned clocks) {
 
 void Pair::rest() {
   const std::uint64_t begun = now;
-  for (unsigned quiet = 0; quiet < 4 * carrier_to_a_.size() + 64; ++quiet) {
+  for (unsigned quiet = 0; quiet < 4 * cable.delay() + 64; ++quiet) {
     if (now - begun > patience) FAIL() << "it does not come to rest";
     clock();
-    if (a->top.busy_o || b->top.busy_o || !a->idle() || !b->idle() || !to_a.idle() ||
-        !to_b.idle()) {
-      quiet = 0;
-    }
+    if (a->top.busy_o || b->top.busy_o || !a->idle() || !b->idle() || !cable.idle()) quiet = 0;
   }
 }
 
@@ -119,7 +108,7 @@ void Pair::pass_hold_off() {
     };
     return !live(*a) && !live(*b);
   });
-  clock(4 * static_cast<unsigned>(carrier_to_a_.size()) + 64);  // The wires become empty.
+  clock(4 * cable.delay() + 64);  // The wires become empty.
   EXPECT_FALSE(a->top.busy_o || b->top.busy_o);
   now = std::max(now, powered_ + hold_off);
 }

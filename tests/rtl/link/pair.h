@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oae_registers.h"
+#include "tests/rtl/link/cable.h"
 #include "tests/rtl/link/end.h"
 
 namespace window {
@@ -63,13 +64,12 @@ class Pair : public testing::Test {
 
   std::unique_ptr<End> a = std::make_unique<End>(0);
   std::unique_ptr<End> b = std::make_unique<End>(0);
-  Wire to_a;
-  Wire to_b;
+  Cable cable;
+  Wire& to_a = cable.back;
+  Wire& to_b = cable.forth;
   std::uint64_t now = hold_off;  // since both ends have had power
 
  private:
-  std::deque<bool> carrier_to_a_;
-  std::deque<bool> carrier_to_b_;
   std::uint64_t powered_ = 0;  // when the power came back
 };
 

@@ -9,25 +9,14 @@ void Chain::build(unsigned hops, unsigned delay) {
   cells.push_back(std::make_unique<OuterCell>(0, true));
   for (unsigned n = 1; n < hops; ++n) cells.push_back(std::make_unique<MiddleCell>(0));
   cells.push_back(std::make_unique<OuterCell>(0, false));
-  for (unsigned n = 0; n < hops; ++n) links.push_back(std::make_unique<Hop>(delay));
+  for (unsigned n = 0; n < hops; ++n) links.push_back(std::make_unique<Cable>(delay));
 }
 
 void Chain::clock(unsigned clocks) {
   for (unsigned n = 0; n < clocks; ++n) {
     ++now;
-    for (unsigned i = 0; i < links.size(); ++i) {
-      Hop& hop = *links[i];
-      Side& here = cells[i]->right;
-      Side& there = cells[i + 1]->left;
-      hop.carrier_forth.push_back(here.carrier() && hop.forth.whole());
-      hop.carrier_back.push_back(there.carrier() && hop.back.whole());
-      hop.forth.push(here.sent());
-      hop.back.push(there.sent());
-      there.receive(hop.forth.pop(), hop.carrier_forth.front() && hop.forth.whole());
-      here.receive(hop.back.pop(), hop.carrier_back.front() && hop.back.whole());
-      hop.carrier_forth.pop_front();
-      hop.carrier_back.pop_front();
-    }
+    for (unsigned i = 0; i < links.size(); ++i)
+      links[i]->clock(cells[i]->right, cells[i + 1]->left);
     for (const auto& cell : cells) cell->settle(now);
     for (const auto& cell : cells) cell->rise();
   }
@@ -35,7 +24,7 @@ void Chain::clock(unsigned clocks) {
 
 void Chain::rest() {
   const std::uint64_t begun = now;
-  for (unsigned quiet = 0; quiet < 4 * links.front()->carrier_back.size() + 64; ++quiet) {
+  for (unsigned quiet = 0; quiet < 4 * links.front()->delay() + 64; ++quiet) {
     if (now - begun > patience) FAIL() << "it does not come to rest";
     clock();
     const auto moves = [](const std::unique_ptr<Cell>& cell) {

@@ -4,29 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
 #include "oae_registers.h"
+#include "tests/rtl/link/cable.h"
 #include "tests/rtl/relay/cell.h"
 
 namespace relay {
 
+using window::Cable;
+
 constexpr double clock_ns = 1.28;
 constexpr unsigned metre = 4;  // clocks
-
-/// Both wires of a link between two cells of a chain
-struct Hop {
-  explicit Hop(unsigned delay)
-      : forth(delay), back(delay), carrier_forth(delay), carrier_back(delay) {}
-  bool idle() const { return forth.idle() && back.idle(); }
-
-  window::Wire forth;  ///< to the cell behind
-  window::Wire back;
-  std::deque<bool> carrier_forth;
-  std::deque<bool> carrier_back;
-};
 
 /// A chain of cells. The firmware of the first and of the last one offers and takes slots, which
 /// pass the cells between them. The label of a slot is the number of cells that it still has to
@@ -80,8 +70,8 @@ class Chain : public testing::Test {
   void pass_hold_off();
 
   std::vector<std::unique_ptr<Cell>> cells;
-  std::vector<std::unique_ptr<Hop>> links;
-  std::uint64_t now = hold_off;  // since all cells have had power
+  std::vector<std::unique_ptr<Cable>> links;  ///< forth is to the cell behind
+  std::uint64_t now = hold_off;               // since all cells have had power
   unsigned silence = 2000;
 
  private:

@@ -131,7 +131,7 @@ void Random::run(unsigned steps) {
         break;
       case 8:
         if (below(6) == 0) {
-          Hop& hop = *links[below(hops())];
+          Cable& hop = *links[below(hops())];
           Wire& wire = below(2) == 0 ? hop.forth : hop.back;
           wire.cut();
           clock(below(2 * silence));
