@@ -16,7 +16,6 @@ PROGRAM = pathlib.Path(os.environ.get("OAE_VP_JOINED", "build/cmake/tests/system
 RESTARTING = os.environ.get("OAE_VP_RESTARTING", "build/cmake/tests/firmware/restarting.elf")
 REMOTE = pathlib.Path(os.environ.get("OAE_VP_EXAMPLES", "build/cmake/guest/examples")) / "remote"
 COUNT = 200
-RESTARTS = 4
 APPEND = "console=ttyS0 panic=-1"
 
 
@@ -141,11 +140,6 @@ class Pair(Hosts):
         self.assert_faults_lose_and_repeat_nothing(first)
 
 
-def hang(restarts):
-    """Returns the command by which a host has the firmware of its IPU restart so often, and hang then."""
-    return f"oae swap --port 0 {ORDER:#x} {restarts + 1} 100 5 1 > /dev/null"
-
-
 class Windowed(Hosts):
     """Links keep a window of slots on their way, and hardware passes them on without the firmware.
 
@@ -156,12 +150,16 @@ class Windowed(Hosts):
     count = 1000
     quantum = None  # another one
     FRAME = 5_120  # ps on a wire of 100 Gb/s
+    restarts = 4
     early = 1  # restarts that may come before the first slot
-    restarts = RESTARTS
-    HANG = hang(RESTARTS)
     FIRMWARE = ("--firmware", RESTARTING)
     more = ()  # commands of other children
     family = None
+
+    @classmethod
+    def hang(cls):
+        """Returns the command by which a host has the firmware of its IPU restart so often, and hang then."""
+        return f"oae swap --port 0 {ORDER:#x} {cls.restarts + 1} 100 5 1 > /dev/null"
 
     @classmethod
     def children(cls):
@@ -169,7 +167,7 @@ class Windowed(Hosts):
         if cls.family is None:
             cls.family = cls().finished(machine.Children(
                 *cls.options(), *cls.FIRMWARE, script=cls().script(), mark="waiting", host=f"host{cls.marker}",
-                commands=["true", cls.HANG, *cls.more], platform=cls.platform, trace=True))
+                commands=["true", cls.hang(), *cls.more], platform=cls.platform, trace=True))
         return cls.family.children
 
     def arrivals(self):
@@ -212,7 +210,7 @@ class Windowed(Hosts):
         self.assertEqual(alone.trace_bytes, self.children()["true"].trace_bytes)
 
     def assert_a_firmware_that_restarts_and_hangs_is_not_noticed(self):
-        run = self.children()[self.HANG]
+        run = self.children()[self.hang()]
         self.assert_all_came(run)
         log = run.log(f"ipu{self.marker}")
         hung = int(float(re.search(r"\[ *([\d.]+)\] warning: the firmware hangs", log)[1]) * 1e12)
@@ -377,7 +375,6 @@ class Ring(Windowed):
     count = 1500
     restarts = 7
     early = 5  # The processor of a host takes turns between its two ports, and begins with the order to restart.
-    HANG = hang(restarts)
 
     @staticmethod
     def neighbour(role, port):
