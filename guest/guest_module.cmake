@@ -54,6 +54,7 @@ function(guest_module name)
     list(APPEND strip COMMAND ${CMAKE_STRIP} --strip-debug --remove-section=.note.gnu.build-id -o ${output}/${one}.ko
                       ${folder}/${one}.ko)
   endforeach()
+  set_property(GLOBAL APPEND PROPERTY GUEST_FILES ${modules})
   add_custom_command(
     OUTPUT ${modules}
     ${start_afresh}
