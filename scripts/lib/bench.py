@@ -536,7 +536,7 @@ BENCHMARKS: Dict[str, Callable[[Bench], Result]] = {
 def report_synthesis(build: pathlib.Path, results: dict) -> bool:
     """Prints the results of the synthesis. Returns whether all designs synthesize without a warning."""
     good, results["synthesis"] = True, {}
-    for design in synthesis.DESIGNS:
+    for name, design in synthesis.DESIGNS.items():
         try:
             found = synthesis.synthesise(build, design)
         except synthesis.Failure as failure:
@@ -544,7 +544,7 @@ def report_synthesis(build: pathlib.Path, results: dict) -> bool:
             good = False
             continue
         print(f"{'synthesis':10}{found.line()}", flush=True)
-        results["synthesis"][design] = dataclasses.asdict(found)
+        results["synthesis"][name] = dataclasses.asdict(found)
         good &= not found.warnings
     return good
 
