@@ -8,7 +8,7 @@ namespace {
 
 struct Task {
   bool waits = false;
-  bool has_turn = false;        // it waits, and has done so while there was no agent
+  bool has_turn = false;        // it waits, and has done so while there was no agent (see below)
   std::optional<unsigned> cpu;  // that a decision has given it since
 };
 
@@ -24,7 +24,8 @@ class Replay {
     const oae_sched_record& record = trace_.records[at];
     switch (record.kind) {
       case OAE_SCHED_SENT:
-        if (is_about_task(message_of(record))) about_task(at, message_of(record));
+        if (is_about_task(message_of(record)))
+          about_task(at, message_of(record), !agent_ || is_withheld(record));
         break;
       case OAE_SCHED_ENDED:
         if (record.state == GHOST_COMPLETE) tasks_[record.gtid].cpu = record.cpu;
@@ -41,7 +42,9 @@ class Replay {
     }
   }
 
-  void about_task(std::size_t at, const ghost_message& message) {
+  // A task that is enqueued just as an agent begins anew may still join those that take turns. The
+  // agent is not told of that by a message of its own.
+  void about_task(std::size_t at, const ghost_message& message, bool without_agent) {
     const auto [found, is_new] = tasks_.try_emplace(message.gtid);
     Task& task = found->second;
     switch (message.header.type) {
@@ -52,7 +55,7 @@ class Replay {
       case GHOST_WAKEUP:
       case GHOST_PREEMPT:
       case GHOST_YIELD:
-        task = {true, !agent_, std::nullopt};
+        task = {true, without_agent, std::nullopt};
         break;
       case GHOST_ON_CPU:
         if (task.has_turn && task.cpu != message.on_cpu.cpu) turns.insert(at);

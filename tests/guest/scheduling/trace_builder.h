@@ -192,6 +192,11 @@ class TraceBuilder {
     return *this;
   }
   TraceBuilder& available(unsigned cpu) { return about_cpu(GHOST_AVAILABLE, cpu); }
+  /// The last message was withheld, though an agent has begun anew since.
+  TraceBuilder& withheld() {
+    trace_.records.back().state = OAE_SCHED_WITHHELD;
+    return *this;
+  }
 
   Trace trace() const {
     Trace trace = trace_;

@@ -72,6 +72,19 @@ TEST(Fallback, FindsEachDamage) {
   }
 }
 
+TEST(Fallback, ATaskThatIsEnqueuedAsAnAgentBeginsAnewMayTakeItsTurn) {
+  TraceBuilder builder = fallen();
+  builder.at(70'000).blocked(b, 1).at(70'010).available(1).at(80'000).resumed(80'300);
+  builder.at(79'990).wakeup(b, 1).withheld().at(80'100).told(a, true).at(80'110).told(b, true);
+  builder.at(80'120).available(1).available(2).at(81'000).on_cpu(b, 1).at(81'100).on_cpu(a, 2);
+  Trace trace = finish(builder).trace();
+  EXPECT_EQ(account(trace, limit)["turns"], 4u);
+  for (oae_sched_record& record : trace.records) {
+    if (record.time == 79'990) record.state = OAE_SCHED_ON_ITS_WAY;
+  }
+  EXPECT_THAT(mistakes(trace), Contains(HasSubstr("no decision has given the task this CPU")));
+}
+
 TEST(Fallback, AnAgentMayNeverBeginAnew) {
   TraceBuilder builder = fallen();
   builder.at(64'000).on_cpu(a, 2);
