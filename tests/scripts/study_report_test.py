@@ -122,6 +122,21 @@ class Tables(unittest.TestCase):
         self.assertRegex(row[0], "^900.0 ± ")
         self.assertRegex(row[1], f"^{50 * (8 / 10 + 10 / 11):.1f} ± ")
         self.assertRegex(row[2], f"^{50 * (8 / 9 + 1):.1f} ± ")
+        self.assertRegex(row[3], "^2,812 ± ")  # of 2.5 GIPS, a core has 3,125 and 2,500 for each request
+        self.assertEqual([table[title][3] for title in ("floor: the fair class, no agent", "agent on the host, prestage")], ["-", "-"])
+
+    def test_bytes_for_a_decision_that_is_carried_out(self):
+        device = {**study_data.DEVICE, "bytes_down": 300, "bytes_up": 100}
+        some, none = {"COMPLETE": 8, "ABORTED": 2}, {"ABORTED": 2}
+
+        def found(variant, *outcomes):
+            made = document(*(run(variant, seed, {"device": device, "outcomes": each}, load="requests")
+                              for seed, each in enumerate(outcomes)))  # fmt: skip
+            return serving.bytes_for_a_decision(Samples(made, "requests"), variant)
+
+        self.assertEqual(found(ALL, some, {"COMPLETE": 4}).mean, 75)
+        self.assertIsNone(found(ALL, some, none))
+        self.assertIsNone(found("host-prestage", some, some), "no decision crosses the link")
 
     def test_a_quantile_needs_enough_requests_in_each_run(self):
         def requests(p99):

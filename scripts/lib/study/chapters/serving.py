@@ -10,10 +10,21 @@ from study.chapters import cells
 from study.chapters.cells import NOTHING, text_of
 from study.chapters.published import band, thousands
 from study.estimate import Estimate
+from study.factors import FACTORS
 from study.loads.serve import DISPATCHERS, QUANTILES, REQUESTS, SATURATION, WORKERS
 from study.samples import Figure, Samples
+from study.variants import VARIANTS
 
 SERVED = "Requests served in time, K/s"
+
+
+def agent_cycles(result: dict) -> float:
+    """What the agent's core spends on a request, in cycles of an instruction each, if it never waits for work."""
+    return FACTORS["core"].central * 1e9 / result["rate"]
+
+
+def is_on_ipu(variant: str) -> bool:
+    return not {"queue", "port"}.isdisjoint(VARIANTS[variant].schedule or ())
 
 
 def saturation_table(samples: Samples) -> Table:
@@ -21,14 +32,17 @@ def saturation_table(samples: Samples) -> Table:
     for title, variant in cells.every(samples):
         against = [samples.paired(lambda mine, its: 100 * mine["rate"] / its["rate"], variant, other)
                    for other in (rows.FLOOR_NAME, rows.HOST_NAME)]  # fmt: skip
-        found.append((title, [text_of(samples.mean(thousands, variant)), *map(text_of, against), samples.counted(variant)]))
+        cycles = samples.mean(agent_cycles, variant) if is_on_ipu(variant) else None
+        found.append((title, [text_of(samples.mean(thousands, variant)), *map(text_of, against), text_of(cycles, 0),
+                              samples.counted(variant)]))  # fmt: skip
     return Table(
         f"The highest rate at which 99 % of GETs of 10 us are answered within 200 us; {WORKERS} CPUs of workers",
-        ["K requests/s", "% of the floor", "% of the agent on the host, prestage", "runs that count"],
+        ["K requests/s", "% of the floor", "% of the agent on the host, prestage", "firmware's cycles, at most", "runs that count"],
         found,
         [
             f"{len(DISPATCHERS)} dispatchers have CPUs of their own, and so has an agent on the host. Rates are doubled until a trial",
-            "fails, and then bisected to 1 %.",
+            "fails, and then bisected to 1 %. Firmware's cycles are those of the agent's core for a request, which takes one",
+            "decision: all that the core has at this rate, waits for memory among them. It works for fewer if it does not bind.",
         ],
     )
 
@@ -56,6 +70,16 @@ def of_device(name: str) -> Figure:
     return lambda result: result["device"][name] / sum(result["answers"].values())
 
 
+def bytes_of_a_decision(result: dict) -> float:
+    return (result["device"]["bytes_down"] + result["device"]["bytes_up"]) / result["outcomes"]["COMPLETE"]
+
+
+def bytes_for_a_decision(samples: Samples, variant: str) -> Optional[Estimate]:
+    """The mean over runs of a variant whose decisions cross the link, if all of them have carried one out."""
+    carried_out = [result.get("outcomes", {}).get("COMPLETE", 0) for result in samples.all(variant)]
+    return samples.mean(bytes_of_a_decision, variant) if is_on_ipu(variant) and all(carried_out) else None
+
+
 def refused(result: dict) -> float:
     outcomes = result.get("outcomes", {})
     return 100 * (1 - outcomes.get("COMPLETE", 0) / max(1, sum(outcomes.values()))) if outcomes else 0.0
@@ -81,8 +105,10 @@ def cost_table(samples: Samples) -> Table:
     found = []
     for title, variant in cells.every(samples):
         means = [(samples.mean(of, variant), digits) for of, digits in figures]
+        means.append((bytes_for_a_decision(samples, variant), 0))
         found.append((title, [NOTHING if one is None else f"{one.mean:,.{digits}f}" for one, digits in means]))
-    columns = ["messages", "calls of CPUs", "host's reads", "host's writes", "bytes down", "bytes up", "decisions refused, %"]
+    columns = ["messages", "calls of CPUs", "host's reads", "host's writes", "bytes down", "bytes up", "decisions refused, %",
+               "bytes for a decision"]  # fmt: skip
     return Table("What a request costs; means", columns, found,
                  ["The request's own write and its answer are among the bytes, and so is what the boot has read."])  # fmt: skip
 
