@@ -8,7 +8,7 @@ namespace {
 
 struct Task {
   bool waits = false;
-  bool has_turn = false;        // it waits, and has done so while there was no agent (see below)
+  bool has_turn = false;        // it waits, and may be among those that take turns
   std::optional<unsigned> cpu;  // that a decision has given it since
 };
 
