@@ -9,33 +9,33 @@ module oae_crc64 #(
   output logic [63:0]        crc
 );
 
+  localparam int unsigned BITS = 8 * BYTES;
   localparam logic [63:0] POLYNOMIAL = 64'hc96c5795d7870f42;
 
-  // What bit n of a byte is worth once the whole byte has been shifted out: the register after the
-  // 8 - n steps in which it takes part.
-  function automatic logic [63:0] weight(input int unsigned n);
-    weight = 64'd1;
-    for (int unsigned i = n; i < 8; i++)
-      weight = {1'b0, weight[63:1]} ^ (weight[0] ? POLYNOMIAL : 64'd0);
+  // The register is preset to ones, which is to invert the bits that meet it.
+  localparam logic [BITS-1:0] PRESET = {{(BITS - 64){1'b0}}, {64{1'b1}}};
+
+  // The bits of the data whose sum is bit n of the register at the end. A bit of the data is shifted out in the steps that
+  // follow it: the last one in one step, the first one in as many as there are bits.
+  function automatic logic [BITS-1:0] summed(input logic [5:0] n);
+    logic [63:0] worth;
+    worth = 64'd1;
+    for (int unsigned i = 0; i < BITS; i++) begin
+      worth = {1'b0, worth[63:1]} ^ (worth[0] ? POLYNOMIAL : 64'd0);
+      summed[BITS - 1 - i] = worth[n];
+    end
   endfunction
 
-  localparam logic [511:0] WEIGHTS = {
-    weight(7), weight(6), weight(5), weight(4), weight(3), weight(2), weight(1), weight(0)};
-
-  // The terms of a byte do not wait for each other, in hardware nor in a simulator.
-  function automatic logic [63:0] terms(input logic [7:0] first);
-    terms = '0;
-    for (int unsigned j = 0; j < 8; j++) terms ^= {64{first[j]}} & WEIGHTS[64*j +: 64];
+  function automatic logic [64*BITS-1:0] all_summed();
+    for (int unsigned n = 0; n < 64; n++) all_summed[BITS*n +: BITS] = summed(6'(n));
   endfunction
 
+  localparam logic [64*BITS-1:0] SUMMED = all_summed();
+
+  // Each bit is a sum of its own, so that no bit waits for another one: a tree of gates instead of a chain.
   always_comb begin
     crc = '0;
-    if (enable) begin
-      crc = '1;
-      for (int unsigned i = 0; i < BYTES; i++)
-        crc = {8'd0, crc[63:8]} ^ terms(crc[7:0] ^ data[8*i +: 8]);
-      crc = ~crc;
-    end
+    if (enable) for (int unsigned n = 0; n < 64; n++) crc[n] = ~^((data ^ PRESET) & SUMMED[BITS*n +: BITS]);
   end
 
 endmodule
