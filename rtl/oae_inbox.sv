@@ -17,19 +17,19 @@ module oae_inbox (
   output logic [63:0]         arrived_after  //   of which these bytes have arrived
 );
 
-  logic differs;
+  logic [63:0] differs;                      // bytes of the line and of the good offer
 
   // After NOT_READY, only a new offer counts, even if it is the same.
   assign repeats = verdict == oae_types::GOOD && !spent;
   always_comb begin
-    differs = 1'b0;
+    differs = '0;
     if (stage == oae_types::COMPARE)
       for (int unsigned i = 0; i < 64; i++)
-        if (enable[i] && slot[8*i +: 8] != data[8*i +: 8]) differs = 1'b1;
+        differs[i] = enable[i] && slot[8*i +: 8] != data[8*i +: 8];
   end
   assign offers = open && ((stage == oae_types::EXECUTE && write &&
                             target == oae_types::WINDOW && !repeats) ||
-                           differs);
+                           differs != '0);
   assign arrived_after = arrived | enable;
 
 endmodule
