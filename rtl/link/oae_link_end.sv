@@ -210,6 +210,7 @@ module oae_link_end #(
   logic [31:0] reverses;
   logic [31:0] loses;
   logic        lost;
+  logic [31:0] reported;
   logic        silent;
   logic        window_busy;
   logic        window_waits;
@@ -229,7 +230,7 @@ module oae_link_end #(
     .confirm_due_o(confirm_due), .ask_o(ask), .return_taken_i(return_taken),
     .offered_o(offered), .sent_o, .answered_o(answered), .confirm_o(confirm), .confirmed_o(confirmed), .settled_o, .credit_o(credit), .held_o(held),
     .restarting_o(restarting), .in_doubt_o(in_doubt), .commits_o(commits), .reverses_o(reverses), .loses_o(loses),
-    .lost_o(lost), .silent_o(silent), .doubts_o(doubts), .gains_o(gains),
+    .lost_o(lost), .reported_o(reported), .silent_o(silent), .doubts_o(doubts), .gains_o(gains),
     .busy_o(window_busy), .deadline_valid_o(window_waits), .deadline_o(window_deadline));
 
   /* verilator lint_off UNUSEDSIGNAL */       // by a relay, which has no receive ring
@@ -272,7 +273,7 @@ module oae_link_end #(
   assign confirm_o.number = confirm;
   assign outbound_o.offered = offered;
   assign outbound_o.answered = answered;
-  assign outbound_o.settled = settled_o;
+  assign outbound_o.settled = reported;
   assign outbound_o.credit = credit;
 
   // ---- The rings: a row holds what the wire carries in a clock ----

@@ -86,7 +86,8 @@ module oae_link_intake #(
   logic signed [31:0] kept;                    // of the tentative slots, by a restart
   logic signed [31:0] begins;
   logic               keeps;
-  logic signed [31:0] granted;
+  logic signed [31:0] granted;                 // so many slots may be confirmed onward,
+  logic               gives;                   //   and more from now on
   logic               restarts;
   logic               accepts;
   logic               defect;
@@ -109,6 +110,8 @@ module oae_link_intake #(
   assign room_o = place_q - taken_q < 32'(SLOTS);
   assign row_o = place_q[ROW-1:0];
   assign take_refused_o = take_i && take_index_i - taken_q > received_q - taken_q;
+
+  assign gives = RELAY && said_q && confirms > granted && confirms < expected_q - done_q;
 
   // What the other side has in doubt stays known or unknown. If it has nothing in doubt, the journal may begin anew.
   assign begins = first_q - peer_i.settled - 32'd1;
@@ -174,7 +177,7 @@ module oae_link_intake #(
 
     if (up_i && return_valid_i && return_i.ask) due_d = 1'b1;
     if (said_q) begin
-      if (RELAY && confirms > granted && confirms < expected_q - done_q) granted_d = said_confirmed_q;
+      if (gives) granted_d = said_confirmed_q;
       else if (!RELAY && confirms > 0 && confirms < expected_q - done_q) begin
         done_d = said_confirmed_q;
         received_d = received_q + confirms;
@@ -295,7 +298,9 @@ module oae_link_intake #(
     relay_o.restarts = restarts;
     relay_o.kept = kept;
     relay_o.discards = discards_q;
-    relay_o.granted = granted;
+    relay_o.gives = gives;
+    relay_o.given = confirms;
+    relay_o.revokes = cut_i || join_i;
   end
 
   assign expected_o = expected_q;

@@ -89,7 +89,9 @@ package oae_link_pkg;
     logic        restarts;   // the other side keeps so many of the tentative slots
     logic [31:0] kept;
     logic        discards;   // the link was cut in the clock before: it keeps none
-    logic [31:0] granted;    // so many slots may be confirmed onward
+    logic        gives;      // from now on, so many slots may be confirmed onward,
+    logic [31:0] given;
+    logic        revokes;    //   or none
   } inbound_t;
 
   typedef struct packed {

@@ -72,8 +72,11 @@ module oae_link_window #(
   output logic [31:0]  reverses_o,            //   reversed,
   output logic [31:0]  loses_o,               //   or lost
 
+  // For a relay, whose other link goes down in the clock after a loss: nothing may be said there of slots that are lost.
+  output logic         lost_o,                // slots were lost in the clock before
+  output logic [31:0]  reported_o,            // settled, without these
+
   // In this clock
-  output logic         lost_o,                // slots are lost
   output logic         silent_o,
   output logic         doubts_o,
   output logic         gains_o,               // the other side holds more, or has committed more
@@ -269,7 +272,7 @@ module oae_link_window #(
     kept = '0;
     if (RELAY && relay_i.retracts) begin
       offered_d = relay_i.number;
-      retracted = sent_d - relay_i.number;
+      retracted = sent_q - relay_i.number;       // Nothing leaves in this clock.
       kept = relay_i.number - answered_d;
       if (retracted > 0) begin
         reverse = 1'b1;
@@ -377,26 +380,24 @@ module oae_link_window #(
   logic [31:0] settled_before_q;
   logic        lost_q;
   logic [31:0] reversed_from_q;
-  logic [31:0] reversed_to_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       settled_before_q <= '0;
       lost_q <= 1'b0;
       reversed_from_q <= '0;
-      reversed_to_q <= '0;
     end else begin
       settled_before_q <= settled_q;
-      lost_q <= loses;
+      lost_q <= loses && in_doubt != '0;
       reversed_from_q <= reversed_from;
-      reversed_to_q <= sent_d;
     end
   end
 
   assign commits_o = lost_q ? '0 : settled_q - settled_before_q;
-  assign lost_o = loses && in_doubt != '0;
+  assign lost_o = lost_q;
+  assign reported_o = lost_q ? settled_before_q : settled_q;
   assign loses_o = lost_q ? settled_q - settled_before_q : '0;
-  assign reverses_o = reversed_from_q - reversed_to_q;
+  assign reverses_o = reversed_from_q - sent_q;
 
   // ---- What may be sent: as many slots as are offered, as the other side has room for, and as the ring has places ----
 
@@ -441,7 +442,7 @@ module oae_link_window #(
   assign restarting_o = !shown_q;
   assign in_doubt_o = !up_i && settled_q != confirmed_q;
 
-  assign busy_o = said_q || settled_before_q != settled_q || reversed_from_q != reversed_to_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
+  assign busy_o = said_q || settled_before_q != settled_q || reversed_from_q != sent_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
                   (up_i && !held_q && !open_q && (!RELAY || shown_q));
 `ifdef SYNTHESIS
   assign deadline_valid_o = 1'b0;

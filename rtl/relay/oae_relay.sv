@@ -36,7 +36,9 @@ module oae_relay #(
   localparam int unsigned ENTRY = oae_link_pkg::ROUTE_BITS;
   localparam int unsigned INDEX = $clog2(oae_link_pkg::ROUTES);
 
-  logic [31:0]        limit_q;                 // on the link by which they leave: the last slot that the intake has committed
+  logic [31:0]        limit_q;                 // on the link by which they leave: the last slot that the intake has committed,
+  logic [31:0]        limit_d;
+  logic [31:0]        grant_q;                 //   and the last one that may be confirmed
   logic               open_q;                  // a slot is arriving, and goes on
   logic [2:0]         filled_q;
   logic [7:0]         label;
@@ -61,13 +63,18 @@ module oae_relay #(
   assign fails = open_q && (arrival_i.damaged || inbound_i.discards || (inbound_i.ends && !inbound_i.accepts));
   assign closes = inbound_i.accepts || fails;
 
+  assign limit_d = limit_q + onward_o.confirms;
+
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       limit_q <= '0;
+      grant_q <= '0;
       open_q <= 1'b0;
       strays_o <= 1'b0;
     end else begin
-      limit_q <= limit_q + onward_o.confirms;
+      limit_q <= limit_d;
+      if (inbound_i.revokes) grant_q <= limit_d;
+      else if (inbound_i.gives) grant_q <= limit_q + inbound_i.given;
       if (arrival_i.part && arrival_i.slice == '0) begin
         open_q <= opens && SLICES != 8;
       end else if (closes) open_q <= 1'b0;
@@ -106,7 +113,7 @@ module oae_relay #(
   assign outward_o.retracts = fails || inbound_i.restarts || inbound_i.discards;
   assign outward_o.number = inbound_i.discards ? limit_q
                           : inbound_i.restarts ? limit_q + inbound_i.kept : outbound_i.offered - 32'd1;
-  assign outward_o.grant = limit_q + inbound_i.granted;
+  assign outward_o.grant = grant_q;
 
   assign gains = confirm_i.number - limit_q;
   assign answered = outbound_i.answered - limit_q;
