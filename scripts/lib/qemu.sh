@@ -178,24 +178,29 @@ with_meson() {
   env "$HASH_SEED" PATH="$BUILD/meson/usr/bin:$PATH" PYTHONPATH="$BUILD/meson/usr/lib/python3/dist-packages" "$@"
 }
 
+# configure_qemu FOLDER [OPTION]...: the folder is in BUILD/qemu, beside the source.
 configure_qemu() {
-  rm -rf "$BUILD/qemu/build"
-  mkdir -p "$BUILD/qemu/build"
-  cd "$BUILD/qemu/build"
-  with_meson ../src/configure "${QEMU_CONFIGURE[@]}"
+  local folder=$BUILD/qemu/$1
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cd "$folder"
+  with_meson ../src/configure "${QEMU_CONFIGURE[@]}" "${@:2}"
 }
 
+# build_qemu FOLDER: in BUILD/qemu
 build_qemu() {
-  with_meson ninja -C "$BUILD/qemu/build" -j "$(jobs_at_once)" qemu-system-x86_64 qemu-system-aarch64
+  with_meson ninja -C "$BUILD/qemu/$1" -j "$(jobs_at_once)" qemu-system-x86_64 qemu-system-aarch64
 }
 
+# link_qemu FOLDER IMAGES: the libraries of the objects in BUILD/qemu/FOLDER
 link_qemu() {
-  mkdir -p "$BUILD/images"
-  bash "$OVERLAY/link" "$BUILD/qemu/build" "$BUILD/images"
+  mkdir -p "$2"
+  bash "$OVERLAY/link" "$BUILD/qemu/$1" "$2"
 }
 
+# Leaves in qemu_inputs what all builds of QEMU depend on.
 steps_qemu() {
-  local origin overlay compiler configuration again="Run '$PROGRAM' again; '$PROGRAM --clean' makes it start afresh."
+  local origin overlay compiler configuration folder=build again="Run '$PROGRAM' again; '$PROGRAM --clean' makes it start afresh."
   if [[ -n ${OAE_VP_QEMU_SOURCE:-} ]]; then
     origin="$OAE_VP_QEMU_SOURCE $(find "$OAE_VP_QEMU_SOURCE/" -type f -printf '%P %s %T@\n' 2>/dev/null | sort | sha256sum)"
   else
@@ -223,12 +228,17 @@ steps_qemu() {
 
   compiler="$(package_version gcc-12) $(package_version libglib2.0-dev) $(package_version libfdt-dev)"
   configuration="$BUILD $(<"$BUILD/qemu/src/VERSION") $HASH_SEED ${QEMU_CONFIGURE[*]} $compiler"
-  step qemu-configure "QEMU configuration" "$configuration" "$again" "$BUILD/qemu/build/build.ninja" -- configure_qemu
-  step qemu-build "QEMU" "$configuration $overlay $origin" "$again" \
-    "$BUILD"/qemu/build/qemu-system-{x86_64,aarch64} -- build_qemu
+  step qemu-configure "QEMU configuration" "$configuration" "$again" "$BUILD/qemu/build/build.ninja" -- configure_qemu build
+  qemu_inputs="$configuration $overlay $origin"
+  step qemu-build "QEMU" "$qemu_inputs" "$again" "$BUILD"/qemu/build/qemu-system-{x86_64,aarch64} -- build_qemu build
+  if [[ -n $(profile_name) ]]; then
+    folder=profiled
+    step qemu-profiled "QEMU by the profile" "$qemu_inputs $(profile_name)" "$again" \
+      "$BUILD"/qemu/profiled/qemu-system-{x86_64,aarch64} -- build_qemu_by_profile
+  fi
   if [[ -e $OVERLAY/link ]]; then
-    step qemu-libraries "QEMU libraries" "$configuration $overlay $origin $(hash_of_files "$OVERLAY/link")" "$again" \
-      "$BUILD"/images/libqemu-{x86_64,aarch64}.so -- link_qemu
+    step qemu-libraries "QEMU libraries" "$qemu_inputs $(hash_of_files "$OVERLAY/link") $folder $(profile_name)" "$again" \
+      "$BUILD"/images/libqemu-{x86_64,aarch64}.so -- link_qemu "$folder" "$BUILD/images"
   fi
   stop_after qemu-libraries
 }

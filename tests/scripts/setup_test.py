@@ -346,6 +346,44 @@ class ProfileGuided(WithLibrary):
         """
         self.assertEqual(self.bash(self.COUNTED + removed), (0, "name: \n"))
 
+    def test_qemu_is_compiled_by_its_own_counts(self):
+        code, text = self.bash("""
+            with_meson() { if [[ $1 == */configure ]]; then echo "$@" >configured; else ls "$BUILD/qemu/profiled/sub"; fi; }
+            mkdir -p "$BUILD"/{profile,qemu/counting/sub}
+            touch "$BUILD"/qemu/counting/sub/code.{o,gcda}
+            echo some >"$BUILD/profile/name"
+            build_qemu_by_profile
+            grep -o -- '-fprofile-use' "$BUILD/qemu/profiled/configured"
+        """)
+        self.assertEqual((code, text), (0, "code.gcda\n-fprofile-use\n"))
+
+    def test_the_program_that_counts_has_all_images_and_libraries_of_its_own(self):
+        code, text = self.bash("""
+            mkdir -p "$BUILD"/{images/firmware,profile/qemu}
+            echo usual | tee "$BUILD/images/firmware/bios" >"$BUILD/images/libqemu-aarch64.so"
+            echo counts >"$BUILD/profile/qemu/libqemu-aarch64.so"
+            PYTHON=python3
+            place_counting_images
+            cd "$BUILD"
+            cat images/libqemu-aarch64.so profile/images/{firmware/bios,libqemu-aarch64.so}
+            grep -o '"size": .' profile/images/manifest.json
+        """)
+        self.assertEqual((code, text), (0, 'usual\nusual\ncounts\n"size": 6\n"size": 7\n'))
+
+    LINKED = """
+        step() { if [[ $1 == qemu-libraries ]]; then echo "${@: -2:1}"; fi; }
+        fetched_qemu() { tested_qemu; }
+        needs_meson() { false; }
+        mkdir -p "$BUILD"/{profile,qemu/archive,qemu/src} "$OVERLAY"
+        touch "$OVERLAY/link" "$BUILD/qemu/src/VERSION"
+        steps_qemu
+        echo some >"$BUILD/profile/name"
+        steps_qemu
+    """
+
+    def test_the_libraries_are_of_the_objects_that_a_profile_made(self):
+        self.assertEqual(self.bash(self.LINKED), (0, "build\nprofiled\n"))
+
 
 if __name__ == "__main__":
     unittest.main()
