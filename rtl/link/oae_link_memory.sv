@@ -10,7 +10,7 @@ module oae_link_memory #(
   input  logic [64*WORDS-1:0]     write_data_i,
   input  logic                    read_i,
   input  logic [$clog2(ROWS)-1:0] read_row_i,
-  output logic [64*WORDS-1:0]     read_data_o  // one clock after read_i
+  output logic [64*WORDS-1:0]     read_data_o  // one clock after read_i, and until the next one
 );
 
   for (genvar i = 0; i < WORDS; i++) begin : gen_word
