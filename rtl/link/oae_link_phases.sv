@@ -77,19 +77,20 @@ module oae_link_phases #(
   logic to_this;
   logic of_that;
   logic live;
+  logic joining;                 // a join frame that has no answer is repeated
   logic misses;
   logic troubled;
   logic repeats;
   logic opens;
 
   assign live = phase_q == JOINED || phase_q == UP;
+  assign joining = phase_q == INITIALISING || phase_q == JOINED;
   assign join_frame = frame_good_i && protocol_i == 2'(oae_registers::WIRE_PROTOCOL_JOIN);
   assign to_this = peer_i.other == session_q;
   assign of_that = peer_i.own == peer_session_q;
   assign misses = live && !carrier_i && !carried_q && missed_q;
   assign troubled = phase_q == UP && trouble_q >= trouble_limit_i;
-  assign repeats = (phase_q == INITIALISING || phase_q == JOINED) && carrier_i && !due_q &&
-                   late_q;
+  assign repeats = joining && carrier_i && !due_q && late_q;
 
   always_comb begin
     what = NONE;
@@ -99,8 +100,7 @@ module oae_link_phases #(
     end else if (phase_q == INITIALISING) begin
       if (join_frame && to_this) what = peer_i.agreed ? MET : AGREED;
     end else if (join_frame && !(to_this && of_that)) what = RESTARTED;
-    else if (phase_q == JOINED && ((join_frame && peer_i.agreed) || (frame_good_i && !join_frame) || return_valid_i))
-      what = MET;
+    else if (phase_q == JOINED && ((frame_good_i && (!join_frame || peer_i.agreed)) || return_valid_i)) what = MET;
   end
 
   always_comb begin
@@ -159,16 +159,18 @@ module oae_link_phases #(
       wanted_q <= (wanted_q || begins_i) && !rested_q && !ends_i;
       phase_q <= phase_d;
       carried_q <= carrier_i;
-      missed_q <= !carried_q && live && now_i - missing_q >= limit_i;
-      late_q <= !due_q && !send_taken_i && now_i - sent_q >= limit_i;
-      if (carried_q || !live) missing_q <= now_i;
+      missed_q <= !carried_q && now_i - missing_q >= limit_i;
+      late_q <= !due_q && now_i - sent_q >= limit_i;
+      if (carried_q) missing_q <= now_i;
       if (send_taken_i) begin
         due_q <= 1'b0;
         sent_q <= now_i;
       end
       if (repeats) due_q <= 1'b1;
-      if (join_frame && phase_q != DOWN && !(live && peer_i.met)) due_q <= 1'b1;
-      if (join_frame && phase_q != DOWN) peer_session_q <= peer_i.own;
+      if (join_frame && phase_q != DOWN) begin
+        if (!(live && peer_i.met)) due_q <= 1'b1;
+        peer_session_q <= peer_i.own;
+      end
       if (gains_i) trouble_q <= '0;
       else if (doubts_i) trouble_q <= trouble_q + 8'd1;  // the greatest limit takes the link down before it wraps
       if (opens) begin
@@ -202,7 +204,7 @@ module oae_link_phases #(
   assign met_o = phase_q == UP;
   assign holds_off_o = !rested_q;
   assign down_o = phase_q == DOWN;
-  assign up_o = phase_q == UP || (phase_q == JOINED && what == MET);
+  assign up_o = phase_q == UP || what == MET;
   assign open_o = phase_q == UP;
   assign trouble_o = trouble_q;
   assign reason_o = reason_q;
@@ -214,8 +216,7 @@ module oae_link_phases #(
   assign deadline_valid_o = 1'b0;
   assign deadline_o = '0;
 `else
-  assign deadline_valid_o = !rested_q || (live && !carrier_i && !carried_q) ||
-                            ((phase_q == INITIALISING || phase_q == JOINED) && carrier_i && !due_q);
+  assign deadline_valid_o = !rested_q || (carrier_i ? joining : live);
   assign deadline_o = !rested_q ? powered_q + HOLD_OFF : (carrier_i ? sent_q : missing_q) + limit_i;
 `endif
 
