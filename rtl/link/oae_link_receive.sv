@@ -76,7 +76,6 @@ module oae_link_receive #(
     end else begin
       place_q <= place_d;
       if (place_d.part) next_q <= place_d.slice + 3'(SLICES);  // wraps after the last
-      else if (place_d.broken) next_q <= '0;
     end
     data_q <= data_i;
   end
@@ -177,11 +176,9 @@ module oae_link_receive #(
     data3_q <= data2_q;
     total_q <= total ^ seed_term;
     return_good_q <= return_check_q == data2_q[127:96];
-    if (place2_q.part && place2_q.slice == '0) begin
-      protocol3_q <= protocol_q;
-      operand3_q <= operand_q;
-      head3_q <= head_q;
-    end
+    protocol3_q <= protocol_q;
+    operand3_q <= operand_q;
+    head3_q <= head_q;
     for (int unsigned i = 0; i < SLICES; i++)
       if (place2_q.part) unique case (place2_q.slice + 3'(i))
         3'd1: {join3_q.sessions.other, join3_q.sessions.own} <= data2_q[64*i +: 64];

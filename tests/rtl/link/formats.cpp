@@ -25,13 +25,19 @@ void put(std::uint8_t* bytes, std::uint64_t word, unsigned count) {
 
 std::uint64_t frame_check(const Frame& frame, std::uint32_t number, std::uint32_t from,
                           std::uint32_t to) {
+  return check_at(frame, 7, number, from, to);
+}
+
+std::uint64_t check_at(const Frame& frame, unsigned slice, std::uint32_t number, std::uint32_t from,
+                       std::uint32_t to) {
   std::uint8_t bytes[56];
   const unsigned protocol = frame[0] & OAE_WIRE_HEAD_PROTOCOL_MASK;
   std::uint64_t seed = std::uint64_t{from & 0xffff} << 48 | std::uint64_t{to & 0xffff} << 32;
   if (protocol == OAE_WIRE_PROTOCOL_SLOT) seed |= number;
   if (protocol == OAE_WIRE_PROTOCOL_JOIN) seed = 0;
-  for (unsigned i = 0; i < 7; ++i) put(bytes + 8 * i, frame[i] ^ (i == 6 ? seed : 0), 8);
-  return crc<std::uint64_t>(bytes, 56, 0xc96c5795d7870f42);
+  for (unsigned i = 0; i < slice; ++i)
+    put(bytes + 8 * i, frame[i] ^ (i + 1 == slice ? seed : 0), 8);
+  return crc<std::uint64_t>(bytes, 8 * slice, 0xc96c5795d7870f42);
 }
 
 std::uint32_t return_check(const Return& sent, std::uint32_t from, std::uint32_t to) {
