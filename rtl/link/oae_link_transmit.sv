@@ -39,7 +39,7 @@ module oae_link_transmit #(
   input  logic                closed_i,      // now it has, or never will:
   input  logic                spoils_i,      //   it leaves with a check that is wrong
 
-  // The ring, whose data come one clock later
+  // The ring, whose data come one clock later and do not matter for a frame that is no slot
   output logic                ring_read_o,
   output logic [$clog2(SLOTS)-1:0] ring_slot_o,
   output logic [2:0]          ring_slice_o,  // the first of the group
@@ -61,11 +61,10 @@ module oae_link_transmit #(
   // ---- 0: the choice ----
 
   logic             going_q;       // a frame has begun, and its next group is `slice_q`
-  logic [2:0]       slice_q;
+  logic [2:0]       slice_q;       // 0 between frames
   logic [1:0]       protocol_q;    // of the present frame
   oae_link_pkg::head_t            head_q;
   oae_link_pkg::join_t            join_q;
-  logic [31:0]      alive_q;
   logic [EVERY-1:0] since_q;       // groups since the last return
   logic [IDLE-1:0]  busy_since_q;  // groups since an idle one
 
@@ -136,9 +135,9 @@ module oae_link_transmit #(
     end
   end
 
-  assign ring_read_o = (begins || goes_on) && protocol_d == 2'(oae_registers::WIRE_PROTOCOL_SLOT);
+  assign ring_read_o = begins || goes_on;
   assign ring_slot_o = head_d.number[$clog2(SLOTS)-1:0];
-  assign ring_slice_o = begins ? '0 : slice_q;
+  assign ring_slice_o = slice_q;
 
   // ---- 1: the words of the group ----
 
@@ -175,13 +174,12 @@ module oae_link_transmit #(
     protocol_q <= protocol_d;
     head_q <= head_d;
     if (join_taken_o) join_q <= join_i;
-    if (alive_taken_o) alive_q <= alive_i;
     slice1_q <= ring_slice_o;
-    spoiled1_q <= spoiled_q && !begins;
+    spoiled1_q <= spoiled_q;
     protocol1_q <= protocol_d;
     head1_q <= head_d;
     join1_q <= join_taken_o ? join_i : join_q;
-    alive1_q <= alive_taken_o ? alive_i : alive_q;
+    alive1_q <= alive_i;
     answer1_q <= return_i;
   end
 
