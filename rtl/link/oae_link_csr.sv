@@ -203,7 +203,7 @@ module oae_link_csr #(
   assign ring_slot_o = access_word_i[3 +: ROW];
   assign ring_slice_o = access_word_i[2:0];
   assign ring_write_o = accepted && access_write_i && in_send ? access_strobe_i : '0;
-  assign ring_read_o = accepted && !access_write_i && in_receive;
+  assign ring_read_o = accepted && in_receive;  // A write there reads a word in vain.
   assign ring_data_o = access_data_i;
 
   assign again_o = again_q || bridged_q || RELAY;
@@ -305,8 +305,10 @@ module oae_link_csr #(
     end else begin
       fetching_q <= ring_read_o;
       access_done_o <= (accepted && !ring_read_o) || fetching_q;
-      if (accepted) access_error_o <= !known;
-      if (accepted) access_result_o <= page == '0 ? value : '0;
+      if (accepted) begin
+        access_error_o <= !known;
+        access_result_o <= page == '0 ? value : '0;
+      end
       if (fetching_q) access_result_o <= ring_data_i;
     end
   end
