@@ -102,8 +102,7 @@ module oae_link_window #(
   logic        ask_q, ask_d;                  // a return has to ask
   logic        heard_q, heard_d;              // a return has come since then
   logic [31:0] since_q, since_d;              // the last progress, or the last silence
-  logic        late_q;                        // that was as long ago as the limit says,
-  logic        fresh_q;                       //   but for what has happened in the clock before
+  logic        late_q;                        // that was as long ago as the limit says
   logic [15:0] digest_answered_q, digest_answered_d;
   logic [15:0] digest_sent_q, digest_sent_d;
   logic [15:0] digest_confirmed_q, digest_confirmed_d;
@@ -133,7 +132,7 @@ module oae_link_window #(
   assign said_answered = answered_q + oae_link_pkg::ahead(return_i.answered, answered_q[15:0]);
 
   always_ff @(posedge clk_i) begin
-    if (rst_i || cut_i || join_i) said_q <= 1'b0;
+    if (rst_i || cut_i) said_q <= 1'b0;
     else said_q <= return_valid_i;
     said_generation_q <= return_i.generation;
     said_wanted_q <= return_i.wanted;
@@ -142,7 +141,7 @@ module oae_link_window #(
     said_done_q <= settled_q + oae_link_pkg::ahead(return_i.done, settled_q[15:0]);
     said_credit_q <= credit_q + oae_link_pkg::ahead(return_i.credit, credit_q[15:0]);
     digest_q <= digests[said_answered[ROW-1:0]];
-    if (checked_i && checked_head_i.generation == generation_q)
+    if (checked_i)
       digests[checked_head_i.number[ROW-1:0]] <= oae_link_pkg::next_digest(digest_sent_q, checked_head_i.digest);
   end
 
@@ -173,6 +172,7 @@ module oae_link_window #(
   logic               loses;
   logic [31:0]        reversed_from;          // what was sent, before anything of it is reversed
   logic               progress;               // there is news from the other side
+  logic               begins_anew;            // the time until the next silence
   logic               covered;
   logic               settled_by_peer;
   logic [31:0]        in_doubt;               // how many slots
@@ -186,7 +186,7 @@ module oae_link_window #(
   assign lacks = settled_q == confirmed_q && answered_q == sent_q && (ungranted || confirmed_q == answered_q) && shown_q;
   // A relay that has no credit gives none, so that it asks before it is offered anything.
   assign waits = up_i && (!lacks || ((RELAY || offered_q != sent_q) && !held_q && sent_q == credit_q));
-  assign silent_o = waits && late_q && !fresh_q;
+  assign silent_o = waits && late_q;
   assign doubt = silent_o && asked_q && !(lacks && heard_q);
 
   // Slots in doubt are settled by the other side's journal.
@@ -238,7 +238,7 @@ module oae_link_window #(
     if (slot_taken_i) sent_d = sent_q + 32'd1;
     if (return_taken_i) confirmed_d = confirm;
     if (return_taken_i && confirm != confirmed_q)
-      digest_confirmed_d = ungranted ? digests[confirm[ROW-1:0]] : digest_answered_q;
+      digest_confirmed_d = digests[confirm[ROW-1:0]];
     if (checked_i && checked_head_i.generation == generation_q)
       digest_sent_d = oae_link_pkg::next_digest(digest_sent_q, checked_head_i.digest);
 
@@ -263,8 +263,7 @@ module oae_link_window #(
       end
       if ((same && moves && !agrees) || jams) reverse = 1'b1;
     end
-    if (withdraw_i && up_i && shown_q && sent_q != answered_q) reverse = 1'b1;
-    if (doubt && shown_q && sent_q != answered_q) reverse = 1'b1;
+    if ((withdraw_i || doubt) && shown_q && sent_q != answered_q) reverse = 1'b1;
 
     progress = progress || gains_o;
 
@@ -291,7 +290,8 @@ module oae_link_window #(
       if (!shown_q) restart_d = 1'b1;
     end
     if (progress) asked_d = 1'b0;
-    if (progress || silent_o || !waits) since_d = now_i;
+    begins_anew = progress || silent_o || !waits;
+    if (begins_anew) since_d = now_i;
 
     reversed_from = sent_d;
     if (reverse) begin
@@ -324,10 +324,7 @@ module oae_link_window #(
       digest_sent_d = '0;
       digest_confirmed_d = '0;
     end
-    if (join_i) begin
-      credit_d = confirmed_d;
-      since_d = now_i;
-    end
+    if (join_i) credit_d = confirmed_d;
     if (!again_i && sent_d != reversed_from) held_d = 1'b1;
   end
 
@@ -348,7 +345,6 @@ module oae_link_window #(
       heard_q <= 1'b0;
       since_q <= '0;
       late_q <= 1'b0;
-      fresh_q <= 1'b0;
       digest_answered_q <= '0;
       digest_sent_q <= '0;
       digest_confirmed_q <= '0;
@@ -367,8 +363,7 @@ module oae_link_window #(
       ask_q <= ask_d;
       heard_q <= heard_d;
       since_q <= since_d;
-      late_q <= now_i - since_q >= limit_i;
-      fresh_q <= progress || silent_o || !waits;
+      late_q <= !begins_anew && now_i - since_q >= limit_i;
       digest_answered_q <= digest_answered_d;
       digest_sent_q <= digest_sent_d;
       digest_confirmed_q <= digest_confirmed_d;
@@ -413,7 +408,7 @@ module oae_link_window #(
 
   always_ff @(posedge clk_i) begin
     bound_q <= bound;
-    open_q <= up_i && !rst_i && !held_d && !takes_back && !cut_i && !join_i && !settle_i && (!RELAY || shown_d);
+    open_q <= up_i && !takes_back && !join_i && (!RELAY || shown_d);
   end
   // Nothing leaves in the clock in which an offer is taken back, nor in the next one, in which the bound does not know it yet.
   assign takes_back = drop_i || (RELAY && relay_i.retracts) || (offer_i && $signed(offer_number_i[ROW+1:0] - offered_q[ROW+1:0]) < 0);
@@ -427,7 +422,7 @@ module oae_link_window #(
   // was reversed.
   assign restart_o.number = answered_q;
   assign restart_o.digest = digest_answered_q;
-  assign confirm_due_o = up_i && confirm != confirmed_q;
+  assign confirm_due_o = confirm != confirmed_q;  // only of a link that is up
   assign confirm_o = confirm;
   assign ask_o = ask_q;
   assign doubts_o = doubt;
@@ -442,8 +437,8 @@ module oae_link_window #(
   assign restarting_o = !shown_q;
   assign in_doubt_o = !up_i && settled_q != confirmed_q;
 
-  assign busy_o = said_q || settled_before_q != settled_q || reversed_from_q != sent_q || (waits && late_q) || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
-                  (up_i && !held_q && !open_q && (!RELAY || shown_q));
+  assign busy_o = said_q || settled_before_q != settled_q || reversed_from_q != sent_q || late_q || restart_q || ask_q || confirm_due_o || slot_valid_o || bound != bound_q ||
+                  (up_i && !open_q && (!RELAY || shown_q));
 `ifdef SYNTHESIS
   assign deadline_valid_o = 1'b0;
   assign deadline_o = '0;
@@ -464,6 +459,7 @@ module oae_link_window #(
       assert (!RELAY || !relay_i.retracts || offered_d - confirmed_d <= 32'(SLOTS)) else $error("the relay takes back what is confirmed");
       assert (confirm - confirmed_q <= answered_q - confirmed_q) else $error("a return takes a confirmation back, or has no answer for it");
       assert (!restart_q || up_i) else $error("a restart of a link that is not up");
+      assert (!confirm_due_o || up_i) else $error("a confirmation of a link that is not up");
     end
 `endif
 
