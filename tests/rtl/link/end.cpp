@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "oae_registers.h"
 #include "tests/rtl/coverage.h"
 
 namespace window {
@@ -52,6 +53,7 @@ void End::rise() {
       (top.axi_awvalid_i && top.axi_awready_o) || (top.axi_arvalid_i && top.axi_arready_o);
   const bool responded = top.axi_bvalid_o || top.axi_rvalid_o;
   const std::uint64_t result = top.axi_rdata_o;
+  carried_ = top.carrier_i;
   if (responded) error = (top.axi_bvalid_o ? top.axi_bresp_o : top.axi_rresp_o) != 0;
   top.clk_i = 1;
   top.eval();
@@ -66,6 +68,12 @@ void End::rise() {
     accesses_.pop_front();
     if (done) done(result);
   }
+}
+
+bool End::works(std::uint64_t now) const {
+  return top.busy_o || !accesses_.empty() || top.kind_i != OAE_WIRE_KIND_IDLE ||
+         top.kind_o != OAE_WIRE_KIND_IDLE || top.carrier_i != carried_ ||
+         (top.deadline_valid_o && top.deadline_o == static_cast<std::uint32_t>(now));
 }
 
 Group End::sent() const {

@@ -30,6 +30,8 @@ class End {
   /// The low phase of a clock. The outputs must be sampled before its end.
   void settle(std::uint64_t now);
   void rise();
+  /// Whether the clock must not stop in this low phase
+  bool works(std::uint64_t now) const;
 
   bool carrier() const { return top.carrier_o; }
   Group sent() const;
@@ -54,7 +56,8 @@ class End {
   };
 
   std::deque<Access> accesses_;
-  bool taken_ = false;  // the first access waits for its response
+  bool taken_ = false;    // the first access waits for its response
+  bool carried_ = false;  // a carrier came with the last edge
 };
 
 }  // namespace window

@@ -13,8 +13,13 @@ void Pair::clock(unsigned clocks) {
     cable.clock(*a, *b);
     a->settle(now);
     b->settle(now);
-    a->rise();
-    b->rise();
+    for (End* end : {a.get(), b.get()}) {
+      if (!stops || end->works(now)) {
+        end->rise();
+      } else {
+        ++stopped;
+      }
+    }
   }
 }
 

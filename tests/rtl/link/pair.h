@@ -68,6 +68,8 @@ class Pair : public testing::Test {
   Wire& to_a = cable.back;
   Wire& to_b = cable.forth;
   std::uint64_t now = hold_off;  // since both ends have had power
+  bool stops = false;            // the clock of each end stops whenever it may,
+  std::uint64_t stopped = 0;     //   which it has for so many clocks
 
  private:
   std::uint64_t powered_ = 0;  // when the power came back
