@@ -312,7 +312,7 @@ module oae_link_intake #(
   assign due_o = due_q;
   assign urgent_o = urgent_q;
   assign jammed_o = jammed;
-  assign busy_o = said_q || discards_q || changed;
+  assign busy_o = said_q || discards_q || changed || defect_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)

@@ -46,14 +46,28 @@ void End::settle(std::uint64_t now) {
   }
   top.clk_i = 0;
   top.eval();
+  stops_ = sleeps && may_sleep();
+  carrier_ = top.carrier_i;
+}
+
+// What rtl/link/oae_link_end.sv says of the clock. A response is what keeps it busy.
+bool End::may_sleep() const {
+  const bool late =
+      top.deadline_valid_o && static_cast<std::int32_t>(top.deadline_o - top.now_i) <= 0;
+  const bool access = top.axi_awvalid_i || top.axi_wvalid_i || top.axi_arvalid_i;
+  return !top.rst_i && !top.busy_o && !late && !access && top.kind_i == OAE_WIRE_KIND_IDLE &&
+         top.kind_o == OAE_WIRE_KIND_IDLE && top.carrier_i == carrier_;
 }
 
 void End::rise() {
+  if (stops_) {
+    ++stopped;
+    return;
+  }
   const bool taken =
       (top.axi_awvalid_i && top.axi_awready_o) || (top.axi_arvalid_i && top.axi_arready_o);
   const bool responded = top.axi_bvalid_o || top.axi_rvalid_o;
   const std::uint64_t result = top.axi_rdata_o;
-  carried_ = top.carrier_i;
   if (responded) error = (top.axi_bvalid_o ? top.axi_bresp_o : top.axi_rresp_o) != 0;
   top.clk_i = 1;
   top.eval();
@@ -68,12 +82,6 @@ void End::rise() {
     accesses_.pop_front();
     if (done) done(result);
   }
-}
-
-bool End::works(std::uint64_t now) const {
-  return top.busy_o || !accesses_.empty() || top.kind_i != OAE_WIRE_KIND_IDLE ||
-         top.kind_o != OAE_WIRE_KIND_IDLE || top.carrier_i != carried_ ||
-         (top.deadline_valid_o && top.deadline_o == static_cast<std::uint32_t>(now));
 }
 
 Group End::sent() const {

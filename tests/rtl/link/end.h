@@ -30,15 +30,15 @@ class End {
   /// The low phase of a clock. The outputs must be sampled before its end.
   void settle(std::uint64_t now);
   void rise();
-  /// Whether the clock must not stop in this low phase
-  bool works(std::uint64_t now) const;
 
   bool carrier() const { return top.carrier_o; }
   Group sent() const;
   void receive(const Group& group, bool carrier);
 
   unsigned phase() const { return top.phase_o; }
-  bool error = false;  ///< whether the last access failed
+  bool error = false;         ///< whether the last access failed
+  bool sleeps = false;        ///< The clock stops whenever it may.
+  std::uint64_t stopped = 0;  ///< It has stopped for so many clocks so far.
 
   struct Context : VerilatedContext {
     Context() { threads(1); }
@@ -47,6 +47,8 @@ class End {
   Voae_link_end top{&context};
 
  private:
+  bool may_sleep() const;
+
   struct Access {
     bool write;
     unsigned address;
@@ -57,7 +59,8 @@ class End {
 
   std::deque<Access> accesses_;
   bool taken_ = false;    // the first access waits for its response
-  bool carried_ = false;  // a carrier came with the last edge
+  bool carrier_ = false;  // in the clock before
+  bool stops_ = false;    // the clock is stopped
 };
 
 }  // namespace window

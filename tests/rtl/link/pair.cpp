@@ -13,13 +13,9 @@ void Pair::clock(unsigned clocks) {
     cable.clock(*a, *b);
     a->settle(now);
     b->settle(now);
-    for (End* end : {a.get(), b.get()}) {
-      if (!stops || end->works(now)) {
-        end->rise();
-      } else {
-        ++stopped;
-      }
-    }
+    if (watch) watch();
+    a->rise();
+    b->rise();
   }
 }
 

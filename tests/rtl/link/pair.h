@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -68,8 +69,7 @@ class Pair : public testing::Test {
   Wire& to_a = cable.back;
   Wire& to_b = cable.forth;
   std::uint64_t now = hold_off;  // since both ends have had power
-  bool stops = false;            // the clock of each end stops whenever it may,
-  std::uint64_t stopped = 0;     //   which it has for so many clocks
+  std::function<void()> watch;   ///< called before the edge of each clock
 
  private:
   std::uint64_t powered_ = 0;  // when the power came back
