@@ -159,6 +159,19 @@ TEST_F(Doubtful, AnUnknownVerdictIsALossWhateverItSays) {
   expect(0, 0, 3);
   EXPECT_EQ(refused, 0u);
 }
+// So that a relay says nothing of them to the side that has sent them
+TEST_F(Doubtful, WhatIsLostIsReportedAClockLater) {
+  give_verdict(false, 0);
+  EXPECT_TRUE(top_.lost_o);
+  EXPECT_EQ(top_.settled_o, 3u);
+  EXPECT_EQ(top_.reported_o, 0u);
+  clock();
+  EXPECT_EQ(top_.reported_o, 3u);
+}
+TEST_F(Doubtful, WhatIsCommittedIsReportedAtOnce) {
+  give_verdict(true, 2);
+  EXPECT_EQ(top_.reported_o, 2u);
+}
 TEST_F(Doubtful, AVerdictThatCannotBeIsRefused) {
   give_verdict(true, 4);
   expect(0, 0, 0);
