@@ -83,7 +83,7 @@ module oae_link_intake #(
   logic signed [7:0]  newer;                   // how far the frame's generation is ahead of the present one,
   logic signed [7:0]  newer_wanted;            //   and of the one that is wanted
   logic signed [31:0] confirms;
-  logic signed [31:0] kept;                    // of the tentative slots, by a restart
+  logic [31:0]        kept;                    // of the tentative slots, by a restart; more than there are, if it takes back what is committed
   logic signed [31:0] begins;
   logic               keeps;
   logic signed [31:0] granted;                 // so many slots may be confirmed onward,
@@ -106,12 +106,10 @@ module oae_link_intake #(
   assign confirms = said_confirmed_q - done_q;
   assign kept = head_i.number - done_q;
   assign accepts = slot && newer == '0 && !jammed && next;
-  assign restarts = restart && newer > 0 && kept >= 0 && kept < expected_q - done_q && !(RELAY && kept < granted);
+  assign restarts = restart && newer > 0 && kept < expected_q - done_q && !(RELAY && kept < granted);
   assign room_o = place_q - taken_q < 32'(SLOTS);
   assign row_o = place_q[ROW-1:0];
   assign take_refused_o = take_i && take_index_i - taken_q > received_q - taken_q;
-
-  assign gives = RELAY && said_q && confirms > granted && confirms < expected_q - done_q;
 
   // What the other side has in doubt stays known or unknown. If it has nothing in doubt, the journal may begin anew.
   assign begins = first_q - peer_i.settled - 32'd1;
@@ -133,6 +131,7 @@ module oae_link_intake #(
     jams_o = 1'b0;
     commits_o = '0;
     granted_d = granted_q;
+    gives = 1'b0;
     defect = 1'b0;
 
     if (take_i && !take_refused_o) begin
@@ -152,8 +151,8 @@ module oae_link_intake #(
     end else if (slot && newer == '0 && !jammed) begin
       jams_o = 1'b1;                           // a slot before it is missing
       wanted_d = generation_q + 8'd1;
-      if (RELAY && head_i.number == expected_q && hold_i.unrouted) defect = 1'b1;
-    end else if (slot && newer > 0 && newer_wanted >= 0) begin
+      if (RELAY && hold_i.unrouted) defect = 1'b1;
+    end else if (slot && newer_wanted >= 0) begin
       jams_o = 1'b1;                           // the restart of its generation is missing
       wanted_d = head_i.generation + 8'd1;
     end else if (up_i && damaged_i && !jammed) begin
@@ -176,14 +175,17 @@ module oae_link_intake #(
     end
 
     if (up_i && return_valid_i && return_i.ask) due_d = 1'b1;
-    if (said_q) begin
-      if (gives) granted_d = said_confirmed_q;
-      else if (!RELAY && confirms > 0 && confirms < expected_q - done_q) begin
+    if (said_q && confirms > 0) begin
+      if (confirms >= expected_q - done_q) defect = 1'b1;
+      else if (!RELAY) begin
         done_d = said_confirmed_q;
         received_d = received_q + confirms;
         commits_o = confirms;
         due_d = 1'b1;
-      end else if (confirms > 0 && confirms >= expected_q - done_q) defect = 1'b1;
+      end else if (confirms > granted) begin
+        granted_d = said_confirmed_q;
+        gives = 1'b1;
+      end
     end
     if (RELAY) begin
       done_d = done_q + relay_i.confirms;
@@ -272,7 +274,7 @@ module oae_link_intake #(
     assign digest = digests[answered[ROW-1:0]];
     assign changed = {answered, settled, room} != said_before_q;
     always_ff @(posedge clk_i) begin
-      if (accepts || restarts || join_i) digests[expected_d[ROW-1:0] - ROW'(1)] <= digest_d;
+      if (accepts || join_i) digests[expected_d[ROW-1:0] - ROW'(1)] <= digest_d;
       said_before_q <= {answered, settled, room};
     end
   end else begin : gen_ring

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Vlink_window.h>
-#include <Vlink_window_relay.h>
+#include <Voae_link_window.h>
+#include <Voae_link_window_relay.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr unsigned limit = 20;
 template <typename Top>
 class Window : public testing::Test {
  protected:
-  static constexpr bool relay = std::is_same_v<Top, Vlink_window_relay>;
+  static constexpr bool relay = std::is_same_v<Top, Voae_link_window_relay>;
 
   Window() {
     top_.again_i = 1;
@@ -193,8 +193,8 @@ class Window : public testing::Test {
 };
 
 /// An end with rings, whose firmware offers slots
-class Offered : public Window<Vlink_window> {};
+class Offered : public Window<Voae_link_window> {};
 /// One of a relay, which offers and grants them
-class Relayed : public Window<Vlink_window_relay> {};
+class Relayed : public Window<Voae_link_window_relay> {};
 
 }  // namespace window

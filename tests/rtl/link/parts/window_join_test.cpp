@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links that come up and go down, and what becomes of slots in doubt
-#include "tests/rtl/link/window.h"
+#include "tests/rtl/link/parts/window.h"
 
 namespace window {
 namespace {

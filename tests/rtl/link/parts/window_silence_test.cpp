@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a side waits for, and for how long. Its clock must run until it has acted.
-#include "tests/rtl/link/window.h"
+#include "tests/rtl/link/parts/window.h"
 
 namespace window {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registers on their own: what each word does and what it leaves alone, of an end with rings
 // and of one of a relay.
-#include <Vlink_csr.h>
-#include <Vlink_csr_relay.h>
+#include <Voae_link_csr.h>
+#include <Voae_link_csr_relay.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr unsigned size = 1 << 17;  // of the addresses
 template <typename Top>
 class Csr : public testing::Test {
  protected:
-  static constexpr bool relay = std::is_same_v<Top, Vlink_csr_relay>;
+  static constexpr bool relay = std::is_same_v<Top, Voae_link_csr_relay>;
 
   struct Result {
     bool error;
@@ -139,7 +139,7 @@ class Csr : public testing::Test {
   std::string happened;  // what has left for the other parts
 };
 
-using Ends = testing::Types<Vlink_csr, Vlink_csr_relay>;
+using Ends = testing::Types<Voae_link_csr, Voae_link_csr_relay>;
 TYPED_TEST_SUITE(Csr, Ends);
 
 TYPED_TEST(Csr, EachWriteDoesWhatItsWordSays) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a return says, and the checks of slots with which it is compared
-#include "tests/rtl/link/window.h"
+#include "tests/rtl/link/parts/window.h"
 
 namespace window {
 namespace {

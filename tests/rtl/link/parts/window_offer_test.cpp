@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offers of a firmware and of a relay, and how they are taken back
-#include "tests/rtl/link/window.h"
+#include "tests/rtl/link/parts/window.h"
 
 namespace window {
 namespace {
