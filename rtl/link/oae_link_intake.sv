@@ -302,7 +302,7 @@ module oae_link_intake #(
     relay_o.discards = discards_q;
     relay_o.gives = gives;
     relay_o.given = confirms;
-    relay_o.revokes = cut_i || join_i;
+    relay_o.revokes = cut_i;
   end
 
   assign expected_o = expected_q;
