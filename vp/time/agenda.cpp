@@ -173,29 +173,17 @@ void Agenda::arm(Picoseconds next) {
   alarm.rings.notify(to_sc_time(std::max(next - now(), Picoseconds{0})));
 }
 
+// An alarm behind the event of another process stays until its time.
 void Agenda::on_cancelled() {
   if (set_ == 0 || unarmed_ || processors_.next_event() != never || next_appointment() != never) {
     return;
   }
-  looked_ = false;
-  uncover(never);
+  const Picoseconds others = next_notification();
+  while (set_ > 0 && alarms_[set_ - 1].when <= others) alarms_[--set_].rings.cancel();
 }
 
-void Agenda::look() {
-  sc_core::sc_time next;
-  others_ = never;
-  if (sc_core::sc_get_curr_simcontext()->next_time(next) &&
-      next.value() < static_cast<sc_dt::uint64>(never)) {
-    others_ = static_cast<Picoseconds>(next.value());
-  }
-  hidden_ = set_ > 0 && others_ == alarms_[set_ - 1].when;
-  looked_ = true;
-}
-
-// SystemC names only its next event. It forgets an alarm that is cancelled while it is the next
-// one.
-void Agenda::uncover(Picoseconds limit) {
-  for (look(); hidden_ && others_ < limit; look()) alarms_[--set_].rings.cancel();
+Picoseconds Agenda::next_notification() const {
+  return Kernel::next_notification(alarms_.data(), alarms_.data() + alarms_.size());
 }
 
 // An appointment of the present that has no alarm yet counts like a process that is about to run.
@@ -211,11 +199,8 @@ Picoseconds Agenda::kernel_before(Picoseconds limit) {
   if (end_ > now()) limit = std::min(limit, end_);
   if (!looked_) {
     if (sc_core::sc_pending_activity_at_current_time()) return std::min(limit, now());
-    look();
-  }
-  if (hidden_ && others_ < limit) {
-    uncover(limit);
-    arm(std::min(next_appointment(), processors_.next_event()));
+    others_ = next_notification();
+    looked_ = true;
   }
   return std::min(limit, others_);
 }

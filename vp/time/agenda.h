@@ -33,9 +33,7 @@ class Agenda {
   /// run ends, or else `limit`. That time is the present while such a process is about to run.
   Picoseconds others_before(Picoseconds limit);
   /// Returns whether, according to the last answer, one of these happens at `when`.
-  bool others_at(Picoseconds when) const {
-    return when == end_ || (looked_ && !hidden_ && others_ == when);
-  }
+  bool others_at(Picoseconds when) const { return when == end_ || (looked_ && others_ == when); }
   /// Ends the run at `when`, beyond which no processor runs ahead.
   void end_at(Picoseconds when) { end_ = when; }
   /// Forgets the last answer, because other code has run, which may have notified events.
@@ -83,9 +81,8 @@ class Agenda {
   /// What others_before() returns if no appointment is due.
   Picoseconds kernel_before(Picoseconds limit);
   Picoseconds next_appointment() const;
-  void look();
-  /// Removes the alarms that hide what other processes do before `limit`.
-  void uncover(Picoseconds limit);
+  /// The kernel's next notification of an event that is no alarm.
+  Picoseconds next_notification() const;
 
   std::vector<Calendar*> calendars_;
   Calendar processors_{Calendar::Last{}};
@@ -98,11 +95,8 @@ class Agenda {
   std::array<Alarm, 32> alarms_;  // the first `set_` are set, each one earlier than the one before
   std::size_t set_ = 0;
 
-  // SystemC's next event that is no alarm is at `others_`, or later if an alarm at that time hides
-  // it.
   bool looked_ = false;  // also while a processor has its turn, though a sibling's is due as well
-  bool hidden_ = false;
-  Picoseconds others_ = never;
+  Picoseconds others_ = never;  // SystemC's next event that is no alarm
 
   Picoseconds end_ = never;
 

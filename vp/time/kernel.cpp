@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vp/time/kernel.h"
 
+#include <functional>
+
 namespace vp {
 namespace {
 
 using Context = sc_core::sc_simcontext;
+using Notification = sc_core::sc_event_timed;
+using Queue = sc_core::sc_ppq<Notification*>;
 
 // The standard lets an explicit instantiation name private members (C++17, 17.7.2, paragraph 12).
 // If SystemC renames one of them, this does not compile.
@@ -21,6 +25,53 @@ bool context_returns(const Context& context);
 
 template struct Members<&Context::do_timestep, &Context::m_paused, &Context::m_forced_stop>;
 
+template <Queue* Context::*queue, void** sc_core::sc_ppq_base::*heap,
+          sc_core::sc_event* Notification::*event, sc_core::sc_time Notification::*time>
+struct QueueMembers {
+  friend const Queue& queue_of(const Context& context) { return *(context.*queue); }
+  friend Notification* const* heap_of(const Queue& of) {
+    return reinterpret_cast<Notification* const*>(of.*heap);
+  }
+  friend const sc_core::sc_event* event_of(const Notification& notification) {
+    return notification.*event;
+  }
+  friend sc_dt::uint64 time_of(const Notification& notification) {
+    return (notification.*time).value();
+  }
+};
+const Queue& queue_of(const Context& context);
+Notification* const* heap_of(const Queue& queue);
+const sc_core::sc_event* event_of(const Notification& notification);
+sc_dt::uint64 time_of(const Notification& notification);
+
+template struct QueueMembers<&Context::m_timed_events, &sc_core::sc_ppq_base::m_heap,
+                             &Notification::m_event, &Notification::m_notify_time>;
+
+/// Looks for the next notification in SystemC's binary heap, whose first place is 1. Below a
+/// notification there is none that is earlier, so that only those are visited which come before the
+/// one that is found.
+struct Search {
+  Notification* const* heap;
+  int size;
+  const void* begin;  // of the events that do not count
+  const void* end;
+  sc_dt::uint64 found = static_cast<sc_dt::uint64>(never);
+
+  bool counts(const sc_core::sc_event* event) const {
+    const std::less<const void*> before;
+    return event != nullptr && (before(event, begin) || !before(event, end));  // not cancelled
+  }
+  void visit(int place) {
+    if (place > size || time_of(*heap[place]) >= found) return;
+    if (counts(event_of(*heap[place]))) {
+      found = time_of(*heap[place]);
+    } else {
+      visit(2 * place);
+      visit(2 * place + 1);
+    }
+  }
+};
+
 }  // namespace
 
 void Kernel::advance(Picoseconds when) {
@@ -29,6 +80,20 @@ void Kernel::advance(Picoseconds when) {
 
 bool Kernel::is_to_return() {
   return context_returns(*sc_core::sc_get_curr_simcontext());
+}
+
+Picoseconds Kernel::next_notification(const void* begin, const void* end) {
+  const Context& context = *sc_core::sc_get_curr_simcontext();
+  const Queue& queue = queue_of(context);
+  if (!queue.empty() && event_of(*queue.top()) == nullptr) {
+    // SystemC drops cancelled notifications that are in front only when it is asked for the next
+    // one.
+    sc_core::sc_time ignored;
+    context.next_time(ignored);
+  }
+  Search search{heap_of(queue), queue.size(), begin, end};
+  search.visit(1);
+  return static_cast<Picoseconds>(search.found);
 }
 
 }  // namespace vp

@@ -16,6 +16,10 @@ class Kernel {
 
   /// Returns whether the kernel is to return to its caller at the end of this delta cycle.
   static bool is_to_return();
+
+  /// Returns the time of the next timed notification, or `never`. Events that lie in the memory
+  /// from `begin` to `end` do not count.
+  static Picoseconds next_notification(const void* begin, const void* end);
 };
 
 }  // namespace vp
