@@ -12,9 +12,9 @@ namespace vp {
 
 void Event::at(Picoseconds when) {
   if (when < now() || when == never) impossible(when);
-  if (pending()) calendar_.remove(*this);
+  const bool stands = pending();
   when_ = when;
-  calendar_.insert(*this);
+  stands ? calendar_.move(*this) : calendar_.insert(*this);
 }
 
 void Event::cancel() {
@@ -80,10 +80,15 @@ std::uint64_t Calendar::order_of(std::uint32_t rank) {
 }
 
 void Calendar::insert(Event& event) {
+  heap_.push_back(&event);
+  event.slot_ = heap_.size() - 1;
+  move(event);
+}
+
+void Calendar::move(Event& event) {
   event.order_ = order_of(event.rank_);
-  heap_.push_back(nullptr);
-  place(heap_.size() - 1, &event);
-  sift_up(heap_.size() - 1);
+  sift_up(event.slot_);
+  sift_down(event.slot_);
   if (heap_.front() == &event) Agenda::get().arm(event.when_);
 }
 

@@ -95,6 +95,8 @@ class Calendar {
   explicit Calendar(Last) : owner_("processors") {}
   std::uint64_t order_of(std::uint32_t rank);
   void insert(Event& event);
+  /// Puts an event of the heap into the order of its new time.
+  void move(Event& event);
   void remove(Event& event);
   void sift_up(std::size_t slot);
   void sift_down(std::size_t slot);
