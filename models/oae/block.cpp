@@ -152,9 +152,7 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
   request.at = address % line_bytes;
   request.traffic_class = access != nullptr ? access->traffic_class & 7 : 0;
   const unsigned length = payload.get_data_length();
-  for (unsigned i = 0; i < length; ++i) {
-    if (enabled(payload, i)) request.enable |= std::uint64_t{1} << (request.at + i);
-  }
+  request.enable = enabled_bytes(payload) << request.at;
   if (request.write) std::memcpy(request.data + request.at, payload.get_data_ptr(), length);
   ++requests_seen_;
   if (request.write && !requests_.has_room()) {
@@ -588,11 +586,7 @@ tlm::tlm_sync_enum Block::slot_answered(tlm::tlm_generic_payload&, tlm::tlm_phas
 void Block::complete() {
   tlm::tlm_generic_payload& payload = *read_.payload;
   const unsigned length = payload.get_data_length();
-  for (unsigned i = 0; i < length; ++i) {
-    if (read_.enable >> (read_.at + i) & 1) {
-      payload.get_data_ptr()[i] = read_.data[read_.at + i];
-    }
-  }
+  copy_enabled(payload.get_data_ptr(), read_.data + read_.at, length, read_.enable >> read_.at);
   read_latency_.sample(vp::now() - read_.arrival);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;

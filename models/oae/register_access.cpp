@@ -6,10 +6,28 @@
 
 namespace oae {
 
-bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte) {
+std::uint64_t enabled_bytes(const tlm::tlm_generic_payload& payload) {
+  const unsigned length = payload.get_data_length();
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - length);
   const std::uint8_t* enables = payload.get_byte_enable_ptr();
-  const unsigned length = payload.get_byte_enable_length();
-  return enables == nullptr || length == 0 || enables[byte % length] == TLM_BYTE_ENABLED;
+  const unsigned period = payload.get_byte_enable_length();
+  if (enables == nullptr || period == 0) return all;
+  std::uint64_t bytes = 0;
+  for (unsigned i = 0; i < length; ++i) {
+    if (enables[i % period] == TLM_BYTE_ENABLED) bytes |= std::uint64_t{1} << i;
+  }
+  return bytes;
+}
+
+void copy_enabled(std::uint8_t* to, const std::uint8_t* from, unsigned length,
+                  std::uint64_t enable) {
+  if (enable == ~std::uint64_t{0} >> (64 - length)) {
+    std::memcpy(to, from, length);
+    return;
+  }
+  for (unsigned i = 0; i < length; ++i) {
+    if (enable >> i & 1) to[i] = from[i];
+  }
 }
 
 tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, unsigned boundary,
@@ -30,9 +48,7 @@ RegisterAccess::RegisterAccess(const tlm::tlm_generic_payload& payload, vp::Pico
       address(static_cast<std::uint32_t>(payload.get_address())) {
   const unsigned first = address % 8;
   const unsigned length = payload.get_data_length();
-  for (unsigned i = 0; i < length; ++i) {
-    if (enabled(payload, i)) strobe |= 1u << (first + i);
-  }
+  strobe = static_cast<unsigned>(enabled_bytes(payload) << first);
   auto* word = reinterpret_cast<std::uint8_t*>(&data);
   if (write) std::memcpy(word + first, payload.get_data_ptr(), length);
 }
@@ -41,9 +57,7 @@ void RegisterAccess::answer(tlm::tlm_generic_payload& payload) const {
   if (error) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (write) return;
   const auto* word = reinterpret_cast<const std::uint8_t*>(&data) + address % 8;
-  for (unsigned i = 0; i < payload.get_data_length(); ++i) {
-    if (enabled(payload, i)) payload.get_data_ptr()[i] = word[i];
-  }
+  copy_enabled(payload.get_data_ptr(), word, payload.get_data_length(), enabled_bytes(payload));
 }
 
 void RegisterAccesses::finish() {

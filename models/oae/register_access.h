@@ -12,8 +12,12 @@
 
 namespace oae {
 
-/// Returns whether byte `byte` of the payload's data is to be transferred.
-bool enabled(const tlm::tlm_generic_payload& payload, unsigned byte);
+/// Returns a bit for each byte of the payload's data that is to be transferred. The payload has at
+/// most 64 bytes.
+std::uint64_t enabled_bytes(const tlm::tlm_generic_payload& payload);
+/// Copies those of `length` bytes that are enabled.
+void copy_enabled(std::uint8_t* to, const std::uint8_t* from, unsigned length,
+                  std::uint64_t enable);
 
 /// Checks an access that has to lie within an aligned block of `boundary` bytes, and below `size`.
 /// Returns TLM_OK_RESPONSE, or the response to a bad access.
