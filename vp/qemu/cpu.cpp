@@ -309,9 +309,11 @@ void Cpu::catch_up() {
   instance_.domain_.run_due();
 }
 
+// Nothing reaches the vCPU within its grant. An access that has waited, or one that ends a quantum,
+// may be beyond it.
 bool Cpu::may_stay_ahead() const {
   return instance_.config_.decoupled && instance_.awake_ == 1 &&
-         instance_.domain_.horizon(local_ + 1) > local_;
+         (local_ < granted_ || instance_.domain_.horizon(local_ + 1) > local_);
 }
 
 void Cpu::leave(Picoseconds until) {
