@@ -11,6 +11,7 @@
 #include "hw/core/cpu.h"
 #include "system/cpu-timers.h"
 #include "system/cpus.h"
+#include "system/oae-answer.h"
 #include "system/oae-vcpu.h"
 #include "system/runstate.h"
 #include "exec/tb-flush.h"
@@ -28,37 +29,10 @@
 /* How many of these go into QEMU's 16-bit decrementer, to which a fault adds some back. */
 #define MAX_DECREMENTER 0xf000
 
-/*
- * The places for answers that are remembered for a vCPU. A loop that polls reads one word of a
- * queue for each CPU of the other side, and these words are whole pages apart.
- */
-#define ANSWER_BITS 8
-#define ANSWERS (1 << ANSWER_BITS)
-
-typedef struct Remembered {
-    OaeAnswer answer;
-    /* Whose time the latency is; 0 if that is no whole number, or depends on a clock. */
-    uint16_t instructions;
-} Remembered;
-
-typedef struct OaeVcpu {
-    CPUState *cpu;
-    uint64_t executed; /* instructions of all runs before this one */
-    uint32_t granted;  /* instructions that the run in progress may execute */
-    int64_t stalled;   /* ps */
-    int64_t until;     /* the limit of the run in progress */
-    unsigned limit;    /* how that is meant, an OaeLimit */
-    bool ended_early;
-    bool paused; /* by PAUSE, in this run */
-    uint64_t faulted;  /* instructions at the last exception */
-    unsigned invalidated; /* how many blocks had been invalidated when its access began */
-    Remembered remembered[ANSWERS];
-} OaeVcpu;
-
 bool oae_embedded;
 OaeCallbacks oae_callbacks;
 
-static OaeVcpu *vcpus;
+static OaeVcpu **vcpus;
 static int vcpu_count;
 static uint64_t ips;
 static uint64_t ps_per_instruction; /* 0 if it is not a whole number */
@@ -67,7 +41,7 @@ static bool flush_put_off; /* translated code is to be thrown away */
 
 static OaeVcpu *vcpu_at(int index)
 {
-    return &vcpus[index];
+    return vcpus[index];
 }
 
 /* Instructions of the run in progress that have not been executed. */
@@ -157,34 +131,21 @@ void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit)
     set_limit(vcpu_at(cpu), until, limit);
 }
 
-static unsigned place_of(hwaddr address)
-{
-    /* Multiplicative hashing (Knuth, TAOCP 3, 6.4): its high bits depend on all bits. */
-    return address * 0x9e3779b97f4a7c15ull >> (64 - ANSWER_BITS);
-}
-
 void oae_vcpu_remember(int cpu, const OaeAnswer *answer)
 {
-    Remembered *r = &vcpu_at(cpu)->remembered[place_of(answer->address)];
+    uint64_t key = oae_answer_key(answer->address, answer->size);
+    OaeRemembered *r = oae_answer_place(vcpu_at(cpu), key);
     uint64_t n = ps_per_instruction && !answer->period ? answer->latency / ps_per_instruction : 0;
 
+    r->key = key;
     r->answer = *answer;
     r->instructions = n <= UINT16_MAX && n * ps_per_instruction == answer->latency ? n : 0;
 }
 
-static bool give(const OaeAnswer *a, uint64_t *value)
+bool oae_pass_time(CPUState *cpu, const OaeRemembered *r)
 {
-    for (int i = 0; i < ARRAY_SIZE(a->counts) && a->counts[i].counter; i++) {
-        *a->counts[i].counter += a->counts[i].amount;
-    }
-    *value = a->value;
-    return true;
-}
-
-/* For a target with a clock, or a latency that is no number of instructions that is left. */
-static bool __attribute__((noinline)) answer_within_limit(OaeVcpu *v, const OaeAnswer *a,
-                                                          uint64_t *value)
-{
+    OaeVcpu *v = cpu->accel;
+    const OaeAnswer *a = &r->answer;
     int64_t start = local_time(v);
     int64_t span = a->latency;
 
@@ -200,33 +161,13 @@ static bool __attribute__((noinline)) answer_within_limit(OaeVcpu *v, const OaeA
     }
     v->stalled += span;
     grant(v, instructions_until(v, v->until));
-    return give(a, value);
-}
-
-/* A poll spends most of its time here. Without a call that returns, no register is saved. */
-bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value)
-{
-    OaeVcpu *v = vcpu_at(cpu->cpu_index);
-    Remembered *r = &v->remembered[place_of(address)];
-    const OaeAnswer *a = &r->answer;
-    uint16_t n = r->instructions;
-
-    if (a->address != address || a->size != size || !a->version ||
-        *a->version != a->seen || !(v->limit & OAE_LIMIT_ANSWERS) || !cpu->neg.can_do_io) {
-        return false;
-    }
-    if (!n || cpu->neg.icount_decr.u16.low <= n) {
-        return answer_within_limit(v, a, value);
-    }
-    v->stalled += a->latency;
-    v->granted -= n;
-    cpu->neg.icount_decr.u32 -= n;
-    return give(a, value);
+    oae_count_answer(a);
+    return true;
 }
 
 bool oae_ends_early(CPUState *cpu)
 {
-    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+    OaeVcpu *v = cpu->accel;
 
     v->ended_early = !(v->limit & OAE_LIMIT_EXACT) && remaining(v) < v->granted;
     return v->ended_early;
@@ -234,7 +175,7 @@ bool oae_ends_early(CPUState *cpu)
 
 void oae_exception_taken(CPUState *cpu)
 {
-    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+    OaeVcpu *v = cpu->accel;
     bool endless = instructions(v) == v->faulted;
 
     if (endless) {
@@ -251,7 +192,7 @@ void oae_exception_taken(CPUState *cpu)
 
 void oae_pause_taken(CPUState *cpu)
 {
-    OaeVcpu *v = vcpu_at(cpu->cpu_index);
+    OaeVcpu *v = cpu->accel;
 
     v->stalled += OAE_PAUSE_PS;
     v->paused = true;
@@ -382,7 +323,7 @@ int oae_access_begin(void)
         return -1;
     }
     inside_access++;
-    vcpu_at(cpu->cpu_index)->invalidated = tb_ctx.tb_phys_invalidate_count;
+    cpu->accel->invalidated = tb_ctx.tb_phys_invalidate_count;
     current_cpu = NULL;
     qatomic_set(&cpu->running, false);
     return cpu->cpu_index;
@@ -434,7 +375,7 @@ void oae_order(CPUState *cpu, enum OaeOrder order)
     bool locked = bql_locked();
     int index;
 
-    if (!oae_embedded || !(vcpu_at(cpu->cpu_index)->limit & OAE_LIMIT_SHARED)) {
+    if (!oae_embedded || !(cpu->accel->limit & OAE_LIMIT_SHARED)) {
         return;
     }
     if (!locked) {
@@ -453,7 +394,7 @@ static int64_t present(void)
 {
     CPUState *cpu = current_cpu;
 
-    return cpu && cpu->running ? local_time(vcpu_at(cpu->cpu_index))
+    return cpu && cpu->running ? local_time(cpu->accel)
                                : oae_callbacks.now(oae_callbacks.opaque);
 }
 
@@ -554,8 +495,11 @@ static void create_vcpu(CPUState *cpu)
     cpu->thread_id = qemu_get_thread_id();
     cpu->neg.can_do_io = true;
     cpu->created = true;
-    vcpus = g_renew(OaeVcpu, vcpus, vcpu_count + 1);
-    vcpus[vcpu_count++] = (OaeVcpu){ .cpu = cpu };
+    cpu->accel = g_new0(OaeVcpu, 1);
+    cpu->accel->cpu = cpu;
+    cpu->accel->remembered = g_new0(OaeRemembered, OAE_ANSWERS);
+    vcpus = g_renew(OaeVcpu *, vcpus, vcpu_count + 1);
+    vcpus[vcpu_count++] = cpu->accel;
 }
 
 void oae_accel_ops_init(AccelOpsClass *ops)

@@ -35,11 +35,6 @@ bool oae_requests_pending(void);
 int oae_access_begin(void);
 void oae_access_end(int cpu);
 
-/*
- * Gives the remembered answer to a load at the end of a block, if there is one that holds: its time
- * has passed then.
- */
-bool oae_answer(CPUState *cpu, hwaddr address, unsigned size, uint64_t *value);
 /* Whether the run ends here, before a block for which what is left of the limit is too short. */
 bool oae_ends_early(CPUState *cpu);
 /* Counts an exception as an instruction if there was none since the last: time goes on. */
