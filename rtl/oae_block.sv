@@ -105,6 +105,7 @@ module oae_block #(
   input  logic [2:0]   peek_bar,
   input  logic [14:0]  peek_address,
   input  logic [63:0]  peek_enable,
+  input  logic [63:0]  peek_data,
   output logic         peek_possible,
   output logic         peek_fetches,
   output logic         peek_error,
@@ -113,7 +114,10 @@ module oae_block #(
   output logic         peek_changes,
   output logic [5:0]   peek_port,
   output logic [2:0]   peek_bank,
+  output logic         peek_commands,
   output oae_types::row_t peek_row_after,
+  output logic [63:0]  peek_irq_pending_after,
+  output logic         peek_irq_after,
 `endif
 
   // Clock gate
@@ -203,8 +207,10 @@ module oae_block #(
 
   oae_peek peek (
     .valid(peek_valid), .host(peek_host), .write(peek_write), .bar(peek_bar), .address(peek_address), .enable(peek_enable),
+    .word_data(peek_data),
     .possible(peek_possible), .fetches(peek_fetches), .error(peek_error), .value(peek_value),
-    .fills(peek_fills), .changes(peek_changes), .row_after(peek_row_after),
+    .fills(peek_fills), .changes(peek_changes), .commands(peek_commands), .row_after(peek_row_after),
+    .irq_pending_after(peek_irq_pending_after), .irq_after(peek_irq_after),
     .now, .ports, .clock_khz, .port(peek_port), .row(peek_row),
     .bank(peek_bank), .slot(peek_slot),
     .liveness_count(swap.liveness_count), .liveness_written(swap.liveness.written),

@@ -268,7 +268,7 @@ bool Block::run_ahead(const RegisterAccess& access) {
     if (grid_.time(edge) >= horizon || (block.deadline_valid && block.deadline <= edge)) break;
     next_ = edge;
     visible_edge();
-    ahead_ = shows();
+    look();
   }
   arm();
   return access.done;
@@ -281,11 +281,11 @@ bool Block::quiet() const {
          !accesses_.in_work();
 }
 
-// Answers an access of the firmware without the clock of the RTL: a read, or a write to its offer.
-// The answer is that of the RTL, since nothing else happens in the block before it. Returns whether
-// that was possible.
+// Answers an access of the firmware without the clock of the RTL. The answer is that of the RTL,
+// since nothing else happens in the block before it. Returns whether that was possible.
 bool Block::peek(const RegisterAccess& access, vp::Picoseconds horizon) {
   constexpr std::uint64_t edges = 4;  // accept, execute, store, respond
+  constexpr std::uint64_t stored = 2;
   constexpr std::uint64_t fetch = 2;
   const BlockRtl& block = *rtl_;
   if (!quiet() || !accesses_.waits_alone()) return false;
@@ -294,7 +294,9 @@ bool Block::peek(const RegisterAccess& access, vp::Picoseconds horizon) {
   if (grid_.time(last) >= horizon || (block.deadline_valid && block.deadline <= last)) return false;
   RegisterAnswer answer;
   if (access.write) {
-    answer.possible = fill(access);
+    answer.possible = write_unclocked(access);
+    ahead_ = answer.possible && shows();
+    shown_ = edge + stored;
   } else {
     answer = rtl_->peek({false, 0, access.address / 8}, edge + 1);
   }
@@ -306,23 +308,26 @@ bool Block::peek(const RegisterAccess& access, vp::Picoseconds horizon) {
   return true;
 }
 
-// Has the effect of a write of the firmware to its offer. Returns whether it is one.
-bool Block::fill(const RegisterAccess& access) {
+// Has the effect of a write of the firmware, if the RTL has it without the clock. Returns whether
+// it has.
+bool Block::write_unclocked(const RegisterAccess& access) {
   std::uint64_t line[8];
-  const std::uint64_t word = access.address / 8;
-  line[word % 8] = access.data;
+  const std::uint64_t address = access.address / 8;
+  const unsigned word = address % 8;
+  line[word] = access.data;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(line);
-  return rtl_->fill({false, 0, word / 8, bytes, std::uint64_t{access.strobe} << 8 * (word % 8)});
+  return rtl_->execute(
+      {false, 0, address / 8, bytes, std::uint64_t{access.strobe} << 8 * word, word});
 }
 
 // Has the effect of the first request, a write of the host to its window that does not complete an
 // offer, at the edge that accepts it. Returns whether it is one. Requests that wait behind it
 // change nothing, since they keep their order.
-bool Block::fill(const Request& request) {
+bool Block::write_unclocked(const Request& request) {
   constexpr std::uint64_t edges = 3;  // accept, execute, store
   const BlockRtl& block = *rtl_;
   if (block.deadline_valid && block.deadline < next_ + edges) return false;
-  if (!rtl_->fill({true, request.bar, request.line, request.data, request.enable})) return false;
+  if (!rtl_->execute({true, request.bar, request.line, request.data, request.enable})) return false;
   peeked_ = {request, next_, edges};
   next_ += edges;
   clocks_ += edges;
@@ -349,7 +354,7 @@ bool Block::peek() {
   }
   if (!alone || !quiet() || slot_answered_ || requests_.empty()) return false;
   if (requests_[0].reset || requests_[0].arrival >= grid_.time(next_)) return false;
-  if (requests_[0].write) return fill(requests_[0]);
+  if (requests_[0].write) return write_unclocked(requests_[0]);
   if (requests_.size() != 1) return false;
   Request request = requests_[0];
   std::uint64_t edges = 3;  // accept, store, complete, and one for each word
@@ -405,7 +410,7 @@ void Block::tick() {
   while (!ahead_ && hidden()) {
     if (checked_) settle();
     rise();
-    ahead_ = shows();
+    look();
   }
   ticking_ = false;
   arm();
@@ -413,7 +418,7 @@ void Block::tick() {
 
 void Block::arm() {
   if (ahead_) {
-    clock_.at(grid_.time(next_ - 1));
+    clock_.at(grid_.time(shown_));
   } else {
     schedule();
   }
@@ -450,7 +455,13 @@ bool Block::shows() const {
          std::any_of(links_.begin(), links_.end(), [](const auto& link) { return link->shows(); });
 }
 
-// Shows other models what the last edge changed.
+// Looks whether the last edge has to be shown.
+void Block::look() {
+  ahead_ = shows();
+  shown_ = next_ - 1;
+}
+
+// Shows other models what that edge changed.
 void Block::show() {
   const BlockRtl& block = *rtl_;
   if (block.trace_valid) {

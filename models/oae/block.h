@@ -101,8 +101,8 @@ class Block : public sc_core::sc_module {
   bool quiet() const;
   bool peek(const RegisterAccess& access, vp::Picoseconds horizon);
   bool peek();
-  bool fill(const RegisterAccess& access);
-  bool fill(const Request& request);
+  bool write_unclocked(const RegisterAccess& access);
+  bool write_unclocked(const Request& request);
   void execute_peeked(std::uint64_t edges);
   void arm();
   void tick();
@@ -111,6 +111,7 @@ class Block : public sc_core::sc_module {
   void rise();
   bool hidden() const;
   bool shows() const;
+  void look();
   void show();
   void present();
   void put(const Request& request);
@@ -131,8 +132,9 @@ class Block : public sc_core::sc_module {
   vp::Event clock_;
   bool running_ = false;  // an edge is due for more than a deadline
   bool ticking_ = false;
-  bool ahead_ = false;  // the edge before next_ was run ahead; its outputs are still to be shown
-  std::uint64_t next_ = 1;  // the first edge not yet run
+  bool ahead_ = false;       // an edge was run ahead, and its outputs are still to be shown
+  std::uint64_t shown_ = 0;  // that edge
+  std::uint64_t next_ = 1;   // the first edge not yet run
   std::uint64_t due_ =
       0;  // unless ahead_, the edge that clock_ is set to; those before it are idle
   bool irq_level_ = false;

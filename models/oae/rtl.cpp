@@ -36,13 +36,30 @@ class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
     look(read.host, read.bar, read.word);
     return {top->peek_possible != 0, top->peek_fetches != 0, top->peek_error != 0, top->peek_value};
   }
-  bool fill(const LineWrite& write) override {
+  bool execute(const LineWrite& write) override {
     top->peek_write = 1;
     top->peek_enable = write.enable;
-    look(write.host, write.bar, 8 * write.line);
+    std::memcpy(&top->peek_data, write.bytes + 8 * write.word, 8);
+    look(write.host, write.bar, 8 * write.line + write.word);
     top->peek_write = 0;
-    if (!top->peek_fills) return false;
-    if (!top->peek_changes) return true;
+    if (top->peek_commands) {
+      command();
+    } else if (!top->peek_fills) {
+      return false;
+    } else if (top->peek_changes) {
+      fill(write);
+    }
+    return true;
+  }
+
+ private:
+  void command() {
+    auto& rtl = *top->rootp;
+    rtl.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[top->peek_port] = top->peek_row_after;
+    rtl.oae_block__DOT__swap__DOT__irq_pending = top->peek_irq_pending_after;
+    top->irq = top->peek_irq_after;
+  }
+  void fill(const LineWrite& write) {
     auto& rtl = *top->rootp;
     rtl.oae_block__DOT__swap__DOT__row_in_work__DOT__rows[top->peek_port] = top->peek_row_after;
     const unsigned place = top->peek_port * 8u + top->peek_bank;
@@ -58,10 +75,7 @@ class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
         }
       }
     }
-    return true;
   }
-
- private:
   void look(bool host, unsigned bar, std::uint64_t word) {
     top->peek_valid = 1;
     top->peek_host = host;

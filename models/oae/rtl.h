@@ -95,6 +95,7 @@ struct LineWrite {
   std::uint64_t line;         // address / 64
   const std::uint8_t* bytes;  // of the whole line
   std::uint64_t enable;       // a bit for each byte that is written
+  unsigned word = 0;          // the only word of the line that the firmware writes
 };
 
 // The pins of an end whose names begin with `wire`
@@ -230,10 +231,11 @@ struct BlockRtl : rtl::Design, AxiPins {
   /// execute the word. The checked library gives no answer, so that the read is clocked.
   virtual RegisterAnswer peek(const RegisterRead&, std::uint64_t /*edge*/) { return {}; }
 
-  /// Executes a write without a clock if it only fills a slot: the host's window, but for the rest
-  /// of an offer, or the firmware's next offer. Returns whether it does. The checked library
-  /// executes none.
-  virtual bool fill(const LineWrite&) { return false; }
+  /// Executes a write without a clock if it only fills a slot (the host's window, but for the rest
+  /// of an offer, or the firmware's next offer) or if by it the firmware only takes a slot,
+  /// withdraws its offer or acknowledges events. `irq` has its new level at once. Returns whether
+  /// it is such a write. The checked library executes none.
+  virtual bool execute(const LineWrite&) { return false; }
 
   /// The ends of links that share the clock, if the block is that of a cell.
   std::vector<EndPins> ends;

@@ -265,14 +265,20 @@ struct Twins {
 
   /// Writes in both, in the first one without the clock if that is possible.
   void write(const oae::LineWrite& write, bool in_use) {
-    const bool filled = fast->fill(write);
+    const bool command = !write.host && write.line % 4 != OAE_FIRMWARE_OFFER_AT(0) / 64 % 4;
+    const bool executed = fast->execute(write);
+    if (executed) {
+      const auto irq = fast->irq;  // has its new level at once, and keeps it
+      fast->settle();
+      EXPECT_EQ(fast->irq, irq);
+    }
     std::uint64_t now = to_fast.now(), same = now;
     const unsigned clocks = clock_write(*checked, write, now);
     const bool alone = clocks == (write.host ? 3u : 4u);
-    EXPECT_EQ(filled, in_use && alone) << write.host << ' ' << write.bar << ' ' << write.line;
-    fills[write.host] += filled;
-    if (!filled) clock_write(*fast, write, same);
-    others[write.host] += in_use && !filled;
+    EXPECT_EQ(executed, in_use && alone) << write.host << ' ' << write.bar << ' ' << write.line;
+    (command ? commands : fills[write.host]) += executed;
+    if (!executed) clock_write(*fast, write, same);
+    (command ? other_commands : others[write.host]) += in_use && !executed;
     // From here on whose turn is next, and what is left on the pins, is the same again.
     const std::uint8_t zero[64] = {};
     const oae::LineWrite harmless{false, 0, OAE_FIRMWARE_WORD_OPERAND / 64, zero, 0xff};
@@ -297,9 +303,13 @@ struct Twins {
     } else {
       write.line = OAE_FIRMWARE_OFFER_AT(port) / 64 + part;
       write.enable = (one_of(4) == 0 ? 1 + random() % 0xff : 0xff) << 8 * word;
-      line[word] &= part == 1 ? 0x7f03 : ~std::uint64_t{0};  // joins no port
+      write.word = word;
+      if (part == 1) line[word] &= 0x7f07;
     }
-    this->write(write, port < ports && part == 0);
+    const std::uint64_t address = 64 * write.line + 8 * write.word;
+    const bool command = !write.host && (address == OAE_FIRMWARE_COMMAND_AT(port) ||
+                                         address == OAE_FIRMWARE_EVENT_AT(port));
+    this->write(write, port < ports && (part == 0 || (command && !joined(port))));
     if (!write.host && port < ports) read({false, 0, OAE_FIRMWARE_OFFER_AT(port) / 8 + word});
   }
 
@@ -321,7 +331,7 @@ struct Twins {
       write_word(true, port * OAE_PORT_SIZE + 8 * word, slot[word], true);
     }
     write_word(false, OAE_FIRMWARE_COMMAND_AT(port),
-               OAE_FIRMWARE_COMMAND_PUBLISH_MASK | OAE_FIRMWARE_COMMAND_TAKE_MASK, false);
+               OAE_FIRMWARE_COMMAND_PUBLISH_MASK | OAE_FIRMWARE_COMMAND_TAKE_MASK, !joined(port));
     read({true, 2, (port * OAE_PORT_SIZE + OAE_PORT_PUSHED_ANSWER) / 8u});
     swapped += OAE_GET(state_of(port), OAE_HOST_PORT_STATE_SEQUENCE) == header.sequence;
     write_word(true, port * OAE_PORT_SIZE + OAE_PORT_CONFIRM,
@@ -330,12 +340,16 @@ struct Twins {
                false);
   }
 
-  void write_word(bool host, std::uint64_t address, std::uint64_t value, bool to_slot) {
+  void write_word(bool host, std::uint64_t address, std::uint64_t value, bool unclocked) {
     std::uint64_t line[8];
     line[address % 64 / 8] = value;
     write({host, 2, address / 64, reinterpret_cast<const std::uint8_t*>(line),
-           std::uint64_t{0xff} << address % 64},
-          to_slot);
+           std::uint64_t{0xff} << address % 64, host ? 0 : static_cast<unsigned>(address % 64 / 8)},
+          unclocked);
+  }
+
+  bool joined(unsigned port) {
+    return fast->peek({false, 0, OAE_FIRMWARE_JOIN_AT(port) / 8}, to_fast.now() + 2).value & 1;
   }
 
   std::uint64_t state_of(unsigned port) {
@@ -358,12 +372,14 @@ struct Twins {
   const std::unique_ptr<oae::BlockRtl> checked = powered(true);
   RtlTraffic to_fast;
   RtlTraffic to_checked;
-  unsigned fills[2] = {};   // of the firmware, and of the host
-  unsigned others[2] = {};  // writes to slots that took more clocks
+  unsigned fills[2] = {};       // of the firmware, and of the host
+  unsigned others[2] = {};      // writes to slots that took more clocks
+  unsigned commands = 0;        // without the clock
+  unsigned other_commands = 0;  // that took more clocks
   unsigned swapped = 0;
 };
 
-TEST(Rtl, SlotsFilledWithoutTheClockEqualThoseFilledWithIt) {
+TEST(Rtl, WritesWithoutTheClockEqualThoseWithIt) {
   Twins twins(1);
   for (unsigned round = 0; round < 6'000; ++round) {
     ASSERT_NO_FATAL_FAILURE(twins.run_traffic(twins.one_of(24)));
@@ -373,6 +389,8 @@ TEST(Rtl, SlotsFilledWithoutTheClockEqualThoseFilledWithIt) {
   EXPECT_GT(twins.fills[true], 5'000u);
   EXPECT_GT(twins.others[true], 500u);
   EXPECT_EQ(twins.others[false], 0u);
+  EXPECT_GT(twins.commands, 100u);
+  EXPECT_GT(twins.other_commands, 500u);
   EXPECT_GT(twins.swapped, 500u);
 }
 
