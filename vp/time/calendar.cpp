@@ -14,7 +14,11 @@ void Event::at(Picoseconds when) {
   if (when < now() || when == never) impossible(when);
   const bool stands = pending();
   when_ = when;
-  stands ? calendar_.move(*this) : calendar_.insert(*this);
+  if (stands) {
+    calendar_.move(*this);
+  } else {
+    calendar_.insert(*this);
+  }
 }
 
 void Event::cancel() {
