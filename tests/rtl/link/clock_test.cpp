@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock may stop when the end says so. Nothing that happens at any pin depends on it.
+// The clock may stop when the end says so. What an end does is the same then, but for a few clocks.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coming up, going down, cuts of the wires, and losses of power.
+#include <algorithm>
+
 #include "tests/rtl/link/formats.h"
 #include "tests/rtl/link/pair.h"
 
@@ -184,10 +186,25 @@ TEST_F(Join, AnEndThatIsDownLetsItsClockStop) {
   put(*b, OAE_WINDOW_CONTROL, 0);
   until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
   put(*b, OAE_WINDOW_TAKEN, 1);
+  put(*b, OAE_WINDOW_LIVENESS, 1);
   clock(8);
   EXPECT_FALSE(b->top.busy_o);
   bring_up();
   EXPECT_FALSE(b->top.busy_o);
+}
+
+TEST_F(Join, ASignOfLifeIsSentWheneverTheLinkComesUp) {
+  for (unsigned n = 1; n < 3; ++n) {
+    bring_up();
+    EXPECT_EQ(std::count_if(to_b.frames.begin(), to_b.frames.end(),
+                            [](const Frame& frame) {
+                              return OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL) ==
+                                     OAE_WIRE_PROTOCOL_ALIVE;
+                            }),
+              n);
+    put(*a, OAE_WINDOW_CONTROL, 0);
+    until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  }
 }
 
 // B's slots are in doubt when A loses its power, and A's old life has committed them. A frame that

@@ -280,6 +280,28 @@ TEST_F(Faults, ACutInTheMiddleOfASlotTakesItBack) {
   EXPECT_EQ(*first().settled, 4u);
 }
 
+/// The link is taken down in any clock of the frames that arrive.
+TEST_F(Faults, AHeadThatComesAsTheLinkGoesDownDoesNotGoOn) {
+  Slots all;
+  std::uint64_t next = 1;
+  for (unsigned wait = 0; wait < 16; ++wait) {
+    come_up(true);
+    rest();
+    const std::uint32_t before = *first().numbers_sent;
+    offer(first(), 10, next);
+    next += 10;
+    until([&] { return *first().numbers_sent != before; });
+    clock(wait);
+    put(cells[1]->left, OAE_WINDOW_CONTROL, 0);
+    until([this] { return *first().phase == OAE_WINDOW_PHASE_DOWN; });
+    come_up(true);
+    rest();
+    for (const std::uint64_t id : take(last())) all.push_back(id);
+  }
+  ASSERT_EQ(all.size(), next - 1);
+  for (std::size_t n = 0; n < all.size(); ++n) EXPECT_EQ(all[n], n + 1);
+}
+
 /// A frame whose second half never comes does not keep the next link busy.
 TEST_F(Faults, AFrameThatEndsHalfwayHoldsNothingUp) {
   bring_up();
