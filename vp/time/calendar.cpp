@@ -84,9 +84,10 @@ std::uint64_t Calendar::order_of(std::uint32_t rank) {
 }
 
 void Calendar::insert(Event& event) {
+  event.order_ = order_of(event.rank_);
   heap_.push_back(&event);
-  event.slot_ = heap_.size() - 1;
-  move(event);
+  sift_up(heap_.size() - 1);
+  if (heap_.front() == &event) Agenda::get().arm(event.when_);
 }
 
 void Calendar::move(Event& event) {
