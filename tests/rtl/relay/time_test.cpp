@@ -86,6 +86,33 @@ TEST_F(Gap, InAFrameDelaysOnlyWhatWaitsForAllOfIt) {
   }
   EXPECT_EQ(take(last()).size(), 8u / window::slices);
 }
+
+/// A slot is damaged by the second link until the head of the next one has arrived behind it. It
+/// leaves again while the rest of that one is still missing.
+TEST_F(Gap, OfALaterSlotDelaysNoEarlierOne) {
+  constexpr unsigned gap = 1000;
+  constexpr unsigned arrival = 30;  // of its head, at the latest
+  build(2);
+  bring_up();
+  put(cells[1]->left, OAE_WINDOW_ROUTE_AT(0), OAE_WINDOW_ROUTE_ONWARD_MASK);  // A gap is no label.
+  unsigned frames = 0;
+  std::uint64_t later = UINT64_MAX - arrival;
+  links[0]->forth.tamper = [&](std::vector<window::Group>& unit, bool frame) {
+    if (!frame || ++frames != 2) return;
+    later = now;
+    unit.insert(unit.begin() + 1, gap, window::Group{});
+  };
+  links[1]->forth.tamper = [&](std::vector<window::Group>& unit, bool frame) {
+    if (frame && now < later + arrival) window::Wire::damage(unit, 200);
+  };
+  offer(first(), 1, 7);
+  offer(first(), 1, 8);
+  until([this] { return *last().expected == 2; });
+  EXPECT_GE(now - later, arrival);
+  EXPECT_LT(now - later, gap);
+  rest();
+  EXPECT_EQ(take(last()), (std::vector<std::uint64_t>{7, 8}));
+}
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Hops, Time, testing::Range(2u, 9u));
