@@ -103,7 +103,9 @@ TEST_F(Gap, OfALaterSlotDelaysNoEarlierOne) {
     unit.insert(unit.begin() + 1, gap, window::Group{});
   };
   links[1]->forth.tamper = [&](std::vector<window::Group>& unit, bool frame) {
-    if (frame && now < later + arrival) window::Wire::damage(unit, 200);
+    const bool slot =
+        frame && OAE_GET(unit[0].data[0], OAE_WIRE_HEAD_PROTOCOL) == OAE_WIRE_PROTOCOL_SLOT;
+    if (slot && now < later + arrival) window::Wire::damage(unit, 200);
   };
   offer(first(), 1, 7);
   offer(first(), 1, 8);
