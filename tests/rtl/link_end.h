@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/rtl/context.h"
 #include "tests/rtl/slot.h"
 
 /// One side of a link: the pins of the verilated model, and a firmware that accesses its registers.
@@ -40,10 +41,7 @@ class LinkEnd {
   unsigned sender() const { return top.trace_sender; }
   unsigned receiver() const { return top.trace_receiver; }
 
-  struct Context : VerilatedContext {
-    Context() { threads(1); }
-  };
-  Context context;
+  rtl::Context context;
   Voae_link top{&context};
   bool error = false;  ///< whether the last access failed
   std::uint64_t now = 0;

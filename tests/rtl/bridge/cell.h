@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 
+#include "tests/rtl/context.h"
 #include "tests/rtl/link/side.h"
 #include "tests/rtl/slot.h"
 
@@ -46,10 +47,7 @@ class Cell {
   Side left{};
   Side right{};  ///< nothing comes and goes by it if there is one link
 
-  struct Context : VerilatedContext {
-    Context() { threads(1); }
-  };
-  Context context;
+  rtl::Context context;
   Voae_cell top{&context};
 
  private:

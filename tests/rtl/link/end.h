@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 
+#include "tests/rtl/context.h"
 #include "tests/rtl/link/wire.h"
 
 namespace window {
@@ -40,10 +41,7 @@ class End {
   bool sleeps = false;        ///< The clock stops whenever it may.
   std::uint64_t stopped = 0;  ///< It has stopped for so many clocks so far.
 
-  struct Context : VerilatedContext {
-    Context() { threads(1); }
-  };
-  Context context;
+  rtl::Context context;
   Voae_link_end top{&context};
 
  private:

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tests/rtl/context.h"
 #include "tests/rtl/link/side.h"
 
 namespace relay {
@@ -24,10 +25,7 @@ class Cell {
   Side right{};  ///< and towards the one behind it; of an outer cell, both are the same
 
  protected:
-  struct Context : VerilatedContext {
-    Context() { threads(1); }
-  };
-  Context context;
+  rtl::Context context;
 };
 
 /// The first or last cell of a chain, which has one end of a link and a firmware with its rings

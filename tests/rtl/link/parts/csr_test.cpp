@@ -3,7 +3,6 @@
 // and of one of a relay.
 #include <Voae_link_csr.h>
 #include <Voae_link_csr_relay.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "oae_registers.h"
-#include "tests/rtl/coverage.h"
+#include "tests/rtl/link/parts/part.h"
 
 namespace window {
 namespace {
@@ -20,8 +19,10 @@ constexpr unsigned page = 4096;
 constexpr unsigned size = 1 << 17;  // of the addresses
 
 template <typename Top>
-class Csr : public testing::Test {
+class Csr : public Part<Top> {
  protected:
+  using Part<Top>::top_;
+
   static constexpr bool relay = std::is_same_v<Top, Voae_link_csr_relay>;
 
   struct Result {
@@ -35,10 +36,6 @@ class Csr : public testing::Test {
     top_.rst_i = 0;
     clock();
     happened.clear();
-  }
-  ~Csr() override {
-    write_coverage(context_);
-    top_.final();
   }
 
   void clock() {
@@ -133,8 +130,6 @@ class Csr : public testing::Test {
     return bits;
   }
 
-  VerilatedContext context_;
-  Top top_{&context_};
   std::uint32_t now = 1000;
   std::string happened;  // what has left for the other parts
 };

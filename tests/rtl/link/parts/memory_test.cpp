@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a ring on its own: two words in each of 16 rows.
 #include <Voae_link_memory.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "tests/rtl/coverage.h"
+#include "tests/rtl/link/parts/part.h"
 
 namespace {
 
-class Memory : public testing::Test {
+class Memory : public window::Part<Voae_link_memory> {
  protected:
   static constexpr unsigned rows = 16;
-
-  ~Memory() override {
-    write_coverage(context_);
-    top_.final();
-    Verilated::threadContextp(&context_);
-  }
 
   void clock() {
     top_.clk_i = 0;
@@ -49,9 +42,6 @@ class Memory : public testing::Test {
     return top_.read_data_o[2 * word] | std::uint64_t{top_.read_data_o[2 * word + 1]} << 32;
   }
   static std::uint64_t value(unsigned row) { return 0x0123456789abcdef * (row + 1); }
-
-  VerilatedContext context_;
-  Voae_link_memory top_{&context_};
 };
 
 TEST_F(Memory, EachRowHasWhatWasWritten) {

@@ -2,16 +2,15 @@
 // The phases of an end on their own: what they make of frames, carriers and times that two whole
 // ends hardly bring about, and when their clock may stop.
 #include <Voae_link_phases.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 
 #include "oae_registers.h"
-#include "tests/rtl/coverage.h"
+#include "tests/rtl/link/parts/part.h"
 
 namespace {
 
-class Phases : public testing::Test {
+class Phases : public window::Part<Voae_link_phases> {
  protected:
   static constexpr std::uint32_t hold_off = 16;
   static constexpr std::uint32_t limit = 20;  // of silence
@@ -26,11 +25,6 @@ class Phases : public testing::Test {
     clock();
     top_.rst_i = 0;
     settle();
-  }
-  ~Phases() override {
-    write_coverage(context_);
-    top_.final();
-    Verilated::threadContextp(&context_);
   }
 
   /// The outputs become those of the present state and inputs. What has to leave is taken at once.
@@ -141,8 +135,6 @@ class Phases : public testing::Test {
     }
   }
 
-  VerilatedContext context_;
-  Voae_link_phases top_{&context_};
   std::uint32_t now_ = 99;  // of the last clock
   // What the last clock has brought
   bool joins_ = false;

@@ -3,20 +3,19 @@
 // puts them, data that look like what they are not, and groups on their way when the link goes
 // down.
 #include <Voae_link_receive.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "oae_registers.h"
-#include "tests/rtl/coverage.h"
 #include "tests/rtl/link/formats.h"
+#include "tests/rtl/link/parts/part.h"
 
 namespace window {
 namespace {
 
-class Receive : public testing::Test {
+class Receive : public Part<Voae_link_receive> {
  protected:
   static constexpr std::uint32_t own = 3;  // sessions
   static constexpr std::uint32_t peer = 5;
@@ -31,11 +30,6 @@ class Receive : public testing::Test {
     top_.rst_i = 1;
     clock();
     top_.rst_i = 0;
-  }
-  ~Receive() override {
-    write_coverage(context_);
-    top_.final();
-    Verilated::threadContextp(&context_);
   }
 
   void clock(const Group& group = {}) {
@@ -132,8 +126,6 @@ class Receive : public testing::Test {
     EXPECT_EQ(head_ & 0xffff, digest);
   }
 
-  VerilatedContext context_;
-  Voae_link_receive top_{&context_};
   unsigned good_ = 0;
   unsigned damaged_ = 0;
   unsigned returns_ = 0;

@@ -2,7 +2,6 @@
 // The way to the wire on its own, for what two ends cannot be brought to: all that may leave at
 // once, pauses in the middle of frames, and a link that goes down in any clock.
 #include <Voae_link_transmit.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -10,8 +9,8 @@
 #include <vector>
 
 #include "oae_registers.h"
-#include "tests/rtl/coverage.h"
 #include "tests/rtl/link/formats.h"
+#include "tests/rtl/link/parts/part.h"
 
 namespace window {
 namespace {
@@ -23,7 +22,7 @@ constexpr unsigned latency = 4;     // clocks from the choice until it is on the
 constexpr unsigned own = 0x1234;    // sessions
 constexpr unsigned other = 0x5678;  // of the other side
 
-class Transmit : public testing::Test {
+class Transmit : public Part<Voae_link_transmit> {
  protected:
   Transmit() {
     top_.rst_i = 1;
@@ -35,10 +34,6 @@ class Transmit : public testing::Test {
     clock(latency);
     kinds.clear();
     busy.clear();
-  }
-  ~Transmit() override {
-    write_coverage(context_);
-    top_.final();
   }
 
   /// What is offered stays until it is taken, but for a return and slots, of which there is always
@@ -147,8 +142,6 @@ class Transmit : public testing::Test {
     EXPECT_TRUE(good(frame, 0));
   }
 
-  VerilatedContext context_;
-  Voae_link_transmit top_{&context_};
   std::string taken;  // letters of what was taken
   bool returned = false;
   std::vector<unsigned> kinds;  // of each clock

@@ -3,12 +3,11 @@
 
 #include <Voae_link_window.h>
 #include <Voae_link_window_relay.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <type_traits>
 
-#include "tests/rtl/coverage.h"
+#include "tests/rtl/link/parts/part.h"
 
 namespace window {
 
@@ -18,8 +17,10 @@ constexpr unsigned limit = 20;
 /// The slots that a side sends, on their own, for what two ends cannot be brought to, or show only
 /// by chance. The tests play the other parts of the end.
 template <typename Top>
-class Window : public testing::Test {
+class Window : public Part<Top> {
  protected:
+  using Part<Top>::top_;
+
   static constexpr bool relay = std::is_same_v<Top, Voae_link_window_relay>;
 
   Window() {
@@ -31,10 +32,6 @@ class Window : public testing::Test {
     top_.rst_i = 0;
     grant(1000);
     clock();
-  }
-  ~Window() override {
-    write_coverage(context_);
-    top_.final();
   }
 
   void clock(unsigned clocks = 1) {
@@ -121,6 +118,13 @@ class Window : public testing::Test {
       clock();
     }
   }
+  /// The link comes up, its other side has room for ten slots, and some are offered and leave.
+  void begin(std::uint32_t offered, unsigned sent) {
+    come_up();
+    say(Answer().credit(10));
+    offer(offered);
+    send(sent);
+  }
   void take_restart() {
     ASSERT_TRUE(top_.restart_valid_o);
     top_.restart_taken_i = 1;
@@ -185,8 +189,6 @@ class Window : public testing::Test {
   }
   bool waits() const { return top_.deadline_valid_o; }
 
-  VerilatedContext context_;
-  Top top_{&context_};
   std::uint32_t now = 5000;
   unsigned silences = 0, doubts = 0, gains = 0, refused = 0;
   unsigned commits = 0, reverses = 0, losses = 0, lost = 0;

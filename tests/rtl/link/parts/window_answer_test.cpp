@@ -6,10 +6,7 @@ namespace window {
 namespace {
 
 TEST_F(Offered, AnAnswerMovesForwardUpToWhatWasSent) {
-  come_up();
-  say(Answer().credit(10));
-  offer(5);
-  send(3);
+  begin(5, 3);
   say(Answer().answered(4).credit(10).digest(digest(4)));  // which was not sent
   say(Answer().answered(4).credit(10).digest(0x1234));
   EXPECT_EQ(top_.answered_o, 0u);
@@ -28,10 +25,7 @@ TEST_F(Offered, AnAnswerMovesForwardUpToWhatWasSent) {
 }
 
 TEST_F(Offered, OnlyWhatIsConfirmedIsSettled) {
-  come_up();
-  say(Answer().credit(10));
-  offer(5);
-  send(4);
+  begin(5, 4);
   say(Answer().answered(3).credit(10).digest(digest(3)));
   confirm();
   EXPECT_EQ(top_.confirmed_o, 3u);
@@ -49,10 +43,7 @@ TEST_F(Offered, OnlyWhatIsConfirmedIsSettled) {
 
 // What it says of another generation is about slots that have been reversed.
 TEST_F(Offered, AReturnOfAnotherGenerationAnswersNothing) {
-  come_up();
-  say(Answer().credit(10));
-  offer(3);
-  send(3);
+  begin(3, 3);
   top_.withdraw_i = 1;
   clock(2);
   EXPECT_EQ(top_.generation_o, 1u);
@@ -71,10 +62,7 @@ TEST_F(Offered, AReturnOfAnotherGenerationAnswersNothing) {
 
 // The check of a slot is known some clocks after it has left, when it may be reversed already.
 TEST_F(Offered, AReversedSlotLeavesNoDigest) {
-  come_up();
-  say(Answer().credit(10));
-  offer(3);
-  send(1);
+  begin(3, 1);
   top_.slot_taken_i = 1;
   clock();
   top_.withdraw_i = 1;
@@ -90,10 +78,7 @@ TEST_F(Offered, AReversedSlotLeavesNoDigest) {
 
 // Frames that are no slots have a check, too.
 TEST_F(Offered, OnlyTheCheckOfASlotCounts) {
-  come_up();
-  say(Answer().credit(10));
-  offer(3);
-  send(2);
+  begin(3, 2);
   top_.checked_head_i = std::uint64_t{2} << 16 | 0x7777;
   clock(3);
   send(1);
@@ -105,10 +90,7 @@ TEST_F(Offered, OnlyTheCheckOfASlotCounts) {
 }
 
 TEST_F(Offered, AReturnInTheClockOfACutIsIgnored) {
-  come_up();
-  say(Answer().credit(10));
-  offer(1);
-  send(1);
+  begin(1, 1);
   top_.cut_i = 1;
   come(Answer().credit(10).wanted(1));
   top_.up_i = 0;

@@ -55,10 +55,7 @@ TEST_F(Offered, ACutForgetsTheGeneration) {
 
 // The credit of the time before is worth nothing.
 TEST_F(Offered, ALinkThatComesUpHasNoCredit) {
-  come_up();
-  say(Answer().credit(10));
-  offer(6);
-  send(1);
+  begin(6, 1);
   cut();
   come_up();
   clock(3);
@@ -96,10 +93,7 @@ class Doubtful : public Offered {
  protected:
   /// Three slots are confirmed and not settled, and a fourth one is answered.
   Doubtful() {
-    come_up();
-    say(Answer().credit(10));
-    offer(5);
-    send(4);
+    begin(5, 4);
     say(Answer().answered(3).credit(10).digest(digest(3)));
     confirm();
     cut();

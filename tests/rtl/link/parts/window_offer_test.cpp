@@ -6,10 +6,7 @@ namespace window {
 namespace {
 
 TEST_F(Offered, AnOfferIsBetweenWhatIsSentAndTheEndOfTheRing) {
-  come_up();
-  say(Answer().credit(10));
-  offer(8);
-  send(5);
+  begin(8, 5);
   say(Answer().answered(2).credit(10).digest(digest(2)));
   confirm();
   say(Answer().answered(2).done(2).credit(10).digest(digest(2)));
@@ -85,10 +82,7 @@ TEST_F(Offered, NothingLeavesInTheClockAfterAnOfferIsTakenBack) {
 }
 
 TEST_F(Offered, ARelaysPinsDoNotMatter) {
-  come_up();
-  say(Answer().credit(10));
-  offer(3);
-  send(1);
+  begin(3, 1);
   grant(0);
   top_.relay_i[1] = 0;
   for (unsigned i = 0; i < 3; ++i) {
@@ -188,10 +182,7 @@ TEST_F(Relayed, WhatIsTakenBackDoesNotLeave) {
 
 // After a join, digests begin anew. A return that confirms nothing more changes nothing.
 TEST_F(Relayed, TheDigestOfWhatIsConfirmedBeginsAnewWithAJoin) {
-  come_up();
-  say(Answer().credit(10));
-  offer(3);
-  send(3);
+  begin(3, 3);
   say(Answer().answered(3).credit(10).digest(digest(3)));
   confirm();
   EXPECT_EQ(top_.confirmed_o, 3u);
@@ -212,10 +203,7 @@ TEST_F(Relayed, TheDigestOfWhatIsConfirmedBeginsAnewWithAJoin) {
 }
 
 TEST_F(Relayed, ARelayWaitsUntilItsGenerationIsShown) {
-  come_up();
-  say(Answer().credit(10));
-  offer(3);
-  send(2);
+  begin(3, 2);
   say(Answer().credit(10).wanted(1));
   take_restart();
   clock(3);

@@ -35,10 +35,7 @@ TEST_F(Offered, WhatASideWaitsFor) {
 }
 
 TEST_F(Offered, NobodyWaitsForSlotsInDoubtOfALinkThatIsDown) {
-  come_up();
-  say(Answer().credit(10));
-  offer(1);
-  send(1);
+  begin(1, 1);
   say(Answer().answered(1).credit(10).digest(digest(1)));
   confirm();
   EXPECT_FALSE(top_.in_doubt_o) << "of a link that is up";
@@ -186,10 +183,7 @@ TEST_F(Offered, WithoutRoomThereIsDoubtOnlyIfNobodyAnswers) {
 
 // A doubt about what is only not settled reverses nothing.
 TEST_F(Offered, ADoubtReversesOnlyWhatIsNotAnswered) {
-  come_up();
-  say(Answer().credit(10));
-  offer(2);
-  send(2);
+  begin(2, 2);
   say(Answer().answered(2).credit(10).digest(digest(2)));
   confirm();
   until(doubts, 2);
@@ -201,10 +195,7 @@ TEST_F(Offered, ADoubtReversesOnlyWhatIsNotAnswered) {
 
 // A restart that nobody answers is repeated, and is no reason for another generation.
 TEST_F(Offered, ARestartIsRepeatedAfterASilence) {
-  come_up();
-  say(Answer().credit(10));
-  offer(2);
-  send(1);
+  begin(2, 1);
   top_.withdraw_i = 1;
   clock();
   take_restart();
@@ -291,10 +282,7 @@ TEST_F(Offered, ItIsBusyUntilItHasActed) {
 
 // An index that is refused looks like one that takes slots back, so that none leaves for a moment.
 TEST_F(Offered, ItIsBusyWhenSlotsWaitForTheNextClock) {
-  come_up();
-  say(Answer().credit(10));
-  offer(5);
-  send(3);
+  begin(5, 3);
   top_.withdraw_i = 1;
   clock(2);
   take_restart();
