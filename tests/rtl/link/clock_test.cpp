@@ -67,10 +67,7 @@ class Clock : public Pair {
 
   template <typename Scenario>
   std::array<Story, 2> run(bool sleeps, Scenario scenario) {
-    cable = Cable(delay);
-    a = std::make_unique<End>(0);
-    b = std::make_unique<End>(0);
-    now = hold_off;
+    begin_anew();
     std::array<Story, 2> stories;
     watch = [&] {
       stories[0].add(now, show(*a));
@@ -98,8 +95,7 @@ class Clock : public Pair {
   void prepare(End& end, bool sleeps) {
     end.sleeps = sleeps;
     put(end, OAE_WINDOW_IRQ_ENABLE, 0xff);
-    put(end, OAE_WINDOW_LIMITS,
-        OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, silence) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 2));
+    set_limits(end, silence, 2);
   }
 
   /// Time passes, and then both firmwares clear all events.

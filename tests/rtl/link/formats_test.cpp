@@ -192,10 +192,8 @@ TEST_F(Formats, AnImpossibleRestartTakesTheLinkDown) {
 // Each bit of each unit, one at a time: nothing is lost, nothing is repeated, and nothing that is
 // wrong arrives.
 TEST_F(Formats, AnyDamagedBitIsFound) {
-  put(*a, OAE_WINDOW_LIMITS,
-      OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 200) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 9));
-  put(*b, OAE_WINDOW_LIMITS,
-      OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 200) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 9));
+  set_limits(*a, 200, 9);
+  set_limits(*b, 200, 9);
   bring_up();
   to_a.record = to_b.record = false;
   std::uint64_t seed = 1;
@@ -218,10 +216,8 @@ TEST_F(Formats, AnyDamagedBitIsFound) {
 }
 
 TEST_F(Formats, AnyDamagedBitOfAReturnIsFound) {
-  put(*a, OAE_WINDOW_LIMITS,
-      OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 200) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 9));
-  put(*b, OAE_WINDOW_LIMITS,
-      OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 200) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 9));
+  set_limits(*a, 200, 9);
+  set_limits(*b, 200, 9);
   bring_up();
   to_a.record = to_b.record = false;
   std::uint64_t seed = 1;

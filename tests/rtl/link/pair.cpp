@@ -45,6 +45,11 @@ void Pair::up(End& end, bool again) {
       OAE_WINDOW_CONTROL_UP_MASK | OAE_PUT(OAE_WINDOW_CONTROL_AGAIN, again ? 1 : 0));
 }
 
+void Pair::set_limits(End& end, unsigned silence, unsigned trouble) {
+  put(end, OAE_WINDOW_LIMITS,
+      OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, silence) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, trouble));
+}
+
 void Pair::bring_up(bool again) {
   up(*a, again);
   up(*b, again);
@@ -94,6 +99,13 @@ std::vector<Slot> Pair::take(End& end) {
   }
   put(end, OAE_WINDOW_TAKEN, taken);
   return slots;
+}
+
+void Pair::begin_anew() {
+  a = std::make_unique<End>(0);
+  b = std::make_unique<End>(0);
+  cable = Cable(cable.delay());
+  now = hold_off;
 }
 
 void Pair::lose_power(std::unique_ptr<End>& end) {

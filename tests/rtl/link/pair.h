@@ -40,6 +40,8 @@ class Pair : public testing::Test {
   void put(End& end, unsigned address, std::uint64_t data, unsigned strobe = 0xff);
   std::uint64_t get(End& end, unsigned address);
   void command(End& end, unsigned verb) { put(end, OAE_WINDOW_COMMAND, verb); }
+  /// Clocks of a silence, and how many troubles are tolerated
+  void set_limits(End& end, unsigned silence, unsigned trouble);
   void bring_up(bool again = true);
   void up(End& end, bool again = true);
 
@@ -57,6 +59,8 @@ class Pair : public testing::Test {
     return get(end, OAE_WINDOW_STATE) >> field_shift & mask;
   }
   bool is_up() { return a->phase() == OAE_WINDOW_PHASE_UP && b->phase() == OAE_WINDOW_PHASE_UP; }
+  /// Replaces ends and wires by new ones of the same delay.
+  void begin_anew();
   /// Replaces an end by one that has lost its power, which is back at once.
   void lose_power(std::unique_ptr<End>& end);
   /// Runs until the hold-off after the last loss of power is over. The time in which nothing moves,

@@ -53,10 +53,7 @@ class Pins : public Pair {
     return was;
   }
 
-  void short_silence(End& end) {
-    put(end, OAE_WINDOW_LIMITS,
-        OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 4));
-  }
+  void short_silence(End& end) { set_limits(end, 300, 4); }
 };
 
 TEST_F(Pins, ABridgeHasTheRings) {

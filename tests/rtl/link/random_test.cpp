@@ -87,8 +87,7 @@ class Random : public Pair, public testing::WithParamInterface<unsigned> {
   }
 
   void configure(End& end) {
-    put(end, OAE_WINDOW_LIMITS,
-        OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 600) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 6));
+    set_limits(end, 600, 6);
     up(end, again);
   }
 

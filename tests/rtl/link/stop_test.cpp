@@ -16,9 +16,7 @@ class Stop : public Pair {
   void same(const std::function<void()>& scenario, std::uint64_t least) {
     std::vector<std::uint64_t> times[2];
     for (const bool with : {false, true}) {
-      a = std::make_unique<End>(0);
-      b = std::make_unique<End>(0);
-      cable = Cable(12);
+      begin_anew();
       now = hold_off - 1;  // The first clock is that of a deadline.
       a->sleeps = b->sleeps = with;
       times_.clear();
@@ -35,10 +33,7 @@ class Stop : public Pair {
   }
   void mark() { times_.push_back(now); }
   void short_silence() {
-    for (End* end : {a.get(), b.get()}) {
-      put(*end, OAE_WINDOW_LIMITS,
-          OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 1000) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 4));
-    }
+    for (End* end : {a.get(), b.get()}) set_limits(*end, 1000, 4);
   }
   /// Loses frames, or returns, for some clocks.
   void lose(Wire& wire, bool frames, unsigned clocks) {
