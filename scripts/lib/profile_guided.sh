@@ -11,6 +11,9 @@ profile_name() {
   if [[ -e $BUILD/profile/name ]]; then cat "$BUILD/profile/name"; fi
 }
 
+# Whether the profile has counts of QEMU, too. One that was made without them remains good for oae-vp.
+profile_has_qemu() { [[ -n $(profile_name) && -d $BUILD/qemu/counting ]]; }
+
 # copy_counts FROM TO: puts the counts of one build beside the objects of another, where GCC looks for them.
 copy_counts() {
   rsync -a --prune-empty-dirs --include='*/' --include='*.gcda' --exclude='*' "$1/" "$2/"

@@ -231,7 +231,7 @@ steps_qemu() {
   step qemu-configure "QEMU configuration" "$configuration" "$again" "$BUILD/qemu/build/build.ninja" -- configure_qemu build
   qemu_inputs="$configuration $overlay $origin"
   step qemu-build "QEMU" "$qemu_inputs" "$again" "$BUILD"/qemu/build/qemu-system-{x86_64,aarch64} -- build_qemu build
-  if [[ -n $(profile_name) ]]; then
+  if profile_has_qemu; then
     folder=profiled
     step qemu-profiled "QEMU by the profile" "$qemu_inputs $(profile_name)" "$again" \
       "$BUILD"/qemu/profiled/qemu-system-{x86_64,aarch64} -- build_qemu_by_profile

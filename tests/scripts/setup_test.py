@@ -379,10 +379,12 @@ class ProfileGuided(WithLibrary):
         steps_qemu
         echo some >"$BUILD/profile/name"
         steps_qemu
+        mkdir "$BUILD/qemu/counting"
+        steps_qemu
     """
 
-    def test_the_libraries_are_of_the_objects_that_a_profile_made(self):
-        self.assertEqual(self.bash(self.LINKED), (0, "build\nprofiled\n"))
+    def test_the_libraries_are_of_the_objects_that_a_profile_of_qemu_made(self):
+        self.assertEqual(self.bash(self.LINKED), (0, "build\nbuild\nprofiled\n"))
 
 
 if __name__ == "__main__":
