@@ -16,7 +16,7 @@ module oae_decode (
   input  logic               watch_waits,
   input  logic [5:0]         watch_port,
   input  logic               bridge_waits,
-  input  logic               bridge_write,
+  input  logic [1:0]         bridge_errand,   // enum errand_t
   input  logic [5:0]         bridge_port,
 
   output oae_types::source_t source,
@@ -57,8 +57,8 @@ module oae_decode (
     endcase
   end
 
-  // A port has two lines of 64 bytes in BAR 0, of which the first has registers, 64 lines in BAR 2
-  // and in BAR 4 with the same layout, and four lines on the firmware's side.
+  // A port has two lines of 64 bytes in BAR 0, 64 lines in BAR 2 and in BAR 4 with the same layout, and four lines on the
+  // firmware's side.
   logic [11:0] host_line;
   logic [13:0] firmware_word;
   assign host_line = request_line - HOST_PORTS;
@@ -71,7 +71,11 @@ module oae_decode (
       target = oae_types::DEADLINE;
       port = watch_port;
     end else if (source == oae_types::BRIDGE) begin
-      target = bridge_write ? oae_types::BRIDGE_PUT : oae_types::BRIDGE_TAKE;
+      case (bridge_errand)
+        oae_types::TAKE: target = oae_types::BRIDGE_TAKE;
+        oae_types::PUT: target = oae_types::BRIDGE_PUT;
+        default: target = oae_types::BRIDGE_RENEW;
+      endcase
       port = bridge_port;
     end else if (source == oae_types::HOST && request_reset) begin
       target = oae_types::FUNCTION_RESET;
@@ -84,8 +88,8 @@ module oae_decode (
           target = request_bar == STREAMS ? oae_types::STREAM : oae_types::PAGE;
       end else if (request_line == '0) begin
         target = oae_types::HOST_GLOBAL;
-      end else if (host_line[11:7] == '0 && !host_line[0]) begin
-        target = oae_types::HOST_PORT;
+      end else if (host_line[11:7] == '0) begin
+        target = host_line[0] ? oae_types::HOST_FATE : oae_types::HOST_PORT;
         port = host_line[6:1];
       end
     end else if (access_word[13:3] == '0) begin

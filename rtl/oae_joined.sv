@@ -11,6 +11,9 @@
 // A REMOTE takes none of these places. Its steps are applied where it arrives, with the words of that port, and their result has a place
 // there until the bridge takes it, and one here until the host has it. There is one REMOTE of a port at a time. A result for an
 // epoch that has ended is dropped when it arrives, since the host has forgotten that it asked.
+//
+// All of this is within a session of the two ports (oae_session.sv). Without one, or with a loss that the host does not know of,
+// the port's slots wait.
 module oae_joined (
   input  oae_types::stage_t  stage,
   input  oae_types::target_t target,
@@ -19,15 +22,21 @@ module oae_joined (
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic [1:0]         arrived_uses,   // what the slot that arrives says,
   input  logic               arrived_account, //   whether it says no more,
+  input  logic               arrived_greeting, //  it is a greeting,
   input  logic               arrived_steps,  //   it is a REMOTE,
-  input  logic               arrived_result, //   or the result of one
+  input  logic               arrived_result, //   or the result of one,
+  input  logic               current,        //   and whether it is for the present session (oae_session.sv)
   input  logic               commits,
-  output logic               waits,          // the bridge has to take a slot, or the account
+  output logic               waits,          // the bridge has to take a greeting, a slot, or the account
   output logic               passes,         // it takes one of them at this edge,
-  output logic               whole,          //   which is a slot:
+  output logic               greeting,       //   which is a greeting,
+  output logic               whole,          //   or a slot:
   output logic               replies,        //   the result of a REMOTE of the other port,
   output logic               requests,       //   or a REMOTE of the host; else a slot that needs room there
   output logic               accepts,        // what arrives is for a joined port and finds a place, if it needs one
+  output logic               counts,         // it is an account, alone or with a slot,
+  output logic               delivers,       //   by which slots were used up:
+  output logic               all_of_them,    //     all that were passed on, or the older one
   output logic               stores,         // it is a slot, which is stored
   output logic [3:0]         place,          //   in this bank;
   output logic               serves,         //   a REMOTE, whose steps are to be applied,
@@ -42,16 +51,23 @@ module oae_joined (
   logic       at_hand;                       // there is a slot to offer
   logic [2:0] room_sum;
   logic       has_place;                     // what arrives
+  logic       arrives;
+  logic       reported;                      // the host knows of all that is lost
 
   // The room for a result was kept by whoever has asked for it, and a REMOTE is not stored for a host.
+  assign reported = row.lost_slots == '0 && !row.lost_remote;
+  assign greeting = row.greets;
   assign replies = row.replies;
   assign requests = !row.replies && row.requests;
-  assign whole = replies || row.requests || row.room != '0;
-  assign waits = row.joined && (replies || (row.committed && (whole || row.uses != '0)));
+  assign whole = replies || (reported && (row.requests || row.room != '0));
+  assign waits = greeting || (row.linked && (replies || (row.committed && (whole || row.uses != '0))));
   assign passes = stage == oae_types::EXECUTE && target == oae_types::BRIDGE_TAKE && waits;
 
-  assign accepts = stage == oae_types::EXECUTE && target == oae_types::BRIDGE_PUT && row.joined &&
-                   (arrived_account || has_place);
+  assign arrives = stage == oae_types::EXECUTE && target == oae_types::BRIDGE_PUT;
+  assign counts = arrives && current;
+  assign delivers = counts && arrived_uses != '0 && row.room != 2'd2;
+  assign all_of_them = row.room[0] || arrived_uses[1];
+  assign accepts = (arrives && arrived_greeting) || (counts && (arrived_account || has_place));
   always_comb begin
     place = {3'b011, row.first ^ row.waiting[0]};
     has_place = row.waiting != 2'd2;
@@ -63,7 +79,7 @@ module oae_joined (
       has_place = row.away;
     end
   end
-  assign stores = accepts && !arrived_account;
+  assign stores = counts && !arrived_account && has_place;
   assign serves = stores && arrived_steps;
   assign answers = stores && !arrived_steps && arrived_result;
   assign queues = stores && !arrived_steps && !arrived_result;

@@ -28,7 +28,7 @@ module oae_operation #(
   input  logic [5:0]          watch_port,
   input  logic                bridge_valid,
   output logic                bridge_ready,
-  input  logic                bridge_write,
+  input  logic [1:0]          bridge_errand, // enum errand_t
   input  logic [5:0]          bridge_port,
   input  logic [511:0]        bridge_data,
 
@@ -78,6 +78,7 @@ module oae_operation #(
   input  logic                answers,
   input  logic                draws,
   input  logic [3:0]          head,
+  input  logic                loses,         // oae_session.sv
 
   // The answer (oae_answer.sv)
   input  logic                asks,
@@ -107,6 +108,7 @@ module oae_operation #(
   localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
   localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
   localparam int unsigned RESULT_ARMED = oae_registers::HOST_PORT_EVENT_RESULT_ARMED_SHIFT;
+  localparam int unsigned LOST_ENABLE = oae_registers::HOST_PORT_EVENT_LOST_ENABLE_SHIFT;
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
   localparam int unsigned WITHDRAW = oae_registers::FIRMWARE_COMMAND_WITHDRAW_SHIFT;
   localparam int unsigned PUBLISH = oae_registers::FIRMWARE_COMMAND_PUBLISH_SHIFT;
@@ -134,7 +136,7 @@ module oae_operation #(
     .host_waits, .request_bar, .request_line, .request_reset, .reset_port,
     .firmware_waits(access_valid), .access_word,
     .watch_waits(watching), .watch_port,
-    .bridge_waits(bridge_valid), .bridge_write, .bridge_port,
+    .bridge_waits(bridge_valid), .bridge_errand, .bridge_port,
     .source(next_source), .target(next_target), .port(next_port));
 
   assign takes_request = stage == oae_types::LOAD && next_source == oae_types::HOST && host_waits;
@@ -238,7 +240,7 @@ module oae_operation #(
           end else if (bridge_ready) begin
             stage <= oae_types::EXECUTE;
             source <= oae_types::BRIDGE;
-            write <= bridge_write;
+            write <= bridge_errand != oae_types::TAKE;
             words <= 8'd1;
             data <= bridge_data;
             enable <= '1;
@@ -253,6 +255,7 @@ module oae_operation #(
         oae_types::EXECUTE: begin
           stage <= next_word;
           words <= words_after;
+          if (loses && row.lost_enable) signals <= 1'b1;
           if (write) begin
             case (target)
               oae_types::HOST_PORT: begin
@@ -266,6 +269,7 @@ module oae_operation #(
                 end
                 if (word == EVENT && merged[OFFER_ARMED] && row.offered) signals <= 1'b1;
                 if (word == EVENT && merged[RESULT_ARMED] && row.result) signals <= 1'b1;
+                if (word == EVENT && merged[LOST_ENABLE] && (row.lost_slots != '0 || row.lost_remote)) signals <= 1'b1;
               end
 
               oae_types::PAGE, oae_types::STREAM: if (goes_on) begin

@@ -60,7 +60,7 @@ module oae_peek (
     .host_waits(valid && host), .request_bar(bar), .request_line(address[14:3]),
     .request_reset(1'b0), .reset_port(6'd0),
     .firmware_waits(valid), .access_word(address[13:0]),
-    .watch_waits(1'b0), .watch_port(6'd0), .bridge_waits(1'b0), .bridge_write(1'b0), .bridge_port(6'd0),
+    .watch_waits(1'b0), .watch_port(6'd0), .bridge_waits(1'b0), .bridge_errand(oae_types::TAKE), .bridge_port(6'd0),
     .source(), .target, .port);
 
   oae_inbox inbox (

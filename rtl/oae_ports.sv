@@ -4,7 +4,7 @@
 // banks.
 //
 // oae_operation accepts the operation and holds its state. oae_inbox, oae_slot_check, oae_answer,
-// oae_journal and oae_joined are combinational and decide its effects. oae_row applies them to the row.
+// oae_journal, oae_joined and oae_session are combinational and decide its effects. oae_row applies them to the row.
 module oae_ports #(
   parameter int unsigned PORTS = 64
 ) (
@@ -42,18 +42,14 @@ module oae_ports #(
   output logic [63:0]  access_result,
 
   // Operations of the bridge
-  output logic [PORTS-1:0] bridge_pending,  // the committed slot of each of these ports may be passed on
+  output logic [PORTS-1:0] bridge_pending,  // each of these ports has something for the other one
   input  logic         bridge_valid,
   output logic         bridge_ready,
-  input  logic         bridge_write,      // a slot has arrived for the port; or else its committed slot is taken
+  input  logic [1:0]   bridge_errand,     // enum oae_types::errand_t
   input  logic [5:0]   bridge_port,
   input  logic [511:0] bridge_data,       // the slot, as it is on its way (registers/passage.yaml)
-  output logic         bridge_hands,      // what is taken, for one clock:
-  output logic [511:0] bridge_slot,       //   the slot
-  output logic         bridge_whole,      //   if there is one,
-  output logic         bridge_replies,    //     which is the result of a REMOTE of the other port,
-  output logic         bridge_requests,   //     or a REMOTE,
-  output logic [1:0]   bridge_uses,       //   and how many slots this port has used up
+  output logic         bridge_hands,      // something is taken, for one clock:
+  output logic [511:0] bridge_taken,      //   the slot, as it is on its way
   output logic         bridge_accepts,    // what has arrived is accepted, for one clock
   output logic         bridge_done,       // the operation in work ends, for one clock
 
@@ -175,10 +171,14 @@ module oae_ports #(
   // oae_joined
   logic waits;
   logic passes;
+  logic greeting;
   logic whole;
   logic replies;
   logic requests;
   logic accepts;
+  logic counts;
+  logic delivers;
+  logic all_of_them;
   logic stores;
   logic serves;
   logic answers;
@@ -189,6 +189,18 @@ module oae_ports #(
   logic [3:0] head;
   logic uses_up;
   logic [63:0] drawn_header;       // of what another cell's slot becomes here: an offer, or an answer
+
+  // oae_session
+  logic current;
+  logic meets;
+  logic parts;
+  logic greets;
+  logic renews;
+  logic loses;
+  logic arrived_account;
+  logic arrived_greeting;
+  logic [11:0] arrived_peer;
+  oae_types::name_t slot_name;
 
   // oae_push
   logic push_waits;
@@ -230,12 +242,13 @@ module oae_ports #(
     .request_data, .request_enable, .request_tag, .request_class,
     .access_valid, .access_ready, .access_write, .access_word, .access_data, .access_strobe,
     .watching, .watch_port,
-    .bridge_valid, .bridge_ready, .bridge_write, .bridge_port, .bridge_data,
+    .bridge_valid, .bridge_ready, .bridge_errand, .bridge_port, .bridge_data,
     .stage, .source, .target, .write, .port, .next_port, .data, .enable,
     .words, .word, .word_data, .word_enable, .value, .merged, .sweep, .bank, .finishes,
     .slot, .row, .opens, .goes_on, .moves, .settles, .ends, .late,
     .repeats, .offers, .arrived_after, .firmware_good, .nothing_header,
     .words_command, .words_ready, .words_busy, .contends, .passes, .replies, .serves, .answers, .draws, .head,
+    .loses,
     .asks, .choice, .answer_stage, .answer_bank, .buffer_given, .answer, .pushes,
     .streams, .refused, .denies, .push_waits,
     .completion_valid, .completion_ready, .completion_data, .completion_tag, .traffic_class,
@@ -253,9 +266,8 @@ module oae_ports #(
     .offers, .arrived_after,
     .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .firmware_good,
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
-    .slot_epoch(slot[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8]),
-    .slot_sequence(slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32]),
-    .whole, .replies, .requests, .answers, .queues, .room_after, .uses_up, .row);
+    .slot_name, .greeting, .whole, .replies, .requests, .answers, .queues, .counts, .delivers, .all_of_them, .room_after,
+    .uses_up, .arrived_peer, .meets, .parts, .greets, .renews, .loses, .row);
 
   // ---- The present slot ----
 
@@ -323,11 +335,23 @@ module oae_ports #(
 
   oae_joined joined (
     .stage, .target, .row, .arrived_uses(data[oae_registers::PASSAGE_HEAD_USES_SHIFT +: 2]),
-    .arrived_account(data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT]),
+    .arrived_account, .arrived_greeting,
     .arrived_steps(data[oae_registers::PASSAGE_HEAD_STEPS_SHIFT]),
-    .arrived_result(data[oae_registers::PASSAGE_HEAD_RESULT_SHIFT]), .commits,
-    .waits, .passes, .whole, .replies, .requests, .accepts, .stores, .place, .serves, .answers, .queues, .room_after,
-    .draws, .head, .uses_up);
+    .arrived_result(data[oae_registers::PASSAGE_HEAD_RESULT_SHIFT]), .current, .commits,
+    .waits, .passes, .greeting, .whole, .replies, .requests, .accepts, .counts, .delivers, .all_of_them, .stores, .place, .serves,
+    .answers, .queues, .room_after, .draws, .head, .uses_up);
+
+  // Who says that there is a slot gives no greeting.
+  assign arrived_account = data[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT];
+  assign arrived_greeting = arrived_account && data[oae_registers::PASSAGE_HEAD_GREETING_SHIFT];
+  assign arrived_peer = data[64 + oae_registers::PASSAGE_PAYLOAD_SESSION_SHIFT +: 12];
+
+  oae_session session (
+    .stage, .target, .word, .join_after(merged[oae_registers::FIRMWARE_JOIN_JOINED_SHIFT]), .row,
+    .arrived_greeting, .arrived_begins(data[oae_registers::PASSAGE_HEAD_BEGINS_SHIFT]),
+    .arrived_leaves(data[oae_registers::PASSAGE_HEAD_LEAVES_SHIFT]),
+    .arrived_session(data[oae_registers::PASSAGE_HEAD_SESSION_SHIFT +: 12]), .arrived_peer,
+    .current, .meets, .parts, .greets, .renews, .loses);
 
   always_comb begin
     drawn_header = '0;
@@ -341,12 +365,29 @@ module oae_ports #(
     if (reset) bridge_pending <= '0;
     else if (finishes) bridge_pending[PORT_BITS'(port)] <= waits;
 
+  assign slot_name.epoch = slot[oae_registers::SLOT_HEADER_EPOCH_SHIFT +: 8];
+  assign slot_name.sequence_number = slot[oae_registers::SLOT_HEADER_SEQUENCE_SHIFT +: 32];
+
+  // A slot's header and CRC stay in its cell.
   assign bridge_hands = stage == oae_types::HAND;
-  assign bridge_slot = slot;
-  assign bridge_whole = whole;
-  assign bridge_replies = replies;
-  assign bridge_requests = requests;
-  assign bridge_uses = row.uses;
+  always_comb begin
+    bridge_taken = '0;
+    bridge_taken[oae_registers::PASSAGE_HEAD_PORT_SHIFT +: 8] = {2'd0, port};
+    bridge_taken[oae_registers::PASSAGE_HEAD_SESSION_SHIFT +: 12] = row.peer;
+    bridge_taken[oae_registers::PASSAGE_HEAD_BEGINS_SHIFT] = !row.linked;
+    bridge_taken[oae_registers::PASSAGE_HEAD_LEAVES_SHIFT] = !row.joined;
+    if (greeting) begin
+      bridge_taken[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT] = 1'b1;
+      bridge_taken[oae_registers::PASSAGE_HEAD_GREETING_SHIFT] = 1'b1;
+      bridge_taken[64 + oae_registers::PASSAGE_PAYLOAD_SESSION_SHIFT +: 12] = row.session;
+    end else begin
+      bridge_taken[oae_registers::PASSAGE_HEAD_USES_SHIFT +: 2] = row.uses;
+      bridge_taken[oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT] = !whole;
+      bridge_taken[oae_registers::PASSAGE_HEAD_STEPS_SHIFT] = requests;
+      bridge_taken[oae_registers::PASSAGE_HEAD_RESULT_SHIFT] = replies;
+      bridge_taken[447:64] = slot[447:64];
+    end
+  end
   assign bridge_accepts = accepts;
   assign bridge_done = finishes;
 

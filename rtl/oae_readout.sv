@@ -35,8 +35,15 @@ module oae_readout (
   localparam logic [2:0] EVENT = 3'(oae_registers::HOST_PORT_EVENT >> 3);
   localparam logic [2:0] LIMIT = 3'(oae_registers::HOST_PORT_TENTATIVE_LIMIT >> 3);
 
+  localparam logic [2:0] DELIVERED = 3'(oae_registers::HOST_PORT_DELIVERED >> 3);
+  localparam logic [2:0] LOST = 3'(oae_registers::HOST_PORT_LOST >> 3);
+  localparam logic [2:0] LOST_LAST = 3'(oae_registers::HOST_PORT_LOST_LAST >> 3);
+  localparam logic [2:0] LOST_FIRST = 3'(oae_registers::HOST_PORT_LOST_FIRST >> 3);
+  localparam logic [2:0] LOST_REMOTE = 3'(oae_registers::HOST_PORT_LOST_REMOTE >> 3);
+
   localparam logic [2:0] PAGE_STATUS = 3'(oae_registers::PORT_STATUS >> 3);
   localparam logic [2:0] PAGE_WORDS = 3'(oae_registers::PORT_WORDS >> 3);
+  localparam logic [2:0] PAGE_DELIVERED = 3'(oae_registers::PORT_DELIVERED >> 3);
 
   localparam logic [2:0] FIRMWARE_ID = 3'(oae_registers::FIRMWARE_ID >> 3);
   localparam logic [2:0] FIRMWARE_LIVENESS = 3'(oae_registers::FIRMWARE_LIVENESS >> 3);
@@ -56,7 +63,12 @@ module oae_readout (
   logic [63:0] status_word;
   logic [63:0] range_word;
   logic [63:0] join_word;
-  logic [63:0] passed_word;
+  logic [63:0] lost_word;
+  logic [63:0] passed_word;      // swaps, as registers name them
+  logic [63:0] delivered_word;
+  logic [63:0] newest_word;
+  logic [63:0] older_word;
+  logic [63:0] remote_word;
 
   assign pending = {row.event_passed, row.event_bad_offer, row.event_closed, row.event_opened,
                     row.event_reversed, row.event_committed, row.event_exchanged};
@@ -68,7 +80,12 @@ module oae_readout (
     status_word = '0;
     range_word = '0;
     join_word = '0;
+    lost_word = '0;
     passed_word = '0;
+    delivered_word = '0;
+    newest_word = '0;
+    older_word = '0;
+    remote_word = '0;
     value = '0;
     if (enable) begin
       id_word = oae_registers::HOST_ID_RESET;
@@ -78,12 +95,17 @@ module oae_readout (
       state_word[oae_registers::HOST_PORT_STATE_EPOCH_SHIFT +: 8] = row.epoch;
       state_word[oae_registers::HOST_PORT_STATE_OFFERED_SHIFT] = row.offered;
       state_word[oae_registers::HOST_PORT_STATE_RESULT_SHIFT] = row.result;
+      state_word[oae_registers::HOST_PORT_STATE_LOST_SHIFT] = row.lost_slots != '0 || row.lost_remote;
       state_word[oae_registers::HOST_PORT_STATE_SEQUENCE_SHIFT +: 32] = row.sequence_last;
 
       event_word[oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT +: 16] = row.msix_vector;
       event_word[oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT] = row.offer_armed;
       event_word[oae_registers::HOST_PORT_EVENT_RESULT_ARMED_SHIFT] = row.result_armed;
       event_word[oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT] = row.confirm_enable;
+      event_word[oae_registers::HOST_PORT_EVENT_LOST_ENABLE_SHIFT] = row.lost_enable;
+
+      lost_word[oae_registers::HOST_PORT_LOST_SLOTS_SHIFT +: 2] = row.lost_slots;
+      lost_word[oae_registers::HOST_PORT_LOST_REMOTE_SHIFT] = row.lost_remote;
 
       status_word[oae_registers::FIRMWARE_STATUS_OFFERED_SHIFT] = row.offered;
       status_word[oae_registers::FIRMWARE_STATUS_TENTATIVE_SHIFT] = row.tentative;
@@ -101,9 +123,15 @@ module oae_readout (
       join_word[oae_registers::FIRMWARE_JOIN_PRIMED_SHIFT] = row.primed;
       join_word[oae_registers::FIRMWARE_JOIN_WAITING_SHIFT +: 2] = row.waiting;
       join_word[oae_registers::FIRMWARE_JOIN_ROOM_SHIFT +: 2] = row.room;
+      join_word[oae_registers::FIRMWARE_JOIN_LINKED_SHIFT] = row.linked;
+      join_word[oae_registers::FIRMWARE_JOIN_SESSION_SHIFT +: 12] = row.session;
+      join_word[oae_registers::FIRMWARE_JOIN_PEER_SHIFT +: 12] = row.peer;
 
-      passed_word[oae_registers::FIRMWARE_PASSED_EPOCH_SHIFT +: 8] = row.passed_epoch;
-      passed_word[oae_registers::FIRMWARE_PASSED_SEQUENCE_SHIFT +: 32] = row.passed_sequence;
+      passed_word = {row.passed.sequence_number, 16'd0, row.passed.epoch, 8'd0};
+      delivered_word = {row.delivered.sequence_number, 16'd0, row.delivered.epoch, 8'd0};
+      newest_word = {row.newest.sequence_number, 16'd0, row.newest.epoch, 8'd0};
+      older_word = {row.older.sequence_number, 16'd0, row.older.epoch, 8'd0};
+      remote_word = {row.remote.sequence_number, 16'd0, row.remote.epoch, 8'd0};
 
       case (target)
         oae_types::HOST_GLOBAL:
@@ -127,10 +155,20 @@ module oae_readout (
             LIMIT: value = {32'd0, row.limit};
             default: ;
           endcase
+        oae_types::HOST_FATE:
+          case (word)
+            DELIVERED: value = delivered_word;
+            LOST: value = lost_word;
+            LOST_LAST: value = newest_word;
+            LOST_FIRST: value = older_word;
+            LOST_REMOTE: value = remote_word;
+            default: ;
+          endcase
         oae_types::PAGE:
           case (word)
             PAGE_STATUS: value = state_word;
             PAGE_WORDS: value = range_word;
+            PAGE_DELIVERED: value = delivered_word;
             default: ;
           endcase
         oae_types::STREAM: if (word == PAGE_STATUS) value = state_word;
@@ -158,5 +196,8 @@ module oae_readout (
       endcase
     end
   end
+
+  if (oae_registers::HOST_PORT_DELIVERED_EPOCH_SHIFT != 8 || oae_registers::HOST_PORT_DELIVERED_SEQUENCE_SHIFT != 32)
+    $error("the name of a swap is not laid out like this");
 
 endmodule

@@ -53,15 +53,26 @@ module oae_row #(
   input  logic                holds,
 
   // The bridge (oae_joined.sv)
-  input  logic [7:0]          slot_epoch,    // of the present slot
-  input  logic [31:0]         slot_sequence,
+  input  oae_types::name_t    slot_name,     // of the present slot
+  input  logic                greeting,
   input  logic                whole,
   input  logic                replies,
   input  logic                requests,
   input  logic                answers,
   input  logic                queues,
+  input  logic                counts,
+  input  logic                delivers,
+  input  logic                all_of_them,
   input  logic [1:0]          room_after,
   input  logic                uses_up,
+
+  // Its sessions (oae_session.sv)
+  input  logic [11:0]         arrived_peer,
+  input  logic                meets,
+  input  logic                parts,
+  input  logic                greets,
+  input  logic                renews,
+  input  logic                loses,
 
   output oae_types::row_t     row
 );
@@ -72,6 +83,9 @@ module oae_row #(
   localparam int unsigned VECTOR = oae_registers::HOST_PORT_EVENT_VECTOR_SHIFT;
   localparam int unsigned OFFER_ARMED = oae_registers::HOST_PORT_EVENT_OFFER_ARMED_SHIFT;
   localparam int unsigned RESULT_ARMED = oae_registers::HOST_PORT_EVENT_RESULT_ARMED_SHIFT;
+  localparam int unsigned LOST_ENABLE = oae_registers::HOST_PORT_EVENT_LOST_ENABLE_SHIFT;
+  localparam logic [2:0] LOST = 3'(oae_registers::HOST_PORT_LOST >> 3);
+  localparam int unsigned ACKNOWLEDGE_LOST = oae_registers::HOST_PORT_LOST_ACKNOWLEDGE_SHIFT;
   localparam int unsigned CONFIRM_ENABLE = oae_registers::HOST_PORT_EVENT_CONFIRM_ENABLE_SHIFT;
 
   localparam logic [2:0] COMMAND = 3'(oae_registers::FIRMWARE_COMMAND >> 3);
@@ -85,7 +99,7 @@ module oae_row #(
   localparam logic [31:0] ASK_PAUSE = 32'd4096;  // clocks between two requests, at least
 
   localparam int unsigned PORT_BITS = PORTS > 1 ? $clog2(PORTS) : 1;
-  localparam int unsigned ROW_BITS = 694;  // the width of row_t
+  localparam int unsigned ROW_BITS = 884;  // the width of row_t
 
   logic [ROW_BITS-1:0] rows [PORTS];
   always_ff @(posedge clock)
@@ -129,6 +143,7 @@ module oae_row #(
                   row.offer_armed <= merged[OFFER_ARMED] && !row.offered;
                   row.result_armed <= merged[RESULT_ARMED] && !row.result;
                   row.confirm_enable <= merged[CONFIRM_ENABLE];
+                  row.lost_enable <= merged[LOST_ENABLE];
                   row.ask_after <= row.since + {32'd0, row.limit};
                 end
                 LIMIT: begin
@@ -146,6 +161,11 @@ module oae_row #(
                 row.event_closed <= 1'b1;
                 row.state <= oae_registers::PORT_STATE_CLOSED;
               end
+            end
+
+            oae_types::HOST_FATE: if (word == LOST && merged[ACKNOWLEDGE_LOST]) begin
+              row.lost_slots <= '0;
+              row.lost_remote <= 1'b0;
             end
 
             oae_types::PAGE, oae_types::STREAM: begin
@@ -172,6 +192,7 @@ module oae_row #(
               row.offer_armed <= 1'b0;
               row.result_armed <= 1'b0;
               row.confirm_enable <= 1'b0;
+              row.lost_enable <= 1'b0;
               row.limit <= oae_registers::HOST_PORT_TENTATIVE_LIMIT_RESET[31:0];
               // The host will learn that the offer did not take place, so no copy of it may.
               if (attempts && !row.spent) row.attempt <= row.attempt + 6'd1;
@@ -186,22 +207,6 @@ module oae_row #(
                 if (word_data[WITHDRAW]) row.offered <= 1'b0;
               end
               if (word == JOIN) row.joined <= merged[0];
-              if (word == JOIN && merged[0] != row.joined) begin
-                row.offered <= 1'b0;
-                row.carried <= 1'b0;
-                row.primed <= 1'b1;
-                row.first <= 1'b0;
-                row.waiting <= '0;
-                row.room <= 2'd2;
-                row.uses <= '0;
-                if (!in_port) begin
-                  row.asked <= 1'b0;
-                  row.forsaken <= 1'b0;
-                end
-                row.away <= 1'b0;
-                row.result <= 1'b0;
-                row.replies <= 1'b0;
-              end
               if (word == WORDS) begin
                 row.first_word <= merged[oae_registers::FIRMWARE_WORDS_FIRST_SHIFT +: 12];
                 row.word_count <= merged[oae_registers::FIRMWARE_WORDS_COUNT_SHIFT +: 13];
@@ -225,7 +230,8 @@ module oae_row #(
                 row.forsaken <= 1'b0;
                 if (!row.forsaken) row.result_armed <= 1'b0;
               end
-              row.room <= room_after;
+              if (counts) row.room <= room_after;
+              if (delivers) row.delivered <= all_of_them ? row.newest : row.older;
             end
 
             default: ;
@@ -254,6 +260,8 @@ module oae_row #(
           row.asked <= row.asked && !row.result;
           row.forsaken <= row.asked && !row.result;
           row.result <= 1'b0;
+          row.lost_slots <= '0;
+          row.lost_remote <= 1'b0;
           row.event_opened <= 1'b1;
         end
 
@@ -306,15 +314,21 @@ module oae_row #(
           end
         end
 
-        oae_types::HAND: begin
+        oae_types::HAND: if (greeting) row.greets <= 1'b0;
+        else begin
           row.uses <= '0;
           if (replies) row.replies <= 1'b0;
           else if (whole) begin
             row.committed <= 1'b0;
-            if (requests) row.away <= 1'b1;
-            else row.room <= row.room - 2'd1;
-            row.passed_epoch <= slot_epoch;
-            row.passed_sequence <= slot_sequence;
+            if (requests) begin
+              row.away <= 1'b1;
+              row.remote <= slot_name;
+            end else begin
+              row.room <= row.room - 2'd1;
+              row.newest <= slot_name;
+              row.older <= row.newest;
+            end
+            row.passed <= slot_name;
           end
         end
 
@@ -368,6 +382,35 @@ module oae_row #(
           row.uses <= row.uses + 2'd1;
         end
       end
+      if (renews) begin
+        row.offered <= 1'b0;
+        row.carried <= 1'b0;
+        row.primed <= 1'b1;
+        row.first <= 1'b0;
+        row.waiting <= '0;
+        row.room <= 2'd2;
+        row.uses <= '0;
+        row.replies <= 1'b0;
+        if (row.away) begin
+          row.asked <= 1'b0;
+          row.forsaken <= 1'b0;
+        end
+        row.away <= 1'b0;
+      end
+      if (loses) begin
+        // Without a loss that the host does not know of, nothing was passed on, and nothing more is lost.
+        row.lost_slots <= 2'd2 - row.room;
+        row.lost_remote <= row.away;
+      end
+      if (parts) begin
+        row.session <= row.session + 12'd1;
+        row.linked <= 1'b0;
+      end
+      if (meets) begin
+        row.linked <= 1'b1;
+        row.peer <= arrived_peer;
+      end
+      if (greets) row.greets <= 1'b1;
     end
   end
 
@@ -395,6 +438,9 @@ module oae_row #(
           else $error("more slots of a joined port than it has places");
         assert (row.asked || (!row.away && !row.result && !row.forsaken)) else $error("a result that nobody has asked for");
         assert (!in_port || (row.asked && !row.away && !row.result)) else $error("two requests at once");
+        assert (row.linked || (row.room == 2'd2 && row.waiting == '0 && row.uses == '0 && !row.away && !row.replies) || !row.joined)
+          else $error("a session that has ended has slots");
+        assert (row.joined || !row.linked) else $error("a session of a port that is not joined");
         assert (!row.result || (!row.away && !row.forsaken)) else $error("a second result");
         assert (!row.joined || !row.offered || row.state != oae_registers::PORT_STATE_TENTATIVE)
           else $error("the bridge has offered a slot past a tentative swap");
@@ -402,8 +448,11 @@ module oae_row #(
       if (uses_up)
         assert (row.primed || row.waiting != '0) else $error("a slot was used up that was not there");
       if (stage == oae_types::HAND)
-        assert (row.joined && (row.replies || (row.committed && (row.requests || row.room != '0 || row.uses != '0))))
+        assert (row.greets || (row.linked &&
+                               (row.replies || (row.committed && (row.requests || row.room != '0 || row.uses != '0)))))
           else $error("a slot was passed on that may not be");
+      if (loses)
+        assert (row.lost_slots == '0 && !row.lost_remote) else $error("the name of a lost slot is overwritten");
       if (stage == oae_types::PLACE)
         assert (row.joined && row.open && !row.offered && (row.primed || row.waiting != '0))
           else $error("the bridge has offered what nobody sent");

@@ -40,6 +40,12 @@ package oae_types;
     APPLY                       // try and execute the other port's steps
   } task_t;
 
+  // A swap of the host
+  typedef struct packed {
+    logic [7:0]  epoch;
+    logic [31:0] sequence_number;
+  } name_t;
+
   // The state of a port between two operations, except its slots
   typedef struct packed {
     // The refusal of the host's offer
@@ -82,14 +88,26 @@ package oae_types;
     logic [1:0]  room;          // how many more the other port has room for
     logic [1:0]  uses;          // how many were used up since the last slot that was passed on
     logic        carried;       // the last swap gave the host the first of them, or the empty one
-    logic [7:0]  passed_epoch;  // of the last slot that was passed on
-    logic [31:0] passed_sequence;
+    name_t       passed;        // the last slot that was passed on
     logic        requests;      // the committed slot is a REMOTE
     logic        asked;         // a REMOTE is committed, and its result is not used up
     logic        away;          //   the bridge has taken it, and its result is not here
     logic        result;        //   the result is here
     logic        forsaken;      //   the epoch of that REMOTE has ended
     logic        replies;       // the result of a REMOTE of the other port is here, which the bridge has to take
+
+    // The session of that port with the other one
+    logic [11:0] session;       // its own number
+    logic [11:0] peer;          // the other port's,
+    logic        linked;        //   which is known
+    logic        greets;        // the bridge has to tell the other port its own
+    name_t       newest;        // of the slots that were passed on and not used up, or lost
+    name_t       older;         //   the one before it
+    name_t       remote;        // the last REMOTE that was passed on
+    name_t       delivered;     // the last slot that the other host has used up
+    logic [1:0]  lost_slots;    // slots that are lost,
+    logic        lost_remote;   //   or a REMOTE, which the host has not acknowledged
+    logic        lost_enable;   // the host wants an interrupt for that
 
     // Events that the firmware has not acknowledged, as in its register
     logic        event_passed;
@@ -120,10 +138,11 @@ package oae_types;
   typedef enum logic [1:0] {HOST, FIRMWARE, WATCH, BRIDGE} source_t;
 
   // The target of an operation
-  typedef enum logic [3:0] {
+  typedef enum logic [4:0] {
     NOTHING,                    // an address without a register
     HOST_GLOBAL,
     HOST_PORT,
+    HOST_FATE,                  // what became of slots that left the cell
     WINDOW,
     PAGE,                       // a page's registers after its window
     STREAM,                     // the same in BAR 4, without a pushed answer
@@ -136,8 +155,12 @@ package oae_types;
     DEADLINE,
     FUNCTION_RESET,             // for one port
     BRIDGE_TAKE,                // passes the committed slot on
-    BRIDGE_PUT                  // stores a slot from another cell
+    BRIDGE_PUT,                 // stores a slot from another cell
+    BRIDGE_RENEW                // begins anew, since the link has lost slots
   } target_t;
+
+  // What the bridge asks of a port
+  typedef enum logic [1:0] {TAKE, PUT, RENEW} errand_t;
 
   // The stage of the present operation
   typedef enum logic [4:0] {

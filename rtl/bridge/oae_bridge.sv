@@ -6,6 +6,15 @@
 // port has stored it. Only the loss of power stops the bridge, and with it the block and the rings, so no slot is lost or comes
 // twice whatever the firmware does.
 //
+// If the link says that slots are lost, because another cell has lost its power, all ports of the link begin anew before the bridge
+// does anything else for them. Otherwise, the other side might use up a later slot, and the account would be taken for the lost one.
+// A port that the firmware gives to the link or takes from it begins anew as well, since slots of that port may be on their way.
+//
+// Ports count their sessions anew after a power-up. So that none is taken for one of an earlier life, each cell has a number for its
+// life: the session that the link at the other end of the wire has when the two first come up. It is another one in each life, since
+// that link takes a new session whenever it goes down. Greetings tell it. Whatever is sent names the life that it is for, but for a
+// greeting of a port that begins, and a new life of the other cell ends the sessions of all ports.
+//
 // Slice 0 of a slot in a ring is as in registers/passage.yaml. It may be an account without a slot.
 module oae_bridge #(
   parameter int unsigned SLICES = 2,          // in a clock of the link: 2, 4 or 8
@@ -27,6 +36,9 @@ module oae_bridge #(
   output logic [2:0]           receive_slice_o,
   input  logic [64*SLICES-1:0] receive_data_i,
   output logic                 receive_take_o,
+  input  logic                 loses_i,       // slots that were sent are lost
+  input  logic                 up_i,
+  input  logic [11:0]          other_i,       // session of the link at the other end of the wire
   output logic                 passes_o,      // a slot was offered to the link,
   output logic                 brings_o,      //   stored in a port,
   output logic                 strays_o,      //   or dropped, since no port takes it
@@ -35,17 +47,11 @@ module oae_bridge #(
   input  logic [PORTS-1:0]     pending_i,
   output logic                 valid_o,
   input  logic                 ready_i,
-  output logic                 write_o,
+  output logic [1:0]           errand_o,      // enum oae_types::errand_t
   output logic [5:0]           port_o,
   output logic [511:0]         data_o,
   input  logic                 hands_i,
-  /* verilator lint_off UNUSEDSIGNAL */       // a slot's header and CRC stay in its cell
-  input  logic [511:0]         slot_i,
-  /* verilator lint_on UNUSEDSIGNAL */
-  input  logic                 whole_i,
-  input  logic                 replies_i,
-  input  logic                 requests_i,
-  input  logic [1:0]           uses_i,
+  input  logic [511:0]         taken_i,
   input  logic                 accepts_i,
   input  logic                 done_i,
 
@@ -54,13 +60,41 @@ module oae_bridge #(
 
   localparam logic [2:0] LAST = 3'(8 - SLICES);
   localparam int unsigned PORT = oae_registers::PASSAGE_HEAD_PORT_SHIFT;
-  localparam int unsigned USES = oae_registers::PASSAGE_HEAD_USES_SHIFT;
   localparam int unsigned ACCOUNT = oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT;
-  localparam int unsigned STEPS = oae_registers::PASSAGE_HEAD_STEPS_SHIFT;
-  localparam int unsigned RESULT = oae_registers::PASSAGE_HEAD_RESULT_SHIFT;
+  localparam int unsigned GREETING = oae_registers::PASSAGE_HEAD_GREETING_SHIFT;
+  localparam int unsigned BEGINS = oae_registers::PASSAGE_HEAD_BEGINS_SHIFT;
+  localparam int unsigned LIFE = oae_registers::PASSAGE_HEAD_LIFE_SHIFT;
+  localparam int unsigned OWN_LIFE = 64 + oae_registers::PASSAGE_PAYLOAD_LIFE_SHIFT;
 
   typedef enum logic [1:0] {SEEK, TAKE, TAKEN, WRITE} out_t;
   typedef enum logic [2:0] {WAIT, READ, LATCH, PUT, PUTTING, RELEASE} in_t;
+
+  // ---- The lives of both cells ----
+
+  logic         begun_q;                      // the link was up in this life
+  logic [11:0]  life_q;                       // the number of this life, from then on
+  logic [11:0]  other_life_q;                 // that of the other cell, 0 before it was heard
+  logic         works;
+  logic         greeting;                     // what has come from the link is one,
+  logic         strange;                      //   of a life that was not heard of yet,
+  logic         late;                         //   or is for an earlier life of this cell
+
+  assign works = bridged_i && begun_q;
+  assign greeting = in_slot_q[ACCOUNT] && in_slot_q[GREETING];
+  assign strange = greeting && in_slot_q[OWN_LIFE +: 12] != other_life_q;
+  assign late = !in_slot_q[BEGINS] && in_slot_q[LIFE +: 12] != life_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      begun_q <= 1'b0;
+      life_q <= '0;
+      other_life_q <= '0;
+    end else begin
+      if (up_i) begun_q <= 1'b1;
+      if (!begun_q) life_q <= other_i;
+      if (strange) other_life_q <= in_slot_q[OWN_LIFE +: 12];
+    end
+  end
 
   // ---- From the ports to the link ----
 
@@ -73,7 +107,7 @@ module oae_bridge #(
   logic [63:0]  candidates;
   logic [5:0]   next_port;
 
-  assign eligible = 64'(pending_i) & ports_i & {64{bridged_i && send_room_i}};
+  assign eligible = 64'(pending_i) & ports_i & {64{works && send_room_i}};
   assign later = eligible & ~((64'd2 << out_port_q) - 64'd1);
   assign candidates = later == '0 ? eligible : later;
   always_comb begin
@@ -92,10 +126,10 @@ module oae_bridge #(
         out_q <= TAKE;
         out_port_q <= next_port;
       end
-      TAKE: if (ready_i && !write_o) out_q <= TAKEN;
+      TAKE: if (ready_i && errand_o == oae_types::TAKE) out_q <= TAKEN;
       TAKEN: begin
         if (hands_i) out_q <= WRITE;
-        else if (done_i) out_q <= SEEK;       // The port is no longer joined.
+        else if (done_i) out_q <= SEEK;       // The port has begun anew.
       end
       default: begin
         out_slice_q <= out_slice_q + 3'(SLICES);  // wraps after the last
@@ -106,12 +140,9 @@ module oae_bridge #(
 
   always_ff @(posedge clk_i)
     if (hands_i) begin
-      out_slot_q <= {64'd0, slot_i[447:64], 64'd0};
-      out_slot_q[PORT +: 8] <= {2'd0, out_port_q};
-      out_slot_q[USES +: 2] <= uses_i;
-      out_slot_q[ACCOUNT] <= !whole_i;
-      out_slot_q[STEPS] <= requests_i;
-      out_slot_q[RESULT] <= replies_i;
+      out_slot_q <= taken_i;
+      out_slot_q[LIFE +: 12] <= other_life_q;
+      if (taken_i[GREETING]) out_slot_q[OWN_LIFE +: 12] <= life_q;
     end
 
   assign send_write_o = out_q == WRITE;
@@ -133,7 +164,7 @@ module oae_bridge #(
 
   assign label = in_slot_q[PORT +: 8];
   assign has_port = label[7:6] == '0 && ports_i[label[5:0]];
-  assign receive_read_o = (in_q == WAIT && bridged_i && receive_valid_i) || in_q == READ;
+  assign receive_read_o = (in_q == WAIT && works && receive_valid_i) || in_q == READ;
   assign receive_slice_o = in_slice_q;
 
   always_ff @(posedge clk_i) begin
@@ -152,7 +183,9 @@ module oae_bridge #(
         PUT: begin
           accepted_q <= 1'b0;
           if (!has_port) in_q <= RELEASE;
-          else if (ready_i) in_q <= PUTTING;
+          else if (strange) in_q <= LATCH;    // All ports have their turn before the greeting.
+          else if (late) in_q <= RELEASE;
+          else if (ready_i && errand_o == oae_types::PUT) in_q <= PUTTING;
         end
         PUTTING: begin
           if (accepts_i) accepted_q <= 1'b1;
@@ -167,7 +200,40 @@ module oae_bridge #(
 
   assign receive_take_o = in_q == RELEASE;
   assign brings_o = in_q == RELEASE && accepted_q && !in_slot_q[ACCOUNT];
-  assign strays_o = in_q == RELEASE && !accepted_q;
+  assign strays_o = in_q == RELEASE && !accepted_q && !greeting;
+
+  // ---- Ports that begin anew ----
+
+  logic [63:0] stale_q;                       // these have to,
+  logic        renew_q;                       //   and one more, whose turn is next
+  logic [5:0]  renew_port_q;
+  logic [63:0] ports_q;                       // the ports of the link in the clock before
+  logic [5:0]  stale_port;                    // the first of those that have to
+  logic        moves;                         // the next one gets its turn
+
+  always_comb begin
+    stale_port = '0;
+    for (int unsigned i = 0; i < 64; i++)
+      if (stale_q[63-i]) stale_port = 6'(63 - i);
+  end
+
+  // Nothing else has its turn before that.
+  assign moves = !renew_q || ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      stale_q <= '0;
+      renew_q <= 1'b0;
+      renew_port_q <= '0;
+      ports_q <= '0;
+    end else begin
+      stale_q <= (moves ? stale_q & (stale_q - 64'd1) : stale_q) | (ports_i ^ ports_q) |
+                 (loses_i || strange ? ports_i : '0);
+      if (moves) renew_q <= stale_q != '0;
+      if (moves) renew_port_q <= stale_port;
+      ports_q <= ports_i;
+    end
+  end
 
   // ---- Operations of the block ----
   // The block accepts no operation before the last one has ended. What arrives has precedence, since it is read for longer than
@@ -177,13 +243,13 @@ module oae_bridge #(
   logic wants_put;
 
   assign wants_take = out_q == TAKE;
-  assign wants_put = in_q == PUT && has_port;
-  assign valid_o = wants_take || wants_put;
-  assign write_o = wants_put;
-  assign port_o = write_o ? label[5:0] : out_port_q;
+  assign wants_put = in_q == PUT && has_port && !strange && !late;
+  assign valid_o = wants_take || wants_put || renew_q;
+  assign errand_o = renew_q ? oae_types::RENEW : wants_put ? oae_types::PUT : oae_types::TAKE;
+  assign port_o = renew_q ? renew_port_q : wants_put ? label[5:0] : out_port_q;
   assign data_o = in_slot_q;
 
-  assign busy_o = out_q != SEEK || in_q != WAIT || eligible != '0 || receive_read_o;
+  assign busy_o = out_q != SEEK || in_q != WAIT || eligible != '0 || receive_read_o || renew_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i)

@@ -10,7 +10,7 @@ module oae_bridge_arbiter #(
   // The bridges (oae_bridge.sv), each with its part of every vector
   input  logic [LINKS-1:0]     valid_i,
   output logic [LINKS-1:0]     ready_o,
-  input  logic [LINKS-1:0]     write_i,
+  input  logic [2*LINKS-1:0]   errand_i,      // enum oae_types::errand_t
   input  logic [6*LINKS-1:0]   port_i,
   input  logic [512*LINKS-1:0] data_i,
   output logic [LINKS-1:0]     hands_o,
@@ -20,7 +20,7 @@ module oae_bridge_arbiter #(
   // The block (oae_ports.sv)
   output logic                 valid_o,
   input  logic                 ready_i,
-  output logic                 write_o,
+  output logic [1:0]           errand_o,
   output logic [5:0]           port_o,
   output logic [511:0]         data_o,
   input  logic                 hands_i,
@@ -48,12 +48,12 @@ module oae_bridge_arbiter #(
   assign valid_o = valid_i != '0;
   assign ready_o = chosen & {LINKS{ready_i}};
   always_comb begin
-    write_o = 1'b0;
+    errand_o = oae_types::TAKE;
     port_o = '0;
     data_o = '0;
     for (int unsigned i = 0; i < LINKS; i++)
       if (chosen[i]) begin
-        write_o = write_i[i];
+        errand_o = errand_i[2*i +: 2];
         port_o = port_i[6*i +: 6];
         data_o = data_i[512*i +: 512];
       end

@@ -48,15 +48,11 @@ module oae_bridged_link #(
   input  logic [PORTS-1:0]     pending_i,
   output logic                 valid_o,
   input  logic                 ready_i,
-  output logic                 write_o,
+  output logic [1:0]           errand_o,      // enum oae_types::errand_t
   output logic [5:0]           port_o,
   output logic [511:0]         slot_o,        // that arrives
   input  logic                 hands_i,
-  input  logic [511:0]         slot_i,        // that is passed on
-  input  logic                 whole_i,
-  input  logic                 replies_i,
-  input  logic                 requests_i,
-  input  logic [1:0]           uses_i,
+  input  logic [511:0]         taken_i,       // that is passed on
   input  logic                 accepts_i,
   input  logic                 done_i,
 
@@ -88,6 +84,12 @@ module oae_bridged_link #(
   logic [2:0]           receive_slice;
   logic [64*SLICES-1:0] receive_data;
   logic                 receive_take;
+  /* verilator lint_off UNUSEDSIGNAL */      // the rest is for a relay
+  oae_link_pkg::outbound_t leaving;
+  /* verilator lint_on UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [31:0]          other_session;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic                 bridge_busy;
   logic                 link_busy;
 
@@ -97,9 +99,9 @@ module oae_bridged_link #(
     .clk_i, .rst_i, .bridged_i(bridged), .ports_i(ports_o), .send_room_i(send_room), .send_offer_o(send_offer),
     .send_write_o(send_write), .send_slice_o(send_slice), .send_data_o(send_data), .receive_valid_i(receive_valid),
     .receive_read_o(receive_read), .receive_slice_o(receive_slice), .receive_data_i(receive_data),
-    .receive_take_o(receive_take), .passes_o, .brings_o, .strays_o,
-    .pending_i, .valid_o, .ready_i, .write_o, .port_o, .data_o(slot_o), .hands_i, .slot_i, .whole_i, .replies_i, .requests_i,
-    .uses_i, .accepts_i, .done_i, .busy_o(bridge_busy));
+    .receive_take_o(receive_take), .loses_i(leaving.loses),
+    .up_i(phase_o == oae_registers::WINDOW_PHASE_UP), .other_i(other_session[11:0]), .passes_o, .brings_o, .strays_o,
+    .pending_i, .valid_o, .ready_i, .errand_o, .port_o, .data_o(slot_o), .hands_i, .taken_i, .accepts_i, .done_i, .busy_o(bridge_busy));
 
   oae_link_end #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS)) link (
     .clk_i, .rst_i, .now_i, .carrier_o, .kind_o, .data_o, .carrier_i, .kind_i, .data_i,
@@ -114,9 +116,9 @@ module oae_bridged_link #(
     .passes_i(passes_o), .brings_i(brings_o), .strays_i(strays_o),
     /* verilator lint_off PINCONNECTEMPTY */
     .arrival_o(), .arrival_data_o(), .hold_i('0), .inbound_o(), .onward_i('0), .routes_o(), .outward_i('0), .opening_i('0),
-    .outbound_o(), .confirm_o(),
+    .confirm_o(),
     /* verilator lint_on PINCONNECTEMPTY */
-    .phase_o, .sent_o, .settled_o, .expected_o, .done_o,
+    .outbound_o(leaving), .other_session_o(other_session), .phase_o, .sent_o, .settled_o, .expected_o, .done_o,
     .busy_o(link_busy), .deadline_valid_o, .deadline_o);
 
   assign busy_o = bridge_busy || link_busy;

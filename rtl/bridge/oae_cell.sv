@@ -153,15 +153,11 @@ module oae_cell #(
   logic [PORTS-1:0]     pending;
   logic                 valid;
   logic                 ready;
-  logic                 write;
+  logic [1:0]           errand;
   logic [5:0]           port;
   logic [511:0]         data;
   logic                 hands;
-  logic [511:0]         slot;
-  logic [1:0]           uses;
-  logic                 whole;
-  logic                 replies;
-  logic                 requests;
+  logic [511:0]         taken;
   logic                 accepts;
   logic                 done;
   logic                 block_busy;
@@ -184,9 +180,8 @@ module oae_cell #(
     .axi_arvalid(block_arvalid_i), .axi_arready(block_arready_o), .axi_araddr(block_araddr_i), .axi_arprot(block_arprot_i),
     .axi_rvalid(block_rvalid_o), .axi_rready(block_rready_i), .axi_rdata(block_rdata_o), .axi_rresp(block_rresp_o),
     .irq(block_irq_o),
-    .bridge_pending(pending), .bridge_valid(valid), .bridge_ready(ready), .bridge_write(write), .bridge_port(port),
-    .bridge_data(data), .bridge_hands(hands), .bridge_slot(slot), .bridge_whole(whole), .bridge_replies(replies),
-    .bridge_requests(requests), .bridge_uses(uses), .bridge_accepts(accepts), .bridge_done(done),
+    .bridge_pending(pending), .bridge_valid(valid), .bridge_ready(ready), .bridge_errand(errand), .bridge_port(port),
+    .bridge_data(data), .bridge_hands(hands), .bridge_taken(taken), .bridge_accepts(accepts), .bridge_done(done),
     .trace_valid(trace_valid_o), .trace_port(trace_port_o), .trace_epoch(trace_epoch_o), .trace_sequence(trace_sequence_o),
     .trace_from(trace_from_o), .trace_to(trace_to_o),
     .idle(idle_o), .busy(block_busy), .deadline_valid(block_waits), .deadline(block_deadline));
@@ -195,7 +190,7 @@ module oae_cell #(
 
   logic [LINKS-1:0]     valids;
   logic [LINKS-1:0]     readies;
-  logic [LINKS-1:0]     writes;
+  logic [2*LINKS-1:0]   errands;
   logic [6*LINKS-1:0]   serves;
   logic [512*LINKS-1:0] arrivals;
   logic [LINKS-1:0]     handed;
@@ -211,8 +206,8 @@ module oae_cell #(
   /* verilator lint_on UNUSEDSIGNAL */
 
   oae_bridge_arbiter #(.LINKS(LINKS)) arbiter (
-    .clk_i, .rst_i, .valid_i(valids), .ready_o(readies), .write_i(writes), .port_i(serves), .data_i(arrivals),
-    .hands_o(handed), .accepts_o(accepted), .done_o(ended), .valid_o(valid), .ready_i(ready), .write_o(write), .port_o(port),
+    .clk_i, .rst_i, .valid_i(valids), .ready_o(readies), .errand_i(errands), .port_i(serves), .data_i(arrivals),
+    .hands_o(handed), .accepts_o(accepted), .done_o(ended), .valid_o(valid), .ready_i(ready), .errand_o(errand), .port_o(port),
     .data_o(data), .hands_i(hands), .accepts_i(accepts), .done_i(done));
 
   oae_bridged_link #(.PORTS(PORTS), .SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS)) left (
@@ -226,9 +221,8 @@ module oae_cell #(
     .carrier_o(left_carrier_o), .kind_o(left_kind_o), .data_o(left_data_o),
     .carrier_i(left_carrier_i), .kind_i(left_kind_i), .data_i(left_data_i),
     .others_i('0), .ports_o(left_ports),
-    .pending_i(pending), .valid_o(valids[0]), .ready_i(readies[0]), .write_o(writes[0]), .port_o(serves[6*0 +: 6]),
-    .slot_o(arrivals[512*0 +: 512]), .hands_i(handed[0]), .slot_i(slot), .whole_i(whole), .replies_i(replies),
-    .requests_i(requests), .uses_i(uses), .accepts_i(accepted[0]), .done_i(ended[0]),
+    .pending_i(pending), .valid_o(valids[0]), .ready_i(readies[0]), .errand_o(errands[2*0 +: 2]), .port_o(serves[6*0 +: 6]),
+    .slot_o(arrivals[512*0 +: 512]), .hands_i(handed[0]), .taken_i(taken), .accepts_i(accepted[0]), .done_i(ended[0]),
     .phase_o(left_phase_o), .sent_o(left_sent_o), .settled_o(left_settled_o), .expected_o(left_expected_o),
     .done_o(left_done_o), .passes_o(left_passes_o), .brings_o(left_brings_o), .strays_o(left_strays_o),
     .busy_o(busies[0]), .deadline_valid_o(left_waits), .deadline_o(left_deadline));
@@ -252,9 +246,8 @@ module oae_cell #(
       /* verilator lint_off PINCONNECTEMPTY */
       .ports_o(),
       /* verilator lint_on PINCONNECTEMPTY */
-      .pending_i(pending), .valid_o(valids[1]), .ready_i(readies[1]), .write_o(writes[1]), .port_o(serves[6*1 +: 6]),
-      .slot_o(arrivals[512*1 +: 512]), .hands_i(handed[1]), .slot_i(slot), .whole_i(whole), .replies_i(replies),
-      .requests_i(requests), .uses_i(uses), .accepts_i(accepted[1]), .done_i(ended[1]),
+      .pending_i(pending), .valid_o(valids[1]), .ready_i(readies[1]), .errand_o(errands[2*1 +: 2]), .port_o(serves[6*1 +: 6]),
+      .slot_o(arrivals[512*1 +: 512]), .hands_i(handed[1]), .taken_i(taken), .accepts_i(accepted[1]), .done_i(ended[1]),
       .phase_o(right_phase_o), .sent_o(right_sent_o), .settled_o(right_settled_o), .expected_o(right_expected_o),
       .done_o(right_done_o), .passes_o(right_passes_o), .brings_o(right_brings_o), .strays_o(right_strays_o),
       .busy_o(busies[1]), .deadline_valid_o(right_waits), .deadline_o(right_deadline));

@@ -77,6 +77,8 @@ module oae_link_end #(
   output oae_link_pkg::outbound_t outbound_o,
   output oae_link_pkg::confirm_t  confirm_o,
 
+  output logic [31:0]          other_session_o, // session of the other side, as last seen
+
   // For a trace
   output logic [7:0]           phase_o,       // enum window_phase
   output logic [31:0]          sent_o,
@@ -118,11 +120,10 @@ module oae_link_end #(
   logic                 down;
   logic                 up;
   logic [31:0]          session;
-  logic [31:0]          peer_session;
 
   oae_link_receive #(.SLICES(SLICES)) receive (
     .clk_i, .rst_i, .clear_i(down), .kind_i, .data_i,
-    .own_session_i(session[15:0]), .peer_session_i(peer_session[15:0]), .expected_i(expected_o),
+    .own_session_i(session[15:0]), .peer_session_i(other_session_o[15:0]), .expected_i(expected_o),
     .group_valid_o(group_valid), .group_slice_o(group_slice), .group_data_o(group_data),
     .frame_good_o(frame_good), .damaged_o(damaged), .protocol_o(protocol), .head_o(head), .operand_o(operand),
     .join_o(peer), .return_valid_o(return_valid), .return_o(from_peer), .busy_o(receive_busy));
@@ -162,7 +163,7 @@ module oae_link_end #(
     .lost_i(RELAY && hold_i.loses), .frame_good_i(frame_good), .protocol_i(protocol), .peer_i(peer.sessions), .return_valid_i(return_valid),
     .send_valid_o(join_due), .send_taken_i(join_taken), .known_session_o(live), .agreed_o(agreed), .met_o(met),
     .phase_o, .holds_off_o(holds_off), .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
-    .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(peer_session),
+    .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(other_session_o),
     .busy_o(phases_busy), .deadline_valid_o(phases_wait), .deadline_o(phases_deadline));
 
   always_ff @(posedge clk_i) begin
@@ -337,7 +338,7 @@ module oae_link_end #(
   assign to_peer.answer = answer;
   assign join_frame.sessions.met = met;
   assign join_frame.sessions.agreed = agreed;
-  assign join_frame.sessions.other = peer_session;
+  assign join_frame.sessions.other = other_session_o;
   assign join_frame.sessions.own = session;
   assign join_frame.sent.confirmed = confirmed;
   assign join_frame.sent.settled = settled_o;
@@ -347,7 +348,7 @@ module oae_link_end #(
   assign join_frame.journal.done = done_o - (RELAY ? onward_i.unsettled : '0);
 
   oae_link_transmit #(.SLICES(SLICES), .SLOTS(SLOTS), .RETURN_EVERY(RETURN_EVERY)) transmit (
-    .clk_i, .rst_i, .clear_i(down), .own_session_i(session[15:0]), .peer_session_i(peer_session[15:0]),
+    .clk_i, .rst_i, .clear_i(down), .own_session_i(session[15:0]), .peer_session_i(other_session_o[15:0]),
     .return_valid_i(live && !joins && (due || confirm_due || ask)), .return_urgent_i(urgent), .return_i(to_peer),
     .return_taken_o(return_taken),
     .join_valid_i(join_due && !joins),
@@ -409,7 +410,7 @@ module oae_link_end #(
     .phase_i(phase_o), .holds_off_i(holds_off), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
     .trouble_i(trouble), .reason_i(reason), .offered_i(offered), .sent_i(sent_o), .answered_i(answered),
     .confirmed_i(confirmed), .settled_i(settled_o), .received_i(received), .taken_i(taken), .done_i(done_o),
-    .known_i(known), .first_i(first), .session_i(session), .peer_session_i(peer_session),
+    .known_i(known), .first_i(first), .session_i(session), .peer_session_i(other_session_o),
     .rises_i(rises), .falls_i(falls), .commits_i(commits), .reverses_i(reverses), .loses_i(loses), .receives_i(receives),
     .alive_i(up && frame_good && protocol == 2'(oae_registers::WIRE_PROTOCOL_ALIVE)), .alive_count_i(operand),
     .damaged_i(up && damaged), .jams_i(jams), .silent_i(silent));

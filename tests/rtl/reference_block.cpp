@@ -138,7 +138,7 @@ void ReferenceBlock::host_write(const Line& line, const Slot& data, std::uint64_
       case OAE_HOST_PORT_EVENT:
         settings.event =
             value & (OAE_HOST_PORT_EVENT_VECTOR_MASK | OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK |
-                     OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK);
+                     OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK | OAE_HOST_PORT_EVENT_LOST_ENABLE_MASK);
         if (port.arm(value & OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK)) {
           signals.push_back(OAE_GET(value, OAE_HOST_PORT_EVENT_VECTOR));
         }

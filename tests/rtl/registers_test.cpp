@@ -12,8 +12,8 @@ TEST_F(Block, SaysWhatItIs) {
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_VERSION), 2u);
   EXPECT_EQ(OAE_GET(id, OAE_HOST_ID_PORTS), 8u);
   EXPECT_EQ(fixture.get(OAE_FIRMWARE_ID), id);
-  EXPECT_EQ(fixture.read(registers, OAE_HOST_FEATURES), 0x100fe03u)
-      << "pushed, streamed; seven verbs, 256 words";
+  EXPECT_EQ(fixture.read(registers, OAE_HOST_FEATURES), 0x100fe07u)
+      << "pushed, streamed, fates; seven verbs, 256 words";
   EXPECT_EQ(fixture.read(registers, OAE_HOST_CLOCK), 500'000u);
   fixture.write(registers, OAE_HOST_ID, all);
   EXPECT_EQ(fixture.read(registers, OAE_HOST_ID), id);
@@ -27,7 +27,7 @@ TEST_F(Block, RegistersThatKeepWhatIsWritten) {
   } kept[] = {
       {OAE_HOST_LIVENESS_LIMIT, 0xffff'ffff, 0xffff'ffff},
       {OAE_HOST_PORT_ANSWER_ADDRESS_AT(port), 0, ~std::uint64_t{63}},
-      {OAE_HOST_PORT_EVENT_AT(port), 0, 0x7'ffff},
+      {OAE_HOST_PORT_EVENT_AT(port), 0, 0xf'ffff},
       {OAE_HOST_PORT_TENTATIVE_LIMIT_AT(port), 0xffff'ffff, 0xffff'ffff},
   };
   for (const auto& item : kept) {
@@ -51,7 +51,9 @@ TEST_F(Block, RegistersThatDoNot) {
   for (const unsigned offset : std::initializer_list<unsigned>{
            OAE_HOST_PORT_STATE_AT(port), OAE_HOST_PORT_COMMITTED_AT(port),
            OAE_HOST_PORT_NOT_READY_AT(port), OAE_HOST_PORT_REJECTED_AT(port), OAE_HOST_ID,
-           OAE_HOST_FEATURES, OAE_HOST_CLOCK}) {
+           OAE_HOST_FEATURES, OAE_HOST_CLOCK, OAE_HOST_PORT_DELIVERED_AT(port),
+           OAE_HOST_PORT_LOST_AT(port), OAE_HOST_PORT_LOST_LAST_AT(port),
+           OAE_HOST_PORT_LOST_FIRST_AT(port), OAE_HOST_PORT_LOST_REMOTE_AT(port)}) {
     const std::uint64_t before = fixture.read(registers, offset);
     fixture.write(registers, offset, ~before);
     EXPECT_EQ(fixture.read(registers, offset), before) << offset;

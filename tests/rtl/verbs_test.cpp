@@ -389,6 +389,8 @@ TEST_F(Verbs, ACopyOfAnOfferIsNotJudgedAgain) {
   fixture.write_slot(port, add(1, 7, 5));
   fixture.put(OAE_FIRMWARE_WORDS_AT(port), range(8, 8));
   EXPECT_EQ(status_of(ask(port, add(1, 7, 5))), OAE_STATUS_OK);
+  fixture.confirm(port, 1, 1);
+  EXPECT_EQ(word(7), 5u) << "neither are its steps";
 }
 
 // A word of the port that it had not yet when the offer was denied.

@@ -154,6 +154,7 @@ TEST_F(WindowLinkModel, ALongerWireTakesLonger) {
   connect(200 * metre);
   run([this] {
     bring_up();
+    pass(20 * vp::us);  // for the ports' greetings
     WindowHost host{5};
     EXPECT_EQ(a->swap(host, 7), 0u);
     pass(3 * vp::us);  // three times the wire of 1 us

@@ -240,11 +240,12 @@ TEST_F(Bridge, CommandsOfTheFirmwareHaveNoEffect) {
   put(*a, Of::block, OAE_FIRMWARE_COMMAND_AT(1), OAE_FIRMWARE_COMMAND_PUBLISH_MASK);
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
   EXPECT_EQ(status_of(here) & OAE_FIRMWARE_STATUS_OFFERED_MASK, 0u);
-  put(*a, Of::left, OAE_WINDOW_OFFERED, 3);
+  const std::uint64_t offered = get(*a, Of::left, OAE_WINDOW_OFFERED);
+  put(*a, Of::left, OAE_WINDOW_OFFERED, offered + 3);
   put(*a, Of::left, OAE_WINDOW_TAKEN, 3);
   put(*a, Of::left, OAE_WINDOW_COMMAND, OAE_WINDOW_COMMAND_DROP);
   EXPECT_NE(get(*a, Of::left, OAE_WINDOW_EVENT) & OAE_WINDOW_EVENT_REFUSED_MASK, 0u);
-  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_OFFERED), 0u);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_OFFERED), offered);
   put(*a, Of::left, OAE_WINDOW_SEND_AT(1), ~std::uint64_t{0});
   put(*a, Of::left, OAE_WINDOW_CONTROL, OAE_WINDOW_CONTROL_UP_MASK | OAE_WINDOW_CONTROL_AGAIN_MASK);
   put(*a, Of::left, OAE_WINDOW_PORTS, 2);
@@ -257,7 +258,8 @@ TEST_F(Bridge, CommandsOfTheFirmwareHaveNoEffect) {
       OAE_FIRMWARE_COMMAND_PUBLISH_MASK | OAE_FIRMWARE_COMMAND_WITHDRAW_MASK);
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_OFFERED_MASK, 0u);
   rest();
-  EXPECT_EQ(exchange(here, 2), 11u);
+  EXPECT_EQ(exchange(here, 2), 0u) << "the link has lost the port and got it back";
+  EXPECT_EQ(exchange(here, 3), 11u);
 }
 
 TEST_F(Bridge, APortThatIsNotJoinedIsTheFirmwares) {
@@ -265,10 +267,12 @@ TEST_F(Bridge, APortThatIsNotJoinedIsTheFirmwares) {
   Host here = open(*a, 1);
   Host there = open(*b, 1);
   EXPECT_FALSE(swap(here, 1)) << "nobody offers a slot";
+  rest();
   exchange(there, 11);
   rest();
-  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_STRAY), 1u);
-  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_BROUGHT), 0u);
+  EXPECT_FALSE(linked(there)) << "the port that has left says so";
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_PASSED), 0u) << "its slot waits";
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
   EXPECT_EQ(join_of(here) & OAE_FIRMWARE_JOIN_JOINED_MASK, 0u);
   Header header;
   header.epoch = here.epoch;
@@ -279,9 +283,11 @@ TEST_F(Bridge, APortThatIsNotJoinedIsTheFirmwares) {
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_OFFERED_MASK, 0u);
   // Joining takes the offer back, and begins with the empty slot.
   put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 1);
-  EXPECT_EQ(join_of(here), OAE_FIRMWARE_JOIN_JOINED_MASK | OAE_FIRMWARE_JOIN_PRIMED_MASK |
-                               OAE_PUT(OAE_FIRMWARE_JOIN_ROOM, 2));
+  EXPECT_EQ(join_of(here) & 0xffff, OAE_FIRMWARE_JOIN_JOINED_MASK | OAE_FIRMWARE_JOIN_PRIMED_MASK |
+                                        OAE_PUT(OAE_FIRMWARE_JOIN_ROOM, 2));
   EXPECT_EQ(exchange(here, 2), 0u);
+  rest();
+  EXPECT_EQ(exchange(here, 3), 11u) << "which was sent before the port came back";
 }
 
 TEST_F(Bridge, ThePortThatWasTakenBackPassesNothingOn) {
@@ -302,6 +308,7 @@ TEST_F(Bridge, TheFirmwareTakesAPortBackAtAnyMoment) {
   unsigned passed = 0;
   for (unsigned delay = 0; delay < 40; ++delay) {
     put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 1);
+    rest();
     ASSERT_TRUE(swap(here, delay, OAE_VERB_SEND));
     const std::uint64_t word = confirmation(Header{1, here.epoch, 0, 0, 0, here.sequence}.word());
     a->post_write(2, OAE_PORT_SIZE + OAE_PORT_CONFIRM, &word, 8);
@@ -313,6 +320,11 @@ TEST_F(Bridge, TheFirmwareTakesAPortBackAtAnyMoment) {
     EXPECT_EQ(now_passed, passed + (stays ? 0 : 1)) << "after " << delay;
     passed = static_cast<unsigned>(now_passed);
     if (stays) ++kept;
+    EXPECT_EQ(fate_of(here, OAE_HOST_PORT_LOST_AT(1)), stays ? 0u : 1u);
+    if (!stays) {
+      EXPECT_EQ(fate_of(here, OAE_HOST_PORT_LOST_LAST_AT(1)) >> 32, here.sequence);
+    }
+    acknowledge(here);
     put(*a, Of::block, OAE_FIRMWARE_COMMAND_AT(1), OAE_FIRMWARE_COMMAND_TAKE_MASK);
   }
   EXPECT_GT(kept, 0u);
@@ -322,8 +334,11 @@ TEST_F(Bridge, TheFirmwareTakesAPortBackAtAnyMoment) {
 // Its link is not bridged, and its firmware sends what it likes.
 class Stranger : public Cells {
  protected:
-  static std::uint64_t head(unsigned port, unsigned uses, bool account = false) {
-    return OAE_PUT(OAE_PASSAGE_HEAD_PORT, port) | OAE_PUT(OAE_PASSAGE_HEAD_USES, uses) |
+  /// Of what a port with the last bits of the label would take
+  std::uint64_t head(unsigned label, unsigned uses, bool account = false) {
+    const std::uint64_t of_port = head_for(label & 63 & (ports - 1));
+    return (of_port & ~std::uint64_t{OAE_PASSAGE_HEAD_PORT_MASK}) |
+           OAE_PUT(OAE_PASSAGE_HEAD_PORT, label) | OAE_PUT(OAE_PASSAGE_HEAD_USES, uses) |
            OAE_PUT(OAE_PASSAGE_HEAD_ACCOUNT, account ? 1 : 0);
   }
   Stranger() {
@@ -338,28 +353,31 @@ class Stranger : public Cells {
 
 TEST_F(Stranger, SlotsForNoPortAreStray) {
   Host here = open(*a, 1);
+  greet(1);
   for (const unsigned port : {5u, 63u, 0x41u, 0x81u, 0xc1u, 2u}) {
     const std::uint64_t before = strays();
     send(*b, head(port, 0), 7);
     EXPECT_EQ(strays(), before + 1) << port;
   }
   EXPECT_EQ(waiting(here), 0u);
-  send(*b, head(1, 0), 7);
+  send(*b, head_for(1), 7);
   EXPECT_EQ(waiting(here), 1u);
 }
 
 TEST_F(Stranger, MoreSlotsThanHaveAPlaceAreStray) {
   Host here = open(*a, 1);
-  for (unsigned number = 1; number <= 4; ++number) send(*b, head(1, 0), number);
+  greet(1);
+  for (unsigned number = 1; number <= 4; ++number) send(*b, head_for(1), number);
   EXPECT_EQ(strays(), 2u);
   EXPECT_EQ(exchange(here, 11), 0u);
   EXPECT_EQ(exchange(here, 12), 1u);
-  send(*b, head(1, 0), 5);
+  send(*b, head_for(1), 5);
   EXPECT_EQ(strays(), 2u);
 }
 
 TEST_F(Stranger, NoAccountGivesMoreRoomThanThereIs) {
   Host here = open(*a, 1);
+  greet(1);
   send(*b, head(1, 3, true), 0);
   EXPECT_EQ(room(here), 2u);
   EXPECT_EQ(waiting(here), 0u);
@@ -378,16 +396,19 @@ TEST_F(Stranger, NoAccountGivesMoreRoomThanThereIs) {
 
 TEST_F(Stranger, RingsThatAreNotBridgedAreTheFirmwares) {
   Host here = open(*a, 0);
+  greet(0);
+  const std::uint64_t sent = get(*b, Of::left, OAE_WINDOW_OFFERED);
+  const std::uint64_t received = get(*b, Of::left, OAE_WINDOW_RECEIVED);
   exchange(here, 1);
   Host there = open(*b, 0);
   ASSERT_EQ(swap(there, 11), 0u);
   confirm(there);
   rest();
-  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_OFFERED), 0u) << "the slot stays in its port";
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_OFFERED), sent) << "the slot stays in its port";
   EXPECT_NE(status_of(there) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
-  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVED), 1u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVED), received + 1);
   EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_TAKEN), 0u) << "and the other one in its ring";
-  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVE_AT(0) + 8), 1u);
+  EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_RECEIVE_AT(received) + 8), 1u);
   EXPECT_EQ(waiting(there), 0u);
 }
 
@@ -419,18 +440,14 @@ TEST_F(Stranger, SlotsLeaveTheirRingWhenTheLinkGoesDown) {
   }
 }
 
-// A port that joins again has room again, however many of its slots are on their way.
+// A port that joins again greets again, however many of its greetings are on their way.
 TEST_F(Bridge, ARingThatIsFullLeavesTheSlotsInTheirPorts) {
   Host here = open(*a, 1);
-  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
-  for (unsigned number = 1; number <= 16; ++number) {
-    put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 0);
-    put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(1), 1);
-    ASSERT_TRUE(swap(here, number, OAE_VERB_SEND));
-    confirm(here);
-    rest();
-  }
-  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 15u);
+  fill_ring(2);
+  ASSERT_TRUE(swap(here, 1, OAE_VERB_SEND));
+  confirm(here);
+  rest();
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 0u);
   EXPECT_NE(status_of(here) & OAE_FIRMWARE_STATUS_COMMITTED_MASK, 0u);
 }
 
@@ -480,14 +497,28 @@ TEST_F(Bridge, ADeadlineIsSeenAfterAnOperationOfTheBridge) {
   clock(4000);
   EXPECT_EQ(a->interrupts, 1u);
   EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 1u);
+  // Neither is it taken for an operation of the bridge, which has nothing to ask of a port that the
+  // link has lost.
+  rest();
+  put(*a, Of::left, OAE_WINDOW_PORTS, 0);
+  rest();
+  const unsigned before = a->interrupts;
+  clock(5000);
+  EXPECT_GT(a->interrupts, before);
+  EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 1u);
 }
 
 TEST_F(Bridge, ASlotOfAPortThatTheLinkDoesNotServeIsStray) {
-  put(*b, Of::left, OAE_WINDOW_PORTS, 5);
   Host here = open(*a, 1);
   exchange(here, 1);
+  b->post_put(Of::left, OAE_WINDOW_PORTS, 5);  // before the slot arrives
   rest();
   EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_STRAY), 1u);
+  EXPECT_EQ(fate_of(here, OAE_HOST_PORT_LOST_AT(1)), 0u) << "the other port cannot say so";
+  put(*b, Of::left, OAE_WINDOW_PORTS, 7);
+  rest();
+  EXPECT_EQ(fate_of(here, OAE_HOST_PORT_LOST_AT(1)), 1u);
+  EXPECT_EQ(fate_of(here, OAE_HOST_PORT_LOST_LAST_AT(1)) >> 32, 1u);
   Host other = open(*a, 2);
   exchange(other, 2);
   rest();
@@ -501,8 +532,9 @@ TEST_F(Bridge, ReversedSlotsAreOfferedAgainWithoutTheFirmware) {
   cables[0].forth.tamper = [](std::vector<Group>& unit, bool) {
     for (Group& group : unit) group = {};
   };
+  const std::uint32_t sent = a->top.left_sent_o;
   exchange(here, 1);
-  until([this] { return a->top.left_sent_o == 1; });
+  until([&] { return a->top.left_sent_o == sent + 1; });
   put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
   cables[0].forth.tamper = nullptr;
   until([this] { return b->top.left_phase_o == OAE_WINDOW_PHASE_DOWN; });

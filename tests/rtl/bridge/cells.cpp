@@ -97,6 +97,30 @@ void Cells::take_up_with_stranger() {
   take_up(*b, false);
   until([this] { return is_up(); });
   rest();
+  life_of_a = static_cast<unsigned>(
+      OAE_GET(get(*a, Of::left, OAE_WINDOW_SESSION), OAE_WINDOW_SESSION_OTHER));
+}
+
+void Cells::fill_ring(unsigned port) {
+  put(*a, Of::left, OAE_WINDOW_CONTROL, 0);
+  for (unsigned n = 0; n < 16; ++n) {
+    put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(port), n % 2);
+    rest();
+  }
+}
+
+void Cells::greet(unsigned port, Of end, std::uint16_t session) {
+  send(*b,
+       OAE_PUT(OAE_PASSAGE_HEAD_PORT, port) | OAE_PASSAGE_HEAD_ACCOUNT_MASK |
+           OAE_PASSAGE_HEAD_GREETING_MASK | OAE_PASSAGE_HEAD_BEGINS_MASK,
+       session, end);
+}
+
+std::uint64_t Cells::head_for(unsigned port) {
+  const std::uint64_t join = get(*a, Of::block, OAE_FIRMWARE_JOIN_AT(port));
+  return OAE_PUT(OAE_PASSAGE_HEAD_PORT, port) |
+         OAE_PUT(OAE_PASSAGE_HEAD_SESSION, OAE_GET(join, OAE_FIRMWARE_JOIN_SESSION)) |
+         OAE_PUT(OAE_PASSAGE_HEAD_LIFE, life_of_a);
 }
 
 bool Cells::is_up() const {
@@ -189,6 +213,20 @@ std::optional<Payload> Cells::collect(Host& host) {
   std::optional<Payload> result = offer(host, OAE_VERB_RESULT, {});
   if (result) confirm(host);
   return result;
+}
+
+std::uint64_t Cells::fate_of(const Host& host, unsigned address) {
+  std::uint64_t result = 0;
+  host.cell->post_read(registers, address,
+                       [&](const Slot& line) { result = line[address % 64 / 8]; });
+  until([&host] { return host.cell->idle(); });
+  return result;
+}
+
+void Cells::acknowledge(const Host& host) {
+  const std::uint64_t word = OAE_HOST_PORT_LOST_ACKNOWLEDGE_MASK;
+  host.cell->post_write(registers, OAE_HOST_PORT_LOST_AT(host.port), &word, 8);
+  until([&host] { return host.cell->idle(); });
 }
 
 void Cells::confirm(Host& host) {

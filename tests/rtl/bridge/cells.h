@@ -74,6 +74,13 @@ class Cells : public testing::Test {
   void take_up(Cell& cell, Of end, bool bridged = true);
   /// Takes the links up. Those of `b` are not bridged, and its firmware may send what it likes.
   void take_up_with_stranger();
+  /// Takes the link of `a` down, and lets a port that has no other part in the test greet until the
+  /// send ring is full.
+  void fill_ring(unsigned port);
+  /// A port of a stranger tells its session, and learns that of the same port of `a`.
+  void greet(unsigned port, Of end = Of::left, std::uint16_t session = 77);
+  /// Slice 0 of what is for the present session of a port of `a`
+  std::uint64_t head_for(unsigned port);
   bool is_up() const;
   /// What has come to `a` by its left end and found no place.
   std::uint64_t strays() { return get(*a, Of::left, OAE_WINDOW_COUNT_STRAY); }
@@ -92,6 +99,9 @@ class Cells : public testing::Test {
            std::uint64_t operand_1 = 0);
   /// The result of the steps, if it is here, which is used up.
   std::optional<Payload> collect(Host& host);
+  /// What a register of the host about the fate of its slots holds
+  std::uint64_t fate_of(const Host& host, unsigned address);
+  void acknowledge(const Host& host);  ///< a loss
   void confirm(Host& host);
   void reverse(Host& host);
   /// Swaps and confirms, which has to succeed.
@@ -107,6 +117,8 @@ class Cells : public testing::Test {
   std::uint64_t join_of(const Host& host) {
     return get(*host.cell, Of::block, OAE_FIRMWARE_JOIN_AT(host.port));
   }
+  unsigned session(const Host& host) { return OAE_GET(join_of(host), OAE_FIRMWARE_JOIN_SESSION); }
+  bool linked(const Host& host) { return OAE_GET(join_of(host), OAE_FIRMWARE_JOIN_LINKED) != 0; }
   std::uint64_t status_of(const Host& host) {
     return get(*host.cell, Of::block, OAE_FIRMWARE_STATUS_AT(host.port));
   }
@@ -115,6 +127,7 @@ class Cells : public testing::Test {
   std::unique_ptr<Cell> b = std::make_unique<Cell>(0);
   std::vector<Cable> cables = std::vector<Cable>(links, Cable(metre));
   std::uint64_t now = hold_off;
+  unsigned life_of_a = 0;  ///< its number, for a stranger
 };
 
 }  // namespace bridge

@@ -96,7 +96,6 @@ TEST_F(TwoLinks, StepsInTheOtherCellTakeTheLinkOfTheirPort) {
 // Its links are not bridged, and its firmware sends what it likes.
 class StrangerByTwoLinks : public Cells {
  protected:
-  static std::uint64_t head(unsigned port) { return OAE_PUT(OAE_PASSAGE_HEAD_PORT, port); }
   StrangerByTwoLinks() {
     for (unsigned port = 0; port < ports; ++port) {
       put(*a, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
@@ -109,8 +108,9 @@ class StrangerByTwoLinks : public Cells {
   }
   /// Writes the slot that is to be offered first to the ring of an end of `b`.
   void prepare(Of end, unsigned port, std::uint64_t number) {
-    const unsigned slot = OAE_WINDOW_SEND_AT(1);
-    put(*b, end, slot, head(port));
+    const std::uint64_t next = get(*b, end, OAE_WINDOW_OFFERED) + 1;
+    const unsigned slot = OAE_WINDOW_SEND_AT(next % 16);
+    put(*b, end, slot, head_for(port));
     for (unsigned i = 1; i < 7; ++i) put(*b, end, slot + 8 * i, number * i);
   }
 };
@@ -120,11 +120,13 @@ TEST_F(StrangerByTwoLinks, SlotsThatArriveTogetherAreBroughtOneAfterTheOther) {
   serve(ports_of(0), ports_of(1));
   Host first = open(*a, by_the_first);
   Host second = open(*a, by_the_second);
+  greet(by_the_first, Of::right);
+  greet(by_the_second, Of::left);
   prepare(Of::right, by_the_first, 7);
   prepare(Of::left, by_the_second, 9);
   rest();
-  b->post_put(Of::right, OAE_WINDOW_OFFERED, 1);
-  b->post_put(Of::left, OAE_WINDOW_OFFERED, 1);
+  b->post_put(Of::right, OAE_WINDOW_OFFERED, 2);
+  b->post_put(Of::left, OAE_WINDOW_OFFERED, 2);
   std::uint64_t left = 0;
   std::uint64_t right = 0;
   until([&] {
@@ -146,16 +148,20 @@ TEST_F(StrangerByTwoLinks, SlotsThatArriveTogetherAreBroughtOneAfterTheOther) {
 TEST_F(StrangerByTwoLinks, APortThatTheFirmwareNamesForBothIsTheLeftOnes) {
   serve(3, 6);
   Host host = open(*a, 1);
+  greet(1, Of::left);
+  EXPECT_FALSE(linked(host)) << "it came by the right link";
+  greet(1, Of::right);
+  greet(2, Of::left);
   exchange(host, 5);
   rest();
   EXPECT_EQ(get(*a, Of::left, OAE_WINDOW_COUNT_PASSED), 1u);
   EXPECT_EQ(get(*a, Of::right, OAE_WINDOW_COUNT_PASSED), 0u);
-  send(*b, head(1), 7, Of::left);
+  send(*b, head_for(1), 7, Of::left);
   EXPECT_EQ(get(*a, Of::right, OAE_WINDOW_COUNT_STRAY), 1u);
   EXPECT_EQ(waiting(host), 0u);
-  send(*b, head(1), 9, Of::right);
+  send(*b, head_for(1), 9, Of::right);
   EXPECT_EQ(waiting(host), 1u);
-  send(*b, head(2), 11, Of::left);
+  send(*b, head_for(2), 11, Of::left);
   EXPECT_EQ(get(*a, Of::right, OAE_WINDOW_COUNT_STRAY), 1u);
   EXPECT_EQ(get(*a, Of::right, OAE_WINDOW_COUNT_BROUGHT), 1u);
   EXPECT_EQ(exchange(host, 6), 9u);

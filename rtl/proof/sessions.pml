@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sessions of two joined ports (rtl/oae_session.sv), and what the host of one of them is told of its slots, for SPIN.
+ *
+ * Port 0 sends slots, and port 1 uses them up and says so. joined.pml has the rules within a session, for both directions. Here, the
+ * cell of either port, or one between them, loses its power, and the firmware takes a port back, at any point, FAULTS times.
+ *
+ * Each way keeps the order and repeats nothing. What a loss of power takes from it:
+ *
+ *   - the cell that it leads to: what has come furthest
+ *   - the cell that it comes from: what has come least far
+ *   - a cell between them: any that follow each other
+ *
+ * The link of the sender then says that slots are lost, unless all of these had arrived in the rings of the cell that has lost its
+ * power. It says so before it hands out anything that the other side has sent since. */
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+#ifndef FAULTS
+#define FAULTS 2
+#endif
+#define ON_WAY 5  /* messages on a way, at most */
+#define PLACES 2
+
+#define GREETING 1
+#define SLOT 2
+#define ACCOUNT 3
+
+#define BEGINS 1
+#define LEAVES 2
+
+typedef Message { byte kind; byte own; byte to; byte more; byte life; byte mine; byte era };
+typedef Way { byte count; Message at[ON_WAY] };
+
+Way way[2];                       /* to port 0, and to port 1 */
+
+byte session[2], peer[2];
+bit joined[2], linked[2], greets[2];
+byte life[2] = 1;                 /* of each cell, which comes once */
+byte other[2];                    /* life of the other cell, as the bridge has heard of it */
+byte told[2];                     /* the link says that slots are lost, since this era */
+
+/* Port 0 and its host */
+byte committed, room, newest, older, lost_slots;
+byte next = 1;
+bit lost[SLOTS + 1];              /* reported */
+bit gone[SLOTS + 1];              /* its own cell has lost its power */
+byte delivered;
+
+/* Port 1 and its host */
+byte waiting[PLACES], waits, uses;
+bit tentative, carried;
+byte brought, last;
+bit got[SLOTS + 1];
+
+byte faults = FAULTS;
+byte era = 1;                     /* one more than the losses of power so far */
+
+hidden byte p, q, i, n, kind, own, to, more, mine;
+hidden byte mistaken, ends;
+
+inline put(port, what, owns, tos, mores) {
+  assert(way[port].count < ON_WAY);
+  way[port].at[way[port].count].kind = what;
+  way[port].at[way[port].count].own = owns;
+  way[port].at[way[port].count].to = tos;
+  way[port].at[way[port].count].more = mores;
+  way[port].at[way[port].count].life = other[1 - port];
+  way[port].at[way[port].count].mine = (what == GREETING -> life[1 - port] : 0);
+  way[port].at[way[port].count].era = era;
+  way[port].count++
+}
+
+inline remove(port, first, number) {
+  i = first;
+  do
+  :: i + number < way[port].count ->
+    way[port].at[i].kind = way[port].at[i + number].kind;
+    way[port].at[i].own = way[port].at[i + number].own;
+    way[port].at[i].to = way[port].at[i + number].to;
+    way[port].at[i].more = way[port].at[i + number].more;
+    way[port].at[i].life = way[port].at[i + number].life;
+    way[port].at[i].mine = way[port].at[i + number].mine;
+    way[port].at[i].era = way[port].at[i + number].era;
+    i++
+  :: else -> break
+  od;
+  do
+  :: i < way[port].count ->
+    way[port].at[i].kind = 0;
+    way[port].at[i].own = 0;
+    way[port].at[i].to = 0;
+    way[port].at[i].more = 0;
+    way[port].at[i].life = 0;
+    way[port].at[i].mine = 0;
+    way[port].at[i].era = 0;
+    i++
+  :: else -> break
+  od;
+  way[port].count = way[port].count - number
+}
+
+/* The host of port 0 is told that this slot is lost. */
+inline lose(slot) {
+  assert(slot > delivered && !lost[slot]);
+  lost[slot] = 1
+}
+
+inline begin_anew() {
+  if
+  :: p == 0 ->
+    if
+    :: linked[0] && room < PLACES ->
+      assert(lost_slots == 0); /* or names would be overwritten */
+      lost_slots = PLACES - room;
+      lose(newest);
+      if
+      :: room == 0 -> lose(older)
+      :: else -> skip
+      fi;
+      REACHED(reported_lost)
+    :: else -> skip
+    fi;
+    room = PLACES
+  :: p == 1 ->
+    if
+    :: waits > 0 -> REACHED(discarded)
+    :: else -> skip
+    fi;
+    waiting[0] = 0;
+    waiting[1] = 0;
+    waits = 0;
+    uses = 0;
+    carried = 0
+  fi
+}
+
+inline begin_anew_unasked() {
+  begin_anew();
+  session[p]++;
+  linked[p] = 0;
+  greets[p] = 1
+}
+
+inline hear() {
+  ends = (linked[p] && GUARD(another_session_ends_it, own != peer[p]));
+  if
+  :: ends && (more & LEAVES) -> begin_anew_unasked(); REACHED(left)
+  :: ends && more == 0 -> begin_anew(); REACHED(ended_by_an_answer)
+  :: ends && more == BEGINS -> begin_anew()
+  :: else -> skip
+  fi;
+  if
+  :: (more & LEAVES) == 0 ->
+    linked[p] = 1;
+    peer[p] = own;
+    if
+    :: more == BEGINS -> greets[p] = GUARD(a_port_that_begins_is_answered, 1)
+    :: else -> skip
+    fi
+  :: else -> skip
+  fi
+}
+
+/* The slot that is named, and all before it, are said to be delivered. */
+inline deliver(slot) {
+  delivered = slot;
+  assert(got[slot] && !lost[slot]);
+  n = 1;
+  do
+  :: n < slot -> assert(got[n] || lost[n] || gone[n]); n++
+  :: else -> break
+  od
+}
+
+inline arrive() {
+  kind = way[p].at[0].kind;
+  own = way[p].at[0].own;
+  to = way[p].at[0].to;
+  more = way[p].at[0].more;
+  mine = way[p].at[0].mine;
+  mistaken = (way[p].at[0].life != life[p]);
+  remove(p, 0, 1);
+  if
+  :: kind == GREETING && mine != other[p] ->
+    other[p] = mine;
+    if
+    :: joined[p] && GUARD(another_life_ends_it, true) -> begin_anew_unasked(); REACHED(another_life)
+    :: else -> skip
+    fi
+  :: else -> skip
+  fi;
+  if
+  :: GUARD(what_is_for_an_earlier_life_is_dropped, !(more & BEGINS) && mistaken) ->
+    if
+    :: kind == SLOT || kind == ACCOUNT -> REACHED(for_an_earlier_life)
+    :: else -> skip
+    fi;
+    kind = 0
+  :: else -> skip
+  fi;
+  if
+  :: joined[p] && kind == GREETING -> hear()
+  :: joined[p] && (kind == SLOT || kind == ACCOUNT) && GUARD(nothing_counts_without_a_session, linked[p]) &&
+     GUARD(what_is_for_another_session_is_dropped, to == session[p]) ->
+    if
+    :: kind == SLOT ->
+      assert(waits < PLACES); /* there is a place */
+      waiting[waits] = own;
+      waits++
+    :: else ->
+      assert(more <= PLACES - room);
+      if
+      :: more == PLACES - room -> deliver(newest)
+      :: else -> deliver(older); REACHED(older_delivered)
+      fi;
+      room = room + more
+    fi
+  :: else -> if
+             :: kind == SLOT || kind == ACCOUNT -> REACHED(dropped)
+             :: else -> skip
+             fi
+  fi
+}
+
+/* Any that follow each other vanish from a way. */
+inline vanish(port, first, number) {
+  if
+  :: number > 0 -> remove(port, first, number)
+  :: else -> skip
+  fi
+}
+
+/* The cell of port p loses its power. */
+inline lose_power() {
+  era++;
+  q = 1 - p;
+  /* What was on its way here, and has come furthest */
+  n = 0;
+  do
+  :: n < way[p].count -> n++
+  :: break
+  od;
+  if
+  :: n > 0 && told[q] == 0 -> told[q] = era
+  :: skip
+  fi;
+  vanish(p, 0, n);
+  /* What is on its way from here, and has come least far */
+  n = 0;
+  do
+  :: n < way[q].count -> n++
+  :: break
+  od;
+  vanish(q, way[q].count - n, n);
+  session[p] = 0;
+  peer[p] = 0;
+  joined[p] = 0;
+  linked[p] = 0;
+  greets[p] = 0;
+  told[p] = 0;
+  other[p] = 0;
+  life[p]++;
+  if
+  :: p == 0 ->
+    n = 1;
+    do
+    :: n < next -> gone[n] = 1; n++
+    :: else -> break
+    od;
+    committed = 0;
+    room = PLACES;
+    newest = 0;
+    older = 0;
+    lost_slots = 0;
+    REACHED(power_of_the_sender)
+  :: else ->
+    waiting[0] = 0;
+    waiting[1] = 0;
+    waits = 0;
+    uses = 0;
+    tentative = 0;
+    carried = 0;
+    brought = 0;
+    REACHED(power_of_the_receiver)
+  fi
+}
+
+/* A cell between them loses its power, and with it some of what was on its way to port q. */
+inline lose_between() {
+  era++;
+  p = 1 - q;
+  n = 0;
+  do
+  :: n + 1 < way[q].count -> n++
+  :: break
+  od;
+  own = n; /* the first of them */
+  n = 1;
+  do
+  :: own + n < way[q].count -> n++
+  :: break
+  od;
+  vanish(q, own, n);
+  if
+  :: told[p] == 0 -> told[p] = era
+  :: else -> skip
+  fi;
+  REACHED(power_between)
+}
+
+active proctype ports() {
+  room = PLACES;
+end:
+  do
+  :: atomic {
+      if
+      /* The firmware of each cell */
+      :: !joined[0] -> p = 0; begin_anew_unasked(); joined[0] = 1
+      :: !joined[1] -> p = 1; begin_anew_unasked(); joined[1] = 1
+      :: joined[0] && faults > 0 -> faults--; p = 0; begin_anew_unasked(); joined[0] = 0
+      :: joined[1] && faults > 0 -> faults--; p = 1; begin_anew_unasked(); joined[1] = 0
+      /* The links */
+      :: told[0] != 0 -> p = 0; told[0] = 0;
+        if
+        :: joined[0] && GUARD(a_loss_of_the_link_ends_it, true) -> begin_anew_unasked(); REACHED(told_by_the_link)
+        :: else -> skip
+        fi
+      :: told[1] != 0 -> p = 1; told[1] = 0;
+        if
+        :: joined[1] -> begin_anew_unasked()
+        :: else -> skip
+        fi
+      /* What the bridges take */
+      :: greets[0] && way[1].count < ON_WAY ->
+        greets[0] = 0;
+        put(1, GREETING, session[0], peer[0], (linked[0] -> 0 : BEGINS) + (joined[0] -> 0 : LEAVES))
+      :: greets[1] && way[0].count < ON_WAY ->
+        greets[1] = 0;
+        put(0, GREETING, session[1], peer[1], (linked[1] -> 0 : BEGINS) + (joined[1] -> 0 : LEAVES))
+      :: GUARD(greetings_go_first, !greets[0]) && joined[0] && GUARD(slots_go_within_a_session, linked[0]) && committed != 0 &&
+         GUARD(only_with_room, room > 0) && GUARD(only_if_the_host_knows, lost_slots == 0) && way[1].count < ON_WAY ->
+        older = newest;
+        newest = committed;
+        committed = 0;
+        room--;
+        put(1, SLOT, newest, peer[0], 0)
+      :: !greets[1] && joined[1] && linked[1] && uses > 0 && way[0].count < ON_WAY ->
+        put(0, ACCOUNT, 0, peer[1], uses);
+        uses = 0
+      /* What they bring */
+      :: way[0].count > 0 && (told[0] == 0 || GUARD(losses_come_first, way[0].at[0].era < told[0])) -> p = 0; arrive()
+      :: way[1].count > 0 && (told[1] == 0 || way[1].at[0].era < told[1]) -> p = 1; arrive()
+      /* The hosts */
+      :: committed == 0 && next <= SLOTS -> committed = next; next++
+      :: lost_slots > 0 -> lost_slots = 0
+      :: waits > 0 && !tentative -> tentative = 1; carried = 1; brought = waiting[0]
+      :: tentative ->
+        assert(brought > last && !got[brought]); /* in their order, and once */
+        if
+        :: lost[brought] -> REACHED(got_and_lost)
+        :: else -> skip
+        fi;
+        got[brought] = 1;
+        last = brought;
+        tentative = 0;
+        brought = 0;
+        if
+        :: GUARD(only_its_own_session_counts, carried) ->
+          waiting[0] = waiting[1];
+          waiting[1] = 0;
+          waits--;
+          uses++;
+          carried = 0
+        :: else -> skip
+        fi
+      /* The power */
+      :: faults > 0 -> faults--; p = 0; lose_power()
+      :: faults > 0 -> faults--; p = 1; lose_power()
+      :: faults > 0 && way[0].count > 0 -> faults--; q = 0; lose_between()
+      :: faults > 0 && way[1].count > 0 -> faults--; q = 1; lose_between()
+      fi;
+      p = 0; q = 0; i = 0; n = 0; kind = 0; own = 0; to = 0; more = 0; mine = 0; mistaken = 0; ends = 0
+    }
+  od;
+}
+
+/* When nothing more happens, the ports know each other, and the host of port 0 knows of each slot what has become of it. */
+active proctype watch() {
+  atomic {
+    timeout;
+    assert(linked[0] && linked[1] && peer[0] == session[1] && peer[1] == session[0]);
+    assert(committed == 0 && next > SLOTS && room == PLACES && way[0].count == 0 && way[1].count == 0);
+    n = 1;
+    do
+    :: n <= SLOTS -> assert(gone[n] || lost[n] || (got[n] && n <= delivered)); n++
+    :: else -> break
+    od;
+    n = 0
+  }
+}
