@@ -4,12 +4,14 @@
 
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include "oae_fate.h"
 #include "oae_file.h"
 #include "oae_kernel.h"
 #include "oae_port.h"
@@ -28,6 +30,7 @@ struct oae_claim {
 	void *context;
 	u8 form;
 	raw_spinlock_t lock; /* protects what follows */
+	unsigned long looked; /* jiffies, when losses were looked for last */
 	int error; /* why there can be no swap now, or 0 */
 	bool has_settlement; /* An outcome is kept that the client does not have yet. */
 	struct oae_claim_answer settlement;
@@ -176,6 +179,7 @@ struct oae_claim *oae_claim_port(unsigned int device, unsigned int port, u8 form
 	if (!claim)
 		return ERR_PTR(-ENOMEM);
 	raw_spin_lock_init(&claim->lock);
+	claim->looked = jiffies;
 	claim->client = client;
 	claim->context = context;
 	ret = -ENODEV;
@@ -211,6 +215,19 @@ void oae_claim_release(struct oae_claim *claim)
 }
 EXPORT_SYMBOL_GPL(oae_claim_release);
 
+/*
+ * A port whose loss is not acknowledged passes nothing on, so that the client's swaps are answered
+ * NOT_READY sooner or later. Nothing signals it to a claim, whose interrupts would come later.
+ */
+static void oae_claim_look(struct oae_claim *claim, const struct oae_claim_answer *answer)
+{
+	if (answer->status != OAE_STATUS_NOT_READY || !time_after(jiffies, claim->looked) ||
+	    !oae_fate_is_told(claim->port))
+		return;
+	claim->looked = jiffies;
+	oae_fate_collect(claim->port);
+}
+
 static int oae_claim_swap_locked(struct oae_claim *claim, u8 verb, const u64 *payload,
 				 struct oae_claim_answer *answer)
 {
@@ -228,6 +245,7 @@ static int oae_claim_swap_locked(struct oae_claim *claim, u8 verb, const u64 *pa
 	oae_port_count_doubt(claim->port, &from);
 	trace_oae_swap(claim->port, outcome, &from);
 	oae_claim_fill(outcome, &from, answer);
+	oae_claim_look(claim, answer);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ bool oae_exchange_open(struct oae_exchange *exchange, u64 before, u64 after)
 	/* In an epoch that is not new, swaps of the port's previous owner would be taken for ours. */
 	epoch++;
 	if (before == ~0ULL ||
-	    (after & ~OAE_HOST_PORT_STATE_OFFERED_MASK) !=
+	    (after & ~(OAE_HOST_PORT_STATE_OFFERED_MASK | OAE_HOST_PORT_STATE_LOST_MASK)) !=
 		    (OAE_PUT(OAE_HOST_PORT_STATE_STATE, OAE_PORT_STATE_IDLE) |
 		     OAE_PUT(OAE_HOST_PORT_STATE_EPOCH, epoch)))
 		return false;

@@ -7,6 +7,7 @@
 #include <linux/poll.h>
 
 #include "oae_debugfs.h"
+#include "oae_fate.h"
 #include "oae_map.h"
 #include "oae_port.h"
 #include "oae_request.h"
@@ -41,7 +42,9 @@ static int oae_port_release(struct inode *inode, struct file *file)
 static __poll_t oae_port_poll(struct file *file, poll_table *table)
 {
 	struct oae_port *port = file->private_data;
+	const bool losses = oae_fate_is_told(port);
 	const bool results = poll_requested_events(table) & EPOLLPRI;
+	struct oae_fate_news news = { .unread = false };
 	u64 state, armed = 0;
 	__poll_t ready = 0;
 	int ret;
@@ -61,7 +64,13 @@ static __poll_t oae_port_poll(struct file *file, poll_table *table)
 			ready |= EPOLLIN | EPOLLRDNORM;
 		else
 			armed |= OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK;
-		if (results && state & OAE_HOST_PORT_STATE_RESULT_MASK)
+		if (losses && poll_requested_events(table) & (EPOLLPRI | EPOLLRDBAND))
+			news = oae_fate_news(port);
+		if (news.unread)
+			ready |= EPOLLRDBAND;
+		/* Where the port is mapped, only its process knows which REMOTE was its last one. */
+		if (results && (state & OAE_HOST_PORT_STATE_RESULT_MASK ||
+				(news.remote && !READ_ONCE(port->stale))))
 			ready |= EPOLLPRI;
 		else if (results)
 			armed |= OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK;

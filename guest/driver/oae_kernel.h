@@ -105,6 +105,9 @@ void oae_claim_release(struct oae_claim *claim);
  * The swap is confirmed at once if it is committed. If it is in doubt, the port makes no further swap
  * until oae_claim_settle() has returned its outcome.
  *
+ * A claim is not told what becomes of slots that leave the cell by a joined port. If some are lost, the port
+ * passes on no other until a swap is answered NOT_READY, which acknowledges the loss.
+ *
  * Returns 0, EINVAL (there is no such verb), EOPNOTSUPP (the device does not have it), EINPROGRESS (an
  * earlier swap has to be settled first), EIO (the device is frozen) or ENODEV (it is gone). Nothing was offered
  * where it returns an error.

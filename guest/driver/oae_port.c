@@ -11,6 +11,7 @@
 
 #include "oae_check.h"
 #include "oae_claim.h"
+#include "oae_fate.h"
 #include "oae_map.h"
 #include "oae_trace.h"
 
@@ -72,7 +73,17 @@ void oae_port_arm(struct oae_port *port, u64 armed)
 {
 	oae_port_write(port, OAE_HOST_PORT_EVENT,
 		       OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port->vector) |
-			       OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | armed);
+			       OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | oae_fate_event(port) | armed);
+}
+
+/* The slots of a port that is closed may still be on their way, and the driver acknowledges their losses. */
+void oae_port_watch(struct oae_port *port)
+{
+	if (oae_port_is_open(port))
+		oae_port_arm(port, 0);
+	else if (oae_fate_event(port))
+		oae_port_write(port, OAE_HOST_PORT_EVENT,
+			       OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port->vector) | oae_fate_event(port));
 }
 
 static u64 oae_port_confirm_limit(struct oae_port *port)
@@ -89,10 +100,8 @@ int oae_port_begin(struct oae_port *port)
 	before = oae_port_read(port, OAE_HOST_PORT_STATE);
 	/* A driver that crashed may have left the port open. */
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
-	oae_port_write(port, OAE_HOST_PORT_CONTROL,
-		       OAE_HOST_PORT_CONTROL_OPEN_MASK |
-			       OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, port->exchange.epoch));
-	state = oae_port_read(port, OAE_HOST_PORT_STATE);
+	state = oae_fate_begin(port, OAE_HOST_PORT_CONTROL_OPEN_MASK |
+					     OAE_PUT(OAE_HOST_PORT_CONTROL_EPOCH, port->exchange.epoch));
 	if (!oae_exchange_open(&port->exchange, before, state))
 		return -EIO;
 	WRITE_ONCE(port->stale, port->maps);
@@ -118,6 +127,8 @@ int oae_port_settle(struct oae_port *port)
 		return -EIO;
 	port->has_settlement = true;
 	port->settled++;
+	if (outcome == OAE_COMMITTED && port->exchange.verb == OAE_VERB_REMOTE)
+		oae_fate_request(port, port->exchange.sequence);
 	return 0;
 }
 
@@ -228,6 +239,8 @@ int oae_port_sync_locked(struct oae_port *port)
 {
 	int ret = oae_port_is_open(port) ? oae_port_start(port) : oae_port_close(port);
 
+	if (!ret && !oae_port_is_open(port))
+		oae_port_watch(port);
 	trace_oae_port(port, oae_port_is_open(port), ret);
 	if (!ret) {
 		port->retry_delay_ms = OAE_RETRY_MIN_MS;
@@ -279,6 +292,8 @@ void oae_port_signal(struct oae_port *port)
 	wake_up_interruptible(&port->wait);
 	oae_port_confirm(port);
 	oae_claim_signal(port);
+	if (oae_fate_event(port))
+		oae_fate_collect(port);
 }
 
 static bool oae_port_is_interrupted(void)
@@ -375,6 +390,7 @@ int oae_port_create(struct oae_device *oae, unsigned int index)
 		port->exchange.stream = oae->streams + index * OAE_STREAM_SIZE;
 	mutex_init(&port->requests);
 	mutex_init(&port->lock);
+	raw_spin_lock_init(&port->losses_lock);
 	INIT_DELAYED_WORK(&port->retry, oae_port_retry);
 	port->retry_delay_ms = OAE_RETRY_MIN_MS;
 	port->exchange.is_interrupted = oae_port_is_interrupted;

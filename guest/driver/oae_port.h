@@ -6,12 +6,14 @@
 #include <linux/device.h>
 #include <linux/io.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/oae.h>
 
 #include "oae_device.h"
 #include "oae_exchange.h"
+#include "oae_losses.h"
 #include "oae_swap.h"
 
 /* Bits of oae_port.flags */
@@ -19,8 +21,8 @@
 #define OAE_PORT_OPENED 1 /* The hardware is to be open. The port is locked to change this. */
 
 /*
- * Locks are taken in this order: requests, the device's lock, lock. Memory of a process is never
- * accessed under the last two, since a process decides how long such an access takes.
+ * Locks are taken in this order: requests, the device's lock, lock, that of a claim, losses_lock. Memory of
+ * a process is never accessed under the last four, since a process decides how long such an access takes.
  */
 struct oae_port {
 	struct oae_device *oae;
@@ -49,6 +51,9 @@ struct oae_port {
 	struct address_space *mapping; /* of the file that is open, or NULL */
 	unsigned int maps;
 	const struct mm_struct *mapped_by;
+
+	raw_spinlock_t losses_lock; /* protects losses, and what the block knows of them */
+	struct oae_losses losses;
 
 	struct oae_claim __rcu *claim; /* or NULL; the port is locked to change this */
 
@@ -93,7 +98,7 @@ void oae_port_stop(struct oae_port *port);
 /* Closes the port for good; its owner may still ask for the outcome of its last swap. */
 void oae_port_retire(struct oae_port *port);
 
-/* Handles the port's interrupt: an offer or a result stands, or a confirmation is missing. */
+/* Handles the port's interrupt: an offer or a result stands, a confirmation is missing, or slots are lost. */
 void oae_port_signal(struct oae_port *port);
 /* Begins an epoch. The port is locked. */
 int oae_port_begin(struct oae_port *port);
@@ -106,6 +111,8 @@ int oae_port_settle(struct oae_port *port);
 void oae_port_count_doubt(struct oae_port *port, const struct oae_answer *answer);
 /* Has the block signal once when what the bits of @armed name stands: an offer of the firmware, a result. */
 void oae_port_arm(struct oae_port *port, u64 armed);
+/* Has the block signal what it signals without being asked for it each time. */
+void oae_port_watch(struct oae_port *port);
 /* How many times an answer in doubt is asked for again. */
 unsigned int oae_port_settle_reads(void);
 

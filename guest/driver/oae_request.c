@@ -8,6 +8,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "oae_fate.h"
 #include "oae_mailbox.h"
 #include "oae_port.h"
 #include "oae_stats.h"
@@ -24,6 +25,7 @@
 #define OAE_SIZE_FIRMWARE_STATS offsetofend(struct oae_firmware_stats, mode)
 #define OAE_SIZE_EPOCH offsetofend(struct oae_epoch, reserved)
 #define OAE_SIZE_WORDS offsetofend(struct oae_words, count) /* since version 3 */
+#define OAE_SIZE_FATE offsetofend(struct oae_fate, reserved) /* since version 4 */
 
 static_assert(OAE_SIZE_INFO == 80);
 static_assert(OAE_SIZE_SWAP == 128);
@@ -31,6 +33,7 @@ static_assert(OAE_SIZE_STATS == 72);
 static_assert(OAE_SIZE_FIRMWARE_STATS == 56);
 static_assert(OAE_SIZE_EPOCH == 24);
 static_assert(OAE_SIZE_WORDS == 16);
+static_assert(OAE_SIZE_FATE == 32);
 static_assert(sizeof(struct oae_answer_buffer) == 80);
 static_assert(OAE_PAYLOAD_WORDS == OAE_SLOT_PAYLOAD_COUNT);
 static_assert(OAE_SWAP_VERB_SWAP == OAE_VERB_SWAP);
@@ -156,6 +159,8 @@ static int oae_port_try(struct oae_port *port, struct oae_swap *swap, struct oae
 				     swap->offer, oae_port_settle_reads(), answer);
 	oae_port_count_doubt(port, answer);
 	trace_oae_swap(port, *outcome, answer);
+	if (*outcome == OAE_COMMITTED && swap->verb == OAE_SWAP_VERB_REMOTE)
+		oae_fate_request(port, port->exchange.sequence);
 	if (*outcome == OAE_IN_DOUBT)
 		ret = -EIO;
 	else
@@ -191,13 +196,37 @@ unlock:
 	return ret;
 }
 
-/* Until what @armed names stands or the deadline (ktime, ns) has passed: 0, -ETIME. */
+/* -EREMOTEIO: the last REMOTE is lost, and its result never comes. */
+static int oae_port_check_remote(struct oae_port *port)
+{
+	int ret;
+
+	if (!oae_fate_is_told(port))
+		return 0;
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	if (oae_fate_news(port).remote)
+		ret = -EREMOTEIO;
+	oae_leave(port->oae);
+	return ret;
+}
+
+/*
+ * Until what @armed names stands or the deadline (ktime, ns) has passed: 0, -ETIME. -EREMOTEIO: it is a result
+ * that never comes.
+ */
 static int oae_port_wait(struct oae_port *port, u64 armed, u64 deadline)
 {
 	u64 seen = atomic64_read(&port->signals), now = ktime_get_ns();
 	struct oae_device *oae = port->oae;
 	int freezes, ret;
 
+	if (armed & OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK) {
+		ret = oae_port_check_remote(port);
+		if (ret)
+			return ret;
+	}
 	if (now >= deadline)
 		return -ETIME;
 	ret = oae_enter(oae);
@@ -214,10 +243,18 @@ static int oae_port_wait(struct oae_port *port, u64 armed, u64 deadline)
 	return atomic_read(&oae->freezes) != freezes ? -EIO : ret;
 }
 
+/* When a request that waits gives up (ktime, ns), or 0: it does not wait. */
+static u64 oae_request_deadline(const struct file *file, u64 timeout_ns)
+{
+	if (!timeout_ns || file->f_flags & O_NONBLOCK)
+		return 0;
+	return ktime_get_ns() + min_t(u64, timeout_ns, KTIME_MAX / 2);
+}
+
 static long oae_ioctl_swap(struct oae_port *port, struct file *file, void __user *arg)
 {
 	struct oae_swap swap;
-	u64 deadline = 0;
+	u64 deadline;
 	int ret;
 
 	ret = oae_copy_in(&swap, sizeof(swap), OAE_SIZE_SWAP, OAE_SWAP_FLAG_MORE, arg);
@@ -228,8 +265,7 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, void __user
 		return ret;
 	swap.tries = 0;
 	swap.reads = 0;
-	if (swap.timeout_ns && !(file->f_flags & O_NONBLOCK))
-		deadline = ktime_get_ns() + min_t(u64, swap.timeout_ns, KTIME_MAX / 2);
+	deadline = oae_request_deadline(file, swap.timeout_ns);
 	for (;;) {
 		ret = oae_port_swap(port, &swap, arg);
 		if (ret != 1)
@@ -406,6 +442,54 @@ static long oae_ioctl_words(struct oae_port *port, void __user *arg)
 	return oae_copy_out(arg, &words, sizeof(words));
 }
 
+/* How long a request for a fate sleeps between two looks, in ns. Nothing signals a delivery. */
+#define OAE_FATE_PAUSE_MIN (10 * NSEC_PER_USEC)
+#define OAE_FATE_PAUSE_MAX (1 * NSEC_PER_MSEC)
+
+/* One look, then a sleep that a loss ends. 1: it is pending, and the caller may look again. */
+static int oae_port_await_fate(struct oae_port *port, struct oae_fate *fate, u64 pause)
+{
+	u64 seen = atomic64_read(&port->signals);
+	int ret;
+
+	ret = oae_enter(port->oae);
+	if (ret)
+		return ret;
+	ret = oae_fate_look(port, fate);
+	oae_leave(port->oae);
+	if (ret || fate->fate != OAE_FATE_PENDING || !pause)
+		return ret;
+	ret = wait_event_interruptible_hrtimeout(port->wait, atomic64_read(&port->signals) != seen,
+						 ns_to_ktime(pause));
+	return ret && ret != -ETIME ? ret : 1;
+}
+
+static long oae_ioctl_fate(struct oae_port *port, struct file *file, void __user *arg)
+{
+	u64 deadline, now, pause = OAE_FATE_PAUSE_MIN;
+	struct oae_fate fate;
+	int ret;
+
+	ret = oae_copy_in(&fate, sizeof(fate), OAE_SIZE_FATE, OAE_FATE_NEXT_LOSS, arg);
+	if (ret)
+		return ret;
+	if (memchr_inv(fate.reserved, 0, sizeof(fate.reserved)))
+		return -EINVAL;
+	if (!oae_fate_is_told(port))
+		return -EOPNOTSUPP;
+	deadline = oae_request_deadline(file, fate.timeout_ns);
+	do {
+		now = ktime_get_ns();
+		ret = oae_port_await_fate(port, &fate, now < deadline ? min(pause, deadline - now) : 0);
+		pause = min_t(u64, 2 * pause, OAE_FATE_PAUSE_MAX);
+	} while (ret == 1);
+	if (!ret)
+		ret = oae_copy_out(arg, &fate, sizeof(fate));
+	if (!ret && fate.flags & OAE_FATE_NEXT_LOSS && fate.fate == OAE_FATE_LOST)
+		oae_fate_fetched(port, fate.sequence);
+	return ret;
+}
+
 /* Requests that change what a port does need a file that is open for writing. */
 static bool oae_request_changes(unsigned int cmd)
 {
@@ -441,6 +525,8 @@ long oae_port_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 		return oae_ioctl_begin(port, arg);
 	case OAE_IOC_WORDS:
 		return oae_ioctl_words(port, arg);
+	case OAE_IOC_FATE:
+		return oae_ioctl_fate(port, file, arg);
 	default:
 		return -ENOTTY;
 	}

@@ -95,6 +95,9 @@ int oae_thaw(struct oae_device *oae)
 		oae_sync_ports(oae);
 		WRITE_ONCE(oae->state, OAE_LIVE);
 		trace_oae_state(oae, OAE_LIVE);
+		/* No interrupt was handled until now. */
+		for (i = 0; i < oae->num_ports; i++)
+			oae_port_watch(oae->ports[i]);
 		oae_thaw_claims(oae);
 	}
 	up_write(&oae->lock);

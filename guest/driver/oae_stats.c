@@ -45,6 +45,8 @@ int oae_port_stats(struct oae_port *port, struct oae_stats *stats)
 	stats->liveness = OAE_GET(liveness, OAE_HOST_LIVENESS_COUNT);
 	stats->liveness_age = OAE_GET(liveness, OAE_HOST_LIVENESS_AGE);
 	stats->signals = atomic64_read(&port->signals);
+	stats->lost = READ_ONCE(port->losses.slots);
+	stats->lost_remotes = READ_ONCE(port->losses.remotes);
 	return 0;
 }
 
@@ -75,6 +77,8 @@ OAE_COUNTER(liveness_age);
 OAE_COUNTER(doubts);
 OAE_COUNTER(settled);
 OAE_COUNTER(signals);
+OAE_COUNTER(lost);
+OAE_COUNTER(lost_remotes);
 
 static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *text)
 {
@@ -100,7 +104,7 @@ static struct attribute *oae_statistics[] = {
 	&dev_attr_sequence.attr,  &dev_attr_committed.attr,    &dev_attr_not_ready.attr,
 	&dev_attr_rejected.attr,  &dev_attr_liveness.attr,     &dev_attr_liveness_age.attr,
 	&dev_attr_doubts.attr,	  &dev_attr_settled.attr,      &dev_attr_signals.attr,
-	NULL,
+	&dev_attr_lost.attr,	  &dev_attr_lost_remotes.attr, NULL,
 };
 
 static const struct attribute_group oae_statistics_group = {

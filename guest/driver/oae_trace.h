@@ -81,6 +81,30 @@ TRACE_EVENT(oae_port,
 		  __entry->open ? "open" : "closed", __entry->error)
 );
 
+/* Slots or a REMOTE that have left the cell are lost. The words are those of the registers of these names. */
+TRACE_EVENT(oae_loss,
+	TP_PROTO(const struct oae_port *port, u64 lost, u64 first, u64 last, u64 remote),
+	TP_ARGS(port, lost, first, last, remote),
+	TP_STRUCT__entry(
+		__field(int, device)
+		__field(unsigned int, port)
+		__field(u64, lost)
+		__field(u64, first)
+		__field(u64, last)
+		__field(u64, remote)
+	),
+	TP_fast_assign(
+		__entry->device = port->oae->id;
+		__entry->port = port->index;
+		__entry->lost = lost;
+		__entry->first = first;
+		__entry->last = last;
+		__entry->remote = remote;
+	),
+	TP_printk("oae%dp%u lost=%#llx first=%#llx last=%#llx remote=%#llx", __entry->device,
+		  __entry->port, __entry->lost, __entry->first, __entry->last, __entry->remote)
+);
+
 TRACE_EVENT(oae_state,
 	TP_PROTO(const struct oae_device *oae, int state),
 	TP_ARGS(oae, state),

@@ -20,6 +20,7 @@
 enum {
   settle_reads = 3, /* how often an answer in doubt is asked for again */
   second = 1000000000,
+  look_ns = 10000000, /* how often a wait for a result looks whether that is lost */
 };
 
 static const uint64_t absent = ~(uint64_t)0; /* the generation while the pages are away */
@@ -31,6 +32,7 @@ struct oae_mapping {
   struct oae_exchange exchange;
   struct oae_answer_buffer *buffer;
   uint64_t began; /* the generation of the epoch */
+  uint32_t remote; /* the sequence of the last REMOTE of the epoch that is committed, or 0 */
   struct oae_durations times;
 };
 
@@ -58,6 +60,7 @@ static int begin(struct oae_mapping *mapping) {
   if (ioctl(mapping->fd, OAE_IOC_BEGIN, &epoch) < 0) return -errno;
   oae_exchange_begin(&mapping->exchange, epoch.epoch, epoch.sequence);
   mapping->began = epoch.generation;
+  mapping->remote = 0;
   mapping->exchange.present = epoch.generation;
   return 0;
 }
@@ -108,6 +111,22 @@ void oae_mapping_free(struct oae_mapping *mapping) {
   free(mapping);
 }
 
+/* Remembers the swap if it was a REMOTE. */
+static void note_remote(struct oae_mapping *mapping, enum oae_outcome outcome) {
+  if (outcome == OAE_COMMITTED && mapping->exchange.verb == OAE_SWAP_VERB_REMOTE)
+    mapping->remote = mapping->exchange.sequence;
+}
+
+/* Whether the last REMOTE is lost, as far as the device and the driver tell. */
+static bool remote_is_lost(const struct oae_mapping *mapping) {
+  struct oae_fate fate = {.size = sizeof(fate),
+                          .sequence = mapping->remote,
+                          .epoch = mapping->exchange.epoch};
+
+  return OAE_GET(mapping->features, OAE_HOST_FEATURES_FATES) && mapping->remote &&
+         ioctl(mapping->fd, OAE_IOC_FATE, &fate) == 0 && fate.fate == OAE_FATE_LOST;
+}
+
 /*
  * Makes one try. 1: nothing was exchanged, and the caller may wait for an offer of the firmware, or for
  * a result.
@@ -125,28 +144,33 @@ static int try_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
                               (const u64 *)swap->offer, settle_reads, &answer);
   WRITE_ONCE(mapping->buffer->confirmation, exchange->confirmation);
   if (outcome == OAE_IN_DOUBT) return failure(mapping);
+  note_remote(mapping, outcome);
   swap->tries++;
   mapping->times = oae_swap_durations(&answer);
   oae_swap_fill(swap, &answer);
-  return outcome == OAE_NOT_TAKEN && swap->status == OAE_SWAP_STATUS_NOT_READY;
+  if (outcome != OAE_NOT_TAKEN || swap->status != OAE_SWAP_STATUS_NOT_READY) return 0;
+  return swap->verb == OAE_SWAP_VERB_RESULT && remote_is_lost(mapping) ? -EREMOTEIO : 1;
 }
 
 /*
  * Waits until an offer of the firmware (POLLIN) or a result (POLLPRI) stands (0) or the deadline has
- * passed (-ETIME).
+ * passed (-ETIME). Returns 0 earlier if the result may be lost, since only this process knows which one it is.
  */
 static int wait_for(struct oae_mapping *mapping, short what, uint64_t deadline) {
   struct pollfd file = {.fd = mapping->fd, .events = what};
   uint64_t now = ktime_get_ns();
   struct timespec left;
+  bool looks = what == POLLPRI && OAE_GET(mapping->features, OAE_HOST_FEATURES_FATES);
   int ready;
 
   if (now >= deadline || fcntl(mapping->fd, F_GETFL) & O_NONBLOCK) return -ETIME;
+  looks = looks && deadline - now > look_ns;
+  if (looks) deadline = now + look_ns;
   left.tv_sec = (time_t)((deadline - now) / second);
   left.tv_nsec = (long)((deadline - now) % second);
   ready = ppoll(&file, 1, &left, NULL);
   if (ready < 0) return -errno;
-  if (!ready) return -ETIME;
+  if (!ready) return looks ? 0 : -ETIME;
   return file.revents & what ? 0 : failure(mapping);
 }
 
@@ -176,6 +200,7 @@ int oae_mapping_swap(struct oae_mapping *mapping, struct oae_swap *swap) {
 static int settle(struct oae_mapping *mapping, struct oae_swap *swap) {
   struct oae_exchange *exchange = &mapping->exchange;
   struct oae_answer answer;
+  enum oae_outcome outcome;
 
   if (swap->flags & ~(unsigned int)OAE_SETTLE_REVERSE) return -EINVAL;
   if (!exchange->doubt) return -ENODATA;
@@ -184,7 +209,9 @@ static int settle(struct oae_mapping *mapping, struct oae_swap *swap) {
   if (exchange->present == absent) return failure(mapping);
   if (swap->flags & OAE_SETTLE_REVERSE) oae_exchange_reverse(exchange);
   oae_swap_recall(swap, exchange);
-  if (oae_exchange_settle(exchange, settle_reads, &answer) == OAE_IN_DOUBT) return failure(mapping);
+  outcome = oae_exchange_settle(exchange, settle_reads, &answer);
+  if (outcome == OAE_IN_DOUBT) return failure(mapping);
+  note_remote(mapping, outcome);
   WRITE_ONCE(mapping->buffer->confirmation, exchange->confirmation);
   mapping->times = oae_swap_durations(&answer);
   oae_swap_fill(swap, &answer);

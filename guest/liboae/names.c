@@ -24,15 +24,17 @@ const char *oae_error_text(int error) {
     case -ENOTTY:
       return "not a swap port";
     case -ENODATA:
-      return "no swap is in doubt";
+      return "no swap is in doubt, or its epoch has ended";
     case -EAGAIN:
       return "not ready: the firmware makes no offer, or takes none";
     case -EINPROGRESS:
       return "asked for, and the result has not come yet";
     case -ECANCELED:
       return "it was reversed";
+    case -EREMOTEIO:
+      return "lost: nobody knows whether the steps took effect in the other cell";
     case -EOPNOTSUPP:
-      return "the device does not have this form of the swap, or this verb";
+      return "the device does not have this form of the swap, or this verb, or does not tell fates";
     default:
       return strerror(-error);
   }
@@ -60,6 +62,15 @@ const char *oae_form_name(unsigned int form) {
       [OAE_SWAP_FORM_STREAMED] = "streamed",
   };
   return name_of(names, sizeof(names) / sizeof(*names), form);
+}
+
+const char *oae_fate_name(unsigned int fate) {
+  static const char *const names[] = {
+      [OAE_FATE_PENDING] = "pending",
+      [OAE_FATE_DELIVERED] = "delivered",
+      [OAE_FATE_LOST] = "lost",
+  };
+  return name_of(names, sizeof(names) / sizeof(*names), fate);
 }
 
 const char *oae_verb_name(unsigned int verb) {

@@ -116,6 +116,27 @@ int oae_port_reverse(struct oae_port *port, struct oae_swap *swap) {
   return settle(port, swap, OAE_SETTLE_REVERSE);
 }
 
+int oae_port_fate(struct oae_port *port, const struct oae_swap *swap, uint64_t timeout_ns) {
+  struct oae_fate fate = {.size = sizeof(fate),
+                          .timeout_ns = timeout_ns,
+                          .sequence = swap->sequence,
+                          .epoch = swap->epoch};
+  int error = request(port, OAE_IOC_FATE, &fate);
+
+  return error ? error : fate.fate;
+}
+
+int oae_port_loss(struct oae_port *port, struct oae_fate *loss, uint64_t timeout_ns) {
+  struct oae_fate fate = {
+      .size = sizeof(fate), .flags = OAE_FATE_NEXT_LOSS, .timeout_ns = timeout_ns};
+  int error = request(port, OAE_IOC_FATE, &fate);
+
+  if (error) return error;
+  if (fate.fate != OAE_FATE_LOST) return -EAGAIN;
+  *loss = fate;
+  return 0;
+}
+
 int oae_port_wait(struct oae_port *port, int timeout_ms) {
   struct pollfd file = {.fd = port->fd, .events = POLLIN};
   int ready = poll(&file, 1, timeout_ms);

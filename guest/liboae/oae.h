@@ -38,7 +38,10 @@ int oae_port_open(const char *path, struct oae_port **port);
 /* Closes a port, which ends its epoch. A null pointer is allowed. */
 void oae_port_close(struct oae_port *port);
 
-/* The port's file, for an event loop. It is readable while an offer of the firmware stands. */
+/*
+ * The port's file, for an event loop. It is readable while an offer of the firmware stands, and has
+ * POLLRDBAND while oae_port_loss() has something to tell.
+ */
 int oae_port_fd(const struct oae_port *port);
 
 int oae_port_info(struct oae_port *port, struct oae_info *info);
@@ -102,12 +105,13 @@ int oae_port_fetch_add(struct oae_port *port, unsigned int word, uint64_t addend
  * waits: until the steps can be asked for (-EAGAIN: they were not), and until their result comes
  * (-EINPROGRESS: they take effect, and oae_port_result() asks for the result again). A port that is closed
  * before leaves its result. -EBUSY: a swap of the other cell holds one of the words; -EINVAL: there is no
- * such step or word, the port there may not use the word, or this port is not joined.
+ * such step or word, the port there may not use the word, or this port is not joined; -EREMOTEIO: the steps
+ * or their result are lost, and nobody knows whether they took effect.
  */
 int oae_port_remote(struct oae_port *port, struct oae_step *steps, unsigned int count,
                     uint64_t timeout_ns);
 
-/* The result of such steps. -EAGAIN: it has not come in time. */
+/* The result of such steps. -EAGAIN: it has not come in time; -EREMOTEIO: it never comes. */
 int oae_port_result(struct oae_port *port, struct oae_step *steps, unsigned int count,
                     uint64_t timeout_ns);
 
@@ -117,6 +121,22 @@ int oae_port_result(struct oae_port *port, struct oae_step *steps, unsigned int 
  */
 int oae_port_send(struct oae_port *port, const uint64_t payload[OAE_PAYLOAD_WORDS],
                   uint64_t timeout_ns);
+
+/*
+ * What became of the slot of a committed SWAP or SEND, if a link joins this port with a port of another
+ * cell. Waits up to timeout_ns for its fate. OAE_FATE_DELIVERED: the host there has used it up by a
+ * committed swap; OAE_FATE_LOST: nobody knows whether it has, since its cell has lost its power, for example,
+ * and the slot is never sent again; OAE_FATE_PENDING: neither yet. A slot that is pending when the wait ends
+ * goes on all the same, and can be asked for again. -ENODATA: the epoch has ended; -EINVAL: there is no such
+ * swap; -EOPNOTSUPP, -ENOTTY: the device or the driver does not know.
+ */
+int oae_port_fate(struct oae_port *port, const struct oae_swap *swap, uint64_t timeout_ns);
+
+/*
+ * The oldest loss of this epoch that was not told yet: a slot or a REMOTE, by its epoch and sequence. Waits up
+ * to timeout_ns for one. -EAGAIN: there is none. The other errors are those of oae_port_fate().
+ */
+int oae_port_loss(struct oae_port *port, struct oae_fate *loss, uint64_t timeout_ns);
 
 /*
  * The two halves of oae_port_multi(), for callers that choose the form of the swap or settle doubt in
@@ -167,6 +187,7 @@ const char *oae_status_name(unsigned int status);
 const char *oae_state_name(unsigned int state);
 const char *oae_form_name(unsigned int form);
 const char *oae_verb_name(unsigned int verb);
+const char *oae_fate_name(unsigned int fate);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -101,6 +102,24 @@ class Port {
     if (error == -EAGAIN) return false;
     check(error, "send");
     return true;
+  }
+
+  /// What became of the slot of a committed swap within `timeout`: OAE_FATE_*.
+  unsigned fate(const oae_swap& swap, std::chrono::nanoseconds timeout) const {
+    const int fate =
+        oae_port_fate(port_.get(), &swap, static_cast<std::uint64_t>(timeout.count()));
+    check(fate < 0 ? fate : 0, "fate");
+    return static_cast<unsigned>(fate);
+  }
+
+  /// The oldest loss that was not told yet, if there is one within `timeout`.
+  std::optional<oae_fate> loss(std::chrono::nanoseconds timeout) const {
+    oae_fate loss{};
+    const int error =
+        oae_port_loss(port_.get(), &loss, static_cast<std::uint64_t>(timeout.count()));
+    if (error == -EAGAIN) return {};
+    check(error, "loss");
+    return loss;
   }
 
   /// Returns whether an offer of the firmware stands within `timeout`. Negative: there is no limit.

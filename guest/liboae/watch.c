@@ -2,6 +2,7 @@
 /* The counters of a port in sysfs: Documentation/ABI/testing/sysfs-class-oae beside the driver. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,21 @@ int oae_port_watch(unsigned int device, unsigned int port, struct oae_stats *sta
   const struct {
     const char *name;
     uint64_t *value;
+    bool later; /* an older driver does not have it */
   } counters[] = {
-      {"epoch", &epoch},
-      {"offered", &offered},
-      {"sequence", &sequence},
-      {"liveness", &liveness},
-      {"liveness_age", &liveness_age},
-      {"committed", (uint64_t *)&stats->committed},
-      {"not_ready", (uint64_t *)&stats->not_ready},
-      {"rejected", (uint64_t *)&stats->rejected},
-      {"doubts", (uint64_t *)&stats->doubts},
-      {"settled", (uint64_t *)&stats->settled},
-      {"signals", (uint64_t *)&stats->signals},
+      {"epoch", &epoch, false},
+      {"offered", &offered, false},
+      {"sequence", &sequence, false},
+      {"liveness", &liveness, false},
+      {"liveness_age", &liveness_age, false},
+      {"committed", (uint64_t *)&stats->committed, false},
+      {"not_ready", (uint64_t *)&stats->not_ready, false},
+      {"rejected", (uint64_t *)&stats->rejected, false},
+      {"doubts", (uint64_t *)&stats->doubts, false},
+      {"settled", (uint64_t *)&stats->settled, false},
+      {"signals", (uint64_t *)&stats->signals, false},
+      {"lost", (uint64_t *)&stats->lost, true},
+      {"lost_remotes", (uint64_t *)&stats->lost_remotes, true},
   };
   uint8_t state;
   int error = read_state(device, port, &state);
@@ -65,6 +69,10 @@ int oae_port_watch(unsigned int device, unsigned int port, struct oae_stats *sta
     char text[32];
 
     error = read_attribute(device, port, counters[i].name, text, sizeof(text));
+    if (error == -ENOENT && counters[i].later) {
+      error = 0;
+      continue;
+    }
     if (!error) *counters[i].value = strtoull(text, NULL, 10);
   }
   if (error) return error;

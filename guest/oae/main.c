@@ -8,7 +8,7 @@
 #include "oae_registers.h"
 #include "options.h"
 
-enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3, exit_unequal = 4, exit_no_result = 5 };
+enum { exit_good = 0, exit_failed = 1, exit_usage = 2, exit_not_ready = 3, exit_unequal = 4, exit_pending = 5, exit_lost = 6 };
 
 static int failed(const char *what, int error) {
   fprintf(stderr, "oae: %s: %s\n", what, oae_error_text(error));
@@ -48,6 +48,7 @@ static int run_info(struct oae_port *port, const struct options *options) {
   printf("port        %" PRIu32 " of %" PRIu32 "\n", info.port, info.ports);
   printf("block       version %" PRIu32 ", %" PRIu32 ".%03" PRIu32 " MHz\n", info.block_version,
          info.clock_khz / 1000, info.clock_khz % 1000);
+  printf("fates       %s\n", OAE_GET(info.features, OAE_HOST_FEATURES_FATES) ? "told" : "not told");
   printf("answers    %s%s\n", OAE_GET(info.features, OAE_HOST_FEATURES_PUSHED) ? " pushed" : "",
          OAE_GET(info.features, OAE_HOST_FEATURES_STREAMED) ? " streamed" : "");
   printf("verbs       0x%02x\n", (unsigned int)OAE_GET(info.features, OAE_HOST_FEATURES_VERBS));
@@ -91,10 +92,27 @@ static int exit_of(const struct oae_swap *swap) {
   }
 }
 
+/* What became of a committed slot, or why that is not known. */
+static const char *fate_text(int fate) { return fate < 0 ? oae_error_text(fate) : oae_fate_name((unsigned int)fate); }
+
+static int exit_of_fate(int fate) {
+  switch (fate) {
+    case OAE_FATE_DELIVERED:
+      return exit_good;
+    case OAE_FATE_PENDING:
+      return exit_pending;
+    case OAE_FATE_LOST:
+      return exit_lost;
+    default:
+      return exit_failed;
+  }
+}
+
 static int run_swap(struct oae_port *port, const struct options *options) {
   struct oae_swap swap = {.verb = OAE_SWAP_VERB_SWAP};
   struct oae_times times = {0};
-  int error;
+  bool awaited;
+  int error, fate = 0;
 
   if (options->command == COMMAND_SEND) swap.verb = OAE_SWAP_VERB_SEND;
   memcpy(swap.offer, options->payload, sizeof(swap.offer));
@@ -102,6 +120,8 @@ static int run_swap(struct oae_port *port, const struct options *options) {
   if (error) return failed(oae_verb_name(swap.verb), error);
   /* Only root can see what a swap takes, and only where debugfs is mounted. */
   oae_port_times(port, &times);
+  awaited = options->until_delivered && swap.status == OAE_SWAP_STATUS_OK;
+  if (awaited) fate = oae_port_fate(port, &swap, options->timeout_ns);
   if (options->json) {
     printf("{\"verb\": \"%s\", \"status\": \"%s\", \"form\": \"%s\", \"epoch\": %u, \"sequence\": %" PRIu32
            ", \"from_store_ns\": %" PRIu64 ", \"from_read_ns\": %" PRIu64 ", \"tries\": %" PRIu32
@@ -110,7 +130,9 @@ static int run_swap(struct oae_port *port, const struct options *options) {
            swap.epoch, swap.sequence, times.store_ns, times.read_ns, swap.tries);
     for (int i = 0; i < OAE_PAYLOAD_WORDS; i++)
       printf("%s\"0x%016" PRIx64 "\"", i ? ", " : "", (uint64_t)swap.answer[i]);
-    printf("]}\n");
+    printf("]");
+    if (awaited) printf(", \"fate\": \"%s\"", fate_text(fate));
+    printf("}\n");
   } else {
     printf("%s, %s, epoch %u, sequence %" PRIu32 ", %" PRIu64 " ns from the first store, %" PRIu64
            " ns from the read\n",
@@ -118,8 +140,9 @@ static int run_swap(struct oae_port *port, const struct options *options) {
            times.store_ns, times.read_ns);
     print_words("offer", swap.offer);
     if (swap.verb == OAE_SWAP_VERB_SWAP) print_words("answer", swap.answer);
+    if (awaited) printf("fate   %s\n", fate_text(fate));
   }
-  return exit_of(&swap);
+  return awaited ? exit_of_fate(fate) : exit_of(&swap);
 }
 
 /* Why no step was done, and what can be done about it. */
@@ -169,7 +192,10 @@ static int run_steps(struct oae_port *port, const struct options *options) {
     swap = (struct oae_swap){.verb = OAE_SWAP_VERB_RESULT};
     error = swap_settled(port, options, &swap);
   }
-  if (error) return failed(oae_verb_name(swap.verb), error);
+  if (error) {
+    failed(oae_verb_name(swap.verb), error);
+    return error == -EREMOTEIO ? exit_lost : exit_failed;
+  }
   if (swap.verb == OAE_SWAP_VERB_RESULT)
     done = oae_swap_get_result(&swap, steps, options->num_steps);
   else
@@ -188,7 +214,7 @@ static int run_steps(struct oae_port *port, const struct options *options) {
       printf("word %u was %" PRIu64 "\n", steps[i].word, steps[i].found);
   }
   if (swap.verb == OAE_SWAP_VERB_RESULT) {
-    if (done == -EAGAIN) return exit_no_result;
+    if (done == -EAGAIN) return exit_pending;
     if (done == -EBUSY) return exit_not_ready;
     if (done < 0) return exit_failed;
   }
@@ -239,6 +265,8 @@ static void print_stat(const struct oae_stats *stats, const struct oae_firmware_
       {"driver.doubts", stats->doubts},
       {"driver.settled", stats->settled},
       {"driver.signals", stats->signals},
+      {"driver.lost", stats->lost},
+      {"driver.lost_remotes", stats->lost_remotes},
   };
 
   printf(json ? "{\"block.state\": \"%s\"" : "block.state          %s\n",

@@ -38,6 +38,8 @@ const char options_help[] =
     "  -m, --more          confirm a swap with the next one instead of at once\n"
     "  -R, --remote        cas, add, multi: with the words of the cell at the other end of the port, if the\n"
     "                      firmware has joined it with one there; --timeout limits the wait for the result\n"
+    "  -D, --until-delivered  swap, send: wait until the host at the other end of a joined port has used the\n"
+    "                      slot up by a committed swap of its own, and say so; --timeout limits this wait, too\n"
     "  -u, --untimed       bench: do not ask the driver for times between swaps, which takes longer\n"
     "                      than a swap\n"
     "  -j, --json          print JSON\n"
@@ -52,11 +54,15 @@ const char options_help[] =
     "  3  not committed, since the firmware was not ready or another swap holds a word\n"
     "  4  cas, multi: a comparison did not hold\n"
     "  5  --remote: the steps take effect, and their result has not come in time\n"
+    "     --until-delivered: the slot is still pending, on its way or because the other host makes no swap\n"
+    "  6  lost, because the other cell has lost its power, for example: nobody knows whether the steps took\n"
+    "     effect or the other host has had the slot, and they are not sent again\n"
     "\n"
     "examples:\n"
     "  oae swap 1 2 0xfeed\n"
     "  oae multi compare:0=0 write:0=1 add:1=-5 add:2=5\n"
     "  oae add --remote --port 4 --timeout 1ms 7 1\n"
+    "  oae send --until-delivered --port 4 --timeout 10s 0xfeed\n"
     "  oae bench --count 1000 --form streamed --mapped --port 3 --json\n";
 
 static bool parse_number(const char *text, uint64_t max, uint64_t *value) {
@@ -230,6 +236,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
       {"form", required_argument, NULL, 'f'},    {"more", no_argument, NULL, 'm'},
       {"reverse", no_argument, NULL, 'r'},       {"mapped", no_argument, NULL, 'M'},
       {"remote", no_argument, NULL, 'R'},        {"untimed", no_argument, NULL, 'u'},
+      {"until-delivered", no_argument, NULL, 'D'},
       {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
   };
@@ -239,7 +246,7 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
 
   *options = (struct options){.command = COMMAND_INFO, .count = 100, .timeout_ns = 1000000000};
   optind = 0; /* starts anew */
-  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrRujh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":d:p:c:t:f:mMrRDujh", names, NULL)) != -1) {
     switch (option) {
       case 'd':
         if (!parse_number(optarg, UINT_MAX, &value))
@@ -275,6 +282,9 @@ bool options_parse(int argc, char **argv, struct options *options, char mistake[
         break;
       case 'R':
         options->remote = true;
+        break;
+      case 'D':
+        options->until_delivered = true;
         break;
       case 'u':
         options->untimed = true;

@@ -38,6 +38,7 @@ struct options {
   bool mapped;
   bool reverse;
   bool untimed;
+  bool until_delivered; /* swap, send: wait until the host at the other end of the port has used the slot up */
   bool remote; /* cas, add, multi: with the words of the cell at the other end of the port */
   uint64_t payload[OAE_PAYLOAD_WORDS]; /* swap, send */
   struct oae_step steps[OAE_STEPS_MAX]; /* cas, add, multi */

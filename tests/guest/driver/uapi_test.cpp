@@ -11,11 +11,12 @@ namespace {
 TEST(Uapi, Sizes) {
   EXPECT_EQ(sizeof(oae_info), 80u);
   EXPECT_EQ(sizeof(oae_swap), 128u);
-  EXPECT_EQ(sizeof(oae_stats), 72u);
+  EXPECT_EQ(sizeof(oae_stats), 88u);
   EXPECT_EQ(sizeof(oae_firmware_stats), 56u);
   EXPECT_EQ(sizeof(oae_answer_buffer), 80u);
   EXPECT_EQ(sizeof(oae_epoch), 24u);
   EXPECT_EQ(sizeof(oae_words), 16u);
+  EXPECT_EQ(sizeof(oae_fate), 32u);
 }
 
 template <typename T>
@@ -32,6 +33,7 @@ TEST(Uapi, EachStructureBeginsWithItsSizeAndFlags) {
   expect_head<oae_firmware_stats>();
   expect_head<oae_epoch>();
   expect_head<oae_words>();
+  expect_head<oae_fate>();
 }
 
 TEST(Uapi, Offsets) {
@@ -53,6 +55,8 @@ TEST(Uapi, Offsets) {
   EXPECT_EQ(offsetof(oae_stats, committed), 16u);
   EXPECT_EQ(offsetof(oae_stats, liveness), 40u);
   EXPECT_EQ(offsetof(oae_stats, doubts), 48u);
+  EXPECT_EQ(offsetof(oae_stats, lost), 72u);
+  EXPECT_EQ(offsetof(oae_stats, lost_remotes), 80u);
   EXPECT_EQ(offsetof(oae_firmware_stats, exchanged), 8u);
   EXPECT_EQ(offsetof(oae_answer_buffer, generation), 64u);
   EXPECT_EQ(offsetof(oae_answer_buffer, confirmation), 72u);
@@ -61,6 +65,12 @@ TEST(Uapi, Offsets) {
   EXPECT_EQ(offsetof(oae_epoch, epoch), 20u);
   EXPECT_EQ(offsetof(oae_words, first), 8u);
   EXPECT_EQ(offsetof(oae_words, count), 12u);
+  EXPECT_EQ(offsetof(oae_fate, timeout_ns), 8u);
+  EXPECT_EQ(offsetof(oae_fate, sequence), 16u);
+  EXPECT_EQ(offsetof(oae_fate, forgotten), 20u);
+  EXPECT_EQ(offsetof(oae_fate, epoch), 24u);
+  EXPECT_EQ(offsetof(oae_fate, fate), 25u);
+  EXPECT_EQ(offsetof(oae_fate, reserved), 26u);
 }
 
 TEST(Uapi, PagesOfAMapping) {
@@ -79,6 +89,7 @@ TEST(Uapi, Codes) {
   EXPECT_EQ(OAE_IOC_FIRMWARE_STATS, 0xea14u);
   EXPECT_EQ(OAE_IOC_BEGIN, 0xea15u);
   EXPECT_EQ(OAE_IOC_WORDS, 0xea16u);
+  EXPECT_EQ(OAE_IOC_FATE, 0xea17u);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(Liboae, ErrorsHaveATextEach) {
   std::set<std::string> texts;
   for (const int error :
        {0, ENOENT, ENODEV, EBUSY, EIO, EPROTO, ETIMEDOUT, ENOTTY, ENODATA, EOPNOTSUPP, EACCES,
-                          EAGAIN, ECANCELED})
+                          EAGAIN, ECANCELED, EREMOTEIO})
     EXPECT_TRUE(texts.insert(oae_error_text(-error)).second) << error;
 }
 
@@ -85,6 +85,13 @@ TEST(Liboae, VerbNamesAreThoseOfTheRegisterMap) {
   EXPECT_STREQ(oae_verb_name(OAE_VERB_REMOTE), "remote");
   EXPECT_STREQ(oae_verb_name(OAE_VERB_RESULT), "result");
   EXPECT_STREQ(oae_verb_name(8), "unknown");
+}
+
+TEST(Liboae, FateNames) {
+  EXPECT_STREQ(oae_fate_name(OAE_FATE_PENDING), "pending");
+  EXPECT_STREQ(oae_fate_name(OAE_FATE_DELIVERED), "delivered");
+  EXPECT_STREQ(oae_fate_name(OAE_FATE_LOST), "lost");
+  EXPECT_STREQ(oae_fate_name(3), "unknown");
 }
 
 TEST(Liboae, FormNames) {

@@ -137,6 +137,13 @@ TEST(Options, Untimed) {
   }
 }
 
+TEST(Options, UntilDelivered) {
+  EXPECT_FALSE(parse({"send", "1"}).value.until_delivered);
+  for (const char* command : {"swap", "send"})
+    for (const char* option : {"-D", "--until-delivered"})
+      EXPECT_TRUE(parse({command, option, "1"}).value.until_delivered) << command;
+}
+
 TEST(Options, StandBeforeAndBehindTheCommand) {
   const options value =
       parse({"-d", "2", "bench", "--port=63", "-c65536", "-t", "0s", "-mj"}).value;

@@ -4,8 +4,10 @@
  *
  * A port can be open once at a time; another open fails with EBUSY. An open begins a new epoch, and
  * the last close ends it. poll() reports POLLIN while an offer of the firmware stands, so that a swap
- * would not be answered NOT_READY for want of one, and POLLPRI, if that is asked for, while a result for
- * OAE_SWAP_VERB_RESULT does. A reset that passes is no event; an unbinding is POLLERR and POLLHUP.
+ * would not be answered NOT_READY for want of one, and POLLPRI, if that is asked for, while a request for
+ * OAE_SWAP_VERB_RESULT would not wait: its result stands, or is lost. POLLRDBAND, if that is asked for,
+ * is reported while there is a loss that was not fetched (OAE_FATE_NEXT_LOSS). A reset that passes is no
+ * event; an unbinding is POLLERR and POLLHUP.
  *
  * Structures grow, and programs and drivers of different age understand each other. Each structure
  * begins with @size, the number of bytes that the caller has given, and with @flags. A driver takes
@@ -30,7 +32,7 @@
 #include <linux/types.h>
 
 /* Goes up by one with each addition to this interface. */
-#define OAE_INTERFACE_VERSION 3
+#define OAE_INTERFACE_VERSION 4
 
 #define OAE_PAYLOAD_WORDS 6
 
@@ -95,7 +97,8 @@ struct oae_info {
  * cell may use. Their result is the answer of RESULT, whose @offer is zero: bits OAE_RESULT_* in
  * @answer[0], and @answer[1 + i] as above. A port has one REMOTE at a time. Until RESULT is committed,
  * another REMOTE is answered NOT_READY. A RESULT is answered NOT_READY until the result has come, and a
- * result of an earlier epoch is dropped.
+ * result of an earlier epoch is dropped. If the REMOTE is lost (OAE_IOC_FATE), its RESULT does not wait, but
+ * fails with EREMOTEIO, until another REMOTE is committed.
  */
 #define OAE_RESULT_DONE 1 /* the steps took effect; else no step did */
 #define OAE_RESULT_BUSY 2 /* a swap in the other cell holds one of the words */
@@ -146,7 +149,8 @@ struct oae_info {
  *
  * OAE_IOC_SWAP makes one swap. It fails with EOPNOTSUPP if the device does not have the form or the
  * verb, with EBUSY while the port is mapped, and with EIO if the answer stays in doubt. No further
- * swap is made until OAE_IOC_SETTLE has returned the outcome of the swap in doubt.
+ * swap is made until OAE_IOC_SETTLE has returned the outcome of the swap in doubt. RESULT fails with
+ * EREMOTEIO if the REMOTE is lost: no result comes, and nobody knows whether its steps took effect.
  *
  * OAE_IOC_SETTLE asks for the outcome of the last swap, if its caller does not have it: because the
  * answer was in doubt, or because OAE_IOC_SWAP could not write it to memory (EFAULT). It fills in
@@ -195,6 +199,8 @@ struct oae_swap {
  * @doubts: number of swaps whose answer was in doubt since the driver was bound
  * @settled: number of these that are settled
  * @signals: number of interrupts of the port's vector since the driver was bound
+ * @lost: number of slots that were lost on their way to another cell's host since the driver was bound
+ * @lost_remotes: number of REMOTEs that were lost so since then
  */
 struct oae_stats {
 	__u32 size;
@@ -212,6 +218,8 @@ struct oae_stats {
 	__u64 doubts;
 	__u64 settled;
 	__u64 signals;
+	__u64 lost;
+	__u64 lost_remotes;
 };
 
 /**
@@ -315,6 +323,62 @@ struct oae_words {
 	__u32 count;
 };
 
+/*
+ * What became of a slot that has left the cell. If the firmware has joined the port with a port of another
+ * cell, a committed slot (SWAP or SEND) still has to reach the host there. It is delivered when that host
+ * has used it up by a committed swap. Slots are delivered in their order.
+ */
+#define OAE_FATE_PENDING 0 /* It is neither: in this port, on its way, or waiting at the other port. */
+#define OAE_FATE_DELIVERED 1 /* The other host has used it up. */
+#define OAE_FATE_LOST 2 /* Nobody knows whether the other host has had it. It is never sent again. */
+
+/* A flag of OAE_IOC_FATE: the question is which slot or REMOTE was lost. */
+#define OAE_FATE_NEXT_LOSS 1
+
+/**
+ * struct oae_fate - the fate of a slot, or the name of a loss
+ * @size: in: size of this structure
+ * @flags: in: OAE_FATE_NEXT_LOSS or zero
+ * @timeout_ns: in: how long to wait while the slot is pending, or until there is a loss; 0 or O_NONBLOCK:
+ *	not at all
+ * @sequence: in: sequence of the committed swap, as struct oae_swap has returned it; out, with
+ *	OAE_FATE_NEXT_LOSS: that of the oldest loss that was not fetched
+ * @forgotten: out: sequence of the last loss that the driver does not remember by name any more, 0: none
+ * @epoch: in: epoch of that swap; out, with OAE_FATE_NEXT_LOSS: epoch of the loss
+ * @fate: out: OAE_FATE_*; with OAE_FATE_NEXT_LOSS: LOST, or PENDING if there is no loss
+ * @reserved: zero
+ *
+ * OAE_IOC_FATE works while the port is mapped, too, and no swap has to wait for it. It fails with EOPNOTSUPP
+ * if the device does not tell fates, with EINVAL if no swap of this sequence has been exchanged yet, and with
+ * ENODATA if the epoch is not the port's present one. What is not known of an epoch at its end is never known:
+ * a reset, OAE_IOC_BEGIN, and the begin and the end of a mapping end an epoch.
+ *
+ * The driver is interrupted by a loss, and not by a delivery. While it waits, it looks for that at intervals
+ * that grow from 10 us to 1 ms. A slot can be pending for as long as it likes, for example over a link that is
+ * down, or because the other host makes no swap. A port that is not joined delivers and loses nothing:
+ * its slots belong to the firmware when they are committed, and stay PENDING here.
+ *
+ * The fate of a REMOTE is its RESULT, or LOST. Until it is lost, PENDING and DELIVERED mean nothing for it.
+ * Nor do they for a swap from which no slot has left the cell, because of its verb or because it was reversed.
+ *
+ * A loss comes if the other cell loses its power, or its link loses what it holds, or if a firmware has
+ * its port leave. It concerns at most two slots and one REMOTE, and the next slot of the port reaches the
+ * other host again. The driver remembers the names of the last 16 losses of an epoch. If there are more, each
+ * slot up to @forgotten is LOST, since nobody remembers which of them were delivered. OAE_FATE_NEXT_LOSS
+ * returns each of the names that it remembers once. Sequences are compared modulo 2^32: it is the last 2^31
+ * swaps of an epoch that have a fate.
+ */
+struct oae_fate {
+	__u32 size;
+	__u32 flags;
+	__u64 timeout_ns;
+	__u32 sequence;
+	__u32 forgotten;
+	__u8 epoch;
+	__u8 fate;
+	__u8 reserved[6];
+};
+
 #define OAE_IOC_MAGIC 0xea
 #define OAE_IOC_INFO _IO(OAE_IOC_MAGIC, 0x10) /* struct oae_info */
 #define OAE_IOC_SWAP _IO(OAE_IOC_MAGIC, 0x11) /* struct oae_swap */
@@ -324,5 +388,6 @@ struct oae_words {
 /* Begins an epoch, as an open does. EIO: an outcome of the kernel's has to be settled first. */
 #define OAE_IOC_BEGIN _IO(OAE_IOC_MAGIC, 0x15) /* struct oae_epoch */
 #define OAE_IOC_WORDS _IO(OAE_IOC_MAGIC, 0x16) /* struct oae_words */
+#define OAE_IOC_FATE _IO(OAE_IOC_MAGIC, 0x17) /* struct oae_fate */
 
 #endif

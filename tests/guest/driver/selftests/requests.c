@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/oae.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -90,6 +91,7 @@ TEST_F(port, refuses_bad_addresses)
 	const unsigned long codes[] = {
 		OAE_IOC_INFO, OAE_IOC_SWAP, OAE_IOC_SETTLE, OAE_IOC_STATS,
 		OAE_IOC_BEGIN, OAE_IOC_FIRMWARE_STATS, OAE_IOC_WORDS,
+		OAE_IOC_FATE,
 	};
 	unsigned int i;
 
@@ -175,6 +177,7 @@ FIXTURE_VARIANT(structure)
 {
 	unsigned long code;
 	uint32_t known;
+	uint32_t least; /* what it had in the oldest version that is served, if it has grown since */
 	int outcome; /* errno value of a correct request, or 0 */
 };
 
@@ -188,6 +191,7 @@ FIXTURE_VARIANT_ADD(structure, stats)
 {
 	.code = OAE_IOC_STATS,
 	.known = sizeof(struct oae_stats),
+	.least = offsetof(struct oae_stats, lost),
 };
 
 FIXTURE_VARIANT_ADD(structure, begin)
@@ -200,6 +204,14 @@ FIXTURE_VARIANT_ADD(structure, words)
 {
 	.code = OAE_IOC_WORDS,
 	.known = sizeof(struct oae_words),
+};
+
+/* It asks for a swap of epoch 0, which is not the present one. */
+FIXTURE_VARIANT_ADD(structure, fate)
+{
+	.code = OAE_IOC_FATE,
+	.known = sizeof(struct oae_fate),
+	.outcome = ENODATA,
 };
 
 FIXTURE_VARIANT_ADD(structure, settle)
@@ -230,6 +242,7 @@ union structure {
 
 TEST_F(structure, may_be_longer_but_not_shorter)
 {
+	const uint32_t least = variant->least ? variant->least : variant->known;
 	union structure structure;
 	uint32_t size, i;
 
@@ -238,12 +251,12 @@ TEST_F(structure, may_be_longer_but_not_shorter)
 		memset(&structure, 0, size);
 		structure.size = size;
 		structure.flags = 0;
-		if (size < variant->known) {
+		if (size < least) {
 			EXPECT_EQ(request(self->file, variant->code, &structure), EINVAL);
 			continue;
 		}
 		EXPECT_EQ(request(self->file, variant->code, &structure), variant->outcome);
-		for (i = variant->known; i < sizeof(structure); i++) {
+		for (i = size < variant->known ? size : variant->known; i < sizeof(structure); i++) {
 			ASSERT_EQ(structure.bytes[i], i < size ? 0 : PATTERN) {
 				TH_LOG("byte %u of %u", i, size);
 			}
@@ -304,6 +317,65 @@ TEST_F(port, swaps_in_both_forms)
 	EXPECT_EQ(after.doubts, self->before.doubts);
 	EXPECT_EQ(poll(&offers, 1, 1000), 1);
 	EXPECT_EQ(offers.revents, POLLIN);
+}
+
+/* The firmware has what was sent when it is committed, and no other host gets it. */
+TEST_F(port, has_no_fate_unless_it_is_joined)
+{
+	struct pollfd events = { .fd = self->file, .events = POLLPRI | POLLRDBAND };
+	struct oae_epoch epoch = { .size = sizeof(epoch) };
+	struct oae_fate fate, right;
+	struct oae_swap swap = a_swap(OAE_SWAP_FORM_STREAMED);
+	unsigned int i;
+
+	ASSERT_EQ(request(self->file, OAE_IOC_BEGIN, &epoch), 0);
+	fate = (struct oae_fate){
+		.size = sizeof(fate),
+		.sequence = 0xffffffff,
+		.epoch = epoch.epoch,
+	};
+	EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), EINVAL);
+
+	ASSERT_EQ(request(self->file, OAE_IOC_SWAP, &swap), 0);
+	ASSERT_EQ(swap.status, OAE_SWAP_STATUS_OK);
+	right = (struct oae_fate){
+		.size = sizeof(right),
+		.timeout_ns = 3000000,
+		.sequence = swap.sequence,
+		.epoch = swap.epoch,
+		.fate = OAE_FATE_LOST,
+	};
+	fate = right;
+	EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), 0);
+	EXPECT_EQ(fate.fate, OAE_FATE_PENDING);
+	EXPECT_EQ(fate.sequence, swap.sequence);
+	EXPECT_EQ(fate.forgotten, 0);
+
+	fate = right;
+	fate.sequence++;
+	EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), EINVAL);
+	fate.sequence = 0;
+	EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), EINVAL);
+	fate = right;
+	fate.epoch++;
+	EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), ENODATA);
+	for (i = 0; i < sizeof(fate.reserved); i++) {
+		fate = right;
+		fate.reserved[i] = 1;
+		EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), EINVAL);
+	}
+	for (i = 1; i < 32; i++) {
+		fate = right;
+		fate.flags = 1U << i;
+		EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), EINVAL);
+	}
+
+	fate = right;
+	fate.flags = OAE_FATE_NEXT_LOSS;
+	EXPECT_EQ(request(self->file, OAE_IOC_FATE, &fate), 0);
+	EXPECT_EQ(fate.fate, OAE_FATE_PENDING);
+	EXPECT_EQ(fate.sequence, 0);
+	EXPECT_EQ(poll(&events, 1, 0), 0);
 }
 
 TEST_HARNESS_MAIN
