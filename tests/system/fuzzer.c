@@ -25,13 +25,13 @@ enum { page_size = 4096, num_files = 6, num_ports = 4, num_maps = 4, max_threads
 
 static const unsigned long requests[] = {
     OAE_IOC_INFO,           OAE_IOC_SWAP,  OAE_IOC_SETTLE, OAE_IOC_STATS,
-    OAE_IOC_FIRMWARE_STATS, OAE_IOC_BEGIN, OAE_IOC_WORDS,
+    OAE_IOC_FIRMWARE_STATS, OAE_IOC_BEGIN, OAE_IOC_WORDS,  OAE_IOC_FATE,
 };
 enum { num_requests = sizeof(requests) / sizeof(*requests) };
 static const uint32_t sizes[num_requests] = {
     sizeof(struct oae_info),  sizeof(struct oae_swap),           sizeof(struct oae_swap),
     sizeof(struct oae_stats), sizeof(struct oae_firmware_stats), sizeof(struct oae_epoch),
-    sizeof(struct oae_words),
+    sizeof(struct oae_words), sizeof(struct oae_fate),
 };
 
 static atomic_int files[num_files];
@@ -92,6 +92,7 @@ static unsigned long some_request(struct thread *thread) {
 /* Fills memory with a request that is nearly right, or with anything. */
 static void fill(struct thread *thread, unsigned long request, void *memory) {
   struct oae_swap *swap = memory;
+  struct oae_fate *fate = memory;
   uint32_t *head = memory;
 
   for (unsigned int i = 0; i < 20; i++) ((uint64_t *)memory)[i] = chance(thread);
@@ -99,8 +100,14 @@ static void fill(struct thread *thread, unsigned long request, void *memory) {
   for (unsigned int i = 0; i < num_requests; i++)
     if (request == requests[i] && below(thread, 8)) head[0] = sizes[i] + 8 * !below(thread, 8);
   head[1] = below(thread, 8) ? below(thread, 2) : (uint32_t)odd_number(thread);
-  if (head[1] == 1 && request != OAE_IOC_SWAP && request != OAE_IOC_SETTLE && below(thread, 8))
+  if (head[1] == 1 && request != OAE_IOC_SWAP && request != OAE_IOC_SETTLE && request != OAE_IOC_FATE &&
+      below(thread, 8))
     head[1] = 0;
+  if (request == OAE_IOC_FATE) {
+    fate->timeout_ns = below(thread, 2) ? 0 : odd_number(thread) % 100000; /* No port here is joined. */
+    fate->sequence = below(thread, 4) ? 1 + below(thread, 16) : (uint32_t)odd_number(thread);
+    if (below(thread, 8)) memset(fate->reserved, 0, sizeof(fate->reserved));
+  }
   if (request == OAE_IOC_SWAP && below(thread, 4)) {
     swap->verb = below(thread, 8) ? 1 + (uint8_t)below(thread, 5) : (uint8_t)chance(thread);
     swap->form = below(thread, 8) ? (uint8_t)below(thread, 2) : (uint8_t)chance(thread);

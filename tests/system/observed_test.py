@@ -55,7 +55,7 @@ class Observed(machine.TestCase):
         text = (ABI / "sysfs-class-oae").read_text()
         documented = set(re.findall(r"^\t\t(\w+):\t", text, re.M))
         self.assertEqual(set(self.statistics()), documented)
-        self.assertEqual(len(documented), 12)
+        self.assertEqual(len(documented), 14)
 
     def test_a_port_in_use_is_watched(self):
         self.assertEqual(self.run_.file("busy").strip(), "1")
