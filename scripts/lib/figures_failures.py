@@ -17,15 +17,15 @@ BLOCK_CLOCK = 2_000  # 500 MHz
 TICK = 1_000_000_000  # firmware/config.h: from one sign of life to the next
 SERVED = 10  # tests/firmware/stopping_firmware.c: swaps, after which it stops
 
-# The answer of a first swap is the third completion after its port's open.
+# The answer of a first swap is the fifth completion of its program, after four of the open.
 LOST = """
-vpctl inject host_ipu.up completion_timeout CplD 3
+vpctl inject host_ipu.up completion_timeout CplD 5
 oae swap 7 --json > /share/swap
 """
 
 # The third swap of the program, which settles a swap in doubt as it went.
 DOWN = """
-vpctl inject host_ipu.up malformed_tlp CplD 5
+vpctl inject host_ipu.up malformed_tlp CplD 7
 /share/swapper 0 /tmp/record & swapper=$!
 sleep 1
 touch /tmp/stop

@@ -50,11 +50,14 @@ def of_window(lines: List[dict], here: int, there: int) -> Crossings:
     def bridge(end: int, what: str) -> List[int]:
         return [line["t"] for line in lines if line.get("bridge") == f"ipu{end}.oae.link" and line[what]]
 
-    settled: List[int] = []
+    sent = bridge(here, "passes")
+    # The ports have greeted each other before, and that is settled.
+    settled, done = [], None
     for line in lines:
         if line.get("window") == f"ipu{here}.oae.link":
-            settled += [line["t"]] * (line["settled"] - len(settled))
-    return Crossings(bridge(here, "passes"), bridge(there, "brings"), settled)
+            settled += [line["t"]] * (0 if done is None else line["settled"] - done)
+            done = line["settled"]
+    return Crossings(sent, bridge(there, "brings"), settled)
 
 
 CROSSINGS = {"pair": of_transfers, "window": of_window}
@@ -106,7 +109,9 @@ def paths_of(lines: List[dict], platform: str, bar: int, here: int, there: int) 
     crossings = CROSSINGS[platform](lines, here, there)
     counts = [len(each) for each in (committed, crossings.sent, crossings.received, crossings.settled)]
     if counts != [COUNT] * len(counts):
-        raise Failure(f"{counts[0]} slots of {COUNT} were committed, {counts[1]} sent, {counts[2]} received")
+        raise Failure(
+            f"{counts[0]} slots of {COUNT} were committed, {counts[1]} sent, {counts[2]} received, {counts[3]} settled"
+        )
     answers = arrivals(lines, there, bar)
     with_host = [next(arrival for left, arrival in answers if left >= time) for time in given]
     return [

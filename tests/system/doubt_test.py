@@ -4,13 +4,13 @@ import json
 
 import machine
 
-# The answer of a swap is the third completion of `oae swap`, after those of the open and of `info`. That also holds for a
-# streamed swap. Only the user settles a swap in doubt.
+# The answer of a swap is the fifth completion of `oae swap`, after four of the open. That also holds for a streamed swap. Only the
+# user settles a swap in doubt.
 SCRIPT = """
 echo 0 > /sys/module/oae/parameters/settle_reads
 swap() { # NAME OPTION...
   name=$1; shift
-  vpctl inject host_ipu.up completion_timeout CplD 3
+  vpctl inject host_ipu.up completion_timeout CplD 5
   code=0
   oae swap 7 --json "$@" > /share/$name || code=$?
   echo $code > /share/$name.code

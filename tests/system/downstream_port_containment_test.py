@@ -73,8 +73,8 @@ class Kernel(Case):
             script += f"each down.{error} vpctl inject host_ipu.down {error}\n"
         script += "each software poke $((dpc + 0x06)) '\\111'\n"
         script += "poke $((dpc + 0x10)) '\\000\\000\\000\\000'\npoke $((dpc + 0x14)) '\\007\\000\\007\\000'\n"
-        script += "vpctl inject host_ipu.up completion_timeout CplD 3\neach lost oae bench --count 20\n"
-        script += "vpctl inject host_ipu.down completer_abort MRd 3\neach aborted oae bench --count 20\n"
+        script += "vpctl inject host_ipu.up completion_timeout CplD 5\neach lost oae bench --count 20\n"
+        script += "vpctl inject host_ipu.down completer_abort MRd 5\neach aborted oae bench --count 20\n"
         # A processor that waits for a lost completion is costly to simulate.
         cls.run_ = machine.Run(*CONTAINMENT, "--set", "hosts[0].root_complex.completion_timeout=1ms", script=script).finish()
         assert cls.run_.code == 0, cls.run_

@@ -446,8 +446,10 @@ oae stat --port 4 > $role.stat 2>&1 || true  # It asks the firmware, too.
         self.assert_a_firmware_that_restarts_and_hangs_is_not_noticed()
 
     def test_a_wire_that_is_cut_leaves_the_other_neighbours_served(self):
-        hops = self.hops(self.children()["true"], (0, 4))
-        begin = hops[len(hops) // 2][0]
+        # Each host has then exchanged a tenth of its slots with both neighbours, and has more than 100 left.
+        uncut = [self.hops(self.children()["true"], (role, port)) for role in self.ends for port in self.ports]
+        begin = max(hops[self.count // 10][0] for hops in uncut)
+        self.assertLess(begin, min(hops[-100][0] for hops in uncut))
         until = begin + 10_000_000_000  # longer than a process waits for the processor
         run = self.exchange(*self.FIRMWARE, *cuts(0, [(begin, until)]))
         self.assert_all_came(run)
