@@ -18,7 +18,7 @@ HEAD = """
 device=/sys/bus/pci/devices/0000:01:00.0
 driver=/sys/bus/pci/drivers/oae
 dmesg -c > /dev/null
-# The answer of the first swap behind an open is the third completion, and nobody asks for it again.
+# The answer of the first swap behind an open is the fifth completion, and nobody asks for it again.
 lose() { echo 0 > /sys/module/oae/parameters/settle_reads; vpctl inject host_ipu.up completion_timeout CplD $1; }
 owner() { /share/owner "$@" >> /share/said || true; }
 """
@@ -38,7 +38,7 @@ measure() {
 }
 measure without
 REQUEST=%s
-if [ $REQUEST = settle ]; then lose 3; fi
+if [ $REQUEST = settle ]; then lose 5; fi
 /share/stall /dev/oae0p0 $REQUEST 2> /share/complaint & stall=$!
 for i in $(seq 100); do [ -e /tmp/stalled ] && break; sleep 0.01; done
 [ -e /tmp/stalled ]
@@ -53,31 +53,31 @@ SCRIPTS = {
     "map_unbound": "owner map_unbound\necho 0000:01:00.0 > $driver/bind\n",
     "buffer": "owner buffer\necho 0000:01:00.0 > $driver/bind\n",
     "pages": "owner pages\n",
-    "outcomes": "lose 3\nowner outcomes\n",
-    "count_settled": "lose 3\nowner count_settled\n",
+    "outcomes": "lose 5\nowner outcomes\n",
+    "count_settled": "lose 5\nowner count_settled\n",
     # The answer of each verb is lost, and its owner dies without having asked for it again, or asked in vain for its
-    # reversal, whose answer is lost too. The state of the port is read twice before that.
+    # reversal, whose answer is lost too. The registers of the port are read three times before that.
     "doubt": "".join(f"""
-lose 3
+lose 5
 /share/owner die_in_doubt {verb} >> /share/said && exit 1
 owner check "in doubt of verb {verb}"
-lose 3
-lose 6
+lose 5
+lose 9
 /share/owner die_in_doubt {verb} reverse >> /share/said && exit 1
 owner check "in doubt of the reversal of verb {verb}"
 """ for verb in range(1, 6)),
     # The two writes that demand a reversal are lost, the first when its owner asks for it, and the second at the close.
     "demands": """
-lose 3
-lose 6
+lose 5
+lose 9
 /share/owner die_in_doubt 3 reverse lose >> /share/said && exit 1
 owner check "in doubt of a reversal whose demands are lost"
 owner nothing_added
 """,
     # The close itself is not answered for a while.
     "unanswered": "".join(f"""
-lose 3
-for i in $(seq 4 {12 + more}); do vpctl inject host_ipu.up completion_timeout CplD $i; done
+lose 5
+for i in $(seq 6 {14 + more}); do vpctl inject host_ipu.up completion_timeout CplD $i; done
 /share/owner die_in_doubt 3 >> /share/said && exit 1
 sleep 4
 owner check "in doubt, and {more} more answers lost"
