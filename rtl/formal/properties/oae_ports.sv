@@ -12,6 +12,11 @@
   // The watch knows no other port (oae_deadline.sv).
   always_comb assume (watch_port == '0);
 
+  // A read of the register that joins the port finds whether it is joined (oae_readout.sv).
+  always_comb
+    assume (stage != oae_types::EXECUTE || write || target != oae_types::FIRMWARE_PORT ||
+            word != 3'(oae_registers::FIRMWARE_JOIN >> 3) || value[oae_registers::FIRMWARE_JOIN_JOINED_SHIFT] == row.joined);
+
   // ---- The banks of slots ----
 
   logic changes_a_slot;
