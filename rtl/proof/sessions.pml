@@ -3,6 +3,8 @@
  *
  * Port 0 sends slots, and port 1 uses them up and says so. joined.pml has the rules within a session, for both directions. Here, the
  * cell of either port, or one between them, loses its power, and the firmware takes a port back, at any point, FAULTS times.
+ * Those of the slots that REMOTES names by its bits are requests of the verb REMOTE, which port 1 applies and answers. The host
+ * of port 0 begins a new epoch EPOCHS times. remote.pml has the rules of REMOTE within a session.
  *
  * Each way keeps the order and repeats nothing. What a loss of power takes from it:
  *
@@ -18,12 +20,23 @@
 #ifndef FAULTS
 #define FAULTS 2
 #endif
+#ifndef REMOTES
+#define REMOTES 0
+#endif
+#ifndef EPOCHS
+#define EPOCHS 0
+#endif
+#ifndef SESSIONS
+#define SESSIONS 256 /* then a port counts from 0 again */
+#endif
 #define ON_WAY 5  /* messages on a way, at most */
 #define PLACES 2
 
 #define GREETING 1
 #define SLOT 2
 #define ACCOUNT 3
+#define REQUEST 4
+#define RESULT 5
 
 #define BEGINS 1
 #define LEAVES 2
@@ -41,24 +54,38 @@ byte told[2];                     /* the link says that slots are lost, since th
 
 /* Port 0 and its host */
 byte committed, room, newest, older, lost_slots;
+bit asked, away, forsaken, lost_remote;
+byte remote, result;              /* names of the REMOTE that is away, and of the one whose result is here */
+byte mine_asked;                  /* the REMOTE whose result the host awaits in this epoch */
 byte next = 1;
 bit lost[SLOTS + 1];              /* reported */
 bit gone[SLOTS + 1];              /* its own cell has lost its power */
+bit answered[SLOTS + 1];          /* its result has come */
 byte delivered;
 
 /* Port 1 and its host */
 byte waiting[PLACES], waits, uses;
 bit tentative, carried;
 byte brought, last;
+byte reply, applied;              /* the REMOTE whose result waits, and the last one that was applied */
 bit got[SLOTS + 1];
 
-byte faults = FAULTS;
+byte faults = FAULTS, epochs = EPOCHS;
+#ifdef GREETINGS
+byte greetings;                   /* since the last loss of power, report of a link or act of a firmware */
+#endif
 byte era = 1;                     /* one more than the losses of power so far */
 
 hidden byte p, q, i, n, kind, own, to, more, mine;
 hidden byte mistaken, ends;
 
 inline put(port, what, owns, tos, mores) {
+#ifdef GREETINGS
+  if
+  :: what == GREETING -> greetings++; assert(greetings <= GREETINGS)
+  :: else -> skip
+  fi;
+#endif
   assert(way[port].count < ON_WAY);
   way[port].at[way[port].count].kind = what;
   way[port].at[way[port].count].own = owns;
@@ -99,6 +126,18 @@ inline remove(port, first, number) {
   way[port].count = way[port].count - number
 }
 
+#define IS_REMOTE(slot) ((REMOTES >> (slot)) & 1)
+#define REPORTED (lost_slots == 0 && !lost_remote)
+#define MUTUAL (linked[0] && linked[1] && peer[0] == session[1] && peer[1] == session[0])
+
+inline disturb() {
+#ifdef GREETINGS
+  greetings = 0
+#else
+  skip
+#endif
+}
+
 /* The host of port 0 is told that this slot is lost. */
 inline lose(slot) {
   assert(slot > delivered && !lost[slot]);
@@ -108,6 +147,19 @@ inline lose(slot) {
 inline begin_anew() {
   if
   :: p == 0 ->
+    if
+    :: linked[0] && away ->
+      assert(REPORTED && !lost[remote] && !answered[remote]);
+      lost_remote = 1;
+      lost[remote] = 1;
+      asked = GUARD(a_lost_request_frees_its_place, 0);
+      forsaken = GUARD(a_lost_request_is_not_forsaken, 0);
+      mine_asked = 0;
+      REACHED(reported_lost_remote)
+    :: else -> skip
+    fi;
+    away = GUARD(a_lost_request_is_not_away, 0);
+    remote = 0;
     if
     :: linked[0] && room < PLACES ->
       assert(lost_slots == 0); /* or names would be overwritten */
@@ -130,13 +182,14 @@ inline begin_anew() {
     waiting[1] = 0;
     waits = 0;
     uses = 0;
+    reply = GUARD(a_result_ends_with_its_session, 0);
     carried = 0
   fi
 }
 
 inline begin_anew_unasked() {
   begin_anew();
-  session[p]++;
+  session[p] = (session[p] + 1) % GUARD(sessions_are_many, SESSIONS);
   linked[p] = 0;
   greets[p] = 1
 }
@@ -150,11 +203,11 @@ inline hear() {
   :: else -> skip
   fi;
   if
-  :: (more & LEAVES) == 0 ->
+  :: GUARD(every_greeting_tells_its_session, (more & LEAVES) == 0) ->
     linked[p] = 1;
     peer[p] = own;
     if
-    :: more == BEGINS -> greets[p] = GUARD(a_port_that_begins_is_answered, 1)
+    :: GUARD(only_who_begins_is_answered, more == BEGINS) -> greets[p] = GUARD(a_port_that_begins_is_answered, 1)
     :: else -> skip
     fi
   :: else -> skip
@@ -192,7 +245,7 @@ inline arrive() {
   if
   :: GUARD(what_is_for_an_earlier_life_is_dropped, !(more & BEGINS) && mistaken) ->
     if
-    :: kind == SLOT || kind == ACCOUNT -> REACHED(for_an_earlier_life)
+    :: kind > GREETING -> REACHED(for_an_earlier_life)
     :: else -> skip
     fi;
     kind = 0
@@ -200,13 +253,33 @@ inline arrive() {
   fi;
   if
   :: joined[p] && kind == GREETING -> hear()
-  :: joined[p] && (kind == SLOT || kind == ACCOUNT) && GUARD(nothing_counts_without_a_session, linked[p]) &&
+  :: joined[p] && kind > GREETING && GUARD(nothing_counts_without_a_session, linked[p]) &&
      GUARD(what_is_for_another_session_is_dropped, to == session[p]) ->
     if
     :: kind == SLOT ->
       assert(waits < PLACES); /* there is a place */
       waiting[waits] = own;
       waits++
+    :: kind == REQUEST ->
+      assert(reply == 0); /* there is a place */
+      assert(own > applied && !got[own]); /* in their order, and once */
+      if
+      :: lost[own] -> REACHED(applied_and_lost)
+      :: else -> skip
+      fi;
+      applied = own;
+      got[own] = 1;
+      reply = own
+    :: kind == RESULT ->
+      assert(away && result == 0 && own == remote); /* there is a place, and it is the result of this request */
+      answered[own] = 1;
+      away = 0;
+      remote = 0;
+      if
+      :: GUARD(a_forsaken_result_is_dropped, forsaken) -> asked = 0; REACHED(forsaken_result)
+      :: else -> result = own
+      fi;
+      forsaken = 0
     :: else ->
       assert(more <= PLACES - room);
       if
@@ -216,7 +289,7 @@ inline arrive() {
       room = room + more
     fi
   :: else -> if
-             :: kind == SLOT || kind == ACCOUNT -> REACHED(dropped)
+             :: kind > GREETING -> REACHED(dropped)
              :: else -> skip
              fi
   fi
@@ -232,6 +305,7 @@ inline vanish(port, first, number) {
 
 /* The cell of port p loses its power. */
 inline lose_power() {
+  disturb();
   era++;
   q = 1 - p;
   /* What was on its way here, and has come furthest */
@@ -259,7 +333,7 @@ inline lose_power() {
   greets[p] = 0;
   told[p] = 0;
   other[p] = 0;
-  life[p]++;
+  life[p] = life[p] + GUARD(each_life_has_a_new_number, 1);
   if
   :: p == 0 ->
     n = 1;
@@ -272,12 +346,20 @@ inline lose_power() {
     newest = 0;
     older = 0;
     lost_slots = 0;
+    asked = 0;
+    away = 0;
+    remote = 0;
+    forsaken = 0;
+    lost_remote = 0;
+    result = 0;
+    mine_asked = 0;
     REACHED(power_of_the_sender)
   :: else ->
     waiting[0] = 0;
     waiting[1] = 0;
     waits = 0;
     uses = 0;
+    reply = 0;
     tentative = 0;
     carried = 0;
     brought = 0;
@@ -287,6 +369,7 @@ inline lose_power() {
 
 /* A cell between them loses its power, and with it some of what was on its way to port q. */
 inline lose_between() {
+  disturb();
   era++;
   p = 1 - q;
   n = 0;
@@ -308,6 +391,20 @@ inline lose_between() {
   REACHED(power_between)
 }
 
+/* While both ports know each other and nothing is on its way, what port 0 has passed on waits at port 1. */
+inline settled() {
+  if
+  :: MUTUAL && !greets[0] && !greets[1] && told[0] == 0 && told[1] == 0 && way[0].count == 0 && way[1].count == 0 ->
+    assert(PLACES - room == waits + uses && away == (reply != 0) && remote == reply);
+    assert(waits == 0 || waiting[waits - 1] == newest);
+    assert(waits < 2 || waiting[0] == older)
+  :: else -> skip
+  fi;
+  /* The place for a result is not kept for a request that is nowhere. */
+  assert(asked == (away || result != 0 || (committed != 0 && IS_REMOTE(committed))));
+  assert(asked || !forsaken)
+}
+
 active proctype ports() {
   room = PLACES;
 end:
@@ -315,17 +412,17 @@ end:
   :: atomic {
       if
       /* The firmware of each cell */
-      :: !joined[0] -> p = 0; begin_anew_unasked(); joined[0] = 1
-      :: !joined[1] -> p = 1; begin_anew_unasked(); joined[1] = 1
-      :: joined[0] && faults > 0 -> faults--; p = 0; begin_anew_unasked(); joined[0] = 0
-      :: joined[1] && faults > 0 -> faults--; p = 1; begin_anew_unasked(); joined[1] = 0
+      :: !joined[0] -> disturb(); p = 0; begin_anew_unasked(); joined[0] = 1
+      :: !joined[1] -> disturb(); p = 1; begin_anew_unasked(); joined[1] = 1
+      :: joined[0] && faults > 0 -> disturb(); faults--; p = 0; begin_anew_unasked(); joined[0] = 0
+      :: joined[1] && faults > 0 -> disturb(); faults--; p = 1; begin_anew_unasked(); joined[1] = 0
       /* The links */
-      :: told[0] != 0 -> p = 0; told[0] = 0;
+      :: told[0] != 0 -> disturb(); p = 0; told[0] = 0;
         if
         :: joined[0] && GUARD(a_loss_of_the_link_ends_it, true) -> begin_anew_unasked(); REACHED(told_by_the_link)
         :: else -> skip
         fi
-      :: told[1] != 0 -> p = 1; told[1] = 0;
+      :: told[1] != 0 -> disturb(); p = 1; told[1] = 0;
         if
         :: joined[1] -> begin_anew_unasked()
         :: else -> skip
@@ -338,12 +435,22 @@ end:
         greets[1] = 0;
         put(0, GREETING, session[1], peer[1], (linked[1] -> 0 : BEGINS) + (joined[1] -> 0 : LEAVES))
       :: GUARD(greetings_go_first, !greets[0]) && joined[0] && GUARD(slots_go_within_a_session, linked[0]) && committed != 0 &&
-         GUARD(only_with_room, room > 0) && GUARD(only_if_the_host_knows, lost_slots == 0) && way[1].count < ON_WAY ->
+         !IS_REMOTE(committed) && GUARD(only_with_room, room > 0) && GUARD(only_if_the_host_knows, REPORTED) &&
+         way[1].count < ON_WAY ->
         older = newest;
         newest = committed;
         committed = 0;
         room--;
         put(1, SLOT, newest, peer[0], 0)
+      :: !greets[0] && joined[0] && linked[0] && committed != 0 && IS_REMOTE(committed) &&
+         GUARD(requests_wait_until_the_host_knows, REPORTED) && way[1].count < ON_WAY ->
+        remote = committed;
+        committed = 0;
+        away = 1;
+        put(1, REQUEST, remote, peer[0], 0)
+      :: !greets[1] && joined[1] && linked[1] && reply != 0 && way[0].count < ON_WAY ->
+        put(0, RESULT, reply, peer[1], 0);
+        reply = 0
       :: !greets[1] && joined[1] && linked[1] && uses > 0 && way[0].count < ON_WAY ->
         put(0, ACCOUNT, 0, peer[1], uses);
         uses = 0
@@ -351,9 +458,32 @@ end:
       :: way[0].count > 0 && (told[0] == 0 || GUARD(losses_come_first, way[0].at[0].era < told[0])) -> p = 0; arrive()
       :: way[1].count > 0 && (told[1] == 0 || way[1].at[0].era < told[1]) -> p = 1; arrive()
       /* The hosts */
-      :: committed == 0 && next <= SLOTS -> committed = next; next++
-      :: lost_slots > 0 -> lost_slots = 0
-      :: waits > 0 && !tentative -> tentative = 1; carried = 1; brought = waiting[0]
+      :: committed == 0 && next <= SLOTS && !IS_REMOTE(next) -> committed = next; next++
+      :: committed == 0 && next <= SLOTS && IS_REMOTE(next) && !asked ->
+        committed = next;
+        asked = 1;
+        mine_asked = next;
+        next++
+      :: !REPORTED -> lost_slots = 0; lost_remote = 0
+      :: result != 0 ->
+        assert(asked && result == mine_asked);
+        result = 0;
+        asked = 0;
+        mine_asked = 0;
+        REACHED(collected)
+      :: epochs > 0 -> /* it begins a new one */
+        epochs--;
+        asked = asked && result == 0;
+        forsaken = GUARD(an_epoch_forsakes_its_request, asked);
+        result = 0;
+        mine_asked = 0;
+        lost_slots = 0;
+        lost_remote = 0
+      :: waits > 0 && !tentative ->
+        assert(!MUTUAL || !lost[waiting[0]]);
+        tentative = 1;
+        carried = 1;
+        brought = waiting[0]
       :: tentative ->
         assert(brought > last && !got[brought]); /* in their order, and once */
         if
@@ -379,6 +509,7 @@ end:
       :: faults > 0 && way[0].count > 0 -> faults--; q = 0; lose_between()
       :: faults > 0 && way[1].count > 0 -> faults--; q = 1; lose_between()
       fi;
+      settled();
       p = 0; q = 0; i = 0; n = 0; kind = 0; own = 0; to = 0; more = 0; mine = 0; mistaken = 0; ends = 0
     }
   od;
@@ -388,11 +519,11 @@ end:
 active proctype watch() {
   atomic {
     timeout;
-    assert(linked[0] && linked[1] && peer[0] == session[1] && peer[1] == session[0]);
+    assert(MUTUAL && !asked && REPORTED && reply == 0);
     assert(committed == 0 && next > SLOTS && room == PLACES && way[0].count == 0 && way[1].count == 0);
     n = 1;
     do
-    :: n <= SLOTS -> assert(gone[n] || lost[n] || (got[n] && n <= delivered)); n++
+    :: n <= SLOTS -> assert(gone[n] || lost[n] || (got[n] && (IS_REMOTE(n) -> answered[n] : n <= delivered))); n++
     :: else -> break
     od;
     n = 0
