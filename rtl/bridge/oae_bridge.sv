@@ -243,7 +243,7 @@ module oae_bridge #(
   logic wants_put;
 
   assign wants_take = out_q == TAKE;
-  assign wants_put = in_q == PUT && has_port && !strange && !late;
+  assign wants_put = in_q == PUT && has_port && !strange && !late && stale_q == '0;
   assign valid_o = wants_take || wants_put || renew_q;
   assign errand_o = renew_q ? oae_types::RENEW : wants_put ? oae_types::PUT : oae_types::TAKE;
   assign port_o = renew_q ? renew_port_q : wants_put ? label[5:0] : out_port_q;
