@@ -105,7 +105,7 @@ struct Chain {
   }
   void bring_up() {
     join();
-    Fixture::pass(hold_off + 5 * vp::us);
+    Fixture::pass(hold_off + 500 * vp::us);  // also for the ports' greetings
     EXPECT_EQ(first->phase(), unsigned{OAE_WINDOW_PHASE_UP});
     EXPECT_EQ(last->phase(), unsigned{OAE_WINDOW_PHASE_UP});
     for (const auto& cell : middle) {
@@ -324,7 +324,7 @@ TEST_F(RelayModel, ASlotWithoutARouteTakesTheLinkDownUntilItHasOne) {
     EXPECT_EQ(chain->last->counter("link.brought"), 0u);
     middle.join();
     chain->take_up();
-    pass(20 * vp::us);
+    pass(500 * vp::us);
     ASSERT_EQ(chain->last->exchange(chain->there, 3), 0u);
     ASSERT_EQ(chain->last->exchange(chain->there, 5), 2u);
     EXPECT_EQ(middle.counter("link0.strays"), 1u);
