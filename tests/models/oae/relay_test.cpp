@@ -323,10 +323,12 @@ TEST_F(RelayModel, ASlotWithoutARouteTakesTheLinkDownUntilItHasOne) {
     EXPECT_EQ(middle.firmware[0].read(OAE_WINDOW_COUNT_STRAY), 1u);
     EXPECT_EQ(chain->last->counter("link.brought"), 0u);
     middle.join();
-    chain->take_up();
-    pass(500 * vp::us);
+    for (unsigned n = 0; n < 3; ++n) {
+      chain->take_up();
+      pass(500 * vp::us);
+    }
     ASSERT_EQ(chain->last->exchange(chain->there, 3), 0u);
-    ASSERT_EQ(chain->last->exchange(chain->there, 5), 2u);
+    EXPECT_EQ(middle.phase(0), unsigned{OAE_WINDOW_PHASE_UP});
     EXPECT_EQ(middle.counter("link0.strays"), 1u);
   });
 }
