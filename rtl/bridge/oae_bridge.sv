@@ -13,7 +13,8 @@
 // Ports count their sessions anew after a power-up. So that none is taken for one of an earlier life, each cell has a number for its
 // life: the session that the link at the other end of the wire has when the two first come up. It is another one in each life, since
 // that link takes a new session whenever it goes down. Greetings tell it. Whatever is sent names the life that it is for, but for a
-// greeting of a port that begins, and a new life of the other cell ends the sessions of all ports.
+// greeting of a port that begins, and a new life of the other cell ends the sessions of all ports. The first one that is heard ends
+// none, since no port knows a session before.
 //
 // Slice 0 of a slot in a ring is as in registers/passage.yaml. It may be an account without a slot.
 module oae_bridge #(
@@ -73,7 +74,8 @@ module oae_bridge #(
 
   logic         begun_q;                      // the link was up in this life
   logic [11:0]  life_q;                       // the number of this life, from then on
-  logic [11:0]  other_life_q;                 // that of the other cell, 0 before it was heard
+  logic         heard_q;                      // the other cell has told the number of its life,
+  logic [11:0]  other_life_q;                 //   which is this
   logic         works;
   logic         greeting;                     // what has come from the link is one,
   logic         strange;                      //   of a life that was not heard of yet,
@@ -81,18 +83,22 @@ module oae_bridge #(
 
   assign works = bridged_i && begun_q;
   assign greeting = in_slot_q[ACCOUNT] && in_slot_q[GREETING];
-  assign strange = greeting && in_slot_q[OWN_LIFE +: 12] != other_life_q;
+  assign strange = in_q == PUT && greeting && (!heard_q || in_slot_q[OWN_LIFE +: 12] != other_life_q);
   assign late = !in_slot_q[BEGINS] && in_slot_q[LIFE +: 12] != life_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       begun_q <= 1'b0;
       life_q <= '0;
+      heard_q <= 1'b0;
       other_life_q <= '0;
     end else begin
       if (up_i) begun_q <= 1'b1;
       if (!begun_q) life_q <= other_i;
-      if (strange) other_life_q <= in_slot_q[OWN_LIFE +: 12];
+      if (strange) begin
+        heard_q <= 1'b1;
+        other_life_q <= in_slot_q[OWN_LIFE +: 12];
+      end
     end
   end
 
@@ -228,7 +234,7 @@ module oae_bridge #(
       ports_q <= '0;
     end else begin
       stale_q <= (moves ? stale_q & (stale_q - 64'd1) : stale_q) | (ports_i ^ ports_q) |
-                 (loses_i || strange ? ports_i : '0);
+                 (loses_i || (strange && heard_q) ? ports_i : '0);
       if (moves) renew_q <= stale_q != '0;
       if (moves) renew_port_q <= stale_port;
       ports_q <= ports_i;
@@ -243,7 +249,7 @@ module oae_bridge #(
   logic wants_put;
 
   assign wants_take = out_q == TAKE;
-  assign wants_put = in_q == PUT && has_port && !strange && !late && stale_q == '0;
+  assign wants_put = in_q == PUT && has_port && !strange && !late;
   assign valid_o = wants_take || wants_put || renew_q;
   assign errand_o = renew_q ? oae_types::RENEW : wants_put ? oae_types::PUT : oae_types::TAKE;
   assign port_o = renew_q ? renew_port_q : wants_put ? label[5:0] : out_port_q;
