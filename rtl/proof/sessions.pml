@@ -141,6 +141,7 @@ inline disturb() {
 /* The host of port 0 is told that this slot is lost. */
 inline lose(slot) {
   assert(slot > delivered && !lost[slot]);
+  assert(faults < FAULTS); /* nothing is lost without one */
   lost[slot] = 1
 }
 
@@ -235,11 +236,13 @@ inline arrive() {
   remove(p, 0, 1);
   if
   :: kind == GREETING && mine != other[p] ->
-    other[p] = mine;
     if
-    :: joined[p] && GUARD(another_life_ends_it, true) -> begin_anew_unasked(); REACHED(another_life)
+    :: joined[p] && GUARD(the_first_life_ends_none, other[p] != 0) && GUARD(another_life_ends_it, true) ->
+      begin_anew_unasked();
+      REACHED(another_life)
     :: else -> skip
-    fi
+    fi;
+    other[p] = mine
   :: else -> skip
   fi;
   if
