@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The project's firmware, which restarts when a host orders it, at whatever point it is. This file
- * wraps two functions of that firmware. It is the partner of port 0, and stands between the
- * interrupt controller and the handler of interrupts (irq.c). It uses the physical timer, of which
+ * takes the orders of port 0 (order_port.h), and stands between the interrupt controller and the
+ * handler of interrupts (irq.c). It uses the physical timer, of which
  * the firmware makes no use.
  *
  * A slot that is committed at port 0 is an order if its first payload word is ORDER. The further
@@ -19,18 +19,13 @@
 #include "log.h"
 #include "mmio.h"
 #include "oae_memory_map.h"
-#include "swap_service.h"
+#include "order_port.h"
 
-/* The linker leads the firmware's calls of the functions to the first of each two. */
+/* The linker leads the firmware's calls of the function to the first of the two. */
 unsigned __wrap_gic_acknowledge(void);
 unsigned __real_gic_acknowledge(void);
-bool __wrap_swap_service_init(struct swap_service* service, uintptr_t block,
-                              const struct swap_partner* others);
-bool __real_swap_service_init(struct swap_service* service, uintptr_t block,
-                              const struct swap_partner* partner);
 
 #define ORDER 0x7472617473657221ull /* "!restart" */
-#define ORDER_PORT 0
 #define PHYSICAL_TIMER_INTID 30
 #define TIMER_ENABLE 1
 #define SCTLR_EL1_RESET 0x30d00800 /* MMU and caches off */
@@ -49,7 +44,7 @@ static bool aimed; /* the timer runs */
 extern char _start[];
 
 /* A restart may come between this and the release of the slot, which is then taken once more. */
-static void receive_order(uintptr_t payload) {
+void order_port_accept(uintptr_t payload) {
   uint64_t header = mmio_read64(payload - 8);
 
   if (header == orders.header || mmio_read64(payload) != ORDER) return;
@@ -58,40 +53,6 @@ static void receive_order(uintptr_t payload) {
   orders.mean_us = mmio_read64(payload + 16);
   orders.random = mmio_read64(payload + 24) | 1;
   orders.hangs = mmio_read64(payload + 32);
-}
-
-static const uint64_t* offer(void* context, unsigned n) {
-  static const uint64_t nothing[SWAP_PAYLOAD_WORDS];
-  const struct swap_partner* others = context;
-
-  return n == ORDER_PORT ? nothing : others->offer(others->context, n);
-}
-
-static void used(void* context, unsigned n) {
-  const struct swap_partner* others = context;
-
-  if (n != ORDER_PORT) others->used(others->context, n);
-}
-
-static bool accept(void* context, unsigned n, uintptr_t payload) {
-  const struct swap_partner* others = context;
-
-  if (n != ORDER_PORT) return others->accept(others->context, n, payload);
-  receive_order(payload);
-  return true;
-}
-
-bool __wrap_swap_service_init(struct swap_service* service, uintptr_t block,
-                              const struct swap_partner* others) {
-  static struct swap_partner partner;
-
-  partner = (struct swap_partner){.ports = others->ports | 1ull << ORDER_PORT,
-                                  .bridged = others->bridged,
-                                  .context = (void*)others,
-                                  .offer = offer,
-                                  .used = used,
-                                  .accept = accept};
-  return __real_swap_service_init(service, block, &partner);
 }
 
 static uint64_t random_below(uint64_t limit) {

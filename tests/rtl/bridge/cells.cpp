@@ -78,18 +78,39 @@ void Cells::send(Cell& cell, std::uint64_t head, std::uint64_t number, Of end) {
   rest();
 }
 
+void Cells::join_all(Cell& cell) {
+  for (unsigned port = 0; port < ports; ++port) {
+    put(cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
+  }
+  for (unsigned cable = 0; cable < links; ++cable) {
+    put(cell, end_of(cell, cable), OAE_WINDOW_PORTS, ports_of(cable));
+  }
+}
+
 void Cells::bring_up() {
   for (Cell* cell : {a.get(), b.get()}) {
-    for (unsigned port = 0; port < ports; ++port) {
-      put(*cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
-    }
-    for (unsigned cable = 0; cable < links; ++cable) {
-      put(*cell, end_of(*cell, cable), OAE_WINDOW_PORTS, ports_of(cable));
-    }
+    join_all(*cell);
     take_up(*cell);
   }
   until([this] { return is_up(); });
   rest();
+}
+
+void Cells::tend(Cell& cell) {
+  for (unsigned cable = 0; cable < links; ++cable) {
+    put(cell, end_of(cell, cable), OAE_WINDOW_LIMITS,
+        OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 6));
+  }
+  take_up(cell);
+}
+
+void Cells::tend_until_up() {
+  until([this] {
+    tend(*a);
+    tend(*b);
+    clock(400);
+    return is_up();
+  });
 }
 
 void Cells::take_up_with_stranger() {

@@ -68,8 +68,13 @@ class Cells : public testing::Test {
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - ports);
     return links == 1 ? all : cable == 0 ? all >> ports / 2 : all & all << ports / 2;
   }
+  /// Joins all ports of a cell, and gives each to its link.
+  void join_all(Cell& cell);
   /// Joins all ports, and takes the links up.
   void bring_up();
+  /// What a firmware may do again and again: sets short limits, and takes the links up.
+  void tend(Cell& cell);
+  void tend_until_up();
   void take_up(Cell& cell, bool bridged = true);
   void take_up(Cell& cell, Of end, bool bridged = true);
   /// Takes the links up. Those of `b` are not bridged, and its firmware may send what it likes.

@@ -72,10 +72,7 @@ class Fates : public Cells {
     until([this] { return b->top.idle_o; });
   }
   void restart() {
-    for (unsigned n = 0; n < ports; ++n) put(*b, Of::block, OAE_FIRMWARE_JOIN_AT(n), 1);
-    for (unsigned cable = 0; cable < links; ++cable) {
-      put(*b, end_of(*b, cable), OAE_WINDOW_PORTS, ports_of(cable));
-    }
+    join_all(*b);
     clock(hold_off);
     take_up(*a);
     take_up(*b);

@@ -113,15 +113,7 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
     put(cell, end, OAE_WINDOW_SEND_AT(below(16)) + 8 * below(8), random());
     get(cell, end, OAE_WINDOW_RECEIVE_AT(below(16)));
     put(cell, end, OAE_WINDOW_COMMAND, below(4));
-    configure(cell);
-  }
-
-  void configure(Cell& cell) {
-    for (unsigned cable = 0; cable < links; ++cable) {
-      put(cell, end_of(cell, cable), OAE_WINDOW_LIMITS,
-          OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 6));
-    }
-    take_up(cell);
+    tend(cell);
   }
 
   Of any_end(const Cell& cell) { return end_of(cell, links == 1 ? 0 : below(links)); }
@@ -154,8 +146,8 @@ class Faults : public Cells, public testing::WithParamInterface<unsigned> {
           }
           break;
         case 10:
-          configure(*a);
-          configure(*b);
+          tend(*a);
+          tend(*b);
           break;
         case 11:
         case 12:
@@ -209,12 +201,7 @@ TEST_P(Faults, EachSlotReachesTheOtherHostOnce) {
   rate = GetParam() % 4 == 3 ? 0 : 5 + below(40);
   run(3000);
   rate = 0;
-  until([this] {
-    configure(*a);
-    configure(*b);
-    clock(400);
-    return is_up();
-  });
+  tend_until_up();
   for (auto& side : parties) {
     for (Party& party : side) settle(party, true);
   }

@@ -81,21 +81,6 @@ class Losses : public Cells, public testing::WithParamInterface<unsigned> {
     if (slots != 0) acknowledge(party.host);
   }
 
-  void configure(Cell& cell) {
-    for (unsigned cable = 0; cable < links; ++cable) {
-      put(cell, end_of(cell, cable), OAE_WINDOW_LIMITS,
-          OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 6));
-      put(cell, end_of(cell, cable), OAE_WINDOW_PORTS, ports_of(cable));
-    }
-    take_up(cell);
-  }
-
-  void join_all(Cell& cell) {
-    for (unsigned port = 0; port < ports; ++port) {
-      put(cell, Of::block, OAE_FIRMWARE_JOIN_AT(port), 1);
-    }
-  }
-
   void lose_power() {
     ++failures;
     b = std::make_unique<Cell>(now);
@@ -108,7 +93,7 @@ class Losses : public Cells, public testing::WithParamInterface<unsigned> {
     }
     if (below(2) == 0) clock(below(3) * hold_off / 2);
     join_all(*b);
-    configure(*b);
+    tend(*b);
   }
 
   void run(unsigned steps) {
@@ -148,8 +133,8 @@ class Losses : public Cells, public testing::WithParamInterface<unsigned> {
           }
           break;
         case 12:
-          configure(*a);
-          configure(*b);
+          tend(*a);
+          tend(*b);
           break;
         default:
           clock(below(200));
@@ -189,12 +174,7 @@ TEST_P(Losses, EachSlotIsDeliveredOrLostByName) {
   rate = GetParam() % 3 == 0 ? 0 : 5 + below(40);
   run(4000);
   rate = 0;
-  until([this] {
-    configure(*a);
-    configure(*b);
-    clock(400);
-    return is_up();
-  });
+  tend_until_up();
   rest();
   std::size_t delivered = 0;
   std::size_t lost = 0;
