@@ -121,7 +121,7 @@ def halves(start, begin=BEGIN, names=tuple(RUNS)):
 
 def check_damages(case, traces):
     """Checks that a trace that is damaged is refused."""
-    run = subprocess.run([DAMAGES, *traces], text=True, capture_output=True, timeout=1200, check=False)
+    run = subprocess.run([DAMAGES, *traces], text=True, capture_output=True, timeout=400, check=False)
     *lines, last = run.stdout.splitlines()
     damages = int(last.removeprefix("damages "))
     # Some damages find no place. A decision with another end leaves a trace that could be true, if its task was taken back then.

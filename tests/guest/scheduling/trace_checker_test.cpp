@@ -70,6 +70,7 @@ TEST(Checker, FindsEachDamage) {
     const DamageResult result = damage_everywhere(trace, 1000, limit);
     EXPECT_THAT(result.missed, IsEmpty()) << trace.head.transport;
     EXPECT_GT(result.done, 500u);
+    expect_refusals_to_change_nothing(trace);
   }
 }
 
@@ -163,9 +164,11 @@ TEST(Checker, FindsAnOwnersDecisionThatIsRefusedForAMessage) {
 }
 
 TEST(Checker, FindsEachDamageToAnOwnersTrace) {
-  const DamageResult result = damage_everywhere(owned().trace(), 1000, limit);
+  const Trace trace = owned().trace();
+  const DamageResult result = damage_everywhere(trace, 1000, limit);
   EXPECT_THAT(result.missed, IsEmpty());
   EXPECT_GT(result.done, 400u);
+  expect_refusals_to_change_nothing(trace);
 }
 
 TEST(Checker, FindsATaskThatRunsTwice) {

@@ -82,8 +82,9 @@ std::vector<TraceDamage> decisions() {
       {"a decision is withdrawn",
        where(is_decision,
              [](Trace& trace, std::size_t) {
+               if (!trace.head.counted) return false;
                ++trace.head.agent.written;
-               return trace.head.counted != 0;
+               return true;
              }),
        false},
       {"a number does not rise",
@@ -108,22 +109,23 @@ std::vector<TraceDamage> decisions() {
              [](Trace& trace, std::size_t at) {
                const std::size_t first = next(trace, 0, is_sent);
                const std::uint64_t time = trace.records[first].time;
-               const bool older = trace.records[at].newest != time;
-               trace.records[at].newest = time;
                const std::size_t named = next(trace, first + 1, [&](const auto& record) {
                  return is_about_task(record) && gtid_of(record) == trace.records[at].gtid;
                });
-               return older && first < named && named < at;
+               if (trace.records[at].newest == time || named >= at) return false;
+               trace.records[at].newest = time;
+               return true;
              })},
-      {"a barrier is old", where(is_decision,
-                                 [](Trace& trace, std::size_t at) {
-                                   const bool old = names_a_beginning(trace, at);
-                                   --trace.records[at].task_barrier;
-                                   const std::size_t end = end_of(trace, at);
-                                   return end < trace.records.size() &&
-                                          is_end(trace.records[end], GHOST_COMPLETE) &&
-                                          (trace.head.rule != RULE_OWNER || old);
-                                 })},
+      {"a barrier is old",
+       where(is_decision,
+             [](Trace& trace, std::size_t at) {
+               const std::size_t end = end_of(trace, at);
+               if (end == trace.records.size() || !is_end(trace.records[end], GHOST_COMPLETE) ||
+                   (trace.head.rule == RULE_OWNER && !names_a_beginning(trace, at)))
+                 return false;
+               --trace.records[at].task_barrier;
+               return true;
+             })},
       {"a barrier is of the future", where(is_decision,
                                            [](Trace& trace, std::size_t at) {
                                              trace.records[at].task_barrier += 1000000;
@@ -287,16 +289,19 @@ std::vector<TraceDamage> others() {
                                                  next(trace, 0, [&](const auto& record) {
                                                    return record.cpu == trace.records[at].cpu;
                                                  });
+                                             if (before >= at) return false;
                                              trace.records[at].time -= second;
-                                             return before < at;
+                                             return true;
                                            })},
       {"a record is a second late", where(any,
                                           [](Trace& trace, std::size_t at) {
                                             const unsigned cpu = trace.records[at].cpu;
+                                            if (next(trace, at + 1, [&](const auto& record) {
+                                                  return record.cpu == cpu;
+                                                }) == trace.records.size())
+                                              return false;
                                             trace.records[at].time += second;
-                                            return next(trace, at + 1, [&](const auto& record) {
-                                                     return record.cpu == cpu;
-                                                   }) < trace.records.size();
+                                            return true;
                                           })},
       {"a record is of no kind",
        where(any,
@@ -351,9 +356,11 @@ std::vector<TraceDamage> fallbacks() {
       {"an undelivered message is lost",
        where(left,
              [=](Trace& trace, std::size_t at) {
-               if (!trace.records[at].undelivered || !~trace.records[at].undelivered) return false;
+               if (!trace.records[at].undelivered || !~trace.records[at].undelivered ||
+                   next(trace, at, resumed) == trace.records.size())
+                 return false;
                --trace.records[at].undelivered;
-               return next(trace, at, resumed) < trace.records.size();
+               return true;
              }),
        true, true},
       {"another number of messages is undelivered",
@@ -364,24 +371,31 @@ std::vector<TraceDamage> fallbacks() {
              }),
        true, true},
       {"a decision that a CPU has had stood for it",
-       where(left, [](Trace& trace, std::size_t at) { return trace.records[at].number-- > 0; }),
+       where(left,
+             [](Trace& trace, std::size_t at) {
+               if (!trace.records[at].number) return false;
+               --trace.records[at].number;
+               return true;
+             }),
        true, true},
       {"a message is sent to nobody",
        where(is_withheld,
              [](Trace& trace, std::size_t at) {
-               trace.records[at].state = OAE_SCHED_ON_ITS_WAY;
                const std::size_t begun = last_before(trace, at, OAE_SCHED_GIVEN_UP);
-               return trace.records[at].time > trace.records[begun].time + race;
+               if (trace.records[at].time <= trace.records[begun].time + race) return false;
+               trace.records[at].state = OAE_SCHED_ON_ITS_WAY;
+               return true;
              }),
        true, true},
       {"a message to an agent is withheld",
        where(is_sent,
              [](Trace& trace, std::size_t at) {
                const std::size_t begun = last_before(trace, at, OAE_SCHED_RESUMED);
-               const bool sent = !is_withheld(trace.records[at]);
+               if (is_withheld(trace.records[at]) ||
+                   (begun != at && trace.records[at].time <= trace.records[begun].time + race))
+                 return false;
                trace.records[at].state = OAE_SCHED_WITHHELD;
-               return sent &&
-                      (begun == at || trace.records[at].time > trace.records[begun].time + race);
+               return true;
              })},
       {"an agent is not told of a task",
        [=](Trace& trace, std::size_t at) {
@@ -522,11 +536,11 @@ void count_again(Trace& trace) {
 
 DamageResult damage_everywhere(const Trace& trace, unsigned most, std::uint64_t limit) {
   DamageResult result;
+  Trace damaged = trace;
   for (const TraceDamage& damage : trace_damages()) {
     const std::size_t step = trace.records.size() / (4 * most) + 1;
     unsigned done = 0;
     for (std::size_t at = 0; at < trace.records.size() && done < most; at += done ? step : 1) {
-      Trace damaged = trace;
       if (!damage.apply(damaged, at)) continue;
       if (damage.hidden) count_again(damaged);
       damaged.head.records = damaged.records.size();
@@ -534,6 +548,7 @@ DamageResult damage_everywhere(const Trace& trace, unsigned most, std::uint64_t 
       if (Checker(damaged, limit).mistakes().empty())
         result.missed.push_back(damage.name + ": record " + std::to_string(at) + ": " +
                                 text_of(trace.records[at]));
+      damaged = trace;
     }
     result.done += done;
     if (!done) result.unused.push_back(damage.name);

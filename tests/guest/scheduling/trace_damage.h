@@ -11,7 +11,7 @@
 struct TraceDamage {
   std::string name;
   /// Damages a record, and perhaps others that go with it. Returns false if it cannot be done
-  /// there.
+  /// there, and then leaves the trace as it is.
   std::function<bool(Trace&, std::size_t at)> apply;
   /// Whether the counts in the head are then made to agree, so that they do not reveal the damage.
   bool hidden = true;

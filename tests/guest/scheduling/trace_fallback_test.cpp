@@ -65,10 +65,11 @@ TEST(Fallback, EachMessageAndDecisionIsInOnePlace) {
 
 TEST(Fallback, FindsEachDamage) {
   for (const char* transport : {"queue", "port"}) {
-    const DamageResult result =
-        damage_everywhere(finish(anew(fallen(transport))).trace(), 1000, limit);
+    const Trace trace = finish(anew(fallen(transport))).trace();
+    const DamageResult result = damage_everywhere(trace, 1000, limit);
     EXPECT_THAT(result.missed, IsEmpty()) << transport;
     EXPECT_GT(result.done, 800u);
+    expect_refusals_to_change_nothing(trace);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "guest/scheduling/trace/checker.h"
 #include "guest/scheduling/trace/figures/account.h"
 #include "tests/guest/scheduling/trace_builder.h"
+#include "tests/guest/scheduling/trace_damage.h"
 
 /// The tasks of most traces.
 inline constexpr std::uint64_t a = 11, b = 12;
@@ -21,6 +22,19 @@ inline std::string bytes_of(const Trace& trace) {
   std::string bytes(reinterpret_cast<const char*>(&trace.head), sizeof(trace.head));
   return bytes.append(reinterpret_cast<const char*>(trace.records.data()),
                       trace.records.size() * sizeof(oae_sched_record));
+}
+
+/// Expects a damage to leave the trace as it is at each record at which it cannot be done.
+inline void expect_refusals_to_change_nothing(const Trace& trace) {
+  const std::string before = bytes_of(trace);
+  for (const TraceDamage& damage : trace_damages()) {
+    for (std::size_t at = 0; at < trace.records.size(); ++at) {
+      Trace damaged = trace;
+      if (!damage.apply(damaged, at)) {
+        EXPECT_EQ(bytes_of(damaged), before) << damage.name << ": record " << at;
+      }
+    }
+  }
 }
 
 /// What became of each decision of a trace without a mistake, in which a task may wait for as long
