@@ -139,8 +139,10 @@ def figures_of(lines: List[dict], platform: str, bar: int) -> Dict[str, int]:
     found = {key: statistics.median_low(path[key] for path in paths) for key in paths[0]}
     trips = round_trips(lines, bar)
     # The two directions need not take the same time, since a slot waits for the other host's next swap.
-    if any(trip < forth["whole"] + answer["whole"] for trip, forth, answer in zip(trips, there, back[1:])):
+    ways = [forth["whole"] + answer["whole"] for forth, answer in zip(there, back[1:])]
+    if any(trip < way for trip, way in zip(trips, ways)):
         raise Failure("a round trip took less time than its two ways")
+    found["two_ways"] = statistics.median_low(ways[COUNT // 10 :])
     found["round_trip"] = statistics.median_low(trips[COUNT // 10 :])
     later = taken(lines, 0)[COUNT // 10 :]
     # This is the mean, since swaps occur in bursts.

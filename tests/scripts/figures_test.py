@@ -362,8 +362,8 @@ class Machines(unittest.TestCase):
             self.assertGreater(of["settled"], max(200_000, of["link"]))
             self.assertLess(of["settled"], 400_000)
             self.assertGreater(of["whole"], of["to_link"] + of["link"] + 2 * 250_000)  # PCIe links of 250 ns
-            # Each round trip is compared with its two ways as they are taken.
-            self.assertGreater(of["round_trip"], 1.5 * of["whole"])
+            # Between the two ways, the other host checks the slot that it has got, and confirms its own.
+            self.assertGreater(of["round_trip"], of["two_ways"])
         # The cores of the firmware run an instruction in a nanosecond, and the bridge is not one of them.
         self.assertLess(found["window"][10]["to_link"], 20_000)
         self.assertGreater(found["pair"][10]["to_link"], 20_000)
