@@ -64,7 +64,8 @@ static __poll_t oae_port_poll(struct file *file, poll_table *table)
 			ready |= EPOLLIN | EPOLLRDNORM;
 		else
 			armed |= OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK;
-		if (losses && poll_requested_events(table) & (EPOLLPRI | EPOLLRDBAND))
+		if (losses && (state & OAE_HOST_PORT_STATE_LOST_MASK ||
+			       poll_requested_events(table) & (EPOLLPRI | EPOLLRDBAND)))
 			news = oae_fate_news(port);
 		if (news.unread)
 			ready |= EPOLLRDBAND;

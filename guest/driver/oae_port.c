@@ -71,19 +71,36 @@ unsigned int oae_port_settle_reads(void)
 
 void oae_port_arm(struct oae_port *port, u64 armed)
 {
-	oae_port_write(port, OAE_HOST_PORT_EVENT,
-		       OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port->vector) |
-			       OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | oae_fate_event(port) | armed);
+	unsigned long flags;
+	u64 event;
+
+	raw_spin_lock_irqsave(&port->losses_lock, flags);
+	port->armed |= armed;
+	event = OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port->vector) | oae_fate_event(port);
+	if (oae_port_is_open(port))
+		event |= OAE_HOST_PORT_EVENT_CONFIRM_ENABLE_MASK | port->armed;
+	oae_port_write(port, OAE_HOST_PORT_EVENT, event);
+	raw_spin_unlock_irqrestore(&port->losses_lock, flags);
+}
+
+/* Returns what was armed, which the block may have signalled. */
+static u64 oae_port_disarm(struct oae_port *port)
+{
+	unsigned long flags;
+	u64 armed;
+
+	raw_spin_lock_irqsave(&port->losses_lock, flags);
+	armed = port->armed;
+	port->armed = 0;
+	raw_spin_unlock_irqrestore(&port->losses_lock, flags);
+	return armed;
 }
 
 /* The slots of a port that is closed may still be on their way, and the driver acknowledges their losses. */
 void oae_port_watch(struct oae_port *port)
 {
-	if (oae_port_is_open(port))
+	if (oae_port_is_open(port) || oae_fate_event(port))
 		oae_port_arm(port, 0);
-	else if (oae_fate_event(port))
-		oae_port_write(port, OAE_HOST_PORT_EVENT,
-			       OAE_PUT(OAE_HOST_PORT_EVENT_VECTOR, port->vector) | oae_fate_event(port));
 }
 
 static u64 oae_port_confirm_limit(struct oae_port *port)
@@ -177,6 +194,7 @@ static void oae_port_confirm(struct oae_port *port)
 static void oae_port_silence(struct oae_port *port)
 {
 	oae_port_write(port, OAE_HOST_PORT_CONTROL, 0);
+	oae_port_disarm(port);
 	oae_port_write(port, OAE_HOST_PORT_EVENT, 0);
 	oae_port_write(port, OAE_HOST_PORT_ANSWER_ADDRESS, 0);
 }
@@ -288,11 +306,22 @@ void oae_port_cancel(struct oae_port *port)
 
 void oae_port_signal(struct oae_port *port)
 {
+	/* What is armed after this belongs to the next interrupt. */
+	u64 armed = oae_port_disarm(port);
+
 	atomic64_inc(&port->signals);
 	wake_up_interruptible(&port->wait);
 	oae_port_confirm(port);
 	oae_claim_signal(port);
-	if (oae_fate_event(port))
+	if (!oae_fate_event(port))
+		return;
+	/*
+	 * The block does not say what it signals. If something was armed, the interrupt is taken for that, and no
+	 * read delays whoever waits for it. If there is a loss, the block signals it again because of the write.
+	 */
+	if (armed)
+		oae_port_arm(port, 0);
+	else
 		oae_fate_collect(port);
 }
 

@@ -52,8 +52,9 @@ struct oae_port {
 	unsigned int maps;
 	const struct mm_struct *mapped_by;
 
-	raw_spinlock_t losses_lock; /* protects losses, and what the block knows of them */
+	raw_spinlock_t losses_lock; /* protects losses, what the block knows of them, and its event register */
 	struct oae_losses losses;
+	u64 armed; /* what has been armed since the last interrupt */
 
 	struct oae_claim __rcu *claim; /* or NULL; the port is locked to change this */
 
@@ -109,7 +110,10 @@ int oae_port_begin(struct oae_port *port);
 int oae_port_settle(struct oae_port *port);
 /* Counts the swap that has just been made, if its answer was in doubt. */
 void oae_port_count_doubt(struct oae_port *port, const struct oae_answer *answer);
-/* Has the block signal once when what the bits of @armed name stands: an offer of the firmware, a result. */
+/*
+ * Has the block signal once when what the bits of @armed name stands: an offer of the firmware, a result. Whoever
+ * has been woken for nothing looks for losses before that. May be called wherever interrupts may be off.
+ */
 void oae_port_arm(struct oae_port *port, u64 armed);
 /* Has the block signal what it signals without being asked for it each time. */
 void oae_port_watch(struct oae_port *port);

@@ -196,8 +196,8 @@ unlock:
 	return ret;
 }
 
-/* -EREMOTEIO: the last REMOTE is lost, and its result never comes. */
-static int oae_port_check_remote(struct oae_port *port)
+/* Looks for losses. -EREMOTEIO: the last REMOTE is lost, so that the @result that is awaited never comes. */
+static int oae_port_look(struct oae_port *port, bool result)
 {
 	int ret;
 
@@ -206,24 +206,26 @@ static int oae_port_check_remote(struct oae_port *port)
 	ret = oae_enter(port->oae);
 	if (ret)
 		return ret;
-	if (oae_fate_news(port).remote)
+	if (oae_fate_news(port).remote && result)
 		ret = -EREMOTEIO;
 	oae_leave(port->oae);
 	return ret;
 }
 
 /*
- * Until what @armed names stands or the deadline (ktime, ns) has passed: 0, -ETIME. -EREMOTEIO: it is a result
- * that never comes.
+ * Until @swap may find what it needs, or the deadline (ktime, ns) has passed: 0, -ETIME. -EREMOTEIO: that is a
+ * result which never comes.
  */
-static int oae_port_wait(struct oae_port *port, u64 armed, u64 deadline)
+static int oae_port_wait(struct oae_port *port, const struct oae_swap *swap, u64 deadline)
 {
 	u64 seen = atomic64_read(&port->signals), now = ktime_get_ns();
+	bool result = swap->verb == OAE_SWAP_VERB_RESULT;
 	struct oae_device *oae = port->oae;
 	int freezes, ret;
 
-	if (armed & OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK) {
-		ret = oae_port_check_remote(port);
+	/* An interrupt that has brought no success may be that of a loss. */
+	if (result || swap->tries > 1) {
+		ret = oae_port_look(port, result);
 		if (ret)
 			return ret;
 	}
@@ -233,7 +235,8 @@ static int oae_port_wait(struct oae_port *port, u64 armed, u64 deadline)
 	if (ret)
 		return ret;
 	freezes = atomic_read(&oae->freezes);
-	oae_port_arm(port, armed);
+	oae_port_arm(port, result ? OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK :
+				    OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK);
 	oae_leave(oae);
 	ret = wait_event_interruptible_hrtimeout(port->wait,
 						 atomic64_read(&port->signals) != seen ||
@@ -270,11 +273,7 @@ static long oae_ioctl_swap(struct oae_port *port, struct file *file, void __user
 		ret = oae_port_swap(port, &swap, arg);
 		if (ret != 1)
 			return ret;
-		ret = oae_port_wait(port,
-				    swap.verb == OAE_SWAP_VERB_RESULT ?
-					    OAE_HOST_PORT_EVENT_RESULT_ARMED_MASK :
-					    OAE_HOST_PORT_EVENT_OFFER_ARMED_MASK,
-				    deadline);
+		ret = oae_port_wait(port, &swap, deadline);
 		if (ret == -ETIME)
 			return oae_copy_out(arg, &swap, sizeof(swap));
 		if (ret)
