@@ -19,6 +19,7 @@ FIRMWARE = os.environ.get("OAE_VP_LEAVING", "build/cmake/tests/firmware/leaving.
 CLAIMER = pathlib.Path(os.environ.get("OAE_VP_CLAIMER", "build/cmake/tests/system/claimer/claimer.ko"))
 ORDER = 0x657661656c21  # at port 0: tests/firmware/leaving_firmware.c
 APPEND = "console=ttyS0 panic=-1"
+FIRST, PORTS = 4, 10  # the first port that is joined, and how many ports there are
 # The link is cut for a while, in seconds of the platform's clock. The guests' clocks began 0.3 to 1.1 s later.
 CUT, UNTIL = 4.0, 5.3
 SENT, LEFT = 3.8, 3.9  # by these clocks
@@ -60,11 +61,17 @@ code own oae send --until-delivered --timeout 1ms --port 0 4
 # Three slots of one process, and three of a port that is closed then
 /share/fates 5 $device > $role.fates &
 shown $role.fates ready
+/share/fates 8 idle > $role.idle & idle=$!
+shown $role.idle ready
+/share/fates 9 full > $role.full &
+shown $role.full ready
 for word in 1 2 3; do oae send --port 6 $word > /dev/null; done
 tell 2
 shown $role.fates read
 code watched oae stat --json --port 5
 tell 3
+hear 12
+kill $idle
 wait
 code stat5 oae stat --json --port 5
 # The steps for words of the other cell are on their way while the link is cut.
@@ -121,10 +128,13 @@ hear 1
 for i in 0 1 2 3; do take 4 taken4.$i $((40 + i)); done
 for i in 0 1 2; do take 5 given.$i 50; done
 hear 2
-leave $((1 << 5 | 1 << 6))
+leave $((1 << 5 | 1 << 6 | 1 << 8 | 1 << 9))
 hear 3
-for i in 0 1; do take 5 taken5.$i 50; done
+# A reset of the function follows when the last slot of port 5 is taken, and ends every loss.
+for i in 0 1; do take 8 taken8.$i 80; done
+tell 12
 for i in 0 1; do take 6 taken6.$i 60; done
+for i in 0 1; do take 5 taken5.$i 50; done
 clock {hundredths(LEFT)}
 vpctl mark left
 leave $((1 << 4 | 1 << 5 | 1 << 6 | 1 << 7))
@@ -156,6 +166,8 @@ class Fates(machine.TestCase):
         script = HEAD + "if [ $role = 0 ]; then\n" + SENDER + "else\n" + RECEIVER + "fi\n" + TAIL
         cls.run_ = machine.Run(*(word for role in (0, 1) for word in ("--set", f"hosts[{role}].append={APPEND} role={role}")),
                                "--set", f"oae_links[0].cuts=[{{at: {CUT}s, until: {UNTIL}s}}]", "--firmware", FIRMWARE,
+                               *(word for role in (0, 1) for word in ("--set", f"ipus[{role}].oae.ports={PORTS}")),
+                               "--set", f"oae_links[0].ports={PORTS - FIRST}",
                                "--until", "15s", script=script, platform="window", trace=True)
         for program in (FATES, DELIVER, CLAIMER):
             shutil.copy(program, cls.run_.share / program.name)
@@ -203,12 +215,21 @@ class Fates(machine.TestCase):
 
     def test_losses_are_traced(self):
         losses = re.findall(r"oae_loss: (oae0p\d) lost=(\w+) first=(\w+) last=(\w+) remote=(\w+)", self.file("0.trace"))
-        self.assertEqual(len(losses), 7, losses)
-        traced = {port: (lost, int(first, 0) >> 32, int(last, 0) >> 32) for port, lost, first, last, _ in losses[:2]}
-        self.assertEqual(traced, {"oae0p5": ("0x2", 1, 2), "oae0p6": ("0x2", 1, 1)})
+        self.assertEqual(len(losses), 9, losses)
+        traced = {port: (lost, int(first, 0) >> 32, int(last, 0) >> 32) for port, lost, first, last, _ in losses[:4]}
+        self.assertEqual(traced, {"oae0p5": ("0x2", 1, 2), "oae0p6": ("0x2", 1, 1), "oae0p8": ("0x2", 1, 2),
+                                  "oae0p9": ("0x2", 1, 2)})  # fmt: skip
 
     def test_a_port_that_is_closed_goes_on_after_a_loss(self):
         self.assertEqual([self.taken(f"taken6.{i}") for i in range(2)], [0, 3])
+
+    def test_a_port_goes_on_after_a_loss_while_its_owner_does_nothing(self):
+        """The interrupt of the loss could be that of the result for which the port is armed, and no other one comes."""
+        self.assertEqual(self.file("0.idle"), "events: 0\nready\n")
+        self.assertEqual([self.taken(f"taken8.{i}") for i in range(2)], [0, 102])
+
+    def test_a_process_that_waits_for_room_has_some_after_a_loss(self):
+        self.assertEqual(self.file("0.full"), "ready\nsent\n")
 
     def test_a_lost_remote_has_no_result(self):
         said = "oae: result: lost: nobody knows whether the steps took effect in the other cell"

@@ -7,6 +7,8 @@
  *   fates PORT DEVICE     DEVICE: the function's folder in sysfs
  *   fates PORT            requests steps of the other cell instead, which are lost, and requests
  * them again
+ *   fates PORT idle       sends the slots, polls for a result that never comes, and does no more
+ *   fates PORT full       sends slots until there is no room, and waits for room
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "oae.h"
 
@@ -111,9 +114,49 @@ static int try_requests(void) {
   return 0;
 }
 
+static int exchange(struct oae_swap* swap, uint8_t verb, uint64_t word, uint64_t timeout_ns) {
+  int error;
+
+  *swap = (struct oae_swap){.verb = verb, .timeout_ns = timeout_ns, .offer = {word}};
+  error = oae_port_swap(port, swap);
+  return !error && swap->status != OAE_SWAP_STATUS_OK ? -EAGAIN : error;
+}
+
+static int send_slots(void) {
+  int error = 0;
+
+  for (unsigned int i = 0; i < sent && !error; i++)
+    error = exchange(&slots[i], OAE_SWAP_VERB_SEND, 100 + i, second);
+  return error;
+}
+
+static int stay_idle(void) {
+  int error = send_slots();
+
+  if (error) return error;
+  say_events(0);
+  say("ready");
+  for (;;) pause();
+}
+
+static int wait_for_room(void) {
+  struct oae_swap swap;
+  /* No offer stands after this, which would end each wait at once. */
+  int error = exchange(&swap, OAE_SWAP_VERB_SWAP, 0, second);
+
+  while (!error) error = exchange(&swap, OAE_SWAP_VERB_SEND, 0, 0);
+  if (error != -EAGAIN) return error;
+  say("ready");
+  error = exchange(&swap, OAE_SWAP_VERB_SEND, 0, 5ull * second);
+  if (!error) say("sent");
+  return error;
+}
+
 int main(int count, char** arguments) {
   char path[32], command[128];
   bool requests = count == 2;
+  bool idle = count == 3 && !strcmp(arguments[2], "idle");
+  bool full = count == 3 && !strcmp(arguments[2], "full");
   long long begun;
   int error;
 
@@ -125,16 +168,12 @@ int main(int count, char** arguments) {
     error = oae_port_map(port);
   }
   if (!error && requests) return try_requests();
-  for (unsigned int i = 0; i < sent && !error; i++) {
-    slots[i] =
-        (struct oae_swap){.verb = OAE_SWAP_VERB_SEND, .timeout_ns = second, .offer = {100 + i}};
-    error = oae_port_swap(port, &slots[i]);
-    if (!error && slots[i].status != OAE_SWAP_STATUS_OK) error = -EAGAIN;
-  }
+  if (!error) error = idle ? stay_idle() : full ? wait_for_room() : send_slots();
   if (error) {
     say("%s", oae_error_text(error));
     return 1;
   }
+  if (full) return 0;
   say("sent: %u to %u", slots[0].sequence, slots[2].sequence);
   say_fates("at first");
   begun = now_ms();
