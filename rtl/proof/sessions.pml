@@ -8,12 +8,12 @@
  *
  * Each way keeps the order and repeats nothing. What a loss of power takes from it:
  *
- *   - the cell that it leads to: what has come furthest
+ *   - the cell that it leads to: all
  *   - the cell that it comes from: what has come least far
- *   - a cell between them: any that follow each other
+ *   - a cell between them: what has not come further than that cell
  *
- * The link of the sender then says that slots are lost, unless all of these had arrived in the rings of the cell that has lost its
- * power. It says so before it hands out anything that the other side has sent since. */
+ * The links then report that to the cells that have kept their power (rtl/link). What such a cell sends before the report gets no
+ * further. */
 #ifndef SLOTS
 #define SLOTS 2
 #endif
@@ -41,16 +41,14 @@
 #define BEGINS 1
 #define LEAVES 2
 
-typedef Message { byte kind; byte own; byte to; byte more; byte life; byte mine; byte era };
+typedef Message { byte kind; byte own; byte to; byte more; byte era };
 typedef Way { byte count; Message at[ON_WAY] };
 
 Way way[2];                       /* to port 0, and to port 1 */
 
 byte session[2], peer[2];
 bit joined[2], linked[2], greets[2];
-byte life[2] = 1;                 /* of each cell, which comes once */
-byte other[2];                    /* life of the other cell, as the bridge has heard of it */
-byte told[2];                     /* the link says that slots are lost, since this era */
+byte told[2];                     /* the link will report a loss of power, which has begun this era */
 
 /* Port 0 and its host */
 byte committed, room, newest, older, lost_slots;
@@ -76,8 +74,8 @@ byte greetings;                   /* since the last loss of power, report of a l
 #endif
 byte era = 1;                     /* one more than the losses of power so far */
 
-hidden byte p, q, i, n, kind, own, to, more, mine;
-hidden byte mistaken, ends;
+hidden byte p, q, i, n, kind, own, to, more;
+hidden byte ends, named;
 
 inline put(port, what, owns, tos, mores) {
 #ifdef GREETINGS
@@ -91,8 +89,6 @@ inline put(port, what, owns, tos, mores) {
   way[port].at[way[port].count].own = owns;
   way[port].at[way[port].count].to = tos;
   way[port].at[way[port].count].more = mores;
-  way[port].at[way[port].count].life = other[1 - port];
-  way[port].at[way[port].count].mine = (what == GREETING -> life[1 - port] : 0);
   way[port].at[way[port].count].era = era;
   way[port].count++
 }
@@ -100,14 +96,12 @@ inline put(port, what, owns, tos, mores) {
 inline remove(port, first, number) {
   i = first;
   do
-  :: i + number < way[port].count ->
-    way[port].at[i].kind = way[port].at[i + number].kind;
-    way[port].at[i].own = way[port].at[i + number].own;
-    way[port].at[i].to = way[port].at[i + number].to;
-    way[port].at[i].more = way[port].at[i + number].more;
-    way[port].at[i].life = way[port].at[i + number].life;
-    way[port].at[i].mine = way[port].at[i + number].mine;
-    way[port].at[i].era = way[port].at[i + number].era;
+  :: i + (number) < way[port].count ->
+    way[port].at[i].kind = way[port].at[i + (number)].kind;
+    way[port].at[i].own = way[port].at[i + (number)].own;
+    way[port].at[i].to = way[port].at[i + (number)].to;
+    way[port].at[i].more = way[port].at[i + (number)].more;
+    way[port].at[i].era = way[port].at[i + (number)].era;
     i++
   :: else -> break
   od;
@@ -117,13 +111,11 @@ inline remove(port, first, number) {
     way[port].at[i].own = 0;
     way[port].at[i].to = 0;
     way[port].at[i].more = 0;
-    way[port].at[i].life = 0;
-    way[port].at[i].mine = 0;
     way[port].at[i].era = 0;
     i++
   :: else -> break
   od;
-  way[port].count = way[port].count - number
+  way[port].count = way[port].count - (number)
 }
 
 #define IS_REMOTE(slot) ((REMOTES >> (slot)) & 1)
@@ -196,22 +188,23 @@ inline begin_anew_unasked() {
 }
 
 inline hear() {
-  ends = (linked[p] && GUARD(another_session_ends_it, own != peer[p]));
+  named = GUARD(only_an_answer_links, to == session[p]);
+  ends = (linked[p] && GUARD(another_session_ends_it, own != peer[p]) && (named || (more & BEGINS)));
   if
   :: ends && (more & LEAVES) -> begin_anew_unasked(); REACHED(left)
-  :: ends && more == 0 -> begin_anew(); REACHED(ended_by_an_answer)
-  :: ends && more == BEGINS -> begin_anew()
+  :: ends && !(more & LEAVES) && named -> begin_anew(); REACHED(ended_by_an_answer)
+  :: ends && !(more & LEAVES) && !named -> begin_anew(); linked[p] = 0
   :: else -> skip
   fi;
   if
-  :: GUARD(every_greeting_tells_its_session, (more & LEAVES) == 0) ->
-    linked[p] = 1;
+  :: !(more & LEAVES) && (named || (more & BEGINS)) ->
+    linked[p] = linked[p] || named;
     peer[p] = own;
     if
     :: GUARD(only_who_begins_is_answered, more == BEGINS) -> greets[p] = GUARD(a_port_that_begins_is_answered, 1)
     :: else -> skip
     fi
-  :: else -> skip
+  :: else -> REACHED(outdated_greeting)
   fi
 }
 
@@ -231,33 +224,11 @@ inline arrive() {
   own = way[p].at[0].own;
   to = way[p].at[0].to;
   more = way[p].at[0].more;
-  mine = way[p].at[0].mine;
-  mistaken = (way[p].at[0].life != life[p]);
   remove(p, 0, 1);
   if
-  :: kind == GREETING && mine != other[p] ->
-    if
-    :: joined[p] && GUARD(the_first_life_ends_none, other[p] != 0) && GUARD(another_life_ends_it, true) ->
-      begin_anew_unasked();
-      REACHED(another_life)
-    :: else -> skip
-    fi;
-    other[p] = mine
-  :: else -> skip
-  fi;
-  if
-  :: GUARD(what_is_for_an_earlier_life_is_dropped, !(more & BEGINS) && mistaken) ->
-    if
-    :: kind > GREETING -> REACHED(for_an_earlier_life)
-    :: else -> skip
-    fi;
-    kind = 0
-  :: else -> skip
-  fi;
-  if
   :: joined[p] && kind == GREETING -> hear()
-  :: joined[p] && kind > GREETING && GUARD(nothing_counts_without_a_session, linked[p]) &&
-     GUARD(what_is_for_another_session_is_dropped, to == session[p]) ->
+  :: joined[p] && kind > GREETING && GUARD(nothing_counts_without_a_session, linked[p]) ->
+    assert(to == session[p]);
     if
     :: kind == SLOT ->
       assert(waits < PLACES); /* there is a place */
@@ -291,18 +262,56 @@ inline arrive() {
       fi;
       room = room + more
     fi
-  :: else -> if
-             :: kind > GREETING -> REACHED(dropped)
-             :: else -> skip
-             fi
+  :: joined[p] && kind > GREETING && !linked[p] ->
+    assert(to != session[p]); /* so the port need not compare the two */
+    REACHED(dropped)
+  :: else -> skip
   fi
 }
 
-/* Any that follow each other vanish from a way. */
-inline vanish(port, first, number) {
+inline keep(port, number) {
   if
-  :: number > 0 -> remove(port, first, number)
+  :: (number) < way[port].count -> remove(port, number, way[port].count - (number))
   :: else -> skip
+  fi
+}
+
+/* What has come least far on a way vanishes. */
+inline cut(port) {
+  n = 0;
+  do
+  :: n < way[port].count -> n++
+  :: break
+  od;
+  keep(port, n)
+}
+
+inline report(port) {
+  if
+  :: told[port] == 0 -> told[port] = era
+  :: else -> skip
+  fi
+}
+
+/* What has been sent since the loss of power that the link of port p has to report, or has just reported */
+inline drop_what_waits() {
+  n = 0;
+  do
+  :: n < way[q].count && (told[p] == 0 || way[q].at[n].era < told[p]) -> n++
+  :: else -> break
+  od;
+  keep(q, GUARD(what_waits_for_a_report_is_dropped, n))
+}
+
+/* The link of port p reports a loss of power. What has been sent since gets no further. */
+inline be_told() {
+  disturb();
+  q = 1 - p;
+  drop_what_waits();
+  told[p] = 0;
+  if
+  :: joined[p] && GUARD(a_loss_of_the_link_ends_it, true) -> begin_anew_unasked(); REACHED(told_by_the_link)
+  :: else -> session[p] = GUARD(only_joined_ports_count, (session[p] + 1) % SESSIONS)
   fi
 }
 
@@ -311,32 +320,16 @@ inline lose_power() {
   disturb();
   era++;
   q = 1 - p;
-  /* What was on its way here, and has come furthest */
-  n = 0;
-  do
-  :: n < way[p].count -> n++
-  :: break
-  od;
-  if
-  :: n > 0 && told[q] == 0 -> told[q] = era
-  :: skip
-  fi;
-  vanish(p, 0, n);
-  /* What is on its way from here, and has come least far */
-  n = 0;
-  do
-  :: n < way[q].count -> n++
-  :: break
-  od;
-  vanish(q, way[q].count - n, n);
+  keep(p, 0);
+  drop_what_waits(); /* in the cells between them */
+  cut(q);
+  report(q);
   session[p] = 0;
   peer[p] = 0;
   joined[p] = 0;
   linked[p] = 0;
   greets[p] = 0;
   told[p] = 0;
-  other[p] = 0;
-  life[p] = life[p] + GUARD(each_life_has_a_new_number, 1);
   if
   :: p == 0 ->
     n = 1;
@@ -370,27 +363,14 @@ inline lose_power() {
   fi
 }
 
-/* A cell between them loses its power, and with it some of what was on its way to port q. */
+/* A cell between them loses its power. */
 inline lose_between() {
   disturb();
   era++;
-  p = 1 - q;
-  n = 0;
-  do
-  :: n + 1 < way[q].count -> n++
-  :: break
-  od;
-  own = n; /* the first of them */
-  n = 1;
-  do
-  :: own + n < way[q].count -> n++
-  :: break
-  od;
-  vanish(q, own, n);
-  if
-  :: told[p] == 0 -> told[p] = era
-  :: else -> skip
-  fi;
+  cut(0);
+  cut(1);
+  report(0);
+  report(1);
   REACHED(power_between)
 }
 
@@ -420,16 +400,8 @@ end:
       :: joined[0] && faults > 0 -> disturb(); faults--; p = 0; begin_anew_unasked(); joined[0] = 0
       :: joined[1] && faults > 0 -> disturb(); faults--; p = 1; begin_anew_unasked(); joined[1] = 0
       /* The links */
-      :: told[0] != 0 -> disturb(); p = 0; told[0] = 0;
-        if
-        :: joined[0] && GUARD(a_loss_of_the_link_ends_it, true) -> begin_anew_unasked(); REACHED(told_by_the_link)
-        :: else -> skip
-        fi
-      :: told[1] != 0 -> disturb(); p = 1; told[1] = 0;
-        if
-        :: joined[1] -> begin_anew_unasked()
-        :: else -> skip
-        fi
+      :: told[0] != 0 -> p = 0; be_told()
+      :: told[1] != 0 -> p = 1; be_told()
       /* What the bridges take */
       :: greets[0] && way[1].count < ON_WAY ->
         greets[0] = 0;
@@ -458,8 +430,8 @@ end:
         put(0, ACCOUNT, 0, peer[1], uses);
         uses = 0
       /* What they bring */
-      :: way[0].count > 0 && (told[0] == 0 || GUARD(losses_come_first, way[0].at[0].era < told[0])) -> p = 0; arrive()
-      :: way[1].count > 0 && (told[1] == 0 || way[1].at[0].era < told[1]) -> p = 1; arrive()
+      :: way[0].count > 0 && (told[1] == 0 || way[0].at[0].era < told[1]) -> p = 0; arrive()
+      :: way[1].count > 0 && (told[0] == 0 || way[1].at[0].era < told[0]) -> p = 1; arrive()
       /* The hosts */
       :: committed == 0 && next <= SLOTS && !IS_REMOTE(next) -> committed = next; next++
       :: committed == 0 && next <= SLOTS && IS_REMOTE(next) && !asked ->
@@ -509,11 +481,10 @@ end:
       /* The power */
       :: faults > 0 -> faults--; p = 0; lose_power()
       :: faults > 0 -> faults--; p = 1; lose_power()
-      :: faults > 0 && way[0].count > 0 -> faults--; q = 0; lose_between()
-      :: faults > 0 && way[1].count > 0 -> faults--; q = 1; lose_between()
+      :: faults > 0 -> faults--; lose_between()
       fi;
       settled();
-      p = 0; q = 0; i = 0; n = 0; kind = 0; own = 0; to = 0; more = 0; mine = 0; mistaken = 0; ends = 0
+      p = 0; q = 0; i = 0; n = 0; kind = 0; own = 0; to = 0; more = 0; ends = 0; named = 0
     }
   od;
 }
