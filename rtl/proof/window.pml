@@ -34,11 +34,17 @@
 #else
 #define WIRE_FAULT FAULT
 #endif
+#ifdef LOSSES /* only losses of power */
+#define CUT_FAULT false
+#else
+#define CUT_FAULT FAULT
+#endif
 #ifdef POWER
 #define POWER_FAULT FAULT
 #else
 #define POWER_FAULT false
 #endif
+/* BRIDGED: a bridge offers the slots (rtl/bridge), and what it has offered is for the other side's present life alone. */
 #ifndef UP_AT_FIRST
 #define UP_AT_FIRST 0 /* the link begins down */
 #endif
@@ -74,6 +80,7 @@ mtype = { join, slot, restart, answer, ask, damaged }
 #define KNOWN 1
 #define AGREED 2
 #define MET 4
+#define ANEW 8
 
 typedef Side {
   unsigned phase : 2;
@@ -98,8 +105,10 @@ typedef Side {
   byte occupied;                                /* places whose slots are committed and not taken */
   bit due;                                  /* a return has to leave */
   byte token;                               /* the firmware's: the other side's session, when it was joined */
+  bit anew;                                 /* it was not up since its power came on */
   /* For the proof only */
-  bit failed                                /* it has lost its power, once or more */
+  byte lives;                               /* so often has it lost its power */
+  byte meant                                /* what it offers is for this life of the other side, plus 1; 0 before it is up */
 };
 
 Side side[2];
@@ -149,7 +158,7 @@ byte questions;
 
 hidden byte kind, from, to, a, b, c, d, e, f, g, n, flags; /* used within a step only, and not kept */
 hidden int ahead;
-hidden byte gains, progress, reverses, doubts;
+hidden byte gains, progress, reverses, doubts, strange, reports;
 
 inline send(a0, a1, a2, a3, a4, a5, a6, a7) {
   assert(nfull(wire[self]));
@@ -165,7 +174,7 @@ inline send_frame(b0, b1, b2, b3, b4, b5) {
 }
 
 inline send_join() {
-  flags = (me.known -> KNOWN : 0) | (IS_LIVE(self) -> AGREED : 0) | (me.phase == UP -> MET : 0);
+  flags = (me.known -> KNOWN : 0) | (IS_LIVE(self) -> AGREED : 0) | (me.phase == UP -> MET : 0) | (me.anew -> ANEW : 0);
   me.introduces = 0;
   send_frame(join, flags, me.settled, me.confirmed, me.first, me.done)
 }
@@ -232,7 +241,7 @@ inline settle_by_journal(knows, begins, ended) {
   :: me.settled == me.confirmed -> skip
   :: else ->
     if
-    :: GUARD(journal_known, knows) && GUARD(journal_begins, begins <= me.settled + 1) &&
+    :: !strange && GUARD(journal_known, knows) && GUARD(journal_begins, begins <= me.settled + 1) &&
        ended >= me.settled && ended <= me.confirmed ->
       if
       :: ended == me.confirmed -> REACHED(found_committed)
@@ -242,8 +251,9 @@ inline settle_by_journal(knows, begins, ended) {
       reverse_after(ended);
       me.confirmed = ended
     :: else ->
-      assert(side[OTHER].failed);          /* nobody says that slots are lost of which somebody knows */
+      assert(side[OTHER].lives > 0);       /* nobody says that slots are lost of which somebody knows */
       REACHED(lost);
+      reports = 1;
       if
       :: knows -> REACHED(old_history)
       :: else -> skip
@@ -254,6 +264,43 @@ inline settle_by_journal(knows, begins, ended) {
       n = 0;
       me.settled = me.confirmed
     fi
+  fi
+}
+
+/* A loss is reported. What a bridge has offered, and what has not been sent, was meant for the life that has ended. */
+inline be_told() {
+#ifdef BRIDGED
+  if
+  :: GUARD(offers_end_with_a_life, true) ->
+    if
+    :: self < SENDERS && me.sent < SLOTS ->
+      for (n : me.sent + 1 .. SLOTS) {
+        content[AT(self, n)]++
+      }
+      n = 0;
+      REACHED(offers_dropped)
+    :: else -> skip
+    fi;
+    me.meant = 0
+  :: else -> skip
+  fi
+#else
+  me.meant = 0
+#endif
+}
+
+/* The side is up. Nothing that it has offered is for another life of the other side than the present one. */
+inline rise() {
+  me.phase = UP;
+  me.anew = 0;
+  if
+  :: me.meant == 0 -> me.meant = side[OTHER].lives + 1
+  :: else -> skip
+  fi;
+  assert(me.meant == side[OTHER].lives + 1);
+  if
+  :: me.lives > 1 && side[OTHER].lives > 0 -> REACHED(lives_in_turn)
+  :: else -> skip
   fi
 }
 
@@ -294,7 +341,17 @@ inline take_numbers() {
   :: me.settled != me.confirmed && b != c -> REACHED(both_in_doubt)
   :: else -> skip
   fi;
+  strange = GUARD(stranger_noticed, a & ANEW) && !me.anew;
+  reports = strange && GUARD(told_without_doubt, true);
+  if
+  :: strange && me.settled == me.confirmed -> REACHED(told_of_a_stranger)
+  :: else -> skip
+  fi;
   settle_by_journal(a & KNOWN, d, e);
+  if
+  :: reports -> be_told()
+  :: else -> skip
+  fi;
   me.token = (QUESTIONS -> me.peer : 0);
   me.generation = 0; me.restarts = 0; me.shown = 1; me.asked = 0; me.asks = 0; me.heard = 0; me.digest = 0;
   me.credit = me.settled;
@@ -325,8 +382,13 @@ inline read_join() {
         send_return()
       :: true
       fi;
-      me.phase = (a & AGREED -> UP : JOINED);
-      take_numbers()
+      me.phase = JOINED;
+      take_numbers();
+      me.anew = GUARD(anew_until_it_is_up, me.anew);
+      if
+      :: a & AGREED -> rise()
+      :: else -> skip
+      fi
     :: else -> skip
     fi
   :: IS_LIVE(self) && !(to == me.session && GUARD(same_other_session, from == me.peer)) ->
@@ -339,7 +401,7 @@ inline read_join() {
     open()
   :: IS_LIVE(self) && to == me.session && from == me.peer ->
     if
-    :: a & AGREED -> me.phase = UP
+    :: a & AGREED -> rise()
     :: else -> skip
     fi;
     if
@@ -359,6 +421,7 @@ inline read_slot() {
   if
   :: GUARD(slot_of_this_generation, a == me.accepts) && me.wanted == me.accepts &&
      GUARD(slot_in_order, b == me.holds + 1) && me.occupied + me.holds - me.done < ROOM ->
+    assert(side[OTHER].meant == me.lives + 1); /* it was offered for this life */
     me.holds++;
     copy[AT(OTHER, me.holds)] = c;
     me.digest_held = NEXT_DIGEST(me.digest_held, c);
@@ -493,7 +556,7 @@ inline read_unit() {
         c = (GUARD(stored_while_live, IS_LIVE(self)) -> c : BAD)
       :: else -> skip
       fi;
-      me.phase = UP;
+      rise();
       if
       :: kind == slot -> read_slot()
       :: kind == restart -> read_restart()
@@ -535,6 +598,10 @@ inline read_verdict() {
   :: GUARD(verdict_while_down, me.phase == DOWN) && me.settled != me.confirmed &&
      GUARD(verdict_of_this_session, from == me.token) && (!a || e >= me.settled && e <= me.confirmed) ->
     settle_by_journal(a, d, e);
+    if
+    :: reports -> be_told()
+    :: else -> skip
+    fi;
     REACHED(settled_by_verdict)
   :: me.settled != me.confirmed && from != me.token -> REACHED(verdict_of_another_session)
   :: else -> skip
@@ -576,7 +643,9 @@ inline lose_power() {
   me.restarts = 0; me.shown = 1; me.held = 0; me.told = 0; me.asked = 0; me.asks = 0; me.heard = 0; me.digest = 0;
   me.holds = 0; me.done = 0; me.known = 0; me.first = 0; me.accepts = 0; me.wanted = 0; me.digest_held = 0;
   me.occupied = 0; me.due = 0; me.token = 0;
-  me.failed = 1
+  me.anew = 1;
+  me.lives++;
+  me.meant = 0
 }
 
 proctype end(byte self) {
@@ -645,7 +714,7 @@ end_rest:
       :: WIRE_FAULT && WAITS && me.trouble < TROUBLE -> faults++; hear_nothing() /* too early */
       :: WIRE_FAULT && me.phase == UP && me.shown && me.sent != me.answered ->
         faults++; new_generation()               /* the firmware withdraws */
-      :: FAULT && me.phase != DOWN ->
+      :: CUT_FAULT && me.phase != DOWN ->
         faults++;                                /* taken down, */
         go_down();
         if
@@ -659,7 +728,7 @@ end_rest:
         me.rests = 0
       fi;
       kind = 0; from = 0; to = 0; a = 0; b = 0; c = 0; d = 0; e = 0; f = 0; g = 0; flags = 0; ahead = 0;
-      gains = 0; progress = 0; reverses = 0; doubts = 0
+      gains = 0; progress = 0; reverses = 0; doubts = 0; strange = 0; reports = 0
     }
   od
 }
@@ -677,6 +746,7 @@ init {
   atomic {
     for (n : 0 .. 1) {
       side[n].shown = 1;
+      side[n].anew = 1;
       if
       :: UP_AT_FIRST ->
         side[n].phase = UP;
@@ -684,7 +754,9 @@ init {
         side[n].peer = 1;
         side[n].credit = ROOM;
         side[n].known = 1;
-        side[n].first = 1
+        side[n].first = 1;
+        side[n].anew = 0;
+        side[n].meant = 1
       :: else -> skip
       fi
     }
