@@ -4,8 +4,10 @@
  *
  * What a link does by itself is in window.pml. Here, a link is what the relay needs of it, with the rules of
  * oae_link_window.sv, oae_link_intake.sv and oae_relay.sv: a frame has a head and a tail, between which a return may leave; a
- * cut is noticed by both sides at once; and they join in one step. Credit and losses of power are left out. The numbers of
- * both links are the same, since they count from the same slot. */
+ * cut is noticed by both sides at once; and they join in one step. The numbers of both links are the same, since they count from
+ * the same slot. Credit is left out, but with POWER the first cell waits for its first credit. POWER has losses of power. A cell
+ * that has lost its power counts on from the last slot that the middle one has confirmed onward, instead of from 0. No side
+ * takes that from it: it only gives the slots the same numbers on both links. */
 #ifndef SLOTS
 #define SLOTS 2
 #endif
@@ -13,6 +15,14 @@
 #define FAULTS 2
 #endif
 #define FAULT (faults < FAULTS)
+#ifdef POWER /* of the faults only cuts, losses of power, and a link that is down again before both sides are up */
+#define UNIT_FAULT false
+#define POWER_FAULT FAULT
+#else
+#define UNIT_FAULT FAULT
+#define POWER_FAULT false
+#endif
+#define ERAS 6
 #define UNITS 8 /* on a wire, at most */
 #define RETURNS 2 /* on a wire to the sender, beyond which the next one waits; it then says all that they say */
 #define CONFIRMS 3 /* units on a wire to the receiver, beyond which a confirmation waits, */
@@ -57,13 +67,32 @@ byte ring[SLOTS + 1];            /* in the middle */
 byte copy[SLOTS + 1];            /* at the last cell, plus 1 */
 bit committed[SLOTS + 1];
 
+/* Losses of power. A side is anew if it was not up since its power came on, or since the cell in the middle has lost what was
+ * to go on. */
+bit anew_sender[2], anew_receiver[2];
+bit credit;                      /* the middle one has given some since link 0 is up, for which link 1 had to be up */
+bit unknown[2];                  /* the receiver does not know what has become of the slots that are in doubt */
+/* For the proof: an era of the first cell ends when it loses its power, or is told of a loss of another cell. */
+byte life;                       /* of the last cell */
+byte era;
+byte era_of[SLOTS + 1];          /* in which each slot was offered, */
+byte met[ERAS];                  /*   and the life of the last cell which that era may reach, plus 1, when there is one */
+bit met_first;                   /* the last cell has met a life of the first one since it was told, */
+byte owed;                       /*   and that ended with this era, of which it has not been told; or 0 */
+
 hidden mtype kind;
 hidden byte a, b, c, d, n;
+hidden byte strange, doubt, loses, tells, knows;
 
 #define QUIET (empty(forth[0]) && empty(forth[1]) && empty(back[0]) && empty(back[1]))
 #define LIMIT r[0].done          /* the last slot that is confirmed onward */
 #define MAY_CONFIRM(x) ((x) == 0 || s[1].answered < GUARD(confirms_what_is_granted, granted) -> s[x].answered : granted)
-#define MAY_SEND_FIRST (!held && !s[0].leaving && !s[0].restarts && s[0].sent < SLOTS)
+#ifdef POWER
+#define HAS_CREDIT credit
+#else
+#define HAS_CREDIT true
+#endif
+#define MAY_SEND_FIRST (HAS_CREDIT && !held && !s[0].leaving && !s[0].restarts && s[0].sent < SLOTS)
 #define MAY_SEND_ONWARD (s[1].shown && !s[1].leaving && !s[1].restarts && s[1].sent < offered && \
                          !(GUARD(starves_once, starved) && s[1].sent + 1 == offered))
 #define RESTS(x) (!s[x].due && !r[x].due && !(s[x].leaving && !s[x].waits) && !s[x].restarts && s[x].confirmed == MAY_CONFIRM(x))
@@ -218,6 +247,11 @@ inline read_confirm(x) {
     for (n : r[1].done + 1 .. b) {
       assert(n <= s[0].confirmed);
       assert(!committed[n] && copy[n] == content[n] + 1);
+#ifdef POWER
+      /* It was offered for this life. */
+      assert(met[era_of[n]] == life + 1);
+      assert(owed == 0 || era_of[n] < owed);
+#endif
       committed[n] = 1
     }
     n = 0;
@@ -284,6 +318,7 @@ inline cut(x) {
   s[x].leaving = 0; s[x].waits = 0; s[x].spoils = 0;
   if
   :: x == 0 ->
+    credit = 0;
     reverse_first(s[0].confirmed);
     spoil();
     granted = r[0].done;
@@ -298,42 +333,201 @@ inline cut(x) {
   r[x].holds = r[x].done; r[x].accepts = 0; r[x].wanted = 0; r[x].arriving = 0; r[x].due = 0
 }
 
-/* The journal of the receiver settles what is in doubt. The one of the middle cell leaves open what is not settled onward. */
-inline join(x) {
-  up[x] = 1;
+/* The first cell's slots after those that the middle one owns are lost or dropped, and others take their numbers. */
+inline begin_era() {
+  s[0].sent = LIMIT; s[0].answered = LIMIT; s[0].confirmed = LIMIT; s[0].settled = LIMIT;
+  held = 0;
+  told = 0;
+  era++;
+  assert(era < ERAS);
+  for (n : LIMIT + 1 .. SLOTS) {
+    content[n]++;
+    era_of[n] = era
+  }
+  n = 0
+}
+
+/* The cell in the middle drops what it has confirmed onward and what the last one has not committed. The last cell gets none of
+ * it. Either the first cell will be told, or it has lost its power or been told since it sent that, and nothing else is here. */
+inline give_up() {
   if
-  :: x == 0 ->
+  :: LIMIT > s[1].confirmed -> REACHED(owned_is_given_up)
+  :: else -> skip
+  fi;
+  assert(tells || offered == LIMIT);
+  s[1].sent = LIMIT; s[1].answered = LIMIT; s[1].confirmed = LIMIT; s[1].settled = LIMIT;
+  offered = LIMIT;
+  granted = LIMIT
+}
+
+/* In the middle, link 0 or 1 has lost slots, or has met a side that is anew. The other link begins anew as well. */
+inline pass_on(x) {
+  if
+  :: GUARD(relay_passes_a_loss_on, true) ->
+    if
+    :: up[1 - (x)] -> cut(1 - (x)); REACHED(loss_passed_on)
+    :: else -> skip
+    fi;
+    if
+    :: x == 0 -> anew_sender[1] = GUARD(relay_is_anew_to_the_last_cell, 1)
+    :: else -> unknown[0] = 1; anew_receiver[0] = GUARD(relay_is_anew_to_the_first_cell, 1)
+    fi
+  :: else -> skip
+  fi
+}
+
+/* The journal of the receiver settles what is in doubt. The one of the middle cell leaves open what is not settled onward. */
+inline join_sender(x) {
+  strange = anew_receiver[x] && !anew_sender[x];
+  doubt = s[x].settled != s[x].confirmed;
+  loses = strange || (!knows && doubt);
+  tells = (strange && GUARD(told_without_doubt, true)) || (loses && doubt);
+  if
+  :: x == 0 && loses ->
+    if
+    :: tells ->
+      if
+      :: !doubt -> REACHED(told_without_a_doubt)
+      :: else -> skip
+      fi;
+      begin_era()
+    :: else -> skip
+    fi
+  :: x == 0 && !loses ->
     a = GUARD(what_is_pending_stays_in_doubt, s[1].settled);
     b = r[0].done;
     if
     :: b != a -> REACHED(pending)
     :: else -> skip
     fi;
-    reverse_first(b)
-  :: else ->
-    a = r[1].done;
-    b = a;
+    reverse_first(b);
     if
-    :: b < LIMIT -> REACHED(owned_in_the_middle)
+    :: !doubt -> a = b
     :: else -> skip
-    fi
+    fi;
+    if
+    :: a > s[0].settled && doubt ->
+      for (n : s[0].settled + 1 .. a) {
+        assert(committed[n])
+      }
+      n = 0
+    :: else -> skip
+    fi;
+    s[0].settled = a; s[0].confirmed = b; s[0].sent = b; s[0].answered = b
+  :: x == 1 && !loses ->
+    if
+    :: doubt -> a = r[1].done
+    :: else -> a = s[1].confirmed
+    fi;
+    if
+    :: a < LIMIT -> REACHED(owned_in_the_middle)
+    :: else -> skip
+    fi;
+    s[1].settled = a; s[1].confirmed = a; s[1].sent = a; s[1].answered = a
+  :: else -> s[1].settled = s[1].confirmed; s[1].sent = s[1].confirmed; s[1].answered = s[1].confirmed
   fi;
   if
-  :: x == 0 && a > s[0].settled ->
-    for (n : s[0].settled + 1 .. a) {
-      assert(committed[n])
-    }
-    n = 0
+  :: x == 1 && GUARD(what_is_owned_ends_with_a_life, anew_receiver[1] || loses) -> give_up()
   :: else -> skip
   fi;
-  s[x].settled = a; s[x].confirmed = b; s[x].sent = b; s[x].answered = b;
+  if
+  :: x == 1 && tells -> pass_on(1)
+  :: else -> skip
+  fi
+}
+
+/* A receiver keeps its journal if the sender is in doubt, or begins it anew. */
+inline join_receiver(x) {
+  knows = !unknown[x];
+  if
+  :: s[x].settled == s[x].confirmed ->
+    unknown[x] = 0;
+    if
+    :: x == 1 -> r[1].done = s[1].confirmed; r[1].holds = r[1].done
+    :: else -> skip
+    fi
+  :: else -> skip
+  fi;
+  strange = anew_sender[x] && !anew_receiver[x];
+  if
+  :: x == 0 && strange -> pass_on(0)
+  :: x == 1 && strange ->
+    if
+    :: owed != 0 -> REACHED(last_cell_told)
+    :: else -> skip
+    fi;
+    owed = 0;
+    met_first = 0
+  :: else -> skip
+  fi
+}
+
+inline rise(x) {
+  unknown[x] = 0;
+  if
+  :: x == 1 -> r[1].done = s[1].confirmed; r[1].holds = r[1].done
+  :: else -> skip
+  fi;
+  up[x] = 1;
+  anew_sender[x] = 0;
+  anew_receiver[x] = 0;
   r[x].due = 1
+}
+
+inline join(x) {
+  join_receiver(x);
+  join_sender(x);
+  rise(x)
+}
+
+/* A cell loses its power, and with it all that it knew: the first, the middle and the last one. */
+inline lose_power_first() {
+  if
+  :: up[0] -> cut(0)
+  :: else -> skip
+  fi;
+  begin_era();
+  if
+  :: owed == 0 && met_first -> owed = era
+  :: else -> skip
+  fi;
+  anew_sender[0] = 1
+}
+
+inline lose_power_middle() {
+  if
+  :: up[0] -> cut(0)
+  :: else -> skip
+  fi;
+  if
+  :: up[1] -> cut(1)
+  :: else -> skip
+  fi;
+  s[1].sent = LIMIT; s[1].answered = LIMIT; s[1].confirmed = LIMIT; s[1].settled = LIMIT;
+  anew_receiver[0] = 1;
+  anew_sender[1] = 1;
+  unknown[0] = 1
+}
+
+inline lose_power_last() {
+  if
+  :: up[1] -> cut(1)
+  :: else -> skip
+  fi;
+  anew_receiver[1] = 1;
+  unknown[1] = 1;
+  owed = 0;
+  met_first = 0;
+  life++
 }
 
 active proctype chain() {
   d_step {
     up[0] = 1; up[1] = 1;
-    s[0].shown = 1; s[1].shown = 1
+    s[0].shown = 1; s[1].shown = 1;
+    met[0] = 1;
+    met_first = 1;
+    credit = 1
   };
 end:
   do
@@ -405,8 +599,8 @@ end:
       :: forth[0]?kind, a, b, c ->
         if
         :: skip
-        :: FAULT -> faults++; kind = 0
-        :: FAULT && kind != confirm -> faults++; kind = spoiled
+        :: UNIT_FAULT -> faults++; kind = 0
+        :: UNIT_FAULT && kind != confirm -> faults++; kind = spoiled
         fi;
         if
         :: kind == head -> read_head(0)
@@ -419,8 +613,8 @@ end:
       :: forth[1]?kind, a, b, c ->
         if
         :: skip
-        :: FAULT -> faults++; kind = 0
-        :: FAULT && kind != confirm -> faults++; kind = spoiled
+        :: UNIT_FAULT -> faults++; kind = 0
+        :: UNIT_FAULT && kind != confirm -> faults++; kind = spoiled
         fi;
         if
         :: kind == head -> read_head(1)
@@ -449,12 +643,12 @@ end:
         fi;
         if
         :: read_answer(0)
-        :: FAULT -> faults++
+        :: UNIT_FAULT -> faults++
         fi
       :: back[1]?a, b, c, d ->
         if
         :: read_answer(1); r[0].due = 1
-        :: FAULT -> faults++
+        :: UNIT_FAULT -> faults++
         fi
       /* Time passes. */
       :: QUIET && up[0] && up[1] && RESTS(0) && RESTS(1) && !held && !MAY_SEND_FIRST && !MAY_SEND_ONWARD &&
@@ -468,12 +662,31 @@ end:
       /* Faults */
       :: FAULT && up[0] -> faults++; cut(0)
       :: FAULT && up[1] -> faults++; cut(1)
-      :: FAULT && up[0] && s[0].shown && s[0].sent != s[0].answered -> /* the firmware withdraws */
+      :: POWER_FAULT -> faults++; lose_power_first()
+      :: POWER_FAULT -> faults++; lose_power_middle()
+      :: POWER_FAULT -> faults++; lose_power_last()
+      :: POWER_FAULT && !up[0] -> faults++; join_receiver(0)                              /* and no more, since it is */
+      :: POWER_FAULT && !up[0] -> faults++; knows = !unknown[0]; join_sender(0)           /*   down again */
+      :: POWER_FAULT && !up[1] -> faults++; join_receiver(1); r[1].holds = r[1].done
+      :: POWER_FAULT && !up[1] -> faults++; knows = !unknown[1]; join_sender(1)
+      :: UNIT_FAULT && up[0] && s[0].shown && s[0].sent != s[0].answered -> /* the firmware withdraws */
         faults++;
         reverse_first(s[0].answered);
         new_generation(0)
       fi;
-      kind = 0; a = 0; b = 0; c = 0; d = 0
+#ifdef POWER
+      if
+      :: up[0] && up[1] ->
+        credit = 1;
+        met_first = 1;
+        if
+        :: met[era] == 0 -> met[era] = life + 1
+        :: else -> skip
+        fi
+      :: else -> skip
+      fi;
+#endif
+      kind = 0; a = 0; b = 0; c = 0; d = 0; strange = 0; doubt = 0; loses = 0; tells = 0; knows = 0
     }
   od
 }
