@@ -193,6 +193,8 @@ module oae_ports #(
   // oae_session
   logic current;
   logic meets;
+  logic links;
+  logic unlinks;
   logic parts;
   logic greets;
   logic renews;
@@ -267,7 +269,7 @@ module oae_ports #(
     .host_verdict, .host_rejected, .host_more, .host_attempt, .host_kind, .firmware_good,
     .asks, .liveness_age, .contends, .denies, .not_ready, .exchanges, .keeps, .holds,
     .slot_name, .greeting, .whole, .replies, .requests, .answers, .queues, .counts, .delivers, .all_of_them, .room_after,
-    .uses_up, .arrived_peer, .meets, .parts, .greets, .renews, .loses, .row);
+    .uses_up, .arrived_peer, .meets, .links, .unlinks, .parts, .greets, .renews, .loses, .row);
 
   // ---- The present slot ----
 
@@ -351,7 +353,7 @@ module oae_ports #(
     .arrived_greeting, .arrived_begins(data[oae_registers::PASSAGE_HEAD_BEGINS_SHIFT]),
     .arrived_leaves(data[oae_registers::PASSAGE_HEAD_LEAVES_SHIFT]),
     .arrived_session(data[oae_registers::PASSAGE_HEAD_SESSION_SHIFT +: 12]), .arrived_peer,
-    .current, .meets, .parts, .greets, .renews, .loses);
+    .current, .meets, .links, .unlinks, .parts, .greets, .renews, .loses);
 
   always_comb begin
     drawn_header = '0;

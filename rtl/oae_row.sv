@@ -69,6 +69,8 @@ module oae_row #(
   // Its sessions (oae_session.sv)
   input  logic [11:0]         arrived_peer,
   input  logic                meets,
+  input  logic                links,
+  input  logic                unlinks,
   input  logic                parts,
   input  logic                greets,
   input  logic                renews,
@@ -402,14 +404,10 @@ module oae_row #(
         row.lost_slots <= 2'd2 - row.room;
         row.lost_remote <= row.away;
       end
-      if (parts) begin
-        row.session <= row.session + 12'd1;
-        row.linked <= 1'b0;
-      end
-      if (meets) begin
-        row.linked <= 1'b1;
-        row.peer <= arrived_peer;
-      end
+      if (parts) row.session <= row.session + 12'd1;
+      if (links) row.linked <= 1'b1;
+      else if (unlinks) row.linked <= 1'b0;
+      if (meets) row.peer <= arrived_peer;
       if (greets) row.greets <= 1'b1;
     end
   end

@@ -6,15 +6,10 @@
 // port has stored it. Only the loss of power stops the bridge, and with it the block and the rings, so no slot is lost or comes
 // twice whatever the firmware does.
 //
-// If the link says that slots are lost, because another cell has lost its power, all ports of the link begin anew before the bridge
-// does anything else for them. Otherwise, the other side might use up a later slot, and the account would be taken for the lost one.
+// If the link says that another cell has lost its power, all ports of the link begin anew before the bridge does anything else for
+// them, and the slot that is here is dropped, as the link has dropped what it had to send. So nothing that was meant for an earlier
+// life of the other cell reaches a later one, and no number of a session needs to be another one in each life.
 // A port that the firmware gives to the link or takes from it begins anew as well, since slots of that port may be on their way.
-//
-// Ports count their sessions anew after a power-up. So that none is taken for one of an earlier life, each cell has a number for its
-// life: the session that the link at the other end of the wire has when the two first come up. It is another one in each life, since
-// that link takes a new session whenever it goes down. Greetings tell it. Whatever is sent names the life that it is for, but for a
-// greeting of a port that begins, and a new life of the other cell ends the sessions of all ports. The first one that is heard ends
-// none, since no port knows a session before.
 //
 // Slice 0 of a slot in a ring is as in registers/passage.yaml. It may be an account without a slot.
 module oae_bridge #(
@@ -37,9 +32,7 @@ module oae_bridge #(
   output logic [2:0]           receive_slice_o,
   input  logic [64*SLICES-1:0] receive_data_i,
   output logic                 receive_take_o,
-  input  logic                 loses_i,       // slots that were sent are lost
-  input  logic                 up_i,
-  input  logic [11:0]          other_i,       // session of the link at the other end of the wire
+  input  logic                 loses_i,       // another cell has lost its power, and with it what was sent
   output logic                 passes_o,      // a slot was offered to the link,
   output logic                 brings_o,      //   stored in a port,
   output logic                 strays_o,      //   or dropped, since no port takes it
@@ -63,44 +56,9 @@ module oae_bridge #(
   localparam int unsigned PORT = oae_registers::PASSAGE_HEAD_PORT_SHIFT;
   localparam int unsigned ACCOUNT = oae_registers::PASSAGE_HEAD_ACCOUNT_SHIFT;
   localparam int unsigned GREETING = oae_registers::PASSAGE_HEAD_GREETING_SHIFT;
-  localparam int unsigned BEGINS = oae_registers::PASSAGE_HEAD_BEGINS_SHIFT;
-  localparam int unsigned LIFE = oae_registers::PASSAGE_HEAD_LIFE_SHIFT;
-  localparam int unsigned OWN_LIFE = 64 + oae_registers::PASSAGE_PAYLOAD_LIFE_SHIFT;
 
   typedef enum logic [1:0] {SEEK, TAKE, TAKEN, WRITE} out_t;
   typedef enum logic [2:0] {WAIT, READ, LATCH, PUT, PUTTING, RELEASE} in_t;
-
-  // ---- The lives of both cells ----
-
-  logic         begun_q;                      // the link was up in this life
-  logic [11:0]  life_q;                       // the number of this life, from then on
-  logic         heard_q;                      // the other cell has told the number of its life,
-  logic [11:0]  other_life_q;                 //   which is this
-  logic         works;
-  logic         greeting;                     // what has come from the link is one,
-  logic         strange;                      //   of a life that was not heard of yet,
-  logic         late;                         //   or is for an earlier life of this cell
-
-  assign works = bridged_i && begun_q;
-  assign greeting = in_slot_q[ACCOUNT] && in_slot_q[GREETING];
-  assign strange = in_q == PUT && greeting && (!heard_q || in_slot_q[OWN_LIFE +: 12] != other_life_q);
-  assign late = !in_slot_q[BEGINS] && in_slot_q[LIFE +: 12] != life_q;
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      begun_q <= 1'b0;
-      life_q <= '0;
-      heard_q <= 1'b0;
-      other_life_q <= '0;
-    end else begin
-      if (up_i) begun_q <= 1'b1;
-      if (!begun_q) life_q <= other_i;
-      if (strange) begin
-        heard_q <= 1'b1;
-        other_life_q <= in_slot_q[OWN_LIFE +: 12];
-      end
-    end
-  end
 
   // ---- From the ports to the link ----
 
@@ -113,7 +71,7 @@ module oae_bridge #(
   logic [63:0]  candidates;
   logic [5:0]   next_port;
 
-  assign eligible = 64'(pending_i) & ports_i & {64{works && send_room_i}};
+  assign eligible = 64'(pending_i) & ports_i & {64{bridged_i && send_room_i}};
   assign later = eligible & ~((64'd2 << out_port_q) - 64'd1);
   assign candidates = later == '0 ? eligible : later;
   always_comb begin
@@ -134,7 +92,7 @@ module oae_bridge #(
       end
       TAKE: if (ready_i && errand_o == oae_types::TAKE) out_q <= TAKEN;
       TAKEN: begin
-        if (hands_i) out_q <= WRITE;
+        if (hands_i) out_q <= drops ? SEEK : WRITE;
         else if (done_i) out_q <= SEEK;       // The port has begun anew.
       end
       default: begin
@@ -145,11 +103,7 @@ module oae_bridge #(
   end
 
   always_ff @(posedge clk_i)
-    if (hands_i) begin
-      out_slot_q <= taken_i;
-      out_slot_q[LIFE +: 12] <= other_life_q;
-      if (taken_i[GREETING]) out_slot_q[OWN_LIFE +: 12] <= life_q;
-    end
+    if (hands_i) out_slot_q <= taken_i;
 
   assign send_write_o = out_q == WRITE;
   assign send_offer_o = send_write_o && out_slice_q == '0;
@@ -170,7 +124,7 @@ module oae_bridge #(
 
   assign label = in_slot_q[PORT +: 8];
   assign has_port = label[7:6] == '0 && ports_i[label[5:0]];
-  assign receive_read_o = (in_q == WAIT && works && receive_valid_i) || in_q == READ;
+  assign receive_read_o = (in_q == WAIT && bridged_i && receive_valid_i) || in_q == READ;
   assign receive_slice_o = in_slice_q;
 
   always_ff @(posedge clk_i) begin
@@ -189,8 +143,6 @@ module oae_bridge #(
         PUT: begin
           accepted_q <= 1'b0;
           if (!has_port) in_q <= RELEASE;
-          else if (strange) in_q <= LATCH;    // All ports have their turn before the greeting.
-          else if (late) in_q <= RELEASE;
           else if (ready_i && errand_o == oae_types::PUT) in_q <= PUTTING;
         end
         PUTTING: begin
@@ -206,7 +158,7 @@ module oae_bridge #(
 
   assign receive_take_o = in_q == RELEASE;
   assign brings_o = in_q == RELEASE && accepted_q && !in_slot_q[ACCOUNT];
-  assign strays_o = in_q == RELEASE && !accepted_q && !greeting;
+  assign strays_o = in_q == RELEASE && !accepted_q && !(in_slot_q[ACCOUNT] && in_slot_q[GREETING]);
 
   // ---- Ports that begin anew ----
 
@@ -214,6 +166,8 @@ module oae_bridge #(
   logic        renew_q;                       //   and one more, whose turn is next
   logic [5:0]  renew_port_q;
   logic [63:0] ports_q;                       // the ports of the link in the clock before
+  logic        lost_q;                        // the link has lost slots, and not all ports have begun anew since
+  logic        drops;                         // what a port has handed is of a session that has ended
   logic [5:0]  stale_port;                    // the first of those that have to
   logic        moves;                         // the next one gets its turn
 
@@ -225,6 +179,7 @@ module oae_bridge #(
 
   // Nothing else has its turn before that.
   assign moves = !renew_q || ready_i;
+  assign drops = loses_i || lost_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -232,9 +187,11 @@ module oae_bridge #(
       renew_q <= 1'b0;
       renew_port_q <= '0;
       ports_q <= '0;
+      lost_q <= 1'b0;
     end else begin
       stale_q <= (moves ? stale_q & (stale_q - 64'd1) : stale_q) | (ports_i ^ ports_q) |
-                 (loses_i || (strange && heard_q) ? ports_i : '0);
+                 (loses_i ? ports_i : '0);
+      lost_q <= loses_i || (lost_q && (stale_q != '0 || renew_q));
       if (moves) renew_q <= stale_q != '0;
       if (moves) renew_port_q <= stale_port;
       ports_q <= ports_i;
@@ -249,7 +206,7 @@ module oae_bridge #(
   logic wants_put;
 
   assign wants_take = out_q == TAKE;
-  assign wants_put = in_q == PUT && has_port && !strange && !late;
+  assign wants_put = in_q == PUT && has_port;
   assign valid_o = wants_take || wants_put || renew_q;
   assign errand_o = renew_q ? oae_types::RENEW : wants_put ? oae_types::PUT : oae_types::TAKE;
   assign port_o = renew_q ? renew_port_q : wants_put ? label[5:0] : out_port_q;
@@ -263,6 +220,7 @@ module oae_bridge #(
       assert (!hands_i || out_q == TAKEN) else $error("a slot that the bridge has not asked for");
       assert (!accepts_i || in_q == PUTTING) else $error("a slot was accepted that the bridge has not brought");
       assert (!(hands_i && accepts_i)) else $error("two operations at once");
+      assert (!(send_offer_o && lost_q)) else $error("a slot of a session that has ended is offered");
       assert (!receive_take_o || receive_valid_i) else $error("the slot has left its ring before");
     end
 `endif

@@ -87,9 +87,6 @@ module oae_bridged_link #(
   /* verilator lint_off UNUSEDSIGNAL */      // the rest is for a relay
   oae_link_pkg::outbound_t leaving;
   /* verilator lint_on UNUSEDSIGNAL */
-  /* verilator lint_off UNUSEDSIGNAL */
-  logic [31:0]          other_session;
-  /* verilator lint_on UNUSEDSIGNAL */
   logic                 bridge_busy;
   logic                 link_busy;
 
@@ -100,7 +97,7 @@ module oae_bridged_link #(
     .send_write_o(send_write), .send_slice_o(send_slice), .send_data_o(send_data), .receive_valid_i(receive_valid),
     .receive_read_o(receive_read), .receive_slice_o(receive_slice), .receive_data_i(receive_data),
     .receive_take_o(receive_take), .loses_i(leaving.loses),
-    .up_i(phase_o == oae_registers::WINDOW_PHASE_UP), .other_i(other_session[11:0]), .passes_o, .brings_o, .strays_o,
+    .passes_o, .brings_o, .strays_o,
     .pending_i, .valid_o, .ready_i, .errand_o, .port_o, .data_o(slot_o), .hands_i, .taken_i, .accepts_i, .done_i, .busy_o(bridge_busy));
 
   oae_link_end #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS)) link (
@@ -118,7 +115,7 @@ module oae_bridged_link #(
     .arrival_o(), .arrival_data_o(), .hold_i('0), .inbound_o(), .onward_i('0), .routes_o(), .outward_i('0), .opening_i('0),
     .confirm_o(),
     /* verilator lint_on PINCONNECTEMPTY */
-    .outbound_o(leaving), .other_session_o(other_session), .phase_o, .sent_o, .settled_o, .expected_o, .done_o,
+    .outbound_o(leaving), .phase_o, .sent_o, .settled_o, .expected_o, .done_o,
     .busy_o(link_busy), .deadline_valid_o, .deadline_o);
 
   assign busy_o = bridge_busy || link_busy;

@@ -114,7 +114,7 @@ module oae_link_clocks #(
     .receive_take_i(1'b0), .passes_i(1'b0), .brings_i(1'b0), .strays_i(1'b0),
     .arrival_o(), .arrival_data_o(), .hold_i('0), .inbound_o(), .onward_i('0), .routes_o(), .outward_i('0), .opening_i('0),
     .outbound_o(), .confirm_o(),
-    .other_session_o(), .phase_o, .sent_o, .settled_o, .expected_o, .done_o, .busy_o(), .deadline_valid_o(), .deadline_o());
+    .phase_o, .sent_o, .settled_o, .expected_o, .done_o, .busy_o(), .deadline_valid_o(), .deadline_o());
   /* verilator lint_on PINCONNECTEMPTY */
 
 endmodule

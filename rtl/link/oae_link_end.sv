@@ -77,8 +77,6 @@ module oae_link_end #(
   output oae_link_pkg::outbound_t outbound_o,
   output oae_link_pkg::confirm_t  confirm_o,
 
-  output logic [31:0]          other_session_o, // session of the other side, as last seen
-
   // For a trace
   output logic [7:0]           phase_o,       // enum window_phase
   output logic [31:0]          sent_o,
@@ -120,10 +118,11 @@ module oae_link_end #(
   logic                 down;
   logic                 up;
   logic [31:0]          session;
+  logic [31:0]          peer_session;
 
   oae_link_receive #(.SLICES(SLICES)) receive (
     .clk_i, .rst_i, .clear_i(down), .kind_i, .data_i,
-    .own_session_i(session[15:0]), .peer_session_i(other_session_o[15:0]), .expected_i(expected_o),
+    .own_session_i(session[15:0]), .peer_session_i(peer_session[15:0]), .expected_i(expected_o),
     .group_valid_o(group_valid), .group_slice_o(group_slice), .group_data_o(group_data),
     .frame_good_o(frame_good), .damaged_o(damaged), .protocol_o(protocol), .head_o(head), .operand_o(operand),
     .join_o(peer), .return_valid_o(return_valid), .return_o(from_peer), .busy_o(receive_busy));
@@ -143,11 +142,13 @@ module oae_link_end #(
   logic        live;
   logic        agreed;
   logic        met;
+  logic        anew;
   logic        open;
   logic        agrees;                       // the side joins in this clock,
   logic        joins;                        //   and its numbers change in the next one, in which nothing leaves
   oae_link_pkg::sent_t    peer_sent;
   oae_link_pkg::journal_t peer_journal;
+  logic        was_up;
   logic        cuts;
   logic        rises;
   logic        falls;
@@ -161,15 +162,16 @@ module oae_link_end #(
     .clk_i, .rst_i, .now_i, .limit_i(limit), .trouble_limit_i(trouble_limit), .begins_i(begins), .ends_i(ends),
     .carrier_i, .doubts_i(doubts), .gains_i(gains), .defect_i(defect),
     .lost_i(RELAY && hold_i.loses), .frame_good_i(frame_good), .protocol_i(protocol), .peer_i(peer.sessions), .return_valid_i(return_valid),
-    .send_valid_o(join_due), .send_taken_i(join_taken), .known_session_o(live), .agreed_o(agreed), .met_o(met),
+    .send_valid_o(join_due), .send_taken_i(join_taken), .known_session_o(live), .agreed_o(agreed), .met_o(met), .anew_o(anew),
     .phase_o, .holds_off_o(holds_off), .down_o(down), .up_o(up), .open_o(open), .joins_o(agrees), .cuts_o(cuts), .rises_o(rises), .falls_o(falls),
-    .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(other_session_o),
+    .trouble_o(trouble), .reason_o(reason), .session_o(session), .peer_session_o(peer_session),
     .busy_o(phases_busy), .deadline_valid_o(phases_wait), .deadline_o(phases_deadline));
 
   always_ff @(posedge clk_i) begin
     joins <= agrees && !rst_i;
     peer_sent <= peer.sent;
     peer_journal <= peer.journal;
+    was_up <= !anew;
   end
 
   // ---- The slots to the other side, and those from it ----
@@ -209,6 +211,7 @@ module oae_link_end #(
   logic [31:0] reverses;
   logic [31:0] loses;
   logic        lost;
+  logic        strange;
   logic [31:0] reported;
   logic        silent;
   logic        window_busy;
@@ -219,7 +222,8 @@ module oae_link_end #(
   assign handed = bridged_o || RELAY;
 
   oae_link_window #(.SLOTS(SLOTS), .RELAY(RELAY)) window (
-    .clk_i, .rst_i, .now_i, .up_i(open), .down_i(down), .cut_i(cuts), .join_i(joins), .peer_i(peer_journal), .limit_i(limit),
+    .clk_i, .rst_i, .now_i, .up_i(open), .down_i(down), .cut_i(cuts), .join_i(joins), .peer_i(peer_journal),
+    .was_up_i(was_up), .bridged_i(bridged_o), .limit_i(limit),
     .again_i(again), .offer_i(csr_offer && !handed), .offer_number_i(csr_index), .offer_refused_o(offer_refused),
     .offer_next_i(send_offer_i && handed), .relay_i(outward_i),
     .withdraw_i(withdraw), .resume_i(resume), .drop_i(csr_drop && !handed), .settle_i(settle), .verdict_i(verdict), .settle_refused_o(settle_refused),
@@ -229,7 +233,7 @@ module oae_link_end #(
     .confirm_due_o(confirm_due), .ask_o(ask), .return_taken_i(return_taken),
     .offered_o(offered), .sent_o, .answered_o(answered), .confirm_o(confirm), .confirmed_o(confirmed), .settled_o, .credit_o(credit), .held_o(held),
     .restarting_o(restarting), .in_doubt_o(in_doubt), .commits_o(commits), .reverses_o(reverses), .loses_o(loses),
-    .lost_o(lost), .reported_o(reported), .silent_o(silent), .doubts_o(doubts), .gains_o(gains),
+    .lost_o(lost), .strange_o(strange), .reported_o(reported), .silent_o(silent), .doubts_o(doubts), .gains_o(gains),
     .busy_o(window_busy), .deadline_valid_o(window_waits), .deadline_o(window_deadline));
 
   /* verilator lint_off UNUSEDSIGNAL */       // by a relay, which has no receive ring
@@ -268,6 +272,7 @@ module oae_link_end #(
   assign outbound_o.up = open;
   assign outbound_o.room = offered - settled_o < 32'(SLOTS - 1);
   assign outbound_o.loses = lost;
+  assign outbound_o.strange = strange;
   assign confirm_o.leaves = return_taken;
   assign confirm_o.number = confirm;
   assign outbound_o.offered = offered;
@@ -336,9 +341,10 @@ module oae_link_end #(
   assign to_peer.request.ask = ask;
   assign to_peer.request.confirmed = confirm[15:0];
   assign to_peer.answer = answer;
+  assign join_frame.journal.anew = anew;
   assign join_frame.sessions.met = met;
   assign join_frame.sessions.agreed = agreed;
-  assign join_frame.sessions.other = other_session_o;
+  assign join_frame.sessions.other = peer_session;
   assign join_frame.sessions.own = session;
   assign join_frame.sent.confirmed = confirmed;
   assign join_frame.sent.settled = settled_o;
@@ -348,7 +354,7 @@ module oae_link_end #(
   assign join_frame.journal.done = done_o - (RELAY ? onward_i.unsettled : '0);
 
   oae_link_transmit #(.SLICES(SLICES), .SLOTS(SLOTS), .RETURN_EVERY(RETURN_EVERY)) transmit (
-    .clk_i, .rst_i, .clear_i(down), .own_session_i(session[15:0]), .peer_session_i(other_session_o[15:0]),
+    .clk_i, .rst_i, .clear_i(down), .own_session_i(session[15:0]), .peer_session_i(peer_session[15:0]),
     .return_valid_i(live && !joins && (due || confirm_due || ask)), .return_urgent_i(urgent), .return_i(to_peer),
     .return_taken_o(return_taken),
     .join_valid_i(join_due && !joins),
@@ -410,7 +416,7 @@ module oae_link_end #(
     .phase_i(phase_o), .holds_off_i(holds_off), .held_i(held), .restarting_i(restarting), .jammed_i(jammed), .in_doubt_i(in_doubt),
     .trouble_i(trouble), .reason_i(reason), .offered_i(offered), .sent_i(sent_o), .answered_i(answered),
     .confirmed_i(confirmed), .settled_i(settled_o), .received_i(received), .taken_i(taken), .done_i(done_o),
-    .known_i(known), .first_i(first), .session_i(session), .peer_session_i(other_session_o),
+    .known_i(known), .first_i(first), .session_i(session), .peer_session_i(peer_session),
     .rises_i(rises), .falls_i(falls), .commits_i(commits), .reverses_i(reverses), .loses_i(loses), .receives_i(receives),
     .alive_i(up && frame_good && protocol == 2'(oae_registers::WIRE_PROTOCOL_ALIVE)), .alive_count_i(operand),
     .damaged_i(up && damaged), .jams_i(jams), .silent_i(silent));

@@ -7,6 +7,9 @@
 // Sessions are counted from 1 after power-up. Until the other side has noticed that this one was away, it may take the new life
 // for the old one. So the side holds off after power-up: it stays down, without a carrier, for longer than the other side can
 // tolerate a silence. If the firmware wants it up meanwhile, it begins afterwards.
+//
+// A side is `anew` until it is up for the first time after power-up, or after it has lost its history. Its join frames say so. Since
+// it is up only when the other side has joined, no side that has lost its power comes up before the other one knows.
 module oae_link_phases #(
   parameter int unsigned HOLD_OFF = 32'd1 << 21  // clocks
 ) (
@@ -34,6 +37,7 @@ module oae_link_phases #(
   output logic        known_session_o,  // both sessions are known: slots and returns can be checked
   output logic        agreed_o,         // flags of a join frame
   output logic        met_o,
+  output logic        anew_o,
 
   output logic [7:0]  phase_o,          // enum window_phase
   output logic        holds_off_o,      // the power came on a short while ago
@@ -72,6 +76,7 @@ module oae_link_phases #(
   logic        late_q;           // so was the last join frame
   logic [7:0]  trouble_q;
   logic [7:0]  reason_q;
+  logic        anew_q;           // it was not up since the power came on, or since its history was lost
 
   logic join_frame;
   logic to_this;
@@ -154,7 +159,9 @@ module oae_link_phases #(
       late_q <= 1'b0;
       trouble_q <= '0;
       reason_q <= oae_registers::WINDOW_DOWN_NONE;
+      anew_q <= 1'b1;
     end else begin
+      anew_q <= lost_i || (anew_q && !rises_o);
       rested_q <= rested_q || now_i - powered_q >= HOLD_OFF;
       wanted_q <= (wanted_q || begins_i) && !rested_q && !ends_i;
       phase_q <= phase_d;
@@ -202,6 +209,7 @@ module oae_link_phases #(
   assign known_session_o = live;
   assign agreed_o = live;
   assign met_o = phase_q == UP;
+  assign anew_o = anew_q;
   assign holds_off_o = !rested_q;
   assign down_o = phase_q == DOWN;
   assign up_o = phase_q == UP || what == MET;
@@ -224,6 +232,7 @@ module oae_link_phases #(
   always_ff @(posedge clk_i)
     if (!rst_i) begin
       assert (phase_q == DOWN || rested_q) else $error("a side has begun in its hold-off");
+      assert (phase_q != UP || !anew_q) else $error("a side that is up is anew");
       assert (!due_q || phase_q != DOWN) else $error("a join frame of a side that is down");
       assert (!doubts_i || trouble_q != '1) else $error("more doubts than any limit tolerates");
     end

@@ -43,6 +43,7 @@ package oae_link_pkg;
 
   // and those that it has received
   typedef struct packed {
+    logic        anew;       // its side was not up since its power came on, or since it has lost what was to go on
     logic        known;
     logic [15:0] pending;
     logic [31:0] first;
@@ -118,7 +119,8 @@ package oae_link_pkg;
   typedef struct packed {
     logic        up;
     logic        room;       // for a slot more
-    logic        loses;
+    logic        loses;      // another cell has lost its power: what was sent is lost
+    logic        strange;    // that, or the link has joined with a side that is anew
     logic [31:0] offered;
     logic [31:0] answered;
     logic [31:0] settled;

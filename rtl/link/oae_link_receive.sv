@@ -185,7 +185,7 @@ module oae_link_receive #(
         3'd2: join3_q.sent <= data2_q[64*i +: 64];
         3'd3: {join3_q.journal.first, join3_q.journal.done} <= data2_q[64*i +: 64];
         3'd4: begin
-          {join3_q.sessions.met, join3_q.sessions.agreed, join3_q.journal.known} <= data2_q[64*i +: 3];
+          {join3_q.journal.anew, join3_q.sessions.met, join3_q.sessions.agreed, join3_q.journal.known} <= data2_q[64*i +: 4];
           join3_q.journal.pending <= data2_q[64*i + oae_registers::WIRE_FLAGS_PENDING_SHIFT +: 16];
         end
         3'd5: begin

@@ -208,7 +208,7 @@ module oae_link_transmit #(
         3'd2: if (is_join1) words[64*i +: 64] = join1_q.sent;
         3'd3: if (is_join1) words[64*i +: 64] = {join1_q.journal.first, join1_q.journal.done};
         3'd4: if (is_join1) begin
-          words[64*i +: 3] = {join1_q.sessions.met, join1_q.sessions.agreed, join1_q.journal.known};
+          words[64*i +: 4] = {join1_q.journal.anew, join1_q.sessions.met, join1_q.sessions.agreed, join1_q.journal.known};
           words[64*i + oae_registers::WIRE_FLAGS_PENDING_SHIFT +: 16] = join1_q.journal.pending;
         end
         3'd5: if (is_restart1) begin

@@ -22,6 +22,8 @@ module oae_link_window #(
   input  logic         cut_i,                 // the link is no longer up or joined
   input  logic         join_i,                // the link joins:
   input  oae_link_pkg::journal_t     peer_i,                //   what the other side has received
+  input  logic         was_up_i,              //   and whether this side was up before
+  input  logic         bridged_i,             // what waits for the other side is for that one alone
   input  logic [31:0]  limit_i,               // clocks of silence that are tolerated
 
   // The firmware
@@ -73,7 +75,8 @@ module oae_link_window #(
   output logic [31:0]  loses_o,               //   or lost
 
   // For a relay, whose other link goes down in the clock after a loss: nothing may be said there of slots that are lost.
-  output logic         lost_o,                // slots were lost in the clock before
+  output logic         lost_o,                // another cell has lost its power, which this side has learnt in the clock before
+  output logic         strange_o,             // that, or the side has met another one that is anew
   output logic [31:0]  reported_o,            // settled, without these
 
   // In this clock
@@ -170,6 +173,10 @@ module oae_link_window #(
   logic               lacks;                  // only credit is missing
   logic               doubt;
   logic               loses;
+  logic               strange;                // the other side is anew,
+  logic               meets;                  //   and has a past with this one that it does not know
+  logic               strange_q;
+  logic               forgets;                // what is offered was for an earlier life of the other side
   logic [31:0]        reversed_from;          // what was sent, before anything of it is reversed
   logic               progress;               // there is news from the other side
   logic               begins_anew;            // the time until the next silence
@@ -202,7 +209,10 @@ module oae_link_window #(
   assign pending = join_i ? 32'(peer_i.pending) : '0;
   assign in_doubt = confirmed_q - settled_q;
   assign found = verdict.done - settled_q;
-  assign loses = settled_by_peer && (!verdict.known || found > in_doubt || pending > in_doubt - found);
+  assign loses = settled_by_peer && (meets || !verdict.known || found > in_doubt || pending > in_doubt - found);
+  assign strange = join_i && peer_i.anew;
+  assign meets = strange && was_up_i;
+  assign forgets = lost_q && bridged_i;
   assign settled_by_peer = join_i || (settle_i && !settle_refused_o);
   // Once this side has begun to come up, the other side may have read its numbers.
   assign settle_refused_o = settle_i && (!down_i || in_doubt == '0 || (verdict_i.known && found > in_doubt));
@@ -233,7 +243,7 @@ module oae_link_window #(
 
     if (offer_i && !offer_refused_o) offered_d = offer_number_i;
     if (offer_next_i) offered_d = offered_q + 32'd1;
-    if (drop_i) offered_d = sent_q;
+    if (drop_i || forgets) offered_d = sent_q;
     if (drop_i || resume_i) held_d = 1'b0;
     if (slot_taken_i) sent_d = sent_q + 32'd1;
     if (return_taken_i) confirmed_d = confirm;
@@ -380,16 +390,19 @@ module oae_link_window #(
     if (rst_i) begin
       settled_before_q <= '0;
       lost_q <= 1'b0;
+      strange_q <= 1'b0;
       reversed_from_q <= '0;
     end else begin
       settled_before_q <= settled_q;
-      lost_q <= loses && in_doubt != '0;
+      lost_q <= loses && (in_doubt != '0 || meets);
+      strange_q <= strange;
       reversed_from_q <= reversed_from;
     end
   end
 
   assign commits_o = lost_q ? '0 : settled_q - settled_before_q;
   assign lost_o = lost_q;
+  assign strange_o = strange_q || lost_q;
   assign reported_o = lost_q ? settled_before_q : settled_q;
   assign loses_o = lost_q ? settled_q - settled_before_q : '0;
   assign reverses_o = reversed_from_q - sent_q;
@@ -410,7 +423,8 @@ module oae_link_window #(
     bound_q <= bound;
     open_q <= up_i && !takes_back && !join_i && (!RELAY || shown_d);
   end
-  // Nothing leaves in the clock in which an offer is taken back, nor in the next one, in which the bound does not know it yet.
+  // Nothing leaves in the clock in which an offer is taken back, nor in the next one, in which the bound does not know it yet. What is
+  // forgotten needs no such rule, since there is no credit so soon after a join.
   assign takes_back = drop_i || (RELAY && relay_i.retracts) || (offer_i && $signed(offer_number_i[ROW+1:0] - offered_q[ROW+1:0]) < 0);
   // A relay may take back again what it has just offered. It waits for the other side, so that generations cannot go around.
   assign slot_valid_o = open_q && up_i && !held_q && !takes_back && sent_q != bound_q;

@@ -39,6 +39,7 @@ module oae_relay #(
   logic [31:0]        limit_q;                 // on the link by which they leave: the last slot that the intake has committed,
   logic [31:0]        limit_d;
   logic [31:0]        grant_q;                 //   and the last one that may be confirmed
+  logic               strange_q;               // in the clock before, the other side has turned out to be another life
   logic               open_q;                  // a slot is arriving, and goes on
   logic [2:0]         filled_q;
   logic [7:0]         label;
@@ -63,17 +64,21 @@ module oae_relay #(
   assign fails = open_q && (arrival_i.damaged || inbound_i.discards || (inbound_i.ends && !inbound_i.accepts));
   assign closes = inbound_i.accepts || fails;
 
-  assign limit_d = limit_q + onward_o.confirms;
+  // Nothing that is here goes on to a later life of the other side, not even a slot that was confirmed onward and then reversed
+  // there, which this cell alone still has. All of it is dropped. The intake takes its number of it from the next join.
+  assign limit_d = outbound_i.strange ? outbound_i.answered : limit_q + onward_o.confirms;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       limit_q <= '0;
       grant_q <= '0;
+      strange_q <= 1'b0;
       open_q <= 1'b0;
       strays_o <= 1'b0;
     end else begin
       limit_q <= limit_d;
-      if (inbound_i.revokes) grant_q <= limit_d;
+      strange_q <= outbound_i.strange;
+      if (inbound_i.revokes || outbound_i.strange) grant_q <= limit_d;
       else if (inbound_i.gives) grant_q <= limit_q + inbound_i.given;
       if (arrival_i.part && arrival_i.slice == '0) begin
         open_q <= opens && SLICES != 8;
@@ -110,8 +115,8 @@ module oae_relay #(
   assign opening_o.filled = CUT_THROUGH != 0 ? filled_q : '0;
   assign opening_o.closes = closes;
   assign opening_o.spoils = fails;
-  assign outward_o.retracts = fails || inbound_i.restarts || inbound_i.discards;
-  assign outward_o.number = inbound_i.discards ? limit_q
+  assign outward_o.retracts = fails || inbound_i.restarts || inbound_i.discards || strange_q;
+  assign outward_o.number = inbound_i.discards || strange_q ? limit_q
                           : inbound_i.restarts ? limit_q + inbound_i.kept : outbound_i.offered - 32'd1;
   assign outward_o.grant = grant_q;
 
@@ -137,6 +142,9 @@ module oae_relay #(
   always_ff @(posedge clk_i)
     if (!rst_i) begin
       assert (outbound_i.offered - limit_q < 32'(SLOTS)) else $error("a slot that is committed was taken back");
+      assert (!strange_q || (limit_q == outbound_i.settled && limit_q == outbound_i.answered))
+        else $error("a slot of an earlier life goes on");
+      assert (!outbound_i.strange || outbound_i.loses || outbound_i.offered == limit_q) else $error("slots are dropped that nobody calls lost");
       assert (limit_q - outbound_i.settled < 32'(SLOTS)) else $error("a slot is settled that is not committed");
       assert (!(offer_o && outward_o.retracts)) else $error("a slot is offered while others are taken back");
     end

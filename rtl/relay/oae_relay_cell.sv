@@ -141,7 +141,7 @@ module oae_relay_cell #(
     .arrival_o(left_arrival), .arrival_data_o(left_arrival_data), .hold_i(left_hold), .inbound_o(left_inbound),
     .onward_i(left_onward), .routes_o(left_routes), .outward_i(left_outward), .opening_i(left_opening),
     .outbound_o(left_outbound), .confirm_o(left_confirm),
-    .other_session_o(), .phase_o(left_phase_o), .sent_o(left_sent_o), .settled_o(left_settled_o), .expected_o(left_expected_o), .done_o(left_done_o),
+    .phase_o(left_phase_o), .sent_o(left_sent_o), .settled_o(left_settled_o), .expected_o(left_expected_o), .done_o(left_done_o),
     .busy_o(left_busy), .deadline_valid_o(left_waits), .deadline_o(left_deadline));
 
   oae_link_end #(.SLICES(SLICES), .SLOTS(SLOTS), .LIMIT_BITS(LIMIT_BITS), .RELAY(1'b1)) right (
@@ -159,7 +159,7 @@ module oae_relay_cell #(
     .arrival_o(right_arrival), .arrival_data_o(right_arrival_data), .hold_i(right_hold), .inbound_o(right_inbound),
     .onward_i(right_onward), .routes_o(right_routes), .outward_i(right_outward), .opening_i(right_opening),
     .outbound_o(right_outbound), .confirm_o(right_confirm),
-    .other_session_o(), .phase_o(right_phase_o), .sent_o(right_sent_o), .settled_o(right_settled_o), .expected_o(right_expected_o), .done_o(right_done_o),
+    .phase_o(right_phase_o), .sent_o(right_sent_o), .settled_o(right_settled_o), .expected_o(right_expected_o), .done_o(right_done_o),
     .busy_o(right_busy), .deadline_valid_o(right_waits), .deadline_o(right_deadline));
   /* verilator lint_on PINCONNECTEMPTY */
 

@@ -96,18 +96,18 @@ void Cells::bring_up() {
   rest();
 }
 
-void Cells::tend(Cell& cell) {
+void Cells::tend(Cell& cell, bool bridged) {
   for (unsigned cable = 0; cable < links; ++cable) {
     put(cell, end_of(cell, cable), OAE_WINDOW_LIMITS,
         OAE_PUT(OAE_WINDOW_LIMITS_SILENCE, 300) | OAE_PUT(OAE_WINDOW_LIMITS_TROUBLE, 6));
   }
-  take_up(cell);
+  take_up(cell, bridged);
 }
 
-void Cells::tend_until_up() {
-  until([this] {
+void Cells::tend_until_up(bool b_bridged) {
+  until([&] {
     tend(*a);
-    tend(*b);
+    tend(*b, b_bridged);
     clock(400);
     return is_up();
   });
@@ -118,8 +118,6 @@ void Cells::take_up_with_stranger() {
   take_up(*b, false);
   until([this] { return is_up(); });
   rest();
-  life_of_a = static_cast<unsigned>(
-      OAE_GET(get(*a, Of::left, OAE_WINDOW_SESSION), OAE_WINDOW_SESSION_OTHER));
 }
 
 void Cells::fill_ring(unsigned port) {
@@ -132,16 +130,15 @@ void Cells::fill_ring(unsigned port) {
 
 void Cells::greet(unsigned port, Of end, std::uint16_t session) {
   send(*b,
-       OAE_PUT(OAE_PASSAGE_HEAD_PORT, port) | OAE_PASSAGE_HEAD_ACCOUNT_MASK |
-           OAE_PASSAGE_HEAD_GREETING_MASK | OAE_PASSAGE_HEAD_BEGINS_MASK,
+       head_for(port) | OAE_PASSAGE_HEAD_ACCOUNT_MASK | OAE_PASSAGE_HEAD_GREETING_MASK |
+           OAE_PASSAGE_HEAD_BEGINS_MASK,
        session, end);
 }
 
 std::uint64_t Cells::head_for(unsigned port) {
   const std::uint64_t join = get(*a, Of::block, OAE_FIRMWARE_JOIN_AT(port));
   return OAE_PUT(OAE_PASSAGE_HEAD_PORT, port) |
-         OAE_PUT(OAE_PASSAGE_HEAD_SESSION, OAE_GET(join, OAE_FIRMWARE_JOIN_SESSION)) |
-         OAE_PUT(OAE_PASSAGE_HEAD_LIFE, life_of_a);
+         OAE_PUT(OAE_PASSAGE_HEAD_SESSION, OAE_GET(join, OAE_FIRMWARE_JOIN_SESSION));
 }
 
 bool Cells::is_up() const {

@@ -73,8 +73,8 @@ class Cells : public testing::Test {
   /// Joins all ports, and takes the links up.
   void bring_up();
   /// What a firmware may do again and again: sets short limits, and takes the links up.
-  void tend(Cell& cell);
-  void tend_until_up();
+  void tend(Cell& cell, bool bridged = true);
+  void tend_until_up(bool b_bridged = true);
   void take_up(Cell& cell, bool bridged = true);
   void take_up(Cell& cell, Of end, bool bridged = true);
   /// Takes the links up. Those of `b` are not bridged, and its firmware may send what it likes.
@@ -132,7 +132,6 @@ class Cells : public testing::Test {
   std::unique_ptr<Cell> b = std::make_unique<Cell>(0);
   std::vector<Cable> cables = std::vector<Cable>(links, Cable(metre));
   std::uint64_t now = hold_off;
-  unsigned life_of_a = 0;  ///< its number, for a stranger
 };
 
 }  // namespace bridge

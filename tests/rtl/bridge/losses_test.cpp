@@ -172,7 +172,9 @@ TEST_P(Losses, EachSlotIsDeliveredOrLostByName) {
     there[port].host = open(*b, port);
   }
   rate = GetParam() % 3 == 0 ? 0 : 5 + below(40);
-  run(4000);
+  run(2000);
+  lose_power();
+  run(2000);
   rate = 0;
   tend_until_up();
   rest();

@@ -122,6 +122,39 @@ TEST_F(Join, SlotsInDoubtAreLostWithTheOtherSidesPower) {
   EXPECT_EQ(get(*b, OAE_WINDOW_JOURNAL) >> 32, 4u);
 }
 
+// A side says until it is up that it was not up since its power came on.
+TEST_F(Join, FramesTellWhetherTheSideIsAnew) {
+  // How many of the join frames since the last call say so, and how many do not
+  const auto frames = [](Wire& wire) {
+    std::pair<unsigned, unsigned> counts;
+    for (const Frame& frame : wire.frames) {
+      if (OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL) != OAE_WIRE_PROTOCOL_JOIN) continue;
+      ++(frame[4] & OAE_WIRE_FLAGS_ANEW_MASK ? counts.first : counts.second);
+    }
+    wire.frames.clear();
+    return counts;
+  };
+  bring_up();
+  for (Wire* wire : {&to_a, &to_b}) {
+    const auto [anew, others] = frames(*wire);
+    EXPECT_GE(anew, 2u);
+    EXPECT_LE(others, 1u) << "it may be up when it answers the last one";
+  }
+  put(*a, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  for (Wire* wire : {&to_a, &to_b}) {
+    const auto [anew, others] = frames(*wire);
+    EXPECT_EQ(anew, 0u);
+    EXPECT_GE(others, 2u);
+  }
+  lose_power(a);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  EXPECT_GE(frames(to_b).first, 2u);
+  EXPECT_EQ(frames(to_a).first, 0u);
+}
+
 TEST_F(Join, ANewLifeOfTheSenderCountsFromOne) {
   bring_up();
   offer(*a, 5, 1);

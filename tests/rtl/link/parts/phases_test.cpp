@@ -560,4 +560,48 @@ TEST_F(Phases, ALostHistoryTakesASideDownUnlessItIsDown) {
   EXPECT_EQ(top_.phase_o, OAE_WINDOW_PHASE_INITIALISING);
 }
 
+// A side that is joined says so still, since the other one may read the frame once more.
+TEST_F(Phases, ASideIsAnewUntilItIsUp) {
+  EXPECT_TRUE(top_.anew_o);
+  to_joined();
+  EXPECT_TRUE(top_.anew_o);
+  join_frame(peer, 1, true, true);
+  EXPECT_TRUE(rises_);
+  EXPECT_FALSE(top_.anew_o);
+  end();
+  EXPECT_FALSE(top_.anew_o);
+  begin();
+  clocks(4);
+  EXPECT_FALSE(top_.anew_o);
+}
+
+TEST_F(Phases, ASideIsAnewOnceMoreWhenItsHistoryIsLost) {
+  to_up();
+  top_.lost_i = 1;
+  clock();
+  EXPECT_TRUE(top_.anew_o);
+  begin();
+  join_frame(peer + 1, 2, false);
+  clocks(2);
+  ASSERT_EQ(top_.phase_o, OAE_WINDOW_PHASE_JOINED);
+  EXPECT_TRUE(top_.anew_o);
+  join_frame(peer + 1, 2, true, true);
+  ASSERT_EQ(top_.phase_o, OAE_WINDOW_PHASE_UP);
+  EXPECT_FALSE(top_.anew_o);
+  end();
+  ASSERT_EQ(top_.phase_o, OAE_WINDOW_PHASE_DOWN);
+  top_.lost_i = 1;
+  clock();
+  EXPECT_TRUE(top_.anew_o) << "whatever the phase";
+}
+
+// The history is lost in the clock in which the link would rise.
+TEST_F(Phases, ALostHistoryComesBeforeTheRise) {
+  to_joined();
+  top_.lost_i = 1;
+  join_frame(peer, 1, true, true);
+  EXPECT_FALSE(rises_);
+  EXPECT_TRUE(top_.anew_o);
+}
+
 }  // namespace

@@ -83,7 +83,7 @@ class Receive : public Part<Voae_link_receive> {
     return {OAE_WIRE_PROTOCOL_JOIN, std::uint64_t{0x1a2b3c4d} << 32 | 0x5e6f7081,
             std::uint64_t{0x92a3b4c5} << 32 | 0xd6e7f809,
             std::uint64_t{0x0badcafe} << 32 | 0xfeedbabe,
-            OAE_WIRE_FLAGS_MET_MASK | OAE_WIRE_FLAGS_KNOWN_MASK |
+            OAE_WIRE_FLAGS_MET_MASK | OAE_WIRE_FLAGS_KNOWN_MASK | OAE_WIRE_FLAGS_ANEW_MASK |
                 OAE_PUT(OAE_WIRE_FLAGS_PENDING, 0x4321)};
   }
   static Group make_return() {
@@ -113,12 +113,12 @@ class Receive : public Part<Voae_link_receive> {
     EXPECT_EQ(protocol_, OAE_WIRE_PROTOCOL_JOIN);
     EXPECT_EQ(join_bits(0, 32), 0xfeedbabe);    // done
     EXPECT_EQ(join_bits(32, 32), 0x0badcafe);   // first
-    EXPECT_EQ(join_bits(64, 17), 0x14321);      // pending, known
-    EXPECT_EQ(join_bits(81, 32), 0xd6e7f809);   // settled
-    EXPECT_EQ(join_bits(113, 32), 0x92a3b4c5);  // confirmed
-    EXPECT_EQ(join_bits(145, 32), 0x5e6f7081);  // own
-    EXPECT_EQ(join_bits(177, 32), 0x1a2b3c4d);  // other
-    EXPECT_EQ(join_bits(209, 2), 2u);           // met, and not agreed
+    EXPECT_EQ(join_bits(64, 18), 0x34321);      // pending, known, anew
+    EXPECT_EQ(join_bits(82, 32), 0xd6e7f809);   // settled
+    EXPECT_EQ(join_bits(114, 32), 0x92a3b4c5);  // confirmed
+    EXPECT_EQ(join_bits(146, 32), 0x5e6f7081);  // own
+    EXPECT_EQ(join_bits(178, 32), 0x1a2b3c4d);  // other
+    EXPECT_EQ(join_bits(210, 2), 2u);           // met, and not agreed
   }
   void expect_head(unsigned generation, std::uint32_t number, unsigned digest) const {
     EXPECT_EQ(head_ >> 48, generation);

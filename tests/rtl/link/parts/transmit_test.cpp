@@ -123,11 +123,11 @@ class Transmit : public Part<Voae_link_transmit> {
     const std::uint32_t fields[] = {seed + 1, seed + 2};  // of the journal: done, first
     set(top_.join_i.data(), 0, 32, fields[0]);
     set(top_.join_i.data(), 32, 32, fields[1]);
-    set(top_.join_i.data(), 64, 17, seed & 0x1ffff);                        // pending and known
-    set(top_.join_i.data(), 81, 32, seed + 3);                              // settled
-    set(top_.join_i.data(), 113, 32, seed + 4);                             // confirmed
-    set(top_.join_i.data(), 145, 32, seed + 5);                             // own
-    set(top_.join_i.data(), 177, 34, std::uint64_t{3} << 32 | (seed + 6));  // other, agreed, met
+    set(top_.join_i.data(), 64, 18, seed & 0x3ffff);                        // pending, known, anew
+    set(top_.join_i.data(), 82, 32, seed + 3);                              // settled
+    set(top_.join_i.data(), 114, 32, seed + 4);                             // confirmed
+    set(top_.join_i.data(), 146, 32, seed + 5);                             // own
+    set(top_.join_i.data(), 178, 34, std::uint64_t{3} << 32 | (seed + 6));  // other, agreed, met
   }
   void expect_join(const Frame& frame, std::uint32_t seed) {
     const auto pair = [](std::uint64_t high, std::uint64_t low) { return high << 32 | low; };
@@ -136,7 +136,8 @@ class Transmit : public Part<Voae_link_transmit> {
     EXPECT_EQ(frame[2], pair(seed + 4, seed + 3));
     EXPECT_EQ(frame[3], pair(seed + 2, seed + 1));
     EXPECT_EQ(frame[4], OAE_PUT(OAE_WIRE_FLAGS_PENDING, seed & 0xffff) | OAE_WIRE_FLAGS_MET_MASK |
-                            OAE_WIRE_FLAGS_AGREED_MASK | (seed >> 16 & 1));
+                            OAE_WIRE_FLAGS_AGREED_MASK |
+                            OAE_PUT(OAE_WIRE_FLAGS_ANEW, seed >> 17 & 1) | (seed >> 16 & 1));
     EXPECT_EQ(frame[5], 0u);
     EXPECT_EQ(frame[6], 0u);
     EXPECT_TRUE(good(frame, 0));

@@ -47,6 +47,7 @@ class Window : public Part<Top> {
       reverses += top_.reverses_o;
       losses += top_.loses_o;
       lost += top_.lost_o;
+      strange += top_.strange_o;
       refused += top_.offer_refused_o + top_.settle_refused_o;
       top_.clk_i = 1;
       top_.eval();
@@ -69,17 +70,18 @@ class Window : public Part<Top> {
 
   /// The link joins with this journal of the other side, and is up in the next clock.
   void come_up(std::uint32_t done = 0, bool known = true, std::uint32_t first = 1,
-               unsigned pending = 0) {
+               unsigned pending = 0, bool anew = false) {
     top_.down_i = 0;
     clock();
-    join(done, known, first, pending);
+    join(done, known, first, pending, anew);
     top_.up_i = 1;
     clock(2);
   }
-  void join(std::uint32_t done, bool known, std::uint32_t first, unsigned pending) {
+  void join(std::uint32_t done, bool known, std::uint32_t first, unsigned pending,
+            bool anew = false) {
     top_.peer_i[0] = done;
     top_.peer_i[1] = first;
-    top_.peer_i[2] = pending | (known ? 1u << 16 : 0);
+    top_.peer_i[2] = pending | (known ? 1u << 16 : 0) | (anew ? 1u << 17 : 0);
     top_.join_i = 1;
     clock();
   }
@@ -191,7 +193,7 @@ class Window : public Part<Top> {
 
   std::uint32_t now = 5000;
   unsigned silences = 0, doubts = 0, gains = 0, refused = 0;
-  unsigned commits = 0, reverses = 0, losses = 0, lost = 0;
+  unsigned commits = 0, reverses = 0, losses = 0, lost = 0, strange = 0;
 };
 
 /// An end with rings, whose firmware offers slots

@@ -152,6 +152,7 @@ TEST_F(Doubtful, AnUnknownVerdictIsALossWhateverItSays) {
   give_verdict(false, 99);
   expect(0, 0, 3);
   EXPECT_EQ(refused, 0u);
+  EXPECT_EQ(strange, 1u);
 }
 // So that a relay says nothing of them to the side that has sent them
 TEST_F(Doubtful, WhatIsLostIsReportedAClockLater) {
@@ -194,6 +195,75 @@ TEST_F(Doubtful, NothingInDoubtIsNothingLost) {
   give_verdict(true, 3);
   come_up(0, false, 0);
   expect(3, 0, 0);
+}
+TEST_F(Doubtful, AJournalOfASideThatIsAnewIsWorthNothing) {
+  top_.was_up_i = 1;
+  come_up(2, true, 1, 0, true);
+  expect(0, 0, 3);
+}
+// This side was not up since its power came on, so it knows nothing that the other one may have
+// forgotten.
+TEST_F(Doubtful, TheFirstJoinBelievesTheJournal) {
+  come_up(2, true, 1, 0, true);
+  expect(2, 1, 0);
+}
+TEST_F(Doubtful, AVerdictIsBelievedWhateverTheLastJoinFrameHasSaid) {
+  top_.was_up_i = 1;
+  top_.peer_i[2] = 3u << 16;
+  give_verdict(true, 1);
+  expect(1, 2, 0);
+}
+
+// Of a bridge, which offers slots for the other side as it is, and not for a later life of it
+template <typename Test>
+void meets_a_side(Test& test, bool was_up, bool bridged, bool anew) {
+  auto& top = test.top();
+  top.was_up_i = was_up;
+  top.bridged_i = bridged;
+  test.begin(5, 2);
+  test.cut();
+  EXPECT_EQ(top.offered_o, 5u);
+  test.come_up(0, true, 1, 0, anew);
+  const bool is_told = was_up && anew;
+  EXPECT_EQ(test.lost, is_told ? 1u : 0u) << "though nothing is in doubt";
+  EXPECT_EQ(test.strange, anew ? 1u : 0u);
+  EXPECT_EQ(test.losses, 0u);
+  EXPECT_EQ(top.offered_o, is_told && bridged ? 0u : 5u);
+}
+
+class Bridged : public Offered, public testing::WithParamInterface<unsigned> {
+ public:
+  using Offered::begin, Offered::come_up, Offered::cut, Offered::lost, Offered::losses,
+      Offered::strange;
+  auto& top() { return top_; }
+};
+TEST_P(Bridged, AnEndForgetsWhatWaitsForASideThatIsAnew) {
+  meets_a_side(*this, GetParam() & 1, GetParam() & 2, GetParam() & 4);
+}
+INSTANTIATE_TEST_SUITE_P(Cases, Bridged, testing::Range(0u, 8u));
+
+// Not even if the other side gives credit in the clock of the join
+TEST_F(Offered, NothingThatIsForgottenLeaves) {
+  top_.was_up_i = top_.bridged_i = 1;
+  begin(5, 2);
+  cut();
+  top_.down_i = 0;
+  clock();
+  top_.up_i = 1;
+  top_.peer_i[0] = 0;
+  top_.peer_i[1] = 1;
+  top_.peer_i[2] = 3u << 16;
+  top_.join_i = 1;
+  come(Answer().credit(10));
+  for (unsigned i = 0; i < 6; ++i) {
+    EXPECT_FALSE(top_.slot_valid_o) << i;
+    clock();
+  }
+  EXPECT_EQ(top_.offered_o, 0u);
+  say(Answer().credit(10));
+  offer(1);
+  send(1);
+  EXPECT_EQ(top_.sent_o, 1u);
 }
 
 }  // namespace
