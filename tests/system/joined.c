@@ -2,8 +2,8 @@
 /*
  * One end of joined ports: swaps COUNT slots for those of the other end, and holds what it gets
  * against what that gives: all of it, once, in order, after an empty one. With `patient`, the
- * function may be reset: the program then settles the swap that is in doubt, and offers a slot
- * again if its swap has not taken place.
+ * function may be reset: the program then waits until it can open its port, settles the swap that
+ * is in doubt, and offers a slot again if its swap has not taken place.
  *
  *   joined DEVICE OWN OTHER COUNT [patient]
  */
@@ -56,6 +56,10 @@ int main(int argc, char** argv) {
 
   if (argc != 5 && !patient) return 2;
   error = oae_port_open(argv[1], &port);
+  while (patient && error == -EIO) {
+    usleep(100);
+    error = oae_port_open(argv[1], &port);
+  }
   if (error) return fail("open", 0, error);
   other = strtoull(argv[3], NULL, 0);
   count = strtoull(argv[4], NULL, 0);
