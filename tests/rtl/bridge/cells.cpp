@@ -68,12 +68,17 @@ void Cells::take_up(Cell& cell, Of end, bool bridged) {
       OAE_WINDOW_CONTROL_UP_MASK | OAE_PUT(OAE_WINDOW_CONTROL_BRIDGED, bridged ? 1 : 0));
 }
 
+void Cells::write(Cell& cell, std::uint64_t place, std::uint64_t head, std::uint64_t number,
+                  Of end) {
+  put(cell, end, OAE_WINDOW_SEND_AT(place % 16), head);
+  for (unsigned i = 1; i < 7; ++i) {
+    put(cell, end, OAE_WINDOW_SEND_AT(place % 16) + 8 * i, number * i);
+  }
+}
+
 void Cells::send(Cell& cell, std::uint64_t head, std::uint64_t number, Of end) {
   const std::uint64_t next = get(cell, end, OAE_WINDOW_OFFERED) + 1;
-  put(cell, end, OAE_WINDOW_SEND_AT(next % 16), head);
-  for (unsigned i = 1; i < 7; ++i) {
-    put(cell, end, OAE_WINDOW_SEND_AT(next % 16) + 8 * i, number * i);
-  }
+  write(cell, next, head, number, end);
   put(cell, end, OAE_WINDOW_OFFERED, next);
   rest();
 }

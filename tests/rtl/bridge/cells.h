@@ -57,6 +57,9 @@ class Cells : public testing::Test {
 
   void put(Cell& cell, Of of, unsigned address, std::uint64_t data);
   std::uint64_t get(Cell& cell, Of of, unsigned address);
+  /// Writes a slot to a place in the send ring of a link that is not bridged.
+  void write(Cell& cell, std::uint64_t place, std::uint64_t head, std::uint64_t number,
+             Of end = Of::left);
   /// Writes a slot to the ring of a link that is not bridged, and offers it.
   void send(Cell& cell, std::uint64_t head, std::uint64_t number, Of end = Of::left);
   /// The end of a cable at a cell

@@ -278,13 +278,9 @@ TEST_F(StrangeGreeting, EndsWhatTheBridgeIsAboutToTake) {
   open(*a, 2);
   for (unsigned n = 2; n < 40; ++n) {
     const auto next = static_cast<std::uint32_t>(get(*b, Of::left, OAE_WINDOW_OFFERED));
-    const auto write = [&](std::uint32_t number, std::uint64_t head, std::uint64_t first) {
-      put(*b, Of::left, OAE_WINDOW_SEND_AT(number % 16), head);
-      put(*b, Of::left, OAE_WINDOW_SEND_AT(number % 16) + 8, first);
-    };
-    write(next + 1, head_for(port) | OAE_PASSAGE_HEAD_STEPS_MASK, 0);
-    write(next + 2, head_for(port) | OAE_PASSAGE_HEAD_ACCOUNT_MASK | OAE_PASSAGE_HEAD_GREETING_MASK,
-          n);
+    write(*b, next + 1, head_for(port) | OAE_PASSAGE_HEAD_STEPS_MASK, 0);
+    write(*b, next + 2,
+          head_for(port) | OAE_PASSAGE_HEAD_ACCOUNT_MASK | OAE_PASSAGE_HEAD_GREETING_MASK, n);
     const unsigned before = received();
     b->post_put(Of::left, OAE_WINDOW_OFFERED, next + 2);
     clock(n % 16);
@@ -472,10 +468,7 @@ TEST_F(InEachClock, ASlotArrivesWhileAnotherPortBeginsAnew) {
   for (unsigned n = 1; n <= clocks; ++n) {
     SCOPED_TRACE(n);
     const std::uint64_t next = get(*b, Of::left, OAE_WINDOW_OFFERED) + 1;
-    put(*b, Of::left, OAE_WINDOW_SEND_AT(next % 16), head_for(port));
-    for (unsigned i = 1; i < 7; ++i) {
-      put(*b, Of::left, OAE_WINDOW_SEND_AT(next % 16) + 8 * i, std::uint64_t{n} * i);
-    }
+    write(*b, next, head_for(port), n);
     b->post_put(Of::left, OAE_WINDOW_OFFERED, next);
     clock(n);
     served ^= 4;
