@@ -108,10 +108,7 @@ class StrangerByTwoLinks : public Cells {
   }
   /// Writes the slot that is to be offered first to the ring of an end of `b`.
   void prepare(Of end, unsigned port, std::uint64_t number) {
-    const std::uint64_t next = get(*b, end, OAE_WINDOW_OFFERED) + 1;
-    const unsigned slot = OAE_WINDOW_SEND_AT(next % 16);
-    put(*b, end, slot, head_for(port));
-    for (unsigned i = 1; i < 7; ++i) put(*b, end, slot + 8 * i, number * i);
+    write(*b, get(*b, end, OAE_WINDOW_OFFERED) + 1, head_for(port), number, end);
   }
 };
 

@@ -127,6 +127,20 @@ void Chain::lose_power(unsigned cell) {
   powered_ = now;
 }
 
+void Chain::come_up(bool again) {
+  for (unsigned n = 0; n < 20 && !is_up(); ++n) {
+    for (const auto& cell : cells) configure(*cell, again);
+    clock(1000);
+  }
+  ASSERT_TRUE(is_up());
+}
+
+void Chain::silence_returns(window::Wire& wire) {
+  wire.tamper = [](std::vector<window::Group>& unit, bool frame) {
+    if (!frame) unit.assign(unit.size(), {});
+  };
+}
+
 void Chain::pass_hold_off() {
   until([this] { return now >= powered_ + hold_off; });
 }

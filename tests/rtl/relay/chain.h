@@ -54,6 +54,8 @@ class Chain : public testing::Test {
   /// The same for all cells, until all links are up.
   void bring_up(bool again = true);
   bool is_up() const;
+  /// After a fault: takes all links up again and again, until they are.
+  void come_up(bool again = true);
 
   /// Offers slots with successive identities, which are in their slices 1, 3 and 6.
   void offer(Side& side, unsigned count, std::uint64_t identity) {
@@ -63,6 +65,12 @@ class Chain : public testing::Test {
   /// Takes all slots that have been committed, and checks their contents.
   std::vector<std::uint64_t> take(Side& side);
   unsigned room(Side& side);
+  std::uint32_t confirmed(Side& side) {
+    return static_cast<std::uint32_t>(get(side, OAE_WINDOW_SETTLED) >> 32);
+  }
+
+  /// Loses all returns on a wire.
+  static void silence_returns(window::Wire& wire);
 
   /// Replaces a cell by one that has lost its power, which is back at once.
   void lose_power(unsigned cell);

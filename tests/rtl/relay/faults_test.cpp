@@ -17,13 +17,6 @@ class Faults : public Chain {
  protected:
   Faults() { build(3); }
 
-  /// Loses all returns on a wire.
-  static void silence_returns(Wire& wire) {
-    wire.tamper = [](std::vector<Group>& unit, bool frame) {
-      if (!frame) unit.assign(unit.size(), {});
-    };
-  }
-
   /// Changes the first slot on a wire.
   template <typename Change>
   static void strike_slot(Wire& wire, Change change) {
@@ -36,20 +29,8 @@ class Faults : public Chain {
     };
   }
 
-  /// Takes the links of these cells up, until all of the chain is up.
-  void come_up(bool again) {
-    for (unsigned n = 0; n < 20 && !is_up(); ++n) {
-      for (const auto& cell : cells) configure(*cell, again);
-      clock(1000);
-    }
-    ASSERT_TRUE(is_up());
-  }
-
   std::uint32_t answered(Side& side) {
     return static_cast<std::uint32_t>(get(side, OAE_WINDOW_SENT) >> 32);
-  }
-  std::uint32_t confirmed(Side& side) {
-    return static_cast<std::uint32_t>(get(side, OAE_WINDOW_SETTLED) >> 32);
   }
   bool held() { return (get(first(), OAE_WINDOW_STATE) & OAE_WINDOW_STATE_HELD_MASK) != 0; }
   void command(unsigned verb) { put(first(), OAE_WINDOW_COMMAND, verb); }
@@ -477,142 +458,6 @@ TEST_F(Faults, ASlotWithoutCreditIsNotHeld) {
 }
 #endif
 
-/// The last cell has committed a slot, and loses its power before anybody hears of that.
-TEST_F(Faults, WhatIsLostWithTheLastCellIsReportedToTheFirst) {
-  bring_up();
-  offer(first(), 2, 1);
-  rest();
-  silence_returns(links[2]->back);
-  links[2]->back.tamper = [this](std::vector<Group>& unit, bool frame) {
-    if (!frame && *last().done == 3) unit.assign(unit.size(), {});
-  };
-  offer(first(), 1, 3);
-  until([this] { return *last().done == 3; });
-  EXPECT_EQ(*first().settled, 2u);
-  lose_power(3);
-  links[2]->back.tamper = {};
-  pass_hold_off();
-  for (unsigned n = 0; n < 40 && !(is_up() && *first().settled == 3); ++n) {
-    for (const auto& cell : cells) configure(*cell);
-    clock(1000);
-  }
-  EXPECT_TRUE(is_up());
-  EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_LOST), 1u);
-  EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_COMMITTED), 2u);
-  offer(first(), 1, 4);
-  until([this] { return *first().settled == 4; });
-  EXPECT_EQ(take(last()), Slots{4});
-}
-
-/// Nothing is on its way when a cell loses its power. The others know that by the time when the
-/// chain is up again, since each cell between them tells it onward.
-TEST_F(Faults, ALossOfPowerIsToldToTheEndOfTheChain) {
-  for (const unsigned lost : {3u, 2u, 1u}) {
-    bring_up();
-    offer(first(), 2, 1);
-    rest();
-    take(last());
-    for (const auto& link : links) {
-      link->forth.frames.clear();
-      link->back.frames.clear();
-    }
-    lose_power(lost);
-    pass_hold_off();
-    come_up(true);
-    for (unsigned link = 0; link < links.size(); ++link) {
-      const auto tells = [](const window::Wire& wire) {
-        return std::any_of(wire.frames.begin(), wire.frames.end(), [](const window::Frame& frame) {
-          return OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL) == OAE_WIRE_PROTOCOL_JOIN &&
-                 (frame[4] & OAE_WIRE_FLAGS_ANEW_MASK) != 0;
-        });
-      };
-      // Towards the first cell, that the cell behind a link or one after it was away, and the same
-      // towards the last one
-      EXPECT_EQ(tells(links[link]->back), link < lost) << "cell " << lost << ", link " << link;
-      EXPECT_EQ(tells(links[link]->forth), link >= lost) << "cell " << lost << ", link " << link;
-    }
-    EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_LOST), 0u);
-  }
-}
-
-/// A cell has confirmed a slot onward, and the last one has reversed it. It is then offered by that
-/// cell alone, and must not reach a later life of the last one.
-TEST_F(Faults, WhatTheLastCellHasReversedDoesNotReachItsNextLife) {
-  bring_up();
-  silence_returns(links[2]->forth);
-  offer(first(), 1, 1);
-  until([this] { return confirmed(cells[2]->right) == 1; });
-  put(cells[2]->right, OAE_WINDOW_CONTROL, 0);
-  links[2]->forth.tamper = [](std::vector<Group>& unit, bool frame) {
-    if (frame && OAE_GET(unit[0].data[0], OAE_WIRE_HEAD_PROTOCOL) == OAE_WIRE_PROTOCOL_SLOT)
-      unit.assign(unit.size(), {});
-  };
-  come_up(true);
-  until([this] { return (get(cells[2]->right, OAE_WINDOW_SENT) & 0xffff'ffff) == 1; });
-  EXPECT_EQ(confirmed(first()), 1u);
-  EXPECT_EQ(confirmed(cells[2]->right), 0u);
-  EXPECT_EQ(*last().done, 0u);
-  lose_power(3);
-  links[2]->forth.tamper = {};
-  pass_hold_off();
-  come_up(true);
-  rest();
-  EXPECT_EQ(take(last()), Slots{});
-  EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_LOST), 1u);
-  offer(first(), 2, 4);
-  rest();
-  EXPECT_EQ(take(last()), (Slots{4, 5}));
-  EXPECT_EQ(*first().settled, 3u);
-}
-
-/// The same, while the link to the last cell is not up since the first one has lost its power: that
-/// cell is anew itself, and nobody is told.
-TEST_F(Faults, WhatOnlyACellThatIsAnewStillHasReachesNoLaterLife) {
-  bring_up();
-  silence_returns(links[2]->forth);
-  offer(first(), 1, 1);
-  until([this] { return confirmed(cells[2]->right) == 1; });
-  lose_power(0);
-  put(cells[2]->right, OAE_WINDOW_CONTROL, 0);
-  links[2]->forth.tamper = {};
-  links[2]->back.tamper = [](std::vector<Group>& unit, bool frame) {
-    constexpr unsigned flags = 4;  // a slice
-    const auto word = [&](unsigned slice) {
-      constexpr unsigned slices = WINDOW_SLICES;
-      return unit[slice / slices].data[slice % slices];
-    };
-    if (!frame || OAE_GET(word(0), OAE_WIRE_HEAD_PROTOCOL) != OAE_WIRE_PROTOCOL_JOIN ||
-        (word(flags) & OAE_WIRE_FLAGS_AGREED_MASK) != 0) {
-      unit.assign(unit.size(), {});
-    }
-  };
-  pass_hold_off();
-  Side& onward = cells[2]->right;
-  const auto is_up_before = [this] {
-    return *first().phase == OAE_WINDOW_PHASE_UP && *cells[1]->right.phase == OAE_WINDOW_PHASE_UP &&
-           *cells[2]->left.phase == OAE_WINDOW_PHASE_UP;
-  };
-  const auto is_joined = [&] {
-    return *onward.phase == OAE_WINDOW_PHASE_JOINED && confirmed(onward) == 0;
-  };
-  for (unsigned n = 0; n < 40 && !(is_up_before() && is_joined()); ++n) {
-    for (const auto& cell : cells) configure(*cell);
-    clock(1000);
-  }
-  ASSERT_TRUE(is_up_before() && is_joined());
-  EXPECT_EQ(get(onward, OAE_WINDOW_OFFERED), 1u) << "only this cell still has it";
-  lose_power(3);
-  links[2]->back.tamper = {};
-  pass_hold_off();
-  come_up(true);
-  rest();
-  EXPECT_EQ(take(last()), Slots{});
-  offer(first(), 2, 4);
-  rest();
-  EXPECT_EQ(take(last()), (Slots{4, 5}));
-  EXPECT_EQ(*first().settled, 2u);
-}
-
 /// The first cell has confirmed what the cell behind it cannot confirm onward.
 TEST_F(Faults, ACutReversesWhatIsNotConfirmedOnward) {
   bring_up(false);
@@ -625,10 +470,7 @@ TEST_F(Faults, ACutReversesWhatIsNotConfirmedOnward) {
   clock(2 * silence);  // The first cell asks, and confirms once more.
   EXPECT_EQ(*first().settled, 0u);
   put(cells[1]->left, OAE_WINDOW_CONTROL, 0);
-  for (unsigned n = 0; n < 20 && !is_up(); ++n) {
-    for (const auto& cell : cells) configure(*cell, false);
-    clock(1000);
-  }
+  come_up(false);
   rest();
   EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_REVERSED), 2u);
   EXPECT_EQ(get(first(), OAE_WINDOW_COUNT_LOST), 0u);
