@@ -49,12 +49,13 @@ bool Cpu::execute() {
     Agenda::get().rearm();
     wait(instance_.gathered_);
   }
+  if (instance_.domain_.run_due() > 0) known_limit_.reset();
   if (instance_.off_) {
+    known_limit_.reset();
     asleep_ = true;
     --instance_.awake_;
-    return false;
+    return instance_.unpowered_;
   }
-  if (instance_.domain_.run_due() > 0) known_limit_.reset();
   instance_.running_ = this;
   OaeRun reason;
   // A vCPU that yields while it is alone continues at once.
@@ -160,7 +161,7 @@ bool Cpu::waits_alone() const {
 }
 
 Picoseconds Cpu::limit() const {
-  if (instance_.gathering_) return now();
+  if (instance_.gathering_ || instance_.off_) return now();
   const Domain& domain = instance_.domain_;
   const Instance::Config& config = instance_.config_;
   // Siblings share memory, so their turns must not depend on how far anybody may run ahead.
@@ -228,6 +229,10 @@ void Cpu::transport(tlm::tlm_command command, std::uint64_t address, unsigned ch
     instance_.ahead_ = this;
   } else {
     catch_up();
+  }
+  if (instance_.off_) {
+    payload_.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return leave(now());
   }
   payload_.set_command(command);
   payload_.set_address(address);

@@ -178,6 +178,21 @@ void Instance::entered() const {
   domain_.enter(ahead_ == nullptr ? now() : ahead_->local_);
 }
 
+void Instance::lose_power() {
+  off_ = unpowered_ = true;
+  rearm_timers();
+}
+
+bool Instance::power_up() {
+  if (accesses_ > 0) return false;
+  for (Cpu& one : cpu) one.set_holding(false);
+  api_->reset();
+  off_ = unpowered_ = false;
+  for (Cpu& one : cpu) one.wake(now());
+  rearm_timers();
+  return true;
+}
+
 Picoseconds Instance::floor() const {
   Picoseconds floor = never;
   for (const Cpu& one : cpu) floor = std::min(floor, one.floor());

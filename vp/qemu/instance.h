@@ -94,6 +94,14 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   /// present time.
   void set_line(unsigned number, bool level) override;
 
+  /// The machine loses its power: from now on no vCPU executes an instruction, and no access of one
+  /// reaches a target. An access that has reached its target ends when that answers, and changes
+  /// nothing in the machine.
+  void lose_power();
+  /// The machine has power again and begins anew, with empty memory but for its image; the clocks
+  /// of its vCPUs have gone on. Returns false, without effect, while a vCPU is inside an access.
+  bool power_up();
+
   Picoseconds floor() const override;
 
   /// Polls GDB and lets it act. Call it while the kernel is not running; returns false while GDB
@@ -156,7 +164,8 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
   Picoseconds spins_until_ = 0;  // until then, a vCPU is taken to wait for a sibling
   bool gathering_ = false;  // somebody needs a moment without one
   bool polled_ = false;     // GDB has been waiting for such a moment
-  bool off_ = false;        // the guest has powered off
+  bool off_ = false;        // no vCPU executes: the guest has powered off, or has no power
+  bool unpowered_ = false;
   std::exception_ptr failure_;
   sc_core::sc_event gathered_;
 };

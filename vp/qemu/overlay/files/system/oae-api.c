@@ -4,7 +4,9 @@
 #include "block/aio.h"
 #include "exec/address-spaces.h"
 #include "exec/memory.h"
+#include "exec/tb-flush.h"
 #include "hw/boards.h"
+#include "hw/core/cpu.h"
 #include "hw/irq.h"
 #include "hw/pci-host/gpex.h"
 #include "qapi/error.h"
@@ -80,6 +82,14 @@ static unsigned service(bool io)
     }
     rcu_drain_on_this_thread();
     return requests;
+}
+
+static void reset(void)
+{
+    pause_all_vcpus();
+    tb_flush(first_cpu); /* memory may change without the translator's notice */
+    qemu_system_reset(SHUTDOWN_CAUSE_HOST_QMP_SYSTEM_RESET);
+    resume_all_vcpus();
 }
 
 static MemTxResult region_read(void *opaque, hwaddr offset, uint64_t *value,
@@ -236,6 +246,7 @@ static const OaeQemuApi api = {
     .next_deadline = oae_next_deadline,
     .run_timers = run_timers,
     .service = service,
+    .reset = reset,
     .map_region = map_region,
     .set_line = set_line,
     .read_memory = read_memory,

@@ -8,7 +8,8 @@
  *   0x1000_0000  SRAM
  *   0x8000_0000  DRAM (-m)
  *
- * Every core leaves reset at EL2 at the entry point of the -kernel ELF image.
+ * Every core leaves reset at EL2 at the entry point of the -kernel ELF image. A
+ * reset of the machine is a loss of its power: memory is empty but for the image.
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
@@ -17,6 +18,9 @@
 #include "qapi/visitor.h"
 #include "elf.h"
 #include "exec/address-spaces.h"
+#include "exec/cpu-common.h"
+#include "exec/memory.h"
+#include "exec/ramblock.h"
 #include "hw/arm/bsa.h"
 #include "hw/boards.h"
 #include "hw/intc/arm_gicv3_common.h"
@@ -163,6 +167,22 @@ static void oae_ipu_init(MachineState *machine)
     create_gic(ipu, machine->smp.cpus);
 }
 
+static void clear(MemoryRegion *memory)
+{
+    if (ram_block_discard_range(memory->ram_block, 0, memory_region_size(memory))) {
+        error_report("oae-ipu: cannot clear %s", memory_region_name(memory));
+        exit(1);
+    }
+}
+
+/* The devices' reset loads the image again. */
+static void oae_ipu_reset(MachineState *machine, ResetType type)
+{
+    clear(&OAE_IPU(machine)->sram);
+    clear(machine->ram);
+    qemu_devices_reset(type);
+}
+
 static void get_sram_size(Object *object, Visitor *visitor, const char *name,
                           void *opaque, Error **errp)
 {
@@ -193,6 +213,7 @@ static void oae_ipu_class_init(ObjectClass *oc, void *data)
 
     mc->desc = "Processors of an Infrastructure Processing Unit";
     mc->init = oae_ipu_init;
+    mc->reset = oae_ipu_reset;
     mc->max_cpus = MAX_CORES;
     mc->default_cpu_type = ARM_CPU_TYPE_NAME("neoverse-n1");
     mc->valid_cpu_types = cores;

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 6
+#define OAE_QEMU_API_VERSION 7
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
@@ -174,6 +174,11 @@ typedef struct OaeQemuApi {
      * Only while no vCPU is inside an access.
      */
     unsigned (*service)(bool io);
+    /*
+     * Resets the machine. One whose power can be lost (the IPU's) has then
+     * empty memory, but for its image. Only while no vCPU is inside an access.
+     */
+    void (*reset)(void);
 
     void (*map_region)(int region, enum OaeSpace space, uint64_t base,
                        uint64_t size, int priority);
