@@ -178,6 +178,10 @@ void Endpoint::link_lost(Reset kind) {
   for (const auto& function : functions_) function->reset(kind);
 }
 
+void Endpoint::powered_up() {
+  for (const auto& function : functions_) function->powered_up();
+}
+
 void Endpoint::configure(Function& function, const Tlp& request) {
   if (!request.header.poisoned) {
     const unsigned before = active_states();

@@ -57,6 +57,7 @@ class Endpoint : public sc_core::sc_module, public Port, private Function::Uplin
   bool extended_synch() const override;
   void lane_failed(unsigned lane) override { functions_[0]->lane_failed(lane); }
   void link_lost(Reset kind) override;
+  void powered_up() override;
   void detected(Error error, const Tlp* tlp) override;
   bool checks_digests() const override;
   // Nothing passes a write that device logic has not accepted yet.

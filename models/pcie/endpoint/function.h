@@ -78,6 +78,8 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   void on_reset(std::function<void()> action) { on_reset_.push_back(std::move(action)); }
   /// Calls `action` when the power of the function has gone, before the actions of on_reset().
   void on_power_loss(std::function<void()> action) { on_power_loss_ = std::move(action); }
+  /// Calls `action` when the function has power again, before its link is up.
+  void on_power_up(std::function<void()> action) { on_power_up_ = std::move(action); }
 
   Id id() const { return core_.id(); }
   ConfigSpace& config_space() { return core_.space(); }
@@ -85,6 +87,9 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
 
   // The remaining members are for the endpoint.
   void reset(Reset kind);
+  void powered_up() const {
+    if (on_power_up_) on_power_up_();
+  }
   /// The function in whose BAR the request lies: this one, one of its virtual functions, or
   /// nullptr.
   Function* claiming(const Tlp& request);
@@ -128,6 +133,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   const vp::Picoseconds reset_time_;
   std::vector<std::function<void()>> on_reset_;
   std::function<void()> on_power_loss_;
+  std::function<void()> on_power_up_;
 
   std::optional<SrIov> sr_iov_;
   FunctionCore core_;

@@ -74,6 +74,7 @@ void DownstreamPort::hold(Hold reason, Reset kind) {
 void DownstreamPort::release(Hold reason, Reset kind) {
   if (!(holds_ & reason)) return;
   holds_ &= ~reason;
+  if (!(holds_ & (no_card | no_power | in_reset))) restore_power();
   if (holds_ == 0 && release_link(kind)) express_.link_down(true);
 }
 

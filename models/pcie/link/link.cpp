@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "models/pcie/protocol/configuration_error.h"
 #include "models/pcie/protocol/max_payload.h"
@@ -21,9 +22,11 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, Port& 
       recovery_(config_, upstream, halves_),
       halves_{{{context_, mode_, recovery_, halves_[1], Direction::down, upstream, downstream},
                {context_, mode_, recovery_, halves_[0], Direction::up, downstream, upstream}}},
-      down_(downstream.domain(), [this] { go_down(); }) {
+      down_(downstream.domain(), [this] { go_down(); }),
+      powered_up_(downstream.domain(),
+                  [this] { halves_[index(Direction::down)].to().powered_up(); }) {
   if (config.latency_down < 0 || config.latency_up < 0 || config.training < 0 ||
-      config.l0s_after < 0 || config.l1_after < 0) {
+      config.power_up < 0 || config.l0s_after < 0 || config.l1_after < 0) {
     throw ConfigurationError(fmt::format("{}: a time must not be negative", this->name()));
   }
   max_payload_code(config.max_payload);  // or throws
@@ -53,6 +56,10 @@ void Link::hold(Reset kind) {
   down.drop_waiting();
   // A second reset merges with one that has not reached the port downstream yet.
   kind_ = down_.pending() ? std::min(kind_, kind) : kind;
+  if (kind == Reset::cold) {
+    unpowered_ = true;
+    powered_up_.cancel();
+  }
   if (!down_.pending()) down_.after(down.min_latency());
   down.from().link_lost(kind);
 }
@@ -64,16 +71,28 @@ void Link::go_down() {
   downstream.link_lost(kind_);
 }
 
+void Link::restore_power() {
+  if (std::exchange(unpowered_, false)) {
+    powered_up_.after(config_.power_up + min_latency(Direction::down));
+  }
+}
+
 void Link::release(Reset kind) {
   // After a fundamental reset, the link is trained before the host's first instruction.
   const vp::Picoseconds least = min_latency(Direction::down) + min_latency(Direction::up);
   const vp::Picoseconds span =
       kind == Reset::fundamental ? least : std::max(config_.training, least);
+  // Training begins when there is power, which the component below notices one latency later.
+  vp::Picoseconds begin = 0;
+  if (powered_up_.pending()) {
+    begin = powered_up_.when() - min_latency(Direction::down) - vp::now();
+    begin = std::max<vp::Picoseconds>(begin, 0);
+  }
   // The port downstream has been reset, so it does not disable flit mode.
   mode_.train(upstream().target_generation(), upstream().flits_disabled());
   for (HalfLink& half : halves_) {
     if (!down_.pending()) half.restart();
-    half.come_up_after(span);
+    half.come_up_after(begin + span);
   }
 }
 

@@ -25,7 +25,8 @@ namespace pcie {
 ///
 /// The upstream port can take the link down. The link is down at once for that port, and one
 /// latency later for the port downstream. Packets that have not arrived before the receiver's end
-/// goes down are lost.
+/// goes down are lost. After a cold reset the component downstream has power again before the link
+/// trains, as soon as its slot gives it power.
 class Link : public sc_core::sc_module {
  public:
   /// Throws ConfigurationError if a value is impossible or a port already has a link.
@@ -80,6 +81,7 @@ class Link : public sc_core::sc_module {
   bool flits() const { return mode_.flits(); }
   void hold(Reset kind);
   void go_down();
+  void restore_power();
   void release(Reset kind);
   bool retrain();
   void keep_awake();
@@ -90,7 +92,9 @@ class Link : public sc_core::sc_module {
   Recovery recovery_;
   std::array<HalfLink, 2> halves_;  // indexed by Direction
   Reset kind_ = Reset::hot;         // the reset that `down_` delivers
-  vp::Event down_;  // the moment at which the link goes down for the port downstream
+  vp::Event down_;          // the moment at which the link goes down for the port downstream
+  bool unpowered_ = false;  // the component downstream has no power
+  vp::Event powered_up_;    // the moment at which it has power again
 };
 
 }  // namespace pcie

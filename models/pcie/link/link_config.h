@@ -20,6 +20,8 @@ struct LinkConfig {
   /// Time from the end of a hot reset until the link is up. The link takes at least the latencies
   /// of both directions.
   vp::Picoseconds training = 0;
+  /// Time after which a component has power that a slot gives it. Training begins then.
+  vp::Picoseconds power_up = 0;
   double bit_error_rate = 0;                 ///< rate in each lane, 0 to 1e-4
   std::uint64_t seed = 1;                    ///< seed of the error sequence
   vp::Picoseconds retraining = 20 * vp::us;  ///< duration of Recovery, also if the speed changes

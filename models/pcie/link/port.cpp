@@ -29,6 +29,10 @@ void Port::hold_link(Reset kind) {
   if (link_ != nullptr) link_->hold(kind);
 }
 
+void Port::restore_power() {
+  if (link_ != nullptr) link_->restore_power();
+}
+
 bool Port::release_link(Reset kind) {
   if (link_ != nullptr) link_->release(kind);
   return link_ != nullptr;

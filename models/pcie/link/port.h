@@ -97,9 +97,13 @@ class Port {
   /// The link has gone down. For a downstream component this is a reset of the given kind (PCIe
   /// 5.0, 6.6.1). Packets on the link are lost. trained() follows when the link is up again.
   virtual void link_lost(Reset) {}
+  /// The component, which had lost its power in a cold reset, has power again. Its link trains.
+  virtual void powered_up() {}
   /// Takes the link down, which resets the component below one latency later; called by the
   /// upstream component's port.
   void hold_link(Reset kind);
+  /// Gives the component below its power again, if a cold reset has taken it.
+  void restore_power();
   /// Lets the link train again. Returns whether there is a link to train.
   bool release_link(Reset kind);
   /// The completion status for a request that ends in this error, if the error needs a completion.
