@@ -89,7 +89,21 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   statistics.counter(prefix + "slots_refused", slots_refused_);
   statistics.counter(prefix + "interrupts", interrupts_);
 
-  power_up();
+  BlockRtl& block = *rtl_;
+  block.ports = config_.ports;
+  block.clock_khz = static_cast<std::uint32_t>(config_.clock_hz / 1'000);
+  block.completion_ready = 1;
+  block.dma_ready = 1;
+  block.interrupt_ready = 1;
+  block.axi_bready = 1;
+  block.axi_rready = 1;
+  reset(0);
+  // The card had power long before time 0, so the clearing of its journals is over.
+  while (block.busy) block.rise();
+  if (waveform_ && !block.open_waveform(config_.vcd)) {
+    throw ConfigurationError("cannot write the waveform file " + config_.vcd);
+  }
+  schedule();  // links have a deadline from the beginning
 }
 
 Block::~Block() = default;
@@ -107,24 +121,59 @@ void Block::add_links(vp::Statistics& statistics) {
   }
 }
 
-// The card had power long before time 0, so its reset and the clearing of the journals are over.
-void Block::power_up() {
-  BlockRtl& block = *rtl_;
-  block.ports = config_.ports;
-  block.clock_khz = static_cast<std::uint32_t>(config_.clock_hz / 1'000);
-  block.completion_ready = 1;
-  block.dma_ready = 1;
-  block.interrupt_ready = 1;
-  block.axi_bready = 1;
-  block.axi_rready = 1;
-  block.reset = 1;
-  do {
-    block.rise();
-    block.reset = 0;
-  } while (block.busy);
-  if (waveform_ && !block.open_waveform(config_.vcd)) {
-    throw ConfigurationError("cannot write the waveform file " + config_.vcd);
+// Power.
+
+void Block::reset(std::uint64_t edge) {
+  rtl_->now = edge;
+  rtl_->reset = 1;
+  rtl_->rise();
+  rtl_->reset = 0;
+}
+
+void Block::lose_power() {
+  if (!std::exchange(powered_, false)) return;
+  clock_.cancel();
+  ++version_;
+  running_ = ahead_ = completing_ = false;
+  peeked_.reset();
+  const std::uint64_t edge = grid_.after(vp::now());
+  if (next_ > edge) clocks_ -= next_ - edge;  // those that were run ahead
+  next_ = std::max(next_, edge);
+  reset(next_);
+  accesses_.abandon(*rtl_);
+  end_requests();
+  for (const auto& link : links_) link->lose_power(next_);
+  ++next_;
+  show();
+}
+
+// Ends the requests that the function waits for, which has forgotten them.
+void Block::end_requests() {
+  rtl_->request_valid = 0;
+  slot_waits_ = false;
+  slot_answered_.reset();
+  const auto end = [this](tlm::tlm_generic_payload* payload) {
+    if (payload == nullptr) return;
+    payload->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay;
+    bar->nb_transport_bw(*payload, phase, delay);
+  };
+  end(std::exchange(read_.payload, nullptr));
+  while (!requests_.empty()) {
+    const Request request = requests_.remove(0);
+    if (request.is_read()) end(request.payload);
   }
+  end(std::exchange(write_.payload, nullptr));
+}
+
+void Block::power_up() {
+  if (std::exchange(powered_, true)) return;
+  next_ = std::max(next_, grid_.after(vp::now()));
+  reset(next_);
+  for (const auto& link : links_) link->power_up(grid_.time(next_));
+  ++next_;
+  schedule();
 }
 
 // Requests of the host.
@@ -140,8 +189,8 @@ tlm::tlm_sync_enum Block::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm
                              : bar_number == 4 ? max_ports * OAE_STREAM_SIZE
                                                : 0;
   const tlm::tlm_response_status status = check(payload, line_bytes, size);
-  payload.set_response_status(status);
-  if (status != tlm::TLM_OK_RESPONSE) return tlm::TLM_COMPLETED;
+  payload.set_response_status(powered_ ? status : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  if (!payload.is_response_ok()) return tlm::TLM_COMPLETED;
 
   Request request{};
   request.payload = &payload;
@@ -170,6 +219,7 @@ void Block::push(const Request& request) {
 }
 
 void Block::function_reset() {
+  if (!powered_) return;
   accept_write();  // it came before the reset, so it goes first even without room
   Request request{};
   request.reset = true;
@@ -192,8 +242,8 @@ void Block::accept_write() {
 
 void Block::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const tlm::tlm_response_status status = check(payload, 8, OAE_FIRMWARE_SIZE);
-  payload.set_response_status(status);
-  if (status != tlm::TLM_OK_RESPONSE) return;
+  payload.set_response_status(powered_ ? status : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  if (!payload.is_response_ok()) return;
 
   RegisterAccess access(payload, vp::now() + static_cast<vp::Picoseconds>(delay.value()));
   const std::uint64_t clocks = clocks_;
@@ -243,7 +293,7 @@ bool Block::links_rest() const {
 
 // Schedules the next edge that other models can notice.
 void Block::schedule() {
-  if (ticking_ || ahead_) return;
+  if (ticking_ || ahead_ || !powered_) return;
   const BlockRtl& block = *rtl_;
   std::uint64_t edge = next_input();
   running_ = edge != no_edge;
@@ -595,7 +645,7 @@ tlm::tlm_sync_enum Block::slot_answered(tlm::tlm_generic_payload&, tlm::tlm_phas
 }
 
 void Block::complete() {
-  tlm::tlm_generic_payload& payload = *read_.payload;
+  tlm::tlm_generic_payload& payload = *std::exchange(read_.payload, nullptr);
   const unsigned length = payload.get_data_length();
   copy_enabled(payload.get_data_ptr(), read_.data + read_.at, length, read_.enable >> read_.at);
   read_latency_.sample(vp::now() - read_.arrival);

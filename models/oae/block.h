@@ -77,6 +77,13 @@ class Block : public sc_core::sc_module {
   /// requests that came before.
   void function_reset();
 
+  /// Takes the power from the block and its links, which forget everything. The links' carriers go
+  /// off, and what arrives is lost. Accesses that are in work end with an error, as do those that
+  /// follow. The function must have ended all writes of the block.
+  void lose_power();
+  /// Gives the power back: the block begins anew, and clears its journals.
+  void power_up();
+
   /// Number of clock edges that the block has seen.
   const std::uint64_t& clocks() const { return clocks_; }
   bool clock_stopped() const { return !running_; }
@@ -88,7 +95,8 @@ class Block : public sc_core::sc_module {
                                      sc_core::sc_time& delay);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
-  void power_up();
+  void reset(std::uint64_t edge);
+  void end_requests();
   tlm::tlm_sync_enum slot_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                    sc_core::sc_time& delay);
 
@@ -130,6 +138,7 @@ class Block : public sc_core::sc_module {
   const std::unique_ptr<BlockRtl> rtl_;
 
   vp::Event clock_;
+  bool powered_ = true;
   bool running_ = false;  // an edge is due for more than a deadline
   bool ticking_ = false;
   bool ahead_ = false;       // an edge was run ahead, and its outputs are still to be shown
@@ -145,7 +154,7 @@ class Block : public sc_core::sc_module {
   RequestQueue requests_;
   std::size_t presented_ = 0;  // the place of the request on the pins, if there is one
   Request write_{};            // the write without room in the queue, if its payload is set
-  Request read_{};             // the read that the block works on
+  Request read_{};             // the read that the block works on, if its payload is set
   RegisterAccesses accesses_;  // those of the firmware
 
   // A read that was answered without the clock of the RTL, or a write whose effect the RTL has had

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "oae_registers.h"
 
@@ -69,19 +70,38 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
   statistics.counter(prefix + "groups_sent", wire_.counts().sent);
   statistics.counter(prefix + "groups_lost", wire_.counts().lost);
   statistics.counter(prefix + "groups_damaged", wire_.counts().damaged);
-  power_up();
+  rtl_->tx_ready = 1;
+  rtl_->axi_bready = 1;
+  rtl_->axi_rready = 1;
+  reset(0);  // the card had power long before time 0
+  schedule();
 }
 
 Link::~Link() = default;
 
+void Link::reset(std::uint64_t edge) {
+  rtl_->now = edge;
+  rtl_->reset = 1;
+  rtl_->rise();
+  rtl_->reset = 0;
+}
+
+void Link::lose_power() {
+  if (!std::exchange(powered_, false)) return;
+  clock_.cancel();
+  next_ = std::max(next_, grid_.after(vp::now()));
+  reset(next_);
+  accesses_.abandon(*rtl_);
+  wire_.send(next_++, Group{});
+  show();
+}
+
 void Link::power_up() {
-  LinkRtl& end = *rtl_;
-  end.tx_ready = 1;
-  end.axi_bready = 1;
-  end.axi_rready = 1;
-  end.reset = 1;
-  end.rise();
-  end.reset = 0;
+  if (std::exchange(powered_, true)) return;
+  next_ = std::max(next_, grid_.after(vp::now()));
+  reset(next_);
+  wire_.lose_arrivals(grid_.time(next_++));
+  schedule();
 }
 
 void Link::connect(Link& a, Link& b, vp::Picoseconds delay) {
@@ -103,8 +123,8 @@ void Link::damage(unsigned bit) {
 
 void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const tlm::tlm_response_status status = check(payload, 8, OAE_LINK_SIZE);
-  payload.set_response_status(status);
-  if (status != tlm::TLM_OK_RESPONSE) return;
+  payload.set_response_status(powered_ ? status : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  if (!payload.is_response_ok()) return;
   RegisterAccess access(payload, vp::now() + static_cast<vp::Picoseconds>(delay.value()));
   accesses_.push(access);
   ++accesses_seen_;
@@ -118,7 +138,7 @@ void Link::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
 
 // Schedules the next edge at which there is something to do.
 void Link::schedule() {
-  if (ticking_) return;
+  if (ticking_ || !powered_) return;
   const LinkRtl& end = *rtl_;
   std::uint64_t edge = no_edge;
   if (end.busy || end.tx_kind != 0 || wire_.differs(end.tx_valid) || accesses_.in_work()) {

@@ -60,6 +60,12 @@ class Link : public sc_core::sc_module {
   /// If its slice is idle, the bit is damaged in the next slice that is not.
   void damage(unsigned bit);
 
+  /// Takes the power from this end, which forgets everything: its carrier goes off, and what
+  /// arrives is lost. Accesses that are in work end with an error, as do those that follow.
+  void lose_power();
+  /// Gives the power back: the end begins anew.
+  void power_up();
+
   /// Number of clock edges that the end has seen.
   const std::uint64_t& clocks() const { return clocks_; }
 
@@ -78,7 +84,7 @@ class Link : public sc_core::sc_module {
   };
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  void power_up();
+  void reset(std::uint64_t edge);
   void schedule();
   void tick();
   void present();
@@ -91,6 +97,7 @@ class Link : public sc_core::sc_module {
   vp::Trace& trace_;
   const std::unique_ptr<LinkRtl> rtl_;
   vp::Event clock_;
+  bool powered_ = true;
   bool ticking_ = false;
   std::uint64_t next_ = 1;  // the first edge not yet run
   std::uint64_t due_ = 0;   // the edge that clock_ is set to

@@ -67,6 +67,16 @@ void RegisterAccesses::finish() {
   if (access.waiting != nullptr) access.waiting->wake();
 }
 
+void RegisterAccesses::abandon(AxiPins& slave) {
+  withdraw(slave);
+  const auto end = [](RegisterAccess& access) {
+    access.done = access.error = true;
+    if (access.waiting != nullptr) access.waiting->wake();
+  };
+  if (access_ != nullptr) end(*std::exchange(access_, nullptr));
+  while (!waiting_.empty()) end(*waiting_.pop());
+}
+
 void RegisterAccesses::wait_for(RegisterAccess& access) {
   if (wakeups_.empty()) wakeups_.push_back(std::make_unique<vp::Wakeup>());
   std::unique_ptr<vp::Wakeup> wakeup = std::move(wakeups_.back());

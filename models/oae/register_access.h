@@ -88,6 +88,9 @@ class RegisterAccesses {
 
   void finish();
 
+  /// Ends all accesses with an error: the slave has lost its power.
+  void abandon(AxiPins& slave);
+
   /// Answers the only access that waits. A write has no data.
   void answer(std::uint64_t data, bool error) {
     RegisterAccess& access = *waiting_.pop();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace oae {
 namespace {
@@ -25,21 +26,40 @@ Relay::Relay(const sc_core::sc_module_name& name, const RelayConfig& config, vp:
         [this] { schedule(); }, domain, trace, statistics);
   }
   statistics.counter(std::string(this->name()) + ".clocks", clocks_);
-  power_up();
+  reset(0);  // the card had power long before time 0
+  schedule();
 }
 
 Relay::~Relay() = default;
 
-// The card had power long before time 0.
-void Relay::power_up() {
+void Relay::reset(std::uint64_t edge) {
+  rtl_->now = static_cast<std::uint32_t>(edge);
   rtl_->reset = 1;
   rtl_->rise();
   rtl_->reset = 0;
 }
 
+void Relay::lose_power() {
+  if (!std::exchange(powered_, false)) return;
+  clock_.cancel();
+  next_ = std::max(next_, grid_.after(vp::now()));
+  reset(next_);
+  for (auto& end : ends_) end->lose_power(next_);
+  ++next_;
+}
+
+void Relay::power_up() {
+  if (std::exchange(powered_, true)) return;
+  next_ = std::max(next_, grid_.after(vp::now()));
+  reset(next_);
+  for (auto& end : ends_) end->power_up(grid_.time(next_));
+  ++next_;
+  schedule();
+}
+
 // Schedules the next edge at which there is something to do.
 void Relay::schedule() {
-  if (ticking_) return;
+  if (ticking_ || !powered_) return;
   const RelayRtl& relay = *rtl_;
   std::uint64_t edge = relay.busy ? next_ : no_edge;
   for (const auto& end : ends_) {

@@ -35,13 +35,19 @@ class Relay : public sc_core::sc_module {
         vp::Trace& trace, vp::Statistics& statistics);
   ~Relay() override;
 
+  /// Takes the power from the relay, which forgets everything: its carriers go off, and what
+  /// arrives is lost. Accesses that are in work end with an error, as do those that follow.
+  void lose_power();
+  /// Gives the power back: the relay begins anew.
+  void power_up();
+
   /// One of the two ends.
   WindowLink& link(unsigned n) { return *ends_[n]; }
   /// Number of clock edges that the relay has seen.
   const std::uint64_t& clocks() const { return clocks_; }
 
  private:
-  void power_up();
+  void reset(std::uint64_t edge);
   void schedule();
   void tick();
 
@@ -50,6 +56,7 @@ class Relay : public sc_core::sc_module {
   vp::Event clock_;
   std::optional<WindowLink> ends_[links];
 
+  bool powered_ = true;
   bool ticking_ = false;
   std::uint64_t next_ = 1;  // the first edge not yet run
   std::uint64_t due_ = 0;   // the edge that clock_ is set to; those before it are idle

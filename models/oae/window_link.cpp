@@ -68,8 +68,8 @@ void WindowLink::damage(unsigned bit) {
 
 void WindowLink::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const tlm::tlm_response_status status = check(payload, 8, OAE_WINDOW_SIZE);
-  payload.set_response_status(status);
-  if (status != tlm::TLM_OK_RESPONSE) return;
+  payload.set_response_status(powered_ ? status : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  if (!payload.is_response_ok()) return;
   RegisterAccess access(payload, vp::now() + static_cast<vp::Picoseconds>(delay.value()));
   accesses_.push(access);
   ++accesses_seen_;
@@ -111,6 +111,18 @@ void WindowLink::finish() {
 bool WindowLink::shows() const {
   return irq_level_ != static_cast<bool>(pins_.irq) || phase_ != pins_.phase ||
          !(progress_ == progress()) || moves_slots();
+}
+
+void WindowLink::lose_power(std::uint64_t edge) {
+  powered_ = false;
+  accesses_.abandon(pins_);
+  wire_.send(edge, Group{});
+  show();
+}
+
+void WindowLink::power_up(vp::Picoseconds now) {
+  powered_ = true;
+  wire_.lose_arrivals(now);
 }
 
 // Shows other models what the last edge changed.

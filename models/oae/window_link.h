@@ -75,6 +75,11 @@ class WindowLink : public sc_core::sc_module {
   void finish();
   bool shows() const;
   void show();
+  /// The whole has lost its power and was reset at `edge`: the carrier goes off, and what is in
+  /// work ends.
+  void lose_power(std::uint64_t edge);
+  /// The whole has power again and was reset at the edge at `now`. What has arrived before is lost.
+  void power_up(vp::Picoseconds now);
 
  private:
   /// What one edge puts on the wire.
@@ -111,6 +116,7 @@ class WindowLink : public sc_core::sc_module {
   WireEnd<Group> wire_;
   RegisterAccesses accesses_;  // those of the firmware
 
+  bool powered_ = true;
   bool irq_level_ = false;
   unsigned phase_ = 0;
   Progress progress_;

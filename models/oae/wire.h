@@ -129,6 +129,14 @@ class WireEnd {
     return group;
   }
 
+  /// Loses what arrives before `when` at this end, which has had no power until then.
+  void lose_arrivals(vp::Picoseconds when) {
+    while (waits() && arrival() < when) {
+      if (!arriving_.front().idle()) ++peer_->counts_.lost;
+      carrier_ = arriving_.pop().carrier;
+    }
+  }
+
   const Counts& counts() const { return counts_; }
 
  private:
