@@ -58,6 +58,19 @@ Pl011::Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Conf
       control_(control_reset),
       levels_(levels_reset) {}
 
+void Pl011::reset() {
+  for (vp::Event* event : {&sent_event_, &arrived_event_, &quiet_event_}) event->cancel();
+  transmit_.clear();
+  receive_.clear();
+  wire_.clear();
+  status_ = irda_ = integer_divisor_ = fractional_divisor_ = divisor_ = line_control_ = 0;
+  control_ = control_reset;
+  levels_ = levels_reset;
+  mask_ = raw_ = dma_ = 0;
+  overrun_ = false;
+  update_irq();
+}
+
 void Pl011::receive(std::string_view bytes) {
   wire_.insert(wire_.end(), bytes.begin(), bytes.end());
   start_receive();

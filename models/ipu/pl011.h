@@ -38,6 +38,9 @@ class Pl011 : public RegisterBlock {
   Pl011(const sc_core::sc_module_name& name, vp::Domain& domain, const Config& config,
         unsigned line, Sink sink);
 
+  /// Returns to the initial state. Bytes that are on their way in either direction are lost.
+  void reset();
+
   /// Makes the far end send these bytes from now on.
   void receive(std::string_view bytes);
 

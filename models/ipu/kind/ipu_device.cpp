@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "models/device/processors.h"
 #include "models/ipu/kind/functions.h"
 #include "models/ipu/kind/oae_links.h"
 #include "oae_memory_map.h"
+#include "vp/log/log.h"
 
 namespace ipu {
 namespace {
@@ -17,6 +19,9 @@ namespace {
 // simulation.
 constexpr int under_qemu = -1000;
 constexpr std::uint64_t address_space = 1ull << 40;
+
+// After that time the IPU looks again whether the accesses of its cores have ended.
+constexpr vp::Picoseconds access_end = 100 * vp::ns;
 
 // Memory that only the engine of one virtual function reaches.
 constexpr std::uint64_t virtual_memory_size = 0x1'0000;
@@ -121,7 +126,8 @@ IpuDevice::IpuDevice(const sc_core::sc_module_name& name, const Description& ipu
                             end(vp::ExitCode::success, who + ": the firmware ended the run");
                           }
                         }),
-      oae("oae", block_config(ipu, site), domain, site.trace, site.statistics) {
+      oae("oae", block_config(ipu, site), domain, site.trace, site.statistics),
+      trace_(site.trace) {
   pcie::Function& function = endpoint.function(0);
 
   for (vp::qemu::Cpu& core : qemu.cpu) core.socket.bind(noc.in);
@@ -134,6 +140,8 @@ IpuDevice::IpuDevice(const sc_core::sc_module_name& name, const Description& ipu
   noc.connect(OAE_IPU_SRAM_BASE, sram_bytes.size(), sram.socket);
   noc.connect(OAE_IPU_DRAM_BASE, dram_bytes.size(), dram.socket);
 
+  function.on_power_loss([this] { lose_power(); });
+  function.on_power_up([this] { power_up(); });
   function.on_reset([this] {
     mailbox.reset();
     oae.function_reset();
@@ -171,6 +179,34 @@ IpuDevice::IpuDevice(const sc_core::sc_module_name& name, const Description& ipu
   qemu.map_memory(0, address_space, under_qemu);
   qemu.on_requests(device::qemu_requests());
   console.on_input([this] { input_.at(std::max(vp::now(), domain.reached())); });
+}
+
+// The functions have ended their requests, and reset what is behind them.
+void IpuDevice::lose_power() {
+  power_up_.cancel();
+  if (!std::exchange(powered_, false)) return;
+  note_power(false);
+  qemu.lose_power();
+  oae.lose_power();
+  if (relay) relay->lose_power();
+  for (const auto& link : oae_links) link->lose_power();
+  uart.reset();
+  mailbox.reset();
+  dma.reset();
+}
+
+void IpuDevice::power_up() {
+  if (!qemu.power_up()) return power_up_.after(access_end);
+  powered_ = true;
+  note_power(true);
+  oae.power_up();
+  if (relay) relay->power_up();
+  for (const auto& link : oae_links) link->power_up();
+}
+
+void IpuDevice::note_power(bool on) const {
+  vp::log::get("ipu").info("{}: {}", name(), on ? "has power again" : "has lost its power");
+  if (trace_.on()) trace_.write("{{\"t\":{},\"power\":\"{}\",\"on\":{}}}", vp::now(), name(), on);
 }
 
 void IpuDevice::add_test_function(const Description& ipu, pcie::Function& second) {

@@ -30,7 +30,9 @@
 
 namespace ipu {
 
-/// An IPU: an endpoint whose function 0 is the OAE device, and the machine behind that.
+/// An IPU: an endpoint whose function 0 is the OAE device, and the machine behind that. When the
+/// card is pulled or its slot has no power, all of it forgets everything. When power is back, the
+/// firmware begins anew.
 ///
 ///     link --- endpoint PF0 --- BARs --- OAE block ---+
 ///                   |             `----- mailbox -----+
@@ -77,6 +79,9 @@ class IpuDevice : public device::Device {
   std::vector<std::unique_ptr<CopyDevice>> virtual_devices;  // by the number of the VF
 
  private:
+  void lose_power();
+  void power_up();
+  void note_power(bool on) const;
   void add_test_function(const Description& ipu, pcie::Function& function);
   void add_queue_function(const Description& ipu, pcie::Function& function,
                           vp::Statistics& statistics);
@@ -85,11 +90,15 @@ class IpuDevice : public device::Device {
   void add_oae_links(const device::Site& site);
   void add_relay(const std::vector<const OaeLink*>& links, const device::Site& site);
 
+  vp::Trace& trace_;
+  bool powered_ = true;
+  vp::Event power_up_{domain, [this] { power_up(); }};
+
   // Input of a user reaches the UART as soon as no core has executed past that time.
   vp::Event input_{domain, [this] {
                      while (console.has_input()) {
                        const char byte = console.read();
-                       uart.receive({&byte, 1});
+                       if (powered_) uart.receive({&byte, 1});
                      }
                    }};
 };

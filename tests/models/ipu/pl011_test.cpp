@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ipu/pl011.h"
 
+#include <algorithm>
 #include <string>
 
 #include "tests/models/ipu/fixture.h"
@@ -335,6 +336,85 @@ TEST_F(TimedPl011Test, OverrunsUnlessRtsHoldsTheFarEnd) {
   }
   EXPECT_EQ(got.size(), text.size());
   EXPECT_EQ(read(RIS) & OE, 0u);
+}
+
+// All registers.
+template <typename Uart>
+std::string registers(Uart& uart) {
+  std::string text;
+  for (std::uint64_t offset = 0; offset < 0x1000; offset += 4) {
+    text += std::to_string(uart.read(offset)) + ' ';
+  }
+  return text;
+}
+
+TEST_F(Pl011Test, AResetGivesAllRegistersTheirResetValues) {
+  const std::string initial = registers(*this);
+  for (const std::uint64_t control : {on, on | LBE, UARTEN | TXE, UARTEN | RXE}) {
+    write(0x020, 0xff);
+    write(IBRD, 13);
+    write(FBRD, 1);
+    configure(FEN | WLEN8 | PEN | STP2, control);
+    write(IFLS, 0x24);
+    write(IMSC, 0x7ff);
+    write(0x048, 7);
+    uart.receive("abcdefghijklmnopqrst");
+    for (unsigned i = 0; i < 17; ++i) write(DR, 'x');
+    EXPECT_TRUE(lines.level[line]) << control;
+    const std::size_t bytes = sent.size();
+    uart.reset();
+    EXPECT_FALSE(lines.level[line]);
+    EXPECT_EQ(registers(*this), initial) << control;
+    configure(FEN | WLEN8);
+    EXPECT_EQ(sent.size(), bytes) << "what was not sent yet is gone";
+    read_all();
+    const unsigned changes = lines.changes;
+    uart.reset();
+    uart.reset();
+    EXPECT_EQ(registers(*this), initial);
+    EXPECT_EQ(lines.changes, changes);
+  }
+}
+
+TEST_F(Pl011Test, WhatTheFarEndHasSentIsLostInAReset) {
+  const std::string text = "0123456789abcdefghij";
+  configure();
+  uart.receive(text);
+  uart.reset();
+  EXPECT_EQ(read(FR) & RXFE, RXFE);
+  uart.receive("!");
+  EXPECT_EQ(read(FR) & RXFE, RXFE) << "not enabled";
+  configure();
+  EXPECT_EQ(read_all(), "!");
+}
+
+// At any moment of a byte on its way in each direction, and of the silence behind it
+TEST_F(TimedPl011Test, AResetCancelsWhatIsUnderWay) {
+  const vp::Picoseconds bit = 16 * vp::s / 24'000'000;
+  const std::string initial = registers(*this);
+  for (unsigned moment = 0; moment < 60; moment += 3) {
+    write(IBRD, 1);
+    configure();
+    read_all();
+    sent.clear();
+    write(DR, 'a');
+    write(DR, 'b');
+    uart.receive("c");
+    advance(moment * bit + bit / 2);
+    EXPECT_EQ(sent, std::string("ab").substr(0, std::min(2u, moment / 10))) << moment;
+    const std::size_t bytes = sent.size();
+    uart.reset();
+    EXPECT_EQ(domain.next_event(), vp::never);
+    EXPECT_EQ(registers(*this), initial);
+    advance(vp::ms);
+    EXPECT_EQ(sent.size(), bytes);
+    write(IBRD, 1);
+    configure();
+    advance(vp::ms);
+    EXPECT_EQ(sent.size(), bytes);
+    EXPECT_EQ(read_all(), "") << moment;
+    uart.reset();
+  }
 }
 
 }  // namespace
