@@ -93,19 +93,31 @@ class Group:
     slots = 600  # of each end
     group = 0
     effects = EFFECTS
+    kinds = FAULTS
+    program = JOINED
+
+    @classmethod
+    def links(cls):
+        """Returns the links that are cut now and then, by their numbers."""
+        return [link for link, ends in enumerate(ENDS) if set(ends) <= set(cls.cells)]
 
     @classmethod
     def wires(cls):
         """Returns options for all links. One to a cell that takes no part is cut from the start."""
-        return [word for link, ends in enumerate(ENDS) for word in
-                (options(link) if set(ends) <= set(cls.cells) else ("--set", f"oae_links[{link}].cuts=[{{at: 0ps}}]"))]
+        return [word for link in range(len(ENDS)) for word in
+                (options(link) if link in cls.links() else ("--set", f"oae_links[{link}].cuts=[{{at: 0ps}}]"))]
+
+    @classmethod
+    def first(cls, seed):
+        """Returns the kinds of the faults with which a case begins. The kinds take turns."""
+        return [list(cls.kinds)[seed % len(cls.kinds)]]
 
     @classmethod
     def faults(cls, seed):
-        """Returns the faults of a case but for the cuts: (kind, commands). The first kinds take turns."""
+        """Returns the faults of a case but for the cuts: (kind, commands)."""
         chance = random.Random(seed)
-        kinds = [list(FAULTS)[seed % len(FAULTS)]] + chance.choices(list(FAULTS), k=chance.randrange(3))
-        return [(kind, f"sleep 0.00{chance.randrange(10000):04}", FAULTS[kind](chance, chance.choice(cls.cells)))
+        kinds = cls.first(seed) + chance.choices(list(cls.kinds), k=chance.randrange(3))
+        return [(kind, f"sleep 0.00{chance.randrange(10000):04}", cls.kinds[kind](chance, chance.choice(cls.cells)))
                 for kind in kinds]
 
     @classmethod
@@ -113,17 +125,32 @@ class Group:
         return {port: ends for port, ends in PORTS.items() if set(ends) <= set(cls.cells)}
 
     @classmethod
+    def arguments(cls, port, end, own, other):
+        """Returns those of the program at an end of a port: `own` and `other` mark its slots and those of the other end."""
+        return f"/dev/oae{CELLS.index(end)}p{port} {own} {other} {cls.slots} patient"
+
+    @classmethod
+    def ready(cls):
+        """Returns commands that wait until the programs may meet faults."""
+        return []
+
+    @classmethod
+    def calm(cls):
+        """Returns commands that follow the faults. The programs end by themselves."""
+        return []
+
+    @classmethod
     def script(cls, seed):
         return "\n".join(
             ["dmesg -c > /dev/null", f"while [ $(cut -d. -f1 /proc/uptime) -lt {BEGIN} ]; do sleep 0.01; done",
              f"sleep 0.{random.Random(f'begin {seed}').randrange(200):03}", "vpctl mark begin"] +
-            [f"/share/joined /dev/oae{CELLS.index(end)}p{port} {10 * port + CELLS.index(end)} {10 * port + CELLS.index(other)} "
-             f"{cls.slots} patient > /tmp/{port}.{end} &"
+            [f"/share/{cls.program.name} {cls.arguments(port, end, *(10 * port + CELLS.index(one) for one in (end, other)))} "
+             f"> /tmp/{port}.{end} &"
              for port, (a, b) in cls.ports().items() for end, other in ((a, b), (b, a))] +
-            [": > /share/injected"] +
+            cls.ready() + [": > /share/injected"] +
             [line for kind, *lines in cls.faults(seed) for line in
-             [*lines, f"if pidof joined > /dev/null; then echo {kind} >> /share/injected; fi"]] +
-            ["wait", "vpctl mark end"] +
+             [*lines, f"if pidof {cls.program.name} > /dev/null; then echo {kind} >> /share/injected; fi"]] +
+            cls.calm() + ["wait", "vpctl mark end"] +
             [f"cat /tmp/{port}.{end} > /share/{port}.{end}" for port, ends in cls.ports().items() for end in ends] +
             ["dmesg -r > /share/dmesg", ""])
 
@@ -137,7 +164,7 @@ class Group:
                                    *cls.wires(), platform="triangle",
                                    scripts={seed: cls.script(seed) for seed in seeds[first:first + CASES_OF_A_BOOT]})
             run.command += ["--stats", str(run.folder / "stats.json")]
-            shutil.copy(JOINED, run.share / "joined")
+            shutil.copy(cls.program, run.share)
             run.finish()
             assert run.code == 0, run
             cls.children.update(run.children)
@@ -148,13 +175,12 @@ class Group:
     @classmethod
     def count(cls):
         """Counts what has happened while slots were exchanged."""
-        counts = collections.Counter(dict.fromkeys([*CUTS, *FAULTS, *cls.effects], 0))
+        counts = collections.Counter(dict.fromkeys([*CUTS, *cls.kinds, *cls.effects], 0))
         for seed, child in cls.children.items():
             begin, end = (float(re.search(rf"\[ *([\d.]+) s\] control info: mark {name}\n", child.errors)[1])
                           for name in ("begin", "end"))
-            for link, ends in enumerate(ENDS):
-                if set(ends) <= set(cls.cells):
-                    counts.update(kind for kind, at, _ in cuts(link) if begin < at / 1e9 < end)
+            for link in cls.links():
+                counts.update(kind for kind, at, _ in cuts(link) if begin < at / 1e9 < end)
             for name, value in json.loads((child.folder / "stats.json").read_text())["counters"].items():
                 for kind, counter in (("cycle lost", "groups_lost"), ("cycle damaged", "groups_damaged")):
                     if name.endswith(counter):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host is told what becomes of the slots that it sends to the host of another cell: they are pending, delivered, or lost.
 
-An IPU of a platform never loses its power. The firmware of the second one therefore takes ports back from the bridge and joins
-them anew, which ends the session of these ports as a loss of power does (rtl/bridge/README.md).
+The firmware of the second IPU takes ports back from the bridge and joins them anew, which ends the session of these ports as a
+loss of power does (rtl/bridge/README.md), but at a moment that the test chooses. power_campaign_test.py takes power from cells.
 """
 import json
 import os
