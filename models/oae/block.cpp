@@ -97,7 +97,7 @@ Block::Block(const sc_core::sc_module_name& name, const BlockConfig& config, vp:
   block.interrupt_ready = 1;
   block.axi_bready = 1;
   block.axi_rready = 1;
-  reset(0);
+  reset(*rtl_, 0);
   // The card had power long before time 0, so the clearing of its journals is over.
   while (block.busy) block.rise();
   if (waveform_ && !block.open_waveform(config_.vcd)) {
@@ -123,13 +123,6 @@ void Block::add_links(vp::Statistics& statistics) {
 
 // Power.
 
-void Block::reset(std::uint64_t edge) {
-  rtl_->now = edge;
-  rtl_->reset = 1;
-  rtl_->rise();
-  rtl_->reset = 0;
-}
-
 void Block::lose_power() {
   if (!std::exchange(powered_, false)) return;
   clock_.cancel();
@@ -139,7 +132,7 @@ void Block::lose_power() {
   const std::uint64_t edge = grid_.after(vp::now());
   if (next_ > edge) clocks_ -= next_ - edge;  // those that were run ahead
   next_ = std::max(next_, edge);
-  reset(next_);
+  reset(*rtl_, next_);
   accesses_.abandon(*rtl_);
   end_requests();
   for (const auto& link : links_) link->lose_power(next_);
@@ -147,7 +140,7 @@ void Block::lose_power() {
   show();
 }
 
-// Ends the requests that the function waits for, which has forgotten them.
+// Ends the requests whose answers the function has yet to get. It has forgotten them.
 void Block::end_requests() {
   rtl_->request_valid = 0;
   slot_waits_ = false;
@@ -155,9 +148,7 @@ void Block::end_requests() {
   const auto end = [this](tlm::tlm_generic_payload* payload) {
     if (payload == nullptr) return;
     payload->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay;
-    bar->nb_transport_bw(*payload, phase, delay);
+    respond(*payload);
   };
   end(std::exchange(read_.payload, nullptr));
   while (!requests_.empty()) {
@@ -170,7 +161,7 @@ void Block::end_requests() {
 void Block::power_up() {
   if (std::exchange(powered_, true)) return;
   next_ = std::max(next_, grid_.after(vp::now()));
-  reset(next_);
+  reset(*rtl_, next_);
   for (const auto& link : links_) link->power_up(grid_.time(next_));
   ++next_;
   schedule();
@@ -233,6 +224,10 @@ void Block::accept_write() {
   if (write_.payload == nullptr) return;
   tlm::tlm_generic_payload& payload = *std::exchange(write_.payload, nullptr);
   push(write_);
+  respond(payload);
+}
+
+void Block::respond(tlm::tlm_generic_payload& payload) {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay;
   bar->nb_transport_bw(payload, phase, delay);
@@ -649,9 +644,7 @@ void Block::complete() {
   const unsigned length = payload.get_data_length();
   copy_enabled(payload.get_data_ptr(), read_.data + read_.at, length, read_.enable >> read_.at);
   read_latency_.sample(vp::now() - read_.arrival);
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay;
-  bar->nb_transport_bw(payload, phase, delay);
+  respond(payload);
 }
 
 }  // namespace oae

@@ -95,8 +95,8 @@ class Block : public sc_core::sc_module {
                                      sc_core::sc_time& delay);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
-  void reset(std::uint64_t edge);
   void end_requests();
+  void respond(tlm::tlm_generic_payload& payload);
   tlm::tlm_sync_enum slot_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                    sc_core::sc_time& delay);
 

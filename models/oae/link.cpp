@@ -73,24 +73,17 @@ Link::Link(const sc_core::sc_module_name& name, const LinkConfig& config, vp::Do
   rtl_->tx_ready = 1;
   rtl_->axi_bready = 1;
   rtl_->axi_rready = 1;
-  reset(0);  // the card had power long before time 0
+  reset(*rtl_, 0);  // the card had power long before time 0
   schedule();
 }
 
 Link::~Link() = default;
 
-void Link::reset(std::uint64_t edge) {
-  rtl_->now = edge;
-  rtl_->reset = 1;
-  rtl_->rise();
-  rtl_->reset = 0;
-}
-
 void Link::lose_power() {
   if (!std::exchange(powered_, false)) return;
   clock_.cancel();
   next_ = std::max(next_, grid_.after(vp::now()));
-  reset(next_);
+  reset(*rtl_, next_);
   accesses_.abandon(*rtl_);
   wire_.send(next_++, Group{});
   show();
@@ -99,7 +92,7 @@ void Link::lose_power() {
 void Link::power_up() {
   if (std::exchange(powered_, true)) return;
   next_ = std::max(next_, grid_.after(vp::now()));
-  reset(next_);
+  reset(*rtl_, next_);
   wire_.lose_arrivals(grid_.time(next_++));
   schedule();
 }

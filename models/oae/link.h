@@ -84,7 +84,6 @@ class Link : public sc_core::sc_module {
   };
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  void reset(std::uint64_t edge);
   void schedule();
   void tick();
   void present();

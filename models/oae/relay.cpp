@@ -26,24 +26,17 @@ Relay::Relay(const sc_core::sc_module_name& name, const RelayConfig& config, vp:
         [this] { schedule(); }, domain, trace, statistics);
   }
   statistics.counter(std::string(this->name()) + ".clocks", clocks_);
-  reset(0);  // the card had power long before time 0
+  reset(*rtl_, 0);  // the card had power long before time 0
   schedule();
 }
 
 Relay::~Relay() = default;
 
-void Relay::reset(std::uint64_t edge) {
-  rtl_->now = static_cast<std::uint32_t>(edge);
-  rtl_->reset = 1;
-  rtl_->rise();
-  rtl_->reset = 0;
-}
-
 void Relay::lose_power() {
   if (!std::exchange(powered_, false)) return;
   clock_.cancel();
   next_ = std::max(next_, grid_.after(vp::now()));
-  reset(next_);
+  reset(*rtl_, next_);
   for (auto& end : ends_) end->lose_power(next_);
   ++next_;
 }
@@ -51,7 +44,7 @@ void Relay::lose_power() {
 void Relay::power_up() {
   if (std::exchange(powered_, true)) return;
   next_ = std::max(next_, grid_.after(vp::now()));
-  reset(next_);
+  reset(*rtl_, next_);
   for (auto& end : ends_) end->power_up(grid_.time(next_));
   ++next_;
   schedule();

@@ -47,7 +47,6 @@ class Relay : public sc_core::sc_module {
   const std::uint64_t& clocks() const { return clocks_; }
 
  private:
-  void reset(std::uint64_t edge);
   void schedule();
   void tick();
 

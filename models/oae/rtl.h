@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "models/rtl/design.h"
@@ -353,6 +354,15 @@ struct LinkRtl : rtl::Design, AxiPins {
   const std::uint8_t& deadline_valid;
   const std::uint64_t& deadline;
 };
+
+/// Resets a design at an edge of its clock.
+template <typename Rtl>
+void reset(Rtl& design, std::uint64_t edge) {
+  design.now = static_cast<std::decay_t<decltype(design.now)>>(edge);
+  design.reset = 1;
+  design.rise();
+  design.reset = 0;
+}
 
 std::unique_ptr<BlockRtl> make_block_rtl(bool checked);
 /// `links`: 1 or 2.
