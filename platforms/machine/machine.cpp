@@ -35,7 +35,7 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.l1_after = link.aspm.l1_after;
   config.seed = seed;
   config.training = 20 * vp::ms;  // with equalization, as long as on servers of today
-  // Also longer than a round trip of an OAE link, as the ends of these assume of a loss of power.
+  // The ends of an OAE link assume that a loss of power lasts longer than a round trip of their wire.
   config.power_up = 1 * vp::ms;
   return config;
 }
