@@ -12,6 +12,7 @@
 
 #include "models/oae/block.h"
 #include "tests/in_child.h"
+#include "tests/models/oae/ended_accesses.h"
 #include "tests/models/oae/fixture.h"
 
 namespace {
@@ -74,29 +75,23 @@ INSTANTIATE_TEST_SUITE_P(Checked, BlockPower, testing::Bool(), testing::PrintToS
 // Three accesses of cores at once, of which at most one is in work: each is answered before the
 // loss, or ends with it.
 TEST_P(BlockPower, ALossEndsTheAccessesOfTheFirmware) {
-  unsigned answered = 0, ended = 0;
+  EndedAccesses accesses;
   fixture.run({[&] {
     for (vp::Picoseconds moment = 0; moment < 16 * period; moment += period / 4) {
       align();
-      lost = vp::never;
+      accesses.lost = vp::never;
       for (unsigned core = 0; core < 3; ++core) {
         spawn([&, core] {
           std::uint64_t value = 7;
           const auto status = core == 1 ? fixture.firmware_access(tlm::TLM_WRITE_COMMAND,
                                                                   OAE_FIRMWARE_LIVENESS, &value, 8)
                                         : get(OAE_FIRMWARE_ID, value);
-          if (status == tlm::TLM_OK_RESPONSE) {
-            EXPECT_LE(vp::now(), lost);
-            ++answered;
-          } else {
-            EXPECT_EQ(status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
-            EXPECT_EQ(vp::now(), lost);
-            ++ended;
-          }
+          accesses.note(status);
         });
       }
       pass(moment);
       lose();
+      accesses.lost = vp::now();
       EXPECT_EQ(left(), 0u) << moment;
       std::uint64_t value = 0;
       const vp::Picoseconds asked = vp::now();
@@ -106,9 +101,9 @@ TEST_P(BlockPower, ALossEndsTheAccessesOfTheFirmware) {
       EXPECT_EQ(fixture.get(OAE_FIRMWARE_ID) & 0xffff'ffff, OAE_FIRMWARE_ID_RESET & 0xffff'ffff);
     }
   }});
-  EXPECT_EQ(answered + ended, 3u * 64);
-  EXPECT_GT(answered, 50u);
-  EXPECT_GT(ended, 50u);
+  EXPECT_EQ(accesses.answered + accesses.ended, 3u * 64);
+  EXPECT_GT(accesses.answered, 50u);
+  EXPECT_GT(accesses.ended, 50u);
 }
 
 TEST_P(BlockPower, AnAccessDuringTheClearingOfTheJournalsIsAnsweredLater) {

@@ -8,6 +8,7 @@
 
 #include "models/oae/link.h"
 #include "tests/in_child.h"
+#include "tests/models/oae/ended_accesses.h"
 #include "tests/models/oae/link_fixture.h"
 
 namespace {
@@ -37,43 +38,11 @@ class LinkPower : public testing::Test, protected LinkFixture {
 };
 
 TEST_F(LinkPower, ALossEndsTheAccesses) {
-  unsigned answered = 0, ended = 0;
-  run([&] {
-    for (vp::Picoseconds moment = 0; moment < 16 * clock_of_link; moment += clock_of_link / 4) {
-      vp::Picoseconds lost = vp::never;
-      unsigned left = 2;
-      align();
-      for (unsigned core = 0; core < 2; ++core) {
-        sc_core::sc_spawn([&] {
-          const auto status = id(a);
-          if (status == tlm::TLM_OK_RESPONSE) {
-            EXPECT_LE(vp::now(), lost);
-            ++answered;
-          } else {
-            EXPECT_EQ(status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
-            EXPECT_EQ(vp::now(), lost);
-            ++ended;
-          }
-          --left;
-        });
-      }
-      pass(moment);
-      a.link->lose_power();
-      lost = vp::now();
-      const std::uint64_t clocks = a.link->clocks();
-      EXPECT_EQ(id(a), tlm::TLM_GENERIC_ERROR_RESPONSE);
-      EXPECT_EQ(vp::now(), lost) << "at once";
-      pass(vp::us);
-      ASSERT_EQ(left, 0u) << moment;
-      EXPECT_EQ(a.link->clocks(), clocks);
-      EXPECT_EQ(a.domain.next_event(), vp::never);
-      a.link->power_up();
-      EXPECT_EQ(id(a), tlm::TLM_OK_RESPONSE);
-    }
+  run([this] {
+    expect_accesses_to_end({[this] { return id(a); }, a.link->clocks(), a.domain,
+                            [this] { a.link->lose_power(); }, [this] { a.link->power_up(); },
+                            clock_of_link});
   });
-  EXPECT_EQ(answered + ended, 2u * 64);
-  EXPECT_GT(answered, 30u);
-  EXPECT_GT(ended, 30u);
 }
 
 // The last group leaves with the edge after the loss, and has left with the one after that.

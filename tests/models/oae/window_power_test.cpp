@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/in_child.h"
+#include "tests/models/oae/ended_accesses.h"
 #include "tests/models/oae/window_chain.h"
 
 namespace {
@@ -83,57 +84,15 @@ class WindowPower : public testing::Test {
   oae::Block& block() { return *chain->last->block; }
   oae::Relay& relay() { return *chain->middle[0]->relay; }
 
-  /// Has two accesses at once end with a loss at any clock, and looks that those that follow are
-  /// refused until power is back.
-  void expect_accesses_to_end(ipu::test::Initiator& firmware, const std::uint64_t& clocks,
-                              vp::Domain& domain, const std::function<void()>& lose,
-                              const std::function<void()>& power_up) {
-    unsigned answered = 0, ended = 0;
-    for (vp::Picoseconds moment = 0; moment < 16 * clock_period; moment += clock_period / 4) {
-      vp::Picoseconds lost = vp::never;
-      unsigned left = 2;
-      align();
-      for (unsigned core = 0; core < 2; ++core) {
-        sc_core::sc_spawn([&] {
-          const auto status = id(firmware);
-          if (status == tlm::TLM_OK_RESPONSE) {
-            EXPECT_LE(vp::now(), lost);
-            ++answered;
-          } else {
-            EXPECT_EQ(status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
-            EXPECT_EQ(vp::now(), lost);
-            ++ended;
-          }
-          --left;
-        });
-      }
-      pass(moment);
-      lose();
-      lost = vp::now();
-      const std::uint64_t before = clocks;
-      EXPECT_EQ(id(firmware), tlm::TLM_GENERIC_ERROR_RESPONSE);
-      EXPECT_EQ(vp::now(), lost) << "at once";
-      pass(vp::us);
-      ASSERT_EQ(left, 0u) << moment;
-      EXPECT_EQ(clocks, before);
-      EXPECT_EQ(domain.next_event(), vp::never);
-      power_up();
-      EXPECT_EQ(id(firmware), tlm::TLM_OK_RESPONSE);
-    }
-    EXPECT_EQ(answered + ended, 2u * 64);
-    EXPECT_GT(answered, 30u);
-    EXPECT_GT(ended, 30u);
-  }
-
   std::unique_ptr<Chain> chain;
 };
 
 TEST_F(WindowPower, ALossEndsTheAccessesOfABlocksLink) {
   make(1);
   run([this] {
-    expect_accesses_to_end(
-        chain->last->link, block().clocks(), chain->last->domain, [this] { block().lose_power(); },
-        [this] { block().power_up(); });
+    expect_accesses_to_end({[this] { return id(chain->last->link); }, block().clocks(),
+                            chain->last->domain, [this] { block().lose_power(); },
+                            [this] { block().power_up(); }, clock_period});
   });
 }
 
@@ -141,9 +100,9 @@ TEST_F(WindowPower, ALossEndsTheAccessesOfARelay) {
   make(2);
   run([this] {
     for (ipu::test::Initiator& firmware : chain->middle[0]->firmware) {
-      expect_accesses_to_end(
-          firmware, relay().clocks(), chain->middle[0]->domain, [this] { relay().lose_power(); },
-          [this] { relay().power_up(); });
+      expect_accesses_to_end({[&firmware] { return id(firmware); }, relay().clocks(),
+                              chain->middle[0]->domain, [this] { relay().lose_power(); },
+                              [this] { relay().power_up(); }, clock_period});
     }
   });
 }

@@ -62,6 +62,13 @@ struct PowerFixture : ResetFixture {
     return heard.last - start;
   }
 
+  /// Inserts the card, and forgets what is heard until the link is up.
+  void put_back() {
+    port().insert_card();
+    wait_for_link();
+    heard.take();
+  }
+
   Heard heard{endpoint.function(0)};
 };
 
@@ -93,9 +100,7 @@ TEST(Power, OfTheSlotIsPowerOfTheCard) {
   fixture.run([&] {
     fixture.begin();
     const vp::Picoseconds latency = fixture.measure_latency();
-    fixture.port().insert_card();
-    fixture.wait_for_link();
-    fixture.heard.take();
+    fixture.put_back();
     fixture.control(power_off);
     pause(1 * vp::us);
     EXPECT_EQ(fixture.heard.take(), "lr");
@@ -185,9 +190,7 @@ TEST(Power, RemovalAndInsertionAtOneInstantAreALossAndAPowerUp) {
   fixture.run([&] {
     fixture.begin();
     const vp::Picoseconds latency = fixture.measure_latency();
-    fixture.port().insert_card();
-    fixture.wait_for_link();
-    fixture.heard.take();
+    fixture.put_back();
     for (const bool in_reset : {false, true}) {
       if (in_reset) {
         fixture.hold();
@@ -217,9 +220,7 @@ TEST(Power, ACardThatIsPulledBeforeItHasHeardOfItsPowerHearsNothing) {
          {vp::Picoseconds{0}, vp::Picoseconds{1}, latency / 2, latency + 1, 10 * vp::us}) {
       for (const vp::Picoseconds there :
            {vp::Picoseconds{0}, vp::Picoseconds{1}, latency / 2, latency - 1, latency + 1}) {
-        fixture.port().insert_card();
-        fixture.wait_for_link();
-        fixture.heard.take();
+        fixture.put_back();
         fixture.port().remove_card();
         pause(away);
         fixture.port().insert_card();
