@@ -13,11 +13,12 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import unittest.mock
 
 import in_folder
 import study_data
 
-from study import inputs, matrix, runner  # noqa: E402
+from study import inputs, machine, matrix, runner  # noqa: E402
 from study.inputs import Inputs  # noqa: E402
 from study.loads import LOADS, faults  # noqa: E402
 from study.progress import Progress, duration  # noqa: E402
@@ -202,6 +203,17 @@ class Runs(Simulated):
                 self.assertEqual(len(self.kept()), 2)
                 self.assertEqual([each.name for each in (self.build / "study").iterdir()], ["runs"])
                 self.assertIn("of which 2 were made before", self.study().stderr)
+
+    def test_an_interruption_ends_a_study_even_if_it_makes_a_cleanup_fail(self):
+        def interrupted(*_):
+            try:
+                raise KeyboardInterrupt
+            finally:
+                os.close(-1)
+
+        runs = [matrix.Run("ping", "floor", "", 0.0, 0, (10, 20))]
+        with unittest.mock.patch.object(machine, "run_all", interrupted), self.assertRaises(KeyboardInterrupt):
+            runner.make(Inputs(self.build), runs, self.build / "study", 1)
 
     def test_runs_of_a_machine_have_one_boot_and_their_own_commands(self):
         runs = [matrix.Run("ping", variant, *where, 0, (10, 20)) for variant in ("floor", "wave-all")

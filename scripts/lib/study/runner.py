@@ -26,6 +26,13 @@ def by_machine(runs: List[Run]) -> Dict[Tuple[str, str, Tuple[str, ...]], List[R
     return found
 
 
+def is_of_interruption(failure: BaseException) -> bool:
+    """Whether a failure arose as an interruption was on its way out. shutil.rmtree, for one, closes a folder a second time if
+    the interruption comes just after the first, and leaves with the error of that."""
+    before = failure.__context__
+    return before is not None and (isinstance(before, KeyboardInterrupt) or is_of_interruption(before))
+
+
 def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tuple[Dict[Run, dict], List[str]]:
     """Results by run, and what has failed. What ends is stored at once, so that an interrupted study can go on."""
     store = Store(folder / "runs")
@@ -51,6 +58,8 @@ def make(inputs: Inputs, runs: List[Run], folder: pathlib.Path, jobs: int) -> Tu
                 how = " failed" if ended.result is None else ""
                 progress.ended(title(ended.run) + how, ended.wall, LOADS[ended.run.load].seconds)
         except (machine.Failure, OSError) as failure:
+            if is_of_interruption(failure):
+                raise KeyboardInterrupt from failure
             failures.append(f"a machine with {', '.join(values)}: {failure}")
     if progress.made:
         progress.say(progress.whole())
