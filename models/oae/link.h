@@ -28,7 +28,7 @@ struct LinkConfig {
   std::uint64_t seed = 1;                ///< of the bits that are wrong
 };
 
-/// One end of an OAE link: the SystemVerilog of rtl/oae_link.sv, verilated with eight slices for
+/// One end of an OAE link: the SystemVerilog of rtl/transfer/oae_link.sv, verilated with eight slices for
 /// each clock, with a TLM-2.0 socket and a wire on its pins. This class does not know what the link
 /// does.
 ///

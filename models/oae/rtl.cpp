@@ -21,7 +21,7 @@ namespace oae {
 namespace {
 
 /// The block without checks. Each change of its clock's pin is an edge, which takes one evaluation
-/// (FAST_MODEL in rtl/oae_block.sv).
+/// (FAST_MODEL in rtl/block/oae_block.sv).
 class FastBlock final : private rtl::Model<Voae_block_fast>, public BlockRtl {
  public:
   explicit FastBlock(const char* name) : Model(name, false), BlockRtl(*top) {}

@@ -147,7 +147,7 @@ struct EndPins : AxiPins {
   static constexpr std::uint8_t never = 0;
 };
 
-/// The block, rtl/oae_block.sv.
+/// The block, rtl/block/oae_block.sv.
 struct BlockRtl : rtl::Design, AxiPins {
   template <typename Top>
   explicit BlockRtl(Top& top)
@@ -311,7 +311,7 @@ struct RelayRtl : rtl::Design {
   const std::uint32_t& deadline;
 };
 
-/// One end of a link, rtl/oae_link.sv, with eight slices for each clock.
+/// One end of a link, rtl/transfer/oae_link.sv, with eight slices for each clock.
 struct LinkRtl : rtl::Design, AxiPins {
   template <typename Top>
   explicit LinkRtl(Top& top)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sessions of two joined ports (rtl/oae_session.sv), and what the host of one of them is told of its slots, for SPIN.
+/* The sessions of two joined ports (rtl/port/oae_session.sv), and what the host of one of them is told of its slots, for SPIN.
  *
  * Port 0 sends slots, and port 1 uses them up and says so. joined.pml has the rules within a session, for both directions. Here, the
  * cell of either port, or one between them, loses its power, and the firmware takes a port back, at any point, FAULTS times.

@@ -4,7 +4,7 @@
  * between them, each at any point. Sequences, epochs and attempts count modulo 8. The host swaps the
  * words 1 to SWAPS, each until it knows what became of it.
  *
- * swap_table.pml is made of rtl/swap_transitions.yaml; tests/rtl compares block and reference with the
+ * swap_table.pml is made of rtl/port/swap_transitions.yaml; tests/rtl compares block and reference with the
  * same table. swap.yaml names the runs, the marks that they must reach, and the mutations.
  */
 #ifndef SWAPS

@@ -60,11 +60,11 @@ def measure_models(build: pathlib.Path, progress: Callable[[str], None]) -> Dict
 
 
 def measure_rtl(build: pathlib.Path, progress: Callable[[str], None]) -> Dict[int, Dict[str, Dict[str, float]]]:
-    """Records of tests/rtl/link_rate_test.cpp at 100 Gb/s, by slices a clock and test case; times in ns."""
+    """Records of tests/rtl/transfer/rate_test.cpp at 100 Gb/s, by slices a clock and test case; times in ns."""
     found = {}
     for width in WIDTHS:
         progress(f"the RTL alone, slices a clock: {width}")
-        found[width] = cases_of(build / "cmake" / "tests" / "rtl" / f"rtl_link_{width}_test", "LinkRate*")
+        found[width] = cases_of(build / "cmake" / "tests" / "rtl" / "transfer" / f"rtl_link_{width}_test", "LinkRate*")
     return found
 
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "oae_registers.h"
-#include "tests/rtl/link_cable.h"
+#include "tests/rtl/transfer/ends/cable.h"
 
 inline constexpr unsigned cells = 3;
 

@@ -13,7 +13,7 @@
 
 #include "tests/campaign/faults.h"
 #include "tests/campaign/ledger.h"
-#include "tests/rtl/fixture.h"
+#include "tests/rtl/block/fixture.h"
 
 class Fiber;
 

@@ -9,7 +9,7 @@
 
 #include "tests/campaign/cables.h"
 #include "tests/firmware/mmio_mock.h"
-#include "tests/rtl/fixture.h"
+#include "tests/rtl/block/fixture.h"
 
 extern "C" {
 #include "firmware/link_service.h"

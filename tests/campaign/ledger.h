@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "tests/rtl/reference_block.h"
+#include "tests/rtl/block/reference/block.h"
 
 /// All offers of a host, by the token in slice 6 of the slot, and their fate according to each
 /// side. A contradiction fails the test at the moment at which it is found.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/figures: its options, the arithmetic of its tables, the figures of the link, which have to agree with each
-other and with rtl/README.md, and the figures of machines. The programs that measure are those of OAE_VP_BUILD, or of build/,
+other and with rtl/transfer/README.md, and the figures of machines. The programs that measure are those of OAE_VP_BUILD, or of build/,
 unless they are named.
 
 Usage: figures_test.py [GROUP[.CASE]]... [PROGRAM]...
@@ -391,7 +391,7 @@ class Link(unittest.TestCase):
     def setUpClass(cls):
         cls.tables, cls.required, cls.numbers = figures_link.results(BUILD, lambda text: None)
         cls.models, cls.rtl = cls.numbers["models"], cls.numbers["rtl"]
-        cls.readme = (ROOT / "rtl" / "README.md").read_text()
+        cls.readme = (ROOT / "rtl" / "transfer" / "README.md").read_text()
         cls.window = cls.numbers["window"]
 
     def test_it_is_the_same_again(self):
@@ -413,7 +413,7 @@ class Link(unittest.TestCase):
         found = re.search(rf"reflection is back after {number} \(8 slices: {number}\).* checked at the other side after "
                           rf"{number}, the third phase has arrived there after {number} \({number}\), and the transfer "
                           rf"is settled after {number} \({number}\)", self.readme.replace("\n", " "))
-        self.assertTrue(found, "rtl/README.md does not have them")
+        self.assertTrue(found, "rtl/transfer/README.md does not have them")
         one, eight = (self.rtl[width]["LinkRate1.LatenciesMeetTheirTargets"] for width in (1, 8))
         expected = [one["reflection_ns"], eight["reflection_ns"], one["tentative_ns"], one["committed_ns"],
                     eight["committed_ns"], one["settled_ns"], eight["settled_ns"]]  # fmt: skip

@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GENERATOR = ROOT / "scripts" / "generate-transitions"
-LINK = ROOT / "rtl" / "link_transitions.yaml"
+LINK = ROOT / "rtl" / "transfer" / "link_transitions.yaml"
 
 GOOD = """\
 table: lamp

@@ -7,7 +7,7 @@
 
 #include "firmware/scheduling/port_layout.h"
 #include "tests/firmware/mmio_mock.h"
-#include "tests/rtl/fixture.h"
+#include "tests/rtl/block/fixture.h"
 
 /// The verilated block, with its firmware's registers where the firmware looks for them, and a host
 /// that makes each step of a swap when it is told to.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "guest/liboae/oae.h"
-#include "tests/rtl/reference_words.h"
+#include "tests/rtl/block/reference/words.h"
 
 namespace {
 
