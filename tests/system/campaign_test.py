@@ -8,15 +8,13 @@ instead of a few. The test prints how often each fault was injected, and fails i
 import collections
 import json
 import os
-import pathlib
 import random
 import shutil
-import struct
 
 import machine
+import swapper
 from hot_plug_test import TROUBLE
 
-SWAPPER = pathlib.Path(os.environ.get("OAE_VP_SWAPPER", "build/cmake/tests/system/swapper"))
 RESTARTING = os.environ.get("OAE_VP_RESTARTING", "build/cmake/tests/firmware/restarting.elf")
 CASES = int(os.environ.get("OAE_VP_CAMPAIGN_CASES", "6"))
 CASES_OF_A_BOOT = 10
@@ -59,15 +57,12 @@ silence() { # OCTAL SECONDS
   sleep $2
   interrupts 200 || true
 }
-# The card has lost its power. What it has committed until now is not in its counters any more.
-powerless() { for port in 1 2; do cp /tmp/record$port /tmp/powerless$port; done; }
-for port in 1 2; do head -c 32 /dev/zero > /tmp/powerless$port; done
 works() { oae --device "$(number)" bench --port 3 --count 1; }
 exec 2> /tmp/errors
 dmesg -c > /dev/null
 load 1
 load 2
-"""
+""" + swapper.power(PORTS)
 
 TAIL = """
 await works
@@ -75,8 +70,6 @@ touch /tmp/stop
 wait
 cat /tmp/record1 > /share/record1
 cat /tmp/record2 > /share/record2
-cat /tmp/powerless1 > /share/powerless1
-cat /tmp/powerless2 > /share/powerless2
 # A swap whose confirmation was lost is rolled forward by this open, and the firmware may count it later.
 oae --device $(number) bench --port 1 --count 5 --json > /share/bench || true
 for port in 1 2; do oae --device $(number) stat --port $port --json > /share/stat$port; done
@@ -112,10 +105,10 @@ FAULTS = {
     "link error": (2, recoverable),
     "reset": (1, lambda chance: f"echo {chance.choice(('flr', 'pm', 'bus'))} > $device/reset_method && echo 1 > $device/reset"),
     "owner killed": (1, lambda chance: f"kill_owner {chance.choice(PORTS)}"),
-    "card pulled": (1, lambda chance: "vpctl hot_plug host_ipu remove && await gone && powerless; "
+    "card pulled": (1, lambda chance: "losing; vpctl hot_plug host_ipu remove && await gone && powerless; "
                                       "vpctl hot_plug host_ipu insert && await bound"),
-    "switched off": (1, lambda chance: "echo 0 > $power && gone && powerless; echo 1 > $power && await bound"),
-    "power fault": (1, lambda chance: "vpctl hot_plug host_ipu power_fault && powerless && sleep 0.1 && await bound"),
+    "switched off": (1, lambda chance: "losing; echo 0 > $power && gone && powerless; echo 1 > $power && await bound"),
+    "power fault": (1, lambda chance: "losing; vpctl hot_plug host_ipu power_fault && powerless && sleep 0.1 && await bound"),
     "unbound": (1, lambda chance: "echo 0000:01:00.0 > $driver/unbind && await eval 'bound || echo 0000:01:00.0 > $driver/bind'"),
     "interrupts late": (1, silence("300")),
     "interrupts lost": (1, silence("000")),
@@ -155,7 +148,7 @@ class Cases(machine.TestCase):
                                    "--set", "pcie_links[0].hot_plug={capable: true, surprise: true, power_controller: true}",
                                    "--until", "60s", "--firmware", RESTARTING,
                                    scripts={seed: script(seed) for seed in seeds[first:first + CASES_OF_A_BOOT]})
-            shutil.copy(SWAPPER, run.share / "swapper")
+            shutil.copy(swapper.PROGRAM, run.share / "swapper")
             run.finish()
             assert run.code == 0, run
             cls.children.update(run.children)
@@ -172,20 +165,18 @@ class Cases(machine.TestCase):
     def counts_fit(self, seed, child):
         swaps = 0
         for port in PORTS:
-            begun, committed, not_taken, reversed_ = struct.unpack("<4Q", (child.share / f"record{port}").read_bytes())
-            unknown = begun - committed - not_taken - reversed_
+            record = swapper.record_of(child, port)
             stat = json.loads(child.file(f"stat{port}"))
-            found = stat["block.committed"] - (5 if port == 1 else 0)
-            found += struct.unpack("<4Q", (child.share / f"powerless{port}").read_bytes())[1]
-            self.assertGreaterEqual(found, committed)
-            self.assertLessEqual(found, committed + unknown)
+            found = record.committed_without_power + stat["block.committed"] - (5 if port == 1 else 0)
+            self.assertGreaterEqual(found, record.committed)
+            self.assertLessEqual(found, record.committed + record.unknown)
             if restarts(child):  # it counts from its start
                 self.assertLessEqual(stat["firmware.committed"], stat["block.committed"])
             else:
                 self.assertEqual(stat["firmware.committed"], stat["block.committed"])
             # A fault takes the device from an owner, or the owner away, in the middle of one swap of a port at most.
-            self.assertLessEqual(unknown, len(faults(seed)))
-            swaps += committed
+            self.assertLessEqual(record.unknown, len(faults(seed)))
+            swaps += record.committed
         self.assertGreater(swaps, 50)
 
     def works(self, _, child):

@@ -5,13 +5,12 @@ import json
 import os
 import pathlib
 import shutil
-import struct
 
 import machine
+import swapper
 from hot_plug_test import TROUBLE
 
 MAPPER = pathlib.Path(os.environ.get("OAE_VP_MAPPER", "build/cmake/tests/system/mapper"))
-SWAPPER = pathlib.Path(os.environ.get("OAE_VP_SWAPPER", "build/cmake/tests/system/swapper"))
 PORT_PAGE, STREAM_PAGE = 0xC000000000, 0xC000008000  # BARs 2 and 4, as Linux assigns them
 SWAPS = 50
 ALL_GOOD = "all is as it must be\n"
@@ -158,13 +157,10 @@ swaps_on() { # both processes, after what has happened
   for port in 0 1; do cp /tmp/record$port /tmp/then$port; done
   for port in 0 1; do await eval "! cmp -s /tmp/record$port /tmp/then$port"; done
 }
-# The card has lost its power. What it has committed until now is not in its counters any more.
-powerless() { for port in 0 1; do cp /tmp/record$port /share/powerless$port; done; }
 dmesg -c > /dev/null
-for port in 0 1; do head -c 32 /dev/zero > /share/powerless$port; done
 for port in 0 1; do /share/swapper $port /tmp/record$port mapped >> /share/complaints & done
 sleep 0.02
-"""
+""" + swapper.power((0, 1))
 
 TAIL = """
 swaps_on
@@ -184,7 +180,7 @@ TAKEN = {
        for method in ("flr", "pm", "bus")},
     "unbind": "for i in 1 2; do echo 0000:01:00.0 > $driver/unbind; sleep 0.01; echo 0000:01:00.0 > $driver/bind; "
               "swaps_on; done",
-    "surprise": "vpctl hot_plug host_ipu remove; await eval '! [ -e $device ]'; powerless; "
+    "surprise": "losing; vpctl hot_plug host_ipu remove; await eval '! [ -e $device ]'; powerless; "
                 "vpctl hot_plug host_ipu insert; await [ -e $device/driver ]",
     "remove": "echo 1 > $device/remove; sleep 0.01; echo 1 > /sys/bus/pci/rescan; await [ -e $device/driver ]",
     "error": "for i in 1 2; do vpctl inject host_ipu.up malformed_tlp CplD $i; sleep 0.1; swaps_on; done",
@@ -200,7 +196,7 @@ class Taken(machine.TestCase):
         cls.run_ = machine.Children("--set", "hosts[0].vcpus=2", "--set", "pcie_links[0].hot_plug={capable: true, surprise: true}",
                                     "--until", "60s",
                                     scripts={name: HEAD + script + TAIL for name, script in TAKEN.items()})
-        shutil.copy(SWAPPER, cls.run_.share / "swapper")
+        shutil.copy(swapper.PROGRAM, cls.run_.share / "swapper")
         cls.run_.finish()
         assert cls.run_.code == 0, cls.run_
 
@@ -211,15 +207,13 @@ class Taken(machine.TestCase):
 
     def counts_fit(self, child):
         for port in (0, 1):
-            begun, committed, not_taken, reversed_ = struct.unpack("<4Q", (child.share / f"record{port}").read_bytes())
-            unknown = begun - committed - not_taken - reversed_
+            record = swapper.record_of(child, port)
             stat = json.loads(child.file(f"stat{port}"))
-            found = stat["block.committed"] - 5
-            found += struct.unpack("<4Q", (child.share / f"powerless{port}").read_bytes())[1]
-            self.assertGreater(committed, 50)
-            self.assertGreaterEqual(found, committed)
-            self.assertLessEqual(found, committed + unknown)
-            self.assertLessEqual(unknown, 5)
+            found = record.committed_without_power + stat["block.committed"] - 5
+            self.assertGreater(record.committed, 50)
+            self.assertGreaterEqual(found, record.committed)
+            self.assertLessEqual(found, record.committed + record.unknown)
+            self.assertLessEqual(record.unknown, 5)
             self.assertEqual(stat["firmware.committed"], stat["block.committed"])
 
     def works(self, child):
@@ -245,8 +239,7 @@ class Taken(machine.TestCase):
         for name in ("flr", "pm", "bus", "lost"):
             child = self.run_.children[name]
             for port in (0, 1):
-                begun, *known = struct.unpack("<4Q", (child.share / f"record{port}").read_bytes())
-                self.assertEqual(begun, sum(known), name)
+                self.assertEqual(swapper.record_of(child, port).unknown, 0, name)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the guest: swaps on a port until the file /tmp/stop is there, whatever happens to
 // the device, and writes down what it knows, so that it may be killed. Arguments: port, file of the
-// record; `mapped`: without the kernel. The record is four numbers: swaps begun, committed, not taken place, reversed. What was
-// begun and is none of these, is what nobody knows.
+// record; `mapped`: without the kernel. The record is seven numbers (swapper.py). Swaps that were begun, and have neither
+// committed nor been reversed nor failed to take place, are those of which nobody knows the end.
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -18,6 +18,9 @@ static int record_file;
 static bool mapped;
 static struct {
   unsigned long begun, committed, not_taken, reversed;
+  unsigned long has_device;    // 1 or 0
+  unsigned long devices_left;  // how often it has left a device
+  unsigned long committed_when_left;
 } record;
 
 static void write_record(void) {
@@ -41,6 +44,13 @@ static struct oae_port* open_port(const char* number) {
     return NULL;
   }
   return port;
+}
+
+static void leave_device(void) {
+  record.has_device = 0;
+  record.devices_left++;
+  record.committed_when_left = record.committed;
+  write_record();
 }
 
 static bool note(const struct oae_swap* swap) {
@@ -98,12 +108,15 @@ int main(int count, char** arguments) {
   record_file = open(arguments[2], O_RDWR | O_CREAT, 0600);
   if (record_file < 0) return 2;
   if (pread(record_file, &record, sizeof(record), 0) < 0) return 2;
+  if (record.has_device) leave_device();  // the process before this one was killed
   while (!stopped()) {
     struct oae_port* port = open_port(arguments[1]);
 
     if (port) {
+      record.has_device = 1;
       swap_on(port);
       oae_port_close(port);
+      leave_device();
     } else {
       usleep(10000);
     }
