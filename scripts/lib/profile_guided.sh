@@ -59,7 +59,7 @@ count() {
   place_counting_images
   rm -f "$BUILD/profile/name"
   find "$BUILD/profile/cmake" "$BUILD/qemu/counting" -name '*.gcda' -delete
-  "$PYTHON" -I "$ROOT/scripts/lib/bench.py" --build "$BUILD" --counting "$BUILD/profile/cmake/platforms/oae-vp" --repeat 1 \
+  "$PYTHON" -I "$ROOT/scripts/lib/bench" --build "$BUILD" --counting "$BUILD/profile/cmake/platforms/oae-vp" --repeat 1 \
     "${PROFILED_BY[@]}"
   (cd "$BUILD" && find profile/cmake qemu/counting -name '*.gcda' -print0 | sort -z | xargs -0 sha256sum) | sha256sum |
     cut -c1-16 >"$BUILD/profile/name"

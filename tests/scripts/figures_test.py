@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/figures: its options, the arithmetic of its tables, the figures of the link, which have to agree with each
-other and with rtl/transfer/README.md, and the figures of machines. The programs that measure are those of OAE_VP_BUILD, or of build/,
-unless they are named.
+other and with rtl/transfer/README.md, and the figures of machines. The programs that measure are those of OAE_VP_BUILD, or of
+build/, unless they are named.
 
 Usage: figures_test.py [GROUP[.CASE]]... [PROGRAM]...
 """
@@ -23,14 +23,9 @@ SCRIPTS = ROOT / "scripts"
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS / "lib"))
-import figures  # noqa: E402
-import figures_failures  # noqa: E402
-import figures_hosts  # noqa: E402
-import figures_joined  # noqa: E402
-import figures_link  # noqa: E402
-import figures_ports  # noqa: E402
-import figures_swap  # noqa: E402
-from figures_table import Failure, Requirement, Table, ns, required_text, rtts  # noqa: E402
+from figures import __main__ as command  # noqa: E402
+from figures import failures, hosts, joined, link, ports, swap  # noqa: E402
+from figures.table import Failure, Requirement, Table, ns, required_text, rtts  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("OAE_VP_BUILD", ROOT / "build")).resolve()
 PAGE = 0xC0_0000_0000
@@ -54,12 +49,12 @@ class Options(unittest.TestCase):
 
     def test_help_names_all_figures(self):
         run = subprocess.run([str(SCRIPTS / "figures"), "--help"], capture_output=True, text=True, check=True)
-        for name in figures.PARTS:
+        for name in command.PARTS:
             self.assertRegex(run.stdout, rf"(?m)^  {name} ")
         self.assertIn("An RTT is the delay of the wire or link", run.stdout)
 
     def test_mistakes_start_nothing(self):
-        self.assertIn("no figures of 'nothing'; there are: " + " ".join(figures.PARTS), self.refuse("nothing"))
+        self.assertIn("no figures of 'nothing'; there are: " + " ".join(command.PARTS), self.refuse("nothing"))
         self.assertIn("unknown option '--what'", self.refuse("--what"))
         self.assertIn("--json needs a value", self.refuse("--json"))
         self.assertIn("--json: there is no folder", self.refuse("--json", "/nonexistent/file"))
@@ -68,14 +63,14 @@ class Options(unittest.TestCase):
 class Tables(unittest.TestCase):
     def run_with(self, *names, **parts):
         """Exit code, output and JSON of a run with other parts."""
-        before, argv = figures.PARTS, sys.argv
+        before, argv = command.PARTS, sys.argv
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
             file = pathlib.Path(folder) / "json"
             try:
-                figures.PARTS, sys.argv = parts, ["figures", "--build", "/b", "--json", str(file), *names]
-                code = figures.main()
+                command.PARTS, sys.argv = parts, ["figures", "--build", "/b", "--json", str(file), *names]
+                code = command.main()
             finally:
-                figures.PARTS, sys.argv = before, argv
+                command.PARTS, sys.argv = before, argv
             return code, out.getvalue(), json.loads(file.read_text())
 
     def test_columns_are_as_wide_as_their_widest(self):
@@ -125,9 +120,9 @@ class Tables(unittest.TestCase):
     def models(self):
         """With made-up times: each is the wire's, and 1 ns a step for the ends. Nothing else is printed."""
         found = {}
-        for rate in figures_link.RATES:
-            for metres in figures_link.METRES:
-                delay = metres * figures_link.METRE
+        for rate in link.RATES:
+            for metres in link.METRES:
+                delay = metres * link.METRE
                 transfers = []
                 for beats in (1, 4, 16, 64):
                     times = {"reflected": 2, "tentative": 1, "committed": 3, "settled": 4}
@@ -140,7 +135,7 @@ class Tables(unittest.TestCase):
         return found
 
     def test_round_trips_of_the_wire_and_what_the_ends_take(self):
-        for name, texts in figures_link.steps_table(self.models()).rows:
+        for name, texts in link.steps_table(self.models()).rows:
             ways = int(texts[0])
             near, far = ways * 5 + 1, ways * 50 + 1
             expected = [f"{near:.2f}", f"{near / 10:.2f}", f"{far:.2f}", f"{far / 100:.2f}", "1.00"]
@@ -149,24 +144,24 @@ class Tables(unittest.TestCase):
     def test_use_of_the_wire_is_of_its_own_rate(self):
         models = self.models()
         # A slot takes 5.12 ns of 100 Gb/s, and a flow is settled after 11 ns.
-        self.assertAlmostEqual(figures_link.use(models[100][1], True, 1), 100 * 5.12 / 11)
-        self.assertAlmostEqual(figures_link.use(models[200][1], True, 1), 50 * 5.12 / 11)
-        self.assertAlmostEqual(figures_link.use(models[100][10], False, 4), 100 * 4 * 5.12 / 201)
+        self.assertAlmostEqual(link.use(models[100][1], True, 1), 100 * 5.12 / 11)
+        self.assertAlmostEqual(link.use(models[200][1], True, 1), 50 * 5.12 / 11)
+        self.assertAlmostEqual(link.use(models[100][10], False, 4), 100 * 4 * 5.12 / 201)
 
     def test_a_limit_is_not_met_on_its_edge(self):
         for settled, met in ((299_999, True), (300_000, False)):
             models = self.models()
-            figures_link.transfer(models[100][10], False)["settled"] = settled
+            link.transfer(models[100][10], False)["settled"] = settled
             window = {"Rate1.OneWay": {"percent_one_way": 96.9}}
             chain = {2: {"hop_1_ns": 16.6}, 4: {"hop_1_ns": 16.6, "hop_2_ns": 49.99 if met else 50.0, "held_ns": 70.0}}
-            verdicts = {each.what: each.met for each in figures_link.requirements(models, window, chain)}
+            verdicts = {each.what: each.met for each in link.requirements(models, window, chain)}
             self.assertIs(verdicts["send to acknowledgement below 300 ns in a rack, four phases, over 10 m"], met)
             self.assertIs(verdicts["a hop below 50 ns, cut through, with a window, over 1 m"], met)
 
     def test_records_of_a_test(self):
         report = {"testsuites": [{"name": "A", "testsuite": [{"name": "b", "line": 3, "file": "x", "time": "0.1s",
                                                                "settled_ns": "46.7"}]}]}
-        self.assertEqual(figures_link.recorded(report), {"A.b": {"settled_ns": 46.7}})
+        self.assertEqual(link.recorded(report), {"A.b": {"settled_ns": 46.7}})
 
 
 class Traces(unittest.TestCase):
@@ -189,74 +184,74 @@ class Traces(unittest.TestCase):
     ]
 
     def test_a_swap_by_its_packets_and_the_journal(self):
-        self.assertEqual(figures_swap.swaps_of(self.LINES, PAGE, PAGE + 0x40), [figures_swap.Swap(100, 130, 671, 960)])
-        self.assertEqual(figures_swap.reads_of(self.LINES, PAGE + 0x50), [550])
+        self.assertEqual(swap.swaps_of(self.LINES, PAGE, PAGE + 0x40), [swap.Swap(100, 130, 671, 960)])
+        self.assertEqual(swap.reads_of(self.LINES, PAGE + 0x50), [550])
 
     def test_an_answer_that_never_came_is_no_swap_until_it_is_asked_for_again(self):
         lines = [line for line in self.LINES if line.get("type") != "CplD" or line["tag"] != 3]
         lines = [line for line in lines if line.get("to") != "committed" and line["t"] < 1000]
         again = [packet("MRd", "down", 5000, 5250, PAGE + 0x40, tag=7), packet("CplD", "up", 5300, 5550, tag=7)]
-        self.assertEqual(figures_failures.answers_of(lines + again, [PAGE + 0x40]), [(130, 0), (5000, 5550)])
-        self.assertEqual(figures_swap.swaps_of(lines, PAGE, PAGE + 0x40), [])
+        self.assertEqual(failures.answers_of(lines + again, [PAGE + 0x40]), [(130, 0), (5000, 5550)])
+        self.assertEqual(swap.swaps_of(lines, PAGE, PAGE + 0x40), [])
 
     def test_states_of_the_port(self):
-        self.assertEqual(figures_failures.states_of(self.LINES, "committed"), [960])
+        self.assertEqual(failures.states_of(self.LINES, "committed"), [960])
 
     def test_beyond_the_round_trips(self):
         times = {50: {"answered": 100_206}, 250: {"answered": 500_206}, 1000: {"answered": 2_000_206}}
-        self.assertEqual(figures_swap.beyond(times, "answered", 1), [206])
-        self.assertEqual(figures_swap.beyond(times, "answered", 0.5), [50_206, 250_206, 1_000_206])
+        self.assertEqual(swap.beyond(times, "answered", 1), [206])
+        self.assertEqual(swap.beyond(times, "answered", 0.5), [50_206, 250_206, 1_000_206])
         times[1000]["answered"] += 1
-        self.assertEqual(figures_swap.beyond(times, "answered", 1), [206, 207])
+        self.assertEqual(swap.beyond(times, "answered", 1), [206, 207])
 
     def swap_times(self, extra):
-        one = {latency: {key: round(trips * 2000 * latency) + 100_000 for key, _, trips in figures_swap.STEPS}
-               for latency in figures_swap.LATENCIES}  # fmt: skip
+        one = {latency: {key: round(trips * 2000 * latency) + 100_000 for key, _, trips in swap.STEPS}
+               for latency in swap.LATENCIES}  # fmt: skip
         one[1000]["answered"] += extra
         return {"pushed": one}
 
     def test_a_swap_is_round_trips_and_a_constant(self):
-        for name, texts in figures_swap.tables(self.swap_times(0))[0].rows:
+        for name, texts in swap.tables(self.swap_times(0))[0].rows:
             trips = float(texts[-2].split()[0])
             self.assertEqual(texts[:2], [f"{trips * 100 + 100:.2f}", f"{trips + 1:.2f}"], name)
             self.assertEqual(texts[-1], "100.00", name)
-        self.assertTrue(figures_swap.requirements(self.swap_times(0))[0].met)
-        self.assertTrue(figures_swap.requirements(self.swap_times(figures_swap.BLOCK_CLOCK - 1))[0].met)
-        self.assertFalse(figures_swap.requirements(self.swap_times(figures_swap.BLOCK_CLOCK))[0].met)
-        rest = {name: texts[-1] for name, texts in figures_swap.tables(self.swap_times(2_000))[0].rows}
+        self.assertTrue(swap.requirements(self.swap_times(0))[0].met)
+        self.assertTrue(swap.requirements(self.swap_times(swap.BLOCK_CLOCK - 1))[0].met)
+        self.assertFalse(swap.requirements(self.swap_times(swap.BLOCK_CLOCK))[0].met)
+        rest = {name: texts[-1] for name, texts in swap.tables(self.swap_times(2_000))[0].rows}
         self.assertEqual(rest["host has committed, from its first store"], "100.00 to 102.00")
 
     def test_a_hop_with_its_firmware(self):
-        for link, met in ((90_000, True), (90_001, False)):
-            of = {"to_link": 9_999, "link": link, "settled": 290_000 + link - 90_000}
-            required = figures_hosts.requirements({"pair": {1: of}, "window": {1: of}})
+        for to_settle, met in ((90_000, True), (90_001, False)):
+            of = {"to_link": 9_999, "link": to_settle, "settled": 290_000 + to_settle - 90_000}
+            required = hosts.requirements({"pair": {1: of}, "window": {1: of}})
             self.assertEqual([each.met for each in required], [met] * 4)
             self.assertEqual(["a window" in each.what for each in required], [False, False, True, True])
 
     def test_the_middle_half_of_swaps(self):
-        self.assertEqual(figures_ports.middle_of([9, 1, 2, 3, 4, 5, 6, 7]), (3, 7, 4))
-        self.assertEqual(figures_ports.middle_of(range(0, 4000, 10)), (1000, 3000, 200))
+        self.assertEqual(ports.middle_of([9, 1, 2, 3, 4, 5, 6, 7]), (3, 7, 4))
+        self.assertEqual(ports.middle_of(range(0, 4000, 10)), (1000, 3000, 200))
 
     def test_swaps_a_second_are_of_simulated_time(self):
-        self.assertEqual(figures_ports.per_second({"swaps": 200, "time": 100_000_000}), 2_000_000)
+        self.assertEqual(ports.per_second({"swaps": 200, "time": 100_000_000}), 2_000_000)
 
     def test_ports_are_at_work_with_others_once(self):
-        ports = [port for each in figures_joined.ranges().values() for port in each]
-        self.assertEqual(ports, list(range(figures_joined.FIRST, figures_joined.PORTS)))
+        ports = [port for each in joined.ranges().values() for port in each]
+        self.assertEqual(ports, list(range(joined.FIRST, joined.PORTS)))
 
     def test_joined_ports_by_what_their_hosts_have_committed(self):
-        of = figures_joined.figures_of({4: [0, 100, 200, 300, 400], 5: [500, 600, 700]})
+        of = joined.figures_of({4: [0, 100, 200, 300, 400], 5: [500, 600, 700]})
         self.assertEqual(of, {"time": 400, "swaps": 4, "at_work": 2})
         # 4 slots of 512 bits in 400 ps are 5,120 Gb/s.
-        self.assertAlmostEqual(figures_joined.share_of_wire(of), 51.2)
-        self.assertRaises(Failure, figures_joined.figures_of, {4: [7, 7, 7, 7]})
+        self.assertAlmostEqual(joined.share_of_wire(of), 51.2)
+        self.assertRaises(Failure, joined.figures_of, {4: [7, 7, 7, 7]})
 
     def test_use_of_a_link_is_bytes_and_not_latency(self):
-        lines = [packet("MWr", "down", t, t + figures_ports.LATENCY + 10) for t in range(0, 1000, 100)]
-        lines.append(packet("MWr", "up", 500, 500 + figures_ports.LATENCY + 500))
-        self.assertAlmostEqual(figures_ports.use_of(lines, "down", 0, 1000), 0.1)
-        self.assertAlmostEqual(figures_ports.use_of(lines, "down", 500, 1000), 0.1)
-        self.assertAlmostEqual(figures_ports.use_of(lines, "up", 0, 1000), 0.5)
+        lines = [packet("MWr", "down", t, t + ports.LATENCY + 10) for t in range(0, 1000, 100)]
+        lines.append(packet("MWr", "up", 500, 500 + ports.LATENCY + 500))
+        self.assertAlmostEqual(ports.use_of(lines, "down", 0, 1000), 0.1)
+        self.assertAlmostEqual(ports.use_of(lines, "down", 500, 1000), 0.1)
+        self.assertAlmostEqual(ports.use_of(lines, "up", 0, 1000), 0.5)
 
 
     BAR = 0xC000000000
@@ -268,30 +263,30 @@ class Traces(unittest.TestCase):
             line = packet(kind, direction, t, arr)
             line.update(link=f"host{host}_ipu{host}", tag=7)
             if offset is not None:
-                line["addr"] = hex(self.BAR + (figures_hosts.PORT << 12) + offset)
+                line["addr"] = hex(self.BAR + (hosts.PORT << 12) + offset)
             return line
 
         return [
-            pcie(40, 70, 0, "MWr", "down", figures_hosts.CONFIRM),
-            pcie(60, 95, 0, "MWr", "down", figures_hosts.CONFIRM),
-            pcie(99, 130, 0, "MWr", "down", figures_hosts.CONFIRM),  # arrives later
+            pcie(40, 70, 0, "MWr", "down", hosts.CONFIRM),
+            pcie(60, 95, 0, "MWr", "down", hosts.CONFIRM),
+            pcie(99, 130, 0, "MWr", "down", hosts.CONFIRM),  # arrives later
             pcie(80, 95, 0, "MWr", "down", 0),
-            pcie(85, 89, 1, "MRd", "down", figures_hosts.READ),
+            pcie(85, 89, 1, "MRd", "down", hosts.READ),
             pcie(91, 110, 1, "CplD", "up"),
-            pcie(190, 195, 1, "MRd", "down", figures_hosts.READ),
+            pcie(190, 195, 1, "MRd", "down", hosts.READ),
             pcie(202, 230, 1, "CplD", "up"),
         ]
 
     def paths(self, platform, lines, here=0, there=1):
-        count, figures_hosts.COUNT = figures_hosts.COUNT, 1
+        count, hosts.COUNT = hosts.COUNT, 1
         try:
-            return figures_hosts.paths_of(lines, platform, self.BAR, here, there)
+            return hosts.paths_of(lines, platform, self.BAR, here, there)
         finally:
-            figures_hosts.COUNT = count
+            hosts.COUNT = count
 
     def test_a_slot_from_host_to_host_over_a_bridge(self):
         def port(t, end, to, before):
-            return {**state(t, to, before, figures_hosts.PORT), "swap": f"ipu{end}.oae"}
+            return {**state(t, to, before, hosts.PORT), "swap": f"ipu{end}.oae"}
 
         def bridge(t, end, passes, brings):
             return {"t": t, "bridge": f"ipu{end}.oae.link", "passes": passes, "brings": brings, "strays": 0}
@@ -313,7 +308,7 @@ class Traces(unittest.TestCase):
 
     def test_a_slot_from_host_to_host_by_its_parts(self):
         def port(t, end, to, before):
-            return {**state(t, to, before, figures_hosts.PORT), "swap": f"ipu{end}.oae"}
+            return {**state(t, to, before, hosts.PORT), "swap": f"ipu{end}.oae"}
 
         def link(t, end, machine, to, before):
             return {"t": t, "link": f"ipu{end}.oae_link0", "machine": machine, "number": 1, "from": before, "to": to}
@@ -339,22 +334,22 @@ class Machines(unittest.TestCase):
     """Machines that run Linux."""
 
     def test_swaps_that_fail(self):
-        _, required, found = figures_failures.results(BUILD, lambda text: None)
+        _, required, found = failures.results(BUILD, lambda text: None)
         self.assertEqual([each.what for each in required if not each.met], [])
         self.assertEqual(found["lost"]["noticed"], found["lost"]["timeout"])
         self.assertEqual(found["down"]["outcome"], "committed")
         self.assertEqual(found["down"]["doubt"], found["down"]["back"] + found["down"]["settled"])
-        self.assertLess(found["down"]["slowest"], 2 * figures_failures.RTT)
+        self.assertLess(found["down"]["slowest"], 2 * failures.RTT)
         self.assertEqual(found["stopped"]["left"], 1)
         # Seen by the guest, whose clock counts whole ns and a few instructions more.
         self.assertLess(abs(found["stopped"]["later"] - found["stopped"]["answered"]), 50_000)
 
     def test_slots_from_host_to_host(self):
-        metres, figures_hosts.METRES = figures_hosts.METRES, (10,)
+        metres, hosts.METRES = hosts.METRES, (10,)
         try:
-            found = figures_hosts.results(BUILD, lambda text: None)[2]
+            found = hosts.results(BUILD, lambda text: None)[2]
         finally:
-            figures_hosts.METRES = metres
+            hosts.METRES = metres
         self.assertEqual(list(found), ["pair", "window"])
         for of in (found["pair"][10], found["window"][10]):
             # Three ways of 50 ns and four.
@@ -369,15 +364,15 @@ class Machines(unittest.TestCase):
         self.assertGreater(found["pair"][10]["to_link"], 20_000)
 
     def test_swaps_cost_one_round_trip(self):
-        latencies, figures_swap.LATENCIES = figures_swap.LATENCIES, (50, 1000)
+        latencies, swap.LATENCIES = swap.LATENCIES, (50, 1000)
         try:
-            _, required, found = figures_swap.results(BUILD, lambda text: None)
+            _, required, found = swap.results(BUILD, lambda text: None)
         finally:
-            figures_swap.LATENCIES = latencies
+            swap.LATENCIES = latencies
         self.assertEqual([each.what for each in required if not each.met], [])
         for form, times in found.items():
-            rest = figures_swap.beyond(times, "answered_from_read", 1)
-            self.assertLess(rest[-1] - rest[0], figures_swap.BLOCK_CLOCK, form)
+            rest = swap.beyond(times, "answered_from_read", 1)
+            self.assertLess(rest[-1] - rest[0], swap.BLOCK_CLOCK, form)
             for of in times.values():
                 self.assertLess(of["read"], of["answered_from_read"])
                 self.assertLess(of["answered"], of["found_valid"])
@@ -389,19 +384,19 @@ class Link(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.tables, cls.required, cls.numbers = figures_link.results(BUILD, lambda text: None)
+        cls.tables, cls.required, cls.numbers = link.results(BUILD, lambda text: None)
         cls.models, cls.rtl = cls.numbers["models"], cls.numbers["rtl"]
         cls.readme = (ROOT / "rtl" / "transfer" / "README.md").read_text()
         cls.window = cls.numbers["window"]
 
     def test_it_is_the_same_again(self):
-        tables, required, numbers = figures_link.results(BUILD, lambda text: None)
+        tables, required, numbers = link.results(BUILD, lambda text: None)
         self.assertEqual([table.text() for table in tables], [table.text() for table in self.tables])
         self.assertEqual(required, self.required)
         self.assertEqual(json.dumps(numbers), json.dumps(self.numbers))
 
     def test_commands_do_not_show_the_banner_of_systemc(self):
-        program = f"{BUILD}/cmake/tests/models/oae/figures_oae_link {100 * 10**9} {figures_link.METRE}"
+        program = f"{BUILD}/cmake/tests/models/oae/figures_oae_link {100 * 10**9} {link.METRE}"
         for environment, shown in (("", True), (f". {ROOT}/scripts/lib/environment.sh && ", False)):
             said = subprocess.run(["bash", "-c", f"{environment}exec {program}"], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
@@ -467,30 +462,30 @@ class Link(unittest.TestCase):
         names = {(False, "reflected"): "reflection_ns", (False, "tentative"): "tentative_ns",
                  (False, "committed"): "committed_ns", (False, "settled"): "settled_ns",
                  (True, "committed"): "flow_committed_ns", (True, "settled"): "flow_settled_ns"}  # fmt: skip
-        for rate, metres in ((rate, metres) for rate in figures_link.RATES for metres in figures_link.METRES):
+        for rate, metres in ((rate, metres) for rate in link.RATES for metres in link.METRES):
             of = self.models[rate][metres]
-            for text, flow, key, ways in figures_link.STEPS:
+            for text, flow, key, ways in link.STEPS:
                 with self.subTest(text, rate=rate, metres=metres):
                     clocks = round(pins[names[flow, key]] / 5.12) - ways + ways * (2 + of["delay"] // of["clock"])
-                    self.assertEqual(figures_link.transfer(of, flow)[key], clocks * of["clock"])
+                    self.assertEqual(link.transfer(of, flow)[key], clocks * of["clock"])
 
     def test_slots_of_a_transfer_follow_each_other_without_a_gap(self):
         for flow in (True, False):
-            one = figures_link.transfer(self.models[100][1], flow)
+            one = link.transfer(self.models[100][1], flow)
             for beats in (4, 16, 64):
-                many = figures_link.transfer(self.models[100][1], flow, beats)
+                many = link.transfer(self.models[100][1], flow, beats)
                 for key in ("committed", "settled"):
                     self.assertEqual(many[key] - one[key], (beats - 1) * self.models[100][1]["clock"])
 
     def test_silence_is_noticed_when_its_limit_is_over(self):
-        for of in (self.models[rate][metres] for rate in figures_link.RATES for metres in figures_link.METRES):
+        for of in (self.models[rate][metres] for rate in link.RATES for metres in link.METRES):
             for each in of["silence"]:
                 limit = each["slices"] * of["clock"] / 8
                 self.assertGreaterEqual(each["noticed"], limit)
                 self.assertLess(each["noticed"], limit + of["delay"] + 5 * of["clock"])
 
     def test_doubt_ends_with_the_outage(self):
-        for of in (self.models[rate][metres] for rate in figures_link.RATES for metres in figures_link.METRES):
+        for of in (self.models[rate][metres] for rate in link.RATES for metres in link.METRES):
             doubt = of["doubt"]
             self.assertEqual(doubt["cuts"], doubt["reversed_at_once"] + doubt["in_doubt"])
             self.assertEqual(doubt["in_doubt"] % 2, 0)

@@ -13,8 +13,8 @@ import unittest
 from in_folder import InFolder, SCRIPTS
 
 sys.path.insert(0, str(SCRIPTS / "lib"))
-import bench  # noqa: E402
-import profile  # noqa: E402
+from bench import machines, profile  # noqa: E402
+from bench.benchmarks import BEGIN, END, USER_SPACE  # noqa: E402
 
 # As 'perf report' of a run wrote it, with the part that each line belongs to.
 REPORT = """
@@ -106,7 +106,7 @@ class Recording(InFolder):
         recorder = profile.Recorder(self.folder, lines)
         try:
             text = "; ".join(f"echo '{line}'" for line in lines)
-            return bench.run_machine(recorder.STOPPED + ["sh", "-c", text], lines, self.folder / "log", recorder)
+            return machines.run_machine(recorder.STOPPED + ["sh", "-c", text], lines, self.folder / "log", recorder)
         finally:
             recorder.end()
 
@@ -115,9 +115,9 @@ class Recording(InFolder):
             for word; do case $word in --control=fifo:*) names=${{word#*fifo:}};; esac; done
             while read -r word <"${{names%,*}}"; do echo "$word" >>{self.folder}/commands; echo ack >"${{names#*,}}"; done
             """)
-        for lines, commands in (([bench.BEGIN, bench.END], "ping enable disable"),
-                            ([bench.USER_SPACE, bench.BEGIN, bench.END], "ping enable disable"),
-                            ([bench.USER_SPACE], "enable disable")):
+        for lines, commands in (([BEGIN, END], "ping enable disable"),
+                            ([USER_SPACE, BEGIN, END], "ping enable disable"),
+                            ([USER_SPACE], "enable disable")):
             self.record(lines)
             self.assertEqual((self.folder / "commands").read_text().split(), commands.split())
             for name in ("commands", "control", "answer"):
@@ -125,12 +125,12 @@ class Recording(InFolder):
 
     def test_perf_that_is_not_permitted(self):
         self.perf("echo 'Access to performance monitoring is limited.'; exit 255")
-        with self.assertRaisesRegex(bench.Failure, r"monitoring is limited(.|\n)*perf_event_paranoid=1"):
-            self.record([bench.BEGIN, bench.END])
+        with self.assertRaisesRegex(machines.Failure, r"monitoring is limited(.|\n)*perf_event_paranoid=1"):
+            self.record([BEGIN, END])
 
     def test_perf_that_is_missing(self):
         os.environ["PATH"] = str(self.folder)
-        with self.assertRaisesRegex(bench.Failure, re.escape("scripts/setup --packages profile")):
+        with self.assertRaisesRegex(machines.Failure, re.escape("scripts/setup --packages profile")):
             profile.profile("swap", self.folder)
 
 

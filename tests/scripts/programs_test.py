@@ -22,17 +22,17 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 # The files of each command, and the package lists that it has setup install beside `packages`.
 SETUP = ("setup", "kernel", "run", *(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("*.sh")), "lib/manifest.py",
          "generate-memory-map", "generate-registers", "generate-transitions")
-FIGURES = tuple(f"lib/{path.name}" for path in (SCRIPTS / "lib").glob("figures*.py"))
+FIGURES = tuple(f"lib/figures/{path.name}" for path in (SCRIPTS / "lib" / "figures").glob("*.py"))
+BENCH = tuple(f"lib/bench/{path.name}" for path in (SCRIPTS / "lib" / "bench").glob("*.py") if path.name != "profile.py")
 STUDY = tuple(str(path.relative_to(SCRIPTS)) for path in (SCRIPTS / "lib" / "study").rglob("*.py"))
 COMMANDS = {
     "setup": (SETUP, ()),
     "guest": (("guest",), ("debian",)),
     "test": (("test", "lib/results.py"), ("tests", "bench")),
-    "bench": (("bench", "lib/bench.py", "lib/bench_result.py", "lib/joined_hosts.py", "lib/synthesis.py", "lib/json_file.py"),
-              ("bench",)),
-    "bench --profile": (("bench", "lib/profile.py"), ("bench", "profile")),
+    "bench": (("bench", "lib/joined_hosts.py", "lib/json_file.py", *BENCH), ("bench",)),
+    "bench --profile": (("bench", "lib/bench/profile.py"), ("bench", "profile")),
     "figures": (("figures", "lib/joined_hosts.py", *FIGURES), ("tests", "bench")),
-    "study": (("study", "lib/json_file.py", "lib/figures_table.py", *STUDY), ("tests", "bench")),
+    "study": (("study", "lib/json_file.py", "lib/figures/table.py", *STUDY), ("tests", "bench")),
     "latency": (("latency", "lib/latency.py"), ("tests", "bench")),
     "coverage": (("coverage", "lib/coverage.py"), ("tests", "bench")),
     "mutations": (("mutations", "lib/mutations.py"), ("tests", "bench")),

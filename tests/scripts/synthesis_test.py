@@ -16,7 +16,7 @@ import unittest
 from in_folder import InFolder, ROOT, SCRIPTS, output_of
 
 sys.path.insert(0, str(SCRIPTS / "lib"))
-import synthesis  # noqa: E402
+from bench import synthesis  # noqa: E402
 
 # The product of WIDTH bits, between two rows of flip-flops: WIDTH - 1 gates, in a tree.
 PRODUCT = """

@@ -3,7 +3,7 @@
 
 from typing import List
 
-from figures_table import Table
+from figures.table import Table
 
 from study.chapters import CHAPTERS
 from study.loads import LOADS

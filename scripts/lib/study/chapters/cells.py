@@ -4,7 +4,7 @@
 from typing import Callable, List, Optional, Tuple
 from xml.sax.saxutils import escape
 
-from figures_table import Table
+from figures.table import Table
 
 from study import plot, rows
 from study.estimate import Estimate

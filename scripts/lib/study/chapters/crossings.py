@@ -5,7 +5,7 @@ follows from the protocols alone, and the slope that was measured."""
 import dataclasses
 from typing import Dict, List, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study import rows
 from study.chapters import cells

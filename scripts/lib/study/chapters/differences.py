@@ -5,7 +5,7 @@ import dataclasses
 import math
 from typing import Callable, List, Optional, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study import plot
 from study.chapters import cells

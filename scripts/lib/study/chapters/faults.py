@@ -4,7 +4,7 @@
 import collections
 from typing import Callable, List, Optional
 
-from figures_table import Table
+from figures.table import Table
 
 from study.chapters.cells import NOTHING
 from study.loads import faults

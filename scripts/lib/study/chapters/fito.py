@@ -3,7 +3,7 @@
 
 from typing import Dict, List, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study import diagnostic
 from study.chapters.cells import NOTHING

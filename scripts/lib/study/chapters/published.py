@@ -4,7 +4,7 @@
 import dataclasses
 from typing import Callable, List, Optional, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study.chapters.cells import NOTHING
 from study.estimate import Estimate

@@ -3,7 +3,7 @@
 
 from typing import List, Optional, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study import plot
 from study.chapters import cells

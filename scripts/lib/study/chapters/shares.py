@@ -4,7 +4,7 @@ has not, and the first ones are evenly spread: by arithmetic, the mean is on the
 
 from typing import Callable, List
 
-from figures_table import Table
+from figures.table import Table
 
 from study import rows
 from study.chapters import cells

@@ -3,7 +3,7 @@
 
 from typing import Callable, List, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study import plot, rows
 from study.chapters import cells

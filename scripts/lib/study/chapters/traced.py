@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict, List, Mapping, Tuple
 
-from figures_table import Table
+from figures.table import Table
 
 from study import diagnostic, rows
 from study.chapters import cells

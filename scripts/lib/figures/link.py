@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from typing import Callable, Dict, List, Tuple
 
-from figures_table import Failure, Requirement, Table, ns, rtts, us
+from figures.table import Failure, Requirement, Table, ns, rtts, us
 
 METRE = 5_000  # ps
 RATES = (100, 200, 400)  # Gb/s

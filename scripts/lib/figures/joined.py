@@ -7,9 +7,9 @@ import pathlib
 from typing import Callable, Dict, List, Tuple
 
 import joined_hosts
-from figures_machine import PLATFORMS, ended
-from figures_ports import PROCESSORS, middle_of, per_second
-from figures_table import Failure, Requirement, Table
+from figures.machine import PLATFORMS, ended
+from figures.ports import PROCESSORS, middle_of, per_second
+from figures.table import Failure, Requirement, Table
 
 PLATFORM = "window"
 PORTS = 64  # of each block

@@ -6,24 +6,19 @@ import contextlib
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import figures_failures  # noqa: E402
-import figures_hosts  # noqa: E402
-import figures_joined  # noqa: E402
-import figures_link  # noqa: E402
-import figures_ports  # noqa: E402
-import figures_swap  # noqa: E402
+sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 import json_file  # noqa: E402
-from figures_table import Failure, required_text  # noqa: E402
+from figures import failures, hosts, joined, link, ports, swap  # noqa: E402
+from figures.table import Failure, required_text  # noqa: E402
 
 # Each function takes the build folder and a function that shows progress. It returns tables, requirements and numbers.
 PARTS = {
-    "swap": figures_swap.results,
-    "ports": figures_ports.results,
-    "failures": figures_failures.results,
-    "link": figures_link.results,
-    "hosts": figures_hosts.results,
-    "joined": figures_joined.results,
+    "swap": swap.results,
+    "ports": ports.results,
+    "failures": failures.results,
+    "link": link.results,
+    "hosts": hosts.results,
+    "joined": joined.results,
 }
 
 

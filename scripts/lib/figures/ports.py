@@ -5,8 +5,8 @@ import collections
 import pathlib
 from typing import Callable, Dict, Iterable, List, Tuple
 
-from figures_machine import Child, children
-from figures_table import Failure, Requirement, Table, ns
+from figures.machine import Child, children
+from figures.table import Failure, Requirement, Table, ns
 
 SWAPS = {1: 400, 4: 400, 16: 200, 64: 100}  # of each port, by ports
 PROCESSORS = 16  # of the host

@@ -6,8 +6,8 @@ import pathlib
 import statistics
 from typing import Callable, Dict, Iterable, List, Tuple
 
-from figures_machine import Child, children, root_complex_latency
-from figures_table import Failure, Requirement, Table, ns, rtts
+from figures.machine import Child, children, root_complex_latency
+from figures.table import Failure, Requirement, Table, ns, rtts
 
 LATENCIES = (50, 250, 1000)  # of the link, one way, ns
 SWAPS = 100

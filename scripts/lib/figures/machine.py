@@ -10,10 +10,10 @@ import subprocess
 import tempfile
 from typing import Dict, Iterable, Iterator, List, Optional
 
-from figures_table import Failure
+from figures.table import Failure
 from latency import latencies_of
 
-PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
+PLATFORMS = pathlib.Path(__file__).resolve().parents[3] / "platforms"
 PLATFORM = PLATFORMS / "oae-mini.yaml"
 SECONDS_AT_MOST = 1200  # of wall time, for one boot and its children
 

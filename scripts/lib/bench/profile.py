@@ -21,9 +21,10 @@ import sys
 import tempfile
 from typing import Callable, Counter, List, Optional, Tuple
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import bench  # noqa: E402
-from bench_result import number  # noqa: E402
+sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
+from bench import machines  # noqa: E402
+from bench.benchmarks import BEGIN, BENCHMARKS  # noqa: E402
+from bench.result import number  # noqa: E402
 
 NAMES = ("swap", "mmio", "dma1", "dma4", "compute", "poll", "boot")
 SAMPLES_PER_SECOND = 1999  # of the processor's time; no divisor of anything periodic
@@ -119,7 +120,7 @@ def table(lines: List[Line]) -> str:
     return "\n".join(text)
 
 
-class Recorder(bench.Watcher):
+class Recorder(machines.Watcher):
     """Records a machine with perf from the line BEGIN of its console on, or from its start, until the last line."""
 
     # The machine starts when perf is attached.
@@ -141,13 +142,13 @@ class Recorder(bench.Watcher):
         command += [f"--control={self.names}", "-o", str(self.data), "-p", str(process)]
         with open(self.messages, "wb") as messages:
             self.perf = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=messages, stderr=messages)
-        self.send("enable" if bench.BEGIN not in self.lines else "ping")
+        self.send("enable" if BEGIN not in self.lines else "ping")
         os.kill(process, signal.SIGCONT)
 
     def heard(self, line: str) -> None:
         if line == self.lines[-1]:
             self.send("disable")
-        elif line == bench.BEGIN:
+        elif line == BEGIN:
             self.send("enable")
 
     def send(self, word: str) -> None:
@@ -160,7 +161,7 @@ class Recorder(bench.Watcher):
             if self.perf.poll() is not None:
                 break
         why = self.messages.read_text(errors="replace").strip() or "it does not answer"
-        raise bench.Failure(
+        raise machines.Failure(
             f"perf does not record: {why}\nRecording may need permission: run this as root, or run 'sysctl "
             "kernel.perf_event_paranoid=1' as root first."
         )
@@ -179,39 +180,39 @@ class Recorder(bench.Watcher):
         command += ["-F", "sample,dso,symbol", "-t", "|"]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode != 0:
-            raise bench.Failure(f"perf cannot read what it recorded: {done.stderr.decode(errors='replace').strip()}")
+            raise machines.Failure(f"perf cannot read what it recorded: {done.stderr.decode(errors='replace').strip()}")
         named = subprocess.run(["c++filt"], input=done.stdout, capture_output=True, check=True)
         return named.stdout.decode(errors="replace")
 
 
-class Profiled(bench.Bench):
+class Profiled(machines.Bench):
     """Runs a benchmark's machine once, without its baseline, and records it."""
 
     def pairs(self, measure: Callable[[], float], baseline: Callable[[], float]) -> Tuple[float, float]:
         return measure(), 1.0
 
     def run(
-        self, command: List[str], lines: List[str], log: pathlib.Path, watcher: bench.Watcher = bench.Watcher()
-    ) -> bench.Run:
+        self, command: List[str], lines: List[str], log: pathlib.Path, watcher: machines.Watcher = machines.Watcher()
+    ) -> machines.Run:
         recorder = Recorder(self.folder, lines)
         try:
-            run = bench.run_machine(recorder.STOPPED + command, lines, log, recorder)
+            run = machines.run_machine(recorder.STOPPED + command, lines, log, recorder)
         finally:
             recorder.end()
-        self.seconds = run.at[lines[-1]] - run.at.get(bench.BEGIN, 0.0)
+        self.seconds = run.at[lines[-1]] - run.at.get(BEGIN, 0.0)
         self.lines = lines_of(recorder.report())
         return run
 
 
 def profile(name: str, build: pathlib.Path) -> str:
     if shutil.which("perf") is None:
-        raise bench.Failure("perf is missing; 'scripts/setup --packages profile' installs it")
+        raise machines.Failure("perf is missing; 'scripts/setup --packages profile' installs it")
     with tempfile.TemporaryDirectory(prefix="oae-vp-bench.") as folder:
         profiled = Profiled(build, pathlib.Path(folder), 1)
-        result = bench.BENCHMARKS[name](profiled)
+        result = BENCHMARKS[name](profiled)
         samples = sum(line.samples for line in profiled.lines)
         if samples == 0:
-            raise bench.Failure("perf recorded no sample; does 'perf record -e cpu-clock true' work on this machine?")
+            raise machines.Failure("perf recorded no sample; does 'perf record -e cpu-clock true' work on this machine?")
         return (
             f"{name}: {number(result.value)} {result.unit} under perf; {samples} samples of "
             f"{profiled.seconds:.2f} s of wall time\n\n{table(profiled.lines)}"
@@ -230,7 +231,7 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except bench.Failure as failure:
+    except machines.Failure as failure:
         print(f"scripts/bench: {failure}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:

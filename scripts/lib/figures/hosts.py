@@ -7,9 +7,9 @@ import statistics
 from typing import Callable, Dict, Iterable, List, Tuple
 
 import joined_hosts
-from figures_machine import PLATFORMS, ended
-from figures_link import REQUIREMENTS
-from figures_table import Failure, Requirement, Table, ns
+from figures.machine import PLATFORMS, ended
+from figures.link import REQUIREMENTS
+from figures.table import Failure, Requirement, Table, ns
 
 PORT = 4  # the first that is joined, in both platforms
 COUNT = 100  # slots each way

@@ -6,9 +6,9 @@ import re
 import subprocess
 from typing import Callable, Iterable, List, Tuple
 
-from figures_machine import Child, children, program_of, root_complex_latency
-from figures_swap import FORMS
-from figures_table import Failure, Requirement, Table, ns, rtts, us
+from figures.machine import Child, children, program_of, root_complex_latency
+from figures.swap import FORMS
+from figures.table import Failure, Requirement, Table, ns, rtts, us
 from latency import picoseconds
 
 LATENCY = 250_000  # of the link, one way
