@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include "mmio.h"
+#include "base/mmio.h"
 #include "oae_registers.h"
-#include "swap_offer.h"
+#include "services/swap_offer.h"
 
 _Static_assert(sizeof(union port_payload) == 8 * PORT_WORDS, "all payloads are whole slots");
 _Static_assert(SWAP_PAYLOAD_WORDS == PORT_WORDS, "and as long as the block's");

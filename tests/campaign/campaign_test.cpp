@@ -18,8 +18,8 @@
 #include "tests/campaign/hosts.h"
 
 extern "C" {
-#include "firmware/mmio.h"
-#include "firmware/swap_service.h"
+#include "firmware/base/mmio.h"
+#include "firmware/services/swap_service.h"
 #include "guest/driver/oae_crc.h"
 }
 

@@ -12,8 +12,8 @@
 #include "tests/rtl/block/fixture.h"
 
 extern "C" {
-#include "firmware/link_service.h"
-#include "firmware/swap_service.h"
+#include "firmware/services/link_service.h"
+#include "firmware/services/swap_service.h"
 }
 
 inline constexpr unsigned joined_ports = 6;  ///< 2 i and 2 i + 1 are joined over cable i

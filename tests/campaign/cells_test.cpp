@@ -25,7 +25,7 @@
 #include "tests/campaign/joined_host.h"
 
 extern "C" {
-#include "firmware/crc64.h"
+#include "firmware/services/crc64.h"
 #include "guest/driver/oae_crc.h"
 }
 

@@ -6,18 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "console.h"
-#include "cpu.h"
-#include "crc64.h"
-#include "fault.h"
-#include "gic.h"
-#include "irq.h"
-#include "log.h"
-#include "mmio.h"
-#include "mmu.h"
+#include "base/cpu.h"
+#include "base/gic.h"
+#include "base/irq.h"
+#include "base/mmio.h"
+#include "base/mmu.h"
+#include "base/start.h"
+#include "console/console.h"
+#include "console/log.h"
+#include "fault/fault.h"
 #include "oae_memory_map.h"
 #include "oae_registers.h"
-#include "start.h"
+#include "services/crc64.h"
 
 #define PORTS_MAX 64
 #define SLICES 8

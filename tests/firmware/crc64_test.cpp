@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/crc64.h"
+#include "firmware/services/crc64.h"
 
 #include <gtest/gtest.h>
 

@@ -2,15 +2,15 @@
 /* After an ordinary start this firmware does the one wrong thing that FAULT names. */
 #include <stdint.h>
 
-#include "console.h"
-#include "cpu.h"
-#include "fault.h"
-#include "log.h"
-#include "mmio.h"
-#include "mmu.h"
+#include "base/cpu.h"
+#include "base/mmio.h"
+#include "base/mmu.h"
+#include "base/start.h"
+#include "base/system.h"
+#include "console/console.h"
+#include "console/log.h"
+#include "fault/fault.h"
 #include "oae_memory_map.h"
-#include "start.h"
-#include "system.h"
 
 #define CONCATENATE(a, b) a##b
 #define FUNCTION(name) CONCATENATE(fault_, name)

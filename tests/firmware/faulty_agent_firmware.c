@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cpu.h"
-#include "mmio.h"
+#include "base/cpu.h"
+#include "base/mmio.h"
+#include "base/timer.h"
 #include "oae_memory_map.h"
 #include "scheduling/agent.h"
-#include "timer.h"
 
 /* The linker leads the firmware's calls of the function to the first of these two. */
 bool __wrap_agent_work(struct agent* agent);

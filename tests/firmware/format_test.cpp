@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/format.h"
+#include "firmware/console/format.h"
 
 #include <gtest/gtest.h>
 

@@ -2,17 +2,17 @@
 /* Checks that an interrupt leaves all registers of the interrupted code unchanged. */
 #include <stdint.h>
 
-#include "console.h"
-#include "cpu.h"
-#include "fault.h"
-#include "gic.h"
-#include "irq.h"
-#include "log.h"
-#include "mmu.h"
+#include "base/cpu.h"
+#include "base/gic.h"
+#include "base/irq.h"
+#include "base/mmu.h"
+#include "base/start.h"
+#include "base/system.h"
+#include "base/timer.h"
+#include "console/console.h"
+#include "console/log.h"
+#include "fault/fault.h"
 #include "oae_memory_map.h"
-#include "start.h"
-#include "system.h"
-#include "timer.h"
 
 #define INTERRUPTS 200
 #define PERIOD_US 3

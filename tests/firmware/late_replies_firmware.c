@@ -4,18 +4,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "console.h"
-#include "cpu.h"
-#include "fault.h"
-#include "gic.h"
-#include "irq.h"
-#include "log.h"
-#include "mmio.h"
-#include "mmu.h"
+#include "base/cpu.h"
+#include "base/gic.h"
+#include "base/irq.h"
+#include "base/mmio.h"
+#include "base/mmu.h"
+#include "base/start.h"
+#include "base/timer.h"
+#include "console/console.h"
+#include "console/log.h"
+#include "fault/fault.h"
 #include "oae_memory_map.h"
 #include "oae_registers.h"
-#include "start.h"
-#include "timer.h"
 
 #define WORDS OAE_MAILBOX_REQUEST_COUNT
 #define DELAY_US 300000

@@ -10,7 +10,7 @@
  */
 #include <stdint.h>
 
-#include "mmio.h"
+#include "base/mmio.h"
 #include "oae_registers.h"
 #include "order_port.h"
 

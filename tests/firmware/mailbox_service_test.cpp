@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/mailbox_service.h"
+#include "firmware/services/mailbox_service.h"
 
 #include <gtest/gtest.h>
 

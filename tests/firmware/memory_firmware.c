@@ -3,16 +3,16 @@
  * the first difference. */
 #include <stdint.h>
 
-#include "console.h"
-#include "cpu.h"
-#include "fault.h"
-#include "log.h"
-#include "mmio.h"
-#include "mmu.h"
+#include "base/cpu.h"
+#include "base/mmio.h"
+#include "base/mmu.h"
+#include "base/start.h"
+#include "base/system.h"
+#include "console/console.h"
+#include "console/log.h"
+#include "fault/fault.h"
 #include "oae_memory_map.h"
 #include "oae_registers.h"
-#include "start.h"
-#include "system.h"
 
 #define PAGE 0x1000ull
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-/// A mock that answers the accesses of firmware/mmio.h for as long as it exists.
+/// A mock that answers the accesses of firmware/base/mmio.h for as long as it exists.
 class MmioDevice {
  public:
   MmioDevice(std::uintptr_t base, std::uintptr_t size);

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "swap_service.h"
+#include "services/swap_service.h"
 
 extern struct order_port {
   uintptr_t block;                   /* registers of the OAE block */

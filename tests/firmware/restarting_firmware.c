@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cpu.h"
-#include "gic.h"
-#include "log.h"
-#include "mmio.h"
+#include "base/cpu.h"
+#include "base/gic.h"
+#include "base/mmio.h"
+#include "console/log.h"
 #include "oae_memory_map.h"
 #include "order_port.h"
 

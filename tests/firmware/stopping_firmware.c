@@ -3,18 +3,18 @@
  * Then it stops without a message, and its last offer stays. */
 #include <stdint.h>
 
+#include "base/cpu.h"
+#include "base/gic.h"
+#include "base/irq.h"
+#include "base/mmu.h"
+#include "base/start.h"
+#include "base/timer.h"
 #include "config.h"
-#include "console.h"
-#include "cpu.h"
-#include "fault.h"
-#include "gic.h"
-#include "irq.h"
-#include "mailbox_service.h"
-#include "mmu.h"
+#include "console/console.h"
+#include "fault/fault.h"
 #include "oae_memory_map.h"
-#include "start.h"
-#include "swap_service.h"
-#include "timer.h"
+#include "services/mailbox_service.h"
+#include "services/swap_service.h"
 
 static struct swap_service swaps;
 

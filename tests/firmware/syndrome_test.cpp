@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/syndrome.h"
+#include "firmware/fault/syndrome.h"
 
 #include <gtest/gtest.h>
 

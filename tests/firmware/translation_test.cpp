@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/translation.h"
+#include "firmware/base/translation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/window_service.h"
+#include "firmware/services/window_service.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "firmware/crc64.h"
 #include "firmware/scheduling/port_channel.h"
+#include "firmware/services/crc64.h"
 #include "oae_registers.h"
 #include "tests/firmware/scheduling/port_host.h"
 
