@@ -22,7 +22,10 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXCEPTIONS = ROOT / "tests" / "rtl" / "coverage_exceptions.yaml"
 TESTS = ("rtl_test", "campaign_test", "rtl_link_transitions_test",
-         "rtl_link_1_test", "rtl_link_2_test", "rtl_link_4_test", "rtl_link_8_test")
+         "rtl_link_1_test", "rtl_link_2_test", "rtl_link_4_test", "rtl_link_8_test",
+         "rtl_bridge_2_test", "rtl_bridge_ring_test", "rtl_relay_2_test", "rtl_relay_store_test",
+         "rtl_link_100g_test", "rtl_link_ring_of_16_test", "rtl_link_csr_test", "rtl_link_intake_test", "rtl_link_memory_test",
+         "rtl_link_phases_test", "rtl_link_receive_2_test", "rtl_link_transmit_test", "rtl_link_window_test")
 MACHINES = r"^campaign_test\.Cases"  # those of tests/system that are named alike
 CAMPAIGN = 4_000  # runs; in fewer, rare faults may not occur
 GOAL = 0.95
