@@ -3,6 +3,7 @@
 // forged.
 #include "tests/rtl/link/formats.h"
 
+#include <map>
 #include <string>
 
 #include "tests/rtl/link/pair.h"
@@ -187,6 +188,143 @@ TEST_F(Formats, AnImpossibleRestartTakesTheLinkDown) {
   until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
   EXPECT_EQ(get(*b, OAE_WINDOW_STATE) >> OAE_WINDOW_STATE_REASON_SHIFT & 0xff,
             unsigned{OAE_WINDOW_DOWN_DEFECT});
+}
+
+/// The wires give the slots of `a` greater numbers, as if it had sent as many before. What `b` says
+/// of them is about the numbers that `a` knows, so that both are right. Digests follow.
+class Renumbered : public Formats {
+ protected:
+  static constexpr std::uint32_t before = 0xffff'fff0;
+
+  Renumbered() {
+    to_b.tamper = [this](std::vector<Group>& unit, bool is_frame) {
+      is_frame ? raise_frame(unit) : raise_return(unit[0]);
+    };
+    to_a.tamper = [this](std::vector<Group>& unit, bool is_frame) {
+      is_frame ? lower_frame(unit) : lower_return(unit[0]);
+    };
+  }
+
+  unsigned dropped = 0;
+
+ private:
+  struct Digests {
+    std::uint16_t lower = 0, raised = 0;
+  };
+
+  void raise_frame(std::vector<Group>& unit) {
+    Frame frame = frame_of(unit);
+    switch (OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL)) {
+      case OAE_WIRE_PROTOCOL_JOIN: {
+        const auto settled = static_cast<std::uint32_t>(frame[2]);
+        const auto confirmed = static_cast<std::uint32_t>(frame[2] >> 32);
+        frame[2] = pair(confirmed + before, settled + before);
+        frame[7] = frame_check(frame, 0, 0, 0);
+        if (static_cast<std::uint32_t>(frame[1]) != session_a_) digests_.clear();
+        session_a_ = static_cast<std::uint32_t>(frame[1]);
+        break;
+      }
+      case OAE_WIRE_PROTOCOL_SLOT: {
+        const std::uint32_t number = OAE_GET(frame[0], OAE_WIRE_HEAD_NUMBER);
+        if (number % 9 == 3 && number > dropped) {
+          dropped = number;
+          for (Group& group : unit) group = {};
+          return;
+        }
+        const Digests last = digests_[number - 1];
+        Digests& own = digests_[number];
+        own.lower = next(last.lower, frame[7]);
+        frame[0] &= ~OAE_PUT(OAE_WIRE_HEAD_NUMBER, 0xfff);
+        frame[0] |= OAE_PUT(OAE_WIRE_HEAD_NUMBER, (number + before) & 0xfff);
+        frame[7] = frame_check(frame, number + before, session_a_, session_b_);
+        own.raised = next(last.raised, frame[7]);
+        break;
+      }
+      case OAE_WIRE_PROTOCOL_RESTART: {
+        const auto kept = static_cast<std::uint32_t>(frame[5]);
+        EXPECT_EQ(OAE_GET(frame[5], OAE_WIRE_START_DIGEST), digests_[kept].lower);
+        frame[5] = pair(digests_[kept].raised, kept + before);
+        frame[7] = frame_check(frame, 0, session_a_, session_b_);
+        break;
+      }
+      default:;
+    }
+    write(unit, frame);
+  }
+  void raise_return(Group& group) {
+    const unsigned confirmed = OAE_GET(group.data[0], OAE_RETURN_NUMBERS_CONFIRMED);
+    group.data[0] &= ~OAE_PUT(OAE_RETURN_NUMBERS_CONFIRMED, 0xffff);
+    group.data[0] |= OAE_PUT(OAE_RETURN_NUMBERS_CONFIRMED, (confirmed + before) & 0xffff);
+    set_check(group, session_a_, session_b_);
+  }
+  void lower_frame(std::vector<Group>& unit) {
+    Frame frame = frame_of(unit);
+    if (OAE_GET(frame[0], OAE_WIRE_HEAD_PROTOCOL) != OAE_WIRE_PROTOCOL_JOIN) return;
+    session_b_ = static_cast<std::uint32_t>(frame[1]);
+    if ((frame[4] & OAE_WIRE_FLAGS_KNOWN_MASK) == 0) return;
+    const auto done = static_cast<std::uint32_t>(frame[3]);
+    const auto first = static_cast<std::uint32_t>(frame[3] >> 32);
+    frame[3] = pair(first - before, done - before);
+    frame[7] = frame_check(frame, 0, 0, 0);
+    write(unit, frame);
+  }
+  void lower_return(Group& group) {
+    const std::uint64_t numbers = group.data[0];
+    const auto lower = [](unsigned number) { return (number - before) & 0xffff; };
+    const unsigned answered = lower(OAE_GET(numbers, OAE_RETURN_NUMBERS_ANSWERED));
+    const unsigned done = lower(OAE_GET(numbers, OAE_RETURN_NUMBERS_DONE));
+    const unsigned credit = lower(OAE_GET(numbers, OAE_RETURN_NUMBERS_CREDIT));
+    group.data[0] = OAE_PUT(OAE_RETURN_NUMBERS_ANSWERED, answered) |
+                    OAE_PUT(OAE_RETURN_NUMBERS_DONE, done) |
+                    OAE_PUT(OAE_RETURN_NUMBERS_CREDIT, credit) |
+                    (numbers & OAE_PUT(OAE_RETURN_NUMBERS_CONFIRMED, 0xffff));
+    EXPECT_EQ(OAE_GET(group.data[1], OAE_RETURN_STATE_DIGEST), digests_[answered].raised);
+    group.data[1] &= ~OAE_PUT(OAE_RETURN_STATE_DIGEST, 0xffff);
+    group.data[1] |= OAE_PUT(OAE_RETURN_STATE_DIGEST, digests_[answered].lower);
+    set_check(group, session_b_, session_a_);
+  }
+
+  static void set_check(Group& group, std::uint32_t from, std::uint32_t to) {
+    const std::uint32_t check = return_check({group.data[0], group.data[1]}, from, to);
+    group.data[1] = pair(check, static_cast<std::uint32_t>(group.data[1]));
+  }
+  static std::uint64_t pair(std::uint32_t high, std::uint32_t low) {
+    return std::uint64_t{high} << 32 | low;
+  }
+  static std::uint16_t next(std::uint16_t digest, std::uint64_t check) {
+    return static_cast<std::uint16_t>((digest << 1 | digest >> 15) ^ check);
+  }
+
+  std::uint32_t session_a_ = 0;
+  std::uint32_t session_b_ = 0;
+  std::map<std::uint32_t, Digests> digests_;  // of the slots up to each number that `a` knows
+};
+
+TEST_F(Renumbered, NumbersGoAround) {
+  std::uint64_t seed = 1;
+  const auto pass = [&](unsigned count) {
+    offer(*a, count, seed);
+    offer(*b, 1, 1000 + seed);
+    rest();
+    const std::vector<Slot> taken = take(*b);
+    ASSERT_EQ(taken.size(), count);
+    EXPECT_EQ(take(*a), std::vector<Slot>{slot(1000 + seed)});
+    for (const Slot& each : taken) ASSERT_EQ(each, slot(seed++));
+    EXPECT_EQ(settled(*a), seed - 1);
+    EXPECT_EQ(done(*b), before + static_cast<std::uint32_t>(seed - 1));
+  };
+  bring_up();
+  EXPECT_EQ(get(*b, OAE_WINDOW_JOURNAL), std::uint64_t{before + 1} << 32 | before);
+  for (unsigned i = 0; i < 4; ++i) pass(9);
+  EXPECT_EQ(dropped, 30u);
+  EXPECT_EQ(get(*b, OAE_WINDOW_COUNT_JAMMED), 4u);
+  EXPECT_EQ(get(*b, OAE_WINDOW_COUNT_DAMAGED), 0u);
+  put(*a, OAE_WINDOW_CONTROL, 0);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  bring_up();
+  pass(8);
+  EXPECT_EQ(get(*b, OAE_WINDOW_JOURNAL) >> 32, before + 37);
+  EXPECT_EQ(get(*a, OAE_WINDOW_COUNT_LOST), 0u);
 }
 
 // Each bit of each unit, one at a time: nothing is lost, nothing is repeated, and nothing that is

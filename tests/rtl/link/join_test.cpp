@@ -196,6 +196,40 @@ TEST_F(Join, AnEndWhosePowerWasAwayHoldsOffUntilTheOtherHasNoticed) {
   bring_up();
 }
 
+// The power came on so long ago that the time goes around.
+TEST_F(Join, LimitsHoldWhileTheTimeGoesAround) {
+  constexpr std::uint64_t around = std::uint64_t{1} << 32;
+  now = around - 3000;
+  a = std::make_unique<End>(now - hold_off);
+  b = std::make_unique<End>(now - hold_off);
+  bring_up();
+  short_silence(*a);
+  short_silence(*b);
+  put(*a, OAE_WINDOW_LIVENESS, 5);
+  offer(*a, 3, 1);
+  rest();
+  ASSERT_LT(now, around);
+  clock(static_cast<unsigned>(around - now - 100));
+  EXPECT_TRUE(is_up());
+  to_a.cut();
+  clock(90);
+  EXPECT_TRUE(is_up());
+  until([this] { return a->phase() == OAE_WINDOW_PHASE_DOWN; });
+  ASSERT_GT(now, around + 200);
+  EXPECT_LT(now, around + 300);
+  until([this] { return b->phase() == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_LT(now, around + 700);
+  const std::uint64_t alive = get(*b, OAE_WINDOW_ALIVE);
+  EXPECT_EQ(alive & 0xffffffff, 5u);
+  EXPECT_GT(alive >> 32, 3000u);
+  EXPECT_LT(alive >> 32, 4000u);
+  to_a.join();
+  offer(*a, 2, 4);
+  bring_up();
+  EXPECT_EQ(settled(*a), 5u);
+  EXPECT_EQ(take(*b).size(), 5u);
+}
+
 TEST_F(Join, AnEndThatItsFirmwareDoesNotWantStaysDownAfterItsHoldOff) {
   bring_up();
   lose_power(a);

@@ -180,6 +180,28 @@ TYPED_TEST(Csr, EachWriteDoesWhatItsWordSays) {
   }
 }
 
+TYPED_TEST(Csr, EachSettingHasAllItsBits) {
+  auto& top = this->top_;
+  for (const std::uint64_t data : {std::uint64_t{0x5555'5555'5555'5555}, 0xaaaa'aaaa'aaaa'aaaa}) {
+    for (const unsigned address : {OAE_WINDOW_LIVENESS, OAE_WINDOW_IRQ_ENABLE, OAE_WINDOW_VERDICT,
+                                   OAE_WINDOW_PORTS, OAE_WINDOW_OFFERED}) {
+      this->put(address, data);
+    }
+    this->put(OAE_WINDOW_LIMITS, data & 0xff'000f'ffff);
+    EXPECT_EQ(top.liveness_o, data & 0xffff'ffff);
+    EXPECT_EQ(top.verdict_o, data & 0x1'ffff'ffff);
+    EXPECT_EQ(top.ports_o, data);
+    EXPECT_EQ(top.limit_o, data & 0xf'ffff);
+    EXPECT_EQ(top.trouble_limit_o, data & 0xff);
+    EXPECT_EQ(this->get(OAE_WINDOW_IRQ_ENABLE), data & 0xff);
+    EXPECT_EQ(this->get(OAE_WINDOW_VERDICT), data & 0x1'ffff'ffff);
+    for (unsigned i = 0; this->relay && i < 16; ++i) {
+      this->put(OAE_WINDOW_ROUTE_AT(i), data >> i % 2);
+      EXPECT_EQ(this->get(OAE_WINDOW_ROUTE_AT(i)), data >> i % 2 & 0xff01) << i;
+    }
+  }
+}
+
 TYPED_TEST(Csr, ReadsChangeNothing) {
   for (unsigned i = 0; this->relay && i < 16; ++i) {
     this->put(OAE_WINDOW_ROUTE_AT(i), (0x20 + i) << 8 | 1);
@@ -306,6 +328,53 @@ TYPED_TEST(Csr, TheAgeOfASignOfLifeSaturates) {
   alive(6);
   came = this->now;
   expect(6, 1);
+}
+
+// What the other parts of the end say
+TYPED_TEST(Csr, EachWordOfTheStateShowsItsPins) {
+  auto& top = this->top_;
+  const auto pair = [](std::uint64_t high, std::uint64_t low) { return high << 32 | low; };
+  for (const std::uint32_t flip : {0u, ~0u}) {
+    unsigned seed = 0;
+    const auto next = [&] { return static_cast<std::uint32_t>(this->data_of(++seed)) ^ flip; };
+    for (auto* const pin : {&top.offered_i, &top.sent_i, &top.answered_i, &top.confirmed_i,
+                            &top.settled_i, &top.received_i, &top.taken_i, &top.done_i,
+                            &top.first_i, &top.session_i, &top.peer_session_i}) {
+      *pin = next();
+    }
+    for (auto* const pin : {&top.phase_i, &top.trouble_i, &top.reason_i}) *pin = next() & 0xff;
+    const unsigned flags = next() & 0x3f;
+    top.held_i = flags & 1;
+    top.restarting_i = flags >> 1 & 1;
+    top.jammed_i = flags >> 2 & 1;
+    top.in_doubt_i = flags >> 3 & 1;
+    top.holds_off_i = flags >> 4 & 1;
+    top.known_i = flags >> 5;
+    EXPECT_EQ(this->get(OAE_WINDOW_STATE),
+              pair(top.reason_i << 8 | top.trouble_i, (flags & 0x1f) << 8 | top.phase_i));
+    EXPECT_EQ(this->get(OAE_WINDOW_OFFERED), top.offered_i);
+    EXPECT_EQ(this->get(OAE_WINDOW_SENT), pair(top.answered_i, top.sent_i));
+    EXPECT_EQ(this->get(OAE_WINDOW_SETTLED), pair(top.confirmed_i, top.settled_i));
+    EXPECT_EQ(this->get(OAE_WINDOW_RECEIVED), top.received_i);
+    EXPECT_EQ(this->get(OAE_WINDOW_TAKEN), top.taken_i);
+    EXPECT_EQ(this->get(OAE_WINDOW_JOURNAL), pair(top.first_i, top.done_i));
+    EXPECT_EQ(this->get(OAE_WINDOW_HISTORY), top.known_i);
+    EXPECT_EQ(this->get(OAE_WINDOW_SESSION), pair(top.peer_session_i, top.session_i));
+  }
+}
+
+// Its carry is not lost between the halves.
+TYPED_TEST(Csr, ACounterOfSlotsHasMoreThan32Bits) {
+  constexpr unsigned clocks = 1 << 12;
+  auto& top = this->top_;
+  top.commits_i = top.reverses_i = top.loses_i = top.receives_i = ~0u;
+  for (unsigned i = 0; i < clocks; ++i) this->clock();
+  top.commits_i = top.reverses_i = top.loses_i = top.receives_i = 0;
+  this->clock();
+  for (const unsigned address : {OAE_WINDOW_COUNT_COMMITTED, OAE_WINDOW_COUNT_REVERSED,
+                                 OAE_WINDOW_COUNT_LOST, OAE_WINDOW_COUNT_RECEIVED}) {
+    EXPECT_EQ(this->get(address), std::uint64_t{clocks} * ~0u) << std::hex << address;
+  }
 }
 
 // The counters follow one clock after what they count, for which the clock must run.

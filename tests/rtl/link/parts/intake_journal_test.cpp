@@ -165,6 +165,40 @@ TEST_F(OwnRing, AJoinWithoutAJournalBeginsOne) {
   EXPECT_EQ(top_.done_o, 4u);
 }
 
+TEST_F(OwnRing, NumbersGoAround) {
+  join(0xffff'fffd, 0xffff'fffd);
+  EXPECT_EQ(top_.first_o, 0xffff'fffeu);
+  EXPECT_EQ(top_.done_o, 0xffff'fffdu);
+  for (std::uint32_t number = 0xffff'fffe; number != 3; ++number) {
+    slot(number + 0x10000);
+    ASSERT_FALSE(held) << "of other upper bits";
+    restart(number - 1, generation() + 1);
+    slot(number, generation());
+    ASSERT_TRUE(held) << number;
+  }
+  EXPECT_EQ(top_.expected_o, 3u);
+  EXPECT_EQ(answered(), 2u);
+  confirm(0xffff);
+  EXPECT_EQ(top_.done_o, 0xffff'ffffu);
+  EXPECT_EQ(top_.received_o, 2u);
+  EXPECT_EQ(commits, 2u);
+  confirm(1);
+  EXPECT_EQ(top_.done_o, 1u);
+  EXPECT_EQ(top_.received_o, 4u);
+  confirm(0xffff);  // one from before
+  EXPECT_EQ(top_.done_o, 1u);
+  restart(0xffff'ffff, generation() + 1);  // which takes back what is committed
+  EXPECT_EQ(top_.defect_o, 1u);
+  cut();
+  join(0xffff'ffff, 2);  // The journal covers 0, 1 and 2.
+  EXPECT_EQ(top_.first_o, 0xffff'fffeu);
+  EXPECT_EQ(top_.done_o, 1u);
+  EXPECT_EQ(top_.expected_o, 2u);
+  join(0xffff'fffc, 2);  // It began after the first of them.
+  EXPECT_EQ(top_.first_o, 3u);
+  EXPECT_EQ(top_.done_o, 2u);
+}
+
 TEST_F(OwnRing, AJoinBeginsWithGenerationZero) {
   restart(0, 3);
   slot(1, 3, 0x1234);

@@ -117,6 +117,31 @@ TEST_F(OfRelay, AConfirmationIsPassedOn) {
   EXPECT_EQ(granted, 1u);
 }
 
+TEST_F(OfRelay, NumbersGoAround) {
+  join(0xffff'fffd, 0xffff'fffd);
+  for (std::uint32_t number = 0xffff'fffe; number != 3; ++number) {
+    slot(number, 0, 0x1000 + (number & 0xff));
+    ASSERT_TRUE(held) << number;
+  }
+  onward(5, 0, slots - 1);
+  clock();
+  EXPECT_EQ(answered(), 2u);
+  EXPECT_EQ(digest(), digest_of({0x10fe, 0x10ff, 0x1000, 0x1001, 0x1002}));
+  confirm(1);
+  EXPECT_EQ(granted, 4u);
+  EXPECT_EQ(top_.done_o, 0xffff'fffdu);
+  onward(2, 1, slots - 4);
+  confirm_onward(3);
+  EXPECT_EQ(top_.done_o, 0u);
+  EXPECT_EQ(granted, 1u);
+  EXPECT_EQ(done(), 0xffffu) << "one of them is not settled onward";
+  confirm(0xffff);  // one from before what is committed
+  EXPECT_EQ(top_.defect_o, 0u);
+  EXPECT_EQ(granted, 1u);
+  confirm(3);
+  EXPECT_EQ(top_.defect_o, 1u) << "which it does not hold";
+}
+
 TEST_F(OfRelay, ARestartThatTakesBackAConfirmationIsADefect) {
   slots_to(3);
   confirm(2);

@@ -66,6 +66,15 @@ class Phases : public window::Part<Voae_link_phases> {
     settle();
   }
 
+  /// The power comes on once more, at `time`.
+  void power_up(std::uint32_t time) {
+    now_ = time - 1;
+    top_.rst_i = 1;
+    clock();
+    top_.rst_i = 0;
+    settle();
+  }
+
   void begin() {
     top_.begins_i = 1;
     clock();
@@ -190,6 +199,48 @@ TEST_F(Phases, ASideThatGoesDownStaysDown) {
   clocks(10);
   EXPECT_EQ(top_.phase_o, OAE_WINDOW_PHASE_DOWN);
   EXPECT_FALSE(top_.busy_o);
+}
+
+TEST_F(Phases, TheTimeGoesAroundInTheHoldOff) {
+  power_up(0xffff'fff8);
+  begin();
+  ASSERT_EQ(top_.deadline_o, hold_off - 8);
+  sleep_until(hold_off - 8);
+  EXPECT_TRUE(top_.holds_off_o);
+  clock();
+  EXPECT_FALSE(top_.holds_off_o);
+  clock();
+  EXPECT_EQ(top_.phase_o, OAE_WINDOW_PHASE_INITIALISING);
+}
+
+TEST_F(Phases, TheTimeGoesAroundBetweenJoinFrames) {
+  power_up(0xffff'ffc8);
+  to_initialising();
+  ASSERT_GT(now_, 0xffff'ff00);
+  expect_repetitions();
+  EXPECT_LT(now_, 2 * limit);
+}
+
+TEST_F(Phases, TheTimeGoesAroundWithoutACarrier) {
+  power_up(0xffff'ff00);
+  to_up();
+  sleep_until(0xffff'fff0);
+  top_.carrier_i = 0;
+  settle();
+  clock();
+  const std::uint32_t since = now_;
+  clock();
+  ASSERT_TRUE(top_.deadline_valid_o);
+  ASSERT_EQ(top_.deadline_o, since + limit);
+  ASSERT_LT(top_.deadline_o, since);
+  sleep_until(since + limit - 1);
+  clock();
+  EXPECT_FALSE(top_.busy_o);
+  clock();
+  EXPECT_EQ(top_.phase_o, OAE_WINDOW_PHASE_UP);
+  clock();
+  EXPECT_EQ(top_.phase_o, OAE_WINDOW_PHASE_DOWN);
+  EXPECT_EQ(top_.reason_o, OAE_WINDOW_DOWN_MISSING);
 }
 
 TEST_F(Phases, TheHoldOffDoesNotComeBackWhenTheTimeGoesAround) {
@@ -406,6 +457,21 @@ TEST_F(Phases, AFrameOfOtherSessionsBeginsAnew) {
                 other_side ? peer + 1 : peer);  // The next join frame names it.
       end();
     }
+  }
+}
+
+TEST_F(Phases, EveryBitOfASessionCounts) {
+  to_initialising();
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    const std::uint32_t other = peer ^ std::uint32_t{1} << bit;
+    join_frame(peer, top_.session_o ^ std::uint32_t{1} << bit, false);
+    ASSERT_EQ(top_.phase_o, OAE_WINDOW_PHASE_INITIALISING) << bit;
+    join_frame(peer, top_.session_o, false);
+    ASSERT_EQ(top_.phase_o, OAE_WINDOW_PHASE_JOINED) << bit;
+    join_frame(other, top_.session_o, false);
+    EXPECT_TRUE(cuts_) << bit;
+    ASSERT_EQ(top_.phase_o, OAE_WINDOW_PHASE_INITIALISING) << bit;
+    EXPECT_EQ(top_.peer_session_o, other);
   }
 }
 

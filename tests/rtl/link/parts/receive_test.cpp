@@ -237,6 +237,47 @@ TEST_F(Receive, AFrameWithoutItsHeadIsDamaged) {
   EXPECT_EQ(good_, 1u);
 }
 
+// The frame has the low bits of a slot's number, and its check the others.
+TEST_F(Receive, ANumberIsTheOneNextToWhatIsExpected) {
+  std::uint32_t wanted = 1;
+  for (unsigned n = 0; n < 40; ++n, wanted = wanted * 3 + (n % 2 == 0 ? 0xffff'f000 : 1)) {
+    top_.expected_i = wanted;
+    for (const std::int32_t distance : {-2048, -1, 0, 1, 2047}) {
+      const std::uint32_t number = wanted + static_cast<std::uint32_t>(distance);
+      Frame frame{OAE_WIRE_PROTOCOL_SLOT | OAE_PUT(OAE_WIRE_HEAD_NUMBER, number & 0xfff), n};
+      good_ = damaged_ = 0;
+      clocks(groups_of(frame, number));
+      wait();
+      ASSERT_EQ(good_, 1u) << wanted << ' ' << distance;
+      ASSERT_EQ(head_ >> 16 & 0xffffffff, number);
+      clocks(groups_of(frame, number + 4096));
+      clocks(groups_of(frame, number - 4096));
+      wait();
+      ASSERT_EQ(good_, 1u) << wanted << ' ' << distance;
+      ASSERT_EQ(damaged_, 2u);
+    }
+  }
+}
+
+// Of the sessions, the low 16 bits
+TEST_F(Receive, AUnitOfOtherSessionsIsDamaged) {
+  for (unsigned bit = 0; bit < 16; ++bit) {
+    for (const bool others : {false, true}) {
+      good_ = damaged_ = returns_ = 0;
+      top_.own_session_i = own ^ (others ? 0 : 1u << bit);
+      top_.peer_session_i = peer ^ (others ? 1u << bit : 0);
+      clocks(groups_of(slot()));
+      clock(make_return());
+      wait();
+      EXPECT_EQ(damaged_, 2u) << bit;
+      clocks(groups_of(join()));  // It names its sessions.
+      wait();
+      EXPECT_EQ(good_, 1u) << bit;
+      EXPECT_EQ(returns_, 0u) << bit;
+    }
+  }
+}
+
 // The firmware may put into a slot what is a check of all that stands before it.
 TEST_F(Receive, AFrameEndsOnlyWithItsLastGroup) {
   for (unsigned last = slices - 1; last < 7; last += slices) {

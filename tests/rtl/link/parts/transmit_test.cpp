@@ -245,6 +245,44 @@ TEST_F(Transmit, AFrameIsTakenWhenItBegins) {
   }
 }
 
+// All of a slot's number counts for its check, and the low bits of both sessions.
+TEST_F(Transmit, NumbersGoAroundAndSessionsDiffer) {
+  constexpr std::uint32_t first = 0xffff'fffd;
+  constexpr unsigned count = 5;
+  top_.own_session_i = 0xedcb;
+  top_.peer_session_i = 0xa987;
+  top_.slot_number_i = first;
+  top_.slot_generation_i = 0xff;
+  top_.slot_valid_i = 1;
+  clock(count * 8 / slices);
+  top_.slot_valid_i = 0;
+  top_.restart_i = std::uint64_t{0xff} << 48 | std::uint64_t{0xfedcba98} << 16 | 0xffff;
+  top_.restart_valid_i = 1;
+  drain();
+  drain();
+  ASSERT_EQ(frames.size(), count + 1);
+  for (const std::uint32_t seed : {0x76543210u, 0xaaaaaaaau, 0x55555555u}) {
+    set_join(seed);
+    top_.join_valid_i = 1;
+    drain();
+    drain();
+    expect_join(last(), seed);
+    top_.alive_i = seed;
+    top_.alive_valid_i = 1;
+    drain();
+    drain();
+    EXPECT_EQ(last()[0] >> 32, seed);
+  }
+  for (unsigned n = 0; n < count; ++n) {
+    EXPECT_EQ(number(frames[n]), (first + n) & 0xfff);
+    EXPECT_EQ(OAE_GET(frames[n][0], OAE_WIRE_HEAD_GENERATION), 0xffu);
+    EXPECT_EQ(frames[n][7], frame_check(frames[n], first + n, 0xedcb, 0xa987)) << n;
+    EXPECT_EQ(checked[n] >> 16 & 0xffffffff, first + n);
+  }
+  EXPECT_EQ(frames[count][5], std::uint64_t{0xffff} << 32 | 0xfedcba98);
+  EXPECT_EQ(frames[count][7], frame_check(frames[count], 0, 0xedcb, 0xa987));
+}
+
 // A frame says what was so when it began.
 TEST_F(Transmit, WhatIsTakenMayChange) {
   set_join(0x10010);

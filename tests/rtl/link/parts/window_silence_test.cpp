@@ -105,6 +105,17 @@ TEST_F(Offered, OnlyNewsEndASilence) {
   EXPECT_EQ(doubts, 1u);
 }
 
+TEST_F(Offered, ASilenceIsNoticedWhileTheTimeGoesAround) {
+  now = 0xffff'ffed;
+  begin(2, 2);
+  const std::uint32_t begun = top_.deadline_o - limit;
+  ASSERT_GT(now, 0xffff'ff00) << "before the time goes around";
+  ASSERT_LT(top_.deadline_o, limit);
+  until(silences, 1);
+  EXPECT_EQ(now - begun, limit + 1);
+  EXPECT_TRUE(top_.ask_o);
+}
+
 TEST_F(Offered, EachKindOfNewsBeginsAnew) {
   come_up();
   offer(2);
