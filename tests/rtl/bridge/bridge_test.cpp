@@ -38,6 +38,30 @@ TEST_F(Bridge, SlotsGoToTheOtherHostInTheirOrder) {
   EXPECT_EQ(get(*b, Of::left, OAE_WINDOW_COUNT_STRAY), 0u);
 }
 
+TEST_F(Bridge, LimitsHoldWhileTheTimeGoesAround) {
+  constexpr std::uint64_t around = std::uint64_t{1} << 32;
+  Host here = open(*a, 1);
+  Host there = open(*b, 1);
+  rest();
+  now = around - 2000;  // Nothing moves, and the clocks may stop until then.
+  tend(*a);
+  tend(*b);
+  exchange(here, 1);
+  exchange(there, 2);
+  rest();
+  ASSERT_LT(now, around - 100);
+  clock(static_cast<unsigned>(around - now - 100));
+  EXPECT_TRUE(is_up());
+  cables[0].forth.cut();
+  until([this] { return *b->left.phase == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_GE(now, around + 200);
+  EXPECT_LT(now, around + 300);
+  cables[0].forth.join();
+  tend_until_up();
+  EXPECT_EQ(exchange(here, 3), 2u);
+  EXPECT_EQ(exchange(there, 4), 1u);
+}
+
 TEST_F(Bridge, EachPortIsJoinedWithThatOfItsNumber) {
   Host here[ports];
   Host there[ports];

@@ -50,6 +50,47 @@ TEST_F(TwoLinks, EachSlotTakesTheLinkOfItsPort) {
   }
 }
 
+TEST_F(TwoLinks, EachLinkHasItsOwnRegisters) {
+  for (const std::uint64_t value : {std::uint64_t{0x5555'5555'5555'5555}, 0xaaaa'aaaa'aaaa'aaaa}) {
+    const auto write = [&](unsigned address, std::uint64_t mask) {
+      put(*a, Of::left, address, value & mask);
+      put(*a, Of::right, address, ~value & mask);
+      EXPECT_EQ(get(*a, Of::left, address), value & mask) << std::hex << address;
+      EXPECT_EQ(get(*a, Of::right, address), ~value & mask) << std::hex << address;
+    };
+    write(OAE_WINDOW_LIVENESS, 0xffff'ffff);
+    write(OAE_WINDOW_IRQ_ENABLE, 0xff);
+    write(OAE_WINDOW_VERDICT, 0x1'ffff'ffff);
+    write(OAE_WINDOW_PORTS, ~std::uint64_t{0});
+    write(OAE_WINDOW_LIMITS, 0xff'0000'1fff);
+  }
+}
+
+// Nothing moves, and the clocks may stop until then.
+TEST_F(TwoLinks, LimitsHoldWhileTheTimeGoesAround) {
+  constexpr std::uint64_t around = std::uint64_t{1} << 32;
+  tend(*a);
+  tend(*b);
+  rest();
+  now = around - 200;
+  for (Cable& cable : cables) cable.forth.cut();
+  until([this] {
+    return *b->left.phase == OAE_WINDOW_PHASE_DOWN && *b->right.phase == OAE_WINDOW_PHASE_DOWN;
+  });
+  EXPECT_GE(now, around + 100);
+  EXPECT_LT(now, around + 200);
+  for (Cable& cable : cables) cable.forth.join();
+  tend_until_up();
+  for (const unsigned port : {by_the_first, by_the_second}) {
+    Host here = open(*a, port);
+    Host there = open(*b, port);
+    exchange(here, 1);
+    rest();
+    exchange(there, 2);
+    EXPECT_EQ(exchange(there, 3), 1u);
+  }
+}
+
 TEST_F(TwoLinks, OneThatIsDownLeavesThePortsOfTheOtherServed) {
   for (const unsigned down : {0u, 1u}) {
     Host waits = open(*a, down == 0 ? by_the_first : by_the_second);

@@ -59,6 +59,54 @@ TEST_F(Faults, SlotsPassBothWaysInOrder) {
   EXPECT_EQ(get(cells[1]->right, OAE_WINDOW_COUNT_STRAY), 0u);
 }
 
+TEST_F(Faults, EachEndOfACellHasItsOwnRegisters) {
+  Side& left = cells[1]->left;
+  Side& right = cells[1]->right;
+  for (const std::uint64_t value : {std::uint64_t{0x5555'5555'5555'5555}, 0xaaaa'aaaa'aaaa'aaaa}) {
+    const auto write = [&](unsigned address, std::uint64_t mask) {
+      put(left, address, value & mask);
+      put(right, address, ~value & mask);
+      EXPECT_EQ(get(left, address), value & mask) << std::hex << address;
+      EXPECT_EQ(get(right, address), ~value & mask) << std::hex << address;
+    };
+    write(OAE_WINDOW_LIMITS, 0xff'0000'1fff);
+    write(OAE_WINDOW_LIVENESS, 0xffff'ffff);
+    write(OAE_WINDOW_IRQ_ENABLE, 0xff);
+    write(OAE_WINDOW_VERDICT, 0x1'ffff'ffff);
+    write(OAE_WINDOW_PORTS, ~std::uint64_t{0});
+    for (unsigned label = 0; label < 16; ++label) write(OAE_WINDOW_ROUTE_AT(label), 0xff01);
+  }
+  // An index belongs to the relay.
+  put(left, OAE_WINDOW_OFFERED, 1);
+  EXPECT_EQ(get(left, OAE_WINDOW_EVENT), unsigned{OAE_WINDOW_EVENT_REFUSED_MASK});
+  EXPECT_EQ(get(right, OAE_WINDOW_EVENT), 0u);
+  put(right, OAE_WINDOW_TAKEN, 1);
+  EXPECT_EQ(get(right, OAE_WINDOW_EVENT), unsigned{OAE_WINDOW_EVENT_REFUSED_MASK});
+}
+
+TEST_F(Faults, LimitsHoldWhileTheTimeGoesAround) {
+  constexpr std::uint64_t around = std::uint64_t{1} << 32;
+  bring_up();
+  now = around - 1500;  // Nothing moves, and the clocks may stop until then.
+  offer(first(), 3, 1);
+  offer(last(), 3, 101);
+  rest();
+  EXPECT_EQ(take(last()), (Slots{1, 2, 3}));
+  EXPECT_EQ(take(first()), (Slots{101, 102, 103}));
+  ASSERT_LT(now, around);
+  const std::uint64_t cut = now;
+  links[1]->back.cut();
+  until([this] { return *cells[1]->right.phase == OAE_WINDOW_PHASE_DOWN; });
+  EXPECT_GE(now - cut, silence);
+  EXPECT_LT(now - cut, silence + 10);
+  EXPECT_GT(now, around);
+  links[1]->back.join();
+  come_up();
+  offer(first(), 2, 4);
+  rest();
+  EXPECT_EQ(take(last()), (Slots{4, 5}));
+}
+
 TEST_F(Faults, ADamagedSlotIsSpoiledOnwardAndReversedEverywhere) {
   bring_up(false);
   bool struck = false;
