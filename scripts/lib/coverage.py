@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from typing import Dict, Iterable, List, Tuple
 
 import yaml
@@ -98,17 +99,36 @@ def named(counts: Dict[str, int]) -> Dict[Point, int]:
     return result
 
 
+def take(data: pathlib.Path, counts: Dict[str, int]) -> None:
+    """Adds the counts of all files that are complete, and deletes the files: those of all tests together take many GB."""
+    for file in data.glob("*.counts"):
+        with file.open(errors="replace") as lines:
+            count(lines, counts)
+        file.unlink()
+
+
 def measure(folder: pathlib.Path, jobs: int) -> Dict[Point, int]:
     """The counts of all tests together."""
     print("Running them ...", flush=True)
     counts: Dict[str, int] = collections.Counter()
-    with tempfile.TemporaryDirectory(prefix="oae-vp-coverage.") as data:
-        environment = {**os.environ, "OAE_VP_COVERAGE": data, "OAE_VP_CAMPAIGN_RUNS": str(CAMPAIGN)}
-        run(["ctest", "--test-dir", folder, "-j", jobs, "-R", "^(" + "|".join(TESTS) + r")\.",
-             "-E", MACHINES, "--no-tests=error", "--timeout", "900"], env=environment)
-        for file in pathlib.Path(data).iterdir():
-            with file.open(errors="replace") as lines:
-                count(lines, counts)
+    command = ["ctest", "--test-dir", str(folder), "-j", str(jobs), "-R", "^(" + "|".join(TESTS) + r")\.",
+               "-E", MACHINES, "--no-tests=error"]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="oae-vp-coverage.") as name:
+        data = pathlib.Path(name)
+        environment = {**os.environ, "OAE_VP_COVERAGE": name, "OAE_VP_CAMPAIGN_RUNS": str(CAMPAIGN)}
+        with open(data / "log", "w+", errors="replace") as log, \
+                subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT) as tests:
+            try:
+                while tests.poll() is None:
+                    take(data, counts)
+                    time.sleep(0.1)
+            except BaseException:
+                tests.kill()
+                raise
+            take(data, counts)
+            if tests.returncode:
+                log.seek(0)
+                raise Failure(f"{' '.join(command)}:\n{log.read()[-4000:]}")
     if not counts:
         raise Failure("the tests counted nothing")
     return named(counts)

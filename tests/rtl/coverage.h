@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <verilated.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #if VM_COVERAGE
@@ -18,7 +19,9 @@ inline void write_coverage([[maybe_unused]] VerilatedContext& context) {
   static unsigned number = 0;
   const char* const folder = std::getenv("OAE_VP_COVERAGE");
   if (folder == nullptr) return;
-  const std::string file = std::to_string(getpid()) + '-' + std::to_string(number++);
-  context.coveragep()->write((std::string(folder) + '/' + file).c_str());
+  const std::string file =
+      std::string(folder) + '/' + std::to_string(getpid()) + '-' + std::to_string(number++);
+  context.coveragep()->write(file.c_str());
+  std::rename(file.c_str(), (file + ".counts").c_str());  // It is complete.
 #endif
 }

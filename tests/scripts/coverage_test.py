@@ -62,6 +62,17 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.points("", "C 'x' y\n", "anything\n"), {})
 
 
+    def test_complete_files_are_counted_and_deleted(self):
+        data = pathlib.Path(self.folder.name)
+        (data / "7-0.counts").write_text(line_of("v_toggle/part", str(self.source), 1, "a", 2))
+        (data / "7-1.counts").write_text(line_of("v_toggle/part", str(self.source), 1, "a", 3))
+        (data / "7-2").write_text(line_of("v_toggle/part", str(self.source), 1, "a", 90))
+        counted = collections.Counter()
+        coverage.take(data, counted)
+        self.assertEqual(list(coverage.named(counted).values()), [5])
+        self.assertEqual(sorted(file.name for file in data.iterdir()), ["7-2", "part.sv"])
+
+
 class Reports(unittest.TestCase):
     POINTS = {coverage.Point("a.sv", "lines", 1, "begin"): 1,
               coverage.Point("a.sv", "lines", 9, "default: ;"): 0,
