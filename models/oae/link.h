@@ -28,9 +28,9 @@ struct LinkConfig {
   std::uint64_t seed = 1;                ///< of the bits that are wrong
 };
 
-/// One end of an OAE link: the SystemVerilog of rtl/transfer/oae_link.sv, verilated with eight slices for
-/// each clock, with a TLM-2.0 socket and a wire on its pins. This class does not know what the link
-/// does.
+/// One end of an OAE link: the SystemVerilog of rtl/transfer/oae_link.sv, verilated with eight
+/// slices for each clock, with a TLM-2.0 socket and a wire on its pins. This class does not know
+/// what the link does.
 ///
 /// The clock runs at `rate` / 512 Hz on a fixed grid (see rtl::ClockGrid). It stops while the end
 /// has nothing to do and the wire carries idle slices. The slices of an edge occupy the wire until

@@ -35,7 +35,8 @@ pcie::LinkConfig link_config(const PcieLink& link, std::uint64_t seed) {
   config.l1_after = link.aspm.l1_after;
   config.seed = seed;
   config.training = 20 * vp::ms;  // with equalization, as long as on servers of today
-  // The ends of an OAE link assume that a loss of power lasts longer than a round trip of their wire.
+  // The ends of an OAE link assume that a loss of power lasts longer than a round trip of their
+  // wire.
   config.power_up = 1 * vp::ms;
   return config;
 }
