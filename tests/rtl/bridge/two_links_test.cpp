@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "tests/rtl/bridge/cells.h"
+#include "tests/rtl/link/own_registers.h"
 
 namespace bridge {
 namespace {
@@ -51,19 +52,11 @@ TEST_F(TwoLinks, EachSlotTakesTheLinkOfItsPort) {
 }
 
 TEST_F(TwoLinks, EachLinkHasItsOwnRegisters) {
-  for (const std::uint64_t value : {std::uint64_t{0x5555'5555'5555'5555}, 0xaaaa'aaaa'aaaa'aaaa}) {
-    const auto write = [&](unsigned address, std::uint64_t mask) {
-      put(*a, Of::left, address, value & mask);
-      put(*a, Of::right, address, ~value & mask);
-      EXPECT_EQ(get(*a, Of::left, address), value & mask) << std::hex << address;
-      EXPECT_EQ(get(*a, Of::right, address), ~value & mask) << std::hex << address;
-    };
-    write(OAE_WINDOW_LIVENESS, 0xffff'ffff);
-    write(OAE_WINDOW_IRQ_ENABLE, 0xff);
-    write(OAE_WINDOW_VERDICT, 0x1'ffff'ffff);
-    write(OAE_WINDOW_PORTS, ~std::uint64_t{0});
-    write(OAE_WINDOW_LIMITS, 0xff'0000'1fff);
-  }
+  const auto write = [this](Of of, unsigned address, std::uint64_t data) {
+    put(*a, of, address, data);
+  };
+  const auto read = [this](Of of, unsigned address) { return get(*a, of, address); };
+  window::expect_own_registers(Of::left, Of::right, write, read, false);
 }
 
 // Nothing moves, and the clocks may stop until then.

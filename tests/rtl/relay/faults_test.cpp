@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/rtl/link/formats.h"
+#include "tests/rtl/link/own_registers.h"
 #include "tests/rtl/relay/chain.h"
 
 namespace relay {
@@ -62,20 +63,11 @@ TEST_F(Faults, SlotsPassBothWaysInOrder) {
 TEST_F(Faults, EachEndOfACellHasItsOwnRegisters) {
   Side& left = cells[1]->left;
   Side& right = cells[1]->right;
-  for (const std::uint64_t value : {std::uint64_t{0x5555'5555'5555'5555}, 0xaaaa'aaaa'aaaa'aaaa}) {
-    const auto write = [&](unsigned address, std::uint64_t mask) {
-      put(left, address, value & mask);
-      put(right, address, ~value & mask);
-      EXPECT_EQ(get(left, address), value & mask) << std::hex << address;
-      EXPECT_EQ(get(right, address), ~value & mask) << std::hex << address;
-    };
-    write(OAE_WINDOW_LIMITS, 0xff'0000'1fff);
-    write(OAE_WINDOW_LIVENESS, 0xffff'ffff);
-    write(OAE_WINDOW_IRQ_ENABLE, 0xff);
-    write(OAE_WINDOW_VERDICT, 0x1'ffff'ffff);
-    write(OAE_WINDOW_PORTS, ~std::uint64_t{0});
-    for (unsigned label = 0; label < 16; ++label) write(OAE_WINDOW_ROUTE_AT(label), 0xff01);
-  }
+  const auto write = [this](Side& side, unsigned address, std::uint64_t data) {
+    put(side, address, data);
+  };
+  const auto read = [this](Side& side, unsigned address) { return get(side, address); };
+  window::expect_own_registers(left, right, write, read, true);
   // An index belongs to the relay.
   put(left, OAE_WINDOW_OFFERED, 1);
   EXPECT_EQ(get(left, OAE_WINDOW_EVENT), unsigned{OAE_WINDOW_EVENT_REFUSED_MASK});
