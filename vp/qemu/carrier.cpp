@@ -38,8 +38,10 @@ void Carrier::run() {
 
 void Carrier::wait() {
   resumed_ = false;
-  Agenda::get().keep_until(resumed_);
-  Agenda::get().rearm();
+  Agenda& agenda = Agenda::get();
+  agenda.forget_others();  // the models that handle the access have run
+  agenda.keep_until(resumed_);
+  agenda.rearm();
   while (!resumed_) sc_core::wait(event_);
 }
 

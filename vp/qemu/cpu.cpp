@@ -48,6 +48,7 @@ bool Cpu::execute() {
   while (instance_.gathering_ && instance_.accesses_ > 0) {
     Agenda::get().rearm();
     wait(instance_.gathered_);
+    Agenda::get().doubt_others();
   }
   if (instance_.domain_.run_due() > 0) known_limit_.reset();
   if (instance_.off_) {
@@ -84,6 +85,7 @@ bool Cpu::execute() {
     while (!instance_.service(false)) {
       Agenda::get().rearm();
       wait(sc_core::SC_ZERO_TIME);
+      Agenda::get().doubt_others();
     }
   } else if (reason == OAE_RUN_BUSY || reason == OAE_RUN_STOPPED) {
     instance_.gathering_ = true;
@@ -140,7 +142,7 @@ bool Cpu::ready() {
 
 Cpu* Cpu::able_to_go_on() {
   Cpu* next = nullptr;
-  for (Instance* instance : Instance::all()) {
+  for (Instance* instance : Instance::all_) {
     Cpu* cpu = instance->waiting_;
     if (cpu == nullptr || !cpu->waits_alone()) continue;
     if (next != nullptr && cpu->local_ >= next->local_) continue;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vp/qemu/library.h"
+#include "vp/time/agenda.h"
 
 namespace vp::qemu {
 namespace {
@@ -82,12 +83,17 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
   };
   callbacks.wake = [](void* self, int cpu, std::int64_t when) {
     auto& cpus = static_cast<Instance*>(self)->cpu;
+    Agenda::get().doubt_others();
     // QEMU kicks its vCPUs also while it makes them.
     if (static_cast<std::size_t>(cpu) < cpus.size()) cpus[static_cast<std::size_t>(cpu)].wake(when);
   };
-  callbacks.timers_changed = [](void* self) { static_cast<Instance*>(self)->rearm_timers(); };
+  callbacks.timers_changed = [](void* self) {
+    Agenda::get().doubt_others();
+    static_cast<Instance*>(self)->rearm_timers();
+  };
   callbacks.console_output = [](void* self, int index, const std::uint8_t* data, std::size_t size) {
     auto& instance = *static_cast<Instance*>(self);
+    Agenda::get().doubt_others();
     Console& console = *instance.config_.consoles.at(static_cast<std::size_t>(index));
     for (std::size_t i = 0; i < size; ++i) {
       console.put(static_cast<char>(data[i]), instance.present());
@@ -96,6 +102,7 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
     if (Cpu* cpu = instance.running_) cpu->renew();
   };
   callbacks.console_ready = [](void* self, int index) {
+    Agenda::get().doubt_others();
     static_cast<Instance*>(self)->feed(static_cast<unsigned>(index));
   };
 
@@ -114,17 +121,12 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
     config_.consoles[i]->on_input([this, i] { feed(i); });
   }
   domain_.add_actor(*this);
-  all().push_back(this);
+  all_.push_back(this);
   rearm_timers();
 }
 
 Instance::~Instance() {
-  all().erase(std::remove(all().begin(), all().end(), this), all().end());
-}
-
-std::vector<Instance*>& Instance::all() {
-  static std::vector<Instance*> instances;
-  return instances;
+  all_.erase(std::remove(all_.begin(), all_.end(), this), all_.end());
 }
 
 void Instance::map_memory(std::uint64_t base, std::uint64_t size, int priority) {
@@ -299,6 +301,7 @@ void Instance::feed(unsigned index) {
 bool Instance::service(bool io) {
   const unsigned requests = api_->service(io || std::exchange(polled_, false));
   if (requests == 0) return true;
+  Agenda::get().doubt_others();
   if ((requests & OAE_REQUEST_RESET) != 0) {
     for (Cpu& one : cpu) one.set_holding(false);
     if (requests_.reset) requests_.reset();

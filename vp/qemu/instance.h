@@ -131,8 +131,7 @@ class Instance : public sc_core::sc_module, public Actor, public InterruptLineIf
     IoPorts ports;  // empty: goes to the vCPU's socket
   };
 
-  /// All instances.
-  static std::vector<Instance*>& all();
+  inline static std::vector<Instance*> all_;  // all instances
 
   /// Does the work that a vCPU requests. An exception must not cross QEMU's frames, so the vCPU's
   /// process throws it again.

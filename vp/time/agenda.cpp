@@ -15,9 +15,11 @@ constexpr unsigned most_at_once = 4096;
 
 }  // namespace
 
-Agenda& Agenda::get() {
-  static auto* agenda = new Agenda;
-  return *agenda;
+Agenda* Agenda::agenda_ = nullptr;
+
+Agenda& Agenda::make() {
+  agenda_ = new Agenda;
+  return *agenda_;
 }
 
 Agenda::Agenda() {
@@ -55,19 +57,23 @@ void Agenda::admit() {
 void Agenda::dismiss() {
   const auto* const process = sc_core::sc_get_current_process_b();
   admitted_.erase(std::remove(admitted_.begin(), admitted_.end(), process), admitted_.end());
+  asked_ = nullptr;
   rearm();
 }
 
-bool Agenda::may_keep() const {
+bool Agenda::may_keep() {
   if (until_ == 0 || keeping_ != nullptr || failure_) return false;
   const auto* const process = sc_core::sc_get_current_process_b();
-  return std::find(admitted_.begin(), admitted_.end(), process) != admitted_.end();
+  if (process == asked_) return process != nullptr;
+  const bool admitted = std::find(admitted_.begin(), admitted_.end(), process) != admitted_.end();
+  if (admitted) asked_ = process;
+  return admitted;
 }
 
 // An exception belongs to the appointment, and not to the process that happens to keep it.
 void Agenda::keep_until(const bool& done) {
   if (done || !may_keep()) return;
-  looked_ = false;
+  if (std::exchange(doubted_, false)) looked_ = false;
   unarmed_ = true;
   try {
     keep();

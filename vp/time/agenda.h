@@ -18,7 +18,7 @@ namespace vp {
 /// but appointments is to come, the kernel need not run.
 class Agenda {
  public:
-  static Agenda& get();
+  static Agenda& get() { return agenda_ != nullptr ? *agenda_ : make(); }
 
   void add(Calendar& calendar) { calendars_.push_back(&calendar); }
   void remove(const Calendar& calendar);
@@ -38,6 +38,8 @@ class Agenda {
   void end_at(Picoseconds when) { end_ = when; }
   /// Forgets the last answer, because other code has run, which may have notified events.
   void forget_others() { looked_ = false; }
+  /// The last answer may hold no longer when a processor keeps appointments after its turn.
+  void doubt_others() { doubted_ = true; }
 
   /// The process that calls this has a large stack and may keep appointments while it waits. Before
   /// it waits for anything of SystemC's it calls rearm().
@@ -45,7 +47,8 @@ class Agenda {
   /// Takes that back. The process may end then.
   void dismiss();
   /// Keeps appointments in the place of the agenda's process until `done`, which the turn of a
-  /// processor sets. Returns before that when something else is to run first: another process of
+  /// processor sets. The last answer of others_before() is taken to hold if nobody has forgotten or
+  /// doubted it. Returns before that when something else is to run first: another process of
   /// SystemC, or the kernel's caller. Then the process has to wait for an event, after rearm().
   void keep_until(const bool& done);
   /// Moves on to `when` if nothing at all is to happen until then, that instant included, and the
@@ -72,12 +75,13 @@ class Agenda {
   friend void simulate(Picoseconds span, sc_core::sc_starvation_policy policy);
 
   Agenda();
+  static Agenda& make();
   void run();
   void keep_appointments();
   void keep();
   Calendar& next_calendar();
   bool move_on_to(Picoseconds when);
-  bool may_keep() const;
+  bool may_keep();
   /// What others_before() returns if no appointment is due.
   Picoseconds kernel_before(Picoseconds limit);
   Picoseconds next_appointment() const;
@@ -96,13 +100,17 @@ class Agenda {
   std::size_t set_ = 0;
 
   bool looked_ = false;  // also while a processor has its turn, though a sibling's is due as well
+  bool doubted_ = false;
   Picoseconds others_ = never;  // SystemC's next event that is no alarm
 
   Picoseconds end_ = never;
 
   std::vector<const sc_core::sc_process_b*> admitted_;
+  const sc_core::sc_process_b* asked_ = nullptr;  // the last of them that asked may_keep()
   Picoseconds until_ = 0;  // when the kernel returns to its caller; nobody may act then or later
   std::exception_ptr failure_;
+
+  static Agenda* agenda_;
 };
 
 /// Runs the kernel for `span`. Unlike after sc_start(), processors may keep appointments.

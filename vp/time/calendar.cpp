@@ -48,34 +48,21 @@ Calendar& Calendar::processors() {
   return Agenda::get().processors();
 }
 
-unsigned Calendar::run_due(unsigned most) {
+unsigned Calendar::keep_due(unsigned most) {
   const Picoseconds present = now();
-  if (next_event() > present) return 0;
   Agenda& agenda = Agenda::get();
-  const Calendar*& keeping = agenda.keeping_;
   struct Keeping {
     const Calendar*& now;
     const Calendar* outer;
     ~Keeping() { now = outer; }
-  } guard{keeping, std::exchange(keeping, this)};
+  } guard{agenda.keeping_, std::exchange(agenda.keeping_, this)};
   unsigned kept = 0;
-  for (; kept < most && !heap_.empty() && heap_.front()->when_ <= present; ++kept) {
-    Event& event = *heap_.front();
-    remove(event);
-    event.when_ = never;
-    event.action_();
+  for (; kept < most && next_event() <= present; ++kept) {
+    take_next().action_();
     if (agenda.keeps_appointments_) agenda.forget_others();
   }
   return kept;
 }
-
-namespace {
-
-bool earlier(Picoseconds when_a, std::uint64_t order_a, Picoseconds when_b, std::uint64_t order_b) {
-  return when_a != when_b ? when_a < when_b : order_a < order_b;
-}
-
-}  // namespace
 
 std::uint64_t Calendar::order_of(std::uint32_t rank) {
   constexpr std::uint64_t ranked = std::uint64_t{1} << 62, unranked = ranked * 2;
@@ -84,56 +71,57 @@ std::uint64_t Calendar::order_of(std::uint32_t rank) {
 }
 
 void Calendar::insert(Event& event) {
-  event.order_ = order_of(event.rank_);
-  heap_.push_back(&event);
-  sift_up(heap_.size() - 1);
-  if (heap_.front() == &event) Agenda::get().arm(event.when_);
+  const Appointment appointment{event.when_, order_of(event.rank_), &event};
+  heap_.push_back(appointment);
+  sift_up(heap_.size() - 1, appointment);
+  if (event.slot_ == 0) Agenda::get().arm(event.when_);
 }
 
 void Calendar::move(Event& event) {
-  event.order_ = order_of(event.rank_);
-  sift_up(event.slot_);
-  sift_down(event.slot_);
-  if (heap_.front() == &event) Agenda::get().arm(event.when_);
+  const Appointment appointment{event.when_, order_of(event.rank_), &event};
+  sift_up(event.slot_, appointment);
+  sift_down(event.slot_, appointment);
+  if (event.slot_ == 0) Agenda::get().arm(event.when_);
 }
 
 void Calendar::remove(Event& event) {
   const std::size_t slot = event.slot_;
-  Event* last = heap_.back();
+  const Appointment last = heap_.back();
   heap_.pop_back();
-  if (last == &event) return;
-  place(slot, last);
-  sift_up(slot);
-  sift_down(last->slot_);
+  if (last.event == &event) return;
+  sift_up(slot, last);
+  sift_down(last.event->slot_, last);
 }
 
-void Calendar::sift_up(std::size_t slot) {
-  Event* event = heap_[slot];
+Event& Calendar::take_next() {
+  Event& event = *heap_.front().event;
+  const Appointment last = heap_.back();
+  heap_.pop_back();
+  if (!heap_.empty()) sift_down(0, last);
+  event.when_ = never;
+  return event;
+}
+
+void Calendar::sift_up(std::size_t slot, Appointment appointment) {
   while (slot > 0) {
     const std::size_t parent = (slot - 1) / 2;
-    Event* above = heap_[parent];
-    if (!earlier(event->when_, event->order_, above->when_, above->order_)) break;
-    place(slot, above);
+    if (!appointment.before(heap_[parent])) break;
+    place(slot, heap_[parent]);
     slot = parent;
   }
-  place(slot, event);
+  place(slot, appointment);
 }
 
-void Calendar::sift_down(std::size_t slot) {
-  Event* event = heap_[slot];
+void Calendar::sift_down(std::size_t slot, Appointment appointment) {
   for (;;) {
     std::size_t child = 2 * slot + 1;
     if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && earlier(heap_[child + 1]->when_, heap_[child + 1]->order_,
-                                            heap_[child]->when_, heap_[child]->order_)) {
-      ++child;
-    }
-    Event* below = heap_[child];
-    if (!earlier(below->when_, below->order_, event->when_, event->order_)) break;
-    place(slot, below);
+    if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
+    if (!heap_[child].before(appointment)) break;
+    place(slot, heap_[child]);
     slot = child;
   }
-  place(slot, event);
+  place(slot, appointment);
 }
 
 }  // namespace vp

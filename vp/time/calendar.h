@@ -54,7 +54,6 @@ class Event {
   Action action_;
   const std::uint32_t rank_;
   Picoseconds when_ = never;
-  std::uint64_t order_ = 0;
   std::size_t slot_ = 0;  // place in the calendar's heap
 };
 
@@ -76,11 +75,11 @@ class Calendar {
   static Calendar& processors();
 
   /// The next appointment, or `never`.
-  Picoseconds next_event() const { return heap_.empty() ? never : heap_.front()->when_; }
+  Picoseconds next_event() const { return heap_.empty() ? never : heap_.front().when; }
 
   /// Keeps the appointments that are due, but at most so many, and returns how many they were. A
   /// processor calls it before it steps, since at any instant arrivals come before processors.
-  unsigned run_due(unsigned most = 4096);
+  unsigned run_due(unsigned most = 4096) { return next_event() > now() ? 0 : keep_due(most); }
 
   const std::string& owner() const { return owner_; }
 
@@ -92,21 +91,36 @@ class Calendar {
   friend class Event;
   struct Last {};
 
+  struct Appointment {
+    Picoseconds when;
+    std::uint64_t order;
+    Event* event;
+
+    bool before(const Appointment& other) const {
+      return when != other.when ? when < other.when : order < other.order;
+    }
+  };
+
   explicit Calendar(Last) : owner_("processors") {}
+  unsigned keep_due(unsigned most);
   std::uint64_t order_of(std::uint32_t rank);
   void insert(Event& event);
   /// Puts an event of the heap into the order of its new time.
   void move(Event& event);
   void remove(Event& event);
-  void sift_up(std::size_t slot);
-  void sift_down(std::size_t slot);
-  void place(std::size_t slot, Event* event) {
-    heap_[slot] = event;
-    event->slot_ = slot;
+  /// Removes the next event, which is due.
+  Event& take_next();
+  /// Puts an appointment into `slot`, or above it if it comes before what is there.
+  void sift_up(std::size_t slot, Appointment appointment);
+  /// Puts an appointment into `slot`, or below it if it comes after what is there.
+  void sift_down(std::size_t slot, Appointment appointment);
+  void place(std::size_t slot, const Appointment& appointment) {
+    heap_[slot] = appointment;
+    appointment.event->slot_ = slot;
   }
 
   const std::string owner_;
-  std::vector<Event*> heap_;  // binary heap by (when, order)
+  std::vector<Appointment> heap_;  // binary heap
   std::uint64_t orders_ = 0;
   std::uint32_t ranks_ = 0;
 };

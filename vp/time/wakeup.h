@@ -26,6 +26,7 @@ class Wakeup {
   void wait() {
     Agenda& agenda = Agenda::get();
     woken_ = false;
+    agenda.forget_others();  // the caller has run
     agenda.keep_until(woken_);
     agenda.rearm();
     while (!woken_) sc_core::wait(event_);

@@ -114,6 +114,46 @@ TEST_P(OrderTest, ThoseThatAreWokenTogetherGoOnInTheOrderOfTheCalls) {
   EXPECT_THAT(notes_, ElementsAre("process 0@30", "process 1@30", "process 2@30", "processor@30"));
 }
 
+TEST_P(OrderTest, WhatTheCallerHasNotifiedComesInItsTime) {
+  sc_core::sc_event event;
+  spawn([&] {
+    sc_core::wait(event);
+    note("process");
+  });
+  spawn([&] {
+    Agenda& agenda = Agenda::get();
+    agenda.admit();
+    EXPECT_EQ(agenda.others_before(100), 100);
+    event.notify(to_sc_time(30));
+    wakeup_.wait();
+    note("keeper");
+  });
+  ends_.at(30);
+  run_all();
+  EXPECT_THAT(notes_, ElementsAre("end@30", "process@30", "keeper@30"));
+}
+
+TEST_F(WakeupTest, NoAppointmentIsKeptBeforeWhatIsDoubted) {
+  sc_core::sc_event event;
+  Event later = noting("later");
+  later.at(30);
+  spawn([&] {
+    Agenda& agenda = Agenda::get();
+    agenda.admit();
+    EXPECT_EQ(agenda.others_before(100), 100);
+    event.notify(to_sc_time(30));
+    agenda.doubt_others();
+    const bool done = false;
+    agenda.keep_until(done);
+    note("returned");
+    agenda.rearm();
+    sc_core::wait(event);
+    note("notified");
+  });
+  simulate(1000);
+  EXPECT_THAT(notes_, ElementsAre("returned@0", "later@30", "notified@30"));
+}
+
 TEST_P(OrderTest, AnotherProcessThatIsReadyGoesFirst) {
   sc_core::sc_event event;
   Event notifies(domain_, [&] { event.notify(); });
