@@ -48,7 +48,7 @@ bool Cpu::execute() {
   while (instance_.gathering_ && instance_.accesses_ > 0) {
     Agenda::get().rearm();
     wait(instance_.gathered_);
-    Agenda::get().doubt_others();
+    Agenda::get().forget_others();
   }
   if (instance_.domain_.run_due() > 0) known_limit_.reset();
   if (instance_.off_) {
@@ -85,7 +85,7 @@ bool Cpu::execute() {
     while (!instance_.service(false)) {
       Agenda::get().rearm();
       wait(sc_core::SC_ZERO_TIME);
-      Agenda::get().doubt_others();
+      Agenda::get().forget_others();
     }
   } else if (reason == OAE_RUN_BUSY || reason == OAE_RUN_STOPPED) {
     instance_.gathering_ = true;
@@ -96,8 +96,10 @@ bool Cpu::execute() {
 // A guest can spend a long time on few instructions, and the user wants to be heard meanwhile.
 OaeRun Cpu::run() {
   for (;;) {
-    const OaeRun reason = instance_.api_->vcpu_run(index_, stop(), limit_);
-    local_ = local_time();
+    stop_by(std::max(now(), local_));
+    std::int64_t local = 0;
+    const OaeRun reason = instance_.api_->vcpu_run(index_, now(), stopped_at_, limit_, &local);
+    local_ = std::max(now(), local);
     const bool interrupted = local_ < stopped_at_ || instance_.failure_;
     if (reason != OAE_RUN_LIMIT || local_ >= granted_ || interrupted) return reason;
     // Siblings would take their turns during a pause, so they are let finish their slices.
@@ -108,13 +110,8 @@ OaeRun Cpu::run() {
   }
 }
 
-Picoseconds Cpu::local_time() const {
-  return std::max(now(), static_cast<Picoseconds>(instance_.api_->vcpu_local_time(index_)));
-}
-
-Picoseconds Cpu::stop() {
-  stopped_at_ = std::min(granted_, local_time() + longest_run_);
-  return stopped_at_;
+void Cpu::stop_by(Picoseconds local) {
+  stopped_at_ = std::min(granted_, local + longest_run_);
 }
 
 // Only the kernel's caller acts during the pause.
@@ -192,7 +189,8 @@ void Cpu::grant() {
 
 void Cpu::renew() {
   grant();
-  instance_.api_->vcpu_set_limit(index_, stop(), limit_);
+  stop_by(std::max(now(), instance_.api_->vcpu_local_time(index_)));
+  instance_.api_->vcpu_set_limit(index_, stopped_at_, limit_);
 }
 
 void Cpu::synchronise() {

@@ -56,10 +56,8 @@ class Cpu : public sc_core::sc_module, private Decoupled {
   bool execute();
   /// Executes as far as the grant allows.
   OaeRun run();
-  /// Returns the vCPU's local time. A vCPU that has slept goes on at the kernel's time.
-  Picoseconds local_time() const;
-  /// Returns the time at which QEMU is to return, at the end of the grant or before it.
-  Picoseconds stop();
+  /// Lets QEMU return at the end of the grant or before it. The vCPU's local time is `local`.
+  void stop_by(Picoseconds local);
   /// Lets the kernel pause.
   void pause();
   /// Whether its next turn can begin; until then the calendar knows when, if it does not sleep.

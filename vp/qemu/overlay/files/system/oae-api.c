@@ -13,6 +13,7 @@
 #include "qemu/main-loop.h"
 #include "qemu/rcu.h"
 #include "system/cpus.h"
+#include "system/oae-region.h"
 #include "system/oae-vcpu.h"
 #include "system/replay.h"
 #include "system/runstate.h"
@@ -45,6 +46,9 @@ static void create(int argc, char **argv, const OaeCallbacks *callbacks,
 
     oae_callbacks = *callbacks;
     oae_vcpu_init(ips);
+    for (int i = 1; i < argc; i++) {
+        oae_debuggable |= !strcmp(argv[i], "-gdb");
+    }
     qemu_init(argc, argv);
 
     for (int i = 0; i < ARRAY_SIZE(kept_signals); i++) {
@@ -92,7 +96,7 @@ static void reset(void)
     resume_all_vcpus();
 }
 
-static MemTxResult region_read(void *opaque, hwaddr offset, uint64_t *value,
+static MemTxResult read_region(void *opaque, hwaddr offset, uint64_t *value,
                                unsigned size, MemTxAttrs attrs)
 {
     int cpu;
@@ -108,7 +112,7 @@ static MemTxResult region_read(void *opaque, hwaddr offset, uint64_t *value,
     return ok ? MEMTX_OK : MEMTX_DECODE_ERROR;
 }
 
-static MemTxResult region_write(void *opaque, hwaddr offset, uint64_t value,
+static MemTxResult write_region(void *opaque, hwaddr offset, uint64_t value,
                                 unsigned size, MemTxAttrs attrs)
 {
     int cpu = oae_access_begin();
@@ -119,20 +123,33 @@ static MemTxResult region_write(void *opaque, hwaddr offset, uint64_t value,
     return ok ? MEMTX_OK : MEMTX_DECODE_ERROR;
 }
 
-static const MemoryRegionOps region_ops = {
-    .read_with_attrs = region_read,
-    .write_with_attrs = region_write,
+const MemoryRegionOps oae_region_ops = {
+    .read_with_attrs = read_region,
+    .write_with_attrs = write_region,
     .endianness = DEVICE_LITTLE_ENDIAN,
     .valid = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
     .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
 };
+
+MemTxResult oae_region_read(MemoryRegion *mr, hwaddr offset, uint64_t *value, unsigned size,
+                            MemTxAttrs attrs)
+{
+    *value = 0;
+    return read_region(mr->opaque, offset, value, size, attrs);
+}
+
+MemTxResult oae_region_write(MemoryRegion *mr, hwaddr offset, uint64_t value, unsigned size,
+                             MemTxAttrs attrs)
+{
+    return write_region(mr->opaque, offset, extract64(value, 0, size * 8), size, attrs);
+}
 
 void oae_order_access(const MemoryRegion *mr)
 {
     CPUState *cpu = current_cpu;
 
     /* An access to a region waits by itself, and the translator only reads code. */
-    if (oae_embedded && cpu && cpu->running && mr->ops != &region_ops && !oae_translating()) {
+    if (oae_embedded && cpu && cpu->running && mr->ops != &oae_region_ops && !oae_translating()) {
         oae_order(cpu, OAE_ORDER_ACCESS);
     }
 }
@@ -158,7 +175,7 @@ static void map_region(int region, enum OaeSpace space, uint64_t base,
     MemoryRegion *mr = g_new0(MemoryRegion, 1);
     g_autofree char *name = g_strdup_printf("oae-region-%d", region);
 
-    memory_region_init_io(mr, NULL, &region_ops, GINT_TO_POINTER(region), name,
+    memory_region_init_io(mr, NULL, &oae_region_ops, GINT_TO_POINTER(region), name,
                           size);
     if (space == OAE_SPACE_MEMORY) {
         g_assert(range_count < ARRAY_SIZE(ranges));

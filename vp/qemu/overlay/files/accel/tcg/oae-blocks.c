@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The blocks of code that were found last. vCPUs that take turns end and begin
- * most of them in the middle of a block, and so look two blocks up in each turn
- * that the jump cache does not keep: it has one for each address.
+ * most of them in the middle of a block. So each turn needs two blocks that the
+ * jump cache does not keep, since it has one for each address: the rest of a
+ * block, and the first instructions of another.
  *
- * What is remembered is only what a lookup would find, for code whose place in
- * the host's memory is known. Memory keeps its place for as long as the machine
- * exists. A block that is invalid has other flags, and after a flush there is
- * no block from before.
+ * What is remembered is only what a lookup would find. Memory keeps its place in
+ * the host's for as long as the machine exists. A block that is invalid has other
+ * flags, and after a flush there is no block from before.
  */
 #include "qemu/osdep.h"
 #include "exec/translation-block.h"

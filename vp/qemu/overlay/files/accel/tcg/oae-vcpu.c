@@ -5,6 +5,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
+#include "qemu/rcu.h"
 #include "qemu/timer.h"
 #include "exec/cpu-common.h"
 #include "exec/cpu-interrupt.h"
@@ -30,6 +31,7 @@
 #define MAX_DECREMENTER 0xf000
 
 bool oae_embedded;
+bool oae_debuggable;
 OaeCallbacks oae_callbacks;
 
 static OaeVcpu **vcpus;
@@ -38,6 +40,10 @@ static uint64_t ips;
 static uint64_t ps_per_instruction; /* 0 if it is not a whole number */
 static int inside_access;
 static bool flush_put_off; /* translated code is to be thrown away */
+
+/* Where the one thread has these variables. Asking for them takes a call each time. */
+static CPUState **current;
+static const TCGContext *translator;
 
 static OaeVcpu *vcpu_at(int index)
 {
@@ -55,35 +61,41 @@ static uint64_t instructions(const OaeVcpu *v)
     return v->executed + v->granted - remaining(v);
 }
 
-static int64_t local_time(const OaeVcpu *v)
+/* The local time after `n` instructions. */
+static inline int64_t time_after(const OaeVcpu *v, uint64_t n)
 {
-    uint64_t n = instructions(v);
-
     return v->stalled + (ps_per_instruction
                          ? n * ps_per_instruction
                          : (unsigned __int128)n * PS_PER_SECOND / ips);
 }
 
-/* The least number of further instructions after which `v` has reached `until`. */
-static uint32_t instructions_until(const OaeVcpu *v, int64_t until)
+static int64_t local_time(const OaeVcpu *v)
 {
-    uint64_t span = until - v->stalled;
-    unsigned __int128 total;
-
-    if (local_time(v) >= until) {
-        return 0;
-    }
-    total = ps_per_instruction
-            ? (span + ps_per_instruction - 1) / ps_per_instruction
-            : ((unsigned __int128)span * ips + PS_PER_SECOND - 1) / PS_PER_SECOND;
-    return MIN(total - instructions(v), MAX_GRANT);
+    return time_after(v, instructions(v));
 }
 
-static void grant(OaeVcpu *v, uint32_t count)
+/* The least number of further instructions after which `v`, which has executed `n`, has reached `until`. */
+static inline uint32_t instructions_until(const OaeVcpu *v, uint64_t n, int64_t until)
+{
+    int64_t left = until - time_after(v, n);
+    unsigned __int128 total;
+
+    if (left <= 0) {
+        return 0;
+    }
+    if (ps_per_instruction) {
+        return MIN((left + ps_per_instruction - 1) / ps_per_instruction, MAX_GRANT);
+    }
+    total = ((unsigned __int128)(uint64_t)(until - v->stalled) * ips + PS_PER_SECOND - 1) / PS_PER_SECOND;
+    return MIN(total - n, MAX_GRANT);
+}
+
+/* Lets `v`, which has executed `n` instructions, execute `count` more. */
+static inline void grant(OaeVcpu *v, uint64_t n, uint32_t count)
 {
     CPUState *cpu = v->cpu;
 
-    v->executed = instructions(v);
+    v->executed = n;
     v->granted = count;
     cpu->icount_budget = count;
     /* Written as the one word that the next block loads, see 05-speed.patch. */
@@ -95,6 +107,8 @@ static void grant(OaeVcpu *v, uint32_t count)
 void oae_vcpu_init(uint64_t rate)
 {
     oae_embedded = true;
+    rcu_one_thread = true;
+    current = &current_cpu;
     ips = rate;
     ps_per_instruction = PS_PER_SECOND % ips ? 0 : PS_PER_SECOND / ips;
 }
@@ -119,16 +133,18 @@ void oae_vcpu_stall(int cpu, int64_t span)
     vcpu_at(cpu)->stalled += span;
 }
 
-static void set_limit(OaeVcpu *v, int64_t until, unsigned limit)
+static inline void set_limit(OaeVcpu *v, uint64_t n, int64_t until, unsigned limit)
 {
     v->until = until;
     v->limit = limit;
-    grant(v, instructions_until(v, until));
+    grant(v, n, instructions_until(v, n, until));
 }
 
 void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit)
 {
-    set_limit(vcpu_at(cpu), until, limit);
+    OaeVcpu *v = vcpu_at(cpu);
+
+    set_limit(v, instructions(v), until, limit);
 }
 
 void oae_vcpu_remember(int cpu, const OaeAnswer *answer)
@@ -146,7 +162,8 @@ bool oae_pass_time(CPUState *cpu, const OaeRemembered *r)
 {
     OaeVcpu *v = cpu->accel;
     const OaeAnswer *a = &r->answer;
-    int64_t start = local_time(v);
+    uint64_t n = instructions(v);
+    int64_t start = time_after(v, n);
     int64_t span = a->latency;
 
     if (a->period) {
@@ -160,7 +177,7 @@ bool oae_pass_time(CPUState *cpu, const OaeRemembered *r)
         return false;
     }
     v->stalled += span;
-    grant(v, instructions_until(v, v->until));
+    grant(v, n, instructions_until(v, n, v->until));
     oae_count_answer(a);
     return true;
 }
@@ -231,12 +248,12 @@ bool oae_put_off_tb_flush(void)
  */
 static bool make_room_for_code(CPUState *cpu)
 {
-    size_t room = tcg_ctx->code_gen_highwater - tcg_ctx->code_gen_ptr;
+    size_t room = translator->code_gen_highwater - translator->code_gen_ptr;
 
     if (inside_access) {
         return !flush_put_off;
     }
-    if (flush_put_off || room < tcg_ctx->code_gen_buffer_size / 4) {
+    if (flush_put_off || room < translator->code_gen_buffer_size / 4) {
         flush_put_off = false;
         tb_flush(cpu);
     }
@@ -248,50 +265,15 @@ static bool asleep(CPUState *cpu)
     return cpu->halted && !cpu_has_work(cpu);
 }
 
-enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
+static inline bool can_run(const CPUState *cpu)
 {
-    OaeVcpu *v = vcpu_at(index);
+    return !cpu->stop && !cpu->stopped && runstate_is_running();
+}
+
+/* Why `v` does not go on, after QEMU has returned `reason`. */
+static enum OaeRun state_after(const OaeVcpu *v, int reason, int64_t local)
+{
     CPUState *cpu = v->cpu;
-    int64_t now = oae_callbacks.now(oae_callbacks.opaque);
-    int reason;
-
-    if (!make_room_for_code(cpu)) {
-        return OAE_RUN_BUSY;
-    }
-    /*
-     * This includes exclusive work, which flushes TLBs: no other vCPU executes now. There is one
-     * thread, so that the list needs no lock.
-     */
-    if (!QSIMPLEQ_EMPTY(&cpu->work_list)) {
-        current_cpu = cpu;
-        process_queued_cpu_work(cpu);
-        current_cpu = NULL;
-    }
-    if (!cpu_can_run(cpu)) {
-        return OAE_RUN_STOPPED;
-    }
-    if (asleep(cpu)) {
-        return OAE_RUN_HALTED;
-    }
-    /* It slept until now. */
-    if (local_time(v) < now) {
-        v->stalled += now - local_time(v);
-    }
-    set_limit(v, until, limit);
-    if (!v->granted) {
-        return OAE_RUN_LIMIT;
-    }
-
-    v->ended_early = false;
-    v->paused = false;
-    qatomic_set(&cpu->exit_request, 0);
-    qatomic_set(&cpu->running, true);
-    bql_unlock();
-    reason = cpu_exec(cpu);
-    bql_lock();
-    qatomic_set(&cpu->running, false);
-    grant(v, 0);
-    current_cpu = NULL;
 
     switch (reason) {
     case EXCP_DEBUG:
@@ -303,7 +285,7 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
     default:
         break;
     }
-    if (!cpu_can_run(cpu)) {
+    if (!can_run(cpu)) {
         return OAE_RUN_STOPPED;
     }
     if (asleep(cpu)) {
@@ -312,19 +294,71 @@ enum OaeRun oae_vcpu_run(int index, int64_t until, unsigned limit)
     if (v->paused || reason == EXCP_YIELD) {
         return OAE_RUN_YIELDED;
     }
-    return v->ended_early || local_time(v) >= until ? OAE_RUN_LIMIT : OAE_RUN_EXIT;
+    return v->ended_early || local >= v->until ? OAE_RUN_LIMIT : OAE_RUN_EXIT;
+}
+
+enum OaeRun oae_vcpu_run(int index, int64_t now, int64_t until, unsigned limit, int64_t *local)
+{
+    OaeVcpu *v = vcpu_at(index);
+    CPUState *cpu = v->cpu;
+    uint64_t n = instructions(v);
+    int reason;
+
+    *local = time_after(v, n);
+    if (!make_room_for_code(cpu)) {
+        return OAE_RUN_BUSY;
+    }
+    /*
+     * This includes exclusive work, which flushes TLBs: no other vCPU executes now. There is one
+     * thread, so that the list needs no lock.
+     */
+    if (!QSIMPLEQ_EMPTY(&cpu->work_list)) {
+        *current = cpu;
+        process_queued_cpu_work(cpu);
+        *current = NULL;
+    }
+    if (!can_run(cpu)) {
+        return OAE_RUN_STOPPED;
+    }
+    if (asleep(cpu)) {
+        return OAE_RUN_HALTED;
+    }
+    /* It slept until now. */
+    if (*local < now) {
+        v->stalled += now - *local;
+        *local = now;
+    }
+    set_limit(v, n, until, limit);
+    if (!v->granted) {
+        return OAE_RUN_LIMIT;
+    }
+
+    v->ended_early = false;
+    v->paused = false;
+    qatomic_set(&cpu->exit_request, 0);
+    qatomic_set(&cpu->running, true);
+    oae_bql_locked = false;
+    reason = cpu_exec(cpu);
+    oae_bql_locked = true;
+    qatomic_set(&cpu->running, false);
+    *current = NULL;
+
+    n = instructions(v);
+    grant(v, n, 0);
+    *local = time_after(v, n);
+    return state_after(v, reason, *local);
 }
 
 int oae_access_begin(void)
 {
-    CPUState *cpu = current_cpu;
+    CPUState *cpu = *current;
 
     if (!cpu) {
         return -1;
     }
     inside_access++;
     cpu->accel->invalidated = tb_ctx.tb_phys_invalidate_count;
-    current_cpu = NULL;
+    *current = NULL;
     qatomic_set(&cpu->running, false);
     return cpu->cpu_index;
 }
@@ -338,7 +372,7 @@ void oae_access_end(int index)
     }
     cpu = vcpu_at(index)->cpu;
     qatomic_set(&cpu->running, true);
-    current_cpu = cpu;
+    *current = cpu;
     inside_access--;
     if (tb_ctx.tb_phys_invalidate_count != vcpu_at(index)->invalidated) {
         /* The vCPU's own block may be invalid, and so may its jumps: the next is looked up. */
@@ -490,6 +524,7 @@ static void create_vcpu(CPUState *cpu)
     tcg_cpu_init_cflags(cpu, false);
     if (!vcpu_count) {
         tcg_register_thread();
+        translator = tcg_ctx;
     }
     qemu_thread_get_self(cpu->thread);
     cpu->thread_id = qemu_get_thread_id();

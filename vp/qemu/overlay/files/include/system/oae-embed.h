@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 7
+#define OAE_QEMU_API_VERSION 8
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
@@ -146,9 +146,11 @@ typedef struct OaeQemuApi {
     /*
      * Runs a vCPU until its local time is `until` or the least later or, unless
      * OAE_LIMIT_EXACT is in `limit`, a little less after at least one
-     * instruction, which is cheaper.
+     * instruction, which is cheaper. A vCPU that is behind `now` has slept until
+     * then. Leaves its local time in `*local_time`.
      */
-    enum OaeRun (*vcpu_run)(int cpu, int64_t until, unsigned limit);
+    enum OaeRun (*vcpu_run)(int cpu, int64_t now, int64_t until, unsigned limit,
+                            int64_t *local_time);
     int64_t (*vcpu_local_time)(int cpu);
     /* Moves a vCPU's local time on without instructions. */
     void (*vcpu_stall)(int cpu, int64_t span);

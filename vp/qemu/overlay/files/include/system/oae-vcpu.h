@@ -12,14 +12,18 @@
 
 /* Whether this QEMU is embedded; false in the ordinary executables. */
 extern bool oae_embedded;
+/* Whether a debugger may look at the vCPUs of an embedded QEMU (-gdb). */
+extern bool oae_debuggable;
 extern OaeCallbacks oae_callbacks;
+/* system/cpus.c: whether the big lock is held, which is no mutex in an embedded QEMU */
+extern bool oae_bql_locked;
 
 /* accel/tcg/oae-vcpu.c: vCPUs and their time */
 void oae_vcpu_init(uint64_t ips);
 void oae_accel_ops_init(AccelOpsClass *ops);
 void oae_timers_changed(void);
 int oae_vcpu_count(void);
-enum OaeRun oae_vcpu_run(int cpu, int64_t until, unsigned limit);
+enum OaeRun oae_vcpu_run(int cpu, int64_t now, int64_t until, unsigned limit, int64_t *local_time);
 int64_t oae_vcpu_local_time(int cpu);
 void oae_vcpu_stall(int cpu, int64_t span);
 void oae_vcpu_set_limit(int cpu, int64_t until, unsigned limit);
