@@ -111,7 +111,8 @@ Instance::Instance(const sc_core::sc_module_name& name, Domain& domain, Config c
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  api_->create(static_cast<int>(words.size()), argv.data(), &callbacks, config_.ips);
+  api_->create(static_cast<int>(words.size()), argv.data(), &callbacks, config_.ips,
+                gdb_);
 
   cpu.init(config_.cpus, [this](const char* cpu_name, std::size_t index) {
     return new Cpu(cpu_name, *this, static_cast<unsigned>(index));

@@ -34,7 +34,7 @@ static const int kept_signals[] = {
 };
 
 static void create(int argc, char **argv, const OaeCallbacks *callbacks,
-                   uint64_t ips)
+                   uint64_t ips, bool debuggable)
 {
     struct sigaction actions[ARRAY_SIZE(kept_signals)];
     sigset_t mask;
@@ -46,9 +46,7 @@ static void create(int argc, char **argv, const OaeCallbacks *callbacks,
 
     oae_callbacks = *callbacks;
     oae_vcpu_init(ips);
-    for (int i = 1; i < argc; i++) {
-        oae_debuggable |= !strcmp(argv[i], "-gdb");
-    }
+    oae_debuggable = debuggable;
     qemu_init(argc, argv);
 
     for (int i = 0; i < ARRAY_SIZE(kept_signals); i++) {
@@ -149,7 +147,7 @@ void oae_order_access(const MemoryRegion *mr)
     CPUState *cpu = current_cpu;
 
     /* An access to a region waits by itself, and the translator only reads code. */
-    if (oae_embedded && cpu && cpu->running && mr->ops != &oae_region_ops && !oae_translating()) {
+    if (oae_embedded && cpu && cpu->running && !oae_is_callers(mr) && !oae_translating()) {
         oae_order(cpu, OAE_ORDER_ACCESS);
     }
 }

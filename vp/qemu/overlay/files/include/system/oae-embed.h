@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define OAE_QEMU_API_VERSION 8
+#define OAE_QEMU_API_VERSION 9
 
 /* Why vcpu_run() returned. */
 enum OaeRun {
@@ -138,9 +138,10 @@ typedef struct OaeQemuApi {
     /*
      * Starts QEMU with the command line of a system emulator. Mistakes in it
      * end the process, as they do in QEMU: the caller checks what users give.
+     * `debuggable` says whether a debugger may attach (-gdb).
      */
     void (*create)(int argc, char **argv, const OaeCallbacks *callbacks,
-                   uint64_t ips);
+                   uint64_t ips, bool debuggable);
 
     int (*vcpu_count)(void);
     /*

@@ -12,7 +12,7 @@
 
 /* Whether this QEMU is embedded; false in the ordinary executables. */
 extern bool oae_embedded;
-/* Whether a debugger may look at the vCPUs of an embedded QEMU (-gdb). */
+/* Whether a debugger may look at the vCPUs of an embedded QEMU. */
 extern bool oae_debuggable;
 extern OaeCallbacks oae_callbacks;
 /* system/cpus.c: whether the big lock is held, which is no mutex in an embedded QEMU */
