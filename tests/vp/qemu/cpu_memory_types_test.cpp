@@ -50,6 +50,7 @@ enum Number : std::uint32_t {
   enable,
   plain,
   read_cr0,
+  publish,
 };
 
 struct Step {
@@ -396,6 +397,33 @@ TEST_F(CpuMemoryTypesTest, WhatDrainedOnceIsHeldAnew) {
   }
   run(10 * us);
   EXPECT_THAT(seen(), ElementsAre("w WC 0/4", "d", "w WC 0/4", "d", "w WC 0/4", "d"));
+}
+
+// Code that follows a store at one time, when the store has ended what was held, is not what
+// follows it when that is still held.
+TEST_F(CpuMemoryTypesTest, AFenceDrainsWhateverTheStoreBeforeItDidAtOtherTimes) {
+  for (const Picoseconds quantum : {50 * ns, 1 * us, 100 * us}) {
+    in_child([this, quantum] {
+      make(quantum);
+      map_device(entry_of(wc));
+      const std::uint32_t uncached = mmio + 0x40'0000, rounds = 4;
+      put4(directory + (uncached >> 22) * 4, uncached | 0x83 | large(entry_of(uc)));
+      std::vector<std::string> expected;
+      for (unsigned turn = 0; turn < 3; ++turn) {
+        for (unsigned i = 0; i < rounds; ++i) {
+          add({publish, mmio, uncached});
+          for (const char* one : {"w WC 0/4", "d", "w UC 400000/4"}) expected.push_back(one);
+        }
+        for (unsigned i = 0; i < rounds; ++i) {
+          add({publish, mmio, mmio + 0x40});
+          for (const char* one : {"w WC 0/4", "w WC 40/4", "d"}) expected.push_back(one);
+        }
+      }
+      run(20 * us);
+      EXPECT_EQ(seen(), expected) << quantum;
+      return std::string();
+    });
+  }
 }
 
 TEST_F(CpuMemoryTypesTest, LineOperationsReachDeviceMemoryOnly) {

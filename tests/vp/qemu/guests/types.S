@@ -74,6 +74,12 @@ mfence:
 lfence:
   lfence
   jmp next
+publish:                          # two stores, the second to `value`, and a fence behind them
+  movl -8(%esi), %ecx
+  movl %eax, (%ebx)
+  movl %eax, (%ecx)
+  sfence
+  jmp next
 locked:
   lock addl $1, 0x600
   jmp next
@@ -216,3 +222,4 @@ table:
   entry enable
   entry plain
   entry read_cr0
+  entry publish
