@@ -120,6 +120,24 @@ TEST(CpuTimeTest, InitTakesNoTime) {
   expect_writes("init", 8 * ns, 17 * ns, 100 * us);
 }
 
+// An instruction takes 1 ns, which is one count of the time stamp counter.
+TEST(CpuTimeTest, AnMsrShowsTheTimeOfItsInstruction) {
+  for (const Picoseconds quantum : {10 * ns, 50 * ns, 1 * us, 100 * us}) {
+    in_child([quantum] {
+      Instance::Config config = host("stamps");
+      config.max_quantum = quantum;
+      Machine machine(std::move(config));
+      machine.qemu.map_memory(0xd0000, 0x1000, 10);
+      run(10 * us);
+      EXPECT_GT(machine.device.accesses.size(), 300u);
+      for (const Access& one : machine.device.accesses) {
+        EXPECT_EQ(one.value, one.address == 0xd0000 ? 6u : 22u) << quantum << ": " << one;
+      }
+      return std::string();
+    });
+  }
+}
+
 TEST(CpuTimeTest, ThereAreNoPerformanceCounters) {
   Machine machine(ipu("counters"));
   run(10 * us);
