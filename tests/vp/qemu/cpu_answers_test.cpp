@@ -126,6 +126,29 @@ TEST_P(AnswersTest, ReadsAreCountedAllTheSame) {
   EXPECT_EQ(reads(true), reads(false));
 }
 
+// Instructions are never read from a device, also where a load has a remembered answer.
+TEST(NoAnswersTest, AreGivenToInstructionFetches) {
+  for (const bool repeats : {false, true}) {
+    const std::string log = in_child([repeats] {
+      Domain domain("domain");
+      Instance::Config config = ipu("fetch");
+      config.decoupled = true;
+      Instance qemu("qemu", domain, config);
+      qemu.map_memory(device, 0x1000, 1);
+      Polled target("target", domain, repeats);
+      target.value = 0xd65f'03c0;  // ret
+      qemu.cpu[0].socket.bind(target.socket);
+      run(50 * us);
+      return target.log.str();
+    });
+    std::istringstream words(log);
+    std::uint64_t time = 0, address = 0, syndrome = 0;
+    EXPECT_TRUE(words >> time >> address >> syndrome) << log;
+    EXPECT_EQ(address, seen_register);
+    EXPECT_EQ(syndrome >> 26, 0x21u) << "an instruction abort";
+  }
+}
+
 TEST(ManyAnswersTest, AreRememberedForWordsThatAreWholePagesApart) {
   in_child([] {
     Domain domain("domain");
