@@ -176,9 +176,10 @@ void Instance::set_line(unsigned number, bool level) {
   api_->set_line(static_cast<int>(number), level);
 }
 
-// The effects of an access that is made ahead of the kernel's time happen at the time of the access.
+// The effects of an access that is made ahead of the kernel's time happen at the time of the access,
+// or later if the access waits for its target.
 void Instance::entered() const {
-  domain_.enter(ahead_ == nullptr ? now() : ahead_->local_);
+  domain_.enter(ahead_ == nullptr ? now() : std::max(now(), ahead_->local_));
 }
 
 void Instance::lose_power() {

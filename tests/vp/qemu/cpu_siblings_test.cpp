@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vCPUs of one machine each have a local time, and none delays another.
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -259,6 +261,49 @@ TEST_P(RaceTest, TheTraceDependsOnTheSliceOnly) {
   for (const Picoseconds quantum : {50 * ns, 200 * ns, 1 * us, 10 * us, 1 * ms}) {
     EXPECT_TRUE(race(quantum, slice, latency, 3) == expected) << quantum;
   }
+}
+
+/// Answers 50 ns after an access, which waits meanwhile, also if its processor may stay ahead.
+/// Changes the level of a line 10 ns before.
+struct Slow : sc_core::sc_module {
+  Slow(const sc_core::sc_module_name& name, Domain& domain, Instance& qemu)
+      : sc_module(name), change(domain, [this, &qemu] {
+          level = !level;
+          qemu.set_line(3, level);
+          ++changes;
+        }) {
+    socket.register_b_transport(this, &Slow::b_transport);
+  }
+
+  void b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    ahead += delay != sc_core::SC_ZERO_TIME;
+    change.after(static_cast<Picoseconds>(delay.value()) + 40 * ns);
+    wait(delay + to_sc_time(50 * ns));
+    delay = sc_core::SC_ZERO_TIME;
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+
+  tlm_utils::multi_passthrough_target_socket<Slow> socket{"socket"};
+  Event change;
+  bool level = false;
+  unsigned changes = 0;
+  unsigned ahead = 0;
+};
+
+// What happens to a machine while an access waits happens at its own time, although the access has
+// begun ahead of the kernel's, and a sibling that has woken meanwhile may be further.
+TEST(WaitingAccessTest, LinesChangeAtTheirTime) {
+  Domain domain("domain");
+  Instance::Config config = ipu("late", 2);
+  config.decoupled = true;
+  Instance qemu("qemu", domain, config);
+  qemu.map_memory(device, 0x1000, 1);
+  Slow target("target", domain, qemu);
+  qemu.cpu[0].socket.bind(target.socket);
+  qemu.cpu[1].socket.bind(target.socket);
+  run(200 * us);
+  EXPECT_GT(target.changes, 1'000u);
+  EXPECT_GT(target.ahead, 200u);
 }
 
 }  // namespace
