@@ -45,12 +45,7 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
             physical != nullptr
                 ? std::optional(FunctionCore::Virtual{physical->core_, *physical->sr_iov_, index})
                 : std::nullopt),
-      interrupts_(
-          core_, config,
-          [this](std::uint64_t address, std::uint32_t data) {
-            return requester_.send_message_interrupt(address, data);
-          },
-          statistics),
+      interrupts_(core_, config, requester_, statistics),
       completer_(core_, bar, config.bar_reads, interrupts_.msi_x(), domain, statistics),
       requester_(core_, dma, config.deferral, domain, statistics) {
   ConfigSpace& space = core_.space();
@@ -97,6 +92,7 @@ void Function::reset(Reset kind) {
   map();
   completer_.reset();
   requester_.reset();
+  interrupts_.flush();
   update_virtual_functions();
   if (kind == Reset::cold && on_power_loss_) on_power_loss_();
   for (const std::function<void()>& action : on_reset_) action();
@@ -119,8 +115,10 @@ void Function::lane_failed(unsigned lane) {
 }
 
 void Function::unblocked() {
-  requester_.unblocked();
-  interrupts_.flush();
+  do {
+    interrupts_.flush();
+  } while (requester_.send_waiting());
+  requester_.issue();
   for (const auto& function : virtual_functions_) function->unblocked();
 }
 

@@ -29,9 +29,15 @@ void check_msi_x(const FunctionConfig& config) {
 
 }  // namespace
 
-Interrupts::Interrupts(FunctionCore& core, const FunctionConfig& config, Send send,
+Interrupts::Interrupts(FunctionCore& core, const FunctionConfig& config, Requester& requester,
                        vp::Statistics& statistics)
-    : core_(core), pin_(config.interrupt_pin), msi_vectors_(config.msi.vectors) {
+    : core_(core),
+      requester_(requester),
+      pin_(config.interrupt_pin),
+      msi_vectors_(config.msi.vectors) {
+  const auto send = [this](std::uint64_t address, std::uint32_t data) {
+    return requester_.send_message_interrupt(address, data);
+  };
   if (config.msi.vectors > 0) msi_.emplace(core.space(), config.msi, send);
   if (config.msi_x.vectors > 0) {
     check_msi_x(config);
@@ -61,39 +67,70 @@ unsigned Interrupts::vectors() const {
 }
 
 void Interrupts::signal(unsigned vector) {
-  bool accepted = false;
+  perform_or_defer({false, false, vector});
+}
+
+// Whether MSI or MSI-X has accepted the vector.
+bool Interrupts::send(unsigned vector) {
   switch (mode()) {
     case InterruptMode::msi_x:
-      accepted = msi_x_->signal(vector);
-      break;
+      return msi_x_->signal(vector);
     case InterruptMode::msi:
-      accepted = msi_->signal(vector);
-      break;
+      return msi_->signal(vector);
     case InterruptMode::intx:
       break;
   }
-  ++(accepted ? sent_ : ignored_);
+  return false;
+}
+
+void Interrupts::perform(const Deferred& one) {
+  if (one.pin) {
+    intx_level_ = one.level;
+    update_intx();
+  } else {
+    (send(one.vector) ? sent_ : ignored_) += one.count;
+  }
+}
+
+// What is signalled again behind the same writes is not sent again.
+void Interrupts::perform_or_defer(Deferred one) {
+  if (deferred_.empty() && !requester_.data_waits()) return perform(one);
+  one.behind = requester_.writes_begun();
+  for (std::size_t i = deferred_.size(); i > 0 && deferred_[i - 1].behind == one.behind; --i) {
+    Deferred& before = deferred_[i - 1];
+    if (before.pin != one.pin || before.vector != one.vector) continue;
+    before.level = one.level;
+    ++before.count;
+    return;
+  }
+  deferred_.push(one);
 }
 
 void Interrupts::flush() {
   if (msi_) msi_->flush();
   if (msi_x_) msi_x_->flush();
+  while (!deferred_.empty() && deferred_.front().behind <= requester_.writes_left()) {
+    perform(deferred_.pop());
+  }
 }
 
 void Interrupts::reset() {
+  deferred_.clear();
   if (msi_) msi_->reset();
   if (msi_x_) msi_x_->reset();
 }
 
 void Interrupts::set_intx(bool level) {
   if (pin_ == 0) return;
-  intx_level_ = level;
   core_.header().set_interrupt_status(level);
-  update_intx();
+  perform_or_defer({true, level});
 }
 
+// The reset ends the writes that wait.
 void Interrupts::release_intx() {
-  set_intx(false);
+  deferred_.clear();
+  core_.header().set_interrupt_status(false);
+  perform({true, false});
   intx_sent_ = false;
 }
 

@@ -2,25 +2,25 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "models/pcie/config/capabilities/msi.h"
 #include "models/pcie/config/capabilities/msi_x.h"
 #include "models/pcie/endpoint/access.h"
 #include "models/pcie/endpoint/function_core.h"
+#include "models/pcie/endpoint/requester.h"
+#include "vp/ring.h"
 #include "vp/statistics/statistics.h"
 
 namespace pcie {
 
-/// The interrupts of a function: MSI-X, MSI, and the level of its INTx pin (PCIe 5.0, 6.1).
+/// The interrupts of a function: MSI-X, MSI, and the level of its INTx pin (PCIe 5.0, 6.1). None of
+/// them passes a write that device logic has begun before, and none waits for a later one.
 class Interrupts {
  public:
-  /// Sends a message interrupt. Returns false if it cannot leave now; flush() follows later.
-  using Send = std::function<bool(std::uint64_t address, std::uint32_t data)>;
-
-  /// Throws ConfigurationError if a value is impossible.
-  Interrupts(FunctionCore& core, const FunctionConfig& config, Send send,
+  /// `requester` sends the messages and may be constructed later. Throws ConfigurationError if a
+  /// value is impossible.
+  Interrupts(FunctionCore& core, const FunctionConfig& config, Requester& requester,
              vp::Statistics& statistics);
 
   // These members implement InterruptModesIf.
@@ -36,19 +36,36 @@ class Interrupts {
   void update_intx();
   /// Clears all pending bits and the MSI-X table.
   void reset();
-  /// Sends the pending interrupts that may leave now.
+  /// Sends the pending interrupts that may leave now. Must be called after a write that has waited
+  /// has left.
   void flush();
   /// nullptr for a function without MSI-X.
   MsiX* msi_x() { return msi_x_ ? &*msi_x_ : nullptr; }
 
  private:
+  // What device logic has signalled while writes waited. It counts when these have left.
+  struct Deferred {
+    bool pin = false;    // or a vector
+    bool level = false;  // of the pin
+    unsigned vector = 0;
+    std::uint64_t behind = 0;  // Requester::writes_begun() at that time
+    unsigned count = 1;        // how often it was signalled
+  };
+
+  void perform_or_defer(Deferred one);
+  void perform(const Deferred& one);
+  bool send(unsigned vector);
+  void send_intx(bool level);
+
   FunctionCore& core_;
+  Requester& requester_;
   const unsigned pin_;  // 1 to 4, or 0 without a pin
   const unsigned msi_vectors_;
   std::optional<Msi> msi_;
   std::optional<MsiX> msi_x_;
-  bool intx_level_ = false;
-  bool intx_sent_ = false;  // the level that the last message has announced
+  vp::Ring<Deferred> deferred_;
+  bool intx_level_ = false;  // behind the writes that have left
+  bool intx_sent_ = false;   // the level that the last message has announced
 
   std::uint64_t sent_ = 0;
   std::uint64_t ignored_ = 0;

@@ -68,7 +68,7 @@ tlm::tlm_sync_enum Requester::request(int initiator, tlm::tlm_generic_payload& p
   read.outstanding = 0;
   read.status = tlm::TLM_OK_RESPONSE;
   read.start = vp::now();
-  read.behind = writes_waited_ + writes_.size();
+  read.behind = writes_begun();
   unissued_.push(&read);
   issue();
   return tlm::TLM_ACCEPTED;
@@ -116,18 +116,17 @@ bool Requester::transmit(Write& write) {
   return true;
 }
 
-void Requester::unblocked() {
-  while (!writes_.empty()) {
-    if (!core_.may_master()) {
-      ++refused_;
-      writes_.front().payload->set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    } else if (!transmit(writes_.front())) {
-      break;
-    }
-    ++writes_waited_;
-    respond(writes_.pop());
+bool Requester::send_waiting() {
+  if (writes_.empty()) return false;
+  if (!core_.may_master()) {
+    ++refused_;
+    writes_.front().payload->set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  } else if (!transmit(writes_.front())) {
+    return false;
   }
-  issue();
+  ++writes_waited_;
+  respond(writes_.pop());
+  return true;
 }
 
 void Requester::respond(const Write& write) {
@@ -306,7 +305,7 @@ void Requester::reset() {
 }
 
 bool Requester::send_message_interrupt(std::uint64_t address, std::uint32_t data) {
-  if (!core_.may_master() || core_.uplink().full() || !writes_.empty()) return false;
+  if (!core_.may_master() || core_.uplink().full()) return false;
   const std::uint8_t bytes[4] = {
       static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(data >> 8),
       static_cast<std::uint8_t>(data >> 16), static_cast<std::uint8_t>(data >> 24)};

@@ -19,7 +19,8 @@ namespace pcie {
 
 /// Sends a function's requests on behalf of device logic: reads, writes, deferrable writes and
 /// AtomicOps of host memory, by the protocol of access.h. It allocates the tags of requests that
-/// wait for completions. No request passes a write that waits: neither a read nor an interrupt.
+/// wait for completions. No read passes a write that waits, and neither does an interrupt (see
+/// Interrupts).
 class Requester {
  public:
   using Socket =
@@ -36,10 +37,16 @@ class Requester {
   void receive_completion(const Tlp& completion);
   /// Sends the requests that wait for a tag or for a permission that a register may now give.
   void issue();
-  /// Must be called when posted requests can leave again.
-  void unblocked();
-  /// Sends a message interrupt after all data that device logic has written before. Returns false
-  /// if it cannot leave now.
+  /// Sends the first of the writes that wait, when posted requests can leave again. Returns whether
+  /// it has left, or was refused. After the last one, issue() must follow.
+  bool send_waiting();
+  /// Whether writes wait.
+  bool data_waits() const { return !writes_.empty(); }
+  /// How many writes have ever waited, and how many of these wait no more.
+  std::uint64_t writes_begun() const { return writes_waited_ + writes_.size(); }
+  std::uint64_t writes_left() const { return writes_waited_; }
+  /// Sends a message interrupt. Returns false if it cannot leave now. The caller keeps it behind
+  /// the writes before it.
   bool send_message_interrupt(std::uint64_t address, std::uint32_t data);
   /// Ends all outstanding requests.
   void reset();

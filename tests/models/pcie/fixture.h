@@ -29,8 +29,12 @@ inline constexpr std::uint64_t roomy = 0x100000;
 struct Lines : sc_core::sc_module, vp::InterruptLineIf {
   using Changes = std::vector<std::pair<unsigned, bool>>;
   Changes changes;
+  std::vector<vp::Picoseconds> times;  // of the changes
   explicit Lines(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void set_line(unsigned number, bool level) override { changes.push_back({number, level}); }
+  void set_line(unsigned number, bool level) override {
+    changes.push_back({number, level});
+    times.push_back(vp::now());
+  }
   /// The levels of all changes, without the line numbers.
   std::vector<bool> levels() const;
   /// The number of changes of one line.

@@ -245,6 +245,79 @@ TEST(BackPressure, InterruptsWaitAsPendingBits) {
   }
 }
 
+// An interrupt is behind the data that was written before it, and waits for none that follows,
+// although device logic always has data that waits.
+class InterruptBy : public testing::TestWithParam<InterruptMode> {};
+
+TEST_P(InterruptBy, KeepsItsPlaceAmongTheData) {
+  const bool pin = GetParam() == InterruptMode::intx;
+  Fixture::Config config = with_root_port_credits(posted(1, 0));
+  config.endpoint.functions[0].interrupt_pin = 1;
+  Fixture fixture(config);
+  Lines lines("lines");
+  fixture.root_complex.interrupt.bind(lines);
+  constexpr unsigned writes = 6, packets = 8;  // of 128 bytes, Max_Payload_Size after reset
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.write(Fixture::msi_x_table, 0xfee00000, 4);
+    fixture.write(Fixture::msi_x_table + 12, 0, 4);
+    fixture.config_write(Fixture::device,
+                         fixture.find_capability(Fixture::device, MsiX::id) + MsiX::message_control,
+                         pin ? 0 : 0x8000, 2);
+    std::vector<std::unique_ptr<Logic::Dma>> all;
+    for (unsigned i = 0; i < writes; ++i) {
+      all.push_back(fixture.logic.dma_write(0x1000 * i, std::vector<std::uint8_t>(1024, i)));
+      EXPECT_FALSE(all.back()->done);
+      if (pin) {
+        fixture.endpoint.function(0).set_intx(i % 2 == 0);
+      } else {
+        fixture.endpoint.function(0).signal(0);
+      }
+    }
+    for (const auto& write : all) fixture.wait_for(*write);
+    pause(20 * us);
+  });
+  std::vector<vp::Picoseconds> interrupts = lines.times;
+  for (const auto& message : fixture.memory.messages) interrupts.push_back(message.when);
+  const std::vector<bool> alternating{true, false, true, false, true, false};
+  EXPECT_EQ(lines.levels(), pin ? alternating : std::vector<bool>{});
+  const auto& data = fixture.memory.writes;
+  ASSERT_EQ(data.size(), writes * packets);
+  ASSERT_EQ(interrupts.size(), writes);
+  for (unsigned i = 0; i < writes; ++i) {
+    EXPECT_GT(interrupts[i], data[packets * (i + 1) - 1].when) << i;
+    if (i + 1 == writes) break;
+    EXPECT_LT(interrupts[i], data[packets * (i + 1)].when) << i;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(BackPressure, InterruptBy,
+                         testing::Values(InterruptMode::intx, InterruptMode::msi_x));
+
+TEST(BackPressure, AResetTakesThePinBackAndForgetsWhatWaits) {
+  Fixture::Config config = with_root_port_credits(posted(1, 0));
+  config.endpoint.functions[0].interrupt_pin = 1;
+  Fixture fixture(config);
+  Lines lines("lines");
+  fixture.root_complex.interrupt.bind(lines);
+  fixture.run([&] {
+    fixture.enumerate();
+    fixture.endpoint.function(0).set_intx(true);
+    pause(10 * us);
+    EXPECT_TRUE(lines.level(1));
+    const auto write = fixture.logic.dma_write(0x1000, std::vector<std::uint8_t>(4096, 7));
+    fixture.endpoint.function(0).set_intx(false);
+    fixture.endpoint.function(0).set_intx(true);
+    fixture.endpoint.function(0).reset(Reset::function);
+    EXPECT_TRUE(write->done);
+    pause(10 * us);
+    EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false}));
+    fixture.enumerate();
+    fixture.endpoint.function(0).set_intx(true);
+    pause(10 * us);
+    EXPECT_EQ(lines.levels(), (std::vector<bool>{true, false, true}));
+  });
+}
+
 TEST(BackPressure, AResetEndsWhatWaits) {
   Fixture::Config config = with_endpoint_credits(posted(1, 0));
   config.root_complex.ports[0].credits = posted(1, 0);
@@ -308,13 +381,20 @@ TEST_P(Advertised, NothingIsLostAndNothingLocks) {
     CreditConfig found;
     found.scale = 1u << 2 * below(3);
     const unsigned most_headers = 127 * found.scale, most_data = 2047 * found.scale;
+    // More than the counters can hold in a smaller unit is a multiple of 4 or 16.
+    const auto whole = [](unsigned credits, unsigned most) {
+      const unsigned unit = credits <= most ? 1 : credits <= 4 * most ? 4 : 16;
+      return credits - credits % unit;
+    };
     for (unsigned of = 0; of < 2; ++of) {
       const unsigned least = of == 0 ? 16 : 2;  // 256 bytes; a CAS of 128 bits
       const unsigned kind = below(3);
-      found.classes[of].headers = kind == 0 ? 0 : kind == 1 ? 1 : 1 + below(most_headers);
+      found.classes[of].headers = kind == 0   ? 0
+                                  : kind == 1 ? 1
+                                              : whole(1 + below(most_headers), 127);
       found.classes[of].data = kind == 0   ? 0
                                : kind == 1 ? least
-                                           : least + below(most_data - least + 1);
+                                           : whole(least + below(most_data - least + 1), 2047);
     }
     return found;
   };
