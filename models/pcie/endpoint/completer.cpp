@@ -348,7 +348,7 @@ void Completer::finish(Read& read, Status status) {
     if (status != Status::success) ++deferred_;
     core_.send(Tlp::completion(*request, core_.id(), status));
   } else if (status == Status::success) {
-    const CompletionSize size{core_.express().max_payload(), read_boundary,
+    const CompletionSize size{core_.max_payload(), read_boundary,
                               core_.common().completions.at_boundaries};
     complete_read(*request, core_.id(), size,
                   [this](TlpPtr completion) { completions_.send_after(0, std::move(completion)); });

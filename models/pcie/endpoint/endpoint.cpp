@@ -64,6 +64,7 @@ Endpoint::Endpoint(const sc_core::sc_module_name& name, const EndpointConfig& co
   for (unsigned i = 0; i < count; ++i) {
     place.number = i;
     place.next = i + 1 < count ? i + 1 : 0;
+    place.first = i > 0 ? functions_[0].get() : nullptr;
     const FunctionConfig& function = config.functions[i];
     functions_.push_back(std::make_unique<Function>(fmt::format("pf{}", i).c_str(), place, function,
                                                     common, uplink, domain, statistics));

@@ -44,7 +44,8 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
       core_(this->name(), place.number, config, common, uplink,
             physical != nullptr
                 ? std::optional(FunctionCore::Virtual{physical->core_, *physical->sr_iov_, index})
-                : std::nullopt),
+                : std::nullopt,
+            place.first != nullptr ? &place.first->core_ : nullptr),
       interrupts_(core_, config, requester_, statistics),
       completer_(core_, bar, config.bar_reads, interrupts_.msi_x(), domain, statistics),
       requester_(core_, dma, config.deferral, domain, statistics) {
@@ -66,9 +67,10 @@ Function::Function(const sc_core::sc_module_name& name, const Place& place, Func
                     place.first_virtual_without_ari - place.number, common.tags > 256},
         lowest);
     for (unsigned i = 0; i < virtual_functions.count; ++i) {
-      virtual_functions_.emplace_back(new Function(fmt::format("vf{}", i).c_str(), {place.number},
-                                                   this, i, virtual_config(config), common, uplink,
-                                                   domain, statistics));
+      virtual_functions_.emplace_back(
+          new Function(fmt::format("vf{}", i).c_str(),
+                       {place.number, 0, place.first != nullptr ? place.first : this}, this, i,
+                       virtual_config(config), common, uplink, domain, statistics));
     }
   }
   // 6.6.2: a function level reset takes 100 ms at most.

@@ -54,6 +54,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   struct Place {
     unsigned number = 0;
     unsigned next = 0;                       ///< next function of the ARI chain, 0 at its end
+    const Function* first = nullptr;         ///< function 0, or nullptr for itself
     Function* lowest_with_sr_iov = nullptr;  ///< nullptr if this function is that one
     /// Distance in routing IDs from function 0 to this function's first virtual function.
     unsigned first_virtual = 1;                ///< with ARI
@@ -112,7 +113,7 @@ class Function : public sc_core::sc_module, public InterruptModesIf {
   unsigned active_states() const { return core_.express().active_states(); }
   bool extended_synch() const { return core_.express().extended_synch(); }
   unsigned deferrable_writes() const { return core_.deferrable_writes(); }
-  unsigned max_payload() const { return core_.express().max_payload(); }
+  unsigned max_payload() const { return core_.max_payload(); }
   void report(Error error, const Tlp* tlp) { core_.report(error, tlp); }
   std::optional<Severity> log(Error error, const Tlp* tlp) { return core_.log_error(error, tlp); }
   bool send_error_message(Severity severity) { return core_.send_error_message(severity); }

@@ -37,7 +37,8 @@ PciExpressConfig express_config(unsigned number, const FunctionCore::Common& com
 }  // namespace
 
 FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConfig& config,
-                           const Common& common, Uplink& uplink, const std::optional<Virtual>& of)
+                           const Common& common, Uplink& uplink, const std::optional<Virtual>& of,
+                           const FunctionCore* first)
     : name_(name),
       log_(vp::log::get("pcie")),
       number_(number),
@@ -51,6 +52,8 @@ FunctionCore::FunctionCore(const char* name, unsigned number, const FunctionConf
       power_(space_, config.no_soft_reset),
       express_(space_, express_config(number, common, config),
                physical_ != nullptr ? &physical_->express_ : nullptr),
+      payload_governor_(common.alternative_routing && first != nullptr ? first->express_
+                                                                       : express_),
       errors_(space_, express_, PortType::endpoint,
               physical_ != nullptr ? &physical_->errors_ : nullptr),
       deferrable_writes_(config.deferrable_writes) {

@@ -59,9 +59,10 @@ class FunctionCore {
   };
 
   /// `name` is for the log and must outlive the object. A physical function has no `of`. Throws
-  /// ConfigurationError if a value is impossible.
+  /// ConfigurationError if a value is impossible. `first` is function 0, or nullptr for itself.
   FunctionCore(const char* name, unsigned number, const FunctionConfig& config,
-               const Common& common, Uplink& uplink, const std::optional<Virtual>& of);
+               const Common& common, Uplink& uplink, const std::optional<Virtual>& of,
+               const FunctionCore* first = nullptr);
   FunctionCore(const FunctionCore&) = delete;
 
   const char* name() const { return name_; }
@@ -79,6 +80,9 @@ class FunctionCore {
   PciExpress& express() { return express_; }
   const PciExpress& express() const { return express_; }
   const ErrorReporting& errors() const { return errors_; }
+  /// The payload that the function's packets may have, in bytes. With ARI, function 0 decides for
+  /// all (7.5.3.4).
+  unsigned max_payload() const { return payload_governor_.max_payload(); }
 
   /// The ID of the last configuration write; a virtual function has one from its physical function.
   Id id() const { return id_; }
@@ -131,6 +135,7 @@ class FunctionCore {
   const std::unique_ptr<EndpointHeader> header_;
   PowerManagement power_;
   PciExpress express_;
+  const PciExpress& payload_governor_;
   ErrorReporting errors_;
   const unsigned deferrable_writes_;
   std::optional<Device3> device_3_;

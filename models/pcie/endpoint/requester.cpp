@@ -107,7 +107,7 @@ bool Requester::transmit(Write& write) {
   for (unsigned piece; write.done < length; write.done += piece) {
     if (core_.uplink().full()) return false;
     const std::uint64_t address = payload.get_address() + write.done;
-    piece = this->piece(address, length - write.done, core_.express().max_payload());
+    piece = this->piece(address, length - write.done, core_.max_payload());
     TlpPtr tlp = Tlp::memory_write(address, payload.get_data_ptr() + write.done, piece);
     attributes(tlp->header, write.access);
     core_.send(std::move(tlp));

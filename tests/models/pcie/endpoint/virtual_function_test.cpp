@@ -95,6 +95,46 @@ TEST(VirtualFunction, ExistsWhileEnabled) {
   });
 }
 
+// 7.5.3.4: with ARI, Max_Payload_Size of function 0 is that of the other functions and of theirs.
+TEST(VirtualFunction, FunctionZeroDecidesThePayloadOfAll) {
+  Fixture::Config config = Virtual::config(0, 0);
+  config.endpoint.functions.resize(2);
+  config.endpoint.functions[1] = Virtual::config(1, 0).endpoint.functions[0];
+  Fixture fixture(config);
+  Function& second = fixture.endpoint.function(1);
+  Logic physical("physical", fixture.card), virtual_one("virtual_one", fixture.card);
+  second.bar.bind(physical.bar);
+  physical.dma.bind(second.dma);
+  second.virtual_function(0).bar.bind(virtual_one.bar);
+  virtual_one.dma.bind(second.virtual_function(0).dma);
+  fixture.run([&] {
+    fixture.enumerate();
+    const Id id = make_id(1, 0, 1);
+    const unsigned sr_iov = fixture.find_extended_capability(id, SrIov::id);
+    const unsigned express = fixture.find_capability(id, PciExpress::id);
+    fixture.config_write(id, Header::command, memory_and_master, 2);
+    fixture.config_write(id, sr_iov + SrIov::num_vfs, 1, 2);
+    fixture.config_write(id, sr_iov + SrIov::control, 0x19, 2);
+    pause(1 * vp::us);
+    fixture.config_write(second.virtual_function(0).id(), Header::command,
+                         Header::CommandBit::bus_master, 2);
+    for (const unsigned first : {128u, 256u}) {
+      fixture.set_sizes(first, 128);
+      const unsigned other = first == 128 ? 1u << 5 : 0;  // 256 or 128 bytes
+      fixture.config_write(id, express + PciExpress::device_control, other, 2);
+      for (Logic* logic : {&physical, &virtual_one}) {
+        fixture.memory.writes.clear();
+        const auto write = logic->dma_write(0x1000, std::vector<std::uint8_t>(512, 1));
+        fixture.wait_for(*write);
+        pause(10 * vp::us);
+        ASSERT_EQ(fixture.memory.writes.size(), 512 / first);
+        for (const auto& one : fixture.memory.writes) EXPECT_EQ(one.data.size(), first);
+      }
+    }
+    EXPECT_EQ(fixture.counter("root_complex.port0.malformed_tlps"), 0u);
+  });
+}
+
 TEST(VirtualFunction, HeaderHasNeitherIdsNorBars) {
   Virtual device;
   Fixture& fixture = device.fixture;
