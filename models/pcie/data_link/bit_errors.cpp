@@ -51,8 +51,10 @@ void BitErrors::change(const Mode& mode) {
   tlps_.good = skip(tlps_.random, mode.rate);
   dllps_.good = skip(dllps_.random, mode.rate);
   tlp_rest_ = dllp_rest_ = 0;
-  const double good_byte = std::exp(8 * std::log1p(-mode.rate));
-  const double wrong_byte = -std::expm1(8 * std::log1p(-mode.rate));
+  // Flits keep 8b/10b at the speeds that have it. A wrong symbol is a wrong byte.
+  const int bits = mode.generation <= 2 ? 10 : 8;
+  const double good_byte = std::exp(bits * std::log1p(-mode.rate));
+  const double wrong_byte = -std::expm1(bits * std::log1p(-mode.rate));
   // The probability that a group has at least two wrong bytes, as a sum without cancellation.
   double all_right = 1, correctable = 1;
   uncorrected_ = 0;

@@ -21,7 +21,8 @@ D = decimal.Decimal
 LANES, PAYLOAD, HEADER = 8, 256, 16
 PACKETS = 4_000_000
 RATES = ("1e-12", "1e-9", "1e-7", "1e-6", "1e-5")
-GENERATIONS = (1, 3, 5, 6)
+# Generation of the speed, and whether the link is in flit mode
+LINKS = ((1, False), (1, True), (3, False), (5, False), (6, True))
 # Picoseconds
 UNIT_INTERVAL = {1: D(400), 3: D(125), 5: D("31.25"), 6: D("15.625")}
 ROUND_TRIP = 500_000
@@ -145,7 +146,9 @@ def packet_row(generation, rate):
 
 
 def flit_row(generation, rate):
-    byte = any_of(8, rate)
+    # In flit mode, 2.5 GT/s keeps 8b/10b: a symbol with a wrong bit is a byte that the receiver cannot decode.
+    bits = 10 if generation == 1 else 8
+    byte = any_of(bits, rate)
     all_right, correctable = D(1), D(1)
     assert fec_groups() == [86, 85, 85]
     for size in fec_groups():
@@ -154,7 +157,9 @@ def flit_row(generation, rate):
     wrong, corrected = 1 - correctable, correctable - all_right
     size = HEADER + PAYLOAD
     # 236 bytes of each flit carry TLPs; 40 symbols of SKP follow 748 flits of 16 symbols on x16 (PCIe 6.0, 4.2.8).
-    byte_time = 8 * UNIT_INTERVAL[generation] / LANES * 256 / 236 * (748 * 16 + 40) / (748 * 16)
+    # At 2.5 GT/s, 4 of 1,538 symbols are an SKP ordered set.
+    skips = D(1538) / 1534 if generation == 1 else D(748 * 16 + 40) / (748 * 16)
+    byte_time = bits * UNIT_INTERVAL[generation] / LANES * 256 / 236 * skips
     flits = D(size) / 236
     # The packet that crosses into the wrong flit is sent again from its first byte.
     before = D(size + 4) / 2
@@ -166,16 +171,16 @@ def flit_row(generation, rate):
 def table():
     lines = ["// SPDX-License-Identifier: Apache-2.0",
              "// Made by bit_error_table.py: what is expected of a stream of so many packets.",
-             "// generation, rate, packets, corrected flits, refused, framing errors, bad DLLPs, framing errors of DLLPs, replays,",
+             "// generation, flits, rate, packets, corrected flits, refused, framing errors, bad DLLPs, framing errors of DLLPs, replays,",
              "// Gb/s of payload, and its standard deviation", "// clang-format off"]
-    for generation, text in itertools.product(GENERATIONS, RATES):
-        row = (flit_row if generation == 6 else packet_row)(generation, D(text))
+    for (generation, flits), text in itertools.product(LINKS, RATES):
+        row = (flit_row if flits else packet_row)(generation, D(text))
         names = ("corrected", "refused", "framing", "bad_dllps", "dllp_framing", "replays")
         counts = [float(row[name] * PACKETS) for name in names]
         mean = row["time"] + sum(often * cost for often, cost in row["costs"])
         deviation = (PACKETS * sum(often * cost ** 2 for often, cost in row["costs"])).sqrt() / (PACKETS * mean)
         goodput = 1000 * 8 * PAYLOAD / mean
-        lines.append("{" + f"{generation}, {text}, {PACKETS}, " + ", ".join(f"{count:.6g}" for count in counts)
+        lines.append("{" + f"{generation}, {str(flits).lower()}, {text}, {PACKETS}, " + ", ".join(f"{count:.6g}" for count in counts)
                      + f", {float(goodput):.6g}, {float(goodput * deviation):.3g}" + "},")
     return "\n".join(lines + ["// clang-format on", ""])
 
