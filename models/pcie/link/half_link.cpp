@@ -221,9 +221,14 @@ void HalfLink::recover(const Port& first, vp::Picoseconds end) {
     in_flight_.push(std::move(packet));
   }
   if (!in_flight_.empty()) arrival_.at(in_flight_.front().received);
-  // The other direction carries the credits of this one.
+  if (!data_link_.perfect()) schedule_incidents();
+  watch_idle_wire();
+}
+
+// The other direction carries the credits of this one.
+void HalfLink::delay_credits(const Port& first, vp::Picoseconds end) {
   const vp::Picoseconds in_time =
-      vp::now() + from_.config_.latency + (sender_first ? 0 : opposite_.latency_);
+      vp::now() + from_.config_.latency + (&from_ == &first ? 0 : opposite_.latency_);
   for (ReturningCredits& returning : returning_) {
     if (returning.when > in_time) {
       returning.when = std::max(returning.when, end + opposite_.min_latency_);

@@ -94,6 +94,9 @@ class HalfLink {
   /// Sends the packets again that Recovery has stopped. `first` is the port that knows of Recovery
   /// first, and `end` the time at which Recovery ends.
   void recover(const Port& first, vp::Picoseconds end);
+  /// Delays the credits that have not come back to the sender. The parameters are those of
+  /// recover().
+  void delay_credits(const Port& first, vp::Picoseconds end);
 
   /// The direction does not fall asleep before that time has come, and then only after its idle
   /// time.

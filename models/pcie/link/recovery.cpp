@@ -13,12 +13,16 @@ Recovery::Recovery(const LinkConfig& config, Port& upstream, std::array<HalfLink
 
 void Recovery::enter(const Port& first) {
   begin(first);
-  for (HalfLink& half : halves_) half.recover(first, end_);
+  for (HalfLink& half : halves_) {
+    half.recover(first, end_);
+    half.delay_credits(first, end_);
+  }
 }
 
 void Recovery::enter_for_incident(HalfLink& half, const Port& first) {
   begin(first);
   half.opposite().recover(first, end_);
+  for (HalfLink& one : halves_) one.delay_credits(first, end_);
 }
 
 void Recovery::begin(const Port& first) {

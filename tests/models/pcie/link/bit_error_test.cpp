@@ -21,9 +21,11 @@ struct End : Port {
   };
   std::vector<Seen> seen;
   std::vector<vp::Picoseconds> arrivals;
-  unsigned recoveries = 0;
+  std::vector<vp::Picoseconds> recoveries;
+  std::function<void()> on_unblocked;
   bool synch = false;  // Extended Synch
 
+  using Port::blocked;
   using Port::hold_link;
   using Port::Port;
   using Port::release_link;
@@ -31,7 +33,10 @@ struct End : Port {
   End(vp::Domain& domain, const PortConfig& config) : Port(domain, config) {}
   void receive(TlpPtr) override { arrivals.push_back(vp::now()); }
   void trained(unsigned, unsigned) override {}
-  void recovering() override { ++recoveries; }
+  void recovering() override { recoveries.push_back(vp::now()); }
+  void unblocked(CreditClass) override {
+    if (on_unblocked) on_unblocked();
+  }
   bool extended_synch() const override { return synch; }
   unsigned active_states() const override { return port_config().active_states; }
   void detected(Error error, const Tlp* tlp) override {
@@ -55,9 +60,11 @@ struct Pair {
 
   /// Two ports of generation 6 would be in flit mode on any channel.
   explicit Pair(const LinkConfig& config) : Pair(config, config.generation == 6 ? 6 : 5) {}
-  Pair(const LinkConfig& config, unsigned generation, unsigned states = 0)
+  /// `credits` are those of the lower end.
+  Pair(const LinkConfig& config, unsigned generation, unsigned states = 0,
+       const CreditConfig& credits = {})
       : up(host, {generation, 16, 70 * vp::ns, {}, false, 0, states}),
-        down(card, {generation, 16, 30 * vp::ns, {}, false, 0, states}),
+        down(card, {generation, 16, 30 * vp::ns, credits, false, 0, states}),
         link("link", config, up, down, trace, statistics) {}
   /// Runs the script. A link with bit errors always has an appointment, so the time is limited.
   void run(const std::function<void()>& script) {
@@ -126,6 +133,39 @@ TEST_P(BitErrorsOf, AreSeenAsOftenAsTheyAreCounted) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Generations, BitErrorsOf, testing::Range(1u, 7u));
+
+// No credits come back in Recovery, in whichever direction the error was that has caused it: their
+// UpdateFCs need the wire of the other one.
+TEST(BitErrors, NoCreditsComeBackInRecovery) {
+  constexpr unsigned packets = 40'000;
+  CreditConfig few;
+  few.classes[0] = {2, 0};
+  Pair pair(config(3, 3e-5), 5, 0, few);
+  std::vector<vp::Picoseconds> credited;
+  unsigned sent = 0;
+  const auto send_until_one_waits = [&] {
+    while (sent < packets && !pair.up.blocked(CreditClass::posted)) {
+      pair.up.send(write(256));
+      ++sent;
+    }
+  };
+  pair.up.on_unblocked = [&] {
+    credited.push_back(vp::now());
+    send_until_one_waits();
+  };
+  pair.run([&] {
+    send_until_one_waits();
+    while (pair.down.arrivals.size() < packets) pause(1 * vp::ms);
+  });
+  const vp::Picoseconds least = LinkConfig{}.retraining - pair.link.min_latency(Direction::up);
+  EXPECT_GT(pair.up.recoveries.size(), 30u);
+  for (const vp::Picoseconds begin : pair.up.recoveries) {
+    // What the port had received before takes its latency.
+    const auto next = std::upper_bound(credited.begin(), credited.end(), begin + 70 * vp::ns);
+    if (next == credited.end()) break;
+    EXPECT_GT(*next, begin + least);
+  }
+}
 
 // A packet that is refused once arrives a round trip and its bytes after that was seen.
 TEST(BitErrors, ABadTlpIsSeenWhenItWouldHaveBeenReceived) {
@@ -220,7 +260,7 @@ TEST_P(IdleErrors, AreAsFrequentAsTheBits) {
     EXPECT_NEAR(static_cast<double>(end->seen.size()), idle.expected, 4 * std::sqrt(idle.expected));
   }
   const bool framed = idle.generation >= 3 && idle.generation <= 5;
-  EXPECT_EQ(pair.up.recoveries, framed ? pair.up.seen.size() + pair.down.seen.size() : 0u);
+  EXPECT_EQ(pair.up.recoveries.size(), framed ? pair.up.seen.size() + pair.down.seen.size() : 0u);
 }
 INSTANTIATE_TEST_SUITE_P(
     Links, IdleErrors,
@@ -288,8 +328,8 @@ TEST(IdleWire, PacketsWaitForTheEndOfRecovery) {
   unsigned delayed = 0;
   pair.run([&] {
     for (unsigned i = 0; i < 1'000; ++i) {
-      const std::size_t before = pair.up.recoveries;
-      while (pair.up.recoveries == before) pause(100 * vp::ns);
+      const std::size_t before = pair.up.recoveries.size();
+      while (pair.up.recoveries.size() == before) pause(100 * vp::ns);
       const vp::Picoseconds start = vp::now();
       const std::size_t arrived = pair.down.arrivals.size();
       pair.up.send(write(4));
