@@ -78,9 +78,8 @@ HalfLink::HalfLink(const LinkContext& link, LinkMode& mode, Recovery& recovery, 
             if (!in_flight_.empty()) deliver_early();
           },
           to.domain().new_rank()),
-      advertised_(advertised_by(to.config_, link.config, from.config_.latency),
-                  link.config.max_payload, to.config_.accepts_atomics,
-                  to.config_.deferrable_writes),
+      advertised_(advertised_by(to.config_, link.config, from.config_.latency), link.config.max_payload,
+                  to.config_.accepts_atomics, to.config_.deferrable_writes),
       credits_(advertised_),
       room_(from.domain(), [this] { admit_waiting(); }),
       credit_return_(advertised_, link.config.max_payload),
@@ -235,8 +234,6 @@ void HalfLink::delay_credits(const Port& first, vp::Picoseconds end) {
     }
   }
   await_room();
-  if (!data_link_.perfect()) schedule_incidents();
-  watch_idle_wire();
 }
 
 void HalfLink::send(TlpPtr tlp) {
@@ -281,11 +278,11 @@ bool HalfLink::transmit_waiting(std::vector<TlpPtr>::iterator one) {
 }
 
 void HalfLink::transmit(TlpPtr tlp, unsigned bytes) {
-  credits_.consume(*tlp);
   Count& count = counts_[static_cast<unsigned>(tlp->header.type)];
   ++count.tlps;
   count.bytes += tlp->payload_bytes();
   const vp::Picoseconds received = put_on_wire(*tlp, bytes, departure(*tlp, bytes));
+  credits_.consume(*tlp);
   if (crosses_) to_.domain().expect(received, link_.name);
   in_flight_.push({received, std::move(tlp)});
   if (!arrival_.pending()) arrival_.at(in_flight_.front().received);
@@ -334,11 +331,31 @@ std::optional<ActiveState> HalfLink::asleep(vp::Picoseconds when) const {
   if (!link_.sleeps) return {};
   const unsigned states = from_.active_states();
   if (states & opposite_.from_.active_states() & l1 &&
-      when > std::max(used_, opposite_.used_) + link_.config.l1_after) {
+      when > std::max(used_, opposite_.used_) + link_.config.l1_after && permits_l1(when) &&
+      opposite_.permits_l1(when)) {
     return l1;
   }
   if (states & l0s && when > used_ + link_.config.l0s_after) return l0s;
   return {};
+}
+
+// A link does not enter L1 before both senders have credits for the largest packet of each class
+// (5.4.1.3.1). One that has them before `when` has been in L1 until then, if it was idle.
+bool HalfLink::permits_l1(vp::Picoseconds when) const {
+  if (!waiting_.empty()) return false;
+  for (unsigned i = 0; i < credit_classes; ++i) {
+    const auto of = static_cast<CreditClass>(i);
+    if (credits_.infinite(of)) continue;
+    Credits left = credits_.available(of);
+    for (const ReturningCredits& returning : returning_) {
+      if (returning.of != of || returning.when > when) continue;
+      if (left.headers != ~0u) left.headers += returning.credits.headers;
+      if (left.data != ~0u) left.data += returning.credits.data;
+    }
+    const Credits largest = credits_.largest(of);
+    if (left.headers < largest.headers || left.data < largest.data) return false;
+  }
+  return true;
 }
 
 // Returns the time at which the direction is in L0 for a packet that is ready at `when`.
@@ -536,6 +553,18 @@ void HalfLink::send_dllp(vp::Picoseconds when) {
   if (!data_link_.perfect()) schedule_incidents();
 }
 
+// Returns when a DLLP leaves the sender that is to leave at `when` without delay: it wakes the
+// direction, and follows the packet that is on the wire. Those that wait for the wire follow it.
+vp::Picoseconds HalfLink::dllp_leaves(vp::Picoseconds when) {
+  const vp::Picoseconds latency = from_.config_.latency;
+  vp::Picoseconds leaves = when + latency;
+  if (link_.sleeps) leaves = wake(leaves);
+  if (link_.config.dllps == DllpAccount::traffic && !link_.mode.flits()) {
+    leaves = std::max(leaves, std::min(queue_.leaves_after(leaves), data_link_.wire_free()));
+  }
+  return leaves - latency;
+}
+
 void HalfLink::deliver(TlpPtr tlp, vp::Picoseconds when) {
   return_credits(*tlp, when);
   to_.receive(std::move(tlp));
@@ -546,6 +575,9 @@ void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
   const CreditClass of = credit_class(tlp.header.type);
   if (credits_.infinite(of)) return;
   const CreditReturn::Update update = credit_return_.freed(of, Credits::of(tlp), when);
+  // Only the credits of a sender that has none are in a hurry.
+  vp::Picoseconds leaves = std::max(update.leaves, recovery_.end());
+  if (update.leaves == when) leaves = opposite_.dllp_leaves(leaves);
   if (update.replaces != update.leaves && link_.config.dllps == DllpAccount::traffic) {
     if (update.replaces != vp::never) opposite_.data_link_.cancel_dllp(update.replaces);
     opposite_.send_dllp(update.leaves);
@@ -556,7 +588,7 @@ void HalfLink::return_credits(const Tlp& tlp, vp::Picoseconds when) {
     assert(replaced != returning_.rend());
     returning_.erase(std::prev(replaced.base()));
   }
-  const vp::Picoseconds back = std::max(update.leaves, recovery_.end()) + opposite_.min_latency_;
+  const vp::Picoseconds back = leaves + opposite_.min_latency_;
   if (crosses_) from_.domain().expect(back, link_.name);
   const auto later = std::find_if(returning_.rbegin(), returning_.rend(),
                                   [back](const auto& one) { return one.when <= back; });

@@ -139,6 +139,7 @@ class HalfLink {
   vp::Picoseconds put_on_wire(const Tlp& tlp, unsigned bytes, vp::Picoseconds ready);
   unsigned format() const;
   std::optional<ActiveState> asleep(vp::Picoseconds when) const;
+  bool permits_l1(vp::Picoseconds when) const;
   vp::Picoseconds wake(vp::Picoseconds when);
   void set_replay_timer();
   void meet_idle_error();
@@ -153,6 +154,7 @@ class HalfLink {
   void deliver_early();
   void take(const Tlp& tlp, vp::Picoseconds when);
   void send_dllp(vp::Picoseconds when);
+  vp::Picoseconds dllp_leaves(vp::Picoseconds when);
   void deliver(TlpPtr tlp, vp::Picoseconds when);
   void return_credits(const Tlp& tlp, vp::Picoseconds when);
 

@@ -25,6 +25,14 @@ class TransmitQueue {
     remove(now);
     return packets_.empty() ? vp::never : packets_.front().leaves;
   }
+  /// When the first packet leaves that does so after `when`, which may be in the future, or
+  /// `never`.
+  vp::Picoseconds leaves_after(vp::Picoseconds when) const {
+    for (std::size_t i = 0; i < packets_.size(); ++i) {
+      if (packets_[i].leaves > when) return packets_[i].leaves;
+    }
+    return vp::never;
+  }
 
   void push(vp::Picoseconds leaves, unsigned bytes) {
     used_ += bytes;

@@ -40,6 +40,7 @@ CreditAccount::CreditAccount(const CreditConfig& advertised, unsigned max_payloa
     Class& one = classes_[i];
     const bool non_posted = static_cast<CreditClass>(i) == CreditClass::non_posted;
     const unsigned least = Credits::units(non_posted ? non_posted_data : max_payload);
+    largest_[i] = least;
     if (credits.data != 0 && credits.data < least) {
       throw ConfigurationError(
           fmt::format("{} data credits are too few: one packet can need {}", credits.data, least));

@@ -68,6 +68,8 @@ class CreditAccount {
   }
   /// The credits that are left, ~0u if infinite.
   Credits available(CreditClass of) const;
+  /// What the largest packet of a class needs.
+  Credits largest(CreditClass of) const { return {1, largest_[static_cast<unsigned>(of)]}; }
 
  private:
   /// A pair of CREDIT_LIMIT and CREDITS_CONSUMED.
@@ -90,6 +92,7 @@ class CreditAccount {
   void deduct(const Tlp& tlp);
 
   std::array<Class, credit_classes> classes_;
+  std::array<unsigned, credit_classes> largest_{};  // data credits
   bool unlimited_ = true;
 };
 

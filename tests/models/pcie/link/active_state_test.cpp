@@ -183,6 +183,64 @@ TEST(ActiveState, OfFunctions) {
   });
 }
 
+// 5.4.1.3.1: a link enters L1 only while its senders have credits for the largest packet. What
+// waits for credits finds it in L0, and so does any other packet.
+TEST(ActiveState, ALinkWithoutCreditsStaysOutOfL1) {
+  auto config = SleepyFixture::configuration(l0s | l1, 4);
+  config.endpoint.credits.classes[0] = {1, 0};
+  SleepyFixture fixture(config);
+  // From the moment at which device logic takes the first of three writes until it gets the third.
+  const auto time_of_third = [&] {
+    std::vector<vp::Picoseconds> uses;
+    fixture.logic.on_use = [&](const Logic::Use&) { uses.push_back(vp::now()); };
+    fixture.logic.full = true;
+    for (unsigned i = 0; i < 3; ++i) fixture.write(Fixture::bar0 + 4 * i, i, 4);
+    pause(100 * vp::us);
+    fixture.logic.full = false;
+    const vp::Picoseconds start = vp::now();
+    fixture.logic.accept();
+    pause(100 * vp::us);
+    fixture.logic.on_use = nullptr;
+    EXPECT_EQ(uses.size(), 3u);
+    return uses.back() - start;
+  };
+  fixture.run([&] {
+    fixture.begin();
+    const vp::Picoseconds awake = time_of_third();
+    const auto slower_by = [&](vp::Picoseconds span) {
+      EXPECT_NEAR(static_cast<double>(time_of_third()), static_cast<double>(awake + span), 1);
+    };
+    fixture.enable(Fixture::root_port, l1);
+    fixture.enable(Fixture::device, l1);
+    slower_by(0);
+    EXPECT_NEAR(static_cast<double>(fixture.time_after(100 * vp::us)),
+                static_cast<double>(fixture.time_after(0) + exit_latency(l1, 4)), 1)
+        << "one header credit is enough for an idle link";
+    // A direction enters L0s whatever its credits are. These wake the way up.
+    fixture.enable(Fixture::root_port, 0);
+    fixture.enable(Fixture::device, l0s);
+    slower_by(exit_latency(l0s, 4));
+    fixture.enable(Fixture::root_port, l0s);
+    slower_by(2 * exit_latency(l0s, 4));
+    // A read may not sleep either while a write lacks its credit, nor before it has come back.
+    fixture.enable(Fixture::root_port, l1);
+    fixture.enable(Fixture::device, l1);
+    const vp::Picoseconds read = fixture.time_after(0);
+    fixture.logic.full = true;
+    for (unsigned i = 0; i < 2; ++i) fixture.write(Fixture::bar0 + 4 * i, i, 4);
+    pause(100 * vp::us);
+    auto dma = fixture.logic.dma_write(0x1000, {1, 2, 3, 4});
+    const vp::Picoseconds start = vp::now();
+    pause(50 * vp::us);
+    EXPECT_LT(fixture.memory.writes.back().when - start, 1 * vp::us) << "the way up, likewise";
+    fixture.logic.full = false;
+    fixture.logic.accept();
+    pause(100 * vp::us);
+    EXPECT_NEAR(static_cast<double>(fixture.time_of_read()),
+                static_cast<double>(read + exit_latency(l1, 4)), 1);
+  });
+}
+
 // An idle link has no appointments, whether it sleeps or not.
 TEST(ActiveState, SleepTakesNoEvent) {
   SleepyFixture fixture(l0s | l1, 4);

@@ -23,6 +23,8 @@ TEST(TransmitQueue, HasRoomWhenPacketsHaveLeft) {
   queue.push(100, 300);
   queue.push(250, 20);
   EXPECT_EQ(queue.next_leaves(100), 250);
+  EXPECT_EQ(queue.leaves_after(100), 250);
+  EXPECT_EQ(queue.leaves_after(250), vp::never);
   queue.push(260, 20);
   queue.clear();
   EXPECT_TRUE(queue.has_room(0, 300));

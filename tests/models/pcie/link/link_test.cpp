@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -203,6 +204,55 @@ TEST(Link, WhatHasNoCreditsWaitsForTheReceiver) {
   EXPECT_EQ(at[3].when, at[2].when + at[1].when - at[0].when);
   EXPECT_EQ(at[4].when, at[3].when + back + forth);
   EXPECT_EQ(pair.host.next_event(), vp::never) << "all have left";
+}
+
+// A packet that is on the wire is completed first, and those that wait for the wire come later.
+TEST(Link, CreditsFollowThePacketOnTheirWire) {
+  Pair pair({1, 1, 100 * vp::ns, 90 * vp::ns}, {5, 16, 7 * vp::ns}, with_credits({1, 16}, {}, {}));
+  const std::vector<std::uint8_t> data(256);
+  // 276 bytes of 10 bits of 400 ps; 4 of 1,538 symbols are an SKP ordered set.
+  constexpr double packet = 276 * 4'000.0 * 1'538 / 1'534;
+  const auto send = [&](End& from) {
+    from.send(Tlp::memory_write(0x1000, data.data(), data.size()));
+  };
+  const auto wait = [](double span) {
+    sc_core::wait(vp::to_sc_time(static_cast<vp::Picoseconds>(span)));
+  };
+  sc_core::sc_spawn([&] {
+    const double forth = 110'000 + packet;
+    const struct {
+      unsigned packets;  // that the receiver sends
+      double before;     // the arrival of the write which frees the credits
+      double delay;      // of the credits
+    } scenarios[] = {{0, 0, 0},
+                     {1, 100'000, packet - 100'000},
+                     {1, packet - 1'000, 1'000},
+                     {1, packet + 1'000, 0},
+                     {3, 100'000, packet - 100'000},
+                     {3, packet + 1'000, packet - 1'000},
+                     {3, 2.5 * packet, packet / 2}};
+    for (const auto& [packets, before, delay] : scenarios) {
+      // The packets of a scenario that lasts longer than the write has its own place.
+      const double early = std::max(before - forth, 0.0);
+      pair.down.arrivals.clear();
+      const auto start = static_cast<double>(vp::now()) + early;
+      sc_core::sc_spawn([&, early] {
+        wait(early);
+        send(pair.up);
+        send(pair.up);
+      });
+      wait(early + forth - before);
+      for (unsigned i = 0; i < packets; ++i) send(pair.down);
+      wait(50'000'000);
+      ASSERT_EQ(pair.down.arrivals.size(), 2u);
+      EXPECT_NEAR(static_cast<double>(pair.down.arrivals[0].when), start + forth, 2);
+      const auto back = static_cast<double>(pair.link.min_latency(Direction::up));
+      EXPECT_NEAR(static_cast<double>(pair.down.arrivals[1].when), start + 2 * forth + back + delay,
+                  4)
+          << packets << " " << before;
+    }
+  });
+  sc_core::sc_start();
 }
 
 TEST(Link, OthersPassWhatWaitsForCreditsAsTheTableSays) {
