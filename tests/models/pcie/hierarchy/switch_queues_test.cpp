@@ -67,6 +67,25 @@ TEST(SwitchQueues, ABlockedPortStopsNoOtherDestination) {
                                         SwitchEnds::bar(0) + 0x10, SwitchEnds::bar(0) + 0x18}));
 }
 
+// Credits belong to a link and a class, whatever the exit (2.6.1): when the receive buffer is full
+// of what has to wait, nothing else comes in by that port.
+TEST(SwitchQueues, AFullReceiveBufferStopsAllDestinations) {
+  SwitchConfig config = SwitchEnds::with_ports(3);
+  config.credits = packets(4);
+  SwitchEnds ends(config, packets(1));
+  fill(ends, 2, 0);
+  for (unsigned i = 0; i < 4; ++i) {
+    ends.root.send(SwitchEnds::write(0, SwitchEnds::bar(0) + 0x10 + 8 * i));
+  }
+  ends.root.send(SwitchEnds::write(0, SwitchEnds::bar(1)));
+  ends.run();
+  EXPECT_TRUE(ends.ends[1]->received.empty());
+  EXPECT_TRUE(ends.ends[0]->accept_one(posted));
+  ends.run();
+  EXPECT_EQ(marks(*ends.ends[1]), std::vector<std::uint64_t>{SwitchEnds::bar(1)});
+  EXPECT_EQ(ends.ends[0]->received.size(), 1u);
+}
+
 // A port without room in one class takes the others, and keeps the order of the table.
 TEST(SwitchQueues, OneDestinationKeepsItsOrder) {
   SwitchEnds ends(SwitchEnds::with_ports(3), packets(1));
